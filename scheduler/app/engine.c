@@ -417,8 +417,10 @@ static void hold_writes(struct engine *e, int64_t until)
 void engine_handle(struct engine *e, struct sched_msg *msg_take)
 {
 	struct sched_msg *m = msg_take;
-	bool kept = e->quota != NULL && workload_engine_handle(e->quota, m);
 
+	if (e->quota != NULL) {
+		workload_engine_handle(e->quota, m);
+	}
 	switch (m->kind) {
 	case SCHED_MSG_LEASE:
 		e->leading = m->flag;
@@ -452,9 +454,7 @@ void engine_handle(struct engine *e, struct sched_msg *msg_take)
 	case SCHED_MSG_KIND_COUNT_:
 		break;
 	}
-	if (!kept) {
-		message_free(m);
-	}
+	message_free(m);
 }
 
 static void on_phase(void *ctx, const char *name, bool begin)

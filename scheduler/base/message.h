@@ -1,6 +1,7 @@
 /* scheduler/base/message.h: the one message type of the sched thread's queue. A message is made by
  * message_new, filled by its sender, pushed, and freed by the sched thread. It owns an arena that
- * holds all it points to. Any thread makes them. */
+ * holds all it points to. Any thread makes messages; once one is pushed, only the sched thread
+ * counts references to it, and nothing of it changes. */
 #ifndef SCHEDULER_BASE_MESSAGE_H
 #define SCHEDULER_BASE_MESSAGE_H
 
@@ -59,6 +60,7 @@ enum sched_outcome {
 struct sched_msg {
 	struct mpsc_node node; /* first */
 	enum sched_msg_kind kind;
+	unsigned refs; /* how many message_free it takes */
 	struct arena *arena;
 	enum sched_resource resource;
 	struct str key; /* "namespace/name" or "name" */
@@ -80,8 +82,10 @@ struct sched_msg {
 	void *ctx;
 };
 
-/* An empty message with its arena. Any thread. */
+/* An empty message with its arena and one reference. Any thread. */
 struct sched_msg *message_new(enum sched_msg_kind kind);
-void message_free(struct sched_msg *m); /* NULL is fine */
+/* Returns m with one more reference: keeps the decoded object without a copy. */
+struct sched_msg *message_ref(struct sched_msg *m);
+void message_free(struct sched_msg *m); /* drops one reference; NULL is fine */
 
 #endif

@@ -72,9 +72,8 @@ static void post(void *ctx, struct sched_msg *m)
 {
 	struct bench *b = ctx;
 
-	if (!workload_engine_handle(b->engine, m)) {
-		message_free(m);
-	}
+	workload_engine_handle(b->engine, m);
+	message_free(m);
 }
 
 static void on_bad(void *ctx UNUSED, enum sched_resource r UNUSED, struct str key, const char *text)

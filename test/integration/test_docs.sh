@@ -86,10 +86,12 @@ for from in *.md docs/*.md docs/reference/*.md; do
 done
 
 # Events: those of the page's tables are those that the code records. Names that are put together
-# (EvictedDueTo...) are only looked for by their beginning.
+# (EvictedDueTo...) are only looked for by their beginning, those of kueue_keys.h by their macros.
+keys=common/api/kueue/kueue_keys.h
 recorded=$(cat scheduler/workloads/status/*.c scheduler/workloads/engine/*.c scheduler/workloads/owners/*.c \
 	scheduler/workloads/writes/preemption_cost.c | tr '\n\t' '  ' |
-	grep -oE '(tell|recorder_event|plan_pod_delete)\([^;]*;' | grep -oE '"[A-Z][A-Za-z]+"' |
+	sed "$(awk '/^#define KUEUE_[A-Z_]+ "[A-Za-z]+"/ { print "s|\\<" $2 "\\>|" $3 "|g" }' $keys)" |
+	grep -oE '(tell|_event|plan_pod_delete)\([^;]*;' | grep -oE '"[A-Z][A-Za-z]+"' |
 	tr -d '"' | grep -vxE 'Job|Pod|Workload' | sort -u)
 shown=$(awk '/^## /{ on = $0 == "## Events" } on && /^\| `/' $page | cut -d'|' -f2 |
 	tr '\140' '\n' | grep -xE '[A-Z][A-Za-z]+' | sort -u)
@@ -101,7 +103,7 @@ for event in $recorded; do
 done
 for event in $shown; do
 	case $event in EvictedDueTo*) event=EvictedDueTo ;; esac
-	grep -rqE "\"$event(%s|[A-Za-z]*)\"" scheduler/workloads || {
+	grep -rqE "\"$event(%s|[A-Za-z]*)\"" scheduler/workloads $keys || {
 		echo "FAILED: $page shows an event that the code does not record: $event"
 		exit 1
 	}

@@ -1,5 +1,6 @@
 #include "lib/decided.h"
 
+#include "api/kueue/kueue_keys.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "scheduler/workloads/cycle/admission_apply.h"
@@ -38,21 +39,21 @@ static void status_of(const struct workload *w, struct conditions *c)
 					 ? VICTIM_IN_COHORT_RECLAIM_WHILE_BORROWING
 					 : VICTIM_IN_CLUSTER_QUEUE;
 
-	set(c, w->flags.evicted, CONDITIONS_EVICTED, "True",
-	    w->flags.evicted_by_timeout ? CONDITIONS_BY_TIMEOUT
-	    : w->flags.evicted_by_check ? CONDITIONS_BY_CHECK
+	set(c, w->flags.evicted, KUEUE_EVICTED, "True",
+	    w->flags.evicted_by_timeout ? KUEUE_REASON_PODS_READY_TIMEOUT
+	    : w->flags.evicted_by_check ? KUEUE_REASON_ADMISSION_CHECK
 					: "Preempted",
 	    w->flags.evicted_at);
-	set(c, was_preempted || w->flags.reclaimed_while_borrowing, CONDITIONS_PREEMPTED, "True",
+	set(c, was_preempted || w->flags.reclaimed_while_borrowing, KUEUE_PREEMPTED, "True",
 	    victim_reason_name(why), w->flags.preempted_at);
-	set(c, w->flags.reserved_at != MODEL_TIME_NONE, CONDITIONS_QUOTA_RESERVED, "True", "",
+	set(c, w->flags.reserved_at != MODEL_TIME_NONE, KUEUE_QUOTA_RESERVED, "True", "",
 	    w->flags.reserved_at);
-	set(c, w->flags.on_hold, CONDITIONS_QUOTA_RESERVED, "False", "OnHold", 0);
-	set(c, w->flags.admitted, CONDITIONS_ADMITTED, "True", "", 0);
-	set(c, w->flags.pods_ready, CONDITIONS_PODS_READY, "True", "", 0);
-	set(c, w->flags.finished, CONDITIONS_FINISHED, "True", "", 0);
-	set(c, w->flags.waits_replacement, CONDITIONS_WAITING_FOR_REPLACEMENT, "True", "", 0);
-	set(c, w->flags.requeued_false, CONDITIONS_REQUEUED, "False", "", 0);
+	set(c, w->flags.on_hold, KUEUE_QUOTA_RESERVED, "False", "OnHold", 0);
+	set(c, w->flags.admitted, KUEUE_ADMITTED, "True", "", 0);
+	set(c, w->flags.pods_ready, KUEUE_PODS_READY, "True", "", 0);
+	set(c, w->flags.finished, KUEUE_FINISHED, "True", "", 0);
+	set(c, w->flags.waits_replacement, KUEUE_WAITING_FOR_REPLACEMENT, "True", "", 0);
+	set(c, w->flags.requeued_false, KUEUE_REQUEUED, "False", "", 0);
 	c->has_requeue_at = w->flags.requeue_at != MODEL_TIME_NONE;
 	c->requeue_at = w->flags.requeue_at;
 	add_checks_and_gates(w, c);

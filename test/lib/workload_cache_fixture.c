@@ -16,12 +16,11 @@
 
 #define NOW (INT64_C(1700000000) * 1000000000)
 
-static void on_workload(void *ctx, uint32_t id UNUSED, struct str key UNUSED,
-			const struct api_workload *w)
+static void on_workload(void *ctx, uint32_t id UNUSED, struct str key UNUSED, struct sched_msg *m)
 {
 	struct workload_cache_fixture *f = ctx;
 
-	*(w == NULL ? &f->gone : &f->seen) += 1;
+	*(m == NULL ? &f->gone : &f->seen) += 1;
 }
 
 static void on_bad(void *ctx, enum sched_resource r UNUSED, struct str key UNUSED, const char *text)
@@ -77,9 +76,8 @@ void workload_cache_fixture_finish(struct workload_cache_fixture *f)
 
 static void apply(struct workload_cache_fixture *f, struct sched_msg *m)
 {
-	if (!workload_cache_apply(f->cache, m, f->now)) {
-		message_free(m);
-	}
+	workload_cache_apply(f->cache, m, f->now);
+	message_free(m);
 }
 
 static void see_at(struct workload_cache_fixture *f, enum sched_resource r, const char *key,

@@ -65,6 +65,20 @@
 #define KUEUE_WAITING_FOR_REPLACEMENT "WaitingForReplacementPods"
 #define KUEUE_ACTIVE "Active"
 
+/* Reasons of these conditions, as far as more than one place sets or reads them. Those of
+ * QuotaReserved=False have a table of their own in scheduler/workloads/cycle/nofit_reason.c, those
+ * of Preempted in scheduler/workloads/preempt/victim.c. */
+#define KUEUE_REASON_NO_RESERVATION "NoReservation"                  /* Admitted=False */
+#define KUEUE_REASON_UNSATISFIED_CHECKS "UnsatisfiedAdmissionChecks" /* Admitted=False */
+#define KUEUE_REASON_ADMISSION_CHECK "AdmissionCheck"                /* Evicted, Requeued */
+#define KUEUE_REASON_PODS_READY_TIMEOUT "PodsReadyTimeout"           /* Evicted, Requeued */
+#define KUEUE_REASON_LOCAL_QUEUE_STOPPED "LocalQueueStopped"         /* Evicted, Requeued */
+#define KUEUE_REASON_CLUSTER_QUEUE_STOPPED "ClusterQueueStopped"     /* Evicted, Requeued */
+#define KUEUE_REASON_DEACTIVATED "Deactivated" /* Evicted, Requeued; "DeactivatedDueTo" + cause */
+#define KUEUE_REASON_WAIT_FOR_START "WaitForStart"       /* PodsReady=False */
+#define KUEUE_REASON_WAIT_FOR_RECOVERY "WaitForRecovery" /* PodsReady=False */
+#define KUEUE_REASON_OWNER_NOT_FOUND "OwnerNotFound"     /* Finished */
+
 /* stopPolicy */
 #define KUEUE_STOP_NONE "None"
 #define KUEUE_STOP_HOLD "Hold"

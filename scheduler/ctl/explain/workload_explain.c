@@ -116,15 +116,10 @@ static void find_gates(struct workload_explanation *x, const struct jdoc *object
 
 static void find_checks(struct workload_explanation *x)
 {
-	static const char *const states[] = { [QUOTA_CHECK_PENDING] = KUEUE_CHECK_PENDING,
-					      [QUOTA_CHECK_READY] = KUEUE_CHECK_READY,
-					      [QUOTA_CHECK_RETRY] = KUEUE_CHECK_RETRY,
-					      [QUOTA_CHECK_REJECTED] = KUEUE_CHECK_REJECTED };
-
 	for (size_t i = 0; i < x->status->checks.n; i++) {
 		const struct conditions_check *c = &x->status->checks.v[i];
-		struct quota_obstacle o = { "AdmissionCheck", c->name, states[c->state],
-					    c->message };
+		struct quota_obstacle o = { "AdmissionCheck", c->name,
+					    conditions_check_name(c->state), c->message };
 
 		add_obstacle(x, o);
 	}

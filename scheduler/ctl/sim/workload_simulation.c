@@ -46,9 +46,8 @@ static void on_bad_object(void *ctx, enum sched_resource r UNUSED, struct str ke
 
 static void apply(struct workload_simulation *s, struct sched_msg *m)
 {
-	if (!workload_cache_apply(s->cache, m, s->now)) {
-		message_free(m);
-	}
+	workload_cache_apply(s->cache, m, s->now);
+	message_free(m);
 }
 
 static void tell_synced(struct workload_simulation *s, enum sched_resource r)

@@ -6,25 +6,25 @@
 #include "api/core/pod.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
-#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
+#include "scheduler/base/message.h"
 #include "scheduler/workloads/conf/kueue_conf_owners.h"
 #include "scheduler/workloads/controller/owner_controller_priv.h"
 #include "scheduler/workloads/controller/owner_world.h"
 #include "scheduler/workloads/owners/kueue_pod_group.h"
 
-#define SLOTS 32
+#define POOL_SLOTS 32
 #define REFUSED_MAX_NS (5 * 60 * CLOCK_NS_PER_S) /* between attempts at what is refused */
 
 static void workload_free(void *p)
 {
 	struct workload_entry *e = p;
 
-	arena_destroy(e->arena);
+	message_free(e->msg);
 	free(e->owner);
 	free(e);
 }
@@ -33,7 +33,7 @@ static void pod_free(void *p)
 {
 	struct pod_entry *e = p;
 
-	arena_destroy(e->arena);
+	message_free(e->msg);
 	free(e->owner);
 	free(e);
 }
@@ -42,7 +42,7 @@ static void owner_free(void *p)
 {
 	struct owner *e = p;
 
-	arena_destroy(e->arena);
+	message_free(e->msg);
 	vec_finish(&e->pods);
 	vec_finish(&e->workloads);
 	free(e->creating);
@@ -77,8 +77,8 @@ static enum owner_controller_activity job_activity(const struct owner *e, const 
 		       : OWNER_CONTROLLER_RUN;
 }
 
-/* A pod that was let go runs or may begin to at any moment, until it is deleted. One that is being
- * let go counts until it is known what became of the write. */
+/* A pod without its gate runs or may begin to at any moment, until it is deleted. One with the
+ * removal of its gate in flight counts until the outcome of the write is known. */
 static bool may_run(const struct pod_entry *e)
 {
 	return str_streq(e->pod->status.phase, "Running") ||
@@ -107,8 +107,8 @@ static enum owner_controller_activity activity(const struct owner_controller *o,
 	return e->is_job ? job_activity(e, meta_controller(&we->w->meta)->uid) : pods_activity(e);
 }
 
-/* Tells of the Workloads of an owner; a caller that knows the old state tells only of changes. */
-static void tell_all(const struct owner_controller *o, const struct owner *e)
+/* Reports the Workloads of an owner to the watch; callers do so only when the activity changed. */
+static void report_all(const struct owner_controller *o, const struct owner *e)
 {
 	for (size_t i = 0; o->watch != NULL && i < e->workloads.n; i++) {
 		CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
@@ -143,38 +143,40 @@ static void set_prebuilt(struct owner_controller *o, const struct owner *e, stru
 	}
 }
 
-static void set_job(struct owner_controller *o, struct str key, const struct api_job *job)
+/* m NULL: the Job is gone. */
+static void set_job(struct owner_controller *o, struct str key, struct sched_msg *m)
 {
 	struct owner *e = need_owner(o, key);
 	enum owner_controller_activity before = first_activity(o, e);
-	struct arena *old = e->arena;
+	struct sched_msg *old = e->msg;
 
 	set_prebuilt(o, e, key, false);
 	owner_controller_nest_unlink(o, e, key);
-	e->arena = job == NULL ? NULL : arena_create(1024);
-	e->job = job == NULL ? NULL : owner_world_copy(&batch_job_fields, job, e->arena);
-	arena_destroy(old);
+	e->msg = m == NULL ? NULL : message_ref(m);
+	e->job = m == NULL ? NULL : m->object;
+	message_free(old);
 	set_prebuilt(o, e, key, true);
 	owner_controller_nest_link(o, e, key);
 	if (first_activity(o, e) != before) {
-		tell_all(o, e);
+		report_all(o, e);
 	}
 	owner_controller_plan_key(o, key);
 }
 
-void owner_controller_job(struct owner_controller *o, const struct api_job *job)
+static void on_job(struct owner_controller *o, struct sched_msg *m)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	const struct api_job *job = m->object;
 
 	if (o->opt.which->jobs) {
 		set_job(o,
 			owner_controller_plan_owner(&key, OWNERS_JOB, job->meta.namespace_,
 						    job->meta.name),
-			job);
+			m);
 	}
 }
 
-void owner_controller_job_gone(struct owner_controller *o, struct str key)
+static void on_job_gone(struct owner_controller *o, struct str key)
 {
 	CLEANUP(strbuf_finish) struct strbuf owner = STRBUF_INIT;
 
@@ -228,40 +230,41 @@ static void drop_pod(struct owner_controller *o, struct str key, struct pod_entr
 	unlink_pod(e, pe);
 	(void)strmap_remove(o->pods, key);
 	if (first_activity(o, e) != before) {
-		tell_all(o, e);
+		report_all(o, e);
 	}
 	owner_controller_plan_key(o, str_of(owner));
 }
 
 static void set_pod(struct owner_controller *o, struct str key, struct str owner,
-		    const struct api_pod *pod)
+		    struct sched_msg *m)
 {
 	struct pod_entry *pe = strmap_get(o->pods, key);
 	struct owner *e = need_owner(o, owner);
 	enum owner_controller_activity before = first_activity(o, e);
-	struct arena *old;
+	struct sched_msg *old;
 
 	if (pe == NULL) {
 		pe = xmalloc_zero(1, sizeof(*pe));
 		pe->owner = xmalloc_dup_n(owner.p, owner.len);
 		strmap_set(o->pods, key, pe);
 	} else {
-		owner_controller_times_pod(o, e, pe, pod);
+		owner_controller_times_pod(o, e, pe, m->object);
 		unlink_pod(e, pe);
 	}
-	old = pe->arena;
-	pe->arena = arena_create(1024);
-	pe->pod = owner_world_copy(&pod_fields, pod, pe->arena);
-	arena_destroy(old);
+	old = pe->msg;
+	pe->msg = message_ref(m);
+	pe->pod = m->object;
+	message_free(old);
 	link_pod(e, pe);
 	if (first_activity(o, e) != before) {
-		tell_all(o, e);
+		report_all(o, e);
 	}
 	owner_controller_plan_key(o, owner);
 }
 
-void owner_controller_pod(struct owner_controller *o, const struct api_pod *pod)
+static void on_pod(struct owner_controller *o, struct sched_msg *m)
 {
+	const struct api_pod *pod = m->object;
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	CLEANUP(strbuf_finish) struct strbuf owner = STRBUF_INIT;
 	struct str k = owner_controller_plan_name(&key, pod->meta.namespace_, pod->meta.name);
@@ -278,11 +281,11 @@ void owner_controller_pod(struct owner_controller *o, const struct api_pod *pod)
 		drop_pod(o, k, pe);
 	}
 	if (kueue_pod_group_is_managed(pod)) {
-		set_pod(o, k, ok, pod);
+		set_pod(o, k, ok, m);
 	}
 }
 
-void owner_controller_pod_gone(struct owner_controller *o, struct str key)
+static void on_pod_gone(struct owner_controller *o, struct str key)
 {
 	struct pod_entry *pe = strmap_get(o->pods, key);
 
@@ -334,8 +337,8 @@ static void link_workload(struct owner_controller *o, struct workload_entry *we,
 	we->owner = strbuf_steal(&key, NULL);
 }
 
-/* The owners that a Workload is of interest to: its own, the one that named it, and a group of its
- * name. */
+/* Plans for all owners that a Workload concerns: its own, the one that names it as prebuilt, and a
+ * group of its name. */
 static void plan_around(struct owner_controller *o, struct str key, const char *owner)
 {
 	const char *by = strmap_get(o->prebuilt, key);
@@ -357,10 +360,11 @@ static void plan_around(struct owner_controller *o, struct str key, const char *
 	}
 }
 
-/* NULL: it is nobody's. */
+/* NULL: it concerns no owner here. */
 static struct workload_entry *set_workload(struct owner_controller *o, struct str key,
-					   const struct api_workload *w)
+					   struct sched_msg *m)
 {
+	const struct api_workload *w = m->object;
 	struct workload_entry *we = strmap_get(o->workloads, key);
 
 	if (we == NULL) {
@@ -374,18 +378,19 @@ static struct workload_entry *set_workload(struct owner_controller *o, struct st
 		(void)strmap_remove(o->workloads, key);
 		return NULL;
 	}
-	arena_destroy(we->arena);
-	we->arena = arena_create(1024);
-	we->w = owner_world_copy(&kueue_workload_fields, w, we->arena);
+	message_free(we->msg);
+	we->msg = message_ref(m);
+	we->w = w;
 	return we;
 }
 
-void owner_controller_workload(struct owner_controller *o, const struct api_workload *w)
+void owner_controller_workload(struct owner_controller *o, struct sched_msg *m)
 {
+	const struct api_workload *w = m->object;
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	struct str k = owner_controller_plan_name(&key, w->meta.namespace_, w->meta.name);
 	bool seen = strmap_has(o->workloads, k);
-	const struct workload_entry *we = set_workload(o, k, w);
+	const struct workload_entry *we = set_workload(o, k, m);
 
 	if (!seen && we != NULL && we->owner != NULL) {
 		owner_controller_times_created(o, strmap_get(o->owners, str_of(we->owner)), we->w);
@@ -422,7 +427,7 @@ const struct api_meta *owner_controller_meta(const struct owner_controller *o, s
 	return we == NULL ? NULL : &we->w->meta;
 }
 
-/* In the pool it is beside all other writes about the Job: none of them takes its place. */
+/* It has a key of its own in the pool, so that no other write about the Job replaces it. */
 static void send_retirement(struct owner_controller *o, const char *owner,
 			    const struct api_meta *job, const struct owner_write *w)
 {
@@ -470,56 +475,24 @@ void owner_controller_watch(struct owner_controller *o, void (*fn)(void *ctx, st
 	o->watch_ctx = ctx;
 }
 
-/* --- what plans look up ------------------------------------------------------------------------
+/* --- all kinds ---------------------------------------------------------------------------------
  */
 
-void owner_controller_flavor(struct owner_controller *o, const struct api_resource_flavor *rf)
+void owner_controller_object(struct owner_controller *o, struct sched_msg *m)
 {
-	if (owner_world_flavor(o->world, rf)) {
+	bool gone = m->object == NULL;
+
+	if (m->resource == SCHED_JOBS && gone) {
+		on_job_gone(o, m->key);
+	} else if (m->resource == SCHED_JOBS) {
+		on_job(o, m);
+	} else if (m->resource == SCHED_PODS && gone) {
+		on_pod_gone(o, m->key);
+	} else if (m->resource == SCHED_PODS) {
+		on_pod(o, m);
+	} else if (owner_world_object(o->world, m)) {
 		owner_controller_plan_all(o);
 	}
-}
-
-void owner_controller_class(struct owner_controller *o,
-			    const struct api_workload_priority_class *pc)
-{
-	if (owner_world_class(o->world, pc)) {
-		owner_controller_plan_all(o);
-	}
-}
-
-void owner_controller_pod_class(struct owner_controller *o, const struct api_priority_class *pc)
-{
-	if (owner_world_pod_class(o->world, pc)) {
-		owner_controller_plan_all(o);
-	}
-}
-
-void owner_controller_namespace(struct owner_controller *o, const struct api_namespace *ns)
-{
-	if (owner_world_namespace(o->world, ns)) {
-		owner_controller_plan_all(o);
-	}
-}
-
-void owner_controller_flavor_gone(struct owner_controller *o, struct str name)
-{
-	owner_world_flavor_gone(o->world, name);
-}
-
-void owner_controller_class_gone(struct owner_controller *o, struct str name)
-{
-	owner_world_class_gone(o->world, name);
-}
-
-void owner_controller_pod_class_gone(struct owner_controller *o, struct str name)
-{
-	owner_world_pod_class_gone(o->world, name);
-}
-
-void owner_controller_namespace_gone(struct owner_controller *o, struct str name)
-{
-	owner_world_namespace_gone(o->world, name);
 }
 
 void owner_controller_synced(struct owner_controller *o)
@@ -567,7 +540,7 @@ struct owner_controller *owner_controller_create(const struct owner_controller_o
 	po.ops = &owner_write_ops;
 	po.ctx = &o->target;
 	po.may_send = owner_write_may_send;
-	po.slots = SLOTS;
+	po.slots = POOL_SLOTS;
 	po.refused_max_ns = REFUSED_MAX_NS;
 	o->pool = pool_create(&po);
 	return o;

@@ -1,9 +1,10 @@
-/* scheduler/workloads/controller/owner_controller.h: what owns Workloads: batch/v1 Jobs of
- * LocalQueues, and pods that queue alone or as a group (Kueue: the batch/job and pod integrations).
- * Every owner gets a Workload; it is started with the flavors of its admission and stopped when it
- * is evicted; its progress is told in the Workload's status. What has to be written is decided in
- * job_plan.h and pod_plan.h from owner and Workloads alone, every time one of them changes: a write
- * that is lost or refused is sent again, or decided again with the next change.
+/* scheduler/workloads/controller/owner_controller.h: the controller of the objects that own
+ * Workloads: batch/v1 Jobs of LocalQueues, and pods that queue alone or as a group (Kueue: the
+ * batch/job and pod integrations). Every owner gets a Workload; the owner is started with the
+ * flavors of the Workload's admission and stopped when the Workload is evicted; the Workload's
+ * status shows the owner's progress. The writes are decided in job_plan.h and pod_plan.h from owner
+ * and Workloads alone, every time one of them changes: a write that is lost or refused is sent
+ * again, or decided again with the next change.
  *
  * Of a Workload this controller writes: the object itself and its spec (but spec.active), its
  * finalizer, and of the status, as field manager OWNER_WRITE_MANAGER, the conditions Finished,
@@ -18,35 +19,32 @@
 #include "base/str.h"
 #include "kube/pool.h"
 
-struct api_job;
 struct api_meta;
-struct api_namespace;
 struct api_pod;
-struct api_priority_class;
-struct api_resource_flavor;
 struct api_workload;
-struct api_workload_priority_class;
 struct owner_controller;
 struct kueue_conf_owners;
 struct recorder;
+struct sched_msg;
 
 struct owner_controller_options {
 	/* transport, clock, limiter, workers (0: manual), seed, may_send and its ctx */
 	const struct pool_options *base;
-	struct recorder *recorder;             /* borrowed; NULL: nobody is told */
-	const struct kueue_conf_owners *which; /* are managed; borrowed */
-	bool wait_pods_ready;                  /* waitForPodsReady: PodsReady is told */
-	/* Whether a Workload that was seen admitted is so still: its eviction may have been decided
-	 * already. NULL: it is. */
+	struct recorder *recorder;             /* borrowed; NULL: no events */
+	const struct kueue_conf_owners *which; /* the kinds that are managed; borrowed */
+	bool wait_pods_ready;                  /* waitForPodsReady: PodsReady is written */
+	/* Whether a Workload that reads as admitted is still admitted: its eviction may have
+	 * been decided already. NULL: it is. */
 	bool (*may_start)(void *ctx, struct str workload);
-	/* Most Workloads are nobody's here and are not kept. Whether there is one of this name, and
-	 * a wish to be told of it once more: a Job names it. May be NULL: all of them are ours. */
+	/* Workloads that concern no owner here are not kept. `knows`: whether there is one of this
+	 * name; `read`: asks for it once more, because a Job names it as prebuilt. May be NULL: all
+	 * Workloads concern an owner here. */
 	bool (*knows)(void *ctx, struct str workload);
 	void (*read)(void *ctx, struct str workload);
-	/* What took how long; NULL: nobody asks. A Workload is there, so long after its Job or pod
-	 * (kind) was created. */
+	/* Latencies; NULL: not measured. A Workload was created, so long after its Job or pod
+	 * (kind). */
 	void (*on_created)(void *ctx, const char *kind, const struct api_workload *w, int64_t ns);
-	/* A pod of an admitted Workload is without its gate, so long after the admission. */
+	/* A pod of an admitted Workload lost its gate, so long after the admission. */
 	void (*on_ungated)(void *ctx, const struct api_workload *w, bool group, int64_t ns);
 	void *ctx;
 };
@@ -62,46 +60,36 @@ struct owner_controller *owner_controller_create(const struct owner_controller_o
 void owner_controller_destroy(struct owner_controller *o); /* NULL is fine */
 struct pool *owner_controller_pool(struct owner_controller *o);
 
-/* An object was added or changed; what is needed of it is copied. Nothing is written before
- * owner_controller_synced. */
-void owner_controller_job(struct owner_controller *o, const struct api_job *job);
-void owner_controller_pod(struct owner_controller *o, const struct api_pod *pod);
-void owner_controller_workload(struct owner_controller *o, const struct api_workload *w);
-void owner_controller_flavor(struct owner_controller *o, const struct api_resource_flavor *rf);
-void owner_controller_class(struct owner_controller *o,
-			    const struct api_workload_priority_class *pc);
-void owner_controller_pod_class(struct owner_controller *o, const struct api_priority_class *pc);
-void owner_controller_namespace(struct owner_controller *o, const struct api_namespace *ns);
-/* An object is gone; key: "namespace/name" or "name". Unknown ones have no effect. */
-void owner_controller_job_gone(struct owner_controller *o, struct str key);
-void owner_controller_pod_gone(struct owner_controller *o, struct str key);
+/* An object of any kind but Workloads was added or changed (UPSERT) or is gone (DELETE); kinds that
+ * no plan reads have no effect. The messages of Jobs, pods and flavors are kept by a reference.
+ * Nothing is written before owner_controller_synced. */
+void owner_controller_object(struct owner_controller *o, struct sched_msg *m);
+/* The same for Workloads; m->object is one, and is kept if it concerns an owner. */
+void owner_controller_workload(struct owner_controller *o, struct sched_msg *m);
+/* key: "namespace/name"; an unknown one has no effect. */
 void owner_controller_workload_gone(struct owner_controller *o, struct str key);
-void owner_controller_flavor_gone(struct owner_controller *o, struct str name);
-void owner_controller_class_gone(struct owner_controller *o, struct str name);
-void owner_controller_pod_class_gone(struct owner_controller *o, struct str name);
-void owner_controller_namespace_gone(struct owner_controller *o, struct str name);
 /* All kinds have been listed: owners that are not known do not exist. Decides about all. */
 void owner_controller_synced(struct owner_controller *o);
 
-/* Of a Workload with owners. It may change with every owner_controller_job and
- * owner_controller_pod: see owner_controller_watch. */
+/* Of a Workload with owners. It may change with every owner_controller_object: see
+ * owner_controller_watch. */
 enum owner_controller_activity owner_controller_activity(const struct owner_controller *o,
 							 struct str key);
-/* Of a Workload that is of interest here, good until o is told of it again; NULL: it is not. */
+/* Of a Workload that concerns an owner here, valid until its next message; NULL: of another one. */
 const struct api_meta *owner_controller_meta(const struct owner_controller *o, struct str key);
-/* The Job that a Workload is for is to be deleted, with its pods; false takes that back as long as
- * it was not sent. Of other owners, and said again, it has no effect. */
+/* Deletes the Job of a Workload, with its pods; retire false takes that back unless it was sent.
+ * No effect on other owners, nor when repeated. */
 void owner_controller_retire(struct owner_controller *o, struct str key, bool retire);
-/* Whether a Workload holds quota for the pod of a Job, a group or for the pod itself; one that has
- * a node stays with its Workload after that. Before owner_controller_synced the pod's labels are
- * believed. */
+/* Whether a Workload holds quota for the pod: that of its Job, of its group or its own; a pod with
+ * a node stays with its Workload when the quota is given back. Before owner_controller_synced the
+ * pod's labels decide. */
 bool owner_controller_hold(struct owner_controller *o, const struct api_pod *pod);
-/* Tells once, after owner_controller_synced, of pods that were believed wrongly; key:
- * "namespace/name". */
+/* To be called once, after owner_controller_synced: calls fn with each pod that had wrong labels;
+ * key: "namespace/name". */
 void owner_controller_hold_recheck(struct owner_controller *o,
 				   void (*fn)(void *ctx, struct str key), void *ctx);
-/* fn is called, from within the functions above, with the key of every Workload whose activity has
- * changed; it must not call back into o but for owner_controller_activity. NULL: nobody is told. */
+/* fn is called, from within the functions above, with the key of every Workload that changes its
+ * activity; it must not call back into o but for owner_controller_activity. NULL: no calls. */
 void owner_controller_watch(struct owner_controller *o, void (*fn)(void *ctx, struct str key),
 			    void *ctx);
 

@@ -11,7 +11,7 @@
 #include "scheduler/workloads/controller/owner_controller_priv.h"
 #include "scheduler/workloads/owners/kueue_pod_group.h"
 
-struct believed {          /* a pod whose labels were believed */
+struct believed {          /* a pod that was judged by its labels alone */
 	char *owner, *uid; /* key; UID of a controlling owner or NULL */
 	bool has_node;
 };
@@ -83,7 +83,7 @@ bool owner_controller_hold(struct owner_controller *o, const struct api_pod *pod
 	struct str owner;
 	const char *uid;
 
-	/* What the start of an owner writes on its pods. */
+	/* The start of an owner writes these on its pods. */
 	if (!field_map_is(&pod->meta.labels, KUEUE_MANAGED, "true") ||
 	    field_map_get(&pod->meta.labels, KUEUE_PODSET) == NULL) {
 		return false;

@@ -1,5 +1,5 @@
-/* Jobs that belong to another Job or to a pod: who queues for them, and whom to look at again when
- * one of those has changed. */
+/* Jobs that belong to another Job or to a pod: which object queues for them, and which Jobs to plan
+ * again when one of their owners has changed. */
 #include <stdlib.h>
 
 #include "api/core/batch.h"
@@ -46,7 +46,8 @@ static const char *known_kind(const struct api_owner *ref)
 	return is_kind(ref, "", "Pod") ? OWNERS_POD : NULL;
 }
 
-/* What the Job names as its controller, in `above`, as a key: a pod by its own name. */
+/* Sets `above` to the key of the object that the Job names as its controller; of a pod it has the
+ * pod's own name, not its group's. */
 static bool find_above(const struct api_meta *m, struct strbuf *above)
 {
 	const struct api_owner *ref = meta_controller(m);
@@ -59,7 +60,7 @@ static bool find_above(const struct api_meta *m, struct strbuf *above)
 	return true;
 }
 
-/* --- whom to look at again ---------------------------------------------------------------------
+/* --- which Jobs to plan again ------------------------------------------------------------------
  */
 
 void owner_controller_nest_link(struct owner_controller *o, const struct owner *e, struct str key)
@@ -128,7 +129,7 @@ void owner_controller_nest_each(struct owner_controller *o, const struct owner *
 	}
 }
 
-/* --- who queues for a Job ----------------------------------------------------------------------
+/* --- which object queues for a Job -------------------------------------------------------------
  */
 
 struct above {
@@ -186,15 +187,15 @@ static bool is_admitted(const struct owner *e)
 	return last != NULL && owner_plan_is_admitted(last);
 }
 
-/* What belongs to a Job that is not there (yet), or to itself: anybody may write such an owner, so
- * a Job that queues does not run with it. */
+/* The place of a Job that names an owner which is not there (yet), or is the Job itself. Any user
+ * may write such an owner reference, so a Job that queues does not run with it. */
 static enum job_plan_place place_without(const struct owner_controller *o, const struct owner *e)
 {
 	return owner_plan_is_managed(&o->env, &e->job->meta) ? JOB_PLAN_HELD : JOB_PLAN_ELSEWHERE;
 }
 
-/* Kueue: from controller to controller; the topmost of them that queues, queues for all below it.
- * What belongs to an object of an external framework is left alone. */
+/* Kueue: walks from controller to controller; the topmost of them that queues, queues for all below
+ * it. Jobs of an object of an external framework are left alone. */
 enum job_plan_place owner_controller_nest_place(const struct owner_controller *o,
 						const struct owner *e)
 {

@@ -100,7 +100,7 @@ static void turn(struct sent *sent)
 	memset(sent->now, 0, sizeof(sent->now));
 }
 
-/* What this plan did not want is new when it is wanted again. */
+/* A write that this plan does not have counts as new when a later plan has it again. */
 static void end_plan(struct owner *e)
 {
 	turn(&e->sent);
@@ -120,8 +120,8 @@ static void note(const struct owner_controller *o, const char *namespace_,
 	}
 }
 
-/* A Workload that waits to be created again is not for an owner that is gone, is another one, or
- * queues no more. All other writes find out by themselves: their object has changed. */
+/* Withdraws a creation that waits to be sent again when the owner is gone, is another one, or no
+ * longer queues. All other writes fail by themselves: their object has changed. */
 static void set_creating(struct owner_controller *o, struct owner *e, char *item_take)
 {
 	static const struct owner_write none = { .kind = OWNER_NOTE };
@@ -166,8 +166,8 @@ static bool wants_none(const struct sent *sent)
 	return true;
 }
 
-/* A start that waits to be sent again is not for pods that have lost their quota meanwhile. Of a
- * Job it is replaced, and so it is of a pod that is to be stopped: see
+/* Withdraws starts that wait to be sent again of pods that have lost their quota meanwhile. The
+ * start of a Job, or of a pod that is to be stopped, is replaced instead: see
  * owner_controller_plan_is_starting. */
 static void withdraw_starts(struct owner_controller *o, struct owner *e, struct str key,
 			    const char *namespace_)
@@ -244,7 +244,7 @@ static void send(struct owner_controller *o, struct owner *e, struct str key,
 				   */
 		}
 		fresh = is_new(e, w);
-		/* Who may not write now has nothing to say either; the leader will. */
+		/* A replica that may not write records no events either; the leader does. */
 		if (w->kind == OWNER_NOTE && fresh && owner_write_may_send(&o->target)) {
 			note(o, ns, w);
 		} else if (w->kind != OWNER_NOTE && fresh) {
@@ -274,14 +274,14 @@ static const struct api_workload **list_workloads(const struct owner *e, struct 
 	return list;
 }
 
-/* There is a Workload of this name, of whoever. */
+/* There is a Workload of this name, of any owner. */
 static bool knows(const struct owner_controller *o, struct str key)
 {
 	return o->opt.knows != NULL && o->opt.knows(o->opt.ctx, key);
 }
 
-/* The Workload that the Job names is there, but was nobody's when it was seen: it is to be seen
- * again before anything is decided. */
+/* The Workload that the Job names is there, but was not kept when it was read, as it concerned no
+ * owner then: it is read again before anything is decided. */
 static bool awaits_prebuilt(const struct owner_controller *o, const struct owner *e)
 {
 	const char *name = e->job == NULL ? NULL : owner_spec_prebuilt(&e->job->meta);
@@ -390,7 +390,7 @@ void owner_controller_plan_all(struct owner_controller *o)
 	}
 }
 
-/* Who belongs to it may be held for its sake. */
+/* Jobs that belong to it may be held because of it, so they are planned again as well. */
 static void plan_at(struct owner_controller *o, struct str key, unsigned depth)
 {
 	struct owner *e = strmap_get(o->owners, key);

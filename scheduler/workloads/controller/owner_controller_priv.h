@@ -1,4 +1,4 @@
-/* scheduler/workloads/controller/owner_controller_priv.h: what owner_controller*.c share: the table
+/* scheduler/workloads/controller/owner_controller_priv.h: shared by owner_controller*.c: the table
  * of owners, their pods and Workloads. Owner: the sched thread. */
 #ifndef SCHEDULER_WORKLOADS_CONTROLLER_OWNER_CONTROLLER_PRIV_H
 #define SCHEDULER_WORKLOADS_CONTROLLER_OWNER_CONTROLLER_PRIV_H
@@ -25,16 +25,16 @@ struct sent {
 
 /* A Workload that is linked to an owner, or that a Job names as its own. */
 struct workload_entry {
-	struct arena *arena;
-	struct api_workload *w;
+	struct sched_msg *msg; /* of w */
+	const struct api_workload *w;
 	char *owner; /* key of the owner it is linked to; NULL: none */
 	bool is_group;
 	uint64_t retired; /* hash of the UID for which a DELETE was sent; 0: none */
 };
 
 struct pod_entry {
-	struct arena *arena;
-	struct api_pod *pod;
+	struct sched_msg *msg; /* of pod */
+	const struct api_pod *pod;
 	char *owner; /* key */
 	struct sent sent;
 	uint64_t started; /* hash of the version of the pod that a start was sent for; 0: none */
@@ -43,8 +43,8 @@ struct pod_entry {
 /* An owner, or only its name, when Workloads of it are known. */
 struct owner {
 	bool is_job;
-	struct arena *arena;                 /* of the Job */
-	struct api_job *job;                 /* NULL: not there */
+	struct sched_msg *msg;               /* of the Job */
+	const struct api_job *job;           /* NULL: not there */
 	struct VEC(struct pod_entry *) pods; /* oldest first */
 	struct VEC(struct workload_entry *) workloads;
 	struct sent sent;
@@ -64,7 +64,7 @@ struct owner_controller {
 	struct strmap *owners, *pods, *workloads;
 	struct strmap *prebuilt; /* Workload key -> owner key */
 	struct strmap *below;    /* key of a Job or pod -> the Jobs that belong to it */
-	struct strmap *believed; /* pods whose labels were believed; NULL: none */
+	struct strmap *believed; /* pods that were judged by their labels alone; NULL: none */
 	void (*watch)(void *ctx, struct str key);
 	void *watch_ctx;
 };
@@ -74,11 +74,11 @@ struct str owner_controller_plan_name(struct strbuf *b, const char *namespace_, 
 struct str owner_controller_plan_owner(struct strbuf *b, const char *kind, const char *namespace_,
 				       const char *name);
 
-/* The pod is gone. */
+/* Forgets what was said of the pod, which is gone. */
 void owner_controller_hold_gone(struct owner_controller *o, struct str pod);
 
-/* The Job is suspended, or the pod gated, as far as is known, but a write that starts it may be
- * under way: it is good for the object as it is. */
+/* The Job reads as suspended, or the pod as gated, but a write that starts it may be in flight: the
+ * object is still as it was when that was sent. */
 bool owner_controller_plan_is_starting(const struct owner *e);
 bool owner_controller_plan_is_pod_starting(const struct pod_entry *e);
 
@@ -91,19 +91,19 @@ void owner_controller_nest_unlink(struct owner_controller *o, const struct owner
 void owner_controller_nest_each(struct owner_controller *o, const struct owner *e, struct str key,
 				unsigned depth, owners_nest_fn fn);
 void owner_controller_nest_free(void *value);
-/* Who queues for the Job of e, which is there. */
+/* Which object queues for the Job of e; e->job is set. */
 enum job_plan_place owner_controller_nest_place(const struct owner_controller *o,
 						const struct owner *e);
 
-/* Tells how long it took: a Workload of the owner that was not there before; a pod of it that
- * becomes another one. */
+/* Measures latencies: of a Workload of the owner that was not there before; of a pod that is about
+ * to be replaced by `now`. */
 void owner_controller_times_created(const struct owner_controller *o, const struct owner *e,
 				    const struct api_workload *w);
 void owner_controller_times_pod(const struct owner_controller *o, const struct owner *e,
 				const struct pod_entry *before, const struct api_pod *now);
 
-/* Decides anew about one owner, and forgets it when nothing is left of it; about all. Nothing
- * before owner_controller_synced. */
+/* Plans for one owner, and forgets it when nothing is left of it; for all owners. No effect before
+ * owner_controller_synced. */
 void owner_controller_plan_key(struct owner_controller *o, struct str key);
 void owner_controller_plan_all(struct owner_controller *o);
 

@@ -1,4 +1,4 @@
-/* What is measured of owners and their Workloads, once it is seen to be done. */
+/* Latencies of owners and their Workloads, measured when the API server shows the result. */
 #include "api/core/batch.h"
 #include "api/core/pod.h"
 #include "api/kueue/kueue_keys.h"
@@ -7,7 +7,8 @@
 #include "scheduler/workloads/controller/owner_controller_priv.h"
 #include "scheduler/workloads/owners/kueue_pod_group.h"
 
-/* The pod that made the Workload possible: of a group the last one of those that it was made of. */
+/* The pod with which the Workload could be made: of a group the last one of those that were there.
+ */
 static const struct api_meta *made_by(const struct owner *e, const struct api_workload *w)
 {
 	for (size_t i = e->pods.n; i > 0; i--) {
@@ -20,7 +21,8 @@ static const struct api_meta *made_by(const struct owner *e, const struct api_wo
 	return NULL;
 }
 
-/* Kueue: of an owner that was changed since it was created nobody knows when it asked for one. */
+/* Kueue: an owner that was changed since its creation is not measured, as the time at which it
+ * asked for a Workload is not known. */
 void owner_controller_times_created(const struct owner_controller *o, const struct owner *e,
 				    const struct api_workload *w)
 {
@@ -52,7 +54,7 @@ void owner_controller_times_pod(const struct owner_controller *o, const struct o
 	const struct api_workload *w;
 	const struct api_condition *c;
 
-	/* Only what was sent from here: a gate that somebody else took off says nothing. */
+	/* Only gates that this controller removed: the removal by another client says nothing. */
 	if (o->opt.on_ungated == NULL || before->sent.before[OWNER_POD_START] == 0 ||
 	    !pod_has_gate(before->pod, KUEUE_GATE_ADMISSION) ||
 	    pod_has_gate(now, KUEUE_GATE_ADMISSION)) {

@@ -6,13 +6,10 @@
 #include "api/kueue/kueue.h"
 #include "api/meta/selector.h"
 #include "api/volcano/scheduling.h"
-#include "base/arena.h"
 #include "base/attrs.h"
-#include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
-#include "enc/decode.h"
-#include "enc/encode.h"
+#include "scheduler/base/message.h"
 
 struct class_entry { /* of a WorkloadPriorityClass, a PriorityClass */
 	char *name;
@@ -20,29 +17,13 @@ struct class_entry { /* of a WorkloadPriorityClass, a PriorityClass */
 	bool global_default;
 };
 
-struct flavor_entry {
-	struct arena *arena;
-	struct api_resource_flavor *rf;
-};
-
 struct owner_world {
 	const struct selector *selector;
-	struct strmap *flavors, *classes, *pod_classes;
+	struct strmap *flavors; /* their messages */
+	struct strmap *classes, *pod_classes;
 	struct strmap *namespaces; /* those that are managed */
 	struct strmap *ending;     /* those that are being deleted */
 };
-
-void *owner_world_copy(const struct field_table *table, const void *object, struct arena *arena)
-{
-	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	void *out = arena_zero(arena, 1, table->size);
-
-	encode_text(table, object, &text);
-	if (decode_text(table, strbuf_str(&text), out, arena, NULL) < 0) {
-		decode_init(table, out); /* what was decoded once decodes again */
-	}
-	return out;
-}
 
 static void class_free(void *p)
 {
@@ -54,18 +35,15 @@ static void class_free(void *p)
 
 static void flavor_free(void *p)
 {
-	struct flavor_entry *e = p;
-
-	arena_destroy(e->arena);
-	free(e);
+	message_free(p);
 }
 
 static const struct api_resource_flavor *find_flavor(void *ctx, const char *name)
 {
 	const struct owner_world *w = ctx;
-	const struct flavor_entry *e = strmap_get(w->flavors, str_of(name));
+	const struct sched_msg *m = strmap_get(w->flavors, str_of(name));
 
-	return e == NULL ? NULL : e->rf;
+	return m == NULL ? NULL : m->object;
 }
 
 static bool find_class(void *ctx, const char *name, int32_t *ret)
@@ -132,15 +110,13 @@ bool owner_world_ends(const struct owner_world *w, const char *namespace_)
 /* --- objects -----------------------------------------------------------------------------------
  */
 
-bool owner_world_flavor(struct owner_world *w, const struct api_resource_flavor *rf)
+/* True: it is new, so that a plan may have waited for it. */
+static bool set_flavor(struct owner_world *w, struct sched_msg *m)
 {
-	struct flavor_entry *e = xmalloc_zero(1, sizeof(*e));
-	bool known = strmap_has(w->flavors, str_of(rf->meta.name));
+	bool known = strmap_has(w->flavors, m->key);
 
-	e->arena = arena_create(512);
-	e->rf = owner_world_copy(&kueue_resource_flavor_fields, rf, e->arena);
-	strmap_set(w->flavors, str_of(rf->meta.name), e);
-	return !known; /* somebody may have waited for it */
+	strmap_set(w->flavors, m->key, message_ref(m));
+	return !known;
 }
 
 /* True: it is new, or worth something else. */
@@ -159,17 +135,6 @@ static bool set_class(struct strmap *m, const char *name, int32_t value, bool gl
 	return true;
 }
 
-bool owner_world_class(struct owner_world *w, const struct api_workload_priority_class *pc)
-{
-	return set_class(w->classes, pc->meta.name, pc->value == FIELD_NO_I32 ? 0 : pc->value,
-			 false);
-}
-
-bool owner_world_pod_class(struct owner_world *w, const struct api_priority_class *pc)
-{
-	return set_class(w->pod_classes, pc->meta.name, pc->value, pc->global_default);
-}
-
 /* True: it changed. */
 static bool set_member(struct strmap *m, struct str name, bool on)
 {
@@ -184,7 +149,7 @@ static bool set_member(struct strmap *m, struct str name, bool on)
 	return true;
 }
 
-bool owner_world_namespace(struct owner_world *w, const struct api_namespace *ns)
+static bool set_namespace(struct owner_world *w, const struct api_namespace *ns)
 {
 	struct str name = str_of(ns->meta.name);
 	bool managed = w->selector != NULL && selector_match(w->selector, &ns->meta.labels);
@@ -193,25 +158,40 @@ bool owner_world_namespace(struct owner_world *w, const struct api_namespace *ns
 	return set_member(w->ending, name, ns->meta.deleted != FIELD_NO_TIME) || changed;
 }
 
-void owner_world_flavor_gone(struct owner_world *w, struct str name)
+static void forget(struct owner_world *w, const struct sched_msg *m)
 {
-	(void)strmap_remove(w->flavors, name);
+	if (m->resource == SCHED_FLAVORS) {
+		(void)strmap_remove(w->flavors, m->key);
+	} else if (m->resource == SCHED_WORKLOAD_PRIORITY_CLASSES) {
+		(void)strmap_remove(w->classes, m->key);
+	} else if (m->resource == SCHED_PRIORITY_CLASSES) {
+		(void)strmap_remove(w->pod_classes, m->key);
+	} else if (m->resource == SCHED_NAMESPACES) {
+		(void)strmap_remove(w->namespaces, m->key);
+		(void)strmap_remove(w->ending, m->key);
+	}
 }
 
-void owner_world_class_gone(struct owner_world *w, struct str name)
+bool owner_world_object(struct owner_world *w, struct sched_msg *m)
 {
-	(void)strmap_remove(w->classes, name);
-}
+	const struct api_workload_priority_class *wpc = m->object;
+	const struct api_priority_class *pc = m->object;
 
-void owner_world_pod_class_gone(struct owner_world *w, struct str name)
-{
-	(void)strmap_remove(w->pod_classes, name);
-}
-
-void owner_world_namespace_gone(struct owner_world *w, struct str name)
-{
-	(void)strmap_remove(w->namespaces, name);
-	(void)strmap_remove(w->ending, name);
+	if (m->object == NULL) {
+		forget(w, m);
+		return false;
+	}
+	if (m->resource == SCHED_FLAVORS) {
+		return set_flavor(w, m);
+	}
+	if (m->resource == SCHED_WORKLOAD_PRIORITY_CLASSES) {
+		return set_class(w->classes, wpc->meta.name,
+				 wpc->value == FIELD_NO_I32 ? 0 : wpc->value, false);
+	}
+	if (m->resource == SCHED_PRIORITY_CLASSES) {
+		return set_class(w->pod_classes, pc->meta.name, pc->value, pc->global_default);
+	}
+	return m->resource == SCHED_NAMESPACES && set_namespace(w, m->object);
 }
 
 struct owner_world *owner_world_create(const struct selector *namespaces)

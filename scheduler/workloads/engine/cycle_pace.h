@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "scheduler/base/message.h"
 
-#define CYCLE_PACE_AHEAD 2                          /* unanswered writes that stop nobody */
+#define CYCLE_PACE_AHEAD 2                          /* unanswered writes that hold up no cycle */
 #define CYCLE_PACE_PATIENCE_NS CLOCK_NS_PER_S       /* without an answer, then it goes on */
 #define CYCLE_PACE_LONGEST_NS (10 * CLOCK_NS_PER_S) /* between cycles, whatever is answered */
 #define CYCLE_PACE_FAILURE_NS CLOCK_NS_PER_S
@@ -25,8 +25,8 @@ struct cycle_pace {
 };
 
 void cycle_pace_cycle(struct cycle_pace *p, int64_t now); /* one was run */
-/* A write was answered for good. One that failed is followed by a pause: where somebody else wrote
- * meanwhile or the Workload is gone, that is on its way here, and only a moment is to be waited. */
+/* A write has its final answer. A failure is followed by a pause; a short one where another client
+ * wrote meanwhile or the Workload is gone, because the watch is about to deliver that. */
 void cycle_pace_answer(struct cycle_pace *p, enum sched_outcome outcome, int64_t now);
 /* When a cycle may begin if no answer comes before; in the past: now. unanswered: writes that are
  * sent or can be. */

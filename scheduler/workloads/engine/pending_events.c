@@ -40,29 +40,29 @@ static void events_free(void *value)
 
 struct pending_events *pending_events_create(struct recorder *recorder)
 {
-	struct pending_events *u = xmalloc_zero(1, sizeof(*u));
+	struct pending_events *p = xmalloc_zero(1, sizeof(*p));
 
-	u->recorder = recorder;
-	u->writes = strmap_create(events_free);
-	return u;
+	p->recorder = recorder;
+	p->writes = strmap_create(events_free);
+	return p;
 }
 
-void pending_events_destroy(struct pending_events *u)
+void pending_events_destroy(struct pending_events *p)
 {
-	if (u != NULL) {
-		strmap_destroy(u->writes);
-		free(u);
+	if (p != NULL) {
+		strmap_destroy(p->writes);
+		free(p);
 	}
 }
 
-void pending_events_add(struct pending_events *u, const struct quota *q,
+void pending_events_add(struct pending_events *p, const struct quota *q,
 			const struct workload *written, const struct conditions_events *events)
 {
-	struct events *all = strmap_get(u->writes, str_of(written->key));
+	struct events *all = strmap_get(p->writes, str_of(written->key));
 
 	if (all == NULL && events->n > 0) {
 		all = xmalloc_zero(1, sizeof(*all));
-		strmap_set(u->writes, str_of(written->key), all);
+		strmap_set(p->writes, str_of(written->key), all);
 	}
 	for (size_t i = 0; i < events->n; i++) {
 		const struct conditions_event *one = &events->v[i];
@@ -78,7 +78,7 @@ void pending_events_add(struct pending_events *u, const struct quota *q,
 }
 
 /* key: of the Workload that it is about. */
-static void record(const struct pending_events *u, const char *key, const char *uid, bool warning,
+static void record(const struct pending_events *p, const char *key, const char *uid, bool warning,
 		   const char *reason, const char *message)
 {
 	struct str name = str_of(key), space = str_next(&name, '/');
@@ -89,22 +89,22 @@ static void record(const struct pending_events *u, const char *key, const char *
 					 .uid = uid,
 					 .namespace_ = namespace_ };
 
-	recorder_event(u->recorder, &about, warning, reason, message);
+	recorder_event(p->recorder, &about, warning, reason, message);
 }
 
-void pending_events_settle(struct pending_events *u, struct str written, bool ok)
+void pending_events_settle(struct pending_events *p, struct str written, bool ok)
 {
-	const struct events *all = strmap_get(u->writes, written);
+	const struct events *all = strmap_get(p->writes, written);
 
 	for (size_t i = 0; ok && all != NULL && i < all->list.n; i++) {
 		const struct event *e = &all->list.v[i];
 
-		record(u, e->about, e->uid, e->warning, e->reason, e->message);
+		record(p, e->about, e->uid, e->warning, e->reason, e->message);
 	}
-	(void)strmap_remove(u->writes, written);
+	(void)strmap_remove(p->writes, written);
 }
 
-void pending_events_refused(struct pending_events *u, const struct workload *w, const char *why)
+void pending_events_refused(struct pending_events *p, const struct workload *w, const char *why)
 {
-	record(u, w->key, w->object.uid, true, "WorkloadWriteRefused", why);
+	record(p, w->key, w->object.uid, true, "WorkloadWriteRefused", why);
 }

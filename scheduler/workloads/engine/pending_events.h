@@ -1,5 +1,6 @@
-/* scheduler/workloads/engine/pending_events.h: events about Workloads that are told when the write
- * of the status they belong to is done, and never when it fails. Owner: the sched thread. */
+/* scheduler/workloads/engine/pending_events.h: events about Workloads that are recorded when the
+ * write of the status they belong to is done, and dropped when it fails. Owner: the sched thread.
+ */
 #ifndef SCHEDULER_WORKLOADS_ENGINE_PENDING_EVENTS_H
 #define SCHEDULER_WORKLOADS_ENGINE_PENDING_EVENTS_H
 
@@ -12,14 +13,14 @@ struct pending_events;
 struct recorder;
 
 struct pending_events *pending_events_create(struct recorder *recorder); /* borrowed */
-void pending_events_destroy(struct pending_events *u);                   /* NULL is fine */
+void pending_events_destroy(struct pending_events *p);                   /* NULL is fine */
 /* Events that belong to the next write of a Workload; copied. */
-void pending_events_add(struct pending_events *u, const struct quota *q,
+void pending_events_add(struct pending_events *p, const struct quota *q,
 			const struct workload *written, const struct conditions_events *events);
 /* The write of the Workload ("namespace/name") is done, or (ok false) will not be. */
-void pending_events_settle(struct pending_events *u, struct str written, bool ok);
+void pending_events_settle(struct pending_events *p, struct str written, bool ok);
 
-/* A status of w was refused: an event of its own, which is counted when it is told again. */
-void pending_events_refused(struct pending_events *u, const struct workload *w, const char *why);
+/* Records that a status of w was refused; repetitions are counted in one event. */
+void pending_events_refused(struct pending_events *p, const struct workload *w, const char *why);
 
 #endif

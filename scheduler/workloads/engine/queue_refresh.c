@@ -10,7 +10,7 @@
 #include "scheduler/workloads/metrics/queue_gauges.h"
 #include "scheduler/workloads/writes/queue_statuses.h"
 
-#define LOOK_NS (CLOCK_NS_PER_S / 10) /* whether the writes are done: one may back off */
+#define LOOK_NS (CLOCK_NS_PER_S / 10) /* until the next check whether the writes are done */
 
 struct queue_refresh {
 	const struct clock *clock;
@@ -19,8 +19,8 @@ struct queue_refresh {
 	struct queue_statuses *queues;
 	struct queue_refresh_throttle gauges, statuses;
 	uint64_t noticed; /* changes of the world that the next two know of */
-	bool ungauged;    /* gauges do not show all of them */
-	int64_t tell_at;  /* statuses have something to tell; CLOCK_NEVER: nothing */
+	bool gauges_dirty;
+	int64_t write_at; /* statuses are due; CLOCK_NEVER: nothing to write */
 };
 
 struct queue_refresh *queue_refresh_create(const struct pool_options *base,
@@ -34,7 +34,7 @@ struct queue_refresh *queue_refresh_create(const struct pool_options *base,
 	t->cache = cache;
 	t->metrics = metrics;
 	t->queues = queue_statuses_create(base, post);
-	t->tell_at = CLOCK_NEVER;
+	t->write_at = CLOCK_NEVER;
 	return t;
 }
 
@@ -55,7 +55,7 @@ void queue_refresh_seen(struct queue_refresh *t, enum sched_resource r, const st
 			const struct api_condition *active)
 {
 	if (queue_statuses_seen(t->queues, r, meta, active)) {
-		t->tell_at = 0;
+		t->write_at = 0;
 	}
 }
 
@@ -68,7 +68,7 @@ void queue_refresh_done(struct queue_refresh *t, const struct sched_msg *m)
 {
 	queue_refresh_throttle_answer(&t->statuses, clock_mono(t->clock));
 	if (queue_statuses_done(t->queues, m)) {
-		t->tell_at = 0;
+		t->write_at = 0;
 	}
 }
 
@@ -77,31 +77,31 @@ void queue_refresh_changed(struct queue_refresh *t)
 	t->noticed = 0;
 }
 
-static int64_t tell_gauges(struct queue_refresh *t)
+static int64_t refresh_gauges(struct queue_refresh *t)
 {
 	int64_t from = clock_mono(t->clock);
 	int64_t at = queue_refresh_throttle_next_gauges(&t->gauges);
 
-	if (!t->ungauged) {
+	if (!t->gauges_dirty) {
 		return CLOCK_NEVER;
 	}
 	if (at > from) {
 		return at;
 	}
-	queue_gauges_tell(t->metrics, t->cache);
+	queue_gauges_set(t->metrics, t->cache);
 	queue_refresh_throttle_made(&t->gauges, from, clock_mono(t->clock), false);
-	t->ungauged = false;
+	t->gauges_dirty = false;
 	return CLOCK_NEVER;
 }
 
 static int64_t statuses_at(const struct queue_refresh *t)
 {
-	return t->tell_at == CLOCK_NEVER
+	return t->write_at == CLOCK_NEVER
 		       ? CLOCK_NEVER
-		       : clock_later(t->tell_at, queue_refresh_throttle_next(&t->statuses));
+		       : clock_later(t->write_at, queue_refresh_throttle_next(&t->statuses));
 }
 
-static int64_t tell_statuses(struct queue_refresh *t)
+static int64_t refresh_statuses(struct queue_refresh *t)
 {
 	struct queue_statuses_time now = { .wall = clock_wall(t->clock),
 					   .mono = clock_mono(t->clock) };
@@ -110,11 +110,12 @@ static int64_t tell_statuses(struct queue_refresh *t)
 	if (statuses_at(t) > now.mono) {
 		return statuses_at(t);
 	}
-	/* Each is to tell of the moment at which it is sent. One that backs off waits alone. */
+	/* Each status shows the moment at which it is sent, so a new round waits until the last one
+	 * is sent. A write that backs off does not hold up the others. */
 	if (!queue_statuses_is_idle(t->queues)) {
 		return now.mono + LOOK_NS;
 	}
-	t->tell_at = queue_statuses_run(t->queues, workload_cache_forest(t->cache), &now, &news);
+	t->write_at = queue_statuses_run(t->queues, workload_cache_forest(t->cache), &now, &news);
 	queue_refresh_throttle_made(&t->statuses, now.mono, clock_mono(t->clock), !news);
 	return statuses_at(t);
 }
@@ -125,8 +126,8 @@ int64_t queue_refresh_step(struct queue_refresh *t)
 
 	if (t->noticed != changes) {
 		t->noticed = changes;
-		t->ungauged = true;
-		t->tell_at = 0;
+		t->gauges_dirty = true;
+		t->write_at = 0;
 	}
-	return clock_earlier(tell_gauges(t), tell_statuses(t));
+	return clock_earlier(refresh_gauges(t), refresh_statuses(t));
 }

@@ -3,11 +3,11 @@
 #include "base/clock.h"
 
 #define MAKING_SHARE 200 /* one part in so many */
-/* Whoever makes it out may be put off by others on the machine meanwhile. */
+/* A bound, because other processes may hold up the recomputation that is measured. */
 #define MAKING_MAX_NS CLOCK_NS_PER_S
 #define GAUGES_MIN_NS CLOCK_NS_PER_S
 #define GAUGES_MAX_NS (10 * CLOCK_NS_PER_S)
-#define LONGEST_PAUSE_NS (5 * CLOCK_NS_PER_S) /* for others who write */
+#define LONGEST_PAUSE_NS (5 * CLOCK_NS_PER_S) /* for other writes */
 
 void queue_refresh_throttle_made(struct queue_refresh_throttle *r, int64_t from, int64_t to,
 				 bool pauses)

@@ -1,8 +1,8 @@
-/* scheduler/workloads/engine/queue_refresh_throttle.h: when what is told of queues may be made out
- * anew: that looks at every Workload that waits or holds quota, and takes a two-hundredth of the
- * time at most, or is done once a second. What is then written is followed by a pause as long as it
- * took, of a few seconds at most: the API server has it for Workloads. Pure: times are given
- * (monotonic ns). */
+/* scheduler/workloads/engine/queue_refresh_throttle.h: throttle for statuses and gauges of queues.
+ * Recomputing them looks at every Workload that waits or holds quota, so it takes a two-hundredth
+ * of the time at most, or is done once a second. Writing them is followed by a pause as long as it
+ * took, of a few seconds at most, in which the API server serves writes of Workloads. Pure: times
+ * are given (monotonic ns). */
 #ifndef SCHEDULER_WORKLOADS_ENGINE_QUEUE_REFRESH_THROTTLE_H
 #define SCHEDULER_WORKLOADS_ENGINE_QUEUE_REFRESH_THROTTLE_H
 
@@ -14,7 +14,7 @@ struct queue_refresh_throttle {
 	bool pauses;
 };
 
-/* It began, and was made out. pauses: others are to have their turn after it. */
+/* A recomputation began and ended. pauses: its writes are followed by a pause. */
 void queue_refresh_throttle_made(struct queue_refresh_throttle *r, int64_t from, int64_t to,
 				 bool pauses);
 void queue_refresh_throttle_answer(struct queue_refresh_throttle *r,

@@ -3,10 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "api/kueue/kueue.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
-#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
@@ -20,7 +18,7 @@
 #include "scheduler/workloads/owners/owner_write.h"
 #include "scheduler/workloads/status/workload_reconcile.h"
 
-#define SLOTS 32
+#define POOL_SLOTS 32
 #define MAX_CHECKS 64
 
 struct reconciler {
@@ -33,7 +31,7 @@ struct reconciler {
 	uint64_t specs;            /* changes of queues that were looked at */
 };
 
-/* Nothing is written to one that is not readable: it is not looked at. */
+/* An unreadable Workload is left out, because nothing is written to it. */
 static void want(struct reconciler *l, struct workload *w)
 {
 	if (!w->due.listed && !w->object.unreadable) {
@@ -76,15 +74,15 @@ static void on_activity(void *ctx, struct str key)
 	reconciler_touch(ctx, key);
 }
 
-/* The status as it should stand may be ahead of the one that is written; after a conflict it may be
- * behind it. */
+/* The status that was decided may be ahead of the one in the API; after a conflict it may be
+ * behind. */
 static bool may_start(void *ctx, struct str key)
 {
 	const struct reconciler *l = ctx;
 	const struct workload *w = find(l, key);
 	const struct conditions *c = w == NULL ? NULL : workload_cache_status(l->opt.cache, w);
 
-	return c != NULL && !workload_cache_is_outdated(l->opt.cache, w) &&
+	return c != NULL && !workload_cache_is_outdated(w) &&
 	       conditions_is_true(c, KUEUE_ADMITTED) && !conditions_is_true(c, KUEUE_EVICTED);
 }
 
@@ -102,7 +100,7 @@ static void read_again(void *ctx, struct str key)
 	l->opt.read(l->opt.ctx, key);
 }
 
-/* Every replica sees what happens; the one that writes counts it. */
+/* Every replica sees the same events; only the one that writes counts them. */
 static bool counts(struct reconciler *l)
 {
 	return l->opt.metrics != NULL && owner_write_may_send(&l->target);
@@ -152,7 +150,7 @@ struct reconciler *reconciler_create(const struct reconciler_options *opt)
 	po.ops = &owner_write_ops;
 	po.ctx = &l->target;
 	po.may_send = owner_write_may_send;
-	po.slots = SLOTS;
+	po.slots = POOL_SLOTS;
 	l->pool = pool_create(&po);
 	return l;
 }
@@ -183,74 +181,22 @@ size_t reconciler_pools(struct reconciler *l, struct pool **out, size_t max)
 
 /* --- objects -----------------------------------------------------------------------------------*/
 
-static void object_gone(struct reconciler *l, enum sched_resource r, struct str key)
-{
-	if (r == SCHED_JOBS) {
-		owner_controller_job_gone(l->owners, key);
-	} else if (r == SCHED_PODS) {
-		owner_controller_pod_gone(l->owners, key);
-	} else if (r == SCHED_NAMESPACES) {
-		owner_controller_namespace_gone(l->owners, key);
-	} else if (r == SCHED_FLAVORS) {
-		owner_controller_flavor_gone(l->owners, key);
-	} else if (r == SCHED_WORKLOAD_PRIORITY_CLASSES) {
-		owner_controller_class_gone(l->owners, key);
-	} else if (r == SCHED_PRIORITY_CLASSES) {
-		owner_controller_pod_class_gone(l->owners, key);
-	}
-}
-
-void reconciler_object(struct reconciler *l, enum sched_resource r, struct str key,
-		       const void *object)
-{
-	if (object == NULL) {
-		object_gone(l, r, key);
-	} else if (r == SCHED_JOBS) {
-		owner_controller_job(l->owners, object);
-	} else if (r == SCHED_PODS) {
-		owner_controller_pod(l->owners, object);
-	} else if (r == SCHED_NAMESPACES) {
-		owner_controller_namespace(l->owners, object);
-	} else if (r == SCHED_FLAVORS) {
-		owner_controller_flavor(l->owners, object);
-	} else if (r == SCHED_WORKLOAD_PRIORITY_CLASSES) {
-		owner_controller_class(l->owners, object);
-	} else if (r == SCHED_PRIORITY_CLASSES) {
-		owner_controller_pod_class(l->owners, object);
-	}
-}
-
-void reconciler_workload(struct reconciler *l, struct str key, const struct api_workload *w)
+void reconciler_workload(struct reconciler *l, struct str key, struct sched_msg *m)
 {
 	struct workload *known = find(l, key);
 
-	if (w == NULL) {
+	if (m == NULL) {
 		owner_controller_workload_gone(l->owners, key);
 		return;
 	}
 	known->due.at = INT64_MAX;
 	want(l, known);
-	owner_controller_workload(l->owners, w);
+	owner_controller_workload(l->owners, m);
 }
 
-bool reconciler_holds(struct reconciler *l, const struct api_pod *pod)
-{
-	return owner_controller_hold(l->owners, pod);
-}
-
-const struct owner_controller *reconciler_owners(const struct reconciler *l)
+struct owner_controller *reconciler_owners(struct reconciler *l)
 {
 	return l->owners;
-}
-
-void reconciler_recheck(struct reconciler *l, void (*fn)(void *ctx, struct str key), void *ctx)
-{
-	owner_controller_hold_recheck(l->owners, fn, ctx);
-}
-
-void reconciler_synced(struct reconciler *l)
-{
-	owner_controller_synced(l->owners);
 }
 
 /* --- writes to the object ----------------------------------------------------------------------*/
@@ -266,13 +212,13 @@ static void send(struct reconciler *l, const struct workload *w, const char *wha
 	pool_add(l->pool, str_of(key), owner_write_new(w->object.namespace_, write));
 }
 
-/* Only as it was seen: who is kept from sending may find that somebody has switched it on again. */
+/* With a resourceVersion: a replica that sends late must not undo an activation of the meantime. */
 static void send_active(struct reconciler *l, const struct workload *w)
 {
 	CLEANUP(xmalloc_freep)
 	char *body = xmalloc_printf("{\"metadata\":{\"uid\":\"%s\",\"resourceVersion\":\"%" PRId64
 				    "\"},\"spec\":{\"active\":false}}",
-				    w->object.uid, workload_cache_version(l->opt.cache, w));
+				    w->object.uid, workload_cache_version(w));
 
 	send(l, w, "active", &(struct owner_write){ .kind = OWNER_SYNC, .body = body });
 }
@@ -280,7 +226,7 @@ static void send_active(struct reconciler *l, const struct workload *w)
 static void send_finalizers(struct reconciler *l, const struct workload *w)
 {
 	CLEANUP(xmalloc_freep)
-	char *version = xmalloc_printf("%" PRId64, workload_cache_version(l->opt.cache, w));
+	char *version = xmalloc_printf("%" PRId64, workload_cache_version(w));
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	struct json_out o;
 
@@ -289,7 +235,8 @@ static void send_finalizers(struct reconciler *l, const struct workload *w)
 	json_out_key(&o, "metadata");
 	json_out_object(&o);
 	json_out_kv(&o, "uid", w->object.uid);
-	/* The list is replaced: nobody else's finalizer of the meantime may get lost. */
+	/* The list is replaced as a whole: a finalizer that another client added meanwhile must not
+	 * get lost. */
 	json_out_kv(&o, "resourceVersion", version);
 	json_out_key(&o, "finalizers");
 	json_out_array(&o);
@@ -333,7 +280,7 @@ static struct workload_reconcile_queue local_of(const struct quota *q, const str
 	return out;
 }
 
-/* Where it holds quota, else where it would wait. */
+/* The ClusterQueue in which it holds quota, else the one in which it would wait. */
 static struct workload_reconcile_queue cluster_of(const struct quota *q, const struct workload *w,
 						  const char *held, const struct local_queue *local)
 {
@@ -376,8 +323,8 @@ static enum workload_reconcile_job job_state(const struct reconciler *l, const s
 				    : of[owner_controller_activity(l->owners, str_of(w->key))];
 }
 
-static void live(struct reconciler *l, const struct workload *w, int64_t now,
-		 struct workload_reconcile_out *out)
+static void reconcile_status(struct reconciler *l, const struct workload *w, int64_t now,
+			     struct workload_reconcile_out *out)
 {
 	const struct quota *q = workload_cache_world(l->opt.cache);
 	const char *checks[MAX_CHECKS];
@@ -408,7 +355,7 @@ static void live(struct reconciler *l, const struct workload *w, int64_t now,
 		.job = job_state(l, w),
 	};
 
-	in.cluster = cluster_of(q, w, workload_cache_queue(l->opt.cache, w), local);
+	in.cluster = cluster_of(q, w, workload_cache_queue(w), local);
 	in.checks_known = workload_reconcile_checks(q, w, checks, MAX_CHECKS, &in.nchecks);
 	workload_reconcile(&in, &l->opt.conf->times, &s, now, out);
 	c->has_requeue_count = s.requeues != 0;
@@ -419,16 +366,16 @@ static void live(struct reconciler *l, const struct workload *w, int64_t now,
 	c->past_seconds = s.ran;
 }
 
-static void look_after(struct reconciler *l, struct workload *w, int64_t now)
+static void reconcile(struct reconciler *l, struct workload *w, int64_t now)
 {
 	struct workload_reconcile_out out;
 
-	if (workload_cache_retry_at(l->opt.cache, w) > now) {
-		wake_at(l, w, workload_cache_retry_at(l->opt.cache, w));
+	if (workload_cache_retry_at(w) > now) {
+		wake_at(l, w, workload_cache_retry_at(w));
 		return;
 	}
-	live(l, w, now, &out);
-	l->opt.tell(l->opt.ctx, w, &out.events);
+	reconcile_status(l, w, now, &out);
+	l->opt.on_events(l->opt.ctx, w, &out.events);
 	(void)workload_cache_commit(l->opt.cache, w);
 	if (out.deactivate) {
 		send_active(l, w);
@@ -479,7 +426,7 @@ int64_t reconciler_step(struct reconciler *l, int64_t now)
 		/* Its id may be that of another one by now. */
 		if (w != NULL && w->due.listed) {
 			w->due.listed = false;
-			look_after(l, w, now);
+			reconcile(l, w, now);
 		}
 	}
 	vec_clear(&l->todo);

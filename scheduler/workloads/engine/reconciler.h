@@ -1,7 +1,7 @@
-/* scheduler/workloads/engine/reconciler.h: drives what happens to Workloads outside scheduling
- * cycles: the controller of Jobs, and workloads/status/workload_reconcile.h for every Workload that
- * something happened to or whose time has come. Statuses go through the quota cache; what is
- * written to the object itself (spec.active, finalizer, deletion) has a pool of its own. Owner: the
+/* scheduler/workloads/engine/reconciler.h: reconciles Workloads outside scheduling cycles: runs
+ * the controller of their owners, and workloads/status/workload_reconcile.h for every Workload that
+ * changed or has reached a time limit. Statuses go through the quota cache; writes to the object
+ * itself (spec.active, finalizer, deletion) have a pool of their own. Owner: the
  * sched thread. */
 #ifndef SCHEDULER_WORKLOADS_ENGINE_RECONCILER_H
 #define SCHEDULER_WORKLOADS_ENGINE_RECONCILER_H
@@ -12,8 +12,6 @@
 
 #include "scheduler/base/message.h"
 
-struct api_pod;
-struct api_workload;
 struct conditions_events;
 struct owner_controller;
 struct pool;
@@ -29,34 +27,27 @@ struct reconciler_options {
 	struct workload_cache *cache;  /* borrowed */
 	const struct kueue_conf *conf; /* borrowed */
 	const struct pool_options *base;
-	struct recorder *recorder;       /* borrowed; NULL: nobody is told */
+	struct recorder *recorder;       /* borrowed; NULL: no events */
 	struct metric_families *metrics; /* borrowed; NULL: nothing is measured */
 	/* Events that go with a change of the Workload's status. */
-	void (*tell)(void *ctx, const struct workload *w, const struct conditions_events *events);
-	/* The Workload is to be read once more: reconciler_workload. */
+	void (*on_events)(void *ctx, const struct workload *w,
+			  const struct conditions_events *events);
+	/* Asks for the Workload to be read once more, which ends in reconciler_workload. */
 	void (*read)(void *ctx, struct str key);
 	void *ctx;
 };
 
 struct reconciler *reconciler_create(const struct reconciler_options *opt);
 void reconciler_destroy(struct reconciler *l); /* NULL is fine */
-/* An object of any other kind as it was decoded; NULL: deleted. */
-void reconciler_object(struct reconciler *l, enum sched_resource r, struct str key,
-		       const void *object);
-/* After the cache has taken it. NULL: deleted. */
-void reconciler_workload(struct reconciler *l, struct str key, const struct api_workload *w);
-/* Something was decided about the Workload: it is looked after in the next step. */
+/* After the cache has taken the Workload, which is m's object. NULL: deleted. */
+void reconciler_workload(struct reconciler *l, struct str key, struct sched_msg *m);
+/* Something was decided about the Workload: it is reconciled in the next step. */
 void reconciler_touch(struct reconciler *l, struct str key);
-/* Its status was refused: it is looked after again at that time (wall ns), or when it is read. */
+/* Its status was refused: it is reconciled again at that time (wall ns), or when it is read. */
 void reconciler_put_off(struct reconciler *l, struct str key, int64_t at);
-/* Whether a Workload holds quota for the pod (workloads/owners/owner_controller.h). */
-bool reconciler_holds(struct reconciler *l, const struct api_pod *pod);
-const struct owner_controller *reconciler_owners(const struct reconciler *l);
-/* Once, after reconciler_synced: pods of which that was said wrongly before. */
-void reconciler_recheck(struct reconciler *l, void (*fn)(void *ctx, struct str key), void *ctx);
-/* All kinds have been listed. */
-void reconciler_synced(struct reconciler *l);
-/* Looks after those that something happened to. Returns when the next one is due (wall ns),
+/* The controller of owners, which gets all other kinds of objects from the caller. */
+struct owner_controller *reconciler_owners(struct reconciler *l);
+/* Reconciles the Workloads that changed or are due. Returns when the next one is due (wall ns),
  * INT64_MAX: not before something changes. */
 int64_t reconciler_step(struct reconciler *l, int64_t now);
 size_t reconciler_pools(struct reconciler *l, struct pool **out, size_t max);

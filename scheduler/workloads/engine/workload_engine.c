@@ -14,6 +14,7 @@
 #include "obs/metric.h"
 #include "process/log.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
+#include "scheduler/workloads/controller/owner_controller.h"
 #include "scheduler/workloads/cycle/admission_apply.h"
 #include "scheduler/workloads/engine/cycle_pace.h"
 #include "scheduler/workloads/engine/deferred_reasons.h"
@@ -38,29 +39,28 @@ struct workload_engine {
 	struct workload_cache *cache;
 	struct admission_cycle *cycle;
 	struct deferred_reasons *deferred;
-	struct reconciler *life;
+	struct reconciler *reconciler;
 	struct workload_status *writer;
 	struct queue_refresh *refresh;
 	struct finalizers *finalizers;
 	struct workload_reread *reread;
-	struct preemption_cost *costs; /* NULL: nobody keeps them */
+	struct preemption_cost *costs; /* NULL: not kept */
 	struct metric_families *metrics;
-	struct pending_events *untold;
+	struct pending_events *events;
 	struct metric_cell *unanswered;
 	struct cycle_pace pace;
-	bool dirty; /* the next cycle may decide differently */
-	bool held;  /* it was put off */
+	bool dirty;       /* the next cycle may decide differently */
+	bool cycle_waits; /* it was put off */
 	bool synced[SCHED_RESOURCE_COUNT_];
-	bool lives; /* all kinds were listed */
+	bool owners_started; /* owner_controller_synced was called */
 	bool leads;
 };
 
-static void keep_life_events(void *ctx, const struct workload *w,
-			     const struct conditions_events *events)
+static void add_events(void *ctx, const struct workload *w, const struct conditions_events *events)
 {
 	struct workload_engine *e = ctx;
 
-	pending_events_add(e->untold, workload_cache_world(e->cache), w, events);
+	pending_events_add(e->events, workload_cache_world(e->cache), w, events);
 }
 
 static void read_workload(void *ctx, struct str key)
@@ -70,11 +70,11 @@ static void read_workload(void *ctx, struct str key)
 	workload_reread_add(e->reread, key);
 }
 
-/* --- what the cache tells ----------------------------------------------------------------------*/
+/* --- changes that the cache reports ------------------------------------------------------------*/
 
-/* What is looked at in the same way whatever the kind. */
+/* The parts of an object that are used in the same way for every kind. */
 struct parts {
-	const struct api_meta *meta;             /* NULL: gone, or of a kind that nobody asks for */
+	const struct api_meta *meta;             /* NULL: gone, or of a kind without a use for it */
 	const struct api_conditions *conditions; /* NULL: without a status that we write */
 };
 
@@ -97,21 +97,22 @@ static struct parts parts_of(enum sched_resource r, const void *object)
 					     : (struct parts){ NULL, NULL };
 }
 
-static void on_object(void *ctx, enum sched_resource r, struct str key, const void *object)
+static void on_object(void *ctx, struct sched_msg *m)
 {
 	struct workload_engine *e = ctx;
-	struct parts p = parts_of(r, object);
+	enum sched_resource r = m->resource;
+	struct parts p = parts_of(r, m->object);
 	const struct api_condition *active =
 		p.conditions == NULL ? NULL : meta_condition(p.conditions, KUEUE_ACTIVE);
 
-	reconciler_object(e->life, r, key, object);
-	finalizers_seen(e->finalizers, r, key, p.meta);
-	metric_families_seen(e->metrics, r, key, p.meta);
+	owner_controller_object(reconciler_owners(e->reconciler), m);
+	finalizers_seen(e->finalizers, r, m->key, p.meta);
+	metric_families_seen(e->metrics, r, m->key, p.meta);
 	if (r == SCHED_CLUSTER_QUEUES && e->costs != NULL) {
-		preemption_cost_queue(e->costs, key, object);
+		preemption_cost_queue(e->costs, m->key, m->object);
 	}
-	if (object == NULL) {
-		queue_refresh_gone(e->refresh, r, key);
+	if (m->object == NULL) {
+		queue_refresh_gone(e->refresh, r, m->key);
 	} else {
 		queue_refresh_seen(e->refresh, r, p.meta, active);
 	}
@@ -128,7 +129,8 @@ static void cost_seen(struct workload_engine *e, struct str key, const struct ap
 	}
 }
 
-/* It waits behind one like it that no cycle could admit, and none looked at it. */
+/* A Workload that waits because an equivalent one could not be admitted, so that no cycle has
+ * looked at it. */
 static void explain_bypassed(struct workload_engine *e, const struct workload *w)
 {
 	const struct admission_decision d = { .kind = QUOTA_DECIDE_PENDING,
@@ -145,19 +147,20 @@ static void explain_bypassed(struct workload_engine *e, const struct workload *w
 	}
 }
 
-static void on_workload(void *ctx, uint32_t id, struct str key, const struct api_workload *w)
+static void on_workload(void *ctx, uint32_t id, struct str key, struct sched_msg *m)
 {
 	struct workload_engine *e = ctx;
+	const struct api_workload *w = m == NULL ? NULL : m->object;
 
 	metric_families_workload(e->metrics, key, w == NULL ? NULL : &w->meta);
 	if (w == NULL) {
-		pending_events_settle(e->untold, key, false);
+		pending_events_settle(e->events, key, false);
 		deferred_reasons_drop(e->deferred, id);
 	} else {
 		explain_bypassed(e, quota_workload_find(workload_cache_world(e->cache), key));
 	}
 	cost_seen(e, key, w);
-	reconciler_workload(e->life, key, w);
+	reconciler_workload(e->reconciler, key, m);
 }
 
 static void on_written(void *ctx, const struct workload *w, enum sched_outcome outcome,
@@ -165,21 +168,21 @@ static void on_written(void *ctx, const struct workload *w, enum sched_outcome o
 {
 	struct workload_engine *e = ctx;
 	bool ok = outcome == SCHED_DONE;
-	int64_t again = workload_cache_retry_at(e->cache, w);
+	int64_t again = workload_cache_retry_at(w);
 
 	cycle_pace_answer(&e->pace, outcome, clock_mono(e->clock));
 	if (outcome == SCHED_REJECTED) {
 		log_warn("status of a Workload not written", LOG_STR("workload", w->key),
 			 LOG_STR("error", text));
-		pending_events_refused(e->untold, w, text);
+		pending_events_refused(e->events, w, text);
 	}
 	if (again != MODEL_TIME_NONE) {
-		reconciler_put_off(e->life, str_of(w->key), again);
+		reconciler_put_off(e->reconciler, str_of(w->key), again);
 	}
-	pending_events_settle(e->untold, str_of(w->key), ok);
+	pending_events_settle(e->events, str_of(w->key), ok);
 }
 
-/* Every replica sees what happens; the one that leads counts it. */
+/* Every replica sees the same changes; only the leader counts them. */
 static void on_status(void *ctx, const struct workload *w, const struct conditions *before,
 		      const struct conditions *after)
 {
@@ -211,7 +214,7 @@ struct workload_engine *workload_engine_create(const struct workload_engine_opti
 	struct reconciler_options lo = { .conf = opt->conf,
 					 .base = opt->base,
 					 .recorder = opt->recorder,
-					 .tell = keep_life_events,
+					 .on_events = add_events,
 					 .read = read_workload,
 					 .ctx = e };
 
@@ -222,10 +225,10 @@ struct workload_engine *workload_engine_create(const struct workload_engine_opti
 	e->metrics = metric_families_create(opt->counters, &opt->conf->metrics, opt->role);
 	lo.cache = e->cache;
 	lo.metrics = e->metrics;
-	e->life = reconciler_create(&lo);
+	e->reconciler = reconciler_create(&lo);
 	e->cycle = admission_cycle_create(workload_cache_forest(e->cache));
 	e->deferred = deferred_reasons_create();
-	e->untold = pending_events_create(opt->recorder);
+	e->events = pending_events_create(opt->recorder);
 	e->writer = workload_status_create(opt->base, opt->post);
 	e->refresh = queue_refresh_create(opt->base, opt->post, e->cache, e->metrics);
 	e->finalizers = finalizers_create(opt->base, opt->post);
@@ -246,7 +249,7 @@ void workload_engine_destroy(struct workload_engine *e)
 	if (e == NULL) {
 		return;
 	}
-	reconciler_destroy(e->life);
+	reconciler_destroy(e->reconciler);
 	workload_status_destroy(e->writer);
 	queue_refresh_destroy(e->refresh);
 	finalizers_destroy(e->finalizers);
@@ -256,7 +259,7 @@ void workload_engine_destroy(struct workload_engine *e)
 	deferred_reasons_destroy(e->deferred);
 	workload_cache_destroy(e->cache);
 	metric_families_destroy(e->metrics);
-	pending_events_destroy(e->untold);
+	pending_events_destroy(e->events);
 	free(e);
 }
 
@@ -271,7 +274,7 @@ static void handle_done(struct workload_engine *e, const struct sched_msg *m)
 	}
 }
 
-/* Gauges of one that leads no more would contradict those of its successor. */
+/* Removes the gauges when leadership is lost: they would contradict those of the next leader. */
 static void handle_lease(struct workload_engine *e, bool leads)
 {
 	if (e->leads && !leads) {
@@ -282,7 +285,7 @@ static void handle_lease(struct workload_engine *e, bool leads)
 	queue_refresh_changed(e->refresh);
 }
 
-bool workload_engine_handle(struct workload_engine *e, struct sched_msg *m)
+void workload_engine_handle(struct workload_engine *e, struct sched_msg *m)
 {
 	if (m->kind == SCHED_MSG_REQUEST_DONE) {
 		handle_done(e, m);
@@ -293,30 +296,29 @@ bool workload_engine_handle(struct workload_engine *e, struct sched_msg *m)
 		e->synced[m->resource] = true;
 	} else if ((m->resource == SCHED_PRIORITY_CLASSES || m->resource == SCHED_PODS) &&
 		   (m->kind == SCHED_MSG_UPSERT || m->kind == SCHED_MSG_DELETE)) {
-		reconciler_object(e->life, m->resource, m->key,
-				  m->kind == SCHED_MSG_UPSERT ? m->object : NULL);
+		owner_controller_object(reconciler_owners(e->reconciler), m);
 	}
-	return workload_cache_apply(e->cache, m, clock_wall(e->clock));
+	workload_cache_apply(e->cache, m, clock_wall(e->clock));
 }
 
 /* --- cycles ------------------------------------------------------------------------------------*/
 
-static void take_decision(struct workload_engine *e, const struct admission_decision *d,
-			  int64_t now)
+static void write_decision(struct workload_engine *e, const struct admission_decision *d,
+			   int64_t now)
 {
 	const struct quota *q = workload_cache_world(e->cache);
 	const struct workload *w = q->workloads.v[d->workload];
 	struct conditions_events events = { NULL, 0, 0 };
 
 	conditions_decide(workload_cache_edit(e->cache, w), q, d, now, &events);
-	pending_events_add(e->untold, q, w, &events);
+	pending_events_add(e->events, q, w, &events);
 	(void)workload_cache_commit(e->cache, w);
 	vec_finish(&events);
 }
 
-/* Why it waits need not be said at once, unless somebody is to act upon it. */
-static void take_or_explain(struct workload_engine *e, const struct admission_decision *d,
-			    int64_t now)
+/* Defers the reason for which a Workload waits, unless a client is to act upon it. */
+static void write_or_defer(struct workload_engine *e, const struct admission_decision *d,
+			   int64_t now)
 {
 	const struct workload *w = workload_cache_world(e->cache)->workloads.v[d->workload];
 
@@ -327,10 +329,10 @@ static void take_or_explain(struct workload_engine *e, const struct admission_de
 	if (d->kind == QUOTA_DECIDE_ADMIT) {
 		deferred_reasons_drop(e->deferred, d->workload);
 	}
-	take_decision(e, d, now);
+	write_decision(e, d, now);
 	if (d->kind == QUOTA_DECIDE_PREEMPT && !d->ongoing) {
 		/* Where no job has to stop, the reservation goes with the same write. */
-		reconciler_touch(e->life, str_of(w->key));
+		reconciler_touch(e->reconciler, str_of(w->key));
 	}
 	if (d->kind == QUOTA_DECIDE_PREEMPT && e->opt.on_preempt != NULL) {
 		e->opt.on_preempt(e->opt.ctx, w,
@@ -345,7 +347,7 @@ static bool waits(const struct workload_engine *e, const struct workload *w)
 				 workload_cache_world(e->cache)->nodes.v[w->pending.queue]);
 }
 
-/* Returns the monotonic time at which more may be said. */
+/* Writes deferred reasons. Returns the monotonic time at which the next one may be written. */
 static int64_t explain(struct workload_engine *e, int64_t mono, int64_t wall)
 {
 	bool busy = pool_waiting(workload_status_pool(e->writer)) > 0;
@@ -354,7 +356,7 @@ static int64_t explain(struct workload_engine *e, int64_t mono, int64_t wall)
 
 	while (deferred_reasons_next(e->deferred, busy, mono, &d)) {
 		if (waits(e, q->workloads.v[d.workload])) {
-			take_decision(e, &d, wall);
+			write_decision(e, &d, wall);
 		}
 	}
 	return deferred_reasons_due(e->deferred, busy);
@@ -407,10 +409,10 @@ static int64_t cycle_at(struct workload_engine *e, int64_t mono)
 	int64_t at = cycle_pace_next(&e->pace, unanswered);
 
 	metric_cell_set(e->unanswered, (double)unanswered);
-	if (at > mono && !e->held) {
+	if (at > mono && !e->cycle_waits) {
 		log_v(4, "next cycle waits", LOG_INT("writes", (int64_t)unanswered));
 	}
-	e->held = at > mono;
+	e->cycle_waits = at > mono;
 	return at;
 }
 
@@ -425,7 +427,7 @@ static void run_cycle(struct workload_engine *e, int64_t now)
 	workload_metrics_cycle(e->metrics, q, d,
 			       (double)(clock_mono(e->clock) - from) / (double)CLOCK_NS_PER_S);
 	for (size_t i = 0; i < d->n; i++) {
-		take_or_explain(e, &d->v[i], now);
+		write_or_defer(e, &d->v[i], now);
 		progress |= is_progress(q, &d->v[i]);
 	}
 	for (size_t i = 0; i < d->n; i++) {
@@ -461,14 +463,15 @@ static void read_again(struct workload_engine *e)
 	}
 }
 
-/* Jobs and pods are looked after when all are known that may have one. */
-static void begin_life(struct workload_engine *e)
+/* Owners are managed when all objects that may own a Workload are known. */
+static void start_owners(struct workload_engine *e)
 {
-	if (!e->lives && e->synced[SCHED_JOBS] && e->synced[SCHED_PODS] &&
+	if (!e->owners_started && e->synced[SCHED_JOBS] && e->synced[SCHED_PODS] &&
 	    e->synced[SCHED_PRIORITY_CLASSES]) {
-		e->lives = true;
-		reconciler_synced(e->life);
-		reconciler_recheck(e->life, e->opt.on_unheld, e->opt.ctx);
+		e->owners_started = true;
+		owner_controller_synced(reconciler_owners(e->reconciler));
+		owner_controller_hold_recheck(reconciler_owners(e->reconciler), e->opt.on_unheld,
+					      e->opt.ctx);
 	}
 }
 
@@ -476,19 +479,19 @@ static void begin_life(struct workload_engine *e)
 static int64_t decide(struct workload_engine *e, int64_t mono, int64_t wall)
 {
 	int64_t at = workload_cache_settle(e->cache, wall);
-	int64_t life = reconciler_step(e->life, wall);
+	int64_t next = reconciler_step(e->reconciler, wall);
 
 	at = clock_earlier(at, workload_cache_sample(e->cache, wall));
 	e->dirty |= workload_cache_take_dirty(e->cache);
 	if (e->dirty && cycle_at(e, mono) <= mono) {
 		if (has_heads(e)) {
 			run_cycle(e, wall);
-			life = reconciler_step(e->life, wall);
+			next = reconciler_step(e->reconciler, wall);
 		} else {
 			e->dirty = false;
 		}
 	}
-	return clock_earlier(at, life);
+	return clock_earlier(at, next);
 }
 
 int64_t workload_engine_step(struct workload_engine *e)
@@ -498,7 +501,7 @@ int64_t workload_engine_step(struct workload_engine *e)
 	if (!workload_cache_is_synced(e->cache)) {
 		return CLOCK_NEVER;
 	}
-	begin_life(e);
+	start_owners(e);
 	at = decide(e, mono, wall);
 	if (at != INT64_MAX) {
 		due = mono + (at > wall ? at - wall : 0);
@@ -522,7 +525,7 @@ int64_t workload_engine_step(struct workload_engine *e)
 
 bool workload_engine_holds(struct workload_engine *e, const struct api_pod *pod)
 {
-	return reconciler_holds(e->life, pod);
+	return owner_controller_hold(reconciler_owners(e->reconciler), pod);
 }
 
 size_t workload_engine_pools(struct workload_engine *e, struct pool **out, size_t max)
@@ -544,12 +547,12 @@ size_t workload_engine_pools(struct workload_engine *e, struct pool **out, size_
 	if (e->costs != NULL && n < max) {
 		out[n++] = preemption_cost_pool(e->costs);
 	}
-	return n + reconciler_pools(e->life, out + n, max - n);
+	return n + reconciler_pools(e->reconciler, out + n, max - n);
 }
 
 const struct owner_controller *workload_engine_owners(const struct workload_engine *e)
 {
-	return reconciler_owners(e->life);
+	return reconciler_owners(e->reconciler);
 }
 
 struct workload_cache *workload_engine_cache(struct workload_engine *e)

@@ -30,21 +30,20 @@ struct workload_engine_options {
 	struct recorder *recorder; /* borrowed */
 	void (*post)(void *ctx, struct sched_msg *msg); /* outcomes; ctx is that of base */
 	bool costs;                                     /* keep preemption costs */
-	/* A pod that workload_engine_holds was said of wrongly, before all was known. */
+	/* A pod of which workload_engine_holds was wrong, before all kinds were listed. */
 	void (*on_unheld)(void *ctx, struct str key);
 	/* An object that cannot be used. */
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
-	/* A Workload is to be preempted for another one (or is on its way out already, and counted
-	 * on), before that is written. */
+	/* A Workload is to be preempted for another one, or is evicted already and its quota
+	 * counted on; called before that is written. */
 	void (*on_preempt)(void *ctx, const struct workload *victim, const struct workload *by);
 	void *ctx;
 };
 
 struct workload_engine *workload_engine_create(const struct workload_engine_options *opt);
 void workload_engine_destroy(struct workload_engine *e); /* NULL is fine */
-/* Looks at every message of objects and outcomes. True: it keeps it, the caller must not free it.
- */
-bool workload_engine_handle(struct workload_engine *e, struct sched_msg *m);
+/* Looks at every message of objects and outcomes; the caller still frees it. */
+void workload_engine_handle(struct workload_engine *e, struct sched_msg *m);
 /* Only while leading and when it may write: does what is due. Returns the monotonic time at which
  * it wants to be called again without a message. */
 int64_t workload_engine_step(struct workload_engine *e);

@@ -11,7 +11,7 @@
 #include "scheduler/base/message.h"
 #include "scheduler/base/message_decode.h"
 
-#define SLOTS 16
+#define POOL_SLOTS 16
 
 struct workload_reread {
 	void (*post)(void *ctx, struct sched_msg *msg);
@@ -42,7 +42,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 		r->post(r->ctx, m);
 		return POOL_DONE;
 	}
-	/* That it is gone comes with the watch. What is refused stays as it was read. */
+	/* The watch reports a deletion. A Workload that cannot be read stays as it was. */
 	return code == -ERR_NOT_FOUND || code == -ERR_FORBIDDEN || code == -ERR_INVALID ||
 			       result->error == ERR_CANCELLED
 		       ? POOL_DONE
@@ -63,7 +63,7 @@ struct workload_reread *workload_reread_create(const struct pool_options *base,
 	po.ops = &ops;
 	po.ctx = r;
 	po.may_send = NULL; /* reading needs no lease */
-	po.slots = SLOTS;
+	po.slots = POOL_SLOTS;
 	r->pool = pool_create(&po);
 	return r;
 }

@@ -1,6 +1,6 @@
-/* scheduler/workloads/engine/workload_reread.h: reads Workloads once more by GET, because what they
- * ask for depends on other objects that changed (LimitRanges, RuntimeClasses) and only their
- * quantities are kept. Each arrives as an update, unless the watch has told of something newer.
+/* scheduler/workloads/engine/workload_reread.h: reads Workloads once more by GET: their requests
+ * depend on other objects that changed (LimitRanges, RuntimeClasses), and only the resulting
+ * quantities are kept. Each arrives as an update, unless the watch has delivered a newer one.
  * Owner: the sched thread calls; the pool works on a thread of its own (or is stepped). */
 #ifndef SCHEDULER_WORKLOADS_ENGINE_WORKLOAD_REREAD_H
 #define SCHEDULER_WORKLOADS_ENGINE_WORKLOAD_REREAD_H

@@ -12,7 +12,7 @@
 #include "scheduler/base/match_from_api.h"
 #include "scheduler/workloads/ingest/from_kueue_priv.h"
 
-/* More than one object of the API can hold. */
+/* More names than one object of the API can have. */
 #define NAMES_OF_ONE_OBJECT (1u << 20)
 
 const char *const from_kueue_strategies[] = { [QUOTA_BEST_EFFORT_FIFO] = KUEUE_BEST_EFFORT_FIFO,

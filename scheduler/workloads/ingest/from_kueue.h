@@ -1,10 +1,11 @@
-/* scheduler/workloads/ingest/from_kueue.h: from decoded objects of kueue.x-k8s.io and their company
- * to struct quota. Objects may come in any order; what the CRDs default is filled in here when it
- * is absent. Errors name kind, object and field path. Every function checks all before it changes
- * anything but the tables of names: after an error the world holds what it held. Nothing here
- * changes who holds quota and who is pending. Owner: the sched thread. Pure.
+/* scheduler/workloads/ingest/from_kueue.h: reads decoded objects of kueue.x-k8s.io, and the other
+ * kinds that they depend on, into struct quota. Objects may come in any order; absent fields get
+ * the defaults of the CRDs. Errors name kind, object and field path. Every function checks the
+ * whole object before it changes anything but the tables of names: after an error the world is as
+ * before. Nothing here changes which Workloads hold quota or are pending. Owner: the sched thread.
+ * Pure.
  *
- * An object is gone: quota_flavor_clear + cluster_queue_check_all; quota_node_clear +
+ * Objects that are gone: quota_flavor_clear + cluster_queue_check_all; quota_node_clear +
  * quota_nodes_changed; quota_local_remove; quota_namespace_remove; quota_check_remove and
  * quota_topology_set + cluster_queue_check_all; quota_workload_remove. */
 #ifndef SCHEDULER_WORKLOADS_INGEST_FROM_KUEUE_H
@@ -34,17 +35,18 @@ void from_kueue_topology(struct quota *q, const struct api_topology *t);
 /* The caller calls quota_nodes_changed afterwards, once for all that changed together. */
 int from_kueue_queue(struct quota *q, const struct api_cluster_queue *cq, struct err *err);
 int from_kueue_cohort(struct quota *q, const struct api_cohort *c, struct err *err);
-/* What it consumed is left alone: it comes from the status, see from_kueue_local_usage. */
+/* Leaves its consumption alone, which comes from the status: from_kueue_local_usage. */
 int from_kueue_local(struct quota *q, const struct api_local_queue *lq, struct err *err);
 /* Labels. */
 int from_kueue_namespace(struct quota *q, const struct api_namespace *ns, struct err *err);
 
-/* What it consumed and when that was sampled, by its status.fairSharing; nothing without one. The
- * caller calls usage_weigh afterwards. */
+/* Reads its consumption and when that was sampled from status.fairSharing; no effect without one.
+ * The caller calls usage_weigh afterwards. */
 void from_kueue_local_usage(struct quota *q, struct local_queue *l,
 			    const struct api_local_queue *lq);
 
-/* How settings are written, by their values (enum quota_strategy, ...); NULL ends each list. */
+/* The names of settings in the API, by their values (enum quota_strategy, ...); NULL ends each
+ * list. */
 extern const char *const from_kueue_strategies[],
 	*const from_kueue_stops[], *const from_kueue_searches[],
 					   *const from_kueue_preferences[],
@@ -54,12 +56,12 @@ extern const char *const from_kueue_strategies[],
  * api/core/resource_amount.h. */
 int64_t from_kueue_amount(struct str resource, struct quantity amount);
 
-/* --- what a pod set requests --------------------------------------------------------------------
+/* --- requests of pod sets -----------------------------------------------------------------------
  */
 
-/* LimitRanges and RuntimeClasses that are known, and the resources of the configuration: what a
- * request depends on besides the Workload. Workloads that were read before a change keep their
- * requests until they are read again. */
+/* The LimitRanges, the RuntimeClasses and the resources of the configuration, on which a request
+ * depends besides the Workload. Workloads that were read before a change keep their requests until
+ * they are read again. */
 struct from_kueue_rules;
 /* resources may be NULL and must outlive the rules. */
 struct from_kueue_rules *from_kueue_rules_create(const struct kueue_conf_resources *resources);
@@ -73,35 +75,35 @@ void from_kueue_rules_no_runtime(struct from_kueue_rules *r, struct str name);
 /* --- Workloads ----------------------------------------------------------------------------------
  */
 
-/* The status as decisions can change it. Texts go to to->arena, which is set before. */
+/* The parts of the status that decisions can change. Texts go to to->arena, which is set before. */
 void from_kueue_status(struct quota *q, const struct api_workload *w, struct conditions *to);
 
-/* What a Workload says, before it becomes a struct workload. */
+/* A Workload as it was read, before it becomes a struct workload. */
 struct from_kueue_workload {
 	struct workload w; /* only what comes from the object; its arena and lists are owned */
 	const char
 		*queue; /* ClusterQueue of its admission, when it holds quota; NULL: it does not */
 };
 
-/* Reads spec and status, which `status` has as from_kueue_status read it; no pod sets of one that
- * is finished. Pods that are reclaimable are taken off; what it holds is scaled to the pods that
- * are left (Kueue: ReclaimablePods). */
+/* Reads spec and status; status: as from_kueue_status has read it. A finished Workload has no pod
+ * sets. Reclaimable pods are subtracted; the held quota is scaled to the pods that are left (Kueue:
+ * ReclaimablePods). */
 int from_kueue_workload_read(struct quota *q, const struct from_kueue_rules *rules,
 			     const struct api_workload *aw, const struct conditions *status,
 			     struct from_kueue_workload *ret, struct err *err);
-/* Of a Workload that from_kueue_workload_read refuses, or that did not decode as a whole
- * (decode_partial): what it holds by its status, as far as that can be read, and no pod sets.
- * -ERR_NOT_FOUND: it holds nothing. */
+/* For a Workload that from_kueue_workload_read refuses, or that did not decode as a whole
+ * (decode_partial): reads the quota that it holds by its status, as far as that is readable, and no
+ * pod sets. -ERR_NOT_FOUND: it holds nothing. */
 int from_kueue_workload_keep(struct quota *q, const struct api_workload *aw,
 			     const struct conditions *status, struct from_kueue_workload *ret);
-/* Whether w holds what it should hold by r: the same amounts in the same queue. If not, the caller
- * releases it before from_kueue_workload_apply and makes it hold afterwards. */
+/* Whether w holds the quota that r says: the same amounts in the same queue. If not, the caller
+ * releases w before from_kueue_workload_apply and makes it hold again afterwards. */
 bool from_kueue_workload_holds(const struct quota *q, const struct from_kueue_workload *r,
 			       const struct workload *w);
-/* Moves r into w, which is new or was read before; pending side and holding stay as they are. True:
- * one of the things changed that are worth a new try (for pending_update). */
+/* Moves r into w, which is new or was read before; its pending side and its holding stay. True: a
+ * change for which it is worth a new try (see pending_update). */
 bool from_kueue_workload_apply(struct from_kueue_workload *r, struct workload *w);
-/* Of one that was read and not applied; no effect after from_kueue_workload_apply. */
+/* Frees r when it was not applied; no effect after from_kueue_workload_apply. */
 void from_kueue_workload_finish(struct from_kueue_workload *r);
 
 #endif

@@ -11,21 +11,22 @@ struct api_resource_groups;
 struct arena;
 struct quantity;
 
-/* An object needs a name, and there must be room for the names in it. */
+/* Error: the object has no name, or the table of names has no room for those in it. */
 int from_kueue_check_names(const struct quota *q, const char *name, struct err *err);
-/* One of names, which ends with NULL, by its index; absent when text is NULL or "". */
+/* Sets *ret to the index of text in names, which end with NULL; to `absent` when it is NULL or "".
+ */
 int from_kueue_enum(const char *text, const char *const *names, unsigned absent, unsigned *ret,
 		    struct err *err);
 /* fairSharing.weight; NULL: 1. */
 int from_kueue_weight(const struct quantity *weight, double *ret, struct err *err);
 
-/* resourceGroups: everything that can be wrong with them; then into a node that was cleared. */
+/* resourceGroups: check finds every error; fill copies them into a node that was cleared. */
 int from_kueue_groups_check(const struct api_resource_groups *groups, struct err *err);
 void from_kueue_groups_fill(struct quota *q, const struct api_resource_groups *groups,
 			    struct quota_node *n);
 
-/* What one pod of the template asks for by the rules: fills p->request, and p->invalid when no such
- * pod could be made. All in the arena. */
+/* The request of one pod of the template by the rules: fills p->request, and p->invalid when no
+ * such pod could be created. All in the arena. */
 void from_kueue_request(struct quota *q, const struct from_kueue_rules *rules,
 			struct str namespace_, const struct api_pod_spec *spec, struct arena *arena,
 			struct podset *p);
@@ -44,10 +45,12 @@ const struct field_resources *from_kueue_rules_overhead(const struct from_kueue_
 							const char *runtime_class);
 const struct kueue_conf_resources *from_kueue_rules_resources(const struct from_kueue_rules *r);
 
-/* Lists of amounts, sorted by name; results live in the arena. a, and what only b has. */
+/* Of lists of amounts, sorted by name; results live in the arena: a, and the resources that only b
+ * has. */
 struct field_resources from_kueue_rules_first(struct arena *arena, struct field_resources a,
 					      struct field_resources b);
-/* All of both; of what both have the smaller, or else the larger one. */
+/* The resources of both; of those in both lists the smaller amount, or with `largest` the larger.
+ */
 struct field_resources from_kueue_rules_extreme(struct arena *arena, struct field_resources a,
 						struct field_resources b, bool largest);
 

@@ -8,7 +8,7 @@
 #include "scheduler/base/match_from_api.h"
 #include "scheduler/workloads/ingest/from_kueue_priv.h"
 
-/* What can be wrong with a ClusterQueue, read before it is touched. */
+/* The fields of a ClusterQueue that can be wrong, read before the model is changed. */
 struct reading {
 	unsigned strategy, when_can_borrow, when_can_preempt, preference;
 	unsigned within, reclaim, borrow_within, stop;

@@ -27,7 +27,7 @@ static struct field_resources first(struct request *r, struct field_resources a,
 	return from_kueue_rules_first(r->arena, a, b);
 }
 
-/* Defaults of the LimitRange, then limits stand in for requests that are missing. */
+/* Missing requests get the defaults of the LimitRange, else the limits. */
 static void adjust_containers(struct request *r, struct api_containers *list)
 {
 	struct api_container *v = arena_zero(r->arena, list->n, sizeof(*v));
@@ -63,7 +63,7 @@ static void adjust(struct request *r, const struct api_pod_spec *spec)
 	}
 }
 
-/* --- what could not be created anyway -----------------------------------------------------------
+/* --- requests with which no pod could be created ------------------------------------------------
  */
 
 /* The first resource of which a has more than b; those that only one has do not count. */
@@ -128,7 +128,7 @@ static void check(struct request *r, const struct field_resources *total)
 	}
 }
 
-/* --- what is counted ----------------------------------------------------------------------------
+/* --- resources that count against quota ---------------------------------------------------------
  */
 
 static bool is_excluded(const struct kueue_conf_resources *conf, const char *name)
@@ -191,8 +191,8 @@ static void count(struct request *r, struct counted *c, const char *name, struct
 	c->v[c->n++] = (struct field_resource){ .name = name, .amount = amount };
 }
 
-/* Whole units of the input count, and what is retained of an input that is multiplied is the
- * product (Kueue: applyResourceTransformations). */
+/* The input counts in whole units; of an input that is multiplied and retained, the product is kept
+ * (Kueue: applyResourceTransformations). */
 static void transform(struct request *r, const struct field_resources *input,
 		      const struct kueue_conf_resources_transformation *t, struct field_resource in,
 		      struct counted *ret)
@@ -264,7 +264,7 @@ void from_kueue_request(struct quota *q, const struct from_kueue_rules *rules,
 			struct str namespace_, const struct api_pod_spec *spec, struct arena *arena,
 			struct podset *p)
 {
-	/* What is only needed to get there is more than what stays. */
+	/* Intermediate lists take more room than the result. */
 	CLEANUP(arena_destroyp) struct arena *scratch = arena_create(4096);
 	struct request r = { .q = q, .rules = rules, .arena = scratch };
 	struct counted counted = { .n = 0 };

@@ -102,7 +102,7 @@ static struct ranges *ranges_of(struct from_kueue_rules *r, struct str namespace
 	return list;
 }
 
-/* Where the name is or belongs. */
+/* The index of the name, or the one where it belongs. */
 static size_t find_range(const struct ranges *list, struct str name, bool *ret_there)
 {
 	size_t i = 0;

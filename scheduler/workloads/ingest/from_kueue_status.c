@@ -91,7 +91,7 @@ static struct conditions_podset read_podset(struct quota *q, const char *name,
 	return p;
 }
 
-/* Amounts are written by id of the resource: so they are compared. */
+/* Sorts by id of the resource, as conditions_same compares. */
 static void sort_podset(struct conditions_podset *p)
 {
 	for (size_t i = 1; i < p->n; i++) {

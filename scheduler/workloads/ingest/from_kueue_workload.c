@@ -98,8 +98,8 @@ static int read_podset(struct quota *q, const struct from_kueue_rules *rules,
 	return 0;
 }
 
-/* Flavors that the workload is made for, a comma between them. One that a Workload controls has
- * siblings, and which of them goes first is not ours to say. */
+/* The flavors that the annotation allows, separated by commas. A Workload that another Workload
+ * controls is one of several variants, and this engine cannot choose between variants. */
 static void read_variant(struct quota *q, const struct api_meta *meta, struct workload *w)
 {
 	struct str rest = str_of(field_map_get(&meta->annotations, KUEUE_ALLOWED_FLAVORS));
@@ -179,7 +179,7 @@ static void read_gates(const struct api_workload *aw, struct workload *w)
 	}
 }
 
-/* The status, with what of it is nothing that decisions are about. */
+/* The status, with the parts that no decision changes. */
 static void read_status(const struct api_workload *aw, const struct conditions *status,
 			struct workload *w)
 {
@@ -210,7 +210,7 @@ static int read_spec(struct quota *q, const struct from_kueue_rules *rules,
 	w->object.max_execution =
 		aw->spec.max_execution_time == FIELD_NO_I32 ? 0 : aw->spec.max_execution_time;
 	if (w->flags.finished) {
-		return 0; /* nobody asks what it asked for */
+		return 0; /* the requests of a finished one are not used */
 	}
 	w->object.npodsets = aw->spec.pod_sets.n;
 	w->object.podsets =
@@ -236,8 +236,7 @@ static uint32_t find_podset(const struct workload *w, const char *name)
 	return MODEL_NONE;
 }
 
-/* Pods that ended and will not come back need nothing any more: usage per pod, times those that are
- * left. */
+/* Reclaimable pods need no quota any more: the usage of one pod, times the pods that are left. */
 static int64_t scale(int64_t amount, int32_t assigned, int32_t left)
 {
 	return left < assigned ? amount / assigned * left : amount;
@@ -271,8 +270,8 @@ static void read_assignment(struct quota *q, const struct api_pod_set_assignment
 	}
 }
 
-/* Finished and deactivated ones hold nothing, whatever stands in the status; one that is evicted
- * does, until its admission is gone. */
+/* A finished or deactivated Workload holds nothing, whatever its status says; an evicted one holds
+ * quota until its admission is removed. */
 static void read_admission(struct quota *q, const struct api_workload *aw,
 			   struct from_kueue_workload *r)
 {
@@ -299,7 +298,7 @@ int from_kueue_workload_read(struct quota *q, const struct from_kueue_rules *rul
 			     const struct api_workload *aw, const struct conditions *status,
 			     struct from_kueue_workload *ret, struct err *err)
 {
-	bool finished = conditions_is_true(status, CONDITIONS_FINISHED);
+	bool finished = conditions_is_true(status, KUEUE_FINISHED);
 	struct from_kueue_workload r = empty(finished ? SMALL : USUAL);
 
 	read_status(aw, status, &r.w);
@@ -328,7 +327,7 @@ static bool is_known(const struct api_pod_set_assignment *a)
 	return a->usage.n > 0;
 }
 
-/* Its part that is known is charged. */
+/* Charges the part of the assignment that is readable. */
 static void keep_assignment(struct quota *q, const struct api_pod_set_assignment *a,
 			    struct workload *w)
 {

@@ -69,8 +69,10 @@ void workload_cache_destroy(struct workload_cache *c)
 	if (c == NULL) {
 		return;
 	}
-	for (size_t i = 0; i < c->states.n; i++) {
-		workload_cache_workload_free(c->states.v[i]);
+	for (size_t i = 0; i < c->q->workloads.n; i++) {
+		if (c->q->workloads.v[i] != NULL) {
+			workload_cache_workload_free(c->q->workloads.v[i]->state);
+		}
 	}
 	for (size_t i = 0; i < c->early.n; i++) {
 		message_free(c->early.v[i]);
@@ -80,8 +82,7 @@ void workload_cache_destroy(struct workload_cache *c)
 	forest_destroy(c->forest);
 	quota_destroy(c->q);
 	from_kueue_rules_destroy(c->rules);
-	vec_finish(&c->states);
-	vec_finish(&c->wanted);
+	vec_finish(&c->to_write);
 	vec_finish(&c->unread);
 	vec_finish(&c->refused);
 	vec_finish(&c->flushes);
@@ -102,12 +103,6 @@ struct quota *workload_cache_world(const struct workload_cache *c)
 struct forest *workload_cache_forest(const struct workload_cache *c)
 {
 	return c->forest;
-}
-
-struct workload_state *workload_cache_state(const struct workload_cache *c,
-					    const struct workload *w)
-{
-	return c->states.v[w->id];
 }
 
 /* --- what is due -------------------------------------------------------------------------------*/
@@ -241,7 +236,7 @@ static bool is_ours(enum sched_resource r)
 	return (sched_kinds_get(r)->wings & SCHED_WING_WORKLOADS) != 0;
 }
 
-/* What a Workload asks for depends on other objects: those come first. */
+/* Workloads are read after all other kinds, on which their requests depend. */
 static bool knows_rules(const struct workload_cache *c)
 {
 	for (unsigned r = 0; r < sched_kinds_watched(true); r++) {
@@ -253,18 +248,16 @@ static bool knows_rules(const struct workload_cache *c)
 	return true;
 }
 
-static bool upsert(struct workload_cache *c, struct sched_msg *m, int64_t now)
+static void upsert(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	struct err err = ERR_INIT;
 
 	if (m->resource == SCHED_WORKLOADS) {
-		return workload_cache_workload_upsert(c, m, now);
-	}
-	if (workload_cache_objects_upsert(c, m, now, &err) < 0 &&
-	    c->listener.on_bad_object != NULL) {
+		workload_cache_workload_upsert(c, m, now);
+	} else if (workload_cache_objects_upsert(c, m, now, &err) < 0 &&
+		   c->listener.on_bad_object != NULL) {
 		c->listener.on_bad_object(c->listener.ctx, m->resource, m->key, err.text);
 	}
-	return false;
 }
 
 static void take_early(struct workload_cache *c, int64_t now)
@@ -277,7 +270,7 @@ static void take_early(struct workload_cache *c, int64_t now)
 		} else if (m->kind == SCHED_MSG_BAD_OBJECT) {
 			workload_cache_workload_keep(c, m, now);
 		} else {
-			(void)workload_cache_workload_upsert(c, m, now);
+			workload_cache_workload_upsert(c, m, now);
 		}
 		message_free(m);
 	}
@@ -298,33 +291,30 @@ static void on_synced(struct workload_cache *c, enum sched_resource r, int64_t n
 	}
 }
 
-static bool apply_object(struct workload_cache *c, struct sched_msg *m, int64_t now)
+static void apply_object(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	if (m->resource == SCHED_WORKLOADS && !knows_rules(c)) {
-		vec_push(&c->early, m);
-		return true;
-	}
-	if (m->kind == SCHED_MSG_UPSERT) {
-		return upsert(c, m, now);
-	}
-	if (m->kind == SCHED_MSG_BAD_OBJECT) {
+		vec_push(&c->early, message_ref(m));
+	} else if (m->kind == SCHED_MSG_UPSERT) {
+		upsert(c, m, now);
+	} else if (m->kind == SCHED_MSG_BAD_OBJECT) {
 		workload_cache_workload_keep(c, m, now);
-		return false;
-	}
-	if (m->resource == SCHED_WORKLOADS) {
+	} else if (m->resource == SCHED_WORKLOADS) {
 		workload_cache_workload_remove(c, m->key, now);
 	} else {
 		workload_cache_objects_remove(c, m, now);
 	}
-	return false;
 }
 
-static bool apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
+static void apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	switch (m->kind) {
 	case SCHED_MSG_UPSERT:
 	case SCHED_MSG_DELETE:
-		return is_ours(m->resource) && apply_object(c, m, now);
+		if (is_ours(m->resource)) {
+			apply_object(c, m, now);
+		}
+		break;
 	case SCHED_MSG_SYNCED:
 		if (is_ours(m->resource)) {
 			on_synced(c, m->resource, now);
@@ -340,15 +330,16 @@ static bool apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
 		c->samples = false;
 		break;
 	case SCHED_MSG_BAD_OBJECT:
-		return m->resource == SCHED_WORKLOADS && m->object != NULL &&
-		       apply_object(c, m, now);
+		if (m->resource == SCHED_WORKLOADS && m->object != NULL) {
+			apply_object(c, m, now);
+		}
+		break;
 	case SCHED_MSG_CONF:
 	case SCHED_MSG_SNAPSHOT:
 	case SCHED_MSG_STOP:
 	case SCHED_MSG_KIND_COUNT_:
 		break;
 	}
-	return false;
 }
 
 static void mark_resource(void *q, uint32_t resource)
@@ -365,29 +356,25 @@ static void mark_status(const struct workload_cache *c, const struct conditions_
 
 static void sweep_names(const struct workload_cache *c)
 {
-	for (size_t i = 0; i < c->states.n; i++) {
-		const struct workload_state *s = c->states.v[i];
+	for (size_t i = 0; i < c->q->workloads.n; i++) {
+		const struct workload *w = c->q->workloads.v[i];
 
-		if (s != NULL) {
-			mark_status(c, s->status);
-			mark_status(c, s->before);
-			mark_status(c, s->sent_status);
+		if (w != NULL) {
+			mark_status(c, w->state->status);
+			mark_status(c, w->state->before);
+			mark_status(c, w->state->sent_status);
 		}
 	}
 	quota_names_sweep(c->q);
 }
 
-bool workload_cache_apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
+void workload_cache_apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
-	bool took;
-
 	assert(!c->drafted); /* it would be of a status that is read anew */
-	took = apply(c, m, now);
-
+	apply(c, m, now);
 	if (quota_names_wants_sweep(c->q)) {
 		sweep_names(c);
 	}
-	return took;
 }
 
 int64_t workload_cache_sample(struct workload_cache *c, int64_t now)
@@ -427,27 +414,27 @@ bool workload_cache_next_unread(struct workload_cache *c, const struct workload 
 const struct conditions *workload_cache_status(const struct workload_cache *c,
 					       const struct workload *w)
 {
-	return workload_cache_unpack(c, workload_cache_state(c, w)->status, QUOTA_CACHE_SHOWN);
+	return workload_cache_unpack(c, w->state->status, QUOTA_CACHE_SHOWN);
 }
 
-bool workload_cache_is_outdated(const struct workload_cache *c, const struct workload *w)
+bool workload_cache_is_outdated(const struct workload *w)
 {
-	return workload_cache_state(c, w)->outdated;
+	return w->state->outdated;
 }
 
-int64_t workload_cache_retry_at(const struct workload_cache *c, const struct workload *w)
+int64_t workload_cache_retry_at(const struct workload *w)
 {
-	return workload_cache_state(c, w)->retry_at;
+	return w->state->retry_at;
 }
 
-int64_t workload_cache_version(const struct workload_cache *c, const struct workload *w)
+int64_t workload_cache_version(const struct workload *w)
 {
-	return workload_cache_state(c, w)->read;
+	return w->state->read;
 }
 
-const char *workload_cache_queue(const struct workload_cache *c, const struct workload *w)
+const char *workload_cache_queue(const struct workload *w)
 {
-	return workload_cache_state(c, w)->queue;
+	return w->state->queue;
 }
 
 struct conditions *workload_cache_edit(struct workload_cache *c, const struct workload *w)
@@ -456,13 +443,13 @@ struct conditions *workload_cache_edit(struct workload_cache *c, const struct wo
 
 	assert(!c->drafted);
 	c->drafted = true;
-	conditions_pack_read(workload_cache_state(c, w)->status, draft);
+	conditions_pack_read(w->state->status, draft);
 	return draft;
 }
 
 bool workload_cache_commit(struct workload_cache *c, const struct workload *w)
 {
-	struct workload_state *s = workload_cache_state(c, w);
+	struct workload_state *s = w->state;
 	const struct conditions *draft = &c->statuses->of[QUOTA_CACHE_DRAFT];
 	struct conditions_pack *packed;
 
@@ -473,21 +460,20 @@ bool workload_cache_commit(struct workload_cache *c, const struct workload *w)
 		return false;
 	}
 	/* A cycle must know of an eviction that was decided since the last one. */
-	workload_cache_workload_flags(c, c->q->workloads.v[w->id], draft);
+	workload_cache_workload_flags(c->q->workloads.v[w->id], draft);
 	packed = conditions_pack_make(draft); /* the draft's texts are those of the status */
-	if (s->flies && !s->wanted) {
+	if (s->in_flight && !s->dirty) {
 		s->sent_status = s->status;
-	} else if (s->out) {
+	} else if (s->dirty || s->in_flight) {
 		free(s->status);
 	} else {
 		s->before = s->status;
 	}
 	s->status = packed;
-	s->out = true;
-	if (!s->wanted && !s->flies) {
-		vec_push(&c->wanted, w->id);
+	if (!s->dirty && !s->in_flight) {
+		vec_push(&c->to_write, w->id);
 	}
-	s->wanted = true;
+	s->dirty = true;
 	return true;
 }
 
@@ -500,18 +486,19 @@ void workload_cache_give_back(struct workload_cache *c, const struct workload *w
 
 bool workload_cache_next_write(struct workload_cache *c, struct workload_cache_write *ret)
 {
-	while (c->wanted.n > 0) {
-		uint32_t id = vec_pop(&c->wanted);
-		struct workload_state *s = id < c->states.n ? c->states.v[id] : NULL;
+	while (c->to_write.n > 0) {
+		uint32_t id = vec_pop(&c->to_write);
+		const struct workload *w = id < c->q->workloads.n ? c->q->workloads.v[id] : NULL;
+		struct workload_state *s = w == NULL ? NULL : w->state;
 
-		if (s == NULL || !s->wanted) {
+		if (s == NULL || !s->dirty) {
 			continue; /* it is gone */
 		}
-		s->wanted = false;
-		s->flies = true;
+		s->dirty = false;
+		s->in_flight = true;
 		s->sent = ++c->writes;
 		*ret = (struct workload_cache_write){
-			.workload = c->q->workloads.v[id],
+			.workload = w,
 			.status = workload_cache_unpack(c, s->status, QUOTA_CACHE_AFTER),
 			.before = workload_cache_unpack(c, s->before, QUOTA_CACHE_BEFORE),
 			.resource_version = s->read > s->version ? s->read : s->version,

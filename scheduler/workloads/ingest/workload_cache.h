@@ -3,24 +3,26 @@
  * keeps for each Workload its status as it should stand: what was read, and what was decided since.
  * Owner: the sched thread. No I/O, no clock: `now` is given (wall ns).
  *
- * Everything comes from the API: a Workload whose status shows QuotaReserved and an admission
- * holds that quota, all others wait. Nothing is placed before the first LIST of every kind is
+ * Everything comes from the API: a Workload with QuotaReserved and an admission in its status holds
+ * that quota, all others wait. No Workload is placed before the first LIST of every kind is
  * complete.
  *
  * Writes: workload_cache_edit and workload_cache_commit change a status; workload_cache_next_write
- * hands out what is to be sent. While a write is wanted or under way the Workload is not read anew:
- * the latest update waits for the outcome, and one that is older than what was written is dropped.
- * So a decision is never undone by an update of the time before. A Workload's writes go one after
- * the other, and each is only good for the object as it was read: others write parts of the status,
- * and who has finished meanwhile is neither admitted nor evicted. A write that fails takes the
- * decision back: quota that was assumed is released, and the Workload is tried again after a while,
- * which doubles up to a minute, or ten for what the API server calls invalid. One that holds quota
- * is nobody's victim until then. When the object is read anew it is tried at once.
+ * hands out the statuses to be sent. While a status is dirty or in flight, updates of the Workload
+ * are deferred: the latest one waits for the outcome, and one that is older than the write is
+ * dropped. So a decision is never undone by an earlier update. The writes of a Workload go one
+ * after the other, and each names the resourceVersion that was read: other clients write parts of
+ * the status, and a Workload that has finished meanwhile must be neither admitted nor evicted. A
+ * write that fails takes the decision back: quota that was assumed is released, and the Workload is
+ * tried again after a backoff, which doubles up to a minute, or up to ten for what the API server
+ * calls invalid. Until then a Workload that holds quota is no candidate for preemption. When the
+ * object is read again it is tried at once.
  *
- * Inadmissible workloads come back when something changed in their tree: such requests are gathered
- * for WORKLOAD_CACHE_FLUSH_NS (Kueue: the batch period of the queue manager), and where many come
- * back for longer, so that most of the time is left for others. Meanwhile whoever is still in the
- * heap may take what was freed, although those who come back would go first. */
+ * Inadmissible Workloads return to the heap when something changed in their tree. Such flushes are
+ * gathered for WORKLOAD_CACHE_FLUSH_NS (Kueue: the batch period of the queue manager), and for
+ * longer where many return, so that a flush takes a small part of the time. Meanwhile a Workload
+ * that is still in the heap may take the quota that was freed, although one that returns would go
+ * first. */
 #ifndef SCHEDULER_WORKLOADS_INGEST_WORKLOAD_CACHE_H
 #define SCHEDULER_WORKLOADS_INGEST_WORKLOAD_CACHE_H
 
@@ -36,19 +38,19 @@
 #define WORKLOAD_CACHE_FLUSH_EACH_NS (CLOCK_NS_PER_MS / 50) /* for each that came back before */
 #define WORKLOAD_CACHE_FLUSH_MOST_NS CLOCK_NS_PER_S
 
-struct api_workload;
 struct workload_cache;
 struct kueue_conf;
 
-/* Called on the sched thread while a message is applied; may be NULL each. Objects as they were
- * decoded (the api struct of their kind); NULL: deleted. */
+/* Called on the sched thread while a message is applied; may be NULL each. A listener that needs an
+ * object for longer takes a reference to its message. */
 struct workload_cache_listener {
-	/* Everything but Workloads, Jobs and Namespaces included; also of objects whose spec did
-	 * not change. */
-	void (*on_object)(void *ctx, enum sched_resource r, struct str key, const void *object);
+	/* All kinds but Workloads, Jobs and Namespaces included; also without a change of the spec.
+	 * m->object: as it was decoded; NULL: deleted. */
+	void (*on_object)(void *ctx, struct sched_msg *m);
 	/* After the world has taken it; when it is deleted, after the world has forgotten it. Not
-	 * called for updates that are older than what was written. id: that of struct workload. */
-	void (*on_workload)(void *ctx, uint32_t id, struct str key, const struct api_workload *w);
+	 * called for updates that are older than what was written. id: that of struct workload; m:
+	 * its object is the Workload as it was decoded; NULL: deleted. */
+	void (*on_workload)(void *ctx, uint32_t id, struct str key, struct sched_msg *m);
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
 	/* The status became another one: a write of another client was read, or one of ours was
 	 * acknowledged. Not called for a Workload that is read for the first time, nor for one that
@@ -71,8 +73,8 @@ struct quota *workload_cache_world(const struct workload_cache *c);
 struct forest *workload_cache_forest(const struct workload_cache *c);
 
 /* Applies UPSERT, DELETE, SYNCED and REQUEST_DONE of what the Workload engine looks at; others have
- * no effect. True: the cache keeps the message, which the caller must not free then. */
-bool workload_cache_apply(struct workload_cache *c, struct sched_msg *m, int64_t now);
+ * no effect. */
+void workload_cache_apply(struct workload_cache *c, struct sched_msg *m, int64_t now);
 bool workload_cache_is_synced(const struct workload_cache *c); /* and everything is placed */
 /* Brings trees up to date and does what is due: flushes, ends of back-offs. Returns when it wants
  * to be called again (wall ns), INT64_MAX: not before something changes. */
@@ -84,12 +86,13 @@ void workload_cache_settle_at_once(struct workload_cache *c, int64_t now);
 int64_t workload_cache_sample(struct workload_cache *c, int64_t now);
 /* True when something changed since the last call that a cycle may decide differently for. */
 bool workload_cache_take_dirty(struct workload_cache *c);
-/* Counts what changed in the world (for those who watch it). */
+/* Counts changes of the world. */
 uint64_t workload_cache_changes(const struct workload_cache *c);
-/* Counts changes of what Workloads wait for: queues, cohorts, flavors and checks. */
+/* Counts changes of queues, cohorts, flavors and checks, on which the status of Workloads depends.
+ */
 uint64_t workload_cache_specs(const struct workload_cache *c);
 
-/* A Workload that is to be read once more: it waits and its requests are to be worked out anew,
+/* A Workload that is to be read once more: it waits and its requests are to be computed again,
  * because a LimitRange or a RuntimeClass changed; or it has changed in the API since it was read.
  * False: none is left. */
 bool workload_cache_next_unread(struct workload_cache *c, const struct workload **ret);
@@ -100,22 +103,22 @@ const struct conditions *workload_cache_status(const struct workload_cache *c,
 					       const struct workload *w);
 /* A write was refused because the Workload had changed, and it has not been read since: its status
  * in the API may be another one, for example that of an eviction with a lost answer. */
-bool workload_cache_is_outdated(const struct workload_cache *c, const struct workload *w);
+bool workload_cache_is_outdated(const struct workload *w);
 /* Its status was refused: nothing is to be decided about it before (wall ns), unless it is read
  * anew; MODEL_TIME_NONE: at any time. */
-int64_t workload_cache_retry_at(const struct workload_cache *c, const struct workload *w);
+int64_t workload_cache_retry_at(const struct workload *w);
 /* The ClusterQueue in which the status says that it holds quota; NULL: none. */
-const char *workload_cache_queue(const struct workload_cache *c, const struct workload *w);
+const char *workload_cache_queue(const struct workload *w);
 /* resourceVersion of the object as it was read. */
-int64_t workload_cache_version(const struct workload_cache *c, const struct workload *w);
+int64_t workload_cache_version(const struct workload *w);
 /* A copy of the status to be changed; one at a time, and no message before
  * workload_cache_commit. */
 struct conditions *workload_cache_edit(struct workload_cache *c, const struct workload *w);
 /* The copy becomes the status, and is to be used no more. False: nothing is to be written, since it
  * says nothing new or the Workload is finished. */
 bool workload_cache_commit(struct workload_cache *c, const struct workload *w);
-/* Does what reading an update without an admission would do, where no update comes: the Workload
- * gives its quota back and waits. */
+/* Has the effect of an update without an admission, where no update comes: the Workload gives its
+ * quota back and waits. */
 void workload_cache_give_back(struct workload_cache *c, const struct workload *w, int64_t now);
 
 /* A write that is to be sent: a status as a whole. */

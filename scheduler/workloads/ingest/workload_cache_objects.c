@@ -14,7 +14,7 @@
 #include "scheduler/workloads/ingest/workload_cache_priv.h"
 #include "scheduler/workloads/pending/usage.h"
 
-/* What was read last of an object with a spec: its status, which we write ourselves, is no news. */
+/* The last version of an object with a spec, to skip updates of its status, which we write. */
 struct seen {
 	uint64_t uid;
 	int64_t generation;
@@ -61,7 +61,7 @@ static void forget(struct workload_cache *c, const struct sched_msg *m)
 	(void)strmap_remove(c->seen, strbuf_str(&key));
 }
 
-/* Trees, or who may be admitted, may be others now. */
+/* The trees, or the queues that may admit, may have changed. */
 static void changed(struct workload_cache *c, int64_t now)
 {
 	c->nodes_stale = true;
@@ -119,7 +119,7 @@ static int upsert_local(struct workload_cache *c, const struct sched_msg *m, int
 		return r;
 	}
 	local = quota_local_find(c->q, m->key);
-	/* Who samples knows better than what it wrote. */
+	/* The replica that samples has newer values than it wrote. */
 	if (c->q->options.admission_fair_sharing &&
 	    (!c->samples || local->sampled_at == MODEL_TIME_NONE)) {
 		from_kueue_local_usage(c->q, local, o);
@@ -188,7 +188,7 @@ static int upsert_namespace(struct workload_cache *c, const struct sched_msg *m,
 	return r;
 }
 
-/* What those who wait ask for may be something else now. namespace_ empty: everywhere. */
+/* The requests of waiting Workloads may have changed. namespace_ empty: in all namespaces. */
 static void want_reread(struct workload_cache *c, struct str namespace_)
 {
 	for (uint32_t i = 0; i < c->q->workloads.n; i++) {
@@ -302,7 +302,7 @@ static void remove_topology(struct workload_cache *c, struct str name, int64_t n
 
 /* --- by kind -----------------------------------------------------------------------------------*/
 
-/* Of a kind without a row only the listener hears. */
+/* Objects of a kind without a row go to the listener alone. */
 static const struct {
 	int (*upsert)(struct workload_cache *c, const struct sched_msg *m, int64_t now,
 		      struct err *err);
@@ -319,31 +319,31 @@ static const struct {
 	[SCHED_TOPOLOGIES] = { upsert_topology, remove_topology },
 };
 
-static void tell(struct workload_cache *c, const struct sched_msg *m, const void *object)
+static void report(struct workload_cache *c, struct sched_msg *m)
 {
 	if (c->listener.on_object != NULL) {
-		c->listener.on_object(c->listener.ctx, m->resource, m->key, object);
+		c->listener.on_object(c->listener.ctx, m);
 	}
 }
 
-int workload_cache_objects_upsert(struct workload_cache *c, const struct sched_msg *m, int64_t now,
+int workload_cache_objects_upsert(struct workload_cache *c, struct sched_msg *m, int64_t now,
 				  struct err *err)
 {
 	int r = rows[m->resource].upsert == NULL ? 0 : rows[m->resource].upsert(c, m, now, err);
 
 	if (r == 0) {
-		tell(c, m, m->object);
+		report(c, m);
 	} else {
 		forget(c, m);
 	}
 	return r;
 }
 
-void workload_cache_objects_remove(struct workload_cache *c, const struct sched_msg *m, int64_t now)
+void workload_cache_objects_remove(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	forget(c, m);
 	if (rows[m->resource].remove != NULL) {
 		rows[m->resource].remove(c, m->key, now);
 	}
-	tell(c, m, NULL);
+	report(c, m);
 }

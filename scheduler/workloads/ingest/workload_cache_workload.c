@@ -18,7 +18,7 @@
 
 #define RETRY_MIN_NS CLOCK_NS_PER_S
 #define RETRY_MAX_NS (60 * CLOCK_NS_PER_S)
-#define RETRY_INVALID_MAX_NS (600 * CLOCK_NS_PER_S) /* what is invalid stays so for long */
+#define RETRY_INVALID_MAX_NS (600 * CLOCK_NS_PER_S) /* an invalid status stays invalid for long */
 #define RETRY_MAX_DOUBLINGS 10
 
 static void drop_before(struct workload_state *s)
@@ -33,10 +33,10 @@ static void drop_sent(struct workload_state *s)
 	s->sent_status = NULL;
 }
 
-static void drop_later(struct workload_state *s)
+static void drop_deferred(struct workload_state *s)
 {
-	message_free(s->later);
-	s->later = NULL;
+	message_free(s->deferred);
+	s->deferred = NULL;
 }
 
 void workload_cache_workload_free(struct workload_state *s)
@@ -45,19 +45,21 @@ void workload_cache_workload_free(struct workload_state *s)
 		return;
 	}
 	drop_before(s);
-	drop_later(s);
+	drop_deferred(s);
 	drop_sent(s);
 	free(s->status);
 	free(s);
 }
 
-static void add_state(struct workload_cache *c, const struct workload *w)
+static void add_state(struct workload *w)
 {
-	while (c->states.n <= w->id) {
-		vec_push(&c->states, NULL);
-	}
-	c->states.v[w->id] = xmalloc_zero(1, sizeof(*c->states.v[0]));
-	c->states.v[w->id]->retry_at = MODEL_TIME_NONE;
+	w->state = xmalloc_zero(1, sizeof(*w->state));
+	w->state->retry_at = MODEL_TIME_NONE;
+}
+
+static bool is_being_written(const struct workload_state *s)
+{
+	return s->dirty || s->in_flight;
 }
 
 static bool is_same(const struct workload *w, const char *uid)
@@ -77,7 +79,7 @@ static void release(struct workload_cache *c, struct workload *w, int64_t now)
 	}
 }
 
-/* One that waits does so no longer, for good. Nothing comes free, but who waits behind is looked at
+/* A Workload leaves its queue for good. No quota comes free, but the Workloads behind it are tried
  * again, as in Kueue. */
 static void leave(struct workload_cache *c, const struct workload *w, int64_t now)
 {
@@ -86,10 +88,10 @@ static void leave(struct workload_cache *c, const struct workload *w, int64_t no
 	}
 }
 
-/* It holds what its status says, when the ClusterQueue is there; one that does not holds waits. */
+/* It holds the quota that its status shows, if the ClusterQueue exists; otherwise it waits. */
 static void place(struct workload_cache *c, struct workload *w, bool changed, int64_t now)
 {
-	const char *queue = workload_cache_state(c, w)->queue;
+	const char *queue = w->state->queue;
 	const struct quota_node *n;
 
 	if (w->holding.node != MODEL_NONE) {
@@ -120,12 +122,11 @@ void workload_cache_workload_place_all(struct workload_cache *c, int64_t now)
 
 void workload_cache_workload_place_again(struct workload_cache *c, int64_t now)
 {
-	/* Out of queues that are gone, before their nodes go. */
+	/* Takes Workloads out of deleted queues before the nodes of those are dropped. */
 	for (size_t i = 0; i < c->q->workloads.n; i++) {
 		struct workload *w = c->q->workloads.v[i];
 
-		if (w != NULL && w->holding.node == MODEL_NONE &&
-		    workload_cache_state(c, w)->queue == NULL) {
+		if (w != NULL && w->holding.node == MODEL_NONE && w->state->queue == NULL) {
 			pending_update(c->q, w, false, now);
 		}
 	}
@@ -133,8 +134,7 @@ void workload_cache_workload_place_again(struct workload_cache *c, int64_t now)
 	for (size_t i = 0; i < c->q->workloads.n; i++) {
 		struct workload *w = c->q->workloads.v[i];
 
-		if (w != NULL && w->holding.node == MODEL_NONE &&
-		    workload_cache_state(c, w)->queue != NULL) {
+		if (w != NULL && w->holding.node == MODEL_NONE && w->state->queue != NULL) {
 			place(c, w, false, now);
 		}
 	}
@@ -143,8 +143,8 @@ void workload_cache_workload_place_again(struct workload_cache *c, int64_t now)
 /* --- objects -----------------------------------------------------------------------------------*/
 
 /* The listener may ask for the cohorts above the queue, also while the first lists come in. */
-static void tell_status(struct workload_cache *c, const struct workload *w,
-			const struct conditions *before, const struct conditions *after)
+static void report_status(struct workload_cache *c, const struct workload *w,
+			  const struct conditions *before, const struct conditions *after)
 {
 	workload_cache_settle_nodes(c);
 	if (c->listener.on_status != NULL) {
@@ -155,10 +155,10 @@ static void tell_status(struct workload_cache *c, const struct workload *w,
 static void take_status(struct workload_cache *c, const struct workload *w,
 			const struct conditions *fresh)
 {
-	struct workload_state *s = workload_cache_state(c, w);
+	struct workload_state *s = w->state;
 
 	if (s->status != NULL && !s->finished) {
-		tell_status(c, w, workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), fresh);
+		report_status(c, w, workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), fresh);
 	}
 	free(s->status);
 	s->finished = w->flags.finished;
@@ -179,7 +179,7 @@ static struct workload *find_or_add(struct workload_cache *c, struct str key, co
 	}
 	if (w == NULL) {
 		w = quota_workload_add(c->q, key);
-		add_state(c, w);
+		add_state(w);
 	}
 	return w;
 }
@@ -191,7 +191,8 @@ static void bad(struct workload_cache *c, struct str key, const char *text)
 	}
 }
 
-/* What a Workload holds has become known or unknown: its ClusterQueue may be active by that. */
+/* The usage of a Workload has become known or unknown, which may activate its ClusterQueue or not.
+ */
 static void note_unknown(struct workload_cache *c, bool unknown)
 {
 	c->nodes_stale |= unknown;
@@ -199,8 +200,8 @@ static void note_unknown(struct workload_cache *c, bool unknown)
 }
 
 /* Reads an update that counts; status: its status. -ERR_INVALID: it cannot be used. */
-static int take_with(struct workload_cache *c, const struct sched_msg *m,
-		     const struct conditions *status, int64_t now)
+static int take_with(struct workload_cache *c, struct sched_msg *m, const struct conditions *status,
+		     int64_t now)
 {
 	const struct api_workload *aw = m->object;
 	struct from_kueue_workload read;
@@ -214,7 +215,7 @@ static int take_with(struct workload_cache *c, const struct sched_msg *m,
 		return -ERR_INVALID;
 	}
 	w = find_or_add(c, m->key, aw->meta.uid, now);
-	s = workload_cache_state(c, w);
+	s = w->state;
 	unknown = w->object.usage_unknown;
 	holds = from_kueue_workload_holds(c->q, &read, w);
 	outdated = s->outdated && !m->flag && m->resource_version <= s->refused;
@@ -246,12 +247,12 @@ static int take_with(struct workload_cache *c, const struct sched_msg *m,
 	note_unknown(c, unknown);
 	c->changes++;
 	if (c->listener.on_workload != NULL) {
-		c->listener.on_workload(c->listener.ctx, w->id, m->key, aw);
+		c->listener.on_workload(c->listener.ctx, w->id, m->key, m);
 	}
 	return 0;
 }
 
-static void take(struct workload_cache *c, const struct sched_msg *m, int64_t now)
+static void take(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(1024);
 	CLEANUP(conditions_finish) struct conditions status = { .arena = arena };
@@ -262,7 +263,7 @@ static void take(struct workload_cache *c, const struct sched_msg *m, int64_t no
 	}
 }
 
-/* Holds the quota of one that is not known, as far as it can be read. */
+/* A new Workload that is not valid holds its quota, as far as that can be read. */
 static void keep_new(struct workload_cache *c, const struct sched_msg *m, int64_t now)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(1024);
@@ -276,11 +277,11 @@ static void keep_new(struct workload_cache *c, const struct sched_msg *m, int64_
 		return;
 	}
 	w = find_or_add(c, m->key, aw->meta.uid, now);
-	workload_cache_state(c, w)->queue = read.queue;
+	w->state->queue = read.queue;
 	(void)from_kueue_workload_apply(&read, w);
 	from_kueue_workload_finish(&read);
 	take_status(c, w, &status);
-	workload_cache_state(c, w)->read = m->resource_version;
+	w->state->read = m->resource_version;
 	if (c->placed) {
 		place(c, w, true, now);
 		c->dirty = true;
@@ -289,9 +290,9 @@ static void keep_new(struct workload_cache *c, const struct sched_msg *m, int64_
 	c->changes++;
 }
 
-/* A known Workload stays as it was, except that its end is believed; of one that is not known the
- * quota is held, and nothing else is done with it. */
-void workload_cache_workload_keep(struct workload_cache *c, const struct sched_msg *m, int64_t now)
+/* A known Workload stays as it was, except that Finished counts; an unknown one holds its quota,
+ * and nothing else is done with it. */
+void workload_cache_workload_keep(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	const struct api_workload *aw = m->object;
 	const struct workload *w = quota_workload_find(c->q, m->key);
@@ -300,7 +301,7 @@ void workload_cache_workload_keep(struct workload_cache *c, const struct sched_m
 	    (aw->meta.uid == NULL || is_same(w, aw->meta.uid))) {
 		if (m->kind == SCHED_MSG_BAD_OBJECT && !w->flags.finished &&
 		    kueue_workload_stage(aw) == KUEUE_WORKLOAD_FINISHED &&
-		    !workload_cache_state(c, w)->out) {
+		    !is_being_written(w->state)) {
 			take(c, m, now);
 		}
 		return;
@@ -316,43 +317,43 @@ static bool is_old(const struct workload_state *s, const struct sched_msg *m)
 	return m->resource_version != 0 && m->resource_version < s->version;
 }
 
-/* The answer of a GET is not in the order of the watch, which may have told since that the Workload
- * has changed, is gone, or is another one. */
+/* The answer of a GET is not in the order of the watch, which may have delivered a change, the
+ * deletion or another Workload of this name since. */
 static bool is_overtaken(const struct workload *w, const struct workload_state *s,
 			 const struct sched_msg *m)
 {
 	const struct api_workload *aw = m->object;
 
 	return s == NULL || !is_same(w, aw->meta.uid) || m->resource_version < s->read ||
-	       (s->later != NULL && m->resource_version < s->later->resource_version);
+	       (s->deferred != NULL && m->resource_version < s->deferred->resource_version);
 }
 
-bool workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *m, int64_t now)
+void workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	const struct api_workload *aw = m->object;
 	struct workload *w = quota_workload_find(c->q, m->key);
-	struct workload_state *s = w == NULL ? NULL : workload_cache_state(c, w);
+	struct workload_state *s = w == NULL ? NULL : w->state;
 
 	if (m->flag && is_overtaken(w, s, m)) {
-		return false;
+		return;
 	}
 	if (s != NULL && is_same(w, aw->meta.uid)) {
 		if (is_old(s, m)) {
-			return false;
+			return;
 		}
-		if (s->out) {
-			drop_later(s);
-			s->later = m;
-			return true;
+		if (is_being_written(s)) {
+			drop_deferred(s);
+			s->deferred = message_ref(m);
+			return;
 		}
 	}
 	take(c, m, now);
-	return false;
 }
 
 void workload_cache_workload_remove(struct workload_cache *c, struct str key, int64_t now)
 {
 	struct workload *w = quota_workload_find(c->q, key);
+	struct workload_state *state;
 	uint32_t id;
 	bool unknown;
 
@@ -360,14 +361,14 @@ void workload_cache_workload_remove(struct workload_cache *c, struct str key, in
 		return;
 	}
 	id = w->id;
+	state = w->state;
 	unknown = w->object.usage_unknown;
 	leave(c, w, now);
 	pending_remove(c->q, w);
 	release(c, w, now);
 	quota_workload_remove(c->q, w);
 	note_unknown(c, unknown);
-	workload_cache_workload_free(c->states.v[id]);
-	c->states.v[id] = NULL;
+	workload_cache_workload_free(state);
 	c->dirty = true;
 	c->changes++;
 	if (c->listener.on_workload != NULL) {
@@ -377,17 +378,16 @@ void workload_cache_workload_remove(struct workload_cache *c, struct str key, in
 
 void workload_cache_workload_give_back(struct workload_cache *c, struct workload *w, int64_t now)
 {
-	workload_cache_state(c, w)->queue = NULL;
+	w->state->queue = NULL;
 	release(c, w, now);
 	place(c, w, true, now);
 }
 
 /* --- outcomes of writes ------------------------------------------------------------------------*/
 
-void workload_cache_workload_flags(const struct workload_cache *c, struct workload *w,
-				   const struct conditions *status)
+void workload_cache_workload_flags(struct workload *w, const struct conditions *status)
 {
-	struct workload_state *s = workload_cache_state(c, w);
+	struct workload_state *s = w->state;
 	bool waited = w->flags.requeued_false;
 
 	conditions_flags(status, w);
@@ -399,7 +399,7 @@ void workload_cache_workload_flags(const struct workload_cache *c, struct worklo
 
 static void put_off(struct workload_cache *c, struct workload *w, int status, int64_t now)
 {
-	struct workload_state *s = workload_cache_state(c, w);
+	struct workload_state *s = w->state;
 	unsigned doublings = s->failures < RETRY_MAX_DOUBLINGS ? s->failures : RETRY_MAX_DOUBLINGS;
 	int64_t wait = RETRY_MIN_NS << doublings;
 	int64_t most = status == STATUS_INVALID ? RETRY_INVALID_MAX_NS : RETRY_MAX_NS;
@@ -420,7 +420,7 @@ int64_t workload_cache_workload_retry(struct workload_cache *c, int64_t now)
 	for (size_t i = 0; i < c->refused.n; i++) {
 		uint32_t id = c->refused.v[i];
 		struct workload *w = id < c->q->workloads.n ? c->q->workloads.v[id] : NULL;
-		int64_t at = w == NULL ? MODEL_TIME_NONE : workload_cache_state(c, w)->retry_at;
+		int64_t at = w == NULL ? MODEL_TIME_NONE : w->state->retry_at;
 
 		if (w == NULL || !w->object.unwritable) {
 			continue; /* gone, or read anew */
@@ -439,13 +439,13 @@ int64_t workload_cache_workload_retry(struct workload_cache *c, int64_t now)
 	return next;
 }
 
-/* The decision did not come to be: as it was, and again after a while; at once, when only the
- * object changed meanwhile. An earlier write of ours, of which no answer came, may be what changed
- * it: the quota stays with it until it has been read. */
+/* Takes a decision back when its write failed: the status is as before, and is tried again after a
+ * backoff, or at once when only the object changed meanwhile. An earlier write of ours that was
+ * never answered may have changed it, so the quota stays with it until it has been read. */
 static void take_back(struct workload_cache *c, struct workload *w, const struct sched_msg *m,
 		      int64_t now)
 {
-	struct workload_state *s = workload_cache_state(c, w);
+	struct workload_state *s = w->state;
 	bool stale = m->outcome == SCHED_STALE;
 	bool was_preempted = w->flags.evicted && w->flags.preempted_at == w->flags.evicted_at;
 
@@ -465,20 +465,19 @@ static void take_back(struct workload_cache *c, struct workload *w, const struct
 		s->refused = s->read > s->version ? s->read : s->version;
 		vec_push(&c->unread, w->id);
 	}
-	workload_cache_workload_flags(c, w,
-				      workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE));
+	workload_cache_workload_flags(w, workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE));
 	if (was_preempted && !w->flags.evicted) {
 		precedence_revoke(c->q, w);
 	}
-	pending_unblock(c->q, w); /* it is to be told again why it does not fit */
+	pending_unblock(c->q, w); /* a cycle is to give the reason again why it does not fit */
 	place(c, w, true, now);
 }
 
-static void take_later(struct workload_cache *c, struct workload_state *s, int64_t now)
+static void take_deferred(struct workload_cache *c, struct workload_state *s, int64_t now)
 {
-	struct sched_msg *m = s->later;
+	struct sched_msg *m = s->deferred;
 
-	s->later = NULL;
+	s->deferred = NULL;
 	if (m != NULL && !is_old(s, m)) {
 		take(c, m, now);
 	}
@@ -488,9 +487,9 @@ static void take_later(struct workload_cache *c, struct workload_state *s, int64
 /* The API has what was sent. */
 static void take_done(struct workload_cache *c, const struct sched_msg *m, const struct workload *w)
 {
-	struct workload_state *s = workload_cache_state(c, w);
+	struct workload_state *s = w->state;
 	const struct conditions *sent =
-		workload_cache_unpack(c, s->wanted ? s->sent_status : s->status, QUOTA_CACHE_AFTER);
+		workload_cache_unpack(c, s->dirty ? s->sent_status : s->status, QUOTA_CACHE_AFTER);
 
 	s->version = m->resource_version > s->version ? m->resource_version : s->version;
 	s->failures = 0;
@@ -498,9 +497,9 @@ static void take_done(struct workload_cache *c, const struct sched_msg *m, const
 	if (sent->has_admission && sent->queue != NULL) {
 		s->queue = quota_name(c->q, str_of(sent->queue));
 	}
-	tell_status(c, w, workload_cache_unpack(c, s->before, QUOTA_CACHE_BEFORE), sent);
+	report_status(c, w, workload_cache_unpack(c, s->before, QUOTA_CACHE_BEFORE), sent);
 	drop_before(s);
-	if (s->wanted) {
+	if (s->dirty) {
 		s->before = s->sent_status;
 		s->sent_status = NULL;
 	}
@@ -509,25 +508,25 @@ static void take_done(struct workload_cache *c, const struct sched_msg *m, const
 void workload_cache_workload_done(struct workload_cache *c, const struct sched_msg *m, int64_t now)
 {
 	struct workload *w = quota_workload_find(c->q, m->key);
-	struct workload_state *s = w == NULL ? NULL : workload_cache_state(c, w);
+	struct workload_state *s = w == NULL ? NULL : w->state;
 	bool ok = m->outcome == SCHED_DONE;
 
-	if (s == NULL || !s->flies || m->version != s->sent || !str_streq(w->object.uid, m->uid)) {
+	if (s == NULL || !s->in_flight || m->version != s->sent ||
+	    !str_streq(w->object.uid, m->uid)) {
 		return;
 	}
-	s->flies = false;
+	s->in_flight = false;
 	if (ok) {
 		take_done(c, m, w);
 	} else {
-		s->wanted = false;
+		s->dirty = false;
 		drop_sent(s);
 	}
-	if (s->wanted) {
-		vec_push(&c->wanted, w->id);
+	if (s->dirty) {
+		vec_push(&c->to_write, w->id);
 		c->dirty = true;
 		return;
 	}
-	s->out = false;
 	if (m->outcome == SCHED_GONE) {
 		drop_before(s); /* its deletion is on the way */
 	} else if (!ok) {
@@ -536,7 +535,7 @@ void workload_cache_workload_done(struct workload_cache *c, const struct sched_m
 	if (c->listener.on_written != NULL) {
 		c->listener.on_written(c->listener.ctx, w, m->outcome, m->text);
 	}
-	take_later(c, s, now);
+	take_deferred(c, s, now);
 	c->dirty = true;
 	c->changes++;
 }

@@ -26,7 +26,7 @@
 #define PLATFORM "linux"
 #endif
 
-/* What must be on for the family to be there. */
+/* The option that must be on for the family to exist. */
 enum condition { ALWAYS, CREATION, RESOURCES, COHORTS, LOCALS, LOCAL_RESOURCES };
 
 #define QUEUE "cluster_queue"
@@ -48,9 +48,10 @@ static const double creation_bounds[] = { 0.01, 0.02, 0.04, 0.08, 0.16, 0.32,
 #define G METRIC_GAUGE
 #define H METRIC_HISTOGRAM
 
-/* Whom a family is about; the label of this number names it, of a LocalQueue the first two. */
+/* The kind of object of a family; the label with this index has its name, of a LocalQueue the first
+ * two labels. */
 struct about {
-	enum kueue_conf_metrics_kind kind; /* KUEUE_CONF_METRICS_KINDS_: nobody */
+	enum kueue_conf_metrics_kind kind; /* KUEUE_CONF_METRICS_KINDS_: none */
 	size_t at;
 };
 
@@ -299,7 +300,7 @@ static struct metric_family *make(struct metric_registry *r, enum quota_family i
 }
 
 /* Of every replica, as long as it lives; dashboards ask for the labels of Kueue's. */
-static void tell_build(struct metric_registry *r)
+static void set_build_info(struct metric_registry *r)
 {
 	static const char *const labels[] = { "git_version", "git_commit", "build_date",
 					      "go_version",  "compiler",   "platform",
@@ -321,7 +322,7 @@ struct metric_families *metric_families_create(struct metric_registry *r,
 
 	f->role = role;
 	f->added = metric_labels_create(conf);
-	tell_build(r);
+	set_build_info(r);
 	for (int i = 0; i < QF_COUNT_; i++) {
 		char text[MAX_LABEL_BYTES];
 		const char *labels[METRIC_MAX_LABELS + 1];
@@ -374,7 +375,7 @@ static bool add_values(const struct metric_families *f, const struct about *abou
 	return about->kind != KUEUE_CONF_METRICS_LOCAL_QUEUE || metric_labels_shows(f->added, key);
 }
 
-/* NULL: it is not told. */
+/* NULL: the configuration switches it off. */
 static struct metric_cell *cell(struct metric_families *f, enum quota_family id,
 				const char *const *values)
 {

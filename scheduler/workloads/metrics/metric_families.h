@@ -1,9 +1,9 @@
 /* scheduler/workloads/metrics/metric_families.h: the metrics of the Workload engine by the names,
  * types, labels and buckets that Kueue gives them (kueue_*). Each has the label replica_role, and
  * those of queues and cohorts have what metrics.customLabels adds, QF_ADMITTED that of Workloads as
- * well. Those that the configuration switches off are not there, and what is told about them is
- * dropped. Beside them there is kueue_build_info, which stands for itself. Owner: the sched thread;
- * scraping threads read the registry. */
+ * well. Those that the configuration switches off do not exist, and values for them are dropped.
+ * Beside them there is kueue_build_info, which stands for itself. Owner: the sched thread; scraping
+ * threads read the registry. */
 #ifndef SCHEDULER_WORKLOADS_METRICS_METRIC_FAMILIES_H
 #define SCHEDULER_WORKLOADS_METRICS_METRIC_FAMILIES_H
 
@@ -93,8 +93,8 @@ struct metric_families *metric_families_create(struct metric_registry *r,
 void metric_families_destroy(struct metric_families *f); /* NULL is fine */
 /* False: the configuration switches it off. */
 bool metric_families_has(const struct metric_families *f, enum quota_family id);
-/* values: of the labels in metric_families_describe. What is told of a LocalQueue of which the
- * configuration wants none is dropped. */
+/* values: of the labels in metric_families_describe. Values of a LocalQueue that the configuration
+ * excludes are dropped. */
 void metric_families_add(struct metric_families *f, enum quota_family id, const char *const *values,
 			 double n);
 void metric_families_set(struct metric_families *f, enum quota_family id, const char *const *values,
@@ -108,11 +108,12 @@ size_t metric_families_sorts(const struct metric_families *f);
 size_t metric_families_sort(const struct metric_families *f, struct str key);
 void metric_families_observe(struct metric_families *f, enum quota_family id,
 			     const char *const *values, double seconds);
-/* One pass over all gauges but QF_PREEMPTION_SKIPS: what is not set between the two is removed. */
+/* begin and end replace all gauges but QF_PREEMPTION_SKIPS: those not set in between are removed.
+ */
 void metric_families_begin(struct metric_families *f);
 void metric_families_end(struct metric_families *f);
-/* A ClusterQueue, Cohort or LocalQueue ("namespace/name") is there as it is, or (NULL) gone: series
- * that are not of it any more go. Other kinds have no effect. */
+/* A ClusterQueue, Cohort or LocalQueue ("namespace/name") was read, or is gone (NULL): removes
+ * series that are not of it any more. Other kinds have no effect. */
 void metric_families_seen(struct metric_families *f, enum sched_resource r, struct str key,
 			  const struct api_meta *m);
 /* The same of a Workload. */

@@ -17,7 +17,8 @@
 #include "scheduler/workloads/pending/pending.h"
 
 /* Reasons of Admitted=False, and those of QuotaReserved=False (none of them: it is reserved). */
-static const char *const unadmitted[] = { "NoReservation", "UnsatisfiedAdmissionChecks",
+static const char *const unadmitted[] = { KUEUE_REASON_NO_RESERVATION,
+					  KUEUE_REASON_UNSATISFIED_CHECKS,
 					  "PendingDelayedTopologyRequests" };
 #define NREASONS ARRAY_LEN(unadmitted)
 #define NCAUSES (QUOTA_DEACTIVATED + 1)
@@ -35,7 +36,7 @@ struct sums {               /* of a queue */
 	struct quota_amounts pending;        /* by resource */
 };
 
-struct telling {
+struct gauges {
 	struct metric_families *f;
 	const struct workload_cache *cache;
 	const struct forest *forest;
@@ -73,7 +74,7 @@ static size_t find_cause(const struct condition *reserved)
 	return QUOTA_REASON_NONE;
 }
 
-static void add_holder(const struct telling *t, struct sums *s, const struct workload *w)
+static void add_holder(const struct gauges *t, struct sums *s, const struct workload *w)
 {
 	s->reserving++;
 	s->admitted += w->flags.admitted;
@@ -87,7 +88,7 @@ static void add_holder(const struct telling *t, struct sums *s, const struct wor
 	}
 }
 
-static void add_workload(const struct telling *t, struct sums *s, const struct workload *w)
+static void add_workload(const struct gauges *t, struct sums *s, const struct workload *w)
 {
 	bool waits = w->pending.where == QUOTA_HEAP || w->pending.where == QUOTA_INADMISSIBLE;
 
@@ -114,7 +115,7 @@ static void add_workload(const struct telling *t, struct sums *s, const struct w
 	}
 }
 
-static void add_to_sort(const struct telling *t, struct sums *s, const struct workload *w)
+static void add_to_sort(const struct gauges *t, struct sums *s, const struct workload *w)
 {
 	struct sort *sort;
 
@@ -137,7 +138,7 @@ static uint32_t queue_of(const struct quota *q, const struct local_queue *l)
 	return n == NULL ? MODEL_NONE : n->id;
 }
 
-static void add_up(struct telling *t)
+static void add_up(struct gauges *t)
 {
 	bool locals = metric_families_has(t->f, QF_LOCAL_PENDING);
 
@@ -164,8 +165,8 @@ static void add_up(struct telling *t)
 	}
 }
 
-/* What is held in queues is held in all cohorts above. */
-static void add_to_cohorts(struct telling *t, const struct quota_node *queue)
+/* Usage of a queue counts in all cohorts above. */
+static void add_to_cohorts(struct gauges *t, const struct quota_node *queue)
 {
 	const struct sums *from = &t->nodes[queue->id];
 	uint32_t up = forest_parent(t->forest, queue->id);
@@ -183,7 +184,7 @@ static void add_to_cohorts(struct telling *t, const struct quota_node *queue)
 	}
 }
 
-/* --- telling -----------------------------------------------------------------------------------*/
+/* --- setting the gauges ------------------------------------------------------------------------*/
 
 static double amount(const struct quota *q, uint32_t resource, int64_t value)
 {
@@ -194,13 +195,13 @@ static double amount(const struct quota *q, uint32_t resource, int64_t value)
 								  : (double)value;
 }
 
-static void set(const struct telling *t, enum quota_family id, const char *a, const char *b,
+static void set(const struct gauges *t, enum quota_family id, const char *a, const char *b,
 		double value)
 {
 	metric_families_set(t->f, id, (const char *const[]){ a, b }, value);
 }
 
-static const char *name_of(const struct telling *t, uint32_t node)
+static const char *name_of(const struct gauges *t, uint32_t node)
 {
 	return node == MODEL_NONE ? "" : t->q->nodes.v[node]->name;
 }
@@ -212,7 +213,7 @@ static int by_hash(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static double count_hashes(struct telling *t, const uint32_t *ids, size_t n)
+static double count_hashes(struct gauges *t, const uint32_t *ids, size_t n)
 {
 	size_t distinct = 0;
 
@@ -229,10 +230,10 @@ static double count_hashes(struct telling *t, const uint32_t *ids, size_t n)
 	return (double)distinct;
 }
 
-static void tell_waits(const struct telling *t, const struct sums *s, enum quota_family id,
-		       const char *const *who)
+static void set_waits(const struct gauges *t, const struct sums *s, enum quota_family id,
+		      const char *const *names)
 {
-	const char *labels[5] = { who[0], who[1], who[2] };
+	const char *labels[5] = { names[0], names[1], names[2] };
 	size_t at = id == QF_UNADMITTED ? 1 : 3;
 
 	for (size_t r = 0; r < NREASONS; r++) {
@@ -246,7 +247,7 @@ static void tell_waits(const struct telling *t, const struct sums *s, enum quota
 	}
 }
 
-static void tell_status(const struct telling *t, const struct quota_node *n)
+static void set_status(const struct gauges *t, const struct quota_node *n)
 {
 	static const char *const states[] = { "pending", "active", "terminating" };
 	const char *state = n->queue->terminating             ? states[2]
@@ -258,7 +259,7 @@ static void tell_status(const struct telling *t, const struct quota_node *n)
 	}
 }
 
-static void tell_pairs(const struct telling *t, const struct quota_node *n)
+static void set_pairs(const struct gauges *t, const struct quota_node *n)
 {
 	const struct sums *s = &t->nodes[n->id];
 
@@ -288,15 +289,15 @@ static void tell_pairs(const struct telling *t, const struct quota_node *n)
 	}
 }
 
-static double weighted_share(const struct telling *t, uint32_t node)
+static double weighted_share(const struct gauges *t, uint32_t node)
 {
 	struct share s = share_of(t->forest, node, NULL);
 
 	return share_is_infinite(s) ? NAN : (double)share_status(s);
 }
 
-/* Of sorts that nobody is of there is nothing to tell. */
-static void tell_admitted(const struct telling *t, const struct quota_node *n)
+/* No gauge for a sort without Workloads. */
+static void set_admitted(const struct gauges *t, const struct quota_node *n)
 {
 	const struct sums *s = &t->nodes[n->id];
 
@@ -310,11 +311,11 @@ static void tell_admitted(const struct telling *t, const struct quota_node *n)
 	}
 }
 
-static void tell_queue(struct telling *t, const struct quota_node *n)
+static void set_queue(struct gauges *t, const struct quota_node *n)
 {
 	const struct sums *s = &t->nodes[n->id];
 	const struct cluster_queue *queue = n->queue;
-	const char *const who[3] = { n->name };
+	const char *const names[3] = { n->name };
 	bool in_cohort = n->parent_id != MODEL_NONE && forest_is_placed(t->forest, n->id);
 	const char *const info[] = { n->name, name_of(t, n->parent_id),
 				     in_cohort ? name_of(t, forest_root(t->forest, n->id)) : "" };
@@ -325,22 +326,22 @@ static void tell_queue(struct telling *t, const struct quota_node *n)
 	set(t, QF_HASHES, n->name, "inadmissible",
 	    count_hashes(t, queue->inadmissible.v, queue->inadmissible.n));
 	set(t, QF_RESERVING, n->name, NULL, s->reserving);
-	tell_admitted(t, n);
+	set_admitted(t, n);
 	set(t, QF_FINISHED, n->name, NULL, s->finished);
 	metric_families_set(t->f, QF_INFO, info, 1);
-	tell_status(t, n);
+	set_status(t, n);
 	if (t->q->options.observability) {
-		tell_waits(t, s, QF_UNADMITTED, who);
+		set_waits(t, s, QF_UNADMITTED, names);
 	}
 	if (t->q->options.fair_sharing && forest_is_placed(t->forest, n->id)) {
 		set(t, QF_SHARE, n->name, info[1], weighted_share(t, n->id));
 	}
 	if (t->resources) {
-		tell_pairs(t, n);
+		set_pairs(t, n);
 	}
 }
 
-static void tell_cohort(struct telling *t, const struct quota_node *n)
+static void set_cohort(struct gauges *t, const struct quota_node *n)
 {
 	const char *const info[] = { n->name, name_of(t, n->parent_id),
 				     name_of(t, forest_root(t->forest, n->id)) };
@@ -370,12 +371,12 @@ static void tell_cohort(struct telling *t, const struct quota_node *n)
 	}
 }
 
-static void tell_local_pairs(const struct telling *t, const char *const *who, enum quota_family id,
-			     const struct quota_amounts *amounts)
+static void set_local_pairs(const struct gauges *t, const char *const *names, enum quota_family id,
+			    const struct quota_amounts *amounts)
 {
 	for (size_t i = 0; i < amounts->n; i++) {
 		const struct flavor_resource *p = &t->q->pairs.v[amounts->v[i].id];
-		const char *const labels[] = { who[0], who[1], t->q->flavors.v[p->flavor]->name,
+		const char *const labels[] = { names[0], names[1], t->q->flavors.v[p->flavor]->name,
 					       quota_resource_name(t->q, p->resource) };
 
 		metric_families_set(t->f, id, labels,
@@ -383,7 +384,7 @@ static void tell_local_pairs(const struct telling *t, const char *const *who, en
 	}
 }
 
-static void tell_local(const struct telling *t, const struct local_queue *l)
+static void set_local(const struct gauges *t, const struct local_queue *l)
 {
 	const struct sums *s = &t->locals[l->id];
 	const char *labels[3] = { l->name, l->namespace_, "active" };
@@ -404,13 +405,13 @@ static void tell_local(const struct telling *t, const struct local_queue *l)
 	metric_families_set(t->f, QF_LOCAL_STATUS, labels, 0);
 	labels[2] = l->queue;
 	if (t->q->options.observability) {
-		tell_waits(t, s, QF_LOCAL_UNADMITTED, labels);
+		set_waits(t, s, QF_LOCAL_UNADMITTED, labels);
 	}
 	if (t->q->options.admission_fair_sharing) {
 		metric_families_set(t->f, QF_LOCAL_FAIR_USAGE, labels, l->usage);
 	}
-	tell_local_pairs(t, labels, QF_LOCAL_RESERVATION, &s->reserved);
-	tell_local_pairs(t, labels, QF_LOCAL_USAGE, &s->used);
+	set_local_pairs(t, labels, QF_LOCAL_RESERVATION, &s->reserved);
+	set_local_pairs(t, labels, QF_LOCAL_USAGE, &s->used);
 }
 
 static void free_sums(struct sums *v, size_t n)
@@ -424,7 +425,7 @@ static void free_sums(struct sums *v, size_t n)
 	free(v);
 }
 
-static void tell_nodes(struct telling *t)
+static void set_nodes(struct gauges *t)
 {
 	bool cohorts = metric_families_has(t->f, QF_COHORT_INFO);
 
@@ -438,35 +439,35 @@ static void tell_nodes(struct telling *t)
 			add_to_cohorts(t, n);
 		}
 		if (n->exists) {
-			tell_queue(t, n);
+			set_queue(t, n);
 		}
 	}
 	for (size_t i = 0; i < t->q->nodes.n; i++) {
 		const struct quota_node *n = t->q->nodes.v[i];
 
 		if (n != NULL && !n->is_queue && forest_is_placed(t->forest, n->id)) {
-			tell_cohort(t, n);
+			set_cohort(t, n);
 		}
 	}
 }
 
-void queue_gauges_tell(struct metric_families *f, const struct workload_cache *cache)
+void queue_gauges_set(struct metric_families *f, const struct workload_cache *cache)
 {
-	struct telling t = { .f = f,
-			     .cache = cache,
-			     .forest = workload_cache_forest(cache),
-			     .q = workload_cache_world(cache),
-			     .resources = metric_families_has(f, QF_RESERVATION),
-			     .nsorts = metric_families_sorts(f) };
+	struct gauges t = { .f = f,
+			    .cache = cache,
+			    .forest = workload_cache_forest(cache),
+			    .q = workload_cache_world(cache),
+			    .resources = metric_families_has(f, QF_RESERVATION),
+			    .nsorts = metric_families_sorts(f) };
 
 	t.nodes = xmalloc_zero(t.q->nodes.n + 1, sizeof(t.nodes[0]));
 	t.locals = xmalloc_zero(t.q->locals.n + 1, sizeof(t.locals[0]));
 	add_up(&t);
 	metric_families_begin(f);
-	tell_nodes(&t);
+	set_nodes(&t);
 	for (size_t i = 0; i < t.q->locals.n && metric_families_has(f, QF_LOCAL_PENDING); i++) {
 		if (t.q->locals.v[i] != NULL) {
-			tell_local(&t, t.q->locals.v[i]);
+			set_local(&t, t.q->locals.v[i]);
 		}
 	}
 	metric_families_end(f);

@@ -35,8 +35,8 @@ static bool is_skipped_preemption(const struct admission_decision *d)
 }
 
 /* Of every queue that had a head in the cycle: also that there was none. */
-static void tell_skips(struct metric_families *f, const struct quota *q,
-		       const struct admission_decisions *list)
+static void count_skips(struct metric_families *f, const struct quota *q,
+			const struct admission_decisions *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		const char *queue = queue_name(q, list->v[i].node);
@@ -76,7 +76,7 @@ void workload_metrics_cycle(struct metric_families *f, const struct quota *q,
 			metric_families_add(f, QF_RECOMPUTATIONS, labels, 1);
 		}
 	}
-	tell_skips(f, q, list);
+	count_skips(f, q, list);
 	if (list->n > 0) {
 		metric_families_add(f, QF_ATTEMPTS, &result, 1);
 		metric_families_observe(f, QF_ATTEMPT_DURATION, &result, seconds);
@@ -157,7 +157,7 @@ static void observe(const struct change *c, enum quota_family queue, enum quota_
 	}
 }
 
-static void tell_cohorts(const struct change *c)
+static void count_cohorts(const struct change *c)
 {
 	const struct quota *q = forest_world(c->forest);
 	const struct quota_node *n = quota_queue_find(q, str_of(c->queue));
@@ -169,7 +169,7 @@ static void tell_cohorts(const struct change *c)
 	}
 }
 
-static void tell_admission(const struct change *c)
+static void count_admission(const struct change *c)
 {
 	if (became(c, KUEUE_QUOTA_RESERVED)) {
 		int64_t now = at(c->after, KUEUE_QUOTA_RESERVED, 0);
@@ -188,12 +188,12 @@ static void tell_admission(const struct change *c)
 			observe(c, QF_CHECKS_WAIT, QF_LOCAL_CHECKS_WAIT,
 				seconds(at(c->after, KUEUE_QUOTA_RESERVED, now), now));
 		}
-		tell_cohorts(c);
+		count_cohorts(c);
 	}
 }
 
-/* Readiness that came back is not told. */
-static void tell_ready(const struct change *c)
+/* Pods that become ready again are not counted. */
+static void count_ready(const struct change *c)
 {
 	const struct condition *ready = conditions_find(c->after, KUEUE_PODS_READY);
 
@@ -205,7 +205,7 @@ static void tell_ready(const struct change *c)
 	}
 }
 
-static void tell_finished(const struct change *c)
+static void count_finished(const struct change *c)
 {
 	int64_t now = at(c->after, KUEUE_FINISHED, 0);
 	double ran = c->after->has_past_seconds ? c->after->past_seconds : 0;
@@ -232,7 +232,7 @@ static int32_t count_before(const struct change *c, const struct conditions_evic
 	return 0;
 }
 
-static void tell_eviction(const struct change *c, const struct conditions_eviction *e)
+static void count_eviction(const struct change *c, const struct conditions_eviction *e)
 {
 	const char *const labels[] = { c->queue, e->reason, e->cause, c->class };
 	const char *const local[] = { c->local, c->namespace_, e->reason, e->cause, c->class };
@@ -256,7 +256,7 @@ static void tell_eviction(const struct change *c, const struct conditions_evicti
 	}
 }
 
-static void tell_release(const struct change *c)
+static void count_release(const struct change *c)
 {
 	const struct condition *evicted = conditions_find(c->after, KUEUE_EVICTED);
 
@@ -285,14 +285,14 @@ void workload_metrics_status(struct metric_families *f, const struct forest *for
 			    .namespace_ = w->object.namespace_,
 			    .class = w->object.priority_class };
 
-	tell_finished(&c);
+	count_finished(&c);
 	if (c.queue == NULL) {
 		return;
 	}
-	tell_admission(&c);
-	tell_ready(&c);
+	count_admission(&c);
+	count_ready(&c);
 	for (size_t i = 0; i < after->evictions.n; i++) {
-		tell_eviction(&c, &after->evictions.v[i]);
+		count_eviction(&c, &after->evictions.v[i]);
 	}
-	tell_release(&c);
+	count_release(&c);
 }

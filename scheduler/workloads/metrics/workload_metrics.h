@@ -1,5 +1,5 @@
-/* scheduler/workloads/metrics/workload_metrics.h: counters and times of the Workload engine, by
- * what cycles decide and by what becomes of the statuses of Workloads, whoever writes them. Gauges:
+/* scheduler/workloads/metrics/workload_metrics.h: counters and times of the Workload engine, from
+ * the decisions of cycles and from changes of the statuses of Workloads by any client. Gauges:
  * workloads/metrics/queue_gauges.h. Owner: the sched thread. */
 #ifndef SCHEDULER_WORKLOADS_METRICS_WORKLOAD_METRICS_H
 #define SCHEDULER_WORKLOADS_METRICS_WORKLOAD_METRICS_H
@@ -9,7 +9,7 @@
 struct forest;
 struct metric_families;
 
-/* What a cycle decided, and how long it took; call before it is applied. */
+/* The decisions of a cycle, and how long it took; call before they are applied. */
 void workload_metrics_cycle(struct metric_families *f, const struct quota *q,
 			    const struct admission_decisions *d, double seconds);
 /* The status of a Workload became another one. */

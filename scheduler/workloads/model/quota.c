@@ -100,13 +100,10 @@ void quota_destroy(struct quota *q)
 	vec_finish(&q->pairs);
 	vec_finish(&q->pairs_sorted);
 	vec_finish(&q->flavors);
-	vec_finish(&q->nodes);
-	vec_finish(&q->locals);
-	vec_finish(&q->workloads);
+	slots_finish(&q->nodes);
+	slots_finish(&q->locals);
+	slots_finish(&q->workloads);
 	vec_finish(&q->timers);
-	vec_finish(&q->free_nodes);
-	vec_finish(&q->free_locals);
-	vec_finish(&q->free_workloads);
 	strmap_destroy(q->flavor_of);
 	strmap_destroy(q->queue_of);
 	strmap_destroy(q->cohort_of);
@@ -241,13 +238,7 @@ static struct quota_node *add_node(struct quota *q, struct str name)
 	n->name = quota_name(q, name);
 	n->parent_id = MODEL_NONE;
 	n->weight = 1;
-	if (q->free_nodes.n > 0) {
-		n->id = vec_pop(&q->free_nodes);
-	} else {
-		n->id = (uint32_t)q->nodes.n;
-		vec_push(&q->nodes, NULL);
-	}
-	q->nodes.v[n->id] = n;
+	n->id = slots_add(&q->nodes, n);
 	q->forest_gen++;
 	return n;
 }
@@ -384,13 +375,7 @@ struct local_queue *quota_local_get(struct quota *q, struct str key)
 	l->weight = 1;
 	l->sampled_at = MODEL_TIME_NONE;
 	l->node = MODEL_NONE;
-	if (q->free_locals.n > 0) {
-		l->id = vec_pop(&q->free_locals);
-	} else {
-		l->id = (uint32_t)q->locals.n;
-		vec_push(&q->locals, NULL);
-	}
-	q->locals.v[l->id] = l;
+	l->id = slots_add(&q->locals, l);
 	strmap_set(q->local_of, key, l);
 	return l;
 }
@@ -398,8 +383,7 @@ struct local_queue *quota_local_get(struct quota *q, struct str key)
 void quota_local_remove(struct quota *q, struct local_queue *l)
 {
 	strmap_remove(q->local_of, str_of(l->key));
-	q->locals.v[l->id] = NULL;
-	vec_push(&q->free_locals, l->id);
+	slots_remove(&q->locals, l->id);
 	vec_finish(&l->consumed);
 	free(l->key);
 	free(l);

@@ -1,9 +1,9 @@
 /* scheduler/workloads/model/quota.h: the quota world as the Workload engine sees it: flavors, the
  * forest of Cohorts and ClusterQueues, LocalQueues, Workloads. Plain data. Owner: the sched thread.
  * The structs are changed only through workloads/model/quota_store.h (objects),
- * workloads/forest/forest.h (who holds quota) and workloads/pending/pending.h (who is pending). Ids
+ * workloads/forest/forest.h (held quota) and workloads/pending/pending.h (pending Workloads). Ids
  * are dense indices into the arrays of struct quota, re-used after removal; names are interned in
- * struct quota and live as long as something in it has them.
+ * struct quota and live as long as an object in it has them.
  *
  * Amounts are int64: cpu in milli-CPU, everything else in whole units, requests and limits both
  * rounded up (Kueue's rule). QUOTA_UNLIMITED is a quota too large to count.
@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collections/slots.h"
 #include "collections/vec.h"
 #include "scheduler/base/match.h"
 #include "scheduler/base/sentinel.h"
@@ -44,7 +45,7 @@ struct flavor_resource {
 	uint32_t flavor, resource;
 };
 
-/* A ResourceFlavor; exists = false: only named by somebody. */
+/* A ResourceFlavor; exists = false: only named by another object. */
 struct flavor {
 	uint32_t id;
 	const char *name;
@@ -58,7 +59,7 @@ struct flavor {
 	const char *topology; /* topologyName; NULL: none */
 };
 
-/* What a node of the forest configures for one pair. */
+/* The quota that a node of the forest configures for one pair. */
 struct quota_cell {
 	uint32_t pair;
 	int64_t nominal;
@@ -73,7 +74,7 @@ struct resource_group {
 	size_t nflavors;
 };
 
-enum quota_policy { /* who may be preempted (Kueue: preemption policies) */
+enum quota_policy { /* which Workloads may be preempted (Kueue: preemption policies) */
 		    QUOTA_NEVER,
 		    QUOTA_LOWER_PRIORITY,
 		    QUOTA_LOWER_OR_NEWER_EQUAL, /* withinClusterQueue only */
@@ -175,10 +176,9 @@ enum nofit_reason {
 	QUOTA_DEACTIVATED,
 };
 
-/* The pending side of a ClusterQueue and the workloads that hold its quota. */
 struct workload;
 
-/* With what does not change while it holds quota. */
+/* A workload that holds quota, with copies of what does not change meanwhile. */
 struct quota_holder {
 	struct workload *w;
 	uint64_t pairs;             /* of its usage: quota_amounts_mask */
@@ -187,10 +187,11 @@ struct quota_holder {
 	uint32_t id; /* of w */
 };
 
-/* What orders a pending workload, beside it in the heap: workloads are all over the memory. */
+/* The keys by which pending workloads are ordered, copied into the heap because workloads are
+ * spread over the memory. */
 struct quota_rank {
 	int64_t priority, time; /* workload_priority, workload_queue_time */
-	uint32_t local;         /* whose usage counts with admission fair sharing */
+	uint32_t local;         /* LocalQueue, for admission fair sharing */
 };
 
 struct cluster_queue {
@@ -211,7 +212,7 @@ struct cluster_queue {
 			     fair sharing) */
 	bool terminating; /* deletionTimestamp is set */
 
-	struct VEC(struct quota_holder) holders; /* who holds quota here */
+	struct VEC(struct quota_holder) holders; /* the workloads that hold quota here */
 	/* workloads/pending/pending.h: */
 	struct VEC(uint32_t) heap; /* pending workloads, a binary heap; position in workload.pos */
 	struct VEC(struct quota_rank) ranks; /* of those, at the same index */
@@ -296,7 +297,7 @@ struct quota_precedence {
 	uint32_t times;     /* preemptions while last_released was the same */
 	uint64_t last_released;
 	uint64_t cycle; /* of the last one */
-	/* How things stood: */
+	/* The state at that time: */
 	uint64_t by_serial, forest_gen, released;
 	int64_t by_generation, by_priority, generation, priority;
 };
@@ -314,7 +315,7 @@ struct workload_holding {
 	uint32_t pos;               /* in queue->holders of `node` */
 };
 
-/* What follows from its status: conditions_flags of workloads/status/conditions_flags.h. */
+/* Derived from its status by conditions_flags of workloads/status/conditions_flags.h. */
 struct workload_flags {
 	int64_t evicted_at, preempted_at; /* transition times; MODEL_TIME_NONE */
 	int64_t requeue_at;               /* status.requeueState.requeueAt; MODEL_TIME_NONE */
@@ -328,7 +329,7 @@ struct workload_flags {
 	bool preemption_gated; /* a gate of spec.preemptionGates is not Open in status */
 };
 
-/* What else the object says; replaced as a whole when it is read. */
+/* The rest of the object; replaced as a whole when it is read. */
 struct workload_object {
 	int64_t boost;         /* kueue.x-k8s.io/priority-boost; counts when its gate is on */
 	int32_t priority;      /* spec.priority */
@@ -352,7 +353,7 @@ struct workload_object {
 	struct arena *arena;        /* pod sets, texts */
 	int64_t generation;
 	int64_t created;         /* wall ns, whole seconds */
-	const char *unsupported; /* what it uses that this engine does not do; NULL: nothing */
+	const char *unsupported; /* message about a feature that this engine lacks; NULL: none */
 	struct podset *podsets;  /* none when it is finished */
 	const char **gates;      /* names of spec.preemptionGates, NULL behind; NULL: none */
 	const uint32_t *allowed; /* flavors; NULL: any (Kueue: concurrent admission) */
@@ -375,25 +376,28 @@ struct workload_pending {
 	uint64_t tried_cycle; /* cycle of it */
 	uint64_t tried_hash;
 	uint64_t scan_cycle; /* queue->pop_cycle when the scan began, at the first flavor */
-	bool scan_lost_turn; /* the scan passed a flavor whose quota others took in the same cycle
+	bool scan_lost_turn; /* another entry of the cycle took the quota of a flavor that was tried
 			      */
 	struct VEC(struct quota_precedence) preempted_by; /* workloads/forest/precedence.h */
 };
 
-/* When workloads/engine/reconciler.h looks at it. */
+/* When workloads/engine/reconciler.h reconciles it next. */
 struct workload_due {
-	int64_t at;  /* wall ns; INT64_MAX: not before something happens */
+	int64_t at;  /* wall ns; INT64_MAX: not before a change */
 	bool listed; /* it is in the list for the next step */
 };
 
+struct workload_state;
+
 struct workload {
-	/* What the search for victims looks at of each candidate is side by side: the end of
-	 * `flags` and the beginning of `object`. */
+	/* The members that the search for victims reads of each candidate are side by side: the end
+	 * of `flags` and the beginning of `object`. */
 	struct workload_holding holding;
 	struct workload_flags flags;
 	struct workload_object object;
 	struct workload_pending pending;
 	struct workload_due due;
+	struct workload_state *state; /* of workloads/ingest/workload_cache_priv.h; may be NULL */
 	uint32_t id;
 	const char *key; /* "namespace/name", of quota->workload_of */
 	uint64_t serial; /* no two workloads have had the same one */
@@ -412,7 +416,7 @@ struct quota_usage_rules {
 	size_t nweights;
 };
 
-/* What the configuration file says (Kueue: Configuration); the rest of it is not for the engine. */
+/* The part of the configuration file that the engine reads (Kueue: Configuration). */
 struct quota_options {
 	bool fair_sharing;
 	bool lte_final, lt_initial; /* preemptionStrategies, in that order */
@@ -427,7 +431,7 @@ struct quota_options {
 		prioritize_preemptors, equivalence_hashing, priority_boost, preemption_gates,
 		observability;
 	bool nominal_first; /* workloads/cycle/nominal_reserve.h */
-	/* Off, what belongs to it is as if it were not there: topologies of flavors and pod sets,
+	/* Off, the fields of the feature are ignored: topologies of flavors and pod sets,
 	 * reclaimable pods, the annotation of admission gates. */
 	bool topology, reclaimable_pods, admission_gates;
 	bool concurrent_admission; /* on: allowed flavors count; variants are refused with a message
@@ -445,20 +449,19 @@ struct quota_times {
 	int32_t backoff_limit;       /* evictions before deactivation; -1: no limit */
 	int64_t keep_finished_ns;    /* -1: for ever */
 	int64_t keep_deactivated_ns; /* the Job of one that the engine deactivated; -1: for ever */
-	bool explicit_status; /* a new Workload is told that it waits for its evaluation (gate
-				 UnadmittedWorkloadsExplicitStatus) */
+	bool explicit_status;        /* a new Workload gets reason PendingEvaluation at once (gate
+					UnadmittedWorkloadsExplicitStatus) */
 };
 
 struct quota {
 	struct intern *names; /* all names but keys; what tenants write is swept: quota_names.c */
 	struct intern *resources; /* swept, too */
 	struct VEC(struct flavor_resource) pairs;
-	struct VEC(uint32_t) pairs_sorted; /* ids by (flavor, resource), to find them */
-	struct VEC(struct flavor *) flavors;
-	struct VEC(struct quota_node *) nodes;
-	struct VEC(struct local_queue *) locals;
-	struct VEC(struct workload *) workloads; /* NULL where the id is free */
-	struct VEC(uint32_t) free_nodes, free_locals, free_workloads; /* ids to use again */
+	struct VEC(uint32_t) pairs_sorted;   /* ids by (flavor, resource), to find them */
+	struct VEC(struct flavor *) flavors; /* by id, as the next three; never removed */
+	struct SLOTS(struct quota_node) nodes;
+	struct SLOTS(struct local_queue) locals;
+	struct SLOTS(struct workload) workloads;
 	struct strmap *flavor_of, *queue_of, *cohort_of, *local_of, *workload_of, *namespace_of;
 	struct strmap *check_of;    /* struct quota_admission_check, of those that exist */
 	struct strmap *topology_of; /* the interned name, of Topologies that exist */

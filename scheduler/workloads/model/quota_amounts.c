@@ -1,7 +1,7 @@
 #include "base/saturating.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-/* Index of the first entry whose id is not below `id`. */
+/* Index of the first entry with an id not below `id`. */
 static size_t lower_bound(const struct quota_amounts *a, uint32_t id)
 {
 	size_t lo = 0, hi = a->n;

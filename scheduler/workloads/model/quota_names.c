@@ -124,9 +124,7 @@ void quota_names_sweep(struct quota *q)
 		intern_mark(q->resources, q->pairs.v[i].resource);
 	}
 	for (size_t i = 0; i < q->flavors.n; i++) {
-		if (q->flavors.v[i] != NULL) {
-			mark_flavor(q->names, q->flavors.v[i]);
-		}
+		mark_flavor(q->names, q->flavors.v[i]);
 	}
 	for (size_t i = 0; i < q->nodes.n; i++) {
 		if (q->nodes.v[i] != NULL) {

@@ -51,8 +51,7 @@ void quota_node_drop(struct quota *q, struct quota_node *n)
 {
 	quota_node_clear(n);
 	strmap_remove(n->is_queue ? q->queue_of : q->cohort_of, str_of(n->name));
-	q->nodes.v[n->id] = NULL;
-	vec_push(&q->free_nodes, n->id);
+	slots_remove(&q->nodes, n->id);
 	vec_finish(&n->cells);
 	vec_finish(&n->groups);
 	if (n->queue != NULL) {

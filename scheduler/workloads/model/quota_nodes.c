@@ -3,8 +3,8 @@
 #include "base/xmalloc.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-/* A cohort exists while anybody names it (Kueue: implicit cohorts). Placeholders are appended while
- * this runs; they have no parent. */
+/* A cohort exists while a queue or cohort names it (Kueue: implicit cohorts). Placeholders are
+ * appended while this runs; they have no parent. */
 static void resolve_parents(struct quota *q)
 {
 	for (size_t i = 0; i < q->nodes.n; i++) {
@@ -27,8 +27,8 @@ static bool is_empty_queue(const struct quota_node *n)
 	return queue->holders.n == 0 && queue->heap.n == 0 && queue->inadmissible.n == 0;
 }
 
-/* used[id]: somebody points to the node, or it is there in its own right. *ret_idle: there are
- * queues that nobody but a workload could need. */
+/* used[id]: the node exists, or another node or a workload points to it. *ret_idle: there are
+ * queues without an object that only a workload may point to. */
 static void mark_used(const struct quota *q, bool *used, bool *ret_idle)
 {
 	*ret_idle = false;

@@ -1,6 +1,6 @@
-/* scheduler/workloads/model/quota_store.h: building and changing a struct quota: objects come,
- * change and go in any order; names that nobody defined yet have placeholders. Who holds quota and
- * who is pending is not decided here: callers take a workload out (workloads/forest/forest.h,
+/* scheduler/workloads/model/quota_store.h: builds and changes a struct quota: objects come, change
+ * and go in any order; names without an object have placeholders. Which workloads hold quota or are
+ * pending is not decided here: callers release a workload (workloads/forest/forest.h,
  * workloads/pending/pending.h) before they remove it (asserted). Owner: the sched thread. Pure. */
 #ifndef SCHEDULER_WORKLOADS_MODEL_QUOTA_STORE_H
 #define SCHEDULER_WORKLOADS_MODEL_QUOTA_STORE_H
@@ -14,13 +14,13 @@ void quota_destroy(struct quota *q); /* NULL is fine */
 void quota_options_default(struct quota_options *o);
 
 const char *quota_name(struct quota *q, struct str name); /* interned for good; absent: "" */
-/* Interned until a sweep finds that no Workload of the world has it: for what tenants write. */
+/* Interned until a sweep finds that no object has it: for texts that tenants write. */
 const char *quota_text(struct quota *q, struct str text);
-/* So many names may have gathered that nothing has any more that the look at everything is worth
- * it. */
+/* So many unused names may have gathered that a sweep is worth its cost, which is a look at every
+ * object. */
 bool quota_names_wants_sweep(const struct quota *q);
-/* Forgets resources, and all names but those of quota_name, that nothing in the world has any more.
- * Ids of resources that live outside of it are marked first. */
+/* Forgets resources, and all names but those of quota_name, that no object in the world has any
+ * more. Callers mark the ids of resources that live outside of it first. */
 void quota_names_mark_resource(struct quota *q, uint32_t resource);
 void quota_names_sweep(struct quota *q);
 uint32_t quota_resource(struct quota *q, struct str name);
@@ -31,7 +31,7 @@ uint32_t quota_pair_find(const struct quota *q, uint32_t flavor,
 
 /* *_get makes a placeholder (exists = false) when unknown; *_find gives NULL. Queues and cohorts
  * are different name spaces. Pointers to nodes are good until quota_nodes_changed drops them:
- * cohorts that nobody names; queues that do not exist and that no workload is in. */
+ * cohorts that no other node names; queues that do not exist and that no workload is in. */
 struct flavor *quota_flavor_get(struct quota *q, struct str name);
 struct flavor *quota_flavor_find(const struct quota *q, struct str name);
 struct quota_node *quota_queue_get(struct quota *q, struct str name);
@@ -39,12 +39,11 @@ struct quota_node *quota_queue_find(const struct quota *q, struct str name);
 struct quota_node *quota_cohort_get(struct quota *q, struct str name);
 struct quota_node *quota_cohort_find(const struct quota *q, struct str name);
 
-/* Back to a placeholder, before it is filled anew or because the object is gone: what came from the
- * object is freed. Who holds quota and who is pending stays. */
+/* Makes it a placeholder, before it is filled again or because the object is gone: frees what came
+ * from the object. Holders of quota and pending workloads stay. */
 void quota_flavor_clear(struct flavor *f);
 void quota_node_clear(struct quota_node *n);
-/* Removes and frees a node that nobody points to. Not for a node that quota_nodes_changed may want:
- * it calls this itself. */
+/* Removes and frees a node; only for quota_nodes_changed and quota_destroy. */
 void quota_node_drop(struct quota *q, struct quota_node *n);
 /* Sorted by pair; replaces the cell of the same pair. */
 void quota_node_set_cell(struct quota_node *n, struct quota_cell cell);
@@ -62,17 +61,17 @@ static inline bool quota_group_covers(const struct resource_group *g, uint32_t r
 /* The resource group that covers the resource; NULL: none. */
 const struct resource_group *quota_node_group(const struct quota_node *n, uint32_t resource);
 /* After parent, exists, cells, groups or weight of any node changed: resolves parents (making
- * placeholder cohorts, dropping those that nobody names), works out `inactive` of all queues and
+ * placeholder cohorts, dropping those that no node names), computes `inactive` of all queues and
  * bumps forest_gen. */
 void quota_nodes_changed(struct quota *q);
-/* Works out `inactive` of a queue from flavors, checks, stop and its cohorts. */
+/* Computes `inactive` of a queue from flavors, checks, stop and its cohorts. */
 void cluster_queue_check(struct quota *q, struct quota_node *n);
 /* The same for all queues: after a flavor, an AdmissionCheck or a Topology changed. */
 void cluster_queue_check_all(struct quota *q);
 /* The reason of the Active condition: "FlavorNotFound"; "Ready" when active. */
 const char *cluster_queue_reason(enum quota_inactive why);
 
-/* AdmissionChecks that exist, and Topologies. Queues do not notice: cluster_queue_check_all. */
+/* AdmissionChecks that exist, and Topologies. Queues are updated by cluster_queue_check_all. */
 void quota_check_set(struct quota *q, struct str name, bool active);
 void quota_check_remove(struct quota *q, struct str name);
 const struct quota_admission_check *quota_check_find(const struct quota *q, struct str name);
@@ -96,7 +95,7 @@ struct workload *quota_workload_find(const struct quota *q, struct str key);
 /* It must not hold quota nor be pending. */
 void quota_workload_remove(struct quota *q, struct workload *w);
 
-/* Of its key, what stands behind the namespace. */
+/* The part of its key behind the namespace. */
 const char *quota_workload_name(const struct workload *w);
 
 /* Namespaces that exist; removing one that does not has no effect. */
@@ -104,7 +103,7 @@ struct quota_namespace *quota_namespace_get(struct quota *q, struct str name);
 struct quota_namespace *quota_namespace_find(const struct quota *q, struct str name);
 void quota_namespace_remove(struct quota *q, struct str name);
 
-/* spec.priority, and the boost when its gate is on. Inline: asked of every candidate. */
+/* spec.priority, and the boost when its gate is on. Inline: called for every candidate. */
 static inline int64_t workload_priority(const struct quota *q, const struct workload *w)
 {
 	return (int64_t)w->object.priority + (q->options.priority_boost ? w->object.boost : 0);

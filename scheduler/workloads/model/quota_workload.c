@@ -23,13 +23,7 @@ struct workload *quota_workload_add(struct quota *q, struct str key)
 	w->pending.where = QUOTA_NOWHERE;
 	w->due.at = INT64_MAX;
 	w->serial = ++q->serials;
-	if (q->free_workloads.n > 0) {
-		w->id = vec_pop(&q->free_workloads);
-	} else {
-		w->id = (uint32_t)q->workloads.n;
-		vec_push(&q->workloads, NULL);
-	}
-	q->workloads.v[w->id] = w;
+	w->id = slots_add(&q->workloads, w);
 	strmap_set(q->workload_of, key, w);
 	w->key = strmap_key(q->workload_of, key);
 	return w;
@@ -45,7 +39,7 @@ const char *quota_workload_name(const struct workload *w)
 	return strchr(w->key, '/') + 1;
 }
 
-/* The id is used again: it must not wait for a back-off of somebody who is gone. */
+/* The id is used again: the next Workload that has it must not wait for this one's backoff. */
 static void forget_timer(struct quota *q, const struct workload *w)
 {
 	for (size_t i = 0; w->pending.timed && i < q->timers.n; i++) {
@@ -61,8 +55,7 @@ void quota_workload_remove(struct quota *q, struct workload *w)
 	assert(w->holding.node == MODEL_NONE && w->pending.where == QUOTA_NOWHERE);
 	forget_timer(q, w);
 	strmap_remove(q->workload_of, str_of(w->key));
-	q->workloads.v[w->id] = NULL;
-	vec_push(&q->free_workloads, w->id);
+	slots_remove(&q->workloads, w->id);
 	quota_amounts_finish(&w->holding.usage);
 	vec_finish(&w->holding.assigned);
 	vec_finish(&w->pending.tried);

@@ -1,9 +1,10 @@
 #include "base/clock.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-/* Who was evicted because its pods were late, or by a check, queues again from then on. Without
- * sorting by priority in the cohort, who lost quota to a borrower's reclaim would get in first
- * again and lose it again: it queues behind (Kueue: queue-order timestamp). */
+/* A Workload that was evicted because its pods were late, or by a check, queues from the time of
+ * its eviction. Without sorting by priority in the cohort, a victim of reclaim while borrowing
+ * would be admitted first and preempted again, so it also queues from its eviction (Kueue:
+ * queue-order timestamp). */
 int64_t workload_queue_time(const struct quota *q, const struct workload *w)
 {
 	if (w->flags.evicted && w->flags.evicted_by_timeout && !q->options.timestamp_creation) {

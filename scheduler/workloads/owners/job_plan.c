@@ -42,8 +42,8 @@ static struct owner_plan_refs refs_of(const struct planning *p)
 /* --- writes about the Job ----------------------------------------------------------------------
  */
 
-/* Or may do so before what is written now arrives: of both writes only one is good for the Job as
- * it is. */
+/* Not suspended, or a start in flight may arrive before a write of this plan: both are for the Job
+ * as it is, so the API server takes only one of them. */
 static bool runs(const struct planning *p)
 {
 	return !batch_is_suspended(p->job) || p->of->starting;
@@ -60,7 +60,7 @@ static void plan_suspend(struct planning *p, const char *why)
 	owner_plan_tell(owner_plan_add(p->plan, OWNER_JOB_SUSPEND, NULL, &body), "Stopped", why);
 }
 
-/* The API server refuses other nodes for its pods as long as it bears the time of a start. */
+/* The API server refuses another node selector as long as status.startTime is set. */
 static void plan_reset(struct planning *p)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
@@ -69,9 +69,9 @@ static void plan_reset(struct planning *p)
 	(void)owner_plan_add(p->plan, OWNER_JOB_RESET, NULL, &body);
 }
 
-/* The rest of a stop, whoever suspended it: a Job that bears a mark is not as its Workload
- * remembers it. Kubernetes takes no other template as long as it counts pods that run, and
- * since 1.36 forgets by itself when a Job that has stopped was started. */
+/* Plans the rest of a stop, whichever client suspended the Job: a Job with the mark has another
+ * template than its Workload. Kubernetes accepts no other template as long as it counts pods that
+ * run, and since 1.36 removes the start time of a stopped Job by itself. */
 static bool plan_stopping(struct planning *p, const struct api_workload *w)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
@@ -80,7 +80,7 @@ static bool plan_stopping(struct planning *p, const struct api_workload *w)
 		return false;
 	}
 	if (p->job->status.active > 0) {
-		return true; /* their end brings us here again */
+		return true; /* planned again when they end */
 	}
 	if (w != NULL && p->job->status.start_time != FIELD_NO_TIME) {
 		plan_reset(p);
@@ -101,7 +101,7 @@ static void plan_start(struct planning *p, const struct api_workload *w)
 		return; /* it is about to change */
 	}
 	if (p->job->status.start_time != FIELD_NO_TIME) {
-		plan_reset(p); /* somebody else had started it, then suspended it */
+		plan_reset(p); /* another client had started it, then suspended it */
 		return;
 	}
 	r = job_start_patch(p->job, w, &p->env->flavors, &body, &err);
@@ -109,7 +109,7 @@ static void plan_start(struct planning *p, const struct api_workload *w)
 		plan_status(p, w, "FailedToStart", arena_dup(p->plan->arena, err.text));
 	}
 	if (r < 0) {
-		return; /* a flavor that comes brings us here again */
+		return; /* planned again when the flavor comes */
 	}
 	owner_plan_tell(owner_plan_add(p->plan, OWNER_JOB_START, NULL, &body), "Started",
 			arena_printf(p->plan->arena, "Admitted by clusterQueue %s",
@@ -119,10 +119,10 @@ static void plan_start(struct planning *p, const struct api_workload *w)
 /* --- the order ---------------------------------------------------------------------------------
  */
 
-/* The Workload that stands for the Job; all others that are its go. A first one that only says
- * something else is handed out in *ret_other, if it may be changed. A Job that has ended is not
- * compared: its user may have started it by hand with other pods than the Workload was given quota
- * for, and that quota is free now. */
+/* The Workload that stands for the Job; the Job's other Workloads are deleted. The first one that
+ * does not match is stored in *ret_other, if it may be changed. A Job that has ended is not
+ * compared: its user may have started it by hand with other pods than the Workload got quota for,
+ * and that quota is free now. */
 static const struct api_workload *choose(struct planning *p, const struct api_workload **ret_other)
 {
 	const struct api_workload *match = NULL, *other = NULL;
@@ -158,7 +158,7 @@ static const struct api_workload *choose(struct planning *p, const struct api_wo
 	return match;
 }
 
-/* A Workload that the Job brings: it must fit, and it becomes owned. */
+/* The prebuilt Workload that the Job names: it must match, and the Job becomes its owner. */
 static const struct api_workload *choose_prebuilt(struct planning *p)
 {
 	const struct api_workload *w = p->of->prebuilt;
@@ -174,7 +174,7 @@ static const struct api_workload *choose_prebuilt(struct planning *p)
 		return NULL;
 	}
 	if (!owner_plan_is_owned_by(w, &p->job->meta)) {
-		plan_suspend(p, "The prebuilt Workload belongs to somebody else");
+		plan_suspend(p, "The prebuilt Workload belongs to another owner");
 		return NULL;
 	}
 	if (!owner_plan_is_true(w, KUEUE_FINISHED) && !job_podset_matches(&p->spec, p->job, w)) {
@@ -207,7 +207,8 @@ static void plan_without(struct planning *p, const struct api_workload *other)
 	}
 }
 
-/* The Job is suspended: it starts when it may, and says what it waits for. */
+/* The Job is suspended: it is started when it may run; else an event says which checks it waits
+ * for. */
 static void plan_waiting(struct planning *p, const struct api_workload *w)
 {
 	const char *checks;
@@ -257,9 +258,9 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 	}
 }
 
-/* A Job that belongs to another one that queues runs with that one. The webhook suspends it at
- * creation if it queues, and then it is started from here; to start others is for what made them.
- */
+/* A Job that belongs to an owner that queues runs when the owner does. If the Job queues itself,
+ * the webhook suspends it at creation, and it is started here; other Jobs are started by the
+ * controller that made them. */
 static void plan_nested(struct planning *p)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
@@ -289,7 +290,7 @@ static void plan_nested(struct planning *p)
 }
 
 /* Kueue's order: a Job that is gone or going; Jobs that are not ours; exactly one Workload; then
- * what the Workload's state asks for. */
+ * the write that the Workload's state asks for. */
 void job_plan(const struct job_plan_of *of, const struct owner_plan_env *env,
 	      struct owner_plan *ret)
 {
@@ -313,7 +314,7 @@ void job_plan(const struct job_plan_of *of, const struct owner_plan_env *env,
 	}
 	if (!job_podset_of(of->job, &env->classes, ret->arena, &p.spec)) {
 		owner_plan_note_class(ret, &of->job->meta);
-		return; /* the class that comes brings us here again */
+		return; /* planned again when the class comes */
 	}
 	if (owner_spec_prebuilt(&of->job->meta) != NULL) {
 		match = choose_prebuilt(&p);

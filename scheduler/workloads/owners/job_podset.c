@@ -16,7 +16,7 @@ bool job_podset_is_marked(const struct api_job *job)
 	       field_map_get(&job->meta.annotations, KUEUE_STOPPING) != NULL;
 }
 
-/* Its template and parallelism may be those of an admission. */
+/* Its template and parallelism may be those of an admission, not the user's. */
 static bool is_started(const struct api_job *job)
 {
 	return !batch_is_suspended(job) || job_podset_is_marked(job);
@@ -47,8 +47,8 @@ bool job_podset_of(const struct api_job *job, const struct owner_spec_classes *c
 	return true;
 }
 
-/* Nothing of a partial admission is left in the Workload once it is evicted and released, while the
- * Job still runs with fewer pods: any number that can have been admitted is right then. */
+/* An evicted and released Workload no longer shows how many pods were admitted, while the Job still
+ * runs with fewer pods than it asked for: then any number that can have been admitted matches. */
 static bool has_count(int32_t asked, const struct api_job *job, const struct api_pod_set *set)
 {
 	int32_t count = set->count == FIELD_NO_I32 ? 1 : set->count;
@@ -60,8 +60,7 @@ static bool has_count(int32_t asked, const struct api_job *job, const struct api
 	       asked < count;
 }
 
-/* A Job that queues for no more pods than its minimum has a Workload without one, and runs as such.
- */
+/* A Job that asks for no more pods than its minimum has a Workload without a minimum. */
 static bool has_min_count(int32_t asked, const struct api_pod_set *set)
 {
 	int32_t count = set->count == FIELD_NO_I32 ? 1 : set->count;

@@ -1,6 +1,6 @@
-/* scheduler/workloads/owners/job_podset.h: what the Workload of a Job says, and whether a Workload
- * says it (Kueue: batch/job integration; one pod set "main"). Pure; texts that are made live in the
- * arena given, others are borrowed from the Job. */
+/* scheduler/workloads/owners/job_podset.h: the contents of the Workload of a Job, and whether a
+ * Workload matches them (Kueue: batch/job integration; one pod set "main"). Pure; texts that are
+ * made live in the arena given, others are borrowed from the Job. */
 #ifndef SCHEDULER_WORKLOADS_OWNERS_JOB_PODSET_H
 #define SCHEDULER_WORKLOADS_OWNERS_JOB_PODSET_H
 

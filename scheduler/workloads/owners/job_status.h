@@ -1,5 +1,5 @@
-/* scheduler/workloads/owners/job_status.h: what the progress of a Job says in the status of its
- * Workload: Finished, PodsReady, reclaimablePods (Kueue: batch/job integration). Pure. */
+/* scheduler/workloads/owners/job_status.h: the progress of a Job in the status of its Workload:
+ * Finished, PodsReady, reclaimablePods (Kueue: batch/job integration). Pure. */
 #ifndef SCHEDULER_WORKLOADS_OWNERS_JOB_STATUS_H
 #define SCHEDULER_WORKLOADS_OWNERS_JOB_STATUS_H
 
@@ -10,13 +10,14 @@ struct api_job;
 struct api_workload;
 struct strbuf;
 
-/* Pods whose quota is needed no more: fewer completions are left than pods run at once. 0: none. */
+/* Pods that no longer need their quota: fewer completions are left than pods run at once. 0: none.
+ */
 int32_t job_status_reclaimable(const struct api_job *job);
 /* As many pods are ready or have succeeded as run at once. */
 bool job_status_is_ready(const struct api_job *job);
 
 struct job_status_options {
-	bool pods_ready;                                /* PodsReady is told */
+	bool pods_ready;                                /* PodsReady is written */
 	const char *finished_reason, *finished_message; /* Finished=True, whatever the Job says;
 							   NULL: as the Job says */
 	int64_t now;                                    /* wall ns */

@@ -69,7 +69,7 @@ bool kueue_pod_group_is_unretriable(const struct api_pod *p)
 	return field_map_is(&p->meta.annotations, KUEUE_RETRIABLE_IN_GROUP, "false");
 }
 
-/* --- who stays ---------------------------------------------------------------------------------
+/* --- which pods stay ---------------------------------------------------------------------------
  */
 
 static int compare(int64_t a, int64_t b)
@@ -89,7 +89,7 @@ static bool is_finalized(const struct api_pod *p)
 	return !owner_plan_has_finalizer(&p->meta, KUEUE_POD_FINALIZER);
 }
 
-/* The first ones are kept: those with the finalizer, those that were let go, the older ones. */
+/* The pods to keep come first: those with the finalizer, those without the gate, the older ones. */
 static int by_worth(const void *a, const void *b)
 {
 	const struct api_pod *x = *(const struct api_pod *const *)a;
@@ -120,7 +120,7 @@ static int64_t active_until(const struct api_pod *p, int64_t now)
 	return p->meta.deleted != FIELD_NO_TIME && p->meta.deleted < at ? p->meta.deleted : at;
 }
 
-/* The last ones are let go: those without finalizer, those that were active longer ago. */
+/* The pods to release come last: those without finalizer, those that were active longer ago. */
 static int by_end(const void *a, const void *b)
 {
 	const struct over *x = a, *y = b;

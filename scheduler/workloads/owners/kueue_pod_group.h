@@ -1,5 +1,5 @@
-/* scheduler/workloads/owners/kueue_pod_group.h: pods that queue, singly or as a group, and what
- * they say about it (Kueue: pod integration). Pure. */
+/* scheduler/workloads/owners/kueue_pod_group.h: pods that queue, singly or as a group, by their
+ * labels and annotations (Kueue: pod integration). Pure. */
 #ifndef SCHEDULER_WORKLOADS_OWNERS_KUEUE_POD_GROUP_H
 #define SCHEDULER_WORKLOADS_OWNERS_KUEUE_POD_GROUP_H
 
@@ -23,7 +23,7 @@ int32_t kueue_pod_group_total(const struct api_pod *p); /* 0: not said, or no nu
 const char *kueue_pod_group_role(const struct api_pod *p);
 bool kueue_pod_group_is_fast(const struct api_pod *p);    /* admitted with the first pod */
 bool kueue_pod_group_is_serving(const struct api_pod *p); /* never ends */
-/* Can run, runs or has succeeded: it stands for one of its group. */
+/* Can run, runs or has succeeded: it counts as one of its group. */
 bool kueue_pod_group_counts(const struct api_pod *p);
 bool kueue_pod_group_is_held(const struct api_pod *p); /* our gate is on it, or it has ended */
 bool kueue_pod_group_is_ready(const struct api_pod *p);
@@ -33,8 +33,8 @@ bool kueue_pod_group_is_unretriable(const struct api_pod *p);
 /* Pods of a group by what becomes of them. */
 struct kueue_pod_group_split {
 	struct pod_group_list kept;
-	struct pod_group_list excess;   /* more than were asked for: they go */
-	struct pod_group_list replaced; /* over, and somebody stands in for them */
+	struct pod_group_list excess;   /* more than were asked for: they are deleted */
+	struct pod_group_list replaced; /* ended, and other pods stand in for them */
 	int32_t absent;                 /* pods that have to be made yet */
 };
 

@@ -28,9 +28,9 @@ struct owner_write_item {
 	bool pods;
 	char *namespace_, *name, *uid, *workload;
 	char *body, *event, *message;
-	char *refused; /* why, as the log has it; NULL: it was not */
+	char *refused; /* the reason, for the log; NULL: it was not refused */
 	struct gap *gaps;
-	size_t ngaps, filled; /* filled: gaps whose template is in the body */
+	size_t ngaps, filled; /* filled: gaps with their template in the body */
 };
 
 enum subject { SUBJECT_WORKLOAD, SUBJECT_JOB, SUBJECT_POD };
@@ -178,7 +178,7 @@ static enum pool_verdict take_template(struct owner_write_item *w, const struct 
 
 	if (jdoc_parse(result->body, &owner, NULL) < 0 ||
 	    !str_streq(jdoc_path_str(owner, "metadata.uid"), gap->uid)) {
-		return POOL_DONE; /* another object of this name: it has a plan of its own */
+		return POOL_DONE; /* another object of this name, which has a plan of its own */
 	}
 	strbuf_add_c(&body, w->body);
 	if (!add_template(w, owner, &body)) {
@@ -191,8 +191,8 @@ static enum pool_verdict take_template(struct owner_write_item *w, const struct 
 	return POOL_AGAIN;
 }
 
-static void tell(const struct owner_write_target *t, const struct owner_write_item *w, bool warning,
-		 const char *reason, const char *message)
+static void record_event(const struct owner_write_target *t, const struct owner_write_item *w,
+			 bool warning, const char *reason, const char *message)
 {
 	const struct recorder_object owner = { w->pods ? "v1" : "batch/v1", w->pods ? "Pod" : "Job",
 					       w->name, w->uid, w->namespace_ };
@@ -205,11 +205,11 @@ static void tell(const struct owner_write_target *t, const struct owner_write_it
 	}
 }
 
-/* The log has it once, however often it is sent; the event is counted. */
-static void tell_refused(const struct owner_write_target *t, struct owner_write_item *w,
-			 const char *why)
+/* One line in the log, however often it is sent; the event counts repetitions. */
+static void report_refusal(const struct owner_write_target *t, struct owner_write_item *w,
+			   const char *why)
 {
-	tell(t, w, true, "WorkloadWriteRefused", why);
+	record_event(t, w, true, "WorkloadWriteRefused", why);
 	if (str_streq(w->refused, why)) {
 		return;
 	}
@@ -227,8 +227,8 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	struct err err = ERR_INIT;
 	int code = rest_result(result, &err);
 
-	/* Cancelled: writing is not allowed at present; nothing else would bring the owner back
-	 * before it changes. */
+	/* Cancelled: this replica may not write at present. The owner is not planned again before
+	 * it changes, so the write stays in the pool. */
 	if (result->error == ERR_CANCELLED) {
 		return POOL_RETRY;
 	}
@@ -236,23 +236,23 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 		return take_template(w, result);
 	}
 	if (code == 0) {
-		tell(t, w, false, w->event, w->message);
+		record_event(t, w, false, w->event, w->message);
 		return POOL_DONE;
 	}
 	if (code == -ERR_NOT_FOUND || rest_is_other_uid(code, &err)) {
 		return POOL_DONE;
 	}
-	/* The version that the watch brings is decided anew; nothing newer comes where none was
-	 * named. */
+	/* The watch delivers the newer version, for which a new plan is made; that is not so when
+	 * the body named no version. */
 	if (code == -ERR_CONFLICT && !how[w->kind].by_uid) {
 		return POOL_DONE;
 	}
 	if (code == -ERR_CONFLICT || !rest_is_refused(code, result)) {
 		return POOL_RETRY;
 	}
-	/* A refusal passes, too: a right comes back, a quota has room. What changes none of the
-	 * objects that are watched brings nobody back to decide anew. */
-	tell_refused(t, w, err.text);
+	/* Tried again later: a refusal may pass without a change of any object that is watched, for
+	 * example when a right is granted, so no new plan would be made. */
+	report_refusal(t, w, err.text);
 	return POOL_REFUSED;
 }
 

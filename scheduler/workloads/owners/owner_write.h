@@ -1,8 +1,8 @@
 /* scheduler/workloads/owners/owner_write.h: one planned write about a Workload or its owner (a Job,
  * or pods), and the same as work for a pool: sent until it is acknowledged, found pointless (404,
- * another object of this name, a conflict: what has changed is looked at anyway) or replaced by
- * what is decided later. Of refusals the owner is told, or the Workload that has none. Thread: made
- * by the sched thread, then owned by the pool. */
+ * another object of this name, or a conflict: the changed object is planned for anyway) or replaced
+ * by a later write. A refusal is an event on the owner, or on the Workload that has none. Thread:
+ * made by the sched thread, then owned by the pool. */
 #ifndef SCHEDULER_WORKLOADS_OWNERS_OWNER_WRITE_H
 #define SCHEDULER_WORKLOADS_OWNERS_OWNER_WRITE_H
 
@@ -30,11 +30,11 @@ enum owner_write_kind {
 	OWNER_JOB_RESTORE, /* merge patch of the Job */
 	OWNER_JOB_DELETE,  /* the Job; the body is DeleteOptions */
 	OWNER_POD_START,   /* merge patch of a pod: its gate goes */
-	OWNER_POD_END,     /* apply configuration of a pod's status: why it is ended */
+	OWNER_POD_END,     /* apply configuration of a pod's status: why it is stopped */
 	OWNER_POD_DELETE,  /* a pod; the body is DeleteOptions */
 	OWNER_POD_RELEASE, /* merge patch of a pod: without finalizer */
-	OWNER_NOTE,        /* nothing is written: the event alone; in a pool it takes the place
-				of a write that is not wanted any more */
+	OWNER_NOTE,        /* the event alone; in a pool it replaces a write that is not wanted
+			      any more */
 	OWNER_WRITE_COUNT_
 };
 
@@ -50,7 +50,8 @@ struct owner_write {
 	enum owner_write_kind kind;
 	bool pods;            /* the owner is pods, not a Job */
 	const char *workload; /* its name; NULL: `about` is written */
-	/* Who is told: the owner. Without a name it is the Workload, whose UID this is then. */
+	/* The object of events: the owner. Without a name it is the Workload, of which `uid` is
+	 * then. */
 	struct owner_write_object about;
 	const char *body;
 	const struct owner_write_gap *gaps; /* CREATE, UPDATE */
@@ -65,7 +66,7 @@ struct owner_write_item *owner_write_new(const char *namespace_, const struct ow
 
 /* Context of the pool. */
 struct owner_write_target {
-	struct recorder *recorder; /* NULL: nobody is told */
+	struct recorder *recorder; /* NULL: no events */
 	bool (*may_send)(void *ctx);
 	void *ctx;
 };

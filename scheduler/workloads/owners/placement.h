@@ -1,6 +1,6 @@
-/* scheduler/workloads/owners/placement.h: what the pods of an admitted pod set get: node selector
- * and tolerations of the assigned flavors, podSetUpdates of Ready checks, labels (Kueue: pod set
- * info). Pure; texts are borrowed from Workload and flavors. */
+/* scheduler/workloads/owners/placement.h: additions to the pods of an admitted pod set: node
+ * selector and tolerations of the assigned flavors, podSetUpdates of Ready checks, labels (Kueue:
+ * pod set info). Pure; texts are borrowed from Workload and flavors. */
 #ifndef SCHEDULER_WORKLOADS_OWNERS_PLACEMENT_H
 #define SCHEDULER_WORKLOADS_OWNERS_PLACEMENT_H
 
@@ -20,12 +20,12 @@ struct placement_flavors {
 	const struct api_resource_flavor *(*find)(void *ctx, const char *name); /* NULL: unknown */
 };
 
-/* What is added to a map, in the order of finding. */
+/* Pairs to add to a map, in the order of finding. */
 struct placement_pairs VEC(struct field_pair);
 /* Borrowed from pod, flavors and checks. */
 struct placement_tolerations VEC(const struct api_toleration *);
 
-struct placement { /* what is added; tolerations: all, those of the pod first */
+struct placement { /* additions; tolerations: all, those of the pod first */
 	struct placement_pairs labels, annotations, selector;
 	struct placement_tolerations tolerations;
 };

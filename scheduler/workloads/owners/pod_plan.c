@@ -19,7 +19,7 @@ struct planning {
 	const struct pod_plan_of *of;
 	const struct owner_plan_env *env;
 	struct owner_plan *plan;
-	const struct api_pod *first; /* whose labels count */
+	const struct api_pod *first; /* the one with the labels that count */
 	bool group;
 	struct owner_spec spec; /* without pod sets */
 	/* Of the Workload that stands for them. */
@@ -64,15 +64,15 @@ static void plan_pod_delete(struct planning *p, const struct api_pod *pod, const
 	owner_plan_tell(add_pod(p, OWNER_POD_DELETE, pod, &body), event, message);
 }
 
-/* First it is written on the pod why, then it is deleted. */
+/* Writes the reason on the pod first; deletes the pod when it is there. */
 static void plan_pod_end(struct planning *p, const struct api_pod *pod, const char *reason,
 			 const char *message)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
-	const struct api_condition *told =
+	const struct api_condition *target =
 		meta_condition(&pod->status.conditions, KUEUE_TERMINATION_TARGET);
 
-	if (told != NULL && str_streq(told->status, "True")) {
+	if (target != NULL && str_streq(target->status, "True")) {
 		plan_pod_delete(p, pod, "Stopped", message);
 		return;
 	}
@@ -80,7 +80,7 @@ static void plan_pod_end(struct planning *p, const struct api_pod *pod, const ch
 	(void)add_pod(p, OWNER_POD_END, pod, &body);
 }
 
-/* A write that lets it go may be under way. */
+/* A write that removes the gate may be in flight. */
 static void plan_pod_stay(struct planning *p, const struct api_pod *pod)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
@@ -89,7 +89,7 @@ static void plan_pod_stay(struct planning *p, const struct api_pod *pod)
 	(void)add_pod(p, OWNER_POD_END, pod, &body);
 }
 
-/* Pods that were never let go, and those that have ended, may stay; all: they may not. */
+/* Stops the pods that were started; all: also those that are still gated or have ended. */
 static void plan_stop(struct planning *p, const char *reason, const char *message, bool all)
 {
 	for (size_t i = 0; i < p->of->n; i++) {
@@ -106,11 +106,11 @@ static void plan_stop(struct planning *p, const char *reason, const char *messag
 	}
 }
 
-/* One too many: nobody waits for it. */
+/* Releases and then deletes a pod that is one too many for its group. */
 static void plan_excess(struct planning *p, const struct api_pod *pod)
 {
 	if (owner_plan_has_finalizer(&pod->meta, KUEUE_POD_FINALIZER)) {
-		plan_pod_release(p, pod); /* the change brings us here again */
+		plan_pod_release(p, pod); /* planned again when that is done */
 	} else if (pod->meta.deleted == FIELD_NO_TIME) {
 		plan_pod_delete(p, pod, "ExcessPodDeleted", "Excess pod deleted");
 	}
@@ -191,7 +191,7 @@ static bool are_ready(const struct planning *p)
 	return true;
 }
 
-/* reason: it has ended for it, whatever the pods say; NULL: as they say. */
+/* reason: the one of Finished, whatever the pods say; NULL: as the pods say. */
 static void plan_status(struct planning *p, const struct api_workload *w, const char *reason,
 			const char *message)
 {
@@ -243,7 +243,7 @@ static void plan_start(struct planning *p, const struct api_workload *w)
 			plan_status(p, w, "FailedToStart", arena_dup(p->plan->arena, err.text));
 		}
 		if (r < 0) {
-			return; /* a flavor that comes brings us here again */
+			return; /* planned again when the flavor comes */
 		}
 		owner_plan_tell(add_pod(p, OWNER_POD_START, pod, &body), "Started",
 				arena_printf(p->plan->arena, "Admitted by clusterQueue %s",
@@ -271,8 +271,7 @@ static bool matches_alone(const struct planning *p, const struct api_workload *w
 	       owner_spec_same_pods(&p->first->spec, &set->template_.spec, !placed);
 }
 
-/* Whether the pods that are kept are all in pod sets of the Workload is so by how they were chosen;
- * there must be some. */
+/* The kept pods are in pod sets of the Workload by how they were chosen; there must be some. */
 static bool matches_together(struct planning *p, const struct api_workload *w)
 {
 	if (!has_limit(p, w)) {
@@ -328,19 +327,20 @@ static void plan_owners(struct planning *p, const struct api_workload *w)
 	}
 }
 
-/* The Workload holds no quota and has not begun: it becomes what the pods are. */
-static bool is_unborn(const struct api_workload *w)
+/* The Workload holds no quota and has not begun, so it may be changed to what the pods are. */
+static bool may_change(const struct api_workload *w)
 {
 	return !kueue_workload_is_reserving(w) && !owner_plan_is_true(w, KUEUE_FINISHED) &&
 	       w->meta.deleted == FIELD_NO_TIME;
 }
 
-static void tell_about(struct planning *p, const char *message)
+static void note_mismatch(struct planning *p, const char *message)
 {
 	(void)owner_plan_note(p->plan, true, "ErrWorkloadCompose", message);
 }
 
-/* The pods as they shall be in the Workload; false: they are not, and why was told. */
+/* Collects the pods for the Workload; false: they make none, for a reason that was noted, or not
+ * yet. */
 static bool gather(struct planning *p)
 {
 	const struct pod_podset_of all = { p->of->pods, p->of->n };
@@ -348,7 +348,7 @@ static bool gather(struct planning *p)
 	struct pod_podset_of kept;
 
 	if (wrong != NULL) {
-		tell_about(p, wrong);
+		note_mismatch(p, wrong);
 		return false;
 	}
 	kueue_pod_group_split_finish(&p->split);
@@ -362,7 +362,7 @@ static bool gather(struct planning *p)
 	}
 	kept = (struct pod_podset_of){ p->split.kept.v, p->split.kept.n };
 	if (kept.n == 0 || (p->split.absent > 0 && !kueue_pod_group_is_fast(p->first))) {
-		return false; /* the others that come bring us here again */
+		return false; /* planned again when the others come */
 	}
 	for (size_t i = 0; i < p->split.excess.n; i++) {
 		plan_excess(p, p->split.excess.v[i]);
@@ -374,7 +374,7 @@ static bool gather(struct planning *p)
 		wrong = pod_podset_notes(&kept, p->env->annotation_keys, p->plan->arena, &p->spec);
 	}
 	if (wrong != NULL) {
-		tell_about(p, wrong);
+		note_mismatch(p, wrong);
 	}
 	return wrong == NULL;
 }
@@ -396,8 +396,8 @@ static void plan_create(struct planning *p)
 	owner_plan_create(p->plan, &p->spec, &refs, p->group);
 }
 
-/* Nothing stands in for pods that are being deleted: they are released, so that they can go. */
-static void plan_leave(struct planning *p)
+/* Releases terminating pods without replacements. */
+static void release_terminating(struct planning *p)
 {
 	for (size_t i = 0; i < p->of->n; i++) {
 		const struct api_pod *pod = p->of->pods[i];
@@ -429,9 +429,9 @@ static void plan_without(struct planning *p, const struct api_workload *other)
 		}
 		return;
 	}
-	plan_leave(p); /* also when a Workload went before its pods were off */
+	release_terminating(p); /* also when a Workload was deleted before its pods */
 	plan_stop(p, "NoMatchingWorkload", "No matching Workload", false);
-	if (other != NULL && !(held && is_unborn(other))) {
+	if (other != NULL && !(held && may_change(other))) {
 		owner_plan_delete(p->plan, other);
 	} else if (held && gather(p)) {
 		if (other != NULL) {
@@ -442,7 +442,7 @@ static void plan_without(struct planning *p, const struct api_workload *other)
 	}
 }
 
-/* Nobody waits for pods that others stand in for, nor for those that are too many. */
+/* Releases pods that have replacements, and those that are too many. */
 static void plan_others(struct planning *p, const struct api_workload *w)
 {
 	if (!p->group) {
@@ -458,20 +458,20 @@ static void plan_others(struct planning *p, const struct api_workload *w)
 	}
 }
 
-/* The Workload goes last: without it, pods of a group whose release failed would wait for others in
- * their place. */
+/* The Workload is released last: without it, the pods of a group that could not be released would
+ * wait for replacements. */
 static void plan_deleted(struct planning *p, const struct api_workload *w)
 {
 	plan_stop(p, "WorkloadDeleted", "Workload is deleted", true);
-	plan_leave(p);
+	release_terminating(p);
 	if (!any(p, stays)) {
 		owner_plan_release(p->plan, w);
 	}
 }
 
-/* Pods that came after the end of their group, or too late to stand in for others: as in Kueue they
- * stay as they are. */
-static void tell_late(struct planning *p)
+/* An event on pods that came after the end of their group, or too late to stand in for others: as
+ * in Kueue they stay gated. */
+static void note_late(struct planning *p)
 {
 	for (size_t i = 0; i < p->of->n && p->group; i++) {
 		const struct api_pod *pod = p->of->pods[i];
@@ -486,8 +486,8 @@ static void tell_late(struct planning *p)
 	}
 }
 
-/* Every pod is told what it waits for. */
-static void tell_checks(struct planning *p, const struct api_workload *w)
+/* An event on every pod with the checks that it waits for. */
+static void note_checks(struct planning *p, const struct api_workload *w)
 {
 	const char *message = kueue_workload_is_reserving(w) ? owner_plan_checks(p->plan, w) : NULL;
 
@@ -507,7 +507,7 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 
 	if (owner_plan_is_true(w, KUEUE_FINISHED)) {
 		plan_pods_release(p);
-		tell_late(p);
+		note_late(p);
 		owner_plan_release(p->plan, w);
 		return;
 	}
@@ -518,7 +518,7 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 	plan_others(p, w);
 	plan_status(p, w, NULL, NULL);
 	if (is_over(p, &end)) {
-		return; /* what was told brings us here again */
+		return; /* planned again when the status is written */
 	}
 	if (!kueue_pod_group_is_serving(p->first)) {
 		owner_plan_sync(p->plan, &p->spec, w);
@@ -531,9 +531,10 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 			plan_start(p, w);
 		}
 	} else {
-		/* Those whose gate somebody took off, though others of the group have theirs. */
+		/* Stops pods that another client ungated, though others of the group have their
+		 * gate. */
 		plan_stop(p, "NotAdmitted", "Not admitted by cluster queue", false);
-		tell_checks(p, w);
+		note_checks(p, w);
 	}
 }
 
@@ -542,10 +543,12 @@ static bool is_managed(const struct planning *p)
 	return !p->of->elsewhere && owner_plan_is_managed(p->env, &p->first->meta);
 }
 
-/* A name that somebody else's Workload has: the group can never queue, but its pods may go. */
+/* A Workload of another owner has the name: the group can never queue, but its pods are released.
+ */
 static void plan_conflict(struct planning *p)
 {
-	tell_about(p, arena_printf(p->plan->arena,
+	note_mismatch(p,
+		      arena_printf(p->plan->arena,
 				   "A Workload named \"%s\" exists and is not one of a pod group",
 				   kueue_pod_group_name(p->first)));
 	for (size_t i = 0; i < p->of->n; i++) {
@@ -581,7 +584,7 @@ static void plan_managed(struct planning *p)
 	} else {
 		owner_plan_note_class(p->plan, &pod->meta);
 		if (p->of->nworkloads == 0) {
-			plan_leave(p);
+			release_terminating(p);
 		}
 	}
 }
@@ -610,7 +613,7 @@ void pod_plan(const struct pod_plan_of *of, const struct owner_plan_env *env,
 	}
 	if (of->ending && is_managed(&p)) {
 		/* Pods are deleted before the Workload, which waits for them. */
-		plan_leave(&p);
+		release_terminating(&p);
 	} else if (is_managed(&p)) {
 		plan_managed(&p);
 	}

@@ -1,10 +1,10 @@
-/* scheduler/workloads/owners/pod_plan.h: what has to be written for a pod that queues alone, or for
- * a group of pods, from the pods and the Workloads that belong to them (Kueue: the generic job
+/* scheduler/workloads/owners/pod_plan.h: plans the writes about a pod that queues alone, or about a
+ * group of pods, from the pods and the Workloads that belong to them (Kueue: the generic job
  * reconciler and the pod integration, in their order). Pure: nothing is remembered between calls.
  *
- * A pod that was let go cannot be taken back: to stop it is to delete it. A group whose pods were
- * deleted waits for others of the same roles before it queues again, unless
- * its Workload or the namespace goes as well. */
+ * A gate cannot be put back on a pod: to stop a pod is to delete it. A group that lost pods in this
+ * way waits for others of the same roles before it queues again, unless its Workload or the
+ * namespace is deleted as well. */
 #ifndef SCHEDULER_WORKLOADS_OWNERS_POD_PLAN_H
 #define SCHEDULER_WORKLOADS_OWNERS_POD_PLAN_H
 
@@ -23,11 +23,11 @@ struct pod_plan_of {
 	 */
 	const struct api_workload *const *workloads;
 	size_t nworkloads;
-	bool name_taken; /* a Workload named as the group is somebody else's */
+	bool name_taken; /* a Workload with the group's name belongs to another owner */
 	bool elsewhere;  /* their namespace is not managed */
 	bool ending;     /* their namespace is being deleted */
 };
-/* Appends to ret, whose arena is set and which the caller finishes. */
+/* Appends to ret, which has an arena and which the caller finishes. */
 void pod_plan(const struct pod_plan_of *of, const struct owner_plan_env *env,
 	      struct owner_plan *ret);
 

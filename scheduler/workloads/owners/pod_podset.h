@@ -1,6 +1,6 @@
-/* scheduler/workloads/owners/pod_podset.h: what the Workload of pods says: of one pod the pod set
- * "main", of a group one for each role (Kueue: pod integration). Pure; texts that are made live in
- * the arena given, others are borrowed from the pods. */
+/* scheduler/workloads/owners/pod_podset.h: the contents of the Workload of pods: of one pod the pod
+ * set "main", of a group one pod set for each role (Kueue: pod integration). Pure; texts that are
+ * made live in the arena given, others are borrowed from the pods. */
 #ifndef SCHEDULER_WORKLOADS_OWNERS_POD_PODSET_H
 #define SCHEDULER_WORKLOADS_OWNERS_POD_PODSET_H
 

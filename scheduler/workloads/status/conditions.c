@@ -2,13 +2,12 @@
 
 #include <string.h>
 
+#include "api/kueue/kueue_keys.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "scheduler/workloads/cycle/admission_apply.h"
 #include "scheduler/workloads/cycle/nofit_reason.h"
 #include "scheduler/workloads/model/quota_store.h"
-
-#define NO_RESERVATION "NoReservation"
 
 void conditions_finish(struct conditions *c)
 {
@@ -107,7 +106,7 @@ static bool set(struct conditions *c, const char *type, bool is_true, const char
 	return conditions_set(c, &to);
 }
 
-/* A condition that the workload has no more; what it said stays readable. */
+/* Sets a condition that is True to False; its message stays readable. */
 static void clear(struct conditions *c, const char *type, const char *reason, int64_t now)
 {
 	const struct condition *old = find(c, type);
@@ -120,8 +119,8 @@ static void clear(struct conditions *c, const char *type, const char *reason, in
 	}
 }
 
-static void tell(struct conditions *c, struct conditions_events *events, bool warning,
-		 uint32_t workload, const char *reason, const char *message)
+static void add_event(struct conditions *c, struct conditions_events *events, bool warning,
+		      uint32_t workload, const char *reason, const char *message)
 {
 	struct conditions_event e = { warning, workload, arena_dup(c->arena, reason),
 				      cut(c->arena, message, CONDITIONS_EVENT_MAX) };
@@ -196,19 +195,19 @@ static void admit(struct conditions *c, const struct quota *q, const struct admi
 			     (long long)((now - since) / CLOCK_NS_PER_S));
 
 	set_admission(c, q, w, d);
-	set(c, CONDITIONS_QUOTA_RESERVED, true, "QuotaReserved", message, now);
-	tell(c, events, false, w->id, "QuotaReserved", message);
-	clear(c, CONDITIONS_EVICTED, "QuotaReserved", now);
-	clear(c, CONDITIONS_PREEMPTED, "QuotaReserved", now);
-	clear(c, CONDITIONS_BLOCKED_ON_GATES, "QuotaReserved", now);
+	set(c, KUEUE_QUOTA_RESERVED, true, KUEUE_QUOTA_RESERVED, message, now);
+	add_event(c, events, false, w->id, KUEUE_QUOTA_RESERVED, message);
+	clear(c, KUEUE_EVICTED, KUEUE_QUOTA_RESERVED, now);
+	clear(c, KUEUE_PREEMPTED, KUEUE_QUOTA_RESERVED, now);
+	clear(c, KUEUE_BLOCKED_ON_GATES, KUEUE_QUOTA_RESERVED, now);
 	if (!has_all_checks(c, n->queue, d->assignment)) {
-		set(c, CONDITIONS_ADMITTED, false, "UnsatisfiedAdmissionChecks",
+		set(c, KUEUE_ADMITTED, false, KUEUE_REASON_UNSATISFIED_CHECKS,
 		    "Not all admission checks are ready", now);
 		return;
 	}
 	message = arena_printf(c->arena, "Admitted by ClusterQueue %s", n->name);
-	set(c, CONDITIONS_ADMITTED, true, "Admitted", message, now);
-	tell(c, events, false, w->id, "Admitted", message);
+	set(c, KUEUE_ADMITTED, true, KUEUE_ADMITTED, message, now);
+	add_event(c, events, false, w->id, KUEUE_ADMITTED, message);
 }
 
 static void set_requests(struct conditions *c, const struct quota *q, const struct workload *w)
@@ -242,13 +241,15 @@ static void hold_back(struct conditions *c, const struct quota *q,
 	if (d->reason == QUOTA_REASON_NONE) {
 		return;
 	}
-	/* An event only when it is news: the same words cycle after cycle help nobody. */
-	if (set(c, CONDITIONS_QUOTA_RESERVED, false, reason, message, now)) {
-		tell(c, events, true, w->id, reason, message);
+	/* An event only when the text is new, not cycle after cycle. */
+	if (set(c, KUEUE_QUOTA_RESERVED, false, reason, message, now)) {
+		add_event(c, events, true, w->id, reason, message);
 	}
-	set(c, CONDITIONS_ADMITTED, false, NO_RESERVATION, "The workload has no reservation", now);
+	set(c, KUEUE_ADMITTED, false, KUEUE_REASON_NO_RESERVATION,
+	    "The workload has no reservation", now);
 	if (d->status == ENTRY_GATED) {
-		set(c, CONDITIONS_BLOCKED_ON_GATES, true, "PreemptionGated", message, now);
+		set(c, KUEUE_BLOCKED_ON_GATES, true, nofit_reason_requeue(QUOTA_REQUEUE_GATED),
+		    message, now);
 	}
 	set_requests(c, q, w);
 }
@@ -271,7 +272,12 @@ static void count_eviction(struct conditions *c, const char *reason, const char 
 
 const char *conditions_check_name(enum quota_check_state state)
 {
-	static const char *const names[] = { "Pending", "Ready", "Retry", "Rejected" };
+	static const char *const names[] = {
+		[QUOTA_CHECK_PENDING] = KUEUE_CHECK_PENDING,
+		[QUOTA_CHECK_READY] = KUEUE_CHECK_READY,
+		[QUOTA_CHECK_RETRY] = KUEUE_CHECK_RETRY,
+		[QUOTA_CHECK_REJECTED] = KUEUE_CHECK_REJECTED,
+	};
 
 	return names[state];
 }
@@ -279,7 +285,7 @@ const char *conditions_check_name(enum quota_check_state state)
 void conditions_evict(struct conditions *c, const char *reason, const char *cause,
 		      const char *message, int64_t now)
 {
-	set(c, CONDITIONS_EVICTED, true, reason, message, now);
+	set(c, KUEUE_EVICTED, true, reason, message, now);
 	count_eviction(c, reason, cause);
 	for (size_t i = 0; i < c->checks.n; i++) {
 		struct conditions_check *k = &c->checks.v[i];
@@ -297,7 +303,7 @@ void conditions_evict(struct conditions *c, const char *reason, const char *caus
 		k->has_updates = false;
 		k->at = now;
 	}
-	clear(c, CONDITIONS_BLOCKED_ON_GATES, reason, now);
+	clear(c, KUEUE_BLOCKED_ON_GATES, reason, now);
 	for (size_t i = 0; i < c->gates.n; i++) {
 		c->gates.v[i].open = false;
 		c->gates.v[i].at = now;
@@ -309,23 +315,25 @@ void conditions_evict(struct conditions *c, const char *reason, const char *caus
 
 int32_t conditions_release(struct conditions *c, const char *message, int64_t now)
 {
-	const struct condition *evicted = find(c, CONDITIONS_EVICTED),
-			       *admitted = find(c, CONDITIONS_ADMITTED);
+	const struct condition *evicted = find(c, KUEUE_EVICTED),
+			       *admitted = find(c, KUEUE_ADMITTED);
 	const char *reason = evicted == NULL ? "Pending" : evicted->reason;
-	bool again = str_streq(reason, "Preempted") || str_streq(reason, "NodeFailures");
+	bool again = str_streq(reason, KUEUE_PREEMPTED) || str_streq(reason, "NodeFailures");
 	int64_t ran = 0;
 
-	/* Without a time of its own an admission has lasted no time that anything could tell. */
-	if (conditions_is_true(c, CONDITIONS_ADMITTED) && admitted->at != MODEL_TIME_NONE &&
+	/* How long an admission without a transition time lasted is not known: 0. */
+	if (conditions_is_true(c, KUEUE_ADMITTED) && admitted->at != MODEL_TIME_NONE &&
 	    admitted->at < now) {
 		ran = now / 1000000000 - admitted->at / 1000000000;
 	}
 	c->has_admission = false;
 	c->queue = NULL;
 	vec_clear(&c->podsets);
-	set(c, CONDITIONS_REQUEUED, again, reason, message, now);
-	set(c, CONDITIONS_QUOTA_RESERVED, false, "PendingEvaluation", message, now);
-	set(c, CONDITIONS_ADMITTED, false, NO_RESERVATION, "The workload has no reservation", now);
+	set(c, KUEUE_REQUEUED, again, reason, message, now);
+	set(c, KUEUE_QUOTA_RESERVED, false, nofit_reason_name(QUOTA_PENDING_EVALUATION), message,
+	    now);
+	set(c, KUEUE_ADMITTED, false, KUEUE_REASON_NO_RESERVATION,
+	    "The workload has no reservation", now);
 	return ran > INT32_MAX ? INT32_MAX : (int32_t)ran;
 }
 
@@ -333,7 +341,7 @@ static void preempt(struct conditions *c, const struct quota *q, const struct ad
 		    int64_t now, struct conditions_events *events)
 {
 	const struct workload *victim = q->workloads.v[d->workload], *by = q->workloads.v[d->by];
-	struct condition preempted = { .type = CONDITIONS_PREEMPTED,
+	struct condition preempted = { .type = KUEUE_PREEMPTED,
 				       .status = "True",
 				       .reason = victim_reason_name(d->victim_reason),
 				       .message = d->message,
@@ -344,23 +352,24 @@ static void preempt(struct conditions *c, const struct quota *q, const struct ad
 	}
 	/* Kueue writes this one without observedGeneration. */
 	conditions_set(c, &preempted);
-	conditions_evict(c, "Preempted", "", d->message, now);
-	tell(c, events, false, victim->id, "Preempted",
-	     arena_printf(c->arena,
+	conditions_evict(c, KUEUE_PREEMPTED, "", d->message, now);
+	add_event(c, events, false, victim->id, KUEUE_PREEMPTED,
+		  arena_printf(
+			  c->arena,
 			  "%s; effective priorities: %lld of the preemptor, %lld of this workload",
 			  d->message, (long long)workload_priority(q, by),
 			  (long long)workload_priority(q, victim)));
-	tell(c, events, false, by->id, "PreemptedWorkload",
-	     arena_printf(c->arena, "Preempted workload %s: %s", victim->key,
-			  victim_reason_name(d->victim_reason)));
-	tell(c, events, false, victim->id, "EvictedDueToPreempted", d->message);
+	add_event(c, events, false, by->id, "PreemptedWorkload",
+		  arena_printf(c->arena, "Preempted workload %s: %s", victim->key,
+			       victim_reason_name(d->victim_reason)));
+	add_event(c, events, false, victim->id, "EvictedDueToPreempted", d->message);
 }
 
 void conditions_decide(struct conditions *c, const struct quota *q,
 		       const struct admission_decision *d, int64_t now,
 		       struct conditions_events *events)
 {
-	if (conditions_is_true(c, CONDITIONS_FINISHED)) {
+	if (conditions_is_true(c, KUEUE_FINISHED)) {
 		return;
 	}
 	switch (d->kind) {

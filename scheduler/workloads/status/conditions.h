@@ -1,7 +1,7 @@
-/* scheduler/workloads/status/conditions.h: what of a Workload's status follows from the engine's
- * decisions: conditions, admission, admission checks, preemption gates, scheduling statistics, and
- * the events that go with them. The old status and a decision in, the new status out; both
- * `headgatectl simulate` and the writer of statuses use it. Names as in the API group
+/* scheduler/workloads/status/conditions.h: the parts of a Workload's status that follow from the
+ * engine's decisions: conditions, admission, admission checks, preemption gates, scheduling
+ * statistics, and the events that go with them. The old status and a decision in, the new status
+ * out; both `headgatectl simulate` and the writer of statuses use it. Names as in the API group
  * kueue.x-k8s.io. Owner: the caller. Pure. */
 #ifndef SCHEDULER_WORKLOADS_STATUS_CONDITIONS_H
 #define SCHEDULER_WORKLOADS_STATUS_CONDITIONS_H
@@ -10,22 +10,6 @@
 
 #define CONDITIONS_MESSAGE_MAX 32768 /* bytes; longer messages are cut */
 #define CONDITIONS_EVENT_MAX 1024
-
-/* Types. */
-#define CONDITIONS_QUOTA_RESERVED "QuotaReserved"
-#define CONDITIONS_ADMITTED "Admitted"
-#define CONDITIONS_EVICTED "Evicted"
-#define CONDITIONS_PREEMPTED "Preempted"
-#define CONDITIONS_REQUEUED "Requeued"
-#define CONDITIONS_PODS_READY "PodsReady"
-#define CONDITIONS_FINISHED "Finished"
-#define CONDITIONS_DEACTIVATION_TARGET "DeactivationTarget"
-#define CONDITIONS_BLOCKED_ON_GATES "BlockedOnPreemptionGates"
-#define CONDITIONS_WAITING_FOR_REPLACEMENT "WaitingForReplacementPods"
-
-/* Reasons of Evicted that say when the Workload queues again. */
-#define CONDITIONS_BY_TIMEOUT "PodsReadyTimeout"
-#define CONDITIONS_BY_CHECK "AdmissionCheck"
 
 struct condition {
 	const char *type, *status, *reason, *message; /* status: "True", "False", "Unknown" */

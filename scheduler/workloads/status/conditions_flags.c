@@ -1,5 +1,6 @@
 #include "scheduler/workloads/status/conditions_flags.h"
 
+#include "api/kueue/kueue_keys.h"
 #include "scheduler/workloads/cycle/nofit_reason.h"
 #include "scheduler/workloads/status/conditions.h"
 
@@ -54,10 +55,10 @@ static bool has_closed_gate(const struct conditions *c, const struct workload *w
 
 void conditions_flags(const struct conditions *c, struct workload *w)
 {
-	const struct condition *evicted = find(c, CONDITIONS_EVICTED, "True");
-	const struct condition *preempted = find(c, CONDITIONS_PREEMPTED, "True");
-	const struct condition *reserved = find(c, CONDITIONS_QUOTA_RESERVED, "True");
-	const struct condition *refused = find(c, CONDITIONS_QUOTA_RESERVED, "False");
+	const struct condition *evicted = find(c, KUEUE_EVICTED, "True");
+	const struct condition *preempted = find(c, KUEUE_PREEMPTED, "True");
+	const struct condition *reserved = find(c, KUEUE_QUOTA_RESERVED, "True");
+	const struct condition *refused = find(c, KUEUE_QUOTA_RESERVED, "False");
 
 	w->flags = (struct workload_flags){
 		.evicted_at = at(evicted),
@@ -65,16 +66,16 @@ void conditions_flags(const struct conditions *c, struct workload *w)
 		.requeue_at = c->has_requeue_at ? c->requeue_at : MODEL_TIME_NONE,
 		.reserved_at = at(reserved),
 		.evicted = evicted != NULL,
-		.evicted_by_timeout = is_by(evicted, CONDITIONS_BY_TIMEOUT),
-		.evicted_by_check = is_by(evicted, CONDITIONS_BY_CHECK),
+		.evicted_by_timeout = is_by(evicted, KUEUE_REASON_PODS_READY_TIMEOUT),
+		.evicted_by_check = is_by(evicted, KUEUE_REASON_ADMISSION_CHECK),
 		.reclaimed_while_borrowing = is_by(
 			preempted, victim_reason_name(VICTIM_IN_COHORT_RECLAIM_WHILE_BORROWING)),
-		.finished = conditions_is_true(c, CONDITIONS_FINISHED),
-		.admitted = conditions_is_true(c, CONDITIONS_ADMITTED),
-		.pods_ready = conditions_is_true(c, CONDITIONS_PODS_READY),
-		.requeued_false = find(c, CONDITIONS_REQUEUED, "False") != NULL,
+		.finished = conditions_is_true(c, KUEUE_FINISHED),
+		.admitted = conditions_is_true(c, KUEUE_ADMITTED),
+		.pods_ready = conditions_is_true(c, KUEUE_PODS_READY),
+		.requeued_false = find(c, KUEUE_REQUEUED, "False") != NULL,
 		.on_hold = is_by(refused, nofit_reason_name(QUOTA_ON_HOLD)),
-		.waits_replacement = conditions_is_true(c, CONDITIONS_WAITING_FOR_REPLACEMENT),
+		.waits_replacement = conditions_is_true(c, KUEUE_WAITING_FOR_REPLACEMENT),
 		.check_blocks = is_blocked_by_check(c),
 		.preemption_gated = has_closed_gate(c, w),
 	};

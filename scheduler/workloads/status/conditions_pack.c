@@ -14,8 +14,8 @@ struct conditions_pack {
 enum step { COUNT, PUT, TAKE };
 
 /* One walk over the members serves all three steps, so that they cannot disagree: it counts the
- * bytes, puts them, or takes them. What is taken goes nowhere when only resources are looked for.
- */
+ * bytes, puts them, or takes them. When only resources are looked for, the rest of what is taken is
+ * dropped. */
 struct walk {
 	enum step step;
 	unsigned char *put;

@@ -11,8 +11,8 @@ struct conditions_pack;
 struct conditions_pack *conditions_pack_make(const struct conditions *from);
 /* The same, but of one condition only, if it is there, and without its message. */
 struct conditions_pack *conditions_pack_one(const struct conditions *from, const char *type);
-/* Reads it into `to`, whose arena (to->arena, of its own) is reset and whose lists are used again:
- * what was in it is gone. Texts stay in the block, which must outlive what is read. */
+/* Replaces the contents of `to`: resets to->arena, which only `to` may use, and reuses its lists.
+ * Texts stay in the block, which must outlive `to`. */
 void conditions_pack_read(const struct conditions_pack *from, struct conditions *to);
 /* Calls fn for each resource in it, some of them more than once. */
 void conditions_pack_resources(const struct conditions_pack *from,

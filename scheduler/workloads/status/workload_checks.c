@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kueue/kueue_keys.h"
 #include "base/arena.h"
 #include "base/clock.h"
 
@@ -134,9 +135,9 @@ bool workload_checks_judge(struct workload_reconcile *l)
 			arena_printf(c->arena, "AdmissionCheck%s in Rejected state: %s",
 				     n > 1 ? "s" : "", which);
 
-		if (workload_reconcile_set(l, CONDITIONS_DEACTIVATION_TARGET, true,
-					   CONDITIONS_BY_CHECK, message)) {
-			workload_reconcile_tell(
+		if (workload_reconcile_set(l, KUEUE_DEACTIVATION_TARGET, true,
+					   KUEUE_REASON_ADMISSION_CHECK, message)) {
+			workload_reconcile_event(
 				l, true, "AdmissionCheckRejected",
 				arena_printf(c->arena, "Deactivated due to %s", message));
 		}
@@ -146,7 +147,7 @@ bool workload_checks_judge(struct workload_reconcile *l)
 	if (which == NULL) {
 		return false;
 	}
-	workload_reconcile_evict(l, CONDITIONS_BY_CHECK, "",
+	workload_reconcile_evict(l, KUEUE_REASON_ADMISSION_CHECK, "",
 				 arena_printf(c->arena,
 					      "Evicted due to AdmissionCheck%s in Retry state: %s",
 					      n > 1 ? "s" : "", which));

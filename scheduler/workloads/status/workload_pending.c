@@ -1,23 +1,18 @@
 #include "scheduler/workloads/status/workload_pending.h"
 
+#include "api/kueue/kueue_keys.h"
 #include "base/arena.h"
-
-#define MISCONFIGURED "Misconfigured"
-#define SUSPENDED "Suspended"
-#define GATED "AdmissionGated"
-#define DEACTIVATED "Deactivated"
-#define PENDING_EVALUATION "PendingEvaluation"
-#define NO_RESERVATION "The workload has no reservation"
+#include "scheduler/workloads/cycle/nofit_reason.h"
 
 static void requeue(struct workload_reconcile *l, const char *reason, const char *message)
 {
-	(void)workload_reconcile_set(l, CONDITIONS_REQUEUED, true, reason, message);
+	(void)workload_reconcile_set(l, KUEUE_REQUEUED, true, reason, message);
 }
 
 static void end_backoff(struct workload_reconcile *l)
 {
 	if (l->s->requeue_at != MODEL_TIME_NONE && l->s->requeue_at > l->now) {
-		return; /* the time to look again is set for everybody with a requeueAt */
+		return; /* workload_pending_requeue has set the time to look again */
 	}
 	if (l->s->requeue_at != MODEL_TIME_NONE) {
 		l->s->requeue_at = MODEL_TIME_NONE;
@@ -33,7 +28,7 @@ static bool runs(const struct workload_reconcile_queue *q)
 
 void workload_pending_requeue(struct workload_reconcile *l)
 {
-	const struct condition *c = conditions_find(l->c, CONDITIONS_REQUEUED);
+	const struct condition *c = conditions_find(l->c, KUEUE_REQUEUED);
 
 	if (!l->in->active) {
 		return;
@@ -45,15 +40,16 @@ void workload_pending_requeue(struct workload_reconcile *l)
 		return;
 	}
 	/* Deactivated, and DeactivatedDueTo with a cause. */
-	if (str_has_prefix(str_of(c->reason), DEACTIVATED)) {
+	if (str_has_prefix(str_of(c->reason), KUEUE_REASON_DEACTIVATED)) {
 		requeue(l, "Reactivated", "The workload was reactivated");
-	} else if (str_streq(c->reason, CONDITIONS_BY_TIMEOUT) ||
-		   str_streq(c->reason, CONDITIONS_BY_CHECK)) {
+	} else if (str_streq(c->reason, KUEUE_REASON_PODS_READY_TIMEOUT) ||
+		   str_streq(c->reason, KUEUE_REASON_ADMISSION_CHECK)) {
 		end_backoff(l);
-	} else if (str_streq(c->reason, "LocalQueueStopped") && runs(&l->in->local)) {
+	} else if (str_streq(c->reason, KUEUE_REASON_LOCAL_QUEUE_STOPPED) && runs(&l->in->local)) {
 		requeue(l, "LocalQueueRestarted",
 			"The LocalQueue was restarted after being stopped");
-	} else if (str_streq(c->reason, "ClusterQueueStopped") && runs(&l->in->cluster)) {
+	} else if (str_streq(c->reason, KUEUE_REASON_CLUSTER_QUEUE_STOPPED) &&
+		   runs(&l->in->cluster)) {
 		requeue(l, "ClusterQueueRestarted",
 			"The ClusterQueue was restarted after being stopped");
 	}
@@ -65,46 +61,47 @@ static const char *about(const struct workload_reconcile *l, const char *kind,
 	return arena_printf(l->c->arena, "%s %s %s", kind, q->name == NULL ? "" : q->name, what);
 }
 
-/* What is wrong with its queues, with the reason into *ret_reason; NULL: nothing. */
-static const char *queue_trouble(const struct workload_reconcile *l, const char **ret_reason)
+/* A message about the first of its queues that cannot take it, with the reason; NULL: both can. */
+static const char *queue_trouble(const struct workload_reconcile *l, enum nofit_reason *ret_reason)
 {
 	const struct workload_reconcile_queue *local = &l->in->local, *cluster = &l->in->cluster;
 
 	if (local->name == NULL || local->name[0] == '\0') {
-		*ret_reason = MISCONFIGURED;
+		*ret_reason = QUOTA_MISCONFIGURED;
 		return "LocalQueue is missing: spec.queueName is empty";
 	}
 	if (!local->exists) {
-		*ret_reason = MISCONFIGURED;
+		*ret_reason = QUOTA_MISCONFIGURED;
 		return about(l, "LocalQueue", local, "doesn't exist");
 	}
 	if (local->terminating) {
-		*ret_reason = MISCONFIGURED;
+		*ret_reason = QUOTA_MISCONFIGURED;
 		return about(l, "LocalQueue", local, "is terminating");
 	}
 	if (local->stop != QUOTA_RUN) {
-		*ret_reason = SUSPENDED;
+		*ret_reason = QUOTA_SUSPENDED;
 		return about(l, "LocalQueue", local, "is inactive");
 	}
 	if (!cluster->exists) {
-		*ret_reason = MISCONFIGURED;
+		*ret_reason = QUOTA_MISCONFIGURED;
 		return about(l, "ClusterQueue", cluster, "doesn't exist");
 	}
 	if (cluster->terminating || cluster->inactive || cluster->stop != QUOTA_RUN) {
-		*ret_reason = SUSPENDED;
+		*ret_reason = QUOTA_SUSPENDED;
 		return about(l, "ClusterQueue", cluster, "is inactive");
 	}
 	return NULL;
 }
 
-/* What keeps the Workload from being tried at all; NULL: nothing does. */
-static const char *blockage(const struct workload_reconcile *l, const char **ret_reason)
+/* A message about the first thing that keeps cycles from trying the Workload; NULL: nothing does.
+ */
+static const char *blockage(const struct workload_reconcile *l, enum nofit_reason *ret_reason)
 {
 	const struct workload_reconcile_in *in = l->in;
 	const char *message;
 
 	if (!in->active) {
-		*ret_reason = DEACTIVATED;
+		*ret_reason = QUOTA_DEACTIVATED;
 		return "The workload is deactivated";
 	}
 	message = queue_trouble(l, ret_reason);
@@ -112,34 +109,38 @@ static const char *blockage(const struct workload_reconcile *l, const char **ret
 		return message;
 	}
 	if (in->invalid != NULL) {
-		*ret_reason = MISCONFIGURED;
+		*ret_reason = QUOTA_MISCONFIGURED;
 		return in->invalid;
 	}
 	if (in->gated_by != NULL && in->gated_by[0] != '\0') {
-		*ret_reason = GATED;
+		*ret_reason = QUOTA_ADMISSION_GATED;
 		return arena_printf(l->c->arena, "Admission is gated by: %s", in->gated_by);
 	}
 	return NULL;
 }
 
+static bool has_reason(const struct condition *c, enum nofit_reason reason)
+{
+	return str_streq(c->reason, nofit_reason_name(reason));
+}
+
 static bool is_gated_by_annotation(const struct workload_reconcile *l, const struct condition *c)
 {
 	/* The cycle uses the reason as well, for preemption gates. */
-	return str_streq(c->reason, GATED) &&
-	       !conditions_is_true(l->c, CONDITIONS_BLOCKED_ON_GATES);
+	return has_reason(c, QUOTA_ADMISSION_GATED) &&
+	       !conditions_is_true(l->c, KUEUE_BLOCKED_ON_GATES);
 }
 
-/* The reason is one that this file gave, and nothing of the kind is the case any more. What the
- * cycle found out stays until the next cycle: also that a namespace does not match, which is
- * Misconfigured too. */
+/* The reason is one that this file sets, and it no longer holds. Reasons of the cycle stay until
+ * the next cycle, also that the namespace does not match, which is Misconfigured too. */
 static bool is_stale(const struct workload_reconcile *l, const struct condition *c)
 {
 	struct str message = str_of(c->message == NULL ? "" : c->message);
 
-	return str_streq(c->reason, SUSPENDED) || str_streq(c->reason, DEACTIVATED) ||
+	return has_reason(c, QUOTA_SUSPENDED) || has_reason(c, QUOTA_DEACTIVATED) ||
 	       is_gated_by_annotation(l, c) ||
-	       (str_streq(c->reason, MISCONFIGURED) && (str_has_prefix(message, "LocalQueue ") ||
-							str_has_prefix(message, "ClusterQueue ")));
+	       (has_reason(c, QUOTA_MISCONFIGURED) && (str_has_prefix(message, "LocalQueue ") ||
+						       str_has_prefix(message, "ClusterQueue ")));
 }
 
 static void clear(struct workload_reconcile *l, const struct condition *c)
@@ -147,39 +148,40 @@ static void clear(struct workload_reconcile *l, const struct condition *c)
 	bool was_gated = is_gated_by_annotation(l, c);
 
 	(void)workload_reconcile_set(
-		l, CONDITIONS_QUOTA_RESERVED, false, PENDING_EVALUATION,
+		l, KUEUE_QUOTA_RESERVED, false, nofit_reason_name(QUOTA_PENDING_EVALUATION),
 		was_gated ? "AdmissionGatedBy cleared, waiting for quota reservation"
 			  : "Workload is pending evaluation in the scheduling "
 			    "queue");
 	if (was_gated) {
-		workload_reconcile_tell(l, false, "AdmissionGateCleared",
-					"Admission gate cleared, workload is now admissible");
+		workload_reconcile_event(l, false, "AdmissionGateCleared",
+					 "Admission gate cleared, workload is now admissible");
 	}
 }
 
 void workload_pending_explain(struct workload_reconcile *l)
 {
-	const struct condition *c = conditions_find(l->c, CONDITIONS_QUOTA_RESERVED);
-	bool on_hold = c != NULL && str_streq(c->reason, "OnHold");
-	const char *reason = NULL,
-		   *message = on_hold && l->in->active ? NULL : blockage(l, &reason);
+	const struct condition *c = conditions_find(l->c, KUEUE_QUOTA_RESERVED);
+	bool on_hold = c != NULL && has_reason(c, QUOTA_ON_HOLD);
+	enum nofit_reason reason = QUOTA_REASON_NONE;
+	const char *message = on_hold && l->in->active ? NULL : blockage(l, &reason);
 
 	if (message != NULL) {
 		bool was_gated = c != NULL && is_gated_by_annotation(l, c);
 
-		if (workload_reconcile_set(l, CONDITIONS_QUOTA_RESERVED, false, reason, message) &&
-		    str_streq(reason, GATED) && !was_gated) {
-			workload_reconcile_tell(l, false, GATED, message);
+		if (workload_reconcile_set(l, KUEUE_QUOTA_RESERVED, false,
+					   nofit_reason_name(reason), message) &&
+		    reason == QUOTA_ADMISSION_GATED && !was_gated) {
+			workload_reconcile_event(l, false, nofit_reason_name(reason), message);
 		}
 	} else if (c != NULL && is_stale(l, c)) {
 		clear(l, c);
 	} else if (c == NULL && l->times->explicit_status) {
 		(void)workload_reconcile_set(
-			l, CONDITIONS_QUOTA_RESERVED, false, PENDING_EVALUATION,
+			l, KUEUE_QUOTA_RESERVED, false, nofit_reason_name(QUOTA_PENDING_EVALUATION),
 			"Workload is pending evaluation in the scheduling queue");
 	}
-	if (conditions_find(l->c, CONDITIONS_QUOTA_RESERVED) != NULL) {
-		(void)workload_reconcile_set(l, CONDITIONS_ADMITTED, false, "NoReservation",
-					     NO_RESERVATION);
+	if (conditions_find(l->c, KUEUE_QUOTA_RESERVED) != NULL) {
+		(void)workload_reconcile_set(l, KUEUE_ADMITTED, false, KUEUE_REASON_NO_RESERVATION,
+					     "The workload has no reservation");
 	}
 }

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kueue/kueue_keys.h"
 #include "base/arena.h"
 #include "scheduler/workloads/status/workload_checks.h"
 #include "scheduler/workloads/status/workload_pending.h"
 #include "scheduler/workloads/status/workload_reconcile_priv.h"
 #include "scheduler/workloads/status/workload_reserved.h"
 
-#define DEACTIVATED "Deactivated"
 #define MESSAGE_DEACTIVATED "The workload is deactivated"
 
 bool workload_reconcile_set(struct workload_reconcile *l, const char *type, bool is_true,
@@ -27,8 +27,8 @@ bool workload_reconcile_set(struct workload_reconcile *l, const char *type, bool
 	return changed;
 }
 
-void workload_reconcile_tell(struct workload_reconcile *l, bool warning, const char *reason,
-			     const char *message)
+void workload_reconcile_event(struct workload_reconcile *l, bool warning, const char *reason,
+			      const char *message)
 {
 	size_t n = strlen(message);
 	struct conditions_event e = { warning, l->in->id, arena_dup(l->c->arena, reason),
@@ -58,12 +58,12 @@ bool workload_reconcile_is(const struct workload_reconcile *l, const char *type,
 void workload_reconcile_evict(struct workload_reconcile *l, const char *reason, const char *cause,
 			      const char *message)
 {
-	bool held = conditions_is_true(l->c, CONDITIONS_QUOTA_RESERVED);
+	bool held = conditions_is_true(l->c, KUEUE_QUOTA_RESERVED);
 
 	conditions_evict(l->c, reason, cause, message, l->now);
 	l->out->changed = true;
 	if (held) {
-		workload_reconcile_tell(
+		workload_reconcile_event(
 			l, false, arena_printf(l->c->arena, "EvictedDueTo%s", reason), message);
 	}
 }
@@ -138,17 +138,18 @@ bool workload_reconcile_checks(const struct quota *q, const struct workload *w, 
 /* --- the steps ---------------------------------------------------------------------------------
  */
 
-/* A Workload whose job is gone: nobody else takes the finalizer off. True: nothing more to do. */
+/* A Workload without its job: no other controller removes its finalizer. True: nothing more to do.
+ */
 static bool handle_orphan(struct workload_reconcile *l)
 {
 	const struct workload_reconcile_in *in = l->in;
-	bool finished = conditions_is_true(l->c, CONDITIONS_FINISHED);
+	bool finished = conditions_is_true(l->c, KUEUE_FINISHED);
 
 	if (in->has_owner) {
 		return false;
 	}
 	if (in->had_owner && !finished && !in->deleted) {
-		(void)workload_reconcile_set(l, CONDITIONS_FINISHED, true, "OwnerNotFound",
+		(void)workload_reconcile_set(l, KUEUE_FINISHED, true, KUEUE_REASON_OWNER_NOT_FOUND,
 					     "The workload's owner was not found");
 		finished = true;
 	}
@@ -195,7 +196,7 @@ static void sync_gates(struct workload_reconcile *l)
 
 static void handle_finished(struct workload_reconcile *l)
 {
-	int64_t at = conditions_find(l->c, CONDITIONS_FINISHED)->at, end;
+	int64_t at = conditions_find(l->c, KUEUE_FINISHED)->at, end;
 
 	if (l->times->keep_finished_ns < 0 || l->in->deleted ||
 	    __builtin_add_overflow(at, l->times->keep_finished_ns, &end)) {
@@ -208,10 +209,10 @@ static void handle_finished(struct workload_reconcile *l)
 	l->out->remove = true;
 }
 
-/* spec.active=false: Evicted once, whoever switched it off and whether or not it holds quota. */
+/* spec.active=false: Evicted once, whichever client did it and whether or not it holds quota. */
 static void deactivate(struct workload_reconcile *l)
 {
-	const struct condition *target = conditions_find(l->c, CONDITIONS_DEACTIVATION_TARGET);
+	const struct condition *target = conditions_find(l->c, KUEUE_DEACTIVATION_TARGET);
 	const char *cause = target == NULL ? "" : target->reason;
 	const char *message = MESSAGE_DEACTIVATED;
 
@@ -219,11 +220,12 @@ static void deactivate(struct workload_reconcile *l)
 		message = arena_printf(l->c->arena, MESSAGE_DEACTIVATED " due to %s",
 				       target->message);
 	}
-	if (!conditions_is_true(l->c, CONDITIONS_EVICTED)) {
+	if (!conditions_is_true(l->c, KUEUE_EVICTED)) {
 		workload_reconcile_evict(
 			l,
-			target == NULL ? DEACTIVATED
-				       : arena_printf(l->c->arena, DEACTIVATED "DueTo%s", cause),
+			target == NULL ? KUEUE_REASON_DEACTIVATED
+				       : arena_printf(l->c->arena,
+						      KUEUE_REASON_DEACTIVATED "DueTo%s", cause),
 			cause, message);
 	}
 	if (l->s->requeues != 0 || l->s->requeue_at != MODEL_TIME_NONE) {
@@ -231,17 +233,17 @@ static void deactivate(struct workload_reconcile *l)
 		l->s->requeue_at = MODEL_TIME_NONE;
 		l->out->changed = true;
 	}
-	l->out->changed |= conditions_remove(l->c, CONDITIONS_DEACTIVATION_TARGET);
+	l->out->changed |= conditions_remove(l->c, KUEUE_DEACTIVATION_TARGET);
 }
 
-/* Those that the engine deactivated are kept for a while, those that somebody did for ever. */
+/* Workloads that the engine deactivated are kept for a while, those that a client did, for ever. */
 static void handle_deactivated(struct workload_reconcile *l)
 {
-	const struct condition *evicted = conditions_find(l->c, CONDITIONS_EVICTED);
+	const struct condition *evicted = conditions_find(l->c, KUEUE_EVICTED);
 	int64_t end;
 
 	if (l->times->keep_deactivated_ns < 0 || l->in->deleted || !l->in->has_owner ||
-	    !str_has_prefix(str_of(evicted->reason), DEACTIVATED "DueTo") ||
+	    !str_has_prefix(str_of(evicted->reason), KUEUE_REASON_DEACTIVATED "DueTo") ||
 	    __builtin_add_overflow(evicted->at, l->times->keep_deactivated_ns, &end)) {
 		return;
 	}
@@ -255,10 +257,10 @@ static void handle_deactivated(struct workload_reconcile *l)
 /* Reservation: hold it, or give it back once evicted. True while it is held. */
 static bool handle_reservation(struct workload_reconcile *l)
 {
-	if (!conditions_is_true(l->c, CONDITIONS_QUOTA_RESERVED)) {
+	if (!conditions_is_true(l->c, KUEUE_QUOTA_RESERVED)) {
 		return false;
 	}
-	if (!conditions_is_true(l->c, CONDITIONS_EVICTED)) {
+	if (!conditions_is_true(l->c, KUEUE_EVICTED)) {
 		return true;
 	}
 	workload_reserved_release(l);
@@ -278,12 +280,12 @@ void workload_reconcile(const struct workload_reconcile_in *in, const struct quo
 		return;
 	}
 	sync_gates(&l);
-	if (conditions_is_true(s->c, CONDITIONS_FINISHED)) {
+	if (conditions_is_true(s->c, KUEUE_FINISHED)) {
 		handle_finished(&l);
 		return;
 	}
 	workload_checks_delay(&l);
-	if (in->active && conditions_is_true(s->c, CONDITIONS_DEACTIVATION_TARGET)) {
+	if (in->active && conditions_is_true(s->c, KUEUE_DEACTIVATION_TARGET)) {
 		ret->deactivate = true;
 		return;
 	}
@@ -292,7 +294,7 @@ void workload_reconcile(const struct workload_reconcile_in *in, const struct quo
 		handle_deactivated(&l);
 	}
 	if (handle_reservation(&l)) {
-		if (conditions_is_true(s->c, CONDITIONS_EVICTED)) {
+		if (conditions_is_true(s->c, KUEUE_EVICTED)) {
 			return; /* nothing else counts before the job has stopped */
 		}
 		workload_checks_sync(&l);

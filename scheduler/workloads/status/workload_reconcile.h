@@ -1,5 +1,5 @@
-/* scheduler/workloads/status/workload_reconcile.h: what becomes of a Workload outside scheduling
- * cycles: admission checks, back-offs, stopped queues, deactivation, time limits, eviction and the
+/* scheduler/workloads/status/workload_reconcile.h: reconciles one Workload outside scheduling
+ * cycles: admission checks, backoffs, stopped queues, deactivation, time limits, eviction and the
  * return of its reservation (Kueue: the Workload controller). The state of one Workload in, its
  * next status, writes, events and the next time to look out. A call settles all that can be settled
  * at once; calling it again on its own result changes nothing, but that a Workload marked for
@@ -21,12 +21,12 @@ struct workload_reconcile_queue { /* a LocalQueue or a ClusterQueue */
 
 enum workload_reconcile_job {
 	WORKLOAD_RECONCILE_NO_JOB,      /* no owner: nothing runs on behalf of the Workload */
-	WORKLOAD_RECONCILE_JOB_UNKNOWN, /* an owner that somebody else looks after */
+	WORKLOAD_RECONCILE_JOB_UNKNOWN, /* an owner that another controller manages */
 	WORKLOAD_RECONCILE_JOB_RUNS,    /* not suspended, or pods are left */
 	WORKLOAD_RECONCILE_JOB_STOPPED,
 };
 
-/* What is known about the Workload besides its status; all borrowed. */
+/* The Workload besides its status; all borrowed. */
 struct workload_reconcile_in {
 	uint32_t id; /* goes into events */
 	const char *namespace_, *name, *uid;
@@ -46,7 +46,7 @@ struct workload_reconcile_in {
 	enum workload_reconcile_job job;
 };
 
-/* What of the status is not in struct conditions. */
+/* The status: struct conditions and what it does not have. */
 struct workload_reconcile_state {
 	struct conditions *c;
 	int32_t requeues;   /* requeueState.count; 0: absent */

@@ -1,5 +1,5 @@
-/* scheduler/workloads/status/workload_reconcile_priv.h: what the parts of workload_reconcile.h
- * share. Owner: one call of workload_reconcile. */
+/* scheduler/workloads/status/workload_reconcile_priv.h: shared by the parts of
+ * workload_reconcile.h. Owner: one call of workload_reconcile. */
 #ifndef SCHEDULER_WORKLOADS_STATUS_WORKLOAD_RECONCILE_PRIV_H
 #define SCHEDULER_WORKLOADS_STATUS_WORKLOAD_RECONCILE_PRIV_H
 
@@ -18,8 +18,8 @@ struct workload_reconcile {
 bool workload_reconcile_set(struct workload_reconcile *l, const char *type, bool is_true,
 			    const char *reason, const char *message);
 /* Appends an event about the Workload. */
-void workload_reconcile_tell(struct workload_reconcile *l, bool warning, const char *reason,
-			     const char *message);
+void workload_reconcile_event(struct workload_reconcile *l, bool warning, const char *reason,
+			      const char *message);
 /* Look again at `at` at the latest. */
 void workload_reconcile_wake(struct workload_reconcile *l, int64_t at);
 /* Evicted=True and the event for it. cause: underlyingCause, "" when there is none. */

@@ -1,32 +1,32 @@
 #include "scheduler/workloads/status/workload_reserved.h"
 
+#include "api/kueue/kueue_keys.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "scheduler/workloads/status/workload_checks.h"
 #include "scheduler/workloads/status/workload_pending.h"
 
-#define DEACTIVATED "Deactivated"
-
 void workload_reserved_admit(struct workload_reconcile *l)
 {
 	const char *message;
 
-	if (conditions_is_true(l->c, CONDITIONS_ADMITTED)) {
+	if (conditions_is_true(l->c, KUEUE_ADMITTED)) {
 		return;
 	}
-	/* Until the flavors' checks are known nobody can say that they are Ready. */
+	/* Whether all are Ready is not known before the checks of the flavors are known. */
 	if (!l->in->checks_known || !workload_checks_ready(l)) {
-		(void)workload_reconcile_set(l, CONDITIONS_ADMITTED, false,
-					     "UnsatisfiedAdmissionChecks",
+		(void)workload_reconcile_set(l, KUEUE_ADMITTED, false,
+					     KUEUE_REASON_UNSATISFIED_CHECKS,
 					     "The workload has not all checks ready");
 		return;
 	}
 	message = arena_printf(l->c->arena, "Admitted by ClusterQueue %s", l->in->cluster.name);
-	(void)workload_reconcile_set(l, CONDITIONS_ADMITTED, true, "Admitted", message);
-	workload_reconcile_tell(l, false, "Admitted", message);
+	(void)workload_reconcile_set(l, KUEUE_ADMITTED, true, KUEUE_ADMITTED, message);
+	workload_reconcile_event(l, false, KUEUE_ADMITTED, message);
 }
 
-/* Nothing runs yet that would have to be stopped first. Why, workload_pending_explain says. */
+/* Takes the reservation back at once, since nothing runs yet; workload_pending_explain sets the
+ * reason. */
 static void withdraw(struct workload_reconcile *l)
 {
 	l->c->has_admission = false;
@@ -37,9 +37,8 @@ static void withdraw(struct workload_reconcile *l)
 }
 
 static bool judge_queue(struct workload_reconcile *l, const struct workload_reconcile_queue *q,
-			const char *kind, bool admitted)
+			const char *kind, const char *stopped, bool admitted)
 {
-	struct arena *arena = l->c->arena;
 	bool stops = q->exists && q->stop == QUOTA_HOLD_AND_DRAIN;
 
 	if (!admitted && (!q->exists || q->terminating || q->stop != QUOTA_RUN)) {
@@ -47,8 +46,8 @@ static bool judge_queue(struct workload_reconcile *l, const struct workload_reco
 		return true;
 	}
 	if (admitted && stops) {
-		workload_reconcile_evict(l, arena_printf(arena, "%sStopped", kind), "",
-					 arena_printf(arena, "The %s is stopped", kind));
+		workload_reconcile_evict(l, stopped, "",
+					 arena_printf(l->c->arena, "The %s is stopped", kind));
 		return true;
 	}
 	return false;
@@ -56,7 +55,7 @@ static bool judge_queue(struct workload_reconcile *l, const struct workload_reco
 
 static void mark(struct workload_reconcile *l, const char *cause, const char *message)
 {
-	(void)workload_reconcile_set(l, CONDITIONS_DEACTIVATION_TARGET, true, cause, message);
+	(void)workload_reconcile_set(l, KUEUE_DEACTIVATION_TARGET, true, cause, message);
 }
 
 static void time_out(struct workload_reconcile *l, const char *cause)
@@ -75,25 +74,26 @@ static void time_out(struct workload_reconcile *l, const char *cause)
 	if (s->requeue_at == MODEL_TIME_NONE || s->requeue_at < until) {
 		s->requeue_at = until;
 	}
-	workload_reconcile_evict(l, CONDITIONS_BY_TIMEOUT, cause,
+	workload_reconcile_evict(l, KUEUE_REASON_PODS_READY_TIMEOUT, cause,
 				 arena_printf(l->c->arena, "Exceeded the PodsReady timeout %s/%s",
 					      l->in->namespace_, l->in->name));
 }
 
-/* Before the pods were ready for the first time they are waited for since admission, later since
- * they stopped being ready. Whoever looks after the job says whether they are ready; until then
- * nobody knows: a Workload that somebody else admitted long ago may run. */
+/* The time limit for ready pods counts from the admission until they are ready for the first time,
+ * later from the moment when they stopped being ready. The controller of the owner writes
+ * PodsReady; before that no limit applies, because a Workload that was admitted long ago by another
+ * scheduler may run. */
 static bool judge_pods_ready(struct workload_reconcile *l, int64_t admitted_at)
 {
-	const struct condition *ready = conditions_find(l->c, CONDITIONS_PODS_READY);
-	bool recovers = ready != NULL &&
-			workload_reconcile_is(l, CONDITIONS_PODS_READY, "False", "WaitForRecovery");
+	const struct condition *ready = conditions_find(l->c, KUEUE_PODS_READY);
+	bool recovers = ready != NULL && workload_reconcile_is(l, KUEUE_PODS_READY, "False",
+							       KUEUE_REASON_WAIT_FOR_RECOVERY);
 	int64_t limit = recovers ? l->times->recovery_ns : l->times->ready_ns;
 	int64_t since = recovers ? ready->at : admitted_at;
 	int64_t end;
 
 	if (!l->times->wait_pods_ready || limit <= 0 || (ready == NULL && l->in->has_owner) ||
-	    conditions_is_true(l->c, CONDITIONS_PODS_READY) ||
+	    conditions_is_true(l->c, KUEUE_PODS_READY) ||
 	    __builtin_add_overflow(since, limit, &end)) {
 		return false;
 	}
@@ -101,7 +101,7 @@ static bool judge_pods_ready(struct workload_reconcile *l, int64_t admitted_at)
 		workload_reconcile_wake(l, end);
 		return false;
 	}
-	time_out(l, recovers ? "WaitForRecovery" : "WaitForStart");
+	time_out(l, recovers ? KUEUE_REASON_WAIT_FOR_RECOVERY : KUEUE_REASON_WAIT_FOR_START);
 	return true;
 }
 
@@ -118,19 +118,23 @@ static void judge_execution(struct workload_reconcile *l, int64_t admitted_at)
 		return;
 	}
 	mark(l, cause, "exceeding the maximum execution time");
-	workload_reconcile_tell(l, true, cause,
-				arena_printf(l->c->arena,
-					     "The maximum execution time (%ds) exceeded",
-					     l->in->max_execution));
+	workload_reconcile_event(l, true, cause,
+				 arena_printf(l->c->arena,
+					      "The maximum execution time (%ds) exceeded",
+					      l->in->max_execution));
 }
 
 void workload_reserved_judge(struct workload_reconcile *l)
 {
-	const struct condition *admitted = conditions_find(l->c, CONDITIONS_ADMITTED);
-	bool is_admitted = conditions_is_true(l->c, CONDITIONS_ADMITTED);
+	const struct condition *admitted = conditions_find(l->c, KUEUE_ADMITTED);
+	bool is_admitted = conditions_is_true(l->c, KUEUE_ADMITTED);
 
-	if (workload_checks_judge(l) || judge_queue(l, &l->in->local, "LocalQueue", is_admitted) ||
-	    judge_queue(l, &l->in->cluster, "ClusterQueue", is_admitted) || !is_admitted) {
+	if (workload_checks_judge(l) ||
+	    judge_queue(l, &l->in->local, "LocalQueue", KUEUE_REASON_LOCAL_QUEUE_STOPPED,
+			is_admitted) ||
+	    judge_queue(l, &l->in->cluster, "ClusterQueue", KUEUE_REASON_CLUSTER_QUEUE_STOPPED,
+			is_admitted) ||
+	    !is_admitted) {
 		return;
 	}
 	if (!judge_pods_ready(l, admitted->at)) {
@@ -140,8 +144,8 @@ void workload_reserved_judge(struct workload_reconcile *l)
 
 void workload_reserved_release(struct workload_reconcile *l)
 {
-	const struct condition *evicted = conditions_find(l->c, CONDITIONS_EVICTED);
-	bool deactivated = str_has_prefix(str_of(evicted->reason), DEACTIVATED);
+	const struct condition *evicted = conditions_find(l->c, KUEUE_EVICTED);
+	bool deactivated = str_has_prefix(str_of(evicted->reason), KUEUE_REASON_DEACTIVATED);
 	int32_t ran;
 
 	if (l->in->job == WORKLOAD_RECONCILE_JOB_RUNS ||

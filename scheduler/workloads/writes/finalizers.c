@@ -15,7 +15,7 @@
 #include "scheduler/base/object_write.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-#define SLOTS 8
+#define POOL_SLOTS 8
 #define NOWHERE SIZE_MAX
 
 struct wrong { /* an object whose finalizer is to come or to go */
@@ -50,7 +50,7 @@ struct finalizers *finalizers_create(const struct pool_options *base,
 	struct finalizers *f = xmalloc_zero(1, sizeof(*f));
 
 	f->wrong = strmap_create(wrong_free);
-	f->pool = object_write_pool(base, "quota-finalizer", SLOTS, post, &f->target);
+	f->pool = object_write_pool(base, "quota-finalizer", POOL_SLOTS, post, &f->target);
 	return f;
 }
 

@@ -19,7 +19,7 @@
 #include "scheduler/base/object_write.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-#define SLOTS 32
+#define POOL_SLOTS 32
 #define INTERVAL_NS CLOCK_NS_PER_S           /* writes of one Workload are gathered */
 #define REFUSED_NS (5 * 60 * CLOCK_NS_PER_S) /* until a refused write is tried again */
 #define MANY 4096                            /* seen ones that are remembered singly */
@@ -82,7 +82,7 @@ struct preemption_cost *preemption_cost_create(const struct pool_options *base,
 	c->open = strmap_create(open_free);
 	c->all = c->told = true;
 	c->refused_until = CLOCK_NEVER;
-	c->pool = object_write_pool(base, "preemption-cost", SLOTS, post, &c->target);
+	c->pool = object_write_pool(base, "preemption-cost", POOL_SLOTS, post, &c->target);
 	return c;
 }
 

@@ -19,7 +19,7 @@
 #include "scheduler/base/message.h"
 #include "scheduler/workloads/ingest/from_kueue.h"
 
-#define SLOTS 16 /* in flight; others shall get a word in */
+#define POOL_SLOTS 16 /* in flight; others shall get a word in */
 
 struct workload_status {
 	void (*post)(void *ctx, struct sched_msg *msg);
@@ -397,7 +397,7 @@ struct workload_status *workload_status_create(const struct pool_options *base,
 	po.ops = &ops;
 	po.ctx = s;
 	po.may_send = may_send;
-	po.slots = SLOTS;
+	po.slots = POOL_SLOTS;
 	s->pool = pool_create(&po);
 	return s;
 }

@@ -1,4 +1,4 @@
-#include "scheduler/workloads/cycle/entry_order_fair.h"
+#include "scheduler/workloads/cycle/entry_order.h"
 
 #include <stdio.h>
 #include <string.h>

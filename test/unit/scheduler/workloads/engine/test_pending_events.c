@@ -15,7 +15,7 @@ struct fixture {
 	struct fake_transport *transport;
 	struct recorder *recorder;
 	struct quota *q;
-	struct pending_events *pending;
+	struct pending_events *events;
 	struct workload *one, *two;
 };
 
@@ -37,14 +37,14 @@ static void begin(struct fixture *f)
 	base.clock = &f->clock.base;
 	f->recorder = recorder_create(&base, "test", "test");
 	f->q = quota_create();
-	f->pending = pending_events_create(f->recorder);
+	f->events = pending_events_create(f->recorder);
 	f->one = add(f, "a/one", "1");
 	f->two = add(f, "b/two", "2");
 }
 
 static void end(struct fixture *f)
 {
-	pending_events_destroy(f->pending);
+	pending_events_destroy(f->events);
 	quota_destroy(f->q);
 	recorder_destroy(f->recorder);
 	fake_transport_destroy(f->transport);
@@ -56,7 +56,7 @@ static void put(struct fixture *f, const struct workload *written, const struct 
 	struct conditions_event e = { .workload = about->id, .reason = reason, .message = "m" };
 	struct conditions_events list = { &e, 1, 1 };
 
-	pending_events_add(f->pending, f->q, written, &list);
+	pending_events_add(f->events, f->q, written, &list);
 }
 
 static void assert_recorded(struct fixture *f, const char *space, const char *reason)
@@ -89,13 +89,13 @@ static void in_order_when_written(void **state)
 	put(&f, f.two, f.two, "Other");
 	put(&f, f.one, f.two, "AboutTwo");
 	assert_none(&f);
-	pending_events_settle(f.pending, str_of("a/one"), true);
+	pending_events_settle(f.events, str_of("a/one"), true);
 	assert_recorded(&f, "a", "First");
 	assert_recorded(&f, "b", "AboutTwo");
 	assert_none(&f);
-	pending_events_settle(f.pending, str_of("a/one"), true);
+	pending_events_settle(f.events, str_of("a/one"), true);
 	assert_none(&f);
-	pending_events_settle(f.pending, str_of("b/two"), true);
+	pending_events_settle(f.events, str_of("b/two"), true);
 	assert_recorded(&f, "b", "Other");
 	end(&f);
 }
@@ -107,11 +107,11 @@ static void never_when_not_written(void **state)
 	(void)state;
 	begin(&f);
 	put(&f, f.one, f.one, "First");
-	pending_events_settle(f.pending, str_of("a/one"), false);
-	pending_events_settle(f.pending, str_of("a/one"), true);
+	pending_events_settle(f.events, str_of("a/one"), false);
+	pending_events_settle(f.events, str_of("a/one"), true);
 	assert_none(&f);
 	put(&f, f.one, f.one, "Second");
-	pending_events_settle(f.pending, str_of("a/one"), true);
+	pending_events_settle(f.events, str_of("a/one"), true);
 	assert_recorded(&f, "a", "Second");
 	put(&f, f.two, f.two, "Left");
 	end(&f);
@@ -123,7 +123,7 @@ static void a_refusal_is_recorded_at_once(void **state)
 
 	(void)state;
 	begin(&f);
-	pending_events_refused(f.pending, f.one, "spec.x: no");
+	pending_events_refused(f.events, f.one, "spec.x: no");
 	assert_recorded(&f, "a", "WorkloadWriteRefused");
 	assert_none(&f);
 	end(&f);

@@ -90,7 +90,7 @@ static void released_quota_wakes_others(void **state)
 	workload_cache_give_back(f.cache, holder, f.now);
 	assert_int_equal(holder->holding.node, MODEL_NONE);
 	assert_int_equal(holder->pending.where, QUOTA_HEAP);
-	assert_null(workload_cache_queue(f.cache, holder));
+	assert_null(workload_cache_queue(holder));
 	workload_cache_settle_at_once(f.cache, f.now);
 	workload_cache_fixture_cycle(&f);
 	assert_int_not_equal(workload_cache_fixture_get(&f, "one")->holding.node, MODEL_NONE);

@@ -29,12 +29,12 @@ static void quota_comes_from_the_status(void **state)
 	w = workload_cache_fixture_get(&f, "one");
 	assert_int_equal(w->holding.node, team(&f));
 	assert_true(w->flags.admitted);
-	assert_string_equal(workload_cache_queue(f.cache, w), "team");
+	assert_string_equal(workload_cache_queue(w), "team");
 	/* Evicted and stopped: it waits again. */
 	workload_cache_fixture_workload(&f, "one", 0, "2", "");
 	assert_int_equal(w->holding.node, MODEL_NONE);
 	assert_int_equal(w->pending.where, QUOTA_HEAP);
-	assert_null(workload_cache_queue(f.cache, w));
+	assert_null(workload_cache_queue(w));
 	workload_cache_fixture_finish(&f);
 }
 
@@ -177,7 +177,7 @@ static void updates_of_before_a_write_are_not_read(void **state)
 	assert_int_equal(w->holding.node, team(&f));
 	workload_cache_fixture_done(&f, "one", write, SCHED_DONE, 120);
 	assert_int_equal(w->holding.node, team(&f));
-	assert_string_equal(workload_cache_queue(f.cache, w), "team");
+	assert_string_equal(workload_cache_queue(w), "team");
 	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 119);
 	assert_int_equal(w->holding.node, team(&f));
 	workload_cache_fixture_workload_at(&f, "one", "u-one", "2",
@@ -369,7 +369,7 @@ static void an_eviction_that_is_refused_is_put_off(void **state)
 		} while (write.workload != workload_cache_fixture_get(&f, "low"));
 		f.status = 422;
 		workload_cache_fixture_done(&f, "low", write.version, SCHED_REJECTED, 0);
-		assert_int_equal(workload_cache_retry_at(f.cache, write.workload),
+		assert_int_equal(workload_cache_retry_at(write.workload),
 				 f.now + waits[i] * 1000000000);
 		assert_false(is_evicted(&f, "low"));
 		workload_cache_fixture_later(&f, waits[i]);
@@ -379,7 +379,7 @@ static void an_eviction_that_is_refused_is_put_off(void **state)
 	assert_true(workload_cache_next_write(f.cache, &write));
 	workload_cache_fixture_done(&f, "low", write.version, SCHED_REJECTED, 0);
 	workload_cache_fixture_workload(&f, "low", 0, "3", holds);
-	assert_int_equal(workload_cache_retry_at(f.cache, workload_cache_fixture_get(&f, "low")),
+	assert_int_equal(workload_cache_retry_at(workload_cache_fixture_get(&f, "low")),
 			 MODEL_TIME_NONE);
 	workload_cache_fixture_workload(&f, "higher", 10, "3", "");
 	assert_true(is_evicted(&f, "low"));

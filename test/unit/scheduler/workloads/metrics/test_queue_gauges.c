@@ -58,9 +58,9 @@ static void end(struct fixture *x)
 	strbuf_finish(&x->text);
 }
 
-static void render(struct fixture *x)
+static void set_gauges(struct fixture *x)
 {
-	queue_gauges_tell(x->m, x->q.cache);
+	queue_gauges_set(x->m, x->q.cache);
 	strbuf_reset(&x->text);
 	exposition_render(x->counters, &x->text);
 }
@@ -136,7 +136,7 @@ static void how_things_stand(void **state)
 
 	(void)state;
 	begin(&x, &everything);
-	render(&x);
+	set_gauges(&x);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		expect(&x, rows[i][0], rows[i][1]);
 	}
@@ -149,11 +149,11 @@ static void removed_queues_have_no_gauges(void **state)
 
 	(void)state;
 	begin(&x, &everything);
-	render(&x);
+	set_gauges(&x);
 	workload_cache_fixture_gone(&x.q, SCHED_LOCAL_QUEUES, "ns/lq");
 	workload_cache_fixture_gone(&x.q, SCHED_CLUSTER_QUEUES, "team");
 	workload_cache_fixture_later(&x.q, 2);
-	render(&x);
+	set_gauges(&x);
 	assert_null(strstr(x.text.p, "{cluster_queue=\"team\""));
 	assert_null(strstr(x.text.p, "{name=\"lq\""));
 	assert_null(strstr(x.text.p, "cohort=\"all\""));
@@ -185,7 +185,7 @@ static void admitted_by_labels(void **state)
 	see_tier(&x, "ns/runs", "gold");
 	see_tier(&x, "ns/waits", "tin");
 	see_tier(&x, "ns/done", "none of them");
-	render(&x);
+	set_gauges(&x);
 	expect_line(&x, "admitted_active_workloads{cluster_queue=\"team\"," ROLE
 			",custom_tier=\"gold\"} 1");
 	expect_line(&x, "admitted_active_workloads{cluster_queue=\"team\"," ROLE

@@ -5,18 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/core/batch.h"
-#include "api/core/namespace.h"
-#include "api/core/pod.h"
-#include "api/kueue/kueue.h"
 #include "api/kueue/kueue_workload.h"
 #include "apiserver/mem_transport.h"
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "enc/decode.h"
 #include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 #include "kube/recorder.h"
+#include "scheduler/base/message_decode.h"
 
 #define FLAVORS "/apis/kueue.x-k8s.io/v1beta2/resourceflavors"
 
@@ -25,37 +21,24 @@
 
 struct look {
 	struct owner_fixture *f;
-	char kind;
+	enum sched_resource r;
 	bool changed;
 };
 
-static void upsert(struct owner_fixture *f, char kind, struct str text)
+void owner_fixture_see(struct owner_fixture *f, enum sched_resource r, struct str key,
+		       struct str text)
 {
-	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-	struct api_job job;
-	struct api_workload w;
-	struct api_resource_flavor rf;
-	struct api_namespace ns;
-	struct api_pod pod;
+	struct sched_msg *m = message_decode(r, key, text, 0);
+	const struct api_workload *w = m->object;
 
-	if (kind == 'n') {
-		assert_int_equal(decode_text(&namespace_fields, text, &ns, arena, NULL), 0);
-		owner_controller_namespace(f->o, &ns);
-	} else if (kind == 'p') {
-		assert_int_equal(decode_text(&pod_fields, text, &pod, arena, NULL), 0);
-		owner_controller_pod(f->o, &pod);
-	} else if (kind == 'j') {
-		assert_int_equal(decode_text(&batch_job_fields, text, &job, arena, NULL), 0);
-		owner_controller_job(f->o, &job);
-	} else if (kind == 'w') {
-		assert_int_equal(decode_text(&kueue_workload_fields, text, &w, arena, NULL), 0);
-		snprintf(f->workload, sizeof(f->workload), "%s", w.meta.name);
-		owner_controller_workload(f->o, &w);
+	assert_int_equal(m->kind, SCHED_MSG_UPSERT);
+	if (r == SCHED_WORKLOADS) {
+		snprintf(f->workload, sizeof(f->workload), "%s", w->meta.name);
+		owner_controller_workload(f->o, m);
 	} else {
-		assert_int_equal(decode_text(&kueue_resource_flavor_fields, text, &rf, arena, NULL),
-				 0);
-		owner_controller_flavor(f->o, &rf);
+		owner_controller_object(f->o, m);
 	}
+	message_free(m);
 }
 
 static void see(void *ctx, struct str text)
@@ -63,28 +46,39 @@ static void see(void *ctx, struct str text)
 	struct look *look = ctx;
 	struct owner_fixture *f = look->f;
 	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
-	const char *version;
+	const char *version, *namespace_;
 	char key[100];
 	size_t i = 0;
 
 	assert_int_equal(jdoc_parse(text, &d, NULL), 0);
 	version = jdoc_path_str(d, "metadata.resourceVersion");
-	snprintf(key, sizeof(key), "%s/%s", jdoc_str_or(jdoc_path(d, "metadata.namespace"), ""),
+	namespace_ = jdoc_str_or(jdoc_path(d, "metadata.namespace"), "");
+	snprintf(key, sizeof(key), "%s%s%s", namespace_, namespace_[0] == '\0' ? "" : "/",
 		 jdoc_path_str(d, "metadata.name"));
-	while (i < f->n && !(f->seen[i].kind == look->kind && str_streq(f->seen[i].key, key))) {
+	while (i < f->n && !(f->seen[i].r == look->r && str_streq(f->seen[i].key, key))) {
 		i++;
 	}
 	assert_true(i < OWNER_FIXTURE_SEEN_MAX);
 	if (i == f->n) {
-		f->seen[f->n++] = (struct owner_fixture_seen){ .kind = look->kind };
+		f->seen[f->n++] = (struct owner_fixture_seen){ .r = look->r };
 		snprintf(f->seen[i].key, sizeof(f->seen[i].key), "%s", key);
 	}
 	f->seen[i].present = true;
 	if (!str_streq(f->seen[i].version, version)) {
 		snprintf(f->seen[i].version, sizeof(f->seen[i].version), "%s", version);
 		look->changed = true;
-		upsert(f, look->kind, text);
+		owner_fixture_see(f, look->r, str_of(key), text);
 	}
+}
+
+static void report_gone(struct owner_fixture *f, const struct owner_fixture_seen *s)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_DELETE);
+
+	m->resource = s->r;
+	m->key = str_of(s->key);
+	owner_controller_object(f->o, m);
+	message_free(m);
 }
 
 static bool forget_gone(struct owner_fixture *f)
@@ -99,12 +93,10 @@ static bool forget_gone(struct owner_fixture *f)
 		}
 		s->version[0] = '\0';
 		changed = true;
-		if (s->kind == 'j') {
-			owner_controller_job_gone(f->o, str_of(s->key));
-		} else if (s->kind == 'p') {
-			owner_controller_pod_gone(f->o, str_of(s->key));
-		} else if (s->kind == 'w') {
+		if (s->r == SCHED_WORKLOADS) {
 			owner_controller_workload_gone(f->o, str_of(s->key));
+		} else {
+			report_gone(f, s);
 		}
 	}
 	return changed;
@@ -112,19 +104,19 @@ static bool forget_gone(struct owner_fixture *f)
 
 static bool look_around(struct owner_fixture *f)
 {
-	struct look look = { f, 'f', false };
+	struct look look = { f, SCHED_FLAVORS, false };
 
 	for (size_t i = 0; i < f->n; i++) {
 		f->seen[i].present = false;
 	}
 	apiserver_each(f->api.server, "kueue.x-k8s.io", "resourceflavors", see, &look);
-	look.kind = 'n';
+	look.r = SCHED_NAMESPACES;
 	apiserver_each(f->api.server, "", "namespaces", see, &look);
-	look.kind = 'p';
+	look.r = SCHED_PODS;
 	apiserver_each(f->api.server, "", "pods", see, &look);
-	look.kind = 'j';
+	look.r = SCHED_JOBS;
 	apiserver_each(f->api.server, "batch", "jobs", see, &look);
-	look.kind = 'w';
+	look.r = SCHED_WORKLOADS;
 	apiserver_each(f->api.server, "kueue.x-k8s.io", "workloads", see, &look);
 	return forget_gone(f) || look.changed;
 }
@@ -132,7 +124,7 @@ static bool look_around(struct owner_fixture *f)
 static struct owner_fixture_seen *find_workload(struct owner_fixture *f, struct str key)
 {
 	for (size_t i = 0; i < f->n; i++) {
-		if (f->seen[i].kind == 'w' && str_eq_c(key, f->seen[i].key) &&
+		if (f->seen[i].r == SCHED_WORKLOADS && str_eq_c(key, f->seen[i].key) &&
 		    f->seen[i].version[0] != '\0') {
 			return &f->seen[i];
 		}

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "scheduler/base/message.h"
 #include "scheduler/workloads/conf/kueue_conf_owners.h"
 #include "scheduler/workloads/controller/owner_controller.h"
 #include "unit/apiserver/apiserver_fixture.h"
@@ -20,7 +21,8 @@ struct mem_transport;
 struct recorder;
 
 struct owner_fixture_seen { /* an object that the controller has seen */
-	char kind, key[100], version[24];
+	enum sched_resource r;
+	char key[100], version[24];
 	bool present;
 };
 
@@ -45,6 +47,9 @@ struct owner_fixture {
 /* conf: text of Kueue's configuration. Flavor "spot" (label type=spot, one toleration) is there. */
 void owner_fixture_begin(struct owner_fixture *f, const char *conf);
 void owner_fixture_end(struct owner_fixture *f);
+/* The controller gets one object, which need not be at the API server. */
+void owner_fixture_see(struct owner_fixture *f, enum sched_resource r, struct str key,
+		       struct str text);
 /* The controller sees what has changed; nothing is sent yet. */
 void owner_fixture_look(struct owner_fixture *f);
 /* Runs controller and writes until neither has work; retries become due. */

@@ -48,7 +48,7 @@ static const struct field request_rows[] = {
 const struct field_table admission_request_fields =
 	FIELD_TABLE(struct api_admission_request, request_rows);
 
-/* A response as it stands on the wire. */
+/* The response as JSON. */
 struct wire_response {
 	const char *uid, *patch_type, *patch;
 	bool allowed;
@@ -152,7 +152,7 @@ void admission_respond(const struct api_admission_response *r, struct strbuf *ou
 	if (r->patch.p != NULL) {
 		json_out_kv(&o, "patchType", PATCH_TYPE);
 		json_out_key(&o, "patch");
-		/* Base64 needs no escaping: straight into the buffer. */
+		/* Base64 needs no escaping: written straight into the buffer. */
 		json_out_raw(&o, STR_LIT("\""));
 		base64_encode(r->patch, out);
 		strbuf_add_ch(out, '"');

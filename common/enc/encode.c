@@ -4,7 +4,7 @@
 #include "base/strbuf.h"
 #include "enc/json/json_out.h"
 
-/* How a kind of field is written, and how its absence is told. */
+/* How a kind of field is written, and how its absence is stored. */
 struct writer {
 	bool (*is_absent)(const void *at);
 	void (*put)(const struct field *f, const void *at, struct json_out *o);
@@ -258,7 +258,7 @@ void encode_object(const struct field_table *t, const void *obj, struct json_out
 		empty = o->buf->len + 2;
 		writers[f->kind].put(f, at, o);
 		if (f->kind == FIELD_OBJ && o->buf->len == empty) {
-			/* It came out as {}: taken back. */
+			/* The member came out as {}: remove it again. */
 			strbuf_truncate(o->buf, len);
 			*o = before;
 		}

@@ -41,7 +41,7 @@ struct pool {
 	unsigned n_workers;
 	pthread_mutex_t lock; /* guards all below and the marked parts above; never nested */
 	struct workqueue *queue;
-	struct strmap *items; /* key -> struct pool_waiting: what waits */
+	struct strmap *items; /* key -> struct pool_waiting: the waiting items */
 	int64_t held_until;   /* Retry-After or the limiter: nothing is sent before */
 	/* The limit of requests in flight, at most workers x slots: reduced to a quarter after the
 	 * API server reported that it is busy, then raised by one for each round of successes. */

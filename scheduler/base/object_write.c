@@ -100,7 +100,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 		return report(target, w, SCHED_STALE, result, err.text);
 	}
 	if (code == -ERR_CONFLICT &&
-	    w->method == HTTP_POST) { /* it exists: that is what was wanted */
+	    w->method == HTTP_POST) { /* the object exists: the create has its effect */
 		return report(target, w, SCHED_DONE, result, err.text);
 	}
 	if (rest_is_refused(code, result)) {

@@ -89,7 +89,7 @@ static bool has_our_gate(const struct api_pod *pod)
 	for (size_t i = 0; i < pod->spec.gates.n; i++) {
 		const char *name = pod->spec.gates.v[i].name;
 
-		if (name != NULL && gate_is_ours(name) != NULL) {
+		if (name != NULL && gate_by_name(name) != NULL) {
 			return true;
 		}
 	}

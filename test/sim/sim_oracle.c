@@ -161,7 +161,7 @@ static void check_gates(struct sim_oracle *o, const struct sim_change *change)
 		if (str_streq(name, KUEUE_GATE_ADMISSION)) {
 			continue; /* of pods that queue by themselves: see sim_groups */
 		}
-		if (gate_is_ours(name) == NULL) {
+		if (gate_by_name(name) == NULL) {
 			sim_world_fail(o->world, "%s: foreign gate %s was removed", change->key,
 				       name);
 		} else if ((decided(o, sim_pod_uid(change->now)) & DECIDED_UNGATE) == 0) {

@@ -112,7 +112,7 @@ void reflector_report_heard(struct reflector_report *r)
 	atomic_store(&r->heard_at, clock_mono(r->clock));
 	if (atomic_exchange(&r->reason, REFLECTOR_REASON_NONE) != REFLECTOR_REASON_NONE &&
 	    r->resource != NULL) {
-		log_info("in step again", LOG_STR("resource", r->resource));
+		log_info("list and watch work again", LOG_STR("resource", r->resource));
 	}
 }
 

@@ -166,7 +166,7 @@ static enum pool_verdict pod_write_finish(void *ctx, void *item, const struct ht
 	if (status_is_success(result->status)) {
 		return w->reading ? judge(target, w, result) : report_done(target, w, result->body);
 	}
-	if (rest_is_passing(result->status)) {
+	if (rest_is_transient(result->status)) {
 		if (!w->reading && result->may_have_been_sent && w->kind->read_after_unknown &&
 		    result->status != STATUS_TOO_MANY_REQUESTS) {
 			return read_back(w, 0, err.text);

@@ -345,7 +345,7 @@ static enum pool_verdict podgroup_finish(void *ctx, void *item, const struct htt
 		it->exact = true;
 		return POOL_RETRY;
 	}
-	if (rest_is_passing(status)) {
+	if (rest_is_transient(status)) {
 		return POOL_RETRY;
 	}
 	return refused(p, it, result);

@@ -50,7 +50,7 @@ static const struct flags_row rows[] = {
 	{ "webhook-service-name", AT(TEXT, webhook_service), .arg = "NAME",
 	  .help = "Service that the certificate is for" },
 	{ "webhook-url", AT(TEXT, webhook_url), .arg = "URL",
-	  .help = "URL whose host the certificate is for" },
+	  .help = "URL of the webhook; the certificate is for its host" },
 	{ "cert-secret", AT(TEXT, cert_secret), .arg = "NAME", .def = "headgate-webhook-tls",
 	  .help = "Secret with CA and serving certificate" },
 	{ "cert-lease", AT(TEXT, cert_lease), .arg = "NAME", .def = "headgate-webhook",

@@ -10,7 +10,8 @@
 #define DAY (24 * HOUR)
 #define YEAR (365 * DAY)
 
-/* Below which span it is written in two units or in one; the second unit is left out when 0. */
+/* Spans below `below`-limits are written in one unit or in two; the second unit is left out when 0.
+ */
 static const struct {
 	int64_t below, unit, rest;
 	const char *unit_name, *rest_name;

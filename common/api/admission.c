@@ -136,7 +136,7 @@ static void put_result(const struct api_admission_response *r, struct json_out *
 	json_out_object_end(o);
 }
 
-void admission_respond(const struct api_admission_response *r, struct strbuf *out)
+void admission_format_response(const struct api_admission_response *r, struct strbuf *out)
 {
 	struct json_out o;
 
@@ -170,7 +170,7 @@ void admission_respond(const struct api_admission_response *r, struct strbuf *ou
 	json_out_end(&o);
 }
 
-void admission_ask(const struct api_admission_request *r, struct strbuf *out)
+void admission_format_request(const struct api_admission_request *r, struct strbuf *out)
 {
 	struct json_out o;
 

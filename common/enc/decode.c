@@ -150,8 +150,8 @@ static struct part begin_part(const struct decoder *d)
 	return (struct part){ reader_mark(d->r), d->first == NULL };
 }
 
-static NOINLINE int end_odd_part(struct decoder *d, const struct part *p, int r,
-				 struct err **ret_named)
+static NOINLINE int end_failed_part(struct decoder *d, const struct part *p, int r,
+				    struct err **ret_named)
 {
 	if (r < 0 && d->partial && !reader_has_failed(d->r)) {
 		reader_rewind(d->r, &p->mark);
@@ -174,7 +174,7 @@ static inline int end_part(struct decoder *d, const struct part *p, int r, struc
 		*ret_named = NULL;
 		return 0;
 	}
-	return end_odd_part(d, p, r, ret_named);
+	return end_failed_part(d, p, r, ret_named);
 }
 
 /* Room for one more item after n; the arena keeps the outgrown array until it is reset. NULL: a

@@ -102,7 +102,7 @@ void pool_add_after(struct pool *p, struct str key, void *item_take, int64_t del
 			workqueue_add(p->queue, key);
 		}
 		if (old != NULL && old->refused) {
-			workqueue_hurry(p->queue, key);
+			workqueue_make_ready(p->queue, key);
 		}
 		pool_worker_wake_one(p);
 	}
@@ -330,7 +330,7 @@ static void speed_up(struct pool *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-void pool_settle(struct pool_slot *s, const struct http_result *result)
+void pool_complete(struct pool_slot *s, const struct http_result *result)
 {
 	struct pool *p = s->pool;
 	enum pool_verdict verdict = p->opt.ops->finish(p->opt.ctx, s->item, result);
@@ -357,7 +357,7 @@ static void on_done(void *ctx, const struct http_result *result)
 		return;
 	}
 	list_remove(&s->node);
-	pool_settle(s, result);
+	pool_complete(s, result);
 }
 
 static void submit(struct pool_slot *s, struct http_call *call)
@@ -412,7 +412,7 @@ bool pool_send_next(struct pool *p, struct pool_worker *w)
 		settle(s, POOL_DONE);
 	} else if (p->opt.may_send != NULL && !p->opt.may_send(p->opt.ctx)) {
 		pool_limiter_give_back(p->opt.limiter);
-		pool_settle(s, &not_leader);
+		pool_complete(s, &not_leader);
 	} else {
 		submit(s, &call);
 	}

@@ -57,7 +57,7 @@ struct pool {
 /* Sends the next item that the worker may send; false: none now. The worker's thread. */
 bool pool_send_next(struct pool *p, struct pool_worker *w);
 /* Runs finish and applies the verdict; afterwards the slot is freed or in `again`. */
-void pool_settle(struct pool_slot *s, const struct http_result *result);
+void pool_complete(struct pool_slot *s, const struct http_result *result);
 /* With the lock held: the time at which the worker could send an item; CLOCK_NEVER: not before a
  * wake-up. */
 int64_t pool_next_send(const struct pool *p, const struct pool_worker *w);

@@ -98,7 +98,7 @@ static void settle_done(struct pool *p, struct pool_worker *w)
 			return;
 		}
 		result = s->result;
-		pool_settle(s, &result);
+		pool_complete(s, &result);
 		free_result(&result);
 	}
 }

@@ -181,7 +181,7 @@ void workqueue_retry(struct workqueue *wq, struct str key)
 	workqueue_retry_up_to(wq, key, wq->opt.delay_max_ns);
 }
 
-void workqueue_hurry(struct workqueue *wq, struct str key)
+void workqueue_make_ready(struct workqueue *wq, struct str key)
 {
 	struct entry *e = strmap_get(wq->entries, key);
 

@@ -13,15 +13,15 @@ struct object_write_spec {
 	enum sched_request request;
 	enum sched_resource resource;
 	enum http_method method;
-	struct str key;           /* reported back: "namespace/name" or "name" */
-	const char *path;         /* URL path */
-	const char *content_type; /* static */
-	struct str body;          /* copied */
-	bool yields;  /* a server-side apply without force, of an object that names its UID: fields
-			 that another field manager has set differently are left as they are
-			 (SCHED_STALE) */
-	bool insists; /* a refused write is reported and sent again, at growing intervals: no
-			 watched object shows when it would be accepted */
+	struct str key;            /* reported back: "namespace/name" or "name" */
+	const char *path;          /* URL path */
+	const char *content_type;  /* static */
+	struct str body;           /* copied */
+	bool keeps_foreign_fields; /* a server-side apply without force, of an object that names its
+			UID: fields that another field manager has set differently are left as they
+			are (SCHED_STALE) */
+	bool retries_refused; /* a refused write is reported and sent again, at growing intervals:
+			 no watched object shows when it would be accepted */
 };
 
 /* Copies the spec; the caller owns the item until it is added to the pool. Sched thread. */

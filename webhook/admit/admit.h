@@ -76,7 +76,7 @@ struct admit_answer {
 	/* The queue that led to a denial or a warning because the view does not have it or has it
 	 * as not open. The view may lag behind the API server, so the caller may look the queue up
 	 * and ask again. NULL: none. */
-	const char *doubt;
+	const char *unconfirmed_queue;
 };
 
 /* 0 with *ret filled, or -ERR_INVALID naming the path in the object that does not decode. */

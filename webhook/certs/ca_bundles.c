@@ -65,7 +65,7 @@ void ca_bundles_remove(struct ca_bundles *b, struct str path)
 	(void)strmap_remove(b->registrations, path);
 }
 
-void ca_bundles_put_off(struct ca_bundles *b, struct str path, int64_t retry_at)
+void ca_bundles_defer(struct ca_bundles *b, struct str path, int64_t retry_at)
 {
 	struct registration *r = strmap_get(b->registrations, path);
 

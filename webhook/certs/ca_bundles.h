@@ -18,7 +18,7 @@ void ca_bundles_destroy(struct ca_bundles *b); /* NULL is fine */
 bool ca_bundles_set(struct ca_bundles *b, struct str path, struct str json);
 void ca_bundles_remove(struct ca_bundles *b, struct str path); /* absent is fine */
 /* Does not return this registration before retry_at (monotonic). */
-void ca_bundles_put_off(struct ca_bundles *b, struct str path, int64_t retry_at);
+void ca_bundles_defer(struct ca_bundles *b, struct str path, int64_t retry_at);
 /* True: finds a registration to patch now, because the caBundle of one of its webhooks is not
  * bundle64 (base64 of PEM); appends its path and a JSON patch that sets it. The patch fails if the
  * webhooks have changed order meanwhile. False: *ret_at is when to ask again, CLOCK_NEVER: every

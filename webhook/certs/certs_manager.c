@@ -209,7 +209,7 @@ static void on_done(void *ctx, const struct http_result *result)
 		if (m->writing_kind == KIND_SECRET) {
 			m->retry_at = at;
 		} else {
-			ca_bundles_put_off(m->bundles, strbuf_str(&m->writing), at);
+			ca_bundles_defer(m->bundles, strbuf_str(&m->writing), at);
 		}
 	} else {
 		backoff_reset(&m->backoff);

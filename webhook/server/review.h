@@ -9,7 +9,7 @@ struct review_outcome {
 	struct str body; /* the answer, in the arena */
 	bool allowed;
 	bool gated;
-	const char *doubt; /* see struct admit_answer; in the arena or static */
+	const char *unconfirmed_queue; /* see struct admit_answer; in the arena or static */
 };
 
 /* q: options, view, arena and namespace_gate are set. A body that is not an AdmissionReview v1:

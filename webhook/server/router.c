@@ -259,14 +259,14 @@ static int decide(const struct router *r, const struct route *route, const struc
 	struct lister *lister = r->opt.lister;
 	const struct admit_view *view = lister_view(lister), *later;
 	int e = review(r, route, view, call, ret, err);
-	bool in_doubt = e == 0 && ret->doubt != NULL;
+	bool unconfirmed = e == 0 && ret->unconfirmed_queue != NULL;
 
 	*ret_wait = 0;
-	if (in_doubt && call->req->server != NULL && !call->req->waited) {
-		*ret_wait = lister_look_up_queue(lister, ret->doubt, call->req->server);
+	if (unconfirmed && call->req->server != NULL && !call->req->waited) {
+		*ret_wait = lister_look_up_queue(lister, ret->unconfirmed_queue, call->req->server);
 	}
 	later = lister_view(lister);
-	if (in_doubt && *ret_wait == 0 && later != view) {
+	if (unconfirmed && *ret_wait == 0 && later != view) {
 		/* Another review may have read the queue since the view was taken. */
 		e = review(r, route, later, call, ret, err);
 	}

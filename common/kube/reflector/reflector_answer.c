@@ -186,7 +186,7 @@ static bool on_frame(void *ctx, const struct watch_frame *f)
 	fetch->had_frame = true;
 	r->silent_streak = 0;
 	note_progress(r);
-	reflector_report_heard(&r->report);
+	reflector_report_contact(&r->report);
 	if (f->type == WATCH_FRAME_BOOKMARK) {
 		r->has_bookmarks = true;
 		if (number_of(f->meta.resource_version) >= r->position_n) {
@@ -334,7 +334,7 @@ void reflector_answer_listed(struct reflector *r)
 {
 	r->missing = false;
 	seen_sweep(r->seen, r->list_no, on_swept, r);
-	reflector_report_heard(&r->report);
+	reflector_report_contact(&r->report);
 	emit_complete(r);
 	end_refresh(r);
 }
@@ -343,7 +343,7 @@ void reflector_answer_missing(struct reflector *r)
 {
 	r->position_n = 0;
 	seen_sweep(r->seen, ++r->list_no, on_swept, r);
-	reflector_report_heard(&r->report);
+	reflector_report_contact(&r->report);
 	if (!r->missing) {
 		r->missing = true;
 		emit_complete(r);

@@ -34,7 +34,7 @@ struct reflector_report {
 	const struct clock *clock;
 	struct metric_family *errors;                  /* NULL: not counted */
 	struct metric_cell *lists, *relists, *watches; /* NULL: not counted */
-	_Atomic int64_t heard_at;                      /* monotonic ns, CLOCK_NEVER: nothing yet */
+	_Atomic int64_t contact_at;                    /* monotonic ns, CLOCK_NEVER: nothing yet */
 	_Atomic(enum reflector_reason) reason;         /* NONE: list and watch work */
 };
 
@@ -50,7 +50,7 @@ void reflector_report_failed(struct reflector_report *r, enum reflector_reason r
 /* The same for an unsuccessful answer. */
 void reflector_report_answer(struct reflector_report *r, const struct http_result *result);
 /* Records that a frame arrived or a list is complete. */
-void reflector_report_heard(struct reflector_report *r);
+void reflector_report_contact(struct reflector_report *r);
 /* Monotonic ns of the last contact with the server during a failure; CLOCK_NEVER: no failure, or
  * not listed yet. */
 int64_t reflector_report_silent_since(const struct reflector_report *r);

@@ -126,7 +126,7 @@ static int read_actions(const struct conf_read *r, const struct jdoc *d, struct 
 	return 0;
 }
 
-/* Both would order queues by shares of their own; Volcano refuses the file, too. */
+/* proportion and drf both order queues by their own shares; Volcano refuses such a file, too. */
 static int check_tier(const struct conf_read *r, size_t tier, struct err *err)
 {
 	bool drf_hierarchy = false, proportion = false;

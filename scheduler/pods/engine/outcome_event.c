@@ -41,7 +41,7 @@ static void tell(struct recorder *r, const struct cluster *c, const struct sched
 	recorder_event(r, &about, row->warning, row->reason, text);
 }
 
-void outcome_event_tell(struct recorder *r, const struct cluster *c, const struct sched_msg *m)
+void outcome_event_record(struct recorder *r, const struct cluster *c, const struct sched_msg *m)
 {
 	for (size_t i = 0; i < ARRAY_LEN(outcome_events); i++) {
 		if (outcome_events[i].request == m->request &&

@@ -7,7 +7,8 @@ struct cluster;
 struct recorder;
 struct sched_msg;
 
-/* An event on the pod that a REQUEST_DONE is about, if that is still there and worth one. */
-void outcome_event_tell(struct recorder *r, const struct cluster *c, const struct sched_msg *m);
+/* Records an event on the pod of a REQUEST_DONE, if the pod still exists and the outcome deserves
+ * one. */
+void outcome_event_record(struct recorder *r, const struct cluster *c, const struct sched_msg *m);
 
 #endif

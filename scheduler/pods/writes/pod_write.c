@@ -136,7 +136,7 @@ static enum pool_verdict judge(const struct pod_write_target *target, struct pod
 	case POD_WRITE_IS_STALE:
 		return report(target, w, SCHED_STALE, w->refused_status, w->refused_text);
 	case POD_WRITE_REFUSED:
-		/* A conflict of versions is passing; every other refusal is final. */
+		/* A conflict of versions is transient; every other refusal is final. */
 		if (w->refused_status != STATUS_CONFLICT && w->refused_status != 0) {
 			return report(target, w, SCHED_REJECTED, w->refused_status,
 				      w->refused_text);

@@ -39,7 +39,7 @@ static void check_queue(const struct admit_request *q, const struct api_pod_grou
 	}
 	queue = admit_find_queue(q->view, name);
 	if (queue == NULL || !admit_queue_is_open(queue)) {
-		a->doubt = name;
+		a->unconfirmed_queue = name;
 	}
 	if (queue == NULL) {
 		admit_deny_invalid(a, q->arena, "spec.queue: queue \"%s\" does not exist", name);

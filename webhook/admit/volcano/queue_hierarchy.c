@@ -54,18 +54,18 @@ void queue_hierarchy_check(const struct admit_request *q, const struct api_queue
 	}
 	for (size_t i = 0; i < q->view->queue_count; i++) {
 		const struct api_queue *other = q->view->queues[i];
-		const char *theirs = field_map_get(&other->meta.annotations, KEYS_HIERARCHY);
+		const char *other_path = field_map_get(&other->meta.annotations, KEYS_HIERARCHY);
 
-		if (theirs == NULL || theirs[0] == '\0' ||
+		if (other_path == NULL || other_path[0] == '\0' ||
 		    str_streq(other->meta.name, queue->meta.name)) {
 			continue;
 		}
-		if (is_at_or_below(path, theirs) || is_at_or_below(theirs, path)) {
+		if (is_at_or_below(path, other_path) || is_at_or_below(other_path, path)) {
 			admit_deny_invalid(
 				ret, q->arena,
 				"annotation %s: \"%s\" and \"%s\" of queue \"%s\": one path "
 				"contains the other",
-				KEYS_HIERARCHY, path, theirs, other->meta.name);
+				KEYS_HIERARCHY, path, other_path, other->meta.name);
 			return;
 		}
 	}

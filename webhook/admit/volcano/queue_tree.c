@@ -116,7 +116,7 @@ void queue_tree_check_place(const struct admit_request *q, const struct api_queu
 	if (!str_streq(parent, KEYS_ROOT_QUEUE)) {
 		up = admit_find_queue(q->view, parent);
 		if (up == NULL) {
-			ret->doubt = parent;
+			ret->unconfirmed_queue = parent;
 			admit_deny_invalid(ret, q->arena,
 					   "spec.parent: queue \"%s\" does not exist", parent);
 			return;

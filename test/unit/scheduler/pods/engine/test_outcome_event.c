@@ -50,7 +50,7 @@ static void which_ends_are_told(void **state)
 		t = cluster_fixture_task(c, "p", cluster_fixture_podgroup(c, "j", "q", 1), 1);
 		m.key = STR_LIT("ns/p");
 		m.uid = cases[i].uid == NULL ? t->uid : cases[i].uid;
-		outcome_event_tell(r, c, &m);
+		outcome_event_record(r, c, &m);
 		assert_int_equal(pool_waiting(recorder_pool(r)), cases[i].told);
 		recorder_destroy(r);
 		fake_transport_destroy(net);

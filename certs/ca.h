@@ -1,5 +1,5 @@
-/* certs/ca.h: makes a certificate authority of its own: ECDSA P-256, self-signed, may sign leaves
- * only. Any thread. */
+/* certs/ca.h: creates a self-signed certificate authority: ECDSA P-256, may sign leaves only. Any
+ * thread. */
 #ifndef CERTS_CA_H
 #define CERTS_CA_H
 

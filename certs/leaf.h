@@ -1,4 +1,4 @@
-/* certs/leaf.h: makes server certificates signed by a CA: ECDSA P-256, names in the
+/* certs/leaf.h: creates server certificates signed by a CA: ECDSA P-256, names in the
  * subjectAltName (Kubernetes ignores common names). Any thread. */
 #ifndef CERTS_LEAF_H
 #define CERTS_LEAF_H

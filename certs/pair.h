@@ -1,5 +1,5 @@
 /* certs/pair.h: a certificate (chain) and its private key as PEM text. OpenSSL stays inside certs/.
- * Any thread; a struct pair is owned by whoever initialised it. */
+ * Any thread; a struct pair is owned by the code that initialised it. */
 #ifndef CERTS_PAIR_H
 #define CERTS_PAIR_H
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# image/provenance.sh VERSION DIGEST: an in-toto statement with SLSA v1 provenance of the image whose
-# manifest has this SHA-256, on standard output: the commit, the compiler, the C library's headers. It is
+# image/provenance.sh VERSION DIGEST: prints an in-toto statement with SLSA v1 provenance of the
+# image with this manifest digest (SHA-256): the commit, the compiler, the C library's headers. It is
 # a claim of the builder; BUILDER_ID (a URI) says which builder that is.
 set -eu
 version=$1

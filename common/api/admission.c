@@ -47,7 +47,7 @@ static const struct field request_rows[] = {
 const struct field_table admission_request_fields =
 	FIELD_TABLE(struct api_admission_request, request_rows);
 
-/* A response as it stands on the wire. */
+/* The response as JSON. */
 struct wire_response {
 	const char *uid, *patch_type, *patch;
 	int8_t allowed; /* FIELD_TRI_ABSENT counts as false */
@@ -115,7 +115,7 @@ int admission_parse(struct str body, struct arena *arena, struct api_admission_r
 	return 0;
 }
 
-void admission_respond(const struct api_admission_response *r, struct strbuf *out)
+void admission_format_response(const struct api_admission_response *r, struct strbuf *out)
 {
 	CLEANUP(strbuf_finish) struct strbuf patch = STRBUF_INIT;
 	struct api_status denial = {
@@ -144,7 +144,7 @@ void admission_respond(const struct api_admission_response *r, struct strbuf *ou
 	encode_text(&review_fields, &review, out);
 }
 
-void admission_ask(const struct api_admission_request *r, struct strbuf *out)
+void admission_format_request(const struct api_admission_request *r, struct strbuf *out)
 {
 	struct api_admission_request request = *r;
 	const struct review review = { .api_version = VERSION, .kind = KIND, .request = &request };

@@ -48,9 +48,9 @@ extern const struct field_table admission_request_fields;
 int admission_parse(struct str body, struct arena *arena, struct api_admission_request *ret,
 		    struct err *err);
 /* Appends the whole AdmissionReview (patch as base64 of type JSONPatch). */
-void admission_respond(const struct api_admission_response *r, struct strbuf *out);
+void admission_format_response(const struct api_admission_response *r, struct strbuf *out);
 /* Appends a whole AdmissionReview that asks for a decision; object texts are copied as they are. */
-void admission_ask(const struct api_admission_request *r, struct strbuf *out);
+void admission_format_request(const struct api_admission_request *r, struct strbuf *out);
 /* Reads an answer; the patch is decoded from base64 into the arena. */
 int admission_parse_response(struct str body, struct arena *arena,
 			     struct api_admission_response *ret, struct err *err);

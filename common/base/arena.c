@@ -33,7 +33,7 @@ struct chunk {
 	char bytes[] __attribute__((aligned(16)));
 };
 
-/* The first chunk is the one that small requests are served from. */
+/* The first chunk serves small requests. */
 struct arena {
 	struct chunk *chunks;
 	size_t chunk_size;
@@ -106,8 +106,8 @@ void arena_reset(struct arena *a)
 	if (a->chunks == NULL) {
 		return;
 	}
-	/* Many chunks become one of their total size: an arena that does the same work in each
-	 * round soon holds one chunk that everything fits into. */
+	/* Replaces many chunks by one of their total size: an arena that does the same work in each
+	 * round soon has one chunk with room for all of it. */
 	if (a->chunks->next != NULL) {
 		free_chunks(a);
 		add_chunk(a, held, true);
@@ -169,7 +169,7 @@ char *arena_dup_n(struct arena *a, const char *bytes, size_t len)
 
 char *arena_vprintf(struct arena *a, const char *fmt, va_list args)
 {
-	char small[512]; /* what fits here is not formatted twice */
+	char small[512]; /* shorter texts are formatted once */
 	va_list again;
 	char *text;
 	int n;

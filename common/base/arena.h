@@ -16,7 +16,7 @@ struct arena *arena_create(size_t chunk_size);
 void arena_destroy(struct arena *a);    /* NULL is fine */
 void arena_destroyp(struct arena **pa); /* for CLEANUP */
 
-/* Forgets everything but keeps the memory for re-use. All pointers into it become invalid. */
+/* Frees everything at once but keeps the memory for re-use. All pointers into it become invalid. */
 void arena_reset(struct arena *a);
 
 MUST_USE void *arena_alloc(struct arena *a, size_t size);              /* not zeroed */

@@ -98,7 +98,7 @@ void clock_format_micro(int64_t wall_ns, char out[CLOCK_RFC3339_MAX])
 	snprintf(out + n, CLOCK_RFC3339_MAX - n, ".%06dZ", ns / 1000);
 }
 
-/* Takes one byte c off the front. */
+/* Consumes one byte if it is c. */
 static bool eat(struct str *s, char c)
 {
 	if (s->len == 0 || s->p[0] != c) {
@@ -159,7 +159,7 @@ static bool eat_zone(struct str *s, int *ret_offset_s)
 	return true;
 }
 
-/* The sum of seconds and nanoseconds since 1970, or the earliest or latest time there is. */
+/* Seconds and nanoseconds since 1970 as one number, clamped to the int64 range. */
 static int64_t wall_of(int64_t s, int ns)
 {
 	int64_t wall;
@@ -183,13 +183,13 @@ int64_t clock_of_utc(const struct tm *utc)
 	return wall_of(timegm(&copy), 0);
 }
 
-/* Seconds since 1970; false: there is no such day. */
+/* Seconds since 1970; false: the date does not exist. */
 static bool seconds_of(struct tm *utc, int64_t *ret)
 {
 	const int day = utc->tm_mday;
 
 	*ret = timegm(utc);
-	/* Of February 30 timegm makes a day of March. */
+	/* timegm normalizes: February 30 becomes a day in March. */
 	return utc->tm_mday == day;
 }
 

@@ -21,7 +21,7 @@ int(err_set)(struct err *err, enum err_code code, const char *fmt, ...)
 	if (err == NULL) {
 		return -(int)code;
 	}
-	/* Formatted aside: the arguments may point into err->text. */
+	/* Formatted into a copy: the arguments may point into err->text. */
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);

@@ -1,6 +1,6 @@
 /* common/base/mix.h: one step of a fingerprint of 64-bit words. Equal words in equal order give
- * equal fingerprints, in every process: collections/hash.h is for keys that others choose. Any
- * thread. */
+ * equal fingerprints, in every process. Collisions can be constructed; for keys from outside use
+ * collections/hash.h. Any thread. */
 #ifndef COMMON_BASE_MIX_H
 #define COMMON_BASE_MIX_H
 

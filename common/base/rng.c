@@ -39,7 +39,7 @@ uint64_t rng_next(struct rng *r)
 
 uint64_t rng_below(struct rng *r, uint64_t bound)
 {
-	/* The lowest 2^64 mod bound values are rejected: the rest divides evenly. */
+	/* Rejects the lowest 2^64 mod bound values; the remaining range is a multiple of bound. */
 	uint64_t reject = (0 - bound) % bound;
 	uint64_t n;
 

@@ -11,7 +11,7 @@
 struct strbuf {
 	char *p; /* never NULL: an empty buffer points to a shared "" */
 	size_t len;
-	size_t cap; /* 0: p is not ours */
+	size_t cap; /* 0: p is the shared "" */
 };
 
 extern char strbuf_empty[1];

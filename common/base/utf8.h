@@ -11,9 +11,9 @@
 #define UTF8_REPLACEMENT_CHARACTER 0xfffd /* in place of malformed bytes, as in Go */
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"   /* its bytes */
 
-/* Strings in memory end with a NUL, yet JSON has \u0000, which the API server accepts. It is stored
- * as two bytes that do not occur in UTF-8, the overlong form that Java uses in class files, so that
- * a string with it equals no other one. */
+/* Strings in memory end with a NUL, but JSON has \u0000, which the API server accepts. It is stored
+ * as two bytes that valid UTF-8 never contains (the overlong form that Java uses in class files),
+ * so that such a string equals no other. */
 #define UTF8_NUL "\xc0\x80"
 
 /* Length of the well-formed sequence at p (1..4, an ASCII byte included); 0: malformed, or p is the

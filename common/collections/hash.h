@@ -1,6 +1,6 @@
 /* common/collections/hash.h: the hash for tables with keys from outside: SipHash-1-3 with a random
- * key per process, so that colliding keys cannot be chosen. It differs from process to process: no
- * output and no order may depend on it (str_hash is for that). Any thread. */
+ * key per process, so that colliding keys cannot be chosen. Its values differ from process to
+ * process: no output and no order may depend on them (use str_hash for that). Any thread. */
 #ifndef COMMON_COLLECTIONS_HASH_H
 #define COMMON_COLLECTIONS_HASH_H
 

@@ -49,7 +49,7 @@ static size_t sift_down(struct heap *h, size_t i, void *elem)
 	return i;
 }
 
-/* After the element at index was put there: to where it belongs. */
+/* Moves the element at index up or down to its place. */
 static void settle(struct heap *h, size_t index)
 {
 	void *elem;

@@ -24,11 +24,11 @@ struct name {
 	uint32_t hash;
 };
 
-/* Open addressing with linear probing; a slot holds id + 1, 0 is free. Names leave it only when it
- * is made anew. */
+/* Open addressing with linear probing; a slot holds id + 1, 0 is free. The slots are rebuilt by
+ * rehash(), which leaves swept names out. */
 struct intern {
 	struct VEC(struct name) names;
-	struct VEC(uint32_t) gaps; /* free ids, the one to be used next at the end */
+	struct VEC(uint32_t) gaps; /* free ids; the last one is used next */
 	uint32_t *slots;
 	uint32_t nslots; /* power of two, more than 4/3 of the names */
 	uint32_t max;
@@ -70,7 +70,7 @@ static bool is_name(const struct name *n, struct str name, uint32_t hash)
 	return n->hash == hash && str_eq((struct str){ n->text->bytes, n->len }, name);
 }
 
-/* The slot where name is, or the free one where it belongs. */
+/* The slot of name, or the free slot where it would be added. */
 static uint32_t probe(const struct intern *t, struct str name, uint32_t hash)
 {
 	uint32_t i = hash & (t->nslots - 1);
@@ -81,7 +81,7 @@ static uint32_t probe(const struct intern *t, struct str name, uint32_t hash)
 	return i;
 }
 
-/* Makes the slots anew, for one name more than there are. */
+/* Rebuilds the slots with room for one more name. */
 static void rehash(struct intern *t)
 {
 	free(t->slots);

@@ -23,7 +23,7 @@ struct mpsc *mpsc_create(void)
 	struct mpsc *q = xmalloc_zero(1, sizeof(*q));
 
 	q->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	/* A process that cannot make its queues cannot run; there are few, made at start. */
+	/* A process cannot run without its queues; there are few, created at start. */
 	if (q->fd < 0 || pthread_mutex_init(&q->lock, NULL) != 0) {
 		abort();
 	}
@@ -89,8 +89,8 @@ struct mpsc_node *mpsc_drain(struct mpsc *q)
 {
 	struct mpsc_node *all;
 
-	/* The eventfd first: a push after the list is taken must leave it readable. The reverse
-	 * race only costs one idle wake-up. */
+	/* Clear the eventfd first: a push after the list is taken must leave it readable. The
+	 * reverse race only costs one idle wake-up. */
 	clear_fd(q);
 	pthread_mutex_lock(&q->lock);
 	all = q->first;

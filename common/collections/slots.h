@@ -1,7 +1,10 @@
-/* common/collections/slots.h: pointers by dense id. The id of an element that was removed is used
- * again, the latest one first. struct SLOTS(struct pod) pods = SLOTS_INIT; pod->id =
- * slots_add(&pods, pod);  pods.v[id] is NULL for a free id, id < pods.n slots_remove(&pods,
- * pod->id); slots_finish(&pods); Owner: one thread. The elements are the caller's. */
+/* common/collections/slots.h: pointers by dense id. The id of a removed element is used again, the
+ * most recently freed one first.
+ *   struct SLOTS(struct pod) pods = SLOTS_INIT;
+ *   pod->id = slots_add(&pods, pod);  pods.v[id] is NULL for a free id, id < pods.n
+ *   slots_remove(&pods, pod->id);
+ *   slots_finish(&pods);
+ * Owner: one thread. The elements are the caller's. */
 #ifndef COMMON_COLLECTIONS_SLOTS_H
 #define COMMON_COLLECTIONS_SLOTS_H
 

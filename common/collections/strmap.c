@@ -150,7 +150,7 @@ void strmap_clear(struct strmap *m)
 	struct entry *e = m->head;
 	struct entry *next;
 
-	/* Frees the table first: the entries need not be unlinked one by one. */
+	/* The whole table first: then entries need not be unlinked one by one. */
 	HASH_CLEAR(hh, m->head);
 	for (; e != NULL; e = next) {
 		next = e->hh.next;

@@ -46,7 +46,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* The bytes of the last, shorter group: n digits were read, then pad equal signs. */
+/* Appends the bytes of the last, shorter group: n digits, then pad equal signs. */
 static bool put_tail(uint32_t v, unsigned n, unsigned pad, struct strbuf *out)
 {
 	if (n == 0 && pad == 0) {

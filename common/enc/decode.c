@@ -13,7 +13,7 @@
 
 #define FIRST_ITEMS 4 /* room of a list at first; doubled when full */
 
-/* One member, item or entry while it is read. */
+/* A member, list item or map entry being read. */
 struct part {
 	struct reader_mark mark;
 	bool complete; /* nothing was left out before it */
@@ -82,7 +82,7 @@ static int get_int(struct decoder *d, int64_t min, int64_t max, int64_t *ret)
 static int get_i32(struct decoder *d, bool optional, void *at)
 {
 	int64_t n = 0;
-	/* The least value stands for absence. */
+	/* INT32_MIN stands for absence. */
 	int r = get_int(d, optional ? INT32_MIN + 1 : INT32_MIN, INT32_MAX, &n);
 
 	if (r == 0) {
@@ -150,8 +150,8 @@ static struct part begin_part(const struct decoder *d)
 	return (struct part){ reader_mark(d->r), d->first == NULL };
 }
 
-static NOINLINE int end_odd_part(struct decoder *d, const struct part *p, int r,
-				 struct err **ret_named)
+static NOINLINE int end_failed_part(struct decoder *d, const struct part *p, int r,
+				    struct err **ret_named)
 {
 	if (r < 0 && d->partial && !reader_has_failed(d->r)) {
 		reader_rewind(d->r, &p->mark);
@@ -166,19 +166,19 @@ static NOINLINE int end_odd_part(struct decoder *d, const struct part *p, int r,
 	return r;
 }
 
-/* r: how reading the part ended. Positive: the part is to be left out, and the reader stands behind
- * it. *ret_named: the error whose path lacks this part, NULL: none. */
+/* r: the result of reading the part. Positive: leave the part out; the reader is past it.
+ * *ret_named: the error that still lacks this part in its path, NULL: none. */
 static inline int end_part(struct decoder *d, const struct part *p, int r, struct err **ret_named)
 {
 	if (LIKELY(r == 0 && !d->partial)) {
 		*ret_named = NULL;
 		return 0;
 	}
-	return end_odd_part(d, p, r, ret_named);
+	return end_failed_part(d, p, r, ret_named);
 }
 
-/* Room for one more item behind n; the arena keeps the outgrown array until it is reset. NULL: a
- * limit is reached, and said. */
+/* Room for one more item after n; the arena keeps the outgrown array until it is reset. NULL: a
+ * limit is reached; the error is set. */
 static char *make_room(struct decoder *d, char *items, size_t n, size_t *cap, size_t size)
 {
 	char *more;
@@ -229,8 +229,7 @@ static size_t pair_size(unsigned kind)
 				       : sizeof(struct field_int_pair);
 }
 
-/* Whether an entry that could not be read stays in the map all the same, with the largest amount.
- */
+/* Whether an invalid map entry is kept, with the largest amount. */
 static bool keep_pair(unsigned kind, int r, char *item)
 {
 	if (r < 0 || kind != FIELD_RESOURCES) {
@@ -456,8 +455,8 @@ static int get_value(struct decoder *d, const struct field *f, void *at)
 	return -ERR_INTERNAL;
 }
 
-/* The row of key. Members mostly come in the order of the rows: the search begins behind the last
- * one found. */
+/* The row of key. JSON members mostly come in the order of the rows, so the search starts after the
+ * last row found. */
 static const struct field *find_row(const struct field_table *t, struct str key, unsigned *hint)
 {
 	unsigned i = *hint;
@@ -474,8 +473,8 @@ static const struct field *find_row(const struct field_table *t, struct str key,
 	return NULL;
 }
 
-/* A member named twice: the last wins, so what the first left must go. */
-static void forget(const struct field *f, char *obj)
+/* A duplicate member: the last one wins, so the value of the first is cleared. */
+static void clear_member(const struct field *f, char *obj)
 {
 	const struct field_table one = { .rows = f, .count = 1, .size = 0 };
 	size_t size = f->kind == FIELD_OBJ_PTR ? sizeof(void *) : f->size;
@@ -507,7 +506,7 @@ static int get_object(struct decoder *d, const struct field_table *t, void *obj)
 		}
 		bit = UINT64_C(1) << (f - t->rows);
 		if (UNLIKELY((seen & bit) != 0)) {
-			forget(f, obj);
+			clear_member(f, obj);
 		}
 		seen |= bit;
 		if (reader_kind(d->r) == JDOC_NULL) {
@@ -523,7 +522,7 @@ static int get_object(struct decoder *d, const struct field_table *t, void *obj)
 			return r;
 		}
 		if (UNLIKELY(r > 0)) {
-			forget(f, obj);
+			clear_member(f, obj);
 		}
 	}
 	return reader_has_failed(d->r) ? -ERR_INVALID : 0;

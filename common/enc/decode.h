@@ -3,13 +3,13 @@
  * as absent; of duplicate members the last wins. Errors name the path:
  * `spec.containers[2].resources.requests.cpu: invalid quantity "1x"`. Any thread.
  *
- * Limits: DECODE_MAX_ITEMS items in one list or map: an item takes two bytes at least where objects
- * are stored, and etcd takes no request of more than 1.5 MiB, so no stored object has more.
- * DECODE_MAX_BYTES of memory for the lists and maps of one object, room for growth included: forty
- * times the largest object that is stored; reached only by lists of empty objects, which no schema
- * of a kind that is decoded permits. Times are clamped to the years 1823 to 2116 (DECODE_MAX_TIME
- * ns around 1970), so that neither sum nor difference of two overflows. The depth limit is the
- * scanner's (the tables themselves are a finite tree). */
+ * Limits: DECODE_MAX_ITEMS items in one list or map: an item takes at least two bytes in etcd,
+ * which accepts no request of more than 1.5 MiB, so no stored object has more. DECODE_MAX_BYTES of
+ * memory for the lists and maps of one object, including room for growth: forty times the largest
+ * stored object; only lists of empty objects reach it, and no schema of a decoded kind permits
+ * those. Times are clamped to the years 1823 to 2116 (DECODE_MAX_TIME ns around 1970), so that
+ * neither sum nor difference of two overflows. The depth limit is the scanner's (the tables
+ * themselves are a finite tree). */
 #ifndef COMMON_ENC_DECODE_H
 #define COMMON_ENC_DECODE_H
 

@@ -22,7 +22,7 @@ struct decoder {
 	struct err *later; /* takes the errors after it */
 };
 
-/* Paths are assembled on the way up: each level puts its element before ": <error>". */
+/* Paths are built on the way up: each level puts its element before ": <error>". */
 int decode_wrong_kind(struct decoder *d, const char *want);
 /* A value as text; slice: borrowed from the document. */
 int decode_raw(struct decoder *d, bool slice, struct str *ret);

@@ -4,7 +4,7 @@
 #include "base/strbuf.h"
 #include "enc/json/json_out.h"
 
-/* How a kind of field is written, and how its absence is found. */
+/* How a kind of field is written, and how its absence is stored. */
 struct writer {
 	bool (*is_absent)(const void *at);
 	void (*put)(const struct field *f, const void *at, struct json_out *o);
@@ -275,7 +275,7 @@ void encode_members(const struct field_table *t, const void *obj, const void *co
 		encode_members(f->sub, at, nulls, o);
 		json_out_object_end(o);
 		if (o->buf->len == empty) {
-			/* It came out as {}: taken back. */
+			/* The member came out as {}: remove it again. */
 			strbuf_truncate(o->buf, len);
 			*o = before;
 		}

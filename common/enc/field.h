@@ -27,7 +27,7 @@
 #define FIELD_NO_TIME FIELD_NO_I64
 #define FIELD_TRI_ABSENT (-1)
 
-/* Values of string maps etc. begin with the key and are sorted by it, bytewise. */
+/* Entries of maps begin with the key and are sorted by it, bytewise. */
 struct field_pair {
 	const char *key, *value; /* value not NULL, except in a merge patch (encode.h) */
 };

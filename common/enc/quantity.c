@@ -11,7 +11,7 @@
 #define NANO_DIGITS 28 /* NANO_MAX has this many */
 #define EXPONENT_CAP 10000
 
-/* A quantity taken apart: digits before and behind the point, and what the suffix means. */
+/* A parsed quantity: digits before and after the point, and the meaning of the suffix. */
 struct parts {
 	bool negative;
 	struct str whole, fraction;
@@ -35,7 +35,7 @@ static struct str eat_digits(struct str *s)
 	return digits;
 }
 
-/* "e3", "E-6": behind the letter a sign is allowed and a digit needed. */
+/* "e3", "E-6": after the letter a sign is allowed and a digit required. */
 static bool parse_exponent(struct str s, struct parts *p)
 {
 	bool negative = s.len > 0 && s.p[0] == '-';

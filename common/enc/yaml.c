@@ -26,7 +26,7 @@ struct anchor {
 /* A mapping or sequence that is still open. */
 struct frame {
 	struct jdoc *container; /* owned until it is closed */
-	char *key;              /* of the member whose value comes next; NULL: a key comes next */
+	char *key;              /* of the member that gets the next value; NULL: a key comes next */
 	char *anchor;
 	struct jdoc *merge;  /* array of mappings named by <<, NULL: none */
 	struct strmap *seen; /* member names, for finding duplicates */
@@ -132,7 +132,7 @@ static int take_merge(struct builder *b, struct frame *f, struct jdoc *value_tak
 	return 0;
 }
 
-/* Puts a finished value where it belongs; takes it. */
+/* Adds a finished value to the open mapping or sequence, or makes it the root; takes it. */
 static int place(struct builder *b, struct jdoc *value_take)
 {
 	struct jdoc *value CLEANUP(jdoc_destroyp) = value_take;
@@ -157,7 +157,7 @@ static int place(struct builder *b, struct jdoc *value_take)
 		return r;
 	}
 	strmap_set(f->seen, str_of(f->key), f);
-	/* Known to be new: appending does not search. */
+	/* The key is new: appending does not search. */
 	jdoc_add_take(f->container, f->key, take_ptr(&value));
 	xmalloc_freep(&f->key);
 	return 0;
@@ -172,7 +172,7 @@ static int on_key(struct builder *b, struct frame *f, struct str text)
 	return 0;
 }
 
-/* A quoted "\0" as all strings have it in memory. */
+/* Converts the NULs of a quoted "\0" to UTF8_NUL, as in all strings in memory. */
 static struct str with_nul_pair(struct str text, struct strbuf *out)
 {
 	for (size_t i = 0; i < text.len; i++) {
@@ -325,7 +325,7 @@ static int on_event(struct builder *b, const yaml_event_t *ev)
 	return 0;
 }
 
-/* Up to the end of the next document: 1, b->root is set; 0: end of the stream. */
+/* Parses up to the end of the next document: 1, b->root is set; 0: end of the stream. */
 static int next_document(struct builder *b)
 {
 	yaml_event_type_t type;
@@ -445,7 +445,8 @@ static int write_out(void *ctx, unsigned char *bytes, size_t len)
 	return 1;
 }
 
-/* libyaml fails here only on bugs of ours: allocation has its own end and the sink never fails. */
+/* libyaml fails here only because of bugs of ours: running out of memory aborts, and the sink never
+ * fails. */
 static void emit(yaml_emitter_t *e, yaml_event_t *ev)
 {
 	int ok = yaml_emitter_emit(e, ev);
@@ -465,7 +466,7 @@ static void emit_scalar(yaml_emitter_t *e, struct str text, yaml_scalar_style_t 
 	emit(e, &ev);
 }
 
-/* libyaml refuses UTF8_NUL, which is no UTF-8, and writes a NUL as the escape. */
+/* libyaml refuses UTF8_NUL, which is not UTF-8, but writes a NUL as an escape. */
 static struct str without_nul_pair(struct str text, struct strbuf *out)
 {
 	for (const char *p = text.p, *end = p + text.len; p < end; p++) {

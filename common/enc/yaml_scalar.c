@@ -164,7 +164,7 @@ struct jdoc *yaml_scalar_resolve(struct str text)
 	return jdoc_new_str_n(text);
 }
 
-/* 2026-01-02 and what follows in a timestamp; 12:30:45, a number to base 60 in YAML 1.1. */
+/* A date or timestamp (2026-01-02...), or 12:30:45, a base-60 number in YAML 1.1. */
 static bool is_time_like(struct str s)
 {
 	size_t n = count_digits(s);

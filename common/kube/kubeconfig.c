@@ -13,7 +13,7 @@
 
 #define ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 
-/* Which of the strings behind tls sits where in owned[]. */
+/* Indices into owned[]: the strings that `tls` points to. */
 enum { OWN_CA_FILE, OWN_CA_PEM, OWN_CERT_FILE, OWN_CERT_PEM, OWN_KEY_FILE, OWN_KEY_PEM, OWN_NAME };
 
 void kubeconfig_destroy(struct kubeconfig *c)
@@ -45,7 +45,7 @@ static char *in_dir(const char *dir, const char *path)
 	return xmalloc_printf("%s/%s", dir, path);
 }
 
-/* The member of `list` ("clusters", ...) with this name; its `inner` object. */
+/* Finds the entry of `list` ("clusters", ...) with this name; *ret is its `inner` object. */
 static int find_named(const struct jdoc *doc, const char *list, const char *inner, const char *name,
 		      const struct jdoc **ret, struct err *err)
 {
@@ -83,7 +83,7 @@ static int refuse(const struct jdoc *obj, const char *key, const char *why, stru
 	return err_set(err, ERR_INVALID, "%s: %s", key, why);
 }
 
-/* A PEM given inline ("KEY-data", base64, wins) or as a path ("KEY"). */
+/* Loads a PEM that is given inline ("KEY-data", base64, takes precedence) or as a path ("KEY"). */
 static int load_pem(const struct jdoc *obj, const char *key, const char *dir, char **ret_file,
 		    char **ret_pem, struct err *err)
 {

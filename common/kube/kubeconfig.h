@@ -19,7 +19,7 @@ struct kubeconfig {
 	char *server;     /* "https://host:port", no trailing slash */
 	char *namespace_; /* "default" when not given */
 	char *token;      /* or NULL */
-	char *token_file; /* or NULL; wins over token and is read again */
+	char *token_file; /* or NULL; takes precedence over token, and is read again */
 	struct http_loop_tls tls;
 	char *owned[KUBECONFIG_OWNED_]; /* private: storage behind tls */
 };

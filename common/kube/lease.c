@@ -17,34 +17,34 @@
 #include "kube/transport.h"
 #include "kube/wakeup.h"
 
-/* One attempt is GET, a decision, and a PUT or POST; a holder that knows the current object saves
+/* One attempt is GET, a decision, and a PUT or POST; a holder that knows the current object skips
  * the GET. All of it runs on the transport's thread, at most one request at a time.
  *
- *   1. every retry period (at once after a conflict while held) attempt()
- *   2. holder is us: renew; nobody (released) or expired: take it; absent: create it; else wait
- *   3. an answered write moves the time until which we may send: from the moment the write was
- *      *sent*, because others may count from as early as that
- *   4. no answered write within the renew deadline: lost */
+ *   1. every retry period (at once after a conflict while held): attempt()
+ *   2. held by us: renew; released or expired: take it; absent: create it; else wait
+ *   3. a successful write extends the time until which we may send, counted from the moment the
+ *      write was *sent*, because other candidates may count from as early as that
+ *   4. no successful write within the renew deadline: lost */
 
 enum claim {
 	CLAIM_RENEW,   /* ours and held */
 	CLAIM_REOWN,   /* ours by name, but not held */
 	CLAIM_FREE,    /* released by its holder, or just created */
-	CLAIM_EXPIRED, /* another's, whose time has run out */
+	CLAIM_EXPIRED, /* held by another candidate, but expired */
 	CLAIM_RELEASE,
 	CLAIM_NONE,
 };
 
 struct request {
-	struct lease *owner; /* NULL: nobody is interested any more */
+	struct lease *owner; /* NULL: the lease was destroyed; ignore the answer */
 	uint64_t id;
 	bool is_get;
 	enum claim claim;
 	int64_t sent_at;
 };
 
-/* A wish from another thread, under way to the transport's. */
-struct wish {
+/* A start or a release requested by another thread, queued for the transport's thread. */
+struct command {
 	struct list_node node;
 	struct lease *owner;
 	bool release;
@@ -59,17 +59,19 @@ struct lease {
 	struct rng rng;
 	struct wakeup *attempt_timer, *deadline_timer;
 	struct request *request;
-	pthread_mutex_t lock; /* guards wishes */
-	struct list_node wishes;
-	struct jdoc *doc;     /* the Lease as last seen; NULL: unknown or absent */
-	bool doc_is_current;  /* may be written without a GET */
-	int64_t observed_at;  /* when its spec was first seen as it is */
-	bool never_left;      /* since we asked for a free or expired one, it has named no other */
+	pthread_mutex_t lock; /* guards commands */
+	struct list_node commands;
+	struct jdoc *doc;    /* the Lease as last seen; NULL: unknown or absent */
+	bool doc_is_current; /* may be written without a GET */
+	int64_t observed_at; /* when this spec was first seen */
+	bool never_left;     /* no other holder was seen since we wrote a claim to a free or expired
+				lease */
 	bool retried_at_once; /* after a conflict; not twice in a row */
 	bool held;
 	bool stopped; /* released or closed: no more attempts */
 	bool releasing, release_retried;
-	int64_t settled_at; /* mono: all that an earlier process of our name sent has ended */
+	int64_t settled_at; /* mono: by then, all writes of an earlier process of our name have
+			       ended */
 	void (*on_released)(void *ctx);
 	void *released_ctx;
 	atomic_bool is_held, gave_up;
@@ -99,7 +101,7 @@ static int64_t duration_of(const struct lease *l, const struct jdoc *doc)
 	return s > 0 && s < INT64_MAX / CLOCK_NS_PER_S ? s * CLOCK_NS_PER_S : l->opt.duration_ns;
 }
 
-/* Takes doc. The age of a record counts from when we first saw it, whatever its renewTime says. */
+/* Takes doc. The age of a record counts from when we first saw it; its renewTime is ignored. */
 static void observe(struct lease *l, struct jdoc *doc)
 {
 	if (l->doc == NULL || !jdoc_equal(jdoc_get(l->doc, "spec"), jdoc_get(doc, "spec"))) {
@@ -150,14 +152,15 @@ static struct jdoc *new_lease(const struct lease *l)
 	return doc;
 }
 
-/* The whole object as last seen with our fields changed: what we do not know is kept, and its
- * resourceVersion makes the write conditional. NULL: its spec is no object. */
+/* The object as last seen with our fields changed: unknown fields are kept, and its resourceVersion
+ * makes the write conditional. NULL: its spec is not an object. */
 static struct jdoc *claimed(const struct lease *l, enum claim claim)
 {
 	struct jdoc *doc = l->doc == NULL ? new_lease(l) : jdoc_copy(l->doc);
 	struct jdoc *spec = jdoc_ensure_object(doc, "spec");
 	int64_t transitions = jdoc_int(jdoc_get(spec, "leaseTransitions"), 0);
-	bool counts = transitions >= 0 && transitions < INT32_MAX; /* else another wrote nonsense */
+	bool counts =
+		transitions >= 0 && transitions < INT32_MAX; /* else the stored value is invalid */
 	char now[CLOCK_RFC3339_MAX];
 	bool release = claim == CLAIM_RELEASE;
 
@@ -181,13 +184,13 @@ static struct jdoc *claimed(const struct lease *l, enum claim claim)
 
 /* ---- gaining and losing ---- */
 
-/* A candidate looks twice as often as the holder renews, since the time of the record counts from
- * when it was seen, and again in the moment in which that time is over. */
-static int64_t candidate_looks_at(struct lease *l)
+/* A candidate reads the lease twice per renewal of the holder, because a record's age counts from
+ * when it was seen, and once more when it expires. */
+static int64_t next_candidate_attempt(struct lease *l)
 {
 	int64_t now = now_of(l), wait = l->opt.retry_ns / 2, left;
 
-	/* Candidates must not ask in step. */
+	/* Jitter, so that candidates do not read at the same moment. */
 	wait += (int64_t)rng_below(&l->rng, (uint64_t)wait / 5 + 1);
 	if (l->doc != NULL && holder_of(l->doc)[0] != '\0') {
 		left = duration_of(l, l->doc) - (now - l->observed_at);
@@ -199,7 +202,8 @@ static int64_t candidate_looks_at(struct lease *l)
 static void retry_later(struct lease *l)
 {
 	l->retried_at_once = false;
-	wakeup_set(l->attempt_timer, l->held ? now_of(l) + l->opt.retry_ns : candidate_looks_at(l));
+	wakeup_set(l->attempt_timer,
+		   l->held ? now_of(l) + l->opt.retry_ns : next_candidate_attempt(l));
 }
 
 static void forget_hold(struct lease *l)
@@ -295,7 +299,7 @@ static void write_claim(struct lease *l, enum claim claim)
 	call.method = l->doc == NULL ? HTTP_POST : HTTP_PUT;
 	call.url = l->doc == NULL ? l->list_path : l->item_path;
 	call.body = strbuf_str(&body);
-	l->doc_is_current = false; /* until the answer tells what it is now */
+	l->doc_is_current = false; /* until the answer shows its current state */
 	l->never_left |= claim == CLAIM_FREE || claim == CLAIM_EXPIRED;
 	submit(l, &call, (struct request){ .claim = claim });
 }
@@ -313,7 +317,7 @@ static void attempt(struct lease *l)
 	}
 }
 
-/* After a write that lost a race: look again at once, but not in a tight loop. */
+/* After a write that lost a race: read again at once, but not in a tight loop. */
 static void after_conflict(struct lease *l)
 {
 	if (l->releasing) {
@@ -384,7 +388,7 @@ static void after_write(struct lease *l, const struct request *req,
 		if (jdoc_parse(result->body, &doc, NULL) == 0) {
 			observe(l, doc);
 		}
-		/* An answer met too late (the process stood still) is worth nothing. */
+		/* An answer that is processed too late (the process was stopped) does not count. */
 		if (now_of(l) - req->sent_at < l->opt.renew_deadline_ns) {
 			hold(l, req->claim, req->sent_at);
 		}
@@ -463,14 +467,14 @@ struct lease *lease_create(const struct lease_options *opt)
 	l->item_path = strbuf_steal(&path, NULL);
 	rng_init(&l->rng, opt->seed);
 	pthread_mutex_init(&l->lock, NULL);
-	list_init(&l->wishes);
+	list_init(&l->commands);
 	l->attempt_timer = wakeup_create(opt->transport, opt->clock, on_attempt, l);
 	l->deadline_timer = wakeup_create(opt->transport, opt->clock, on_deadline, l);
 	atomic_store(&l->send_from, CLOCK_NEVER);
 	return l;
 }
 
-static void begin_release(struct lease *l, struct wish *w)
+static void begin_release(struct lease *l, struct command *w)
 {
 	l->on_released = w->on_done;
 	l->released_ctx = w->ctx;
@@ -480,12 +484,12 @@ static void begin_release(struct lease *l, struct wish *w)
 	} else if (l->request == NULL) {
 		attempt(l);
 	}
-	/* Else the answer to the request under way goes on with it. */
+	/* Otherwise the answer to the request in flight continues the release. */
 }
 
-static void on_wish(void *ctx)
+static void on_command(void *ctx)
 {
-	struct wish *w = ctx;
+	struct command *w = ctx;
 	struct lease *l = w->owner;
 	bool closed = l == NULL || l->stopped || atomic_load(&l->opt.transport->stopping);
 
@@ -506,29 +510,29 @@ static void on_wish(void *ctx)
 	free(w);
 }
 
-static void send_wish(struct lease *l, bool release, void (*on_done_fn)(void *ctx), void *ctx)
+static void post_command(struct lease *l, bool release, void (*on_done_fn)(void *ctx), void *ctx)
 {
-	struct wish *w = xmalloc_zero(1, sizeof(*w));
+	struct command *w = xmalloc_zero(1, sizeof(*w));
 
 	w->owner = l;
 	w->release = release;
 	w->on_done = on_done_fn;
 	w->ctx = ctx;
 	pthread_mutex_lock(&l->lock);
-	list_append(&l->wishes, &w->node);
+	list_append(&l->commands, &w->node);
 	pthread_mutex_unlock(&l->lock);
-	transport_call(l->opt.transport, 0, on_wish, w);
+	transport_call(l->opt.transport, 0, on_command, w);
 }
 
 void lease_start(struct lease *l)
 {
-	send_wish(l, false, NULL, NULL);
+	post_command(l, false, NULL, NULL);
 }
 
 void lease_release(struct lease *l, void (*on_done_fn)(void *ctx), void *ctx)
 {
 	atomic_store(&l->gave_up, true);
-	send_wish(l, true, on_done_fn, ctx);
+	post_command(l, true, on_done_fn, ctx);
 }
 
 bool lease_is_held(const struct lease *l)
@@ -554,9 +558,9 @@ void lease_destroy(struct lease *l)
 	if (l == NULL) {
 		return;
 	}
-	LIST_FOR_EACH (node, &l->wishes) {
+	LIST_FOR_EACH (node, &l->commands) {
 		list_remove(node);
-		LIST_ENTRY(node, struct wish, node)->owner = NULL;
+		LIST_ENTRY(node, struct command, node)->owner = NULL;
 	}
 	pthread_mutex_destroy(&l->lock);
 	wakeup_destroy(l->attempt_timer);

@@ -21,8 +21,8 @@ struct transport;
 struct lease_options {
 	const char *namespace_, *name, *identity;
 	int64_t duration_ns, renew_deadline_ns, retry_ns; /* 0: 15 s, 10 s, 2 s */
-	/* The longest that one of our writes takes, 0: 5 s; together with renew_deadline_ns at most
-	 * duration_ns. */
+	/* Upper bound for the duration of one write, 0: 5 s; together with renew_deadline_ns at
+	 * most duration_ns. */
 	int64_t request_deadline_ns;
 	struct transport *transport;
 	const struct clock *clock;
@@ -38,9 +38,9 @@ void lease_start(struct lease *l); /* any thread */
 bool lease_is_held(const struct lease *l);
 bool lease_may_send(const struct lease *l);
 int64_t lease_writes_from(const struct lease *l); /* monotonic ns; CLOCK_NEVER when not held */
-/* Gives the lease up (holderIdentity empty) so that the next leader need not wait; lease_may_send
- * is false from then on, on_change is not called; on_done (may be NULL) runs when the write was
- * answered or is impossible. The lease is not acquired again. Any thread. */
+/* Releases the lease (holderIdentity empty) so that the next leader need not wait. lease_may_send
+ * is false from then on, on_change is not called, and the lease is not acquired again; on_done (may
+ * be NULL) runs when the write was answered or cannot be made. Any thread. */
 void lease_release(struct lease *l, void (*on_done)(void *ctx), void *ctx);
 /* Call on the transport's thread or after the transport was destroyed. NULL is fine. */
 void lease_destroy(struct lease *l);

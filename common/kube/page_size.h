@@ -1,10 +1,10 @@
-/* common/kube/page_size.h: the `limit` of the pages of a LIST. A page whose answer exceeds the
- * budget is requested again with half the limit; after a page that used less than a quarter of the
- * budget the limit doubles. A page of one object has a larger budget: etcd takes objects of 1.5 MB
- * (some clusters set 8 MB), and escapes can make six bytes of JSON from one.
+/* common/kube/page_size.h: the `limit` of the pages of a LIST. A page that exceeds the budget is
+ * requested again with half the limit; after a page that used less than a quarter of the budget the
+ * limit doubles. A page of one object has a larger budget: etcd accepts objects of 1.5 MB (some
+ * clusters set 8 MB), and escapes can make six bytes of JSON from one.
  *
  * The cost of objects made large on purpose is bounded: a dropped answer shows that the next
- * `limit` objects exceed the budget, and each doubling takes an answered page. So the number of
+ * `limit` objects exceed the budget, and each doubling needs an answered page. So the number of
  * dropped pages is at most that of answered pages plus nine, and a whole list reads a small
  * multiple of the stored bytes. Owner: one thread. */
 #ifndef COMMON_KUBE_PAGE_SIZE_H

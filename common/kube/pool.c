@@ -18,7 +18,7 @@
 struct pool_waiting {
 	void *item;
 	unsigned sends;
-	bool refused; /* it backs off because the API server does not take it */
+	bool refused; /* it backs off because the API server refused it */
 	void (*free_item)(void *item);
 };
 
@@ -102,7 +102,7 @@ void pool_add_after(struct pool *p, struct str key, void *item_take, int64_t del
 			workqueue_add(p->queue, key);
 		}
 		if (old != NULL && old->refused) {
-			workqueue_hurry(p->queue, key);
+			workqueue_make_ready(p->queue, key);
 		}
 		pool_worker_wake_one(p);
 	}
@@ -184,7 +184,7 @@ static void hold(struct pool *p, int64_t wait_ns)
 	pool_hold_until(p, clock_mono(p->opt.clock) + wait_ns);
 }
 
-/* What is to be sent next, in its slot; NULL: another worker was faster. */
+/* Takes the next item to send, in its slot; NULL: another worker was faster. */
 static struct pool_slot *take_next(struct pool *p, struct pool_worker *w)
 {
 	struct pool_slot *s = NULL;
@@ -231,7 +231,8 @@ static void leave_slot(struct pool *p, struct pool_slot *s)
 	}
 }
 
-/* Back to the queue, unless a newer item of the key came meanwhile. Returns what to free. */
+/* Puts the item back into the queue, unless a newer item of its key has come meanwhile. Returns the
+ * item to free. */
 static void *put_back(struct pool *p, struct pool_slot *s, bool refused)
 {
 	struct str key = key_of(s);
@@ -301,8 +302,8 @@ static void settle(struct pool_slot *s, enum pool_verdict verdict)
 	}
 }
 
-/* The API server is busy. What was refused together would be refused together again after the same
- * wait: fewer go next time. Refusals of one burst count once. */
+/* The API server is busy. Requests refused together would be refused together again after the same
+ * wait, so the number in flight is reduced. Refusals of one burst count once. */
 static void slow_down(struct pool *p, int64_t wait_ns)
 {
 	int64_t now = clock_mono(p->opt.clock);
@@ -329,7 +330,7 @@ static void speed_up(struct pool *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-void pool_settle(struct pool_slot *s, const struct http_result *result)
+void pool_complete(struct pool_slot *s, const struct http_result *result)
 {
 	struct pool *p = s->pool;
 	enum pool_verdict verdict = p->opt.ops->finish(p->opt.ctx, s->item, result);
@@ -356,7 +357,7 @@ static void on_done(void *ctx, const struct http_result *result)
 		return;
 	}
 	list_remove(&s->node);
-	pool_settle(s, result);
+	pool_complete(s, result);
 }
 
 static void submit(struct pool_slot *s, struct http_call *call)
@@ -411,14 +412,14 @@ bool pool_send_next(struct pool *p, struct pool_worker *w)
 		settle(s, POOL_DONE);
 	} else if (p->opt.may_send != NULL && !p->opt.may_send(p->opt.ctx)) {
 		pool_limiter_give_back(p->opt.limiter);
-		pool_settle(s, &not_leader);
+		pool_complete(s, &not_leader);
 	} else {
 		submit(s, &call);
 	}
 	return true;
 }
 
-/* Slots that were to be sent again. With the lock held; moves them to the list. */
+/* Moves the slots that wait to be sent again to the list. With the lock held. */
 static void collect_again(struct pool *p, struct list_node *ret)
 {
 	for (unsigned i = 0; i < p->n_workers; i++) {
@@ -454,7 +455,7 @@ static void drop_waiting(struct pool *p)
 	}
 }
 
-/* The ids of what is under way; free with free(). */
+/* The transport's ids of the requests in flight; free with free(). */
 static uint64_t *list_flying(struct pool *p, size_t *ret_n)
 {
 	uint64_t *ids;
@@ -467,7 +468,7 @@ static uint64_t *list_flying(struct pool *p, size_t *ret_n)
 		LIST_FOR_EACH (node, &p->workers[i].flying) {
 			struct pool_slot *s = LIST_ENTRY(node, struct pool_slot, node);
 
-			/* One without an id is being submitted and sees `cancelling`. */
+			/* A slot without an id is being submitted and will see `cancelling`. */
 			if (s->id != 0) {
 				ids[n++] = s->id;
 			}

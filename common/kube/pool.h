@@ -36,8 +36,8 @@ enum pool_verdict {
 };
 
 /* start fills the call (strings may point into scratch, which lives until submit returns); false:
- * nothing is left to do (counts as done). timeout_ns is set by the pool from its options unless
- * start sets it. `sends` counts earlier attempts. */
+ * there is nothing left to do (counts as done). timeout_ns comes from the options of the pool
+ * unless start sets it. `sends` counts earlier attempts. */
 struct pool_ops {
 	bool (*start)(void *ctx, void *item, unsigned sends, struct http_call *call,
 		      struct strbuf *scratch);

@@ -41,7 +41,7 @@ struct pool {
 	unsigned n_workers;
 	pthread_mutex_t lock; /* guards all below and the marked parts above; never nested */
 	struct workqueue *queue;
-	struct strmap *items; /* key -> struct pool_waiting: what waits */
+	struct strmap *items; /* key -> struct pool_waiting: the waiting items */
 	int64_t held_until;   /* Retry-After or the limiter: nothing is sent before */
 	/* The limit of requests in flight, at most workers x slots: reduced to a quarter after the
 	 * API server reported that it is busy, then raised by one for each round of successes. */
@@ -57,7 +57,7 @@ struct pool {
 /* Sends the next item that the worker may send; false: none now. The worker's thread. */
 bool pool_send_next(struct pool *p, struct pool_worker *w);
 /* Runs finish and applies the verdict; afterwards the slot is freed or in `again`. */
-void pool_settle(struct pool_slot *s, const struct http_result *result);
+void pool_complete(struct pool_slot *s, const struct http_result *result);
 /* With the lock held: the time at which the worker could send an item; CLOCK_NEVER: not before a
  * wake-up. */
 int64_t pool_next_send(const struct pool *p, const struct pool_worker *w);

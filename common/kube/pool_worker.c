@@ -44,7 +44,7 @@ void pool_worker_wake_one(struct pool *p)
 		struct pool_worker *w = &p->workers[i];
 
 		if (w->waiting && w->in_flight < p->opt.slots) {
-			/* Not waiting any more: the next wake-up goes to another one. */
+			/* No longer waiting: the next wake-up goes to another worker. */
 			w->waiting = false;
 			pthread_cond_signal(&w->wake);
 			return;
@@ -52,7 +52,7 @@ void pool_worker_wake_one(struct pool *p)
 	}
 }
 
-/* The body and the text live only during the callback; the worker looks at them later. */
+/* The body and the text live only during the callback; the worker reads them later. */
 static void copy_result(struct http_result *to, const struct http_result *from)
 {
 	*to = *from;
@@ -98,12 +98,12 @@ static void settle_done(struct pool *p, struct pool_worker *w)
 			return;
 		}
 		result = s->result;
-		pool_settle(s, &result);
+		pool_complete(s, &result);
 		free_result(&result);
 	}
 }
 
-/* Waits until there may be something to do; false: the worker's life is over. */
+/* Waits until there may be work; false: the worker must end. */
 static bool wait_for_work(struct pool *p, struct pool_worker *w)
 {
 	bool go_on = true;
@@ -142,7 +142,7 @@ static void *run(void *arg)
 
 void pool_worker_start(struct pool_worker *w)
 {
-	/* Made at start; a process that cannot make its threads cannot run. */
+	/* Created at start; a process cannot run without its threads. */
 	if (pthread_create(&w->thread, NULL, run, w) != 0) {
 		abort();
 	}

@@ -29,18 +29,18 @@
 #define NAME_MAX_BYTES 253
 #define SUFFIX_BYTES 17 /* '.' and 16 digits */
 
-/* What is known of one event object at the server: no texts, each event brings its own. */
+/* One Event object at the server. It holds no texts: each item brings its own. */
 struct entry {
 	struct list_node node; /* in recent, newest first */
 	const char *key;       /* of `entries` */
-	uint64_t unique;       /* in the object's name */
+	uint64_t unique;       /* part of the Event's name */
 	bool created;          /* the server has it: PATCH */
 	int64_t count;
 	int64_t first_wall, last_wall;
 	int64_t sent_at, interval;
 };
 
-/* What waits in the pool: it finds its entry when it is sent, so that it tells the newest count. */
+/* A queued write. It looks up its entry when it is sent, so that it carries the latest count. */
 struct item {
 	unsigned sends;
 	bool is_patch, warning;
@@ -55,14 +55,14 @@ struct recorder {
 	char *component, *instance;
 	struct pool *pool;
 	pthread_mutex_t lock;   /* guards entries and recent */
-	struct strmap *entries; /* by digest of what is told; owned by recent */
+	struct strmap *entries; /* by digest of object, reason and message; owned by recent */
 	struct list_node recent;
-	double hints;        /* that may be sent now; guarded, too */
+	double hints;        /* tokens for hints that may be sent now; guarded, too */
 	int64_t hints_since; /* when that was computed */
 	_Atomic uint64_t dropped;
 };
 
-/* The first max bytes at most, not cutting a UTF-8 sequence in two. */
+/* At most the first max bytes, without cutting a UTF-8 sequence. */
 static struct str cut(const char *text, size_t max)
 {
 	size_t len = strlen(text);
@@ -94,7 +94,7 @@ static struct entry *new_entry(struct recorder *r, const char *key)
 
 	e->first_wall = clock_wall(r->clock);
 	e->interval = INTERVAL_MIN_NS;
-	/* Differs between events of one moment and between moments of one event. */
+	/* Differs between events at the same moment and between moments of the same event. */
 	e->unique = (uint64_t)e->first_wall + str_hash(str_of(key));
 	strmap_set(r->entries, str_of(key), e);
 	e->key = strmap_key(r->entries, str_of(key));
@@ -112,7 +112,7 @@ static void evict(struct recorder *r)
 	}
 }
 
-/* Counts one occurrence; true: it is to be sent now. With the lock held. */
+/* Counts one occurrence; true: send it now. With the lock held. */
 static bool count_event(struct recorder *r, const char *key)
 {
 	struct entry *e = strmap_get(r->entries, str_of(key));
@@ -278,7 +278,7 @@ static void make_event(const struct recorder *r, const struct item *it, const st
 	ret->first = e->first_wall;
 }
 
-/* Path, NUL, body go to scratch; the path's length tells where the body begins. */
+/* Writes path, NUL and body to scratch; returns the offset of the body. */
 static size_t write_request(const struct recorder *r, const struct item *it, const struct entry *e,
 			    struct strbuf *scratch)
 {
@@ -340,12 +340,12 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	int code = rest_result(result, NULL);
 
 	if (code == 0 || (code == -ERR_CONFLICT && !it->is_patch)) {
-		/* A conflict: an earlier attempt of ours did reach the server. */
+		/* A conflict on create: an earlier attempt reached the server. */
 		set_created(r, it, true);
 		return POOL_DONE;
 	}
 	if (code == -ERR_NOT_FOUND && it->is_patch) {
-		/* Events live for an hour; then the tale begins anew. */
+		/* The API server deletes Events after an hour; create it again. */
 		set_created(r, it, false);
 		return POOL_AGAIN;
 	}

@@ -1,7 +1,7 @@
-/* common/kube/recorder.h: events.k8s.io-style v1 Events about objects: the same (object, reason,
- * message) is aggregated by PATCHing its count, at most once a minute with intervals that grow to
- * 16 minutes. Fire and forget through a pool of its own; under pressure the oldest waiting events
- * are dropped and counted. recorder_event: any thread. */
+/* common/kube/recorder.h: v1 Events about objects. The same (object, reason, message) is aggregated
+ * by PATCHing its count, at most once a minute with intervals that grow to 16 minutes. Sent through
+ * a pool of its own without reporting the result; under pressure the oldest waiting events are
+ * dropped and counted. recorder_event: any thread. */
 #ifndef COMMON_KUBE_RECORDER_H
 #define COMMON_KUBE_RECORDER_H
 
@@ -27,13 +27,13 @@ struct recorder *recorder_create(const struct pool_options *base, const char *co
 				 const char *instance);
 void recorder_event(struct recorder *r, const struct recorder_object *about, bool warning,
 		    const char *reason, const char *message);
-/* A Normal event that thousands of objects may get at once. It is dropped, and counted, when
- * RECORDER_MAX_HINTS events wait already or the rate is exceeded: each is a write that competes
- * with writes of pods. */
+/* A Normal event that thousands of objects may get at once. Since each is a write that competes
+ * with writes of pods, it is dropped, and counted, when RECORDER_MAX_HINTS events wait already or
+ * the rate is exceeded. */
 void recorder_hint(struct recorder *r, const struct recorder_object *about, const char *reason,
 		   const char *message);
 struct pool *recorder_pool(struct recorder *r);      /* for stepping in manual mode */
-uint64_t recorder_dropped(const struct recorder *r); /* events given up; any thread */
+uint64_t recorder_dropped(const struct recorder *r); /* events dropped unsent; any thread */
 /* Stops sending. Call it before the transport is destroyed, not on its thread. NULL is fine. */
 void recorder_destroy(struct recorder *r);
 

@@ -23,7 +23,7 @@ static void add_segment(struct strbuf *out, const char *text)
 	for (; *text != '\0'; text++) {
 		unsigned char b = (unsigned char)*text;
 
-		/* What RFC 3986 lets stand in a path segment of ours (RBAC names hold colons). */
+		/* RFC 3986 allows these in a path segment (RBAC names contain colons). */
 		if (isalnum(b) || strchr("-._~:@", b) != NULL) {
 			strbuf_add_ch(out, (char)b);
 		} else {
@@ -111,7 +111,7 @@ bool rest_is_refused(int code, const struct http_result *result)
 	       (code == -ERR_FORBIDDEN && result->status == STATUS_FORBIDDEN);
 }
 
-bool rest_is_passing(int status)
+bool rest_is_transient(int status)
 {
 	return status < STATUS_OK || status == STATUS_UNAUTHORIZED ||
 	       status == STATUS_REQUEST_TIMEOUT || status == STATUS_TOO_MANY_REQUESTS ||
@@ -123,7 +123,7 @@ int64_t rest_version(const struct http_result *result)
 	struct cut_meta meta;
 	int64_t version;
 
-	/* Of each write the whole object comes back; nothing else in it is looked at. */
+	/* Every write returns the whole object; only its version is read. */
 	if (!cut_meta(result->body, &meta) || !cut_int(meta.resource_version, &version)) {
 		return 0;
 	}
@@ -156,7 +156,7 @@ bool rest_is_failed_test(int code, const struct err *err)
 	return code == -ERR_INVALID && strstr(err->text, "rejected our request") != NULL;
 }
 
-/* A call somebody waits for. */
+/* A call with a thread that blocks until it is done. */
 struct blocking {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;

@@ -19,9 +19,9 @@ struct transport;
  * NULL. Appends. */
 void rest_path(struct strbuf *out, const char *group, const char *version, const char *namespace_,
 	       const char *resource, const char *name, const char *sub);
-/* A collection, or the part of it that the selectors choose (NULL: all). */
+/* A collection, or the objects in it that the selectors select (NULL: all). */
 struct rest_what {
-	const char *path; /* may hold a query already */
+	const char *path; /* may already contain a query */
 	const char *label_selector, *field_selector;
 };
 
@@ -39,20 +39,20 @@ int rest_result(const struct http_result *result, struct err *err);
  * permissions. Excludes 401: the token may have been renewed by the next attempt. */
 bool rest_is_refused(int code, const struct http_result *result);
 /* The failure is not about the request (0: no answer); retrying it unchanged may succeed. */
-bool rest_is_passing(int status);
+bool rest_is_transient(int status);
 /* metadata.resourceVersion of the object in an answer; 0: none, or not a number. */
 int64_t rest_version(const struct http_result *result);
-/* True for the 504 of a server that is behind the resourceVersion asked for (it was restored from a
+/* True for the 504 of a server that is behind the requested resourceVersion (it was restored from a
  * backup, or it lags). */
 bool rest_is_version_ahead(const struct http_result *result);
-/* Why an apply was refused, by code and error of rest_result: the object has another UID than the
- * one applied; or (without force) another field manager has set a field otherwise. */
+/* The reason why an apply was refused, by code and error of rest_result: the object has another UID
+ * than the applied one; or (without force) another field manager has set a field differently. */
 bool rest_is_other_uid(int code, const struct err *err);
 bool rest_is_other_manager(int code, const struct err *err);
-/* A JSON patch does not apply to the present object, by code and error of rest_result: one of its
+/* A JSON patch does not apply to the current object, by code and error of rest_result: one of its
  * tests failed, or a path does not exist. An invalid result has another error. */
 bool rest_is_failed_test(int code, const struct err *err);
-/* For requests written into one buffer: path, NUL, and from offset `body` on the body. Call it once
+/* For requests written into one buffer: path, NUL, and the body from offset `body` on. Call it once
  * the buffer is complete: the call points into it. */
 void rest_fill(struct http_call *call, const struct strbuf *scratch, size_t body,
 	       enum http_method method, const char *content_type);

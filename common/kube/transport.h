@@ -1,8 +1,8 @@
 /* common/kube/transport.h: the interface between the clients of a Kubernetes API server and the way
- * in which bytes travel: over HTTPS (transport_http) or straight into the embedded API server in
- * one process and virtual time (test/apiserver's in-memory transport). Nothing else is mocked.
- * Threads: as documented by the implementation; callbacks run on the transport's thread (HTTP: its
- * loop's thread; in-memory: the thread that steps it). */
+ * in which bytes travel: over HTTPS (transport_http), or directly into the embedded API server in
+ * one process and virtual time (test/apiserver's in-memory transport). Nothing else is replaced in
+ * tests. Threads: as documented by the implementation; callbacks run on the transport's thread
+ * (HTTP: its loop's thread; in-memory: the thread that steps it). */
 #ifndef COMMON_KUBE_TRANSPORT_H
 #define COMMON_KUBE_TRANSPORT_H
 

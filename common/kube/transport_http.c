@@ -116,7 +116,7 @@ static void call(struct transport *t, int64_t delay_ns, void (*fn)(void *ctx), v
 	pthread_mutex_lock(&h->lock);
 	list_append(&h->waiting, &w->node);
 	pthread_mutex_unlock(&h->lock);
-	/* While stopping, destroy runs what is in the list. */
+	/* While stopping, destroy runs the functions in the list. */
 	if (!atomic_load(&t->stopping)) {
 		http_loop_call(h->loop, delay_ns, run_waiting, w);
 	}
@@ -203,8 +203,8 @@ static int read_token(const char *path, char **ret, struct err *err)
 	return 0;
 }
 
-/* On the loop's thread, each minute: kubelet replaces projected tokens well before they expire. A
- * file that cannot be read now leaves the old token in use. */
+/* On the loop's thread, each minute: the kubelet replaces projected tokens well before they expire.
+ * If the file cannot be read, the old token stays in use. */
 static void reload_token(void *ctx)
 {
 	struct transport_http *h = ctx;

@@ -13,10 +13,10 @@ struct wakeup {
 	void (*fn)(void *ctx);
 	void *ctx;
 	int64_t at;             /* wanted */
-	struct list_node calls; /* of struct call: under way */
+	struct list_node calls; /* of struct call: scheduled */
 };
 
-/* One transport_call under way; it outlives the wakeup. */
+/* One scheduled transport_call; it outlives the wakeup. */
 struct call {
 	struct list_node node;
 	struct wakeup *wakeup; /* NULL: destroyed */
@@ -59,7 +59,7 @@ static void ask(struct wakeup *w)
 	struct call *c;
 
 	LIST_FOR_EACH (node, &w->calls) {
-		/* A call that comes earlier asks again when it finds that it is too early. */
+		/* A call that fires earlier schedules another one. */
 		if (LIST_ENTRY(node, struct call, node)->at <= w->at) {
 			return;
 		}

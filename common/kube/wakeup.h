@@ -1,6 +1,6 @@
-/* common/kube/wakeup.h: one re-settable timer on a transport's thread. transport_call can neither
- * be cancelled nor moved; this can: early firings re-arm, cancelled ones are ignored. Owner: the
- * transport's thread. fn may set the timer again or destroy it. */
+/* common/kube/wakeup.h: one timer on a transport's thread that can be moved and cancelled, unlike
+ * transport_call: a call that fires early is scheduled again, one that fires after a cancel is
+ * ignored. Owner: the transport's thread. fn may set the timer again or destroy it. */
 #ifndef COMMON_KUBE_WAKEUP_H
 #define COMMON_KUBE_WAKEUP_H
 

@@ -130,7 +130,7 @@ static int64_t backed_off(struct workqueue *wq, struct entry *e)
 	return clock_mono(wq->clock) + backoff_next(&e->backoff, &wq->rng);
 }
 
-/* An idle entry is kept only for the sake of its back-off. */
+/* An idle entry is kept only for its back-off. */
 static void make_idle(struct workqueue *wq, struct entry *e)
 {
 	e->state = ENTRY_IDLE;
@@ -181,7 +181,7 @@ void workqueue_retry(struct workqueue *wq, struct str key)
 	workqueue_retry_up_to(wq, key, wq->opt.delay_max_ns);
 }
 
-void workqueue_hurry(struct workqueue *wq, struct str key)
+void workqueue_make_ready(struct workqueue *wq, struct str key)
 {
 	struct entry *e = strmap_get(wq->entries, key);
 

@@ -30,8 +30,8 @@ void workqueue_add_after(struct workqueue *wq, struct str key, int64_t delay_ns)
 void workqueue_retry(struct workqueue *wq, struct str key); /* adds after the key's back-off */
 /* Like workqueue_retry, but this time the back-off grows up to max_ns instead of delay_max_ns. */
 void workqueue_retry_up_to(struct workqueue *wq, struct str key, int64_t max_ns);
-void workqueue_hurry(struct workqueue *wq, struct str key);  /* a delayed key is ready now */
-void workqueue_forget(struct workqueue *wq, struct str key); /* resets the back-off */
+void workqueue_make_ready(struct workqueue *wq, struct str key); /* a delayed key is ready now */
+void workqueue_forget(struct workqueue *wq, struct str key);     /* resets the back-off */
 /* Takes the oldest ready key; it is valid until workqueue_done. False: nothing is ready. */
 bool workqueue_next(struct workqueue *wq, struct str *ret_key);
 void workqueue_done(struct workqueue *wq, struct str key);

@@ -1,7 +1,7 @@
-/* The loop's thread: takes messages, runs what is due, lets curl move bytes, reports what is done,
- * sleeps until one of these has work. curl's own time-outs are not used (they do not run while a
- * call waits for a free connection): deadlines and the silence of streams are timers in our heap,
- * next to those of http_loop_call. */
+/* The loop's thread: takes messages, runs due timers, lets curl move bytes, reports completed
+ * calls, and sleeps until one of these has work. curl's own time-outs are not used (they do not run
+ * while a call waits for a free connection): deadlines and the silence of streams are timers in our
+ * heap, next to those of http_loop_call. */
 #include "net/http_loop.h"
 
 #include <curl/curl.h>
@@ -74,7 +74,7 @@ static void *resize_bytes(void *p, size_t size)
 	return xmalloc_resize(p, size, 1);
 }
 
-/* A NULL from curl then means bad input, never exhaustion. */
+/* With our allocators a NULL from curl means bad input, never exhaustion. */
 static void init_curl(void)
 {
 	curl_global_init_mem(CURL_GLOBAL_DEFAULT, xmalloc, free, resize_bytes, xmalloc_dup,
@@ -153,7 +153,7 @@ static void give_handle(struct http_loop *l, CURL *easy)
 	vec_push(&l->spare, easy);
 }
 
-/* Takes the call out of the loop, tells its owner and frees it. */
+/* Removes the call from the loop, calls its on_done and frees it. */
 static void end_call(struct loop_call *c, const struct http_result *result)
 {
 	struct http_loop *l = c->loop;
@@ -188,8 +188,8 @@ static bool is_stream(const struct loop_call *c)
 	return c->transfer.call.on_data != NULL && c->transfer.call.timeout_ns <= 0;
 }
 
-/* When the call's timer has to look next. */
-static int64_t next_look(const struct loop_call *c)
+/* The next time at which the call may have passed its deadline or its silence limit. */
+static int64_t next_due(const struct loop_call *c)
 {
 	const struct http_call *call = &c->transfer.call;
 	int64_t due = CLOCK_NEVER;
@@ -203,13 +203,13 @@ static int64_t next_look(const struct loop_call *c)
 	return due;
 }
 
-/* A deadline or too long a silence. When nothing at all came in the meantime the connection itself
- * is suspected (a peer that vanished never says so): it is shut down, so that neither this call's
- * successor nor others on the same HTTP/2 connection go on waiting on it. */
+/* A deadline or too long a silence. If nothing at all was received in the meantime, the connection
+ * itself is suspect (a peer that vanished sends no end): it is shut down, so that neither a retry
+ * nor other calls on the same HTTP/2 connection wait on it. */
 static void on_call_timer(struct loop_call *c)
 {
 	struct http_loop *l = c->loop;
-	int64_t due = next_look(c);
+	int64_t due = next_due(c);
 	int64_t quiet_since = is_stream(c) ? c->transfer.last_bytes_ns : c->start_ns;
 
 	if (due > now_ns()) {
@@ -242,7 +242,7 @@ static void start_call(struct http_loop *l, struct loop_call *c)
 		abort_call(c, ERR_INTERNAL, curl_multi_strerror(r));
 		return;
 	}
-	c->timer.due_ns = next_look(c);
+	c->timer.due_ns = next_due(c);
 	if (c->timer.due_ns != CLOCK_NEVER) {
 		timer_start(l, &c->timer);
 	}
@@ -346,7 +346,7 @@ static int poll_ms(struct http_loop *l)
 	return wait < LOOP_MAX_POLL_MS ? (int)wait : LOOP_MAX_POLL_MS;
 }
 
-/* The callbacks may submit again: so until nothing is left. */
+/* The callbacks may submit again: repeat until nothing is left. */
 static void cancel_all(struct http_loop *l)
 {
 	do {
@@ -426,7 +426,7 @@ int http_loop_start(const struct http_loop_options *opt, struct http_loop **ret,
 	l->inbox = mpsc_create();
 	if (pthread_create(&l->thread, NULL, loop_main, l) != 0) {
 		loop_free(l);
-		return err_set(err, ERR_INTERNAL, "no thread for the HTTP client");
+		return err_set(err, ERR_INTERNAL, "cannot start the thread of the HTTP client");
 	}
 	*ret = l;
 	return 0;

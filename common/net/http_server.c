@@ -1,11 +1,12 @@
-/* How a request travels:
- *   1. on_connection makes a struct http_server_conn (socket context of MHD) and starts a deadline.
+/* The path of a request:
+ *   1. on_connection creates a struct http_server_conn (socket context of MHD) and starts a
+ *      deadline.
  *   2. on_uri copies the request line as sent, before MHD splits and unescapes it.
  *   3. on_request collects headers and body, then calls the handler and queues its response. The
  *      response's text lives in the connection's arena and is sent from there without a copy.
  *   4. on_completed frees the request; the connection waits for the next one.
- * MHD's own timeout only sees silence; a client that drips bytes is cut by the reaper thread, which
- * compares deadlines and shuts sockets down. */
+ * MHD's own timeout only sees silence; a client that sends byte by byte is cut by the reaper
+ * thread, which compares deadlines and shuts sockets down. */
 #include "net/http_server.h"
 
 #include <stdio.h>
@@ -20,8 +21,9 @@
 #include "net/http_server_priv.h"
 
 #define SERVER_REAP_NS (250 * CLOCK_NS_PER_MS)
-#define SERVER_LINGER_NS CLOCK_NS_PER_S /* idle keep-alive clients may still speak once */
-#define SERVER_CUT_MAX 64       /* connections that were cut and whose end MHD has not seen yet */
+#define SERVER_LINGER_NS                                                                           \
+	CLOCK_NS_PER_S          /* time for idle keep-alive clients to send one more request */
+#define SERVER_CUT_MAX 64       /* connections cut by us that MHD has not closed yet */
 #define SERVER_POOL_BYTES 16384 /* of MHD, per connection: headers; wiped after each request */
 #define SERVER_PRIORITIES                                                                          \
 	"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:"              \
@@ -87,8 +89,8 @@ static void uncount(struct http_server_conn *c)
 	}
 }
 
-/* The earliest deadline: it moves with each request line that comes, and with each answer that was
- * sent. */
+/* The connection with the earliest deadline. A deadline moves with each request line received and
+ * each answer sent. */
 static struct http_server_conn *longest_idle_locked(struct http_server *s)
 {
 	struct http_server_conn *longest = NULL;
@@ -261,7 +263,7 @@ enum MHD_Result http_server_queue(struct http_server_conn *c, const struct http_
 	return ok;
 }
 
-/* Headers are complete: takes them over. */
+/* Begins a request; its headers are complete. */
 static enum MHD_Result begin(struct http_server_conn *c, const char *method)
 {
 	struct http_server *s = c->server;
@@ -278,7 +280,7 @@ static enum MHD_Result begin(struct http_server_conn *c, const char *method)
 	return http_server_body_begin(c);
 }
 
-/* Also after a suspended request was resumed: MHD then calls on_request as before. */
+/* Also runs when a suspended request is resumed: MHD then calls on_request as before. */
 static enum MHD_Result answer(struct http_server_conn *c)
 {
 	struct http_server *s = c->server;
@@ -294,7 +296,7 @@ static enum MHD_Result answer(struct http_server_conn *c)
 		if (r.wait_for == 0) {
 			return http_server_queue(c, &r);
 		}
-		reset_arena(c); /* many may wait */
+		reset_arena(c); /* many requests may wait: release the memory */
 		switch (http_server_suspend(c, r.wait_for, seen)) {
 		case HTTP_SERVER_SUSPENDED:
 			return MHD_YES;
@@ -361,8 +363,8 @@ static void cut_overdue_locked(struct http_server *s)
 		struct http_server_conn *c = LIST_ENTRY(node, struct http_server_conn, node);
 
 		if (atomic_load_explicit(&c->deadline_ns, memory_order_relaxed) < now) {
-			/* MHD sees the end of the connection and cleans up; the descriptor is open
-			 * as long as the connection is in our list. */
+			/* MHD sees the end of the connection and cleans up; the descriptor stays
+			 * open as long as the connection is in our list. */
 			shutdown(c->fd, SHUT_RDWR);
 		}
 	}
@@ -438,7 +440,7 @@ static int start_daemon(struct http_server *s, int fd, struct err *err)
 		flags, s->port, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_POOL_BYTES,
 		MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT,
-		/* A stream that waited for long has not been idle; the reaper knows which are. */
+		/* A stream without data is not idle; the reaper knows which connections are. */
 		s->opt.thread_per_connection ? 0 : s->opt.idle_timeout_s,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_NOTIFY_COMPLETED,
 		on_completed, s, MHD_OPTION_URI_LOG_CALLBACK, on_uri, s, MHD_OPTION_ARRAY, more,
@@ -505,7 +507,7 @@ int http_server_start(const struct http_server_options *opt, struct http_server 
 	if (pthread_create(&s->reaper, NULL, reaper_main, s) != 0) {
 		MHD_stop_daemon(s->daemon);
 		server_free(s);
-		return err_set(err, ERR_INTERNAL, "no thread for the HTTP server");
+		return err_set(err, ERR_INTERNAL, "cannot start the thread of the HTTP server");
 	}
 	*ret = s;
 	return 0;

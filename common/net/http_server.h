@@ -40,9 +40,9 @@ struct http_response {
 	/* Not 0: there is no answer yet, and the other fields are ignored. The connection is
 	 * suspended, without a thread, until http_server_wake_waiting with the same number; then
 	 * the handler is called again with the same request and an empty arena, `waited` set. (It
-	 * is called again without `waited` when some number was woken while the handler ran.) Only
-	 * where the request has a server. A client that goes away meanwhile is noticed; the
-	 * deadline of the request goes on. */
+	 * is called again without `waited` if some number was woken while the handler ran.) Only
+	 * where the request has a server. A client that closes the connection meanwhile is noticed;
+	 * the deadline of the request still applies. */
 	uint64_t wait_for;
 };
 
@@ -56,15 +56,15 @@ struct http_server_options {
 	bool thread_per_connection; /* instead of a pool: handlers may wait for other connections */
 	unsigned max_connections;   /* 0: 1000 */
 	unsigned max_per_address;   /* of them from one address, further ones are closed; 0: all */
-	/* At max_connections a new connection is served nevertheless, and the one without progress
-	 * for longest is closed; if unset, a new one waits. For servers with clients that repeat a
-	 * request that was cut. */
+	/* At max_connections, a new connection is served and the connection that has made no
+	 * progress for the longest time is closed; if unset, the new one waits. For servers with
+	 * clients that repeat a request that was cut. */
 	bool cuts_longest_idle;
 	size_t max_body; /* bytes, 0: 3 MiB */
-	/* Bytes of all bodies that are being read or answered, as far as they have come; 0: no
-	 * limit. A request beyond it gets 503 with Retry-After and its body is not kept. Bodies of
-	 * more than 64 KiB, and those of unknown length, may use three quarters of it, so that they
-	 * leave room for small ones. */
+	/* Limit for the bytes of all bodies being read or answered, as far as they were received;
+	 * 0: no limit. A request beyond it gets 503 with Retry-After and its body is not kept.
+	 * Bodies of more than 64 KiB, and those of unknown length, may use three quarters of it, so
+	 * that they leave room for small ones. */
 	size_t max_bodies;
 	unsigned request_timeout_s;   /* whole request, 0: 30 */
 	unsigned idle_timeout_s;      /* 0: 120 */
@@ -84,9 +84,9 @@ int http_server_set_certificate(struct http_server *s, struct str cert, struct s
 void http_server_wake(struct http_server *s);
 /* Calls the handlers that wait for this number again. O(connections). Any thread. */
 void http_server_wake_waiting(struct http_server *s, uint64_t number);
-/* Stops accepting, ends streams, answers what is in flight with Connection: close and waits for it
- * up to grace_ms (idle keep-alive connections get a second of it to hear of the end), then closes
- * what is left, suspended requests among it. */
+/* Stops accepting, ends streams, answers requests in flight with Connection: close and waits for
+ * them up to grace_ms (idle keep-alive connections get a second of it to learn of the end), then
+ * closes the remaining connections, suspended ones included. */
 void http_server_stop(struct http_server *s, int64_t grace_ms);
 void http_server_destroy(struct http_server *s); /* NULL is fine */
 unsigned http_server_in_flight(const struct http_server *s);

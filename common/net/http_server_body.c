@@ -1,8 +1,8 @@
-/* Memory for a body is charged before it is taken, so that many senders cannot add up beyond the
- * server's, and it is taken as the bytes come: to announce a body and send nothing costs the others
- * nothing. A body that is refused is still read, and dropped as it comes, unless it is enormous or
- * the client waits for "100 Continue": a client may not look for an answer before it has sent all,
- * and would see a broken connection instead of the status. */
+/* Memory for a body is charged before it is allocated, so that many senders together cannot exceed
+ * the server's limit, and it is allocated as the bytes arrive: announcing a body and sending
+ * nothing costs nothing. A refused body is still read, and dropped as it arrives, unless it is
+ * enormous or the client waits for "100 Continue": a client may not read the answer before it has
+ * sent everything, and would see a broken connection instead of the status. */
 #include "net/http_server_priv.h"
 
 #include <malloc.h>
@@ -17,7 +17,7 @@
 #define BODY_MAPPED 262144 /* blocks from this size on are mapped one by one */
 #define BODY_RETRY_S 1
 
-/* How the length of a body is given. */
+/* The headers that give the length of a body. */
 struct framing {
 	unsigned lengths, encodings; /* headers of each kind */
 	bool differ;                 /* two lengths are not the same text */
@@ -45,14 +45,14 @@ static enum MHD_Result on_header(void *cls, enum MHD_ValueKind kind, const char 
 	return MHD_YES;
 }
 
-/* RFC 9112, 6.3: a proxy before us may have read the length in another way, and would take a part
+/* RFC 9112, 6.3: a proxy in front of us may have read the length differently and would take a part
  * of this body for the next request, or the other way round. */
 static bool is_ambiguous(const struct framing *f)
 {
 	return f->differ || f->odd || f->encodings > 1 || (f->encodings > 0 && f->lengths > 0);
 }
 
-/* Whether n bytes more than `now` are within what bodies of this size may use. */
+/* Whether n bytes beyond `now` stay within the limit for bodies of this size. */
 static bool has_room(const struct http_server_conn *c, size_t now, size_t n)
 {
 	size_t all = c->server->opt.max_bodies;
@@ -75,7 +75,7 @@ static bool charge(struct http_server_conn *c, size_t n)
 	return true;
 }
 
-/* As many halvings of the limit as it takes, so that the doublings end at it. */
+/* The limit halved often enough, so that the doublings end exactly at it. */
 static size_t first_step(size_t limit)
 {
 	while (limit > BODY_FIRST) {
@@ -84,8 +84,8 @@ static size_t first_step(size_t limit)
 	return limit;
 }
 
-/* Memory for the body up to `need` bytes, at least twice what it has: a body is copied a few times
- * at most, and its sender has sent half of what it takes. */
+/* Grows the body's memory to `need` bytes, at least to twice its size: a body is copied only a few
+ * times, and its sender has sent half of what it occupies. */
 static bool grow(struct http_server_conn *c, size_t need)
 {
 	size_t to = c->body_charge > 0 ? c->body_charge * 2 : first_step(c->body_limit);
@@ -129,7 +129,7 @@ enum MHD_Result http_server_body_begin(struct http_server_conn *c)
 	if (f.bytes > max) {
 		c->refused = MHD_HTTP_CONTENT_TOO_LARGE;
 	} else if (!has_room(c, atomic_load(&c->server->bodies), (size_t)f.bytes)) {
-		c->refused = MHD_HTTP_SERVICE_UNAVAILABLE; /* it need not be sent */
+		c->refused = MHD_HTTP_SERVICE_UNAVAILABLE; /* the client need not send the body */
 	} else {
 		return MHD_YES;
 	}
@@ -173,7 +173,7 @@ enum MHD_Result http_server_body_refuse(struct http_server_conn *c)
 					    c->server->opt.max_body));
 	} else if (c->refused == MHD_HTTP_SERVICE_UNAVAILABLE) {
 		r.retry_after_s = BODY_RETRY_S;
-		r.body = STR_LIT("too many request bodies at a time\n");
+		r.body = STR_LIT("too many request bodies at the same time\n");
 	} else {
 		r.body = STR_LIT("the length of the request body is ambiguous\n");
 	}
@@ -194,9 +194,9 @@ void http_server_body_note_freed(struct http_server *s, size_t bytes)
 	}
 }
 
-/* Large blocks are mapped one by one and go back when they are freed. Left to itself malloc raises
- * the size from which it maps after the first few: the next large bodies come from the heaps of its
- * arenas, and no trim gives the last free block of a heap back. */
+/* Large blocks are mapped individually and are unmapped when they are freed. By default malloc
+ * raises its mmap threshold after the first few: the next large bodies would come from the heaps of
+ * its arenas, and no trim returns the last free block of a heap. */
 void http_server_body_init(void)
 {
 	(void)mallopt(M_MMAP_THRESHOLD, BODY_MAPPED);

@@ -1,5 +1,5 @@
-/* The listening socket is ours, not MHD's: the kernel picks a port where 0 is asked for, and both
- * address families share one socket. */
+/* We open the listening socket, not MHD, so that the kernel can pick the port (port 0) and one
+ * socket serves both address families. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -38,7 +38,7 @@ static int bind_one(const struct addrinfo *ai, int *ret_fd)
 	return 0;
 }
 
-/* Every address: IPv6 with IPv4 mapped first, then IPv4 where the machine has no IPv6. */
+/* Every address: first IPv6 with mapped IPv4; IPv4 alone where the machine has no IPv6. */
 int http_server_listen(const char *address, uint16_t port, int *ret_fd, struct err *err)
 {
 	bool any = address == NULL || address[0] == '\0';
@@ -83,7 +83,7 @@ uint16_t http_server_listen_port(int fd)
 	return (uint16_t)port;
 }
 
-/* A thread of MHD that has as many connections as it may takes the socket out of its epoll set. */
+/* A thread of MHD with the maximum number of connections removes the socket from its epoll set. */
 static bool is_crowded(const struct http_server *s)
 {
 	const union MHD_DaemonInfo *info =
@@ -92,10 +92,11 @@ static bool is_crowded(const struct http_server *s)
 	return info == NULL || info->num_connections >= s->opt.max_connections / s->opt.threads / 2;
 }
 
-/* MHD_quiesce_daemon takes the socket out of the epoll sets of MHD's threads while they do so
- * themselves, and aborts when they are faster. So its number goes to something else, on which
- * nothing ever comes: with the socket itself the kernel forgets that it was waited for, and MHD
- * closes the other one in the end. Threads that poll hold the socket while they wait. */
+/* MHD's threads remove the socket from their epoll sets when the daemon is quiesced.
+ * MHD_quiesce_daemon does so, too, and aborts when a thread was faster. So the socket's descriptor
+ * is replaced by an eventfd on which nothing ever arrives: closing the listening socket removes it
+ * from the epoll sets, and MHD closes the eventfd in the end. Threads that poll
+ * (thread_per_connection) hold the socket while they wait, so there the daemon is quiesced. */
 static bool replace_listener(const struct http_server *s)
 {
 	int nothing = s->opt.thread_per_connection || is_crowded(s) ? -1 : eventfd(0, EFD_CLOEXEC);

@@ -36,10 +36,10 @@ struct http_server {
 
 	pthread_mutex_t lock; /* guards what follows */
 	struct list_node conns;
-	unsigned open; /* of them, those that were not cut to make room */
+	unsigned open; /* connections that were not cut to make room */
 	struct http_server_cred *cred;
 	bool reaper_stop;
-	bool closing; /* the grace of http_server_stop is over: no request waits any more */
+	bool closing; /* the grace of http_server_stop is over: no request may wait any more */
 	pthread_cond_t reaper_cond; /* reaper_stop was set */
 	pthread_cond_t quiet_cond;  /* a request or a connection ended */
 	pthread_cond_t resume_cond; /* thread_per_connection: a stream was resumed */
@@ -52,16 +52,16 @@ struct http_server_conn {
 	struct MHD_Connection *mhd;
 	int fd;
 	_Atomic int64_t deadline_ns; /* CLOCK_NEVER: none */
-	bool cut;                    /* shut down to make room for another one; MHD notices later */
+	bool cut; /* shut down to make room for another one; MHD has not closed it yet */
 	struct http_server_cred *cred; /* held until the handshake is over */
 	uint64_t generation;           /* of the certificate in its handshake */
 
 	/* the request */
 	bool started, counted;
-	int refused;         /* status to answer when the body has come; 0: none */
-	size_t body_seen;    /* bytes that came */
-	size_t body_limit;   /* bytes that may come: what was announced, or the server's limit */
-	size_t body_charge;  /* part of the server's `bodies` */
+	int refused;        /* status to answer after the body was received; 0: none */
+	size_t body_seen;   /* bytes received */
+	size_t body_limit;  /* most bytes to receive: the announced length, or the server's limit */
+	size_t body_charge; /* part of the server's `bodies` */
 	struct arena *arena; /* NULL until needed, kept between requests unless it grew large */
 	struct strbuf line, body;
 	struct http_request req;

@@ -1,5 +1,5 @@
-/* Responses that stay open (watches). A stream with nothing to say is suspended; http_server_wake
- * resumes it. */
+/* Responses that stay open (watches). A stream without data is suspended; http_server_wake resumes
+ * it. */
 #include "net/http_server_priv.h"
 
 #define STREAM_BLOCK 16384

@@ -1,7 +1,7 @@
-/* libmicrohttpd does not suspend a connection that has a thread of its own: that thread waits. The
- * wake that comes between a question ("is there something to wait for?") and suspending is seen by
- * comparing wake_seq under the lock. MHD does not notice that the client of a suspended connection
- * went away, so the reaper looks at its socket from time to time. */
+/* libmicrohttpd cannot suspend a connection that has a thread of its own: that thread waits here. A
+ * wake between the check for data and the suspension is detected by comparing wake_seq under the
+ * lock. MHD does not notice when the client of a suspended connection disconnects, so the reaper
+ * checks its socket from time to time. */
 #include "net/http_server_priv.h"
 
 #include <poll.h>

@@ -1,6 +1,6 @@
 /* Certificates of the server as generations. MHD asks for the pair at every handshake, and GnuTLS
- * borrows what it is given until that handshake ends: so each connection holds a reference on its
- * generation until its first request has been parsed, and a swap only replaces a pointer. */
+ * borrows it until that handshake ends. So each connection holds a reference on its generation
+ * until its first request has been parsed, and a swap only replaces a pointer. */
 #include "net/http_server_priv.h"
 
 #include <gnutls/abstract.h>
@@ -68,7 +68,7 @@ static int load_chain(struct http_server_cred *cred, struct str cert, struct err
 	}
 	cred->chain_len = n;
 	if (n == 0) {
-		return err_set(err, ERR_INVALID, "certificate: none in the PEM text");
+		return err_set(err, ERR_INVALID, "certificate: the PEM text contains none");
 	}
 	return 0;
 }

@@ -89,7 +89,7 @@ void http_transfer_finish(struct http_transfer *t)
 	free_const(t->call.content_type);
 	free_const(t->call.accept);
 	free_const(t->call.bearer);
-	strbuf_wipe(&t->body); /* private keys are among what is written */
+	strbuf_wipe(&t->body); /* request bodies may contain private keys */
 	strbuf_finish(&t->answer);
 	curl_slist_free_all(t->headers);
 	curl_slist_free_all(t->connect_list);
@@ -135,10 +135,10 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
 	return piece.len;
 }
 
-/* Called when a connection is there and the request is about to be written. curl silently sends a
- * request again when a kept-alive connection turns out dead; for one that changes something this
- * would hide that it may have been done twice, so we stop it: the caller looks before it repeats.
- */
+/* Called when a connection is established and the request is about to be written. curl silently
+ * sends a request again when a kept-alive connection turns out to be dead. For a request that
+ * changes something this would hide that it may have been executed twice, so we stop it: the caller
+ * checks before it repeats. */
 static int on_request(void *ctx, char *remote_ip, char *local_ip, int remote_port, int local_port)
 {
 	struct http_transfer *t = ctx;
@@ -201,7 +201,7 @@ static void set_tls(CURL *easy, const struct http_transfer_config *c)
 		curl_easy_setopt(easy, CURLOPT_CAINFO, c->ca_file);
 	}
 	if (c->ca_pem.len > 0 || c->ca_file != NULL) {
-		/* Only the named authority counts, not the machine's. */
+		/* Trust only the configured authority, not the system's. */
 		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
 	}
 	if (c->cert_pem.len > 0) {
@@ -239,7 +239,7 @@ static void set_method(struct http_transfer *t)
 	CURL *easy = t->easy;
 	bool has_body = t->call.content_type != NULL;
 
-	curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L); /* takes back what the call before was */
+	curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L); /* resets the method of the previous call */
 	curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, NULL);
 	if (t->call.method == HTTP_HEAD) {
 		curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
@@ -257,11 +257,11 @@ static void set_method(struct http_transfer *t)
 static void set_headers(struct http_transfer *t)
 {
 	add_value(t, "Accept: ", t->call.accept != NULL ? t->call.accept : "application/json");
-	add_header(t, "Expect:"); /* no round trip before bodies */
+	add_header(t, "Expect:"); /* no "100 Continue" round trip before bodies */
 	if (t->call.content_type != NULL) {
 		add_value(t, "Content-Type: ", t->call.content_type);
 	} else {
-		add_header(t, "Content-Type:"); /* keeps curl from naming a type of its own */
+		add_header(t, "Content-Type:"); /* keeps curl from adding a type of its own */
 	}
 	if (t->call.bearer != NULL) {
 		add_value(t, "Authorization: Bearer ", t->call.bearer);
@@ -278,8 +278,8 @@ static void url_parts_finish(struct url_parts *p)
 	curl_free(p->port);
 }
 
-/* curl verifies the name in the URL. To verify another one, that name goes into the URL, and the
- * connection is sent to where it was meant to go. The Host header stays as it was. */
+/* curl verifies the host name in the URL. To verify another name, that name is put into the URL,
+ * and the connection is redirected to the original address. The Host header stays the same. */
 static void set_other_name(struct http_transfer *t)
 {
 	CLEANUP(url_parts_finish) struct url_parts parts = { 0 };
@@ -385,7 +385,7 @@ void http_transfer_release(struct http_transfer *t)
 	curl_easy_setopt(t->easy, CURLOPT_CONNECT_TO, NULL);
 }
 
-/* Errors that say that no request was sent because no connection came to be. */
+/* Errors that mean that no connection was established, so that no request was sent. */
 static bool is_connect_error(CURLcode code)
 {
 	static const CURLcode codes[] = {
@@ -422,7 +422,7 @@ static int error_of(const struct http_transfer *t, CURLcode code)
 		return ERR_UNAVAILABLE;
 	}
 	if (code == CURLE_OPERATION_TIMEDOUT) {
-		/* our own deadlines run elsewhere: this is the time to connect */
+		/* http_loop has the other deadlines: this one is the connect timeout */
 		return t->sent ? ERR_TIMEOUT : ERR_UNAVAILABLE;
 	}
 	return ERR_IO;

@@ -17,7 +17,7 @@ struct http_transfer_config {
 	char *ca_file, *cert_file, *key_file, *server_name;
 	struct strbuf ca_pem, cert_pem, key_pem;
 	int64_t connect_ms;
-	int64_t last_bytes_ns; /* when any transfer last heard from a server */
+	int64_t last_bytes_ns; /* when any transfer last received bytes */
 	struct VEC(int)
 		sockets; /* open ones; curl does not expose which one a running transfer uses */
 };

@@ -14,21 +14,22 @@ const struct flags_row daemon_flags_rows[] = {
 	  .help = "Address of the API server" },
 	{ "kubeconfig", AT(TEXT, kubeconfig), .arg = "FILE",
 	  .unset = "$KUBECONFIG, in-cluster, ~/.kube/config",
-	  .help = "How to reach the API server" },
+	  .help = "Path of the kubeconfig file" },
 	{ "scheduler-name", AT(LIST, scheduler_names), .arg = "NAME", .def = "volcano",
 	  .max = DAEMON_FLAGS_MAX_NAMES,
-	  .help = "Pods of this schedulerName are ours; may be repeated" },
+	  .help = "Name in spec.schedulerName of the pods to schedule; may be repeated" },
 	{ "feature-gates", FLAGS_CUSTOM_AT(struct daemon_flags, feature_gates_set, gates),
 	  .arg = "NAME=BOOL,...", .def = FEATURE_GATES_DEFAULT,
-	  .help = "Features to switch on or off; without SchedulingGatesQueueAdmission all gates "
-		  "come off" },
+	  .help = "Features to switch on or off; SchedulingGatesQueueAdmission=false removes all "
+		  "of "
+		  "Headgate's scheduling gates" },
 	{ "metrics-token-file", AT(TEXT, metrics_token), .arg = "FILE",
-	  .unset = "no token is needed",
-	  .help = "/metrics asks for the bearer token in this file; read again for each request" },
+	  .unset = "no authentication",
+	  .help = "File with the bearer token required for /metrics; read again for each request" },
 	{ "v", .letter = 'v', AT(INT, verbosity), .max = 100, .def = "0",
-	  .help = "Verbosity of messages; above 6 nothing is added" },
+	  .help = "Verbosity of log messages; 6 is the highest level in use" },
 	{ "logging-format", FLAGS_CHOICE_AT(struct daemon_flags, formats, log_format),
-	  .def = "text", .help = "Form of the messages on standard error" },
+	  .def = "text", .help = "Format of the log messages on standard error" },
 	{ .type = FLAGS_END },
 };
 
@@ -44,7 +45,7 @@ int daemon_flags_parse(const struct flags *f, int argc, char **argv, struct daem
 	return r;
 }
 
-/* There are no messages between the ordinary ones and V(2). */
+/* No messages have level 1: it is the same as 0. */
 static enum log_level level_of(int64_t verbosity)
 {
 	return verbosity < 2   ? LOG_INFO

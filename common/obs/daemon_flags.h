@@ -21,7 +21,7 @@ struct daemon_flags {
 
 extern const struct flags_row daemon_flags_rows[];
 
-/* flags_parse() of a daemon, which takes no arguments; options begins with a struct daemon_flags.
+/* flags_parse() for a daemon, which takes no arguments; options begins with a struct daemon_flags.
  */
 int daemon_flags_parse(const struct flags *f, int argc, char **argv, struct daemon_flags *options,
 		       struct err *err);

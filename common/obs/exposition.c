@@ -26,8 +26,8 @@ static void add_number(struct strbuf *out, double d)
 	}
 }
 
-/* Text that is not ASCII stays as it is: readers take UTF-8. The bytes of UTF8_NUL are none: they
- * would make a reader refuse the whole page. */
+/* Text that is not ASCII stays as it is: readers accept UTF-8. UTF8_NUL is not UTF-8 and would make
+ * a reader refuse the whole page. */
 static void add_escaped(struct strbuf *out, const char *text, bool quotes)
 {
 	for (; *text != '\0'; text++) {
@@ -81,7 +81,7 @@ static void add_sample_head(struct strbuf *out, const struct sample *s, const ch
 	strbuf_add_c(out, "} ");
 }
 
-/* The count is the sum of the buckets read here, so that one rendering agrees with itself. */
+/* The count is the sum of the buckets read here, so that one rendering is consistent. */
 static void add_histogram(struct strbuf *out, const struct sample *s)
 {
 	const struct metric_cell *c = s->cell;
@@ -167,7 +167,7 @@ static void add_process(struct strbuf *out)
 		(double)p.virtual_bytes);
 }
 
-/* Without the line end that editors add. */
+/* Reads the token without the newline that editors add. */
 static int read_token(const char *path, struct strbuf *out, struct err *err)
 {
 	int r = file_read_all(path, MAX_TOKEN, out, err);
@@ -177,7 +177,7 @@ static int read_token(const char *path, struct strbuf *out, struct err *err)
 		strbuf_truncate(out, out->len - 1);
 	}
 	if (r == 0 && out->len == 0) {
-		r = err_set(err, ERR_INVALID, "%s: no token in it", path);
+		r = err_set(err, ERR_INVALID, "%s: contains no token", path);
 	}
 	return r;
 }
@@ -189,7 +189,7 @@ int exposition_check_token(const char *token_file, struct err *err)
 	return token_file == NULL ? 0 : read_token(token_file, &token, err);
 }
 
-/* In a time that does not depend on where they differ. */
+/* Compares in constant time, so that the time does not show where they differ. */
 static bool is_same_secret(struct str a, struct str b)
 {
 	unsigned char differs = a.len != b.len;
@@ -221,13 +221,13 @@ bool exposition_handle(struct metric_registry *r, const char *token_file,
 	ret->content_type = "text/plain; version=0.0.4; charset=utf-8";
 	if (req->method != HTTP_GET && req->method != HTTP_HEAD) {
 		ret->status = 405;
-		ret->body = STR_LIT("only GET\n");
+		ret->body = STR_LIT("only GET is allowed\n");
 		return true;
 	}
 	if (token_file != NULL && !is_allowed(token_file, req->authorization)) {
 		ret->status = 401;
 		ret->authenticate = "Bearer";
-		ret->body = STR_LIT("a bearer token is needed\n");
+		ret->body = STR_LIT("a bearer token is required\n");
 		return true;
 	}
 	exposition_render(r, &out);

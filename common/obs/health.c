@@ -39,7 +39,7 @@ static void checks_finish(struct checks *c)
 	vec_finish(&c->list);
 }
 
-/* It answers, so it lives. */
+/* The answer itself shows that the process is alive. */
 static bool ping(void *ctx, char *detail, size_t detail_size)
 {
 	(void)ctx;
@@ -152,7 +152,7 @@ bool health_handle(const struct health *h, const struct http_request *req, struc
 			continue;
 		}
 		if (req->method != HTTP_GET && req->method != HTTP_HEAD) {
-			answer(ret, arena, 405, STR_LIT("only GET\n"));
+			answer(ret, arena, 405, STR_LIT("only GET is allowed\n"));
 		} else if (below.len > 0) {
 			answer_one(routes[i].checks, below, arena, ret);
 		} else {

@@ -1,7 +1,7 @@
 /* common/obs/health.h: named checks behind /healthz, /livez and /readyz in API-server style
  * ("[+]ping ok", "[-]cycle failed: ..."; ?verbose; 503 when one fails; "[+]cycle ok: ..." is a
- * warning). Checks are registered
- * before serving and must be thread-safe (atomics): they run on server threads. */
+ * warning). Checks are registered before serving and must be thread-safe (atomics): they run on
+ * server threads. */
 #ifndef COMMON_OBS_HEALTH_H
 #define COMMON_OBS_HEALTH_H
 
@@ -10,8 +10,9 @@
 
 #include "net/http_server.h"
 
-/* For the server of these endpoints (http_server_options): a probe comes from another address than
- * idle connections of a pod, which are limited in number and closed early. */
+/* Limits for the server of these endpoints (http_server_options): idle connections from one address
+ * are limited in number and closed early, so that a pod cannot use them up; probes come from
+ * another address. */
 #define HEALTH_CONNECTIONS 256
 #define HEALTH_CONNECTIONS_OF_ONE 16
 #define HEALTH_IDLE_S 5

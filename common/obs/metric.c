@@ -80,7 +80,7 @@ static void assert_same(const struct metric_family *a, const struct metric_famil
 	(void)b;
 }
 
-/* Adopts f: returned itself, or freed in favour of the family of that name. */
+/* Adopts f: returns it, or frees it and returns the family that already has its name. */
 static struct metric_family *adopt(struct metric_registry *r, struct metric_family *f)
 {
 	struct metric_family *known;
@@ -149,7 +149,7 @@ static void add_key(const struct metric_family *f, const char *const *values, st
 	}
 }
 
-/* Among the others, with the lock held. */
+/* Adds a cell, with the lock held. */
 static struct cell *new_cell(struct metric_family *f, struct str key)
 {
 	size_t nbuckets = f->info.type == METRIC_HISTOGRAM ? f->nbounds + 1 : 0;
@@ -200,7 +200,7 @@ void metric_remove(struct metric_family *f, const char *const *values)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* Which cells are to go. */
+/* Selects the cells to remove. */
 struct removal {
 	const char *const *values; /* of the first labels; NULL: those not set in this round */
 	size_t n;

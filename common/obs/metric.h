@@ -1,6 +1,6 @@
 /* common/obs/metric.h: families of metrics (counters, gauges, histograms) and their registry. A
  * family is registered once (name, help, type, label names); cells are created per label values and
- * live as long as the registry or until removed. obs/exposition writes them. Any thread. */
+ * live as long as the registry or until removed. obs/exposition formats them. Any thread. */
 #ifndef COMMON_OBS_METRIC_H
 #define COMMON_OBS_METRIC_H
 
@@ -12,7 +12,7 @@
 
 #define METRIC_MAX_LABELS 16
 #define METRIC_MAX_CELLS                                                                           \
-	100000 /* per family; then all further label values share one "other" cell */
+	100000 /* limit per family: all further label values share one "other" cell */
 
 struct metric_registry;
 struct metric_family;

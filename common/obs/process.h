@@ -17,9 +17,9 @@ struct process_info {
 	int64_t max_files; /* -1: no limit */
 };
 
-/* Text of /proc/self/stat, in ticks and pages as the kernel has them; the start is relative to the
- * machine's. False: not in the known form, *ret is then undefined. The name in parentheses may hold
- * anything. */
+/* Parses /proc/self/stat, in the kernel's ticks and pages; the start is relative to the machine's
+ * boot. False: unknown format, *ret is then undefined. The name in parentheses may contain any
+ * character. */
 bool process_parse_stat(struct str text, struct process_info *ret);
 /* False when /proc is not there. */
 bool process_read(struct process_info *ret);

@@ -20,8 +20,9 @@ static const struct row {
 	{ "QueueCommandSync", NO_MEMBER, NULL },
 	{ "ResourceTopology", NO_MEMBER, NULL },
 	{ "SchedulingGatesQueueAdmission", offsetof(struct feature_gates, queue_admission),
-	  "Pods that opt in are gated until their queue has room for them; false takes all gates "
-	  "of Headgate off" },
+	  "Pods that opt in stay gated until their queue has quota for them; false removes all "
+	  "gates "
+	  "of Headgate" },
 	{ "VolcanoJobSupport", NO_MEMBER, NULL },
 	{ "WorkLoadSupport", NO_MEMBER, NULL },
 };

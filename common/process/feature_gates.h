@@ -1,6 +1,6 @@
 /* common/process/feature_gates.h: the feature gates that the daemons accept: one list for both, as
- * Volcano's daemons share theirs. Gates without effect here are noted, unknown ones refused.
- * Owner: main thread. */
+ * Volcano's daemons share theirs. Gates without effect here are recorded in `ignored`, unknown ones
+ * are an error. Owner: main thread. */
 #ifndef COMMON_PROCESS_FEATURE_GATES_H
 #define COMMON_PROCESS_FEATURE_GATES_H
 
@@ -15,7 +15,7 @@ struct err;
 
 struct feature_gates {
 	bool queue_admission;      /* SchedulingGatesQueueAdmission */
-	struct flags_list ignored; /* gates given that have no effect, once each */
+	struct flags_list ignored; /* given gates that have no effect, each name once */
 };
 
 /* Parses "NAME=BOOL,..." into a struct feature_gates, for a flag (FLAGS_CUSTOM_AT). -ERR_INVALID:

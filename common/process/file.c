@@ -90,7 +90,7 @@ static int write_fd(int fd, struct str bytes)
 	return 0;
 }
 
-/* Makes the rename itself durable. Some file systems cannot sync a directory: no error. */
+/* Makes the rename itself durable. Best effort, since some file systems cannot sync a directory. */
 static void sync_parent(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -41,7 +41,7 @@ const struct flags_row flags_klog[] = {
 struct parse {
 	const struct flags *f;
 	char **argv;
-	int argc, next; /* the word that comes next */
+	int argc, next; /* index of the next word */
 	char *options;
 	struct flags_parsed *p;
 	struct err *err;
@@ -124,7 +124,8 @@ static int refuse_choice(struct err *err, const struct flags_row *row, const cha
 	for (const struct flags_choice *c = row->choices; c->name != NULL; c++) {
 		strbuf_printf(&known, "%s%s", known.len > 0 ? ", " : "", c->name);
 	}
-	return err_set(err, ERR_INVALID, "--%s: \"%s\": known are %s", row->name, value, known.p);
+	return err_set(err, ERR_INVALID, "--%s: \"%s\" is unknown; known values: %s", row->name,
+		       value, known.p);
 }
 
 static int set_choice(const struct flags_row *row, const char *value, void *member, struct err *err)
@@ -229,7 +230,7 @@ static int set_bool(const struct flags_row *row, const char *value, bool *ret, s
 		       : refuse(err, row, value, "is neither true nor false");
 }
 
-/* An ignored flag has no member, but its value must be of its type. */
+/* An ignored flag has no member, but its value must still be of its type. */
 static int check_ignored(const struct flags_row *row, const char *value, struct err *err)
 {
 	bool on = false, is_bool = row->type != FLAGS_UNSUPPORTED;
@@ -308,8 +309,8 @@ bool flags_is_given(const struct flags *f, const struct flags_parsed *p, const c
 	return false;
 }
 
-/* Values of lists and sets that are given replace the default, as in Go programs: their defaults
- * come last and only when nothing was given. */
+/* Lists and sets given on the command line replace the default, as in Go programs. So their
+ * defaults are set last, and only if the flag was not given. */
 static int set_defaults(const struct parse *s, bool last)
 {
 	const struct flags_row *row;
@@ -339,7 +340,7 @@ static bool is_name(const struct flags_row *row, struct str word)
 	return true;
 }
 
-/* 1: there is nothing more to do. */
+/* Applies one flag. 1: --help or --version was printed. */
 static int take(struct parse *s, const struct flags_row *row, size_t i, const char *value)
 {
 	bool on = true;
@@ -429,7 +430,7 @@ static int parse_letters(struct parse *s, const char *word)
 	return r;
 }
 
-/* Moves the word that was read last in front of the flags. */
+/* Moves the positional argument just read in front of the flags. */
 static int take_argument(struct parse *s)
 {
 	int to = 1 + (int)s->p->nargs;

@@ -1,10 +1,10 @@
 /* common/process/flags.h: the command line of a program as a table. A row has a flag's name, the
- * place of its value, its default and its bounds; parsing, --help, the reference pages, the man
- * pages and the shell completion all read the same rows.
+ * member that stores its value, its default and its bounds; parsing, --help, the reference pages,
+ * the man pages and the shell completion all read the same rows.
  *
- * Flags are spelled as Go programs take them: --name=value, --name value, -n value, -n=value; a
- * boolean is --name or --name=false; '_' in a name means '-'; "--" ends the flags. One thread;
- * texts are borrowed from argv and from the table. */
+ * Flags are spelled as in Go programs: --name=value, --name value, -n value, -n=value; a boolean is
+ * --name or --name=false; '_' in a name means '-'; "--" ends the flags. One thread; texts are
+ * borrowed from argv and from the table. */
 #ifndef COMMON_PROCESS_FLAGS_H
 #define COMMON_PROCESS_FLAGS_H
 
@@ -75,7 +75,7 @@ struct flags {
 
 struct flags_parsed {
 	uint64_t given[FLAGS_ROWS_MAX / 64];
-	struct flags_list ignored; /* names of flags given that have no effect, once each */
+	struct flags_list ignored; /* given flags that have no effect, each name once */
 	size_t nargs;              /* positional arguments, moved to argv[1] and on, flags behind */
 };
 

@@ -93,7 +93,7 @@ static void to_stderr(struct str line)
 {
 	ssize_t n;
 
-	/* A full disk or closed pipe must not stop the program: the line is lost. */
+	/* A full disk or a closed pipe must not stop the program: the line is dropped. */
 	do {
 		n = write(STDERR_FILENO, line.p, line.len);
 	} while (n < 0 && errno == EINTR);

@@ -17,7 +17,7 @@ struct metric_cell {
 	const double *bounds; /* histograms: ascending upper bounds; borrowed */
 	size_t nbounds;
 	_Atomic uint64_t *above; /* histograms: nbounds + 1 buckets, not cumulated; borrowed */
-	const _Atomic uint64_t *round; /* gauges: the family's present round; borrowed */
+	const _Atomic uint64_t *round; /* gauges: the family's current round; borrowed */
 	_Atomic uint64_t set_in;       /* gauges: the round when it was set last */
 	_Atomic int64_t count;         /* counters: the value; histograms: the observations */
 	_Atomic double value;          /* gauges: the value; histograms: the sum */
@@ -30,7 +30,7 @@ double metric_cell_get(const struct metric_cell *c);           /* histogram: the
 uint64_t metric_cell_observations(const struct metric_cell *c);
 /* Observations in bucket i alone (<= nbounds, the last has no bound), not cumulated. */
 uint64_t metric_cell_bucket(const struct metric_cell *c, size_t i);
-/* Whether the gauge was set in this round. */
+/* Whether the gauge was set in this round (metric_begin). */
 bool metric_cell_is_of_round(const struct metric_cell *c, uint64_t round);
 
 #endif

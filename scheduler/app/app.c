@@ -60,7 +60,7 @@ struct first_lists {
 
 struct app {
 	const struct sched_options *o;
-	int signal_fd, wake_fd; /* wake_fd: the main thread has something to do */
+	int signal_fd, wake_fd; /* wake_fd: wakes the main thread */
 	struct dirwatch *conf_watch;
 	uint64_t conf_hash; /* of the configuration file as last read */
 	struct kubeconfig *kube;
@@ -72,8 +72,8 @@ struct app {
 	struct engine *engine;
 	struct mpsc *queue; /* messages to the sched thread */
 	struct watch watch[SCHED_RESOURCE_COUNT_];
-	unsigned nwatches;       /* the first of them are used */
-	struct standby *standby; /* sched thread; NULL: the engine knows what was seen */
+	unsigned nwatches;       /* number of watches in use */
+	struct standby *standby; /* sched thread; NULL: handed over to the engine */
 	struct endpoints *endpoints;
 	pthread_t sched;
 	bool sched_runs;
@@ -109,7 +109,7 @@ static void wake_main(struct app *a)
 	uint64_t one = 1;
 	ssize_t n = write(a->wake_fd, &one, sizeof(one));
 
-	(void)n; /* full means that it is readable already */
+	(void)n; /* a full eventfd is readable already */
 }
 
 /* Transport thread of the watches. */
@@ -145,8 +145,8 @@ static void on_lease(void *ctx, bool held)
 	struct sched_msg *m;
 	int64_t wait;
 
-	/* A process that lost the lease is on its way out, with a cache of the time before: when
-	 * the lease comes back to it meanwhile, it is given up at the end like any other. */
+	/* A process that lost the lease exits, and its cache is of the time before: if it gets the
+	 * lease again meanwhile, the lease is released at the end as usual. */
 	if (atomic_load(&a->lease_lost)) {
 		return;
 	}
@@ -161,9 +161,9 @@ static void on_lease(void *ctx, bool held)
 		return;
 	}
 	log_info("leading", LOG_STR("scheduler", a->o->daemon.scheduler_names.v[0]));
-	/* The state seen so far may be older than the lease and than the last write of its former
-	 * holder: the ledger is rebuilt from what is stored then, and the writes that follow from
-	 * it may be sent. */
+	/* The state read so far may be older than the lease and than the last write of its former
+	 * holder. So everything is refreshed first; then the ledger is rebuilt, and writes may be
+	 * sent. */
 	transport_call(a->watches, wait > 0 ? wait : 0, refresh_watches, a);
 }
 
@@ -174,7 +174,7 @@ static void to_engine(void *ctx, struct sched_msg *m)
 	engine_handle(a->engine, m);
 }
 
-/* A standby keeps what it sees for the time when it leads. */
+/* A standby keeps objects for the time when it leads. */
 static void handle(struct app *a, struct sched_msg *m)
 {
 	if (a->standby == NULL || !standby_take(a->standby, m)) {
@@ -213,7 +213,7 @@ static void *sched_main(void *arg)
 	return NULL;
 }
 
-/* One change of a file comes as several events, and other files of its folder change, too. */
+/* One change of a file causes several events, as do changes of other files in its folder. */
 static bool has_conf_changed(struct app *a)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
@@ -285,7 +285,7 @@ static bool on_signal(struct app *a, int signal)
 	}
 }
 
-/* Grows while first lists move on. */
+/* Increases while the first lists make progress. */
 static uint64_t pages_of(const struct app *a)
 {
 	uint64_t n = 0;
@@ -306,8 +306,9 @@ static bool are_listed(const struct app *a)
 	return true;
 }
 
-/* The first lists, or those of a new leader, have come to nothing for --resource-sync-timeout.
- * However long they take, each page (or the decision to ask for a smaller one) is progress. */
+/* Whether the first lists, or those of a new leader, have made no progress for
+ * --resource-sync-timeout. However long they take, each page (or each request for a smaller page)
+ * is progress. */
 static bool is_stuck(struct app *a, struct first_lists *f)
 {
 	int64_t now = clock_mono(clock_real());
@@ -381,7 +382,7 @@ static int start_client(struct app *a, struct err *err)
 	return 0;
 }
 
-/* A write that is sent at the last moment must be over before anybody else may lead. */
+/* A write sent at the last moment must end before another replica may lead. */
 static int64_t request_timeout(const struct sched_options *o)
 {
 	int64_t spare = o->lease_duration - o->lease_renew;
@@ -542,7 +543,7 @@ static int start(struct app *a, struct err *err)
 		r = start_engine(a, err);
 	}
 	if (r == 0) {
-		make_watches(a); /* before the endpoints, which ask them what is stale */
+		make_watches(a); /* before the endpoints, which report stale watches */
 		r = start_endpoints(a, err);
 	}
 	if (r < 0) {
@@ -590,9 +591,9 @@ static void drain_messages(struct app *a)
 	}
 }
 
-/* The reverse of start, also of one that failed half-way: the running cycle finishes, decisions not
- * sent are dropped (the next leader makes them again), writes in flight are awaited, then the lease
- * is given up. */
+/* The reverse of start, also after a start that failed half-way: the running cycle finishes,
+ * decisions not sent are dropped (the next leader makes them again), writes in flight are awaited,
+ * then the lease is released. */
 static void stop(struct app *a)
 {
 	if (a->sched_runs) {

@@ -8,10 +8,10 @@ struct kueue_conf;
 struct sched_conf;
 struct sched_options;
 
-/* --scheduler-conf, or what is built in, with what flags decide for the core. The caller owns *ret
- * (conf_destroy). */
+/* Loads --scheduler-conf, or the built-in configuration, with the settings of flags. The caller
+ * owns *ret (conf_destroy). */
 int app_conf_load(const struct sched_options *o, struct sched_conf **ret, struct err *err);
-/* Kueue's Configuration in YAML; path NULL or "": what is built in. The caller owns *ret
+/* Loads Kueue's Configuration in YAML; path NULL or "": the built-in one. The caller owns *ret
  * (kueue_conf_destroy). */
 int app_conf_quota(const char *path, struct kueue_conf **ret, struct err *err);
 

@@ -69,7 +69,7 @@ static bool check_watch(void *ctx, char *detail, size_t size)
 	if (resource == NULL) {
 		return true;
 	}
-	snprintf(detail, size, "%s: nothing heard for %lld s", resource,
+	snprintf(detail, size, "%s: no contact with the API server for %lld s", resource,
 		 (long long)((now - since) / CLOCK_NS_PER_S));
 	return false;
 }

@@ -1,8 +1,8 @@
 /* scheduler/app/endpoints.h: the scheduler's HTTP endpoints: /metrics, and /healthz, /livez,
- * /readyz. livez is red when the sched thread has not come round for ENDPOINTS_STUCK_NS or one
- * cycle takes longer than that; readyz is red for a leader that has not synced or has no quota
- * plugin (a standby is ready), and while nothing is heard of a resource. ?verbose shows as a
- * warning when another program uses our scheduler names. */
+ * /readyz. livez fails when the sched thread has made no step for ENDPOINTS_STUCK_NS or a cycle
+ * takes longer than that; readyz fails for a leader that has not synced or has no quota plugin (a
+ * standby is ready), and while a watch has no contact with the API server. ?verbose shows a warning
+ * when another program uses our scheduler names. */
 #ifndef SCHEDULER_APP_ENDPOINTS_H
 #define SCHEDULER_APP_ENDPOINTS_H
 
@@ -23,8 +23,8 @@ struct endpoints_options {
 	struct metric_registry *counters;
 	const struct engine_state *state; /* borrowed until endpoints_stop */
 	struct foreign *foreign;          /* likewise; NULL: nothing is shown */
-	/* The resource of which nothing was heard for long, and since when (monotonic ns); NULL:
-	 * none. Any thread. */
+	/* A resource without contact to the API server for long, and since when (monotonic ns);
+	 * NULL: none. Any thread. */
 	const char *(*stale)(void *ctx, int64_t now, int64_t *ret_since);
 	void *ctx;
 	const struct clock *clock;

@@ -37,8 +37,8 @@ struct engine {
 	struct engine_options opt;
 	struct sched_conf *conf;
 	struct cache *cache;
-	const struct cluster *unsettled; /* the cache's cluster as it is amid a message: no place of
-					    a queue in the tree is to be looked at */
+	const struct cluster *
+		cluster; /* the cache's cluster; topology may be stale while a message is applied */
 	struct cycle *cycle;
 	struct exec *exec;
 	struct queue_controller *queues;       /* NULL: controller off */
@@ -56,7 +56,8 @@ struct engine {
 	int64_t phase_since; /* of the trace */
 };
 
-/* The time of the model: as even as the monotonic clock, and near the wall time for people. */
+/* The time of the model: runs as steadily as the monotonic clock, and is near the wall time for
+ * readers of messages. */
 static struct cache_time time_of(const struct engine *e)
 {
 	return (struct cache_time){ .now = e->began_wall + clock_mono(e->opt.clock),
@@ -78,7 +79,7 @@ static void on_pod(void *ctx, const struct task *t, const void *object)
 	const struct api_owner *owner;
 	struct podgroup_controller_pod seen;
 
-	orphans_see(e->orphans, e->unsettled, t, clock_mono(e->opt.clock));
+	orphans_pod_upserted(e->orphans, e->cluster, t, clock_mono(e->opt.clock));
 	if (e->podgroups == NULL || !e->leading || !needs_podgroup(t)) {
 		return;
 	}
@@ -99,7 +100,7 @@ static void on_pod_gone(void *ctx, const struct task *t)
 {
 	struct engine *e = ctx;
 
-	orphans_gone(e->orphans, t);
+	orphans_pod_deleted(e->orphans, t);
 }
 
 static void on_podgroup(void *ctx, const struct podgroup *g, const void *object)
@@ -107,7 +108,7 @@ static void on_podgroup(void *ctx, const struct podgroup *g, const void *object)
 	struct engine *e = ctx;
 
 	if (object == NULL) {
-		orphans_podgroup_deleted(e->orphans, e->unsettled, g, clock_mono(e->opt.clock));
+		orphans_podgroup_deleted(e->orphans, e->cluster, g, clock_mono(e->opt.clock));
 	}
 }
 
@@ -121,7 +122,7 @@ static void on_queue(void *ctx, const struct queue *q, const void *object)
 		return;
 	}
 	if (seen_object == NULL) {
-		queue_controller_gone(e->queues, str_of(q->name));
+		queue_controller_queue_deleted(e->queues, str_of(q->name));
 		return;
 	}
 	seen = (struct queue_seen){
@@ -132,7 +133,7 @@ static void on_queue(void *ctx, const struct queue *q, const void *object)
 			field_map_get(&seen_object->meta.annotations, KEYS_CLOSED_BY_PARENT),
 			"true"),
 	};
-	queue_controller_seen(e->queues, str_of(q->name), &seen);
+	queue_controller_queue_changed(e->queues, str_of(q->name), &seen);
 }
 
 static void on_bad_object(void *ctx, enum sched_resource r, struct str key, const char *text)
@@ -183,7 +184,7 @@ static void on_foreign_bind(void *ctx, const struct task *t, const char *node)
 	}
 }
 
-/* Without our controller it is others who make PodGroups. */
+/* If our PodGroup controller is off, other programs create PodGroups. */
 static void on_foreign_podgroup(void *ctx, const struct podgroup *g)
 {
 	struct engine *e = ctx;
@@ -329,7 +330,7 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 	e->foreign = foreign_create(opt->counters);
 	e->orphans = orphans_create();
 	e->cache = cache_create(&co);
-	e->unsettled = cache_cluster(e->cache);
+	e->cluster = cache_cluster(e->cache);
 	e->exec = exec_create(&eo);
 	make_controllers(e, &po);
 	*ret = e;
@@ -469,7 +470,8 @@ static void on_phase(void *ctx, const char *name, bool begin)
 	}
 }
 
-/* Adopted pods that are not bound now may wait for long: people shall see what they belong to. */
+/* Adopted pods that are not bound now may wait for long: write the annotation that names their
+ * PodGroup for users to see. */
 static void annotate_adopted(struct engine *e, const struct cluster *c,
 			     const struct decisions *list)
 {
@@ -527,7 +529,7 @@ static void run_controllers(struct engine *e)
 	e->changed = false;
 }
 
-/* Cycles over pods. Returns when the next one is due. */
+/* Runs the pod cycle if it is due. Returns the time of the next one. */
 static int64_t step_pods(struct engine *e, int64_t now)
 {
 	int64_t due;
@@ -538,7 +540,7 @@ static int64_t step_pods(struct engine *e, int64_t now)
 		e->changed = true;
 		e->next_period_at = now;
 	}
-	orphans_tell(e->orphans, cache_cluster(e->cache), exec_recorder(e->exec), now);
+	orphans_record_due(e->orphans, cache_cluster(e->cache), exec_recorder(e->exec), now);
 	if (cache_take_dirty(e->cache)) {
 		e->changed = true;
 		e->next_period_at = now;

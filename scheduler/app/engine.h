@@ -43,20 +43,19 @@ struct engine_options {
 	const struct kueue_conf *kueue_conf; /* the Workload engine runs; NULL: it does not. Must
 						outlive the engine */
 	int64_t min_interval_ns;             /* between cycles */
-	int64_t period_ns; /* --schedule-period: longest pause between cycles that have something to
-			      look at */
+	int64_t period_ns; /* --schedule-period: longest pause between cycles that have work */
 	int64_t request_timeout_ns; /* deadline of each write */
 	uint64_t seed;
 	void (*post)(void *ctx, struct sched_msg *msg); /* to the sched thread's own queue */
 	bool (*may_send)(void *ctx);
 	void *ctx;
-	/* Sees every decision list right after it was assumed; for the timeline, tests and tracing.
-	 * May be NULL. */
+	/* Called with every decision list right after it was assumed; for the timeline, tests and
+	 * tracing. May be NULL. */
 	void (*on_decisions)(void *ctx, const struct cluster *c, const struct decisions *d);
 	/* The same before it is assumed, for checks of the decisions. May be NULL. */
 	void (*on_decided)(void *ctx, const struct cluster *c, const struct decisions *d);
-	/* A Workload is to be preempted for another one (or is on its way out already, and counted
-	 * on), before that is written. May be NULL. */
+	/* Called when a Workload is to be preempted for another one (or is already being evicted
+	 * and counted on), before that is written. May be NULL. */
 	void (*on_preempt)(void *ctx, const struct workload *victim, const struct workload *by);
 };
 
@@ -74,11 +73,10 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 void engine_destroy(struct engine *e);
 /* Applies and frees. */
 void engine_handle(struct engine *e, struct sched_msg *msg_take);
-/* Runs what is due. Returns the monotonic time at which it wants to be called again without a
- * message. */
+/* Runs due work. Returns the monotonic time at which to call it again without a message. */
 int64_t engine_step(struct engine *e);
 const struct engine_state *engine_state(const struct engine *e);
-/* Other programs that were seen to use our scheduler names; lives as long as the engine. */
+/* Reports about other programs that use our scheduler names; lives as long as the engine. */
 struct foreign *engine_foreign(const struct engine *e);
 /* Every pool that writes, for stepping in manual mode; returns how many. */
 size_t engine_pools(struct engine *e, struct pool **out, size_t max);

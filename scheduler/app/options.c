@@ -18,29 +18,29 @@ static const struct flags_row rows[] = {
 	{ "schedule-period", AT(DURATION, schedule_period), .def = "1s",
 	  .help = "Longest time between two scheduling cycles" },
 	{ "default-queue", AT(TEXT, default_queue), .arg = "NAME", .def = "default",
-	  .help = "Queue of PodGroups that name none" },
+	  .help = "Queue for PodGroups that name none" },
 	{ "controllers", FLAGS_SET_AT(struct sched_options, controllers, controllers), .def = "*",
-	  .help = "Controllers that run; * is podgroup and queue, preemption-cost needs workload, "
-		  "-NAME takes one out" },
+	  .help = "Controllers to run; * is podgroup and queue; preemption-cost needs workload; "
+		  "-NAME disables one" },
 	{ "quota-conf", AT(TEXT, kueue_conf), .arg = "FILE", .unset = "built in",
 	  .help = "Kueue's Configuration for the Workload engine, read at the start" },
 	{ "Gates", .type = FLAGS_HEADING },
 	{ "gate-removal-worker-num", AT(INT, gate_workers), .min = 1, .max = 64, .def = "5",
-	  .help = "Threads that take gates off" },
+	  .help = "Number of threads that remove gates" },
 	{ "reservation-timeout", AT(DURATION, reservation_timeout), .def = "30m",
-	  .help = "The quota of a published pod that found no node is released after this; 0: "
-		  "never" },
+	  .help = "How long a published pod without a node keeps its quota; 0: "
+		  "no limit" },
 	{ "reservation-attempts", AT(INT, reservation_attempts), .max = 1000000, .def = "0",
-	  .help = "A gang that found no node in so many reservations waits for nodes of another "
-		  "shape; 0: it is tried again without end" },
+	  .help = "After this many reservations without a node, a gang waits for nodes of another "
+		  "shape; 0: no limit" },
 	{ "gate-sticky", AT(BOOL, gate_sticky), .def = "true",
-	  .help = "A pod that has had our gate stays under quota when its annotation is taken "
-		  "off" },
+	  .help = "Keep a pod that has been gated under quota even if its annotation is "
+		  "removed" },
 	{ "API server", .type = FLAGS_HEADING },
 	{ "kube-api-qps", AT(DOUBLE, kube_api_qps), .def = "2000",
 	  .help = "Requests per second to the API server; 0: no limit" },
 	{ "kube-api-burst", AT(INT, kube_api_burst), .max = 1000000, .def = "2000",
-	  .help = "Requests at once above that rate" },
+	  .help = "Burst of requests above that rate" },
 	{ "resource-sync-timeout", AT(DURATION, sync_timeout), .def = "60s",
 	  .help = "Give up when the first lists make no progress for this long" },
 	{ "Leader election", .type = FLAGS_HEADING },
@@ -51,7 +51,7 @@ static const struct flags_row rows[] = {
 	{ "leader-elect-renew-deadline", AT(DURATION, lease_renew), .def = "10s",
 	  .help = "Stop writing when the Lease is not renewed for this long" },
 	{ "leader-elect-retry-period", AT(DURATION, lease_retry), .def = "2s",
-	  .help = "Pause between two tries" },
+	  .help = "Pause between two attempts to get or renew the Lease" },
 	{ "leader-elect-resource-name", AT(TEXT, lease_name), .arg = "NAME",
 	  .unset = "the first scheduler name", .help = "Name of the Lease" },
 	{ "leader-elect-resource-namespace", AT(TEXT, lease_namespace), .arg = "NAME",
@@ -60,20 +60,21 @@ static const struct flags_row rows[] = {
 	  .help = "Older name of --leader-elect-resource-namespace" },
 	{ "Serving", .type = FLAGS_HEADING },
 	{ "listen-address", AT(TEXT, listen_address), .arg = "HOST:PORT", .def = ":8080",
-	  .help = "Where /metrics is served" },
+	  .help = "Address for /metrics" },
 	{ "healthz-address", AT(TEXT, healthz_address), .arg = "HOST:PORT", .def = ":11251",
-	  .help = "Where /healthz, /livez and /readyz are served" },
+	  .help = "Address for /healthz, /livez and /readyz" },
 	{ "enable-metrics", AT(BOOL, enable_metrics), .def = "true", .help = "Serve /metrics" },
 	{ "enable-healthz", AT(BOOL, enable_healthz), .def = "true",
 	  .help = "Serve /healthz, /livez and /readyz" },
 	{ "cache-dumper", AT(BOOL, cache_dumper), .def = "true",
 	  .help = "Write the cluster as JSON to a file on SIGUSR1" },
 	{ "cache-dump-dir", AT(TEXT, cache_dump_dir), .arg = "DIR", .def = "/tmp",
-	  .help = "Folder of those files" },
+	  .help = "Folder for these dumps" },
 	{ .type = FLAGS_END },
 };
 
-/* Of Volcano's scheduler. Nodes left out by a selector or a shard would be used all the same. */
+/* Flags of Volcano's scheduler. Selecting nodes is not supported: the nodes left out would be used
+ * nevertheless. */
 static const struct flags_row volcano[] = {
 	{ "ca-cert-file", .type = FLAGS_IGNORED },
 	{ "csi-storage", .type = FLAGS_IGNORED_BOOL },
@@ -104,7 +105,7 @@ const struct flags *options_flags(void)
 	static const struct flags flags = {
 		.program = "headgate-scheduler",
 		.doc = "Schedules pods of Volcano's Queues and PodGroups and Kueue's Workloads: "
-		       "reserves quota, takes scheduling gates off, binds, preempts.",
+		       "reserves quota, removes scheduling gates, binds and preempts.",
 		.tables = tables,
 	};
 

@@ -24,7 +24,7 @@ static int by_text(const void *key, const void *item)
 	return strcmp(key, *at);
 }
 
-/* The only field that is selected by is metadata.name, which is not interned. */
+/* The only supported field is metadata.name, which is not interned. */
 static bool has_value(const struct match_expr *e, const char *value)
 {
 	if (e->nvalues > FEW_VALUES) {

@@ -1,4 +1,4 @@
-/* scheduler/base/match.h: Kubernetes' rules of label selectors and tolerations, one label list,
+/* scheduler/base/match.h: Kubernetes' rules for label selectors and tolerations: one label list,
  * one expression, one taint at a time. Label strings are compared by pointer: both sides are
  * interned in the same table. Pure; any thread. */
 #ifndef SCHEDULER_BASE_MATCH_H

@@ -120,7 +120,7 @@ static int read_expr(struct intern *names, const struct api_node_req *req, bool 
 	return match_from_api_text(names, req->key, &e->key, err);
 }
 
-/* The first n of expressions and fields. */
+/* Reads the first n requirements: expressions, then fields. */
 static int read_term(struct intern *names, const struct api_node_term *term, size_t n,
 		     struct arena *arena, struct match_term *ret, struct err *err)
 {

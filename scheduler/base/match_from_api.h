@@ -20,16 +20,15 @@ int match_from_api_text(struct intern *names, const char *text, const char **ret
 /* nodeSelector, nodeLabels, labels; in the order of the map: by key. */
 int match_from_api_selector(struct intern *names, const struct field_map *map, struct arena *arena,
 			    struct label **ret, size_t *ret_n, struct err *err);
-/* All expressions, fields behind labels. */
+/* All requirements of a term, labels before fields. */
 int match_from_api_term(struct intern *names, const struct api_node_term *term, struct arena *arena,
 			struct match_term *ret, struct err *err);
-/* Terms that say anything: one without expressions matches no node, so leaving it out of an "any
- * of" changes nothing. */
+/* Terms with requirements: a term without any matches no node, so leaving it out of the
+ * alternatives changes nothing. */
 int match_from_api_required(struct intern *names, const struct api_node_selector *sel,
 			    struct arena *arena, struct match_term **ret, size_t *ret_n,
 			    struct err *err);
-/* All terms, without their matchFields: what a term says of labels (Kueue: flavors have no names of
- * nodes). */
+/* All terms, without their matchFields, because Kueue matches flavors, which have no node names. */
 int match_from_api_labels_only(struct intern *names, const struct api_node_selector *sel,
 			       struct arena *arena, struct match_term **ret, size_t *ret_n,
 			       struct err *err);
@@ -37,7 +36,7 @@ struct match_from_api_tolerations {
 	struct toleration *v;
 	size_t n;
 };
-/* An operator or effect that is not known tolerates nothing: it is left out. */
+/* A toleration with an unknown operator or effect tolerates nothing: it is left out. */
 int match_from_api_tolerations(struct intern *names, const struct api_toleration *v, size_t n,
 			       struct arena *arena, struct match_from_api_tolerations *ret,
 			       struct err *err);

@@ -19,9 +19,11 @@ enum sched_msg_kind {
 	SCHED_MSG_UPSERT,     /* object of `resource`, decoded into `object` (the api struct of that
 				 kind); flag: by a GET of its own, not from the watch */
 	SCHED_MSG_DELETE,     /* key only */
-	SCHED_MSG_BAD_OBJECT, /* key, text: did not decode; object: what can be read of it */
+	SCHED_MSG_BAD_OBJECT, /* key, text: the object did not decode; object: the readable part of
+				 it */
 	SCHED_MSG_SYNCED,     /* resource: first LIST complete */
-	SCHED_MSG_REFRESHED,  /* resource: what was stored when it was asked for has been sent */
+	SCHED_MSG_REFRESHED,  /* resource: everything stored when the refresh was requested has been
+				 sent */
 	SCHED_MSG_REQUEST_DONE, /* outcome of a write: request, key, uid, code, text */
 	SCHED_MSG_LEASE,        /* flag: held or lost */
 	SCHED_MSG_CONF, /* conf: a new configuration (ownership passes); NULL: it did not load, text
@@ -53,8 +55,8 @@ enum sched_outcome {
 	SCHED_REJECTED,  /* refused, code and text say why: only a change of the object or of rights
 			    helps.  The sender or the cache retries, at growing intervals */
 	SCHED_CANCELLED, /* not sent: leadership lost or stopping */
-	SCHED_STALE,     /* found in a state that makes the write pointless (bound elsewhere, being
-			    deleted, still gated) */
+	SCHED_STALE,     /* found in a state that makes the write pointless (bound to another node,
+			    being deleted, still gated) */
 };
 
 struct sched_msg {
@@ -71,8 +73,8 @@ struct sched_msg {
 	const char *uid;
 	int status;          /* HTTP status of a rejection, 0: none */
 	const char *text;    /* error text */
-	const char *written; /* REQUEST_DONE of a pod: the queue, the node or the condition's reason
-				that the write says; NULL: none */
+	const char *written; /* REQUEST_DONE of a pod: the queue, node or condition reason that was
+				written; NULL: none */
 	uint64_t version;    /* REQUEST_DONE of a Workload: number of the write */
 	bool flag;
 	int64_t not_before; /* LEASE: monotonic ns before which nothing may be written */

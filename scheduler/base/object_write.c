@@ -13,7 +13,7 @@ struct object_write {
 	enum sched_resource resource;
 	enum http_method method;
 	const char *content_type;
-	bool yields, insists;
+	bool keeps_foreign_fields, retries_refused;
 	char *key, *path, *body;
 };
 
@@ -25,8 +25,8 @@ struct object_write *object_write_new(const struct object_write_spec *spec)
 	w->resource = spec->resource;
 	w->method = spec->method;
 	w->content_type = spec->content_type;
-	w->yields = spec->yields;
-	w->insists = spec->insists;
+	w->keeps_foreign_fields = spec->keeps_foreign_fields;
+	w->retries_refused = spec->retries_refused;
 	w->key = xmalloc_dup_n(spec->key.p, spec->key.len);
 	w->path = xmalloc_dup(spec->path);
 	w->body = xmalloc_dup_n(spec->body.p, spec->body.len);
@@ -93,19 +93,20 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	if (code == 0) {
 		return report(target, w, SCHED_DONE, result, "");
 	}
-	if (code == -ERR_NOT_FOUND || (w->yields && rest_is_other_uid(code, &err))) {
+	if (code == -ERR_NOT_FOUND || (w->keeps_foreign_fields && rest_is_other_uid(code, &err))) {
 		return report(target, w, SCHED_GONE, result, err.text);
 	}
-	if (rest_is_failed_test(code, &err) || (w->yields && rest_is_other_manager(code, &err))) {
+	if (rest_is_failed_test(code, &err) ||
+	    (w->keeps_foreign_fields && rest_is_other_manager(code, &err))) {
 		return report(target, w, SCHED_STALE, result, err.text);
 	}
 	if (code == -ERR_CONFLICT &&
-	    w->method == HTTP_POST) { /* it exists: that is what was wanted */
+	    w->method == HTTP_POST) { /* the object exists: the create has its effect */
 		return report(target, w, SCHED_DONE, result, err.text);
 	}
 	if (rest_is_refused(code, result)) {
 		(void)report(target, w, SCHED_REJECTED, result, err.text);
-		return w->insists ? POOL_REFUSED : POOL_DONE;
+		return w->retries_refused ? POOL_REFUSED : POOL_DONE;
 	}
 	return POOL_RETRY;
 }

@@ -13,14 +13,15 @@ struct object_write_spec {
 	enum sched_request request;
 	enum sched_resource resource;
 	enum http_method method;
-	struct str key;           /* reported back: "namespace/name" or "name" */
-	const char *path;         /* URL path */
-	const char *content_type; /* static */
-	struct str body;          /* copied */
-	bool yields;  /* a server-side apply without force, of an object that names its UID: fields
-			 that somebody else has set otherwise are left to them (SCHED_STALE) */
-	bool insists; /* what is refused is reported and sent again, at growing intervals: nothing
-			 that is watched tells when it would be taken */
+	struct str key;            /* reported back: "namespace/name" or "name" */
+	const char *path;          /* URL path */
+	const char *content_type;  /* static */
+	struct str body;           /* copied */
+	bool keeps_foreign_fields; /* a server-side apply without force, of an object that names its
+			UID: fields that another field manager has set differently are left as they
+			are (SCHED_STALE) */
+	bool retries_refused; /* a refused write is reported and sent again, at growing intervals:
+			 no watched object shows when it would be accepted */
 };
 
 /* Copies the spec; the caller owns the item until it is added to the pool. Sched thread. */
@@ -32,7 +33,7 @@ struct object_write_target {
 	bool (*may_send)(void *ctx);                    /* NULL: always */
 	void *ctx;
 };
-/* A pool of such writes, as base says; fills target, which must outlive it. */
+/* A pool for such writes with the options in base; fills target, which must outlive it. */
 struct pool *object_write_pool(const struct pool_options *base, const char *name, unsigned slots,
 			       void (*post)(void *ctx, struct sched_msg *msg),
 			       struct object_write_target *target);

@@ -12,8 +12,8 @@ struct field_table;
 struct kinds_row;
 struct strbuf;
 
-/* In the order in which they are watched: those of the pods wing, then those that are watched only
- * when the Workload engine runs, then those that are never watched. */
+/* In the order in which they are watched: kinds of the pods wing, then kinds watched only when the
+ * Workload engine runs, then kinds never watched. */
 enum sched_resource {
 	SCHED_PODS,
 	SCHED_NODES,
@@ -42,23 +42,25 @@ struct sched_kind {
 	unsigned wings;                   /* with a cache for its objects; enum sched_wing */
 	bool unwatched;                   /* headgatectl alone reads it */
 	bool needed;    /* headgatectl fails where the cluster does not serve it */
-	int read_order; /* place in the order in which headgatectl reads objects: what others name
-			comes first; 0: not read */
+	int read_order; /* place in the order in which headgatectl reads objects: objects that
+			others refer to come first; 0: not read */
 };
 
 /* Static; r below SCHED_RESOURCE_COUNT_. */
 const struct sched_kind *sched_kinds_get(enum sched_resource r);
 const struct kinds_row *sched_kinds_names(enum sched_resource r);
-/* The first so many of enum sched_resource are watched, with or without the Workload engine. */
+/* The number of kinds that are watched, with or without the Workload engine: the first ones of enum
+ * sched_resource. */
 unsigned sched_kinds_watched(bool workloads);
 /* The kind that headgatectl reads next for a wing, in the order of read_order; for the first one *r
  * is SCHED_RESOURCE_COUNT_. False: there is no further one. */
 bool sched_kinds_next(enum sched_wing wing, enum sched_resource *r);
 /* Appends a path as rest_path does: "/api/v1/namespaces/ns/pods/name[/sub]". namespace_, name and
- * sub may be NULL; without a name it is that of all objects, without a namespace of all of them. */
+ * sub may be NULL: without a name it is the path of the collection, without a namespace of all
+ * namespaces. */
 void sched_kinds_path(enum sched_resource r, const char *namespace_, const char *name,
 		      const char *sub, struct strbuf *out);
-/* The same for the object with a key as messages have it: "ns/name", or "name". */
+/* The same for an object by the key of messages: "ns/name", or "name". */
 void sched_kinds_key_path(enum sched_resource r, struct str key, const char *sub,
 			  struct strbuf *out);
 

@@ -17,8 +17,8 @@ struct tree {
 	bool *on_cycle; /* NULL: there is no cycle */
 };
 
-/* Breadth first from the roots: what is not reached lies on a cycle or below one. `first` and
- * `next` are the child lists, in ascending index because they are filled backwards. */
+/* Breadth first from the roots: a node that is not reached lies on a cycle or below one. `first`
+ * and `next` are the child lists, in ascending index because they are filled backwards. */
 static void place_from_roots(struct tree *t, const uint32_t *first, const uint32_t *next)
 {
 	for (uint32_t i = 0; i < t->n; i++) {
@@ -44,7 +44,7 @@ static int compare_index(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Within a depth the breadth-first walk gives order of parents; the contract is order of index. */
+/* Sorts each depth by index: the breadth-first walk orders by parents. */
 static void sort_levels(struct tree *t)
 {
 	size_t begin = 0;
@@ -60,11 +60,11 @@ static void sort_levels(struct tree *t)
 	}
 }
 
-/* A node that was not placed lies on a cycle or below one: from the leaves on, nodes are taken off
- * until only cycles are left. */
+/* A node that was not placed lies on a cycle or below one: removes leaves until only cycles are
+ * left. */
 static void find_cycles(struct tree *t)
 {
-	uint32_t *left = xmalloc(t->n * sizeof(*left)); /* children that are not taken off */
+	uint32_t *left = xmalloc(t->n * sizeof(*left)); /* children not removed yet */
 	uint32_t *leaves = xmalloc(t->n * sizeof(*leaves));
 	size_t n = 0;
 

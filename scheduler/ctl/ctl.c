@@ -40,7 +40,7 @@ static void print_usage(FILE *to)
 		fprintf(to, "  %-18s %s\n", verbs[i]->name, verbs[i]->help);
 	}
 	fprintf(to, "\n`headgatectl VERB --help` lists the flags of a verb. "
-		    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n");
+		    "Exit codes: 0 success, 1 failure, 2 wrong usage.\n");
 }
 
 int ctl_run(int argc, char **argv)
@@ -58,7 +58,7 @@ int ctl_run(int argc, char **argv)
 	}
 	verb = ctl_find_verb(str_streq(argv[1], "--version") ? "version" : argv[1]);
 	if (verb == NULL) {
-		fprintf(stderr, "headgatectl: no such verb: %s\n\n", argv[1]);
+		fprintf(stderr, "headgatectl: unknown verb: %s\n\n", argv[1]);
 		print_usage(stderr);
 		return VERB_USAGE;
 	}

@@ -1,6 +1,6 @@
-/* headgatectl certs: ca.crt, ca.key, tls.crt and tls.key in a folder. Running it again changes
- * nothing as long as what is there is good: the authority is kept, the server certificate is made
- * anew only when it does not cover the names asked for, was signed by another authority, does not
+/* headgatectl certs: writes ca.crt, ca.key, tls.crt and tls.key to a folder. Running it again
+ * changes nothing while the files are good: the authority is kept; the server certificate is
+ * replaced only if it does not cover the given names, was signed by another authority, does not
  * match its key, or has less than a third of its validity left. */
 #include "scheduler/ctl/cli/verb.h"
 #include "scheduler/ctl/ctl.h"
@@ -33,7 +33,7 @@ struct certs_options {
 
 static const struct flags_row rows[] = {
 	{ "out", .letter = 'd', AT(TEXT, out), .arg = "DIR", .def = ".",
-	  .help = "Folder of the files" },
+	  .help = "Folder for the files" },
 	{ "dns", .letter = 'n', AT(LIST, dns), .arg = "NAME", .max = LEAF_MAX_NAMES,
 	  .help = "DNS name of the server; may be repeated" },
 	{ "ip", .letter = 'i', AT(LIST, ip), .arg = "ADDRESS", .max = LEAF_MAX_NAMES,
@@ -43,9 +43,9 @@ static const struct flags_row rows[] = {
 	{ "ca-days", .letter = 'c', AT(INT, ca_days), .min = 1, .max = MAX_DAYS, .def = "3650",
 	  .help = "Validity of the authority" },
 	{ "force", .letter = 'f', AT(BOOL, force),
-	  .help = "Make the server certificate again in any case" },
+	  .help = "Always create a new server certificate" },
 	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct certs_options, verb_outputs, output),
-	  .def = "table", .help = "How to print" },
+	  .def = "table", .help = "Output format" },
 	{ .type = FLAGS_END },
 };
 
@@ -76,7 +76,7 @@ static int write_pair(const struct pair *p, const char *cert, const char *key, s
 	return r == 0 ? file_write_atomic(cert, strbuf_str(&p->cert), 0644, err) : r;
 }
 
-/* An authority that is there but unusable is an error: replacing it would break its clients. */
+/* An unusable authority is an error: replacing it would break the clients that trust it. */
 static int load_or_make_ca(const struct certs_options *o, const struct paths *p, struct pair *ret,
 			   bool *ret_made, struct err *err)
 {
@@ -224,9 +224,9 @@ static const struct flags_row *const tables[] = { rows, flags_help, NULL };
 
 const struct verb ctl_certs_verb = {
 	VERB("certs"),
-	.help = "make a certificate authority and a server certificate",
-	.flags.doc = "Make ca.crt, ca.key, tls.crt and tls.key (ECDSA P-256) unless good ones are "
-		     "there already.",
+	.help = "create a certificate authority and a server certificate",
+	.flags.doc = "Create ca.crt, ca.key, tls.crt and tls.key (ECDSA P-256), unless valid files "
+		     "exist already.",
 	.flags.tables = tables,
 	.run = run_verb,
 };

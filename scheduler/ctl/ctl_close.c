@@ -9,11 +9,12 @@ static int run_verb(int argc, char **argv)
 
 const struct verb ctl_close_verb = {
 	VERB("close"),
-	.help = "close a Queue: it gives no quota and takes reservations back",
+	.help = "close a Queue: it gives no more quota and revokes reservations",
 	.flags.args = "queue NAME",
-	.flags.doc = "Close a queue of Volcano's kind and all queues below it: they give no quota, "
-		     "and pods that have no node yet lose theirs; pods that run go on. "
-		     "`headgatectl open` takes it back.",
+	.flags.doc =
+		"Close a Queue (Volcano) and all queues below it: they give no more quota, and "
+		"pods without a node lose theirs; running pods are not touched. "
+		"`headgatectl open` undoes it.",
 	.flags.tables = queue_state_tables,
 	.run = run_verb,
 };

@@ -1,5 +1,5 @@
-/* headgatectl completion: scripts that make a shell complete verbs, flags and what is known of
- * their values. They are made from the tables that the verbs parse by. */
+/* headgatectl completion: scripts by which a shell completes verbs, flags and their known values.
+ * They are generated from the flag tables of the verbs. */
 #include <ctype.h>
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 #include "scheduler/ctl/cli/verb.h"
 #include "scheduler/ctl/ctl.h"
 
-/* What may follow a flag, or stand as an argument. */
+/* The kind of word that may follow a flag, or stand as an argument. */
 enum hint {
 	HINT_NONE, /* the flag takes no value */
 	HINT_WORDS,
@@ -17,8 +17,7 @@ enum hint {
 	HINT_UNKNOWN,
 };
 
-/* The first words of the forms of the arguments that are words, not placeholders: "pod workload".
- */
+/* Appends the literal first words of the argument forms, without placeholders: "pod workload". */
 static enum hint hint_arguments(const struct flags *f, struct strbuf *words)
 {
 	struct str forms = str_of(f->args);
@@ -218,7 +217,7 @@ static void add_zsh(struct strbuf *out)
 				      words.len > 0 ? words.p : "");
 		}
 	}
-	/* The script works when it is sourced and as a file of $fpath. */
+	/* The script works both sourced and as a file of $fpath. */
 	strbuf_add_c(out, "\tesac\n}\n"
 			  "if [ \"$funcstack[1]\" = _headgatectl ]; then\n"
 			  "\t_headgatectl \"$@\"\nelse\n"
@@ -302,11 +301,11 @@ static const struct flags_row *const tables[] = { flags_help, NULL };
 
 const struct verb ctl_completion_verb = {
 	VERB("completion"),
-	.help = "print a script that completes headgatectl's words in a shell",
+	.help = "print a shell completion script",
 	.flags.args = "bash|zsh|fish",
-	.flags.doc = "Print a script that makes a shell complete verbs, flags and their values: "
+	.flags.doc = "Print a script by which a shell completes verbs, flags and their values: "
 		     "source <(headgatectl completion bash).",
-	.flags.notes = "For zsh it may be saved as _headgatectl in a folder of $fpath, for fish as "
+	.flags.notes = "For zsh, save it as _headgatectl in a folder of $fpath; for fish, as "
 		       "~/.config/fish/completions/headgatectl.fish.",
 	.flags.tables = tables,
 	.run = run_verb,

@@ -1,7 +1,8 @@
-/* 1. Objects of kinds that nothing queues, with the label of a queue.
- * 2. Pods with the label, which the webhook did not see when they were created.
- * 3. Jobs with the label that run, when all Workloads are listed after them: one that has just got
- *    its Workload is not reported. */
+/* Reports, in this order:
+ * 1. Objects with the label of a queue, of kinds that nothing queues.
+ * 2. Pods with the label that have not passed the webhook at creation.
+ * 3. Running Jobs with the label and without a Workload. Workloads are listed after the Jobs, so
+ *    that a Job that has just got its Workload is not reported. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,21 +39,21 @@ struct running { /* a Job */
 struct doctor {
 	struct transport *transport;
 	const struct kueue_conf_owners *conf;
-	const struct kueue_conf_owners_kind *kind; /* that is looked at */
+	const struct kueue_conf_owners_kind *kind; /* being checked */
 	struct VEC(struct running) jobs;
-	struct strmap *owners; /* UIDs of what has a Workload */
+	struct strmap *owners; /* UIDs of the owners of Workloads */
 	size_t found, failed;
 };
 
 static void report(struct doctor *d, const char *kind, const struct cut_meta *meta)
 {
 	printf("%s " STR_FMT "/" STR_FMT ": has the label " KUEUE_QUEUE_NAME
-	       " and does not wait for quota\n",
+	       " but does not wait for quota\n",
 	       kind, STR_ARG(meta->namespace_), STR_ARG(meta->name));
 	d->found++;
 }
 
-/* Left to the controller of an external framework. */
+/* Whether the controller of an external framework is responsible. */
 static bool is_external(const struct doctor *d, const char *group, const char *kind)
 {
 	for (size_t i = 0; i < d->conf->nothers; i++) {
@@ -86,7 +87,7 @@ static bool has_external_owner(const struct doctor *d, const struct api_owner *o
 /* --- kinds that nothing queues -----------------------------------------------------------------
  */
 
-/* With the label in the template each pod queues by itself. */
+/* With the label in the template, each pod is queued by itself. */
 static bool pods_have_label(struct str object)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *tree = NULL;
@@ -154,8 +155,8 @@ static int check_kind(struct doctor *d, struct err *err)
 /* --- pods and Jobs -----------------------------------------------------------------------------
  */
 
-/* What cannot be read of an object counts as absent: it is rather reported than passed over. The
- * pods of a Job run with it. */
+/* Unreadable parts of an object count as absent: it is better reported than missed. Pods of a Job
+ * run with the Job. */
 static void on_pod(void *ctx, struct str object, const struct cut_meta *meta)
 {
 	struct doctor *d = ctx;
@@ -171,7 +172,7 @@ static void on_pod(void *ctx, struct str object, const struct cut_meta *meta)
 	}
 }
 
-/* A Job that belongs to another one, or to a pod, may run with that one. */
+/* A Job that is owned by another Job or by a pod may run with its owner. */
 static void on_job(void *ctx, struct str object, const struct cut_meta *meta)
 {
 	struct doctor *d = ctx;
@@ -236,7 +237,7 @@ static int check_jobs(struct doctor *d, struct err *err)
 	for (size_t i = 0; i < d->jobs.n; i++) {
 		if (!strmap_has(d->owners, str_of(d->jobs.v[i].uid))) {
 			printf("Job.batch %s: has the label " KUEUE_QUEUE_NAME
-			       " and runs without a Workload\n",
+			       " but runs without a Workload\n",
 			       d->jobs.v[i].shown);
 			d->found++;
 		}
@@ -325,7 +326,7 @@ static int run_verb(int argc, char **argv)
 		return verb_fail(&err);
 	}
 	if (d.found == 0 && d.failed == 0) {
-		printf("nothing found\n");
+		printf("no problems found\n");
 	}
 	return d.found == 0 && d.failed == 0 ? VERB_OK : VERB_FAILED;
 }
@@ -339,13 +340,12 @@ static const struct flags_row *const tables[] = {
 
 const struct verb ctl_doctor_verb = {
 	VERB("doctor"),
-	.help = "look for objects that name a queue and do not wait for it",
-	.flags.doc =
-		"Look for objects that name a queue and do not wait for it: those of kinds "
-		"that Kueue integrates and Headgate does not, unless their pods have the "
-		"label; pods that the webhook did not see, and Jobs that run without a "
-		"Workload. Kinds that the API server does not serve are left out, and those of "
-		"externalFrameworks. The exit code is 1 when there are some.",
+	.help = "find objects that name a queue but do not wait for it",
+	.flags.doc = "Find objects that name a queue but do not wait for it: objects of kinds "
+		     "that Kueue integrates and Headgate does not (unless their pods have the "
+		     "label), pods that have not passed the webhook, and Jobs that run without a "
+		     "Workload. Kinds that the API server does not serve, and the kinds in "
+		     "externalFrameworks, are skipped. The exit code is 1 if any are found.",
 	.flags.tables = tables,
 	.run = run_verb,
 };

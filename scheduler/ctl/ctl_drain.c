@@ -61,7 +61,7 @@ static void drain_finish(struct drain *d)
 	transport_destroy(d->transport);
 }
 
-/* What fails is named and ends nothing: all the rest is done first. */
+/* Reports a failure and goes on: everything else is done first. */
 static void note_failure(struct drain *d, const struct err *why)
 {
 	fprintf(stderr, "headgatectl: %s\n", why->text);
@@ -89,14 +89,14 @@ static bool has_our_gate(const struct api_pod *pod)
 	for (size_t i = 0; i < pod->spec.gates.n; i++) {
 		const char *name = pod->spec.gates.v[i].name;
 
-		if (name != NULL && gate_is_ours(name) != NULL) {
+		if (name != NULL && gate_by_name(name) != NULL) {
 			return true;
 		}
 	}
 	return false;
 }
 
-/* Of an object that cannot be read: taking off a gate that is not there changes nothing. */
+/* For a pod that does not decode: removing a gate that it does not have changes nothing. */
 static bool may_have_our_gate(struct str object)
 {
 	for (size_t i = 0; gate_at(i) != NULL; i++) {
@@ -125,8 +125,8 @@ static void on_pod(void *ctx, struct str object, const struct cut_meta *meta)
 	}
 	if (!whole) {
 		fprintf(stderr,
-			"headgatectl: pod " STR_FMT "/" STR_FMT " does not decode, its gate is "
-			"taken off all the same: %s\n",
+			"headgatectl: pod " STR_FMT "/" STR_FMT " cannot be decoded; removing its "
+			"gate nevertheless: %s\n",
 			STR_ARG(meta->namespace_), STR_ARG(meta->name), why.text);
 	}
 	f = (struct found){
@@ -186,7 +186,7 @@ static int remove_gate(struct drain *d, const struct found *pod, struct err *err
 	gate_removal_body(pod->uid, NULL, &body);
 	r = rest_call(d->transport, HTTP_PATCH, pod->path, "application/strategic-merge-patch+json",
 		      strbuf_str(&body), CALL_NS, NULL, err);
-	/* Gone, or another pod by now: nothing of ours is left on it. */
+	/* Deleted, or replaced by another pod: it has no gate of ours. */
 	return r == -ERR_NOT_FOUND || rest_is_other_uid(r, err) ? 0 : r;
 }
 
@@ -200,12 +200,12 @@ static void drain_pods(struct drain *d)
 		struct err why = ERR_INIT;
 
 		if (remove_gate(d, &d->pods.v[i], &why) < 0) {
-			(void)err_wrap(&why, "pod %s keeps its gate", d->pods.v[i].shown);
+			(void)err_wrap(&why, "pod %s still has its gate", d->pods.v[i].shown);
 			note_failure(d, &why);
 			d->kept_pods++;
 		}
 	}
-	printf("%s the gate off %zu pods\n", d->yes ? "took" : "would take",
+	printf("%s the gate from %zu pods\n", d->yes ? "removed" : "would remove",
 	       d->pods.n - d->kept_pods);
 }
 
@@ -215,8 +215,8 @@ static int result(const struct drain *d, struct err *err)
 		return 0;
 	}
 	return err_set(err, d->first.code,
-		       "not everything was drained (registrations left: %zu, pods that keep their "
-		       "gate: %zu), the first failure: %s",
+		       "not everything was drained (registrations left: %zu, pods still with a "
+		       "gate: %zu); first failure: %s",
 		       d->kept_webhooks, d->kept_pods, d->first.text);
 }
 
@@ -234,7 +234,7 @@ static int drain(const struct cluster_args *f, struct err *err)
 	remove_registrations(&d);
 	drain_pods(&d);
 	if (!f->yes) {
-		printf("nothing was changed; --yes does it\n");
+		printf("nothing was changed; run it with --yes to make the changes\n");
 	}
 	return result(&d, err);
 }
@@ -257,9 +257,10 @@ static const struct flags_row *const tables[] = {
 
 const struct verb ctl_drain_verb = {
 	VERB("drain"),
-	.help = "take our gates off all pods, before uninstalling",
-	.flags.doc = "Take our scheduling gates off all pods, before uninstalling: first the "
-		     "webhook registrations are deleted, then every gate is removed.",
+	.help = "remove Headgate's gates from all pods, before uninstalling",
+	.flags.doc =
+		"Remove Headgate's scheduling gates from all pods, before uninstalling: first the "
+		"webhook registrations are deleted, then the gates are removed.",
 	.flags.tables = tables,
 	.run = run_verb,
 };

@@ -28,7 +28,7 @@
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session.h"
 
-/* One dimension of one queue on the way up. */
+/* One resource of one queue, from the pod's queue up to the root. */
 struct line {
 	const char *queue, *resource;
 	unsigned dim;
@@ -39,7 +39,7 @@ struct line {
 struct explanation {
 	const struct task *task;
 	const struct podgroup *podgroup; /* NULL: none yet */
-	const struct queue *queue;       /* that its PodGroup names; NULL: none */
+	const struct queue *queue;       /* named by its PodGroup; NULL: none */
 	const struct queue *charged;     /* NULL: none */
 	const char *verdict;             /* one sentence */
 	const char *gate;
@@ -55,16 +55,19 @@ static const char *describe_gate(const struct task *t)
 	bool ours = (t->flags & TASK_OUR_GATE) != 0, foreign = (t->flags & TASK_FOREIGN_GATE) != 0;
 
 	if ((t->flags & TASK_OPTED_IN) == 0) {
-		return ours ? "our gate, but the pod does not opt in: it is taken off"
-			    : "the pod did not opt in";
+		return ours ? "gated by Headgate, but the pod does not opt in: the gate will be "
+			      "removed"
+			    : "none, the pod did not opt in";
 	}
 	if (ours) {
-		return foreign ? "our gate and others: ours goes last" : "our gate is on";
+		return foreign ? "gated by Headgate and by other controllers; Headgate's gate is "
+				 "removed last"
+			       : "gated by Headgate";
 	}
-	return foreign ? "a gate of somebody else is on" : "our gate is off";
+	return foreign ? "gated by another controller" : "removed";
 }
 
-/* What others hold: the pod's own charge counts in neither column. */
+/* The charges of other pods: the pod's own charge counts in neither column. */
 static void fill_line(const struct task *t, const struct queue_totals *totals, struct line *l)
 {
 	int64_t own = res_get(&t->klass->request, l->dim);
@@ -76,7 +79,7 @@ static void fill_line(const struct task *t, const struct queue_totals *totals, s
 	l->is_short = l->limit != RES_UNLIMITED && l->allocated + l->reserved + l->need > l->limit;
 }
 
-/* What must fit at once: the pod, or all the members that its gang still lacks. */
+/* The requests that must fit at once: those of the pod, or of all missing members of its gang. */
 static void sum_needs(const struct live_cluster *s, struct explanation *x)
 {
 	const struct task *t = x->task;
@@ -140,20 +143,20 @@ static const char *judge_quota(const struct live_cluster *s, const struct explan
 	struct reason why = { 0 };
 
 	if (!hooks_queue_accepts(live_cluster_session(s), x->queue, &why)) {
-		return arena_printf(a, "queue %s takes nothing new: %s", x->queue->name,
+		return arena_printf(a, "queue %s accepts no pods: %s", x->queue->name,
 				    why.code == NULL ? "closed" : why.code);
 	}
 	if (x->podgroup->barred_by != MODEL_NONE) {
 		return arena_printf(
 			a,
-			"waits for another queue: namespace %s may not use queue %s "
+			"cannot get quota: namespace %s may not use queue %s "
 			"(annotation " KEYS_NAMESPACE_SELECTOR " of that queue)",
 			t->namespace_,
 			live_cluster_cluster(s)->queues.v[x->podgroup->barred_by]->name);
 	}
 	if (x->members == INT32_MAX) { /* from_api_podgroup_keep */
-		return "waits for its PodGroup, which cannot be read or asks for more members than "
-		       "there can be";
+		return "waits for its PodGroup, which cannot be read or requires more members than "
+		       "a gang can have";
 	}
 	if (l != NULL) {
 		char left[64], need[64];
@@ -169,13 +172,13 @@ static const char *judge_quota(const struct live_cluster *s, const struct explan
 			x->pods > 1 ? " by its gang" : "");
 	}
 	if (x->missing > 0 && x->have < x->members) {
-		return arena_printf(a, "waits for its gang: %d of %d members are there", x->have,
+		return arena_printf(a, "waits for its gang: %d of %d members exist", x->have,
 				    x->members);
 	}
-	return "quota is there: the gate comes off with the next cycle";
+	return "there is quota: the gate is removed in the next cycle";
 }
 
-/* Of a pod with a node: where its charge is, when that is not as people expect. */
+/* For a pod with a node: the queue that it is charged to, if that is unexpected. */
 static const char *judge_placed(const struct live_cluster *s, const struct explanation *x)
 {
 	struct arena *a = session_arena(live_cluster_session(s));
@@ -184,20 +187,20 @@ static const char *judge_placed(const struct live_cluster *s, const struct expla
 	const char *beyond = "";
 
 	if (l != NULL) {
-		beyond = arena_printf(a,
-				      "; queue %s has more %s charged than its limit: nothing new "
-				      "gets quota there",
-				      l->queue, l->resource);
+		beyond = arena_printf(
+			a,
+			"; queue %s has more %s charged than its limit, so no other pod "
+			"gets quota there",
+			l->queue, l->resource);
 	}
 	if (q != NULL && x->queue != NULL && q != x->queue) {
-		return arena_printf(
-			a,
-			"it does not wait: it has a node; its quota is charged to queue "
-			"%s, and not to %s, which its PodGroup names now and where it "
-			"must fit the limit first%s",
-			q->name, x->queue->name, beyond);
+		return arena_printf(a,
+				    "does not wait: it has a node; it is charged to queue "
+				    "%s, and not to queue %s of its PodGroup until it fits "
+				    "the limit there%s",
+				    q->name, x->queue->name, beyond);
 	}
-	return arena_printf(a, "it does not wait: it has a node%s", beyond);
+	return arena_printf(a, "does not wait: it has a node%s", beyond);
 }
 
 static const char *judge(const struct live_cluster *s, const struct explanation *x)
@@ -205,10 +208,11 @@ static const char *judge(const struct live_cluster *s, const struct explanation 
 	const struct task *t = x->task;
 
 	if (t->status != TASK_PENDING) {
-		return t->node == MODEL_NONE ? "it does not wait: finished" : judge_placed(s, x);
+		return t->node == MODEL_NONE ? "does not wait: it has finished"
+					     : judge_placed(s, x);
 	}
 	if ((t->flags & TASK_OURS) == 0) {
-		return "not ours: another scheduler takes care of it";
+		return "is not scheduled by Headgate: it names another scheduler";
 	}
 	if (x->podgroup == NULL) {
 		return "waits for its PodGroup: the PodGroup controller has not annotated it yet";
@@ -223,12 +227,12 @@ static const char *judge(const struct live_cluster *s, const struct explanation 
 		return t->klass->unsupported;
 	}
 	if ((t->flags & TASK_FOREIGN_GATE) != 0) {
-		return "waits for another controller's scheduling gate; no quota is reserved until "
-		       "then";
+		return "waits for another controller's scheduling gate; quota is reserved only "
+		       "after that";
 	}
 	if (t->charge != CHARGE_NONE) {
 		return t->charge == CHARGE_PUBLISHED || t->cond == POD_COND_UNSCHEDULABLE
-			       ? "has quota and waits for a node: autoscalers see it"
+			       ? "has quota and waits for a node; autoscalers see it"
 			       : "has quota and is about to be placed";
 	}
 	return judge_quota(s, x);
@@ -244,7 +248,8 @@ static const char *describe_nodes(const struct live_cluster *s, const struct tas
 		return arena_printf(session_arena(session), "it fits now, best on %s", node->name);
 	case FIT_RELEASING:
 		return arena_printf(session_arena(session),
-				    "it fits %s when what terminates there is gone", node->name);
+				    "it will fit %s when the terminating pods there are gone",
+				    node->name);
 	case FIT_NONE:
 		break;
 	}
@@ -390,7 +395,7 @@ static int explain_pod(const struct cluster_args *f, struct err *err)
 	if (r < 0) {
 		return r;
 	}
-	assert(t != NULL); /* find_pod said so */
+	assert(t != NULL); /* find_pod has found it */
 	explain(s, t, &x);
 	if (f->output == VERB_JSON) {
 		print_json(&x);
@@ -401,7 +406,7 @@ static int explain_pod(const struct cluster_args *f, struct err *err)
 	return 0;
 }
 
-/* The Workload that is named, or that of the job that is; NULL: that job has none. */
+/* The key of the Workload named, or of the Workload of the job named; NULL: that job has none. */
 static const char *find_workload(const struct cluster_args *f, const struct live_workloads *s,
 				 const char *key)
 {
@@ -435,12 +440,11 @@ static int explain_workload(const struct cluster_args *f, struct err *err)
 
 	if (r == 0) {
 		workload = find_workload(f, &source, key);
-		r = workload == NULL
-			    ? err_set(err, ERR_NOT_FOUND,
-				      "%s %s has no Workload; what has the label " KUEUE_QUEUE_NAME
-				      " gets one",
-				      f->rest[0], key)
-			    : workload_explain_workload(&source, workload, &x, err);
+		r = workload == NULL ? err_set(err, ERR_NOT_FOUND,
+					       "%s %s has no Workload; it gets one if it has the "
+					       "label " KUEUE_QUEUE_NAME,
+					       f->rest[0], key)
+				     : workload_explain_workload(&source, workload, &x, err);
 	}
 	if (r < 0) {
 		return r;
@@ -459,7 +463,7 @@ static bool is_pod(const char *kind)
 	return str_streq(kind, "pod") || str_streq(kind, "pods") || str_streq(kind, "po");
 }
 
-/* A Workload, or what it is made for: a Job, or KIND.GROUP. */
+/* A Workload, or the kind of its owner: a Job, or KIND.GROUP. */
 static bool is_workload(const char *kind)
 {
 	const struct kinds_row *row = kueue_kinds_find(kind);
@@ -498,13 +502,15 @@ static const struct flags_row *const tables[] = {
 
 const struct verb ctl_explain_verb = {
 	VERB("explain"),
-	.help = "say what a pod or a Workload waits for, with the arithmetic",
+	.help = "explain why a pod or a Workload waits, with the amounts",
 	.flags.args = "pod NAMESPACE/NAME\nworkload NAMESPACE/NAME\njob NAMESPACE/NAME",
-	.flags.doc = "Say what a pod waits for: its gate, the arithmetic of its queue up the tree, "
-		     "the nodes by reason. Or what a Workload waits for: its place, the arithmetic "
-		     "along its cohorts, the Workloads it would preempt and what protects the "
-		     "others; or which Workloads could take back what it holds. A Job, or "
-		     "KIND.GROUP of another job, stands for its Workload.",
+	.flags.doc = "Explain why a pod waits: its gate, the amounts of its queue and of all "
+		     "queues above, "
+		     "the reasons why nodes do not fit. Or why a Workload waits: its position, the "
+		     "amounts "
+		     "along its cohorts, the Workloads that it would preempt and what protects the "
+		     "others; or, if it holds quota, which Workloads could preempt it. A Job, or "
+		     "KIND.GROUP of another job, selects its Workload.",
 	.flags.notes =
 		"--dump and --scheduler-conf are for pods; -f, --config and --now for Workloads.",
 	.flags.tables = tables,

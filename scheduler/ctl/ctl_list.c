@@ -36,7 +36,7 @@ struct listing {
 	size_t rows;
 };
 
-/* How one kind is listed. */
+/* A kind that can be listed. */
 struct list_kind {
 	enum sched_resource resource;
 	const char *heads[12];
@@ -54,7 +54,7 @@ static const char *or_none(const char *text)
 	return text == NULL || text[0] == '\0' ? "<none>" : text;
 }
 
-/* "conditions" of an object, by type; NULL: not there. */
+/* The condition of this type; NULL: there is none. */
 static const struct jdoc *condition(const struct jdoc *object, const char *type)
 {
 	const struct jdoc *c = jdoc_first(jdoc_path(object, "status.conditions"));
@@ -81,7 +81,7 @@ static bool is_of_queue(const char *wanted, const char *name)
 	return wanted == NULL || (name != NULL && str_streq(wanted, name));
 }
 
-/* Of status, in which zeros are left out. A manifest may have no status at all. */
+/* Adds a number of status, where zeros are omitted. A manifest may have no status at all. */
 static void add_count(const struct listing *l, const struct jdoc *object, const char *member)
 {
 	const struct jdoc *status = jdoc_get(object, "status");
@@ -290,7 +290,7 @@ static const struct list_kind kinds[] = {
 	  add_local_queue },
 	{ SCHED_WORKLOADS,
 	  { "NAMESPACE", "NAME", "JOB TYPE", "JOB NAME", "LOCALQUEUE", "CLUSTERQUEUE", "STATUS",
-	    "PLACE IN QUEUE", "EXEC TIME", "AGE", NULL },
+	    "POSITION IN QUEUE", "EXEC TIME", "AGE", NULL },
 	  workload_wanted,
 	  add_workload },
 	{ SCHED_FLAVORS, { "NAME", "NODE LABELS", "AGE", NULL }, NULL, add_flavor },
@@ -429,7 +429,7 @@ static int list(const struct cluster_args *a, const struct list_kind *kind,
 			     .filter = filter,
 			     .pods = &pods,
 			     .table = table };
-	/* Places in queues need all there is. */
+	/* Positions in queues need all objects. */
 	int r = kind->resource == SCHED_WORKLOADS ? live_workloads_load(a, &source, err)
 		: kind->resource == SCHED_PODS
 			? list_pods_read(a, &pods, &source, err)
@@ -487,7 +487,7 @@ static int run_verb(int argc, char **argv)
 		return VERB_USAGE;
 	}
 	if (kind->resource == SCHED_PODS && a.owner == NULL) {
-		fprintf(stderr, "headgatectl: list pods takes --for TYPE/NAME\n");
+		fprintf(stderr, "headgatectl: list pods requires --for TYPE/NAME\n");
 		return VERB_USAGE;
 	}
 	if (list_filter_parse(a.labels, a.fields, is_namespaced(kind), &filter, &err) < 0) {
@@ -516,10 +516,11 @@ const struct verb ctl_list_verb = {
 	.help = "list ClusterQueues, LocalQueues, Workloads, ResourceFlavors, Cohorts, pods",
 	.flags.args =
 		"clusterqueues|localqueues|workloads|resourceflavors|cohorts\npods --for TYPE/NAME",
-	.flags.doc = "List objects of the quota engine. --clusterqueue is for LocalQueues and "
-		     "Workloads, --localqueue, --status and --for are for Workloads, --active is "
-		     "for ClusterQueues. Pods are those of the Job, or of the group of the pod, "
-		     "that --for names.",
+	.flags.doc =
+		"List objects of the quota engine. --clusterqueue selects LocalQueues and "
+		"Workloads; --localqueue, --status and --for select Workloads; --active selects "
+		"ClusterQueues. `list pods` lists the pods of the Job, or of the group of the pod, "
+		"given by --for.",
 	.flags.tables = tables,
 	.run = run_verb,
 };

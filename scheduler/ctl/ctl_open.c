@@ -11,8 +11,7 @@ const struct verb ctl_open_verb = {
 	VERB("open"),
 	.help = "open a Queue that was closed",
 	.flags.args = "queue NAME",
-	.flags.doc =
-		"Open a queue of Volcano's kind, and the queues below it that were closed with it.",
+	.flags.doc = "Open a Queue (Volcano), and the queues below it that were closed with it.",
 	.flags.tables = queue_state_tables,
 	.run = run_verb,
 };

@@ -19,8 +19,8 @@
 
 #define VISIBILITY "visibility.kueue.x-k8s.io/v1beta2"
 
-/* What is shown: of one ClusterQueue, or of all; of those, the part of one LocalQueue. */
-struct showing {
+/* The Workloads to show: of one ClusterQueue, or of all; in them, only those of one LocalQueue. */
+struct selection {
 	const struct cluster_args *args;
 	const struct live_workloads *source;
 	const struct quota *q;
@@ -35,7 +35,7 @@ struct row { /* positions from 0 */
 	size_t at, local_at;
 };
 
-static void add_row(struct showing *x, const struct row *r)
+static void add_row(struct selection *x, const struct row *r)
 {
 	columns_add(x->table, "%s", r->queue->name);
 	columns_add(x->table, "%zu", r->at + 1);
@@ -46,7 +46,7 @@ static void add_row(struct showing *x, const struct row *r)
 	x->rows++;
 }
 
-static void write_meta(const struct showing *x, const struct workload *w)
+static void write_meta(const struct selection *x, const struct workload *w)
 {
 	const struct sim_object *object = sim_input_find(x->source->in, SCHED_WORKLOADS, w->key);
 	static const char *const members[] = { "name", "namespace", "creationTimestamp",
@@ -66,7 +66,7 @@ static void write_meta(const struct showing *x, const struct workload *w)
 	json_out_object_end(x->json);
 }
 
-static void write_row(struct showing *x, const struct row *r)
+static void write_row(struct selection *x, const struct row *r)
 {
 	json_out_object(x->json);
 	write_meta(x, r->w);
@@ -77,7 +77,7 @@ static void write_row(struct showing *x, const struct row *r)
 	json_out_object_end(x->json);
 }
 
-/* How many of its LocalQueue came before; one more from now on. */
+/* The number of earlier Workloads of its LocalQueue; counts this one for the next call. */
 static size_t count_local(struct strmap *counts, const struct workload *w)
 {
 	CLEANUP(xmalloc_freep)
@@ -99,8 +99,8 @@ static bool is_of_local(const struct workload *w, const char *local)
 	return local == NULL || str_streq(key, local);
 }
 
-/* local: only of this LocalQueue; NULL: of all. */
-static void show_rows(struct showing *x, const struct quota_node *queue, const char *local)
+/* local: only Workloads of this LocalQueue; NULL: of all. */
+static void show_rows(struct selection *x, const struct quota_node *queue, const char *local)
 {
 	struct strmap *counts = strmap_create(free);
 	size_t n, shown = 0, skipped = 0;
@@ -123,8 +123,8 @@ static void show_rows(struct showing *x, const struct quota_node *queue, const c
 	strmap_destroy(counts);
 }
 
-/* One PendingWorkloadsSummary; of name and namespace, which is NULL for a ClusterQueue. */
-static void show_queue(struct showing *x, const struct quota_node *queue, const char *local)
+/* Writes one PendingWorkloadsSummary with name and namespace, which is NULL for a ClusterQueue. */
+static void show_queue(struct selection *x, const struct quota_node *queue, const char *local)
 {
 	const char *slash = local == NULL ? NULL : strchr(local, '/');
 
@@ -150,7 +150,7 @@ static void show_queue(struct showing *x, const struct quota_node *queue, const 
 	json_out_object_end(x->json);
 }
 
-static void show_all(struct showing *x)
+static void show_all(struct selection *x)
 {
 	size_t n;
 	const struct quota_node **nodes = quota_lists_nodes(x->q, &n);
@@ -174,7 +174,7 @@ static void show_all(struct showing *x)
 	free(nodes);
 }
 
-static int show_named(struct showing *x, const struct kinds_row *kind, struct err *err)
+static int show_named(struct selection *x, const struct kinds_row *kind, struct err *err)
 {
 	CLEANUP(xmalloc_freep)
 	char *key = kind->namespaced ? cluster_args_key(x->args, x->args->rest[1])
@@ -200,13 +200,15 @@ static int show_named(struct showing *x, const struct kinds_row *kind, struct er
 
 static int show(const struct cluster_args *a, const struct kinds_row *kind, struct err *err)
 {
-	static const char *const heads[] = { "CLUSTERQUEUE", "PLACE",       "WORKLOAD", "PRIORITY",
-					     "LOCALQUEUE",   "PLACE THERE", NULL };
+	static const char *const heads[] = {
+		"CLUSTERQUEUE",           "POSITION", "WORKLOAD", "PRIORITY", "LOCALQUEUE",
+		"POSITION IN LOCALQUEUE", NULL
+	};
 	CLEANUP(live_workloads_finish) struct live_workloads source = { 0 };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct json_out json;
-	struct showing x = { .args = a, .source = &source, .table = table };
+	struct selection x = { .args = a, .source = &source, .table = table };
 	int r = live_workloads_load(a, &source, err);
 
 	if (r < 0) {
@@ -263,12 +265,13 @@ static const struct flags_row *const tables[] = {
 
 const struct verb ctl_pending_verb = {
 	VERB("pending-workloads"),
-	.help = "show the Workloads that wait in a ClusterQueue or LocalQueue, in order",
+	.help = "show the pending Workloads of a ClusterQueue or LocalQueue, in order",
 	.flags.args = "\nclusterqueue NAME\nlocalqueue NAMESPACE/NAME",
-	.flags.doc = "Show the Workloads that wait in a queue, or in all ClusterQueues, in the "
-		     "order of their turns.",
-	.flags.notes = "-o json is a PendingWorkloadsSummary of Kueue's visibility API, where "
-		       "positions begin at 0; of all queues a List of them.",
+	.flags.doc =
+		"Show the pending Workloads of a queue, or of all ClusterQueues, in the order in "
+		"which they are tried.",
+	.flags.notes = "-o json prints a PendingWorkloadsSummary of Kueue's visibility API, where "
+		       "positions begin at 0; for all queues, a List of them.",
 	.flags.tables = tables,
 	.run = run_verb,
 };

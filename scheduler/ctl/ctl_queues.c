@@ -14,8 +14,7 @@
 
 static const char *const state_names[] = { "Open", "Closed", "Closing", "Unknown" };
 
-/* "cpu 3, memory 3Gi": dimensions that the limit, the usage or the reservation of the queue touch.
- */
+/* "cpu 3, memory 3Gi": the resources with a limit, a usage or a reservation in the queue. */
 static void describe(const struct live_cluster *s, const struct queue *q, const struct res *amount,
 		     struct strbuf *out)
 {
@@ -99,7 +98,8 @@ static void write_row(const struct live_cluster *s, const struct queue *q, struc
 	json_out_object_end(o);
 }
 
-/* Depth first, children by name; queues outside the tree (broken chains) behind it. */
+/* Depth first, children by name; then the queues outside the tree (below a missing queue, or on a
+ * cycle). */
 static void walk(const struct live_cluster *s, const struct queue *q, unsigned depth,
 		 struct columns *table, struct json_out *o)
 {
@@ -178,9 +178,10 @@ static const struct flags_row *const tables[] = {
 
 const struct verb ctl_queues_verb = {
 	VERB("queues"),
-	.help = "show the queue tree with what is allocated, reserved, published",
-	.flags.doc = "Show the queue tree: limit, allocated, reserved, published and gated pods of "
-		     "each queue and all below it.",
+	.help = "show the tree of Queues with allocated, reserved and published amounts",
+	.flags.doc =
+		"Show the tree of Queues: limit, allocated, reserved, published and gated pods of "
+		"each queue and of all queues below it.",
 	.flags.tables = tables,
 	.run = run_verb,
 };

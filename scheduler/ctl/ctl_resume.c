@@ -15,7 +15,8 @@ const struct verb ctl_resume_verb = {
 	VERB("resume"),
 	.help = "resume a ClusterQueue, LocalQueue or Workload",
 	.flags.args = QUOTA_SWITCH_ARGS,
-	.flags.doc = "Let a queue admit again, or a Workload be queued again.",
+	.flags.doc =
+		"Let a stopped queue admit Workloads again, or a stopped Workload be queued again.",
 	.flags.tables = tables,
 	.run = run_verb,
 };

@@ -59,22 +59,23 @@ static const struct flags_choice sections[] = {
 
 static const struct flags_row rows[] = {
 	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct arguments, verb_outputs, output),
-	  .def = "table", .help = "How to print" },
+	  .def = "table", .help = "Output format" },
 	{ "config", AT(TEXT, config), .arg = "FILE", .unset = "Kueue's defaults",
-	  .help = "Kueue's configuration file, for the quota part" },
+	  .help = "Kueue's configuration file, for the Workload engine" },
 	{ "scheduler-conf", .letter = 'C', AT(TEXT, scheduler_conf), .arg = "FILE",
-	  .unset = "built in", .help = "Configuration of the scheduler" },
-	{ "now", AT(TIME, now), .unset = "the youngest in the files",
-	  .help = "The time, which stands still" },
+	  .unset = "built in", .help = "Configuration file of the scheduler" },
+	{ "now", AT(TIME, now), .unset = "the latest time in the files",
+	  .help = "Current time; it does not advance" },
 	{ "cycles", AT(INT, cycles), .min = 1, .max = MAX_CYCLES, .def = "1",
-	  .help = "Run N cycles" },
+	  .help = "Number of cycles to run" },
 	{ "until-stable", AT(BOOL, until_stable),
-	  .help = "Run cycles until one decides nothing, at most 1000" },
+	  .help = "Run cycles until one makes no decision, at most 1000" },
 	{ "victims-stop", AT(BOOL, victims_stop),
-	  .help = "Workloads that are preempted stop after the cycle, and wait again" },
+	  .help = "Stop preempted Workloads after each cycle, so that they wait again" },
 	{ "delete-after", .type = FLAGS_CUSTOM, .set = add_deletion, .arg = "N:KIND/NAMESPACE/NAME",
-	  .help = "Remove that object after cycle N; may be repeated" },
-	{ "show", FLAGS_SET_AT(struct arguments, sections, show), .help = "More sections" },
+	  .help = "Delete this object after cycle N; may be repeated" },
+	{ "show", FLAGS_SET_AT(struct arguments, sections, show),
+	  .help = "Additional sections to print" },
 	{ .type = FLAGS_END },
 };
 
@@ -104,7 +105,7 @@ static int add_deletion(void *arguments, const char *value, struct err *err)
 	}
 	snprintf(name, sizeof(name), STR_FMT, STR_ARG(kind));
 	if (!sim_input_kind(name, &d.kind)) {
-		return err_set(err, ERR_INVALID, "not a kind that is simulated");
+		return err_set(err, ERR_INVALID, "kind is not simulated");
 	}
 	namespaced = sched_kinds_names(d.kind)->namespaced;
 	if (namespaced && strchr(rest.p, '/') == NULL) {
@@ -128,11 +129,11 @@ static bool parse_arguments(int argc, char **argv, struct arguments *a, int *ret
 	a->has_now = flags_is_given(f, &parsed, "now");
 	*ret_code = VERB_USAGE;
 	if (a->nfiles == 0) {
-		fprintf(stderr, "headgatectl: simulate needs a FILE\n");
+		fprintf(stderr, "headgatectl: simulate requires a FILE\n");
 		return false;
 	}
 	if (a->until_stable && flags_is_given(f, &parsed, "cycles")) {
-		fprintf(stderr, "headgatectl: --cycles and --until-stable exclude each other\n");
+		fprintf(stderr, "headgatectl: --cycles and --until-stable cannot both be given\n");
 		return false;
 	}
 	return true;
@@ -167,7 +168,8 @@ static bool remove_object(const struct parts *p, const struct deletion *d)
 	return pods || quota;
 }
 
-/* True when a removal took place or is still to come: there may be more to decide. */
+/* Removes the objects that are due. True: one was removed or is still due: there may be more to
+ * decide. */
 static bool remove_objects(const struct arguments *a, const struct parts *p)
 {
 	bool more = false;
@@ -184,13 +186,14 @@ static bool remove_objects(const struct arguments *a, const struct parts *p)
 	return more;
 }
 
-/* A number that is too high would look as if the object made no difference. */
+/* Without this warning a cycle number that is too high would look as if the object made no
+ * difference. */
 static void warn_of_late_removals(const struct arguments *a, const struct parts *p)
 {
 	for (size_t i = 0; i < a->deletions.n; i++) {
 		if (a->deletions.v[i].cycle > simulation_cycles(p->pods)) {
 			fprintf(stderr,
-				"headgatectl: warning: --delete-after %s: not removed, the run "
+				"headgatectl: warning: --delete-after %s: not deleted, the run "
 				"ended after cycle %u\n",
 				a->deletions.v[i].text, simulation_cycles(p->pods));
 		}

@@ -17,9 +17,9 @@ const struct verb ctl_stop_verb = {
 	VERB("stop"),
 	.help = "stop a ClusterQueue, LocalQueue or Workload",
 	.flags.args = QUOTA_SWITCH_ARGS,
-	.flags.doc =
-		"Let a queue admit nothing and stop what runs in it (stopPolicy HoldAndDrain), or "
-		"stop a Workload (active: false). `headgatectl resume` takes it back.",
+	.flags.doc = "Stop a queue: it admits nothing, and its running Workloads are stopped "
+		     "(stopPolicy HoldAndDrain). Or "
+		     "stop a Workload (active: false). `headgatectl resume` undoes it.",
 	.flags.tables = tables,
 	.run = run_verb,
 };

@@ -13,7 +13,7 @@ struct arguments {
 
 static const struct flags_row rows[] = {
 	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct arguments, verb_outputs, output),
-	  .def = "table", .help = "How to print" },
+	  .def = "table", .help = "Output format" },
 	{ .type = FLAGS_END },
 };
 

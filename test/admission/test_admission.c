@@ -140,7 +140,7 @@ static void ask(struct bench *b, const struct jdoc *c, const struct jdoc *object
 
 	review.object = text_of(b, object);
 	review.old_object = text_of(b, jdoc_get(c, "oldObject"));
-	admission_ask(&review, &body);
+	admission_format_request(&review, &body);
 	req.path = str_of(jdoc_str_or(jdoc_get(c, "path"), ""));
 	req.body = strbuf_str(&body);
 	router_handle(b->router, &req, b->arena, &answer);

@@ -128,13 +128,14 @@ int main(void)
 
 	pod_5k_add(&pod, 7);
 	in = (struct input){ .pod = strbuf_str(&pod), .arena = arena };
-	admission_ask(&(struct api_admission_request){ .uid = "1",
-						       .kind = { NULL, "v1", "Pod" },
-						       .resource = { NULL, "v1", "pods" },
-						       .namespace_ = "team-vision",
-						       .operation = "CREATE",
-						       .object = in.pod },
-		      &review);
+	admission_format_request(
+		&(struct api_admission_request){ .uid = "1",
+						 .kind = { NULL, "v1", "Pod" },
+						 .resource = { NULL, "v1", "pods" },
+						 .namespace_ = "team-vision",
+						 .operation = "CREATE",
+						 .object = in.pod },
+		&review);
 	in.review = strbuf_str(&review);
 	printf("pod: %zu bytes\n", in.pod.len);
 	tree = report("tree (jdoc_parse)", run_tree, &in, in.pod.len, 0);

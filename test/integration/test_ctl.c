@@ -107,7 +107,9 @@ static void test_outputs_and_exit_codes(void **state UNUSED)
 		const char *says[6];
 	} rows[] = {
 		{ "queues", 0, { "QUEUE", "STATE", "department", "  team-a", "cpu 2", "default" } },
-		{ "explain pod default/waits", 0, { "default/waits", "team-a", "our gate is on" } },
+		{ "explain pod default/waits",
+		  0,
+		  { "default/waits", "team-a", "gated by Headgate" } },
 		{ "explain pod waits -n default", 0, { "default/waits", "team-a" } },
 		{ "explain pod default/published", 0, { "Published", "team-a", "node" } },
 		{ "explain pod default/runs", 0, { "default/runs", "it has a node" } },
@@ -281,10 +283,10 @@ static void add_deployment(const char *name, const char *labels, const char *pod
 
 static void test_doctor(void **state UNUSED)
 {
-	say("doctor", 0, "nothing found");
+	say("doctor", 0, "no problems found");
 	add_deployment("plain", NO_LABEL, NO_LABEL);
 	add_deployment("pods", QUEUE_LABEL, QUEUE_LABEL);
-	say("doctor", 0, "nothing found");
+	say("doctor", 0, "no problems found");
 	add_deployment("named", QUEUE_LABEL, NO_LABEL);
 	say("doctor", 1, "Deployment.apps default/named: has the label");
 	say("doctor --server=https://127.0.0.1:1", 1, "headgatectl");
@@ -344,18 +346,18 @@ static void test_doctor_of_pods_and_jobs(void **state UNUSED)
 	add_labelled_pod("of-a-job", "", OWNER("batch/v1", "Job"));
 	add_job("suspended", "", "true");
 	add_job("nested", OWNER("batch/v1", "Job"), "false");
-	say("doctor", 0, "nothing found");
+	say("doctor", 0, "no problems found");
 	add_labelled_pod("external", "", OWNER("example.com/v1", "Foo"));
 	say("doctor", 1, "Pod default/external: has the label");
 	add_job("external", OWNER("example.com/v1", "Foo"), "false");
 	say("doctor", 1, "Job.batch default/external: has the label");
 	add_deployment("external", QUEUE_LABEL, NO_LABEL);
-	say(words, 0, "nothing found");
+	say(words, 0, "no problems found");
 	add_labelled_pod("free", "", "");
 	add_job("free", "", "false");
 	say(words, 1, "Pod default/free: has the label");
 	say(words, 1,
-	    "Job.batch default/free: has the label kueue.x-k8s.io/queue-name and runs "
+	    "Job.batch default/free: has the label kueue.x-k8s.io/queue-name but runs "
 	    "without a Workload");
 	say("doctor --config=/nowhere", 1, "/nowhere");
 }
@@ -363,15 +365,15 @@ static void test_doctor_of_pods_and_jobs(void **state UNUSED)
 /* The last test: the registrations are gone afterwards. */
 static void test_drain(void **state)
 {
-	static const char *const dry[] = { "would take", "nothing was changed", NULL };
-	static const char *const wet[] = { "took the gate off 1 pods", NULL };
-	static const char *const again[] = { "took the gate off 0 pods", NULL };
+	static const char *const dry[] = { "would remove", "nothing was changed", NULL };
+	static const char *const wet[] = { "removed the gate from 1 pods", NULL };
+	static const char *const again[] = { "removed the gate from 0 pods", NULL };
 	struct scene *s = *state;
 	struct scene_pod p = { .name = "after", .queue = "team-a", .cpu = "1" };
 
 	expect("drain", 0, dry);
 	expect("drain --instance=none", 0, dry);
-	say("drain --instance=a,b", 2, "is not a name of a release");
+	say("drain --instance=a,b", 2, "is not the name of a Helm release");
 	scene_settle(s);
 	assert_true(scene_is(s, "waits", SCENE_GATED));
 	expect("drain --yes", 0, wet);

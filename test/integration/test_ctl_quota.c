@@ -142,7 +142,7 @@ static void test_outputs_and_exit_codes(void **state UNUSED)
 		{ "pending-workloads cq nope", 1, "ClusterQueue nope not found" },
 		{ "explain workload default/waits", 0, "waits for quota" },
 		{ "explain workload waits -o json", 0, "WaitingForQuota" },
-		{ "explain workload runs", 0, "is admitted since" },
+		{ "explain workload runs", 0, "has been admitted since" },
 		{ "explain workload absent", 1, "workload default/absent not found" },
 		{ "explain workload waits --server=https://127.0.0.1:1", 1, "headgatectl:" },
 	};
@@ -279,7 +279,7 @@ static void test_doctor(void **state UNUSED)
 			    "{spec: {restartPolicy: Never, containers: [{name: c, image: i, "
 			    "resources: {requests: {cpu: '0'}}}]}}}}");
 	wait_says("list workloads --for=job/j --status=admitted -o name", "workload");
-	expect("doctor", 0, "nothing found");
+	expect("doctor", 0, "no problems found");
 }
 
 int main(int argc, char **argv)

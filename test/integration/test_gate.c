@@ -188,7 +188,7 @@ static void test_annotation_stays_with_the_gate(void **state)
 	assert_true(scene_try_patch_pod(s, "waits",
 					"{\"metadata\":{\"annotations\":{\"" OURS "\":null}}}",
 					&err) < 0);
-	assert_non_null(strstr(err.text, "the annotation stays"));
+	assert_non_null(strstr(err.text, "required until the pod ends"));
 	assert_true(scene_is(s, "waits", SCENE_GATED));
 }
 

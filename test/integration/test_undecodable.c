@@ -142,8 +142,8 @@ static void drain_with_failures(struct scene *s)
 	assert_int_equal(run(s, "drain", "--yes", &out), 1);
 	scene_faults(s, NULL);
 	assert_non_null(strstr(out.p, "headgatectl: webhook registration "));
-	assert_non_null(strstr(out.p, "headgatectl: pod default/third keeps its gate: "));
-	assert_non_null(strstr(out.p, "registrations left: 1, pods that keep their gate: 1"));
+	assert_non_null(strstr(out.p, "headgatectl: pod default/third still has its gate: "));
+	assert_non_null(strstr(out.p, "registrations left: 1, pods still with a gate: 1"));
 	scene_wait(s, "fourth", SCENE_UNGATED);
 	assert_true(scene_is(s, "third", SCENE_GATED));
 }
@@ -171,7 +171,7 @@ static void test_gate_of_odd_pods(void **state)
 	assert_true(scene_is(s, "third", SCENE_GATED));
 	drain_with_failures(s);
 	ctl(s, "drain", "--yes", &out);
-	assert_non_null(strstr(out.p, "took the gate off 1 pods"));
+	assert_non_null(strstr(out.p, "removed the gate from 1 pods"));
 	scene_wait(s, "third", SCENE_UNGATED);
 }
 

@@ -33,7 +33,7 @@ static void remove_gate(struct jdoc *pod, const struct decision *d, const struct
 	for (size_t i = jdoc_count(gates); i > 0; i--) {
 		const char *name = jdoc_str(jdoc_get(jdoc_at(gates, i - 1), "name"));
 
-		if (gate_is_ours(name) != NULL) {
+		if (gate_by_name(name) != NULL) {
 			jdoc_remove_at(gates, i - 1);
 		}
 	}

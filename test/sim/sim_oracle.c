@@ -160,10 +160,9 @@ static void check_gates(struct sim_oracle *o, const struct sim_change *change)
 		if (str_streq(name, KUEUE_GATE_ADMISSION)) {
 			continue; /* of pods with their own Workload: see sim_groups */
 		}
-		if (gate_is_ours(name) == NULL) {
-			sim_world_fail(o->world,
-				       "%s: the scheduler removed gate %s, which is not ours",
-				       change->key, name);
+		if (gate_by_name(name) == NULL) {
+			sim_world_fail(o->world, "%s: foreign gate %s was removed", change->key,
+				       name);
 		} else if ((decided(o, sim_pod_uid(change->now)) & DECIDED_UNGATE) == 0) {
 			sim_world_fail(o->world,
 				       "%s: ungated by a write for another pod of this name",

@@ -39,7 +39,7 @@ bool sim_pod_has_our_gate(const struct jdoc *pod)
 {
 	const struct jdoc *g = gates(pod);
 
-	while (g != NULL && gate_is_ours(jdoc_str_or(jdoc_get(g, "name"), "")) == NULL) {
+	while (g != NULL && gate_by_name(jdoc_str_or(jdoc_get(g, "name"), "")) == NULL) {
 		g = jdoc_next(g);
 	}
 	return g != NULL;
@@ -49,7 +49,7 @@ bool sim_pod_has_foreign_gate(const struct jdoc *pod)
 {
 	const struct jdoc *g = gates(pod);
 
-	while (g != NULL && gate_is_ours(jdoc_str_or(jdoc_get(g, "name"), "")) != NULL) {
+	while (g != NULL && gate_by_name(jdoc_str_or(jdoc_get(g, "name"), "")) != NULL) {
 		g = jdoc_next(g);
 	}
 	return g != NULL;

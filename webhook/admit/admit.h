@@ -1,7 +1,7 @@
-/* webhook/admit/admit.h: what the admission handlers get and give. Handlers are pure functions of
- * options, a view of the cluster and one request; they are idempotent, since the API server may
- * call a mutating one twice. Everything they return lives in the request's arena or is borrowed
- * from the view and the request. Any thread. */
+/* webhook/admit/admit.h: requests and answers of the admission handlers. Handlers are pure
+ * functions of options, a view of the cluster and one request; they are idempotent, since the API
+ * server may call a mutating one twice. Everything they return lives in the request's arena or is
+ * borrowed from the view and the request. Any thread. */
 #ifndef WEBHOOK_ADMIT_ADMIT_H
 #define WEBHOOK_ADMIT_ADMIT_H
 
@@ -18,7 +18,7 @@ struct arena;
 struct err;
 struct gate_row;
 
-/* What matters of a namespace. */
+/* A namespace, as far as handlers need it. */
 struct admit_namespace {
 	const char *name;
 	const struct gate_row *gate; /* opted in by label; NULL: not */
@@ -32,7 +32,7 @@ struct admit_view {
 	size_t queue_count;
 	const struct admit_namespace *const *namespaces;
 	size_t namespace_count;
-	/* Of the quota kinds: namespaces that have a LocalQueue "default", sorted, and whether
+	/* Of the quota kinds: the namespaces that have a LocalQueue "default", sorted, and whether
 	 * there is a WorkloadPriorityClass "default". */
 	const char *const *default_queues;
 	size_t default_queue_count;
@@ -48,7 +48,7 @@ struct admit_options {
 	unsigned max_queue_depth;
 	bool queue_allocated_pods_check;
 	bool root_queue_protection;
-	bool manage_jobs_without_queue; /* hold Jobs and pods that name no LocalQueue, too */
+	bool manage_jobs_without_queue; /* also hold Jobs and pods that name no LocalQueue */
 	/* External frameworks, "Kind.version.group" separated by commas, and the user names under
 	 * which their controllers act. NULL: none. */
 	const char *integrations, *integration_users;
@@ -58,7 +58,8 @@ struct admit_request {
 	const struct admit_options *options;
 	const struct admit_view *view;
 	const struct api_admission_request *review;
-	const struct gate_row *namespace_gate; /* the API server itself saw this label; or NULL */
+	const struct gate_row
+		*namespace_gate; /* the label by which the API server selected the path; or NULL */
 	struct arena *arena;
 };
 
@@ -72,9 +73,10 @@ struct admit_answer {
 	const char *warnings[ADMISSION_MAX_WARNINGS];
 	size_t warning_count;
 	bool gated; /* a gate was injected: for counting */
-	/* A queue whose absence or state, as the view has it, led to a denial or a warning: the
-	 * view may lag behind the API server, so it is worth a second look. NULL: none. */
-	const char *doubt;
+	/* The queue that led to a denial or a warning because the view does not have it or has it
+	 * as not open. The view may lag behind the API server, so the caller may look the queue up
+	 * and ask again. NULL: none. */
+	const char *unconfirmed_queue;
 };
 
 /* 0 with *ret filled, or -ERR_INVALID naming the path in the object that does not decode. */
@@ -87,7 +89,7 @@ int admit_deny_invalid(struct admit_answer *a, struct arena *arena, const char *
 	PRINTF_LIKE(3, 4);
 int admit_deny_forbidden(struct admit_answer *a, struct arena *arena, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
-/* For people: kubectl prints it. Beyond ADMISSION_MAX_WARNINGS they are dropped. */
+/* A warning, which kubectl prints. More than ADMISSION_MAX_WARNINGS are dropped. */
 void admit_warn(struct admit_answer *a, struct arena *arena, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
 
@@ -101,7 +103,7 @@ void admit_patch_close(struct admit_answer *a);
 
 const struct api_queue *admit_find_queue(const struct admit_view *v, const char *name);
 const struct admit_namespace *admit_find_namespace(const struct admit_view *v, const char *name);
-/* Has the namespace a LocalQueue "default"? */
+/* Whether the namespace has a LocalQueue "default". */
 bool admit_has_default_queue(const struct admit_view *v, const char *ns);
 /* An empty state counts as open. */
 bool admit_queue_is_open(const struct api_queue *queue);

@@ -84,7 +84,7 @@ void admit_check_enum(const struct admit_check *c, const char *path, const char 
 	for (size_t i = 0; allowed[i] != NULL; i++) {
 		list = admit_check_path(c, "%s%s%s", list, i == 0 ? "" : ", ", allowed[i]);
 	}
-	admit_check_deny(c, path, "\"%s\" is none of %s", value, list);
+	admit_check_deny(c, path, "\"%s\" is not one of %s", value, list);
 }
 
 void admit_check_stop_policy(const struct admit_check *c, const char *value)
@@ -111,7 +111,7 @@ void admit_check_weight(const struct admit_check *c, const struct api_fair_shari
 	static const char path[] = "spec.fairSharing.weight";
 
 	admit_check_not_negative(c, path, f->weight);
-	/* Shares are divided by the weight. */
+	/* Kueue's rule: shares are divided by the weight. */
 	if (f->weight != NULL && f->weight->nano == 1) {
 		admit_check_deny(c, path, "1n is too small, it must be 0 or more than 1n");
 	}
@@ -123,7 +123,7 @@ void admit_check_labels(const struct admit_check *c, const char *path, const str
 		admit_check_qualified(c, path, m->v[i].key);
 		if (!validate_is_label_value(str_of(m->v[i].value))) {
 			admit_check_deny(c, admit_check_path(c, "%s[%s]", path, m->v[i].key),
-					 "\"%s\" is not the value of a label", m->v[i].value);
+					 "\"%s\" is not a valid label value", m->v[i].value);
 		}
 	}
 }
@@ -155,7 +155,7 @@ static void check_toleration(const struct admit_check *c, const char *path,
 	}
 	if (!exists && t->value != NULL && !validate_is_label_value(str_of(t->value))) {
 		admit_check_deny(c, admit_check_path(c, "%s.value", path),
-				 "\"%s\" is not the value of a label", t->value);
+				 "\"%s\" is not a valid label value", t->value);
 	}
 	if (t->seconds != FIELD_NO_I64 && !str_streq(t->effect, "NoExecute")) {
 		admit_check_deny(c, admit_check_path(c, "%s.effect", path),

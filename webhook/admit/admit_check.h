@@ -40,7 +40,7 @@ void admit_check_not_negative(const struct admit_check *c, const char *path,
 			      const struct quantity *amount);
 /* Keys and values of labels. */
 void admit_check_labels(const struct admit_check *c, const char *path, const struct field_map *m);
-/* As the API server has it for pods. */
+/* The API server's rules for tolerations of pods. */
 void admit_check_tolerations(const struct admit_check *c, const char *path,
 			     const struct api_toleration *list, size_t n);
 /* NoSchedule, PreferNoSchedule or NoExecute. */

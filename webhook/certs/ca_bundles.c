@@ -65,7 +65,7 @@ void ca_bundles_remove(struct ca_bundles *b, struct str path)
 	(void)strmap_remove(b->registrations, path);
 }
 
-void ca_bundles_put_off(struct ca_bundles *b, struct str path, int64_t retry_at)
+void ca_bundles_defer(struct ca_bundles *b, struct str path, int64_t retry_at)
 {
 	struct registration *r = strmap_get(b->registrations, path);
 
@@ -74,18 +74,18 @@ void ca_bundles_put_off(struct ca_bundles *b, struct str path, int64_t retry_at)
 	}
 }
 
-static bool carries(const struct jdoc *webhook, struct str bundle64)
+static bool has_bundle(const struct jdoc *webhook, struct str bundle64)
 {
 	const char *has = jdoc_path_str(webhook, "clientConfig.caBundle");
 
 	return str_eq(str_of(has), bundle64);
 }
 
-static bool lacks(const struct registration *r, struct str bundle64)
+static bool is_stale(const struct registration *r, struct str bundle64)
 {
 	for (const struct jdoc *w = jdoc_first(jdoc_get(r->object, "webhooks")); w != NULL;
 	     w = jdoc_next(w)) {
-		if (!carries(w, bundle64)) {
+		if (!has_bundle(w, bundle64)) {
 			return true;
 		}
 	}
@@ -102,7 +102,7 @@ static void format_patch(const struct registration *r, struct str bundle64, stru
 	     w = jdoc_next(w), i++) {
 		CLEANUP(strbuf_finish) struct strbuf webhook = STRBUF_INIT;
 
-		if (carries(w, bundle64)) {
+		if (has_bundle(w, bundle64)) {
 			continue;
 		}
 		strbuf_printf(&webhook, "/webhooks/%zu", i);
@@ -119,12 +119,12 @@ struct search {
 	const struct registration *found;
 };
 
-static bool look(struct str path, void *value, void *ctx)
+static bool check_registration(struct str path, void *value, void *ctx)
 {
 	const struct registration *r = value;
 	struct search *s = ctx;
 
-	if (!lacks(r, s->bundle64)) {
+	if (!is_stale(r, s->bundle64)) {
 		return true;
 	}
 	if (r->retry_at > s->now) {
@@ -141,7 +141,7 @@ bool ca_bundles_next(const struct ca_bundles *b, struct str bundle64, int64_t no
 {
 	struct search s = { .bundle64 = bundle64, .now = now, .at = CLOCK_NEVER };
 
-	strmap_each(b->registrations, look, &s);
+	strmap_each(b->registrations, check_registration, &s);
 	if (s.found == NULL) {
 		*ret_at = s.at;
 		return false;

@@ -21,7 +21,7 @@ static void add(struct cert_names *n, char *name_take)
 	}
 }
 
-/* The API server asks for service.namespace.svc. */
+/* The API server connects to service.namespace.svc. */
 static void add_service(struct cert_names *n, const char *namespace_, const char *service)
 {
 	static const char *const suffixes[] = { ".svc", ".svc.cluster.local", "" };

@@ -1,5 +1,5 @@
 /* webhook/certs/cert_names.h: the names that the API server may call the webhook by, for its
- * certificate. Any thread; a struct is owned by whoever filled it. */
+ * certificate. Any thread; a struct is owned by its creator. */
 #ifndef WEBHOOK_CERTS_CERT_NAMES_H
 #define WEBHOOK_CERTS_CERT_NAMES_H
 

@@ -4,9 +4,9 @@
 
 #include "base/attrs.h"
 
-/* The first row that matches holds: the facts in `of` are exactly those in `are`. The certificate
- * comes before a rotation under way, which may wait for long (a registration that refuses to be
- * patched). */
+/* The first row that matches decides: of the facts in `of`, exactly those in `are` hold. The
+ * certificate comes before a rotation in progress, which may wait for long (a registration that
+ * cannot be patched). */
 static const struct {
 	unsigned of, are;
 	enum cert_action action;
@@ -35,11 +35,11 @@ const char *cert_rules_name(enum cert_action a)
 {
 	static const char *const names[CERT_ACTION_COUNT_] = {
 		[CERT_WAIT] = "nothing",
-		[CERT_MAKE_ALL] = "a new authority and certificate",
-		[CERT_MAKE_LEAF] = "a new certificate",
-		[CERT_MAKE_NEXT] = "the next authority",
-		[CERT_PROMOTE] = "the next authority in use",
-		[CERT_DROP_OLD] = "the former authority dropped",
+		[CERT_MAKE_ALL] = "new CA and serving certificate",
+		[CERT_MAKE_LEAF] = "new serving certificate",
+		[CERT_MAKE_NEXT] = "next CA",
+		[CERT_PROMOTE] = "next CA in use",
+		[CERT_DROP_OLD] = "former CA removed",
 	};
 
 	return names[a];

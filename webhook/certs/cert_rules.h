@@ -1,12 +1,13 @@
-/* webhook/certs/cert_rules.h: what to do next about the certificates in the Secret, as a table of
- * facts. The order of a rotation of the CA: the next one is made and put into every registration
- * beside the present one; when API servers had time to see it, it becomes the present one and signs
- * the certificate; when every replica had time to serve that, the former one is dropped. So at any
- * moment every replica's certificate is trusted by every API server. Pure. Any thread. */
+/* webhook/certs/cert_rules.h: the next action on the certificates in the Secret, as a table of
+ * facts. A rotation of the CA goes like this: the next CA is created and added to every
+ * registration beside the current one; when API servers had time to see it, it becomes the current
+ * one and signs the certificate; when every replica had time to serve that certificate, the former
+ * CA is removed. So at any moment every replica's certificate is trusted by every API server. Pure.
+ * Any thread. */
 #ifndef WEBHOOK_CERTS_CERT_RULES_H
 #define WEBHOOK_CERTS_CERT_RULES_H
 
-/* Bits. */
+/* Bits of a set of facts. */
 enum cert_fact {
 	CERT_CA_GOOD = 1,      /* certificate and key belong together and are valid now */
 	CERT_LEAF_GOOD = 2,    /* likewise, signed by the CA, for all names */
@@ -15,7 +16,7 @@ enum cert_fact {
 	CERT_HAS_NEXT = 16,    /* a next CA */
 	CERT_NEXT_SPREAD = 32, /* every registration has had it for long enough */
 	CERT_HAS_OLD = 64,     /* a former CA */
-	CERT_OLD_DONE = 128,   /* every replica had the time to leave it */
+	CERT_OLD_DONE = 128,   /* every replica had time to switch to the new certificate */
 };
 
 enum cert_action {
@@ -23,7 +24,8 @@ enum cert_action {
 	CERT_MAKE_ALL,  /* CA and certificate */
 	CERT_MAKE_LEAF, /* the certificate, by the present CA */
 	CERT_MAKE_NEXT, /* the next CA */
-	CERT_PROMOTE,   /* next becomes present, present becomes old; a certificate by the new */
+	CERT_PROMOTE, /* the next CA becomes the current one, which becomes the former one; it signs
+			 a new certificate */
 	CERT_DROP_OLD,
 	CERT_ACTION_COUNT_
 };

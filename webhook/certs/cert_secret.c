@@ -13,7 +13,7 @@
 
 #define SKEW_NS (300 * CLOCK_NS_PER_S) /* certificates begin that long before they are made */
 
-/* Member of the Secret and where it lives. */
+/* A member of the Secret and the buffer for it. */
 static const struct member {
 	const char *key;
 	size_t offset;
@@ -141,7 +141,7 @@ static void sooner(int64_t *until, int64_t at, int64_t now)
 	}
 }
 
-/* Of a pair that is one: is it valid, and is it time for another? */
+/* The facts about the age of a valid pair: still valid (good), time for a new one (due). */
 static unsigned age(const struct pair *p, int64_t now, int64_t *until, unsigned good, unsigned due)
 {
 	int64_t from, to, made, renew;
@@ -166,7 +166,8 @@ static bool is_for_all_names(const struct pair *p, const struct cert_names *name
 	return true;
 }
 
-/* The certificate was made when its CA became the present one, or later. */
+/* Whether replicas had time to load the certificate, which was made when its CA became the current
+ * one, or later. */
 static bool is_old_done(const struct cert_secret *s, int64_t keep_ns, int64_t now, int64_t *until)
 {
 	int64_t from, to;
@@ -295,7 +296,7 @@ static void add_data(const struct cert_secret *s, bool is_patch, struct json_out
 	json_out_object_end(o);
 }
 
-/* Bytes that hold the Secret in base64, with room for its metadata. */
+/* Enough bytes for the Secret in base64, with its metadata. */
 static size_t size_of(const struct cert_secret *s, const char *namespace_, const char *name)
 {
 	size_t n = 1024 + strlen(namespace_) + strlen(name);
@@ -311,7 +312,7 @@ void cert_secret_format(const struct cert_secret *s, const char *namespace_, con
 {
 	struct json_out o;
 
-	/* In one piece, so that growing leaves no copy of a key. */
+	/* Reserved at once, so that growing leaves no copy of a key in freed memory. */
 	strbuf_reserve(out, size_of(s, namespace_, name));
 	json_out_init(&o, out);
 	json_out_object(&o);

@@ -1,4 +1,4 @@
-/* webhook/certs/cert_secret.h: what the webhook keeps in its Secret: its CA, the serving
+/* webhook/certs/cert_secret.h: the content of the webhook's Secret: its CA, the serving
  * certificate, and during a rotation the next or the former CA. Owner: one thread. */
 #ifndef WEBHOOK_CERTS_CERT_SECRET_H
 #define WEBHOOK_CERTS_CERT_SECRET_H
@@ -19,21 +19,21 @@ struct cert_secret {
 
 struct cert_secret_options {
 	const struct cert_names *names; /* of the certificate */
-	int64_t ca_ns, leaf_ns;         /* how long they are valid */
-	int64_t keep_old_ns;            /* the former CA stays in the registrations for so long */
+	int64_t ca_ns, leaf_ns;         /* validity */
+	int64_t keep_old_ns;            /* how long the former CA stays in the registrations */
 };
 
 void cert_secret_init(struct cert_secret *s);
 void cert_secret_finish(struct cert_secret *s);
 /* ret must be initialised and empty in both. */
 void cert_secret_copy(const struct cert_secret *s, struct cert_secret *ret);
-/* Members of a Secret's data; what is absent, or is no base64, is empty. -ERR_INVALID: json is
- * broken. The keys are decoded from json straight into ret: nothing else holds a copy. */
+/* Reads a Secret's data; members that are absent or not base64 become empty. -ERR_INVALID: json is
+ * not valid. The keys are decoded from json directly into ret: no other copy is made. */
 int cert_secret_parse(struct str json, struct cert_secret *ret, struct err *err);
 /* The certificates that clients must trust: present, next, former CA. Appends PEM. */
 void cert_secret_bundle(const struct cert_secret *s, struct strbuf *out);
-/* Facts about the content (all but CERT_NEXT_SPREAD); *ret_until is when time alone may change
- * them, CLOCK_NEVER: not at all. */
+/* The facts (enum cert_fact) about the content, without CERT_NEXT_SPREAD; *ret_until is when time
+ * alone may change them, CLOCK_NEVER: never. */
 unsigned cert_secret_facts(const struct cert_secret *s, const struct cert_secret_options *opt,
 			   int64_t now_ns, int64_t *ret_until);
 /* Carries the action out on s. s is undefined after an error. */

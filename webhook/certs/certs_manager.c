@@ -30,10 +30,10 @@
 
 /* One step() per event, one request at a time:
  *
- *   1. not leading, lists not complete, a request under way, or a pause after a failure: nothing
+ *   1. not leading, lists not complete, a request in flight, or backoff after a failure: nothing
  *   2. facts of the Secret and of the registrations -> action; an action is one write of the Secret
- *   3. no action: one registration that lacks the bundle is patched
- *   4. all carry it: note since when, and sleep until time alone changes a fact */
+ *   3. no action: patch one registration that does not have the bundle
+ *   4. all have it: note since when, and sleep until time alone changes a fact */
 
 #define CALL_NS (5 * CLOCK_NS_PER_S)
 #define LEAVE_MS 3000
@@ -73,8 +73,8 @@ struct certs_manager {
 	char *secret_version; /* NULL: there is no Secret */
 	struct cert_secret secret;
 	struct ca_bundles *bundles;
-	int64_t spread_since;  /* CLOCK_NEVER: some registration lacks the bundle */
-	struct strbuf writing; /* path of the object that a request under way writes */
+	int64_t spread_since;  /* CLOCK_NEVER: some registration does not have the bundle */
+	struct strbuf writing; /* path of the object that the request in flight writes */
 	enum kind writing_kind;
 	enum cert_action action;
 	bool busy, closed;
@@ -92,12 +92,12 @@ static void wake(int fd)
 	uint64_t one = 1;
 	ssize_t n = write(fd, &one, sizeof(one));
 
-	(void)n; /* full means that it is readable already */
+	(void)n; /* a full eventfd is readable already */
 }
 
 /* ---- the Secret ---- */
 
-/* A pair that is not whole (somebody edits the Secret by hand) never reaches the server. */
+/* Passes the pair to the server if key and certificate match: someone may be editing the Secret. */
 static void publish(struct certs_manager *m)
 {
 	const struct pair *leaf = &m->secret.leaf;
@@ -120,7 +120,7 @@ static void forget_secret(struct certs_manager *m)
 	cert_secret_finish(&m->secret);
 }
 
-/* The bundle may be another from now on. */
+/* Adopts the Secret as read. The bundle may have changed with it. */
 static void take_secret(struct certs_manager *m, struct str json)
 {
 	CLEANUP(cert_secret_finish) struct cert_secret read;
@@ -129,7 +129,8 @@ static void take_secret(struct certs_manager *m, struct str json)
 
 	cert_secret_init(&read);
 	if (cert_secret_parse(json, &read, &err) < 0) {
-		log_warn("the certificates' Secret does not decode", LOG_STR("error", err.text));
+		log_warn("cannot decode the Secret with the certificates",
+			 LOG_STR("error", err.text));
 		return;
 	}
 	forget_secret(m);
@@ -155,7 +156,7 @@ static void on_registration(struct certs_manager *m, enum kind kind,
 	if (event->kind == REFLECTOR_DELETE) {
 		ca_bundles_remove(m->bundles, strbuf_str(&path));
 	} else if (!ca_bundles_set(m->bundles, strbuf_str(&path), event->object)) {
-		log_warn("a registration does not decode", LOG_STR("path", path.p));
+		log_warn("cannot decode a webhook registration", LOG_STR("path", path.p));
 	}
 }
 
@@ -203,27 +204,29 @@ static void on_done(void *ctx, const struct http_result *result)
 		int64_t at = clock_mono(m->clock) + backoff_next(&m->backoff, &m->rng);
 
 		metric_cell_add(m->failures, 1);
-		log_warn("certificates: a write failed", LOG_STR("path", m->writing.p),
+		log_warn("cannot write certificates", LOG_STR("path", m->writing.p),
 			 LOG_STR("error", err.text));
 		if (m->writing_kind == KIND_SECRET) {
 			m->retry_at = at;
 		} else {
-			ca_bundles_put_off(m->bundles, strbuf_str(&m->writing), at);
+			ca_bundles_defer(m->bundles, strbuf_str(&m->writing), at);
 		}
 	} else {
 		backoff_reset(&m->backoff);
 		if (m->writing_kind == KIND_SECRET) {
-			log_info("certificates: made", LOG_STR("what", cert_rules_name(m->action)));
+			log_info("wrote certificates to the Secret",
+				 LOG_STR("change", cert_rules_name(m->action)));
 			take_secret(m, result->body);
 		} else {
-			log_info("certificates: registration told", LOG_STR("path", m->writing.p));
+			log_info("wrote caBundle to the webhook registration",
+				 LOG_STR("path", m->writing.p));
 			(void)ca_bundles_set(m->bundles, strbuf_str(&m->writing), result->body);
 		}
 	}
 	step(m);
 }
 
-/* The path is in m->writing. */
+/* Sends a write of the object at m->writing. */
 static void submit(struct certs_manager *m, enum kind kind, enum http_method method,
 		   const char *content_type, struct str body)
 {
@@ -252,7 +255,7 @@ static void write_secret(struct certs_manager *m, enum cert_action action)
 	r = cert_secret_apply(&next, action, &m->rules, clock_wall(m->clock), &err);
 	if (r < 0) {
 		metric_cell_add(m->failures, 1);
-		log_error("certificates: cannot make them", LOG_STR("error", err.text));
+		log_error("cannot create certificates", LOG_STR("error", err.text));
 		m->retry_at = clock_mono(m->clock) + backoff_next(&m->backoff, &m->rng);
 		wakeup_set(m->wakeup, m->retry_at);
 		return;
@@ -267,21 +270,22 @@ static void write_secret(struct certs_manager *m, enum cert_action action)
 	       strbuf_str(&body));
 }
 
-/* A registration that lacks the CA certificates, and how to give them to it. */
-struct lack {
+/* A registration with another caBundle, and the patch that sets it. */
+struct stale_registration {
 	struct strbuf path, patch;
 	bool found;
-	int64_t at; /* not found: when to look again; CLOCK_NEVER: all carry it */
+	int64_t at; /* not found: when to search again; CLOCK_NEVER: all have the bundle */
 };
 
-static void lack_finish(struct lack *l)
+static void stale_finish(struct stale_registration *stale)
 {
-	strbuf_finish(&l->path);
-	strbuf_finish(&l->patch);
+	strbuf_finish(&stale->path);
+	strbuf_finish(&stale->patch);
 }
 
-/* Notes since when every registration carries the present bundle. */
-static void look_for_lack(struct certs_manager *m, int64_t now, struct lack *ret)
+/* Also notes since when every registration has the current bundle. */
+static void find_stale_registration(struct certs_manager *m, int64_t now,
+				    struct stale_registration *ret)
 {
 	CLEANUP(strbuf_finish) struct strbuf pem = STRBUF_INIT, bundle = STRBUF_INIT;
 
@@ -296,17 +300,18 @@ static void look_for_lack(struct certs_manager *m, int64_t now, struct lack *ret
 	}
 }
 
-static void write_bundle(struct certs_manager *m, const struct lack *l)
+static void write_bundle(struct certs_manager *m, const struct stale_registration *stale)
 {
-	bool mutating = str_has_prefix(strbuf_str(&l->path), registration_paths[KIND_MUTATING]);
+	bool mutating = str_has_prefix(strbuf_str(&stale->path), registration_paths[KIND_MUTATING]);
 
 	strbuf_reset(&m->writing);
-	strbuf_add_str(&m->writing, strbuf_str(&l->path));
+	strbuf_add_str(&m->writing, strbuf_str(&stale->path));
 	submit(m, mutating ? KIND_MUTATING : KIND_VALIDATING, HTTP_PATCH,
-	       "application/json-patch+json", strbuf_str(&l->patch));
+	       "application/json-patch+json", strbuf_str(&stale->patch));
 }
 
-/* Nothing to write: when will there be? Certificates live by the wall clock. */
+/* Wakes up at the next time at which there may be something to write. Certificates expire by the
+ * wall clock. */
 static void sleep_until(struct certs_manager *m, unsigned facts, int64_t wall, int64_t mono)
 {
 	int64_t at = mono;
@@ -332,22 +337,23 @@ static bool is_blocked(const struct certs_manager *m)
 
 static void write_next(struct certs_manager *m, int64_t now)
 {
-	CLEANUP(lack_finish) struct lack l = { .path = STRBUF_INIT, .patch = STRBUF_INIT };
+	CLEANUP(stale_finish)
+	struct stale_registration stale = { .path = STRBUF_INIT, .patch = STRBUF_INIT };
 	int64_t until = CLOCK_NEVER;
 	unsigned facts = cert_secret_facts(&m->secret, &m->rules, clock_wall(m->clock), &until);
 	enum cert_action action;
 
-	look_for_lack(m, now, &l);
+	find_stale_registration(m, now, &stale);
 	if (m->spread_since != CLOCK_NEVER && now - m->spread_since >= m->spread_ns) {
 		facts |= CERT_NEXT_SPREAD;
 	}
 	action = cert_rules_next(facts);
 	if (action != CERT_WAIT) {
 		write_secret(m, action);
-	} else if (l.found) {
-		write_bundle(m, &l);
+	} else if (stale.found) {
+		write_bundle(m, &stale);
 	} else {
-		sleep_until(m, facts, until, l.at);
+		sleep_until(m, facts, until, stale.at);
 	}
 }
 
@@ -359,7 +365,7 @@ static void step(struct certs_manager *m)
 		return;
 	}
 	if (!lease_may_send(m->lease)) {
-		/* Gaining it is told; that the former holder's writes have ended is not. */
+		/* Gaining the Lease is reported; the end of the former holder's writes is not. */
 		int64_t from = lease_writes_from(m->lease);
 
 		m->spread_since = CLOCK_NEVER;
@@ -380,8 +386,8 @@ static void on_lease(void *ctx, bool held)
 {
 	struct certs_manager *m = ctx;
 
-	log_info(held ? "certificates: this replica looks after them"
-		      : "certificates: another replica looks after them");
+	log_info(held ? "this replica now renews the certificates"
+		      : "this replica no longer renews the certificates");
 	step(m);
 }
 
@@ -536,7 +542,7 @@ bool certs_manager_pair(struct certs_manager *m, struct pair *ret)
 	ssize_t n = read(m->fd, &drained, sizeof(drained));
 	bool there;
 
-	(void)n; /* nothing new is fine */
+	(void)n; /* the eventfd may be empty */
 	pthread_mutex_lock(&m->lock);
 	there = m->pair.cert.len > 0;
 	strbuf_add_str(&ret->cert, strbuf_str(&m->pair.cert));

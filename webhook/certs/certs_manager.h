@@ -1,8 +1,8 @@
-/* webhook/certs/certs_manager.h: the webhook's own CA and certificate without help from outside:
- * kept in a Secret, made and rotated by whichever replica holds a Lease, taken from the Secret by
- * all, and put (the CA's side) into the webhook registrations. Which step comes next is in
- * cert_rules. Nothing is written unless the Lease says so, and each write of the Secret is
- * conditional on its resourceVersion. Owner: the transport's thread, unless stated. */
+/* webhook/certs/certs_manager.h: the webhook's own CA and certificate, without cert-manager: kept
+ * in a Secret, created and renewed by the replica that holds a Lease, read from the Secret by all
+ * replicas; the CA is also written into the webhook registrations. cert_rules decides the next
+ * step. Nothing is written without the Lease, and each write of the Secret is conditional on its
+ * resourceVersion. Owner: the transport's thread, unless stated. */
 #ifndef WEBHOOK_CERTS_CERTS_MANAGER_H
 #define WEBHOOK_CERTS_CERTS_MANAGER_H
 
@@ -19,8 +19,8 @@ struct transport;
 struct certs_manager_options {
 	const char *namespace_;     /* of Secret and Lease */
 	const char *secret, *lease; /* names */
-	const char *service;        /* whose names the certificate is for; NULL: none */
-	const char *url;            /* whose host it is for, too; NULL: none */
+	const char *service;        /* the certificate is for its names; NULL: none */
+	const char *url;            /* the certificate is for its host, too; NULL: none */
 	const char *selector;       /* label selector of our registrations */
 	const char *identity;       /* in the Lease */
 	int64_t ca_ns, leaf_ns;     /* validity */
@@ -32,18 +32,18 @@ struct certs_manager_options {
 /* -ERR_INVALID: neither service nor url, or a url without host. Texts are copied. Any thread. */
 int certs_manager_create(const struct certs_manager_options *opt, struct certs_manager **ret,
 			 struct err *err);
-/* After the transport was destroyed, or when never connected. NULL is fine. */
+/* Call after the transport was destroyed, or if never connected. NULL is fine. */
 void certs_manager_destroy(struct certs_manager *m);
 /* Starts to follow the API server; once. Any thread. */
 void certs_manager_connect(struct certs_manager *m, struct transport *t, const struct clock *clock);
-/* Gives the Lease up and waits for that, but not long. Not on the transport's thread; before the
+/* Releases the Lease and waits for that for a short time. Not on the transport's thread; before the
  * transport is destroyed. */
 void certs_manager_leave(struct certs_manager *m);
 
-/* Readable when there may be another pair. Any thread. */
+/* Readable when there may be a new pair. Any thread. */
 int certs_manager_fd(const struct certs_manager *m);
-/* True: ret (initialised and empty) is the pair in the Secret, which is whole; false: there was
- * none yet. Any one thread. */
+/* True: ret (initialised and empty) is the latest valid pair of the Secret; false: there was none
+ * yet. Any one thread. */
 bool certs_manager_pair(struct certs_manager *m, struct pair *ret);
 
 #endif

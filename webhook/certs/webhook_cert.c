@@ -29,7 +29,7 @@ static int read_pair(const struct webhook_cert *c, struct pair *ret, int64_t *re
 	int r = c->manager == NULL ? pair_read(c->cert_path, c->key_path, ret, err)
 		: certs_manager_pair(c->manager, ret)
 			? 0
-			: err_set(err, ERR_NOT_FOUND, "the Secret holds no certificate yet");
+			: err_set(err, ERR_NOT_FOUND, "the Secret contains no certificate yet");
 
 	if (r < 0) {
 		return r;
@@ -42,7 +42,7 @@ static int read_pair(const struct webhook_cert *c, struct pair *ret, int64_t *re
 					   : r;
 }
 
-/* Takes the pair over. */
+/* Makes the pair the current one. */
 static void adopt(struct webhook_cert *c, struct pair *p, int64_t not_after)
 {
 	pair_finish(&c->pair);
@@ -55,18 +55,19 @@ static void adopt(struct webhook_cert *c, struct pair *p, int64_t not_after)
 static void register_metrics(struct webhook_cert *c, struct metric_registry *r)
 {
 	c->expiry = metric_cell(metric_register(r, "headgate_webhook_certificate_expiry_seconds",
-						"When the serving certificate ends, Unix time.",
+						"When the serving certificate expires, Unix time.",
 						METRIC_GAUGE, NULL),
 				NULL);
-	c->reloads = metric_cell(metric_register(r, "headgate_webhook_certificate_reloads_total",
-						 "Certificates taken from a changed source.",
-						 METRIC_COUNTER, NULL),
-				 NULL);
-	c->errors =
-		metric_cell(metric_register(r, "headgate_webhook_certificate_reload_errors_total",
-					    "Changes of the source that held no usable pair.",
-					    METRIC_COUNTER, NULL),
-			    NULL);
+	c->reloads = metric_cell(
+		metric_register(r, "headgate_webhook_certificate_reloads_total",
+				"Serving certificates loaded after a change of files or Secret.",
+				METRIC_COUNTER, NULL),
+		NULL);
+	c->errors = metric_cell(
+		metric_register(r, "headgate_webhook_certificate_reload_errors_total",
+				"Changes of files or Secret that held no usable certificate.",
+				METRIC_COUNTER, NULL),
+		NULL);
 }
 
 int webhook_cert_open(const char *cert_path, const char *key_path, struct metric_registry *registry,
@@ -157,12 +158,13 @@ bool webhook_cert_reload(struct webhook_cert *c, struct http_server *server)
 	}
 	if (r < 0) {
 		metric_cell_add(c->errors, 1);
-		log_warn("kept the old certificate", LOG_STR("error", err.text));
+		log_warn("cannot load the new certificate, serving the old one",
+			 LOG_STR("error", err.text));
 		return false;
 	}
 	adopt(c, &p, not_after);
 	metric_cell_add(c->reloads, 1);
-	log_info("a new certificate",
+	log_info("loaded a new certificate",
 		 LOG_STR("source", c->manager != NULL ? "Secret" : c->cert_path));
 	return true;
 }
@@ -177,7 +179,7 @@ bool webhook_cert_is_valid(void *ctx, char *detail, size_t detail_size)
 		return true;
 	}
 	if (end == 0) {
-		snprintf(detail, detail_size, "there is none yet");
+		snprintf(detail, detail_size, "no certificate yet");
 		return false;
 	}
 	clock_format_time(end, text);

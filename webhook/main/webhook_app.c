@@ -26,8 +26,8 @@
 #include "webhook/server/router.h"
 
 #define APP_MAX_BODY ((size_t)8 << 20) /* an UPDATE brings the object twice, 3 MiB each at most */
-/* Of the chart's memory limit of 256 MiB: each of two threads may need a hundred for what it
- * decodes, and connections and the lister need some. */
+/* Memory for request bodies, out of the chart's limit of 256 MiB: decoding may need a hundred MiB
+ * on each of two threads, and connections and the lister need some. */
 #define APP_MAX_BODIES ((size_t)32 << 20)
 #define APP_REQUEST_S 10 /* the API server does not wait longer by default */
 #define APP_IDLE_S 120
@@ -63,7 +63,7 @@ static bool is_synced(void *ctx, char *detail, size_t detail_size)
 	return false;
 }
 
-/* A stale replica goes on answering by what it knows: it is better than none. */
+/* A warning only: a stale replica still answers, which is better than no answer. */
 static bool warn_stale(void *ctx, char *detail, size_t detail_size)
 {
 	struct app *a = ctx;
@@ -71,7 +71,7 @@ static bool warn_stale(void *ctx, char *detail, size_t detail_size)
 	const char *name = lister_stale_since(a->lister, now, &since);
 
 	if (name != NULL) {
-		snprintf(detail, detail_size, "%s: nothing heard for %lld s", name,
+		snprintf(detail, detail_size, "%s: no contact with the API server for %lld s", name,
 			 (long long)((now - since) / CLOCK_NS_PER_S));
 	}
 	return true;
@@ -165,7 +165,7 @@ static int start_cert(struct app *a, struct err *err)
 	return r;
 }
 
-/* After the client has stopped. */
+/* Runs after the client has stopped. */
 static void stop_cert(struct app *a)
 {
 	webhook_cert_close(a->cert);
@@ -276,8 +276,8 @@ static void stop_health_server(struct app *a)
 	http_server_destroy(a->health_server);
 }
 
-/* The port opens when reviews can be decided: until then a caller is better off with another
- * replica. Gives up after a while, so that at least the refusals say what is missing. */
+/* Opens the port only when reviews can be decided: before, a caller is better served by another
+ * replica. Gives up after a while, so that the refusals at least name what is missing. */
 static void await_sync(const struct app *a)
 {
 	struct pollfd fd = { .fd = a->signal_fd, .events = POLLIN };
@@ -290,7 +290,7 @@ static void await_sync(const struct app *a)
 	}
 }
 
-/* Without one there is no server: TLS is not optional. */
+/* The server needs a certificate: TLS is not optional. */
 static int await_cert(const struct app *a, struct err *err)
 {
 	struct pollfd fds[] = { { .fd = a->signal_fd, .events = POLLIN },
@@ -301,12 +301,13 @@ static int await_cert(const struct app *a, struct err *err)
 		int64_t left = end - clock_mono(clock_real());
 
 		if (left <= 0) {
-			return err_set(err, ERR_TIMEOUT, "the Secret %s holds no certificate",
+			return err_set(err, ERR_TIMEOUT, "the Secret %s contains no certificate",
 				       a->o->cert_secret);
 		}
 		(void)poll(fds, ARRAY_LEN(fds), (int)(left / CLOCK_NS_PER_MS) + 1);
 		if ((fds[0].revents & POLLIN) != 0) {
-			return err_set(err, ERR_CANCELLED, "ended before there was a certificate");
+			return err_set(err, ERR_CANCELLED,
+				       "stopped before there was a certificate");
 		}
 		(void)webhook_cert_reload(a->cert, NULL);
 	}
@@ -364,7 +365,7 @@ static const struct part {
 	{ "admission server", 1, start_server, stop_server },
 };
 
-/* Waits for a signal that ends us, or until delay_ns passed; certificates go on being read. */
+/* Waits for a signal to stop, or until delay_ns has passed; meanwhile reloads certificates. */
 static void serve(struct app *a, int64_t until_ns)
 {
 	struct pollfd fds[] = { { .fd = a->signal_fd, .events = POLLIN },
@@ -398,7 +399,7 @@ int webhook_app_run(const struct webhook_options *o, int signal_fd)
 
 	daemon_flags_configure_log(&o->daemon);
 	if (o->offline) {
-		log_warn("no API server: labels of namespaces and queues are not known");
+		log_warn("running without an API server: namespaces and queues are not known");
 	}
 	while (started < ARRAY_LEN(parts)) {
 		if (parts[started].start(&a, &err) < 0) {

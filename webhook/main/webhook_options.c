@@ -25,20 +25,21 @@ static const struct flags_row rows[] = {
 	{ "port", AT(INT, port), .max = UINT16_MAX, .def = "8443",
 	  .help = "Port to serve on; 0: a free one" },
 	{ "threads", AT(INT, threads), .min = 1, .max = MAX_THREADS, .def = "2",
-	  .help = "Threads that serve" },
+	  .help = "Number of threads that serve" },
 	{ "enable-healthz", AT(BOOL, enable_healthz), .def = "true",
 	  .help = "Serve /healthz, /livez, /readyz and /metrics" },
 	{ "healthz-address", FLAGS_CUSTOM_AT(struct webhook_options, set_address, healthz),
-	  .arg = "HOST:PORT", .def = ":11251", .help = "Where those are served" },
+	  .arg = "HOST:PORT", .def = ":11251", .help = "Address for these endpoints" },
 	{ "graceful-shutdown-time", AT(DURATION, grace_ns), .def = "30s",
-	  .help = "How long requests in flight may take after SIGTERM" },
+	  .help = "How long to wait for requests in flight after SIGTERM" },
 	{ "shutdown-delay-duration", AT(DURATION, delay_ns), .def = "0s",
-	  .help = "How long to go on serving, not ready, after SIGTERM" },
+	  .help = "How long to keep serving after SIGTERM, while /readyz already fails" },
 	{ "Certificates", .type = FLAGS_HEADING },
 	{ "cert-mode", FLAGS_CHOICE_AT(struct webhook_options, cert_modes, cert_mode),
 	  .def = "files",
-	  .help = "Take the pair from files, or make and rotate it in a Secret and put its CA into "
-		  "the registrations" },
+	  .help = "Read the certificate from files, or create and renew it in a Secret and write "
+		  "its CA into "
+		  "the webhook registrations" },
 	{ "tls-cert-file", AT(TEXT, tls_cert_file), .arg = "FILE",
 	  .help = "Certificate chain, PEM; read again when it changes" },
 	{ "tls-private-key-file", AT(TEXT, tls_key_file), .arg = "FILE",
@@ -49,41 +50,45 @@ static const struct flags_row rows[] = {
 	{ "webhook-service-name", AT(TEXT, webhook_service), .arg = "NAME",
 	  .help = "Service that the certificate is for" },
 	{ "webhook-url", AT(TEXT, webhook_url), .arg = "URL",
-	  .help = "URL whose host the certificate is for" },
+	  .help = "URL of the webhook; the certificate is for its host" },
 	{ "cert-secret", AT(TEXT, cert_secret), .arg = "NAME", .def = "headgate-webhook-tls",
-	  .help = "Secret that holds the pair" },
+	  .help = "Secret with CA and serving certificate" },
 	{ "cert-lease", AT(TEXT, cert_lease), .arg = "NAME", .def = "headgate-webhook",
-	  .help = "Lease of the replica that renews the pair" },
+	  .help = "Lease held by the replica that renews the certificate" },
 	{ "cert-registrations", AT(TEXT, cert_selector), .arg = "SELECTOR",
-	  .def = "app.kubernetes.io/part-of=headgate", .help = "Labels of our registrations" },
+	  .def = "app.kubernetes.io/part-of=headgate",
+	  .help = "Labels of Headgate's webhook registrations" },
 	{ "cert-ca-duration", AT(DURATION, cert_ca_ns), .min = MIN_LIFE_NS, .max = MAX_LIFE_NS,
 	  .def = "43800h", .help = "Validity of the CA" },
 	{ "cert-leaf-duration", AT(DURATION, cert_leaf_ns), .min = MIN_LIFE_NS, .max = MAX_LIFE_NS,
 	  .def = "2160h", .help = "Validity of the certificate" },
 	{ "cert-rotation-delay", AT(DURATION, cert_spread_ns), .def = "1m",
-	  .help = "Time for API servers to see a new CA before it is used" },
+	  .help = "How long a new CA is in the registrations before it signs the certificate" },
 	{ "Admission", .type = FLAGS_HEADING },
 	{ "enabled-admission", AT(TEXT, enabled_admission), .min = 1, .arg = "PATHS",
 	  .unset = "all but those of the quota kinds",
-	  .help = "Paths that are served, separated by commas" },
+	  .help = "Admission paths to serve, separated by commas" },
 	{ "gate-sticky", AT(BOOL, gate_sticky), .def = "true",
-	  .help = "Refuse to take the annotation off pods that are gated or have quota" },
+	  .help = "Deny removing the opt-in annotation from pods that are gated or hold quota" },
 	{ "max-queue-depth", AT(INT, max_queue_depth), .max = MAX_DEPTH, .def = "5",
-	  .help = "Levels of queues below the root" },
+	  .help = "Deepest level of queues below the root" },
 	{ "enable-queue-allocated-pods-check", AT(BOOL, queue_allocated_pods_check),
-	  .help = "Refuse to delete queues that have pods" },
+	  .help = "Deny deleting queues that have pods" },
 	{ "enable-root-queue-protection", AT(BOOL, root_queue_protection), .def = "true",
-	  .help = "Refuse to change the amounts of the root queue" },
+	  .help = "Deny changes of capability, deserved and guarantee of the root queue" },
 	{ "manage-jobs-without-queue-name", AT(BOOL, manage_jobs_without_queue),
-	  .help = "Hold Jobs and pods that name no LocalQueue, too" },
+	  .help = "Also hold Jobs and pods that name no LocalQueue" },
 	{ "integrations", AT(TEXT, integrations), .arg = "KINDS", .unset = "none",
-	  .help = "External frameworks, Kind.version.group separated by commas: pods and Jobs that "
-		  "objects of these kinds own are left to their controllers" },
+	  .help = "External frameworks, Kind.version.group separated by commas: pods and Jobs "
+		  "owned by "
+		  "objects of these kinds are not held, since their owners are queued" },
 	{ "integration-users", AT(TEXT, integration_users), .arg = "NAMES", .unset = "none",
-	  .help = "User names of those controllers, separated by commas, beside those of "
-		  "kube-system; an owner reference that any other user writes does not count" },
+	  .help = "User names of the controllers of --integrations, separated by commas, in "
+		  "addition to "
+		  "those in kube-system; an ownerReference written by any other user does not "
+		  "count" },
 	{ "offline", AT(BOOL, offline),
-	  .help = "Serve without an API server: labels of namespaces and queues are not known" },
+	  .help = "Serve without an API server: namespaces and queues are not known" },
 	{ .type = FLAGS_END },
 };
 
@@ -129,7 +134,7 @@ const struct flags *webhook_options_flags(void)
 	};
 	static const struct flags flags = {
 		.program = "headgate-webhook",
-		.doc = "Serves admission webhooks: gates pods until their queue has room, "
+		.doc = "Serves admission webhooks: gates pods until their queue has quota, "
 		       "suspends Jobs that name a queue, defaults and validates queues, PodGroups "
 		       "and Workloads.",
 		.tables = tables,
@@ -146,11 +151,12 @@ static int check(const struct webhook_options *o, struct err *err)
 		return o->tls_cert_file != NULL && o->tls_key_file != NULL
 			       ? 0
 			       : err_set(err, ERR_INVALID,
-					 "--tls-cert-file and --tls-private-key-file are needed "
+					 "--tls-cert-file and --tls-private-key-file are required "
 					 "(headgatectl certs makes a pair)");
 	}
 	if (has_file) {
-		return err_set(err, ERR_INVALID, "--cert-mode=secret takes no files");
+		return err_set(err, ERR_INVALID,
+			       "--cert-mode=secret does not allow certificate files");
 	}
 	if (o->offline) {
 		return err_set(err, ERR_INVALID, "--cert-mode=secret needs an API server");

@@ -1,6 +1,6 @@
 /* webhook/main/webhook_options.h: the command line of headgate-webhook. Flags of Volcano's webhook
- * manager keep their names; those without a meaning here are accepted and named in a warning.
- * Owner: main thread. Texts are borrowed from argv. */
+ * manager keep their names; those without a meaning here are accepted with a warning. Owner: main
+ * thread. Texts are borrowed from argv. */
 #ifndef WEBHOOK_MAIN_WEBHOOK_OPTIONS_H
 #define WEBHOOK_MAIN_WEBHOOK_OPTIONS_H
 
@@ -11,7 +11,8 @@
 
 struct err;
 
-/* Of --cert-mode: the pair comes from files, or from a Secret in which this program renews it. */
+/* Values of --cert-mode: certificates from files, or from a Secret in which this program renews
+ * them. */
 enum webhook_options_cert { WEBHOOK_OPTIONS_FILES, WEBHOOK_OPTIONS_SECRET };
 
 struct webhook_options_address {

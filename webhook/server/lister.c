@@ -52,7 +52,7 @@ struct lister {
 	pthread_mutex_t lock; /* guards what follows */
 	struct strmap *queues, *namespaces;
 	struct strmap *default_queues, *default_classes;
-	struct view *view; /* NULL: something changed since */
+	struct view *view; /* NULL: to be built, something has changed */
 };
 
 static void entry_unref(struct entry *e)
@@ -221,7 +221,7 @@ const char *lister_stale_since(const struct lister *l, int64_t now, int64_t *ret
 	return NULL;
 }
 
-/* Puts the entry (NULL: removes it) under its key; the view is built anew when next asked for. */
+/* Stores the entry (NULL: removes it) under its key; the next lister_view builds a new view. */
 static void replace(struct lister *l, struct strmap *map, struct str key, struct entry *e)
 {
 	struct view *old;
@@ -248,7 +248,7 @@ static void report(struct lister *l, const char *kind, struct str key, const str
 	}
 }
 
-/* True: the event was about progress, not about an object. */
+/* True: the event was about the list, not about an object. */
 static bool take_progress(struct lister *l, const struct reflector_event *event)
 {
 	if (event->kind == REFLECTOR_SYNCED) {
@@ -273,7 +273,7 @@ void lister_on_queue(void *ctx, const struct reflector_event *event)
 				&err) < 0) {
 			report(l, "Queue", event->key, &err);
 			entry_unref(e);
-			return; /* what was known before stays */
+			return; /* the previous state stays */
 		}
 		e->queue.meta.name = arena_str(e->arena, event->key).p;
 	}

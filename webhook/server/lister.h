@@ -20,27 +20,27 @@ struct transport;
 struct lister *lister_create(struct metric_registry *registry);
 /* After the transport has stopped; every view must have been released. NULL is fine. */
 void lister_destroy(struct lister *l);
-/* What the quota kinds need is followed, too; before lister_connect. Kinds that are not installed
- * are looked for again later. */
+/* Also watches the objects that the quota kinds need; call before lister_connect. Kinds that are
+ * not installed are tried again later. */
 void lister_follow_quota(struct lister *l);
-/* Starts to follow the API server. Once; until it is called views are empty and queues unknown. */
+/* Starts to watch the API server. Once; until then views are empty and queues unknown. */
 void lister_connect(struct lister *l, struct transport *t, const struct clock *clock);
-/* Both first lists are complete, or nobody called lister_connect. Any thread. */
+/* True when both first lists are complete, or without lister_connect. Any thread. */
 bool lister_is_synced(const struct lister *l);
-/* Name of a resource of which nothing was heard for long (reflector_stale_since), and since when;
- * NULL: there is none. Any thread. */
+/* Name of a resource without contact to the API server for long (reflector_stale_since), and since
+ * when; NULL: there is none. Any thread. */
 const char *lister_stale_since(const struct lister *l, int64_t now, int64_t *ret);
 
-/* The queue, as the API server has it, is to be in the view: see lookups_ask. Any thread. */
+/* Reads the queue from the API server into the view: see lookups_ask. Any thread. */
 uint64_t lister_look_up_queue(struct lister *l, const char *name, struct http_server *server);
-/* No look-up wakes a server any more. Not on the transport's thread. */
+/* After this no look-up wakes a server. Not on the transport's thread. */
 void lister_stop_lookups(struct lister *l);
 
 /* The latest view; release it soon. Any thread. */
 const struct admit_view *lister_view(struct lister *l);
 void lister_release(const struct admit_view *view); /* any thread */
 
-/* What the reflectors call (ctx is the lister); also for tests. */
+/* Callbacks of the reflectors (ctx is the lister); also for tests. */
 void lister_on_queue(void *ctx, const struct reflector_event *event);
 void lister_on_namespace(void *ctx, const struct reflector_event *event); /* likewise */
 /* Likewise; only objects of the name "default" are sent here. */

@@ -25,11 +25,11 @@ enum lookup_result {
 	LOOKUP_COUNT_
 };
 
-/* A name that is being read, or was a moment ago. */
+/* A name that is being read, or was read a moment ago. */
 struct slot {
 	char *name;      /* NULL: free */
 	uint64_t number; /* not 0 while in flight */
-	int64_t until;   /* answered: not read again before */
+	int64_t until;   /* answered: not to be read again before */
 	struct http_server *server;
 };
 
@@ -45,7 +45,7 @@ struct lookups {
 	struct slot slots[LOOKUPS_SLOTS];
 };
 
-/* One read under way. */
+/* One read in flight. */
 struct lookup {
 	struct lookups *owner;
 	uint64_t number;
@@ -55,11 +55,12 @@ static void register_metric(struct lookups *l)
 {
 	static const char *const labels[] = { "result", NULL };
 	static const char *const names[LOOKUP_COUNT_] = { "found", "absent", "failed", "limited" };
-	struct metric_family *f = metric_register(
-		l->opt.registry, "headgate_webhook_queue_lookups_total",
-		"Reads of a queue that the webhook's watch did not know, by outcome; limited: not "
-		"begun since too many were in flight.",
-		METRIC_COUNTER, labels);
+	struct metric_family *f =
+		metric_register(l->opt.registry, "headgate_webhook_queue_lookups_total",
+				"Single reads of queues that the webhook's watch had not seen, by "
+				"outcome; limited: not "
+				"started because too many were in flight.",
+				METRIC_COUNTER, labels);
 
 	for (size_t i = 0; i < LOOKUP_COUNT_; i++) {
 		l->results[i] = metric_cell(f, &names[i]);
@@ -129,7 +130,7 @@ static struct slot *take_slot_locked(struct lookups *l)
 	return best;
 }
 
-/* The number to wait for, 0: none. *ret_new: the read is the caller's to begin. */
+/* The number to wait for, 0: none. *ret_new: the caller must start the read. */
 static uint64_t enter_locked(struct lookups *l, const char *name, struct http_server *server,
 			     bool *ret_new)
 {
@@ -191,7 +192,7 @@ static void on_done(void *ctx, const struct http_result *result)
 		http_server_wake_waiting(server, up->number);
 	}
 	free(up);
-	/* After the wake: lookups_stop returns when the server is not used any more. */
+	/* Counted down after the wake: lookups_stop must not return while the server is in use. */
 	pthread_mutex_lock(&l->lock);
 	l->in_flight--;
 	pthread_cond_broadcast(&l->ended);
@@ -219,7 +220,7 @@ uint64_t lookups_ask(struct lookups *l, const char *name, struct http_server *se
 	bool is_new = false;
 	uint64_t number;
 
-	/* No queue can have another name. */
+	/* No queue can have such a name. */
 	if (!validate_is_dns_subdomain(str_of(name))) {
 		return 0;
 	}

@@ -2,14 +2,14 @@
  * the lister does not have or has as closed, and its watch may lag behind (a manifest that creates
  * a queue and uses it in the next document). The review's request is suspended meanwhile.
  *
- * Bounds, so that names that do not exist cost neither threads nor the API server: a name is read
- * once for all reviews that ask for it, and not again within a second of the answer (the last
+ * Bounds, so that names that do not exist cost neither threads nor load on the API server: a name
+ * is read once for all reviews that need it, and not again within a second of the answer (the last
  * LOOKUPS_SLOTS answers are remembered, whatever they were); LOOKUPS_IN_FLIGHT reads at a time;
  * each ends within LOOKUPS_DEADLINE_NS, which is less than the shortest timeoutSeconds that a
- * registration can have. Beyond the bounds a review is answered by the lister's view at once: a pod
- * is gated with a warning, a PodGroup or Queue is refused and written again by its owner. That
- * serves both failure policies better than no answer, with which Ignore would let the object in
- * unchecked and Fail would refuse a pod that only has to wait. Any thread. */
+ * registration can have. Beyond the bounds a review is answered from the lister's view at once: a
+ * pod is gated with a warning, a PodGroup or Queue is refused and its owner retries. This is better
+ * than no answer for both failure policies: Ignore would let the object in unchecked, and Fail
+ * would refuse a pod that only has to wait. Any thread. */
 #ifndef WEBHOOK_SERVER_LOOKUPS_H
 #define WEBHOOK_SERVER_LOOKUPS_H
 
@@ -44,7 +44,7 @@ void lookups_destroy(struct lookups *l);
  * nothing to wait for, see above. server may be NULL (nothing is woken); it lives until
  * lookups_stop or the transport's end. */
 uint64_t lookups_ask(struct lookups *l, const char *name, struct http_server *server);
-/* Begins no more and returns when the last one has ended. Not on the transport's thread. */
+/* Starts no more reads and returns when the last one has ended. Not on the transport's thread. */
 void lookups_stop(struct lookups *l);
 
 #endif

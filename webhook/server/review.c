@@ -21,7 +21,7 @@ static struct str render(const struct admit_request *q, struct admit_answer *a)
 		r.patch = strbuf_str(&a->patch);
 	}
 	strbuf_reserve(&out, REVIEW_ANSWER_BYTES);
-	admission_respond(&r, &out);
+	admission_format_response(&r, &out);
 	return arena_str(q->arena, strbuf_str(&out));
 }
 
@@ -56,7 +56,7 @@ int review_run(admit_fn fn, struct admit_request *q, struct str body, struct rev
 	ret->body = render(q, &answer);
 	ret->allowed = answer.allowed;
 	ret->gated = answer.gated;
-	ret->doubt = arena_dup(q->arena, answer.doubt);
+	ret->unconfirmed_queue = arena_dup(q->arena, answer.unconfirmed_queue);
 	q->review = NULL;
 	return 0;
 }

@@ -9,10 +9,10 @@ struct review_outcome {
 	struct str body; /* the answer, in the arena */
 	bool allowed;
 	bool gated;
-	const char *doubt; /* see struct admit_answer; in the arena or static */
+	const char *unconfirmed_queue; /* see struct admit_answer; in the arena or static */
 };
 
-/* q: options, view, arena and namespace_gate are set. A body that is no AdmissionReview v1:
+/* q: options, view, arena and namespace_gate are set. A body that is not an AdmissionReview v1:
  * -ERR_INVALID; an object that does not decode is a denial that names the path. */
 int review_run(admit_fn fn, struct admit_request *q, struct str body, struct review_outcome *ret,
 	       struct err *err);

@@ -36,10 +36,10 @@ struct route {
 	const char *enabled_by; /* the path of the option that switches it on */
 	admit_fn fn;
 	size_t gate; /* of the namespace's label (gate_at), or GATE_NONE */
-	bool quota;  /* served only when it is named */
+	bool quota;  /* served only when named in --enabled-admission */
 };
 
-/* As Kueue names them: verb, group and version, resource. */
+/* Kueue's paths: verb, group and version, resource. */
 #define QUOTA(path, fn)                                                                            \
 	{                                                                                          \
 		path, path, fn, GATE_NONE, true                                                    \
@@ -177,7 +177,7 @@ static void register_metrics(struct router *r, struct metric_registry *registry)
 		r->seconds[i] = metric_cell(seconds, &routes[i].path);
 	}
 	r->gated = metric_cell(metric_register(registry, "headgate_webhook_gated_pods_total",
-					       "Pods that were given the queue-allocation gate.",
+					       "Pods that got the queue-allocation gate.",
 					       METRIC_COUNTER, NULL),
 			       NULL);
 }
@@ -221,18 +221,18 @@ static bool is_json(struct str content_type)
 	return str_eq_c(str_trim(str_next(&content_type, ';')), "application/json");
 }
 
-/* False: ret says why the request does not get as far as a review. */
+/* False: the request is not a review; ret is the answer. */
 static bool check_request(const struct router *r, const struct route *route,
 			  const struct http_request *req, struct http_response *ret)
 {
 	if (route == NULL || !r->enabled[route - routes]) {
 		refuse(ret, 404, "no such path\n");
 	} else if (req->method != HTTP_POST) {
-		refuse(ret, 405, "only POST\n");
+		refuse(ret, 405, "only POST is allowed\n");
 	} else if (!is_json(req->content_type)) {
 		refuse(ret, 415, "the content type must be application/json\n");
 	} else if (!lister_is_synced(r->opt.lister)) {
-		refuse(ret, 503, "queues and namespaces are not known yet\n");
+		refuse(ret, 503, "the lists of queues and namespaces are not complete yet\n");
 		ret->retry_after_s = 1;
 	} else {
 		return true;
@@ -251,7 +251,7 @@ static int review(const struct router *r, const struct route *route, const struc
 	return review_run(route->fn, &q, call->req->body, ret, err);
 }
 
-/* A queue that is created and used in one manifest reaches the handler before our watch tells of
+/* A queue that is created and used in one manifest may reach the handler before our watch delivers
  * it: the request then waits until the queue was read, *ret_wait is not 0. */
 static int decide(const struct router *r, const struct route *route, const struct call *call,
 		  struct review_outcome *ret, uint64_t *ret_wait, struct err *err)
@@ -259,15 +259,15 @@ static int decide(const struct router *r, const struct route *route, const struc
 	struct lister *lister = r->opt.lister;
 	const struct admit_view *view = lister_view(lister), *later;
 	int e = review(r, route, view, call, ret, err);
-	bool in_doubt = e == 0 && ret->doubt != NULL;
+	bool unconfirmed = e == 0 && ret->unconfirmed_queue != NULL;
 
 	*ret_wait = 0;
-	if (in_doubt && call->req->server != NULL && !call->req->waited) {
-		*ret_wait = lister_look_up_queue(lister, ret->doubt, call->req->server);
+	if (unconfirmed && call->req->server != NULL && !call->req->waited) {
+		*ret_wait = lister_look_up_queue(lister, ret->unconfirmed_queue, call->req->server);
 	}
 	later = lister_view(lister);
-	if (in_doubt && *ret_wait == 0 && later != view) {
-		/* The queue was read for another review since the view was taken, maybe. */
+	if (unconfirmed && *ret_wait == 0 && later != view) {
+		/* Another review may have read the queue since the view was taken. */
 		e = review(r, route, later, call, ret, err);
 	}
 	lister_release(later);
@@ -311,7 +311,7 @@ void router_handle(void *ctx, const struct http_request *req, struct arena *aren
 	}
 	result = run(r, route, &(struct call){ req, arena }, ret);
 	if (result == RESULT_COUNT_) {
-		return; /* it waits */
+		return; /* suspended; called again later */
 	}
 	metric_cell_add(r->results[route - routes][result], 1);
 	metric_cell_observe(r->seconds[route - routes],

@@ -23,11 +23,11 @@ int router_create(const struct router_options *opt, struct router **ret, struct 
 void router_destroy(struct router *r); /* NULL is fine */
 /* The i-th of all paths that there are, enabled or not, in order; NULL beyond the last. */
 const char *router_path(size_t i);
-/* Is any path of the quota kinds served? */
+/* Whether any path of the quota kinds is served. */
 bool router_serves_quota(const struct router *r);
-/* http_handler_fn; ctx is the router. 404 unknown path, 405 not POST, 415 not JSON, 503 before the
- * first lists are complete, 400 not an AdmissionReview; else 200 with the decision. Reviews that
- * name a queue which is not known wait for a look-up where the request can wait. */
+/* http_handler_fn; ctx is the router. 404: unknown path, 405: not POST, 415: not JSON, 503: the
+ * first lists are not complete, 400: not an AdmissionReview; else 200 with the decision. Reviews
+ * that name an unknown queue wait for a look-up if the request can wait. */
 void router_handle(void *ctx, const struct http_request *req, struct arena *arena,
 		   struct http_response *ret);
 

@@ -59,13 +59,13 @@ SchedulingGatesQueueAdmission={{ .Values.featureGates.SchedulingGatesQueueAdmiss
 {{- toJson $conf -}}
 {{- end -}}
 
-{{- /* Which of our own integrations it names: batch/job, pod. */ -}}
+{{- /* The integrations in it that Headgate has: batch/job, pod. */ -}}
 {{- define "headgate.integrations" -}}
 {{- $conf := include "headgate.quotaConfig" . | fromJson -}}
 {{- ($conf.integrations | default dict).frameworks | default (list "batch/job") | toJson -}}
 {{- end -}}
 
-{{- /* How long Jobs stay whose Workload was deactivated; nothing: for ever. */ -}}
+{{- /* How long a Job stays after its Workload was deactivated; empty: forever. */ -}}
 {{- define "headgate.afterDeactivated" -}}
 {{- $conf := include "headgate.quotaConfig" . | fromJson -}}
 {{- (($conf.objectRetentionPolicies | default dict).workloads | default dict).afterDeactivatedByKueue | default "" -}}
@@ -103,7 +103,7 @@ capabilities:
   drop: [ALL]
 {{- end -}}
 
-{{- /* What both Deployments say about their pods. Called with (list ROOT COMPONENT VALUES). */ -}}
+{{- /* The part of the pod spec that both Deployments share. Called with (list ROOT COMPONENT VALUES). */ -}}
 {{- define "headgate.placement" -}}
 {{- $root := index . 0 -}}
 {{- $v := index . 2 -}}

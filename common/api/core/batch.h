@@ -36,8 +36,7 @@ extern const struct field_table batch_job_fields;
 
 int32_t batch_parallelism(const struct api_job *job); /* absent is 1 */
 bool batch_is_suspended(const struct api_job *job);   /* spec.suspend */
-/* The number of pods that run at once when nothing holds them back: parallelism, or completions if
- * that is less. */
+/* The number of pods that run at once: parallelism, or completions if that is less. */
 int32_t batch_pod_count(const struct api_job *job);
 /* Returns the condition Complete or Failed that is True; NULL: the Job is not finished. */
 const struct api_condition *batch_finished(const struct api_job *job);

@@ -122,8 +122,8 @@ extern const struct field_table pod_fields;
 extern const struct field_table pod_spec_fields;
 extern const struct field_table pod_template_fields;
 extern const struct field_table pod_toleration_fields;
-/* The members that admission reads, and no others: meta, and of spec schedulerName, nodeName,
- * schedulingGates. Decodes into a struct api_pod. */
+/* Only what admission reads: metadata, and of spec schedulerName, nodeName and schedulingGates.
+ * Decodes into a struct api_pod. */
 extern const struct field_table pod_admission_fields;
 
 bool pod_is_finished(const struct api_pod *p); /* Succeeded or Failed */

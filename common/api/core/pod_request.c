@@ -8,20 +8,20 @@
 #include "collections/intern.h"
 #include "collections/strmap.h"
 
-/* What is known of one resource name while a pod is looked through. Amounts count only while their
- * flag is set: that a name is absent differs from an amount of 0. */
+/* Sums of one resource name while a pod is read. An amount counts only while its flag is set: an
+ * absent name differs from an amount of 0. */
 struct sum {
 	const char *name;
 	struct quantity total, sidecars, peak, own;
 	bool has_total, has_sidecars, has_peak, has_own;
 };
 
-/* Names in the order in which they come. Few are compared one by one; of many an index is made, so
- * that a pod costs no more than in proportion to its size. */
+/* Sums in order of first appearance. A few are compared one by one; beyond FEW they are indexed, so
+ * that the cost stays linear in the size of the pod. */
 struct sums {
 	struct sum *v;
 	size_t n, cap;
-	uint32_t *touched; /* indices with has_own: of the container that is looked at */
+	uint32_t *touched; /* indices with has_own: the names of the container being read */
 	size_t ntouched;
 	struct intern *index; /* ids are indices in v; NULL: not more than FEW */
 	struct arena *arena;
@@ -60,7 +60,7 @@ static void enlarge(struct sums *s)
 	}
 }
 
-/* The index of the name, which is added when it is new. */
+/* Index of the name; adds it when it is new. */
 static size_t sums_find(struct sums *s, const char *name)
 {
 	size_t i = 0;
@@ -114,7 +114,7 @@ static void raise_all(struct sums *s, const struct field_resources *r)
 	}
 }
 
-/* The statuses of a pod's containers by name. The kubelet writes them in some order of its own. */
+/* Container statuses by name: the kubelet does not keep the order of the spec. */
 struct statuses {
 	const struct api_container_statuses *list;
 	struct strmap *index; /* NULL: not more than FEW */
@@ -145,7 +145,7 @@ static const struct api_container_status *find_status(const struct statuses *s, 
 	return NULL;
 }
 
-/* The kubelet says so when a resize can never be granted on the node. */
+/* The kubelet's condition for a resize that can never be granted on the node. */
 static bool is_resize_infeasible(const struct api_pod *pod)
 {
 	const struct api_condition *c = meta_condition(&pod->status.conditions, "PodResizePending");
@@ -153,7 +153,7 @@ static bool is_resize_infeasible(const struct api_pod *pod)
 	return c != NULL && str_streq(c->reason, "Infeasible");
 }
 
-/* What one container asks for becomes `own`. */
+/* Sets `own` to the request of one container. */
 static void read_container(struct sums *s, const struct api_container *c,
 			   const struct statuses *statuses, bool infeasible)
 {
@@ -187,8 +187,8 @@ static void count_sidecar(struct sum *s)
 	add_to(&s->sidecars, &s->has_sidecars, s->own);
 }
 
-/* Together with the restartable ones before it. Names that it does not ask for need not be looked
- * at: what the restartable ones have so far is no more than what they have in the end. */
+/* An init container runs together with the restartable ones before it. Names that it does not
+ * request can be skipped: their sidecar sum only grows, so the final total covers it. */
 static void count_init(struct sum *s)
 {
 	raise_to(&s->peak, &s->has_peak,
@@ -242,8 +242,8 @@ static bool is_pod_level(const char *name)
 	       strncmp(name, "hugepages-", 10) == 0;
 }
 
-/* What the pod asks for as a whole replaces the sum; its limit only fills in where nothing else
- * says anything. */
+/* Pod-level requests replace the sum of the containers; a pod-level limit counts only where neither
+ * the pod nor any container requests the resource. */
 static void apply_pod_level(const struct api_resources *r, struct sums *s)
 {
 	for (size_t i = 0; i < r->requests.n; i++) {

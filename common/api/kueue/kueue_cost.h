@@ -9,7 +9,8 @@
 
 #define KUEUE_COST_BASE "headgate.io/preemption-cost-base"     /* absent: 0 */
 #define KUEUE_COST_WEIGHT "headgate.io/preemption-cost-weight" /* absent: 1 */
-/* The bound of the magnitude of both; a weight is not negative. So a cost is always exact. */
+/* Bound on the magnitude of base and weight; a weight is not negative. So a cost is always exact.
+ */
 #define KUEUE_COST_MAX 1000000000
 
 struct err;

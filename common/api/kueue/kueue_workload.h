@@ -122,7 +122,7 @@ extern const struct field_table kueue_workload_fields;
 extern const struct field_table kueue_workload_spec_fields;
 extern const struct field_table kueue_workload_pod_set_fields; /* of one in spec.podSets */
 
-/* The stages of a Workload; each includes those before it. */
+/* The stages of a Workload; each one implies those before it. */
 enum kueue_workload_stage {
 	KUEUE_WORKLOAD_PENDING,
 	KUEUE_WORKLOAD_RESERVING, /* QuotaReserved */
@@ -133,7 +133,7 @@ enum kueue_workload_stage kueue_workload_stage(const struct api_workload *w);
 /* QuotaReserved is True, regardless of other conditions. */
 bool kueue_workload_is_reserving(const struct api_workload *w);
 bool kueue_workload_is_active(const struct api_workload *w); /* spec.active, absent is true */
-/* Pods of a pod set that need no quota any more; 0 when none are named. */
+/* Number of reclaimable pods of a pod set (status.reclaimablePods); 0 when absent. */
 int32_t kueue_workload_reclaimable(const struct api_workload *w, const char *pod_set);
 /* NULL: absent. */
 const struct api_pod_set_assignment *kueue_workload_assignment(const struct api_workload *w,

@@ -92,7 +92,7 @@ static struct field_strs one_value(struct parser *p, struct str value)
 	return (struct field_strs){ v, 1 };
 }
 
-/* At most how many items, separated by commas, the text holds, up to max. */
+/* Upper bound for the number of comma-separated items in the text, at most max. */
 static size_t count_items(struct str text, size_t max)
 {
 	size_t n = 1;
@@ -116,7 +116,7 @@ static int start(struct parser *p)
 	return 0;
 }
 
-/* Behind "in" or "notin": (a, b, c). */
+/* After "in" or "notin": (a, b, c). */
 static int parse_set(struct parser *p, struct field_strs *ret)
 {
 	size_t n = 0, room = count_items(p->rest, SELECTOR_MAX_VALUES);
@@ -146,7 +146,7 @@ static int parse_set(struct parser *p, struct field_strs *ret)
 	return 0;
 }
 
-/* Behind a key: one of = == != > < with its value. */
+/* After a key: one of = == != > < with its value. */
 static int parse_compare(struct parser *p, struct selector_req *req)
 {
 	struct str value;
@@ -223,14 +223,14 @@ int selector_parse_labels(struct str text, struct arena *arena, struct selector 
 		}
 		skip_blanks(&p);
 		if (p.rest.len == 0) {
-			return bad(&p, "nothing behind", STR_LIT(","));
+			return bad(&p, "nothing after", STR_LIT(","));
 		}
 	}
 	*ret = (struct selector){ p.reqs, p.n, false };
 	return 0;
 }
 
-/* One term of a field selector; a backslash takes the special meaning from , = and itself. */
+/* One term of a field selector; a backslash escapes , = and itself. */
 static int parse_field(struct parser *p)
 {
 	struct selector_req req = { .op = SELECTOR_IN };

@@ -18,7 +18,7 @@ struct arena;
 struct err;
 struct jdoc;
 
-/* metav1.LabelSelector as it stands in JSON. */
+/* metav1.LabelSelector. */
 struct api_label_req {
 	const char *key, *operator_;
 	struct field_strs values;

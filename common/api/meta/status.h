@@ -25,7 +25,7 @@ struct api_status {
 
 extern const struct field_table status_fields;
 
-/* The codes that our code distinguishes, named after their reasons in the API conventions. */
+/* The HTTP codes that the sources distinguish, named after their reasons in the API conventions. */
 enum status_code {
 	STATUS_OK = 200,
 	STATUS_BAD_REQUEST = 400,

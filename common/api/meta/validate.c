@@ -56,7 +56,7 @@ bool validate_is_dns_subdomain(struct str s)
 		return false;
 	}
 	while (rest.p != NULL) {
-		/* Kubernetes limits the whole, not each label, to a length. */
+		/* Kubernetes limits the length of the whole name, not of each label. */
 		if (!is_label_text(str_next(&rest, '.'))) {
 			return false;
 		}

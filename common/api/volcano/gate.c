@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "enc/field.h"
 
-/* The canonical spelling first. A pod that carries both annotations is taken by the first. */
+/* The canonical spelling first; it wins if a pod carries both annotations. */
 static const struct gate_row rows[] = {
 	{ "scheduling.volcano.sh/queue-allocation-gate",
 	  "scheduling.volcano.sh/queue-allocation-gate" },
@@ -31,7 +31,7 @@ const struct gate_row *gate_opt_in(const struct field_map *annotations)
 	return NULL;
 }
 
-const struct gate_row *gate_is_ours(const char *gate)
+const struct gate_row *gate_by_name(const char *gate)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		if (str_streq(gate, rows[i].gate)) {

@@ -18,10 +18,10 @@ struct gate_row {
 
 const struct gate_row *gate_at(size_t i); /* NULL beyond the last row; row 0 is canonical */
 size_t gate_index(const struct gate_row *row);
-/* The first row whose key is "true" in annotations (or in a namespace's labels); NULL: not opted
- * in. */
+/* The first row with a key that is "true" in annotations (or in a namespace's labels); NULL: not
+ * opted in. */
 const struct gate_row *gate_opt_in(const struct field_map *annotations);
-/* The row of a gate name; NULL: not one of our gates. */
-const struct gate_row *gate_is_ours(const char *gate);
+/* The row of a scheduling gate's name; NULL: not a queue-allocation gate. */
+const struct gate_row *gate_by_name(const char *gate);
 
 #endif

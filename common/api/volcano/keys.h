@@ -21,12 +21,12 @@
 #define KEYS_NAMESPACE_NAME "kubernetes.io/metadata.name" /* on every Namespace */
 #define KEYS_RESERVED "headgate.io/reserved"              /* value: the queue charged */
 /* An annotation on every pod that Headgate bound (the API server copies a Binding's annotations to
- * the pod) and on every PodGroup that it made. It distinguishes them from those of other programs,
- * across changes of leader and lost answers. Value: the component. */
+ * the pod) and on every PodGroup that it created. It distinguishes them from those of other
+ * programs, also after a change of leader or a lost answer. Value: the component. */
 #define KEYS_BOUND_BY "headgate.io/bound-by"
 #define KEYS_MADE_BY "headgate.io/made-by"
-/* On a Job from its start until its template is restored: the template may contain changes made by
- * the admission. Value: "true". */
+/* On a Job from its start until its template is restored: admission may have changed the template.
+ * Value: "true". */
 #define KEYS_STARTED "headgate.io/started"
 #define KEYS_COMPONENT "headgate-scheduler"
 
@@ -35,7 +35,8 @@
 #define KEYS_ROOT_QUEUE "root"
 
 #define KEYS_CONDITION_SCHEDULED "PodScheduled"
-/* On pods: the number of reservations that ended without a node; it comes first in the message. */
+/* On pods: the number of reservations that ended without a node; in the condition's message it
+ * comes first. */
 #define KEYS_CONDITION_ATTEMPTS "headgate.io/ReservationTimedOut"
 #define KEYS_REASON_GATED "SchedulingGated"
 #define KEYS_REASON_UNSCHEDULABLE "Unschedulable"

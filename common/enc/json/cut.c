@@ -33,7 +33,7 @@ static bool is_structural(char b)
 	return b == '"' || b == '{' || b == '}' || b == '[' || b == ']';
 }
 
-/* From an opening bracket to behind its closing one; NULL: none, or nested too deeply. */
+/* From an opening bracket to after its closing one; NULL: none, or nested too deeply. */
 static const char *skip_nested(const char *p, const char *end)
 {
 	unsigned depth = 0;

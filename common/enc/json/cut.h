@@ -14,7 +14,7 @@
 
 struct strbuf;
 
-/* A position in text; the error is sticky: after it every call says "no". */
+/* A position in text; the error is sticky: after it every call returns false. */
 struct cut {
 	const char *pos, *end;
 	bool first, failed;

@@ -84,7 +84,7 @@ static void drop_duplicates_big(cJSON *obj, size_t n)
 	free(m);
 }
 
-/* cJSON keeps all members of one name and finds the first; the last shall win. */
+/* cJSON keeps duplicate members and finds the first; the last one must win. */
 static void drop_duplicates(cJSON *obj)
 {
 	size_t n = 0;
@@ -443,8 +443,8 @@ struct jdoc *jdoc_append_take(struct jdoc *arr, struct jdoc *item)
 	return item;
 }
 
-/* Linked in by hand: cJSON's own insertion loses the item in the version that Debian 12 ships. The
- * first item's prev is the last item; the last item's next is NULL. */
+/* Links the item in by hand: cJSON_InsertItemInArray loses the item in the version of Debian 12.
+ * The first item's prev is the last item; the last item's next is NULL. */
 struct jdoc *jdoc_insert_take(struct jdoc *arr, size_t i, struct jdoc *item)
 {
 	cJSON *a = node_mut(arr), *c = node_mut(item), *at = node_mut(jdoc_at_mut(arr, i));
@@ -537,7 +537,7 @@ static bool objects_equal(const struct jdoc *a, const struct jdoc *b)
 		return false;
 	}
 	for (; x != NULL; x = jdoc_next(x)) {
-		/* Mostly the order is the same: look at the neighbour before searching. */
+		/* The order is mostly the same: compare with the neighbour before searching. */
 		if (y == NULL || strcmp(jdoc_key(x), jdoc_key(y)) != 0) {
 			y = jdoc_get(b, jdoc_key(x));
 			if (y == NULL) {

@@ -56,7 +56,7 @@ unsigned jdoc_depth(const struct jdoc *d);  /* levels of arrays and objects; a s
 const char *jdoc_key(const struct jdoc *d); /* of a member; NULL else */
 const struct jdoc *jdoc_get(const struct jdoc *d, const char *key);
 const struct jdoc *jdoc_at(const struct jdoc *d, size_t i); /* O(n) */
-/* Dotted path of member names ("metadata.name"); names that hold dots need jdoc_get. */
+/* Dotted path of member names ("metadata.name"); a name that contains dots needs jdoc_get. */
 const struct jdoc *jdoc_path(const struct jdoc *d, const char *path);
 const char *jdoc_path_str(const struct jdoc *d, const char *path); /* NULL: absent or no string */
 /* Iteration over members or items: for (c = jdoc_first(d); c; c = jdoc_next(c)). */

@@ -13,7 +13,7 @@
 
 #define EXACT_INT 9007199254740992.0 /* 2^53 */
 
-/* cJSON ends a string at a NUL and refuses half of a surrogate pair. */
+/* cJSON ends a string at a NUL and refuses a lone surrogate. */
 static bool is_unlike_cjson(uint32_t c)
 {
 	return c == 0 || c == UTF8_REPLACEMENT_CHARACTER;

@@ -6,9 +6,9 @@
 
 struct strbuf;
 
-/* Replaces each escape that cJSON would read differently from the scanner by the character itself.
- * The scanner must have accepted text; returns text itself when it has no such escape, else writes
- * to out. */
+/* Replaces each escape that cJSON reads differently from the scanner by the character itself. The
+ * scanner must have accepted text; returns text itself when it has no such escape, else writes to
+ * out. */
 struct str json_text_for_cjson(struct str text, struct strbuf *out);
 /* Shortest text that reads back as n, integers without exponent; not finite: null. */
 void json_text_number(struct strbuf *out, double n);

@@ -10,7 +10,7 @@
 #include "base/strbuf.h"
 #include "enc/json/scan.h"
 
-/* closer[] holds '}' or ']'; this bit: nothing of the level was read yet. */
+/* closer[] holds '}' or ']'; this bit marks a level of which nothing has been read yet. */
 #define FIRST 0x80
 
 void reader_of_jdoc(struct reader *r, const struct jdoc *d)
@@ -137,7 +137,7 @@ static struct str unescape(struct str s, struct arena *arena)
 	return (struct str){ copy, n };
 }
 
-/* From before a member name to its value; the name as it stands in the text. */
+/* Moves from a member name to its value; *ret_key is the name as written, escapes included. */
 static bool text_key(struct reader *r, struct str *ret_key)
 {
 	struct scan_error e = { 0 };
@@ -219,7 +219,7 @@ bool reader_next(struct reader *r, struct str *ret_key)
 	return true;
 }
 
-/* The bytes between the quotes; true in *ret_escaped: they hold escapes. */
+/* The bytes between the quotes; *ret_escaped: they contain escapes. */
 static struct str text_str(struct reader *r, bool *ret_escaped)
 {
 	struct scan_error e = { 0 };

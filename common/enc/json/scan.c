@@ -22,7 +22,7 @@ static const char *fail(struct scan_error *e, const char *at, const char *what)
 	return NULL;
 }
 
-/* Bytes inside a string that need a look: quote, backslash, control, non-ASCII. */
+/* Bytes inside a string that end a plain run: quote, backslash, control, non-ASCII. */
 static inline bool is_special(unsigned char c)
 {
 	return c == '"' || c == '\\' || c < 0x20 || c >= 0x80;
@@ -96,7 +96,7 @@ const char *scan_escape(const char *p, const char *end, uint32_t *ret_char, stru
 		return fail(e, end, "unterminated string");
 	}
 	if (p[1] != 'u') {
-		/* memchr, since strchr would find the terminating NUL, too. */
+		/* memchr, because strchr would also find the terminating NUL. */
 		name = memchr(names, p[1], sizeof(names) - 1);
 		if (name == NULL) {
 			return fail(e, p, "unknown escape in string");
@@ -121,7 +121,8 @@ const char *scan_escape(const char *p, const char *end, uint32_t *ret_char, stru
 	return p + 12;
 }
 
-/* Apart: the address of a local would cost scan_string a stack guard for each string. */
+/* A function of its own: the address of a local would cost scan_string a stack guard for each
+ * string. */
 static NOINLINE const char *skip_escape(const char *p, const char *end, struct scan_error *e)
 {
 	uint32_t c;
@@ -268,7 +269,7 @@ static const char *scan_scalar(const char *p, const char *end, struct scan_error
 	}
 }
 
-/* From before a member name to before its value. */
+/* Moves from a member name to its value. */
 static inline const char *scan_key(const char *p, const char *end, struct scan_error *e)
 {
 	bool escaped;
@@ -288,8 +289,8 @@ static inline const char *scan_key(const char *p, const char *end, struct scan_e
 	return p + 1;
 }
 
-/* Behind a value: closes what ends here and moves over the comma to where the next value stands.
- * *level becomes 0 when the outermost value is complete. */
+/* After a value: closes the arrays and objects that end here, and moves over the comma to the next
+ * value. *level becomes 0 when the outermost value is complete. */
 static inline const char *scan_after(const char *p, const char *end, const char *closer,
 				     unsigned *level, struct scan_error *e)
 {
@@ -312,7 +313,7 @@ static inline const char *scan_after(const char *p, const char *end, const char 
 	return p;
 }
 
-/* closer: room for depth brackets. */
+/* closer: room for `depth` closing brackets. */
 static const char *scan_levels(const char *p, const char *end, char *closer, unsigned depth,
 			       struct scan_error *e)
 {
@@ -349,7 +350,7 @@ static const char *scan_levels(const char *p, const char *end, char *closer, uns
 	return p;
 }
 
-/* Apart, since locals are initialised: few values need so much room. */
+/* A function of its own, since locals are initialised and few values need so much room. */
 static NOINLINE const char *scan_deep(const char *p, const char *end, unsigned depth,
 				      struct scan_error *e)
 {

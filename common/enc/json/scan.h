@@ -35,7 +35,7 @@ static inline const char *scan_blank(const char *p, const char *end)
 	return p;
 }
 
-/* p is behind the opening quote; the result is the closing quote. */
+/* p is after the opening quote; the result is the closing quote. */
 const char *scan_string(const char *p, const char *end, bool *ret_escaped, struct scan_error *e);
 const char *scan_number(const char *p, const char *end, struct scan_error *e);
 const char *scan_literal(const char *p, const char *end, const char *word, struct scan_error *e);

@@ -35,8 +35,8 @@ static void free_fetch(struct reflector_fetch *f)
 	free(f);
 }
 
-/* Lets go of a request under way; its on_done frees it. */
-static void let_go(struct reflector *r, struct reflector_fetch **at)
+/* Cancels a request in flight and ignores its answer; its on_done frees it. */
+static void abandon(struct reflector *r, struct reflector_fetch **at)
 {
 	struct reflector_fetch *f = *at;
 
@@ -49,8 +49,8 @@ static void let_go(struct reflector *r, struct reflector_fetch **at)
 
 static void drop_fetch(struct reflector *r)
 {
-	let_go(r, &r->fetch);
-	let_go(r, &r->probe);
+	abandon(r, &r->fetch);
+	abandon(r, &r->probe);
 }
 
 static void on_data(void *ctx, struct str bytes)
@@ -117,8 +117,9 @@ static void act_nothing(struct reflector *r)
 	(void)r;
 }
 
-/* Asks for the page at the continue token: no resourceVersion, so that the list is consistent. */
-static void act_ask(struct reflector *r)
+/* Requests the page at the continue token, without resourceVersion, so that the list is consistent.
+ */
+static void act_request_page(struct reflector *r)
 {
 	struct http_call call = { .timeout_ns = PAGE_TIMEOUT_NS,
 				  .max_body = page_size_budget(&r->page),
@@ -137,10 +138,10 @@ static void act_page(struct reflector *r)
 		atomic_fetch_add(&r->lists, 1);
 		reflector_report_list(&r->report, atomic_load(&r->synced));
 	}
-	act_ask(r);
+	act_request_page(r);
 }
 
-/* A list from the first page on, whatever is under way. */
+/* Lists from the first page on, whatever is in flight. */
 static void act_relist(struct reflector *r)
 {
 	drop_fetch(r);
@@ -148,7 +149,7 @@ static void act_relist(struct reflector *r)
 	act_page(r);
 }
 
-/* The list that waits for its turn begins anew. */
+/* The list that waits for its retry will start from the first page. */
 static void act_forget_pages(struct reflector *r)
 {
 	strbuf_reset(&r->next);
@@ -160,7 +161,7 @@ static void act_probe(struct reflector *r)
 {
 	struct http_call call = { .timeout_ns = PAGE_TIMEOUT_NS, .on_done = on_probed };
 
-	let_go(r, &r->probe);
+	abandon(r, &r->probe);
 	strbuf_reset(&r->url);
 	rest_list_query(&r->url, &r->what, 1, (struct str){ NULL, 0 });
 	r->probe = submit(r, &call);
@@ -178,8 +179,8 @@ static void act_watch(struct reflector *r)
 	reflector_report_watch(&r->report);
 	strbuf_reset(&r->url);
 	rest_watch_query(&r->url, &r->what, strbuf_str(&r->position), timeout_s);
-	/* The transport cuts first, since it can drop the dead connection with the stream; our own
-	 * timer is for transports that do not. */
+	/* The transport cuts a silent stream first, since it can drop the dead connection with it;
+	 * our own timer is for transports that do not. */
 	call.silence_ns = r->opt.silence_ns;
 	r->watch_limit_ns = call.silence_ns + SILENCE_MARGIN_NS;
 	wakeup_set(r->timer, clock_mono(r->opt.clock) + r->watch_limit_ns);
@@ -194,7 +195,7 @@ static void act_listed(struct reflector *r)
 
 static void act_resume(struct reflector *r)
 {
-	let_go(r, &r->fetch);
+	abandon(r, &r->fetch);
 	act_watch(r);
 }
 
@@ -216,8 +217,8 @@ static void act_restart(struct reflector *r)
 	act_backoff(r);
 }
 
-/* A version that is gone is nobody's fault and leads to a new LIST at once; again and again without
- * any progress in between it is an error. */
+/* A version that is gone is no error and leads to a new LIST at once; repeated without any progress
+ * in between it is one. */
 static void act_gone(struct reflector *r)
 {
 	atomic_fetch_add(&r->relists_gone, 1);
@@ -251,7 +252,7 @@ static const struct transition table[STATE_COUNT_][EVENT_COUNT_] = {
 	},
 	[STATE_LISTING] = {
 		[EVENT_PAGE]    = { STATE_LISTING,    act_page },
-		[EVENT_BULKY]   = { STATE_LISTING,    act_ask },
+		[EVENT_BULKY]   = { STATE_LISTING,    act_request_page },
 		[EVENT_LISTED]  = { STATE_WATCHING,   act_listed },
 		[EVENT_GONE]    = { STATE_WAIT_LIST,  act_gone },
 		[EVENT_ABSENT]  = { STATE_MISSING,    act_missing },
@@ -291,7 +292,7 @@ static void dispatch(struct reflector *r, enum reflector_event_id event)
 	const struct transition *t = &table[r->state][event];
 
 	assert(t->act != NULL);
-	/* The state first: act may submit. */
+	/* Set the state first: act may submit. */
 	r->state = t->next;
 	t->act(r);
 }
@@ -314,7 +315,7 @@ static void on_catch_up(void *ctx)
 	}
 }
 
-/* The version of now is known: a stream that has reached it has told everything before it. */
+/* The current version is known: the refresh ends when the stream reaches it. */
 static void on_probed(void *ctx, const struct http_result *result)
 {
 	struct reflector_fetch *f = ctx;

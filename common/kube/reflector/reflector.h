@@ -77,10 +77,10 @@ void reflector_start(struct reflector *r); /* any thread */
 /* Stops and frees; call on the transport's thread or after the transport was destroyed. Not from
  * within on_event. NULL is fine. */
 void reflector_destroy(struct reflector *r);
-/* Delivers an object of the resource that was read separately (by a GET) like a change of the
- * stream, unless it is not newer than what was delivered already. So an object that was deleted
- * since that read does not come back, or only until the stream delivers the deletion. On the
- * transport's thread, not from within on_event. False: dropped. */
+/* Delivers an object of the resource that was read separately (by a GET) like a change from the
+ * stream; False: dropped, because what was delivered before is as new. An object deleted since that
+ * read does not come back, or only until the stream delivers the deletion. On the transport's
+ * thread, not from within on_event. */
 bool reflector_offer(struct reflector *r, struct str object);
 /* On the transport's thread. Two requests before completion yield one REFRESHED for both. */
 void reflector_refresh(struct reflector *r);

@@ -8,8 +8,8 @@
 #include "kube/reflector/seen.h"
 #include "kube/wakeup.h"
 
-/* A stream that ends sooner than this without a frame has told nothing; a server (or proxy) that
- * does it more than a few times in a row is not working. */
+/* A stream that ends sooner than this without a frame has delivered nothing; a server (or proxy)
+ * that ends more than a few of them in a row is not working. */
 #define QUICK_END_NS CLOCK_NS_PER_S
 #define QUICK_ENDS_MAX 3
 
@@ -34,7 +34,7 @@ static void emit_complete(struct reflector *r)
 	emit(r, first ? REFLECTOR_SYNCED : REFLECTOR_RELISTED, none, none, r->position_n);
 }
 
-/* What was stored when the refresh was asked for has been told. */
+/* Everything stored when the refresh was requested has been delivered. */
 static void end_refresh(struct reflector *r)
 {
 	const struct str none = { NULL, 0 };
@@ -97,8 +97,8 @@ static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
 	}
 }
 
-/* A change that the stream tells. Versions only grow along a watch: what is not newer than where we
- * are has been told before. */
+/* A change from the stream. Versions only grow along a watch: one that is not newer than the
+ * position has been delivered before. */
 static void on_change(struct reflector *r, const struct watch_frame *f)
 {
 	int64_t version = number_of(f->meta.resource_version);
@@ -118,10 +118,10 @@ static void on_change(struct reflector *r, const struct watch_frame *f)
 	set_position(r, f->meta.resource_version);
 }
 
-/* What the position covers has been told, deletions included. A list under way may be older than
- * the object or have been taken after its deletion: the mark of an earlier list lets the sweep
- * remove it where the list does not show it, and a watch from that list's version brings it back
- * if it is there. */
+/* Everything up to the position has been delivered, deletions included. A list in flight may be
+ * older than the object or may have been read after its deletion: the mark of an earlier list lets
+ * the sweep remove the object where the list does not show it, and a watch from that list's version
+ * brings it back if it exists. */
 bool reflector_answer_offer(struct reflector *r, struct str object)
 {
 	struct cut_meta meta;
@@ -162,7 +162,7 @@ static void note_progress(struct reflector *r)
 	r->quick_ends = 0;
 }
 
-/* The stream has told everything up to its position. */
+/* The stream has delivered everything up to its position: a refresh may be complete. */
 static void note_position(struct reflector *r)
 {
 	if (r->probed_n != 0 && r->position_n >= r->probed_n) {
@@ -186,7 +186,7 @@ static bool on_frame(void *ctx, const struct watch_frame *f)
 	fetch->had_frame = true;
 	r->silent_streak = 0;
 	note_progress(r);
-	reflector_report_heard(&r->report);
+	reflector_report_contact(&r->report);
 	if (f->type == WATCH_FRAME_BOOKMARK) {
 		r->has_bookmarks = true;
 		if (number_of(f->meta.resource_version) >= r->position_n) {
@@ -234,10 +234,10 @@ static enum reflector_event_id judge_watch_end(struct reflector *r, const struct
 	return EVENT_FAILED;
 }
 
-/* A stream is open, and nothing came for the time in which a bookmark is due. Resuming it costs
- * one request. When the next one is silent too, watches may not get through at all (or the server
- * sends no bookmarks and nothing changes): a list then says how things are, so that a consumer is
- * never further behind than two such times, and no more than one list is made in them. */
+/* An open stream has been silent for longer than a bookmark takes. Resuming it costs one request.
+ * If the next one is silent too, watches may not get through at all (or the server sends no
+ * bookmarks and nothing changes): then a LIST is made, so that a consumer is never further behind
+ * than two such times, at the cost of one LIST in them. */
 enum reflector_event_id reflector_answer_silence(struct reflector *r)
 {
 	atomic_fetch_add(&r->cuts, 1);
@@ -273,7 +273,7 @@ static bool is_timeout(const struct http_result *result)
 	       (result->error == 0 && status_to_err(result->status) == ERR_TIMEOUT);
 }
 
-/* Of an answer without success. */
+/* The event for an unsuccessful answer. */
 static enum reflector_event_id judge_failure(struct reflector *r, const struct reflector_fetch *f,
 					     const struct http_result *result)
 {
@@ -284,10 +284,10 @@ static enum reflector_event_id judge_failure(struct reflector *r, const struct r
 	}
 	reflector_report_answer(&r->report, result);
 	if (f->is_watch && rest_is_version_ahead(result)) {
-		/* Only a new LIST leads out of that. */
+		/* Only a new LIST helps. */
 		return EVENT_GONE;
 	}
-	/* A page that the server or the network cannot bring in time is made smaller, too. */
+	/* A page that the server or the network cannot deliver in time is made smaller, too. */
 	smaller = !f->is_watch && (result->too_large || is_timeout(result)) &&
 		  page_size_shrink(&r->page);
 	atomic_fetch_add(&r->pages, smaller ? 1 : 0);
@@ -334,7 +334,7 @@ void reflector_answer_listed(struct reflector *r)
 {
 	r->missing = false;
 	seen_sweep(r->seen, r->list_no, on_swept, r);
-	reflector_report_heard(&r->report);
+	reflector_report_contact(&r->report);
 	emit_complete(r);
 	end_refresh(r);
 }
@@ -343,7 +343,7 @@ void reflector_answer_missing(struct reflector *r)
 {
 	r->position_n = 0;
 	seen_sweep(r->seen, ++r->list_no, on_swept, r);
-	reflector_report_heard(&r->report);
+	reflector_report_contact(&r->report);
 	if (!r->missing) {
 		r->missing = true;
 		emit_complete(r);

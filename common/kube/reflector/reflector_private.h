@@ -40,7 +40,7 @@ enum reflector_event_id {
 	EVENT_SILENT,  /* the stream is open but silent: resume it */
 	EVENT_MUTE,    /* a second silent stream in a row: list, even if watches succeed */
 	EVENT_REFRESH, /* the owner requested a refresh: list */
-	EVENT_PROBE,   /* the same for a large resource: get the current version only */
+	EVENT_PROBE,   /* the same for a large resource: get only the current version */
 	EVENT_TIMER,
 	EVENT_CLOSED, /* the transport is closing */
 	EVENT_COUNT_

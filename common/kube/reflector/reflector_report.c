@@ -24,7 +24,7 @@ void reflector_report_init(struct reflector_report *r, const char *resource,
 
 	*r = (struct reflector_report){ .resource = resource,
 					.clock = clock,
-					.heard_at = CLOCK_NEVER };
+					.contact_at = CLOCK_NEVER };
 	if (resource == NULL || registry == NULL) {
 		return;
 	}
@@ -107,17 +107,17 @@ void reflector_report_answer(struct reflector_report *r, const struct http_resul
 	reflector_report_failed(r, reason_of(result), err.text);
 }
 
-void reflector_report_heard(struct reflector_report *r)
+void reflector_report_contact(struct reflector_report *r)
 {
-	atomic_store(&r->heard_at, clock_mono(r->clock));
+	atomic_store(&r->contact_at, clock_mono(r->clock));
 	if (atomic_exchange(&r->reason, REFLECTOR_REASON_NONE) != REFLECTOR_REASON_NONE &&
 	    r->resource != NULL) {
-		log_info("in step again", LOG_STR("resource", r->resource));
+		log_info("list and watch work again", LOG_STR("resource", r->resource));
 	}
 }
 
 int64_t reflector_report_silent_since(const struct reflector_report *r)
 {
 	return atomic_load(&r->reason) == REFLECTOR_REASON_NONE ? CLOCK_NEVER
-								: atomic_load(&r->heard_at);
+								: atomic_load(&r->contact_at);
 }

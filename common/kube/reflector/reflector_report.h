@@ -1,6 +1,6 @@
 /* common/kube/reflector/reflector_report.h: logs and metrics of a reflector. Each failure is
- * counted by resource and reason; a line is logged when the reason changes and when the resource is
- * in step again, so that an outage of an hour costs two lines. Records the time of the last contact
+ * counted by resource and reason; a line is logged when the reason changes and when list and watch
+ * work again, so that an outage of an hour costs two lines. Records the time of the last contact
  * during a failure. Owner: the transport's thread; reflector_report_silent_since: any thread
  * (atomics). */
 #ifndef COMMON_KUBE_REFLECTOR_REFLECTOR_REPORT_H
@@ -34,8 +34,8 @@ struct reflector_report {
 	const struct clock *clock;
 	struct metric_family *errors;                  /* NULL: not counted */
 	struct metric_cell *lists, *relists, *watches; /* NULL: not counted */
-	_Atomic int64_t heard_at;                      /* monotonic ns, CLOCK_NEVER: nothing yet */
-	_Atomic(enum reflector_reason) reason;         /* NONE: in step */
+	_Atomic int64_t contact_at;                    /* monotonic ns, CLOCK_NEVER: nothing yet */
+	_Atomic(enum reflector_reason) reason;         /* NONE: list and watch work */
 };
 
 /* registry NULL: logs only. */
@@ -50,9 +50,9 @@ void reflector_report_failed(struct reflector_report *r, enum reflector_reason r
 /* The same for an unsuccessful answer. */
 void reflector_report_answer(struct reflector_report *r, const struct http_result *result);
 /* Records that a frame arrived or a list is complete. */
-void reflector_report_heard(struct reflector_report *r);
-/* Monotonic ns of the last contact with the server during a failure; CLOCK_NEVER: in step, or not
- * listed yet. */
+void reflector_report_contact(struct reflector_report *r);
+/* Monotonic ns of the last contact with the server during a failure; CLOCK_NEVER: no failure, or
+ * not listed yet. */
 int64_t reflector_report_silent_since(const struct reflector_report *r);
 
 #endif

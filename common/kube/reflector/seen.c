@@ -98,7 +98,7 @@ void seen_set(struct seen *s, struct str key, int64_t version, uint32_t list)
 	e->list = list;
 }
 
-/* Frees slot i and moves later entries of its run back, so that probing never meets a hole. */
+/* Frees slot i and moves later entries of its run back, so that probing never meets a gap. */
 static char *take_slot(struct seen *s, size_t i)
 {
 	char *key = s->v[i].key;

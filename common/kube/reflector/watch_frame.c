@@ -93,7 +93,7 @@ int watch_frame_parse(struct str line, struct watch_frame *ret, struct err *err)
 	return 0;
 }
 
-/* One whole line. Positive: the callback wants no more. */
+/* Handles one whole line. Positive: the callback stopped. */
 static int take_line(struct str line, watch_frame_fn fn, void *ctx, struct err *err)
 {
 	struct watch_frame frame;
@@ -110,8 +110,8 @@ static int take_line(struct str line, watch_frame_fn fn, void *ctx, struct err *
 	return fn(ctx, &frame) ? 0 : 1;
 }
 
-/* The part of a line that has just arrived, `ends` when its end is among it. Lines that arrive in
- * one piece are never copied. */
+/* Handles a part of a line; `ends`: it includes the end of the line. Lines that arrive in one piece
+ * are never copied. */
 static int take_part(struct watch_frame_splitter *s, struct str part, bool ends, watch_frame_fn fn,
 		     void *ctx, struct err *err)
 {

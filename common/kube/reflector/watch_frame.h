@@ -1,7 +1,6 @@
 /* common/kube/reflector/watch_frame.h: splits the byte stream of a watch into frames, one JSON
- * object
- * {"type": ..., "object": ...} per line, and cuts type and object out of each without a tree.
- * Owner: one thread. Limit: a line of WATCH_FRAME_MAX bytes (or the limit given). */
+ * object {"type": ..., "object": ...} per line, and cuts type and object out of each without a
+ * tree. Owner: one thread. Limit: a line of WATCH_FRAME_MAX bytes (or the limit given). */
 #ifndef COMMON_KUBE_REFLECTOR_WATCH_FRAME_H
 #define COMMON_KUBE_REFLECTOR_WATCH_FRAME_H
 
@@ -33,7 +32,7 @@ struct watch_frame {
 };
 
 struct watch_frame_splitter {
-	struct strbuf line; /* the beginning of a line whose end has not arrived */
+	struct strbuf line; /* the beginning of a line that has not arrived completely */
 	size_t max_line;
 	bool failed;
 };

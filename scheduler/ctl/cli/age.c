@@ -10,7 +10,8 @@
 #define DAY (24 * HOUR)
 #define YEAR (365 * DAY)
 
-/* Below which span it is written in two units or in one; the second unit is left out when 0. */
+/* For spans below each limit: the one or two units in which they are written; a second unit of 0 is
+ * left out. */
 static const struct {
 	int64_t below, unit, rest;
 	const char *unit_name, *rest_name;

@@ -37,54 +37,56 @@ static const struct flags_choice dry_runs[] = {
 
 const struct flags_row cluster_args_reach[] = {
 	{ "kubeconfig", .letter = 'k', AT(TEXT, kubeconfig), .arg = "FILE",
-	  .unset = "$KUBECONFIG, in-cluster, ~/.kube/config", .help = "How to reach the cluster" },
-	{ "context", AT(TEXT, context), .arg = "NAME", .unset = "the current one",
-	  .help = "Context of the kubeconfig" },
-	{ "server", .letter = 's', AT(TEXT, server), .arg = "URL",
-	  .unset = "that of the kubeconfig", .help = "Address of the API server" },
+	  .unset = "$KUBECONFIG, in-cluster, ~/.kube/config",
+	  .help = "Path of the kubeconfig file" },
+	{ "context", AT(TEXT, context), .arg = "NAME", .unset = "the current context",
+	  .help = "Name of the kubeconfig context to use" },
+	{ "server", .letter = 's', AT(TEXT, server), .arg = "URL", .unset = "from the kubeconfig",
+	  .help = "Address of the API server" },
 	END,
 };
 const struct flags_row cluster_args_dump[] = {
 	{ "dump", .letter = 'D', AT(TEXT, dump), .arg = "FILE",
-	  .help = "Look at this dump of a scheduler instead of a cluster" },
+	  .help = "Read this dump of a scheduler instead of a cluster" },
 	{ "scheduler-conf", .letter = 'C', AT(TEXT, conf), .arg = "FILE", .unset = "built in",
-	  .help = "Configuration of the scheduler" },
+	  .help = "Configuration file of the scheduler" },
 	END,
 };
 const struct flags_row cluster_args_files[] = {
 	{ "filename", .letter = 'f', AT(LIST, files), .arg = "FILE",
-	  .help = "Look at these manifests instead of a cluster: a file, a folder, - for standard "
+	  .help = "Read these manifests instead of a cluster: a file, a folder, or - for standard "
 		  "input; may be repeated" },
-	{ "now", AT(TIME, now), .unset = "that of this machine; of manifests, the youngest in them",
-	  .help = "The time" },
+	{ "now", AT(TIME, now), .unset = "now; with --filename, the latest time in the manifests",
+	  .help = "Current time" },
 	END,
 };
 const struct flags_row cluster_args_config[] = {
 	{ "config", AT(TEXT, config), .arg = "FILE", .unset = "Kueue's defaults",
-	  .help = "Kueue's configuration file, as the scheduler has it" },
+	  .help = "Kueue's configuration file that the scheduler uses" },
 	END,
 };
 const struct flags_row cluster_args_namespace[] = {
 	{ "namespace", .letter = 'n', AT(TEXT, namespace_), .arg = "NAME", .def = "default",
-	  .help = "Namespace of names that have none" },
+	  .help = "Namespace for names given without one" },
 	END,
 };
 const struct flags_row cluster_args_all[] = {
-	{ "all-namespaces", .letter = 'A', AT(BOOL, all_namespaces), .help = "Of all namespaces" },
+	{ "all-namespaces", .letter = 'A', AT(BOOL, all_namespaces),
+	  .help = "List objects of all namespaces" },
 	END,
 };
 const struct flags_row cluster_args_queues[] = {
 	{ "clusterqueue", .letter = 'c', AT(TEXT, cluster_queue), .arg = "NAME",
-	  .help = "Only of this ClusterQueue" },
+	  .help = "Only objects of this ClusterQueue" },
 	{ "localqueue", .letter = 'q', AT(TEXT, local_queue), .arg = "NAME",
-	  .help = "Only of this LocalQueue" },
+	  .help = "Only objects of this LocalQueue" },
 	END,
 };
 const struct flags_row cluster_args_jobs[] = {
 	{ "status", FLAGS_SET_AT(struct cluster_args, statuses, statuses), .unset = "all",
 	  .help = "Only Workloads in these states" },
 	{ "for", FLAGS_CUSTOM_AT(struct cluster_args, set_owner, owner), .arg = "KIND/NAME",
-	  .help = "Only the Workload, or the pods, of this job" },
+	  .help = "Only the Workload or the pods of this job" },
 	{ "active", FLAGS_CUSTOM_AT(struct cluster_args, set_active, active), .arg = "BOOL",
 	  .unset = "both", .help = "Only ClusterQueues that are active, or that are not" },
 	END,
@@ -97,42 +99,43 @@ const struct flags_row cluster_args_selectors[] = {
 	END,
 };
 const struct flags_row cluster_args_page[] = {
-	{ "offset", AT(INT, offset), .help = "Leave out the first N of each queue" },
+	{ "offset", AT(INT, offset), .help = "Skip the first N Workloads of each queue" },
 	/* The default is that of Kueue's visibility API. */
 	{ "limit", AT(INT, limit), .max = CLUSTER_ARGS_LIMIT_MAX, .def = "1000",
-	  .help = "At most N of each queue" },
+	  .help = "Show at most N Workloads of each queue" },
 	END,
 };
 const struct flags_row cluster_args_keep[] = {
 	{ "keep-already-running", AT(BOOL, keep_running),
-	  .help = "Admit no more, but let what is admitted run to its end instead of stopping it" },
+	  .help = "Admit no further Workloads, but let admitted ones run to completion" },
 	END,
 };
 const struct flags_row cluster_args_dry_run[] = {
 	{ "dry-run", FLAGS_CHOICE_AT(struct cluster_args, dry_runs, dry), .def = "none",
-	  .help = "Only look (client), or have the change checked and not done (server)" },
+	  .help = "Only print what would change (client), or have the API server check it "
+		  "(server)" },
 	END,
 };
 const struct flags_row cluster_args_output[] = {
 	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct cluster_args, verb_outputs, output),
-	  .def = "table", .help = "How to print" },
+	  .def = "table", .help = "Output format" },
 	END,
 };
 const struct flags_row cluster_args_objects[] = {
 	{ "output", .letter = 'o',
 	  FLAGS_CHOICE_AT(struct cluster_args, verb_object_outputs, output), .def = "table",
-	  .help = "How to print" },
+	  .help = "Output format" },
 	END,
 };
 const struct flags_row cluster_args_instance[] = {
 	{ "instance", FLAGS_CUSTOM_AT(struct cluster_args, set_instance, instance), .arg = "NAME",
-	  .unset = "all that are ours",
-	  .help = "Only registrations of the Helm release of this name" },
+	  .unset = "all of Headgate's",
+	  .help = "Only webhook registrations of the Helm release of this name" },
 	END,
 };
 const struct flags_row cluster_args_yes[] = {
 	{ "yes", .letter = 'y', AT(BOOL, yes),
-	  .help = "Do it; without it only what would be done is printed" },
+	  .help = "Make the changes; without it they are only printed" },
 	END,
 };
 
@@ -162,7 +165,7 @@ static int set_instance(void *member, const char *value, struct err *err)
 		strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
 
 	if (n == 0 || n > 63 || value[n] != '\0') {
-		return err_set(err, ERR_INVALID, "is not a name of a release");
+		return err_set(err, ERR_INVALID, "is not the name of a Helm release");
 	}
 	*(const char **)member = value;
 	return 0;

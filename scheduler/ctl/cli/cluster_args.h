@@ -1,6 +1,6 @@
-/* scheduler/ctl/cli/cluster_args.h: arguments that verbs about a cluster share: how to reach it,
- * what to look at instead, which objects, and how to print. One thread; texts are borrowed from
- * argv. */
+/* scheduler/ctl/cli/cluster_args.h: arguments that the verbs for a cluster share: the cluster or
+ * the file to read, the objects to select, and the output format. One thread; texts are borrowed
+ * from argv. */
 #ifndef SCHEDULER_CTL_CLI_CLUSTER_ARGS_H
 #define SCHEDULER_CTL_CLI_CLUSTER_ARGS_H
 
@@ -27,10 +27,10 @@ struct cluster_args {
 	const char *kubeconfig, *context, *server;
 	const char *dump;       /* a dump file instead of a cluster */
 	const char *conf;       /* the scheduler's configuration file, NULL: built in */
-	const char *namespace_; /* of names that have none, "default" */
+	const char *namespace_; /* for names without a namespace; "default" */
 	enum verb_output output;
-	bool yes;                /* really do it */
-	const char *instance;    /* only what this release made; NULL: any */
+	bool yes;                /* make the changes */
+	const char *instance;    /* only registrations of this Helm release; NULL: any */
 	struct flags_list files; /* manifests instead of a cluster */
 	const char *config;      /* Kueue's configuration file, NULL: its defaults */
 	bool has_now;
@@ -48,7 +48,7 @@ struct cluster_args {
 	size_t nrest;
 };
 
-/* Rows for the tables of verbs; each verb about a cluster takes those of how to reach it. */
+/* Rows for the tables of verbs; each verb for a cluster takes the rows to reach it. */
 extern const struct flags_row cluster_args_reach[];     /* --kubeconfig, --context, --server */
 extern const struct flags_row cluster_args_dump[];      /* --dump, --scheduler-conf */
 extern const struct flags_row cluster_args_files[];     /* --filename, --now */
@@ -71,7 +71,7 @@ bool cluster_args_parse(const struct verb *verb, int argc, char **argv, struct c
 			int *ret_code);
 /* Connects to the cluster that the arguments name; transport_destroy. */
 int cluster_args_connect(const struct cluster_args *a, struct transport **ret, struct err *err);
-/* "namespace/name" of a positional argument that may lack its namespace; the caller frees it. */
+/* "namespace/name" for a positional argument without or with a namespace; the caller frees it. */
 char *cluster_args_key(const struct cluster_args *a, const char *name);
 
 #endif

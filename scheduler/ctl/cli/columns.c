@@ -54,7 +54,7 @@ void columns_add(struct columns *c, const char *fmt, ...)
 	vec_push(&c->cells, xmalloc_dup(text));
 }
 
-/* Without blanks at its end. */
+/* Prints a row without trailing blanks. */
 static void print_row(const char *const *cells, const size_t *width, size_t n, FILE *to)
 {
 	while (n > 1 && cells[n - 1][0] == '\0') {

@@ -20,7 +20,7 @@ enum verb_output { VERB_TABLE, VERB_JSON, VERB_YAML, VERB_NAME };
 struct verb {
 	const char *name;
 	const char *help;   /* one line */
-	struct flags flags; /* what follows the verb; program: "headgatectl VERB" */
+	struct flags flags; /* flags after the verb; program: "headgatectl VERB" */
 	int (*run)(int argc, char **argv);
 };
 
@@ -29,11 +29,11 @@ struct verb {
 extern const struct flags_choice verb_outputs[];        /* of -o: table, json */
 extern const struct flags_choice verb_object_outputs[]; /* yaml and name as well */
 
-/* flags_parse() with our exit codes: true when the verb should go on, else *ret_code is what to
- * return (0 after --help, 2 after a usage error, which was printed). */
+/* flags_parse() with our exit codes: true: run the verb; false: return *ret_code (0 after --help, 2
+ * after a usage error, which was printed). */
 bool verb_parse(const struct flags *f, int argc, char **argv, void *options,
 		struct flags_parsed *ret, int *ret_code);
-/* Prints "headgatectl: what" and returns VERB_FAILED. */
+/* Prints "headgatectl: <error>" and returns VERB_FAILED. */
 int verb_fail(const struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* scheduler/ctl/explain/dry_run.h: a scheduling cycle over one workload alone, as if it were the
- * first of the cycle: no other entry takes quota before it. One thread. */
+/* scheduler/ctl/explain/dry_run.h: a scheduling cycle for one workload alone, as if it came first
+ * in the cycle: no other entry takes quota before it. One thread. */
 #ifndef SCHEDULER_CTL_EXPLAIN_DRY_RUN_H
 #define SCHEDULER_CTL_EXPLAIN_DRY_RUN_H
 
@@ -11,11 +11,12 @@ struct dry_run {
 	struct arena *arena; /* holds the result */
 };
 
-/* The world is as before, but the scan position of w is cleared. node: a ClusterQueue in a tree. */
+/* Leaves everything unchanged except that the scan position of w is cleared. node: a ClusterQueue
+ * in a tree. */
 void dry_run_workload(const struct dry_run *t, struct workload *w, uint32_t node,
 		      struct entry *ret);
 /* The request of the workload for a resource, over the pod sets that may run on the flavor.
- * *ret_why: NULL, or why none of them may; in the arena. */
+ * *ret_why: NULL, or the reason why none of them may; in the arena. */
 int64_t dry_run_asked(const struct quota *q, const struct workload *w, uint32_t flavor,
 		      uint32_t resource, struct arena *arena, const char **ret_why);
 

@@ -1,6 +1,6 @@
-/* scheduler/ctl/explain/live_cluster.h: the cluster as the scheduler would see it now, for verbs
- * that only read: from consistent lists of a live cluster, or from a dump file. With a session
- * opened over it, so that limits and fits are the scheduler's own answers. One thread. */
+/* scheduler/ctl/explain/live_cluster.h: the cluster as the scheduler would see it now, for
+ * read-only verbs: from consistent lists of a live cluster, or from a dump file. A session is open
+ * on it, so that limits and fits are the scheduler's own answers. One thread. */
 #ifndef SCHEDULER_CTL_EXPLAIN_LIVE_CLUSTER_H
 #define SCHEDULER_CTL_EXPLAIN_LIVE_CLUSTER_H
 

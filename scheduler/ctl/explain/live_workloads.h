@@ -1,6 +1,6 @@
-/* scheduler/ctl/explain/live_workloads.h: Workloads and their queues as they are now, for verbs
- * that only read: objects from consistent lists of a cluster, or from manifests, and the same
- * loader for both. One thread. */
+/* scheduler/ctl/explain/live_workloads.h: Workloads and their queues as they are now, for read-only
+ * verbs: objects from consistent lists of a cluster, or from manifests, and the same loader for
+ * both. One thread. */
 #ifndef SCHEDULER_CTL_EXPLAIN_LIVE_WORKLOADS_H
 #define SCHEDULER_CTL_EXPLAIN_LIVE_WORKLOADS_H
 
@@ -10,19 +10,19 @@
 
 struct live_workloads {
 	struct sim_input *in;
-	struct workload_simulation *world; /* no cycle has run; NULL: was not asked for */
+	struct workload_simulation *world; /* no cycle has run; NULL: not requested */
 	int64_t now;                       /* wall ns */
 };
 
 /* Reads objects of these kinds alone; bits of enum sched_resource: 1u << SCHED_WORKLOADS. */
 int live_workloads_read(const struct cluster_args *a, unsigned kinds, struct live_workloads *ret,
 			struct err *err);
-/* Pods alone: of a cluster those that the selectors (NULL: all) choose in the namespace, or in all;
- * of manifests all there are. */
+/* Reads only pods: from a cluster those that the selectors (NULL: all) select in the namespace, or
+ * in all; from manifests all pods. */
 int live_workloads_pods(const struct cluster_args *a, const char *labels, const char *fields,
 			struct live_workloads *ret, struct err *err);
-/* All objects of the quota part, and the world that they make. Objects that cannot be read are left
- * out, with a warning that names object and field. */
+/* Reads all objects of the Workload engine and builds the simulation from them. Objects that cannot
+ * be read are left out, with a warning that names object and field. */
 int live_workloads_load(const struct cluster_args *a, struct live_workloads *ret, struct err *err);
 void live_workloads_finish(struct live_workloads *s); /* for CLEANUP; zeroed is fine */
 

@@ -55,15 +55,14 @@ static const char *describe(const struct victims_request *r, const struct worklo
 	case PASSED_OVER_NOT:
 		break;
 	case PASSED_OVER_INACTIVE:
-		return arena_printf(arena,
-				    "%s is not active, and preemption leaves its workloads alone",
+		return arena_printf(arena, "%s is not active, and its workloads are not preempted",
 				    name_of(r, w->holding.node));
 	case PASSED_OVER_POLICY:
 		return by_policy(r, w, arena);
 	case PASSED_OVER_UNWRITABLE:
 		return "its status cannot be written";
 	case PASSED_OVER_PRECEDENCE:
-		return "the workload was preempted for it, and does not preempt it back";
+		return "the workload was preempted for it and may not preempt it in turn";
 	case PASSED_OVER_PRIORITY:
 		return arena_printf(arena, "its priority is not below %" PRId64,
 				    workload_priority(q, r->w));
@@ -76,12 +75,12 @@ static const char *describe(const struct victims_request *r, const struct worklo
 				    name_of(r, r->node));
 	case PASSED_OVER_BORROW_PRIORITY:
 		return arena_printf(arena,
-				    "%s would borrow, and may for that preempt only priorities "
+				    "%s would borrow, and may then only preempt priorities "
 				    "below %" PRId64,
 				    name_of(r, r->node), workload_priority(q, r->w));
 	case PASSED_OVER_BORROW_THRESHOLD:
 		return arena_printf(arena,
-				    "%s would borrow, and may for that preempt only priorities up "
+				    "%s would borrow, and may then only preempt priorities up "
 				    "to its maxPriorityThreshold %d",
 				    name_of(r, r->node), q->nodes.v[r->node]->queue->threshold);
 	case PASSED_OVER_SHARE:
@@ -119,7 +118,7 @@ static struct preemption_target describe_target(const struct victims_request *r,
 		t.text = describe(r, w, p, arena);
 	} else {
 		t.text = victims->n > 0 ? "is not needed"
-					: "preempting all that could be is not enough";
+					: "preempting all candidates is not enough";
 	}
 	return t;
 }

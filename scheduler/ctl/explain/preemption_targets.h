@@ -1,5 +1,5 @@
-/* scheduler/ctl/explain/preemption_targets.h: the holders of the quota that a workload needs: which
- * of them it would preempt, and what protects the others, in words. One thread. */
+/* scheduler/ctl/explain/preemption_targets.h: the workloads that hold the quota a workload needs:
+ * those that it would preempt, and the reasons that protect the others. One thread. */
 #ifndef SCHEDULER_CTL_EXPLAIN_PREEMPTION_TARGETS_H
 #define SCHEDULER_CTL_EXPLAIN_PREEMPTION_TARGETS_H
 
@@ -24,8 +24,8 @@ struct preemption_targets {
 	size_t n, cap;
 };
 
-/* All holders in the tree of r->node that use what is short, victims first, then those that could
- * be, each in the order in which searches take them. r->need has no zeros. */
+/* All workloads in the tree of r->node that use a resource that is short: victims first, then other
+ * candidates, each in the order of the search. r->need has no zeros. */
 void preemption_targets_find(const struct victims_request *r, const struct victims *victims,
 			     struct arena *arena, struct preemption_targets *out);
 

@@ -58,8 +58,8 @@ static void find_inside(const struct finding *x)
 	}
 }
 
-/* From its queue up to below the cohort above both: the node that is within its quota for all that
- * w uses. */
+/* The node that is within its nominal quota for all that w uses, on the path from its queue to
+ * below the common cohort. */
 static uint32_t find_nominal(const struct finding *x, uint32_t other)
 {
 	struct VEC(uint32_t) pairs = VEC_INIT;
@@ -75,8 +75,8 @@ static uint32_t find_nominal(const struct finding *x, uint32_t other)
 	return within;
 }
 
-/* "cpu 2 of default": the part of its own quota that the queue does not use, in the pairs that w
- * uses; NULL: none. */
+/* "cpu 2 of default": the unused part of the queue's own quota, for the pairs that w uses; NULL:
+ * none. */
 static const char *unused(const struct finding *x, uint32_t node)
 {
 	const struct quota *q = forest_world(x->f);
@@ -99,7 +99,7 @@ static const char *unused(const struct finding *x, uint32_t node)
 	return text;
 }
 
-/* For a preemptor of any priority. */
+/* Whether a preemptor that borrows may preempt w, if its priority is high enough. */
 static bool may_while_borrowing(const struct finding *x, const struct cluster_queue *queue)
 {
 	return victims_borrow_rule(queue, INT64_MAX, x->priority) == PASSED_OVER_NOT;
@@ -117,7 +117,7 @@ static void find_of_queue(const struct finding *x, const struct quota_node *n)
 				 node_of(x, nominal)->name));
 	} else if (forest_world(x->f)->options.fair_sharing) {
 		add(x, n->id, true,
-		    arena_printf(x->arena, "%s, as far as the shares allow", which));
+		    arena_printf(x->arena, "%s, as far as fair sharing allows", which));
 	} else if (may_while_borrowing(x, n->queue)) {
 		add(x, n->id, true,
 		    arena_printf(x->arena, "of a priority above %" PRId64 ", also to borrow%s%s",
@@ -131,7 +131,7 @@ static void find_of_queue(const struct finding *x, const struct quota_node *n)
 	}
 }
 
-/* All other queues of the tree with a policy that reclaims, in its order. */
+/* All other queues of the tree that reclaim, in the order of the tree. */
 static void find_outside(const struct finding *x)
 {
 	struct VEC(uint32_t) stack = VEC_INIT;
@@ -163,7 +163,7 @@ void preemption_threats_find(const struct forest *f, const struct workload *w, s
 	x.priority = workload_priority(forest_world(f), w);
 	if (!pending_is_active(f, node_of(&x, w->holding.node))) {
 		add(&x, w->holding.node, false,
-		    "the ClusterQueue is not active, and preemption leaves its workloads alone");
+		    "the ClusterQueue is not active, and its workloads are not preempted");
 		return;
 	}
 	find_inside(&x);

@@ -1,7 +1,5 @@
-/* scheduler/ctl/explain/preemption_threats.h: the ClusterQueues with workloads that could preempt
- * a given one.
- * One thread.
- */
+/* scheduler/ctl/explain/preemption_threats.h: the ClusterQueues with workloads that could preempt a
+ * given workload. One thread. */
 #ifndef SCHEDULER_CTL_EXPLAIN_PREEMPTION_THREATS_H
 #define SCHEDULER_CTL_EXPLAIN_PREEMPTION_THREATS_H
 
@@ -12,7 +10,7 @@ struct arena;
 struct quota_threat { /* by workloads of one ClusterQueue */
 	uint32_t node;
 	bool may;         /* false: they may not, or have no reason to now */
-	const char *text; /* which of them and when, or why not; in the arena */
+	const char *text; /* which workloads and when, or why not; in the arena */
 };
 
 struct preemption_threats {
@@ -20,8 +18,8 @@ struct preemption_threats {
 	size_t n, cap;
 };
 
-/* Its own queue first, then those of its tree with a policy that reclaims, in its order. w holds
- * quota in a tree. */
+/* Its own queue first, then the other queues of its tree that reclaim, in the order of the tree. w
+ * holds quota in a tree. */
 void preemption_threats_find(const struct forest *f, const struct workload *w, struct arena *arena,
 			     struct preemption_threats *out);
 

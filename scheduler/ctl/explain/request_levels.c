@@ -5,7 +5,7 @@
 #include "scheduler/workloads/forest/amount.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-/* The part of the node's quota that it does not lend. */
+/* The part of the node's quota that is not lent. */
 static int64_t private_quota(const struct request_level *l)
 {
 	int64_t rest = l->lending == QUOTA_NO_LIMIT ? 0 : amount_sub(l->quota, l->lending);
@@ -18,8 +18,8 @@ static int64_t not_below_zero(int64_t amount)
 	return amount > 0 ? amount : 0;
 }
 
-/* How much more the borrowing limit lets through from above. */
-static int64_t let_through(const struct request_level *l)
+/* The amount that the borrowing limit still allows to come from above. */
+static int64_t borrowable(const struct request_level *l)
 {
 	int64_t own = private_quota(l);
 	int64_t above = not_below_zero(amount_sub(l->used, own));
@@ -45,27 +45,27 @@ static struct request_level describe(const struct forest *f, uint32_t node,
 	};
 }
 
-/* The request has all of the quota here but for `left`, which comes from above; the root has no
- * above. */
-static const char *find_lack(const struct forest *f, const struct request_level *l, int64_t left,
-			     struct arena *arena)
+/* Why the request does not fit at this level; NULL: it fits. `left` is the part of the request that
+ * must come from above; the root has nothing above. */
+static const char *find_shortage(const struct forest *f, const struct request_level *l,
+				 int64_t left, struct arena *arena)
 {
 	const struct quota *q = forest_world(f);
 	const char *resource = quota_resource_name(q, q->pairs.v[l->pair].resource);
-	char lack[ASSIGN_REASON_AMOUNT_MAX];
+	char shortage[ASSIGN_REASON_AMOUNT_MAX];
 
 	if (forest_parent(f, l->node) == MODEL_NONE) {
 		if (l->asked <= l->available) {
 			return NULL;
 		}
-		assign_reason_amount(resource, amount_sub(l->asked, l->available), lack);
-		return arena_printf(arena, "%s too little", lack);
+		assign_reason_amount(resource, amount_sub(l->asked, l->available), shortage);
+		return arena_printf(arena, "short by %s", shortage);
 	}
-	if (l->borrowing == QUOTA_NO_LIMIT || left <= not_below_zero(let_through(l))) {
+	if (l->borrowing == QUOTA_NO_LIMIT || left <= not_below_zero(borrowable(l))) {
 		return NULL;
 	}
-	assign_reason_amount(resource, amount_sub(left, not_below_zero(let_through(l))), lack);
-	return arena_printf(arena, "%s too little, by its borrowing limit", lack);
+	assign_reason_amount(resource, amount_sub(left, not_below_zero(borrowable(l))), shortage);
+	return arena_printf(arena, "short by %s because of borrowingLimit", shortage);
 }
 
 void request_levels_add(const struct forest *f, uint32_t queue, struct quota_amount asked,
@@ -76,7 +76,7 @@ void request_levels_add(const struct forest *f, uint32_t queue, struct quota_amo
 		int64_t left = not_below_zero(
 			amount_sub(asked.value, forest_local_available(f, at, asked.id)));
 
-		l.lack = find_lack(f, &l, left, arena);
+		l.shortage = find_shortage(f, &l, left, arena);
 		vec_push(out, l);
 		asked.value = left;
 	}

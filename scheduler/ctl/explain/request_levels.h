@@ -1,6 +1,6 @@
-/* scheduler/ctl/explain/request_levels.h: the arithmetic of a request for one flavor and resource,
- * from its ClusterQueue up to the root of its cohorts: the quota of each level, the part of
- * the request that arrives there, and where the quota is too little. One thread. */
+/* scheduler/ctl/explain/request_levels.h: the amounts of a request for one flavor and resource,
+ * from its ClusterQueue up to the root of its cohorts: the quota of each level, the part of the
+ * request that arrives there, and where the quota is too small. One thread. */
 #ifndef SCHEDULER_CTL_EXPLAIN_REQUEST_LEVELS_H
 #define SCHEDULER_CTL_EXPLAIN_REQUEST_LEVELS_H
 
@@ -16,7 +16,7 @@ struct request_level {
 	int64_t used;               /* of that */
 	int64_t asked;              /* of the request: all of it in the queue, the rest above */
 	int64_t available;          /* free here, with what may be borrowed from above */
-	const char *lack;           /* why the request does not fit here; NULL: it does */
+	const char *shortage;       /* why the request does not fit here; NULL: it does */
 };
 
 struct request_levels {

@@ -91,8 +91,8 @@ static void find_gates(struct workload_explanation *x, const struct jdoc *object
 	if (by != NULL && by[0] != '\0') {
 		o.name = arena_dup(x->arena, by);
 		o.message = world(x)->options.admission_gates
-				    ? "it is not queued while this annotation is there"
-				    : "without effect: its feature gate is off";
+				    ? "it is not queued while it has this annotation"
+				    : "no effect: its feature gate is off";
 		add_obstacle(x, o);
 	}
 	o.kind = "PreemptionGate";
@@ -107,9 +107,9 @@ static void find_gates(struct workload_explanation *x, const struct jdoc *object
 		}
 		o.state = open ? "Open" : "Closed";
 		o.message = !world(x)->options.preemption_gates
-				    ? "without effect: its feature gate is off"
+				    ? "no effect: its feature gate is off"
 			    : open ? ""
-				   : "it is admitted when it fits, but cannot preempt";
+				   : "it can be admitted when it fits, but cannot preempt";
 		add_obstacle(x, o);
 	}
 }
@@ -168,7 +168,7 @@ static void add_pair(struct workload_explanation *x, uint32_t flavor, uint32_t r
 	}
 }
 
-/* Flavors in the order of preference; of each all resources that it asks for. */
+/* For the flavors in order of preference: all resources that it requests. */
 static void find_levels(struct workload_explanation *x)
 {
 	for (size_t g = 0; g < x->queue->groups.n; g++) {
@@ -184,7 +184,7 @@ static void find_levels(struct workload_explanation *x)
 
 /* --- preemption --------------------------------------------------------------------------------*/
 
-/* Of the pairs that are short: those of the flavors that it would get, or of all flavors when it
+/* For the pairs that are short: those of the flavors that it would get, or of all flavors when it
  * would get none. */
 static void find_targets(struct workload_explanation *x, const struct dry_run *t)
 {
@@ -253,18 +253,19 @@ static void decide_holder(struct workload_explanation *x)
 	if (x->w->flags.evicted && c != NULL) {
 		set_verdict(x, "Evicted",
 			    arena_printf(x->arena,
-					 "was evicted at %s, %s, and keeps its quota until its "
+					 "was evicted at %s (%s) and keeps its quota until its "
 					 "pods are gone",
 					 time_text(x, c->at), c->reason));
 		return;
 	}
 	c = conditions_find(x->status, KUEUE_ADMITTED);
 	if (x->w->flags.admitted && c != NULL) {
-		set_verdict(x, "Admitted",
-			    arena_printf(x->arena, "is admitted since %s", time_text(x, c->at)));
+		set_verdict(
+			x, "Admitted",
+			arena_printf(x->arena, "has been admitted since %s", time_text(x, c->at)));
 	} else {
 		set_verdict(x, "QuotaReserved",
-			    arena_printf(x->arena, "has its quota since %s and waits for %s",
+			    arena_printf(x->arena, "has had its quota since %s and waits for %s",
 					 time_text(x, x->w->flags.reserved_at == MODEL_TIME_NONE
 							      ? 0
 							      : x->w->flags.reserved_at),
@@ -279,11 +280,10 @@ static const char *in_queue(const struct workload_explanation *x)
 	if (before == 0) {
 		return "";
 	}
-	return arena_printf(x->arena, "; %zu of its queue %s before it%s", before,
-			    before == 1 ? "goes" : "go",
-			    x->queue->queue->strategy == QUOTA_STRICT_FIFO
-				    ? ", and StrictFIFO allows no overtaking"
-				    : "");
+	return arena_printf(
+		x->arena, "; %zu of its queue %s before it%s", before, before == 1 ? "goes" : "go",
+		x->queue->queue->strategy == QUOTA_STRICT_FIFO ? ", and StrictFIFO keeps that order"
+							       : "");
 }
 
 /* Victims that are not evicted already. */
@@ -297,7 +297,7 @@ static size_t count_new_victims(const struct workload_explanation *x)
 	return n;
 }
 
-/* The words before the details. */
+/* The verdict without the details. */
 static const char *headline(const struct workload_explanation *x)
 {
 	size_t victims = count_new_victims(x);
@@ -321,18 +321,18 @@ static const char *headline(const struct workload_explanation *x)
 	case QUOTA_WAITING_FOR_QUOTA:
 		return "waits for quota";
 	case QUOTA_EXCEEDS_MAX_QUOTA:
-		return "asks for more than the quota can ever be";
+		return "requests more than the quota can ever be";
 	case QUOTA_NO_MATCHING_FLAVOR:
-		return "no flavor matches it";
+		return "no flavor matches its pods";
 	case QUOTA_WAITING_FOR_PODS_READY:
-		return "waits until the pods of all workloads that were admitted are ready";
+		return "waits until the pods of all admitted workloads are ready";
 	default:
 		return "cannot be admitted";
 	}
 }
 
-/* The result of its turn in a cycle, without the other entries of that cycle. */
-static void decide_turn(struct workload_explanation *x)
+/* The result of a cycle for it, without the other entries of that cycle. */
+static void decide_dry_run(struct workload_explanation *x)
 {
 	const struct entry *e = &x->entry;
 	const char *details = e->has_assignment ? e->assignment.message : e->message;
@@ -355,10 +355,10 @@ static void decide_waiting(struct workload_explanation *x, int64_t now)
 		set_reason(x, reason, &why);
 	} else if (!pending_backoff_is_over(x->w, now)) {
 		set_verdict(x, "Requeued",
-			    arena_printf(x->arena, "its back-off lasts until %s",
+			    arena_printf(x->arena, "waits for its back-off until %s",
 					 time_text(x, x->w->flags.requeue_at)));
 	} else {
-		decide_turn(x);
+		decide_dry_run(x);
 	}
 }
 
@@ -374,14 +374,14 @@ static void decide(struct workload_explanation *x, int64_t now)
 
 	if (x->w->flags.finished && c != NULL) {
 		set_verdict(x, "Finished",
-			    arena_printf(x->arena, "has finished at %s: %s", time_text(x, c->at),
+			    arena_printf(x->arena, "finished at %s: %s", time_text(x, c->at),
 					 c->message));
 	} else if (x->holds) {
 		decide_holder(x);
 	} else if (is_lost(x)) {
 		set_verdict(x, "Misconfigured",
 			    arena_printf(x->arena,
-					 "was admitted by ClusterQueue %s, which is not there",
+					 "was admitted by ClusterQueue %s, which does not exist",
 					 x->status->queue));
 	} else {
 		decide_waiting(x, now);

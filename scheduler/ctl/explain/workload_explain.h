@@ -1,5 +1,5 @@
-/* scheduler/ctl/explain/workload_explain.h: explains one Workload: its place in its queue, its
- * obstacles, the arithmetic along its cohorts, the holders that it would preempt and those that are
+/* scheduler/ctl/explain/workload_explain.h: explains one Workload: its position in its queue, its
+ * obstacles, the amounts along its cohorts, the workloads that it would preempt and those that are
  * protected from it; or, when it holds quota, its usage and the queues that could preempt it. One
  * thread. */
 #ifndef SCHEDULER_CTL_EXPLAIN_WORKLOAD_EXPLAIN_H
@@ -27,7 +27,7 @@ struct workload_explanation {
 	const struct forest *forest;
 	const struct workload *w;
 	const struct conditions *status;
-	const char *verdict, *reason; /* a sentence, and the word that the API has for it */
+	const char *verdict, *reason; /* a sentence, and the API's reason for it */
 	const char *local;            /* "namespace/name" of its LocalQueue; NULL: it names none */
 	const struct quota_node *queue; /* its ClusterQueue; NULL: none that is known */
 	struct quota_place place, local_place;
@@ -44,8 +44,8 @@ struct workload_explanation {
 	struct arena *arena;
 };
 
-/* key: "namespace/name". The source is as before, but for its world, which has run a cycle
- * afterwards. -ERR_NOT_FOUND: there is no such Workload, or it could not be read. */
+/* key: "namespace/name". Runs a cycle on the simulation in s; the rest of s is unchanged.
+ * -ERR_NOT_FOUND: there is no such Workload, or it could not be read. */
 int workload_explain_workload(struct live_workloads *s, const char *key,
 			      struct workload_explanation *ret, struct err *err);
 void workload_explain_finish(struct workload_explanation *x); /* for CLEANUP; zeroed is fine */

@@ -85,10 +85,10 @@ static void write_level(const struct workload_explanation *x, const struct reque
 	}
 	write_amount(o, "left", resource, l->available);
 	if (!x->holds) {
-		json_out_kv_bool(o, "short", l->lack != NULL);
+		json_out_kv_bool(o, "short", l->shortage != NULL);
 	}
-	if (!x->holds && l->lack != NULL) {
-		json_out_kv(o, "lack", l->lack);
+	if (!x->holds && l->shortage != NULL) {
+		json_out_kv(o, "shortage", l->shortage);
 	}
 	json_out_object_end(o);
 }

@@ -110,7 +110,7 @@ static void print_amounts(const struct workload_explanation *x, FILE *to)
 		return;
 	}
 	describe_asked(x, &text);
-	print_line(to, "Asks for:", or_dash(text.p));
+	print_line(to, "Requests:", or_dash(text.p));
 	if (x->has_turn && (x->entry.status == ENTRY_ASSUMED || x->entry.status == ENTRY_EVICTED)) {
 		strbuf_reset(&text);
 		describe_given(x, &x->entry.assignment, &text);
@@ -131,7 +131,7 @@ static void print_head(const struct workload_explanation *x, FILE *to)
 	print_amounts(x, to);
 	if (x->wanted_by != NULL) {
 		fprintf(to, "%-14s%s, which would preempt it in the next cycle\n",
-			"Wanted by:", x->wanted_by);
+			"Preemptor:", x->wanted_by);
 	}
 }
 
@@ -139,7 +139,7 @@ static void print_head(const struct workload_explanation *x, FILE *to)
 
 static void print_obstacles(const struct workload_explanation *x, FILE *to)
 {
-	static const char *const heads[] = { "HELD BY", "NAME", "STATE", "MESSAGE", NULL };
+	static const char *const heads[] = { "BLOCKED BY", "NAME", "STATE", "MESSAGE", NULL };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 
 	for (size_t i = 0; i < x->obstacles.n; i++) {
@@ -184,8 +184,8 @@ static void add_note(const struct workload_explanation *x, const struct request_
 	const char *resource = quota_resource_name(world(x), world(x)->pairs.v[l->pair].resource);
 	char amount[ASSIGN_REASON_AMOUNT_MAX];
 
-	if (!x->holds && l->lack != NULL) {
-		columns_add(table, "<- %s", l->lack);
+	if (!x->holds && l->shortage != NULL) {
+		columns_add(table, "<- %s", l->shortage);
 	} else if (x->holds && l->node == x->queue->id && l->used > l->quota) {
 		assign_reason_amount(resource, amount_sub(l->used, l->quota), amount);
 		columns_add(table, "<- borrows %s", amount);
@@ -219,12 +219,30 @@ static void add_level(const struct workload_explanation *x, const struct request
 
 static void print_levels(const struct workload_explanation *x, FILE *to)
 {
-	static const char *const waits[] = { "FLAVOR", "RESOURCE", "AT",    "NOMINAL",
-					     "LENDS",  "BORROWS",  "QUOTA", "USED",
-					     "ASKED",  "LEFT",     "",      NULL };
-	static const char *const holds[] = { "FLAVOR", "RESOURCE", "AT",    "NOMINAL",
-					     "LENDS",  "BORROWS",  "QUOTA", "USED",
-					     "HOLDS",  "LEFT",     "",      NULL };
+	static const char *const waits[] = { "FLAVOR",
+					     "RESOURCE",
+					     "LEVEL",
+					     "NOMINAL",
+					     "LENDING LIMIT",
+					     "BORROWING LIMIT",
+					     "QUOTA",
+					     "USED",
+					     "REQUESTED",
+					     "LEFT",
+					     "",
+					     NULL };
+	static const char *const holds[] = { "FLAVOR",
+					     "RESOURCE",
+					     "LEVEL",
+					     "NOMINAL",
+					     "LENDING LIMIT",
+					     "BORROWING LIMIT",
+					     "QUOTA",
+					     "USED",
+					     "HOLDS",
+					     "LEFT",
+					     "",
+					     NULL };
 	CLEANUP(columns_destroyp)
 	struct columns *table = columns_create(x->holds ? holds : waits);
 
@@ -261,22 +279,22 @@ static void add_target(const struct workload_explanation *x, const struct preemp
 	columns_add(table, "%" PRId64, t->order.priority);
 	columns_add(table, "%s", since);
 	columns_add(table, "%s", or_dash(uses.p));
-	columns_add(table, "%s%s", states[t->state], w->flags.evicted ? ", being stopped" : "");
+	columns_add(table, "%s%s", states[t->state], w->flags.evicted ? ", stopping" : "");
 	columns_add(table, "%s", t->text);
 }
 
-/* The number of the rows left out, by the rule that protects them. */
+/* Prints the number of rows left out, by the rule that protects them. */
 static void print_rest(const struct workload_explanation *x, size_t shown, FILE *to)
 {
 	static const struct {
 		enum passed_over_rule to;
 		const char *text;
 	} rows[] = {
-		/* each sums up the rules behind the row before */
-		{ PASSED_OVER_NOT, "that could be" },
+		/* each row counts the rules after those of the previous row */
+		{ PASSED_OVER_NOT, "that could be preempted" },
 		{ PASSED_OVER_POLICY, "protected by a policy" },
 		{ PASSED_OVER_INACTIVE, "in queues that are not active" },
-		{ PASSED_OVER_PRECEDENCE, "that cannot be evicted or go before it" },
+		{ PASSED_OVER_PRECEDENCE, "that cannot be evicted or have precedence" },
 		{ PASSED_OVER_AGE, "protected by priority or age" },
 		{ PASSED_OVER_NOMINAL, "in queues or cohorts that do not borrow" },
 		{ PASSED_OVER_BORROW_THRESHOLD, "protected from a preemptor that borrows" },
@@ -321,7 +339,7 @@ static void print_targets(const struct workload_explanation *x, FILE *to)
 	}
 }
 
-/* Those that may, or those that may not. Returns how many rows there are now. */
+/* Adds the queues that may preempt it, or those that may not. Returns the number of rows so far. */
 static size_t add_threats(const struct workload_explanation *x, bool may, size_t rows,
 			  struct columns *table)
 {
@@ -342,8 +360,8 @@ static size_t add_threats(const struct workload_explanation *x, bool may, size_t
 
 static void print_threats(const struct workload_explanation *x, FILE *to)
 {
-	static const char *const heads[] = { "BY WORKLOADS OF", "MAY IT BE PREEMPTED",
-					     "WHICH, OR WHY NOT", NULL };
+	static const char *const heads[] = { "WORKLOADS OF", "CAN PREEMPT IT",
+					     "WHICH ONES, OR WHY NOT", NULL };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 
 	size_t shown = add_threats(x, true, 0, table);

@@ -37,7 +37,7 @@ const struct kinds_row *kueue_kinds_need(const char *verb, const char *alias,
 			return k;
 		}
 	}
-	fprintf(stderr, "headgatectl: %s takes", verb);
+	fprintf(stderr, "headgatectl: %s accepts", verb);
 	for (size_t i = 0; kinds[i] != NULL; i++) {
 		const struct kinds_row *row = find_any(kinds[i]);
 

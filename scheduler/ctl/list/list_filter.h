@@ -1,5 +1,5 @@
-/* scheduler/ctl/list/list_filter.h: which objects a list shows, by their labels and by the fields
- * that an API server selects custom resources by. One thread. */
+/* scheduler/ctl/list/list_filter.h: selects the objects of a list by labels and by the fields that
+ * an API server supports for custom resources. One thread. */
 #ifndef SCHEDULER_CTL_LIST_LIST_FILTER_H
 #define SCHEDULER_CTL_LIST_LIST_FILTER_H
 
@@ -16,8 +16,8 @@ struct list_filter {
 	struct selector labels, fields;
 };
 
-/* Texts as kubectl takes them; NULL selects everything. -ERR_INVALID names the option and what is
- * wrong. Of objects without namespace there is no metadata.namespace. */
+/* Selectors in kubectl's form; NULL selects everything. -ERR_INVALID names the option and the
+ * error. metadata.namespace is supported for namespaced objects only. */
 int list_filter_parse(const char *labels, const char *fields, bool namespaced,
 		      struct list_filter *ret, struct err *err);
 void list_filter_finish(struct list_filter *f); /* of zeros is fine */

@@ -79,7 +79,8 @@ static int choose(const struct cluster_args *a, struct list_pods *ret, struct er
 		return choose_group(a, name.p, ret, err);
 	}
 	if (kind == NULL || !str_streq(kind->kind, "Job") || !str_streq(kind->group, "batch")) {
-		return err_set(err, ERR_INVALID, "--for %s: of jobs and pods only", a->owner);
+		return err_set(err, ERR_INVALID, "--for %s: only jobs and pods are supported",
+			       a->owner);
 	}
 	ret->label = JOB_NAME;
 	ret->value = xmalloc_dup(name.p);
@@ -117,7 +118,7 @@ void list_pods_finish(struct list_pods *l)
 
 /* --- how they are shown ------------------------------------------------------------------------*/
 
-/* Why a container does not run; NULL: it does, or has not been seen. */
+/* The reason why a container does not run; NULL: it runs, or its state is unknown. */
 static const char *state_of(const struct jdoc *container)
 {
 	const char *waits = jdoc_path_str(container, "state.waiting.reason");

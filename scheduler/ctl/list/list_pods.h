@@ -1,5 +1,5 @@
-/* scheduler/ctl/list/list_pods.h: the pods of a Job, or of the group that a pod is in, as Kueue's
- * own command chooses them, and how they are shown: as kubectl does. One thread. */
+/* scheduler/ctl/list/list_pods.h: selects the pods of a Job, or of the group of a pod, as kueuectl
+ * does, and prints them as kubectl does. One thread. */
 #ifndef SCHEDULER_CTL_LIST_LIST_PODS_H
 #define SCHEDULER_CTL_LIST_LIST_PODS_H
 
@@ -12,11 +12,11 @@ struct jdoc;
 struct live_workloads;
 
 struct list_pods {
-	const char *label; /* that they bear; NULL: none */
+	const char *label; /* the label that selects them; NULL: none */
 	char *value;       /* of the label, or the name of the pod; NULL: there is no such pod */
 };
 
-/* By the option --for of a, which is there: TYPE/NAME. -ERR_INVALID: it is of another kind. */
+/* Reads the option --for of a, which is given: TYPE/NAME. -ERR_INVALID: another kind. */
 int list_pods_read(const struct cluster_args *a, struct list_pods *ret,
 		   struct live_workloads *source, struct err *err);
 void list_pods_finish(struct list_pods *l); /* of zeros is fine */

@@ -25,7 +25,7 @@ struct change {
 	const char *name;
 	bool closes;
 	enum cluster_args_dry dry;
-	const char *done; /* what to print after the name */
+	const char *done; /* the result, printed after the name */
 };
 
 typedef void (*fill_fn)(const struct change *c, const struct jdoc *queue, struct json_out *o);
@@ -82,8 +82,8 @@ static void fill_mark(const struct change *c UNUSED, const struct jdoc *queue UN
 	json_out_object_end(o);
 }
 
-/* Closing, not Closed: the scheduler makes it Closed when no PodGroup is left in the queue. A
- * status must have an allocated; that of a new queue may not be written yet. */
+/* Closing, not Closed: the scheduler sets Closed when no PodGroup is left in the queue. A status
+ * must have `allocated`, which is not written yet for a new queue. */
 static void fill_state(const struct change *c, const struct jdoc *queue, struct json_out *o)
 {
 	json_out_key(o, "status");
@@ -125,14 +125,14 @@ static int check_parent(struct change *c, const struct jdoc *queue, struct err *
 	if (r < 0) {
 		return err_wrap(err, "spec.parent");
 	}
-	return !is_closed(parent)
-		       ? 0
-		       : err_set(err, ERR_INVALID, "its parent, queue %s, is %s: open that one",
-				 name, jdoc_path_str(parent, "status.state"));
+	return !is_closed(parent) ? 0
+				  : err_set(err, ERR_INVALID,
+					    "its parent, queue %s, is %s: open that one first",
+					    name, jdoc_path_str(parent, "status.state"));
 }
 
-/* Takes the parent's mark off first: a queue that was closed by name does not open with its parent,
- * and one that is open has none. */
+/* First removes the mark "closed with its parent": a queue that is closed by name does not open
+ * with its parent, and an open queue has no mark. */
 static int unmark(struct change *c, struct jdoc **queue, struct err *err)
 {
 	struct jdoc *now = NULL;
@@ -224,7 +224,7 @@ int queue_state_run(const struct verb *verb, int argc, char **argv, bool closes)
 	c.dry = a.dry;
 	if (closes && str_streq(c.name, KEYS_ROOT_QUEUE)) {
 		fprintf(stderr,
-			"headgatectl: the queue root is always open: close those below it\n");
+			"headgatectl: the root queue is always open; close the queues below it\n");
 		return VERB_USAGE;
 	}
 	if (apply(&a, &c, &err) < 0) {

@@ -1,6 +1,6 @@
-/* scheduler/ctl/list/queue_state.h: opens and closes Volcano's Queues, as its own command does by
- * vcctl queue operate: status.state. A closed queue gives no quota and takes reservations back; the
- * queues below it close and open with it (pods/writes/queue_controller.h). One thread. */
+/* scheduler/ctl/list/queue_state.h: opens and closes Volcano's Queues as `vcctl queue operate`
+ * does, by status.state. A closed queue gives no quota and revokes reservations; the queues below
+ * it close and open with it (pods/writes/queue_controller.h). One thread. */
 #ifndef SCHEDULER_CTL_LIST_QUEUE_STATE_H
 #define SCHEDULER_CTL_LIST_QUEUE_STATE_H
 

@@ -38,7 +38,7 @@ static int send(struct transport *t, const struct change *c, enum cluster_args_d
 
 	rest_path(&path, c->kind->group, c->kind->version, c->namespace_, c->kind->plural, c->name,
 		  NULL);
-	if (dry == CLUSTER_ARGS_DRY_CLIENT) { /* it must at least be there */
+	if (dry == CLUSTER_ARGS_DRY_CLIENT) { /* it must at least exist */
 		return rest_call(t, HTTP_GET, path.p, NULL, (struct str){ NULL, 0 }, CALL_NS, NULL,
 				 err);
 	}
@@ -112,7 +112,7 @@ int stop_resume_run(const struct verb *verb, int argc, char **argv, bool stop)
 		return VERB_USAGE;
 	}
 	if (a.keep_running && str_streq(kind->kind, "Workload")) {
-		fprintf(stderr, "headgatectl: --keep-already-running is for queues\n");
+		fprintf(stderr, "headgatectl: --keep-already-running is for queues only\n");
 		return VERB_USAGE;
 	}
 	return change(&a, kind, stop);

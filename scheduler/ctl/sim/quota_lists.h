@@ -1,21 +1,22 @@
-/* scheduler/ctl/sim/quota_lists.h: what a quota world holds, in orders that reports print. The
- * caller frees what it gets. One thread. */
+/* scheduler/ctl/sim/quota_lists.h: sorted lists of the objects of a quota world, for reports. The
+ * caller frees the lists. One thread. */
 #ifndef SCHEDULER_CTL_SIM_QUOTA_LISTS_H
 #define SCHEDULER_CTL_SIM_QUOTA_LISTS_H
 
 #include "scheduler/workloads/model/quota.h"
 
-/* ClusterQueues, then Cohorts, by name; those that are only named too, if cohorts. */
+/* ClusterQueues, then (if cohorts) Cohorts, by name, including Cohorts that only exist by
+ * reference. */
 const struct quota_node **quota_lists_nodes(const struct quota *q, size_t *ret_n);
 /* All Workloads by key. */
 const struct workload **quota_lists_workloads(const struct quota *q, size_t *ret_n);
-/* Who waits in a queue, best first: the heap, or the inadmissible ones. Those that may not be
- * queued at all for now (Requeued=False) are left out. */
+/* The Workloads that wait in a queue, first to be tried first: those in the heap, or the
+ * inadmissible ones. Those that may not be queued for now (Requeued=False) are left out. */
 const struct workload **quota_lists_waiting(const struct quota *q,
 					    const struct cluster_queue *queue, bool heap,
 					    size_t *ret_n);
-/* All who wait in a queue, best first, whether they will be tried again soon or not: the order in
- * which Kueue's visibility API counts. */
+/* All Workloads that wait in a queue, first to be tried first, inadmissible or not: the order of
+ * positions in Kueue's visibility API. */
 const struct workload **quota_lists_pending(const struct quota *q,
 					    const struct cluster_queue *queue, size_t *ret_n);
 

@@ -39,7 +39,7 @@ static int is_manifest(const struct dirent *e)
 	return 0;
 }
 
-/* Bytes, whatever the locale says. */
+/* Bytewise, independent of the locale. */
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);

@@ -11,8 +11,8 @@ struct err;
 struct jdoc;
 struct sim_input;
 
-/* Reads each path in order: a file, "-" for standard input, or a folder, of which the files ending
- * in .yaml, .yml and .json are read by name (not those of folders in it). */
+/* Reads each path in order: a file, "-" for standard input, or a folder: its files ending in .yaml,
+ * .yml or .json, by name, without subfolders. */
 int sim_files_read(const char *const *paths, size_t n, struct sim_input *in, struct err *err);
 /* One YAML or JSON document; the caller owns *ret. */
 int sim_files_read_document(const char *path, struct jdoc **ret, struct err *err);

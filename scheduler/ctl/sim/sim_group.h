@@ -1,6 +1,6 @@
 /* scheduler/ctl/sim/sim_group.h: the PodGroup of a pod that names none, as the PodGroup controller
- * makes it: "podgroup-<UID of the controlling owner, else of the pod>". A manifest may lack UIDs:
- * then names stand in for them. Pure. */
+ * creates it: "podgroup-<UID of the controlling owner, else of the pod>". Manifests may have no
+ * UIDs: then names replace them. Pure. */
 #ifndef SCHEDULER_CTL_SIM_SIM_GROUP_H
 #define SCHEDULER_CTL_SIM_SIM_GROUP_H
 

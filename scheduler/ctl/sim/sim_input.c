@@ -16,17 +16,17 @@
 
 struct sim_input {
 	struct strmap *objects; /* "Kind namespace/name" -> struct sim_object */
-	struct strmap *warned;  /* kinds, so that each is named once */
+	struct strmap *warned;  /* kinds already warned about */
 	struct VEC(struct sim_object *) sorted;
 	sim_input_warn_fn warn;
 	void *ctx;
 	int64_t youngest;
 };
 
-/* Where an object comes from. */
+/* The origin of an object. */
 struct place {
 	const char *file;
-	size_t document; /* 0: not of a file */
+	size_t document; /* not from a file */
 };
 
 /* The kind that is simulated with that name, in that group (NULL: any). */
@@ -137,7 +137,7 @@ static void find_youngest(const struct jdoc *d, int64_t *youngest)
 	}
 }
 
-/* Fills in the fields that the API server would. An absent uid is the empty one. */
+/* Sets the defaults that the API server sets. An absent uid becomes "". */
 static char *complete(struct jdoc *meta, bool namespaced)
 {
 	const char *name = jdoc_str(jdoc_get(meta, "name"));
@@ -216,7 +216,7 @@ static int add_object(struct sim_input *in, const struct jdoc *object, const str
 	if (find_kind(kind, &group, &known)) {
 		return take_known(in, known, jdoc_copy(object), at, err);
 	}
-	/* The head of a scenario file tells tests what to expect: nothing for the scheduler. */
+	/* The first document of a scenario file is for tests only. */
 	if (api_version != NULL || !str_streq(kind, "Scenario")) {
 		warn_ignored(in, kind, at);
 	}
@@ -226,7 +226,7 @@ static int add_object(struct sim_input *in, const struct jdoc *object, const str
 static int add_document(struct sim_input *in, const struct jdoc *d, const struct place *at,
 			struct err *err);
 
-/* The API server leaves the kind out of the items of a PodList: it is that of the list. */
+/* The API server omits the kind in the items of a PodList: it follows from the kind of the list. */
 static int add_item(struct sim_input *in, const struct jdoc *list, const struct jdoc *item,
 		    const struct place *at, struct err *err)
 {

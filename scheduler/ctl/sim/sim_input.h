@@ -1,7 +1,7 @@
-/* scheduler/ctl/sim/sim_input.h: objects for `headgatectl simulate` and for verbs that look at the
- * quota part: manifests in YAML or JSON, many documents, lists opened up, or one by one from a
- * cluster; each completed the way the API server would and kept once by kind, namespace and name
- * (the later one wins). Limits: those of enc/yaml.h per file, of enc/json/jdoc.h per item of a
+/* scheduler/ctl/sim/sim_input.h: objects for `headgatectl simulate` and for the verbs about
+ * Workloads: manifests in YAML or JSON, many documents, lists expanded, or objects one by one from
+ * a cluster. Each is completed with the API server's defaults and kept once by kind, namespace and
+ * name (the later one wins). Limits: those of enc/yaml.h per file, of enc/json/jdoc.h per item of a
  * list. One thread. */
 #ifndef SCHEDULER_CTL_SIM_SIM_INPUT_H
 #define SCHEDULER_CTL_SIM_SIM_INPUT_H
@@ -25,29 +25,28 @@ struct sim_object {
 
 typedef void (*sim_input_warn_fn)(void *ctx, const char *text);
 
-/* warn is called for each kind that is ignored, once; may be NULL. */
+/* warn is called once for each ignored kind; may be NULL. */
 struct sim_input *sim_input_create(sim_input_warn_fn warn, void *ctx);
 void sim_input_destroyp(struct sim_input **pi); /* for CLEANUP */
 /* Adds the objects of one file's text. -ERR_INVALID names file, document (counted without empty
  * ones) and cause; what came before it stays. */
 int sim_input_add(struct sim_input *in, const char *file, struct str text, struct err *err);
-/* The same for a v1 List as JSON text, of any size, item by item: what `kubectl get -o json` and a
- * scheduler's dump are. */
+/* The same for a v1 List as JSON text, of any size, item by item: the output of `kubectl get -o
+ * json`, or a scheduler's dump. */
 int sim_input_add_list(struct sim_input *in, const char *file, struct str text, struct err *err);
-/* Adds one object of a kind that is known, completed in the same way, and takes it over, also when
- * it fails; where is for messages. -ERR_INVALID: it has no name. */
+/* Adds one object of a known kind, completed in the same way; takes it, also on failure. where is
+ * for messages. -ERR_INVALID: it has no name. */
 int sim_input_take(struct sim_input *in, enum sched_resource kind, struct jdoc *object,
 		   const char *where, struct err *err);
-/* By "namespace/name" or "name"; NULL: there is none. */
+/* Finds an object by "namespace/name" or "name"; NULL: there is none. */
 const struct sim_object *sim_input_find(const struct sim_input *in, enum sched_resource kind,
 					const char *key);
 /* Objects ordered by kind, then key, whatever the order of the files. Valid until the next
  * sim_input_add. */
 struct sim_object *const *sim_input_objects(struct sim_input *in, size_t *ret_n);
-/* The youngest time that any object names, wall ns, at most CLOCK_LATEST_NOW; 0 when there is none.
- */
+/* The latest time in any object, wall ns, at most CLOCK_LATEST_NOW; 0: none. */
 int64_t sim_input_youngest(const struct sim_input *in);
-/* "Pod" -> SCHED_PODS; false: no kind that is simulated. */
+/* "Pod" -> SCHED_PODS; false: the kind is not simulated. */
 bool sim_input_kind(const char *kind, enum sched_resource *ret);
 /* For messages and tables: "Pod". */
 const char *sim_input_kind_name(enum sched_resource kind);

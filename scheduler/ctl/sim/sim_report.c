@@ -78,8 +78,8 @@ static void write_optional(struct json_out *o, const char *key, const char *valu
 	}
 }
 
-/* What is told to autoscalers is no decision of the pod part's output, and events have a section.
- */
+/* Changes of pod conditions for autoscalers are not in this section, and events have a section of
+ * their own. */
 static bool is_decision(const struct sim_step *step)
 {
 	return step->kind != SIM_PUBLISH && step->kind != SIM_WITHDRAW && step->kind != SIM_EVENT;
@@ -105,7 +105,7 @@ static void write_pod_decisions(const struct simulation *s, unsigned cycle, stru
 	}
 }
 
-/* In each cycle the quota part comes first. */
+/* In each cycle the Workload engine decides first. */
 static void write_decisions(const struct sim_report_parts *p, struct json_out *o)
 {
 	json_out_key(o, "decisions");
@@ -184,7 +184,7 @@ static void write_events(const struct sim_report_parts *p, struct json_out *o)
 	json_out_array_end(o);
 }
 
-/* A section of the quota part; empty when there is none. */
+/* Writes a section of the Workload engine; empty if it did not run. */
 static void write_quota(const struct sim_report_parts *p, const char *key, bool array,
 			void (*write)(const struct workload_simulation *, struct json_out *),
 			struct json_out *o)
@@ -315,14 +315,14 @@ static void print_podgroups(const struct simulation *s, FILE *to)
 static const char *state_of(const struct simulation *s, const struct task *t)
 {
 	if (simulation_task_status(s, t) == TASK_PIPELINED) {
-		return "waits for room on its node";
+		return "waits for terminating pods on its node";
 	}
 	if ((t->flags & TASK_OUR_GATE) != 0) {
 		return t->charge == CHARGE_NONE && (t->flags & TASK_UNGATING) == 0 ? "gated"
 										   : "ungated";
 	}
 	if ((t->flags & TASK_FOREIGN_GATE) != 0) {
-		return "held by another gate";
+		return "gated by another controller";
 	}
 	return t->cond == POD_COND_UNSCHEDULABLE ? "published" : "pending";
 }

@@ -1,5 +1,5 @@
-/* scheduler/ctl/sim/sim_report.h: what a simulation decided, as one JSON object or as tables for
- * people. One thread. */
+/* scheduler/ctl/sim/sim_report.h: the decisions of a simulation, as one JSON object or as tables.
+ * One thread. */
 #ifndef SCHEDULER_CTL_SIM_SIM_REPORT_H
 #define SCHEDULER_CTL_SIM_SIM_REPORT_H
 
@@ -10,13 +10,13 @@ struct workload_simulation;
 struct simulation;
 struct strbuf;
 
-/* The two parts; both ran the same number of cycles. */
+/* The two engines; both ran the same number of cycles. */
 struct sim_report_parts {
 	const struct simulation *pods;
-	const struct workload_simulation *quota; /* NULL: nothing to report of it */
+	const struct workload_simulation *quota; /* NULL: nothing to report */
 };
 
-/* Sections beyond the usual ones. */
+/* Additional sections. */
 struct sim_report_show {
 	bool shares, capacity, workloads, events;
 };

@@ -24,7 +24,7 @@
 
 /* A write that is acknowledged before the next cycle. */
 struct write {
-	bool bind; /* else the patch of a gate */
+	bool bind; /* else the removal of a gate */
 	const char *pod;
 };
 
@@ -37,11 +37,11 @@ struct simulation {
 	unsigned cycles;
 	struct VEC(struct sim_step) steps;
 	struct VEC(struct write) writes;
-	struct VEC(uint8_t) held; /* by task id: the status that only the last session knows, or
-				     TASK_STATUS_COUNT_ */
+	struct VEC(uint8_t) held; /* by task id: the status in the last session that the cluster
+				     does not have yet, or TASK_STATUS_COUNT_ */
 	struct strmap *why;       /* "Pod ns/name", "PodGroup ns/name" -> text in the arena */
-	struct jdoc *new_group;   /* of the pod that is being read */
-	struct err bad;           /* of the object that is being read */
+	struct jdoc *new_group;   /* of the pod being read */
+	struct err bad;           /* of the object being read */
 };
 
 static void on_bad_object(void *ctx, enum sched_resource r UNUSED, struct str key UNUSED,
@@ -78,7 +78,7 @@ static int apply_object(struct simulation *s, enum sched_resource resource, cons
 	return s->bad.code == ERR_NONE ? 0 : err_set(err, ERR_INVALID, "%s", s->bad.text);
 }
 
-/* A pod without a group gets one of its own, or that of its owner. */
+/* A pod without a PodGroup gets its own, or that of its owner. */
 static int give_group(struct simulation *s, const struct sim_object *pod, struct err *err)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *group = s->new_group;
@@ -113,8 +113,7 @@ static void give_priority(const struct simulation *s, const struct sim_object *p
 	}
 }
 
-/* A pod that runs does so somewhere, even where a manifest leaves out the node: on one that does
- * not exist. */
+/* A running pod without a node in its manifest is put on a node that does not exist. */
 static void give_node(const struct sim_object *pod)
 {
 	struct jdoc *spec = jdoc_ensure_object(pod->json, "spec");
@@ -149,7 +148,7 @@ static int load_object(struct simulation *s, const struct sim_object *o, struct 
 		      : err_wrap(err, "%s: %s %s", o->where, sim_input_kind_name(o->kind), o->key);
 }
 
-/* The scheduler sees to it that this queue exists. */
+/* The scheduler creates this queue if it is missing. */
 static int load_default_queue(struct simulation *s, struct err *err)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *queue = jdoc_new_object();
@@ -256,7 +255,7 @@ static void acknowledge_ungate(struct simulation *s, struct task *t)
 	apply_message(s, m);
 }
 
-/* The kubelet starts what was bound. */
+/* The kubelet starts bound pods. */
 static void acknowledge_bind(struct cluster *c, struct task *t)
 {
 	if (t->status != TASK_BINDING) {
@@ -429,8 +428,8 @@ static void explain_quota(struct simulation *s, const struct session *session, c
 	}
 }
 
-/* Placements of the session without a decision. Those of queues that it did not look at are
- * as they were. */
+/* Placements in the session that are not decisions. Those in queues that the session skipped stay
+ * as before. */
 static bool take_session(struct simulation *s, const struct session *session)
 {
 	const struct cluster *c = cache_cluster(s->cache);

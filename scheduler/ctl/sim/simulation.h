@@ -27,14 +27,13 @@ enum sim_step_kind {
 	SIM_UNGATE,   /* pod, gate */
 	SIM_BIND,     /* pod, node */
 	SIM_EVICT,    /* pod, reason, message */
-	SIM_PIPELINE, /* pod, node, group: waits there for what is being released */
+	SIM_PIPELINE, /* waits on the node for terminating pods */
 	SIM_PUBLISH,  /* pod, message: autoscalers see it */
-	SIM_WITHDRAW, /* pod, message: they see it no more */
+	SIM_WITHDRAW, /* pod, message: they no longer see it */
 	SIM_EVENT,    /* reason, message, warning */
 };
 
-/* In the order in which they were decided. Texts live as long as the simulation; NULL: not meant.
- */
+/* Steps in the order of decision. Texts live as long as the simulation; NULL: no such text. */
 struct sim_step {
 	enum sim_step_kind kind;
 	unsigned cycle; /* from 1 */
@@ -49,14 +48,15 @@ int simulation_create(struct sim_input *in, const struct simulation_options *opt
 void simulation_destroyp(struct simulation **ps); /* for CLEANUP */
 /* One cycle; true when it took off a gate, bound, evicted or pipelined something. */
 bool simulation_run_cycle(struct simulation *s);
-/* Removes an object with all that its removal causes; false: there is none. */
+/* Removes an object with all consequences; false: there is no such object. */
 bool simulation_delete(struct simulation *s, enum sched_resource kind, struct str key);
 unsigned simulation_cycles(const struct simulation *s);
 const struct sim_step *simulation_steps(const struct simulation *s, size_t *ret_n);
 const struct cluster *simulation_cluster(const struct simulation *s);
-/* At the end of the last cycle, pipelined ones and those of gangs that wait included. */
+/* The status at the end of the last cycle, pipelined tasks and members of waiting gangs included.
+ */
 enum task_status simulation_task_status(const struct simulation *s, const struct task *t);
-/* What was said last about why the pod is where it is; NULL: nothing. */
+/* The latest reason why the pod waits; NULL: none. */
 const char *simulation_why(const struct simulation *s, const struct task *t);
 
 #endif

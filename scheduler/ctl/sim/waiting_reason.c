@@ -19,23 +19,23 @@ static const char *about_queue(const struct quota *q, const struct workload *w,
 	const struct local_queue *local = quota_local_find(q, str_of(key));
 
 	if (name[0] == '\0') {
-		return say(message, "Misconfigured", "spec.queueName: it names no LocalQueue");
+		return say(message, "Misconfigured", "spec.queueName: no LocalQueue is named");
 	}
 	if (local == NULL) {
-		strbuf_printf(message, "spec.queueName: there is no LocalQueue %s", key);
+		strbuf_printf(message, "spec.queueName: LocalQueue %s does not exist", key);
 		return "Misconfigured";
 	}
 	if (quota_local_queue(q, local) == NULL) {
 		strbuf_printf(message,
-			      "LocalQueue %s: spec.clusterQueue: there is no ClusterQueue %s", key,
-			      local->queue);
+			      "LocalQueue %s: spec.clusterQueue: ClusterQueue %s does not exist",
+			      key, local->queue);
 		return "Misconfigured";
 	}
 	if (local->stop != QUOTA_RUN) {
 		strbuf_printf(message, "LocalQueue %s is stopped", key);
 		return "Suspended";
 	}
-	return say(message, "Suspended", "it is not to be queued");
+	return say(message, "Suspended", "it may not be queued");
 }
 
 const char *waiting_reason_outside(const struct quota *q, const struct workload *w,
@@ -56,7 +56,7 @@ const char *waiting_reason_outside(const struct quota *q, const struct workload 
 			   "an admission gate keeps it out of the queue");
 	}
 	if (w->flags.on_hold) {
-		return say(message, "OnHold", "its own status says that it is not to be queued");
+		return say(message, "OnHold", "its condition QuotaReserved has reason OnHold");
 	}
 	if (w->flags.requeued_false) {
 		return say(message, "Suspended", "its condition Requeued is False");
@@ -64,27 +64,26 @@ const char *waiting_reason_outside(const struct quota *q, const struct workload 
 	return about_queue(q, w, message);
 }
 
-/* What stands in a field of the ClusterQueue. */
+/* Describes the field of the ClusterQueue that makes it inactive. */
 static void about_field(const struct cluster_queue *state, struct strbuf *message)
 {
 	static const struct {
 		const char *field, *before, *behind;
 	} rows[] = {
-		[QUOTA_ACTIVE] = { "spec.cohortName", "the cohorts above it are a cycle", "" },
+		[QUOTA_ACTIVE] = { "spec.cohortName", "its cohorts form a cycle", "" },
 		[QUOTA_TERMINATING] = { "metadata.deletionTimestamp", "it is being deleted", "" },
 		[QUOTA_STOPPED] = { "spec.stopPolicy", "it is stopped", "" },
-		[QUOTA_FLAVOR_NOT_FOUND] = { "spec.resourceGroups", "there is no ResourceFlavor ",
-					     "" },
+		[QUOTA_FLAVOR_NOT_FOUND] = { "spec.resourceGroups", "missing ResourceFlavor ", "" },
 		[QUOTA_CHECK_NOT_FOUND] = { "spec.admissionChecksStrategy",
-					    "there is no AdmissionCheck ", "" },
+					    "missing AdmissionCheck ", "" },
 		[QUOTA_CHECK_INACTIVE] = { "spec.admissionChecksStrategy", "AdmissionCheck ",
 					   " is not active" },
 		[QUOTA_TOPOLOGY_NOT_FOUND] = { "spec.resourceGroups", "a flavor names Topology ",
-					       ", which is not there" },
-		[QUOTA_COHORT_CYCLE] = { "spec.cohortName",
-					 "the cohorts above it are a cycle: ", "" },
+					       ", which does not exist" },
+		[QUOTA_COHORT_CYCLE] = { "spec.cohortName", "its cohorts form a cycle: ", "" },
 		[QUOTA_UNREADABLE_WORKLOAD] = { "status", "Workload ",
-						" holds quota of it, and how much cannot be read" },
+						" holds quota of it, but the amount cannot be "
+						"read" },
 	};
 	const char *what = state->inactive_what == NULL ? "" : state->inactive_what;
 

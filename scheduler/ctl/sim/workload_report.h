@@ -1,5 +1,5 @@
-/* scheduler/ctl/sim/workload_report.h: what the quota part of a simulation decided, as members of
- * the JSON object that sim_report.h writes. One thread. */
+/* scheduler/ctl/sim/workload_report.h: the decisions of the Workload engine in a simulation, as
+ * members of the JSON object that sim_report.h writes. One thread. */
 #ifndef SCHEDULER_CTL_SIM_WORKLOAD_REPORT_H
 #define SCHEDULER_CTL_SIM_WORKLOAD_REPORT_H
 

@@ -24,8 +24,9 @@ struct workload_simulation {
 	unsigned cycles;
 	struct VEC(struct workload_step) steps;
 	struct VEC(struct workload_simulation_event) events;
-	struct strmap *admissions; /* by key of the Workload: status.admission as it was given */
-	struct err bad;            /* of the object that is read */
+	struct strmap
+		*admissions; /* by key of the Workload: the status.admission of its manifest */
+	struct err bad;      /* of the object being read */
 };
 
 static struct quota *world(const struct workload_simulation *s)
@@ -107,7 +108,8 @@ static int load_one(struct workload_simulation *s, const struct sim_object *o,
 	return r;
 }
 
-/* Workloads are read when all else is known, so that each can be refused at its place. */
+/* Workloads are read last, when all other objects are known, so that an error can name the object.
+ */
 static int load_objects(struct workload_simulation *s, struct sim_input *in,
 			const struct workload_simulation_options *opt, struct err *err)
 {
@@ -183,7 +185,7 @@ void workload_simulation_destroyp(struct workload_simulation **ps)
 
 /* --- cycles ------------------------------------------------------------------------------------*/
 
-/* The API has what was decided in the cycle before. */
+/* The decisions of the last cycle have reached the API. */
 static void acknowledge(struct workload_simulation *s)
 {
 	struct workload_cache_write w;
@@ -217,7 +219,7 @@ static void take_events(struct workload_simulation *s, const struct conditions_e
 	}
 }
 
-/* True when it is news: a victim that is on its way out already is not. */
+/* Records the decision. True: it is new; false: the victim is already being evicted. */
 static bool take_decision(struct workload_simulation *s, const struct admission_decision *d)
 {
 	const struct workload *w = world(s)->workloads.v[d->workload];
@@ -228,7 +230,7 @@ static bool take_decision(struct workload_simulation *s, const struct admission_
 	conditions_decide(workload_cache_edit(s->cache, w), world(s), d, s->now, &events);
 	(void)workload_cache_commit(s->cache, w);
 	if (d->kind == QUOTA_DECIDE_ADMIT) {
-		/* There is a newer one. */
+		/* The manifest's admission is outdated. */
 		(void)strmap_remove(s->admissions, str_of(w->key));
 	}
 	take_events(s, &events);
@@ -283,7 +285,7 @@ static bool is_node(const struct quota_node *n)
 	return n != NULL && n->exists;
 }
 
-/* Of the kinds that can be removed. */
+/* Whether the object exists, for the kinds that can be removed. */
 static bool is_there(const struct quota *q, enum sched_resource kind, struct str key)
 {
 	const struct flavor *f = kind == SCHED_FLAVORS ? quota_flavor_find(q, key) : NULL;

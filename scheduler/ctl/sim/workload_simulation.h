@@ -1,8 +1,7 @@
 /* scheduler/ctl/sim/workload_simulation.h: scheduling cycles over the Workloads of a sim_input,
- * read by the scheduler's own cache, without a cluster: no clock, no network, no randomness. No job
- * controller runs: a victim keeps its quota until it is stopped or deleted, no workload finishes,
- * admission checks do not change. One thread.
- */
+ * which the scheduler's own cache reads, without a cluster: no clock, no network, no randomness. No
+ * job controller runs: a victim keeps its quota until it is stopped or deleted, no workload
+ * finishes, admission checks do not change. One thread. */
 #ifndef SCHEDULER_CTL_SIM_WORKLOAD_SIMULATION_H
 #define SCHEDULER_CTL_SIM_WORKLOAD_SIMULATION_H
 
@@ -36,11 +35,11 @@ int workload_simulation_create(struct sim_input *in, const struct workload_simul
 void workload_simulation_destroyp(struct workload_simulation **ps); /* for CLEANUP */
 /* One cycle; true when it admitted or preempted a Workload. */
 bool workload_simulation_run_cycle(struct workload_simulation *s);
-/* The jobs of all victims stop: they give their quota back and wait again in the next cycle. False:
- * there was none. */
+/* Stops the jobs of all victims: they give their quota back and wait again in the next cycle.
+ * False: there were no victims. */
 bool workload_simulation_stop_victims(struct workload_simulation *s);
-/* Removes an object with all that its removal causes; what becomes worth a retry is tried in the
- * next cycle. False: there is none. */
+/* Removes an object with all consequences; workloads that this may help are tried in the next
+ * cycle. False: there is no such object. */
 bool workload_simulation_delete(struct workload_simulation *s, enum sched_resource kind,
 				struct str key);
 
@@ -51,13 +50,14 @@ const struct workload_step *workload_simulation_steps(const struct workload_simu
 const struct workload_simulation_event *
 workload_simulation_events(const struct workload_simulation *s, size_t *ret_n);
 const struct forest *workload_simulation_forest(const struct workload_simulation *s);
-/* The same, to try something on it that is undone before the next cycle. */
+/* The same, for trial changes that are undone before the next cycle. */
 struct forest *workload_simulation_forest_to_try(struct workload_simulation *s);
-/* The status of a Workload as it would stand in the API; lives until the next call and through one
+/* The status that the Workload would have in the API; lives until the next call and through one
  * cycle. */
 const struct conditions *workload_simulation_status(const struct workload_simulation *s,
 						    const struct workload *w);
-/* Its admission as it was given, JSON; NULL: there was none, or it was admitted anew. */
+/* The status.admission of its manifest, JSON; NULL: there was none, or it was admitted again since.
+ */
 const char *workload_simulation_admission(const struct workload_simulation *s,
 					  const struct workload *w);
 

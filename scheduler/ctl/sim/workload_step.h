@@ -1,5 +1,5 @@
-/* scheduler/ctl/sim/workload_step.h: a decision of the quota part of a simulation in words,
- * independent of the world that it was made in: what reports print. One thread. */
+/* scheduler/ctl/sim/workload_step.h: a decision of the Workload engine as text, independent of the
+ * world in which it was made: what reports print. One thread. */
 #ifndef SCHEDULER_CTL_SIM_WORKLOAD_STEP_H
 #define SCHEDULER_CTL_SIM_WORKLOAD_STEP_H
 
@@ -21,7 +21,7 @@ struct workload_step_podset {
 	size_t n;
 };
 
-/* Texts are never NULL; "" where not meant. */
+/* Texts are never NULL; "" where not applicable. */
 struct workload_step {
 	enum quota_decision_kind kind;
 	unsigned cycle;            /* from 1 */

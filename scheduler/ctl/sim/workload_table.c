@@ -30,7 +30,7 @@ static void print(struct columns *table, size_t rows, FILE *to)
 	}
 }
 
-/* How many pods the set has in all; 0: the workload has been removed since. */
+/* The number of pods of the set; 0: the workload has been removed since. */
 static int32_t all_pods(const struct workload *w, const char *podset)
 {
 	for (size_t i = 0; w != NULL && i < w->object.npodsets; i++) {
@@ -79,7 +79,8 @@ static void describe_assignment(const struct workload_simulation *s,
 
 static void print_admitted(const struct workload_simulation *s, FILE *to)
 {
-	static const char *const heads[] = { "CYCLE", "ADMITTED", "CLUSTERQUEUE", "GETS", NULL };
+	static const char *const heads[] = { "CYCLE", "ADMITTED", "CLUSTERQUEUE", "ASSIGNMENT",
+					     NULL };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	size_t n, rows = 0;
@@ -102,7 +103,8 @@ static void print_admitted(const struct workload_simulation *s, FILE *to)
 
 static void print_preempted(const struct workload_simulation *s, FILE *to)
 {
-	static const char *const heads[] = { "CYCLE", "PREEMPTED", "IN", "FOR", "REASON", NULL };
+	static const char *const heads[] = { "CYCLE",     "PREEMPTED", "CLUSTERQUEUE",
+					     "PREEMPTOR", "REASON",    NULL };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 	size_t n, rows = 0;
 	const struct workload_step *steps = workload_simulation_steps(s, &n);
@@ -116,7 +118,7 @@ static void print_preempted(const struct workload_simulation *s, FILE *to)
 		columns_add(table, "%s", steps[i].queue);
 		columns_add(table, "%s", steps[i].by);
 		columns_add(table, "%s%s", steps[i].reason,
-			    steps[i].ongoing ? " (on its way out already)" : "");
+			    steps[i].ongoing ? " (already being evicted)" : "");
 		rows++;
 	}
 	print(table, rows, to);
@@ -128,7 +130,7 @@ void workload_table_decisions(const struct workload_simulation *s, FILE *to)
 	print_preempted(s, to);
 }
 
-/* What was said about it last; NULL: it was not looked at. */
+/* The latest step about it; NULL: it was not tried. */
 static const struct workload_step *last_step(const struct workload_simulation *s,
 					     const struct workload *w)
 {
@@ -143,10 +145,10 @@ static const struct workload_step *last_step(const struct workload_simulation *s
 	return NULL;
 }
 
-/* Somebody of the list who was looked at and asks for the same; NULL: there is none. */
-static const struct workload *equal_of(const struct workload_simulation *s,
-				       const struct workload *w, const struct workload *const *v,
-				       size_t n)
+/* A workload of the list that was tried and has the same request; NULL: there is none. */
+static const struct workload *find_equal(const struct workload_simulation *s,
+					 const struct workload *w, const struct workload *const *v,
+					 size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (v[i]->pending.hash == w->pending.hash && last_step(s, v[i]) != NULL) {
@@ -162,9 +164,9 @@ static void add_reason(const char *reason, const char *message, struct columns *
 	columns_add(table, "%s", or_dash(message));
 }
 
-/* A queue that is not active: all of its workloads wait for the same reason. */
-static void add_stopped(const struct workload *w, const struct quota_node *node,
-			const struct forest *f, struct columns *table)
+/* A row for a workload of an inactive queue: all of them wait for the same reason. */
+static void add_of_inactive(const struct workload *w, const struct quota_node *node,
+			    const struct forest *f, struct columns *table)
 {
 	CLEANUP(strbuf_finish) struct strbuf why = STRBUF_INIT;
 	const char *reason = waiting_reason_inactive(f, node, &why);
@@ -175,15 +177,15 @@ static void add_stopped(const struct workload *w, const struct quota_node *node,
 	add_reason(reason, why.p, table);
 }
 
-static void add_unseen(const struct workload *equal, struct columns *table)
+static void add_untried(const struct workload *equal, struct columns *table)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
 	if (equal == NULL) {
-		add_reason("", "not looked at yet: --cycles N shows more", table);
+		add_reason("", "not tried yet: see --cycles N", table);
 		return;
 	}
-	strbuf_printf(&text, "asks for the same as %s", equal->key);
+	strbuf_printf(&text, "same request as %s", equal->key);
 	add_reason("", text.p, table);
 }
 
@@ -198,7 +200,7 @@ static size_t add_waiting(const struct workload_simulation *s, const struct quot
 		const struct workload_step *step = last_step(s, v[i]);
 
 		if (!pending_is_active(f, node)) {
-			add_stopped(v[i], node, f, table);
+			add_of_inactive(v[i], node, f, table);
 			continue;
 		}
 		columns_add(table, "%s", v[i]->key);
@@ -206,19 +208,19 @@ static size_t add_waiting(const struct workload_simulation *s, const struct quot
 		if (heap) {
 			columns_add(table, "%zu", i + 1);
 		} else {
-			columns_add(table, "set aside");
+			columns_add(table, "inadmissible");
 		}
 		if (step != NULL) {
 			add_reason(step->reason, step->message, table);
 		} else {
-			add_unseen(heap ? NULL : equal_of(s, v[i], v, n), table);
+			add_untried(heap ? NULL : find_equal(s, v[i], v, n), table);
 		}
 	}
 	free(v);
 	return n;
 }
 
-/* Those that are in no queue and hold no quota. */
+/* Adds the workloads that are in no queue and hold no quota. */
 static size_t add_outside(const struct workload_simulation *s, struct columns *table)
 {
 	CLEANUP(strbuf_finish) struct strbuf why = STRBUF_INIT;
@@ -244,7 +246,7 @@ static size_t add_outside(const struct workload_simulation *s, struct columns *t
 
 void workload_table_waiting(const struct workload_simulation *s, FILE *to)
 {
-	static const char *const heads[] = { "WAITING", "CLUSTERQUEUE", "PLACE",
+	static const char *const heads[] = { "WAITING", "CLUSTERQUEUE", "POSITION",
 					     "REASON",  "MESSAGE",      NULL };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 	size_t n, rows = 0;

@@ -1,5 +1,6 @@
-/* scheduler/ctl/sim/workload_table.h: what the quota part of a simulation decided, for people: who
- * was admitted where, who preempted whom and why, who waits for what. One thread. */
+/* scheduler/ctl/sim/workload_table.h: the decisions of the Workload engine in a simulation as
+ * tables: admissions, preemptions with their reason, and the reasons why workloads wait. One
+ * thread. */
 #ifndef SCHEDULER_CTL_SIM_WORKLOAD_TABLE_H
 #define SCHEDULER_CTL_SIM_WORKLOAD_TABLE_H
 
@@ -7,7 +8,7 @@
 
 #include "scheduler/ctl/sim/workload_simulation.h"
 
-/* Each prints nothing when there is nothing to tell, else an empty line and a table. */
+/* Each prints an empty line and a table, or nothing if the table has no rows. */
 void workload_table_decisions(const struct workload_simulation *s, FILE *to);
 void workload_table_waiting(const struct workload_simulation *s, FILE *to);
 void workload_table_shares(const struct workload_simulation *s, FILE *to);

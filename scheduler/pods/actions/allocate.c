@@ -25,8 +25,8 @@ static struct allocate_run start_run(struct session *s)
 
 	return (struct allocate_run){
 		.session = s,
-		/* With the feature off gates are gone anyway, and quota only holds back what is
-		 * published. */
+		/* With the feature off there are no gates, and quota only holds back publication.
+		 */
 		.reserves = session_has_quota_plugin(s) || !conf->gates_admission,
 		.enqueue_configured = is_configured(conf, "enqueue"),
 		.refused = arena_zero(session_arena(s), session_cluster(s)->queues.n + 1,
@@ -83,7 +83,7 @@ static struct allocate_work *collect_podgroup(struct allocate_run *run, const st
 	for (size_t i = 0; i < g->tasks.n; i++) {
 		collect_task(run, w, session_task(s, g->tasks.v[i]));
 	}
-	/* A PodGroup that holds quota is admitted, whatever became of its phase. */
+	/* A PodGroup that holds quota is placed, whatever its phase. */
 	if (session_podgroup_phase(s, g) == PODGROUP_PENDING && w->opted_in &&
 	    holds_unbound_charge(s, g)) {
 		statement_set_phase(s, g, PODGROUP_INQUEUE);
@@ -138,7 +138,7 @@ static bool has_more(const struct allocate_work *w)
 	return w->reserve.next < w->reserve.n || w->place.next < w->place.n;
 }
 
-/* True when the queue may have more to do. */
+/* Serves one PodGroup. True: the queue may have more work. */
 static bool serve_queue(struct allocate_run *run, struct order_queue *q)
 {
 	struct order_podgroup *next;
@@ -165,12 +165,12 @@ static bool serve_queue(struct allocate_run *run, struct order_queue *q)
 	return true;
 }
 
-/* 1. Gates that need no quota come off; PodGroups with work are collected per queue.
- * 2. The first queue, and of it the first PodGroup; gangs that are under way first.
- * 3. Quota for its gang or for one pod beyond it.
- * 4. Nodes until the PodGroup is ready.
- * 5. A PodGroup that got something and has more to do queues up again, and so does the queue,
- *    with its new share. */
+/* 1. Remove gates that need no quota; collect PodGroups with work per queue.
+ * 2. Take the first queue, and its first PodGroup; gangs that have begun come first.
+ * 3. Reserve quota for its gang, or for one pod beyond it.
+ * 4. Find nodes until the PodGroup is ready.
+ * 5. A PodGroup that made progress and has more work is queued again, and so is the queue, with its
+ *    new share. */
 void allocate_run(struct session *s)
 {
 	struct allocate_run run = start_run(s);

@@ -17,7 +17,7 @@ static void ungate_uncharged(struct session *s, const struct task *t)
 	d->uncharged = true;
 }
 
-/* A gate that could come off without asking anybody. */
+/* A gate that can be removed without quota. */
 static bool has_uncharged_gate(const struct session *s, const struct task *t)
 {
 	return (t->flags & (TASK_OURS | TASK_OUR_GATE)) == (TASK_OURS | TASK_OUR_GATE) &&
@@ -73,9 +73,9 @@ static bool was_refused(struct allocate_run *run, const struct allocate_work *w,
 	return set != NULL && bitset_has(set, t->klass->id);
 }
 
-/* The answer for one pod of a class is the answer for all: what is charged only grows during a run,
- * except when a gang is taken back. So a refusal is remembered only if no member of the same gang
- * was reserved before it in this attempt. */
+/* The answer for one pod of a class holds for all, since charges only grow during a run, except
+ * when a gang is undone. So an answer is kept only if no member of an incomplete gang was charged
+ * before it. */
 static void remember_refusal(struct allocate_run *run, const struct allocate_work *w,
 			     const struct task *t)
 {
@@ -173,10 +173,11 @@ static void give_up_gang(struct allocate_run *run, struct allocate_work *w, bool
 	}
 }
 
-/* 1. Members that the gang lacks are reserved in task order; one without room is passed over, since
- *    a smaller one may do.
- * 2. When nothing is lacking any more the whole is kept, and the others remain as single pods.
- * 3. Otherwise all of it is taken back. */
+/* 1. Reserve the missing members of the gang in task order; skip one without room, since a smaller
+ *    one may fit.
+ * 2. When none is missing any more, keep the reservations; the remaining pods are handled one by
+ *    one.
+ * 3. Otherwise undo all of them. */
 static bool reserve_gang(struct allocate_run *run, struct allocate_work *w)
 {
 	struct session *s = run->session;
@@ -190,13 +191,13 @@ static bool reserve_gang(struct allocate_run *run, struct allocate_work *w)
 	for (size_t i = w->reserve.next; i < w->reserve.n; i++) {
 		const struct task *t = w->reserve.v[i];
 
-		if (gang_is_met(&need) || !gang_wants(&need, t->role)) {
+		if (gang_is_met(&need) || !gang_needs_role(&need, t->role)) {
 			rest[nrest++] = t;
 			continue;
 		}
 		if (!was_refused(run, w, t) && has_room(run, w, t)) {
 			reserve(run, w, t);
-			gang_take(&need, t->role);
+			gang_add_member(&need, t->role);
 			reserved++;
 			continue;
 		}

@@ -31,9 +31,9 @@ static const char *quota_text(struct session *s, const struct reason *why)
 		       : arena_printf(session_arena(s), "%s: %s", why->code, why->detail);
 }
 
-/* Volcano lets a pod have the quota of those that terminate; the ledger counts these until they are
- * gone. Where other pods hold quota without a node yet, the difference would take it from them, and
- * what was shown to autoscalers would have to be withdrawn: then the stricter count holds. */
+/* Volcano gives the quota of terminating pods to new ones; the ledger counts them until they are
+ * gone. Where other pods hold quota without a node, the difference would be taken from them, and
+ * published pods would have to be withdrawn: then the stricter count applies. */
 static bool takes_reserved_quota(struct session *s, const struct queue *q, const struct task *t)
 {
 	const struct queue *at;
@@ -63,7 +63,7 @@ static bool quota_admits(struct session *s, const struct queue *q, const struct 
 	return true;
 }
 
-/* False when t has no place now. */
+/* Places t; false: it fits no node now. */
 static bool place_task(struct session *s, const struct allocate_work *w, const struct task *t)
 {
 	struct reason why = { .code = NULL };
@@ -89,7 +89,7 @@ static bool place_task(struct session *s, const struct allocate_work *w, const s
 	return false;
 }
 
-/* A gang that needs every member it has is lost with the first that does not fit. */
+/* A gang without spare members fails with the first one that does not fit. */
 static bool needs_all_members(const struct podgroup *g)
 {
 	return g->min_member > 0 && (size_t)g->min_member >= g->tasks.n;

@@ -5,11 +5,11 @@
 
 #include "scheduler/pods/actions/allocate_work.h"
 
-/* Whether t belongs on the list of pods to place: no gate is on it, and when it opted in it holds
- * quota. Best-effort pods are the backfill action's. */
+/* Whether t is a pod to place: it has no gate, and holds quota if it opted in. Best-effort pods are
+ * placed by the backfill action. */
 bool allocate_place_is_candidate(const struct session *s, const struct task *t);
-/* One step for a PodGroup: places tasks until the PodGroup is ready, as Volcano does, so that what
- * is beyond the minimum waits for its turn. True when something was decided. */
+/* One step for a PodGroup: places tasks until the PodGroup is ready, as Volcano does; tasks beyond
+ * the minimum wait for a later step. True: something was decided. */
 bool allocate_place_step(struct allocate_run *run, struct allocate_work *w);
 
 #endif

@@ -61,8 +61,8 @@ static void backfill_podgroup(struct session *s, const struct queue *q, const st
 	}
 }
 
-/* Pods without requests go wherever predicates let them. No quota vote: there is nothing to count,
- * so they also leave closed queues, as in Volcano. */
+/* Pods without requests are placed wherever predicates allow. There is no quota vote, since nothing
+ * is counted, so they are also placed from closed queues, as in Volcano. */
 void backfill_run(struct session *s)
 {
 	order_for_each_podgroup(s, has_wanted, backfill_podgroup);

@@ -31,8 +31,8 @@ static void vote(struct session *s, const struct queue *q, const struct podgroup
 							       why.detail));
 }
 
-/* Queues in turn, one PodGroup each; a PodGroup that is refused waits for the next cycle, and
- * smaller ones behind it may pass. */
+/* Serves queues in turn, one PodGroup each; a refused PodGroup waits for the next cycle, and
+ * smaller ones behind it may be enqueued. */
 void enqueue_run(struct session *s)
 {
 	order_for_each_podgroup(s, is_pending, vote);

@@ -229,7 +229,7 @@ static int add_plugin(struct config_reader *r, const struct jdoc *d UNUSED, void
 	return 0;
 }
 
-/* Both would order queues by shares of their own; Volcano refuses the file, too. */
+/* proportion and drf both order queues by their own shares; Volcano refuses such a file, too. */
 static int end_tier(struct config_reader *r, const struct jdoc *d UNUSED, void *at UNUSED,
 		    struct err *err)
 {

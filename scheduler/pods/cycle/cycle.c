@@ -34,7 +34,7 @@ static const struct action_row *find_action(const char *name)
 	return NULL;
 }
 
-/* Names that Volcano has and we do not are passed over. */
+/* Skips actions of Volcano that are not implemented here. */
 static int resolve_actions(struct cycle *c, struct err *err)
 {
 	c->actions = xmalloc_zero(c->conf->nactions + 1, sizeof(c->actions[0]));
@@ -104,7 +104,7 @@ static uint64_t sum_podgroups_gen(const struct cluster *c)
 	return sum;
 }
 
-/* Whether anything changed that the last look at the queue depended on. */
+/* Whether anything changed on which the last scan of the queue depended. */
 static bool is_due(const struct cluster *c, const struct queue *q, int64_t now,
 		   uint64_t all_podgroups)
 {
@@ -203,13 +203,13 @@ static void run_phases(struct cycle *cy, const struct cluster *c, int64_t now,
 	session_close(s);
 }
 
-/* 1. Which queues changed; with none there is nothing to do.
- * 2. Overlay, plugins, limits.
- * 3. Charges follow edited PodGroups where there is room; quota that is held without right is taken
- *    back.
- * 4. The actions in configured order.
- * 5. Reports: phases, conditions, events.
- * 6. Each queue's scan: a queue is not looked at again while nothing changes that it depends on. */
+/* 1. Find the queues that changed; if there are none, return.
+ * 2. Open overlay, plugins, limits.
+ * 3. Move charges of edited PodGroups where there is room; revoke charges that are no longer
+ *    justified.
+ * 4. Run the actions in configured order.
+ * 5. Report phases, conditions, events.
+ * 6. Record each queue's scan: the queue is skipped until something changes that it depends on. */
 const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int64_t now,
 				  const struct cycle_trace *trace)
 {
@@ -224,7 +224,7 @@ const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int
 		.has_quota_plugin = s->has_quota_plugin,
 	};
 	find_due(cy, c, now, all_podgroups);
-	/* Pods that belong to no queue are drained, too: that needs a look at all of them. */
+	/* Draining also concerns pods in no queue: all pods must be visited. */
 	cy->has_run = s->queues_due > 0 || !cy->conf->gates_admission;
 	if (cy->has_run) {
 		run_phases(cy, c, now, trace);

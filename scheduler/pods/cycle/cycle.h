@@ -17,7 +17,7 @@ struct cycle_stats {
 	bool has_quota_plugin;
 };
 
-/* Asked for time stamps of phases only (metrics); may be NULL. The core itself has no clock. */
+/* Called at the phases of a cycle, for metrics; may be NULL. The core itself has no clock. */
 struct cycle_trace {
 	void (*phase)(void *ctx, const char *name, bool begin);
 	void *ctx;

@@ -6,7 +6,7 @@
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"
 
-/* The ancestors that both queues have carry the charge before and after. */
+/* Ancestors that both queues share carry the charge before and after. */
 static bool fits(const struct session *s, const struct task *t, const struct queue *to)
 {
 	const struct queue *q;
@@ -54,7 +54,7 @@ static void stay(struct session *s, const struct task *t, const struct queue *to
 				  to->name, why, s->cluster->queues.v[t->charge_queue]->name);
 }
 
-/* Where the growth of a running pod took the charges beyond a limit. */
+/* The queue that is over its limit because a running pod grew; NULL: none. */
 static const struct queue *find_over(const struct session *s, const struct task *t)
 {
 	static const struct res nothing;
@@ -94,7 +94,8 @@ static void report_growth(struct session *s, const struct task *t)
 				  over->name);
 }
 
-static void settle(struct session *s, const struct task *t, const struct queue *to, bool barred)
+static void move_or_report(struct session *s, const struct task *t, const struct queue *to,
+			   bool barred)
 {
 	const char *text = barred ? "its namespace may not use" : "has no room for this pod";
 	struct reason why = { .code = "the queue cannot be used" };
@@ -131,8 +132,8 @@ void moves_run(struct session *s)
 			const struct podgroup *g = c->podgroups.v[q->podgroups.v[k]];
 
 			for (size_t m = 0; m < g->tasks.n; m++) {
-				settle(s, session_task(s, g->tasks.v[m]), q,
-				       g->barred_by != MODEL_NONE);
+				move_or_report(s, session_task(s, g->tasks.v[m]), q,
+					       g->barred_by != MODEL_NONE);
 			}
 		}
 	}

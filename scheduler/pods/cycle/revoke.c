@@ -27,7 +27,7 @@ static bool is_revocable(const struct session *s, const struct task *t)
 	return ledger_is_unbound(charge) && charge != CHARGE_PATCHING;
 }
 
-/* In the account of the charge's queue and of every queue above it. */
+/* Adds t's charge to the sums of its queue and of every queue above. */
 static void add_upwards(const struct session *s, struct res *sums, const struct task *t)
 {
 	const struct queue *q;
@@ -73,7 +73,7 @@ static void revoke_podgroup(struct session *s, const struct podgroup *g,
 	}
 }
 
-/* The rest of a gang goes with the member that broke it. */
+/* Revokes t, and the rest of its gang if that is broken without t. */
 static void revoke_with_gang(struct session *s, const struct task *t, const struct revocation *why)
 {
 	const struct podgroup *g =
@@ -97,16 +97,16 @@ void revoke_charge(struct session *s, const struct task *t, const char *message)
 	revoke_with_gang(s, t, &why);
 }
 
-/* Its creator chose the node, or another scheduler did: nothing was decided here, and a pod of
- * another tenant does not lose its quota for it. The queue gives out nothing new meanwhile. */
+/* The pod was created on its node, or bound by another scheduler: nothing was decided here, and
+ * pods of other tenants do not lose quota for it. Meanwhile the queue gives no quota. */
 static bool is_ungranted(const struct session *s, const struct task *t)
 {
 	return session_task_charge(s, t) == CHARGE_BOUND && !ledger_is_granted(t);
 }
 
-/* The charges for which no reservation is revoked, by queue id, ancestors included: what is on its
- * way out need not be taken twice, and what was never granted takes nothing. Summed when the first
- * queue is found over its limit, and kept up by every revocation after that. */
+/* The charges for which no reservation is revoked, by queue id, ancestors included: terminating
+ * pods, and charges that were never granted. Summed when the first queue is found over its limit,
+ * and updated by each later revocation. */
 static struct res *sum_not_counted(struct session *s)
 {
 	const struct cluster *c = s->cluster;
@@ -138,7 +138,7 @@ static uint32_t over_limit(struct session *s, const struct queue *q)
 	return res_over(&used, &nothing, &s->limits[q->id], UINT32_MAX);
 }
 
-/* Pods that grew lose their quota first, then the youngest. */
+/* Resized pods first, since they caused the excess; then the youngest. */
 static int grown_and_youngest_first(const void *a, const void *b)
 {
 	const struct task *const *x = a, *const *y = b;
@@ -195,7 +195,7 @@ static int deepest_first(const void *a, const void *b)
 	return (*x)->id < (*y)->id ? -1 : 1;
 }
 
-/* Deepest first: what a child gives up may be enough for its parent. */
+/* Deepest first: revoking in a child may be enough for its parent. */
 static void revoke_over_limits(struct session *s)
 {
 	const struct cluster *c = s->cluster;
@@ -229,7 +229,7 @@ static bool holds_revocable(const struct session *s, const struct podgroup *g)
 	return false;
 }
 
-/* A member that waits and did not opt in: the gang counts it, although it holds no charge. */
+/* A waiting member that did not opt in: the gang counts it, although it holds no charge. */
 static const struct task *find_member_without_gate(const struct session *s,
 						   const struct podgroup *g)
 {
@@ -244,7 +244,8 @@ static const struct task *find_member_without_gate(const struct session *s,
 	return NULL;
 }
 
-/* The quota that the others held may be what this member lacked, and will be again. */
+/* The missing member may have lacked just the quota that the others held, and would lack it again.
+ */
 static void report_member_without_gate(struct session *s, const struct podgroup *g)
 {
 	const struct task *t = find_member_without_gate(s, g);
@@ -264,7 +265,7 @@ static void report_member_without_gate(struct session *s, const struct podgroup 
 				  t->name);
 }
 
-/* One more reservation of the PodGroup ended without a node; it had lasted for `held`. */
+/* Counts a reservation of the PodGroup that ended without a node; it had lasted for `held`. */
 static void count_attempt(struct session *s, const struct podgroup *g, int64_t held,
 			  struct revocation *ret)
 {

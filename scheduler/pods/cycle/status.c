@@ -26,8 +26,8 @@ static bool was_said(const struct task *t, const char *message)
 	return t->cond_message == str_hash(str_of(message));
 }
 
-/* A pod that stays gated keeps the API server's own condition; an event says why, once. Waiting for
- * quota is no reason for a warning, and there may be very many of them. */
+/* A gated pod keeps the API server's own condition; an event gives the reason, once. Waiting for
+ * quota is a Normal event, and there may be very many of them. */
 static void report_gated(struct session *s, const struct task *t, const struct verdict *v)
 {
 	const char *message = v->queue_refuses ? v->message : t->klass->unsupported;
@@ -80,7 +80,7 @@ struct podgroup_view {
 	const struct queue *queue;
 	const struct podgroup *podgroup;
 	struct verdict verdict;
-	bool held;      /* has places in this session that are not decided */
+	bool held;      /* has nodes in this session without a decision */
 	bool placeable; /* its gang is complete and ungated: what is charged may be published */
 };
 
@@ -134,7 +134,7 @@ static const char *describe(const struct session *s, const struct task *t,
 
 	*ret_message = slot->attempt_message;
 	if (t->klass->unsupported != NULL) {
-		/* Autoscalers must not buy nodes for what we would not place on them. */
+		/* Autoscalers must not add nodes for pods that would not be placed on them. */
 		*ret_message = t->klass->unsupported;
 		return "NotReadyForScheduling";
 	}
@@ -200,7 +200,7 @@ static void report_plain(struct session *s, const struct task *t, const struct p
 	add_event(s, t, "FailedScheduling", message);
 }
 
-/* When the pod may be decided again, or its reservation ends. */
+/* Notes when the pod may be decided again, or its reservation times out. */
 static void note_timers(struct session *s, const struct queue *q, const struct task *t)
 {
 	if (t->retry_at != MODEL_TIME_NONE && t->retry_at > s->now) {

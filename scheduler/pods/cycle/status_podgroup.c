@@ -7,7 +7,7 @@
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"
 
-/* The first task that no node was found for speaks for the PodGroup. */
+/* The message of the first task without a node is used for the PodGroup. */
 static const char *misfit(const struct session *s, const struct podgroup *g)
 {
 	for (size_t i = 0; i < g->tasks.n; i++) {
@@ -21,8 +21,8 @@ static const char *misfit(const struct session *s, const struct podgroup *g)
 	return NULL;
 }
 
-/* A gang that has its quota waits for its gates or its nodes; that there is no quota for more pods
- * than it needs is no obstacle to it. */
+/* A gang with quota waits for its gates or its nodes; missing quota for further pods does not
+ * matter to it. */
 static bool lacks_quota(const struct session *s, const struct podgroup *g)
 {
 	struct gang_need need;
@@ -31,8 +31,9 @@ static bool lacks_quota(const struct session *s, const struct podgroup *g)
 	return g->min_member <= 0 || !gang_is_met(&need);
 }
 
-/* It was published again and again, and is not for now. */
-static uint32_t vain_attempts(const struct session *s, const struct podgroup *g)
+/* The number of attempts, if the PodGroup has been published several times and is not published
+ * now; else 0. */
+static uint32_t failed_attempts(const struct session *s, const struct podgroup *g)
 {
 	uint32_t most = 0;
 
@@ -49,7 +50,7 @@ static uint32_t vain_attempts(const struct session *s, const struct podgroup *g)
 static void find_obstacle(struct session *s, const struct podgroup *g, struct verdict *v)
 {
 	const struct overlay_podgroup *slot = session_priv_podgroup(s, g);
-	uint32_t attempts = vain_attempts(s, g);
+	uint32_t attempts = failed_attempts(s, g);
 
 	if (attempts >= ATTEMPTS_BEFORE_WARNING && lacks_quota(s, g)) {
 		v->condition = v->code = "ReservationTimedOut";
@@ -102,8 +103,8 @@ static uint32_t unplaced(const struct session *s, const struct podgroup *g)
 	       session_podgroup_count(s, g, TASK_PIPELINED);
 }
 
-/* One condition and one event, once per change. Counts that change with every pod or node are not
- * part of the hash, since that would mean a write per cycle. */
+/* Writes one condition and one event per change. Counts that change with every pod or node are not
+ * part of the hash, since that would cause a write per cycle. */
 static void report_condition(struct session *s, const struct podgroup *g, const struct verdict *v,
 			     bool ready)
 {
@@ -132,11 +133,11 @@ static void report_condition(struct session *s, const struct podgroup *g, const 
 	d->message = message;
 	d->hash = hash;
 	if (g->tasks.n == 0) {
-		return; /* most groups get their pods a moment later: no reason for a warning */
+		return; /* most groups get their pods a moment later: no warning */
 	}
 	d = decision_add(&s->decisions, DECISION_EVENT);
 	d->podgroup = g->id;
-	/* That all is well, or that pods of the gang are still to come, is nothing to warn of. */
+	/* No warning if the gang is ready, or if its pods do not exist yet. */
 	d->warning = !ready && v->valid;
 	d->hint = !d->warning;
 	d->reason = ready ? "Scheduled" : "Unschedulable";
@@ -195,7 +196,7 @@ void status_podgroup_report(struct session *s, const struct podgroup *g, const s
 	if (!g->exists) {
 		return;
 	}
-	/* A PodGroup that only waits for its own pods to end lacks nothing. */
+	/* A PodGroup that only waits for its own pods to end is not unschedulable. */
 	if (unschedulable && unplaced(s, g) == 0 &&
 	    session_podgroup_count(s, g, TASK_RELEASING) > 0) {
 		unschedulable = false;

@@ -17,7 +17,7 @@ struct verdict {
 /* q may be one that does not exist. */
 void status_podgroup_assess(struct session *s, const struct queue *q, const struct podgroup *g,
 			    struct verdict *ret);
-/* Decisions about phase and conditions, where they differ from what was said last. */
+/* Decides phase and conditions where they differ from the last report. */
 void status_podgroup_report(struct session *s, const struct podgroup *g, const struct verdict *v);
 
 #endif

@@ -1,8 +1,8 @@
-/* scheduler/pods/dump/dump.h: a cluster as JSON and back, so that a user's situation can be
- * replayed: a cycle over the loaded cluster decides what it decided over the original. Ids, orders,
- * ledger sums and generations are kept; node use, counts and the queue topology are computed anew.
- * Owner of both: the caller's thread. Pure. Limits: JDOC_MAX_BYTES of text; DUMP_MAX_OBJECTS rows
- * in each list. */
+/* scheduler/pods/dump/dump.h: a cluster as JSON and back, so that a user's problem can be replayed:
+ * a cycle over the loaded cluster decides the same as over the original. Ids, orders, ledger sums
+ * and generations are kept; node use, counts and the queue topology are computed again. Owner of
+ * both: the caller's thread. Pure. Limits: JDOC_MAX_BYTES of text; DUMP_MAX_OBJECTS rows in each
+ * list. */
 #ifndef SCHEDULER_PODS_DUMP_DUMP_H
 #define SCHEDULER_PODS_DUMP_DUMP_H
 

@@ -407,7 +407,8 @@ static int link_queue(struct cluster *c, const struct jdoc *d, struct queue *q, 
 		}                                                                                  \
 	} while (0)
 
-/* Restores what setting up has counted up, and checks that all fits together. */
+/* Restores the counters that building the cluster has changed, and checks that everything is
+ * consistent. */
 static int finish(struct cluster *c, const struct jdoc *doc, struct err *err)
 {
 	const char *wrong;
@@ -466,7 +467,7 @@ int dump_load(struct str json, struct cluster **ret, struct err *err)
 		return err_set(err, ERR_INVALID, "dump: version: not %d", DUMP_VERSION);
 	}
 	c = cluster_create();
-	/* Ids come from the dump: the root that a new cluster has makes way for its own. */
+	/* Ids come from the dump: the root queue of the new cluster is replaced. */
 	root = c->queues.v[c->root_queue];
 	c->root_queue = MODEL_NONE;
 	queue_prune(c, root);

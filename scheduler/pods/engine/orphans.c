@@ -65,18 +65,19 @@ static void add(struct orphans *o, const struct task *t, int64_t now)
 	vec_push(&o->waiting, w);
 }
 
-void orphans_see(struct orphans *o, const struct cluster *c, const struct task *t, int64_t now)
+void orphans_pod_upserted(struct orphans *o, const struct cluster *c, const struct task *t,
+			  int64_t now)
 {
 	bool orphan = waits_for_group(t) && !c->podgroups.v[t->podgroup]->exists;
 
 	if (!orphan) {
-		orphans_gone(o, t);
+		orphans_pod_deleted(o, t);
 	} else if (!strmap_has(o->known, str_of(t->uid))) {
 		add(o, t, now);
 	}
 }
 
-void orphans_gone(struct orphans *o, const struct task *t)
+void orphans_pod_deleted(struct orphans *o, const struct task *t)
 {
 	if (strmap_count(o->known) > 0) {
 		(void)strmap_remove(o->known, str_of(t->uid));
@@ -119,8 +120,8 @@ static void tell(struct orphans *o, const struct cluster *c, struct recorder *re
 	recorder_event(recorder, &about, true, "PodGroupMissing", message);
 }
 
-void orphans_tell(struct orphans *o, const struct cluster *c, struct recorder *recorder,
-		  int64_t now)
+void orphans_record_due(struct orphans *o, const struct cluster *c, struct recorder *recorder,
+			int64_t now)
 {
 	while (o->next < o->waiting.n && o->waiting.v[o->next].due <= now) {
 		tell(o, c, recorder, &o->waiting.v[o->next]);

@@ -42,7 +42,7 @@ struct cache *cache_create(const struct cache_options *opt)
 	c->listener = opt->listener;
 	c->scratch = arena_create(0);
 	c->reports_foreign_from = MODEL_TIME_NONE;
-	c->strangers = strmap_create(NULL);
+	c->foreign_podgroups = strmap_create(NULL);
 	if (opt->counters != NULL) {
 		c->drift = metric_cell(
 			metric_register(opt->counters, "headgate_cache_accounting_drift",
@@ -69,7 +69,7 @@ void cache_destroy(struct cache *c)
 	free(c->scheduler_names);
 	free(c->default_queue);
 	arena_destroy(c->scratch);
-	strmap_destroy(c->strangers);
+	strmap_destroy(c->foreign_podgroups);
 	strmap_destroy(c->shapes);
 	cluster_destroy(c->cluster);
 	free(c);
@@ -78,7 +78,7 @@ void cache_destroy(struct cache *c)
 struct cluster *cache_cluster(struct cache *c)
 {
 	if (c->queues_stale) {
-		cache_queue_settle(c);
+		cache_queue_reconcile(c);
 	}
 	return c->cluster;
 }
@@ -108,8 +108,8 @@ static void on_bad_object(struct cache *c, enum sched_resource r, struct str key
 	}
 }
 
-/* An account forgets nothing because it cannot be read. Queues and priority classes stay as they
- * were last known. */
+/* An object that cannot be read keeps its accounting. Queues and priority classes stay as last
+ * known. */
 static void keep(struct cache *c, const struct sched_msg *m, struct cache_time time)
 {
 	if (m->object == NULL) {
@@ -124,7 +124,7 @@ static void keep(struct cache *c, const struct sched_msg *m, struct cache_time t
 	}
 }
 
-/* ns: NULL when it is gone. Its labels decide which queues its pods may use. */
+/* ns: NULL when it was deleted. Its labels decide which queues its pods may use. */
 static void set_namespace(struct cache *c, struct str name, const struct api_namespace *ns)
 {
 	if (!access_set_namespace(c->cluster, name, ns == NULL ? NULL : &ns->meta.labels)) {
@@ -133,7 +133,7 @@ static void set_namespace(struct cache *c, struct str name, const struct api_nam
 	c->queues_stale = true;
 	c->dirty = true;
 	if (c->synced[SCHED_QUEUES]) {
-		cache_queue_settle(c);
+		cache_queue_reconcile(c);
 	}
 }
 

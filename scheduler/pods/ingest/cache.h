@@ -47,7 +47,7 @@ struct node;
 struct queue;
 struct task;
 
-/* Called on the sched thread while a message is applied; may be NULL each. */
+/* Called on the sched thread while a message is applied; each may be NULL. */
 struct cache_listener {
 	void (*on_pod)(void *ctx, const struct task *t,
 		       const void *pod_object);               /* upserted; pod_object: struct pod */
@@ -93,7 +93,7 @@ struct cache_options {
 
 struct cache *cache_create(const struct cache_options *opt);
 void cache_destroy(struct cache *c);
-/* Settles what was put off while LISTs came in; the cluster is consistent then. */
+/* Finishes work deferred while LISTs came in; the cluster is consistent then. */
 struct cluster *cache_cluster(struct cache *c);
 /* Applies UPSERT, DELETE, BAD_OBJECT, SYNCED, REQUEST_DONE; the caller frees the message.
  * REQUEST_DONE: resource_version of the answer, when it is known, hides older updates of the pod.
@@ -103,8 +103,8 @@ void cache_apply(struct cache *c, const struct sched_msg *m, struct cache_time t
  * on unknown pods. */
 void cache_pod_here(struct cache *c, struct str key);
 bool cache_is_synced(const struct cache *c); /* every basic resource had its first LIST */
-/* Called once when synced and leading, and again after every gain of leadership: rebuilds all
- * charges from the pods. From now on binds and PodGroups by others are looked for. */
+/* Call once when synced and leading, and again after every gain of leadership: rebuilds all charges
+ * from the pods. From then on, foreign binds and PodGroups are detected. */
 void cache_rebuild_ledger(struct cache *c, int64_t wall);
 /* True when something changed since the last call (a cycle is worth running). */
 bool cache_take_dirty(struct cache *c);

@@ -3,7 +3,7 @@
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"
 
-/* The queue that the task's PodGroup names; NULL when it names none. It need not exist. */
+/* The queue of the task's PodGroup; NULL: it names none. It need not exist. */
 static struct queue *queue_of(const struct cluster *c, const struct task *t)
 {
 	const struct podgroup *g;
@@ -28,7 +28,8 @@ static void release(struct cache *c, struct task *t)
 	q = c->cluster->queues.v[t->charge_queue];
 	ledger_release(c->cluster, t);
 	if (!q->exists) {
-		c->queues_stale = true; /* it may go when nothing is charged to it any more */
+		c->queues_stale =
+			true; /* it may be removed when nothing is charged to it any more */
 	}
 }
 
@@ -36,13 +37,13 @@ static void charge(struct cache *c, struct task *t, struct queue *q, enum charge
 {
 	ledger_charge(c->cluster, t, q, state);
 	if (!q->exists) {
-		c->queues_stale = true; /* charged, it takes its place in the tree */
+		c->queues_stale = true; /* with a charge it gets its place in the tree */
 	}
 }
 
-/* A pod that was created on a node, in a PodGroup of a queue that its namespace may not use: it was
- * never granted anything there. The mark shows a grant of before the rule. */
-static bool is_intruder(const struct cluster *c, const struct task *t)
+/* A pod created on a node, in a PodGroup of a queue that its namespace may not use: it was never
+ * granted quota there. The mark shows a grant from before the rule. */
+static bool is_barred(const struct cluster *c, const struct task *t)
 {
 	return t->podgroup != MODEL_NONE && c->podgroups.v[t->podgroup]->barred_by != MODEL_NONE &&
 	       t->reserved == MODEL_NONE;
@@ -60,13 +61,13 @@ static bool may_run(const struct node *n, const struct task *t)
 
 bool cache_charge_is_real(const struct cluster *c, const struct task *t)
 {
-	return !is_intruder(c, t) && t->node != MODEL_NONE &&
+	return !is_barred(c, t) && t->node != MODEL_NONE &&
 	       ((t->flags & TASK_STARTED) != 0 || may_run(c->nodes.v[t->node], t));
 }
 
 /* A charge stays where it was granted: whether it may follow its PodGroup is decided in
  * pods/cycle/moves.h. */
-static void settle_bound(struct cache *c, struct task *t, struct queue *q)
+static void reconcile_bound(struct cache *c, struct task *t, struct queue *q)
 {
 	if (t->charge == CHARGE_NONE) {
 		if (q != NULL && cache_charge_is_real(c->cluster, t)) {
@@ -83,7 +84,7 @@ static void settle_bound(struct cache *c, struct task *t, struct queue *q)
 /* A charge without a node needs a queue that exists: without one the pod is as undecided as
  * before. A best-effort pod needs no reservation; it may have become one by a resize. A pod with a
  * bind in flight keeps its charge where it was granted, like one that has its node. */
-static void settle_unbound(struct cache *c, struct task *t, struct queue *q)
+static void reconcile_unbound(struct cache *c, struct task *t, struct queue *q)
 {
 	bool reserves = (t->flags & TASK_OPTED_IN) != 0 && !t->klass->best_effort;
 	bool keeps = reserves || t->status == TASK_RELEASING;
@@ -105,7 +106,7 @@ static void settle_unbound(struct cache *c, struct task *t, struct queue *q)
 	}
 }
 
-void cache_charge_settle(struct cache *c, struct task *t)
+void cache_charge_reconcile(struct cache *c, struct task *t)
 {
 	struct queue *q = queue_of(c->cluster, t);
 
@@ -113,15 +114,15 @@ void cache_charge_settle(struct cache *c, struct task *t)
 	    t->status == TASK_FAILED) {
 		release(c, t);
 	} else if (t->node != MODEL_NONE && t->status != TASK_BINDING) {
-		settle_bound(c, t, q);
+		reconcile_bound(c, t, q);
 	} else {
-		settle_unbound(c, t, q);
+		reconcile_unbound(c, t, q);
 	}
 }
 
-void cache_charge_settle_podgroup(struct cache *c, struct podgroup *g)
+void cache_charge_reconcile_podgroup(struct cache *c, struct podgroup *g)
 {
 	for (size_t i = 0; i < g->tasks.n; i++) {
-		cache_charge_settle(c, c->cluster->tasks.v[g->tasks.v[i]]);
+		cache_charge_reconcile(c, c->cluster->tasks.v[g->tasks.v[i]]);
 	}
 }

@@ -4,13 +4,13 @@
 #include "scheduler/pods/ingest/from_api.h"
 
 /* Pods that name it may have been seen first, or ask for more than it had so far. */
-static void settle_pods(struct cache *c, const struct node *n)
+static void reconcile_pods(struct cache *c, const struct node *n)
 {
 	for (size_t i = 0; i < n->tasks.n; i++) {
-		cache_charge_settle(c, c->cluster->tasks.v[n->tasks.v[i]]);
+		cache_charge_reconcile(c, c->cluster->tasks.v[n->tasks.v[i]]);
 	}
 	if (c->queues_stale && c->synced[SCHED_QUEUES]) {
-		cache_queue_settle(c);
+		cache_queue_reconcile(c);
 	}
 }
 
@@ -42,7 +42,7 @@ int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *
 		return -ERR_INVALID;
 	}
 	if (c->cluster->nodes_gen != before) {
-		settle_pods(c, find(c, node));
+		reconcile_pods(c, find(c, node));
 		if (cache_shapes_add(c, node)) {
 			try_again(c);
 		}

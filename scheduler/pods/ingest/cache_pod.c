@@ -43,7 +43,7 @@ static bool keeps_status(const struct task *t, const struct from_api_pod *p)
 	if (t->status == TASK_BINDING) {
 		return p->node.p == NULL;
 	}
-	/* Kubernetes never takes a deletion back: this one is our eviction, still on its way. */
+	/* Kubernetes never reverts a deletion: this status is our eviction, still in flight. */
 	return t->status == TASK_RELEASING && t->node != MODEL_NONE;
 }
 
@@ -88,7 +88,7 @@ static void apply(struct cache *c, struct task *t, const struct from_api_pod *p)
 	} else if (t->status == TASK_RELEASING) {
 		t->deleted = deleted;
 	}
-	cache_charge_settle(c, t);
+	cache_charge_reconcile(c, t);
 }
 
 static struct task *find(const struct cache *c, const struct from_api_pod *p)
@@ -116,8 +116,9 @@ static int64_t found_since(const struct cache *c, int64_t published, struct cach
 	return time.now - (age < c->found_age_max_ns ? age : c->found_age_max_ns);
 }
 
-/* An earlier process gave its reservation up, and it waited for the next one. A wait for nodes of
- * another shape ends with the process: the pod waits no longer than after an ordinary attempt. */
+/* An earlier process ended the reservation, and the pod waited for the next one. A wait for nodes
+ * of another shape ends with the process: the pod waits no longer than after an ordinary attempt.
+ */
 static int64_t found_wait(const struct cache *c, const struct from_api_pod *p,
 			  struct cache_time time)
 {
@@ -187,7 +188,7 @@ int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct cache_ti
 	return 0;
 }
 
-/* Has something that another pod must not get as well. */
+/* Whether the pod holds anything that no other pod must get. */
 static bool holds(const struct from_api_pod *p)
 {
 	return p->node.p != NULL || p->reserved.p != NULL || (p->flags & TASK_OUR_GATE) != 0;
@@ -239,7 +240,7 @@ void cache_pod_here(struct cache *c, struct str key)
 	cluster_task_set_class(c->cluster, t, cluster_class_intern(c->cluster, k));
 	pod_class_destroy(k);
 	ledger_recharge(c->cluster, t, &old);
-	cache_charge_settle(c, t);
+	cache_charge_reconcile(c, t);
 	cluster_task_changed(c->cluster, t);
 	c->dirty = true;
 }

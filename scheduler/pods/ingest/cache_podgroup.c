@@ -64,9 +64,9 @@ static void adopt(struct cache *c, struct podgroup *g, const struct api_pod_grou
 static void took(struct cache *c, struct podgroup *g, const struct api_pod_group *group, bool known)
 {
 	adopt(c, g, group);
-	cache_charge_settle_podgroup(c, g);
+	cache_charge_reconcile_podgroup(c, g);
 	if (c->queues_stale && c->synced[SCHED_QUEUES]) {
-		cache_queue_settle(c);
+		cache_queue_reconcile(c);
 	}
 	c->dirty = true;
 	if (!known) {
@@ -124,10 +124,10 @@ void cache_podgroup_remove(struct cache *c, struct str key)
 	forget_group(g);
 	cluster_podgroup_changed(c->cluster, g);
 	cluster_podgroup_set_queue(c->cluster, g, str_of(NULL));
-	cache_charge_settle_podgroup(c, g);
+	cache_charge_reconcile_podgroup(c, g);
 	cluster_podgroup_prune(c->cluster, g);
 	c->dirty = true;
 	if (c->queues_stale && c->synced[SCHED_QUEUES]) {
-		cache_queue_settle(c);
+		cache_queue_reconcile(c);
 	}
 }

@@ -26,8 +26,8 @@ struct cache {
 	size_t resources;             /* names that were reported last, those left out included */
 	struct arena *scratch;        /* for one message */
 	int64_t reports_foreign_from; /* wall ns of the last rebuild, MODEL_TIME_NONE: none yet */
-	struct strmap *strangers;     /* keys of PodGroups that are not ours, until a pod of ours
-					 belongs to them; values mean nothing */
+	struct strmap *foreign_podgroups; /* keys of PodGroups that another program made, until a
+					     pod of ours is in them; values mean nothing */
 	bool synced[SCHED_RESOURCE_COUNT_];
 	bool dirty;
 	bool queues_stale; /* queue_topology_changed is still to be called */
@@ -37,8 +37,8 @@ struct cache {
  * changed then), remove ignores unknown keys. uid: NULL or that of the object deleted. */
 int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct cache_time time,
 		     struct err *err);
-/* Of an object that cannot be used, or did not decode as a whole: what it holds, as far as it can
- * be read, it goes on holding. Nothing new is decided for it before it changes. */
+/* For an object that cannot be used, or did not decode completely: it keeps what it holds, as far
+ * as it can be read. Nothing new is decided for it before it changes. */
 void cache_pod_keep(struct cache *c, const struct api_pod *pod, struct cache_time time);
 void cache_podgroup_keep(struct cache *c, const struct api_pod_group *group);
 /* No pod is placed on a node that is known and cannot be read any more. */
@@ -53,7 +53,7 @@ void cache_node_remove(struct cache *c, struct str name);
 int cache_queue_upsert(struct cache *c, const struct api_queue *queue, struct err *err);
 void cache_queue_remove(struct cache *c, struct str name);
 /* Brings topology, sums and the charges of PodGroups that wait for queues up to date if need be. */
-void cache_queue_settle(struct cache *c);
+void cache_queue_reconcile(struct cache *c);
 int cache_podgroup_upsert(struct cache *c, const struct api_pod_group *group, struct err *err);
 void cache_podgroup_remove(struct cache *c, struct str key);
 int cache_priority_upsert(struct cache *c, const struct api_priority_class *pc, struct err *err);
@@ -72,13 +72,13 @@ void cache_request_done(struct cache *c, const struct sched_msg *m, int64_t now)
 
 /* Makes the charge of a task agree with what is known of the pod and of its PodGroup: pods with a
  * node are charged, finished and foreign ones are not. A charge stays on its queue. */
-void cache_charge_settle(struct cache *c, struct task *t);
+void cache_charge_reconcile(struct cache *c, struct task *t);
 /* Whether a pod with a node occupies anything: spec.nodeName is the creator's to choose, so the
  * Node must exist and, unless we have granted the pod quota or bound it, be large enough, or the
  * phase be beyond Pending, which tenants cannot write (the pod outlives its Node). A charge that
  * was given while the Node existed stays without it. In a PodGroup of a queue
  * that the namespace may not use a pod occupies nothing either, unless its mark shows a grant. */
 bool cache_charge_is_real(const struct cluster *c, const struct task *t);
-void cache_charge_settle_podgroup(struct cache *c, struct podgroup *g);
+void cache_charge_reconcile_podgroup(struct cache *c, struct podgroup *g);
 
 #endif

@@ -11,7 +11,7 @@ static void settle_podgroups(struct cache *c)
 {
 	for (size_t i = 0; i < c->cluster->podgroups.n; i++) {
 		if (c->cluster->podgroups.v[i] != NULL) {
-			cache_charge_settle_podgroup(c, c->cluster->podgroups.v[i]);
+			cache_charge_reconcile_podgroup(c, c->cluster->podgroups.v[i]);
 		}
 	}
 }
@@ -27,7 +27,7 @@ static void prune(struct cache *c)
 
 /* Settling may book on a queue that does not exist, or take the last charge from one: the tree
  * changes once more then, and no further, since the second pass finds every charge in its place. */
-void cache_queue_settle(struct cache *c)
+void cache_queue_reconcile(struct cache *c)
 {
 	for (int pass = 0; c->queues_stale && pass < 3; pass++) {
 		c->queues_stale = false;
@@ -59,7 +59,7 @@ int cache_queue_upsert(struct cache *c, const struct api_queue *queue, struct er
 	}
 	/* While the first LIST comes in, one settlement at its end does for all. */
 	if (c->synced[SCHED_QUEUES] && c->queues_stale) {
-		cache_queue_settle(c);
+		cache_queue_reconcile(c);
 	}
 	if (c->listener.on_queue != NULL) {
 		c->listener.on_queue(c->listener.ctx,
@@ -94,5 +94,5 @@ void cache_queue_remove(struct cache *c, struct str name)
 	(void)access_set_queue(c->cluster, name, NULL);
 	c->queues_stale = true;
 	c->dirty = true;
-	cache_queue_settle(c);
+	cache_queue_reconcile(c);
 }

@@ -2,7 +2,7 @@
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ledger/ledger.h"
 
-/* Writes on their way keep what was booked for them: their outcomes are still to come. */
+/* Writes in flight keep their charge: their outcomes are still to come. */
 static enum charge_state in_flight(const struct task *t)
 {
 	if (t->charge == CHARGE_PATCHING) {
@@ -11,9 +11,9 @@ static enum charge_state in_flight(const struct task *t)
 	return t->status == TASK_BINDING ? CHARGE_ASSUMED : CHARGE_NONE;
 }
 
-/* The pod itself proves it by the mark that our patch left. A pod that lost its gate to another
- * client has no mark and is decided anew. */
-static enum charge_state proven(const struct task *t)
+/* The state that the pod itself shows by the mark of our patch. A pod that lost its gate to another
+ * client has no mark and is decided again. */
+static enum charge_state state_by_mark(const struct task *t)
 {
 	const uint32_t must = TASK_OURS | TASK_OPTED_IN | TASK_RESERVED_MARK;
 	const uint32_t mustnot = TASK_OUR_GATE | TASK_FOREIGN_GATE;
@@ -40,9 +40,9 @@ static struct queue *existing(const struct cluster *c, uint32_t id)
 	return id == MODEL_NONE || !c->queues.v[id]->exists ? NULL : c->queues.v[id];
 }
 
-/* The queue that granted the quota, not the one that the pod names today, which its owner may have
- * edited since: the mark says where; without it, what this process has seen. A running pod is
- * always charged, without any sign to the default queue. */
+/* The queue that granted the quota, not the one that the pod names now, which a tenant may have
+ * edited: the queue in the mark; without a mark, the queue that this process has seen. A running
+ * pod is always charged, if nothing else is known to the default queue. */
 static struct queue *granted_by(const struct cluster *c, const struct task *t)
 {
 	struct queue *q = NULL;
@@ -71,27 +71,27 @@ static void rebuild(struct cache *c, struct task *t)
 	enum charge_state state = in_flight(t);
 
 	if (state == CHARGE_NONE) {
-		state = has_node(t) ? bound_state(c->cluster, t) : proven(t);
+		state = has_node(t) ? bound_state(c->cluster, t) : state_by_mark(t);
 	}
 	ledger_release(c->cluster, t);
 	if (q != NULL && state != CHARGE_NONE) {
 		ledger_charge(c->cluster, t, q, state);
 	}
-	cache_charge_settle(c, t);
+	cache_charge_reconcile(c, t);
 }
 
-/* Pods with a node are charged first by cache_charge_settle in the same pass: no order matters
+/* Pods with a node are charged first by cache_charge_reconcile in the same pass: no order matters
  * here, since nothing is refused. Where the sum exceeds a limit the next cycle revokes charges
  * without a node, youngest first: it alone knows the limits. */
 void cache_rebuild_ledger(struct cache *c, int64_t wall)
 {
 	c->reports_foreign_from = wall;
-	cache_queue_settle(c);
+	cache_queue_reconcile(c);
 	for (size_t i = 0; i < c->cluster->tasks.n; i++) {
 		if (c->cluster->tasks.v[i] != NULL) {
 			rebuild(c, c->cluster->tasks.v[i]);
 		}
 	}
-	cache_queue_settle(c);
+	cache_queue_reconcile(c);
 	c->dirty = true;
 }

@@ -38,7 +38,7 @@ static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m
 			back_off(t, now);
 			break;
 		}
-		/* Nothing can come of it before the pod changes. */
+		/* A retry cannot succeed before the pod changes. */
 		t->flags |= TASK_PARKED;
 		break;
 	case SCHED_STALE:
@@ -52,7 +52,7 @@ static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m
 	}
 }
 
-/* The pod is pending again; what it held before the bind was decided it holds again. */
+/* The pod is pending again, with the charge that it had before the bind was decided. */
 static void undo_bind(struct cache *c, struct task *t)
 {
 	if (t->status != TASK_BINDING) {
@@ -87,7 +87,7 @@ static void on_bind(struct cache *c, struct task *t, const struct sched_msg *m, 
 		break;
 	}
 	undo_bind(c, t);
-	cache_charge_settle(c, t); /* its group or queue may have gone meanwhile */
+	cache_charge_reconcile(c, t); /* its group or queue may have been deleted meanwhile */
 }
 
 /* The victim stays. Its next update says whether it is bound or running. */
@@ -102,7 +102,7 @@ static void on_evict(struct cache *c, struct task *t, const struct sched_msg *m)
 	cluster_task_set_status(c->cluster, t, TASK_RUNNING, c->cluster->nodes.v[t->node]);
 }
 
-/* A condition that was not written is not what the pod says: it is decided again. */
+/* A condition that was not written is decided again. */
 static void on_pod_status(struct cache *c, struct task *t, const struct sched_msg *m, int64_t now)
 {
 	if (m->outcome == SCHED_DONE) {
@@ -132,7 +132,7 @@ static void on_task(struct cache *c, const struct sched_msg *m, int64_t now)
 {
 	struct task *t = cluster_task_find(c->cluster, m->key);
 
-	/* Another pod by the same name has nothing to do with it. */
+	/* Another pod of the same name is not affected. */
 	if (t == NULL || (m->uid != NULL && !str_streq(m->uid, t->uid))) {
 		return;
 	}
@@ -161,9 +161,8 @@ static void on_task(struct cache *c, const struct sched_msg *m, int64_t now)
 	cluster_task_changed(c->cluster, t);
 }
 
-/* A write that was never sent is decided again. The pool itself repeats a refused one, and a
- * PodGroup that is gone, or is another one by now, has its own events: deciding again at once would
- * be a loop. */
+/* A write that was never sent is decided again. The pool itself retries a refused one. A PodGroup
+ * that was deleted or replaced causes events of its own: deciding again at once would be a loop. */
 static void on_podgroup_status(struct cache *c, const struct sched_msg *m)
 {
 	struct podgroup *g = cluster_podgroup_find(c->cluster, m->key);

@@ -64,8 +64,8 @@ int from_api_pod_keep(struct cluster *c, const struct api_pod *pod,
  * that members which run stay charged and no other starts. Fails without a name. */
 int from_api_podgroup_keep(struct cluster *c, const struct api_pod_group *group,
 			   struct str default_queue, struct err *err);
-/* Class, PodGroup, nomination and plain members of an existing task. Not: status and node (the
- * ledger must hear of RELEASING first), charge, TASK_PARKED, TASK_UNGATING, retry_at; nor the
+/* Sets class, PodGroup, nomination and plain members of an existing task. Not: status and node (the
+ * ledger must record RELEASING first), charge, TASK_PARKED, TASK_UNGATING, retry_at; nor the
  * PodGroup of a task that is TASK_ADOPTED and names none. */
 void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct task *t);
 

@@ -52,7 +52,7 @@ static bool is_ours(const struct api_pod *pod, const char *const *scheduler_name
 static void read_gates(const struct api_pod *pod, struct from_api_pod *p)
 {
 	for (size_t i = 0; i < pod->spec.gates.n; i++) {
-		const struct gate_row *row = gate_is_ours(pod->spec.gates.v[i].name);
+		const struct gate_row *row = gate_by_name(pod->spec.gates.v[i].name);
 
 		if (row == NULL) {
 			p->flags |= TASK_FOREIGN_GATE;

@@ -93,7 +93,7 @@ static void book(struct cluster *c, struct res *account, const struct res *req, 
 	}
 }
 
-/* Books on the queue and every ancestor; what shrinks makes room for whoever waits below. */
+/* Books on the queue and every ancestor; a decrease makes room for waiting pods below. */
 static void roll_up(struct cluster *c, uint32_t from, const struct res *req, int sign,
 		    bool releasing)
 {

@@ -1,6 +1,6 @@
-/* scheduler/pods/ledger/offers.h: resources that a node or a Queue has for the first time. Requests
- * for them that came before are kept by name (pods/model/unoffered.h) and become amounts like any
- * other now, in the accounts of nodes and queues as well. Owner: the sched thread. Pure. */
+/* scheduler/pods/ledger/offers.h: resource names that appear on a node or a Queue for the first
+ * time. Earlier requests for them are kept by name (pods/model/unoffered.h) and now become ordinary
+ * amounts, also in the sums of nodes and queues. Owner: the sched thread. Pure. */
 #ifndef SCHEDULER_PODS_LEDGER_OFFERS_H
 #define SCHEDULER_PODS_LEDGER_OFFERS_H
 

@@ -25,7 +25,7 @@ struct labels { /* of a namespace */
 
 struct access {
 	struct strmap *rules, *namespaces; /* by name */
-	bool used; /* there was a rule: without one no PodGroup is looked at */
+	bool used; /* a rule has existed: until then PodGroups need no check */
 };
 
 static void free_rule(void *value)
@@ -104,7 +104,7 @@ bool access_set_namespace(struct cluster *c, struct str name, const struct field
 	} else {
 		strmap_set(c->access->namespaces, name, copy(labels));
 	}
-	return access_settle(c);
+	return access_update(c);
 }
 
 bool access_set_queue(struct cluster *c, struct str queue, const char *text)
@@ -143,14 +143,14 @@ int access_check_queue(const struct cluster *c, struct str queue, struct err *er
 		       r->err.text);
 }
 
-struct who {
+struct namespace_ref {
 	const char *name;
 	const struct labels *labels; /* NULL: not known */
 };
 
 static const char *get_label(const void *ctx, const char *key)
 {
-	const struct who *w = ctx;
+	const struct namespace_ref *w = ctx;
 	const char *value = w->labels == NULL ? NULL : field_map_get(&w->labels->map, key);
 
 	return value == NULL && str_streq(key, KEYS_NAMESPACE_NAME) ? w->name : value;
@@ -159,22 +159,22 @@ static const char *get_label(const void *ctx, const char *key)
 /* The nearest queue, upwards, that the namespace may not use. */
 static uint32_t find_bar(const struct cluster *c, const struct podgroup *g)
 {
-	struct who who = { g->namespace_,
-			   strmap_get(c->access->namespaces, str_of(g->namespace_)) };
+	struct namespace_ref ref = { g->namespace_,
+				     strmap_get(c->access->namespaces, str_of(g->namespace_)) };
 
 	const struct queue *q;
 
 	QUEUE_FOR_EACH_UP (q, c, g->queue) {
 		const struct rule *r = strmap_get(c->access->rules, str_of(q->name));
 
-		if (r != NULL && !selector_match_with(&r->selector, get_label, &who)) {
+		if (r != NULL && !selector_match_with(&r->selector, get_label, &ref)) {
 			return q->id;
 		}
 	}
 	return MODEL_NONE;
 }
 
-bool access_settle_podgroup(struct cluster *c, struct podgroup *g)
+bool access_update_podgroup(struct cluster *c, struct podgroup *g)
 {
 	uint32_t bar;
 
@@ -190,13 +190,13 @@ bool access_settle_podgroup(struct cluster *c, struct podgroup *g)
 	return true;
 }
 
-bool access_settle(struct cluster *c)
+bool access_update(struct cluster *c)
 {
 	bool any = false;
 
 	for (size_t i = 0; c->access->used && i < c->podgroups.n; i++) {
 		if (c->podgroups.v[i] != NULL) {
-			any |= access_settle_podgroup(c, c->podgroups.v[i]);
+			any |= access_update_podgroup(c, c->podgroups.v[i]);
 		}
 	}
 	return any;

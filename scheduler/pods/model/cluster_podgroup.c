@@ -110,7 +110,7 @@ void cluster_podgroup_set_queue(struct cluster *c, struct podgroup *g, struct st
 		vec_push(&q->waiting, g->id);
 	}
 	cluster_podgroup_changed(c, g);
-	(void)access_settle_podgroup(c, g);
+	(void)access_update_podgroup(c, g);
 }
 
 void cluster_podgroup_prune(struct cluster *c, struct podgroup *g)

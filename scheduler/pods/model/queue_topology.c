@@ -186,6 +186,6 @@ bool queue_topology_changed(struct cluster *c)
 	free(old);
 	vec_finish(&all);
 	c->queues_gen++;
-	(void)access_settle(c);
+	(void)access_update(c);
 	return sums_are_stale;
 }

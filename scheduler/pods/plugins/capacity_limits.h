@@ -12,9 +12,10 @@ struct tree;
 /* The configured limit of each queue in the tree: RES_UNLIMITED in dimensions which neither the
  * queue nor an ancestor limits. tree: over queue ids. */
 void capacity_limits_tree(const struct cluster *c, const struct tree *tree, struct res *ret);
-/* Without a tree each queue has its own capability and nothing else... */
+/* Limits without a tree: each queue's own capability. */
 void capacity_limits_flat(const struct cluster *c, struct res *ret);
-/* ... and ordinary scheduling also what the cluster has beyond the guarantees of others. */
+/* The same for ordinary scheduling: also limited by what the cluster has beyond the guarantees of
+ * other queues. */
 void capacity_limits_flat_clipped(const struct cluster *c, struct res *ret);
 /* The deserved amounts; limits: of capacity_limits_flat_clipped, or NULL for the tree. */
 void capacity_limits_deserved(const struct cluster *c, const struct res *limits, struct res *ret);

@@ -1,5 +1,5 @@
 /* Volcano's gang plugin: a PodGroup counts as ready, pipelined or valid when minMember of its
- * tasks, and of each role the minimum that minTaskMember asks for, have got that far
+ * tasks, and the minimum of each role in minTaskMember, have reached that stage
  * (pods/session/gang.h). */
 #include "scheduler/pods/plugins/registry.h"
 

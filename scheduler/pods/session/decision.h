@@ -11,9 +11,9 @@
 enum decision_kind {
 	DECISION_UNGATE,    /* task: charge it (unless `uncharged`) and patch our gate away */
 	DECISION_RESERVE,   /* task: charge it; another client took our gate off */
-	DECISION_RELEASE,   /* task: drop its charge (revoked, timed out), that of a published pod
-			       when its withdrawal is acknowledged; retry_at says when it may be
-			       decided again */
+	DECISION_RELEASE,   /* task: drop its charge (revoked, timed out); for a published pod, once
+			       its withdrawal is acknowledged; retry_at: when it may be decided again
+			     */
 	DECISION_MOVE,      /* task, queue: its charge goes there */
 	DECISION_STAY,      /* task, queue: that queue refuses its charge, which stays; not to be
 			       reported again */

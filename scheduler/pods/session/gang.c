@@ -173,14 +173,14 @@ bool gang_is_met(const struct gang_need *need)
 	return need->missing <= 0 && missing_in_roles(need) == 0;
 }
 
-bool gang_wants(const struct gang_need *need, uint32_t role)
+bool gang_needs_role(const struct gang_need *need, uint32_t role)
 {
 	const struct gang_role *r = find_role(need, role);
 
 	return (r != NULL && r->missing > 0) || need->missing > missing_in_roles(need);
 }
 
-void gang_take(struct gang_need *need, uint32_t role)
+void gang_add_member(struct gang_need *need, uint32_t role)
 {
 	struct gang_role *r = find_role(need, role);
 

@@ -26,7 +26,8 @@ int hooks_create(const struct sched_conf *conf, const struct plugin_row *rows, s
 		 struct hooks **ret, struct err *err);
 void hooks_destroy(struct hooks *h); /* NULL is fine */
 
-/* Around every session: plugins see it in configured order, and in reverse order at its end. */
+/* Opens a session: plugins are called in configured order, and in reverse order at its end
+ * (hooks_close). */
 void hooks_open(const struct hooks *h, struct session *s);
 /* The other end of hooks_open. */
 void hooks_close(const struct hooks *h, struct session *s);
@@ -36,7 +37,7 @@ bool hooks_has_quota_plugin(const struct hooks *h);
 /* Fills limits[0 .. queues.n - 1], by queue id: RES_UNLIMITED where no quota plugin limits. */
 void hooks_quota_limits(const struct hooks *h, struct session *s, struct res *limits);
 
-/* Which queue's turn it is. */
+/* The order in which queues are served. */
 int hooks_queue_order(const struct session *s, const struct queue *a, const struct queue *b);
 /* Among the PodGroups of a queue: the order that the plugins prefer; 0: none. */
 int hooks_job_preference(const struct session *s, const struct podgroup *a,

@@ -64,7 +64,7 @@ static enum pod_write_judgement gate_removal_judge(const struct pod_write *w UNU
 	for (const struct jdoc *g = jdoc_first(gates); g != NULL; g = jdoc_next(g)) {
 		const char *name = jdoc_str(jdoc_get(g, "name"));
 
-		if (name != NULL && gate_is_ours(name) != NULL) {
+		if (name != NULL && gate_by_name(name) != NULL) {
 			return POD_WRITE_REFUSED;
 		}
 	}

@@ -136,7 +136,7 @@ static enum pool_verdict judge(const struct pod_write_target *target, struct pod
 	case POD_WRITE_IS_STALE:
 		return report(target, w, SCHED_STALE, w->refused_status, w->refused_text);
 	case POD_WRITE_REFUSED:
-		/* A conflict of versions is passing; every other refusal is final. */
+		/* A conflict of versions is transient; every other refusal is final. */
 		if (w->refused_status != STATUS_CONFLICT && w->refused_status != 0) {
 			return report(target, w, SCHED_REJECTED, w->refused_status,
 				      w->refused_text);
@@ -166,7 +166,7 @@ static enum pool_verdict pod_write_finish(void *ctx, void *item, const struct ht
 	if (status_is_success(result->status)) {
 		return w->reading ? judge(target, w, result) : report_done(target, w, result->body);
 	}
-	if (rest_is_passing(result->status)) {
+	if (rest_is_transient(result->status)) {
 		if (!w->reading && result->may_have_been_sent && w->kind->read_after_unknown &&
 		    result->status != STATUS_TOO_MANY_REQUESTS) {
 			return read_back(w, 0, err.text);

@@ -21,7 +21,7 @@
 #include "scheduler/base/sched_kinds.h"
 #include "scheduler/pods/model/cluster.h"
 
-/* A queue that opens is noticed by trying again. */
+/* Retrying is the way to notice that a queue has opened. */
 #define REFUSED_MAX_NS (5 * CLOCK_NS_PER_S)
 
 enum step { STEP_READ_OWNER, STEP_CREATE, STEP_ANNOTATE };
@@ -209,7 +209,7 @@ static void report_refused(const struct podgroup_controller *p, const struct ite
 static enum pool_verdict after_create(const struct podgroup_controller *p, struct item *it,
 				      int code, const struct err *err)
 {
-	/* 409: another pod of the same owner was first. */
+	/* 409: another pod of the same owner has created it. */
 	if (code == 0 && it->adopted) {
 		return POOL_DONE;
 	}
@@ -224,7 +224,7 @@ static enum pool_verdict after_create(const struct podgroup_controller *p, struc
 	return POOL_RETRY;
 }
 
-/* 404, 422: the pod is gone or another one; 409: a race lost; 403: rights and policies change
+/* 404, 422: the pod was deleted or replaced; 409: a race lost; 403: rights and policies change
  * without the pod. */
 static enum pool_verdict after_annotate(const struct podgroup_controller *p, const struct item *it,
 					const struct http_result *result, const struct err *err)

@@ -145,7 +145,8 @@ void podgroup_status_request(struct podgroup_status *p, struct pool *pool, const
 	item->namespace_ = xmalloc_dup(g->namespace_);
 	item->name = xmalloc_dup(g->name);
 	item->uid = xmalloc_dup(g->uid == NULL ? "" : g->uid);
-	/* Those who make pods when their PodGroup is Inqueue are not kept waiting. */
+	/* Without pods it is sent at once: the owner of the PodGroup may create its pods only when
+	 * it is Inqueue. */
 	pool_add_after(pool, key, item, g->tasks.n == 0 ? 0 : GATHER_NS);
 }
 
@@ -293,7 +294,7 @@ static enum pool_verdict report(struct podgroup_status *p, const struct podgroup
 	return POOL_DONE;
 }
 
-/* A right comes back, a policy changes; neither is watched, so the change is made anew then. */
+/* Rights and policies may change; neither is watched, so the write is retried. */
 static enum pool_verdict refused(struct podgroup_status *p, struct podgroup_item *it,
 				 const struct http_result *result)
 {
@@ -345,7 +346,7 @@ static enum pool_verdict podgroup_finish(void *ctx, void *item, const struct htt
 		it->exact = true;
 		return POOL_RETRY;
 	}
-	if (rest_is_passing(status)) {
+	if (rest_is_transient(status)) {
 		return POOL_RETRY;
 	}
 	return refused(p, it, result);

@@ -31,7 +31,7 @@ struct queue_controller {
 	struct object_write_target target;
 	struct pool *pool;
 	struct strmap *known;
-	bool asked_root, asked_default; /* a create is out */
+	bool asked_root, asked_default; /* a create is in flight */
 };
 
 static void known_free(void *value)
@@ -71,8 +71,8 @@ void queue_controller_destroy(struct queue_controller *s)
 	free(s);
 }
 
-void queue_controller_seen(struct queue_controller *s, struct str name,
-			   const struct queue_seen *seen)
+void queue_controller_queue_changed(struct queue_controller *s, struct str name,
+				    const struct queue_seen *seen)
 {
 	struct known *k = strmap_get(s->known, name);
 
@@ -90,7 +90,7 @@ void queue_controller_seen(struct queue_controller *s, struct str name,
 	k->closed_by_parent = seen->closed_by_parent;
 }
 
-void queue_controller_gone(struct queue_controller *s, struct str name)
+void queue_controller_queue_deleted(struct queue_controller *s, struct str name)
 {
 	strmap_remove(s->known, name);
 	if (str_eq_c(name, "root")) {
@@ -113,7 +113,7 @@ static void send(struct queue_controller *s, enum http_method method, const char
 		.content_type =
 			method == HTTP_POST ? "application/json" : "application/merge-patch+json",
 		.body = body,
-		.insists = true,
+		.retries_refused = true,
 	};
 
 	pool_add(s->pool, spec.key, object_write_new(&spec));
@@ -277,7 +277,7 @@ static void run_queue(struct queue_controller *s, const struct cluster *c, const
 	}
 	if (!k->has_parent && !str_streq(q->name, "root")) {
 		patch_parent(s, q);
-		k->has_parent = true; /* asked for; the next update of the object shows it */
+		k->has_parent = true; /* a write sets it; the next update of the object shows it */
 	}
 	state = next_state(s, c, q, k, totals);
 	if (!str_streq(state, k->sent_state == NULL ? k->state : k->sent_state) || !k->written ||

@@ -1,9 +1,9 @@
-/* scheduler/pods/writes/queue_controller.h: keeps Queue objects right: makes root and default, sets
+/* scheduler/pods/writes/queue_controller.h: maintains Queue objects: creates root and default, sets
  * spec.parent where empty, moves status.state (Volcano's queue controller table: "" and Unknown
- * open, Closing becomes Closed when no PodGroup is left, a closed parent closes its children and an
- * opened one re-opens those it closed), and writes status.allocated and status.reservation.resource
- * (what is given away beside it) when they changed. Owner: the sched thread. Writes go out through
- * `write`; nothing is written twice while an equal write is out. */
+ * open, Closing becomes Closed when no PodGroup is left, a closed parent closes its children, and
+ * an opened one re-opens those that it closed), and writes status.allocated and
+ * status.reservation.resource (quota given to pods that allocated does not count) when they
+ * changed. Owner: the sched thread. Nothing is written twice while an equal write is in flight. */
 #ifndef SCHEDULER_PODS_WRITES_QUEUE_CONTROLLER_H
 #define SCHEDULER_PODS_WRITES_QUEUE_CONTROLLER_H
 
@@ -34,9 +34,9 @@ struct queue_controller *queue_controller_create(const struct pool_options *base
 						 void (*post)(void *ctx, struct sched_msg *msg));
 struct pool *queue_controller_pool(struct queue_controller *s);
 void queue_controller_destroy(struct queue_controller *s);
-void queue_controller_seen(struct queue_controller *s, struct str name,
-			   const struct queue_seen *seen);
-void queue_controller_gone(struct queue_controller *s, struct str name);
+void queue_controller_queue_changed(struct queue_controller *s, struct str name,
+				    const struct queue_seen *seen);
+void queue_controller_queue_deleted(struct queue_controller *s, struct str name);
 /* One pass over all queues; call after the cluster has changed, at most once a second. totals: one
  * per queue id. */
 void queue_controller_run(struct queue_controller *s, const struct cluster *c,

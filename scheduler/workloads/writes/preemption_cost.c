@@ -221,7 +221,7 @@ static void send(struct preemption_cost *c, const struct workload *w, struct qua
 					  .method = HTTP_PATCH,
 					  .key = str_of(w->key),
 					  .content_type = "application/apply-patch+yaml",
-					  .yields = true };
+					  .keeps_foreign_fields = true };
 	const char *name = quota_workload_name(w);
 	char text[QUANTITY_TEXT_MAX];
 	struct api_workload object;

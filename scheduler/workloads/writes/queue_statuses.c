@@ -366,7 +366,7 @@ static void send(struct queue_statuses *s, const struct due *d, struct str body)
 					  .method = HTTP_PATCH,
 					  .content_type = "application/apply-patch+yaml",
 					  .body = body,
-					  .insists = true };
+					  .retries_refused = true };
 
 	sched_kinds_key_path(r, name, "status", &path);
 	strbuf_add_c(&path, "?fieldManager=" FIELD_MANAGER "&force=true");

@@ -72,7 +72,7 @@ static void on_request(void *ctx, const struct http_request *req, struct arena *
 	}
 	out.uid = in.uid;
 	decide(req->path, &out);
-	admission_respond(&out, &text);
+	admission_format_response(&out, &text);
 	ret->status = 200;
 	ret->body = arena_str(arena, strbuf_str(&text));
 }

@@ -47,7 +47,7 @@ func TestScenarioAPIRules(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	const excluded, fixed = "clusterName and nominatedClusterNames exclude each other",
+	const excluded, fixed = "clusterName and nominatedClusterNames cannot both be set",
 		"clusterName cannot be changed, only taken away"
 	for _, step := range []struct{ status, refused string }{
 		{`{"nominatedClusterNames": ["a", "b"]}`, ""},

@@ -180,7 +180,7 @@ func (c *chartLife) uninstall(queue string) {
 	c.Must(c.Headgate.HelmUninstall(c.Ctx))
 	c.ForgiveRefusals()
 	runs := c.Headgate.HookRuns()[before:]
-	if len(runs) != 1 || runs[0].Err != nil || !strings.Contains(runs[0].Output, "took the gate off 1 pods") {
+	if len(runs) != 1 || runs[0].Err != nil || !strings.Contains(runs[0].Output, "removed the gate from 1 pods") {
 		c.Errorf("what the hook ran: %+v", runs)
 	}
 	c.WaitGated()

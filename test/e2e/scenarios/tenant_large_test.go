@@ -33,7 +33,7 @@ func TestTenantFatPods(t *testing.T) {
 	s.WaitRunning("honest")
 	wants(s, "headgatectl queues", []string{q, other}, func() (string, error) { return s.Headgate.Ctl(s.Ctx, "queues") })
 	out, err := s.Headgate.Ctl(s.Ctx, "drain", "--yes")
-	if want := fmt.Sprintf("took the gate off %d pods", fat-1); err != nil || !strings.Contains(out, want) {
+	if want := fmt.Sprintf("removed the gate from %d pods", fat-1); err != nil || !strings.Contains(out, want) {
 		t.Fatalf("headgatectl drain --yes: %v, want %q\n%s", err, want, out)
 	}
 }

@@ -86,7 +86,7 @@ func TestTenantForgesExternalOwner(t *testing.T) {
 	job = s.JobSpec("foo", "green", 8)
 	job.OwnerReferences = controlledBy("example.com/v1", "Foo")
 	if _, err = jobs.Create(s.Ctx, job, metav1.CreateOptions{}); err == nil ||
-		!strings.Contains(err.Error(), "is no account of the Foo's controller") {
+		!strings.Contains(err.Error(), "is not the controller of the Foo") {
 		t.Errorf("a Job with a forged owner: %v", err)
 	}
 	// What was created before it has been decided when this runs.

@@ -135,7 +135,7 @@ func TestTenantUndecodablePod(t *testing.T) {
 	s.WaitGated("many-waits", "last-waits")
 
 	out, err := s.Headgate.Ctl(s.Ctx, "drain", "--yes")
-	if err != nil || !strings.Contains(out, "took the gate off 2 pods") {
+	if err != nil || !strings.Contains(out, "removed the gate from 2 pods") {
 		t.Fatalf("headgatectl drain --yes: %v\n%s", err, out)
 	}
 	s.Eventually("no pod has a gate", func() error {

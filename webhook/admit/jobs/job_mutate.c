@@ -5,8 +5,8 @@
 #include "webhook/admit/admit_check.h"
 #include "webhook/admit/jobs/queueing.h"
 
-/* A Job that belongs to another one is suspended as well: whether that one is there, and admitted,
- * is for the scheduler to find out, which then starts it. */
+/* A Job that is owned by another Job is suspended as well. Whether the owner exists and is admitted
+ * is decided by the scheduler, which then starts the Job. */
 struct plan {
 	const char *queue, *class; /* labels to add; NULL: none */
 	bool suspend;

@@ -19,7 +19,8 @@ static void check_min_parallelism(const struct admit_check *c, const struct api_
 				 "\"%s\" is not an integer", text);
 	} else if (n < 1 || n > most) {
 		admit_check_deny(c, QUEUEING_ANNOTATION(KUEUE_JOB_MIN_PARALLELISM),
-				 "%s is not between 1 and %d, one less than the pods", text, most);
+				 "%s is not between 1 and %d (one less than the number of pods)",
+				 text, most);
 	}
 }
 
@@ -51,7 +52,7 @@ static void check_equal_completions(const struct admit_check *c, const struct ap
 	if (!parse_bool(text, &on)) {
 		admit_check_deny(c, path, "\"%s\" is neither true nor false", text);
 	} else if (on && !str_streq(job->spec.completion_mode, "Indexed")) {
-		admit_check_deny(c, path, "only for Jobs with spec.completionMode Indexed");
+		admit_check_deny(c, path, "allowed for Jobs with spec.completionMode Indexed only");
 	} else if (on && completions != batch_parallelism(job)) {
 		admit_check_deny(c, path, "spec.completions (%d) must equal spec.parallelism (%d)",
 				 completions, batch_parallelism(job));
@@ -85,8 +86,8 @@ static void check_write(const struct admit_check *c, const struct api_job *old,
 	queueing_check_unsupported(c, "metadata.annotations", &old->meta, &job->meta);
 	queueing_check_unsupported(c, "spec.template.metadata.annotations",
 				   &old->spec.template_.meta, &job->spec.template_.meta);
-	/* A job that was started with fewer pods than it asked for has that number in its spec,
-	 * also when it is suspended again, until it is restored. */
+	/* A job that was started with fewer pods than requested (partial admission) keeps the lower
+	 * number in its spec until it is restored, even when it is suspended again. */
 	if (create || (batch_is_suspended(job) && changes_pods(old, job))) {
 		check_min_parallelism(c, job);
 		check_equal_completions(c, job);
@@ -101,8 +102,8 @@ static void check_running(const struct admit_check *c, const struct api_job *old
 	    field_map_get(&job->meta.annotations, KUEUE_JOB_MIN_PARALLELISM) != NULL &&
 	    batch_parallelism(old) != batch_parallelism(job)) {
 		admit_check_deny(c, "spec.parallelism",
-				 "field is immutable while the job is not suspended, "
-				 "with " KUEUE_JOB_MIN_PARALLELISM);
+				 "field is immutable while a job with " KUEUE_JOB_MIN_PARALLELISM
+				 " is not suspended");
 	}
 }
 

@@ -5,7 +5,8 @@
 
 #include "webhook/admit/admit.h"
 
-/* CREATE and UPDATE: what Jobs say to the queue, and what of it may not change while they run. */
+/* CREATE and UPDATE: the labels and annotations about queueing, and which of them may not change
+ * while the Job runs. */
 int job_validate(const struct admit_request *q, struct admit_answer *ret, struct err *err);
 
 #endif

@@ -1,8 +1,10 @@
-/* 1. A pod is left alone that has a node, or whose owner queues for it: a Job that was started by
- * its Workload says so in the labels of its pods. An owner is a field that anybody may write, so
- * the Job controller itself, or that of an external framework, must have made the pod.
+/* 1. A pod is not held if it has a node, or if its owner is queued instead: the pods of a Job that
+ *    was started by its Workload carry labels of it. ownerReferences and labels can be written by
+ *    any tenant, so the user must be the Job controller, or the controller of an external
+ *    framework.
  * 2. Without a queue it gets the LocalQueue "default" of its namespace, if there is one.
- * 3. What waits gets label, finalizer, role and gate; the API server allows the gate only now. */
+ * 3. A pod that is held gets label, finalizer, role and gate; the API server allows adding a gate
+ *    only at creation. */
 #include "webhook/admit/jobs/plainpod_mutate.h"
 
 #include "api/core/pod.h"
@@ -16,8 +18,8 @@
 #define PATH_FINALIZERS "/metadata/finalizers"
 #define PATH_ANNOTATIONS "/metadata/annotations"
 
-/* By the names under which kube-controller-manager acts: with an account for each controller (as
- * all common distributions run it), or without. No tenant can have them. */
+/* By the user names of kube-controller-manager: with a service account for each controller (as all
+ * common distributions run it), or without. No tenant can have them. */
 static bool is_made_by_job_controller(const struct api_admission_request *review)
 {
 	return str_streq(review->user.username,
@@ -117,8 +119,9 @@ static void hold(const struct admit_request *q, const struct api_pod *pod, const
 	}
 	if (queueing_owner(q, m) == QUEUED_OWNER_FORGED) {
 		admit_warn(a, q->arena,
-			   "metadata.ownerReferences: the pod queues by itself: \"%s\" is no "
-			   "account of the %s's controller",
+			   "metadata.ownerReferences: the pod is queued by itself, because its "
+			   "creator "
+			   "\"%s\" is not the controller of the %s",
 			   q->review->user.username == NULL ? "" : q->review->user.username,
 			   meta_controller(m)->kind);
 	}

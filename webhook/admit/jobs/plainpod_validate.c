@@ -25,7 +25,7 @@ static void check_group(const struct admit_check *c, const struct api_pod *pod)
 		admit_check_deny(c, QUEUEING_ANNOTATION(KUEUE_POD_GROUP_COUNT),
 				 "required with label " KUEUE_POD_GROUP_NAME);
 	}
-	/* It becomes the name of a Workload. */
+	/* The group's name becomes the name of a Workload. */
 	admit_check_subdomain(c, QUEUEING_LABEL(KUEUE_POD_GROUP_NAME), group);
 	if (count != NULL && (!str_to_i64(str_of(count), &n) || n < 1 || n > INT32_MAX)) {
 		admit_check_deny(c, QUEUEING_ANNOTATION(KUEUE_POD_GROUP_COUNT),
@@ -51,7 +51,7 @@ static void check_write(const struct admit_check *c, const struct api_pod *old,
 	if (group_of(pod) == NULL && prebuilt != NULL &&
 	    field_map_get(&old->meta.labels, KUEUE_PREBUILT_WORKLOAD) == NULL) {
 		admit_check_deny(c, QUEUEING_LABEL(KUEUE_PREBUILT_WORKLOAD),
-				 "only for Jobs and pod groups");
+				 "allowed for Jobs and pod groups only");
 	}
 	queueing_check_unsupported(c, "metadata.annotations", &old->meta, &pod->meta);
 }
@@ -61,8 +61,8 @@ static bool is_unretriable(const struct api_pod *pod)
 	return field_map_is(&pod->meta.annotations, KUEUE_RETRIABLE_IN_GROUP, "false");
 }
 
-/* By these two the scheduler knows that the pod has a Workload. Without them it would go on running
- * when the Workload loses its quota. */
+/* These two show the scheduler that the pod has a Workload. Without them the pod would go on
+ * running when the Workload loses its quota. */
 static void check_marks(const struct admit_check *c, const struct api_pod *old,
 			const struct api_pod *pod)
 {
@@ -91,7 +91,7 @@ static void check_change(const struct admit_check *c, const struct api_pod *old,
 	}
 	if (group_of(pod) != NULL && is_unretriable(old) && !is_unretriable(pod)) {
 		admit_check_deny(c, QUEUEING_ANNOTATION(KUEUE_RETRIABLE_IN_GROUP),
-				 "a group that is not retriable cannot become so");
+				 "cannot change from false: the group is not retriable");
 	}
 	if (!pod_has_gate(pod, KUEUE_GATE_ADMISSION)) {
 		queueing_check_running(c, &old->meta, &pod->meta, "the pod is not gated");

@@ -1,4 +1,4 @@
-/* webhook/admit/jobs/plainpod_validate.h: rules for pods that queue by themselves (Kueue: pod
+/* webhook/admit/jobs/plainpod_validate.h: rules for plain pods that are queued (Kueue: pod
  * integration). Any thread. */
 #ifndef WEBHOOK_ADMIT_JOBS_PLAINPOD_VALIDATE_H
 #define WEBHOOK_ADMIT_JOBS_PLAINPOD_VALIDATE_H

@@ -18,8 +18,7 @@ static int by_key(const void *a, const void *b)
 	return str_cmp(str_of(jdoc_key(x)), str_of(jdoc_key(y)));
 }
 
-/* Unlike a JSON writer's its depth has no limit but that of documents: this is text to be hashed.
- */
+/* Unlike json_out this has no depth limit but that of documents: the text is only hashed. */
 static void add_sorted(struct strbuf *b, const struct jdoc *d);
 
 static void add_members(struct strbuf *b, const struct jdoc *d)

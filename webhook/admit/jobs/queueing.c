@@ -28,7 +28,7 @@ bool queueing_is_same(const char *a, const char *b)
 /* --- owners ------------------------------------------------------------------------------------
  */
 
-/* "Kind.version.group", of any version. */
+/* Whether name, "Kind.version.group", is this kind; the version does not matter. */
 static bool is_integration(struct str name, struct str group, struct str kind)
 {
 	struct str rest = name, first = str_next(&rest, '.');
@@ -65,8 +65,8 @@ static bool has_external_owner(const struct admit_options *o, const struct api_m
 	return false;
 }
 
-/* Kubernetes' own controllers set the owners of what they make by themselves: no tenant acts under
- * their names. */
+/* Kubernetes' own controllers set the ownerReferences of the objects that they create, and no
+ * tenant can have their names. */
 static bool is_external_user(const struct admit_options *o, const char *user)
 {
 	struct str list = str_of(o->integration_users);
@@ -200,10 +200,11 @@ void queueing_check_owner(const struct admit_check *c, const struct api_meta *ol
 	const char *user = c->q->review->user.username;
 
 	if (!had && queues(c, meta) && queueing_owner(c->q, meta) == QUEUED_OWNER_FORGED) {
-		admit_check_deny(c, "metadata.ownerReferences",
-				 "\"%s\" is no account of the %s's controller, which would queue "
-				 "for the job",
-				 user == NULL ? "" : user, meta_controller(meta)->kind);
+		admit_check_deny(
+			c, "metadata.ownerReferences",
+			"\"%s\" is not the controller of the %s: with such an owner the job "
+			"would not be queued",
+			user == NULL ? "" : user, meta_controller(meta)->kind);
 	}
 }
 
@@ -213,6 +214,6 @@ void queueing_check_removal(const struct admit_check *c, const struct api_meta *
 	if (queueing_queue(old) != NULL && queueing_queue(meta) == NULL &&
 	    admit_has_default_queue(c->q->view, c->q->review->namespace_)) {
 		admit_check_deny(c, QUEUEING_LABEL(KUEUE_QUEUE_NAME),
-				 "cannot be removed where there is a LocalQueue \"default\"");
+				 "cannot be removed in a namespace with a LocalQueue \"default\"");
 	}
 }

@@ -69,7 +69,8 @@ static bool names_flavor(const struct api_check_rule *rule, const char *flavor)
 	return false;
 }
 
-/* Was it as wrong before? Such queues were accepted once and can still be changed elsewhere. */
+/* Whether the old object had the same mistake: such queues were accepted once, and their other
+ * fields can still be changed. */
 static bool was_wrong(const struct api_cluster_queue *old, const char *check, const char *flavor)
 {
 	for (size_t i = 0; old != NULL && i < old->spec.admission_checks.checks.n; i++) {
@@ -95,7 +96,7 @@ static void check_rule(const struct admit_check *c, const struct api_cluster_que
 	for (size_t k = 0; k < i; k++) {
 		if (str_streq(queue->spec.admission_checks.checks.v[k].name, rule->name)) {
 			admit_check_deny(c, admit_check_path(c, "%s.name", path),
-					 "\"%s\" is there twice", rule->name);
+					 "\"%s\" is a duplicate", rule->name);
 		}
 	}
 	if (rule->on_flavors.n > RESOURCE_GROUPS_MAX_ITEMS) {

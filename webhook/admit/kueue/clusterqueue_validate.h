@@ -1,4 +1,4 @@
-/* webhook/admit/kueue/clusterqueue_validate.h: ClusterQueues that make sense. Any thread. */
+/* webhook/admit/kueue/clusterqueue_validate.h: validation of ClusterQueues. Any thread. */
 #ifndef WEBHOOK_ADMIT_KUEUE_CLUSTERQUEUE_VALIDATE_H
 #define WEBHOOK_ADMIT_KUEUE_CLUSTERQUEUE_VALIDATE_H
 

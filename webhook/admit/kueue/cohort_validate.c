@@ -16,8 +16,9 @@ int cohort_validate(const struct admit_request *q, struct admit_answer *ret, str
 		resource_groups_check(&c, &cohort.spec.resource_groups, &rules);
 		admit_check_weight(&c, &cohort.spec.fair_sharing);
 		if (rules.has_parent && str_streq(cohort.spec.parent, cohort.meta.name)) {
-			admit_warn(ret, q->arena,
-				   "spec.parentName: a cohort below itself admits nothing");
+			admit_warn(
+				ret, q->arena,
+				"spec.parentName: a cohort that is its own parent admits nothing");
 		}
 	}
 	return verb < 0 ? verb : 0;

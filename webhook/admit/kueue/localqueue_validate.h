@@ -1,4 +1,4 @@
-/* webhook/admit/kueue/localqueue_validate.h: LocalQueues that make sense. Any thread. */
+/* webhook/admit/kueue/localqueue_validate.h: validation of LocalQueues. Any thread. */
 #ifndef WEBHOOK_ADMIT_KUEUE_LOCALQUEUE_VALIDATE_H
 #define WEBHOOK_ADMIT_KUEUE_LOCALQUEUE_VALIDATE_H
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* False: denied; then there may be too many to compare each with each. */
+/* False: denied; there may be too many items for the pairwise checks. */
 static bool check_counts(const struct admit_check *c, const struct api_resource_groups *groups)
 {
 	size_t resources = 0, flavors = 0;
@@ -43,7 +43,7 @@ static bool check_counts(const struct admit_check *c, const struct api_resource_
 	return c->answer->allowed;
 }
 
-/* The group that names the resource before position at of group i; -1: none. */
+/* The group that covers the resource at a place before item `at` of group i; -1: none. */
 static int group_of_resource(const struct api_resource_groups *groups, const char *name, size_t i,
 			     size_t at)
 {
@@ -123,7 +123,7 @@ static void check_flavor(const struct admit_check *c, const char *path,
 
 		if (!str_streq(r->name, g->covered_resources.v[k])) {
 			admit_check_deny(c, admit_check_path(c, "%s.name", at),
-					 "\"%s\" stands where coveredResources has \"%s\"",
+					 "\"%s\" must be \"%s\", as in coveredResources",
 					 r->name != NULL ? r->name : "", g->covered_resources.v[k]);
 		}
 		check_quota(c, at, r, rules);
@@ -142,7 +142,7 @@ static void check_resources(const struct admit_check *c, const struct api_resour
 
 		admit_check_qualified(c, path, list->v[k]);
 		if (other >= 0) {
-			admit_check_deny(c, path, "\"%s\" is in spec.resourceGroups[%d] already",
+			admit_check_deny(c, path, "\"%s\" is already in spec.resourceGroups[%d]",
 					 list->v[k], other);
 		}
 	}
@@ -163,7 +163,7 @@ static void check_group(const struct admit_check *c, const struct api_resource_g
 
 		admit_check_subdomain(c, name, f->name != NULL ? f->name : "");
 		if (other >= 0) {
-			admit_check_deny(c, name, "\"%s\" is in spec.resourceGroups[%d] already",
+			admit_check_deny(c, name, "\"%s\" is already in spec.resourceGroups[%d]",
 					 f->name, other);
 		}
 		check_flavor(c, path, g, f, rules);

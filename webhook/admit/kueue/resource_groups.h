@@ -12,12 +12,12 @@
 
 struct resource_groups_rules {
 	const char *parent_field; /* "cohortName" */
-	bool has_parent;          /* without one there is nobody to borrow from or to lend to */
-	bool may_lend_more;       /* lendingLimit beyond nominalQuota */
+	bool has_parent;          /* without a parent it can neither borrow nor lend */
+	bool may_lend_more;       /* lendingLimit may exceed nominalQuota */
 };
 
-/* Counts; each resource and flavor in one group only; flavors with the covered resources in their
- * order; amounts. */
+/* Checks the counts; that each resource and flavor is in one group only; that flavors list the
+ * covered resources in their order; and the amounts. */
 void resource_groups_check(const struct admit_check *c, const struct api_resource_groups *groups,
 			   const struct resource_groups_rules *rules);
 

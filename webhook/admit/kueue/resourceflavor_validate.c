@@ -16,13 +16,12 @@ static void check_taint(const struct admit_check *c, const struct api_resource_f
 			   t->effect != NULL ? t->effect : "");
 	if (t->value != NULL && !validate_is_label_value(str_of(t->value))) {
 		admit_check_deny(c, admit_check_path(c, "%s.value", path),
-				 "\"%s\" is not the value of a label", t->value);
+				 "\"%s\" is not a valid label value", t->value);
 	}
 	for (size_t k = 0; k < i; k++) {
 		if (str_streq(s->node_taints.v[k].key, t->key) &&
 		    str_streq(s->node_taints.v[k].effect, t->effect)) {
-			admit_check_deny(c, path,
-					 "key and effect are those of spec.nodeTaints[%zu]", k);
+			admit_check_deny(c, path, "same key and effect as spec.nodeTaints[%zu]", k);
 		}
 	}
 }

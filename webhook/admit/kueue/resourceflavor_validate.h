@@ -1,4 +1,4 @@
-/* webhook/admit/kueue/resourceflavor_validate.h: ResourceFlavors that make sense. Any thread. */
+/* webhook/admit/kueue/resourceflavor_validate.h: validation of ResourceFlavors. Any thread. */
 #ifndef WEBHOOK_ADMIT_KUEUE_RESOURCEFLAVOR_VALIDATE_H
 #define WEBHOOK_ADMIT_KUEUE_RESOURCEFLAVOR_VALIDATE_H
 

@@ -6,7 +6,7 @@
 #include "enc/decode.h"
 #include "enc/json/jdoc.h"
 
-/* The parts of which nothing may be overlooked, as text. */
+/* Parts that must not change at all are compared as JSON text. */
 struct raw_check {
 	const char *name;
 	struct str updates;
@@ -80,7 +80,8 @@ static void check_class(const struct admit_check *c, const struct api_priority_r
 	} else if (!str_streq(old->kind, ref->kind)) {
 		admit_check_deny(c, admit_check_path(c, "%s.kind", path), "%s", why);
 	} else if (str_streq(ref->kind, "PriorityClass") && !str_streq(old->name, ref->name)) {
-		/* Running pods have that priority; that of a WorkloadPriorityClass is only ours. */
+		/* Running pods have the priority of a PriorityClass; that of a
+		 * WorkloadPriorityClass is only used by us. */
 		admit_check_deny(c, admit_check_path(c, "%s.name", path), "%s", why);
 	}
 }
@@ -139,7 +140,7 @@ static bool same_usage(const struct field_resources *a, const struct field_resou
 	return same;
 }
 
-/* Where the pods stand may still be decided later: the topology is not compared. */
+/* The topology assignment is not compared: it may be set later. */
 static bool same_admission(const struct api_workload *old, const struct api_workload *w)
 {
 	const struct api_workload_admission *a = old->status.admission, *b = w->status.admission;
@@ -162,7 +163,7 @@ static void check_cluster(const struct admit_check *c, const struct api_workload
 	static const char path[] = "status.clusterName";
 
 	if (old->cluster_name != NULL) {
-		/* An eviction takes it away. */
+		/* An eviction removes it. */
 		if (s->cluster_name != NULL && !str_streq(old->cluster_name, s->cluster_name)) {
 			admit_check_deny(c, path, "field is immutable once set");
 		}

@@ -22,7 +22,7 @@ static int32_t count_of(const struct api_pod_set *set)
 	return set->count == FIELD_NO_I32 ? 1 : set->count;
 }
 
-/* What one pod uses is the usage divided by the count. */
+/* The usage of one pod is the usage of the pod set divided by the count, without remainder. */
 static void check_usage(const struct admit_check *c, const char *path,
 			const struct api_pod_set_assignment *a, int32_t count)
 {
@@ -118,6 +118,6 @@ void workload_status_check(const struct admit_check *c, const struct api_workloa
 	}
 	if (w->status.cluster_name != NULL && w->status.nominated_clusters.n > 0) {
 		admit_check_deny(c, "status.clusterName",
-				 "clusterName and nominatedClusterNames exclude each other");
+				 "clusterName and nominatedClusterNames cannot both be set");
 	}
 }

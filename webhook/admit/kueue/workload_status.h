@@ -1,4 +1,4 @@
-/* webhook/admit/kueue/workload_status.h: the status of a Workload by itself. Any thread. */
+/* webhook/admit/kueue/workload_status.h: consistency of a Workload's status. Any thread. */
 #ifndef WEBHOOK_ADMIT_KUEUE_WORKLOAD_STATUS_H
 #define WEBHOOK_ADMIT_KUEUE_WORKLOAD_STATUS_H
 

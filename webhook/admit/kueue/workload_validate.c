@@ -18,7 +18,8 @@ static void check_amounts(const struct admit_check *c, const char *path,
 		const char *at = admit_check_path(c, "%s[%s]", path, r->v[i].name);
 
 		if (strcmp(r->v[i].name, "pods") == 0) {
-			admit_check_deny(c, at, "pods are counted, they cannot be asked for");
+			admit_check_deny(c, at,
+					 "cannot be requested, the scheduler counts pods itself");
 		}
 		admit_check_not_negative(c, at, &r->v[i].amount);
 	}
@@ -62,7 +63,8 @@ static void check_pod_set(const struct admit_check *c, const struct api_workload
 	for (size_t k = 0; k < i; k++) {
 		if (str_streq(w->spec.pod_sets.v[k].name, s->name)) {
 			admit_check_deny(c, admit_check_path(c, "%s.name", path),
-					 "\"%s\" is the name of spec.podSets[%zu]", s->name, k);
+					 "\"%s\" is already the name of spec.podSets[%zu]", s->name,
+					 k);
 		}
 	}
 	if (count < 0) {
@@ -135,12 +137,12 @@ static void check_gates(const struct admit_check *c, const struct api_workload_s
 		const char *path = admit_check_path(c, "spec.preemptionGates[%zu].name", i);
 
 		if (name == NULL || strlen(name) > MAX_GATE_NAME) {
-			admit_check_deny(c, path, "must have 1 to %d bytes", MAX_GATE_NAME);
+			admit_check_deny(c, path, "must have 1 to %d characters", MAX_GATE_NAME);
 			return;
 		}
 		for (size_t k = 0; k < i; k++) {
 			if (str_streq(s->preemption_gates.v[k].name, name)) {
-				admit_check_deny(c, path, "\"%s\" is there twice", name);
+				admit_check_deny(c, path, "\"%s\" is a duplicate", name);
 			}
 		}
 	}
@@ -153,7 +155,7 @@ static void check_boost(const struct admit_check *c, const struct api_meta *meta
 
 	if (boost != NULL && (!str_to_i64(str_of(boost), &n) || n < INT32_MIN || n > INT32_MAX)) {
 		admit_check_deny(c, "metadata.annotations[" KUEUE_PRIORITY_BOOST "]",
-				 "\"%s\" is not an integer of 32 bits", boost);
+				 "\"%s\" is not a 32-bit integer", boost);
 	}
 }
 

@@ -1,5 +1,5 @@
-/* webhook/admit/kueue/workload_validate.h: Workloads that make sense, and what of them may change
- * when. Any thread. */
+/* webhook/admit/kueue/workload_validate.h: validation of Workloads and of their changes. Any
+ * thread. */
 #ifndef WEBHOOK_ADMIT_KUEUE_WORKLOAD_VALIDATE_H
 #define WEBHOOK_ADMIT_KUEUE_WORKLOAD_VALIDATE_H
 

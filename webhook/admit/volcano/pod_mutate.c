@@ -1,9 +1,10 @@
-/* 1. A forged reservation is removed, whoever schedules the pod.
- * 2. The pod is ours when it names one of our schedulers and no node yet.
- * 3. It opted in by its annotation, else by its namespace.
- * 4. The gate is appended unless one of ours is there; the API server only allows that at creation.
- * 5. A queue that does not exist or is closed is worth a warning: the pod will wait for it. One
- * that the namespace may not use refuses the pod. */
+/* 1. A reservation annotation set by the user is removed, whatever the pod's scheduler.
+ * 2. The pod is ours if it names one of our schedulers and no node yet.
+ * 3. It opts in by its annotation, else by its namespace.
+ * 4. The gate is appended unless the pod has one of ours; the API server allows this only at
+ *    creation.
+ * 5. A queue that does not exist or is closed leads to a warning: the pod will wait for it. A queue
+ *    that the namespace may not use leads to a denial. */
 #include "webhook/admit/volcano/pod_mutate.h"
 
 #include "api/core/pod.h"
@@ -33,7 +34,7 @@ static bool is_ours(const struct admit_options *o, const struct api_pod *pod)
 static bool has_our_gate(const struct api_pod *pod)
 {
 	for (size_t i = 0; i < pod->spec.gates.n; i++) {
-		if (gate_is_ours(pod->spec.gates.v[i].name) != NULL) {
+		if (gate_by_name(pod->spec.gates.v[i].name) != NULL) {
 			return true;
 		}
 	}
@@ -76,7 +77,7 @@ static void add_annotation(struct admit_answer *a, const struct api_pod *pod, co
 	admit_patch_end(a);
 }
 
-/* The queue that the pod will belong to when it needs no PodGroup of somebody else's making. */
+/* The queue of a pod that names no PodGroup. */
 static const char *queue_of(const struct api_pod *pod, const struct admit_namespace *ns)
 {
 	const char *queue = field_map_get(&pod->meta.annotations, KEYS_QUEUE_NAME);
@@ -100,7 +101,7 @@ static void check_queue(const struct admit_request *q, const struct api_pod *pod
 	}
 	queue = admit_find_queue(q->view, name);
 	if (queue == NULL || !admit_queue_is_open(queue)) {
-		a->doubt = name;
+		a->unconfirmed_queue = name;
 	}
 	if (queue == NULL) {
 		admit_warn(a, q->arena,

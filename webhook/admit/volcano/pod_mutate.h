@@ -5,9 +5,9 @@
 
 #include "webhook/admit/admit.h"
 
-/* CREATE of pods of our schedulers that name no node; all else is allowed untouched. A pod opts in
- * by annotation or by its namespace's label (then the annotation is written, too). A reservation
- * annotation that the user brought along is taken off any pod: it is the scheduler's to write. */
+/* CREATE of pods of our schedulers that name no node; all others are allowed unchanged. A pod opts
+ * in by annotation or by its namespace's label (then the annotation is written, too). A reservation
+ * annotation set by the user is removed from any pod: only the scheduler writes it. */
 int pod_mutate(const struct admit_request *q, struct admit_answer *ret, struct err *err);
 
 #endif

@@ -14,11 +14,12 @@ struct growth {
 	bool on_node; /* then the queue's status counts `before` */
 };
 
-/* Since a reservation, or a gate of ours, which is taken off only with a reservation. */
+/* Whether the pod is under the quota of its queue: it has a reservation, or one of our gates, which
+ * is removed only after a reservation. */
 static bool is_held(const struct api_pod *pod)
 {
 	for (size_t i = 0; i < pod->spec.gates.n; i++) {
-		if (gate_is_ours(pod->spec.gates.v[i].name) != NULL) {
+		if (gate_by_name(pod->spec.gates.v[i].name) != NULL) {
 			return true;
 		}
 	}
@@ -36,10 +37,11 @@ static int check_annotation(const struct admit_request *q, struct admit_answer *
 	}
 	row = gate_opt_in(&old.meta.annotations);
 	if (row != NULL && gate_opt_in(&pod.meta.annotations) == NULL && is_held(&old)) {
-		admit_deny_forbidden(a, q->arena,
-				     "metadata.annotations[%s]: the pod is under the quota of its "
-				     "queue until it ends, so the annotation stays",
-				     row->annotation);
+		admit_deny_forbidden(
+			a, q->arena,
+			"metadata.annotations[%s]: required until the pod ends, because "
+			"it is gated or holds quota of its queue",
+			row->annotation);
 	}
 	return 0;
 }
@@ -56,7 +58,7 @@ static bool is_under_quota(const struct api_pod *pod)
 	       field_map_get(&pod->meta.annotations, KEYS_RESERVED) != NULL;
 }
 
-/* The former object decides: a resize that changes annotations as well is not believed. */
+/* The old object decides: annotations that the resize request changes are not trusted. */
 static const struct api_queue *queue_of(const struct admit_request *q, const struct api_pod *old)
 {
 	const char *name = field_map_get(&old->meta.annotations, KEYS_RESERVED);
@@ -67,8 +69,8 @@ static const struct api_queue *queue_of(const struct admit_request *q, const str
 	return name == NULL ? NULL : admit_find_queue(q->view, name);
 }
 
-/* Quota that is reserved for pods without a node is given away as well: to grow into it would have
- * those pods withdrawn. */
+/* Quota reserved for pods without a node is counted as used: growing into it would revoke the
+ * reservations of those pods. */
 static struct quantity amount_used(const struct api_queue *queue, const char *resource)
 {
 	const struct quantity *allocated = field_resources_get(&queue->status.allocated, resource);
@@ -96,17 +98,19 @@ static void check_level(const struct admit_request *q, const struct api_queue *q
 	quantity_format(*limit, has);
 	quantity_format(g->after, asks);
 	if (quantity_cmp(g->after, *limit) > 0) {
-		admit_deny_forbidden(a, q->arena,
-				     "spec.containers: the pod would ask for %s %s, queue \"%s\" "
-				     "has a capability of %s",
-				     asks, g->resource, queue->meta.name, has);
+		admit_deny_forbidden(
+			a, q->arena,
+			"spec.containers: the pod would request %s %s, but queue \"%s\" "
+			"has a capability of %s",
+			asks, g->resource, queue->meta.name, has);
 	} else if (g->on_node && quantity_cmp(quantity_add(used, g->after),
 					      quantity_add(*limit, g->before)) > 0) {
 		quantity_format(used, uses);
-		admit_deny_forbidden(a, q->arena,
-				     "spec.containers: the pod would ask for %s %s, queue \"%s\" "
-				     "has a capability of %s and its pods have %s already",
-				     asks, g->resource, queue->meta.name, has, uses);
+		admit_deny_forbidden(
+			a, q->arena,
+			"spec.containers: the pod would request %s %s, but queue \"%s\" "
+			"has a capability of %s, and its pods use %s",
+			asks, g->resource, queue->meta.name, has, uses);
 	}
 }
 

@@ -39,7 +39,7 @@ static void check_queue(const struct admit_request *q, const struct api_pod_grou
 	}
 	queue = admit_find_queue(q->view, name);
 	if (queue == NULL || !admit_queue_is_open(queue)) {
-		a->doubt = name;
+		a->unconfirmed_queue = name;
 	}
 	if (queue == NULL) {
 		admit_deny_invalid(a, q->arena, "spec.queue: queue \"%s\" does not exist", name);
@@ -51,13 +51,13 @@ static void check_queue(const struct admit_request *q, const struct api_pod_grou
 	}
 }
 
-/* A PodGroup that is created there waits and says why; one that is moved there would take members
- * that run with it. */
+/* A PodGroup created in such a queue waits with a reason; one moved there would take along its
+ * running members, so that is refused. */
 static void check_leaf(const struct admit_check *c, const char *queue)
 {
 	if (queue_tree_has_children(c->q->view, queue)) {
 		admit_check_deny(c, "spec.queue",
-				 "queue \"%s\" has children, and takes no PodGroups itself", queue);
+				 "queue \"%s\" has children, so it cannot have PodGroups", queue);
 	}
 }
 
@@ -74,7 +74,7 @@ static bool equal_counts(const struct field_int_map *a, const struct field_int_m
 	return true;
 }
 
-/* old: NULL when it is new. What was stored before these rules may stay as it is. */
+/* old: NULL at creation. A value stored before these rules existed may stay as it is. */
 static void check_minimums(const struct admit_check *c, const struct api_pod_group_spec *spec,
 			   const struct api_pod_group_spec *old)
 {
@@ -109,7 +109,7 @@ static bool names_two_tiers(const struct api_network_topology *t)
 static void check_topology(const struct admit_request *q, const struct api_pod_group *group,
 			   struct admit_answer *a)
 {
-	static const char why[] = "highestTierAllowed and highestTierName exclude each other";
+	static const char why[] = "highestTierAllowed and highestTierName cannot both be set";
 
 	if (names_two_tiers(group->spec.network_topology)) {
 		admit_deny_invalid(a, q->arena, "spec.networkTopology: %s", why);

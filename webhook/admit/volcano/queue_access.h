@@ -5,9 +5,9 @@
 
 #include "webhook/admit/admit.h"
 
-/* The nearest queue, upwards from `queue`, that the namespace may not use; a selector that does not
- * parse is for no namespace. NULL: it may use them all, or is not known here yet: the scheduler
- * decides again. */
+/* The nearest queue, from `queue` upwards, that the namespace may not use; a selector that does not
+ * parse excludes every namespace. NULL: it may use them all, or is not known here yet (the
+ * scheduler checks again). */
 const struct api_queue *queue_access_bar(const struct admit_request *q, const char *ns,
 					 const struct api_queue *queue);
 /* Denies a Queue with a selector that does not parse. */

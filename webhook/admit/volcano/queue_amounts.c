@@ -2,7 +2,7 @@
 
 #define NANO_PER_UNIT 1000000000
 
-/* Resources of vendors are counted in whole units; those of Kubernetes itself need not be. */
+/* Extended resources are integers; Kubernetes' own resources need not be. */
 static bool is_extended(const char *name)
 {
 	return strchr(name, '/') != NULL && strstr(name, "kubernetes.io/") == NULL &&
@@ -27,7 +27,7 @@ static void check_list(const struct admit_request *q, const char *path,
 			admit_deny_invalid(a, q->arena, "%s.%s: %s is negative", path, r->name,
 					   text_of(r->amount, text));
 		} else if (is_extended(r->name) && r->amount.nano % NANO_PER_UNIT != 0) {
-			admit_deny_invalid(a, q->arena, "%s.%s: %s is not a whole number", path,
+			admit_deny_invalid(a, q->arena, "%s.%s: %s is not an integer", path,
 					   r->name, text_of(r->amount, text));
 		}
 	}
@@ -43,9 +43,10 @@ static void check_guarantee(const struct admit_request *q, const struct api_queu
 		const struct quantity *d = field_resources_get(&spec->deserved, g->name);
 
 		if (d == NULL) {
-			admit_deny_invalid(a, q->arena,
-					   "spec.guarantee.resource.%s: not in spec.deserved",
-					   g->name);
+			admit_deny_invalid(
+				a, q->arena,
+				"spec.guarantee.resource.%s: required in spec.deserved, too",
+				g->name);
 		} else if (quantity_cmp(g->amount, *d) > 0) {
 			admit_deny_invalid(
 				a, q->arena,

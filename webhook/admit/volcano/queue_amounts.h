@@ -5,8 +5,8 @@
 
 #include "webhook/admit/admit.h"
 
-/* Nothing negative, extended resources whole; what is guaranteed is deserved; what is deserved is
- * within the capability where that names the resource. */
+/* Nothing is negative, extended resources are integers, guarantee is within deserved, and deserved
+ * is within the capability where that names the resource. */
 void queue_amounts_check(const struct admit_request *q, const struct api_queue *queue,
 			 struct admit_answer *ret);
 bool queue_amounts_equal(const struct field_resources *a, const struct field_resources *b);

@@ -33,8 +33,8 @@ static bool check_weights(const struct admit_request *q, const char *path, const
 	return true;
 }
 
-/* "a/b" leads through "a", and "a" through "a". */
-static bool leads_through(const char *path, const char *prefix)
+/* Whether prefix is path itself or an ancestor of it: "a" of "a/b" and of "a". */
+static bool is_at_or_below(const char *path, const char *prefix)
 {
 	size_t len = strlen(prefix);
 
@@ -54,17 +54,18 @@ void queue_hierarchy_check(const struct admit_request *q, const struct api_queue
 	}
 	for (size_t i = 0; i < q->view->queue_count; i++) {
 		const struct api_queue *other = q->view->queues[i];
-		const char *theirs = field_map_get(&other->meta.annotations, KEYS_HIERARCHY);
+		const char *other_path = field_map_get(&other->meta.annotations, KEYS_HIERARCHY);
 
-		if (theirs == NULL || theirs[0] == '\0' ||
+		if (other_path == NULL || other_path[0] == '\0' ||
 		    str_streq(other->meta.name, queue->meta.name)) {
 			continue;
 		}
-		if (leads_through(path, theirs) || leads_through(theirs, path)) {
-			admit_deny_invalid(ret, q->arena,
-					   "annotation %s: \"%s\" and \"%s\" of queue \"%s\" lead "
-					   "through one another",
-					   KEYS_HIERARCHY, path, theirs, other->meta.name);
+		if (is_at_or_below(path, other_path) || is_at_or_below(other_path, path)) {
+			admit_deny_invalid(
+				ret, q->arena,
+				"annotation %s: \"%s\" and \"%s\" of queue \"%s\": one path "
+				"contains the other",
+				KEYS_HIERARCHY, path, other_path, other->meta.name);
 			return;
 		}
 	}

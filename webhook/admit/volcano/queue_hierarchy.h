@@ -4,8 +4,8 @@
 
 #include "webhook/admit/admit.h"
 
-/* Path and weights are equally deep, weights are positive numbers, and no queue's path leads
- * through another queue. */
+/* Path and weights have the same number of parts, weights are positive numbers, and no queue's path
+ * contains the path of another queue. */
 void queue_hierarchy_check(const struct admit_request *q, const struct api_queue *queue,
 			   struct admit_answer *ret);
 

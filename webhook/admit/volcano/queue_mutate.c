@@ -47,9 +47,8 @@ static void set_annotation(struct admit_answer *a, const char *key, const char *
 	admit_patch_end(a);
 }
 
-/* Paths of hierarchical fairness start at the root queue, whose weight is 1. */
-static void root_hierarchy(const struct api_queue *queue, struct arena *arena,
-			   struct admit_answer *a)
+/* Hierarchy paths start at the root queue, which has weight 1: prepends it where it is missing. */
+static void prepend_root(const struct api_queue *queue, struct arena *arena, struct admit_answer *a)
 {
 	const char *path = field_map_get(&queue->meta.annotations, KEYS_HIERARCHY);
 	const char *weights = field_map_get(&queue->meta.annotations, KEYS_HIERARCHY_WEIGHTS);
@@ -79,7 +78,7 @@ int queue_mutate(const struct admit_request *q, struct admit_answer *ret, struct
 		return r;
 	}
 	default_spec(&queue, shape.has_spec, ret);
-	root_hierarchy(&queue, q->arena, ret);
+	prepend_root(&queue, q->arena, ret);
 	admit_patch_close(ret);
 	return 0;
 }

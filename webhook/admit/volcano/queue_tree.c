@@ -29,7 +29,7 @@ bool queue_tree_has_pods(const struct api_queue *queue)
 	return pods != NULL && !quantity_is_zero(*pods);
 }
 
-/* Levels below the root queue; 0: the walk met `below` or did not end. */
+/* Levels below the root queue; 0: the chain of parents contains `below` or does not end. */
 static unsigned depth_of(const struct admit_view *v, const struct api_queue *queue,
 			 const char *below)
 {
@@ -47,7 +47,7 @@ static unsigned depth_of(const struct admit_view *v, const struct api_queue *que
 	return depth;
 }
 
-/* Is `queue` somewhere below `name`? ret_levels: how far. */
+/* Whether `queue` is below `name`; *ret_levels: by how many levels. */
 static bool is_below(const struct admit_view *v, const struct api_queue *queue, const char *name,
 		     unsigned *ret_levels)
 {
@@ -86,7 +86,8 @@ static void check_depth(const struct admit_request *q, const struct api_queue *q
 	unsigned below;
 
 	if (depth == 0) {
-		admit_deny_invalid(a, q->arena, "spec.parent: queue \"%s\" is below \"%s\" itself",
+		admit_deny_invalid(a, q->arena,
+				   "spec.parent: queue \"%s\" is a descendant of \"%s\"",
 				   queue_tree_parent(queue), name);
 		return;
 	}
@@ -115,14 +116,14 @@ void queue_tree_check_place(const struct admit_request *q, const struct api_queu
 	if (!str_streq(parent, KEYS_ROOT_QUEUE)) {
 		up = admit_find_queue(q->view, parent);
 		if (up == NULL) {
-			ret->doubt = parent;
+			ret->unconfirmed_queue = parent;
 			admit_deny_invalid(ret, q->arena,
 					   "spec.parent: queue \"%s\" does not exist", parent);
 			return;
 		}
 		if (!queue_tree_has_children(q->view, parent) && queue_tree_has_pods(up)) {
 			admit_deny_invalid(ret, q->arena,
-					   "spec.parent: queue \"%s\" has pods and so cannot get "
+					   "spec.parent: queue \"%s\" has pods, so it cannot have "
 					   "children",
 					   parent);
 			return;
@@ -131,7 +132,7 @@ void queue_tree_check_place(const struct admit_request *q, const struct api_queu
 	check_depth(q, queue, ret);
 }
 
-/* The nearest ancestor whose capability names the resource. */
+/* The limit of the nearest ancestor with a capability for the resource. */
 static const struct quantity *limit_above(const struct admit_view *v, const struct api_queue *queue,
 					  const char *resource, const char **ret_name)
 {
@@ -167,15 +168,16 @@ static void check_capability(const struct admit_request *q, const struct api_que
 		if (limit != NULL && quantity_cmp(c->amount, *limit) > 0) {
 			quantity_format(c->amount, own);
 			quantity_format(*limit, other);
-			admit_deny_invalid(a, q->arena,
-					   "spec.capability.%s: %s is more than queue \"%s\" above "
-					   "has (%s)",
-					   c->name, own, name, other);
+			admit_deny_invalid(
+				a, q->arena,
+				"spec.capability.%s: %s is more than ancestor queue \"%s\" "
+				"has (%s)",
+				c->name, own, name, other);
 		}
 	}
 }
 
-/* Descendants were checked against what limited them before: now against this queue. */
+/* The new capability against one descendant: until now another queue limited it. */
 static void check_descendant(const struct admit_request *q, const struct api_queue *queue,
 			     const struct api_queue *below, struct admit_answer *a)
 {
@@ -189,10 +191,11 @@ static void check_descendant(const struct admit_request *q, const struct api_que
 		if (theirs != NULL && quantity_cmp(*theirs, c->amount) > 0) {
 			quantity_format(c->amount, own);
 			quantity_format(*theirs, other);
-			admit_deny_invalid(a, q->arena,
-					   "spec.capability.%s: %s is less than queue \"%s\" below "
-					   "has (%s)",
-					   c->name, own, below->meta.name, other);
+			admit_deny_invalid(
+				a, q->arena,
+				"spec.capability.%s: %s is less than descendant queue \"%s\" "
+				"has (%s)",
+				c->name, own, below->meta.name, other);
 		}
 	}
 }
@@ -251,11 +254,11 @@ static void check_sums(const struct admit_request *q, const struct api_queue *pa
 		if (quantity_cmp(sum, list->v[i].amount) > 0) {
 			quantity_format(list->v[i].amount, have);
 			quantity_format(sum, want);
-			admit_deny_invalid(
-				a, q->arena,
-				"%s.%s: the children of queue \"%s\" sum up to %s, it has "
-				"%s",
-				path, list->v[i].name, parent->meta.name, want, have);
+			admit_deny_invalid(a, q->arena,
+					   "%s.%s: the sum of the children of queue \"%s\" is %s, "
+					   "more than its "
+					   "%s",
+					   path, list->v[i].name, parent->meta.name, want, have);
 		}
 	}
 }

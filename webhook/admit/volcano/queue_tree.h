@@ -1,6 +1,6 @@
-/* webhook/admit/volcano/queue_tree.h: a queue among its ancestors, siblings and descendants. The
- * view holds the other queues and perhaps an older form of this one, which is not looked at. Any
- * thread. */
+/* webhook/admit/volcano/queue_tree.h: rules between a queue and its ancestors, siblings and
+ * descendants. The view has the other queues, and perhaps an older form of this one, which is
+ * ignored. Any thread. */
 #ifndef WEBHOOK_ADMIT_VOLCANO_QUEUE_TREE_H
 #define WEBHOOK_ADMIT_VOLCANO_QUEUE_TREE_H
 
@@ -14,8 +14,8 @@ bool queue_tree_has_children(const struct admit_view *v, const char *name);
 /* Pods allocated, as the queue's status says. */
 bool queue_tree_has_pods(const struct api_queue *queue);
 
-/* The parent exists, is not the queue itself or below it, can have children, and the tree stays
- * within the depth allowed. */
+/* The parent exists, is neither the queue itself nor below it, and can have children; the tree is
+ * no deeper than allowed. */
 void queue_tree_check_place(const struct admit_request *q, const struct api_queue *queue,
 			    struct admit_answer *ret);
 /* Capability against the nearest ancestor and all descendants that limit the same resource; the

@@ -7,7 +7,7 @@
 #include "webhook/admit/volcano/queue_hierarchy.h"
 #include "webhook/admit/volcano/queue_tree.h"
 
-/* The controller moves a queue through Closing; people ask for Open or Closed. */
+/* Closing is set by the controller only; users set Open or Closed. */
 static void check_state(const struct admit_request *q, const struct api_queue *queue,
 			const struct api_queue *old, struct admit_answer *a)
 {

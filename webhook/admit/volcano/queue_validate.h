@@ -1,4 +1,4 @@
-/* webhook/admit/volcano/queue_validate.h: queues that make sense alone and in their tree. Any
+/* webhook/admit/volcano/queue_validate.h: validation of queues, alone and in their tree. Any
  * thread. */
 #ifndef WEBHOOK_ADMIT_VOLCANO_QUEUE_VALIDATE_H
 #define WEBHOOK_ADMIT_VOLCANO_QUEUE_VALIDATE_H

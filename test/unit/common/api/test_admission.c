@@ -88,7 +88,7 @@ static void test_ask_is_read_back(void **state)
 	struct api_admission_request back;
 	(void)state;
 
-	admission_ask(&r, &body);
+	admission_format_request(&r, &body);
 	assert_int_equal(admission_parse(strbuf_str(&body), arena, &back, NULL), 0);
 	assert_string_equal(back.name, "n");
 	assert_true(str_eq(back.object, r.object));
@@ -109,7 +109,7 @@ static void test_allowed_with_patch(void **state)
 	struct api_admission_response back;
 	(void)state;
 
-	admission_respond(&r, &body);
+	admission_format_response(&r, &body);
 	assert_string_equal(
 		body.p, "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/v1\","
 			"\"response\":{\"uid\":\"u\",\"allowed\":true,\"patchType\":"
@@ -131,7 +131,7 @@ static void test_denied(void **state)
 	struct api_admission_response back;
 	(void)state;
 
-	admission_respond(&r, &body);
+	admission_format_response(&r, &body);
 	assert_int_equal(admission_parse_response(strbuf_str(&body), arena, &back, NULL), 0);
 	assert_false(back.allowed);
 	assert_int_equal(back.code, 403);
@@ -187,7 +187,7 @@ static void test_warning_limit(void **state)
 		struct api_admission_response back;
 
 		r.warnings.n = n;
-		admission_respond(&r, &body);
+		admission_format_response(&r, &body);
 		assert_int_equal(admission_parse_response(strbuf_str(&body), arena, &back, NULL),
 				 0);
 		assert_int_equal(back.warnings.n, ADMISSION_MAX_WARNINGS);

@@ -113,7 +113,7 @@ static void test_whether_the_same_again_may_work(void **state)
 {
 	static const struct {
 		int status;
-		bool refused, passing;
+		bool refused, transient;
 	} rows[] = {
 		{ 0, false, true },   { 200, false, false }, { 400, true, false },
 		{ 401, false, true }, { 403, true, false },  { 404, false, false },
@@ -127,7 +127,7 @@ static void test_whether_the_same_again_may_work(void **state)
 		int code = rest_result(&result, NULL);
 
 		assert_int_equal(rest_is_refused(code, &result), rows[i].refused);
-		assert_int_equal(rest_is_passing(rows[i].status), rows[i].passing);
+		assert_int_equal(rest_is_transient(rows[i].status), rows[i].transient);
 	}
 }
 

@@ -248,9 +248,9 @@ static void test_a_longer_backoff_and_its_end(void **state)
 	int64_t longer[] = { 10 * MS, 20 * MS, 40 * MS, 80 * MS, 160 * MS, 200 * MS, 200 * MS };
 	(void)state;
 
-	workqueue_hurry(wq, str_of("a")); /* unknown: no effect */
+	workqueue_make_ready(wq, str_of("a")); /* unknown: no effect */
 	add(wq, "a");
-	workqueue_hurry(wq, str_of("a"));
+	workqueue_make_ready(wq, str_of("a"));
 	for (size_t i = 0; i < ARRAY_LEN(longer); i++) {
 		assert_string_equal(next(wq), "a");
 		workqueue_retry_up_to(wq, str_of("a"), 200 * MS);
@@ -259,11 +259,11 @@ static void test_a_longer_backoff_and_its_end(void **state)
 		clock_fake_advance(&now, longer[i]);
 	}
 	assert_string_equal(next(wq), "a");
-	workqueue_retry(wq, str_of("a")); /* another failure: its own end */
-	workqueue_hurry(wq, str_of("a")); /* in work: no effect */
+	workqueue_retry(wq, str_of("a"));      /* another failure: its own end */
+	workqueue_make_ready(wq, str_of("a")); /* in work: no effect */
 	done(wq, "a");
 	assert_int_equal(workqueue_wake_at(wq) - clock_mono(&now.base), 40 * MS);
-	workqueue_hurry(wq, str_of("a"));
+	workqueue_make_ready(wq, str_of("a"));
 	assert_string_equal(next(wq), "a");
 	assert_string_equal(next(wq), "-");
 	done(wq, "a");

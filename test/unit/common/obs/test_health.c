@@ -68,7 +68,7 @@ static void test_routes(void **state)
 		  "readyz check failed\n" },
 		{ "/readyz/quota", "", HTTP_GET, 503, "[-]quota failed: no quota plugin\n" },
 		{ "/readyz/ping", "", HTTP_GET, 200, "ok" },
-		{ "/readyz", "", HTTP_POST, 405, "only GET\n" },
+		{ "/readyz", "", HTTP_POST, 405, "only GET is allowed\n" },
 		{ "/", "", HTTP_GET, 0, NULL },
 		{ "", "", HTTP_GET, 0, NULL },
 		{ "/healthzz", "", HTTP_GET, 0, NULL },

@@ -139,7 +139,9 @@ static void test_readyz_names_what_is_stale(void **state)
 	f.stale_since = clock_mono(&f.clock.base);
 	f.stale = "pods";
 	clock_fake_advance(&f.clock, 123 * CLOCK_NS_PER_S);
-	assert_int_equal(get(&f, "/readyz", "watch failed: pods: nothing heard for 123 s"), 503);
+	assert_int_equal(
+		get(&f, "/readyz", "watch failed: pods: no contact with the API server for 123 s"),
+		503);
 	assert_int_equal(get(&f, "/livez", NULL), 200);
 	f.stale = NULL;
 	assert_int_equal(get(&f, "/readyz", NULL), 200);

@@ -9,7 +9,8 @@
 
 static struct object_write_target target;
 
-static void begin_spec(struct write_fixture *f, enum http_method method, bool yields, bool insists)
+static void begin_spec(struct write_fixture *f, enum http_method method, bool keeps_foreign_fields,
+		       bool retries_refused)
 {
 	struct object_write_spec spec = { .request = SCHED_REQ_QUEUE,
 					  .resource = SCHED_QUEUES,
@@ -18,8 +19,8 @@ static void begin_spec(struct write_fixture *f, enum http_method method, bool yi
 					  .path = "/x",
 					  .content_type = "application/json",
 					  .body = STR_LIT("{}"),
-					  .yields = yields,
-					  .insists = insists };
+					  .keeps_foreign_fields = keeps_foreign_fields,
+					  .retries_refused = retries_refused };
 	struct pool_options base;
 
 	write_fixture_init(f);

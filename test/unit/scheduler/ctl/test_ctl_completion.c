@@ -144,23 +144,24 @@ static void test_lines_of_zsh_and_fish(void **state)
 {
 	static const char *const zsh[] = {
 		"#compdef headgatectl\n",
-		"\t\t'close:close a Queue\\: it gives no quota and takes reservations back'\n",
-		"\t\t\t'(-k --kubeconfig)'{-k+,--kubeconfig=}'[How to reach the "
-		"cluster]:FILE:_files' \\\n",
-		"\t\t\t'*'{-f+,--filename=}'[Look at these manifests",
-		"\t\t\t'(-o --output)'{-o+,--output=}'[How to print]:table|json:(table json)' \\\n",
+		"\t\t'close:close a Queue\\: it gives no more quota and revokes reservations'\n",
+		"\t\t\t'(-k --kubeconfig)'{-k+,--kubeconfig=}'[Path of the "
+		"kubeconfig file]:FILE:_files' \\\n",
+		"\t\t\t'*'{-f+,--filename=}'[Read these manifests",
+		"\t\t\t'(-o --output)'{-o+,--output=}'[Output format]:table|json:(table json)' "
+		"\\\n",
 		"\t\t\t'--until-stable[Run cycles",
 		"\t\t\t'*:argument:(pod workload job)'\n",
 		"\t\t\t'--config=[Kueue'\\''s configuration file",
 		NULL
 	};
 	static const char *const fish[] = {
-		"complete -c headgatectl -n __fish_use_subcommand -a drain -d 'take our gates off",
+		"complete -c headgatectl -n __fish_use_subcommand -a drain -d 'remove Headgate",
 		"complete -c headgatectl -n '__fish_seen_subcommand_from explain' -a 'pod workload "
 		"job'\n",
-		"from explain' -l output -s o -x -a 'table json' -d 'How to print'\n",
-		"from explain' -l kubeconfig -s k -r -F -d 'How to reach the cluster'\n",
-		"from list' -l all-namespaces -s A -d 'Of all namespaces'\n",
+		"from explain' -l output -s o -x -a 'table json' -d 'Output format'\n",
+		"from explain' -l kubeconfig -s k -r -F -d 'Path of the kubeconfig file'\n",
+		"from list' -l all-namespaces -s A -d 'List objects of all namespaces'\n",
 		"from list' -l clusterqueue -s c -x -d ",
 		"complete -c headgatectl -n '__fish_seen_subcommand_from simulate' -F\n",
 		NULL

@@ -71,15 +71,15 @@ static void test_tables(void **state)
 		{ "list workloads -n team",
 		  "NAMESPACE   NAME    JOB TYPE    JOB NAME   LOCALQUEUE   CLUSTERQUEUE   STATUS   "
 		  "  "
-		  "     PLACE IN QUEUE   EXEC TIME   AGE\n"
+		  "     POSITION IN QUEUE   EXEC TIME   AGE\n"
 		  "team        done    <none>      <none>     lq           cq             FINISHED "
 		  "  "
-		  "     -                60s         3m\n"
+		  "     -                   60s         3m\n"
 		  "team        job-x   job.batch   x          lq           cq             PENDING  "
 		  "  "
-		  "     1                -           0s\n"
+		  "     1                   -           0s\n"
 		  "team        runs    <none>      <none>     lq           cq             "
-		  "QUOTARESERVED   -                -           3m\n" },
+		  "QUOTARESERVED   -                   -           3m\n" },
 		{ "list cohorts", "NAME   PARENT   AGE\nside   all      3m\n" },
 		{ "list rf", "NAME   NODE LABELS   AGE\nf      <none>        <unknown>\n"
 			     "gpu    a=x, b=y      3m\n" },

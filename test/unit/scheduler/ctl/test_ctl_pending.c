@@ -39,25 +39,25 @@ static int end(void **state)
 	return 0;
 }
 
-#define HEAD "CLUSTERQUEUE   PLACE   WORKLOAD   PRIORITY   LOCALQUEUE   PLACE THERE\n"
+#define HEAD "CLUSTERQUEUE   POSITION   WORKLOAD   PRIORITY   LOCALQUEUE   POSITION IN LOCALQUEUE\n"
 
 static void test_tables(void **state)
 {
 	static const struct {
 		const char *line, *out;
 	} rows[] = {
-		{ "", HEAD "cq             1       team/a     7          lq           1\n"
-			   "cq             2       team/z     5          two          1\n"
-			   "cq             3       team/b     1          lq           2\n" },
+		{ "", HEAD "cq             1          team/a     7          lq           1\n"
+			   "cq             2          team/z     5          two          1\n"
+			   "cq             3          team/b     1          lq           2\n" },
 		{ "localqueue team/lq",
-		  HEAD "cq             1       team/a     7          lq           1\n"
-		       "cq             3       team/b     1          lq           2\n" },
+		  HEAD "cq             1          team/a     7          lq           1\n"
+		       "cq             3          team/b     1          lq           2\n" },
 		{ "lq two -n team",
-		  HEAD "cq             2       team/z     5          two          1\n" },
+		  HEAD "cq             2          team/z     5          two          1\n" },
 		{ "clusterqueue cq --offset=1 --limit=1",
-		  HEAD "cq             2       team/z     5          two          1\n" },
+		  HEAD "cq             2          team/z     5          two          1\n" },
 		{ "lq team/lq --offset=1",
-		  HEAD "cq             3       team/b     1          lq           2\n" },
+		  HEAD "cq             3          team/b     1          lq           2\n" },
 		{ "cq empty", "" },
 		{ "cq cq --limit=0", "" },
 	};

@@ -154,10 +154,10 @@ static void test_removals_without_effect_are_reported(void **state)
 		{ "simulate --cycles 2 --delete-after 2:Workload/team/w @quota", NULL },
 		{ "simulate --until-stable --delete-after 9:Workload/team/w @quota", NULL },
 		{ "simulate --delete-after 2:Workload/team/w @quota",
-		  "headgatectl: warning: --delete-after 2:Workload/team/w: not removed, the run "
+		  "headgatectl: warning: --delete-after 2:Workload/team/w: not deleted, the run "
 		  "ended after cycle 1\n" },
 		{ "simulate --cycles 3 --delete-after 4:Workload/team/w @quota",
-		  "headgatectl: warning: --delete-after 4:Workload/team/w: not removed, the run "
+		  "headgatectl: warning: --delete-after 4:Workload/team/w: not deleted, the run "
 		  "ended after cycle 3\n" },
 		{ "simulate --delete-after 1:Workload/team/x @quota",
 		  "headgatectl: warning: --delete-after 1:Workload/team/x: no such object\n" },

@@ -64,10 +64,10 @@ static void test_one_that_fails_does_not_hold_up_others(void **state)
 	(void)state;
 	assert_true(ca_bundles_set(b, A, STR_LIT("{\"webhooks\":[" WEBHOOK("x", "") "]}")));
 	assert_true(ca_bundles_set(b, B, STR_LIT("{\"webhooks\":[" WEBHOOK("x", "") "]}")));
-	ca_bundles_put_off(b, A, 10);
-	ca_bundles_put_off(b, STR_LIT("/m/absent"), 10);
+	ca_bundles_defer(b, A, 10);
+	ca_bundles_defer(b, STR_LIT("/m/absent"), 10);
 	expect(b, 9, "/m/b", patch, 0);
-	ca_bundles_put_off(b, B, 12);
+	ca_bundles_defer(b, B, 12);
 	expect(b, 9, NULL, NULL, 10);
 	expect(b, 10, "/m/a", patch, 0);
 	ca_bundles_remove(b, A);

@@ -216,12 +216,12 @@ static void test_mistakes_are_named(void **state)
 	static const struct {
 		const char *words[5], *says;
 	} rows[] = {
-		{ { "x" }, "--tls-cert-file and --tls-private-key-file are needed" },
-		{ { "x", "--tls-cert-file=c" }, "--tls-private-key-file are needed" },
+		{ { "x" }, "--tls-cert-file and --tls-private-key-file are required" },
+		{ { "x", "--tls-cert-file=c" }, "--tls-private-key-file are required" },
 		{ { "x", "--cert-mode=magic" }, "--cert-mode: \"magic\"" },
 		{ { "x", "--cert-mode=secret" }, "--webhook-service-name or --webhook-url" },
 		{ { "x", "--cert-mode=secret", "--webhook-url=u", "--tls-cert-file=c" },
-		  "takes no files" },
+		  "does not allow certificate files" },
 		{ { "x", "--cert-mode=secret", "--webhook-url=u", "--offline" },
 		  "needs an API server" },
 		{ { "x", "--port=65536" }, "--port: \"65536\"" },

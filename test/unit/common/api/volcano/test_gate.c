@@ -47,12 +47,12 @@ static void test_rows(void **state)
 	assert_string_equal(gate_at(0)->gate, CANONICAL);
 	for (size_t i = 0; gate_at(i) != NULL; i++) {
 		assert_int_equal(gate_index(gate_at(i)), i);
-		assert_ptr_equal(gate_is_ours(gate_at(i)->gate), gate_at(i));
+		assert_ptr_equal(gate_by_name(gate_at(i)->gate), gate_at(i));
 	}
 	assert_null(gate_at(GATE_NONE));
 	assert_int_equal(gate_index(NULL), GATE_NONE);
-	assert_null(gate_is_ours("kueue.x-k8s.io/admission"));
-	assert_null(gate_is_ours(NULL));
+	assert_null(gate_by_name("kueue.x-k8s.io/admission"));
+	assert_null(gate_by_name(NULL));
 }
 
 int main(void)

@@ -77,11 +77,11 @@ static void test_each_protection_has_its_words(void **state)
 								    "prio=1 holds=default\n"
 								    "workload ns/b3 queue=b cpu=2 "
 								    "prio=7 holds=default\n",
-	       "ns/b2 could be: preempting all that could be is not enough\n"
-	       "ns/b1 protected: a would borrow, and may for that preempt only priorities up to "
+	       "ns/b2 could be: preempting all candidates is not enough\n"
+	       "ns/b1 protected: a would borrow, and may then only preempt priorities up to "
 	       "its "
 	       "maxPriorityThreshold 1\n"
-	       "ns/b3 protected: a would borrow, and may for that preempt only priorities below 5\n"
+	       "ns/b3 protected: a would borrow, and may then only preempt priorities below 5\n"
 	       "ns/own protected: withinClusterQueue of a is Never\n");
 	expect("option fair_sharing=true\n" PAIR(
 		       "reclaim=Any") "workload ns/own queue=a cpu=3 holds=default\n"
@@ -97,7 +97,7 @@ static void test_each_protection_has_its_words(void **state)
 	       "workload ns/b1 queue=b cpu=5 holds=default\n"
 	       "workload ns/h1 queue=held cpu=2 holds=default\n",
 	       "ns/b1 protected: cohort side does not borrow\n"
-	       "ns/h1 protected: held is not active, and preemption leaves its workloads alone\n");
+	       "ns/h1 protected: held is not active, and its workloads are not preempted\n");
 }
 
 int main(void)

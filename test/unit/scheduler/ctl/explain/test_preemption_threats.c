@@ -64,7 +64,7 @@ static void test_which_queues_could_preempt_it(void **state)
 	expect("option fair_sharing=true\n" THREE(
 		       "", "reclaim=Any", "") "workload ns/w queue=a cpu=6 prio=3 holds=default\n",
 	       "a no: withinClusterQueue is Never\n"
-	       "b yes: of any priority, as far as the shares allow\n");
+	       "b yes: of any priority, as far as fair sharing allows\n");
 }
 
 static void test_workloads_in_a_stopped_queue_go_on(void **state)
@@ -72,7 +72,7 @@ static void test_workloads_in_a_stopped_queue_go_on(void **state)
 	(void)state;
 	expect(THREE("within=LowerPriority stop=Hold", "reclaim=Any",
 		     "") "workload ns/w queue=a cpu=6 holds=default\n",
-	       "a no: the ClusterQueue is not active, and preemption leaves its workloads alone\n");
+	       "a no: the ClusterQueue is not active, and its workloads are not preempted\n");
 }
 
 int main(void)

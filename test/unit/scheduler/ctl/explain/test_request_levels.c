@@ -30,8 +30,9 @@ static void expect(const char *world, const char *queue, const char *asked, cons
 			      "%s: quota %" PRId64 " used %" PRId64 " asked %" PRId64
 			      " left %" PRId64 "%s%s\n",
 			      w.q->nodes.v[l->node]->name, l->quota / 1000, l->used / 1000,
-			      l->asked / 1000, l->available / 1000, l->lack == NULL ? "" : " <- ",
-			      l->lack == NULL ? "" : l->lack);
+			      l->asked / 1000, l->available / 1000,
+			      l->shortage == NULL ? "" : " <- ",
+			      l->shortage == NULL ? "" : l->shortage);
 	}
 	assert_string_equal(text.p, expected);
 	vec_finish(&levels);
@@ -51,11 +52,11 @@ static void test_where_it_ends(void **state)
 	expect(BY_HAND, "a", "6",
 	       "a: quota 4 used 1 asked 6 left 6\nall: quota 10 used 2 asked 6 left 8\n");
 	expect(BY_HAND, "a", "7",
-	       "a: quota 4 used 1 asked 7 left 6 <- 1 too little, by its borrowing limit\n"
+	       "a: quota 4 used 1 asked 7 left 6 <- short by 1 because of borrowingLimit\n"
 	       "all: quota 10 used 2 asked 7 left 8\n");
 	expect(BY_HAND, "b", "9",
-	       "b: quota 6 used 3 asked 9 left 8\nall: quota 10 used 2 asked 9 left 8 <- 1 too "
-	       "little\n");
+	       "b: quota 6 used 3 asked 9 left 8\nall: quota 10 used 2 asked 9 left 8 <- short by "
+	       "1\n");
 }
 
 /* Usage within the quota that a queue does not lend is not counted above it. */
@@ -77,7 +78,7 @@ static void test_limits_of_cohorts(void **state)
 	       "quota cohort/root default cpu nominal=9\n",
 	       "a", "5",
 	       "a: quota 1 used 0 asked 5 left 4\n"
-	       "side: quota 2 used 0 asked 5 left 4 <- 1 too little, by its borrowing limit\n"
+	       "side: quota 2 used 0 asked 5 left 4 <- short by 1 because of borrowingLimit\n"
 	       "root: quota 11 used 0 asked 5 left 11\n");
 }
 
@@ -87,7 +88,7 @@ static void test_nothing_is_left_of_what_is_overused(void **state)
 	(void)state;
 	expect("queue a\nquota a default cpu nominal=1\n"
 	       "workload ns/w queue=a cpu=3 holds=default\n",
-	       "a", "1", "a: quota 1 used 3 asked 1 left 0 <- 1 too little\n");
+	       "a", "1", "a: quota 1 used 3 asked 1 left 0 <- short by 1\n");
 }
 
 int main(void)

@@ -41,27 +41,27 @@ static const struct {
 	  "waits for workloads that are being preempted: pod set main: cpu in flavor f: 2 "
 	  "requested, 1 free, 1 too little" },
 	{ WORKLOAD("w", "5", "0", ""), NULL, "ExceedsMaxQuota",
-	  "asks for more than the quota can ever be: pod set main: cpu in flavor f: 5 requested, "
+	  "requests more than the quota can ever be: pod set main: cpu in flavor f: 5 requested, "
 	  "the most it can have is 4" },
 	{ WORKLOAD("w", "2", "0", SAYS(COND("Finished", "True", "Succeeded"))), NULL, "Finished",
-	  "has finished at 2026-01-15T09:02:00Z: m" },
+	  "finished at 2026-01-15T09:02:00Z: m" },
 	{ WORKLOAD("w", "3", "0", HOLDS_AND("cq", "")), NULL, "QuotaReserved",
-	  "has its quota since 2026-01-15T09:02:00Z and waits for k2" },
+	  "has had its quota since 2026-01-15T09:02:00Z and waits for k2" },
 	{ WORKLOAD("w", "3", "0", HOLDS_AND("cq", ", " COND("Admitted", "True", "Admitted"))), NULL,
-	  "Admitted", "is admitted since 2026-01-15T09:02:00Z" },
+	  "Admitted", "has been admitted since 2026-01-15T09:02:00Z" },
 	{ WORKLOAD("w", "3", "0", HOLDS_AND("cq", ", " COND("Evicted", "True", "Preempted"))), NULL,
 	  "Evicted",
-	  "was evicted at 2026-01-15T09:02:00Z, Preempted, and keeps its quota until its pods are "
+	  "was evicted at 2026-01-15T09:02:00Z (Preempted) and keeps its quota until its pods are "
 	  "gone" },
 	{ WORKLOAD("w", "3", "0", HOLDS_AND("gone", "")), NULL, "Misconfigured",
-	  "was admitted by ClusterQueue gone, which is not there" },
+	  "was admitted by ClusterQueue gone, which does not exist" },
 	{ WORKLOAD("w", "1", "0", "") WORKLOAD(
 		  "v", "3", "0", HOLDS_AND("cq", ", " COND("Admitted", "True", "Admitted"))),
 	  "waitForPodsReady: {blockAdmission: true}\n", "WaitingForPodsReady",
-	  "waits until the pods of all workloads that were admitted are ready" },
+	  "waits until the pods of all admitted workloads are ready" },
 	{ WORKLOAD("w", "3", "0",
 		   ", status: {requeueState: {count: 1, requeueAt: \"2026-01-15T10:00:00Z\"}}"),
-	  NULL, "Requeued", "its back-off lasts until 2026-01-15T10:00:00Z" },
+	  NULL, "Requeued", "waits for its back-off until 2026-01-15T10:00:00Z" },
 };
 
 static void test_verdicts(void **state)
@@ -90,7 +90,7 @@ static void test_one_without_a_queue(void **state)
 							"namespace: team}}\n",
 				      NULL, "team/w");
 	assert_string_equal(f.x.reason, "Misconfigured");
-	assert_string_equal(f.x.verdict, "spec.queueName: it names no LocalQueue");
+	assert_string_equal(f.x.verdict, "spec.queueName: no LocalQueue is named");
 	assert_null(f.x.local);
 	assert_null(f.x.queue);
 	workload_explain_fixture_finish(&f);
@@ -122,10 +122,10 @@ static void test_obstacles_of_a_workload(void **state)
 {
 	static const struct quota_obstacle expected[] = {
 		{ "AdmissionGate", "example.com/a", "Closed",
-		  "it is not queued while this annotation is there" },
+		  "it is not queued while it has this annotation" },
 		{ "PreemptionGate", "g1", "Open", "" },
 		{ "PreemptionGate", "g2", "Closed",
-		  "it is admitted when it fits, but cannot preempt" },
+		  "it can be admitted when it fits, but cannot preempt" },
 		{ "AdmissionCheck", "k", "Retry", "no nodes" },
 	};
 	struct workload_explain_fixture f;

@@ -42,7 +42,7 @@ static void test_a_waiting_workload(void **state)
 	       "[{\"flavor\": "
 	       "\"f\", \"resource\": \"cpu\", \"kind\": \"ClusterQueue\", \"name\": \"cq\", "
 	       "\"nominal\": \"4\", \"quota\": \"4\", \"used\": \"3\", \"asked\": \"2\", \"left\": "
-	       "\"1\", \"short\": true, \"lack\": \"1 too little\"}], \"unfitFlavors\": [], "
+	       "\"1\", \"short\": true, \"shortage\": \"short by 1\"}], \"unfitFlavors\": [], "
 	       "\"holders\": [{\"workload\": \"team/v\", \"clusterQueue\": \"cq\", \"priority\": "
 	       "0, "
 	       "\"quotaReservedSince\": \"2026-01-15T09:01:00Z\", \"holds\": [{\"flavor\": \"f\", "
@@ -55,7 +55,7 @@ static void test_a_workload_with_quota(void **state)
 {
 	(void)state;
 	expect("team/v",
-	       "{\"namespace\": \"team\", \"name\": \"v\", \"verdict\": \"has its quota since "
+	       "{\"namespace\": \"team\", \"name\": \"v\", \"verdict\": \"has had its quota since "
 	       "2026-01-15T09:01:00Z and waits for its admission\", \"reason\": \"QuotaReserved\", "
 	       "\"localQueue\": \"team/lq\", \"clusterQueue\": \"cq\", \"priority\": 0, "
 	       "\"heldBy\": "

@@ -36,26 +36,27 @@ static void test_a_waiting_workload(void **state)
 		      WORKLOAD("v", "3", "0", QUOTA_SIM_HOLDS("3")),
 	      "team/w", &out);
 	assert_string_equal(
-		out.p,
-		"Workload:     team/w\n"
-		"Verdict:      would preempt 1 workload: pod set main: cpu in flavor f: 2 "
-		"requested, 1 free, 1 too little\n"
-		"Reason:       WaitingForPreemptedWorkloads\n"
-		"LocalQueue:   team/lq, number 1 of 1\n"
-		"ClusterQueue: cq, number 1 of 1\n"
-		"Priority:     1\n"
-		"Asks for:     main x1: cpu 2\n"
-		"Would get:    main x1: cpu 2 of f\n"
-		"\n"
-		"FLAVOR   RESOURCE   AT   NOMINAL   LENDS   BORROWS   QUOTA   USED   ASKED   LEFT\n"
-		"f        cpu        cq   4         -       -         4       3      2       1     "
-		" "
-		"<- 1 too little\n"
-		"\n"
-		"HOLDER   CLUSTERQUEUE   PRIORITY   SINCE                  HOLDS        "
-		"PREEMPTION   WHY\n"
-		"team/v   cq             0          2026-01-15T09:01:00Z   cpu 3 of f   "
-		"victim       InClusterQueue\n");
+		out.p, "Workload:     team/w\n"
+		       "Verdict:      would preempt 1 workload: pod set main: cpu in flavor f: 2 "
+		       "requested, 1 free, 1 too little\n"
+		       "Reason:       WaitingForPreemptedWorkloads\n"
+		       "LocalQueue:   team/lq, number 1 of 1\n"
+		       "ClusterQueue: cq, number 1 of 1\n"
+		       "Priority:     1\n"
+		       "Requests:     main x1: cpu 2\n"
+		       "Would get:    main x1: cpu 2 of f\n"
+		       "\n"
+		       "FLAVOR   RESOURCE   LEVEL   NOMINAL   LENDING LIMIT   BORROWING LIMIT   "
+		       "QUOTA   USED   "
+		       "REQUESTED   LEFT\n"
+		       "f        cpu        cq      4         -               -                 4  "
+		       "     3      "
+		       "2           1      <- short by 1\n"
+		       "\n"
+		       "HOLDER   CLUSTERQUEUE   PRIORITY   SINCE                  HOLDS        "
+		       "PREEMPTION   WHY\n"
+		       "team/v   cq             0          2026-01-15T09:01:00Z   cpu 3 of f   "
+		       "victim       InClusterQueue\n");
 }
 
 static void test_a_workload_with_quota(void **state)
@@ -69,20 +70,24 @@ static void test_a_workload_with_quota(void **state)
 	assert_string_equal(
 		out.p,
 		"Workload:     team/v\n"
-		"Verdict:      has its quota since 2026-01-15T09:01:00Z and waits for its "
+		"Verdict:      has had its quota since 2026-01-15T09:01:00Z and waits for its "
 		"admission\n"
 		"Reason:       QuotaReserved\n"
 		"LocalQueue:   team/lq\n"
 		"ClusterQueue: cq\n"
 		"Priority:     0\n"
 		"Holds:        cpu 3 of f\n"
-		"Wanted by:    team/w, which would preempt it in the next cycle\n"
+		"Preemptor:    team/w, which would preempt it in the next cycle\n"
 		"\n"
-		"FLAVOR   RESOURCE   AT   NOMINAL   LENDS   BORROWS   QUOTA   USED   HOLDS   LEFT\n"
-		"f        cpu        cq   4         -       -         4       3      3       1\n"
+		"FLAVOR   RESOURCE   LEVEL   NOMINAL   LENDING LIMIT   BORROWING LIMIT   QUOTA   "
+		"USED   "
+		"HOLDS   LEFT\n"
+		"f        cpu        cq      4         -               -                 4       3 "
+		"     "
+		"3       1\n"
 		"\n"
-		"BY WORKLOADS OF      MAY IT BE PREEMPTED   WHICH, OR WHY NOT\n"
-		"cq (its own queue)   yes                   of a priority above 0\n");
+		"WORKLOADS OF         CAN PREEMPT IT   WHICH ONES, OR WHY NOT\n"
+		"cq (its own queue)   yes              of a priority above 0\n");
 }
 
 /* A long table is cut, with a line about the rows that are missing. */
@@ -115,7 +120,7 @@ static void test_a_flavor_that_is_not_for_it(void **state)
 	      "{" QUOTA_SIM_API "kind: ResourceFlavor, metadata: {name: f}, spec: {nodeTaints: "
 	      "[{key: gpu, value: x, effect: NoSchedule}]}}\n---\n" WORKLOAD("w", "2", "1", ""),
 	      "team/w", &out);
-	assert_non_null(strstr(out.p, "Verdict:      no flavor matches it: "));
+	assert_non_null(strstr(out.p, "Verdict:      no flavor matches its pods: "));
 	assert_non_null(strstr(out.p, "\nFlavor f: its pods do not tolerate the taint gpu\n"));
 }
 

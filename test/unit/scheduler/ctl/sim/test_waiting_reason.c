@@ -63,12 +63,12 @@ static void each_that_is_in_no_queue_has_its_reason(void **state)
 	expect_outside(s, "team/done", NULL, NULL);
 	expect_outside(s, "team/off", "Deactivated", "spec.active is false");
 	expect_outside(s, "team/again", "Suspended", "its condition Requeued is False");
-	expect_outside(s, "team/hold", "OnHold", "its own status says that it is not to be queued");
+	expect_outside(s, "team/hold", "OnHold", "its condition QuotaReserved has reason OnHold");
 	expect_outside(s, "team/stopped", "Suspended", "LocalQueue team/held is stopped");
 	expect_outside(s, "team/stray", "Misconfigured",
-		       "LocalQueue team/lost: spec.clusterQueue: there is no ClusterQueue gone");
+		       "LocalQueue team/lost: spec.clusterQueue: ClusterQueue gone does not exist");
 	expect_outside(s, "team/typo", "Misconfigured",
-		       "spec.queueName: there is no LocalQueue team/lqq");
+		       "spec.queueName: LocalQueue team/lqq does not exist");
 }
 
 static void expect_inactive(const char *yaml, const char *reason, const char *message)
@@ -103,21 +103,20 @@ static void an_inactive_queue_says_what_it_lacks(void **state)
 	expect_inactive(QUEUE(", stopPolicy: Hold"), "Stopped",
 			"ClusterQueue cq: spec.stopPolicy: it is stopped");
 	expect_inactive(QUEUE(FLAVOR("typo")), "FlavorNotFound",
-			"ClusterQueue cq: spec.resourceGroups: there is no ResourceFlavor typo");
-	expect_inactive(
-		QUEUE(", admissionChecksStrategy: {admissionChecks: [{name: k}]}"),
-		"AdmissionCheckNotFound",
-		"ClusterQueue cq: spec.admissionChecksStrategy: there is no AdmissionCheck k");
+			"ClusterQueue cq: spec.resourceGroups: missing ResourceFlavor typo");
+	expect_inactive(QUEUE(", admissionChecksStrategy: {admissionChecks: [{name: k}]}"),
+			"AdmissionCheckNotFound",
+			"ClusterQueue cq: spec.admissionChecksStrategy: missing AdmissionCheck k");
 	expect_inactive(
 		"{" API "kind: AdmissionCheck, metadata: {name: k}}\n---\n" QUEUE(
 			", admissionChecksStrategy: {admissionChecks: [{name: k}]}"),
 		"AdmissionCheckInactive",
 		"ClusterQueue cq: spec.admissionChecksStrategy: AdmissionCheck k is not active");
-	expect_inactive(
-		"{" API "kind: Cohort, metadata: {name: a}, spec: {parentName: b}}\n---\n"
-		"{" API "kind: Cohort, metadata: {name: b}, spec: {parentName: a}}\n---\n" QUEUE(
-			", cohortName: a"),
-		"Unknown", "ClusterQueue cq: spec.cohortName: the cohorts above it are a cycle: a");
+	expect_inactive("{" API "kind: Cohort, metadata: {name: a}, spec: {parentName: b}}\n---\n"
+			"{" API
+			"kind: Cohort, metadata: {name: b}, spec: {parentName: a}}\n---\n" QUEUE(
+				", cohortName: a"),
+			"Unknown", "ClusterQueue cq: spec.cohortName: its cohorts form a cycle: a");
 }
 
 int main(void)

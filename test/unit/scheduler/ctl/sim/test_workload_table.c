@@ -42,17 +42,18 @@ static void columns_of_the_table(void **state)
 	(void)workload_simulation_run_cycle(s);
 	expect_lines(s, workload_table_decisions,
 		     (const char *const[]){
-			     "CYCLE   ADMITTED   CLUSTERQUEUE   GETS\n",
+			     "CYCLE   ADMITTED   CLUSTERQUEUE   ASSIGNMENT\n",
 			     "1       team/one   cq             main x1: cpu 1 of f\n",
-			     "CYCLE   PREEMPTED   IN   FOR        REASON\n",
-			     "2       team/v      cq   team/two   InClusterQueue\n", NULL });
+			     "CYCLE   PREEMPTED   CLUSTERQUEUE   PREEMPTOR   REASON\n",
+			     "2       team/v      cq             team/two    InClusterQueue\n",
+			     NULL });
 	expect_lines(
 		s, workload_table_waiting,
 		(const char *const[]){
-			"WAITING     CLUSTERQUEUE   PLACE   REASON",
-			"team/two    cq             1       WaitingForPreemptedWorkloads   ",
-			"team/last   cq             2       -                              not "
-			"looked at yet: --cycles N shows more\n",
+			"WAITING     CLUSTERQUEUE   POSITION   REASON",
+			"team/two    cq             1          WaitingForPreemptedWorkloads   ",
+			"team/last   cq             2          -                              not "
+			"tried yet: see --cycles N\n",
 			NULL });
 	expect_lines(s, workload_table_shares,
 		     (const char *const[]){ "KIND           NAME   SHARE   RESOURCE\n",
@@ -89,17 +90,18 @@ static void those_that_wait_unseen_say_why(void **state)
 
 	(void)state;
 	(void)workload_simulation_run_cycle(s);
-	expect_lines(
-		s, workload_table_waiting,
-		(const char *const[]){
-			"team/big     cq             set aside   ExceedsMaxQuota   pod set main: ",
-			"team/equal   cq             set aside   -                 asks for the "
-			"same as team/big\n",
-			"team/held    off            -           Stopped           "
-			"ClusterQueue off: spec.stopPolicy: it is stopped\n",
-			"team/lost    -              -           Misconfigured     spec.queueName: "
-			"there is no LocalQueue team/x\n",
-			NULL });
+	expect_lines(s, workload_table_waiting,
+		     (const char *const[]){
+			     "team/big     cq             inadmissible   ExceedsMaxQuota   pod set "
+			     "main: ",
+			     "team/equal   cq             inadmissible   -                 same "
+			     "request as team/big\n",
+			     "team/held    off            -              Stopped           "
+			     "ClusterQueue off: spec.stopPolicy: it is stopped\n",
+			     "team/lost    -              -              Misconfigured     "
+			     "spec.queueName: "
+			     "LocalQueue team/x does not exist\n",
+			     NULL });
 }
 
 static void an_admission_shows_missing_checks(void **state)

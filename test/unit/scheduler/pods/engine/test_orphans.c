@@ -42,7 +42,7 @@ static void see(struct fixture *f, const struct cache_fixture_pod *p)
 {
 	const struct task *t = cache_fixture_pod(f->cache, p);
 
-	orphans_see(f->orphans, f->cache->c, t, clock_mono(&f->clock.base));
+	orphans_pod_upserted(f->orphans, f->cache->c, t, clock_mono(&f->clock.base));
 }
 
 /* As many events as were recorded after this time. */
@@ -51,7 +51,7 @@ static unsigned after(struct fixture *f, int64_t ns)
 	unsigned n = 0;
 
 	clock_fake_advance(&f->clock, ns);
-	orphans_tell(f->orphans, f->cache->c, f->recorder, clock_mono(&f->clock.base));
+	orphans_record_due(f->orphans, f->cache->c, f->recorder, clock_mono(&f->clock.base));
 	while (pool_step(recorder_pool(f->recorder))) {
 	}
 	while (fake_transport_pending(f->transport) > 0) {
@@ -138,7 +138,7 @@ static void test_a_pod_that_is_gone_is_forgotten(void **state)
 	begin(&f);
 	see(&f, &lone);
 	(void)after(&f, ORPHANS_GRACE_NS / 2);
-	orphans_gone(f.orphans, cache_fixture_task(f.cache, "p"));
+	orphans_pod_deleted(f.orphans, cache_fixture_task(f.cache, "p"));
 	cache_fixture_delete(f.cache, SCHED_PODS, "ns/p");
 	see(&f, &again);
 	assert_int_equal(after(&f, ORPHANS_GRACE_NS / 2), 0);

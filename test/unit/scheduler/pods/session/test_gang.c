@@ -123,15 +123,15 @@ static void roles_come_before_the_rest(void **state)
 
 	(void)state;
 	/* Three of four belong to roles: one is free for any pod. */
-	assert_true(gang_wants(&need, 9));
-	gang_take(&need, 9);
-	assert_false(gang_wants(&need, 9));
-	assert_true(gang_wants(&need, 1));
-	gang_take(&need, 1);
-	assert_false(gang_wants(&need, 1));
+	assert_true(gang_needs_role(&need, 9));
+	gang_add_member(&need, 9);
+	assert_false(gang_needs_role(&need, 9));
+	assert_true(gang_needs_role(&need, 1));
+	gang_add_member(&need, 1);
+	assert_false(gang_needs_role(&need, 1));
 	assert_false(gang_is_met(&need));
-	gang_take(&need, 2);
-	gang_take(&need, 2);
+	gang_add_member(&need, 2);
+	gang_add_member(&need, 2);
 	assert_true(gang_is_met(&need));
 }
 

@@ -38,7 +38,7 @@ static void seen(struct fixture *f, const char *name, const char *state, bool ha
 				.has_parent = has_parent,
 				.closed_by_parent = marked };
 
-	queue_controller_seen(f->status, str_of(name), &s);
+	queue_controller_queue_changed(f->status, str_of(name), &s);
 }
 
 static void begin(struct fixture *f)

@@ -23,7 +23,7 @@ static const struct row rows[] = {
 	{ workload_validate, "{\"spec\":{\"podSets\":[{}],\"preemptionGates\":[", "]}}", true, 8,
 	  "spec.preemptionGates: 9 items, at most 8 are allowed" },
 	{ workload_validate, "{\"spec\":{\"podSets\":[{}],\"preemptionGates\":[{\"name\":\"",
-	  "\"}]}}", false, 63, "spec.preemptionGates[0].name: must have 1 to 63 bytes" },
+	  "\"}]}}", false, 63, "spec.preemptionGates[0].name: must have 1 to 63 characters" },
 	{ clusterqueue_validate, "{\"spec\":{\"admissionChecksStrategy\":{\"admissionChecks\":[",
 	  "]}}}", true, 64,
 	  "spec.admissionChecksStrategy.admissionChecks: 65 items, at most 64 are allowed" },

@@ -85,11 +85,11 @@ static void see(struct fixture *f, const char *meta, const char *spec, const cha
 	struct sched_msg *m =
 		message_decode(SCHED_WORKLOADS, STR_LIT("ns/one"), str_of(json), ++f->c.version);
 
-	unsigned seen = f->c.told;
+	unsigned seen = f->c.seen;
 
 	workload_cache_apply(f->c.cache, m, f->c.now);
 	/* One that is deferred waits for the outcome of a write. */
-	if (f->c.told != seen) {
+	if (f->c.seen != seen) {
 		reconciler_workload(f->reconciler, STR_LIT("ns/one"), m);
 	}
 	message_free(m);

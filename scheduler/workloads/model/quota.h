@@ -391,16 +391,16 @@ struct workload_state;
 
 struct workload {
 	/* The members that the search for victims reads of each candidate are side by side: the end
-	 * of `flags` and the beginning of `object`. */
+	 * of `flags`, the id and the beginning of `object`. */
 	struct workload_holding holding;
 	struct workload_flags flags;
+	uint32_t id;
 	struct workload_object object;
 	struct workload_pending pending;
 	struct workload_due due;
 	struct workload_state *state; /* of workloads/ingest/workload_cache_priv.h; may be NULL */
-	uint32_t id;
-	const char *key; /* "namespace/name", of quota->workload_of */
-	uint64_t serial; /* no two workloads have had the same one */
+	const char *key;              /* "namespace/name", of quota->workload_of */
+	uint64_t serial;              /* no two workloads have had the same one */
 };
 
 struct quota_usage_weight { /* admissionFairSharing.resourceWeights */

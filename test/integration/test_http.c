@@ -582,6 +582,8 @@ static void test_ambiguous_length_is_refused(void **state)
 }
 
 #define BUDGET 400000
+#define BUDGET_LARGE (BUDGET / 4 * 3) /* of it, for large bodies */
+#define SMALL 65536                   /* the largest body that may use all of it */
 
 /* Announces a body and waits until the server wants it, or refuses it. */
 static int announce(struct https_fixture *f, size_t len, struct strbuf *in, const char *answer)
@@ -598,35 +600,50 @@ static int announce(struct https_fixture *f, size_t len, struct strbuf *in, cons
 	return fd;
 }
 
+/* Sends the body, as a client that does not ask first, until the server answers with `status`
+ * instead of `before`. Returns its Retry-After. */
+static int post_until(struct https_fixture *f, struct str body, int before, int status)
+{
+	const int64_t deadline = wait_deadline(WAIT_NS);
+	struct https_call c;
+
+	for (;;) {
+		https_fixture_do(f, &c, "/a", body);
+		https_fixture_finish(&c);
+		assert_int_equal(c.error, 0);
+		if (c.status == status) {
+			return c.retry_after_s;
+		}
+		assert_int_equal(c.status, before);
+		if (!wait_until(deadline)) {
+			fail_msg("still answered with %d, not %d", before, status);
+		}
+	}
+}
+
 static void test_bodies_have_a_total(void **state)
 {
-	static char body[BUDGET / 2];
+	static char body[BUDGET_LARGE];
+	const struct str large = { body, sizeof(body) };
 	CLEANUP(strbuf_finish) struct strbuf in = STRBUF_INIT;
 	CLEANUP(strbuf_finish) struct strbuf refused = STRBUF_INIT;
 	CLEANUP(strbuf_finish) struct strbuf late_in = STRBUF_INIT;
-	int held, late, fd, status, retry_after_s;
 	struct https_fixture f;
 	struct https_call c;
 	struct site s;
+	int held, late, fd;
 
 	(void)state;
 	memset(body, 'x', sizeof(body));
 	site_start(&f, &s, (struct http_server_options){ .max_body = BUDGET, .max_bodies = BUDGET },
 		   true);
-	held = announce(&f, BUDGET / 2, &in, "100 Continue");
-	late = announce(&f, BUDGET / 2, &late_in, "100 Continue");
-	assert_int_equal(send(held, body, sizeof(body) - 1, MSG_NOSIGNAL), sizeof(body) - 1);
-	/* A client that sends without asking. There is room until the other one's bytes came. */
-	do {
-		https_fixture_do(&f, &c, "/a", (struct str){ body, sizeof(body) });
-		assert_int_equal(c.error, 0);
-		status = c.status;
-		retry_after_s = c.retry_after_s;
-		https_fixture_finish(&c);
-	} while (status == 200);
-	assert_int_equal(status, 503);
-	assert_int_equal(retry_after_s, 1);
-	fd = announce(&f, BUDGET / 2, &refused, "HTTP/1.1 503 ");
+	held = announce(&f, SMALL, &in, "100 Continue");
+	late = announce(&f, sizeof(body), &late_in, "100 Continue");
+	/* Small, so that it has room even if the server reads a large body first. If it were
+	 * refused, it would not be kept, and every large body would have room. */
+	assert_int_equal(send(held, body, SMALL - 1, MSG_NOSIGNAL), SMALL - 1);
+	assert_int_equal(post_until(&f, large, 200, 503), 1);
+	fd = announce(&f, sizeof(body), &refused, "HTTP/1.1 503 ");
 	read_all(fd, &refused);
 	assert_non_null(strstr(refused.p, "Retry-After: 1\r\n"));
 	close(fd);
@@ -635,17 +652,12 @@ static void test_bodies_have_a_total(void **state)
 	read_until(late, &late_in, "HTTP/1.1 503 ", 1);
 	close(late);
 	/* Small ones have room. */
-	https_fixture_do(&f, &c, "/a", (struct str){ body, 65536 });
+	https_fixture_do(&f, &c, "/a", (struct str){ body, SMALL });
 	assert_int_equal(c.status, 200);
 	https_fixture_finish(&c);
 	/* The end of the connection gives its part back. */
 	close(held);
-	do {
-		https_fixture_do(&f, &c, "/a", (struct str){ body, sizeof(body) });
-		status = c.status;
-		https_fixture_finish(&c);
-	} while (status == 503);
-	assert_int_equal(status, 200);
+	(void)post_until(&f, large, 503, 200);
 	site_stop(&f, &s);
 }
 
@@ -665,7 +677,7 @@ static void test_an_announced_body_takes_no_room(void **state)
 		   true);
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
 		strbuf_init(&in[i]);
-		fds[i] = announce(&f, i % 2 == 0 ? BUDGET / 2 : 65536, &in[i], "100 Continue");
+		fds[i] = announce(&f, i % 2 == 0 ? BUDGET / 2 : SMALL, &in[i], "100 Continue");
 		if (i % 3 == 0) {
 			assert_int_equal(send(fds[i], body, 1, MSG_NOSIGNAL), 1);
 		}

@@ -606,7 +606,7 @@ const struct cluster *engine_cluster(const struct engine *e)
 	return cache_cluster(e->cache);
 }
 
-struct workload_engine *engine_quota(struct engine *e)
+struct workload_engine *engine_workloads(struct engine *e)
 {
 	return e->quota;
 }

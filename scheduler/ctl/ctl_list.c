@@ -46,7 +46,7 @@ struct list_kind {
 
 static const struct quota *world(const struct listing *l)
 {
-	return forest_world(workload_simulation_forest(l->source->world));
+	return forest_model(workload_simulation_forest(l->source->world));
 }
 
 static const char *or_none(const char *text)

@@ -214,7 +214,7 @@ static int show(const struct cluster_args *a, const struct kinds_row *kind, stru
 	if (r < 0) {
 		return r;
 	}
-	x.q = forest_world(workload_simulation_forest(source.world));
+	x.q = forest_model(workload_simulation_forest(source.world));
 	if (a->output == VERB_JSON) {
 		json_out_init(&json, &text);
 		x.json = &json;

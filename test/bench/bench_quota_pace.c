@@ -383,7 +383,7 @@ static int64_t next_event(const struct play *p)
 static void begin(struct play *p, bool nominal_first)
 {
 	workload_engine_fixture_init(&p->f, false);
-	forest_world(workload_cache_forest(workload_engine_cache(p->f.engine)))
+	forest_model(workload_cache_forest(workload_engine_cache(p->f.engine)))
 		->options.nominal_first = nominal_first;
 	workload_engine_fixture_world(&p->f);
 	for (unsigned i = 0; i < QUEUES * CLASSES; i++) {

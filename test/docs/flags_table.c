@@ -148,8 +148,9 @@ static void print_markdown(void)
 	       "`--help` shows the same.\n\nFlags are spelled as Go programs take them: "
 	       "`--name=value` or `--name value`, `-n value`; a boolean is `--name`\nor "
 	       "`--name=false` (`true`, `t`, `1`, `false`, `f`, `0`). Durations are written like "
-	       "`30s` or `1h30m`. A flag given\ntwice has its last value, but where it may be "
-	       "repeated. Wrong flags and values end the program with exit\ncode 2.\n\n");
+	       "`30s` or `1h30m`. The last\nvalue counts, unless the flag may be repeated. Wrong "
+	       "flags "
+	       "and values end the program with exit code 2.\n\n");
 	for (size_t i = 0; i < ARRAY_LEN(daemons); i++) {
 		const struct flags *f = daemons[i].flags();
 

@@ -84,7 +84,7 @@ void cycle_fixture_format(const struct cluster *c, const struct decision *d, str
 	} else if (d->kind == DECISION_PODGROUP_PHASE) {
 		strbuf_printf(out, " %s", phases[d->phase]);
 	} else if (d->kind == DECISION_PODGROUP_CONDITION) {
-		strbuf_printf(out, " %s", d->reason2);
+		strbuf_printf(out, " %s", d->condition_type);
 	} else if (d->kind == DECISION_CONDITION) {
 		strbuf_printf(out, " %s", d->reason);
 	}

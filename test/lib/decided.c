@@ -75,7 +75,7 @@ void decided_flags(const struct quota *q, const struct admission_decision *d, in
 void decided_apply(struct forest *f, const struct admission_decisions *d, int64_t now)
 {
 	for (size_t i = 0; i < d->n; i++) {
-		decided_flags(forest_world(f), &d->v[i], now);
+		decided_flags(forest_model(f), &d->v[i], now);
 	}
 	for (size_t i = 0; i < d->n; i++) {
 		admission_apply(f, &d->v[i]);

@@ -56,7 +56,7 @@ static void check_places(const struct quota *q, struct strbuf *problems)
 
 static void check_sums(const struct forest *f, struct strbuf *problems)
 {
-	const struct quota *q = forest_world(f);
+	const struct quota *q = forest_model(f);
 
 	for (uint32_t pair = 0; pair < q->pairs.n; pair++) {
 		struct quota_naive t;

@@ -90,7 +90,7 @@ uint64_t victims_fixture_usage(const struct quota_world *w)
 
 static const struct workload *workload_of(const struct victims_request *r, uint32_t id)
 {
-	return forest_world(r->forest)->workloads.v[id];
+	return forest_model(r->forest)->workloads.v[id];
 }
 
 static bool fits_now(const struct victims_request *r, bool may_borrow)
@@ -164,7 +164,7 @@ static bool is_allowed(const struct quota *q, enum quota_policy policy, const st
 static bool check_candidate(const struct victims_request *r, const struct victim *v,
 			    struct strbuf *out)
 {
-	const struct quota *q = forest_world(r->forest);
+	const struct quota *q = forest_model(r->forest);
 	const struct cluster_queue *queue = q->nodes.v[r->node]->queue;
 	const struct workload *w = workload_of(r, v->workload);
 
@@ -197,7 +197,7 @@ static bool check_candidate(const struct victims_request *r, const struct victim
 static bool check_classical(const struct victims_request *r, const struct victim *v,
 			    struct strbuf *out)
 {
-	const struct quota *q = forest_world(r->forest);
+	const struct quota *q = forest_model(r->forest);
 	const struct cluster_queue *queue = q->nodes.v[r->node]->queue;
 	const struct workload *w = workload_of(r, v->workload);
 	uint32_t common = forest_common(r->forest, r->node, w->holding.node);
@@ -223,7 +223,7 @@ static bool check_classical(const struct victims_request *r, const struct victim
 static bool check_fair(const struct victims_request *r, const struct victim *v, struct strbuf *out)
 {
 	struct forest *f = r->forest;
-	const struct quota_options *o = &forest_world(f)->options;
+	const struct quota_options *o = &forest_model(f)->options;
 	const struct workload *w = workload_of(r, v->workload);
 	uint32_t common = forest_common(f, r->node, w->holding.node);
 	uint32_t target = forest_below(f, w->holding.node, common);
@@ -261,7 +261,7 @@ static bool is_among(const struct victims *found, size_t n, uint32_t id)
  * easiest to pass when those are gone that lower the share of the preemptor's side. */
 static void remove_leaving(const struct victims_request *r, const struct victims *found, size_t at)
 {
-	const struct quota *q = forest_world(r->forest);
+	const struct quota *q = forest_model(r->forest);
 	uint32_t common = forest_common(r->forest, r->node,
 					workload_of(r, found->v[at].workload)->holding.node);
 	uint32_t side = forest_below(r->forest, r->node, common);
@@ -307,7 +307,7 @@ static bool check_in_turn(const struct victims_request *r, const struct victims 
 	size_t mark = forest_mark(r->forest);
 	bool ok = true;
 
-	if (forest_world(r->forest)->options.fair_sharing) {
+	if (forest_model(r->forest)->options.fair_sharing) {
 		return check_fair_in_turn(r, found, out);
 	}
 	for (size_t i = 0; i < found->n && ok; i++) {

@@ -45,7 +45,7 @@ static void on_status(void *ctx, const struct workload *w UNUSED,
 {
 	struct workload_cache_fixture *f = ctx;
 	const struct quota_node *n =
-		quota_queue_find(workload_cache_world(f->cache), STR_LIT("team"));
+		quota_queue_find(workload_cache_model(f->cache), STR_LIT("team"));
 
 	f->changed++;
 	if (n != NULL) {
@@ -194,12 +194,12 @@ struct workload *workload_cache_fixture_get(const struct workload_cache_fixture 
 {
 	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("ns/%s", name);
 
-	return quota_workload_find(workload_cache_world(f->cache), str_of(key));
+	return quota_workload_find(workload_cache_model(f->cache), str_of(key));
 }
 
 void workload_cache_fixture_cycle(struct workload_cache_fixture *f)
 {
-	const struct quota *q = workload_cache_world(f->cache);
+	const struct quota *q = workload_cache_model(f->cache);
 	const struct admission_decisions *d;
 
 	(void)workload_cache_settle(f->cache, f->now);

@@ -105,7 +105,7 @@ static void list(const struct quota *q, const struct cluster_queue *queue, bool 
 
 static void check_queues(const struct workload_simulation *s, const struct jdoc *expect)
 {
-	const struct quota *q = forest_world(workload_simulation_forest(s));
+	const struct quota *q = forest_model(workload_simulation_forest(s));
 	size_t n;
 	const struct quota_node **nodes = quota_lists_nodes(q, &n);
 
@@ -131,8 +131,8 @@ static void check_shares(const struct workload_simulation *s, const struct jdoc 
 	for (const struct jdoc *e = jdoc_first(expect); e != NULL; e = jdoc_next(e)) {
 		struct str name = str_of(jdoc_key(e)), kind = str_next(&name, '/');
 		const struct quota_node *n = str_eq_c(kind, "ClusterQueue")
-						     ? quota_queue_find(forest_world(f), name)
-						     : quota_cohort_find(forest_world(f), name);
+						     ? quota_queue_find(forest_model(f), name)
+						     : quota_cohort_find(forest_model(f), name);
 
 		assert_non_null(n);
 		assert_int_equal(share_status(share_of(f, n->id, NULL)), jdoc_int(e, -1));
@@ -141,7 +141,7 @@ static void check_shares(const struct workload_simulation *s, const struct jdoc 
 
 static void check_statuses(const struct workload_simulation *s, const struct jdoc *expect)
 {
-	const struct quota *q = forest_world(workload_simulation_forest(s));
+	const struct quota *q = forest_model(workload_simulation_forest(s));
 
 	for (const struct jdoc *e = jdoc_first(expect); e != NULL; e = jdoc_next(e)) {
 		const struct workload *w = quota_workload_find(q, str_of(jdoc_key(e)));

@@ -658,8 +658,8 @@ void sim_scheduler_trace(struct sim_scheduler *s)
 				pool_waiting(s->pools[i]), pool_in_flight(s->pools[i]));
 	}
 	sim_model_dump_pods(s->world, c);
-	if (engine_quota(s->engine) != NULL) {
-		sim_model_dump_quota(s->world, workload_cache_world(workload_engine_cache(
-						       engine_quota(s->engine))));
+	if (engine_workloads(s->engine) != NULL) {
+		sim_model_dump_quota(s->world, workload_cache_model(workload_engine_cache(
+						       engine_workloads(s->engine))));
 	}
 }

@@ -20,7 +20,7 @@ void dry_run_workload(const struct dry_run *t, struct workload *w, uint32_t node
 	nomination(&c, ret);
 	if (ret->status == ENTRY_NOMINATED) {
 		process_entry_begin(&p, t->forest, t->arena, NULL, t->now, &decisions);
-		process_entry_entry(&p, ret);
+		process_entry_decide(&p, ret);
 		process_entry_end(&p);
 		process_entry_finish(&p);
 	}

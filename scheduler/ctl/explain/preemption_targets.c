@@ -9,7 +9,7 @@
 
 static const char *name_of(const struct victims_request *r, uint32_t node)
 {
-	return forest_world(r->forest)->nodes.v[node]->name;
+	return forest_model(r->forest)->nodes.v[node]->name;
 }
 
 static const char *by_policy(const struct victims_request *r, const struct workload *w,
@@ -23,7 +23,7 @@ static const char *by_policy(const struct victims_request *r, const struct workl
 
 static const char *within_quota(const struct victims_request *r, uint32_t node, struct arena *arena)
 {
-	const struct quota_node *n = forest_world(r->forest)->nodes.v[node];
+	const struct quota_node *n = forest_model(r->forest)->nodes.v[node];
 
 	return arena_printf(arena, "%s%s does not borrow", n->is_queue ? "" : "cohort ", n->name);
 }
@@ -49,7 +49,7 @@ static const char *by_share(const struct victims_request *r, const struct passed
 static const char *describe(const struct victims_request *r, const struct workload *w,
 			    const struct passed_over *p, struct arena *arena)
 {
-	const struct quota *q = forest_world(r->forest);
+	const struct quota *q = forest_model(r->forest);
 
 	switch (p->rule) {
 	case PASSED_OVER_NOT:
@@ -105,7 +105,7 @@ static struct preemption_target describe_target(const struct victims_request *r,
 {
 	const struct victim *victim = find_victim(victims, w);
 	const struct passed_over *p = &r->passed_over[w->id];
-	struct preemption_target t = { .state = QUOTA_TARGET_SPARE };
+	struct preemption_target t = { .state = QUOTA_TARGET_POSSIBLE };
 
 	candidates_describe(r, w, &t.order);
 	if (victim != NULL) {
@@ -134,7 +134,7 @@ static int by_order(const void *a, const void *b)
 void preemption_targets_find(const struct victims_request *request, const struct victims *victims,
 			     struct arena *arena, struct preemption_targets *out)
 {
-	const struct quota *q = forest_world(request->forest);
+	const struct quota *q = forest_model(request->forest);
 	struct victims_request r = *request;
 	struct victims ignored;
 
@@ -143,7 +143,7 @@ void preemption_targets_find(const struct victims_request *request, const struct
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		const struct workload *w = q->workloads.v[i];
 
-		if (w != NULL && (r.passed_over[i].is_concerned || find_victim(victims, w))) {
+		if (w != NULL && (r.passed_over[i].uses_short_pair || find_victim(victims, w))) {
 			vec_push(out, describe_target(&r, victims, w, arena));
 		}
 	}

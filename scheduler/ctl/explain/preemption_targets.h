@@ -7,7 +7,7 @@
 
 enum quota_target_state {
 	QUOTA_TARGET_VICTIM,    /* it would be preempted */
-	QUOTA_TARGET_SPARE,     /* it could be */
+	QUOTA_TARGET_POSSIBLE,  /* it could be */
 	QUOTA_TARGET_PROTECTED, /* it may not be */
 };
 
@@ -25,7 +25,8 @@ struct preemption_targets {
 };
 
 /* All workloads in the tree of r->node that use a resource that is short: victims first, then other
- * candidates, each in the order of the search. r->need has no zeros. */
+ * candidates, each ordered by candidates_cmp, without the lists of the classical search. r->need
+ * has no zeros. */
 void preemption_targets_find(const struct victims_request *r, const struct victims *victims,
 			     struct arena *arena, struct preemption_targets *out);
 

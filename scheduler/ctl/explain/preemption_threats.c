@@ -27,7 +27,7 @@ static void add(const struct finding *x, uint32_t node, bool may, const char *te
 
 static const struct quota_node *node_of(const struct finding *x, uint32_t id)
 {
-	return forest_world(x->f)->nodes.v[id];
+	return forest_model(x->f)->nodes.v[id];
 }
 
 static const char *priorities_of(const struct finding *x, enum quota_policy policy)
@@ -79,7 +79,7 @@ static uint32_t find_nominal(const struct finding *x, uint32_t other)
  * none. */
 static const char *unused(const struct finding *x, uint32_t node)
 {
-	const struct quota *q = forest_world(x->f);
+	const struct quota *q = forest_model(x->f);
 	const char *text = NULL;
 
 	for (size_t i = 0; i < x->w->holding.usage.n; i++) {
@@ -115,7 +115,7 @@ static void find_of_queue(const struct finding *x, const struct quota_node *n)
 		    arena_printf(x->arena, "%s%s does not borrow",
 				 node_of(x, nominal)->is_queue ? "" : "cohort ",
 				 node_of(x, nominal)->name));
-	} else if (forest_world(x->f)->options.fair_sharing) {
+	} else if (forest_model(x->f)->options.fair_sharing) {
 		add(x, n->id, true,
 		    arena_printf(x->arena, "%s, as far as fair sharing allows", which));
 	} else if (may_while_borrowing(x, n->queue)) {
@@ -160,7 +160,7 @@ void preemption_threats_find(const struct forest *f, const struct workload *w, s
 {
 	struct finding x = { .f = f, .w = w, .arena = arena, .out = out };
 
-	x.priority = workload_priority(forest_world(f), w);
+	x.priority = workload_priority(forest_model(f), w);
 	if (!pending_is_active(f, node_of(&x, w->holding.node))) {
 		add(&x, w->holding.node, false,
 		    "the ClusterQueue is not active, and its workloads are not preempted");

@@ -30,7 +30,7 @@ static int64_t borrowable(const struct request_level *l)
 static struct request_level describe(const struct forest *f, uint32_t node,
 				     struct quota_amount asked)
 {
-	const struct quota_cell *cell = quota_node_cell(forest_world(f)->nodes.v[node], asked.id);
+	const struct quota_cell *cell = quota_node_cell(forest_model(f)->nodes.v[node], asked.id);
 
 	return (struct request_level){
 		.pair = asked.id,
@@ -50,7 +50,7 @@ static struct request_level describe(const struct forest *f, uint32_t node,
 static const char *find_shortage(const struct forest *f, const struct request_level *l,
 				 int64_t left, struct arena *arena)
 {
-	const struct quota *q = forest_world(f);
+	const struct quota *q = forest_model(f);
 	const char *resource = quota_resource_name(q, q->pairs.v[l->pair].resource);
 	char shortage[ASSIGN_REASON_AMOUNT_MAX];
 

@@ -20,7 +20,7 @@
 
 static const struct quota *world(const struct workload_explanation *x)
 {
-	return forest_world(x->forest);
+	return forest_model(x->forest);
 }
 
 static const char *time_text(const struct workload_explanation *x, int64_t at)
@@ -443,7 +443,7 @@ int workload_explain_workload(struct live_workloads *s, const char *key,
 			      struct workload_explanation *ret, struct err *err)
 {
 	struct forest *forest = workload_simulation_forest_to_try(s->world);
-	struct workload *w = quota_workload_find(forest_world(forest), str_of(key));
+	struct workload *w = quota_workload_find(forest_model(forest), str_of(key));
 	const struct sim_object *object = sim_input_find(s->in, SCHED_WORKLOADS, key);
 	struct workload_explanation *x = ret;
 

@@ -7,7 +7,7 @@
 
 static const struct quota *world(const struct workload_explanation *x)
 {
-	return forest_world(x->forest);
+	return forest_model(x->forest);
 }
 
 static void write_amount(struct json_out *o, const char *key, const char *resource, int64_t amount)
@@ -116,7 +116,7 @@ static void write_target(const struct workload_explanation *x, const struct pree
 			 struct json_out *o)
 {
 	static const char *const states[] = { [QUOTA_TARGET_VICTIM] = "Victim",
-					      [QUOTA_TARGET_SPARE] = "CouldBe",
+					      [QUOTA_TARGET_POSSIBLE] = "CouldBe",
 					      [QUOTA_TARGET_PROTECTED] = "Protected" };
 	const struct workload *w = t->order.w;
 	char since[CLOCK_RFC3339_MAX];

@@ -14,7 +14,7 @@
 
 static const struct quota *world(const struct workload_explanation *x)
 {
-	return forest_world(x->forest);
+	return forest_model(x->forest);
 }
 
 static const char *or_dash(const char *text)
@@ -264,7 +264,7 @@ static void add_target(const struct workload_explanation *x, const struct preemp
 		       struct columns *table)
 {
 	static const char *const states[] = { [QUOTA_TARGET_VICTIM] = "victim",
-					      [QUOTA_TARGET_SPARE] = "could be",
+					      [QUOTA_TARGET_POSSIBLE] = "could be",
 					      [QUOTA_TARGET_PROTECTED] = "protected" };
 	CLEANUP(strbuf_finish) struct strbuf uses = STRBUF_INIT;
 	const struct workload *w = t->order.w;

@@ -31,7 +31,7 @@ struct workload_simulation {
 
 static struct quota *world(const struct workload_simulation *s)
 {
-	return workload_cache_world(s->cache);
+	return workload_cache_model(s->cache);
 }
 
 /* --- objects -----------------------------------------------------------------------------------*/

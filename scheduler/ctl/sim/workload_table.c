@@ -14,7 +14,7 @@
 
 static const struct quota *world(const struct workload_simulation *s)
 {
-	return forest_world(workload_simulation_forest(s));
+	return forest_model(workload_simulation_forest(s));
 }
 
 static const char *or_dash(const char *text)
@@ -296,7 +296,7 @@ void workload_table_shares(const struct workload_simulation *s, FILE *to)
 static void add_cell(const struct forest *f, const struct quota_node *node, uint32_t pair,
 		     struct columns *table)
 {
-	const struct quota *q = forest_world(f);
+	const struct quota *q = forest_model(f);
 	const char *resource = quota_resource_name(q, q->pairs.v[pair].resource);
 	int64_t available = forest_available(f, node->id, pair);
 	const int64_t amounts[] = { forest_usage(f, node->id, pair), available > 0 ? available : 0,

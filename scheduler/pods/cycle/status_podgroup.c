@@ -128,7 +128,7 @@ static void report_condition(struct session *s, const struct podgroup *g, const 
 	}
 	d = decision_add(&s->decisions, DECISION_PODGROUP_CONDITION);
 	d->podgroup = g->id;
-	d->reason2 = ready ? "Scheduled" : "Unschedulable";
+	d->condition_type = ready ? "Scheduled" : "Unschedulable";
 	d->reason = ready ? "tasks in gang are ready to be scheduled" : v->condition;
 	d->message = message;
 	d->hash = hash;

@@ -3,6 +3,7 @@
 
 #include "api/core/namespace.h"
 #include "base/arena.h"
+#include "base/attrs.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
@@ -108,22 +109,6 @@ static void on_bad_object(struct cache *c, enum sched_resource r, struct str key
 	}
 }
 
-/* An object that cannot be read keeps its accounting. Queues and priority classes stay as last
- * known. */
-static void keep(struct cache *c, const struct sched_msg *m, struct cache_time time)
-{
-	if (m->object == NULL) {
-		return;
-	}
-	if (m->resource == SCHED_PODS) {
-		cache_pod_keep(c, m->object, time);
-	} else if (m->resource == SCHED_NODES) {
-		cache_node_keep(c, m->object);
-	} else if (m->resource == SCHED_PODGROUPS) {
-		cache_podgroup_keep(c, m->object);
-	}
-}
-
 /* ns: NULL when it was deleted. Its labels decide which queues its pods may use. */
 static void set_namespace(struct cache *c, struct str name, const struct api_namespace *ns)
 {
@@ -137,35 +122,46 @@ static void set_namespace(struct cache *c, struct str name, const struct api_nam
 	}
 }
 
-static int upsert(struct cache *c, const struct sched_msg *m, struct cache_time time,
-		  struct err *err)
+static int upsert_namespace(struct cache *c, const struct sched_msg *m,
+			    struct cache_time time UNUSED, struct err *err UNUSED)
 {
-	if (m->resource == SCHED_PODS) {
-		return cache_pod_upsert(c, m->object, time, err);
-	}
-	if (m->resource == SCHED_NODES) {
-		return cache_node_upsert(c, m->object, err);
-	}
-	if (m->resource == SCHED_QUEUES) {
-		return cache_queue_upsert(c, m->object, err);
-	}
-	if (m->resource == SCHED_PODGROUPS) {
-		return cache_podgroup_upsert(c, m->object, err);
-	}
-	if (m->resource == SCHED_PRIORITY_CLASSES) {
-		return cache_priority_upsert(c, m->object, err);
-	}
-	if (m->resource == SCHED_NAMESPACES) {
-		set_namespace(c, m->key, m->object);
-	}
+	set_namespace(c, m->key, m->object);
 	return 0;
+}
+
+static void remove_namespace(struct cache *c, const struct sched_msg *m)
+{
+	set_namespace(c, m->key, NULL);
+}
+
+/* Kinds without keep stay as they were last read. */
+static const struct {
+	int (*upsert)(struct cache *c, const struct sched_msg *m, struct cache_time time,
+		      struct err *err);
+	void (*remove)(struct cache *c, const struct sched_msg *m);
+	void (*keep)(struct cache *c, const struct sched_msg *m, struct cache_time time);
+} rows[SCHED_RESOURCE_COUNT_] = {
+	[SCHED_PODS] = { cache_pod_upsert, cache_pod_remove, cache_pod_keep },
+	[SCHED_NODES] = { cache_node_upsert, cache_node_remove, cache_node_keep },
+	[SCHED_QUEUES] = { cache_queue_upsert, cache_queue_remove, NULL },
+	[SCHED_PODGROUPS] = { cache_podgroup_upsert, cache_podgroup_remove, cache_podgroup_keep },
+	[SCHED_PRIORITY_CLASSES] = { cache_priority_upsert, cache_priority_remove, NULL },
+	[SCHED_NAMESPACES] = { upsert_namespace, remove_namespace, NULL },
+};
+
+/* An object that cannot be read keeps its accounting. */
+static void keep(struct cache *c, const struct sched_msg *m, struct cache_time time)
+{
+	if (m->object != NULL && rows[m->resource].keep != NULL) {
+		rows[m->resource].keep(c, m, time);
+	}
 }
 
 static void on_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time)
 {
 	struct err err = ERR_INIT;
 
-	if (upsert(c, m, time, &err) < 0) {
+	if (rows[m->resource].upsert != NULL && rows[m->resource].upsert(c, m, time, &err) < 0) {
 		on_bad_object(c, m->resource, m->key, err.text);
 		keep(c, m, time);
 	}
@@ -173,18 +169,8 @@ static void on_upsert(struct cache *c, const struct sched_msg *m, struct cache_t
 
 static void on_delete(struct cache *c, const struct sched_msg *m)
 {
-	if (m->resource == SCHED_PODS) {
-		cache_pod_remove(c, m->key, m->uid);
-	} else if (m->resource == SCHED_NODES) {
-		cache_node_remove(c, m->key);
-	} else if (m->resource == SCHED_QUEUES) {
-		cache_queue_remove(c, m->key);
-	} else if (m->resource == SCHED_PODGROUPS) {
-		cache_podgroup_remove(c, m->key);
-	} else if (m->resource == SCHED_PRIORITY_CLASSES) {
-		cache_priority_remove(c, m->key);
-	} else if (m->resource == SCHED_NAMESPACES) {
-		set_namespace(c, m->key, NULL);
+	if (rows[m->resource].remove != NULL) {
+		rows[m->resource].remove(c, m);
 	}
 }
 

@@ -1,4 +1,5 @@
 #include "api/core/node.h"
+#include "base/attrs.h"
 #include "base/err.h"
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ingest/from_api.h"
@@ -34,8 +35,10 @@ static void try_again(struct cache *c)
 	}
 }
 
-int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *err)
+int cache_node_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time UNUSED,
+		      struct err *err)
 {
+	const struct api_node *node = m->object;
 	uint64_t before = c->cluster->nodes_gen;
 
 	if (from_api_node(c->cluster, node, err) < 0) {
@@ -53,8 +56,9 @@ int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *
 	return 0;
 }
 
-void cache_node_keep(struct cache *c, const struct api_node *node)
+void cache_node_keep(struct cache *c, const struct sched_msg *m, struct cache_time time UNUSED)
 {
+	const struct api_node *node = m->object;
 	struct node *n = find(c, node);
 	struct res same;
 
@@ -67,9 +71,9 @@ void cache_node_keep(struct cache *c, const struct api_node *node)
 	c->dirty = true;
 }
 
-void cache_node_remove(struct cache *c, struct str name)
+void cache_node_remove(struct cache *c, const struct sched_msg *m)
 {
-	struct node *n = cluster_node_find(c->cluster, name);
+	struct node *n = cluster_node_find(c->cluster, m->key);
 	struct res old;
 
 	if (n == NULL || !n->exists) {

@@ -172,9 +172,10 @@ static struct task *take(struct cache *c, const struct api_pod *pod, const struc
 	return t;
 }
 
-int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct cache_time time,
+int cache_pod_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time,
 		     struct err *err)
 {
+	const struct api_pod *pod = m->object;
 	const char *const *names = (const char *const *)c->scheduler_names;
 	struct from_api_pod p;
 
@@ -194,8 +195,9 @@ static bool holds(const struct from_api_pod *p)
 	return p->node.p != NULL || p->reserved.p != NULL || (p->flags & TASK_OUR_GATE) != 0;
 }
 
-void cache_pod_keep(struct cache *c, const struct api_pod *pod, struct cache_time time)
+void cache_pod_keep(struct cache *c, const struct sched_msg *m, struct cache_time time)
 {
+	const struct api_pod *pod = m->object;
 	const char *const *names = (const char *const *)c->scheduler_names;
 	struct from_api_pod p;
 	struct task *t, *same;
@@ -216,11 +218,11 @@ void cache_pod_keep(struct cache *c, const struct api_pod *pod, struct cache_tim
 	}
 }
 
-void cache_pod_remove(struct cache *c, struct str key, const char *uid)
+void cache_pod_remove(struct cache *c, const struct sched_msg *m)
 {
-	struct task *t = cluster_task_find(c->cluster, key);
+	struct task *t = cluster_task_find(c->cluster, m->key);
 
-	if (t != NULL && (uid == NULL || str_streq(uid, t->uid))) {
+	if (t != NULL && (m->uid == NULL || str_streq(m->uid, t->uid))) {
 		drop(c, t);
 	}
 }

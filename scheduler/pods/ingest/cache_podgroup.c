@@ -2,6 +2,7 @@
 
 #include "api/volcano/keys.h"
 #include "api/volcano/scheduling.h"
+#include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "scheduler/pods/ingest/cache_priv.h"
@@ -77,41 +78,44 @@ static void took(struct cache *c, struct podgroup *g, const struct api_pod_group
 	}
 }
 
-int cache_podgroup_upsert(struct cache *c, const struct api_pod_group *group, struct err *err)
+int cache_podgroup_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time UNUSED,
+			  struct err *err)
 {
-	const struct api_meta *m = &group->meta;
-	struct podgroup *g = m->name == NULL || m->namespace_ == NULL ? NULL : find(c, m);
-	int64_t version = meta_version(m);
+	const struct api_pod_group *group = m->object;
+	const struct api_meta *meta = &group->meta;
+	struct podgroup *g = meta->name == NULL || meta->namespace_ == NULL ? NULL : find(c, meta);
+	int64_t version = meta_version(meta);
 	bool known;
 
 	if (g != NULL && g->exists && version != 0 && version < g->resource_version) {
 		return 0;
 	}
-	known = g != NULL && g->exists && str_streq(g->uid, m->uid);
+	known = g != NULL && g->exists && str_streq(g->uid, meta->uid);
 	if (from_api_podgroup(c->cluster, group, str_of(c->default_queue), err) < 0) {
 		return -ERR_INVALID;
 	}
-	took(c, find(c, m), group, known);
+	took(c, find(c, meta), group, known);
 	return 0;
 }
 
-void cache_podgroup_keep(struct cache *c, const struct api_pod_group *group)
+void cache_podgroup_keep(struct cache *c, const struct sched_msg *m, struct cache_time time UNUSED)
 {
-	const struct api_meta *m = &group->meta;
-	struct podgroup *g = m->name == NULL || m->namespace_ == NULL ? NULL : find(c, m);
+	const struct api_pod_group *group = m->object;
+	const struct api_meta *meta = &group->meta;
+	struct podgroup *g = meta->name == NULL || meta->namespace_ == NULL ? NULL : find(c, meta);
 
 	/* The last version that could be read stays. */
-	if (g != NULL && g->exists && (m->uid == NULL || str_streq(g->uid, m->uid))) {
+	if (g != NULL && g->exists && (meta->uid == NULL || str_streq(g->uid, meta->uid))) {
 		return;
 	}
 	if (from_api_podgroup_keep(c->cluster, group, str_of(c->default_queue), NULL) == 0) {
-		took(c, find(c, m), group, false);
+		took(c, find(c, meta), group, false);
 	}
 }
 
-void cache_podgroup_remove(struct cache *c, struct str key)
+void cache_podgroup_remove(struct cache *c, const struct sched_msg *m)
 {
-	struct podgroup *g = cluster_podgroup_find(c->cluster, key);
+	struct podgroup *g = cluster_podgroup_find(c->cluster, m->key);
 
 	if (g == NULL || !g->exists) {
 		return;
@@ -119,7 +123,7 @@ void cache_podgroup_remove(struct cache *c, struct str key)
 	if (c->listener.on_podgroup != NULL) {
 		c->listener.on_podgroup(c->listener.ctx, g, NULL);
 	}
-	cache_foreign_forget(c, key);
+	cache_foreign_forget(c, m->key);
 	g->exists = false;
 	forget_group(g);
 	cluster_podgroup_changed(c->cluster, g);

@@ -8,8 +8,6 @@
 struct api_node;
 struct api_pod;
 struct api_pod_group;
-struct api_priority_class;
-struct api_queue;
 struct arena;
 struct metric_cell;
 struct err;
@@ -33,31 +31,37 @@ struct cache {
 	bool queues_stale; /* queue_topology_changed is still to be called */
 };
 
-/* One kind of object each: upsert returns -ERR_INVALID for an object that cannot be used (nothing
- * changed then), remove ignores unknown keys. uid: NULL or that of the object deleted. */
-int cache_pod_upsert(struct cache *c, const struct api_pod *pod, struct cache_time time,
+/* One kind of object each; m->object is of that kind. upsert returns -ERR_INVALID for an object
+ * that cannot be used (nothing changed then), remove ignores unknown keys. keep: for an object that
+ * cannot be used, or did not decode completely. */
+int cache_pod_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time,
 		     struct err *err);
-/* For an object that cannot be used, or did not decode completely: it keeps what it holds, as far
- * as it can be read. Nothing new is decided for it before it changes. */
-void cache_pod_keep(struct cache *c, const struct api_pod *pod, struct cache_time time);
-void cache_podgroup_keep(struct cache *c, const struct api_pod_group *group);
+void cache_pod_remove(struct cache *c, const struct sched_msg *m);
+/* The pod keeps what it holds, as far as it can be read. Nothing new is decided for it before it
+ * changes. */
+void cache_pod_keep(struct cache *c, const struct sched_msg *m, struct cache_time time);
+int cache_node_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time,
+		      struct err *err);
+void cache_node_remove(struct cache *c, const struct sched_msg *m);
 /* No pod is placed on a node that is known and cannot be read any more. */
-void cache_node_keep(struct cache *c, const struct api_node *node);
-void cache_pod_remove(struct cache *c, struct str key, const char *uid);
+void cache_node_keep(struct cache *c, const struct sched_msg *m, struct cache_time time);
+int cache_queue_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time,
+		       struct err *err);
+void cache_queue_remove(struct cache *c, const struct sched_msg *m);
+int cache_podgroup_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time,
+			  struct err *err);
+void cache_podgroup_remove(struct cache *c, const struct sched_msg *m);
+void cache_podgroup_keep(struct cache *c, const struct sched_msg *m, struct cache_time time);
+int cache_priority_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time,
+			  struct err *err);
+void cache_priority_remove(struct cache *c, const struct sched_msg *m);
+
 /* After a node or a Queue may have brought names of resources. */
 void cache_resources_changed(struct cache *c);
 /* The node has a shape that no node had so far. */
 bool cache_shapes_add(struct cache *c, const struct api_node *node);
-int cache_node_upsert(struct cache *c, const struct api_node *node, struct err *err);
-void cache_node_remove(struct cache *c, struct str name);
-int cache_queue_upsert(struct cache *c, const struct api_queue *queue, struct err *err);
-void cache_queue_remove(struct cache *c, struct str name);
 /* Brings topology, sums and the charges of PodGroups that wait for queues up to date if need be. */
 void cache_queue_reconcile(struct cache *c);
-int cache_podgroup_upsert(struct cache *c, const struct api_pod_group *group, struct err *err);
-void cache_podgroup_remove(struct cache *c, struct str key);
-int cache_priority_upsert(struct cache *c, const struct api_priority_class *pc, struct err *err);
-void cache_priority_remove(struct cache *c, struct str name);
 
 /* Reports a bind by another program: before an update of a known pod is applied. */
 void cache_foreign_bind(struct cache *c, const struct task *t, const struct api_pod *pod);

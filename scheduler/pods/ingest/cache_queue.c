@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "api/volcano/scheduling.h"
+#include "base/attrs.h"
 #include "base/err.h"
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ingest/from_api.h"
@@ -39,8 +40,10 @@ void cache_queue_reconcile(struct cache *c)
 	prune(c);
 }
 
-int cache_queue_upsert(struct cache *c, const struct api_queue *queue, struct err *err)
+int cache_queue_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time UNUSED,
+		       struct err *err)
 {
+	const struct api_queue *queue = m->object;
 	const struct queue *known =
 		queue->meta.name == NULL ? NULL : queue_find(c->cluster, str_of(queue->meta.name));
 	int64_t version = meta_version(&queue->meta);
@@ -69,9 +72,9 @@ int cache_queue_upsert(struct cache *c, const struct api_queue *queue, struct er
 	return access_check_queue(c->cluster, str_of(queue->meta.name), err);
 }
 
-void cache_queue_remove(struct cache *c, struct str name)
+void cache_queue_remove(struct cache *c, const struct sched_msg *m)
 {
-	struct queue *q = queue_find(c->cluster, name);
+	struct queue *q = queue_find(c->cluster, m->key);
 
 	if (q == NULL || !q->exists) {
 		return;
@@ -91,7 +94,7 @@ void cache_queue_remove(struct cache *c, struct str name)
 	res_fill(&q->capability, RES_UNLIMITED);
 	res_fill(&q->guarantee, 0);
 	res_fill(&q->deserved, 0);
-	(void)access_set_queue(c->cluster, name, NULL);
+	(void)access_set_queue(c->cluster, m->key, NULL);
 	c->queues_stale = true;
 	c->dirty = true;
 	cache_queue_reconcile(c);

@@ -25,7 +25,8 @@ enum decision_kind {
 	DECISION_BIND,      /* task, node */
 	DECISION_EVICT,     /* task: victim; reason, message */
 	DECISION_PODGROUP_PHASE,     /* PodGroup: phase */
-	DECISION_PODGROUP_CONDITION, /* PodGroup: type (in reason2), status true, reason, message */
+	DECISION_PODGROUP_CONDITION, /* PodGroup: type (in condition_type), status true, reason,
+					message */
 	DECISION_EVENT, /* task or PodGroup or queue: event reason and message, warning or not */
 	DECISION_QUEUE_SCANNED, /* queue: remember scan */
 	DECISION_KIND_COUNT_
@@ -42,8 +43,8 @@ struct decision {
 	uint32_t attempts; /* RELEASE, WITHDRAW: that many reservations ended without a node; 0: it
 			      is for another reason */
 	uint64_t hash;     /* PODGROUP_CONDITION: what it says, without counts that change often */
-	const char *reason, *reason2, *message; /* NULL where not meant */
-	struct queue_scan scan;                 /* QUEUE_SCANNED */
+	const char *reason, *condition_type, *message; /* NULL where not meant */
+	struct queue_scan scan;                        /* QUEUE_SCANNED */
 };
 
 struct decisions {

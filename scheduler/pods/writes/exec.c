@@ -115,7 +115,7 @@ static void request_podgroup_status(struct exec *e, const struct podgroup *g,
 	if (d->kind == DECISION_PODGROUP_PHASE) {
 		change.phase = phases[d->phase];
 	} else {
-		change.type = d->reason2;
+		change.type = d->condition_type;
 		change.reason = d->reason;
 		change.message = d->message;
 	}

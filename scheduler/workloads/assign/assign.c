@@ -334,7 +334,7 @@ static const char *describe(const struct assigner *a)
 
 void assign_flavors(const struct assign_request *r, struct arena *arena, struct assignment *ret)
 {
-	struct assigner a = { .r = r, .q = forest_world(r->forest), .arena = arena, .out = ret };
+	struct assigner a = { .r = r, .q = forest_model(r->forest), .arena = arena, .out = ret };
 	bool fits = true;
 
 	a.node = a.q->nodes.v[r->node];

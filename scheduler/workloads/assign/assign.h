@@ -54,8 +54,8 @@ struct assignment {
 /* The search for victims for one pair at one node: no targets, all outside of the queue, or some in
  * it; *level is the level of borrowing without them. */
 enum assign_answer { ASSIGN_NO_TARGETS, ASSIGN_TARGETS_OUTSIDE, ASSIGN_TARGETS_INSIDE };
-typedef enum assign_answer (*assign_oracle_fn)(void *ctx, const struct workload *w, uint32_t pair,
-					       int64_t amount, unsigned *level);
+typedef enum assign_answer (*assign_probe_fn)(void *ctx, const struct workload *w, uint32_t pair,
+					      int64_t amount, unsigned *level);
 
 struct assign_request {
 	struct forest *forest;
@@ -64,7 +64,7 @@ struct assign_request {
 	const int32_t *counts;           /* per pod set; NULL: those of its spec */
 	bool from_start;                 /* ignore where the last scan stopped */
 	const struct assignment *pinned; /* only these flavors; NULL: any */
-	assign_oracle_fn oracle;         /* NULL: nothing can be preempted */
+	assign_probe_fn probe;           /* NULL: nothing can be preempted */
 	void *ctx;
 };
 

@@ -7,14 +7,14 @@
 
 static const struct cluster_queue *queue_of(const struct assign_request *r)
 {
-	return forest_world(r->forest)->nodes.v[r->node]->queue;
+	return forest_model(r->forest)->nodes.v[r->node]->queue;
 }
 
 /* "cpu in flavor spot: 4 requested besides 2 of other pod sets, <rest>"; rest in four parts. */
 static void add_reason(const struct assign_request *r, const struct assign_need *need,
 		       struct assign_reasons *why, const char *const rest[4])
 {
-	const struct quota *q = forest_world(r->forest);
+	const struct quota *q = forest_model(r->forest);
 	const char *resource = intern_name(q->resources, need->resource);
 	char amount[ASSIGN_REASON_AMOUNT_MAX], earlier[ASSIGN_REASON_AMOUNT_MAX];
 	bool besides = need->earlier != 0;
@@ -44,7 +44,7 @@ static void add_too_large(const struct assign_request *r, const struct assign_ne
 	char amount[ASSIGN_REASON_AMOUNT_MAX];
 	const char *const rest[] = { "the most it can have is ", amount, "", "" };
 
-	assign_reason_amount(intern_name(forest_world(r->forest)->resources, need->resource), most,
+	assign_reason_amount(intern_name(forest_model(r->forest)->resources, need->resource), most,
 			     amount);
 	add_reason(r, need, why, rest);
 }
@@ -60,7 +60,7 @@ static int64_t sum_of(const struct assign_need *need)
 static void add_short(const struct assign_request *r, const struct assign_need *need,
 		      struct assign_reasons *why, int64_t available)
 {
-	const char *resource = intern_name(forest_world(r->forest)->resources, need->resource);
+	const char *resource = intern_name(forest_model(r->forest)->resources, need->resource);
 	char have[ASSIGN_REASON_AMOUNT_MAX], lack[ASSIGN_REASON_AMOUNT_MAX];
 	const char *const rest[] = { have, " free, ", lack, " too little" };
 
@@ -76,17 +76,17 @@ static bool preempts_while_borrowing(const struct assign_request *r)
 	const struct cluster_queue *queue = queue_of(r);
 
 	return queue->borrow_within != QUOTA_NEVER ||
-	       (forest_world(r->forest)->options.fair_sharing && queue->reclaim != QUOTA_NEVER);
+	       (forest_model(r->forest)->options.fair_sharing && queue->reclaim != QUOTA_NEVER);
 }
 
-static struct assign_fit ask_oracle(const struct assign_request *r, uint32_t pair, int64_t amount,
-				    unsigned level)
+static struct assign_fit ask_probe(const struct assign_request *r, uint32_t pair, int64_t amount,
+				   unsigned level)
 {
 	enum assign_answer answer = ASSIGN_NO_TARGETS;
 	unsigned level_then = level;
 
-	if (r->oracle != NULL) {
-		answer = r->oracle(r->ctx, r->w, pair, amount, &level_then);
+	if (r->probe != NULL) {
+		answer = r->probe(r->ctx, r->w, pair, amount, &level_then);
 	}
 	switch (answer) {
 	case ASSIGN_TARGETS_OUTSIDE:
@@ -103,7 +103,7 @@ struct assign_fit assign_flavor_fit(const struct assign_request *r, const struct
 				    struct assign_reasons *why, enum nofit_reason *ret_reason)
 {
 	const struct forest *f = r->forest;
-	uint32_t pair = quota_pair_find(forest_world(f), need->flavor, need->resource);
+	uint32_t pair = quota_pair_find(forest_model(f), need->flavor, need->resource);
 	int64_t amount = sum_of(need);
 	int64_t most = pair == MODEL_NONE ? 0 : forest_potential(f, r->node, pair);
 	int64_t available;
@@ -128,7 +128,7 @@ struct assign_fit assign_flavor_fit(const struct assign_request *r, const struct
 	add_short(r, need, why, available);
 	if (forest_nominal(f, r->node, pair) >= amount || may_reclaim ||
 	    preempts_while_borrowing(r)) {
-		return ask_oracle(r, pair, amount, fit.level);
+		return ask_probe(r, pair, amount, fit.level);
 	}
 	*ret_reason = QUOTA_WAITING_FOR_QUOTA;
 	fit.mode = FLAVOR_NO_FIT;

@@ -18,12 +18,12 @@ struct assign_need { /* one resource of a group of pod sets in one flavor */
 	int64_t amount;
 };
 
-/* Asks the oracle when only preemption can help. Adds to `why` the reason for which it does not
+/* Asks the probe when only preemption can help. Adds to `why` the reason for which it does not
  * fit; *ret_reason is NONE unless it cannot fit now, even by preemption. */
 struct assign_fit assign_flavor_fit(const struct assign_request *r, const struct assign_need *need,
 				    struct assign_reasons *why, enum nofit_reason *ret_reason);
-/* Strictly better: a usable flavor before one that is not, then by mode and level, or by level and
- * mode. */
+/* Whether a is strictly better than b: a usable flavor is better than one that is not; the
+ * preference says whether mode or level is compared first. */
 bool assign_flavor_is_preferred(struct assign_fit a, struct assign_fit b, enum quota_preference p);
 /* Whether the scan goes on to the flavors after this one. */
 bool assign_flavor_try_next(const struct cluster_queue *queue, struct assign_fit fit);

@@ -15,7 +15,7 @@ struct outcome {
 
 static const struct quota *world_of(const struct assign_scan *s)
 {
-	return forest_world(s->r->forest);
+	return forest_model(s->r->forest);
 }
 
 static const struct podset *podset_of(const struct assign_scan *s, size_t i)

@@ -29,8 +29,8 @@ struct kueue_conf {
 
 typedef void (*kueue_conf_warn_fn)(void *ctx, const char *text);
 
-/* d NULL: defaults. warn is called for unknown fields, for feature gates that are unknown or not
- * supported, and for fields without effect; may be NULL. */
+/* d NULL: defaults. warn is called for each unknown field, for each feature gate that is unknown
+ * or not supported, and for each field without effect; may be NULL. */
 int kueue_conf_read(const struct jdoc *d, kueue_conf_warn_fn warn, void *ctx,
 		    struct kueue_conf **ret, struct err *err);
 /* Unknown fields are errors: Kueue refuses such a file, since a mistyped field would be without

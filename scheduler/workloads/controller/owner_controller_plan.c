@@ -240,11 +240,10 @@ static void send(struct owner_controller *o, struct owner *e, struct str key,
 		bool fresh;
 
 		if (is_start(w) && loses_workload(e)) {
-			continue; /* the Workload that replaces it has to reserve quota of its own
-				   */
+			continue; /* the new Workload must reserve its own quota first */
 		}
 		fresh = is_new(e, w);
-		/* A replica that may not write records no events either; the leader does. */
+		/* A non-leader sends no events. */
 		if (w->kind == OWNER_NOTE && fresh && owner_write_may_send(&o->target)) {
 			note(o, ns, w);
 		} else if (w->kind != OWNER_NOTE && fresh) {
@@ -390,7 +389,7 @@ void owner_controller_plan_all(struct owner_controller *o)
 	}
 }
 
-/* Jobs that belong to it may be held because of it, so they are planned again as well. */
+/* Plans the owner's children too: they may be held. */
 static void plan_at(struct owner_controller *o, struct str key, unsigned depth)
 {
 	struct owner *e = strmap_get(o->owners, key);

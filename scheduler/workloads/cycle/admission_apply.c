@@ -55,7 +55,7 @@ static void assign_podset(const struct quota *q, struct workload *w, uint32_t po
 
 static void admit(struct forest *f, const struct admission_decision *d)
 {
-	struct quota *q = forest_world(f);
+	struct quota *q = forest_model(f);
 	struct workload *w = q->workloads.v[d->workload];
 	const struct assignment *a = d->assignment;
 
@@ -76,7 +76,7 @@ static void admit(struct forest *f, const struct admission_decision *d)
 
 static void preempt(struct forest *f, const struct admission_decision *d)
 {
-	const struct quota *q = forest_world(f);
+	const struct quota *q = forest_model(f);
 	struct workload *w = q->workloads.v[d->workload];
 
 	assert(w->flags.evicted);

@@ -60,7 +60,7 @@ static bool has_pending_flavors(const struct quota *q, const struct entry *e)
 /* Requeues the workload, and adds the decision that says so. */
 static void requeue(struct admission_cycle *c, struct entry *e, int64_t now)
 {
-	struct quota *q = forest_world(c->forest);
+	struct quota *q = forest_model(c->forest);
 	struct workload *w = e->w;
 	struct admission_decision d = { .kind = QUOTA_DECIDE_PENDING,
 					.workload = w->id,
@@ -101,7 +101,7 @@ static void nominate_heads(struct admission_cycle *c, int64_t now, struct batch 
 	struct nominate_context context = {
 		.forest = c->forest, .arena = c->arena, .scratch = c->scratch, .now = now
 	};
-	const struct quota *q = forest_world(c->forest);
+	const struct quota *q = forest_model(c->forest);
 	size_t n = c->heads.n;
 
 	*b = (struct batch){ .n = n };
@@ -139,11 +139,11 @@ static void process(struct admission_cycle *c, struct batch *b, size_t i, int64_
 	b->is_processed[i] = true;
 	b->processed[b->nprocessed++] = e;
 	if (i > 0 && b->v[i - 1].node == e->node &&
-	    blocks(forest_world(c->forest), &b->v[i - 1], now)) {
+	    blocks(forest_model(c->forest), &b->v[i - 1], now)) {
 		process_entry_skip(e, "another workload of its queue goes first");
 		return;
 	}
-	process_entry_entry(&c->process, e);
+	process_entry_decide(&c->process, e);
 }
 
 /* One after another, in the order of the cycle; but the entries of one queue keep their order:
@@ -169,7 +169,7 @@ static void process_batch(struct admission_cycle *c, struct batch *b, int64_t no
 
 const struct admission_decisions *admission_cycle_run(struct admission_cycle *c, int64_t now)
 {
-	struct quota *q = forest_world(c->forest);
+	struct quota *q = forest_model(c->forest);
 	struct batch b;
 	size_t mark;
 

@@ -242,7 +242,7 @@ static void make_room(struct tournament *t)
 static struct tournament *create_tournament(struct forest *f, struct entry **entries, size_t n,
 					    struct arena *arena)
 {
-	struct quota *q = forest_world(f);
+	struct quota *q = forest_model(f);
 	struct tournament *t = arena_zero(arena, 1, sizeof(*t));
 
 	t->f = f;
@@ -296,7 +296,7 @@ struct entry_order {
 struct entry_order *entry_order_create(struct forest *f, struct entry **entries, size_t n,
 				       struct arena *arena)
 {
-	struct quota *q = forest_world(f);
+	struct quota *q = forest_model(f);
 	struct entry_order *o = arena_zero(arena, 1, sizeof(*o));
 
 	if (q->options.fair_sharing) {

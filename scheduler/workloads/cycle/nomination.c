@@ -11,7 +11,7 @@ struct attempt {
 	const struct nominate_context *c;
 	const struct entry *e;
 	struct assign_request request;
-	struct victims_oracle oracle;
+	struct victims_probe probe;
 	struct assignment assignment; /* of the last try */
 	struct victims victims;
 	/* Partial admission: the last try that succeeded, and its counts. */
@@ -40,7 +40,7 @@ static const char *first_invalid(const struct workload *w)
 /* The checks before flavors are assigned; the first that fails gives the reason. */
 static bool passes(const struct nominate_context *c, struct entry *e)
 {
-	const struct quota *q = forest_world(c->forest);
+	const struct quota *q = forest_model(c->forest);
 	const struct workload *w = e->w;
 	const char *invalid = first_invalid(w);
 
@@ -114,9 +114,9 @@ static void find_victims(struct attempt *t)
 
 	t->victims = (struct victims){ NULL, 0 };
 	if (t->assignment.mode == ASSIGN_PREEMPT) {
-		r.pairs = contested_pairs(forest_world(c->forest), &t->assignment, c->arena,
+		r.pairs = contested_pairs(forest_model(c->forest), &t->assignment, c->arena,
 					  &r.npairs);
-		victims_oracle_find(&t->oracle, &r, &t->victims);
+		victims_probe_find(&t->probe, &r, &t->victims);
 	}
 }
 
@@ -184,7 +184,7 @@ const struct quota_amounts *nomination_usage_without_borrowing(const struct nomi
 		return NULL;
 	}
 	a = arena_zero(c->arena, 1, sizeof(*a));
-	request.from_start = scan_restarts(forest_world(c->forest), w, node);
+	request.from_start = scan_restarts(forest_model(c->forest), w, node);
 	assign_flavors(&request, c->arena, a);
 	return a->mode == ASSIGN_FIT && a->level == 0 ? &a->usage : NULL;
 }
@@ -192,24 +192,24 @@ const struct quota_amounts *nomination_usage_without_borrowing(const struct nomi
 static void compute(const struct nominate_context *c, struct entry *e,
 		    const struct assignment *pinned)
 {
-	const struct quota *q = forest_world(c->forest);
+	const struct quota *q = forest_model(c->forest);
 	struct attempt t = { .c = c, .e = e };
 	bool fits;
 
-	t.oracle = (struct victims_oracle){ .forest = c->forest,
-					    .node = e->node,
-					    .now = c->now,
-					    .gone = c->gone,
-					    .ngone = c->ngone,
-					    .arena = c->arena,
-					    .scratch = c->scratch };
+	t.probe = (struct victims_probe){ .forest = c->forest,
+					  .node = e->node,
+					  .now = c->now,
+					  .gone = c->gone,
+					  .ngone = c->ngone,
+					  .arena = c->arena,
+					  .scratch = c->scratch };
 	t.request = (struct assign_request){ .forest = c->forest,
 					     .w = e->w,
 					     .node = e->node,
 					     .from_start = e->w->pending.tried.n == 0,
 					     .pinned = pinned,
-					     .oracle = victims_oracle_ask,
-					     .ctx = &t.oracle };
+					     .probe = victims_probe_ask,
+					     .ctx = &t.probe };
 	fits = try_counts(&t, NULL);
 	e->assignment = t.assignment;
 	e->victims = t.victims;
@@ -237,7 +237,7 @@ static void restart_scan(const struct quota *q, struct entry *e)
 
 void nomination(const struct nominate_context *c, struct entry *e)
 {
-	const struct quota *q = forest_world(c->forest);
+	const struct quota *q = forest_model(c->forest);
 
 	if (!passes(c, e)) {
 		return;
@@ -253,7 +253,7 @@ void nomination(const struct nominate_context *c, struct entry *e)
 
 void nomination_recompute(const struct nominate_context *c, struct entry *e)
 {
-	const struct quota *q = forest_world(c->forest);
+	const struct quota *q = forest_model(c->forest);
 	struct assignment before = e->assignment;
 
 	restart_scan(q, e);

@@ -27,13 +27,13 @@ void process_entry_begin(struct process *p, struct forest *f, struct arena *aren
 	p->scratch = scratch;
 	p->now = now;
 	p->decisions = decisions;
-	p->blocked = waits_for_pods(forest_world(f));
+	p->blocked = waits_for_pods(forest_model(f));
 	for (size_t i = 0; i < p->claimed.n; i++) {
 		p->claimed_mark.v[p->claimed.v[i]] = 0;
 	}
 	vec_clear(&p->claimed);
 	nominal_reserve_begin(&p->nominal);
-	while (p->claimed_mark.n < forest_world(f)->workloads.n) {
+	while (p->claimed_mark.n < forest_model(f)->workloads.n) {
 		vec_push(&p->claimed_mark, (uint8_t)0);
 	}
 }
@@ -54,7 +54,7 @@ void process_entry_finish(struct process *p)
 
 static const struct workload *workload(const struct process *p, uint32_t id)
 {
-	return forest_world(p->forest)->workloads.v[id];
+	return forest_model(p->forest)->workloads.v[id];
 }
 
 static void set(struct entry *e, enum quota_requeue requeue, enum nofit_reason reason,
@@ -130,7 +130,7 @@ static bool fits(const struct process *p, const struct entry *e)
  * were preempted for this quota. */
 static bool may_borrow(struct process *p, const struct entry *e)
 {
-	const struct quota *q = forest_world(p->forest);
+	const struct quota *q = forest_model(p->forest);
 	struct nominate_context c = {
 		.forest = forest_after(p), .arena = p->arena, .scratch = p->scratch, .now = p->now
 	};
@@ -169,7 +169,7 @@ static int64_t clamp(int64_t value, int64_t most)
  * it could always take it back, so nothing is reserved. Kueue: resourcesToReserve. */
 static void reserve(struct process *p, const struct entry *e)
 {
-	const struct quota *q = forest_world(p->forest);
+	const struct quota *q = forest_model(p->forest);
 	const struct quota_node *n = q->nodes.v[e->node];
 	struct quota_amounts kept = { NULL, 0, 0 };
 
@@ -231,7 +231,7 @@ static const char *describe(struct process *p, const struct entry *e, const char
 /* The entries that end here, as they neither admit nor preempt. True: this is one. */
 static bool ends_without_decision(struct process *p, struct entry *e)
 {
-	const struct quota *q = forest_world(p->forest);
+	const struct quota *q = forest_model(p->forest);
 
 	if (e->assignment.mode == ASSIGN_NO_FIT) {
 		set(e, QUOTA_REQUEUE_NO_FIT, e->assignment.reason, e->assignment.message);
@@ -282,15 +282,15 @@ static void admit(struct process *p, struct entry *e)
 	d->recompute = e->recompute;
 	d->assignment = &e->assignment;
 	d->message = e->assignment.message;
-	p->blocked = forest_world(p->forest)->options.block_admission;
+	p->blocked = forest_model(p->forest)->options.block_admission;
 	if (e->assignment.level == 0) {
 		nominal_reserve_admitted(&p->nominal, e->node);
 	}
 }
 
-void process_entry_entry(struct process *p, struct entry *e)
+void process_entry_decide(struct process *p, struct entry *e)
 {
-	const struct quota *q = forest_world(p->forest);
+	const struct quota *q = forest_model(p->forest);
 
 	if (q->options.recompute_on_overlap && overlaps(p, &e->victims)) {
 		e->recompute = recompute(p, e);

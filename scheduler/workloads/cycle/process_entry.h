@@ -25,7 +25,7 @@ void process_entry_begin(struct process *p, struct forest *f, struct arena *aren
 void process_entry_end(struct process *p); /* of the cycle */
 void process_entry_finish(struct process *p);
 /* Sets status, requeue, reason, message; adds the decisions to admit or to preempt. */
-void process_entry_entry(struct process *p, struct entry *e);
+void process_entry_decide(struct process *p, struct entry *e);
 /* It is not admitted in this cycle. */
 void process_entry_skip(struct entry *e, const char *message);
 

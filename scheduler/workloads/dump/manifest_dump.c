@@ -362,5 +362,5 @@ void manifest_dump_cache(const struct workload_cache *c, const struct owner_cont
 	const struct kept kept = { c, owners };
 	const struct manifest_dump_source source = { status_of, meta_of, &kept };
 
-	manifest_dump_write(workload_cache_world(c), &source, out);
+	manifest_dump_write(workload_cache_model(c), &source, out);
 }

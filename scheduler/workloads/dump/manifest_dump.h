@@ -24,7 +24,7 @@ struct strbuf;
 struct toleration;
 struct workload;
 
-/* What the world does not know of its Workloads. */
+/* Parts of Workloads that the model does not keep. */
 struct manifest_dump_source {
 	/* The status as it should stand. */
 	const struct conditions *(*status)(const void *ctx, const struct workload *w);

@@ -16,7 +16,8 @@
 
 /* --- metadata ----------------------------------------------------------------------------------*/
 
-/* What cannot be said by requests and templates, and holds the Workload; NULL: nothing. */
+/* The reason for which the Workload is held, if requests and templates do not show it; NULL: none.
+ */
 static const char *what_holds(const struct workload *w)
 {
 	for (size_t i = 0; i < w->object.npodsets; i++) {

@@ -1,8 +1,8 @@
-/* scheduler/workloads/engine/queue_refresh_throttle.h: throttle for statuses and gauges of queues.
- * Recomputing them looks at every Workload that waits or holds quota, so it takes a two-hundredth
- * of the time at most, or is done once a second. Writing them is followed by a pause as long as it
- * took, of a few seconds at most, in which the API server serves writes of Workloads. Pure: times
- * are given (monotonic ns). */
+/* scheduler/workloads/engine/queue_refresh_throttle.h: when the statuses and gauges of queues may
+ * be computed again. This visits every Workload, so it may use 0.5 % of the time, or run once a
+ * second. Writing the statuses is followed by a pause of the same length, a few seconds at most,
+ * which leaves the API server time for writes of Workloads. Pure: times are given (monotonic ns).
+ */
 #ifndef SCHEDULER_WORKLOADS_ENGINE_QUEUE_REFRESH_THROTTLE_H
 #define SCHEDULER_WORKLOADS_ENGINE_QUEUE_REFRESH_THROTTLE_H
 
@@ -14,7 +14,7 @@ struct queue_refresh_throttle {
 	bool pauses;
 };
 
-/* A recomputation began and ended. pauses: its writes are followed by a pause. */
+/* A round ran from `from` to `to`. pauses: leave time for other writes afterwards. */
 void queue_refresh_throttle_made(struct queue_refresh_throttle *r, int64_t from, int64_t to,
 				 bool pauses);
 void queue_refresh_throttle_answer(struct queue_refresh_throttle *r,

@@ -32,40 +32,40 @@ struct reconciler {
 };
 
 /* An unreadable Workload is left out, because nothing is written to it. */
-static void want(struct reconciler *l, struct workload *w)
+static void list_for_reconcile(struct reconciler *r, struct workload *w)
 {
 	if (!w->due.listed && !w->object.unreadable) {
 		w->due.listed = true;
-		vec_push(&l->todo, w->id);
+		vec_push(&r->todo, w->id);
 	}
 }
 
-static void wake_at(struct reconciler *l, struct workload *w, int64_t at)
+static void wake_at(struct reconciler *r, struct workload *w, int64_t at)
 {
 	w->due.at = at;
-	l->next = at < l->next ? at : l->next;
+	r->next = at < r->next ? at : r->next;
 }
 
-static struct workload *find(const struct reconciler *l, struct str key)
+static struct workload *find(const struct reconciler *r, struct str key)
 {
-	return quota_workload_find(workload_cache_world(l->opt.cache), key);
+	return quota_workload_find(workload_cache_model(r->opt.cache), key);
 }
 
-void reconciler_touch(struct reconciler *l, struct str key)
+void reconciler_touch(struct reconciler *r, struct str key)
 {
-	struct workload *w = find(l, key);
+	struct workload *w = find(r, key);
 
 	if (w != NULL) {
-		want(l, w);
+		list_for_reconcile(r, w);
 	}
 }
 
-void reconciler_put_off(struct reconciler *l, struct str key, int64_t at)
+void reconciler_put_off(struct reconciler *r, struct str key, int64_t at)
 {
-	struct workload *w = find(l, key);
+	struct workload *w = find(r, key);
 
 	if (w != NULL) {
-		wake_at(l, w, at);
+		wake_at(r, w, at);
 	}
 }
 
@@ -78,9 +78,9 @@ static void on_activity(void *ctx, struct str key)
  * behind. */
 static bool may_start(void *ctx, struct str key)
 {
-	const struct reconciler *l = ctx;
-	const struct workload *w = find(l, key);
-	const struct conditions *c = w == NULL ? NULL : workload_cache_status(l->opt.cache, w);
+	const struct reconciler *r = ctx;
+	const struct workload *w = find(r, key);
+	const struct conditions *c = w == NULL ? NULL : workload_cache_status(r->opt.cache, w);
 
 	return c != NULL && !workload_cache_is_outdated(w) &&
 	       conditions_is_true(c, KUEUE_ADMITTED) && !conditions_is_true(c, KUEUE_EVICTED);
@@ -88,46 +88,46 @@ static bool may_start(void *ctx, struct str key)
 
 static bool knows(void *ctx, struct str key)
 {
-	const struct reconciler *l = ctx;
+	const struct reconciler *r = ctx;
 
-	return find(l, key) != NULL;
+	return find(r, key) != NULL;
 }
 
 static void read_again(void *ctx, struct str key)
 {
-	const struct reconciler *l = ctx;
+	const struct reconciler *r = ctx;
 
-	l->opt.read(l->opt.ctx, key);
+	r->opt.read(r->opt.ctx, key);
 }
 
 /* Every replica sees the same events; only the one that writes counts them. */
-static bool counts(struct reconciler *l)
+static bool counts(struct reconciler *r)
 {
-	return l->opt.metrics != NULL && owner_write_may_send(&l->target);
+	return r->opt.metrics != NULL && owner_write_may_send(&r->target);
 }
 
 static void on_created(void *ctx, const char *kind, const struct api_workload *w UNUSED, int64_t ns)
 {
-	struct reconciler *l = ctx;
+	struct reconciler *r = ctx;
 
-	if (counts(l)) {
-		workload_metrics_created(l->opt.metrics, kind, ns);
+	if (counts(r)) {
+		workload_metrics_created(r->opt.metrics, kind, ns);
 	}
 }
 
 static void on_ungated(void *ctx, const struct api_workload *w, bool group, int64_t ns)
 {
-	struct reconciler *l = ctx;
+	struct reconciler *r = ctx;
 
-	if (counts(l)) {
-		workload_metrics_ungated(l->opt.metrics, w->status.admission->cluster_queue, group,
+	if (counts(r)) {
+		workload_metrics_ungated(r->opt.metrics, w->status.admission->cluster_queue, group,
 					 ns);
 	}
 }
 
 struct reconciler *reconciler_create(const struct reconciler_options *opt)
 {
-	struct reconciler *l = xmalloc_zero(1, sizeof(*l));
+	struct reconciler *r = xmalloc_zero(1, sizeof(*r));
 	struct owner_controller_options oo = { .base = opt->base,
 					       .which = &opt->conf->owners,
 					       .recorder = opt->recorder,
@@ -137,93 +137,94 @@ struct reconciler *reconciler_create(const struct reconciler_options *opt)
 					       .read = read_again,
 					       .on_created = on_created,
 					       .on_ungated = on_ungated,
-					       .ctx = l };
+					       .ctx = r };
 	struct pool_options po = *opt->base;
 
-	l->opt = *opt;
-	l->opt.base = NULL;
-	l->next = INT64_MAX;
-	l->owners = owner_controller_create(&oo);
-	owner_controller_watch(l->owners, on_activity, l);
-	l->target = (struct owner_write_target){ opt->recorder, po.may_send, po.ctx };
+	r->opt = *opt;
+	r->opt.base = NULL;
+	r->next = INT64_MAX;
+	r->owners = owner_controller_create(&oo);
+	owner_controller_watch(r->owners, on_activity, r);
+	r->target = (struct owner_write_target){ opt->recorder, po.may_send, po.ctx };
 	po.name = "workload";
 	po.ops = &owner_write_ops;
-	po.ctx = &l->target;
+	po.ctx = &r->target;
 	po.may_send = owner_write_may_send;
 	po.slots = POOL_SLOTS;
-	l->pool = pool_create(&po);
-	return l;
+	r->pool = pool_create(&po);
+	return r;
 }
 
-void reconciler_destroy(struct reconciler *l)
+void reconciler_destroy(struct reconciler *r)
 {
-	if (l == NULL) {
+	if (r == NULL) {
 		return;
 	}
-	owner_controller_destroy(l->owners);
-	pool_destroy(l->pool);
-	vec_finish(&l->todo);
-	free(l);
+	owner_controller_destroy(r->owners);
+	pool_destroy(r->pool);
+	vec_finish(&r->todo);
+	free(r);
 }
 
-size_t reconciler_pools(struct reconciler *l, struct pool **out, size_t max)
+size_t reconciler_pools(struct reconciler *r, struct pool **out, size_t max)
 {
 	size_t n = 0;
 
 	if (n < max) {
-		out[n++] = owner_controller_pool(l->owners);
+		out[n++] = owner_controller_pool(r->owners);
 	}
 	if (n < max) {
-		out[n++] = l->pool;
+		out[n++] = r->pool;
 	}
 	return n;
 }
 
 /* --- objects -----------------------------------------------------------------------------------*/
 
-void reconciler_workload(struct reconciler *l, struct str key, struct sched_msg *m)
+void reconciler_workload(struct reconciler *r, struct str key, struct sched_msg *m)
 {
-	struct workload *known = find(l, key);
+	struct workload *known = find(r, key);
 
 	if (m == NULL) {
-		owner_controller_workload_gone(l->owners, key);
+		owner_controller_workload_gone(r->owners, key);
 		return;
 	}
 	known->due.at = INT64_MAX;
-	want(l, known);
-	owner_controller_workload(l->owners, m);
+	list_for_reconcile(r, known);
+	owner_controller_workload(r->owners, m);
 }
 
-struct owner_controller *reconciler_owners(struct reconciler *l)
+struct owner_controller *reconciler_owners(struct reconciler *r)
 {
-	return l->owners;
+	return r->owners;
 }
 
 /* --- writes to the object ----------------------------------------------------------------------*/
 
 /* `what` names the write: a later one of this name takes its place. */
-static void send(struct reconciler *l, const struct workload *w, const char *what,
+static void send(struct reconciler *r, const struct workload *w, const char *what,
 		 struct owner_write *write)
 {
 	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", what, w->key);
 
 	write->workload = quota_workload_name(w);
 	write->about.uid = w->object.uid;
-	pool_add(l->pool, str_of(key), owner_write_new(w->object.namespace_, write));
+	pool_add(r->pool, str_of(key), owner_write_new(w->object.namespace_, write));
 }
 
-/* With a resourceVersion: a replica that sends late must not undo an activation of the meantime. */
-static void send_active(struct reconciler *l, const struct workload *w)
+/* Carries the resourceVersion that was read: if the write is delayed and a user sets active again
+ * meanwhile, it must fail. */
+static void send_active(struct reconciler *r, const struct workload *w)
 {
 	CLEANUP(xmalloc_freep)
 	char *body = xmalloc_printf("{\"metadata\":{\"uid\":\"%s\",\"resourceVersion\":\"%" PRId64
 				    "\"},\"spec\":{\"active\":false}}",
 				    w->object.uid, workload_cache_version(w));
 
-	send(l, w, "active", &(struct owner_write){ .kind = OWNER_SYNC, .body = body });
+	send(r, w, "active", &(struct owner_write){ .kind = OWNER_SYNC, .body = body });
 }
 
-static void send_finalizers(struct reconciler *l, const struct workload *w)
+static void send_finalizers(struct reconciler *r, const struct workload *w)
 {
 	CLEANUP(xmalloc_freep)
 	char *version = xmalloc_printf("%" PRId64, workload_cache_version(w));
@@ -246,17 +247,17 @@ static void send_finalizers(struct reconciler *l, const struct workload *w)
 	json_out_array_end(&o);
 	json_out_object_end(&o);
 	json_out_object_end(&o);
-	send(l, w, "finalizers", &(struct owner_write){ .kind = OWNER_RELEASE, .body = body.p });
+	send(r, w, "finalizers", &(struct owner_write){ .kind = OWNER_RELEASE, .body = body.p });
 }
 
-static void send_delete(struct reconciler *l, const struct workload *w)
+static void send_delete(struct reconciler *r, const struct workload *w)
 {
 	CLEANUP(xmalloc_freep)
 	char *body = xmalloc_printf("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
 				    "\"preconditions\":{\"uid\":\"%s\"}}",
 				    w->object.uid);
 
-	send(l, w, "delete",
+	send(r, w, "delete",
 	     &(struct owner_write){ .kind = OWNER_DELETE,
 				    .body = body,
 				    .event = "Deleted",
@@ -269,14 +270,14 @@ static void send_delete(struct reconciler *l, const struct workload *w)
 static struct workload_reconcile_queue local_of(const struct quota *q, const struct workload *w,
 						const struct local_queue **ret)
 {
-	const struct local_queue *l = quota_local_of(q, w);
+	const struct local_queue *queue = quota_local_of(q, w);
 	struct workload_reconcile_queue out = { .name = w->object.local_queue == NULL
 								? ""
 								: w->object.local_queue,
-						.exists = l != NULL };
+						.exists = queue != NULL };
 
-	out.stop = l == NULL ? QUOTA_RUN : l->stop;
-	*ret = l;
+	out.stop = queue == NULL ? QUOTA_RUN : queue->stop;
+	*ret = queue;
 	return out;
 }
 
@@ -311,7 +312,7 @@ static const char *what_is_invalid(const struct workload *w)
 	return w->object.unsupported;
 }
 
-static enum workload_reconcile_job job_state(const struct reconciler *l, const struct workload *w)
+static enum workload_reconcile_job job_state(const struct reconciler *r, const struct workload *w)
 {
 	static const enum workload_reconcile_job of[] = {
 		[OWNER_CONTROLLER_FOREIGN] = WORKLOAD_RECONCILE_JOB_UNKNOWN,
@@ -320,16 +321,16 @@ static enum workload_reconcile_job job_state(const struct reconciler *l, const s
 	};
 
 	return !w->object.has_owner ? WORKLOAD_RECONCILE_NO_JOB
-				    : of[owner_controller_activity(l->owners, str_of(w->key))];
+				    : of[owner_controller_activity(r->owners, str_of(w->key))];
 }
 
-static void reconcile_status(struct reconciler *l, const struct workload *w, int64_t now,
+static void reconcile_status(struct reconciler *r, const struct workload *w, int64_t now,
 			     struct workload_reconcile_out *out)
 {
-	const struct quota *q = workload_cache_world(l->opt.cache);
+	const struct quota *q = workload_cache_model(r->opt.cache);
 	const char *checks[MAX_CHECKS];
 	const struct local_queue *local;
-	struct conditions *c = workload_cache_edit(l->opt.cache, w);
+	struct conditions *c = workload_cache_edit(r->opt.cache, w);
 	struct workload_reconcile_state s = {
 		.c = c,
 		.requeues = c->has_requeue_count ? c->requeue_count : 0,
@@ -352,12 +353,12 @@ static void reconcile_status(struct reconciler *l, const struct workload *w, int
 		.gates = w->object.gates,
 		.local = local_of(q, w, &local),
 		.checks = checks,
-		.job = job_state(l, w),
+		.job = job_state(r, w),
 	};
 
 	in.cluster = cluster_of(q, w, workload_cache_queue(w), local);
 	in.checks_known = workload_reconcile_checks(q, w, checks, MAX_CHECKS, &in.nchecks);
-	workload_reconcile(&in, &l->opt.conf->times, &s, now, out);
+	workload_reconcile(&in, &r->opt.conf->times, &s, now, out);
 	c->has_requeue_count = s.requeues != 0;
 	c->requeue_count = s.requeues;
 	c->has_requeue_at = s.requeue_at != MODEL_TIME_NONE;
@@ -366,69 +367,69 @@ static void reconcile_status(struct reconciler *l, const struct workload *w, int
 	c->past_seconds = s.ran;
 }
 
-static void reconcile(struct reconciler *l, struct workload *w, int64_t now)
+static void reconcile_one(struct reconciler *r, struct workload *w, int64_t now)
 {
 	struct workload_reconcile_out out;
 
 	if (workload_cache_retry_at(w) > now) {
-		wake_at(l, w, workload_cache_retry_at(w));
+		wake_at(r, w, workload_cache_retry_at(w));
 		return;
 	}
-	reconcile_status(l, w, now, &out);
-	l->opt.on_events(l->opt.ctx, w, &out.events);
-	(void)workload_cache_commit(l->opt.cache, w);
+	reconcile_status(r, w, now, &out);
+	r->opt.on_events(r->opt.ctx, w, &out.events);
+	(void)workload_cache_commit(r->opt.cache, w);
 	if (out.deactivate) {
-		send_active(l, w);
+		send_active(r, w);
 	}
 	if (out.remove_finalizer) {
-		send_finalizers(l, w);
+		send_finalizers(r, w);
 	}
 	if (out.remove) {
-		send_delete(l, w);
+		send_delete(r, w);
 	}
-	if (l->opt.conf->times.keep_deactivated_ns >= 0) {
-		owner_controller_retire(l->owners, str_of(w->key), out.remove_owner);
+	if (r->opt.conf->times.keep_deactivated_ns >= 0) {
+		owner_controller_retire(r->owners, str_of(w->key), out.remove_owner);
 	}
-	wake_at(l, w, out.next);
+	wake_at(r, w, out.next);
 	workload_reconcile_finish(&out);
 }
 
 /* --- all of them -------------------------------------------------------------------------------*/
 
-static void want_due(struct reconciler *l, int64_t now, bool all)
+static void list_due(struct reconciler *r, int64_t now, bool all)
 {
-	const struct quota *q = workload_cache_world(l->opt.cache);
+	const struct quota *q = workload_cache_model(r->opt.cache);
 
-	l->next = INT64_MAX;
+	r->next = INT64_MAX;
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		struct workload *w = q->workloads.v[i];
 
 		if (w != NULL && (all || w->due.at <= now)) {
-			want(l, w);
-		} else if (w != NULL && w->due.at < l->next) {
-			l->next = w->due.at;
+			list_for_reconcile(r, w);
+		} else if (w != NULL && w->due.at < r->next) {
+			r->next = w->due.at;
 		}
 	}
 }
 
-int64_t reconciler_step(struct reconciler *l, int64_t now)
+int64_t reconciler_step(struct reconciler *r, int64_t now)
 {
-	const struct quota *q = workload_cache_world(l->opt.cache);
-	uint64_t specs = workload_cache_specs(l->opt.cache);
+	const struct quota *q = workload_cache_model(r->opt.cache);
+	uint64_t specs = workload_cache_specs(r->opt.cache);
 
-	if (specs != l->specs || l->next <= now) {
-		want_due(l, now, specs != l->specs);
-		l->specs = specs;
+	if (specs != r->specs || r->next <= now) {
+		list_due(r, now, specs != r->specs);
+		r->specs = specs;
 	}
-	for (size_t i = 0; i < l->todo.n; i++) {
-		struct workload *w = q->workloads.v[l->todo.v[i]];
+	for (size_t i = 0; i < r->todo.n; i++) {
+		struct workload *w = q->workloads.v[r->todo.v[i]];
 
 		/* Its id may be that of another one by now. */
 		if (w != NULL && w->due.listed) {
 			w->due.listed = false;
-			reconcile(l, w, now);
+			reconcile_one(r, w, now);
 		}
 	}
-	vec_clear(&l->todo);
-	return l->next;
+	vec_clear(&r->todo);
+	return r->next;
 }

@@ -38,18 +38,18 @@ struct reconciler_options {
 };
 
 struct reconciler *reconciler_create(const struct reconciler_options *opt);
-void reconciler_destroy(struct reconciler *l); /* NULL is fine */
+void reconciler_destroy(struct reconciler *r); /* NULL is fine */
 /* After the cache has taken the Workload, which is m's object. NULL: deleted. */
-void reconciler_workload(struct reconciler *l, struct str key, struct sched_msg *m);
+void reconciler_workload(struct reconciler *r, struct str key, struct sched_msg *m);
 /* Something was decided about the Workload: it is reconciled in the next step. */
-void reconciler_touch(struct reconciler *l, struct str key);
+void reconciler_touch(struct reconciler *r, struct str key);
 /* Its status was refused: it is reconciled again at that time (wall ns), or when it is read. */
-void reconciler_put_off(struct reconciler *l, struct str key, int64_t at);
+void reconciler_put_off(struct reconciler *r, struct str key, int64_t at);
 /* The controller of owners, which gets all other kinds of objects from the caller. */
-struct owner_controller *reconciler_owners(struct reconciler *l);
+struct owner_controller *reconciler_owners(struct reconciler *r);
 /* Reconciles the Workloads that changed or are due. Returns when the next one is due (wall ns),
  * INT64_MAX: not before something changes. */
-int64_t reconciler_step(struct reconciler *l, int64_t now);
-size_t reconciler_pools(struct reconciler *l, struct pool **out, size_t max);
+int64_t reconciler_step(struct reconciler *r, int64_t now);
+size_t reconciler_pools(struct reconciler *r, struct pool **out, size_t max);
 
 #endif

@@ -60,7 +60,7 @@ static void add_events(void *ctx, const struct workload *w, const struct conditi
 {
 	struct workload_engine *e = ctx;
 
-	pending_events_add(e->events, workload_cache_world(e->cache), w, events);
+	pending_events_add(e->events, workload_cache_model(e->cache), w, events);
 }
 
 static void read_workload(void *ctx, struct str key)
@@ -120,7 +120,7 @@ static void on_object(void *ctx, struct sched_msg *m)
 
 static void cost_seen(struct workload_engine *e, struct str key, const struct api_workload *w)
 {
-	const struct quota *q = workload_cache_world(e->cache);
+	const struct quota *q = workload_cache_model(e->cache);
 
 	if (e->costs != NULL && w == NULL) {
 		preemption_cost_gone(e->costs, key);
@@ -157,7 +157,7 @@ static void on_workload(void *ctx, uint32_t id, struct str key, struct sched_msg
 		pending_events_settle(e->events, key, false);
 		deferred_reasons_drop(e->deferred, id);
 	} else {
-		explain_bypassed(e, quota_workload_find(workload_cache_world(e->cache), key));
+		explain_bypassed(e, quota_workload_find(workload_cache_model(e->cache), key));
 	}
 	cost_seen(e, key, w);
 	reconciler_workload(e->reconciler, key, m);
@@ -306,7 +306,7 @@ void workload_engine_handle(struct workload_engine *e, struct sched_msg *m)
 static void write_decision(struct workload_engine *e, const struct admission_decision *d,
 			   int64_t now)
 {
-	const struct quota *q = workload_cache_world(e->cache);
+	const struct quota *q = workload_cache_model(e->cache);
 	const struct workload *w = q->workloads.v[d->workload];
 	struct conditions_events events = { NULL, 0, 0 };
 
@@ -320,7 +320,7 @@ static void write_decision(struct workload_engine *e, const struct admission_dec
 static void write_or_defer(struct workload_engine *e, const struct admission_decision *d,
 			   int64_t now)
 {
-	const struct workload *w = workload_cache_world(e->cache)->workloads.v[d->workload];
+	const struct workload *w = workload_cache_model(e->cache)->workloads.v[d->workload];
 
 	if (d->kind == QUOTA_DECIDE_PENDING && d->status != ENTRY_GATED) {
 		deferred_reasons_put(e->deferred, d, clock_mono(e->clock));
@@ -336,7 +336,7 @@ static void write_or_defer(struct workload_engine *e, const struct admission_dec
 	}
 	if (d->kind == QUOTA_DECIDE_PREEMPT && e->opt.on_preempt != NULL) {
 		e->opt.on_preempt(e->opt.ctx, w,
-				  workload_cache_world(e->cache)->workloads.v[d->by]);
+				  workload_cache_model(e->cache)->workloads.v[d->by]);
 	}
 }
 
@@ -344,14 +344,14 @@ static bool waits(const struct workload_engine *e, const struct workload *w)
 {
 	return w->pending.queue != MODEL_NONE && pending_is_admissible(w) &&
 	       pending_is_active(workload_cache_forest(e->cache),
-				 workload_cache_world(e->cache)->nodes.v[w->pending.queue]);
+				 workload_cache_model(e->cache)->nodes.v[w->pending.queue]);
 }
 
 /* Writes deferred reasons. Returns the monotonic time at which the next one may be written. */
 static int64_t explain(struct workload_engine *e, int64_t mono, int64_t wall)
 {
 	bool busy = pool_waiting(workload_status_pool(e->writer)) > 0;
-	const struct quota *q = workload_cache_world(e->cache);
+	const struct quota *q = workload_cache_model(e->cache);
 	struct admission_decision d;
 
 	while (deferred_reasons_next(e->deferred, busy, mono, &d)) {
@@ -389,7 +389,7 @@ static bool is_progress(const struct quota *q, const struct admission_decision *
 
 static bool has_heads(const struct workload_engine *e)
 {
-	const struct quota *q = workload_cache_world(e->cache);
+	const struct quota *q = workload_cache_model(e->cache);
 
 	for (size_t i = 0; i < q->nodes.n; i++) {
 		const struct quota_node *n = q->nodes.v[i];
@@ -419,7 +419,7 @@ static int64_t cycle_at(struct workload_engine *e, int64_t mono)
 static void run_cycle(struct workload_engine *e, int64_t now)
 {
 	struct forest *f = workload_cache_forest(e->cache);
-	const struct quota *q = forest_world(f);
+	const struct quota *q = forest_model(f);
 	int64_t from = clock_mono(e->clock);
 	const struct admission_decisions *d = admission_cycle_run(e->cycle, now);
 	bool progress = false;
@@ -443,7 +443,7 @@ static void send_writes(struct workload_engine *e)
 	struct workload_cache_write w;
 
 	while (workload_cache_next_write(e->cache, &w)) {
-		workload_status_send(e->writer, workload_cache_world(e->cache),
+		workload_status_send(e->writer, workload_cache_model(e->cache),
 				     &(struct workload_status_write){
 					     .workload = w.workload,
 					     .status = w.status,
@@ -509,11 +509,11 @@ int64_t workload_engine_step(struct workload_engine *e)
 	due = clock_earlier(due, explain(e, mono, wall));
 	send_writes(e);
 	read_again(e);
-	finalizers_run(e->finalizers, workload_cache_world(e->cache));
+	finalizers_run(e->finalizers, workload_cache_model(e->cache));
 	due = clock_earlier(due, queue_refresh_step(e->refresh));
 	if (e->costs != NULL) {
 		due = clock_earlier(due,
-				    preemption_cost_run(e->costs, workload_cache_world(e->cache),
+				    preemption_cost_run(e->costs, workload_cache_model(e->cache),
 							workload_cache_specs(e->cache), mono));
 	}
 	if (e->dirty) {

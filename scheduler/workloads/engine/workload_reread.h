@@ -1,7 +1,7 @@
 /* scheduler/workloads/engine/workload_reread.h: reads Workloads once more by GET: their requests
- * depend on other objects that changed (LimitRanges, RuntimeClasses), and only the resulting
- * quantities are kept. Each arrives as an update, unless the watch has delivered a newer one.
- * Owner: the sched thread calls; the pool works on a thread of its own (or is stepped). */
+ * depend on other objects that changed (LimitRanges, RuntimeClasses), and only the computed
+ * amounts are kept in memory. Each arrives as an update, unless the watch delivered a newer
+ * version. Owner: the sched thread calls; the pool works on a thread of its own (or is stepped). */
 #ifndef SCHEDULER_WORKLOADS_ENGINE_WORKLOAD_REREAD_H
 #define SCHEDULER_WORKLOADS_ENGINE_WORKLOAD_REREAD_H
 

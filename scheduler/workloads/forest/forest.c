@@ -41,7 +41,7 @@ struct forest *forest_fork(const struct forest *f)
 	return fork;
 }
 
-struct quota *forest_world(const struct forest *f)
+struct quota *forest_model(const struct forest *f)
 {
 	return f->world;
 }
@@ -111,7 +111,7 @@ static void charge_holders(struct forest *f)
 static void rebuild(struct forest *f)
 {
 	assert(!f->is_built || tree_sums_mark(f->sums) == 0);
-	forest_build_from_world(f);
+	forest_build_from_model(f);
 	f->is_built = true;
 	f->gen = f->world->forest_gen;
 	charge_holders(f);

@@ -14,7 +14,7 @@ struct forest;
 struct forest *forest_create(struct quota *world);
 void forest_destroy(struct forest *f); /* NULL is fine */
 void forest_sync(struct forest *f);
-struct quota *forest_world(const struct forest *f);
+struct quota *forest_model(const struct forest *f);
 
 /* The workload holds its `usage` at node from now on, or no longer; kept in queue->holders. These
  * are changes of the world, synchronise first, and may not happen while charges of a cycle are not

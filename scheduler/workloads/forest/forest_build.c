@@ -266,7 +266,7 @@ void forest_build_free(struct forest *f)
 	forest_over_free(f);
 }
 
-void forest_build_from_world(struct forest *f)
+void forest_build_from_model(struct forest *f)
 {
 	int64_t *lending;
 

@@ -37,7 +37,7 @@ struct forest {
 };
 
 /* Fills everything but sums from the world; frees what was there before. */
-void forest_build_from_world(struct forest *f);
+void forest_build_from_model(struct forest *f);
 void forest_build_free(struct forest *f);
 
 #endif

@@ -76,7 +76,7 @@ static void renew(const struct quota *q, const struct workload *w, uint32_t root
 
 void precedence_record(struct forest *f, struct workload *by, struct workload *victim)
 {
-	const struct quota *q = forest_world(f);
+	const struct quota *q = forest_model(f);
 	uint32_t root = forest_root(f, victim->holding.node);
 	uint64_t released = q->nodes.v[root]->released;
 	const struct quota_precedence *back = find(by, victim);
@@ -142,7 +142,7 @@ void precedence_released(struct forest *f, const struct workload *w)
 			     w->flags.preempted_at == w->flags.evicted_at;
 
 	if (!was_preempted) {
-		forest_world(f)->nodes.v[forest_root(f, w->holding.node)]->released++;
+		forest_model(f)->nodes.v[forest_root(f, w->holding.node)]->released++;
 	}
 }
 
@@ -159,7 +159,7 @@ static bool contains(const struct precedence_list *list, size_t from, uint32_t i
 void precedence_collect(const struct forest *f, const struct workload *w,
 			struct precedence_list *out)
 {
-	const struct quota *q = forest_world(f);
+	const struct quota *q = forest_model(f);
 	size_t first = out->n;
 
 	for (size_t at = first;; at++) {

@@ -1,13 +1,18 @@
-/* scheduler/workloads/ingest/from_kueue.h: reads decoded objects of kueue.x-k8s.io, and the other
- * kinds that they depend on, into struct quota. Objects may come in any order; absent fields get
+/* scheduler/workloads/ingest/from_kueue.h: reads decoded objects of kueue.x-k8s.io, and the core
+ * objects that they depend on, into struct quota. Objects may come in any order; absent fields get
  * the defaults of the CRDs. Errors name kind, object and field path. Every function checks the
- * whole object before it changes anything but the tables of names: after an error the world is as
+ * whole object before it changes anything but the tables of names: after an error the model is as
  * before. Nothing here changes which Workloads hold quota or are pending. Owner: the sched thread.
  * Pure.
  *
- * Objects that are gone: quota_flavor_clear + cluster_queue_check_all; quota_node_clear +
- * quota_nodes_changed; quota_local_remove; quota_namespace_remove; quota_check_remove and
- * quota_topology_set + cluster_queue_check_all; quota_workload_remove. */
+ * After the deletion of an object the caller calls:
+ *   ResourceFlavor         quota_flavor_clear, cluster_queue_check_all
+ *   ClusterQueue, Cohort   quota_node_clear, quota_nodes_changed
+ *   LocalQueue             quota_local_remove
+ *   Namespace              quota_namespace_remove
+ *   AdmissionCheck         quota_check_remove, cluster_queue_check_all
+ *   Topology               quota_topology_set, cluster_queue_check_all
+ *   Workload               quota_workload_remove */
 #ifndef SCHEDULER_WORKLOADS_INGEST_FROM_KUEUE_H
 #define SCHEDULER_WORKLOADS_INGEST_FROM_KUEUE_H
 
@@ -85,7 +90,7 @@ struct from_kueue_workload {
 		*queue; /* ClusterQueue of its admission, when it holds quota; NULL: it does not */
 };
 
-/* Reads spec and status; status: as from_kueue_status has read it. A finished Workload has no pod
+/* Reads the spec; status is the result of from_kueue_status. A finished Workload has no pod
  * sets. Reclaimable pods are subtracted; the held quota is scaled to the pods that are left (Kueue:
  * ReclaimablePods). */
 int from_kueue_workload_read(struct quota *q, const struct from_kueue_rules *rules,

@@ -95,7 +95,7 @@ void workload_cache_keep_finished(struct workload_cache *c)
 	c->keeps_finished = true;
 }
 
-struct quota *workload_cache_world(const struct workload_cache *c)
+struct quota *workload_cache_model(const struct workload_cache *c)
 {
 	return c->q;
 }
@@ -118,7 +118,7 @@ void workload_cache_settle_nodes(struct workload_cache *c)
 
 static void set_flush(struct workload_cache *c, int64_t now)
 {
-	int64_t wait = (int64_t)c->flushed * WORKLOAD_CACHE_FLUSH_EACH_NS;
+	int64_t wait = (int64_t)c->n_woken_last_flush * WORKLOAD_CACHE_FLUSH_EACH_NS;
 
 	if (c->flush_at == INT64_MAX) {
 		wait = clock_later(wait, WORKLOAD_CACHE_FLUSH_NS);
@@ -158,19 +158,19 @@ static void flush_trees(struct workload_cache *c, int64_t now)
 		root = forest_root(c->forest, id);
 		if (!done[root]) {
 			done[root] = true;
-			c->flushed += pending_flush(c->q, c->forest, id, now);
+			c->n_woken_last_flush += pending_flush(c->q, c->forest, id, now);
 		}
 	}
 }
 
 static void flush_queues(struct workload_cache *c, int64_t now)
 {
-	c->flushed = 0;
+	c->n_woken_last_flush = 0;
 	for (uint32_t i = 0; c->flush_all && i < c->q->nodes.n; i++) {
 		const struct quota_node *n = c->q->nodes.v[i];
 
 		if (n != NULL && forest_parent(c->forest, i) == MODEL_NONE) {
-			c->flushed += pending_flush(c->q, c->forest, i, now);
+			c->n_woken_last_flush += pending_flush(c->q, c->forest, i, now);
 		}
 	}
 	if (!c->flush_all) {

@@ -69,7 +69,7 @@ struct workload_cache *workload_cache_create(const struct kueue_conf *conf,
 void workload_cache_destroy(struct workload_cache *c); /* NULL is fine */
 /* Statuses of finished Workloads are kept as a whole, to be shown. */
 void workload_cache_keep_finished(struct workload_cache *c);
-struct quota *workload_cache_world(const struct workload_cache *c);
+struct quota *workload_cache_model(const struct workload_cache *c);
 struct forest *workload_cache_forest(const struct workload_cache *c);
 
 /* Applies UPSERT, DELETE, SYNCED and REQUEST_DONE of what the Workload engine looks at; others have

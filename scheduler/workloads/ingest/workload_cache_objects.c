@@ -119,7 +119,7 @@ static int upsert_local(struct workload_cache *c, const struct sched_msg *m, int
 		return r;
 	}
 	local = quota_local_find(c->q, m->key);
-	/* The replica that samples has newer values than it wrote. */
+	/* The leader's own samples are newer than the status that it wrote. */
 	if (c->q->options.admission_fair_sharing &&
 	    (!c->samples || local->sampled_at == MODEL_TIME_NONE)) {
 		from_kueue_local_usage(c->q, local, o);
@@ -302,7 +302,7 @@ static void remove_topology(struct workload_cache *c, struct str name, int64_t n
 
 /* --- by kind -----------------------------------------------------------------------------------*/
 
-/* Objects of a kind without a row go to the listener alone. */
+/* Kinds without a row are passed to the listener only. */
 static const struct {
 	int (*upsert)(struct workload_cache *c, const struct sched_msg *m, int64_t now,
 		      struct err *err);

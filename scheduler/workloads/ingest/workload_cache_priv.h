@@ -23,12 +23,12 @@ struct workload_state {
 	bool finished;        /* the status is that of a finished one, of which not all is kept */
 	bool dirty;           /* the status is to be written */
 	bool in_flight;       /* a write is under way: the next one waits for its outcome */
-	bool unsure;          /* it may hold quota by a write that was never answered */
+	bool unacknowledged;  /* it may hold quota by a write that was never answered */
 	bool outdated;        /* the API has a status that has not been read yet */
 	bool requeued;        /* Requeued=True since it was read: worth a new try when it is read */
 	uint64_t sent;        /* number of the latest write */
 	int64_t version;      /* resourceVersion of the last write: older updates are dropped */
-	int64_t refused;      /* of an outdated one: updates up to this resourceVersion are old */
+	int64_t stale_up_to;  /* of an outdated one: updates up to this resourceVersion are old */
 	int64_t read;         /* resourceVersion of what was read last */
 	int64_t retry_at;     /* wall ns: no write before; MODEL_TIME_NONE */
 	struct sched_msg *deferred; /* update that came while it was dirty or in flight */
@@ -60,10 +60,10 @@ struct workload_cache {
 	struct VEC(struct sched_msg *) early; /* Workloads before all else is known */
 	struct strmap *seen; /* "resource/key" -> struct seen, of objects with a spec */
 	struct quota_cache_statuses *statuses;
-	size_t flushed;    /* so many came back the last time */
-	int64_t flush_at;  /* wall ns; INT64_MAX: nothing to flush */
-	int64_t timers_at; /* wall ns: the next end of a back-off */
-	int64_t sample_at; /* wall ns: the use of LocalQueues is to be sampled */
+	size_t n_woken_last_flush; /* Workloads that returned to their heaps */
+	int64_t flush_at;          /* wall ns; INT64_MAX: nothing to flush */
+	int64_t timers_at;         /* wall ns: the next end of a back-off */
+	int64_t sample_at;         /* wall ns: the use of LocalQueues is to be sampled */
 	uint64_t writes, changes, specs;
 	bool synced[SCHED_RESOURCE_COUNT_];
 	bool drafted;       /* workload_cache_edit was called, workload_cache_commit was not yet */

@@ -218,14 +218,14 @@ static int take_with(struct workload_cache *c, struct sched_msg *m, const struct
 	s = w->state;
 	unknown = w->object.usage_unknown;
 	holds = from_kueue_workload_holds(c->q, &read, w);
-	outdated = s->outdated && !m->flag && m->resource_version <= s->refused;
-	if (!holds && !(s->unsure && outdated)) {
-		if (s->unsure) {
+	outdated = s->outdated && !m->flag && m->resource_version <= s->stale_up_to;
+	if (!holds && !(s->unacknowledged && outdated)) {
+		if (s->unacknowledged) {
 			usage_revoke(c->q, w);
 		}
 		release(c, w, now);
 	}
-	s->unsure &= outdated;
+	s->unacknowledged &= outdated;
 	s->outdated = outdated;
 	s->queue = read.queue;
 	if (w->holding.node != MODEL_NONE &&
@@ -453,7 +453,7 @@ static void take_back(struct workload_cache *c, struct workload *w, const struct
 	s->status = s->before;
 	s->before = NULL;
 	if (s->queue == NULL && w->holding.node != MODEL_NONE && stale) {
-		s->unsure = w->object.unwritable = true;
+		s->unacknowledged = w->object.unwritable = true;
 	} else if (s->queue == NULL && w->holding.node != MODEL_NONE) {
 		usage_revoke(c->q, w);
 		release(c, w, now);
@@ -462,7 +462,7 @@ static void take_back(struct workload_cache *c, struct workload *w, const struct
 		put_off(c, w, m->status, now);
 	} else {
 		s->outdated = true;
-		s->refused = s->read > s->version ? s->read : s->version;
+		s->stale_up_to = s->read > s->version ? s->read : s->version;
 		vec_push(&c->unread, w->id);
 	}
 	workload_cache_workload_flags(w, workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE));

@@ -48,8 +48,8 @@ static const double creation_bounds[] = { 0.01, 0.02, 0.04, 0.08, 0.16, 0.32,
 #define G METRIC_GAUGE
 #define H METRIC_HISTOGRAM
 
-/* The kind of object of a family; the label with this index has its name, of a LocalQueue the first
- * two labels. */
+/* Which object a family describes, and the index of the label with its name; of a LocalQueue the
+ * first two labels are its name. */
 struct about {
 	enum kueue_conf_metrics_kind kind; /* KUEUE_CONF_METRICS_KINDS_: none */
 	size_t at;
@@ -62,7 +62,7 @@ static const struct row {
 	const char *labels, *help;
 } rows[QF_COUNT_] = {
 	[QF_ATTEMPTS] = { "admission_attempts_total", C, ALWAYS, "result",
-			  "Scheduling cycles of Workloads by whether anybody got in: success, "
+			  "Scheduling cycles by whether a Workload was admitted: success, "
 			  "inadmissible" },
 	[QF_ATTEMPT_DURATION] = { "admission_attempt_duration_seconds", H, ALWAYS, "result",
 				  "How long such a cycle took" },
@@ -74,7 +74,7 @@ static const struct row {
 	[QF_PENDING] = { "pending_workloads", G, ALWAYS, QUEUE ", status",
 			 "Workloads that wait: active (to be tried), inadmissible (for a change)" },
 	[QF_HASHES] = { "pending_scheduling_hashes", G, ALWAYS, QUEUE ", status",
-			"Different ones among those that wait" },
+			"Distinct scheduling hashes among pending Workloads" },
 	[QF_UNADMITTED] = { "unadmitted_workloads", G, ALWAYS, QUEUE ", reason, underlying_cause",
 			    "Workloads that do not run, by reasons of Admitted and QuotaReserved" },
 	[QF_RESERVED_TOTAL] = { "quota_reserved_workloads_total", C, ALWAYS, QUEUE ", " CLASS,
@@ -268,7 +268,7 @@ static struct about about_whom(const char *const *labels, size_t n)
 			       0 };
 }
 
-static const double *choose_bounds(enum quota_family id, size_t *ret_n)
+static const double *choose_bounds(enum metric_families_id id, size_t *ret_n)
 {
 	if (id == QF_ATTEMPT_DURATION || id == QF_GATE_REMOVAL) {
 		*ret_n = ARRAY_LEN(short_bounds);
@@ -284,7 +284,7 @@ static const double *choose_bounds(enum quota_family id, size_t *ret_n)
 	return bounds;
 }
 
-static struct metric_family *make(struct metric_registry *r, enum quota_family id,
+static struct metric_family *make(struct metric_registry *r, enum metric_families_id id,
 				  const char *const *labels)
 {
 	const struct row *row = &rows[id];
@@ -337,7 +337,7 @@ struct metric_families *metric_families_create(struct metric_registry *r,
 		}
 		labels[n] = NULL;
 		if (is_on(rows[i].condition, conf)) {
-			f->v[i] = make(r, (enum quota_family)i, labels);
+			f->v[i] = make(r, (enum metric_families_id)i, labels);
 		}
 	}
 	return f;
@@ -351,7 +351,7 @@ void metric_families_destroy(struct metric_families *f)
 	}
 }
 
-bool metric_families_has(const struct metric_families *f, enum quota_family id)
+bool metric_families_has(const struct metric_families *f, enum metric_families_id id)
 {
 	return f->v[id] != NULL;
 }
@@ -376,7 +376,7 @@ static bool add_values(const struct metric_families *f, const struct about *abou
 }
 
 /* NULL: the configuration switches it off. */
-static struct metric_cell *cell(struct metric_families *f, enum quota_family id,
+static struct metric_cell *cell(struct metric_families *f, enum metric_families_id id,
 				const char *const *values)
 {
 	const char *all[METRIC_MAX_LABELS] = { NULL };
@@ -392,8 +392,8 @@ static struct metric_cell *cell(struct metric_families *f, enum quota_family id,
 	return add_values(f, &f->about[id], all, all + n + 1) ? metric_cell(f->v[id], all) : NULL;
 }
 
-void metric_families_add(struct metric_families *f, enum quota_family id, const char *const *values,
-			 double n)
+void metric_families_add(struct metric_families *f, enum metric_families_id id,
+			 const char *const *values, double n)
 {
 	struct metric_cell *c = cell(f, id, values);
 
@@ -402,8 +402,8 @@ void metric_families_add(struct metric_families *f, enum quota_family id, const 
 	}
 }
 
-void metric_families_set(struct metric_families *f, enum quota_family id, const char *const *values,
-			 double value)
+void metric_families_set(struct metric_families *f, enum metric_families_id id,
+			 const char *const *values, double value)
 {
 	struct metric_cell *c = cell(f, id, values);
 
@@ -435,7 +435,7 @@ void metric_families_admitted(struct metric_families *f, const char *queue, size
 	metric_cell_set(metric_cell(f->v[QF_ADMITTED], all), value);
 }
 
-void metric_families_observe(struct metric_families *f, enum quota_family id,
+void metric_families_observe(struct metric_families *f, enum metric_families_id id,
 			     const char *const *values, double seconds)
 {
 	struct metric_cell *c = cell(f, id, values);
@@ -523,7 +523,7 @@ void metric_families_workload(struct metric_families *f, struct str key, const s
 	metric_labels_workload(f->added, key, m);
 }
 
-struct metric_families_row metric_families_describe(enum quota_family id)
+struct metric_families_row metric_families_describe(enum metric_families_id id)
 {
 	static const char *const types[] = { [METRIC_COUNTER] = "counter",
 					     [METRIC_GAUGE] = "gauge",

@@ -16,7 +16,7 @@ struct api_meta;
 struct metric_registry;
 struct kueue_conf_metrics;
 
-enum quota_family {
+enum metric_families_id {
 	/* health */
 	QF_ATTEMPTS, /* the first of all */
 	QF_ATTEMPT_DURATION,
@@ -92,13 +92,13 @@ struct metric_families *metric_families_create(struct metric_registry *r,
 					       const char *role);
 void metric_families_destroy(struct metric_families *f); /* NULL is fine */
 /* False: the configuration switches it off. */
-bool metric_families_has(const struct metric_families *f, enum quota_family id);
+bool metric_families_has(const struct metric_families *f, enum metric_families_id id);
 /* values: of the labels in metric_families_describe. Values of a LocalQueue that the configuration
  * excludes are dropped. */
-void metric_families_add(struct metric_families *f, enum quota_family id, const char *const *values,
-			 double n);
-void metric_families_set(struct metric_families *f, enum quota_family id, const char *const *values,
-			 double value); /* not QF_ADMITTED */
+void metric_families_add(struct metric_families *f, enum metric_families_id id,
+			 const char *const *values, double n);
+void metric_families_set(struct metric_families *f, enum metric_families_id id,
+			 const char *const *values, double value); /* not QF_ADMITTED */
 /* QF_ADMITTED of the Workloads of one sort: those with the same values of the labels that the
  * configuration adds of Workloads. There is one sort when it adds none. */
 void metric_families_admitted(struct metric_families *f, const char *queue, size_t sort,
@@ -106,7 +106,7 @@ void metric_families_admitted(struct metric_families *f, const char *queue, size
 size_t metric_families_sorts(const struct metric_families *f);
 /* Below metric_families_sorts, of a Workload by "namespace/name". */
 size_t metric_families_sort(const struct metric_families *f, struct str key);
-void metric_families_observe(struct metric_families *f, enum quota_family id,
+void metric_families_observe(struct metric_families *f, enum metric_families_id id,
 			     const char *const *values, double seconds);
 /* begin and end replace all gauges but QF_PREEMPTION_SKIPS: those not set in between are removed.
  */
@@ -123,6 +123,6 @@ void metric_families_workload(struct metric_families *f, struct str key, const s
 struct metric_families_row {
 	const char *name, *type, *labels, *help;
 };
-struct metric_families_row metric_families_describe(enum quota_family id);
+struct metric_families_row metric_families_describe(enum metric_families_id id);
 
 #endif

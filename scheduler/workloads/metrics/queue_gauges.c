@@ -195,7 +195,7 @@ static double amount(const struct quota *q, uint32_t resource, int64_t value)
 								  : (double)value;
 }
 
-static void set(const struct gauges *t, enum quota_family id, const char *a, const char *b,
+static void set(const struct gauges *t, enum metric_families_id id, const char *a, const char *b,
 		double value)
 {
 	metric_families_set(t->f, id, (const char *const[]){ a, b }, value);
@@ -230,7 +230,7 @@ static double count_hashes(struct gauges *t, const uint32_t *ids, size_t n)
 	return (double)distinct;
 }
 
-static void set_waits(const struct gauges *t, const struct sums *s, enum quota_family id,
+static void set_waits(const struct gauges *t, const struct sums *s, enum metric_families_id id,
 		      const char *const *names)
 {
 	const char *labels[5] = { names[0], names[1], names[2] };
@@ -371,8 +371,8 @@ static void set_cohort(struct gauges *t, const struct quota_node *n)
 	}
 }
 
-static void set_local_pairs(const struct gauges *t, const char *const *names, enum quota_family id,
-			    const struct quota_amounts *amounts)
+static void set_local_pairs(const struct gauges *t, const char *const *names,
+			    enum metric_families_id id, const struct quota_amounts *amounts)
 {
 	for (size_t i = 0; i < amounts->n; i++) {
 		const struct flavor_resource *p = &t->q->pairs.v[amounts->v[i].id];
@@ -456,7 +456,7 @@ void queue_gauges_set(struct metric_families *f, const struct workload_cache *ca
 	struct gauges t = { .f = f,
 			    .cache = cache,
 			    .forest = workload_cache_forest(cache),
-			    .q = workload_cache_world(cache),
+			    .q = workload_cache_model(cache),
 			    .resources = metric_families_has(f, QF_RESERVATION),
 			    .nsorts = metric_families_sorts(f) };
 

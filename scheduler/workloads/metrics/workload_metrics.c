@@ -137,7 +137,8 @@ static int64_t at(const struct conditions *c, const char *type, int64_t otherwis
 	return found == NULL ? otherwise : found->at;
 }
 
-static void add(const struct change *c, enum quota_family queue, enum quota_family local)
+static void add(const struct change *c, enum metric_families_id queue,
+		enum metric_families_id local)
 {
 	metric_families_add(c->f, queue, (const char *const[]){ c->queue, c->class }, 1);
 	if (c->local != NULL) {
@@ -146,8 +147,8 @@ static void add(const struct change *c, enum quota_family queue, enum quota_fami
 	}
 }
 
-static void observe(const struct change *c, enum quota_family queue, enum quota_family local,
-		    double value)
+static void observe(const struct change *c, enum metric_families_id queue,
+		    enum metric_families_id local, double value)
 {
 	metric_families_observe(c->f, queue, (const char *const[]){ c->queue, c->class }, value);
 	if (c->local != NULL) {
@@ -159,7 +160,7 @@ static void observe(const struct change *c, enum quota_family queue, enum quota_
 
 static void count_cohorts(const struct change *c)
 {
-	const struct quota *q = forest_world(c->forest);
+	const struct quota *q = forest_model(c->forest);
 	const struct quota_node *n = quota_queue_find(q, str_of(c->queue));
 	uint32_t up = n == NULL ? MODEL_NONE : forest_parent(c->forest, n->id);
 
@@ -274,7 +275,7 @@ void workload_metrics_status(struct metric_families *f, const struct forest *for
 			     const struct workload *w, const struct conditions *before,
 			     const struct conditions *after)
 {
-	const struct local_queue *local = quota_local_of(forest_world(forest), w);
+	const struct local_queue *local = quota_local_of(forest_model(forest), w);
 	struct change c = { .f = f,
 			    .forest = forest,
 			    .w = w,

@@ -25,6 +25,7 @@ int64_t quota_amounts_get(const struct quota_amounts *a, uint32_t id)
 	return at < a->n && a->v[at].id == id ? a->v[at].value : 0;
 }
 
+/* A saturated sum must not turn into QUOTA_UNLIMITED. */
 static int64_t add_bounded(int64_t a, int64_t b)
 {
 	int64_t sum = saturating_add(a, b);
@@ -45,6 +46,7 @@ void quota_amounts_add(struct quota_amounts *a, uint32_t id, int64_t value)
 	a->v[at] = (struct quota_amount){ .id = id, .value = add_bounded(0, value) };
 }
 
+/* Ids from 63 on share the last bit. */
 uint64_t quota_amounts_bit(uint32_t id)
 {
 	return id < 63 ? UINT64_C(1) << id : QUOTA_MASK_OTHERS;

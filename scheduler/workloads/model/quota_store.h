@@ -1,7 +1,8 @@
 /* scheduler/workloads/model/quota_store.h: builds and changes a struct quota: objects come, change
  * and go in any order; names without an object have placeholders. Which workloads hold quota or are
  * pending is not decided here: callers release a workload (workloads/forest/forest.h,
- * workloads/pending/pending.h) before they remove it (asserted). Owner: the sched thread. Pure. */
+ * workloads/pending/pending.h) before they remove it (asserted). Bodies: quota*.c, cluster_queue.c,
+ * namespace_selector.c, podset.c, workload.c. Owner: the sched thread. Pure. */
 #ifndef SCHEDULER_WORKLOADS_MODEL_QUOTA_STORE_H
 #define SCHEDULER_WORKLOADS_MODEL_QUOTA_STORE_H
 
@@ -19,7 +20,7 @@ const char *quota_text(struct quota *q, struct str text);
 /* So many unused names may have gathered that a sweep is worth its cost, which is a look at every
  * object. */
 bool quota_names_wants_sweep(const struct quota *q);
-/* Forgets resources, and all names but those of quota_name, that no object in the world has any
+/* Forgets resources, and all names but those of quota_name, that no object in the model has any
  * more. Callers mark the ids of resources that live outside of it first. */
 void quota_names_mark_resource(struct quota *q, uint32_t resource);
 void quota_names_sweep(struct quota *q);

@@ -42,8 +42,8 @@ static struct owner_plan_refs refs_of(const struct planning *p)
 /* --- writes about the Job ----------------------------------------------------------------------
  */
 
-/* Not suspended, or a start in flight may arrive before a write of this plan: both are for the Job
- * as it is, so the API server takes only one of them. */
+/* Whether the Job runs, or a start that is in flight may make it run: the API server accepts only
+ * one of two patches with the same resourceVersion. */
 static bool runs(const struct planning *p)
 {
 	return !batch_is_suspended(p->job) || p->of->starting;
@@ -57,7 +57,8 @@ static void plan_suspend(struct planning *p, const char *why)
 		return;
 	}
 	job_start_suspend(p->job, &body);
-	owner_plan_tell(owner_plan_add(p->plan, OWNER_JOB_SUSPEND, NULL, &body), "Stopped", why);
+	owner_plan_set_event(owner_plan_add(p->plan, OWNER_JOB_SUSPEND, NULL, &body), "Stopped",
+			     why);
 }
 
 /* The API server refuses another node selector as long as status.startTime is set. */
@@ -111,16 +112,16 @@ static void plan_start(struct planning *p, const struct api_workload *w)
 	if (r < 0) {
 		return; /* planned again when the flavor comes */
 	}
-	owner_plan_tell(owner_plan_add(p->plan, OWNER_JOB_START, NULL, &body), "Started",
-			arena_printf(p->plan->arena, "Admitted by clusterQueue %s",
-				     w->status.admission->cluster_queue));
+	owner_plan_set_event(owner_plan_add(p->plan, OWNER_JOB_START, NULL, &body), "Started",
+			     arena_printf(p->plan->arena, "Admitted by clusterQueue %s",
+					  w->status.admission->cluster_queue));
 }
 
 /* --- the order ---------------------------------------------------------------------------------
  */
 
-/* The Workload that stands for the Job; the Job's other Workloads are deleted. The first one that
- * does not match is stored in *ret_other, if it may be changed. A Job that has ended is not
+/* Chooses the matching Workload and deletes the Job's other Workloads; the first one that differs
+ * is returned in *ret_other for an update, if it may be changed. A Job that has ended is not
  * compared: its user may have started it by hand with other pods than the Workload got quota for,
  * and that quota is free now. */
 static const struct api_workload *choose(struct planning *p, const struct api_workload **ret_other)
@@ -280,12 +281,12 @@ static void plan_nested(struct planning *p)
 	}
 	if (holds && runs(p)) {
 		job_start_hold(p->job, &body);
-		owner_plan_tell(owner_plan_add(p->plan, OWNER_JOB_SUSPEND, NULL, &body),
-				"Suspended", "Kueue managed child job suspended");
+		owner_plan_set_event(owner_plan_add(p->plan, OWNER_JOB_SUSPEND, NULL, &body),
+				     "Suspended", "Kueue managed child job suspended");
 	} else if (p->of->place == JOB_PLAN_NESTED && queues && batch_is_suspended(p->job)) {
 		job_start_nested(p->job, &body);
-		owner_plan_tell(owner_plan_add(p->plan, OWNER_JOB_START, NULL, &body), "Started",
-				"Admitted with the owner that queues for it");
+		owner_plan_set_event(owner_plan_add(p->plan, OWNER_JOB_START, NULL, &body),
+				     "Started", "Admitted with the owner that queues for it");
 	}
 }
 

@@ -58,7 +58,8 @@ int job_start_patch(const struct api_job *job, const struct api_workload *w,
 	int r;
 
 	if (w->spec.pod_sets.n != 1) {
-		return err_set(err, ERR_INVALID, "the Workload has more than pod set %s",
+		return err_set(err, ERR_INVALID,
+			       "the Workload must have exactly one pod set, \"%s\"",
 			       OWNER_SPEC_MAIN);
 	}
 	r = placement_make(&of, flavors, &m, err);

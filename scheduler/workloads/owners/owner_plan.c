@@ -29,7 +29,7 @@ struct owner_write *owner_plan_add(struct owner_plan *p, enum owner_write_kind k
 	return &p->writes.v[p->writes.n - 1];
 }
 
-void owner_plan_tell(struct owner_write *w, const char *event, const char *message)
+void owner_plan_set_event(struct owner_write *w, const char *event, const char *message)
 {
 	w->event = event;
 	w->message = message == NULL ? "" : message;
@@ -42,7 +42,7 @@ struct owner_write *owner_plan_note(struct owner_plan *p, bool warning, const ch
 	struct owner_write *w = owner_plan_add(p, OWNER_NOTE, NULL, &none);
 
 	w->warning = warning;
-	owner_plan_tell(w, event, message);
+	owner_plan_set_event(w, event, message);
 	return w;
 }
 
@@ -159,9 +159,9 @@ void owner_plan_status(struct owner_plan *p, const struct api_workload *w,
 	struct owner_write *new = owner_plan_add(p, OWNER_STATUS, w, body);
 
 	if (finished && !kueue_condition_is_true(&w->status.conditions, KUEUE_FINISHED)) {
-		owner_plan_tell(new, "FinishedWorkload",
-				arena_printf(p->arena, "Workload '%s/%s' is declared finished",
-					     p->namespace_, w->meta.name));
+		owner_plan_set_event(new, "FinishedWorkload",
+				     arena_printf(p->arena, "Workload '%s/%s' is declared finished",
+						  p->namespace_, w->meta.name));
 	}
 }
 
@@ -175,9 +175,9 @@ void owner_plan_delete(struct owner_plan *p, const struct api_workload *w)
 		return;
 	}
 	rest_delete_options(w->meta.uid, &body);
-	owner_plan_tell(owner_plan_add(p, OWNER_DELETE, w, &body), "DeletedWorkload",
-			arena_printf(p->arena, "Deleted not matching Workload: %s/%s",
-				     p->namespace_, w->meta.name));
+	owner_plan_set_event(owner_plan_add(p, OWNER_DELETE, w, &body), "DeletedWorkload",
+			     arena_printf(p->arena, "Deleted not matching Workload: %s/%s",
+					  p->namespace_, w->meta.name));
 }
 
 static void add_owners(const struct owner_plan_refs *refs, struct arena *arena,
@@ -346,8 +346,9 @@ void owner_plan_create(struct owner_plan *p, const struct owner_spec *s,
 	owner_spec_fill(s, &ref, &w.spec);
 	new = add_with_gaps(p, OWNER_CREATE, s, &w, NULL);
 	new->workload = s->name;
-	owner_plan_tell(new, "CreatedWorkload",
-			arena_printf(p->arena, "Created Workload: %s/%s", p->namespace_, s->name));
+	owner_plan_set_event(
+		new, "CreatedWorkload",
+		arena_printf(p->arena, "Created Workload: %s/%s", p->namespace_, s->name));
 }
 
 struct follow { /* a patch by which a Workload follows its owner */
@@ -379,9 +380,9 @@ void owner_plan_update(struct owner_plan *p, const struct owner_spec *s,
 	follow(s, w, &f);
 	new = add_with_gaps(p, OWNER_UPDATE, s, &f.patch, f.nulls);
 	new->workload = w->meta.name;
-	owner_plan_tell(new, "UpdatedWorkload",
-			arena_printf(p->arena, "Updated not matching Workload: %s/%s",
-				     p->namespace_, w->meta.name));
+	owner_plan_set_event(new, "UpdatedWorkload",
+			     arena_printf(p->arena, "Updated not matching Workload: %s/%s",
+					  p->namespace_, w->meta.name));
 }
 
 void owner_plan_sync(struct owner_plan *p, const struct owner_spec *wanted,

@@ -14,13 +14,13 @@ struct api_workload;
 struct arena;
 struct strbuf;
 
-struct owner_plan_env { /* what plans of all owners look at */
+struct owner_plan_env { /* the input of plans for all kinds of owners */
 	struct owner_spec_classes classes;
 	struct placement_flavors flavors;
 	/* Of labels and annotations that Workloads get of owners; NULL: none. */
 	const struct field_strs *label_keys, *annotation_keys;
 	bool without_queue_name; /* owners without queue-name are managed as well */
-	bool pods_ready;         /* PodsReady is told */
+	bool pods_ready;         /* PodsReady is written */
 	int64_t now;             /* wall ns */
 	/* An admitted Workload is still admitted by all that is known; NULL: it is. */
 	bool (*may_start)(void *ctx, const struct api_workload *w);
@@ -31,11 +31,11 @@ struct owner_plan {
 	struct arena *arena; /* borrowed */
 	bool pods;           /* the owner is pods, not a Job */
 	const char *namespace_;
-	struct owner_write_object about; /* who is told about the Workload */
+	struct owner_write_object about; /* the object of events about the Workload */
 	struct VEC(struct owner_write) writes;
 };
 
-/* What the Workload bears as its owners. */
+/* The owner references of the Workload. */
 struct owner_plan_refs {
 	const char *api_version, *kind;
 	bool controller; /* there is one, and it controls */
@@ -52,13 +52,13 @@ void owner_plan_finish(struct owner_plan *p);
 /* w NULL: a write about p->about; the caller may change that in what is returned. */
 struct owner_write *owner_plan_add(struct owner_plan *p, enum owner_write_kind kind,
 				   const struct api_workload *w, const struct strbuf *body);
-void owner_plan_tell(struct owner_write *w, const char *event, const char *message);
+void owner_plan_set_event(struct owner_write *w, const char *event, const char *message);
 /* An event about p->about alone. */
 struct owner_write *owner_plan_note(struct owner_plan *p, bool warning, const char *event,
 				    const char *message);
 /* owner_spec_read failed: says that there is no such WorkloadPriorityClass, if it names one. */
 void owner_plan_note_class(struct owner_plan *p, const struct api_meta *owner);
-/* What the checks of a Workload say that they wait for; NULL: nothing. */
+/* The messages of the checks that a Workload waits for; NULL: it waits for none. */
 const char *owner_plan_checks(const struct owner_plan *p, const struct api_workload *w);
 
 /* Its status, of which body is the apply configuration; finished: it says that it is. */
@@ -78,11 +78,10 @@ void owner_plan_adopt(struct owner_plan *p, const struct owner_plan_refs *refs,
 		      const struct api_workload *w);
 /* Without our finalizer, if it has it. */
 void owner_plan_release(struct owner_plan *p, const struct api_workload *w);
-/* The finalizer goes first: a Workload that nobody needs must not wait for somebody to look. */
+/* Removes the finalizer first: then the deletion waits for no controller. */
 void owner_plan_delete(struct owner_plan *p, const struct api_workload *w);
 
-/* --- for those who write patches ----------------------------------------------------------------
- */
+/* --- for authors of patches --------------------------------------------------------------------*/
 
 /* A patch is of the object as it was seen: sets UID and resourceVersion. */
 void owner_plan_same(const struct api_meta *m, struct api_meta *ret);
@@ -92,8 +91,7 @@ struct field_strs owner_plan_finalizers(const struct api_meta *m, const char *wi
 /* It bears this one. */
 bool owner_plan_has_finalizer(const struct api_meta *m, const char *finalizer);
 
-/* --- what a Workload says -----------------------------------------------------------------------
- */
+/* --- the status of a Workload ------------------------------------------------------------------*/
 
 /* The condition is True. */
 bool owner_plan_is_true(const struct api_workload *w, const char *condition);

@@ -1,6 +1,6 @@
-/* scheduler/workloads/owners/owner_spec.h: what the Workload of an owner (a Job, a pod, a group of
- * pods) says, and whether a Workload says it (Kueue: the generic job framework). Pure; texts that
- * are made live in the arena given, others are borrowed from the owner. */
+/* scheduler/workloads/owners/owner_spec.h: the contents of the Workload for an owner (a Job, a pod,
+ * a group of pods), and whether a Workload has them (Kueue: the generic job framework). Pure; texts
+ * that are made live in the arena given, others are borrowed from the owner. */
 #ifndef SCHEDULER_WORKLOADS_OWNERS_OWNER_SPEC_H
 #define SCHEDULER_WORKLOADS_OWNERS_OWNER_SPEC_H
 
@@ -36,7 +36,7 @@ struct owner_spec_podset {
 	const char *name;
 	int32_t count;
 	int32_t min_count;              /* 0: no partial admission */
-	struct owner_write_object from; /* whose pod template it has */
+	struct owner_write_object from; /* the pod template is this object's */
 };
 
 struct owner_spec {
@@ -52,11 +52,11 @@ struct owner_spec {
 	size_t npodsets;
 };
 
-/* What labels and annotations say: queue, class, limit, gate. priority_class: that of the pods, or
+/* Reads labels and annotations: queue, class, limit, gate. priority_class: that of the pods, or
  * NULL. False: a priority class is not known yet, *ret is not good. */
 bool owner_spec_read(const struct api_meta *m, const char *priority_class,
 		     const struct owner_spec_classes *classes, struct owner_spec *ret);
-/* The Workload bears those labels of m whose keys are in this list (NULL: none). One that it has
+/* The Workload gets those labels of m that have a key in this list (NULL: none). One that it has
  * with another value stays and its key is returned; NULL: there is none. */
 const char *owner_spec_copy_labels(const struct api_meta *m, const struct field_strs *keys,
 				   struct arena *arena, struct owner_spec *s);

@@ -1,6 +1,6 @@
-/* scheduler/workloads/owners/owner_status.h: what the progress of an owner (a Job, pods) says in
- * the status of its Workload: Finished, PodsReady, WaitingForReplacementPods, reclaimablePods
- * (Kueue: the generic job framework). Pure. */
+/* scheduler/workloads/owners/owner_status.h: the status of a Workload that follows from the
+ * progress of its owner (a Job, pods): Finished, PodsReady, WaitingForReplacementPods,
+ * reclaimablePods (Kueue: the generic job framework). Pure. */
 #ifndef SCHEDULER_WORKLOADS_OWNERS_OWNER_STATUS_H
 #define SCHEDULER_WORKLOADS_OWNERS_OWNER_STATUS_H
 
@@ -13,15 +13,15 @@ struct strbuf;
 
 struct owner_status_pods { /* of one pod set */
 	const char *podset;
-	int32_t reclaimable; /* pods whose quota is needed no more; at most as many are told as the
-			      * pod set has */
+	int32_t reclaimable; /* pods that no longer need their quota; written as at most the count
+			      * of the pod set */
 };
 
 struct owner_status {
-	bool pods_ready;                                /* PodsReady is told */
+	bool pods_ready;                                /* PodsReady is written */
 	bool ready;                                     /* all pods are ready or have succeeded */
 	const char *finished_reason, *finished_message; /* Finished=True; NULL: it is not */
-	bool replaces;                                  /* WaitingForReplacementPods is told */
+	bool replaces;                                  /* WaitingForReplacementPods is written */
 	bool misses_pods;                               /* some have to be replaced */
 	const struct owner_status_pods *pods;
 	size_t npods;

@@ -250,8 +250,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	if (code == -ERR_CONFLICT || !rest_is_refused(code, result)) {
 		return POOL_RETRY;
 	}
-	/* Tried again later: a refusal may pass without a change of any object that is watched, for
-	 * example when a right is granted, so no new plan would be made. */
+	/* Retry: the missing right or quota may appear without a change of any watched object. */
 	report_refusal(t, w, err.text);
 	return POOL_REFUSED;
 }

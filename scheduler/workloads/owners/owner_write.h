@@ -50,8 +50,7 @@ struct owner_write {
 	enum owner_write_kind kind;
 	bool pods;            /* the owner is pods, not a Job */
 	const char *workload; /* its name; NULL: `about` is written */
-	/* The object of events: the owner. Without a name it is the Workload, of which `uid` is
-	 * then. */
+	/* Object of the event: the owner; without a name the Workload with this UID. */
 	struct owner_write_object about;
 	const char *body;
 	const struct owner_write_gap *gaps; /* CREATE, UPDATE */

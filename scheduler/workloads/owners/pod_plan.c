@@ -61,7 +61,7 @@ static void plan_pod_delete(struct planning *p, const struct api_pod *pod, const
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 
 	rest_delete_options(pod->meta.uid, &body);
-	owner_plan_tell(add_pod(p, OWNER_POD_DELETE, pod, &body), event, message);
+	owner_plan_set_event(add_pod(p, OWNER_POD_DELETE, pod, &body), event, message);
 }
 
 /* Writes the reason on the pod first; deletes the pod when it is there. */
@@ -245,9 +245,9 @@ static void plan_start(struct planning *p, const struct api_workload *w)
 		if (r < 0) {
 			return; /* planned again when the flavor comes */
 		}
-		owner_plan_tell(add_pod(p, OWNER_POD_START, pod, &body), "Started",
-				arena_printf(p->plan->arena, "Admitted by clusterQueue %s",
-					     w->status.admission->cluster_queue));
+		owner_plan_set_event(add_pod(p, OWNER_POD_START, pod, &body), "Started",
+				     arena_printf(p->plan->arena, "Admitted by clusterQueue %s",
+						  w->status.admission->cluster_queue));
 	}
 }
 

@@ -7,22 +7,23 @@
 
 #include "scheduler/workloads/model/quota.h"
 
-/* Adds w, which waits in the queue of h; sets where and pos. */
-void pending_heap_push(struct quota *q, struct cluster_queue *h, struct workload *w);
+/* Adds w, which waits in the queue; sets where and pos. */
+void pending_heap_push(struct quota *model, struct cluster_queue *queue, struct workload *w);
 /* Removes the element at pos; sets its `where` to QUOTA_NOWHERE. */
-struct workload *pending_heap_remove(struct quota *q, struct cluster_queue *h, uint32_t pos);
+struct workload *pending_heap_remove(struct quota *model, struct cluster_queue *queue,
+				     uint32_t pos);
 /* The ids of its first elements in order, at most max; returns how many. */
-size_t pending_heap_first(const struct quota *q, const struct cluster_queue *h, uint32_t *ret_ids,
-			  size_t max);
+size_t pending_heap_first(const struct quota *model, const struct cluster_queue *queue,
+			  uint32_t *ret_ids, size_t max);
 /* After the key of the element at pos changed. */
-void pending_heap_fix(struct quota *q, struct cluster_queue *h, uint32_t pos);
+void pending_heap_fix(struct quota *model, struct cluster_queue *queue, uint32_t pos);
 /* After the usage of LocalQueues changed, by which admission fair sharing orders: in linear time.
  */
-void pending_heap_reorder(struct quota *q, struct cluster_queue *h);
+void pending_heap_reorder(struct quota *model, struct cluster_queue *queue);
 /* After the caller changed the array itself: orders it anew, in linear time. */
-void pending_heap_rebuild(struct quota *q, struct cluster_queue *h);
+void pending_heap_rebuild(struct quota *model, struct cluster_queue *queue);
 /* The order of the heap, of two that wait in the same ClusterQueue: (admission fair sharing) usage;
  * sticky preemptor; priority; time; uid; key. */
-int pending_heap_cmp(const struct quota *q, const struct workload *a, const struct workload *b);
+int pending_heap_cmp(const struct quota *model, const struct workload *a, const struct workload *b);
 
 #endif

@@ -13,7 +13,7 @@
  * one list. With fair sharing the lists are per queue anyway. Kueue compares it in every list. */
 static bool counts_usage(const struct victims_request *r, uint32_t node)
 {
-	const struct quota *q = forest_world(r->forest);
+	const struct quota *q = forest_model(r->forest);
 
 	return q->options.admission_fair_sharing && q->nodes.v[node]->queue->usage_based &&
 	       (node == r->node || q->options.fair_sharing);
@@ -27,14 +27,14 @@ static inline void describe(const struct victims_request *r, const struct worklo
 		.w = w,
 		.holds = node,
 		.has_cost = w->object.has_cost,
-		.priority = workload_priority(forest_world(r->forest), w),
+		.priority = workload_priority(forest_model(r->forest), w),
 		.reserved = w->flags.reserved_at == MODEL_TIME_NONE ? r->now : w->flags.reserved_at,
 		.by_usage = counts_usage(r, node),
 		.evicted = w->flags.evicted,
 		.outside = node != r->node,
 	};
 	if (ret->by_usage) {
-		ret->local_usage = usage_of(forest_world(r->forest), w);
+		ret->local_usage = usage_of(forest_model(r->forest), w);
 	}
 }
 
@@ -144,7 +144,7 @@ static void record(const struct victims_request *r, uint32_t id, enum passed_ove
 		   uint32_t node)
 {
 	r->passed_over[id] =
-		(struct passed_over){ .is_concerned = true, .rule = rule, .node = node };
+		(struct passed_over){ .uses_short_pair = true, .rule = rule, .node = node };
 }
 
 void candidates_pass_over(const struct victims_request *r, struct candidates *out, size_t from,
@@ -159,7 +159,7 @@ void candidates_pass_over(const struct victims_request *r, struct candidates *ou
 void candidates_find_queues(const struct victims_request *r, uint32_t cohort,
 			    struct forest_over_list *out)
 {
-	const struct quota *q = forest_world(r->forest);
+	const struct quota *q = forest_model(r->forest);
 	const uint32_t *children;
 	size_t n;
 
@@ -193,7 +193,7 @@ static enum passed_over_rule queue_rule(const struct victims_request *r, uint32_
 	if (policy == QUOTA_NEVER) {
 		return PASSED_OVER_POLICY;
 	}
-	return pending_is_active(r->forest, forest_world(r->forest)->nodes.v[node])
+	return pending_is_active(r->forest, forest_model(r->forest)->nodes.v[node])
 		       ? PASSED_OVER_NOT
 		       : PASSED_OVER_INACTIVE;
 }
@@ -215,7 +215,7 @@ static inline enum passed_over_rule holder_rule(const struct victims_request *r,
 void candidates_collect(const struct victims_request *r, uint32_t node, enum quota_policy policy,
 			struct arena *arena, struct candidates *out)
 {
-	const struct quota *q = forest_world(r->forest);
+	const struct quota *q = forest_model(r->forest);
 	const struct cluster_queue *queue = q->nodes.v[node]->queue;
 	enum passed_over_rule all = queue_rule(r, node, policy);
 	struct candidate *block = NULL;

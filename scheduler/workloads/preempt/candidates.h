@@ -21,7 +21,7 @@ struct candidate { /* one cache line: a search reads nothing else of a workload,
 	uint32_t id;       /* of w */
 	uint32_t holds;    /* the ClusterQueue */
 	uint32_t above;    /* classical: the lowest cohort above it and the preemptor */
-	uint8_t rank;      /* of the list it is in: the first key */
+	uint8_t rank;      /* of its list; compared before candidates_cmp (ranking.h) */
 	uint8_t reason;    /* enum victim_reason */
 	bool by_usage;     /* local_usage counts (admission fair sharing) */
 	bool has_cost;     /* w->cost counts */
@@ -42,7 +42,9 @@ void candidates_describe(const struct victims_request *r, const struct workload 
 			 struct candidate *ret);
 /* Smaller: tried first. Already evicted; other ClusterQueues; (admission fair sharing, in one
  * ClusterQueue) the LocalQueue that used more; lower priority; lower preemption cost (KEP-7990);
- * later reservation; uid; key. rank does not count. */
+ * later reservation; uid; key. rank does not count. In the classical search rank has decided the
+ * first two keys already: it puts evicted candidates first, and each list is of one kind of queue.
+ */
 int candidates_cmp(const struct candidate *a, const struct candidate *b);
 /* Appends the workloads that hold quota in `node`, use one of the request's pairs and may be
  * preempted by the policy; not those with a status that cannot be written. */

@@ -45,7 +45,7 @@ static uint32_t node_create(struct fair_tournament *t, uint32_t node)
 		.node = node,
 		.up = NONE,
 		.towards = NONE,
-		.is_queue = forest_world(t->forest)->nodes.v[node]->is_queue
+		.is_queue = forest_model(t->forest)->nodes.v[node]->is_queue
 	};
 
 	t->node_at[node] = (uint32_t)t->nodes.n;
@@ -84,7 +84,7 @@ static uint32_t node_add(struct fair_tournament *t, uint32_t node)
 
 static void collect_queue(struct fair_tournament *t, const struct victims_request *r, uint32_t node)
 {
-	const struct cluster_queue *queue = forest_world(t->forest)->nodes.v[r->node]->queue;
+	const struct cluster_queue *queue = forest_model(t->forest)->nodes.v[r->node]->queue;
 	struct candidates found = { 0 };
 	bool own = node == r->node;
 	uint32_t id;
@@ -142,7 +142,7 @@ static void collect(struct fair_tournament *t, const struct victims_request *r)
 void fair_tournament_init(struct fair_tournament *t, const struct victims_request *r,
 			  struct arena *arena)
 {
-	size_t n = forest_world(r->forest)->nodes.n;
+	size_t n = forest_model(r->forest)->nodes.n;
 
 	*t = (struct fair_tournament){ .forest = r->forest, .arena = arena };
 	t->node_at = arena_alloc(arena, n * sizeof(*t->node_at));

@@ -23,8 +23,8 @@ enum passed_over_rule {
 	PASSED_OVER_SHARE,            /* fair sharing: neither strategy allows it */
 };
 
-struct passed_over {       /* as things stand before anything is taken */
-	bool is_concerned; /* it uses what is short, in the preemptor's tree; false: the rest is
+struct passed_over {          /* as things stand before anything is taken */
+	bool uses_short_pair; /* it uses what is short, in the preemptor's tree; false: the rest is
 			      not set */
 	enum passed_over_rule rule;
 	uint32_t node; /* NOMINAL: the node that is within its quota; SHARE: the node that has the

@@ -54,7 +54,7 @@ static const char *path_of(const struct forest *f, uint32_t node, struct arena *
 const char *victim_message(const struct forest *f, const struct workload *preemptor, uint32_t node,
 			   const struct victim *v, struct arena *arena)
 {
-	const struct workload *w = forest_world(f)->workloads.v[v->workload];
+	const struct workload *w = forest_model(f)->workloads.v[v->workload];
 	const char *job = preemptor->object.job_uid;
 	const char *const parts[] = {
 		"Preempted to make room for a workload (UID: ",

@@ -9,7 +9,7 @@
 
 static bool may_preempt(const struct victims_request *r)
 {
-	const struct cluster_queue *queue = forest_world(r->forest)->nodes.v[r->node]->queue;
+	const struct cluster_queue *queue = forest_model(r->forest)->nodes.v[r->node]->queue;
 
 	if (r->npairs == 0 || !forest_is_placed(r->forest, r->node)) {
 		return false;
@@ -79,7 +79,7 @@ void victims_find(const struct victims_request *r, struct arena *arena, struct v
 	need = more_than_zero(r->need, scratch);
 	inner.need = &need;
 	collect_gone(r, &inner, scratch);
-	if (forest_world(r->forest)->options.fair_sharing) {
+	if (forest_model(r->forest)->options.fair_sharing) {
 		victims_fair(&inner, scratch, &found);
 	} else {
 		victims_classical(&inner, scratch, &found);
@@ -95,10 +95,10 @@ void victims_find(const struct victims_request *r, struct arena *arena, struct v
 }
 
 /* Whether a victim is in the preemptor's own queue, and the level of borrowing without them all. */
-static enum assign_answer answer(const struct victims_oracle *o, const struct victims_found *found,
+static enum assign_answer answer(const struct victims_probe *o, const struct victims_found *found,
 				 unsigned *level)
 {
-	const struct quota *q = forest_world(o->forest);
+	const struct quota *q = forest_model(o->forest);
 	enum assign_answer r = ASSIGN_TARGETS_OUTSIDE;
 	size_t mark = forest_mark(o->forest);
 	bool reclaim;
@@ -116,10 +116,10 @@ static enum assign_answer answer(const struct victims_oracle *o, const struct vi
 	return r;
 }
 
-enum assign_answer victims_oracle_ask(void *ctx, const struct workload *w, uint32_t pair,
-				      int64_t amount, unsigned *level)
+enum assign_answer victims_probe_ask(void *ctx, const struct workload *w, uint32_t pair,
+				     int64_t amount, unsigned *level)
 {
-	struct victims_oracle *o = ctx;
+	struct victims_probe *o = ctx;
 	struct quota_amount one = { .id = pair, .value = amount };
 	struct quota_amounts need = { .v = &one, .n = 1, .cap = 1 };
 	struct victims_request r = { .forest = o->forest,
@@ -154,8 +154,8 @@ static bool is_for(const struct victims_request *r, uint32_t pair, int64_t amoun
 	return true;
 }
 
-void victims_oracle_find(const struct victims_oracle *o, const struct victims_request *r,
-			 struct victims *ret)
+void victims_probe_find(const struct victims_probe *o, const struct victims_request *r,
+			struct victims *ret)
 {
 	for (const struct victims_found *a = o->answers; a != NULL; a = a->next) {
 		if (is_for(r, a->pair, a->amount)) {

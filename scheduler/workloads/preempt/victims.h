@@ -90,9 +90,9 @@ struct victims_found { /* for one pair alone */
 	struct victims_found *next;
 };
 
-/* The assign_oracle_fn of assign.h: runs the whole search for one pair alone. *level is set when
+/* The assign_probe_fn of assign.h: runs the whole search for one pair alone. *level is set when
  * there are victims: the level of borrowing with all of them gone. */
-struct victims_oracle {
+struct victims_probe {
 	struct forest *forest;
 	uint32_t node; /* the ClusterQueue of the workload */
 	int64_t now;
@@ -102,13 +102,13 @@ struct victims_oracle {
 	struct arena *scratch;         /* as in struct victims_request */
 	struct victims_found *answers; /* the last one first */
 };
-/* ctx: a struct victims_oracle. */
-enum assign_answer victims_oracle_ask(void *ctx, const struct workload *w, uint32_t pair,
-				      int64_t amount, unsigned *level);
-/* victims_find for a request of the same workload; an equal request that the oracle has answered
+/* ctx: a struct victims_probe. */
+enum assign_answer victims_probe_ask(void *ctx, const struct workload *w, uint32_t pair,
+				     int64_t amount, unsigned *level);
+/* victims_find for a request of the same workload; an equal request that the probe has answered
  * is not searched again. The forest must be as it was then. */
-void victims_oracle_find(const struct victims_oracle *o, const struct victims_request *r,
-			 struct victims *ret);
+void victims_probe_find(const struct victims_probe *o, const struct victims_request *r,
+			struct victims *ret);
 
 /* The two searches; their data and the result live in the arena. `gone` is sorted, the ClusterQueue
  * is in a tree (not on a cycle). */

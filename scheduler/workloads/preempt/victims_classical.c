@@ -1,9 +1,9 @@
 /* The classical search (Kueue: hierarchical preemption; KEP-83 is its ground):
  *   1. Candidates. Own queue: by withinClusterQueue. Of each cohort above, lowest first: the
- *      queues below it that are over their quota, by reclaimWithinCohort. They are in list H
+ *      queues below it that are over their quota, by reclaimWithinCohort. They are in LIST_RIGHT
  *      (Kueue: hierarchical reclaim) when the request fits into the quota of some node below that
- *      cohort, so that the preemptor has a right to it, else in list S (same queue or by priority).
- *   2. Order: the evicted ones of H, S, own queue; then the rest of H, S, own queue.
+ *      cohort, so that the preemptor has a right to it, else in LIST_PRIORITY.
+ *   2. Order: the evicted ones of LIST_RIGHT, LIST_PRIORITY, LIST_OWN; then the rest of these.
  *   3. One or two attempts, with and without borrowing. Each takes candidates in order until the
  *      request fits, passing over those with a queue or cohort that is back within its quota; then
  *      it gives back the victims that it does not need. */
@@ -40,7 +40,7 @@ static uint32_t find_within_quota(const struct search *s, uint32_t node, uint32_
  * a preemptor that borrows. */
 static void classify(const struct search *s, bool by_right, struct candidate *c)
 {
-	int64_t priority = workload_priority(forest_world(s->r->forest), s->r->w);
+	int64_t priority = workload_priority(forest_model(s->r->forest), s->r->w);
 
 	c->reason = VICTIM_IN_COHORT_RECLAMATION;
 	if (by_right) {
@@ -223,7 +223,7 @@ static void record_no_borrow(const struct search *s, bool must_borrow)
 
 void victims_classical(const struct victims_request *r, struct arena *arena, struct victims *ret)
 {
-	const struct cluster_queue *queue = forest_world(r->forest)->nodes.v[r->node]->queue;
+	const struct cluster_queue *queue = forest_model(r->forest)->nodes.v[r->node]->queue;
 	struct search s = { .r = r,
 			    .queue = queue,
 			    .arena = arena,

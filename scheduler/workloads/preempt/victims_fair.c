@@ -246,7 +246,7 @@ static void record_share(struct fair *f, struct candidate *c)
 	if (is_never_below(&shares) || (!passes(f, f->first, &shares) &&
 					!(f->has_second && passes(f, INITIAL_SHARE, &shares)))) {
 		f->r->passed_over[c->id] = (struct passed_over){
-			.is_concerned = true,
+			.uses_short_pair = true,
 			.rule = PASSED_OVER_SHARE,
 			.node = fair_tournament_forest_node(&f->tournament, shares.target),
 			.preemptor = shares.preemptor,
@@ -291,7 +291,7 @@ static void search(struct fair *f, struct victims *ret)
 
 void victims_fair(const struct victims_request *r, struct arena *arena, struct victims *ret)
 {
-	const struct quota *q = forest_world(r->forest);
+	const struct quota *q = forest_model(r->forest);
 	struct fair f = { .r = r,
 			  .q = q,
 			  .arena = arena,

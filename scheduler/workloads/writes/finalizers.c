@@ -18,7 +18,7 @@
 #define POOL_SLOTS 8
 #define NOWHERE SIZE_MAX
 
-struct wrong { /* an object whose finalizer is to come or to go */
+struct wrong { /* an object that needs a finalizer added or removed */
 	enum sched_resource resource;
 	char *name, *uid, *version;
 	bool deleted; /* it is to go, once the object is not in use */
@@ -187,7 +187,8 @@ static bool is_used(const struct wrong *w, const struct quota *q)
 
 /* --- writes ------------------------------------------------------------------------------------*/
 
-/* The tests keep it from being done to a namesake, twice, or to what somebody else put there. */
+/* The test operations make the patch fail for another object of this name, for a second time, and
+ * where another client changed the list. */
 static void format(const struct wrong *w, struct strbuf *out)
 {
 	const struct str finalizer = STR_LIT(KUEUE_FINALIZER);

@@ -1,7 +1,7 @@
 /* scheduler/workloads/writes/finalizers.h: keeps what is in use: a ClusterQueue that Workloads hold
  * quota of, a ResourceFlavor or an AdmissionCheck that a ClusterQueue names. Each gets the
- * finalizer kueue.x-k8s.io/resource-in-use, and loses it when it is being deleted and nobody needs
- * it any more. Owner: the sched thread calls; the pool works on a thread of its own (or is
+ * finalizer kueue.x-k8s.io/resource-in-use, and loses it when it is being deleted and not in
+ * use any more. Owner: the sched thread calls; the pool works on a thread of its own (or is
  * stepped). */
 #ifndef SCHEDULER_WORKLOADS_WRITES_FINALIZERS_H
 #define SCHEDULER_WORKLOADS_WRITES_FINALIZERS_H

@@ -27,15 +27,15 @@
 /* A ClusterQueue with annotations. */
 struct cost_queue {
 	struct kueue_cost cost;
-	char *uid, *bad; /* bad: what is wrong with them; NULL: nothing, or it was told */
+	char *uid, *bad; /* bad: an error that is still to be reported; NULL: none */
 };
 
-/* A Workload whose cost is not, or was not yet, what it is to be. */
+/* A Workload with a cost that differs, or differed, from the wanted one. */
 struct open {
 	char *uid;
 	uint32_t id;
-	bool flies;            /* a write is under way */
-	bool theirs;           /* somebody else's field */
+	bool in_flight;        /* a write is under way */
+	bool foreign;          /* the field is another manager's */
 	int64_t read;          /* resourceVersion of the last update */
 	int64_t written;       /* that of the last answer: older updates do not show it */
 	int64_t refused_until; /* monotonic */
@@ -49,7 +49,7 @@ struct preemption_cost {
 	struct strmap *open;      /* struct open by key */
 	struct VEC(uint32_t) due; /* ids of Workloads to look at */
 	bool all;                 /* look at all of them */
-	bool told;                /* no queue has anything bad to tell */
+	bool reported;            /* no queue has an error to report */
 	uint64_t specs;
 	int64_t next_at, refused_until; /* monotonic; refused_until: the earliest */
 };
@@ -80,7 +80,7 @@ struct preemption_cost *preemption_cost_create(const struct pool_options *base,
 	c->recorder = recorder;
 	c->queues = strmap_create(queue_free);
 	c->open = strmap_create(open_free);
-	c->all = c->told = true;
+	c->all = c->reported = true;
 	c->refused_until = CLOCK_NEVER;
 	c->pool = object_write_pool(base, "preemption-cost", POOL_SLOTS, post, &c->target);
 	return c;
@@ -104,7 +104,7 @@ struct pool *preemption_cost_pool(struct preemption_cost *c)
 
 /* --- what is seen ------------------------------------------------------------------------------*/
 
-/* An annotation that is wrong is left at its default and told. */
+/* A wrong annotation keeps its default and is reported. */
 static void read_annotation(const struct field_map *annotations, const char *key,
 			    struct quantity *value, struct strbuf *bad)
 {
@@ -147,7 +147,7 @@ void preemption_cost_queue(struct preemption_cost *c, struct str name,
 	q->cost = now;
 	q->uid = xmalloc_dup(cq->meta.uid == NULL ? "" : cq->meta.uid);
 	q->bad = bad.len > 0 ? strbuf_steal(&bad, NULL) : NULL;
-	c->told = c->told && q->bad == NULL;
+	c->reported = c->reported && q->bad == NULL;
 	strmap_set(c->queues, name, q);
 }
 
@@ -188,18 +188,18 @@ void preemption_cost_done(struct preemption_cost *c, const struct sched_msg *m, 
 {
 	struct open *o = strmap_get(c->open, m->key);
 
-	if (o == NULL || !o->flies) {
+	if (o == NULL || !o->in_flight) {
 		return;
 	}
-	o->flies = false;
+	o->in_flight = false;
 	switch (m->outcome) {
 	case SCHED_DONE:
 		o->written = m->resource_version;
 		break;
 	case SCHED_STALE:
-		o->theirs = true;
-		log_v(3, "preemption cost is somebody else's", LOG_SLICE("workload", m->key),
-		      LOG_STR("error", m->text));
+		o->foreign = true;
+		log_v(3, "preemption cost belongs to another manager",
+		      LOG_SLICE("workload", m->key), LOG_STR("error", m->text));
 		break;
 	case SCHED_REJECTED:
 		o->refused_until = now + REFUSED_NS;
@@ -280,14 +280,14 @@ static void consider(struct preemption_cost *c, const struct quota *q, const str
 	struct quantity cost = kueue_cost_of(&rule, w->object.preemptions);
 	struct open *o = find(c, w);
 
-	if (o != NULL && (o->flies || o->read < o->written)) {
+	if (o != NULL && (o->in_flight || o->read < o->written)) {
 		return; /* outcome, or the update that shows it, is on the way */
 	}
 	if (w->flags.finished || cost.nano == w->object.cost) {
 		(void)strmap_remove(c->open, str_of(w->key));
 		return;
 	}
-	if (o != NULL && o->theirs && w->object.has_cost) {
+	if (o != NULL && o->foreign && w->object.has_cost) {
 		return;
 	}
 	if (o != NULL && o->refused_until > now) {
@@ -296,8 +296,8 @@ static void consider(struct preemption_cost *c, const struct quota *q, const str
 		return;
 	}
 	o = begin(c, w);
-	o->theirs = false;
-	o->flies = true;
+	o->foreign = false;
+	o->in_flight = true;
 	send(c, w, cost);
 }
 
@@ -323,15 +323,15 @@ int64_t preemption_cost_run(struct preemption_cost *c, const struct quota *q, ui
 			    int64_t now)
 {
 	c->all = c->all || specs != c->specs || c->refused_until <= now;
-	if (!c->all && c->due.n == 0 && c->told) {
+	if (!c->all && c->due.n == 0 && c->reported) {
 		return c->refused_until;
 	}
 	if (now < c->next_at) {
 		return c->next_at;
 	}
-	if (!c->told) {
+	if (!c->reported) {
 		strmap_each(c->queues, tell_bad, c);
-		c->told = true;
+		c->reported = true;
 	}
 	c->refused_until = c->all ? CLOCK_NEVER : c->refused_until;
 	for (size_t i = 0; i < (c->all ? q->workloads.n : c->due.n); i++) {

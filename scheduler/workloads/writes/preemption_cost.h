@@ -1,11 +1,10 @@
 /* scheduler/workloads/writes/preemption_cost.h: keeps status.preemptionCost of Workloads (KEP-7990:
  * the reference controller): base + weight * number of preemptions, by the annotations of the
  * ClusterQueue (api/kueue/kueue_cost.h). Of Workloads it writes that field and no other, by
- * server-side apply as field manager PREEMPTION_COST_MANAGER and without force: where somebody else
- * has set another cost it is theirs, and stays so until they take the field away. Nothing is
- * written that the API has already, and an absent cost is 0. Annotations that cannot be used are
- * told by an event of the ClusterQueue, and count as absent. Owner: the sched thread calls; the
- * pool works. */
+ * server-side apply as field manager PREEMPTION_COST_MANAGER and without force: a cost that another
+ * manager has set stays, until that manager removes the field. Nothing is written that the API has
+ * already, and an absent cost is 0. Annotations that cannot be used are reported by an event of the
+ * ClusterQueue, and count as absent. Owner: the sched thread calls; the pool works. */
 #ifndef SCHEDULER_WORKLOADS_WRITES_PREEMPTION_COST_H
 #define SCHEDULER_WORKLOADS_WRITES_PREEMPTION_COST_H
 

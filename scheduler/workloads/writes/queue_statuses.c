@@ -18,57 +18,57 @@
 #include "scheduler/workloads/writes/workload_counts.h"
 
 #define FIELD_MANAGER "headgate-quota-status"
-#define INTERVAL_NS CLOCK_NS_PER_S /* between two statuses of one object that tell of numbers */
-/* What is handed out at once: news, which is little on the whole, and numbers. Those change all the
- * time where Workloads come and go, and would leave the API server little time for them. */
+#define INTERVAL_NS CLOCK_NS_PER_S /* between two statuses of one object with changed counts */
+/* How many are sent at once: changes of Active, which are rare, and counts. Those change all the
+ * time where Workloads come and go, and would leave the API server little time for Workloads. */
 #define NEWS_MAX 32
 #define NUMBERS_MIN 4
 #define NUMBERS_MAX 16
-#define PORTIONS 128 /* for all whose numbers differ, within these bounds */
+#define PORTIONS 128 /* rounds for all changed counts, within these bounds */
 
-struct known {         /* of one object */
-	uint32_t id;   /* in the world; MODEL_NONE: it was not found there yet */
-	bool is_local; /* a LocalQueue, else a node */
+struct tracked_object { /* an object with a status */
+	uint32_t id;    /* in the model; MODEL_NONE: it was not found there yet */
+	bool is_local;  /* a LocalQueue, else a node */
 	int64_t generation;
 	bool has_active, active; /* the condition, as it was written or seen last */
 	int64_t active_at;
-	bool told;             /* a status was acknowledged */
-	int64_t told_at;       /* mono: one was handed out */
-	uint64_t told_of;      /* what it was made of: fingerprint, 0: look again */
-	uint64_t sent;         /* hash of the status that was sent last, 0: none */
-	bool flies;            /* it is under way */
+	bool acknowledged;     /* a status was acknowledged */
+	int64_t sent_at;       /* mono: when the last one was sent */
+	uint64_t fingerprint;  /* of the data of the last status; 0: compute it again */
+	uint64_t sent_hash;    /* hash of the status that was sent last, 0: none */
+	bool in_flight;        /* it is under way */
 	int64_t read, written; /* resourceVersions: of the last update, of the last answer */
 };
 
-struct knowns { /* by id in the world; NULL: not known, or not found yet */
-	struct known **v;
+struct tracked_objects { /* by id in the model; NULL: not known, or not found yet */
+	struct tracked_object **v;
 	size_t n, cap;
 };
 
-enum rank {       /* what goes first */
-	    BUSY, /* nobody was told of the object, and it has Workloads */
-	    NEWS, /* nobody was told of it, or of its being active or not */
+enum rank {       /* the order of sending */
+	    BUSY, /* the object has no status yet, and has Workloads */
+	    NEWS, /* it has no status yet, or Active changes */
 	    NUMBERS,
 };
 
-struct due { /* an object that has something to tell */
+struct due { /* an object with a status to send */
 	const struct quota_node *node;
 	const struct local_queue *local; /* NULL: it is a node */
-	struct known *known;
+	struct tracked_object *object;
 	size_t place;
-	uint64_t print;
+	uint64_t fingerprint;
 	enum rank rank;
 };
 
 struct queue_statuses {
 	struct object_write_target target;
 	struct pool *pool;
-	struct strmap *known; /* "plural/key" */
-	struct knowns nodes, locals;
+	struct strmap *tracked; /* "plural/key" */
+	struct tracked_objects nodes, locals;
 	struct workload_counts totals;
 	struct VEC(struct due) due; /* scratch */
 	size_t under_way;
-	size_t next; /* place of the one whose turn it is: nodes, then LocalQueues */
+	size_t next; /* place of the next one in turn: nodes, then LocalQueues */
 };
 
 struct queue_statuses *queue_statuses_create(const struct pool_options *base,
@@ -76,7 +76,7 @@ struct queue_statuses *queue_statuses_create(const struct pool_options *base,
 {
 	struct queue_statuses *s = xmalloc_zero(1, sizeof(*s));
 
-	s->known = strmap_create(free);
+	s->tracked = strmap_create(free);
 	s->pool = object_write_pool(base, "quota-status", NEWS_MAX + NUMBERS_MAX, post, &s->target);
 	return s;
 }
@@ -89,7 +89,7 @@ void queue_statuses_destroy(struct queue_statuses *s)
 		vec_finish(&s->nodes);
 		vec_finish(&s->locals);
 		vec_finish(&s->due);
-		strmap_destroy(s->known);
+		strmap_destroy(s->tracked);
 		free(s);
 	}
 }
@@ -116,21 +116,21 @@ static void make_key(enum sched_resource r, struct str key, struct strbuf *out)
 	strbuf_printf(out, "%s/" STR_FMT, sched_kinds_names(r)->plural, STR_ARG(key));
 }
 
-/* Somebody else wrote after us. */
-static bool is_overwritten(struct known *k)
+/* Another writer changed the object after our last write. */
+static bool is_overwritten(struct tracked_object *k)
 {
-	if (k->flies || k->sent == 0 || k->read <= k->written) {
+	if (k->in_flight || k->sent_hash == 0 || k->read <= k->written) {
 		return false;
 	}
-	k->sent = k->told_of = 0;
+	k->sent_hash = k->fingerprint = 0;
 	return true;
 }
 
-static void set_flies(struct queue_statuses *s, struct known *k, bool flies)
+static void set_in_flight(struct queue_statuses *s, struct tracked_object *k, bool in_flight)
 {
-	s->under_way += flies;
-	s->under_way -= k->flies;
-	k->flies = flies;
+	s->under_way += in_flight;
+	s->under_way -= k->in_flight;
+	k->in_flight = in_flight;
 }
 
 static void key_of(enum sched_resource r, const struct api_meta *meta, struct strbuf *out)
@@ -148,25 +148,25 @@ bool queue_statuses_seen(struct queue_statuses *s, enum sched_resource r,
 			 const struct api_meta *meta, const struct api_condition *active)
 {
 	CLEANUP(strbuf_finish) struct strbuf name = STRBUF_INIT;
-	struct known *k;
+	struct tracked_object *k;
 
 	if (!has_status(r)) {
 		return false;
 	}
 	key_of(r, meta, &name);
-	k = strmap_get(s->known, strbuf_str(&name));
+	k = strmap_get(s->tracked, strbuf_str(&name));
 	if (k == NULL) {
 		k = xmalloc_zero(1, sizeof(*k));
 		k->id = MODEL_NONE;
 		k->is_local = r == SCHED_LOCAL_QUEUES;
-		strmap_set(s->known, strbuf_str(&name), k);
+		strmap_set(s->tracked, strbuf_str(&name), k);
 	}
 	if (k->generation != meta->generation) {
 		k->generation = meta->generation;
-		k->told_of = 0;
+		k->fingerprint = 0;
 	}
 	k->read = meta_version(meta);
-	if (k->sent == 0 && active != NULL && active->last_transition != FIELD_NO_TIME) {
+	if (k->sent_hash == 0 && active != NULL && active->last_transition != FIELD_NO_TIME) {
 		k->has_active = true;
 		k->active = str_streq(active->status, "True");
 		k->active_at = active->last_transition;
@@ -176,31 +176,31 @@ bool queue_statuses_seen(struct queue_statuses *s, enum sched_resource r,
 
 bool queue_statuses_done(struct queue_statuses *s, const struct sched_msg *m)
 {
-	struct known *k = strmap_get(s->known, m->key);
+	struct tracked_object *k = strmap_get(s->tracked, m->key);
 
 	if (k == NULL) {
 		return false;
 	}
-	set_flies(s, k, false);
+	set_in_flight(s, k, false);
 	if (m->outcome == SCHED_CANCELLED) {
-		k->sent = k->told_of = 0;
-		k->told = false;
+		k->sent_hash = k->fingerprint = 0;
+		k->acknowledged = false;
 		return true;
 	}
-	k->told = true;
+	k->acknowledged = true;
 	k->written = m->resource_version;
 	return m->outcome == SCHED_DONE && is_overwritten(k);
 }
 
-static struct knowns *knowns_of(struct queue_statuses *s, bool is_local)
+static struct tracked_objects *tracked_of(struct queue_statuses *s, bool is_local)
 {
 	return is_local ? &s->locals : &s->nodes;
 }
 
-static void unbind(struct queue_statuses *s, struct known *k)
+static void unbind(struct queue_statuses *s, struct tracked_object *k)
 {
 	if (k->id != MODEL_NONE) {
-		knowns_of(s, k->is_local)->v[k->id] = NULL;
+		tracked_of(s, k->is_local)->v[k->id] = NULL;
 		k->id = MODEL_NONE;
 	}
 }
@@ -208,26 +208,26 @@ static void unbind(struct queue_statuses *s, struct known *k)
 void queue_statuses_gone(struct queue_statuses *s, enum sched_resource r, struct str key)
 {
 	CLEANUP(strbuf_finish) struct strbuf name = STRBUF_INIT;
-	struct known *k = NULL;
+	struct tracked_object *k = NULL;
 
 	if (has_status(r)) {
 		make_key(r, key, &name);
-		k = strmap_get(s->known, strbuf_str(&name));
+		k = strmap_get(s->tracked, strbuf_str(&name));
 	}
 	if (k != NULL) {
 		unbind(s, k);
-		set_flies(s, k, false);
-		(void)strmap_remove(s->known, strbuf_str(&name));
+		set_in_flight(s, k, false);
+		(void)strmap_remove(s->tracked, strbuf_str(&name));
 	}
 }
 
-/* What is known of the object with that id; NULL: it was not seen, or is gone. */
-static struct known *find(struct queue_statuses *s, enum sched_resource r, uint32_t id,
-			  const char *name)
+/* The object with that id; NULL: it was not seen, or is gone. */
+static struct tracked_object *find(struct queue_statuses *s, enum sched_resource r, uint32_t id,
+				   const char *name)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
-	struct knowns *list = knowns_of(s, r == SCHED_LOCAL_QUEUES);
-	struct known *k;
+	struct tracked_objects *list = tracked_of(s, r == SCHED_LOCAL_QUEUES);
+	struct tracked_object *k;
 
 	while (list->n <= id) {
 		vec_push(list, NULL);
@@ -236,20 +236,20 @@ static struct known *find(struct queue_statuses *s, enum sched_resource r, uint3
 		return list->v[id];
 	}
 	make_key(r, str_of(name), &key);
-	k = strmap_get(s->known, strbuf_str(&key));
+	k = strmap_get(s->tracked, strbuf_str(&key));
 	if (k != NULL) {
 		unbind(s, k);
 		k->id = id;
-		k->told_of = 0;
+		k->fingerprint = 0;
 		list->v[id] = k;
 	}
 	return k;
 }
 
-/* --- what a status is made of ------------------------------------------------------------------*/
+/* --- fingerprints of statuses ------------------------------------------------------------------*/
 
-/* Statuses whose fingerprints are equal are equal: these are compared a thousand at a time. What
- * only a new generation changes is not in it. */
+/* Statuses with equal fingerprints are equal: these are compared a thousand at a time. Fields that
+ * only a new generation changes are left out. */
 
 static uint64_t mix_amounts(uint64_t h, const struct quota_amounts *a)
 {
@@ -265,7 +265,7 @@ static uint64_t mix_totals(uint64_t h, const struct workload_counts_of *t)
 	return mix_amounts(mix_amounts(h, &t->reserved), &t->used);
 }
 
-/* What a LocalQueue tells of its ClusterQueue. */
+/* The part of a ClusterQueue that is in the status of its LocalQueues. */
 static uint64_t mix_groups(uint64_t h, const struct quota_node *n)
 {
 	for (size_t g = 0; g < n->groups.n; g++) {
@@ -286,7 +286,7 @@ static uint64_t print_node(const struct queue_statuses *s, const struct forest *
 {
 	uint64_t h = 0;
 
-	if (forest_world(f)->options.fair_sharing) {
+	if (forest_model(f)->options.fair_sharing) {
 		h = mix(1, (uint64_t)share_status(share_of(f, n->id, NULL)));
 	}
 	if (n->is_queue) {
@@ -344,8 +344,8 @@ static void make_body(const struct queue_statuses *s, const struct forest *f, co
 {
 	const struct queue_statuses_body b = { .forest = f,
 					       .totals = &s->totals,
-					       .generation = d->known->generation,
-					       .since = d->known->active_at };
+					       .generation = d->object->generation,
+					       .since = d->object->active_at };
 
 	if (d->local != NULL) {
 		queue_statuses_body_local(&b, d->local, out);
@@ -374,15 +374,16 @@ static void send(struct queue_statuses *s, const struct due *d, struct str body)
 	spec.path = path.p;
 	spec.key = strbuf_str(&key);
 	pool_add(s->pool, spec.key, object_write_new(&spec));
-	set_flies(s, d->known, true);
+	set_in_flight(s, d->object, true);
 }
 
-/* False: it says what was said before. */
-static bool tell(struct queue_statuses *s, const struct forest *f, const struct due *d, int64_t now)
+/* False: the status is the same as the last one. */
+static bool send_if_changed(struct queue_statuses *s, const struct forest *f, const struct due *d,
+			    int64_t now)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
-	bool active = is_active(forest_world(f), d);
-	struct known *k = d->known;
+	bool active = is_active(forest_model(f), d);
+	struct tracked_object *k = d->object;
 	uint64_t hash;
 
 	if (!k->has_active || k->active != active) {
@@ -392,25 +393,25 @@ static bool tell(struct queue_statuses *s, const struct forest *f, const struct 
 	}
 	make_body(s, f, d, &body);
 	hash = str_hash(strbuf_str(&body)) | 1;
-	k->told_of = d->print;
-	if (k->sent == hash) {
+	k->fingerprint = d->fingerprint;
+	if (k->sent_hash == hash) {
 		return false;
 	}
-	k->sent = hash;
+	k->sent_hash = hash;
 	send(s, d, strbuf_str(&body));
 	return true;
 }
 
-/* --- whose turn it is --------------------------------------------------------------------------*/
+/* --- the order of sending ----------------------------------------------------------------------*/
 
 static void look(struct queue_statuses *s, const struct quota *q, struct due *d)
 {
-	struct known *k = d->known;
+	struct tracked_object *k = d->object;
 
-	if (k == NULL || k->told_of == d->print) {
+	if (k == NULL || k->fingerprint == d->fingerprint) {
 		return;
 	}
-	if (!k->told) {
+	if (!k->acknowledged) {
 		const struct workload_counts_of *t = totals_of(s, d);
 
 		d->rank = t->pending + t->reserving > 0 ? BUSY : NEWS;
@@ -422,30 +423,30 @@ static void look(struct queue_statuses *s, const struct quota *q, struct due *d)
 
 static void look_at(struct queue_statuses *s, const struct forest *f, size_t place)
 {
-	const struct quota *q = forest_world(f);
+	const struct quota *q = forest_model(f);
 	struct due d = { .place = place };
 
 	if (place >= q->nodes.n) {
 		d.local = q->locals.v[place - q->nodes.n];
 		if (d.local != NULL) {
-			d.known = find(s, SCHED_LOCAL_QUEUES, d.local->id, d.local->key);
-			d.print = print_local(s, q, d.local);
+			d.object = find(s, SCHED_LOCAL_QUEUES, d.local->id, d.local->key);
+			d.fingerprint = print_local(s, q, d.local);
 			look(s, q, &d);
 		}
 		return;
 	}
 	d.node = q->nodes.v[place];
 	if (d.node != NULL && d.node->exists && (d.node->is_queue || q->options.fair_sharing)) {
-		d.known = find(s, resource_of(&d), d.node->id, d.node->name);
-		d.print = print_node(s, f, d.node);
+		d.object = find(s, resource_of(&d), d.node->id, d.node->name);
+		d.fingerprint = print_node(s, f, d.node);
 		look(s, q, &d);
 	}
 }
 
-/* All that have something to tell, beginning with the one whose turn it is. */
+/* Lists all objects with a status to send, beginning with the next one in turn. */
 static void look_around(struct queue_statuses *s, const struct forest *f)
 {
-	const struct quota *q = forest_world(f);
+	const struct quota *q = forest_model(f);
 	size_t n = q->nodes.n + q->locals.n;
 
 	vec_clear(&s->due);
@@ -461,23 +462,23 @@ static size_t numbers_at_once(const struct queue_statuses *s)
 	return n < NUMBERS_MIN ? NUMBERS_MIN : n > NUMBERS_MAX ? NUMBERS_MAX : n;
 }
 
-/* Hands out what is due of one rank. Returns when to look again; CLOCK_NEVER: nothing is left. */
-static int64_t hand_out(struct queue_statuses *s, const struct forest *f, enum rank rank,
-			size_t *room, const struct queue_statuses_time *at)
+/* Sends the statuses of one rank. Returns when to look again; CLOCK_NEVER: nothing is left. */
+static int64_t send_rank(struct queue_statuses *s, const struct forest *f, enum rank rank,
+			 size_t *room, const struct queue_statuses_time *at)
 {
 	int64_t again = CLOCK_NEVER;
 
 	for (size_t i = 0; i < s->due.n; i++) {
 		const struct due *d = &s->due.v[i];
-		int64_t from = rank == NUMBERS ? d->known->told_at + INTERVAL_NS : at->mono;
+		int64_t from = rank == NUMBERS ? d->object->sent_at + INTERVAL_NS : at->mono;
 
 		if (d->rank != rank) {
 			continue;
 		}
 		if (from > at->mono || *room == 0) {
 			again = clock_earlier(again, clock_later(from, at->mono));
-		} else if (tell(s, f, d, at->wall)) {
-			d->known->told_at = at->mono;
+		} else if (send_if_changed(s, f, d, at->wall)) {
+			d->object->sent_at = at->mono;
 			(*room)--;
 			s->next = rank == NUMBERS ? d->place + 1 : s->next;
 		}
@@ -491,11 +492,11 @@ int64_t queue_statuses_run(struct queue_statuses *s, const struct forest *f,
 	size_t numbers, news = NEWS_MAX;
 	int64_t again;
 
-	workload_counts_sum(&s->totals, forest_world(f));
+	workload_counts_sum(&s->totals, forest_model(f));
 	look_around(s, f);
 	numbers = numbers_at_once(s);
-	again = hand_out(s, f, BUSY, &news, at);
-	again = clock_earlier(again, hand_out(s, f, NEWS, &news, at));
+	again = send_rank(s, f, BUSY, &news, at);
+	again = clock_earlier(again, send_rank(s, f, NEWS, &news, at));
 	*ret_news = news < NEWS_MAX;
-	return clock_earlier(again, hand_out(s, f, NUMBERS, &numbers, at));
+	return clock_earlier(again, send_rank(s, f, NUMBERS, &numbers, at));
 }

@@ -50,7 +50,7 @@ struct used { /* usage of the flavors of a node */
 static void add_flavor(const struct used *u, const struct resource_group *group, uint32_t flavor,
 		       struct arena *arena, struct api_flavor_usage *ret)
 {
-	const struct quota *q = forest_world(u->forest);
+	const struct quota *q = forest_model(u->forest);
 
 	ret->name = q->flavors.v[flavor]->name;
 	FIELD_LIST_MAKE(&ret->resources, group->nresources, arena);
@@ -109,7 +109,7 @@ static struct api_fair_sharing_status *share(const struct forest *f, const struc
 {
 	struct api_fair_sharing_status *ret;
 
-	if (!forest_world(f)->options.fair_sharing) {
+	if (!forest_model(f)->options.fair_sharing) {
 		return NULL;
 	}
 	ret = arena_zero(arena, 1, sizeof(*ret));
@@ -204,7 +204,7 @@ void queue_statuses_body_local(const struct queue_statuses_body *b, const struct
 		[READY] = { "Ready", "Can submit new workloads to the ClusterQueue" },
 	};
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-	const struct quota *q = forest_world(b->forest);
+	const struct quota *q = forest_model(b->forest);
 	const struct quota_node *n = quota_local_queue(q, l);
 	enum readiness r = readiness_of(l, n);
 	struct api_local_queue o;

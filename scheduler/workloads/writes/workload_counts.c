@@ -55,7 +55,7 @@ static void sum_queue(struct workload_counts *t, const struct quota *q, const st
 	}
 }
 
-/* Room for n, all of them zero. What the lists of amounts take is kept for the next time. */
+/* Room for n, all of them zero. The memory of the lists of amounts is kept for the next time. */
 static void clear(struct workload_counts_list *l, size_t n)
 {
 	while (l->n < n) {

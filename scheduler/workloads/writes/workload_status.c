@@ -19,7 +19,7 @@
 #include "scheduler/base/message.h"
 #include "scheduler/workloads/ingest/from_kueue.h"
 
-#define POOL_SLOTS 16 /* in flight; others shall get a word in */
+#define POOL_SLOTS 16 /* in flight; leaves room for other writers */
 
 struct workload_status {
 	void (*post)(void *ctx, struct sched_msg *msg);
@@ -54,7 +54,7 @@ static const char *text_of(const char *text)
 	return text == NULL ? "" : text;
 }
 
-/* Finished is written by the manager of the job; by this one only if there is no owner any more. */
+/* Finished belongs to the job's controller; we set it only if there is none (OwnerNotFound). */
 static bool is_ours(const struct condition *c)
 {
 	for (size_t i = 0; i < ARRAY_LEN(types); i++) {

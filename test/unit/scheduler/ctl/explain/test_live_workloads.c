@@ -44,7 +44,7 @@ static void load(struct live_workloads *s, const struct quota **ret_q)
 	if (live_workloads_load(&a, s, &err) < 0) {
 		fail_msg("%s", err.text);
 	}
-	*ret_q = forest_world(workload_simulation_forest(s->world));
+	*ret_q = forest_model(workload_simulation_forest(s->world));
 }
 
 static void expect_good_waits(const struct quota *q)

@@ -24,7 +24,7 @@ static void expect_outside(const struct workload_simulation *s, const char *key,
 			   const char *message)
 {
 	CLEANUP(strbuf_finish) struct strbuf why = STRBUF_INIT;
-	const struct quota *q = forest_world(workload_simulation_forest(s));
+	const struct quota *q = forest_model(workload_simulation_forest(s));
 	const struct workload *w = quota_workload_find(q, str_of(key));
 	const char *found;
 
@@ -78,7 +78,7 @@ static void expect_inactive(const char *yaml, const char *reason, const char *me
 	struct workload_simulation *s = workload_sim_fixture_create(yaml, NULL);
 	const struct forest *f = workload_simulation_forest(s);
 	const char *found =
-		waiting_reason_inactive(f, quota_queue_find(forest_world(f), STR_LIT("cq")), &why);
+		waiting_reason_inactive(f, quota_queue_find(forest_model(f), STR_LIT("cq")), &why);
 
 	if (reason == NULL) {
 		assert_null(found);

@@ -13,7 +13,7 @@
 
 static const struct quota *world(const struct workload_simulation *s)
 {
-	return forest_world(workload_simulation_forest(s));
+	return forest_model(workload_simulation_forest(s));
 }
 
 static void preemption_until_the_victim_is_deleted(void **state)

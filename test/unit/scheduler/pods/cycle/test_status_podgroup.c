@@ -120,7 +120,7 @@ static void a_condition_is_written_once(void **state)
 	core_fixture_open(&sf);
 	status_podgroup_report(sf.s, g, &v);
 	d = only_condition(sf.s);
-	assert_string_equal(d->reason2, "Unschedulable");
+	assert_string_equal(d->condition_type, "Unschedulable");
 	assert_string_equal(d->reason, "NotEnoughResources");
 	assert_string_equal(d->message,
 			    "3/3 tasks in gang unschedulable: 0/5 nodes are available.");

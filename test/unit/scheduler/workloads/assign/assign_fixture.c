@@ -37,7 +37,7 @@ void assign_fixture_init(struct assign_fixture *x, const char *world)
 		.forest = x->world.f,
 		.w = x->w,
 		.node = quota_world_id(&x->world, "q"),
-		.oracle = answer,
+		.probe = answer,
 		.ctx = x,
 	};
 }

@@ -142,7 +142,7 @@ static void test_the_oracle_is_asked_for_all_of_the_workload(void **state)
 	assert_string_equal(assign_fixture_run(&x), "Preempt 0 | main*1 cpu=f/Fit/0/-1; "
 						    "ps*1 cpu=f/NoCandidates/0/-1");
 	assert_string_equal(x.asked.p, "f/cpu=3000 ");
-	x.request.oracle = NULL;
+	x.request.probe = NULL;
 	assert_string_equal(assign_fixture_run(&x), "Preempt 0 | main*1 cpu=f/Fit/0/-1; "
 						    "ps*1 cpu=f/NoCandidates/0/-1");
 	assign_fixture_finish(&x);

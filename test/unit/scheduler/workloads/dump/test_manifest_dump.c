@@ -27,7 +27,7 @@ static const struct conditions *status_of(const void *s, const struct workload *
 
 static const struct quota *world_of(const struct workload_simulation *s)
 {
-	return forest_world(workload_simulation_forest(s));
+	return forest_model(workload_simulation_forest(s));
 }
 
 static struct workload_simulation *simulate(struct sim_input *in, int64_t now)

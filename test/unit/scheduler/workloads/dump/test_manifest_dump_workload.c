@@ -44,7 +44,7 @@ static struct jdoc *write_one(const char *workload)
 
 	strbuf_printf(&yaml, QUOTA_SIM_CLUSTER "%s", workload);
 	s = workload_sim_fixture_create(yaml.p, NULL);
-	q = forest_world(workload_simulation_forest(s));
+	q = forest_model(workload_simulation_forest(s));
 	w = quota_workload_find(q, STR_LIT("team/w"));
 	assert_non_null(w);
 	source.ctx = s;

@@ -246,7 +246,7 @@ static void add_to_queue(struct workload_engine_fixture *f, const char *name, un
 /* How many of the Workloads a0, a1, ... (b0, ...) have quota. */
 static unsigned count_held(const struct workload_engine_fixture *f, char letter)
 {
-	const struct quota *q = workload_cache_world(workload_engine_cache(f->engine));
+	const struct quota *q = workload_cache_model(workload_engine_cache(f->engine));
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < QUEUES; i++) {
@@ -437,7 +437,7 @@ static void failed_writes_outside_of_cycles_are_repeated(void **state)
 
 static void add_usage_world(struct workload_engine_fixture *f, const char *status)
 {
-	struct quota_options *o = &workload_cache_world(workload_engine_cache(f->engine))->options;
+	struct quota_options *o = &workload_cache_model(workload_engine_cache(f->engine))->options;
 	CLEANUP(xmalloc_freep)
 	char *other = xmalloc_printf("{\"metadata\":{\"name\":\"other\",\"namespace\":\"ns\","
 				     "\"generation\":1},\"spec\":{\"clusterQueue\":\"team\"}"
@@ -461,7 +461,7 @@ static void add_usage_world(struct workload_engine_fixture *f, const char *statu
 
 static double used(const struct workload_engine_fixture *f, const char *key)
 {
-	return quota_local_find(workload_cache_world(workload_engine_cache(f->engine)), str_of(key))
+	return quota_local_find(workload_cache_model(workload_engine_cache(f->engine)), str_of(key))
 		->usage;
 }
 

@@ -55,7 +55,7 @@ static void check_cohort(struct forest *f, uint32_t cohort, const uint32_t *pair
 
 	forest_over_collect(f, cohort, pairs, npairs, &list);
 	for (size_t i = 0; i < n; i++) {
-		bool is = forest_world(f)->nodes.v[children[i]]->is_queue &&
+		bool is = forest_model(f)->nodes.v[children[i]]->is_queue &&
 			  !forest_within_nominal(f, children[i], pairs, npairs);
 
 		assert_int_equal(contains(&list, children[i]), is);

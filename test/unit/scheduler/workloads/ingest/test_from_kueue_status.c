@@ -51,7 +51,7 @@ static void everything_of_this_manager_is_kept(void **state)
 	assert_true(p->v[0].resource < p->v[1].resource);
 	for (size_t i = 0; i < p->n; i++) {
 		const char *name =
-			quota_resource_name(workload_cache_world(f.cache), p->v[i].resource);
+			quota_resource_name(workload_cache_model(f.cache), p->v[i].resource);
 
 		assert_string_equal(p->v[i].flavor, "default");
 		assert_int_equal(p->v[i].amount, str_streq(name, "cpu") ? 1500 : 1 << 30);

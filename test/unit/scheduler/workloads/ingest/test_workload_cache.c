@@ -190,7 +190,7 @@ static void objects_of_other_kinds_have_no_effect(void **state)
 
 static enum quota_inactive why_inactive(const struct workload_cache_fixture *f)
 {
-	return quota_queue_find(workload_cache_world(f->cache), STR_LIT("team"))->queue->inactive;
+	return quota_queue_find(workload_cache_model(f->cache), STR_LIT("team"))->queue->inactive;
 }
 
 /* Never read before: its quota is charged, whether it comes before or after its queue. */
@@ -246,7 +246,7 @@ static void unknown_amounts_close_the_queue(void **state)
 		workload_cache_fixture_workload(&f, "one", 0, "1", "");
 		workload_cache_fixture_cycle(&f);
 		assert_int_equal(why_inactive(&f), QUOTA_UNREADABLE_WORKLOAD);
-		assert_string_equal(quota_queue_find(workload_cache_world(f.cache), STR_LIT("team"))
+		assert_string_equal(quota_queue_find(workload_cache_model(f.cache), STR_LIT("team"))
 					    ->queue->inactive_what,
 				    "ns/odd");
 		assert_true(workload_cache_fixture_get(&f, "one")->holding.node == MODEL_NONE);

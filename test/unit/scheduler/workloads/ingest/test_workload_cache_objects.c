@@ -213,7 +213,7 @@ static void a_topology_opens_the_queues_of_its_flavors(void **state)
 	begin(&f);
 	workload_cache_fixture_see(&f, SCHED_FLAVORS, "default", flavor);
 	workload_cache_settle_at_once(f.cache, f.now);
-	team = quota_queue_find(workload_cache_world(f.cache), STR_LIT("team"));
+	team = quota_queue_find(workload_cache_model(f.cache), STR_LIT("team"));
 	assert_false(pending_is_active(workload_cache_forest(f.cache), team));
 	workload_cache_fixture_see(&f, SCHED_TOPOLOGIES, "racks",
 				   "{\"metadata\":{\"name\":\"racks\"}}");

@@ -8,7 +8,7 @@
 
 static uint32_t team(const struct workload_cache_fixture *f)
 {
-	return quota_queue_find(workload_cache_world(f->cache), STR_LIT("team"))->id;
+	return quota_queue_find(workload_cache_model(f->cache), STR_LIT("team"))->id;
 }
 
 static void begin(struct workload_cache_fixture *f)
@@ -513,7 +513,7 @@ static void a_deletion_frees_its_quota_at_once(void **state)
 
 static int64_t cpu_of(const struct workload_cache_fixture *f, const char *name)
 {
-	uint32_t cpu = quota_resource(workload_cache_world(f->cache), STR_LIT("cpu"));
+	uint32_t cpu = quota_resource(workload_cache_model(f->cache), STR_LIT("cpu"));
 
 	return quota_amounts_get(&workload_cache_fixture_get(f, name)->object.podsets[0].request,
 				 cpu);

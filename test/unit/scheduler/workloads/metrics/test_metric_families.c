@@ -31,7 +31,8 @@ static void each_is_described(void **state)
 
 	(void)state;
 	for (int i = 0; i < QF_COUNT_; i++) {
-		struct metric_families_row row = metric_families_describe((enum quota_family)i);
+		struct metric_families_row row =
+			metric_families_describe((enum metric_families_id)i);
 
 		assert_true(row.name != NULL && row.labels != NULL && row.help != NULL);
 		assert_false(strmap_get(names, str_of(row.name)) != NULL);
@@ -48,7 +49,7 @@ static void the_configuration_switches_groups_off(void **state)
 {
 	static const struct {
 		struct kueue_conf_metrics conf;
-		enum quota_family there, absent;
+		enum metric_families_id there, absent;
 	} rows[] = {
 		{ { .cohorts = false }, QF_PENDING, QF_USAGE },
 		{ { .queue_resources = true }, QF_USAGE, QF_LOCAL_USAGE },
@@ -262,7 +263,8 @@ static void the_page_has_them_all(void **state)
 	(void)state;
 	assert_int_equal(file_read_all("docs/quota.md", 1 << 20, &page, NULL), 0);
 	for (int i = 0; i < QF_COUNT_; i++) {
-		struct metric_families_row row = metric_families_describe((enum quota_family)i);
+		struct metric_families_row row =
+			metric_families_describe((enum metric_families_id)i);
 		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, labels = STRBUF_INIT;
 
 		add_labels(row.labels, &labels);

@@ -55,7 +55,7 @@ static void test_texts_go_with_the_workloads_that_brought_them(void **state)
 		"\"rack\":\"r1\"},\"nodeTaints\":[{\"key\":\"mine\",\"value\":\"x\","
 		"\"effect\":\"NoSchedule\"}],\"tolerations\":[{\"key\":\"far\","
 		"\"operator\":\"Exists\"}]}}");
-	names = workload_cache_world(f.cache)->names;
+	names = workload_cache_model(f.cache)->names;
 	odd_workload(&f, 1000);
 	for (int i = 0; i < WORKLOADS; i++) {
 		char key[24];
@@ -113,7 +113,7 @@ static void odd_names(struct workload_cache_fixture *f, int n)
 /* Of a Workload that is still there: in its pod set, and in the status that may be written. */
 static void has_names(const struct workload_cache_fixture *f, int n)
 {
-	const struct quota *q = workload_cache_world(f->cache);
+	const struct quota *q = workload_cache_model(f->cache);
 	const struct workload *w;
 	const struct conditions *status;
 	char text[32];
@@ -154,7 +154,7 @@ static void test_names_go_with_the_workloads_that_brought_them(void **state)
 	(void)state;
 	workload_cache_fixture_init(&f);
 	workload_cache_fixture_world(&f);
-	q = workload_cache_world(f.cache);
+	q = workload_cache_model(f.cache);
 	odd_names(&f, 1000);
 	for (int i = 0; i < WORKLOADS; i++) {
 		char key[24];

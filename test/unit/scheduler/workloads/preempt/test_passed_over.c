@@ -134,7 +134,7 @@ static struct passed_over *search(const struct victims_request *r, struct arena 
 {
 	struct victims_request recorded = *r;
 
-	recorded.passed_over = arena_zero(arena, forest_world(r->forest)->workloads.n,
+	recorded.passed_over = arena_zero(arena, forest_model(r->forest)->workloads.n,
 					  sizeof(*recorded.passed_over));
 	victims_find(&recorded, arena, ret);
 	return recorded.passed_over;
@@ -157,7 +157,7 @@ static void test_rules(void **state)
 		before = victims_fixture_usage(&w);
 		p = &search(&v.r, arena, &found)[quota_world_workload(&w, "w")->id];
 		assert_true(victims_fixture_usage(&w) == before);
-		rule = p->is_concerned ? p->rule : UNCONCERNED;
+		rule = p->uses_short_pair ? p->rule : UNCONCERNED;
 		if (rule != rows[i].rule) {
 			fail_msg("%s: %d, not %d", rows[i].name, (int)rule, (int)rows[i].rule);
 		}
@@ -219,8 +219,9 @@ static size_t check_record(const struct victims_random *x, struct arena *arena)
 		const struct workload *w = q->workloads.v[id];
 		const struct passed_over *p = &record[id];
 
-		if (is_victim(&found, id) && (!p->is_concerned || (p->rule != PASSED_OVER_NOT &&
-								   p->rule != PASSED_OVER_SHARE))) {
+		if (is_victim(&found, id) &&
+		    (!p->uses_short_pair ||
+		     (p->rule != PASSED_OVER_NOT && p->rule != PASSED_OVER_SHARE))) {
 			fail_msg("%s\nvictim %s: rule %d", x->text.p, w->key, (int)p->rule);
 		}
 	}

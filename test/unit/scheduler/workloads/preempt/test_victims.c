@@ -127,9 +127,9 @@ static void test_removed_workloads_are_no_candidates(void **state)
 	forest_undo(w.f, mark);
 }
 
-static struct victims_oracle oracle_of(const struct quota_world *x, struct arena *arena)
+static struct victims_probe oracle_of(const struct quota_world *x, struct arena *arena)
 {
-	return (struct victims_oracle){
+	return (struct victims_probe){
 		.forest = x->f, .node = quota_world_id(x, "a"), .now = x->now, .arena = arena
 	};
 }
@@ -137,7 +137,7 @@ static struct victims_oracle oracle_of(const struct quota_world *x, struct arena
 static void test_the_oracle(void **state)
 {
 	CLEANUP(quota_world_finish) struct quota_world w;
-	struct victims_oracle o;
+	struct victims_probe o;
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	const struct workload *p;
 	uint64_t before;
@@ -150,12 +150,12 @@ static void test_the_oracle(void **state)
 	cpu = quota_world_pair(&w, "default", "cpu");
 	o = oracle_of(&w, arena);
 	before = victims_fixture_usage(&w);
-	assert_int_equal(victims_oracle_ask(&o, p, cpu, 3000, &level), ASSIGN_TARGETS_OUTSIDE);
+	assert_int_equal(victims_probe_ask(&o, p, cpu, 3000, &level), ASSIGN_TARGETS_OUTSIDE);
 	assert_int_equal(level, 0);
-	assert_int_equal(victims_oracle_ask(&o, p, cpu, 4000, &level), ASSIGN_TARGETS_INSIDE);
+	assert_int_equal(victims_probe_ask(&o, p, cpu, 4000, &level), ASSIGN_TARGETS_INSIDE);
 	assert_int_equal(level, 0);
 	level = 7;
-	assert_int_equal(victims_oracle_ask(&o, p, cpu, 5000, &level), ASSIGN_NO_TARGETS);
+	assert_int_equal(victims_probe_ask(&o, p, cpu, 5000, &level), ASSIGN_NO_TARGETS);
 	assert_int_equal(level, 7);
 	assert_true(victims_fixture_usage(&w) == before);
 }
@@ -165,7 +165,7 @@ static void test_the_oracle_knows_the_level_afterwards(void **state)
 {
 	CLEANUP(quota_world_finish) struct quota_world w;
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-	struct victims_oracle o;
+	struct victims_probe o;
 	unsigned level = 7;
 
 	(void)state;
@@ -173,8 +173,8 @@ static void test_the_oracle_knows_the_level_afterwards(void **state)
 	quota_world_add(&w, "queue a cohort=c reclaim=LowerPriority borrow=LowerPriority\n"
 			    "workload ns/high queue=a cpu=3 prio=9\n");
 	o = oracle_of(&w, arena);
-	assert_int_equal(victims_oracle_ask(&o, quota_world_workload(&w, "high"),
-					    quota_world_pair(&w, "default", "cpu"), 5000, &level),
+	assert_int_equal(victims_probe_ask(&o, quota_world_workload(&w, "high"),
+					   quota_world_pair(&w, "default", "cpu"), 5000, &level),
 			 ASSIGN_TARGETS_OUTSIDE);
 	assert_int_equal(level, 1);
 }
@@ -193,7 +193,7 @@ static void test_the_oracle_is_not_asked_twice(void **state)
 		     { "default/cpu=3? default/memory=1", false } };
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	CLEANUP(quota_world_finish) struct quota_world w;
-	struct victims_oracle o;
+	struct victims_probe o;
 	struct victims first, found;
 	unsigned level;
 
@@ -201,15 +201,15 @@ static void test_the_oracle_is_not_asked_twice(void **state)
 	quota_world_init(&w, world);
 	quota_world_add(&w, "quota a default memory nominal=1\n");
 	o = oracle_of(&w, arena);
-	victims_oracle_ask(&o, quota_world_workload(&w, "p"),
-			   quota_world_pair(&w, "default", "cpu"), 3000, &level);
+	victims_probe_ask(&o, quota_world_workload(&w, "p"), quota_world_pair(&w, "default", "cpu"),
+			  3000, &level);
 	first = o.answers->victims;
 	assert_true(first.n > 0);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(victims_fixture_finish) struct victims_fixture v;
 
 		victims_fixture_init(&v, &w, "p", rows[i].need);
-		victims_oracle_find(&o, &v.r, &found);
+		victims_probe_find(&o, &v.r, &found);
 		assert_int_equal(found.v == first.v, rows[i].known);
 	}
 }

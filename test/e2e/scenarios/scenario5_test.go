@@ -90,7 +90,7 @@ func TestScenario5AnnotationRemoved(t *testing.T) {
 	for _, value := range []string{`null`, `"false"`} {
 		patch := []byte(`{"metadata":{"annotations":{"` + oracle.GateKey + `":` + value + `}}}`)
 		_, err := pods.Patch(s.Ctx, "leaves", types.MergePatchType, patch, metav1.PatchOptions{})
-		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "the annotation stays") {
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "required until the pod ends") {
 			t.Errorf("annotation %s: %v", value, err)
 		}
 	}

@@ -130,7 +130,7 @@ static int add_extensions(X509 *cert, X509 *ca, bool client, struct err *err)
 	return 0;
 }
 
-static int fill(X509 *cert, X509 *ca, const struct leaf_options *opt, struct err *err)
+static int fill_certificate(X509 *cert, X509 *ca, const struct leaf_options *opt, struct err *err)
 {
 	unsigned days = opt->days != 0 ? opt->days : LEAF_DEFAULT_DAYS;
 	int64_t end = opt->now_ns + (opt->validity_ns > 0 ? opt->validity_ns : days * LEAF_DAY_NS);
@@ -197,7 +197,7 @@ int leaf_create(const struct leaf_options *opt, struct pair *ret, struct err *er
 		r = x509_new(subject_of(opt), opt->organization, key, &cert, err);
 	}
 	if (r == 0) {
-		r = fill(cert, ca, opt, err);
+		r = fill_certificate(cert, ca, opt, err);
 	}
 	if (r == 0) {
 		r = x509_sign(cert, ca_key, err);

@@ -1,5 +1,5 @@
-/* certs/leaf.h: creates server certificates signed by a CA: ECDSA P-256, names in the
- * subjectAltName (Kubernetes ignores common names). Any thread. */
+/* certs/leaf.h: makes certificates signed by a CA, for servers and clients: ECDSA P-256, names in
+ * the subjectAltName (Kubernetes ignores common names). Any thread. */
 #ifndef CERTS_LEAF_H
 #define CERTS_LEAF_H
 
@@ -13,7 +13,7 @@
 
 struct leaf_options {
 	const struct pair *ca;
-	const char *common_name;  /* NULL: the first name; cut to 64 bytes */
+	const char *common_name;  /* NULL: the first name; truncated to 64 bytes */
 	const char *organization; /* NULL: none; the group of a client certificate */
 	const char *const *dns;   /* names, "*." in front is allowed */
 	size_t dns_count;
@@ -21,7 +21,7 @@ struct leaf_options {
 	size_t ip_count;
 	bool client;         /* for clients as well as for servers */
 	int64_t now_ns;      /* wall clock; validity starts five minutes earlier */
-	unsigned days;       /* 0: 365; at most 36500, and never beyond the CA's own end */
+	unsigned days;       /* 0: 365; at most 36500, never past the CA's expiry */
 	int64_t validity_ns; /* > 0: instead of days */
 };
 

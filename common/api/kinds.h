@@ -22,6 +22,7 @@ struct kinds_row {
 const struct kinds_row *kinds_all(size_t *ret_n);
 /* NULL: unknown. */
 const struct kinds_row *kinds_by_kind(const char *api_version, const char *kind);
+/* The kind that is decoded by this table. */
 const struct kinds_row *kinds_by_fields(const struct field_table *fields);
 /* Finds a kind as a user types it: plural, singular, kind in any case, or short name, optionally
  * followed by ".group". Names take precedence over short names. */

@@ -2,12 +2,13 @@
  * client-go's LeaderElector (same fields, so kubectl shows the holder). Kubernetes has no fencing
  * tokens, hence: lease_may_send is checked immediately before each write and is false from the
  * renew deadline on, so that a holder's last write has ended when its lease expires (renew deadline
- * + request deadline <= lease duration). A new leader may write at once: it takes the lease only
- * when it was released, has expired or does not exist. A candidate that finds its own name in a
- * lease that it did not take waits for a lease duration. Expiry of another's lease is measured by
- * our monotonic clock from the last change that we saw, so clocks need not agree; a candidate reads
- * the lease twice in a retry period and when it expires. Unknown fields of the Lease are kept.
- * Owner: the transport's thread; lease_may_send and lease_is_held: any thread (atomics). */
+ * + request deadline <= lease duration). A new leader takes the lease only when it was released,
+ * has expired or does not exist, so it may write at once, except when it finds its own name in a
+ * lease that it did not take: then it waits for a lease duration. Expiry of another's lease is
+ * measured by our monotonic clock from the last change that we saw, so clocks need not agree; a
+ * candidate reads the lease twice in a retry period and when it expires. Unknown fields of the
+ * Lease are kept. Owner: the transport's thread; lease_may_send and lease_is_held: any thread
+ * (atomics). */
 #ifndef COMMON_KUBE_LEASE_H
 #define COMMON_KUBE_LEASE_H
 

@@ -53,7 +53,7 @@ int64_t pool_limiter_take(struct pool_limiter *l)
 	}
 	pthread_mutex_lock(&l->lock);
 	fill(l, clock_mono(l->clock));
-	/* Rounding the wait to nanoseconds must not leave a fraction of a token missing. */
+	/* Waits are rounded to nanoseconds, so a token may be short by a rounding error. */
 	if (l->tokens >= 1 - 1e-6) {
 		l->tokens -= 1;
 	} else {

@@ -1,4 +1,5 @@
-/* test/sim/sim_oracle.h: judges every change at the server as it happens: the promise of the gate
+/* test/sim/sim_oracle.h: checks each change at the server, and helps sim_judge at the
+ * end: the promise of the gate
  * feature (test/play/oracle.h), foreign gates, gangs, and pods that were created anew under an old
  * name. Owner: the run. */
 #ifndef TEST_SIM_SIM_ORACLE_H

@@ -89,8 +89,8 @@ static bool is_strict(const struct jdoc *queue)
 	return strategy != NULL && str_streq(strategy, KUEUE_STRICT_FIFO);
 }
 
-/* A head for which no preemption is possible, as its message says, reserves its share within the
- * cycle, because it could not reclaim it. */
+/* A head with a status that says that preemption cannot help reserves its share against others in
+ * the same cycle. */
 static bool keeps_its_share(const struct jdoc *w, const struct jdoc *cq)
 {
 	const char *message =

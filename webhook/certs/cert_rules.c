@@ -4,11 +4,11 @@
 
 #include "base/attrs.h"
 
-/* The first row that matches decides: of the facts in `of`, exactly those in `are` hold. The
+/* The first row with (facts & mask) == value wins. The
  * certificate comes before a rotation in progress, which may wait for long (a registration that
  * cannot be patched). */
 static const struct {
-	unsigned of, are;
+	unsigned mask, value;
 	enum cert_action action;
 } rules[] = {
 	{ CERT_CA_GOOD, 0, CERT_MAKE_ALL },
@@ -24,7 +24,7 @@ enum cert_action cert_rules_next(unsigned facts)
 {
 	size_t i = 0;
 
-	while ((facts & rules[i].of) != rules[i].are) {
+	while ((facts & rules[i].mask) != rules[i].value) {
 		i++;
 	}
 	assert(i < ARRAY_LEN(rules));

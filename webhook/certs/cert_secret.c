@@ -141,8 +141,9 @@ static void sooner(int64_t *until, int64_t at, int64_t now)
 	}
 }
 
-/* The facts about the age of a valid pair: still valid (good), time for a new one (due). */
-static unsigned age(const struct pair *p, int64_t now, int64_t *until, unsigned good, unsigned due)
+/* The facts about the validity of a pair: still valid (good), time for a new one (due). */
+static unsigned validity_facts(const struct pair *p, int64_t now, int64_t *until, unsigned good,
+			       unsigned due)
 {
 	int64_t from, to, made, renew;
 
@@ -186,14 +187,14 @@ unsigned cert_secret_facts(const struct cert_secret *s, const struct cert_secret
 	unsigned facts = 0;
 
 	if (is_pair(&s->ca)) {
-		facts |= age(&s->ca, now_ns, &until, CERT_CA_GOOD, CERT_CA_DUE);
+		facts |= validity_facts(&s->ca, now_ns, &until, CERT_CA_GOOD, CERT_CA_DUE);
 	}
 	if (is_pair(&s->leaf) && is_for_all_names(&s->leaf, opt->names) &&
 	    pair_is_signed_by(strbuf_str(&s->leaf.cert), strbuf_str(&s->ca.cert), NULL) == 0) {
-		facts |= age(&s->leaf, now_ns, &until, CERT_LEAF_GOOD, CERT_LEAF_DUE);
+		facts |= validity_facts(&s->leaf, now_ns, &until, CERT_LEAF_GOOD, CERT_LEAF_DUE);
 	}
 	if (is_pair(&s->next)) {
-		facts |= age(&s->next, now_ns, &until, CERT_HAS_NEXT, 0);
+		facts |= validity_facts(&s->next, now_ns, &until, CERT_HAS_NEXT, 0);
 	}
 	if (s->old.len > 0) {
 		facts |= CERT_HAS_OLD;

@@ -58,7 +58,7 @@ struct watch {
 struct certs_manager {
 	char *namespace_, *secret_name, *lease_name, *selector, *identity;
 	struct cert_names names;
-	struct cert_secret_options rules;
+	struct cert_secret_options secret_options;
 	int64_t spread_ns;
 	struct transport *transport;
 	const struct clock *clock;
@@ -252,7 +252,7 @@ static void write_secret(struct certs_manager *m, enum cert_action action)
 
 	cert_secret_init(&next);
 	cert_secret_copy(&m->secret, &next);
-	r = cert_secret_apply(&next, action, &m->rules, clock_wall(m->clock), &err);
+	r = cert_secret_apply(&next, action, &m->secret_options, clock_wall(m->clock), &err);
 	if (r < 0) {
 		metric_cell_add(m->failures, 1);
 		log_error("cannot create certificates", LOG_STR("error", err.text));
@@ -340,7 +340,8 @@ static void write_next(struct certs_manager *m, int64_t now)
 	CLEANUP(stale_finish)
 	struct stale_registration stale = { .path = STRBUF_INIT, .patch = STRBUF_INIT };
 	int64_t until = CLOCK_NEVER;
-	unsigned facts = cert_secret_facts(&m->secret, &m->rules, clock_wall(m->clock), &until);
+	unsigned facts =
+		cert_secret_facts(&m->secret, &m->secret_options, clock_wall(m->clock), &until);
 	enum cert_action action;
 
 	find_stale_registration(m, now, &stale);
@@ -404,10 +405,11 @@ int certs_manager_create(const struct certs_manager_options *opt, struct certs_m
 	m->lease_name = xmalloc_dup(opt->lease);
 	m->selector = xmalloc_dup(opt->selector);
 	m->identity = xmalloc_dup(opt->identity);
-	m->rules = (struct cert_secret_options){ .names = &m->names,
-						 .ca_ns = opt->ca_ns,
-						 .leaf_ns = opt->leaf_ns,
-						 .keep_old_ns = opt->spread_ns * KEEP_OLD_FACTOR };
+	m->secret_options =
+		(struct cert_secret_options){ .names = &m->names,
+					      .ca_ns = opt->ca_ns,
+					      .leaf_ns = opt->leaf_ns,
+					      .keep_old_ns = opt->spread_ns * KEEP_OLD_FACTOR };
 	m->spread_ns = opt->spread_ns;
 	m->spread_since = CLOCK_NEVER;
 	m->counters = opt->registry;

@@ -6,7 +6,7 @@ static const struct field item_rows[] = {
 	F_RESOURCES(struct api_limit_range_item, min, "min"),
 	F_RESOURCES(struct api_limit_range_item, default_, "default"),
 	F_RESOURCES(struct api_limit_range_item, default_request, "defaultRequest"),
-	F_RESOURCES(struct api_limit_range_item, max_ratio, "maxLimitRequestRatio"),
+	F_RESOURCES(struct api_limit_range_item, max_limit_request_ratio, "maxLimitRequestRatio"),
 };
 static const struct field_table item_fields = FIELD_TABLE(struct api_limit_range_item, item_rows);
 

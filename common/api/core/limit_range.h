@@ -7,7 +7,7 @@
 
 struct api_limit_range_item {
 	const char *type; /* Pod, Container, PersistentVolumeClaim */
-	struct field_resources max, min, default_, default_request, max_ratio;
+	struct field_resources max, min, default_, default_request, max_limit_request_ratio;
 };
 struct api_limit_range_spec {
 	struct FIELD_LIST(struct api_limit_range_item) limits;

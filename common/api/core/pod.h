@@ -30,7 +30,7 @@ struct api_node_affinity {
 	struct api_node_selector *required; /* NULL: absent */
 	struct FIELD_LIST(struct api_preferred_node_term) preferred;
 };
-struct api_pod_affinity { /* of pods to pods: only counted and kept as text */
+struct api_pod_affinity { /* inter-pod affinity: only its presence matters */
 	struct field_raw_list required, preferred;
 };
 struct api_affinity {

@@ -158,11 +158,11 @@ static void read_container(struct sums *s, const struct api_container *c,
 			   const struct statuses *statuses, bool infeasible)
 {
 	const struct api_container_status *status = find_status(statuses, c->name);
-	bool resizing = status != NULL && status->resources != NULL;
+	bool has_actual = status != NULL && status->resources != NULL;
 	const struct field_resources *limits = &c->resources.limits;
 
 	s->ntouched = 0;
-	if (!resizing || !infeasible) {
+	if (!has_actual || !infeasible) {
 		raise_all(s, &c->resources.requests);
 		for (size_t i = 0; i < limits->n; i++) {
 			if (field_resources_get(&c->resources.requests, limits->v[i].name) ==
@@ -171,7 +171,7 @@ static void read_container(struct sums *s, const struct api_container *c,
 			}
 		}
 	}
-	if (resizing) {
+	if (has_actual) {
 		raise_all(s, &status->resources->requests);
 		raise_all(s, &status->allocated);
 	}
@@ -187,8 +187,8 @@ static void count_sidecar(struct sum *s)
 	add_to(&s->sidecars, &s->has_sidecars, s->own);
 }
 
-/* An init container runs together with the restartable ones before it. Names that it does not
- * request can be skipped: their sidecar sum only grows, so the final total covers it. */
+/* An init container runs together with the restartable ones before it. Resources that it
+ * does not request cannot raise the peak: the sidecars' final sum covers them. */
 static void count_init(struct sum *s)
 {
 	raise_to(&s->peak, &s->has_peak,

@@ -1,5 +1,5 @@
 /* common/api/kueue/kueue_workload.h: kueue.x-k8s.io/v1beta2 Workload. Plain data in an arena.
- * Decoding keeps absence (field.h). */
+ * Absent and zero stay distinguishable (field.h). */
 #ifndef COMMON_API_KUEUE_KUEUE_WORKLOAD_H
 #define COMMON_API_KUEUE_KUEUE_WORKLOAD_H
 

@@ -17,7 +17,7 @@ static bool is_alnum(char c)
 }
 
 /* Lower-case alphanumerics, with '-' inside; not empty, any length. */
-static bool is_label_text(struct str s)
+static bool is_dns_label_text(struct str s)
 {
 	for (size_t i = 0; i < s.len; i++) {
 		bool inside = i > 0 && i + 1 < s.len;
@@ -30,7 +30,7 @@ static bool is_label_text(struct str s)
 }
 
 /* Alphanumerics, with '-', '_' and '.' inside; not empty. */
-static bool is_name_part(struct str s)
+static bool is_qualified_part(struct str s)
 {
 	for (size_t i = 0; i < s.len; i++) {
 		bool inside = i > 0 && i + 1 < s.len;
@@ -45,7 +45,7 @@ static bool is_name_part(struct str s)
 
 bool validate_is_dns_label(struct str s)
 {
-	return s.len <= LABEL_MAX && is_label_text(s);
+	return s.len <= LABEL_MAX && is_dns_label_text(s);
 }
 
 bool validate_is_dns_subdomain(struct str s)
@@ -57,7 +57,7 @@ bool validate_is_dns_subdomain(struct str s)
 	}
 	while (rest.p != NULL) {
 		/* Kubernetes limits the length of the whole name, not of each label. */
-		if (!is_label_text(str_next(&rest, '.'))) {
+		if (!is_dns_label_text(str_next(&rest, '.'))) {
 			return false;
 		}
 	}
@@ -70,14 +70,14 @@ bool validate_is_qualified_name(struct str s)
 	size_t n;
 
 	if (slash == NULL) {
-		return is_name_part(s);
+		return is_qualified_part(s);
 	}
 	n = (size_t)(slash - s.p);
 	return validate_is_dns_subdomain((struct str){ s.p, n }) &&
-	       is_name_part((struct str){ slash + 1, s.len - n - 1 });
+	       is_qualified_part((struct str){ slash + 1, s.len - n - 1 });
 }
 
 bool validate_is_label_value(struct str s)
 {
-	return s.len == 0 || is_name_part(s);
+	return s.len == 0 || is_qualified_part(s);
 }

@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "enc/field.h"
 
-/* The canonical spelling first; it wins if a pod carries both annotations. */
+/* The canonical spelling first: if a pod has both annotations, the first row applies. */
 static const struct gate_row rows[] = {
 	{ "scheduling.volcano.sh/queue-allocation-gate",
 	  "scheduling.volcano.sh/queue-allocation-gate" },

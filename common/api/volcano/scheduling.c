@@ -77,13 +77,13 @@ static const struct field queue_rows[] = {
 };
 const struct field_table scheduling_queue_fields = FIELD_TABLE(struct api_queue, queue_rows);
 
-static const struct field topology_rows[] = {
+static const struct field network_topology_rows[] = {
 	F_I32_OPT(struct api_network_topology, highest_tier_allowed, "highestTierAllowed"),
 	F_STR(struct api_network_topology, highest_tier_name, "highestTierName"),
 	F_STR(struct api_network_topology, mode, "mode"),
 };
 static const struct field_table topology_fields =
-	FIELD_TABLE(struct api_network_topology, topology_rows);
+	FIELD_TABLE(struct api_network_topology, network_topology_rows);
 
 static const struct field sub_group_rows[] = {
 	F_OBJ_PTR(struct api_sub_group_policy, label_selector, "labelSelector", selector_fields),

@@ -245,7 +245,7 @@ enum reflector_event_id reflector_answer_silence(struct reflector *r)
 		reflector_report_failed(&r->report, REFLECTOR_REASON_SILENT,
 					"an open stream sends neither changes nor bookmarks");
 	}
-	return ++r->silent_streak % 2 == 0 ? EVENT_MUTE : EVENT_SILENT;
+	return ++r->silent_streak % 2 == 0 ? EVENT_SILENT_TWICE : EVENT_SILENT_ONCE;
 }
 
 static enum reflector_event_id judge_page(struct reflector *r, struct str body)

@@ -29,18 +29,18 @@ enum reflector_state {
 
 enum reflector_event_id {
 	EVENT_START,
-	EVENT_PAGE,    /* a page arrived, more follow */
-	EVENT_BULKY,   /* the page exceeds its budget: the next limit is smaller */
-	EVENT_LISTED,  /* the last page arrived */
-	EVENT_ENDED,   /* the stream ended normally */
-	EVENT_GONE,    /* 410: continue token or resource version too old */
-	EVENT_ABSENT,  /* 404, and missing_ok is set */
-	EVENT_FAILED,  /* no answer, cut, 408, 429, 5xx: a retry may succeed */
-	EVENT_REFUSED, /* another answer: a retry will not succeed */
-	EVENT_SILENT,  /* the stream is open but silent: resume it */
-	EVENT_MUTE,    /* a second silent stream in a row: list, even if watches succeed */
-	EVENT_REFRESH, /* the owner requested a refresh: list */
-	EVENT_PROBE,   /* the same for a large resource: get only the current version */
+	EVENT_PAGE,         /* a page arrived, more follow */
+	EVENT_BULKY,        /* the page exceeds its budget: the next limit is smaller */
+	EVENT_LISTED,       /* the last page arrived */
+	EVENT_ENDED,        /* the stream ended normally */
+	EVENT_GONE,         /* 410: continue token or resource version too old */
+	EVENT_ABSENT,       /* 404, and missing_ok is set */
+	EVENT_FAILED,       /* no answer, cut, 408, 429, 5xx: a retry may succeed */
+	EVENT_REFUSED,      /* another answer: a retry will not succeed */
+	EVENT_SILENT_ONCE,  /* the stream is open but silent: resume it */
+	EVENT_SILENT_TWICE, /* a second silent stream in a row: list, even if watches succeed */
+	EVENT_REFRESH,      /* the owner requested a refresh: list */
+	EVENT_PROBE,        /* the same for a large resource: get only the current version */
 	EVENT_TIMER,
 	EVENT_CLOSED, /* the transport is closing */
 	EVENT_COUNT_

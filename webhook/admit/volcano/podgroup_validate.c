@@ -15,14 +15,14 @@ static const char *queue_of(const struct api_pod_group *group)
 static void check_access(const struct admit_request *q, const char *ns,
 			 const struct api_queue *queue, struct admit_answer *a)
 {
-	const struct api_queue *bar = queue_access_bar(q, ns, queue);
+	const struct api_queue *barring_queue = queue_access_bar(q, ns, queue);
 
-	if (bar != NULL) {
+	if (barring_queue != NULL) {
 		admit_deny_forbidden(a, q->arena,
 				     "spec.queue: namespace \"%s\" may not use queue \"%s\": its "
 				     "labels do not match the annotation " KEYS_NAMESPACE_SELECTOR
 				     " of queue \"%s\"",
-				     ns, queue->meta.name, bar->meta.name);
+				     ns, queue->meta.name, barring_queue->meta.name);
 	}
 }
 
@@ -51,8 +51,8 @@ static void check_queue(const struct admit_request *q, const struct api_pod_grou
 	}
 }
 
-/* A PodGroup created in such a queue waits with a reason; one moved there would take along its
- * running members, so that is refused. */
+/* Only moves are refused: a new PodGroup in such a queue merely waits, but a move would bring
+ * running members along. */
 static void check_leaf(const struct admit_check *c, const char *queue)
 {
 	if (queue_tree_has_children(c->q->view, queue)) {

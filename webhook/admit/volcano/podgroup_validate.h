@@ -4,10 +4,10 @@
 
 #include "webhook/admit/admit.h"
 
-/* CREATE, and UPDATE of the fields that change: the queue exists, is open and may be used by the
- * namespace, and a queue that the group is moved to has no children; minimums are not negative;
- * highestTierAllowed and highestTierName are not both set, in sub-groups, too. Whether the charges
- * of running members follow the group to another queue is decided by the scheduler
+/* CREATE; UPDATE: only the fields that the update changes: the queue exists, is open and may be
+ * used by the namespace, and a queue that the group is moved to has no children; minimums are not
+ * negative; highestTierAllowed and highestTierName are not both set, in sub-groups, too. Whether
+ * the charges of running members follow the group to another queue is decided by the scheduler
  * (pods/cycle/moves.h). */
 int podgroup_validate(const struct admit_request *q, struct admit_answer *ret, struct err *err);
 

@@ -25,7 +25,7 @@ static void test_decode(void **state)
 	assert_int_equal(milli(&item->min), 100);
 	assert_int_equal(milli(&item->default_), 2000);
 	assert_int_equal(milli(&item->default_request), 1000);
-	assert_int_equal(milli(&item->max_ratio), 3000);
+	assert_int_equal(milli(&item->max_limit_request_ratio), 3000);
 	assert_null(r.spec.limits.v[1].max.v);
 }
 

@@ -78,7 +78,8 @@ static void requeue(struct admission_cycle *c, struct entry *e, int64_t now)
 		vec_clear(&w->pending.tried);
 	}
 	w->pending.scan_lost_turn =
-		w->pending.scan_lost_turn || (pending && e->status == ENTRY_SKIPPED);
+		w->pending.scan_lost_turn ||
+		(pending && e->status == ENTRY_SKIPPED && nomination_may_shrink(q, w));
 	w->pending.last_reason = e->reason;
 	pending_requeue(q, w, e->requeue, pending, now);
 	d.where = w->pending.where;

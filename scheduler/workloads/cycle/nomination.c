@@ -140,7 +140,7 @@ static bool try_counts(void *ctx, const int32_t *counts)
 	return true;
 }
 
-static bool may_shrink(const struct quota *q, const struct workload *w)
+bool nomination_may_shrink(const struct quota *q, const struct workload *w)
 {
 	for (size_t i = 0; q->options.partial_admission && i < w->object.npodsets; i++) {
 		if (w->object.podsets[i].min_count > 0 &&
@@ -213,7 +213,7 @@ static void compute(const struct nominate_context *c, struct entry *e,
 	fits = try_counts(&t, NULL);
 	e->assignment = t.assignment;
 	e->victims = t.victims;
-	if (!fits && may_shrink(q, e->w) && shrink(&t)) {
+	if (!fits && nomination_may_shrink(q, e->w) && shrink(&t)) {
 		e->assignment = t.good;
 		e->victims = t.good_victims;
 	}

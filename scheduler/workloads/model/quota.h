@@ -376,8 +376,8 @@ struct workload_pending {
 	uint64_t tried_cycle; /* cycle of it */
 	uint64_t tried_hash;
 	uint64_t scan_cycle; /* queue->pop_cycle when the scan began, at the first flavor */
-	bool scan_lost_turn; /* another entry of the cycle took the quota of a flavor that was tried
-			      */
+	bool scan_lost_turn; /* another entry of the cycle took the quota of a flavor that was
+				tried; enough for fewer pods may be left */
 	struct VEC(struct quota_precedence) preempted_by; /* workloads/forest/precedence.h */
 };
 

@@ -75,7 +75,7 @@ func TestScenario8AtTheTerminal(t *testing.T) {
 	kubectl("describe pod quota -n "+s.Namespace, "PodScheduled", "False", "WaitingForQuota", "insufficient cpu in queue "+q)
 
 	ctl("explain pod "+s.Namespace+"/runs", "Verdict", "does not wait")
-	ctl("explain pod "+s.Namespace+"/node", "Verdict", "waits for a node: autoscalers see it", "Nodes")
+	ctl("explain pod "+s.Namespace+"/node", "Verdict", "waits for a node; autoscalers see it", "Nodes")
 	ctl("explain pod "+s.Namespace+"/quota", "Verdict", "waits for quota: queue "+q, "<- short")
 	ctl("queues", "QUEUE", "LIMIT", "root", q, "cpu 3")
 	out, err := s.Headgate.Ctl(s.Ctx, "explain", "pod", s.Namespace+"/quota", "-o", "json")
@@ -84,7 +84,7 @@ func TestScenario8AtTheTerminal(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &doc); err != nil || doc["verdict"] == nil {
 		t.Errorf("explain -o json: %v\n%s", err, out)
 	}
-	if out, err := s.Headgate.Ctl(s.Ctx, "explain", "pod", s.Namespace+"/absent"); err == nil || !strings.Contains(out+err.Error(), "nobody") {
+	if out, err := s.Headgate.Ctl(s.Ctx, "explain", "pod", s.Namespace+"/absent"); err == nil || !strings.Contains(out+err.Error(), "not found") {
 		t.Errorf("explaining a pod that is not there: %v\n%s", err, out)
 	}
 }

@@ -59,10 +59,18 @@ func beginsWith(alike func(c *cluster, kueue, ours answer) bool, c *cluster, h *
 	return slices.ContainsFunc(w.kueue, func(k answer) bool { return alike(c, k, w.ours) })
 }
 
-// onlyTriedAgain: quota came free while scans went on, and what Kueue sets aside at the end of one is
-// in our heap. What follows from that is not compared.
+// onlyTriedAgain: quota came free while scans went on, or a Workload that lost a flavor within a cycle
+// may be admitted with fewer pods; and what Kueue makes inadmissible at the end of a scan is in our
+// heap. What follows from that is not compared.
 func onlyTriedAgain(c *cluster, h *headgate, v *verdict) bool {
-	return len(c.deletions) > 0 && beginsWith(sameButForTriedAgain, c, h, v)
+	return (len(c.deletions) > 0 || c.admitsPartially()) && beginsWith(sameButForTriedAgain, c, h, v)
+}
+
+// admitsPartially: some Workload may be admitted with fewer pods than it asks for.
+func (c *cluster) admitsPartially() bool {
+	return c.gates["PartialAdmission"] && slices.ContainsFunc(c.workloads, func(w *kueue.Workload) bool {
+		return slices.ContainsFunc(w.Spec.PodSets, func(p kueue.PodSet) bool { return p.MinCount != nil })
+	})
 }
 
 func sameButForTriedAgain(c *cluster, kueue, ours answer) bool {

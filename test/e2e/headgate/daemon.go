@@ -193,7 +193,7 @@ func (d *Daemon) Start(ctx context.Context) error {
 var resignations = []string{
 	"lease lost: exiting so that a fresh process starts as standby",
 	"first lists not complete in time",
-	"holds no certificate",
+	"contains no certificate",
 }
 
 // resigned: it has ended in that way.

@@ -93,11 +93,11 @@ func TestTenantResizes(t *testing.T) {
 	// Quota that another tenant's pod has, and waits for a node with, is not there to grow into.
 	s.Pod("victim", suite.Opted, suite.Queue(q), suite.Request("500m", "1Gi"), suite.Select("no", "such-node"))
 	s.WaitPublished("victim")
-	refused("600m", "its pods have 1510m already")
+	refused("600m", "its pods use 1510m")
 	s.SchedulerSawAll()
 	s.WaitPublished("victim")
 	s.DeletePod("victim")
-	refused("1500m", "its pods have 1010m already")
+	refused("1500m", "its pods use 1010m")
 	s.Must(resize(s, pods, "small", "1"))
 	kubeletGrants(s, "small")
 	waitAllocated(s, q, "2")
@@ -161,7 +161,7 @@ func TestTenantMovesCharges(t *testing.T) {
 		s.SchedulerSawAll()
 		s.WaitGated("waits", "dummy")
 		s.WaitPublished("victim")
-		wants(s, "headgatectl explain pod", []string{"its quota is charged to queue " + a + ", and not to " + b},
+		wants(s, "headgatectl explain pod", []string{"it is charged to queue " + a + ", and not to queue " + b},
 			func() (string, error) { return s.Headgate.Ctl(s.Ctx, "explain", "pod", s.Namespace+"/runs") })
 		restartSchedulers(s)
 	}

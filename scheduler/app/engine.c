@@ -64,7 +64,7 @@ static struct cache_time time_of(const struct engine *e)
 				    .wall = clock_wall(e->opt.clock) };
 }
 
-/* Also a pod that was created on its node: without a PodGroup it would use no quota. */
+/* Also a pod that was created on its node: without a PodGroup it would be charged to no queue. */
 static bool needs_podgroup(const struct task *t)
 {
 	return (t->flags & TASK_OURS) != 0 && t->podgroup == MODEL_NONE &&

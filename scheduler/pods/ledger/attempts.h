@@ -8,9 +8,8 @@
 #include <stdint.h>
 
 #define ATTEMPTS_MAX_WAIT_NS (INT64_C(24) * 3600 * 1000000000)
-#define ATTEMPTS_BEFORE_WARNING                                                                    \
-	3 /* from then on the PodGroup says that it fails again and again                          \
-	   */
+/* From this attempt on, a condition of the PodGroup reports the repeated failure. */
+#define ATTEMPTS_BEFORE_WARNING 3
 
 /* The pause after that many attempts (1: the first), the last of which held its quota for held_ns.
  * min_ns: the least pause, after the first one. */

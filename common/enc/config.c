@@ -158,7 +158,7 @@ static int read_choice(struct config_reader *r, const struct config_row *row, co
 static int read_items(struct config_reader *r, const struct config_row *row, const struct jdoc *d,
 		      void *at, struct err *err)
 {
-	struct field_list none, *out = row->size > 0 ? at : &none;
+	struct field_list none = { 0 }, *out = row->size > 0 ? at : &none;
 	size_t count = jdoc_count(d), max = row->max > 0 ? (size_t)row->max : CONFIG_MAX_ITEMS;
 	bool is_list = row->type == CONFIG_LIST;
 	size_t i = 0;

@@ -333,8 +333,8 @@ void sim_groups_act(struct sim_groups *g, const char *lq)
 
 static bool is_to_bind(const struct jdoc *pod)
 {
-	return is_queued(pod) && is_live(pod) && !sim_pod_is_placed(pod) &&
-	       jdoc_count(jdoc_path(pod, "spec.schedulingGates")) == 0;
+	return !sim_pod_is_placed(pod) && jdoc_count(jdoc_path(pod, "spec.schedulingGates")) == 0 &&
+	       is_queued(pod) && is_live(pod);
 }
 
 static void bind(void *owner, void *arg UNUSED)

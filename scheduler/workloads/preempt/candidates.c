@@ -234,7 +234,8 @@ void candidates_collect(const struct victims_request *r, uint32_t node, enum quo
 		enum passed_over_rule rule;
 
 		if (i + CANDIDATES_AHEAD < queue->holders.n) {
-			__builtin_prefetch(h[CANDIDATES_AHEAD].w);
+			__builtin_prefetch(&h[CANDIDATES_AHEAD].w->flags.reserved_at);
+			__builtin_prefetch(&h[CANDIDATES_AHEAD].w->object.priority);
 		}
 		if (h->w == r->w || !uses(h, r, mask)) {
 			continue;

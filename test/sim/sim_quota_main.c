@@ -20,6 +20,7 @@ static const uint64_t kept[] = {
 	41011124, /* its flavor was taken within the cycle; the rest was enough for fewer pods */
 	42000414, /* a pod of a Queue that does not exist waited, rightly: the judge was wrong */
 	43005132, /* its user deleted a pod that had succeeded: the Job controller was wrong */
+	43011161, /* a watch that was behind undid a deletion that a GET had shown: a Job started */
 	921403,   /* an empty list of conditions was applied, and removed those of others */
 };
 

@@ -320,17 +320,24 @@ const char *jdoc_key(const struct jdoc *d)
 	return d == NULL ? NULL : node(d)->string;
 }
 
-const struct jdoc *jdoc_get(const struct jdoc *d, const char *key)
+static cJSON *find_member(const struct jdoc *d, struct str key)
 {
+	char first = key.len > 0 ? key.p[0] : '\0';
+
 	if (jdoc_kind(d) != JDOC_OBJECT) {
 		return NULL;
 	}
-	for (const cJSON *c = node(d)->child; c != NULL; c = c->next) {
-		if (strcmp(c->string, key) == 0) {
-			return doc_const(c);
+	for (cJSON *c = node(d)->child; c != NULL; c = c->next) {
+		if (c->string[0] == first && str_eq_c(key, c->string)) {
+			return c;
 		}
 	}
 	return NULL;
+}
+
+const struct jdoc *jdoc_get(const struct jdoc *d, const char *key)
+{
+	return doc_const(find_member(d, str_of(key)));
 }
 
 const struct jdoc *jdoc_at(const struct jdoc *d, size_t i)
@@ -349,17 +356,7 @@ const struct jdoc *jdoc_path(const struct jdoc *d, const char *path)
 	struct str rest = str_of(path);
 
 	while (rest.p != NULL && d != NULL) {
-		struct str name = str_next(&rest, '.');
-		const struct jdoc *found = NULL;
-
-		if (jdoc_kind(d) != JDOC_OBJECT) {
-			return NULL;
-		}
-		for (const struct jdoc *c = jdoc_first(d); c != NULL && found == NULL;
-		     c = jdoc_next(c)) {
-			found = str_eq_c(name, jdoc_key(c)) ? c : NULL;
-		}
-		d = found;
+		d = doc_const(find_member(d, str_next(&rest, '.')));
 	}
 	return d;
 }
@@ -381,15 +378,7 @@ const struct jdoc *jdoc_next(const struct jdoc *c)
 
 struct jdoc *jdoc_get_mut(struct jdoc *d, const char *key)
 {
-	if (jdoc_kind(d) != JDOC_OBJECT) {
-		return NULL;
-	}
-	for (cJSON *c = node_mut(d)->child; c != NULL; c = c->next) {
-		if (strcmp(c->string, key) == 0) {
-			return doc(c);
-		}
-	}
-	return NULL;
+	return doc(find_member(d, str_of(key)));
 }
 
 struct jdoc *jdoc_at_mut(struct jdoc *d, size_t i)

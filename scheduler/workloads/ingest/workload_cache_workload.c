@@ -337,6 +337,9 @@ void workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *
 	if (m->flag && is_overtaken(w, s, m)) {
 		return;
 	}
+	if (m->flag && m->resource_version > s->version) {
+		s->version = m->resource_version; /* the watch may be behind it */
+	}
 	if (s != NULL && is_same(w, aw->meta.uid)) {
 		if (is_old(s, m)) {
 			return;

@@ -558,6 +558,32 @@ static void an_old_answer_does_not_replace_a_waiting_object(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
+/* The answer of a GET may as well come before older events of a watch that is behind. */
+static void a_watch_that_is_behind_does_not_undo_what_was_read(void **state)
+{
+	struct workload_cache_fixture f;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 100);
+	workload_cache_fixture_read_again(&f, "one", "u-one", "1", "", 120);
+	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 110);
+	assert_int_equal(cpu_of(&f, "one"), 1000);
+	workload_cache_fixture_workload_at(&f, "one", "u-new", "3", "", 115);
+	assert_int_equal(cpu_of(&f, "one"), 3000);
+	workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/one");
+
+	workload_cache_fixture_workload_at(&f, "two", "u-two", "2", "", 100);
+	workload_cache_fixture_cycle(&f);
+	write = workload_cache_fixture_write(&f, "two");
+	workload_cache_fixture_read_again(&f, "two", "u-two", "1", "", 120);
+	workload_cache_fixture_workload_at(&f, "two", "u-two", "2", "", 110);
+	workload_cache_fixture_done(&f, "two", write, SCHED_STALE, 0);
+	assert_int_equal(cpu_of(&f, "two"), 1000);
+	workload_cache_fixture_finish(&f);
+}
+
 static void finished_and_bad_ones(void **state)
 {
 	struct workload_cache_fixture f;
@@ -629,6 +655,7 @@ int main(void)
 		cmocka_unit_test(a_deletion_frees_its_quota_at_once),
 		cmocka_unit_test(an_object_that_was_read_is_no_newer_than_the_watch),
 		cmocka_unit_test(an_old_answer_does_not_replace_a_waiting_object),
+		cmocka_unit_test(a_watch_that_is_behind_does_not_undo_what_was_read),
 		cmocka_unit_test(finished_and_bad_ones),
 		cmocka_unit_test(of_a_finished_one_nothing_is_written),
 	};

@@ -59,7 +59,7 @@ static void status_of(const struct workload *w, struct conditions *c)
 	add_checks_and_gates(w, c);
 }
 
-void decided_flags(const struct quota *q, const struct admission_decision *d, int64_t now)
+void decided_flags(const struct quota_model *q, const struct admission_decision *d, int64_t now)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	CLEANUP(conditions_finish) struct conditions c = { .arena = arena };

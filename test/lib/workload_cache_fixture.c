@@ -199,7 +199,7 @@ struct workload *workload_cache_fixture_get(const struct workload_cache_fixture 
 
 void workload_cache_fixture_cycle(struct workload_cache_fixture *f)
 {
-	const struct quota *q = workload_cache_model(f->cache);
+	const struct quota_model *q = workload_cache_model(f->cache);
 	const struct admission_decisions *d;
 
 	(void)workload_cache_settle(f->cache, f->now);

@@ -143,7 +143,7 @@ void workload_report_events(const struct workload_simulation *s, unsigned cycle,
 	}
 }
 
-static void write_waiting(const struct quota *q, const struct cluster_queue *queue, bool heap,
+static void write_waiting(const struct quota_model *q, const struct cluster_queue *queue, bool heap,
 			  struct json_out *o)
 {
 	size_t n;
@@ -166,7 +166,7 @@ static bool has_waiting(const struct quota_node *n)
 
 void workload_report_queues(const struct workload_simulation *s, struct json_out *o)
 {
-	const struct quota *q = forest_model(workload_simulation_forest(s));
+	const struct quota_model *q = forest_model(workload_simulation_forest(s));
 	size_t n;
 	const struct quota_node **nodes = quota_lists_nodes(q, &n);
 
@@ -195,7 +195,7 @@ static void write_node_key(const struct quota_node *n, struct json_out *o)
 void workload_report_shares(const struct workload_simulation *s, struct json_out *o)
 {
 	const struct forest *f = workload_simulation_forest(s);
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 	size_t n;
 	const struct quota_node **nodes = quota_lists_nodes(q, &n);
 
@@ -221,7 +221,7 @@ void workload_report_shares(const struct workload_simulation *s, struct json_out
 
 static void write_cell(const struct forest *f, uint32_t node, uint32_t pair, struct json_out *o)
 {
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 	const char *flavor = q->flavors.v[q->pairs.v[pair].flavor]->name;
 	const char *resource = quota_resource_name(q, q->pairs.v[pair].resource);
 	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", flavor, resource);
@@ -260,8 +260,8 @@ void workload_report_capacity(const struct workload_simulation *s, struct json_o
 	free(nodes);
 }
 
-static void write_admission(const struct quota *q, const struct conditions *c, const char *given,
-			    struct json_out *o)
+static void write_admission(const struct quota_model *q, const struct conditions *c,
+			    const char *given, struct json_out *o)
 {
 	if (!c->has_admission) {
 		return;
@@ -304,7 +304,7 @@ static void write_admission(const struct quota *q, const struct conditions *c, c
 
 void workload_report_workloads(const struct workload_simulation *s, struct json_out *o)
 {
-	const struct quota *q = forest_model(workload_simulation_forest(s));
+	const struct quota_model *q = forest_model(workload_simulation_forest(s));
 	size_t n;
 	const struct workload **v = quota_lists_workloads(q, &n);
 

@@ -20,7 +20,7 @@
 #define NANO 1e9
 
 struct dump {
-	const struct quota *q;
+	const struct quota_model *q;
 	struct arena *arena; /* of the object that is written */
 	struct json_out o;
 };
@@ -290,7 +290,7 @@ static void write_local(struct dump *d, const struct local_queue *l)
 
 static void write_world(struct dump *d)
 {
-	const struct quota *q = d->q;
+	const struct quota_model *q = d->q;
 
 	strmap_each(q->namespace_of, write_namespace, d);
 	strmap_each(q->topology_of, write_topology, d);
@@ -314,7 +314,7 @@ static void write_world(struct dump *d)
 	}
 }
 
-void manifest_dump_write(const struct quota *q, const struct manifest_dump_source *source,
+void manifest_dump_write(const struct quota_model *q, const struct manifest_dump_source *source,
 			 struct strbuf *out)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);

@@ -1,4 +1,4 @@
-/* scheduler/workloads/dump/manifest_dump.h: the Workload engine's world as manifests: a v1 List of
+/* scheduler/workloads/dump/manifest_dump.h: the Workload engine's model as manifests: a v1 List of
  * what it knows of namespaces, flavors, checks, cohorts, queues and Workloads, with the statuses as
  * they should stand. Reading it again gives the same decisions, so that `headgatectl explain` and
  * `simulate` work on it. Requests are those that the engine counts with; classes and pod
@@ -18,7 +18,7 @@ struct arena;
 struct conditions;
 struct label;
 struct owner_controller;
-struct quota;
+struct quota_model;
 struct workload_cache;
 struct strbuf;
 struct toleration;
@@ -33,7 +33,7 @@ struct manifest_dump_source {
 	const void *ctx;
 };
 /* Appends JSON. */
-void manifest_dump_write(const struct quota *q, const struct manifest_dump_source *source,
+void manifest_dump_write(const struct quota_model *q, const struct manifest_dump_source *source,
 			 struct strbuf *out);
 /* The same of a cache, its statuses, and the owners that are looked after. */
 void manifest_dump_cache(const struct workload_cache *c, const struct owner_controller *owners,
@@ -43,7 +43,7 @@ void manifest_dump_cache(const struct workload_cache *c, const struct owner_cont
  * ------------------*/
 
 /* One Workload. */
-void manifest_dump_workload(const struct quota *q, const struct workload *w,
+void manifest_dump_workload(const struct quota_model *q, const struct workload *w,
 			    const struct manifest_dump_source *source, struct arena *arena,
 			    struct api_workload *ret);
 struct field_map manifest_dump_labels(const struct label *v, size_t n, struct arena *arena);

@@ -55,7 +55,7 @@ void pending_events_destroy(struct pending_events *p)
 	}
 }
 
-void pending_events_add(struct pending_events *p, const struct quota *q,
+void pending_events_add(struct pending_events *p, const struct quota_model *q,
 			const struct workload *written, const struct conditions_events *events)
 {
 	struct events *all = strmap_get(p->writes, str_of(written->key));

@@ -267,8 +267,8 @@ static void send_delete(struct reconciler *r, const struct workload *w)
 
 /* --- one Workload ------------------------------------------------------------------------------*/
 
-static struct workload_reconcile_queue local_of(const struct quota *q, const struct workload *w,
-						const struct local_queue **ret)
+static struct workload_reconcile_queue
+local_of(const struct quota_model *q, const struct workload *w, const struct local_queue **ret)
 {
 	const struct local_queue *queue = quota_local_of(q, w);
 	struct workload_reconcile_queue out = { .name = w->object.local_queue == NULL
@@ -282,8 +282,9 @@ static struct workload_reconcile_queue local_of(const struct quota *q, const str
 }
 
 /* The ClusterQueue in which it holds quota, else the one in which it would wait. */
-static struct workload_reconcile_queue cluster_of(const struct quota *q, const struct workload *w,
-						  const char *held, const struct local_queue *local)
+static struct workload_reconcile_queue cluster_of(const struct quota_model *q,
+						  const struct workload *w, const char *held,
+						  const struct local_queue *local)
 {
 	const char *name = held != NULL ? held : local == NULL ? NULL : local->queue;
 	const struct quota_node *n = name == NULL ? NULL : quota_queue_find(q, str_of(name));
@@ -327,7 +328,7 @@ static enum workload_reconcile_job job_state(const struct reconciler *r, const s
 static void reconcile_status(struct reconciler *r, const struct workload *w, int64_t now,
 			     struct workload_reconcile_out *out)
 {
-	const struct quota *q = workload_cache_model(r->opt.cache);
+	const struct quota_model *q = workload_cache_model(r->opt.cache);
 	const char *checks[MAX_CHECKS];
 	const struct local_queue *local;
 	struct conditions *c = workload_cache_edit(r->opt.cache, w);
@@ -398,7 +399,7 @@ static void reconcile_one(struct reconciler *r, struct workload *w, int64_t now)
 
 static void list_due(struct reconciler *r, int64_t now, bool all)
 {
-	const struct quota *q = workload_cache_model(r->opt.cache);
+	const struct quota_model *q = workload_cache_model(r->opt.cache);
 
 	r->next = INT64_MAX;
 	for (size_t i = 0; i < q->workloads.n; i++) {
@@ -414,7 +415,7 @@ static void list_due(struct reconciler *r, int64_t now, bool all)
 
 int64_t reconciler_step(struct reconciler *r, int64_t now)
 {
-	const struct quota *q = workload_cache_model(r->opt.cache);
+	const struct quota_model *q = workload_cache_model(r->opt.cache);
 	uint64_t specs = workload_cache_specs(r->opt.cache);
 
 	if (specs != r->specs || r->next <= now) {

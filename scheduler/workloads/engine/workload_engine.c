@@ -120,7 +120,7 @@ static void on_object(void *ctx, struct sched_msg *m)
 
 static void cost_seen(struct workload_engine *e, struct str key, const struct api_workload *w)
 {
-	const struct quota *q = workload_cache_model(e->cache);
+	const struct quota_model *q = workload_cache_model(e->cache);
 
 	if (e->costs != NULL && w == NULL) {
 		preemption_cost_gone(e->costs, key);
@@ -306,7 +306,7 @@ void workload_engine_handle(struct workload_engine *e, struct sched_msg *m)
 static void write_decision(struct workload_engine *e, const struct admission_decision *d,
 			   int64_t now)
 {
-	const struct quota *q = workload_cache_model(e->cache);
+	const struct quota_model *q = workload_cache_model(e->cache);
 	const struct workload *w = q->workloads.v[d->workload];
 	struct conditions_events events = { NULL, 0, 0 };
 
@@ -351,7 +351,7 @@ static bool waits(const struct workload_engine *e, const struct workload *w)
 static int64_t explain(struct workload_engine *e, int64_t mono, int64_t wall)
 {
 	bool busy = pool_waiting(workload_status_pool(e->writer)) > 0;
-	const struct quota *q = workload_cache_model(e->cache);
+	const struct quota_model *q = workload_cache_model(e->cache);
 	struct admission_decision d;
 
 	while (deferred_reasons_next(e->deferred, busy, mono, &d)) {
@@ -374,7 +374,7 @@ static bool has_untried(const struct admission_decision *d, const struct workloa
 
 /* Whether another cycle would decide anything else although nothing changes meanwhile: quota was
  * given or taken, a head made room for the next one, or has flavors to look at. */
-static bool is_progress(const struct quota *q, const struct admission_decision *d)
+static bool is_progress(const struct quota_model *q, const struct admission_decision *d)
 {
 	switch (d->kind) {
 	case QUOTA_DECIDE_ADMIT:
@@ -389,7 +389,7 @@ static bool is_progress(const struct quota *q, const struct admission_decision *
 
 static bool has_heads(const struct workload_engine *e)
 {
-	const struct quota *q = workload_cache_model(e->cache);
+	const struct quota_model *q = workload_cache_model(e->cache);
 
 	for (size_t i = 0; i < q->nodes.n; i++) {
 		const struct quota_node *n = q->nodes.v[i];
@@ -419,7 +419,7 @@ static int64_t cycle_at(struct workload_engine *e, int64_t mono)
 static void run_cycle(struct workload_engine *e, int64_t now)
 {
 	struct forest *f = workload_cache_forest(e->cache);
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 	int64_t from = clock_mono(e->clock);
 	const struct admission_decisions *d = admission_cycle_run(e->cycle, now);
 	bool progress = false;

@@ -71,7 +71,7 @@ static void read_checks(const struct api_workload_status *s, struct conditions *
 	}
 }
 
-static struct conditions_podset read_podset(struct quota *q, const char *name,
+static struct conditions_podset read_podset(struct quota_model *q, const char *name,
 					    const struct field_resources *usage,
 					    const struct field_map *flavors, struct arena *arena)
 {
@@ -104,7 +104,7 @@ static void sort_podset(struct conditions_podset *p)
 	}
 }
 
-static void read_admission(struct quota *q, const struct api_workload_status *s,
+static void read_admission(struct quota_model *q, const struct api_workload_status *s,
 			   struct conditions *to)
 {
 	to->has_admission = s->admission != NULL;
@@ -139,7 +139,7 @@ static void read_names(const struct api_workload_status *s, struct conditions *t
 	}
 }
 
-void from_kueue_status(struct quota *q, const struct api_workload *w, struct conditions *to)
+void from_kueue_status(struct quota_model *q, const struct api_workload *w, struct conditions *to)
 {
 	const struct api_workload_status *s = &w->status;
 	const struct api_requeue_state *r = s->requeue_state;

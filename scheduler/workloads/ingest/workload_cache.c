@@ -95,7 +95,7 @@ void workload_cache_keep_finished(struct workload_cache *c)
 	c->keeps_finished = true;
 }
 
-struct quota *workload_cache_model(const struct workload_cache *c)
+struct quota_model *workload_cache_model(const struct workload_cache *c)
 {
 	return c->q;
 }

@@ -1,7 +1,7 @@
-/* scheduler/workloads/ingest/workload_cache.h: owner of struct quota and its forest: turns messages
- * (objects of kueue.x-k8s.io and their company, outcomes of writes) into changes of the world, and
- * keeps for each Workload its status as it should stand: what was read, and what was decided since.
- * Owner: the sched thread. No I/O, no clock: `now` is given (wall ns).
+/* scheduler/workloads/ingest/workload_cache.h: owner of struct quota_model and its forest: turns
+ * messages (objects of kueue.x-k8s.io and their company, outcomes of writes) into changes of the
+ * model, and keeps for each Workload its status as it should stand: what was read, and what was
+ * decided since. Owner: the sched thread. No I/O, no clock: `now` is given (wall ns).
  *
  * Everything comes from the API: a Workload with QuotaReserved and an admission in its status holds
  * that quota, all others wait. No Workload is placed before the first LIST of every kind is
@@ -47,7 +47,7 @@ struct workload_cache_listener {
 	/* All kinds but Workloads, Jobs and Namespaces included; also without a change of the spec.
 	 * m->object: as it was decoded; NULL: deleted. */
 	void (*on_object)(void *ctx, struct sched_msg *m);
-	/* After the world has taken it; when it is deleted, after the world has forgotten it. Not
+	/* After the model has taken it; when it is deleted, after the model has forgotten it. Not
 	 * called for updates that are older than what was written. id: that of struct workload; m:
 	 * its object is the Workload as it was decoded; NULL: deleted. */
 	void (*on_workload)(void *ctx, uint32_t id, struct str key, struct sched_msg *m);
@@ -69,7 +69,7 @@ struct workload_cache *workload_cache_create(const struct kueue_conf *conf,
 void workload_cache_destroy(struct workload_cache *c); /* NULL is fine */
 /* Statuses of finished Workloads are kept as a whole, to be shown. */
 void workload_cache_keep_finished(struct workload_cache *c);
-struct quota *workload_cache_model(const struct workload_cache *c);
+struct quota_model *workload_cache_model(const struct workload_cache *c);
 struct forest *workload_cache_forest(const struct workload_cache *c);
 
 /* Applies UPSERT, DELETE, SYNCED and REQUEST_DONE of what the Workload engine looks at; others have
@@ -86,7 +86,7 @@ void workload_cache_settle_at_once(struct workload_cache *c, int64_t now);
 int64_t workload_cache_sample(struct workload_cache *c, int64_t now);
 /* True when something changed since the last call that a cycle may decide differently for. */
 bool workload_cache_take_dirty(struct workload_cache *c);
-/* Counts changes of the world. */
+/* Counts changes of the model. */
 uint64_t workload_cache_changes(const struct workload_cache *c);
 /* Counts changes of queues, cohorts, flavors and checks, on which the status of Workloads depends.
  */

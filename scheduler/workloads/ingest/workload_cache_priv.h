@@ -48,7 +48,7 @@ struct quota_cache_statuses {
 };
 
 struct workload_cache {
-	struct quota *q;
+	struct quota_model *q;
 	struct forest *forest;
 	const struct kueue_conf *conf;
 	struct from_kueue_rules *rules;

@@ -40,7 +40,7 @@ struct gauges {
 	struct metric_families *f;
 	const struct workload_cache *cache;
 	const struct forest *forest;
-	const struct quota *q;
+	const struct quota_model *q;
 	struct sums *nodes;  /* by id; of Cohorts: all below */
 	struct sums *locals; /* by id */
 	bool resources;
@@ -130,7 +130,7 @@ static void add_to_sort(const struct gauges *t, struct sums *s, const struct wor
 	sort->admitted += w->holding.node != MODEL_NONE && w->flags.admitted;
 }
 
-static uint32_t queue_of(const struct quota *q, const struct local_queue *l)
+static uint32_t queue_of(const struct quota_model *q, const struct local_queue *l)
 {
 	const struct quota_node *n =
 		l->queue == NULL ? NULL : quota_queue_find(q, str_of(l->queue));
@@ -186,7 +186,7 @@ static void add_to_cohorts(struct gauges *t, const struct quota_node *queue)
 
 /* --- setting the gauges ------------------------------------------------------------------------*/
 
-static double amount(const struct quota *q, uint32_t resource, int64_t value)
+static double amount(const struct quota_model *q, uint32_t resource, int64_t value)
 {
 	if (value == QUOTA_UNLIMITED || value == QUOTA_NO_LIMIT) {
 		return INFINITY;

@@ -23,7 +23,7 @@ static const char *recomputed(enum quota_recompute r)
 	return names[r];
 }
 
-static const char *queue_name(const struct quota *q, uint32_t node)
+static const char *queue_name(const struct quota_model *q, uint32_t node)
 {
 	return node == MODEL_NONE ? "" : q->nodes.v[node]->name;
 }
@@ -35,7 +35,7 @@ static bool is_skipped_preemption(const struct admission_decision *d)
 }
 
 /* Of every queue that had a head in the cycle: also that there was none. */
-static void count_skips(struct metric_families *f, const struct quota *q,
+static void count_skips(struct metric_families *f, const struct quota_model *q,
 			const struct admission_decisions *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
@@ -55,7 +55,7 @@ static void count_skips(struct metric_families *f, const struct quota *q,
 	}
 }
 
-void workload_metrics_cycle(struct metric_families *f, const struct quota *q,
+void workload_metrics_cycle(struct metric_families *f, const struct quota_model *q,
 			    const struct admission_decisions *list, double seconds)
 {
 	const char *result = "inadmissible";
@@ -160,7 +160,7 @@ static void observe(const struct change *c, enum metric_families_id queue,
 
 static void count_cohorts(const struct change *c)
 {
-	const struct quota *q = forest_model(c->forest);
+	const struct quota_model *q = forest_model(c->forest);
 	const struct quota_node *n = quota_queue_find(q, str_of(c->queue));
 	uint32_t up = n == NULL ? MODEL_NONE : forest_parent(c->forest, n->id);
 

@@ -10,7 +10,7 @@ struct forest;
 struct metric_families;
 
 /* The decisions of a cycle, and how long it took; call before they are applied. */
-void workload_metrics_cycle(struct metric_families *f, const struct quota *q,
+void workload_metrics_cycle(struct metric_families *f, const struct quota_model *q,
 			    const struct admission_decisions *d, double seconds);
 /* The status of a Workload became another one. */
 void workload_metrics_status(struct metric_families *f, const struct forest *forest,

@@ -157,8 +157,8 @@ static bool has_all_checks(const struct conditions *c, const struct cluster_queu
 	return true;
 }
 
-static void set_admission(struct conditions *c, const struct quota *q, const struct workload *w,
-			  const struct admission_decision *d)
+static void set_admission(struct conditions *c, const struct quota_model *q,
+			  const struct workload *w, const struct admission_decision *d)
 {
 	c->has_admission = true;
 	c->queue = q->nodes.v[d->node]->name;
@@ -182,8 +182,8 @@ static void set_admission(struct conditions *c, const struct quota *q, const str
 	}
 }
 
-static void admit(struct conditions *c, const struct quota *q, const struct admission_decision *d,
-		  int64_t now, struct conditions_events *events)
+static void admit(struct conditions *c, const struct quota_model *q,
+		  const struct admission_decision *d, int64_t now, struct conditions_events *events)
 {
 	const struct workload *w = q->workloads.v[d->workload];
 	const struct quota_node *n = q->nodes.v[d->node];
@@ -210,7 +210,8 @@ static void admit(struct conditions *c, const struct quota *q, const struct admi
 	add_event(c, events, false, w->id, KUEUE_ADMITTED, message);
 }
 
-static void set_requests(struct conditions *c, const struct quota *q, const struct workload *w)
+static void set_requests(struct conditions *c, const struct quota_model *q,
+			 const struct workload *w)
 {
 	vec_clear(&c->requests);
 	for (size_t i = 0; i < w->object.npodsets; i++) {
@@ -230,7 +231,7 @@ static void set_requests(struct conditions *c, const struct quota *q, const stru
 	}
 }
 
-static void hold_back(struct conditions *c, const struct quota *q,
+static void hold_back(struct conditions *c, const struct quota_model *q,
 		      const struct admission_decision *d, int64_t now,
 		      struct conditions_events *events)
 {
@@ -337,8 +338,9 @@ int32_t conditions_release(struct conditions *c, const char *message, int64_t no
 	return ran > INT32_MAX ? INT32_MAX : (int32_t)ran;
 }
 
-static void preempt(struct conditions *c, const struct quota *q, const struct admission_decision *d,
-		    int64_t now, struct conditions_events *events)
+static void preempt(struct conditions *c, const struct quota_model *q,
+		    const struct admission_decision *d, int64_t now,
+		    struct conditions_events *events)
 {
 	const struct workload *victim = q->workloads.v[d->workload], *by = q->workloads.v[d->by];
 	struct condition preempted = { .type = KUEUE_PREEMPTED,
@@ -365,7 +367,7 @@ static void preempt(struct conditions *c, const struct quota *q, const struct ad
 	add_event(c, events, false, victim->id, "EvictedDueToPreempted", d->message);
 }
 
-void conditions_decide(struct conditions *c, const struct quota *q,
+void conditions_decide(struct conditions *c, const struct quota_model *q,
 		       const struct admission_decision *d, int64_t now,
 		       struct conditions_events *events)
 {

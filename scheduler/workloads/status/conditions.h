@@ -94,7 +94,7 @@ bool conditions_remove(struct conditions *c, const char *type);
 /* The status of the workload that d is about after d; appends to events (in order). The
  * model may have d applied or not: only names and requests are read from q. To one that has
  * finished nothing happens any more. */
-void conditions_decide(struct conditions *c, const struct quota *q,
+void conditions_decide(struct conditions *c, const struct quota_model *q,
 		       const struct admission_decision *d, int64_t now,
 		       struct conditions_events *events);
 

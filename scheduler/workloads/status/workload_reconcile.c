@@ -107,8 +107,8 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-bool workload_reconcile_checks(const struct quota *q, const struct workload *w, const char **names,
-			       size_t most, size_t *ret)
+bool workload_reconcile_checks(const struct quota_model *q, const struct workload *w,
+			       const char **names, size_t most, size_t *ret)
 {
 	bool holds = w->holding.node != MODEL_NONE;
 	uint32_t at = holds ? w->holding.node : w->pending.queue;

@@ -85,8 +85,8 @@ static void add_conditions(const struct conditions *c, bool all, struct arena *a
 	}
 }
 
-static struct field_resources amounts(const struct quota *q, const struct conditions_podset *p,
-				      struct arena *arena)
+static struct field_resources amounts(const struct quota_model *q,
+				      const struct conditions_podset *p, struct arena *arena)
 {
 	struct field_resource *v = arena_zero(arena, p->n, sizeof(*v));
 
@@ -97,7 +97,7 @@ static struct field_resources amounts(const struct quota *q, const struct condit
 	return (struct field_resources){ v, p->n };
 }
 
-static struct field_map flavors(const struct quota *q, const struct conditions_podset *p,
+static struct field_map flavors(const struct quota_model *q, const struct conditions_podset *p,
 				struct arena *arena)
 {
 	struct field_pair *v = arena_zero(arena, p->n, sizeof(*v));
@@ -112,8 +112,8 @@ static struct field_map flavors(const struct quota *q, const struct conditions_p
 	return (struct field_map){ v, n };
 }
 
-static void add_admission(const struct quota *q, const struct conditions *c, struct arena *arena,
-			  struct api_workload_status *ret)
+static void add_admission(const struct quota_model *q, const struct conditions *c,
+			  struct arena *arena, struct api_workload_status *ret)
 {
 	struct api_workload_admission *a;
 
@@ -226,7 +226,7 @@ static void add_places(const struct conditions *c, struct arena *arena,
 	}
 }
 
-void workload_status_make(const struct quota *q, const struct conditions *status, bool all,
+void workload_status_make(const struct quota_model *q, const struct conditions *status, bool all,
 			  struct arena *arena, struct api_workload_status *ret)
 {
 	add_conditions(status, all, arena, &ret->conditions);
@@ -250,7 +250,7 @@ static void init_object(const struct workload *w, int64_t resource_version, char
 	}
 }
 
-void workload_status_format(const struct quota *q, const struct workload *w,
+void workload_status_format(const struct quota_model *q, const struct workload *w,
 			    const struct conditions *status, int64_t resource_version,
 			    struct strbuf *out)
 {
@@ -415,7 +415,7 @@ struct pool *workload_status_pool(struct workload_status *s)
 	return s->pool;
 }
 
-void workload_status_send(struct workload_status *s, const struct quota *q,
+void workload_status_send(struct workload_status *s, const struct quota_model *q,
 			  const struct workload_status_write *write)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;

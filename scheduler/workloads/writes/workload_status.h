@@ -37,14 +37,14 @@ struct workload_status_write {
 };
 /* Copies all it needs. A list that becomes empty, of which others may own parts, is taken off by a
  * write of its own, which ends as SCHED_STALE: the status is to be sent again then. */
-void workload_status_send(struct workload_status *s, const struct quota *q,
+void workload_status_send(struct workload_status *s, const struct quota_model *q,
 			  const struct workload_status_write *write);
 /* The status as an object of the API; all: with the conditions of other managers. *ret is absent as
  * a whole before (decode_init); texts are borrowed, lists live in the arena. */
-void workload_status_make(const struct quota *q, const struct conditions *status, bool all,
+void workload_status_make(const struct quota_model *q, const struct conditions *status, bool all,
 			  struct arena *arena, struct api_workload_status *ret);
 /* The object that is applied, as JSON. */
-void workload_status_format(const struct quota *q, const struct workload *w,
+void workload_status_format(const struct quota_model *q, const struct workload *w,
 			    const struct conditions *status, int64_t resource_version,
 			    struct strbuf *out);
 

@@ -25,7 +25,7 @@ static const struct conditions *status_of(const void *s, const struct workload *
 	return workload_simulation_status(s, w);
 }
 
-static const struct quota *world_of(const struct workload_simulation *s)
+static const struct quota_model *world_of(const struct workload_simulation *s)
 {
 	return forest_model(workload_simulation_forest(s));
 }

@@ -14,7 +14,7 @@ struct fixture {
 	struct clock_fake clock;
 	struct fake_transport *transport;
 	struct recorder *recorder;
-	struct quota *q;
+	struct quota_model *q;
 	struct pending_events *events;
 	struct workload *one, *two;
 };

@@ -12,7 +12,7 @@
 #include "scheduler/workloads/status/conditions.h"
 
 struct fixture {
-	struct quota *q;
+	struct quota_model *q;
 	struct from_kueue_rules *rules;
 	struct from_kueue_workload r;
 	struct err err;

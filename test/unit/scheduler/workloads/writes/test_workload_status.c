@@ -18,7 +18,7 @@
 struct fixture {
 	struct write_fixture w;
 	struct workload_status *status;
-	struct quota *q;
+	struct quota_model *q;
 	struct workload *workload;
 	struct conditions c;
 	const struct conditions *before;

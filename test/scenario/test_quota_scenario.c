@@ -146,13 +146,14 @@ static void check_statuses(const struct workload_simulation *s, const struct jdo
 	for (const struct jdoc *e = jdoc_first(expect); e != NULL; e = jdoc_next(e)) {
 		const struct workload *w = quota_workload_find(q, str_of(jdoc_key(e)));
 		CLEANUP(strbuf_finish) struct strbuf got = STRBUF_INIT;
-		const struct conditions *c;
+		const struct workload_status *status;
 
 		assert_non_null(w);
-		c = workload_simulation_status(s, w);
-		for (size_t i = 0; i < c->list.n; i++) {
-			strbuf_printf(&got, "%s%s=%s/%s", i == 0 ? "" : ", ", c->list.v[i].type,
-				      c->list.v[i].status, c->list.v[i].reason);
+		status = workload_simulation_status(s, w);
+		for (size_t i = 0; i < status->conditions.n; i++) {
+			strbuf_printf(&got, "%s%s=%s/%s", i == 0 ? "" : ", ",
+				      status->conditions.v[i].type, status->conditions.v[i].status,
+				      status->conditions.v[i].reason);
 		}
 		compare(jdoc_key(e), jdoc_str_or(e, "?"), got.p);
 	}

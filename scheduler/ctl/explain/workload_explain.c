@@ -16,7 +16,7 @@
 #include "scheduler/workloads/cycle/nofit_reason.h"
 #include "scheduler/workloads/model/quota_store.h"
 #include "scheduler/workloads/pending/pending.h"
-#include "scheduler/workloads/status/conditions.h"
+#include "scheduler/workloads/status/workload_status.h"
 
 static const struct quota_model *model_of(const struct workload_explanation *x)
 {
@@ -117,9 +117,9 @@ static void find_gates(struct workload_explanation *x, const struct jdoc *object
 static void find_checks(struct workload_explanation *x)
 {
 	for (size_t i = 0; i < x->status->checks.n; i++) {
-		const struct conditions_check *c = &x->status->checks.v[i];
+		const struct workload_status_check *c = &x->status->checks.v[i];
 		struct quota_obstacle o = { "AdmissionCheck", c->name,
-					    conditions_check_name(c->state), c->message };
+					    workload_status_check_name(c->state), c->message };
 
 		add_obstacle(x, o);
 	}
@@ -235,7 +235,7 @@ static const char *checks_not_ready(const struct workload_explanation *x)
 	const char *names = NULL;
 
 	for (size_t i = 0; i < x->status->checks.n; i++) {
-		const struct conditions_check *c = &x->status->checks.v[i];
+		const struct workload_status_check *c = &x->status->checks.v[i];
 
 		if (c->state != QUOTA_CHECK_READY) {
 			names = arena_printf(x->arena, "%s%s%s", names == NULL ? "" : names,
@@ -247,7 +247,7 @@ static const char *checks_not_ready(const struct workload_explanation *x)
 
 static void decide_holder(struct workload_explanation *x)
 {
-	const struct condition *c = conditions_find(x->status, KUEUE_EVICTED);
+	const struct condition *c = workload_status_condition(x->status, KUEUE_EVICTED);
 	const char *checks = checks_not_ready(x);
 
 	if (x->w->flags.evicted && c != NULL) {
@@ -258,7 +258,7 @@ static void decide_holder(struct workload_explanation *x)
 					 time_text(x, c->at), c->reason));
 		return;
 	}
-	c = conditions_find(x->status, KUEUE_ADMITTED);
+	c = workload_status_condition(x->status, KUEUE_ADMITTED);
 	if (x->w->flags.admitted && c != NULL) {
 		set_verdict(
 			x, "Admitted",
@@ -365,12 +365,12 @@ static void decide_waiting(struct workload_explanation *x, int64_t now)
 static bool is_lost(const struct workload_explanation *x)
 {
 	return x->w->holding.node == MODEL_NONE && x->status->has_admission &&
-	       conditions_is_true(x->status, KUEUE_QUOTA_RESERVED);
+	       workload_status_is_true(x->status, KUEUE_QUOTA_RESERVED);
 }
 
 static void decide(struct workload_explanation *x, int64_t now)
 {
-	const struct condition *c = conditions_find(x->status, KUEUE_FINISHED);
+	const struct condition *c = workload_status_condition(x->status, KUEUE_FINISHED);
 
 	if (x->w->flags.finished && c != NULL) {
 		set_verdict(x, "Finished",

@@ -260,10 +260,10 @@ void workload_report_capacity(const struct workload_simulation *s, struct json_o
 	free(nodes);
 }
 
-static void write_admission(const struct quota_model *q, const struct conditions *c,
+static void write_admission(const struct quota_model *q, const struct workload_status *status,
 			    const char *given, struct json_out *o)
 {
-	if (!c->has_admission) {
+	if (!status->has_admission) {
 		return;
 	}
 	json_out_key(o, "admission");
@@ -272,11 +272,11 @@ static void write_admission(const struct quota_model *q, const struct conditions
 		return;
 	}
 	json_out_object(o);
-	json_out_kv(o, "clusterQueue", c->queue);
+	json_out_kv(o, "clusterQueue", status->queue);
 	json_out_key(o, "podSetAssignments");
 	json_out_array(o);
-	for (size_t i = 0; i < c->podsets.n; i++) {
-		const struct conditions_podset *p = &c->podsets.v[i];
+	for (size_t i = 0; i < status->podsets.n; i++) {
+		const struct workload_status_podset *p = &status->podsets.v[i];
 
 		json_out_object(o);
 		json_out_kv(o, "name", p->name);
@@ -310,22 +310,22 @@ void workload_report_workloads(const struct workload_simulation *s, struct json_
 
 	json_out_array(o);
 	for (size_t i = 0; i < n; i++) {
-		const struct conditions *c = workload_simulation_status(s, v[i]);
+		const struct workload_status *status = workload_simulation_status(s, v[i]);
 
 		json_out_object(o);
 		json_out_kv(o, "workload", v[i]->key);
 		json_out_key(o, "conditions");
 		json_out_array(o);
-		for (size_t k = 0; k < c->list.n; k++) {
+		for (size_t k = 0; k < status->conditions.n; k++) {
 			json_out_object(o);
-			json_out_kv(o, "type", c->list.v[k].type);
-			json_out_kv(o, "status", c->list.v[k].status);
-			json_out_kv(o, "reason", c->list.v[k].reason);
-			json_out_kv(o, "message", c->list.v[k].message);
+			json_out_kv(o, "type", status->conditions.v[k].type);
+			json_out_kv(o, "status", status->conditions.v[k].status);
+			json_out_kv(o, "reason", status->conditions.v[k].reason);
+			json_out_kv(o, "message", status->conditions.v[k].message);
 			json_out_object_end(o);
 		}
 		json_out_array_end(o);
-		write_admission(q, c, workload_simulation_admission(s, v[i]), o);
+		write_admission(q, status, workload_simulation_admission(s, v[i]), o);
 		json_out_object_end(o);
 	}
 	json_out_array_end(o);

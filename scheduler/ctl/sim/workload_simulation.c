@@ -203,7 +203,7 @@ static void acknowledge(struct workload_simulation *s)
 	}
 }
 
-static void take_events(struct workload_simulation *s, const struct conditions_events *events)
+static void take_events(struct workload_simulation *s, const struct workload_status_events *events)
 {
 	for (size_t i = 0; i < events->n; i++) {
 		const struct workload *w = model_of(s)->workloads.v[events->v[i].workload];
@@ -224,10 +224,10 @@ static bool take_decision(struct workload_simulation *s, const struct admission_
 {
 	const struct workload *w = model_of(s)->workloads.v[d->workload];
 	struct workload_step step = workload_step_make(model_of(s), d, s->cycles, s->arena);
-	struct conditions_events events = { NULL, 0, 0 };
+	struct workload_status_events events = { NULL, 0, 0 };
 
 	vec_push(&s->steps, step);
-	conditions_decide(workload_cache_edit(s->cache, w), model_of(s), d, s->now, &events);
+	workload_status_decide(workload_cache_edit(s->cache, w), model_of(s), d, s->now, &events);
 	(void)workload_cache_commit(s->cache, w);
 	if (d->kind == QUOTA_DECIDE_ADMIT) {
 		/* The manifest's admission is outdated. */
@@ -269,8 +269,8 @@ bool workload_simulation_stop_victims(struct workload_simulation *s)
 			continue;
 		}
 		any = true;
-		(void)conditions_release(workload_cache_edit(s->cache, w), "its job has stopped",
-					 s->now);
+		(void)workload_status_release(workload_cache_edit(s->cache, w),
+					      "its job has stopped", s->now);
 		(void)workload_cache_commit(s->cache, w);
 		(void)strmap_remove(s->admissions, str_of(w->key));
 		workload_cache_give_back(s->cache, w, s->now);
@@ -350,8 +350,8 @@ struct forest *workload_simulation_forest_to_try(struct workload_simulation *s)
 	return workload_cache_forest(s->cache);
 }
 
-const struct conditions *workload_simulation_status(const struct workload_simulation *s,
-						    const struct workload *w)
+const struct workload_status *workload_simulation_status(const struct workload_simulation *s,
+							 const struct workload *w)
 {
 	return workload_cache_status(s->cache, w);
 }

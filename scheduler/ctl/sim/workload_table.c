@@ -72,7 +72,7 @@ static void describe_assignment(const struct workload_simulation *s,
 		strbuf_add_c(out, " (borrows)");
 	}
 	if (w != NULL && w->holding.node != MODEL_NONE &&
-	    !conditions_is_true(workload_simulation_status(s, w), "Admitted")) {
+	    !workload_status_is_true(workload_simulation_status(s, w), "Admitted")) {
 		strbuf_add_c(out, "; starts after its admission checks");
 	}
 }
@@ -343,14 +343,14 @@ void workload_table_workloads(const struct workload_simulation *s, FILE *to)
 	const struct workload **v = quota_lists_workloads(model_of(s), &n);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct conditions *c = workload_simulation_status(s, v[i]);
+		const struct workload_status *status = workload_simulation_status(s, v[i]);
 
-		for (size_t k = 0; k < c->list.n; k++) {
+		for (size_t k = 0; k < status->conditions.n; k++) {
 			columns_add(table, "%s", v[i]->key);
-			columns_add(table, "%s", c->list.v[k].type);
-			columns_add(table, "%s", c->list.v[k].status);
-			columns_add(table, "%s", or_dash(c->list.v[k].reason));
-			columns_add(table, "%s", or_dash(c->list.v[k].message));
+			columns_add(table, "%s", status->conditions.v[k].type);
+			columns_add(table, "%s", status->conditions.v[k].status);
+			columns_add(table, "%s", or_dash(status->conditions.v[k].reason));
+			columns_add(table, "%s", or_dash(status->conditions.v[k].message));
 			rows++;
 		}
 	}

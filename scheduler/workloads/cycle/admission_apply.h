@@ -1,8 +1,8 @@
 /* scheduler/workloads/cycle/admission_apply.h: applies decisions to quota: an admitted workload
  * holds it; a victim keeps it until its job has stopped, but goes behind its preemptor. The caller
  * has applied the decision to the status (conditions.h), and the status to struct workload
- * (conditions_flags.h), before. The scheduler, the simulator and tests share it. Owner: the sched
- * thread. Pure. */
+ * (workload_status_flags.h), before. The scheduler, the simulator and tests share it. Owner: the
+ * sched thread. Pure. */
 #ifndef SCHEDULER_WORKLOADS_CYCLE_ADMISSION_APPLY_H
 #define SCHEDULER_WORKLOADS_CYCLE_ADMISSION_APPLY_H
 

@@ -346,7 +346,7 @@ struct kept {
 	const struct owner_controller *owners;
 };
 
-static const struct conditions *status_of(const void *ctx, const struct workload *w)
+static const struct workload_status *status_of(const void *ctx, const struct workload *w)
 {
 	return workload_cache_status(((const struct kept *)ctx)->cache, w);
 }

@@ -15,7 +15,7 @@ struct api_meta;
 struct api_toleration;
 struct api_workload;
 struct arena;
-struct conditions;
+struct workload_status;
 struct label;
 struct owner_controller;
 struct quota_model;
@@ -27,7 +27,7 @@ struct workload;
 /* Parts of Workloads that the model does not keep. */
 struct manifest_dump_source {
 	/* The status as it should stand. */
-	const struct conditions *(*status)(const void *ctx, const struct workload *w);
+	const struct workload_status *(*status)(const void *ctx, const struct workload *w);
 	/* For the owners; may be NULL, and may return it. */
 	const struct api_meta *(*meta)(const void *ctx, const struct workload *w);
 	const void *ctx;

@@ -10,7 +10,7 @@
 #include "scheduler/workloads/dump/manifest_dump.h"
 #include "scheduler/workloads/ingest/from_kueue.h"
 #include "scheduler/workloads/model/quota_store.h"
-#include "scheduler/workloads/writes/workload_status.h"
+#include "scheduler/workloads/writes/status_writer.h"
 
 #define NOT_KNOWN "not in the snapshot"
 
@@ -187,7 +187,7 @@ void manifest_dump_workload(const struct quota_model *q, const struct workload *
 			    const struct manifest_dump_source *source, struct arena *arena,
 			    struct api_workload *ret)
 {
-	const struct conditions *status = source->status(source->ctx, w);
+	const struct workload_status *status = source->status(source->ctx, w);
 	const struct quantity cost = { .nano = w->object.cost };
 
 	decode_init(&kueue_workload_fields, ret);
@@ -196,6 +196,6 @@ void manifest_dump_workload(const struct quota_model *q, const struct workload *
 	add_meta(q, w, source->meta == NULL ? NULL : source->meta(source->ctx, w), arena,
 		 &ret->meta);
 	add_spec(q, w, arena, &ret->spec);
-	workload_status_make(q, status, true, arena, &ret->status);
+	status_writer_make(q, status, true, arena, &ret->status);
 	ret->status.preemption_cost = w->object.has_cost ? quantity_dup(cost, arena) : NULL;
 }

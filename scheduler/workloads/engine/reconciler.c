@@ -80,10 +80,12 @@ static bool may_start(void *ctx, struct str key)
 {
 	const struct reconciler *r = ctx;
 	const struct workload *w = find(r, key);
-	const struct conditions *c = w == NULL ? NULL : workload_cache_status(r->opt.cache, w);
+	const struct workload_status *status =
+		w == NULL ? NULL : workload_cache_status(r->opt.cache, w);
 
-	return c != NULL && !workload_cache_is_outdated(w) &&
-	       conditions_is_true(c, KUEUE_ADMITTED) && !conditions_is_true(c, KUEUE_EVICTED);
+	return status != NULL && !workload_cache_is_outdated(w) &&
+	       workload_status_is_true(status, KUEUE_ADMITTED) &&
+	       !workload_status_is_true(status, KUEUE_EVICTED);
 }
 
 static bool knows(void *ctx, struct str key)
@@ -331,12 +333,12 @@ static void reconcile_status(struct reconciler *r, const struct workload *w, int
 	const struct quota_model *q = workload_cache_model(r->opt.cache);
 	const char *checks[MAX_CHECKS];
 	const struct local_queue *local;
-	struct conditions *c = workload_cache_edit(r->opt.cache, w);
+	struct workload_status *status = workload_cache_edit(r->opt.cache, w);
 	struct workload_reconcile_state s = {
-		.c = c,
-		.requeues = c->has_requeue_count ? c->requeue_count : 0,
-		.requeue_at = c->has_requeue_at ? c->requeue_at : MODEL_TIME_NONE,
-		.ran = c->has_past_seconds ? c->past_seconds : 0
+		.status = status,
+		.requeues = status->has_requeue_count ? status->requeue_count : 0,
+		.requeue_at = status->has_requeue_at ? status->requeue_at : MODEL_TIME_NONE,
+		.ran = status->has_past_seconds ? status->past_seconds : 0
 	};
 	struct workload_reconcile_in in = {
 		.id = w->id,
@@ -360,12 +362,12 @@ static void reconcile_status(struct reconciler *r, const struct workload *w, int
 	in.cluster = cluster_of(q, w, workload_cache_queue(w), local);
 	in.checks_known = workload_reconcile_checks(q, w, checks, MAX_CHECKS, &in.nchecks);
 	workload_reconcile(&in, &r->opt.conf->times, &s, now, out);
-	c->has_requeue_count = s.requeues != 0;
-	c->requeue_count = s.requeues;
-	c->has_requeue_at = s.requeue_at != MODEL_TIME_NONE;
-	c->requeue_at = c->has_requeue_at ? s.requeue_at : 0;
-	c->has_past_seconds = s.ran != 0;
-	c->past_seconds = s.ran;
+	status->has_requeue_count = s.requeues != 0;
+	status->requeue_count = s.requeues;
+	status->has_requeue_at = s.requeue_at != MODEL_TIME_NONE;
+	status->requeue_at = status->has_requeue_at ? s.requeue_at : 0;
+	status->has_past_seconds = s.ran != 0;
+	status->past_seconds = s.ran;
 }
 
 static void reconcile_one(struct reconciler *r, struct workload *w, int64_t now)

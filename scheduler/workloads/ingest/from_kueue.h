@@ -30,7 +30,7 @@ struct api_resource_flavor;
 struct api_runtime_class;
 struct api_topology;
 struct api_workload;
-struct conditions;
+struct workload_status;
 struct err;
 
 /* The caller calls cluster_queue_check_all afterwards. A taint of an unknown effect is an error. */
@@ -81,7 +81,8 @@ void from_kueue_rules_no_runtime(struct from_kueue_rules *r, struct str name);
  */
 
 /* The parts of the status that decisions can change. Texts go to to->arena, which is set before. */
-void from_kueue_status(struct quota_model *q, const struct api_workload *w, struct conditions *to);
+void from_kueue_status(struct quota_model *q, const struct api_workload *w,
+		       struct workload_status *to);
 
 /* A Workload as it was read, before it becomes a struct workload. */
 struct from_kueue_workload {
@@ -94,13 +95,13 @@ struct from_kueue_workload {
  * sets. Reclaimable pods are subtracted; the held quota is scaled to the pods that are left (Kueue:
  * ReclaimablePods). */
 int from_kueue_workload_read(struct quota_model *q, const struct from_kueue_rules *rules,
-			     const struct api_workload *aw, const struct conditions *status,
+			     const struct api_workload *aw, const struct workload_status *status,
 			     struct from_kueue_workload *ret, struct err *err);
 /* For a Workload that from_kueue_workload_read refuses, or that did not decode as a whole
  * (decode_partial): reads the quota that it holds by its status, as far as that is readable, and no
  * pod sets. -ERR_NOT_FOUND: it holds nothing. */
 int from_kueue_workload_keep(struct quota_model *q, const struct api_workload *aw,
-			     const struct conditions *status, struct from_kueue_workload *ret);
+			     const struct workload_status *status, struct from_kueue_workload *ret);
 /* Whether w holds the quota that r says: the same amounts in the same queue. If not, the caller
  * releases w before from_kueue_workload_apply and makes it hold again afterwards. */
 bool from_kueue_workload_holds(const struct quota_model *q, const struct from_kueue_workload *r,

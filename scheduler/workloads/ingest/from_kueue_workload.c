@@ -7,8 +7,8 @@
 #include "base/err.h"
 #include "scheduler/base/match_from_api.h"
 #include "scheduler/workloads/ingest/from_kueue_priv.h"
-#include "scheduler/workloads/status/conditions.h"
-#include "scheduler/workloads/status/conditions_flags.h"
+#include "scheduler/workloads/status/workload_status.h"
+#include "scheduler/workloads/status/workload_status_flags.h"
 
 #define CLAIMS "resource claims of pods are not supported yet"
 #define SLICES "elastic jobs (slices of a workload) are not supported yet"
@@ -180,11 +180,11 @@ static void read_gates(const struct api_workload *aw, struct workload *w)
 }
 
 /* The status, with the parts that no decision changes. */
-static void read_status(const struct api_workload *aw, const struct conditions *status,
+static void read_status(const struct api_workload *aw, const struct workload_status *status,
 			struct workload *w)
 {
 	read_gates(aw, w);
-	conditions_flags(status, w);
+	workload_status_flags(status, w);
 	w->object.preemptions = kueue_cost_preemptions(&aw->status);
 	if (aw->status.preemption_cost != NULL) {
 		w->object.cost = aw->status.preemption_cost->nano;
@@ -295,10 +295,10 @@ static struct from_kueue_workload empty(size_t bytes)
 }
 
 int from_kueue_workload_read(struct quota_model *q, const struct from_kueue_rules *rules,
-			     const struct api_workload *aw, const struct conditions *status,
+			     const struct api_workload *aw, const struct workload_status *status,
 			     struct from_kueue_workload *ret, struct err *err)
 {
-	bool finished = conditions_is_true(status, KUEUE_FINISHED);
+	bool finished = workload_status_is_true(status, KUEUE_FINISHED);
 	struct from_kueue_workload r = empty(finished ? SMALL : USUAL);
 
 	read_status(aw, status, &r.w);
@@ -343,7 +343,7 @@ static void keep_assignment(struct quota_model *q, const struct api_pod_set_assi
 }
 
 int from_kueue_workload_keep(struct quota_model *q, const struct api_workload *aw,
-			     const struct conditions *status, struct from_kueue_workload *ret)
+			     const struct workload_status *status, struct from_kueue_workload *ret)
 {
 	const struct api_workload_admission *a = aw->status.admission;
 	struct from_kueue_workload r;

@@ -32,7 +32,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "scheduler/base/message.h"
-#include "scheduler/workloads/status/conditions.h"
+#include "scheduler/workloads/status/workload_status.h"
 
 #define WORKLOAD_CACHE_FLUSH_NS (CLOCK_NS_PER_S / 10)
 #define WORKLOAD_CACHE_FLUSH_EACH_NS (CLOCK_NS_PER_MS / 50) /* for each that came back before */
@@ -55,8 +55,8 @@ struct workload_cache_listener {
 	/* The status became another one: a write of another client was read, or one of ours was
 	 * acknowledged. Not called for a Workload that is read for the first time, nor for one that
 	 * was finished before. */
-	void (*on_status)(void *ctx, const struct workload *w, const struct conditions *before,
-			  const struct conditions *after);
+	void (*on_status)(void *ctx, const struct workload *w, const struct workload_status *before,
+			  const struct workload_status *after);
 	/* A write has succeeded or failed for good. */
 	void (*on_written)(void *ctx, const struct workload *w, enum sched_outcome outcome,
 			   const char *text);
@@ -99,8 +99,8 @@ bool workload_cache_next_unread(struct workload_cache *c, const struct workload 
 
 /* The status as it should stand; lives until the next call, or until the Workload is read or
  * committed. Of one that is finished: that it is, since nothing else counts any more. */
-const struct conditions *workload_cache_status(const struct workload_cache *c,
-					       const struct workload *w);
+const struct workload_status *workload_cache_status(const struct workload_cache *c,
+						    const struct workload *w);
 /* A write was refused because the Workload had changed, and it has not been read since: its status
  * in the API may be another one, for example that of an eviction with a lost answer. */
 bool workload_cache_is_outdated(const struct workload *w);
@@ -113,7 +113,7 @@ const char *workload_cache_queue(const struct workload *w);
 int64_t workload_cache_version(const struct workload *w);
 /* A copy of the status to be changed; one at a time, and no message before
  * workload_cache_commit. */
-struct conditions *workload_cache_edit(struct workload_cache *c, const struct workload *w);
+struct workload_status *workload_cache_edit(struct workload_cache *c, const struct workload *w);
 /* The copy becomes the status, and is to be used no more. False: nothing is to be written, since it
  * says nothing new or the Workload is finished. */
 bool workload_cache_commit(struct workload_cache *c, const struct workload *w);
@@ -124,10 +124,10 @@ void workload_cache_give_back(struct workload_cache *c, const struct workload *w
 /* A write that is to be sent: a status as a whole. */
 struct workload_cache_write {
 	const struct workload *workload;
-	const struct conditions *status;
-	const struct conditions *before; /* as it was read */
-	int64_t resource_version;        /* the object must have it */
-	uint64_t version;                /* of the write; comes back in REQUEST_DONE */
+	const struct workload_status *status;
+	const struct workload_status *before; /* as it was read */
+	int64_t resource_version;             /* the object must have it */
+	uint64_t version;                     /* of the write; comes back in REQUEST_DONE */
 };
 /* One at a time per Workload; the statuses live until the next call. False: none is left. */
 bool workload_cache_next_write(struct workload_cache *c, struct workload_cache_write *ret);

@@ -108,10 +108,10 @@ static void add_workload(const struct gauges *t, struct sums *s, const struct wo
 		}
 	}
 	if (!w->flags.finished && !w->flags.admitted) {
-		const struct conditions *c = workload_cache_status(t->cache, w);
+		const struct workload_status *status = workload_cache_status(t->cache, w);
 
-		s->waits[find_reason(conditions_find(c, KUEUE_ADMITTED))]
-			[find_cause(conditions_find(c, KUEUE_QUOTA_RESERVED))]++;
+		s->waits[find_reason(workload_status_condition(status, KUEUE_ADMITTED))]
+			[find_cause(workload_status_condition(status, KUEUE_QUOTA_RESERVED))]++;
 	}
 }
 

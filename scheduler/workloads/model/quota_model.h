@@ -315,7 +315,7 @@ struct workload_holding {
 	uint32_t pos;               /* in queue->holders of `node` */
 };
 
-/* Derived from its status by conditions_flags of workloads/status/conditions_flags.h. */
+/* Derived from its status by workload_status_flags of workloads/status/workload_status_flags.h. */
 struct workload_flags {
 	int64_t evicted_at, preempted_at; /* transition times; MODEL_TIME_NONE */
 	int64_t requeue_at;               /* status.requeueState.requeueAt; MODEL_TIME_NONE */

@@ -47,7 +47,7 @@ static void victims_stop_and_wait_again(void **state)
 	CLEANUP(workload_simulation_destroyp)
 	struct workload_simulation *s =
 		workload_sim_fixture_create(QUOTA_SIM_CLUSTER LOW HIGH, NULL);
-	const struct conditions *c;
+	const struct workload_status *status;
 	const struct workload *low;
 
 	(void)state;
@@ -59,10 +59,10 @@ static void victims_stop_and_wait_again(void **state)
 	assert_int_equal(low->holding.node, MODEL_NONE);
 	assert_int_equal(low->pending.where, QUOTA_HEAP);
 	assert_null(workload_simulation_admission(s, low));
-	c = workload_simulation_status(s, low);
-	assert_true(conditions_is_true(c, "Evicted"));
-	assert_true(conditions_is_true(c, "Requeued"));
-	assert_false(conditions_is_true(c, "QuotaReserved"));
+	status = workload_simulation_status(s, low);
+	assert_true(workload_status_is_true(status, "Evicted"));
+	assert_true(workload_status_is_true(status, "Requeued"));
+	assert_false(workload_status_is_true(status, "QuotaReserved"));
 	assert_true(workload_simulation_run_cycle(s));
 	assert_int_not_equal(quota_workload_find(model_of(s), STR_LIT("team/high"))->holding.node,
 			     MODEL_NONE);
@@ -80,7 +80,7 @@ static void statuses_and_events_follow(void **state)
 	(void)state;
 	(void)workload_simulation_run_cycle(s);
 	low = quota_workload_find(model_of(s), STR_LIT("team/low"));
-	assert_true(conditions_is_true(workload_simulation_status(s, low), "Evicted"));
+	assert_true(workload_status_is_true(workload_simulation_status(s, low), "Evicted"));
 	assert_non_null(workload_simulation_admission(s, low));
 	events = workload_simulation_events(s, &n);
 	assert_int_equal(n, 4);
@@ -285,12 +285,12 @@ static void statuses_are_shown_as_they_were_given(void **state)
 		NULL);
 	const struct workload *done = quota_workload_find(model_of(s), STR_LIT("team/done"));
 	const struct workload *holds = quota_workload_find(model_of(s), STR_LIT("team/holds"));
-	const struct conditions *c = workload_simulation_status(s, done);
+	const struct workload_status *c = workload_simulation_status(s, done);
 
 	(void)state;
-	assert_int_equal(c->list.n, 2);
-	assert_string_equal(c->list.v[0].message, "M");
-	assert_string_equal(c->list.v[1].status, "Unknown");
+	assert_int_equal(c->conditions.n, 2);
+	assert_string_equal(c->conditions.v[0].message, "M");
+	assert_string_equal(c->conditions.v[1].status, "Unknown");
 	assert_null(workload_simulation_admission(s, done));
 	assert_string_equal(workload_simulation_admission(s, holds),
 			    "{\"clusterQueue\":\"cq\",\"podSetAssignments\":[{\"name\":\"main\","

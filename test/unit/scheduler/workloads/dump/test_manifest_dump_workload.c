@@ -14,7 +14,7 @@
 
 #define API QUOTA_SIM_API
 
-static const struct conditions *status_of(const void *s, const struct workload *w)
+static const struct workload_status *status_of(const void *s, const struct workload *w)
 {
 	return workload_simulation_status(s, w);
 }

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "lib/decode_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/workloads/status/conditions.h"
+#include "scheduler/workloads/status/workload_status.h"
 
 struct fixture {
 	struct quota_model *q;
@@ -33,7 +33,7 @@ static void end(struct fixture *f)
 static int read_text(struct fixture *f, const char *text)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-	CLEANUP(conditions_finish) struct conditions status = { .arena = arena };
+	CLEANUP(workload_status_finish) struct workload_status status = { .arena = arena };
 	struct api_workload aw;
 
 	from_kueue_workload_finish(&f->r);

@@ -115,7 +115,7 @@ static void has_names(const struct workload_cache_fixture *f, int n)
 {
 	const struct quota_model *q = workload_cache_model(f->cache);
 	const struct workload *w;
-	const struct conditions *status;
+	const struct workload_status *status;
 	char text[32];
 
 	snprintf(text, sizeof(text), "w%d", n);

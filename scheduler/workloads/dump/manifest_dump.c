@@ -195,7 +195,7 @@ static struct api_label_selector *selector(const struct namespace_selector *s, s
 	ret = arena_zero(arena, 1, sizeof(*ret));
 	FIELD_LIST_MAKE(&ret->match_expressions, s->nexprs, arena);
 	for (size_t i = 0; i < s->nexprs; i++) {
-		ret->match_expressions.v[i] = (struct api_label_req){
+		ret->match_expressions.v[i] = (struct api_label_requirement){
 			s->exprs[i].key,
 			match_from_api_operator_name(s->exprs[i].op),
 			{ s->exprs[i].values, s->exprs[i].nvalues },

@@ -117,7 +117,7 @@ static struct api_affinity *affinity(const struct podset *p, struct arena *arena
 
 		FIELD_LIST_MAKE(&to->expressions, term->nexprs, arena);
 		for (size_t k = 0; k < term->nexprs; k++) {
-			to->expressions.v[k] = (struct api_node_req){
+			to->expressions.v[k] = (struct api_node_requirement){
 				term->exprs[k].key,
 				match_from_api_operator_name(term->exprs[k].op),
 				{ term->exprs[k].values, term->exprs[k].nvalues },

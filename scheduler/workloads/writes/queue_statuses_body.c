@@ -98,9 +98,9 @@ static void add_totals(const struct forest *f, const struct quota_node *n,
 	ret->admitted = t->admitted;
 	if (n != NULL) {
 		u.amounts = &t->reserved;
-		add_usages(&u, arena, &ret->reservation);
+		add_usages(&u, arena, &ret->flavors_reservation);
 		u.amounts = &t->used;
-		add_usages(&u, arena, &ret->usage);
+		add_usages(&u, arena, &ret->flavors_usage);
 	}
 }
 

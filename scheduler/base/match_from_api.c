@@ -104,20 +104,20 @@ static int read_values(struct intern *names, const struct field_strs *values, st
 	return 0;
 }
 
-static int read_expr(struct intern *names, const struct api_node_req *req, bool on_field,
-		     struct arena *arena, struct match_expr *e, struct err *err)
+static int read_expr(struct intern *names, const struct api_node_requirement *requirement,
+		     bool on_field, struct arena *arena, struct match_expr *e, struct err *err)
 {
-	if (read_op(req->operator_, &e->op, err) < 0) {
+	if (read_op(requirement->operator_, &e->op, err) < 0) {
 		return -ERR_INVALID;
 	}
-	if (on_field && !str_streq(req->key, "metadata.name")) {
+	if (on_field && !str_streq(requirement->key, "metadata.name")) {
 		return err_set(err, ERR_INVALID, "matchFields: only metadata.name can be matched");
 	}
 	e->on_field = on_field;
-	if (read_values(names, &req->values, arena, e, err) < 0) {
+	if (read_values(names, &requirement->values, arena, e, err) < 0) {
 		return -ERR_INVALID;
 	}
-	return match_from_api_text(names, req->key, &e->key, err);
+	return match_from_api_text(names, requirement->key, &e->key, err);
 }
 
 /* Reads the first n requirements: expressions, then fields. */
@@ -127,10 +127,11 @@ static int read_term(struct intern *names, const struct api_node_term *term, siz
 	*ret = (struct match_term){ .exprs = arena_zero(arena, n, sizeof(ret->exprs[0])) };
 	for (size_t i = 0; i < n; i++) {
 		bool on_field = i >= term->expressions.n;
-		const struct api_node_req *req = on_field ? &term->fields.v[i - term->expressions.n]
-							  : &term->expressions.v[i];
+		const struct api_node_requirement *requirement =
+			on_field ? &term->fields.v[i - term->expressions.n]
+				 : &term->expressions.v[i];
 
-		if (read_expr(names, req, on_field, arena, &ret->exprs[i], err) < 0) {
+		if (read_expr(names, requirement, on_field, arena, &ret->exprs[i], err) < 0) {
 			return -ERR_INVALID;
 		}
 	}
@@ -209,20 +210,21 @@ int match_from_api_tolerations(struct intern *names, const struct api_toleration
 	return 0;
 }
 
-static int read_label_req(struct intern *names, const struct api_label_req *req,
-			  struct arena *arena, struct match_expr *e, struct err *err)
+static int read_label_requirement(struct intern *names,
+				  const struct api_label_requirement *requirement,
+				  struct arena *arena, struct match_expr *e, struct err *err)
 {
-	if (read_op(req->operator_, &e->op, err) < 0) {
+	if (read_op(requirement->operator_, &e->op, err) < 0) {
 		return -ERR_INVALID;
 	}
 	if (e->op == MATCH_GT || e->op == MATCH_LT) {
 		return err_set(err, ERR_INVALID, "operator: not for labels: \"%s\"",
-			       req->operator_);
+			       requirement->operator_);
 	}
-	if (read_values(names, &req->values, arena, e, err) < 0) {
+	if (read_values(names, &requirement->values, arena, e, err) < 0) {
 		return -ERR_INVALID;
 	}
-	return match_from_api_text(names, req->key, &e->key, err);
+	return match_from_api_text(names, requirement->key, &e->key, err);
 }
 
 int match_from_api_label_selector(struct intern *names, const struct api_label_selector *sel,
@@ -242,8 +244,8 @@ int match_from_api_label_selector(struct intern *names, const struct api_label_s
 		}
 	}
 	for (size_t i = labels; i < n; i++) {
-		if (read_label_req(names, &sel->match_expressions.v[i - labels], arena, &v[i],
-				   err) < 0) {
+		if (read_label_requirement(names, &sel->match_expressions.v[i - labels], arena,
+					   &v[i], err) < 0) {
 			return err_wrap(err, "matchExpressions[%zu]", i - labels);
 		}
 	}

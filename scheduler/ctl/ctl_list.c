@@ -44,7 +44,7 @@ struct list_kind {
 	void (*add)(const struct listing *l, const struct jdoc *object);    /* behind the name */
 };
 
-static const struct quota *world(const struct listing *l)
+static const struct quota_model *model_of(const struct listing *l)
 {
 	return forest_model(workload_simulation_forest(l->source->world));
 }
@@ -161,7 +161,7 @@ static const char *cluster_queue_of(const struct listing *l, const struct jdoc *
 	char *key =
 		xmalloc_printf("%s/%s", jdoc_str_or(jdoc_path(object, "metadata.namespace"), ""),
 			       jdoc_str_or(jdoc_path(object, "spec.queueName"), ""));
-	const struct local_queue *local = quota_local_find(world(l), str_of(key));
+	const struct local_queue *local = quota_local_find(model_of(l), str_of(key));
 
 	return queue != NULL ? queue : local == NULL ? NULL : local->queue;
 }
@@ -192,12 +192,12 @@ static size_t place_of(const struct listing *l, const struct jdoc *object)
 	CLEANUP(xmalloc_freep)
 	char *key = xmalloc_printf("%s/%s", jdoc_path_str(object, "metadata.namespace"),
 				   jdoc_path_str(object, "metadata.name"));
-	const struct workload *w = quota_workload_find(world(l), str_of(key));
+	const struct workload *w = quota_workload_find(model_of(l), str_of(key));
 
 	return w == NULL ? 0 : l->places[w->id];
 }
 
-static size_t *find_places(const struct quota *q)
+static size_t *find_places(const struct quota_model *q)
 {
 	size_t *places = xmalloc_zero(q->workloads.n + 1, sizeof(*places));
 
@@ -439,7 +439,7 @@ static int list(const struct cluster_args *a, const struct list_kind *kind,
 		return r;
 	}
 	if (source.world != NULL) {
-		l.places = find_places(world(&l));
+		l.places = find_places(model_of(&l));
 	}
 	if (a->output == VERB_JSON || a->output == VERB_YAML) {
 		print_list(&l);

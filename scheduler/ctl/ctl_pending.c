@@ -23,7 +23,7 @@
 struct selection {
 	const struct cluster_args *args;
 	const struct live_workloads *source;
-	const struct quota *q;
+	const struct quota_model *q;
 	struct columns *table; /* one of the two */
 	struct json_out *json;
 	size_t rows;

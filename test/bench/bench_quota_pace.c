@@ -21,7 +21,7 @@
 #define QUEUES 30
 #define CLASSES 3
 #define FINISHING 5                    /* at a time */
-#define SLOTS 4                        /* at most, of the API server */
+#define IN_FLIGHT_MAX 4                /* at most, of the API server */
 #define CYCLE_NS (2 * CLOCK_NS_PER_MS) /* from one step of the engine to the next */
 #define MEMBER_STATUS "\"status\":{"
 #define MEMBER_CONDITIONS "\"conditions\":["
@@ -62,9 +62,9 @@ struct source { /* makes the Workloads of one class in one queue */
 };
 
 struct server {
-	struct request v[SLOTS];
-	bool busy[SLOTS];
-	int64_t until[SLOTS];
+	struct request v[IN_FLIGHT_MAX];
+	bool busy[IN_FLIGHT_MAX];
+	int64_t until[IN_FLIGHT_MAX];
 };
 
 struct play {

@@ -69,7 +69,7 @@ static void delete (struct play *p, const struct workload *w)
 
 static void touch_workload(struct play *p, bool evict)
 {
-	struct quota *q = p->f.w.q;
+	struct quota_model *q = p->f.w.q;
 	struct workload *w = q->workloads.v[quota_random_below(&p->r, (unsigned)q->workloads.n)];
 
 	if (w == NULL) {

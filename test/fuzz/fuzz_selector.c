@@ -24,15 +24,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct selector s;
 
 	if (selector_parse_labels(text, arena, &s, NULL) == 0) {
-		assert(s.n <= SELECTOR_MAX_REQS);
+		assert(s.n <= SELECTOR_MAX_REQUIREMENTS);
 		for (size_t i = 0; i < s.n; i++) {
-			assert(validate_is_qualified_name(str_of(s.reqs[i].key)));
-			assert(s.reqs[i].values.n <= SELECTOR_MAX_VALUES);
+			assert(validate_is_qualified_name(str_of(s.requirements[i].key)));
+			assert(s.requirements[i].values.n <= SELECTOR_MAX_VALUES);
 		}
 		(void)selector_match(&s, &labels);
 	}
 	if (selector_parse_fields(text, arena, &s, NULL) == 0) {
-		assert(s.n <= SELECTOR_MAX_REQS);
+		assert(s.n <= SELECTOR_MAX_REQUIREMENTS);
 		(void)selector_match_with(&s, get, NULL);
 	}
 	return 0;

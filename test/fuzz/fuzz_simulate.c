@@ -49,7 +49,7 @@ static void check_text(const char *problem)
 /* Usage is never negative, and nothing of a cycle is left to be undone. */
 static void check_forest(const struct forest *f)
 {
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 
 	if (forest_mark(f) != 0) {
 		check_text("a cycle has left something to be undone");

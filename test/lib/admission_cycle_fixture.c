@@ -14,7 +14,7 @@
 
 static void queue_all(struct admission_cycle_fixture *f)
 {
-	struct quota *q = f->w.q;
+	struct quota_model *q = f->w.q;
 
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		struct workload *w = q->workloads.v[i];
@@ -77,7 +77,7 @@ static void print_assignment(struct admission_cycle_fixture *f, const struct wor
 
 static void print(struct admission_cycle_fixture *f, const struct admission_decision *d)
 {
-	const struct quota *q = f->w.q;
+	const struct quota_model *q = f->w.q;
 	const struct workload *w = q->workloads.v[d->workload];
 
 	strbuf_add_c(&f->text, f->text.len > 0 ? "; " : "");
@@ -124,7 +124,7 @@ void admission_cycle_fixture_rows(const struct quota_cycle_row *rows, size_t n)
 	}
 }
 
-static const struct quota *sorting;
+static const struct quota_model *sorting;
 
 static int by_rank(const void *a, const void *b)
 {
@@ -192,7 +192,7 @@ void admission_cycle_fixture_delete(struct admission_cycle_fixture *f, const cha
 
 void admission_cycle_fixture_stop(struct admission_cycle_fixture *f, bool costly)
 {
-	struct quota *q = f->w.q;
+	struct quota_model *q = f->w.q;
 
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		struct workload *w = q->workloads.v[i];

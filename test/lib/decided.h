@@ -9,10 +9,10 @@
 struct admission_decision;
 struct admission_decisions;
 struct forest;
-struct quota;
+struct quota_model;
 
 /* The flags of the workload that d is about, after d. */
-void decided_flags(const struct quota *q, const struct admission_decision *d, int64_t now);
+void decided_flags(const struct quota_model *q, const struct admission_decision *d, int64_t now);
 /* All of them, as the scheduler does: first statuses, then quota. */
 void decided_apply(struct forest *f, const struct admission_decisions *d, int64_t now);
 

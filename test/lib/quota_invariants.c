@@ -9,7 +9,7 @@
 
 /* --- places ------------------------------------------------------------------------------------*/
 
-static bool is_listed(const struct quota *q, const struct workload *w)
+static bool is_listed(const struct quota_model *q, const struct workload *w)
 {
 	const struct cluster_queue *queue = q->nodes.v[w->pending.queue]->queue;
 
@@ -20,7 +20,7 @@ static bool is_listed(const struct quota *q, const struct workload *w)
 	       queue->inadmissible.v[w->pending.pos] == w->id;
 }
 
-static void check_places(const struct quota *q, struct strbuf *problems)
+static void check_places(const struct quota_model *q, struct strbuf *problems)
 {
 	size_t listed = 0, waiting = 0;
 
@@ -56,7 +56,7 @@ static void check_places(const struct quota *q, struct strbuf *problems)
 
 static void check_sums(const struct forest *f, struct strbuf *problems)
 {
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 
 	for (uint32_t pair = 0; pair < q->pairs.n; pair++) {
 		struct quota_naive t;
@@ -84,7 +84,7 @@ void quota_invariants_check(const struct admission_cycle_fixture *f, struct strb
 
 void quota_invariants_excess(const struct admission_cycle_fixture *f, struct quota_excess *ret)
 {
-	const struct quota *q = f->w.q;
+	const struct quota_model *q = f->w.q;
 	size_t mark = forest_mark(f->w.f);
 
 	for (size_t i = 0; i < q->workloads.n; i++) {
@@ -126,7 +126,7 @@ static void check_quota(const struct admission_cycle_fixture *f, const struct qu
 
 /* --- decisions ---------------------------------------------------------------------------------*/
 
-static bool allows(const struct quota *q, enum quota_policy policy, const struct workload *w,
+static bool allows(const struct quota_model *q, enum quota_policy policy, const struct workload *w,
 		   const struct workload *victim)
 {
 	int64_t mine = workload_priority(q, w), its = workload_priority(q, victim);
@@ -147,7 +147,7 @@ static bool allows(const struct quota *q, enum quota_policy policy, const struct
 
 static bool is_eligible(const struct admission_cycle_fixture *f, const struct admission_decision *d)
 {
-	const struct quota *q = f->w.q;
+	const struct quota_model *q = f->w.q;
 	const struct workload *w = q->workloads.v[d->by], *victim = q->workloads.v[d->workload];
 	const struct cluster_queue *queue = q->nodes.v[w->pending.queue]->queue;
 	bool own = victim->holding.node == w->pending.queue;

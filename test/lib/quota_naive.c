@@ -18,7 +18,7 @@ static int64_t above_zero(int64_t a)
 
 void quota_naive_read(struct quota_naive *t, const struct forest *f, uint32_t pair)
 {
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 
 	assert(q->nodes.n <= QUOTA_NAIVE_MAX);
 	*t = (struct quota_naive){ .n = (int)q->nodes.n };

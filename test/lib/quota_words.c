@@ -144,7 +144,7 @@ static struct str behind_kind(struct quota_words *l, size_t i, const char *kind)
 	return str_of(l->v[i] + len + 1);
 }
 
-size_t quota_words_labels(struct quota_words *l, struct quota *q, const char *kind,
+size_t quota_words_labels(struct quota_words *l, struct quota_model *q, const char *kind,
 			  struct label *ret)
 {
 	size_t n = 0;
@@ -173,7 +173,7 @@ static uint8_t effect_of(struct str text)
 	return 0;
 }
 
-size_t quota_words_taints(struct quota_words *l, struct quota *q, struct taint *ret)
+size_t quota_words_taints(struct quota_words *l, struct quota_model *q, struct taint *ret)
 {
 	size_t n = 0;
 
@@ -190,7 +190,7 @@ size_t quota_words_taints(struct quota_words *l, struct quota *q, struct taint *
 	return n;
 }
 
-size_t quota_words_tolerations(struct quota_words *l, struct quota *q, struct toleration *ret)
+size_t quota_words_tolerations(struct quota_words *l, struct quota_model *q, struct toleration *ret)
 {
 	size_t n = 0;
 
@@ -212,7 +212,7 @@ size_t quota_words_tolerations(struct quota_words *l, struct quota *q, struct to
 	return n;
 }
 
-void quota_words_affinity(struct quota_words *l, struct quota *q, struct arena *arena,
+void quota_words_affinity(struct quota_words *l, struct quota_model *q, struct arena *arena,
 			  struct podset *p)
 {
 	p->required = arena_zero(arena, l->n, sizeof(*p->required));

@@ -35,12 +35,13 @@ unsigned quota_words_enum(struct quota_words *l, const char *key, const char *co
 
 /* All "KIND:k=v", "taint:k=v:Effect", "toleration:k=v:Effect" ("toleration:k": any value, any
  * effect), into arrays with room for all words; return their number. Names are interned in q. */
-size_t quota_words_labels(struct quota_words *l, struct quota *q, const char *kind,
+size_t quota_words_labels(struct quota_words *l, struct quota_model *q, const char *kind,
 			  struct label *ret);
-size_t quota_words_taints(struct quota_words *l, struct quota *q, struct taint *ret);
-size_t quota_words_tolerations(struct quota_words *l, struct quota *q, struct toleration *ret);
+size_t quota_words_taints(struct quota_words *l, struct quota_model *q, struct taint *ret);
+size_t quota_words_tolerations(struct quota_words *l, struct quota_model *q,
+			       struct toleration *ret);
 /* "affinity:k=v,v2": a required term each. */
-void quota_words_affinity(struct quota_words *l, struct quota *q, struct arena *arena,
+void quota_words_affinity(struct quota_words *l, struct quota_model *q, struct arena *arena,
 			  struct podset *p);
 
 #endif

@@ -36,7 +36,7 @@
 #define QUOTA_WORLD_NOW (INT64_C(1700000000) * 1000000000)
 
 struct quota_world {
-	struct quota *q;
+	struct quota_model *q;
 	struct forest *f; /* synchronised, holders charged */
 	int64_t now;
 	/* While a text is read: */

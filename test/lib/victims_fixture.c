@@ -154,8 +154,8 @@ static bool is_over(const struct victims_request *r, uint32_t node)
 	return !forest_within_nominal(r->forest, node, r->pairs, r->npairs);
 }
 
-static bool is_allowed(const struct quota *q, enum quota_policy policy, const struct workload *p,
-		       const struct workload *w)
+static bool is_allowed(const struct quota_model *q, enum quota_policy policy,
+		       const struct workload *p, const struct workload *w)
 {
 	return victims_policy_rule(q, policy, p, w) == PASSED_OVER_NOT;
 }
@@ -164,7 +164,7 @@ static bool is_allowed(const struct quota *q, enum quota_policy policy, const st
 static bool check_candidate(const struct victims_request *r, const struct victim *v,
 			    struct strbuf *out)
 {
-	const struct quota *q = forest_model(r->forest);
+	const struct quota_model *q = forest_model(r->forest);
 	const struct cluster_queue *queue = q->nodes.v[r->node]->queue;
 	const struct workload *w = workload_of(r, v->workload);
 
@@ -197,7 +197,7 @@ static bool check_candidate(const struct victims_request *r, const struct victim
 static bool check_classical(const struct victims_request *r, const struct victim *v,
 			    struct strbuf *out)
 {
-	const struct quota *q = forest_model(r->forest);
+	const struct quota_model *q = forest_model(r->forest);
 	const struct cluster_queue *queue = q->nodes.v[r->node]->queue;
 	const struct workload *w = workload_of(r, v->workload);
 	uint32_t common = forest_common(r->forest, r->node, w->holding.node);
@@ -261,7 +261,7 @@ static bool is_among(const struct victims *found, size_t n, uint32_t id)
  * easiest to pass when those are gone that lower the share of the preemptor's side. */
 static void remove_leaving(const struct victims_request *r, const struct victims *found, size_t at)
 {
-	const struct quota *q = forest_model(r->forest);
+	const struct quota_model *q = forest_model(r->forest);
 	uint32_t common = forest_common(r->forest, r->node,
 					workload_of(r, found->v[at].workload)->holding.node);
 	uint32_t side = forest_below(r->forest, r->node, common);

@@ -185,7 +185,7 @@ static void make_request(struct victims_random *x, struct input *in)
 /* Workloads that do not fit, in the order of ids, hold nothing afterwards. */
 static void admit_what_fits(struct victims_random *x)
 {
-	struct quota *q = x->w.q;
+	struct quota_model *q = x->w.q;
 	size_t n = q->workloads.n;
 	uint32_t *held = xmalloc_zero(n + 1, sizeof(*held));
 

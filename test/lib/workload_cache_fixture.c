@@ -41,7 +41,8 @@ static void on_written(void *ctx, const struct workload *w UNUSED, enum sched_ou
 
 /* Reads the cohorts above a queue, as metrics do. */
 static void on_status(void *ctx, const struct workload *w UNUSED,
-		      const struct conditions *before UNUSED, const struct conditions *after UNUSED)
+		      const struct workload_status *before UNUSED,
+		      const struct workload_status *after UNUSED)
 {
 	struct workload_cache_fixture *f = ctx;
 	const struct quota_node *n =
@@ -199,16 +200,17 @@ struct workload *workload_cache_fixture_get(const struct workload_cache_fixture 
 
 void workload_cache_fixture_cycle(struct workload_cache_fixture *f)
 {
-	const struct quota *q = workload_cache_model(f->cache);
+	const struct quota_model *q = workload_cache_model(f->cache);
 	const struct admission_decisions *d;
 
 	(void)workload_cache_settle(f->cache, f->now);
 	d = admission_cycle_run(f->cycle, f->now);
 	for (size_t i = 0; i < d->n; i++) {
 		const struct workload *w = q->workloads.v[d->v[i].workload];
-		struct conditions_events events = { NULL, 0, 0 };
+		struct workload_status_events events = { NULL, 0, 0 };
 
-		conditions_decide(workload_cache_edit(f->cache, w), q, &d->v[i], f->now, &events);
+		workload_status_decide(workload_cache_edit(f->cache, w), q, &d->v[i], f->now,
+				       &events);
 		(void)workload_cache_commit(f->cache, w);
 		vec_finish(&events);
 	}
@@ -224,7 +226,7 @@ const char *workload_cache_fixture_reason(const struct workload_cache_fixture *f
 	const struct condition *c;
 
 	assert_non_null(w);
-	c = conditions_find(workload_cache_status(f->cache, w), type);
+	c = workload_status_condition(workload_cache_status(f->cache, w), type);
 	return c == NULL ? "" : c->reason;
 }
 

@@ -91,7 +91,7 @@ static void check_decisions(const struct workload_simulation *s, const struct jd
 	compare("decisions", want.p, got.p);
 }
 
-static void list(const struct quota *q, const struct cluster_queue *queue, bool heap,
+static void list(const struct quota_model *q, const struct cluster_queue *queue, bool heap,
 		 struct strbuf *out)
 {
 	size_t n;
@@ -105,7 +105,7 @@ static void list(const struct quota *q, const struct cluster_queue *queue, bool 
 
 static void check_queues(const struct workload_simulation *s, const struct jdoc *expect)
 {
-	const struct quota *q = forest_model(workload_simulation_forest(s));
+	const struct quota_model *q = forest_model(workload_simulation_forest(s));
 	size_t n;
 	const struct quota_node **nodes = quota_lists_nodes(q, &n);
 
@@ -141,18 +141,19 @@ static void check_shares(const struct workload_simulation *s, const struct jdoc 
 
 static void check_statuses(const struct workload_simulation *s, const struct jdoc *expect)
 {
-	const struct quota *q = forest_model(workload_simulation_forest(s));
+	const struct quota_model *q = forest_model(workload_simulation_forest(s));
 
 	for (const struct jdoc *e = jdoc_first(expect); e != NULL; e = jdoc_next(e)) {
 		const struct workload *w = quota_workload_find(q, str_of(jdoc_key(e)));
 		CLEANUP(strbuf_finish) struct strbuf got = STRBUF_INIT;
-		const struct conditions *c;
+		const struct workload_status *status;
 
 		assert_non_null(w);
-		c = workload_simulation_status(s, w);
-		for (size_t i = 0; i < c->list.n; i++) {
-			strbuf_printf(&got, "%s%s=%s/%s", i == 0 ? "" : ", ", c->list.v[i].type,
-				      c->list.v[i].status, c->list.v[i].reason);
+		status = workload_simulation_status(s, w);
+		for (size_t i = 0; i < status->conditions.n; i++) {
+			strbuf_printf(&got, "%s%s=%s/%s", i == 0 ? "" : ", ",
+				      status->conditions.v[i].type, status->conditions.v[i].status,
+				      status->conditions.v[i].reason);
 		}
 		compare(jdoc_key(e), jdoc_str_or(e, "?"), got.p);
 	}

@@ -3,7 +3,7 @@
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
-#include "scheduler/workloads/model/quota.h"
+#include "scheduler/workloads/model/quota_model.h"
 #include "sim/sim_world.h"
 
 static void trace_tasks(struct sim_world *w, const struct cluster *c)
@@ -62,7 +62,7 @@ void sim_model_dump_pods(struct sim_world *w, const struct cluster *c)
 	}
 }
 
-void sim_model_dump_quota(struct sim_world *w, const struct quota *q)
+void sim_model_dump_quota(struct sim_world *w, const struct quota_model *q)
 {
 	static const char *const places[] = { "nowhere", "heap", "inadmissible", "in flight" };
 

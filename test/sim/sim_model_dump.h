@@ -3,12 +3,12 @@
 #define TEST_SIM_SIM_MODEL_DUMP_H
 
 struct cluster;
-struct quota;
+struct quota_model;
 struct sim_world;
 
 /* Tasks, queues and nodes of the engine for pods. */
 void sim_model_dump_pods(struct sim_world *w, const struct cluster *c);
 /* Workloads of the Workload engine. */
-void sim_model_dump_quota(struct sim_world *w, const struct quota *q);
+void sim_model_dump_quota(struct sim_world *w, const struct quota_model *q);
 
 #endif

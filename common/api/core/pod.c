@@ -10,16 +10,17 @@ static const struct field toleration_rows[] = {
 const struct field_table pod_toleration_fields =
 	FIELD_TABLE(struct api_toleration, toleration_rows);
 
-static const struct field node_req_rows[] = {
-	F_STR(struct api_node_req, key, "key"),
-	F_STR(struct api_node_req, operator_, "operator"),
-	F_STRS(struct api_node_req, values, "values"),
+static const struct field node_requirement_rows[] = {
+	F_STR(struct api_node_requirement, key, "key"),
+	F_STR(struct api_node_requirement, operator_, "operator"),
+	F_STRS(struct api_node_requirement, values, "values"),
 };
-static const struct field_table node_req_fields = FIELD_TABLE(struct api_node_req, node_req_rows);
+static const struct field_table node_requirement_fields =
+	FIELD_TABLE(struct api_node_requirement, node_requirement_rows);
 
 static const struct field node_term_rows[] = {
-	F_LIST(struct api_node_term, expressions, "matchExpressions", node_req_fields),
-	F_LIST(struct api_node_term, fields, "matchFields", node_req_fields),
+	F_LIST(struct api_node_term, expressions, "matchExpressions", node_requirement_fields),
+	F_LIST(struct api_node_term, fields, "matchFields", node_requirement_fields),
 };
 static const struct field_table node_term_fields =
 	FIELD_TABLE(struct api_node_term, node_term_rows);
@@ -118,13 +119,13 @@ static const struct field spread_rows[] = {
 };
 static const struct field_table spread_fields = FIELD_TABLE(struct api_spread, spread_rows);
 
-static const struct field pod_claim_rows[] = {
-	F_STR(struct api_pod_claim, name, "name"),
-	F_STR(struct api_pod_claim, claim_name, "resourceClaimName"),
-	F_STR(struct api_pod_claim, template_name, "resourceClaimTemplateName"),
+static const struct field pod_resource_claim_rows[] = {
+	F_STR(struct api_pod_resource_claim, name, "name"),
+	F_STR(struct api_pod_resource_claim, claim_name, "resourceClaimName"),
+	F_STR(struct api_pod_resource_claim, template_name, "resourceClaimTemplateName"),
 };
-static const struct field_table pod_claim_fields =
-	FIELD_TABLE(struct api_pod_claim, pod_claim_rows);
+static const struct field_table pod_resource_claim_fields =
+	FIELD_TABLE(struct api_pod_resource_claim, pod_resource_claim_rows);
 
 static const struct field spec_rows[] = {
 	F_OBJ_PTR(struct api_pod_spec, affinity, "affinity", affinity_fields),
@@ -137,7 +138,7 @@ static const struct field spec_rows[] = {
 	F_STR(struct api_pod_spec, preemption_policy, "preemptionPolicy"),
 	F_I32_OPT(struct api_pod_spec, priority, "priority"),
 	F_STR(struct api_pod_spec, priority_class_name, "priorityClassName"),
-	F_LIST(struct api_pod_spec, claims, "resourceClaims", pod_claim_fields),
+	F_LIST(struct api_pod_spec, claims, "resourceClaims", pod_resource_claim_fields),
 	F_OBJ_PTR(struct api_pod_spec, resources, "resources", resources_fields),
 	F_STR(struct api_pod_spec, restart_policy, "restartPolicy"),
 	F_STR(struct api_pod_spec, runtime_class_name, "runtimeClassName"),

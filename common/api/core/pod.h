@@ -11,13 +11,13 @@ struct api_toleration {
 	int64_t seconds; /* FIELD_NO_I64 */
 };
 
-struct api_node_req { /* matchExpressions, matchFields */
+struct api_node_requirement { /* matchExpressions, matchFields */
 	const char *key, *operator_;
 	struct field_strs values;
 };
 struct api_node_term {
-	struct FIELD_LIST(struct api_node_req) expressions;
-	struct FIELD_LIST(struct api_node_req) fields;
+	struct FIELD_LIST(struct api_node_requirement) expressions;
+	struct FIELD_LIST(struct api_node_requirement) fields;
 };
 struct api_node_selector {
 	struct FIELD_LIST(struct api_node_term) terms;
@@ -72,7 +72,7 @@ struct api_spread { /* topologySpreadConstraints */
 	const char *topology_key, *when_unsatisfiable;
 	int32_t max_skew;
 };
-struct api_pod_claim { /* resourceClaims */
+struct api_pod_resource_claim { /* resourceClaims */
 	const char *name, *claim_name, *template_name;
 };
 
@@ -90,7 +90,7 @@ struct api_pod_spec {
 	struct FIELD_LIST(struct api_gate) gates;
 	struct FIELD_LIST(struct api_spread) spread;
 	struct FIELD_LIST(struct api_volume) volumes;
-	struct FIELD_LIST(struct api_pod_claim) claims;
+	struct FIELD_LIST(struct api_pod_resource_claim) claims;
 };
 
 struct api_pod_template {

@@ -95,7 +95,7 @@ struct api_flavor_usages FIELD_LIST(struct api_flavor_usage);
 /* Members that ClusterQueues and LocalQueues have in their status. */
 struct api_queue_totals {
 	int32_t pending, reserving, admitted; /* Workloads; FIELD_NO_I32 */
-	struct api_flavor_usages reservation, usage;
+	struct api_flavor_usages flavors_reservation, flavors_usage;
 };
 struct api_cluster_queue_status {
 	struct api_conditions conditions;

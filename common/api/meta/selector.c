@@ -9,16 +9,17 @@
 #include "enc/decode.h"
 #include "enc/json/jdoc.h"
 
-static const struct field label_req_rows[] = {
-	F_STR(struct api_label_req, key, "key"),
-	F_STR(struct api_label_req, operator_, "operator"),
-	F_STRS(struct api_label_req, values, "values"),
+static const struct field label_requirement_rows[] = {
+	F_STR(struct api_label_requirement, key, "key"),
+	F_STR(struct api_label_requirement, operator_, "operator"),
+	F_STRS(struct api_label_requirement, values, "values"),
 };
-static const struct field_table label_req_fields =
-	FIELD_TABLE(struct api_label_req, label_req_rows);
+static const struct field_table label_requirement_fields =
+	FIELD_TABLE(struct api_label_requirement, label_requirement_rows);
 
 static const struct field selector_rows[] = {
-	F_LIST(struct api_label_selector, match_expressions, "matchExpressions", label_req_fields),
+	F_LIST(struct api_label_selector, match_expressions, "matchExpressions",
+	       label_requirement_fields),
 	F_MAP(struct api_label_selector, match_labels, "matchLabels"),
 };
 const struct field_table selector_fields = FIELD_TABLE(struct api_label_selector, selector_rows);
@@ -27,7 +28,7 @@ struct parser {
 	struct str rest;
 	struct arena *arena;
 	struct err *err;
-	struct selector_req *reqs;
+	struct selector_requirement *requirements;
 	size_t n;
 };
 
@@ -69,13 +70,13 @@ static int bad(struct parser *p, const char *what, struct str word)
 		       word.len > 100 ? 100 : (int)word.len, word.p);
 }
 
-static int add_req(struct parser *p, struct selector_req req)
+static int add_requirement(struct parser *p, struct selector_requirement requirement)
 {
-	if (p->n == SELECTOR_MAX_REQS) {
+	if (p->n == SELECTOR_MAX_REQUIREMENTS) {
 		return err_set(p->err, ERR_INVALID, "selector: more than %d requirements",
-			       SELECTOR_MAX_REQS);
+			       SELECTOR_MAX_REQUIREMENTS);
 	}
-	p->reqs[p->n++] = req;
+	p->requirements[p->n++] = requirement;
 	return 0;
 }
 
@@ -112,7 +113,8 @@ static int start(struct parser *p)
 		return err_set(p->err, ERR_INVALID, "selector: more than %d bytes",
 			       SELECTOR_MAX_BYTES);
 	}
-	p->reqs = arena_alloc(p->arena, count_items(p->rest, SELECTOR_MAX_REQS) * sizeof(*p->reqs));
+	p->requirements = arena_alloc(p->arena, count_items(p->rest, SELECTOR_MAX_REQUIREMENTS) *
+							sizeof(*p->requirements));
 	return 0;
 }
 
@@ -147,33 +149,34 @@ static int parse_set(struct parser *p, struct field_strs *ret)
 }
 
 /* After a key: one of = == != > < with its value. */
-static int parse_compare(struct parser *p, struct selector_req *req)
+static int parse_compare(struct parser *p, struct selector_requirement *requirement)
 {
 	struct str value;
 	int64_t n;
 
 	if (eat(p, "==") || eat(p, "=")) {
-		req->op = SELECTOR_IN;
+		requirement->op = SELECTOR_IN;
 	} else if (eat(p, "!=")) {
-		req->op = SELECTOR_NOT_IN;
+		requirement->op = SELECTOR_NOT_IN;
 	} else if (eat(p, ">")) {
-		req->op = SELECTOR_GT;
+		requirement->op = SELECTOR_GT;
 	} else if (eat(p, "<")) {
-		req->op = SELECTOR_LT;
+		requirement->op = SELECTOR_LT;
 	} else {
 		return bad(p, "operator expected before", p->rest);
 	}
 	value = eat_word(p);
-	if ((req->op == SELECTOR_GT || req->op == SELECTOR_LT) && !str_to_i64(value, &n)) {
+	if ((requirement->op == SELECTOR_GT || requirement->op == SELECTOR_LT) &&
+	    !str_to_i64(value, &n)) {
 		return bad(p, "not an integer", value);
 	}
-	req->values = one_value(p, value);
+	requirement->values = one_value(p, value);
 	return check_value(p, value);
 }
 
 static int parse_requirement(struct parser *p)
 {
-	struct selector_req req = { .op = SELECTOR_EXISTS };
+	struct selector_requirement requirement = { .op = SELECTOR_EXISTS };
 	bool negated = eat(p, "!");
 	struct str key = eat_word(p), before, word;
 	int r = 0;
@@ -181,22 +184,22 @@ static int parse_requirement(struct parser *p)
 	if (!validate_is_qualified_name(key)) {
 		return bad(p, "invalid key", key);
 	}
-	req.key = arena_dup_n(p->arena, key.p, key.len);
+	requirement.key = arena_dup_n(p->arena, key.p, key.len);
 	skip_blanks(p);
 	if (negated) {
-		req.op = SELECTOR_NOT_EXISTS;
+		requirement.op = SELECTOR_NOT_EXISTS;
 	} else if (p->rest.len > 0 && p->rest.p[0] != ',') {
 		before = p->rest;
 		word = eat_word(p);
 		if (str_eq_c(word, "in") || str_eq_c(word, "notin")) {
-			req.op = word.len == 2 ? SELECTOR_IN : SELECTOR_NOT_IN;
-			r = parse_set(p, &req.values);
+			requirement.op = word.len == 2 ? SELECTOR_IN : SELECTOR_NOT_IN;
+			r = parse_set(p, &requirement.values);
 		} else {
 			p->rest = before;
-			r = parse_compare(p, &req);
+			r = parse_compare(p, &requirement);
 		}
 	}
-	return r < 0 ? r : add_req(p, req);
+	return r < 0 ? r : add_requirement(p, requirement);
 }
 
 int selector_parse_labels(struct str text, struct arena *arena, struct selector *ret,
@@ -226,14 +229,14 @@ int selector_parse_labels(struct str text, struct arena *arena, struct selector 
 			return bad(&p, "nothing after", STR_LIT(","));
 		}
 	}
-	*ret = (struct selector){ p.reqs, p.n, false };
+	*ret = (struct selector){ p.requirements, p.n, false };
 	return 0;
 }
 
 /* One term of a field selector; a backslash escapes , = and itself. */
 static int parse_field(struct parser *p)
 {
-	struct selector_req req = { .op = SELECTOR_IN };
+	struct selector_requirement requirement = { .op = SELECTOR_IN };
 	char *out = arena_alloc(p->arena, p->rest.len + 1), *value = NULL;
 	size_t i = 0, n = 0;
 
@@ -248,7 +251,7 @@ static int parse_field(struct parser *p)
 			out[n++] = next;
 			i++;
 		} else if (value == NULL && (c == '=' || (c == '!' && next == '='))) {
-			req.op = c == '=' ? SELECTOR_IN : SELECTOR_NOT_IN;
+			requirement.op = c == '=' ? SELECTOR_IN : SELECTOR_NOT_IN;
 			i += next == '=';
 			out[n++] = '\0';
 			value = out + n;
@@ -261,9 +264,9 @@ static int parse_field(struct parser *p)
 		return bad(p, "field=value expected, not", (struct str){ p->rest.p, i });
 	}
 	p->rest = (struct str){ p->rest.p + i, p->rest.len - i };
-	req.key = out;
-	req.values = one_value(p, str_of(value));
-	return add_req(p, req);
+	requirement.key = out;
+	requirement.values = one_value(p, str_of(value));
+	return add_requirement(p, requirement);
 }
 
 int selector_parse_fields(struct str text, struct arena *arena, struct selector *ret,
@@ -285,7 +288,7 @@ int selector_parse_fields(struct str text, struct arena *arena, struct selector 
 			return r;
 		}
 	}
-	*ret = (struct selector){ p.reqs, p.n, false };
+	*ret = (struct selector){ p.requirements, p.n, false };
 	return 0;
 }
 
@@ -310,18 +313,18 @@ static int expression_op(const char *name, enum selector_op *ret)
 	return -ERR_INVALID;
 }
 
-static int add_expression(struct parser *p, const struct api_label_req *e)
+static int add_expression(struct parser *p, const struct api_label_requirement *e)
 {
-	struct selector_req req = { .key = e->key, .values = e->values };
+	struct selector_requirement requirement = { .key = e->key, .values = e->values };
 	bool wants_values;
 
-	if (expression_op(e->operator_, &req.op) < 0) {
+	if (expression_op(e->operator_, &requirement.op) < 0) {
 		return bad(p, "unknown operator", str_of(e->operator_ == NULL ? "" : e->operator_));
 	}
 	if (!validate_is_qualified_name(str_of(e->key))) {
 		return bad(p, "invalid key", str_of(e->key == NULL ? "" : e->key));
 	}
-	wants_values = req.op == SELECTOR_IN || req.op == SELECTOR_NOT_IN;
+	wants_values = requirement.op == SELECTOR_IN || requirement.op == SELECTOR_NOT_IN;
 	if (wants_values != (e->values.n > 0)) {
 		return bad(p, wants_values ? "values needed for" : "no values allowed for",
 			   str_of(e->key));
@@ -330,23 +333,23 @@ static int add_expression(struct parser *p, const struct api_label_req *e)
 		return err_set(p->err, ERR_INVALID, "selector: more than %d values",
 			       SELECTOR_MAX_VALUES);
 	}
-	return add_req(p, req);
+	return add_requirement(p, requirement);
 }
 
-int selector_of_labels(const struct api_label_selector *ls, struct arena *arena,
-		       struct selector *ret, struct err *err)
+int selector_from_struct(const struct api_label_selector *ls, struct arena *arena,
+			 struct selector *ret, struct err *err)
 {
 	struct parser p = { .arena = arena, .err = err };
 	size_t room;
 	int r = 0;
 
 	if (ls == NULL) {
-		*ret = (struct selector){ .nothing = true };
+		*ret = (struct selector){ .matches_none = true };
 		return 0;
 	}
 	room = ls->match_labels.n + ls->match_expressions.n;
-	room = room > SELECTOR_MAX_REQS ? SELECTOR_MAX_REQS : room;
-	p.reqs = arena_alloc(arena, room * sizeof(*p.reqs));
+	room = room > SELECTOR_MAX_REQUIREMENTS ? SELECTOR_MAX_REQUIREMENTS : room;
+	p.requirements = arena_alloc(arena, room * sizeof(*p.requirements));
 	for (size_t i = 0; i < ls->match_labels.n && r == 0; i++) {
 		const struct field_pair *l = &ls->match_labels.v[i];
 
@@ -355,15 +358,16 @@ int selector_of_labels(const struct api_label_selector *ls, struct arena *arena,
 		}
 		r = check_value(&p, str_of(l->value));
 		if (r == 0) {
-			r = add_req(&p, (struct selector_req){ l->key, SELECTOR_IN,
-							       one_value(&p, str_of(l->value)) });
+			r = add_requirement(
+				&p, (struct selector_requirement){
+					    l->key, SELECTOR_IN, one_value(&p, str_of(l->value)) });
 		}
 	}
 	for (size_t i = 0; i < ls->match_expressions.n && r == 0; i++) {
 		r = add_expression(&p, &ls->match_expressions.v[i]);
 	}
 	if (r == 0) {
-		*ret = (struct selector){ p.reqs, p.n, false };
+		*ret = (struct selector){ p.requirements, p.n, false };
 	}
 	return r;
 }
@@ -378,31 +382,31 @@ static bool has_value(const struct field_strs *values, const char *value)
 	return false;
 }
 
-static bool compares(const struct selector_req *req, const char *value)
+static bool compares(const struct selector_requirement *requirement, const char *value)
 {
 	int64_t is, bound;
 
-	if (value == NULL || req->values.n != 1 || !str_to_i64(str_of(value), &is) ||
-	    !str_to_i64(str_of(req->values.v[0]), &bound)) {
+	if (value == NULL || requirement->values.n != 1 || !str_to_i64(str_of(value), &is) ||
+	    !str_to_i64(str_of(requirement->values.v[0]), &bound)) {
 		return false;
 	}
-	return req->op == SELECTOR_GT ? is > bound : is < bound;
+	return requirement->op == SELECTOR_GT ? is > bound : is < bound;
 }
 
-static bool holds(const struct selector_req *req, const char *value)
+static bool holds(const struct selector_requirement *requirement, const char *value)
 {
-	switch (req->op) {
+	switch (requirement->op) {
 	case SELECTOR_IN:
-		return value != NULL && has_value(&req->values, value);
+		return value != NULL && has_value(&requirement->values, value);
 	case SELECTOR_NOT_IN:
-		return value == NULL || !has_value(&req->values, value);
+		return value == NULL || !has_value(&requirement->values, value);
 	case SELECTOR_EXISTS:
 		return value != NULL;
 	case SELECTOR_NOT_EXISTS:
 		return value == NULL;
 	case SELECTOR_GT:
 	case SELECTOR_LT:
-		return compares(req, value);
+		return compares(requirement, value);
 	}
 	return false;
 }
@@ -412,12 +416,13 @@ static const char *get_label(const void *ctx, const char *key)
 	return field_map_get(ctx, key);
 }
 
-int selector_read(const struct jdoc *d, struct arena *arena, struct selector *ret, struct err *err)
+int selector_from_json(const struct jdoc *d, struct arena *arena, struct selector *ret,
+		       struct err *err)
 {
 	struct api_label_selector *ls = arena_zero(arena, 1, sizeof(*ls));
 	int r = decode_jdoc(&selector_fields, d, ls, arena, err);
 
-	return r < 0 ? r : selector_of_labels(ls, arena, ret, err);
+	return r < 0 ? r : selector_from_struct(ls, arena, ret, err);
 }
 
 bool selector_match(const struct selector *s, const struct field_map *labels)
@@ -427,11 +432,11 @@ bool selector_match(const struct selector *s, const struct field_map *labels)
 
 bool selector_match_with(const struct selector *s, selector_get_fn get, const void *ctx)
 {
-	if (s->nothing) {
+	if (s->matches_none) {
 		return false;
 	}
 	for (size_t i = 0; i < s->n; i++) {
-		if (!holds(&s->reqs[i], get(ctx, s->reqs[i].key))) {
+		if (!holds(&s->requirements[i], get(ctx, s->requirements[i].key))) {
 			return false;
 		}
 	}

@@ -45,7 +45,7 @@ static const char *mismatch(const struct flavor *f, const struct podset *p, stru
 		       : "its pods have a node selector or affinity for other labels";
 }
 
-int64_t dry_run_asked(const struct quota *q, const struct workload *w, uint32_t flavor,
+int64_t dry_run_asked(const struct quota_model *q, const struct workload *w, uint32_t flavor,
 		      uint32_t resource, struct arena *arena, const char **ret_why)
 {
 	const char *why = NULL;

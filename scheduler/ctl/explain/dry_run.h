@@ -17,7 +17,7 @@ void dry_run_workload(const struct dry_run *t, struct workload *w, uint32_t node
 		      struct entry *ret);
 /* The request of the workload for a resource, over the pod sets that may run on the flavor.
  * *ret_why: NULL, or the reason why none of them may; in the arena. */
-int64_t dry_run_asked(const struct quota *q, const struct workload *w, uint32_t flavor,
+int64_t dry_run_asked(const struct quota_model *q, const struct workload *w, uint32_t flavor,
 		      uint32_t resource, struct arena *arena, const char **ret_why);
 
 #endif

@@ -49,7 +49,7 @@ static const char *by_share(const struct victims_request *r, const struct passed
 static const char *describe(const struct victims_request *r, const struct workload *w,
 			    const struct passed_over *p, struct arena *arena)
 {
-	const struct quota *q = forest_model(r->forest);
+	const struct quota_model *q = forest_model(r->forest);
 
 	switch (p->rule) {
 	case PASSED_OVER_NOT:
@@ -134,7 +134,7 @@ static int by_order(const void *a, const void *b)
 void preemption_targets_find(const struct victims_request *request, const struct victims *victims,
 			     struct arena *arena, struct preemption_targets *out)
 {
-	const struct quota *q = forest_model(request->forest);
+	const struct quota_model *q = forest_model(request->forest);
 	struct victims_request r = *request;
 	struct victims ignored;
 

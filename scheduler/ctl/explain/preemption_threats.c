@@ -79,7 +79,7 @@ static uint32_t find_nominal(const struct finding *x, uint32_t other)
  * none. */
 static const char *unused(const struct finding *x, uint32_t node)
 {
-	const struct quota *q = forest_model(x->f);
+	const struct quota_model *q = forest_model(x->f);
 	const char *text = NULL;
 
 	for (size_t i = 0; i < x->w->holding.usage.n; i++) {

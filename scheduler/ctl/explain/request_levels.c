@@ -50,7 +50,7 @@ static struct request_level describe(const struct forest *f, uint32_t node,
 static const char *find_shortage(const struct forest *f, const struct request_level *l,
 				 int64_t left, struct arena *arena)
 {
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 	const char *resource = quota_resource_name(q, q->pairs.v[l->pair].resource);
 	char shortage[ASSIGN_REASON_AMOUNT_MAX];
 

@@ -16,9 +16,9 @@
 #include "scheduler/workloads/cycle/nofit_reason.h"
 #include "scheduler/workloads/model/quota_store.h"
 #include "scheduler/workloads/pending/pending.h"
-#include "scheduler/workloads/status/conditions.h"
+#include "scheduler/workloads/status/workload_status.h"
 
-static const struct quota *world(const struct workload_explanation *x)
+static const struct quota_model *model_of(const struct workload_explanation *x)
 {
 	return forest_model(x->forest);
 }
@@ -40,12 +40,12 @@ static void find_queues(struct workload_explanation *x)
 	if (x->w->object.local_queue != NULL && x->w->object.local_queue[0] != '\0') {
 		x->local = arena_printf(x->arena, "%s/%s", x->w->object.namespace_,
 					x->w->object.local_queue);
-		local = quota_local_find(world(x), str_of(x->local));
+		local = quota_local_find(model_of(x), str_of(x->local));
 	}
 	if (x->w->holding.node != MODEL_NONE) {
-		x->queue = world(x)->nodes.v[x->w->holding.node];
+		x->queue = model_of(x)->nodes.v[x->w->holding.node];
 	} else if (local != NULL) {
-		x->queue = quota_queue_find(world(x), str_of(local->queue));
+		x->queue = quota_queue_find(model_of(x), str_of(local->queue));
 	}
 	if (x->queue != NULL && !x->queue->exists) {
 		x->queue = NULL;
@@ -60,7 +60,7 @@ static void find_place(struct workload_explanation *x)
 	if (x->w->pending.where == QUOTA_NOWHERE || x->queue == NULL) {
 		return;
 	}
-	v = quota_lists_pending(world(x), x->queue->queue, &n);
+	v = quota_lists_pending(model_of(x), x->queue->queue, &n);
 	x->place.of = n;
 	for (size_t i = 0; i < n; i++) {
 		bool same = str_streq(v[i]->object.namespace_, x->w->object.namespace_) &&
@@ -90,7 +90,7 @@ static void find_gates(struct workload_explanation *x, const struct jdoc *object
 
 	if (by != NULL && by[0] != '\0') {
 		o.name = arena_dup(x->arena, by);
-		o.message = world(x)->options.admission_gates
+		o.message = model_of(x)->options.admission_gates
 				    ? "it is not queued while it has this annotation"
 				    : "no effect: its feature gate is off";
 		add_obstacle(x, o);
@@ -106,7 +106,7 @@ static void find_gates(struct workload_explanation *x, const struct jdoc *object
 				str_streq(x->status->gates.v[i].name, o.name);
 		}
 		o.state = open ? "Open" : "Closed";
-		o.message = !world(x)->options.preemption_gates
+		o.message = !model_of(x)->options.preemption_gates
 				    ? "no effect: its feature gate is off"
 			    : open ? ""
 				   : "it can be admitted when it fits, but cannot preempt";
@@ -117,9 +117,9 @@ static void find_gates(struct workload_explanation *x, const struct jdoc *object
 static void find_checks(struct workload_explanation *x)
 {
 	for (size_t i = 0; i < x->status->checks.n; i++) {
-		const struct conditions_check *c = &x->status->checks.v[i];
+		const struct workload_status_check *c = &x->status->checks.v[i];
 		struct quota_obstacle o = { "AdmissionCheck", c->name,
-					    conditions_check_name(c->state), c->message };
+					    workload_status_check_name(c->state), c->message };
 
 		add_obstacle(x, o);
 	}
@@ -141,7 +141,7 @@ static void add_mismatch(struct workload_explanation *x, uint32_t flavor, const 
 
 static void add_pair(struct workload_explanation *x, uint32_t flavor, uint32_t resource)
 {
-	uint32_t pair = quota_pair_find(world(x), flavor, resource);
+	uint32_t pair = quota_pair_find(model_of(x), flavor, resource);
 	struct quota_amount asked = { .id = pair };
 	const char *why = NULL;
 
@@ -157,7 +157,7 @@ static void add_pair(struct workload_explanation *x, uint32_t flavor, uint32_t r
 		asked.value = quota_amounts_get(&x->entry.assignment.usage, pair);
 		if (asked.value == 0) {
 			asked.value =
-				dry_run_asked(world(x), x->w, flavor, resource, x->arena, &why);
+				dry_run_asked(model_of(x), x->w, flavor, resource, x->arena, &why);
 		}
 		if (why != NULL) {
 			add_mismatch(x, flavor, why);
@@ -235,7 +235,7 @@ static const char *checks_not_ready(const struct workload_explanation *x)
 	const char *names = NULL;
 
 	for (size_t i = 0; i < x->status->checks.n; i++) {
-		const struct conditions_check *c = &x->status->checks.v[i];
+		const struct workload_status_check *c = &x->status->checks.v[i];
 
 		if (c->state != QUOTA_CHECK_READY) {
 			names = arena_printf(x->arena, "%s%s%s", names == NULL ? "" : names,
@@ -247,7 +247,7 @@ static const char *checks_not_ready(const struct workload_explanation *x)
 
 static void decide_holder(struct workload_explanation *x)
 {
-	const struct condition *c = conditions_find(x->status, KUEUE_EVICTED);
+	const struct condition *c = workload_status_condition(x->status, KUEUE_EVICTED);
 	const char *checks = checks_not_ready(x);
 
 	if (x->w->flags.evicted && c != NULL) {
@@ -258,7 +258,7 @@ static void decide_holder(struct workload_explanation *x)
 					 time_text(x, c->at), c->reason));
 		return;
 	}
-	c = conditions_find(x->status, KUEUE_ADMITTED);
+	c = workload_status_condition(x->status, KUEUE_ADMITTED);
 	if (x->w->flags.admitted && c != NULL) {
 		set_verdict(
 			x, "Admitted",
@@ -292,7 +292,7 @@ static size_t count_new_victims(const struct workload_explanation *x)
 	size_t n = 0;
 
 	for (size_t i = 0; i < x->entry.victims.n; i++) {
-		n += !world(x)->workloads.v[x->entry.victims.v[i].workload]->flags.evicted;
+		n += !model_of(x)->workloads.v[x->entry.victims.v[i].workload]->flags.evicted;
 	}
 	return n;
 }
@@ -345,7 +345,7 @@ static void decide_dry_run(struct workload_explanation *x)
 static void decide_waiting(struct workload_explanation *x, int64_t now)
 {
 	CLEANUP(strbuf_finish) struct strbuf why = STRBUF_INIT;
-	const char *reason = waiting_reason_outside(world(x), x->w, &why);
+	const char *reason = waiting_reason_outside(model_of(x), x->w, &why);
 
 	if (reason == NULL && x->queue != NULL) {
 		reason = waiting_reason_inactive(x->forest, x->queue, &why);
@@ -365,12 +365,12 @@ static void decide_waiting(struct workload_explanation *x, int64_t now)
 static bool is_lost(const struct workload_explanation *x)
 {
 	return x->w->holding.node == MODEL_NONE && x->status->has_admission &&
-	       conditions_is_true(x->status, KUEUE_QUOTA_RESERVED);
+	       workload_status_is_true(x->status, KUEUE_QUOTA_RESERVED);
 }
 
 static void decide(struct workload_explanation *x, int64_t now)
 {
-	const struct condition *c = conditions_find(x->status, KUEUE_FINISHED);
+	const struct condition *c = workload_status_condition(x->status, KUEUE_FINISHED);
 
 	if (x->w->flags.finished && c != NULL) {
 		set_verdict(x, "Finished",

@@ -26,7 +26,7 @@ struct quota_mismatch { /* a flavor that its pods cannot run on */
 struct workload_explanation {
 	const struct forest *forest;
 	const struct workload *w;
-	const struct conditions *status;
+	const struct workload_status *status;
 	const char *verdict, *reason; /* a sentence, and the API's reason for it */
 	const char *local;            /* "namespace/name" of its LocalQueue; NULL: it names none */
 	const struct quota_node *queue; /* its ClusterQueue; NULL: none that is known */

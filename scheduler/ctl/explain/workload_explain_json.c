@@ -5,7 +5,7 @@
 #include "scheduler/ctl/sim/workload_step.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-static const struct quota *world(const struct workload_explanation *x)
+static const struct quota_model *model_of(const struct workload_explanation *x)
 {
 	return forest_model(x->forest);
 }
@@ -19,7 +19,7 @@ static void write_amount(struct json_out *o, const char *key, const char *resour
 	}
 }
 
-static void write_usage(const struct quota *q, const struct workload *w, struct json_out *o)
+static void write_usage(const struct quota_model *q, const struct workload *w, struct json_out *o)
 {
 	json_out_key(o, "holds");
 	json_out_array(o);
@@ -66,12 +66,12 @@ static void write_obstacles(const struct workload_explanation *x, struct json_ou
 static void write_level(const struct workload_explanation *x, const struct request_level *l,
 			struct json_out *o)
 {
-	const struct quota_node *n = world(x)->nodes.v[l->node];
-	struct flavor_resource pair = world(x)->pairs.v[l->pair];
-	const char *resource = quota_resource_name(world(x), pair.resource);
+	const struct quota_node *n = model_of(x)->nodes.v[l->node];
+	struct flavor_resource pair = model_of(x)->pairs.v[l->pair];
+	const char *resource = quota_resource_name(model_of(x), pair.resource);
 
 	json_out_object(o);
-	json_out_kv(o, "flavor", world(x)->flavors.v[pair.flavor]->name);
+	json_out_kv(o, "flavor", model_of(x)->flavors.v[pair.flavor]->name);
 	json_out_kv(o, "resource", resource);
 	json_out_kv(o, "kind", n->is_queue ? "ClusterQueue" : "Cohort");
 	json_out_kv(o, "name", n->name);
@@ -105,7 +105,7 @@ static void write_levels(const struct workload_explanation *x, struct json_out *
 	json_out_array(o);
 	for (size_t i = 0; i < x->mismatches.n; i++) {
 		json_out_object(o);
-		json_out_kv(o, "flavor", world(x)->flavors.v[x->mismatches.v[i].flavor]->name);
+		json_out_kv(o, "flavor", model_of(x)->flavors.v[x->mismatches.v[i].flavor]->name);
 		json_out_kv(o, "message", x->mismatches.v[i].why);
 		json_out_object_end(o);
 	}
@@ -123,13 +123,13 @@ static void write_target(const struct workload_explanation *x, const struct pree
 
 	json_out_object(o);
 	json_out_kv(o, "workload", w->key);
-	json_out_kv(o, "clusterQueue", world(x)->nodes.v[w->holding.node]->name);
+	json_out_kv(o, "clusterQueue", model_of(x)->nodes.v[w->holding.node]->name);
 	json_out_kv_int(o, "priority", t->order.priority);
 	if (w->flags.reserved_at != MODEL_TIME_NONE) {
 		clock_format_time(w->flags.reserved_at, since);
 		json_out_kv(o, "quotaReservedSince", since);
 	}
-	write_usage(world(x), w, o);
+	write_usage(model_of(x), w, o);
 	json_out_kv(o, "preemption", states[t->state]);
 	json_out_kv_bool(o, "ongoing", w->flags.evicted);
 	json_out_kv(o, t->state == QUOTA_TARGET_VICTIM ? "reason" : "message", t->text);
@@ -154,7 +154,7 @@ static void write_threats(const struct workload_explanation *x, struct json_out 
 		const struct quota_threat *t = &x->threats.v[i];
 
 		json_out_object(o);
-		json_out_kv(o, "clusterQueue", world(x)->nodes.v[t->node]->name);
+		json_out_kv(o, "clusterQueue", model_of(x)->nodes.v[t->node]->name);
 		json_out_kv_bool(o, "may", t->may);
 		json_out_kv(o, "message", t->text);
 		json_out_object_end(o);
@@ -179,11 +179,11 @@ void workload_explain_json_write(const struct workload_explanation *x, struct st
 	json_out_kv(&o, "clusterQueue", x->queue == NULL ? NULL : x->queue->name);
 	write_place("inClusterQueue", x->place, &o);
 	write_place("inLocalQueue", x->local_place, &o);
-	json_out_kv_int(&o, "priority", workload_priority(world(x), x->w));
+	json_out_kv_int(&o, "priority", workload_priority(model_of(x), x->w));
 	write_obstacles(x, &o);
 	write_levels(x, &o);
 	if (x->holds) {
-		write_usage(world(x), x->w, &o);
+		write_usage(model_of(x), x->w, &o);
 		write_threats(x, &o);
 	} else {
 		write_targets(x, &o);

@@ -12,7 +12,7 @@
 #include "scheduler/workloads/forest/amount.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-static const struct quota *world(const struct workload_explanation *x)
+static const struct quota_model *model_of(const struct workload_explanation *x)
 {
 	return forest_model(x->forest);
 }
@@ -53,14 +53,15 @@ static void describe_given(const struct workload_explanation *x, const struct as
 		}
 		for (size_t k = 0; k < a->podsets[i].nflavors; k++) {
 			const struct assigned_flavor *f = &a->podsets[i].flavors[k];
-			const char *resource = quota_resource_name(world(x), f->resource);
+			const char *resource = quota_resource_name(model_of(x), f->resource);
 
 			assign_reason_amount(resource,
-					     admission_apply_amount(
-						     world(x), p, a->podsets[i].count, f->resource),
+					     admission_apply_amount(model_of(x), p,
+								    a->podsets[i].count,
+								    f->resource),
 					     amount);
 			strbuf_printf(out, "%s %s %s of %s", k == 0 ? ":" : ",", resource, amount,
-				      world(x)->flavors.v[f->flavor]->name);
+				      model_of(x)->flavors.v[f->flavor]->name);
 		}
 	}
 }
@@ -74,19 +75,20 @@ static void describe_asked(const struct workload_explanation *x, struct strbuf *
 
 		strbuf_printf(out, "%s%s x%d", i == 0 ? "" : "; ", p->name, p->count);
 		for (size_t k = 0; k < p->request.n; k++) {
-			const char *resource = quota_resource_name(world(x), p->request.v[k].id);
+			const char *resource = quota_resource_name(model_of(x), p->request.v[k].id);
 
-			assign_reason_amount(
-				resource,
-				admission_apply_amount(world(x), p, p->count, p->request.v[k].id),
-				amount);
+			assign_reason_amount(resource,
+					     admission_apply_amount(model_of(x), p, p->count,
+								    p->request.v[k].id),
+					     amount);
 			strbuf_printf(out, "%s %s %s", k == 0 ? ":" : ",", resource, amount);
 		}
 	}
 }
 
 /* "cpu 4 of default, memory 1Gi of default" */
-static void describe_usage(const struct quota *q, const struct workload *w, struct strbuf *out)
+static void describe_usage(const struct quota_model *q, const struct workload *w,
+			   struct strbuf *out)
 {
 	char amount[ASSIGN_REASON_AMOUNT_MAX];
 
@@ -105,7 +107,7 @@ static void print_amounts(const struct workload_explanation *x, FILE *to)
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
 	if (x->holds) {
-		describe_usage(world(x), x->w, &text);
+		describe_usage(model_of(x), x->w, &text);
 		print_line(to, "Holds:", or_dash(text.p));
 		return;
 	}
@@ -127,7 +129,7 @@ static void print_head(const struct workload_explanation *x, FILE *to)
 	}
 	print_place(to, "LocalQueue:", or_dash(x->local), x->local_place);
 	print_place(to, "ClusterQueue:", x->queue == NULL ? "-" : x->queue->name, x->place);
-	fprintf(to, "%-14s%" PRId64 "\n", "Priority:", workload_priority(world(x), x->w));
+	fprintf(to, "%-14s%" PRId64 "\n", "Priority:", workload_priority(model_of(x), x->w));
 	print_amounts(x, to);
 	if (x->wanted_by != NULL) {
 		fprintf(to, "%-14s%s, which would preempt it in the next cycle\n",
@@ -161,8 +163,9 @@ static void add_amount(const struct workload_explanation *x, const struct reques
 {
 	char text[ASSIGN_REASON_AMOUNT_MAX];
 
-	assign_reason_amount(quota_resource_name(world(x), world(x)->pairs.v[l->pair].resource),
-			     amount, text);
+	assign_reason_amount(
+		quota_resource_name(model_of(x), model_of(x)->pairs.v[l->pair].resource), amount,
+		text);
 	columns_add(table, "%s", text);
 }
 
@@ -181,7 +184,8 @@ static void add_limit(const struct workload_explanation *x, const struct request
 static void add_note(const struct workload_explanation *x, const struct request_level *l,
 		     struct columns *table)
 {
-	const char *resource = quota_resource_name(world(x), world(x)->pairs.v[l->pair].resource);
+	const char *resource =
+		quota_resource_name(model_of(x), model_of(x)->pairs.v[l->pair].resource);
 	char amount[ASSIGN_REASON_AMOUNT_MAX];
 
 	if (!x->holds && l->shortage != NULL) {
@@ -197,11 +201,11 @@ static void add_note(const struct workload_explanation *x, const struct request_
 static void add_level(const struct workload_explanation *x, const struct request_level *l,
 		      struct columns *table)
 {
-	const struct quota_node *n = world(x)->nodes.v[l->node];
-	struct flavor_resource pair = world(x)->pairs.v[l->pair];
+	const struct quota_node *n = model_of(x)->nodes.v[l->node];
+	struct flavor_resource pair = model_of(x)->pairs.v[l->pair];
 
-	columns_add(table, "%s", world(x)->flavors.v[pair.flavor]->name);
-	columns_add(table, "%s", quota_resource_name(world(x), pair.resource));
+	columns_add(table, "%s", model_of(x)->flavors.v[pair.flavor]->name);
+	columns_add(table, "%s", quota_resource_name(model_of(x), pair.resource));
 	columns_add(table, "%s%s", n->is_queue ? "" : "cohort ", n->name);
 	add_amount(x, l, l->nominal, table);
 	add_limit(x, l, l->lending, "all", table);
@@ -255,7 +259,7 @@ static void print_levels(const struct workload_explanation *x, FILE *to)
 	}
 	for (size_t i = 0; i < x->mismatches.n; i++) {
 		fprintf(to, "%sFlavor %s: %s\n", i == 0 ? "\n" : "",
-			world(x)->flavors.v[x->mismatches.v[i].flavor]->name,
+			model_of(x)->flavors.v[x->mismatches.v[i].flavor]->name,
 			x->mismatches.v[i].why);
 	}
 }
@@ -270,12 +274,12 @@ static void add_target(const struct workload_explanation *x, const struct preemp
 	const struct workload *w = t->order.w;
 	char since[CLOCK_RFC3339_MAX] = "-";
 
-	describe_usage(world(x), w, &uses);
+	describe_usage(model_of(x), w, &uses);
 	if (w->flags.reserved_at != MODEL_TIME_NONE) {
 		clock_format_time(w->flags.reserved_at, since);
 	}
 	columns_add(table, "%s", w->key);
-	columns_add(table, "%s", world(x)->nodes.v[w->holding.node]->name);
+	columns_add(table, "%s", model_of(x)->nodes.v[w->holding.node]->name);
 	columns_add(table, "%" PRId64, t->order.priority);
 	columns_add(table, "%s", since);
 	columns_add(table, "%s", or_dash(uses.p));
@@ -349,7 +353,7 @@ static size_t add_threats(const struct workload_explanation *x, bool may, size_t
 		if (t->may != may) {
 			continue;
 		}
-		columns_add(table, "%s%s", world(x)->nodes.v[t->node]->name,
+		columns_add(table, "%s%s", model_of(x)->nodes.v[t->node]->name,
 			    t->node == x->w->holding.node ? " (its own queue)" : "");
 		columns_add(table, "%s", t->may ? "yes" : "no");
 		columns_add(table, "%s", t->text);

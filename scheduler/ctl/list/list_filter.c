@@ -11,7 +11,7 @@
 static int check_fields(const struct selector *s, bool namespaced, struct err *err)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		const char *key = s->reqs[i].key;
+		const char *key = s->requirements[i].key;
 
 		if (!str_streq(key, NAME) && !(namespaced && str_streq(key, NAMESPACE))) {
 			return err_set(err, ERR_INVALID,

@@ -14,7 +14,7 @@ static int by_kind_and_name(const void *a, const void *b)
 						: strcmp((*x)->name, (*y)->name);
 }
 
-const struct quota_node **quota_lists_nodes(const struct quota *q, size_t *ret_n)
+const struct quota_node **quota_lists_nodes(const struct quota_model *q, size_t *ret_n)
 {
 	const struct quota_node **v = xmalloc_zero(q->nodes.n + 1, sizeof(struct quota_node *));
 	size_t n = 0;
@@ -38,7 +38,7 @@ static int by_key(const void *a, const void *b)
 	return strcmp((*x)->key, (*y)->key);
 }
 
-const struct workload **quota_lists_workloads(const struct quota *q, size_t *ret_n)
+const struct workload **quota_lists_workloads(const struct quota_model *q, size_t *ret_n)
 {
 	const struct workload **v = xmalloc_zero(q->workloads.n + 1, sizeof(struct workload *));
 	size_t n = 0;
@@ -60,7 +60,7 @@ static int by_rank(const void *a, const void *b, void *q)
 	return pending_heap_cmp(q, *x, *y);
 }
 
-static void add_ids(const struct quota *q, const uint32_t *ids, size_t count,
+static void add_ids(const struct quota_model *q, const uint32_t *ids, size_t count,
 		    const struct workload **v, size_t *n)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -70,17 +70,17 @@ static void add_ids(const struct quota *q, const uint32_t *ids, size_t count,
 	}
 }
 
-static void sort_by_rank(const struct quota *q, const struct workload **v, size_t n)
+static void sort_by_rank(const struct quota_model *q, const struct workload **v, size_t n)
 {
 	union {
-		const struct quota *in;
+		const struct quota_model *in;
 		void *out;
 	} ctx = { .in = q };
 
 	qsort_r(v, n, sizeof(struct workload *), by_rank, ctx.out);
 }
 
-const struct workload **quota_lists_waiting(const struct quota *q,
+const struct workload **quota_lists_waiting(const struct quota_model *q,
 					    const struct cluster_queue *queue, bool heap,
 					    size_t *ret_n)
 {
@@ -93,7 +93,7 @@ const struct workload **quota_lists_waiting(const struct quota *q,
 	return v;
 }
 
-const struct workload **quota_lists_pending(const struct quota *q,
+const struct workload **quota_lists_pending(const struct quota_model *q,
 					    const struct cluster_queue *queue, size_t *ret_n)
 {
 	size_t all = queue->heap.n + queue->inadmissible.n, n = 0;

@@ -11,7 +11,7 @@ static const char *say(struct strbuf *message, const char *reason, const char *t
 	return reason;
 }
 
-static const char *about_queue(const struct quota *q, const struct workload *w,
+static const char *about_queue(const struct quota_model *q, const struct workload *w,
 			       struct strbuf *message)
 {
 	const char *name = w->object.local_queue == NULL ? "" : w->object.local_queue;
@@ -38,7 +38,7 @@ static const char *about_queue(const struct quota *q, const struct workload *w,
 	return say(message, "Suspended", "it may not be queued");
 }
 
-const char *waiting_reason_outside(const struct quota *q, const struct workload *w,
+const char *waiting_reason_outside(const struct quota_model *q, const struct workload *w,
 				   struct strbuf *message)
 {
 	if (w->flags.finished || w->holding.node != MODEL_NONE ||

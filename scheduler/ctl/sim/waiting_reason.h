@@ -8,7 +8,7 @@
 
 /* The reason why a workload is in no queue: returns the API's reason and appends a message; NULL:
  * it is in a queue, holds quota or has finished. */
-const char *waiting_reason_outside(const struct quota *q, const struct workload *w,
+const char *waiting_reason_outside(const struct quota_model *q, const struct workload *w,
 				   struct strbuf *message);
 /* The reason why the workloads of a ClusterQueue are not tried: returns the reason of its Active
  * condition and appends a message; NULL: they are tried. */

@@ -143,7 +143,7 @@ void workload_report_events(const struct workload_simulation *s, unsigned cycle,
 	}
 }
 
-static void write_waiting(const struct quota *q, const struct cluster_queue *queue, bool heap,
+static void write_waiting(const struct quota_model *q, const struct cluster_queue *queue, bool heap,
 			  struct json_out *o)
 {
 	size_t n;
@@ -166,7 +166,7 @@ static bool has_waiting(const struct quota_node *n)
 
 void workload_report_queues(const struct workload_simulation *s, struct json_out *o)
 {
-	const struct quota *q = forest_model(workload_simulation_forest(s));
+	const struct quota_model *q = forest_model(workload_simulation_forest(s));
 	size_t n;
 	const struct quota_node **nodes = quota_lists_nodes(q, &n);
 
@@ -195,7 +195,7 @@ static void write_node_key(const struct quota_node *n, struct json_out *o)
 void workload_report_shares(const struct workload_simulation *s, struct json_out *o)
 {
 	const struct forest *f = workload_simulation_forest(s);
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 	size_t n;
 	const struct quota_node **nodes = quota_lists_nodes(q, &n);
 
@@ -221,7 +221,7 @@ void workload_report_shares(const struct workload_simulation *s, struct json_out
 
 static void write_cell(const struct forest *f, uint32_t node, uint32_t pair, struct json_out *o)
 {
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 	const char *flavor = q->flavors.v[q->pairs.v[pair].flavor]->name;
 	const char *resource = quota_resource_name(q, q->pairs.v[pair].resource);
 	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", flavor, resource);
@@ -260,10 +260,10 @@ void workload_report_capacity(const struct workload_simulation *s, struct json_o
 	free(nodes);
 }
 
-static void write_admission(const struct quota *q, const struct conditions *c, const char *given,
-			    struct json_out *o)
+static void write_admission(const struct quota_model *q, const struct workload_status *status,
+			    const char *given, struct json_out *o)
 {
-	if (!c->has_admission) {
+	if (!status->has_admission) {
 		return;
 	}
 	json_out_key(o, "admission");
@@ -272,11 +272,11 @@ static void write_admission(const struct quota *q, const struct conditions *c, c
 		return;
 	}
 	json_out_object(o);
-	json_out_kv(o, "clusterQueue", c->queue);
+	json_out_kv(o, "clusterQueue", status->queue);
 	json_out_key(o, "podSetAssignments");
 	json_out_array(o);
-	for (size_t i = 0; i < c->podsets.n; i++) {
-		const struct conditions_podset *p = &c->podsets.v[i];
+	for (size_t i = 0; i < status->podsets.n; i++) {
+		const struct workload_status_podset *p = &status->podsets.v[i];
 
 		json_out_object(o);
 		json_out_kv(o, "name", p->name);
@@ -304,28 +304,28 @@ static void write_admission(const struct quota *q, const struct conditions *c, c
 
 void workload_report_workloads(const struct workload_simulation *s, struct json_out *o)
 {
-	const struct quota *q = forest_model(workload_simulation_forest(s));
+	const struct quota_model *q = forest_model(workload_simulation_forest(s));
 	size_t n;
 	const struct workload **v = quota_lists_workloads(q, &n);
 
 	json_out_array(o);
 	for (size_t i = 0; i < n; i++) {
-		const struct conditions *c = workload_simulation_status(s, v[i]);
+		const struct workload_status *status = workload_simulation_status(s, v[i]);
 
 		json_out_object(o);
 		json_out_kv(o, "workload", v[i]->key);
 		json_out_key(o, "conditions");
 		json_out_array(o);
-		for (size_t k = 0; k < c->list.n; k++) {
+		for (size_t k = 0; k < status->conditions.n; k++) {
 			json_out_object(o);
-			json_out_kv(o, "type", c->list.v[k].type);
-			json_out_kv(o, "status", c->list.v[k].status);
-			json_out_kv(o, "reason", c->list.v[k].reason);
-			json_out_kv(o, "message", c->list.v[k].message);
+			json_out_kv(o, "type", status->conditions.v[k].type);
+			json_out_kv(o, "status", status->conditions.v[k].status);
+			json_out_kv(o, "reason", status->conditions.v[k].reason);
+			json_out_kv(o, "message", status->conditions.v[k].message);
 			json_out_object_end(o);
 		}
 		json_out_array_end(o);
-		write_admission(q, c, workload_simulation_admission(s, v[i]), o);
+		write_admission(q, status, workload_simulation_admission(s, v[i]), o);
 		json_out_object_end(o);
 	}
 	json_out_array_end(o);

@@ -29,7 +29,7 @@ struct workload_simulation {
 	struct err bad;      /* of the object being read */
 };
 
-static struct quota *world(const struct workload_simulation *s)
+static struct quota_model *model_of(const struct workload_simulation *s)
 {
 	return workload_cache_model(s->cache);
 }
@@ -203,10 +203,10 @@ static void acknowledge(struct workload_simulation *s)
 	}
 }
 
-static void take_events(struct workload_simulation *s, const struct conditions_events *events)
+static void take_events(struct workload_simulation *s, const struct workload_status_events *events)
 {
 	for (size_t i = 0; i < events->n; i++) {
-		const struct workload *w = world(s)->workloads.v[events->v[i].workload];
+		const struct workload *w = model_of(s)->workloads.v[events->v[i].workload];
 		struct workload_simulation_event e = {
 			.cycle = s->cycles,
 			.warning = events->v[i].warning,
@@ -222,12 +222,12 @@ static void take_events(struct workload_simulation *s, const struct conditions_e
 /* Records the decision. True: it is new; false: the victim is already being evicted. */
 static bool take_decision(struct workload_simulation *s, const struct admission_decision *d)
 {
-	const struct workload *w = world(s)->workloads.v[d->workload];
-	struct workload_step step = workload_step_make(world(s), d, s->cycles, s->arena);
-	struct conditions_events events = { NULL, 0, 0 };
+	const struct workload *w = model_of(s)->workloads.v[d->workload];
+	struct workload_step step = workload_step_make(model_of(s), d, s->cycles, s->arena);
+	struct workload_status_events events = { NULL, 0, 0 };
 
 	vec_push(&s->steps, step);
-	conditions_decide(workload_cache_edit(s->cache, w), world(s), d, s->now, &events);
+	workload_status_decide(workload_cache_edit(s->cache, w), model_of(s), d, s->now, &events);
 	(void)workload_cache_commit(s->cache, w);
 	if (d->kind == QUOTA_DECIDE_ADMIT) {
 		/* The manifest's admission is outdated. */
@@ -258,7 +258,7 @@ bool workload_simulation_run_cycle(struct workload_simulation *s)
 
 bool workload_simulation_stop_victims(struct workload_simulation *s)
 {
-	const struct quota *q = world(s);
+	const struct quota_model *q = model_of(s);
 	bool any = false;
 
 	acknowledge(s);
@@ -269,8 +269,8 @@ bool workload_simulation_stop_victims(struct workload_simulation *s)
 			continue;
 		}
 		any = true;
-		(void)conditions_release(workload_cache_edit(s->cache, w), "its job has stopped",
-					 s->now);
+		(void)workload_status_release(workload_cache_edit(s->cache, w),
+					      "its job has stopped", s->now);
 		(void)workload_cache_commit(s->cache, w);
 		(void)strmap_remove(s->admissions, str_of(w->key));
 		workload_cache_give_back(s->cache, w, s->now);
@@ -286,7 +286,7 @@ static bool is_node(const struct quota_node *n)
 }
 
 /* Whether the object exists, for the kinds that can be removed. */
-static bool is_there(const struct quota *q, enum sched_resource kind, struct str key)
+static bool is_there(const struct quota_model *q, enum sched_resource kind, struct str key)
 {
 	const struct flavor *f = kind == SCHED_FLAVORS ? quota_flavor_find(q, key) : NULL;
 
@@ -305,7 +305,7 @@ bool workload_simulation_delete(struct workload_simulation *s, enum sched_resour
 {
 	struct sched_msg *m;
 
-	if (!is_there(world(s), kind, key)) {
+	if (!is_there(model_of(s), kind, key)) {
 		return false;
 	}
 	if (kind == SCHED_WORKLOADS) {
@@ -350,8 +350,8 @@ struct forest *workload_simulation_forest_to_try(struct workload_simulation *s)
 	return workload_cache_forest(s->cache);
 }
 
-const struct conditions *workload_simulation_status(const struct workload_simulation *s,
-						    const struct workload *w)
+const struct workload_status *workload_simulation_status(const struct workload_simulation *s,
+							 const struct workload *w)
 {
 	return workload_cache_status(s->cache, w);
 }

@@ -7,7 +7,7 @@
 
 #include "scheduler/ctl/sim/sim_input.h"
 #include "scheduler/ctl/sim/workload_step.h"
-#include "scheduler/workloads/status/conditions.h"
+#include "scheduler/workloads/status/workload_status.h"
 
 struct err;
 struct jdoc;
@@ -54,8 +54,8 @@ const struct forest *workload_simulation_forest(const struct workload_simulation
 struct forest *workload_simulation_forest_to_try(struct workload_simulation *s);
 /* The status that the Workload would have in the API; lives until the next call and through one
  * cycle. */
-const struct conditions *workload_simulation_status(const struct workload_simulation *s,
-						    const struct workload *w);
+const struct workload_status *workload_simulation_status(const struct workload_simulation *s,
+							 const struct workload *w);
 /* The status.admission of its manifest, JSON; NULL: there was none, or it was admitted again since.
  */
 const char *workload_simulation_admission(const struct workload_simulation *s,

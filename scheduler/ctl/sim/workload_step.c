@@ -16,7 +16,7 @@ static int by_resource(const void *a, const void *b)
 	return strcmp(x->resource, y->resource);
 }
 
-static struct workload_step_podset make_podset(const struct quota *q, const struct podset *p,
+static struct workload_step_podset make_podset(const struct quota_model *q, const struct podset *p,
 					       const struct assigned_podset *a, struct arena *arena)
 {
 	struct workload_step_podset out = { .name = arena_dup(arena, p->name), .count = a->count };
@@ -36,7 +36,7 @@ static struct workload_step_podset make_podset(const struct quota *q, const stru
 	return out;
 }
 
-static void add_assignment(const struct quota *q, const struct workload *w,
+static void add_assignment(const struct quota_model *q, const struct workload *w,
 			   const struct assignment *a, struct arena *arena, struct workload_step *s)
 {
 	s->has_assignment = true;
@@ -49,8 +49,9 @@ static void add_assignment(const struct quota *q, const struct workload *w,
 	}
 }
 
-struct workload_step workload_step_make(const struct quota *q, const struct admission_decision *d,
-					unsigned cycle, struct arena *arena)
+struct workload_step workload_step_make(const struct quota_model *q,
+					const struct admission_decision *d, unsigned cycle,
+					struct arena *arena)
 {
 	const struct workload *w = q->workloads.v[d->workload];
 	struct workload_step s = {

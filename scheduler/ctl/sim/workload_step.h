@@ -37,8 +37,9 @@ struct workload_step {
 };
 
 /* Everything lives in the arena. */
-struct workload_step workload_step_make(const struct quota *q, const struct admission_decision *d,
-					unsigned cycle, struct arena *arena);
+struct workload_step workload_step_make(const struct quota_model *q,
+					const struct admission_decision *d, unsigned cycle,
+					struct arena *arena);
 /* An amount as a quantity: cpu is counted in thousandths, everything else in units. Returns out. */
 const char *workload_step_amount(const char *resource, int64_t amount,
 				 char out[WORKLOAD_STEP_AMOUNT_MAX]);

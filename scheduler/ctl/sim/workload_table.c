@@ -12,7 +12,7 @@
 #include "scheduler/workloads/model/quota_store.h"
 #include "scheduler/workloads/pending/pending.h"
 
-static const struct quota *world(const struct workload_simulation *s)
+static const struct quota_model *model_of(const struct workload_simulation *s)
 {
 	return forest_model(workload_simulation_forest(s));
 }
@@ -62,7 +62,7 @@ static void describe_podset(const struct workload_step_podset *p, const struct w
 static void describe_assignment(const struct workload_simulation *s,
 				const struct workload_step *step, struct strbuf *out)
 {
-	const struct workload *w = quota_workload_find(world(s), str_of(step->workload));
+	const struct workload *w = quota_workload_find(model_of(s), str_of(step->workload));
 
 	for (size_t i = 0; i < step->npodsets; i++) {
 		strbuf_add_c(out, i == 0 ? "" : "; ");
@@ -72,7 +72,7 @@ static void describe_assignment(const struct workload_simulation *s,
 		strbuf_add_c(out, " (borrows)");
 	}
 	if (w != NULL && w->holding.node != MODEL_NONE &&
-	    !conditions_is_true(workload_simulation_status(s, w), "Admitted")) {
+	    !workload_status_is_true(workload_simulation_status(s, w), "Admitted")) {
 		strbuf_add_c(out, "; starts after its admission checks");
 	}
 }
@@ -194,7 +194,7 @@ static size_t add_waiting(const struct workload_simulation *s, const struct quot
 {
 	const struct forest *f = workload_simulation_forest(s);
 	size_t n;
-	const struct workload **v = quota_lists_waiting(world(s), node->queue, heap, &n);
+	const struct workload **v = quota_lists_waiting(model_of(s), node->queue, heap, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct workload_step *step = last_step(s, v[i]);
@@ -225,13 +225,13 @@ static size_t add_outside(const struct workload_simulation *s, struct columns *t
 {
 	CLEANUP(strbuf_finish) struct strbuf why = STRBUF_INIT;
 	size_t n, rows = 0;
-	const struct workload **v = quota_lists_workloads(world(s), &n);
+	const struct workload **v = quota_lists_workloads(model_of(s), &n);
 
 	for (size_t i = 0; i < n; i++) {
 		const char *reason;
 
 		strbuf_reset(&why);
-		reason = waiting_reason_outside(world(s), v[i], &why);
+		reason = waiting_reason_outside(model_of(s), v[i], &why);
 		if (reason != NULL) {
 			columns_add(table, "%s", v[i]->key);
 			columns_add(table, "-");
@@ -250,7 +250,7 @@ void workload_table_waiting(const struct workload_simulation *s, FILE *to)
 					     "REASON",  "MESSAGE",      NULL };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 	size_t n, rows = 0;
-	const struct quota_node **nodes = quota_lists_nodes(world(s), &n);
+	const struct quota_node **nodes = quota_lists_nodes(model_of(s), &n);
 
 	for (size_t i = 0; i < n; i++) {
 		if (nodes[i]->is_queue) {
@@ -269,7 +269,7 @@ void workload_table_shares(const struct workload_simulation *s, FILE *to)
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 	const struct forest *f = workload_simulation_forest(s);
 	size_t n;
-	const struct quota_node **nodes = quota_lists_nodes(world(s), &n);
+	const struct quota_node **nodes = quota_lists_nodes(model_of(s), &n);
 
 	for (size_t i = 0; i < n; i++) {
 		struct share share = { .resource = MODEL_NONE };
@@ -287,7 +287,7 @@ void workload_table_shares(const struct workload_simulation *s, FILE *to)
 		columns_add(table, "%s",
 			    share.resource == MODEL_NONE
 				    ? "-"
-				    : quota_resource_name(world(s), share.resource));
+				    : quota_resource_name(model_of(s), share.resource));
 	}
 	print(table, n, to);
 	free(nodes);
@@ -296,7 +296,7 @@ void workload_table_shares(const struct workload_simulation *s, FILE *to)
 static void add_cell(const struct forest *f, const struct quota_node *node, uint32_t pair,
 		     struct columns *table)
 {
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 	const char *resource = quota_resource_name(q, q->pairs.v[pair].resource);
 	int64_t available = forest_available(f, node->id, pair);
 	const int64_t amounts[] = { forest_usage(f, node->id, pair), available > 0 ? available : 0,
@@ -319,7 +319,7 @@ void workload_table_capacity(const struct workload_simulation *s, FILE *to)
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 	const struct forest *f = workload_simulation_forest(s);
 	size_t n, rows = 0;
-	const struct quota_node **nodes = quota_lists_nodes(world(s), &n);
+	const struct quota_node **nodes = quota_lists_nodes(model_of(s), &n);
 
 	for (size_t i = 0; i < n; i++) {
 		if (!nodes[i]->is_queue || !forest_is_placed(f, nodes[i]->id)) {
@@ -340,17 +340,17 @@ void workload_table_workloads(const struct workload_simulation *s, FILE *to)
 					     "REASON",   "MESSAGE",   NULL };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 	size_t n, rows = 0;
-	const struct workload **v = quota_lists_workloads(world(s), &n);
+	const struct workload **v = quota_lists_workloads(model_of(s), &n);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct conditions *c = workload_simulation_status(s, v[i]);
+		const struct workload_status *status = workload_simulation_status(s, v[i]);
 
-		for (size_t k = 0; k < c->list.n; k++) {
+		for (size_t k = 0; k < status->conditions.n; k++) {
 			columns_add(table, "%s", v[i]->key);
-			columns_add(table, "%s", c->list.v[k].type);
-			columns_add(table, "%s", c->list.v[k].status);
-			columns_add(table, "%s", or_dash(c->list.v[k].reason));
-			columns_add(table, "%s", or_dash(c->list.v[k].message));
+			columns_add(table, "%s", status->conditions.v[k].type);
+			columns_add(table, "%s", status->conditions.v[k].status);
+			columns_add(table, "%s", or_dash(status->conditions.v[k].reason));
+			columns_add(table, "%s", or_dash(status->conditions.v[k].message));
 			rows++;
 		}
 	}

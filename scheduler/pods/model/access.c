@@ -123,7 +123,7 @@ bool access_set_queue(struct cluster *c, struct str queue, const char *text)
 	r->text = arena_dup(r->arena, text);
 	if (selector_parse_labels(str_of(r->text), r->arena, &r->selector, &r->err) < 0) {
 		r->broken = true;
-		r->selector = (struct selector){ .nothing = true };
+		r->selector = (struct selector){ .matches_none = true };
 	}
 	strmap_set(c->access->rules, queue, r);
 	c->access->used = true;

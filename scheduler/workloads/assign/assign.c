@@ -13,7 +13,7 @@
 
 struct assigner {
 	const struct assign_request *r;
-	const struct quota *q;
+	const struct quota_model *q;
 	const struct quota_node *node;
 	struct arena *arena;
 	struct assignment *out;
@@ -353,7 +353,7 @@ void assign_flavors(const struct assign_request *r, struct arena *arena, struct 
 	ret->message = describe(&a);
 }
 
-bool assign_last_is_outdated(const struct quota *q, const struct workload *w,
+bool assign_last_is_outdated(const struct quota_model *q, const struct workload *w,
 			     const struct cluster_queue *queue)
 {
 	if (q->options.preserve_scan_progress) {
@@ -367,7 +367,7 @@ bool assign_last_is_outdated(const struct quota *q, const struct workload *w,
 	return queue->allocatable_gen > w->pending.tried_gen;
 }
 
-void assign_store_last(const struct assignment *a, struct workload *w, const struct quota *q,
+void assign_store_last(const struct assignment *a, struct workload *w, const struct quota_model *q,
 		       const struct cluster_queue *queue, bool *ret_pending)
 {
 	vec_clear(&w->pending.tried);

@@ -80,11 +80,11 @@ bool assign_search_counts(const struct workload *w, struct arena *arena, assign_
 			  void *ctx, int32_t *ret_counts);
 
 /* Whether the stored position of the last scan is void (Kueue: lastAssignmentOutdated). */
-bool assign_last_is_outdated(const struct quota *q, const struct workload *w,
+bool assign_last_is_outdated(const struct quota_model *q, const struct workload *w,
 			     const struct cluster_queue *queue);
 /* Stores in w where the scan for this assignment stopped. *ret_pending: some resource has flavors
  * left, so that the next try may come at once. a NULL: clears it, nothing is pending. */
-void assign_store_last(const struct assignment *a, struct workload *w, const struct quota *q,
+void assign_store_last(const struct assignment *a, struct workload *w, const struct quota_model *q,
 		       const struct cluster_queue *queue, bool *ret_pending);
 
 #endif

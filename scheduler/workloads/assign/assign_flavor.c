@@ -14,7 +14,7 @@ static const struct cluster_queue *queue_of(const struct assign_request *r)
 static void add_reason(const struct assign_request *r, const struct assign_need *need,
 		       struct assign_reasons *why, const char *const rest[4])
 {
-	const struct quota *q = forest_model(r->forest);
+	const struct quota_model *q = forest_model(r->forest);
 	const char *resource = intern_name(q->resources, need->resource);
 	char amount[ASSIGN_REASON_AMOUNT_MAX], earlier[ASSIGN_REASON_AMOUNT_MAX];
 	bool besides = need->earlier != 0;

@@ -4,7 +4,7 @@
 #ifndef SCHEDULER_WORKLOADS_ASSIGN_ASSIGN_MATCH_H
 #define SCHEDULER_WORKLOADS_ASSIGN_ASSIGN_MATCH_H
 
-#include "scheduler/workloads/model/quota.h"
+#include "scheduler/workloads/model/quota_model.h"
 
 /* The first NoSchedule or NoExecute taint that neither the pods nor the flavor tolerate; NULL:
  * none.

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/attrs.h"
-#include "scheduler/workloads/model/quota.h"
+#include "scheduler/workloads/model/quota_model.h"
 
 #define ASSIGN_REASON_AMOUNT_MAX 32 /* longest text of an amount, with its end */
 

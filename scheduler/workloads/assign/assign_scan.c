@@ -13,7 +13,7 @@ struct outcome {
 	enum nofit_reason reason; /* why it cannot be used; NONE otherwise */
 };
 
-static const struct quota *world_of(const struct assign_scan *s)
+static const struct quota_model *world_of(const struct assign_scan *s)
 {
 	return forest_model(s->r->forest);
 }
@@ -120,7 +120,7 @@ static bool matches(const struct assign_scan *s, const struct flavor *f)
 static struct outcome try_flavor(const struct assign_scan *s, const struct flavor *flavor,
 				 struct assigned_flavor *out)
 {
-	const struct quota *q = world_of(s);
+	const struct quota_model *q = world_of(s);
 	enum quota_preference preference = q->nodes.v[s->r->node]->queue->preference;
 	struct outcome o = { .fit = { FLAVOR_FIT, 0 }, .reason = QUOTA_REASON_NONE };
 
@@ -167,7 +167,7 @@ struct best { /* so far */
 static bool keep(const struct assign_scan *s, struct best *best, const struct outcome *o,
 		 const struct assigned_flavor *flavors)
 {
-	const struct quota *q = world_of(s);
+	const struct quota_model *q = world_of(s);
 	const struct cluster_queue *queue = q->nodes.v[s->r->node]->queue;
 	bool stop, better;
 
@@ -192,7 +192,7 @@ static bool keep(const struct assign_scan *s, struct best *best, const struct ou
 bool assign_scan_flavors(const struct assign_scan *s, struct assigned_flavor *ret_flavors,
 			 enum nofit_reason *ret_reason)
 {
-	const struct quota *q = world_of(s);
+	const struct quota_model *q = world_of(s);
 	size_t size = s->nneeds * sizeof(ret_flavors[0]);
 	struct assigned_flavor *current = arena_alloc(s->why->arena, size);
 	struct best best = {

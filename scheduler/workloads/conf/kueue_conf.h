@@ -12,7 +12,7 @@
 #include "scheduler/workloads/conf/kueue_conf_metrics.h"
 #include "scheduler/workloads/conf/kueue_conf_owners.h"
 #include "scheduler/workloads/conf/kueue_conf_resources.h"
-#include "scheduler/workloads/model/quota.h"
+#include "scheduler/workloads/model/quota_model.h"
 
 struct arena;
 struct err;

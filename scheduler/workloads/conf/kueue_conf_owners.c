@@ -91,7 +91,7 @@ static int read_label_key(struct config_reader *r, const struct jdoc *d, void *a
 int kueue_conf_owners_read_selector(struct config_reader *r, const struct jdoc *d, void *at,
 				    struct err *err)
 {
-	return selector_read(d, r->arena, at, err) < 0 ? err_wrap(err, "%s", r->path.p) : 0;
+	return selector_from_json(d, r->arena, at, err) < 0 ? err_wrap(err, "%s", r->path.p) : 0;
 }
 
 #define AT(type, member) CONFIG_AT(struct kueue_conf_owners, type, member)
@@ -116,17 +116,17 @@ const struct config_row kueue_conf_owners_rows[] = {
 
 void kueue_conf_owners_finish(struct kueue_conf_owners *o, struct arena *arena)
 {
-	struct selector_req *req = arena_zero(arena, 1, sizeof(*req));
+	struct selector_requirement *requirement = arena_zero(arena, 1, sizeof(*requirement));
 	const char **names = arena_zero(arena, 2, sizeof(*names));
 
 	if (!o->some_namespaces) {
 		names[0] = "kube-system";
 		names[1] = o->own_namespace;
-		req->key = KEYS_NAMESPACE_NAME;
-		req->op = SELECTOR_NOT_IN;
-		req->values.v = names;
-		req->values.n = o->own_namespace == NULL ? 1 : 2;
-		o->namespaces = (struct selector){ .reqs = req, .n = 1 };
+		requirement->key = KEYS_NAMESPACE_NAME;
+		requirement->op = SELECTOR_NOT_IN;
+		requirement->values.v = names;
+		requirement->values.n = o->own_namespace == NULL ? 1 : 2;
+		o->namespaces = (struct selector){ .requirements = requirement, .n = 1 };
 	}
 }
 

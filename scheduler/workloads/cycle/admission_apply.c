@@ -9,7 +9,7 @@
 #include "scheduler/workloads/pending/pending.h"
 #include "scheduler/workloads/pending/usage.h"
 
-int64_t admission_apply_amount(const struct quota *q, const struct podset *p, int32_t count,
+int64_t admission_apply_amount(const struct quota_model *q, const struct podset *p, int32_t count,
 			       uint32_t resource)
 {
 	if (resource == intern_find(q->resources, STR_LIT("pods"))) {
@@ -40,7 +40,7 @@ bool admission_apply_needs_check(const struct quota_check *check, const struct a
 	return check->nflavors == 0;
 }
 
-static void assign_podset(const struct quota *q, struct workload *w, uint32_t podset,
+static void assign_podset(const struct quota_model *q, struct workload *w, uint32_t podset,
 			  const struct assigned_podset *a)
 {
 	for (size_t i = 0; i < a->nflavors; i++) {
@@ -55,7 +55,7 @@ static void assign_podset(const struct quota *q, struct workload *w, uint32_t po
 
 static void admit(struct forest *f, const struct admission_decision *d)
 {
-	struct quota *q = forest_model(f);
+	struct quota_model *q = forest_model(f);
 	struct workload *w = q->workloads.v[d->workload];
 	const struct assignment *a = d->assignment;
 
@@ -76,7 +76,7 @@ static void admit(struct forest *f, const struct admission_decision *d)
 
 static void preempt(struct forest *f, const struct admission_decision *d)
 {
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 	struct workload *w = q->workloads.v[d->workload];
 
 	assert(w->flags.evicted);

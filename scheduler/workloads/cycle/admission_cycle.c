@@ -41,13 +41,13 @@ void admission_cycle_destroy(struct admission_cycle *c)
 	free(c);
 }
 
-static bool drops_scan(const struct quota *q, const struct entry *e)
+static bool drops_scan(const struct quota_model *q, const struct entry *e)
 {
 	return !e->keep_tried || (e->status == ENTRY_SKIPPED && !q->options.preserve_scan_progress);
 }
 
 /* The scan has flavors left. */
-static bool has_pending_flavors(const struct quota *q, const struct entry *e)
+static bool has_pending_flavors(const struct quota_model *q, const struct entry *e)
 {
 	for (size_t i = 0; i < e->w->pending.tried.n && !drops_scan(q, e); i++) {
 		if (e->w->pending.tried.v[i].flavor >= 0) {
@@ -60,7 +60,7 @@ static bool has_pending_flavors(const struct quota *q, const struct entry *e)
 /* Requeues the workload, and adds the decision that says so. */
 static void requeue(struct admission_cycle *c, struct entry *e, int64_t now)
 {
-	struct quota *q = forest_model(c->forest);
+	struct quota_model *q = forest_model(c->forest);
 	struct workload *w = e->w;
 	struct admission_decision d = { .kind = QUOTA_DECIDE_PENDING,
 					.workload = w->id,
@@ -102,7 +102,7 @@ static void nominate_heads(struct admission_cycle *c, int64_t now, struct batch 
 	struct nominate_context context = {
 		.forest = c->forest, .arena = c->arena, .scratch = c->scratch, .now = now
 	};
-	const struct quota *q = forest_model(c->forest);
+	const struct quota_model *q = forest_model(c->forest);
 	size_t n = c->heads.n;
 
 	*b = (struct batch){ .n = n };
@@ -124,7 +124,7 @@ static void nominate_heads(struct admission_cycle *c, int64_t now, struct batch 
 }
 
 /* It stays the first of its queue, and the others of the queue must not overtake it. */
-static bool blocks(const struct quota *q, const struct entry *e, int64_t now)
+static bool blocks(const struct quota_model *q, const struct entry *e, int64_t now)
 {
 	return e->status != ENTRY_ASSUMED &&
 	       pending_is_immediate(q, e->w, e->requeue, has_pending_flavors(q, e), now);
@@ -170,7 +170,7 @@ static void process_batch(struct admission_cycle *c, struct batch *b, int64_t no
 
 const struct admission_decisions *admission_cycle_run(struct admission_cycle *c, int64_t now)
 {
-	struct quota *q = forest_model(c->forest);
+	struct quota_model *q = forest_model(c->forest);
 	struct batch b;
 	size_t mark;
 

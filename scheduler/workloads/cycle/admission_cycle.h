@@ -1,6 +1,6 @@
 /* scheduler/workloads/cycle/admission_cycle.h: one scheduling cycle over Workloads (Kueue:
  * scheduler.schedule). Pops the heads, nominates, orders and processes them, and requeues those
- * that are not admitted. Changes only the pending side of the world (heap, inadmissible, scan
+ * that are not admitted. Changes only the pending side of the model (heap, inadmissible, scan
  * positions): admissions and preemptions are decisions, which the caller applies (admission_apply)
  * before the next cycle. Owner: the sched thread. Pure; now is handed in. */
 #ifndef SCHEDULER_WORKLOADS_CYCLE_ADMISSION_CYCLE_H

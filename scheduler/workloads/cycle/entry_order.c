@@ -13,7 +13,7 @@ static int compare_text(const char *a, const char *b)
 }
 
 /* The end of both comparisons: the higher priority, the older, uid, key. */
-static int compare_workloads(const struct quota *q, const struct workload *a,
+static int compare_workloads(const struct quota_model *q, const struct workload *a,
 			     const struct workload *b)
 {
 	int64_t x = workload_priority(q, a), y = workload_priority(q, b);
@@ -35,7 +35,8 @@ static int compare_workloads(const struct quota *q, const struct workload *a,
 
 /* Holders of quota first (second pass), then, when the gate is on, preemptors, then the lower level
  * of borrowing. */
-static int compare_classical(const struct quota *q, const struct entry *a, const struct entry *b)
+static int compare_classical(const struct quota_model *q, const struct entry *a,
+			     const struct entry *b)
 {
 	bool holds_a = a->w->holding.node != MODEL_NONE, holds_b = b->w->holding.node != MODEL_NONE;
 
@@ -51,11 +52,11 @@ static int compare_classical(const struct quota *q, const struct entry *a, const
 	return compare_workloads(q, a->w, b->w);
 }
 
-static int compare_entries(const void *a, const void *b, void *world)
+static int compare_entries(const void *a, const void *b, void *model)
 {
 	const struct entry *const *x = a, *const *y = b;
 
-	return compare_classical(world, *x, *y);
+	return compare_classical(model, *x, *y);
 }
 
 /* --- fair sharing ------------------------------------------------------------------------------*/
@@ -84,7 +85,7 @@ struct tournament_node {
 
 struct tournament {
 	struct forest *f;
-	const struct quota *q;
+	const struct quota_model *q;
 	struct arena *arena;
 	struct tournament_node **nodes; /* by node id; NULL: no entry there or below */
 	struct tournament_node **roots; /* sorted */
@@ -93,7 +94,7 @@ struct tournament {
 };
 
 /* Between the winners of two children of one cohort. */
-static int compare_nodes(const struct quota *q, const struct tournament_node *a,
+static int compare_nodes(const struct quota_model *q, const struct tournament_node *a,
 			 const struct tournament_node *b)
 {
 	const struct entry *x = a->winner, *y = b->winner;
@@ -112,7 +113,7 @@ static int compare_nodes(const struct quota *q, const struct tournament_node *a,
 	return compare_workloads(q, x->w, y->w);
 }
 
-static struct tournament_node *better(const struct quota *q, struct tournament_node *a,
+static struct tournament_node *better(const struct quota_model *q, struct tournament_node *a,
 				      struct tournament_node *b)
 {
 	if (a == NULL || a->winner == NULL) {
@@ -213,9 +214,9 @@ static void add_entries(struct tournament *t, struct entry **entries, size_t n, 
 	}
 }
 
-static int compare_roots(const void *a, const void *b, void *world)
+static int compare_roots(const void *a, const void *b, void *model)
 {
-	const struct quota *q = world;
+	const struct quota_model *q = model;
 	const struct tournament_node *const *x = a, *const *y = b;
 	const struct quota_node *m = q->nodes.v[(*x)->node], *n = q->nodes.v[(*y)->node];
 	int r = strcmp(m->name, n->name);
@@ -242,7 +243,7 @@ static void make_room(struct tournament *t)
 static struct tournament *create_tournament(struct forest *f, struct entry **entries, size_t n,
 					    struct arena *arena)
 {
-	struct quota *q = forest_model(f);
+	struct quota_model *q = forest_model(f);
 	struct tournament *t = arena_zero(arena, 1, sizeof(*t));
 
 	t->f = f;
@@ -296,7 +297,7 @@ struct entry_order {
 struct entry_order *entry_order_create(struct forest *f, struct entry **entries, size_t n,
 				       struct arena *arena)
 {
-	struct quota *q = forest_model(f);
+	struct quota_model *q = forest_model(f);
 	struct entry_order *o = arena_zero(arena, 1, sizeof(*o));
 
 	if (q->options.fair_sharing) {

@@ -45,7 +45,7 @@ void nominal_reserve_remove(struct nominal_reserve *n, uint32_t node,
 /* Charges the next workloads of a queue, up to the first that would have to borrow or preempt. */
 static void reserve(struct nominal_reserve *n, const struct nominate_context *c, uint32_t node)
 {
-	const struct quota *q = forest_model(c->forest);
+	const struct quota_model *q = forest_model(c->forest);
 	struct nominate_context kept = *c;
 	uint32_t next[NOMINAL_RESERVE_AHEAD];
 	size_t count = pending_heap_first(q, q->nodes.v[node]->queue, next, NOMINAL_RESERVE_AHEAD);

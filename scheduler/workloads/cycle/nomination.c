@@ -40,7 +40,7 @@ static const char *first_invalid(const struct workload *w)
 /* The checks before flavors are assigned; the first that fails gives the reason. */
 static bool passes(const struct nominate_context *c, struct entry *e)
 {
-	const struct quota *q = forest_model(c->forest);
+	const struct quota_model *q = forest_model(c->forest);
 	const struct workload *w = e->w;
 	const char *invalid = first_invalid(w);
 
@@ -64,7 +64,7 @@ static bool passes(const struct nominate_context *c, struct entry *e)
 }
 
 /* The pairs that fit only by preemption; sorted, each once. */
-static uint32_t *contested_pairs(const struct quota *q, const struct assignment *a,
+static uint32_t *contested_pairs(const struct quota_model *q, const struct assignment *a,
 				 struct arena *arena, size_t *ret_n)
 {
 	uint32_t *pairs;
@@ -140,7 +140,7 @@ static bool try_counts(void *ctx, const int32_t *counts)
 	return true;
 }
 
-bool nomination_may_shrink(const struct quota *q, const struct workload *w)
+bool nomination_may_shrink(const struct quota_model *q, const struct workload *w)
 {
 	for (size_t i = 0; q->options.partial_admission && i < w->object.npodsets; i++) {
 		if (w->object.podsets[i].min_count > 0 &&
@@ -168,7 +168,7 @@ static bool shrink(struct attempt *t)
 	return true;
 }
 
-static bool scan_restarts(const struct quota *q, const struct workload *w, uint32_t node)
+static bool scan_restarts(const struct quota_model *q, const struct workload *w, uint32_t node)
 {
 	return w->pending.tried.n == 0 || assign_last_is_outdated(q, w, q->nodes.v[node]->queue);
 }
@@ -192,7 +192,7 @@ const struct quota_amounts *nomination_usage_without_borrowing(const struct nomi
 static void compute(const struct nominate_context *c, struct entry *e,
 		    const struct assignment *pinned)
 {
-	const struct quota *q = forest_model(c->forest);
+	const struct quota_model *q = forest_model(c->forest);
 	struct attempt t = { .c = c, .e = e };
 	bool fits;
 
@@ -219,7 +219,7 @@ static void compute(const struct nominate_context *c, struct entry *e,
 	}
 }
 
-static void store_last(const struct quota *q, struct entry *e)
+static void store_last(const struct quota_model *q, struct entry *e)
 {
 	bool pending;
 
@@ -228,7 +228,7 @@ static void store_last(const struct quota *q, struct entry *e)
 }
 
 /* The scan begins at the first flavor. */
-static void restart_scan(const struct quota *q, struct entry *e)
+static void restart_scan(const struct quota_model *q, struct entry *e)
 {
 	vec_clear(&e->w->pending.tried);
 	e->w->pending.scan_cycle = q->nodes.v[e->node]->queue->pop_cycle;
@@ -237,7 +237,7 @@ static void restart_scan(const struct quota *q, struct entry *e)
 
 void nomination(const struct nominate_context *c, struct entry *e)
 {
-	const struct quota *q = forest_model(c->forest);
+	const struct quota_model *q = forest_model(c->forest);
 
 	if (!passes(c, e)) {
 		return;
@@ -253,7 +253,7 @@ void nomination(const struct nominate_context *c, struct entry *e)
 
 void nomination_recompute(const struct nominate_context *c, struct entry *e)
 {
-	const struct quota *q = forest_model(c->forest);
+	const struct quota_model *q = forest_model(c->forest);
 	struct assignment before = e->assignment;
 
 	restart_scan(q, e);

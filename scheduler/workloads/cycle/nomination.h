@@ -22,7 +22,7 @@ void nomination(const struct nominate_context *c, struct entry *e);
  * flavors that it had. */
 void nomination_recompute(const struct nominate_context *c, struct entry *e);
 /* Partial admission: w may be admitted with fewer pods than it asks for. */
-bool nomination_may_shrink(const struct quota *q, const struct workload *w);
+bool nomination_may_shrink(const struct quota_model *q, const struct workload *w);
 /* The usage of w at the queue `node` if it fits there without borrowing or preemption; else NULL.
  * Nothing is stored in w. */
 const struct quota_amounts *nomination_usage_without_borrowing(const struct nominate_context *c,

@@ -7,7 +7,7 @@
 #include "scheduler/workloads/model/quota_store.h"
 
 /* Kueue: waitForPodsReady.blockAdmission. */
-static bool waits_for_pods(const struct quota *q)
+static bool waits_for_pods(const struct quota_model *q)
 {
 	for (size_t i = 0; q->options.block_admission && i < q->workloads.n; i++) {
 		const struct workload *w = q->workloads.v[i];
@@ -130,7 +130,7 @@ static bool fits(const struct process *p, const struct entry *e)
  * were preempted for this quota. */
 static bool may_borrow(struct process *p, const struct entry *e)
 {
-	const struct quota *q = forest_model(p->forest);
+	const struct quota_model *q = forest_model(p->forest);
 	struct nominate_context c = {
 		.forest = forest_after(p), .arena = p->arena, .scratch = p->scratch, .now = p->now
 	};
@@ -169,7 +169,7 @@ static int64_t clamp(int64_t value, int64_t most)
  * it could always take it back, so nothing is reserved. Kueue: resourcesToReserve. */
 static void reserve(struct process *p, const struct entry *e)
 {
-	const struct quota *q = forest_model(p->forest);
+	const struct quota_model *q = forest_model(p->forest);
 	const struct quota_node *n = q->nodes.v[e->node];
 	struct quota_amounts kept = { NULL, 0, 0 };
 
@@ -231,7 +231,7 @@ static const char *describe(struct process *p, const struct entry *e, const char
 /* The entries that end here, as they neither admit nor preempt. True: this is one. */
 static bool ends_without_decision(struct process *p, struct entry *e)
 {
-	const struct quota *q = forest_model(p->forest);
+	const struct quota_model *q = forest_model(p->forest);
 
 	if (e->assignment.mode == ASSIGN_NO_FIT) {
 		set(e, QUOTA_REQUEUE_NO_FIT, e->assignment.reason, e->assignment.message);
@@ -290,7 +290,7 @@ static void admit(struct process *p, struct entry *e)
 
 void process_entry_decide(struct process *p, struct entry *e)
 {
-	const struct quota *q = forest_model(p->forest);
+	const struct quota_model *q = forest_model(p->forest);
 
 	if (q->options.recompute_on_overlap && overlaps(p, &e->victims)) {
 		e->recompute = recompute(p, e);

@@ -20,7 +20,7 @@
 #define NANO 1e9
 
 struct dump {
-	const struct quota *q;
+	const struct quota_model *q;
 	struct arena *arena; /* of the object that is written */
 	struct json_out o;
 };
@@ -195,7 +195,7 @@ static struct api_label_selector *selector(const struct namespace_selector *s, s
 	ret = arena_zero(arena, 1, sizeof(*ret));
 	FIELD_LIST_MAKE(&ret->match_expressions, s->nexprs, arena);
 	for (size_t i = 0; i < s->nexprs; i++) {
-		ret->match_expressions.v[i] = (struct api_label_req){
+		ret->match_expressions.v[i] = (struct api_label_requirement){
 			s->exprs[i].key,
 			match_from_api_operator_name(s->exprs[i].op),
 			{ s->exprs[i].values, s->exprs[i].nvalues },
@@ -290,7 +290,7 @@ static void write_local(struct dump *d, const struct local_queue *l)
 
 static void write_world(struct dump *d)
 {
-	const struct quota *q = d->q;
+	const struct quota_model *q = d->q;
 
 	strmap_each(q->namespace_of, write_namespace, d);
 	strmap_each(q->topology_of, write_topology, d);
@@ -314,7 +314,7 @@ static void write_world(struct dump *d)
 	}
 }
 
-void manifest_dump_write(const struct quota *q, const struct manifest_dump_source *source,
+void manifest_dump_write(const struct quota_model *q, const struct manifest_dump_source *source,
 			 struct strbuf *out)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
@@ -346,7 +346,7 @@ struct kept {
 	const struct owner_controller *owners;
 };
 
-static const struct conditions *status_of(const void *ctx, const struct workload *w)
+static const struct workload_status *status_of(const void *ctx, const struct workload *w)
 {
 	return workload_cache_status(((const struct kept *)ctx)->cache, w);
 }

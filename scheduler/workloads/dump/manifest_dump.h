@@ -1,4 +1,4 @@
-/* scheduler/workloads/dump/manifest_dump.h: the Workload engine's world as manifests: a v1 List of
+/* scheduler/workloads/dump/manifest_dump.h: the Workload engine's model as manifests: a v1 List of
  * what it knows of namespaces, flavors, checks, cohorts, queues and Workloads, with the statuses as
  * they should stand. Reading it again gives the same decisions, so that `headgatectl explain` and
  * `simulate` work on it. Requests are those that the engine counts with; classes and pod
@@ -15,10 +15,10 @@ struct api_meta;
 struct api_toleration;
 struct api_workload;
 struct arena;
-struct conditions;
+struct workload_status;
 struct label;
 struct owner_controller;
-struct quota;
+struct quota_model;
 struct workload_cache;
 struct strbuf;
 struct toleration;
@@ -27,13 +27,13 @@ struct workload;
 /* Parts of Workloads that the model does not keep. */
 struct manifest_dump_source {
 	/* The status as it should stand. */
-	const struct conditions *(*status)(const void *ctx, const struct workload *w);
+	const struct workload_status *(*status)(const void *ctx, const struct workload *w);
 	/* For the owners; may be NULL, and may return it. */
 	const struct api_meta *(*meta)(const void *ctx, const struct workload *w);
 	const void *ctx;
 };
 /* Appends JSON. */
-void manifest_dump_write(const struct quota *q, const struct manifest_dump_source *source,
+void manifest_dump_write(const struct quota_model *q, const struct manifest_dump_source *source,
 			 struct strbuf *out);
 /* The same of a cache, its statuses, and the owners that are looked after. */
 void manifest_dump_cache(const struct workload_cache *c, const struct owner_controller *owners,
@@ -43,7 +43,7 @@ void manifest_dump_cache(const struct workload_cache *c, const struct owner_cont
  * ------------------*/
 
 /* One Workload. */
-void manifest_dump_workload(const struct quota *q, const struct workload *w,
+void manifest_dump_workload(const struct quota_model *q, const struct workload *w,
 			    const struct manifest_dump_source *source, struct arena *arena,
 			    struct api_workload *ret);
 struct field_map manifest_dump_labels(const struct label *v, size_t n, struct arena *arena);

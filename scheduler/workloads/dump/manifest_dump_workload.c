@@ -10,7 +10,7 @@
 #include "scheduler/workloads/dump/manifest_dump.h"
 #include "scheduler/workloads/ingest/from_kueue.h"
 #include "scheduler/workloads/model/quota_store.h"
-#include "scheduler/workloads/writes/workload_status.h"
+#include "scheduler/workloads/writes/status_writer.h"
 
 #define NOT_KNOWN "not in the snapshot"
 
@@ -31,7 +31,8 @@ static const char *what_holds(const struct workload *w)
 }
 
 /* Names of the flavors that it may have, with commas between. */
-static const char *allowed(const struct quota *q, const struct workload *w, struct arena *arena)
+static const char *allowed(const struct quota_model *q, const struct workload *w,
+			   struct arena *arena)
 {
 	CLEANUP(strbuf_finish) struct strbuf names = STRBUF_INIT;
 
@@ -42,7 +43,7 @@ static const char *allowed(const struct quota *q, const struct workload *w, stru
 	return arena_dup_n(arena, names.p, names.len);
 }
 
-static struct field_map annotations(const struct quota *q, const struct workload *w,
+static struct field_map annotations(const struct quota_model *q, const struct workload *w,
 				    struct arena *arena)
 {
 	struct field_pair *v = arena_zero(arena, 3, sizeof(*v));
@@ -62,8 +63,8 @@ static struct field_map annotations(const struct quota *q, const struct workload
 	return (struct field_map){ v, n };
 }
 
-static void add_meta(const struct quota *q, const struct workload *w, const struct api_meta *m,
-		     struct arena *arena, struct api_meta *ret)
+static void add_meta(const struct quota_model *q, const struct workload *w,
+		     const struct api_meta *m, struct arena *arena, struct api_meta *ret)
 {
 	const struct label job = { KUEUE_JOB_UID, w->object.job_uid };
 
@@ -84,7 +85,7 @@ static void add_meta(const struct quota *q, const struct workload *w, const stru
 
 /* --- spec --------------------------------------------------------------------------------------*/
 
-static void add_requests(const struct quota *q, const struct podset *p, struct arena *arena,
+static void add_requests(const struct quota_model *q, const struct podset *p, struct arena *arena,
 			 struct api_containers *ret)
 {
 	struct field_resource *v = arena_zero(arena, p->request.n, sizeof(*v));
@@ -116,7 +117,7 @@ static struct api_affinity *affinity(const struct podset *p, struct arena *arena
 
 		FIELD_LIST_MAKE(&to->expressions, term->nexprs, arena);
 		for (size_t k = 0; k < term->nexprs; k++) {
-			to->expressions.v[k] = (struct api_node_req){
+			to->expressions.v[k] = (struct api_node_requirement){
 				term->exprs[k].key,
 				match_from_api_operator_name(term->exprs[k].op),
 				{ term->exprs[k].values, term->exprs[k].nvalues },
@@ -142,7 +143,7 @@ static struct api_topology_request *topology(const struct podset *p, struct aren
 }
 
 /* The pods that are left of it: others will not come back. */
-static void add_podset(const struct quota *q, const struct podset *p, struct arena *arena,
+static void add_podset(const struct quota_model *q, const struct podset *p, struct arena *arena,
 		       struct api_pod_set *ret)
 {
 	struct api_pod_spec *spec = &ret->template_.spec;
@@ -158,7 +159,7 @@ static void add_podset(const struct quota *q, const struct podset *p, struct are
 	spec->affinity = affinity(p, arena);
 }
 
-static void add_spec(const struct quota *q, const struct workload *w, struct arena *arena,
+static void add_spec(const struct quota_model *q, const struct workload *w, struct arena *arena,
 		     struct api_workload_spec *ret)
 {
 	size_t n = 0;
@@ -182,11 +183,11 @@ static void add_spec(const struct quota *q, const struct workload *w, struct are
 
 /* --- the whole ---------------------------------------------------------------------------------*/
 
-void manifest_dump_workload(const struct quota *q, const struct workload *w,
+void manifest_dump_workload(const struct quota_model *q, const struct workload *w,
 			    const struct manifest_dump_source *source, struct arena *arena,
 			    struct api_workload *ret)
 {
-	const struct conditions *status = source->status(source->ctx, w);
+	const struct workload_status *status = source->status(source->ctx, w);
 	const struct quantity cost = { .nano = w->object.cost };
 
 	decode_init(&kueue_workload_fields, ret);
@@ -195,6 +196,6 @@ void manifest_dump_workload(const struct quota *q, const struct workload *w,
 	add_meta(q, w, source->meta == NULL ? NULL : source->meta(source->ctx, w), arena,
 		 &ret->meta);
 	add_spec(q, w, arena, &ret->spec);
-	workload_status_make(q, status, true, arena, &ret->status);
+	status_writer_make(q, status, true, arena, &ret->status);
 	ret->status.preemption_cost = w->object.has_cost ? quantity_dup(cost, arena) : NULL;
 }

@@ -55,8 +55,8 @@ void pending_events_destroy(struct pending_events *p)
 	}
 }
 
-void pending_events_add(struct pending_events *p, const struct quota *q,
-			const struct workload *written, const struct conditions_events *events)
+void pending_events_add(struct pending_events *p, const struct quota_model *q,
+			const struct workload *written, const struct workload_status_events *events)
 {
 	struct events *all = strmap_get(p->writes, str_of(written->key));
 
@@ -65,7 +65,7 @@ void pending_events_add(struct pending_events *p, const struct quota *q,
 		strmap_set(p->writes, str_of(written->key), all);
 	}
 	for (size_t i = 0; i < events->n; i++) {
-		const struct conditions_event *one = &events->v[i];
+		const struct workload_status_event *one = &events->v[i];
 		const struct workload *about = q->workloads.v[one->workload];
 		struct event e = { .about = xmalloc_dup(about->key),
 				   .uid = xmalloc_dup(about->object.uid),

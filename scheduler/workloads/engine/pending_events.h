@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "base/str.h"
-#include "scheduler/workloads/status/conditions.h"
+#include "scheduler/workloads/status/workload_status.h"
 
 struct pending_events;
 struct recorder;
@@ -15,8 +15,9 @@ struct recorder;
 struct pending_events *pending_events_create(struct recorder *recorder); /* borrowed */
 void pending_events_destroy(struct pending_events *p);                   /* NULL is fine */
 /* Events that belong to the next write of a Workload; copied. */
-void pending_events_add(struct pending_events *p, const struct quota *q,
-			const struct workload *written, const struct conditions_events *events);
+void pending_events_add(struct pending_events *p, const struct quota_model *q,
+			const struct workload *written,
+			const struct workload_status_events *events);
 /* The write of the Workload ("namespace/name") is done, or (ok false) will not be. */
 void pending_events_settle(struct pending_events *p, struct str written, bool ok);
 

@@ -18,7 +18,7 @@ struct queue_refresh {
 	struct metric_families *metrics;
 	struct queue_statuses *queues;
 	struct queue_refresh_throttle gauges, statuses;
-	uint64_t noticed; /* changes of the world that the next two know of */
+	uint64_t noticed; /* changes of the model that the next two know of */
 	bool gauges_dirty;
 	int64_t write_at; /* statuses are due; CLOCK_NEVER: nothing to write */
 };

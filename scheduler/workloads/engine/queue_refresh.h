@@ -1,6 +1,6 @@
 /* scheduler/workloads/engine/queue_refresh.h: statuses and gauges of ClusterQueues, LocalQueues and
- * Cohorts follow changes of the world: gauges once in one to ten seconds, statuses a few at a time,
- * so that each shows the world at the moment when it is written. Owner: the sched thread. */
+ * Cohorts follow changes of the model: gauges once in one to ten seconds, statuses a few at a time,
+ * so that each shows the model at the moment when it is written. Owner: the sched thread. */
 #ifndef SCHEDULER_WORKLOADS_ENGINE_QUEUE_REFRESH_H
 #define SCHEDULER_WORKLOADS_ENGINE_QUEUE_REFRESH_H
 
@@ -30,7 +30,7 @@ void queue_refresh_seen(struct queue_refresh *t, enum sched_resource r, const st
 void queue_refresh_gone(struct queue_refresh *t, enum sched_resource r, struct str key);
 /* The outcome of a write. */
 void queue_refresh_done(struct queue_refresh *t, const struct sched_msg *m);
-/* The world changed in a way that workload_cache_changes does not count. */
+/* The model changed in a way that workload_cache_changes does not count. */
 void queue_refresh_changed(struct queue_refresh *t);
 /* Refreshes what is due. Returns when it wants to be called again (monotonic ns); CLOCK_NEVER: not
  * before something changes. */

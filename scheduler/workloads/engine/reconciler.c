@@ -80,10 +80,12 @@ static bool may_start(void *ctx, struct str key)
 {
 	const struct reconciler *r = ctx;
 	const struct workload *w = find(r, key);
-	const struct conditions *c = w == NULL ? NULL : workload_cache_status(r->opt.cache, w);
+	const struct workload_status *status =
+		w == NULL ? NULL : workload_cache_status(r->opt.cache, w);
 
-	return c != NULL && !workload_cache_is_outdated(w) &&
-	       conditions_is_true(c, KUEUE_ADMITTED) && !conditions_is_true(c, KUEUE_EVICTED);
+	return status != NULL && !workload_cache_is_outdated(w) &&
+	       workload_status_is_true(status, KUEUE_ADMITTED) &&
+	       !workload_status_is_true(status, KUEUE_EVICTED);
 }
 
 static bool knows(void *ctx, struct str key)
@@ -267,8 +269,8 @@ static void send_delete(struct reconciler *r, const struct workload *w)
 
 /* --- one Workload ------------------------------------------------------------------------------*/
 
-static struct workload_reconcile_queue local_of(const struct quota *q, const struct workload *w,
-						const struct local_queue **ret)
+static struct workload_reconcile_queue
+local_of(const struct quota_model *q, const struct workload *w, const struct local_queue **ret)
 {
 	const struct local_queue *queue = quota_local_of(q, w);
 	struct workload_reconcile_queue out = { .name = w->object.local_queue == NULL
@@ -282,8 +284,9 @@ static struct workload_reconcile_queue local_of(const struct quota *q, const str
 }
 
 /* The ClusterQueue in which it holds quota, else the one in which it would wait. */
-static struct workload_reconcile_queue cluster_of(const struct quota *q, const struct workload *w,
-						  const char *held, const struct local_queue *local)
+static struct workload_reconcile_queue cluster_of(const struct quota_model *q,
+						  const struct workload *w, const char *held,
+						  const struct local_queue *local)
 {
 	const char *name = held != NULL ? held : local == NULL ? NULL : local->queue;
 	const struct quota_node *n = name == NULL ? NULL : quota_queue_find(q, str_of(name));
@@ -327,15 +330,15 @@ static enum workload_reconcile_job job_state(const struct reconciler *r, const s
 static void reconcile_status(struct reconciler *r, const struct workload *w, int64_t now,
 			     struct workload_reconcile_out *out)
 {
-	const struct quota *q = workload_cache_model(r->opt.cache);
+	const struct quota_model *q = workload_cache_model(r->opt.cache);
 	const char *checks[MAX_CHECKS];
 	const struct local_queue *local;
-	struct conditions *c = workload_cache_edit(r->opt.cache, w);
+	struct workload_status *status = workload_cache_edit(r->opt.cache, w);
 	struct workload_reconcile_state s = {
-		.c = c,
-		.requeues = c->has_requeue_count ? c->requeue_count : 0,
-		.requeue_at = c->has_requeue_at ? c->requeue_at : MODEL_TIME_NONE,
-		.ran = c->has_past_seconds ? c->past_seconds : 0
+		.status = status,
+		.requeues = status->has_requeue_count ? status->requeue_count : 0,
+		.requeue_at = status->has_requeue_at ? status->requeue_at : MODEL_TIME_NONE,
+		.ran = status->has_past_seconds ? status->past_seconds : 0
 	};
 	struct workload_reconcile_in in = {
 		.id = w->id,
@@ -359,12 +362,12 @@ static void reconcile_status(struct reconciler *r, const struct workload *w, int
 	in.cluster = cluster_of(q, w, workload_cache_queue(w), local);
 	in.checks_known = workload_reconcile_checks(q, w, checks, MAX_CHECKS, &in.nchecks);
 	workload_reconcile(&in, &r->opt.conf->times, &s, now, out);
-	c->has_requeue_count = s.requeues != 0;
-	c->requeue_count = s.requeues;
-	c->has_requeue_at = s.requeue_at != MODEL_TIME_NONE;
-	c->requeue_at = c->has_requeue_at ? s.requeue_at : 0;
-	c->has_past_seconds = s.ran != 0;
-	c->past_seconds = s.ran;
+	status->has_requeue_count = s.requeues != 0;
+	status->requeue_count = s.requeues;
+	status->has_requeue_at = s.requeue_at != MODEL_TIME_NONE;
+	status->requeue_at = status->has_requeue_at ? s.requeue_at : 0;
+	status->has_past_seconds = s.ran != 0;
+	status->past_seconds = s.ran;
 }
 
 static void reconcile_one(struct reconciler *r, struct workload *w, int64_t now)
@@ -398,7 +401,7 @@ static void reconcile_one(struct reconciler *r, struct workload *w, int64_t now)
 
 static void list_due(struct reconciler *r, int64_t now, bool all)
 {
-	const struct quota *q = workload_cache_model(r->opt.cache);
+	const struct quota_model *q = workload_cache_model(r->opt.cache);
 
 	r->next = INT64_MAX;
 	for (size_t i = 0; i < q->workloads.n; i++) {
@@ -414,7 +417,7 @@ static void list_due(struct reconciler *r, int64_t now, bool all)
 
 int64_t reconciler_step(struct reconciler *r, int64_t now)
 {
-	const struct quota *q = workload_cache_model(r->opt.cache);
+	const struct quota_model *q = workload_cache_model(r->opt.cache);
 	uint64_t specs = workload_cache_specs(r->opt.cache);
 
 	if (specs != r->specs || r->next <= now) {

@@ -12,7 +12,7 @@
 
 #include "scheduler/base/message.h"
 
-struct conditions_events;
+struct workload_status_events;
 struct owner_controller;
 struct pool;
 struct pool_options;
@@ -31,7 +31,7 @@ struct reconciler_options {
 	struct metric_families *metrics; /* borrowed; NULL: nothing is measured */
 	/* Events that go with a change of the Workload's status. */
 	void (*on_events)(void *ctx, const struct workload *w,
-			  const struct conditions_events *events);
+			  const struct workload_status_events *events);
 	/* Asks for the Workload to be read once more, which ends in reconciler_workload. */
 	void (*read)(void *ctx, struct str key);
 	void *ctx;

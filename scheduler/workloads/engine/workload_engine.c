@@ -29,7 +29,7 @@
 #include "scheduler/workloads/pending/pending.h"
 #include "scheduler/workloads/writes/finalizers.h"
 #include "scheduler/workloads/writes/preemption_cost.h"
-#include "scheduler/workloads/writes/workload_status.h"
+#include "scheduler/workloads/writes/status_writer.h"
 
 #define BYPASSED "An equivalent workload could not be admitted"
 
@@ -40,7 +40,7 @@ struct workload_engine {
 	struct admission_cycle *cycle;
 	struct deferred_reasons *deferred;
 	struct reconciler *reconciler;
-	struct workload_status *writer;
+	struct status_writer *writer;
 	struct queue_refresh *refresh;
 	struct finalizers *finalizers;
 	struct workload_reread *reread;
@@ -56,7 +56,8 @@ struct workload_engine {
 	bool leads;
 };
 
-static void add_events(void *ctx, const struct workload *w, const struct conditions_events *events)
+static void add_events(void *ctx, const struct workload *w,
+		       const struct workload_status_events *events)
 {
 	struct workload_engine *e = ctx;
 
@@ -120,7 +121,7 @@ static void on_object(void *ctx, struct sched_msg *m)
 
 static void cost_seen(struct workload_engine *e, struct str key, const struct api_workload *w)
 {
-	const struct quota *q = workload_cache_model(e->cache);
+	const struct quota_model *q = workload_cache_model(e->cache);
 
 	if (e->costs != NULL && w == NULL) {
 		preemption_cost_gone(e->costs, key);
@@ -183,8 +184,8 @@ static void on_written(void *ctx, const struct workload *w, enum sched_outcome o
 }
 
 /* Every replica sees the same changes; only the leader counts them. */
-static void on_status(void *ctx, const struct workload *w, const struct conditions *before,
-		      const struct conditions *after)
+static void on_status(void *ctx, const struct workload *w, const struct workload_status *before,
+		      const struct workload_status *after)
 {
 	struct workload_engine *e = ctx;
 
@@ -229,7 +230,7 @@ struct workload_engine *workload_engine_create(const struct workload_engine_opti
 	e->cycle = admission_cycle_create(workload_cache_forest(e->cache));
 	e->deferred = deferred_reasons_create();
 	e->events = pending_events_create(opt->recorder);
-	e->writer = workload_status_create(opt->base, opt->post);
+	e->writer = status_writer_create(opt->base, opt->post);
 	e->refresh = queue_refresh_create(opt->base, opt->post, e->cache, e->metrics);
 	e->finalizers = finalizers_create(opt->base, opt->post);
 	e->reread = workload_reread_create(opt->base, opt->post);
@@ -250,7 +251,7 @@ void workload_engine_destroy(struct workload_engine *e)
 		return;
 	}
 	reconciler_destroy(e->reconciler);
-	workload_status_destroy(e->writer);
+	status_writer_destroy(e->writer);
 	queue_refresh_destroy(e->refresh);
 	finalizers_destroy(e->finalizers);
 	workload_reread_destroy(e->reread);
@@ -306,11 +307,11 @@ void workload_engine_handle(struct workload_engine *e, struct sched_msg *m)
 static void write_decision(struct workload_engine *e, const struct admission_decision *d,
 			   int64_t now)
 {
-	const struct quota *q = workload_cache_model(e->cache);
+	const struct quota_model *q = workload_cache_model(e->cache);
 	const struct workload *w = q->workloads.v[d->workload];
-	struct conditions_events events = { NULL, 0, 0 };
+	struct workload_status_events events = { NULL, 0, 0 };
 
-	conditions_decide(workload_cache_edit(e->cache, w), q, d, now, &events);
+	workload_status_decide(workload_cache_edit(e->cache, w), q, d, now, &events);
 	pending_events_add(e->events, q, w, &events);
 	(void)workload_cache_commit(e->cache, w);
 	vec_finish(&events);
@@ -350,8 +351,8 @@ static bool waits(const struct workload_engine *e, const struct workload *w)
 /* Writes deferred reasons. Returns the monotonic time at which the next one may be written. */
 static int64_t explain(struct workload_engine *e, int64_t mono, int64_t wall)
 {
-	bool busy = pool_waiting(workload_status_pool(e->writer)) > 0;
-	const struct quota *q = workload_cache_model(e->cache);
+	bool busy = pool_waiting(status_writer_pool(e->writer)) > 0;
+	const struct quota_model *q = workload_cache_model(e->cache);
 	struct admission_decision d;
 
 	while (deferred_reasons_next(e->deferred, busy, mono, &d)) {
@@ -374,7 +375,7 @@ static bool has_untried(const struct admission_decision *d, const struct workloa
 
 /* Whether another cycle would decide anything else although nothing changes meanwhile: quota was
  * given or taken, a head made room for the next one, or has flavors to look at. */
-static bool is_progress(const struct quota *q, const struct admission_decision *d)
+static bool is_progress(const struct quota_model *q, const struct admission_decision *d)
 {
 	switch (d->kind) {
 	case QUOTA_DECIDE_ADMIT:
@@ -389,7 +390,7 @@ static bool is_progress(const struct quota *q, const struct admission_decision *
 
 static bool has_heads(const struct workload_engine *e)
 {
-	const struct quota *q = workload_cache_model(e->cache);
+	const struct quota_model *q = workload_cache_model(e->cache);
 
 	for (size_t i = 0; i < q->nodes.n; i++) {
 		const struct quota_node *n = q->nodes.v[i];
@@ -405,7 +406,7 @@ static bool has_heads(const struct workload_engine *e)
 /* When the next cycle may begin; not later than mono: now. */
 static int64_t cycle_at(struct workload_engine *e, int64_t mono)
 {
-	size_t unanswered = pool_unanswered(workload_status_pool(e->writer));
+	size_t unanswered = pool_unanswered(status_writer_pool(e->writer));
 	int64_t at = cycle_pace_next(&e->pace, unanswered);
 
 	metric_cell_set(e->unanswered, (double)unanswered);
@@ -419,7 +420,7 @@ static int64_t cycle_at(struct workload_engine *e, int64_t mono)
 static void run_cycle(struct workload_engine *e, int64_t now)
 {
 	struct forest *f = workload_cache_forest(e->cache);
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 	int64_t from = clock_mono(e->clock);
 	const struct admission_decisions *d = admission_cycle_run(e->cycle, now);
 	bool progress = false;
@@ -443,14 +444,14 @@ static void send_writes(struct workload_engine *e)
 	struct workload_cache_write w;
 
 	while (workload_cache_next_write(e->cache, &w)) {
-		workload_status_send(e->writer, workload_cache_model(e->cache),
-				     &(struct workload_status_write){
-					     .workload = w.workload,
-					     .status = w.status,
-					     .before = w.before,
-					     .resource_version = w.resource_version,
-					     .version = w.version,
-				     });
+		status_writer_send(e->writer, workload_cache_model(e->cache),
+				   &(struct status_writer_request){
+					   .workload = w.workload,
+					   .status = w.status,
+					   .before = w.before,
+					   .resource_version = w.resource_version,
+					   .version = w.version,
+				   });
 	}
 }
 
@@ -533,7 +534,7 @@ size_t workload_engine_pools(struct workload_engine *e, struct pool **out, size_
 	size_t n = 0;
 
 	if (n < max) {
-		out[n++] = workload_status_pool(e->writer);
+		out[n++] = status_writer_pool(e->writer);
 	}
 	if (n < max) {
 		out[n++] = queue_refresh_pool(e->refresh);

@@ -1,6 +1,6 @@
 #include "scheduler/workloads/forest/amount.h"
 
-#include "scheduler/workloads/model/quota.h"
+#include "scheduler/workloads/model/quota_model.h"
 
 int64_t amount_mul(int64_t a, int64_t times)
 {

@@ -5,7 +5,7 @@
 #define SCHEDULER_WORKLOADS_FOREST_AMOUNT_H
 
 #include "base/saturating.h"
-#include "scheduler/workloads/model/quota.h"
+#include "scheduler/workloads/model/quota_model.h"
 
 /* Inline: the sums over trees call them for every node and pair. */
 static inline int64_t amount_add(int64_t a, int64_t b)

@@ -10,11 +10,11 @@
 #include "scheduler/workloads/forest/precedence.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-struct forest *forest_create(struct quota *world)
+struct forest *forest_create(struct quota_model *model)
 {
 	struct forest *f = xmalloc_zero(1, sizeof(*f));
 
-	f->world = world;
+	f->model = model;
 	return f;
 }
 
@@ -41,9 +41,9 @@ struct forest *forest_fork(const struct forest *f)
 	return fork;
 }
 
-struct quota *forest_model(const struct forest *f)
+struct quota_model *forest_model(const struct forest *f)
 {
-	return f->world;
+	return f->model;
 }
 
 static const struct forest_limit *limit_of(const struct forest *f, uint32_t node, uint32_t pair)
@@ -96,10 +96,10 @@ static void settle(struct forest *f)
 
 static void charge_holders(struct forest *f)
 {
-	const struct quota *world = f->world;
+	const struct quota_model *model = f->model;
 
 	for (uint32_t i = 0; i < f->n; i++) {
-		const struct quota_node *n = world->nodes.v[i];
+		const struct quota_node *n = model->nodes.v[i];
 
 		for (size_t k = 0; n != NULL && n->is_queue && k < n->queue->holders.n; k++) {
 			charge(f, i, &n->queue->holders.v[k].w->holding.usage, 1);
@@ -113,20 +113,20 @@ static void rebuild(struct forest *f)
 	assert(!f->is_built || tree_sums_mark(f->sums) == 0);
 	forest_build_from_model(f);
 	f->is_built = true;
-	f->gen = f->world->forest_gen;
+	f->gen = f->model->forest_gen;
 	charge_holders(f);
 }
 
 void forest_sync(struct forest *f)
 {
-	bool is_stale = !f->is_built || f->gen != f->world->forest_gen;
+	bool is_stale = !f->is_built || f->gen != f->model->forest_gen;
 
 	assert(!f->is_fork);
-	if (is_stale || f->width < f->world->pairs.n) {
+	if (is_stale || f->width < f->model->pairs.n) {
 		rebuild(f);
 	}
 	for (size_t i = 0; is_stale && i < f->n; i++) {
-		struct quota_node *n = f->world->nodes.v[i];
+		struct quota_node *n = f->model->nodes.v[i];
 
 		if (n != NULL && n->is_queue) {
 			n->queue->allocatable_gen++;
@@ -145,8 +145,8 @@ void forest_hold(struct forest *f, struct workload *w, uint32_t node)
 
 	forest_sync(f);
 	assert(w->holding.node == MODEL_NONE && tree_sums_mark(f->sums) == 0);
-	queue = f->world->nodes.v[node]->queue;
-	quota_local_remember(f->world, w);
+	queue = f->model->nodes.v[node]->queue;
+	quota_local_remember(f->model, w);
 	w->holding.node = node;
 	w->holding.pos = (uint32_t)queue->holders.n;
 	vec_push(&queue->holders, holder);
@@ -175,7 +175,7 @@ void forest_release(struct forest *f, struct workload *w)
 	forest_sync(f);
 	assert(node != MODEL_NONE && tree_sums_mark(f->sums) == 0);
 	precedence_released(f, w);
-	queue = f->world->nodes.v[node]->queue;
+	queue = f->model->nodes.v[node]->queue;
 	assert(queue->holders.v[w->holding.pos].w == w);
 	queue->holders.v[queue->holders.n - 1].w->holding.pos = w->holding.pos;
 	vec_swap_remove(&queue->holders, w->holding.pos);
@@ -397,7 +397,7 @@ const uint32_t *forest_cohorts(const struct forest *f, uint32_t node, size_t *re
 	const uint32_t *children = forest_children(f, node, &n);
 
 	*ret_n = 0;
-	while (*ret_n < n && !f->world->nodes.v[children[*ret_n]]->is_queue) {
+	while (*ret_n < n && !f->model->nodes.v[children[*ret_n]]->is_queue) {
 		(*ret_n)++;
 	}
 	return children;
@@ -423,11 +423,11 @@ size_t forest_path(const struct forest *f, uint32_t node, char *buf, size_t size
 	size_t len = 0, end;
 
 	for (uint32_t at = node; at != TREE_NONE; at = parent_of(f, at)) {
-		len += 1 + strlen(f->world->nodes.v[at]->name);
+		len += 1 + strlen(f->model->nodes.v[at]->name);
 	}
 	end = len;
 	for (uint32_t at = node; at != TREE_NONE; at = parent_of(f, at)) {
-		const char *name = f->world->nodes.v[at]->name;
+		const char *name = f->model->nodes.v[at]->name;
 		size_t n = strlen(name);
 
 		end -= n;

@@ -1,23 +1,23 @@
 /* scheduler/workloads/forest/forest.h: quota and usage on the forest of cohorts and ClusterQueues
  * (Kueue: resource_node). Kept live: a cycle changes usage and undoes its changes by mark and undo,
  * so there is no snapshot (Kueue copies). Charges go to a parent only beyond what is private to the
- * node. Nodes and pairs by their ids in struct quota. Owner: the sched thread. Pure. */
+ * node. Nodes and pairs by their ids in struct quota_model. Owner: the sched thread. Pure. */
 #ifndef SCHEDULER_WORKLOADS_FOREST_FOREST_H
 #define SCHEDULER_WORKLOADS_FOREST_FOREST_H
 
-#include "scheduler/workloads/model/quota.h"
+#include "scheduler/workloads/model/quota_model.h"
 
 struct forest;
 
-/* Borrows the world. forest_sync must be called before use, and whenever world->forest_gen may have
+/* Borrows the model. forest_sync must be called before use, and whenever model->forest_gen may have
  * changed: rebuilds trees and limits and charges every holder anew. Nothing may be marked then. */
-struct forest *forest_create(struct quota *world);
+struct forest *forest_create(struct quota_model *model);
 void forest_destroy(struct forest *f); /* NULL is fine */
 void forest_sync(struct forest *f);
-struct quota *forest_model(const struct forest *f);
+struct quota_model *forest_model(const struct forest *f);
 
 /* The workload holds its `usage` at node from now on, or no longer; kept in queue->holders. These
- * are changes of the world, synchronise first, and may not happen while charges of a cycle are not
+ * are changes of the model, synchronise first, and may not happen while charges of a cycle are not
  * undone. `usage` must not change in between. */
 void forest_hold(struct forest *f, struct workload *w, uint32_t node);
 void forest_release(struct forest *f, struct workload *w); /* bumps allocatable_gen of the queue */

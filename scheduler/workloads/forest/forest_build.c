@@ -12,17 +12,17 @@ static struct forest_limit *limit_at(struct forest *f, uint32_t node, uint32_t p
 	return &f->limits[(size_t)node * f->width + pair];
 }
 
-static struct tree *build_tree(const struct quota *world)
+static struct tree *build_tree(const struct quota_model *model)
 {
-	uint32_t *parent = xmalloc(world->nodes.n * sizeof(*parent));
+	uint32_t *parent = xmalloc(model->nodes.n * sizeof(*parent));
 	struct tree *t;
 
-	for (size_t i = 0; i < world->nodes.n; i++) {
-		const struct quota_node *n = world->nodes.v[i];
+	for (size_t i = 0; i < model->nodes.n; i++) {
+		const struct quota_node *n = model->nodes.v[i];
 
 		parent[i] = n == NULL || n->parent_id == MODEL_NONE ? TREE_NONE : n->parent_id;
 	}
-	t = tree_create(parent, world->nodes.n);
+	t = tree_create(parent, model->nodes.n);
 	free(parent);
 	return t;
 }
@@ -42,7 +42,7 @@ static void fill_own(struct forest *f, int64_t *lending)
 		lending[i] = QUOTA_NO_LIMIT;
 	}
 	for (uint32_t i = 0; i < f->n; i++) {
-		const struct quota_node *n = f->world->nodes.v[i];
+		const struct quota_node *n = f->model->nodes.v[i];
 
 		for (size_t k = 0; n != NULL && k < n->cells.n; k++) {
 			const struct quota_cell *c = &n->cells.v[k];
@@ -115,9 +115,9 @@ static void roll_down(struct forest *f)
 
 static int compare_children(const void *a, const void *b, void *ctx)
 {
-	const struct quota *world = ctx;
-	const struct quota_node *x = world->nodes.v[*(const uint32_t *)a];
-	const struct quota_node *y = world->nodes.v[*(const uint32_t *)b];
+	const struct quota_model *model = ctx;
+	const struct quota_node *x = model->nodes.v[*(const uint32_t *)a];
+	const struct quota_node *y = model->nodes.v[*(const uint32_t *)b];
 
 	if (x->is_queue != y->is_queue) {
 		return x->is_queue ? 1 : -1;
@@ -162,19 +162,19 @@ static void list_children(struct forest *f)
 
 		if (count > 1) {
 			qsort_r(&f->children[f->child_at[i]], count, sizeof(*f->children),
-				compare_children, f->world);
+				compare_children, f->model);
 		}
 	}
 }
 
 static int compare_pairs(const void *a, const void *b, void *ctx)
 {
-	const struct quota *world = ctx;
+	const struct quota_model *model = ctx;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	uint32_t rx = world->pairs.v[x].resource, ry = world->pairs.v[y].resource;
+	uint32_t rx = model->pairs.v[x].resource, ry = model->pairs.v[y].resource;
 
 	if (rx != ry) {
-		return strcmp(quota_resource_name(world, rx), quota_resource_name(world, ry));
+		return strcmp(quota_resource_name(model, rx), quota_resource_name(model, ry));
 	}
 	return x < y ? -1 : x > y;
 }
@@ -186,14 +186,14 @@ static bool is_root(const struct forest *f, uint32_t node)
 
 static void list_pairs(struct forest *f)
 {
-	size_t n = f->world->pairs.n, at = 0, total = 0;
+	size_t n = f->model->pairs.n, at = 0, total = 0;
 	uint32_t *sorted = xmalloc(n * sizeof(*sorted));
 
 	for (uint32_t i = 0; i < n; i++) {
 		sorted[i] = i;
 	}
 	if (n > 1) {
-		qsort_r(sorted, n, sizeof(*sorted), compare_pairs, f->world);
+		qsort_r(sorted, n, sizeof(*sorted), compare_pairs, f->model);
 	}
 	for (uint32_t i = 0; i < f->n; i++) {
 		for (uint32_t p = 0; is_root(f, i) && p < n; p++) {
@@ -218,11 +218,11 @@ static void list_pairs(struct forest *f)
  * one stays 0. */
 static void number_columns(struct forest *f)
 {
-	f->nresources = intern_count(f->world->resources);
+	f->nresources = intern_count(f->model->resources);
 	f->column = xmalloc_zero(f->nresources, sizeof(*f->column));
 	f->ncolumns = 1;
 	for (uint32_t p = 0; p < f->width; p++) {
-		uint32_t *column = &f->column[f->world->pairs.v[p].resource];
+		uint32_t *column = &f->column[f->model->pairs.v[p].resource];
 
 		if (*column == 0) {
 			*column = f->ncolumns++;
@@ -241,7 +241,7 @@ static void sum_lendable(struct forest *f)
 		uint32_t root = f->root[order[i]];
 
 		for (size_t k = f->pair_at[root]; k < f->pair_at[root + 1]; k++) {
-			uint32_t resource = f->world->pairs.v[f->pairs[k]].resource;
+			uint32_t resource = f->model->pairs.v[f->pairs[k]].resource;
 			int64_t *sum =
 				&f->lendable[(size_t)order[i] * f->ncolumns + f->column[resource]];
 
@@ -271,9 +271,9 @@ void forest_build_from_model(struct forest *f)
 	int64_t *lending;
 
 	forest_build_free(f);
-	f->n = f->world->nodes.n;
-	f->width = (unsigned)f->world->pairs.n;
-	f->tree = build_tree(f->world);
+	f->n = f->model->nodes.n;
+	f->width = (unsigned)f->model->pairs.n;
+	f->tree = build_tree(f->model);
 	f->sums = tree_sums_create(f->tree, f->width);
 	f->limits = xmalloc(f->n * f->width * sizeof(*f->limits));
 	f->height = xmalloc_zero(f->n, sizeof(*f->height));

@@ -27,7 +27,7 @@ void forest_over_free(struct forest *f)
 
 static bool is_queue(const struct forest *f, uint32_t node)
 {
-	return f->world->nodes.v[node]->is_queue;
+	return f->model->nodes.v[node]->is_queue;
 }
 
 /* The queues of the cohort that use more of the pair than their quota, from the cache. */

@@ -16,9 +16,9 @@ struct forest_limit {
 };
 
 struct forest {
-	struct quota *world;
+	struct quota_model *model;
 	bool is_built, is_fork; /* a fork owns its sums alone */
-	uint64_t gen;           /* world->forest_gen of what follows */
+	uint64_t gen;           /* model->forest_gen of what follows */
 	uint64_t state;         /* from 1; changes when a workload holds or releases */
 	size_t n;               /* nodes, free ids included */
 	unsigned width, ncolumns;
@@ -36,7 +36,7 @@ struct forest {
 	struct forest_over *over; /* forest_over.h; by pair; NULL: not needed yet */
 };
 
-/* Fills everything but sums from the world; frees what was there before. */
+/* Fills everything but sums from the model; frees what was there before. */
 void forest_build_from_model(struct forest *f);
 void forest_build_free(struct forest *f);
 

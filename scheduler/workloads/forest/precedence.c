@@ -4,13 +4,13 @@
 
 #define REVERSALS_MAX 20 /* 2^20 releases: in practice, for ever */
 
-static bool exists(const struct quota *q, uint32_t id, uint64_t serial)
+static bool exists(const struct quota_model *q, uint32_t id, uint64_t serial)
 {
 	return q->workloads.v[id] != NULL && q->workloads.v[id]->serial == serial;
 }
 
 /* A record is valid as long as nothing has changed since, as precedence.h says. */
-static bool is_valid(const struct quota *q, const struct workload *w,
+static bool is_valid(const struct quota_model *q, const struct workload *w,
 		     const struct quota_precedence *p)
 {
 	const struct workload *by;
@@ -38,7 +38,7 @@ static struct quota_precedence *find(const struct workload *w, const struct work
 }
 
 /* The record that `by` has precedence over w; drops the records of workloads that are gone. */
-static struct quota_precedence *find_or_add(const struct quota *q, struct workload *w,
+static struct quota_precedence *find_or_add(const struct quota_model *q, struct workload *w,
 					    const struct workload *by)
 {
 	struct quota_precedence fresh = { .by = by->id, .by_serial = by->serial };
@@ -60,7 +60,7 @@ static struct quota_precedence *find_or_add(const struct quota *q, struct worklo
 }
 
 /* The record is valid from now on, until something changes from here. */
-static void renew(const struct quota *q, const struct workload *w, uint32_t root,
+static void renew(const struct quota_model *q, const struct workload *w, uint32_t root,
 		  struct quota_precedence *p)
 {
 	const struct workload *by = q->workloads.v[p->by];
@@ -76,7 +76,7 @@ static void renew(const struct quota *q, const struct workload *w, uint32_t root
 
 void precedence_record(struct forest *f, struct workload *by, struct workload *victim)
 {
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 	uint32_t root = forest_root(f, victim->holding.node);
 	uint64_t released = q->nodes.v[root]->released;
 	const struct quota_precedence *back = find(by, victim);
@@ -110,7 +110,7 @@ static void drop(struct workload *w, const struct workload *by)
 	w->pending.preempted_by.n = kept;
 }
 
-void precedence_revoke(const struct quota *q, struct workload *victim)
+void precedence_revoke(const struct quota_model *q, struct workload *victim)
 {
 	struct quota_precedence *last = NULL;
 	struct workload *by;
@@ -159,7 +159,7 @@ static bool contains(const struct precedence_list *list, size_t from, uint32_t i
 void precedence_collect(const struct forest *f, const struct workload *w,
 			struct precedence_list *out)
 {
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 	size_t first = out->n;
 
 	for (size_t at = first;; at++) {

@@ -19,7 +19,7 @@
 /* `by` preempts `victim`, which still holds quota. */
 void precedence_record(struct forest *f, struct workload *by, struct workload *victim);
 /* Undoes the record of the last preemption of victim, which failed. */
-void precedence_revoke(const struct quota *q, struct workload *victim);
+void precedence_revoke(const struct quota_model *q, struct workload *victim);
 /* w, which holds quota, is about to release it. */
 void precedence_released(struct forest *f, const struct workload *w);
 

@@ -10,7 +10,7 @@
 static int64_t borrowed_of(const struct forest *f, uint32_t node, const struct quota_amounts *extra,
 			   const uint32_t *pairs, size_t n, size_t *at)
 {
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 	uint32_t resource = q->pairs.v[pairs[*at]].resource;
 	int64_t sum = 0;
 
@@ -32,7 +32,7 @@ static int64_t borrowed_of(const struct forest *f, uint32_t node, const struct q
 
 struct share share_of(const struct forest *f, uint32_t node, const struct quota_amounts *extra)
 {
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 	struct share s = { .weight = q->nodes.v[node]->weight, .resource = MODEL_NONE };
 	uint32_t above = forest_parent(f, node);
 	size_t n;

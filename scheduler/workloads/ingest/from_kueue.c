@@ -36,7 +36,7 @@ const char *const from_kueue_policies[] = { [QUOTA_NEVER] = KUEUE_NEVER,
 					    [QUOTA_ANY] = KUEUE_ANY,
 					    NULL };
 
-int from_kueue_check_names(const struct quota *q, const char *name, struct err *err)
+int from_kueue_check_names(const struct quota_model *q, const char *name, struct err *err)
 {
 	if (name == NULL || name[0] == '\0') {
 		return err_set(err, ERR_INVALID, "metadata.name: missing");
@@ -85,8 +85,8 @@ int64_t from_kueue_amount(struct str resource, struct quantity amount)
 /* --- ResourceFlavor -----------------------------------------------------------------------------
  */
 
-static int read_taints(struct quota *q, const struct api_resource_flavor *rf, struct arena *arena,
-		       struct flavor *f, struct err *err)
+static int read_taints(struct quota_model *q, const struct api_resource_flavor *rf,
+		       struct arena *arena, struct flavor *f, struct err *err)
 {
 	f->ntaints = rf->spec.node_taints.n;
 	f->taints = arena_zero(arena, f->ntaints, sizeof(*f->taints));
@@ -107,8 +107,8 @@ static int read_taints(struct quota *q, const struct api_resource_flavor *rf, st
 	return 0;
 }
 
-static int read_flavor(struct quota *q, const struct api_resource_flavor *rf, struct arena *arena,
-		       struct flavor *f, struct err *err)
+static int read_flavor(struct quota_model *q, const struct api_resource_flavor *rf,
+		       struct arena *arena, struct flavor *f, struct err *err)
 {
 	struct match_from_api_tolerations tolerations;
 
@@ -141,7 +141,7 @@ static void *keep(const void *v, size_t n, size_t size)
 	return copy;
 }
 
-int from_kueue_flavor(struct quota *q, const struct api_resource_flavor *rf, struct err *err)
+int from_kueue_flavor(struct quota_model *q, const struct api_resource_flavor *rf, struct err *err)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	struct flavor read = { .exists = true }, *f;
@@ -168,7 +168,7 @@ int from_kueue_flavor(struct quota *q, const struct api_resource_flavor *rf, str
 /* --- the small ones -----------------------------------------------------------------------------
  */
 
-void from_kueue_check(struct quota *q, const struct api_admission_check *ac)
+void from_kueue_check(struct quota_model *q, const struct api_admission_check *ac)
 {
 	if (ac->meta.name != NULL) {
 		quota_check_set(q, str_of(ac->meta.name),
@@ -176,14 +176,14 @@ void from_kueue_check(struct quota *q, const struct api_admission_check *ac)
 	}
 }
 
-void from_kueue_topology(struct quota *q, const struct api_topology *t)
+void from_kueue_topology(struct quota_model *q, const struct api_topology *t)
 {
 	if (t->meta.name != NULL) {
 		quota_topology_set(q, str_of(t->meta.name), true);
 	}
 }
 
-int from_kueue_namespace(struct quota *q, const struct api_namespace *ns, struct err *err)
+int from_kueue_namespace(struct quota_model *q, const struct api_namespace *ns, struct err *err)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	struct quota_namespace *n;
@@ -202,7 +202,7 @@ int from_kueue_namespace(struct quota *q, const struct api_namespace *ns, struct
 	return 0;
 }
 
-static int read_local(struct quota *q, const struct api_local_queue *lq, unsigned *ret_stop,
+static int read_local(struct quota_model *q, const struct api_local_queue *lq, unsigned *ret_stop,
 		      double *ret_weight, struct err *err)
 {
 	if (from_kueue_check_names(q, lq->meta.name, err) < 0) {
@@ -214,7 +214,7 @@ static int read_local(struct quota *q, const struct api_local_queue *lq, unsigne
 	return from_kueue_weight(lq->spec.fair_sharing.weight, ret_weight, err);
 }
 
-int from_kueue_local(struct quota *q, const struct api_local_queue *lq, struct err *err)
+int from_kueue_local(struct quota_model *q, const struct api_local_queue *lq, struct err *err)
 {
 	CLEANUP(xmalloc_freep) char *key = NULL;
 	const char *ns = lq->meta.namespace_ == NULL ? "" : lq->meta.namespace_;
@@ -234,7 +234,7 @@ int from_kueue_local(struct quota *q, const struct api_local_queue *lq, struct e
 	return 0;
 }
 
-void from_kueue_local_usage(struct quota *q, struct local_queue *l,
+void from_kueue_local_usage(struct quota_model *q, struct local_queue *l,
 			    const struct api_local_queue *lq)
 {
 	const struct api_local_fair_sharing_status *status = lq->status.fair_sharing;

@@ -1,9 +1,9 @@
 /* scheduler/workloads/ingest/from_kueue.h: reads decoded objects of kueue.x-k8s.io, and the core
- * objects that they depend on, into struct quota. Objects may come in any order; absent fields get
- * the defaults of the CRDs. Errors name kind, object and field path. Every function checks the
- * whole object before it changes anything but the tables of names: after an error the model is as
- * before. Nothing here changes which Workloads hold quota or are pending. Owner: the sched thread.
- * Pure.
+ * objects that they depend on, into struct quota_model. Objects may come in any order; absent
+ * fields get the defaults of the CRDs. Errors name kind, object and field path. Every function
+ * checks the whole object before it changes anything but the tables of names: after an error the
+ * model is as before. Nothing here changes which Workloads hold quota or are pending. Owner: the
+ * sched thread. Pure.
  *
  * After the deletion of an object the caller calls:
  *   ResourceFlavor         quota_flavor_clear, cluster_queue_check_all
@@ -30,24 +30,24 @@ struct api_resource_flavor;
 struct api_runtime_class;
 struct api_topology;
 struct api_workload;
-struct conditions;
+struct workload_status;
 struct err;
 
 /* The caller calls cluster_queue_check_all afterwards. A taint of an unknown effect is an error. */
-int from_kueue_flavor(struct quota *q, const struct api_resource_flavor *rf, struct err *err);
-void from_kueue_check(struct quota *q, const struct api_admission_check *ac);
-void from_kueue_topology(struct quota *q, const struct api_topology *t);
+int from_kueue_flavor(struct quota_model *q, const struct api_resource_flavor *rf, struct err *err);
+void from_kueue_check(struct quota_model *q, const struct api_admission_check *ac);
+void from_kueue_topology(struct quota_model *q, const struct api_topology *t);
 /* The caller calls quota_nodes_changed afterwards, once for all that changed together. */
-int from_kueue_queue(struct quota *q, const struct api_cluster_queue *cq, struct err *err);
-int from_kueue_cohort(struct quota *q, const struct api_cohort *c, struct err *err);
+int from_kueue_queue(struct quota_model *q, const struct api_cluster_queue *cq, struct err *err);
+int from_kueue_cohort(struct quota_model *q, const struct api_cohort *c, struct err *err);
 /* Leaves its consumption alone, which comes from the status: from_kueue_local_usage. */
-int from_kueue_local(struct quota *q, const struct api_local_queue *lq, struct err *err);
+int from_kueue_local(struct quota_model *q, const struct api_local_queue *lq, struct err *err);
 /* Labels. */
-int from_kueue_namespace(struct quota *q, const struct api_namespace *ns, struct err *err);
+int from_kueue_namespace(struct quota_model *q, const struct api_namespace *ns, struct err *err);
 
 /* Reads its consumption and when that was sampled from status.fairSharing; no effect without one.
  * The caller calls usage_weigh afterwards. */
-void from_kueue_local_usage(struct quota *q, struct local_queue *l,
+void from_kueue_local_usage(struct quota_model *q, struct local_queue *l,
 			    const struct api_local_queue *lq);
 
 /* The names of settings in the API, by their values (enum quota_strategy, ...); NULL ends each
@@ -81,7 +81,8 @@ void from_kueue_rules_no_runtime(struct from_kueue_rules *r, struct str name);
  */
 
 /* The parts of the status that decisions can change. Texts go to to->arena, which is set before. */
-void from_kueue_status(struct quota *q, const struct api_workload *w, struct conditions *to);
+void from_kueue_status(struct quota_model *q, const struct api_workload *w,
+		       struct workload_status *to);
 
 /* A Workload as it was read, before it becomes a struct workload. */
 struct from_kueue_workload {
@@ -93,17 +94,17 @@ struct from_kueue_workload {
 /* Reads the spec; status is the result of from_kueue_status. A finished Workload has no pod
  * sets. Reclaimable pods are subtracted; the held quota is scaled to the pods that are left (Kueue:
  * ReclaimablePods). */
-int from_kueue_workload_read(struct quota *q, const struct from_kueue_rules *rules,
-			     const struct api_workload *aw, const struct conditions *status,
+int from_kueue_workload_read(struct quota_model *q, const struct from_kueue_rules *rules,
+			     const struct api_workload *aw, const struct workload_status *status,
 			     struct from_kueue_workload *ret, struct err *err);
 /* For a Workload that from_kueue_workload_read refuses, or that did not decode as a whole
  * (decode_partial): reads the quota that it holds by its status, as far as that is readable, and no
  * pod sets. -ERR_NOT_FOUND: it holds nothing. */
-int from_kueue_workload_keep(struct quota *q, const struct api_workload *aw,
-			     const struct conditions *status, struct from_kueue_workload *ret);
+int from_kueue_workload_keep(struct quota_model *q, const struct api_workload *aw,
+			     const struct workload_status *status, struct from_kueue_workload *ret);
 /* Whether w holds the quota that r says: the same amounts in the same queue. If not, the caller
  * releases w before from_kueue_workload_apply and makes it hold again afterwards. */
-bool from_kueue_workload_holds(const struct quota *q, const struct from_kueue_workload *r,
+bool from_kueue_workload_holds(const struct quota_model *q, const struct from_kueue_workload *r,
 			       const struct workload *w);
 /* Moves r into w, which is new or was read before; its pending side and its holding stay. True: a
  * change for which it is worth a new try (see pending_update). */

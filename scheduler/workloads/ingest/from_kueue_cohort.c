@@ -2,7 +2,7 @@
 #include "base/err.h"
 #include "scheduler/workloads/ingest/from_kueue_priv.h"
 
-static int check(const struct quota *q, const struct api_cohort *c, double *ret_weight,
+static int check(const struct quota_model *q, const struct api_cohort *c, double *ret_weight,
 		 struct err *err)
 {
 	if (from_kueue_check_names(q, c->meta.name, err) < 0 ||
@@ -12,7 +12,7 @@ static int check(const struct quota *q, const struct api_cohort *c, double *ret_
 	return from_kueue_weight(c->spec.fair_sharing.weight, ret_weight, err);
 }
 
-int from_kueue_cohort(struct quota *q, const struct api_cohort *c, struct err *err)
+int from_kueue_cohort(struct quota_model *q, const struct api_cohort *c, struct err *err)
 {
 	struct quota_node *n;
 	double weight;

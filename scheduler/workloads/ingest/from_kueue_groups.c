@@ -57,7 +57,7 @@ static int64_t limit_of(struct str resource, const struct quantity *limit)
 	return limit == NULL ? QUOTA_NO_LIMIT : from_kueue_amount(resource, *limit);
 }
 
-static void fill_cells(struct quota *q, const struct api_flavor_quotas *f, uint32_t flavor,
+static void fill_cells(struct quota_model *q, const struct api_flavor_quotas *f, uint32_t flavor,
 		       struct quota_node *n)
 {
 	for (size_t i = 0; i < f->resources.n; i++) {
@@ -74,7 +74,7 @@ static void fill_cells(struct quota *q, const struct api_flavor_quotas *f, uint3
 	}
 }
 
-void from_kueue_groups_fill(struct quota *q, const struct api_resource_groups *groups,
+void from_kueue_groups_fill(struct quota_model *q, const struct api_resource_groups *groups,
 			    struct quota_node *n)
 {
 	for (size_t i = 0; i < groups->n; i++) {

@@ -12,7 +12,7 @@ struct arena;
 struct quantity;
 
 /* Error: the object has no name, or the table of names has no room for those in it. */
-int from_kueue_check_names(const struct quota *q, const char *name, struct err *err);
+int from_kueue_check_names(const struct quota_model *q, const char *name, struct err *err);
 /* Sets *ret to the index of text in names, which end with NULL; to `absent` when it is NULL or "".
  */
 int from_kueue_enum(const char *text, const char *const *names, unsigned absent, unsigned *ret,
@@ -22,12 +22,12 @@ int from_kueue_weight(const struct quantity *weight, double *ret, struct err *er
 
 /* resourceGroups: check finds every error; fill copies them into a node that was cleared. */
 int from_kueue_groups_check(const struct api_resource_groups *groups, struct err *err);
-void from_kueue_groups_fill(struct quota *q, const struct api_resource_groups *groups,
+void from_kueue_groups_fill(struct quota_model *q, const struct api_resource_groups *groups,
 			    struct quota_node *n);
 
 /* The request of one pod of the template by the rules: fills p->request, and p->invalid when no
  * such pod could be created. All in the arena. */
-void from_kueue_request(struct quota *q, const struct from_kueue_rules *rules,
+void from_kueue_request(struct quota_model *q, const struct from_kueue_rules *rules,
 			struct str namespace_, const struct api_pod_spec *spec, struct arena *arena,
 			struct podset *p);
 

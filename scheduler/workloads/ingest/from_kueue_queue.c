@@ -73,7 +73,7 @@ static int check_checks(const struct api_check_strategy *s, struct err *err)
 	return 0;
 }
 
-static int read_spec(struct quota *q, const struct api_cluster_queue *cq, struct arena *arena,
+static int read_spec(struct quota_model *q, const struct api_cluster_queue *cq, struct arena *arena,
 		     struct reading *r, struct err *err)
 {
 	const struct api_cluster_queue_spec *spec = &cq->spec;
@@ -106,7 +106,7 @@ static void fill_selector(const struct api_cluster_queue_spec *spec, const struc
 	}
 }
 
-static void fill_checks(struct quota *q, const struct api_check_strategy *s,
+static void fill_checks(struct quota_model *q, const struct api_check_strategy *s,
 			struct cluster_queue *queue)
 {
 	for (size_t i = 0; i < s->checks.n; i++) {
@@ -122,8 +122,8 @@ static void fill_checks(struct quota *q, const struct api_check_strategy *s,
 	}
 }
 
-static void fill_queue(struct quota *q, const struct api_cluster_queue *cq, const struct reading *r,
-		       struct cluster_queue *queue)
+static void fill_queue(struct quota_model *q, const struct api_cluster_queue *cq,
+		       const struct reading *r, struct cluster_queue *queue)
 {
 	const struct api_cluster_queue_spec *spec = &cq->spec;
 	int32_t threshold = spec->preemption.borrow_within_cohort.max_priority_threshold;
@@ -145,7 +145,7 @@ static void fill_queue(struct quota *q, const struct api_cluster_queue *cq, cons
 	fill_checks(q, &spec->admission_checks, queue);
 }
 
-int from_kueue_queue(struct quota *q, const struct api_cluster_queue *cq, struct err *err)
+int from_kueue_queue(struct quota_model *q, const struct api_cluster_queue *cq, struct err *err)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	struct reading r = { .weight = 1 };

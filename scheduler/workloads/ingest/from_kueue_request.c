@@ -10,7 +10,7 @@
 #define NANO INT64_C(1000000000)
 
 struct request {
-	struct quota *q;
+	struct quota_model *q;
 	const struct from_kueue_rules *rules;
 	struct arena *arena;
 	struct from_api_quota_limits container, pod; /* LimitRanges of the namespace */
@@ -242,7 +242,7 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Every name is there once. */
-static void store(struct quota *q, const struct counted *counted, struct arena *arena,
+static void store(struct quota_model *q, const struct counted *counted, struct arena *arena,
 		  struct podset *p)
 {
 	p->request.v = arena_zero(arena, counted->n, sizeof(*p->request.v));
@@ -260,7 +260,7 @@ static void store(struct quota *q, const struct counted *counted, struct arena *
 	}
 }
 
-void from_kueue_request(struct quota *q, const struct from_kueue_rules *rules,
+void from_kueue_request(struct quota_model *q, const struct from_kueue_rules *rules,
 			struct str namespace_, const struct api_pod_spec *spec, struct arena *arena,
 			struct podset *p)
 {

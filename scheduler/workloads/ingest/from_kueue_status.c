@@ -2,24 +2,24 @@
 #include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
 #include "scheduler/workloads/ingest/from_kueue.h"
-#include "scheduler/workloads/status/conditions.h"
+#include "scheduler/workloads/status/workload_status.h"
 
 static enum quota_check_state check_state(const char *name)
 {
 	for (int i = QUOTA_CHECK_PENDING; i <= QUOTA_CHECK_REJECTED; i++) {
-		if (str_streq(name, conditions_check_name((enum quota_check_state)i))) {
+		if (str_streq(name, workload_status_check_name((enum quota_check_state)i))) {
 			return (enum quota_check_state)i;
 		}
 	}
 	return QUOTA_CHECK_PENDING;
 }
 
-static const char *text(struct conditions *to, const char *s)
+static const char *text(struct workload_status *to, const char *s)
 {
 	return arena_dup(to->arena, s == NULL ? "" : s);
 }
 
-static void read_list(const struct api_conditions *from, struct conditions *to)
+static void read_list(const struct api_conditions *from, struct workload_status *to)
 {
 	for (size_t i = 0; i < from->n; i++) {
 		const struct api_condition *c = &from->v[i];
@@ -33,18 +33,18 @@ static void read_list(const struct api_conditions *from, struct conditions *to)
 		one.status = text(to, c->status);
 		one.reason = text(to, c->reason);
 		one.message = text(to, c->message);
-		vec_push(&to->list, one);
+		vec_push(&to->conditions, one);
 	}
 }
 
-static void read_checks(const struct api_workload_status *s, struct conditions *to)
+static void read_checks(const struct api_workload_status *s, struct workload_status *to)
 {
 	for (size_t i = 0; i < s->admission_checks.n; i++) {
 		const struct api_check_state *k = &s->admission_checks.v[i];
-		struct conditions_check one = { .name = text(to, k->name),
-						.message = text(to, k->message),
-						.state = check_state(k->state),
-						.at = k->last_transition };
+		struct workload_status_check one = { .name = text(to, k->name),
+						     .message = text(to, k->message),
+						     .state = check_state(k->state),
+						     .at = k->last_transition };
 
 		one.retries = k->retry_count == FIELD_NO_I32 ? 0 : k->retry_count;
 		one.requeue_after = k->requeue_after == FIELD_NO_I32 ? 0 : k->requeue_after;
@@ -54,33 +54,35 @@ static void read_checks(const struct api_workload_status *s, struct conditions *
 	for (size_t i = 0; i < s->preemption_gates.n; i++) {
 		const struct api_preemption_gate_state *g = &s->preemption_gates.v[i];
 		const char *position = g->position == NULL ? g->state : g->position;
-		struct conditions_gate one = { text(to, g->name),
-					       str_streq(position, KUEUE_GATE_OPEN),
-					       g->last_transition };
+		struct workload_status_gate one = { text(to, g->name),
+						    str_streq(position, KUEUE_GATE_OPEN),
+						    g->last_transition };
 
 		vec_push(&to->gates, one);
 	}
 	for (size_t i = 0; s->scheduling_stats != NULL && i < s->scheduling_stats->evictions.n;
 	     i++) {
 		const struct api_eviction_count *e = &s->scheduling_stats->evictions.v[i];
-		struct conditions_eviction one = { text(to, e->reason),
-						   text(to, e->underlying_cause),
-						   e->count == FIELD_NO_I32 ? 0 : e->count };
+		struct workload_status_eviction one = { text(to, e->reason),
+							text(to, e->underlying_cause),
+							e->count == FIELD_NO_I32 ? 0 : e->count };
 
 		vec_push(&to->evictions, one);
 	}
 }
 
-static struct conditions_podset read_podset(struct quota *q, const char *name,
-					    const struct field_resources *usage,
-					    const struct field_map *flavors, struct arena *arena)
+static struct workload_status_podset read_podset(struct quota_model *q, const char *name,
+						 const struct field_resources *usage,
+						 const struct field_map *flavors,
+						 struct arena *arena)
 {
-	struct conditions_podset p = { .name = arena_dup(arena, name == NULL ? "main" : name) };
+	struct workload_status_podset p = { .name = arena_dup(arena,
+							      name == NULL ? "main" : name) };
 
 	p.v = arena_zero(arena, usage->n + 1, sizeof(p.v[0]));
 	for (size_t i = 0; i < usage->n; i++) {
 		struct str resource = str_of(usage->v[i].name);
-		struct conditions_usage *u = &p.v[p.n++];
+		struct workload_status_usage *u = &p.v[p.n++];
 
 		u->resource = quota_resource(q, resource);
 		u->amount = from_kueue_amount(resource, usage->v[i].amount);
@@ -91,12 +93,12 @@ static struct conditions_podset read_podset(struct quota *q, const char *name,
 	return p;
 }
 
-/* Sorts by id of the resource, as conditions_same compares. */
-static void sort_podset(struct conditions_podset *p)
+/* Sorts by id of the resource, as workload_status_same compares. */
+static void sort_podset(struct workload_status_podset *p)
 {
 	for (size_t i = 1; i < p->n; i++) {
 		for (size_t k = i; k > 0 && p->v[k].resource < p->v[k - 1].resource; k--) {
-			struct conditions_usage swap = p->v[k];
+			struct workload_status_usage swap = p->v[k];
 
 			p->v[k] = p->v[k - 1];
 			p->v[k - 1] = swap;
@@ -104,14 +106,14 @@ static void sort_podset(struct conditions_podset *p)
 	}
 }
 
-static void read_admission(struct quota *q, const struct api_workload_status *s,
-			   struct conditions *to)
+static void read_admission(struct quota_model *q, const struct api_workload_status *s,
+			   struct workload_status *to)
 {
 	to->has_admission = s->admission != NULL;
 	to->queue = s->admission == NULL ? NULL : text(to, s->admission->cluster_queue);
 	for (size_t i = 0; s->admission != NULL && i < s->admission->assignments.n; i++) {
 		const struct api_pod_set_assignment *a = &s->admission->assignments.v[i];
-		struct conditions_podset p =
+		struct workload_status_podset p =
 			read_podset(q, a->name, &a->usage, &a->flavors, to->arena);
 
 		p.count = a->count == FIELD_NO_I32 ? 1 : a->count;
@@ -120,7 +122,7 @@ static void read_admission(struct quota *q, const struct api_workload_status *s,
 	}
 	for (size_t i = 0; i < s->resource_requests.n; i++) {
 		const struct api_pod_set_request *r = &s->resource_requests.v[i];
-		struct conditions_podset p =
+		struct workload_status_podset p =
 			read_podset(q, r->name, &r->resources, NULL, to->arena);
 
 		sort_podset(&p);
@@ -128,7 +130,7 @@ static void read_admission(struct quota *q, const struct api_workload_status *s,
 	}
 }
 
-static void read_names(const struct api_workload_status *s, struct conditions *to)
+static void read_names(const struct api_workload_status *s, struct workload_status *to)
 {
 	to->cluster = arena_dup(to->arena, s->cluster_name);
 	for (size_t i = 0; i < s->nominated_clusters.n; i++) {
@@ -139,7 +141,8 @@ static void read_names(const struct api_workload_status *s, struct conditions *t
 	}
 }
 
-void from_kueue_status(struct quota *q, const struct api_workload *w, struct conditions *to)
+void from_kueue_status(struct quota_model *q, const struct api_workload *w,
+		       struct workload_status *to)
 {
 	const struct api_workload_status *s = &w->status;
 	const struct api_requeue_state *r = s->requeue_state;

@@ -7,8 +7,8 @@
 #include "base/err.h"
 #include "scheduler/base/match_from_api.h"
 #include "scheduler/workloads/ingest/from_kueue_priv.h"
-#include "scheduler/workloads/status/conditions.h"
-#include "scheduler/workloads/status/conditions_flags.h"
+#include "scheduler/workloads/status/workload_status.h"
+#include "scheduler/workloads/status/workload_status_flags.h"
 
 #define CLAIMS "resource claims of pods are not supported yet"
 #define SLICES "elastic jobs (slices of a workload) are not supported yet"
@@ -28,8 +28,8 @@ static bool wants_topology(const struct api_topology_request *t)
 			     t->slice_size != FIELD_NO_I32 || t->slice_constraints.n > 0);
 }
 
-static int read_placement(struct quota *q, const struct api_pod_spec *spec, struct arena *arena,
-			  struct podset *p, struct err *err)
+static int read_placement(struct quota_model *q, const struct api_pod_spec *spec,
+			  struct arena *arena, struct podset *p, struct err *err)
 {
 	const struct api_affinity *a = spec->affinity;
 	struct match_from_api_tolerations tolerations;
@@ -53,7 +53,7 @@ static int read_placement(struct quota *q, const struct api_pod_spec *spec, stru
 	return 0;
 }
 
-static int read_counts(const struct quota *q, const struct api_workload *aw,
+static int read_counts(const struct quota_model *q, const struct api_workload *aw,
 		       const struct api_pod_set *a, struct podset *p, struct err *err)
 {
 	int32_t reclaimable =
@@ -73,7 +73,7 @@ static int read_counts(const struct quota *q, const struct api_workload *aw,
 	return 0;
 }
 
-static int read_podset(struct quota *q, const struct from_kueue_rules *rules,
+static int read_podset(struct quota_model *q, const struct from_kueue_rules *rules,
 		       const struct api_workload *aw, size_t i, struct workload *w, struct err *err)
 {
 	const struct api_pod_set *a = &aw->spec.pod_sets.v[i];
@@ -100,7 +100,7 @@ static int read_podset(struct quota *q, const struct from_kueue_rules *rules,
 
 /* The flavors that the annotation allows, separated by commas. A Workload that another Workload
  * controls is one of several variants, and this engine cannot choose between variants. */
-static void read_variant(struct quota *q, const struct api_meta *meta, struct workload *w)
+static void read_variant(struct quota_model *q, const struct api_meta *meta, struct workload *w)
 {
 	struct str rest = str_of(field_map_get(&meta->annotations, KUEUE_ALLOWED_FLAVORS));
 	const struct api_owner *owner = meta_controller(meta);
@@ -136,7 +136,7 @@ static void read_finalizers(const struct api_meta *meta, struct workload_object 
 	}
 }
 
-static void read_meta(struct quota *q, const struct api_meta *meta, struct workload *w)
+static void read_meta(struct quota_model *q, const struct api_meta *meta, struct workload *w)
 {
 	const char *boost = field_map_get(&meta->annotations, KUEUE_PRIORITY_BOOST);
 	int64_t number;
@@ -180,11 +180,11 @@ static void read_gates(const struct api_workload *aw, struct workload *w)
 }
 
 /* The status, with the parts that no decision changes. */
-static void read_status(const struct api_workload *aw, const struct conditions *status,
+static void read_status(const struct api_workload *aw, const struct workload_status *status,
 			struct workload *w)
 {
 	read_gates(aw, w);
-	conditions_flags(status, w);
+	workload_status_flags(status, w);
 	w->object.preemptions = kueue_cost_preemptions(&aw->status);
 	if (aw->status.preemption_cost != NULL) {
 		w->object.cost = aw->status.preemption_cost->nano;
@@ -192,7 +192,7 @@ static void read_status(const struct api_workload *aw, const struct conditions *
 	}
 }
 
-static int read_spec(struct quota *q, const struct from_kueue_rules *rules,
+static int read_spec(struct quota_model *q, const struct from_kueue_rules *rules,
 		     const struct api_workload *aw, struct workload *w, struct err *err)
 {
 	if (from_kueue_check_names(q, aw->meta.name, err) < 0) {
@@ -242,7 +242,7 @@ static int64_t scale(int64_t amount, int32_t assigned, int32_t left)
 	return left < assigned ? amount / assigned * left : amount;
 }
 
-static void read_assignment(struct quota *q, const struct api_pod_set_assignment *a,
+static void read_assignment(struct quota_model *q, const struct api_pod_set_assignment *a,
 			    struct workload *w)
 {
 	uint32_t at = find_podset(w, a->name == NULL ? "main" : a->name);
@@ -272,7 +272,7 @@ static void read_assignment(struct quota *q, const struct api_pod_set_assignment
 
 /* A finished or deactivated Workload holds nothing, whatever its status says; an evicted one holds
  * quota until its admission is removed. */
-static void read_admission(struct quota *q, const struct api_workload *aw,
+static void read_admission(struct quota_model *q, const struct api_workload *aw,
 			   struct from_kueue_workload *r)
 {
 	const struct api_workload_admission *a = aw->status.admission;
@@ -294,11 +294,11 @@ static struct from_kueue_workload empty(size_t bytes)
 	};
 }
 
-int from_kueue_workload_read(struct quota *q, const struct from_kueue_rules *rules,
-			     const struct api_workload *aw, const struct conditions *status,
+int from_kueue_workload_read(struct quota_model *q, const struct from_kueue_rules *rules,
+			     const struct api_workload *aw, const struct workload_status *status,
 			     struct from_kueue_workload *ret, struct err *err)
 {
-	bool finished = conditions_is_true(status, KUEUE_FINISHED);
+	bool finished = workload_status_is_true(status, KUEUE_FINISHED);
 	struct from_kueue_workload r = empty(finished ? SMALL : USUAL);
 
 	read_status(aw, status, &r.w);
@@ -328,7 +328,7 @@ static bool is_known(const struct api_pod_set_assignment *a)
 }
 
 /* Charges the part of the assignment that is readable. */
-static void keep_assignment(struct quota *q, const struct api_pod_set_assignment *a,
+static void keep_assignment(struct quota_model *q, const struct api_pod_set_assignment *a,
 			    struct workload *w)
 {
 	struct api_pod_set_assignment one = *a;
@@ -342,8 +342,8 @@ static void keep_assignment(struct quota *q, const struct api_pod_set_assignment
 	}
 }
 
-int from_kueue_workload_keep(struct quota *q, const struct api_workload *aw,
-			     const struct conditions *status, struct from_kueue_workload *ret)
+int from_kueue_workload_keep(struct quota_model *q, const struct api_workload *aw,
+			     const struct workload_status *status, struct from_kueue_workload *ret)
 {
 	const struct api_workload_admission *a = aw->status.admission;
 	struct from_kueue_workload r;
@@ -376,10 +376,10 @@ void from_kueue_workload_finish(struct from_kueue_workload *r)
 	vec_finish(&r->w.holding.assigned);
 }
 
-/* --- into the world -----------------------------------------------------------------------------
+/* --- into the model -----------------------------------------------------------------------------
  */
 
-bool from_kueue_workload_holds(const struct quota *q, const struct from_kueue_workload *r,
+bool from_kueue_workload_holds(const struct quota_model *q, const struct from_kueue_workload *r,
 			       const struct workload *w)
 {
 	const struct quota_amounts *a = &r->w.holding.usage, *b = &w->holding.usage;

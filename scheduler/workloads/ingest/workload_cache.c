@@ -11,8 +11,8 @@
 #include "scheduler/workloads/ingest/workload_cache_priv.h"
 #include "scheduler/workloads/pending/pending.h"
 #include "scheduler/workloads/pending/usage.h"
-#include "scheduler/workloads/status/conditions_pack.h"
-#include "scheduler/workloads/status/conditions_same.h"
+#include "scheduler/workloads/status/workload_status_pack.h"
+#include "scheduler/workloads/status/workload_status_same.h"
 
 static struct quota_cache_statuses *new_statuses(void)
 {
@@ -28,21 +28,21 @@ static void free_statuses(struct quota_cache_statuses *s)
 {
 	for (size_t i = 0; i < ARRAY_LEN(s->of); i++) {
 		arena_destroy(s->of[i].arena);
-		conditions_finish(&s->of[i]);
+		workload_status_finish(&s->of[i]);
 	}
 	free(s);
 }
 
-const struct conditions *workload_cache_unpack(const struct workload_cache *c,
-					       const struct conditions_pack *from,
-					       enum quota_cache_use use)
+const struct workload_status *workload_cache_unpack(const struct workload_cache *c,
+						    const struct workload_status_pack *from,
+						    enum quota_cache_use use)
 {
-	struct conditions *to = &c->statuses->of[use];
+	struct workload_status *to = &c->statuses->of[use];
 
 	if (from == NULL) {
 		return NULL;
 	}
-	conditions_pack_read(from, to);
+	workload_status_pack_read(from, to);
 	return to;
 }
 
@@ -95,7 +95,7 @@ void workload_cache_keep_finished(struct workload_cache *c)
 	c->keeps_finished = true;
 }
 
-struct quota *workload_cache_model(const struct workload_cache *c)
+struct quota_model *workload_cache_model(const struct workload_cache *c)
 {
 	return c->q;
 }
@@ -347,10 +347,10 @@ static void mark_resource(void *q, uint32_t resource)
 	quota_names_mark_resource(q, resource);
 }
 
-static void mark_status(const struct workload_cache *c, const struct conditions_pack *status)
+static void mark_status(const struct workload_cache *c, const struct workload_status_pack *status)
 {
 	if (status != NULL) {
-		conditions_pack_resources(status, mark_resource, c->q);
+		workload_status_pack_resources(status, mark_resource, c->q);
 	}
 }
 
@@ -411,8 +411,8 @@ bool workload_cache_next_unread(struct workload_cache *c, const struct workload 
 
 /* --- statuses ----------------------------------------------------------------------------------*/
 
-const struct conditions *workload_cache_status(const struct workload_cache *c,
-					       const struct workload *w)
+const struct workload_status *workload_cache_status(const struct workload_cache *c,
+						    const struct workload *w)
 {
 	return workload_cache_unpack(c, w->state->status, QUOTA_CACHE_SHOWN);
 }
@@ -437,31 +437,31 @@ const char *workload_cache_queue(const struct workload *w)
 	return w->state->queue;
 }
 
-struct conditions *workload_cache_edit(struct workload_cache *c, const struct workload *w)
+struct workload_status *workload_cache_edit(struct workload_cache *c, const struct workload *w)
 {
-	struct conditions *draft = &c->statuses->of[QUOTA_CACHE_DRAFT];
+	struct workload_status *draft = &c->statuses->of[QUOTA_CACHE_DRAFT];
 
 	assert(!c->drafted);
 	c->drafted = true;
-	conditions_pack_read(w->state->status, draft);
+	workload_status_pack_read(w->state->status, draft);
 	return draft;
 }
 
 bool workload_cache_commit(struct workload_cache *c, const struct workload *w)
 {
 	struct workload_state *s = w->state;
-	const struct conditions *draft = &c->statuses->of[QUOTA_CACHE_DRAFT];
-	struct conditions_pack *packed;
+	const struct workload_status *draft = &c->statuses->of[QUOTA_CACHE_DRAFT];
+	struct workload_status_pack *packed;
 
 	assert(c->drafted);
 	c->drafted = false;
 	if (s->finished || w->object.unreadable ||
-	    conditions_same(workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), draft)) {
+	    workload_status_same(workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), draft)) {
 		return false;
 	}
 	/* A cycle must know of an eviction that was decided since the last one. */
 	workload_cache_workload_flags(c->q->workloads.v[w->id], draft);
-	packed = conditions_pack_make(draft); /* the draft's texts are those of the status */
+	packed = workload_status_pack_make(draft); /* the draft's texts are those of the status */
 	if (s->in_flight && !s->dirty) {
 		s->sent_status = s->status;
 	} else if (s->dirty || s->in_flight) {

@@ -1,7 +1,7 @@
-/* scheduler/workloads/ingest/workload_cache.h: owner of struct quota and its forest: turns messages
- * (objects of kueue.x-k8s.io and their company, outcomes of writes) into changes of the world, and
- * keeps for each Workload its status as it should stand: what was read, and what was decided since.
- * Owner: the sched thread. No I/O, no clock: `now` is given (wall ns).
+/* scheduler/workloads/ingest/workload_cache.h: owner of struct quota_model and its forest: turns
+ * messages (objects of kueue.x-k8s.io and their company, outcomes of writes) into changes of the
+ * model, and keeps for each Workload its status as it should stand: what was read, and what was
+ * decided since. Owner: the sched thread. No I/O, no clock: `now` is given (wall ns).
  *
  * Everything comes from the API: a Workload with QuotaReserved and an admission in its status holds
  * that quota, all others wait. No Workload is placed before the first LIST of every kind is
@@ -32,7 +32,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "scheduler/base/message.h"
-#include "scheduler/workloads/status/conditions.h"
+#include "scheduler/workloads/status/workload_status.h"
 
 #define WORKLOAD_CACHE_FLUSH_NS (CLOCK_NS_PER_S / 10)
 #define WORKLOAD_CACHE_FLUSH_EACH_NS (CLOCK_NS_PER_MS / 50) /* for each that came back before */
@@ -47,7 +47,7 @@ struct workload_cache_listener {
 	/* All kinds but Workloads, Jobs and Namespaces included; also without a change of the spec.
 	 * m->object: as it was decoded; NULL: deleted. */
 	void (*on_object)(void *ctx, struct sched_msg *m);
-	/* After the world has taken it; when it is deleted, after the world has forgotten it. Not
+	/* After the model has taken it; when it is deleted, after the model has forgotten it. Not
 	 * called for updates that are older than what was written. id: that of struct workload; m:
 	 * its object is the Workload as it was decoded; NULL: deleted. */
 	void (*on_workload)(void *ctx, uint32_t id, struct str key, struct sched_msg *m);
@@ -55,8 +55,8 @@ struct workload_cache_listener {
 	/* The status became another one: a write of another client was read, or one of ours was
 	 * acknowledged. Not called for a Workload that is read for the first time, nor for one that
 	 * was finished before. */
-	void (*on_status)(void *ctx, const struct workload *w, const struct conditions *before,
-			  const struct conditions *after);
+	void (*on_status)(void *ctx, const struct workload *w, const struct workload_status *before,
+			  const struct workload_status *after);
 	/* A write has succeeded or failed for good. */
 	void (*on_written)(void *ctx, const struct workload *w, enum sched_outcome outcome,
 			   const char *text);
@@ -69,7 +69,7 @@ struct workload_cache *workload_cache_create(const struct kueue_conf *conf,
 void workload_cache_destroy(struct workload_cache *c); /* NULL is fine */
 /* Statuses of finished Workloads are kept as a whole, to be shown. */
 void workload_cache_keep_finished(struct workload_cache *c);
-struct quota *workload_cache_model(const struct workload_cache *c);
+struct quota_model *workload_cache_model(const struct workload_cache *c);
 struct forest *workload_cache_forest(const struct workload_cache *c);
 
 /* Applies UPSERT, DELETE, SYNCED and REQUEST_DONE of what the Workload engine looks at; others have
@@ -86,7 +86,7 @@ void workload_cache_settle_at_once(struct workload_cache *c, int64_t now);
 int64_t workload_cache_sample(struct workload_cache *c, int64_t now);
 /* True when something changed since the last call that a cycle may decide differently for. */
 bool workload_cache_take_dirty(struct workload_cache *c);
-/* Counts changes of the world. */
+/* Counts changes of the model. */
 uint64_t workload_cache_changes(const struct workload_cache *c);
 /* Counts changes of queues, cohorts, flavors and checks, on which the status of Workloads depends.
  */
@@ -99,8 +99,8 @@ bool workload_cache_next_unread(struct workload_cache *c, const struct workload 
 
 /* The status as it should stand; lives until the next call, or until the Workload is read or
  * committed. Of one that is finished: that it is, since nothing else counts any more. */
-const struct conditions *workload_cache_status(const struct workload_cache *c,
-					       const struct workload *w);
+const struct workload_status *workload_cache_status(const struct workload_cache *c,
+						    const struct workload *w);
 /* A write was refused because the Workload had changed, and it has not been read since: its status
  * in the API may be another one, for example that of an eviction with a lost answer. */
 bool workload_cache_is_outdated(const struct workload *w);
@@ -113,7 +113,7 @@ const char *workload_cache_queue(const struct workload *w);
 int64_t workload_cache_version(const struct workload *w);
 /* A copy of the status to be changed; one at a time, and no message before
  * workload_cache_commit. */
-struct conditions *workload_cache_edit(struct workload_cache *c, const struct workload *w);
+struct workload_status *workload_cache_edit(struct workload_cache *c, const struct workload *w);
 /* The copy becomes the status, and is to be used no more. False: nothing is to be written, since it
  * says nothing new or the Workload is finished. */
 bool workload_cache_commit(struct workload_cache *c, const struct workload *w);
@@ -124,10 +124,10 @@ void workload_cache_give_back(struct workload_cache *c, const struct workload *w
 /* A write that is to be sent: a status as a whole. */
 struct workload_cache_write {
 	const struct workload *workload;
-	const struct conditions *status;
-	const struct conditions *before; /* as it was read */
-	int64_t resource_version;        /* the object must have it */
-	uint64_t version;                /* of the write; comes back in REQUEST_DONE */
+	const struct workload_status *status;
+	const struct workload_status *before; /* as it was read */
+	int64_t resource_version;             /* the object must have it */
+	uint64_t version;                     /* of the write; comes back in REQUEST_DONE */
 };
 /* One at a time per Workload; the statuses live until the next call. False: none is left. */
 bool workload_cache_next_write(struct workload_cache *c, struct workload_cache_write *ret);

@@ -6,17 +6,18 @@
 #include "scheduler/workloads/forest/forest.h"
 #include "scheduler/workloads/ingest/workload_cache.h"
 
-struct conditions_pack;
+struct workload_status_pack;
 struct err;
 struct from_kueue_rules;
 struct strmap;
 
 /* The status of a Workload in the API and its writes: struct workload's `state`, set while the
- * cache has it. Statuses are owned and packed (workloads/status/conditions_pack.h). */
+ * cache has it. Statuses are owned and packed (workloads/status/workload_status_pack.h). */
 struct workload_state {
-	struct conditions_pack *status; /* as it should stand; NULL: not read yet */
-	struct conditions_pack *before; /* as it was read last; NULL: neither dirty nor in flight */
-	struct conditions_pack
+	struct workload_status_pack *status; /* as it should stand; NULL: not read yet */
+	struct workload_status_pack
+		*before; /* as it was read last; NULL: neither dirty nor in flight */
+	struct workload_status_pack
 		*sent_status; /* as it is under way; NULL: it has not changed since */
 	const char *queue;    /* where the status says it holds quota, interned; NULL: nowhere */
 	unsigned failures;    /* writes in a row that failed */
@@ -45,11 +46,11 @@ enum quota_cache_use {
 	QUOTA_CACHE_USE_COUNT_
 };
 struct quota_cache_statuses {
-	struct conditions of[QUOTA_CACHE_USE_COUNT_];
+	struct workload_status of[QUOTA_CACHE_USE_COUNT_];
 };
 
 struct workload_cache {
-	struct quota *q;
+	struct quota_model *q;
 	struct forest *forest;
 	const struct kueue_conf *conf;
 	struct from_kueue_rules *rules;
@@ -83,11 +84,11 @@ void workload_cache_settle_nodes(struct workload_cache *c);
 void workload_cache_want_flush(struct workload_cache *c, uint32_t node, int64_t now);
 void workload_cache_want_flush_all(struct workload_cache *c, int64_t now);
 /* Carries a status that was decided or taken back over to w. */
-void workload_cache_workload_flags(struct workload *w, const struct conditions *status);
+void workload_cache_workload_flags(struct workload *w, const struct workload_status *status);
 /* NULL gives NULL. */
-const struct conditions *workload_cache_unpack(const struct workload_cache *c,
-					       const struct conditions_pack *from,
-					       enum quota_cache_use use);
+const struct workload_status *workload_cache_unpack(const struct workload_cache *c,
+						    const struct workload_status_pack *from,
+						    enum quota_cache_use use);
 
 /* Everything but Workloads. -ERR_INVALID: the object cannot be used, nothing changed. */
 int workload_cache_objects_upsert(struct workload_cache *c, struct sched_msg *m, int64_t now,

@@ -13,8 +13,8 @@
 #include "scheduler/workloads/ingest/workload_cache_priv.h"
 #include "scheduler/workloads/pending/pending.h"
 #include "scheduler/workloads/pending/usage.h"
-#include "scheduler/workloads/status/conditions_flags.h"
-#include "scheduler/workloads/status/conditions_pack.h"
+#include "scheduler/workloads/status/workload_status_flags.h"
+#include "scheduler/workloads/status/workload_status_pack.h"
 
 #define RETRY_MIN_NS CLOCK_NS_PER_S
 #define RETRY_MAX_NS (60 * CLOCK_NS_PER_S)
@@ -144,7 +144,7 @@ void workload_cache_workload_place_again(struct workload_cache *c, int64_t now)
 
 /* The listener may ask for the cohorts above the queue, also while the first lists come in. */
 static void report_status(struct workload_cache *c, const struct workload *w,
-			  const struct conditions *before, const struct conditions *after)
+			  const struct workload_status *before, const struct workload_status *after)
 {
 	workload_cache_settle_nodes(c);
 	if (c->listener.on_status != NULL) {
@@ -153,7 +153,7 @@ static void report_status(struct workload_cache *c, const struct workload *w,
 }
 
 static void take_status(struct workload_cache *c, const struct workload *w,
-			const struct conditions *fresh)
+			const struct workload_status *fresh)
 {
 	struct workload_state *s = w->state;
 
@@ -164,8 +164,8 @@ static void take_status(struct workload_cache *c, const struct workload *w,
 	s->finished = w->flags.finished;
 	s->requeued = false;
 	s->status = w->flags.finished && !c->keeps_finished
-			    ? conditions_pack_one(fresh, KUEUE_FINISHED)
-			    : conditions_pack_make(fresh);
+			    ? workload_status_pack_one(fresh, KUEUE_FINISHED)
+			    : workload_status_pack_make(fresh);
 }
 
 static struct workload *find_or_add(struct workload_cache *c, struct str key, const char *uid,
@@ -200,8 +200,8 @@ static void note_unknown(struct workload_cache *c, bool unknown)
 }
 
 /* Reads an update that counts; status: its status. -ERR_INVALID: it cannot be used. */
-static int take_with(struct workload_cache *c, struct sched_msg *m, const struct conditions *status,
-		     int64_t now)
+static int take_with(struct workload_cache *c, struct sched_msg *m,
+		     const struct workload_status *status, int64_t now)
 {
 	const struct api_workload *aw = m->object;
 	struct from_kueue_workload read;
@@ -255,7 +255,7 @@ static int take_with(struct workload_cache *c, struct sched_msg *m, const struct
 static void take(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(1024);
-	CLEANUP(conditions_finish) struct conditions status = { .arena = arena };
+	CLEANUP(workload_status_finish) struct workload_status status = { .arena = arena };
 
 	from_kueue_status(c->q, m->object, &status);
 	if (take_with(c, m, &status, now) < 0) {
@@ -267,7 +267,7 @@ static void take(struct workload_cache *c, struct sched_msg *m, int64_t now)
 static void keep_new(struct workload_cache *c, const struct sched_msg *m, int64_t now)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(1024);
-	CLEANUP(conditions_finish) struct conditions status = { .arena = arena };
+	CLEANUP(workload_status_finish) struct workload_status status = { .arena = arena };
 	const struct api_workload *aw = m->object;
 	struct from_kueue_workload read;
 	struct workload *w;
@@ -388,12 +388,12 @@ void workload_cache_workload_give_back(struct workload_cache *c, struct workload
 
 /* --- outcomes of writes ------------------------------------------------------------------------*/
 
-void workload_cache_workload_flags(struct workload *w, const struct conditions *status)
+void workload_cache_workload_flags(struct workload *w, const struct workload_status *status)
 {
 	struct workload_state *s = w->state;
 	bool waited = w->flags.requeued_false;
 
-	conditions_flags(status, w);
+	workload_status_flags(status, w);
 	s->requeued |= waited && !w->flags.requeued_false;
 	if (s->queue == NULL && s->retry_at != MODEL_TIME_NONE) {
 		w->flags.requeue_at = s->retry_at;
@@ -491,7 +491,7 @@ static void take_deferred(struct workload_cache *c, struct workload_state *s, in
 static void take_done(struct workload_cache *c, const struct sched_msg *m, const struct workload *w)
 {
 	struct workload_state *s = w->state;
-	const struct conditions *sent =
+	const struct workload_status *sent =
 		workload_cache_unpack(c, s->dirty ? s->sent_status : s->status, QUOTA_CACHE_AFTER);
 
 	s->version = m->resource_version > s->version ? m->resource_version : s->version;

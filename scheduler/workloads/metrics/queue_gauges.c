@@ -40,7 +40,7 @@ struct gauges {
 	struct metric_families *f;
 	const struct workload_cache *cache;
 	const struct forest *forest;
-	const struct quota *q;
+	const struct quota_model *q;
 	struct sums *nodes;  /* by id; of Cohorts: all below */
 	struct sums *locals; /* by id */
 	bool resources;
@@ -108,10 +108,10 @@ static void add_workload(const struct gauges *t, struct sums *s, const struct wo
 		}
 	}
 	if (!w->flags.finished && !w->flags.admitted) {
-		const struct conditions *c = workload_cache_status(t->cache, w);
+		const struct workload_status *status = workload_cache_status(t->cache, w);
 
-		s->waits[find_reason(conditions_find(c, KUEUE_ADMITTED))]
-			[find_cause(conditions_find(c, KUEUE_QUOTA_RESERVED))]++;
+		s->waits[find_reason(workload_status_condition(status, KUEUE_ADMITTED))]
+			[find_cause(workload_status_condition(status, KUEUE_QUOTA_RESERVED))]++;
 	}
 }
 
@@ -130,7 +130,7 @@ static void add_to_sort(const struct gauges *t, struct sums *s, const struct wor
 	sort->admitted += w->holding.node != MODEL_NONE && w->flags.admitted;
 }
 
-static uint32_t queue_of(const struct quota *q, const struct local_queue *l)
+static uint32_t queue_of(const struct quota_model *q, const struct local_queue *l)
 {
 	const struct quota_node *n =
 		l->queue == NULL ? NULL : quota_queue_find(q, str_of(l->queue));
@@ -186,7 +186,7 @@ static void add_to_cohorts(struct gauges *t, const struct quota_node *queue)
 
 /* --- setting the gauges ------------------------------------------------------------------------*/
 
-static double amount(const struct quota *q, uint32_t resource, int64_t value)
+static double amount(const struct quota_model *q, uint32_t resource, int64_t value)
 {
 	if (value == QUOTA_UNLIMITED || value == QUOTA_NO_LIMIT) {
 		return INFINITY;

@@ -23,7 +23,7 @@ static const char *recomputed(enum quota_recompute r)
 	return names[r];
 }
 
-static const char *queue_name(const struct quota *q, uint32_t node)
+static const char *queue_name(const struct quota_model *q, uint32_t node)
 {
 	return node == MODEL_NONE ? "" : q->nodes.v[node]->name;
 }
@@ -35,7 +35,7 @@ static bool is_skipped_preemption(const struct admission_decision *d)
 }
 
 /* Of every queue that had a head in the cycle: also that there was none. */
-static void count_skips(struct metric_families *f, const struct quota *q,
+static void count_skips(struct metric_families *f, const struct quota_model *q,
 			const struct admission_decisions *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
@@ -55,7 +55,7 @@ static void count_skips(struct metric_families *f, const struct quota *q,
 	}
 }
 
-void workload_metrics_cycle(struct metric_families *f, const struct quota *q,
+void workload_metrics_cycle(struct metric_families *f, const struct quota_model *q,
 			    const struct admission_decisions *list, double seconds)
 {
 	const char *result = "inadmissible";
@@ -103,7 +103,7 @@ struct change {
 	struct metric_families *f;
 	const struct forest *forest;
 	const struct workload *w;
-	const struct conditions *before, *after;
+	const struct workload_status *before, *after;
 	const char *queue; /* where it holds or held quota; NULL: nowhere */
 	const char *local; /* NULL: there is no such LocalQueue, and no series of it shall stay */
 	const char *namespace_, *class;
@@ -111,7 +111,7 @@ struct change {
 
 static bool became(const struct change *c, const char *type)
 {
-	return conditions_is_true(c->after, type) && !conditions_is_true(c->before, type);
+	return workload_status_is_true(c->after, type) && !workload_status_is_true(c->before, type);
 }
 
 static double seconds(int64_t from, int64_t to)
@@ -122,7 +122,7 @@ static double seconds(int64_t from, int64_t to)
 /* Since when it has waited: creation, or the last requeueing (Kueue: QueuedWaitTime). */
 static int64_t queued_at(const struct change *c, int64_t otherwise)
 {
-	const struct condition *requeued = conditions_find(c->after, KUEUE_REQUEUED);
+	const struct condition *requeued = workload_status_condition(c->after, KUEUE_REQUEUED);
 
 	if (requeued != NULL) {
 		return requeued->at;
@@ -130,9 +130,9 @@ static int64_t queued_at(const struct change *c, int64_t otherwise)
 	return c->w->object.created == MODEL_TIME_NONE ? otherwise : c->w->object.created;
 }
 
-static int64_t at(const struct conditions *c, const char *type, int64_t otherwise)
+static int64_t at(const struct workload_status *status, const char *type, int64_t otherwise)
 {
-	const struct condition *found = conditions_find(c, type);
+	const struct condition *found = workload_status_condition(status, type);
 
 	return found == NULL ? otherwise : found->at;
 }
@@ -160,7 +160,7 @@ static void observe(const struct change *c, enum metric_families_id queue,
 
 static void count_cohorts(const struct change *c)
 {
-	const struct quota *q = forest_model(c->forest);
+	const struct quota_model *q = forest_model(c->forest);
 	const struct quota_node *n = quota_queue_find(q, str_of(c->queue));
 	uint32_t up = n == NULL ? MODEL_NONE : forest_parent(c->forest, n->id);
 
@@ -196,7 +196,7 @@ static void count_admission(const struct change *c)
 /* Pods that become ready again are not counted. */
 static void count_ready(const struct change *c)
 {
-	const struct condition *ready = conditions_find(c->after, KUEUE_PODS_READY);
+	const struct condition *ready = workload_status_condition(c->after, KUEUE_PODS_READY);
 
 	if (became(c, KUEUE_PODS_READY) && str_streq(ready->reason, "Started")) {
 		observe(c, QF_READY_WAIT, QF_LOCAL_READY_WAIT,
@@ -215,16 +215,16 @@ static void count_finished(const struct change *c)
 		return;
 	}
 	add(c, QF_FINISHED_TOTAL, QF_LOCAL_FINISHED_TOTAL);
-	if (conditions_is_true(c->after, KUEUE_ADMITTED)) {
+	if (workload_status_is_true(c->after, KUEUE_ADMITTED)) {
 		ran += seconds(at(c->after, KUEUE_ADMITTED, now), now);
 		observe(c, QF_EXECUTION, QF_LOCAL_EXECUTION, ran);
 	}
 }
 
-static int32_t count_before(const struct change *c, const struct conditions_eviction *e)
+static int32_t count_before(const struct change *c, const struct workload_status_eviction *e)
 {
 	for (size_t i = 0; i < c->before->evictions.n; i++) {
-		const struct conditions_eviction *b = &c->before->evictions.v[i];
+		const struct workload_status_eviction *b = &c->before->evictions.v[i];
 
 		if (str_streq(b->reason, e->reason) && str_streq(b->cause, e->cause)) {
 			return b->count;
@@ -233,7 +233,7 @@ static int32_t count_before(const struct change *c, const struct conditions_evic
 	return 0;
 }
 
-static void count_eviction(const struct change *c, const struct conditions_eviction *e)
+static void count_eviction(const struct change *c, const struct workload_status_eviction *e)
 {
 	const char *const labels[] = { c->queue, e->reason, e->cause, c->class };
 	const char *const local[] = { c->local, c->namespace_, e->reason, e->cause, c->class };
@@ -249,7 +249,7 @@ static void count_eviction(const struct change *c, const struct conditions_evict
 	if (before == 0) {
 		metric_families_add(c->f, QF_EVICTED_ONCE_TOTAL, labels, 1);
 	}
-	if (conditions_is_true(c->before, KUEUE_PODS_READY)) {
+	if (workload_status_is_true(c->before, KUEUE_PODS_READY)) {
 		int64_t ready = at(c->before, KUEUE_PODS_READY, 0);
 
 		metric_families_observe(c->f, QF_READY_TO_EVICTED, labels,
@@ -259,11 +259,11 @@ static void count_eviction(const struct change *c, const struct conditions_evict
 
 static void count_release(const struct change *c)
 {
-	const struct condition *evicted = conditions_find(c->after, KUEUE_EVICTED);
+	const struct condition *evicted = workload_status_condition(c->after, KUEUE_EVICTED);
 
-	if (conditions_is_true(c->before, KUEUE_QUOTA_RESERVED) &&
-	    !conditions_is_true(c->after, KUEUE_QUOTA_RESERVED) &&
-	    conditions_is_true(c->after, KUEUE_EVICTED)) {
+	if (workload_status_is_true(c->before, KUEUE_QUOTA_RESERVED) &&
+	    !workload_status_is_true(c->after, KUEUE_QUOTA_RESERVED) &&
+	    workload_status_is_true(c->after, KUEUE_EVICTED)) {
 		metric_families_observe(
 			c->f, QF_EVICTION_LATENCY,
 			(const char *const[]){ c->queue, evicted->reason },
@@ -272,8 +272,8 @@ static void count_release(const struct change *c)
 }
 
 void workload_metrics_status(struct metric_families *f, const struct forest *forest,
-			     const struct workload *w, const struct conditions *before,
-			     const struct conditions *after)
+			     const struct workload *w, const struct workload_status *before,
+			     const struct workload_status *after)
 {
 	const struct local_queue *local = quota_local_of(forest_model(forest), w);
 	struct change c = { .f = f,

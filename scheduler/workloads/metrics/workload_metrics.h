@@ -4,18 +4,18 @@
 #ifndef SCHEDULER_WORKLOADS_METRICS_WORKLOAD_METRICS_H
 #define SCHEDULER_WORKLOADS_METRICS_WORKLOAD_METRICS_H
 
-#include "scheduler/workloads/status/conditions.h"
+#include "scheduler/workloads/status/workload_status.h"
 
 struct forest;
 struct metric_families;
 
 /* The decisions of a cycle, and how long it took; call before they are applied. */
-void workload_metrics_cycle(struct metric_families *f, const struct quota *q,
+void workload_metrics_cycle(struct metric_families *f, const struct quota_model *q,
 			    const struct admission_decisions *d, double seconds);
 /* The status of a Workload became another one. */
 void workload_metrics_status(struct metric_families *f, const struct forest *forest,
-			     const struct workload *w, const struct conditions *before,
-			     const struct conditions *after);
+			     const struct workload *w, const struct workload_status *before,
+			     const struct workload_status *after);
 /* A Workload was created so long after its Job or pod (kind). */
 void workload_metrics_created(struct metric_families *f, const char *kind, int64_t ns);
 /* A pod lost its gate so long after the admission by the ClusterQueue. */

@@ -5,7 +5,7 @@
 #include "scheduler/workloads/model/quota_store.h"
 
 /* On a cycle of cohorts, or below one: more steps up than there are nodes. */
-static bool never_reaches_a_root(const struct quota *q, const struct quota_node *n)
+static bool never_reaches_a_root(const struct quota_model *q, const struct quota_node *n)
 {
 	size_t steps = 0;
 
@@ -18,8 +18,8 @@ static bool never_reaches_a_root(const struct quota *q, const struct quota_node 
 	return false;
 }
 
-static const struct flavor *find_flavor(const struct quota *q, const struct quota_node *n,
-					bool (*is_wrong)(const struct quota *q,
+static const struct flavor *find_flavor(const struct quota_model *q, const struct quota_node *n,
+					bool (*is_wrong)(const struct quota_model *q,
 							 const struct flavor *f))
 {
 	for (size_t i = 0; i < n->groups.n; i++) {
@@ -34,20 +34,20 @@ static const struct flavor *find_flavor(const struct quota *q, const struct quot
 	return NULL;
 }
 
-static bool is_missing(const struct quota *q, const struct flavor *f)
+static bool is_missing(const struct quota_model *q, const struct flavor *f)
 {
 	(void)q;
 	return !f->exists;
 }
 
-static bool lacks_topology(const struct quota *q, const struct flavor *f)
+static bool lacks_topology(const struct quota_model *q, const struct flavor *f)
 {
 	return q->options.topology && f->topology != NULL &&
 	       !strmap_has(q->topology_of, str_of(f->topology));
 }
 
 /* The first check that is not known, or else is not active; NULL: all are fine. */
-static const char *find_check(const struct quota *q, const struct cluster_queue *queue,
+static const char *find_check(const struct quota_model *q, const struct cluster_queue *queue,
 			      bool want_missing)
 {
 	for (size_t i = 0; i < queue->checks.n; i++) {
@@ -78,7 +78,7 @@ static const char *find_unknown(const struct cluster_queue *queue)
 }
 
 /* In the order in which Kueue names the first reason. */
-static enum quota_inactive find_reason(const struct quota *q, const struct quota_node *n,
+static enum quota_inactive find_reason(const struct quota_model *q, const struct quota_node *n,
 				       const char **ret_what)
 {
 	const struct cluster_queue *queue = n->queue;
@@ -117,7 +117,7 @@ static enum quota_inactive find_reason(const struct quota *q, const struct quota
 	return *ret_what == NULL ? QUOTA_ACTIVE : QUOTA_UNREADABLE_WORKLOAD;
 }
 
-void cluster_queue_check(struct quota *q, struct quota_node *n)
+void cluster_queue_check(struct quota_model *q, struct quota_node *n)
 {
 	const char *what;
 
@@ -126,7 +126,7 @@ void cluster_queue_check(struct quota *q, struct quota_node *n)
 	n->queue->inactive_what = what;
 }
 
-void cluster_queue_check_all(struct quota *q)
+void cluster_queue_check_all(struct quota_model *q)
 {
 	for (size_t i = 0; i < q->nodes.n; i++) {
 		if (q->nodes.v[i] != NULL && q->nodes.v[i]->is_queue) {

@@ -30,9 +30,9 @@ void quota_options_default(struct quota_options *o)
 	};
 }
 
-struct quota *quota_create(void)
+struct quota_model *quota_create(void)
 {
-	struct quota *q = xmalloc_zero(1, sizeof(*q));
+	struct quota_model *q = xmalloc_zero(1, sizeof(*q));
 
 	q->names = intern_create();
 	q->resources = intern_create();
@@ -63,7 +63,7 @@ static bool destroy_each_namespace(struct str key, void *value, void *ctx)
 	return true;
 }
 
-static void destroy_objects(struct quota *q)
+static void destroy_objects(struct quota_model *q)
 {
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		struct workload *w = q->workloads.v[i];
@@ -91,7 +91,7 @@ static void destroy_objects(struct quota *q)
 	strmap_each(q->namespace_of, destroy_each_namespace, NULL);
 }
 
-void quota_destroy(struct quota *q)
+void quota_destroy(struct quota_model *q)
 {
 	if (q == NULL) {
 		return;
@@ -117,7 +117,7 @@ void quota_destroy(struct quota *q)
 	free(q);
 }
 
-static uint32_t name_id(struct quota *q, struct str name)
+static uint32_t name_id(struct quota_model *q, struct str name)
 {
 	uint32_t id = intern_id(q->names, name.p == NULL ? STR_LIT("") : name);
 
@@ -125,7 +125,7 @@ static uint32_t name_id(struct quota *q, struct str name)
 	return id;
 }
 
-const char *quota_name(struct quota *q, struct str name)
+const char *quota_name(struct quota_model *q, struct str name)
 {
 	uint32_t id = name_id(q, name);
 
@@ -133,12 +133,12 @@ const char *quota_name(struct quota *q, struct str name)
 	return intern_name(q->names, id);
 }
 
-const char *quota_text(struct quota *q, struct str text)
+const char *quota_text(struct quota_model *q, struct str text)
 {
 	return intern_name(q->names, name_id(q, text));
 }
 
-uint32_t quota_resource(struct quota *q, struct str name)
+uint32_t quota_resource(struct quota_model *q, struct str name)
 {
 	uint32_t id = intern_id(q->resources, name);
 
@@ -146,13 +146,13 @@ uint32_t quota_resource(struct quota *q, struct str name)
 	return id;
 }
 
-const char *quota_resource_name(const struct quota *q, uint32_t resource)
+const char *quota_resource_name(const struct quota_model *q, uint32_t resource)
 {
 	return intern_name(q->resources, resource);
 }
 
 /* Index into pairs_sorted of the first pair that is not before (flavor, resource). */
-static size_t pair_bound(const struct quota *q, uint32_t flavor, uint32_t resource)
+static size_t pair_bound(const struct quota_model *q, uint32_t flavor, uint32_t resource)
 {
 	size_t lo = 0, hi = q->pairs_sorted.n;
 
@@ -169,7 +169,7 @@ static size_t pair_bound(const struct quota *q, uint32_t flavor, uint32_t resour
 	return lo;
 }
 
-static bool is_pair(const struct quota *q, size_t at, uint32_t flavor, uint32_t resource)
+static bool is_pair(const struct quota_model *q, size_t at, uint32_t flavor, uint32_t resource)
 {
 	const struct flavor_resource *p;
 
@@ -180,14 +180,14 @@ static bool is_pair(const struct quota *q, size_t at, uint32_t flavor, uint32_t 
 	return p->flavor == flavor && p->resource == resource;
 }
 
-uint32_t quota_pair_find(const struct quota *q, uint32_t flavor, uint32_t resource)
+uint32_t quota_pair_find(const struct quota_model *q, uint32_t flavor, uint32_t resource)
 {
 	size_t at = pair_bound(q, flavor, resource);
 
 	return is_pair(q, at, flavor, resource) ? q->pairs_sorted.v[at] : MODEL_NONE;
 }
 
-uint32_t quota_pair_get(struct quota *q, uint32_t flavor, uint32_t resource)
+uint32_t quota_pair_get(struct quota_model *q, uint32_t flavor, uint32_t resource)
 {
 	size_t at = pair_bound(q, flavor, resource);
 	uint32_t id = (uint32_t)q->pairs.n;
@@ -203,12 +203,12 @@ uint32_t quota_pair_get(struct quota *q, uint32_t flavor, uint32_t resource)
 	return id;
 }
 
-struct flavor *quota_flavor_find(const struct quota *q, struct str name)
+struct flavor *quota_flavor_find(const struct quota_model *q, struct str name)
 {
 	return strmap_get(q->flavor_of, name);
 }
 
-struct flavor *quota_flavor_get(struct quota *q, struct str name)
+struct flavor *quota_flavor_get(struct quota_model *q, struct str name)
 {
 	struct flavor *f = quota_flavor_find(q, name);
 
@@ -231,7 +231,7 @@ void quota_flavor_clear(struct flavor *f)
 }
 
 /* A forest that was synchronised before does not know the new node. */
-static struct quota_node *add_node(struct quota *q, struct str name)
+static struct quota_node *add_node(struct quota_model *q, struct str name)
 {
 	struct quota_node *n = xmalloc_zero(1, sizeof(*n));
 
@@ -243,12 +243,12 @@ static struct quota_node *add_node(struct quota *q, struct str name)
 	return n;
 }
 
-struct quota_node *quota_queue_find(const struct quota *q, struct str name)
+struct quota_node *quota_queue_find(const struct quota_model *q, struct str name)
 {
 	return strmap_get(q->queue_of, name);
 }
 
-struct quota_node *quota_queue_get(struct quota *q, struct str name)
+struct quota_node *quota_queue_get(struct quota_model *q, struct str name)
 {
 	struct quota_node *n = quota_queue_find(q, name);
 
@@ -265,12 +265,12 @@ struct quota_node *quota_queue_get(struct quota *q, struct str name)
 	return n;
 }
 
-struct quota_node *quota_cohort_find(const struct quota *q, struct str name)
+struct quota_node *quota_cohort_find(const struct quota_model *q, struct str name)
 {
 	return strmap_get(q->cohort_of, name);
 }
 
-struct quota_node *quota_cohort_get(struct quota *q, struct str name)
+struct quota_node *quota_cohort_get(struct quota_model *q, struct str name)
 {
 	struct quota_node *n = quota_cohort_find(q, name);
 
@@ -281,7 +281,7 @@ struct quota_node *quota_cohort_get(struct quota *q, struct str name)
 	return n;
 }
 
-void quota_check_set(struct quota *q, struct str name, bool active)
+void quota_check_set(struct quota_model *q, struct str name, bool active)
 {
 	struct quota_admission_check *c = strmap_get(q->check_of, name);
 
@@ -292,17 +292,17 @@ void quota_check_set(struct quota *q, struct str name, bool active)
 	c->active = active;
 }
 
-void quota_check_remove(struct quota *q, struct str name)
+void quota_check_remove(struct quota_model *q, struct str name)
 {
 	strmap_remove(q->check_of, name);
 }
 
-const struct quota_admission_check *quota_check_find(const struct quota *q, struct str name)
+const struct quota_admission_check *quota_check_find(const struct quota_model *q, struct str name)
 {
 	return strmap_get(q->check_of, name);
 }
 
-void quota_topology_set(struct quota *q, struct str name, bool exists)
+void quota_topology_set(struct quota_model *q, struct str name, bool exists)
 {
 	if (exists) {
 		(void)quota_name(q, name);
@@ -312,12 +312,12 @@ void quota_topology_set(struct quota *q, struct str name, bool exists)
 	}
 }
 
-struct local_queue *quota_local_find(const struct quota *q, struct str key)
+struct local_queue *quota_local_find(const struct quota_model *q, struct str key)
 {
 	return strmap_get(q->local_of, key);
 }
 
-struct local_queue *quota_local_of(const struct quota *q, const struct workload *w)
+struct local_queue *quota_local_of(const struct quota_model *q, const struct workload *w)
 {
 	struct local_queue *l =
 		w->pending.local < q->locals.n ? q->locals.v[w->pending.local] : NULL;
@@ -338,14 +338,14 @@ struct local_queue *quota_local_of(const struct quota *q, const struct workload 
 	return quota_local_find(q, (struct str){ key, (size_t)n });
 }
 
-void quota_local_remember(const struct quota *q, struct workload *w)
+void quota_local_remember(const struct quota_model *q, struct workload *w)
 {
 	const struct local_queue *l = quota_local_of(q, w);
 
 	w->pending.local = l == NULL ? MODEL_NONE : l->id;
 }
 
-const struct quota_node *quota_local_queue(const struct quota *q, const struct local_queue *l)
+const struct quota_node *quota_local_queue(const struct quota_model *q, const struct local_queue *l)
 {
 	const struct quota_node *n = l->node < q->nodes.n ? q->nodes.v[l->node] : NULL;
 
@@ -359,7 +359,7 @@ const struct quota_node *quota_local_queue(const struct quota *q, const struct l
 	return n != NULL && n->exists ? n : NULL;
 }
 
-struct local_queue *quota_local_get(struct quota *q, struct str key)
+struct local_queue *quota_local_get(struct quota_model *q, struct str key)
 {
 	struct local_queue *l = quota_local_find(q, key);
 	struct str name = key;
@@ -380,7 +380,7 @@ struct local_queue *quota_local_get(struct quota *q, struct str key)
 	return l;
 }
 
-void quota_local_remove(struct quota *q, struct local_queue *l)
+void quota_local_remove(struct quota_model *q, struct local_queue *l)
 {
 	strmap_remove(q->local_of, str_of(l->key));
 	slots_remove(&q->locals, l->id);
@@ -389,12 +389,12 @@ void quota_local_remove(struct quota *q, struct local_queue *l)
 	free(l);
 }
 
-struct quota_namespace *quota_namespace_find(const struct quota *q, struct str name)
+struct quota_namespace *quota_namespace_find(const struct quota_model *q, struct str name)
 {
 	return strmap_get(q->namespace_of, name);
 }
 
-struct quota_namespace *quota_namespace_get(struct quota *q, struct str name)
+struct quota_namespace *quota_namespace_get(struct quota_model *q, struct str name)
 {
 	struct quota_namespace *ns = quota_namespace_find(q, name);
 
@@ -406,7 +406,7 @@ struct quota_namespace *quota_namespace_get(struct quota *q, struct str name)
 	return ns;
 }
 
-void quota_namespace_remove(struct quota *q, struct str name)
+void quota_namespace_remove(struct quota_model *q, struct str name)
 {
 	struct quota_namespace *ns = strmap_take(q->namespace_of, name);
 

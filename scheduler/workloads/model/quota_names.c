@@ -71,7 +71,7 @@ static void mark_resources(struct intern *resources, const struct workload *w)
 	}
 }
 
-static void mark_workload(struct quota *q, const struct workload *w)
+static void mark_workload(struct quota_model *q, const struct workload *w)
 {
 	intern_mark_name(q->names, w->object.namespace_);
 	intern_mark_name(q->names, w->object.local_queue);
@@ -80,7 +80,7 @@ static void mark_workload(struct quota *q, const struct workload *w)
 	mark_resources(q->resources, w);
 }
 
-static void mark_node(struct quota *q, const struct quota_node *n)
+static void mark_node(struct quota_model *q, const struct quota_node *n)
 {
 	for (size_t i = 0; i < n->groups.n; i++) {
 		for (size_t k = 0; k < n->groups.v[i].nresources; k++) {
@@ -92,7 +92,7 @@ static void mark_node(struct quota *q, const struct quota_node *n)
 	}
 }
 
-static void mark_local(struct quota *q, const struct local_queue *l)
+static void mark_local(struct quota_model *q, const struct local_queue *l)
 {
 	for (size_t i = 0; i < l->consumed.n; i++) {
 		intern_mark(q->resources, l->consumed.v[i].resource);
@@ -108,17 +108,17 @@ static bool mark_namespace(struct str key, void *value, void *names)
 	return true;
 }
 
-bool quota_names_wants_sweep(const struct quota *q)
+bool quota_names_wants_sweep(const struct quota_model *q)
 {
 	return intern_wants_sweep(q->names) || intern_wants_sweep(q->resources);
 }
 
-void quota_names_mark_resource(struct quota *q, uint32_t resource)
+void quota_names_mark_resource(struct quota_model *q, uint32_t resource)
 {
 	intern_mark(q->resources, resource);
 }
 
-void quota_names_sweep(struct quota *q)
+void quota_names_sweep(struct quota_model *q)
 {
 	for (size_t i = 0; i < q->pairs.n; i++) {
 		intern_mark(q->resources, q->pairs.v[i].resource);

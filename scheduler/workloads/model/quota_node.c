@@ -47,7 +47,7 @@ void quota_node_clear(struct quota_node *n)
 	}
 }
 
-void quota_node_drop(struct quota *q, struct quota_node *n)
+void quota_node_drop(struct quota_model *q, struct quota_node *n)
 {
 	quota_node_clear(n);
 	strmap_remove(n->is_queue ? q->queue_of : q->cohort_of, str_of(n->name));

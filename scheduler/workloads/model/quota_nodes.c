@@ -5,7 +5,7 @@
 
 /* A cohort exists while a queue or cohort names it (Kueue: implicit cohorts). Placeholders are
  * appended while this runs; they have no parent. */
-static void resolve_parents(struct quota *q)
+static void resolve_parents(struct quota_model *q)
 {
 	for (size_t i = 0; i < q->nodes.n; i++) {
 		struct quota_node *n = q->nodes.v[i];
@@ -29,7 +29,7 @@ static bool is_empty_queue(const struct quota_node *n)
 
 /* used[id]: the node exists, or another node or a workload points to it. *ret_idle: there are
  * queues without an object that only a workload may point to. */
-static void mark_used(const struct quota *q, bool *used, bool *ret_idle)
+static void mark_used(const struct quota_model *q, bool *used, bool *ret_idle)
 {
 	*ret_idle = false;
 	for (size_t i = 0; i < q->nodes.n; i++) {
@@ -56,7 +56,7 @@ static void mark_used(const struct quota *q, bool *used, bool *ret_idle)
 	}
 }
 
-void quota_nodes_changed(struct quota *q)
+void quota_nodes_changed(struct quota_model *q)
 {
 	bool idle;
 	bool *used;

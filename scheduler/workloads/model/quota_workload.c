@@ -7,7 +7,7 @@
 #include "collections/strmap.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-struct workload *quota_workload_add(struct quota *q, struct str key)
+struct workload *quota_workload_add(struct quota_model *q, struct str key)
 {
 	struct workload *w = xmalloc_zero(1, sizeof(*w));
 
@@ -29,7 +29,7 @@ struct workload *quota_workload_add(struct quota *q, struct str key)
 	return w;
 }
 
-struct workload *quota_workload_find(const struct quota *q, struct str key)
+struct workload *quota_workload_find(const struct quota_model *q, struct str key)
 {
 	return strmap_get(q->workload_of, key);
 }
@@ -40,7 +40,7 @@ const char *quota_workload_name(const struct workload *w)
 }
 
 /* The id is used again: the next Workload that has it must not wait for this one's backoff. */
-static void forget_timer(struct quota *q, const struct workload *w)
+static void forget_timer(struct quota_model *q, const struct workload *w)
 {
 	for (size_t i = 0; w->pending.timed && i < q->timers.n; i++) {
 		if (q->timers.v[i] == w->id) {
@@ -50,7 +50,7 @@ static void forget_timer(struct quota *q, const struct workload *w)
 	}
 }
 
-void quota_workload_remove(struct quota *q, struct workload *w)
+void quota_workload_remove(struct quota_model *q, struct workload *w)
 {
 	assert(w->holding.node == MODEL_NONE && w->pending.where == QUOTA_NOWHERE);
 	forget_timer(q, w);

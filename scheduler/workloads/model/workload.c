@@ -5,7 +5,7 @@
  * its eviction. Without sorting by priority in the cohort, a victim of reclaim while borrowing
  * would be admitted first and preempted again, so it also queues from its eviction (Kueue:
  * queue-order timestamp). */
-int64_t workload_queue_time(const struct quota *q, const struct workload *w)
+int64_t workload_queue_time(const struct quota_model *q, const struct workload *w)
 {
 	if (w->flags.evicted && w->flags.evicted_by_timeout && !q->options.timestamp_creation) {
 		return w->flags.evicted_at;

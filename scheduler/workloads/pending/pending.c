@@ -31,7 +31,7 @@ bool pending_is_active(const struct forest *f, const struct quota_node *n)
 	       n->queue->stop == QUOTA_RUN && forest_is_placed(f, n->id);
 }
 
-bool pending_selects(const struct quota *q, const struct cluster_queue *queue,
+bool pending_selects(const struct quota_model *q, const struct cluster_queue *queue,
 		     const struct workload *w)
 {
 	const struct quota_namespace *space = quota_namespace_find(q, str_of(w->object.namespace_));
@@ -40,14 +40,14 @@ bool pending_selects(const struct quota *q, const struct cluster_queue *queue,
 	       namespace_selector_matches(&queue->namespaces, space->labels, space->nlabels);
 }
 
-static struct cluster_queue *queue_of(const struct quota *q, const struct workload *w)
+static struct cluster_queue *queue_of(const struct quota_model *q, const struct workload *w)
 {
 	return q->nodes.v[w->pending.queue]->queue;
 }
 
 /* The ClusterQueue in which w would wait: MODEL_NONE when its LocalQueue is not there or stopped,
  * or names none that is there. */
-static uint32_t resolve(const struct quota *q, const struct workload *w)
+static uint32_t resolve(const struct quota_model *q, const struct workload *w)
 {
 	const struct local_queue *l = quota_local_of(q, w);
 	const struct quota_node *n =
@@ -57,7 +57,7 @@ static uint32_t resolve(const struct quota *q, const struct workload *w)
 }
 
 /* Equal hashes: workloads that a cycle treats the same (priority, pod sets, counts). */
-static uint64_t hash_of(const struct quota *q, const struct workload *w)
+static uint64_t hash_of(const struct quota_model *q, const struct workload *w)
 {
 	uint64_t h = mix(w->object.npodsets, (uint64_t)workload_priority(q, w));
 
@@ -92,7 +92,7 @@ static size_t blocked_place(const struct cluster_queue *queue, uint64_t h)
 	return low;
 }
 
-static bool is_blocked(const struct quota *q, const struct cluster_queue *queue, uint64_t h)
+static bool is_blocked(const struct quota_model *q, const struct cluster_queue *queue, uint64_t h)
 {
 	size_t i = blocked_place(queue, h);
 
@@ -100,7 +100,7 @@ static bool is_blocked(const struct quota *q, const struct cluster_queue *queue,
 	       i < queue->blocked.n && queue->blocked.v[i] == h;
 }
 
-static void park(struct quota *q, struct cluster_queue *queue, struct workload *w)
+static void park(struct quota_model *q, struct cluster_queue *queue, struct workload *w)
 {
 	w->pending.where = QUOTA_INADMISSIBLE;
 	w->pending.pos = (uint32_t)queue->inadmissible.n;
@@ -111,7 +111,7 @@ static void park(struct quota *q, struct cluster_queue *queue, struct workload *
 	}
 }
 
-static void unpark(struct quota *q, struct cluster_queue *queue, struct workload *w)
+static void unpark(struct quota_model *q, struct cluster_queue *queue, struct workload *w)
 {
 	uint32_t last = queue->inadmissible.v[queue->inadmissible.n - 1];
 
@@ -122,7 +122,7 @@ static void unpark(struct quota *q, struct cluster_queue *queue, struct workload
 }
 
 /* No workload equal to w fits either: they need not be tried before something changes. */
-static void block(struct quota *q, struct cluster_queue *queue, const struct workload *w)
+static void block(struct quota_model *q, struct cluster_queue *queue, const struct workload *w)
 {
 	size_t place = blocked_place(queue, w->pending.hash), kept = 0;
 
@@ -150,7 +150,7 @@ static void block(struct quota *q, struct cluster_queue *queue, const struct wor
 	}
 }
 
-void pending_unblock(struct quota *q, const struct workload *w)
+void pending_unblock(struct quota_model *q, const struct workload *w)
 {
 	struct cluster_queue *queue = w->pending.queue == MODEL_NONE ? NULL : queue_of(q, w);
 	size_t i = queue == NULL ? 0 : blocked_place(queue, w->pending.hash);
@@ -165,7 +165,7 @@ void pending_unblock(struct quota *q, const struct workload *w)
 /* --- objects come and go -----------------------------------------------------------------------*/
 
 /* Out of its list; a sticky preemptor stays one. */
-static void take_out(struct quota *q, struct workload *w)
+static void take_out(struct quota_model *q, struct workload *w)
 {
 	if (w->pending.where == QUOTA_HEAP) {
 		(void)pending_heap_remove(q, queue_of(q, w), w->pending.pos);
@@ -176,7 +176,7 @@ static void take_out(struct quota *q, struct workload *w)
 	w->pending.pos = MODEL_NONE;
 }
 
-void pending_remove(struct quota *q, struct workload *w)
+void pending_remove(struct quota_model *q, struct workload *w)
 {
 	if (w->pending.where == QUOTA_NOWHERE) {
 		return;
@@ -187,7 +187,7 @@ void pending_remove(struct quota *q, struct workload *w)
 	}
 }
 
-static void place(struct quota *q, struct workload *w, int64_t now)
+static void place(struct quota_model *q, struct workload *w, int64_t now)
 {
 	struct cluster_queue *queue = queue_of(q, w);
 
@@ -198,7 +198,7 @@ static void place(struct quota *q, struct workload *w, int64_t now)
 	}
 }
 
-void pending_update(struct quota *q, struct workload *w, bool changed, int64_t now)
+void pending_update(struct quota_model *q, struct workload *w, bool changed, int64_t now)
 {
 	uint64_t before = w->pending.hash;
 	uint32_t to;
@@ -230,7 +230,7 @@ void pending_update(struct quota *q, struct workload *w, bool changed, int64_t n
 
 /* --- heads -----------------------------------------------------------------------------------*/
 
-bool pending_is_preemptor(const struct quota *q, const struct workload *w)
+bool pending_is_preemptor(const struct quota_model *q, const struct workload *w)
 {
 	const struct cluster_queue *queue = w->pending.queue == MODEL_NONE ? NULL : queue_of(q, w);
 
@@ -238,7 +238,7 @@ bool pending_is_preemptor(const struct quota *q, const struct workload *w)
 	       queue->preemptor_generation == w->object.generation;
 }
 
-void pending_pop(struct quota *q, const struct forest *f, struct pending_heads *out)
+void pending_pop(struct quota_model *q, const struct forest *f, struct pending_heads *out)
 {
 	for (size_t i = 0; i < q->nodes.n; i++) {
 		struct quota_node *n = q->nodes.v[i];
@@ -262,7 +262,8 @@ void pending_pop(struct quota *q, const struct forest *f, struct pending_heads *
 }
 
 /* The preemptor before it loses its place at the top of the heap. */
-static void set_preemptor(struct quota *q, struct cluster_queue *queue, const struct workload *w)
+static void set_preemptor(struct quota_model *q, struct cluster_queue *queue,
+			  const struct workload *w)
 {
 	uint32_t before = queue->preemptor;
 	const struct workload *other = before == MODEL_NONE ? NULL : q->workloads.v[before];
@@ -288,8 +289,8 @@ static bool is_urgent(const struct cluster_queue *queue, enum quota_requeue why)
 /* A scan that ends without a fit begins again at once when a flavor that it has passed may fit now:
  * quota was released since it began, or other entries took the flavor's quota in the same cycle and
  * may have left enough for fewer pods. No event would requeue the workload otherwise. */
-bool pending_is_immediate(const struct quota *q, const struct workload *w, enum quota_requeue why,
-			  bool pending, int64_t now)
+bool pending_is_immediate(const struct quota_model *q, const struct workload *w,
+			  enum quota_requeue why, bool pending, int64_t now)
 {
 	const struct cluster_queue *queue = queue_of(q, w);
 
@@ -298,8 +299,8 @@ bool pending_is_immediate(const struct quota *q, const struct workload *w, enum 
 		queue->inadmissible_cycle >= (int64_t)w->pending.scan_cycle);
 }
 
-void pending_requeue(struct quota *q, struct workload *w, enum quota_requeue why, bool pending,
-		     int64_t now)
+void pending_requeue(struct quota_model *q, struct workload *w, enum quota_requeue why,
+		     bool pending, int64_t now)
 {
 	struct cluster_queue *queue = queue_of(q, w);
 	bool waits =
@@ -331,7 +332,7 @@ void pending_requeue(struct quota *q, struct workload *w, enum quota_requeue why
 
 /* --- trying again ------------------------------------------------------------------------------*/
 
-static size_t flush_queue(struct quota *q, struct cluster_queue *queue, int64_t now)
+static size_t flush_queue(struct quota_model *q, struct cluster_queue *queue, int64_t now)
 {
 	size_t i = 0, moved = 0;
 
@@ -351,7 +352,7 @@ static size_t flush_queue(struct quota *q, struct cluster_queue *queue, int64_t 
 	return moved;
 }
 
-size_t pending_flush(struct quota *q, const struct forest *f, uint32_t node, int64_t now)
+size_t pending_flush(struct quota_model *q, const struct forest *f, uint32_t node, int64_t now)
 {
 	struct VEC(uint32_t) todo = VEC_INIT;
 	size_t moved = 0;
@@ -378,7 +379,7 @@ size_t pending_flush(struct quota *q, const struct forest *f, uint32_t node, int
 	return moved;
 }
 
-int64_t pending_timers(struct quota *q, int64_t now)
+int64_t pending_timers(struct quota_model *q, int64_t now)
 {
 	int64_t next = INT64_MAX;
 	size_t kept = 0;

@@ -12,31 +12,31 @@
  * `changed`: something changed that may help it (spec, boost, reclaimable pods, Evicted, Requeued,
  * closed gates, requests); else an inadmissible one stays where it is. A changed request is tried
  * even when its hash is known not to fit. In flight: unchanged. */
-void pending_update(struct quota *q, struct workload *w, bool changed, int64_t now);
+void pending_update(struct quota_model *q, struct workload *w, bool changed, int64_t now);
 /* Takes it out of its place; it is no longer the sticky preemptor of its queue. */
-void pending_remove(struct quota *q, struct workload *w);
+void pending_remove(struct quota_model *q, struct workload *w);
 struct pending_heads {
 	struct workload **v;
 	size_t n, cap;
 };
 /* Takes up to options.heads workloads of every queue that is active; they are in flight. Appends to
  * out; the caller frees its array (vec_finish). */
-void pending_pop(struct quota *q, const struct forest *f, struct pending_heads *out);
+void pending_pop(struct quota_model *q, const struct forest *f, struct pending_heads *out);
 /* Back from the cycle. pending: its scan has flavors left. */
-void pending_requeue(struct quota *q, struct workload *w, enum quota_requeue why, bool pending,
-		     int64_t now);
+void pending_requeue(struct quota_model *q, struct workload *w, enum quota_requeue why,
+		     bool pending, int64_t now);
 /* Whether it would go to the heap. */
-bool pending_is_immediate(const struct quota *q, const struct workload *w, enum quota_requeue why,
-			  bool pending, int64_t now);
+bool pending_is_immediate(const struct quota_model *q, const struct workload *w,
+			  enum quota_requeue why, bool pending, int64_t now);
 /* Removes w's hash from the hashes that are known not to fit: the next equal workload is tried. */
-void pending_unblock(struct quota *q, const struct workload *w);
+void pending_unblock(struct quota_model *q, const struct workload *w);
 /* Capacity may be free in the tree of node (a standalone queue, or any node of its cohort): moves
  * the inadmissible workloads that may be tried back to the heaps and clears the blocked hashes.
  * Returns the number of moved workloads. */
-size_t pending_flush(struct quota *q, const struct forest *f, uint32_t node, int64_t now);
+size_t pending_flush(struct quota_model *q, const struct forest *f, uint32_t node, int64_t now);
 /* Moves the workloads with a backoff that is over to the heap. Returns the next end of a backoff;
  * INT64_MAX: none. */
-int64_t pending_timers(struct quota *q, int64_t now);
+int64_t pending_timers(struct quota_model *q, int64_t now);
 /* Not blocked by Requeued=False, and requeueState.requeueAt is reached. */
 bool pending_backoff_is_over(const struct workload *w, int64_t now);
 /* Not gated, finished, inactive, holding, on hold, waiting for replacement pods. */
@@ -45,9 +45,9 @@ bool pending_is_admissible(const struct workload *w);
  * cycle. */
 bool pending_is_active(const struct forest *f, const struct quota_node *n);
 /* Whether w, in its present generation, is the sticky preemptor of its queue. */
-bool pending_is_preemptor(const struct quota *q, const struct workload *w);
+bool pending_is_preemptor(const struct quota_model *q, const struct workload *w);
 /* The namespace of w exists and the queue selects it. */
-bool pending_selects(const struct quota *q, const struct cluster_queue *queue,
+bool pending_selects(const struct quota_model *q, const struct cluster_queue *queue,
 		     const struct workload *w);
 
 #endif

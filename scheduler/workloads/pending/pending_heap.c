@@ -4,12 +4,13 @@
 
 #include "scheduler/workloads/model/quota_store.h"
 
-static struct workload *at(const struct quota *model, const struct cluster_queue *queue, size_t i)
+static struct workload *at(const struct quota_model *model, const struct cluster_queue *queue,
+			   size_t i)
 {
 	return model->workloads.v[queue->heap.v[i]];
 }
 
-static struct quota_rank rank_of(const struct quota *model, const struct workload *w)
+static struct quota_rank rank_of(const struct quota_model *model, const struct workload *w)
 {
 	const struct local_queue *l = quota_local_of(model, w);
 
@@ -27,14 +28,15 @@ static struct element take(const struct cluster_queue *queue, size_t i)
 	return (struct element){ queue->heap.v[i], queue->ranks.v[i] };
 }
 
-static void put(const struct quota *model, struct cluster_queue *queue, size_t i, struct element e)
+static void put(const struct quota_model *model, struct cluster_queue *queue, size_t i,
+		struct element e)
 {
 	queue->heap.v[i] = e.id;
 	queue->ranks.v[i] = e.rank;
 	model->workloads.v[e.id]->pending.pos = (uint32_t)i;
 }
 
-static double usage_in(const struct quota *model, struct element e)
+static double usage_in(const struct quota_model *model, struct element e)
 {
 	const struct local_queue *l =
 		e.rank.local < model->locals.n ? model->locals.v[e.rank.local] : NULL;
@@ -48,8 +50,8 @@ static bool is_sticky(const struct cluster_queue *queue, struct element e)
 }
 
 /* Reads the workloads only where their ranks are equal: the ranks are in the cache. */
-static int compare(const struct quota *model, const struct cluster_queue *queue, struct element a,
-		   struct element b)
+static int compare(const struct quota_model *model, const struct cluster_queue *queue,
+		   struct element a, struct element b)
 {
 	const struct workload *x, *y;
 	int r;
@@ -77,20 +79,21 @@ static int compare(const struct quota *model, const struct cluster_queue *queue,
 	return r != 0 ? r : strcmp(x->key, y->key);
 }
 
-int pending_heap_cmp(const struct quota *model, const struct workload *a, const struct workload *b)
+int pending_heap_cmp(const struct quota_model *model, const struct workload *a,
+		     const struct workload *b)
 {
 	return compare(model, model->nodes.v[a->pending.queue]->queue,
 		       (struct element){ a->id, rank_of(model, a) },
 		       (struct element){ b->id, rank_of(model, b) });
 }
 
-static bool is_before(const struct quota *model, const struct cluster_queue *queue,
+static bool is_before(const struct quota_model *model, const struct cluster_queue *queue,
 		      struct element a, struct element b)
 {
 	return compare(model, queue, a, b) < 0;
 }
 
-static void sift_up(const struct quota *model, struct cluster_queue *queue, size_t i)
+static void sift_up(const struct quota_model *model, struct cluster_queue *queue, size_t i)
 {
 	struct element e = take(queue, i);
 
@@ -101,7 +104,7 @@ static void sift_up(const struct quota *model, struct cluster_queue *queue, size
 	put(model, queue, i, e);
 }
 
-static void sift_down(const struct quota *model, struct cluster_queue *queue, size_t i)
+static void sift_down(const struct quota_model *model, struct cluster_queue *queue, size_t i)
 {
 	struct element e = take(queue, i);
 
@@ -121,13 +124,13 @@ static void sift_down(const struct quota *model, struct cluster_queue *queue, si
 	put(model, queue, i, e);
 }
 
-static void settle(const struct quota *model, struct cluster_queue *queue, size_t i)
+static void settle(const struct quota_model *model, struct cluster_queue *queue, size_t i)
 {
 	sift_down(model, queue, i);
 	sift_up(model, queue, i);
 }
 
-void pending_heap_push(struct quota *model, struct cluster_queue *queue, struct workload *w)
+void pending_heap_push(struct quota_model *model, struct cluster_queue *queue, struct workload *w)
 {
 	vec_push(&queue->heap, w->id);
 	vec_push(&queue->ranks, rank_of(model, w));
@@ -135,7 +138,8 @@ void pending_heap_push(struct quota *model, struct cluster_queue *queue, struct 
 	sift_up(model, queue, queue->heap.n - 1);
 }
 
-struct workload *pending_heap_remove(struct quota *model, struct cluster_queue *queue, uint32_t pos)
+struct workload *pending_heap_remove(struct quota_model *model, struct cluster_queue *queue,
+				     uint32_t pos)
 {
 	struct workload *w = at(model, queue, pos);
 	struct element last = take(queue, queue->heap.n - 1);
@@ -151,7 +155,7 @@ struct workload *pending_heap_remove(struct quota *model, struct cluster_queue *
 	return w;
 }
 
-size_t pending_heap_first(const struct quota *model, const struct cluster_queue *queue,
+size_t pending_heap_first(const struct quota_model *model, const struct cluster_queue *queue,
 			  uint32_t *ret_ids, size_t max)
 {
 	struct VEC(size_t) open = VEC_INIT; /* the next one is one of these */
@@ -180,13 +184,13 @@ size_t pending_heap_first(const struct quota *model, const struct cluster_queue 
 	return n;
 }
 
-void pending_heap_fix(struct quota *model, struct cluster_queue *queue, uint32_t pos)
+void pending_heap_fix(struct quota_model *model, struct cluster_queue *queue, uint32_t pos)
 {
 	queue->ranks.v[pos] = rank_of(model, at(model, queue, pos));
 	settle(model, queue, pos);
 }
 
-void pending_heap_rebuild(struct quota *model, struct cluster_queue *queue)
+void pending_heap_rebuild(struct quota_model *model, struct cluster_queue *queue)
 {
 	vec_clear(&queue->ranks);
 	for (size_t i = 0; i < queue->heap.n; i++) {
@@ -196,7 +200,7 @@ void pending_heap_rebuild(struct quota *model, struct cluster_queue *queue)
 	pending_heap_reorder(model, queue);
 }
 
-void pending_heap_reorder(struct quota *model, struct cluster_queue *queue)
+void pending_heap_reorder(struct quota_model *model, struct cluster_queue *queue)
 {
 	for (size_t i = queue->heap.n / 2; i-- > 0;) {
 		sift_down(model, queue, i);

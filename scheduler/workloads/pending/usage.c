@@ -21,7 +21,7 @@ double usage_alpha(int64_t elapsed_ns, int64_t half_life_ns)
 	return elapsed_ns <= 0 ? 0 : -expm1(-M_LN2 * (double)elapsed_ns / (double)half_life_ns);
 }
 
-double usage_of(const struct quota *q, const struct workload *w)
+double usage_of(const struct quota_model *q, const struct workload *w)
 {
 	const struct local_queue *l = quota_local_of(q, w);
 
@@ -29,7 +29,7 @@ double usage_of(const struct quota *q, const struct workload *w)
 }
 
 /* NULL: its ClusterQueue does not exist or does not go by usage. */
-static struct cluster_queue *queue_of(const struct quota *q, const struct local_queue *l)
+static struct cluster_queue *queue_of(const struct quota_model *q, const struct local_queue *l)
 {
 	const struct quota_node *n =
 		q->options.admission_fair_sharing ? quota_local_queue(q, l) : NULL;
@@ -37,7 +37,7 @@ static struct cluster_queue *queue_of(const struct quota *q, const struct local_
 	return n != NULL && n->queue->usage_based ? n->queue : NULL;
 }
 
-static int64_t interval(const struct quota *q)
+static int64_t interval(const struct quota_model *q)
 {
 	int64_t ns = q->options.usage.sampling_ns;
 
@@ -51,7 +51,7 @@ static __int128 part(double alpha, __int128 amount)
 	return (__int128)(alpha * (double)amount);
 }
 
-static __int128 nano_of(const struct quota *q, uint32_t resource, int64_t amount)
+static __int128 nano_of(const struct quota_model *q, uint32_t resource, int64_t amount)
 {
 	bool cpu = strcmp(quota_resource_name(q, resource), "cpu") == 0;
 
@@ -73,7 +73,7 @@ static void add(struct local_queue *l, uint32_t resource, __int128 nano)
 }
 
 /* The usage of w, times factor. */
-static void add_held(const struct quota *q, struct local_queue *l, const struct workload *w,
+static void add_held(const struct quota_model *q, struct local_queue *l, const struct workload *w,
 		     double factor)
 {
 	for (size_t i = 0; i < w->holding.usage.n; i++) {
@@ -103,7 +103,7 @@ static void drop_nothing(struct local_queue *l)
 	l->consumed.n = kept;
 }
 
-static double weight_of(const struct quota *q, uint32_t resource)
+static double weight_of(const struct quota_model *q, uint32_t resource)
 {
 	const struct quota_usage_rules *rules = &q->options.usage;
 	const char *name = quota_resource_name(q, resource);
@@ -116,7 +116,7 @@ static double weight_of(const struct quota *q, uint32_t resource)
 	return 1;
 }
 
-static void weigh(const struct quota *q, struct local_queue *l)
+static void weigh(const struct quota_model *q, struct local_queue *l)
 {
 	double sum = 0;
 
@@ -128,7 +128,7 @@ static void weigh(const struct quota *q, struct local_queue *l)
 	l->usage = l->weight > 0 ? sum / l->weight : (double)INFINITY;
 }
 
-void usage_weigh(struct quota *q, struct local_queue *l)
+void usage_weigh(struct quota_model *q, struct local_queue *l)
 {
 	double before = l->usage;
 	struct cluster_queue *queue = queue_of(q, l);
@@ -141,7 +141,7 @@ void usage_weigh(struct quota *q, struct local_queue *l)
 
 /* --- entry penalty -----------------------------------------------------------------------------*/
 
-static void penalize(struct quota *q, const struct workload *w, double sign)
+static void penalize(struct quota_model *q, const struct workload *w, double sign)
 {
 	const struct quota_usage_rules *rules = &q->options.usage;
 	struct local_queue *l;
@@ -156,12 +156,12 @@ static void penalize(struct quota *q, const struct workload *w, double sign)
 	}
 }
 
-void usage_enter(struct quota *q, const struct workload *w)
+void usage_enter(struct quota_model *q, const struct workload *w)
 {
 	penalize(q, w, 1);
 }
 
-void usage_revoke(struct quota *q, const struct workload *w)
+void usage_revoke(struct quota_model *q, const struct workload *w)
 {
 	penalize(q, w, -1);
 }
@@ -169,7 +169,7 @@ void usage_revoke(struct quota *q, const struct workload *w)
 /* --- sampling ----------------------------------------------------------------------------------*/
 
 /* The alpha of each LocalQueue that is due, 0 for others. True: some are. */
-static bool begin_samples(struct quota *q, int64_t now, double *alphas)
+static bool begin_samples(struct quota_model *q, int64_t now, double *alphas)
 {
 	bool any = false;
 
@@ -192,7 +192,7 @@ static bool begin_samples(struct quota *q, int64_t now, double *alphas)
 	return any;
 }
 
-static void add_admitted(struct quota *q, const double *alphas)
+static void add_admitted(struct quota_model *q, const double *alphas)
 {
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		const struct workload *w = q->workloads.v[i];
@@ -207,7 +207,7 @@ static void add_admitted(struct quota *q, const double *alphas)
 	}
 }
 
-static void reorder_all(struct quota *q)
+static void reorder_all(struct quota_model *q)
 {
 	for (size_t i = 0; i < q->nodes.n; i++) {
 		const struct quota_node *n = q->nodes.v[i];
@@ -218,7 +218,7 @@ static void reorder_all(struct quota *q)
 	}
 }
 
-static int64_t next_due(const struct quota *q)
+static int64_t next_due(const struct quota_model *q)
 {
 	int64_t next = INT64_MAX;
 
@@ -232,7 +232,7 @@ static int64_t next_due(const struct quota *q)
 	return next;
 }
 
-int64_t usage_sample(struct quota *q, int64_t now)
+int64_t usage_sample(struct quota_model *q, int64_t now)
 {
 	CLEANUP(xmalloc_freep) double *alphas = xmalloc_zero(q->locals.n + 1, sizeof(*alphas));
 

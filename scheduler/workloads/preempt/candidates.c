@@ -13,7 +13,7 @@
  * one list. With fair sharing the lists are per queue anyway. Kueue compares it in every list. */
 static bool counts_usage(const struct victims_request *r, uint32_t node)
 {
-	const struct quota *q = forest_model(r->forest);
+	const struct quota_model *q = forest_model(r->forest);
 
 	return q->options.admission_fair_sharing && q->nodes.v[node]->queue->usage_based &&
 	       (node == r->node || q->options.fair_sharing);
@@ -159,7 +159,7 @@ void candidates_pass_over(const struct victims_request *r, struct candidates *ou
 void candidates_find_queues(const struct victims_request *r, uint32_t cohort,
 			    struct forest_over_list *out)
 {
-	const struct quota *q = forest_model(r->forest);
+	const struct quota_model *q = forest_model(r->forest);
 	const uint32_t *children;
 	size_t n;
 
@@ -199,7 +199,8 @@ static enum passed_over_rule queue_rule(const struct victims_request *r, uint32_
 }
 
 static inline enum passed_over_rule holder_rule(const struct victims_request *r,
-						const struct quota *q, enum quota_policy policy,
+						const struct quota_model *q,
+						enum quota_policy policy,
 						const struct quota_holder *h)
 {
 	if (is_gone(r, h->id)) {
@@ -215,7 +216,7 @@ static inline enum passed_over_rule holder_rule(const struct victims_request *r,
 void candidates_collect(const struct victims_request *r, uint32_t node, enum quota_policy policy,
 			struct arena *arena, struct candidates *out)
 {
-	const struct quota *q = forest_model(r->forest);
+	const struct quota_model *q = forest_model(r->forest);
 	const struct cluster_queue *queue = q->nodes.v[node]->queue;
 	enum passed_over_rule all = queue_rule(r, node, policy);
 	struct candidate *block = NULL;

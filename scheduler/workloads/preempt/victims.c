@@ -98,7 +98,7 @@ void victims_find(const struct victims_request *r, struct arena *arena, struct v
 static enum assign_answer answer(const struct victims_probe *o, const struct victims_found *found,
 				 unsigned *level)
 {
-	const struct quota *q = forest_model(o->forest);
+	const struct quota_model *q = forest_model(o->forest);
 	enum assign_answer r = ASSIGN_TARGETS_OUTSIDE;
 	size_t mark = forest_mark(o->forest);
 	bool reclaim;

@@ -40,7 +40,7 @@ void victims_find(const struct victims_request *r, struct arena *arena, struct v
 
 /* Whether the policy lets p preempt c (PASSED_OVER_NOT: it does): never, lower priority, or equal
  * and newer. */
-static inline enum passed_over_rule victims_policy_rule(const struct quota *q,
+static inline enum passed_over_rule victims_policy_rule(const struct quota_model *q,
 							enum quota_policy policy,
 							const struct workload *p,
 							const struct workload *c)

@@ -26,7 +26,7 @@ enum strategy { FINAL_SHARE, INITIAL_SHARE };
 
 struct fair {
 	const struct victims_request *r;
-	const struct quota *q;
+	const struct quota_model *q;
 	struct arena *arena;
 	struct fair_tournament tournament;
 	struct candidates asked; /* all that were taken in this round, before the giving back */
@@ -291,7 +291,7 @@ static void search(struct fair *f, struct victims *ret)
 
 void victims_fair(const struct victims_request *r, struct arena *arena, struct victims *ret)
 {
-	const struct quota *q = forest_model(r->forest);
+	const struct quota_model *q = forest_model(r->forest);
 	struct fair f = { .r = r,
 			  .q = q,
 			  .arena = arena,

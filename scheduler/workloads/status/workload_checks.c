@@ -11,8 +11,8 @@ void workload_checks_delay(struct workload_reconcile *l)
 {
 	int64_t latest = l->s->requeue_at;
 
-	for (size_t i = 0; i < l->c->checks.n; i++) {
-		const struct conditions_check *k = &l->c->checks.v[i];
+	for (size_t i = 0; i < l->status->checks.n; i++) {
+		const struct workload_status_check *k = &l->status->checks.v[i];
 		int64_t until;
 
 		if (k->state != QUOTA_CHECK_RETRY || k->requeue_after <= 0 ||
@@ -39,10 +39,10 @@ static bool is_wanted(const struct workload_reconcile_in *in, const char *name)
 	return false;
 }
 
-static bool is_listed(const struct conditions *c, const char *name)
+static bool is_listed(const struct workload_status *status, const char *name)
 {
-	for (size_t i = 0; i < c->checks.n; i++) {
-		if (str_streq(c->checks.v[i].name, name)) {
+	for (size_t i = 0; i < status->checks.n; i++) {
+		if (str_streq(status->checks.v[i].name, name)) {
 			return true;
 		}
 	}
@@ -51,50 +51,51 @@ static bool is_listed(const struct conditions *c, const char *name)
 
 static int by_name(const void *a, const void *b)
 {
-	const struct conditions_check *x = a, *y = b;
+	const struct workload_status_check *x = a, *y = b;
 
 	return strcmp(x->name, y->name);
 }
 
 void workload_checks_sync(struct workload_reconcile *l)
 {
-	struct conditions *c = l->c;
-	size_t kept = 0, had = c->checks.n;
+	struct workload_status *status = l->status;
+	size_t kept = 0, had = status->checks.n;
 
 	if (!l->in->checks_known) {
 		return;
 	}
 	for (size_t i = 0; i < had; i++) {
-		if (is_wanted(l->in, c->checks.v[i].name)) {
-			c->checks.v[kept++] = c->checks.v[i];
+		if (is_wanted(l->in, status->checks.v[i].name)) {
+			status->checks.v[kept++] = status->checks.v[i];
 		}
 	}
-	c->checks.n = kept;
+	status->checks.n = kept;
 	for (size_t i = 0; i < l->in->nchecks; i++) {
-		struct conditions_check new = { .name = arena_dup(c->arena, l->in->checks[i]),
-						.message = "",
-						.state = QUOTA_CHECK_PENDING,
-						.at = l->now };
+		struct workload_status_check new = { .name = arena_dup(status->arena,
+								       l->in->checks[i]),
+						     .message = "",
+						     .state = QUOTA_CHECK_PENDING,
+						     .at = l->now };
 
-		if (!is_listed(c, new.name)) {
-			vec_push(&c->checks, new);
+		if (!is_listed(status, new.name)) {
+			vec_push(&status->checks, new);
 		}
 	}
-	if (kept != had || c->checks.n != kept) {
+	if (kept != had || status->checks.n != kept) {
 		l->out->changed = true;
-		qsort(c->checks.v, c->checks.n, sizeof(c->checks.v[0]), by_name);
+		qsort(status->checks.v, status->checks.n, sizeof(status->checks.v[0]), by_name);
 	}
 }
 
 bool workload_checks_ready(const struct workload_reconcile *l)
 {
 	for (size_t i = 0; i < l->in->nchecks; i++) {
-		if (!is_listed(l->c, l->in->checks[i])) {
+		if (!is_listed(l->status, l->in->checks[i])) {
 			return false;
 		}
 	}
-	for (size_t i = 0; i < l->c->checks.n; i++) {
-		if (l->c->checks.v[i].state != QUOTA_CHECK_READY) {
+	for (size_t i = 0; i < l->status->checks.n; i++) {
+		if (l->status->checks.v[i].state != QUOTA_CHECK_READY) {
 			return false;
 		}
 	}
@@ -103,20 +104,20 @@ bool workload_checks_ready(const struct workload_reconcile *l)
 
 /* `"a" (message of a); "b"`, of the checks in a state; NULL: none is. Names are quoted as they are:
  * they are DNS names. */
-static const char *describe(const struct conditions *c, enum quota_check_state state,
+static const char *describe(const struct workload_status *status, enum quota_check_state state,
 			    size_t *ret_count)
 {
 	const char *text = NULL;
 
 	*ret_count = 0;
-	for (size_t i = 0; i < c->checks.n; i++) {
-		const struct conditions_check *k = &c->checks.v[i];
+	for (size_t i = 0; i < status->checks.n; i++) {
+		const struct workload_status_check *k = &status->checks.v[i];
 		bool has_message = k->message != NULL && k->message[0] != '\0';
 
 		if (k->state != state) {
 			continue;
 		}
-		text = arena_printf(c->arena, "%s%s\"%s\"%s%s%s", text == NULL ? "" : text,
+		text = arena_printf(status->arena, "%s%s\"%s\"%s%s%s", text == NULL ? "" : text,
 				    text == NULL ? "" : "; ", k->name, has_message ? " (" : "",
 				    has_message ? k->message : "", has_message ? ")" : "");
 		(*ret_count)++;
@@ -126,29 +127,29 @@ static const char *describe(const struct conditions *c, enum quota_check_state s
 
 bool workload_checks_judge(struct workload_reconcile *l)
 {
-	struct conditions *c = l->c;
+	struct workload_status *status = l->status;
 	size_t n;
-	const char *which = describe(c, QUOTA_CHECK_REJECTED, &n);
+	const char *which = describe(status, QUOTA_CHECK_REJECTED, &n);
 
 	if (which != NULL) {
 		const char *message =
-			arena_printf(c->arena, "AdmissionCheck%s in Rejected state: %s",
+			arena_printf(status->arena, "AdmissionCheck%s in Rejected state: %s",
 				     n > 1 ? "s" : "", which);
 
 		if (workload_reconcile_set(l, KUEUE_DEACTIVATION_TARGET, true,
 					   KUEUE_REASON_ADMISSION_CHECK, message)) {
 			workload_reconcile_event(
 				l, true, "AdmissionCheckRejected",
-				arena_printf(c->arena, "Deactivated due to %s", message));
+				arena_printf(status->arena, "Deactivated due to %s", message));
 		}
 		return true;
 	}
-	which = describe(c, QUOTA_CHECK_RETRY, &n);
+	which = describe(status, QUOTA_CHECK_RETRY, &n);
 	if (which == NULL) {
 		return false;
 	}
 	workload_reconcile_evict(l, KUEUE_REASON_ADMISSION_CHECK, "",
-				 arena_printf(c->arena,
+				 arena_printf(status->arena,
 					      "Evicted due to AdmissionCheck%s in Retry state: %s",
 					      n > 1 ? "s" : "", which));
 	return true;

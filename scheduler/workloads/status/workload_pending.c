@@ -28,7 +28,7 @@ static bool runs(const struct workload_reconcile_queue *q)
 
 void workload_pending_requeue(struct workload_reconcile *l)
 {
-	const struct condition *c = conditions_find(l->c, KUEUE_REQUEUED);
+	const struct condition *c = workload_status_condition(l->status, KUEUE_REQUEUED);
 
 	if (!l->in->active) {
 		return;
@@ -58,7 +58,8 @@ void workload_pending_requeue(struct workload_reconcile *l)
 static const char *about(const struct workload_reconcile *l, const char *kind,
 			 const struct workload_reconcile_queue *q, const char *what)
 {
-	return arena_printf(l->c->arena, "%s %s %s", kind, q->name == NULL ? "" : q->name, what);
+	return arena_printf(l->status->arena, "%s %s %s", kind, q->name == NULL ? "" : q->name,
+			    what);
 }
 
 /* A message about the first of its queues that cannot take it, with the reason; NULL: both can. */
@@ -114,7 +115,7 @@ static const char *blockage(const struct workload_reconcile *l, enum nofit_reaso
 	}
 	if (in->gated_by != NULL && in->gated_by[0] != '\0') {
 		*ret_reason = QUOTA_ADMISSION_GATED;
-		return arena_printf(l->c->arena, "Admission is gated by: %s", in->gated_by);
+		return arena_printf(l->status->arena, "Admission is gated by: %s", in->gated_by);
 	}
 	return NULL;
 }
@@ -128,7 +129,7 @@ static bool is_gated_by_annotation(const struct workload_reconcile *l, const str
 {
 	/* The cycle uses the reason as well, for preemption gates. */
 	return has_reason(c, QUOTA_ADMISSION_GATED) &&
-	       !conditions_is_true(l->c, KUEUE_BLOCKED_ON_GATES);
+	       !workload_status_is_true(l->status, KUEUE_BLOCKED_ON_GATES);
 }
 
 /* The reason is one that this file sets, and it no longer holds. Reasons of the cycle stay until
@@ -160,7 +161,7 @@ static void clear(struct workload_reconcile *l, const struct condition *c)
 
 void workload_pending_explain(struct workload_reconcile *l)
 {
-	const struct condition *c = conditions_find(l->c, KUEUE_QUOTA_RESERVED);
+	const struct condition *c = workload_status_condition(l->status, KUEUE_QUOTA_RESERVED);
 	bool on_hold = c != NULL && has_reason(c, QUOTA_ON_HOLD);
 	enum nofit_reason reason = QUOTA_REASON_NONE;
 	const char *message = on_hold && l->in->active ? NULL : blockage(l, &reason);
@@ -180,7 +181,7 @@ void workload_pending_explain(struct workload_reconcile *l)
 			l, KUEUE_QUOTA_RESERVED, false, nofit_reason_name(QUOTA_PENDING_EVALUATION),
 			"Workload is pending evaluation in the scheduling queue");
 	}
-	if (conditions_find(l->c, KUEUE_QUOTA_RESERVED) != NULL) {
+	if (workload_status_condition(l->status, KUEUE_QUOTA_RESERVED) != NULL) {
 		(void)workload_reconcile_set(l, KUEUE_ADMITTED, false, KUEUE_REASON_NO_RESERVATION,
 					     "The workload has no reservation");
 	}

@@ -20,8 +20,8 @@ bool workload_reconcile_set(struct workload_reconcile *l, const char *type, bool
 				.reason = reason,
 				.message = message,
 				.at = l->now,
-				.generation = l->c->generation };
-	bool changed = conditions_set(l->c, &to);
+				.generation = l->status->generation };
+	bool changed = workload_status_set_condition(l->status, &to);
 
 	l->out->changed |= changed;
 	return changed;
@@ -31,10 +31,11 @@ void workload_reconcile_event(struct workload_reconcile *l, bool warning, const 
 			      const char *message)
 {
 	size_t n = strlen(message);
-	struct conditions_event e = { warning, l->in->id, arena_dup(l->c->arena, reason),
-				      arena_dup_n(l->c->arena, message,
-						  n > CONDITIONS_EVENT_MAX ? CONDITIONS_EVENT_MAX
-									   : n) };
+	struct workload_status_event e = {
+		warning, l->in->id, arena_dup(l->status->arena, reason),
+		arena_dup_n(l->status->arena, message,
+			    n > WORKLOAD_STATUS_EVENT_MAX ? WORKLOAD_STATUS_EVENT_MAX : n)
+	};
 
 	vec_push(&l->out->events, e);
 }
@@ -49,7 +50,7 @@ void workload_reconcile_wake(struct workload_reconcile *l, int64_t at)
 bool workload_reconcile_is(const struct workload_reconcile *l, const char *type, const char *status,
 			   const char *reason)
 {
-	const struct condition *c = conditions_find(l->c, type);
+	const struct condition *c = workload_status_condition(l->status, type);
 
 	return c != NULL && str_streq(c->status, status) &&
 	       (reason == NULL || str_streq(c->reason, reason));
@@ -58,13 +59,14 @@ bool workload_reconcile_is(const struct workload_reconcile *l, const char *type,
 void workload_reconcile_evict(struct workload_reconcile *l, const char *reason, const char *cause,
 			      const char *message)
 {
-	bool held = conditions_is_true(l->c, KUEUE_QUOTA_RESERVED);
+	bool held = workload_status_is_true(l->status, KUEUE_QUOTA_RESERVED);
 
-	conditions_evict(l->c, reason, cause, message, l->now);
+	workload_status_evict(l->status, reason, cause, message, l->now);
 	l->out->changed = true;
 	if (held) {
-		workload_reconcile_event(
-			l, false, arena_printf(l->c->arena, "EvictedDueTo%s", reason), message);
+		workload_reconcile_event(l, false,
+					 arena_printf(l->status->arena, "EvictedDueTo%s", reason),
+					 message);
 	}
 }
 
@@ -107,8 +109,8 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-bool workload_reconcile_checks(const struct quota *q, const struct workload *w, const char **names,
-			       size_t most, size_t *ret)
+bool workload_reconcile_checks(const struct quota_model *q, const struct workload *w,
+			       const char **names, size_t most, size_t *ret)
 {
 	bool holds = w->holding.node != MODEL_NONE;
 	uint32_t at = holds ? w->holding.node : w->pending.queue;
@@ -143,7 +145,7 @@ bool workload_reconcile_checks(const struct quota *q, const struct workload *w, 
 static bool handle_orphan(struct workload_reconcile *l)
 {
 	const struct workload_reconcile_in *in = l->in;
-	bool finished = conditions_is_true(l->c, KUEUE_FINISHED);
+	bool finished = workload_status_is_true(l->status, KUEUE_FINISHED);
 
 	if (in->has_owner) {
 		return false;
@@ -170,25 +172,25 @@ static bool is_in_spec(const struct workload_reconcile_in *in, const char *gate)
 /* Kueue: a gate of spec is closed until status says otherwise; entries without a gate go. */
 static void sync_gates(struct workload_reconcile *l)
 {
-	struct conditions *c = l->c;
+	struct workload_status *status = l->status;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < c->gates.n; i++) {
-		if (is_in_spec(l->in, c->gates.v[i].name)) {
-			c->gates.v[kept++] = c->gates.v[i];
+	for (size_t i = 0; i < status->gates.n; i++) {
+		if (is_in_spec(l->in, status->gates.v[i].name)) {
+			status->gates.v[kept++] = status->gates.v[i];
 		}
 	}
-	l->out->changed |= kept != c->gates.n;
-	c->gates.n = kept;
+	l->out->changed |= kept != status->gates.n;
+	status->gates.n = kept;
 	for (const char **g = l->in->gates; g != NULL && *g != NULL; g++) {
-		struct conditions_gate new = { arena_dup(c->arena, *g), false, l->now };
+		struct workload_status_gate new = { arena_dup(status->arena, *g), false, l->now };
 		size_t k = 0;
 
-		while (k < c->gates.n && !str_streq(c->gates.v[k].name, new.name)) {
+		while (k < status->gates.n && !str_streq(status->gates.v[k].name, new.name)) {
 			k++;
 		}
-		if (k == c->gates.n) {
-			vec_push(&c->gates, new);
+		if (k == status->gates.n) {
+			vec_push(&status->gates, new);
 			l->out->changed = true;
 		}
 	}
@@ -196,7 +198,7 @@ static void sync_gates(struct workload_reconcile *l)
 
 static void handle_finished(struct workload_reconcile *l)
 {
-	int64_t at = conditions_find(l->c, KUEUE_FINISHED)->at, end;
+	int64_t at = workload_status_condition(l->status, KUEUE_FINISHED)->at, end;
 
 	if (l->times->keep_finished_ns < 0 || l->in->deleted ||
 	    __builtin_add_overflow(at, l->times->keep_finished_ns, &end)) {
@@ -212,19 +214,20 @@ static void handle_finished(struct workload_reconcile *l)
 /* spec.active=false: Evicted once, whichever client did it and whether or not it holds quota. */
 static void deactivate(struct workload_reconcile *l)
 {
-	const struct condition *target = conditions_find(l->c, KUEUE_DEACTIVATION_TARGET);
+	const struct condition *target =
+		workload_status_condition(l->status, KUEUE_DEACTIVATION_TARGET);
 	const char *cause = target == NULL ? "" : target->reason;
 	const char *message = MESSAGE_DEACTIVATED;
 
 	if (target != NULL) {
-		message = arena_printf(l->c->arena, MESSAGE_DEACTIVATED " due to %s",
+		message = arena_printf(l->status->arena, MESSAGE_DEACTIVATED " due to %s",
 				       target->message);
 	}
-	if (!conditions_is_true(l->c, KUEUE_EVICTED)) {
+	if (!workload_status_is_true(l->status, KUEUE_EVICTED)) {
 		workload_reconcile_evict(
 			l,
 			target == NULL ? KUEUE_REASON_DEACTIVATED
-				       : arena_printf(l->c->arena,
+				       : arena_printf(l->status->arena,
 						      KUEUE_REASON_DEACTIVATED "DueTo%s", cause),
 			cause, message);
 	}
@@ -233,13 +236,13 @@ static void deactivate(struct workload_reconcile *l)
 		l->s->requeue_at = MODEL_TIME_NONE;
 		l->out->changed = true;
 	}
-	l->out->changed |= conditions_remove(l->c, KUEUE_DEACTIVATION_TARGET);
+	l->out->changed |= workload_status_remove_condition(l->status, KUEUE_DEACTIVATION_TARGET);
 }
 
 /* Workloads that the engine deactivated are kept for a while, those that a client did, for ever. */
 static void handle_deactivated(struct workload_reconcile *l)
 {
-	const struct condition *evicted = conditions_find(l->c, KUEUE_EVICTED);
+	const struct condition *evicted = workload_status_condition(l->status, KUEUE_EVICTED);
 	int64_t end;
 
 	if (l->times->keep_deactivated_ns < 0 || l->in->deleted || !l->in->has_owner ||
@@ -257,10 +260,10 @@ static void handle_deactivated(struct workload_reconcile *l)
 /* Reservation: hold it, or give it back once evicted. True while it is held. */
 static bool handle_reservation(struct workload_reconcile *l)
 {
-	if (!conditions_is_true(l->c, KUEUE_QUOTA_RESERVED)) {
+	if (!workload_status_is_true(l->status, KUEUE_QUOTA_RESERVED)) {
 		return false;
 	}
-	if (!conditions_is_true(l->c, KUEUE_EVICTED)) {
+	if (!workload_status_is_true(l->status, KUEUE_EVICTED)) {
 		return true;
 	}
 	workload_reserved_release(l);
@@ -273,19 +276,19 @@ void workload_reconcile(const struct workload_reconcile_in *in, const struct quo
 			struct workload_reconcile_state *s, int64_t now,
 			struct workload_reconcile_out *ret)
 {
-	struct workload_reconcile l = { in, times, s, s->c, now, ret };
+	struct workload_reconcile l = { in, times, s, s->status, now, ret };
 
 	*ret = (struct workload_reconcile_out){ .next = WORKLOAD_RECONCILE_NEVER };
 	if (handle_orphan(&l)) {
 		return;
 	}
 	sync_gates(&l);
-	if (conditions_is_true(s->c, KUEUE_FINISHED)) {
+	if (workload_status_is_true(s->status, KUEUE_FINISHED)) {
 		handle_finished(&l);
 		return;
 	}
 	workload_checks_delay(&l);
-	if (in->active && conditions_is_true(s->c, KUEUE_DEACTIVATION_TARGET)) {
+	if (in->active && workload_status_is_true(s->status, KUEUE_DEACTIVATION_TARGET)) {
 		ret->deactivate = true;
 		return;
 	}
@@ -294,7 +297,7 @@ void workload_reconcile(const struct workload_reconcile_in *in, const struct quo
 		handle_deactivated(&l);
 	}
 	if (handle_reservation(&l)) {
-		if (conditions_is_true(s->c, KUEUE_EVICTED)) {
+		if (workload_status_is_true(s->status, KUEUE_EVICTED)) {
 			return; /* nothing else counts before the job has stopped */
 		}
 		workload_checks_sync(&l);

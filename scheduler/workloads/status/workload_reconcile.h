@@ -8,7 +8,7 @@
 #ifndef SCHEDULER_WORKLOADS_STATUS_WORKLOAD_RECONCILE_H
 #define SCHEDULER_WORKLOADS_STATUS_WORKLOAD_RECONCILE_H
 
-#include "scheduler/workloads/status/conditions.h"
+#include "scheduler/workloads/status/workload_status.h"
 
 #define WORKLOAD_RECONCILE_NEVER INT64_MAX
 
@@ -46,9 +46,9 @@ struct workload_reconcile_in {
 	enum workload_reconcile_job job;
 };
 
-/* The status: struct conditions and what it does not have. */
+/* The status: struct workload_status and what it does not have. */
 struct workload_reconcile_state {
-	struct conditions *c;
+	struct workload_status *status;
 	int32_t requeues;   /* requeueState.count; 0: absent */
 	int64_t requeue_at; /* requeueState.requeueAt; MODEL_TIME_NONE */
 	int32_t ran;        /* accumulatedPastExecutionTimeSeconds */
@@ -62,7 +62,7 @@ struct workload_reconcile_out {
 	bool remove_owner;     /* its Job must be deleted (likewise) */
 	bool released;         /* the reservation was given back */
 	int64_t next;          /* wall ns to look again, WORKLOAD_RECONCILE_NEVER */
-	struct conditions_events events;
+	struct workload_status_events events;
 };
 
 /* Changes s and fills ret, which workload_reconcile_finish frees. now: wall ns. */
@@ -74,8 +74,8 @@ void workload_reconcile_finish(struct workload_reconcile_out *out);
 /* The names of the checks that w must pass in its queue: of the flavors it was assigned, or, before
  * that, of all flavors. Writes at most `most` names, sorted, and how many into *ret. False: they
  * depend on flavors that are not chosen yet, or w is in no queue. */
-bool workload_reconcile_checks(const struct quota *q, const struct workload *w, const char **names,
-			       size_t most, size_t *ret);
+bool workload_reconcile_checks(const struct quota_model *q, const struct workload *w,
+			       const char **names, size_t most, size_t *ret);
 /* The back-off before try n (from 1) after pods were not ready in time: base * 2^(n-1) with a
  * jitter of 0.01 % that uid decides, at most times->backoff_max_ns. */
 int64_t workload_reconcile_backoff(const struct quota_times *times, int32_t n, const char *uid);

@@ -9,7 +9,7 @@ struct workload_reconcile {
 	const struct workload_reconcile_in *in;
 	const struct quota_times *times;
 	struct workload_reconcile_state *s;
-	struct conditions *c;
+	struct workload_status *status;
 	int64_t now;
 	struct workload_reconcile_out *out;
 };

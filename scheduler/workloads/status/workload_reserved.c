@@ -10,7 +10,7 @@ void workload_reserved_admit(struct workload_reconcile *l)
 {
 	const char *message;
 
-	if (conditions_is_true(l->c, KUEUE_ADMITTED)) {
+	if (workload_status_is_true(l->status, KUEUE_ADMITTED)) {
 		return;
 	}
 	/* Whether all are Ready is not known before the checks of the flavors are known. */
@@ -20,7 +20,8 @@ void workload_reserved_admit(struct workload_reconcile *l)
 					     "The workload has not all checks ready");
 		return;
 	}
-	message = arena_printf(l->c->arena, "Admitted by ClusterQueue %s", l->in->cluster.name);
+	message =
+		arena_printf(l->status->arena, "Admitted by ClusterQueue %s", l->in->cluster.name);
 	(void)workload_reconcile_set(l, KUEUE_ADMITTED, true, KUEUE_ADMITTED, message);
 	workload_reconcile_event(l, false, KUEUE_ADMITTED, message);
 }
@@ -29,9 +30,9 @@ void workload_reserved_admit(struct workload_reconcile *l)
  * reason. */
 static void withdraw(struct workload_reconcile *l)
 {
-	l->c->has_admission = false;
-	l->c->queue = NULL;
-	vec_clear(&l->c->podsets);
+	l->status->has_admission = false;
+	l->status->queue = NULL;
+	vec_clear(&l->status->podsets);
 	l->out->changed = l->out->released = true;
 	workload_pending_explain(l);
 }
@@ -47,7 +48,7 @@ static bool judge_queue(struct workload_reconcile *l, const struct workload_reco
 	}
 	if (admitted && stops) {
 		workload_reconcile_evict(l, stopped, "",
-					 arena_printf(l->c->arena, "The %s is stopped", kind));
+					 arena_printf(l->status->arena, "The %s is stopped", kind));
 		return true;
 	}
 	return false;
@@ -75,7 +76,8 @@ static void time_out(struct workload_reconcile *l, const char *cause)
 		s->requeue_at = until;
 	}
 	workload_reconcile_evict(l, KUEUE_REASON_PODS_READY_TIMEOUT, cause,
-				 arena_printf(l->c->arena, "Exceeded the PodsReady timeout %s/%s",
+				 arena_printf(l->status->arena,
+					      "Exceeded the PodsReady timeout %s/%s",
 					      l->in->namespace_, l->in->name));
 }
 
@@ -85,7 +87,7 @@ static void time_out(struct workload_reconcile *l, const char *cause)
  * scheduler may run. */
 static bool judge_pods_ready(struct workload_reconcile *l, int64_t admitted_at)
 {
-	const struct condition *ready = conditions_find(l->c, KUEUE_PODS_READY);
+	const struct condition *ready = workload_status_condition(l->status, KUEUE_PODS_READY);
 	bool recovers = ready != NULL && workload_reconcile_is(l, KUEUE_PODS_READY, "False",
 							       KUEUE_REASON_WAIT_FOR_RECOVERY);
 	int64_t limit = recovers ? l->times->recovery_ns : l->times->ready_ns;
@@ -93,7 +95,7 @@ static bool judge_pods_ready(struct workload_reconcile *l, int64_t admitted_at)
 	int64_t end;
 
 	if (!l->times->wait_pods_ready || limit <= 0 || (ready == NULL && l->in->has_owner) ||
-	    conditions_is_true(l->c, KUEUE_PODS_READY) ||
+	    workload_status_is_true(l->status, KUEUE_PODS_READY) ||
 	    __builtin_add_overflow(since, limit, &end)) {
 		return false;
 	}
@@ -119,15 +121,15 @@ static void judge_execution(struct workload_reconcile *l, int64_t admitted_at)
 	}
 	mark(l, cause, "exceeding the maximum execution time");
 	workload_reconcile_event(l, true, cause,
-				 arena_printf(l->c->arena,
+				 arena_printf(l->status->arena,
 					      "The maximum execution time (%ds) exceeded",
 					      l->in->max_execution));
 }
 
 void workload_reserved_judge(struct workload_reconcile *l)
 {
-	const struct condition *admitted = conditions_find(l->c, KUEUE_ADMITTED);
-	bool is_admitted = conditions_is_true(l->c, KUEUE_ADMITTED);
+	const struct condition *admitted = workload_status_condition(l->status, KUEUE_ADMITTED);
+	bool is_admitted = workload_status_is_true(l->status, KUEUE_ADMITTED);
 
 	if (workload_checks_judge(l) ||
 	    judge_queue(l, &l->in->local, "LocalQueue", KUEUE_REASON_LOCAL_QUEUE_STOPPED,
@@ -144,7 +146,7 @@ void workload_reserved_judge(struct workload_reconcile *l)
 
 void workload_reserved_release(struct workload_reconcile *l)
 {
-	const struct condition *evicted = conditions_find(l->c, KUEUE_EVICTED);
+	const struct condition *evicted = workload_status_condition(l->status, KUEUE_EVICTED);
 	bool deactivated = str_has_prefix(str_of(evicted->reason), KUEUE_REASON_DEACTIVATED);
 	int32_t ran;
 
@@ -152,7 +154,7 @@ void workload_reserved_release(struct workload_reconcile *l)
 	    l->in->job == WORKLOAD_RECONCILE_JOB_UNKNOWN) {
 		return;
 	}
-	ran = conditions_release(l->c, evicted->message, l->now);
+	ran = workload_status_release(l->status, evicted->message, l->now);
 	if (__builtin_add_overflow(l->s->ran, ran, &l->s->ran)) {
 		l->s->ran = INT32_MAX;
 	}

@@ -139,7 +139,7 @@ void finalizers_done(struct finalizers *f, const struct sched_msg *m)
 
 /* --- in use ------------------------------------------------------------------------------------*/
 
-static bool has_flavor(const struct quota_node *n, const char *name, const struct quota *q)
+static bool has_flavor(const struct quota_node *n, const char *name, const struct quota_model *q)
 {
 	for (size_t g = 0; g < n->groups.n; g++) {
 		for (size_t i = 0; i < n->groups.v[g].nflavors; i++) {
@@ -163,12 +163,13 @@ static bool has_check(const struct quota_node *n, const char *name)
 	return false;
 }
 
-static bool is_used_by(const struct quota_node *n, const struct wrong *w, const struct quota *q)
+static bool is_used_by(const struct quota_node *n, const struct wrong *w,
+		       const struct quota_model *q)
 {
 	return w->resource == SCHED_FLAVORS ? has_flavor(n, w->name, q) : has_check(n, w->name);
 }
 
-static bool is_used(const struct wrong *w, const struct quota *q)
+static bool is_used(const struct wrong *w, const struct quota_model *q)
 {
 	if (w->resource == SCHED_CLUSTER_QUEUES) {
 		const struct quota_node *own = quota_queue_find(q, str_of(w->name));
@@ -218,7 +219,7 @@ static void format(const struct wrong *w, struct strbuf *out)
 
 struct running {
 	struct finalizers *f;
-	const struct quota *q;
+	const struct quota_model *q;
 };
 
 static bool run_one(struct str key, void *value, void *ctx)
@@ -244,7 +245,7 @@ static bool run_one(struct str key, void *value, void *ctx)
 	return true;
 }
 
-void finalizers_run(struct finalizers *f, const struct quota *q)
+void finalizers_run(struct finalizers *f, const struct quota_model *q)
 {
 	struct running r = { f, q };
 

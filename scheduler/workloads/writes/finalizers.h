@@ -12,7 +12,7 @@
 struct api_meta;
 struct pool;
 struct pool_options;
-struct quota;
+struct quota_model;
 struct finalizers;
 
 /* base: transport, clock, limiter, workers (0: manual), may_send and its ctx. post (with the same
@@ -28,6 +28,6 @@ void finalizers_seen(struct finalizers *f, enum sched_resource r, struct str key
 void finalizers_done(struct finalizers *f, const struct sched_msg *m);
 /* Sends what is due; at most once for each version of an object. Costs nothing while no object
  * lacks the finalizer or is being deleted. */
-void finalizers_run(struct finalizers *f, const struct quota *q);
+void finalizers_run(struct finalizers *f, const struct quota_model *q);
 
 #endif

@@ -245,8 +245,8 @@ static void send(struct preemption_cost *c, const struct workload *w, struct qua
 }
 
 /* The ClusterQueue that it holds quota of, or waits for; an unknown one has no annotations. */
-static const struct cost_queue *queue_of(const struct preemption_cost *c, const struct quota *q,
-					 const struct workload *w)
+static const struct cost_queue *queue_of(const struct preemption_cost *c,
+					 const struct quota_model *q, const struct workload *w)
 {
 	const struct local_queue *l;
 
@@ -273,8 +273,8 @@ static struct open *begin(struct preemption_cost *c, const struct workload *w)
 	return o;
 }
 
-static void consider(struct preemption_cost *c, const struct quota *q, const struct workload *w,
-		     int64_t now)
+static void consider(struct preemption_cost *c, const struct quota_model *q,
+		     const struct workload *w, int64_t now)
 {
 	struct kueue_cost rule = cost_of(queue_of(c, q, w));
 	struct quantity cost = kueue_cost_of(&rule, w->object.preemptions);
@@ -319,7 +319,7 @@ static bool tell_bad(struct str name, void *value, void *ctx)
 	return true;
 }
 
-int64_t preemption_cost_run(struct preemption_cost *c, const struct quota *q, uint64_t specs,
+int64_t preemption_cost_run(struct preemption_cost *c, const struct quota_model *q, uint64_t specs,
 			    int64_t now)
 {
 	c->all = c->all || specs != c->specs || c->refused_until <= now;

@@ -17,7 +17,7 @@ struct api_cluster_queue;
 struct pool;
 struct pool_options;
 struct preemption_cost;
-struct quota;
+struct quota_model;
 struct recorder;
 struct workload;
 
@@ -39,7 +39,7 @@ void preemption_cost_done(struct preemption_cost *c, const struct sched_msg *m, 
 /* Sends what is due, at most once a second; specs: changes when a queue does
  * (workload_cache_specs). now: monotonic. Returns when it is to be called again; CLOCK_NEVER: not
  * before the next of the above. O(Workloads) after a change of queues, else O(those seen since). */
-int64_t preemption_cost_run(struct preemption_cost *c, const struct quota *q, uint64_t specs,
+int64_t preemption_cost_run(struct preemption_cost *c, const struct quota_model *q, uint64_t specs,
 			    int64_t now);
 
 #endif

@@ -298,7 +298,7 @@ static uint64_t print_node(const struct queue_statuses *s, const struct forest *
 	return h | 1;
 }
 
-static uint64_t print_local(const struct queue_statuses *s, const struct quota *q,
+static uint64_t print_local(const struct queue_statuses *s, const struct quota_model *q,
 			    const struct local_queue *l)
 {
 	const struct quota_node *n = quota_local_queue(q, l);
@@ -331,7 +331,7 @@ static const struct workload_counts_of *totals_of(const struct queue_statuses *s
 }
 
 /* Cohorts have no such condition. */
-static bool is_active(const struct quota *q, const struct due *d)
+static bool is_active(const struct quota_model *q, const struct due *d)
 {
 	if (d->local != NULL) {
 		return queue_statuses_body_local_is_active(q, d->local);
@@ -404,7 +404,7 @@ static bool send_if_changed(struct queue_statuses *s, const struct forest *f, co
 
 /* --- the order of sending ----------------------------------------------------------------------*/
 
-static void look(struct queue_statuses *s, const struct quota *q, struct due *d)
+static void look(struct queue_statuses *s, const struct quota_model *q, struct due *d)
 {
 	struct tracked_object *k = d->object;
 
@@ -423,7 +423,7 @@ static void look(struct queue_statuses *s, const struct quota *q, struct due *d)
 
 static void look_at(struct queue_statuses *s, const struct forest *f, size_t place)
 {
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 	struct due d = { .place = place };
 
 	if (place >= q->nodes.n) {
@@ -446,7 +446,7 @@ static void look_at(struct queue_statuses *s, const struct forest *f, size_t pla
 /* Lists all objects with a status to send, beginning with the next one in turn. */
 static void look_around(struct queue_statuses *s, const struct forest *f)
 {
-	const struct quota *q = forest_model(f);
+	const struct quota_model *q = forest_model(f);
 	size_t n = q->nodes.n + q->locals.n;
 
 	vec_clear(&s->due);

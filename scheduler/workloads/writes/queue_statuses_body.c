@@ -50,7 +50,7 @@ struct used { /* usage of the flavors of a node */
 static void add_flavor(const struct used *u, const struct resource_group *group, uint32_t flavor,
 		       struct arena *arena, struct api_flavor_usage *ret)
 {
-	const struct quota *q = forest_model(u->forest);
+	const struct quota_model *q = forest_model(u->forest);
 
 	ret->name = q->flavors.v[flavor]->name;
 	FIELD_LIST_MAKE(&ret->resources, group->nresources, arena);
@@ -98,9 +98,9 @@ static void add_totals(const struct forest *f, const struct quota_node *n,
 	ret->admitted = t->admitted;
 	if (n != NULL) {
 		u.amounts = &t->reserved;
-		add_usages(&u, arena, &ret->reservation);
+		add_usages(&u, arena, &ret->flavors_reservation);
 		u.amounts = &t->used;
-		add_usages(&u, arena, &ret->usage);
+		add_usages(&u, arena, &ret->flavors_usage);
 	}
 }
 
@@ -119,7 +119,7 @@ static struct api_fair_sharing_status *share(const struct forest *f, const struc
 
 /* The recent usage by resource. Amounts of a million and more are written without fractions. */
 static struct api_local_fair_sharing_status *
-consumed(const struct quota *q, const struct local_queue *l, struct arena *arena)
+consumed(const struct quota_model *q, const struct local_queue *l, struct arena *arena)
 {
 	struct api_local_fair_sharing_status *ret;
 	struct field_resource *v;
@@ -187,7 +187,7 @@ static enum readiness readiness_of(const struct local_queue *l, const struct quo
 	return queue_statuses_body_is_active(n) ? READY : QUEUE_INACTIVE;
 }
 
-bool queue_statuses_body_local_is_active(const struct quota *q, const struct local_queue *l)
+bool queue_statuses_body_local_is_active(const struct quota_model *q, const struct local_queue *l)
 {
 	return readiness_of(l, quota_local_queue(q, l)) == READY;
 }
@@ -204,7 +204,7 @@ void queue_statuses_body_local(const struct queue_statuses_body *b, const struct
 		[READY] = { "Ready", "Can submit new workloads to the ClusterQueue" },
 	};
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-	const struct quota *q = forest_model(b->forest);
+	const struct quota_model *q = forest_model(b->forest);
 	const struct quota_node *n = quota_local_queue(q, l);
 	enum readiness r = readiness_of(l, n);
 	struct api_local_queue o;

@@ -10,14 +10,14 @@ struct strbuf;
 
 struct queue_statuses_body {
 	const struct forest *forest;
-	const struct workload_counts *totals; /* as the world is now */
+	const struct workload_counts *totals; /* as the model is now */
 	int64_t generation;                   /* of the object; 0: unknown */
 	int64_t since;                        /* since when it is Active, or not (wall ns) */
 };
 
 /* Whether the condition Active is True. */
 bool queue_statuses_body_is_active(const struct quota_node *queue);
-bool queue_statuses_body_local_is_active(const struct quota *q, const struct local_queue *l);
+bool queue_statuses_body_local_is_active(const struct quota_model *q, const struct local_queue *l);
 
 /* Each appends a whole object. */
 void queue_statuses_body_queue(const struct queue_statuses_body *b, const struct quota_node *n,

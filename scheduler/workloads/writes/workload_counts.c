@@ -16,7 +16,7 @@ static void add_holder(struct workload_counts_of *t, const struct workload *w)
 	}
 }
 
-static struct workload_counts_of *local_of(struct workload_counts *t, const struct quota *q,
+static struct workload_counts_of *local_of(struct workload_counts *t, const struct quota_model *q,
 					   const struct workload *w)
 {
 	const struct local_queue *l = quota_local_of(q, w);
@@ -24,7 +24,7 @@ static struct workload_counts_of *local_of(struct workload_counts *t, const stru
 	return l == NULL ? NULL : &t->locals.v[l->id];
 }
 
-static void add_pending(struct workload_counts *t, const struct quota *q, const uint32_t *ids,
+static void add_pending(struct workload_counts *t, const struct quota_model *q, const uint32_t *ids,
 			size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -36,7 +36,8 @@ static void add_pending(struct workload_counts *t, const struct quota *q, const 
 	}
 }
 
-static void sum_queue(struct workload_counts *t, const struct quota *q, const struct quota_node *n)
+static void sum_queue(struct workload_counts *t, const struct quota_model *q,
+		      const struct quota_node *n)
 {
 	const struct cluster_queue *queue = n->queue;
 	struct workload_counts_of *own = &t->nodes.v[n->id];
@@ -69,7 +70,7 @@ static void clear(struct workload_counts_list *l, size_t n)
 	}
 }
 
-void workload_counts_sum(struct workload_counts *t, const struct quota *q)
+void workload_counts_sum(struct workload_counts *t, const struct quota_model *q)
 {
 	clear(&t->nodes, q->nodes.n);
 	clear(&t->locals, q->locals.n);

@@ -4,7 +4,7 @@
 #ifndef SCHEDULER_WORKLOADS_WRITES_WORKLOAD_COUNTS_H
 #define SCHEDULER_WORKLOADS_WRITES_WORKLOAD_COUNTS_H
 
-#include "scheduler/workloads/model/quota.h"
+#include "scheduler/workloads/model/quota_model.h"
 
 struct workload_counts_of { /* of a queue */
 	int64_t pending, reserving, admitted;
@@ -22,7 +22,7 @@ struct workload_counts {
 
 /* Those of all queues anew: takes as long as there are nodes, LocalQueues, and Workloads that wait
  * or hold quota. */
-void workload_counts_sum(struct workload_counts *t, const struct quota *q);
+void workload_counts_sum(struct workload_counts *t, const struct quota_model *q);
 void workload_counts_finish(struct workload_counts *t);
 
 #endif

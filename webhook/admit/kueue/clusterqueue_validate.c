@@ -54,7 +54,7 @@ static void check_selector(const struct admit_check *c, const struct api_label_s
 	struct err why = ERR_INIT;
 	struct selector selector;
 
-	if (labels != NULL && selector_of_labels(labels, c->q->arena, &selector, &why) < 0) {
+	if (labels != NULL && selector_from_struct(labels, c->q->arena, &selector, &why) < 0) {
 		admit_check_deny(c, "spec.namespaceSelector", "%s", why.text);
 	}
 }

@@ -5,7 +5,7 @@
 #include "api/kueue/kueue_keys.h"
 #include "enc/decode.h"
 #include "webhook/admit/kueue/workload_change.h"
-#include "webhook/admit/kueue/workload_status.h"
+#include "webhook/admit/kueue/workload_status_validate.h"
 
 #define MAX_POD_SETS 18
 #define MAX_GATES 8
@@ -184,7 +184,7 @@ static int validate_status(const struct admit_check *c, struct err *err)
 	if (r < 0) {
 		return r;
 	}
-	workload_status_check(c, &w);
+	workload_status_validate(c, &w);
 	return workload_change_check_status(c, &old, &w, err);
 }
 

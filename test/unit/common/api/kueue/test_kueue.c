@@ -96,10 +96,12 @@ static void test_status(void **state)
 	assert_true(kueue_condition_is_true(&q.status.conditions, KUEUE_ACTIVE));
 	assert_false(kueue_condition_is_true(&q.status.conditions, "Other"));
 	assert_int_equal(q.status.conditions.v[0].observed_generation, 4);
-	assert_int_equal(quantity_value(*q.status.totals.reservation.v[0].resources.v[0].borrowed),
-			 1);
-	assert_int_equal(quantity_value(*q.status.totals.usage.v[0].resources.v[0].total), 3);
-	assert_null(q.status.totals.usage.v[0].resources.v[0].borrowed);
+	assert_int_equal(
+		quantity_value(*q.status.totals.flavors_reservation.v[0].resources.v[0].borrowed),
+		1);
+	assert_int_equal(quantity_value(*q.status.totals.flavors_usage.v[0].resources.v[0].total),
+			 3);
+	assert_null(q.status.totals.flavors_usage.v[0].resources.v[0].borrowed);
 	assert_int_equal(q.status.totals.pending, 1);
 	assert_int_equal(q.status.totals.reserving, 2);
 	assert_int_equal(q.status.totals.admitted, 3);

@@ -150,7 +150,7 @@ static int of_json(const char *json, struct arena *arena, struct selector *ret, 
 	struct api_label_selector ls;
 
 	assert_int_equal(decode_text(&selector_fields, str_of(json), &ls, arena, NULL), 0);
-	return selector_of_labels(&ls, arena, ret, err);
+	return selector_from_struct(&ls, arena, ret, err);
 }
 
 static void test_label_selector_objects(void **state)
@@ -181,7 +181,7 @@ static void test_label_selector_objects(void **state)
 		assert_int_equal(of_json(rows[i].json, arena, &s, NULL), 0);
 		assert_int_equal(selector_match(&s, &labels), rows[i].matches);
 	}
-	assert_int_equal(selector_of_labels(NULL, arena, &s, NULL), 0);
+	assert_int_equal(selector_from_struct(NULL, arena, &s, NULL), 0);
 	assert_false(selector_match(&s, &labels));
 }
 
@@ -237,8 +237,8 @@ static void test_limits(void **state)
 	assert_int_equal(selector_parse_labels((struct str){ NULL, 0 }, arena, &s, NULL), 0);
 	assert_true(selector_match(&s, &labels));
 	assert_int_equal(selector_parse_fields((struct str){ NULL, 0 }, arena, &s, NULL), 0);
-	assert_int_equal(parse_many("", "a", SELECTOR_MAX_REQS, ""), 0);
-	assert_int_equal(parse_many("", "a", SELECTOR_MAX_REQS + 1, ""), -ERR_INVALID);
+	assert_int_equal(parse_many("", "a", SELECTOR_MAX_REQUIREMENTS, ""), 0);
+	assert_int_equal(parse_many("", "a", SELECTOR_MAX_REQUIREMENTS + 1, ""), -ERR_INVALID);
 	assert_int_equal(parse_many("a in (", "b", SELECTOR_MAX_VALUES, ")"), 0);
 	assert_int_equal(parse_many("a in (", "b", SELECTOR_MAX_VALUES + 1, ")"), -ERR_INVALID);
 	while (text.len < SELECTOR_MAX_BYTES) {

@@ -35,7 +35,7 @@ static int end(void **state)
 	return 0;
 }
 
-static void load(struct live_workloads *s, const struct quota **ret_q)
+static void load(struct live_workloads *s, const struct quota_model **ret_q)
 {
 	CLEANUP(xmalloc_freep) char *path = xmalloc_dup(folder.path);
 	struct cluster_args a = { .files = { { path }, 1 } };
@@ -47,7 +47,7 @@ static void load(struct live_workloads *s, const struct quota **ret_q)
 	*ret_q = forest_model(workload_simulation_forest(s->world));
 }
 
-static void expect_good_waits(const struct quota *q)
+static void expect_good_waits(const struct quota_model *q)
 {
 	const struct workload *w = quota_workload_find(q, STR_LIT("team/good"));
 
@@ -59,7 +59,7 @@ static void expect_good_waits(const struct quota *q)
 static void test_unreadable_objects_are_left_out(void **state)
 {
 	CLEANUP(live_workloads_finish) struct live_workloads s = { 0 };
-	const struct quota *q;
+	const struct quota_model *q;
 	const struct quota_node *n;
 
 	(void)state;
@@ -91,7 +91,7 @@ static void test_bad_queues_are_on_their_own(void **state)
 		{ "large", QUOTA_ACTIVE },
 	};
 	CLEANUP(live_workloads_finish) struct live_workloads s = { 0 };
-	const struct quota *q;
+	const struct quota_model *q;
 	const struct quota_node *n;
 
 	(void)state;

@@ -24,7 +24,7 @@ static void expect_outside(const struct workload_simulation *s, const char *key,
 			   const char *message)
 {
 	CLEANUP(strbuf_finish) struct strbuf why = STRBUF_INIT;
-	const struct quota *q = forest_model(workload_simulation_forest(s));
+	const struct quota_model *q = forest_model(workload_simulation_forest(s));
 	const struct workload *w = quota_workload_find(q, str_of(key));
 	const char *found;
 

@@ -11,7 +11,7 @@
 #define LOW QUOTA_SIM_WORKLOAD("low", "4", "0", QUOTA_SIM_HOLDS("4"))
 #define HIGH QUOTA_SIM_WORKLOAD("high", "2", "10", "")
 
-static const struct quota *world(const struct workload_simulation *s)
+static const struct quota_model *model_of(const struct workload_simulation *s)
 {
 	return forest_model(workload_simulation_forest(s));
 }
@@ -47,7 +47,7 @@ static void victims_stop_and_wait_again(void **state)
 	CLEANUP(workload_simulation_destroyp)
 	struct workload_simulation *s =
 		workload_sim_fixture_create(QUOTA_SIM_CLUSTER LOW HIGH, NULL);
-	const struct conditions *c;
+	const struct workload_status *status;
 	const struct workload *low;
 
 	(void)state;
@@ -55,16 +55,16 @@ static void victims_stop_and_wait_again(void **state)
 	assert_true(workload_simulation_run_cycle(s));
 	assert_true(workload_simulation_stop_victims(s));
 	assert_false(workload_simulation_stop_victims(s));
-	low = quota_workload_find(world(s), STR_LIT("team/low"));
+	low = quota_workload_find(model_of(s), STR_LIT("team/low"));
 	assert_int_equal(low->holding.node, MODEL_NONE);
 	assert_int_equal(low->pending.where, QUOTA_HEAP);
 	assert_null(workload_simulation_admission(s, low));
-	c = workload_simulation_status(s, low);
-	assert_true(conditions_is_true(c, "Evicted"));
-	assert_true(conditions_is_true(c, "Requeued"));
-	assert_false(conditions_is_true(c, "QuotaReserved"));
+	status = workload_simulation_status(s, low);
+	assert_true(workload_status_is_true(status, "Evicted"));
+	assert_true(workload_status_is_true(status, "Requeued"));
+	assert_false(workload_status_is_true(status, "QuotaReserved"));
 	assert_true(workload_simulation_run_cycle(s));
-	assert_int_not_equal(quota_workload_find(world(s), STR_LIT("team/high"))->holding.node,
+	assert_int_not_equal(quota_workload_find(model_of(s), STR_LIT("team/high"))->holding.node,
 			     MODEL_NONE);
 }
 
@@ -79,8 +79,8 @@ static void statuses_and_events_follow(void **state)
 
 	(void)state;
 	(void)workload_simulation_run_cycle(s);
-	low = quota_workload_find(world(s), STR_LIT("team/low"));
-	assert_true(conditions_is_true(workload_simulation_status(s, low), "Evicted"));
+	low = quota_workload_find(model_of(s), STR_LIT("team/low"));
+	assert_true(workload_status_is_true(workload_simulation_status(s, low), "Evicted"));
 	assert_non_null(workload_simulation_admission(s, low));
 	events = workload_simulation_events(s, &n);
 	assert_int_equal(n, 4);
@@ -117,7 +117,7 @@ static void nothing_moves_after_the_last_cycle(void **state)
 	struct workload_simulation *s = workload_sim_fixture_create(
 		QUOTA_SIM_CLUSTER QUOTA_SIM_WORKLOAD("run", "4", "50", QUOTA_SIM_HOLDS("4")) HIGH,
 		NULL);
-	const struct workload *high = quota_workload_find(world(s), STR_LIT("team/high"));
+	const struct workload *high = quota_workload_find(model_of(s), STR_LIT("team/high"));
 
 	(void)state;
 	assert_false(workload_simulation_run_cycle(s));
@@ -125,7 +125,7 @@ static void nothing_moves_after_the_last_cycle(void **state)
 	assert_true(workload_simulation_delete(s, SCHED_WORKLOADS, STR_LIT("team/run")));
 	assert_int_equal(high->pending.where, QUOTA_INADMISSIBLE);
 	assert_true(workload_simulation_run_cycle(s));
-	assert_int_equal(high->holding.node, quota_queue_find(world(s), STR_LIT("cq"))->id);
+	assert_int_equal(high->holding.node, quota_queue_find(model_of(s), STR_LIT("cq"))->id);
 }
 
 static void other_objects_can_be_deleted(void **state)
@@ -146,7 +146,7 @@ static void other_objects_can_be_deleted(void **state)
 		CLEANUP(workload_simulation_destroyp)
 		struct workload_simulation *s =
 			workload_sim_fixture_create(QUOTA_SIM_CLUSTER HIGH, NULL);
-		const struct workload *w = quota_workload_find(world(s), STR_LIT("team/high"));
+		const struct workload *w = quota_workload_find(model_of(s), STR_LIT("team/high"));
 
 		assert_true(workload_simulation_delete(s, rows[i].kind, str_of(rows[i].key)));
 		assert_false(workload_simulation_delete(s, rows[i].kind, str_of(rows[i].key)));
@@ -183,7 +183,7 @@ static void the_configuration_decides(void **state)
 		struct workload_simulation *s = workload_sim_fixture_create(
 			world_text, i == 0 ? NULL : "fairSharing: {}\n");
 
-		assert_int_equal(world(s)->options.fair_sharing, i);
+		assert_int_equal(model_of(s)->options.fair_sharing, i);
 		assert_true(workload_simulation_run_cycle(s));
 	}
 }
@@ -239,8 +239,8 @@ static void bad_objects_can_be_left_out(void **state)
 	assert_string_equal(said.p, "f: document 5: Workload team/bad: "
 				    "spec.podSets[0].template.spec.containers[0].resources."
 				    "requests.cpu: invalid quantity \"1x\"\n");
-	assert_null(quota_workload_find(world(s), STR_LIT("team/bad")));
-	assert_int_equal(quota_workload_find(world(s), STR_LIT("team/high"))->pending.where,
+	assert_null(quota_workload_find(model_of(s), STR_LIT("team/bad")));
+	assert_int_equal(quota_workload_find(model_of(s), STR_LIT("team/high"))->pending.where,
 			 QUOTA_HEAP);
 }
 
@@ -262,14 +262,14 @@ static void an_unreadable_workload_holds_its_quota(void **state)
 
 		assert_int_equal(sim_input_add(in, "f", str_of(texts[i]), NULL), 0);
 		assert_int_equal(workload_simulation_create(in, &opt, &s, NULL), 0);
-		w = quota_workload_find(world(s), STR_LIT("team/w"));
+		w = quota_workload_find(model_of(s), STR_LIT("team/w"));
 		if (i == 2) {
 			assert_null(w);
 			continue;
 		}
 		assert_true(w->object.unreadable);
 		assert_int_equal(w->object.usage_unknown, i == 1);
-		assert_int_equal(w->holding.node, quota_queue_find(world(s), STR_LIT("cq"))->id);
+		assert_int_equal(w->holding.node, quota_queue_find(model_of(s), STR_LIT("cq"))->id);
 	}
 }
 
@@ -283,14 +283,14 @@ static void statuses_are_shown_as_they_were_given(void **state)
 			"message: M}, {type: Other, status: Unknown}]}")
 			QUOTA_SIM_WORKLOAD("holds", "2", "3", QUOTA_SIM_HOLDS("2")),
 		NULL);
-	const struct workload *done = quota_workload_find(world(s), STR_LIT("team/done"));
-	const struct workload *holds = quota_workload_find(world(s), STR_LIT("team/holds"));
-	const struct conditions *c = workload_simulation_status(s, done);
+	const struct workload *done = quota_workload_find(model_of(s), STR_LIT("team/done"));
+	const struct workload *holds = quota_workload_find(model_of(s), STR_LIT("team/holds"));
+	const struct workload_status *c = workload_simulation_status(s, done);
 
 	(void)state;
-	assert_int_equal(c->list.n, 2);
-	assert_string_equal(c->list.v[0].message, "M");
-	assert_string_equal(c->list.v[1].status, "Unknown");
+	assert_int_equal(c->conditions.n, 2);
+	assert_string_equal(c->conditions.v[0].message, "M");
+	assert_string_equal(c->conditions.v[1].status, "Unknown");
 	assert_null(workload_simulation_admission(s, done));
 	assert_string_equal(workload_simulation_admission(s, holds),
 			    "{\"clusterQueue\":\"cq\",\"podSetAssignments\":[{\"name\":\"main\","

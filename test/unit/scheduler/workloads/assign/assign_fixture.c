@@ -11,7 +11,7 @@ static enum assign_answer answer(void *ctx, const struct workload *w, uint32_t p
 				 unsigned *level)
 {
 	struct assign_fixture *x = ctx;
-	const struct quota *q = x->world.q;
+	const struct quota_model *q = x->world.q;
 
 	assert_ptr_equal(w, x->w);
 	strbuf_printf(&x->asked, "%s/%s=%lld ", q->flavors.v[q->pairs.v[pair].flavor]->name,
@@ -73,7 +73,7 @@ const char *assign_fixture_run(struct assign_fixture *x)
 	static const char *const modes[] = { "NoFit", "Preempt", "DeferredFit", "Fit" };
 	static const char *const flavor_modes[] = { "NoFit", "NoCandidates", "Preempt", "Reclaim",
 						    "Fit" };
-	const struct quota *q = x->world.q;
+	const struct quota_model *q = x->world.q;
 
 	assign_flavors(&x->request, x->arena, &x->result);
 	strbuf_reset(&x->text);

@@ -392,8 +392,8 @@ static void test_when_the_position_of_the_scan_is_void(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct quota q = { .cycle = 10,
-				   .options.preserve_scan_progress = rows[i].preserve };
+		struct quota_model q = { .cycle = 10,
+					 .options.preserve_scan_progress = rows[i].preserve };
 		struct cluster_queue queue = { .allocatable_gen = rows[i].quota_came_free ? 6 : 5 };
 		struct workload w = { .pending = { .hash = 1,
 						   .tried_hash = rows[i].other_hash ? 2 : 1,

@@ -215,7 +215,7 @@ struct contender {
 	bool borrows;
 };
 
-static bool beats(const struct quota *q, const struct contender *a, const struct contender *b)
+static bool beats(const struct quota_model *q, const struct contender *a, const struct contender *b)
 {
 	int64_t pa = workload_priority(q, a->e->w), pb = workload_priority(q, b->e->w);
 	int64_t ta = workload_queue_time(q, a->e->w), tb = workload_queue_time(q, b->e->w);
@@ -237,7 +237,7 @@ static bool beats(const struct quota *q, const struct contender *a, const struct
 static struct contender winner_of(const struct naive *n, uint32_t node)
 {
 	struct forest *f = n->x->world.f;
-	const struct quota *q = n->x->world.q;
+	const struct quota_model *q = n->x->world.q;
 	struct contender best = { .e = NULL };
 	const uint32_t *children;
 	size_t nchildren, mark = forest_mark(f);

@@ -20,12 +20,12 @@
 #define SCENARIOS "test/scenario/quota"
 #define CYCLES 6
 
-static const struct conditions *status_of(const void *s, const struct workload *w)
+static const struct workload_status *status_of(const void *s, const struct workload *w)
 {
 	return workload_simulation_status(s, w);
 }
 
-static const struct quota *world_of(const struct workload_simulation *s)
+static const struct quota_model *world_of(const struct workload_simulation *s)
 {
 	return forest_model(workload_simulation_forest(s));
 }
@@ -136,7 +136,7 @@ static void an_evicted_one_keeps_what_it_holds(void **state)
 	b = read_again(a, 0);
 	w = quota_workload_find(world_of(b), STR_LIT("team/low"));
 	assert_true(w->flags.evicted && w->holding.node != MODEL_NONE);
-	assert_true(conditions_is_true(workload_simulation_status(b, w), "Preempted"));
+	assert_true(workload_status_is_true(workload_simulation_status(b, w), "Preempted"));
 	w = quota_workload_find(world_of(b), STR_LIT("team/high"));
 	assert_int_equal(w->object.priority, 9);
 	assert_true(w->pending.queue != MODEL_NONE);

@@ -14,7 +14,7 @@
 
 #define API QUOTA_SIM_API
 
-static const struct conditions *status_of(const void *s, const struct workload *w)
+static const struct workload_status *status_of(const void *s, const struct workload *w)
 {
 	return workload_simulation_status(s, w);
 }
@@ -36,7 +36,7 @@ static struct jdoc *write_one(const char *workload)
 	CLEANUP(strbuf_finish) struct strbuf yaml = STRBUF_INIT, text = STRBUF_INIT;
 	CLEANUP(workload_simulation_destroyp) struct workload_simulation *s = NULL;
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-	const struct quota *q;
+	const struct quota_model *q;
 	const struct workload *w;
 	struct jdoc *d = NULL;
 	struct manifest_dump_source source = { status_of, meta_of, NULL };

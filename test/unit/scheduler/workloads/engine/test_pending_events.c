@@ -14,7 +14,7 @@ struct fixture {
 	struct clock_fake clock;
 	struct fake_transport *transport;
 	struct recorder *recorder;
-	struct quota *q;
+	struct quota_model *q;
 	struct pending_events *events;
 	struct workload *one, *two;
 };
@@ -53,8 +53,10 @@ static void end(struct fixture *f)
 static void put(struct fixture *f, const struct workload *written, const struct workload *about,
 		const char *reason)
 {
-	struct conditions_event e = { .workload = about->id, .reason = reason, .message = "m" };
-	struct conditions_events list = { &e, 1, 1 };
+	struct workload_status_event e = { .workload = about->id,
+					   .reason = reason,
+					   .message = "m" };
+	struct workload_status_events list = { &e, 1, 1 };
 
 	pending_events_add(f->events, f->q, written, &list);
 }

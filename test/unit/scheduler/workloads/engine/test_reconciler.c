@@ -16,7 +16,7 @@
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/controller/owner_controller.h"
-#include "scheduler/workloads/status/conditions.h"
+#include "scheduler/workloads/status/workload_status.h"
 
 #define PATCH "PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/one"
 #define DELETE "DELETE /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/one"
@@ -31,7 +31,8 @@ struct fixture {
 	size_t events;
 };
 
-static void on_events(void *ctx, const struct workload *w, const struct conditions_events *events)
+static void on_events(void *ctx, const struct workload *w,
+		      const struct workload_status_events *events)
 {
 	struct fixture *f = ctx;
 

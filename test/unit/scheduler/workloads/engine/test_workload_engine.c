@@ -246,7 +246,7 @@ static void add_to_queue(struct workload_engine_fixture *f, const char *name, un
 /* How many of the Workloads a0, a1, ... (b0, ...) have quota. */
 static unsigned count_held(const struct workload_engine_fixture *f, char letter)
 {
-	const struct quota *q = workload_cache_model(workload_engine_cache(f->engine));
+	const struct quota_model *q = workload_cache_model(workload_engine_cache(f->engine));
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < QUEUES; i++) {

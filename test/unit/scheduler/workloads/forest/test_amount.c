@@ -2,7 +2,7 @@
 
 #include "base/attrs.h"
 #include "lib/unit.h"
-#include "scheduler/workloads/model/quota.h"
+#include "scheduler/workloads/model/quota_model.h"
 
 #define U QUOTA_UNLIMITED
 

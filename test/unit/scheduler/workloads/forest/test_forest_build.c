@@ -14,7 +14,7 @@ enum { COHORTS = 12, QUEUES = 14, PAIRS = 3, WORKLOADS = 40, DEPTH = 5 };
 
 struct random_world {
 	struct rng r;
-	struct quota *q;
+	struct quota_model *q;
 	struct forest *f;
 	struct quota_node *queues[QUEUES];
 	struct quota_node *cohorts[COHORTS];
@@ -25,7 +25,7 @@ struct random_world {
 /* --- by the definitions -------------------------------------------------------------------------
  */
 
-static const struct quota_node *parent_of(const struct quota *q, const struct quota_node *n)
+static const struct quota_node *parent_of(const struct quota_model *q, const struct quota_node *n)
 {
 	return n->parent_id == MODEL_NONE ? NULL : q->nodes.v[n->parent_id];
 }
@@ -35,9 +35,9 @@ static int64_t above_zero(int64_t v)
 	return v > 0 ? v : 0;
 }
 
-static int64_t local_quota(const struct quota *q, const struct quota_node *n, uint32_t pair);
+static int64_t local_quota(const struct quota_model *q, const struct quota_node *n, uint32_t pair);
 
-static int64_t subtree_quota(const struct quota *q, const struct quota_node *n, uint32_t pair)
+static int64_t subtree_quota(const struct quota_model *q, const struct quota_node *n, uint32_t pair)
 {
 	const struct quota_cell *c = quota_node_cell(n, pair);
 	int64_t sum = c == NULL ? 0 : c->nominal;
@@ -53,7 +53,7 @@ static int64_t subtree_quota(const struct quota *q, const struct quota_node *n, 
 	return sum;
 }
 
-static int64_t local_quota(const struct quota *q, const struct quota_node *n, uint32_t pair)
+static int64_t local_quota(const struct quota_model *q, const struct quota_node *n, uint32_t pair)
 {
 	const struct quota_cell *c = quota_node_cell(n, pair);
 

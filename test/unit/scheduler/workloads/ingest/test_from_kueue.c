@@ -8,7 +8,7 @@
 
 static void test_flavor(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct api_resource_flavor rf;
 	const struct flavor *f;
 
@@ -37,7 +37,7 @@ static void test_flavor(void **state)
 
 static void test_a_bad_flavor_changes_nothing(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct api_resource_flavor rf;
 	struct err err = ERR_INIT;
 
@@ -59,7 +59,7 @@ static void test_a_bad_flavor_changes_nothing(void **state)
 
 static void test_checks_topologies_and_namespaces(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct api_admission_check ac;
 	struct api_topology t;
 	struct api_namespace ns;
@@ -92,7 +92,7 @@ static void test_checks_topologies_and_namespaces(void **state)
 
 static void test_local_queue(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct api_local_queue lq;
 	const struct local_queue *l;
 	struct err err = ERR_INIT;
@@ -124,7 +124,7 @@ static void test_local_queue(void **state)
 
 static void test_usage_of_a_local_queue_comes_from_its_status(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct local_queue *l = quota_local_get(q, STR_LIT("ns/lq"));
 	struct api_local_queue lq;
 

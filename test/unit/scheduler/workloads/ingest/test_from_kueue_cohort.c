@@ -7,7 +7,7 @@
 
 static void test_cohort(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct api_cohort c;
 	const struct quota_node *n;
 
@@ -39,7 +39,7 @@ static void test_cohort(void **state)
 
 static void test_a_bad_cohort_changes_nothing(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct api_cohort c;
 	struct err err = ERR_INIT;
 

@@ -10,7 +10,7 @@
 
 static void test_groups(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct quota_node *n = quota_queue_get(q, STR_LIT("cq"));
 	struct api_cluster_queue cq;
 	uint32_t cpu, pods;

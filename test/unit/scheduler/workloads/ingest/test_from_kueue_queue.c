@@ -10,7 +10,7 @@
 
 static void test_defaults(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct api_cluster_queue cq;
 	const struct quota_node *n;
 
@@ -36,7 +36,7 @@ static void test_defaults(void **state)
 
 static void test_everything(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct api_cluster_queue cq;
 	const struct cluster_queue *queue;
 
@@ -89,7 +89,7 @@ static void test_everything(void **state)
 /* v1beta1 called them so. */
 static void test_old_names_of_fungibility(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct api_cluster_queue cq;
 
 	(void)state;
@@ -126,7 +126,7 @@ static void test_a_bad_queue_keeps_what_it_was(void **state)
 		  "spec.resourceGroups[0].flavors[0].name: missing" },
 		{ "'fairSharing':{'weight':'-1'}", "spec.fairSharing.weight: negative" },
 	};
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct api_cluster_queue cq;
 
 	(void)state;

@@ -13,7 +13,7 @@
 #include "lib/unit.h"
 
 struct fixture {
-	struct quota *q;
+	struct quota_model *q;
 	struct from_kueue_rules *rules;
 	struct arena *arena;
 	struct podset p;

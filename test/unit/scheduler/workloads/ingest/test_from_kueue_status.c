@@ -24,7 +24,7 @@ static const char full[] =
 	"\"preemptionGates\":[{\"name\":\"g\",\"position\":\"Open\",\"lastTransitionTime\":"
 	"\"2023-01-02T00:00:00Z\"}]";
 
-static const struct conditions *read(struct workload_cache_fixture *f, const char *status)
+static const struct workload_status *read(struct workload_cache_fixture *f, const char *status)
 {
 	workload_cache_fixture_init(f);
 	workload_cache_fixture_world(f);
@@ -35,16 +35,16 @@ static const struct conditions *read(struct workload_cache_fixture *f, const cha
 static void everything_of_this_manager_is_kept(void **state)
 {
 	struct workload_cache_fixture f;
-	const struct conditions *c = read(&f, full);
-	const struct conditions_podset *p;
+	const struct workload_status *status = read(&f, full);
+	const struct workload_status_podset *p;
 
 	(void)state;
-	assert_int_equal(c->list.n, 2);
-	assert_string_equal(c->list.v[0].reason, "AdmissionCheck");
-	assert_int_equal(c->list.v[0].generation, 4);
-	assert_true(c->has_admission);
-	assert_string_equal(c->queue, "team");
-	p = &c->podsets.v[0];
+	assert_int_equal(status->conditions.n, 2);
+	assert_string_equal(status->conditions.v[0].reason, "AdmissionCheck");
+	assert_int_equal(status->conditions.v[0].generation, 4);
+	assert_true(status->has_admission);
+	assert_string_equal(status->queue, "team");
+	p = &status->podsets.v[0];
 	assert_int_equal(p->count, 3);
 	assert_int_equal(p->n, 2);
 	/* By id of the resource, however the object orders them. */
@@ -56,30 +56,32 @@ static void everything_of_this_manager_is_kept(void **state)
 		assert_string_equal(p->v[i].flavor, "default");
 		assert_int_equal(p->v[i].amount, str_streq(name, "cpu") ? 1500 : 1 << 30);
 	}
-	assert_int_equal(c->requests.v[0].v[0].amount, 2000);
-	assert_true(c->has_requeue_count && c->requeue_count == 2);
-	assert_true(c->has_requeue_at && c->requeue_at == INT64_C(1672704000) * 1000000000);
-	assert_true(c->has_past_seconds && c->past_seconds == 11);
-	assert_int_equal(c->checks.v[0].state, QUOTA_CHECK_RETRY);
-	assert_int_equal(c->checks.v[0].retries, 3);
-	assert_true(c->checks.v[0].has_updates);
-	assert_int_equal(c->checks.v[0].requeue_after, 7);
-	assert_int_equal(c->evictions.v[0].count, 5);
-	assert_true(c->gates.v[0].open);
+	assert_int_equal(status->requests.v[0].v[0].amount, 2000);
+	assert_true(status->has_requeue_count && status->requeue_count == 2);
+	assert_true(status->has_requeue_at &&
+		    status->requeue_at == INT64_C(1672704000) * 1000000000);
+	assert_true(status->has_past_seconds && status->past_seconds == 11);
+	assert_int_equal(status->checks.v[0].state, QUOTA_CHECK_RETRY);
+	assert_int_equal(status->checks.v[0].retries, 3);
+	assert_true(status->checks.v[0].has_updates);
+	assert_int_equal(status->checks.v[0].requeue_after, 7);
+	assert_int_equal(status->evictions.v[0].count, 5);
+	assert_true(status->gates.v[0].open);
 	workload_cache_fixture_finish(&f);
 }
 
 static void absence_is_kept(void **state)
 {
 	struct workload_cache_fixture f;
-	const struct conditions *c = read(&f, "");
+	const struct workload_status *status = read(&f, "");
 
 	(void)state;
-	assert_int_equal(c->list.n + c->checks.n + c->gates.n + c->evictions.n, 0);
-	assert_int_equal(c->podsets.n + c->requests.n, 0);
-	assert_false(c->has_admission || c->has_requeue_count || c->has_requeue_at ||
-		     c->has_past_seconds);
-	assert_null(c->queue);
+	assert_int_equal(
+		status->conditions.n + status->checks.n + status->gates.n + status->evictions.n, 0);
+	assert_int_equal(status->podsets.n + status->requests.n, 0);
+	assert_false(status->has_admission || status->has_requeue_count || status->has_requeue_at ||
+		     status->has_past_seconds);
+	assert_null(status->queue);
 	workload_cache_fixture_finish(&f);
 }
 

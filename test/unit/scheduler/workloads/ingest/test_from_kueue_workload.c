@@ -9,10 +9,10 @@
 #include "base/err.h"
 #include "lib/decode_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/workloads/status/conditions.h"
+#include "scheduler/workloads/status/workload_status.h"
 
 struct fixture {
-	struct quota *q;
+	struct quota_model *q;
 	struct from_kueue_rules *rules;
 	struct from_kueue_workload r;
 	struct err err;
@@ -33,7 +33,7 @@ static void end(struct fixture *f)
 static int read_text(struct fixture *f, const char *text)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-	CLEANUP(conditions_finish) struct conditions status = { .arena = arena };
+	CLEANUP(workload_status_finish) struct workload_status status = { .arena = arena };
 	struct api_workload aw;
 
 	from_kueue_workload_finish(&f->r);

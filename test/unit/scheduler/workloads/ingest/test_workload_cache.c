@@ -106,7 +106,7 @@ static void finished_statuses_are_kept_where_they_are_shown(void **state)
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct workload_cache_fixture f;
-		const struct conditions *c;
+		const struct workload_status *s;
 
 		workload_cache_fixture_init(&f);
 		if (i == 1) {
@@ -114,9 +114,9 @@ static void finished_statuses_are_kept_where_they_are_shown(void **state)
 		}
 		workload_cache_fixture_world(&f);
 		workload_cache_fixture_workload(&f, "one", 0, "1", status);
-		c = workload_cache_status(f.cache, workload_cache_fixture_get(&f, "one"));
-		assert_true(conditions_is_true(c, "Finished"));
-		assert_int_equal(conditions_is_true(c, "Admitted"), i == 1);
+		s = workload_cache_status(f.cache, workload_cache_fixture_get(&f, "one"));
+		assert_true(workload_status_is_true(s, "Finished"));
+		assert_int_equal(workload_status_is_true(s, "Admitted"), i == 1);
 		workload_cache_fixture_finish(&f);
 	}
 }

@@ -72,8 +72,9 @@ static void ready_checks_admit_with_the_reservation(void **state)
 		workload_cache_fixture_cycle(&f);
 		w = workload_cache_fixture_get(&f, "one");
 		assert_int_equal(w->holding.node, team(&f));
-		assert_int_equal(conditions_is_true(workload_cache_status(f.cache, w), "Admitted"),
-				 rows[i].admitted);
+		assert_int_equal(
+			workload_status_is_true(workload_cache_status(f.cache, w), "Admitted"),
+			rows[i].admitted);
 		assert_int_equal(w->flags.admitted, rows[i].admitted);
 		workload_cache_fixture_finish(&f);
 	}
@@ -297,7 +298,7 @@ static void an_eviction_counts_as_soon_as_it_is_decided(void **state)
 	begin(&f);
 	workload_cache_fixture_workload(&f, "low", 0, "2", WORKLOAD_CACHE_FIXTURE_ADMITTED("2"));
 	low = workload_cache_fixture_get(&f, "low");
-	(void)conditions_set(workload_cache_edit(f.cache, low), &evicted);
+	(void)workload_status_set_condition(workload_cache_edit(f.cache, low), &evicted);
 	assert_true(workload_cache_commit(f.cache, low));
 	assert_true(low->flags.evicted);
 	assert_true(low->flags.evicted_by_timeout);
@@ -460,7 +461,7 @@ static void a_workload_that_has_finished_meanwhile_is_not_evicted(void **state)
 	do {
 		assert_true(workload_cache_next_write(f.cache, &write));
 	} while (write.workload != workload_cache_fixture_get(&f, "low"));
-	assert_true(conditions_is_true(write.status, "Evicted"));
+	assert_true(workload_status_is_true(write.status, "Evicted"));
 	assert_int_equal(write.resource_version, 400);
 	workload_cache_fixture_workload_at(&f, "low", "u-low", "3", ended, 401);
 	workload_cache_fixture_done(&f, "low", write.version, SCHED_STALE, 0);
@@ -608,7 +609,7 @@ static void of_a_finished_one_nothing_is_written(void **state)
 {
 	struct condition evicted = { "Evicted", "True", "PodsReadyTimeout", "m", 5, 1 };
 	struct workload_cache_fixture f;
-	const struct conditions *status;
+	const struct workload_status *status;
 	const struct workload *w;
 
 	(void)state;
@@ -619,10 +620,10 @@ static void of_a_finished_one_nothing_is_written(void **state)
 	workload_cache_fixture_workload(&f, "done", 0, "2",
 					WORKLOAD_CACHE_FIXTURE_CONDITION("Finished"));
 	status = workload_cache_status(f.cache, w);
-	assert_true(conditions_is_true(status, "Finished"));
-	assert_string_equal(conditions_find(status, "Finished")->message, "");
+	assert_true(workload_status_is_true(status, "Finished"));
+	assert_string_equal(workload_status_condition(status, "Finished")->message, "");
 	assert_int_equal(w->object.npodsets, 0);
-	(void)conditions_set(workload_cache_edit(f.cache, w), &evicted);
+	(void)workload_status_set_condition(workload_cache_edit(f.cache, w), &evicted);
 	assert_false(workload_cache_commit(f.cache, w));
 	workload_cache_fixture_no_write(&f);
 	/* A user restores it. */

@@ -206,7 +206,7 @@ static void labels_of_workloads(void **state)
 static void only_selected_local_queues_have_metrics(void **state)
 {
 	static const char *values[] = { "yes" };
-	static const struct selector_req req = { "metrics", SELECTOR_IN, { values, 1 } };
+	static const struct selector_requirement req = { "metrics", SELECTOR_IN, { values, 1 } };
 	struct kueue_conf_metrics conf = everything;
 	struct metric_registry *r = metric_registry_create();
 	struct metric_families *f;
@@ -214,7 +214,7 @@ static void only_selected_local_queues_have_metrics(void **state)
 
 	(void)state;
 	conf.some_local_queues = true;
-	conf.of_local_queues = (struct selector){ .reqs = &req, .n = 1 };
+	conf.of_local_queues = (struct selector){ .requirements = &req, .n = 1 };
 	f = metric_families_create(r, &conf, "leader");
 	see(f, SCHED_LOCAL_QUEUES, "ns/a", "metrics", "yes");
 	see(f, SCHED_LOCAL_QUEUES, "ns/b", "metrics", "no");

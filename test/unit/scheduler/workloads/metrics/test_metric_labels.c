@@ -67,9 +67,9 @@ static void annotations(void **state)
 
 static void some_local_queues(void **state)
 {
-	static const struct selector_req req = { "show", SELECTOR_EXISTS, { NULL, 0 } };
+	static const struct selector_requirement req = { "show", SELECTOR_EXISTS, { NULL, 0 } };
 	static const struct kueue_conf_metrics some = {
-		.some_local_queues = true, .of_local_queues = { .reqs = &req, .n = 1 }
+		.some_local_queues = true, .of_local_queues = { .requirements = &req, .n = 1 }
 	};
 	struct metric_labels *l = metric_labels_create(&some);
 	struct field_pair one = { "show", "" };

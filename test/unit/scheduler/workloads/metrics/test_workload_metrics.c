@@ -33,7 +33,7 @@ struct fixture {
 	struct metric_registry *counters;
 	struct metric_families *m;
 	struct strbuf text;
-	struct conditions before, after;
+	struct workload_status before, after;
 };
 
 static void begin(struct fixture *x)
@@ -56,8 +56,8 @@ static void end(struct fixture *x)
 {
 	arena_destroy(x->before.arena);
 	arena_destroy(x->after.arena);
-	conditions_finish(&x->before);
-	conditions_finish(&x->after);
+	workload_status_finish(&x->before);
+	workload_status_finish(&x->after);
 	metric_families_destroy(x->m);
 	metric_registry_destroy(x->counters);
 	admission_cycle_fixture_finish(&x->f);
@@ -98,12 +98,12 @@ static void cycles_are_counted(void **state)
 	end(&x);
 }
 
-static void set(struct conditions *c, const char *type, bool is_true, const char *reason,
+static void set(struct workload_status *status, const char *type, bool is_true, const char *reason,
 		int64_t at)
 {
 	struct condition to = { type, is_true ? "True" : "False", reason, "m", at, 1 };
 
-	(void)conditions_set(c, &to);
+	(void)workload_status_set_condition(status, &to);
 }
 
 static void record_status(struct fixture *x, const char *workload)
@@ -115,7 +115,7 @@ static void record_status(struct fixture *x, const char *workload)
 static void admission_and_how_long_it_took(void **state)
 {
 	struct fixture x;
-	struct conditions_check check = { .name = "c", .state = QUOTA_CHECK_READY };
+	struct workload_status_check check = { .name = "c", .state = QUOTA_CHECK_READY };
 	struct workload *w;
 
 	(void)state;
@@ -184,8 +184,8 @@ static void readiness_end_and_how_long_it_took(void **state)
 
 static void evictions_and_how_long_they_took(void **state)
 {
-	struct conditions_eviction once = { "Deactivated", "AdmissionCheck", 1 };
-	struct conditions_eviction twice = { "Deactivated", "AdmissionCheck", 2 };
+	struct workload_status_eviction once = { "Deactivated", "AdmissionCheck", 1 };
+	struct workload_status_eviction twice = { "Deactivated", "AdmissionCheck", 2 };
 	struct fixture x;
 
 	(void)state;
@@ -226,7 +226,7 @@ static void evictions_and_how_long_they_took(void **state)
 /* Others may write any number, and namespaces with queues of their own come and go. */
 static void a_jump_and_a_local_queue_that_is_gone(void **state)
 {
-	struct conditions_eviction many = { "Deactivated", "", INT32_MAX };
+	struct workload_status_eviction many = { "Deactivated", "", INT32_MAX };
 	struct fixture x;
 
 	(void)state;

@@ -22,7 +22,7 @@ static void test_options_are_those_of_kueue_but_for_preemptors(void **state)
 static void test_pairs_are_found_again(void **state)
 {
 	enum { N = 9 };
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	uint32_t ids[N][N];
 
 	(void)state;
@@ -46,7 +46,7 @@ static void test_pairs_are_found_again(void **state)
 
 static void test_names(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 
 	(void)state;
 	assert_ptr_equal(quota_name(q, STR_LIT("a")), quota_name(q, STR_LIT("a")));
@@ -58,7 +58,7 @@ static void test_names(void **state)
 
 static void test_placeholders(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct flavor *f = quota_flavor_get(q, STR_LIT("f"));
 	struct quota_node *n = quota_queue_get(q, STR_LIT("n"));
 	uint64_t gen = q->forest_gen;
@@ -82,7 +82,7 @@ static void test_placeholders(void **state)
 /* The remembered LocalQueue is only a hint. */
 static void test_the_local_queue_of_a_workload(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct local_queue *a = quota_local_get(q, STR_LIT("ns/a")), *b;
 	struct workload *w = quota_workload_add(q, STR_LIT("ns/w"));
 
@@ -114,7 +114,7 @@ static void test_the_local_queue_of_a_workload(void **state)
 
 static void test_the_queue_of_a_local_queue(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct local_queue *l = quota_local_get(q, STR_LIT("ns/a"));
 	struct quota_node *n;
 
@@ -139,7 +139,7 @@ static void test_the_queue_of_a_local_queue(void **state)
 
 static void test_locals_and_namespaces(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct local_queue *l = quota_local_get(q, STR_LIT("ns/a"));
 	uint32_t id = l->id;
 
@@ -162,7 +162,7 @@ static void test_locals_and_namespaces(void **state)
 
 static void test_checks(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 
 	(void)state;
 	assert_null(quota_check_find(q, STR_LIT("c")));

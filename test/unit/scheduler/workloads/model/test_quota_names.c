@@ -113,9 +113,9 @@ static void odd_names(struct workload_cache_fixture *f, int n)
 /* Of a Workload that is still there: in its pod set, and in the status that may be written. */
 static void has_names(const struct workload_cache_fixture *f, int n)
 {
-	const struct quota *q = workload_cache_model(f->cache);
+	const struct quota_model *q = workload_cache_model(f->cache);
 	const struct workload *w;
-	const struct conditions *status;
+	const struct workload_status *status;
 	char text[32];
 
 	snprintf(text, sizeof(text), "w%d", n);
@@ -148,7 +148,7 @@ static void has_names(const struct workload_cache_fixture *f, int n)
 static void test_names_go_with_the_workloads_that_brought_them(void **state)
 {
 	struct workload_cache_fixture f;
-	const struct quota *q;
+	const struct quota_model *q;
 	uint32_t most = 0;
 
 	(void)state;

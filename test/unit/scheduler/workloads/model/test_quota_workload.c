@@ -3,7 +3,7 @@
 
 static void test_ids_are_used_again(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct workload *a = quota_workload_add(q, STR_LIT("ns/a"));
 	struct workload *b = quota_workload_add(q, STR_LIT("ns/b"));
 	uint32_t id = a->id;
@@ -24,7 +24,7 @@ static void test_ids_are_used_again(void **state)
 
 static void test_no_timer_stays_behind(void **state)
 {
-	struct quota *q = quota_create();
+	struct quota_model *q = quota_create();
 	struct workload *a = quota_workload_add(q, STR_LIT("ns/a"));
 	struct workload *b = quota_workload_add(q, STR_LIT("ns/b"));
 

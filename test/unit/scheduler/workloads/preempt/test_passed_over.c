@@ -205,7 +205,7 @@ static bool is_victim(const struct victims *found, uint32_t id)
  * share, which the search may have changed with earlier victims). */
 static size_t check_record(const struct victims_random *x, struct arena *arena)
 {
-	const struct quota *q = x->w.q;
+	const struct quota_model *q = x->w.q;
 	struct victims plain, found;
 	const struct passed_over *record;
 

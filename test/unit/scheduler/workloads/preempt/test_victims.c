@@ -11,8 +11,8 @@
 static const enum quota_policy policies[] = { QUOTA_NEVER, QUOTA_LOWER_PRIORITY,
 					      QUOTA_LOWER_OR_NEWER_EQUAL, QUOTA_ANY };
 
-static bool is_allowed(const struct quota *q, enum quota_policy policy, const struct workload *p,
-		       const struct workload *c)
+static bool is_allowed(const struct quota_model *q, enum quota_policy policy,
+		       const struct workload *p, const struct workload *c)
 {
 	return victims_policy_rule(q, policy, p, c) == PASSED_OVER_NOT;
 }
@@ -56,7 +56,7 @@ static void test_policies(void **state)
 static void test_lower_or_newer_is_a_strict_order(void **state)
 {
 	struct workload w[24] = { 0 };
-	struct quota q = { 0 };
+	struct quota_model q = { 0 };
 	struct rng rng;
 	const enum quota_policy policy = QUOTA_LOWER_OR_NEWER_EQUAL;
 

@@ -15,7 +15,7 @@
 
 struct run {
 	struct arena *arena;
-	struct conditions c;
+	struct workload_status status;
 	struct workload_reconcile_state s;
 	struct workload_reconcile_in in;
 	struct quota_times times;
@@ -63,10 +63,10 @@ static struct condition parse_condition(struct arena *a, const char *word)
 	return c;
 }
 
-static struct conditions_check parse_check(struct arena *a, const char *word)
+static struct workload_status_check parse_check(struct arena *a, const char *word)
 {
 	static const char *const names[] = { "Pending", "Ready", "Retry", "Rejected" };
-	struct conditions_check k = { .at = NOW - S, .message = "" };
+	struct workload_status_check k = { .at = NOW - S, .message = "" };
 	const char *state;
 
 	k.name = part(a, &word, ":");
@@ -106,24 +106,24 @@ static void fill_status(struct run *r, const struct workload_life_row *row)
 	const char *w[WORDS_MAX];
 	size_t n = words(r->arena, row->before, w);
 
-	r->c.arena = r->arena;
-	r->c.generation = 2;
+	r->status.arena = r->arena;
+	r->status.generation = 2;
 	for (size_t i = 0; i < n; i++) {
-		vec_push(&r->c.list, parse_condition(r->arena, w[i]));
+		vec_push(&r->status.conditions, parse_condition(r->arena, w[i]));
 	}
 	n = words(r->arena, row->checks, w);
 	for (size_t i = 0; i < n; i++) {
-		vec_push(&r->c.checks, parse_check(r->arena, w[i]));
+		vec_push(&r->status.checks, parse_check(r->arena, w[i]));
 	}
 	n = words(r->arena, row->gate_states, w);
 	for (size_t i = 0; i < n; i++) {
 		const char *at = w[i], *name = part(r->arena, &at, ":");
 
-		vec_push(&r->c.gates,
-			 ((struct conditions_gate){ name, str_streq(at, ":open"), NOW - S }));
+		vec_push(&r->status.gates,
+			 ((struct workload_status_gate){ name, str_streq(at, ":open"), NOW - S }));
 	}
-	r->c.has_admission = conditions_is_true(&r->c, "QuotaReserved");
-	r->s = (struct workload_reconcile_state){ .c = &r->c,
+	r->status.has_admission = workload_status_is_true(&r->status, "QuotaReserved");
+	r->s = (struct workload_reconcile_state){ .status = &r->status,
 						  .requeues = row->requeues,
 						  .requeue_at = row->requeue_at == 0
 									? MODEL_TIME_NONE
@@ -183,7 +183,7 @@ static void expect_conditions(struct run *r, const struct workload_life_row *row
 
 	for (size_t i = 0; i < n; i++) {
 		struct condition want = parse_condition(r->arena, w[i]);
-		const struct condition *have = conditions_find(&r->c, want.type);
+		const struct condition *have = workload_status_condition(&r->status, want.type);
 
 		assert_non_null(have);
 		assert_string_equal(have->status, want.status);
@@ -192,7 +192,7 @@ static void expect_conditions(struct run *r, const struct workload_life_row *row
 			assert_int_equal(have->at, want.at);
 		}
 	}
-	assert_int_equal(r->c.list.n, n);
+	assert_int_equal(r->status.conditions.n, n);
 }
 
 static void expect_text(struct strbuf *have, const char *want)
@@ -207,18 +207,18 @@ static void expect_lists(const struct run *r, const struct workload_life_row *ro
 	static const char *const names[] = { "Pending", "Ready", "Retry", "Rejected" };
 	struct strbuf b = STRBUF_INIT;
 
-	for (size_t i = 0; i < r->c.checks.n; i++) {
-		strbuf_printf(&b, "%s%s:%s", i > 0 ? " " : "", r->c.checks.v[i].name,
-			      names[r->c.checks.v[i].state]);
+	for (size_t i = 0; i < r->status.checks.n; i++) {
+		strbuf_printf(&b, "%s%s:%s", i > 0 ? " " : "", r->status.checks.v[i].name,
+			      names[r->status.checks.v[i].state]);
 	}
 	expect_text(&b, row->checks_after);
-	for (size_t i = 0; i < r->c.gates.n; i++) {
-		strbuf_printf(&b, "%s%s:%s", i > 0 ? " " : "", r->c.gates.v[i].name,
-			      r->c.gates.v[i].open ? "open" : "closed");
+	for (size_t i = 0; i < r->status.gates.n; i++) {
+		strbuf_printf(&b, "%s%s:%s", i > 0 ? " " : "", r->status.gates.v[i].name,
+			      r->status.gates.v[i].open ? "open" : "closed");
 	}
 	expect_text(&b, row->gate_states_after);
-	for (size_t i = 0; i < r->c.evictions.n; i++) {
-		const struct conditions_eviction *e = &r->c.evictions.v[i];
+	for (size_t i = 0; i < r->status.evictions.n; i++) {
+		const struct workload_status_eviction *e = &r->status.evictions.v[i];
 
 		strbuf_printf(&b, "%s%s%s%s:%d", i > 0 ? " " : "",
 			      str_has_prefix(str_of(e->reason), "Deactivated") ? "Deactivated"
@@ -263,13 +263,14 @@ static void check(const struct workload_life_row *row)
 	assert_int_equal(r.s.ran, row->ran_after);
 	expect_time(r.s.requeue_at, MODEL_TIME_NONE, row->requeue_at_after);
 	expect_time(out.next, WORKLOAD_RECONCILE_NEVER, row->next);
-	assert_int_equal(r.c.has_admission, conditions_is_true(&r.c, "QuotaReserved"));
+	assert_int_equal(r.status.has_admission,
+			 workload_status_is_true(&r.status, "QuotaReserved"));
 	workload_reconcile_finish(&out);
 	workload_reconcile(&r.in, &r.times, &r.s, NOW, &out);
 	assert_false(out.changed);
 	assert_int_equal(out.events.n, 0);
 	workload_reconcile_finish(&out);
-	conditions_finish(&r.c);
+	workload_status_finish(&r.status);
 	arena_destroy(r.arena);
 }
 

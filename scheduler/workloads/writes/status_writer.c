@@ -1,4 +1,4 @@
-#include "scheduler/workloads/writes/workload_status.h"
+#include "scheduler/workloads/writes/status_writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 
 #define POOL_SLOTS 16 /* in flight; leaves room for other writers */
 
-struct workload_status {
+struct status_writer {
 	void (*post)(void *ctx, struct sched_msg *msg);
 	bool (*may_send)(void *ctx);
 	void *ctx;
@@ -65,12 +65,12 @@ static bool is_ours(const struct condition *c)
 	return str_streq(c->type, KUEUE_FINISHED) && str_streq(c->reason, "OwnerNotFound");
 }
 
-static void add_conditions(const struct conditions *c, bool all, struct arena *arena,
+static void add_conditions(const struct workload_status *status, bool all, struct arena *arena,
 			   struct api_conditions *ret)
 {
-	ret->v = arena_zero(arena, c->list.n, sizeof(*ret->v));
-	for (size_t i = 0; i < c->list.n; i++) {
-		const struct condition *one = &c->list.v[i];
+	ret->v = arena_zero(arena, status->conditions.n, sizeof(*ret->v));
+	for (size_t i = 0; i < status->conditions.n; i++) {
+		const struct condition *one = &status->conditions.v[i];
 
 		if (all || is_ours(one)) {
 			ret->v[ret->n++] = (struct api_condition){
@@ -85,8 +85,8 @@ static void add_conditions(const struct conditions *c, bool all, struct arena *a
 	}
 }
 
-static struct field_resources amounts(const struct quota *q, const struct conditions_podset *p,
-				      struct arena *arena)
+static struct field_resources amounts(const struct quota_model *q,
+				      const struct workload_status_podset *p, struct arena *arena)
 {
 	struct field_resource *v = arena_zero(arena, p->n, sizeof(*v));
 
@@ -97,7 +97,7 @@ static struct field_resources amounts(const struct quota *q, const struct condit
 	return (struct field_resources){ v, p->n };
 }
 
-static struct field_map flavors(const struct quota *q, const struct conditions_podset *p,
+static struct field_map flavors(const struct quota_model *q, const struct workload_status_podset *p,
 				struct arena *arena)
 {
 	struct field_pair *v = arena_zero(arena, p->n, sizeof(*v));
@@ -112,17 +112,17 @@ static struct field_map flavors(const struct quota *q, const struct conditions_p
 	return (struct field_map){ v, n };
 }
 
-static void add_admission(const struct quota *q, const struct conditions *c, struct arena *arena,
-			  struct api_workload_status *ret)
+static void add_admission(const struct quota_model *q, const struct workload_status *status,
+			  struct arena *arena, struct api_workload_status *ret)
 {
 	struct api_workload_admission *a;
 
-	if (c->has_admission && c->queue != NULL) {
+	if (status->has_admission && status->queue != NULL) {
 		a = ret->admission = arena_zero(arena, 1, sizeof(*a));
-		a->cluster_queue = c->queue;
-		FIELD_LIST_MAKE(&a->assignments, c->podsets.n, arena);
-		for (size_t i = 0; i < c->podsets.n; i++) {
-			const struct conditions_podset *p = &c->podsets.v[i];
+		a->cluster_queue = status->queue;
+		FIELD_LIST_MAKE(&a->assignments, status->podsets.n, arena);
+		for (size_t i = 0; i < status->podsets.n; i++) {
+			const struct workload_status_podset *p = &status->podsets.v[i];
 
 			a->assignments.v[i].name = p->name;
 			a->assignments.v[i].flavors = flavors(q, p, arena);
@@ -130,29 +130,29 @@ static void add_admission(const struct quota *q, const struct conditions *c, str
 			a->assignments.v[i].count = p->count;
 		}
 	}
-	if (c->requests.n > 0) {
-		FIELD_LIST_MAKE(&ret->resource_requests, c->requests.n, arena);
-		for (size_t i = 0; i < c->requests.n; i++) {
-			ret->resource_requests.v[i].name = c->requests.v[i].name;
+	if (status->requests.n > 0) {
+		FIELD_LIST_MAKE(&ret->resource_requests, status->requests.n, arena);
+		for (size_t i = 0; i < status->requests.n; i++) {
+			ret->resource_requests.v[i].name = status->requests.v[i].name;
 			ret->resource_requests.v[i].resources =
-				amounts(q, &c->requests.v[i], arena);
+				amounts(q, &status->requests.v[i], arena);
 		}
 	}
 }
 
-static void add_checks(const struct conditions *c, struct arena *arena,
+static void add_checks(const struct workload_status *status, struct arena *arena,
 		       struct api_workload_status *ret)
 {
-	if (c->checks.n == 0) {
+	if (status->checks.n == 0) {
 		return;
 	}
-	FIELD_LIST_MAKE(&ret->admission_checks, c->checks.n, arena);
-	for (size_t i = 0; i < c->checks.n; i++) {
-		const struct conditions_check *k = &c->checks.v[i];
+	FIELD_LIST_MAKE(&ret->admission_checks, status->checks.n, arena);
+	for (size_t i = 0; i < status->checks.n; i++) {
+		const struct workload_status_check *k = &status->checks.v[i];
 		struct api_check_state *to = &ret->admission_checks.v[i];
 
 		to->name = k->name;
-		to->state = conditions_check_name(k->state);
+		to->state = workload_status_check_name(k->state);
 		to->last_transition = time_of(k->at);
 		to->message = text_of(k->message);
 		to->requeue_after = k->requeue_after > 0 ? k->requeue_after : FIELD_NO_I32;
@@ -163,71 +163,73 @@ static void add_checks(const struct conditions *c, struct arena *arena,
 	}
 }
 
-static void add_gates(const struct conditions *c, struct arena *arena,
+static void add_gates(const struct workload_status *status, struct arena *arena,
 		      struct api_workload_status *ret)
 {
-	if (c->gates.n == 0) {
+	if (status->gates.n == 0) {
 		return;
 	}
-	FIELD_LIST_MAKE(&ret->preemption_gates, c->gates.n, arena);
-	for (size_t i = 0; i < c->gates.n; i++) {
+	FIELD_LIST_MAKE(&ret->preemption_gates, status->gates.n, arena);
+	for (size_t i = 0; i < status->gates.n; i++) {
 		struct api_preemption_gate_state *to = &ret->preemption_gates.v[i];
 
-		to->name = c->gates.v[i].name;
-		to->position = c->gates.v[i].open ? KUEUE_GATE_OPEN : KUEUE_GATE_CLOSED;
-		to->last_transition = time_of(c->gates.v[i].at);
+		to->name = status->gates.v[i].name;
+		to->position = status->gates.v[i].open ? KUEUE_GATE_OPEN : KUEUE_GATE_CLOSED;
+		to->last_transition = time_of(status->gates.v[i].at);
 	}
 }
 
-static void add_evictions(const struct conditions *c, struct arena *arena,
+static void add_evictions(const struct workload_status *status, struct arena *arena,
 			  struct api_workload_status *ret)
 {
 	struct api_scheduling_stats *s;
 
-	if (c->evictions.n == 0) {
+	if (status->evictions.n == 0) {
 		return;
 	}
 	s = ret->scheduling_stats = arena_zero(arena, 1, sizeof(*s));
-	FIELD_LIST_MAKE(&s->evictions, c->evictions.n, arena);
-	for (size_t i = 0; i < c->evictions.n; i++) {
-		s->evictions.v[i].reason = c->evictions.v[i].reason;
-		s->evictions.v[i].underlying_cause = c->evictions.v[i].cause;
-		s->evictions.v[i].count = c->evictions.v[i].count;
+	FIELD_LIST_MAKE(&s->evictions, status->evictions.n, arena);
+	for (size_t i = 0; i < status->evictions.n; i++) {
+		s->evictions.v[i].reason = status->evictions.v[i].reason;
+		s->evictions.v[i].underlying_cause = status->evictions.v[i].cause;
+		s->evictions.v[i].count = status->evictions.v[i].count;
 	}
 }
 
-static void add_requeue(const struct conditions *c, struct arena *arena,
+static void add_requeue(const struct workload_status *status, struct arena *arena,
 			struct api_workload_status *ret)
 {
-	if (c->has_requeue_count || c->has_requeue_at) {
+	if (status->has_requeue_count || status->has_requeue_at) {
 		ret->requeue_state = arena_alloc(arena, sizeof(*ret->requeue_state));
-		ret->requeue_state->count = c->has_requeue_count ? c->requeue_count : FIELD_NO_I32;
+		ret->requeue_state->count =
+			status->has_requeue_count ? status->requeue_count : FIELD_NO_I32;
 		ret->requeue_state->requeue_at =
-			c->has_requeue_at ? time_of(c->requeue_at) : FIELD_NO_TIME;
+			status->has_requeue_at ? time_of(status->requeue_at) : FIELD_NO_TIME;
 	}
-	if (c->has_past_seconds) {
-		ret->past_execution_time = c->past_seconds;
+	if (status->has_past_seconds) {
+		ret->past_execution_time = status->past_seconds;
 	}
 }
 
 /* Set by other managers and taken off by this one at an eviction: absent members are removed. */
-static void add_places(const struct conditions *c, struct arena *arena,
+static void add_places(const struct workload_status *status, struct arena *arena,
 		       struct api_workload_status *ret)
 {
-	ret->cluster_name = c->cluster;
-	if (c->nominated.n > 0) {
-		ret->nominated_clusters = (struct field_strs){ c->nominated.v, c->nominated.n };
+	ret->cluster_name = status->cluster;
+	if (status->nominated.n > 0) {
+		ret->nominated_clusters =
+			(struct field_strs){ status->nominated.v, status->nominated.n };
 	}
-	if (c->unhealthy.n > 0) {
-		FIELD_LIST_MAKE(&ret->unhealthy_nodes, c->unhealthy.n, arena);
-		for (size_t i = 0; i < c->unhealthy.n; i++) {
-			ret->unhealthy_nodes.v[i].name = c->unhealthy.v[i];
+	if (status->unhealthy.n > 0) {
+		FIELD_LIST_MAKE(&ret->unhealthy_nodes, status->unhealthy.n, arena);
+		for (size_t i = 0; i < status->unhealthy.n; i++) {
+			ret->unhealthy_nodes.v[i].name = status->unhealthy.v[i];
 		}
 	}
 }
 
-void workload_status_make(const struct quota *q, const struct conditions *status, bool all,
-			  struct arena *arena, struct api_workload_status *ret)
+void status_writer_make(const struct quota_model *q, const struct workload_status *status, bool all,
+			struct arena *arena, struct api_workload_status *ret)
 {
 	add_conditions(status, all, arena, &ret->conditions);
 	add_admission(q, status, arena, ret);
@@ -250,9 +252,9 @@ static void init_object(const struct workload *w, int64_t resource_version, char
 	}
 }
 
-void workload_status_format(const struct quota *q, const struct workload *w,
-			    const struct conditions *status, int64_t resource_version,
-			    struct strbuf *out)
+void status_writer_format(const struct quota_model *q, const struct workload *w,
+			  const struct workload_status *status, int64_t resource_version,
+			  struct strbuf *out)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	struct api_workload object;
@@ -263,17 +265,17 @@ void workload_status_format(const struct quota *q, const struct workload *w,
 	object.kind = "Workload";
 	object.meta.name = quota_workload_name(w);
 	object.meta.namespace_ = w->object.namespace_;
-	workload_status_make(q, status, false, arena, &object.status);
+	status_writer_make(q, status, false, arena, &object.status);
 	encode_text(&kueue_workload_fields, &object, out);
 }
 
 /* An apply removes the items of a list that it leaves out. But a list in which another manager owns
  * a field would be null afterwards, and the API server refuses that. */
-static bool format_emptied(const struct workload_status_write *write, struct strbuf *out)
+static bool format_emptied(const struct status_writer_request *write, struct strbuf *out)
 {
-	static const struct conditions nothing;
-	const struct conditions *old = write->before == NULL ? &nothing : write->before;
-	const struct conditions *new = write->status;
+	static const struct workload_status nothing;
+	const struct workload_status *old = write->before == NULL ? &nothing : write->before;
+	const struct workload_status *new = write->status;
 	struct api_workload object;
 	const struct {
 		const void *list;
@@ -329,7 +331,7 @@ static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct ht
 	return true;
 }
 
-static enum pool_verdict report(const struct workload_status *s, const struct item *it,
+static enum pool_verdict report(const struct status_writer *s, const struct item *it,
 				enum sched_outcome outcome, const struct http_result *result,
 				const char *text)
 {
@@ -350,7 +352,7 @@ static enum pool_verdict report(const struct workload_status *s, const struct it
 
 static enum pool_verdict finish(void *ctx, void *item, const struct http_result *result)
 {
-	const struct workload_status *s = ctx;
+	const struct status_writer *s = ctx;
 	const struct item *it = item;
 	struct err err = ERR_INIT;
 	int code;
@@ -377,17 +379,17 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 
 static bool may_send(void *ctx)
 {
-	const struct workload_status *s = ctx;
+	const struct status_writer *s = ctx;
 
 	return s->may_send == NULL || s->may_send(s->ctx);
 }
 
 static const struct pool_ops ops = { .start = start, .finish = finish, .free_item = item_free };
 
-struct workload_status *workload_status_create(const struct pool_options *base,
-					       void (*post)(void *ctx, struct sched_msg *msg))
+struct status_writer *status_writer_create(const struct pool_options *base,
+					   void (*post)(void *ctx, struct sched_msg *msg))
 {
-	struct workload_status *s = xmalloc_zero(1, sizeof(*s));
+	struct status_writer *s = xmalloc_zero(1, sizeof(*s));
 	struct pool_options po = *base;
 
 	s->post = post;
@@ -402,7 +404,7 @@ struct workload_status *workload_status_create(const struct pool_options *base,
 	return s;
 }
 
-void workload_status_destroy(struct workload_status *s)
+void status_writer_destroy(struct status_writer *s)
 {
 	if (s != NULL) {
 		pool_destroy(s->pool);
@@ -410,13 +412,13 @@ void workload_status_destroy(struct workload_status *s)
 	}
 }
 
-struct pool *workload_status_pool(struct workload_status *s)
+struct pool *status_writer_pool(struct status_writer *s)
 {
 	return s->pool;
 }
 
-void workload_status_send(struct workload_status *s, const struct quota *q,
-			  const struct workload_status_write *write)
+void status_writer_send(struct status_writer *s, const struct quota_model *q,
+			const struct status_writer_request *write)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	const struct workload *w = write->workload;
@@ -424,7 +426,7 @@ void workload_status_send(struct workload_status *s, const struct quota *q,
 
 	it->empties = format_emptied(write, &body);
 	if (!it->empties) {
-		workload_status_format(q, w, write->status, write->resource_version, &body);
+		status_writer_format(q, w, write->status, write->resource_version, &body);
 	}
 	it->key = xmalloc_dup(w->key);
 	it->uid = xmalloc_dup(w->object.uid);

@@ -1,27 +1,27 @@
-#include "scheduler/workloads/status/conditions_flags.h"
+#include "scheduler/workloads/status/workload_status_flags.h"
 
 #include "lib/unit.h"
 
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "scheduler/workloads/status/conditions.h"
+#include "scheduler/workloads/status/workload_status.h"
 
 #define AT 5
 
 struct fixture {
-	struct conditions c;
+	struct workload_status status;
 	struct workload w;
 };
 
 static void begin(struct fixture *x)
 {
-	*x = (struct fixture){ .c = { .arena = arena_create(0) } };
+	*x = (struct fixture){ .status = { .arena = arena_create(0) } };
 }
 
 static void end(struct fixture *x)
 {
-	arena_destroy(x->c.arena);
-	conditions_finish(&x->c);
+	arena_destroy(x->status.arena);
+	workload_status_finish(&x->status);
 }
 
 /* The flags of a status with one condition. */
@@ -31,8 +31,8 @@ static struct workload read(const char *type, const char *status, const char *re
 	struct fixture x;
 
 	begin(&x);
-	conditions_set(&x.c, &c);
-	conditions_flags(&x.c, &x.w);
+	workload_status_set_condition(&x.status, &c);
+	workload_status_flags(&x.status, &x.w);
 	end(&x);
 	return x.w;
 }
@@ -88,7 +88,7 @@ static void nothing_stays_of_the_status_before(void **state)
 
 	(void)state;
 	begin(&x);
-	conditions_flags(&x.c, &w);
+	workload_status_flags(&x.status, &w);
 	assert_false(w.flags.evicted || w.flags.evicted_by_timeout || w.flags.evicted_by_check ||
 		     w.flags.reclaimed_while_borrowing || w.flags.on_hold || w.flags.finished ||
 		     w.flags.admitted || w.flags.pods_ready || w.flags.waits_replacement ||
@@ -106,16 +106,17 @@ static void checks_that_refuse_block(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(blocks); i++) {
-		struct conditions_check ready = { .name = "a", .state = QUOTA_CHECK_READY };
-		struct conditions_check one = { .name = "b", .state = (enum quota_check_state)i };
+		struct workload_status_check ready = { .name = "a", .state = QUOTA_CHECK_READY };
+		struct workload_status_check one = { .name = "b",
+						     .state = (enum quota_check_state)i };
 		struct fixture x;
 
 		begin(&x);
-		vec_push(&x.c.checks, ready);
-		vec_push(&x.c.checks, one);
-		x.c.has_requeue_at = true;
-		x.c.requeue_at = AT;
-		conditions_flags(&x.c, &x.w);
+		vec_push(&x.status.checks, ready);
+		vec_push(&x.status.checks, one);
+		x.status.has_requeue_at = true;
+		x.status.requeue_at = AT;
+		workload_status_flags(&x.status, &x.w);
 		assert_int_equal(x.w.flags.check_blocks, blocks[i]);
 		assert_int_equal(x.w.flags.requeue_at, AT);
 		end(&x);
@@ -138,16 +139,16 @@ static void gates_are_closed_until_the_status_opens_them(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct conditions_gate gate = { .name = rows[i].name, .open = rows[i].open };
+		struct workload_status_gate gate = { .name = rows[i].name, .open = rows[i].open };
 		const char *spec[3] = { rows[i].spec[0], rows[i].spec[1] };
 		struct fixture x;
 
 		begin(&x);
 		x.w.object.gates = spec;
 		if (gate.name != NULL) {
-			vec_push(&x.c.gates, gate);
+			vec_push(&x.status.gates, gate);
 		}
-		conditions_flags(&x.c, &x.w);
+		workload_status_flags(&x.status, &x.w);
 		if (x.w.flags.preemption_gated != rows[i].gated) {
 			fail_msg("row %zu", i);
 		}
@@ -164,5 +165,6 @@ int main(void)
 		cmocka_unit_test(gates_are_closed_until_the_status_opens_them),
 	};
 
-	return cmocka_run_group_tests_name("workloads/status/conditions_flags", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("workloads/status/workload_status_flags", tests, NULL,
+					   NULL);
 }

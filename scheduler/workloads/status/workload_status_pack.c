@@ -1,4 +1,4 @@
-#include "scheduler/workloads/status/conditions_pack.h"
+#include "scheduler/workloads/status/workload_status_pack.h"
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 /* Members one after the other: numbers in groups of seven bits, the lowest first, with the sign in
  * the lowest bit; texts with their length + 1 in front (0: NULL) and a NUL behind. */
-struct conditions_pack {
+struct workload_status_pack {
 	unsigned char first; /* of many */
 };
 
@@ -131,7 +131,7 @@ static void condition(struct walk *k, struct condition *c)
 	c->generation = number(k, c->generation);
 }
 
-static void check(struct walk *k, struct conditions_check *c)
+static void check(struct walk *k, struct workload_status_check *c)
 {
 	c->name = text(k, c->name);
 	c->message = text(k, c->message);
@@ -143,23 +143,23 @@ static void check(struct walk *k, struct conditions_check *c)
 	c->drops_updates = flag(k, c->drops_updates);
 }
 
-static void gate(struct walk *k, struct conditions_gate *g)
+static void gate(struct walk *k, struct workload_status_gate *g)
 {
 	g->name = text(k, g->name);
 	g->open = flag(k, g->open);
 	g->at = number(k, g->at);
 }
 
-static void eviction(struct walk *k, struct conditions_eviction *e)
+static void eviction(struct walk *k, struct workload_status_eviction *e)
 {
 	e->reason = text(k, e->reason);
 	e->cause = text(k, e->cause);
 	e->count = small(k, e->count);
 }
 
-static void podset(struct walk *k, struct conditions_podset *p)
+static void podset(struct walk *k, struct workload_status_podset *p)
 {
-	struct conditions_usage *v = p->v;
+	struct workload_status_usage *v = p->v;
 	bool take = k->step == TAKE, keep = take && k->arena != NULL;
 
 	p->name = text(k, p->name);
@@ -169,7 +169,7 @@ static void podset(struct walk *k, struct conditions_podset *p)
 		v = arena_zero(k->arena, p->n, sizeof(v[0]));
 	}
 	for (size_t i = 0; i < p->n; i++) {
-		struct conditions_usage u = { 0 };
+		struct workload_status_usage u = { 0 };
 
 		if (!take) {
 			u = v[i];
@@ -187,54 +187,55 @@ static void podset(struct walk *k, struct conditions_podset *p)
 }
 
 /* Every member of a status is named here. */
-static void status(struct walk *k, struct conditions *c)
+static void status(struct walk *k, struct workload_status *s)
 {
-	LIST(k, &c->list, condition);
-	LIST(k, &c->checks, check);
-	LIST(k, &c->gates, gate);
-	LIST(k, &c->evictions, eviction);
-	c->has_admission = flag(k, c->has_admission);
-	c->queue = text(k, c->queue);
-	LIST(k, &c->podsets, podset);
-	LIST(k, &c->requests, podset);
-	c->cluster = text(k, c->cluster);
-	LIST(k, &c->nominated, name);
-	LIST(k, &c->unhealthy, name);
-	c->has_requeue_count = flag(k, c->has_requeue_count);
-	c->has_requeue_at = flag(k, c->has_requeue_at);
-	c->has_past_seconds = flag(k, c->has_past_seconds);
-	c->requeue_count = small(k, c->requeue_count);
-	c->requeue_at = number(k, c->requeue_at);
-	c->past_seconds = small(k, c->past_seconds);
-	c->generation = number(k, c->generation);
+	LIST(k, &s->conditions, condition);
+	LIST(k, &s->checks, check);
+	LIST(k, &s->gates, gate);
+	LIST(k, &s->evictions, eviction);
+	s->has_admission = flag(k, s->has_admission);
+	s->queue = text(k, s->queue);
+	LIST(k, &s->podsets, podset);
+	LIST(k, &s->requests, podset);
+	s->cluster = text(k, s->cluster);
+	LIST(k, &s->nominated, name);
+	LIST(k, &s->unhealthy, name);
+	s->has_requeue_count = flag(k, s->has_requeue_count);
+	s->has_requeue_at = flag(k, s->has_requeue_at);
+	s->has_past_seconds = flag(k, s->has_past_seconds);
+	s->requeue_count = small(k, s->requeue_count);
+	s->requeue_at = number(k, s->requeue_at);
+	s->past_seconds = small(k, s->past_seconds);
+	s->generation = number(k, s->generation);
 }
 
-struct conditions_pack *conditions_pack_make(const struct conditions *from)
+struct workload_status_pack *workload_status_pack_make(const struct workload_status *from)
 {
-	struct conditions all = *from; /* the lists are the same */
+	struct workload_status all = *from; /* the lists are the same */
 	struct walk count = { .step = COUNT }, put = { .step = PUT };
 
 	status(&count, &all);
 	put.put = xmalloc(count.used);
 	status(&put, &all);
-	return (struct conditions_pack *)put.put;
+	return (struct workload_status_pack *)put.put;
 }
 
-struct conditions_pack *conditions_pack_one(const struct conditions *from, const char *type)
+struct workload_status_pack *workload_status_pack_one(const struct workload_status *from,
+						      const char *type)
 {
-	const struct condition *found = conditions_find(from, type);
+	const struct condition *found = workload_status_condition(from, type);
 	struct condition one = { 0 };
-	struct conditions only = { .generation = from->generation,
-				   .list = { &one, found != NULL, found != NULL } };
+	struct workload_status only = { .generation = from->generation,
+					.conditions = { &one, found != NULL, found != NULL } };
 
 	if (found != NULL) {
 		one = *found;
 	}
 	one.message = "";
-	return conditions_pack_make(&only);
+	return workload_status_pack_make(&only);
 }
 
-void conditions_pack_read(const struct conditions_pack *from, struct conditions *to)
+void workload_status_pack_read(const struct workload_status_pack *from, struct workload_status *to)
 {
 	struct walk take = { .step = TAKE, .take = &from->first, .arena = to->arena };
 
@@ -242,11 +243,11 @@ void conditions_pack_read(const struct conditions_pack *from, struct conditions 
 	status(&take, to);
 }
 
-void conditions_pack_resources(const struct conditions_pack *from,
-			       void (*fn)(void *ctx, uint32_t resource), void *ctx)
+void workload_status_pack_resources(const struct workload_status_pack *from,
+				    void (*fn)(void *ctx, uint32_t resource), void *ctx)
 {
 	struct walk look = { .step = TAKE, .take = &from->first, .on_resource = fn, .ctx = ctx };
-	struct conditions none = { 0 };
+	struct workload_status none = { 0 };
 
 	status(&look, &none);
 }

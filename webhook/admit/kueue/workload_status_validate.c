@@ -1,4 +1,4 @@
-#include "webhook/admit/kueue/workload_status.h"
+#include "webhook/admit/kueue/workload_status_validate.h"
 
 #include <string.h>
 
@@ -107,7 +107,7 @@ static void check_updates(const struct admit_check *c, const struct api_workload
 	}
 }
 
-void workload_status_check(const struct admit_check *c, const struct api_workload *w)
+void workload_status_validate(const struct admit_check *c, const struct api_workload *w)
 {
 	if (w->status.admission != NULL && kueue_workload_is_reserving(w)) {
 		check_admission(c, w);

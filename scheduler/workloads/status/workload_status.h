@@ -1,15 +1,15 @@
-/* scheduler/workloads/status/conditions.h: the parts of a Workload's status that follow from the
- * engine's decisions: conditions, admission, admission checks, preemption gates, scheduling
+/* scheduler/workloads/status/workload_status.h: the parts of a Workload's status that follow from
+ * the engine's decisions: conditions, admission, admission checks, preemption gates, scheduling
  * statistics, and the events that go with them. The old status and a decision in, the new status
  * out; both `headgatectl simulate` and the writer of statuses use it. Names as in the API group
  * kueue.x-k8s.io. Owner: the caller. Pure. */
-#ifndef SCHEDULER_WORKLOADS_STATUS_CONDITIONS_H
-#define SCHEDULER_WORKLOADS_STATUS_CONDITIONS_H
+#ifndef SCHEDULER_WORKLOADS_STATUS_WORKLOAD_STATUS_H
+#define SCHEDULER_WORKLOADS_STATUS_WORKLOAD_STATUS_H
 
 #include "scheduler/workloads/cycle/admission_cycle.h"
 
-#define CONDITIONS_MESSAGE_MAX 32768 /* bytes; longer messages are cut */
-#define CONDITIONS_EVENT_MAX 1024
+#define WORKLOAD_STATUS_MESSAGE_MAX 32768 /* bytes; longer messages are cut */
+#define WORKLOAD_STATUS_EVENT_MAX 1024
 
 struct condition {
 	const char *type, *status, *reason, *message; /* status: "True", "False", "Unknown" */
@@ -17,7 +17,7 @@ struct condition {
 	int64_t generation;                           /* observedGeneration; 0: absent */
 };
 
-struct conditions_check { /* status.admissionChecks[] */
+struct workload_status_check { /* status.admissionChecks[] */
 	const char *name, *message;
 	enum quota_check_state state;
 	int64_t at;
@@ -27,40 +27,40 @@ struct conditions_check { /* status.admissionChecks[] */
 	bool drops_updates;    /* it is to be emptied */
 };
 
-struct conditions_gate { /* status.preemptionGates[] */
+struct workload_status_gate { /* status.preemptionGates[] */
 	const char *name;
 	bool open;
 	int64_t at;
 };
 
-struct conditions_eviction { /* status.schedulingStats.evictions[] */
+struct workload_status_eviction { /* status.schedulingStats.evictions[] */
 	const char *reason, *cause;
 	int32_t count;
 };
 
-struct conditions_usage { /* of one resource of a pod set */
+struct workload_status_usage { /* of one resource of a pod set */
 	uint32_t resource;
 	const char *flavor; /* NULL in resourceRequests */
 	int64_t amount;
 };
-struct conditions_podset {
+struct workload_status_podset {
 	const char *name;
 	int32_t count;
-	struct conditions_usage *v;
+	struct workload_status_usage *v;
 	size_t n;
 };
 
-struct conditions {
+struct workload_status {
 	struct arena *arena; /* borrowed; texts that are added live there */
-	struct VEC(struct condition) list;
-	struct VEC(struct conditions_check) checks;
-	struct VEC(struct conditions_gate) gates;
-	struct VEC(struct conditions_eviction) evictions;
+	struct VEC(struct condition) conditions;
+	struct VEC(struct workload_status_check) checks;
+	struct VEC(struct workload_status_gate) gates;
+	struct VEC(struct workload_status_eviction) evictions;
 	bool has_admission;
-	const char *queue;                             /* admission.clusterQueue; NULL: as it was */
-	struct VEC(struct conditions_podset) podsets;  /* admission.podSetAssignments of ours */
-	struct VEC(struct conditions_podset) requests; /* resourceRequests; empty: none */
-	const char *cluster;                           /* clusterName; NULL: none */
+	const char *queue; /* admission.clusterQueue; NULL: as it was */
+	struct VEC(struct workload_status_podset) podsets; /* admission.podSetAssignments of ours */
+	struct VEC(struct workload_status_podset) requests; /* resourceRequests; empty: none */
+	const char *cluster;                                /* clusterName; NULL: none */
 	struct VEC(const char *) nominated, unhealthy; /* nominatedClusterNames, unhealthyNodes */
 	bool has_requeue_count, has_requeue_at, has_past_seconds;
 	int32_t requeue_count; /* requeueState.count */
@@ -69,42 +69,43 @@ struct conditions {
 	int64_t generation;    /* of the object */
 };
 
-struct conditions_event {
+struct workload_status_event {
 	bool warning;
 	uint32_t workload;
 	const char *reason, *message; /* in the arena */
 };
-struct conditions_events {
-	struct conditions_event *v;
+struct workload_status_events {
+	struct workload_status_event *v;
 	size_t n, cap;
 };
 
-void conditions_finish(struct conditions *c);
+void workload_status_finish(struct workload_status *status);
 /* As in status.admissionChecks[].state. */
-const char *conditions_check_name(enum quota_check_state state);
+const char *workload_status_check_name(enum quota_check_state state);
 /* NULL: not there. */
-const struct condition *conditions_find(const struct conditions *c, const char *type);
-bool conditions_is_true(const struct conditions *c, const char *type);
+const struct condition *workload_status_condition(const struct workload_status *status,
+						  const char *type);
+bool workload_status_is_true(const struct workload_status *status, const char *type);
 /* Sets status, reason, message and generation; the time of transition changes only with the status.
  * True when anything but the generation changed. Texts are copied. */
-bool conditions_set(struct conditions *c, const struct condition *to);
+bool workload_status_set_condition(struct workload_status *status, const struct condition *to);
 /* Takes a condition off; false: it was not there. */
-bool conditions_remove(struct conditions *c, const char *type);
+bool workload_status_remove_condition(struct workload_status *status, const char *type);
 
 /* The status of the workload that d is about after d; appends to events (in order). The
  * model may have d applied or not: only names and requests are read from q. To one that has
  * finished nothing happens any more. */
-void conditions_decide(struct conditions *c, const struct quota *q,
-		       const struct admission_decision *d, int64_t now,
-		       struct conditions_events *events);
+void workload_status_decide(struct workload_status *status, const struct quota_model *q,
+			    const struct admission_decision *d, int64_t now,
+			    struct workload_status_events *events);
 
 /* Any eviction: Evicted=True with the reason, counted with cause (may be ""); checks start anew
  * (without podSetUpdates), gates close, clusters and unhealthy nodes are forgotten. It keeps its
- * reservation until conditions_release. */
-void conditions_evict(struct conditions *c, const char *reason, const char *cause,
-		      const char *message, int64_t now);
+ * reservation until workload_status_release. */
+void workload_status_evict(struct workload_status *status, const char *reason, const char *cause,
+			   const char *message, int64_t now);
 /* The job of an evicted workload has stopped: the reservation is given back. Returns the seconds
  * that it was admitted, for accumulatedPastExecutionTimeSeconds. */
-int32_t conditions_release(struct conditions *c, const char *message, int64_t now);
+int32_t workload_status_release(struct workload_status *status, const char *message, int64_t now);
 
 #endif

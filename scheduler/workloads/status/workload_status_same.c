@@ -1,7 +1,7 @@
-#include "scheduler/workloads/status/conditions_same.h"
+#include "scheduler/workloads/status/workload_status_same.h"
 
-static bool same_podset(const struct conditions_podset *a, const struct conditions_podset *b,
-			bool counts)
+static bool same_podset(const struct workload_status_podset *a,
+			const struct workload_status_podset *b, bool counts)
 {
 	if (!str_streq(a->name, b->name) || a->n != b->n || (counts && a->count != b->count)) {
 		return false;
@@ -16,7 +16,7 @@ static bool same_podset(const struct conditions_podset *a, const struct conditio
 	return true;
 }
 
-static bool same_admission(const struct conditions *a, const struct conditions *b)
+static bool same_admission(const struct workload_status *a, const struct workload_status *b)
 {
 	if (a->has_admission != b->has_admission || !str_streq(a->queue, b->queue) ||
 	    a->podsets.n != b->podsets.n || a->requests.n != b->requests.n) {
@@ -35,13 +35,14 @@ static bool same_admission(const struct conditions *a, const struct conditions *
 	return true;
 }
 
-static bool same_list(const struct conditions *a, const struct conditions *b)
+static bool same_list(const struct workload_status *a, const struct workload_status *b)
 {
-	if (a->list.n != b->list.n) {
+	if (a->conditions.n != b->conditions.n) {
 		return false;
 	}
-	for (size_t i = 0; i < a->list.n; i++) {
-		const struct condition *x = &a->list.v[i], *y = conditions_find(b, x->type);
+	for (size_t i = 0; i < a->conditions.n; i++) {
+		const struct condition *x = &a->conditions.v[i],
+				       *y = workload_status_condition(b, x->type);
 
 		if (y == NULL || !str_streq(x->status, y->status) ||
 		    !str_streq(x->reason, y->reason) || !str_streq(x->message, y->message)) {
@@ -51,14 +52,14 @@ static bool same_list(const struct conditions *a, const struct conditions *b)
 	return true;
 }
 
-static bool same_checks(const struct conditions *a, const struct conditions *b)
+static bool same_checks(const struct workload_status *a, const struct workload_status *b)
 {
 	if (a->checks.n != b->checks.n || a->gates.n != b->gates.n ||
 	    a->evictions.n != b->evictions.n) {
 		return false;
 	}
 	for (size_t i = 0; i < a->checks.n; i++) {
-		const struct conditions_check *x = &a->checks.v[i], *y = &b->checks.v[i];
+		const struct workload_status_check *x = &a->checks.v[i], *y = &b->checks.v[i];
 
 		if (!str_streq(x->name, y->name) || !str_streq(x->message, y->message) ||
 		    x->state != y->state || x->retries != y->retries ||
@@ -73,7 +74,8 @@ static bool same_checks(const struct conditions *a, const struct conditions *b)
 		}
 	}
 	for (size_t i = 0; i < a->evictions.n; i++) {
-		const struct conditions_eviction *x = &a->evictions.v[i], *y = &b->evictions.v[i];
+		const struct workload_status_eviction *x = &a->evictions.v[i],
+						      *y = &b->evictions.v[i];
 
 		if (!str_streq(x->reason, y->reason) || !str_streq(x->cause, y->cause) ||
 		    x->count != y->count) {
@@ -83,7 +85,7 @@ static bool same_checks(const struct conditions *a, const struct conditions *b)
 	return true;
 }
 
-static bool same_requeue(const struct conditions *a, const struct conditions *b)
+static bool same_requeue(const struct workload_status *a, const struct workload_status *b)
 {
 	return a->has_requeue_count == b->has_requeue_count &&
 	       a->has_requeue_at == b->has_requeue_at &&
@@ -93,7 +95,7 @@ static bool same_requeue(const struct conditions *a, const struct conditions *b)
 	       (!a->has_past_seconds || a->past_seconds == b->past_seconds);
 }
 
-static bool same_names(const struct conditions *a, const struct conditions *b)
+static bool same_names(const struct workload_status *a, const struct workload_status *b)
 {
 	if (!str_streq(a->cluster, b->cluster) || a->nominated.n != b->nominated.n ||
 	    a->unhealthy.n != b->unhealthy.n) {
@@ -112,7 +114,7 @@ static bool same_names(const struct conditions *a, const struct conditions *b)
 	return true;
 }
 
-bool conditions_same(const struct conditions *a, const struct conditions *b)
+bool workload_status_same(const struct workload_status *a, const struct workload_status *b)
 {
 	return same_list(a, b) && same_checks(a, b) && same_admission(a, b) && same_requeue(a, b) &&
 	       same_names(a, b);

@@ -1,4 +1,4 @@
-#include "scheduler/workloads/status/conditions.h"
+#include "scheduler/workloads/status/workload_status.h"
 
 #include "lib/unit.h"
 
@@ -9,15 +9,15 @@
 
 struct fixture {
 	struct admission_cycle_fixture f;
-	struct conditions c;
-	struct conditions_events events;
+	struct workload_status status;
+	struct workload_status_events events;
 };
 
 static void init(struct fixture *x, const char *world)
 {
 	memset(x, 0, sizeof(*x));
-	x->c.arena = arena_create(0);
-	x->c.generation = 3;
+	x->status.arena = arena_create(0);
+	x->status.generation = 3;
 	if (world != NULL) {
 		admission_cycle_fixture_init(&x->f, world);
 	}
@@ -25,8 +25,8 @@ static void init(struct fixture *x, const char *world)
 
 static void finish(struct fixture *x, bool with_world)
 {
-	arena_destroy(x->c.arena);
-	conditions_finish(&x->c);
+	arena_destroy(x->status.arena);
+	workload_status_finish(&x->status);
 	vec_finish(&x->events);
 	if (with_world) {
 		admission_cycle_fixture_finish(&x->f);
@@ -36,7 +36,7 @@ static void finish(struct fixture *x, bool with_world)
 static void expect(const struct fixture *x, const char *type, const char *status,
 		   const char *reason)
 {
-	const struct condition *c = conditions_find(&x->c, type);
+	const struct condition *c = workload_status_condition(&x->status, type);
 
 	assert_non_null(c);
 	assert_string_equal(c->status, status);
@@ -58,8 +58,8 @@ static void decide(struct fixture *x, const char *workload)
 	(void)admission_cycle_fixture_run(&x->f);
 	for (size_t i = 0; i < x->f.last->n; i++) {
 		if (x->f.last->v[i].workload == w->id) {
-			conditions_decide(&x->c, x->f.w.q, &x->f.last->v[i], x->f.w.now,
-					  &x->events);
+			workload_status_decide(&x->status, x->f.w.q, &x->f.last->v[i], x->f.w.now,
+					       &x->events);
 		}
 	}
 }
@@ -71,19 +71,19 @@ static void the_time_changes_with_the_status_only(void **state)
 
 	(void)state;
 	init(&x, NULL);
-	assert_true(conditions_set(&x.c, &c));
+	assert_true(workload_status_set_condition(&x.status, &c));
 	c.at = 20;
 	c.generation = 2;
-	assert_false(conditions_set(&x.c, &c));
-	assert_int_equal(conditions_find(&x.c, "A")->at, 10);
-	assert_int_equal(conditions_find(&x.c, "A")->generation, 2);
+	assert_false(workload_status_set_condition(&x.status, &c));
+	assert_int_equal(workload_status_condition(&x.status, "A")->at, 10);
+	assert_int_equal(workload_status_condition(&x.status, "A")->generation, 2);
 	c.message = "other";
-	assert_true(conditions_set(&x.c, &c));
-	assert_int_equal(conditions_find(&x.c, "A")->at, 10);
+	assert_true(workload_status_set_condition(&x.status, &c));
+	assert_int_equal(workload_status_condition(&x.status, "A")->at, 10);
 	c.status = "False";
-	assert_true(conditions_set(&x.c, &c));
-	assert_int_equal(conditions_find(&x.c, "A")->at, 20);
-	assert_int_equal(x.c.list.n, 1);
+	assert_true(workload_status_set_condition(&x.status, &c));
+	assert_int_equal(workload_status_condition(&x.status, "A")->at, 20);
+	assert_int_equal(x.status.conditions.n, 1);
 	finish(&x, false);
 }
 
@@ -97,13 +97,13 @@ static void a_condition_taken_off_leaves_the_others_in_order(void **state)
 	(void)state;
 	init(&x, NULL);
 	for (size_t i = 0; i < ARRAY_LEN(c); i++) {
-		conditions_set(&x.c, &c[i]);
+		workload_status_set_condition(&x.status, &c[i]);
 	}
-	assert_true(conditions_remove(&x.c, "B"));
-	assert_false(conditions_remove(&x.c, "B"));
-	assert_int_equal(x.c.list.n, 2);
-	assert_string_equal(x.c.list.v[0].type, "A");
-	assert_string_equal(x.c.list.v[1].type, "C");
+	assert_true(workload_status_remove_condition(&x.status, "B"));
+	assert_false(workload_status_remove_condition(&x.status, "B"));
+	assert_int_equal(x.status.conditions.n, 2);
+	assert_string_equal(x.status.conditions.v[0].type, "A");
+	assert_string_equal(x.status.conditions.v[1].type, "C");
 	finish(&x, false);
 }
 
@@ -115,15 +115,17 @@ static void messages_are_cut_between_characters(void **state)
 
 	(void)state;
 	init(&x, NULL);
-	text = arena_alloc(x.c.arena, CONDITIONS_MESSAGE_MAX + 2);
-	memset(text, 'x', CONDITIONS_MESSAGE_MAX + 1);
-	text[CONDITIONS_MESSAGE_MAX] = '\0';
+	text = arena_alloc(x.status.arena, WORKLOAD_STATUS_MESSAGE_MAX + 2);
+	memset(text, 'x', WORKLOAD_STATUS_MESSAGE_MAX + 1);
+	text[WORKLOAD_STATUS_MESSAGE_MAX] = '\0';
 	c.message = text;
-	conditions_set(&x.c, &c);
-	assert_int_equal(strlen(conditions_find(&x.c, "A")->message), CONDITIONS_MESSAGE_MAX);
-	memcpy(&text[CONDITIONS_MESSAGE_MAX - 1], "\xc3\xa4", 3);
-	conditions_set(&x.c, &c);
-	assert_int_equal(strlen(conditions_find(&x.c, "A")->message), CONDITIONS_MESSAGE_MAX - 1);
+	workload_status_set_condition(&x.status, &c);
+	assert_int_equal(strlen(workload_status_condition(&x.status, "A")->message),
+			 WORKLOAD_STATUS_MESSAGE_MAX);
+	memcpy(&text[WORKLOAD_STATUS_MESSAGE_MAX - 1], "\xc3\xa4", 3);
+	workload_status_set_condition(&x.status, &c);
+	assert_int_equal(strlen(workload_status_condition(&x.status, "A")->message),
+			 WORKLOAD_STATUS_MESSAGE_MAX - 1);
 	finish(&x, false);
 }
 
@@ -134,20 +136,21 @@ static void admitted(void **state)
 
 	(void)state;
 	init(&x, "quota q f cpu nominal=9\nworkload w queue=q cpu=2 pods=2 created=-30s\n");
-	conditions_set(&x.c, &evicted);
+	workload_status_set_condition(&x.status, &evicted);
 	decide(&x, "w");
 	expect(&x, "QuotaReserved", "True", "QuotaReserved");
 	expect(&x, "Admitted", "True", "Admitted");
 	expect(&x, "Evicted", "False", "QuotaReserved");
-	assert_string_equal(conditions_find(&x.c, "Evicted")->message, "Previously: old words");
-	assert_null(conditions_find(&x.c, "Preempted"));
-	assert_true(x.c.has_admission);
-	assert_string_equal(x.c.queue, "q");
-	assert_int_equal(x.c.podsets.n, 1);
-	assert_string_equal(x.c.podsets.v[0].name, "main");
-	assert_int_equal(x.c.podsets.v[0].count, 2);
-	assert_int_equal(x.c.podsets.v[0].v[0].amount, 4000);
-	assert_string_equal(x.c.podsets.v[0].v[0].flavor, "f");
+	assert_string_equal(workload_status_condition(&x.status, "Evicted")->message,
+			    "Previously: old words");
+	assert_null(workload_status_condition(&x.status, "Preempted"));
+	assert_true(x.status.has_admission);
+	assert_string_equal(x.status.queue, "q");
+	assert_int_equal(x.status.podsets.n, 1);
+	assert_string_equal(x.status.podsets.v[0].name, "main");
+	assert_int_equal(x.status.podsets.v[0].count, 2);
+	assert_int_equal(x.status.podsets.v[0].v[0].amount, 4000);
+	assert_string_equal(x.status.podsets.v[0].v[0].flavor, "f");
 	assert_int_equal(x.events.n, 2);
 	expect_event(&x, 0, false, "QuotaReserved");
 	expect_event(&x, 1, false, "Admitted");
@@ -160,12 +163,12 @@ static void admission_checks_come_between(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		struct conditions_check check = { .name = "c", .state = states[i] };
+		struct workload_status_check check = { .name = "c", .state = states[i] };
 		struct fixture x;
 
 		init(&x, "check c active=true\nquota q f cpu nominal=9\nqueue q checks=c\n"
 			 "workload w queue=q cpu=2\n");
-		vec_push(&x.c.checks, check);
+		vec_push(&x.status.checks, check);
 		decide(&x, "w");
 		expect(&x, "QuotaReserved", "True", "QuotaReserved");
 		expect(&x, "Admitted", i == 0 ? "False" : "True",
@@ -178,12 +181,12 @@ static void admission_checks_come_between(void **state)
 /* Until the list is brought up to date, one that the queue does not ask for holds it as well. */
 static void a_check_of_the_status_alone_counts(void **state)
 {
-	struct conditions_check check = { .name = "old", .state = QUOTA_CHECK_PENDING };
+	struct workload_status_check check = { .name = "old", .state = QUOTA_CHECK_PENDING };
 	struct fixture x;
 
 	(void)state;
 	init(&x, "quota q f cpu nominal=9\nworkload w queue=q cpu=2\n");
-	vec_push(&x.c.checks, check);
+	vec_push(&x.status.checks, check);
 	decide(&x, "w");
 	expect(&x, "Admitted", "False", "UnsatisfiedAdmissionChecks");
 	finish(&x, true);
@@ -191,10 +194,10 @@ static void a_check_of_the_status_alone_counts(void **state)
 
 static void preempted(void **state)
 {
-	struct conditions_check check = {
+	struct workload_status_check check = {
 		.name = "c", .state = QUOTA_CHECK_RETRY, .retries = 1, .has_updates = true
 	};
-	struct conditions_gate gate = { "g", true, 7 };
+	struct workload_status_gate gate = { "g", true, 7 };
 	struct condition blocked = {
 		"BlockedOnPreemptionGates", "True", "PreemptionGated", "", 5, 1
 	};
@@ -204,35 +207,35 @@ static void preempted(void **state)
 	init(&x, "quota q f cpu nominal=4\nqueue q within=LowerPriority\n"
 		 "workload v queue=q cpu=4 holds=f reserved=-60s\n"
 		 "workload p queue=q cpu=2 prio=10\n");
-	vec_push(&x.c.checks, check);
-	vec_push(&x.c.gates, gate);
-	conditions_set(&x.c, &blocked);
-	x.c.cluster = "far";
-	vec_push(&x.c.nominated, "near");
-	vec_push(&x.c.unhealthy, "n1");
+	vec_push(&x.status.checks, check);
+	vec_push(&x.status.gates, gate);
+	workload_status_set_condition(&x.status, &blocked);
+	x.status.cluster = "far";
+	vec_push(&x.status.nominated, "near");
+	vec_push(&x.status.unhealthy, "n1");
 	decide(&x, "v");
 	expect(&x, "Preempted", "True", "InClusterQueue");
-	assert_int_equal(conditions_find(&x.c, "Preempted")->generation, 0);
+	assert_int_equal(workload_status_condition(&x.status, "Preempted")->generation, 0);
 	expect(&x, "Evicted", "True", "Preempted");
-	assert_int_equal(conditions_find(&x.c, "Evicted")->generation, 3);
+	assert_int_equal(workload_status_condition(&x.status, "Evicted")->generation, 3);
 	expect(&x, "BlockedOnPreemptionGates", "False", "Preempted");
-	assert_null(conditions_find(&x.c, "QuotaReserved"));
-	assert_int_equal(x.c.checks.v[0].state, QUOTA_CHECK_PENDING);
-	assert_int_equal(x.c.checks.v[0].retries, 2);
-	assert_true(x.c.checks.v[0].drops_updates && !x.c.checks.v[0].has_updates);
-	assert_false(x.c.gates.v[0].open);
-	assert_int_equal(x.c.gates.v[0].at, x.f.w.now);
-	assert_int_equal(x.c.evictions.n, 1);
-	assert_int_equal(x.c.evictions.v[0].count, 1);
-	assert_null(x.c.cluster);
-	assert_int_equal(x.c.nominated.n + x.c.unhealthy.n, 0);
+	assert_null(workload_status_condition(&x.status, "QuotaReserved"));
+	assert_int_equal(x.status.checks.v[0].state, QUOTA_CHECK_PENDING);
+	assert_int_equal(x.status.checks.v[0].retries, 2);
+	assert_true(x.status.checks.v[0].drops_updates && !x.status.checks.v[0].has_updates);
+	assert_false(x.status.gates.v[0].open);
+	assert_int_equal(x.status.gates.v[0].at, x.f.w.now);
+	assert_int_equal(x.status.evictions.n, 1);
+	assert_int_equal(x.status.evictions.v[0].count, 1);
+	assert_null(x.status.cluster);
+	assert_int_equal(x.status.nominated.n + x.status.unhealthy.n, 0);
 	assert_int_equal(x.events.n, 3);
 	expect_event(&x, 0, false, "Preempted");
 	expect_event(&x, 1, false, "PreemptedWorkload");
 	expect_event(&x, 2, false, "EvictedDueToPreempted");
 	/* The same victim in the next cycle changes nothing. */
 	decide(&x, "v");
-	assert_int_equal(x.c.evictions.v[0].count, 1);
+	assert_int_equal(x.status.evictions.v[0].count, 1);
 	assert_int_equal(x.events.n, 3);
 	finish(&x, true);
 }
@@ -248,10 +251,10 @@ static void finished_conditions_do_not_change(void **state)
 		init(&x, "quota q f cpu nominal=4\nqueue q within=LowerPriority\n"
 			 "workload v queue=q cpu=4 holds=f reserved=-60s\n"
 			 "workload p queue=q cpu=2 prio=10\n");
-		(void)conditions_set(&x.c, &finished);
+		(void)workload_status_set_condition(&x.status, &finished);
 		decide(&x, about[i]);
-		assert_int_equal(x.c.list.n, 1);
-		assert_int_equal(x.c.evictions.n, 0);
+		assert_int_equal(x.status.conditions.n, 1);
+		assert_int_equal(x.status.evictions.n, 0);
 		assert_int_equal(x.events.n, 0);
 		finish(&x, true);
 	}
@@ -267,9 +270,9 @@ static void waiting(void **state)
 	decide(&x, "w");
 	expect(&x, "QuotaReserved", "False", "ExceedsMaxQuota");
 	expect(&x, "Admitted", "False", "NoReservation");
-	assert_null(conditions_find(&x.c, "BlockedOnPreemptionGates"));
-	assert_int_equal(x.c.requests.n, 1);
-	assert_int_equal(x.c.requests.v[0].v[0].amount, 10000);
+	assert_null(workload_status_condition(&x.status, "BlockedOnPreemptionGates"));
+	assert_int_equal(x.status.requests.n, 1);
+	assert_int_equal(x.status.requests.v[0].v[0].amount, 10000);
 	assert_int_equal(x.events.n, 1);
 	expect_event(&x, 0, true, "ExceedsMaxQuota");
 	decide(&x, "w");
@@ -299,12 +302,12 @@ static void evictions_are_counted_by_reason_and_cause(void **state)
 
 	(void)state;
 	init(&x, NULL);
-	conditions_evict(&x.c, "PodsReadyTimeout", "WaitForStart", "m", 1);
-	conditions_evict(&x.c, "PodsReadyTimeout", "WaitForRecovery", "m", 2);
-	conditions_evict(&x.c, "PodsReadyTimeout", "WaitForStart", "m", 3);
-	assert_int_equal(x.c.evictions.n, 2);
-	assert_int_equal(x.c.evictions.v[0].count, 2);
-	assert_string_equal(x.c.evictions.v[1].cause, "WaitForRecovery");
+	workload_status_evict(&x.status, "PodsReadyTimeout", "WaitForStart", "m", 1);
+	workload_status_evict(&x.status, "PodsReadyTimeout", "WaitForRecovery", "m", 2);
+	workload_status_evict(&x.status, "PodsReadyTimeout", "WaitForStart", "m", 3);
+	assert_int_equal(x.status.evictions.n, 2);
+	assert_int_equal(x.status.evictions.v[0].count, 2);
+	assert_string_equal(x.status.evictions.v[1].cause, "WaitForRecovery");
 	finish(&x, false);
 }
 
@@ -316,8 +319,8 @@ static void released_without_a_time(void **state)
 
 	(void)state;
 	init(&x, NULL);
-	conditions_set(&x.c, &ok);
-	assert_int_equal(conditions_release(&x.c, "m", INT64_C(1768469400000000000)), 0);
+	workload_status_set_condition(&x.status, &ok);
+	assert_int_equal(workload_status_release(&x.status, "m", INT64_C(1768469400000000000)), 0);
 	finish(&x, false);
 }
 
@@ -336,17 +339,17 @@ static void the_reservation_is_given_back_when_the_job_has_stopped(void **state)
 		struct fixture x;
 
 		init(&x, NULL);
-		x.c.has_admission = true;
-		conditions_set(&x.c, &ok);
+		x.status.has_admission = true;
+		workload_status_set_condition(&x.status, &ok);
 		ok.type = "QuotaReserved";
-		conditions_set(&x.c, &ok);
-		conditions_evict(&x.c, rows[i].reason, "", "m", 2);
-		assert_int_equal(conditions_release(&x.c, "m", INT64_C(42000000000)), 41);
+		workload_status_set_condition(&x.status, &ok);
+		workload_status_evict(&x.status, rows[i].reason, "", "m", 2);
+		assert_int_equal(workload_status_release(&x.status, "m", INT64_C(42000000000)), 41);
 		expect(&x, "Requeued", rows[i].requeued, rows[i].reason);
 		expect(&x, "QuotaReserved", "False", "PendingEvaluation");
 		expect(&x, "Admitted", "False", "NoReservation");
-		assert_false(x.c.has_admission);
-		assert_int_equal(conditions_release(&x.c, "m", INT64_C(99000000000)), 0);
+		assert_false(x.status.has_admission);
+		assert_int_equal(workload_status_release(&x.status, "m", INT64_C(99000000000)), 0);
 		finish(&x, false);
 	}
 }
@@ -369,5 +372,5 @@ int main(void)
 		cmocka_unit_test(released_without_a_time),
 	};
 
-	return cmocka_run_group_tests_name("workloads/status/conditions", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("workloads/status/workload_status", tests, NULL, NULL);
 }

@@ -1,15 +1,15 @@
-/* scheduler/workloads/model/quota.h: the quota world as the Workload engine sees it: flavors, the
- * forest of Cohorts and ClusterQueues, LocalQueues, Workloads. Plain data. Owner: the sched thread.
+/* scheduler/workloads/model/quota_model.h: the model of the Workload engine: flavors, the forest of
+ * Cohorts and ClusterQueues, LocalQueues, Workloads. Plain data. Owner: the sched thread.
  * The structs are changed only through workloads/model/quota_store.h (objects),
  * workloads/forest/forest.h (held quota) and workloads/pending/pending.h (pending Workloads). Ids
- * are dense indices into the arrays of struct quota, re-used after removal; names are interned in
- * struct quota and live as long as an object in it has them.
+ * are dense indices into the arrays of struct quota_model, re-used after removal; names are
+ * interned in struct quota_model and live as long as an object in it has them.
  *
  * Amounts are int64: cpu in milli-CPU, everything else in whole units, requests and limits both
  * rounded up (Kueue's rule). QUOTA_UNLIMITED is a quota too large to count.
  * workloads/forest/amount.h has the arithmetic. */
-#ifndef SCHEDULER_WORKLOADS_MODEL_QUOTA_H
-#define SCHEDULER_WORKLOADS_MODEL_QUOTA_H
+#ifndef SCHEDULER_WORKLOADS_MODEL_QUOTA_MODEL_H
+#define SCHEDULER_WORKLOADS_MODEL_QUOTA_MODEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +28,8 @@ struct strmap;
 struct tree;
 struct tree_sums;
 
-/* One amount of one thing: of a resource (id in quota->resources), or of a flavor-resource pair (id
- * in quota->pairs). Lists of them are sorted by id, without duplicates. */
+/* One amount of one thing: of a resource (id in model->resources), or of a flavor-resource pair (id
+ * in model->pairs). Lists of them are sorted by id, without duplicates. */
 struct quota_amount {
 	uint32_t id;
 	int64_t value;
@@ -40,7 +40,7 @@ struct quota_amounts {
 	size_t n, cap;
 };
 
-/* A flavor-resource pair; the id of a pair is its index in quota->pairs. Never removed. */
+/* A flavor-resource pair; the id of a pair is its index in model->pairs. Never removed. */
 struct flavor_resource {
 	uint32_t flavor, resource;
 };
@@ -315,7 +315,7 @@ struct workload_holding {
 	uint32_t pos;               /* in queue->holders of `node` */
 };
 
-/* Derived from its status by conditions_flags of workloads/status/conditions_flags.h. */
+/* Derived from its status by workload_status_flags of workloads/status/workload_status_flags.h. */
 struct workload_flags {
 	int64_t evicted_at, preempted_at; /* transition times; MODEL_TIME_NONE */
 	int64_t requeue_at;               /* status.requeueState.requeueAt; MODEL_TIME_NONE */
@@ -368,7 +368,7 @@ struct workload_pending {
 	uint32_t pos; /* in queue->heap or queue->inadmissible */
 	enum quota_requeue last_requeue;
 	enum nofit_reason last_reason;
-	bool timed; /* in quota->timers */
+	bool timed; /* in model->timers */
 	int64_t evaluated_generation;
 	uint64_t hash; /* equivalence class */
 	struct VEC(struct last_assignment) tried;
@@ -399,7 +399,7 @@ struct workload {
 	struct workload_pending pending;
 	struct workload_due due;
 	struct workload_state *state; /* of workloads/ingest/workload_cache_priv.h; may be NULL */
-	const char *key;              /* "namespace/name", of quota->workload_of */
+	const char *key;              /* "namespace/name", of model->workload_of */
 	uint64_t serial;              /* no two workloads have had the same one */
 };
 
@@ -453,7 +453,7 @@ struct quota_times {
 					UnadmittedWorkloadsExplicitStatus) */
 };
 
-struct quota {
+struct quota_model {
 	struct intern *names; /* all names but keys; what tenants write is swept: quota_names.c */
 	struct intern *resources; /* swept, too */
 	struct VEC(struct flavor_resource) pairs;

@@ -1,4 +1,4 @@
-#include "scheduler/workloads/writes/workload_status.h"
+#include "scheduler/workloads/writes/status_writer.h"
 
 #include <string.h>
 
@@ -17,11 +17,11 @@
 
 struct fixture {
 	struct write_fixture w;
-	struct workload_status *status;
-	struct quota *q;
+	struct status_writer *writer;
+	struct quota_model *q;
 	struct workload *workload;
-	struct conditions c;
-	const struct conditions *before;
+	struct workload_status status;
+	const struct workload_status *before;
 	int64_t resource_version;
 };
 
@@ -38,36 +38,36 @@ static void begin(struct fixture *f)
 	po.clock = &f->w.clock.base;
 	po.may_send = f->w.target.may_send;
 	po.ctx = &f->w;
-	f->status = workload_status_create(&po, f->w.target.post);
-	f->w.pool = workload_status_pool(f->status);
+	f->writer = status_writer_create(&po, f->w.target.post);
+	f->w.pool = status_writer_pool(f->writer);
 	f->q = quota_create();
 	f->workload = quota_workload_add(f->q, STR_LIT("ns/w"));
 	f->workload->object.namespace_ = quota_name(f->q, STR_LIT("ns"));
 	f->workload->object.uid = "u-1";
-	f->c.arena = arena_create(0);
-	vec_push(&f->c.list, one);
+	f->status.arena = arena_create(0);
+	vec_push(&f->status.conditions, one);
 }
 
 static void end(struct fixture *f)
 {
 	f->w.pool = NULL;
-	workload_status_destroy(f->status);
+	status_writer_destroy(f->writer);
 	write_fixture_finish(&f->w);
-	arena_destroy(f->c.arena);
-	conditions_finish(&f->c);
+	arena_destroy(f->status.arena);
+	workload_status_finish(&f->status);
 	quota_destroy(f->q);
 }
 
 static void send(struct fixture *f, uint64_t version)
 {
-	workload_status_send(f->status, f->q,
-			     &(struct workload_status_write){
-				     .workload = f->workload,
-				     .status = &f->c,
-				     .before = f->before,
-				     .resource_version = f->resource_version,
-				     .version = version,
-			     });
+	status_writer_send(f->writer, f->q,
+			   &(struct status_writer_request){
+				   .workload = f->workload,
+				   .status = &f->status,
+				   .before = f->before,
+				   .resource_version = f->resource_version,
+				   .version = version,
+			   });
 }
 
 static struct jdoc *format(struct fixture *f)
@@ -75,7 +75,7 @@ static struct jdoc *format(struct fixture *f)
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct jdoc *d = NULL;
 
-	workload_status_format(f->q, f->workload, &f->c, f->resource_version, &text);
+	status_writer_format(f->q, f->workload, &f->status, f->resource_version, &text);
 	assert_int_equal(jdoc_parse(strbuf_str(&text), &d, NULL), 0);
 	return d;
 }
@@ -110,8 +110,8 @@ static void others_keep_their_conditions(void **state)
 
 	(void)state;
 	begin(&f);
-	vec_push(&f.c.list, ready);
-	vec_push(&f.c.list, finished);
+	vec_push(&f.status.conditions, ready);
+	vec_push(&f.status.conditions, finished);
 	d = format(&f);
 	assert_int_equal(jdoc_count(jdoc_path(d, "status.conditions")), 1);
 	jdoc_destroy(d);
@@ -121,17 +121,17 @@ static void others_keep_their_conditions(void **state)
 /* Pod changes that a check asked for are for one admission. */
 static void updates_of_a_check_that_starts_anew_are_taken_off_once(void **state)
 {
-	struct conditions_check check = { .name = "c", .message = "", .drops_updates = true };
+	struct workload_status_check check = { .name = "c", .message = "", .drops_updates = true };
 	struct fixture f;
 
 	(void)state;
 	begin(&f);
-	vec_push(&f.c.checks, check);
+	vec_push(&f.status.checks, check);
 	for (int drops = 1; drops >= 0; drops--) {
 		const struct jdoc *k;
 		struct jdoc *d;
 
-		f.c.checks.v[0].drops_updates = drops;
+		f.status.checks.v[0].drops_updates = drops;
 		d = format(&f);
 		k = jdoc_at(jdoc_path(d, "status.admissionChecks"), 0);
 		assert_int_equal(jdoc_get(k, "podSetUpdates") != NULL, drops);
@@ -150,7 +150,7 @@ static void a_workload_without_owner_is_finished_by_us(void **state)
 
 	(void)state;
 	begin(&f);
-	vec_push(&f.c.list, finished);
+	vec_push(&f.status.conditions, finished);
 	d = format(&f);
 	assert_int_equal(jdoc_count(jdoc_path(d, "status.conditions")), 2);
 	jdoc_destroy(d);
@@ -161,28 +161,29 @@ static void all_of_it(void **state)
 {
 	struct fixture f;
 	struct jdoc *d;
-	struct conditions_usage usage[2];
-	struct conditions_podset set = { "main", 2, usage, 2 };
-	struct conditions_check check = { "c", "x", QUOTA_CHECK_RETRY, 0, 4, 9, true, false };
-	struct conditions_gate gate = { "g", false, 0 };
-	struct conditions_eviction eviction = { "Preempted", "", 2 };
+	struct workload_status_usage usage[2];
+	struct workload_status_podset set = { "main", 2, usage, 2 };
+	struct workload_status_check check = { "c", "x", QUOTA_CHECK_RETRY, 0, 4, 9, true, false };
+	struct workload_status_gate gate = { "g", false, 0 };
+	struct workload_status_eviction eviction = { "Preempted", "", 2 };
 	const struct jdoc *a;
 
 	(void)state;
 	begin(&f);
-	usage[0] = (struct conditions_usage){ quota_resource(f.q, STR_LIT("cpu")), "fl", 1500 };
-	usage[1] =
-		(struct conditions_usage){ quota_resource(f.q, STR_LIT("memory")), "fl", 1 << 30 };
-	f.c.has_admission = true;
-	f.c.queue = "team";
-	vec_push(&f.c.podsets, set);
-	vec_push(&f.c.requests, set);
-	vec_push(&f.c.checks, check);
-	vec_push(&f.c.gates, gate);
-	vec_push(&f.c.evictions, eviction);
-	f.c.has_requeue_count = f.c.has_requeue_at = f.c.has_past_seconds = true;
-	f.c.requeue_count = 3;
-	f.c.past_seconds = 8;
+	usage[0] =
+		(struct workload_status_usage){ quota_resource(f.q, STR_LIT("cpu")), "fl", 1500 };
+	usage[1] = (struct workload_status_usage){ quota_resource(f.q, STR_LIT("memory")), "fl",
+						   1 << 30 };
+	f.status.has_admission = true;
+	f.status.queue = "team";
+	vec_push(&f.status.podsets, set);
+	vec_push(&f.status.requests, set);
+	vec_push(&f.status.checks, check);
+	vec_push(&f.status.gates, gate);
+	vec_push(&f.status.evictions, eviction);
+	f.status.has_requeue_count = f.status.has_requeue_at = f.status.has_past_seconds = true;
+	f.status.requeue_count = 3;
+	f.status.past_seconds = 8;
 	d = format(&f);
 	a = jdoc_at(jdoc_path(d, "status.admission.podSetAssignments"), 0);
 	assert_string_equal(jdoc_path_str(d, "status.admission.clusterQueue"), "team");
@@ -240,7 +241,7 @@ static void writes_that_wait_are_coalesced(void **state)
 	(void)state;
 	begin(&f);
 	send(&f, 1);
-	f.c.list.v[0].status = "False";
+	f.status.conditions.v[0].status = "False";
 	send(&f, 2);
 	id = write_fixture_expect(&f.w, LINE);
 	assert_non_null(strstr(fake_transport_body(f.w.transport, id).p, "\"False\""));
@@ -321,8 +322,8 @@ static void a_write_may_be_good_for_one_version_only(void **state)
  * item, which a real API server refuses. */
 static void a_list_is_emptied_by_a_write_of_its_own(void **state)
 {
-	struct conditions_check check = { .name = "c", .state = QUOTA_CHECK_READY };
-	struct conditions before = { 0 };
+	struct workload_status_check check = { .name = "c", .state = QUOTA_CHECK_READY };
+	struct workload_status before = { 0 };
 	struct fixture f;
 	uint64_t id;
 
@@ -342,11 +343,11 @@ static void a_list_is_emptied_by_a_write_of_its_own(void **state)
 			     "\"status\":{\"admissionChecks\":null}}"));
 	fake_transport_answer(f.w.transport, id, 200, "{}");
 	write_fixture_outcome(&f.w, SCHED_STALE);
-	vec_push(&f.c.checks, check);
+	vec_push(&f.status.checks, check);
 	send(&f, 2);
 	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, LINE), 200, "{}");
 	write_fixture_outcome(&f.w, SCHED_DONE);
-	conditions_finish(&before);
+	workload_status_finish(&before);
 	end(&f);
 }
 
@@ -357,9 +358,9 @@ static void clusters_and_nodes_stay_until_they_are_taken_off(void **state)
 
 	(void)state;
 	begin(&f);
-	f.c.cluster = "far";
-	vec_push(&f.c.nominated, "near");
-	vec_push(&f.c.unhealthy, "n1");
+	f.status.cluster = "far";
+	vec_push(&f.status.nominated, "near");
+	vec_push(&f.status.unhealthy, "n1");
 	d = format(&f);
 	assert_string_equal(jdoc_path_str(d, "status.clusterName"), "far");
 	assert_true(jdoc_is_str(jdoc_at(jdoc_path(d, "status.nominatedClusterNames"), 0), "near"));
@@ -400,5 +401,5 @@ int main(void)
 		cmocka_unit_test(nothing_is_sent_without_the_lease),
 	};
 
-	return cmocka_run_group_tests_name("workloads/writes/workload_status", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("workloads/writes/status_writer", tests, NULL, NULL);
 }

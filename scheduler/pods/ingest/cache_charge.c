@@ -22,6 +22,7 @@ static void release(struct cache *c, struct task *t)
 {
 	const struct queue *q;
 
+	t->flags &= ~(uint32_t)TASK_STAND_IN;
 	if (t->charge == CHARGE_NONE) {
 		return;
 	}
@@ -43,7 +44,7 @@ static void charge(struct cache *c, struct task *t, struct queue *q, enum charge
 
 /* A pod created on a node, in a PodGroup of a queue that its namespace may not use: it was never
  * granted quota there. The mark shows a grant from before the rule. */
-static bool is_barred(const struct cluster *c, const struct task *t)
+bool cache_charge_is_barred(const struct cluster *c, const struct task *t)
 {
 	return t->podgroup != MODEL_NONE && c->podgroups.v[t->podgroup]->barred_by != MODEL_NONE &&
 	       t->reserved == MODEL_NONE;
@@ -61,21 +62,42 @@ static bool may_run(const struct node *n, const struct task *t)
 
 bool cache_charge_is_real(const struct cluster *c, const struct task *t)
 {
-	return !is_barred(c, t) && t->node != MODEL_NONE &&
+	return t->node != MODEL_NONE &&
 	       ((t->flags & TASK_STARTED) != 0 || may_run(c->nodes.v[t->node], t));
 }
 
+/* While the first lists come in its PodGroup may be in one that is still missing. */
+static struct queue *stand_in(const struct cache *c, const struct task *t)
+{
+	struct queue *q = c->cluster->queues.v[c->cluster->default_queue];
+
+	return t->podgroup != MODEL_NONE && c->reports_foreign_from != MODEL_TIME_NONE && q->exists
+		       ? q
+		       : NULL;
+}
+
 /* A charge stays where it was granted: whether it may follow its PodGroup is decided in
- * pods/cycle/moves.h. */
+ * pods/cycle/moves.h. No queue has granted the charge of a pod that was created on its node before
+ * its PodGroup: it goes where it would be if the PodGroup had been first. */
 static void reconcile_bound(struct cache *c, struct task *t, struct queue *q)
 {
+	struct queue *own = cache_charge_is_barred(c->cluster, t) ? NULL : q;
+
 	if (t->charge == CHARGE_NONE) {
-		if (q != NULL && cache_charge_is_real(c->cluster, t)) {
-			charge(c, t, q, CHARGE_BOUND);
+		struct queue *to = own != NULL ? own : stand_in(c, t);
+
+		if (to != NULL && cache_charge_is_real(c->cluster, t)) {
+			charge(c, t, to, CHARGE_BOUND);
+			t->flags |= own == NULL ? TASK_STAND_IN : 0;
 		}
 		return;
 	}
 	ledger_advance(c->cluster, t, CHARGE_BOUND);
+	if ((t->flags & TASK_STAND_IN) != 0 && own != NULL) {
+		t->flags &= ~(uint32_t)TASK_STAND_IN;
+		ledger_move(c->cluster, t, own);
+		c->queues_stale |= !own->exists;
+	}
 	if (q != NULL && q->id == t->charge_queue && t->refused_queue != q->id) {
 		t->refused_queue = MODEL_NONE;
 	}

@@ -75,14 +75,16 @@ void cache_foreign_forget(struct cache *c, struct str key);
 void cache_request_done(struct cache *c, const struct sched_msg *m, int64_t now);
 
 /* Makes the charge of a task agree with what is known of the pod and of its PodGroup: pods with a
- * node are charged, finished and foreign ones are not. A charge stays on its queue. */
+ * node are charged, finished and foreign ones are not. A charge stays on its queue. A pod on a node
+ * whose PodGroup does not exist, or is of a queue that its namespace may not use, is charged to the
+ * default queue. */
 void cache_charge_reconcile(struct cache *c, struct task *t);
 /* Whether a pod with a node occupies anything: spec.nodeName is the creator's to choose, so the
  * Node must exist and, unless we have granted the pod quota or bound it, be large enough, or the
  * phase be beyond Pending, which tenants cannot write (the pod outlives its Node). A charge that
- * was given while the Node existed stays without it. In a PodGroup of a queue
- * that the namespace may not use a pod occupies nothing either, unless its mark shows a grant. */
+ * was given while the Node existed stays without it. */
 bool cache_charge_is_real(const struct cluster *c, const struct task *t);
+bool cache_charge_is_barred(const struct cluster *c, const struct task *t);
 void cache_charge_reconcile_podgroup(struct cache *c, struct podgroup *g);
 
 #endif

@@ -56,13 +56,23 @@ static struct queue *granted_by(const struct cluster *c, const struct task *t)
 	if (q == NULL && has_node(t)) {
 		q = existing(c, t->charge_queue);
 	}
-	if (q == NULL && t->podgroup != MODEL_NONE) {
+	if (q == NULL && t->podgroup != MODEL_NONE && !cache_charge_is_barred(c, t)) {
 		q = existing(c, c->podgroups.v[t->podgroup]->queue);
 	}
 	if (q == NULL && has_node(t)) {
 		q = existing(c, c->default_queue);
 	}
 	return q;
+}
+
+/* Nothing shows which queue a pod on a node belongs to. */
+static bool is_stand_in(const struct cluster *c, const struct task *t)
+{
+	return t->charge == CHARGE_BOUND && t->charge_queue == c->default_queue &&
+	       t->reserved == MODEL_NONE &&
+	       (t->podgroup == MODEL_NONE ||
+		c->podgroups.v[t->podgroup]->queue_name == MODEL_NONE ||
+		cache_charge_is_barred(c, t));
 }
 
 static void rebuild(struct cache *c, struct task *t)
@@ -76,6 +86,7 @@ static void rebuild(struct cache *c, struct task *t)
 	ledger_release(c->cluster, t);
 	if (q != NULL && state != CHARGE_NONE) {
 		ledger_charge(c->cluster, t, q, state);
+		t->flags |= is_stand_in(c->cluster, t) ? TASK_STAND_IN : 0;
 	}
 	cache_charge_reconcile(c, t);
 }

@@ -143,15 +143,51 @@ static void test_a_queue_of_others_is_charged_nothing(void **state)
 	(void)cache_fixture_group(f, "g", "q", 1);
 	assert_true(access_set_queue(f->c, STR_LIT("q"), "kubernetes.io/metadata.name=other"));
 	(void)queue_topology_changed(f->c);
+	cache_rebuild_ledger(f->cache, f->now);
 	(void)cache_fixture_pod(f, &p);
 	assert_int_equal(cache_fixture_charged(f, "q"), 0);
+	assert_int_equal(cache_fixture_charged(f, "default"), 1000);
 	(void)cache_fixture_pod(f, &before);
 	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 	cache_rebuild_ledger(f->cache, f->now);
 	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	assert_int_equal(cache_fixture_charged(f, "default"), 1000);
 }
 
-/* A tenant edits its PodGroup, then the group annotation, of a pod that runs. */
+/* A tenant puts a pod on a node, in a PodGroup that does not exist; then it makes the PodGroup. */
+static void test_without_its_podgroup_the_default_queue_is_charged(void **state)
+{
+	struct cache_fixture_pod p = { .name = "p", .group = "g", .node = "n" };
+
+	(void)state;
+	for (size_t restarts = 0; restarts < 2; restarts++) {
+		struct cache_fixture *f = cache_fixture_create();
+
+		(void)cache_fixture_node(f, "n", "8");
+		(void)cache_fixture_group(f, "other", "q", 1);
+		(void)cache_fixture_pod(f, &p);
+		/* The PodGroup may be in a list that has not come in. */
+		assert_int_equal(cache_fixture_charged(f, "default"), 0);
+		cache_rebuild_ledger(f->cache, f->now);
+		assert_int_equal(cache_fixture_charged(f, "default"), 1000);
+		cache_fixture_delete(f, SCHED_PODS, "ns/p");
+		assert_int_equal(cache_fixture_charged(f, "default"), 0);
+		(void)cache_fixture_pod(f, &p);
+		assert_int_equal(cache_fixture_charged(f, "default"), 1000);
+		if (restarts > 0) {
+			cache_rebuild_ledger(f->cache, f->now);
+			assert_int_equal(cache_fixture_charged(f, "default"), 1000);
+		}
+		(void)cache_fixture_group(f, "g", "q", 1);
+		assert_int_equal(cache_fixture_charged(f, "default"), 0);
+		assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+		cache_fixture_delete(f, SCHED_PODGROUPS, "ns/g");
+		(void)cache_fixture_group(f, "g", "default", 1);
+		assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+		cache_fixture_destroy(f);
+	}
+}
+
 /* The binding may arrive whatever becomes of the PodGroup; when it does not, the pod waits again.
  */
 static void test_a_binding_keeps_its_charge_without_its_group(void **state)
@@ -180,6 +216,7 @@ static void test_a_binding_keeps_its_charge_without_its_group(void **state)
 	}
 }
 
+/* A tenant edits its PodGroup, then the group annotation, of a pod that runs. */
 static void test_an_edit_moves_no_charge(void **state)
 {
 	static const char *const nowhere = "no-such-queue";
@@ -212,6 +249,7 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_more_than_its_node_has_is_charged_when_it_runs),
 		CACHE_FIXTURE_TEST(test_a_node_that_grows_can_hold_it),
 		CACHE_FIXTURE_TEST(test_a_queue_of_others_is_charged_nothing),
+		cmocka_unit_test(test_without_its_podgroup_the_default_queue_is_charged),
 		cmocka_unit_test(test_a_binding_keeps_its_charge_without_its_group),
 		CACHE_FIXTURE_TEST(test_an_edit_moves_no_charge),
 	};

@@ -76,8 +76,8 @@ void cache_request_done(struct cache *c, const struct sched_msg *m, int64_t now)
 
 /* Makes the charge of a task agree with what is known of the pod and of its PodGroup: pods with a
  * node are charged, finished and foreign ones are not. A charge stays on its queue. A pod on a node
- * whose PodGroup does not exist, or is of a queue that its namespace may not use, is charged to the
- * default queue. */
+ * is charged to the default queue if its PodGroup does not exist, or is of a queue that its
+ * namespace may not use. */
 void cache_charge_reconcile(struct cache *c, struct task *t);
 /* Whether a pod with a node occupies anything: spec.nodeName is the creator's to choose, so the
  * Node must exist and, unless we have granted the pod quota or bound it, be large enough, or the

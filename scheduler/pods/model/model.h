@@ -81,8 +81,8 @@ enum task_flag {
 	TASK_GREW = 1 << 13,     /* asks for more than it did when its charge was booked, or when
 				    it was bound */
 	TASK_BOUND_MARK = 1 << 14, /* carries headgate.io/bound-by */
-	TASK_STAND_IN = 1 << 15,   /* charged to the default queue until there is a PodGroup whose
-				      queue it may be charged to */
+	TASK_STAND_IN = 1 << 15,   /* charged to the default queue until its PodGroup exists and
+				      is of a queue that its namespace may use */
 };
 
 struct task {

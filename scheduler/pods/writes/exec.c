@@ -51,8 +51,8 @@ struct exec *exec_create(const struct exec_options *opt)
 		.clock = opt->clock,
 		.limiter = opt->limiter,
 		.timeout_ns = opt->request_timeout_ns,
-		.backoff_min_ns = 100 * CLOCK_NS_PER_MS,
-		.backoff_max_ns = 30 * CLOCK_NS_PER_S,
+		.backoff_min_ns = POOL_BACKOFF_MIN_NS,
+		.backoff_max_ns = POOL_BACKOFF_MAX_NS,
 	};
 
 	e->target.post = opt->post;

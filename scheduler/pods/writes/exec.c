@@ -189,7 +189,7 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 			      pod_status_new(t, d->reason, d->message, node, 0, now));
 		break;
 	case DECISION_RESERVE:
-	case DECISION_RELEASE:
+	case DECISION_REVOKE:
 	case DECISION_MOVE:
 	case DECISION_STAY:
 	case DECISION_PODGROUP_PHASE:

@@ -249,7 +249,8 @@ static void send_finalizers(struct reconciler *r, const struct workload *w)
 	json_out_array_end(&o);
 	json_out_object_end(&o);
 	json_out_object_end(&o);
-	send(r, w, "finalizers", &(struct owner_write){ .kind = OWNER_RELEASE, .body = body.p });
+	send(r, w, "finalizers",
+	     &(struct owner_write){ .kind = OWNER_DROP_FINALIZER, .body = body.p });
 }
 
 static void send_delete(struct reconciler *r, const struct workload *w)

@@ -8,6 +8,8 @@
 #include "base/strbuf.h"
 
 #define PAIR_MAX_BYTES ((size_t)1 << 20) /* of each text */
+/* A certificate is replaced when this part of its life is over: two thirds. */
+#define PAIR_RENEW_AT(life_ns) ((life_ns) / 3 * 2)
 
 struct err;
 

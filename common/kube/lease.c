@@ -64,17 +64,19 @@ struct lease {
 	struct jdoc *doc;    /* the Lease as last seen; NULL: unknown or absent */
 	bool doc_is_current; /* may be written without a GET */
 	int64_t observed_at; /* when this spec was first seen */
-	bool never_left;     /* no other holder was seen since we wrote a claim to a free or expired
-				lease */
+	/* No other process of our name can have written since: we took the lease while it was free
+	 * or expired, or set earlier_writes_end_at; no other holder was seen after that. */
+	bool taken_by_us;
 	bool retried_at_once; /* after a conflict; not twice in a row */
-	bool held;
-	bool stopped; /* released or closed: no more attempts */
+	bool stopped;         /* released or closed: no more attempts */
 	bool releasing, release_retried;
-	int64_t settled_at; /* mono: by then, all writes of an earlier process of our name have
-			       ended */
+	int64_t earlier_writes_end_at; /* mono: until then, an earlier process of our name may
+					  still write */
 	void (*on_released)(void *ctx);
 	void *released_ctx;
-	atomic_bool is_held, gave_up;
+	/* The transport's thread sets them, other threads read; release_requested is set by the
+	 * thread that requests it, before `releasing`. */
+	atomic_bool is_held, release_requested;
 	_Atomic int64_t send_from, send_until;
 };
 
@@ -108,7 +110,7 @@ static void observe(struct lease *l, struct jdoc *doc)
 		l->observed_at = now_of(l);
 	}
 	if (!str_streq(holder_of(doc), l->identity)) {
-		l->never_left = false;
+		l->taken_by_us = false;
 	}
 	jdoc_destroy(l->doc);
 	l->doc = doc;
@@ -123,7 +125,7 @@ static enum claim decide(const struct lease *l)
 		return CLAIM_NONE;
 	}
 	if (str_streq(holder, l->identity)) {
-		return l->releasing ? CLAIM_RELEASE : l->held ? CLAIM_RENEW : CLAIM_REOWN;
+		return l->releasing ? CLAIM_RELEASE : lease_is_held(l) ? CLAIM_RENEW : CLAIM_REOWN;
 	}
 	if (l->releasing) {
 		return CLAIM_NONE;
@@ -203,12 +205,11 @@ static void retry_later(struct lease *l)
 {
 	l->retried_at_once = false;
 	wakeup_set(l->attempt_timer,
-		   l->held ? now_of(l) + l->opt.retry_ns : next_candidate_attempt(l));
+		   lease_is_held(l) ? now_of(l) + l->opt.retry_ns : next_candidate_attempt(l));
 }
 
 static void forget_hold(struct lease *l)
 {
-	l->held = false;
 	atomic_store(&l->send_until, 0);
 	atomic_store(&l->send_from, CLOCK_NEVER);
 	atomic_store(&l->is_held, false);
@@ -217,7 +218,7 @@ static void forget_hold(struct lease *l)
 
 static void lose(struct lease *l)
 {
-	if (l->held) {
+	if (lease_is_held(l)) {
 		forget_hold(l);
 		if (!l->releasing) {
 			l->opt.on_change(l->opt.ctx, false);
@@ -228,15 +229,16 @@ static void lose(struct lease *l)
 static void hold(struct lease *l, enum claim claim, int64_t sent_at)
 {
 	int64_t now = now_of(l);
-	bool gained = !l->held;
+	bool gained = !lease_is_held(l);
 
-	if (gained && claim == CLAIM_REOWN && !l->never_left) {
-		l->settled_at = now + l->opt.duration_ns;
+	if (gained && claim == CLAIM_REOWN && !l->taken_by_us) {
+		l->earlier_writes_end_at = now + l->opt.duration_ns;
 	}
 	if (gained) {
-		atomic_store(&l->send_from, l->settled_at > now ? l->settled_at : now);
+		atomic_store(&l->send_from,
+			     l->earlier_writes_end_at > now ? l->earlier_writes_end_at : now);
 	}
-	l->held = l->never_left = true;
+	l->taken_by_us = true;
 	atomic_store(&l->send_until, sent_at + l->opt.renew_deadline_ns);
 	atomic_store(&l->is_held, true);
 	wakeup_set(l->deadline_timer, sent_at + l->opt.renew_deadline_ns);
@@ -300,7 +302,7 @@ static void write_claim(struct lease *l, enum claim claim)
 	call.url = l->doc == NULL ? l->list_path : l->item_path;
 	call.body = strbuf_str(&body);
 	l->doc_is_current = false; /* until the answer shows its current state */
-	l->never_left |= claim == CLAIM_FREE || claim == CLAIM_EXPIRED;
+	l->taken_by_us |= claim == CLAIM_FREE || claim == CLAIM_EXPIRED;
 	submit(l, &call, (struct request){ .claim = claim });
 }
 
@@ -309,7 +311,7 @@ static void attempt(struct lease *l)
 	enum claim claim;
 
 	assert(l->request == NULL && !l->stopped);
-	claim = l->held && l->doc != NULL ? decide(l) : CLAIM_NONE;
+	claim = lease_is_held(l) && l->doc != NULL ? decide(l) : CLAIM_NONE;
 	if (claim == CLAIM_NONE) {
 		get(l);
 	} else {
@@ -327,7 +329,7 @@ static void after_conflict(struct lease *l)
 		}
 		l->release_retried = true;
 		get(l);
-	} else if (l->held && !l->retried_at_once) {
+	} else if (lease_is_held(l) && !l->retried_at_once) {
 		l->retried_at_once = true;
 		get(l);
 	} else {
@@ -346,7 +348,7 @@ static void after_get(struct lease *l, const struct http_result *result)
 		if (l->releasing) {
 			end(l);
 		} else {
-			write_claim(l, l->held ? CLAIM_RENEW : CLAIM_FREE);
+			write_claim(l, lease_is_held(l) ? CLAIM_RENEW : CLAIM_FREE);
 		}
 		return;
 	}
@@ -479,7 +481,7 @@ static void begin_release(struct lease *l, struct command *w)
 	l->on_released = w->on_done;
 	l->released_ctx = w->ctx;
 	l->releasing = true;
-	if (!l->held && l->request == NULL) {
+	if (!lease_is_held(l) && l->request == NULL) {
 		end(l);
 	} else if (l->request == NULL) {
 		attempt(l);
@@ -531,7 +533,7 @@ void lease_start(struct lease *l)
 
 void lease_release(struct lease *l, void (*on_done_fn)(void *ctx), void *ctx)
 {
-	atomic_store(&l->gave_up, true);
+	atomic_store(&l->release_requested, true);
 	post_command(l, true, on_done_fn, ctx);
 }
 
@@ -544,7 +546,7 @@ bool lease_may_send(const struct lease *l)
 {
 	int64_t now = now_of(l);
 
-	return !atomic_load(&l->gave_up) && now >= atomic_load(&l->send_from) &&
+	return !atomic_load(&l->release_requested) && now >= atomic_load(&l->send_from) &&
 	       now < atomic_load(&l->send_until);
 }
 

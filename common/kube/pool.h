@@ -17,10 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/str.h"
 #include "net/http_loop.h"
 
-struct clock;
 struct pool;
 struct pool_limiter;
 struct strbuf;
@@ -44,6 +44,11 @@ struct pool_ops {
 	enum pool_verdict (*finish)(void *ctx, void *item, const struct http_result *result);
 	void (*free_item)(void *item);
 };
+
+/* Pauses before a retry, the same for all writers of the scheduler. */
+#define POOL_BACKOFF_MIN_NS (100 * CLOCK_NS_PER_MS)
+#define POOL_BACKOFF_MAX_NS (30 * CLOCK_NS_PER_S)
+#define POOL_REFUSED_MAX_NS (5 * 60 * CLOCK_NS_PER_S) /* between attempts at what is refused */
 
 struct pool_options {
 	const char *name; /* metric label */

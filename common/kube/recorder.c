@@ -21,8 +21,7 @@
 
 #define SLOTS 4
 #define TIMEOUT_NS (10 * CLOCK_NS_PER_S)
-#define BACKOFF_MIN_NS (CLOCK_NS_PER_S / 2)
-#define BACKOFF_MAX_NS (30 * CLOCK_NS_PER_S)
+#define BACKOFF_MIN_NS (CLOCK_NS_PER_S / 2) /* events may wait longer than other writes */
 #define SENDS_MAX 10
 #define INTERVAL_MIN_NS (60 * CLOCK_NS_PER_S)
 #define INTERVAL_MAX_NS (16 * 60 * CLOCK_NS_PER_S)
@@ -379,7 +378,7 @@ struct recorder *recorder_create(const struct pool_options *base, const char *co
 	opt.slots = SLOTS;
 	opt.timeout_ns = TIMEOUT_NS;
 	opt.backoff_min_ns = BACKOFF_MIN_NS;
-	opt.backoff_max_ns = BACKOFF_MAX_NS;
+	opt.backoff_max_ns = POOL_BACKOFF_MAX_NS;
 	opt.may_send = NULL;
 	r->pool = pool_create(&opt);
 	return r;

@@ -125,8 +125,9 @@ static bool is_good(const struct certs_options *o, const struct paths *p, const 
 	cert = strbuf_str(&leaf.cert);
 	return pair_check(cert, strbuf_str(&leaf.key), NULL) == 0 &&
 	       pair_is_signed_by(cert, strbuf_str(&ca->cert), NULL) == 0 &&
-	       pair_validity(cert, &from, &to, NULL) == 0 && now - from < (to - from) / 3 * 2 &&
-	       covers_all(cert, &o->dns) && covers_all(cert, &o->ip);
+	       pair_validity(cert, &from, &to, NULL) == 0 &&
+	       now - from < PAIR_RENEW_AT(to - from) && covers_all(cert, &o->dns) &&
+	       covers_all(cert, &o->ip);
 }
 
 static int make_leaf(const struct certs_options *o, const struct paths *p, const struct pair *ca,

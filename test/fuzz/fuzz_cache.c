@@ -179,7 +179,7 @@ static struct decision decide(const struct cluster *c, const struct task *t, uns
 		d.kind = (t->flags & TASK_OUR_GATE) != 0 ? DECISION_UNGATE : DECISION_RESERVE;
 	} else if (what == 1 && ledger_is_unbound((enum charge_state)t->charge) &&
 		   t->charge != CHARGE_PATCHING) {
-		d.kind = DECISION_RELEASE;
+		d.kind = DECISION_REVOKE;
 	} else if (what == 2 && t->charge == CHARGE_UNGATED && t->status == TASK_PENDING) {
 		d.kind = DECISION_PUBLISH;
 		d.message = "no";

@@ -84,7 +84,7 @@ uint64_t core_fixture_checksum(const struct session *s)
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		const struct task *t = c->tasks.v[i];
 		uint32_t words[] = { session_task_status(s, t), session_task_charge(s, t),
-				     session_task_node(s, t), session_task_was_released(s, t) };
+				     session_task_node(s, t), session_task_was_revoked(s, t) };
 
 		h = mix(h, words, sizeof(words));
 	}

@@ -3,7 +3,7 @@
 static const char *const names[DECISION_KIND_COUNT_] = {
 	[DECISION_UNGATE] = "Ungate",
 	[DECISION_RESERVE] = "Reserve",
-	[DECISION_RELEASE] = "Release",
+	[DECISION_REVOKE] = "Revoke",
 	[DECISION_MOVE] = "Move",
 	[DECISION_STAY] = "Stay",
 	[DECISION_PUBLISH] = "Publish",

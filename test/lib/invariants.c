@@ -20,7 +20,7 @@ static const char *check_once(const struct seen *s, const struct decision *d)
 	static const char *const twice[DECISION_KIND_COUNT_] = {
 		[DECISION_UNGATE] = "a pod is ungated twice in one cycle",
 		[DECISION_RESERVE] = "a pod is reserved twice in one cycle",
-		[DECISION_RELEASE] = "a pod is released twice in one cycle",
+		[DECISION_REVOKE] = "a charge is revoked twice in one cycle",
 		[DECISION_MOVE] = "a charge is moved twice in one cycle",
 		[DECISION_PUBLISH] = "a pod is published twice in one cycle",
 		[DECISION_WITHDRAW] = "a pod is withdrawn twice in one cycle",
@@ -84,7 +84,7 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 		}
 		s->charged = 1;
 		return NULL;
-	case DECISION_RELEASE:
+	case DECISION_REVOKE:
 		if (!s->charged || t->charge == CHARGE_PATCHING) {
 			return "quota is taken from a pod that has none or that has a patch in "
 			       "flight";

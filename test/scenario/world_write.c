@@ -112,7 +112,7 @@ static void write_one(struct world *w, const struct decision *d)
 		add_event(w, d);
 		break;
 	case DECISION_RESERVE:
-	case DECISION_RELEASE:
+	case DECISION_REVOKE:
 	case DECISION_MOVE:
 	case DECISION_STAY:
 	case DECISION_EVICT:

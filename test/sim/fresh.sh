@@ -1,7 +1,7 @@
 #!/bin/sh
 # fresh.sh [MINUTES]: plays random new seeds in both simulations, for about MINUTES (3), and
 # prints which. A seed that fails is printed with the command that plays it again; it fails the run
-# only when held.txt says that the program has held 50,000 seeds. BUILD: the build folder (build).
+# only when fresh_seeds.txt says that the program has held 50,000 seeds. BUILD: the build folder (build).
 set -u
 # shellcheck source=test/lib/count.sh
 . test/lib/count.sh
@@ -32,7 +32,7 @@ for name in sim_main sim_quota_main; do
 }
 		seed=$((seed + 20))
 	done
-	held=$(awk -v name="$name" '$1 == name { print $2 }' test/sim/held.txt)
+	held=$(awk -v name="$name" '$1 == name { print $2 }' test/sim/fresh_seeds.txt)
 	echo "$name: fresh seeds $first to $((seed - 1))"
 	[ -n "$found" ] || continue
 	printf '%s' "$found"

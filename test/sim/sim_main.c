@@ -2,7 +2,7 @@
 #include "base/attrs.h"
 #include "sim/sim_program.h"
 
-static const uint64_t kept[] = {
+static const uint64_t regression_seeds[] = {
 	801189, /* a stream that was held up was due already, and the simulated clock went back */
 	805126, /* a gang that did not opt in: autoscalers see only some of its members */
 	805506, /* a bind of a best-effort pod was undone to a reservation, and withdrawn later */
@@ -10,7 +10,8 @@ static const uint64_t kept[] = {
 
 int main(int argc, char **argv)
 {
-	const struct sim_program p = { SIM_RUN_PODS, 200, 2500, kept, ARRAY_LEN(kept) };
+	const struct sim_program p = { SIM_RUN_PODS, 200, 2500, regression_seeds,
+				       ARRAY_LEN(regression_seeds) };
 
 	return sim_program(argc, argv, &p);
 }

@@ -177,17 +177,18 @@ static bool play_other_hashes(const struct sim_program *p, const struct options 
 }
 
 /* Plays the seeds that once failed: a failure is a regression. */
-static bool play_kept(const struct sim_program *p, const struct options *o,
-		      struct sim_run_stats *stats)
+static bool play_regression_seeds(const struct sim_program *p, const struct options *o,
+				  struct sim_run_stats *stats)
 {
 	bool held = true;
 
-	for (size_t i = 0; i < p->nkept && (held || !o->quick); i++) {
-		const struct sim_run_options opt = { p->kind, p->kept[i], o->steps, o->verbose };
+	for (size_t i = 0; i < p->nregression_seeds && (held || !o->quick); i++) {
+		const struct sim_run_options opt = { p->kind, p->regression_seeds[i], o->steps,
+						     o->verbose };
 
 		held &= sim_run(&opt, stats);
 	}
-	printf("%s 2 - %zu seeds that once failed\n", held ? "ok" : "not ok", p->nkept);
+	printf("%s 2 - %zu seeds that once failed\n", held ? "ok" : "not ok", p->nregression_seeds);
 	return held;
 }
 
@@ -204,7 +205,7 @@ int sim_program(int argc, char **argv, const struct sim_program *p)
 	(void)signal(SIGABRT, on_abort);
 	if (o.from == 1 && o.to >= p->seeds) {
 		failed += !play_other_hashes(p, &o);
-		failed += !play_kept(p, &o, &stats);
+		failed += !play_regression_seeds(p, &o, &stats);
 		tests += 2;
 	}
 	for (uint64_t from = o.from; from <= o.to && !(o.quick && failed > 0); from += BLOCK) {

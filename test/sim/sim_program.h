@@ -8,8 +8,9 @@
 struct sim_program {
 	enum sim_run_kind kind;
 	uint64_t seeds, steps; /* without options */
-	const uint64_t *kept;  /* seeds beyond them that failed once, played without options */
-	size_t nkept;
+	/* Seeds beyond them that failed once, played without options. */
+	const uint64_t *regression_seeds;
+	size_t nregression_seeds;
 };
 
 /* The exit code. */

@@ -3,7 +3,7 @@
 #include "base/attrs.h"
 #include "sim/sim_program.h"
 
-static const uint64_t kept[] = {
+static const uint64_t regression_seeds[] = {
 	700190,   /* suspended by its user, and deactivated: its template was not restored */
 	800129,   /* a status changed while the first lists came in: the tree was not built */
 	800337,   /* the same */
@@ -26,7 +26,8 @@ static const uint64_t kept[] = {
 
 int main(int argc, char **argv)
 {
-	const struct sim_program p = { SIM_RUN_QUOTA, 60, 2500, kept, ARRAY_LEN(kept) };
+	const struct sim_program p = { SIM_RUN_QUOTA, 60, 2500, regression_seeds,
+				       ARRAY_LEN(regression_seeds) };
 
 	return sim_program(argc, argv, &p);
 }

@@ -4,9 +4,8 @@
 
 #include "base/attrs.h"
 
-/* The first row with (facts & mask) == value wins. The
- * certificate comes before a rotation in progress, which may wait for long (a registration that
- * cannot be patched). */
+/* The first row with (facts & mask) == value wins. The certificate comes before a rotation in
+ * progress, which may wait for long (a registration that cannot be patched). */
 static const struct {
 	unsigned mask, value;
 	enum cert_action action;

@@ -11,7 +11,7 @@
 enum cert_fact {
 	CERT_CA_GOOD = 1,      /* certificate and key belong together and are valid now */
 	CERT_LEAF_GOOD = 2,    /* likewise, signed by the CA, for all names */
-	CERT_CA_DUE = 4,       /* two thirds of its life are over */
+	CERT_CA_DUE = 4,       /* time for a new one: PAIR_RENEW_AT */
 	CERT_LEAF_DUE = 8,     /* likewise */
 	CERT_HAS_NEXT = 16,    /* a next CA */
 	CERT_NEXT_SPREAD = 32, /* every registration has had it for long enough */

@@ -151,7 +151,7 @@ static unsigned validity_facts(const struct pair *p, int64_t now, int64_t *until
 		return 0;
 	}
 	made = from + SKEW_NS < to ? from + SKEW_NS : from;
-	renew = made + (to - made) / 3 * 2;
+	renew = made + PAIR_RENEW_AT(to - made);
 	sooner(until, renew, now);
 	sooner(until, to, now);
 	return now >= renew ? good | due : good;

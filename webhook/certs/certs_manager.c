@@ -37,7 +37,7 @@
 
 #define CALL_NS (5 * CLOCK_NS_PER_S)
 #define LEAVE_MS 3000
-#define RETRY_MIN_NS CLOCK_NS_PER_S
+#define RETRY_MIN_NS CLOCK_NS_PER_S /* not sooner: each attempt at the Secret makes new keys */
 #define RETRY_MAX_NS (30 * CLOCK_NS_PER_S)
 #define KEEP_OLD_FACTOR 5 /* replicas get that much more time than API servers */
 

@@ -20,6 +20,7 @@
 /* How long a refresh of a large resource waits for the open stream before it lists. */
 #define CATCH_UP_NS (500 * CLOCK_NS_PER_MS)
 #define MISSING_RETRY_NS (30 * CLOCK_NS_PER_S)
+/* Both as in client-go's reflector. */
 #define BACKOFF_MIN_NS (800 * CLOCK_NS_PER_MS)
 #define BACKOFF_MAX_NS (30 * CLOCK_NS_PER_S)
 #define BACKOFF_JITTER 0.2

@@ -384,7 +384,7 @@ static bool take_decision(struct simulation *s, const struct decision *d)
 			     d->message);
 		return false;
 	case DECISION_RESERVE:
-	case DECISION_RELEASE:
+	case DECISION_REVOKE:
 	case DECISION_MOVE:
 	case DECISION_STAY:
 	case DECISION_PODGROUP_PHASE:

@@ -27,7 +27,7 @@ static void assume_ungate(struct cluster *c, struct task *t, const struct decisi
 	charge(c, t, d->queue, CHARGE_PATCHING);
 }
 
-static void assume_release(struct cluster *c, struct task *t, const struct decision *d)
+static void assume_revoke(struct cluster *c, struct task *t, const struct decision *d)
 {
 	if (ledger_state_when_given_up(t, (enum charge_state)t->charge) == CHARGE_WITHDRAWING) {
 		ledger_advance(c, t, CHARGE_WITHDRAWING);
@@ -132,8 +132,8 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 	case DECISION_STAY:
 		t->refused_queue = d->queue;
 		break;
-	case DECISION_RELEASE:
-		assume_release(c, t, d);
+	case DECISION_REVOKE:
+		assume_revoke(c, t, d);
 		break;
 	case DECISION_PUBLISH:
 		assume_publish(c, t, d, now);

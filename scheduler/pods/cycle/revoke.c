@@ -43,7 +43,7 @@ static void revoke_task(struct session *s, const struct task *t, const struct re
 		ledger_state_when_given_up(t, session_task_charge(s, t)) == CHARGE_WITHDRAWING;
 	struct decision *d;
 
-	statement_release(s, t, why->attempts > 0 ? why->retry_at : MODEL_TIME_NONE, why->attempts);
+	statement_revoke(s, t, why->attempts > 0 ? why->retry_at : MODEL_TIME_NONE, why->attempts);
 	if (published) {
 		if (s->not_counted != NULL) {
 			add_upwards(s, s->not_counted, t);

@@ -118,7 +118,7 @@ static void report_opted_in(struct session *s, const struct task *t, const struc
 		publish(s, t, publish_message(s, t, v));
 	}
 	if (charge == CHARGE_NONE && ledger_may_be_published(t) &&
-	    !session_task_was_released(s, t)) {
+	    !session_task_was_revoked(s, t)) {
 		withdraw(s, t);
 	}
 }

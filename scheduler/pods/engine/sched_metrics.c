@@ -151,10 +151,11 @@ void sched_metrics_decisions(struct sched_metrics *m, const struct cluster *c,
 			     const struct decisions *d, int64_t now)
 {
 	static const char *const names[DECISION_KIND_COUNT_] = {
-		[DECISION_UNGATE] = "ungate",     [DECISION_RESERVE] = "reserve",
-		[DECISION_RELEASE] = "release",   [DECISION_PUBLISH] = "publish",
-		[DECISION_WITHDRAW] = "withdraw", [DECISION_BIND] = "bind",
-		[DECISION_EVICT] = "evict",       [DECISION_MOVE] = "move",
+		[DECISION_UNGATE] = "ungate",   [DECISION_RESERVE] = "reserve",
+		[DECISION_REVOKE] = "release", /* kept: queries of users name it */
+		[DECISION_PUBLISH] = "publish", [DECISION_WITHDRAW] = "withdraw",
+		[DECISION_BIND] = "bind",       [DECISION_EVICT] = "evict",
+		[DECISION_MOVE] = "move",
 	};
 
 	for (size_t i = 0; i < d->n; i++) {

@@ -27,7 +27,8 @@ enum task_status {
 	TASK_BINDING,   /* bind decided, not yet seen on the pod */
 	TASK_BOUND,     /* spec.nodeName set, phase Pending */
 	TASK_RUNNING,
-	TASK_RELEASING, /* deletionTimestamp set */
+	TASK_RELEASING, /* deletionTimestamp set: a terminating pod, by the name that Volcano gives
+			   it */
 	TASK_SUCCEEDED,
 	TASK_FAILED,
 	TASK_UNKNOWN,

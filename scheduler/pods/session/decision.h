@@ -9,17 +9,17 @@
 #include "scheduler/pods/model/model.h"
 
 enum decision_kind {
-	DECISION_UNGATE,    /* task: charge it (unless `uncharged`) and patch our gate away */
-	DECISION_RESERVE,   /* task: charge it; another client took our gate off */
-	DECISION_RELEASE,   /* task: drop its charge (revoked, timed out); for a published pod, once
-			       its withdrawal is acknowledged; retry_at: when it may be decided again
-			     */
-	DECISION_MOVE,      /* task, queue: its charge goes there */
-	DECISION_STAY,      /* task, queue: that queue refuses its charge, which stays; not to be
-			       reported again */
-	DECISION_PUBLISH,   /* task: PodScheduled=False/Unschedulable with message, nominated node
-			       only after evictions */
-	DECISION_WITHDRAW,  /* task: PodScheduled=False/NotReadyForScheduling with message */
+	DECISION_UNGATE,   /* task: charge it (unless `uncharged`) and patch our gate away */
+	DECISION_RESERVE,  /* task: charge it; another client took our gate off */
+	DECISION_REVOKE,   /* task: take its charge away (limit, time-out); the quota of a published
+			      pod is free once its withdrawal is acknowledged; retry_at: when it may
+			      be decided again */
+	DECISION_MOVE,     /* task, queue: its charge goes there */
+	DECISION_STAY,     /* task, queue: that queue refuses its charge, which stays; not to be
+			      reported again */
+	DECISION_PUBLISH,  /* task: PodScheduled=False/Unschedulable with message, nominated node
+			      only after evictions */
+	DECISION_WITHDRAW, /* task: PodScheduled=False/NotReadyForScheduling with message */
 	DECISION_CONDITION, /* task: PodScheduled=False with reason and message (pods that did not
 			       opt in) */
 	DECISION_BIND,      /* task, node */
@@ -39,8 +39,8 @@ struct decision {
 	bool warning;      /* EVENT */
 	bool hint;         /* EVENT: one of very many perhaps, the first to go under pressure */
 	uint8_t phase;     /* PODGROUP_PHASE */
-	int64_t retry_at;  /* RELEASE */
-	uint32_t attempts; /* RELEASE, WITHDRAW: that many reservations ended without a node; 0: it
+	int64_t retry_at;  /* REVOKE */
+	uint32_t attempts; /* REVOKE, WITHDRAW: that many reservations ended without a node; 0: it
 			      is for another reason */
 	uint64_t hash;     /* PODGROUP_CONDITION: what it says, without counts that change often */
 	const char *reason, *condition_type, *message; /* NULL where not meant */

@@ -197,6 +197,6 @@ bool gang_is_candidate(const struct session *s, const struct task *t)
 	return (t->flags & must) == must && (t->flags & TASK_FOREIGN_GATE) == 0 &&
 	       t->klass != NULL && !t->klass->best_effort && t->klass->unsupported == NULL &&
 	       session_task_status(s, t) == TASK_PENDING &&
-	       session_task_charge(s, t) == CHARGE_NONE && !session_task_was_released(s, t) &&
+	       session_task_charge(s, t) == CHARGE_NONE && !session_task_was_revoked(s, t) &&
 	       !session_task_is_set_aside(s, t);
 }

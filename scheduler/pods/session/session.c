@@ -115,11 +115,11 @@ uint32_t session_task_charge_queue(const struct session *s, const struct task *t
 	return slot->epoch == s->overlay->epoch ? slot->charge_queue : t->charge_queue;
 }
 
-bool session_task_was_released(const struct session *s, const struct task *t)
+bool session_task_was_revoked(const struct session *s, const struct task *t)
 {
 	const struct overlay_task *slot = &s->overlay->tasks[t->id];
 
-	return slot->epoch == s->overlay->epoch && slot->released;
+	return slot->epoch == s->overlay->epoch && slot->revoked;
 }
 
 bool session_task_is_set_aside(const struct session *s, const struct task *t)

@@ -80,7 +80,7 @@ bool session_queue_has_unbound(struct session *s, const struct queue *q);
 /* Whether this cycle looks at the queue; the others have not changed since they were looked at. */
 bool session_is_due(const struct session *s, const struct queue *q);
 /* True when it lost its charge in this cycle: it is not charged again before the next. */
-bool session_task_was_released(const struct session *s, const struct task *t);
+bool session_task_was_revoked(const struct session *s, const struct task *t);
 /* Left alone for now: an API call for it failed, for good (until the pod changes) or for a while.
  */
 bool session_task_is_set_aside(const struct session *s, const struct task *t);

@@ -15,8 +15,8 @@ struct overlay_task {
 	uint32_t epoch, node;
 	uint32_t charge_queue; /* where the charge is booked; only moves write it, not undone */
 	uint8_t status, charge;
-	uint8_t released; /* lost its charge in this session: not charged again before the next */
-	uint8_t attempt;  /* enum attempt; not part of the undo log, like the two below */
+	uint8_t revoked; /* lost its charge in this session: not charged again before the next */
+	uint8_t attempt; /* enum attempt; not part of the undo log, like the two below */
 	uint32_t attempt_node;
 	const char *attempt_message;
 };

@@ -166,14 +166,14 @@ void statement_reserve(struct session *s, const struct task *t)
 	d->queue = s->cluster->podgroups.v[t->podgroup]->queue;
 }
 
-void statement_release(struct session *s, const struct task *t, int64_t retry_at, uint32_t attempts)
+void statement_revoke(struct session *s, const struct task *t, int64_t retry_at, uint32_t attempts)
 {
 	struct decision *d;
 
 	assert(ledger_is_unbound(session_task_charge(s, t)));
 	set_charge(s, t, ledger_state_when_given_up(t, session_task_charge(s, t)));
-	session_overlay_set8(s->overlay, &session_overlay_task(s->overlay, t)->released, 1);
-	d = decision_add(&s->decisions, DECISION_RELEASE);
+	session_overlay_set8(s->overlay, &session_overlay_task(s->overlay, t)->revoked, 1);
+	d = decision_add(&s->decisions, DECISION_REVOKE);
 	d->task = t->id;
 	d->queue = session_task_charge_queue(s, t);
 	d->retry_at = retry_at;

@@ -21,8 +21,7 @@ void statement_evict(struct session *s, const struct task *t, const char *reason
 		     const char *message);
 /* Charge t to its PodGroup's queue; decision UNGATE or RESERVE depending on its gate. */
 void statement_reserve(struct session *s, const struct task *t);
-void statement_release(struct session *s, const struct task *t, int64_t retry_at,
-		       uint32_t attempts);
+void statement_revoke(struct session *s, const struct task *t, int64_t retry_at, uint32_t attempts);
 /* Phase of the PodGroup in this session; the decision is made once, when the cycle ends. */
 void statement_set_phase(struct session *s, const struct podgroup *g, enum podgroup_phase phase);
 /* Keeps what was done in this session, so that it holds room against later PodGroups, but takes

@@ -51,8 +51,8 @@ struct exec *exec_create(const struct exec_options *opt)
 		.clock = opt->clock,
 		.limiter = opt->limiter,
 		.timeout_ns = opt->request_timeout_ns,
-		.backoff_min_ns = 100 * CLOCK_NS_PER_MS,
-		.backoff_max_ns = 30 * CLOCK_NS_PER_S,
+		.backoff_min_ns = POOL_BACKOFF_MIN_NS,
+		.backoff_max_ns = POOL_BACKOFF_MAX_NS,
 	};
 
 	e->target.post = opt->post;
@@ -189,7 +189,7 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 			      pod_status_new(t, d->reason, d->message, node, 0, now));
 		break;
 	case DECISION_RESERVE:
-	case DECISION_RELEASE:
+	case DECISION_REVOKE:
 	case DECISION_MOVE:
 	case DECISION_STAY:
 	case DECISION_PODGROUP_PHASE:

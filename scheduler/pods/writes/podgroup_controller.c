@@ -21,8 +21,8 @@
 #include "scheduler/base/sched_kinds.h"
 #include "scheduler/pods/model/cluster.h"
 
-/* Retrying is the way to notice that a queue has opened. */
-#define REFUSED_MAX_NS (5 * CLOCK_NS_PER_S)
+/* Shorter than POOL_BACKOFF_MAX_NS: a retry is the way to notice that a queue has opened. */
+#define RETRY_MAX_NS (5 * CLOCK_NS_PER_S)
 
 enum step { STEP_READ_OWNER, STEP_CREATE, STEP_ANNOTATE };
 
@@ -287,8 +287,8 @@ struct podgroup_controller *podgroup_controller_create(const struct pool_options
 	po.ctx = p;
 	po.may_send = may_send;
 	po.slots = 16;
-	if (po.backoff_max_ns > REFUSED_MAX_NS) {
-		po.backoff_max_ns = REFUSED_MAX_NS;
+	if (po.backoff_max_ns > RETRY_MAX_NS) {
+		po.backoff_max_ns = RETRY_MAX_NS;
 	}
 	p->pool = pool_create(&po);
 	return p;

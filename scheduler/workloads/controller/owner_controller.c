@@ -18,7 +18,6 @@
 #include "scheduler/workloads/owners/kueue_pod_group.h"
 
 #define POOL_SLOTS 32
-#define REFUSED_MAX_NS (5 * 60 * CLOCK_NS_PER_S) /* between attempts at what is refused */
 
 static void workload_free(void *p)
 {
@@ -541,7 +540,7 @@ struct owner_controller *owner_controller_create(const struct owner_controller_o
 	po.ctx = &o->target;
 	po.may_send = owner_write_may_send;
 	po.slots = POOL_SLOTS;
-	po.refused_max_ns = REFUSED_MAX_NS;
+	po.refused_max_ns = POOL_REFUSED_MAX_NS;
 	o->pool = pool_create(&po);
 	return o;
 }

@@ -158,7 +158,7 @@ static void send_one(struct owner_controller *o, struct owner *e, struct str key
 
 static bool wants_none(const struct sent *sent)
 {
-	for (int kind = OWNER_POD_START; kind <= OWNER_POD_RELEASE; kind++) {
+	for (int kind = OWNER_POD_START; kind <= OWNER_POD_DROP_FINALIZER; kind++) {
 		if (sent->now[kind] != 0) {
 			return false;
 		}

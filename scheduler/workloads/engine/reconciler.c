@@ -16,6 +16,7 @@
 #include "scheduler/workloads/metrics/workload_metrics.h"
 #include "scheduler/workloads/model/quota_store.h"
 #include "scheduler/workloads/owners/owner_write.h"
+#include "scheduler/workloads/pending/pending.h"
 #include "scheduler/workloads/status/workload_reconcile.h"
 
 #define POOL_SLOTS 32
@@ -249,7 +250,8 @@ static void send_finalizers(struct reconciler *r, const struct workload *w)
 	json_out_array_end(&o);
 	json_out_object_end(&o);
 	json_out_object_end(&o);
-	send(r, w, "finalizers", &(struct owner_write){ .kind = OWNER_RELEASE, .body = body.p });
+	send(r, w, "finalizers",
+	     &(struct owner_write){ .kind = OWNER_DROP_FINALIZER, .body = body.p });
 }
 
 static void send_delete(struct reconciler *r, const struct workload *w)
@@ -301,6 +303,7 @@ static struct workload_reconcile_queue cluster_of(const struct quota_model *q,
 		out.terminating = n->queue->terminating;
 		out.stop = n->queue->stop;
 		out.inactive = n->queue->inactive != QUOTA_ACTIVE;
+		out.refuses_namespace = !pending_selects(q, n->queue, w);
 	}
 	return out;
 }

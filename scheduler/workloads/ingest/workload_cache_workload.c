@@ -16,6 +16,8 @@
 #include "scheduler/workloads/status/workload_status_flags.h"
 #include "scheduler/workloads/status/workload_status_pack.h"
 
+/* Pauses after a status that could not be written. They hold up one Workload only, and are longer
+ * than those of a pool (kube/pool.h), which are about the API server. */
 #define RETRY_MIN_NS CLOCK_NS_PER_S
 #define RETRY_MAX_NS (60 * CLOCK_NS_PER_S)
 #define RETRY_INVALID_MAX_NS (600 * CLOCK_NS_PER_S) /* an invalid status stays invalid for long */

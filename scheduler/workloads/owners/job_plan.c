@@ -148,7 +148,7 @@ static const struct api_workload *choose(struct planning *p, const struct api_wo
 		    !owner_plan_is_true(w, KUEUE_FINISHED) && w->meta.deleted == FIELD_NO_TIME) {
 			other = w;
 		} else if (!owner_plan_is_owned_by(w, &p->job->meta)) {
-			owner_plan_release(
+			owner_plan_drop_finalizer(
 				p->plan,
 				w); /* of an earlier Job: the garbage collector deletes it */
 		} else if (suspended) {
@@ -232,7 +232,7 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 		plan_suspend(p, "The workload is deleted");
 		if (batch_finished(p->job) != NULL ||
 		    (!runs(p) && p->job->status.active == 0 && !plan_stopping(p, w))) {
-			owner_plan_release(p->plan, w);
+			owner_plan_drop_finalizer(p->plan, w);
 		}
 		return;
 	}
@@ -300,7 +300,7 @@ void job_plan(const struct job_plan_of *of, const struct owner_plan_env *env,
 
 	if (of->job == NULL || of->job->meta.deleted != FIELD_NO_TIME) {
 		for (size_t i = 0; i < of->n; i++) {
-			owner_plan_release(ret, of->workloads[i]);
+			owner_plan_drop_finalizer(ret, of->workloads[i]);
 		}
 		return;
 	}

@@ -138,7 +138,7 @@ struct field_strs owner_plan_finalizers(const struct api_meta *m, const char *wi
 /* --- writes about Workloads --------------------------------------------------------------------
  */
 
-void owner_plan_release(struct owner_plan *p, const struct api_workload *w)
+void owner_plan_drop_finalizer(struct owner_plan *p, const struct api_workload *w)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	struct api_workload patch;
@@ -150,7 +150,7 @@ void owner_plan_release(struct owner_plan *p, const struct api_workload *w)
 	owner_plan_same(&w->meta, &patch.meta);
 	patch.meta.finalizers = owner_plan_finalizers(&w->meta, KUEUE_FINALIZER, p->arena);
 	encode_text(&kueue_workload_fields, &patch, &body);
-	(void)owner_plan_add(p, OWNER_RELEASE, w, &body);
+	(void)owner_plan_add(p, OWNER_DROP_FINALIZER, w, &body);
 }
 
 void owner_plan_status(struct owner_plan *p, const struct api_workload *w,
@@ -171,7 +171,7 @@ void owner_plan_delete(struct owner_plan *p, const struct api_workload *w)
 
 	if (w->meta.deleted != FIELD_NO_TIME ||
 	    owner_plan_has_finalizer(&w->meta, KUEUE_FINALIZER)) {
-		owner_plan_release(p, w); /* the change brings us here again */
+		owner_plan_drop_finalizer(p, w); /* the change brings us here again */
 		return;
 	}
 	rest_delete_options(w->meta.uid, &body);

@@ -77,7 +77,7 @@ void owner_plan_sync(struct owner_plan *p, const struct owner_spec *s,
 void owner_plan_adopt(struct owner_plan *p, const struct owner_plan_refs *refs,
 		      const struct api_workload *w);
 /* Without our finalizer, if it has it. */
-void owner_plan_release(struct owner_plan *p, const struct api_workload *w);
+void owner_plan_drop_finalizer(struct owner_plan *p, const struct api_workload *w);
 /* Removes the finalizer first: then the deletion waits for no controller. */
 void owner_plan_delete(struct owner_plan *p, const struct api_workload *w);
 

@@ -18,23 +18,23 @@ struct owner_write_item;
 struct recorder;
 
 enum owner_write_kind {
-	OWNER_CREATE,      /* the Workload; pod templates are read from the owner */
-	OWNER_UPDATE,      /* merge patch of the Workload, templates likewise */
-	OWNER_SYNC,        /* merge patch of the Workload */
-	OWNER_STATUS,      /* apply configuration of the Workload's status */
-	OWNER_RELEASE,     /* merge patch of the Workload: without finalizer */
-	OWNER_DELETE,      /* the Workload; the body is DeleteOptions */
-	OWNER_JOB_START,   /* merge patch of the Job */
-	OWNER_JOB_SUSPEND, /* merge patch of the Job */
-	OWNER_JOB_RESET,   /* merge patch of the Job's status */
-	OWNER_JOB_RESTORE, /* merge patch of the Job */
-	OWNER_JOB_DELETE,  /* the Job; the body is DeleteOptions */
-	OWNER_POD_START,   /* merge patch of a pod: its gate goes */
-	OWNER_POD_END,     /* apply configuration of a pod's status: why it is stopped */
-	OWNER_POD_DELETE,  /* a pod; the body is DeleteOptions */
-	OWNER_POD_RELEASE, /* merge patch of a pod: without finalizer */
-	OWNER_NOTE,        /* the event alone; in a pool it replaces a write that is not wanted
-			      any more */
+	OWNER_CREATE,             /* the Workload; pod templates are read from the owner */
+	OWNER_UPDATE,             /* merge patch of the Workload, templates likewise */
+	OWNER_SYNC,               /* merge patch of the Workload */
+	OWNER_STATUS,             /* apply configuration of the Workload's status */
+	OWNER_DROP_FINALIZER,     /* merge patch of the Workload: without finalizer */
+	OWNER_DELETE,             /* the Workload; the body is DeleteOptions */
+	OWNER_JOB_START,          /* merge patch of the Job */
+	OWNER_JOB_SUSPEND,        /* merge patch of the Job */
+	OWNER_JOB_RESET,          /* merge patch of the Job's status */
+	OWNER_JOB_RESTORE,        /* merge patch of the Job */
+	OWNER_JOB_DELETE,         /* the Job; the body is DeleteOptions */
+	OWNER_POD_START,          /* merge patch of a pod: its gate goes */
+	OWNER_POD_END,            /* apply configuration of a pod's status: why it is stopped */
+	OWNER_POD_DELETE,         /* a pod; the body is DeleteOptions */
+	OWNER_POD_DROP_FINALIZER, /* merge patch of a pod: without finalizer */
+	OWNER_NOTE, /* the event alone; in a pool it replaces a write that is not wanted
+		       any more */
 	OWNER_WRITE_COUNT_
 };
 

@@ -38,20 +38,20 @@ static struct owner_write *add_pod(struct planning *p, enum owner_write_kind kin
 	return w;
 }
 
-static void plan_pod_release(struct planning *p, const struct api_pod *pod)
+static void plan_pod_drop_finalizer(struct planning *p, const struct api_pod *pod)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 
 	if (owner_plan_has_finalizer(&pod->meta, KUEUE_POD_FINALIZER)) {
-		pod_start_release(pod, &body);
-		(void)add_pod(p, OWNER_POD_RELEASE, pod, &body);
+		pod_start_drop_finalizer(pod, &body);
+		(void)add_pod(p, OWNER_POD_DROP_FINALIZER, pod, &body);
 	}
 }
 
-static void plan_pods_release(struct planning *p)
+static void plan_pods_drop_finalizers(struct planning *p)
 {
 	for (size_t i = 0; i < p->of->n; i++) {
-		plan_pod_release(p, p->of->pods[i]);
+		plan_pod_drop_finalizer(p, p->of->pods[i]);
 	}
 }
 
@@ -110,7 +110,7 @@ static void plan_stop(struct planning *p, const char *reason, const char *messag
 static void plan_excess(struct planning *p, const struct api_pod *pod)
 {
 	if (owner_plan_has_finalizer(&pod->meta, KUEUE_POD_FINALIZER)) {
-		plan_pod_release(p, pod); /* planned again when that is done */
+		plan_pod_drop_finalizer(p, pod); /* planned again when that is done */
 	} else if (pod->meta.deleted == FIELD_NO_TIME) {
 		plan_pod_delete(p, pod, "ExcessPodDeleted", "Excess pod deleted");
 	}
@@ -291,7 +291,7 @@ static const struct api_workload *choose(struct planning *p, const struct api_wo
 			return w;
 		}
 		if (!p->group && !owner_plan_is_owned_by(w, &p->first->meta)) {
-			owner_plan_release(p->plan, w); /* of an earlier pod of this name */
+			owner_plan_drop_finalizer(p->plan, w); /* of an earlier pod of this name */
 		} else {
 			*ret_other = w;
 		}
@@ -357,7 +357,7 @@ static bool gather(struct planning *p)
 				  p->group ? kueue_pod_group_total(p->first) : 1, &p->split);
 	for (size_t i = 0; i < p->split.replaced.n; i++) {
 		if (p->split.replaced.v[i]->meta.deleted == FIELD_NO_TIME) {
-			plan_pod_release(p, p->split.replaced.v[i]);
+			plan_pod_drop_finalizer(p, p->split.replaced.v[i]);
 		}
 	}
 	kept = (struct pod_podset_of){ p->split.kept.v, p->split.kept.n };
@@ -396,14 +396,14 @@ static void plan_create(struct planning *p)
 	owner_plan_create(p->plan, &p->spec, &refs, p->group);
 }
 
-/* Releases terminating pods without replacements. */
-static void release_terminating(struct planning *p)
+/* Terminating pods without replacements lose our finalizer. */
+static void drop_finalizers_of_terminating(struct planning *p)
 {
 	for (size_t i = 0; i < p->of->n; i++) {
 		const struct api_pod *pod = p->of->pods[i];
 
 		if (pod->meta.deleted != FIELD_NO_TIME) {
-			plan_pod_release(p, pod);
+			plan_pod_drop_finalizer(p, pod);
 		}
 	}
 }
@@ -423,13 +423,13 @@ static void plan_without(struct planning *p, const struct api_workload *other)
 	bool held = any(p, kueue_pod_group_is_held);
 
 	if (is_over(p, &end)) {
-		plan_pods_release(p);
+		plan_pods_drop_finalizers(p);
 		if (other != NULL) {
 			owner_plan_delete(p->plan, other);
 		}
 		return;
 	}
-	release_terminating(p); /* also when a Workload was deleted before its pods */
+	drop_finalizers_of_terminating(p); /* also when a Workload was deleted before its pods */
 	plan_stop(p, "NoMatchingWorkload", "No matching Workload", false);
 	if (other != NULL && !(held && may_change(other))) {
 		owner_plan_delete(p->plan, other);
@@ -454,18 +454,18 @@ static void plan_others(struct planning *p, const struct api_workload *w)
 		plan_excess(p, p->split.excess.v[i]);
 	}
 	for (size_t i = 0; i < p->split.replaced.n; i++) {
-		plan_pod_release(p, p->split.replaced.v[i]);
+		plan_pod_drop_finalizer(p, p->split.replaced.v[i]);
 	}
 }
 
-/* The Workload is released last: without it, the pods of a group that could not be released would
- * wait for replacements. */
+/* The Workload loses its finalizer last: without it, pods of a group that keep theirs would wait
+ * for replacements. */
 static void plan_deleted(struct planning *p, const struct api_workload *w)
 {
 	plan_stop(p, "WorkloadDeleted", "Workload is deleted", true);
-	release_terminating(p);
+	drop_finalizers_of_terminating(p);
 	if (!any(p, stays)) {
-		owner_plan_release(p->plan, w);
+		owner_plan_drop_finalizer(p->plan, w);
 	}
 }
 
@@ -506,9 +506,9 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 	struct owner_status end = { .now = p->env->now };
 
 	if (owner_plan_is_true(w, KUEUE_FINISHED)) {
-		plan_pods_release(p);
+		plan_pods_drop_finalizers(p);
 		note_late(p);
-		owner_plan_release(p->plan, w);
+		owner_plan_drop_finalizer(p->plan, w);
 		return;
 	}
 	if (w->meta.deleted != FIELD_NO_TIME) {
@@ -543,8 +543,8 @@ static bool is_managed(const struct planning *p)
 	return !p->of->elsewhere && owner_plan_is_managed(p->env, &p->first->meta);
 }
 
-/* A Workload of another owner has the name: the group can never queue, but its pods are released.
- */
+/* A Workload of another owner has the name: the group can never queue, but its pods lose
+ * their finalizers. */
 static void plan_conflict(struct planning *p)
 {
 	note_mismatch(p,
@@ -553,7 +553,7 @@ static void plan_conflict(struct planning *p)
 				   kueue_pod_group_name(p->first)));
 	for (size_t i = 0; i < p->of->n; i++) {
 		if (!kueue_pod_group_counts(p->of->pods[i])) {
-			plan_pod_release(p, p->of->pods[i]);
+			plan_pod_drop_finalizer(p, p->of->pods[i]);
 		}
 	}
 }
@@ -584,7 +584,7 @@ static void plan_managed(struct planning *p)
 	} else {
 		owner_plan_note_class(p->plan, &pod->meta);
 		if (p->of->nworkloads == 0) {
-			release_terminating(p);
+			drop_finalizers_of_terminating(p);
 		}
 	}
 }
@@ -606,14 +606,14 @@ void pod_plan(const struct pod_plan_of *of, const struct owner_plan_env *env,
 	}
 	if (gone) {
 		for (size_t i = 0; i < of->nworkloads; i++) {
-			owner_plan_release(ret, of->workloads[i]);
+			owner_plan_drop_finalizer(ret, of->workloads[i]);
 		}
-		plan_pods_release(&p);
+		plan_pods_drop_finalizers(&p);
 		return;
 	}
 	if (of->ending && is_managed(&p)) {
 		/* Pods are deleted before the Workload, which waits for them. */
-		release_terminating(&p);
+		drop_finalizers_of_terminating(&p);
 	} else if (is_managed(&p)) {
 		plan_managed(&p);
 	}

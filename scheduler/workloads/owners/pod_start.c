@@ -79,7 +79,7 @@ void pod_start_stay(const struct api_pod *pod, int64_t now, struct strbuf *body)
 		     body);
 }
 
-void pod_start_release(const struct api_pod *pod, struct strbuf *body)
+void pod_start_drop_finalizer(const struct api_pod *pod, struct strbuf *body)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	struct api_pod patch;

@@ -23,6 +23,6 @@ void pod_start_end(const struct api_pod *pod, const char *reason, const char *me
  * for the pod as it was. */
 void pod_start_stay(const struct api_pod *pod, int64_t now, struct strbuf *body);
 /* A merge patch: our finalizer goes. */
-void pod_start_release(const struct api_pod *pod, struct strbuf *body);
+void pod_start_drop_finalizer(const struct api_pod *pod, struct strbuf *body);
 
 #endif

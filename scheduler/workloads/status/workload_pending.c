@@ -132,16 +132,14 @@ static bool is_gated_by_annotation(const struct workload_reconcile *l, const str
 	       !workload_status_is_true(l->status, KUEUE_BLOCKED_ON_GATES);
 }
 
-/* The reason is one that this file sets, and it no longer holds. Reasons of the cycle stay until
- * the next cycle, also that the namespace does not match, which is Misconfigured too. */
+/* The reason is one that this file sets, and nothing is in the way any more (blockage). Reasons of
+ * the cycle stay until the next cycle; Misconfigured is one of both, and of the cycle only when the
+ * ClusterQueue refuses the namespace. */
 static bool is_stale(const struct workload_reconcile *l, const struct condition *c)
 {
-	struct str message = str_of(c->message == NULL ? "" : c->message);
-
 	return has_reason(c, QUOTA_SUSPENDED) || has_reason(c, QUOTA_DEACTIVATED) ||
 	       is_gated_by_annotation(l, c) ||
-	       (has_reason(c, QUOTA_MISCONFIGURED) && (str_has_prefix(message, "LocalQueue ") ||
-						       str_has_prefix(message, "ClusterQueue ")));
+	       (has_reason(c, QUOTA_MISCONFIGURED) && !l->in->cluster.refuses_namespace);
 }
 
 static void clear(struct workload_reconcile *l, const struct condition *c)

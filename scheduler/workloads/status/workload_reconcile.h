@@ -15,7 +15,8 @@
 struct workload_reconcile_queue { /* a LocalQueue or a ClusterQueue */
 	const char *name;         /* "" when there is none */
 	bool exists, terminating;
-	bool inactive; /* a ClusterQueue that may not admit, for whatever reason */
+	bool inactive;          /* a ClusterQueue that may not admit, for whatever reason */
+	bool refuses_namespace; /* a ClusterQueue that does not select the Workload's namespace */
 	enum quota_stop stop;
 };
 

@@ -20,9 +20,8 @@
 #include "scheduler/workloads/model/quota_store.h"
 
 #define POOL_SLOTS 32
-#define INTERVAL_NS CLOCK_NS_PER_S           /* writes of one Workload are gathered */
-#define REFUSED_NS (5 * 60 * CLOCK_NS_PER_S) /* until a refused write is tried again */
-#define MANY 4096                            /* seen ones that are remembered singly */
+#define INTERVAL_NS CLOCK_NS_PER_S /* writes of one Workload are gathered */
+#define MANY 4096                  /* seen ones that are remembered singly */
 
 /* A ClusterQueue with annotations. */
 struct cost_queue {
@@ -202,7 +201,7 @@ void preemption_cost_done(struct preemption_cost *c, const struct sched_msg *m, 
 		      LOG_SLICE("workload", m->key), LOG_STR("error", m->text));
 		break;
 	case SCHED_REJECTED:
-		o->refused_until = now + REFUSED_NS;
+		o->refused_until = now + POOL_REFUSED_MAX_NS;
 		break;
 	case SCHED_GONE: /* its deletion is on the way */
 	case SCHED_CANCELLED:

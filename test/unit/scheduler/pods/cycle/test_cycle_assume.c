@@ -69,11 +69,11 @@ static void the_life_of_a_charge(void **state)
 	assert_int_equal(f->t->cond, POD_COND_UNSCHEDULABLE);
 	assert_true(f->t->published_at == f->f.now);
 	assert_true(f->t->cond_message == str_hash(STR_LIT("said")));
-	*add(f, DECISION_RELEASE) = (struct decision){ .kind = DECISION_RELEASE,
-						       .task = f->t->id,
-						       .queue = f->q->id,
-						       .retry_at = 99,
-						       .attempts = 3 };
+	*add(f, DECISION_REVOKE) = (struct decision){ .kind = DECISION_REVOKE,
+						      .task = f->t->id,
+						      .queue = f->q->id,
+						      .retry_at = 99,
+						      .attempts = 3 };
 	add(f, DECISION_WITHDRAW)->reason = "NotReadyForScheduling";
 	assume(f);
 	/* Autoscalers see the pod until the withdrawal is acknowledged. */
@@ -100,7 +100,7 @@ static void a_release_without_back_off_is_no_failure(void **state)
 	struct fixture *f = *state;
 
 	ledger_charge(f->f.cluster, f->t, f->q, CHARGE_UNGATED);
-	add(f, DECISION_RELEASE);
+	add(f, DECISION_REVOKE);
 	assume(f);
 	assert_int_equal(f->t->write_failures, 0);
 	assert_true(f->t->retry_at == MODEL_TIME_NONE);

@@ -59,8 +59,8 @@ static void a_charge_follows_within_the_limits(void **state)
 		{ "a", "b", 9000, CHARGE_BOUND, 1, "Move p0" },
 		{ "a", "b", 9000, CHARGE_BOUND, 2, "Move p0; Stay p1" },
 		{ "a", "b", 9000, CHARGE_PUBLISHED, 1, "Move p0" },
-		{ "a", "b", 9000, CHARGE_UNGATED, 2, "Move p0; Release p1" },
-		{ "a", "b", 9000, CHARGE_PUBLISHED, 2, "Move p0; Release p1; Withdraw p1" },
+		{ "a", "b", 9000, CHARGE_UNGATED, 2, "Move p0; Revoke p1" },
+		{ "a", "b", 9000, CHARGE_PUBLISHED, 2, "Move p0; Revoke p1; Withdraw p1" },
 		/* In flight: its outcome comes first. */
 		{ "a", "b", 9000, CHARGE_PATCHING, 1, "" },
 		{ "a", "b", 9000, CHARGE_ASSUMED, 1, "" },
@@ -113,7 +113,7 @@ static void the_rest_of_a_gang_is_revoked_with_it(void **state)
 	g = cluster_fixture_podgroup(sf.f.cluster, "j", "b", 2);
 	charged(&sf, "p0", "a", g, CHARGE_UNGATED);
 	charged(&sf, "p1", "a", g, CHARGE_UNGATED);
-	assert_string_equal(run(&sf), "Move p0; Release p1; Release p0");
+	assert_string_equal(run(&sf), "Move p0; Revoke p1; Revoke p0");
 	core_fixture_finish(&sf);
 }
 

@@ -43,7 +43,7 @@ static void the_youngest_without_a_node_pay_for_an_excess(void **state)
 	charged(&sf, "p1", g, CHARGE_PUBLISHED);
 	charged(&sf, "p2", g, CHARGE_UNGATED);
 	charged(&sf, "p3", g, CHARGE_PATCHING);
-	assert_string_equal(run(&sf), "Release p2; Release p1; Withdraw p1");
+	assert_string_equal(run(&sf), "Revoke p2; Revoke p1; Withdraw p1");
 	core_fixture_finish(&sf);
 }
 
@@ -61,7 +61,7 @@ static void a_pod_that_grew_pays_for_its_growth(void **state)
 	charged(&sf, "grew", g, CHARGE_PUBLISHED)->flags |= TASK_GREW;
 	charged(&sf, "p1", k, CHARGE_PUBLISHED);
 	charged(&sf, "p2", k, CHARGE_PUBLISHED);
-	assert_string_equal(run(&sf), "Release grew; Withdraw grew");
+	assert_string_equal(run(&sf), "Revoke grew; Withdraw grew");
 	core_fixture_finish(&sf);
 }
 
@@ -73,8 +73,8 @@ static void pods_placed_by_hand_revoke_nothing(void **state)
 		const char *decisions;
 	} rows[] = {
 		{ 0, "" },
-		{ TASK_RESERVED_MARK, "Release p0; Withdraw p0" },
-		{ TASK_BOUND_MARK, "Release p0; Withdraw p0" },
+		{ TASK_RESERVED_MARK, "Revoke p0; Withdraw p0" },
+		{ TASK_BOUND_MARK, "Revoke p0; Withdraw p0" },
 	};
 
 	(void)state;
@@ -114,7 +114,7 @@ static void a_lowered_limit_is_kept_beside_what_was_never_granted(void **state)
 	t->flags = TASK_OURS;
 	cluster_task_set_status(sf.f.cluster, t, TASK_BOUND,
 				cluster_fixture_node(sf.f.cluster, "n", 9000));
-	assert_string_equal(run(&sf), "Release p1; Withdraw p1");
+	assert_string_equal(run(&sf), "Revoke p1; Withdraw p1");
 	core_fixture_finish(&sf);
 }
 
@@ -134,7 +134,7 @@ static void a_parent_over_its_limit_counts_what_children_gave_up(void **state)
 	charged(&sf, "a1", a, CHARGE_UNGATED);
 	charged(&sf, "b0", b, CHARGE_UNGATED);
 	charged(&sf, "b1", b, CHARGE_UNGATED);
-	assert_string_equal(run(&sf), "Release a1");
+	assert_string_equal(run(&sf), "Revoke a1");
 	core_fixture_finish(&sf);
 }
 
@@ -154,7 +154,7 @@ static void only_resources_that_are_short_are_revoked(void **state)
 	t = cluster_fixture_task(sf.f.cluster, "p2", g, 0);
 	t->created = 100;
 	ledger_charge(sf.f.cluster, t, sf.f.cluster->queues.v[g->queue], CHARGE_UNGATED);
-	assert_string_equal(run(&sf), "Release p1");
+	assert_string_equal(run(&sf), "Revoke p1");
 	core_fixture_finish(&sf);
 }
 
@@ -170,7 +170,7 @@ static void a_gang_goes_whole(void **state)
 	charged(&sf, "p0", g, CHARGE_UNGATED);
 	charged(&sf, "p1", g, CHARGE_UNGATED);
 	charged(&sf, "p2", g, CHARGE_UNGATED);
-	assert_string_equal(run(&sf), "Release p2; Release p0; Release p1");
+	assert_string_equal(run(&sf), "Revoke p2; Revoke p0; Revoke p1");
 	core_fixture_finish(&sf);
 }
 
@@ -190,7 +190,7 @@ static void closed_queues_and_short_gangs_hold_nothing(void **state)
 	charged(&sf, "p2", g, CHARGE_PATCHING);
 	g = cluster_fixture_podgroup(sf.f.cluster, "l", "open", 1);
 	charged(&sf, "p3", g, CHARGE_UNGATED);
-	assert_string_equal(run(&sf), "Release p0; Withdraw p0; Release p1");
+	assert_string_equal(run(&sf), "Revoke p0; Withdraw p0; Revoke p1");
 	core_fixture_finish(&sf);
 }
 
@@ -217,7 +217,7 @@ static void reservations_time_out(void **state)
 		sf.f.conf->reservation_attempts = rows[i].most;
 		sf.f.now += sf.f.conf->reservation_timeout_ns;
 		young->published_at++;
-		assert_string_equal(run(&sf), "Release p0; Withdraw p0");
+		assert_string_equal(run(&sf), "Revoke p0; Withdraw p0");
 		assert_true(sf.s->decisions.v[0].retry_at ==
 			    (rows[i].expected_s == 0
 				     ? MODEL_TIME_NEVER
@@ -250,7 +250,7 @@ static void halves_of_gangs_do_not_block_each_other(void **state)
 	cycle_fixture_gated(&sf.f, "s2", g, 5000);
 	core_fixture_open(&sf);
 	revoke_partial_gangs(sf.s);
-	assert_string_equal(core_fixture_decisions(&sf), "Release h0; Release s0");
+	assert_string_equal(core_fixture_decisions(&sf), "Revoke h0; Revoke s0");
 	core_fixture_finish(&sf);
 }
 

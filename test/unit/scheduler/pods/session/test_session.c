@@ -26,7 +26,7 @@ static void reads_the_cluster_until_something_changes(void **state)
 	assert_int_equal(session_task_status(sf.s, t), TASK_RUNNING);
 	assert_int_equal(session_task_node(sf.s, t), 0);
 	assert_int_equal(session_task_charge(sf.s, t), CHARGE_BOUND);
-	assert_false(session_task_was_released(sf.s, t));
+	assert_false(session_task_was_revoked(sf.s, t));
 	assert_ptr_equal(session_node_used(sf.s, c->nodes.v[0]), &c->nodes.v[0]->used);
 	assert_true(res_is_zero(session_node_pipelined(sf.s, c->nodes.v[0])));
 	assert_int_equal(session_node_version(sf.s, c->nodes.v[0]), 0);

@@ -125,12 +125,12 @@ static void reserve_depends_on_the_gate(void **state)
 	statement_reserve(s, open);
 	assert_int_equal(session_task_charge(s, task(sf, "p0-1")), CHARGE_PATCHING);
 	assert_int_equal(session_task_charge(s, open), CHARGE_UNGATED);
-	statement_release(s, open, 77, 2);
+	statement_revoke(s, open, 77, 2);
 	assert_int_equal(session_task_charge(s, open), CHARGE_NONE);
-	assert_true(session_task_was_released(s, open));
+	assert_true(session_task_was_revoked(s, open));
 	assert_int_equal(s->decisions.v[2].retry_at, 77);
 	statement_commit(s, st);
-	assert_string_equal(core_fixture_decisions(sf), "Ungate p0-1; Reserve p0-2; Release p0-2");
+	assert_string_equal(core_fixture_decisions(sf), "Ungate p0-1; Reserve p0-2; Revoke p0-2");
 }
 
 static void evict_frees_later_what_is_used_now(void **state)
@@ -214,7 +214,7 @@ static void random_operation(struct core_fixture *sf, struct rng *r)
 		break;
 	case 3:
 		if (ledger_is_unbound(charge)) {
-			statement_release(s, t, MODEL_TIME_NONE, 0);
+			statement_revoke(s, t, MODEL_TIME_NONE, 0);
 		}
 		break;
 	case 4:

@@ -355,6 +355,31 @@ static void queues_that_change_are_looked_at(void **state)
 	end(&f);
 }
 
+/* The cycle and the reconciler both say Misconfigured: what the cycle found stays while it holds.
+ */
+static void a_namespace_that_is_refused_is_left_to_the_cycle(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_gone(&f.c, SCHED_NAMESPACES, "ns");
+	see(&f, "", "", "");
+	workload_cache_fixture_cycle(&f.c);
+	assert_string_equal(workload_cache_fixture_reason(&f.c, "one", "QuotaReserved"),
+			    "Misconfigured");
+	(void)step(&f);
+	assert_string_equal(workload_cache_fixture_reason(&f.c, "one", "QuotaReserved"),
+			    "Misconfigured");
+	workload_cache_fixture_gone(&f.c, SCHED_LOCAL_QUEUES, "ns/lq");
+	workload_cache_fixture_world(&f.c); /* both are there again */
+	(void)workload_cache_settle(f.c.cache, f.c.now);
+	(void)step(&f);
+	assert_string_equal(workload_cache_fixture_reason(&f.c, "one", "QuotaReserved"),
+			    "PendingEvaluation");
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -368,6 +393,7 @@ int main(void)
 		cmocka_unit_test(it_is_activated_again_in_time),
 		cmocka_unit_test(an_orphan_loses_its_finalizer),
 		cmocka_unit_test(queues_that_change_are_looked_at),
+		cmocka_unit_test(a_namespace_that_is_refused_is_left_to_the_cycle),
 	};
 
 	return cmocka_run_group_tests_name("workloads/engine/reconciler", tests, NULL, NULL);

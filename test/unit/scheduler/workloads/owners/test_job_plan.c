@@ -32,11 +32,11 @@ static const struct row {
 	{ .name = "a Job that is gone lets its Workload go",
 	  .no_job = true,
 	  .has = true,
-	  .want = "RELEASE" },
+	  .want = "DROP_FINALIZER" },
 	{ .name = "a Job that is going as well",
 	  .job = { .meta = DELETED },
 	  .has = true,
-	  .want = "RELEASE" },
+	  .want = "DROP_FINALIZER" },
 	{ .name = "a priority class that is not known yet",
 	  .job = { .labels = "'kueue.x-k8s.io/queue-name':'lq',"
 			     "'kueue.x-k8s.io/priority-class':'none'" },
@@ -96,7 +96,7 @@ static const struct row {
 	  .job = { .spec = "'parallelism':2" },
 	  .has = true,
 	  .w = { .status = RESERVED "]" },
-	  .want = "RELEASE" },
+	  .want = "DROP_FINALIZER" },
 	{ .name = "and is deleted when its finalizer is gone",
 	  .job = { .spec = "'parallelism':2" },
 	  .has = true,
@@ -105,7 +105,7 @@ static const struct row {
 	{ .name = "one of an earlier Job of this name does not count",
 	  .has = true,
 	  .w = { .owner = "j-0" },
-	  .want = "RELEASE" },
+	  .want = "DROP_FINALIZER" },
 	{ .name = "nor when it has been let go",
 	  .has = true,
 	  .w = { .owner = "j-0", .no_finalizer = true },
@@ -318,7 +318,7 @@ static const struct row {
 	{ .name = "the Workload is deleted, the Job has stopped",
 	  .has = true,
 	  .w = { .meta = DELETED },
-	  .want = "RELEASE" },
+	  .want = "DROP_FINALIZER" },
 	/* --- progress --- */
 	{ .name = "PodsReady is written",
 	  .pods_ready = true,
@@ -331,17 +331,8 @@ static const struct row {
 static void add_kinds(const struct owner_plan *plan, struct strbuf *out)
 {
 	static const char *const names[OWNER_WRITE_COUNT_] = {
-		"CREATE",
-		"UPDATE",
-		"SYNC",
-		"STATUS",
-		"RELEASE",
-		"DELETE",
-		"START",
-		"SUSPEND",
-		"RESET",
-		"RESTORE",
-		[OWNER_NOTE] = "NOTE",
+		"CREATE", "UPDATE",  "SYNC",  "STATUS",  "DROP_FINALIZER",      "DELETE",
+		"START",  "SUSPEND", "RESET", "RESTORE", [OWNER_NOTE] = "NOTE",
 	};
 
 	for (size_t i = 0; i < plan->writes.n; i++) {

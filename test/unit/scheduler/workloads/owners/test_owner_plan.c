@@ -15,9 +15,9 @@
 static const struct owner_write_object owner[] = { { "j", "j-1" } };
 static const struct owner_plan_refs refs = { "v1", "Pod", false, owner, 1 };
 
-static void release(struct owner_plan *p, const struct api_workload *w)
+static void drop_finalizer(struct owner_plan *p, const struct api_workload *w)
 {
-	owner_plan_release(p, w);
+	owner_plan_drop_finalizer(p, w);
 }
 
 static void delete_(struct owner_plan *p, const struct api_workload *w)
@@ -50,15 +50,15 @@ static const struct {
 	const char *want; /* NULL: nothing is written */
 } table[] = {
 	{ "without finalizer",
-	  release,
+	  drop_finalizer,
 	  { .status = NULL },
-	  OWNER_RELEASE,
+	  OWNER_DROP_FINALIZER,
 	  "{" META ",'finalizers':[]}}" },
-	{ "there is none", release, { .no_finalizer = true }, OWNER_RELEASE, NULL },
+	{ "there is none", drop_finalizer, { .no_finalizer = true }, OWNER_DROP_FINALIZER, NULL },
 	{ "a delete begins with the finalizer",
 	  delete_,
 	  { .status = NULL },
-	  OWNER_RELEASE,
+	  OWNER_DROP_FINALIZER,
 	  "{" META ",'finalizers':[]}}" },
 	{ "and ends with the object",
 	  delete_,

@@ -63,7 +63,7 @@ static void let_go(void **state)
 static void ended_and_forgotten(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf end = STRBUF_INIT;
-	CLEANUP(strbuf_finish) struct strbuf release = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf without = STRBUF_INIT;
 	const struct pod_fixture f = { .total = NULL };
 	struct api_pod pod;
 
@@ -76,8 +76,8 @@ static void ended_and_forgotten(void **state)
 		"'u-a'},'status':{'conditions':[{'type':'TerminationTarget','status':'True',"
 		"'reason':'WorkloadEvicted','message':'m','lastTransitionTime':"
 		"'2023-11-14T22:13:20Z'}]}}");
-	pod_start_release(&pod, &release);
-	job_fixture_expect_json(strbuf_str(&release),
+	pod_start_drop_finalizer(&pod, &without);
+	job_fixture_expect_json(strbuf_str(&without),
 				"{'metadata':{'uid':'u-a','resourceVersion':'10',"
 				"'finalizers':['other']}}");
 }

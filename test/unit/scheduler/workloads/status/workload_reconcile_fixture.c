@@ -157,6 +157,7 @@ static void fill_in(struct run *r, const struct workload_life_row *row)
 		.cluster = { .name = "cq",
 			     .exists = !row->cluster_missing,
 			     .inactive = row->cluster_inactive,
+			     .refuses_namespace = row->cluster_refuses,
 			     .stop = row->cluster_stop },
 		.checks = wants,
 		.nchecks = words(r->arena, row->wants, wants),

@@ -17,7 +17,7 @@ struct workload_life_row {
 	const char *evictions;                       /* "reason[/cause]:count" afterwards */
 	const char *events;                          /* reasons */
 	bool explicit_status, orphan, had_owner, deleted, inactive, checks_unknown;
-	bool local_missing, queueless, cluster_missing, cluster_inactive;
+	bool local_missing, queueless, cluster_missing, cluster_inactive, cluster_refuses;
 	enum quota_stop local_stop, cluster_stop;
 	const char *gated_by, *invalid;
 	enum workload_reconcile_job job; /* NO_JOB here: it runs */

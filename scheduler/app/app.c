@@ -418,6 +418,9 @@ static int start_engine(struct app *a, struct err *err)
 			? app_conf_quota(o->kueue_conf, &a->kueue_conf, err)
 			: 0;
 
+	if (r == 0 && a->kueue_conf != NULL) {
+		a->kueue_conf->gate_dialect = o->gate_dialect;
+	}
 	eo.kueue_conf = a->kueue_conf;
 	r = r < 0 ? r : app_conf_load(o, &conf, err);
 	if (r == 0) {

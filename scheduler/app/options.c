@@ -1,5 +1,6 @@
 #include "scheduler/app/options.h"
 
+#include "api/kueue/preemption_gate.h"
 #include "base/clock.h"
 #include "base/err.h"
 
@@ -9,6 +10,14 @@ static const struct flags_choice controllers[] = {
 	{ "podgroup", OPTIONS_PODGROUP },          { "queue", OPTIONS_QUEUE },
 	{ "*", OPTIONS_PODGROUP | OPTIONS_QUEUE }, { "workload", OPTIONS_WORKLOAD },
 	{ "preemption-cost", OPTIONS_COST },       { NULL, 0 },
+};
+
+static const struct flags_choice gate_dialects[] = {
+	{ "auto", PREEMPTION_GATE_AUTO },
+	{ "kueue", PREEMPTION_GATE_KUEUE },
+	{ "kep-8303", PREEMPTION_GATE_KEP_8303 },
+	{ "kep-8303-draft", PREEMPTION_GATE_KEP_8303_DRAFT },
+	{ NULL, 0 },
 };
 
 static const struct flags_row rows[] = {
@@ -36,6 +45,10 @@ static const struct flags_row rows[] = {
 	{ "gate-sticky", AT(BOOL, gate_sticky), .def = "true",
 	  .help = "Keep a pod that has been gated under quota even if its annotation is "
 		  "removed" },
+	{ "preemption-gate-dialect",
+	  FLAGS_CHOICE_AT(struct sched_options, gate_dialects, gate_dialect), .def = "auto",
+	  .help = "Names for the preemption gates of Workloads: Kueue's, or those of KEP-8303 or "
+		  "its earlier draft; auto: by the CustomResourceDefinition" },
 	{ "API server", .type = FLAGS_HEADING },
 	{ "kube-api-qps", AT(DOUBLE, kube_api_qps), .def = "2000",
 	  .help = "Requests per second to the API server; 0: no limit" },

@@ -28,7 +28,8 @@ enum sched_msg_kind {
 	SCHED_MSG_LEASE,        /* flag: held or lost */
 	SCHED_MSG_CONF, /* conf: a new configuration (ownership passes); NULL: it did not load, text
 			   says why */
-	SCHED_MSG_SNAPSHOT, /* dump wanted: reply */
+	SCHED_MSG_SNAPSHOT,    /* dump wanted: reply */
+	SCHED_MSG_GATE_FIELDS, /* gate_fields: what the API server serves of preemption gates */
 	SCHED_MSG_STOP,
 	SCHED_MSG_KIND_COUNT_
 };
@@ -77,7 +78,8 @@ struct sched_msg {
 				written; NULL: none */
 	uint64_t version;    /* REQUEST_DONE of a Workload: number of the write */
 	bool flag;
-	int64_t not_before; /* LEASE: monotonic ns before which nothing may be written */
+	unsigned gate_fields; /* of api/kueue/preemption_gate.h; 0: not known */
+	int64_t not_before;   /* LEASE: monotonic ns before which nothing may be written */
 	struct sched_conf *conf;
 	/* Called for each part of the dump: "cluster", "quota". */
 	void (*reply)(void *ctx, const char *part, struct str json);

@@ -143,6 +143,7 @@ struct shape {
 	const char *name, *uid, *cpu, *status;
 	int priority;
 	bool again; /* by GET */
+	bool gated; /* spec.preemptionGates: g */
 };
 
 static void add(struct workload_cache_fixture *f, const struct shape *w, int64_t version)
@@ -153,10 +154,12 @@ static void add(struct workload_cache_fixture *f, const struct shape *w, int64_t
 	char *json = xmalloc_printf(
 		"{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"%s\","
 		"\"generation\":1,\"creationTimestamp\":\"2023-01-01T00:00:00Z\"},\"spec\":{"
-		"\"queueName\":\"lq\",\"priority\":%d,\"podSets\":[{\"name\":\"main\",\"count\":1,"
+		"\"queueName\":\"lq\",\"priority\":%d%s,\"podSets\":[{\"name\":\"main\",\"count\":"
+		"1,"
 		"\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{"
 		"\"requests\":{\"cpu\":\"%s\"}}}]}}}]},\"status\":{%s}}",
-		w->name, w->uid, w->priority, w->cpu, w->status);
+		w->name, w->uid, w->priority,
+		w->gated ? ",\"preemptionGates\":[{\"name\":\"g\"}]" : "", w->cpu, w->status);
 
 	m = message_decode(SCHED_WORKLOADS, str_of(key), str_of(json), version);
 	m->flag = w->again;
@@ -167,7 +170,18 @@ void workload_cache_fixture_workload(struct workload_cache_fixture *f, const cha
 				     int priority, const char *cpu, const char *status)
 {
 	CLEANUP(xmalloc_freep) char *uid = xmalloc_printf("u-%s", name);
-	struct shape w = { name, uid, cpu, status, priority, false };
+	struct shape w = {
+		.name = name, .uid = uid, .cpu = cpu, .status = status, .priority = priority
+	};
+
+	add(f, &w, ++f->version);
+}
+
+void workload_cache_fixture_gated(struct workload_cache_fixture *f, const char *name,
+				  const char *status)
+{
+	CLEANUP(xmalloc_freep) char *uid = xmalloc_printf("u-%s", name);
+	struct shape w = { .name = name, .uid = uid, .cpu = "1", .status = status, .gated = true };
 
 	add(f, &w, ++f->version);
 }
@@ -176,7 +190,7 @@ void workload_cache_fixture_workload_at(struct workload_cache_fixture *f, const 
 					const char *uid, const char *cpu, const char *status,
 					int64_t version)
 {
-	struct shape w = { name, uid, cpu, status, 0, false };
+	struct shape w = { .name = name, .uid = uid, .cpu = cpu, .status = status };
 
 	add(f, &w, version);
 }
@@ -185,7 +199,7 @@ void workload_cache_fixture_read_again(struct workload_cache_fixture *f, const c
 				       const char *uid, const char *cpu, const char *status,
 				       int64_t version)
 {
-	struct shape w = { name, uid, cpu, status, 0, true };
+	struct shape w = { .name = name, .uid = uid, .cpu = cpu, .status = status, .again = true };
 
 	add(f, &w, version);
 }

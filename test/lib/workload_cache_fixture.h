@@ -35,6 +35,9 @@ void workload_cache_fixture_sync_all(struct workload_cache_fixture *f);
  * object, "" for none. uid: "u-" and its name. */
 void workload_cache_fixture_workload(struct workload_cache_fixture *f, const char *name,
 				     int priority, const char *cpu, const char *status);
+/* The same of 1 cpu, with the preemption gate g in its spec. */
+void workload_cache_fixture_gated(struct workload_cache_fixture *f, const char *name,
+				  const char *status);
 /* The same with an older or newer resourceVersion, and a UID. */
 void workload_cache_fixture_workload_at(struct workload_cache_fixture *f, const char *name,
 					const char *uid, const char *cpu, const char *status,

@@ -61,7 +61,6 @@
 #define KUEUE_PODS_READY "PodsReady"
 #define KUEUE_FINISHED "Finished"
 #define KUEUE_DEACTIVATION_TARGET "DeactivationTarget"
-#define KUEUE_BLOCKED_ON_GATES "BlockedOnPreemptionGates"
 #define KUEUE_WAITING_FOR_REPLACEMENT "WaitingForReplacementPods"
 #define KUEUE_ACTIVE "Active"
 
@@ -109,9 +108,5 @@
 #define KUEUE_CHECK_READY "Ready"
 #define KUEUE_CHECK_RETRY "Retry"
 #define KUEUE_CHECK_REJECTED "Rejected"
-
-/* positions of preemption gates */
-#define KUEUE_GATE_OPEN "Open"
-#define KUEUE_GATE_CLOSED "Closed"
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "api/kueue/preemption_gate.h"
 #include "base/str.h"
 #include "scheduler/workloads/conf/kueue_conf_metrics.h"
 #include "scheduler/workloads/conf/kueue_conf_owners.h"
@@ -25,6 +26,7 @@ struct kueue_conf {
 	struct quota_times times;
 	struct kueue_conf_owners owners;
 	struct kueue_conf_metrics metrics;
+	enum preemption_gate_dialect gate_dialect; /* of the command line, not of the file */
 };
 
 typedef void (*kueue_conf_warn_fn)(void *ctx, const char *text);

@@ -357,6 +357,7 @@ static void reconcile_status(struct reconciler *r, const struct workload *w, int
 		.gated_by = w->object.gated_by,
 		.invalid = what_is_invalid(w),
 		.gates = w->object.gates,
+		.gate_fields = q->options.preemption_gates ? q->options.gate_fields : 0,
 		.local = local_of(q, w, &local),
 		.checks = checks,
 		.job = job_state(r, w),

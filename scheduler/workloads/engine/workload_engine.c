@@ -18,6 +18,7 @@
 #include "scheduler/workloads/cycle/admission_apply.h"
 #include "scheduler/workloads/engine/cycle_pace.h"
 #include "scheduler/workloads/engine/deferred_reasons.h"
+#include "scheduler/workloads/engine/gate_fields.h"
 #include "scheduler/workloads/engine/pending_events.h"
 #include "scheduler/workloads/engine/queue_refresh.h"
 #include "scheduler/workloads/engine/reconciler.h"
@@ -44,6 +45,7 @@ struct workload_engine {
 	struct queue_refresh *refresh;
 	struct finalizers *finalizers;
 	struct workload_reread *reread;
+	struct gate_fields *gate_fields;
 	struct preemption_cost *costs; /* NULL: not kept */
 	struct metric_families *metrics;
 	struct pending_events *events;
@@ -162,6 +164,9 @@ static void on_workload(void *ctx, uint32_t id, struct str key, struct sched_msg
 	}
 	cost_seen(e, key, w);
 	reconciler_workload(e->reconciler, key, m);
+	if (w != NULL && w->spec.preemption_gates.n > 0) {
+		gate_fields_ask(e->gate_fields);
+	}
 }
 
 static void on_written(void *ctx, const struct workload *w, enum sched_outcome outcome,
@@ -234,6 +239,7 @@ struct workload_engine *workload_engine_create(const struct workload_engine_opti
 	e->refresh = queue_refresh_create(opt->base, opt->post, e->cache, e->metrics);
 	e->finalizers = finalizers_create(opt->base, opt->post);
 	e->reread = workload_reread_create(opt->base, opt->post);
+	e->gate_fields = gate_fields_create(opt->base, opt->post);
 	if (opt->costs) {
 		e->costs = preemption_cost_create(opt->base, opt->recorder, opt->post);
 	}
@@ -255,6 +261,7 @@ void workload_engine_destroy(struct workload_engine *e)
 	queue_refresh_destroy(e->refresh);
 	finalizers_destroy(e->finalizers);
 	workload_reread_destroy(e->reread);
+	gate_fields_destroy(e->gate_fields);
 	preemption_cost_destroy(e->costs);
 	admission_cycle_destroy(e->cycle);
 	deferred_reasons_destroy(e->deferred);
@@ -286,12 +293,27 @@ static void handle_lease(struct workload_engine *e, bool leads)
 	queue_refresh_changed(e->refresh);
 }
 
+/* What was read before is written again with the fields that the API server has. */
+static void handle_gate_fields(struct workload_engine *e, unsigned served)
+{
+	const struct quota_model *q = workload_cache_model(e->cache);
+
+	workload_cache_serve_gates(e->cache, served);
+	for (size_t i = 0; i < q->workloads.n; i++) {
+		if (q->workloads.v[i] != NULL && q->workloads.v[i]->object.gates != NULL) {
+			reconciler_touch(e->reconciler, str_of(q->workloads.v[i]->key));
+		}
+	}
+}
+
 void workload_engine_handle(struct workload_engine *e, struct sched_msg *m)
 {
 	if (m->kind == SCHED_MSG_REQUEST_DONE) {
 		handle_done(e, m);
 	} else if (m->kind == SCHED_MSG_LEASE) {
 		handle_lease(e, m->flag);
+	} else if (m->kind == SCHED_MSG_GATE_FIELDS) {
+		handle_gate_fields(e, m->gate_fields);
 	}
 	if (m->kind == SCHED_MSG_SYNCED) {
 		e->synced[m->resource] = true;
@@ -548,7 +570,11 @@ size_t workload_engine_pools(struct workload_engine *e, struct pool **out, size_
 	if (e->costs != NULL && n < max) {
 		out[n++] = preemption_cost_pool(e->costs);
 	}
-	return n + reconciler_pools(e->reconciler, out + n, max - n);
+	n += reconciler_pools(e->reconciler, out + n, max - n);
+	if (n < max) {
+		out[n++] = gate_fields_pool(e->gate_fields);
+	}
+	return n;
 }
 
 const struct owner_controller *workload_engine_owners(const struct workload_engine *e)

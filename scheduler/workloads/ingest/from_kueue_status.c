@@ -1,5 +1,6 @@
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
+#include "api/kueue/preemption_gate.h"
 #include "base/arena.h"
 #include "scheduler/workloads/ingest/from_kueue.h"
 #include "scheduler/workloads/status/workload_status.h"
@@ -19,7 +20,8 @@ static const char *text(struct workload_status *to, const char *s)
 	return arena_dup(to->arena, s == NULL ? "" : s);
 }
 
-static void read_list(const struct api_conditions *from, struct workload_status *to)
+static void read_list(const struct quota_model *q, const struct api_conditions *from,
+		      struct workload_status *to)
 {
 	for (size_t i = 0; i < from->n; i++) {
 		const struct api_condition *c = &from->v[i];
@@ -29,7 +31,8 @@ static void read_list(const struct api_conditions *from, struct workload_status 
 		if (c->type == NULL || c->status == NULL) {
 			continue;
 		}
-		one.type = text(to, c->type);
+		one.type = str_streq(c->type, q->options.gate_signal) ? PREEMPTION_GATE_BLOCKED
+								      : text(to, c->type);
 		one.status = text(to, c->status);
 		one.reason = text(to, c->reason);
 		one.message = text(to, c->message);
@@ -53,9 +56,8 @@ static void read_checks(const struct api_workload_status *s, struct workload_sta
 	}
 	for (size_t i = 0; i < s->preemption_gates.n; i++) {
 		const struct api_preemption_gate_state *g = &s->preemption_gates.v[i];
-		const char *position = g->position == NULL ? g->state : g->position;
-		struct workload_status_gate one = { text(to, g->name),
-						    str_streq(position, KUEUE_GATE_OPEN),
+		struct preemption_gate_reading r = preemption_gate_read(g);
+		struct workload_status_gate one = { text(to, g->name), r.open, r.disagree, r.fields,
 						    g->last_transition };
 
 		vec_push(&to->gates, one);
@@ -149,7 +151,7 @@ void from_kueue_status(struct quota_model *q, const struct api_workload *w,
 
 	to->generation = w->meta.generation;
 	read_names(s, to);
-	read_list(&s->conditions, to);
+	read_list(q, &s->conditions, to);
 	read_checks(s, to);
 	read_admission(q, s, to);
 	to->has_requeue_count = r != NULL && r->count != FIELD_NO_I32;

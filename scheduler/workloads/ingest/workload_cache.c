@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "api/kueue/preemption_gate.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -55,6 +56,7 @@ struct workload_cache *workload_cache_create(const struct kueue_conf *conf,
 	c->listener = *listener;
 	c->q = quota_create();
 	c->q->options = conf->options;
+	workload_cache_serve_gates(c, 0);
 	c->forest = forest_create(c->q);
 	c->rules = from_kueue_rules_create(&conf->resources);
 	c->seen = workload_cache_objects_seen();
@@ -62,6 +64,12 @@ struct workload_cache *workload_cache_create(const struct kueue_conf *conf,
 	c->flush_at = c->timers_at = INT64_MAX;
 	c->nodes_stale = true;
 	return c;
+}
+
+void workload_cache_serve_gates(struct workload_cache *c, unsigned served)
+{
+	c->q->options.gate_fields = preemption_gate_fields(c->conf->gate_dialect, served);
+	c->q->options.gate_signal = preemption_gate_signal(c->conf->gate_dialect, served);
 }
 
 void workload_cache_destroy(struct workload_cache *c)
@@ -336,6 +344,7 @@ static void apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
 		break;
 	case SCHED_MSG_CONF:
 	case SCHED_MSG_SNAPSHOT:
+	case SCHED_MSG_GATE_FIELDS:
 	case SCHED_MSG_STOP:
 	case SCHED_MSG_KIND_COUNT_:
 		break;

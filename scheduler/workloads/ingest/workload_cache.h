@@ -69,6 +69,9 @@ struct workload_cache *workload_cache_create(const struct kueue_conf *conf,
 void workload_cache_destroy(struct workload_cache *c); /* NULL is fine */
 /* Statuses of finished Workloads are kept as a whole, to be shown. */
 void workload_cache_keep_finished(struct workload_cache *c);
+/* The fields of preemption gates that the API server serves (api/kueue/preemption_gate.h); 0, as at
+ * first: not known. */
+void workload_cache_serve_gates(struct workload_cache *c, unsigned served);
 struct quota_model *workload_cache_model(const struct workload_cache *c);
 struct forest *workload_cache_forest(const struct workload_cache *c);
 

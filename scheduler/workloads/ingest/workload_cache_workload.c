@@ -254,12 +254,25 @@ static int take_with(struct workload_cache *c, struct sched_msg *m,
 	return 0;
 }
 
+static void settle_gates(const struct workload_cache *c, const struct sched_msg *m,
+			 struct workload_status *fresh)
+{
+	const struct api_workload *aw = m->object;
+	const struct workload *w = quota_workload_find(c->q, m->key);
+
+	if (w != NULL && is_same(w, aw->meta.uid) && fresh->gates.n > 0) {
+		workload_status_settle_gates(
+			fresh, workload_cache_unpack(c, w->state->status, QUOTA_CACHE_BEFORE));
+	}
+}
+
 static void take(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(1024);
 	CLEANUP(workload_status_finish) struct workload_status status = { .arena = arena };
 
 	from_kueue_status(c->q, m->object, &status);
+	settle_gates(c, m, &status);
 	if (take_with(c, m, &status, now) < 0) {
 		workload_cache_workload_keep(c, m, now);
 	}

@@ -436,6 +436,8 @@ struct quota_options {
 	bool topology, reclaimable_pods, admission_gates;
 	bool concurrent_admission; /* on: allowed flavors count; variants are refused with a message
 				    */
+	unsigned gate_fields;      /* of status.preemptionGates[] that are written, and */
+	const char *gate_signal;   /* the type of the condition (api/kueue/preemption_gate.h) */
 	unsigned heads;            /* taken per ClusterQueue and cycle; 1 decides as Kueue does */
 };
 

@@ -1,6 +1,7 @@
 #include "scheduler/workloads/status/workload_pending.h"
 
 #include "api/kueue/kueue_keys.h"
+#include "api/kueue/preemption_gate.h"
 #include "base/arena.h"
 #include "scheduler/workloads/cycle/nofit_reason.h"
 
@@ -129,7 +130,7 @@ static bool is_gated_by_annotation(const struct workload_reconcile *l, const str
 {
 	/* The cycle uses the reason as well, for preemption gates. */
 	return has_reason(c, QUOTA_ADMISSION_GATED) &&
-	       !workload_status_is_true(l->status, KUEUE_BLOCKED_ON_GATES);
+	       !workload_status_is_true(l->status, PREEMPTION_GATE_BLOCKED);
 }
 
 /* The reason is one that this file sets, and nothing is in the way any more (blockage). Reasons of

@@ -169,21 +169,33 @@ static bool is_in_spec(const struct workload_reconcile_in *in, const char *gate)
 	return false;
 }
 
-/* Kueue: a gate of spec is closed until status says otherwise; entries without a gate go. */
+/* Kueue: a gate of spec is closed until status says otherwise; entries without a gate go. All
+ * fields of an entry say the same. */
 static void sync_gates(struct workload_reconcile *l)
 {
 	struct workload_status *status = l->status;
+	unsigned fields = l->in->gate_fields;
 	size_t kept = 0;
 
+	if (fields == 0) {
+		return;
+	}
 	for (size_t i = 0; i < status->gates.n; i++) {
 		if (is_in_spec(l->in, status->gates.v[i].name)) {
-			status->gates.v[kept++] = status->gates.v[i];
+			struct workload_status_gate *g = &status->gates.v[kept++];
+
+			*g = status->gates.v[i];
+			l->out->changed |= g->disagrees || (g->fields & fields) != fields;
+			g->disagrees = false;
+			g->fields |= fields;
 		}
 	}
 	l->out->changed |= kept != status->gates.n;
 	status->gates.n = kept;
 	for (const char **g = l->in->gates; g != NULL && *g != NULL; g++) {
-		struct workload_status_gate new = { arena_dup(status->arena, *g), false, l->now };
+		struct workload_status_gate new = { .name = arena_dup(status->arena, *g),
+						    .fields = fields,
+						    .at = l->now };
 		size_t k = 0;
 
 		while (k < status->gates.n && !str_streq(status->gates.v[k].name, new.name)) {

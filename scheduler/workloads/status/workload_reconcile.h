@@ -38,6 +38,7 @@ struct workload_reconcile_in {
 	const char *gated_by;  /* annotation admission-gated-by; NULL or "": not gated */
 	const char *invalid;   /* why it can never be admitted as it is; NULL: it can */
 	const char **gates;    /* spec.preemptionGates, NULL behind; NULL: none */
+	unsigned gate_fields;  /* that their status is to have; 0: nothing is written of it */
 	struct workload_reconcile_queue local, cluster;
 	/* Checks that the ClusterQueue asks for with the flavors assigned
 	 * (workload_reconcile_checks), any order. */

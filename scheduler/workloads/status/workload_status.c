@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/kueue/kueue_keys.h"
+#include "api/kueue/preemption_gate.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "scheduler/workloads/cycle/admission_apply.h"
@@ -203,7 +204,7 @@ static void admit(struct workload_status *status, const struct quota_model *q,
 	add_event(status, events, false, w->id, KUEUE_QUOTA_RESERVED, message);
 	clear(status, KUEUE_EVICTED, KUEUE_QUOTA_RESERVED, now);
 	clear(status, KUEUE_PREEMPTED, KUEUE_QUOTA_RESERVED, now);
-	clear(status, KUEUE_BLOCKED_ON_GATES, KUEUE_QUOTA_RESERVED, now);
+	clear(status, PREEMPTION_GATE_BLOCKED, KUEUE_QUOTA_RESERVED, now);
 	if (!has_all_checks(status, n->queue, d->assignment)) {
 		set(status, KUEUE_ADMITTED, false, KUEUE_REASON_UNSATISFIED_CHECKS,
 		    "Not all admission checks are ready", now);
@@ -253,10 +254,27 @@ static void hold_back(struct workload_status *status, const struct quota_model *
 	set(status, KUEUE_ADMITTED, false, KUEUE_REASON_NO_RESERVATION,
 	    "The workload has no reservation", now);
 	if (d->status == ENTRY_GATED) {
-		set(status, KUEUE_BLOCKED_ON_GATES, true, nofit_reason_requeue(QUOTA_REQUEUE_GATED),
-		    message, now);
+		set(status, PREEMPTION_GATE_BLOCKED, true,
+		    nofit_reason_requeue(QUOTA_REQUEUE_GATED), message, now);
+	} else {
+		/* Opening a gate would not help it now (stock Kueue leaves the condition). */
+		clear(status, PREEMPTION_GATE_BLOCKED, reason, now);
 	}
 	set_requests(status, q, w);
+}
+
+void workload_status_settle_gates(struct workload_status *fresh,
+				  const struct workload_status *before)
+{
+	for (size_t i = 0; i < fresh->gates.n; i++) {
+		struct workload_status_gate *g = &fresh->gates.v[i];
+
+		for (size_t k = 0; g->disagrees && before != NULL && k < before->gates.n; k++) {
+			if (str_streq(before->gates.v[k].name, g->name)) {
+				g->open = !before->gates.v[k].open;
+			}
+		}
+	}
 }
 
 static void count_eviction(struct workload_status *status, const char *reason, const char *cause)
@@ -308,7 +326,7 @@ void workload_status_evict(struct workload_status *status, const char *reason, c
 		k->has_updates = false;
 		k->at = now;
 	}
-	clear(status, KUEUE_BLOCKED_ON_GATES, reason, now);
+	clear(status, PREEMPTION_GATE_BLOCKED, reason, now);
 	for (size_t i = 0; i < status->gates.n; i++) {
 		status->gates.v[i].open = false;
 		status->gates.v[i].at = now;

@@ -30,6 +30,8 @@ struct workload_status_check { /* status.admissionChecks[] */
 struct workload_status_gate { /* status.preemptionGates[] */
 	const char *name;
 	bool open;
+	bool disagrees;  /* its fields: another client has changed one of them */
+	unsigned fields; /* that it has (api/kueue/preemption_gate.h) */
 	int64_t at;
 };
 
@@ -91,6 +93,13 @@ bool workload_status_is_true(const struct workload_status *status, const char *t
 bool workload_status_set_condition(struct workload_status *status, const struct condition *to);
 /* Takes a condition off; false: it was not there. */
 bool workload_status_remove_condition(struct workload_status *status, const char *type);
+
+/* Decides gates of which the fields disagree, of a status that was just read. before: as it stood
+ * after our last write; NULL: not known. We write every field that an entry has, so the one that
+ * differs from `before` is the one that another client has changed since: its value counts. A gate
+ * of which nothing is known stays closed. */
+void workload_status_settle_gates(struct workload_status *fresh,
+				  const struct workload_status *before);
 
 /* The status of the workload that d is about after d; appends to events (in order). The
  * model may have d applied or not: only names and requests are read from q. To one that has

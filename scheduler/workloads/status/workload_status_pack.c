@@ -147,6 +147,8 @@ static void gate(struct walk *k, struct workload_status_gate *g)
 {
 	g->name = text(k, g->name);
 	g->open = flag(k, g->open);
+	g->disagrees = flag(k, g->disagrees);
+	g->fields = (unsigned)number(k, g->fields);
 	g->at = number(k, g->at);
 }
 

@@ -68,8 +68,10 @@ static bool same_checks(const struct workload_status *a, const struct workload_s
 		}
 	}
 	for (size_t i = 0; i < a->gates.n; i++) {
-		if (!str_streq(a->gates.v[i].name, b->gates.v[i].name) ||
-		    a->gates.v[i].open != b->gates.v[i].open) {
+		const struct workload_status_gate *x = &a->gates.v[i], *y = &b->gates.v[i];
+
+		if (!str_streq(x->name, y->name) || x->open != y->open ||
+		    x->disagrees != y->disagrees || x->fields != y->fields) {
 			return false;
 		}
 	}

@@ -7,6 +7,7 @@
 #include "api/core/resource_amount.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
+#include "api/kueue/preemption_gate.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
@@ -37,9 +38,9 @@ struct item {
 
 /* The conditions of this manager; the others are written by the manager of the job. */
 static const char *const types[] = {
-	KUEUE_QUOTA_RESERVED,   KUEUE_ADMITTED, KUEUE_EVICTED,
-	KUEUE_PREEMPTED,        KUEUE_REQUEUED, KUEUE_DEACTIVATION_TARGET,
-	KUEUE_BLOCKED_ON_GATES,
+	KUEUE_QUOTA_RESERVED,    KUEUE_ADMITTED, KUEUE_EVICTED,
+	KUEUE_PREEMPTED,         KUEUE_REQUEUED, KUEUE_DEACTIVATION_TARGET,
+	PREEMPTION_GATE_BLOCKED,
 };
 
 /* --- what is applied ---------------------------------------------------------------------------*/
@@ -65,8 +66,8 @@ static bool is_ours(const struct condition *c)
 	return str_streq(c->type, KUEUE_FINISHED) && str_streq(c->reason, "OwnerNotFound");
 }
 
-static void add_conditions(const struct workload_status *status, bool all, struct arena *arena,
-			   struct api_conditions *ret)
+static void add_conditions(const struct quota_model *q, const struct workload_status *status,
+			   bool all, struct arena *arena, struct api_conditions *ret)
 {
 	ret->v = arena_zero(arena, status->conditions.n, sizeof(*ret->v));
 	for (size_t i = 0; i < status->conditions.n; i++) {
@@ -74,7 +75,9 @@ static void add_conditions(const struct workload_status *status, bool all, struc
 
 		if (all || is_ours(one)) {
 			ret->v[ret->n++] = (struct api_condition){
-				.type = one->type,
+				.type = str_streq(one->type, PREEMPTION_GATE_BLOCKED)
+						? q->options.gate_signal
+						: one->type,
 				.status = one->status,
 				.observed_generation = one->generation,
 				.last_transition = time_of(one->at),
@@ -163,19 +166,21 @@ static void add_checks(const struct workload_status *status, struct arena *arena
 	}
 }
 
-static void add_gates(const struct workload_status *status, struct arena *arena,
-		      struct api_workload_status *ret)
+/* Without the feature nothing is written about gates. */
+static void add_gates(const struct quota_model *q, const struct workload_status *status,
+		      struct arena *arena, struct api_workload_status *ret)
 {
-	if (status->gates.n == 0) {
+	if (status->gates.n == 0 || !q->options.preemption_gates) {
 		return;
 	}
 	FIELD_LIST_MAKE(&ret->preemption_gates, status->gates.n, arena);
 	for (size_t i = 0; i < status->gates.n; i++) {
+		const struct workload_status_gate *from = &status->gates.v[i];
 		struct api_preemption_gate_state *to = &ret->preemption_gates.v[i];
 
-		to->name = status->gates.v[i].name;
-		to->position = status->gates.v[i].open ? KUEUE_GATE_OPEN : KUEUE_GATE_CLOSED;
-		to->last_transition = time_of(status->gates.v[i].at);
+		to->name = from->name;
+		preemption_gate_write(to, from->open, q->options.gate_fields | from->fields);
+		to->last_transition = time_of(from->at);
 	}
 }
 
@@ -231,10 +236,10 @@ static void add_places(const struct workload_status *status, struct arena *arena
 void status_writer_make(const struct quota_model *q, const struct workload_status *status, bool all,
 			struct arena *arena, struct api_workload_status *ret)
 {
-	add_conditions(status, all, arena, &ret->conditions);
+	add_conditions(q, status, all, arena, &ret->conditions);
 	add_admission(q, status, arena, ret);
 	add_checks(status, arena, ret);
-	add_gates(status, arena, ret);
+	add_gates(q, status, arena, ret);
 	add_evictions(status, arena, ret);
 	add_requeue(status, arena, ret);
 	add_places(status, arena, ret);

@@ -2,6 +2,8 @@
 
 #include "lib/unit.h"
 
+#include <stdio.h>
+
 #include "base/attrs.h"
 #include "lib/admission_cycle_fixture.h"
 
@@ -149,6 +151,60 @@ static void a_closed_gate_holds_back_preemption_and_reserves_nothing(void **stat
 	run_rows(world, rows, ARRAY_LEN(rows));
 }
 
+/* KEP-8303, design details: the gate does not change which flavor is chosen. */
+static void a_gate_does_not_change_the_flavor(void **state)
+{
+	enum { NO, FITS, PREEMPTS };
+	static const char *const quota[] = { [NO] = "0", [FITS] = "2", [PREEMPTS] = "2" };
+	static const struct {
+		int a, b;
+		const char *stop, *next; /* flavors by whenCanPreempt; "!": by preemption */
+	} rows[] = {
+		{ FITS, FITS, "a", "a" },     { FITS, NO, "a", "a" },
+		{ FITS, PREEMPTS, "a", "a" }, { PREEMPTS, FITS, "!a", "b" },
+		{ PREEMPTS, NO, "!a", "!a" }, { PREEMPTS, PREEMPTS, "!a", "!a" },
+		{ NO, FITS, "b", "b" },       { NO, NO, "", "" },
+		{ NO, PREEMPTS, "!b", "!b" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 4 * ARRAY_LEN(rows); i++) {
+		bool stops = i % 2 == 0, gated = i / 2 % 2 == 0;
+		size_t at = i / 4;
+		const char *flavor = stops ? rows[at].stop : rows[at].next;
+		char world[1024], wants[256];
+
+		snprintf(world, sizeof(world),
+			 "option preemption_gates=true\n"
+			 "queue q within=LowerPriority whenpreempt=%s\n"
+			 "quota q a cpu nominal=%s\nquota q b cpu nominal=%s\n"
+			 "%s%sworkload w queue=q cpu=2 prio=1%s\n",
+			 stops ? "MayStopSearch" : "TryNextFlavor", quota[rows[at].a],
+			 quota[rows[at].b],
+			 rows[at].a == PREEMPTS
+				 ? "workload va queue=q cpu=2 prio=-1 holds=a reserved=-9s\n"
+				 : "",
+			 rows[at].b == PREEMPTS
+				 ? "workload vb queue=q cpu=2 prio=-1 holds=b reserved=-9s\n"
+				 : "",
+			 gated ? " preemption-gated" : "");
+		if (flavor[0] == '\0') {
+			snprintf(wants, sizeof(wants), "wait w inadmissible NoFit ExceedsMaxQuota");
+		} else if (flavor[0] != '!') {
+			snprintf(wants, sizeof(wants), "admit w to q cpu=%s", flavor);
+		} else if (gated) {
+			snprintf(wants, sizeof(wants),
+				 "wait w inadmissible PreemptionGated AdmissionGated");
+		} else {
+			snprintf(wants, sizeof(wants),
+				 "preempt v%s for w InClusterQueue; "
+				 "wait w heap PendingPreemption WaitingForPreemptedWorkloads",
+				 flavor + 1);
+		}
+		run_rows(world, &(struct row){ "", "", wants }, 1);
+	}
+}
+
 /* Kueue: waitForPodsReady.blockAdmission. */
 static void one_after_the_other_until_its_pods_are_ready(void **state)
 {
@@ -182,6 +238,7 @@ int main(void)
 		cmocka_unit_test(earlier_ones_take_the_quota),
 		cmocka_unit_test(capacity_is_reserved_for_a_blocked_head),
 		cmocka_unit_test(a_closed_gate_holds_back_preemption_and_reserves_nothing),
+		cmocka_unit_test(a_gate_does_not_change_the_flavor),
 	};
 
 	return cmocka_run_group_tests_name("workloads/cycle/process_entry", tests, NULL, NULL);

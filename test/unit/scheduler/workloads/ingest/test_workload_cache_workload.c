@@ -585,6 +585,44 @@ static void a_watch_that_is_behind_does_not_undo_what_was_read(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
+/* A gate that we wrote as closed in one field is opened by another client in the other, or in the
+ * same one; a client that finds it open closes it. */
+static void a_gate_is_opened_and_closed_in_either_field(void **state)
+{
+	static const struct {
+		const char *entry;
+		bool gated;
+	} steps[] = {
+		{ "\"position\":\"Closed\"", true },
+		{ "\"position\":\"Closed\",\"state\":\"Open\"", false },
+		{ "\"position\":\"Open\",\"state\":\"Open\"", false },
+		{ "\"position\":\"Open\",\"state\":\"Closed\"", true },
+		{ "\"position\":\"Closed\",\"state\":\"Closed\"", true },
+		{ "\"position\":\"Open\",\"state\":\"Closed\"", false },
+	};
+	struct workload_cache_fixture f;
+
+	(void)state;
+	begin(&f);
+	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+		char status[256];
+
+		snprintf(status, sizeof(status), "\"preemptionGates\":[{\"name\":\"g\",%s}]",
+			 steps[i].entry);
+		workload_cache_fixture_gated(&f, "one", status);
+		if (workload_cache_fixture_get(&f, "one")->flags.preemption_gated !=
+		    steps[i].gated) {
+			fail_msg("step %zu", i);
+		}
+	}
+	/* One of which nothing is known stays closed. */
+	workload_cache_fixture_gated(&f, "two",
+				     "\"preemptionGates\":[{\"name\":\"g\",\"position\":\"Open\","
+				     "\"state\":\"Closed\"}]");
+	assert_true(workload_cache_fixture_get(&f, "two")->flags.preemption_gated);
+	workload_cache_fixture_finish(&f);
+}
+
 static void finished_and_bad_ones(void **state)
 {
 	struct workload_cache_fixture f;
@@ -657,6 +695,7 @@ int main(void)
 		cmocka_unit_test(an_object_that_was_read_is_no_newer_than_the_watch),
 		cmocka_unit_test(an_old_answer_does_not_replace_a_waiting_object),
 		cmocka_unit_test(a_watch_that_is_behind_does_not_undo_what_was_read),
+		cmocka_unit_test(a_gate_is_opened_and_closed_in_either_field),
 		cmocka_unit_test(finished_and_bad_ones),
 		cmocka_unit_test(of_a_finished_one_nothing_is_written),
 	};

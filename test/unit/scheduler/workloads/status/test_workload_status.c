@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "api/kueue/preemption_gate.h"
 #include "base/arena.h"
+#include "base/attrs.h"
 #include "lib/admission_cycle_fixture.h"
 
 struct fixture {
@@ -197,10 +199,8 @@ static void preempted(void **state)
 	struct workload_status_check check = {
 		.name = "c", .state = QUOTA_CHECK_RETRY, .retries = 1, .has_updates = true
 	};
-	struct workload_status_gate gate = { "g", true, 7 };
-	struct condition blocked = {
-		"BlockedOnPreemptionGates", "True", "PreemptionGated", "", 5, 1
-	};
+	struct workload_status_gate gate = { .name = "g", .open = true, .at = 7 };
+	struct condition blocked = { PREEMPTION_GATE_BLOCKED, "True", "PreemptionGated", "", 5, 1 };
 	struct fixture x;
 
 	(void)state;
@@ -218,7 +218,7 @@ static void preempted(void **state)
 	assert_int_equal(workload_status_condition(&x.status, "Preempted")->generation, 0);
 	expect(&x, "Evicted", "True", "Preempted");
 	assert_int_equal(workload_status_condition(&x.status, "Evicted")->generation, 3);
-	expect(&x, "BlockedOnPreemptionGates", "False", "Preempted");
+	expect(&x, PREEMPTION_GATE_BLOCKED, "False", "Preempted");
 	assert_null(workload_status_condition(&x.status, "QuotaReserved"));
 	assert_int_equal(x.status.checks.v[0].state, QUOTA_CHECK_PENDING);
 	assert_int_equal(x.status.checks.v[0].retries, 2);
@@ -270,7 +270,7 @@ static void waiting(void **state)
 	decide(&x, "w");
 	expect(&x, "QuotaReserved", "False", "ExceedsMaxQuota");
 	expect(&x, "Admitted", "False", "NoReservation");
-	assert_null(workload_status_condition(&x.status, "BlockedOnPreemptionGates"));
+	assert_null(workload_status_condition(&x.status, PREEMPTION_GATE_BLOCKED));
 	assert_int_equal(x.status.requests.n, 1);
 	assert_int_equal(x.status.requests.v[0].v[0].amount, 10000);
 	assert_int_equal(x.events.n, 1);
@@ -291,9 +291,56 @@ static void gated(void **state)
 		 "workload p queue=q cpu=2 prio=10 preemption-gated\n");
 	decide(&x, "p");
 	expect(&x, "QuotaReserved", "False", "AdmissionGated");
-	expect(&x, "BlockedOnPreemptionGates", "True", "PreemptionGated");
+	expect(&x, PREEMPTION_GATE_BLOCKED, "True", "PreemptionGated");
 	expect_event(&x, 0, true, "AdmissionGated");
 	finish(&x, true);
+}
+
+/* Stock Kueue leaves the condition, and an orchestrator opens the gate in vain. */
+static void a_request_to_open_its_gate_is_taken_back(void **state)
+{
+	static const struct condition blocked = {
+		PREEMPTION_GATE_BLOCKED, "True", "PreemptionGated", "", 5, 1
+	};
+	struct fixture x;
+
+	(void)state;
+	init(&x, "option preemption_gates=true\nquota q f cpu nominal=4\n"
+		 "queue q within=LowerPriority\n"
+		 "workload v queue=q cpu=4 prio=20 holds=f reserved=-60s\n"
+		 "workload p queue=q cpu=2 prio=10 preemption-gated\n");
+	workload_status_set_condition(&x.status, &blocked);
+	decide(&x, "p");
+	expect(&x, "QuotaReserved", "False", "WaitingForQuota");
+	expect(&x, PREEMPTION_GATE_BLOCKED, "False", "WaitingForQuota");
+	finish(&x, true);
+}
+
+/* Fields of a gate that disagree: the one that is not as we wrote it has been changed since. */
+static void the_later_field_of_a_gate_counts(void **state)
+{
+	static const struct {
+		bool known, was_open, wants;
+	} rows[] = { { true, false, true }, { true, true, false }, { false, false, false } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct workload_status before = { 0 }, fresh = { 0 };
+
+		vec_push(&before.gates,
+			 ((struct workload_status_gate){ .name = "other", .open = true }));
+		vec_push(&before.gates,
+			 ((struct workload_status_gate){ .name = "g", .open = rows[i].was_open }));
+		vec_push(&fresh.gates,
+			 ((struct workload_status_gate){ .name = "h", .open = true }));
+		vec_push(&fresh.gates,
+			 ((struct workload_status_gate){ .name = "g", .disagrees = true }));
+		workload_status_settle_gates(&fresh, rows[i].known ? &before : NULL);
+		assert_true(fresh.gates.v[0].open);
+		assert_int_equal(fresh.gates.v[1].open, rows[i].wants);
+		workload_status_finish(&before);
+		workload_status_finish(&fresh);
+	}
 }
 
 static void evictions_are_counted_by_reason_and_cause(void **state)
@@ -367,6 +414,8 @@ int main(void)
 		cmocka_unit_test(finished_conditions_do_not_change),
 		cmocka_unit_test(waiting),
 		cmocka_unit_test(gated),
+		cmocka_unit_test(a_request_to_open_its_gate_is_taken_back),
+		cmocka_unit_test(the_later_field_of_a_gate_counts),
 		cmocka_unit_test(evictions_are_counted_by_reason_and_cause),
 		cmocka_unit_test(the_reservation_is_given_back_when_the_job_has_stopped),
 		cmocka_unit_test(released_without_a_time),

@@ -119,8 +119,12 @@ static void fill_status(struct run *r, const struct workload_life_row *row)
 	for (size_t i = 0; i < n; i++) {
 		const char *at = w[i], *name = part(r->arena, &at, ":");
 
-		vec_push(&r->status.gates,
-			 ((struct workload_status_gate){ name, str_streq(at, ":open"), NOW - S }));
+		vec_push(&r->status.gates, ((struct workload_status_gate){
+						   .name = name,
+						   .open = strstr(at, ":open") != NULL,
+						   .disagrees = strstr(at, ":disagrees") != NULL,
+						   .fields = strstr(at, ":bare") == NULL,
+						   .at = NOW - S }));
 	}
 	r->status.has_admission = workload_status_is_true(&r->status, "QuotaReserved");
 	r->s = (struct workload_reconcile_state){ .status = &r->status,
@@ -151,6 +155,7 @@ static void fill_in(struct run *r, const struct workload_life_row *row)
 		.gated_by = row->gated_by,
 		.invalid = row->invalid,
 		.gates = gates,
+		.gate_fields = !row->gates_off,
 		.local = { .name = row->queueless ? NULL : "lq",
 			   .exists = !row->local_missing && !row->queueless,
 			   .stop = row->local_stop },
@@ -214,8 +219,9 @@ static void expect_lists(const struct run *r, const struct workload_life_row *ro
 	}
 	expect_text(&b, row->checks_after);
 	for (size_t i = 0; i < r->status.gates.n; i++) {
-		strbuf_printf(&b, "%s%s:%s", i > 0 ? " " : "", r->status.gates.v[i].name,
-			      r->status.gates.v[i].open ? "open" : "closed");
+		strbuf_printf(&b, "%s%s:%s%s", i > 0 ? " " : "", r->status.gates.v[i].name,
+			      r->status.gates.v[i].open ? "open" : "closed",
+			      r->status.gates.v[i].disagrees ? ":disagrees" : "");
 	}
 	expect_text(&b, row->gate_states_after);
 	for (size_t i = 0; i < r->status.evictions.n; i++) {
@@ -255,6 +261,9 @@ static void check(const struct workload_life_row *row)
 	workload_reconcile(&r.in, &r.times, &r.s, NOW, &out);
 	expect_conditions(&r, row);
 	expect_lists(&r, row, &out);
+	if (row->gate_states != NULL) {
+		assert_int_equal(out.changed, !row->unchanged);
+	}
 	assert_int_equal(out.deactivate, row->deactivate);
 	assert_int_equal(out.remove, row->removed);
 	assert_int_equal(out.remove_owner, row->owner_removed);

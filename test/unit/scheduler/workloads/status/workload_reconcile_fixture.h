@@ -12,11 +12,14 @@ struct workload_life_row {
 	 * condition must be named; times only where they matter. */
 	const char *before, *after;
 	const char *checks, *checks_after; /* "name:State[@seconds+delay]"; after: "name:State" */
-	const char *gate_states, *gate_states_after; /* "name:open", "name:closed" */
-	const char *wants, *gates;                   /* names */
-	const char *evictions;                       /* "reason[/cause]:count" afterwards */
-	const char *events;                          /* reasons */
+	/* "name:open" or "name:closed", with ":disagrees", or ":bare" of one without fields */
+	const char *gate_states, *gate_states_after;
+	const char *wants, *gates; /* names */
+	const char *evictions;     /* "reason[/cause]:count" afterwards */
+	const char *events;        /* reasons */
 	bool explicit_status, orphan, had_owner, deleted, inactive, checks_unknown;
+	bool gates_off; /* their feature gate */
+	bool unchanged; /* with gate_states: the status is not written */
 	bool local_missing, queueless, cluster_missing, cluster_inactive, cluster_refuses;
 	enum quota_stop local_stop, cluster_stop;
 	const char *gated_by, *invalid;

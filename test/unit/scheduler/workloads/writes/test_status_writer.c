@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/kueue/preemption_gate.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
@@ -164,7 +165,7 @@ static void all_of_it(void **state)
 	struct workload_status_usage usage[2];
 	struct workload_status_podset set = { "main", 2, usage, 2 };
 	struct workload_status_check check = { "c", "x", QUOTA_CHECK_RETRY, 0, 4, 9, true, false };
-	struct workload_status_gate gate = { "g", false, 0 };
+	struct workload_status_gate gate = { .name = "g" };
 	struct workload_status_eviction eviction = { "Preempted", "", 2 };
 	const struct jdoc *a;
 
@@ -210,6 +211,60 @@ static void all_of_it(void **state)
 			 8);
 	jdoc_destroy(d);
 	end(&f);
+}
+
+/* Names by dialect, and every field that the API server serves or the entry has. */
+static void gates_in_each_dialect(void **state)
+{
+	static const struct {
+		enum preemption_gate_dialect dialect;
+		unsigned served, has;
+		bool off;
+		const char *signal, *position, *state;
+	} rows[] = {
+		{ PREEMPTION_GATE_AUTO, 0, 0, false, "BlockedOnPreemptionGates", "Open", NULL },
+		{ PREEMPTION_GATE_AUTO, PREEMPTION_GATE_POSITION | PREEMPTION_GATE_STATE, 0, false,
+		  "BlockedOnPreemptionGates", "Open", "Open" },
+		{ PREEMPTION_GATE_AUTO, PREEMPTION_GATE_STATE, 0, false, "PreemptionBlocked", NULL,
+		  "Open" },
+		{ PREEMPTION_GATE_KUEUE, 0, PREEMPTION_GATE_STATE, false,
+		  "BlockedOnPreemptionGates", "Open", "Open" },
+		{ PREEMPTION_GATE_KEP_8303, 0, 0, false, "PreemptionBlocked", NULL, "Open" },
+		{ PREEMPTION_GATE_KEP_8303_DRAFT, PREEMPTION_GATE_POSITION, 0, false,
+		  "QuotaReservationBlocked", "Open", NULL },
+		{ PREEMPTION_GATE_KUEUE, 0, 0, true, "BlockedOnPreemptionGates", NULL, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct condition blocked = {
+			PREEMPTION_GATE_BLOCKED, "True", "PreemptionGated", "m", 0, 0
+		};
+		struct workload_status_gate gate = { .name = "g",
+						     .open = true,
+						     .fields = rows[i].has };
+		const struct jdoc *entry;
+		struct fixture f;
+		struct jdoc *d;
+
+		begin(&f);
+		f.q->options.preemption_gates = !rows[i].off;
+		f.q->options.gate_fields = preemption_gate_fields(rows[i].dialect, rows[i].served);
+		f.q->options.gate_signal = preemption_gate_signal(rows[i].dialect, rows[i].served);
+		vec_push(&f.status.conditions, blocked);
+		vec_push(&f.status.gates, gate);
+		d = format(&f);
+		assert_string_equal(
+			jdoc_path_str(jdoc_at(jdoc_path(d, "status.conditions"), 0), "type"),
+			rows[i].signal);
+		entry = jdoc_at(jdoc_path(d, "status.preemptionGates"), 0);
+		if (!str_streq(jdoc_path_str(entry, "position"), rows[i].position) ||
+		    !str_streq(jdoc_path_str(entry, "state"), rows[i].state)) {
+			fail_msg("row %zu", i);
+		}
+		jdoc_destroy(d);
+		end(&f);
+	}
 }
 
 static void the_answer_contains_the_version(void **state)
@@ -391,6 +446,7 @@ int main(void)
 		cmocka_unit_test(updates_of_a_check_that_starts_anew_are_taken_off_once),
 		cmocka_unit_test(a_workload_without_owner_is_finished_by_us),
 		cmocka_unit_test(all_of_it),
+		cmocka_unit_test(gates_in_each_dialect),
 		cmocka_unit_test(the_answer_contains_the_version),
 		cmocka_unit_test(writes_that_wait_are_coalesced),
 		cmocka_unit_test(answers),

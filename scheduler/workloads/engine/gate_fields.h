@@ -1,0 +1,22 @@
+/* scheduler/workloads/engine/gate_fields.h: asks the API server once which fields of preemption
+ * gates it serves: reads the CustomResourceDefinition of Workloads (KEP-8303 and Kueue spell them
+ * differently; a server-side apply with a field that is not served is refused). Owner: the sched
+ * thread calls; the pool works on a thread of its own (or is stepped). */
+#ifndef SCHEDULER_WORKLOADS_ENGINE_GATE_FIELDS_H
+#define SCHEDULER_WORKLOADS_ENGINE_GATE_FIELDS_H
+
+struct gate_fields;
+struct pool;
+struct pool_options;
+struct sched_msg;
+
+/* base: transport, clock, limiter, workers (0: manual) and the ctx of post, which receives
+ * SCHED_MSG_GATE_FIELDS: with no field when the definition cannot be read. */
+struct gate_fields *gate_fields_create(const struct pool_options *base,
+				       void (*post)(void *ctx, struct sched_msg *msg));
+void gate_fields_destroy(struct gate_fields *g); /* NULL is fine */
+struct pool *gate_fields_pool(struct gate_fields *g);
+/* The first call asks, later ones have no effect. */
+void gate_fields_ask(struct gate_fields *g);
+
+#endif

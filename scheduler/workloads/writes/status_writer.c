@@ -62,7 +62,8 @@ static bool is_ours(const struct condition *c)
 			return true;
 		}
 	}
-	return str_streq(c->type, KUEUE_FINISHED) && str_streq(c->reason, "OwnerNotFound");
+	return str_streq(c->type, KUEUE_FINISHED) &&
+	       str_streq(c->reason, KUEUE_REASON_OWNER_NOT_FOUND);
 }
 
 static void add_conditions(const struct workload_status *status, bool all, struct arena *arena,

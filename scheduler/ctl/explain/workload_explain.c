@@ -86,7 +86,7 @@ static void find_gates(struct workload_explanation *x, const struct jdoc *object
 {
 	const char *by = jdoc_str(
 		jdoc_get(jdoc_path(object, "metadata.annotations"), KUEUE_ADMISSION_GATED_BY));
-	struct quota_obstacle o = { .kind = "AdmissionGate", .state = "Closed" };
+	struct quota_obstacle o = { .kind = "AdmissionGate", .state = KUEUE_GATE_CLOSED };
 
 	if (by != NULL && by[0] != '\0') {
 		o.name = arena_dup(x->arena, by);
@@ -105,7 +105,7 @@ static void find_gates(struct workload_explanation *x, const struct jdoc *object
 			open |= x->status->gates.v[i].open &&
 				str_streq(x->status->gates.v[i].name, o.name);
 		}
-		o.state = open ? "Open" : "Closed";
+		o.state = open ? KUEUE_GATE_OPEN : KUEUE_GATE_CLOSED;
 		o.message = !model_of(x)->options.preemption_gates
 				    ? "no effect: its feature gate is off"
 			    : open ? ""
@@ -251,7 +251,7 @@ static void decide_holder(struct workload_explanation *x)
 	const char *checks = checks_not_ready(x);
 
 	if (x->w->flags.evicted && c != NULL) {
-		set_verdict(x, "Evicted",
+		set_verdict(x, KUEUE_EVICTED,
 			    arena_printf(x->arena,
 					 "was evicted at %s (%s) and keeps its quota until its "
 					 "pods are gone",
@@ -261,10 +261,10 @@ static void decide_holder(struct workload_explanation *x)
 	c = workload_status_condition(x->status, KUEUE_ADMITTED);
 	if (x->w->flags.admitted && c != NULL) {
 		set_verdict(
-			x, "Admitted",
+			x, KUEUE_ADMITTED,
 			arena_printf(x->arena, "has been admitted since %s", time_text(x, c->at)));
 	} else {
-		set_verdict(x, "QuotaReserved",
+		set_verdict(x, KUEUE_QUOTA_RESERVED,
 			    arena_printf(x->arena, "has had its quota since %s and waits for %s",
 					 time_text(x, x->w->flags.reserved_at == MODEL_TIME_NONE
 							      ? 0
@@ -354,7 +354,7 @@ static void decide_waiting(struct workload_explanation *x, int64_t now)
 		x->has_turn = false;
 		set_reason(x, reason, &why);
 	} else if (!pending_backoff_is_over(x->w, now)) {
-		set_verdict(x, "Requeued",
+		set_verdict(x, KUEUE_REQUEUED,
 			    arena_printf(x->arena, "waits for its back-off until %s",
 					 time_text(x, x->w->flags.requeue_at)));
 	} else {
@@ -373,13 +373,13 @@ static void decide(struct workload_explanation *x, int64_t now)
 	const struct condition *c = workload_status_condition(x->status, KUEUE_FINISHED);
 
 	if (x->w->flags.finished && c != NULL) {
-		set_verdict(x, "Finished",
+		set_verdict(x, KUEUE_FINISHED,
 			    arena_printf(x->arena, "finished at %s: %s", time_text(x, c->at),
 					 c->message));
 	} else if (x->holds) {
 		decide_holder(x);
 	} else if (is_lost(x)) {
-		set_verdict(x, "Misconfigured",
+		set_verdict(x, nofit_reason_name(QUOTA_MISCONFIGURED),
 			    arena_printf(x->arena,
 					 "was admitted by ClusterQueue %s, which does not exist",
 					 x->status->queue));

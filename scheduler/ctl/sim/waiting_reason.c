@@ -2,13 +2,14 @@
 
 #include "base/attrs.h"
 #include "base/xmalloc.h"
+#include "scheduler/workloads/cycle/nofit_reason.h"
 #include "scheduler/workloads/model/quota_store.h"
 #include "scheduler/workloads/pending/pending.h"
 
-static const char *say(struct strbuf *message, const char *reason, const char *text)
+static const char *say(struct strbuf *message, enum nofit_reason reason, const char *text)
 {
 	strbuf_add_c(message, text);
-	return reason;
+	return nofit_reason_name(reason);
 }
 
 static const char *about_queue(const struct quota_model *q, const struct workload *w,
@@ -19,23 +20,23 @@ static const char *about_queue(const struct quota_model *q, const struct workloa
 	const struct local_queue *local = quota_local_find(q, str_of(key));
 
 	if (name[0] == '\0') {
-		return say(message, "Misconfigured", "spec.queueName: no LocalQueue is named");
+		return say(message, QUOTA_MISCONFIGURED, "spec.queueName: no LocalQueue is named");
 	}
 	if (local == NULL) {
 		strbuf_printf(message, "spec.queueName: LocalQueue %s does not exist", key);
-		return "Misconfigured";
+		return nofit_reason_name(QUOTA_MISCONFIGURED);
 	}
 	if (quota_local_queue(q, local) == NULL) {
 		strbuf_printf(message,
 			      "LocalQueue %s: spec.clusterQueue: ClusterQueue %s does not exist",
 			      key, local->queue);
-		return "Misconfigured";
+		return nofit_reason_name(QUOTA_MISCONFIGURED);
 	}
 	if (local->stop != QUOTA_RUN) {
 		strbuf_printf(message, "LocalQueue %s is stopped", key);
-		return "Suspended";
+		return nofit_reason_name(QUOTA_SUSPENDED);
 	}
-	return say(message, "Suspended", "it may not be queued");
+	return say(message, QUOTA_SUSPENDED, "it may not be queued");
 }
 
 const char *waiting_reason_outside(const struct quota_model *q, const struct workload *w,
@@ -46,20 +47,21 @@ const char *waiting_reason_outside(const struct quota_model *q, const struct wor
 		return NULL;
 	}
 	if (!w->object.active) {
-		return say(message, "Deactivated", "spec.active is false");
+		return say(message, QUOTA_DEACTIVATED, "spec.active is false");
 	}
 	if (w->object.deleting) {
-		return say(message, "Deleting", "it is being deleted");
+		strbuf_add_c(message, "it is being deleted");
+		return "Deleting"; /* no reason of the API says it */
 	}
 	if (w->object.admission_gated) {
-		return say(message, "AdmissionGated",
+		return say(message, QUOTA_ADMISSION_GATED,
 			   "an admission gate keeps it out of the queue");
 	}
 	if (w->flags.on_hold) {
-		return say(message, "OnHold", "its condition QuotaReserved has reason OnHold");
+		return say(message, QUOTA_ON_HOLD, "its condition QuotaReserved has reason OnHold");
 	}
 	if (w->flags.requeued_false) {
-		return say(message, "Suspended", "its condition Requeued is False");
+		return say(message, QUOTA_SUSPENDED, "its condition Requeued is False");
 	}
 	return about_queue(q, w, message);
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "api/kueue/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "scheduler/ctl/cli/columns.h"
@@ -72,7 +73,7 @@ static void describe_assignment(const struct workload_simulation *s,
 		strbuf_add_c(out, " (borrows)");
 	}
 	if (w != NULL && w->holding.node != MODEL_NONE &&
-	    !workload_status_is_true(workload_simulation_status(s, w), "Admitted")) {
+	    !workload_status_is_true(workload_simulation_status(s, w), KUEUE_ADMITTED)) {
 		strbuf_add_c(out, "; starts after its admission checks");
 	}
 }

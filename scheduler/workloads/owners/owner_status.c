@@ -8,8 +8,6 @@
 #include "enc/decode.h"
 #include "enc/encode.h"
 
-#define WAIT_FOR_START "WaitForStart"
-#define WAIT_FOR_RECOVERY "WaitForRecovery"
 #define STARTED "Started"
 #define RECOVERED "Recovered"
 #define CONDITIONS_MAX 3
@@ -17,12 +15,12 @@
 static struct api_condition pods_ready(const struct owner_status *s, const struct api_workload *w)
 {
 	const struct api_condition *old = meta_condition(&w->status.conditions, KUEUE_PODS_READY);
-	bool recovers = old != NULL && (str_streq(old->reason, WAIT_FOR_RECOVERY) ||
+	bool recovers = old != NULL && (str_streq(old->reason, KUEUE_REASON_WAIT_FOR_RECOVERY) ||
 					str_streq(old->reason, RECOVERED));
 	bool was_ready = old != NULL && str_streq(old->status, "True");
 	struct api_condition c = { .type = KUEUE_PODS_READY,
 				   .status = "False",
-				   .reason = WAIT_FOR_START,
+				   .reason = KUEUE_REASON_WAIT_FOR_START,
 				   .message = "Not all pods are ready or succeeded" };
 
 	if (!kueue_condition_is_true(&w->status.conditions, KUEUE_ADMITTED)) {
@@ -33,7 +31,7 @@ static struct api_condition pods_ready(const struct owner_status *s, const struc
 		c.reason = recovers ? RECOVERED : STARTED;
 		c.message = "All pods reached readiness and the workload is running";
 	} else if (was_ready || recovers) {
-		c.reason = WAIT_FOR_RECOVERY;
+		c.reason = KUEUE_REASON_WAIT_FOR_RECOVERY;
 		c.message = "At least one pod has failed, waiting for recovery";
 	}
 	return c;

@@ -63,7 +63,8 @@ static bool is_ours(const struct condition *c)
 			return true;
 		}
 	}
-	return str_streq(c->type, KUEUE_FINISHED) && str_streq(c->reason, "OwnerNotFound");
+	return str_streq(c->type, KUEUE_FINISHED) &&
+	       str_streq(c->reason, KUEUE_REASON_OWNER_NOT_FOUND);
 }
 
 static void add_conditions(const struct quota_model *q, const struct workload_status *status,

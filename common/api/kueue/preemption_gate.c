@@ -5,9 +5,6 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 
-#define OPEN "Open"
-#define CLOSED "Closed"
-
 static const struct {
 	const char *signal;
 	unsigned field;
@@ -48,7 +45,8 @@ const char *preemption_gate_signal(enum preemption_gate_dialect d, unsigned serv
 
 struct preemption_gate_reading preemption_gate_read(const struct api_preemption_gate_state *gate)
 {
-	bool position = str_streq(gate->position, OPEN), state = str_streq(gate->state, OPEN);
+	bool position = str_streq(gate->position, PREEMPTION_GATE_OPEN),
+	     state = str_streq(gate->state, PREEMPTION_GATE_OPEN);
 	struct preemption_gate_reading r = { 0 };
 
 	r.fields = (gate->position != NULL ? PREEMPTION_GATE_POSITION : 0u) |
@@ -60,7 +58,7 @@ struct preemption_gate_reading preemption_gate_read(const struct api_preemption_
 
 void preemption_gate_write(struct api_preemption_gate_state *gate, bool open, unsigned fields)
 {
-	const char *value = open ? OPEN : CLOSED;
+	const char *value = open ? PREEMPTION_GATE_OPEN : PREEMPTION_GATE_CLOSED;
 
 	gate->position = (fields & PREEMPTION_GATE_POSITION) != 0 ? value : NULL;
 	gate->state = (fields & PREEMPTION_GATE_STATE) != 0 ? value : NULL;

@@ -13,6 +13,10 @@ struct jdoc;
 /* The condition within this program, whatever its type is at the API server. */
 #define PREEMPTION_GATE_BLOCKED "BlockedOnPreemptionGates"
 
+/* The values of both fields. */
+#define PREEMPTION_GATE_OPEN "Open"
+#define PREEMPTION_GATE_CLOSED "Closed"
+
 enum preemption_gate_dialect {
 	PREEMPTION_GATE_AUTO, /* by the CustomResourceDefinition of Workloads */
 	PREEMPTION_GATE_KUEUE,

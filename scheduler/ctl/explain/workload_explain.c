@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/kueue/kueue_keys.h"
+#include "api/kueue/preemption_gate.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -86,7 +87,7 @@ static void find_gates(struct workload_explanation *x, const struct jdoc *object
 {
 	const char *by = jdoc_str(
 		jdoc_get(jdoc_path(object, "metadata.annotations"), KUEUE_ADMISSION_GATED_BY));
-	struct quota_obstacle o = { .kind = "AdmissionGate", .state = KUEUE_GATE_CLOSED };
+	struct quota_obstacle o = { .kind = "AdmissionGate", .state = PREEMPTION_GATE_CLOSED };
 
 	if (by != NULL && by[0] != '\0') {
 		o.name = arena_dup(x->arena, by);
@@ -105,7 +106,7 @@ static void find_gates(struct workload_explanation *x, const struct jdoc *object
 			open |= x->status->gates.v[i].open &&
 				str_streq(x->status->gates.v[i].name, o.name);
 		}
-		o.state = open ? KUEUE_GATE_OPEN : KUEUE_GATE_CLOSED;
+		o.state = open ? PREEMPTION_GATE_OPEN : PREEMPTION_GATE_CLOSED;
 		o.message = !model_of(x)->options.preemption_gates
 				    ? "no effect: its feature gate is off"
 			    : open ? ""

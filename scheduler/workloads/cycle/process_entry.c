@@ -264,13 +264,19 @@ static bool ends_without_decision(struct process *p, struct entry *e)
 
 static void preempt(struct process *p, struct entry *e)
 {
+	/* With the feature on, a gated entry has ended before. */
+	const char *gates = e->w->flags.preemption_gated
+				    ? "; its preemption gates have no effect, because the feature "
+				      "gate MultiKueueOrchestratedPreemption is off"
+				    : "";
+
 	issue(p, e);
 	e->status = ENTRY_EVICTED;
 	e->keep_tried = false;
 	set(e, QUOTA_REQUEUE_PENDING_PREEMPTION, QUOTA_WAITING_FOR_PREEMPTED,
 	    describe(p, e,
-		     arena_printf(p->arena, "waits for %zu workload%s to stop", e->victims.n,
-				  e->victims.n == 1 ? "" : "s")));
+		     arena_printf(p->arena, "waits for %zu workload%s to stop%s", e->victims.n,
+				  e->victims.n == 1 ? "" : "s", gates)));
 }
 
 static void admit(struct process *p, struct entry *e)

@@ -28,8 +28,7 @@ struct workload_state {
 	bool outdated;        /* the API has a status that has not been read yet */
 	bool requeued;        /* Requeued=True since it was read: worth a new try when it is read */
 	uint64_t sent;        /* number of the latest write */
-	int64_t version;      /* resourceVersion of the last write or GET: older updates are dropped
-			       */
+	int64_t version;      /* resourceVersion of the last write */
 	int64_t stale_up_to;  /* of an outdated one: updates up to this resourceVersion are old */
 	int64_t read;         /* resourceVersion of what was read last */
 	int64_t retry_at;     /* wall ns: no write before; MODEL_TIME_NONE */

@@ -327,20 +327,14 @@ void workload_cache_workload_keep(struct workload_cache *c, struct sched_msg *m,
 	keep_new(c, m, now);
 }
 
+/* The watch and the answers of GETs overtake each other: what is older than our last write, than
+ * what was read or than what waits to be read is of no use. */
 static bool is_old(const struct workload_state *s, const struct sched_msg *m)
 {
-	return m->resource_version != 0 && m->resource_version < s->version;
-}
+	int64_t version = m->resource_version;
 
-/* The answer of a GET is not in the order of the watch, which may have delivered a change, the
- * deletion or another Workload of this name since. */
-static bool is_overtaken(const struct workload *w, const struct workload_state *s,
-			 const struct sched_msg *m)
-{
-	const struct api_workload *aw = m->object;
-
-	return s == NULL || !is_same(w, aw->meta.uid) || m->resource_version < s->read ||
-	       (s->deferred != NULL && m->resource_version < s->deferred->resource_version);
+	return version != 0 && (version < s->version || version < s->read ||
+				(s->deferred != NULL && version < s->deferred->resource_version));
 }
 
 void workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *m, int64_t now)
@@ -349,11 +343,8 @@ void workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *
 	struct workload *w = quota_workload_find(c->q, m->key);
 	struct workload_state *s = w == NULL ? NULL : w->state;
 
-	if (m->flag && is_overtaken(w, s, m)) {
-		return;
-	}
-	if (m->flag && m->resource_version > s->version) {
-		s->version = m->resource_version; /* the watch may be behind it */
+	if (m->flag && (s == NULL || !is_same(w, aw->meta.uid))) {
+		return; /* the watch has delivered the deletion since, or another Workload */
 	}
 	if (s != NULL && is_same(w, aw->meta.uid)) {
 		if (is_old(s, m)) {

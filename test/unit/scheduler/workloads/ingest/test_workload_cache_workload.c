@@ -3,8 +3,10 @@
 #include "base/attrs.h"
 #include "base/xmalloc.h"
 #include "lib/unit.h"
+
 #include "lib/workload_cache_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
+#include <stdio.h>
 
 static uint32_t team(const struct workload_cache_fixture *f)
 {
@@ -585,6 +587,22 @@ static void a_watch_that_is_behind_does_not_undo_what_was_read(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
+/* A write replaces what was read, not what has not been looked at. */
+static void a_write_names_the_version_that_was_read(void **state)
+{
+	struct workload_cache_fixture f;
+	struct workload_cache_write w;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload_at(&f, "one", "u-one", "2", "", 100);
+	workload_cache_fixture_cycle(&f);
+	workload_cache_fixture_read_again(&f, "one", "u-one", "1", "", 120);
+	assert_true(workload_cache_next_write(f.cache, &w));
+	assert_int_equal(w.resource_version, 100);
+	workload_cache_fixture_finish(&f);
+}
+
 /* A gate that we wrote as closed in one field is opened by another client in the other, or in the
  * same one; a client that finds it open closes it. */
 static void a_gate_is_opened_and_closed_in_either_field(void **state)
@@ -695,6 +713,7 @@ int main(void)
 		cmocka_unit_test(an_object_that_was_read_is_no_newer_than_the_watch),
 		cmocka_unit_test(an_old_answer_does_not_replace_a_waiting_object),
 		cmocka_unit_test(a_watch_that_is_behind_does_not_undo_what_was_read),
+		cmocka_unit_test(a_write_names_the_version_that_was_read),
 		cmocka_unit_test(a_gate_is_opened_and_closed_in_either_field),
 		cmocka_unit_test(finished_and_bad_ones),
 		cmocka_unit_test(of_a_finished_one_nothing_is_written),

@@ -360,6 +360,7 @@ static void reconcile_status(struct reconciler *r, const struct workload *w, int
 		.gate_fields = q->options.preemption_gates ? q->options.gate_fields : 0,
 		.local = local_of(q, w, &local),
 		.checks = checks,
+		.written = workload_cache_written(r->opt.cache, w),
 		.job = job_state(r, w),
 	};
 

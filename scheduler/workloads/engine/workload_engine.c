@@ -293,7 +293,7 @@ static void handle_lease(struct workload_engine *e, bool leads)
 	queue_refresh_changed(e->refresh);
 }
 
-/* What was read before is written again with the fields that the API server has. */
+/* Gates that were read before are written again, with the fields that the API server has. */
 static void handle_gate_fields(struct workload_engine *e, unsigned served)
 {
 	const struct quota_model *q = workload_cache_model(e->cache);

@@ -446,6 +446,15 @@ const char *workload_cache_queue(const struct workload *w)
 	return w->state->queue;
 }
 
+const struct workload_status *workload_cache_written(const struct workload_cache *c,
+						     const struct workload *w)
+{
+	const struct workload_state *s = w->state;
+	const struct workload_status_pack *written = s->in_flight ? s->sent_status : s->before;
+
+	return workload_cache_unpack(c, written == NULL ? s->status : written, QUOTA_CACHE_BEFORE);
+}
+
 struct workload_status *workload_cache_edit(struct workload_cache *c, const struct workload *w)
 {
 	struct workload_status *draft = &c->statuses->of[QUOTA_CACHE_DRAFT];

@@ -114,6 +114,10 @@ int64_t workload_cache_retry_at(const struct workload *w);
 const char *workload_cache_queue(const struct workload *w);
 /* resourceVersion of the object as it was read. */
 int64_t workload_cache_version(const struct workload *w);
+/* The status that the API has or is about to get by the write that is in flight, without what was
+ * decided since; valid until the next commit. */
+const struct workload_status *workload_cache_written(const struct workload_cache *c,
+						     const struct workload *w);
 /* A copy of the status to be changed; one at a time, and no message before
  * workload_cache_commit. */
 struct workload_status *workload_cache_edit(struct workload_cache *c, const struct workload *w);

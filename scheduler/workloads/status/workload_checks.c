@@ -56,6 +56,47 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+static const struct workload_status_check *find_written(const struct workload_reconcile *l,
+							const char *name)
+{
+	const struct workload_status *written = l->in->written;
+
+	for (size_t i = 0; written != NULL && i < written->checks.n; i++) {
+		if (str_streq(written->checks.v[i].name, name)) {
+			return &written->checks.v[i];
+		}
+	}
+	return NULL;
+}
+
+/* A check that its ClusterQueue asks for is pending at first. One that was taken off and asked for
+ * again before that was written is as the API has it; an eviction resets it. */
+static struct workload_status_check make_check(const struct workload_reconcile *l, const char *name)
+{
+	const struct workload_status_check *old = find_written(l, name);
+	struct workload_status_check new = { .name = arena_dup(l->status->arena, name),
+					     .message = "",
+					     .state = QUOTA_CHECK_PENDING,
+					     .at = l->now };
+
+	if (old == NULL) {
+		return new;
+	}
+	if (workload_status_is_true(l->status, KUEUE_EVICTED)) {
+		new.retries = old->retries;
+		new.drops_updates = old->has_updates;
+		return new;
+	}
+	new.state = old->state;
+	new.at = old->at;
+	new.message = arena_dup(l->status->arena, old->message);
+	new.retries = old->retries;
+	new.requeue_after = old->requeue_after;
+	new.has_updates = old->has_updates;
+	new.drops_updates = old->drops_updates;
+	return new;
+}
+
 void workload_checks_sync(struct workload_reconcile *l)
 {
 	struct workload_status *status = l->status;
@@ -71,14 +112,8 @@ void workload_checks_sync(struct workload_reconcile *l)
 	}
 	status->checks.n = kept;
 	for (size_t i = 0; i < l->in->nchecks; i++) {
-		struct workload_status_check new = { .name = arena_dup(status->arena,
-								       l->in->checks[i]),
-						     .message = "",
-						     .state = QUOTA_CHECK_PENDING,
-						     .at = l->now };
-
-		if (!is_listed(status, new.name)) {
-			vec_push(&status->checks, new);
+		if (!is_listed(status, l->in->checks[i])) {
+			vec_push(&status->checks, make_check(l, l->in->checks[i]));
 		}
 	}
 	if (kept != had || status->checks.n != kept) {

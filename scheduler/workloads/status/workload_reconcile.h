@@ -44,6 +44,9 @@ struct workload_reconcile_in {
 	 * (workload_reconcile_checks), any order. */
 	const char *const *checks;
 	size_t nchecks;
+	/* The status in the API, which does not have the changes that wait to be written; NULL:
+	 * there are none. */
+	const struct workload_status *written;
 	bool checks_known; /* false: flavors are not chosen yet, and the checks depend on them */
 	enum workload_reconcile_job job;
 };

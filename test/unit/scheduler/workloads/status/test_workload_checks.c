@@ -6,6 +6,21 @@
 #include "unit/scheduler/workloads/status/workload_reconcile_fixture.h"
 
 static const struct workload_life_row table[] = {
+	{ .name = "a check that was taken off and is back before that was written",
+	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted",
+	  .checks = "b:Ready",
+	  .checks_written = "a:Ready b:Pending",
+	  .wants = "a b",
+	  .after = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted",
+	  .checks_after = "a:Ready b:Ready" },
+	{ .name = "the same after an eviction: it starts anew",
+	  .before = "QuotaReserved=False/NoMatchingFlavor Admitted=False/NoReservation "
+		    "Evicted=True/Preempted",
+	  .checks_written = "a:Ready",
+	  .wants = "a",
+	  .after = "QuotaReserved=False/NoMatchingFlavor Admitted=False/NoReservation "
+		   "Evicted=True/Preempted",
+	  .checks_after = "a:Pending" },
 	{ .name = "checks are listed by name, those not asked for go",
 	  .before = "QuotaReserved=True/QuotaReserved",
 	  .wants = "b a",

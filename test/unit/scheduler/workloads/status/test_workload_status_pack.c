@@ -20,7 +20,9 @@ static struct workload_status make(struct arena *arena)
 	struct workload_status_check check = { "c",       "x", QUOTA_CHECK_RETRY,
 					       INT64_MAX, 3,   INT32_MIN,
 					       true,      true };
-	struct workload_status_gate gate = { "g", true, 1 };
+	struct workload_status_gate gate = {
+		.name = "g", .open = true, .disagrees = true, .fields = 3, .at = 1
+	};
 	struct workload_status_eviction eviction = { "Preempted", "", 4 };
 	struct workload_status_podset p = { "main", 2, usage, 2 }, none = { "none", 1, NULL, 0 };
 
@@ -53,6 +55,8 @@ static void expect_all(const struct workload_status *status)
 	assert_int_equal(check->requeue_after, INT32_MIN);
 	assert_true(check->has_updates && check->drops_updates);
 	assert_int_equal(status->gates.v[0].at, 1);
+	assert_int_equal(status->gates.v[0].fields, 3);
+	assert_true(status->gates.v[0].open && status->gates.v[0].disagrees);
 	assert_int_equal(status->generation, 7);
 	assert_int_equal(status->podsets.v[0].v[1].resource, 2);
 	assert_string_equal(status->podsets.v[0].v[0].flavor, "f");

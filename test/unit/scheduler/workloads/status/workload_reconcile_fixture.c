@@ -15,7 +15,7 @@
 
 struct run {
 	struct arena *arena;
-	struct workload_status status;
+	struct workload_status status, written;
 	struct workload_reconcile_state s;
 	struct workload_reconcile_in in;
 	struct quota_times times;
@@ -115,6 +115,10 @@ static void fill_status(struct run *r, const struct workload_life_row *row)
 	for (size_t i = 0; i < n; i++) {
 		vec_push(&r->status.checks, parse_check(r->arena, w[i]));
 	}
+	n = words(r->arena, row->checks_written, w);
+	for (size_t i = 0; i < n; i++) {
+		vec_push(&r->written.checks, parse_check(r->arena, w[i]));
+	}
 	n = words(r->arena, row->gate_states, w);
 	for (size_t i = 0; i < n; i++) {
 		const char *at = w[i], *name = part(r->arena, &at, ":");
@@ -154,6 +158,7 @@ static void fill_in(struct run *r, const struct workload_life_row *row)
 		.max_execution = row->max_execution,
 		.gated_by = row->gated_by,
 		.invalid = row->invalid,
+		.written = row->checks_written == NULL ? NULL : &r->written,
 		.gates = gates,
 		.gate_fields = !row->gates_off,
 		.local = { .name = row->queueless ? NULL : "lq",
@@ -281,6 +286,7 @@ static void check(const struct workload_life_row *row)
 	assert_int_equal(out.events.n, 0);
 	workload_reconcile_finish(&out);
 	workload_status_finish(&r.status);
+	workload_status_finish(&r.written);
 	arena_destroy(r.arena);
 }
 

@@ -12,6 +12,7 @@ struct workload_life_row {
 	 * condition must be named; times only where they matter. */
 	const char *before, *after;
 	const char *checks, *checks_after; /* "name:State[@seconds+delay]"; after: "name:State" */
+	const char *checks_written;        /* in the API; NULL: as before */
 	/* "name:open" or "name:closed", with ":disagrees", or ":bare" of one without fields */
 	const char *gate_states, *gate_states_after;
 	const char *wants, *gates; /* names */

@@ -38,6 +38,11 @@ done
 known frameworks >"$work/chart"
 sed -n 's/^\t{ "\([a-z0-9./-]*\)",\( { ".*\)*$/\1/p' scheduler/workloads/conf/kueue_conf_owners.c >"$work/source"
 same 'frameworks in known-names.yaml'
+sed -n '/^gateNeeds:/,/^#/s/^  \([A-Za-z]*\): \[\(.*\)\]$/\1 \2/p' $chart/files/known-names.yaml | tr -d ',' |
+	awk '{ for (i = 2; i <= NF; i++) print $1, $i }' >"$work/chart"
+sed -n '/needs\[\]/,/^}/s/^\t{ "\([A-Za-z]*\)", "\([A-Za-z]*\)" },/\1 \2/p' scheduler/workloads/conf/kueue_gates.c \
+	>"$work/source"
+same 'gates that need others in known-names.yaml'
 sed -n '/^configuration:/,$s/^  *\([a-zA-Z]*\):.*/\1/p' $chart/files/known-names.yaml >"$work/chart"
 # Those of objects in lists are not checked by the chart.
 cat scheduler/workloads/conf/kueue_conf*.c |

@@ -172,7 +172,14 @@ static int start(struct demo *d, struct err *err)
 					 .provision_ns = 400 * CLOCK_NS_PER_MS,
 					 .on_scale_up = on_scale_up,
 					 .ctx = d };
-	int r = stack_start(&so, &d->stack, err);
+	int r;
+
+	printf("A cluster on this machine: an API server, Headgate's webhook and scheduler, and\n"
+	       "simulated kubelets, Job controller and autoscaler. It begins with one node of\n"
+	       "2 CPU. Each line has the time, what happens, and the quota of the queue in "
+	       "use.\n\n");
+	fflush(stdout);
+	r = stack_start(&so, &d->stack, err);
 
 	if (r == 0) {
 		r = stack_transport(d->stack, &d->transport, err);
@@ -300,8 +307,8 @@ static int serve(struct demo *d, sigset_t *signals, struct err *err)
 		stop(d, true);
 		return 1;
 	}
-	printf("\nEverything is up: queues, Jobs with quota, one node of 2 CPU, an autoscaler.\n"
-	       "In another terminal:\n\n    export KUBECONFIG=%s\n    kubectl get nodes\n\n"
+	printf("\nEverything is up. In another terminal:\n\n    export KUBECONFIG=%s\n    kubectl "
+	       "get nodes\n\n"
 	       "A pod runs until you delete it, or for the time in its annotation\n"
 	       "demo.headgate.io/runs-for, as \"5s\". Ctrl-C ends it.\n",
 	       stack_kubeconfig(d->stack));

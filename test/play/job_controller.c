@@ -81,16 +81,24 @@ static bool count_pod(void *ctx, struct str key UNUSED, const struct jdoc *pod)
 	return true;
 }
 
-static bool delete_pod(void *ctx, struct str key UNUSED, const struct jdoc *pod)
+static void delete_object(const struct job *j, const char *group, const char *version,
+			  const char *plural, const struct jdoc *object)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+
+	rest_path(&path, group, version, j->namespace_, plural,
+		  jdoc_path_str(object, "metadata.name"), NULL);
+	send(j->c, HTTP_DELETE, path.p, NULL, NULL);
+}
+
+/* Of a suspended Job. */
+static bool stop_pod(void *ctx, struct str key UNUSED, const struct jdoc *pod)
 {
 	const struct job *j = ctx;
-	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 
 	if (owns(j, pod) && !is_finished(pod) &&
 	    jdoc_path(pod, "metadata.deletionTimestamp") == NULL) {
-		rest_path(&path, "", "v1", j->namespace_, "pods",
-			  jdoc_path_str(pod, "metadata.name"), NULL);
-		send(j->c, HTTP_DELETE, path.p, NULL, NULL);
+		delete_object(j, "", "v1", "pods", pod);
 	}
 	return true;
 }
@@ -98,26 +106,16 @@ static bool delete_pod(void *ctx, struct str key UNUSED, const struct jdoc *pod)
 /* Objects that a deleted Job owns go with it, as by the garbage collector of Kubernetes. */
 static bool collect_pod(void *ctx, struct str key UNUSED, const struct jdoc *pod)
 {
-	const struct job *j = ctx;
-	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
-
-	if (owns(j, pod)) {
-		rest_path(&path, "", "v1", j->namespace_, "pods",
-			  jdoc_path_str(pod, "metadata.name"), NULL);
-		send(j->c, HTTP_DELETE, path.p, NULL, NULL);
+	if (owns(ctx, pod)) {
+		delete_object(ctx, "", "v1", "pods", pod);
 	}
 	return true;
 }
 
 static bool collect_workload(void *ctx, struct str key UNUSED, const struct jdoc *workload)
 {
-	const struct job *j = ctx;
-	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
-
-	if (owns(j, workload)) {
-		rest_path(&path, "kueue.x-k8s.io", "v1beta2", j->namespace_, "workloads",
-			  jdoc_path_str(workload, "metadata.name"), NULL);
-		send(j->c, HTTP_DELETE, path.p, NULL, NULL);
+	if (owns(ctx, workload)) {
+		delete_object(ctx, "kueue.x-k8s.io", "v1beta2", "workloads", workload);
 	}
 	return true;
 }
@@ -247,7 +245,7 @@ static bool sync_job(void *ctx, struct str key UNUSED, const struct jdoc *doc)
 	mirror_each(j.c->mirror, MIRROR_PODS, count_pod, &j);
 	complete = j.succeeded >= (unsigned)jdoc_int(jdoc_path(doc, "spec.completions"), 1);
 	if (suspended) {
-		mirror_each(j.c->mirror, MIRROR_PODS, delete_pod, &j);
+		mirror_each(j.c->mirror, MIRROR_PODS, stop_pod, &j);
 	} else if (!complete) {
 		create_pods(&j);
 	}

@@ -137,6 +137,13 @@ values that are refused here. */ -}}
 {{- if not (or (kindIs "bool" $on) (kindIs "invalid" $on)) -}}
 {{- fail (printf "quota.config.featureGates.%s: must be true or false" $gate) -}}
 {{- end -}}
+{{- if eq (toString $on) "true" -}}
+{{- range ternary (list "TopologyAwareScheduling") list (hasPrefix "TAS" $gate) | concat (get $known.gateNeeds $gate | default list) -}}
+{{- if eq (get $conf.featureGates . | toString) "false" -}}
+{{- fail (printf "quota.config.featureGates.%s: requires %s to be enabled" $gate .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

@@ -77,6 +77,7 @@ ADMISSION_SRC := $(sort $(wildcard test/admission/test_*.c))
 INTEGRATION_SRC := $(sort $(wildcard test/integration/test_*.c))
 INTEGRATION_SH := $(sort $(wildcard test/integration/test_*.sh))
 CHART_SH := $(sort $(wildcard test/chart/test_*.sh))
+DEMO_SH := $(sort $(wildcard test/demo/test_*.sh))
 SIM_SRC := $(sort $(wildcard test/sim/*_main.c))
 REPLAY_SRC := $(wildcard test/apiserver/conformance/replay_main.c)
 BENCH_SRC := $(sort $(wildcard test/bench/bench_*.c))
@@ -232,8 +233,8 @@ conformance: $(BUILD)/bin/headgatectl ## recorded scheduling cases of $CONFORMAN
 suite: $(BIN) $(SUITE_BIN) $(DOCS_BIN) ## all tests, no lints
 	@$(RUN_TESTS) $(SUITE_BIN) $(INTEGRATION_SH) test/chart/test_install.sh
 
-test: $(BIN) $(SUITE_BIN) $(DOCS_BIN) ## all tests and lints
-	@$(RUN_TESTS) $(SUITE_BIN) $(INTEGRATION_SH) $(CHART_SH) $(LINTS)
+test: $(BIN) $(SUITE_BIN) $(DEMO_BIN) $(DOCS_BIN) ## all tests and lints
+	@$(RUN_TESTS) $(SUITE_BIN) $(INTEGRATION_SH) $(CHART_SH) $(DEMO_SH) $(LINTS)
 
 ifeq ($(WERROR),)
 check: ## as -Werror: build, unit, scenario, admission, lints

@@ -2,6 +2,7 @@
 
 #include "apiserver/kstatus.h"
 #include "apiserver/options.h"
+#include "apiserver/protobuf.h"
 #include "apiserver/schema.h"
 #include "apiserver/server.h"
 #include "apiserver/shape.h"
@@ -10,12 +11,14 @@
 #include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 
-#define ACCEPTED "application/json, application/yaml"
+#define ACCEPTED_CUSTOM "application/json, application/yaml"
+#define ACCEPTED ACCEPTED_CUSTOM ", " PROTOBUF_MEDIA_TYPE
 #define HEAD_LEN 30 /* of a body, in messages */
 
 int body_parse(struct call *c, struct jdoc **ret)
 {
 	struct str type = c->req->content_type;
+	bool is_custom = c->res != NULL && c->res->is_custom;
 	struct err err = ERR_INIT;
 	int r;
 
@@ -30,8 +33,10 @@ int body_parse(struct call *c, struct jdoc **ret)
 		   str_has_prefix(type, "application/merge-patch+json") ||
 		   str_has_prefix(type, "application/strategic-merge-patch+json")) {
 		r = jdoc_parse(c->req->body, ret, &err);
+	} else if (str_has_prefix(type, PROTOBUF_MEDIA_TYPE) && !is_custom) {
+		r = protobuf_parse(c->req->body, ret, &err);
 	} else {
-		return kstatus_media_type(c->resp, ACCEPTED);
+		return kstatus_media_type(c->resp, is_custom ? ACCEPTED_CUSTOM : ACCEPTED);
 	}
 	if (r < 0) {
 		return kstatus_bad_request(c->resp, "the object provided is unrecognized: %s",

@@ -267,6 +267,52 @@ has names 'name: hg-pods-mutate'
 has names '- name: pull'
 loads names
 
+# count NAME N TEXT: so many lines of what was rendered.
+count() {
+	n=$(grep -cF -- "$3" "$work/$1.yaml")
+	[ "$n" -eq "$2" ] || echo "$chart:1: case $1 has $n times, not $2: $3" >>"$FOUND"
+}
+
+render placed --set scheduler.tolerations[0].key=batch --set scheduler.nodeSelector.pool=system \
+	--set webhook.hostNetwork=true --set scheduler.dnsPolicy=Default --set scheduler.metricsPort=9090 \
+	--set scheduler.extraEnv[0].name=HTTPS_PROXY --set scheduler.extraEnv[0].value=http://proxy \
+	--set webhook.service.type=NodePort --set webhook.service.annotations.a=b \
+	--set scheduler.service.ipFamilyPolicy=PreferDualStack --set scheduler.service.ipFamilies='{IPv6,IPv4}' \
+	--set probes.startup.failureThreshold=120 --set securityContext.readOnlyRootFilesystem=false \
+	--set "image.digest=sha256:$(printf '%064d' 0)"
+# The scheduler and the pods of both hooks.
+count placed 3 'pool: system'
+count placed 3 '- key: batch'
+count placed 4 'readOnlyRootFilesystem: false'
+count placed 4 'image: headgate:0.1.0@sha256:0000'
+count placed 2 'failureThreshold: 120'
+count placed 1 'hostNetwork: true'
+has placed 'dnsPolicy: ClusterFirstWithHostNet'
+has placed 'dnsPolicy: Default'
+has placed '--listen-address=:9090'
+has placed '{name: metrics, containerPort: 9090}'
+has placed 'name: HTTPS_PROXY'
+has placed 'type: NodePort'
+has placed 'ipFamilyPolicy: PreferDualStack'
+loads placed
+render alone --set scheduler.enabled=false --set webhook.nodeSelector.pool=edge
+count alone 2 'pool: edge'
+
+# notes NAME ARGS...: what helm prints after the installation.
+notes() {
+	name=$1
+	shift
+	KUBECONFIG=/dev/null "$helm" install headgate $chart --dry-run=client "$@" 2>"$work/err" |
+		sed '1,/^NOTES:/d' >"$work/$name.yaml"
+}
+notes unpublished
+has unpublished 'from the image headgate:0.1.0.'
+has unpublished 'the pods stay in ImagePullBackOff'
+has unpublished 'helm test headgate'
+notes published --set image.registry=r.example.com
+has published 'from the image r.example.com/headgate:0.1.0.'
+lacks published ImagePullBackOff
+
 refused webhookx --set webhookx=1
 refused replicas --set scheduler.replicas=two
 refused failurePolicy --set webhook.failurePolicy.pods=Maybe

@@ -21,7 +21,7 @@
 #define MARGIN 16
 #define PANEL_WIDTH 456
 #define GAP 24
-#define LABEL_WIDTH 58
+#define LABEL_WIDTH 66
 #define PLOT_WIDTH (PANEL_WIDTH - LABEL_WIDTH)
 #define TITLE_HEIGHT 26
 #define ROW_HEIGHT 16
@@ -62,7 +62,7 @@ struct panel {
 };
 
 struct chart {
-	struct panel panels[4];
+	struct panel panels[3 * COLUMNS];
 	size_t n;
 	int64_t longest; /* of all panels */
 	struct strbuf out;

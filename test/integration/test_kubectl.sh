@@ -114,6 +114,10 @@ if "$KUBECTL" version --client -o json | grep -qE '"minor": "(2[7-9]|[3-9][0-9])
 fi
 refuse 'pods "none" not found' "$KUBECTL" get pod none
 refuse 'have a resource type' "$KUBECTL" get nothing
+# From 1.32 on in protobuf.
+check 'namespace/ns1 created' "$KUBECTL" create namespace ns1
+check 'job.batch/job1 created' "$KUBECTL" create job job1 --image image
+check 'a: b' "$KUBECTL" create configmap cm1 --from-literal a=b -o yaml
 check 'created (server dry run)' "$KUBECTL" run other --image image --dry-run=server
 refuse 'not found' "$KUBECTL" get pod other
 

@@ -167,8 +167,8 @@ static void start_webhook(void)
 	struct err err = ERR_INIT;
 
 	if (registration_make_certificates(dir, &err) < 0 ||
-	    registration_render(stack_source(), dir, stack_webhook_port(scene.stack), &manifest,
-				&err) < 0 ||
+	    registration_render(stack_source(), dir, stack_webhook_port(scene.stack), false,
+				&manifest, &err) < 0 ||
 	    stack_apply(scene.stack, strbuf_str(&manifest), &err) < 0 ||
 	    stack_start_program(scene.stack, STACK_WEBHOOK, &err) < 0) {
 		scene_fail(&scene, "%s", err.text);

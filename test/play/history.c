@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "collections/strmap.h"
 #include "enc/json/jdoc.h"
 #include "play/mirror.h"
 #include "play/oracle.h"
@@ -44,7 +45,7 @@ void history_examine(struct mirror *m, struct history *ret, struct err *err)
 	for (size_t i = 0; i < n; i++) {
 		CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
 
-		if (r[i].resource == MIRROR_NODES) {
+		if (r[i].resource == MIRROR_NODES || r[i].resource >= MIRROR_JOBS) {
 			continue;
 		}
 		if (r[i].text != NULL && jdoc_parse(str_of(r[i].text), &object, NULL) < 0) {
@@ -129,4 +130,50 @@ bool history_gang_at_once(struct mirror *m, const char *prefix, size_t members)
 		}
 	}
 	return seen == members;
+}
+
+static bool is_live(const struct mirror_record *r)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
+
+	return r->text != NULL && jdoc_parse(str_of(r->text), &object, NULL) == 0 &&
+	       !is_finished(object) && jdoc_path(object, "metadata.deletionTimestamp") == NULL;
+}
+
+size_t history_most_at_once(struct mirror *m, const char *prefix)
+{
+	struct strmap *live = strmap_create(NULL);
+	size_t n, most = 0;
+	const struct mirror_record *r = mirror_history(m, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (r[i].resource != MIRROR_PODS || !str_has_prefix(str_of(r[i].key), prefix)) {
+			continue;
+		}
+		if (is_live(&r[i])) {
+			strmap_set(live, str_of(r[i].key), live);
+		} else {
+			(void)strmap_take(live, str_of(r[i].key));
+		}
+		most = strmap_count(live) > most ? strmap_count(live) : most;
+	}
+	strmap_destroy(live);
+	return most;
+}
+
+size_t history_starts(struct mirror *m, const char *key)
+{
+	size_t n, starts = 0;
+	bool was_live = false;
+	const struct mirror_record *r = mirror_history(m, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		bool is_it = r[i].resource == MIRROR_PODS && strcmp(r[i].key, key) == 0;
+
+		if (is_it) {
+			starts += !was_live && is_live(&r[i]);
+			was_live = is_live(&r[i]);
+		}
+	}
+	return starts;
 }

@@ -22,5 +22,9 @@ bool history_never_together(struct mirror *m, const char *a, const char *b);
 /* None of the n pods with this key prefix was published or bound while another one of them still
  * had a gate. */
 bool history_gang_at_once(struct mirror *m, const char *prefix, size_t n);
+/* The most pods with this key prefix that were neither finished nor being deleted at once. */
+size_t history_most_at_once(struct mirror *m, const char *prefix);
+/* How often a pod with this key was created, or created again after its end. */
+size_t history_starts(struct mirror *m, const char *key);
 
 #endif

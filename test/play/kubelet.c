@@ -61,17 +61,35 @@ static void on_done(void *ctx, const struct http_result *result)
 	job_free(j);
 }
 
-static void fill_status(struct strbuf *body, const struct clock *clock, const char *uid,
-			const char *phase)
+/* kubectl counts them in the column READY. */
+static void add_containers(struct strbuf *body, const struct jdoc *pod, bool run)
 {
+	const struct jdoc *c = jdoc_first(jdoc_path(pod, "spec.containers"));
+
+	for (const char *comma = ""; c != NULL; c = jdoc_next(c), comma = ",") {
+		strbuf_printf(body,
+			      "%s{\"name\":\"%s\",\"image\":\"%s\",\"imageID\":\"\",\"ready\":%s,"
+			      "\"restartCount\":0}",
+			      comma, jdoc_str_or(jdoc_get(c, "name"), ""),
+			      jdoc_str_or(jdoc_get(c, "image"), ""), run ? "true" : "false");
+	}
+}
+
+static void fill_status(struct strbuf *body, const struct kubelet_job *j, const char *phase)
+{
+	const struct clock *clock = mirror_clock(j->kubelet->mirror);
+	bool run = str_streq(phase, "Running");
 	char when[CLOCK_RFC3339_MAX];
 
 	clock_format_time(clock_wall(clock), when);
 	strbuf_printf(body,
 		      "{\"metadata\":{\"uid\":\"%s\"},\"status\":{\"phase\":\"%s\",\"startTime\":"
 		      "\"%s\",\"conditions\":"
-		      "[{\"type\":\"Ready\",\"status\":\"%s\",\"lastTransitionTime\":\"%s\"}]}}",
-		      uid, phase, when, str_streq(phase, "Running") ? "True" : "False", when);
+		      "[{\"type\":\"Ready\",\"status\":\"%s\",\"lastTransitionTime\":\"%s\"}],"
+		      "\"containerStatuses\":[",
+		      j->uid, phase, when, run ? "True" : "False", when);
+	add_containers(body, mirror_get(j->kubelet->mirror, MIRROR_PODS, j->key), run);
+	strbuf_add_c(body, "]}}");
 }
 
 static void run_job(void *ctx)
@@ -101,7 +119,7 @@ static void run_job(void *ctx)
 		call.content_type = "application/json";
 	} else {
 		rest_path(&path, "", "v1", namespace_, "pods", name.p, "status");
-		fill_status(&body, mirror_clock(j->kubelet->mirror), j->uid,
+		fill_status(&body, j,
 			    j->kind == JOB_START  ? "Running"
 			    : j->kind == JOB_FAIL ? "Failed"
 						  : "Succeeded");

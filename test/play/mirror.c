@@ -20,7 +20,7 @@
 struct watch {
 	struct mirror *mirror;
 	enum mirror_resource resource;
-	struct reflector *reflector;
+	struct reflector *reflector; /* NULL: not followed */
 	struct strmap *objects;
 	bool synced;
 };
@@ -58,6 +58,8 @@ static const char *const paths[MIRROR_RESOURCE_COUNT_] = {
 	[MIRROR_NODES] = "/api/v1/nodes",
 	[MIRROR_QUEUES] = "/apis/scheduling.volcano.sh/v1beta1/queues",
 	[MIRROR_PODGROUPS] = "/apis/scheduling.volcano.sh/v1beta1/podgroups",
+	[MIRROR_JOBS] = "/apis/batch/v1/jobs",
+	[MIRROR_WORKLOADS] = "/apis/kueue.x-k8s.io/v1beta2/workloads",
 };
 
 static void check_waiter(struct mirror *m)
@@ -135,21 +137,28 @@ struct mirror *mirror_create(struct transport *t, const struct clock *clock, boo
 	pthread_cond_init(&m->woken, &attr);
 	pthread_condattr_destroy(&attr);
 	for (unsigned i = 0; i < MIRROR_RESOURCE_COUNT_; i++) {
-		struct reflector_options ro = {
-			.path = paths[i],
-			.transport = t,
-			.clock = clock,
-			.on_event = on_event,
-			.ctx = &m->watch[i],
-			.seed = i,
-		};
-
 		m->watch[i].mirror = m;
 		m->watch[i].resource = (enum mirror_resource)i;
 		m->watch[i].objects = strmap_create(destroy_doc);
-		m->watch[i].reflector = reflector_create(&ro);
+	}
+	for (unsigned i = 0; i < MIRROR_JOBS; i++) {
+		mirror_follow(m, (enum mirror_resource)i);
 	}
 	return m;
+}
+
+void mirror_follow(struct mirror *m, enum mirror_resource r)
+{
+	struct reflector_options ro = {
+		.path = paths[r],
+		.transport = m->transport,
+		.clock = m->clock,
+		.on_event = on_event,
+		.ctx = &m->watch[r],
+		.seed = r,
+	};
+
+	m->watch[r].reflector = reflector_create(&ro);
 }
 
 void mirror_listen(struct mirror *m, mirror_listen_fn fn, void *ctx)
@@ -162,7 +171,9 @@ void mirror_listen(struct mirror *m, mirror_listen_fn fn, void *ctx)
 void mirror_start(struct mirror *m)
 {
 	for (unsigned i = 0; i < MIRROR_RESOURCE_COUNT_; i++) {
-		reflector_start(m->watch[i].reflector);
+		if (m->watch[i].reflector != NULL) {
+			reflector_start(m->watch[i].reflector);
+		}
 	}
 }
 
@@ -172,7 +183,9 @@ void mirror_destroy(struct mirror *m)
 		return;
 	}
 	for (unsigned i = 0; i < MIRROR_RESOURCE_COUNT_; i++) {
-		reflector_destroy(m->watch[i].reflector);
+		if (m->watch[i].reflector != NULL) {
+			reflector_destroy(m->watch[i].reflector);
+		}
 		strmap_destroy(m->watch[i].objects);
 	}
 	for (size_t i = 0; i < m->history.n; i++) {
@@ -218,7 +231,7 @@ void mirror_each(const struct mirror *m, enum mirror_resource r, mirror_each_fn 
 bool mirror_is_synced(const struct mirror *m)
 {
 	for (unsigned i = 0; i < MIRROR_RESOURCE_COUNT_; i++) {
-		if (!m->watch[i].synced) {
+		if (m->watch[i].reflector != NULL && !m->watch[i].synced) {
 			return false;
 		}
 	}

@@ -21,6 +21,8 @@ enum mirror_resource {
 	MIRROR_NODES,
 	MIRROR_QUEUES,
 	MIRROR_PODGROUPS,
+	MIRROR_JOBS,      /* seen only after mirror_follow */
+	MIRROR_WORKLOADS, /* likewise */
 	MIRROR_RESOURCE_COUNT_
 };
 
@@ -41,6 +43,7 @@ struct mirror_record {
 
 struct mirror *mirror_create(struct transport *t, const struct clock *clock, bool keep_history);
 void mirror_listen(struct mirror *m, mirror_listen_fn fn, void *ctx); /* before mirror_start */
+void mirror_follow(struct mirror *m, enum mirror_resource r);         /* before mirror_start */
 void mirror_start(struct mirror *m);
 /* Call after the transport has been destroyed. */
 void mirror_destroy(struct mirror *m);

@@ -18,7 +18,7 @@
 #include "kube/rest.h"
 #include "process/file.h"
 
-#define TEMPLATE "charts/headgate/files/webhooks.yaml"
+#define FOLDER "charts/headgate/files/"
 #define URL_MARK "@WEBHOOK_URL@"
 #define CA_MARK "@CA_BUNDLE@"
 #define TIMEOUT "timeoutSeconds: 5\n"
@@ -103,30 +103,44 @@ static void add_patient(struct str text, struct strbuf *out)
 	strbuf_add_str(out, text);
 }
 
-int registration_render(const char *source, const char *dir, uint16_t port, struct strbuf *out,
-			struct err *err)
+/* Appends one of the chart's files of registrations, filled. */
+static int render_file(const char *source, const char *name, const char *url, struct str ca64,
+		       struct strbuf *out, struct err *err)
 {
 	CLEANUP(strbuf_finish)
-	struct strbuf path = STRBUF_INIT, text = STRBUF_INIT, ca = STRBUF_INIT, ca64 = STRBUF_INIT;
-	CLEANUP(strbuf_finish) struct strbuf patient = STRBUF_INIT;
+	struct strbuf path = STRBUF_INIT, text = STRBUF_INIT, patient = STRBUF_INIT;
+	int r;
+
+	strbuf_printf(&path, "%s/" FOLDER "%s", source, name);
+	r = file_read_all(path.p, MAX_FILE, &text, err);
+	if (r == 0) {
+		add_patient(strbuf_str(&text), &patient);
+		registration_fill(strbuf_str(&patient), url, ca64, out);
+	}
+	return r;
+}
+
+int registration_render(const char *source, const char *dir, uint16_t port, bool quota,
+			struct strbuf *out, struct err *err)
+{
+	CLEANUP(strbuf_finish)
+	struct strbuf path = STRBUF_INIT, ca = STRBUF_INIT, ca64 = STRBUF_INIT;
 	char url[64];
 	int r;
 
 	strbuf_printf(&path, "%s/ca.crt", dir);
 	r = file_read_all(path.p, MAX_FILE, &ca, err);
-	if (r == 0) {
-		strbuf_reset(&path);
-		strbuf_printf(&path, "%s/" TEMPLATE, source);
-		r = file_read_all(path.p, MAX_FILE, &text, err);
-	}
 	if (r < 0) {
 		return r;
 	}
 	base64_encode(strbuf_str(&ca), &ca64);
 	snprintf(url, sizeof(url), "https://127.0.0.1:%u", port);
-	add_patient(strbuf_str(&text), &patient);
-	registration_fill(strbuf_str(&patient), url, strbuf_str(&ca64), out);
-	return 0;
+	r = render_file(source, "webhooks.yaml", url, strbuf_str(&ca64), out, err);
+	if (r == 0 && quota) {
+		strbuf_add_c(out, "\n---\n");
+		r = render_file(source, "webhooks-quota.yaml", url, strbuf_str(&ca64), out, err);
+	}
+	return r;
 }
 
 /* Resources that manifests of tests use; the rest of the API is not needed. */

@@ -4,6 +4,7 @@
 #ifndef TEST_PLAY_REGISTRATION_H
 #define TEST_PLAY_REGISTRATION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/str.h"
@@ -15,9 +16,10 @@ struct strbuf;
 /* Writes ca.crt, ca.key, tls.crt, tls.key (for 127.0.0.1 and localhost) into dir. An existing CA is
  * used again. */
 int registration_make_certificates(const char *dir, struct err *err);
-/* source: the tree with charts/headgate; the CA is dir/ca.crt. Appends YAML. */
-int registration_render(const char *source, const char *dir, uint16_t port, struct strbuf *out,
-			struct err *err);
+/* source: the tree with charts/headgate; the CA is dir/ca.crt; quota: with the registrations of
+ * Kueue's kinds, Jobs and pods. Appends YAML. */
+int registration_render(const char *source, const char *dir, uint16_t port, bool quota,
+			struct strbuf *out, struct err *err);
 /* Appends a template of registrations with its placeholders replaced. */
 void registration_fill(struct str text, const char *url, struct str ca, struct strbuf *out);
 /* Appends the path that objects of this kind are created at ("/api/v1/namespaces/ns/pods"). */

@@ -23,6 +23,28 @@
 #include "play/registration.h"
 #include "process/file.h"
 
+/* Admission paths that the chart enables. */
+#define VOLCANO_PATHS                                                                              \
+	"/pods/mutate,"                                                                            \
+	"/pods/validate,"                                                                          \
+	"/queues/mutate,"                                                                          \
+	"/queues/validate,"                                                                        \
+	"/podgroups/mutate,"                                                                       \
+	"/podgroups/validate"
+#define KUEUE_PATHS                                                                                \
+	"/mutate--v1-pod,"                                                                         \
+	"/mutate-batch-v1-job,"                                                                    \
+	"/mutate-kueue-x-k8s-io-v1beta2-clusterqueue,"                                             \
+	"/mutate-kueue-x-k8s-io-v1beta2-resourceflavor,"                                           \
+	"/validate--v1-pod,"                                                                       \
+	"/validate-batch-v1-job,"                                                                  \
+	"/validate-kueue-x-k8s-io-v1beta2-clusterqueue,"                                           \
+	"/validate-kueue-x-k8s-io-v1beta2-cohort,"                                                 \
+	"/validate-kueue-x-k8s-io-v1beta2-localqueue,"                                             \
+	"/validate-kueue-x-k8s-io-v1beta2-resourceflavor,"                                         \
+	"/validate-kueue-x-k8s-io-v1beta2-workload,"                                               \
+	"/validate-kueue-x-k8s-io-v1beta2-workloadpriorityclass"
+
 /* A limit for programs that never start: on a busy machine a start may take long. */
 #define START_NS (120 * CLOCK_NS_PER_S)
 #define STEP_MS 20
@@ -100,11 +122,20 @@ static void find_programs(struct stack *s)
 	snprintf(s->bin, sizeof(s->bin), "%.*s/bin", PATH_LEN - 8, test != NULL ? self : "build");
 }
 
+static const char *const quota_kinds[] = {
+	"admissionchecks", "clusterqueues",           "cohorts",   "localqueues",
+	"resourceflavors", "workloadpriorityclasses", "workloads",
+};
+
 static void apiserver_args(const struct stack *s, struct args *a)
 {
 	add(a, "--port=%u", s->api_port);
 	add(a, "--kubeconfig-out=%s", s->kubeconfig);
 	add(a, "--crds=%s/charts/headgate/files/crds", stack_source());
+	for (size_t i = 0; s->opt.quota && i < ARRAY_LEN(quota_kinds); i++) {
+		add(a, "--load=%s/charts/headgate/files/crds/quota/%s.yaml", stack_source(),
+		    quota_kinds[i]);
+	}
 	add_all(a, s->opt.apiserver_args);
 }
 
@@ -123,6 +154,9 @@ static void webhook_args(const struct stack *s, struct args *a)
 	}
 	add(a, "--healthz-address=127.0.0.1:%u", s->health_port[STACK_WEBHOOK]);
 	add(a, "--enable-healthz=true");
+	if (s->opt.quota) {
+		add(a, "--enabled-admission=" VOLCANO_PATHS "," KUEUE_PATHS);
+	}
 	add_all(a, s->opt.webhook_args);
 }
 
@@ -137,6 +171,9 @@ static void scheduler_args(const struct stack *s, enum stack_program p, struct a
 	add(a, "--leader-elect-renew-deadline=24s");
 	add(a, "--leader-elect-retry-period=200ms");
 	add(a, "--resource-sync-timeout=5m");
+	if (s->opt.quota) {
+		add(a, "--controllers=*,workload");
+	}
 	if (s->opt.scheduler_conf != NULL) {
 		add(a, "--scheduler-conf=%s/scheduler.conf", s->dir);
 	}
@@ -249,7 +286,8 @@ static int start_webhook(struct stack *s, struct err *err)
 		r = stack_start_program(s, STACK_WEBHOOK, err);
 	}
 	if (r == 0) {
-		r = registration_render(stack_source(), s->dir, s->webhook_port, &manifest, err);
+		r = registration_render(stack_source(), s->dir, s->webhook_port, s->opt.quota,
+					&manifest, err);
 	}
 	r = r == 0 ? stack_apply(s, strbuf_str(&manifest), err) : r;
 	return r == 0 && stack_is_external() ? external_wait_webhooks(s->transport, err) : r;

@@ -34,6 +34,8 @@ struct stack_options {
 	bool webhook_managed; /* the webhook makes its certificates itself, in the Secret
 				 default/headgate-webhook-tls */
 	const char *const *apiserver_args;
+	bool quota; /* the kinds of Kueue are served and registered, and the Workload engine is on
+		     */
 };
 
 /* True: the API server is not ours (external.h). It takes no faults and is not restarted. */

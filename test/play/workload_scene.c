@@ -1,7 +1,5 @@
 #include "play/workload_scene.h"
 
-#include <stdio.h>
-
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
@@ -10,7 +8,6 @@
 #include "lib/wait.h"
 #include "play/scene.h"
 
-#define KINDS 7
 #define JOBS "/apis/batch/v1/namespaces/default/jobs"
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
 
@@ -24,22 +21,10 @@ void workload_scene_start(struct scene *s, const char *manifests)
 void workload_scene_start_with(struct scene *s, const char *const *scheduler_args,
 			       const char *manifests)
 {
-	static const char *const kinds[KINDS] = {
-		"admissionchecks", "clusterqueues",           "cohorts",   "localqueues",
-		"resourceflavors", "workloadpriorityclasses", "workloads",
+	struct scene_options opt = {
+		.stack = { .no_webhook = true, .scheduler_args = scheduler_args, .quota = true }
 	};
-	static char loads[KINDS][512];
-	static const char *args[KINDS + 1];
-	struct scene_options opt = { .stack = { .no_webhook = true,
-						.scheduler_args = scheduler_args,
-						.apiserver_args = args } };
 
-	for (size_t i = 0; i < KINDS; i++) {
-		snprintf(loads[i], sizeof(loads[i]),
-			 "--load=%s/charts/headgate/files/crds/quota/%s.yaml", stack_source(),
-			 kinds[i]);
-		args[i] = loads[i];
-	}
 	scene_start(s, &opt);
 	scene_apply(s, manifests);
 }

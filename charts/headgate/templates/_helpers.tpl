@@ -34,7 +34,7 @@ app.kubernetes.io/component: {{ index . 1 }}
 
 {{- define "headgate.image" -}}
 {{- with .Values.image -}}
-{{- with .registry }}{{ . }}/{{ end }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}
+{{- with .registry }}{{ . }}/{{ end }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ with .digest }}@{{ . }}{{ end }}
 {{- end -}}
 {{- end -}}
 
@@ -97,10 +97,25 @@ SchedulingGatesQueueAdmission={{ .Values.featureGates.SchedulingGatesQueueAdmiss
 {{- end -}}
 
 {{- define "headgate.securityContext" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities:
-  drop: [ALL]
+{{- toYaml .Values.securityContext }}
+{{- end -}}
+
+{{- /* On which nodes pods run. Called with the values of a component. */ -}}
+{{- define "headgate.nodes" -}}
+{{- with .priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .tolerations }}
+tolerations: {{- toYaml . | nindent 0 }}
+{{- end }}
+{{- end -}}
+
+{{- /* Pods of hooks run on the nodes of the scheduler, or on those of the webhook where there is no scheduler. */ -}}
+{{- define "headgate.hookNodes" -}}
+{{- include "headgate.nodes" (ternary .Values.scheduler .Values.webhook .Values.scheduler.enabled) -}}
 {{- end -}}
 
 {{- /* The part of the pod spec that both Deployments share. Called with (list ROOT COMPONENT VALUES). */ -}}
@@ -110,14 +125,14 @@ capabilities:
 {{- with $root.Values.image.pullSecrets }}
 imagePullSecrets: {{- toYaml . | nindent 0 }}
 {{- end }}
-{{- with $v.priorityClassName }}
-priorityClassName: {{ . }}
+{{- with include "headgate.nodes" $v }}
+{{- . }}
 {{- end }}
-{{- with $v.nodeSelector }}
-nodeSelector: {{- toYaml . | nindent 2 }}
+{{- if $v.hostNetwork }}
+hostNetwork: true
 {{- end }}
-{{- with $v.tolerations }}
-tolerations: {{- toYaml . | nindent 0 }}
+{{- with $v.dnsPolicy | default (ternary "ClusterFirstWithHostNet" "" $v.hostNetwork) }}
+dnsPolicy: {{ . }}
 {{- end }}
 {{- with $v.affinity }}
 affinity: {{- toYaml . | nindent 2 }}
@@ -135,16 +150,22 @@ securityContext: {{- include "headgate.podSecurityContext" $root | nindent 2 }}
 {{- end -}}
 
 {{- define "headgate.probes" -}}
-startupProbe:
-  httpGet: {path: /livez, port: health}
-  periodSeconds: 1
-  failureThreshold: 90
-livenessProbe:
-  httpGet: {path: /livez, port: health}
-  periodSeconds: 10
-  timeoutSeconds: 5
-readinessProbe:
-  httpGet: {path: /readyz, port: health}
-  periodSeconds: 5
-  timeoutSeconds: 5
+{{- range $name := list "startup" "liveness" "readiness" }}
+{{ $name }}Probe:
+  httpGet: {path: {{ eq $name "readiness" | ternary "/readyz" "/livez" }}, port: health}
+  {{- with get $.Values.probes $name }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{- /* The part of the spec of a Service that is up to the values. Called with the values of a component. */ -}}
+{{- define "headgate.service" -}}
+type: {{ .service.type }}
+{{- with .service.ipFamilyPolicy }}
+ipFamilyPolicy: {{ . }}
+{{- end }}
+{{- with .service.ipFamilies }}
+ipFamilies: {{- toYaml . | nindent 0 }}
+{{- end }}
 {{- end -}}

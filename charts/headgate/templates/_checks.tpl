@@ -1,0 +1,170 @@
+{{- /* Conditions between values, and inside of texts, which the schema cannot express. The daemons would not start with
+values that are refused here. */ -}}
+
+{{- /* Milliseconds of a duration such as 1h30m. */ -}}
+{{- define "headgate.milliseconds" -}}
+{{- $units := dict "ns" 0.000001 "us" 0.001 "ms" 1.0 "s" 1000.0 "m" 60000.0 "h" 3600000.0 -}}
+{{- $sum := 0.0 -}}
+{{- range regexFindAll "[0-9.]+(ns|us|ms|s|m|h)" . -1 -}}
+{{- $unit := regexFind "[a-z]+$" . -}}
+{{- $sum = addf $sum (mulf (trimSuffix $unit . | float64) (get $units $unit)) -}}
+{{- end -}}
+{{- $sum -}}
+{{- end -}}
+
+{{- /* Called with (list NAME DURATION LEAST). */ -}}
+{{- define "headgate.checkDuration" -}}
+{{- $ms := include "headgate.milliseconds" (index . 1) | float64 -}}
+{{- if or (lt $ms (include "headgate.milliseconds" (index . 2) | float64)) (gt $ms (include "headgate.milliseconds" "876000h" | float64)) -}}
+{{- fail (printf "%s: %s is not between %s and 876000h" (index . 0) (index . 1) (index . 2)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "headgate.checkLeaderElection" -}}
+{{- $lease := include "headgate.milliseconds" .leaseDuration | float64 -}}
+{{- $renew := include "headgate.milliseconds" .renewDeadline | float64 -}}
+{{- $retry := include "headgate.milliseconds" .retryPeriod | float64 -}}
+{{- if or (ge $retry $renew) (ge $renew $lease) -}}
+{{- fail (printf "scheduler.leaderElection: retryPeriod %s < renewDeadline %s < leaseDuration %s does not hold" .retryPeriod .renewDeadline .leaseDuration) -}}
+{{- end -}}
+{{- if lt (subf $lease $renew) 1000.0 -}}
+{{- fail (printf "scheduler.leaderElection: renewDeadline %s must be 1 s or more below leaseDuration %s" .renewDeadline .leaseDuration) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "headgate.checkPorts" -}}
+{{- if eq (int .Values.scheduler.metricsPort) (int .Values.scheduler.healthPort) -}}
+{{- fail "scheduler.metricsPort and scheduler.healthPort must differ" -}}
+{{- end -}}
+{{- if eq (int .Values.webhook.port) (int .Values.webhook.healthPort) -}}
+{{- fail "webhook.port and webhook.healthPort must differ" -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Called with (list WHERE TIER KNOWN). */ -}}
+{{- define "headgate.checkTier" -}}
+{{- $where := index . 0 -}}
+{{- $tier := index . 1 -}}
+{{- if not (kindIs "map" $tier) -}}
+{{- fail (printf "%s: each tier needs a list of plugins" $where) -}}
+{{- end -}}
+{{- $seen := dict -}}
+{{- range $tier.plugins -}}
+{{- if or (not (kindIs "map" .)) (not (kindIs "string" .name)) -}}
+{{- fail (printf "%s: each plugin needs a name" $where) -}}
+{{- end -}}
+{{- if not (has .name (index $ 2).plugins) -}}
+{{- fail (printf "%s: unknown plugin %q" $where .name) -}}
+{{- end -}}
+{{- $plugin := .name -}}
+{{- range $key, $value := . -}}
+{{- if and (hasPrefix "enable" $key) (not (kindIs "bool" $value)) (not (kindIs "invalid" $value)) -}}
+{{- fail (printf "%s: %s.%s must be true or false" $where $plugin $key) -}}
+{{- end -}}
+{{- end -}}
+{{- $_ := set $seen .name (.enableHierarchy | default false) -}}
+{{- end -}}
+{{- if and (hasKey $seen "proportion") $seen.drf -}}
+{{- fail (printf "%s: proportion and drf with enableHierarchy exclude each other" $where) -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Volcano's configuration. Called with (list WHERE TEXT KNOWN). */ -}}
+{{- define "headgate.checkSchedulerConfig" -}}
+{{- $where := index . 0 -}}
+{{- $known := index . 2 -}}
+{{- $conf := fromYaml (index . 1) -}}
+{{- with $conf.Error -}}
+{{- fail (printf "%s: %s" $where .) -}}
+{{- end -}}
+{{- if not (kindIs "string" $conf.actions) -}}
+{{- fail (printf "%s: actions must be a text such as \"enqueue, allocate, backfill\"" $where) -}}
+{{- end -}}
+{{- range splitList "," $conf.actions -}}
+{{- if not (has (trim .) $known.actions) -}}
+{{- fail (printf "%s: unknown action %q" $where (trim .)) -}}
+{{- end -}}
+{{- end -}}
+{{- if not (or (kindIs "slice" $conf.tiers) (kindIs "invalid" $conf.tiers)) -}}
+{{- fail (printf "%s: tiers must be a list" $where) -}}
+{{- end -}}
+{{- range $conf.tiers -}}
+{{- include "headgate.checkTier" (list $where . $known) -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The fields of an object are those of a tree of patterns. Called with (list PATH OBJECT TREE). */ -}}
+{{- define "headgate.checkFields" -}}
+{{- $tree := index . 2 -}}
+{{- if not (kindIs "map" (index . 1)) -}}
+{{- fail (printf "%s: must be an object" (index . 0)) -}}
+{{- end -}}
+{{- range $key, $value := index . 1 -}}
+{{- $path := printf "%s.%s" (index $ 0) $key -}}
+{{- if not (hasKey $tree $key) -}}
+{{- fail (printf "%s: unknown field" $path) -}}
+{{- end -}}
+{{- $allowed := get $tree $key -}}
+{{- if kindIs "invalid" $value -}}
+{{- /* As if it were not written. */ -}}
+{{- else if kindIs "map" $allowed -}}
+{{- include "headgate.checkFields" (list $path $value $allowed) -}}
+{{- else if kindIs "string" $allowed -}}
+{{- if not (regexMatch $allowed (toString $value)) -}}
+{{- fail (printf "%s: %q does not match %s" $path (toString $value) $allowed) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Kueue's Configuration. Called with (list ROOT KNOWN). */ -}}
+{{- define "headgate.checkQuotaConfig" -}}
+{{- $known := index . 1 -}}
+{{- $conf := include "headgate.quotaConfig" (index . 0) | fromJson -}}
+{{- include "headgate.checkFields" (list "quota.config" $conf $known.configuration) -}}
+{{- $integrations := $conf.integrations | default dict -}}
+{{- range $integrations.frameworks -}}
+{{- if not (has . $known.frameworks) -}}
+{{- fail (printf "quota.config.integrations.frameworks: no such integration: %q" (toString .)) -}}
+{{- end -}}
+{{- end -}}
+{{- range $integrations.externalFrameworks -}}
+{{- if not (regexMatch "^[^.]+[.][^.]+[.].+$" (toString .)) -}}
+{{- fail (printf "quota.config.integrations.externalFrameworks: %q is not Kind.version.group" (toString .)) -}}
+{{- end -}}
+{{- end -}}
+{{- range $gate, $on := $conf.featureGates -}}
+{{- if not (or (kindIs "bool" $on) (kindIs "invalid" $on)) -}}
+{{- fail (printf "quota.config.featureGates.%s: must be true or false" $gate) -}}
+{{- end -}}
+{{- if eq (toString $on) "true" -}}
+{{- range ternary (list "TopologyAwareScheduling") list (hasPrefix "TAS" $gate) | concat (get $known.gateNeeds $gate | default list) -}}
+{{- if eq (get $conf.featureGates . | toString) "false" -}}
+{{- fail (printf "quota.config.featureGates.%s: requires %s to be enabled" $gate .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "headgate.checks" -}}
+{{- $known := .Files.Get "files/known-names.yaml" | fromYaml -}}
+{{- $s := .Values.scheduler -}}
+{{- range $name, $value := dict "scheduler.schedulePeriod" $s.schedulePeriod "scheduler.reservationTimeout" $s.reservationTimeout "custom.scheduler_schedule_period" (.Values.custom.scheduler_schedule_period | default "0") -}}
+{{- include "headgate.checkDuration" (list $name $value "0s") -}}
+{{- end -}}
+{{- include "headgate.checkDuration" (list "scheduler.leaderElection.leaseDuration" $s.leaderElection.leaseDuration "0s") -}}
+{{- include "headgate.checkLeaderElection" $s.leaderElection -}}
+{{- range list "caDuration" "leafDuration" -}}
+{{- include "headgate.checkDuration" (list (printf "webhook.certificates.%s" .) (get $.Values.webhook.certificates .) "10s") -}}
+{{- end -}}
+{{- include "headgate.checkPorts" . -}}
+{{- range $name, $text := dict "scheduler.config" $s.config "custom.scheduler_config_override" .Values.custom.scheduler_config_override -}}
+{{- with $text -}}
+{{- include "headgate.checkSchedulerConfig" (list $name . $known) -}}
+{{- end -}}
+{{- end -}}
+{{- if .Values.quota.enabled -}}
+{{- include "headgate.checkQuotaConfig" (list . $known) -}}
+{{- end -}}
+{{- end -}}

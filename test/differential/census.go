@@ -44,6 +44,7 @@ func depth(c *cluster) int {
 func describe(c *cluster, seen map[string]bool) {
 	seen[fmt.Sprintf("cohorts %d deep", depth(c))] = true
 	seen["fair sharing"] = c.fair
+	seen["NominalQuotaFirst"] = c.mends.NominalQuotaFirst
 	seen["several cycles"] = c.cycles > 1
 	seen["deletions"] = len(c.deletions) > 0
 	for name, on := range c.gates {

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/mend"
 )
 
 // The clock of both schedulers. It stands still.
@@ -28,8 +29,8 @@ type cluster struct {
 	gates      map[string]bool
 	fair       bool
 	strategies []string
-	quiet      bool // Kueue does not hear of its own writes to Workloads that wait
-	mended     bool // Kueue asks victims again after some were given back
+	quiet      bool     // Kueue does not hear of its own writes to Workloads that wait
+	mends      mend.Set // what Kueue does as Headgate does
 	cycles     int
 	deletions  []deletion
 	namespaces []*corev1.Namespace
@@ -122,10 +123,10 @@ func (c *cluster) objects() []any {
 	return out
 }
 
-// configuration is the manager's configuration file by which both decide. Kueue lends what the next
-// workloads of a queue are about to use, and has no such gate.
+// configuration is the manager's configuration file by which both decide. Kueue has no gate
+// NominalQuotaFirst: where it is on, Kueue is mended.
 func (c *cluster) configuration() []byte {
-	all := map[string]bool{"NominalQuotaFirst": false}
+	all := map[string]bool{"NominalQuotaFirst": c.mends.NominalQuotaFirst}
 	maps.Copy(all, c.gates)
 	out := map[string]any{
 		"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", "featureGates": all,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"time"
 
@@ -79,7 +80,15 @@ func generate(seed uint64) *cluster {
 		g.c.workloads = append(g.c.workloads, g.makeWorkload(fmt.Sprintf("p%d", i)))
 	}
 	g.makeDeletions()
+	g.c.mends.NominalQuotaFirst = g.chance(0.4)
 	return g.c
+}
+
+// withDefaults takes all gates back to Headgate's defaults.
+func (c *cluster) withDefaults() {
+	maps.Copy(c.gates, gates)
+	c.gates["PrioritizePreemptorWorkloads"] = true
+	c.mends.NominalQuotaFirst = true
 }
 
 func (g *generator) makeGates() {

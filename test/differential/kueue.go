@@ -21,6 +21,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/mend"
 	"sigs.k8s.io/kueue/pkg/scheduler"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
 	utilexpectations "sigs.k8s.io/kueue/pkg/util/expectations"
@@ -36,11 +37,6 @@ func schedule(s *scheduler.Scheduler, ctx context.Context) wait.SpeedSignal
 
 //go:linkname setWrapper sigs.k8s.io/kueue/pkg/scheduler.(*Scheduler).setAdmissionRoutineWrapper
 func setWrapper(s *scheduler.Scheduler, w routine.Wrapper)
-
-// Whether Kueue asks victims again after some were given back (mend/giving_back.go).
-//
-//go:linkname mended sigs.k8s.io/kueue/pkg/scheduler/preemption.mended
-var mended bool
 
 // What Kueue says meanwhile.
 var kueueLog = logr.Discard()
@@ -235,6 +231,7 @@ func (r *kueueRun) remove(ctx context.Context, key string) {
 	r.queues.QueueAssociatedInadmissibleWorkloadsAfter(ctx, workload.Reference(key), func() {
 		_ = r.cache.DeleteWorkload(log, workload.Reference(key))
 	})
+	r.queues.QuotaCameFree(w)
 	r.queues.DeleteAndForgetWorkload(log, workload.Reference(key))
 }
 
@@ -269,7 +266,7 @@ func askKueue(c *cluster) (ret answer, err error) {
 	if err := setGates(c.gates); err != nil {
 		return nil, err
 	}
-	mended = c.mended
+	mend.On = c.mends
 	ctx := ctrl.LoggerInto(context.Background(), kueueLog)
 	r := newKueueRun(c)
 	if err := r.setup(ctx); err != nil {

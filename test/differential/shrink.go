@@ -65,6 +65,11 @@ func (s *shrinker) objects() bool {
 func (s *shrinker) settings() bool {
 	any := s.try(func(c *cluster) bool { c.stopAfter(c.cycles - 1); return c.cycles > 0 })
 	any = s.try(func(c *cluster) bool { was := c.fair; c.fair, c.strategies = false, nil; return was }) || any
+	any = s.try(func(c *cluster) bool {
+		was := c.mends.NominalQuotaFirst
+		c.mends.NominalQuotaFirst = false
+		return was
+	}) || any
 	for _, name := range sortedKeys(gates) {
 		any = s.try(func(c *cluster) bool {
 			was := c.gates[name]

@@ -1,0 +1,19 @@
+//go:build differential
+
+// Package mend says which intended differences (docs/deviations.md) Kueue's scheduler has, too. All
+// are off by default: then the copy decides as Kueue does.
+package mend
+
+// Set has one switch for each.
+type Set struct {
+	GivingBack              bool
+	Pods                    bool
+	PreemptionOverBorrowing bool
+	LessThanNothing         bool
+	StoppedLocalQueue       bool
+	FlavorFungibilityOff    bool
+	NominalQuotaFirst       bool
+}
+
+// On is set before a run. One run goes on at a time.
+var On Set

@@ -47,6 +47,11 @@ func describe(c *cluster, seen map[string]bool) {
 	seen["NominalQuotaFirst"] = c.mends.NominalQuotaFirst
 	seen["several cycles"] = c.cycles > 1
 	seen["deletions"] = len(c.deletions) > 0
+	seen["victims that stop and wait again"] = c.stops
+	seen["a clock that moves"] = c.advance > 0
+	for _, u := range c.updates {
+		seen[c.nameOf(u)] = true
+	}
 	for name, on := range c.gates {
 		seen["gate "+name+" not by default"] = on != gates[name]
 	}

@@ -80,6 +80,7 @@ func generate(seed uint64) *cluster {
 		g.c.workloads = append(g.c.workloads, g.makeWorkload(fmt.Sprintf("p%d", i)))
 	}
 	g.makeDeletions()
+	g.makeUpdates()
 	g.c.mends.NominalQuotaFirst = g.chance(0.4)
 	return g.c
 }

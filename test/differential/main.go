@@ -50,7 +50,7 @@ func (o *options) report(c *cluster, h *headgate, seed uint64, v verdict) {
 		v = compare(c, h, tries)
 	}
 	text := fmt.Sprintf("# headgatectl simulate %v --config config.yaml FILE\n# config.yaml:\n%s# - Kueue, + Headgate:\n%s%s",
-		c.arguments(), comment(string(c.configuration())), comment(v.difference()), c.yaml())
+		c.arguments(func(after int) string { return fmt.Sprintf("after-%d.yaml", after) }), comment(string(c.configuration())), comment(v.difference()), c.yaml())
 	fmt.Print(text)
 	if o.keep != "" {
 		name := filepath.Join(o.keep, fmt.Sprintf("%d.yaml", seed))

@@ -45,6 +45,15 @@ func valid(c *cluster) bool {
 			return false
 		}
 	}
+	for _, u := range c.updates {
+		if w, ok := u.object.(*kueue.Workload); u.after >= c.cycles || (ok && (!names["namespace "+w.Namespace] ||
+			!names["local "+w.Namespace+"/"+string(w.Spec.QueueName)])) {
+			return false
+		}
+		if q, ok := u.object.(*kueue.ClusterQueue); ok && !names["queue "+q.Name] {
+			return false
+		}
+	}
 	for _, d := range c.deletions {
 		if c.workload(d.workload) == nil || d.after >= c.cycles {
 			return false

@@ -4,6 +4,8 @@
 // are off by default: then the copy decides as Kueue does.
 package mend
 
+import "k8s.io/utils/clock"
+
 // Set has one switch for each.
 type Set struct {
 	GivingBack              bool
@@ -17,3 +19,6 @@ type Set struct {
 
 // On is set before a run. One run goes on at a time.
 var On Set
+
+// Clock is that of Kueue's Workload controller, which has no option for it.
+var Clock clock.Clock = clock.RealClock{}

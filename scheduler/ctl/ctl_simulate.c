@@ -279,7 +279,9 @@ static int run_cycles(const struct arguments *a, const struct parts *p, struct e
 		if (a->until_stable && !decided && !more) {
 			break;
 		}
-		workload_simulation_advance(p->quota, a->advance);
+		if (simulation_cycles(p->pods) < limit) {
+			workload_simulation_advance(p->quota, a->advance);
+		}
 	}
 	return 0;
 }

@@ -33,7 +33,14 @@ var deviations = []deviation{
 	{name: "behind-the-scan", explains: onlyTriedAgain},
 	{name: "stopped-local-queue", mend: func(c *cluster) bool {
 		c.mends.StoppedLocalQueue = true
-		return len(c.deletions) > 0
+		return len(c.deletions)+len(c.updates) > 0 || c.stops
+	}},
+	{name: "edits-wake-all", mend: func(c *cluster) bool {
+		c.mends.EditsWakeAll = true
+		return slices.ContainsFunc(c.updates, func(u update) bool {
+			_, ok := u.object.(*kueue.Workload)
+			return !ok
+		})
 	}},
 	{name: "pods", mend: func(c *cluster) bool { c.mends.Pods = true; return c.hasPodQuota() }},
 	{name: "preemption-over-borrowing", mend: func(c *cluster) bool {
@@ -79,7 +86,7 @@ func beginsWith(alike func(c *cluster, kueue, ours answer) bool, c *cluster, h *
 // may be admitted with fewer pods; and what Kueue makes inadmissible at the end of a scan is in our
 // heap. What follows from that is not compared.
 func onlyTriedAgain(c *cluster, h *headgate, v *verdict) bool {
-	return (len(c.deletions) > 0 || c.admitsPartially()) && beginsWith(sameButForTriedAgain, c, h, v)
+	return (len(c.deletions)+len(c.updates) > 0 || c.stops || c.admitsPartially()) && beginsWith(sameButForTriedAgain, c, h, v)
 }
 
 // admitsPartially: some Workload may be admitted with fewer pods than it asks for.

@@ -270,12 +270,14 @@ func (r *kueueRun) change(ctx context.Context, object client.Object) error {
 		if err := r.cache.UpdateClusterQueue(logr.Discard(), o); err != nil {
 			return err
 		}
+		r.queues.QueuesChanged()
 		return r.queues.UpdateClusterQueue(ctx, o, true)
 	case *kueue.Cohort:
 		if err := r.cache.AddOrUpdateCohort(o); err != nil {
 			return err
 		}
 		r.queues.AddOrUpdateCohort(ctx, o)
+		r.queues.QueuesChanged()
 	}
 	return nil
 }
@@ -306,7 +308,8 @@ func (r *kueueRun) runCycle(ctx context.Context) error {
 		r.skipCycle()
 	}
 	r.note()
-	if r.cycle == r.c.cycles {
+	last := r.cycle == r.c.cycles
+	if last && !r.c.stops {
 		return nil
 	}
 	r.observe()
@@ -324,6 +327,9 @@ func (r *kueueRun) runCycle(ctx context.Context) error {
 	}
 	if r.c.stops {
 		r.stopVictims()
+	}
+	if last {
+		return nil
 	}
 	r.clock.Step(r.c.advance)
 	r.requeuer.ProcessRequeues(ctx)

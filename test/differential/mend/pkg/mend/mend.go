@@ -14,6 +14,7 @@ type Set struct {
 	LessThanNothing         bool
 	StoppedLocalQueue       bool
 	FlavorFungibilityOff    bool
+	EditsWakeAll            bool
 	NominalQuotaFirst       bool
 }
 

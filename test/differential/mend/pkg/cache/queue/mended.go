@@ -20,6 +20,14 @@ func (m *Manager) QuotaCameFree(w *kueue.Workload) {
 	}
 }
 
+// QueuesChanged wakes the workloads of all trees after an edit of a queue or cohort; Kueue wakes those
+// of its tree.
+func (m *Manager) QueuesChanged() {
+	if mend.On.EditsWakeAll {
+		NotifyRetryInadmissible(m, sets.New(m.GetClusterQueueNames()...))
+	}
+}
+
 // NextOf are the workloads that wait in the heap of the ClusterQueue, in its order.
 func (m *Manager) NextOf(name kueue.ClusterQueueReference) []*workload.Info {
 	cq := m.getClusterQueue(name)

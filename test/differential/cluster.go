@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/mend"
 )
@@ -48,6 +49,8 @@ type cluster struct {
 	flavors    []*kueue.ResourceFlavor
 	cohorts    []*kueue.Cohort
 	queues     []*kueue.ClusterQueue
+	checks     []*kueue.AdmissionCheck
+	usage      *config.AdmissionFairSharing
 	locals     []*kueue.LocalQueue
 	workloads  []*kueue.Workload
 }
@@ -73,6 +76,7 @@ func (c *cluster) clone() *cluster {
 	out.flavors = copies(c.flavors)
 	out.cohorts = copies(c.cohorts)
 	out.queues = copies(c.queues)
+	out.checks = copies(c.checks)
 	out.locals = copies(c.locals)
 	out.workloads = copies(c.workloads)
 	return &out
@@ -150,6 +154,9 @@ func (c *cluster) objects() []any {
 	for _, o := range c.flavors {
 		out = append(out, o)
 	}
+	for _, o := range c.checks {
+		out = append(out, o)
+	}
 	for _, o := range c.cohorts {
 		out = append(out, o)
 	}
@@ -175,6 +182,9 @@ func (c *cluster) configuration() []byte {
 	}
 	if c.fair {
 		out["fairSharing"] = map[string]any{"preemptionStrategies": c.strategies}
+	}
+	if c.usage != nil {
+		out["admissionFairSharing"] = c.usage
 	}
 	return must(yaml.Marshal(out))
 }

@@ -42,6 +42,7 @@ var deviations = []deviation{
 			return !ok
 		})
 	}},
+	{name: "local-queue-names", mend: func(c *cluster) bool { c.mends.LocalQueueNames = true; return c.usage != nil }},
 	{name: "pods", mend: func(c *cluster) bool { c.mends.Pods = true; return c.hasPodQuota() }},
 	{name: "preemption-over-borrowing", mend: func(c *cluster) bool {
 		c.mends.PreemptionOverBorrowing = true

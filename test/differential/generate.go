@@ -79,8 +79,17 @@ func generate(seed uint64) *cluster {
 	for i := range g.between(1, 10) {
 		g.c.workloads = append(g.c.workloads, g.makeWorkload(fmt.Sprintf("p%d", i)))
 	}
+	if g.chance(0.2) {
+		g.makeChecks()
+	}
+	if g.chance(0.15) {
+		g.makeHolds()
+	}
 	g.makeDeletions()
 	g.makeUpdates()
+	if g.chance(0.2) {
+		g.makeUsage()
+	}
 	g.c.mends.NominalQuotaFirst = g.chance(0.4)
 	return g.c
 }

@@ -22,12 +22,14 @@ import (
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+	queueafs "sigs.k8s.io/kueue/pkg/cache/queue/afs"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	"sigs.k8s.io/kueue/pkg/controller/core"
 	"sigs.k8s.io/kueue/pkg/mend"
 	"sigs.k8s.io/kueue/pkg/scheduler"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
 	utilexpectations "sigs.k8s.io/kueue/pkg/util/expectations"
+	utilqueue "sigs.k8s.io/kueue/pkg/util/queue"
 	"sigs.k8s.io/kueue/pkg/util/routine"
 	"sigs.k8s.io/kueue/pkg/util/wait"
 	"sigs.k8s.io/kueue/pkg/workload"
@@ -70,6 +72,18 @@ func (r *kueueRun) setup(ctx context.Context) error {
 	for _, f := range r.c.flavors {
 		r.cache.AddOrUpdateResourceFlavor(logr.Discard(), f)
 	}
+	for _, k := range r.c.checks {
+		r.cache.AddOrUpdateAdmissionCheck(logr.Discard(), k)
+	}
+	for _, l := range r.c.locals {
+		if r.c.usage != nil {
+			r.queues.AfsUsageLedger.Update(utilqueue.Key(l), func(e queueafs.UsageLedgerEntry, _ bool) queueafs.UsageLedgerEntry {
+				e.Resources = l.Status.FairSharing.AdmissionFairSharingStatus.ConsumedResources.DeepCopy()
+				e.LastUpdate, e.StatusAccounted = now, true
+				return e
+			})
+		}
+	}
 	for _, co := range r.c.cohorts {
 		if err := r.cache.AddOrUpdateCohort(co); err != nil {
 			return err
@@ -101,9 +115,11 @@ func newKueueRun(c *cluster) *kueueRun {
 	clock := testingclock.NewFakeClock(now)
 	r.clock = clock
 	mend.Clock = clock
-	r.cache = schdcache.New(r.memory, schdcache.WithFairSharing(c.fair))
+	r.cache = schdcache.New(r.memory, schdcache.WithFairSharing(c.fair),
+		schdcache.WithAdmissionFairSharing(c.usage))
 	r.queues, r.requeuer = qcache.NewManagerForUnitTestsWithRequeuer(r.memory, r.cache,
-		qcache.WithClock(clock), qcache.WithPreemptionExpectations(r.expectations))
+		qcache.WithClock(clock), qcache.WithPreemptionExpectations(r.expectations),
+		qcache.WithAdmissionFairSharing(c.usage))
 	var fair *config.FairSharing
 	if c.fair {
 		fair = &config.FairSharing{}
@@ -112,9 +128,10 @@ func newKueueRun(c *cluster) *kueueRun {
 		}
 	}
 	r.scheduler = scheduler.New(r.queues, r.cache, r.memory, r.recorder, scheduler.WithFairSharing(fair),
-		scheduler.WithClock(nil, clock), scheduler.WithPreemptionExpectations(r.expectations))
+		scheduler.WithClock(nil, clock), scheduler.WithPreemptionExpectations(r.expectations),
+		scheduler.WithAdmissionFairSharing(c.usage))
 	r.controller = core.NewWorkloadReconciler(r.memory, r.queues, r.cache, r.recorder,
-		core.WithPreemptionExpectations(r.expectations))
+		core.WithPreemptionExpectations(r.expectations), core.WithAdmissionFairSharing(c.usage))
 	setWrapper(r.scheduler, routine.NewWrapper(func() { r.admissions.Add(1) }, r.admissions.Done))
 	return r
 }

@@ -14,12 +14,18 @@ func valid(c *cluster) bool {
 	for _, n := range c.namespaces {
 		names["namespace "+n.Name] = true
 	}
+	for _, k := range c.checks {
+		names["check "+k.Name] = true
+	}
 	for _, f := range c.flavors {
 		names["flavor "+f.Name] = true
 	}
 	for _, q := range c.queues {
 		names["queue "+q.Name] = true
 		if !validGroups(q.Spec.ResourceGroups, string(q.Spec.CohortName), names) {
+			return false
+		}
+		if s := q.Spec.AdmissionChecksStrategy; s != nil && !names["check "+string(s.AdmissionChecks[0].Name)] {
 			return false
 		}
 		p := q.Spec.Preemption

@@ -15,6 +15,7 @@ type Set struct {
 	StoppedLocalQueue       bool
 	FlavorFungibilityOff    bool
 	EditsWakeAll            bool
+	LocalQueueNames         bool
 	NominalQuotaFirst       bool
 }
 

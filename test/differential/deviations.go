@@ -43,6 +43,13 @@ var deviations = []deviation{
 		})
 	}},
 	{name: "local-queue-names", mend: func(c *cluster) bool { c.mends.LocalQueueNames = true; return c.usage != nil }},
+	{name: "nothing-came-free", mend: func(c *cluster) bool {
+		c.mends.NothingCameFree = true
+		return slices.ContainsFunc(c.updates, func(u update) bool {
+			w, ok := u.object.(*kueue.Workload)
+			return ok && w.Status.ReclaimablePods != nil
+		})
+	}},
 	{name: "pods", mend: func(c *cluster) bool { c.mends.Pods = true; return c.hasPodQuota() }},
 	{name: "preemption-over-borrowing", mend: func(c *cluster) bool {
 		c.mends.PreemptionOverBorrowing = true

@@ -64,7 +64,7 @@ func object(kind, namespace, name string) (metav1.TypeMeta, metav1.ObjectMeta) {
 
 func generate(seed uint64) *cluster {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x6865616467617465)), tree: map[string]string{}}
-	g.c = &cluster{gates: map[string]bool{}, cycles: pick(g, 1, 1, 2, 3, 4)}
+	g.c = &cluster{gates: map[string]bool{}, cycles: pick(g, 1, 1, 2, 3, 4, 7)}
 	g.ties = g.chance(0.1)
 	g.priorities = pick(g, 1, 2, 3, 4)
 	g.contested = g.chance(0.3)
@@ -85,11 +85,11 @@ func generate(seed uint64) *cluster {
 	if g.chance(0.15) {
 		g.makeHolds()
 	}
-	g.makeDeletions()
-	g.makeUpdates()
 	if g.chance(0.2) {
 		g.makeUsage()
 	}
+	g.makeDeletions()
+	g.makeUpdates()
 	g.c.mends.NominalQuotaFirst = g.chance(0.4)
 	return g.c
 }

@@ -89,7 +89,6 @@ func (g *generator) makeHolds() {
 // makeUsage turns on admission fair sharing. The clock stands still then: Kueue and Headgate fade usage
 // at other moments.
 func (g *generator) makeUsage() {
-	g.c.advance = 0
 	g.c.usage = &config.AdmissionFairSharing{
 		UsageHalfLifeTime:     metav1.Duration{Duration: 5 * time.Minute},
 		UsageSamplingInterval: metav1.Duration{Duration: 5 * time.Minute},

@@ -16,7 +16,9 @@ func (g *generator) makeUpdates() {
 		return
 	}
 	g.c.stops = g.chance(0.4)
-	g.c.advance = pick(g, 0, 0, time.Second, time.Minute)
+	if g.c.usage == nil {
+		g.c.advance = pick(g, 0, 0, time.Second, time.Minute)
+	}
 	if g.chance(0.5) {
 		g.makeArrivals()
 	}

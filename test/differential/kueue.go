@@ -272,10 +272,25 @@ func (r *kueueRun) changeWorkload(w *kueue.Workload) {
 	for _, c := range w.Status.Conditions {
 		apimeta.SetStatusCondition(&after.Status.Conditions, c)
 	}
+	if mend.On.NothingCameFree && w.Status.ReclaimablePods != nil && usesAlike(before, after) {
+		r.cache.AddOrUpdateWorkload(logr.Discard(), after.DeepCopy())
+		return
+	}
 	r.controller.Update(event.TypedUpdateEvent[*kueue.Workload]{ObjectOld: before, ObjectNew: after.DeepCopy()})
 	if workload.HasQuotaReservation(before) {
 		r.queues.QuotaCameFree(before)
 	}
+}
+
+// usesAlike: both hold the same quota.
+func usesAlike(a, b *kueue.Workload) bool {
+	x, y := workload.NewInfo(a).Usage().Quota, workload.NewInfo(b).Usage().Quota
+	for fr := range x {
+		if x[fr].Cmp(y[fr]) != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // change does what Kueue's controllers do with an object that was created or updated.

@@ -16,6 +16,7 @@ type Set struct {
 	FlavorFungibilityOff    bool
 	EditsWakeAll            bool
 	LocalQueueNames         bool
+	NothingCameFree         bool
 	NominalQuotaFirst       bool
 }
 

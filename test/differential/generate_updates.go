@@ -15,7 +15,7 @@ func (g *generator) makeUpdates() {
 	if g.c.cycles == 1 {
 		return
 	}
-	g.c.stops = g.chance(0.4)
+	g.c.stops = g.chance(0.4) && g.c.usage == nil
 	if g.c.usage == nil {
 		g.c.advance = pick(g, 0, 0, time.Second, time.Minute)
 	}

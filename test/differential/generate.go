@@ -85,7 +85,7 @@ func generate(seed uint64) *cluster {
 	if g.chance(0.15) {
 		g.makeHolds()
 	}
-	if g.chance(0.2) {
+	if g.c.cycles == 1 && g.chance(0.4) {
 		g.makeUsage()
 	}
 	g.makeDeletions()
@@ -338,7 +338,7 @@ func (g *generator) makeDeletions() {
 		if w.Status.Admission != nil {
 			chance = 0.25
 		}
-		if g.c.cycles > 1 && g.chance(chance) {
+		if g.c.cycles > 1 && g.chance(chance) && w.Spec.Active == nil {
 			g.c.deletions = append(g.c.deletions, deletion{g.between(1, g.c.cycles-1), w.Namespace + "/" + w.Name})
 		}
 	}

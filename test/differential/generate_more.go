@@ -86,8 +86,8 @@ func (g *generator) makeHolds() {
 	}
 }
 
-// makeUsage turns on admission fair sharing. The clock stands still then, because Kueue and Headgate fade
-// usage at other moments, and victims do not come back: their order is not compared yet.
+// makeUsage turns on admission fair sharing, in clusters of one cycle: the order after the first
+// admissions is not compared yet.
 func (g *generator) makeUsage() {
 	g.c.usage = &config.AdmissionFairSharing{
 		UsageHalfLifeTime:     metav1.Duration{Duration: 5 * time.Minute},

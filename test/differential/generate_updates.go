@@ -15,10 +15,8 @@ func (g *generator) makeUpdates() {
 	if g.c.cycles == 1 {
 		return
 	}
-	g.c.stops = g.chance(0.4) && g.c.usage == nil
-	if g.c.usage == nil {
-		g.c.advance = pick(g, 0, 0, time.Second, time.Minute)
-	}
+	g.c.stops = g.chance(0.4)
+	g.c.advance = pick(g, 0, 0, time.Second, time.Minute)
 	if g.chance(0.5) {
 		g.makeArrivals()
 	}
@@ -95,7 +93,7 @@ func (g *generator) makeQuotaEdits() {
 
 func (g *generator) makeWorkloadEdits() {
 	for _, w := range g.c.workloads {
-		if !g.chance(0.25) || g.c.isDeleted(w) {
+		if !g.chance(0.25) || g.c.isDeleted(w) || w.Spec.Active != nil { // Kueue wakes others for one that is not active
 			continue
 		}
 		held := w.Status.Admission != nil

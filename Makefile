@@ -121,7 +121,7 @@ MAKEFLAGS += --no-print-directory
 
 .PHONY: all lib install uninstall unit scenario admission integration chart sim sim-fresh mutants lint \
 	conformance test check suite coverage check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke \
-	analyze format bench demo docs man e2e bench-e2e bench-quota differential image image-check \
+	analyze format bench demo docs man e2e bench-e2e bench-quota differential differential-mutants image image-check \
 	image-reproduce release clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -289,6 +289,9 @@ bench-quota: $(BIN) ## Kueue's performance runner, beside Kueue on real Kubernet
 
 differential: $(BUILD)/bin/headgatectl ## random clusters against Kueue's scheduler (needs Go 1.26); ARGS="N SEED"
 	@BUILD=$(BUILD) test/differential/run.sh $(ARGS)
+
+differential-mutants: $(BUILD)/bin/headgatectl ## deliberate breakages that this comparison must notice; ARGS="NUMBER": one
+	@$(MUTANT_ENV) test/differential/mutants.sh $(ARGS)
 
 demo: $(BIN) $(BUILD)/test/demo/demo ## gate-controlled scheduling end to end, on this machine; draws build/demo/timeline.svg
 	@mkdir -p $(BUILD)/demo

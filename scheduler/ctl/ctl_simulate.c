@@ -18,12 +18,18 @@
 #include "scheduler/ctl/sim/workload_simulation.h"
 
 #define MAX_CYCLES 1000
+#define MAX_ADVANCE_NS (24 * 60 * 60 * CLOCK_NS_PER_S)
 
 struct deletion {
 	unsigned cycle;
 	enum sched_resource kind;
 	const char *key; /* in argv */
 	const char *text;
+};
+
+struct update {
+	unsigned cycle;
+	struct sim_input *objects;
 };
 
 enum show { /* bits */
@@ -37,14 +43,16 @@ struct arguments {
 	const char *const *files;
 	size_t nfiles;
 	struct VEC(struct deletion) deletions;
+	struct VEC(struct update) updates;
 	const char *config, *scheduler_conf;
 	enum verb_output output;
 	unsigned show; /* enum show */
 	bool has_now, until_stable, victims_stop;
-	int64_t now, cycles;
+	int64_t now, cycles, advance;
 };
 
 static int add_deletion(void *arguments, const char *value, struct err *err);
+static int add_update(void *arguments, const char *value, struct err *err);
 
 #define AT(kind, member) FLAGS_AT(struct arguments, kind, member)
 
@@ -65,7 +73,9 @@ static const struct flags_row rows[] = {
 	{ "scheduler-conf", .letter = 'C', AT(TEXT, scheduler_conf), .arg = "FILE",
 	  .unset = "built in", .help = "Configuration file of the scheduler" },
 	{ "now", AT(TIME, now), .unset = "the latest time in the files",
-	  .help = "Current time; it does not advance" },
+	  .help = "Current time, in the first cycle" },
+	{ "advance", AT(DURATION, advance), .min = 0, .max = MAX_ADVANCE_NS, .def = "0s",
+	  .help = "Time that passes between cycles" },
 	{ "cycles", AT(INT, cycles), .min = 1, .max = MAX_CYCLES, .def = "1",
 	  .help = "Number of cycles to run" },
 	{ "until-stable", AT(BOOL, until_stable),
@@ -74,6 +84,9 @@ static const struct flags_row rows[] = {
 	  .help = "Stop preempted Workloads after each cycle, so that they wait again" },
 	{ "delete-after", .type = FLAGS_CUSTOM, .set = add_deletion, .arg = "N:KIND/NAMESPACE/NAME",
 	  .help = "Delete this object after cycle N; may be repeated" },
+	{ "apply-after", .type = FLAGS_CUSTOM, .set = add_update, .arg = "N:FILE",
+	  .help = "Create or update the objects of FILE after cycle N; may be repeated. Of a "
+		  "Workload's status only what FILE names changes" },
 	{ "show", FLAGS_SET_AT(struct arguments, sections, show),
 	  .help = "Additional sections to print" },
 	{ .type = FLAGS_END },
@@ -116,6 +129,38 @@ static int add_deletion(void *arguments, const char *value, struct err *err)
 	return 0;
 }
 
+static void warn(void *ctx UNUSED, const char *text)
+{
+	fprintf(stderr, "headgatectl: warning: %s\n", text);
+}
+
+/* N:FILE */
+static int add_update(void *arguments, const char *value, struct err *err)
+{
+	struct arguments *a = arguments;
+	struct str rest = str_of(value), number = str_next(&rest, ':');
+	struct update u = { .objects = NULL };
+	struct sim_object *const *objects;
+	size_t n;
+
+	if (rest.p == NULL || rest.len == 0 || !parse_count(number, &u.cycle)) {
+		return err_set(err, ERR_INVALID, "expected N:FILE");
+	}
+	u.objects = sim_input_create(warn, NULL);
+	vec_push(&a->updates, u);
+	if (sim_files_read(&rest.p, 1, u.objects, err) < 0) {
+		return -ERR_INVALID;
+	}
+	objects = sim_input_objects(u.objects, &n);
+	for (size_t i = 0; i < n; i++) {
+		if ((sched_kinds_get(objects[i]->kind)->wings & SCHED_WING_WORKLOADS) == 0) {
+			return err_set(err, ERR_INVALID, "%s: updates of a %s are not simulated",
+				       objects[i]->where, sim_input_kind_name(objects[i]->kind));
+		}
+	}
+	return 0;
+}
+
 static bool parse_arguments(int argc, char **argv, struct arguments *a, int *ret_code)
 {
 	const struct flags *f = &ctl_simulate_verb.flags;
@@ -137,11 +182,6 @@ static bool parse_arguments(int argc, char **argv, struct arguments *a, int *ret
 		return false;
 	}
 	return true;
-}
-
-static void warn(void *ctx UNUSED, const char *text)
-{
-	fprintf(stderr, "headgatectl: warning: %s\n", text);
 }
 
 static int read_files(const struct arguments *a, struct sim_input *in, struct jdoc **ret_config,
@@ -186,6 +226,29 @@ static bool remove_objects(const struct arguments *a, const struct parts *p)
 	return more;
 }
 
+/* The same for updates. Returns an error where the scheduler cannot use an object. */
+static int apply_updates(const struct arguments *a, const struct parts *p, bool *more,
+			 struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < a->updates.n && r == 0; i++) {
+		const struct update *u = &a->updates.v[i];
+		struct sim_object *const *objects;
+		size_t n;
+
+		*more |= u->cycle >= simulation_cycles(p->pods);
+		objects = sim_input_objects(u->objects, &n);
+		if (u->cycle != simulation_cycles(p->pods)) {
+			continue;
+		}
+		for (size_t k = 0; k < n && r == 0; k++) {
+			r = workload_simulation_apply(p->quota, objects[k], err);
+		}
+	}
+	return r;
+}
+
 /* Without this warning a cycle number that is too high would look as if the object made no
  * difference. */
 static void warn_of_late_removals(const struct arguments *a, const struct parts *p)
@@ -200,7 +263,7 @@ static void warn_of_late_removals(const struct arguments *a, const struct parts 
 	}
 }
 
-static void run_cycles(const struct arguments *a, const struct parts *p)
+static int run_cycles(const struct arguments *a, const struct parts *p, struct err *err)
 {
 	unsigned limit = a->until_stable ? MAX_CYCLES : (unsigned)a->cycles;
 
@@ -209,11 +272,18 @@ static void run_cycles(const struct arguments *a, const struct parts *p)
 
 		decided |= simulation_run_cycle(p->pods);
 		more = remove_objects(a, p);
+		if (apply_updates(a, p, &more, err) < 0) {
+			return -ERR_INVALID;
+		}
 		more |= a->victims_stop && workload_simulation_stop_victims(p->quota);
 		if (a->until_stable && !decided && !more) {
-			return;
+			break;
+		}
+		if (simulation_cycles(p->pods) < limit) {
+			workload_simulation_advance(p->quota, a->advance);
 		}
 	}
+	return 0;
 }
 
 static void print(const struct arguments *a, const struct parts *p)
@@ -250,12 +320,15 @@ static int simulate(const struct arguments *a)
 	opt.now = quota_opt.now = a->has_now ? a->now : sim_input_youngest(in);
 	quota_opt.config = config;
 	quota_opt.config_path = a->config;
+	quota_opt.updates = a->updates.n > 0;
 	if (workload_simulation_create(in, &quota_opt, &quota, &err) < 0 ||
 	    simulation_create(in, &opt, &pods, &err) < 0) {
 		return verb_fail(&err);
 	}
 	parts = (struct parts){ pods, quota };
-	run_cycles(a, &parts);
+	if (run_cycles(a, &parts, &err) < 0) {
+		return verb_fail(&err);
+	}
 	warn_of_late_removals(a, &parts);
 	print(a, &parts);
 	return VERB_OK;
@@ -263,13 +336,17 @@ static int simulate(const struct arguments *a)
 
 static int run_verb(int argc, char **argv)
 {
-	struct arguments a = { .deletions = VEC_INIT };
+	struct arguments a = { .deletions = VEC_INIT, .updates = VEC_INIT };
 	int code;
 
 	if (parse_arguments(argc, argv, &a, &code)) {
 		code = simulate(&a);
 	}
 	vec_finish(&a.deletions);
+	for (size_t i = 0; i < a.updates.n; i++) {
+		sim_input_destroyp(&a.updates.v[i].objects);
+	}
+	vec_finish(&a.updates);
 	return code;
 }
 

@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")"
 out=${XDG_CACHE_HOME:-$HOME/.cache}/headgate/differential
 
-inputs=$(cat build.sh go.mod go.sum ./*.go mend/*.go | cksum)
+inputs=$({ cat build.sh go.mod go.sum ./*.go mend/kueue.patch && find mend -name "*.go" -exec cat {} +; } | cksum)
 if [ "$(cat "$out/built-from" 2>/dev/null)" = "$inputs" ]; then
 	echo "$out/differential"
 	exit
@@ -17,27 +17,23 @@ command -v go >/dev/null || {
 mkdir -p "$out"
 echo "building Kueue's scheduler into $out (cold: minutes)" >&2
 
-# A copy of Kueue with the change of mend/giving_back.go in its search for victims, switched off.
+# A copy of Kueue with the changes of mend, all of them switched off.
 kueue=$out/kueue
 rm -rf "$kueue"
 mkdir -p "$kueue"
 go mod download sigs.k8s.io/kueue
 (cd "$(go list -m -f '{{.Dir}}' sigs.k8s.io/kueue)" && cp -R go.mod go.sum apis pkg "$kueue")
 chmod -R u+w "$kueue"
-search=$kueue/pkg/scheduler/preemption
-cp mend/giving_back.go "$search"
-sed -e 's/^func (p \*Preemptor) fairPreemptions(/func (p *Preemptor) fairPreemptionsOnce(/' \
-	-e 's/candidates := p\.findCandidates(/candidates := p.candidatesNotBanned(/' \
-	-e 's/targets = fillBackWorkloads(preemptionCtx, targets, true)/targets = giveBack(preemptionCtx, targets)/' \
-	"$search/preemption.go" >"$out/preemption.go"
-mv "$out/preemption.go" "$search"
-[ "$(grep -c 'fairPreemptionsOnce(\|candidatesNotBanned(\|= giveBack(' "$search/preemption.go")" = 3 ] || {
-	echo "differential: Kueue's search for victims is written differently now: see mend/giving_back.go" >&2
+cp -R mend/pkg "$kueue"
+patch -s -d "$kueue" -p1 <mend/kueue.patch || {
+	echo "differential: Kueue's code is written differently now: see mend/kueue.patch" >&2
 	exit 1
 }
 cp go.mod go.sum "$out"
 go mod edit -replace "sigs.k8s.io/kueue=$kueue" "$out/go.mod"
-CGO_ENABLED=0 nice go build -trimpath -tags differential -modfile "$out/go.mod" -ldflags '-s -w' \
+export CGO_ENABLED=0
+nice go vet -tags differential -modfile "$out/go.mod" . >&2
+nice go build -trimpath -tags differential -modfile "$out/go.mod" -ldflags '-s -w' \
 	-o "$out/differential" . >&2
 rm -rf "$kueue"
 echo "$inputs" >"$out/built-from"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	kueueconstants "sigs.k8s.io/kueue/pkg/constants"
 )
 
 // A census counts clusters by what was in them and what was decided in them.
@@ -44,8 +45,20 @@ func depth(c *cluster) int {
 func describe(c *cluster, seen map[string]bool) {
 	seen[fmt.Sprintf("cohorts %d deep", depth(c))] = true
 	seen["fair sharing"] = c.fair
+	seen["NominalQuotaFirst"] = c.mends.NominalQuotaFirst
 	seen["several cycles"] = c.cycles > 1
 	seen["deletions"] = len(c.deletions) > 0
+	seen["victims that stop and wait again"] = c.stops
+	seen["admission fair sharing"] = c.usage != nil
+	seen["admission checks"] = len(c.checks) > 0
+	for _, w := range c.workloads {
+		seen["Workload that is held back"] = seen["Workload that is held back"] || w.Spec.Active != nil ||
+			w.Spec.PreemptionGates != nil || w.Annotations[kueueconstants.AdmissionGatedByAnnotation] != ""
+	}
+	seen["a clock that moves"] = c.advance > 0
+	for _, u := range c.updates {
+		seen[c.nameOf(u)] = true
+	}
 	for name, on := range c.gates {
 		seen["gate "+name+" not by default"] = on != gates[name]
 	}

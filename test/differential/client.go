@@ -56,6 +56,13 @@ func (m *memory) Get(_ context.Context, key client.ObjectKey, obj client.Object,
 			n.DeepCopyInto(o)
 			return nil
 		}
+	case *kueue.LocalQueue:
+		for _, l := range m.locals {
+			if l.Namespace == key.Namespace && l.Name == key.Name {
+				l.DeepCopyInto(o)
+				return nil
+			}
+		}
 	case *kueue.Workload:
 		if w, ok := m.workloads[key.String()]; ok {
 			w.DeepCopyInto(o)

@@ -9,9 +9,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/mend"
 )
 
 // The clock of both schedulers. It stands still.
@@ -23,19 +26,31 @@ type deletion struct {
 	workload string // namespace/name
 }
 
+// An update creates or changes an object after that cycle: of a Workload's status only reclaimable
+// pods, checks and conditions that it has.
+type update struct {
+	after  int
+	object client.Object
+}
+
 // A cluster is what both schedulers are asked about.
 type cluster struct {
 	gates      map[string]bool
 	fair       bool
 	strategies []string
-	quiet      bool // Kueue does not hear of its own writes to Workloads that wait
-	mended     bool // Kueue asks victims again after some were given back
+	quiet      bool     // Kueue does not hear of its own writes to Workloads that wait
+	mends      mend.Set // what Kueue does as Headgate does
 	cycles     int
 	deletions  []deletion
+	updates    []update
+	stops      bool          // victims stop after each cycle, and wait again
+	advance    time.Duration // between cycles
 	namespaces []*corev1.Namespace
 	flavors    []*kueue.ResourceFlavor
 	cohorts    []*kueue.Cohort
 	queues     []*kueue.ClusterQueue
+	checks     []*kueue.AdmissionCheck
+	usage      *config.AdmissionFairSharing
 	locals     []*kueue.LocalQueue
 	workloads  []*kueue.Workload
 }
@@ -56,10 +71,12 @@ func (c *cluster) clone() *cluster {
 	}
 	out.strategies = append([]string(nil), c.strategies...)
 	out.deletions = append([]deletion(nil), c.deletions...)
+	out.updates = append([]update(nil), c.updates...)
 	out.namespaces = copies(c.namespaces)
 	out.flavors = copies(c.flavors)
 	out.cohorts = copies(c.cohorts)
 	out.queues = copies(c.queues)
+	out.checks = copies(c.checks)
 	out.locals = copies(c.locals)
 	out.workloads = copies(c.workloads)
 	return &out
@@ -69,11 +86,17 @@ func (c *cluster) clone() *cluster {
 func (c *cluster) stopAfter(cycle int) {
 	c.cycles = cycle
 	c.deletions = slices.DeleteFunc(c.deletions, func(d deletion) bool { return d.after >= cycle })
+	c.updates = slices.DeleteFunc(c.updates, func(u update) bool { return u.after >= cycle })
 }
 
 func (c *cluster) workload(key string) *kueue.Workload {
 	for _, w := range c.workloads {
 		if w.Namespace+"/"+w.Name == key {
+			return w
+		}
+	}
+	for _, u := range c.updates {
+		if w, ok := u.object.(*kueue.Workload); ok && w.Namespace+"/"+w.Name == key {
 			return w
 		}
 	}
@@ -87,6 +110,30 @@ func (c *cluster) queue(name string) *kueue.ClusterQueue {
 		}
 	}
 	return nil
+}
+
+// nameOf says for the census what kind of update it is.
+func (c *cluster) nameOf(u update) string {
+	w, ok := u.object.(*kueue.Workload)
+	switch {
+	case !ok:
+		return "edit of a " + u.object.GetObjectKind().GroupVersionKind().Kind
+	case c.isArrival(w):
+		return "arrival"
+	case len(w.Status.Conditions) > 0:
+		return "Workload that ends"
+	case w.Status.ReclaimablePods != nil:
+		return "pods that become reclaimable"
+	default:
+		return "edit of a priority"
+	}
+}
+
+// isArrival: the Workload is created between cycles.
+func (c *cluster) isArrival(w *kueue.Workload) bool {
+	return !slices.ContainsFunc(c.workloads, func(o *kueue.Workload) bool {
+		return o.Namespace == w.Namespace && o.Name == w.Name
+	})
 }
 
 // queueOf is the ClusterQueue of w's LocalQueue.
@@ -107,6 +154,9 @@ func (c *cluster) objects() []any {
 	for _, o := range c.flavors {
 		out = append(out, o)
 	}
+	for _, o := range c.checks {
+		out = append(out, o)
+	}
 	for _, o := range c.cohorts {
 		out = append(out, o)
 	}
@@ -122,16 +172,19 @@ func (c *cluster) objects() []any {
 	return out
 }
 
-// configuration is the manager's configuration file by which both decide. Kueue lends what the next
-// workloads of a queue are about to use, and has no such gate.
+// configuration is the manager's configuration file by which both decide. Kueue has no gate
+// NominalQuotaFirst: where it is on, Kueue is mended.
 func (c *cluster) configuration() []byte {
-	all := map[string]bool{"NominalQuotaFirst": false}
+	all := map[string]bool{"NominalQuotaFirst": c.mends.NominalQuotaFirst}
 	maps.Copy(all, c.gates)
 	out := map[string]any{
 		"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", "featureGates": all,
 	}
 	if c.fair {
 		out["fairSharing"] = map[string]any{"preemptionStrategies": c.strategies}
+	}
+	if c.usage != nil {
+		out["admissionFairSharing"] = c.usage
 	}
 	return must(yaml.Marshal(out))
 }
@@ -146,28 +199,56 @@ func (c *cluster) manifests() []byte {
 	return out.Bytes()
 }
 
-// arguments are those of headgatectl simulate, files left out.
-func (c *cluster) arguments() []string {
-	out := []string{"--now", now.Format(time.RFC3339), "--cycles", fmt.Sprint(c.cycles)}
+// updatesAfter are the manifests of what comes after that cycle, each kind in the order in which it
+// is applied.
+func (c *cluster) updatesAfter(cycle int, write func(object any) string) string {
+	out := ""
+	for _, u := range c.updates {
+		if u.after == cycle {
+			out += "---\n" + write(u.object)
+		}
+	}
+	return out
+}
+
+// arguments are those of headgatectl simulate, files left out. updates names the file of what comes
+// after a cycle. There is always one: so the scheduler's cache reads back what was written.
+func (c *cluster) arguments(updates func(after int) string) []string {
+	out := []string{"--now", now.Format(time.RFC3339), "--cycles", fmt.Sprint(c.cycles), "--advance", c.advance.String()}
+	if c.stops {
+		out = append(out, "--victims-stop")
+	}
+	for after := 1; after < c.cycles; after++ {
+		out = append(out, "--apply-after", fmt.Sprintf("%d:%s", after, updates(after)))
+	}
 	for _, d := range c.deletions {
 		out = append(out, "--delete-after", fmt.Sprintf("%d:Workload/%s", d.after, d.workload))
 	}
 	return out
 }
 
-// yaml is the cluster as manifests, without fields that were not written and without empty status.
-func (c *cluster) yaml() string {
-	var out bytes.Buffer
-	for _, o := range c.objects() {
-		var m map[string]any
-		if err := json.Unmarshal(must(json.Marshal(o)), &m); err != nil {
-			panic(err)
-		}
-		prune(m)
-		out.WriteString("---\n")
-		out.Write(must(yaml.Marshal(m)))
+// manifest is the object without fields that were not written and without empty status.
+func manifest(object any) string {
+	var m map[string]any
+	if err := json.Unmarshal(must(json.Marshal(object)), &m); err != nil {
+		panic(err)
 	}
-	return out.String()
+	prune(m)
+	return string(must(yaml.Marshal(m)))
+}
+
+// yaml is the cluster as manifests.
+func (c *cluster) yaml() string {
+	out := ""
+	for _, o := range c.objects() {
+		out += "---\n" + manifest(o)
+	}
+	for after := 1; after < c.cycles; after++ {
+		if updates := c.updatesAfter(after, manifest); updates != "" {
+			out += comment(fmt.Sprintf("after-%d.yaml:\n%s", after, updates))
+		}
+	}
+	return out
 }
 
 // prune takes off the empty members that Go writes, except an empty selector, which means everything.

@@ -5,15 +5,25 @@ import (
 	"maps"
 	"slices"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// active: queues that are stopped, or lack a flavor, are not compared: their heaps may differ.
+// active: queues that are stopped, or lack a flavor or a check, are not compared: their heaps may
+// differ.
 func active(c *cluster, name string) bool {
 	q := c.queue(name)
 	if q == nil || (q.Spec.StopPolicy != nil && *q.Spec.StopPolicy != kueue.None) {
+		return false
+	}
+	if s := q.Spec.AdmissionChecksStrategy; s != nil && slices.ContainsFunc(s.AdmissionChecks, func(r kueue.AdmissionCheckStrategyRule) bool {
+		return !slices.ContainsFunc(c.checks, func(k *kueue.AdmissionCheck) bool {
+			return k.Name == string(r.Name) && apimeta.IsStatusConditionTrue(k.Status.Conditions, kueue.AdmissionCheckActive)
+		})
+	}) {
 		return false
 	}
 	known := map[kueue.ResourceFlavorReference]bool{}

@@ -6,42 +6,73 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
 // A deviation is a difference that docs/deviations.md explains. A cluster counts for it when
-// explains says so of the answers (one of Kueue's, when it gives several), or when they are the same
-// once without has taken the cause out (of the copy that it gets).
+// explains says so of the answers (one of Kueue's, when it gives several), or when Kueue answers as
+// Headgate does once it is mended in that way (mend).
 type deviation struct {
 	name     string
 	explains func(c *cluster, h *headgate, v *verdict) bool
-	without  func(c *cluster, v *verdict) bool // false: the cause is not there
+	mend     func(c *cluster) bool // on the copy that it gets; false: that cannot make a difference
 }
 
 var deviations = []deviation{
 	{name: "reasons", explains: onlyReasons},
-	{name: "giving-back", without: withGivingBackMended},
-	{name: "flavor-fungibility-off", explains: onlyPlaces("FlavorFungibility")},
-	{name: "scan-progress-off", without: func(c *cluster, _ *verdict) bool {
+	{name: "giving-back", mend: func(c *cluster) bool { c.mends.GivingBack = true; return c.fair }},
+	{name: "flavor-fungibility-off", mend: func(c *cluster) bool {
+		c.mends.FlavorFungibilityOff = true
+		return !c.gates["FlavorFungibility"]
+	}},
+	{name: "scan-progress-off", mend: func(c *cluster) bool {
 		c.quiet = true
 		return !c.gates["FlavorFungibilityPreserveScanProgress"] || c.cycles > 2
 	}},
-	{name: "scan-progress-off", explains: onlyPlaces("FlavorFungibilityPreserveScanProgress")},
+	{name: "scan-progress-off", explains: onlyPlaces},
 	{name: "behind-the-scan", explains: onlyTriedAgain},
-	{name: "stopped-local-queue", without: withoutSilentDeletions},
-	{name: "pods", without: withoutPods},
-	{name: "preemption-over-borrowing", without: withoutPreference},
-	{name: "less-than-nothing", without: withoutOveruse},
+	{name: "stopped-local-queue", mend: func(c *cluster) bool {
+		c.mends.StoppedLocalQueue = true
+		return len(c.deletions)+len(c.updates) > 0 || c.stops
+	}},
+	{name: "edits-wake-all", mend: func(c *cluster) bool {
+		c.mends.EditsWakeAll = true
+		return slices.ContainsFunc(c.updates, func(u update) bool {
+			_, ok := u.object.(*kueue.Workload)
+			return !ok
+		})
+	}},
+	{name: "local-queue-names", mend: func(c *cluster) bool { c.mends.LocalQueueNames = true; return c.usage != nil }},
+	{name: "nothing-came-free", mend: func(c *cluster) bool {
+		c.mends.NothingCameFree = true
+		return slices.ContainsFunc(c.updates, func(u update) bool {
+			w, ok := u.object.(*kueue.Workload)
+			return ok && w.Status.ReclaimablePods != nil
+		})
+	}},
+	{name: "pods", mend: func(c *cluster) bool { c.mends.Pods = true; return c.hasPodQuota() }},
+	{name: "preemption-over-borrowing", mend: func(c *cluster) bool {
+		c.mends.PreemptionOverBorrowing = true
+		return slices.ContainsFunc(c.queues, func(q *kueue.ClusterQueue) bool {
+			p := q.Spec.FlavorFungibility.Preference
+			return p != nil && *p == kueue.PreemptionOverBorrowing
+		})
+	}},
+	{name: "less-than-nothing", mend: func(c *cluster) bool { c.mends.LessThanNothing = true; return true }},
+}
+
+func (c *cluster) hasPodQuota() bool {
+	return slices.ContainsFunc(c.queues, func(q *kueue.ClusterQueue) bool {
+		return slices.ContainsFunc(q.Spec.ResourceGroups, func(g kueue.ResourceGroup) bool {
+			return slices.Contains(g.CoveredResources, corev1.ResourcePods)
+		})
+	})
 }
 
 // onlyPlaces: with the gate off, the first cycle in which the answers differ leaves in Kueue's heap
 // what does not fit. What follows from that is not compared.
-func onlyPlaces(gate string) func(c *cluster, h *headgate, v *verdict) bool {
-	return func(c *cluster, h *headgate, v *verdict) bool {
-		return !c.gates[gate] && beginsWith(sameButForPlaces, c, h, v)
-	}
+func onlyPlaces(c *cluster, h *headgate, v *verdict) bool {
+	return !c.gates["FlavorFungibilityPreserveScanProgress"] && beginsWith(sameButForPlaces, c, h, v)
 }
 
 // beginsWith: the first cycle in which the answers differ is alike.
@@ -63,7 +94,7 @@ func beginsWith(alike func(c *cluster, kueue, ours answer) bool, c *cluster, h *
 // may be admitted with fewer pods; and what Kueue makes inadmissible at the end of a scan is in our
 // heap. What follows from that is not compared.
 func onlyTriedAgain(c *cluster, h *headgate, v *verdict) bool {
-	return (len(c.deletions) > 0 || c.admitsPartially()) && beginsWith(sameButForTriedAgain, c, h, v)
+	return (len(c.deletions)+len(c.updates) > 0 || c.stops || c.admitsPartially()) && beginsWith(sameButForTriedAgain, c, h, v)
 }
 
 // admitsPartially: some Workload may be admitted with fewer pods than it asks for.
@@ -100,69 +131,11 @@ func hasElsewhere(c *cluster, ours answer, line string) bool {
 		return true
 	}
 	what, reason := split(moved)
-	return moved != line && !c.gates["FlavorFungibilityPreserveScanProgress"] && slices.Contains(noFit, reason) &&
+	return moved != line && slices.Contains(noFit, reason) &&
 		slices.ContainsFunc(ours, func(other string) bool {
 			same, why := split(other)
 			return same == what && slices.Contains(noFit, why)
 		})
-}
-
-// withGivingBackMended: with fair sharing, some victims can make others legal that are not any more
-// when the former are given back.
-func withGivingBackMended(c *cluster, _ *verdict) bool {
-	c.mended = true
-	return c.fair
-}
-
-// used is what of the flavor and resource the Workloads that hold quota in q use.
-func (c *cluster) used(q string, flavor kueue.ResourceFlavorReference, r corev1.ResourceName) resource.Quantity {
-	var sum resource.Quantity
-	for _, w := range c.workloads {
-		if w.Status.Admission == nil || string(w.Status.Admission.ClusterQueue) != q {
-			continue
-		}
-		for _, p := range w.Status.Admission.PodSetAssignments {
-			if p.Flavors[r] == flavor {
-				sum.Add(p.ResourceUsage[r])
-			}
-		}
-	}
-	return sum
-}
-
-// withoutOveruse lifts the borrowing limits above which a ClusterQueue already is.
-func withoutOveruse(c *cluster, _ *verdict) bool {
-	any := false
-	for _, q := range c.queues {
-		for _, rg := range q.Spec.ResourceGroups {
-			for _, f := range rg.Flavors {
-				for i := range f.Resources {
-					r := &f.Resources[i]
-					if r.BorrowingLimit == nil {
-						continue
-					}
-					most := r.NominalQuota.DeepCopy()
-					most.Add(*r.BorrowingLimit)
-					if used := c.used(q.Name, f.Name, r.Name); used.Cmp(most) > 0 {
-						r.BorrowingLimit = nil
-						any = true
-					}
-				}
-			}
-		}
-	}
-	return any
-}
-
-// withoutPreference leaves flavors to the default preference.
-func withoutPreference(c *cluster, _ *verdict) bool {
-	any := false
-	for _, q := range c.queues {
-		p := q.Spec.FlavorFungibility
-		any = any || (p.Preference != nil && *p.Preference == kueue.PreemptionOverBorrowing)
-		p.Preference = nil
-	}
-	return any
 }
 
 // The reasons of what does not fit. Kueue looks at resources one by one and stops at the first
@@ -218,58 +191,13 @@ func split(line string) (what, reason string) {
 	return line, ""
 }
 
-// withoutSilentDeletions leaves out the removals of Workloads with a LocalQueue that is stopped.
-func withoutSilentDeletions(c *cluster, _ *verdict) bool {
-	stopped := map[string]bool{}
-	for _, l := range c.locals {
-		stopped[l.Namespace+"/"+l.Name] = l.Spec.StopPolicy != nil && *l.Spec.StopPolicy != kueue.None
-	}
-	before := len(c.deletions)
-	c.deletions = slices.DeleteFunc(c.deletions, func(d deletion) bool {
-		w := c.workload(d.workload)
-		return w != nil && stopped[w.Namespace+"/"+string(w.Spec.QueueName)]
-	})
-	return len(c.deletions) < before
-}
-
-func withoutPodsOf(groups []kueue.ResourceGroup) bool {
-	any := false
-	for i := range groups {
-		if at := slices.Index(groups[i].CoveredResources, corev1.ResourcePods); at >= 0 {
-			any = dropResource(&groups[i], at) || any
-		}
-	}
-	return any
-}
-
-// withoutPods takes the quota of pods away.
-func withoutPods(c *cluster, _ *verdict) bool {
-	any := false
-	for _, q := range c.queues {
-		any = withoutPodsOf(q.Spec.ResourceGroups) || any
-	}
-	for _, co := range c.cohorts {
-		any = withoutPodsOf(co.Spec.ResourceGroups) || any
-	}
-	for _, w := range c.workloads {
-		if w.Status.Admission == nil {
-			continue
-		}
-		for _, p := range w.Status.Admission.PodSetAssignments {
-			delete(p.Flavors, corev1.ResourcePods)
-			delete(p.ResourceUsage, corev1.ResourcePods)
-		}
-	}
-	return any
-}
-
 // explain names the deviation that a difference comes from, or several; "" when they do not explain
 // all of it.
 func explain(c *cluster, h *headgate, v verdict, tries int) string {
 	return explainBy(deviations, c, h, v, tries)
 }
 
-// explainBy takes out causes from known in its order only, so that no set of them is tried twice.
+// explainBy mends by those of known in its order only, so that no set of them is tried twice.
 func explainBy(known []deviation, c *cluster, h *headgate, v verdict, tries int) string {
 	if v.kind != different && v.kind != unstable {
 		return ""
@@ -292,7 +220,7 @@ func explainBy(known []deviation, c *cluster, h *headgate, v verdict, tries int)
 	var tried []try
 	for i, d := range known {
 		changed := c.clone()
-		if d.without == nil || !d.without(changed, &v) {
+		if d.mend == nil || !d.mend(changed) {
 			continue
 		}
 		w := compare(changed, h, tries)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"time"
 
@@ -63,7 +64,7 @@ func object(kind, namespace, name string) (metav1.TypeMeta, metav1.ObjectMeta) {
 
 func generate(seed uint64) *cluster {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x6865616467617465)), tree: map[string]string{}}
-	g.c = &cluster{gates: map[string]bool{}, cycles: pick(g, 1, 1, 2, 3, 4)}
+	g.c = &cluster{gates: map[string]bool{}, cycles: pick(g, 1, 1, 2, 3, 4, 7)}
 	g.ties = g.chance(0.1)
 	g.priorities = pick(g, 1, 2, 3, 4)
 	g.contested = g.chance(0.3)
@@ -78,8 +79,26 @@ func generate(seed uint64) *cluster {
 	for i := range g.between(1, 10) {
 		g.c.workloads = append(g.c.workloads, g.makeWorkload(fmt.Sprintf("p%d", i)))
 	}
+	if g.chance(0.2) {
+		g.makeChecks()
+	}
+	if g.chance(0.15) {
+		g.makeHolds()
+	}
+	if g.c.cycles == 1 && g.chance(0.4) {
+		g.makeUsage()
+	}
 	g.makeDeletions()
+	g.makeUpdates()
+	g.c.mends.NominalQuotaFirst = g.chance(0.4)
 	return g.c
+}
+
+// withDefaults takes all gates back to Headgate's defaults.
+func (c *cluster) withDefaults() {
+	maps.Copy(c.gates, gates)
+	c.gates["PrioritizePreemptorWorkloads"] = true
+	c.mends.NominalQuotaFirst = true
 }
 
 func (g *generator) makeGates() {
@@ -319,7 +338,7 @@ func (g *generator) makeDeletions() {
 		if w.Status.Admission != nil {
 			chance = 0.25
 		}
-		if g.c.cycles > 1 && g.chance(chance) {
+		if g.c.cycles > 1 && g.chance(chance) && w.Spec.Active == nil {
 			g.c.deletions = append(g.c.deletions, deletion{g.between(1, g.c.cycles-1), w.Namespace + "/" + w.Name})
 		}
 	}

@@ -23,6 +23,7 @@ func (g *generator) makeWorkload(name string) *kueue.Workload {
 		priority++ // than most of those that hold quota
 	}
 	w.Spec.Priority = &priority
+	w.Spec.PriorityClassRef = kueue.NewWorkloadPriorityClassRef("class") // else Kueue wakes nothing when it changes
 	if g.chance(0.1) {
 		w.Annotations = map[string]string{constants.PriorityBoostAnnotationKey: pick(g, "-2", "-1", "1", "2")}
 	}

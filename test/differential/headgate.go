@@ -49,7 +49,19 @@ func (h *headgate) run(c *cluster) (*simulated, error) {
 	if err := os.WriteFile(config, c.configuration(), 0o600); err != nil {
 		return nil, err
 	}
-	arguments := append([]string{"simulate", "--output", "json", "--config", config}, c.arguments()...)
+	var failed error
+	updates := func(after int) string {
+		name := filepath.Join(h.folder, fmt.Sprintf("after-%d.yaml", after))
+		text := c.updatesAfter(after, func(o any) string { return string(must(json.Marshal(o))) + "\n" })
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			failed = err
+		}
+		return name
+	}
+	arguments := append([]string{"simulate", "--output", "json", "--config", config}, c.arguments(updates)...)
+	if failed != nil {
+		return nil, failed
+	}
 	cmd := exec.Command(h.program, append(arguments, "-")...)
 	var out, problems bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(c.manifests()), &out, &problems

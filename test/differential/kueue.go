@@ -12,18 +12,24 @@ import (
 
 	"github.com/go-logr/logr"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	testingclock "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	qcache "sigs.k8s.io/kueue/pkg/cache/queue"
+	queueafs "sigs.k8s.io/kueue/pkg/cache/queue/afs"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
+	"sigs.k8s.io/kueue/pkg/controller/core"
+	"sigs.k8s.io/kueue/pkg/mend"
 	"sigs.k8s.io/kueue/pkg/scheduler"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
 	utilexpectations "sigs.k8s.io/kueue/pkg/util/expectations"
+	utilqueue "sigs.k8s.io/kueue/pkg/util/queue"
 	"sigs.k8s.io/kueue/pkg/util/routine"
 	"sigs.k8s.io/kueue/pkg/util/wait"
 	"sigs.k8s.io/kueue/pkg/workload"
@@ -36,11 +42,6 @@ func schedule(s *scheduler.Scheduler, ctx context.Context) wait.SpeedSignal
 
 //go:linkname setWrapper sigs.k8s.io/kueue/pkg/scheduler.(*Scheduler).setAdmissionRoutineWrapper
 func setWrapper(s *scheduler.Scheduler, w routine.Wrapper)
-
-// Whether Kueue asks victims again after some were given back (mend/giving_back.go).
-//
-//go:linkname mended sigs.k8s.io/kueue/pkg/scheduler/preemption.mended
-var mended bool
 
 // What Kueue says meanwhile.
 var kueueLog = logr.Discard()
@@ -55,6 +56,8 @@ type kueueRun struct {
 	requeuer     interface{ ProcessRequeues(context.Context) int }
 	expectations *utilexpectations.Store
 	scheduler    *scheduler.Scheduler
+	controller   *core.WorkloadReconciler
+	clock        *testingclock.FakeClock
 	admissions   sync.WaitGroup
 	cycle        int
 	answer       answer
@@ -68,6 +71,18 @@ func setGates(gates map[string]bool) error {
 func (r *kueueRun) setup(ctx context.Context) error {
 	for _, f := range r.c.flavors {
 		r.cache.AddOrUpdateResourceFlavor(logr.Discard(), f)
+	}
+	for _, k := range r.c.checks {
+		r.cache.AddOrUpdateAdmissionCheck(logr.Discard(), k)
+	}
+	for _, l := range r.c.locals {
+		if r.c.usage != nil {
+			r.queues.AfsUsageLedger.Update(utilqueue.Key(l), func(e queueafs.UsageLedgerEntry, _ bool) queueafs.UsageLedgerEntry {
+				e.Resources = l.Status.FairSharing.AdmissionFairSharingStatus.ConsumedResources.DeepCopy()
+				e.LastUpdate, e.StatusAccounted = now, true
+				return e
+			})
+		}
 	}
 	for _, co := range r.c.cohorts {
 		if err := r.cache.AddOrUpdateCohort(co); err != nil {
@@ -98,9 +113,13 @@ func (r *kueueRun) setup(ctx context.Context) error {
 func newKueueRun(c *cluster) *kueueRun {
 	r := &kueueRun{c: c, memory: newMemory(c), recorder: newRecorder(), expectations: expectations.New()}
 	clock := testingclock.NewFakeClock(now)
-	r.cache = schdcache.New(r.memory, schdcache.WithFairSharing(c.fair))
+	r.clock = clock
+	mend.Clock = clock
+	r.cache = schdcache.New(r.memory, schdcache.WithFairSharing(c.fair),
+		schdcache.WithAdmissionFairSharing(c.usage))
 	r.queues, r.requeuer = qcache.NewManagerForUnitTestsWithRequeuer(r.memory, r.cache,
-		qcache.WithClock(clock), qcache.WithPreemptionExpectations(r.expectations))
+		qcache.WithClock(clock), qcache.WithPreemptionExpectations(r.expectations),
+		qcache.WithAdmissionFairSharing(c.usage))
 	var fair *config.FairSharing
 	if c.fair {
 		fair = &config.FairSharing{}
@@ -109,7 +128,10 @@ func newKueueRun(c *cluster) *kueueRun {
 		}
 	}
 	r.scheduler = scheduler.New(r.queues, r.cache, r.memory, r.recorder, scheduler.WithFairSharing(fair),
-		scheduler.WithClock(nil, clock), scheduler.WithPreemptionExpectations(r.expectations))
+		scheduler.WithClock(nil, clock), scheduler.WithPreemptionExpectations(r.expectations),
+		scheduler.WithAdmissionFairSharing(c.usage))
+	r.controller = core.NewWorkloadReconciler(r.memory, r.queues, r.cache, r.recorder,
+		core.WithPreemptionExpectations(r.expectations), core.WithAdmissionFairSharing(c.usage))
 	setWrapper(r.scheduler, routine.NewWrapper(func() { r.admissions.Add(1) }, r.admissions.Done))
 	return r
 }
@@ -203,42 +225,113 @@ func placeOf(key string, heap, inadmissible map[string][]string) string {
 	return "nowhere"
 }
 
-// observe does what the Workload controller does with the updates of the cycle.
+// observe gives the updates of the cycle to the Workload controller.
 func (r *kueueRun) observe() {
-	log := logr.Discard()
 	for key, before := range r.memory.changed {
 		after := r.memory.workloads[key].DeepCopy()
-		switch {
-		case workload.HasQuotaReservation(before):
-			r.cache.AddOrUpdateWorkload(log, after)
-		case workload.HasQuotaReservation(after):
-			r.queues.DeleteWorkload(log, workload.Reference(key))
-			if !r.c.quiet { // the scheduler has it there already
-				r.cache.AddOrUpdateWorkload(log, after)
+		if r.c.quiet && !workload.HasQuotaReservation(before) {
+			// The scheduler has it in its cache already where it got quota.
+			if workload.HasQuotaReservation(after) {
+				r.queues.DeleteWorkload(logr.Discard(), workload.Reference(key))
 			}
-		case !r.c.quiet:
-			_ = r.queues.AddOrUpdateWorkload(log, after)
+			continue
 		}
+		r.controller.Update(event.TypedUpdateEvent[*kueue.Workload]{ObjectOld: before, ObjectNew: after})
 	}
 	clear(r.memory.changed)
 }
 
-// remove does what the Workload controller does when a Workload is gone.
-func (r *kueueRun) remove(ctx context.Context, key string) {
+// remove deletes a Workload.
+func (r *kueueRun) remove(key string) {
 	w, ok := r.memory.workloads[key]
 	if !ok {
 		return
 	}
-	log := logr.Discard()
 	delete(r.memory.workloads, key)
-	r.expectations.ObservedUID(log, client.ObjectKeyFromObject(w), w.UID)
-	r.queues.QueueAssociatedInadmissibleWorkloadsAfter(ctx, workload.Reference(key), func() {
-		_ = r.cache.DeleteWorkload(log, workload.Reference(key))
-	})
-	r.queues.DeleteAndForgetWorkload(log, workload.Reference(key))
+	r.controller.Delete(event.TypedDeleteEvent[*kueue.Workload]{Object: w})
+	r.queues.QuotaCameFree(w)
 }
 
-func (r *kueueRun) runCycle(ctx context.Context) {
+// changeWorkload merges an update into the Workload, or creates it.
+func (r *kueueRun) changeWorkload(w *kueue.Workload) {
+	key := w.Namespace + "/" + w.Name
+	before, ok := r.memory.workloads[key]
+	after := w.DeepCopy()
+	r.memory.workloads[key] = after
+	if !ok {
+		r.controller.Create(event.TypedCreateEvent[*kueue.Workload]{Object: after.DeepCopy()})
+		return
+	}
+	after.Status = *before.Status.DeepCopy()
+	if w.Status.ReclaimablePods != nil {
+		after.Status.ReclaimablePods = w.DeepCopy().Status.ReclaimablePods
+	}
+	if w.Status.AdmissionChecks != nil {
+		after.Status.AdmissionChecks = w.DeepCopy().Status.AdmissionChecks
+	}
+	for _, c := range w.Status.Conditions {
+		apimeta.SetStatusCondition(&after.Status.Conditions, c)
+	}
+	if mend.On.NothingCameFree && w.Status.ReclaimablePods != nil && usesAlike(before, after) {
+		r.cache.AddOrUpdateWorkload(logr.Discard(), after.DeepCopy())
+		return
+	}
+	r.controller.Update(event.TypedUpdateEvent[*kueue.Workload]{ObjectOld: before, ObjectNew: after.DeepCopy()})
+	if workload.HasQuotaReservation(before) {
+		r.queues.QuotaCameFree(before)
+	}
+}
+
+// usesAlike: both hold the same quota.
+func usesAlike(a, b *kueue.Workload) bool {
+	x, y := workload.NewInfo(a).Usage().Quota, workload.NewInfo(b).Usage().Quota
+	for fr := range x {
+		if x[fr].Cmp(y[fr]) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// change does what Kueue's controllers do with an object that was created or updated.
+func (r *kueueRun) change(ctx context.Context, object client.Object) error {
+	switch o := object.(type) {
+	case *kueue.Workload:
+		r.changeWorkload(o)
+	case *kueue.ClusterQueue:
+		if err := r.cache.UpdateClusterQueue(logr.Discard(), o); err != nil {
+			return err
+		}
+		r.queues.QueuesChanged()
+		return r.queues.UpdateClusterQueue(ctx, o, true)
+	case *kueue.Cohort:
+		if err := r.cache.AddOrUpdateCohort(o); err != nil {
+			return err
+		}
+		r.queues.AddOrUpdateCohort(ctx, o)
+		r.queues.QueuesChanged()
+	}
+	return nil
+}
+
+// stopVictims does what the Job controller does when the pods of evicted Workloads are gone.
+func (r *kueueRun) stopVictims() {
+	for key, before := range r.memory.workloads {
+		evicted := apimeta.FindStatusCondition(before.Status.Conditions, kueue.WorkloadEvicted)
+		if !workload.HasQuotaReservation(before) || evicted == nil || evicted.Status != metav1.ConditionTrue {
+			continue
+		}
+		after := before.DeepCopy()
+		again := evicted.Reason == kueue.WorkloadEvictedByPreemption
+		workload.SetRequeuedCondition(after, evicted.Reason, evicted.Message, again)
+		workload.UnsetQuotaReservationWithCondition(after, "Pending", evicted.Message, r.clock.Now())
+		r.memory.workloads[key] = after
+		r.controller.Update(event.TypedUpdateEvent[*kueue.Workload]{ObjectOld: before, ObjectNew: after.DeepCopy()})
+		r.queues.QuotaCameFree(before)
+	}
+}
+
+func (r *kueueRun) runCycle(ctx context.Context) error {
 	r.cycle++
 	if r.hasHeads() {
 		schedule(r.scheduler, ctx)
@@ -247,16 +340,32 @@ func (r *kueueRun) runCycle(ctx context.Context) {
 		r.skipCycle()
 	}
 	r.note()
-	if r.cycle == r.c.cycles {
-		return
+	last := r.cycle == r.c.cycles
+	if last && !r.c.stops {
+		return nil
 	}
 	r.observe()
 	for _, d := range r.c.deletions {
 		if d.after == r.cycle {
-			r.remove(ctx, d.workload)
+			r.remove(d.workload)
 		}
 	}
+	for _, u := range r.c.updates {
+		if u.after == r.cycle {
+			if err := r.change(ctx, u.object); err != nil {
+				return err
+			}
+		}
+	}
+	if r.c.stops {
+		r.stopVictims()
+	}
+	if last {
+		return nil
+	}
+	r.clock.Step(r.c.advance)
 	r.requeuer.ProcessRequeues(ctx)
+	return nil
 }
 
 // askKueue runs Kueue's scheduler.
@@ -269,14 +378,16 @@ func askKueue(c *cluster) (ret answer, err error) {
 	if err := setGates(c.gates); err != nil {
 		return nil, err
 	}
-	mended = c.mended
+	mend.On = c.mends
 	ctx := ctrl.LoggerInto(context.Background(), kueueLog)
 	r := newKueueRun(c)
 	if err := r.setup(ctx); err != nil {
 		return nil, fmt.Errorf("Kueue does not take the objects: %w", err)
 	}
 	for range c.cycles {
-		r.runCycle(ctx)
+		if err := r.runCycle(ctx); err != nil {
+			return nil, fmt.Errorf("Kueue does not take an update: %w", err)
+		}
 	}
 	heap, inadmissible := r.places()
 	for _, q := range c.queues {

@@ -26,6 +26,7 @@ const (
 type options struct {
 	clusters int
 	seed     uint64
+	defaults bool
 	program  string
 	shrink   bool
 	keep     string // folder for the manifests of differences
@@ -49,7 +50,7 @@ func (o *options) report(c *cluster, h *headgate, seed uint64, v verdict) {
 		v = compare(c, h, tries)
 	}
 	text := fmt.Sprintf("# headgatectl simulate %v --config config.yaml FILE\n# config.yaml:\n%s# - Kueue, + Headgate:\n%s%s",
-		c.arguments(), comment(string(c.configuration())), comment(v.difference()), c.yaml())
+		c.arguments(func(after int) string { return fmt.Sprintf("after-%d.yaml", after) }), comment(string(c.configuration())), comment(v.difference()), c.yaml())
 	fmt.Print(text)
 	if o.keep != "" {
 		name := filepath.Join(o.keep, fmt.Sprintf("%d.yaml", seed))
@@ -80,6 +81,9 @@ func (o *options) play(h *headgate) tally {
 		}
 		seed := o.seed + uint64(i)
 		c := generate(seed)
+		if o.defaults {
+			c.withDefaults()
+		}
 		v, name := judge(c, h)
 		t.total++
 		t.sampled.count(c, v.run)
@@ -114,6 +118,7 @@ func main() {
 	var o options
 	flag.IntVar(&o.clusters, "n", 100, "how many clusters")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the first cluster; the others follow")
+	flag.BoolVar(&o.defaults, "defaults", false, "all feature gates as Headgate has them by default")
 	flag.StringVar(&o.program, "headgatectl", "build/bin/headgatectl", "the program")
 	flag.BoolVar(&o.shrink, "shrink", true, "make clusters on which they differ small")
 	flag.StringVar(&o.keep, "keep", "", "folder for the manifests of differences")

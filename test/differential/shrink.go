@@ -59,12 +59,22 @@ func (s *shrinker) objects() bool {
 	any = dropEach(s, func(c *cluster) *[]*kueue.Cohort { return &c.cohorts }) || any
 	any = dropEach(s, func(c *cluster) *[]*kueue.ResourceFlavor { return &c.flavors }) || any
 	any = dropEach(s, func(c *cluster) *[]*corev1.Namespace { return &c.namespaces }) || any
+	any = dropEach(s, func(c *cluster) *[]*kueue.AdmissionCheck { return &c.checks }) || any
+	any = dropEach(s, func(c *cluster) *[]update { return &c.updates }) || any
 	return dropEach(s, func(c *cluster) *[]deletion { return &c.deletions }) || any
 }
 
 func (s *shrinker) settings() bool {
 	any := s.try(func(c *cluster) bool { c.stopAfter(c.cycles - 1); return c.cycles > 0 })
+	any = s.try(func(c *cluster) bool { was := c.usage; c.usage = nil; return was != nil }) || any
+	any = s.try(func(c *cluster) bool { was := c.stops; c.stops = false; return was }) || any
+	any = s.try(func(c *cluster) bool { was := c.advance; c.advance = 0; return was > 0 }) || any
 	any = s.try(func(c *cluster) bool { was := c.fair; c.fair, c.strategies = false, nil; return was }) || any
+	any = s.try(func(c *cluster) bool {
+		was := c.mends.NominalQuotaFirst
+		c.mends.NominalQuotaFirst = false
+		return was
+	}) || any
 	for _, name := range sortedKeys(gates) {
 		any = s.try(func(c *cluster) bool {
 			was := c.gates[name]

@@ -14,12 +14,18 @@ func valid(c *cluster) bool {
 	for _, n := range c.namespaces {
 		names["namespace "+n.Name] = true
 	}
+	for _, k := range c.checks {
+		names["check "+k.Name] = true
+	}
 	for _, f := range c.flavors {
 		names["flavor "+f.Name] = true
 	}
 	for _, q := range c.queues {
 		names["queue "+q.Name] = true
 		if !validGroups(q.Spec.ResourceGroups, string(q.Spec.CohortName), names) {
+			return false
+		}
+		if s := q.Spec.AdmissionChecksStrategy; s != nil && !names["check "+string(s.AdmissionChecks[0].Name)] {
 			return false
 		}
 		p := q.Spec.Preemption
@@ -42,6 +48,15 @@ func valid(c *cluster) bool {
 	for _, w := range c.workloads {
 		if !names["namespace "+w.Namespace] || !names["local "+w.Namespace+"/"+string(w.Spec.QueueName)] ||
 			!validAdmission(c, w.Status.Admission) {
+			return false
+		}
+	}
+	for _, u := range c.updates {
+		if w, ok := u.object.(*kueue.Workload); u.after >= c.cycles || (ok && (!names["namespace "+w.Namespace] ||
+			!names["local "+w.Namespace+"/"+string(w.Spec.QueueName)])) {
+			return false
+		}
+		if q, ok := u.object.(*kueue.ClusterQueue); ok && !names["queue "+q.Name] {
 			return false
 		}
 	}

@@ -1,11 +1,9 @@
 #!/bin/sh
-# Every row of test/sim/mutants.txt finds its line exactly once: a mutant that cannot be made is not
-# caught either.
+# Every row of a mutants.txt finds its line exactly once: a mutant that cannot be made is not caught
+# either.
 . "$(dirname "$0")/lib.sh"
-ROWS=test/sim/mutants.txt
 
-[ -f "$ROWS" ] || exit 0
-awk -F ' [|][|][|] ' -v rows="$ROWS" '
+awk -F ' [|][|][|] ' '
 	/^#/ { next }
 	{
 		found = 0
@@ -15,7 +13,7 @@ awk -F ' [|][|][|] ' -v rows="$ROWS" '
 		}
 		close($2)
 		if (found != 1) {
-			printf "%s:%d: %s has this line %d times: %s\n", rows, FNR, $2, found, $3
+			printf "%s:%d: %s has this line %d times: %s\n", FILENAME, FNR, $2, found, $3
 		}
-	}' "$ROWS" >"$FOUND"
+	}' test/*/mutants.txt >"$FOUND"
 finish

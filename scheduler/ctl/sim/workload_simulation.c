@@ -10,13 +10,16 @@
 #include "collections/strmap.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/base/message_decode.h"
+#include "scheduler/ctl/sim/simulated_api.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/cycle/admission_apply.h"
 #include "scheduler/workloads/ingest/workload_cache.h"
 #include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/writes/status_writer.h"
 
 struct workload_simulation {
 	struct workload_cache *cache;
+	struct simulated_api *api; /* NULL: no updates */
 	struct admission_cycle *cycle;
 	struct kueue_conf *conf;
 	struct arena *arena; /* texts */
@@ -70,19 +73,32 @@ static void keep_admission(struct workload_simulation *s, const struct sim_objec
 	}
 }
 
-static int load_object(struct workload_simulation *s, const struct sim_object *o, struct err *err)
+/* As an event of a watch delivers it. */
+static void deliver(struct workload_simulation *s, enum sched_resource kind, const char *key,
+		    const struct jdoc *object, int64_t version)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct sched_msg *m;
 
-	s->bad = (struct err)ERR_INIT;
-	jdoc_format(o->json, &text);
-	m = message_decode(o->kind, str_of(o->key), strbuf_str(&text), 0);
+	jdoc_format(object, &text);
+	m = message_decode(kind, str_of(key), strbuf_str(&text), version);
 	if (m->kind == SCHED_MSG_BAD_OBJECT) {
-		(void)err_set(&s->bad, ERR_INVALID, "%s %s: %s", sim_input_kind_name(o->kind),
-			      o->key, m->text);
+		(void)err_set(&s->bad, ERR_INVALID, "%s %s: %s", sim_input_kind_name(kind), key,
+			      m->text);
 	}
 	apply(s, m);
+}
+
+static int load_object(struct workload_simulation *s, const struct sim_object *o, struct err *err)
+{
+	s->bad = (struct err)ERR_INIT;
+	if (s->api != NULL && o->kind == SCHED_WORKLOADS) {
+		int64_t version = simulated_api_put(s->api, str_of(o->key), o->json);
+
+		deliver(s, o->kind, o->key, simulated_api_get(s->api, str_of(o->key)), version);
+	} else {
+		deliver(s, o->kind, o->key, o->json, 0);
+	}
 	if (o->kind == SCHED_WORKLOADS) {
 		keep_admission(s, o);
 	}
@@ -152,6 +168,7 @@ int workload_simulation_create(struct sim_input *in, const struct workload_simul
 	s->now = opt->now;
 	s->arena = arena_create(0);
 	s->admissions = strmap_create(NULL);
+	s->api = opt->updates ? simulated_api_create() : NULL;
 	r = read_config(opt, &s->conf, err);
 	if (r == 0) {
 		s->cache = workload_cache_create(s->conf, &listener);
@@ -175,6 +192,7 @@ void workload_simulation_destroyp(struct workload_simulation **ps)
 		workload_cache_destroy(s->cache);
 		kueue_conf_destroy(s->conf);
 		strmap_destroy(s->admissions);
+		simulated_api_destroy(s->api);
 		vec_finish(&s->steps);
 		vec_finish(&s->events);
 		arena_destroy(s->arena);
@@ -185,21 +203,45 @@ void workload_simulation_destroyp(struct workload_simulation **ps)
 
 /* --- cycles ------------------------------------------------------------------------------------*/
 
-/* The decisions of the last cycle have reached the API. */
+/* Returns the resourceVersion after the write; 0: updates are not simulated. */
+static int64_t write_status(struct workload_simulation *s, const struct workload_cache_write *w)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *applied = NULL;
+
+	if (s->api == NULL) {
+		return 0;
+	}
+	status_writer_format(model_of(s), w->workload, w->status, 0, &text);
+	(void)jdoc_parse(strbuf_str(&text), &applied, NULL);
+	return simulated_api_write(s->api, str_of(w->workload->key), applied);
+}
+
+/* The decisions of the last cycle have reached the API; a watch delivers what was written. */
 static void acknowledge(struct workload_simulation *s)
 {
 	struct workload_cache_write w;
 
 	while (workload_cache_next_write(s->cache, &w)) {
 		struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
+		CLEANUP(xmalloc_freep) char *key = xmalloc_dup(w.workload->key);
 
 		m->resource = SCHED_WORKLOADS;
 		m->request = SCHED_REQ_WORKLOAD;
-		m->key = arena_str(m->arena, str_of(w.workload->key));
+		m->key = arena_str(m->arena, str_of(key));
 		m->uid = arena_dup(m->arena, w.workload->object.uid);
 		m->version = w.version;
+		m->resource_version = write_status(s, &w);
 		m->outcome = SCHED_DONE;
-		apply(s, m);
+		if (s->api != NULL) {
+			int64_t version = m->resource_version;
+
+			apply(s, m);
+			deliver(s, SCHED_WORKLOADS, key, simulated_api_get(s->api, str_of(key)),
+				version);
+		} else {
+			apply(s, m);
+		}
 	}
 }
 
@@ -311,12 +353,34 @@ bool workload_simulation_delete(struct workload_simulation *s, enum sched_resour
 	if (kind == SCHED_WORKLOADS) {
 		(void)strmap_remove(s->admissions, key);
 	}
+	if (kind == SCHED_WORKLOADS && s->api != NULL) {
+		simulated_api_remove(s->api, key);
+	}
 	m = message_new(SCHED_MSG_DELETE);
 	m->resource = kind;
 	m->key = arena_str(m->arena, key);
 	apply(s, m);
 	(void)workload_cache_settle(s->cache, s->now);
 	return true;
+}
+
+/* --- updates -----------------------------------------------------------------------------------*/
+
+int workload_simulation_apply(struct workload_simulation *s, const struct sim_object *o,
+			      struct err *err)
+{
+	int r;
+
+	acknowledge(s);
+	r = load_object(s, o, err);
+	(void)workload_cache_settle(s->cache, s->now);
+	return r;
+}
+
+void workload_simulation_advance(struct workload_simulation *s, int64_t ns)
+{
+	s->now += ns;
+	(void)workload_cache_settle(s->cache, s->now);
 }
 
 /* --- reading -----------------------------------------------------------------------------------*/

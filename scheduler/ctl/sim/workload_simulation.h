@@ -1,7 +1,7 @@
 /* scheduler/ctl/sim/workload_simulation.h: scheduling cycles over the Workloads of a sim_input,
  * which the scheduler's own cache reads, without a cluster: no clock, no network, no randomness. No
  * job controller runs: a victim keeps its quota until it is stopped or deleted, no workload
- * finishes, admission checks do not change. One thread. */
+ * finishes, admission checks do not change, unless an update says so. One thread. */
 #ifndef SCHEDULER_CTL_SIM_WORKLOAD_SIMULATION_H
 #define SCHEDULER_CTL_SIM_WORKLOAD_SIMULATION_H
 
@@ -16,8 +16,9 @@ struct workload_simulation;
 struct workload_simulation_options {
 	const struct jdoc *config; /* Kueue's configuration file; NULL: defaults */
 	const char *config_path;   /* for messages; not NULL with config */
-	int64_t now;               /* wall ns; stands still */
+	int64_t now;               /* wall ns; moves by workload_simulation_advance only */
 	sim_input_warn_fn warn;    /* of the configuration; may be NULL */
+	bool updates;              /* workload_simulation_apply will be called */
 	bool lenient;              /* objects that cannot be read are left out, with a warning */
 	void *ctx;
 };
@@ -42,6 +43,13 @@ bool workload_simulation_stop_victims(struct workload_simulation *s);
  * cycle. False: there is no such object. */
 bool workload_simulation_delete(struct workload_simulation *s, enum sched_resource kind,
 				struct str key);
+/* Creates or updates an object, with options.updates: the scheduler's cache gets it as it would
+ * from a watch, and so it gets what is written of Workloads. Members of a Workload's status that
+ * the object does not name stay as they are. -ERR_INVALID names it. */
+int workload_simulation_apply(struct workload_simulation *s, const struct sim_object *o,
+			      struct err *err);
+/* Time passes: ns >= 0. */
+void workload_simulation_advance(struct workload_simulation *s, int64_t ns);
 
 unsigned workload_simulation_cycles(const struct workload_simulation *s);
 /* Texts live as long as the simulation. */

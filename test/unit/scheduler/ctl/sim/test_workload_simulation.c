@@ -298,6 +298,58 @@ static void statuses_are_shown_as_they_were_given(void **state)
 			    "{\"cpu\":2}}]}");
 }
 
+static const struct workload *find(const struct workload_simulation *s, const char *key)
+{
+	return quota_workload_find(model_of(s), str_of(key));
+}
+
+static void apply_all(struct workload_simulation *s, const char *yaml, int expected)
+{
+	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
+	struct sim_object *const *objects;
+	size_t n;
+
+	assert_int_equal(sim_input_add(in, "f", str_of(yaml), NULL), 0);
+	objects = sim_input_objects(in, &n);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(workload_simulation_apply(s, objects[i], NULL), expected);
+	}
+}
+
+/* The cache reads back its own writes as from a watch, and then updates of users. */
+static void objects_arrive_and_change(void **state)
+{
+	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
+	CLEANUP(workload_simulation_destroyp) struct workload_simulation *s = NULL;
+	struct workload_simulation_options opt = { .updates = true };
+
+	(void)state;
+	assert_int_equal(sim_input_add(in, "f", STR_LIT(QUOTA_SIM_CLUSTER HIGH), NULL), 0);
+	opt.now = sim_input_youngest(in);
+	assert_int_equal(workload_simulation_create(in, &opt, &s, NULL), 0);
+	assert_true(workload_simulation_run_cycle(s));
+	/* A manifest without a status takes no quota away; the priority counts. */
+	apply_all(s,
+		  QUOTA_SIM_WORKLOAD("high", "2", "7", "") QUOTA_SIM_WORKLOAD("more", "3", "0", ""),
+		  0);
+	assert_int_not_equal(find(s, "team/high")->holding.node, MODEL_NONE);
+	assert_int_equal(find(s, "team/high")->object.priority, 7);
+	assert_false(workload_simulation_run_cycle(s));
+	assert_int_equal(find(s, "team/more")->holding.node, MODEL_NONE);
+	workload_simulation_advance(s, 1000);
+	apply_all(s,
+		  QUOTA_SIM_WORKLOAD("high", "2", "7",
+				     ", status: {conditions: [{type: Finished, status: \"True\", "
+				     "reason: Succeeded, message: m}]}"),
+		  0);
+	assert_true(workload_simulation_run_cycle(s));
+	assert_int_not_equal(find(s, "team/more")->holding.node, MODEL_NONE);
+	apply_all(s,
+		  "{" QUOTA_SIM_API "kind: Workload, metadata: {name: bad, namespace: team}, "
+		  "spec: {podSets: 3}}",
+		  -ERR_INVALID);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +365,7 @@ int main(void)
 		cmocka_unit_test(bad_objects_can_be_left_out),
 		cmocka_unit_test(an_unreadable_workload_holds_its_quota),
 		cmocka_unit_test(statuses_are_shown_as_they_were_given),
+		cmocka_unit_test(objects_arrive_and_change),
 	};
 
 	return cmocka_run_group_tests_name("ctl/sim/workload_simulation", tests, NULL, NULL);

@@ -1,8 +1,5 @@
 //go:build differential
 
-// What build.sh adds to Kueue's package: with mended on, victims are asked again after some were
-// given back, as Headgate does (kubernetes-sigs/kueue#14543). An answer that becomes Headgate's by
-// that differs for this reason alone.
 package preemption
 
 import (
@@ -14,6 +11,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	schdcache "sigs.k8s.io/kueue/pkg/cache/scheduler"
 	"sigs.k8s.io/kueue/pkg/features"
+	"sigs.k8s.io/kueue/pkg/mend"
 	"sigs.k8s.io/kueue/pkg/resources"
 	"sigs.k8s.io/kueue/pkg/scheduler/preemption/fairsharing"
 	"sigs.k8s.io/kueue/pkg/workload"
@@ -22,19 +20,19 @@ import (
 
 const mostRounds = 8
 
+// Of the search that goes on: there is never more than one.
 var (
-	mended bool // set by the comparison
-	// Of the search that goes on: there is never more than one.
 	banned map[workload.Reference]bool
 	taken  []*Target // in the order in which they were, before some were given back
 )
 
-// fairPreemptions stands in for Kueue's, which is fairPreemptionsOnce here.
+// fairPreemptions stands in for Kueue's, which is fairPreemptionsOnce here: victims are checked again
+// after some were given back (kubernetes-sigs/kueue#14543).
 func (p *Preemptor) fairPreemptions(ctx *preemptionCtx, strategies []fairsharing.Strategy) []*Target {
 	banned = map[workload.Reference]bool{}
 	for range mostRounds {
 		targets := p.fairPreemptionsOnce(ctx, strategies)
-		if !mended || len(targets) == 0 || areLegal(ctx, strategies, targets) {
+		if !mend.On.GivingBack || len(targets) == 0 || areLegal(ctx, strategies, targets) {
 			return targets
 		}
 	}

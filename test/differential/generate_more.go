@@ -1,0 +1,113 @@
+package main
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	config "sigs.k8s.io/kueue/apis/config/v1beta2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	kueueconstants "sigs.k8s.io/kueue/pkg/constants"
+)
+
+// makeChecks adds admission checks to some ClusterQueues, and their states to Workloads.
+func (g *generator) makeChecks() {
+	for _, name := range []string{"k0", "k1"} {
+		k := &kueue.AdmissionCheck{Spec: kueue.AdmissionCheckSpec{ControllerName: "example.com/check"}}
+		k.TypeMeta, k.ObjectMeta = object("AdmissionCheck", "", name)
+		active := metav1.ConditionTrue
+		if g.chance(0.15) {
+			active = metav1.ConditionFalse
+		}
+		k.Status.Conditions = []metav1.Condition{{Type: kueue.AdmissionCheckActive, Status: active, Reason: "Active",
+			LastTransitionTime: g.ago(300)}}
+		g.c.checks = append(g.c.checks, k)
+	}
+	has := map[*kueue.ClusterQueue]string{}
+	for _, q := range g.c.queues {
+		if !g.chance(0.4) {
+			continue
+		}
+		rule := kueue.AdmissionCheckStrategyRule{Name: kueue.AdmissionCheckReference(pick(g, "k0", "k0", "k1"))}
+		if g.chance(0.3) && len(q.Spec.ResourceGroups) > 0 {
+			rule.OnFlavors = []kueue.ResourceFlavorReference{pick(g, q.Spec.ResourceGroups[0].Flavors...).Name}
+		} else {
+			has[q] = string(rule.Name)
+		}
+		q.Spec.AdmissionChecksStrategy = &kueue.AdmissionChecksStrategy{AdmissionChecks: []kueue.AdmissionCheckStrategyRule{rule}}
+	}
+	for _, w := range g.c.workloads {
+		if name, ok := has[g.c.queueOf(w)]; ok {
+			g.makeCheckState(w, name)
+		}
+	}
+}
+
+func (g *generator) makeCheckState(w *kueue.Workload, name string) {
+	held := w.Status.Admission != nil
+	state := pick(g, kueue.CheckStateReady, kueue.CheckStatePending)
+	if !held && g.chance(0.3) {
+		state = pick(g, kueue.CheckStateRetry, kueue.CheckStateRejected)
+	}
+	w.Status.AdmissionChecks = []kueue.AdmissionCheckState{{Name: kueue.AdmissionCheckReference(name), State: state,
+		LastTransitionTime: g.ago(1), Message: "m"}}
+	if held && state == kueue.CheckStatePending {
+		for i := range w.Status.Conditions {
+			if w.Status.Conditions[i].Type == kueue.WorkloadAdmitted {
+				w.Status.Conditions[i].Status, w.Status.Conditions[i].Reason = metav1.ConditionFalse, "NoChecks"
+			}
+		}
+	}
+}
+
+// makeHolds keeps some Workloads back: closed gates for preemption, gates for admission, and
+// Workloads that are not active.
+func (g *generator) makeHolds() {
+	g.c.gates["MultiKueueOrchestratedPreemption"] = true
+	for _, w := range g.c.workloads {
+		if w.Status.Admission != nil || !g.chance(0.4) {
+			continue
+		}
+		switch g.IntN(4) {
+		case 0:
+			w.Annotations = map[string]string{kueueconstants.AdmissionGatedByAnnotation: "example.com/gate"}
+		case 1:
+			inactive := false
+			w.Spec.Active = &inactive
+		default:
+			w.Spec.PreemptionGates = []kueue.PreemptionGate{{Name: "example.com/gate"}}
+			position := pick(g, kueue.PreemptionGatePositionClosed, kueue.PreemptionGatePositionOpen)
+			if g.chance(0.7) {
+				w.Status.PreemptionGates = []kueue.PreemptionGateState{{Name: "example.com/gate", Position: position,
+					LastTransitionTime: g.ago(1)}}
+			}
+		}
+	}
+}
+
+// makeUsage turns on admission fair sharing, in clusters of one cycle: the order after the first
+// admissions is not compared yet.
+func (g *generator) makeUsage() {
+	g.c.usage = &config.AdmissionFairSharing{
+		UsageHalfLifeTime:     metav1.Duration{Duration: 5 * time.Minute},
+		UsageSamplingInterval: metav1.Duration{Duration: 5 * time.Minute},
+	}
+	if g.chance(0.3) {
+		g.c.usage.ResourceWeights = map[corev1.ResourceName]float64{corev1.ResourceCPU: 3}
+	}
+	for _, q := range g.c.queues {
+		if g.chance(0.7) {
+			q.Spec.AdmissionScope = &kueue.AdmissionScope{AdmissionMode: kueue.UsageBasedAdmissionFairSharing}
+		}
+	}
+	for _, l := range g.c.locals {
+		l.Spec.FairSharing = g.weight()
+		l.Status.FairSharing = &kueue.LocalQueueFairSharingStatus{
+			AdmissionFairSharingStatus: &kueue.LocalQueueAdmissionFairSharingStatus{
+				ConsumedResources: corev1.ResourceList{corev1.ResourceCPU: g.quantity(corev1.ResourceCPU, g.IntN(6))},
+				LastUpdate:        metav1.NewTime(now),
+			},
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+// makeUpdates lets things happen between cycles: Workloads arrive, users edit queues, cohorts and
+// priorities, Workloads end, pods of running ones are reclaimable, victims stop, time passes.
+func (g *generator) makeUpdates() {
+	if g.c.cycles == 1 {
+		return
+	}
+	g.c.stops = g.chance(0.4)
+	g.c.advance = pick(g, 0, 0, time.Second, time.Minute)
+	if g.chance(0.5) {
+		g.makeArrivals()
+	}
+	if g.chance(0.4) {
+		g.makeQuotaEdits()
+	}
+	if g.chance(0.4) {
+		g.makeWorkloadEdits()
+	}
+	slices.SortStableFunc(g.c.updates, func(a, b update) int { return a.after - b.after })
+}
+
+func (g *generator) afterSome() int { return g.between(1, g.c.cycles-1) }
+
+// makeArrivals takes Workloads that wait out of the cluster; they are created later.
+func (g *generator) makeArrivals() {
+	g.c.workloads = slices.DeleteFunc(g.c.workloads, func(w *kueue.Workload) bool {
+		if w.Status.Admission != nil || !g.chance(0.4) || g.c.isDeleted(w) {
+			return false
+		}
+		after := g.afterSome()
+		w.CreationTimestamp = metav1.NewTime(now.Add(time.Duration(after) * g.c.advance))
+		g.c.updates = append(g.c.updates, update{after, w})
+		return true
+	})
+}
+
+// isDeleted: the Workload is deleted after some cycle, and would be updated in vain.
+func (c *cluster) isDeleted(w *kueue.Workload) bool {
+	return slices.ContainsFunc(c.deletions, func(d deletion) bool { return d.workload == w.Namespace+"/"+w.Name })
+}
+
+// editQuota changes one nominal quota.
+func (g *generator) editQuota(groups []kueue.ResourceGroup) {
+	if len(groups) == 0 {
+		return
+	}
+	f := pick(g, pick(g, groups...).Flavors...)
+	r := &f.Resources[g.IntN(len(f.Resources))]
+	r.NominalQuota = g.quantity(r.Name, pick(g, 0, 1, 2, 4, 8, 12))
+	if r.LendingLimit != nil && r.LendingLimit.Cmp(r.NominalQuota) > 0 {
+		*r.LendingLimit = r.NominalQuota
+	}
+}
+
+func (g *generator) makeQuotaEdits() {
+	for _, q := range g.c.queues {
+		if !g.chance(0.35) {
+			continue
+		}
+		q = q.DeepCopy()
+		q.Generation++
+		switch g.IntN(6) {
+		case 0:
+			q.Spec.Preemption = g.preemption()
+		case 1:
+			q.Spec.FlavorFungibility = g.fungibility()
+		case 2:
+			q.Spec.FairSharing = g.weight()
+		default:
+			g.editQuota(q.Spec.ResourceGroups)
+		}
+		g.c.updates = append(g.c.updates, update{g.afterSome(), q})
+	}
+	for _, co := range g.c.cohorts {
+		if g.chance(0.2) {
+			co = co.DeepCopy()
+			co.Generation++
+			g.editQuota(co.Spec.ResourceGroups)
+			g.c.updates = append(g.c.updates, update{g.afterSome(), co})
+		}
+	}
+}
+
+func (g *generator) makeWorkloadEdits() {
+	for _, w := range g.c.workloads {
+		if !g.chance(0.25) || g.c.isDeleted(w) || w.Spec.Active != nil { // Kueue wakes others for one that is not active
+			continue
+		}
+		held := w.Status.Admission != nil
+		w = w.DeepCopy()
+		w.Status = kueue.WorkloadStatus{}
+		after := g.afterSome()
+		switch {
+		case held && g.chance(0.4):
+			at := metav1.NewTime(now.Add(time.Duration(after) * g.c.advance))
+			g.condition(w, kueue.WorkloadFinished, kueue.WorkloadFinishedReasonSucceeded, at)
+		case held && g.chance(0.5) && w.Spec.PodSets[0].Count > 1:
+			w.Status.ReclaimablePods = []kueue.ReclaimablePod{{Name: w.Spec.PodSets[0].Name, Count: 1}}
+		default:
+			w.Generation++
+			priority := int32(g.IntN(g.priorities + 1))
+			w.Spec.Priority = &priority
+		}
+		g.c.updates = append(g.c.updates, update{after, w})
+	}
+}

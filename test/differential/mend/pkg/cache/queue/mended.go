@@ -1,0 +1,41 @@
+//go:build differential
+
+package queue
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/mend"
+	"sigs.k8s.io/kueue/pkg/workload"
+)
+
+// QuotaCameFree wakes the workloads that wait for quota of the ClusterQueue in which w held some,
+// also when its LocalQueue is stopped or deleted, of which Kueue does not know any more.
+func (m *Manager) QuotaCameFree(w *kueue.Workload) {
+	if mend.On.StoppedLocalQueue && w.Status.Admission != nil {
+		NotifyRetryInadmissible(m, sets.New(w.Status.Admission.ClusterQueue))
+	}
+}
+
+// QueuesChanged wakes the workloads of all trees after an edit of a queue or cohort; Kueue wakes those
+// of its tree.
+func (m *Manager) QueuesChanged() {
+	if mend.On.EditsWakeAll {
+		NotifyRetryInadmissible(m, sets.New(m.GetClusterQueueNames()...))
+	}
+}
+
+// NextOf are the workloads that wait in the heap of the ClusterQueue, in its order.
+func (m *Manager) NextOf(name kueue.ClusterQueueReference) []*workload.Info {
+	cq := m.getClusterQueue(name)
+	if cq == nil {
+		return nil
+	}
+	keys, _ := cq.Dump()
+	return slices.DeleteFunc(cq.Snapshot(), func(w *workload.Info) bool {
+		return !slices.Contains(keys, workload.Key(w.Obj))
+	})
+}

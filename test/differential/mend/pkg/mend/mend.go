@@ -1,0 +1,27 @@
+//go:build differential
+
+// Package mend says which intended differences (docs/deviations.md) Kueue's scheduler has, too. All
+// are off by default: then the copy decides as Kueue does.
+package mend
+
+import "k8s.io/utils/clock"
+
+// Set has one switch for each.
+type Set struct {
+	GivingBack              bool
+	Pods                    bool
+	PreemptionOverBorrowing bool
+	LessThanNothing         bool
+	StoppedLocalQueue       bool
+	FlavorFungibilityOff    bool
+	EditsWakeAll            bool
+	LocalQueueNames         bool
+	NothingCameFree         bool
+	NominalQuotaFirst       bool
+}
+
+// On is set before a run. One run goes on at a time.
+var On Set
+
+// Clock is that of Kueue's Workload controller, which has no option for it.
+var Clock clock.Clock = clock.RealClock{}

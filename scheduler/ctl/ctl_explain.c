@@ -226,6 +226,9 @@ static const char *judge(const struct live_cluster *s, const struct explanation 
 	if (t->klass != NULL && t->klass->unsupported != NULL) {
 		return t->klass->unsupported;
 	}
+	if (x->podgroup->unsupported != PODGROUP_SUPPORTED) {
+		return cluster_podgroup_unsupported(x->podgroup);
+	}
 	if ((t->flags & TASK_FOREIGN_GATE) != 0) {
 		return "waits for another controller's scheduling gate; quota is reserved only "
 		       "after that";

@@ -30,7 +30,8 @@ static bool was_said(const struct task *t, const char *message)
  * quota is a Normal event, and there may be very many of them. */
 static void report_gated(struct session *s, const struct task *t, const struct verdict *v)
 {
-	const char *message = v->queue_refuses ? v->message : t->klass->unsupported;
+	const char *message =
+		v->queue_refuses || v->unsupported ? v->message : t->klass->unsupported;
 	struct decision *d;
 
 	if (message != NULL) {
@@ -133,9 +134,10 @@ static const char *describe(const struct session *s, const struct task *t,
 				   : s->cluster->nodes.v[slot->attempt_node]->name;
 
 	*ret_message = slot->attempt_message;
-	if (t->klass->unsupported != NULL) {
-		/* Autoscalers must not add nodes for pods that would not be placed on them. */
-		*ret_message = t->klass->unsupported;
+	/* Autoscalers must not add nodes for pods that would not be placed on them. */
+	if (t->klass->unsupported != NULL || v->verdict.unsupported) {
+		*ret_message =
+			t->klass->unsupported != NULL ? t->klass->unsupported : v->verdict.message;
 		return "NotReadyForScheduling";
 	}
 	switch ((enum attempt)slot->attempt) {

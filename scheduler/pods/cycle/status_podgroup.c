@@ -87,6 +87,7 @@ void status_podgroup_assess(struct session *s, const struct queue *q, const stru
 	}
 	if (!hooks_job_valid(s, g, &why)) {
 		v.valid = false;
+		v.unsupported = g->unsupported != PODGROUP_SUPPORTED;
 		v.condition = v.code = why.code != NULL ? why.code : "NotEnoughTasks";
 		v.message = why.detail != NULL ? why.detail : v.code;
 		*ret = v;
@@ -138,7 +139,7 @@ static void report_condition(struct session *s, const struct podgroup *g, const 
 	d = decision_add(&s->decisions, DECISION_EVENT);
 	d->podgroup = g->id;
 	/* No warning if the gang is ready, or if its pods do not exist yet. */
-	d->warning = !ready && v->valid;
+	d->warning = !ready && (v->valid || v->unsupported);
 	d->hint = !d->warning;
 	d->reason = ready ? "Scheduled" : "Unschedulable";
 	d->message = ready ? "pod group is ready" : message;
@@ -196,9 +197,11 @@ void status_podgroup_report(struct session *s, const struct podgroup *g, const s
 	if (!g->exists) {
 		return;
 	}
-	/* A PodGroup that only waits for its own pods to end is not unschedulable. */
+	/* A PodGroup that only waits for its own pods to end is not unschedulable, nor is one all
+	 * pods of which run since before it was found to be unsupported. */
 	if (unschedulable && unplaced(s, g) == 0 &&
-	    session_podgroup_count(s, g, TASK_RELEASING) > 0) {
+	    (session_podgroup_count(s, g, TASK_RELEASING) > 0 ||
+	     (v->unsupported && g->tasks.n > 0))) {
 		unschedulable = false;
 	}
 	report_phase(s, g, unschedulable);

@@ -72,8 +72,7 @@ static void on_bad_object(void *ctx UNUSED, enum sched_resource r, struct str ke
 
 static int load_live(struct live_cluster *s, const struct cluster_args *f, struct err *err)
 {
-	static const char *const names[] = { "volcano", NULL };
-	struct cache_options co = { .scheduler_names = names,
+	struct cache_options co = { .scheduler_names = f->scheduler_names.v,
 				    .default_queue = "default",
 				    .found_age_max_ns = INT64_MAX,
 				    .listener = { .on_bad_object = on_bad_object } };

@@ -181,7 +181,7 @@ static void test_codes_for_scripts(void **state)
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
 	(void)state;
-	assert_int_equal(ask("explain pod ns/absent", &out), VERB_FAILED);
+	assert_int_equal(ask("explain pod ns/lne", &out), VERB_FAILED);
 	assert_int_equal(ask("explain queue team-a", &out), VERB_USAGE);
 	assert_int_equal(ask("explain pod", &out), VERB_USAGE);
 	assert_int_equal(

@@ -2,6 +2,7 @@
 
 #include "base/mix.h"
 #include "base/str.h"
+#include "scheduler/pods/cycle/shortage.h"
 #include "scheduler/pods/ledger/attempts.h"
 #include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/hooks.h"
@@ -143,6 +144,11 @@ static void report_condition(struct session *s, const struct podgroup *g, const 
 	d->hint = !d->warning;
 	d->reason = ready ? "Scheduled" : "Unschedulable";
 	d->message = ready ? "pod group is ready" : message;
+	if (!ready && str_streq(v->code, "quota") && g->queue != MODEL_NONE) {
+		d->message =
+			arena_printf(s->arena, "%s%s", message,
+				     shortage_of_podgroup(s, s->cluster->queues.v[g->queue], g));
+	}
 }
 
 /* Volcano's table; Releasing tasks still count where they are. */

@@ -34,6 +34,22 @@ static const char unknown_plugin[] = "actions: \"allocate\"\n"
 				     "tiers:\n"
 				     "- plugins:\n"
 				     "  - name: nonsense\n";
+/* Volcano's own defaults: the quota plugin is proportion. */
+static const char volcano_default[] = "actions: \"enqueue, allocate, backfill\"\n"
+				      "tiers:\n"
+				      "- plugins:\n"
+				      "  - name: priority\n"
+				      "  - name: gang\n"
+				      "    enablePreemptable: false\n"
+				      "  - name: conformance\n"
+				      "- plugins:\n"
+				      "  - name: overcommit\n"
+				      "  - name: drf\n"
+				      "    enablePreemptable: false\n"
+				      "  - name: predicates\n"
+				      "  - name: proportion\n"
+				      "  - name: nodeorder\n"
+				      "  - name: binpack\n";
 static const char broken[] = "actions: \"allocate\"\n"
 			     "tiers: [\n";
 
@@ -65,6 +81,7 @@ static void test_bad_configuration_at_start(void **state)
 		{ broken, { "bad.conf", "line 3" } },
 		{ unknown_action, { "bad.conf:1:", "unknown action" } },
 		{ unknown_plugin, { "bad.conf:4:", "unknown plugin" } },
+		{ volcano_default, { "bad.conf:13:", "limits queues" } },
 		{ "actions: 7\n", { "bad.conf", "actions" } },
 		{ "- a\n- b\n", { "bad.conf", "" } },
 	};
@@ -136,7 +153,7 @@ static bool is_unready(void *ctx, const struct mirror *m UNUSED)
 static void test_reload(void **state)
 {
 	struct scene *s = *state;
-	const char *bad[] = { broken, unknown_action, unknown_plugin };
+	const char *bad[] = { broken, unknown_action, unknown_plugin, volcano_default };
 	struct scene_pod p = { .name = "under-old", .queue = "reload", .cpu = "1" };
 
 	scene_add_queue(s, "reload", NULL, "1", NULL);

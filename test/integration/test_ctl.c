@@ -264,6 +264,93 @@ static void test_close_and_open_a_tree(void **state UNUSED)
 	scene_wait(&scene, "letter", SCENE_PUBLISHED);
 }
 
+/* Mistakes of first-time users: the verdict names each of them. */
+static void test_explain_names_the_mistake(void **state UNUSED)
+{
+	static const struct {
+		struct scene_pod pod;
+		const char *words; /* behind "explain pod " */
+		int code;
+		const char *says[4];
+	} rows[] = {
+		{ { .name = "typo", .queue = "team-aa", .cpu = "1" },
+		  "typo",
+		  0,
+		  { "Verdict:   waits for queue team-aa, which does not exist; did you mean "
+		    "team-a?\n",
+		    "Queue:     team-aa\n" } },
+		{ { .name = "other", .queue = "team-a", .cpu = "1", .scheduler = "mine" },
+		  "other",
+		  0,
+		  { "is not scheduled by Headgate: its spec.schedulerName is mine, and Headgate "
+		    "schedules pods that name volcano\n",
+		    "Gate:      none: it opts in, but only pods of Headgate's scheduler are "
+		    "gated\n" } },
+		{ { .name = "plain", .cpu = "1", .scheduler = "mine", .not_opted_in = true },
+		  "plain -o json",
+		  0,
+		  { "\"schedulerName\":\"mine\"", "\"gate\":\"none\"", "\"charge\":null" } },
+		{ { .name = "large", .queue = "team-a", .cpu = "3" },
+		  "large",
+		  0,
+		  { "can never get quota: 3 cpu needed, and the limit of queue team-a is 2" } },
+		{ { .name = "inner", .queue = "department", .cpu = "1" },
+		  "inner",
+		  0,
+		  { "queue department accepts no pods: the queue is not a leaf of the queue "
+		    "tree" } },
+		{ { .name = NULL }, "default/wait", 1, { "not found; did you mean waits?" } },
+		{ { .name = NULL }, "wait -n elsewhere", 1, { "pod elsewhere/wait not found\n" } },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *says[ARRAY_LEN(rows[i].says) + 1] = { NULL };
+		char words[100];
+
+		if (rows[i].pod.name != NULL) {
+			scene_add_pod(&scene, &rows[i].pod);
+			scene_settle(&scene);
+		}
+		memcpy(says, rows[i].says, sizeof(rows[i].says));
+		snprintf(words, sizeof(words), "explain pod %s", rows[i].words);
+		expect(words, rows[i].code, says);
+		if (rows[i].pod.name != NULL) {
+			scene_delete_pod(&scene, rows[i].pod.name);
+		}
+	}
+}
+
+/* The queue closes, or is deleted, while the pod waits. */
+static void test_explain_a_queue_that_is_gone(void **state UNUSED)
+{
+	struct scene_pod p = { .name = "left", .queue = "shed", .cpu = "2" };
+
+	scene_add_queue(&scene, "shed", NULL, "1", NULL);
+	scene_add_pod(&scene, &p);
+	scene_settle(&scene);
+	say("close queue shed", 0, "shed closed");
+	wait_state("shed", "Closing");
+	say("explain pod left", 0,
+	    "queue shed accepts no pods: its state is Closing; headgatectl open queue shed opens "
+	    "it\n");
+	scene_delete_pod(&scene, "left");
+}
+
+static void test_explain_an_unsupported_field(void **state UNUSED)
+{
+	struct scene_pod p = { .name = "ring-1", .group = "ring", .cpu = "1" };
+
+	scene_apply(&scene, "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: "
+			    "{name: ring, namespace: default}, spec: {queue: team-a, minMember: 1, "
+			    "networkTopology: {mode: hard, highestTierAllowed: 1}}}");
+	scene_add_pod(&scene, &p);
+	scene_settle(&scene);
+	assert_true(scene_is(&scene, "ring-1", SCENE_GATED));
+	say("explain pod ring-1", 0,
+	    "Verdict:   spec.networkTopology of the PodGroup has mode hard");
+	scene_delete_pod(&scene, "ring-1");
+}
+
 #define QUEUE_LABEL "{\"a\":\"b\",\"kueue.x-k8s.io/queue-name\":\"q\"}"
 #define NO_LABEL "{\"a\":\"b\"}"
 #define DEPLOYMENTS "/apis/apps/v1/namespaces/default/deployments"
@@ -393,6 +480,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_outputs_and_exit_codes),
 		cmocka_unit_test(test_queues_as_json),
 		cmocka_unit_test(test_certificates),
+		cmocka_unit_test(test_explain_names_the_mistake),
+		cmocka_unit_test(test_explain_a_queue_that_is_gone),
+		cmocka_unit_test(test_explain_an_unsupported_field),
 		cmocka_unit_test(test_close_and_open),
 		cmocka_unit_test(test_close_and_open_a_tree),
 		cmocka_unit_test(test_doctor),

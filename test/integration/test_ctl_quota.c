@@ -152,6 +152,58 @@ static void test_outputs_and_exit_codes(void **state UNUSED)
 	}
 }
 
+static void add_job(const char *name, const char *labels, const char *cpu)
+{
+	CLEANUP(xmalloc_freep)
+	char *yaml = xmalloc_printf(
+		"{apiVersion: batch/v1, kind: Job, metadata: {name: %s, namespace: default, "
+		"labels: {%s}}, spec: {suspend: true, template: {spec: {restartPolicy: Never, "
+		"containers: [{name: c, image: i, resources: {requests: {cpu: '%s'}}}]}}}}",
+		name, labels, cpu);
+
+	scene_apply(&scene, yaml);
+}
+
+#define QUEUE "kueue.x-k8s.io/queue-name: "
+
+/* Mistakes of first-time users: the verdict names each of them. */
+static void test_explain_names_the_mistake(void **state UNUSED)
+{
+	static const struct {
+		const char *words;
+		int code;
+		const char *says;
+	} rows[] = {
+		{ "explain job mistyped", 0,
+		  "spec.queueName: LocalQueue default/lp does not exist; did you mean lq?\n" },
+		{ "explain job large", 0,
+		  "requests more than the quota can ever be: pod set main: cpu in flavor default: "
+		  "4 requested, the most it can have is 3\n" },
+		{ "explain job unlabelled", 1,
+		  "job default/unlabelled has no Workload: it does not queue, because it has no "
+		  "label kueue.x-k8s.io/queue-name with the name of a LocalQueue of namespace "
+		  "default (the LocalQueues there: lq)\n" },
+		{ "explain job elsewhere/unlabelled", 1, "job elsewhere/unlabelled not found\n" },
+		{ "explain job mistype", 1,
+		  "job default/mistype not found; did you mean mistyped?\n" },
+		{ "explain workload wait", 1,
+		  "workload default/wait not found; did you mean default/waits?\n" },
+		{ "explain thing.example.com t-wait", 1,
+		  "has no Workload; it gets one if it has the label kueue.x-k8s.io/queue-name; did "
+		  "you mean t-waits?\n" },
+		{ "explain pod x-1", 0, "its spec.schedulerName is other" },
+	};
+
+	add_job("mistyped", QUEUE "lp", "1");
+	add_job("large", QUEUE "lq", "4");
+	add_job("unlabelled", "", "1");
+	wait_says("list workloads --for=job/mistyped -o name", "workload");
+	wait_says("list workloads --for=job/large -o name", "workload");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		expect(rows[i].words, rows[i].code, rows[i].says);
+	}
+}
+
 static void expect_field(const char *path, const char *field, const char *value)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
@@ -192,6 +244,17 @@ static void test_stop_and_resume_a_queue(void **state UNUSED)
 	expect("resume clusterqueue team", 0, "clusterqueue.kueue.x-k8s.io/team resumed");
 	expect_field(queue, "spec.stopPolicy", "\"None\"");
 	wait_says("list cq --active=true", "team");
+}
+
+/* A Job that was evicted by the stop waits for its end, as one that has not run does. */
+static void test_explain_what_a_stop_has_evicted(void **state UNUSED)
+{
+	add_job("drained", QUEUE "lq", "0");
+	wait_says("explain job drained", "has been admitted since");
+	expect("stop clusterqueue team", 0, "clusterqueue.kueue.x-k8s.io/team stopped");
+	wait_says("explain job drained",
+		  "Verdict:      ClusterQueue team: spec.stopPolicy: it is stopped\n");
+	scene_call(&scene, "DELETE", "/apis/batch/v1/namespaces/default/jobs/drained", NULL, NULL);
 }
 
 static void test_stop_and_resume_in_a_namespace(void **state UNUSED)
@@ -286,9 +349,11 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_outputs_and_exit_codes),
+		cmocka_unit_test(test_explain_names_the_mistake),
 		cmocka_unit_test(test_a_dump_explains),
 		cmocka_unit_test(test_doctor),
 		cmocka_unit_test_teardown(test_stop_and_resume_a_queue, resume_all),
+		cmocka_unit_test_teardown(test_explain_what_a_stop_has_evicted, resume_all),
 		cmocka_unit_test_teardown(test_stop_and_resume_in_a_namespace, resume_all),
 	};
 

@@ -229,6 +229,18 @@ static void end_job(struct scene *s, const char *name)
 		   NULL);
 }
 
+static void expect_explained_by_workload(struct scene *s, const char *pod, const char *workload)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+	CLEANUP(xmalloc_freep) char *line = xmalloc_printf("Workload:     %s\n", workload);
+	CLEANUP(xmalloc_freep)
+	char *kubeconfig = xmalloc_printf("--kubeconfig=%s", stack_kubeconfig(s->stack));
+	const char *const args[] = { "explain", "pod", pod, kubeconfig, NULL };
+
+	assert_int_equal(stack_run(s->stack, "headgatectl", args, &out), 0);
+	assert_non_null(strstr(out.p, line));
+}
+
 /* A group runs, is preempted by a pod, waits for others in place of its own, and comes back, the
  * scheduler being another one by then. */
 static void a_group_is_preempted_and_comes_back(void **state)
@@ -262,6 +274,7 @@ static void a_group_is_preempted_and_comes_back(void **state)
 	add_to_group(s, "f", "g", "3");
 	wait_group(s, "g", "WaitingForReplacementPods", "False", "PodsReady");
 	scene_wait(s, "d", SCENE_GATED);
+	expect_explained_by_workload(s, "d", "default/g");
 	finish(s, "high");
 	scene_wait(s, "d", SCENE_RUNNING);
 	scene_wait(s, "e", SCENE_RUNNING);

@@ -57,6 +57,7 @@ static uint64_t mix_podgroup(uint64_t h, const struct podgroup *g)
 	h = mix(h, (uint64_t)g->queue << 32 | g->queue_pos);
 	h = mix(h, (uint64_t)g->queue_name << 32 | g->priority_class);
 	h = mix(h, g->barred_by);
+	h = mix(h, g->unsupported);
 	h = mix(h, (uint64_t)g->exists << 16 | (uint64_t)g->has_min_resources << 8 | g->phase);
 	h = mix(h, (uint64_t)(uint32_t)g->min_member << 32 | (uint32_t)g->priority);
 	h = mix_res(h, &g->min_resources);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/volcano/keys.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -50,6 +51,8 @@ const struct flags_row cluster_args_dump[] = {
 	  .help = "Read this dump of a scheduler instead of a cluster" },
 	{ "scheduler-conf", .letter = 'C', AT(TEXT, conf), .arg = "FILE", .unset = "built in",
 	  .help = "Configuration file of the scheduler" },
+	{ "scheduler-name", AT(LIST, scheduler_names), .arg = "NAME", .def = KEYS_DEFAULT_SCHEDULER,
+	  .help = "Name of the scheduler in spec.schedulerName of pods; may be repeated" },
 	END,
 };
 const struct flags_row cluster_args_files[] = {

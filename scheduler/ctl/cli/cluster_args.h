@@ -25,8 +25,9 @@ enum cluster_args_dry { CLUSTER_ARGS_DO, CLUSTER_ARGS_DRY_CLIENT, CLUSTER_ARGS_D
 
 struct cluster_args {
 	const char *kubeconfig, *context, *server;
-	const char *dump;       /* a dump file instead of a cluster */
-	const char *conf;       /* the scheduler's configuration file, NULL: built in */
+	const char *dump; /* a dump file instead of a cluster */
+	const char *conf; /* the scheduler's configuration file, NULL: built in */
+	struct flags_list scheduler_names;
 	const char *namespace_; /* for names without a namespace; "default" */
 	enum verb_output output;
 	bool yes;                /* make the changes */
@@ -49,9 +50,9 @@ struct cluster_args {
 };
 
 /* Rows for the tables of verbs; each verb for a cluster takes the rows to reach it. */
-extern const struct flags_row cluster_args_reach[];     /* --kubeconfig, --context, --server */
-extern const struct flags_row cluster_args_dump[];      /* --dump, --scheduler-conf */
-extern const struct flags_row cluster_args_files[];     /* --filename, --now */
+extern const struct flags_row cluster_args_reach[]; /* --kubeconfig, --context, --server */
+extern const struct flags_row cluster_args_dump[];  /* --dump, --scheduler-conf, --scheduler-name */
+extern const struct flags_row cluster_args_files[]; /* --filename, --now */
 extern const struct flags_row cluster_args_config[];    /* --config */
 extern const struct flags_row cluster_args_namespace[]; /* --namespace */
 extern const struct flags_row cluster_args_all[];       /* --all-namespaces */

@@ -10,7 +10,6 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
-#include "enc/quantity.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
 #include "obs/metric.h"
@@ -19,6 +18,7 @@
 #include "scheduler/base/message_decode.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/known_names.h"
+#include "scheduler/pods/cycle/shortage.h"
 #include "scheduler/pods/dump/dump.h"
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/pods/ledger/totals.h"
@@ -72,8 +72,7 @@ static void on_bad_object(void *ctx UNUSED, enum sched_resource r, struct str ke
 
 static int load_live(struct live_cluster *s, const struct cluster_args *f, struct err *err)
 {
-	static const char *const names[] = { "volcano", NULL };
-	struct cache_options co = { .scheduler_names = names,
+	struct cache_options co = { .scheduler_names = f->scheduler_names.v,
 				    .default_queue = "default",
 				    .found_age_max_ns = INT64_MAX,
 				    .listener = { .on_bad_object = on_bad_object } };
@@ -207,11 +206,5 @@ const char *live_cluster_amount(unsigned dim, long long amount, char *buf)
 	if (amount == RES_UNLIMITED) {
 		return "unlimited";
 	}
-	quantity_format(dim == RES_CPU
-				? quantity_of_milli(amount)
-				: quantity_of(amount, dim == RES_MEMORY || dim == RES_EPHEMERAL
-							      ? QUANTITY_BINARY_SI
-							      : QUANTITY_DECIMAL_SI),
-			buf);
-	return buf;
+	return shortage_amount(dim, amount, buf);
 }

@@ -11,6 +11,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
+#include "scheduler/ctl/cli/nearest.h"
 #include "scheduler/ctl/explain/dry_run.h"
 #include "scheduler/ctl/sim/quota_lists.h"
 #include "scheduler/ctl/sim/waiting_reason.h"
@@ -278,7 +279,9 @@ static const char *in_queue(const struct workload_explanation *x)
 {
 	size_t before = x->place.at > 0 ? x->place.at - 1 : 0;
 
-	if (before == 0) {
+	/* One that can never be admitted does not wait for the others. */
+	if (before == 0 || x->entry.reason == QUOTA_EXCEEDS_MAX_QUOTA ||
+	    x->entry.reason == QUOTA_NO_MATCHING_FLAVOR) {
 		return "";
 	}
 	return arena_printf(
@@ -440,6 +443,24 @@ static void explain_holder(struct workload_explanation *x, struct live_workloads
 	find_wanted_by(x, s);
 }
 
+static int not_found(struct live_workloads *s, const char *key, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct nearest near;
+	size_t n;
+	struct sim_object *const *v = sim_input_objects(s->in, &n);
+
+	nearest_init(&near, str_of(key));
+	for (size_t i = 0; i < n; i++) {
+		if (v[i]->kind == SCHED_WORKLOADS) {
+			nearest_offer(&near, str_of(v[i]->key));
+		}
+	}
+	strbuf_printf(&text, "workload %s not found", key);
+	nearest_add_hint(&near, &text);
+	return err_set(err, ERR_NOT_FOUND, "%s", text.p);
+}
+
 int workload_explain_workload(struct live_workloads *s, const char *key,
 			      struct workload_explanation *ret, struct err *err)
 {
@@ -449,7 +470,7 @@ int workload_explain_workload(struct live_workloads *s, const char *key,
 	struct workload_explanation *x = ret;
 
 	if (w == NULL || object == NULL) {
-		return err_set(err, ERR_NOT_FOUND, "workload %s not found", key);
+		return not_found(s, key, err);
 	}
 	*x = (struct workload_explanation){ .forest = forest, .w = w, .arena = arena_create(0) };
 	x->status = workload_simulation_status(s->world, w);

@@ -2,6 +2,7 @@
 
 #include "base/attrs.h"
 #include "base/xmalloc.h"
+#include "scheduler/ctl/cli/nearest.h"
 #include "scheduler/workloads/cycle/nofit_reason.h"
 #include "scheduler/workloads/model/quota_store.h"
 #include "scheduler/workloads/pending/pending.h"
@@ -12,31 +13,101 @@ static const char *say(struct strbuf *message, enum nofit_reason reason, const c
 	return nofit_reason_name(reason);
 }
 
+static const char *no_local_queue(const struct quota_model *q, const struct workload *w,
+				  struct strbuf *message)
+{
+	struct nearest near;
+
+	nearest_init(&near, str_of(w->object.local_queue));
+	for (size_t i = 0; i < q->locals.n; i++) {
+		const struct local_queue *l = q->locals.v[i];
+
+		if (l != NULL && str_streq(l->namespace_, w->object.namespace_)) {
+			nearest_offer(&near, str_of(l->name));
+		}
+	}
+	strbuf_printf(message, "spec.queueName: LocalQueue %s/%s does not exist",
+		      w->object.namespace_, w->object.local_queue);
+	nearest_add_hint(&near, message);
+	return nofit_reason_name(QUOTA_MISCONFIGURED);
+}
+
+static const char *no_cluster_queue(const struct quota_model *q, const struct local_queue *local,
+				    struct strbuf *message)
+{
+	struct nearest near;
+
+	nearest_init(&near, str_of(local->queue));
+	for (size_t i = 0; i < q->nodes.n; i++) {
+		const struct quota_node *n = q->nodes.v[i];
+
+		if (n != NULL && n->is_queue && n->exists) {
+			nearest_offer(&near, str_of(n->name));
+		}
+	}
+	strbuf_printf(message, "LocalQueue %s: spec.clusterQueue: ClusterQueue %s does not exist",
+		      local->key, local->queue);
+	nearest_add_hint(&near, message);
+	return nofit_reason_name(QUOTA_MISCONFIGURED);
+}
+
+static const struct local_queue *local_of(const struct quota_model *q, const struct workload *w)
+{
+	CLEANUP(xmalloc_freep) char *key = NULL;
+
+	if (w->object.local_queue == NULL) {
+		return NULL;
+	}
+	key = xmalloc_printf("%s/%s", w->object.namespace_, w->object.local_queue);
+	return quota_local_find(q, str_of(key));
+}
+
+/* The queue that is stopped; NULL: both of them run. */
+static const char *about_stop(const struct quota_model *q, const struct local_queue *local,
+			      struct strbuf *message)
+{
+	const struct quota_node *node = quota_local_queue(q, local);
+
+	if (local->stop != QUOTA_RUN) {
+		strbuf_printf(message, "LocalQueue %s is stopped", local->key);
+		return nofit_reason_name(QUOTA_SUSPENDED);
+	}
+	if (node != NULL && node->queue->stop != QUOTA_RUN) {
+		strbuf_printf(message, "ClusterQueue %s: spec.stopPolicy: it is stopped",
+			      node->name);
+		return cluster_queue_reason(QUOTA_STOPPED);
+	}
+	return NULL;
+}
+
 static const char *about_queue(const struct quota_model *q, const struct workload *w,
 			       struct strbuf *message)
 {
-	const char *name = w->object.local_queue == NULL ? "" : w->object.local_queue;
-	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", w->object.namespace_, name);
-	const struct local_queue *local = quota_local_find(q, str_of(key));
+	const struct local_queue *local = local_of(q, w);
+	const char *reason;
 
-	if (name[0] == '\0') {
+	if (w->object.local_queue == NULL || w->object.local_queue[0] == '\0') {
 		return say(message, QUOTA_MISCONFIGURED, "spec.queueName: no LocalQueue is named");
 	}
 	if (local == NULL) {
-		strbuf_printf(message, "spec.queueName: LocalQueue %s does not exist", key);
-		return nofit_reason_name(QUOTA_MISCONFIGURED);
+		return no_local_queue(q, w, message);
 	}
 	if (quota_local_queue(q, local) == NULL) {
-		strbuf_printf(message,
-			      "LocalQueue %s: spec.clusterQueue: ClusterQueue %s does not exist",
-			      key, local->queue);
-		return nofit_reason_name(QUOTA_MISCONFIGURED);
+		return no_cluster_queue(q, local, message);
 	}
-	if (local->stop != QUOTA_RUN) {
-		strbuf_printf(message, "LocalQueue %s is stopped", key);
-		return nofit_reason_name(QUOTA_SUSPENDED);
-	}
-	return say(message, QUOTA_SUSPENDED, "it may not be queued");
+	reason = about_stop(q, local, message);
+	return reason != NULL ? reason : say(message, QUOTA_SUSPENDED, "it may not be queued");
+}
+
+/* Mostly an eviction by the stop of a queue; the condition becomes True when that runs again. */
+static const char *about_requeued(const struct quota_model *q, const struct workload *w,
+				  struct strbuf *message)
+{
+	const struct local_queue *local = local_of(q, w);
+	const char *reason = local == NULL ? NULL : about_stop(q, local, message);
+
+	return reason != NULL ? reason
+			      : say(message, QUOTA_SUSPENDED, "its condition Requeued is False");
 }
 
 const char *waiting_reason_outside(const struct quota_model *q, const struct workload *w,
@@ -61,7 +132,7 @@ const char *waiting_reason_outside(const struct quota_model *q, const struct wor
 		return say(message, QUOTA_ON_HOLD, "its condition QuotaReserved has reason OnHold");
 	}
 	if (w->flags.requeued_false) {
-		return say(message, QUOTA_SUSPENDED, "its condition Requeued is False");
+		return about_requeued(q, w, message);
 	}
 	return about_queue(q, w, message);
 }

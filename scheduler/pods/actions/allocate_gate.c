@@ -26,10 +26,13 @@ static bool has_uncharged_gate(const struct session *s, const struct task *t)
 	       session_task_charge(s, t) == CHARGE_NONE;
 }
 
+/* Its namespace may not use its queue, or its PodGroup has a field that is not supported. */
 static bool is_barred(const struct session *s, const struct task *t)
 {
-	return t->podgroup != MODEL_NONE &&
-	       session_cluster(s)->podgroups.v[t->podgroup]->barred_by != MODEL_NONE;
+	const struct podgroup *g =
+		t->podgroup == MODEL_NONE ? NULL : session_cluster(s)->podgroups.v[t->podgroup];
+
+	return g != NULL && (g->barred_by != MODEL_NONE || g->unsupported != PODGROUP_SUPPORTED);
 }
 
 bool allocate_gate_remove_uncharged(struct allocate_run *run, const struct queue *q,

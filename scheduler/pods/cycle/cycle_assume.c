@@ -157,7 +157,7 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 	case DECISION_EVENT:
 		/* The last report about a gated pod, which has no condition of ours. */
 		if (t != NULL && (d->warning || d->hint)) {
-			t->cond_message = hash_of(d->message);
+			t->cond_message = d->hash != 0 ? d->hash : hash_of(d->message);
 		}
 		break;
 	case DECISION_QUEUE_SCANNED:

@@ -1,6 +1,7 @@
 #include "scheduler/pods/cycle/moves.h"
 
 #include "scheduler/pods/cycle/revoke.h"
+#include "scheduler/pods/cycle/shortage.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/hooks.h"
@@ -88,10 +89,11 @@ static void report_growth(struct session *s, const struct task *t)
 	d->task = t->id;
 	d->warning = true;
 	d->reason = "ResizedBeyondQuota";
-	d->message = arena_printf(s->arena,
-				  "the pod was resized, and queue %s is over its limit with it: no "
-				  "pod of that queue gets quota until it is within its limit again",
-				  over->name);
+	d->message =
+		arena_printf(s->arena,
+			     "the pod was resized, and queue %s is over its limit with it: no "
+			     "pod of that queue gets quota until it is within its limit again%s",
+			     over->name, shortage_excess(s, over));
 }
 
 static void move_or_report(struct session *s, const struct task *t, const struct queue *to,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/cycle/shortage.h"
 #include "scheduler/pods/ledger/attempts.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"
@@ -159,7 +160,8 @@ static void shrink_queue(struct session *s, const struct queue *q)
 	const struct task **v = arena_alloc(s->arena, (c->tasks.n + 1) * sizeof(*v));
 	struct revocation why = {
 		.event_reason = "QuotaRevoked",
-		.message = arena_printf(s->arena, "queue %s is over its configured limit", q->name),
+		.message = arena_printf(s->arena, "queue %s is over its configured limit%s",
+					q->name, shortage_excess(s, q)),
 	};
 	size_t n = 0;
 

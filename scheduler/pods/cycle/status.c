@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/cycle/shortage.h"
 #include "scheduler/pods/cycle/status_podgroup.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"
@@ -26,11 +27,35 @@ static bool was_said(const struct task *t, const char *message)
 	return t->cond_message == str_hash(str_of(message));
 }
 
+struct podgroup_view {
+	const struct queue *queue;
+	const struct podgroup *podgroup;
+	struct verdict verdict;
+	bool held;      /* has nodes in this session without a decision */
+	bool placeable; /* its gang is complete and ungated: what is charged may be published */
+};
+
+/* Adds the amounts that t, or else its gang, lacks now. The event is known by the message without
+ * them, so that it is not repeated whenever they change. */
+static void add_amounts(struct session *s, const struct task *t, const struct podgroup_view *v,
+			struct decision *d)
+{
+	const char *amounts = shortage_of_task(s, v->queue, t);
+
+	if (amounts[0] == '\0') {
+		amounts = shortage_of_podgroup(s, v->queue, v->podgroup);
+	}
+	d->hash = str_hash(str_of(d->message));
+	d->message = arena_printf(s->arena, "%s%s", d->message, amounts);
+}
+
 /* A gated pod keeps the API server's own condition; an event gives the reason, once. Waiting for
  * quota is a Normal event, and there may be very many of them. */
-static void report_gated(struct session *s, const struct task *t, const struct verdict *v)
+static void report_gated(struct session *s, const struct task *t, const struct podgroup_view *view)
 {
-	const char *message = v->queue_refuses ? v->message : t->klass->unsupported;
+	const struct verdict *v = &view->verdict;
+	const char *message =
+		v->queue_refuses || v->unsupported ? v->message : t->klass->unsupported;
 	struct decision *d;
 
 	if (message != NULL) {
@@ -50,6 +75,9 @@ static void report_gated(struct session *s, const struct task *t, const struct v
 	d->hint = true;
 	d->reason = v->valid ? "WaitingForQuota" : "WaitingForGang";
 	d->message = message;
+	if (v->valid && str_streq(v->code, "quota")) {
+		add_amounts(s, t, view, d);
+	}
 }
 
 static void publish(struct session *s, const struct task *t, const char *message)
@@ -76,14 +104,6 @@ static void withdraw(struct session *s, const struct task *t)
 	d->message = "the queue has no quota for the pod at present";
 }
 
-struct podgroup_view {
-	const struct queue *queue;
-	const struct podgroup *podgroup;
-	struct verdict verdict;
-	bool held;      /* has nodes in this session without a decision */
-	bool placeable; /* its gang is complete and ungated: what is charged may be published */
-};
-
 static const char *publish_message(const struct session *s, const struct task *t,
 				   const struct podgroup_view *v)
 {
@@ -101,7 +121,7 @@ static void report_opted_in(struct session *s, const struct task *t, const struc
 	bool tried = v->placeable && session_podgroup_was_tried(s, v->podgroup);
 
 	if ((t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0) {
-		report_gated(s, t, &v->verdict);
+		report_gated(s, t, v);
 		return;
 	}
 	if (t->klass->best_effort) {
@@ -133,9 +153,10 @@ static const char *describe(const struct session *s, const struct task *t,
 				   : s->cluster->nodes.v[slot->attempt_node]->name;
 
 	*ret_message = slot->attempt_message;
-	if (t->klass->unsupported != NULL) {
-		/* Autoscalers must not add nodes for pods that would not be placed on them. */
-		*ret_message = t->klass->unsupported;
+	/* Autoscalers must not add nodes for pods that would not be placed on them. */
+	if (t->klass->unsupported != NULL || v->verdict.unsupported) {
+		*ret_message =
+			t->klass->unsupported != NULL ? t->klass->unsupported : v->verdict.message;
 		return "NotReadyForScheduling";
 	}
 	switch ((enum attempt)slot->attempt) {
@@ -198,6 +219,9 @@ static void report_plain(struct session *s, const struct task *t, const struct p
 	d->reason = reason;
 	d->message = message;
 	add_event(s, t, "FailedScheduling", message);
+	if (session_priv_task(s, t)->attempt == ATTEMPT_QUOTA) {
+		add_amounts(s, t, v, &s->decisions.v[s->decisions.n - 1]);
+	}
 }
 
 /* Notes when the pod may be decided again, or its reservation times out. */

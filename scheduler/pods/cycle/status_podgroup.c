@@ -2,6 +2,7 @@
 
 #include "base/mix.h"
 #include "base/str.h"
+#include "scheduler/pods/cycle/shortage.h"
 #include "scheduler/pods/ledger/attempts.h"
 #include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/hooks.h"
@@ -87,6 +88,7 @@ void status_podgroup_assess(struct session *s, const struct queue *q, const stru
 	}
 	if (!hooks_job_valid(s, g, &why)) {
 		v.valid = false;
+		v.unsupported = g->unsupported != PODGROUP_SUPPORTED;
 		v.condition = v.code = why.code != NULL ? why.code : "NotEnoughTasks";
 		v.message = why.detail != NULL ? why.detail : v.code;
 		*ret = v;
@@ -138,10 +140,15 @@ static void report_condition(struct session *s, const struct podgroup *g, const 
 	d = decision_add(&s->decisions, DECISION_EVENT);
 	d->podgroup = g->id;
 	/* No warning if the gang is ready, or if its pods do not exist yet. */
-	d->warning = !ready && v->valid;
+	d->warning = !ready && (v->valid || v->unsupported);
 	d->hint = !d->warning;
 	d->reason = ready ? "Scheduled" : "Unschedulable";
 	d->message = ready ? "pod group is ready" : message;
+	if (!ready && str_streq(v->code, "quota") && g->queue != MODEL_NONE) {
+		d->message =
+			arena_printf(s->arena, "%s%s", message,
+				     shortage_of_podgroup(s, s->cluster->queues.v[g->queue], g));
+	}
 }
 
 /* Volcano's table; Releasing tasks still count where they are. */
@@ -196,9 +203,11 @@ void status_podgroup_report(struct session *s, const struct podgroup *g, const s
 	if (!g->exists) {
 		return;
 	}
-	/* A PodGroup that only waits for its own pods to end is not unschedulable. */
+	/* A PodGroup that only waits for its own pods to end is not unschedulable, nor is one all
+	 * pods of which run since before it was found to be unsupported. */
 	if (unschedulable && unplaced(s, g) == 0 &&
-	    session_podgroup_count(s, g, TASK_RELEASING) > 0) {
+	    (session_podgroup_count(s, g, TASK_RELEASING) > 0 ||
+	     (v->unsupported && g->tasks.n > 0))) {
 		unschedulable = false;
 	}
 	report_phase(s, g, unschedulable);

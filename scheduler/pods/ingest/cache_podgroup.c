@@ -25,6 +25,7 @@ static void forget_group(struct podgroup *g)
 	g->uid = NULL;
 	g->status_hash = 0;
 	g->phase = PODGROUP_PENDING;
+	g->unsupported = PODGROUP_SUPPORTED;
 	g->min_member = 0;
 	g->priority = 0;
 	g->priority_class = MODEL_NONE;

@@ -134,6 +134,15 @@ static int read_group(struct cluster *c, const struct api_pod_group *group,
 	return read_min_resources(c, &spec->min_resources, g, err);
 }
 
+/* Soft topologies are preferences; the CRD makes hard of an absent mode. */
+static enum podgroup_unsupported find_unsupported(const struct api_pod_group_spec *spec)
+{
+	if (spec->network_topology != NULL && !str_streq(spec->network_topology->mode, "soft")) {
+		return PODGROUP_HARD_TOPOLOGY;
+	}
+	return spec->sub_group_policy.n > 0 ? PODGROUP_SUB_GROUPS : PODGROUP_SUPPORTED;
+}
+
 static int32_t class_value(const struct cluster *c, uint32_t name, int32_t def)
 {
 	const struct priority_class *p = NULL;
@@ -184,6 +193,7 @@ int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 	podgroup->min_unoffered = unoffered_copy(&g.unoffered);
 	podgroup->priority_class = g.priority_class;
 	podgroup->priority = class_value(c, g.priority_class, default_value(c));
+	podgroup->unsupported = (uint8_t)find_unsupported(&group->spec);
 	podgroup->phase = phase_of(group->status.phase);
 	podgroup->status_running = group->status.running;
 	podgroup->status_succeeded = group->status.succeeded;

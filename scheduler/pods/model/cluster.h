@@ -49,6 +49,9 @@ struct podgroup *cluster_podgroup_find(const struct cluster *c, struct str key);
 void cluster_podgroup_set_queue(struct cluster *c, struct podgroup *g, struct str queue_name);
 void cluster_podgroup_changed(struct cluster *c,
 			      struct podgroup *g); /* bumps the queue's podgroups_gen */
+/* Why no pod of the PodGroup is started, for people: names the field, and what to do. NULL: none
+ * of its fields is in the way. */
+const char *cluster_podgroup_unsupported(const struct podgroup *g);
 void cluster_podgroup_prune(
 	struct cluster *c,
 	struct podgroup *g); /* removes it when it has neither PodGroup nor tasks */

@@ -113,6 +113,24 @@ void cluster_podgroup_set_queue(struct cluster *c, struct podgroup *g, struct st
 	(void)access_update_podgroup(c, g);
 }
 
+const char *cluster_podgroup_unsupported(const struct podgroup *g)
+{
+	switch ((enum podgroup_unsupported)g->unsupported) {
+	case PODGROUP_HARD_TOPOLOGY:
+		return "spec.networkTopology of the PodGroup has mode hard, which Headgate cannot "
+		       "keep: its pods are not started; set mode soft, which lets them run "
+		       "anywhere, "
+		       "or remove the field";
+	case PODGROUP_SUB_GROUPS:
+		return "spec.subGroupPolicy of the PodGroup is not supported by Headgate: its pods "
+		       "are not started; remove the field";
+	case PODGROUP_SUPPORTED:
+	case PODGROUP_UNSUPPORTED_COUNT_:
+		break;
+	}
+	return NULL;
+}
+
 void cluster_podgroup_prune(struct cluster *c, struct podgroup *g)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;

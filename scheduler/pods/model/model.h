@@ -131,6 +131,14 @@ enum podgroup_phase {
 	PODGROUP_PHASE_COUNT_
 };
 
+/* A field of the PodGroup that this scheduler cannot honour. */
+enum podgroup_unsupported {
+	PODGROUP_SUPPORTED,
+	PODGROUP_HARD_TOPOLOGY, /* spec.networkTopology with mode hard */
+	PODGROUP_SUB_GROUPS,    /* spec.subGroupPolicy */
+	PODGROUP_UNSUPPORTED_COUNT_
+};
+
 struct podgroup_role_min {
 	uint32_t role;
 	int32_t min;
@@ -150,7 +158,8 @@ struct podgroup {
 				(pods/model/access.h); MODEL_NONE: it may. Nothing new for it then */
 	uint32_t priority_class; /* id in cluster->names, MODEL_NONE */
 	bool exists;
-	uint8_t phase; /* enum podgroup_phase, as the PodGroup says */
+	uint8_t phase;       /* enum podgroup_phase, as the PodGroup says */
+	uint8_t unsupported; /* enum podgroup_unsupported. Not 0: nothing new for it */
 	int32_t min_member;
 	int32_t priority;
 	bool has_min_resources;

@@ -42,7 +42,8 @@ struct decision {
 	int64_t retry_at;  /* REVOKE */
 	uint32_t attempts; /* REVOKE, WITHDRAW: that many reservations ended without a node; 0: it
 			      is for another reason */
-	uint64_t hash;     /* PODGROUP_CONDITION: what it says, without counts that change often */
+	uint64_t hash;     /* PODGROUP_CONDITION, EVENT of a task: what it says, without counts and
+			      amounts that change often; EVENT: 0: its message */
 	const char *reason, *condition_type, *message; /* NULL where not meant */
 	struct queue_scan scan;                        /* QUEUE_SCANNED */
 };

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/session/combine.h"
 #include "scheduler/pods/session/hooks_fallback.h"
 #include "scheduler/pods/session/session_priv.h"
@@ -229,6 +230,15 @@ bool hooks_job_valid(struct session *s, const struct podgroup *g, struct reason 
 	if (g->barred_by != MODEL_NONE) {
 		if (why != NULL) {
 			explain_bar(s, g, why);
+		}
+		return false;
+	}
+	if (g->unsupported != PODGROUP_SUPPORTED) {
+		if (why != NULL) {
+			why->code = g->unsupported == PODGROUP_HARD_TOPOLOGY
+					    ? "UnsupportedNetworkTopology"
+					    : "UnsupportedSubGroupPolicy";
+			why->detail = cluster_podgroup_unsupported(g);
 		}
 		return false;
 	}

@@ -93,11 +93,13 @@ struct plugin_ops {
 	void (*on_deallocate)(void *state, struct session *s, const struct task *t);
 };
 
-/* Sorted by name; plugins that Volcano has and we do not are listed with ops NULL (tolerated with
- * one warning). */
+/* Sorted by name. Plugins of Volcano's that have no implementation here have ops NULL: they are
+ * left out with one warning. But without a quota plugin queues would have no limits, so a
+ * configuration with a plugin that is_quota and has no ops is refused. */
 struct plugin_row {
 	const char *name;
 	const struct plugin_ops *ops;
+	bool is_quota;
 };
 extern const struct plugin_row plugin_registry[];
 extern const size_t plugin_registry_count;

@@ -122,6 +122,28 @@ static void check_topology(const struct admit_request *q, const struct api_pod_g
 	}
 }
 
+static bool is_hard(const struct api_network_topology *t)
+{
+	return t != NULL && !str_streq(t->mode, "soft");
+}
+
+/* Not refused: a PodGroup names no scheduler, so another one may be meant. Headgate's own keeps
+ * the pods back, with a condition and events. old: NULL at creation. */
+static void warn_unsupported(const struct admit_request *q, const struct api_pod_group_spec *spec,
+			     const struct api_pod_group_spec *old, struct admit_answer *a)
+{
+	if (is_hard(spec->network_topology) && (old == NULL || !is_hard(old->network_topology))) {
+		admit_warn(a, q->arena,
+			   "spec.networkTopology: Headgate does not keep topologies: it starts no "
+			   "pod of a PodGroup with mode hard");
+	}
+	if (spec->sub_group_policy.n > 0 && (old == NULL || old->sub_group_policy.n == 0)) {
+		admit_warn(a, q->arena,
+			   "spec.subGroupPolicy: Headgate does not support sub-groups: it starts "
+			   "no pod of such a PodGroup");
+	}
+}
+
 int podgroup_validate(const struct admit_request *q, struct admit_answer *ret, struct err *err)
 {
 	struct admit_check c = { q, ret };
@@ -140,5 +162,8 @@ int podgroup_validate(const struct admit_request *q, struct admit_answer *ret, s
 	}
 	check_minimums(&c, &group.spec, update ? &old.spec : NULL);
 	check_topology(q, &group, ret);
+	if (ret->allowed) {
+		warn_unsupported(q, &group.spec, update ? &old.spec : NULL, ret);
+	}
 	return 0;
 }

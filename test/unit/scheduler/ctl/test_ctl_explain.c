@@ -67,6 +67,10 @@ static int make_dump(void **state)
 	gang->barred_by = q->id;
 	t = cluster_fixture_task(c, "barred", gang, 100);
 	t->flags |= TASK_OPTED_IN | TASK_OUR_GATE;
+	gang = cluster_fixture_podgroup(c, "five", "small", 1);
+	gang->unsupported = PODGROUP_SUB_GROUPS;
+	t = cluster_fixture_task(c, "sub", gang, 100);
+	t->flags |= TASK_OPTED_IN | TASK_OUR_GATE;
 	dump_format(c, &text);
 	snprintf(path, sizeof(path), "/tmp/headgate-dump-%d.json", (int)getpid());
 	assert_int_equal(file_write_atomic(path, strbuf_str(&text), 0600, NULL), 0);
@@ -153,6 +157,15 @@ static void test_a_queue_of_others_is_said(void **state)
 	assert_non_null(strstr(out.p, "namespace ns may not use queue theirs"));
 }
 
+static void test_a_podgroup_with_an_unsupported_field_is_said(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	assert_int_equal(ask("explain pod ns/sub", &out), VERB_OK);
+	assert_non_null(strstr(out.p, "Verdict:   spec.subGroupPolicy of the PodGroup is not"));
+}
+
 static void test_a_podgroup_that_does_not_exist_is_said(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
@@ -168,7 +181,7 @@ static void test_codes_for_scripts(void **state)
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 
 	(void)state;
-	assert_int_equal(ask("explain pod ns/absent", &out), VERB_FAILED);
+	assert_int_equal(ask("explain pod ns/lne", &out), VERB_FAILED);
 	assert_int_equal(ask("explain queue team-a", &out), VERB_USAGE);
 	assert_int_equal(ask("explain pod", &out), VERB_USAGE);
 	assert_int_equal(
@@ -265,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_a_running_pod_does_not_wait),
 		cmocka_unit_test(test_a_charge_elsewhere_and_beyond_a_limit_is_said),
 		cmocka_unit_test(test_a_queue_of_others_is_said),
+		cmocka_unit_test(test_a_podgroup_with_an_unsupported_field_is_said),
 		cmocka_unit_test(test_a_podgroup_that_does_not_exist_is_said),
 		cmocka_unit_test(test_codes_for_scripts),
 		cmocka_unit_test(test_workloads_of_manifests),

@@ -180,7 +180,7 @@ static void test_an_unknown_workload(void **state)
 	workload_explain_fixture_init(&f, QUOTA_SIM_CLUSTER WORKLOAD("w", "1", "0", ""), NULL,
 				      "team/w");
 	assert_int_equal(workload_explain_workload(&f.source, "team/x", &x, &err), -ERR_NOT_FOUND);
-	assert_string_equal(err.text, "workload team/x not found");
+	assert_string_equal(err.text, "workload team/x not found; did you mean team/w?");
 	workload_explain_finish(&x);
 	workload_explain_fixture_finish(&f);
 }

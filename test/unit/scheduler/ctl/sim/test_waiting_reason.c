@@ -20,6 +20,10 @@
 	", status: {conditions: [{type: " type ", status: \"" value "\", reason: " reason          \
 	", message: m, lastTransitionTime: \"2026-01-15T09:01:00Z\"}]}"
 
+#define QUEUE(spec)                                                                                \
+	"{" API "kind: ClusterQueue, metadata: {name: cq}, spec: {namespaceSelector: {}" spec "}}" \
+	"\n---\n"
+
 static void expect_outside(const struct workload_simulation *s, const char *key, const char *reason,
 			   const char *message)
 {
@@ -50,11 +54,16 @@ static void each_that_is_in_no_queue_has_its_reason(void **state)
 				WORKLOAD("off", "lq", ", active: false", "") WORKLOAD(
 					"again", "lq", "",
 					CONDITION("Requeued", "False", "PodsReadyTimeout"))
-					WORKLOAD("hold", "lq", "",
-						 CONDITION("QuotaReserved", "False", "OnHold"))
-						WORKLOAD("stopped", "held", "", "")
-							WORKLOAD("stray", "lost", "", "")
-								WORKLOAD("typo", "lqq", "", ""),
+					WORKLOAD(
+						"drained", "held", "",
+						CONDITION("Requeued", "False", "LocalQueueStopped"))
+						WORKLOAD("hold", "lq", "",
+							 CONDITION("QuotaReserved", "False",
+								   "OnHold"))
+							WORKLOAD("stopped", "held", "", "")
+								WORKLOAD("stray", "lost", "", "")
+									WORKLOAD("typo", "lqq", "",
+										 ""),
 		NULL);
 
 	(void)state;
@@ -65,10 +74,29 @@ static void each_that_is_in_no_queue_has_its_reason(void **state)
 	expect_outside(s, "team/again", "Suspended", "its condition Requeued is False");
 	expect_outside(s, "team/hold", "OnHold", "its condition QuotaReserved has reason OnHold");
 	expect_outside(s, "team/stopped", "Suspended", "LocalQueue team/held is stopped");
+	expect_outside(s, "team/drained", "Suspended", "LocalQueue team/held is stopped");
 	expect_outside(s, "team/stray", "Misconfigured",
 		       "LocalQueue team/lost: spec.clusterQueue: ClusterQueue gone does not exist");
 	expect_outside(s, "team/typo", "Misconfigured",
-		       "spec.queueName: LocalQueue team/lqq does not exist");
+		       "spec.queueName: LocalQueue team/lqq does not exist; did you mean lq?");
+}
+
+static void each_that_was_evicted_by_a_stop_names_the_queue(void **state)
+{
+	CLEANUP(workload_simulation_destroyp)
+	struct workload_simulation *s = workload_sim_fixture_create(
+		QUEUE(", stopPolicy: HoldAndDrain") LOCAL("lq", "cq", "") LOCAL("near", "cp", "")
+			WORKLOAD("drained", "lq", "",
+				 CONDITION("Requeued", "False", "ClusterQueueStopped"))
+				WORKLOAD("stray", "near", "", ""),
+		NULL);
+
+	(void)state;
+	expect_outside(s, "team/drained", "Stopped",
+		       "ClusterQueue cq: spec.stopPolicy: it is stopped");
+	expect_outside(s, "team/stray", "Misconfigured",
+		       "LocalQueue team/near: spec.clusterQueue: ClusterQueue cp does not exist; "
+		       "did you mean cq?");
 }
 
 static void expect_inactive(const char *yaml, const char *reason, const char *message)
@@ -89,9 +117,6 @@ static void expect_inactive(const char *yaml, const char *reason, const char *me
 	assert_string_equal(why.p, message);
 }
 
-#define QUEUE(spec)                                                                                \
-	"{" API "kind: ClusterQueue, metadata: {name: cq}, spec: {namespaceSelector: {}" spec "}}" \
-	"\n---\n"
 #define FLAVOR(name)                                                                               \
 	", resourceGroups: [{coveredResources: [cpu], flavors: [{name: " name                      \
 	", resources: [{name: cpu, nominalQuota: 1}]}]}]"
@@ -123,6 +148,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_that_is_in_no_queue_has_its_reason),
+		cmocka_unit_test(each_that_was_evicted_by_a_stop_names_the_queue),
 		cmocka_unit_test(an_inactive_queue_says_what_it_lacks),
 	};
 

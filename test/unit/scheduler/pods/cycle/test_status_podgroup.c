@@ -140,13 +140,17 @@ static void a_condition_is_written_once(void **state)
 static void only_failures_are_warnings(void **state)
 {
 	static const struct {
-		bool ready, valid, warning;
-	} rows[] = { { true, true, false }, { false, true, true }, { false, false, false } };
+		bool ready, valid, unsupported, warning;
+	} rows[] = { { true, true, false, false },
+		     { false, true, false, true },
+		     { false, false, false, false },
+		     { false, false, true, true } };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct verdict v = { .condition = "NotEnoughResources",
 				     .valid = rows[i].valid,
+				     .unsupported = rows[i].unsupported,
 				     .ready = rows[i].ready,
 				     .code = rows[i].ready ? NULL : "no node",
 				     .message = "m" };
@@ -183,6 +187,37 @@ static void a_gang_that_waits_for_its_own_pods_lacks_nothing(void **state)
 	status_podgroup_report(sf.s, g, &v);
 	assert_null(only_condition(sf.s));
 	core_fixture_finish(&sf);
+}
+
+/* An unsupported field concerns pods that are not started yet; those that run stay as they are. */
+static void only_waiting_pods_are_unsupported(void **state)
+{
+	static const struct {
+		const char *tasks;
+		bool expected;
+	} rows[] = {
+		{ "", true }, { "p", true }, { "rp", true }, { "rr", false }, { "rt", false }
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct core_fixture sf;
+		struct podgroup *g;
+		struct verdict v;
+
+		start(&sf);
+		g = podgroup_of(&sf, rows[i].tasks, 1);
+		g->unsupported = PODGROUP_HARD_TOPOLOGY;
+		core_fixture_open(&sf);
+		status_podgroup_assess(sf.s, sf.f.cluster->queues.v[g->queue], g, &v);
+		assert_true(v.unsupported);
+		assert_false(v.valid);
+		assert_non_null(strstr(v.message, "spec.networkTopology"));
+		assert_string_equal(v.condition, "UnsupportedNetworkTopology");
+		status_podgroup_report(sf.s, g, &v);
+		assert_int_equal(only_condition(sf.s) != NULL, rows[i].expected);
+		core_fixture_finish(&sf);
+	}
 }
 
 static void verdicts(void **state)
@@ -223,6 +258,7 @@ int main(void)
 		cmocka_unit_test(a_condition_is_written_once),
 		cmocka_unit_test(only_failures_are_warnings),
 		cmocka_unit_test(a_gang_that_waits_for_its_own_pods_lacks_nothing),
+		cmocka_unit_test(only_waiting_pods_are_unsupported),
 		cmocka_unit_test(verdicts),
 	};
 

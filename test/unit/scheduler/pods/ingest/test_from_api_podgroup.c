@@ -1,4 +1,5 @@
 #include "api/volcano/scheduling.h"
+#include "base/attrs.h"
 #include "base/err.h"
 #include "collections/intern.h"
 #include "lib/unit.h"
@@ -58,6 +59,34 @@ static void test_phases(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(read_group(c, rows[i].json, NULL), 0);
 		assert_int_equal(cluster_podgroup_find(c, STR_LIT("ns/g"))->phase, rows[i].phase);
+	}
+	cluster_destroy(c);
+}
+
+static void test_fields_that_are_not_supported(void **state)
+{
+	static const struct {
+		const char *json;
+		enum podgroup_unsupported unsupported;
+	} rows[] = {
+		{ GROUP(",\"spec\":{\"networkTopology\":{}}"), PODGROUP_HARD_TOPOLOGY },
+		{ GROUP(",\"spec\":{\"networkTopology\":{\"mode\":\"hard\"}}"),
+		  PODGROUP_HARD_TOPOLOGY },
+		{ GROUP(",\"spec\":{\"networkTopology\":{\"mode\":\"soft\"}}"),
+		  PODGROUP_SUPPORTED },
+		{ GROUP(",\"spec\":{\"subGroupPolicy\":[{\"name\":\"a\"}]}"), PODGROUP_SUB_GROUPS },
+		{ GROUP(",\"spec\":{\"subGroupPolicy\":[]}"), PODGROUP_SUPPORTED },
+		{ GROUP(",\"spec\":{\"networkTopology\":{},\"subGroupPolicy\":[{\"name\":\"a\"}]}"),
+		  PODGROUP_HARD_TOPOLOGY },
+		{ GROUP(""), PODGROUP_SUPPORTED },
+	};
+	struct cluster *c = cluster_create();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(read_group(c, rows[i].json, NULL), 0);
+		assert_int_equal(cluster_podgroup_find(c, STR_LIT("ns/g"))->unsupported,
+				 rows[i].unsupported);
 	}
 	cluster_destroy(c);
 }
@@ -125,6 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_queue_and_defaults),
 		cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_fields_that_are_not_supported),
 		cmocka_unit_test(test_roles_are_sorted_and_replaced),
 		cmocka_unit_test(test_keeps_what_only_we_know),
 		cmocka_unit_test(test_refuses),

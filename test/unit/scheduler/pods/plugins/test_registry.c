@@ -27,6 +27,17 @@ static void test_rows_carry_their_own_name(void **state)
 	assert_int_equal(implemented, 6);
 }
 
+static void test_quota_plugins_are_marked(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < plugin_registry_count; i++) {
+		const struct plugin_row *r = &plugin_registry[i];
+
+		assert_int_equal(r->is_quota, r->ops != NULL ? r->ops->quota_limits != NULL
+							     : strcmp(r->name, "proportion") == 0);
+	}
+}
+
 /* Every name that a configuration of Volcano may hold. */
 static void test_all_of_volcano_is_known(void **state)
 {
@@ -62,6 +73,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sorted_without_doubles),
 		cmocka_unit_test(test_rows_carry_their_own_name),
+		cmocka_unit_test(test_quota_plugins_are_marked),
 		cmocka_unit_test(test_all_of_volcano_is_known),
 	};
 

@@ -1,0 +1,72 @@
+#include "scheduler/ctl/cli/nearest.h"
+
+#include <string.h>
+
+#include "base/strbuf.h"
+
+void nearest_init(struct nearest *n, struct str wanted)
+{
+	*n = (struct nearest){ .wanted = wanted };
+}
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+	size_t ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+/* The number of letters to insert, remove or replace, and of neighbours to exchange, that makes b
+ * of a. Row i of the usual table; only the last three rows are kept. */
+static size_t edit_distance(struct str a, struct str b)
+{
+	size_t rows[3][NEAREST_NAME_MAX + 1];
+
+	for (size_t k = 0; k <= b.len; k++) {
+		rows[0][k] = k;
+	}
+	for (size_t i = 1; i <= a.len; i++) {
+		size_t *row = rows[i % 3];
+		const size_t *above = rows[(i + 2) % 3], *above_that = rows[(i + 1) % 3];
+
+		row[0] = i;
+		for (size_t k = 1; k <= b.len; k++) {
+			size_t replaced = above[k - 1] + (a.p[i - 1] != b.p[k - 1]);
+
+			row[k] = least(above[k] + 1, row[k - 1] + 1, replaced);
+			if (i > 1 && k > 1 && a.p[i - 1] == b.p[k - 2] &&
+			    a.p[i - 2] == b.p[k - 1]) {
+				row[k] = least(row[k], row[k], above_that[k - 2] + 1);
+			}
+		}
+	}
+	return rows[a.len % 3][b.len];
+}
+
+void nearest_offer(struct nearest *n, struct str candidate)
+{
+	size_t most = n->wanted.len < 3 ? 1 : n->wanted.len / 3, distance;
+
+	if (n->wanted.len == 0 || n->wanted.len >= NEAREST_NAME_MAX ||
+	    candidate.len >= NEAREST_NAME_MAX || candidate.len > n->wanted.len + most ||
+	    n->wanted.len > candidate.len + most) {
+		return;
+	}
+	distance = edit_distance(n->wanted, candidate);
+	if (distance == 0 || distance > most ||
+	    (n->name[0] != '\0' &&
+	     (distance > n->distance ||
+	      (distance == n->distance && str_cmp(candidate, str_of(n->name)) >= 0)))) {
+		return;
+	}
+	n->distance = distance;
+	memcpy(n->name, candidate.p, candidate.len);
+	n->name[candidate.len] = '\0';
+}
+
+void nearest_add_hint(const struct nearest *n, struct strbuf *out)
+{
+	if (n->name[0] != '\0') {
+		strbuf_printf(out, "; did you mean %s?", n->name);
+	}
+}

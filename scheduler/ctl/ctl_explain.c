@@ -16,6 +16,7 @@
 #include "scheduler/ctl/cli/columns.h"
 #include "scheduler/ctl/ctl.h"
 #include "scheduler/ctl/explain/live_cluster.h"
+#include "scheduler/ctl/explain/recorded_status.h"
 #include "scheduler/ctl/explain/workload_explain_json.h"
 #include "scheduler/ctl/explain/workload_explain_text.h"
 #include "scheduler/ctl/list/kueue_kinds.h"
@@ -389,6 +390,9 @@ static int explain_pod(const struct cluster_args *f, struct err *err)
 	const struct task *t = NULL;
 	int r = live_cluster_load(f, &s, err);
 
+	if (r == -ERR_FORBIDDEN) {
+		return recorded_status_pod(f, err);
+	}
 	if (r == 0) {
 		r = find_pod(s, f, &t, err);
 	}
@@ -405,6 +409,8 @@ static int explain_pod(const struct cluster_args *f, struct err *err)
 	vec_finish(&x.lines);
 	return 0;
 }
+
+static int explain_recorded(const struct cluster_args *f, const char *key, struct err *err);
 
 /* The key of the Workload named, or of the Workload of the job named; NULL: that job has none. */
 static const char *find_workload(const struct cluster_args *f, const struct live_workloads *s,
@@ -438,6 +444,9 @@ static int explain_workload(const struct cluster_args *f, struct err *err)
 	const char *workload = NULL;
 	int r = live_workloads_load(f, &source, err);
 
+	if (r == -ERR_FORBIDDEN) {
+		return explain_recorded(f, key, err);
+	}
 	if (r == 0) {
 		workload = find_workload(f, &source, key);
 		r = workload == NULL ? err_set(err, ERR_NOT_FOUND,
@@ -456,6 +465,29 @@ static int explain_workload(const struct cluster_args *f, struct err *err)
 		workload_explain_text_print(&x, stdout);
 	}
 	return 0;
+}
+
+/* For a user who may read the namespace alone: what the scheduler has written. */
+static int explain_recorded(const struct cluster_args *f, const char *key, struct err *err)
+{
+	CLEANUP(live_workloads_finish) struct live_workloads source = { 0 };
+	CLEANUP(xmalloc_freep)
+	char *space = xmalloc_dup_n(key, (size_t)(strchr(key, '/') - key));
+	const struct err why = *err;
+	const char *workload = NULL;
+	int r = live_workloads_load_namespace(f, space, &why, RECORDED_STATUS_LACKS, &source, err);
+
+	if (r == 0) {
+		workload = find_workload(f, &source, key);
+		r = workload == NULL || sim_input_find(source.in, SCHED_WORKLOADS, workload) == NULL
+			    ? err_set(err, ERR_NOT_FOUND, "%s %s: no Workload found", f->rest[0],
+				      key)
+			    : 0;
+	}
+	if (r == 0) {
+		recorded_status_workload(f, &source, workload);
+	}
+	return r;
 }
 
 static bool is_pod(const char *kind)

@@ -3,18 +3,45 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "enc/base64.h"
 #include "enc/json/jdoc.h"
 #include "enc/yaml.h"
+#include "kube/kubeconfig_private.h"
 #include "process/file.h"
+#include "process/log.h"
 
 #define ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
+/* Name of the extension of a cluster that is for its users' credential plugins. */
+#define PLUGIN_EXTENSION "client.authentication.k8s.io/exec"
 
-/* Indices into owned[]: the strings that `tls` points to. */
-enum { OWN_CA_FILE, OWN_CA_PEM, OWN_CERT_FILE, OWN_CERT_PEM, OWN_KEY_FILE, OWN_KEY_PEM, OWN_NAME };
+/* Kubeconfigs that count as one: the first one that has an entry or a value decides. */
+struct source {
+	struct jdoc *doc;
+	char *dir; /* of its relative paths; may be NULL */
+};
+struct sources VEC(struct source);
+
+static const char *const top_members[] = {
+	"apiVersion",  "clusters", "contexts", "current-context", "extensions", "kind",
+	"preferences", "users",    NULL,
+};
+static const char *const context_members[] = { "cluster", "extensions", "namespace", "user", NULL };
+/* Answers are never compressed: disable-compression needs nothing. */
+static const char *const cluster_members[] = {
+	"certificate-authority",
+	"certificate-authority-data",
+	"disable-compression",
+	"extensions",
+	"insecure-skip-tls-verify",
+	"proxy-url",
+	"server",
+	"tls-server-name",
+	NULL,
+};
+static const struct kubeconfig_options no_options;
 
 void kubeconfig_destroy(struct kubeconfig *c)
 {
@@ -25,6 +52,10 @@ void kubeconfig_destroy(struct kubeconfig *c)
 	free(c->namespace_);
 	free(c->token);
 	free(c->token_file);
+	free(c->proxy_url);
+	kubeconfig_read_free(&c->headers);
+	kubeconfig_exec_free(c->exec);
+	kubeconfig_read_free(&c->warnings);
 	for (int i = 0; i < KUBECONFIG_OWNED_; i++) {
 		free(c->owned[i]);
 	}
@@ -37,90 +68,83 @@ void kubeconfig_destroyp(struct kubeconfig **pc)
 	*pc = NULL;
 }
 
-static char *in_dir(const char *dir, const char *path)
+void kubeconfig_log_warnings(const struct kubeconfig *c)
 {
-	if (path[0] == '/' || dir == NULL || dir[0] == '\0') {
-		return xmalloc_dup(path);
+	for (size_t i = 0; i < c->warnings.n; i++) {
+		log_warn("kubeconfig", LOG_STR("warning", c->warnings.v[i]));
 	}
-	return xmalloc_printf("%s/%s", dir, path);
 }
 
-/* Finds the entry of `list` ("clusters", ...) with this name; *ret is its `inner` object. */
-static int find_named(const struct jdoc *doc, const char *list, const char *inner, const char *name,
-		      const struct jdoc **ret, struct err *err)
+static void sources_finish(struct sources *all)
 {
-	const struct jdoc *items = jdoc_get(doc, list);
-
-	for (const struct jdoc *i = jdoc_first(items); i != NULL; i = jdoc_next(i)) {
-		if (jdoc_is_str(jdoc_get(i, "name"), name)) {
-			*ret = jdoc_get(i, inner);
-			return 0;
-		}
+	for (size_t i = 0; i < all->n; i++) {
+		jdoc_destroy(all->v[i].doc);
+		free(all->v[i].dir);
 	}
-	return err_set(err, ERR_INVALID, "%s: no entry named \"%s\"", list, name);
-}
-
-/* A string member; absent and "" give NULL; another kind is an error. */
-static int get_str(const struct jdoc *obj, const char *key, const char **ret, struct err *err)
-{
-	const struct jdoc *d = jdoc_get(obj, key);
-	const char *text = jdoc_str(d);
-
-	if (text == NULL && jdoc_kind(d) != JDOC_NULL) {
-		return err_set(err, ERR_INVALID, "%s: not a string", key);
-	}
-	*ret = text == NULL || text[0] == '\0' ? NULL : text;
-	return 0;
-}
-
-static int refuse(const struct jdoc *obj, const char *key, const char *why, struct err *err)
-{
-	const struct jdoc *d = jdoc_get(obj, key);
-
-	if (jdoc_kind(d) == JDOC_NULL || jdoc_is_str(d, "")) {
-		return 0;
-	}
-	return err_set(err, ERR_INVALID, "%s: %s", key, why);
-}
-
-/* Loads a PEM that is given inline ("KEY-data", base64, takes precedence) or as a path ("KEY"). */
-static int load_pem(const struct jdoc *obj, const char *key, const char *dir, char **ret_file,
-		    char **ret_pem, struct err *err)
-{
-	CLEANUP(xmalloc_freep) char *data_key = xmalloc_printf("%s-data", key);
-	CLEANUP(strbuf_finish) struct strbuf pem = STRBUF_INIT;
-	const char *data, *path;
-	int r;
-
-	r = get_str(obj, data_key, &data, err);
-	if (r < 0) {
-		return r;
-	}
-	r = get_str(obj, key, &path, err);
-	if (r < 0) {
-		return r;
-	}
-	if (data != NULL) {
-		r = base64_decode(str_of(data), &pem, err);
-		if (r < 0) {
-			return err_wrap(err, "%s", data_key);
-		}
-		*ret_pem = strbuf_steal(&pem, NULL);
-	} else if (path != NULL) {
-		*ret_file = in_dir(dir, path);
-	}
-	return 0;
+	vec_finish(all);
 }
 
 static void point_tls(struct kubeconfig *c)
 {
-	c->tls.ca_file = c->owned[OWN_CA_FILE];
-	c->tls.ca_pem = str_of(c->owned[OWN_CA_PEM]);
-	c->tls.cert_file = c->owned[OWN_CERT_FILE];
-	c->tls.cert_pem = str_of(c->owned[OWN_CERT_PEM]);
-	c->tls.key_file = c->owned[OWN_KEY_FILE];
-	c->tls.key_pem = str_of(c->owned[OWN_KEY_PEM]);
-	c->tls.server_name = c->owned[OWN_NAME];
+	c->tls.ca_file = c->owned[KUBECONFIG_CA_FILE];
+	c->tls.ca_pem = str_of(c->owned[KUBECONFIG_CA_PEM]);
+	c->tls.cert_file = c->owned[KUBECONFIG_CERT_FILE];
+	c->tls.cert_pem = str_of(c->owned[KUBECONFIG_CERT_PEM]);
+	c->tls.key_file = c->owned[KUBECONFIG_KEY_FILE];
+	c->tls.key_pem = str_of(c->owned[KUBECONFIG_KEY_PEM]);
+	c->tls.server_name = c->owned[KUBECONFIG_SERVER_NAME];
+}
+
+static void replace(char **member, const char *text)
+{
+	free(*member);
+	*member = text == NULL ? NULL : xmalloc_dup(text);
+}
+
+void kubeconfig_set_credential(struct kubeconfig *c, const char *token, const char *cert,
+			       const char *key)
+{
+	replace(&c->token, token);
+	replace(&c->token_file, NULL);
+	if (cert != NULL) {
+		replace(&c->owned[KUBECONFIG_CERT_FILE], NULL);
+		replace(&c->owned[KUBECONFIG_CERT_PEM], cert);
+		replace(&c->owned[KUBECONFIG_KEY_FILE], NULL);
+		replace(&c->owned[KUBECONFIG_KEY_PEM], key);
+	}
+	point_tls(c);
+}
+
+/* Finds the entry of `list` ("clusters", ...) with this name; *ret is its `inner` object. */
+static int find_named(const struct sources *all, const char *list, const char *name,
+		      const struct source **ret_source, const struct jdoc **ret, struct err *err)
+{
+	const char *inner = str_streq(list, "clusters")   ? "cluster"
+			    : str_streq(list, "contexts") ? "context"
+							  : "user";
+	bool found = false;
+
+	for (size_t s = 0; s < all->n && !found; s++) {
+		const struct jdoc *i = jdoc_first(jdoc_get(all->v[s].doc, list));
+
+		for (; i != NULL; i = jdoc_next(i)) {
+			if (!jdoc_is_str(jdoc_get(i, "name"), name)) {
+				continue;
+			}
+			if (found) {
+				return err_set(err, ERR_INVALID, "%s: two entries named \"%s\"",
+					       list, name);
+			}
+			found = true;
+			*ret_source = &all->v[s];
+			*ret = jdoc_get(i, inner);
+			if (jdoc_kind(*ret) != JDOC_OBJECT && jdoc_kind(*ret) != JDOC_NULL) {
+				return err_set(err, ERR_INVALID, "%s[%s].%s: not a mapping", list,
+					       name, inner);
+			}
+		}
+	}
+	return found ? 0 : err_set(err, ERR_INVALID, "%s: no entry named \"%s\"", list, name);
 }
 
 /* "https://host:port/" -> "https://host:port"; only http and https. */
@@ -140,177 +164,224 @@ static int set_server(struct kubeconfig *c, const char *url, struct err *err)
 	return 0;
 }
 
-static int load_cluster(struct kubeconfig *c, const struct jdoc *cluster, const char *dir,
-			struct err *err)
-{
-	const char *server, *name;
-	int r;
-
-	r = refuse(cluster, "proxy-url", "proxies are not supported", err);
-	if (r < 0) {
-		return r;
-	}
-	r = get_str(cluster, "server", &server, err);
-	if (r < 0) {
-		return r;
-	}
-	if (server == NULL) {
-		return err_set(err, ERR_INVALID, "server: missing");
-	}
-	r = set_server(c, server, err);
-	if (r < 0) {
-		return r;
-	}
-	r = load_pem(cluster, "certificate-authority", dir, &c->owned[OWN_CA_FILE],
-		     &c->owned[OWN_CA_PEM], err);
-	if (r < 0) {
-		return r;
-	}
-	r = get_str(cluster, "tls-server-name", &name, err);
-	if (r < 0) {
-		return r;
-	}
-	c->owned[OWN_NAME] = name == NULL ? NULL : xmalloc_dup(name);
-	c->tls.insecure_skip_verify =
-		jdoc_bool(jdoc_get(cluster, "insecure-skip-tls-verify"), false);
-	return 0;
-}
-
-static int load_tokens(struct kubeconfig *c, const struct jdoc *user, const char *dir,
+static int read_server(struct kubeconfig *c, const struct jdoc *cluster, const char *instead,
 		       struct err *err)
 {
-	const char *token, *file;
-	int r;
+	const char *server = instead;
+	int r = server != NULL ? 0 : kubeconfig_read_str(cluster, "server", &server, err);
 
-	r = get_str(user, "token", &token, err);
 	if (r < 0) {
 		return r;
 	}
-	r = get_str(user, "tokenFile", &file, err);
+	return server == NULL ? err_set(err, ERR_INVALID, "server: missing")
+			      : set_server(c, server, err);
+}
+
+static int read_proxy(struct kubeconfig *c, const struct jdoc *cluster, struct err *err)
+{
+	static const char *const schemes[] = { "http://", "https://", "socks5://" };
+	int r = kubeconfig_read_dup(cluster, "proxy-url", &c->proxy_url, err);
+
+	if (r < 0 || c->proxy_url == NULL) {
+		return r;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
+		if (str_has_prefix(str_of(c->proxy_url), schemes[i]) &&
+		    c->proxy_url[strlen(schemes[i])] != '\0') {
+			return 0;
+		}
+	}
+	return err_set(err, ERR_INVALID, "proxy-url: not an http, https or socks5 URL: \"%s\"",
+		       c->proxy_url);
+}
+
+static int read_cluster(struct kubeconfig *c, const struct jdoc *cluster, const char *dir,
+			const struct kubeconfig_options *opt, struct err *err)
+{
+	int r = read_server(c, cluster, opt->server, err);
+
+	if (r == 0) {
+		r = read_proxy(c, cluster, err);
+	}
+	if (r == 0) {
+		r = kubeconfig_read_pem(cluster, "certificate-authority", dir,
+					&c->owned[KUBECONFIG_CA_FILE], &c->owned[KUBECONFIG_CA_PEM],
+					err);
+	}
+	if (r == 0) {
+		r = kubeconfig_read_dup(cluster, "tls-server-name",
+					&c->owned[KUBECONFIG_SERVER_NAME], err);
+	}
+	return r < 0 ? r
+		     : kubeconfig_read_bool(cluster, "insecure-skip-tls-verify",
+					    &c->tls.insecure_skip_verify, err);
+}
+
+static int load_cluster(struct kubeconfig *c, const struct sources *all, const char *name,
+			const struct kubeconfig_options *opt, const struct jdoc **ret,
+			struct err *err)
+{
+	CLEANUP(xmalloc_freep) char *where = xmalloc_printf("clusters[%s].cluster.", name);
+	const struct source *source = NULL;
+	int r = find_named(all, "clusters", name, &source, ret, err);
+
 	if (r < 0) {
 		return r;
 	}
-	c->token = token == NULL ? NULL : xmalloc_dup(token);
-	c->token_file = file == NULL ? NULL : in_dir(dir, file);
+	kubeconfig_read_unknown(c, *ret, where, cluster_members);
+	r = read_cluster(c, *ret, source->dir, opt, err);
+	return r < 0 ? err_path(err, "%s", where) : 0;
+}
+
+static int load_user(struct kubeconfig *c, const struct sources *all, const char *name,
+		     const struct kubeconfig_options *opt, struct err *err)
+{
+	CLEANUP(xmalloc_freep) char *where = xmalloc_printf("users[%s].user.", name);
+	struct kubeconfig_user from = { .where = where, .opt = opt };
+	const struct source *source = NULL;
+	int r = find_named(all, "users", name, &source, &from.user, err);
+
+	if (r < 0) {
+		return r;
+	}
+	from.dir = source->dir;
+	r = kubeconfig_user_read(c, &from, err);
+	return r < 0 ? err_path(err, "%s", where) : 0;
+}
+
+/* The extension for credential plugins, for a plugin that gets the cluster. */
+static void add_plugin_config(struct kubeconfig *c, const struct jdoc *cluster)
+{
+	const struct jdoc *e = jdoc_first(jdoc_get(cluster, "extensions"));
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	while (e != NULL && !jdoc_is_str(jdoc_get(e, "name"), PLUGIN_EXTENSION)) {
+		e = jdoc_next(e);
+	}
+	if (c->exec != NULL && jdoc_get(e, "extension") != NULL) {
+		jdoc_format(jdoc_get(e, "extension"), &text);
+		c->exec->cluster_config = strbuf_steal(&text, NULL);
+	}
+}
+
+static int load_user_of(struct kubeconfig *c, const struct sources *all, const char *name,
+			const struct kubeconfig_options *opt, struct err *err)
+{
+	const struct kubeconfig_user alone = { .where = "", .opt = opt };
+
+	return name != NULL ? load_user(c, all, name, opt, err)
+			    : kubeconfig_user_read(c, &alone, err);
+}
+
+static int load_parts(struct kubeconfig *c, const struct sources *all, const struct jdoc *context,
+		      const struct kubeconfig_options *opt, struct err *err)
+{
+	const char *cluster_name = opt->cluster, *user_name = opt->user;
+	const struct jdoc *cluster = NULL;
+	int r = kubeconfig_read_dup(context, "namespace", &c->namespace_, err);
+
+	if (r == 0 && cluster_name == NULL) {
+		r = kubeconfig_read_str(context, "cluster", &cluster_name, err);
+	}
+	if (r == 0 && user_name == NULL) {
+		r = kubeconfig_read_str(context, "user", &user_name, err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	if (c->namespace_ == NULL) {
+		c->namespace_ = xmalloc_dup("default");
+	}
+	if (cluster_name == NULL && opt->server == NULL) {
+		return err_set(err, ERR_INVALID, "cluster: missing");
+	}
+	r = cluster_name != NULL ? load_cluster(c, all, cluster_name, opt, &cluster, err)
+				 : set_server(c, opt->server, err);
+	if (r == 0) {
+		r = load_user_of(c, all, user_name, opt, err);
+	}
+	if (r == 0) {
+		add_plugin_config(c, cluster);
+	}
+	return r;
+}
+
+/* The name of the context to use. Cluster or server may be given without one: *ret stays NULL. */
+static int find_context(const struct sources *all, const struct kubeconfig_options *opt,
+			const char **ret, struct err *err)
+{
+	int r = 0;
+
+	*ret = opt->context;
+	for (size_t i = 0; r == 0 && *ret == NULL && i < all->n; i++) {
+		r = kubeconfig_read_str(all->v[i].doc, "current-context", ret, err);
+	}
+	if (r == 0 && *ret == NULL && opt->cluster == NULL && opt->server == NULL) {
+		return err_set(err, ERR_INVALID, "current-context: missing");
+	}
+	return r;
+}
+
+static int load_sources(const struct sources *all, const struct kubeconfig_options *opt,
+			struct kubeconfig **ret, struct err *err)
+{
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = xmalloc_zero(1, sizeof(*c));
+	const struct source *source = NULL;
+	const struct jdoc *context = NULL;
+	const char *name = NULL;
+	int r = find_context(all, opt, &name, err);
+
+	if (r == 0 && name != NULL) {
+		r = find_named(all, "contexts", name, &source, &context, err);
+	}
+	if (r < 0) {
+		return r;
+	}
+	for (size_t i = 0; i < all->n; i++) {
+		kubeconfig_read_unknown(c, all->v[i].doc, "", top_members);
+	}
+	kubeconfig_read_unknown(c, context, "context.", context_members);
+	r = load_parts(c, all, context, opt, err);
+	if (r < 0) {
+		return name == NULL ? r : err_wrap(err, "context %s", name);
+	}
+	point_tls(c);
+	c->tls.insecure_skip_verify |= opt->insecure_skip_verify;
+	*ret = take_ptr(&c);
 	return 0;
 }
 
-static int load_user(struct kubeconfig *c, const struct jdoc *user, const char *dir,
-		     struct err *err)
+static int parse_source(struct str text, const char *dir, struct sources *all, struct err *err)
 {
-	static const struct {
-		const char *key, *why;
-	} refused[] = {
-		{ "exec", "credential plugins are not supported; use a token or a certificate" },
-		{ "auth-provider",
-		  "auth providers are not supported; use a token or a certificate" },
-		{ "username",
-		  "basic authentication is not supported (Kubernetes dropped it in 1.19)" },
-	};
-	int r;
-
-	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
-		r = refuse(user, refused[i].key, refused[i].why, err);
-		if (r < 0) {
-			return r;
-		}
-	}
-	r = load_pem(user, "client-certificate", dir, &c->owned[OWN_CERT_FILE],
-		     &c->owned[OWN_CERT_PEM], err);
-	if (r < 0) {
-		return r;
-	}
-	r = load_pem(user, "client-key", dir, &c->owned[OWN_KEY_FILE], &c->owned[OWN_KEY_PEM], err);
-	if (r < 0) {
-		return r;
-	}
-	return load_tokens(c, user, dir, err);
-}
-
-static int load_parts(struct kubeconfig *c, const struct jdoc *doc, const struct jdoc *context,
-		      const char *dir, struct err *err)
-{
-	const struct jdoc *cluster, *user;
-	const char *cluster_name, *user_name, *ns;
-	int r;
-
-	r = get_str(context, "cluster", &cluster_name, err);
-	if (r < 0) {
-		return r;
-	}
-	r = get_str(context, "user", &user_name, err);
-	if (r < 0) {
-		return r;
-	}
-	r = get_str(context, "namespace", &ns, err);
-	if (r < 0) {
-		return r;
-	}
-	c->namespace_ = xmalloc_dup(ns == NULL ? "default" : ns);
-	if (cluster_name == NULL) {
-		return err_set(err, ERR_INVALID, "cluster: missing");
-	}
-	r = find_named(doc, "clusters", "cluster", cluster_name, &cluster, err);
-	if (r < 0) {
-		return r;
-	}
-	r = load_cluster(c, cluster, dir, err);
-	if (r < 0) {
-		return err_path(err, "clusters[%s].cluster.", cluster_name);
-	}
-	if (user_name == NULL) {
-		return 0;
-	}
-	r = find_named(doc, "users", "user", user_name, &user, err);
-	if (r < 0) {
-		return r;
-	}
-	r = load_user(c, user, dir, err);
-	return r < 0 ? err_path(err, "users[%s].user.", user_name) : 0;
-}
-
-int kubeconfig_parse(struct str text, const char *dir, const char *context, struct kubeconfig **ret,
-		     struct err *err)
-{
-	CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = xmalloc_zero(1, sizeof(*c));
-	CLEANUP(jdoc_destroyp) struct jdoc *doc = NULL;
-	const struct jdoc *ctx;
+	struct source s = { 0 };
 	int r;
 
 	if (text.len > KUBECONFIG_MAX_BYTES) {
 		return err_set(err, ERR_INVALID, "more than %u bytes", KUBECONFIG_MAX_BYTES);
 	}
-	r = yaml_parse(text, &doc, err);
+	r = yaml_parse(text, &s.doc, err);
 	if (r < 0) {
 		return r;
 	}
-	if (jdoc_kind(doc) != JDOC_OBJECT) {
+	if (jdoc_kind(s.doc) != JDOC_OBJECT) {
+		jdoc_destroy(s.doc);
 		return err_set(err, ERR_INVALID, "not a mapping");
 	}
-	if (context == NULL) {
-		r = get_str(doc, "current-context", &context, err);
-		if (r < 0) {
-			return r;
-		}
-	}
-	if (context == NULL) {
-		return err_set(err, ERR_INVALID, "current-context: missing");
-	}
-	r = find_named(doc, "contexts", "context", context, &ctx, err);
-	if (r < 0) {
-		return r;
-	}
-	r = load_parts(c, doc, ctx, dir, err);
-	if (r < 0) {
-		return err_wrap(err, "context %s", context);
-	}
-	point_tls(c);
-	*ret = take_ptr(&c);
+	s.dir = dir == NULL ? NULL : xmalloc_dup(dir);
+	vec_push(all, s);
 	return 0;
 }
 
-static int load_file(const char *path, const char *context, struct kubeconfig **ret,
-		     struct err *err)
+int kubeconfig_parse(struct str text, const char *dir, const struct kubeconfig_options *opt,
+		     struct kubeconfig **ret, struct err *err)
+{
+	CLEANUP(sources_finish) struct sources all = VEC_INIT;
+	int r = parse_source(text, dir, &all, err);
+
+	return r < 0 ? r : load_sources(&all, opt == NULL ? &no_options : opt, ret, err);
+}
+
+static int read_source(const char *path, struct sources *all, struct err *err)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	CLEANUP(xmalloc_freep) char *dir = NULL;
@@ -323,8 +394,46 @@ static int load_file(const char *path, const char *context, struct kubeconfig **
 	}
 	dir = slash == NULL ? xmalloc_dup(".")
 			    : xmalloc_dup_n(path, slash == path ? 1 : (size_t)(slash - path));
-	r = kubeconfig_parse(strbuf_str(&text), dir, context, ret, err);
+	r = parse_source(strbuf_str(&text), dir, all, err);
 	return r < 0 ? err_wrap(err, "kubeconfig %s", path) : 0;
+}
+
+/* list: paths separated by colons; those that do not exist are skipped. */
+static int load_files(const char *list, const struct kubeconfig_options *opt,
+		      struct kubeconfig **ret, struct err *err)
+{
+	CLEANUP(sources_finish) struct sources all = VEC_INIT;
+	struct str rest = str_of(list);
+	int r = 0;
+
+	while (r == 0 && rest.p != NULL) {
+		struct str part = str_next(&rest, ':');
+		CLEANUP(xmalloc_freep) char *path = xmalloc_dup_n(part.p, part.len);
+
+		if (part.len > 0 && access(path, F_OK) == 0) {
+			r = read_source(path, &all, err);
+		}
+	}
+	if (r == 0 && all.n == 0) {
+		return err_set(err, ERR_NOT_FOUND, "kubeconfig: no file of $KUBECONFIG exists: %s",
+			       list);
+	}
+	if (r == 0 && load_sources(&all, opt, ret, err) < 0) {
+		return err_wrap(err, "kubeconfig %s", list);
+	}
+	return r;
+}
+
+static int load_file(const char *path, const struct kubeconfig_options *opt,
+		     struct kubeconfig **ret, struct err *err)
+{
+	CLEANUP(sources_finish) struct sources all = VEC_INIT;
+	int r = read_source(path, &all, err);
+
+	if (r == 0 && load_sources(&all, opt, ret, err) < 0) {
+		return err_wrap(err, "kubeconfig %s", path);
+	}
+	return r;
 }
 
 int kubeconfig_of_account(const char *dir, const char *host, const char *port,
@@ -336,7 +445,7 @@ int kubeconfig_of_account(const char *dir, const char *host, const char *port,
 	struct str name;
 
 	c->token_file = xmalloc_printf("%s/token", dir);
-	c->owned[OWN_CA_FILE] = xmalloc_printf("%s/ca.crt", dir);
+	c->owned[KUBECONFIG_CA_FILE] = xmalloc_printf("%s/ca.crt", dir);
 	if (access(c->token_file, R_OK) != 0) {
 		return err_set(err, ERR_NOT_FOUND, "in-cluster configuration: cannot read %s",
 			       c->token_file);
@@ -369,76 +478,54 @@ int kubeconfig_in_cluster(struct kubeconfig **ret, struct err *err)
 	return kubeconfig_of_account(ACCOUNT_DIR, host, port, ret, err);
 }
 
-/* The first existing file of a list separated by colons; NULL: none. */
-static char *first_existing(const char *list)
+static bool is_given(const char *text)
 {
-	struct str rest = str_of(list);
-
-	while (rest.p != NULL) {
-		struct str part = str_next(&rest, ':');
-		char *path = xmalloc_dup_n(part.len == 0 ? "" : part.p, part.len);
-
-		if (part.len > 0 && access(path, F_OK) == 0) {
-			return path;
-		}
-		free(path);
-	}
-	return NULL;
+	return text != NULL && text[0] != '\0';
 }
 
-static int load_default(const char *context, struct kubeconfig **ret, struct err *err)
+/* Applies opt where there is no kubeconfig: in a cluster, or at a bare address, for
+ * instance that of kubectl proxy. */
+static int adjust(struct kubeconfig *c, const struct kubeconfig_options *opt, struct err *err)
+{
+	int r = load_user_of(c, NULL, NULL, opt, err);
+
+	c->tls.insecure_skip_verify |= opt->insecure_skip_verify;
+	return r < 0 || opt->server == NULL ? r : set_server(c, opt->server, err);
+}
+
+static int load_default(const struct kubeconfig_options *opt, struct kubeconfig **ret,
+			struct err *err)
 {
 	const char *list = getenv("KUBECONFIG"), *home = getenv("HOME");
 	CLEANUP(xmalloc_freep) char *path = NULL;
 	int r;
 
-	if (list != NULL && list[0] != '\0') {
-		path = first_existing(list);
-		if (path == NULL) {
-			return err_set(err, ERR_NOT_FOUND,
-				       "kubeconfig: no file of $KUBECONFIG "
-				       "exists: %s",
-				       list);
-		}
-		return load_file(path, context, ret, err);
+	if (is_given(list)) {
+		return load_files(list, opt, ret, err);
 	}
 	r = kubeconfig_in_cluster(ret, err);
-	if (r != -ERR_NOT_FOUND || home == NULL) {
-		return r;
+	if (r == 0) {
+		return adjust(*ret, opt, err);
 	}
-	path = xmalloc_printf("%s/.kube/config", home);
-	if (access(path, F_OK) != 0) {
-		return r;
-	}
-	return load_file(path, context, ret, err);
+	path = r != -ERR_NOT_FOUND || home == NULL ? NULL : xmalloc_printf("%s/.kube/config", home);
+	return path == NULL || access(path, F_OK) != 0 ? r : load_file(path, opt, ret, err);
 }
 
-int kubeconfig_load(const char *path, const char *context, const char *master,
-		    struct kubeconfig **ret, struct err *err)
+int kubeconfig_load(const struct kubeconfig_options *opt, struct kubeconfig **ret, struct err *err)
 {
 	CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL;
-	bool has_master = master != NULL && master[0] != '\0';
+	struct kubeconfig_options o = *opt;
 	int r;
 
-	if (path != NULL && path[0] != '\0') {
-		r = load_file(path, context, &c, err);
-	} else {
-		r = load_default(context, &c, err);
-	}
-	if (r == -ERR_NOT_FOUND && has_master && (path == NULL || path[0] == '\0')) {
-		/* A bare address, for instance that of kubectl proxy. */
+	o.server = is_given(o.server) ? o.server : NULL;
+	r = is_given(o.path) ? load_file(o.path, &o, &c, err) : load_default(&o, &c, err);
+	if (r == -ERR_NOT_FOUND && o.server != NULL && !is_given(o.path)) {
 		c = xmalloc_zero(1, sizeof(*c));
 		c->namespace_ = xmalloc_dup("default");
-		r = 0;
+		r = adjust(c, &o, err);
 	}
 	if (r < 0) {
 		return r;
-	}
-	if (has_master) {
-		r = set_server(c, master, err);
-		if (r < 0) {
-			return err_wrap(err, "master");
-		}
 	}
 	*ret = take_ptr(&c);
 	return 0;

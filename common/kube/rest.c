@@ -161,7 +161,7 @@ struct blocking {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
 	bool done, too_large;
-	int code;
+	int code, status;
 	struct err err;
 	struct jdoc *doc; /* when wanted and there */
 	bool want_doc;
@@ -185,6 +185,7 @@ static void on_done(void *ctx, const struct http_result *result)
 	pthread_mutex_lock(&b->lock);
 	b->code = r;
 	b->too_large = result->too_large;
+	b->status = result->status;
 	b->err = err;
 	b->doc = doc;
 	b->done = true;
@@ -192,8 +193,9 @@ static void on_done(void *ctx, const struct http_result *result)
 	pthread_mutex_unlock(&b->lock);
 }
 
-static void call_and_wait(struct transport *t, struct http_call *call, struct blocking *b)
+static void call_once(struct transport *t, struct http_call *call, struct blocking *b)
 {
+	b->done = false;
 	pthread_mutex_init(&b->lock, NULL);
 	pthread_cond_init(&b->cond, NULL);
 	call->on_done = on_done;
@@ -206,6 +208,23 @@ static void call_and_wait(struct transport *t, struct http_call *call, struct bl
 	pthread_mutex_unlock(&b->lock);
 	pthread_cond_destroy(&b->cond);
 	pthread_mutex_destroy(&b->lock);
+}
+
+/* With credentials that have not expired; once more with new ones if the server rejects them. */
+static void call_and_wait(struct transport *t, struct http_call *call, struct blocking *b)
+{
+	int r = transport_renew(t, false, &b->err);
+
+	if (r >= 0) {
+		call_once(t, call, b);
+		r = b->status == STATUS_UNAUTHORIZED ? transport_renew(t, true, &b->err) : 0;
+		if (r > 0) {
+			call_once(t, call, b);
+		}
+	}
+	if (r < 0) {
+		b->code = r;
+	}
 }
 
 int rest_call(struct transport *t, enum http_method method, const char *path,

@@ -30,6 +30,10 @@ struct transport_ops {
 	/* fn runs on the transport's thread after delay_ns (0: soon). */
 	void (*call)(struct transport *t, int64_t delay_ns, void (*fn)(void *ctx), void *ctx);
 	void (*destroy)(struct transport *t);
+	/* NULL: credentials are never renewed. Obtains new ones if they have expired, or because
+	 * the server has answered 401 (rejected). Blocking, not on the transport's thread, with no
+	 * call in flight. 1: there are new ones; 0: the old ones stay. */
+	int (*renew)(struct transport *t, bool rejected, struct err *err);
 };
 
 struct transport {
@@ -53,6 +57,11 @@ static inline void transport_call(struct transport *t, int64_t delay_ns, void (*
 	t->ops->call(t, delay_ns, fn, ctx);
 }
 
+static inline int transport_renew(struct transport *t, bool rejected, struct err *err)
+{
+	return t->ops->renew == NULL ? 0 : t->ops->renew(t, rejected, err);
+}
+
 static inline void transport_destroy(struct transport *t)
 {
 	if (t != NULL) {
@@ -60,11 +69,11 @@ static inline void transport_destroy(struct transport *t)
 	}
 }
 
-/* HTTPS transport with its own loop thread: server, CA, client certificate or token of cfg; a token
- * file is read again every minute. */
+/* HTTPS transport with its own loop thread: server, CA, proxy, client certificate or token, and
+ * impersonation of cfg; a token file is read again every minute. */
 int transport_http_create(const struct kubeconfig *cfg, const char *user_agent,
 			  struct transport **ret, struct err *err);
-/* The same with options of the loop; its TLS is that of cfg. */
+/* The same with options of the loop; its TLS, proxy and headers are those of cfg. */
 int transport_http_open(const struct kubeconfig *cfg, const struct http_loop_options *opt,
 			struct transport **ret, struct err *err);
 

@@ -241,6 +241,8 @@ int transport_http_open(const struct kubeconfig *cfg, const struct http_loop_opt
 		token = xmalloc_dup(cfg->token);
 	}
 	loop_opt.tls = &cfg->tls;
+	loop_opt.proxy = cfg->proxy_url;
+	loop_opt.headers = (const char *const *)cfg->headers.v;
 	r = http_loop_start(&loop_opt, &loop, err);
 	if (r < 0) {
 		return r;

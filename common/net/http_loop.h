@@ -54,6 +54,10 @@ struct http_loop_options {
 	const struct http_loop_tls *tls; /* copied; NULL: defaults */
 	unsigned max_connections;        /* to one host, 0: 64 (HTTP/1.1 watches need one each) */
 	int64_t connect_ns;              /* longest wait for a connection with its TLS, 0: 10 s */
+	const char *proxy;               /* http, https or socks5 URL of a proxy for every call,
+					    copied; NULL: the proxy of the environment */
+	const char *const *headers;      /* "Name: value" lines of every request, NULL-terminated,
+					    copied; may be NULL */
 	bool http1_only;
 };
 

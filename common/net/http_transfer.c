@@ -23,6 +23,18 @@ static char *dup_or_null(const char *text)
 	return text != NULL ? xmalloc_dup(text) : NULL;
 }
 
+/* The proxy of socks5:// resolves the names of hosts, as for other clients of Kubernetes; in curl
+ * this is socks5h://. */
+static char *copy_proxy(const char *url)
+{
+	static const char socks5[] = "socks5://";
+
+	if (url != NULL && str_has_prefix(str_of(url), socks5)) {
+		return xmalloc_printf("socks5h://%s", url + sizeof(socks5) - 1);
+	}
+	return dup_or_null(url);
+}
+
 void http_transfer_config_init(struct http_transfer_config *c, const struct http_loop_options *opt)
 {
 	const struct http_loop_tls *tls = opt->tls;
@@ -34,6 +46,10 @@ void http_transfer_config_init(struct http_transfer_config *c, const struct http
 	strbuf_init(&c->ca_pem);
 	strbuf_init(&c->cert_pem);
 	strbuf_init(&c->key_pem);
+	c->proxy = copy_proxy(opt->proxy);
+	for (size_t i = 0; opt->headers != NULL && opt->headers[i] != NULL; i++) {
+		vec_push(&c->lines, xmalloc_dup(opt->headers[i]));
+	}
 	if (tls == NULL) {
 		return;
 	}
@@ -54,6 +70,11 @@ void http_transfer_config_finish(struct http_transfer_config *c)
 	free(c->cert_file);
 	free(c->key_file);
 	free(c->server_name);
+	free(c->proxy);
+	for (size_t i = 0; i < c->lines.n; i++) {
+		free(c->lines.v[i]);
+	}
+	vec_finish(&c->lines);
 	strbuf_finish(&c->ca_pem);
 	strbuf_finish(&c->cert_pem);
 	strbuf_finish(&c->key_pem);
@@ -216,6 +237,21 @@ static void set_tls(CURL *easy, const struct http_transfer_config *c)
 	}
 }
 
+/* As other clients of Kubernetes do, one authority is trusted for the proxy and for the server. */
+static void set_proxy(CURL *easy, const struct http_transfer_config *c)
+{
+	curl_easy_setopt(easy, CURLOPT_PROXY, c->proxy);
+	if (c->insecure_skip_verify) {
+		curl_easy_setopt(easy, CURLOPT_PROXY_SSL_VERIFYPEER, 0L);
+		curl_easy_setopt(easy, CURLOPT_PROXY_SSL_VERIFYHOST, 0L);
+	}
+	if (c->ca_pem.len > 0) {
+		set_blob(easy, CURLOPT_PROXY_CAINFO_BLOB, &c->ca_pem);
+	} else if (c->ca_file != NULL) {
+		curl_easy_setopt(easy, CURLOPT_PROXY_CAINFO, c->ca_file);
+	}
+}
+
 static void add_header(struct http_transfer *t, const char *line)
 {
 	struct curl_slist *longer = curl_slist_append(t->headers, line);
@@ -265,6 +301,9 @@ static void set_headers(struct http_transfer *t)
 	}
 	if (t->call.bearer != NULL) {
 		add_value(t, "Authorization: Bearer ", t->call.bearer);
+	}
+	for (size_t i = 0; i < t->config->lines.n; i++) {
+		add_header(t, t->config->lines.v[i]);
 	}
 }
 
@@ -324,7 +363,11 @@ static bool is_loopback(const char *url)
 
 static void set_target(struct http_transfer *t)
 {
-	curl_easy_setopt(t->easy, CURLOPT_NOPROXY, is_loopback(t->url) ? "*" : NULL);
+	/* $NO_PROXY is about the proxy of the environment: a configured one serves every host. */
+	curl_easy_setopt(t->easy, CURLOPT_NOPROXY,
+			 t->config->proxy != NULL ? ""
+			 : is_loopback(t->url)    ? "*"
+						  : NULL);
 	if (t->config->server_name != NULL) {
 		set_other_name(t);
 	} else {
@@ -356,6 +399,9 @@ void http_transfer_set_up(struct http_transfer_config *config, void *easy_handle
 					    : (long)CURL_HTTP_VERSION_2TLS);
 	curl_easy_setopt(easy, CURLOPT_PIPEWAIT, config->http1_only ? 0L : 1L);
 	set_tls(easy, config);
+	if (config->proxy != NULL) {
+		set_proxy(easy, config);
+	}
 }
 
 void http_transfer_prepare(struct http_transfer *t, struct http_transfer_config *config,

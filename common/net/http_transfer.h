@@ -15,6 +15,8 @@ struct http_transfer_config {
 	bool http1_only;
 	bool insecure_skip_verify;
 	char *ca_file, *cert_file, *key_file, *server_name;
+	char *proxy;              /* or NULL */
+	struct VEC(char *) lines; /* headers of every request */
 	struct strbuf ca_pem, cert_pem, key_pem;
 	int64_t connect_ms;
 	int64_t last_bytes_ns; /* when any transfer last received bytes */

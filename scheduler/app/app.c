@@ -360,11 +360,14 @@ static int main_loop(struct app *a)
 
 static int start_client(struct app *a, struct err *err)
 {
-	int r = kubeconfig_load(a->o->daemon.kubeconfig, NULL, a->o->daemon.master, &a->kube, err);
+	const struct kubeconfig_options opt = { .path = a->o->daemon.kubeconfig,
+						.server = a->o->daemon.master };
+	int r = kubeconfig_load(&opt, &a->kube, err);
 
 	if (r < 0) {
 		return r;
 	}
+	kubeconfig_log_warnings(a->kube);
 	r = transport_http_create(a->kube, "headgate-scheduler/" HEADGATE_VERSION, &a->watches,
 				  err);
 	if (r < 0) {

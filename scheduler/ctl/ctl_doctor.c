@@ -38,6 +38,7 @@ struct running { /* a Job */
 
 struct doctor {
 	struct transport *transport;
+	const char *within; /* a namespace; NULL: all */
 	const struct kueue_conf_owners *conf;
 	const struct kueue_conf_owners_kind *kind; /* being checked */
 	struct VEC(struct running) jobs;
@@ -148,7 +149,9 @@ static int check_kind(struct doctor *d, struct err *err)
 	if (r < 0 || plural == NULL) {
 		return r == -ERR_NOT_FOUND ? 0 : r;
 	}
-	strbuf_printf(&path, "/%s%s", plural, LABELLED);
+	strbuf_reset(&path);
+	rest_path(&path, d->kind->group, version, d->within, plural, NULL, NULL);
+	strbuf_add_c(&path, LABELLED);
 	return rest_list_cut(d->transport, path.p, CALL_NS, on_object, d, err);
 }
 
@@ -214,7 +217,7 @@ static int list(struct doctor *d, enum sched_resource r, const char *query,
 {
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 
-	sched_kinds_path(r, NULL, NULL, NULL, &path);
+	sched_kinds_path(r, d->within, NULL, NULL, &path);
 	strbuf_add_c(&path, query);
 	return rest_list_cut(d->transport, path.p, CALL_NS, on_item, d, err);
 }
@@ -320,6 +323,7 @@ static int run_verb(int argc, char **argv)
 		return verb_fail(&err);
 	}
 	d.owners = strmap_create(NULL);
+	d.within = a.within;
 	code = examine(&a, &d, &err);
 	finish(&d);
 	if (code < 0) {
@@ -332,10 +336,7 @@ static int run_verb(int argc, char **argv)
 }
 
 static const struct flags_row *const tables[] = {
-	cluster_args_reach,
-	cluster_args_config,
-	flags_help,
-	NULL,
+	cluster_args_reach, cluster_args_within, cluster_args_config, flags_help, NULL,
 };
 
 const struct verb ctl_doctor_verb = {

@@ -32,7 +32,7 @@ struct listing {
 	const struct list_pods *pods; /* of Pods */
 	struct columns *table;
 	struct json_out *json; /* whole objects; NULL: table or names */
-	size_t *places;        /* of Workloads by id, from 1; 0: in no queue */
+	size_t *places;        /* of Workloads by id, from 1; 0: in no queue; NULL: not known */
 	size_t rows;
 };
 
@@ -194,7 +194,7 @@ static size_t place_of(const struct listing *l, const struct jdoc *object)
 				   jdoc_path_str(object, "metadata.name"));
 	const struct workload *w = quota_workload_find(model_of(l), str_of(key));
 
-	return w == NULL ? 0 : l->places[w->id];
+	return w == NULL || l->places == NULL ? 0 : l->places[w->id];
 }
 
 static size_t *find_places(const struct quota_model *q)
@@ -417,6 +417,32 @@ static void print_rows(struct listing *l)
 	}
 }
 
+/* Objects of one namespace, unless a asks for all. Positions in queues need all objects; without
+ * the right to read them, *ret_places is false. */
+static int read_objects(const struct cluster_args *a, const struct list_kind *kind,
+			struct list_pods *pods, struct live_workloads *ret, bool *ret_places,
+			struct err *err)
+{
+	const char *space = a->all_namespaces ? NULL : a->namespace_;
+	struct err why = ERR_INIT;
+	int r;
+
+	*ret_places = false;
+	if (kind->resource == SCHED_PODS) {
+		return list_pods_read(a, pods, ret, err);
+	}
+	if (kind->resource != SCHED_WORKLOADS) {
+		return live_workloads_read(a, 1u << kind->resource, space, ret, err);
+	}
+	r = live_workloads_load(a, ret, &why);
+	*ret_places = r == 0;
+	if (r == -ERR_FORBIDDEN && space != NULL) {
+		return live_workloads_load_namespace(a, space, &why,
+						     "positions in queues are not known", ret, err);
+	}
+	return r < 0 ? err_set(err, why.code, "%s", why.text) : 0;
+}
+
 static int list(const struct cluster_args *a, const struct list_kind *kind,
 		const struct list_filter *filter, struct err *err)
 {
@@ -429,16 +455,13 @@ static int list(const struct cluster_args *a, const struct list_kind *kind,
 			     .filter = filter,
 			     .pods = &pods,
 			     .table = table };
-	/* Positions in queues need all objects. */
-	int r = kind->resource == SCHED_WORKLOADS ? live_workloads_load(a, &source, err)
-		: kind->resource == SCHED_PODS
-			? list_pods_read(a, &pods, &source, err)
-			: live_workloads_read(a, 1u << kind->resource, &source, err);
+	bool has_places = false;
+	int r = read_objects(a, kind, &pods, &source, &has_places, err);
 
 	if (r < 0) {
 		return r;
 	}
-	if (source.world != NULL) {
+	if (has_places) {
 		l.places = find_places(model_of(&l));
 	}
 	if (a->output == VERB_JSON || a->output == VERB_YAML) {

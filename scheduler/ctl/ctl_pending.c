@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/kueue/kueue_keys.h"
 #include "base/attrs.h"
@@ -26,19 +27,24 @@ struct selection {
 	const struct quota_model *q;
 	struct columns *table; /* one of the two */
 	struct json_out *json;
+	bool alone; /* only the Workloads of one namespace are known */
 	size_t rows;
 };
 
 struct row { /* positions from 0 */
 	const struct workload *w;
-	const struct quota_node *queue;
+	const char *queue;
 	size_t at, local_at;
 };
 
 static void add_row(struct selection *x, const struct row *r)
 {
-	columns_add(x->table, "%s", r->queue->name);
-	columns_add(x->table, "%zu", r->at + 1);
+	columns_add(x->table, "%s", r->queue);
+	if (x->alone) {
+		columns_add(x->table, "-");
+	} else {
+		columns_add(x->table, "%zu", r->at + 1);
+	}
 	columns_add(x->table, "%s", r->w->key);
 	columns_add(x->table, "%" PRId64, workload_priority(x->q, r->w));
 	columns_add(x->table, "%s", r->w->object.local_queue);
@@ -72,7 +78,9 @@ static void write_row(struct selection *x, const struct row *r)
 	write_meta(x, r->w);
 	json_out_kv_int(x->json, "priority", workload_priority(x->q, r->w));
 	json_out_kv(x->json, "localQueueName", r->w->object.local_queue);
-	json_out_kv_int(x->json, "positionInClusterQueue", (int64_t)r->at);
+	if (!x->alone) {
+		json_out_kv_int(x->json, "positionInClusterQueue", (int64_t)r->at);
+	}
 	json_out_kv_int(x->json, "positionInLocalQueue", (int64_t)r->local_at);
 	json_out_object_end(x->json);
 }
@@ -99,16 +107,34 @@ static bool is_of_local(const struct workload *w, const char *local)
 	return local == NULL || str_streq(key, local);
 }
 
+/* Whether a Workload holds quota of a ClusterQueue that is not known. */
+static bool holds_elsewhere(const struct selection *x, const struct workload *w)
+{
+	return x->alone && workload_status_is_true(workload_simulation_status(x->source->world, w),
+						   KUEUE_QUOTA_RESERVED);
+}
+
+/* A ClusterQueue to show. */
+struct place {
+	const char *name;
+	const struct cluster_queue *queue; /* NULL: not known, as x->alone */
+};
+
 /* local: only Workloads of this LocalQueue; NULL: of all. */
-static void show_rows(struct selection *x, const struct quota_node *queue, const char *local)
+static void show_rows(struct selection *x, const struct place *p, const char *local)
 {
 	struct strmap *counts = strmap_create(free);
 	size_t n, shown = 0, skipped = 0;
-	const struct workload **v = quota_lists_pending(x->q, queue->queue, &n);
+	const struct workload **v = p->queue == NULL ? quota_lists_local(x->q, local, &n)
+						     : quota_lists_pending(x->q, p->queue, &n);
 
 	for (size_t i = 0; i < n && shown < (size_t)x->args->limit; i++) {
-		struct row r = { v[i], queue, i, count_local(counts, v[i]) };
+		struct row r = { v[i], p->name, i, 0 };
 
+		if (holds_elsewhere(x, v[i])) {
+			continue;
+		}
+		r.local_at = count_local(counts, v[i]);
 		if (!is_of_local(v[i], local) || skipped++ < (size_t)x->args->offset) {
 			continue;
 		}
@@ -124,12 +150,12 @@ static void show_rows(struct selection *x, const struct quota_node *queue, const
 }
 
 /* Writes one PendingWorkloadsSummary with name and namespace, which is NULL for a ClusterQueue. */
-static void show_queue(struct selection *x, const struct quota_node *queue, const char *local)
+static void show_queue(struct selection *x, const struct place *p, const char *local)
 {
 	const char *slash = local == NULL ? NULL : strchr(local, '/');
 
 	if (x->json == NULL) {
-		show_rows(x, queue, local);
+		show_rows(x, p, local);
 		return;
 	}
 	json_out_object(x->json);
@@ -137,7 +163,7 @@ static void show_queue(struct selection *x, const struct quota_node *queue, cons
 	json_out_kv(x->json, "kind", "PendingWorkloadsSummary");
 	json_out_key(x->json, "metadata");
 	json_out_object(x->json);
-	json_out_kv(x->json, "name", slash == NULL ? queue->name : slash + 1);
+	json_out_kv(x->json, "name", slash == NULL ? p->name : slash + 1);
 	if (slash != NULL) {
 		json_out_key(x->json, "namespace");
 		json_out_slice(x->json, (struct str){ local, (size_t)(slash - local) });
@@ -145,7 +171,7 @@ static void show_queue(struct selection *x, const struct quota_node *queue, cons
 	json_out_object_end(x->json);
 	json_out_key(x->json, "items");
 	json_out_array(x->json);
-	show_rows(x, queue, local);
+	show_rows(x, p, local);
 	json_out_array_end(x->json);
 	json_out_object_end(x->json);
 }
@@ -164,7 +190,7 @@ static void show_all(struct selection *x)
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (nodes[i]->is_queue) {
-			show_queue(x, nodes[i], NULL);
+			show_queue(x, &(struct place){ nodes[i]->name, nodes[i]->queue }, NULL);
 		}
 	}
 	if (x->json != NULL) {
@@ -187,8 +213,9 @@ static int show_named(struct selection *x, const struct kinds_row *kind, struct 
 	if (kind->namespaced && local == NULL) {
 		return err_set(err, ERR_NOT_FOUND, "LocalQueue %s not found", key);
 	}
-	if (queue != NULL && queue->exists) {
-		show_queue(x, queue, kind->namespaced ? key : NULL);
+	if (x->alone || (queue != NULL && queue->exists)) {
+		show_queue(x, &(struct place){ name, x->alone ? NULL : queue->queue },
+			   kind->namespaced ? key : NULL);
 		return 0;
 	}
 	if (!kind->namespaced) {
@@ -196,6 +223,24 @@ static int show_named(struct selection *x, const struct kinds_row *kind, struct 
 	}
 	return err_set(err, ERR_NOT_FOUND,
 		       "LocalQueue %s: spec.clusterQueue: there is no ClusterQueue %s", key, name);
+}
+
+/* The order within a LocalQueue follows from the Workloads of its namespace. */
+static int load(const struct cluster_args *a, const struct kinds_row *kind,
+		struct live_workloads *ret, bool *ret_alone, struct err *err)
+{
+	struct err why = ERR_INIT;
+	int r = live_workloads_load(a, ret, &why);
+
+	*ret_alone = r == -ERR_FORBIDDEN && kind != NULL && kind->namespaced;
+	if (*ret_alone) {
+		CLEANUP(xmalloc_freep) char *key = cluster_args_key(a, a->rest[1]);
+
+		*strchr(key, '/') = '\0';
+		return live_workloads_load_namespace(
+			a, key, &why, "positions in the ClusterQueue are not known", ret, err);
+	}
+	return r < 0 ? err_set(err, why.code, "%s", why.text) : 0;
 }
 
 static int show(const struct cluster_args *a, const struct kinds_row *kind, struct err *err)
@@ -209,7 +254,7 @@ static int show(const struct cluster_args *a, const struct kinds_row *kind, stru
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct json_out json;
 	struct selection x = { .args = a, .source = &source, .table = table };
-	int r = live_workloads_load(a, &source, err);
+	int r = load(a, kind, &source, &x.alone, err);
 
 	if (r < 0) {
 		return r;

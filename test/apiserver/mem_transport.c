@@ -189,7 +189,9 @@ static void destroy(struct transport *t)
 
 struct mem_transport *mem_transport_create(struct apiserver *s, struct clock_fake *clock)
 {
-	static const struct transport_ops ops = { submit, cancel, call_later, destroy };
+	static const struct transport_ops ops = {
+		.submit = submit, .cancel = cancel, .call = call_later, .destroy = destroy
+	};
 	struct mem_transport *m = xmalloc_zero(1, sizeof(*m));
 
 	m->base.ops = &ops;

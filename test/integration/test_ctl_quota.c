@@ -214,6 +214,52 @@ static void expect_field(const char *path, const char *field, const char *value)
 	assert_string_equal(text.p, value);
 }
 
+/* A user with rights in one namespace alone: requests for all namespaces, and for objects of the
+ * cluster, are refused. */
+static void test_rights_in_one_namespace(void **state UNUSED)
+{
+	static const char faults[] = "- {fault: status, code: 403, count: 0, method: GET, path: "
+				     "'/api(s/[^/]+)?/v[^/]+/[^/]+$'}\n";
+	static const struct {
+		const char *words;
+		int code;
+		const char *says;
+	} rows[] = {
+		{ "list localqueues -n default", 0, "lq" },
+		{ "list pods --for=job/x -n default", 0, "x-1" },
+		{ "list workloads -n default", 0, "t-waits" },
+		{ "list workloads -n default", 0, "team" },
+		{ "list workloads -n default", 0, "positions in queues are not known" },
+		{ "list workloads -A", 1, "/api/v1/namespaces:" },
+		{ "list clusterqueues", 1, "clusterqueues:" },
+		{ "pending-workloads lq default/lq", 0, "default/waits" },
+		{ "pending-workloads lq default/lq", 0, "only namespace default is read" },
+		{ "pending-workloads lq default/none", 1, "LocalQueue default/none not found" },
+		{ "pending-workloads", 1, "/api/v1/namespaces:" },
+		{ "explain workload default/waits", 0, "QuotaReserved" },
+		{ "explain workload default/waits -o json", 0, "\"conditions\":[" },
+		{ "explain workload default/absent", 1, "no Workload found" },
+		{ "explain pod default/x-1", 0, "Pod:       default/x-1" },
+		{ "explain pod default/absent", 1, "absent" },
+		{ "doctor", 1, "/api/v1/pods" },
+		{ "doctor -n default", 0, "no problems found" },
+	};
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+
+	scene_faults(&scene, faults);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		expect(rows[i].words, rows[i].code, rows[i].says);
+	}
+	assert_int_equal(ctl("pending-workloads lq default/lq", &out), 0);
+	assert_null(strstr(out.p, "default/runs")); /* it holds quota */
+}
+
+static int allow_all(void **state UNUSED)
+{
+	scene_faults(&scene, NULL);
+	return 0;
+}
+
 static int resume_all(void **state UNUSED)
 {
 	static const char go[] = "{\"spec\":{\"stopPolicy\":\"None\"}}";
@@ -350,6 +396,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_outputs_and_exit_codes),
 		cmocka_unit_test(test_explain_names_the_mistake),
+		cmocka_unit_test_teardown(test_rights_in_one_namespace, allow_all),
 		cmocka_unit_test(test_a_dump_explains),
 		cmocka_unit_test(test_doctor),
 		cmocka_unit_test_teardown(test_stop_and_resume_a_queue, resume_all),

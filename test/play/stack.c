@@ -326,7 +326,8 @@ static int start_all(struct stack *s, struct err *err)
 				    : stack_start_program(s, STACK_APISERVER, err);
 
 	if (r == 0) {
-		r = kubeconfig_load(s->kubeconfig, NULL, NULL, &s->config, err);
+		r = kubeconfig_load(&(struct kubeconfig_options){ .path = s->kubeconfig },
+				    &s->config, err);
 	}
 	if (r == 0) {
 		r = stack_transport(s, &s->transport, err);

@@ -181,7 +181,9 @@ static void destroy(struct transport *base)
 
 struct sim_transport *sim_transport_create(struct sim_world *w, enum sim_actor actor)
 {
-	static const struct transport_ops ops = { submit, cancel, call_later, destroy };
+	static const struct transport_ops ops = {
+		.submit = submit, .cancel = cancel, .call = call_later, .destroy = destroy
+	};
 	struct sim_transport *t = xmalloc_zero(1, sizeof(*t));
 
 	t->base.ops = &ops;

@@ -109,9 +109,14 @@ static void stop_basics(struct app *a)
 
 static int start_kubeconfig(struct app *a, struct err *err)
 {
-	return a->o->offline ? 0
-			     : kubeconfig_load(a->o->daemon.kubeconfig, NULL, a->o->daemon.master,
-					       &a->kube, err);
+	const struct kubeconfig_options opt = { .path = a->o->daemon.kubeconfig,
+						.server = a->o->daemon.master };
+	int r = a->o->offline ? 0 : kubeconfig_load(&opt, &a->kube, err);
+
+	if (r == 0 && a->kube != NULL) {
+		kubeconfig_log_warnings(a->kube);
+	}
+	return r;
 }
 
 static void stop_kubeconfig(struct app *a)

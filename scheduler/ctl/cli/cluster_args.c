@@ -1,14 +1,21 @@
 #include "scheduler/ctl/cli/cluster_args.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "api/volcano/keys.h"
 #include "base/attrs.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "base/xmalloc.h"
 #include "kube/kubeconfig.h"
-#include "kube/transport.h"
+#include "process/version.h"
+#include "scheduler/ctl/cli/credential_plugin.h"
+#include "scheduler/ctl/cli/user_transport.h"
+
+/* Long enough to log on in a browser. */
+#define PLUGIN_NS (5 * 60 * CLOCK_NS_PER_S)
 
 #define AT(kind, member) FLAGS_AT(struct cluster_args, kind, member)
 #define END                                                                                        \
@@ -42,8 +49,24 @@ const struct flags_row cluster_args_reach[] = {
 	  .help = "Path of the kubeconfig file" },
 	{ "context", AT(TEXT, context), .arg = "NAME", .unset = "the current context",
 	  .help = "Name of the kubeconfig context to use" },
+	{ "cluster", AT(TEXT, cluster), .arg = "NAME", .unset = "that of the context",
+	  .help = "Name of the kubeconfig cluster to use" },
+	{ "user", AT(TEXT, user), .arg = "NAME", .unset = "that of the context",
+	  .help = "Name of the kubeconfig user to use" },
 	{ "server", .letter = 's', AT(TEXT, server), .arg = "URL", .unset = "from the kubeconfig",
 	  .help = "Address of the API server" },
+	{ "insecure-skip-tls-verify", AT(BOOL, insecure),
+	  .help = "Do not check the API server's certificate" },
+	{ "token", AT(TEXT, token), .min = 1, .arg = "TOKEN", .unset = "from the kubeconfig",
+	  .help = "Bearer token, in place of all credentials of the user" },
+	{ "as", AT(TEXT, as), .min = 1, .arg = "USER", .unset = "from the kubeconfig",
+	  .help = "User to impersonate" },
+	{ "as-group", AT(LIST, as_groups), .arg = "GROUP", .unset = "from the kubeconfig",
+	  .help = "Group to impersonate; may be repeated" },
+	{ "as-uid", AT(TEXT, as_uid), .min = 1, .arg = "UID", .unset = "from the kubeconfig",
+	  .help = "UID to impersonate" },
+	{ "request-timeout", AT(DURATION, timeout), .arg = "DURATION", .unset = "30s",
+	  .help = "Longest time for one request; 0: no limit" },
 	END,
 };
 const struct flags_row cluster_args_dump[] = {
@@ -69,8 +92,14 @@ const struct flags_row cluster_args_config[] = {
 	END,
 };
 const struct flags_row cluster_args_namespace[] = {
-	{ "namespace", .letter = 'n', AT(TEXT, namespace_), .arg = "NAME", .def = "default",
+	{ "namespace", .letter = 'n', AT(TEXT, namespace_), .min = 1, .arg = "NAME",
+	  .unset = "that of the context, else default",
 	  .help = "Namespace for names given without one" },
+	END,
+};
+const struct flags_row cluster_args_within[] = {
+	{ "namespace", .letter = 'n', AT(TEXT, within), .min = 1, .arg = "NAME",
+	  .unset = "all namespaces", .help = "Look at objects of this namespace alone" },
 	END,
 };
 const struct flags_row cluster_args_all[] = {
@@ -174,6 +203,39 @@ static int set_instance(void *member, const char *value, struct err *err)
 	return 0;
 }
 
+static struct kubeconfig_options options_of(const struct cluster_args *a)
+{
+	return (struct kubeconfig_options){ .path = a->kubeconfig,
+					    .context = a->context,
+					    .cluster = a->cluster,
+					    .user = a->user,
+					    .server = a->server,
+					    .token = a->token,
+					    .as = a->as,
+					    .as_uid = a->as_uid,
+					    .as_groups = a->as_groups.v,
+					    .insecure_skip_verify = a->insecure,
+					    .runs_plugins = true };
+}
+
+/* The namespace of the context, where objects come from a cluster. A kubeconfig that cannot be read
+ * is reported when it is needed to connect. */
+static void choose_namespace(struct cluster_args *a)
+{
+	const struct kubeconfig_options opt = options_of(a);
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *kube = NULL;
+
+	if (a->namespace_ != NULL) {
+		return;
+	}
+	if (a->files.n == 0 && a->dump == NULL) {
+		(void)kubeconfig_load(&opt, &kube, NULL);
+	}
+	snprintf(a->context_namespace, sizeof(a->context_namespace), "%s",
+		 kube == NULL ? "default" : kube->namespace_);
+	a->namespace_ = a->context_namespace;
+}
+
 bool cluster_args_parse(const struct verb *verb, int argc, char **argv, struct cluster_args *ret,
 			int *ret_code)
 {
@@ -184,17 +246,35 @@ bool cluster_args_parse(const struct verb *verb, int argc, char **argv, struct c
 		return false;
 	}
 	ret->has_now = flags_is_given(&verb->flags, &parsed, "now");
+	ret->has_timeout = flags_is_given(&verb->flags, &parsed, "request-timeout");
+	choose_namespace(ret);
 	ret->rest = argv + 1;
 	ret->nrest = parsed.nargs;
 	return true;
 }
 
+static int run_plugin(const struct kubeconfig *cfg, struct exec_credential *ret, struct err *err)
+{
+	return credential_plugin_run(cfg, PLUGIN_NS, ret, err);
+}
+
 int cluster_args_connect(const struct cluster_args *a, struct transport **ret, struct err *err)
 {
-	CLEANUP(kubeconfig_destroyp) struct kubeconfig *kube = NULL;
-	int r = kubeconfig_load(a->kubeconfig, a->context, a->server, &kube, err);
+	const struct kubeconfig_options from = options_of(a);
+	const struct user_transport_options to = { .user_agent = "headgatectl/" HEADGATE_VERSION,
+						   .has_timeout = a->has_timeout,
+						   .timeout_ns = a->timeout,
+						   .run_plugin = run_plugin };
+	struct kubeconfig *kube = NULL;
+	int r = kubeconfig_load(&from, &kube, err);
 
-	return r < 0 ? r : transport_http_create(kube, "headgatectl", ret, err);
+	if (r < 0) {
+		return r;
+	}
+	for (size_t i = 0; i < kube->warnings.n; i++) {
+		fprintf(stderr, "headgatectl: warning: kubeconfig: %s\n", kube->warnings.v[i]);
+	}
+	return user_transport_create(kube, &to, ret, err);
 }
 
 char *cluster_args_key(const struct cluster_args *a, const char *name)

@@ -24,18 +24,24 @@ enum cluster_args_active { CLUSTER_ARGS_ANY, CLUSTER_ARGS_ACTIVE, CLUSTER_ARGS_I
 enum cluster_args_dry { CLUSTER_ARGS_DO, CLUSTER_ARGS_DRY_CLIENT, CLUSTER_ARGS_DRY_SERVER };
 
 struct cluster_args {
-	const char *kubeconfig, *context, *server;
+	const char *kubeconfig, *context, *cluster, *user, *server, *token, *as, *as_uid;
+	struct flags_list as_groups;
+	bool insecure;
+	bool has_timeout;
+	int64_t timeout;  /* ns of one request; 0: none */
 	const char *dump; /* a dump file instead of a cluster */
 	const char *conf; /* the scheduler's configuration file, NULL: built in */
 	struct flags_list scheduler_names;
-	const char *namespace_; /* for names without a namespace; "default" */
+	const char *namespace_; /* for names without a namespace: --namespace, that of the context,
+				   or "default" */
 	enum verb_output output;
 	bool yes;                /* make the changes */
 	const char *instance;    /* only registrations of this Helm release; NULL: any */
 	struct flags_list files; /* manifests instead of a cluster */
 	const char *config;      /* Kueue's configuration file, NULL: its defaults */
 	bool has_now;
-	int64_t now; /* wall ns */
+	int64_t now;        /* wall ns */
+	const char *within; /* only this namespace; NULL: all */
 	bool all_namespaces;
 	const char *cluster_queue, *local_queue; /* only those of this queue; NULL: of any */
 	const char *owner;                       /* only those of this job, KIND/NAME */
@@ -47,14 +53,16 @@ struct cluster_args {
 	bool keep_running;
 	char **rest; /* positional arguments */
 	size_t nrest;
+	char context_namespace[256]; /* behind namespace_ */
 };
 
 /* Rows for the tables of verbs; each verb for a cluster takes the rows to reach it. */
-extern const struct flags_row cluster_args_reach[]; /* --kubeconfig, --context, --server */
+extern const struct flags_row cluster_args_reach[]; /* --kubeconfig, --server, --as, ... */
 extern const struct flags_row cluster_args_dump[];  /* --dump, --scheduler-conf, --scheduler-name */
 extern const struct flags_row cluster_args_files[]; /* --filename, --now */
 extern const struct flags_row cluster_args_config[];    /* --config */
 extern const struct flags_row cluster_args_namespace[]; /* --namespace */
+extern const struct flags_row cluster_args_within[];    /* --namespace that is not given: all */
 extern const struct flags_row cluster_args_all[];       /* --all-namespaces */
 extern const struct flags_row cluster_args_queues[];    /* --clusterqueue, --localqueue */
 extern const struct flags_row cluster_args_jobs[];      /* --status, --for, --active */
@@ -70,7 +78,8 @@ extern const struct flags_row cluster_args_yes[];       /* --yes */
 /* Parses the arguments of one verb. True: go on, else *ret_code is what to return. */
 bool cluster_args_parse(const struct verb *verb, int argc, char **argv, struct cluster_args *ret,
 			int *ret_code);
-/* Connects to the cluster that the arguments name; transport_destroy. */
+/* Connects to the cluster that the arguments name, as the user that they name; runs the user's
+ * credential plugin. transport_destroy. */
 int cluster_args_connect(const struct cluster_args *a, struct transport **ret, struct err *err);
 /* "namespace/name" for a positional argument without or with a namespace; the caller frees it. */
 char *cluster_args_key(const struct cluster_args *a, const char *name);

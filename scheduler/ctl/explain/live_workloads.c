@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/kinds.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -18,6 +19,7 @@
 
 struct listing {
 	struct sim_input *in;
+	const char *namespace_; /* NULL: all */
 	enum sched_resource kind;
 };
 
@@ -50,7 +52,8 @@ static int list_kind(struct transport *t, struct listing *l, struct err *err)
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 	int r;
 
-	sched_kinds_path(l->kind, NULL, NULL, NULL, &path);
+	sched_kinds_path(l->kind, sched_kinds_names(l->kind)->namespaced ? l->namespace_ : NULL,
+			 NULL, NULL, &path);
 	r = rest_list_cut(t, path.p, CALL_NS, on_item, l, err);
 	if (r == -ERR_NOT_FOUND && !sched_kinds_get(l->kind)->needed) {
 		return 0;
@@ -62,27 +65,16 @@ static int list_kind(struct transport *t, struct listing *l, struct err *err)
 				   : r;
 }
 
-static int list_all(struct transport *t, unsigned kinds, struct sim_input *in, struct err *err)
-{
-	struct listing l = { .in = in, .kind = SCHED_RESOURCE_COUNT_ };
-	int r = 0;
-
-	while (r == 0 && sched_kinds_next(SCHED_WING_WORKLOADS, &l.kind)) {
-		if ((kinds & 1u << l.kind) != 0) {
-			r = list_kind(t, &l, err);
-		}
-	}
-	return r;
-}
-
-static int read_cluster(const struct cluster_args *a, unsigned kinds, struct sim_input *in,
+static int read_cluster(const struct cluster_args *a, unsigned kinds, struct listing *l,
 			struct err *err)
 {
 	struct transport *t = NULL;
 	int r = cluster_args_connect(a, &t, err);
 
-	if (r == 0) {
-		r = list_all(t, kinds, in, err);
+	while (r == 0 && sched_kinds_next(SCHED_WING_WORKLOADS, &l->kind)) {
+		if ((kinds & 1u << l->kind) != 0) {
+			r = list_kind(t, l, err);
+		}
 	}
 	transport_destroy(t);
 	return r;
@@ -97,12 +89,13 @@ static void set_in(const struct cluster_args *a, struct sim_input *in_take,
 	ret->in = in_take;
 }
 
-int live_workloads_read(const struct cluster_args *a, unsigned kinds, struct live_workloads *ret,
-			struct err *err)
+int live_workloads_read(const struct cluster_args *a, unsigned kinds, const char *namespace_,
+			struct live_workloads *ret, struct err *err)
 {
 	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
+	struct listing l = { in, namespace_, SCHED_RESOURCE_COUNT_ };
 	int r = a->files.n > 0 ? sim_files_read(a->files.v, a->files.n, in, err)
-			       : read_cluster(a, kinds, in, err);
+			       : read_cluster(a, kinds, &l, err);
 
 	if (r == 0) {
 		set_in(a, take_ptr(&in), ret);
@@ -149,14 +142,15 @@ int live_workloads_pods(const struct cluster_args *a, const char *labels, const 
 	return r;
 }
 
-int live_workloads_load(const struct cluster_args *a, struct live_workloads *ret, struct err *err)
+static int load(const struct cluster_args *a, unsigned kinds, const char *namespace_,
+		struct live_workloads *ret, struct err *err)
 {
 	struct workload_simulation_options opt = { .warn = warn, .lenient = true };
 	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
 	int r = a->config == NULL ? 0 : sim_files_read_document(a->config, &config, err);
 
 	if (r == 0) {
-		r = live_workloads_read(a, UINT_MAX, ret, err);
+		r = live_workloads_read(a, kinds, namespace_, ret, err);
 	}
 	if (r == 0) {
 		opt.config = config;
@@ -165,6 +159,21 @@ int live_workloads_load(const struct cluster_args *a, struct live_workloads *ret
 		r = workload_simulation_create(ret->in, &opt, &ret->world, err);
 	}
 	return r;
+}
+
+int live_workloads_load(const struct cluster_args *a, struct live_workloads *ret, struct err *err)
+{
+	return load(a, UINT_MAX, NULL, ret, err);
+}
+
+int live_workloads_load_namespace(const struct cluster_args *a, const char *namespace_,
+				  const struct err *why, const char *lacks,
+				  struct live_workloads *ret, struct err *err)
+{
+	fprintf(stderr,
+		"headgatectl: warning: %s\nheadgatectl: warning: only namespace %s is read: %s\n",
+		why->text, namespace_, lacks);
+	return load(a, 1u << SCHED_WORKLOADS | 1u << SCHED_LOCAL_QUEUES, namespace_, ret, err);
 }
 
 void live_workloads_finish(struct live_workloads *s)

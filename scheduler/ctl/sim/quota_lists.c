@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attrs.h"
+#include "base/str.h"
 #include "base/xmalloc.h"
 #include "scheduler/workloads/pending/pending_heap.h"
 
@@ -88,6 +90,27 @@ const struct workload **quota_lists_waiting(const struct quota_model *q,
 	const struct workload **v = xmalloc_zero(all + 1, sizeof(struct workload *));
 
 	add_ids(q, heap ? queue->heap.v : queue->inadmissible.v, all, v, &n);
+	sort_by_rank(q, v, n);
+	*ret_n = n;
+	return v;
+}
+
+const struct workload **quota_lists_local(const struct quota_model *q, const char *local,
+					  size_t *ret_n)
+{
+	size_t all, n = 0;
+	const struct workload **v = quota_lists_workloads(q, &all);
+
+	for (size_t i = 0; i < all; i++) {
+		const struct workload *w = v[i];
+		CLEANUP(xmalloc_freep)
+		char *key = xmalloc_printf("%s/%s", w->object.namespace_, w->object.local_queue);
+
+		if (str_streq(key, local) && w->holding.node == MODEL_NONE && w->object.active &&
+		    !w->flags.finished && !w->object.deleting && !w->flags.requeued_false) {
+			v[n++] = w;
+		}
+	}
 	sort_by_rank(q, v, n);
 	*ret_n = n;
 	return v;

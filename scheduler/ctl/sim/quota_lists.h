@@ -15,6 +15,11 @@ const struct workload **quota_lists_workloads(const struct quota_model *q, size_
 const struct workload **quota_lists_waiting(const struct quota_model *q,
 					    const struct cluster_queue *queue, bool heap,
 					    size_t *ret_n);
+/* The Workloads of a LocalQueue ("namespace/name") that may wait and hold no quota of a
+ * ClusterQueue of the model, first to be tried first; whether there is such a ClusterQueue or not.
+ */
+const struct workload **quota_lists_local(const struct quota_model *q, const char *local,
+					  size_t *ret_n);
 /* All Workloads that wait in a queue, first to be tried first, inadmissible or not: the order of
  * positions in Kueue's visibility API. */
 const struct workload **quota_lists_pending(const struct quota_model *q,

@@ -217,7 +217,7 @@ static int run(struct options *o, struct result *res, struct err *err)
 		r = replay_known_load(known, readme, &res->known, err);
 		return r < 0 ? r : play_embedded(o, res, err);
 	}
-	r = kubeconfig_load(o->kubeconfig, NULL, NULL, &cfg, err);
+	r = kubeconfig_load(&(struct kubeconfig_options){ .path = o->kubeconfig }, &cfg, err);
 	return r < 0 ? r : play_all(o, res, cfg, err);
 }
 

@@ -26,6 +26,13 @@ static int parse(const char *text, struct kubeconfig **ret, struct err *err)
 	return kubeconfig_parse(str_of(text), "/etc/kube", NULL, ret, err);
 }
 
+static int load(const char *path, const char *server, struct kubeconfig **ret, struct err *err)
+{
+	const struct kubeconfig_options opt = { .path = path, .server = server };
+
+	return kubeconfig_load(&opt, ret, err);
+}
+
 static void test_certificates_as_files(void **state)
 {
 	CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL;
@@ -86,7 +93,10 @@ static void test_context_is_chosen(void **state)
 
 	assert_int_equal(kubeconfig_parse(str_of(text), NULL, NULL, &one, NULL), 0);
 	assert_string_equal(one->server, "https://a");
-	assert_int_equal(kubeconfig_parse(str_of(text), NULL, "two", &two, NULL), 0);
+	assert_int_equal(kubeconfig_parse(str_of(text), NULL,
+					  &(struct kubeconfig_options){ .context = "two" }, &two,
+					  NULL),
+			 0);
 	assert_string_equal(two->server, "http://b:8001");
 }
 
@@ -109,16 +119,27 @@ static void test_errors_name_the_path(void **state)
 		  "context x: clusters[c].cluster.server: not an http or https URL: \"ftp://x\"" },
 		{ WITH_CLUSTER("server: 'https://'"),
 		  "context x: clusters[c].cluster.server: not an http or https URL: \"https://\"" },
-		{ WITH_CLUSTER("server: 'https://h', proxy-url: 'http://p'"),
-		  "context x: clusters[c].cluster.proxy-url: proxies are not supported" },
+		{ WITH_CLUSTER("server: 'https://h', proxy-url: 'ftp://p'"),
+		  "context x: clusters[c].cluster.proxy-url: not an http, https or socks5 URL: "
+		  "\"ftp://p\"" },
+		{ WITH_CLUSTER("server: 'https://h', proxy-url: 'http://'"),
+		  "context x: clusters[c].cluster.proxy-url: not an http, https or socks5 URL: "
+		  "\"http://\"" },
+		{ WITH_CLUSTER("server: 'https://h', insecure-skip-tls-verify: 'true'"),
+		  "context x: clusters[c].cluster.insecure-skip-tls-verify: neither true nor "
+		  "false" },
+		{ "clusters: [{name: c, cluster: [a]}]\n" CONTEXTS("cluster: c"),
+		  "context x: clusters[c].cluster: not a mapping" },
+		{ "clusters: [{name: c}, {name: c}]\n" CONTEXTS("cluster: c"),
+		  "context x: clusters: two entries named \"c\"" },
 		{ CLUSTERS("server: 'https://h'") CONTEXTS("cluster: c, user: u"),
 		  "context x: users: no entry named \"u\"" },
-		{ WITH_USER("exec: {command: aws}"), "context x: users[u].user.exec: credential "
-						     "plugins are not supported; use a token "
-						     "or a certificate" },
+		{ WITH_USER("exec: {command: aws}"),
+		  "context x: users[u].user.exec: credential plugins are run by headgatectl alone; "
+		  "use a token, a tokenFile or a certificate" },
 		{ WITH_USER("auth-provider: {name: gcp}"),
-		  "context x: users[u].user.auth-provider: auth providers are not supported; use a "
-		  "token or a certificate" },
+		  "context x: users[u].user.auth-provider: \"gcp\": Kubernetes 1.26 removed auth "
+		  "providers; use a credential plugin (exec), a token or a certificate" },
 		{ WITH_USER("username: a, password: b"),
 		  "context x: users[u].user.username: basic authentication is not supported "
 		  "(Kubernetes dropped it in 1.19)" },
@@ -185,18 +206,18 @@ static void test_load_a_file(void **state)
 	struct err err = ERR_INIT;
 	(void)state;
 
-	assert_int_equal(kubeconfig_load(path, NULL, "", &c, NULL), 0);
+	assert_int_equal(load(path, "", &c, NULL), 0);
 	assert_string_equal(c->server, "https://h");
 	assert_string_equal(c->tls.ca_file, ca);
 	kubeconfig_destroyp(&c);
-	assert_int_equal(kubeconfig_load(path, NULL, "https://master:1/", &c, NULL), 0);
+	assert_int_equal(load(path, "https://master:1/", &c, NULL), 0);
 	assert_string_equal(c->server, "https://master:1");
 	kubeconfig_destroyp(&c);
-	assert_int_equal(kubeconfig_load(broken, NULL, NULL, &c, &err), -ERR_INVALID);
+	assert_int_equal(load(broken, NULL, &c, &err), -ERR_INVALID);
 	assert_string_equal(err.text, text);
-	assert_true(kubeconfig_load("/nonexistent", NULL, "https://m", &c, &err) < 0);
+	assert_true(load("/nonexistent", "https://m", &c, &err) < 0);
 	assert_non_null(strstr(err.text, "/nonexistent"));
-	assert_int_equal(kubeconfig_load(path, NULL, "master", &c, &err), -ERR_INVALID);
+	assert_int_equal(load(path, "master", &c, &err), -ERR_INVALID);
 	assert_null(c);
 }
 
@@ -211,25 +232,25 @@ static void test_default_places(void **state)
 	unsetenv("KUBECONFIG");
 	setenv("HOME", dir, 1);
 	/* nothing anywhere, unless an address is given */
-	assert_int_equal(kubeconfig_load(NULL, NULL, NULL, &c, NULL), -ERR_NOT_FOUND);
-	assert_int_equal(kubeconfig_load("", NULL, "http://localhost:8001", &c, NULL), 0);
+	assert_int_equal(load(NULL, NULL, &c, NULL), -ERR_NOT_FOUND);
+	assert_int_equal(load("", "http://localhost:8001", &c, NULL), 0);
 	assert_string_equal(c->server, "http://localhost:8001");
 	kubeconfig_destroyp(&c);
 
 	assert_int_equal(file_make_dirs(home, NULL), 0);
 	in_home = write_file(".kube/config", WITH_CLUSTER("server: 'https://home'"));
-	assert_int_equal(kubeconfig_load(NULL, NULL, NULL, &c, NULL), 0);
+	assert_int_equal(load(NULL, NULL, &c, NULL), 0);
 	assert_string_equal(c->server, "https://home");
 	kubeconfig_destroyp(&c);
 
 	in_env = write_file("env", WITH_CLUSTER("server: 'https://env'"));
 	list = xmalloc_printf("/nonexistent::%s", in_env);
 	setenv("KUBECONFIG", list, 1);
-	assert_int_equal(kubeconfig_load(NULL, NULL, NULL, &c, NULL), 0);
+	assert_int_equal(load(NULL, NULL, &c, NULL), 0);
 	assert_string_equal(c->server, "https://env");
 	kubeconfig_destroyp(&c);
 	setenv("KUBECONFIG", "/nonexistent", 1);
-	assert_int_equal(kubeconfig_load(NULL, NULL, NULL, &c, NULL), -ERR_NOT_FOUND);
+	assert_int_equal(load(NULL, NULL, &c, NULL), -ERR_NOT_FOUND);
 	unsetenv("KUBECONFIG");
 }
 
@@ -258,6 +279,109 @@ static void test_service_account(void **state)
 	assert_int_equal(kubeconfig_in_cluster(&c, NULL), -ERR_NOT_FOUND);
 }
 
+static void test_files_count_as_one(void **state)
+{
+	CLEANUP(xmalloc_freep)
+	char *one = write_file("one", "contexts:\n- name: x\n  context: {cluster: c, user: u}\n"
+				      "users:\n- name: u\n  user: {token: first}\n");
+	CLEANUP(xmalloc_freep)
+	char *two = write_file("two", CLUSTERS("server: 'https://h', certificate-authority: ca")
+					      USERS("token: second") CONTEXTS("cluster: other"));
+	CLEANUP(xmalloc_freep) char *list = xmalloc_printf("%s:/nonexistent:%s", one, two);
+	CLEANUP(xmalloc_freep) char *ca = xmalloc_printf("%s/ca", dir);
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL;
+	CLEANUP(xmalloc_freep)
+	char *text = xmalloc_printf("kubeconfig %s: contexts: no entry named \"y\"", list);
+	struct err err = ERR_INIT;
+	(void)state;
+
+	setenv("KUBECONFIG", list, 1);
+	assert_int_equal(load(NULL, NULL, &c, NULL), 0);
+	assert_string_equal(c->server, "https://h");
+	assert_string_equal(c->tls.ca_file, ca);
+	assert_string_equal(c->token, "first");
+	kubeconfig_destroyp(&c);
+	assert_int_equal(kubeconfig_load(&(struct kubeconfig_options){ .context = "y" }, &c, &err),
+			 -ERR_INVALID);
+	assert_string_equal(err.text, text);
+	unsetenv("KUBECONFIG");
+}
+
+/* As flags of headgatectl replace it. */
+static void test_options_replace(void **state)
+{
+	static const char text[] =
+		CLUSTERS("server: 'https://h'") USERS("client-certificate: c, client-key: k")
+			CONTEXTS("cluster: c, user: u, namespace: team");
+	const struct kubeconfig_options token = { .token = "t",
+						  .server = "https://s/",
+						  .insecure_skip_verify = true };
+	const struct kubeconfig_options bare = { .cluster = "c", .user = "u" };
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL, *d = NULL;
+	struct err err = ERR_INIT;
+	(void)state;
+
+	assert_int_equal(kubeconfig_parse(str_of(text), NULL, &token, &c, NULL), 0);
+	assert_string_equal(c->token, "t");
+	assert_null(c->tls.cert_file); /* the server would go by the certificate */
+	assert_string_equal(c->server, "https://s");
+	assert_true(c->tls.insecure_skip_verify);
+	assert_string_equal(c->namespace_, "team");
+	kubeconfig_destroyp(&c);
+	/* without a context */
+	assert_int_equal(
+		kubeconfig_parse(STR_LIT(CLUSTERS("server: 'https://h'") USERS("token: t")), NULL,
+				 &bare, &c, NULL),
+		0);
+	assert_string_equal(c->token, "t");
+	assert_string_equal(c->namespace_, "default");
+	assert_int_equal(kubeconfig_parse(str_of(text), NULL,
+					  &(struct kubeconfig_options){ .user = "z" }, &d, &err),
+			 -ERR_INVALID);
+	assert_string_equal(err.text, "context x: users: no entry named \"z\"");
+}
+
+static void test_proxy(void **state)
+{
+	static const char *const urls[] = { "http://p:1", "https://u:p@p", "socks5://p:1080" };
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
+		CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL;
+		CLEANUP(xmalloc_freep)
+		char *text = xmalloc_printf(CLUSTERS("server: 'https://h', proxy-url: '%s'")
+						    CONTEXTS("cluster: c"),
+					    urls[i]);
+
+		assert_int_equal(parse(text, &c, NULL), 0);
+		assert_string_equal(c->proxy_url, urls[i]);
+	}
+}
+
+static void test_members_without_effect(void **state)
+{
+	static const char *const warnings[] = {
+		"colors: unknown, it has no effect",
+		"context.tenant: unknown, it has no effect",
+		"clusters[c].cluster.proxy: unknown, it has no effect",
+		"users[u].user.impersonate: unknown, it has no effect",
+	};
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL;
+	(void)state;
+
+	assert_int_equal(
+		parse("apiVersion: v1\nkind: Config\npreferences: {}\ncolors: true\n" CLUSTERS(
+			      "server: 'https://h', proxy: p, disable-compression: true, "
+			      "extensions: [{name: minikube}]") USERS("impersonate: bob")
+			      CONTEXTS("cluster: c, user: u, tenant: t, extensions: []"),
+		      &c, NULL),
+		0);
+	assert_int_equal(c->warnings.n, ARRAY_LEN(warnings));
+	for (size_t i = 0; i < ARRAY_LEN(warnings); i++) {
+		assert_string_equal(c->warnings.v[i], warnings[i]);
+	}
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -267,8 +391,8 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	static const char *const names[] = { "config", "broken", ".kube/config", ".kube",
-					     "env",    "token",  "namespace" };
+	static const char *const names[] = { "config", "broken",    ".kube/config", ".kube", "env",
+					     "token",  "namespace", "one",          "two" };
 	(void)state;
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -292,6 +416,10 @@ int main(void)
 		cmocka_unit_test(test_load_a_file),
 		cmocka_unit_test(test_default_places),
 		cmocka_unit_test(test_service_account),
+		cmocka_unit_test(test_files_count_as_one),
+		cmocka_unit_test(test_options_replace),
+		cmocka_unit_test(test_proxy),
+		cmocka_unit_test(test_members_without_effect),
 	};
 
 	return cmocka_run_group_tests_name("kubeconfig", tests, set_up, tear_down);

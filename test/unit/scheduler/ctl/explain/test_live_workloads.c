@@ -126,12 +126,12 @@ static void test_time_and_kinds(void **state)
 	struct cluster_args a = { .files = { { path }, 1 } };
 
 	(void)state;
-	assert_int_equal(live_workloads_read(&a, 1u << SCHED_WORKLOADS, &s, NULL), 0);
+	assert_int_equal(live_workloads_read(&a, 1u << SCHED_WORKLOADS, NULL, &s, NULL), 0);
 	assert_null(s.world);
 	assert_int_equal(s.now, INT64_C(1768467600) * 1000000000); /* the youngest one */
 	a.has_now = true;
 	a.now = 5;
-	assert_int_equal(live_workloads_read(&a, 1u << SCHED_WORKLOADS, &t, NULL), 0);
+	assert_int_equal(live_workloads_read(&a, 1u << SCHED_WORKLOADS, NULL, &t, NULL), 0);
 	assert_int_equal(t.now, 5);
 }
 

@@ -65,11 +65,33 @@ static void workloads_by_key_and_by_rank(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
+static void workloads_of_a_local_queue(void **state)
+{
+	struct admission_cycle_fixture f;
+	const struct workload **v;
+	size_t n;
+
+	(void)state;
+	admission_cycle_fixture_init(&f, "quota q f cpu nominal=9\n"
+					 "workload a queue=q local=lq cpu=1 prio=1\n"
+					 "workload b queue=q local=lq cpu=1 prio=2\n"
+					 "workload c queue=q cpu=1 prio=3\n"
+					 "workload d queue=q local=lq cpu=1 holds=f reserved=-60s\n"
+					 "workload e queue=q local=lq cpu=1 requeued-false\n");
+	v = quota_lists_local(f.w.q, "ns/lq", &n);
+	assert_int_equal(n, 2);
+	assert_string_equal(v[0]->key, "ns/b");
+	assert_string_equal(v[1]->key, "ns/a");
+	free(v);
+	admission_cycle_fixture_finish(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nodes_by_kind_and_name),
 		cmocka_unit_test(workloads_by_key_and_by_rank),
+		cmocka_unit_test(workloads_of_a_local_queue),
 	};
 
 	return cmocka_run_group_tests_name("ctl/sim/quota_lists", tests, NULL, NULL);

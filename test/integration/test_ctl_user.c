@@ -1,0 +1,365 @@
+/* Credential plugins, tokens, impersonation and proxies of a kubeconfig, and the flags that replace
+ * them, as the server sees them. */
+#include "lib/unit.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/attrs.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/base64.h"
+#include "play/kube_fixture.h"
+#include "process/file.h"
+#include "scheduler/ctl/ctl.h"
+#include "unit/scheduler/ctl/capture.h"
+
+#define REQUEST_MAX 8192
+
+/* --- a server that answers everything with an empty list and keeps what it was asked -----------*/
+
+struct recorder {
+	int fd, port;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	struct strbuf seen;
+	const char *answer;
+};
+
+static const char empty_list[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+				 "Connection: close\r\nContent-Length: 26\r\n\r\n"
+				 "{\"metadata\":{},\"items\":[]}";
+static const char no_tunnel[] = "HTTP/1.1 403 Forbidden\r\nConnection: close\r\n"
+				"Content-Length: 0\r\n\r\n";
+
+static void serve_one(struct recorder *rec, int fd)
+{
+	char bytes[REQUEST_MAX];
+	size_t n = 0;
+	ssize_t got = 1;
+
+	while (got > 0 && n < sizeof(bytes) - 1 && memmem(bytes, n, "\r\n\r\n", 4) == NULL) {
+		got = read(fd, bytes + n, sizeof(bytes) - 1 - n);
+		n += got > 0 ? (size_t)got : 0;
+	}
+	pthread_mutex_lock(&rec->lock);
+	strbuf_add(&rec->seen, bytes, n);
+	pthread_mutex_unlock(&rec->lock);
+	if (write(fd, rec->answer, strlen(rec->answer)) < 0) {
+		perror("write");
+	}
+	close(fd);
+}
+
+static void *serve(void *arg)
+{
+	struct recorder *rec = arg;
+	int fd;
+
+	while ((fd = accept(rec->fd, NULL, NULL)) >= 0) {
+		serve_one(rec, fd);
+	}
+	return NULL;
+}
+
+static void recorder_start(struct recorder *rec, const char *answer)
+{
+	struct sockaddr_in sa = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(sa);
+
+	*rec = (struct recorder){ .answer = answer, .seen = STRBUF_INIT };
+	pthread_mutex_init(&rec->lock, NULL);
+	rec->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_true(rec->fd >= 0);
+	assert_int_equal(bind(rec->fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	assert_int_equal(getsockname(rec->fd, (struct sockaddr *)&sa, &len), 0);
+	assert_int_equal(listen(rec->fd, 16), 0);
+	rec->port = ntohs(sa.sin_port);
+	assert_int_equal(pthread_create(&rec->thread, NULL, serve, rec), 0);
+}
+
+static void recorder_stop(struct recorder *rec)
+{
+	shutdown(rec->fd, SHUT_RDWR);
+	pthread_join(rec->thread, NULL);
+	close(rec->fd);
+	strbuf_finish(&rec->seen);
+	pthread_mutex_destroy(&rec->lock);
+}
+
+static void expect_seen(struct recorder *rec, const char *text, bool wanted)
+{
+	pthread_mutex_lock(&rec->lock);
+	if ((strstr(rec->seen.p, text) != NULL) != wanted) {
+		fail_msg("%s \"%s\" in: %s", wanted ? "no" : "a", text, rec->seen.p);
+	}
+	pthread_mutex_unlock(&rec->lock);
+}
+
+/* --- the command -------------------------------------------------------------------------------*/
+
+static struct kube_fixture f;
+
+static int run(const char *line)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+
+	return capture_run(ctl_run, line, &out);
+}
+
+static int run_with(const char *path, const char *words)
+{
+	CLEANUP(xmalloc_freep)
+	char *line = xmalloc_printf("headgatectl list pods --for job/x --kubeconfig %s%s%s", path,
+				    words[0] == '\0' ? "" : " ", words);
+
+	return run(line);
+}
+
+/* A kubeconfig of the fixture's server (cluster NULL) or of another one. */
+static char *write_config(const char *cluster, const char *user)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	if (cluster == NULL) {
+		strbuf_printf(&text,
+			      "clusters: [{name: c, cluster: {server: '%s', "
+			      "certificate-authority-data: ",
+			      f.config->server);
+		base64_encode(strbuf_str(&f.ca.cert), &text);
+		strbuf_add_c(&text, "}}]\n");
+	} else {
+		strbuf_printf(&text, "clusters: [{name: c, cluster: {%s}}]\n", cluster);
+	}
+	strbuf_printf(&text,
+		      "users: [{name: u, user: {%s}}, {name: other, user: {token: other}}]\n"
+		      "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
+		      "current-context: x\n",
+		      user);
+	return kube_fixture_write(&f, "token", text.p);
+}
+
+/* Writes the plugin: run number N prints ANSWER of N, which is a token's name and what else its
+ * status has. */
+static char *write_plugin(const char *first, const char *later)
+{
+	CLEANUP(xmalloc_freep)
+	char *text =
+		xmalloc_printf("#!/bin/sh\necho run >>%s/errors\n"
+			       "case $(wc -l <%s/errors) in 1) s='%s' ;; *) s='%s' ;; esac\n"
+			       "echo '{\"kind\":\"ExecCredential\",\"apiVersion\":"
+			       "\"client.authentication.k8s.io/v1beta1\",\"status\":{'\"$s\"'}}'\n",
+			       f.dir, f.dir, first, later);
+	char *path = kube_fixture_write(&f, "access", text);
+
+	assert_int_equal(chmod(path, 0700), 0);
+	free(kube_fixture_write(&f, "errors", ""));
+	return path;
+}
+
+static size_t plugin_runs(void)
+{
+	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/errors", f.dir);
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	assert_int_equal(file_read_all(path, 4096, &text, NULL), 0);
+	return text.len / strlen("run\n");
+}
+
+static char *plugin_config(void)
+{
+	return write_config(NULL, "exec: {apiVersion: client.authentication.k8s.io/v1beta1, "
+				  "command: ./access}");
+}
+
+/* --- plugins -----------------------------------------------------------------------------------*/
+
+static void test_plugin_gives_the_token(void **state UNUSED)
+{
+	CLEANUP(xmalloc_freep) char *plugin = write_plugin("\"token\":\"good\"", "");
+	CLEANUP(xmalloc_freep) char *path = plugin_config();
+
+	assert_int_equal(run_with(path, ""), 0);
+	assert_int_equal(plugin_runs(), 1);
+	/* the flag is instead of the plugin */
+	assert_int_equal(run_with(path, "--token good"), 0);
+	assert_int_equal(run_with(path, "--token bad"), 1);
+	assert_int_equal(plugin_runs(), 1);
+	assert_int_equal(run_with(path, "--user other"), 1);
+	assert_int_equal(plugin_runs(), 1);
+}
+
+static void test_rejected_token_is_renewed(void **state UNUSED)
+{
+	CLEANUP(xmalloc_freep)
+	char *plugin = write_plugin("\"token\":\"bad\"", "\"token\":\"good\"");
+	CLEANUP(xmalloc_freep) char *path = plugin_config();
+
+	assert_int_equal(run_with(path, ""), 0);
+	assert_int_equal(plugin_runs(), 2);
+}
+
+static void test_rejected_twice(void **state UNUSED)
+{
+	CLEANUP(xmalloc_freep)
+	char *plugin = write_plugin("\"token\":\"bad\"", "\"token\":\"worse\"");
+	CLEANUP(xmalloc_freep) char *path = plugin_config();
+
+	assert_int_equal(run_with(path, ""), 1);
+	assert_int_equal(plugin_runs(), 2);
+}
+
+static void test_expired_token_is_renewed(void **state UNUSED)
+{
+	CLEANUP(xmalloc_freep)
+	char *plugin =
+		write_plugin("\"token\":\"bad\",\"expirationTimestamp\":\"2020-01-01T00:00:00Z\"",
+			     "\"token\":\"good\"");
+	CLEANUP(xmalloc_freep) char *path = plugin_config();
+
+	assert_int_equal(run_with(path, ""), 0);
+	assert_int_equal(plugin_runs(), 2); /* before the first request */
+}
+
+/* --- impersonation -----------------------------------------------------------------------------*/
+
+static void test_impersonation(void **state UNUSED)
+{
+	struct recorder rec;
+	CLEANUP(xmalloc_freep) char *cluster = NULL;
+	CLEANUP(xmalloc_freep) char *path = NULL;
+
+	recorder_start(&rec, empty_list);
+	cluster = xmalloc_printf("server: 'http://127.0.0.1:%d'", rec.port);
+	path = write_config(cluster, "token: x, as: bob, as-groups: [dev, ops], as-uid: '7', "
+				     "as-user-extra: {scopes: [view]}");
+	assert_int_equal(run_with(path, ""), 0);
+	expect_seen(&rec, "Authorization: Bearer x\r\n", true);
+	expect_seen(&rec, "Impersonate-User: bob\r\n", true);
+	expect_seen(&rec, "Impersonate-Group: dev\r\nImpersonate-Group: ops\r\n", true);
+	expect_seen(&rec, "Impersonate-Uid: 7\r\n", true);
+	expect_seen(&rec, "Impersonate-Extra-scopes: view\r\n", true);
+	strbuf_reset(&rec.seen);
+	assert_int_equal(run_with(path, "--user other --as eve --as-group a --as-group b "
+					"--as-uid 9"),
+			 0);
+	expect_seen(&rec, "Authorization: Bearer other\r\n", true);
+	expect_seen(&rec, "Impersonate-User: eve\r\n", true);
+	expect_seen(&rec, "Impersonate-Group: a\r\nImpersonate-Group: b\r\n", true);
+	expect_seen(&rec, "Impersonate-Uid: 9\r\n", true);
+	expect_seen(&rec, "bob", false);
+	strbuf_reset(&rec.seen);
+	assert_int_equal(run_with(path, "--user other --as-group a"), 1); /* of which user? */
+	expect_seen(&rec, "GET", false);
+	recorder_stop(&rec);
+}
+
+/* --- proxies -----------------------------------------------------------------------------------*/
+
+static void test_proxy_of_the_kubeconfig(void **state UNUSED)
+{
+	struct recorder rec;
+	CLEANUP(xmalloc_freep) char *plain = NULL;
+	CLEANUP(xmalloc_freep) char *tunnel = NULL;
+	CLEANUP(xmalloc_freep) char *path = NULL;
+
+	recorder_start(&rec, empty_list);
+	setenv("NO_PROXY", "*", 1); /* is about the environment's proxy */
+	plain = xmalloc_printf("server: 'http://cluster.invalid', proxy-url: "
+			       "'http://127.0.0.1:%d'",
+			       rec.port);
+	path = write_config(plain, "token: x");
+	assert_int_equal(run_with(path, ""), 0);
+	expect_seen(&rec, "GET http://cluster.invalid/api/v1/namespaces/default/pods", true);
+	rec.answer = no_tunnel;
+	strbuf_reset(&rec.seen);
+	tunnel = xmalloc_printf("server: 'https://127.0.0.1:1', proxy-url: 'http://127.0.0.1:%d'",
+				rec.port);
+	free(write_config(tunnel, "token: x, as: bob"));
+	assert_int_equal(run_with(path, ""), 1);
+	/* the proxy does not see the headers for the server */
+	expect_seen(&rec, "CONNECT 127.0.0.1:1 HTTP/1.1\r\n", true);
+	expect_seen(&rec, "Bearer", false);
+	expect_seen(&rec, "Impersonate", false);
+	unsetenv("NO_PROXY");
+	recorder_stop(&rec);
+}
+
+static void test_proxy_of_the_environment(void **state UNUSED)
+{
+	struct recorder rec;
+	CLEANUP(xmalloc_freep) char *url = NULL;
+	CLEANUP(xmalloc_freep)
+	char *path = write_config("server: 'https://cluster.invalid'", "token: x");
+
+	recorder_start(&rec, no_tunnel);
+	url = xmalloc_printf("http://127.0.0.1:%d", rec.port);
+	setenv("HTTPS_PROXY", url, 1);
+	assert_int_equal(run_with(path, ""), 1);
+	expect_seen(&rec, "CONNECT cluster.invalid:443 HTTP/1.1\r\n", true);
+	strbuf_reset(&rec.seen);
+	setenv("NO_PROXY", "other,cluster.invalid", 1);
+	assert_int_equal(run_with(path, ""), 1);
+	expect_seen(&rec, "CONNECT", false);
+	unsetenv("NO_PROXY");
+	unsetenv("HTTPS_PROXY");
+	recorder_stop(&rec);
+}
+
+/* --- other flags -------------------------------------------------------------------------------*/
+
+static void test_certificate_is_not_checked(void **state UNUSED)
+{
+	CLEANUP(xmalloc_freep) char *cluster = xmalloc_printf("server: '%s'", f.config->server);
+	CLEANUP(xmalloc_freep) char *path = write_config(cluster, "token: good");
+
+	assert_int_equal(run_with(path, ""), 1);
+	assert_int_equal(run_with(path, "--insecure-skip-tls-verify"), 0);
+}
+
+static void test_request_timeout(void **state UNUSED)
+{
+	CLEANUP(xmalloc_freep) char *path = write_config(NULL, "token: good");
+
+	kube_fixture_faults(&f, "- {fault: delay, delayMs: 200000, path: /api}");
+	assert_int_equal(run_with(path, "--request-timeout 10ms"), 1);
+	kube_fixture_faults(&f, "[]");
+	assert_int_equal(run_with(path, "--request-timeout 0"), 0);
+}
+
+static int set_up(void **state UNUSED)
+{
+	unsetenv("KUBECONFIG");
+	kube_fixture_start(&f, "good", false);
+	return 0;
+}
+
+static int tear_down(void **state UNUSED)
+{
+	kube_fixture_stop(&f);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plugin_gives_the_token),
+		cmocka_unit_test(test_rejected_token_is_renewed),
+		cmocka_unit_test(test_rejected_twice),
+		cmocka_unit_test(test_expired_token_is_renewed),
+		cmocka_unit_test(test_impersonation),
+		cmocka_unit_test(test_proxy_of_the_kubeconfig),
+		cmocka_unit_test(test_proxy_of_the_environment),
+		cmocka_unit_test(test_certificate_is_not_checked),
+		cmocka_unit_test(test_request_timeout),
+	};
+
+	return cmocka_run_group_tests_name("ctl_user", tests, set_up, tear_down);
+}

@@ -21,10 +21,9 @@ static const uint64_t regression_seeds[] = {
 	42000414, /* a pod of a Queue that does not exist waited, rightly: the judge was wrong */
 	43005132, /* its user deleted a pod that had succeeded: the Job controller was wrong */
 	43011161, /* a watch that was behind undid a deletion that a GET had shown: a Job started */
-	43061307, /* a check was taken off and asked for again before that was written: it was reset
-		   */
-	check * / 43092979, /* a write named a version that had been fetched, but not looked at */
-	921403, /* an empty list of conditions was applied, and removed those of others */
+	43061307, /* a check was asked for again before its removal was written: it was reset */
+	43092979, /* a write named a version that had been fetched, but not looked at */
+	921403,   /* an empty list of conditions was applied, and removed those of others */
 };
 
 int main(int argc, char **argv)

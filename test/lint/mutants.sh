@@ -1,21 +1,26 @@
 #!/bin/sh
-# Every row of test/sim/mutants.txt finds its line exactly once: a mutant that cannot be made is not
-# caught either.
+# Every row of test/mutants/listed.txt finds its line exactly once: a mutant that cannot be made is not
+# caught either. Those of equivalent.txt find theirs at least once.
 . "$(dirname "$0")/lib.sh"
-ROWS=test/sim/mutants.txt
+LISTED=test/mutants/listed.txt
+EQUIVALENT=test/mutants/equivalent.txt
 
-[ -f "$ROWS" ] || exit 0
-awk -F ' [|][|][|] ' -v rows="$ROWS" '
+[ -f "$LISTED" ] || exit 0
+set -- "$LISTED"
+[ ! -f "$EQUIVALENT" ] || set -- "$LISTED" "$EQUIVALENT"
+awk -F ' [|][|][|] ' -v equivalent="$EQUIVALENT" '
 	/^#/ { next }
 	{
+		file = FILENAME == equivalent ? $1 : $2
+		text = FILENAME == equivalent ? $2 : $3
 		found = 0
-		while ((getline line < $2) > 0) {
+		while ((getline line < file) > 0) {
 			gsub(/^[ \t]+|[ \t]+$/, "", line)
-			found += line == $3
+			found += line == text
 		}
-		close($2)
-		if (found != 1) {
-			printf "%s:%d: %s has this line %d times: %s\n", rows, FNR, $2, found, $3
+		close(file)
+		if (found == 0 || (found > 1 && FILENAME != equivalent)) {
+			printf "%s:%d: %s has this line %d times: %s\n", FILENAME, FNR, file, found, text
 		}
-	}' "$ROWS" >"$FOUND"
+	}' "$@" >"$FOUND"
 finish

@@ -62,6 +62,7 @@ static void test_errors_name_the_place(void **state)
 		{ "a: .inf\n", "not representable" },
 		{ "<<: 1\n", "\"<<\" needs a mapping" },
 		{ "<<: [1]\n", "\"<<\" needs a mapping" },
+		{ "a: &a {x: 1}\nb:\n  <<: *a\n  <<: *a\n", "duplicate key \"<<\"" },
 		{ "a: 1\n---\nb: 2\n", "more than one document" },
 		{ "a:\n\t- 1\n", "line 2" },
 	};

@@ -258,6 +258,39 @@ static void test_service_account(void **state)
 	assert_int_equal(kubeconfig_in_cluster(&c, NULL), -ERR_NOT_FOUND);
 }
 
+/* As in a container of a pod; this test runs in none, so the files of the account are missing. */
+static void test_in_cluster(void **state)
+{
+	static const struct {
+		const char *host, *port;
+		const char *error;
+	} rows[] = {
+		{ "", "443", "KUBERNETES_SERVICE_HOST and _PORT are not set" },
+		{ "10.0.0.1", "", "KUBERNETES_SERVICE_HOST and _PORT are not set" },
+		{ "10.0.0.1", "443",
+		  "cannot read /var/run/secrets/kubernetes.io/serviceaccount/token" },
+	};
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL;
+
+	(void)state;
+	unsetenv("KUBECONFIG");
+	setenv("HOME", "/nonexistent", 1);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xmalloc_freep)
+		char *want = xmalloc_printf("in-cluster configuration: %s", rows[i].error);
+		struct err err = ERR_INIT;
+
+		setenv("KUBERNETES_SERVICE_HOST", rows[i].host, 1);
+		setenv("KUBERNETES_SERVICE_PORT", rows[i].port, 1);
+		assert_int_equal(kubeconfig_in_cluster(&c, &err), -ERR_NOT_FOUND);
+		assert_string_equal(err.text, want);
+	}
+	/* Without a file or an address, loading is by the pod's own account. */
+	assert_int_equal(kubeconfig_load(NULL, NULL, NULL, &c, NULL), -ERR_NOT_FOUND);
+	unsetenv("KUBERNETES_SERVICE_HOST");
+	unsetenv("KUBERNETES_SERVICE_PORT");
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -292,6 +325,7 @@ int main(void)
 		cmocka_unit_test(test_load_a_file),
 		cmocka_unit_test(test_default_places),
 		cmocka_unit_test(test_service_account),
+		cmocka_unit_test(test_in_cluster),
 	};
 
 	return cmocka_run_group_tests_name("kubeconfig", tests, set_up, tear_down);

@@ -135,6 +135,17 @@ static void roles_come_before_the_rest(void **state)
 	assert_true(gang_is_met(&need));
 }
 
+static void enough_pods_of_other_roles_are_not_enough(void **state)
+{
+	struct gang_role roles[] = { { 1, 1 }, { 2, -3 } };
+	struct gang_need need = { .missing = 0, .roles = roles, .nroles = 2 };
+
+	(void)state;
+	assert_false(gang_is_met(&need));
+	gang_add_member(&need, 1);
+	assert_true(gang_is_met(&need));
+}
+
 static void roles_that_ask_for_more_than_the_whole_are_not_looked_at(void **state)
 {
 	struct core_fixture sf;
@@ -198,6 +209,7 @@ int main(void)
 		cmocka_unit_test(which_statuses_count),
 		cmocka_unit_test(roles_are_met_stage_by_stage),
 		cmocka_unit_test(roles_come_before_the_rest),
+		cmocka_unit_test(enough_pods_of_other_roles_are_not_enough),
 		cmocka_unit_test(roles_that_ask_for_more_than_the_whole_are_not_looked_at),
 		cmocka_unit_test(which_pods_may_ask_for_quota),
 	};

@@ -529,6 +529,45 @@ static void many_statuses_are_written_in_portions(void **state)
 	end(&f);
 }
 
+/* Counts that change all the time: four statuses are sent at once, and all objects take their turn. */
+static void every_status_takes_its_turn(void **state)
+{
+	unsigned times[12] = { 0 };
+	size_t sent[MANY];
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+		CLEANUP(xmalloc_freep) char *name = xmalloc_printf("q%zu", i);
+		CLEANUP(xmalloc_freep) char *text = xmalloc_printf("queue %s\n", name);
+
+		admission_cycle_fixture_add(&f.q, text);
+		seen(&f, SCHED_CLUSTER_QUEUES, name);
+	}
+	do {
+		run(&f);
+		(void)answer_all(&f, sent);
+	} while (f.due != CLOCK_NEVER);
+	for (size_t round = 0; round < 3; round++) {
+		for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+			CLEANUP(xmalloc_freep)
+			char *name = xmalloc_printf("w%zu-%zu", round, i);
+
+			add_workload(&f, name, i);
+		}
+		run(&f);
+		assert_int_equal(answer_all(&f, sent), 4);
+		for (size_t i = 0; i < 4; i++) {
+			times[sent[i]]++;
+		}
+	}
+	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+		assert_int_equal(times[i], 1);
+	}
+	end(&f);
+}
+
 /* A status that changes while it waits is written as it is when it is sent; urgent ones go first,
  * the others keep their turn. */
 static void urgent_statuses_go_first(void **state)
@@ -644,6 +683,7 @@ int main(void)
 		cmocka_unit_test(shares_only_with_fair_sharing),
 		cmocka_unit_test(consumed_resources_of_a_local_queue),
 		cmocka_unit_test(many_statuses_are_written_in_portions),
+		cmocka_unit_test(every_status_takes_its_turn),
 		cmocka_unit_test(urgent_statuses_go_first),
 		cmocka_unit_test(not_too_often),
 		cmocka_unit_test(a_retry_computes_the_status_again),

@@ -9,7 +9,8 @@
 # ends it; so does one that uses ten times the processor time it needs otherwise, or never ends.
 #
 # Prints the seed, each mutant with what killed it or its diff, and the rate. The run fails below FLOOR per
-# cent (0). MINUTES: no mutant begins later (no limit). JOBS: how many at a time (1). FILES: only sources with a path that
+# cent (0). MINUTES: no mutant begins later (no limit). JOBS: how many at a time (1). QUICK=1: without the tests
+# over sockets, which take a minute and more for each mutant that survives. FILES: only sources with a path that
 # matches this pattern.
 set -u
 # shellcheck source=test/mutants/build.sh
@@ -32,7 +33,7 @@ fails() {
 	*)
 		program=$2/build/${1#"$BUILD/"}
 		mkdir -p "${program%/*}"
-		link_with "$BUILD/obj/${1#"$BUILD/"}.o" "$2/mutant.o" "$program" 2>"$2/link.log" || return 0
+		link_with "$BUILD/obj/${1#"$BUILD/"}.o" "$2/mutant.o" "$program" || return 1
 		;;
 	esac
 	seconds=$(limit "$1")
@@ -40,7 +41,7 @@ fails() {
 		# shellcheck disable=SC3045
 		ulimit -t "$seconds"
 		BUILD=$2/build SIM_SAMPLE=${SIM_SAMPLE:-40} CMOCKA_MESSAGE_OUTPUT=TAP \
-			timeout -k 5 $((60 + 5 * seconds)) "$program" >"$2/log" 2>&1 </dev/null &
+			timeout -k 5 $((50 + seconds)) "$program" >"$2/log.$(basename "$1")" 2>&1 </dev/null &
 		group=$!
 		wait "$group"
 		code=$?
@@ -54,18 +55,16 @@ fails() {
 
 # The programs of $PROGRAMS, "NAME=MAIN", and those that make the pages, with the mutant in folder $1 of source $2.
 link_programs() {
-	[ ! -d "$1/build/bin" ] || return 0
 	mkdir -p "$1/build/bin" "$1/build/test/docs"
 	for pair in $PROGRAMS; do
 		main=${pair#*=}
 		first=$BUILD/obj/${main%.c}.o
 		[ "$main" != "$2" ] || first=
 		# shellcheck disable=SC2086
-		link_with $first "$1/mutant.o" "$1/build/bin/${pair%%=*}" 2>"$1/link.log" || return 1
+		link_with $first "$1/mutant.o" "$1/build/bin/${pair%%=*}" || return 1
 	done
 	for program in $DOCS; do
-		link_with "$BUILD/obj/${program#"$BUILD/"}.o" "$1/mutant.o" "$1/build/${program#"$BUILD/"}" \
-			2>"$1/link.log" || return 1
+		link_with "$BUILD/obj/${program#"$BUILD/"}.o" "$1/mutant.o" "$1/build/${program#"$BUILD/"}" || return 1
 	done
 }
 
@@ -90,14 +89,14 @@ tests_of() {
 			return test ~ "/(scenario|admission)/" ? 10 : test ~ "/sim/" ? 20 : 50
 		}
 		!/\/integration\// { print place($1) " " $1 }' | sort -n | cut -d ' ' -f 2
-	# Every daemon has nearly all of the product in it.
-	for program in $TESTS; do
+}
+
+# Every daemon has nearly all of the product in it.
+tests_over_sockets() {
+	for program in $TESTS $SCRIPTS; do
 		case $program in
 		*/integration/*) echo "$program" ;;
 		esac
-	done
-	for script in $SCRIPTS; do
-		echo "$script"
 	done
 }
 
@@ -140,27 +139,36 @@ try() {
 	rm -rf "$dir"
 }
 
+# The tests over sockets mostly wait, so a few run at a time.
 judge() {
+	killer=
 	tests_of "$file" "$dir" >"$dir/tests"
 	while read -r test; do
-		case $test in
-		*/integration/* | */chart/*)
-			if ! link_programs "$dir" "$file"; then
-				echo "killed $file:$line $operator, by the linker" >>"$OUT/results"
-				return
-			fi
-			;;
-		esac
 		if fails "$test" "$dir" <&-; then
-			echo "killed $file:$line $operator, by $test" | tee -a "$OUT/results"
-			return
+			killer=$test
+			break
 		fi
 	done <"$dir/tests"
+	if [ -z "$killer" ] && [ -z "${QUICK:-}" ]; then
+		link_programs "$dir" "$file" || return
+		tests_over_sockets | xargs -P 4 -n 1 "$0" --fails "$dir"
+		[ ! -f "$dir/killer" ] || killer=$(head -n 1 "$dir/killer")
+	fi
+	if [ -n "$killer" ]; then
+		echo "killed $file:$line $operator, by $killer" | tee -a "$OUT/results"
+		return
+	fi
 	echo "survived $file:$line $operator" >>"$OUT/results"
-	printf 'SURVIVED %s:%s %s\n  - %s\n  + %s\n' "$file" "$line" "$operator" "$(echo "$old" | sed 's/^\t*//')" \
-		"$(echo "$new" | sed 's/^\t*//')"
+	printf 'SURVIVED %s:%s %s\n' "$file" "$line" "$operator"
+	printf '%s\n%s\n' "$old" "$new" | sed 's/^\t*//; 1s/^/  - /; 2s/^/  + /'
 }
 
+if [ "${1:-}" = --fails ]; then
+	if [ ! -f "$2/killer" ] && fails "$3" "$2"; then
+		echo "$3" >>"$2/killer"
+	fi
+	exit 0
+fi
 if [ "${1:-}" = --one ]; then
 	try "$2"
 	exit 0

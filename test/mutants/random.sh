@@ -100,15 +100,22 @@ tests_over_sockets() {
 	done
 }
 
-# equivalent SOURCE OLD NEW: the list has it, with its reason.
+# is_equivalent SOURCE LINE NEW: the list has this mutant of the line, with its reason.
 is_equivalent() {
-	OLD=$2 NEW=$3 awk -F ' [|][|][|] ' -v file="$1" '
+	NEW=$3 awk -v row_file="$1" -v line="$2" '
 		function bare(text) {
 			gsub(/^[ \t]+|[ \t]+$/, "", text)
 			return text
 		}
-		$1 == file && bare($2) == bare(ENVIRON["OLD"]) && bare($3) == bare(ENVIRON["NEW"]) { found = 1 }
-		END { exit !found }' test/mutants/equivalent.txt
+		NR == FNR {
+			if (split($0, row, " [|][|][|] ") == 5 && row[1] == row_file && row[4] == bare(ENVIRON["NEW"])) {
+				listed[row[2] SUBSEP row[3]]
+			}
+			next
+		}
+		FNR == line { found = (before SUBSEP bare($0)) in listed }
+		{ before = bare($0) }
+		END { exit !found }' test/mutants/equivalent.txt "$1"
 }
 
 # Judges the mutant of line $1 in $OUT/drawn, and notes the result.
@@ -123,7 +130,7 @@ try() {
 	operator=$(printf '%s\n' "$text" | cut -f 3)
 	new=$(printf '%s\n' "$text" | cut -f 4-)
 	old=$(sed -n "${line}p" "$file")
-	if is_equivalent "$file" "$old" "$new"; then
+	if is_equivalent "$file" "$line" "$new"; then
 		echo "equivalent $file:$line $operator" >>"$OUT/results"
 		return
 	fi

@@ -1,6 +1,6 @@
 # Every mutant that the operators below can make of the sources given: FILE, LINE, OPERATOR and the new text of
-# the line, separated by tabs. Lines that only report (log_*, assert) and calls that only free memory are left
-# out: no test of behaviour can notice them.
+# the line, separated by tabs. Left out is what no test of behaviour can notice, but the sanitizers: calls that only
+# free memory or take a lock; and lines that only report (log_*, assert).
 
 # A copy of line with the same length: comments are blank, and literals have no operators in them.
 function mask(line,    out, n, i, c, two, quote) {
@@ -165,7 +165,7 @@ function statements(    text) {
 	if (text ~ /^case .*:$/ || text ~ /^\{ .*\},$/ || text ~ /^[A-Z][A-Z0-9_]*\(.*\),$/ || text ~ /^\[.*\] = .*,$/) {
 		emit("drop a case", indent)
 	}
-	if (!begins || text !~ /;$/ || text ~ /^(free|[a-z0-9_]+_(destroy|finish|unref|free|freep))\(/) {
+	if (!begins || text !~ /;$/ || text ~ /^(free|[a-z0-9_]+_(destroy|finish|unref|free|freep)|pthread_mutex_lock)\(/) {
 		return
 	}
 	if (text ~ /^[A-Za-z_][A-Za-z0-9_]*\(.*\);$/ || text ~ /^\(void\)[a-z0-9_]+\(/ ||

@@ -136,6 +136,34 @@ static void test_errors_name_the_path(void **state)
 	}
 }
 
+/* Every value is a text; a number is refused by the name of its key, not passed over. */
+static void test_values_that_are_no_texts(void **state)
+{
+	static const char *const of_cluster[] = { "certificate-authority",
+						  "certificate-authority-data", "tls-server-name" };
+	static const char *const of_user[] = {
+		"token",      "tokenFile",      "client-certificate", "client-certificate-data",
+		"client-key", "client-key-data"
+	};
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(of_cluster) + ARRAY_LEN(of_user); i++) {
+		bool user = i >= ARRAY_LEN(of_cluster);
+		const char *key = user ? of_user[i - ARRAY_LEN(of_cluster)] : of_cluster[i];
+		CLEANUP(xmalloc_freep)
+		char *text = xmalloc_printf(user ? WITH_USER("%s: 1")
+						 : WITH_CLUSTER("server: 'https://h', %s: 1"),
+					    key);
+		struct err err = ERR_INIT;
+
+		print_message("%s\n", key);
+		assert_int_equal(parse(text, &c, &err), -ERR_INVALID);
+		assert_non_null(strstr(err.text, key));
+		assert_null(c);
+	}
+}
+
 static void test_broken_base64(void **state)
 {
 	struct kubeconfig *c = NULL;
@@ -320,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_inline_data_wins),
 		cmocka_unit_test(test_context_is_chosen),
 		cmocka_unit_test(test_errors_name_the_path),
+		cmocka_unit_test(test_values_that_are_no_texts),
 		cmocka_unit_test(test_broken_base64),
 		cmocka_unit_test(test_size_limit),
 		cmocka_unit_test(test_load_a_file),

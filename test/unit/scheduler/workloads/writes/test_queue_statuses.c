@@ -529,7 +529,8 @@ static void many_statuses_are_written_in_portions(void **state)
 	end(&f);
 }
 
-/* Counts that change all the time: four statuses are sent at once, and all objects take their turn. */
+/* Counts that change all the time: four statuses are sent at once, and all objects take their turn.
+ */
 static void every_status_takes_its_turn(void **state)
 {
 	unsigned times[12] = { 0 };

@@ -119,7 +119,8 @@ quiet = $(if $(V),,@printf '  %-6s %s\n' $(1) '$@' &&)
 RUN_TESTS := BUILD=$(BUILD) LOG_DIR=$(BUILD)/test-logs test/lib/run_tests.sh
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all lib install uninstall unit scenario admission integration chart sim sim-fresh mutants lint \
+.PHONY: all lib install uninstall unit scenario admission integration chart sim sim-fresh mutants \
+	mutants-listed lint \
 	conformance test check suite coverage check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke \
 	analyze format bench demo docs man e2e bench-e2e bench-quota differential differential-mutants image image-check \
 	image-reproduce release clean help FORCE
@@ -215,14 +216,17 @@ chart: $(BIN) $(DOCS_BIN) ## the Helm chart, rendered and run (needs helm and ku
 sim: $(SIM_BIN) ## the deterministic simulation; ARGS="..." are given to it
 	@$(if $(ARGS),$(foreach b,$(SIM_BIN),$b $(ARGS) &&) true,$(RUN_TESTS) $(SIM_BIN))
 
-MUTANT_ENV := BUILD='$(BUILD)' CC='$(CC)' CFLAGS='$(CFLAGS_ALL)' LDFLAGS='$(LDFLAGS_ALL)' LIBS='$(LIBS)'
 sim-fresh: $(SIM_BIN) ## random new seeds of the simulation for ARGS minutes (3); reports those that fail
 	@BUILD=$(BUILD) test/sim/fresh.sh $(ARGS)
 
-MUTANTS := $(if $(SIM_SRC),test/sim/mutants.sh)
+MUTANT_ENV := BUILD='$(BUILD)' CC='$(CC)' CFLAGS='$(CFLAGS_ALL)' LDFLAGS='$(LDFLAGS_ALL)' LIBS='$(LIBS)' CMOCKA='$(CMOCKA)'
 
-mutants: $(SIM_BIN) ## deliberate breakages that the simulation must notice; ARGS="NUMBER": one of them
-	@$(MUTANT_ENV) $(MUTANTS) $(ARGS)
+mutants: $(BIN) $(SUITE_BIN) $(DOCS_BIN) ## random breakages, one line each, that some test must notice; ARGS="COUNT SEED"
+	@$(MUTANT_ENV) TESTS='$(SUITE_BIN)' SCRIPTS='$(INTEGRATION_SH)' DOCS='$(DOCS_BIN)' \
+		PROGRAMS='$(foreach p,$(notdir $(BIN)),$p=$(MAIN_$p))' test/mutants/random.sh $(ARGS)
+
+mutants-listed: $(SIM_BIN) ## chosen breakages that the simulation must notice; ARGS=NUMBER: one of them
+	@$(MUTANT_ENV) test/mutants/listed.sh $(ARGS)
 
 lint: lib $(BUILD)/libtest.a $(DOCS_BIN) ## the rules of the house over the tree
 	@$(RUN_TESTS) $(LINTS)

@@ -320,7 +320,7 @@ static int on_event(struct builder *b, const yaml_event_t *ev)
 	case YAML_STREAM_START_EVENT:
 	case YAML_STREAM_END_EVENT:
 	case YAML_DOCUMENT_END_EVENT:
-		return 0;
+		break;
 	}
 	return 0;
 }

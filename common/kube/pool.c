@@ -208,11 +208,9 @@ static struct pool_slot *take_next(struct pool *p, struct pool_worker *w)
 		s->item = item->item;
 		s->sends = item->sends;
 		free(item);
+		list_init(&s->node);
 		w->in_flight++;
 		p->in_flight++;
-	}
-	if (s != NULL) {
-		list_init(&s->node);
 	}
 	pthread_mutex_unlock(&p->lock);
 	return s;

@@ -10,12 +10,10 @@
  *     operation: CREATE                   # default
  *     user: system:admin                  # that sends the request; default: empty
  *     object: {...}                       # of the review; also oldObject, subResource, objectName
- *     want:
- *       allowed: true                     # default
- *       object: {...}                     # after the patch; absent: no patch expected
- *       warnings: [...]                   # exactly these
- *       code: 422                         # of a denial
- *       message: "..."
+ *     unread: true                        # the handler leaves such a request alone without reading
+ * it want: allowed: true                     # default object: {...}                     # after
+ * the patch; absent: no patch expected warnings: [...]                   # exactly these code: 422
+ * # of a denial message: "..."
  *
  * Whenever a patch is wanted the patched object is sent once more and must come back unchanged. */
 #include "lib/unit.h"
@@ -194,6 +192,26 @@ static void check_patch(struct bench *b, const struct jdoc *c, const struct jdoc
 	assert_true(again.patch.len == 0);
 }
 
+/* The same object with metadata of the wrong type is refused, whatever becomes of it otherwise: an
+ * object that cannot be read must not get past its gates and checks. */
+static void check_unreadable(struct bench *b, const struct jdoc *c)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
+	const char *operation = jdoc_str_or(jdoc_get(c, "operation"), "CREATE");
+	struct api_admission_response r;
+
+	if (jdoc_get(c, "object") == NULL || str_streq(operation, "DELETE") ||
+	    jdoc_bool(jdoc_get(c, "unread"), false)) {
+		return;
+	}
+	object = jdoc_copy(jdoc_get(c, "object"));
+	jdoc_set_take(object, "metadata", jdoc_new_array());
+	ask(b, c, object, &r);
+	assert_false(r.allowed);
+	assert_int_equal(r.code, 400);
+	assert_true(r.patch.len == 0);
+}
+
 static void run_case(void **state)
 {
 	const struct jdoc *c = *state;
@@ -213,6 +231,7 @@ static void run_case(void **state)
 	}
 	check_warnings(&r, jdoc_get(want, "warnings"));
 	check_patch(&b, c, jdoc_get(want, "object"), &r);
+	check_unreadable(&b, c);
 	bench_close(&b);
 }
 

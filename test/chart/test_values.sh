@@ -57,7 +57,7 @@ number=1
 for options in scheduler/app/options.c webhook/main/webhook_options.c; do
 	flags_of $number >"$work/chart"
 	for file in $options common/obs/daemon_flags.c common/process/flags.c; do
-		sed -n '/struct flags_row/,$s/^\t{ "\([a-z][a-z0-9-]*\)", .*/\1/p' "$file"
+		sed -n '/struct flags_row/,$s/^\t{ "\([a-z][a-z0-9-]*\)",.*/\1/p' "$file"
 	done | grep -vx -e help -e version >"$work/source"
 	same "flags of extraArgs ($options)"
 	number=2

@@ -134,6 +134,7 @@ static void test_outputs_and_exit_codes(void **state UNUSED)
 		{ "list cq -o yaml", 0, "kind: ClusterQueue" },
 		{ "list pods --for=job/none", 0, "No resources found in namespace default." },
 		{ "list pods --for=job/x -o json", 0, "\"name\":\"x-1\"" },
+		{ "list pods --for=job/x -o json", 0, "\"kind\":\"Pod\"" },
 		{ "list pods -A --for=pod/g-1 -o json", 0, "\"name\":\"g-2\"" },
 		{ "list pods -A --for=pod/none", 0, "No resources found." },
 		{ "pending-workloads", 0, "default/waits" },

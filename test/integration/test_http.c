@@ -63,6 +63,10 @@ static void handle(void *ctx, const struct http_request *req, struct arena *aren
 		ret->retry_after_s = 7;
 		return;
 	}
+	if (str_eq_c(req->path, "/warn")) {
+		ret->warning = "say \"so\" \\ or\nnot";
+		return;
+	}
 	if (str_eq_c(req->path, "/drop")) {
 		ret->status = 0;
 		return;
@@ -408,6 +412,31 @@ static void test_idle_connections_of_one_address(void **state)
 	for (int i = 0; i < IDLE; i++) {
 		close(idle[i]);
 	}
+	site_stop(&f, &s);
+}
+
+/* RFC 9111: a code, an agent and a quoted text. */
+static void test_a_warning_is_a_quoted_string(void **state)
+{
+	static const char get[] = "GET /warn HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+	struct https_fixture f;
+	char answer[1000] = "";
+	size_t n = 0;
+	ssize_t more;
+	struct site s;
+	int fd;
+
+	(void)state;
+	site_start(&f, &s, (struct http_server_options){ 0 }, true);
+	fd = raw_connect(&f);
+	assert_int_equal(send(fd, get, strlen(get), MSG_NOSIGNAL), strlen(get));
+	while (n < sizeof(answer) - 1 &&
+	       (more = recv(fd, answer + n, sizeof(answer) - 1 - n, 0)) > 0) {
+		n += (size_t)more;
+	}
+	answer[n] = '\0';
+	assert_non_null(strstr(answer, "\r\nWarning: 299 - \"say \\\"so\\\" \\\\ or not\"\r\n"));
+	close(fd);
 	site_stop(&f, &s);
 }
 
@@ -852,6 +881,7 @@ int main(void)
 		cmocka_unit_test(test_handlers_wait_for_other_connections),
 		cmocka_unit_test(test_idle_connections_of_one_address),
 		cmocka_unit_test(test_the_longest_idle_makes_room),
+		cmocka_unit_test(test_a_warning_is_a_quoted_string),
 		cmocka_unit_test(test_slow_sender_is_cut),
 		cmocka_unit_test(test_keep_alive_pipelined_and_malformed),
 		cmocka_unit_test(test_ambiguous_length_is_refused),

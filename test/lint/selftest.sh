@@ -105,7 +105,7 @@ printf '/* reci%s */\n' eve | expect spelling 'a typo' common/base/thing.c
 printf '#!/bin/sh\nrm $1\n' | expect shell 'an unquoted variable' test/bad.sh
 printf 'package main\n\nvar  x int\n' | expect go 'bad format' test/e2e/x.go
 echo 'm ||| common/base/thing.c ||| return m; ||| return 0;' |
-	expect mutants 'a mutant without its line' test/sim/mutants.txt
+	expect mutants 'a mutant without its line' test/mutants/listed.txt
 echo 'int  x ;' | expect format 'bad format' common/base/thing.c
 printf '/* %s stands here. */\n' What | expect words 'a comment that opens with What' common/base/thing.c
 printf 'The queue is %s of it.\n' told | expect words 'a report that is told' docs/page.md

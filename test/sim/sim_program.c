@@ -26,7 +26,7 @@ static void usage(void)
 	fputs("usage: [--seed N | --seeds A..B] [--steps N] [--hash-seed N] [--quick] [-v] "
 	      "[--mutants]\n"
 	      "--hash-seed: key of the hash tables, on which nothing may depend; --quick ends at "
-	      "the first failure; --mutants runs test/sim/mutants.sh\n",
+	      "the first failure; --mutants runs test/mutants/listed.sh\n",
 	      stderr);
 	exit(2);
 }
@@ -54,7 +54,7 @@ static void parse_range(const char *text, struct options *o)
 
 static void run_mutants(void)
 {
-	execl("/bin/sh", "sh", "test/sim/mutants.sh", (char *)NULL);
+	execl("/bin/sh", "sh", "test/mutants/listed.sh", (char *)NULL);
 	exit(127);
 }
 

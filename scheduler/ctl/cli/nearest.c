@@ -47,7 +47,8 @@ void nearest_offer(struct nearest *n, struct str candidate)
 {
 	size_t most = n->wanted.len < 3 ? 1 : n->wanted.len / 3, distance;
 
-	if (n->wanted.len == 0 || n->wanted.len >= NEAREST_NAME_MAX ||
+	/* Every name of one letter is near to every other. */
+	if (n->wanted.len < 2 || n->wanted.len >= NEAREST_NAME_MAX ||
 	    candidate.len >= NEAREST_NAME_MAX || candidate.len > n->wanted.len + most ||
 	    n->wanted.len > candidate.len + most) {
 		return;

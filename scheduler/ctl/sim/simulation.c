@@ -266,7 +266,6 @@ static void acknowledge_bind(struct cluster *c, struct task *t)
 	}
 	cluster_task_set_status(c, t, TASK_RUNNING, c->nodes.v[t->node]);
 	t->cond = POD_COND_TRUE;
-	cluster_task_changed(c, t);
 }
 
 static void acknowledge(struct simulation *s)

@@ -59,9 +59,11 @@ static void test_errors_name_the_place(void **state)
 		{ "a: *nope\n", "unknown anchor" },
 		{ "a: &a [*a]\n", "unknown anchor" },
 		{ "? [x]\n: 1\n", "a key must be a scalar" },
+		{ "a: &x {b: 1}\n*x : 1\n", "a key must be a scalar" },
 		{ "a: .inf\n", "not representable" },
 		{ "<<: 1\n", "\"<<\" needs a mapping" },
 		{ "<<: [1]\n", "\"<<\" needs a mapping" },
+		{ "a: &a {x: 1}\nb:\n  <<: *a\n  <<: *a\n", "duplicate key \"<<\"" },
 		{ "a: 1\n---\nb: 2\n", "more than one document" },
 		{ "a:\n\t- 1\n", "line 2" },
 	};

@@ -157,6 +157,34 @@ static void test_errors_name_the_path(void **state)
 	}
 }
 
+/* Every value is a text; a number is refused by the name of its key, not passed over. */
+static void test_values_that_are_no_texts(void **state)
+{
+	static const char *const of_cluster[] = { "certificate-authority",
+						  "certificate-authority-data", "tls-server-name" };
+	static const char *const of_user[] = {
+		"token",      "tokenFile",      "client-certificate", "client-certificate-data",
+		"client-key", "client-key-data"
+	};
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(of_cluster) + ARRAY_LEN(of_user); i++) {
+		bool user = i >= ARRAY_LEN(of_cluster);
+		const char *key = user ? of_user[i - ARRAY_LEN(of_cluster)] : of_cluster[i];
+		CLEANUP(xmalloc_freep)
+		char *text = xmalloc_printf(user ? WITH_USER("%s: 1")
+						 : WITH_CLUSTER("server: 'https://h', %s: 1"),
+					    key);
+		struct err err = ERR_INIT;
+
+		print_message("%s\n", key);
+		assert_int_equal(parse(text, &c, &err), -ERR_INVALID);
+		assert_non_null(strstr(err.text, key));
+		assert_null(c);
+	}
+}
+
 static void test_broken_base64(void **state)
 {
 	struct kubeconfig *c = NULL;
@@ -382,6 +410,39 @@ static void test_members_without_effect(void **state)
 	}
 }
 
+/* As in a container of a pod; this test runs in none, so the files of the account are missing. */
+static void test_in_cluster(void **state)
+{
+	static const struct {
+		const char *host, *port;
+		const char *error;
+	} rows[] = {
+		{ "", "443", "KUBERNETES_SERVICE_HOST and _PORT are not set" },
+		{ "10.0.0.1", "", "KUBERNETES_SERVICE_HOST and _PORT are not set" },
+		{ "10.0.0.1", "443",
+		  "cannot read /var/run/secrets/kubernetes.io/serviceaccount/token" },
+	};
+	CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL;
+
+	(void)state;
+	unsetenv("KUBECONFIG");
+	setenv("HOME", "/nonexistent", 1);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xmalloc_freep)
+		char *want = xmalloc_printf("in-cluster configuration: %s", rows[i].error);
+		struct err err = ERR_INIT;
+
+		setenv("KUBERNETES_SERVICE_HOST", rows[i].host, 1);
+		setenv("KUBERNETES_SERVICE_PORT", rows[i].port, 1);
+		assert_int_equal(kubeconfig_in_cluster(&c, &err), -ERR_NOT_FOUND);
+		assert_string_equal(err.text, want);
+	}
+	/* Without a file or an address, loading is by the pod's own account. */
+	assert_int_equal(load(NULL, NULL, &c, NULL), -ERR_NOT_FOUND);
+	unsetenv("KUBERNETES_SERVICE_HOST");
+	unsetenv("KUBERNETES_SERVICE_PORT");
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -411,6 +472,7 @@ int main(void)
 		cmocka_unit_test(test_inline_data_wins),
 		cmocka_unit_test(test_context_is_chosen),
 		cmocka_unit_test(test_errors_name_the_path),
+		cmocka_unit_test(test_values_that_are_no_texts),
 		cmocka_unit_test(test_broken_base64),
 		cmocka_unit_test(test_size_limit),
 		cmocka_unit_test(test_load_a_file),
@@ -420,6 +482,7 @@ int main(void)
 		cmocka_unit_test(test_options_replace),
 		cmocka_unit_test(test_proxy),
 		cmocka_unit_test(test_members_without_effect),
+		cmocka_unit_test(test_in_cluster),
 	};
 
 	return cmocka_run_group_tests_name("kubeconfig", tests, set_up, tear_down);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/attrs.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "process/flags.h"
@@ -48,6 +49,39 @@ static void expect_help(const struct flags *f, const char *want)
 	fclose(to);
 	assert_string_equal(text, want);
 	free(text);
+}
+
+static void test_every_type_has_its_value(void **state)
+{
+	static const char *const values[FLAGS_VERSION + 1] = {
+		[FLAGS_INT] = "N",
+		[FLAGS_DOUBLE] = "N",
+		[FLAGS_DURATION] = "DURATION",
+		[FLAGS_TIME] = "TIME",
+		[FLAGS_TEXT] = "TEXT",
+		[FLAGS_LIST] = "TEXT",
+		[FLAGS_CHOICE] = "text|json",
+		[FLAGS_SET] = "LIST",
+		[FLAGS_CUSTOM] = "TEXT",
+		[FLAGS_IGNORED] = "TEXT",
+		[FLAGS_UNSUPPORTED] = "TEXT",
+	};
+
+	(void)state;
+	for (int type = FLAGS_BOOL; type <= FLAGS_VERSION; type++) {
+		const struct flags_row row = { "x", .type = (enum flags_type)type,
+					       .choices = forms };
+		const struct flags_row named = { "x", .type = (enum flags_type)type,
+						 .choices = forms, .arg = "ARG" };
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+		flags_text_add_value(&row, &text);
+		assert_string_equal(text.len > 0 ? text.p : "",
+				    values[type] == NULL ? "" : values[type]);
+		strbuf_reset(&text);
+		flags_text_add_value(&named, &text);
+		assert_string_equal(text.p, "ARG");
+	}
 }
 
 static void test_help(void **state)
@@ -104,6 +138,7 @@ static void test_forms_of_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_type_has_its_value),
 		cmocka_unit_test(test_help),
 		cmocka_unit_test(test_forms_of_arguments),
 	};

@@ -163,6 +163,30 @@ static void test_metrics_and_unknown_paths(void **state)
 	end(&f);
 }
 
+static void test_two_addresses_are_served_and_closed(void **state)
+{
+	struct engine_state s = { 0 };
+	char addresses[2][40];
+	struct endpoints_options eo = { .listen_address = addresses[0],
+					.healthz_address = addresses[1],
+					.counters = metric_registry_create(),
+					.state = &s,
+					.clock = clock_real() };
+	struct endpoints *e = NULL;
+	uint16_t ports[2];
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		ports[i] = proc_free_port();
+		snprintf(addresses[i], sizeof(addresses[i]), "127.0.0.1:%u", ports[i]);
+	}
+	assert_int_equal(endpoints_start(&eo, &e, NULL), 0);
+	assert_true(proc_wait_port(ports[0], 1000) && proc_wait_port(ports[1], 1000));
+	endpoints_stop(e);
+	assert_false(proc_wait_port(ports[0], 0) || proc_wait_port(ports[1], 0));
+	metric_registry_destroy(eo.counters);
+}
+
 static void test_a_bad_address_is_named(void **state)
 {
 	struct engine_state s = { 0 };
@@ -185,6 +209,7 @@ int main(void)
 		cmocka_unit_test(test_readyz_differs_between_standby_and_leader),
 		cmocka_unit_test(test_readyz_names_what_is_stale),
 		cmocka_unit_test(test_metrics_and_unknown_paths),
+		cmocka_unit_test(test_two_addresses_are_served_and_closed),
 		cmocka_unit_test(test_a_bad_address_is_named),
 	};
 

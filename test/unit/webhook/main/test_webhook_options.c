@@ -174,6 +174,9 @@ static void test_address(void **state)
 		{ "--healthz-address=:11251", "", 11251 },
 		{ "--healthz-address=127.0.0.1:1", "127.0.0.1", 1 },
 		{ "--healthz-address=[::]:65535", "::", 65535 },
+		{ "--healthz-address=[::1:9", "[::1", 9 }, /* brackets go only together */
+		{ "--healthz-address=::1]:9", "::1]", 9 },
+		{ "--healthz-address=[]:9", "", 9 },
 		{ "--healthz-address=localhost", NULL, 0 },
 		{ "--healthz-address=a:", NULL, 0 },
 		{ "--healthz-address=a:65536", NULL, 0 },

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "api/volcano/gate.h"
+#include "base/clock.h"
 #include "kube/reflector/reflector.h"
+#include "lib/fake_transport.h"
 #include "obs/metric.h"
 #include "process/log.h"
 #include "webhook/admit/admit.h"
@@ -111,6 +113,50 @@ static void test_defaults_of_the_quota_kinds(void **state)
 	lister_destroy(l);
 }
 
+/* It is synced when all four kinds are, and quota's kinds are listed only when they are asked for.
+ */
+static void test_what_is_followed(void **state)
+{
+	static const char *const lists[] = {
+		"GET /apis/scheduling.volcano.sh/v1beta1/queues?limit=500",
+		"GET /api/v1/namespaces?limit=500",
+		"GET /apis/kueue.x-k8s.io/v1beta2/localqueues?limit=500"
+		"&fieldSelector=metadata.name%3Ddefault",
+		"GET /apis/kueue.x-k8s.io/v1beta2/workloadpriorityclasses?limit=500"
+		"&fieldSelector=metadata.name%3Ddefault",
+	};
+
+	(void)state;
+	for (size_t quota = 0; quota < 2; quota++) {
+		struct lister *l = lister_create(NULL);
+		size_t n = quota ? 4 : 2;
+		struct fake_transport *t;
+		struct clock_fake clock;
+		uint64_t calls[4];
+
+		clock_fake_init(&clock, 1000 * CLOCK_NS_PER_S);
+		t = fake_transport_create(&clock);
+		if (quota) {
+			lister_follow_quota(l);
+		}
+		lister_connect(l, fake_transport_base(t), &clock.base);
+		fake_transport_run(t);
+		for (size_t i = 0; i < n; i++) {
+			calls[i] = fake_transport_expect(t, lists[i]);
+		}
+		fake_transport_expect_none(t);
+		for (size_t i = 0; i < n; i++) {
+			assert_false(lister_is_synced(l));
+			fake_transport_answer(
+				t, calls[i], 200,
+				"{\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[]}");
+		}
+		assert_true(lister_is_synced(l));
+		fake_transport_destroy(t);
+		lister_destroy(l);
+	}
+}
+
 static void test_undecodable_keeps_the_old(void **state)
 {
 	struct metric_registry *r = metric_registry_create();
@@ -189,6 +235,7 @@ int main(void)
 		cmocka_unit_test(test_views_are_immutable),
 		cmocka_unit_test(test_namespaces_that_matter),
 		cmocka_unit_test(test_defaults_of_the_quota_kinds),
+		cmocka_unit_test(test_what_is_followed),
 		cmocka_unit_test(test_undecodable_keeps_the_old),
 		cmocka_unit_test(test_unconnected),
 		cmocka_unit_test(test_readers_and_writer),

@@ -90,6 +90,10 @@ static void test_pod_level(void **state)
 		      "\"overhead\":{\"cpu\":\"1\"}," MAIN(
 			      C("\"cpu\":\"1\",\"memory\":\"1\",\"a/gpu\":\"1\""))),
 		  "a/gpu=1 cpu=6 memory=1" },
+		/* Only cpu, memory and huge pages can be given for the whole pod. */
+		{ POD("\"resources\":{\"limits\":{\"a/gpu\":\"2\"},\"requests\":{\"a/"
+		      "fpga\":\"1\"}}," MAIN(CPU("1"))),
+		  "cpu=1" },
 		{ POD("\"resources\":{\"limits\":{\"cpu\":\"5\",\"memory\":\"7\"}}," MAIN(
 			  CPU("1"))),
 		  "cpu=1 memory=7" },

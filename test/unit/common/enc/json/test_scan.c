@@ -101,6 +101,10 @@ static void test_unescape(void **state)
 		{ "plain", "plain" },
 		{ "a\\n\\t\\r\\b\\f\\/\\\\\\\"", "a\n\t\r\b\f/\\\"" },
 		{ "\\u0041\\u00e9\\u20AC\\ud83d\\ude00", "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80" },
+		/* the first and the last of each length */
+		{ "\\u007f\\u0080\\u07ff\\u0800", "\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80" },
+		{ "\\uffff\\ud800\\udc00\\udbff\\udfff",
+		  "\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf" },
 	};
 	(void)state;
 

@@ -11,7 +11,7 @@
 
 #define WORKLOAD QUOTA_SIM_WORKLOAD
 
-static void print(const char *yaml, const char *key, struct strbuf *out)
+static void print_with(const char *yaml, const char *conf, const char *key, struct strbuf *out)
 {
 	struct workload_explain_fixture f;
 	char *text = NULL;
@@ -19,12 +19,40 @@ static void print(const char *yaml, const char *key, struct strbuf *out)
 	FILE *to = open_memstream(&text, &size);
 
 	assert_non_null(to);
-	workload_explain_fixture_init(&f, yaml, NULL, key);
+	workload_explain_fixture_init(&f, yaml, conf, key);
 	workload_explain_text_print(&f.x, to);
 	fclose(to);
 	strbuf_add_c(out, text);
 	free(text);
 	workload_explain_fixture_finish(&f);
+}
+
+static void print(const char *yaml, const char *key, struct strbuf *out)
+{
+	print_with(yaml, NULL, key, out);
+}
+
+static void test_what_blocks_a_workload(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	print_with(
+		QUOTA_SIM_CLUSTER
+		"{" QUOTA_SIM_API "kind: Workload, metadata: {name: w, namespace: team, "
+		"annotations: {kueue.x-k8s.io/admission-gated-by: example.com/a}}, spec: "
+		"{queueName: lq, preemptionGates: [{name: g1}], podSets: []}, status: "
+		"{preemptionGates: [{name: g1, position: Open}], admissionChecks: [{name: k, "
+		"state: Retry, message: no nodes}]}}\n",
+		"featureGates: {AdmissionGatedBy: true, MultiKueueOrchestratedPreemption: true}\n",
+		"team/w", &out);
+	assert_non_null(strstr(
+		out.p,
+		"\nBLOCKED BY       NAME            STATE    MESSAGE\n"
+		"AdmissionGate    example.com/a   Closed   it is not queued while it has this "
+		"annotation\n"
+		"PreemptionGate   g1              Open     -\n"
+		"AdmissionCheck   k               Retry    no nodes\n"));
 }
 
 static void test_a_waiting_workload(void **state)
@@ -127,6 +155,7 @@ static void test_a_flavor_that_is_not_for_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_blocks_a_workload),
 		cmocka_unit_test(test_a_waiting_workload),
 		cmocka_unit_test(test_a_workload_with_quota),
 		cmocka_unit_test(test_many_holders),

@@ -115,6 +115,29 @@ static void test_table(void **state)
 	free(text);
 }
 
+static void test_table_of_events(void **state)
+{
+	static const struct sim_report_show events = { .events = true };
+	CLEANUP(simulation_destroyp) struct simulation *s = two_cycles();
+	const struct sim_step *steps;
+	char *text = NULL;
+	size_t size, n, messages = 0;
+	FILE *to = open_memstream(&text, &size);
+
+	(void)state;
+	sim_report_table(&(struct sim_report_parts){ s, NULL }, &events, to);
+	fclose(to);
+	steps = simulation_steps(s, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (steps[i].kind == SIM_EVENT) {
+			assert_non_null(strstr(text, steps[i].message));
+			messages++;
+		}
+	}
+	assert_true(messages > 0);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +145,7 @@ int main(void)
 		cmocka_unit_test(test_json_sections),
 		cmocka_unit_test(test_both_parts),
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_table_of_events),
 	};
 
 	return cmocka_run_group_tests_name("ctl/sim/sim_report", tests, NULL, NULL);

@@ -7,14 +7,15 @@
 #include "lib/unit.h"
 
 /* Tasks of one PodGroup in statuses given as letters: pending, bound, running, succeeded, failed,
- * terminating (on a node). */
+ * terminating on a node, terminating without one (x). */
 static struct podgroup *podgroup_of(struct core_fixture *sf, const char *statuses, int32_t min)
 {
 	static const struct {
 		char letter;
 		enum task_status status;
 	} rows[] = { { 'p', TASK_PENDING },   { 'b', TASK_BOUND },  { 'r', TASK_RUNNING },
-		     { 's', TASK_SUCCEEDED }, { 'f', TASK_FAILED }, { 't', TASK_RELEASING } };
+		     { 's', TASK_SUCCEEDED }, { 'f', TASK_FAILED }, { 't', TASK_RELEASING },
+		     { 'x', TASK_RELEASING } };
 	struct podgroup *g = cluster_fixture_podgroup(sf->f.cluster, "j", "q", min);
 
 	for (size_t i = 0; statuses[i] != '\0'; i++) {
@@ -25,8 +26,9 @@ static struct podgroup *podgroup_of(struct core_fixture *sf, const char *statuse
 		t = cluster_fixture_task(sf->f.cluster, name, g, 100);
 		for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
 			if (rows[k].letter == statuses[i]) {
-				cluster_task_set_status(sf->f.cluster, t, rows[k].status,
-							sf->f.cluster->nodes.v[0]);
+				cluster_task_set_status(
+					sf->f.cluster, t, rows[k].status,
+					statuses[i] == 'x' ? NULL : sf->f.cluster->nodes.v[0]);
 			}
 		}
 	}
@@ -56,6 +58,7 @@ static void phases(void **state)
 		{ "bpp", 2, PODGROUP_INQUEUE, false, PODGROUP_INQUEUE },
 		{ "brp", 2, PODGROUP_INQUEUE, false, PODGROUP_RUNNING },
 		{ "rtp", 2, PODGROUP_INQUEUE, false, PODGROUP_RUNNING },
+		{ "rxp", 2, PODGROUP_INQUEUE, false, PODGROUP_INQUEUE },
 		{ "rsf", 3, PODGROUP_RUNNING, false, PODGROUP_RUNNING },
 		{ "ssf", 3, PODGROUP_RUNNING, false, PODGROUP_COMPLETED },
 		{ "ssp", 2, PODGROUP_RUNNING, false, PODGROUP_COMPLETED },

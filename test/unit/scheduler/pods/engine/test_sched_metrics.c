@@ -44,6 +44,43 @@ static void test_gauges_of_queues_come_and_go(void **state)
 	metric_registry_destroy(r);
 }
 
+/* cpu and memory have metrics of their own, all other resources one with their name as a label;
+ * what is not limited has none. */
+static void test_gauges_of_all_resources(void **state)
+{
+	static const char *const lines[] = {
+		"headgate_queue_reserved_milli_cpu{queue_name=\"q\"} 1500",
+		"headgate_queue_reserved_memory_bytes{queue_name=\"q\"} 64",
+		"headgate_queue_reserved_scalar_resources{queue_name=\"q\",resource=\"a/gpu\"} 3",
+		"headgate_queue_reserved_scalar_resources{queue_name=\"q\",resource=\"pods\"} 2",
+		"volcano_queue_capacity_scalar_resources{queue_name=\"q\",resource=\"a/gpu\"} 4",
+	};
+	struct metric_registry *r = metric_registry_create();
+	struct sched_metrics *m = sched_metrics_create(r);
+	struct cluster *c = cluster_create();
+	struct queue_totals totals[4];
+	struct queue *q = cluster_fixture_queue(c, "q", NULL, 2000);
+	unsigned gpu = (unsigned)res_names_add(c->res, STR_LIT("a/gpu"));
+
+	(void)state;
+	memset(totals, 0, sizeof(totals));
+	totals[q->id].reserved.v[RES_CPU] = 1500;
+	totals[q->id].reserved.v[RES_MEMORY] = 64;
+	totals[q->id].reserved.v[RES_PODS] = 2;
+	res_set(c->res, &totals[q->id].reserved, gpu, 3);
+	res_set(c->res, &q->capability, gpu, 4);
+	sched_metrics_totals(m, c, totals);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		if (!shows(r, lines[i])) {
+			fail_msg("%s", lines[i]);
+		}
+	}
+	assert_false(shows(r, "volcano_queue_capacity_memory_bytes{"));
+	sched_metrics_destroy(m);
+	cluster_destroy(c);
+	metric_registry_destroy(r);
+}
+
 static void test_hole_22_decisions_and_outcomes_are_counted(void **state)
 {
 	struct metric_registry *r = metric_registry_create();
@@ -86,6 +123,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gauges_of_queues_come_and_go),
+		cmocka_unit_test(test_gauges_of_all_resources),
 		cmocka_unit_test(test_hole_22_decisions_and_outcomes_are_counted),
 	};
 

@@ -132,6 +132,41 @@ static void test_bind_of_a_pod_that_did_not_opt_in(void **state)
 	assert_true(t->retry_at == MODEL_TIME_NONE);
 }
 
+static void test_outcomes_of_a_bind(void **state)
+{
+	static const struct {
+		enum sched_outcome outcome;
+		enum task_status status;
+		bool parked, waits;
+	} rows[] = {
+		{ SCHED_DONE, TASK_BINDING, false, false },
+		{ SCHED_GONE, TASK_PENDING, true, false },
+		{ SCHED_REJECTED, TASK_PENDING, false, true },
+		{ SCHED_STALE, TASK_PENDING, false, true },
+		{ SCHED_CANCELLED, TASK_PENDING, false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		struct cache_fixture_pod p = { .name = "p", .group = "g", .opted_in = true };
+		struct node *n = cache_fixture_node(f, "n", "8");
+		struct task *t;
+
+		(void)cache_fixture_group(f, "g", "q", 1);
+		t = cache_fixture_pod(f, &p);
+		ledger_charge(f->c, t, queue_find(f->c, STR_LIT("q")), CHARGE_ASSUMED);
+		cluster_task_set_status(f->c, t, TASK_BINDING, n);
+		cache_fixture_done(f, SCHED_REQ_BIND, "ns/p", "uid-p", rows[i].outcome);
+		assert_int_equal(t->status, rows[i].status);
+		assert_int_equal(t->charge,
+				 rows[i].status == TASK_BINDING ? CHARGE_ASSUMED : CHARGE_UNGATED);
+		assert_int_equal((t->flags & TASK_PARKED) != 0, rows[i].parked);
+		assert_int_equal(t->retry_at != MODEL_TIME_NONE, rows[i].waits);
+		cache_fixture_destroy(f);
+	}
+}
+
 /* A best-effort pod is placed without a reservation: it held nothing that it could hold again. */
 static void test_bind_of_a_best_effort_pod(void **state)
 {
@@ -236,6 +271,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_outcomes_of_ungating),
+		cmocka_unit_test(test_outcomes_of_a_bind),
 		CACHE_FIXTURE_TEST(test_quota_is_free_when_the_withdrawal_is_acknowledged),
 		CACHE_FIXTURE_TEST(test_a_withdrawal_that_failed_is_decided_again),
 		CACHE_FIXTURE_TEST(test_uncharged_ungating_ends_with_its_outcome),

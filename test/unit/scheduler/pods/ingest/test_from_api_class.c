@@ -1,9 +1,12 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/core/pod.h"
+#include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "lib/field_flip.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ingest/from_api.h"
 #include "unit/scheduler/pods/ingest/api_fixture.h"
@@ -239,14 +242,107 @@ static void test_ports(void **state)
 	assert_non_null(strstr(err.text, "ports[0]: hostPort"));
 }
 
+struct flipped {
+	struct fixture *f;
+	const struct api_pod *pod;
+	char *before;
+	size_t n;
+};
+
+/* The text by which equal pods are found; NULL: the pod is refused. */
+static char *signature(struct fixture *f, const struct api_pod *pod)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct pod_class k = { .refs = 0 };
+
+	if (from_api_class_read(f->c, pod, f->arena, &k, NULL) < 0) {
+		return NULL;
+	}
+	pod_class_normalise(&k);
+	pod_class_format(&k, &text);
+	return strbuf_steal(&text, NULL);
+}
+
+/* Whether a node may be chosen by it. The lists with a refusal of their own are above; hostNetwork
+ * opens only ports that have no hostPort. */
+static bool matters(const char *path)
+{
+	static const char *const parts[] = {
+		"affinity.nodeAffinity.", "nodeSelector",       "tolerations",
+		"containers.ports.",      "containers shorter", "containers.ports shorter"
+	};
+
+	if (str_streq(path, "tolerations.tolerationSeconds") ||
+	    str_streq(path, "containers.ports.containerPort")) {
+		return false;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		if (strncmp(path, parts[i], strlen(parts[i])) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void expect_another_class(void *ctx, const char *path)
+{
+	struct flipped *flipped = ctx;
+	char *now = signature(flipped->f, flipped->pod);
+
+	print_message("%s\n", path);
+	assert_int_equal(now == NULL || strcmp(flipped->before, now) != 0, matters(path));
+	free(now);
+	flipped->n++;
+}
+
+/* Pods that differ in a field on which their node may depend are of different classes; any other
+ * field makes no class of its own. */
+static void test_every_field_that_matters_is_in_the_class(void **state)
+{
+	struct fixture *f = *state;
+	struct api_pod *pod = api_fixture_decode(
+		f->arena, &pod_fields,
+		"{\"metadata\":{\"name\":\"p\"},\"spec\":{"
+		"\"affinity\":{\"nodeAffinity\":{"
+		"\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"preference\":{"
+		"\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"In\",\"values\":[\"x\",\"y\"]}"
+		"]},"
+		"\"weight\":3}],"
+		"\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":[{"
+		"\"matchExpressions\":[{\"key\":\"a\",\"operator\":\"In\",\"values\":[\"x\",\"y\"]}"
+		"],"
+		"\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"n\"]"
+		"}]"
+		"}]}}},"
+		"\"containers\":[{\"name\":\"c\",\"ports\":[{\"containerPort\":80,\"hostIP\":\"10."
+		"0.0.1\","
+		"\"hostPort\":80,\"protocol\":\"UDP\"}]}],"
+		"\"nodeName\":\"n\",\"nodeSelector\":{\"k\":\"v\"},\"overhead\":{\"cpu\":\"1\"},"
+		"\"preemptionPolicy\":\"Never\",\"priority\":1,\"priorityClassName\":\"c\","
+		"\"restartPolicy\":\"Never\",\"runtimeClassName\":\"r\",\"schedulerName\":\"s\","
+		"\"schedulingGates\":[{\"name\":\"g\"}],"
+		"\"tolerations\":[{\"effect\":\"NoSchedule\",\"key\":\"t\",\"operator\":\"Equal\","
+		"\"tolerationSeconds\":5,\"value\":\"v\"}]}}");
+	struct flipped flipped = { .f = f, .pod = pod, .before = signature(f, pod) };
+
+	assert_non_null(flipped.before);
+	field_flip_each(&pod_spec_fields, &pod->spec, expect_another_class, &flipped);
+	assert_true(flipped.n > 30);
+	free(flipped.before);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_refusals),      T(test_pods_that_cost_too_much_per_node_are_refused),
-		T(test_node_affinity), T(test_bad_affinity_names_its_place),
-		T(test_tolerations),   T(test_ports),
+		T(test_refusals),
+		T(test_pods_that_cost_too_much_per_node_are_refused),
+		T(test_node_affinity),
+		T(test_bad_affinity_names_its_place),
+		T(test_tolerations),
+		T(test_ports),
+		T(test_every_field_that_matters_is_in_the_class),
 	};
 
 	return cmocka_run_group_tests_name("pods/ingest/from_api_class", tests, NULL, NULL);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/attrs.h"
 #include "base/strbuf.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/model.h"
@@ -131,6 +132,78 @@ static void test_every_part_matters(void **state)
 	}
 }
 
+/* ab and ba have the parts a and b in both orders. */
+static void assert_parts_matter(struct pod_class *ab, struct pod_class *ba, struct pod_class *a,
+				struct pod_class *b)
+{
+	pod_class_normalise(ab);
+	pod_class_normalise(ba);
+	pod_class_normalise(a);
+	pod_class_normalise(b);
+	assert_same(ab, ba);
+	assert_differ(a, b);
+}
+
+/* Pods that differ in a single field of a single part are of different classes, and the order in
+ * which parts stand never makes a difference: no comparison leaves a field out. */
+static void test_every_field_of_a_part_matters(void **state)
+{
+	struct label labels[] = { { "a", "1" }, { "b", "1" }, { "a", "2" } };
+	struct toleration tolerations[] = {
+		{ .key = "a", .value = "1", .effect = TAINT_PREFER_NO_SCHEDULE },
+		{ .key = "b", .value = "1", .effect = TAINT_PREFER_NO_SCHEDULE },
+		{ .key = "a", .value = "2", .effect = TAINT_PREFER_NO_SCHEDULE },
+		{ .key = "a", .value = "1", .effect = TAINT_NO_SCHEDULE },
+		{ .key = "a", .value = "1", .effect = TAINT_NO_EXECUTE },
+		{ .key = "a", .value = "1", .any_effect = true },
+		{ .key = "a", .value = "1", .exists = true, .effect = TAINT_PREFER_NO_SCHEDULE },
+		{ .key = NULL, .value = "1", .effect = TAINT_PREFER_NO_SCHEDULE },
+	};
+	struct host_port ports[] = { { "0.0.0.0", 0, 80 },
+				     { "0.0.0.0", 0, 81 },
+				     { "0.0.0.0", 1, 80 },
+				     { "10.0.0.1", 0, 80 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(labels); i++) {
+		for (size_t j = 0; j < i; j++) {
+			struct label ab[] = { labels[i], labels[j] },
+				     ba[] = { labels[j], labels[i] };
+
+			assert_parts_matter(
+				&(struct pod_class){ .selector = ab, .nselector = 2 },
+				&(struct pod_class){ .selector = ba, .nselector = 2 },
+				&(struct pod_class){ .selector = &labels[i], .nselector = 1 },
+				&(struct pod_class){ .selector = &labels[j], .nselector = 1 });
+		}
+	}
+	for (size_t i = 0; i < ARRAY_LEN(tolerations); i++) {
+		for (size_t j = 0; j < i; j++) {
+			struct toleration ab[] = { tolerations[i], tolerations[j] };
+			struct toleration ba[] = { tolerations[j], tolerations[i] };
+
+			assert_parts_matter(
+				&(struct pod_class){ .tolerations = ab, .ntolerations = 2 },
+				&(struct pod_class){ .tolerations = ba, .ntolerations = 2 },
+				&(struct pod_class){ .tolerations = &tolerations[i],
+						     .ntolerations = 1 },
+				&(struct pod_class){ .tolerations = &tolerations[j],
+						     .ntolerations = 1 });
+		}
+	}
+	for (size_t i = 0; i < ARRAY_LEN(ports); i++) {
+		for (size_t j = 0; j < i; j++) {
+			struct host_port ab[] = { ports[i], ports[j] },
+					 ba[] = { ports[j], ports[i] };
+
+			assert_parts_matter(&(struct pod_class){ .ports = ab, .nports = 2 },
+					    &(struct pod_class){ .ports = ba, .nports = 2 },
+					    &(struct pod_class){ .ports = &ports[i], .nports = 1 },
+					    &(struct pod_class){ .ports = &ports[j], .nports = 1 });
+		}
+	}
+}
+
 static void test_copy_is_deep(void **state)
 {
 	struct label sel[] = { { "a", "1" } };
@@ -182,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_normalise_derives),
 		cmocka_unit_test(test_order_does_not_matter),
 		cmocka_unit_test(test_every_part_matters),
+		cmocka_unit_test(test_every_field_of_a_part_matters),
 		cmocka_unit_test(test_copy_is_deep),
 		cmocka_unit_test(test_charge_of_a_class),
 	};

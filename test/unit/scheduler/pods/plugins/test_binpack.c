@@ -195,6 +195,7 @@ static void test_arguments(void **state)
 		{ "binpack.memory: 3", (0.25 + 1.5) / 4 * 100 },
 		{ "binpack.memory: -3", 37.5 },
 		{ "binpack.resources: nvidia.com/gpu", 1.75 / 3 * 100 },
+		{ "binpack.resources: \"other,, nvidia.com/gpu\"", 1.75 / 3 * 100 },
 		{ "binpack.resources: \" nvidia.com/gpu , other \", "
 		  "binpack.resources.nvidia.com/gpu: 2",
 		  2.75 / 4 * 100 },

@@ -237,6 +237,25 @@ static void test_terminating_pods_make_room_for_ordinary_pods(void **state)
 	assert_false(allocatable("a", 11));
 }
 
+/* Without hierarchy the pods of a child do not count for its parent, terminating or not. */
+static void test_terminating_pods_of_a_child_without_hierarchy(void **state)
+{
+	struct task *t;
+
+	(void)state;
+	start(FLAT);
+	queue("p", NULL, 10);
+	queue("a", "p", 50);
+	(void)use("p", "u", 6);
+	t = use("a", "t", 4);
+	assert_true(allocatable("p", 4));
+	assert_false(allocatable("p", 5));
+	ledger_set_releasing(f.cluster, t, true);
+	cluster_task_set_status(f.cluster, t, TASK_RELEASING, node);
+	assert_true(allocatable("p", 4));
+	assert_false(allocatable("p", 5));
+}
+
 static void test_pods_placed_in_this_cycle_count(void **state)
 {
 	struct task *t, *u;
@@ -547,6 +566,7 @@ int main(void)
 		TEST(test_tree_vote_is_against_every_ancestor),
 		TEST(test_only_requested_dimensions_count),
 		TEST(test_terminating_pods_make_room_for_ordinary_pods),
+		TEST(test_terminating_pods_of_a_child_without_hierarchy),
 		TEST(test_pods_placed_in_this_cycle_count),
 		TEST(test_reserved_pods_count_for_ordinary_pods),
 		TEST(test_closed_queues_take_nothing_new),

@@ -265,6 +265,39 @@ static void test_ports(void **state)
 	}
 }
 
+/* Those of `all` with a bit in the set, in order. */
+static size_t choose(const struct host_port *all, unsigned set, struct host_port *ret)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < 6; i++) {
+		if ((set & 1u << i) != 0) {
+			ret[n++] = all[i];
+		}
+	}
+	return n;
+}
+
+/* All pairs of sets of six ports: there is a conflict when a port is in both. */
+static void test_sets_of_ports(void **state)
+{
+	struct host_port all[6], pa[6], pb[6];
+
+	(void)state;
+	for (unsigned i = 0; i < 6; i++) {
+		all[i] = (struct host_port){ in("10.0.0.1"), (uint8_t)(i % 2),
+					     (uint16_t)(80 + i / 2) };
+	}
+	for (unsigned x = 0; x < 64; x++) {
+		for (unsigned y = 0; y < 64; y++) {
+			struct pod_class a = { .ports = pa, .nports = choose(all, x, pa) };
+			struct pod_class b = { .ports = pb, .nports = choose(all, y, pb) };
+
+			assert_int_equal(predicates_match_ports(&a, &b), (x & y) != 0);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_the_first_untolerated_taint_is_named),
 		cmocka_unit_test(test_cordoned_nodes_need_a_toleration),
 		cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_sets_of_ports),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -86,6 +86,41 @@ static void which_statuses_count(void **state)
 	core_fixture_finish(&sf);
 }
 
+/* For a node that is to come: until the pod has it, it counts as a pending one. */
+static void a_pipelined_pod_reaches_no_more_than_a_pending_one(void **state)
+{
+	static const uint32_t flags[] = { 0, TASK_FOREIGN_GATE, TASK_OPTED_IN | TASK_OUR_GATE };
+	static const enum gang_stage stages[] = { GANG_VALID, GANG_RESERVED, GANG_PLACEABLE };
+	unsigned reached = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
+		struct core_fixture sf;
+		bool pending[ARRAY_LEN(stages)];
+		struct task *t;
+
+		core_fixture_init(&sf, NULL);
+		cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
+		cluster_fixture_node(sf.f.cluster, "n", 10);
+		t = cluster_fixture_task(sf.f.cluster, "t",
+					 cluster_fixture_podgroup(sf.f.cluster, "g", "q", 1), 1);
+		t->flags |= flags[i];
+		core_fixture_open(&sf);
+		for (size_t k = 0; k < ARRAY_LEN(stages); k++) {
+			pending[k] = gang_has_reached(sf.s, t, stages[k]);
+		}
+		statement_pipeline(sf.s, t, sf.f.cluster->nodes.v[0]);
+		for (size_t k = 0; k < ARRAY_LEN(stages); k++) {
+			assert_int_equal(gang_has_reached(sf.s, t, stages[k]), pending[k]);
+			reached += pending[k];
+		}
+		assert_true(gang_has_reached(sf.s, t, GANG_PIPELINED));
+		assert_false(gang_has_reached(sf.s, t, GANG_READY));
+		core_fixture_finish(&sf);
+	}
+	assert_in_range(reached, ARRAY_LEN(flags), ARRAY_LEN(flags) * ARRAY_LEN(stages) - 1);
+}
+
 /* The minimum of a role at each stage, and its one task on the way. */
 static void roles_are_met_stage_by_stage(void **state)
 {
@@ -132,6 +167,17 @@ static void roles_come_before_the_rest(void **state)
 	assert_false(gang_is_met(&need));
 	gang_add_member(&need, 2);
 	gang_add_member(&need, 2);
+	assert_true(gang_is_met(&need));
+}
+
+static void enough_pods_of_other_roles_are_not_enough(void **state)
+{
+	struct gang_role roles[] = { { 1, 1 }, { 2, -3 } };
+	struct gang_need need = { .missing = 0, .roles = roles, .nroles = 2 };
+
+	(void)state;
+	assert_false(gang_is_met(&need));
+	gang_add_member(&need, 1);
 	assert_true(gang_is_met(&need));
 }
 
@@ -196,8 +242,10 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(which_members_count),
 		cmocka_unit_test(which_statuses_count),
+		cmocka_unit_test(a_pipelined_pod_reaches_no_more_than_a_pending_one),
 		cmocka_unit_test(roles_are_met_stage_by_stage),
 		cmocka_unit_test(roles_come_before_the_rest),
+		cmocka_unit_test(enough_pods_of_other_roles_are_not_enough),
 		cmocka_unit_test(roles_that_ask_for_more_than_the_whole_are_not_looked_at),
 		cmocka_unit_test(which_pods_may_ask_for_quota),
 	};

@@ -320,6 +320,31 @@ static void test_every_extension_point_reaches_its_plugin(void **state)
 	hooks_fixture_finish(&f);
 }
 
+static void test_the_answer_of_the_only_plugin_is_the_answer(void **state)
+{
+	struct hooks_fixture f;
+	struct queue *q;
+	struct task *t;
+	struct node *n;
+
+	(void)state;
+	start(&f, "- plugins:\n  - name: a\n");
+	q = cluster_fixture_queue(f.cluster, "q", NULL, -1);
+	t = cluster_fixture_task(f.cluster, "t", cluster_fixture_podgroup(f.cluster, "j", "q", 1),
+				 1);
+	n = cluster_fixture_node(f.cluster, "n", 1);
+	hooks_fixture_open(&f);
+	for (int i = 0; i < 2; i++) {
+		yes = i != 0;
+		assert_int_equal(hooks_overused(f.s, q), yes);
+		assert_int_equal(hooks_queue_accepts(f.s, q, NULL), yes);
+		assert_int_equal(hooks_allocatable(f.s, q, t, NULL), yes);
+		assert_int_equal(hooks_class_predicate(f.s, t->klass, n, NULL), yes);
+		assert_int_equal(hooks_predicate(f.s, t, n, NULL), yes);
+	}
+	hooks_fixture_finish(&f);
+}
+
 static void test_switches_take_extension_points_away(void **state)
 {
 	static const struct {
@@ -489,6 +514,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sessions_open_in_order_and_close_in_reverse),
 		cmocka_unit_test(test_every_extension_point_reaches_its_plugin),
+		cmocka_unit_test(test_the_answer_of_the_only_plugin_is_the_answer),
 		cmocka_unit_test(test_switches_take_extension_points_away),
 		cmocka_unit_test(test_quota_plugins_are_those_with_limits),
 		cmocka_unit_test(test_orders_fall_back_to_unique_keys),

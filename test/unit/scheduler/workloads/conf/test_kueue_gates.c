@@ -124,15 +124,115 @@ static void unsupported_gates_are_reported(void **state)
 
 static void gates_that_need_other_gates(void **state)
 {
+	/* As Kueue's validation of its configuration has them, besides that all of TAS need
+	 * TopologyAwareScheduling. */
+	static const struct {
+		const char *gate, *needs;
+	} rows[] = {
+		{ "ElasticJobsViaWorkloadSlicesWithTAS", "ElasticJobsViaWorkloadSlices" },
+		{ "ElasticJobsViaWorkloadSlicesWithTAS", "TopologyAwareScheduling" },
+		{ "KueueDRAIntegrationConsumableCapacity", "KueueDRAIntegration" },
+		{ "KueueDRAIntegrationExtendedResource", "KueueDRAIntegration" },
+		{ "KueueDRAIntegrationPartitionableDevices", "KueueDRAIntegration" },
+		{ "TASFailedNodeReplacementFailFast", "TASFailedNodeReplacement" },
+		{ "TASReplaceNodeDueToNotReadyOverFixedTime", "TASFailedNodeReplacement" },
+		{ "TASReplaceNodeOnPodTermination", "TASFailedNodeReplacement" },
+		{ "UnadmittedWorkloadsExplicitStatus", "UnadmittedWorkloadsObservability" },
+		{ "TASBalancedPlacement", NULL },
+		{ "PriorityBoost", NULL },
+	};
+
 	(void)state;
-	assert_string_equal(kueue_gates_needed(STR_LIT("ElasticJobsViaWorkloadSlicesWithTAS"), 1),
-			    "TopologyAwareScheduling");
-	assert_string_equal(kueue_gates_needed(STR_LIT("TASFailedNodeReplacementFailFast"), 0),
-			    "TopologyAwareScheduling");
-	assert_string_equal(kueue_gates_needed(STR_LIT("TASFailedNodeReplacementFailFast"), 1),
-			    "TASFailedNodeReplacement");
-	assert_null(kueue_gates_needed(STR_LIT("TASFailedNodeReplacementFailFast"), 2));
-	assert_null(kueue_gates_needed(STR_LIT("PriorityBoost"), 0));
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *needed;
+		bool found = false;
+		size_t n = 0;
+
+		print_message("%s\n", rows[i].gate);
+		while ((needed = kueue_gates_needed(str_of(rows[i].gate), n)) != NULL) {
+			found |= str_streq(needed, rows[i].needs);
+			n++;
+		}
+		assert_int_equal(found, rows[i].needs != NULL);
+		if (rows[i].needs == NULL) {
+			assert_int_equal(n, strncmp(rows[i].gate, "TAS", 3) == 0);
+		}
+	}
+}
+
+/* All gates of the Kueue that Headgate is a replacement for, but those that begin with TAS,
+ * MultiKueue and KueueDRA. */
+static const char *const names[] = {
+	"AdmissionFairSharing",
+	"AdmissionGatedBy",
+	"AssignQueueLabelsForPods",
+	"CleanupProvisioningRequestsOnEviction",
+	"ConcurrentAdmission",
+	"CustomMetricLabels",
+	"DeferRayServiceFinalizationForRedisCleanup",
+	"DisableWaitForPodsReady",
+	"ElasticJobsViaWorkloadSlices",
+	"ElasticJobsViaWorkloadSlicesWithTAS",
+	"FailureRecoveryPolicy",
+	"FairSharingPreemptWithinNominal",
+	"FairSharingPrioritizeNonBorrowing",
+	"FastQuotaReleaseInPodIntegration",
+	"FinishOrphanedWorkloads",
+	"FlavorFungibility",
+	"FlavorFungibilityPreserveScanProgress",
+	"HierarchicalCohorts",
+	"LWSImmutableGroupSize",
+	"LocalQueueMetrics",
+	"ManagedJobsNamespaceSelectorAlwaysRespected",
+	"MetricForWorkloadCreationLatency",
+	"MetricsForCohorts",
+	"NominalQuotaFirst",
+	"ObjectRetentionPolicies",
+	"PartialAdmission",
+	"PodIntegrationValidateGroupOwner",
+	"PrioritizePreemptorWorkloads",
+	"PriorityBoost",
+	"PrioritySortingWithinCohort",
+	"PropagateBatchJobLabelsToWorkload",
+	"QuotaCheckStrategy",
+	"ReclaimablePods",
+	"RecomputeAssignmentUponPreemptionTargetsOverlap",
+	"RejectUpdatesToCQWithInvalidOnFlavors",
+	"RemoveFinalizersWithStrictPatch",
+	"SchedulerLibraryIntegration",
+	"SchedulerLongRequeueInterval",
+	"SchedulerTimestampPreemptionBuffer",
+	"SchedulingEquivalenceHashing",
+	"ShortWorkloadNames",
+	"SkipAncestorCheckForDeletedWorkloads",
+	"SkipFinalizersForPodsSuspendedByParent",
+	"SkipReassignmentForPodOwnedWorkloads",
+	"SparkApplicationIntegration",
+	"TLSOptions",
+	"TopologyAwareScheduling",
+	"UnadmittedWorkloadsExplicitStatus",
+	"UnadmittedWorkloadsObservability",
+	"ValidateRayAndSparkJobUpdates",
+	"VectorizedResourceRequests",
+	"VisibilityOnDemand",
+	"WorkloadIdentifierAnnotations",
+	"WorkloadPriorityClassDefaulting",
+	"WorkloadRequestUseMergePatch",
+	"WorkloadValidateResourcesAreNonNegative",
+	"WorkloadValidationForPodSetMetadata",
+};
+
+static void all_gates_are_known(void **state)
+{
+	struct kueue_conf c;
+
+	(void)state;
+	memset(&c, 0, sizeof(c));
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		print_message("%s\n", names[i]);
+		assert_true(kueue_gates_set(str_of(names[i]), true, &c));
+		assert_true(kueue_gates_set(str_of(names[i]), false, &c));
+	}
 }
 
 int main(void)
@@ -145,6 +245,7 @@ int main(void)
 		cmocka_unit_test(missing_features_have_names),
 		cmocka_unit_test(unsupported_gates_are_reported),
 		cmocka_unit_test(gates_that_need_other_gates),
+		cmocka_unit_test(all_gates_are_known),
 		cmocka_unit_test(known_ones_without_effect_and_unknown_ones),
 	};
 

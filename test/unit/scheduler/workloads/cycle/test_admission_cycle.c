@@ -130,6 +130,23 @@ static void quota_behind_the_scan_is_not_missed(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
+/* A scan over the flavors goes on only if it stopped in the cycle before; so each cycle counts,
+ * also one without heads. */
+static void every_cycle_counts(void **state)
+{
+	struct admission_cycle_fixture f;
+	uint64_t before;
+
+	(void)state;
+	admission_cycle_fixture_init(&f, "quota q x cpu nominal=2\nqueue q\n"
+					 "workload a queue=q cpu=2\n");
+	before = f.w.q->cycle;
+	assert_string_equal(admission_cycle_fixture_run(&f), "admit a to q cpu=x");
+	assert_string_equal(admission_cycle_fixture_run(&f), "");
+	assert_int_equal(f.w.q->cycle, before + 2);
+	admission_cycle_fixture_finish(&f);
+}
+
 /* A flavor was passed only because others of the same cycle took its quota: fewer pods may still
  * fit there, and nothing that came free would wake the workload. */
 static void a_flavor_lost_within_a_cycle_is_tried_again(void **state)
@@ -221,6 +238,7 @@ int main(void)
 		cmocka_unit_test(quota_is_as_before_until_decisions_are_applied),
 		cmocka_unit_test(flavors_not_looked_at_yet_are_tried_at_once),
 		cmocka_unit_test(quota_behind_the_scan_is_not_missed),
+		cmocka_unit_test(every_cycle_counts),
 		cmocka_unit_test(a_flavor_lost_within_a_cycle_is_tried_again),
 		cmocka_unit_test(heads_of_one_queue_keep_their_order),
 		cmocka_unit_test(equal_input_gives_equal_output),

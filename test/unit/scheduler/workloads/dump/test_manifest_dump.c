@@ -142,11 +142,39 @@ static void an_evicted_one_keeps_what_it_holds(void **state)
 	assert_true(w->pending.queue != MODEL_NONE);
 }
 
+static struct cluster_queue *only_queue(const struct workload_simulation *s)
+{
+	const struct quota_model *q = world_of(s);
+
+	for (size_t i = 0; i < q->nodes.n; i++) {
+		if (q->nodes.v[i] != NULL && q->nodes.v[i]->is_queue) {
+			return q->nodes.v[i]->queue;
+		}
+	}
+	fail();
+	return NULL;
+}
+
+static void a_queue_that_terminates_still_does(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		CLEANUP(workload_simulation_destroyp)
+		struct workload_simulation *a = NULL, *b = NULL;
+
+		a = workload_sim_fixture_create(QUOTA_SIM_CLUSTER, NULL);
+		only_queue(a)->terminating = i != 0;
+		b = read_again(a, 0);
+		assert_int_equal(only_queue(b)->terminating, i != 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_scenario_decides_the_same),
 		cmocka_unit_test(an_evicted_one_keeps_what_it_holds),
+		cmocka_unit_test(a_queue_that_terminates_still_does),
 	};
 
 	return cmocka_run_group_tests_name("workloads/dump/manifest_dump", tests, NULL, NULL);

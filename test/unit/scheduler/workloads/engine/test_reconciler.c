@@ -138,6 +138,30 @@ static void quota_without_a_job_is_released_at_once(void **state)
 	end(&f);
 }
 
+static void the_time_that_it_ran_is_kept_when_it_is_released(void **state)
+{
+	static const char evicted[] =
+		"\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":\"True\",\"reason\":"
+		"\"QuotaReserved\"},{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":"
+		"\"Admitted\","
+		"\"lastTransitionTime\":\"2023-01-01T00:00:00Z\"},{\"type\":\"Evicted\",\"status\":"
+		"\"True\",\"reason\":\"Preempted\"}],\"admission\":{\"clusterQueue\":\"team\","
+		"\"podSetAssignments\":[{\"name\":\"main\",\"flavors\":{\"cpu\":\"default\"},"
+		"\"resourceUsage\":{\"cpu\":\"1\"},\"count\":1}]}";
+	const struct workload_status *status;
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	see(&f, "", "", evicted);
+	(void)step(&f);
+	status = workload_cache_status(f.c.cache, workload_cache_fixture_get(&f.c, "one"));
+	assert_true(status->has_past_seconds);
+	assert_int_equal(status->past_seconds,
+			 (f.c.now - INT64_C(1672531200) * CLOCK_NS_PER_S) / CLOCK_NS_PER_S);
+	end(&f);
+}
+
 static void a_limit_of_time_deactivates_when_it_is_over(void **state)
 {
 	struct fixture f;
@@ -384,6 +408,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(quota_without_a_job_is_released_at_once),
+		cmocka_unit_test(the_time_that_it_ran_is_kept_when_it_is_released),
 		cmocka_unit_test(a_limit_of_time_deactivates_when_it_is_over),
 		cmocka_unit_test(marked_for_deactivation_it_is_switched_off),
 		cmocka_unit_test(a_refused_write_is_reported),

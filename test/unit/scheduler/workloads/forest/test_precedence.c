@@ -230,6 +230,21 @@ static void revoked_preemptions_do_not_count(void **state)
 	quota_world_finish(&w);
 }
 
+static void of_two_preemptions_one_is_left_when_the_other_is_revoked(void **state)
+{
+	struct quota_world w;
+
+	(void)state;
+	quota_world_init(&w, world_text);
+	note(&w, "a", "b");
+	note(&w, "a", "b");
+	precedence_revoke(w.q, get(&w, "b"));
+	before(&w, "b", "a");
+	precedence_revoke(w.q, get(&w, "b"));
+	before(&w, "b", "");
+	quota_world_finish(&w);
+}
+
 static void records_of_removed_workloads_are_dropped(void **state)
 {
 	struct quota_world w;
@@ -254,6 +269,7 @@ int main(void)
 		cmocka_unit_test(turning_on_each_other_takes_longer_each_time),
 		cmocka_unit_test(in_vain_three_times_is_enough),
 		cmocka_unit_test(revoked_preemptions_do_not_count),
+		cmocka_unit_test(of_two_preemptions_one_is_left_when_the_other_is_revoked),
 		cmocka_unit_test(records_of_removed_workloads_are_dropped),
 	};
 

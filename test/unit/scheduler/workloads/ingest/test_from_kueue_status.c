@@ -1,10 +1,19 @@
 #include "scheduler/workloads/ingest/from_kueue.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/kueue/kueue_workload.h"
+#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/xmalloc.h"
+#include "lib/decode_fixture.h"
+#include "lib/field_flip.h"
 #include "lib/unit.h"
 #include "lib/workload_cache_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/status/workload_status_pack.h"
+#include "scheduler/workloads/status/workload_status_same.h"
 
 static const char full[] =
 	"\"conditions\":[{\"type\":\"Evicted\",\"status\":\"True\",\"reason\":\"AdmissionCheck\","
@@ -127,13 +136,161 @@ static void states_of_checks_and_gates_have_their_names(void **state)
 	}
 }
 
+struct flipped {
+	struct quota_model *q;
+	const struct api_workload *w;
+	const struct workload_status *before;
+	size_t n;
+};
+
+static void read_into(struct quota_model *q, const struct api_workload *w,
+		      struct workload_status *to)
+{
+	to->arena = arena_create(0);
+	from_kueue_status(q, w, to);
+}
+
+static void finish(struct workload_status *status)
+{
+	struct arena *arena = status->arena;
+
+	workload_status_finish(status);
+	arena_destroy(arena);
+}
+
+/* Times of transition, what was observed, and fields that others decide about. */
+static bool is_of_no_matter(const char *path)
+{
+	static const char *const paths[] = {
+		"conditions.lastTransitionTime",
+		"conditions.observedGeneration",
+		"admissionChecks.lastTransitionTime",
+		"preemptionGates.lastTransitionTime",
+		"preemptionGates.state", /* there is a position */
+		"preemptionCost",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		if (str_streq(path, paths[i])) {
+			return true;
+		}
+	}
+	return strncmp(path, "admissionChecks.podSetUpdates", 29) == 0 ||
+	       strncmp(path, "reclaimablePods", 15) == 0 ||
+	       strncmp(path, "admission.podSetAssignments.topology", 36) == 0;
+}
+
+static void expect_a_change(void *ctx, const char *path)
+{
+	struct flipped *f = ctx;
+	struct workload_status now = { 0 }, kept = { .arena = arena_create(0) };
+	struct workload_status_pack *pack;
+
+	print_message("%s\n", path);
+	read_into(f->q, f->w, &now);
+	assert_int_equal(workload_status_same(f->before, &now), is_of_no_matter(path));
+	pack = workload_status_pack_make(&now);
+	workload_status_pack_read(pack, &kept);
+	assert_true(workload_status_same(&now, &kept));
+	assert_true(workload_status_same(&kept, &now));
+	finish(&kept);
+	finish(&now);
+	free(pack);
+	f->n++;
+}
+
+/* A change of any field of the status is a change: it is read, compared and kept. */
+static void every_field_matters(void **state)
+{
+	struct workload_cache_fixture f;
+	struct flipped flipped = { .n = 0 };
+	struct workload_status before = { 0 };
+	struct api_workload w;
+	const struct field_table *fields = NULL;
+
+	(void)state;
+	(void)read(&f, "");
+	decode_fixture(&kueue_workload_fields,
+		       "{'metadata':{'name':'w'},'status':{"
+		       "'accumulatedPastExecutionTimeSeconds':11,"
+		       "'admission':{'clusterQueue':'team','podSetAssignments':[{'count':3,"
+		       "'flavors':{'cpu':'default'},'name':'main','resourceUsage':{'cpu':'1'}}]},"
+		       "'admissionChecks':[{'lastTransitionTime':'2023-01-02T00:00:00Z',"
+		       "'message':'x','name':'c','requeueAfterSeconds':7,'retryCount':3,"
+		       "'state':'Retry'}],"
+		       "'clusterName':'one','conditions':[{'type':'Evicted','status':'True',"
+		       "'reason':'AdmissionCheck','message':'e',"
+		       "'lastTransitionTime':'2023-01-02T00:00:00Z','observedGeneration':4}],"
+		       "'nominatedClusterNames':['one','two'],"
+		       "'preemptionGates':[{'name':'g','position':'Open',"
+		       "'lastTransitionTime':'2023-01-02T00:00:00Z'}],"
+		       "'requeueState':{'count':2,'requeueAt':'2023-01-03T00:00:00Z'},"
+		       "'resourceRequests':[{'name':'main','resources':{'cpu':'2'}}],"
+		       "'schedulingStats':{'evictions':[{'reason':'Preempted',"
+		       "'underlyingCause':'u','count':5}]},"
+		       "'unhealthyNodes':[{'name':'n1'}]}}",
+		       &w);
+	for (unsigned i = 0; i < kueue_workload_fields.count; i++) {
+		if (str_streq(kueue_workload_fields.rows[i].name, "status")) {
+			fields = kueue_workload_fields.rows[i].sub;
+		}
+	}
+	flipped.q = workload_cache_model(f.cache);
+	flipped.w = &w;
+	read_into(flipped.q, &w, &before);
+	flipped.before = &before;
+	field_flip_each(fields, &w.status, expect_a_change, &flipped);
+	assert_true(flipped.n > 40);
+	finish(&before);
+	workload_cache_fixture_finish(&f);
+}
+
+/* Usages are compared in the order of the resources' ids, whatever the object's order. */
+static void usages_are_in_the_order_of_resources(void **state)
+{
+	static const char *const resources[] = { "cpu", "memory", "pods", "a/x", "b/y" };
+	struct workload_cache_fixture f;
+
+	(void)state;
+	/* The ids follow the order of first use; the texts are always sorted by name. */
+	for (size_t i = 0; i < ARRAY_LEN(resources); i++) {
+		struct workload_status status = { 0 };
+		struct api_workload w;
+
+		(void)read(&f, "");
+		for (size_t k = ARRAY_LEN(resources); k-- > 0;) {
+			(void)quota_resource(workload_cache_model(f.cache),
+					     str_of(resources[(i + k) % ARRAY_LEN(resources)]));
+		}
+		decode_fixture(&kueue_workload_fields,
+			       "{'metadata':{'name':'w'},'status':{'admission':{'clusterQueue':'q',"
+			       "'podSetAssignments':[{'name':'main','resourceUsage':{"
+			       "'cpu':'1','memory':'2','pods':'3','a/x':'4','b/y':'5'}}]},"
+			       "'resourceRequests':[{'name':'main','resources':{"
+			       "'cpu':'1','memory':'2','pods':'3','a/x':'4','b/y':'5'}}]}}",
+			       &w);
+		read_into(workload_cache_model(f.cache), &w, &status);
+		for (size_t k = 1; k < 5; k++) {
+			assert_true(status.podsets.v[0].v[k - 1].resource <
+				    status.podsets.v[0].v[k].resource);
+			assert_true(status.requests.v[0].v[k - 1].resource <
+				    status.requests.v[0].v[k].resource);
+		}
+		finish(&status);
+		workload_cache_fixture_finish(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_of_this_manager_is_kept),
 		cmocka_unit_test(absence_is_kept),
 		cmocka_unit_test(states_of_checks_and_gates_have_their_names),
+		cmocka_unit_test(every_field_matters),
+		cmocka_unit_test(usages_are_in_the_order_of_resources),
 	};
 
-	return cmocka_run_group_tests_name("workloads/ingest/from_kueue_status", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("workloads/ingest/from_kueue_status", tests,
+					   decode_fixture_open, decode_fixture_close);
 }

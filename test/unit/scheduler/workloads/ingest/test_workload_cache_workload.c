@@ -386,6 +386,14 @@ static void an_eviction_that_is_refused_is_put_off(void **state)
 			 MODEL_TIME_NONE);
 	workload_cache_fixture_workload(&f, "higher", 10, "3", "");
 	assert_true(is_evicted(&f, "low"));
+	/* Refused once more and deleted while it waits. */
+	do {
+		assert_true(workload_cache_next_write(f.cache, &write));
+	} while (write.workload != workload_cache_fixture_get(&f, "low"));
+	workload_cache_fixture_done(&f, "low", write.version, SCHED_REJECTED, 0);
+	workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/low");
+	workload_cache_fixture_later(&f, 600);
+	assert_null(workload_cache_fixture_get(&f, "low"));
 	workload_cache_fixture_finish(&f);
 }
 

@@ -176,10 +176,68 @@ static void test_names_go_with_the_workloads_that_brought_them(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
+static void put_nowhere(struct workload_cache_fixture *f, uint32_t resource)
+{
+	(void)f;
+	(void)resource;
+}
+
+static void put_into_consumption(struct workload_cache_fixture *f, uint32_t resource)
+{
+	struct local_queue *l = quota_local_find(workload_cache_model(f->cache), STR_LIT("ns/lq"));
+
+	vec_push(&l->consumed, ((struct quota_consumed){ .resource = resource }));
+}
+
+static void put_into_a_request(struct workload_cache_fixture *f, uint32_t resource)
+{
+	struct podset *p = workload_cache_fixture_get(f, "w")->object.podsets;
+
+	p->request.v[0].id = resource;
+}
+
+static void put_into_an_assignment(struct workload_cache_fixture *f, uint32_t resource)
+{
+	vec_push(&workload_cache_fixture_get(f, "w")->holding.assigned,
+		 ((struct quota_assigned){ .resource = resource }));
+}
+
+static void put_into_a_scan(struct workload_cache_fixture *f, uint32_t resource)
+{
+	vec_push(&workload_cache_fixture_get(f, "w")->pending.tried,
+		 ((struct last_assignment){ .resource = resource }));
+}
+
+/* Of the first object of each kind: a resource that only this place names stays when names are
+ * swept. */
+static void test_every_place_keeps_its_resources(void **state)
+{
+	static void (*const puts[])(struct workload_cache_fixture * f, uint32_t resource) = {
+		put_nowhere,     put_into_consumption, put_into_a_request, put_into_an_assignment,
+		put_into_a_scan,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(puts); i++) {
+		struct workload_cache_fixture f;
+		struct quota_model *q;
+
+		workload_cache_fixture_init(&f);
+		workload_cache_fixture_world(&f);
+		workload_cache_fixture_workload(&f, "w", 0, "1", "");
+		q = workload_cache_model(f.cache);
+		puts[i](&f, quota_resource(q, STR_LIT("odd/x")));
+		quota_names_sweep(q);
+		assert_int_equal(intern_find(q->resources, STR_LIT("odd/x")) != INTERN_NONE, i > 0);
+		workload_cache_fixture_finish(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_go_with_the_workloads_that_brought_them),
+		cmocka_unit_test(test_every_place_keeps_its_resources),
 		cmocka_unit_test(test_texts_go_with_the_workloads_that_brought_them),
 	};
 

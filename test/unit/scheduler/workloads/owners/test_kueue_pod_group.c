@@ -115,6 +115,48 @@ static void which_pods_stay(void **state)
 	}
 }
 
+/* Of two failed pods the one that was active longer ago is replaced; without a time it counts as
+ * active until now. b ended at 5. */
+static void the_end_of_a_failed_pod_is_that_of_its_containers(void **state)
+{
+	static const struct {
+		const char *type, *status, *reason; /* of the condition of a */
+		int64_t time;
+		const char *want;
+	} cases[] = {
+		{ "ContainersReady", "False", "PodFailed", 4, "c b//a/1" },
+		{ "ContainersReady", "False", "PodFailed", 9, "c a//b/1" },
+		{ "ContainersReady", "False", "PodFailed", FIELD_NO_TIME, "c a//b/1" },
+		{ "ContainersReady", "False", "Other", 4, "c a//b/1" },
+		{ "ContainersReady", "True", "PodFailed", 4, "c a//b/1" },
+		{ "Ready", "False", "PodFailed", 4, "c a//b/1" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct api_condition a = { .type = cases[i].type,
+					   .status = cases[i].status,
+					   .reason = cases[i].reason,
+					   .last_transition = cases[i].time };
+		struct api_condition b = { .type = "ContainersReady",
+					   .status = "False",
+					   .reason = "PodFailed",
+					   .last_transition = 5 };
+		struct api_pod pods[POD_FIXTURE_MAX];
+		const struct api_pod *list[POD_FIXTURE_MAX];
+		struct kueue_pod_group_split s = { .absent = 0 };
+		const struct pod_fixture_workload wf = { .podsets = "r1:2" };
+		size_t n = read_pods("a:F b:F c:G", NULL, pods, list);
+		struct api_workload w;
+
+		pods[0].status.conditions = (struct api_conditions){ &a, 1 };
+		pods[1].status.conditions = (struct api_conditions){ &b, 1 };
+		pod_fixture_workload(&wf, &w);
+		kueue_pod_group_split(list, n, &w, JOB_FIXTURE_NOW, &s);
+		expect_split(&s, cases[i].want);
+	}
+}
+
 static void which_pods_make_a_group(void **state)
 {
 	static const struct {
@@ -174,6 +216,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(which_pods_stay),
+		cmocka_unit_test(the_end_of_a_failed_pod_is_that_of_its_containers),
 		cmocka_unit_test(which_pods_make_a_group),
 		cmocka_unit_test(states_of_pods),
 	};

@@ -219,6 +219,37 @@ static void a_job_that_is_another_one(void **state)
 	}
 }
 
+static void a_pod_that_is_another_one_or_has_no_spec(void **state)
+{
+	static const char *const answers[] = { "{\"metadata\":{\"uid\":\"u-b\"},\"spec\":{}}",
+					       "{\"metadata\":{\"uid\":\"u-a\"}}",
+					       "{\"metadata\":{\"uid\":\"u-a\"},\"spec\":1}",
+					       "nonsense" };
+	static const struct owner_write_gap one = { { "a", "u-a" }, "" };
+	const struct owner_write w = { OWNER_CREATE,
+				       .pods = true,
+				       .workload = "w",
+				       .body = "",
+				       .gaps = &one,
+				       .ngaps = 1,
+				       .event = "CreatedWorkload",
+				       .message = "m" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+		struct fixture f;
+
+		begin(&f);
+		add(&f, &w);
+		fake_transport_answer(f.net, expect_call(&f, "GET /api/v1/namespaces/ns/pods/a"),
+				      200, answers[i]);
+		later(&f);
+		fake_transport_expect_none(f.net);
+		assert_int_equal(pool_waiting(f.pool), 0);
+		end(&f);
+	}
+}
+
 static void answers_and_their_outcomes(void **state)
 {
 	static const char other[] = "{\"kind\":\"Status\",\"message\":\"Job.batch \\\"j\\\" is "
@@ -405,6 +436,7 @@ int main(void)
 		cmocka_unit_test(where_each_kind_goes),
 		cmocka_unit_test(the_template_comes_from_the_job),
 		cmocka_unit_test(the_specs_come_from_the_pods),
+		cmocka_unit_test(a_pod_that_is_another_one_or_has_no_spec),
 		cmocka_unit_test(a_job_that_is_another_one),
 		cmocka_unit_test(answers_and_their_outcomes),
 		cmocka_unit_test(a_conflict_without_a_version_is_sent_again),

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "api/kueue/kueue.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
@@ -11,6 +12,7 @@
 #include "enc/decode.h"
 #include "enc/encode.h"
 #include "lib/decode_fixture.h"
+#include "lib/field_flip.h"
 #include "scheduler/workloads/owners/owner_plan.h"
 #include "unit/scheduler/workloads/owners/job_fixture.h"
 
@@ -74,11 +76,60 @@ static void pod_sets_that_were_not_admitted(void **state)
 	assert_string_equal(err.text, "the admission has no pod set driver");
 }
 
+static const struct api_resource_flavor *flavor_in_ctx(void *ctx, const char *name)
+{
+	(void)name;
+	return ctx;
+}
+
+struct two_tolerations {
+	struct placement_of of;
+	struct placement_flavors flavors;
+	size_t want;
+};
+
+/* How many of the two tolerations of the flavor stay. */
+static void expect_tolerations(void *ctx, const char *path)
+{
+	const struct two_tolerations *two = ctx;
+	CLEANUP(placement_finish) struct placement p = { .labels = VEC_INIT };
+
+	print_message("%s\n", path);
+	assert_int_equal(placement_make(&two->of, &two->flavors, &p, NULL), 0);
+	assert_int_equal(p.tolerations.n, two->want);
+}
+
+/* Of two tolerations of a flavor both stay, whichever field they differ in; equal ones are one. */
+static void tolerations_differ_by_every_field(void **state)
+{
+	const struct job_fixture jf = { .template_spec = NULL };
+	const struct job_fixture_workload wf = { .status = JOB_FIXTURE_ADMITTED };
+	struct api_toleration v[2] = { { "k", "Equal", "v", "NoExecute", 1 } };
+	struct api_resource_flavor rf;
+	struct two_tolerations two = { .flavors = { &rf, flavor_in_ctx }, .want = 1 };
+	struct api_workload w;
+	struct api_job job;
+
+	(void)state;
+	v[1] = v[0];
+	job_fixture_job(&jf, &job);
+	job_fixture_workload(&wf, &w);
+	decode_init(&kueue_resource_flavor_fields, &rf);
+	rf.spec.tolerations.v = v;
+	rf.spec.tolerations.n = 2;
+	two.of = (struct placement_of){ &job.spec.template_.meta, &job.spec.template_.spec, &w,
+					"main" };
+	expect_tolerations(&two, "none");
+	two.want = 2;
+	field_flip_each(&pod_toleration_fields, &v[1], expect_tolerations, &two);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(long_names_are_no_labels),
 		cmocka_unit_test(pod_sets_that_were_not_admitted),
+		cmocka_unit_test(tolerations_differ_by_every_field),
 	};
 
 	return cmocka_run_group_tests(tests, decode_fixture_open, decode_fixture_close);

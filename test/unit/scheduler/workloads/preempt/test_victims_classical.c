@@ -50,6 +50,24 @@ static const struct row rows[] = {
 	       "workload ns/b1 queue=b cpu=4 prio=-1 holds=default\n"
 	       "workload ns/p queue=a cpu=2 prio=9\n",
 	  "default/cpu=2", "own:InClusterQueue" },
+	{ "at its quota in one resource it takes nothing of other queues",
+	  PAIR "quota a default memory nominal=4\n"
+	       "quota b default memory nominal=4\n"
+	       "queue a cohort=c within=LowerPriority reclaim=Any\n"
+	       "workload ns/own1 queue=a cpu=1 prio=1 holds=default\n"
+	       "workload ns/own2 queue=a cpu=3 prio=9 holds=default\n"
+	       "workload ns/b1 queue=b memory=8 holds=default\n"
+	       "workload ns/p queue=a cpu=1 memory=2 prio=9\n",
+	  "default/cpu=1 default/memory=2", "" },
+	{ "under its quota in all it does",
+	  PAIR "quota a default memory nominal=4\n"
+	       "quota b default memory nominal=4\n"
+	       "queue a cohort=c within=LowerPriority reclaim=Any\n"
+	       "workload ns/own1 queue=a cpu=1 prio=1 holds=default\n"
+	       "workload ns/own2 queue=a cpu=2 prio=9 holds=default\n"
+	       "workload ns/b1 queue=b memory=8 holds=default\n"
+	       "workload ns/p queue=a cpu=2 memory=2 prio=9\n",
+	  "default/cpu=2 default/memory=2", "b1:InCohortReclamation own1:InClusterQueue" },
 	{ "under its quota first without borrowing",
 	  PAIR "queue a cohort=c within=LowerPriority reclaim=Any\n"
 	       "workload ns/own1 queue=a cpu=1 prio=1 holds=default\n"

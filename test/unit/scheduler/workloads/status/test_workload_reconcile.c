@@ -2,8 +2,12 @@
 
 #include "lib/unit.h"
 
+#include <string.h>
+
+#include "base/arena.h"
 #include "base/attrs.h"
 #include "lib/quota_world.h"
+#include "scheduler/workloads/status/workload_reconcile_priv.h"
 #include "unit/scheduler/workloads/status/workload_reconcile_fixture.h"
 
 #define WAITS "QuotaReserved=False/Deactivated Admitted=False/NoReservation"
@@ -229,12 +233,40 @@ static void checks_depend_on_the_flavors(void **state)
 	quota_world_finish(&w);
 }
 
+/* The API server refuses an event with a longer one. */
+static void messages_of_events_are_cut(void **state)
+{
+	static const size_t lengths[] = { 0, WORKLOAD_STATUS_EVENT_MAX,
+					  WORKLOAD_STATUS_EVENT_MAX + 1 };
+	struct workload_status status = { .arena = arena_create(0) };
+	struct workload_reconcile_in in = { .id = 7 };
+	struct workload_reconcile_out out = { .next = 0 };
+	struct workload_reconcile l = { .in = &in, .status = &status, .out = &out };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
+		char message[WORKLOAD_STATUS_EVENT_MAX + 2];
+
+		memset(message, 'm', lengths[i]);
+		message[lengths[i]] = '\0';
+		workload_reconcile_event(&l, true, "Reason", message);
+		assert_int_equal(out.events.n, i + 1);
+		assert_true(out.events.v[i].warning);
+		assert_int_equal(out.events.v[i].workload, 7);
+		assert_string_equal(out.events.v[i].reason, "Reason");
+		assert_int_equal(strlen(out.events.v[i].message), i == 2 ? lengths[1] : lengths[i]);
+	}
+	workload_reconcile_finish(&out);
+	arena_destroy(status.arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows),
 		cmocka_unit_test(the_backoff_doubles_up_to_its_maximum),
 		cmocka_unit_test(checks_depend_on_the_flavors),
+		cmocka_unit_test(messages_of_events_are_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

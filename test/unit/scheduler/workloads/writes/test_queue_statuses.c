@@ -13,6 +13,7 @@
 #include "lib/admission_cycle_fixture.h"
 #include "lib/fake_transport.h"
 #include "lib/unit.h"
+#include "scheduler/workloads/model/quota_store.h"
 
 #define API "PATCH /apis/kueue.x-k8s.io/v1beta2/"
 #define MANAGER "/status?fieldManager=headgate-quota-status&force=true"
@@ -188,6 +189,85 @@ static void a_local_queue_has_no_borrowing(void **state)
 	assert_string_equal(jdoc_path_str(d, "metadata.name"), "queue-team");
 	jdoc_destroy(d);
 	end(&f);
+}
+
+static void another_first_resource(struct fixture *f)
+{
+	quota_world_node(&f->q.w, "team")->groups.v[0].resources[0] =
+		quota_resource(f->q.w.q, STR_LIT("gpu"));
+}
+
+static void another_last_resource(struct fixture *f)
+{
+	struct resource_group *g = &quota_world_node(&f->q.w, "team")->groups.v[0];
+
+	g->resources[g->nresources - 1] = quota_resource(f->q.w.q, STR_LIT("gpu"));
+}
+
+static void one_resource_less(struct fixture *f)
+{
+	quota_world_node(&f->q.w, "team")->groups.v[0].nresources--;
+}
+
+static void one_flavor_less(struct fixture *f)
+{
+	quota_world_node(&f->q.w, "team")->groups.v[0].nflavors--;
+}
+
+static void flavors_in_another_order(struct fixture *f)
+{
+	uint32_t *flavors = quota_world_node(&f->q.w, "team")->groups.v[0].flavors;
+	uint32_t first = flavors[0];
+
+	flavors[0] = flavors[1];
+	flavors[1] = first;
+}
+
+static void one_more_pending(struct fixture *f)
+{
+	admission_cycle_fixture_add(&f->q, "workload ns/four queue=team cpu=1\n");
+}
+
+static void one_less_reserving(struct fixture *f)
+{
+	admission_cycle_fixture_delete(&f->q, "two");
+}
+
+static void one_less_admitted(struct fixture *f)
+{
+	admission_cycle_fixture_delete(&f->q, "one");
+}
+
+/* Each is written once: it is in the fingerprint, and the next run finds the same. */
+static void all_changes_of_a_local_queue_are_written(void **state)
+{
+	static void (*const changes[])(struct fixture * f) = {
+		another_first_resource, another_last_resource,    one_resource_less,
+		one_flavor_less,        flavors_in_another_order, one_more_pending,
+		one_less_reserving,     one_less_admitted,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
+		struct fixture f;
+
+		print_message("%zu\n", i);
+		begin(&f);
+		quota_world_add(&f.q.w, "quota team default memory nominal=1\n"
+					"quota team spot cpu nominal=1\n"
+					"quota team spot memory nominal=1\n");
+		seen(&f, SCHED_LOCAL_QUEUES, "ns/queue-team");
+		run(&f);
+		jdoc_destroy(expect(&f, LOCAL));
+		run(&f);
+		fake_transport_expect_none(f.transport);
+		changes[i](&f);
+		run(&f);
+		jdoc_destroy(expect(&f, LOCAL));
+		run(&f);
+		fake_transport_expect_none(f.transport);
+		end(&f);
+	}
 }
 
 static void expect_reason(struct fixture *f, const char *line, const char *status,
@@ -449,6 +529,46 @@ static void many_statuses_are_written_in_portions(void **state)
 	end(&f);
 }
 
+/* Counts that change all the time: four statuses are sent at once, and all objects take their turn.
+ */
+static void every_status_takes_its_turn(void **state)
+{
+	unsigned times[12] = { 0 };
+	size_t sent[MANY];
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+		CLEANUP(xmalloc_freep) char *name = xmalloc_printf("q%zu", i);
+		CLEANUP(xmalloc_freep) char *text = xmalloc_printf("queue %s\n", name);
+
+		admission_cycle_fixture_add(&f.q, text);
+		seen(&f, SCHED_CLUSTER_QUEUES, name);
+	}
+	do {
+		run(&f);
+		(void)answer_all(&f, sent);
+	} while (f.due != CLOCK_NEVER);
+	for (size_t round = 0; round < 3; round++) {
+		for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+			CLEANUP(xmalloc_freep)
+			char *name = xmalloc_printf("w%zu-%zu", round, i);
+
+			add_workload(&f, name, i);
+		}
+		run(&f);
+		assert_int_equal(answer_all(&f, sent), 4);
+		for (size_t i = 0; i < 4; i++) {
+			times[sent[i]]++;
+		}
+	}
+	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+		assert_int_equal(times[i], 1);
+	}
+	end(&f);
+}
+
 /* A status that changes while it waits is written as it is when it is sent; urgent ones go first,
  * the others keep their turn. */
 static void urgent_statuses_go_first(void **state)
@@ -558,11 +678,13 @@ int main(void)
 		cmocka_unit_test(a_queue_says_what_it_holds),
 		cmocka_unit_test(it_is_written_when_it_changed),
 		cmocka_unit_test(a_local_queue_has_no_borrowing),
+		cmocka_unit_test(all_changes_of_a_local_queue_are_written),
 		cmocka_unit_test(active_and_why_not),
 		cmocka_unit_test(fields_that_others_changed_are_corrected),
 		cmocka_unit_test(shares_only_with_fair_sharing),
 		cmocka_unit_test(consumed_resources_of_a_local_queue),
 		cmocka_unit_test(many_statuses_are_written_in_portions),
+		cmocka_unit_test(every_status_takes_its_turn),
 		cmocka_unit_test(urgent_statuses_go_first),
 		cmocka_unit_test(not_too_often),
 		cmocka_unit_test(a_retry_computes_the_status_again),

@@ -1,18 +1,20 @@
 #!/bin/sh
-# mutants.sh [NUMBER]: each row of mutants.txt makes a mutant of one file; the simulation linked with
-# it (sim_main, or the one that the row names) must fail. Speaks TAP. Run by `make mutants`, which
+# listed.sh [NUMBER]: each row of listed.txt makes a mutant of one file; the simulation linked with
+# it (sim_main, or the one that the row names) must fail. Speaks TAP. Run by `make mutants-listed`, which
 # gives CC, CFLAGS, LDFLAGS, LIBS and BUILD.
 # SEEDS: how many a mutant may survive (400). LIMIT: seconds for one mutant (1800). JOBS: how many at a
 # time. SAMPLE: how many rows (all of them); they are chosen by SAMPLE_SEED, which is another one each time and
 # is printed.
 set -u
+# shellcheck source=test/mutants/build.sh
+. test/mutants/build.sh
 BUILD=${BUILD:-build}
 SEEDS=${SEEDS:-400}
 JOBS=${JOBS:-$(nproc)}
 LIMIT=${LIMIT:-1800}
 export BUILD SEEDS JOBS LIMIT
-ROWS=test/sim/mutants.txt
-OUT=$BUILD/mutants
+ROWS=test/mutants/listed.txt
+OUT=$BUILD/mutants-listed
 
 row() {
 	grep -v '^#' "$ROWS" | sed -n "$1p"
@@ -49,10 +51,8 @@ try() {
 		echo "not ok $1 - $name # the line is not there exactly once"
 		return
 	fi
-	# shellcheck disable=SC2086
-	if ! $CC $CFLAGS -w -c "$base.c" -o "$base.o" 2>"$base.log" ||
-		! $CC $CFLAGS "$BUILD/obj/test/sim/$program.o" "$base.o" -o "$base" $LDFLAGS \
-			"$BUILD/libtest.a" "$BUILD/libheadgate.a" $LIBS 2>>"$base.log"; then
+	if ! compile "$base.c" "$base.o" 2>"$base.log" ||
+		! link_with "$BUILD/obj/test/sim/$program.o" "$base.o" "$base" 2>>"$base.log"; then
 		echo "not ok $1 - $name # does not build: $base.log"
 		return
 	fi
@@ -81,7 +81,7 @@ if [ "${1:-}" = --one ]; then
 	exit 0
 fi
 if [ -z "${CC:-}" ]; then
-	exec make BUILD="$BUILD" mutants
+	exec make BUILD="$BUILD" mutants-listed
 fi
 count=$(grep -vc '^#' "$ROWS")
 rows=$(seq "${1:-1}" "${1:-$count}")
@@ -90,7 +90,7 @@ if [ -n "${SAMPLE:-}" ] && [ $# -eq 0 ]; then
 	rows=$(for row in $rows; do
 		echo "$(echo "$seed $row" | cksum | cut -d ' ' -f 1) $row"
 	done | sort -n | head -n "$SAMPLE" | cut -d ' ' -f 2 | sort -n)
-	echo "# $SAMPLE of $count mutants, the same again: make mutants SAMPLE=$SAMPLE SAMPLE_SEED=$seed"
+	echo "# $SAMPLE of $count mutants, the same again: make mutants-listed SAMPLE=$SAMPLE SAMPLE_SEED=$seed"
 fi
 printf '%s\n' "$rows" | xargs -P "$JOBS" -n 1 "$0" --one >"$OUT/tap"
 sed 's/^\(not ok\|ok\) \([0-9]*\)/\2 &/' "$OUT/tap" | sort -n | cut -d ' ' -f 2-

@@ -57,11 +57,11 @@ static void on_decided(void *ctx, const struct cluster *c, const struct decision
 	sim_oracle_decided(r->oracle, c, d);
 }
 
-static void on_preempt(void *ctx, const struct workload *victim, const struct workload *by)
+static void on_admission(void *ctx, const struct forest *f, const struct admission_decisions *d)
 {
 	const struct sim_run *r = ctx;
 
-	sim_quota_preempted(r->quota, victim, by);
+	sim_quota_decided(r->quota, f, d);
 }
 
 static struct sim_scheduler *start_scheduler(struct sim_run *r)
@@ -85,7 +85,7 @@ static void choose(struct sim_run *r)
 		.kueue_conf = r->quota == NULL ? NULL : sim_quota_conf(r->quota),
 		.reservation_timeout_ns = (sim_world_below(w, 3) == 0 ? 20 : 1800) * CLOCK_NS_PER_S,
 		.on_decided = on_decided,
-		.on_preempt = on_preempt,
+		.on_admission = on_admission,
 		.ctx = r,
 	};
 }

@@ -143,12 +143,12 @@ static void check_rebuilt(struct sim_scheduler *s, const struct cluster *c)
 	}
 }
 
-static void on_preempt(void *ctx, const struct workload *victim, const struct workload *by)
+static void on_admission(void *ctx, const struct forest *f, const struct admission_decisions *d)
 {
 	const struct sim_scheduler *s = ctx;
 
-	if (s->opt.on_preempt != NULL) {
-		s->opt.on_preempt(s->opt.ctx, victim, by);
+	if (s->opt.on_admission != NULL) {
+		s->opt.on_admission(s->opt.ctx, f, d);
 	}
 }
 
@@ -374,7 +374,7 @@ static void make_engine(struct sim_scheduler *s)
 		.ctx = s,
 		.on_decisions = on_assumed,
 		.on_decided = on_decided,
-		.on_preempt = on_preempt,
+		.on_admission = on_admission,
 	};
 	struct err err = ERR_INIT;
 

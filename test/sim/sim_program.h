@@ -10,6 +10,9 @@ struct sim_program {
 	uint64_t seeds, steps; /* without options */
 	const uint64_t *kept;  /* seeds beyond them that failed once, played without options */
 	size_t nkept;
+	/* The first of them are plain: they failed before there were actors. Both played and
+	 * replayed without these. */
+	size_t nplain;
 };
 
 /* The exit code. */

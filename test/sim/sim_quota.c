@@ -12,6 +12,7 @@
 #include "sim/sim_jobs.h"
 #include "sim/sim_quota_judge.h"
 #include "sim/sim_quota_users.h"
+#include "sim/sim_webhook.h"
 
 #define COSTS_ONE_IN 12 /* of what users do */
 #define GROUPS_ONE_IN 3
@@ -115,6 +116,14 @@ void sim_quota_act(struct sim_quota *q)
 
 void sim_quota_offer(struct sim_quota *q, struct sim_choices *out)
 {
+	int64_t back_at = sim_webhook_back_at(q->world->webhook);
+
+	/* The controllers of the cluster do not repeat writes that fail: they wait until the
+	 * webhook is back. */
+	if (back_at > q->world->clock.mono_ns) {
+		sim_world_wake(out, back_at);
+		return;
+	}
 	sim_jobs_offer(q->jobs, out);
 	if (q->groups != NULL) {
 		sim_groups_offer(q->groups, out);

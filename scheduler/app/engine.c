@@ -201,12 +201,12 @@ static bool is_charged_to_workload(void *ctx, const void *pod_object)
 	return e->quota != NULL && workload_engine_holds(e->quota, pod_object);
 }
 
-static void on_preempt(void *ctx, const struct workload *victim, const struct workload *by)
+static void on_admission(void *ctx, const struct forest *f, const struct admission_decisions *d)
 {
 	const struct engine *e = ctx;
 
-	if (e->opt.on_preempt != NULL) {
-		e->opt.on_preempt(e->opt.ctx, victim, by);
+	if (e->opt.on_admission != NULL) {
+		e->opt.on_admission(e->opt.ctx, f, d);
 	}
 }
 
@@ -254,7 +254,7 @@ static void make_controllers(struct engine *e, const struct pool_options *po)
 						      .costs = opt->controllers_cost,
 						      .on_unheld = on_unheld,
 						      .on_bad_object = on_bad_object,
-						      .on_preempt = on_preempt,
+						      .on_admission = on_admission,
 						      .ctx = e };
 
 		e->quota = workload_engine_create(&qo);

@@ -13,6 +13,7 @@
 
 #define ENGINE_MAX_POOLS 24
 
+struct admission_decisions;
 struct clock;
 struct cluster;
 struct metric_registry;
@@ -20,13 +21,13 @@ struct decisions;
 struct engine;
 struct err;
 struct foreign;
+struct forest;
 struct pool;
 struct pool_limiter;
 struct kueue_conf;
 struct workload_engine;
 struct sched_conf;
 struct transport;
-struct workload;
 
 struct engine_options {
 	const char *const *scheduler_names; /* NULL-terminated; the first one names the component */
@@ -54,9 +55,10 @@ struct engine_options {
 	void (*on_decisions)(void *ctx, const struct cluster *c, const struct decisions *d);
 	/* The same before it is assumed, for checks of the decisions. May be NULL. */
 	void (*on_decided)(void *ctx, const struct cluster *c, const struct decisions *d);
-	/* Called when a Workload is to be preempted for another one (or is already being evicted
-	 * and counted on), before that is written. May be NULL. */
-	void (*on_preempt)(void *ctx, const struct workload *victim, const struct workload *by);
+	/* Called with the decisions of every cycle over Workloads, before they are written and
+	 * applied. May be NULL. */
+	void (*on_admission)(void *ctx, const struct forest *f,
+			     const struct admission_decisions *d);
 };
 
 /* For health checks. */

@@ -265,6 +265,22 @@ void world_merge(struct world *w, const char *kind, const char *name, const stru
 	world_apply_take(w, object);
 }
 
+static void forget_podgroup(struct cluster *c, struct podgroup *g)
+{
+	g->exists = false;
+	cluster_podgroup_set_queue(c, g, str_of(NULL));
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		struct task *t = c->tasks.v[g->tasks.v[i]];
+
+		if (ledger_is_unbound((enum charge_state)t->charge)) {
+			ledger_release(c, t);
+		}
+		if (cluster_task_is_stranded(c, t)) {
+			cluster_task_note_stranded(c, t);
+		}
+	}
+}
+
 static void forget(struct world *w, const char *kind, const char *key)
 {
 	struct cluster *c = w->f.cluster;
@@ -274,6 +290,8 @@ static void forget(struct world *w, const char *kind, const char *key)
 
 		ledger_release(c, t);
 		cluster_task_remove(c, t);
+	} else if (str_streq(kind, "PodGroup")) {
+		forget_podgroup(c, cluster_podgroup_find(c, str_of(key)));
 	} else if (str_streq(kind, "Queue")) {
 		struct queue *q = queue_find(c, str_of(key));
 

@@ -70,10 +70,34 @@ static bool collect(struct sim_world *w, size_t row)
 	return false;
 }
 
+/* Pods of nodes that are gone: the pod garbage collector of Kubernetes deletes them. */
+static bool collect_lost(struct sim_world *w)
+{
+	for (size_t i = 0; i < sim_view_count(w->view, SIM_PODS); i++) {
+		const struct jdoc *pod = sim_view_at(w->view, SIM_PODS, i);
+		CLEANUP(strbuf_finish) struct strbuf url = STRBUF_INIT;
+
+		if (!sim_pod_is_ours(pod) || !sim_pod_is_placed(pod) ||
+		    sim_view_get(w->view, SIM_NODES, jdoc_path_str(pod, "spec.nodeName")) != NULL) {
+			continue;
+		}
+		strbuf_printf(&url, "/api/v1/namespaces/%s/pods/%s",
+			      jdoc_path_str(pod, "metadata.namespace"),
+			      jdoc_path_str(pod, "metadata.name"));
+		sim_world_call(w, HTTP_DELETE, url.p, "application/json",
+			       STR_LIT("{\"gracePeriodSeconds\":0}"));
+		return true;
+	}
+	return false;
+}
+
 bool sim_collector_step(struct sim_world *w)
 {
 	if (w->collected_at == sim_view_version(w->view)) {
 		return false;
+	}
+	if (!w->plain && collect_lost(w)) {
+		return true;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		if ((w->quota || rows[i].resource < SIM_BASIC_COUNT_) && collect(w, i)) {

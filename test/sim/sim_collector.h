@@ -1,5 +1,5 @@
 /* test/sim/sim_collector.h: the garbage collector of a cluster: it deletes PodGroups that a deleted
- * pod owned, and Workloads and pods of deleted Jobs. Owner: the run. */
+ * pod owned, Workloads and pods of deleted Jobs, and pods of lost nodes. Owner: the run. */
 #ifndef TEST_SIM_SIM_COLLECTOR_H
 #define TEST_SIM_SIM_COLLECTOR_H
 

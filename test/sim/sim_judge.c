@@ -190,6 +190,13 @@ static bool has_queue(const struct sim_world *w, const struct jdoc *group)
 	return queue == NULL || sim_view_get(w->view, SIM_QUEUES, queue) != NULL;
 }
 
+/* A tenant has deleted the PodGroup: the pod waits for another one. */
+static bool has_lost_group(const struct judge *j, const char *group)
+{
+	return group != NULL && sim_oracle_is_disturbed(j->oracle, group) &&
+	       sim_view_get(j->world->view, SIM_PODGROUPS, group) == NULL;
+}
+
 /* A gang that has not started needs room for all missing members at once, a started one for one. */
 static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 {
@@ -201,7 +208,9 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 	struct members m;
 
 	if (g == NULL) {
-		sim_world_fail(j->world, "end: %s waits without a PodGroup", key);
+		if (!has_lost_group(j, group)) {
+			sim_world_fail(j->world, "end: %s waits without a PodGroup", key);
+		}
 		return;
 	}
 	if (!has_queue(j->world, g) || has_opted_out(j->world, group) ||
@@ -231,6 +240,24 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 	members_finish(&m);
 }
 
+/* A pod without requests holds no quota, and has none to give back when its gang is not complete
+ * any more. */
+static bool waits_without_quota(const struct judge *j, const struct jdoc *pod, const char *group)
+{
+	const struct jdoc *g =
+		group == NULL ? NULL : sim_view_get(j->world->view, SIM_PODGROUPS, group);
+	struct members m;
+	size_t have;
+
+	if (sim_pod_has_requests(pod)) {
+		return false;
+	}
+	collect(j, group, &m);
+	have = m.have + m.nwaiting;
+	members_finish(&m);
+	return g == NULL || have < (size_t)jdoc_int(jdoc_path(g, "spec.minMember"), 0);
+}
+
 static void judge_pod(const struct judge *j, const struct jdoc *pod)
 {
 	CLEANUP(xmalloc_freep) char *key = key_of(pod);
@@ -249,9 +276,11 @@ static void judge_pod(const struct judge *j, const struct jdoc *pod)
 	} else if (sim_pod_is_impossible(pod)) {
 		return; /* is published and withdrawn again and again, by the reservation timeout */
 	} else if (!opted_in && sim_pod_has_our_gate(pod)) {
-		sim_world_fail(j->world, "end: %s did not opt in but has our gate", key);
+		if (!has_lost_group(j, group)) {
+			sim_world_fail(j->world, "end: %s did not opt in but has our gate", key);
+		}
 	} else if (opted_in && sim_pod_is_published(pod)) {
-		if (has_opted_out(j->world, group)) {
+		if (has_opted_out(j->world, group) || waits_without_quota(j, pod, group)) {
 			return;
 		}
 		sim_world_fail(j->world, "end: %s is published, but has no node", key);

@@ -70,11 +70,12 @@ static void note_published(struct sim_oracle *o, const char *uid, bool published
 
 	if (p == NULL) {
 		p = xmalloc_zero(1, sizeof(*p));
-		*p = (struct publication){ .since = o->world->clock.mono_ns, .ended = true };
+		*p = (struct publication){ .since = clock_mono(&o->world->machine.base),
+					   .ended = true };
 		strmap_set(o->published, str_of(uid), p);
 	}
 	if (published && p->ended) {
-		p->since = o->world->clock.mono_ns;
+		p->since = clock_mono(&o->world->machine.base);
 	}
 	p->ended = !published;
 }
@@ -113,7 +114,7 @@ static bool was_published_for(const struct sim_oracle *o, const struct task *t, 
 {
 	const struct publication *p = strmap_get(o->published, str_of(t->uid));
 
-	return p != NULL && o->world->clock.mono_ns - p->since >= ns;
+	return p != NULL && clock_mono(&o->world->machine.base) - p->since >= ns;
 }
 
 void sim_oracle_timed_out(struct sim_oracle *o, const struct cluster *c, const struct decisions *d,
@@ -238,6 +239,10 @@ static void check_pod(struct sim_oracle *o, const struct sim_change *change)
 	if (sim_pod_is_placed(change->now) && mirror_pod_is_gated(change->now)) {
 		sim_world_fail(o->world, "%s: bound with a gate", change->key);
 	}
+	if (change->old == NULL && sim_pod_is_opted_in(change->now, false) &&
+	    !sim_pod_is_placed(change->now) && !sim_pod_has_our_gate(change->now)) {
+		sim_world_fail(o->world, "%s: created without our gate", change->key);
+	}
 	if (change->actor == SIM_SCHEDULER && change->old != NULL) {
 		check_scheduler(o, change);
 	}
@@ -316,6 +321,11 @@ bool sim_oracle_fits(struct sim_oracle *o, const char *const *keys, size_t n)
 			   sim_view_get(o->world->view, SIM_PODS, keys[i]), o->world->healthy_ns);
 	}
 	return room;
+}
+
+bool sim_oracle_is_disturbed(const struct sim_oracle *o, const char *group)
+{
+	return strmap_has(o->disturbed, str_of(group));
 }
 
 int64_t sim_oracle_changed_at(const struct sim_oracle *o)

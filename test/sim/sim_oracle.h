@@ -24,6 +24,8 @@ void sim_oracle_timed_out(struct sim_oracle *o, const struct cluster *c, const s
 void sim_oracle_check(struct sim_oracle *o);
 /* True when there is quota to publish the n pods besides those that run or are published now. */
 bool sim_oracle_fits(struct sim_oracle *o, const char *const *keys, size_t n);
+/* A user changed the PodGroup, or took members from it. */
+bool sim_oracle_is_disturbed(const struct sim_oracle *o, const char *group);
 /* Monotonic ns of the last change of a node or of a pod, without pods that fit no node ever. */
 int64_t sim_oracle_changed_at(const struct sim_oracle *o);
 size_t sim_oracle_published_peak(const struct sim_oracle *o);

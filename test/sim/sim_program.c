@@ -124,9 +124,30 @@ static void print_stats(const struct sim_program *p, const struct sim_run_stats 
 		printf("# fault %-16s struck %llu times\n", sim_faults_name((enum sim_fault)i),
 		       (unsigned long long)s->struck[i]);
 	}
+	for (size_t i = 0; i < sim_actors_count(p->kind == SIM_RUN_QUOTA); i++) {
+		printf("# %s: %llu\n", sim_actors_name(p->kind == SIM_RUN_QUOTA, i),
+		       (unsigned long long)s->acts[i]);
+	}
 	if (p->kind == SIM_RUN_QUOTA) {
 		sim_quota_print_stats(&s->quota);
 	}
+}
+
+/* Runs of Workloads have few nodes that could be lost. */
+static bool is_rare(const struct sim_program *p, size_t act)
+{
+	return p->kind == SIM_RUN_QUOTA &&
+	       str_has_prefix(str_of(sim_actors_name(true, act)), "node ");
+}
+
+static bool all_acted(const struct sim_program *p, const struct sim_run_stats *s)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < sim_actors_count(p->kind == SIM_RUN_QUOTA); i++) {
+		all &= s->acts[i] > 0 || is_rare(p, i);
+	}
+	return all;
 }
 
 static bool all_struck(const struct sim_program *p, const struct sim_run_stats *s)
@@ -139,12 +160,23 @@ static bool all_struck(const struct sim_program *p, const struct sim_run_stats *
 	return all;
 }
 
+static bool is_plain(const struct sim_program *p, uint64_t seed)
+{
+	for (size_t i = 0; i < p->nplain; i++) {
+		if (p->regression_seeds[i] == seed) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Plays the program's first seed in a process of its own with this key of the hash tables. Returns
  * the digest of its trace; 0: it failed. */
 static uint64_t digest_of(const struct sim_program *p, const struct options *o, uint64_t key)
 {
 	struct sim_run_stats stats = { .runs = 0 };
-	const struct sim_run_options opt = { p->kind, o->from, o->steps, false };
+	const struct sim_run_options opt = { p->kind, o->from, o->steps, false,
+					     is_plain(p, o->from) };
 	uint64_t digest = 0;
 	int ends[2], status;
 	pid_t pid;
@@ -184,7 +216,8 @@ static bool play_regression_seeds(const struct sim_program *p, const struct opti
 
 	for (size_t i = 0; i < p->nregression_seeds && (held || !o->quick); i++) {
 		const struct sim_run_options opt = { p->kind, p->regression_seeds[i], o->steps,
-						     o->verbose };
+						     o->verbose,
+						     is_plain(p, p->regression_seeds[i]) };
 
 		held &= sim_run(&opt, stats);
 	}
@@ -213,7 +246,8 @@ int sim_program(int argc, char **argv, const struct sim_program *p)
 		bool held = true;
 
 		for (uint64_t seed = from; seed <= to && (held || !o.quick); seed++) {
-			const struct sim_run_options opt = { p->kind, seed, o.steps, o.verbose };
+			const struct sim_run_options opt = { p->kind, seed, o.steps, o.verbose,
+							     is_plain(p, seed) };
 
 			held &= sim_run(&opt, &stats);
 		}
@@ -227,6 +261,9 @@ int sim_program(int argc, char **argv, const struct sim_program *p)
 		failed += !all_struck(p, &stats);
 		printf("%s %u - every kind of fault struck\n",
 		       all_struck(p, &stats) ? "ok" : "not ok", ++tests);
+		failed += !all_acted(p, &stats);
+		printf("%s %u - every actor acted\n", all_acted(p, &stats) ? "ok" : "not ok",
+		       ++tests);
 		if (p->kind == SIM_RUN_QUOTA) {
 			failed += !sim_quota_all_seen(&stats.quota);
 			printf("%s %u - everything was sampled\n",

@@ -11,6 +11,9 @@ struct sim_program {
 	/* Seeds beyond them that failed once, played without options. */
 	const uint64_t *regression_seeds;
 	size_t nregression_seeds;
+	/* The first of them are plain: they failed before there were actors. Both played and
+	 * replayed without these. */
+	size_t nplain;
 };
 
 /* The exit code. */

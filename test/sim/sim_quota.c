@@ -7,10 +7,12 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
+#include "scheduler/workloads/cycle/admission_cycle.h"
 #include "sim/sim_checks.h"
 #include "sim/sim_jobs.h"
 #include "sim/sim_quota_judge.h"
 #include "sim/sim_quota_users.h"
+#include "sim/sim_webhook.h"
 
 #define COSTS_ONE_IN 12 /* of what users do */
 #define GROUPS_ONE_IN 3
@@ -24,6 +26,7 @@ struct sim_quota {
 	struct sim_checks *checks;
 	struct sim_costs *costs;
 	struct sim_quota_oracle *oracle;
+	struct sim_victims *victims;
 };
 
 static bool has_groups(const struct sim_world *w)
@@ -70,6 +73,7 @@ struct sim_quota *sim_quota_create(struct sim_world *w)
 	q->jobs = sim_jobs_create(w);
 	q->checks = sim_checks_create(w);
 	q->costs = sim_costs_create(w);
+	q->victims = sim_victims_create(w);
 	return q;
 }
 
@@ -84,6 +88,7 @@ void sim_quota_destroy(struct sim_quota *q)
 	sim_checks_destroy(q->checks);
 	sim_costs_destroy(q->costs);
 	sim_quota_oracle_destroy(q->oracle);
+	sim_victims_destroy(q->victims);
 	kueue_conf_destroy(q->conf);
 	free(q);
 }
@@ -111,6 +116,14 @@ void sim_quota_act(struct sim_quota *q)
 
 void sim_quota_offer(struct sim_quota *q, struct sim_choices *out)
 {
+	int64_t back_at = sim_webhook_back_at(q->world->webhook);
+
+	/* The controllers of the cluster do not repeat writes that fail: they wait until the
+	 * webhook is back. */
+	if (back_at > q->world->clock.mono_ns) {
+		sim_world_wake(out, back_at);
+		return;
+	}
 	sim_jobs_offer(q->jobs, out);
 	if (q->groups != NULL) {
 		sim_groups_offer(q->groups, out);
@@ -127,10 +140,19 @@ void sim_quota_end(struct sim_quota *q)
 	}
 }
 
-void sim_quota_preempted(struct sim_quota *q, const struct workload *victim,
-			 const struct workload *by)
+void sim_quota_decided(struct sim_quota *q, const struct forest *f,
+		       const struct admission_decisions *d)
 {
-	sim_quota_oracle_preempted(q->oracle, victim->key, by->object.uid);
+	const struct quota_model *model = forest_model(f);
+
+	for (size_t i = 0; i < d->n; i++) {
+		if (d->v[i].kind == QUOTA_DECIDE_PREEMPT) {
+			sim_quota_oracle_preempted(q->oracle,
+						   model->workloads.v[d->v[i].workload]->key,
+						   model->workloads.v[d->v[i].by]->object.uid);
+		}
+	}
+	sim_victims_decided(q->victims, f, d);
 }
 
 void sim_quota_check(struct sim_quota *q)
@@ -189,6 +211,9 @@ void sim_quota_add_stats(const struct sim_quota *q, struct sim_quota_stats *stat
 	for (unsigned i = 0; i < SIM_COSTS_COUNT_; i++) {
 		stats->costs[i] += sim_costs_count(q->costs, (enum sim_costs_event)i);
 	}
+	for (unsigned i = 0; i < SIM_VICTIMS_COUNT_; i++) {
+		stats->victims[i] += sim_victims_count(q->victims, (enum sim_victims_event)i);
+	}
 }
 
 static const char *const answers[SIM_CHECKS_COUNT_] = { "Ready", "Retry", "Rejected" };
@@ -211,6 +236,10 @@ void sim_quota_print_stats(const struct sim_quota_stats *stats)
 		printf("# %s: %llu\n", sim_costs_event_name((enum sim_costs_event)i),
 		       (unsigned long long)stats->costs[i]);
 	}
+	for (unsigned i = 0; i < SIM_VICTIMS_COUNT_; i++) {
+		printf("# %s: %llu\n", sim_victims_event_name((enum sim_victims_event)i),
+		       (unsigned long long)stats->victims[i]);
+	}
 }
 
 bool sim_quota_all_seen(const struct sim_quota_stats *stats)
@@ -228,6 +257,9 @@ bool sim_quota_all_seen(const struct sim_quota_stats *stats)
 	}
 	for (unsigned i = 0; i < SIM_COSTS_COUNT_; i++) {
 		all &= stats->costs[i] > 0;
+	}
+	for (unsigned i = 0; i < SIM_VICTIMS_COUNT_; i++) {
+		all &= stats->victims[i] > 0;
 	}
 	return all;
 }

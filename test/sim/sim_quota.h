@@ -7,11 +7,13 @@
 #include "sim/sim_costs.h"
 #include "sim/sim_groups.h"
 #include "sim/sim_quota_oracle.h"
+#include "sim/sim_victims.h"
 #include "sim/sim_world.h"
 
+struct admission_decisions;
+struct forest;
 struct kueue_conf;
 struct sim_quota;
-struct workload;
 
 /* Chooses the options of this run; listens to the view of the world. */
 struct sim_quota *sim_quota_create(struct sim_world *w);
@@ -24,9 +26,9 @@ void sim_quota_act(struct sim_quota *q);
 void sim_quota_offer(struct sim_quota *q, struct sim_choices *out);
 /* From now on users and the check do nothing that keeps Workloads from running. */
 void sim_quota_end(struct sim_quota *q);
-/* The scheduler decided to preempt one Workload for another. */
-void sim_quota_preempted(struct sim_quota *q, const struct workload *victim,
-			 const struct workload *by);
+/* The decisions of a cycle of the scheduler, before they are applied. */
+void sim_quota_decided(struct sim_quota *q, const struct forest *f,
+		       const struct admission_decisions *d);
 /* Call after time has passed. */
 void sim_quota_check(struct sim_quota *q);
 /* Nothing has changed and nothing was written for that long, and no Workload is in backoff. */
@@ -41,6 +43,7 @@ struct sim_quota_stats {
 	uint64_t answers[3]; /* of the check: Ready, Retry, Rejected */
 	uint64_t groups[SIM_GROUPS_COUNT_];
 	uint64_t costs[SIM_COSTS_COUNT_];
+	uint64_t victims[SIM_VICTIMS_COUNT_];
 };
 void sim_quota_add_stats(const struct sim_quota *q, struct sim_quota_stats *stats);
 /* As comments of TAP. */

@@ -26,6 +26,7 @@
 struct sim_run {
 	struct sim_world world;
 	struct sim_users *users;
+	struct sim_actors *actors;
 	struct sim_quota *quota; /* NULL: no Jobs */
 	bool pods;               /* users make pods, and there is an autoscaler */
 	struct sim_oracle *oracle;
@@ -57,11 +58,11 @@ static void on_decided(void *ctx, const struct cluster *c, const struct decision
 	sim_oracle_decided(r->oracle, c, d);
 }
 
-static void on_preempt(void *ctx, const struct workload *victim, const struct workload *by)
+static void on_admission(void *ctx, const struct forest *f, const struct admission_decisions *d)
 {
 	const struct sim_run *r = ctx;
 
-	sim_quota_preempted(r->quota, victim, by);
+	sim_quota_decided(r->quota, f, d);
 }
 
 static struct sim_scheduler *start_scheduler(struct sim_run *r)
@@ -85,9 +86,10 @@ static void choose(struct sim_run *r)
 		.kueue_conf = r->quota == NULL ? NULL : sim_quota_conf(r->quota),
 		.reservation_timeout_ns = (sim_world_below(w, 3) == 0 ? 20 : 1800) * CLOCK_NS_PER_S,
 		.on_decided = on_decided,
-		.on_preempt = on_preempt,
+		.on_admission = on_admission,
 		.ctx = r,
 	};
+	w->leader_elect = r->options.leader_elect;
 }
 
 static void start(struct sim_run *r, const struct sim_run_options *opt)
@@ -101,7 +103,8 @@ static void start(struct sim_run *r, const struct sim_run_options *opt)
 	*r = (struct sim_run){ .restarts = 0 };
 	r->pods = opt->kind == SIM_RUN_PODS || opt->seed % 4 == 0;
 	sim_world_init(w, &(struct sim_world_options){ opt->seed, opt->verbose,
-						       opt->kind == SIM_RUN_QUOTA });
+						       opt->kind == SIM_RUN_QUOTA, opt->plain });
+	r->actors = sim_actors_create(w, opt->plain);
 	r->oracle = sim_oracle_create(w);
 	choose(r);
 	r->cluster = sim_transport_create(w, SIM_CLUSTER);
@@ -130,6 +133,7 @@ static void finish(struct sim_run *r)
 	kubelet_destroy(r->kubelet);
 	mirror_destroy(r->mirror);
 	sim_users_destroy(r->users);
+	sim_actors_destroy(r->actors);
 	sim_quota_destroy(r->quota);
 	sim_oracle_destroy(r->oracle);
 	vec_finish(&r->choices.list);
@@ -203,6 +207,15 @@ static void replace(struct sim_run *r, unsigned i)
 	r->schedulers[i] = start_scheduler(r);
 }
 
+/* Where the Lease is edited, the first process may lead again, and the second one waits. */
+static bool is_second_idle(struct sim_run *r)
+{
+	return !r->world.plain && r->schedulers[1] != NULL &&
+	       !sim_scheduler_is_paused(r->schedulers[0]) &&
+	       sim_scheduler_is_leading(r->schedulers[0]) &&
+	       !sim_scheduler_is_leading(r->schedulers[1]);
+}
+
 /* Ends the process that was paused: the second one remains. */
 static void drop_first(struct sim_run *r)
 {
@@ -230,6 +243,10 @@ static void tend_schedulers(struct sim_run *r)
 			sim_scheduler_kill(r->schedulers[i]);
 			replace(r, i);
 		}
+	}
+	if (is_second_idle(r)) {
+		sim_scheduler_kill(r->schedulers[1]);
+		r->schedulers[1] = NULL;
 	}
 	/* The paused process goes on some time after the other one leads. */
 	if (r->schedulers[1] != NULL && sim_scheduler_is_paused(r->schedulers[0]) &&
@@ -310,6 +327,10 @@ static void step(struct sim_run *r, bool chaos)
 
 	w->steps++;
 	collect(r);
+	if (chaos && sim_actors_act(r->actors)) {
+		tend_schedulers(r);
+		return;
+	}
 	if (chaos && sim_world_chance(w, r->user_per_mille)) {
 		user_acts(r);
 	} else if (chaos && sim_world_chance(w, 4)) {
@@ -378,6 +399,7 @@ static void end(struct sim_run *r)
 
 	w->faults.on = false;
 	sim_world_trace(w, "faults stop");
+	sim_actors_end(r->actors);
 	sim_users_end(r->users);
 	if (r->quota != NULL) {
 		sim_quota_end(r->quota);
@@ -414,6 +436,7 @@ static void add_stats(const struct sim_run *r, struct sim_run_stats *stats)
 	for (unsigned i = 0; i < SIM_FAULT_COUNT_; i++) {
 		stats->struck[i] += w->faults.struck[i];
 	}
+	sim_actors_add(r->actors, stats->acts);
 	if (r->quota != NULL) {
 		sim_quota_add_stats(r->quota, &stats->quota);
 	}

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/actors/sim_actors.h"
 #include "sim/sim_faults.h"
 #include "sim/sim_quota.h"
 
@@ -20,6 +21,7 @@ struct sim_run_options {
 	enum sim_run_kind kind;
 	uint64_t seed, steps; /* steps with faults and users */
 	bool verbose;
+	bool plain; /* without the actors of actors/sim_actors.h */
 };
 
 struct sim_run_stats {
@@ -28,6 +30,7 @@ struct sim_run_stats {
 	uint64_t trace_digest; /* of the last run */
 	uint64_t struck[SIM_FAULT_COUNT_];
 	struct sim_quota_stats quota;
+	uint64_t acts[SIM_ACTORS_ACTS_MAX];
 };
 
 /* True: all held. Else the trace and the reason have been printed. Adds to stats. */

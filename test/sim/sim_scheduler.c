@@ -61,6 +61,18 @@ struct sim_scheduler {
 	bool poked, paused, lost, decided;
 };
 
+/* The monotonic time of its machine. */
+static int64_t now_of(const struct sim_scheduler *s)
+{
+	return clock_mono(&s->world->machine.base);
+}
+
+/* The same moment by the clock of the world. */
+static int64_t in_world(const struct sim_scheduler *s, int64_t at)
+{
+	return at == CLOCK_NEVER ? at : at - s->world->machine.ahead_ns;
+}
+
 static void post(void *ctx, struct sched_msg *m)
 {
 	struct sim_scheduler *s = ctx;
@@ -115,7 +127,7 @@ static void on_lease(void *ctx, bool held)
 
 	m->flag = held;
 	m->not_before = s->lease == NULL ? 0 : lease_writes_from(s->lease);
-	wait = m->not_before - s->world->clock.mono_ns;
+	wait = m->not_before - now_of(s);
 	post(s, m);
 	sim_world_trace(s->world, "scheduler %u %s", s->opt.number, held ? "leads" : "lost");
 	if (!held) {
@@ -143,12 +155,12 @@ static void check_rebuilt(struct sim_scheduler *s, const struct cluster *c)
 	}
 }
 
-static void on_preempt(void *ctx, const struct workload *victim, const struct workload *by)
+static void on_admission(void *ctx, const struct forest *f, const struct admission_decisions *d)
 {
 	const struct sim_scheduler *s = ctx;
 
-	if (s->opt.on_preempt != NULL) {
-		s->opt.on_preempt(s->opt.ctx, victim, by);
+	if (s->opt.on_admission != NULL) {
+		s->opt.on_admission(s->opt.ctx, f, d);
 	}
 }
 
@@ -374,7 +386,7 @@ static void make_engine(struct sim_scheduler *s)
 		.ctx = s,
 		.on_decisions = on_assumed,
 		.on_decided = on_decided,
-		.on_preempt = on_preempt,
+		.on_admission = on_admission,
 	};
 	struct err err = ERR_INIT;
 
@@ -558,7 +570,7 @@ static void step_pool(void *owner UNUSED, void *arg)
 
 static void offer_engine(struct sim_scheduler *s, struct sim_choices *out)
 {
-	int64_t now = s->world->clock.mono_ns;
+	int64_t now = now_of(s);
 
 	if (s->queue.n > s->queue_at) {
 		sim_world_choice(out, &(struct sim_choice){ handle_message, s, NULL, 6 });
@@ -566,7 +578,7 @@ static void offer_engine(struct sim_scheduler *s, struct sim_choices *out)
 	if (s->poked || s->due <= now) {
 		sim_world_choice(out, &(struct sim_choice){ step_engine, s, NULL, 3 });
 	} else {
-		sim_world_wake(out, s->due);
+		sim_world_wake(out, in_world(s, s->due));
 	}
 	for (size_t i = 0; i < s->npools; i++) {
 		int64_t at = pool_wake_at(s->pools[i]);
@@ -574,7 +586,7 @@ static void offer_engine(struct sim_scheduler *s, struct sim_choices *out)
 		if (at <= now) {
 			sim_world_choice(out, &(struct sim_choice){ step_pool, s, s->pools[i], 3 });
 		} else {
-			sim_world_wake(out, at);
+			sim_world_wake(out, in_world(s, at));
 		}
 	}
 }
@@ -617,7 +629,7 @@ bool sim_scheduler_is_leading(const struct sim_scheduler *s)
 
 bool sim_scheduler_is_healthy(struct sim_scheduler *s)
 {
-	int64_t now = s->world->clock.mono_ns;
+	int64_t now = now_of(s);
 
 	if (s->paused || !sim_scheduler_is_leading(s) || !may_send(s) ||
 	    !atomic_load(&engine_state(s->engine)->synced) ||

@@ -9,10 +9,11 @@
 
 #include "sim/sim_world.h"
 
+struct admission_decisions;
 struct cluster;
 struct decisions;
+struct forest;
 struct kueue_conf;
-struct workload;
 struct sim_scheduler;
 
 struct sim_scheduler_options {
@@ -23,8 +24,9 @@ struct sim_scheduler_options {
 	const struct kueue_conf *kueue_conf; /* the Workload engine runs; NULL: it does not */
 	/* Every decision list, before it is assumed. */
 	void (*on_decided)(void *ctx, const struct cluster *c, const struct decisions *d);
-	/* A decision to preempt victim for `by`. */
-	void (*on_preempt)(void *ctx, const struct workload *victim, const struct workload *by);
+	/* The decisions of every cycle over Workloads, before they are applied. */
+	void (*on_admission)(void *ctx, const struct forest *f,
+			     const struct admission_decisions *d);
 	void *ctx;
 };
 

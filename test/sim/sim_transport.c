@@ -89,6 +89,7 @@ static uint64_t submit(struct transport *base, const struct http_call *call)
 	f->idle_version = -1;
 	strbuf_init(&f->body);
 	list_append(&t->flights, &f->node);
+	sim_world_check_sender(t->world, &f->message);
 	return f->id;
 }
 

@@ -21,6 +21,7 @@ struct sim_webhook {
 	struct metric_registry *counters;
 	struct lister *lister;
 	struct router *router;
+	int64_t now, away_until; /* monotonic ns */
 };
 
 struct sim_webhook *sim_webhook_create(bool quota)
@@ -48,6 +49,21 @@ struct sim_webhook *sim_webhook_create(bool quota)
 	return h;
 }
 
+void sim_webhook_stop(struct sim_webhook *h, int64_t until_ns)
+{
+	h->away_until = until_ns;
+}
+
+int64_t sim_webhook_back_at(const struct sim_webhook *h)
+{
+	return h->away_until;
+}
+
+void sim_webhook_set_time(struct sim_webhook *h, int64_t now_ns)
+{
+	h->now = now_ns;
+}
+
 void sim_webhook_destroy(struct sim_webhook *h)
 {
 	router_destroy(h->router);
@@ -68,6 +84,9 @@ int sim_webhook_review(void *ctx, const struct apiserver_review *review, struct 
 				    .body = review->body };
 	struct http_response resp = { .retry_after_s = -1 };
 
+	if (h->now < h->away_until) {
+		return err_set(err, ERR_UNAVAILABLE, "%s: connection refused", review->url);
+	}
 	router_handle(h->router, &req, arena, &resp);
 	if (resp.status != 200) {
 		return err_set(err, ERR_INVALID, "%s: " STR_FMT, review->url, STR_ARG(resp.body));

@@ -17,4 +17,9 @@ int sim_webhook_review(void *ctx, const struct apiserver_review *review, struct 
  */
 int sim_webhook_registration(bool quota, struct strbuf *out, struct err *err);
 
+/* Reviews fail until this monotonic time, as when no replica answers. */
+void sim_webhook_stop(struct sim_webhook *h, int64_t until_ns);
+int64_t sim_webhook_back_at(const struct sim_webhook *h); /* monotonic ns */
+void sim_webhook_set_time(struct sim_webhook *h, int64_t now_ns);
+
 #endif

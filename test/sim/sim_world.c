@@ -12,6 +12,7 @@
 
 #define START (INT64_C(1767225600) * CLOCK_NS_PER_S)
 #define MAX_MANIFEST (1u << 20)
+#define RENEW_NS (10 * CLOCK_NS_PER_S) /* the renew deadline of leader election */
 
 static void load(struct sim_world *w, const char *path)
 {
@@ -40,7 +41,9 @@ static void register_webhooks(struct sim_world *w)
 
 static int64_t machine_mono(const struct clock *c)
 {
-	return clock_mono(&((const struct sim_machine *)(const void *)c)->world->clock.base);
+	const struct sim_machine *m = (const void *)c;
+
+	return clock_mono(&m->world->clock.base) + m->ahead_ns;
 }
 
 static int64_t machine_wall(const struct clock *c)
@@ -63,6 +66,7 @@ void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
 	*w = (struct sim_world){ .seed = opt->seed,
 				 .verbose = opt->verbose,
 				 .quota = opt->quota,
+				 .plain = opt->plain,
 				 .sticky = opt->seed % 2 == 0 };
 	w->trace = xmalloc_zero(SIM_TRACE_LINES, sizeof(w->trace[0]));
 	rng_init(&w->rng, opt->seed);
@@ -103,6 +107,17 @@ void sim_world_message_finish(struct sim_message *m)
 	strbuf_finish(&m->body);
 }
 
+void sim_world_check_sender(struct sim_world *w, const struct sim_message *m)
+{
+	if (m->actor == SIM_SCHEDULER && m->method != HTTP_GET &&
+	    strstr(m->url, "/leases") == NULL && strstr(m->url, "/events") == NULL &&
+	    w->leader_elect && w->clock.mono_ns - w->renewed_at > RENEW_NS) {
+		sim_world_fail(w, "%s %s is sent %lld s after the lease was renewed last",
+			       http_method_name(m->method), m->url,
+			       (long long)((w->clock.mono_ns - w->renewed_at) / CLOCK_NS_PER_S));
+	}
+}
+
 void sim_world_handle(struct sim_world *w, const struct sim_message *m,
 		      struct apiserver_response *resp)
 {
@@ -121,7 +136,12 @@ void sim_world_handle(struct sim_world *w, const struct sim_message *m,
 	    strstr(m->url, "/leases") == NULL) {
 		w->wrote_at = w->clock.mono_ns;
 	}
+	sim_webhook_set_time(w->webhook, w->clock.mono_ns);
 	apiserver_handle(w->api, &req, clock_wall(&w->clock.base), resp);
+	if (m->actor == SIM_SCHEDULER && m->method != HTTP_GET && resp->status < 300 &&
+	    strstr(m->url, "/leases") != NULL) {
+		w->renewed_at = w->clock.mono_ns;
+	}
 	sim_view_follow(w->view, m->actor);
 }
 

@@ -35,12 +35,12 @@ struct sim_choices {
 	int64_t wake_at; /* monotonic ns of the next step that becomes possible by time */
 };
 
-/* The clock of the machine of the schedulers: its monotonic time is the world's, its wall time can
- * be set. */
+/* The clock of the machine of the schedulers: its wall time can be set, and its monotonic time can
+ * jump ahead of the world's. */
 struct sim_machine {
 	struct clock base; /* first member */
 	const struct sim_world *world;
-	int64_t step_ns;
+	int64_t step_ns, ahead_ns;
 };
 
 struct sim_world {
@@ -60,6 +60,9 @@ struct sim_world {
 	bool crash;               /* the request that was just handled killed the scheduler */
 	bool sticky;              /* --gate-sticky */
 	bool quota;               /* the kinds of the Workload engine are served */
+	bool plain;               /* nothing but users and faults: see actors/sim_actors.h */
+	bool leader_elect;
+	int64_t renewed_at; /* monotonic ns of the last write of a scheduler to the Lease */
 	bool verbose;
 	char failure[1024]; /* the first failure; empty: none */
 	char (*trace)[SIM_TRACE_WIDTH];
@@ -79,7 +82,7 @@ struct sim_message {
 
 struct sim_world_options {
 	uint64_t seed;
-	bool verbose, quota;
+	bool verbose, quota, plain;
 };
 
 void sim_world_init(struct sim_world *w, const struct sim_world_options *opt);
@@ -87,6 +90,9 @@ void sim_world_finish(struct sim_world *w);
 /* Lets the server handle a request, then calls the listeners of the view for its changes. */
 void sim_world_handle(struct sim_world *w, const struct sim_message *m,
 		      struct apiserver_response *resp);
+/* A message that is about to be sent: without a renewal of its lease in time a scheduler sends no
+ * writes but events. */
+void sim_world_check_sender(struct sim_world *w, const struct sim_message *m);
 struct sim_call {
 	enum sim_actor actor;
 	enum http_method method;

@@ -95,13 +95,13 @@ static void publish(struct session *s, const struct task *t, const char *message
 	}
 }
 
-static void withdraw(struct session *s, const struct task *t)
+static void withdraw(struct session *s, const struct task *t, const char *message)
 {
 	struct decision *d = decision_add(&s->decisions, DECISION_WITHDRAW);
 
 	d->task = t->id;
 	d->reason = "NotReadyForScheduling";
-	d->message = "the queue has no quota for the pod at present";
+	d->message = message;
 }
 
 static const char *publish_message(const struct session *s, const struct task *t,
@@ -139,7 +139,7 @@ static void report_opted_in(struct session *s, const struct task *t, const struc
 	}
 	if (charge == CHARGE_NONE && ledger_may_be_published(t) &&
 	    !session_task_was_revoked(s, t)) {
-		withdraw(s, t);
+		withdraw(s, t, "the queue has no quota for the pod at present");
 	}
 }
 
@@ -279,10 +279,27 @@ static void report_podgroup(struct session *s, const struct queue *q, const stru
 	}
 }
 
+static void withdraw_stranded(struct session *s)
+{
+	static const char message[] = "the PodGroup of the pod is gone, and with it the quota";
+	const struct cluster *c = s->cluster;
+
+	for (size_t i = 0; i < c->stranded.n; i++) {
+		uint32_t id = c->stranded.v[i];
+		const struct task *t = id < c->tasks.n ? c->tasks.v[id] : NULL;
+
+		if (t != NULL && cluster_task_is_stranded(c, t)) {
+			withdraw(s, t, message);
+			add_event(s, t, "QuotaRevoked", message);
+		}
+	}
+}
+
 void status_run(struct session *s)
 {
 	const struct cluster *c = s->cluster;
 
+	withdraw_stranded(s);
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 

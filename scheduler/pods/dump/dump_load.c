@@ -476,6 +476,11 @@ int dump_load(struct str json, struct cluster **ret, struct err *err)
 	if (load(c, doc, err) < 0) {
 		return err_wrap(err, "dump");
 	}
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		if (c->tasks.v[i] != NULL && cluster_task_is_stranded(c, c->tasks.v[i])) {
+			cluster_task_note_stranded(c, c->tasks.v[i]);
+		}
+	}
 	*ret = take_ptr(&c);
 	return 0;
 }

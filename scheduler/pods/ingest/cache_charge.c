@@ -140,6 +140,10 @@ void cache_charge_reconcile(struct cache *c, struct task *t)
 	} else {
 		reconcile_unbound(c, t, q);
 	}
+	if (cluster_task_is_stranded(c->cluster, t)) {
+		cluster_task_note_stranded(c->cluster, t);
+		c->dirty = true;
+	}
 }
 
 void cache_charge_reconcile_podgroup(struct cache *c, struct podgroup *g)

@@ -46,6 +46,7 @@ static void free_tasks(struct cluster *c)
 		pod_class_destroy(c->class_by_id.v[i]);
 	}
 	slots_finish(&c->tasks);
+	vec_finish(&c->stranded);
 	slots_finish(&c->class_by_id);
 }
 

@@ -63,6 +63,11 @@ struct task *cluster_task_find(const struct cluster *c, struct str key);
 void cluster_task_remove(struct cluster *c, struct task *t);
 void cluster_task_set_podgroup(struct cluster *c, struct task *t,
 			       struct podgroup *g); /* NULL: none */
+/* A pod that opted in and is published, but has neither quota nor a PodGroup with a queue that
+ * could give it some: nothing but a withdrawal keeps autoscalers from buying a node for it. */
+bool cluster_task_is_stranded(const struct cluster *c, const struct task *t);
+/* Puts it into c->stranded. */
+void cluster_task_note_stranded(struct cluster *c, const struct task *t);
 /* A pod of ours that may be bound without another write before: no gate, not opted in. */
 bool cluster_task_may_be_adopted(const struct task *t);
 void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_class *klass_take);

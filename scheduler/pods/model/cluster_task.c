@@ -92,6 +92,33 @@ void cluster_task_set_podgroup(struct cluster *c, struct task *t, struct podgrou
 	cluster_podgroup_changed(c, g);
 }
 
+bool cluster_task_is_stranded(const struct cluster *c, const struct task *t)
+{
+	const uint32_t gates = (uint32_t)TASK_OUR_GATE | TASK_FOREIGN_GATE;
+	const uint32_t ours = (uint32_t)TASK_OURS | TASK_OPTED_IN;
+
+	return (t->flags & (gates | ours)) == ours && t->status == TASK_PENDING &&
+	       t->cond == POD_COND_UNSCHEDULABLE && t->charge == CHARGE_NONE && t->klass != NULL &&
+	       !t->klass->best_effort &&
+	       (t->podgroup == MODEL_NONE || c->podgroups.v[t->podgroup]->queue_name == MODEL_NONE);
+}
+
+void cluster_task_note_stranded(struct cluster *c, const struct task *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->stranded.n; i++) {
+		uint32_t id = c->stranded.v[i];
+
+		if (id != t->id && id < c->tasks.n && c->tasks.v[id] != NULL &&
+		    cluster_task_is_stranded(c, c->tasks.v[id])) {
+			c->stranded.v[kept++] = id;
+		}
+	}
+	c->stranded.n = kept;
+	vec_push(&c->stranded, t->id);
+}
+
 bool cluster_task_may_be_adopted(const struct task *t)
 {
 	return (t->flags & TASK_OURS) != 0 &&

@@ -250,6 +250,7 @@ struct cluster {
 	struct access *access;           /* pods/model/access.h */
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */
 	struct res total;                   /* sum of allocatable of existing nodes */
+	struct VEC(uint32_t) stranded;      /* ids: see cluster_task_is_stranded; may be outdated */
 	bool annotation_decides; /* --gate-sticky=false: set once, before the first pod */
 	uint64_t queues_gen, nodes_gen;
 	uint64_t drift; /* times an account would have gone below zero (a bug, counted instead of

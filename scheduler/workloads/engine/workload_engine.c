@@ -357,10 +357,6 @@ static void write_or_defer(struct workload_engine *e, const struct admission_dec
 		/* Where no job has to stop, the reservation goes with the same write. */
 		reconciler_touch(e->reconciler, str_of(w->key));
 	}
-	if (d->kind == QUOTA_DECIDE_PREEMPT && e->opt.on_preempt != NULL) {
-		e->opt.on_preempt(e->opt.ctx, w,
-				  workload_cache_model(e->cache)->workloads.v[d->by]);
-	}
 }
 
 static bool waits(const struct workload_engine *e, const struct workload *w)
@@ -449,6 +445,9 @@ static void run_cycle(struct workload_engine *e, int64_t now)
 
 	workload_metrics_cycle(e->metrics, q, d,
 			       (double)(clock_mono(e->clock) - from) / (double)CLOCK_NS_PER_S);
+	if (e->opt.on_admission != NULL) {
+		e->opt.on_admission(e->opt.ctx, f, d);
+	}
 	for (size_t i = 0; i < d->n; i++) {
 		write_or_defer(e, &d->v[i], now);
 		progress |= is_progress(q, &d->v[i]);

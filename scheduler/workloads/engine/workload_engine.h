@@ -10,8 +10,10 @@
 
 #include "scheduler/base/message.h"
 
+struct admission_decisions;
 struct api_pod;
 struct clock;
+struct forest;
 struct metric_registry;
 struct pool;
 struct pool_options;
@@ -20,7 +22,6 @@ struct kueue_conf;
 struct owner_controller;
 struct workload_engine;
 struct recorder;
-struct workload;
 
 struct workload_engine_options {
 	const struct kueue_conf *conf;   /* must outlive the engine */
@@ -34,9 +35,9 @@ struct workload_engine_options {
 	void (*on_unheld)(void *ctx, struct str key);
 	/* An object that cannot be used. */
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
-	/* A Workload is to be preempted for another one, or is evicted already and its quota
-	 * counted on; called before that is written. */
-	void (*on_preempt)(void *ctx, const struct workload *victim, const struct workload *by);
+	/* The decisions of every cycle, before they are written and applied. */
+	void (*on_admission)(void *ctx, const struct forest *f,
+			     const struct admission_decisions *d);
 	void *ctx;
 };
 

@@ -241,6 +241,30 @@ static void test_an_edit_moves_no_charge(void **state)
 	assert_int_equal(t->charge, CHARGE_BOUND);
 }
 
+/* Its quota is free for others, so it must be withdrawn. */
+static void test_a_published_pod_without_its_group_is_stranded(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = {
+		.name = "p", .group = "g", .opted_in = true, .reason = "Unschedulable"
+	};
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &p);
+	if (t->charge == CHARGE_NONE) {
+		ledger_charge(f->c, t, queue_find(f->c, STR_LIT("q")), CHARGE_PUBLISHED);
+	}
+	assert_int_equal(f->c->stranded.n, 0);
+	cache_fixture_delete(f, SCHED_PODGROUPS, "ns/g");
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
+	assert_int_equal(f->c->stranded.n, 1);
+	assert_true(cluster_task_is_stranded(f->c, t));
+	p.reason = "NotReadyForScheduling";
+	t = cache_fixture_pod(f, &p);
+	assert_false(cluster_task_is_stranded(f->c, t));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +276,7 @@ int main(void)
 		cmocka_unit_test(test_without_its_podgroup_the_default_queue_is_charged),
 		cmocka_unit_test(test_a_binding_keeps_its_charge_without_its_group),
 		CACHE_FIXTURE_TEST(test_an_edit_moves_no_charge),
+		CACHE_FIXTURE_TEST(test_a_published_pod_without_its_group_is_stranded),
 	};
 
 	return cmocka_run_group_tests_name("pods/ingest/cache_charge", tests, NULL, NULL);

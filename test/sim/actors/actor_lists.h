@@ -1,0 +1,13 @@
+/* test/sim/actors/actor_lists.h: the actors, each with its acts. */
+#ifndef TEST_SIM_ACTORS_ACTOR_LISTS_H
+#define TEST_SIM_ACTORS_ACTOR_LISTS_H
+
+#include "sim/actors/sim_actors.h"
+
+extern const struct sim_actors_actor actor_tenant;         /* of the pods wing, hostile */
+extern const struct sim_actors_actor actor_queues;         /* Volcano's Queues are edited */
+extern const struct sim_actors_actor actor_cluster_queues; /* Kueue's queues are edited */
+extern const struct sim_actors_actor actor_lease;          /* the Lease is edited, stolen */
+extern const struct sim_actors_actor actor_nodes;          /* nodes are lost */
+
+#endif

@@ -7,15 +7,20 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/quote.h"
 #include "base/strbuf.h"
 #include "collections/vec.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/ctl/cli/verb.h"
+#include "scheduler/ctl/manifest/manifest_admit.h"
+#include "scheduler/ctl/manifest/manifest_check.h"
+#include "scheduler/ctl/manifest/owner_workloads.h"
 #include "scheduler/ctl/sim/sim_files.h"
 #include "scheduler/ctl/sim/sim_input.h"
 #include "scheduler/ctl/sim/sim_report.h"
 #include "scheduler/ctl/sim/simulation.h"
 #include "scheduler/ctl/sim/workload_simulation.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
 
 #define MAX_CYCLES 1000
 
@@ -37,10 +42,11 @@ struct arguments {
 	const char *const *files;
 	size_t nfiles;
 	struct VEC(struct deletion) deletions;
+	struct flags_list ignored;
 	const char *config, *scheduler_conf;
 	enum verb_output output;
 	unsigned show; /* enum show */
-	bool has_now, until_stable, victims_stop;
+	bool has_now, as_is, until_stable, victims_stop;
 	int64_t now, cycles;
 };
 
@@ -66,14 +72,22 @@ static const struct flags_row rows[] = {
 	  .unset = "built in", .help = "Configuration file of the scheduler" },
 	{ "now", AT(TIME, now), .unset = "the latest time in the files",
 	  .help = "Current time; it does not advance" },
-	{ "cycles", AT(INT, cycles), .min = 1, .max = MAX_CYCLES, .def = "1",
+	{ "as-is", AT(BOOL, as_is),
+	  .help = "Take the objects as they are: no validation, no admission, one cycle unless "
+		  "--cycles or --until-stable is given. For recorded cases and comparisons" },
+	{ "cycles", AT(INT, cycles), .min = 1, .max = MAX_CYCLES, .unset = "until stable",
 	  .help = "Number of cycles to run" },
 	{ "until-stable", AT(BOOL, until_stable),
-	  .help = "Run cycles until one makes no decision, at most 1000" },
+	  .help = "Run cycles until one makes no decision, at most 1000. The default without "
+		  "--as-is" },
 	{ "victims-stop", AT(BOOL, victims_stop),
 	  .help = "Stop preempted Workloads after each cycle, so that they wait again" },
 	{ "delete-after", .type = FLAGS_CUSTOM, .set = add_deletion, .arg = "N:KIND/NAMESPACE/NAME",
 	  .help = "Delete this object after cycle N; may be repeated" },
+	{ "ignore", AT(LIST, ignored), .max = FLAGS_LIST_MAX, .arg = "KIND",
+	  .help = "Say nothing of objects of this kind, which play no part: KIND or KIND.GROUP; "
+		  "may "
+		  "be repeated" },
 	{ "show", FLAGS_SET_AT(struct arguments, sections, show),
 	  .help = "Additional sections to print" },
 	{ .type = FLAGS_END },
@@ -136,12 +150,36 @@ static bool parse_arguments(int argc, char **argv, struct arguments *a, int *ret
 		fprintf(stderr, "headgatectl: --cycles and --until-stable cannot both be given\n");
 		return false;
 	}
+	if (!flags_is_given(f, &parsed, "cycles")) {
+		a->until_stable |= !a->as_is;
+		a->cycles = 1;
+	}
 	return true;
+}
+
+static void say(const char *what, const char *text)
+{
+	CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT;
+
+	quote_plain(&line, str_of(text));
+	fprintf(stderr, "headgatectl: %s%s\n", what, line.p);
 }
 
 static void warn(void *ctx UNUSED, const char *text)
 {
-	fprintf(stderr, "headgatectl: warning: %s\n", text);
+	say("warning: ", text);
+}
+
+static void problem(void *ctx UNUSED, const char *text)
+{
+	say("", text);
+}
+
+/* Input that cannot be used. */
+static int refuse(const struct arguments *a, const struct err *err)
+{
+	problem(NULL, err->text);
+	return a->as_is ? VERB_FAILED : VERB_USAGE;
 }
 
 static int read_files(const struct arguments *a, struct sim_input *in, struct jdoc **ret_config,
@@ -233,9 +271,32 @@ static void print(const struct arguments *a, const struct parts *p)
 	printf("%s\n", text.p);
 }
 
+/* The objects become those that a cluster would have. 0, or a negative error; problems are
+ * reported. */
+static int admit(struct sim_input *in, struct manifest_check *check, const struct jdoc *config,
+		 int64_t now, struct err *err)
+{
+	CLEANUP(kueue_conf_destroyp) struct kueue_conf *conf = NULL;
+
+	/* Its warnings come when the Workload engine reads it. */
+	if (kueue_conf_read(config, NULL, NULL, &conf, err) < 0) {
+		return 0; /* and so does its error */
+	}
+	manifest_admit(in, check, &conf->owners, warn, NULL);
+	if (manifest_check_problems(check) > 0) {
+		return 0;
+	}
+	return owner_workloads_make(in, &conf->owners, now, warn, NULL, err);
+}
+
 static int simulate(const struct arguments *a)
 {
+	const struct manifest_check_options strict = {
+		.ignored = a->ignored.v, .nignored = a->ignored.n, .problem = problem, .warn = warn
+	};
 	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
+	CLEANUP(manifest_check_destroyp)
+	struct manifest_check *check = a->as_is ? NULL : manifest_check_create(&strict);
 	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
 	CLEANUP(simulation_destroyp) struct simulation *pods = NULL;
 	CLEANUP(workload_simulation_destroyp) struct workload_simulation *quota = NULL;
@@ -244,15 +305,28 @@ static int simulate(const struct arguments *a)
 	struct parts parts;
 	struct err err = ERR_INIT;
 
+	if (check != NULL) {
+		sim_input_set_check(in, manifest_check_object, check);
+	}
 	if (read_files(a, in, &config, &err) < 0) {
-		return verb_fail(&err);
+		return refuse(a, &err);
 	}
 	opt.now = quota_opt.now = a->has_now ? a->now : sim_input_youngest(in);
+	if (check != NULL) {
+		manifest_check_warn_ignored(check);
+		if (manifest_check_problems(check) == 0 &&
+		    admit(in, check, config, opt.now, &err) < 0) {
+			return refuse(a, &err);
+		}
+		if (manifest_check_problems(check) > 0) {
+			return VERB_USAGE;
+		}
+	}
 	quota_opt.config = config;
 	quota_opt.config_path = a->config;
 	if (workload_simulation_create(in, &quota_opt, &quota, &err) < 0 ||
 	    simulation_create(in, &opt, &pods, &err) < 0) {
-		return verb_fail(&err);
+		return refuse(a, &err);
 	}
 	parts = (struct parts){ pods, quota };
 	run_cycles(a, &parts);

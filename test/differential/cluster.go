@@ -148,7 +148,7 @@ func (c *cluster) manifests() []byte {
 
 // arguments are those of headgatectl simulate, files left out.
 func (c *cluster) arguments() []string {
-	out := []string{"--now", now.Format(time.RFC3339), "--cycles", fmt.Sprint(c.cycles)}
+	out := []string{"--as-is", "--now", now.Format(time.RFC3339), "--cycles", fmt.Sprint(c.cycles)}
 	for _, d := range c.deletions {
 		out = append(out, "--delete-after", fmt.Sprintf("%d:Workload/%s", d.after, d.workload))
 	}

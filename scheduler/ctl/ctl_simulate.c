@@ -12,15 +12,12 @@
 #include "collections/vec.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/ctl/cli/verb.h"
-#include "scheduler/ctl/manifest/manifest_admit.h"
-#include "scheduler/ctl/manifest/manifest_check.h"
-#include "scheduler/ctl/manifest/owner_workloads.h"
+#include "scheduler/ctl/manifest/strict_input.h"
 #include "scheduler/ctl/sim/sim_files.h"
 #include "scheduler/ctl/sim/sim_input.h"
 #include "scheduler/ctl/sim/sim_report.h"
 #include "scheduler/ctl/sim/simulation.h"
 #include "scheduler/ctl/sim/workload_simulation.h"
-#include "scheduler/workloads/conf/kueue_conf.h"
 
 #define MAX_CYCLES 1000
 
@@ -38,6 +35,11 @@ enum show { /* bits */
 	    SHOW_EVENTS = 8,
 };
 
+enum fail_on { /* bits */
+	       FAIL_ON_PENDING = 1,
+	       FAIL_ON_PREEMPT = 2,
+};
+
 struct arguments {
 	const char *const *files;
 	size_t nfiles;
@@ -45,7 +47,8 @@ struct arguments {
 	struct flags_list ignored;
 	const char *config, *scheduler_conf;
 	enum verb_output output;
-	unsigned show; /* enum show */
+	unsigned show;    /* enum show */
+	unsigned fail_on; /* enum fail_on */
 	bool has_now, as_is, until_stable, victims_stop;
 	int64_t now, cycles;
 };
@@ -60,6 +63,12 @@ static const struct flags_choice sections[] = {
 	{ "workloads", SHOW_WORKLOADS },
 	{ "events", SHOW_EVENTS },
 	{ "all", SHOW_SHARES | SHOW_CAPACITY | SHOW_WORKLOADS | SHOW_EVENTS },
+	{ NULL, 0 },
+};
+
+static const struct flags_choice answers[] = {
+	{ "pending", FAIL_ON_PENDING },
+	{ "preempt", FAIL_ON_PREEMPT },
 	{ NULL, 0 },
 };
 
@@ -88,6 +97,9 @@ static const struct flags_row rows[] = {
 	  .help = "Say nothing of objects of this kind, which play no part: KIND or KIND.GROUP; "
 		  "may "
 		  "be repeated" },
+	{ "fail-on", FLAGS_SET_AT(struct arguments, answers, fail_on),
+	  .help = "End with exit code 3 if something waits at the end, or was preempted or "
+		  "evicted" },
 	{ "show", FLAGS_SET_AT(struct arguments, sections, show),
 	  .help = "Additional sections to print" },
 	{ .type = FLAGS_END },
@@ -248,16 +260,22 @@ static void run_cycles(const struct arguments *a, const struct parts *p)
 		decided |= simulation_run_cycle(p->pods);
 		more = remove_objects(a, p);
 		more |= a->victims_stop && workload_simulation_stop_victims(p->quota);
+		/* The others have their turn, so that the reason why each waits is known. */
+		more |= !a->as_is && workload_simulation_looked_at_new(p->quota);
 		if (a->until_stable && !decided && !more) {
 			return;
 		}
 	}
+	if (a->until_stable) {
+		fprintf(stderr, "headgatectl: warning: not stable after %d cycles\n", MAX_CYCLES);
+	}
 }
 
-static void print(const struct arguments *a, const struct parts *p)
+static void print(const struct arguments *a, const struct parts *p,
+		  const struct sim_report_input *input)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	struct sim_report_parts parts = { p->pods, p->quota };
+	struct sim_report_parts parts = { p->pods, p->quota, input };
 	struct sim_report_show show = { .shares = (a->show & SHOW_SHARES) != 0,
 					.capacity = (a->show & SHOW_CAPACITY) != 0,
 					.workloads = (a->show & SHOW_WORKLOADS) != 0,
@@ -271,32 +289,17 @@ static void print(const struct arguments *a, const struct parts *p)
 	printf("%s\n", text.p);
 }
 
-/* The objects become those that a cluster would have. 0, or a negative error; problems are
- * reported. */
-static int admit(struct sim_input *in, struct manifest_check *check, const struct jdoc *config,
-		 int64_t now, struct err *err)
+static int exit_code(const struct arguments *a, const struct parts *p)
 {
-	CLEANUP(kueue_conf_destroyp) struct kueue_conf *conf = NULL;
+	const struct sim_report_parts parts = { .pods = p->pods, .quota = p->quota };
+	bool failed = ((a->fail_on & FAIL_ON_PENDING) != 0 && sim_report_has_waiting(&parts)) ||
+		      ((a->fail_on & FAIL_ON_PREEMPT) != 0 && sim_report_has_preempted(&parts));
 
-	/* Its warnings come when the Workload engine reads it. */
-	if (kueue_conf_read(config, NULL, NULL, &conf, err) < 0) {
-		return 0; /* and so does its error */
-	}
-	manifest_admit(in, check, &conf->owners, warn, NULL);
-	if (manifest_check_problems(check) > 0) {
-		return 0;
-	}
-	return owner_workloads_make(in, &conf->owners, now, warn, NULL, err);
+	return failed ? VERB_ANSWER : VERB_OK;
 }
 
-static int simulate(const struct arguments *a)
+static int run(const struct arguments *a, struct sim_input *in, struct strict_input *strict)
 {
-	const struct manifest_check_options strict = {
-		.ignored = a->ignored.v, .nignored = a->ignored.n, .problem = problem, .warn = warn
-	};
-	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
-	CLEANUP(manifest_check_destroyp)
-	struct manifest_check *check = a->as_is ? NULL : manifest_check_create(&strict);
 	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
 	CLEANUP(simulation_destroyp) struct simulation *pods = NULL;
 	CLEANUP(workload_simulation_destroyp) struct workload_simulation *quota = NULL;
@@ -304,35 +307,42 @@ static int simulate(const struct arguments *a)
 	struct workload_simulation_options quota_opt = { .warn = warn };
 	struct parts parts;
 	struct err err = ERR_INIT;
+	int r = read_files(a, in, &config, &err);
 
-	if (check != NULL) {
-		sim_input_set_check(in, manifest_check_object, check);
-	}
-	if (read_files(a, in, &config, &err) < 0) {
-		return refuse(a, &err);
-	}
 	opt.now = quota_opt.now = a->has_now ? a->now : sim_input_youngest(in);
-	if (check != NULL) {
-		manifest_check_warn_ignored(check);
-		if (manifest_check_problems(check) == 0 &&
-		    admit(in, check, config, opt.now, &err) < 0) {
-			return refuse(a, &err);
-		}
-		if (manifest_check_problems(check) > 0) {
-			return VERB_USAGE;
-		}
+	if (strict != NULL) {
+		opt.warn = quota_opt.warn = strict_input_warn;
+		opt.ctx = quota_opt.ctx = strict;
+	}
+	if (r == 0 && strict != NULL) {
+		r = strict_input_finish(strict, config, opt.now, &err);
+	}
+	if (r > 0) {
+		return VERB_USAGE;
 	}
 	quota_opt.config = config;
 	quota_opt.config_path = a->config;
-	if (workload_simulation_create(in, &quota_opt, &quota, &err) < 0 ||
+	if (r < 0 || workload_simulation_create(in, &quota_opt, &quota, &err) < 0 ||
 	    simulation_create(in, &opt, &pods, &err) < 0) {
 		return refuse(a, &err);
 	}
 	parts = (struct parts){ pods, quota };
 	run_cycles(a, &parts);
 	warn_of_late_removals(a, &parts);
-	print(a, &parts);
-	return VERB_OK;
+	print(a, &parts, strict == NULL ? NULL : strict_input_report(strict));
+	return exit_code(a, &parts);
+}
+
+static int simulate(const struct arguments *a)
+{
+	const struct strict_input_options opt = {
+		.ignored = a->ignored.v, .nignored = a->ignored.n, .problem = problem, .warn = warn
+	};
+	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
+	CLEANUP(strict_input_destroyp)
+	struct strict_input *strict = a->as_is ? NULL : strict_input_create(&opt, in);
+
+	return run(a, in, strict);
 }
 
 static int run_verb(int argc, char **argv)
@@ -355,7 +365,14 @@ const struct verb ctl_simulate_verb = {
 	.flags.args = "FILE...",
 	.flags.doc =
 		"Run the scheduler on manifests, without a cluster, and print what it decides. "
-		"FILE may be a folder of .yaml, .yml and .json files; - is standard input.",
+		"FILE may be a folder of .yaml, .yml and .json files; - is standard input. "
+		"Manifests "
+		"are read as a cluster would read them: what its API or Headgate's webhook would "
+		"refuse is refused, pods that opt in have their gate, Jobs that queue become "
+		"Workloads. --as-is leaves all that out.",
+	.flags.notes =
+		"Exit codes: 0, the run took place; 1, it failed; 2, the command line or the "
+		"input cannot be used; 3, --fail-on applies.",
 	.flags.tables = tables,
 	.run = run_verb,
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
+#include "base/str.h"
 #include "scheduler/workloads/pending/pending_heap.h"
 
 static int by_kind_and_name(const void *a, const void *b)
@@ -104,4 +105,14 @@ const struct workload **quota_lists_pending(const struct quota_model *q,
 	sort_by_rank(q, v, n);
 	*ret_n = n;
 	return v;
+}
+
+int32_t quota_lists_pod_count(const struct workload *w, const char *podset)
+{
+	for (size_t i = 0; w != NULL && i < w->object.npodsets; i++) {
+		if (str_streq(w->object.podsets[i].name, podset)) {
+			return w->object.podsets[i].count;
+		}
+	}
+	return 0;
 }

@@ -90,10 +90,13 @@ void sim_input_destroyp(struct sim_input **pi)
 	*pi = NULL;
 }
 
-void sim_input_set_check(struct sim_input *in, sim_input_check_fn check, void *ctx)
+void sim_input_set_check(struct sim_input *in, sim_input_check_fn check, void *check_ctx,
+			 sim_input_warn_fn warn, void *warn_ctx)
 {
 	in->check = check;
-	in->check_ctx = ctx;
+	in->check_ctx = check_ctx;
+	in->warn = warn;
+	in->ctx = warn_ctx;
 }
 
 /* The part of apiVersion before the slash; "" for the core group. */

@@ -35,7 +35,8 @@ struct sim_input *sim_input_create(sim_input_warn_fn warn, void *ctx);
 void sim_input_destroyp(struct sim_input **pi); /* for CLEANUP */
 /* From now on the check decides about each object that is added, and warn is called for objects
  * that are given twice. */
-void sim_input_set_check(struct sim_input *in, sim_input_check_fn check, void *ctx);
+void sim_input_set_check(struct sim_input *in, sim_input_check_fn check, void *check_ctx,
+			 sim_input_warn_fn warn, void *warn_ctx);
 /* Adds the objects of one file's text. -ERR_INVALID names file, document (counted without empty
  * ones) and cause; what came before it stays. */
 int sim_input_add(struct sim_input *in, const char *file, struct str text, struct err *err);

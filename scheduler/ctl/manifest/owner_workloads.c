@@ -25,7 +25,7 @@
 struct item {
 	struct sim_object *object;
 	struct sched_msg *msg; /* of the decoded object */
-	bool done;             /* a pod whose group was planned */
+	bool done;             /* a pod of a group that is planned */
 };
 
 struct making {
@@ -174,7 +174,7 @@ static int add_workload(struct making *m, const char *namespace_, const struct o
 	return sim_input_take(m->in, SCHED_WORKLOADS, workload, owner->object->where, err);
 }
 
-/* What else a plan says that a user has to know: why there is no Workload. */
+/* The reason why there is no Workload, or another fact that a user has to know. */
 static void warn_note(const struct making *m, const struct item *owner, const struct owner_write *w)
 {
 	CLEANUP(xmalloc_freep)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/xmalloc.h"
 #include "base/str.h"
+#include "base/xmalloc.h"
 #include "scheduler/workloads/pending/pending_heap.h"
 
 static int by_kind_and_name(const void *a, const void *b)

@@ -263,7 +263,7 @@ static void write_waiting_pod(const struct simulation *s, const struct task *t, 
 	json_out_object_end(o);
 }
 
-/* What autoscalers are shown. */
+/* The conditions that autoscalers act on. */
 static void write_published(const struct simulation *s, struct json_out *o)
 {
 	size_t n;

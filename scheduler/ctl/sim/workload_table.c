@@ -5,6 +5,8 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "scheduler/ctl/cli/columns.h"
 #include "scheduler/ctl/sim/quota_lists.h"
 #include "scheduler/ctl/sim/workload_waiting.h"
@@ -88,16 +90,27 @@ static void print_admitted(const struct workload_simulation *s, FILE *to)
 	print(table, rows, to);
 }
 
+/* A preemptor that waits names its victims in each cycle. */
+static bool is_repeated(const struct workload_step *step, struct strmap *seen)
+{
+	CLEANUP(xmalloc_freep) char *both = xmalloc_printf("%s %s", step->workload, step->by);
+	bool repeated = step->ongoing && strmap_has(seen, str_of(both));
+
+	strmap_set(seen, str_of(both), seen);
+	return repeated;
+}
+
 static void print_preempted(const struct workload_simulation *s, FILE *to)
 {
 	static const char *const heads[] = { "CYCLE",     "PREEMPTED", "CLUSTERQUEUE",
 					     "PREEMPTOR", "REASON",    NULL };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	struct strmap *seen = strmap_create(NULL);
 	size_t n, rows = 0;
 	const struct workload_step *steps = workload_simulation_steps(s, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		if (steps[i].kind != QUOTA_DECIDE_PREEMPT) {
+		if (steps[i].kind != QUOTA_DECIDE_PREEMPT || is_repeated(&steps[i], seen)) {
 			continue;
 		}
 		columns_add(table, "%u", steps[i].cycle);
@@ -108,6 +121,7 @@ static void print_preempted(const struct workload_simulation *s, FILE *to)
 			    steps[i].ongoing ? " (already being evicted)" : "");
 		rows++;
 	}
+	strmap_destroy(seen);
 	print(table, rows, to);
 }
 

@@ -78,7 +78,10 @@ void quote_plain(struct strbuf *out, struct str s)
 		unsigned char c = (unsigned char)s.p[i];
 		size_t n = c < 0x80 ? 1 : utf8_len(s.p + i, s.p + s.len);
 
-		if (c < 0x80 && (is_plain(c) || c == '"' || c == '\\')) {
+		if (utf8_is_nul(s.p + i, s.p + s.len)) {
+			escape(out, '\0');
+			n = 2;
+		} else if (c < 0x80 && (is_plain(c) || c == '"' || c == '\\')) {
 			strbuf_add_ch(out, (char)c);
 		} else if (c < 0x80) {
 			escape(out, c);

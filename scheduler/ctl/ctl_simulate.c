@@ -162,6 +162,10 @@ static bool parse_arguments(int argc, char **argv, struct arguments *a, int *ret
 		fprintf(stderr, "headgatectl: --cycles and --until-stable cannot both be given\n");
 		return false;
 	}
+	if (a->as_is && a->ignored.n > 0) {
+		fprintf(stderr, "headgatectl: --ignore has no effect with --as-is\n");
+		return false;
+	}
 	if (!flags_is_given(f, &parsed, "cycles")) {
 		a->until_stable |= !a->as_is;
 		a->cycles = 1;

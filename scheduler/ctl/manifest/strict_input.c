@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "collections/vec.h"
+#include "enc/json/jdoc.h"
 #include "scheduler/ctl/manifest/manifest_admit.h"
 #include "scheduler/ctl/manifest/manifest_check.h"
 #include "scheduler/ctl/manifest/other_objects.h"
@@ -81,6 +82,38 @@ static void count_objects(struct strict_input *s)
 	}
 }
 
+/* The API accepts a circle of parents; queues in it are not active. */
+static void warn_of_circle(struct strict_input *s, const struct sim_object *cohort, size_t cohorts)
+{
+	const struct sim_object *at = cohort;
+
+	for (size_t i = 0; i < cohorts && at != NULL; i++) {
+		const char *parent = jdoc_path_str(at->json, "spec.parentName");
+		CLEANUP(xmalloc_freep) char *text = NULL;
+
+		if (str_streq(parent, cohort->key)) {
+			text = xmalloc_printf("%s: Cohort %s: spec.parentName: the parents form a "
+					      "circle: no ClusterQueue in it is active",
+					      cohort->where, cohort->key);
+			strict_input_warn(s, text);
+			return;
+		}
+		at = parent == NULL ? NULL : sim_input_find(s->in, SCHED_COHORTS, parent);
+	}
+}
+
+static void warn_of_circles(struct strict_input *s)
+{
+	size_t n;
+	struct sim_object *const *objects = sim_input_objects(s->in, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (objects[i]->kind == SCHED_COHORTS) {
+			warn_of_circle(s, objects[i], s->report.counts[SCHED_COHORTS]);
+		}
+	}
+}
+
 int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64_t now,
 			struct err *err)
 {
@@ -93,6 +126,7 @@ int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64
 		return err_wrap(err, "configuration");
 	}
 	count_objects(s);
+	warn_of_circles(s);
 	if (manifest_check_problems(s->check) == 0) {
 		manifest_admit(s->in, s->check, &conf->owners, strict_input_warn, s);
 	}

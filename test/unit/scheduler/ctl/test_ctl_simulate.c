@@ -125,6 +125,8 @@ static void test_exit_codes(void **state)
 		{ "simulate --as-is --config @bad @good", VERB_FAILED },
 		{ "simulate --as-is --scheduler-conf @badconf @good", VERB_FAILED },
 		{ "simulate", VERB_USAGE },
+		{ "simulate --as-is --ignore Secret @good", VERB_USAGE },
+		{ "simulate --fail-on nothing @good", VERB_USAGE },
 		{ "simulate --nope @good", VERB_USAGE },
 		{ "simulate -o yaml @good", VERB_USAGE },
 		{ "simulate --cycles 0 @good", VERB_USAGE },

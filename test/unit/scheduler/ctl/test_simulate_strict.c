@@ -295,6 +295,10 @@ static const struct row cluster_rows[] = {
 	  .manifests = QUEUES,
 	  .printed = "Nothing waits, and nothing was decided. Read: 1 Namespace, 1 "
 		     "ResourceFlavor, 1 ClusterQueue, 1 LocalQueue" },
+	{ .name = "a circle of Cohorts that no queue uses",
+	  .manifests = KUEUE "kind: Cohort\nmetadata: {name: a}\nspec: {parentName: b}\n---\n" KUEUE
+			     "kind: Cohort\nmetadata: {name: b}\nspec: {parentName: a}\n",
+	  .printed = "document 2: Cohort b: spec.parentName: the parents form a circle" },
 	{ .name = "cycles run until each Workload had its turn",
 	  .manifests = QUEUES WORKLOAD("a", "2") WORKLOAD("b", "1") WORKLOAD("c", "9"),
 	  .printed = "inadmissible   ExceedsMaxQuota",

@@ -72,7 +72,8 @@ static void test_schemas(void **state)
 
 	(void)state;
 	unknown_fields_of_schema(schema, object, note, &found);
-	assert_string_equal(found.p, "other; spec.cohort>cohortName; spec.list[0].weights>weight; ");
+	assert_string_equal(found.p,
+			    "other; spec.cohort>cohortName; spec.list[0].weights>weight; ");
 }
 
 int main(void)

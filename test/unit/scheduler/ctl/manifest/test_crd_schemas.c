@@ -42,7 +42,7 @@ static void test_kinds(void **state)
 		{ "kueue.x-k8s.io", "ResourceFlavor", "v1beta2, v1beta1" },
 		{ "kueue.x-k8s.io", "AdmissionCheck", "v1beta2, v1beta1" },
 		{ "kueue.x-k8s.io", "WorkloadPriorityClass", "v1beta2, v1beta1" },
-		{ "kueue.x-k8s.io", "Workload", "v1beta2, v1beta1" },
+		{ "kueue.x-k8s.io", "Workload", "v1beta2" },
 	};
 	struct crd_schemas *s = crd_schemas_create();
 

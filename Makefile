@@ -155,6 +155,9 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call quiet,CC) $(CC) $(CFLAGS_ALL) $(call pure,$<) -MMD -MP -c $< -o $@
 
+# It has them in it.
+$(BUILD)/obj/scheduler/ctl/manifest/crd_schemas.o: $(wildcard $(addprefix charts/headgate/files/crds/,*.yaml quota/*.yaml))
+
 $(BUILD)/test/%: $(BUILD)/obj/test/%.o $(BUILD)/libtest.a $(BUILD)/libheadgate.a
 	@mkdir -p $(@D)
 	$(call quiet,LINK) $(CC) $(CFLAGS_ALL) $< -o $@ $(LDFLAGS_ALL) \

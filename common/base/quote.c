@@ -65,3 +65,33 @@ void quote_json(struct strbuf *out, struct str s)
 	}
 	strbuf_add_ch(out, '"');
 }
+
+/* U+0080 to U+009F: some terminals obey them as they obey ESC. */
+static bool is_latin_control(const char *p, size_t n)
+{
+	return n == 2 && (unsigned char)p[0] == 0xc2 && (unsigned char)p[1] < 0xa0;
+}
+
+void quote_plain(struct strbuf *out, struct str s)
+{
+	for (size_t i = 0; i < s.len;) {
+		unsigned char c = (unsigned char)s.p[i];
+		size_t n = c < 0x80 ? 1 : utf8_len(s.p + i, s.p + s.len);
+
+		if (utf8_is_nul(s.p + i, s.p + s.len)) {
+			escape(out, '\0');
+			n = 2;
+		} else if (c < 0x80 && (is_plain(c) || c == '"' || c == '\\')) {
+			strbuf_add_ch(out, (char)c);
+		} else if (c < 0x80) {
+			escape(out, c);
+		} else if (n == 0) {
+			strbuf_add_c(out, UTF8_REPLACEMENT);
+		} else if (is_latin_control(s.p + i, n)) {
+			escape(out, (unsigned char)s.p[i + 1]);
+		} else {
+			strbuf_add(out, s.p + i, n);
+		}
+		i += n == 0 ? 1 : n;
+	}
+}

@@ -9,5 +9,8 @@ struct strbuf;
 /* Appends s in quotes. Control characters (DEL included, since logs are read in terminals) are
  * escaped, UTF8_NUL becomes \u0000, other bytes that are not UTF-8 become U+FFFD. */
 void quote_json(struct strbuf *out, struct str s);
+/* Appends s without quotes, for terminals: control characters are escaped (those of Latin-1
+ * included), other bytes that are not UTF-8 become U+FFFD. */
+void quote_plain(struct strbuf *out, struct str s);
 
 #endif

@@ -7,10 +7,12 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/quote.h"
 #include "base/strbuf.h"
 #include "collections/vec.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/ctl/cli/verb.h"
+#include "scheduler/ctl/manifest/strict_input.h"
 #include "scheduler/ctl/sim/sim_files.h"
 #include "scheduler/ctl/sim/sim_input.h"
 #include "scheduler/ctl/sim/sim_report.h"
@@ -39,15 +41,22 @@ enum show { /* bits */
 	    SHOW_EVENTS = 8,
 };
 
+enum fail_on { /* bits */
+	       FAIL_ON_PENDING = 1,
+	       FAIL_ON_PREEMPT = 2,
+};
+
 struct arguments {
 	const char *const *files;
 	size_t nfiles;
 	struct VEC(struct deletion) deletions;
 	struct VEC(struct update) updates;
+	struct flags_list ignored;
 	const char *config, *scheduler_conf;
 	enum verb_output output;
-	unsigned show; /* enum show */
-	bool has_now, until_stable, victims_stop;
+	unsigned show;    /* enum show */
+	unsigned fail_on; /* enum fail_on */
+	bool has_now, as_is, until_stable, victims_stop;
 	int64_t now, cycles, advance;
 };
 
@@ -65,6 +74,12 @@ static const struct flags_choice sections[] = {
 	{ NULL, 0 },
 };
 
+static const struct flags_choice answers[] = {
+	{ "pending", FAIL_ON_PENDING },
+	{ "preempt", FAIL_ON_PREEMPT },
+	{ NULL, 0 },
+};
+
 static const struct flags_row rows[] = {
 	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct arguments, verb_outputs, output),
 	  .def = "table", .help = "Output format" },
@@ -76,17 +91,29 @@ static const struct flags_row rows[] = {
 	  .help = "Current time, in the first cycle" },
 	{ "advance", AT(DURATION, advance), .min = 0, .max = MAX_ADVANCE_NS, .def = "0s",
 	  .help = "Time that passes between cycles" },
-	{ "cycles", AT(INT, cycles), .min = 1, .max = MAX_CYCLES, .def = "1",
+	{ "as-is", AT(BOOL, as_is),
+	  .help = "Take the objects as they are: no validation, no admission, one cycle unless "
+		  "--cycles or --until-stable is given. For recorded cases and comparisons" },
+	{ "cycles", AT(INT, cycles), .min = 1, .max = MAX_CYCLES, .unset = "until stable",
 	  .help = "Number of cycles to run" },
 	{ "until-stable", AT(BOOL, until_stable),
-	  .help = "Run cycles until one makes no decision, at most 1000" },
+	  .help = "Run cycles until one makes no decision, at most 1000. The default without "
+		  "--as-is" },
 	{ "victims-stop", AT(BOOL, victims_stop),
 	  .help = "Stop preempted Workloads after each cycle, so that they wait again" },
 	{ "delete-after", .type = FLAGS_CUSTOM, .set = add_deletion, .arg = "N:KIND/NAMESPACE/NAME",
 	  .help = "Delete this object after cycle N; may be repeated" },
 	{ "apply-after", .type = FLAGS_CUSTOM, .set = add_update, .arg = "N:FILE",
-	  .help = "Create or update the objects of FILE after cycle N; may be repeated. Of a "
+	  .help = "With --as-is: create or update the objects of FILE after cycle N; may be "
+		  "repeated. Of a "
 		  "Workload's status only what FILE names changes" },
+	{ "ignore", AT(LIST, ignored), .max = FLAGS_LIST_MAX, .arg = "KIND",
+	  .help = "Say nothing of objects of this kind, which play no part: KIND or KIND.GROUP; "
+		  "may "
+		  "be repeated" },
+	{ "fail-on", FLAGS_SET_AT(struct arguments, answers, fail_on),
+	  .help = "End with exit code 3 if something waits at the end, or was preempted or "
+		  "evicted" },
 	{ "show", FLAGS_SET_AT(struct arguments, sections, show),
 	  .help = "Additional sections to print" },
 	{ .type = FLAGS_END },
@@ -129,9 +156,22 @@ static int add_deletion(void *arguments, const char *value, struct err *err)
 	return 0;
 }
 
+static void say(const char *what, const char *text)
+{
+	CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT;
+
+	quote_plain(&line, str_of(text));
+	fprintf(stderr, "headgatectl: %s%s\n", what, line.p);
+}
+
 static void warn(void *ctx UNUSED, const char *text)
 {
-	fprintf(stderr, "headgatectl: warning: %s\n", text);
+	say("warning: ", text);
+}
+
+static void problem(void *ctx UNUSED, const char *text)
+{
+	say("", text);
 }
 
 /* N:FILE */
@@ -181,7 +221,27 @@ static bool parse_arguments(int argc, char **argv, struct arguments *a, int *ret
 		fprintf(stderr, "headgatectl: --cycles and --until-stable cannot both be given\n");
 		return false;
 	}
+	if (!a->as_is && a->updates.n > 0) {
+		fprintf(stderr, "headgatectl: --apply-after needs --as-is: its objects are not "
+				"validated\n");
+		return false;
+	}
+	if (a->as_is && a->ignored.n > 0) {
+		fprintf(stderr, "headgatectl: --ignore has no effect with --as-is\n");
+		return false;
+	}
+	if (!flags_is_given(f, &parsed, "cycles")) {
+		a->until_stable |= !a->as_is;
+		a->cycles = 1;
+	}
 	return true;
+}
+
+/* Input that cannot be used. */
+static int refuse(const struct arguments *a, const struct err *err)
+{
+	problem(NULL, err->text);
+	return a->as_is ? VERB_FAILED : VERB_USAGE;
 }
 
 static int read_files(const struct arguments *a, struct sim_input *in, struct jdoc **ret_config,
@@ -276,20 +336,26 @@ static int run_cycles(const struct arguments *a, const struct parts *p, struct e
 			return -ERR_INVALID;
 		}
 		more |= a->victims_stop && workload_simulation_stop_victims(p->quota);
+		/* The others have their turn, so that the reason why each waits is known. */
+		more |= !a->as_is && workload_simulation_looked_at_new(p->quota);
 		if (a->until_stable && !decided && !more) {
-			break;
+			return 0;
 		}
 		if (simulation_cycles(p->pods) < limit) {
 			workload_simulation_advance(p->quota, a->advance);
 		}
 	}
+	if (a->until_stable) {
+		fprintf(stderr, "headgatectl: warning: not stable after %d cycles\n", MAX_CYCLES);
+	}
 	return 0;
 }
 
-static void print(const struct arguments *a, const struct parts *p)
+static void print(const struct arguments *a, const struct parts *p,
+		  const struct sim_report_input *input)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	struct sim_report_parts parts = { p->pods, p->quota };
+	struct sim_report_parts parts = { p->pods, p->quota, input };
 	struct sim_report_show show = { .shares = (a->show & SHOW_SHARES) != 0,
 					.capacity = (a->show & SHOW_CAPACITY) != 0,
 					.workloads = (a->show & SHOW_WORKLOADS) != 0,
@@ -303,9 +369,17 @@ static void print(const struct arguments *a, const struct parts *p)
 	printf("%s\n", text.p);
 }
 
-static int simulate(const struct arguments *a)
+static int exit_code(const struct arguments *a, const struct parts *p)
 {
-	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
+	const struct sim_report_parts parts = { .pods = p->pods, .quota = p->quota };
+	bool failed = ((a->fail_on & FAIL_ON_PENDING) != 0 && sim_report_has_waiting(&parts)) ||
+		      ((a->fail_on & FAIL_ON_PREEMPT) != 0 && sim_report_has_preempted(&parts));
+
+	return failed ? VERB_ANSWER : VERB_OK;
+}
+
+static int run(const struct arguments *a, struct sim_input *in, struct strict_input *strict)
+{
 	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
 	CLEANUP(simulation_destroyp) struct simulation *pods = NULL;
 	CLEANUP(workload_simulation_destroyp) struct workload_simulation *quota = NULL;
@@ -313,25 +387,45 @@ static int simulate(const struct arguments *a)
 	struct workload_simulation_options quota_opt = { .warn = warn };
 	struct parts parts;
 	struct err err = ERR_INIT;
+	int r = read_files(a, in, &config, &err);
 
-	if (read_files(a, in, &config, &err) < 0) {
-		return verb_fail(&err);
-	}
 	opt.now = quota_opt.now = a->has_now ? a->now : sim_input_youngest(in);
+	if (strict != NULL) {
+		opt.warn = quota_opt.warn = strict_input_warn;
+		opt.ctx = quota_opt.ctx = strict;
+	}
+	if (r == 0 && strict != NULL) {
+		r = strict_input_finish(strict, config, opt.now, &err);
+	}
+	if (r > 0) {
+		return VERB_USAGE;
+	}
 	quota_opt.config = config;
 	quota_opt.config_path = a->config;
 	quota_opt.updates = a->updates.n > 0;
-	if (workload_simulation_create(in, &quota_opt, &quota, &err) < 0 ||
+	if (r < 0 || workload_simulation_create(in, &quota_opt, &quota, &err) < 0 ||
 	    simulation_create(in, &opt, &pods, &err) < 0) {
-		return verb_fail(&err);
+		return refuse(a, &err);
 	}
 	parts = (struct parts){ pods, quota };
 	if (run_cycles(a, &parts, &err) < 0) {
 		return verb_fail(&err);
 	}
 	warn_of_late_removals(a, &parts);
-	print(a, &parts);
-	return VERB_OK;
+	print(a, &parts, strict == NULL ? NULL : strict_input_report(strict));
+	return exit_code(a, &parts);
+}
+
+static int simulate(const struct arguments *a)
+{
+	const struct strict_input_options opt = {
+		.ignored = a->ignored.v, .nignored = a->ignored.n, .problem = problem, .warn = warn
+	};
+	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
+	CLEANUP(strict_input_destroyp)
+	struct strict_input *strict = a->as_is ? NULL : strict_input_create(&opt, in);
+
+	return run(a, in, strict);
 }
 
 static int run_verb(int argc, char **argv)
@@ -358,7 +452,14 @@ const struct verb ctl_simulate_verb = {
 	.flags.args = "FILE...",
 	.flags.doc =
 		"Run the scheduler on manifests, without a cluster, and print what it decides. "
-		"FILE may be a folder of .yaml, .yml and .json files; - is standard input.",
+		"FILE may be a folder of .yaml, .yml and .json files; - is standard input. "
+		"Manifests "
+		"are read as a cluster would read them: what its API or Headgate's webhook would "
+		"refuse is refused, pods that opt in have their gate, Jobs that queue become "
+		"Workloads. --as-is leaves all that out.",
+	.flags.notes =
+		"Exit codes: 0, the run took place; 1, it failed; 2, the command line or the "
+		"input cannot be used; 3, --fail-on applies.",
 	.flags.tables = tables,
 	.run = run_verb,
 };

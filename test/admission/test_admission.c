@@ -24,12 +24,12 @@
 #include <string.h>
 
 #include "api/admission.h"
-#include "apiserver/patch_apply.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
+#include "enc/json/patch_apply.h"
 #include "enc/yaml.h"
 #include "kube/reflector/reflector.h"
 #include "obs/metric.h"

@@ -2,7 +2,6 @@
 
 #include "apiserver/admission_match.h"
 #include "apiserver/admission_review.h"
-#include "apiserver/cel.h"
 #include "apiserver/kstatus.h"
 #include "apiserver/object.h"
 #include "apiserver/server.h"
@@ -12,6 +11,8 @@
 #include "base/xmalloc.h"
 #include "enc/base64.h"
 #include "enc/json/jdoc.h"
+#include "schema/causes.h"
+#include "schema/cel.h"
 
 /* The webhooks of one kind of configuration with a rule that matches, in order; a copy, since the
  * store may change while a call-out is under way. */
@@ -213,7 +214,7 @@ static void check_conditions(const struct jdoc *hook, size_t at, struct jdoc *ca
 			CLEANUP(xmalloc_freep)
 			char *why = xmalloc_printf("compilation failed: %s", err.text);
 
-			kstatus_cause_value(causes, path, jdoc_get(m, "expression"), why);
+			causes_add_value(causes, path, jdoc_get(m, "expression"), why);
 		}
 		cel_destroy(cel);
 	}
@@ -227,16 +228,16 @@ static void check_client(const struct jdoc *hook, size_t i, struct jdoc *causes)
 	CLEANUP(xmalloc_freep) char *at_url = xmalloc_printf("webhooks[%zu].clientConfig.url", i);
 
 	if (effects[0] == '\0') {
-		kstatus_cause(causes, "FieldValueRequired", at_effects,
-			      "Required value: must specify one of None, NoneOnDryRun");
+		causes_add(causes, "FieldValueRequired", at_effects,
+			   "Required value: must specify one of None, NoneOnDryRun");
 	}
 	if (url != NULL && str_has_prefix(str_of(url), "http://")) {
 		CLEANUP(jdoc_destroyp)
 		struct jdoc *scheme = jdoc_new_str("http");
 
-		kstatus_cause_value(causes, at_url, scheme,
-				    "'https' is the only allowed URL scheme; desired format: "
-				    "https://host[/path]");
+		causes_add_value(causes, at_url, scheme,
+				 "'https' is the only allowed URL scheme; desired format: "
+				 "https://host[/path]");
 	}
 }
 
@@ -250,16 +251,16 @@ void admission_check_registration(const struct jdoc *config, struct jdoc *causes
 		int64_t timeout = jdoc_int(jdoc_get(h, "timeoutSeconds"), 10);
 
 		if (jdoc_str_or(jdoc_get(h, "name"), "")[0] == '\0') {
-			kstatus_cause(causes, "FieldValueRequired", path, "Required value: name");
+			causes_add(causes, "FieldValueRequired", path, "Required value: name");
 		}
 		if (jdoc_get(h, "clientConfig") == NULL) {
-			kstatus_cause(causes, "FieldValueRequired", path,
-				      "Required value: clientConfig");
+			causes_add(causes, "FieldValueRequired", path,
+				   "Required value: clientConfig");
 		}
 		check_client(h, i, causes);
 		if (timeout < 1 || timeout > 30) {
-			kstatus_cause_value(causes, path, jdoc_get(h, "timeoutSeconds"),
-					    "the timeout value must be between 1 and 30 seconds");
+			causes_add_value(causes, path, jdoc_get(h, "timeoutSeconds"),
+					 "the timeout value must be between 1 and 30 seconds");
 		}
 		check_conditions(h, i, causes);
 	}

@@ -1,7 +1,5 @@
 #include "apiserver/admission_match.h"
 
-#include "apiserver/cel.h"
-#include "apiserver/cel_eval.h"
 #include "apiserver/commit.h"
 #include "apiserver/object.h"
 #include "apiserver/selector.h"
@@ -10,6 +8,8 @@
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
+#include "schema/cel.h"
+#include "schema/cel_eval.h"
 
 const char *admission_match_op_name(enum admission_op op)
 {

@@ -1,12 +1,12 @@
 #include "apiserver/admission_review.h"
 
 #include "apiserver/options.h"
-#include "apiserver/patch_apply.h"
 #include "apiserver/server.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "enc/base64.h"
 #include "enc/json/jdoc.h"
+#include "enc/json/patch_apply.h"
 
 static void set_triple(struct jdoc *request, const char *key, const struct call *c,
 		       const char *last_key, const char *last)

@@ -5,13 +5,14 @@
 #include "apiserver/create.h"
 #include "apiserver/fieldset.h"
 #include "apiserver/kstatus.h"
-#include "apiserver/schema.h"
 #include "apiserver/server.h"
 #include "apiserver/update.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
+#include "schema/causes.h"
+#include "schema/schema.h"
 
 static struct fieldset_type root_type(const struct call *c)
 {
@@ -130,8 +131,8 @@ static void add_conflicts(const struct jdoc *entry, const struct jdoc *disputed,
 				least = i;
 			}
 		}
-		kstatus_cause(causes, "FieldManagerConflict", jdoc_str(jdoc_at(paths, least)),
-			      "conflict with %s", manager);
+		causes_add(causes, "FieldManagerConflict", jdoc_str(jdoc_at(paths, least)),
+			   "conflict with %s", manager);
 		jdoc_remove_at(paths, least);
 	}
 }

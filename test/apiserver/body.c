@@ -3,13 +3,14 @@
 #include "apiserver/kstatus.h"
 #include "apiserver/options.h"
 #include "apiserver/protobuf.h"
-#include "apiserver/schema.h"
 #include "apiserver/server.h"
 #include "apiserver/shape.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "enc/yaml.h"
+#include "schema/causes.h"
+#include "schema/schema.h"
 
 #define ACCEPTED_CUSTOM "application/json, application/yaml"
 #define ACCEPTED ACCEPTED_CUSTOM ", " PROTOBUF_MEDIA_TYPE
@@ -105,7 +106,7 @@ static int check_kind(struct call *c, const struct jdoc *doc, const char *versio
 	if (c->res->is_custom && same_version) {
 		causes = jdoc_new_array();
 		why = xmalloc_printf("must be %s", c->res->kind);
-		kstatus_cause_value(causes, "kind", jdoc_get(doc, "kind"), why);
+		causes_add_value(causes, "kind", jdoc_get(doc, "kind"), why);
 		return kstatus_invalid_kind(c->resp, c->res->group, kind,
 					    str_of(jdoc_path_str(doc, "metadata.name")), causes);
 	}
@@ -170,9 +171,9 @@ int body_check_strict(struct call *c, const struct jdoc *doc)
 	if (c->req->method == HTTP_PATCH) {
 		CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
 
-		kstatus_cause(causes, "FieldValueInvalid", "patch",
-			      "Invalid value: \"%s\": strict decoding error: %s",
-			      jdoc_path_str(doc, "metadata.name"), text.p);
+		causes_add(causes, "FieldValueInvalid", "patch",
+			   "Invalid value: \"%s\": strict decoding error: %s",
+			   jdoc_path_str(doc, "metadata.name"), text.p);
 		return kstatus_invalid_kind(c->resp, "", "", STR_LIT(""), causes);
 	}
 	return kstatus_bad_request(

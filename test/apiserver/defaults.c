@@ -4,7 +4,6 @@
 
 #include "apiserver/kstatus.h"
 #include "apiserver/pods.h"
-#include "apiserver/schema.h"
 #include "apiserver/server.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -13,6 +12,7 @@
 #include "enc/base64.h"
 #include "enc/json/jdoc.h"
 #include "enc/quantity.h"
+#include "schema/schema.h"
 
 static void set_if_absent(struct jdoc *obj, const char *key, struct jdoc *value_take)
 {

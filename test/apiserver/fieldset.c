@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apiserver/schema.h"
 #include "apiserver/strategic.h"
 #include "base/attrs.h"
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
+#include "schema/schema.h"
 
 struct fieldset_type fieldset_type_root(bool is_custom, const struct jdoc *schema)
 {

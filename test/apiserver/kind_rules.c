@@ -7,6 +7,7 @@
 #include "base/attrs.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
+#include "schema/causes.h"
 
 #define CONFIG_MAX (1 << 20)
 
@@ -30,11 +31,11 @@ static size_t check_data(const struct jdoc *doc, const char *member, struct jdoc
 		CLEANUP(jdoc_destroyp) struct jdoc *key = jdoc_new_str(jdoc_key(d));
 
 		if (!is_config_key(jdoc_key(d))) {
-			kstatus_cause_value(causes, at, key,
-					    "a valid config key must consist of alphanumeric "
-					    "characters, '-', '_' or '.' (e.g. 'key.name',  or "
-					    "'KEY_NAME',  or 'key-name', regex used for validation "
-					    "is '[-._a-zA-Z0-9]+')");
+			causes_add_value(causes, at, key,
+					 "a valid config key must consist of alphanumeric "
+					 "characters, '-', '_' or '.' (e.g. 'key.name',  or "
+					 "'KEY_NAME',  or 'key-name', regex used for validation "
+					 "is '[-._a-zA-Z0-9]+')");
 		}
 		size += strlen(jdoc_str_or(d, ""));
 	}
@@ -50,11 +51,11 @@ static void check_immutable(const struct jdoc *doc, const struct jdoc *old, stru
 		return;
 	}
 	if (!jdoc_bool(jdoc_get(doc, "immutable"), false)) {
-		kstatus_cause(causes, "FieldValueForbidden", "immutable", why);
+		causes_add(causes, "FieldValueForbidden", "immutable", why);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
 		if (!jdoc_equal(jdoc_get(doc, members[i]), jdoc_get(old, members[i]))) {
-			kstatus_cause(causes, "FieldValueForbidden", members[i], why);
+			causes_add(causes, "FieldValueForbidden", members[i], why);
 		}
 	}
 }
@@ -66,8 +67,8 @@ static void check_config_map(const struct jdoc *doc, const struct jdoc *old, str
 	check_immutable(doc, old, causes);
 	size = check_data(doc, "data", causes) + check_data(doc, "binaryData", causes);
 	if (size > CONFIG_MAX) {
-		kstatus_cause(causes, "FieldValueTooLong", "[]",
-			      "Too long: may not be more than %d bytes", CONFIG_MAX);
+		causes_add(causes, "FieldValueTooLong", "[]",
+			   "Too long: may not be more than %d bytes", CONFIG_MAX);
 	}
 }
 
@@ -77,12 +78,12 @@ static void check_lease(const struct jdoc *doc, const struct jdoc *old UNUSED, s
 	const struct jdoc *transitions = jdoc_path(doc, "spec.leaseTransitions");
 
 	if (jdoc_kind(duration) != JDOC_NULL && jdoc_int(duration, 1) <= 0) {
-		kstatus_cause_value(causes, "spec.leaseDurationSeconds", duration,
-				    "must be greater than 0");
+		causes_add_value(causes, "spec.leaseDurationSeconds", duration,
+				 "must be greater than 0");
 	}
 	if (jdoc_kind(transitions) != JDOC_NULL && jdoc_int(transitions, 0) < 0) {
-		kstatus_cause_value(causes, "spec.leaseTransitions", transitions,
-				    "must be greater than or equal to 0");
+		causes_add_value(causes, "spec.leaseTransitions", transitions,
+				 "must be greater than or equal to 0");
 	}
 }
 
@@ -94,8 +95,8 @@ static void check_event(const struct jdoc *doc, const struct jdoc *old, struct j
 	/* Events about objects outside of namespaces live in "default". */
 	if (old == NULL && !str_streq(jdoc_str_or(about, ""), ns) &&
 	    !(jdoc_str_or(about, "")[0] == '\0' && str_streq(ns, "default"))) {
-		kstatus_cause_value(causes, "involvedObject.namespace", about,
-				    "does not match event.namespace");
+		causes_add_value(causes, "involvedObject.namespace", about,
+				 "does not match event.namespace");
 	}
 }
 
@@ -108,12 +109,12 @@ static void check_new_event(const struct jdoc *doc, const struct jdoc *old, stru
 		return;
 	}
 	if (jdoc_kind(jdoc_get(doc, "eventTime")) == JDOC_NULL) {
-		kstatus_cause(causes, "FieldValueRequired", "eventTime", "Required value");
+		causes_add(causes, "FieldValueRequired", "eventTime", "Required value");
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(needed); i++) {
 		if (jdoc_str_or(jdoc_get(doc, needed[i]), "")[0] == '\0') {
-			kstatus_cause(causes, "FieldValueRequired", needed[i], "Required value");
+			causes_add(causes, "FieldValueRequired", needed[i], "Required value");
 		}
 	}
 }
@@ -167,19 +168,19 @@ static void check_job(const struct jdoc *doc, const struct jdoc *old, struct jdo
 		return;
 	}
 	if (!is_same_template(spec, was, may_move(old))) {
-		kstatus_cause_value(causes, "spec.template", jdoc_get(spec, "template"),
-				    "field is immutable");
+		causes_add_value(causes, "spec.template", jdoc_get(spec, "template"),
+				 "field is immutable");
 	}
 	if (!jdoc_equal(jdoc_get(spec, "completions"), jdoc_get(was, "completions")) &&
 	    !(indexed &&
 	      jdoc_equal(jdoc_get(spec, "completions"), jdoc_get(spec, "parallelism")))) {
-		kstatus_cause_value(causes, "spec.completions", jdoc_get(spec, "completions"),
-				    "field is immutable");
+		causes_add_value(causes, "spec.completions", jdoc_get(spec, "completions"),
+				 "field is immutable");
 	}
 	if (started && !suspended &&
 	    !jdoc_equal(jdoc_path(doc, "status.startTime"), jdoc_path(old, "status.startTime"))) {
-		kstatus_cause(causes, "FieldValueRequired", "status.startTime",
-			      "startTime cannot be removed for unsuspended job");
+		causes_add(causes, "FieldValueRequired", "status.startTime",
+			   "startTime cannot be removed for unsuspended job");
 	}
 }
 

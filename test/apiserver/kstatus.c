@@ -296,31 +296,6 @@ int kstatus_internal(struct apiserver_response *resp, const char *fmt, ...)
 	return answer(resp, 500, "InternalError", whole, details);
 }
 
-void kstatus_cause(struct jdoc *causes, const char *reason, const char *field, const char *fmt, ...)
-{
-	CLEANUP(xmalloc_freep) char *text = NULL;
-	struct jdoc *c = jdoc_new_object();
-
-	FORMAT_ARGS(text, fmt);
-	jdoc_set_str(c, "reason", reason);
-	jdoc_set_str(c, "message", text);
-	jdoc_set_str(c, "field", field);
-	jdoc_append_take(causes, c);
-}
-
-void kstatus_cause_value(struct jdoc *causes, const char *field, const struct jdoc *value,
-			 const char *why)
-{
-	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-
-	if (value == NULL || jdoc_kind(value) == JDOC_NULL) {
-		strbuf_add_c(&text, "null");
-	} else {
-		jdoc_format(value, &text);
-	}
-	kstatus_cause(causes, "FieldValueInvalid", field, "Invalid value: %s: %s", text.p, why);
-}
-
 int kstatus_invalid(struct apiserver_response *resp, const struct resource *res, struct str name,
 		    const struct jdoc *causes)
 {

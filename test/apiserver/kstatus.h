@@ -39,12 +39,6 @@ int kstatus_apply_conflict(struct apiserver_response *resp, const struct jdoc *c
 int kstatus_rejected(struct apiserver_response *resp); /* 422 without a reason why */
 int kstatus_internal(struct apiserver_response *resp, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* Field errors collected by validation: an array of {reason, message, field}. */
-void kstatus_cause(struct jdoc *causes, const char *reason, const char *field, const char *fmt, ...)
-	PRINTF_LIKE(4, 5);
-/* `Invalid value: VALUE: why` with the offending value printed as Kubernetes does. */
-void kstatus_cause_value(struct jdoc *causes, const char *field, const struct jdoc *value,
-			 const char *why);
 int kstatus_invalid(struct apiserver_response *resp, const struct resource *res, struct str name,
 		    const struct jdoc *causes);
 /* kind: "CreateOptions", "ListOptions", ... */

@@ -6,6 +6,7 @@
 #include "apiserver/server.h"
 #include "base/attrs.h"
 #include "enc/json/jdoc.h"
+#include "schema/causes.h"
 
 #define MANAGER_MAX 128
 
@@ -36,16 +37,16 @@ static void check_manager(const struct call *c, struct jdoc *causes)
 		       str_has_prefix(c->req->content_type, "application/apply-patch");
 
 	if (applies && manager->len == 0) {
-		kstatus_cause(causes, "FieldValueRequired", "fieldManager",
-			      "Required value: is required for apply patch");
+		causes_add(causes, "FieldValueRequired", "fieldManager",
+			   "Required value: is required for apply patch");
 	}
 	if (c->req->method == HTTP_PATCH && !applies && c->info.force) {
-		kstatus_cause(causes, "FieldValueForbidden", "force",
-			      "Forbidden: may not be specified for non-apply patch");
+		causes_add(causes, "FieldValueForbidden", "force",
+			   "Forbidden: may not be specified for non-apply patch");
 	}
 	if (manager->len > MANAGER_MAX) {
-		kstatus_cause(causes, "FieldValueTooLong", "fieldManager",
-			      "Too long: may not be more than %d bytes", MANAGER_MAX);
+		causes_add(causes, "FieldValueTooLong", "fieldManager",
+			   "Too long: may not be more than %d bytes", MANAGER_MAX);
 	}
 }
 
@@ -59,10 +60,10 @@ static void check_validation(const struct call *c, struct jdoc *causes)
 			return;
 		}
 	}
-	kstatus_cause(causes, "FieldValueNotSupported", "fieldValidation",
-		      "Unsupported value: \"%s\": supported values: \"\", \"Ignore\", \"Strict\", "
-		      "\"Warn\"",
-		      value);
+	causes_add(causes, "FieldValueNotSupported", "fieldValidation",
+		   "Unsupported value: \"%s\": supported values: \"\", \"Ignore\", \"Strict\", "
+		   "\"Warn\"",
+		   value);
 }
 
 int options_check(struct call *c)
@@ -78,9 +79,9 @@ int options_check(struct call *c)
 		return 0;
 	}
 	if (c->info.bad_dry_run.len > 0) {
-		kstatus_cause(causes, "FieldValueNotSupported", "dryRun",
-			      "Unsupported value: [\"%s\"]: supported values: \"All\"",
-			      c->info.bad_dry_run.p);
+		causes_add(causes, "FieldValueNotSupported", "dryRun",
+			   "Unsupported value: [\"%s\"]: supported values: \"All\"",
+			   c->info.bad_dry_run.p);
 	}
 	check_manager(c, causes);
 	check_validation(c, causes);
@@ -111,10 +112,10 @@ int options_check_delete(struct call *c, const struct jdoc *options)
 		return 0;
 	}
 	causes = jdoc_new_array();
-	kstatus_cause(causes, "FieldValueNotSupported", "propagationPolicy",
-		      "Unsupported value: \"%s\": supported values: \"Foreground\", "
-		      "\"Background\", \"Orphan\", \"nil\"",
-		      policy);
+	causes_add(causes, "FieldValueNotSupported", "propagationPolicy",
+		   "Unsupported value: \"%s\": supported values: \"Foreground\", "
+		   "\"Background\", \"Orphan\", \"nil\"",
+		   policy);
 	return kstatus_invalid_options(c->resp, "DeleteOptions", causes);
 }
 
@@ -122,7 +123,7 @@ int options_refuse_list(struct call *c, const char *reason, const char *field, c
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
 
-	kstatus_cause(causes, reason, field, "%s", why);
+	causes_add(causes, reason, field, "%s", why);
 	return kstatus_invalid_options(c->resp, "ListOptions", causes);
 }
 

@@ -2,12 +2,12 @@
 
 #include "apiserver/body.h"
 #include "apiserver/kstatus.h"
-#include "apiserver/patch_apply.h"
 #include "apiserver/server.h"
 #include "apiserver/strategic.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "enc/json/jdoc.h"
+#include "enc/json/patch_apply.h"
 
 #define ACCEPTED_CUSTOM                                                                            \
 	"application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"

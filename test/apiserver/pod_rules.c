@@ -1,11 +1,12 @@
 #include "apiserver/pod_rules.h"
 
 #include "apiserver/kstatus.h"
-#include "apiserver/meta_rules.h"
-#include "apiserver/pod_amounts.h"
 #include "base/attrs.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
+#include "schema/causes.h"
+#include "schema/meta_rules.h"
+#include "schema/pod_amounts.h"
 
 #define TERMS "nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 
@@ -15,7 +16,7 @@ static void check_containers(const struct jdoc *pod, struct jdoc *causes)
 	size_t i = 0;
 
 	if (jdoc_first(list) == NULL) {
-		kstatus_cause(causes, "FieldValueRequired", "spec.containers", "Required value");
+		causes_add(causes, "FieldValueRequired", "spec.containers", "Required value");
 	}
 	for (const struct jdoc *c = jdoc_first(list); c != NULL; c = jdoc_next(c), i++) {
 		CLEANUP(xmalloc_freep) char *at = xmalloc_printf("spec.containers[%zu].name", i);
@@ -24,18 +25,18 @@ static void check_containers(const struct jdoc *pod, struct jdoc *causes)
 		const char *name = jdoc_str_or(jdoc_get(c, "name"), "");
 
 		if (name[0] == '\0') {
-			kstatus_cause(causes, "FieldValueRequired", at, "Required value");
+			causes_add(causes, "FieldValueRequired", at, "Required value");
 		} else {
 			meta_rules_check_label_name(at, name, causes);
 		}
 		for (const struct jdoc *b = jdoc_first(list); b != c; b = jdoc_next(b)) {
 			if (jdoc_is_str(jdoc_get(b, "name"), name)) {
-				kstatus_cause(causes, "FieldValueDuplicate", at,
-					      "Duplicate value: \"%s\"", name);
+				causes_add(causes, "FieldValueDuplicate", at,
+					   "Duplicate value: \"%s\"", name);
 			}
 		}
 		if (jdoc_str_or(jdoc_get(c, "image"), "")[0] == '\0') {
-			kstatus_cause(causes, "FieldValueRequired", at_image, "Required value");
+			causes_add(causes, "FieldValueRequired", at_image, "Required value");
 		}
 	}
 }
@@ -52,15 +53,15 @@ static void check_gates(const struct jdoc *pod, struct jdoc *causes)
 		meta_rules_check_qualified(at, name, causes);
 		for (const struct jdoc *b = jdoc_first(gates); b != g; b = jdoc_next(b)) {
 			if (jdoc_is_str(jdoc_get(b, "name"), name)) {
-				kstatus_cause(causes, "FieldValueDuplicate", at,
-					      "Duplicate value: \"%s\"", name);
+				causes_add(causes, "FieldValueDuplicate", at,
+					   "Duplicate value: \"%s\"", name);
 			}
 		}
 	}
 	if (i > 0 && jdoc_str_or(jdoc_path(pod, "spec.nodeName"), "")[0] != '\0') {
-		kstatus_cause(causes, "FieldValueForbidden", "spec.nodeName",
-			      "Forbidden: cannot be set until all schedulingGates have been "
-			      "cleared");
+		causes_add(causes, "FieldValueForbidden", "spec.nodeName",
+			   "Forbidden: cannot be set until all schedulingGates have been "
+			   "cleared");
 	}
 }
 
@@ -74,10 +75,10 @@ static void check_policies(const struct jdoc *pod, struct jdoc *causes)
 			return;
 		}
 	}
-	kstatus_cause(causes, "FieldValueNotSupported", "spec.restartPolicy",
-		      "Unsupported value: \"%s\": supported values: \"Always\", \"OnFailure\", "
-		      "\"Never\"",
-		      policy);
+	causes_add(causes, "FieldValueNotSupported", "spec.restartPolicy",
+		   "Unsupported value: \"%s\": supported values: \"Always\", \"OnFailure\", "
+		   "\"Never\"",
+		   policy);
 }
 
 void pod_rules_check_create(const struct jdoc *pod, struct jdoc *causes)
@@ -110,10 +111,10 @@ static void check_gate_changes(const struct jdoc *pod, const struct jdoc *old, s
 		char *at = xmalloc_printf("spec.schedulingGates[%zu].name", i);
 
 		if (!has_gate(before, name)) {
-			kstatus_cause(causes, "FieldValueForbidden", at,
-				      "Forbidden: only deletion is allowed, but found new "
-				      "scheduling gate '%s'",
-				      name);
+			causes_add(causes, "FieldValueForbidden", at,
+				   "Forbidden: only deletion is allowed, but found new "
+				   "scheduling gate '%s'",
+				   name);
 		}
 	}
 }
@@ -132,9 +133,9 @@ static bool selector_is_narrowed(const struct jdoc *now, const struct jdoc *befo
 static void check_selector(const struct jdoc *now, const struct jdoc *before, struct jdoc *causes)
 {
 	if (!selector_is_narrowed(now, before)) {
-		kstatus_cause_value(causes, "spec.nodeSelector", now,
-				    "only additions to spec.nodeSelector are allowed (no mutations "
-				    "or deletions)");
+		causes_add_value(causes, "spec.nodeSelector", now,
+				 "only additions to spec.nodeSelector are allowed (no mutations "
+				 "or deletions)");
 	}
 }
 
@@ -209,9 +210,9 @@ static void check_affinity(const struct jdoc *now, const struct jdoc *before, st
 		return;
 	}
 	if (jdoc_count(n) != jdoc_count(b)) {
-		kstatus_cause_value(causes, "spec.affinity." TERMS, n,
-				    "no additions/deletions to non-empty NodeSelectorTerms list "
-				    "are allowed");
+		causes_add_value(causes, "spec.affinity." TERMS, n,
+				 "no additions/deletions to non-empty NodeSelectorTerms list "
+				 "are allowed");
 		return;
 	}
 	for (; b != NULL && i < jdoc_count(b); i++) {
@@ -219,9 +220,9 @@ static void check_affinity(const struct jdoc *now, const struct jdoc *before, st
 
 		if (!term_is_narrowed(jdoc_at(n, i), jdoc_at(b, i), "matchExpressions") ||
 		    !term_is_narrowed(jdoc_at(n, i), jdoc_at(b, i), "matchFields")) {
-			kstatus_cause_value(causes, at, jdoc_at(n, i),
-					    "only additions are allowed (no mutations or "
-					    "deletions)");
+			causes_add_value(causes, at, jdoc_at(n, i),
+					 "only additions are allowed (no mutations or "
+					 "deletions)");
 		}
 	}
 }
@@ -258,9 +259,9 @@ static void check_fixed(const struct jdoc *pod, const struct jdoc *old, bool is_
 	take_over(spec, before, "ephemeralContainers");
 	take_over(spec, before, "schedulingGates");
 	if (!tolerations_are_kept(jdoc_get(spec, "tolerations"), jdoc_get(before, "tolerations"))) {
-		kstatus_cause(causes, "FieldValueForbidden", "spec.tolerations",
-			      "Forbidden: existing toleration can not be modified except its "
-			      "tolerationSeconds");
+		causes_add(causes, "FieldValueForbidden", "spec.tolerations",
+			   "Forbidden: existing toleration can not be modified except its "
+			   "tolerationSeconds");
 	}
 	take_over(spec, before, "tolerations");
 	if (gated) {
@@ -271,13 +272,12 @@ static void check_fixed(const struct jdoc *pod, const struct jdoc *old, bool is_
 		take_over_affinity(spec, before);
 	}
 	if (!jdoc_equal(spec, before)) {
-		kstatus_cause(
-			causes, "FieldValueForbidden", "spec",
-			"Forbidden: pod updates may not change fields other than "
-			"`spec.containers[*].image`,`spec.initContainers[*].image`,"
-			"`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to "
-			"existing tolerations),`spec.terminationGracePeriodSeconds` (allow it "
-			"to be set to 1 if it was previously negative)");
+		causes_add(causes, "FieldValueForbidden", "spec",
+			   "Forbidden: pod updates may not change fields other than "
+			   "`spec.containers[*].image`,`spec.initContainers[*].image`,"
+			   "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to "
+			   "existing tolerations),`spec.terminationGracePeriodSeconds` (allow it "
+			   "to be set to 1 if it was previously negative)");
 	}
 }
 
@@ -293,8 +293,8 @@ void pod_rules_check_update(const struct jdoc *pod, const struct jdoc *old, bool
 	}
 	if (nominated[0] != '\0' && jdoc_str_or(jdoc_path(old, "spec.nodeName"), "")[0] != '\0' &&
 	    !jdoc_is_str(jdoc_path(old, "status.nominatedNodeName"), nominated)) {
-		kstatus_cause(causes, "FieldValueForbidden", "status.nominatedNodeName",
-			      "Forbidden: may not be set on pods that are already bound to a node");
+		causes_add(causes, "FieldValueForbidden", "status.nominatedNodeName",
+			   "Forbidden: may not be set on pods that are already bound to a node");
 	}
 	check_fixed(pod, old, is_resize, causes);
 }

@@ -3,13 +3,13 @@
 #include "apiserver/commit.h"
 #include "apiserver/kstatus.h"
 #include "apiserver/object.h"
-#include "apiserver/pod_amounts.h"
 #include "apiserver/pod_rules.h"
 #include "apiserver/server.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "enc/json/jdoc.h"
 #include "enc/quantity.h"
+#include "schema/pod_amounts.h"
 
 #define DEFAULT_TOLERATION_S 300
 

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 
 #include "apiserver/object.h"
-#include "apiserver/schema.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "collections/vec.h"
 #include "enc/json/jdoc.h"
+#include "schema/schema.h"
 
 #define NS RESOURCE_NAMESPACED
 #define ST RESOURCE_SUB_STATUS

@@ -9,6 +9,7 @@
 #include "base/attrs.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
+#include "schema/causes.h"
 
 static const char *spec_path(const struct call *c)
 {
@@ -104,8 +105,8 @@ static int with_replicas(struct call *c, const struct jdoc *old, const struct jd
 	if (n < 0 || n > INT32_MAX) {
 		CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
 
-		kstatus_cause_value(causes, "spec.replicas", jdoc_path(scale, "spec.replicas"),
-				    "must be greater than or equal to 0");
+		causes_add_value(causes, "spec.replicas", jdoc_path(scale, "spec.replicas"),
+				 "must be greater than or equal to 0");
 		return kstatus_invalid_kind(c->resp, "autoscaling", "Scale", c->info.name, causes);
 	}
 	new = jdoc_copy(old);

@@ -19,6 +19,7 @@
 #include "apiserver/validate.h"
 #include "base/attrs.h"
 #include "enc/json/jdoc.h"
+#include "schema/causes.h"
 
 #define ATTEMPTS 5
 #define AGAIN 1
@@ -44,8 +45,8 @@ static int refuse_unconditional(struct call *c, const struct object *old)
 	CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
 	CLEANUP(jdoc_destroyp) struct jdoc *zero = jdoc_new_int(0);
 
-	kstatus_cause_value(causes, "metadata.resourceVersion", zero,
-			    "must be specified for an update");
+	causes_add_value(causes, "metadata.resourceVersion", zero,
+			 "must be specified for an update");
 	return kstatus_invalid_kind(c->resp, c->res->group, c->res->plural, old->name, causes);
 }
 
@@ -79,8 +80,8 @@ static int check_uid(struct call *c, const struct object *old, const struct jdoc
 		return kstatus_other_uid(c->resp, c->res, old->ns, old->name, uid, old->uid);
 	}
 	causes = jdoc_new_array();
-	kstatus_cause_value(causes, "metadata.uid", jdoc_path(new, "metadata.uid"),
-			    "field is immutable");
+	causes_add_value(causes, "metadata.uid", jdoc_path(new, "metadata.uid"),
+			 "field is immutable");
 	return kstatus_invalid(c->resp, c->res, old->name, causes);
 }
 

@@ -5,14 +5,15 @@
 #include "apiserver/admission.h"
 #include "apiserver/kind_rules.h"
 #include "apiserver/kstatus.h"
-#include "apiserver/meta_rules.h"
 #include "apiserver/pods.h"
-#include "apiserver/schema.h"
 #include "apiserver/server.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
+#include "schema/causes.h"
+#include "schema/meta_rules.h"
+#include "schema/schema.h"
 
 /* Patterns that POSIX cannot compile are refused when the CRD is registered. */
 static void check_patterns(const struct jdoc *schema, struct jdoc *causes)
@@ -25,8 +26,8 @@ static void check_patterns(const struct jdoc *schema, struct jdoc *causes)
 			check_patterns(m, causes);
 		} else if (key != NULL && str_streq(key, "pattern") && jdoc_str(m) != NULL) {
 			if (regcomp(&re, jdoc_str(m), REG_EXTENDED | REG_NOSUB) != 0) {
-				kstatus_cause_value(causes, "spec.versions.schema", m,
-						    "pattern outside the supported subset");
+				causes_add_value(causes, "spec.versions.schema", m,
+						 "pattern outside the supported subset");
 			} else {
 				regfree(&re);
 			}
@@ -46,35 +47,35 @@ static void check_crd(const struct jdoc *doc, struct jdoc *causes)
 
 	if (plural == NULL || group == NULL || group[0] == '\0' ||
 	    jdoc_path_str(doc, "spec.names.kind") == NULL) {
-		kstatus_cause(causes, "FieldValueRequired", "spec.names",
-			      "Required value: group, plural and kind");
+		causes_add(causes, "FieldValueRequired", "spec.names",
+			   "Required value: group, plural and kind");
 		return;
 	}
 	name = xmalloc_printf("%s.%s", plural, group);
 	if (!jdoc_is_str(jdoc_path(doc, "metadata.name"), name)) {
-		kstatus_cause_value(causes, "metadata.name", jdoc_path(doc, "metadata.name"),
-				    "must be spec.names.plural+\".\"+spec.group");
+		causes_add_value(causes, "metadata.name", jdoc_path(doc, "metadata.name"),
+				 "must be spec.names.plural+\".\"+spec.group");
 	}
 	if (!jdoc_is_str(scope, "Namespaced") && !jdoc_is_str(scope, "Cluster")) {
-		kstatus_cause(causes, "FieldValueNotSupported", "spec.scope",
-			      "Unsupported value: \"%s\": supported values: \"Cluster\", "
-			      "\"Namespaced\"",
-			      jdoc_str_or(scope, ""));
+		causes_add(causes, "FieldValueNotSupported", "spec.scope",
+			   "Unsupported value: \"%s\": supported values: \"Cluster\", "
+			   "\"Namespaced\"",
+			   jdoc_str_or(scope, ""));
 	}
 	for (const struct jdoc *v = jdoc_first(versions); v != NULL; v = jdoc_next(v)) {
 		if (jdoc_path(v, "schema.openAPIV3Schema") == NULL) {
 			CLEANUP(xmalloc_freep)
 			char *at = xmalloc_printf("spec.versions[%zu].schema.openAPIV3Schema", i);
 
-			kstatus_cause(causes, "FieldValueRequired", at, "Required value");
+			causes_add(causes, "FieldValueRequired", at, "Required value");
 		}
 		i++;
 		served += jdoc_bool(jdoc_get(v, "storage"), false);
 		check_patterns(jdoc_get(v, "schema"), causes);
 	}
 	if (served != 1) {
-		kstatus_cause_value(causes, "spec.versions", versions,
-				    "must have exactly one version marked as storage version");
+		causes_add_value(causes, "spec.versions", versions,
+				 "must have exactly one version marked as storage version");
 	}
 }
 
@@ -82,8 +83,9 @@ int validate_object(struct call *c, const struct jdoc *doc, const struct jdoc *o
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
 	const struct jdoc *meta = jdoc_get(doc, "metadata");
+	const struct meta_rules_kind kind = { c->res->group, c->res->kind, c->res->is_custom };
 
-	meta_rules_check(c->res, doc, old, causes);
+	meta_rules_check(&kind, doc, old, causes);
 	if (c->res->schema != NULL) {
 		schema_validate(c->res->schema, c->res->patterns, doc, causes);
 	} else if ((c->res->flags & RESOURCE_POD) != 0) {

@@ -214,7 +214,7 @@ func (c *cluster) updatesAfter(cycle int, write func(object any) string) string 
 // arguments are those of headgatectl simulate, files left out. updates names the file of what comes
 // after a cycle. There is always one: so the scheduler's cache reads back what was written.
 func (c *cluster) arguments(updates func(after int) string) []string {
-	out := []string{"--now", now.Format(time.RFC3339), "--cycles", fmt.Sprint(c.cycles), "--advance", c.advance.String()}
+	out := []string{"--as-is", "--now", now.Format(time.RFC3339), "--cycles", fmt.Sprint(c.cycles), "--advance", c.advance.String()}
 	if c.stops {
 		out = append(out, "--victims-stop")
 	}

@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "apiserver/patch_apply.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
+#include "enc/json/patch_apply.h"
 #include "webhook/certs/ca_bundles.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

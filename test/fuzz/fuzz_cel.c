@@ -3,11 +3,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "apiserver/cel.h"
-#include "apiserver/cel_eval.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "enc/json/jdoc.h"
+#include "schema/cel.h"
+#include "schema/cel_eval.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "api/admission.h"
-#include "apiserver/patch_apply.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
+#include "enc/json/patch_apply.h"
 #include "kube/reflector/reflector.h"
 #include "obs/metric.h"
 #include "webhook/server/lister.h"

@@ -1,12 +1,13 @@
 /* Manifests of any content for `headgatectl simulate`: both engines run cycles over them, and
  * between cycles victims stop and objects are deleted. The accounts hold after each step, and equal
- * manifests give equal reports. */
+ * manifests give equal reports. Both as they are, and as an API server reads them. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "lib/ledger_verify.h"
+#include "scheduler/ctl/manifest/strict_input.h"
 #include "scheduler/ctl/sim/sim_input.h"
 #include "scheduler/ctl/sim/sim_report.h"
 #include "scheduler/ctl/sim/simulation.h"
@@ -116,19 +117,33 @@ static void run(const struct play *p, unsigned cycle)
 	}
 }
 
-/* Appends what `simulate --show all` prints. */
-static void play(struct str text, struct strbuf *ret)
+static void ignore(void *ctx UNUSED, const char *text UNUSED)
 {
+}
+
+/* Appends what `simulate --show all` prints; nothing if the API would refuse the manifests. */
+static void play(struct str text, bool as_is, struct strbuf *ret)
+{
+	static const struct strict_input_options quiet = { .problem = ignore, .warn = ignore };
 	static const struct sim_report_show all = { true, true, true, true };
 	struct play p = { .in = sim_input_create(NULL, NULL) };
+	CLEANUP(strict_input_destroyp)
+	struct strict_input *strict = as_is ? NULL : strict_input_create(&quiet, p.in);
+	bool usable;
 
-	(void)sim_input_add(p.in, "f.yaml", text, NULL);
-	create(&p);
+	usable = sim_input_add(p.in, "f.yaml", text, NULL) == 0;
+	usable = as_is ||
+		 (usable && strict_input_finish(strict, NULL, sim_input_youngest(p.in), NULL) == 0);
+	if (usable) {
+		create(&p);
+	}
 	for (unsigned i = 0; i < CYCLES; i++) {
 		run(&p, i);
 	}
 	if (p.pods != NULL) {
-		const struct sim_report_parts parts = { p.pods, p.quota };
+		const struct sim_report_parts parts = { p.pods, p.quota,
+							as_is ? NULL
+							      : strict_input_report(strict) };
 
 		sim_report_json(&parts, &all, ret);
 	}
@@ -137,16 +152,23 @@ static void play(struct str text, struct strbuf *ret)
 	sim_input_destroyp(&p.in);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void play_twice(struct str text, bool as_is)
 {
 	CLEANUP(strbuf_finish) struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
-	const struct str text = { (const char *)data, size };
 
-	play(text, &first);
-	play(text, &second);
+	play(text, as_is, &first);
+	play(text, as_is, &second);
 	if (!str_eq(strbuf_str(&first), strbuf_str(&second))) {
 		fprintf(stderr, "%s\n--- and then:\n%s\n", first.p, second.p);
 		abort();
 	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct str text = { (const char *)data, size };
+
+	play_twice(text, true);
+	play_twice(text, false);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/xmalloc.h"
 #include "lib/unit.h"
 
 struct flip {
@@ -41,9 +42,8 @@ static void with_number(const struct flip *f, const char *path, void *at, size_t
 static void shorter(const struct flip *f, const char *path, void *at)
 {
 	struct field_list *list = at;
-	char longer[256];
+	CLEANUP(xmalloc_freep) char *longer = xmalloc_printf("%s shorter", path);
 
-	snprintf(longer, sizeof(longer), "%s shorter", path);
 	with(f, longer, &list->n, &(size_t){ list->n - 1 }, sizeof(list->n));
 }
 

@@ -9,7 +9,7 @@
 /* Namespace team, ResourceFlavor f, ClusterQueue cq of 4 cpu in which lower priorities are
  * preempted, LocalQueue lq. */
 #define QUOTA_SIM_CLUSTER                                                                          \
-	"{kind: Namespace, metadata: {name: team}}\n---\n"                                         \
+	"{apiVersion: v1, kind: Namespace, metadata: {name: team}}\n---\n"                         \
 	"{" QUOTA_SIM_API "kind: ResourceFlavor, metadata: {name: f}}\n---\n"                      \
 	"{" QUOTA_SIM_API "kind: ClusterQueue, metadata: {name: cq}, spec: {namespaceSelector: "   \
 	"{}, preemption: {withinClusterQueue: LowerPriority}, resourceGroups: "                    \

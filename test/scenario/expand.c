@@ -2,10 +2,10 @@
 
 #include <stddef.h>
 
-#include "apiserver/patch_apply.h"
 #include "base/attrs.h"
 #include "base/str.h"
 #include "enc/json/jdoc.h"
+#include "enc/json/patch_apply.h"
 #include "lib/unit.h"
 
 #define GATE "scheduling.volcano.sh/queue-allocation-gate"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quote.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/vec.h"
@@ -45,13 +46,15 @@ void columns_destroyp(struct columns **pc)
 
 void columns_add(struct columns *c, const char *fmt, ...)
 {
+	CLEANUP(strbuf_finish) struct strbuf shown = STRBUF_INIT;
 	char text[CELL_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	vec_push(&c->cells, xmalloc_dup(text));
+	quote_plain(&shown, str_of(text));
+	vec_push(&c->cells, xmalloc_dup(shown.len > 0 ? shown.p : ""));
 }
 
 /* Prints a row without trailing blanks. */

@@ -13,6 +13,8 @@ enum verb_exit {
 	VERB_OK = 0,
 	VERB_FAILED = 1,
 	VERB_USAGE = 2,
+	VERB_ANSWER =
+		3, /* it took place, and the answer is the one that the caller asked to fail on */
 };
 
 enum verb_output { VERB_TABLE, VERB_JSON, VERB_YAML, VERB_NAME };

@@ -128,3 +128,13 @@ const struct workload **quota_lists_pending(const struct quota_model *q,
 	*ret_n = n;
 	return v;
 }
+
+int32_t quota_lists_pod_count(const struct workload *w, const char *podset)
+{
+	for (size_t i = 0; w != NULL && i < w->object.npodsets; i++) {
+		if (str_streq(w->object.podsets[i].name, podset)) {
+			return w->object.podsets[i].count;
+		}
+	}
+	return 0;
+}

@@ -24,5 +24,7 @@ const struct workload **quota_lists_local(const struct quota_model *q, const cha
  * positions in Kueue's visibility API. */
 const struct workload **quota_lists_pending(const struct quota_model *q,
 					    const struct cluster_queue *queue, size_t *ret_n);
+/* The number of pods of the set; w NULL, a workload that has been removed since: 0. */
+int32_t quota_lists_pod_count(const struct workload *w, const char *podset);
 
 #endif

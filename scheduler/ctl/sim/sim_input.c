@@ -20,6 +20,8 @@ struct sim_input {
 	struct VEC(struct sim_object *) sorted;
 	sim_input_warn_fn warn;
 	void *ctx;
+	sim_input_check_fn check; /* NULL: objects are taken as they are */
+	void *check_ctx;
 	int64_t youngest;
 };
 
@@ -86,6 +88,15 @@ void sim_input_destroyp(struct sim_input **pi)
 		free(in);
 	}
 	*pi = NULL;
+}
+
+void sim_input_set_check(struct sim_input *in, sim_input_check_fn check, void *check_ctx,
+			 sim_input_warn_fn warn, void *warn_ctx)
+{
+	in->check = check;
+	in->check_ctx = check_ctx;
+	in->warn = warn;
+	in->ctx = warn_ctx;
 }
 
 /* The part of apiVersion before the slash; "" for the core group. */
@@ -166,6 +177,22 @@ static char *full_key(enum sched_resource kind, const char *key)
 	return xmalloc_printf("%s %s", sim_input_kind_name(kind), key);
 }
 
+static char *describe(const struct place *at)
+{
+	return at->document == 0 ? xmalloc_dup(at->file)
+				 : xmalloc_printf("%s: document %zu", at->file, at->document);
+}
+
+static void warn_twice(struct sim_input *in, const struct sim_object *o, const char *full)
+{
+	CLEANUP(xmalloc_freep) char *text = NULL;
+
+	if (in->check != NULL && in->warn != NULL && strmap_has(in->objects, str_of(full))) {
+		text = xmalloc_printf("%s: %s: given again: this one counts", o->where, full);
+		in->warn(in->ctx, text);
+	}
+}
+
 static int take_known(struct sim_input *in, enum sched_resource kind, struct jdoc *object,
 		      const struct place *at, struct err *err)
 {
@@ -189,10 +216,10 @@ static int take_known(struct sim_input *in, enum sched_resource kind, struct jdo
 	o = xmalloc_zero(1, sizeof(*o));
 	o->kind = kind;
 	o->key = complete(meta, names->namespaced);
-	o->where = at->document == 0 ? xmalloc_dup(at->file)
-				     : xmalloc_printf("%s: document %zu", at->file, at->document);
+	o->where = describe(at);
 	o->json = take_ptr(&own);
 	full = full_key(o->kind, o->key);
+	warn_twice(in, o, full);
 	strmap_set(in->objects, str_of(full), o);
 	return 0;
 }
@@ -205,6 +232,19 @@ int sim_input_take(struct sim_input *in, enum sched_resource kind, struct jdoc *
 	return take_known(in, kind, object, &at, err);
 }
 
+static int add_checked(struct sim_input *in, const struct jdoc *object, const struct place *at,
+		       struct err *err)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *copy = jdoc_copy(object);
+	CLEANUP(xmalloc_freep) char *where = describe(at);
+	enum sched_resource kind;
+
+	if (in->check(in->check_ctx, copy, where, &kind) != 0) {
+		return 0;
+	}
+	return take_known(in, kind, take_ptr(&copy), at, err);
+}
+
 static int add_object(struct sim_input *in, const struct jdoc *object, const struct place *at,
 		      struct err *err)
 {
@@ -213,6 +253,9 @@ static int add_object(struct sim_input *in, const struct jdoc *object, const str
 	struct str group = group_of(api_version == NULL ? "" : api_version);
 	enum sched_resource known;
 
+	if (in->check != NULL) {
+		return add_checked(in, object, at, err);
+	}
 	if (find_kind(kind, &group, &known)) {
 		return take_known(in, known, jdoc_copy(object), at, err);
 	}

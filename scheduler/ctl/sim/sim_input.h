@@ -25,9 +25,18 @@ struct sim_object {
 
 typedef void (*sim_input_warn_fn)(void *ctx, const char *text);
 
+/* Looks at an object before it is taken, and may complete it. 0: it is of kind *ret_kind; 1: it is
+ * left out. */
+typedef int (*sim_input_check_fn)(void *ctx, struct jdoc *object, const char *where,
+				  enum sched_resource *ret_kind);
+
 /* warn is called once for each ignored kind; may be NULL. */
 struct sim_input *sim_input_create(sim_input_warn_fn warn, void *ctx);
 void sim_input_destroyp(struct sim_input **pi); /* for CLEANUP */
+/* From now on the check decides about each object that is added, and warn is called for objects
+ * that are given twice. */
+void sim_input_set_check(struct sim_input *in, sim_input_check_fn check, void *check_ctx,
+			 sim_input_warn_fn warn, void *warn_ctx);
 /* Adds the objects of one file's text. -ERR_INVALID names file, document (counted without empty
  * ones) and cause; what came before it stays. */
 int sim_input_add(struct sim_input *in, const char *file, struct str text, struct err *err);

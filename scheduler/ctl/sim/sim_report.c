@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kinds.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
@@ -12,6 +13,7 @@
 #include "scheduler/ctl/sim/simulation.h"
 #include "scheduler/ctl/sim/workload_report.h"
 #include "scheduler/ctl/sim/workload_table.h"
+#include "scheduler/ctl/sim/workload_waiting.h"
 #include "scheduler/pods/model/cluster.h"
 
 static const char *const step_names[] = {
@@ -101,6 +103,9 @@ static void write_pod_decisions(const struct simulation *s, unsigned cycle, stru
 		write_optional(o, "node", steps[i].node);
 		write_optional(o, "podGroup", steps[i].group);
 		write_optional(o, "gate", steps[i].gate);
+		if (steps[i].kind == SIM_EVICT) {
+			write_optional(o, "message", steps[i].message);
+		}
 		json_out_object_end(o);
 	}
 }
@@ -119,6 +124,11 @@ static void write_decisions(const struct sim_report_parts *p, struct json_out *o
 	json_out_array_end(o);
 }
 
+static const char *queue_name(const struct cluster *c, const struct podgroup *g)
+{
+	return g->queue_name == MODEL_NONE ? "-" : intern_str(c->names, g->queue_name).p;
+}
+
 static void write_podgroup(const struct simulation *s, const struct podgroup *g, struct json_out *o)
 {
 	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", g->namespace_, g->name);
@@ -127,6 +137,9 @@ static void write_podgroup(const struct simulation *s, const struct podgroup *g,
 	count_tasks(s, g, counts);
 	json_out_object(o);
 	json_out_kv(o, "name", key);
+	if (g->queue_name != MODEL_NONE) {
+		json_out_kv(o, "queue", queue_name(simulation_cluster(s), g));
+	}
 	json_out_kv(o, "phase", phase_names[g->phase]);
 	json_out_key(o, "tasks");
 	json_out_object(o);
@@ -201,6 +214,120 @@ static void write_quota(const struct sim_report_parts *p, const char *key, bool 
 	}
 }
 
+static const char *state_of(const struct simulation *s, const struct task *t)
+{
+	if (simulation_task_status(s, t) == TASK_PIPELINED) {
+		return "waits for terminating pods on its node";
+	}
+	if ((t->flags & TASK_OUR_GATE) != 0) {
+		return t->charge == CHARGE_NONE && (t->flags & TASK_UNGATING) == 0 ? "gated"
+										   : "ungated";
+	}
+	if ((t->flags & TASK_FOREIGN_GATE) != 0) {
+		return "gated by another controller";
+	}
+	return t->cond == POD_COND_UNSCHEDULABLE ? "published" : "pending";
+}
+
+/* The pods that wait, by name; the caller frees. */
+static const struct task **waiting_pods(const struct simulation *s, size_t *ret_n)
+{
+	const struct cluster *c = simulation_cluster(s);
+	const struct task **v = xmalloc_zero(c->tasks.n + 1, sizeof(*v));
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		if (t != NULL && (t->flags & TASK_OURS) != 0 && t->status == TASK_PENDING) {
+			v[n++] = t;
+		}
+	}
+	qsort(v, n, sizeof(v[0]), by_task_name);
+	*ret_n = n;
+	return v;
+}
+
+static void write_waiting_pod(const struct simulation *s, const struct task *t, struct json_out *o)
+{
+	const struct cluster *c = simulation_cluster(s);
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%s/%s", t->namespace_, t->name);
+
+	json_out_object(o);
+	json_out_kv(o, "pod", key);
+	if (t->podgroup != MODEL_NONE && c->podgroups.v[t->podgroup]->queue_name != MODEL_NONE) {
+		json_out_kv(o, "queue", queue_name(c, c->podgroups.v[t->podgroup]));
+	}
+	json_out_kv(o, "state", state_of(s, t));
+	write_optional(o, "reason", simulation_why(s, t));
+	json_out_object_end(o);
+}
+
+/* The conditions that autoscalers act on. */
+static void write_published(const struct simulation *s, struct json_out *o)
+{
+	size_t n;
+	const struct sim_step *steps = simulation_steps(s, &n);
+
+	json_out_key(o, "published");
+	json_out_array(o);
+	for (size_t i = 0; i < n; i++) {
+		if (steps[i].kind != SIM_PUBLISH && steps[i].kind != SIM_WITHDRAW) {
+			continue;
+		}
+		json_out_object(o);
+		json_out_kv(o, "kind", step_names[steps[i].kind]);
+		json_out_kv_int(o, "cycle", steps[i].cycle);
+		json_out_kv(o, "pod", steps[i].object);
+		write_optional(o, "message", steps[i].message);
+		json_out_object_end(o);
+	}
+	json_out_array_end(o);
+}
+
+static void write_waiting_pods(const struct simulation *s, struct json_out *o)
+{
+	size_t n;
+	const struct task **v = waiting_pods(s, &n);
+
+	json_out_key(o, "waitingPods");
+	json_out_array(o);
+	for (size_t i = 0; i < n; i++) {
+		write_waiting_pod(s, v[i], o);
+	}
+	json_out_array_end(o);
+	free(v);
+}
+
+static void write_input(const struct sim_report_input *in, struct json_out *o)
+{
+	json_out_key(o, "read");
+	json_out_object(o);
+	for (int i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+		if (in->counts[i] > 0) {
+			json_out_kv_int(o, sched_kinds_names((enum sched_resource)i)->kind,
+					(int64_t)in->counts[i]);
+		}
+	}
+	json_out_object_end(o);
+	json_out_key(o, "others");
+	json_out_array(o);
+	for (size_t i = 0; i < in->nothers; i++) {
+		json_out_object(o);
+		json_out_kv(o, "kind", sched_kinds_names(in->others[i].kind)->kind);
+		json_out_kv(o, "name", in->others[i].key);
+		json_out_kv(o, "reason", in->others[i].reason);
+		json_out_object_end(o);
+	}
+	json_out_array_end(o);
+	json_out_key(o, "warnings");
+	json_out_array(o);
+	for (size_t i = 0; i < in->nwarnings; i++) {
+		json_out_str(o, in->warnings[i]);
+	}
+	json_out_array_end(o);
+}
+
 void sim_report_json(const struct sim_report_parts *parts, const struct sim_report_show *show,
 		     struct strbuf *out)
 {
@@ -211,7 +338,13 @@ void sim_report_json(const struct sim_report_parts *parts, const struct sim_repo
 	json_out_kv_int(&o, "cycles", simulation_cycles(parts->pods));
 	write_decisions(parts, &o);
 	write_quota(parts, "queues", false, workload_report_queues, &o);
+	write_quota(parts, "waiting", true, workload_report_waiting, &o);
 	write_podgroups(parts->pods, &o);
+	write_waiting_pods(parts->pods, &o);
+	write_published(parts->pods, &o);
+	if (parts->input != NULL) {
+		write_input(parts->input, &o);
+	}
 	if (show->shares) {
 		write_quota(parts, "shares", false, workload_report_shares, &o);
 	}
@@ -276,11 +409,6 @@ static void print_steps(const struct simulation *s, bool events, FILE *to)
 	}
 }
 
-static const char *queue_name(const struct cluster *c, const struct podgroup *g)
-{
-	return g->queue_name == MODEL_NONE ? "-" : intern_str(c->names, g->queue_name).p;
-}
-
 static void print_podgroups(const struct simulation *s, FILE *to)
 {
 	static const char *const heads[] = { "POD GROUP", "QUEUE", "PHASE", "PODS", NULL };
@@ -312,37 +440,14 @@ static void print_podgroups(const struct simulation *s, FILE *to)
 	free(podgroups);
 }
 
-static const char *state_of(const struct simulation *s, const struct task *t)
-{
-	if (simulation_task_status(s, t) == TASK_PIPELINED) {
-		return "waits for terminating pods on its node";
-	}
-	if ((t->flags & TASK_OUR_GATE) != 0) {
-		return t->charge == CHARGE_NONE && (t->flags & TASK_UNGATING) == 0 ? "gated"
-										   : "ungated";
-	}
-	if ((t->flags & TASK_FOREIGN_GATE) != 0) {
-		return "gated by another controller";
-	}
-	return t->cond == POD_COND_UNSCHEDULABLE ? "published" : "pending";
-}
-
 static void print_waiting(const struct simulation *s, FILE *to)
 {
 	static const char *const heads[] = { "WAITING POD", "QUEUE", "STATE", "WHY", NULL };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 	const struct cluster *c = simulation_cluster(s);
-	const struct task **v = xmalloc_zero(c->tasks.n + 1, sizeof(*v));
-	size_t n = 0;
+	size_t n;
+	const struct task **v = waiting_pods(s, &n);
 
-	for (size_t i = 0; i < c->tasks.n; i++) {
-		const struct task *t = c->tasks.v[i];
-
-		if (t != NULL && (t->flags & TASK_OURS) != 0 && t->status == TASK_PENDING) {
-			v[n++] = t;
-		}
-	}
-	qsort(v, n, sizeof(v[0]), by_task_name);
 	for (size_t i = 0; i < n; i++) {
 		columns_add(table, "%s/%s", v[i]->namespace_, v[i]->name);
 		columns_add(table, "%s",
@@ -357,6 +462,47 @@ static void print_waiting(const struct simulation *s, FILE *to)
 		columns_print(table, to);
 	}
 	free(v);
+}
+
+static void print_others(const struct sim_report_input *in, FILE *to)
+{
+	static const char *const heads[] = { "NOT SCHEDULED HERE", "WHY", NULL };
+	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+
+	for (size_t i = 0; i < in->nothers; i++) {
+		columns_add(table, "%s %s", sched_kinds_names(in->others[i].kind)->kind,
+			    in->others[i].key);
+		columns_add(table, "%s", in->others[i].reason);
+	}
+	if (in->nothers > 0) {
+		fprintf(to, "\n");
+		columns_print(table, to);
+	}
+}
+
+/* Of a run in which nothing happens. */
+static void print_read(const struct sim_report_parts *parts, FILE *to)
+{
+	const struct sim_report_input *in = parts->input;
+	size_t nsteps, nworkload_steps = 0;
+	bool any = false;
+
+	(void)simulation_steps(parts->pods, &nsteps);
+	if (parts->quota != NULL) {
+		(void)workload_simulation_steps(parts->quota, &nworkload_steps);
+	}
+	if (nsteps + nworkload_steps > 0 || sim_report_has_waiting(parts)) {
+		return;
+	}
+	fprintf(to, "Nothing waits, and nothing was decided. Read:");
+	for (int i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
+		if (in->counts[i] > 0) {
+			fprintf(to, "%s %zu %s", any ? "," : "", in->counts[i],
+				sched_kinds_names((enum sched_resource)i)->kind);
+			any = true;
+		}
+	}
+	fprintf(to, "%s\n", any ? "" : " no object");
 }
 
 static void print_quota(const struct workload_simulation *q, const struct sim_report_show *show,
@@ -384,13 +530,56 @@ void sim_report_table(const struct sim_report_parts *parts, const struct sim_rep
 	const struct simulation *s = parts->pods;
 
 	fprintf(to, "%u cycle%s\n", simulation_cycles(s), simulation_cycles(s) == 1 ? "" : "s");
+	if (parts->input != NULL) {
+		print_read(parts, to);
+	}
 	if (parts->quota != NULL) {
 		print_quota(parts->quota, show, to);
 	}
 	print_steps(s, false, to);
 	print_podgroups(s, to);
 	print_waiting(s, to);
+	if (parts->input != NULL) {
+		print_others(parts->input, to);
+	}
 	if (show->events) {
 		print_steps(s, true, to);
 	}
+}
+
+static void note_waiting(void *ctx, const struct workload_waiting *w UNUSED)
+{
+	*(bool *)ctx = true;
+}
+
+bool sim_report_has_waiting(const struct sim_report_parts *parts)
+{
+	bool any = false;
+	size_t n;
+	const struct task **v = waiting_pods(parts->pods, &n);
+
+	free(v);
+	if (parts->quota != NULL) {
+		workload_waiting_each(parts->quota, note_waiting, &any);
+	}
+	return any || n > 0;
+}
+
+bool sim_report_has_preempted(const struct sim_report_parts *parts)
+{
+	size_t n, nworkloads = 0;
+	const struct sim_step *steps = simulation_steps(parts->pods, &n);
+	const struct workload_step *workloads = NULL;
+	bool any = false;
+
+	if (parts->quota != NULL) {
+		workloads = workload_simulation_steps(parts->quota, &nworkloads);
+	}
+	for (size_t i = 0; i < n; i++) {
+		any |= steps[i].kind == SIM_EVICT;
+	}
+	for (size_t i = 0; i < nworkloads; i++) {
+		any |= workloads[i].kind == QUOTA_DECIDE_PREEMPT;
+	}
+	return any;
 }

@@ -7,6 +7,7 @@
 #include "base/xmalloc.h"
 #include "enc/json/json_out.h"
 #include "scheduler/ctl/sim/quota_lists.h"
+#include "scheduler/ctl/sim/workload_waiting.h"
 #include "scheduler/workloads/forest/share.h"
 #include "scheduler/workloads/model/quota_store.h"
 
@@ -17,7 +18,8 @@ static void write_amount(struct json_out *o, const char *resource, int64_t amoun
 	json_out_str(o, workload_step_amount(resource, amount, text));
 }
 
-static void write_assignments(const struct workload_step *s, struct json_out *o)
+static void write_assignments(const struct workload_step *s, const struct workload *w,
+			      struct json_out *o)
 {
 	json_out_key(o, "podSetAssignments");
 	json_out_array(o);
@@ -40,6 +42,9 @@ static void write_assignments(const struct workload_step *s, struct json_out *o)
 		}
 		json_out_object_end(o);
 		json_out_kv_int(o, "count", p->count);
+		if (quota_lists_pod_count(w, p->name) > p->count) {
+			json_out_kv_int(o, "countRequested", quota_lists_pod_count(w, p->name));
+		}
 		json_out_object_end(o);
 	}
 	json_out_array_end(o);
@@ -75,8 +80,11 @@ static void write_tried(const struct workload_step *s, struct json_out *o)
 	json_out_object_end(o);
 }
 
-static void write_step(const struct workload_step *s, struct json_out *o)
+static void write_step(const struct workload_simulation *sim, const struct workload_step *s,
+		       struct json_out *o)
 {
+	const struct quota_model *q = forest_model(workload_simulation_forest(sim));
+	const struct workload *w = quota_workload_find(q, str_of(s->workload));
 	static const char *const kinds[] = { [QUOTA_DECIDE_ADMIT] = "Admit",
 					     [QUOTA_DECIDE_PREEMPT] = "Preempt",
 					     [QUOTA_DECIDE_PENDING] = "Pending" };
@@ -89,7 +97,10 @@ static void write_step(const struct workload_step *s, struct json_out *o)
 	case QUOTA_DECIDE_ADMIT:
 		json_out_kv(o, "clusterQueue", s->queue);
 		json_out_kv_int(o, "borrowing", s->borrowing);
-		write_assignments(s, o);
+		write_assignments(s, w, o);
+		if (workload_simulation_waits_for_checks(sim, w)) {
+			json_out_kv_bool(o, "waitsForChecks", true);
+		}
 		break;
 	case QUOTA_DECIDE_PREEMPT:
 		json_out_kv(o, "by", s->by);
@@ -120,7 +131,7 @@ void workload_report_decisions(const struct workload_simulation *s, unsigned cyc
 
 	for (size_t i = 0; i < n; i++) {
 		if (steps[i].cycle == cycle) {
-			write_step(&steps[i], o);
+			write_step(s, &steps[i], o);
 		}
 	}
 }
@@ -182,6 +193,33 @@ void workload_report_queues(const struct workload_simulation *s, struct json_out
 	}
 	json_out_object_end(o);
 	free(nodes);
+}
+
+static void write_waiting_row(void *ctx, const struct workload_waiting *w)
+{
+	struct json_out *o = ctx;
+
+	json_out_object(o);
+	json_out_kv(o, "workload", w->workload);
+	if (w->queue[0] != '\0') {
+		json_out_kv(o, "clusterQueue", w->queue);
+	}
+	if (w->position > 0) {
+		json_out_kv_int(o, "position", (int64_t)w->position);
+	}
+	if (w->inadmissible) {
+		json_out_kv_bool(o, "inadmissible", true);
+	}
+	json_out_kv(o, "reason", w->reason);
+	json_out_kv(o, "message", w->message);
+	json_out_object_end(o);
+}
+
+void workload_report_waiting(const struct workload_simulation *s, struct json_out *o)
+{
+	json_out_array(o);
+	workload_waiting_each(s, write_waiting_row, o);
+	json_out_array_end(o);
 }
 
 static void write_node_key(const struct quota_node *n, struct json_out *o)

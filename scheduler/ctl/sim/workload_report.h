@@ -12,8 +12,9 @@ void workload_report_decisions(const struct workload_simulation *s, unsigned cyc
 			       struct json_out *o);
 void workload_report_events(const struct workload_simulation *s, unsigned cycle,
 			    struct json_out *o);
-/* Values of `queues`, `shares`, `capacity`, `workloads`. Members by name. */
+/* Values of `queues`, `waiting`, `shares`, `capacity`, `workloads`. Members by name. */
 void workload_report_queues(const struct workload_simulation *s, struct json_out *o);
+void workload_report_waiting(const struct workload_simulation *s, struct json_out *o);
 void workload_report_shares(const struct workload_simulation *s, struct json_out *o);
 void workload_report_capacity(const struct workload_simulation *s, struct json_out *o);
 void workload_report_workloads(const struct workload_simulation *s, struct json_out *o);

@@ -28,8 +28,10 @@ struct workload_simulation {
 	struct VEC(struct workload_step) steps;
 	struct VEC(struct workload_simulation_event) events;
 	struct strmap
-		*admissions; /* by key of the Workload: the status.admission of its manifest */
-	struct err bad;      /* of the object being read */
+		*admissions;  /* by key of the Workload: the status.admission of its manifest */
+	struct strmap *tried; /* keys of the Workloads that a cycle has looked at */
+	bool looked_at_new;
+	struct err bad; /* of the object being read */
 };
 
 static struct quota_model *model_of(const struct workload_simulation *s)
@@ -169,6 +171,7 @@ int workload_simulation_create(struct sim_input *in, const struct workload_simul
 	s->arena = arena_create(0);
 	s->admissions = strmap_create(NULL);
 	s->api = opt->updates ? simulated_api_create() : NULL;
+	s->tried = strmap_create(NULL);
 	r = read_config(opt, &s->conf, err);
 	if (r == 0) {
 		s->cache = workload_cache_create(s->conf, &listener);
@@ -193,6 +196,7 @@ void workload_simulation_destroyp(struct workload_simulation **ps)
 		kueue_conf_destroy(s->conf);
 		strmap_destroy(s->admissions);
 		simulated_api_destroy(s->api);
+		strmap_destroy(s->tried);
 		vec_finish(&s->steps);
 		vec_finish(&s->events);
 		arena_destroy(s->arena);
@@ -269,6 +273,9 @@ static bool take_decision(struct workload_simulation *s, const struct admission_
 	struct workload_status_events events = { NULL, 0, 0 };
 
 	vec_push(&s->steps, step);
+	s->looked_at_new |=
+		d->kind == QUOTA_DECIDE_PENDING && !strmap_has(s->tried, str_of(w->key));
+	strmap_set(s->tried, str_of(w->key), s);
 	workload_status_decide(workload_cache_edit(s->cache, w), model_of(s), d, s->now, &events);
 	(void)workload_cache_commit(s->cache, w);
 	if (d->kind == QUOTA_DECIDE_ADMIT) {
@@ -288,6 +295,7 @@ bool workload_simulation_run_cycle(struct workload_simulation *s)
 	acknowledge(s);
 	workload_cache_settle_at_once(s->cache, s->now);
 	s->cycles++;
+	s->looked_at_new = false;
 	d = admission_cycle_run(s->cycle, s->now);
 	for (size_t i = 0; i < d->n; i++) {
 		any |= take_decision(s, &d->v[i]);
@@ -296,6 +304,11 @@ bool workload_simulation_run_cycle(struct workload_simulation *s)
 		admission_apply(workload_cache_forest(s->cache), &d->v[i]);
 	}
 	return any;
+}
+
+bool workload_simulation_looked_at_new(const struct workload_simulation *s)
+{
+	return s->looked_at_new;
 }
 
 bool workload_simulation_stop_victims(struct workload_simulation *s)
@@ -418,6 +431,13 @@ const struct workload_status *workload_simulation_status(const struct workload_s
 							 const struct workload *w)
 {
 	return workload_cache_status(s->cache, w);
+}
+
+bool workload_simulation_waits_for_checks(const struct workload_simulation *s,
+					  const struct workload *w)
+{
+	return w != NULL && w->holding.node != MODEL_NONE &&
+	       !workload_status_is_true(workload_cache_status(s->cache, w), "Admitted");
 }
 
 const char *workload_simulation_admission(const struct workload_simulation *s,

@@ -36,6 +36,9 @@ int workload_simulation_create(struct sim_input *in, const struct workload_simul
 void workload_simulation_destroyp(struct workload_simulation **ps); /* for CLEANUP */
 /* One cycle; true when it admitted or preempted a Workload. */
 bool workload_simulation_run_cycle(struct workload_simulation *s);
+/* Whether the last cycle looked at a Workload that no cycle before it had: others may have their
+ * turn in the next one. */
+bool workload_simulation_looked_at_new(const struct workload_simulation *s);
 /* Stops the jobs of all victims: they give their quota back and wait again in the next cycle.
  * False: there were no victims. */
 bool workload_simulation_stop_victims(struct workload_simulation *s);
@@ -64,6 +67,9 @@ struct forest *workload_simulation_forest_to_try(struct workload_simulation *s);
  * cycle. */
 const struct workload_status *workload_simulation_status(const struct workload_simulation *s,
 							 const struct workload *w);
+/* It holds quota, and its admission checks are not ready. w NULL: false. */
+bool workload_simulation_waits_for_checks(const struct workload_simulation *s,
+					  const struct workload *w);
 /* The status.admission of its manifest, JSON; NULL: there was none, or it was admitted again since.
  */
 const char *workload_simulation_admission(const struct workload_simulation *s,

@@ -6,12 +6,13 @@
 #include "api/kueue/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "scheduler/ctl/cli/columns.h"
 #include "scheduler/ctl/sim/quota_lists.h"
-#include "scheduler/ctl/sim/waiting_reason.h"
+#include "scheduler/ctl/sim/workload_waiting.h"
 #include "scheduler/workloads/forest/share.h"
 #include "scheduler/workloads/model/quota_store.h"
-#include "scheduler/workloads/pending/pending.h"
 
 static const struct quota_model *model_of(const struct workload_simulation *s)
 {
@@ -31,23 +32,12 @@ static void print(struct columns *table, size_t rows, FILE *to)
 	}
 }
 
-/* The number of pods of the set; 0: the workload has been removed since. */
-static int32_t all_pods(const struct workload *w, const char *podset)
-{
-	for (size_t i = 0; w != NULL && i < w->object.npodsets; i++) {
-		if (str_streq(w->object.podsets[i].name, podset)) {
-			return w->object.podsets[i].count;
-		}
-	}
-	return 0;
-}
-
 /* "main x3 of 5: cpu 6 of default, memory 1Gi of default" */
 static void describe_podset(const struct workload_step_podset *p, const struct workload *w,
 			    struct strbuf *out)
 {
 	char amount[WORKLOAD_STEP_AMOUNT_MAX];
-	int32_t all = all_pods(w, p->name);
+	int32_t all = quota_lists_pod_count(w, p->name);
 
 	strbuf_printf(out, "%s x%d", p->name, p->count);
 	if (all > p->count) {
@@ -72,8 +62,7 @@ static void describe_assignment(const struct workload_simulation *s,
 	if (step->borrowing > 0) {
 		strbuf_add_c(out, " (borrows)");
 	}
-	if (w != NULL && w->holding.node != MODEL_NONE &&
-	    !workload_status_is_true(workload_simulation_status(s, w), KUEUE_ADMITTED)) {
+	if (workload_simulation_waits_for_checks(s, w)) {
 		strbuf_add_c(out, "; starts after its admission checks");
 	}
 }
@@ -102,16 +91,27 @@ static void print_admitted(const struct workload_simulation *s, FILE *to)
 	print(table, rows, to);
 }
 
+/* A preemptor that waits names its victims in each cycle. */
+static bool is_repeated(const struct workload_step *step, struct strmap *seen)
+{
+	CLEANUP(xmalloc_freep) char *both = xmalloc_printf("%s %s", step->workload, step->by);
+	bool repeated = step->ongoing && strmap_has(seen, str_of(both));
+
+	strmap_set(seen, str_of(both), seen);
+	return repeated;
+}
+
 static void print_preempted(const struct workload_simulation *s, FILE *to)
 {
 	static const char *const heads[] = { "CYCLE",     "PREEMPTED", "CLUSTERQUEUE",
 					     "PREEMPTOR", "REASON",    NULL };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
+	struct strmap *seen = strmap_create(NULL);
 	size_t n, rows = 0;
 	const struct workload_step *steps = workload_simulation_steps(s, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		if (steps[i].kind != QUOTA_DECIDE_PREEMPT) {
+		if (steps[i].kind != QUOTA_DECIDE_PREEMPT || is_repeated(&steps[i], seen)) {
 			continue;
 		}
 		columns_add(table, "%u", steps[i].cycle);
@@ -122,6 +122,7 @@ static void print_preempted(const struct workload_simulation *s, FILE *to)
 			    steps[i].ongoing ? " (already being evicted)" : "");
 		rows++;
 	}
+	strmap_destroy(seen);
 	print(table, rows, to);
 }
 
@@ -131,118 +132,25 @@ void workload_table_decisions(const struct workload_simulation *s, FILE *to)
 	print_preempted(s, to);
 }
 
-/* The latest step about it; NULL: it was not tried. */
-static const struct workload_step *last_step(const struct workload_simulation *s,
-					     const struct workload *w)
-{
-	size_t n;
-	const struct workload_step *steps = workload_simulation_steps(s, &n);
+struct waiting_rows {
+	struct columns *table;
+	size_t rows;
+};
 
-	while (n-- > 0) {
-		if (steps[n].kind == QUOTA_DECIDE_PENDING && str_streq(steps[n].workload, w->key)) {
-			return &steps[n];
-		}
+static void add_waiting(void *ctx, const struct workload_waiting *w)
+{
+	struct waiting_rows *to = ctx;
+
+	columns_add(to->table, "%s", w->workload);
+	columns_add(to->table, "%s", or_dash(w->queue));
+	if (w->position > 0) {
+		columns_add(to->table, "%zu", w->position);
+	} else {
+		columns_add(to->table, "%s", w->inadmissible ? "inadmissible" : "-");
 	}
-	return NULL;
-}
-
-/* A workload of the list that was tried and has the same request; NULL: there is none. */
-static const struct workload *find_equal(const struct workload_simulation *s,
-					 const struct workload *w, const struct workload *const *v,
-					 size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (v[i]->pending.hash == w->pending.hash && last_step(s, v[i]) != NULL) {
-			return v[i];
-		}
-	}
-	return NULL;
-}
-
-static void add_reason(const char *reason, const char *message, struct columns *table)
-{
-	columns_add(table, "%s", or_dash(reason));
-	columns_add(table, "%s", or_dash(message));
-}
-
-/* A row for a workload of an inactive queue: all of them wait for the same reason. */
-static void add_of_inactive(const struct workload *w, const struct quota_node *node,
-			    const struct forest *f, struct columns *table)
-{
-	CLEANUP(strbuf_finish) struct strbuf why = STRBUF_INIT;
-	const char *reason = waiting_reason_inactive(f, node, &why);
-
-	columns_add(table, "%s", w->key);
-	columns_add(table, "%s", node->name);
-	columns_add(table, "-");
-	add_reason(reason, why.p, table);
-}
-
-static void add_untried(const struct workload *equal, struct columns *table)
-{
-	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-
-	if (equal == NULL) {
-		add_reason("", "not tried yet: see --cycles N", table);
-		return;
-	}
-	strbuf_printf(&text, "same request as %s", equal->key);
-	add_reason("", text.p, table);
-}
-
-static size_t add_waiting(const struct workload_simulation *s, const struct quota_node *node,
-			  bool heap, struct columns *table)
-{
-	const struct forest *f = workload_simulation_forest(s);
-	size_t n;
-	const struct workload **v = quota_lists_waiting(model_of(s), node->queue, heap, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		const struct workload_step *step = last_step(s, v[i]);
-
-		if (!pending_is_active(f, node)) {
-			add_of_inactive(v[i], node, f, table);
-			continue;
-		}
-		columns_add(table, "%s", v[i]->key);
-		columns_add(table, "%s", node->name);
-		if (heap) {
-			columns_add(table, "%zu", i + 1);
-		} else {
-			columns_add(table, "inadmissible");
-		}
-		if (step != NULL) {
-			add_reason(step->reason, step->message, table);
-		} else {
-			add_untried(heap ? NULL : find_equal(s, v[i], v, n), table);
-		}
-	}
-	free(v);
-	return n;
-}
-
-/* Adds the workloads that are in no queue and hold no quota. */
-static size_t add_outside(const struct workload_simulation *s, struct columns *table)
-{
-	CLEANUP(strbuf_finish) struct strbuf why = STRBUF_INIT;
-	size_t n, rows = 0;
-	const struct workload **v = quota_lists_workloads(model_of(s), &n);
-
-	for (size_t i = 0; i < n; i++) {
-		const char *reason;
-
-		strbuf_reset(&why);
-		reason = waiting_reason_outside(model_of(s), v[i], &why);
-		if (reason != NULL) {
-			columns_add(table, "%s", v[i]->key);
-			columns_add(table, "-");
-			columns_add(table, "-");
-			add_reason(reason, why.p, table);
-			rows++;
-		}
-	}
-	free(v);
-	return rows;
+	columns_add(to->table, "%s", or_dash(w->reason));
+	columns_add(to->table, "%s", or_dash(w->message));
+	to->rows++;
 }
 
 void workload_table_waiting(const struct workload_simulation *s, FILE *to)
@@ -250,18 +158,10 @@ void workload_table_waiting(const struct workload_simulation *s, FILE *to)
 	static const char *const heads[] = { "WAITING", "CLUSTERQUEUE", "POSITION",
 					     "REASON",  "MESSAGE",      NULL };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
-	size_t n, rows = 0;
-	const struct quota_node **nodes = quota_lists_nodes(model_of(s), &n);
+	struct waiting_rows rows = { table, 0 };
 
-	for (size_t i = 0; i < n; i++) {
-		if (nodes[i]->is_queue) {
-			rows += add_waiting(s, nodes[i], true, table);
-			rows += add_waiting(s, nodes[i], false, table);
-		}
-	}
-	rows += add_outside(s, table);
-	print(table, rows, to);
-	free(nodes);
+	workload_waiting_each(s, add_waiting, &rows);
+	print(table, rows.rows, to);
 }
 
 void workload_table_shares(const struct workload_simulation *s, FILE *to)

@@ -1,7 +1,7 @@
 /* scheduler/workloads/dump/manifest_dump.h: the Workload engine's model as manifests: a v1 List of
  * what it knows of namespaces, flavors, checks, cohorts, queues and Workloads, with the statuses as
  * they should stand. Reading it again gives the same decisions, so that `headgatectl explain` and
- * `simulate` work on it. Requests are those that the engine counts with; classes and pod
+ * `simulate --as-is` work on it. Requests are those that the engine counts with; classes and pod
  * templates are not in it, nor owners of other kinds than Jobs and pods. Owner: the sched thread.
  */
 #ifndef SCHEDULER_WORKLOADS_DUMP_MANIFEST_DUMP_H

@@ -146,13 +146,11 @@ static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct ht
 	return true;
 }
 
-/* Of a pod its spec alone (Kueue: pod integration). */
-static bool add_template(const struct owner_write_item *w, const struct jdoc *owner,
-			 struct strbuf *body)
+bool owner_write_add_template(bool pods, const struct jdoc *owner, struct strbuf *body)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *template_ = NULL;
 
-	if (w->pods) {
+	if (pods) {
 		if (jdoc_kind(jdoc_get(owner, "spec")) != JDOC_OBJECT) {
 			return false;
 		}
@@ -181,7 +179,7 @@ static enum pool_verdict take_template(struct owner_write_item *w, const struct 
 		return POOL_DONE; /* another object of this name, which has a plan of its own */
 	}
 	strbuf_add_c(&body, w->body);
-	if (!add_template(w, owner, &body)) {
+	if (!owner_write_add_template(w->pods, owner, &body)) {
 		return POOL_DONE;
 	}
 	strbuf_add_c(&body, gap->tail);

@@ -14,8 +14,10 @@
 /* Field manager of what is applied. */
 #define OWNER_WRITE_MANAGER "headgate-job"
 
+struct jdoc;
 struct owner_write_item;
 struct recorder;
+struct strbuf;
 
 enum owner_write_kind {
 	OWNER_CREATE,             /* the Workload; pod templates are read from the owner */
@@ -60,6 +62,9 @@ struct owner_write {
 	bool warning; /* NOTE */
 };
 
+/* Appends what fills a gap: the pod template of a Job, of a pod its spec alone (Kueue: pod
+ * integration). False: it has none. */
+bool owner_write_add_template(bool pods, const struct jdoc *owner, struct strbuf *body);
 /* Copies all texts; the caller owns the item until it is added to the pool. */
 struct owner_write_item *owner_write_new(const char *namespace_, const struct owner_write *w);
 

@@ -28,10 +28,30 @@ static void test_json(void **state)
 	}
 }
 
+static void test_plain(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "", "" },
+		{ "a \"b\" \\", "a \"b\" \\" },
+		{ "\x1b[31mx\n\x7f", "\\u001b[31mx\\n\\u007f" },
+		{ "\xc3\xa9\xc2\x9b", "\xc3\xa9\\u009b" },
+		{ "a\xffz" UTF8_NUL, "a" UTF8_REPLACEMENT "z\\u0000" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct strbuf out CLEANUP(strbuf_finish) = STRBUF_INIT;
+
+		quote_plain(&out, str_of(rows[i][0]));
+		assert_string_equal(out.len > 0 ? out.p : "", rows[i][1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_plain),
 	};
 
 	return cmocka_run_group_tests_name("quote", tests, NULL, NULL);

@@ -11,14 +11,15 @@ struct strbuf;
 #define SIM_FIXTURE_CLUSTER                                                                        \
 	"{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q}, "           \
 	"spec: {capability: {cpu: 3}}}\n---\n"                                                     \
-	"{kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 8, memory: 8Gi, "          \
+	"{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 8, "       \
+	"memory: 8Gi, "                                                                            \
 	"pods: 10}}}\n---\n"
 #define SIM_FIXTURE_GROUP(name, min)                                                               \
 	"{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: " name       \
 	", namespace: ns}, spec: {queue: q, minMember: " min "}}\n---\n"
 /* more: further members of spec, each with a comma in front. */
 #define SIM_FIXTURE_POD(name, group, cpu, more)                                                    \
-	"{kind: Pod, metadata: {name: " name ", namespace: ns, annotations: "                      \
+	"{apiVersion: v1, kind: Pod, metadata: {name: " name ", namespace: ns, annotations: "      \
 	"{scheduling.k8s.io/group-name: " group                                                    \
 	", scheduling.volcano.sh/queue-allocation-gate: \"true\"}}, spec: {schedulerName: "        \
 	"volcano, containers: [{name: c, resources: {requests: {cpu: " cpu "}}}]" more "}}\n---\n"

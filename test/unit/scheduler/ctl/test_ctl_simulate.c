@@ -115,13 +115,20 @@ static void test_exit_codes(void **state)
 		{ "simulate --until-stable --advance 1m --apply-after 1:/dev/null @quota",
 		  VERB_OK },
 		{ "simulate --delete-after 1:Workload/w @quota", VERB_USAGE },
-		{ "simulate --config @badkueue @quota", VERB_FAILED },
 		{ "simulate --help", VERB_OK },
-		{ "simulate @bad", VERB_FAILED },
-		{ "simulate @missing", VERB_FAILED },
-		{ "simulate --config @bad @good", VERB_FAILED },
-		{ "simulate --scheduler-conf @badconf @good", VERB_FAILED },
+		{ "simulate --config @badkueue @quota", VERB_USAGE },
+		{ "simulate @bad", VERB_USAGE },
+		{ "simulate @missing", VERB_USAGE },
+		{ "simulate --config @bad @good", VERB_USAGE },
+		{ "simulate --scheduler-conf @badconf @good", VERB_USAGE },
+		{ "simulate --as-is --config @badkueue @quota", VERB_FAILED },
+		{ "simulate --as-is @bad", VERB_FAILED },
+		{ "simulate --as-is @missing", VERB_FAILED },
+		{ "simulate --as-is --config @bad @good", VERB_FAILED },
+		{ "simulate --as-is --scheduler-conf @badconf @good", VERB_FAILED },
 		{ "simulate", VERB_USAGE },
+		{ "simulate --as-is --ignore Secret @good", VERB_USAGE },
+		{ "simulate --fail-on nothing @good", VERB_USAGE },
 		{ "simulate --nope @good", VERB_USAGE },
 		{ "simulate -o yaml @good", VERB_USAGE },
 		{ "simulate --cycles 0 @good", VERB_USAGE },
@@ -155,16 +162,16 @@ static void test_removals_without_effect_are_reported(void **state)
 	static const struct {
 		const char *line, *said; /* NULL: nothing */
 	} rows[] = {
-		{ "simulate --delete-after 1:Workload/team/w @quota", NULL },
+		{ "simulate --as-is --delete-after 1:Workload/team/w @quota", NULL },
 		{ "simulate --cycles 2 --delete-after 2:Workload/team/w @quota", NULL },
 		{ "simulate --until-stable --delete-after 9:Workload/team/w @quota", NULL },
-		{ "simulate --delete-after 2:Workload/team/w @quota",
+		{ "simulate --as-is --delete-after 2:Workload/team/w @quota",
 		  "headgatectl: warning: --delete-after 2:Workload/team/w: not deleted, the run "
 		  "ended after cycle 1\n" },
 		{ "simulate --cycles 3 --delete-after 4:Workload/team/w @quota",
 		  "headgatectl: warning: --delete-after 4:Workload/team/w: not deleted, the run "
 		  "ended after cycle 3\n" },
-		{ "simulate --delete-after 1:Workload/team/x @quota",
+		{ "simulate --as-is --delete-after 1:Workload/team/x @quota",
 		  "headgatectl: warning: --delete-after 1:Workload/team/x: no such object\n" },
 	};
 

@@ -30,15 +30,18 @@ static void test_json(void **state)
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
 	(void)state;
-	sim_report_json(&(struct sim_report_parts){ s, NULL }, &none, &text);
+	sim_report_json(&(struct sim_report_parts){ s, NULL, NULL }, &none, &text);
 	assert_string_equal(text.p,
 			    "{\"cycles\":2,\"decisions\":["
 			    "{\"kind\":\"Ungate\",\"cycle\":1,\"pod\":\"ns/p1\","
 			    "\"gate\":\"scheduling.volcano.sh/queue-allocation-gate\"},"
 			    "{\"kind\":\"Bind\",\"cycle\":2,\"pod\":\"ns/p1\",\"node\":\"n1\"}],"
-			    "\"queues\":{},"
-			    "\"podGroups\":[{\"name\":\"ns/g\",\"phase\":\"Inqueue\","
-			    "\"tasks\":{\"Pending\":1,\"Binding\":1}}]}");
+			    "\"queues\":{},\"waiting\":[],"
+			    "\"podGroups\":[{\"name\":\"ns/g\",\"queue\":\"q\",\"phase\":"
+			    "\"Inqueue\",\"tasks\":{\"Pending\":1,\"Binding\":1}}],"
+			    "\"waitingPods\":[{\"pod\":\"ns/p2\",\"queue\":\"q\",\"state\":"
+			    "\"gated\",\"reason\":\"queue q has not enough quota left: "
+			    "insufficient cpu\"}],\"published\":[]}");
 }
 
 static void test_json_sections(void **state)
@@ -48,7 +51,7 @@ static void test_json_sections(void **state)
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
 	(void)state;
-	sim_report_json(&(struct sim_report_parts){ s, NULL }, &all, &text);
+	sim_report_json(&(struct sim_report_parts){ s, NULL, NULL }, &all, &text);
 	assert_non_null(strstr(text.p, "\"shares\":{},\"capacity\":{},\"workloads\":[],"
 				       "\"events\":[{\"type\":\"Normal\",\"object\":\"ns/g\","
 				       "\"reason\":\"QuotaReserved\""));
@@ -63,7 +66,9 @@ static void test_both_parts(void **state)
 		"},{\"kind\":\"Ungate\",\"cycle\":1,",
 		"},{\"kind\":\"Pending\",\"cycle\":2,\"workload\":\"team/x\",",
 		"},{\"kind\":\"Bind\",\"cycle\":2,",
-		"\"queues\":{\"cq\":{\"heap\":[],\"inadmissible\":[\"team/x\"]}},\"podGroups\":[{",
+		"\"queues\":{\"cq\":{\"heap\":[],\"inadmissible\":[\"team/x\"]}},\"waiting\":[{"
+		"\"workload\":\"team/x\",\"clusterQueue\":\"cq\",\"inadmissible\":true,",
+		"}],\"podGroups\":[{",
 	};
 	CLEANUP(simulation_destroyp) struct simulation *s = two_cycles();
 	CLEANUP(workload_simulation_destroyp)
@@ -77,7 +82,7 @@ static void test_both_parts(void **state)
 	(void)state;
 	(void)workload_simulation_run_cycle(q);
 	(void)workload_simulation_run_cycle(q);
-	sim_report_json(&(struct sim_report_parts){ s, q }, &none, &text);
+	sim_report_json(&(struct sim_report_parts){ s, q, NULL }, &none, &text);
 	at = text.p;
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		at = strstr(at, parts[i]);
@@ -105,7 +110,7 @@ static void test_table(void **state)
 
 	(void)state;
 	assert_non_null(to);
-	sim_report_table(&(struct sim_report_parts){ s, NULL }, &none, to);
+	sim_report_table(&(struct sim_report_parts){ s, NULL, NULL }, &none, to);
 	fclose(to);
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
 		if (strstr(text, lines[i]) == NULL) {

@@ -1,12 +1,12 @@
 /* Structural schemas: documents in, causes out. */
 #include "lib/unit.h"
 
-#include "apiserver/schema.h"
 #include "base/attrs.h"
 #include "base/str.h"
 #include "collections/strmap.h"
 #include "enc/json/jdoc.h"
 #include "enc/yaml.h"
+#include "schema/schema.h"
 
 static struct jdoc *parse(const char *text)
 {

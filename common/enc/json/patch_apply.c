@@ -1,4 +1,4 @@
-#include "apiserver/patch_apply.h"
+#include "enc/json/patch_apply.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,14 +1,16 @@
-/* test/apiserver/cel.h: the subset of the Common Expression Language that admission match
- * conditions need; anything outside is refused when it is compiled, never when it is evaluated.
- * Supported: variables object, oldObject, request; literals null, true, false, integers, 'strings',
- * "strings", [lists], {"maps": 1}; field selection a.b and indexing a["b"], a[0]; has(a.b);
+/* common/schema/cel.h: the subset of the Common Expression Language that admission match
+ * conditions and the rules of our own schemas need; anything outside is refused when it is
+ * compiled, never when it is evaluated. Supported: variables object, oldObject, request, or in
+ * rules self and oldSelf; literals null, true, false, integers, 'strings', "strings", [lists],
+ * {"maps": 1}; field selection a.b and indexing a["b"], a[0]; has(a.b);
  * == != < <= > >= in && || ! and c ? x : y; size(x) and x.size(); startsWith, endsWith, contains;
- * macros exists(x, e) and all(x, e) over lists and maps (keys). Errors (a missing field, mixed
- * types) are absorbed by && and || as in CEL. No arithmetic, no matches(), no optionals, no
- * authorizer. Limits: CEL_MAX_BYTES of text, CEL_MAX_DEPTH levels of nesting, CEL_MAX_STEPS
- * evaluation steps. Owner: one thread. */
-#ifndef TEST_APISERVER_CEL_H
-#define TEST_APISERVER_CEL_H
+ * products of integers and x.sum() of a list of them; macros exists(x, e), exists_one, all, filter
+ * and map over lists and maps (keys). Errors (a missing field, mixed types) are absorbed by && and
+ * || as in CEL. No other arithmetic, no matches(), no optionals, no authorizer. Limits:
+ * CEL_MAX_BYTES of text, CEL_MAX_DEPTH levels of nesting, CEL_MAX_STEPS evaluation steps. Owner:
+ * one thread. */
+#ifndef COMMON_SCHEMA_CEL_H
+#define COMMON_SCHEMA_CEL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,8 +49,13 @@ enum cel_op {
 	CEL_STARTS,
 	CEL_ENDS,
 	CEL_CONTAINS,
+	CEL_MULTIPLY,
+	CEL_SUM,
 	CEL_EXISTS, /* kids: range, body; text: the variable */
+	CEL_EXISTS_ONE,
 	CEL_ALL,
+	CEL_FILTER,
+	CEL_TRANSFORM, /* map() */
 	CEL_OP_COUNT_
 };
 
@@ -81,13 +88,15 @@ struct cel_node {
 	unsigned n_kids;
 };
 
-struct cel_vars {
+struct cel_vars { /* of a rule: object is self, old_object is oldSelf */
 	const struct jdoc *object, *old_object, *request; /* NULL reads as null */
 };
 
 /* -ERR_INVALID with position and reason. */
 int cel_compile(struct str text, struct cel **ret, struct err *err);
-void cel_destroy(struct cel *c); /* NULL is fine */
+int cel_compile_rule(struct str text, struct cel **ret, struct err *err); /* of a schema */
+bool cel_uses_old(const struct cel *c); /* a rule about changes: it names oldSelf */
+void cel_destroy(struct cel *c);        /* NULL is fine */
 const struct cel_node *cel_root(const struct cel *c);
 
 #endif

@@ -1,11 +1,11 @@
-/* test/apiserver/schema.h: structural schemas of CustomResourceDefinitions: pruning, defaulting and
+/* common/schema/schema.h: structural schemas of CustomResourceDefinitions: pruning, defaulting and
  * validation of type, nullable, enum, minimum/maximum (exclusive too), min/maxLength, pattern
  * (POSIX extended subset), min/maxItems, min/maxProperties, required, additionalProperties,
  * x-kubernetes-int-or-string, x-kubernetes-preserve-unknown-fields, x-kubernetes-embedded-resource,
  * list-type map and set, anyOf/oneOf/allOf/not. x-kubernetes-validations are kept and not
  * evaluated. Pure. Recursion is bounded by the depth of JSON documents. */
-#ifndef TEST_APISERVER_SCHEMA_H
-#define TEST_APISERVER_SCHEMA_H
+#ifndef COMMON_SCHEMA_SCHEMA_H
+#define COMMON_SCHEMA_SCHEMA_H
 
 struct jdoc;
 struct strmap;

@@ -1,4 +1,4 @@
-#include "apiserver/cel_eval.h"
+#include "schema/cel_eval.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,7 +125,7 @@ static struct cel_value eval_var(struct eval *e, const struct cel_node *n)
 			return b->value;
 		}
 	}
-	if (str_eq_c(n->text, "object")) {
+	if (str_eq_c(n->text, "object") || str_eq_c(n->text, "self")) {
 		return of_doc(e->vars->object);
 	}
 	return of_doc(str_eq_c(n->text, "request") ? e->vars->request : e->vars->old_object);
@@ -316,6 +316,23 @@ static struct cel_value eval_size(struct eval *e, const struct cel_node *n)
 	return res;
 }
 
+/* The body for one element of the range of a macro. */
+static struct cel_value eval_body(struct eval *e, const struct cel_node *n,
+				  const struct cel_value *range, const struct jdoc *element)
+{
+	struct binding b = { .name = n->text, .value = of_doc(element), .outer = e->scope };
+	struct cel_value v;
+
+	if (range->kind == CEL_KIND_MAP) {
+		b.value = (struct cel_value){ .kind = CEL_KIND_STRING,
+					      .s = str_of(jdoc_key(element)) };
+	}
+	e->scope = &b;
+	v = eval(e, n->kids[1]);
+	e->scope = b.outer;
+	return v;
+}
+
 /* A deciding element wins over an error before it. */
 static struct cel_value eval_macro(struct eval *e, const struct cel_node *n)
 {
@@ -330,16 +347,8 @@ static struct cel_value eval_macro(struct eval *e, const struct cel_node *n)
 		return error(e, "no such overload: macro over a scalar", STR_LIT(""));
 	}
 	for (const struct jdoc *i = jdoc_first(range.doc); i != NULL; i = jdoc_next(i)) {
-		struct binding b = { .name = n->text, .value = of_doc(i), .outer = e->scope };
-		struct cel_value v;
+		struct cel_value v = eval_body(e, n, &range, i);
 
-		if (range.kind == CEL_KIND_MAP) {
-			b.value = (struct cel_value){ .kind = CEL_KIND_STRING,
-						      .s = str_of(jdoc_key(i)) };
-		}
-		e->scope = &b;
-		v = eval(e, n->kids[1]);
-		e->scope = b.outer;
 		if (v.kind == CEL_KIND_BOOL && v.b == decides) {
 			return v;
 		}
@@ -350,6 +359,84 @@ static struct cel_value eval_macro(struct eval *e, const struct cel_node *n)
 		}
 	}
 	return res;
+}
+
+static struct cel_value integer(int64_t i)
+{
+	return (struct cel_value){ .kind = CEL_KIND_INT, .i = i };
+}
+
+static struct cel_value eval_product(struct eval *e, const struct cel_node *n)
+{
+	struct cel_value a = eval(e, n->kids[0]);
+	struct cel_value b = a.kind == CEL_KIND_ERROR ? a : eval(e, n->kids[1]);
+	int64_t product;
+
+	if (b.kind == CEL_KIND_ERROR) {
+		return b;
+	}
+	if (a.kind != CEL_KIND_INT || b.kind != CEL_KIND_INT) {
+		return error(e, "no such overload: product", STR_LIT(""));
+	}
+	if (__builtin_mul_overflow(a.i, b.i, &product)) {
+		return error(e, "integer overflow", STR_LIT(""));
+	}
+	return integer(product);
+}
+
+static struct cel_value eval_sum(struct eval *e, const struct cel_node *n)
+{
+	struct cel_value list = eval(e, n->kids[0]);
+	int64_t sum = 0;
+
+	if (list.kind == CEL_KIND_ERROR) {
+		return list;
+	}
+	if (list.kind != CEL_KIND_LIST) {
+		return error(e, "no such overload: sum", STR_LIT(""));
+	}
+	for (const struct jdoc *i = jdoc_first(list.doc); i != NULL; i = jdoc_next(i)) {
+		struct cel_value v = of_doc(i);
+
+		if (v.kind != CEL_KIND_INT) {
+			return error(e, "no such overload: sum", STR_LIT(""));
+		}
+		if (__builtin_add_overflow(sum, v.i, &sum)) {
+			return error(e, "integer overflow", STR_LIT(""));
+		}
+	}
+	return integer(sum);
+}
+
+/* exists_one, filter and map: every element counts, and so does every error. */
+static struct cel_value eval_collect(struct eval *e, const struct cel_node *n)
+{
+	struct cel_value range = eval(e, n->kids[0]);
+	struct jdoc *list = jdoc_new_array();
+
+	vec_push(&e->temporaries, list);
+	if (range.kind == CEL_KIND_ERROR) {
+		return range;
+	}
+	if (range.kind != CEL_KIND_LIST && (range.kind != CEL_KIND_MAP || n->op == CEL_FILTER)) {
+		return error(e, "no such overload: macro", STR_LIT(""));
+	}
+	for (const struct jdoc *i = jdoc_first(range.doc); i != NULL; i = jdoc_next(i)) {
+		struct cel_value v = eval_body(e, n, &range, i);
+
+		if (v.kind == CEL_KIND_ERROR) {
+			return v;
+		}
+		if (n->op != CEL_TRANSFORM && v.kind != CEL_KIND_BOOL) {
+			return error(e, "macro body is not bool", STR_LIT(""));
+		}
+		if (n->op == CEL_TRANSFORM) {
+			jdoc_append_take(list, to_doc(&v));
+		} else if (v.b) {
+			jdoc_append_take(list, jdoc_copy(i));
+		}
+	}
+	return n->op == CEL_EXISTS_ONE ? boolean(jdoc_count(list) == 1) : of_doc(list);
 }
 
 static struct cel_value eval_items(struct eval *e, const struct cel_node *n)
@@ -434,9 +521,17 @@ static struct cel_value eval(struct eval *e, const struct cel_node *n)
 	case CEL_ENDS:
 	case CEL_CONTAINS:
 		return eval_text(e, n);
+	case CEL_MULTIPLY:
+		return eval_product(e, n);
+	case CEL_SUM:
+		return eval_sum(e, n);
 	case CEL_EXISTS:
 	case CEL_ALL:
 		return eval_macro(e, n);
+	case CEL_EXISTS_ONE:
+	case CEL_FILTER:
+	case CEL_TRANSFORM:
+		return eval_collect(e, n);
 	case CEL_OP_COUNT_:
 	default:
 		return error(e, "unknown operation", STR_LIT(""));

@@ -1,8 +1,8 @@
-/* test/apiserver/patch_apply.h: applies JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7386) to a
+/* common/enc/json/patch_apply.h: applies JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7386) to a
  * tree. Limits: PATCH_APPLY_MAX_OPS operations, PATCH_APPLY_MAX_COPIED bytes and JDOC_MAX_DEPTH
  * levels, as in kube-apiserver. Owner: one thread. */
-#ifndef TEST_APISERVER_PATCH_APPLY_H
-#define TEST_APISERVER_PATCH_APPLY_H
+#ifndef COMMON_ENC_JSON_PATCH_APPLY_H
+#define COMMON_ENC_JSON_PATCH_APPLY_H
 
 #define PATCH_APPLY_MAX_OPS 10000
 #define PATCH_APPLY_MAX_COPIED (3u << 20) /* bytes of JSON that "copy" may add */

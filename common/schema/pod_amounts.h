@@ -1,7 +1,7 @@
-/* test/apiserver/pod_amounts.h: requests and limits of containers, as Kubernetes judges them, and
+/* common/schema/pod_amounts.h: requests and limits of containers, as Kubernetes judges them, and
  * the class of service that follows from them. Amounts are canonical already. Pure. */
-#ifndef TEST_APISERVER_POD_AMOUNTS_H
-#define TEST_APISERVER_POD_AMOUNTS_H
+#ifndef COMMON_SCHEMA_POD_AMOUNTS_H
+#define COMMON_SCHEMA_POD_AMOUNTS_H
 
 struct jdoc;
 

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "apiserver/cel.h"
-#include "apiserver/cel_eval.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
+#include "schema/cel.h"
+#include "schema/cel_eval.h"
 
 static const char object[] =
 	"{\"metadata\":{\"name\":\"p\",\"annotations\":{\"x/y\":\"true\"}},"

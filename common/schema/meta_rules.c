@@ -1,14 +1,13 @@
-#include "apiserver/meta_rules.h"
+#include "schema/meta_rules.h"
 
 #include <ctype.h>
 
 #include "api/meta/validate.h"
-#include "apiserver/kstatus.h"
-#include "apiserver/resource.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
+#include "schema/causes.h"
 
 #define ANNOTATIONS_MAX 262144
 #define EDGES "and must start and end with an alphanumeric character "
@@ -110,7 +109,7 @@ static void refuse_text(struct jdoc *causes, const char *field, const char *text
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *value = jdoc_new_str(text);
 
-	kstatus_cause_value(causes, field, value, why);
+	causes_add_value(causes, field, value, why);
 }
 
 void meta_rules_check_qualified(const char *field, const char *name, struct jdoc *causes)
@@ -132,19 +131,20 @@ void meta_rules_check_label_name(const char *field, const char *name, struct jdo
 	}
 }
 
-static void check_name(const struct resource *res, const struct jdoc *meta, struct jdoc *causes)
+static void check_name(const struct meta_rules_kind *kind, const struct jdoc *meta,
+		       struct jdoc *causes)
 {
 	const char *name = jdoc_str_or(jdoc_get(meta, "name"), "");
 
 	if (name[0] == '\0') {
-		kstatus_cause(causes, "FieldValueRequired", "metadata.name",
-			      "Required value: name or generateName is required");
+		causes_add(causes, "FieldValueRequired", "metadata.name",
+			   "Required value: name or generateName is required");
 		return;
 	}
-	if (str_has_prefix(str_of(res->group), "rbac.")) {
+	if (str_has_prefix(str_of(kind->group), "rbac.")) {
 		return;
 	}
-	if (str_streq(res->kind, "Namespace") && !res->is_custom) {
+	if (str_streq(kind->name, "Namespace") && !kind->is_custom) {
 		if (strchr(name, '.') != NULL) {
 			refuse_text(causes, "metadata.name", name, "must not contain dots");
 			return;
@@ -197,8 +197,8 @@ static void check_annotations(const struct jdoc *annotations, struct jdoc *cause
 		size += strlen(key) + strlen(jdoc_str_or(a, ""));
 	}
 	if (size > ANNOTATIONS_MAX) {
-		kstatus_cause(causes, "FieldValueTooLong", "metadata.annotations",
-			      "Too long: may not be more than %d bytes", ANNOTATIONS_MAX);
+		causes_add(causes, "FieldValueTooLong", "metadata.annotations",
+			   "Too long: may not be more than %d bytes", ANNOTATIONS_MAX);
 	}
 }
 
@@ -208,7 +208,7 @@ static bool is_standard_finalizer(const char *name)
 	       str_streq(name, "kubernetes");
 }
 
-static void check_finalizer_names(const struct resource *res, const struct jdoc *meta,
+static void check_finalizer_names(const struct meta_rules_kind *kind, const struct jdoc *meta,
 				  struct jdoc *causes)
 {
 	size_t i = 0;
@@ -219,7 +219,7 @@ static void check_finalizer_names(const struct resource *res, const struct jdoc 
 		const char *name = jdoc_str_or(f, "");
 
 		meta_rules_check_qualified("metadata.finalizers", name, causes);
-		if (!res->is_custom && strchr(name, '/') == NULL && !is_standard_finalizer(name)) {
+		if (!kind->is_custom && strchr(name, '/') == NULL && !is_standard_finalizer(name)) {
 			refuse_text(causes, at, name,
 				    "name is neither a standard finalizer name nor is it fully "
 				    "qualified");
@@ -243,10 +243,10 @@ static void check_new_finalizers(const struct jdoc *doc, const struct jdoc *old,
 			known = known || jdoc_equal(b, f);
 		}
 		if (!known) {
-			kstatus_cause(causes, "FieldValueForbidden", "metadata.finalizers",
-				      "Forbidden: no new finalizers can be added if the object is "
-				      "being deleted, found new finalizers []string{\"%s\"}",
-				      jdoc_str_or(f, ""));
+			causes_add(causes, "FieldValueForbidden", "metadata.finalizers",
+				   "Forbidden: no new finalizers can be added if the object is "
+				   "being deleted, found new finalizers []string{\"%s\"}",
+				   jdoc_str_or(f, ""));
 		}
 	}
 }
@@ -276,24 +276,24 @@ static void check_owners(const struct jdoc *meta, struct jdoc *causes)
 				jdoc_str_or(jdoc_get(o, "kind"), ""),
 				jdoc_str_or(jdoc_get(o, "name"), ""));
 
-			kstatus_cause_value(causes, "metadata.ownerReferences", owners, why);
+			causes_add_value(causes, "metadata.ownerReferences", owners, why);
 		} else if (jdoc_bool(jdoc_get(o, "controller"), false)) {
 			controller = o;
 		}
 	}
 }
 
-void meta_rules_check(const struct resource *res, const struct jdoc *doc, const struct jdoc *old,
-		      struct jdoc *causes)
+void meta_rules_check(const struct meta_rules_kind *kind, const struct jdoc *doc,
+		      const struct jdoc *old, struct jdoc *causes)
 {
 	const struct jdoc *meta = jdoc_get(doc, "metadata");
 
 	if (old == NULL) {
-		check_name(res, meta, causes);
+		check_name(kind, meta, causes);
 	}
 	check_labels(jdoc_get(meta, "labels"), causes);
 	check_annotations(jdoc_get(meta, "annotations"), causes);
 	check_owners(meta, causes);
-	check_finalizer_names(res, meta, causes);
+	check_finalizer_names(kind, meta, causes);
 	check_new_finalizers(doc, old, causes);
 }

@@ -1,4 +1,4 @@
-#include "apiserver/cel.h"
+#include "schema/cel.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 struct cel {
 	struct arena *arena;
 	struct cel_node *root;
+	bool uses_old;
 };
 
 struct parser {
@@ -21,6 +22,8 @@ struct parser {
 	const char *start, *p, *end;
 	struct str bound[MAX_BOUND]; /* variables of enclosing macros */
 	unsigned n_bound, depth;
+	bool is_rule; /* of a schema: the variables are self and oldSelf */
+	bool uses_old;
 	struct err *err;
 };
 
@@ -215,12 +218,16 @@ static struct cel_node *parse_has(struct parser *p)
 	return eat(p, ")") ? unary(p, CEL_HAS, arg) : fail(p, "expected )");
 }
 
-static bool is_variable(const struct parser *p, struct str name)
+static bool is_variable(struct parser *p, struct str name)
 {
 	for (unsigned i = 0; i < p->n_bound; i++) {
 		if (str_eq(p->bound[i], name)) {
 			return true;
 		}
+	}
+	if (p->is_rule) {
+		p->uses_old |= str_eq_c(name, "oldSelf");
+		return str_eq_c(name, "self") || str_eq_c(name, "oldSelf");
 	}
 	return str_eq_c(name, "object") || str_eq_c(name, "oldObject") || str_eq_c(name, "request");
 }
@@ -290,7 +297,7 @@ static struct cel_node *parse_primary(struct parser *p)
 	return is_word(*p->p) ? parse_name(p) : fail(p, "unexpected character");
 }
 
-/* x.exists(v, e) and x.all(v, e) after the opening parenthesis. */
+/* x.exists(v, e) and its like after the opening parenthesis. */
 static struct cel_node *parse_macro(struct parser *p, enum cel_op op, struct cel_node *range)
 {
 	struct str var = ident(p);
@@ -316,14 +323,22 @@ static struct cel_node *parse_method(struct parser *p, struct str name, struct c
 		enum cel_op op;
 	} methods[] = { { "startsWith", CEL_STARTS },
 			{ "endsWith", CEL_ENDS },
-			{ "contains", CEL_CONTAINS } };
+			{ "contains", CEL_CONTAINS } },
+	  macros[] = { { "exists", CEL_EXISTS },
+		       { "exists_one", CEL_EXISTS_ONE },
+		       { "all", CEL_ALL },
+		       { "filter", CEL_FILTER },
+		       { "map", CEL_TRANSFORM } };
 	struct cel_node *n;
 
-	if (str_eq_c(name, "exists") || str_eq_c(name, "all")) {
-		return parse_macro(p, str_eq_c(name, "all") ? CEL_ALL : CEL_EXISTS, on);
+	for (size_t i = 0; i < sizeof(macros) / sizeof(macros[0]); i++) {
+		if (str_eq_c(name, macros[i].name)) {
+			return parse_macro(p, macros[i].op, on);
+		}
 	}
-	if (str_eq_c(name, "size")) {
-		return eat(p, ")") ? unary(p, CEL_SIZE, on) : fail(p, "expected )");
+	if (str_eq_c(name, "size") || str_eq_c(name, "sum")) {
+		return eat(p, ")") ? unary(p, str_eq_c(name, "sum") ? CEL_SUM : CEL_SIZE, on)
+				   : fail(p, "expected )");
 	}
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
 		if (str_eq_c(name, methods[i].name)) {
@@ -405,9 +420,23 @@ static bool relation(struct parser *p, enum cel_op *ret)
 	return false;
 }
 
-static struct cel_node *parse_relation(struct parser *p)
+static struct cel_node *parse_product(struct parser *p)
 {
 	struct cel_node *n = parse_unary(p);
+	unsigned links = 0;
+
+	while (n != NULL && eat(p, "*")) {
+		if (++links > CEL_MAX_DEPTH) {
+			return fail(p, "too deep");
+		}
+		n = binary(p, CEL_MULTIPLY, n, parse_unary(p));
+	}
+	return n;
+}
+
+static struct cel_node *parse_relation(struct parser *p)
+{
+	struct cel_node *n = parse_product(p);
 	enum cel_op op;
 	unsigned links = 0;
 
@@ -415,7 +444,7 @@ static struct cel_node *parse_relation(struct parser *p)
 		if (++links > CEL_MAX_DEPTH) {
 			return fail(p, "too deep");
 		}
-		n = binary(p, op, n, parse_unary(p));
+		n = binary(p, op, n, parse_product(p));
 	}
 	return n;
 }
@@ -460,10 +489,10 @@ static struct cel_node *parse_expr(struct parser *p)
 	return n;
 }
 
-int cel_compile(struct str text, struct cel **ret, struct err *err)
+static int compile(struct str text, bool is_rule, struct cel **ret, struct err *err)
 {
 	struct err local = ERR_INIT;
-	struct parser p = { .err = err != NULL ? err : &local };
+	struct parser p = { .err = err != NULL ? err : &local, .is_rule = is_rule };
 	struct cel *c;
 
 	if (text.len > CEL_MAX_BYTES) {
@@ -483,8 +512,24 @@ int cel_compile(struct str text, struct cel **ret, struct err *err)
 		cel_destroy(c);
 		return -ERR_INVALID;
 	}
+	c->uses_old = p.uses_old;
 	*ret = c;
 	return 0;
+}
+
+int cel_compile(struct str text, struct cel **ret, struct err *err)
+{
+	return compile(text, false, ret, err);
+}
+
+int cel_compile_rule(struct str text, struct cel **ret, struct err *err)
+{
+	return compile(text, true, ret, err);
+}
+
+bool cel_uses_old(const struct cel *c)
+{
+	return c->uses_old;
 }
 
 void cel_destroy(struct cel *c)

@@ -1,9 +1,8 @@
-#include "apiserver/schema.h"
+#include "schema/schema.h"
 
 #include <regex.h>
 #include <stdlib.h>
 
-#include "apiserver/kstatus.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/str.h"
@@ -11,6 +10,7 @@
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "enc/json/jdoc.h"
+#include "schema/causes.h"
 
 const struct jdoc *schema_member(const struct jdoc *schema, const char *name)
 {
@@ -188,7 +188,7 @@ static bool type_fits(const struct jdoc *schema, const struct jdoc *doc)
 /* Kubernetes reports these causes without a field. */
 static void cause_at_large(struct jdoc *causes, const char *text)
 {
-	kstatus_cause(causes, "FieldValueInvalid", "<nil>", "Invalid value: \"\": %s", text);
+	causes_add(causes, "FieldValueInvalid", "<nil>", "Invalid value: \"\": %s", text);
 }
 
 static void cause_about(struct jdoc *causes, const char *path, const char *what)
@@ -200,9 +200,9 @@ static void cause_about(struct jdoc *causes, const char *path, const char *what)
 
 static void cause_type(struct jdoc *causes, const char *path, const char *value, const char *type)
 {
-	kstatus_cause(causes, "FieldValueTypeInvalid", path,
-		      "Invalid value: \"%s\": %s in body must be of type %s: \"%s\"", value, path,
-		      type, value);
+	causes_add(causes, "FieldValueTypeInvalid", path,
+		   "Invalid value: \"%s\": %s in body must be of type %s: \"%s\"", value, path,
+		   type, value);
 }
 
 static void check_integer_format(const struct jdoc *schema, const struct jdoc *doc,
@@ -242,7 +242,7 @@ static void check_number(const struct jdoc *schema, const struct jdoc *doc, cons
 				     jdoc_num(max, 0));
 	}
 	if (why != NULL) {
-		kstatus_cause_value(causes, path, doc, why);
+		causes_add_value(causes, path, doc, why);
 	}
 }
 
@@ -287,21 +287,21 @@ static void check_string(const struct jdoc *schema, const struct jdoc *doc, cons
 		cause_type(causes, path, text, "date-time");
 	}
 	if (len > max) {
-		kstatus_cause(causes, "FieldValueTooLong", path,
-			      "Too long: may not be more than %lld bytes", (long long)max);
+		causes_add(causes, "FieldValueTooLong", path,
+			   "Too long: may not be more than %lld bytes", (long long)max);
 	}
 	if (len < min) {
 		CLEANUP(xmalloc_freep)
 		char *why = xmalloc_printf("%s in body should be at least %lld chars long", path,
 					   (long long)min);
 
-		kstatus_cause_value(causes, path, doc, why);
+		causes_add_value(causes, path, doc, why);
 	}
 	if (pattern != NULL && !pattern_matches(patterns, pattern, text)) {
 		CLEANUP(xmalloc_freep)
 		char *why = xmalloc_printf("%s in body should match '%s'", path, pattern);
 
-		kstatus_cause_value(causes, path, doc, why);
+		causes_add_value(causes, path, doc, why);
 	}
 }
 
@@ -323,8 +323,8 @@ static void check_enum(const struct jdoc *schema, const struct jdoc *doc, const 
 		jdoc_format(a, &list);
 	}
 	jdoc_format(doc, &value);
-	kstatus_cause(causes, "FieldValueNotSupported", path,
-		      "Unsupported value: %s: supported values: %s", value.p, list.p);
+	causes_add(causes, "FieldValueNotSupported", path,
+		   "Unsupported value: %s: supported values: %s", value.p, list.p);
 }
 
 static void check_count(const struct jdoc *schema, size_t n, const char *path,
@@ -334,13 +334,13 @@ static void check_count(const struct jdoc *schema, size_t n, const char *path,
 	int64_t max = jdoc_int(jdoc_get(schema, limits[1]), INT64_MAX);
 
 	if ((int64_t)n > max) {
-		kstatus_cause(causes, "FieldValueTooMany", path,
-			      "Too many: %zu: must have at most %lld items", n, (long long)max);
+		causes_add(causes, "FieldValueTooMany", path,
+			   "Too many: %zu: must have at most %lld items", n, (long long)max);
 	}
 	if ((int64_t)n < min) {
-		kstatus_cause(causes, "FieldValueInvalid", path,
-			      "Invalid value: %zu: %s in body should have at least %lld items", n,
-			      path, (long long)min);
+		causes_add(causes, "FieldValueInvalid", path,
+			   "Invalid value: %zu: %s in body should have at least %lld items", n,
+			   path, (long long)min);
 	}
 }
 
@@ -376,8 +376,8 @@ static void check_unique(const struct jdoc *schema, const struct jdoc *doc, cons
 				char *at = xmalloc_printf("%s[%zu]", path, i);
 
 				jdoc_format(a, &text);
-				kstatus_cause(causes, "FieldValueDuplicate", at,
-					      "Duplicate value: %s", text.p);
+				causes_add(causes, "FieldValueDuplicate", at, "Duplicate value: %s",
+					   text.p);
 				break;
 			}
 		}
@@ -413,7 +413,7 @@ static void check_object(const struct jdoc *schema, const struct jdoc *doc, cons
 			CLEANUP(xmalloc_freep)
 			char *at = xmalloc_printf("%s%s%s", path, dot, jdoc_str_or(r, ""));
 
-			kstatus_cause(causes, "FieldValueRequired", at, "Required value");
+			causes_add(causes, "FieldValueRequired", at, "Required value");
 		}
 	}
 	for (const struct jdoc *m = jdoc_first(doc); m != NULL; m = jdoc_next(m)) {

@@ -1,11 +1,11 @@
-#include "apiserver/pod_amounts.h"
+#include "schema/pod_amounts.h"
 
-#include "apiserver/kstatus.h"
 #include "base/attrs.h"
 #include "base/str.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "enc/quantity.h"
+#include "schema/causes.h"
 
 static const char *const lists[] = { "initContainers", "containers" };
 
@@ -41,7 +41,7 @@ static struct quantity amount(const struct jdoc *d)
 
 static void refuse(struct jdoc *causes, const char *at, const struct jdoc *d, const char *why)
 {
-	kstatus_cause_value(causes, at, d, why);
+	causes_add_value(causes, at, d, why);
 }
 
 static void check_name(const char *name, const char *at, struct jdoc *causes)
@@ -84,8 +84,8 @@ static void compare(const struct jdoc *request, const struct jdoc *limits, const
 	int order = limit == NULL ? 0 : quantity_cmp(amount(request), amount(limit));
 
 	if (limit == NULL && !may_overcommit(name)) {
-		kstatus_cause(causes, "FieldValueRequired", at_limits,
-			      "Required value: Limit must be set for non overcommitable resources");
+		causes_add(causes, "FieldValueRequired", at_limits,
+			   "Required value: Limit must be set for non overcommitable resources");
 	} else if (order != 0 && !may_overcommit(name)) {
 		why = xmalloc_printf("must be equal to %s limit of %s", name,
 				     jdoc_str_or(limit, ""));
@@ -125,8 +125,8 @@ static void check_kept(const struct jdoc *now, const struct jdoc *before, const 
 	for (const struct jdoc *b = jdoc_first(jdoc_get(before, what)); b != NULL;
 	     b = jdoc_next(b)) {
 		if (jdoc_get(jdoc_get(now, what), jdoc_key(b)) == NULL) {
-			kstatus_cause(causes, "FieldValueForbidden", at,
-				      "Forbidden: resource %s cannot be removed", what);
+			causes_add(causes, "FieldValueForbidden", at,
+				   "Forbidden: resource %s cannot be removed", what);
 			return;
 		}
 	}

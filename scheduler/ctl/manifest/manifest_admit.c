@@ -1,0 +1,301 @@
+#include "scheduler/ctl/manifest/manifest_admit.h"
+
+#include <stdlib.h>
+
+#include "api/core/namespace.h"
+#include "api/kinds.h"
+#include "api/volcano/gate.h"
+#include "api/volcano/keys.h"
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/decode.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/patch_apply.h"
+#include "scheduler/ctl/manifest/manifest_check.h"
+#include "scheduler/ctl/sim/sim_input.h"
+#include "scheduler/workloads/conf/kueue_conf_owners.h"
+#include "webhook/admit/jobs/job_mutate.h"
+#include "webhook/admit/jobs/job_validate.h"
+#include "webhook/admit/jobs/plainpod_mutate.h"
+#include "webhook/admit/jobs/plainpod_validate.h"
+#include "webhook/admit/kueue/clusterqueue_mutate.h"
+#include "webhook/admit/kueue/clusterqueue_validate.h"
+#include "webhook/admit/kueue/cohort_validate.h"
+#include "webhook/admit/kueue/localqueue_validate.h"
+#include "webhook/admit/kueue/resourceflavor_mutate.h"
+#include "webhook/admit/kueue/resourceflavor_validate.h"
+#include "webhook/admit/kueue/workload_validate.h"
+#include "webhook/admit/kueue/workloadpriorityclass_validate.h"
+#include "webhook/admit/volcano/pod_mutate.h"
+#include "webhook/admit/volcano/podgroup_mutate.h"
+#include "webhook/admit/volcano/podgroup_validate.h"
+#include "webhook/admit/volcano/queue_mutate.h"
+#include "webhook/admit/volcano/queue_validate.h"
+
+#define MAX_QUEUE_DEPTH 5 /* the default of headgate-webhook */
+#define ROOT_QUEUE "root" /* the scheduler makes it, and the default queue */
+
+/* The handlers that are called when an object is created. */
+static const struct {
+	enum sched_resource kind;
+	admit_fn fn;
+	bool validates;
+	bool pods; /* with the integration of pods alone */
+} handlers[] = {
+	{ SCHED_QUEUES, queue_mutate, false, false },
+	{ SCHED_PODGROUPS, podgroup_mutate, false, false },
+	{ SCHED_PODS, pod_mutate, false, false },
+	{ SCHED_PODS, plainpod_mutate, false, true },
+	{ SCHED_JOBS, job_mutate, false, false },
+	{ SCHED_CLUSTER_QUEUES, clusterqueue_mutate, false, false },
+	{ SCHED_FLAVORS, resourceflavor_mutate, false, false },
+	{ SCHED_QUEUES, queue_validate, true, false },
+	{ SCHED_PODGROUPS, podgroup_validate, true, false },
+	{ SCHED_PODS, plainpod_validate, true, true },
+	{ SCHED_JOBS, job_validate, true, false },
+	{ SCHED_CLUSTER_QUEUES, clusterqueue_validate, true, false },
+	{ SCHED_COHORTS, cohort_validate, true, false },
+	{ SCHED_LOCAL_QUEUES, localqueue_validate, true, false },
+	{ SCHED_FLAVORS, resourceflavor_validate, true, false },
+	{ SCHED_WORKLOADS, workload_validate, true, false },
+	{ SCHED_WORKLOAD_PRIORITY_CLASSES, workloadpriorityclass_validate, true, false },
+};
+
+struct admitting {
+	struct manifest_check *check;
+	const struct kueue_conf_owners *owners;
+	void (*warn)(void *ctx, const char *text);
+	void *ctx;
+	struct admit_options options;
+	struct sim_object **objects;
+	size_t n;
+};
+
+/* --- the cluster as the handlers see it --------------------------------------------------------*/
+
+static int by_name(const void *a, const void *b)
+{
+	const struct api_queue *const *x = a, *const *y = b;
+
+	return strcmp((*x)->meta.name, (*y)->meta.name);
+}
+
+static int by_namespace(const void *a, const void *b)
+{
+	const struct admit_namespace *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool has_object(const struct admitting *a, enum sched_resource kind, const char *key)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		if (a->objects[i]->kind == kind && str_streq(a->objects[i]->key, key)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static const struct api_queue *own_queue(const char *name, struct arena *arena)
+{
+	struct api_queue *q = arena_zero(arena, 1, sizeof(*q));
+
+	decode_init(&scheduling_queue_fields, q);
+	q->meta.name = name;
+	return q;
+}
+
+/* Queues that do not decode are reported by the simulation. */
+static void view_queues(const struct admitting *a, struct arena *arena, struct admit_view *v)
+{
+	static const char *const own[] = { ROOT_QUEUE, KEYS_DEFAULT_QUEUE };
+	const struct api_queue **list = arena_zero(arena, a->n + ARRAY_LEN(own), sizeof(*list));
+
+	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+		if (!has_object(a, SCHED_QUEUES, own[i])) {
+			list[v->queue_count++] = own_queue(own[i], arena);
+		}
+	}
+	for (size_t i = 0; i < a->n; i++) {
+		struct api_queue *q = arena_zero(arena, 1, sizeof(*q));
+
+		if (a->objects[i]->kind == SCHED_QUEUES &&
+		    decode_jdoc(&scheduling_queue_fields, a->objects[i]->json, q, arena, NULL) ==
+			    0) {
+			list[v->queue_count++] = q;
+		}
+	}
+	qsort(list, v->queue_count, sizeof(list[0]), by_name);
+	v->queues = list;
+	v->queues_known = true;
+}
+
+static const struct admit_namespace *view_namespace(const struct jdoc *json, struct arena *arena)
+{
+	struct admit_namespace *out = arena_zero(arena, 1, sizeof(*out));
+	struct api_namespace ns;
+
+	if (decode_jdoc(&namespace_fields, json, &ns, arena, NULL) < 0) {
+		return NULL;
+	}
+	out->name = ns.meta.name;
+	out->gate = gate_opt_in(&ns.meta.labels);
+	out->queue = field_map_get(&ns.meta.annotations, KEYS_QUEUE_NAME);
+	out->labels = ns.meta.labels;
+	return out;
+}
+
+static void view_rest(const struct admitting *a, struct arena *arena, struct admit_view *v)
+{
+	const struct admit_namespace **namespaces =
+		arena_zero(arena, a->n + 1, sizeof(*namespaces));
+	const char **defaults = arena_zero(arena, a->n + 1, sizeof(*defaults));
+
+	for (size_t i = 0; i < a->n; i++) {
+		const struct sim_object *o = a->objects[i];
+		struct str name = str_of(o->key), space = str_next(&name, '/');
+		const struct admit_namespace *ns = NULL;
+
+		if (o->kind == SCHED_NAMESPACES) {
+			ns = view_namespace(o->json, arena);
+		} else if (o->kind == SCHED_LOCAL_QUEUES && str_eq_c(name, "default")) {
+			defaults[v->default_queue_count++] = arena_str(arena, space).p;
+		} else if (o->kind == SCHED_WORKLOAD_PRIORITY_CLASSES) {
+			v->has_default_class |= str_streq(o->key, "default");
+		}
+		if (ns != NULL) {
+			namespaces[v->namespace_count++] = ns;
+		}
+	}
+	qsort(namespaces, v->namespace_count, sizeof(namespaces[0]), by_namespace);
+	qsort(defaults, v->default_queue_count, sizeof(defaults[0]), by_text);
+	v->namespaces = namespaces;
+	v->default_queues = defaults;
+}
+
+/* --- one review --------------------------------------------------------------------------------*/
+
+static void report(const struct admitting *a, const struct sim_object *o, const char *text,
+		   bool denied)
+{
+	CLEANUP(xmalloc_freep)
+	char *line =
+		xmalloc_printf("%s: %s %s: %s%s", o->where, sim_input_kind_name(o->kind), o->key,
+			       denied ? "the admission webhook denies it: " : "", text);
+
+	if (denied) {
+		manifest_check_problem(a->check, line);
+	} else {
+		a->warn(a->ctx, line);
+	}
+}
+
+static void patch(const struct admitting *a, struct sim_object *o, struct str text)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *operations = NULL;
+	struct err err = ERR_INIT;
+
+	if (jdoc_parse(text, &operations, &err) < 0 ||
+	    patch_apply_json(&o->json, operations, &err) < 0) {
+		report(a, o, err.text, true);
+	}
+}
+
+static void review(const struct admitting *a, const struct admit_view *view, admit_fn fn,
+		   struct sim_object *o)
+{
+	CLEANUP(admit_answer_finish) struct admit_answer answer;
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct arena *arena = arena_create(0);
+	const struct kinds_row *names = sched_kinds_names(o->kind);
+	struct api_admission_request request = {
+		.uid = o->key,
+		.name = jdoc_path_str(o->json, "metadata.name"),
+		.namespace_ = jdoc_path_str(o->json, "metadata.namespace"),
+		.operation = "CREATE",
+		.kind = { names->group, names->version, names->kind },
+		.resource = { names->group, names->version, names->plural },
+		.user = { "" },
+	};
+	const struct admit_request q = {
+		.options = &a->options, .view = view, .review = &request, .arena = arena
+	};
+	struct err err = ERR_INIT;
+
+	jdoc_format(o->json, &text);
+	request.object = strbuf_str(&text);
+	admit_answer_init(&answer);
+	if (fn(&q, &answer, &err) < 0) {
+		report(a, o, err.text, true);
+	} else if (!answer.allowed) {
+		report(a, o, answer.message, true);
+	} else if (answer.patch.len > 0) {
+		patch(a, o, strbuf_str(&answer.patch));
+	}
+	for (size_t i = 0; i < answer.warning_count; i++) {
+		report(a, o, answer.warnings[i], false);
+	}
+	arena_destroy(arena);
+}
+
+static bool is_new(const struct sim_object *o)
+{
+	const char *uid = jdoc_path_str(o->json, "metadata.uid");
+	const char *phase = jdoc_path_str(o->json, "status.phase");
+
+	return (uid == NULL || uid[0] == '\0') &&
+	       (o->kind != SCHED_PODS || phase == NULL || str_streq(phase, "Pending"));
+}
+
+static void run(const struct admitting *a, bool validating)
+{
+	struct arena *arena = arena_create(0);
+	struct admit_view view = { 0 };
+
+	view_queues(a, arena, &view);
+	view_rest(a, arena, &view);
+	for (size_t i = 0; i < a->n; i++) {
+		struct sim_object *o = a->objects[i];
+
+		for (size_t k = 0; is_new(o) && k < ARRAY_LEN(handlers); k++) {
+			if (handlers[k].kind == o->kind && handlers[k].validates == validating &&
+			    (!handlers[k].pods || a->owners->pods)) {
+				review(a, &view, handlers[k].fn, o);
+			}
+		}
+	}
+	arena_destroy(arena);
+}
+
+void manifest_admit(struct sim_input *in, struct manifest_check *check,
+		    const struct kueue_conf_owners *owners,
+		    void (*warn)(void *ctx, const char *text), void *ctx)
+{
+	static const char *const names[] = { KEYS_DEFAULT_SCHEDULER };
+	struct admitting a = {
+		.check = check,
+		.owners = owners,
+		.warn = warn,
+		.ctx = ctx,
+		.options = { .scheduler_names = names,
+			     .scheduler_count = ARRAY_LEN(names),
+			     .gate_feature = true,
+			     .gate_sticky = true,
+			     .max_queue_depth = MAX_QUEUE_DEPTH,
+			     .root_queue_protection = true,
+			     .manage_jobs_without_queue = owners->without_queue_name },
+	};
+
+	a.objects = (struct sim_object **)(uintptr_t)sim_input_objects(in, &a.n);
+	run(&a, false);
+	run(&a, true);
+}

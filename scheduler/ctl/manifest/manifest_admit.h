@@ -1,0 +1,18 @@
+/* scheduler/ctl/manifest/manifest_admit.h: passes new objects through the handlers of the admission
+ * webhook, as the API server does when they are created: first all that change objects, then all
+ * that validate. An object with a uid has been in a cluster, and a pod that has a phase other than
+ * Pending has been created before: they are left as they are. One thread. */
+#ifndef SCHEDULER_CTL_MANIFEST_MANIFEST_ADMIT_H
+#define SCHEDULER_CTL_MANIFEST_MANIFEST_ADMIT_H
+
+struct kueue_conf_owners;
+struct manifest_check;
+struct sim_input;
+
+/* Denials are problems of check; warn is called for warnings of handlers. owners: which objects
+ * queue by themselves. */
+void manifest_admit(struct sim_input *in, struct manifest_check *check,
+		    const struct kueue_conf_owners *owners,
+		    void (*warn)(void *ctx, const char *text), void *ctx);
+
+#endif

@@ -1,0 +1,37 @@
+/* scheduler/ctl/manifest/manifest_check.h: reads manifests as the API server would: kinds,
+ * versions, unknown fields, schemas and rules of our own kinds, metadata, and amounts of pods. An
+ * object with a uid has been in a cluster, which accepted it: unknown fields of it are warnings,
+ * since its API may be newer. One thread. */
+#ifndef SCHEDULER_CTL_MANIFEST_MANIFEST_CHECK_H
+#define SCHEDULER_CTL_MANIFEST_MANIFEST_CHECK_H
+
+#include <stddef.h>
+
+#include "scheduler/base/sched_kinds.h"
+
+struct jdoc;
+struct manifest_check;
+
+struct manifest_check_options {
+	const char *const *ignored; /* "Kind" or "Kind.group": left out without a warning */
+	size_t nignored;
+	/* One text each; a problem means that the API would refuse the object. */
+	void (*problem)(void *ctx, const char *text);
+	void (*warn)(void *ctx, const char *text);
+	void *ctx;
+};
+
+struct manifest_check *manifest_check_create(const struct manifest_check_options *opt);
+void manifest_check_destroyp(struct manifest_check **pm); /* for CLEANUP */
+/* ctx: a struct manifest_check. Completes the object with the defaults of its schema, and reports
+ * its problems. 0: it is of kind *ret_kind; 1: it is left out. */
+int manifest_check_object(void *ctx, struct jdoc *object, const char *where,
+			  enum sched_resource *ret_kind);
+/* Warns once of each kind that was left out, with the number of objects. */
+void manifest_check_warn_ignored(struct manifest_check *m);
+/* The number of problems reported. */
+size_t manifest_check_problems(const struct manifest_check *m);
+/* Reports one that another check has found. */
+void manifest_check_problem(struct manifest_check *m, const char *text);
+
+#endif

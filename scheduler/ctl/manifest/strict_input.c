@@ -1,0 +1,150 @@
+#include "scheduler/ctl/manifest/strict_input.h"
+
+#include <stdlib.h>
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/xmalloc.h"
+#include "collections/vec.h"
+#include "enc/json/jdoc.h"
+#include "scheduler/ctl/manifest/manifest_admit.h"
+#include "scheduler/ctl/manifest/manifest_check.h"
+#include "scheduler/ctl/manifest/other_objects.h"
+#include "scheduler/ctl/manifest/owner_workloads.h"
+#include "scheduler/ctl/sim/sim_input.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
+
+struct strict_input {
+	struct strict_input_options opt;
+	struct sim_input *in;
+	struct manifest_check *check;
+	struct VEC(char *) warnings;
+	struct sim_report_other *others;
+	struct sim_report_input report;
+};
+
+static void on_problem(void *ctx, const char *text)
+{
+	struct strict_input *s = ctx;
+
+	s->opt.problem(s->opt.ctx, text);
+}
+
+struct strict_input *strict_input_create(const struct strict_input_options *opt,
+					 struct sim_input *in)
+{
+	struct strict_input *s = xmalloc_zero(1, sizeof(*s));
+	const struct manifest_check_options check = { .ignored = opt->ignored,
+						      .nignored = opt->nignored,
+						      .problem = on_problem,
+						      .warn = strict_input_warn,
+						      .ctx = s };
+
+	s->opt = *opt;
+	s->in = in;
+	s->check = manifest_check_create(&check);
+	sim_input_set_check(in, manifest_check_object, s->check, strict_input_warn, s);
+	return s;
+}
+
+void strict_input_destroyp(struct strict_input **ps)
+{
+	struct strict_input *s = *ps;
+
+	if (s == NULL) {
+		return;
+	}
+	for (size_t i = 0; i < s->warnings.n; i++) {
+		free(s->warnings.v[i]);
+	}
+	vec_finish(&s->warnings);
+	manifest_check_destroyp(&s->check);
+	free(s->others);
+	free(s);
+	*ps = NULL;
+}
+
+void strict_input_warn(void *ctx, const char *text)
+{
+	struct strict_input *s = ctx;
+
+	vec_push(&s->warnings, xmalloc_dup(text));
+	s->opt.warn(s->opt.ctx, text);
+}
+
+static void count_objects(struct strict_input *s)
+{
+	size_t n;
+	struct sim_object *const *objects = sim_input_objects(s->in, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		s->report.counts[objects[i]->kind]++;
+	}
+}
+
+/* The API accepts a circle of parents; queues in it are not active. */
+static void warn_of_circle(struct strict_input *s, const struct sim_object *cohort, size_t cohorts)
+{
+	const struct sim_object *at = cohort;
+
+	for (size_t i = 0; i < cohorts && at != NULL; i++) {
+		const char *parent = jdoc_path_str(at->json, "spec.parentName");
+		CLEANUP(xmalloc_freep) char *text = NULL;
+
+		if (str_streq(parent, cohort->key)) {
+			text = xmalloc_printf("%s: Cohort %s: spec.parentName: the parents form a "
+					      "circle: no ClusterQueue in it is active",
+					      cohort->where, cohort->key);
+			strict_input_warn(s, text);
+			return;
+		}
+		at = parent == NULL ? NULL : sim_input_find(s->in, SCHED_COHORTS, parent);
+	}
+}
+
+static void warn_of_circles(struct strict_input *s)
+{
+	size_t n;
+	struct sim_object *const *objects = sim_input_objects(s->in, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (objects[i]->kind == SCHED_COHORTS) {
+			warn_of_circle(s, objects[i], s->report.counts[SCHED_COHORTS]);
+		}
+	}
+}
+
+int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64_t now,
+			struct err *err)
+{
+	CLEANUP(kueue_conf_destroyp) struct kueue_conf *conf = NULL;
+	int r;
+
+	manifest_check_warn_ignored(s->check);
+	/* Its warnings come when the Workload engine reads it. */
+	if (kueue_conf_read(config, NULL, NULL, &conf, err) < 0) {
+		return err_wrap(err, "configuration");
+	}
+	count_objects(s);
+	warn_of_circles(s);
+	if (manifest_check_problems(s->check) == 0) {
+		manifest_admit(s->in, s->check, &conf->owners, strict_input_warn, s);
+	}
+	if (manifest_check_problems(s->check) > 0) {
+		return 1;
+	}
+	r = owner_workloads_make(s->in, &conf->owners, now, strict_input_warn, s, err);
+	if (r < 0) {
+		return r;
+	}
+	s->others = other_objects_list(s->in, &conf->owners, &s->report.nothers);
+	s->report.others = s->others;
+	return 0;
+}
+
+const struct sim_report_input *strict_input_report(struct strict_input *s)
+{
+	s->report.warnings = (const char *const *)s->warnings.v;
+	s->report.nwarnings = s->warnings.n;
+	return &s->report;
+}

@@ -1,0 +1,367 @@
+/* `headgatectl simulate` without --as-is: odd input is refused or reported, never passed over. Each
+ * row is a file, what is printed, and the exit code. */
+#include "scheduler/ctl/ctl.h"
+
+#include "lib/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/attrs.h"
+#include "base/str.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "process/file.h"
+#include "scheduler/ctl/cli/verb.h"
+
+#define KUEUE "apiVersion: kueue.x-k8s.io/v1beta2\n"
+#define VOLCANO "apiVersion: scheduling.volcano.sh/v1beta1\n"
+#define QUEUES                                                                                     \
+	KUEUE "kind: ResourceFlavor\nmetadata: {name: f}\n---\n" KUEUE                             \
+	      "kind: ClusterQueue\nmetadata: {name: cq}\nspec:\n  namespaceSelector: {}\n"         \
+	      "  preemption: {withinClusterQueue: LowerPriority}\n  resourceGroups:\n"             \
+	      "  - {coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, "         \
+	      "nominalQuota: 2}]}]}\n---\n" KUEUE                                                  \
+	      "kind: LocalQueue\nmetadata: {name: lq, namespace: team}\nspec: {clusterQueue: "     \
+	      "cq}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n---\n"
+#define QUEUED "labels: {kueue.x-k8s.io/queue-name: lq}"
+#define CONTAINERS(cpu) "containers: [{name: c, image: i, resources: {requests: {cpu: " cpu "}}}]"
+#define WORKLOAD(name, cpu)                                                                        \
+	KUEUE "kind: Workload\nmetadata: {name: " name                                             \
+	      ", namespace: team}\nspec: {queueName: lq, "                                         \
+	      "podSets: [{name: main, count: 1, template: {spec: {restartPolicy: "                 \
+	      "Never, " CONTAINERS(cpu) "}}}]}\n---\n"
+#define JOB(name, more, cpu)                                                                       \
+	"apiVersion: batch/v1\nkind: Job\nmetadata: {name: " name ", namespace: team" more         \
+	"}\nspec: {template: {spec: {restartPolicy: Never, " CONTAINERS(cpu) "}}}\n---\n"
+#define NODE                                                                                       \
+	"apiVersion: v1\nkind: Node\nmetadata: {name: n}\nstatus: {allocatable: {cpu: 4, pods: "   \
+	"9}}\n---\n"
+#define OPT_IN "annotations: {scheduling.volcano.sh/queue-allocation-gate: \"true\"}"
+#define POD(meta, spec)                                                                            \
+	"apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: team" meta "}\nspec: {" spec    \
+	", " CONTAINERS("1") "}\n---\n"
+
+static char folder[] = "/tmp/test_simulate_strict_XXXXXX";
+
+static void read_back(FILE *f, int fd, int saved, struct strbuf *out)
+{
+	char text[4096];
+	size_t n;
+
+	fflush(stdout);
+	assert_true(dup2(saved, fd) >= 0);
+	close(saved);
+	rewind(f);
+	while ((n = fread(text, 1, sizeof(text), f)) > 0) {
+		strbuf_add(out, text, n);
+	}
+	fclose(f);
+}
+
+/* Runs with words separated by blanks, then the file; appends what is printed, errors first. */
+static int run(const char *words, const char *manifests, struct strbuf *printed)
+{
+	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/f", folder);
+	CLEANUP(xmalloc_freep) char *line = xmalloc_dup(words);
+	FILE *out = tmpfile(), *err = tmpfile();
+	char *argv[16] = { line };
+	int argc = 1, code, saved_out, saved_err;
+
+	for (char *p = strchr(line, ' '); p != NULL; p = strchr(p, ' ')) {
+		*p++ = '\0';
+		argv[argc++] = p;
+	}
+	argv[argc++] = path;
+	assert_int_equal(file_write_atomic(path, str_of(manifests), 0600, NULL), 0);
+	fflush(stdout);
+	saved_out = dup(STDOUT_FILENO);
+	saved_err = dup(STDERR_FILENO);
+	assert_true(dup2(fileno(out), STDOUT_FILENO) >= 0);
+	assert_true(dup2(fileno(err), STDERR_FILENO) >= 0);
+	code = ctl_simulate_verb.run(argc, argv);
+	read_back(err, STDERR_FILENO, saved_err, printed);
+	read_back(out, STDOUT_FILENO, saved_out, printed);
+	unlink(path);
+	return code;
+}
+
+struct row {
+	const char *name, *words, *manifests;
+	int code;
+	const char *printed; /* a part of it */
+	const char *absent;  /* NULL, or what must not be printed */
+};
+
+static void check_rows(const struct row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		CLEANUP(strbuf_finish) struct strbuf printed = STRBUF_INIT;
+		const char *words = rows[i].words == NULL ? "simulate" : rows[i].words;
+		int code = run(words, rows[i].manifests, &printed);
+		const char *text = printed.len > 0 ? printed.p : "";
+
+		if (code != rows[i].code || strstr(text, rows[i].printed) == NULL ||
+		    (rows[i].absent != NULL && strstr(text, rows[i].absent) != NULL)) {
+			fail_msg("%s: code %d:\n%s", rows[i].name, code, text);
+		}
+	}
+}
+
+static const struct row form_rows[] = {
+	{ .name = "no apiVersion",
+	  .manifests = QUEUES "kind: Workload\nmetadata: {name: w}\n",
+	  .code = VERB_USAGE,
+	  .printed = "f: document 5: Workload w: apiVersion: missing; it is "
+		     "kueue.x-k8s.io/v1beta2" },
+	{ .name = "an unknown version",
+	  .manifests = "apiVersion: kueue.x-k8s.io/v1beta3\nkind: Cohort\nmetadata: {name: "
+		       "c}\n",
+	  .code = VERB_USAGE,
+	  .printed = "unknown version kueue.x-k8s.io/v1beta3; there is v1beta2, v1beta1" },
+	{ .name = "an unknown version of a core kind",
+	  .manifests = "apiVersion: v2\nkind: Pod\nmetadata: {name: c}\n",
+	  .code = VERB_USAGE,
+	  .printed = "apiVersion: unknown version v2; there is v1" },
+	{ .name = "a kind of this name in another group",
+	  .manifests = "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: "
+		       "q}\n",
+	  .code = VERB_USAGE,
+	  .printed = "Queue q: apiVersion: group \"scheduling.run.ai\" is another API" },
+	{ .name = "which --ignore leaves out",
+	  .words = "simulate --ignore Queue.scheduling.run.ai",
+	  .manifests = "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: "
+		       "q}\n",
+	  .printed = "Read: no object",
+	  .absent = "another API" },
+	{ .name = "an unknown field",
+	  .manifests = KUEUE "kind: ClusterQueue\nmetadata: {name: q}\nspec: {preemtion: "
+			     "{}}\n",
+	  .code = VERB_USAGE,
+	  .printed = "f: document 1: ClusterQueue q: unknown field \"spec.preemtion\" (did "
+		     "you mean preemption?)" },
+	{ .name = "an unknown field in a list",
+	  .manifests = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: "
+		       "[{name: c}, {name: d, resources: {request: {cpu: 1}}}]}\n",
+	  .code = VERB_USAGE,
+	  .printed = "unknown field \"spec.containers[1].resources.request\" (did you mean "
+		     "requests?)" },
+	{ .name = "an unknown field of a Job's pods",
+	  .manifests = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: "
+		       "{template: {spec: {tolerations: [{tolerationSecond: 1}]}}}\n",
+	  .code = VERB_USAGE,
+	  .printed = "\"spec.template.spec.tolerations[0].tolerationSecond\" (did you mean "
+		     "tolerationSeconds?)" },
+	{ .name = "fields that are not near any",
+	  .manifests = "apiVersion: v1\nkind: Node\nmetadata: {name: p}\nspec: {zzz: 1}\n",
+	  .code = VERB_USAGE,
+	  .printed = "unknown field \"spec.zzz\"\n" },
+	{ .name = "unknown fields of an object from a newer cluster are reported",
+	  .manifests = "apiVersion: v1\nkind: Node\nmetadata: {name: p, uid: u}\nspec: "
+		       "{zzz: 1}\n",
+	  .printed = "warning: " },
+	{ .name = "fields that are not looked into",
+	  .manifests = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeName: n, "
+		       "volumes: [{name: v, new: {}}], containers: [{name: c, livenessProbe: "
+		       "{new: 1}}]}\n",
+	  .printed = "1 Pod",
+	  .absent = "unknown" },
+	{ .name = "a duplicate key",
+	  .manifests = "kind: Pod\nkind: Pod\n",
+	  .code = VERB_USAGE,
+	  .printed = "f: " },
+	{ .name = "all problems are reported",
+	  .manifests = "kind: Pod\n---\nkind: Node\n",
+	  .code = VERB_USAGE,
+	  .printed = "document 2: Node" },
+	{ .name = "given twice",
+	  .manifests = NODE NODE,
+	  .printed = "warning: ",
+	  .absent = "2 Node" },
+};
+
+static void test_refused_by_form(void **state)
+{
+	(void)state;
+	check_rows(form_rows, ARRAY_LEN(form_rows));
+}
+
+static const struct row api_rows[] = {
+	{ .name = "the cohort of v1beta1",
+	  .manifests = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: "
+		       "{name: q}\nspec: {cohort: c}\n",
+	  .code = VERB_USAGE,
+	  .printed = "spec.cohort: Invalid value: \"c\": it is spec.cohortName in "
+		     "kueue.x-k8s.io/v1beta2, use that" },
+	{ .name = "the cohort of v1beta1 in v1beta2",
+	  .manifests = KUEUE "kind: ClusterQueue\nmetadata: {name: q}\nspec: {cohort: c}\n",
+	  .code = VERB_USAGE,
+	  .printed = "unknown field \"spec.cohort\" (did you mean cohortName?)" },
+	{ .name = "a policy of v1beta1",
+	  .manifests = KUEUE "kind: ClusterQueue\nmetadata: {name: q}\nspec: "
+			     "{flavorFungibility: {whenCanBorrow: Borrow}}\n",
+	  .code = VERB_USAGE,
+	  .printed = "spec.flavorFungibility.whenCanBorrow: Unsupported value: \"Borrow\"" },
+	{ .name = "covered resources without quota",
+	  .manifests = KUEUE "kind: ClusterQueue\nmetadata: {name: q}\nspec: "
+			     "{resourceGroups: [{coveredResources: [cpu, memory], flavors: "
+			     "[{name: f, resources: [{name: cpu, nominalQuota: 1}]}]}]}\n",
+	  .code = VERB_USAGE,
+	  .printed = "flavors must have the same number of resources as the "
+		     "coveredResources" },
+	{ .name = "a lending limit without a cohort",
+	  .manifests = KUEUE "kind: ClusterQueue\nmetadata: {name: q}\nspec: "
+			     "{resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, "
+			     "resources: [{name: cpu, nominalQuota: 1, lendingLimit: "
+			     "1}]}]}]}\n",
+	  .code = VERB_USAGE,
+	  .printed = "lendingLimit must be absent without cohortName" },
+	{ .name = "a negative request of a Workload",
+	  .manifests = QUEUES WORKLOAD("w", "-1"),
+	  .code = VERB_USAGE,
+	  .printed = "spec.podSets[0].template.spec.containers[0].resources.requests[cpu]: "
+		     "Invalid value: \"-1\": must be greater than or equal to 0" },
+	{ .name = "of a pod",
+	  .manifests = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: "
+		       "{" CONTAINERS("-100m") "}\n",
+	  .code = VERB_USAGE,
+	  .printed = "must be greater than or equal to 0" },
+	{ .name = "of a Job",
+	  .manifests = QUEUES JOB("j", ", " QUEUED, "-1"),
+	  .code = VERB_USAGE,
+	  .printed = "spec.template.spec.containers[0].resources.requests[cpu]: Invalid" },
+	{ .name = "an amount that is none",
+	  .manifests = QUEUES WORKLOAD("w", "1K"),
+	  .code = VERB_USAGE,
+	  .printed = "Invalid value: \"1K\"" },
+	{ .name = "a name that no object can have, with control characters",
+	  .manifests = "apiVersion: v1\nkind: Node\nmetadata: {name: \"n\\e[31m\\nx\"}\n",
+	  .code = VERB_USAGE,
+	  .printed = "Node n\\u001b[31m\\nx: metadata.name: Invalid value",
+	  .absent = "\033" },
+	{ .name = "a gang below zero",
+	  .manifests = VOLCANO "kind: PodGroup\nmetadata: {name: g}\nspec: {minMember: "
+			       "-1}\n",
+	  .code = VERB_USAGE,
+	  .printed = "minMember" },
+	{ .name = "what only the webhook refuses",
+	  .manifests = VOLCANO "kind: PodGroup\nmetadata: {name: g}\nspec: {minMember: 1, "
+			       "queue: nowhere}\n",
+	  .code = VERB_USAGE,
+	  .printed = "PodGroup default/g: the admission webhook denies it: " },
+};
+
+static void test_refused_by_the_api(void **state)
+{
+	(void)state;
+	check_rows(api_rows, ARRAY_LEN(api_rows));
+}
+
+static const struct row cluster_rows[] = {
+	{ .name = "a Job queues as a Workload",
+	  .manifests = QUEUES JOB("train", ", " QUEUED, "1"),
+	  .printed = "main x1: cpu 1 of f" },
+	{ .name = "one without the label does not",
+	  .manifests = QUEUES JOB("train", "", "1"),
+	  .printed = "Job team/train       it has no label kueue.x-k8s.io/queue-name" },
+	{ .name = "a pod that opts in is gated and ungated",
+	  .manifests = NODE POD(", " OPT_IN, "schedulerName: volcano"),
+	  .printed = "Ungate     team/p   scheduling.volcano.sh/queue-allocation-gate" },
+	{ .name = "one that runs is not gated",
+	  .manifests = NODE "apiVersion: v1\nkind: Pod\nmetadata: {name: p, " OPT_IN
+			    "}\nspec: {schedulerName: volcano, nodeName: n, " CONTAINERS(
+				    "1") "}\nstatus: {phase: Running}\n",
+	  .printed = "1 Running",
+	  .absent = "Ungate" },
+	{ .name = "a pod of another scheduler",
+	  .manifests = NODE POD("", "schedulerName: other"),
+	  .printed = "Pod team/p           its schedulerName is not volcano" },
+	{ .name = "a plain pod with the label",
+	  .manifests = QUEUES POD(", " QUEUED, "restartPolicy: Never"),
+	  .printed = "its label kueue.x-k8s.io/queue-name has no effect" },
+	{ .name = "kinds without a part are named once, with a count",
+	  .manifests = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n---\n"
+		       "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: b, " QUEUED "}\n",
+	  .printed = "f: document 1: Deployment (apps): 2 objects of this kind play no part "
+		     "in scheduling; 1 with the label kueue.x-k8s.io/queue-name" },
+	{ .name = "unless they are to be ignored",
+	  .words = "simulate --ignore Deployment",
+	  .manifests = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n",
+	  .printed = "Read: no object",
+	  .absent = "Deployment" },
+	{ .name = "nothing at all", .manifests = "", .printed = "Read: no object" },
+	{ .name = "only queues",
+	  .manifests = QUEUES,
+	  .printed = "Nothing waits, and nothing was decided. Read: 1 Namespace, 1 "
+		     "ResourceFlavor, 1 ClusterQueue, 1 LocalQueue" },
+	{ .name = "a circle of Cohorts that no queue uses",
+	  .manifests = KUEUE "kind: Cohort\nmetadata: {name: a}\nspec: {parentName: b}\n---\n" KUEUE
+			     "kind: Cohort\nmetadata: {name: b}\nspec: {parentName: a}\n",
+	  .printed = "document 2: Cohort b: spec.parentName: the parents form a circle" },
+	{ .name = "cycles run until each Workload had its turn",
+	  .manifests = QUEUES WORKLOAD("a", "2") WORKLOAD("b", "1") WORKLOAD("c", "9"),
+	  .printed = "inadmissible   ExceedsMaxQuota",
+	  .absent = "not tried yet" },
+	{ .name = "--cycles limits them",
+	  .words = "simulate --cycles 1",
+	  .manifests = QUEUES WORKLOAD("a", "2") WORKLOAD("b", "1") WORKLOAD("c", "9"),
+	  .printed = "not tried yet" },
+	{ .name = "JSON has the rows of the table",
+	  .words = "simulate -o json",
+	  .manifests = WORKLOAD("w", "1") NODE POD("", "schedulerName: other"),
+	  .printed = "\"waiting\":[{\"workload\":\"team/w\",\"reason\":\"Misconfigured\"" },
+	{ .name = "and of pods",
+	  .words = "simulate -o json",
+	  .manifests = POD(", " OPT_IN, "schedulerName: volcano"),
+	  .printed = "\"waitingPods\":[{\"pod\":\"team/p\",\"queue\":\"default\"" },
+	{ .name = "and warnings",
+	  .words = "simulate -o json",
+	  .manifests = NODE NODE,
+	  .printed = "\"warnings\":[\"" },
+	{ .name = "--fail-on pending",
+	  .words = "simulate --fail-on pending",
+	  .manifests = QUEUES WORKLOAD("w", "3"),
+	  .code = VERB_ANSWER,
+	  .printed = "ExceedsMaxQuota" },
+	{ .name = "--fail-on pending, and nothing waits",
+	  .words = "simulate --fail-on pending,preempt",
+	  .manifests = QUEUES WORKLOAD("w", "2"),
+	  .printed = "ADMITTED" },
+	{ .name = "--as-is looks at nothing of all this",
+	  .words = "simulate --as-is",
+	  .manifests = "kind: Pod\nmetadata: {name: \"p\\e\", label: {}}\nspec: "
+		       "{schedulerName: volcano, " CONTAINERS("1") "}\n",
+	  .printed = "default/p\\u001b" },
+};
+
+static void test_as_a_cluster_would(void **state)
+{
+	(void)state;
+	check_rows(cluster_rows, ARRAY_LEN(cluster_rows));
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	return rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refused_by_form),
+		cmocka_unit_test(test_refused_by_the_api),
+		cmocka_unit_test(test_as_a_cluster_would),
+	};
+
+	return cmocka_run_group_tests_name("ctl/simulate_strict", tests, make_folder,
+					   remove_folder);
+}

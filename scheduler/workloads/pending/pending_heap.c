@@ -82,8 +82,11 @@ static int compare(const struct quota_model *model, const struct cluster_queue *
 int pending_heap_cmp(const struct quota_model *model, const struct workload *a,
 		     const struct workload *b)
 {
-	return compare(model, model->nodes.v[a->pending.queue]->queue,
-		       (struct element){ a->id, rank_of(model, a) },
+	static const struct cluster_queue unknown = { .preemptor = MODEL_NONE };
+	const struct cluster_queue *queue =
+		a->pending.queue == MODEL_NONE ? &unknown : model->nodes.v[a->pending.queue]->queue;
+
+	return compare(model, queue, (struct element){ a->id, rank_of(model, a) },
 		       (struct element){ b->id, rank_of(model, b) });
 }
 

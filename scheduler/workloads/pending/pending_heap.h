@@ -23,7 +23,8 @@ void pending_heap_reorder(struct quota_model *model, struct cluster_queue *queue
 /* After the caller changed the array itself: orders it anew, in linear time. */
 void pending_heap_rebuild(struct quota_model *model, struct cluster_queue *queue);
 /* The order of the heap, of two that wait in the same ClusterQueue: (admission fair sharing) usage;
- * sticky preemptor; priority; time; uid; key. */
+ * sticky preemptor; priority; time; uid; key. It may be one that is not known: then neither usage
+ * nor a preemptor counts. */
 int pending_heap_cmp(const struct quota_model *model, const struct workload *a,
 		     const struct workload *b);
 

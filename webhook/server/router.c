@@ -18,6 +18,7 @@
 #include "webhook/admit/kueue/localqueue_validate.h"
 #include "webhook/admit/kueue/resourceflavor_mutate.h"
 #include "webhook/admit/kueue/resourceflavor_validate.h"
+#include "webhook/admit/kueue/workload_mutate.h"
 #include "webhook/admit/kueue/workload_validate.h"
 #include "webhook/admit/kueue/workloadpriorityclass_validate.h"
 #include "webhook/admit/volcano/pod_mutate.h"
@@ -48,12 +49,15 @@ struct route {
 #define KUEUE_VALIDATE "/validate-kueue-x-k8s-io-v1beta2-"
 
 /* Sorted by path. The API server sends pods of labelled namespaces to paths of their own, one per
- * spelling, so that a namespace labelled just before its first pod is not missed. */
+ * spelling, so that a namespace labelled just before its first pod is not missed. Workloads that
+ * the registration selects by their labels have a path of their own, too. */
 static const struct route routes[] = {
 	QUOTA("/mutate--v1-pod", plainpod_mutate),
 	QUOTA("/mutate-batch-v1-job", job_mutate),
 	QUOTA(KUEUE_MUTATE "clusterqueue", clusterqueue_mutate),
 	QUOTA(KUEUE_MUTATE "resourceflavor", resourceflavor_mutate),
+	QUOTA(KUEUE_MUTATE "workload", workload_mutate),
+	QUOTA(KUEUE_MUTATE "workload-selected", workload_mutate_selected),
 	{ "/podgroups/mutate", "/podgroups/mutate", podgroup_mutate, GATE_NONE, false },
 	{ "/podgroups/validate", "/podgroups/validate", podgroup_validate, GATE_NONE, false },
 	{ "/pods/mutate", "/pods/mutate", pod_mutate, GATE_NONE, false },

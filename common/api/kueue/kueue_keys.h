@@ -48,6 +48,10 @@
 
 /* Scheduling gates of pods, preemption gates of Workloads. */
 #define KUEUE_GATE_ADMISSION "kueue.x-k8s.io/admission"
+#define KUEUE_GATE_MULTIKUEUE "kueue.x-k8s.io/multikueue"
+#define KUEUE_PREEMPTION_GATE_MAX 63 /* bytes of a name */
+/* On a Workload at its creation: the name of a preemption gate that the webhook adds. */
+#define KUEUE_ADD_PREEMPTION_GATE "headgate.io/preemption-gate"
 
 #define KUEUE_DEFAULT_QUEUE "default" /* a LocalQueue of this name takes jobs without a queue */
 #define KUEUE_DEFAULT_PRIORITY_CLASS "default"

@@ -30,10 +30,8 @@ struct sim_actors_actor {
 struct sim_actors {
 	struct sim_world *world;
 	struct rng rng;
-	uint64_t present;                    /* bits of the actors of this run */
-	unsigned next;                       /* number of the next object */
-	int64_t webhook_until, monotonic_ns; /* of the machine's actor */
-	bool reload, drain;                  /* wanted of the run, which has the schedulers */
+	uint64_t present; /* bits of the actors of this run */
+	unsigned next;    /* number of the next object */
 	uint64_t done[SIM_ACTORS_ACTS_MAX];
 };
 

@@ -9,7 +9,6 @@
 
 #define MAX_POD_SETS 18
 #define MAX_GATES 8
-#define MAX_GATE_NAME 63
 
 static void check_amounts(const struct admit_check *c, const char *path,
 			  const struct field_resources *r)
@@ -136,8 +135,9 @@ static void check_gates(const struct admit_check *c, const struct api_workload_s
 		const char *name = s->preemption_gates.v[i].name;
 		const char *path = admit_check_path(c, "spec.preemptionGates[%zu].name", i);
 
-		if (name == NULL || strlen(name) > MAX_GATE_NAME) {
-			admit_check_deny(c, path, "must have 1 to %d characters", MAX_GATE_NAME);
+		if (name == NULL || strlen(name) > KUEUE_PREEMPTION_GATE_MAX) {
+			admit_check_deny(c, path, "must have 1 to %d characters",
+					 KUEUE_PREEMPTION_GATE_MAX);
 			return;
 		}
 		for (size_t k = 0; k < i; k++) {

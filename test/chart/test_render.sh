@@ -95,7 +95,10 @@ loads default
 lacks default 'apiGroups: [kueue.x-k8s.io]'
 lacks default clusterqueue
 
+lacks default workload-selected
+
 render quota --set quota.enabled=true --set quota.jobNamespaceLabels.team=a \
+	--set-json 'quota.preemptionGateSelector={"matchLabels":{"replica":"yes"}}' \
 	--set webhook.failurePolicy.jobs=Ignore \
 	--set quota.config='integrations: {frameworks: [batch/job\, pod]}'
 for crd in "$chart"/files/crds/quota/*.yaml; do
@@ -105,6 +108,7 @@ sed -n 's/^- \(name: .*\.kb\.io\)$/\1/p' $chart/files/webhooks-quota.yaml >"$wor
 while read -r webhook; do
 	has quota "$webhook"
 done <"$work/webhooks"
+has quota 'replica: "yes"'
 has quota 'name: headgate-quota-validate'
 has quota ',/mutate-batch-v1-job,/mutate--v1-pod,/validate-kueue-x-k8s-io-v1beta2-clusterqueue,'
 has quota '--manage-jobs-without-queue-name=false'

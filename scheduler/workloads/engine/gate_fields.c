@@ -90,6 +90,11 @@ struct pool *gate_fields_pool(struct gate_fields *g)
 	return g->pool;
 }
 
+void gate_fields_unknown(struct gate_fields *g)
+{
+	g->asked = false;
+}
+
 void gate_fields_ask(struct gate_fields *g)
 {
 	if (!g->asked) {

@@ -1,4 +1,4 @@
-/* scheduler/workloads/engine/gate_fields.h: asks the API server once which fields of preemption
+/* scheduler/workloads/engine/gate_fields.h: asks the API server which fields of preemption
  * gates it serves: reads the CustomResourceDefinition of Workloads (KEP-8303 and Kueue spell them
  * differently; a server-side apply with a field that is not served is refused). Owner: the sched
  * thread calls; the pool works on a thread of its own (or is stepped). */
@@ -16,7 +16,9 @@ struct gate_fields *gate_fields_create(const struct pool_options *base,
 				       void (*post)(void *ctx, struct sched_msg *msg));
 void gate_fields_destroy(struct gate_fields *g); /* NULL is fine */
 struct pool *gate_fields_pool(struct gate_fields *g);
-/* The first call asks, later ones have no effect. */
+/* Asks, unless it is being asked or has been answered. */
 void gate_fields_ask(struct gate_fields *g);
+/* The answer was that nothing is known: the next call of gate_fields_ask asks again. */
+void gate_fields_unknown(struct gate_fields *g);
 
 #endif

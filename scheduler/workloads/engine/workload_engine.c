@@ -298,6 +298,10 @@ static void handle_gate_fields(struct workload_engine *e, unsigned served)
 {
 	const struct quota_model *q = workload_cache_model(e->cache);
 
+	if (served == 0) {
+		gate_fields_unknown(e->gate_fields);
+		return;
+	}
 	workload_cache_serve_gates(e->cache, served);
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		if (q->workloads.v[i] != NULL && q->workloads.v[i]->object.gates != NULL) {

@@ -85,6 +85,13 @@ func (c *chartRights) quotaNeeds(r right) func() {
 			c.Apply("{apiVersion: v1, kind: LimitRange, metadata: {name: " + c.next("limits-") +
 				"}, spec: {limits: [{type: Container, defaultRequest: {cpu: 100m}}]}}")
 		}
+	case "get customresourcedefinitions": // how preemption gates are spelled here
+		return func() {
+			c.Apply("{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: " + c.next("gated-") +
+				"}, spec: {queueName: full, preemptionGates: [{name: example.com/gate}], podSets: [{name: main, count: 1, " +
+				"template: {spec: {restartPolicy: Never, containers: [{name: c, image: c, " +
+				"resources: {requests: {cpu: 10m}}}]}}}]}}")
+		}
 	case "patch workloads": // its finalizer
 		return func() { c.deleteJob(c.waiting()) }
 	case "delete workloads": // a Job has two

@@ -88,6 +88,10 @@ static void it_asks_once(void **state)
 		gate_fields_ask(f.g);
 		work(&f);
 		fake_transport_expect_none(f.transport);
+		gate_fields_unknown(f.g);
+		gate_fields_ask(f.g);
+		work(&f);
+		(void)fake_transport_expect(f.transport, LINE);
 		assert_int_equal(f.posts, 1);
 		assert_int_equal(f.last->kind, SCHED_MSG_GATE_FIELDS);
 		assert_int_equal(f.last->gate_fields, rows[i].fields);

@@ -178,7 +178,7 @@ static struct cel_node *parse_number(struct parser *p)
 /* "[a, b]" or "{k: v}" after the opening bracket. */
 static struct cel_node *parse_items(struct parser *p, bool is_map)
 {
-	struct cel_node *kids[MAX_KIDS];
+	struct cel_node *kids[MAX_KIDS] = { NULL };
 	unsigned n = 0;
 	struct cel_node *res;
 	const char *close = is_map ? "}" : "]";

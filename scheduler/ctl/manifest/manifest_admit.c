@@ -27,6 +27,7 @@
 #include "webhook/admit/kueue/localqueue_validate.h"
 #include "webhook/admit/kueue/resourceflavor_mutate.h"
 #include "webhook/admit/kueue/resourceflavor_validate.h"
+#include "webhook/admit/kueue/workload_mutate.h"
 #include "webhook/admit/kueue/workload_validate.h"
 #include "webhook/admit/kueue/workloadpriorityclass_validate.h"
 #include "webhook/admit/volcano/pod_mutate.h"
@@ -40,28 +41,29 @@
 
 /* The handlers that are called when an object is created. */
 static const struct {
-	enum sched_resource kind;
 	admit_fn fn;
+	enum sched_resource kind;
 	bool validates;
 	bool pods; /* with the integration of pods alone */
 } handlers[] = {
-	{ SCHED_QUEUES, queue_mutate, false, false },
-	{ SCHED_PODGROUPS, podgroup_mutate, false, false },
-	{ SCHED_PODS, pod_mutate, false, false },
-	{ SCHED_PODS, plainpod_mutate, false, true },
-	{ SCHED_JOBS, job_mutate, false, false },
-	{ SCHED_CLUSTER_QUEUES, clusterqueue_mutate, false, false },
-	{ SCHED_FLAVORS, resourceflavor_mutate, false, false },
-	{ SCHED_QUEUES, queue_validate, true, false },
-	{ SCHED_PODGROUPS, podgroup_validate, true, false },
-	{ SCHED_PODS, plainpod_validate, true, true },
-	{ SCHED_JOBS, job_validate, true, false },
-	{ SCHED_CLUSTER_QUEUES, clusterqueue_validate, true, false },
-	{ SCHED_COHORTS, cohort_validate, true, false },
-	{ SCHED_LOCAL_QUEUES, localqueue_validate, true, false },
-	{ SCHED_FLAVORS, resourceflavor_validate, true, false },
-	{ SCHED_WORKLOADS, workload_validate, true, false },
-	{ SCHED_WORKLOAD_PRIORITY_CLASSES, workloadpriorityclass_validate, true, false },
+	{ queue_mutate, SCHED_QUEUES, false, false },
+	{ podgroup_mutate, SCHED_PODGROUPS, false, false },
+	{ pod_mutate, SCHED_PODS, false, false },
+	{ plainpod_mutate, SCHED_PODS, false, true },
+	{ job_mutate, SCHED_JOBS, false, false },
+	{ clusterqueue_mutate, SCHED_CLUSTER_QUEUES, false, false },
+	{ resourceflavor_mutate, SCHED_FLAVORS, false, false },
+	{ workload_mutate, SCHED_WORKLOADS, false, false },
+	{ queue_validate, SCHED_QUEUES, true, false },
+	{ podgroup_validate, SCHED_PODGROUPS, true, false },
+	{ plainpod_validate, SCHED_PODS, true, true },
+	{ job_validate, SCHED_JOBS, true, false },
+	{ clusterqueue_validate, SCHED_CLUSTER_QUEUES, true, false },
+	{ cohort_validate, SCHED_COHORTS, true, false },
+	{ localqueue_validate, SCHED_LOCAL_QUEUES, true, false },
+	{ resourceflavor_validate, SCHED_FLAVORS, true, false },
+	{ workload_validate, SCHED_WORKLOADS, true, false },
+	{ workloadpriorityclass_validate, SCHED_WORKLOAD_PRIORITY_CLASSES, true, false },
 };
 
 struct admitting {

@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/list.h"
-#include "kube/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "process/file.h"
 
 #define TOKEN_MAX_BYTES (64u << 10)

@@ -21,7 +21,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/mpsc.h"
-#include "kube/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "kube/lease.h"
 #include "kube/pool.h"
 #include "kube/reflector/reflector.h"

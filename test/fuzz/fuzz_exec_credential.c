@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "kube/exec_credential.h"
+#include "kube/kubeconfig/exec_credential.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
-#include "kube/exec_credential.h"
-#include "kube/kubeconfig.h"
+#include "kube/kubeconfig/exec_credential.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "certs/pair.h"
-#include "kube/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "kube/transport.h"
 
 struct kube_fixture {

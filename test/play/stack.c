@@ -14,7 +14,7 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "enc/yaml.h"
-#include "kube/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
 #include "lib/wait.h"

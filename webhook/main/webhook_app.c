@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/rng.h"
 #include "base/xmalloc.h"
-#include "kube/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "kube/transport.h"
 #include "obs/exposition.h"
 #include "obs/health.h"

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "base/xmalloc.h"
-#include "kube/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "process/version.h"
 #include "scheduler/ctl/cli/credential_plugin.h"
 #include "scheduler/ctl/cli/user_transport.h"

@@ -17,8 +17,8 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "kube/exec_credential.h"
-#include "kube/kubeconfig.h"
+#include "kube/kubeconfig/exec_credential.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 #define INFO "KUBERNETES_EXEC_INFO="
 #define READ_BYTES 4096

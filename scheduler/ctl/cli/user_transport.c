@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
-#include "kube/exec_credential.h"
-#include "kube/kubeconfig.h"
+#include "kube/kubeconfig/exec_credential.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "kube/transport.h"
 
 /* Credentials are renewed when they have not much longer to live than a request needs to arrive. */

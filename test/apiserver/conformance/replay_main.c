@@ -15,7 +15,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/vec.h"
-#include "kube/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "play/stack.h"
 #include "process/file.h"
 

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "kube/exec_credential.h"
-#include "kube/kubeconfig.h"
+#include "kube/kubeconfig/exec_credential.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 #define LONG_NS (300 * CLOCK_NS_PER_S)
 #define ANSWER(token)                                                                              \

@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
-#include "kube/exec_credential.h"
-#include "kube/kubeconfig.h"
+#include "kube/kubeconfig/exec_credential.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "kube/transport.h"
 
 #define HEAD                                                                                       \

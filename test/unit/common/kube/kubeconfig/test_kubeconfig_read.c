@@ -1,4 +1,4 @@
-#include "kube/kubeconfig_private.h"
+#include "kube/kubeconfig/kubeconfig_private.h"
 
 #include "lib/unit.h"
 

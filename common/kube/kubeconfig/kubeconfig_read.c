@@ -5,7 +5,7 @@
 #include "base/xmalloc.h"
 #include "enc/base64.h"
 #include "enc/json/jdoc.h"
-#include "kube/kubeconfig_private.h"
+#include "kube/kubeconfig/kubeconfig_private.h"
 
 char *kubeconfig_read_path(const char *dir, const char *path)
 {

@@ -1,4 +1,4 @@
-#include "kube/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 #include <stdio.h>
 #include <stdlib.h>

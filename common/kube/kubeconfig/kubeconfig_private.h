@@ -1,8 +1,9 @@
-/* common/kube/kubeconfig_private.h: shared by the files that read kubeconfigs. One thread. */
-#ifndef COMMON_KUBE_KUBECONFIG_PRIVATE_H
-#define COMMON_KUBE_KUBECONFIG_PRIVATE_H
+/* common/kube/kubeconfig/kubeconfig_private.h: shared by the files that read kubeconfigs. One
+ * thread. */
+#ifndef COMMON_KUBE_KUBECONFIG_KUBECONFIG_PRIVATE_H
+#define COMMON_KUBE_KUBECONFIG_KUBECONFIG_PRIVATE_H
 
-#include "kube/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 struct jdoc;
 

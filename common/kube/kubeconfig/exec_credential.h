@@ -1,8 +1,8 @@
-/* common/kube/exec_credential.h: the messages between headgatectl and a credential plugin: JSON
- * of the kind ExecCredential (client.authentication.k8s.io). Any thread. Limit of an answer:
- * EXEC_CREDENTIAL_MAX_BYTES. */
-#ifndef COMMON_KUBE_EXEC_CREDENTIAL_H
-#define COMMON_KUBE_EXEC_CREDENTIAL_H
+/* common/kube/kubeconfig/exec_credential.h: the messages between headgatectl and a credential
+ * plugin: JSON of the kind ExecCredential (client.authentication.k8s.io). Any thread. Limit of an
+ * answer: EXEC_CREDENTIAL_MAX_BYTES. */
+#ifndef COMMON_KUBE_KUBECONFIG_EXEC_CREDENTIAL_H
+#define COMMON_KUBE_KUBECONFIG_EXEC_CREDENTIAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "kube/exec_credential.h"
+#include "kube/kubeconfig/exec_credential.h"
 
 #include "lib/unit.h"
 
@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "kube/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 #define HEAD "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" EXEC_CREDENTIAL_V1 "\",\"status\":"
 

@@ -1,12 +1,12 @@
-/* common/kube/kubeconfig.h: how to reach and authenticate to an API server: kubeconfig files
- * (contexts, clusters, users; client certificates, tokens, token files, credential plugins,
+/* common/kube/kubeconfig/kubeconfig.h: how to reach and authenticate to an API server: kubeconfig
+ * files (contexts, clusters, users; client certificates, tokens, token files, credential plugins,
  * impersonation; inline data or paths relative to the file) or the in-cluster service account.
  * Immutable after loading, but for kubeconfig_set_credential. Errors name file and path. Members
  * that would change who sends a request, or where it goes, are honoured or refused with a message
  * (auth-provider, user and password); other members without effect are in `warnings`. Limit:
  * KUBECONFIG_MAX_BYTES for each file. */
-#ifndef COMMON_KUBE_KUBECONFIG_H
-#define COMMON_KUBE_KUBECONFIG_H
+#ifndef COMMON_KUBE_KUBECONFIG_KUBECONFIG_H
+#define COMMON_KUBE_KUBECONFIG_KUBECONFIG_H
 
 #include <stdbool.h>
 
@@ -26,7 +26,8 @@ enum kubeconfig_interactive {
 	KUBECONFIG_INTERACTIVE_ALWAYS,
 };
 
-/* A credential plugin: a program that prints an ExecCredential (kube/exec_credential.h). */
+/* A credential plugin: a program that prints an ExecCredential (kube/kubeconfig/exec_credential.h).
+ */
 struct kubeconfig_exec {
 	char *api_version;              /* of client.authentication.k8s.io */
 	char *command;                  /* a path, or a name to look for in $PATH */

@@ -1,4 +1,4 @@
-#include "kube/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "enc/yaml.h"
-#include "kube/kubeconfig_private.h"
+#include "kube/kubeconfig/kubeconfig_private.h"
 #include "process/file.h"
 #include "process/log.h"
 

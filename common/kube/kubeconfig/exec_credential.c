@@ -1,4 +1,4 @@
-#include "kube/exec_credential.h"
+#include "kube/kubeconfig/exec_credential.h"
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "enc/base64.h"
 #include "enc/json/jdoc.h"
 #include "enc/json/json_out.h"
-#include "kube/kubeconfig.h"
+#include "kube/kubeconfig/kubeconfig.h"
 #include "process/file.h"
 
 #define KIND "ExecCredential"

@@ -7,7 +7,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
-#include "kube/kubeconfig_private.h"
+#include "kube/kubeconfig/kubeconfig_private.h"
 
 static const char *const user_members[] = {
 	"as",

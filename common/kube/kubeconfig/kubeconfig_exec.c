@@ -5,8 +5,8 @@
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
-#include "kube/exec_credential.h"
-#include "kube/kubeconfig_private.h"
+#include "kube/kubeconfig/exec_credential.h"
+#include "kube/kubeconfig/kubeconfig_private.h"
 
 void kubeconfig_exec_free(struct kubeconfig_exec *exec)
 {

@@ -35,6 +35,10 @@
 #define JOB(name, more, cpu)                                                                       \
 	"apiVersion: batch/v1\nkind: Job\nmetadata: {name: " name ", namespace: team" more         \
 	"}\nspec: {template: {spec: {restartPolicy: Never, " CONTAINERS(cpu) "}}}\n---\n"
+#define GENERATED_JOB                                                                              \
+	"apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: train-, namespace: "            \
+	"team, " QUEUED                                                                            \
+	"}\nspec: {template: {spec: {restartPolicy: Never, " CONTAINERS("1") "}}}\n---\n"
 #define NODE                                                                                       \
 	"apiVersion: v1\nkind: Node\nmetadata: {name: n}\nstatus: {allocatable: {cpu: 4, pods: "   \
 	"9}}\n---\n"
@@ -175,6 +179,10 @@ static const struct row form_rows[] = {
 	  .manifests = "kind: Pod\n---\nkind: Node\n",
 	  .code = VERB_USAGE,
 	  .printed = "document 2: Node" },
+	{ .name = "also several without a name",
+	  .manifests = "apiVersion: v1\nkind: Pod\n---\n" KUEUE "kind: Cohort\nmetadata: {}\n",
+	  .code = VERB_USAGE,
+	  .printed = "document 2: Cohort: metadata.name: Required value: name or generateName" },
 	{ .name = "given twice",
 	  .manifests = NODE NODE,
 	  .printed = "warning: ",
@@ -262,6 +270,10 @@ static const struct row cluster_rows[] = {
 	{ .name = "a Job queues as a Workload",
 	  .manifests = QUEUES JOB("train", ", " QUEUED, "1"),
 	  .printed = "main x1: cpu 1 of f" },
+	{ .name = "generateName makes a name, another one for each object",
+	  .manifests = QUEUES GENERATED_JOB GENERATED_JOB,
+	  .printed = "job-train-00002",
+	  .absent = "given again" },
 	{ .name = "one without the label does not",
 	  .manifests = QUEUES JOB("train", "", "1"),
 	  .printed = "Job team/train       it has no label kueue.x-k8s.io/queue-name" },

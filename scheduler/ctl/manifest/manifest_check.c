@@ -1,6 +1,7 @@
 #include "scheduler/ctl/manifest/manifest_check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/kinds.h"
 #include "base/attrs.h"
@@ -218,6 +219,8 @@ void manifest_check_warn_ignored(struct manifest_check *m)
 				      ", which has an effect on Jobs and pods only",
 				      l->queued);
 		}
+		strbuf_printf(&text, " (--ignore %.*s omits this warning)",
+			      (int)strcspn(l->kind, " "), l->kind);
 		m->opt.warn(m->opt.ctx, text.p);
 	}
 }
@@ -277,7 +280,8 @@ static int refuse_kind(const struct subject *s)
 	if (is_ignored(s)) {
 		return 1;
 	}
-	if (!find_kind(s->kind, NULL, &known)) {
+	/* Volcano's own Job is no mistake for batch/v1's: many clusters have both. */
+	if (!find_kind(s->kind, NULL, &known) || str_streq(s->group, "batch.volcano.sh")) {
 		leave_out(s);
 		return 1;
 	}

@@ -297,6 +297,13 @@ static const struct row cluster_rows[] = {
 		       "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: b, " QUEUED "}\n",
 	  .printed = "f: document 1: Deployment (apps): 2 objects of this kind play no part "
 		     "in scheduling; 1 with the label kueue.x-k8s.io/queue-name" },
+	{ .name = "with the option that silences it",
+	  .manifests = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n",
+	  .printed = "no part in scheduling (--ignore Deployment omits this warning)" },
+	{ .name = "Volcano's Job is one of them",
+	  .manifests = "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: a}\n",
+	  .printed = "Job (batch.volcano.sh): 1 object of this kind plays no part in scheduling",
+	  .absent = "another API" },
 	{ .name = "unless they are to be ignored",
 	  .words = "simulate --ignore Deployment",
 	  .manifests = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n",

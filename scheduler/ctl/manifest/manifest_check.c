@@ -440,6 +440,10 @@ int manifest_check_object(void *ctx, struct jdoc *object, const char *where,
 		.in_cluster = uid != NULL && uid[0] != '\0',
 	};
 
+	if (version == NULL && jdoc_kind(jdoc_get(object, "apiVersion")) != JDOC_NULL) {
+		problem(&s, "apiVersion: not a string");
+		return 1;
+	}
 	if (version == NULL || version[0] == '\0') {
 		char known_version[KINDS_API_VERSION_MAX];
 		CLEANUP(xmalloc_freep) char *text = NULL;

@@ -300,10 +300,15 @@ static int add_document(struct sim_input *in, const struct jdoc *d, const struct
 	if (jdoc_kind(d) == JDOC_NULL) {
 		return 0;
 	}
+	if (jdoc_kind(jdoc_get(d, "kind")) != JDOC_NULL && kind == NULL) {
+		return err_set(err, ERR_INVALID, "kind: not a string");
+	}
 	if (jdoc_kind(d) != JDOC_OBJECT || kind == NULL) {
 		return err_set(err, ERR_INVALID, "not a Kubernetes object: it has no kind");
 	}
-	if (!str_has_suffix(str_of(kind), "List") || jdoc_kind(items) != JDOC_ARRAY) {
+	/* Clients write an empty list also as null. */
+	if (!str_has_suffix(str_of(kind), "List") || items == NULL ||
+	    (jdoc_kind(items) != JDOC_ARRAY && jdoc_kind(items) != JDOC_NULL)) {
 		return add_object(in, d, at, err);
 	}
 	for (const struct jdoc *i = jdoc_first(items); i != NULL && r == 0; i = jdoc_next(i)) {

@@ -119,6 +119,14 @@ static const struct row form_rows[] = {
 	  .code = VERB_USAGE,
 	  .printed = "f: document 5: Workload w: apiVersion: missing; it is "
 		     "kueue.x-k8s.io/v1beta2" },
+	{ .name = "an apiVersion that is a number",
+	  .manifests = "apiVersion: 1\nkind: Pod\nmetadata: {name: p}\n",
+	  .code = VERB_USAGE,
+	  .printed = "Pod p: apiVersion: not a string" },
+	{ .name = "a kind that is a number",
+	  .manifests = "apiVersion: v1\nkind: 1\nmetadata: {name: p}\n",
+	  .code = VERB_USAGE,
+	  .printed = "document 1: kind: not a string" },
 	{ .name = "an unknown version",
 	  .manifests = "apiVersion: kueue.x-k8s.io/v1beta3\nkind: Cohort\nmetadata: {name: "
 		       "c}\n",
@@ -309,6 +317,11 @@ static const struct row cluster_rows[] = {
 	  .manifests = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n",
 	  .printed = "Read: no object",
 	  .absent = "Deployment" },
+	{ .name = "lists that are null are empty",
+	  .manifests = "apiVersion: v1\nkind: List\nitems: null\n---\napiVersion: v1\nkind: "
+		       "PodList\nitems:\n",
+	  .printed = "Read: no object",
+	  .absent = "warning" },
 	{ .name = "nothing at all", .manifests = "", .printed = "Read: no object" },
 	{ .name = "only queues",
 	  .manifests = QUEUES,

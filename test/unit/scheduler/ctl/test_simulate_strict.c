@@ -173,6 +173,15 @@ static const struct row form_rows[] = {
 	  .manifests = "apiVersion: v1\nkind: Node\nmetadata: {name: p, uid: u}\nspec: "
 		       "{zzz: 1}\n",
 	  .printed = "warning: " },
+	{ .name = "fields of Kubernetes 1.37",
+	  .manifests = "apiVersion: v1\nkind: Node\nmetadata: {name: n}\nspec: "
+		       "{podPreemptionPolicy: {}}\n---\napiVersion: v1\nkind: Pod\nmetadata: "
+		       "{name: p}\nspec: {evictionResponders: [], " CONTAINERS(
+			       "1") "}\n"
+				    "status: {volumeHealth: [], "
+				    "nodeAllocatableResourceClaimStatuses: []}\n",
+	  .printed = "1 Node",
+	  .absent = "unknown" },
 	{ .name = "fields that are not looked into",
 	  .manifests = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeName: n, "
 		       "volumes: [{name: v, new: {}}], containers: [{name: c, livenessProbe: "

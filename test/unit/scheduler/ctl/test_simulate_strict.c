@@ -270,6 +270,13 @@ static const struct row api_rows[] = {
 			       "-1}\n",
 	  .code = VERB_USAGE,
 	  .printed = "minMember" },
+	{ .name = "a denial is reported once, though several handlers would deny",
+	  .manifests = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, " QUEUED
+		       "}\nspec: {parallelism: \"2\"}\n",
+	  .code = VERB_USAGE,
+	  .printed = "Job default/j: the admission webhook denies it: spec.parallelism: expected "
+		     "integer, got string\n",
+	  .absent = "string\nheadgatectl" },
 	{ .name = "what only the webhook refuses",
 	  .manifests = VOLCANO "kind: PodGroup\nmetadata: {name: g}\nspec: {minMember: 1, "
 			       "queue: nowhere}\n",

@@ -270,6 +270,27 @@ static bool check_version(const struct subject *s, enum sched_resource kind,
 	return false;
 }
 
+/* Known kinds with the name of one that is simulated: of Volcano, of Kubernetes (since 1.35) and of
+ * the coscheduling plugin. Clusters may have both. */
+static bool is_namesake(const struct subject *s)
+{
+	static const struct {
+		const char *group, *kind;
+	} rows[] = {
+		{ "batch.volcano.sh", "Job" },
+		{ "scheduling.k8s.io", "PodGroup" },
+		{ "scheduling.k8s.io", "Workload" },
+		{ "scheduling.x-k8s.io", "PodGroup" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (str_streq(s->group, rows[i].group) && str_streq(s->kind, rows[i].kind)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* A kind that is not simulated: 1, and a problem if its name is that of one that is. */
 static int refuse_kind(const struct subject *s)
 {
@@ -280,8 +301,7 @@ static int refuse_kind(const struct subject *s)
 	if (is_ignored(s)) {
 		return 1;
 	}
-	/* Volcano's own Job is no mistake for batch/v1's: many clusters have both. */
-	if (!find_kind(s->kind, NULL, &known) || str_streq(s->group, "batch.volcano.sh")) {
+	if (!find_kind(s->kind, NULL, &known) || is_namesake(s)) {
 		leave_out(s);
 		return 1;
 	}

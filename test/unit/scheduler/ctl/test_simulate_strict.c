@@ -328,6 +328,11 @@ static const struct row cluster_rows[] = {
 	  .manifests = "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: a}\n",
 	  .printed = "Job (batch.volcano.sh): 1 object of this kind plays no part in scheduling",
 	  .absent = "another API" },
+	{ .name = "and Kubernetes' own Workload",
+	  .manifests = "apiVersion: scheduling.k8s.io/v1alpha1\nkind: Workload\nmetadata: {name: "
+		       "a}\n",
+	  .printed = "Workload (scheduling.k8s.io): 1 object of this kind plays no part",
+	  .absent = "another API" },
 	{ .name = "unless they are to be ignored",
 	  .words = "simulate --ignore Deployment",
 	  .manifests = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n",

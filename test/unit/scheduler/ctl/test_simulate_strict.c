@@ -192,6 +192,10 @@ static const struct row form_rows[] = {
 	  .manifests = "kind: Pod\nkind: Pod\n",
 	  .code = VERB_USAGE,
 	  .printed = "f: " },
+	{ .name = "a duplicate key in JSON",
+	  .manifests = "{\"kind\": \"Pod\",\n\"kind\": \"Pod\"}\n",
+	  .code = VERB_USAGE,
+	  .printed = "f: invalid YAML at line 2 column 1: duplicate key" },
 	{ .name = "all problems are reported",
 	  .manifests = "kind: Pod\n---\nkind: Node\n",
 	  .code = VERB_USAGE,
@@ -343,6 +347,11 @@ static const struct row cluster_rows[] = {
 		       "PodList\nitems:\n",
 	  .printed = "Read: no object",
 	  .absent = "warning" },
+	{ .name = "objects of JSON in a row",
+	  .manifests = "{\"apiVersion\": \"v1\", \"kind\": \"Node\", \"metadata\": {\"name\": "
+		       "\"a\"}}\n{\"apiVersion\": \"v1\", \"kind\": \"Node\", \"metadata\": "
+		       "{\"name\": \"b\"}}\n",
+	  .printed = "Read: 2 Node" },
 	{ .name = "nothing at all", .manifests = "", .printed = "Read: no object" },
 	{ .name = "only queues",
 	  .manifests = QUEUES,

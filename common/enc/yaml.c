@@ -253,7 +253,9 @@ static int on_open(struct builder *b, bool mapping, const yaml_char_t *anchor,
 		return bad(b, "tags are not supported");
 	}
 	if (f != NULL && f->key == NULL && jdoc_kind(f->container) == JDOC_OBJECT) {
-		return bad(b, "a key must be a scalar");
+		return bad(b, mapping ? "a key must be a scalar (a template with {{ }} has to be "
+					"rendered first)"
+				      : "a key must be a scalar");
 	}
 	if (b->depth == JDOC_MAX_DEPTH) {
 		return bad(b, "nested too deeply");

@@ -74,6 +74,7 @@ struct admitting {
 	struct admit_options options;
 	struct sim_object **objects;
 	size_t n;
+	bool *denied; /* of each object: the API server asks no further handler about it */
 };
 
 /* --- the cluster as the handlers see it --------------------------------------------------------*/
@@ -201,7 +202,8 @@ static void report(const struct admitting *a, const struct sim_object *o, const 
 	}
 }
 
-static void patch(const struct admitting *a, struct sim_object *o, struct str text)
+/* False: the patch does not apply. */
+static bool patch(const struct admitting *a, struct sim_object *o, struct str text)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *operations = NULL;
 	struct err err = ERR_INIT;
@@ -209,10 +211,13 @@ static void patch(const struct admitting *a, struct sim_object *o, struct str te
 	if (jdoc_parse(text, &operations, &err) < 0 ||
 	    patch_apply_json(&o->json, operations, &err) < 0) {
 		report(a, o, err.text, true);
+		return false;
 	}
+	return true;
 }
 
-static void review(const struct admitting *a, const struct admit_view *view, admit_fn fn,
+/* True: the object is admitted. */
+static bool review(const struct admitting *a, const struct admit_view *view, admit_fn fn,
 		   struct sim_object *o)
 {
 	CLEANUP(admit_answer_finish) struct admit_answer answer;
@@ -232,6 +237,7 @@ static void review(const struct admitting *a, const struct admit_view *view, adm
 		.options = &a->options, .view = view, .review = &request, .arena = arena
 	};
 	struct err err = ERR_INIT;
+	bool admitted = false;
 
 	jdoc_format(o->json, &text);
 	request.object = strbuf_str(&text);
@@ -240,13 +246,14 @@ static void review(const struct admitting *a, const struct admit_view *view, adm
 		report(a, o, err.text, true);
 	} else if (!answer.allowed) {
 		report(a, o, answer.message, true);
-	} else if (answer.patch.len > 0) {
-		patch(a, o, strbuf_str(&answer.patch));
+	} else {
+		admitted = answer.patch.len == 0 || patch(a, o, strbuf_str(&answer.patch));
 	}
 	for (size_t i = 0; i < answer.warning_count; i++) {
 		report(a, o, answer.warnings[i], false);
 	}
 	arena_destroy(arena);
+	return admitted;
 }
 
 static bool is_new(const struct sim_object *o)
@@ -268,10 +275,10 @@ static void run(const struct admitting *a, bool validating)
 	for (size_t i = 0; i < a->n; i++) {
 		struct sim_object *o = a->objects[i];
 
-		for (size_t k = 0; is_new(o) && k < ARRAY_LEN(handlers); k++) {
+		for (size_t k = 0; is_new(o) && !a->denied[i] && k < ARRAY_LEN(handlers); k++) {
 			if (handlers[k].kind == o->kind && handlers[k].validates == validating &&
 			    (!handlers[k].pods || a->owners->pods)) {
-				review(a, &view, handlers[k].fn, o);
+				a->denied[i] = !review(a, &view, handlers[k].fn, o);
 			}
 		}
 	}
@@ -298,6 +305,8 @@ void manifest_admit(struct sim_input *in, struct manifest_check *check,
 	};
 
 	a.objects = (struct sim_object **)(uintptr_t)sim_input_objects(in, &a.n);
+	a.denied = xmalloc_zero(a.n + 1, sizeof(*a.denied));
 	run(&a, false);
 	run(&a, true);
+	free(a.denied);
 }

@@ -1,6 +1,7 @@
 #include "scheduler/ctl/manifest/manifest_check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/kinds.h"
 #include "base/attrs.h"
@@ -19,6 +20,8 @@
 
 /* The label by which Kueue queues objects of many kinds. */
 #define QUEUE_LABEL "kueue.x-k8s.io/queue-name"
+/* The API server cuts generateName to this length, and appends 5 characters. */
+#define GENERATE_NAME_MAX 58
 
 struct left_out {
 	char *kind; /* "Deployment (apps)" */
@@ -31,7 +34,7 @@ struct manifest_check {
 	struct crd_schemas *schemas;
 	struct strmap *patterns;
 	struct VEC(struct left_out) left_out; /* in the order in which they appear */
-	size_t problems;
+	size_t problems, generated;           /* generated: names made from generateName */
 };
 
 /* The object that is looked at. */
@@ -216,6 +219,8 @@ void manifest_check_warn_ignored(struct manifest_check *m)
 				      ", which has an effect on Jobs and pods only",
 				      l->queued);
 		}
+		strbuf_printf(&text, " (--ignore %.*s omits this warning)",
+			      (int)strcspn(l->kind, " "), l->kind);
 		m->opt.warn(m->opt.ctx, text.p);
 	}
 }
@@ -265,6 +270,27 @@ static bool check_version(const struct subject *s, enum sched_resource kind,
 	return false;
 }
 
+/* Known kinds with the name of one that is simulated: of Volcano, of Kubernetes (since 1.35) and of
+ * the coscheduling plugin. Clusters may have both. */
+static bool is_namesake(const struct subject *s)
+{
+	static const struct {
+		const char *group, *kind;
+	} rows[] = {
+		{ "batch.volcano.sh", "Job" },
+		{ "scheduling.k8s.io", "PodGroup" },
+		{ "scheduling.k8s.io", "Workload" },
+		{ "scheduling.x-k8s.io", "PodGroup" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (str_streq(s->group, rows[i].group) && str_streq(s->kind, rows[i].kind)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* A kind that is not simulated: 1, and a problem if its name is that of one that is. */
 static int refuse_kind(const struct subject *s)
 {
@@ -275,7 +301,7 @@ static int refuse_kind(const struct subject *s)
 	if (is_ignored(s)) {
 		return 1;
 	}
-	if (!find_kind(s->kind, NULL, &known)) {
+	if (!find_kind(s->kind, NULL, &known) || is_namesake(s)) {
 		leave_out(s);
 		return 1;
 	}
@@ -368,33 +394,52 @@ static void check_schema(const struct subject *s, const struct jdoc *schema, str
 	report_causes(s, "", causes);
 }
 
-static void check_meta(const struct subject *s, bool is_custom)
+/* The API server appends random characters to generateName; a number is the same in each run. */
+static void generate_name(struct manifest_check *m, struct jdoc *meta)
+{
+	const struct jdoc *name = jdoc_get(meta, "name");
+	const char *base = jdoc_str_or(jdoc_get(meta, "generateName"), "");
+	CLEANUP(xmalloc_freep) char *made = NULL;
+
+	if (base[0] == '\0' || (jdoc_kind(name) != JDOC_NULL && !jdoc_is_str(name, ""))) {
+		return;
+	}
+	m->generated++;
+	made = xmalloc_printf("%.*s%05zu", GENERATE_NAME_MAX, base, m->generated);
+	jdoc_set_str(meta, "name", made);
+}
+
+/* False: it has no name. A name that is not a string is refused where it is read. */
+static bool check_meta(const struct subject *s, bool is_custom)
 {
 	const struct meta_rules_kind kind = { s->group, s->kind, is_custom };
+	const struct jdoc *name = jdoc_path(s->object, "metadata.name");
 	CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
 
-	/* Without a name sim_input says so, as with --as-is. */
-	if (jdoc_path_str(s->object, "metadata.name") != NULL) {
+	if (jdoc_kind(name) == JDOC_NULL || jdoc_kind(name) == JDOC_STRING) {
 		meta_rules_check(&kind, s->object, NULL, causes);
 		report_causes(s, "", causes);
 	}
+	return jdoc_kind(name) != JDOC_NULL && !jdoc_is_str(name, "");
 }
 
 static int check_known(struct subject *s, enum sched_resource kind, struct jdoc *object)
 {
 	const struct jdoc *schema = NULL;
+	bool has_name;
 
 	if (!check_version(s, kind, &schema)) {
 		return 1;
 	}
+	generate_name(s->m, jdoc_get_mut(object, "metadata"));
 	if (schema != NULL) {
 		check_schema(s, schema, object);
 	} else {
 		unknown_fields_of_kind(s->kind, object, on_unknown, s);
 	}
-	check_meta(s, schema != NULL || s->group[0] != '\0');
+	has_name = check_meta(s, schema != NULL || s->group[0] != '\0');
 	check_pods(s, kind);
-	return 0;
+	return has_name ? 0 : 1;
 }
 
 int manifest_check_object(void *ctx, struct jdoc *object, const char *where,
@@ -415,6 +460,10 @@ int manifest_check_object(void *ctx, struct jdoc *object, const char *where,
 		.in_cluster = uid != NULL && uid[0] != '\0',
 	};
 
+	if (version == NULL && jdoc_kind(jdoc_get(object, "apiVersion")) != JDOC_NULL) {
+		problem(&s, "apiVersion: not a string");
+		return 1;
+	}
 	if (version == NULL || version[0] == '\0') {
 		char known_version[KINDS_API_VERSION_MAX];
 		CLEANUP(xmalloc_freep) char *text = NULL;

@@ -28,7 +28,7 @@ static const struct {
 	  "overhead topologySpreadConstraints:TopologySpreadConstraint setHostnameAsFQDN os "
 	  "hostUsers "
 	  "schedulingGates:SchedulingGate resourceClaims resources:ResourceRequirements "
-	  "hostnameOverride workloadRef schedulingGroup" },
+	  "hostnameOverride workloadRef schedulingGroup evictionResponders" },
 	{ "Container",
 	  "name image command args workingDir ports envFrom env resources:ResourceRequirements "
 	  "resizePolicy restartPolicy restartPolicyRules volumeMounts volumeDevices livenessProbe "
@@ -54,10 +54,10 @@ static const struct {
 	  "podIP "
 	  "podIPs startTime initContainerStatuses containerStatuses qosClass "
 	  "ephemeralContainerStatuses resize resourceClaimStatuses extendedResourceClaimStatus "
-	  "allocatedResources resources" },
+	  "allocatedResources resources volumeHealth nodeAllocatableResourceClaimStatuses" },
 	{ "Node", "metadata:ObjectMeta spec:NodeSpec status:NodeStatus" },
 	{ "NodeSpec", "podCIDR podCIDRs providerID unschedulable taints:Taint configSource "
-		      "externalID" },
+		      "externalID podPreemptionPolicy" },
 	{ "Taint", "key value effect timeAdded" },
 	{ "NodeStatus",
 	  "capacity allocatable phase conditions addresses daemonEndpoints nodeInfo images "

@@ -1,5 +1,5 @@
 /* scheduler/ctl/manifest/unknown_fields.h: fields that an object has and the API does not know. Of
- * our own kinds the schema says which; of core kinds the fields of Kubernetes 1.36 are listed, as
+ * our own kinds the schema says which; of core kinds the fields of Kubernetes 1.37 are listed, as
  * far as they bear on scheduling: below the members that unknown_fields.c does not describe
  * (volumes, probes, managedFields and so on) nothing is looked at. Pure. */
 #ifndef SCHEDULER_CTL_MANIFEST_UNKNOWN_FIELDS_H

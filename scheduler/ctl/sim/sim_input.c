@@ -12,6 +12,7 @@
 #include "collections/vec.h"
 #include "enc/json/cut.h"
 #include "enc/json/jdoc.h"
+#include "enc/json/scan.h"
 #include "enc/yaml.h"
 
 struct sim_input {
@@ -300,10 +301,15 @@ static int add_document(struct sim_input *in, const struct jdoc *d, const struct
 	if (jdoc_kind(d) == JDOC_NULL) {
 		return 0;
 	}
+	if (jdoc_kind(jdoc_get(d, "kind")) != JDOC_NULL && kind == NULL) {
+		return err_set(err, ERR_INVALID, "kind: not a string");
+	}
 	if (jdoc_kind(d) != JDOC_OBJECT || kind == NULL) {
 		return err_set(err, ERR_INVALID, "not a Kubernetes object: it has no kind");
 	}
-	if (!str_has_suffix(str_of(kind), "List") || jdoc_kind(items) != JDOC_ARRAY) {
+	/* Clients write an empty list also as null. */
+	if (!str_has_suffix(str_of(kind), "List") || items == NULL ||
+	    (jdoc_kind(items) != JDOC_ARRAY && jdoc_kind(items) != JDOC_NULL)) {
 		return add_object(in, d, at, err);
 	}
 	for (const struct jdoc *i = jdoc_first(items); i != NULL && r == 0; i = jdoc_next(i)) {
@@ -312,12 +318,44 @@ static int add_document(struct sim_input *in, const struct jdoc *d, const struct
 	return r;
 }
 
+/* Objects of JSON in a row, as jq prints them, are not YAML, but kubectl reads them. True: text
+ * consists of such, which are added to documents. */
+static bool read_json_objects(struct str text, struct jdoc *documents)
+{
+	const char *end = text.p + text.len, *p = text.len == 0 ? end : scan_blank(text.p, end);
+
+	while (p < end && *p == '{') {
+		struct scan_error e;
+		const char *behind = scan_value(p, end, JDOC_MAX_DEPTH, &e);
+		struct jdoc *one;
+
+		if (behind == NULL ||
+		    yaml_parse((struct str){ p, (size_t)(behind - p) }, &one, NULL) < 0) {
+			return false;
+		}
+		jdoc_append_take(documents, one);
+		p = scan_blank(behind, end);
+	}
+	return p == end;
+}
+
+static int parse(struct str text, struct jdoc **ret, struct err *err)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *objects = jdoc_new_array();
+
+	if (text.len <= YAML_MAX_BYTES && read_json_objects(text, objects)) {
+		*ret = take_ptr(&objects);
+		return 0;
+	}
+	return yaml_parse_all(text, ret, err);
+}
+
 int sim_input_add(struct sim_input *in, const char *file, struct str text, struct err *err)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *documents = NULL;
 	struct place at = { file, 0 };
 
-	if (yaml_parse_all(text, &documents, err) < 0) {
+	if (parse(text, &documents, err) < 0) {
 		return err_wrap(err, "%s", file);
 	}
 	for (const struct jdoc *d = jdoc_first(documents); d != NULL; d = jdoc_next(d)) {

@@ -59,6 +59,9 @@ static void test_errors_name_the_place(void **state)
 		{ "a: *nope\n", "unknown anchor" },
 		{ "a: &a [*a]\n", "unknown anchor" },
 		{ "? [x]\n: 1\n", "a key must be a scalar" },
+		{ "a: {{ .Values.a }}\n",
+		  "line 1 column 5: a key must be a scalar (a template with {{ }} has to be "
+		  "rendered first)" },
 		{ "a: &x {b: 1}\n*x : 1\n", "a key must be a scalar" },
 		{ "a: .inf\n", "not representable" },
 		{ "<<: 1\n", "\"<<\" needs a mapping" },

@@ -35,6 +35,10 @@
 #define JOB(name, more, cpu)                                                                       \
 	"apiVersion: batch/v1\nkind: Job\nmetadata: {name: " name ", namespace: team" more         \
 	"}\nspec: {template: {spec: {restartPolicy: Never, " CONTAINERS(cpu) "}}}\n---\n"
+#define GENERATED_JOB                                                                              \
+	"apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: train-, namespace: "            \
+	"team, " QUEUED                                                                            \
+	"}\nspec: {template: {spec: {restartPolicy: Never, " CONTAINERS("1") "}}}\n---\n"
 #define NODE                                                                                       \
 	"apiVersion: v1\nkind: Node\nmetadata: {name: n}\nstatus: {allocatable: {cpu: 4, pods: "   \
 	"9}}\n---\n"
@@ -115,6 +119,14 @@ static const struct row form_rows[] = {
 	  .code = VERB_USAGE,
 	  .printed = "f: document 5: Workload w: apiVersion: missing; it is "
 		     "kueue.x-k8s.io/v1beta2" },
+	{ .name = "an apiVersion that is a number",
+	  .manifests = "apiVersion: 1\nkind: Pod\nmetadata: {name: p}\n",
+	  .code = VERB_USAGE,
+	  .printed = "Pod p: apiVersion: not a string" },
+	{ .name = "a kind that is a number",
+	  .manifests = "apiVersion: v1\nkind: 1\nmetadata: {name: p}\n",
+	  .code = VERB_USAGE,
+	  .printed = "document 1: kind: not a string" },
 	{ .name = "an unknown version",
 	  .manifests = "apiVersion: kueue.x-k8s.io/v1beta3\nkind: Cohort\nmetadata: {name: "
 		       "c}\n",
@@ -161,6 +173,15 @@ static const struct row form_rows[] = {
 	  .manifests = "apiVersion: v1\nkind: Node\nmetadata: {name: p, uid: u}\nspec: "
 		       "{zzz: 1}\n",
 	  .printed = "warning: " },
+	{ .name = "fields of Kubernetes 1.37",
+	  .manifests = "apiVersion: v1\nkind: Node\nmetadata: {name: n}\nspec: "
+		       "{podPreemptionPolicy: {}}\n---\napiVersion: v1\nkind: Pod\nmetadata: "
+		       "{name: p}\nspec: {evictionResponders: [], " CONTAINERS(
+			       "1") "}\n"
+				    "status: {volumeHealth: [], "
+				    "nodeAllocatableResourceClaimStatuses: []}\n",
+	  .printed = "1 Node",
+	  .absent = "unknown" },
 	{ .name = "fields that are not looked into",
 	  .manifests = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeName: n, "
 		       "volumes: [{name: v, new: {}}], containers: [{name: c, livenessProbe: "
@@ -171,10 +192,18 @@ static const struct row form_rows[] = {
 	  .manifests = "kind: Pod\nkind: Pod\n",
 	  .code = VERB_USAGE,
 	  .printed = "f: " },
+	{ .name = "a duplicate key in JSON",
+	  .manifests = "{\"kind\": \"Pod\",\n\"kind\": \"Pod\"}\n",
+	  .code = VERB_USAGE,
+	  .printed = "f: invalid YAML at line 2 column 1: duplicate key" },
 	{ .name = "all problems are reported",
 	  .manifests = "kind: Pod\n---\nkind: Node\n",
 	  .code = VERB_USAGE,
 	  .printed = "document 2: Node" },
+	{ .name = "also several without a name",
+	  .manifests = "apiVersion: v1\nkind: Pod\n---\n" KUEUE "kind: Cohort\nmetadata: {}\n",
+	  .code = VERB_USAGE,
+	  .printed = "document 2: Cohort: metadata.name: Required value: name or generateName" },
 	{ .name = "given twice",
 	  .manifests = NODE NODE,
 	  .printed = "warning: ",
@@ -245,6 +274,13 @@ static const struct row api_rows[] = {
 			       "-1}\n",
 	  .code = VERB_USAGE,
 	  .printed = "minMember" },
+	{ .name = "a denial is reported once, though several handlers would deny",
+	  .manifests = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, " QUEUED
+		       "}\nspec: {parallelism: \"2\"}\n",
+	  .code = VERB_USAGE,
+	  .printed = "Job default/j: the admission webhook denies it: spec.parallelism: expected "
+		     "integer, got string\n",
+	  .absent = "string\nheadgatectl" },
 	{ .name = "what only the webhook refuses",
 	  .manifests = VOLCANO "kind: PodGroup\nmetadata: {name: g}\nspec: {minMember: 1, "
 			       "queue: nowhere}\n",
@@ -262,6 +298,10 @@ static const struct row cluster_rows[] = {
 	{ .name = "a Job queues as a Workload",
 	  .manifests = QUEUES JOB("train", ", " QUEUED, "1"),
 	  .printed = "main x1: cpu 1 of f" },
+	{ .name = "generateName makes a name, another one for each object",
+	  .manifests = QUEUES GENERATED_JOB GENERATED_JOB,
+	  .printed = "job-train-00002",
+	  .absent = "given again" },
 	{ .name = "one without the label does not",
 	  .manifests = QUEUES JOB("train", "", "1"),
 	  .printed = "Job team/train       it has no label kueue.x-k8s.io/queue-name" },
@@ -285,11 +325,33 @@ static const struct row cluster_rows[] = {
 		       "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: b, " QUEUED "}\n",
 	  .printed = "f: document 1: Deployment (apps): 2 objects of this kind play no part "
 		     "in scheduling; 1 with the label kueue.x-k8s.io/queue-name" },
+	{ .name = "with the option that silences it",
+	  .manifests = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n",
+	  .printed = "no part in scheduling (--ignore Deployment omits this warning)" },
+	{ .name = "Volcano's Job is one of them",
+	  .manifests = "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: a}\n",
+	  .printed = "Job (batch.volcano.sh): 1 object of this kind plays no part in scheduling",
+	  .absent = "another API" },
+	{ .name = "and Kubernetes' own Workload",
+	  .manifests = "apiVersion: scheduling.k8s.io/v1alpha1\nkind: Workload\nmetadata: {name: "
+		       "a}\n",
+	  .printed = "Workload (scheduling.k8s.io): 1 object of this kind plays no part",
+	  .absent = "another API" },
 	{ .name = "unless they are to be ignored",
 	  .words = "simulate --ignore Deployment",
 	  .manifests = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n",
 	  .printed = "Read: no object",
 	  .absent = "Deployment" },
+	{ .name = "lists that are null are empty",
+	  .manifests = "apiVersion: v1\nkind: List\nitems: null\n---\napiVersion: v1\nkind: "
+		       "PodList\nitems:\n",
+	  .printed = "Read: no object",
+	  .absent = "warning" },
+	{ .name = "objects of JSON in a row",
+	  .manifests = "{\"apiVersion\": \"v1\", \"kind\": \"Node\", \"metadata\": {\"name\": "
+		       "\"a\"}}\n{\"apiVersion\": \"v1\", \"kind\": \"Node\", \"metadata\": "
+		       "{\"name\": \"b\"}}\n",
+	  .printed = "Read: 2 Node" },
 	{ .name = "nothing at all", .manifests = "", .printed = "Read: no object" },
 	{ .name = "only queues",
 	  .manifests = QUEUES,

@@ -208,6 +208,12 @@ static bool keeps_its_head(const struct fit *f, const struct jdoc *cq, int node)
 	return is_strict(cq) || (node >= 0 && is_kept_for_others(f, node));
 }
 
+/* An administrator may have closed it for the namespaces of this cluster, which have no labels. */
+static bool is_for_all(const struct jdoc *cq)
+{
+	return jdoc_path(cq, "spec.namespaceSelector.matchLabels.team") == NULL;
+}
+
 static void judge_waiting(struct sim_world *world, const struct fit *f, const struct jdoc *w)
 {
 	const char *queue = sim_workload_where(world, w);
@@ -224,8 +230,9 @@ static void judge_waiting(struct sim_world *world, const struct fit *f, const st
 		sim_world_fail(world, "end: %s waits in %s without a reason", name_of(w),
 			       queue == NULL ? "no queue" : queue);
 	}
-	if (is_candidate(w) && runs(cq) && node >= 0 && (!is_strict(cq) || is_head(f, w, queue)) &&
-	    !is_kept_for_others(f, node) && fits(f, w, node)) {
+	if (is_candidate(w) && runs(cq) && is_for_all(cq) && node >= 0 &&
+	    (!is_strict(cq) || is_head(f, w, queue)) && !is_kept_for_others(f, node) &&
+	    fits(f, w, node)) {
 		sim_world_fail(world, "end: %s waits although %s has room", name_of(w), queue);
 	}
 }

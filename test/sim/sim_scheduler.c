@@ -187,7 +187,8 @@ static void remember_bound(struct sim_scheduler *s, const struct cluster *c)
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		const struct task *t = c->tasks.v[i];
 
-		if (t != NULL && t->charge == CHARGE_BOUND) {
+		/* A charge to the default queue for want of a PodGroup follows the PodGroup. */
+		if (t != NULL && t->charge == CHARGE_BOUND && (t->flags & TASK_STAND_IN) == 0) {
 			strmap_set(s->bound, str_of(t->uid),
 				   xmalloc_dup(c->queues.v[t->charge_queue]->name));
 		}

@@ -137,7 +137,7 @@ static void report_opted_in(struct session *s, const struct task *t, const struc
 	if (charge == CHARGE_UNGATED && tried) {
 		publish(s, t, publish_message(s, t, v));
 	}
-	if (charge == CHARGE_NONE && ledger_may_be_published(t) &&
+	if (charge == CHARGE_NONE && cluster_task_may_be_published(t) &&
 	    !session_task_was_revoked(s, t)) {
 		withdraw(s, t, "the queue has no quota for the pod at present");
 	}

@@ -49,15 +49,10 @@ bool ledger_is_granted(const struct task *t)
 	return (t->flags & ((uint32_t)TASK_RESERVED_MARK | TASK_BOUND_MARK)) != 0;
 }
 
-bool ledger_may_be_published(const struct task *t)
-{
-	return t->cond == POD_COND_UNSCHEDULABLE || t->cond == POD_COND_OTHER;
-}
-
 enum charge_state ledger_state_when_given_up(const struct task *t, enum charge_state charge)
 {
-	return charge == CHARGE_PUBLISHED || ledger_may_be_published(t) ? CHARGE_WITHDRAWING
-									: CHARGE_NONE;
+	return charge == CHARGE_PUBLISHED || cluster_task_may_be_published(t) ? CHARGE_WITHDRAWING
+									      : CHARGE_NONE;
 }
 
 const char *ledger_state_name(enum charge_state s)

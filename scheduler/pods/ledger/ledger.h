@@ -31,9 +31,6 @@ bool ledger_may_advance(enum charge_state from, enum charge_state to);
 bool ledger_is_unbound(enum charge_state s);
 /* The pod shows that it was given quota, or its node, by us. Tenants cannot write these marks. */
 bool ledger_is_granted(const struct task *t);
-/* Autoscalers may see the pod as unschedulable: the condition says so, or a write of it ended
- * without a clear answer. */
-bool ledger_may_be_published(const struct task *t);
 /* The next state of a charge that is given up. Autoscalers act on a published pod until its
  * withdrawal is acknowledged: CHARGE_WITHDRAWING keeps the quota until then. */
 enum charge_state ledger_state_when_given_up(const struct task *t, enum charge_state charge);

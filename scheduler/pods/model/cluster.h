@@ -63,6 +63,9 @@ struct task *cluster_task_find(const struct cluster *c, struct str key);
 void cluster_task_remove(struct cluster *c, struct task *t);
 void cluster_task_set_podgroup(struct cluster *c, struct task *t,
 			       struct podgroup *g); /* NULL: none */
+/* Autoscalers may see the pod as unschedulable: the condition says so, or a write of it ended
+ * without a clear answer. */
+bool cluster_task_may_be_published(const struct task *t);
 /* A pod that opted in and is published, but has neither quota nor a PodGroup with a queue that
  * could give it some: nothing but a withdrawal keeps autoscalers from buying a node for it. */
 bool cluster_task_is_stranded(const struct cluster *c, const struct task *t);

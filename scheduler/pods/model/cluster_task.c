@@ -92,13 +92,18 @@ void cluster_task_set_podgroup(struct cluster *c, struct task *t, struct podgrou
 	cluster_podgroup_changed(c, g);
 }
 
+bool cluster_task_may_be_published(const struct task *t)
+{
+	return t->cond == POD_COND_UNSCHEDULABLE || t->cond == POD_COND_OTHER;
+}
+
 bool cluster_task_is_stranded(const struct cluster *c, const struct task *t)
 {
 	const uint32_t gates = (uint32_t)TASK_OUR_GATE | TASK_FOREIGN_GATE;
 	const uint32_t ours = (uint32_t)TASK_OURS | TASK_OPTED_IN;
 
 	return (t->flags & (gates | ours)) == ours && t->status == TASK_PENDING &&
-	       t->cond == POD_COND_UNSCHEDULABLE && t->charge == CHARGE_NONE && t->klass != NULL &&
+	       cluster_task_may_be_published(t) && t->charge == CHARGE_NONE && t->klass != NULL &&
 	       !t->klass->best_effort &&
 	       (t->podgroup == MODEL_NONE || c->podgroups.v[t->podgroup]->queue_name == MODEL_NONE);
 }

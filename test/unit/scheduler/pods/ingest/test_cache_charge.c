@@ -260,6 +260,10 @@ static void test_a_published_pod_without_its_group_is_stranded(void **state)
 	assert_int_equal(cache_fixture_charged(f, "q"), 0);
 	assert_int_equal(f->c->stranded.n, 1);
 	assert_true(cluster_task_is_stranded(f->c, t));
+	/* A reason of another client: autoscalers may react to it as well. */
+	p.reason = "Other";
+	t = cache_fixture_pod(f, &p);
+	assert_true(cluster_task_is_stranded(f->c, t));
 	p.reason = "NotReadyForScheduling";
 	t = cache_fixture_pod(f, &p);
 	assert_false(cluster_task_is_stranded(f->c, t));

@@ -1,7 +1,8 @@
 /* common/api/kueue/preemption_gate.h: how the preemption gates of a Workload are spelled. The final
  * KEP-8303, its earlier draft and Kueue as it is shipped differ in two names: the field of
  * status.preemptionGates[] that says Open or Closed, and the condition by which a worker asks that
- * a gate be opened. No other file knows these names. Any thread. */
+ * a gate be opened. Besides the table that decodes both fields (kueue_workload.c), no other
+ * file knows these names. Any thread. */
 #ifndef COMMON_API_KUEUE_PREEMPTION_GATE_H
 #define COMMON_API_KUEUE_PREEMPTION_GATE_H
 

@@ -1,5 +1,8 @@
 #include "scheduler/ctl/cli/nearest.h"
 
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/strbuf.h"
@@ -16,12 +19,19 @@ static size_t least(size_t a, size_t b, size_t c)
 	return ab < c ? ab : c;
 }
 
-/* The number of letters to insert, remove or replace, and of neighbours to exchange, that makes b
- * of a. Row i of the usual table; only the last three rows are kept. */
-static size_t edit_distance(struct str a, struct str b)
+static bool is_same(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Row i of the usual table; only the last three rows are kept. */
+size_t nearest_distance(struct str a, struct str b)
 {
 	size_t rows[3][NEAREST_NAME_MAX + 1];
 
+	if (a.len >= NEAREST_NAME_MAX || b.len >= NEAREST_NAME_MAX) {
+		return SIZE_MAX;
+	}
 	for (size_t k = 0; k <= b.len; k++) {
 		rows[0][k] = k;
 	}
@@ -31,11 +41,11 @@ static size_t edit_distance(struct str a, struct str b)
 
 		row[0] = i;
 		for (size_t k = 1; k <= b.len; k++) {
-			size_t replaced = above[k - 1] + (a.p[i - 1] != b.p[k - 1]);
+			size_t replaced = above[k - 1] + !is_same(a.p[i - 1], b.p[k - 1]);
 
 			row[k] = least(above[k] + 1, row[k - 1] + 1, replaced);
-			if (i > 1 && k > 1 && a.p[i - 1] == b.p[k - 2] &&
-			    a.p[i - 2] == b.p[k - 1]) {
+			if (i > 1 && k > 1 && is_same(a.p[i - 1], b.p[k - 2]) &&
+			    is_same(a.p[i - 2], b.p[k - 1])) {
 				row[k] = least(row[k], row[k], above_that[k - 2] + 1);
 			}
 		}
@@ -53,7 +63,7 @@ void nearest_offer(struct nearest *n, struct str candidate)
 	    n->wanted.len > candidate.len + most) {
 		return;
 	}
-	distance = edit_distance(n->wanted, candidate);
+	distance = nearest_distance(n->wanted, candidate);
 	if (distance == 0 || distance > most ||
 	    (n->name[0] != '\0' &&
 	     (distance > n->distance ||

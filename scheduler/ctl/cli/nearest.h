@@ -17,6 +17,9 @@ struct nearest {
 	size_t distance;             /* letters that differ */
 };
 
+/* The number of letters to insert, remove or replace, and of neighbours to exchange, that makes b
+ * of a; letters of either case are equal. SIZE_MAX: one of them is too long. */
+size_t nearest_distance(struct str a, struct str b);
 void nearest_init(struct nearest *n, struct str wanted);
 /* Copies the candidate where it is nearer than those before; of equally near ones the first in
  * alphabetical order is kept. A third of the letters may differ, and one in short names. */

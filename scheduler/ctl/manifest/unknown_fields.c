@@ -1,6 +1,5 @@
 #include "scheduler/ctl/manifest/unknown_fields.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -8,6 +7,7 @@
 #include "base/str.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
+#include "scheduler/ctl/cli/nearest.h"
 #include "schema/schema.h"
 
 /* Members of an object, or of the items of a list: "name", or "name:Type" where the type is
@@ -91,45 +91,15 @@ static const struct {
 
 /* --- the nearest name --------------------------------------------------------------------------*/
 
-#define NAME_MAX_BYTES 64
-
-struct nearest {
+struct field_guess {
 	const char *wanted;
 	struct str name;
-	unsigned distance;
+	size_t distance;
 };
 
-/* How many characters have to be changed, added or left out; letters of either case are equal. */
-static unsigned distance(struct str a, struct str b)
+static void consider(struct field_guess *n, struct str name)
 {
-	unsigned row[NAME_MAX_BYTES + 1];
-
-	if (a.len > NAME_MAX_BYTES || b.len > NAME_MAX_BYTES) {
-		return UINT32_MAX;
-	}
-	for (unsigned j = 0; j <= b.len; j++) {
-		row[j] = j;
-	}
-	for (unsigned i = 1; i <= a.len; i++) {
-		unsigned diagonal = row[0];
-
-		row[0] = i;
-		for (unsigned j = 1; j <= b.len; j++) {
-			bool same = tolower((unsigned char)a.p[i - 1]) ==
-				    tolower((unsigned char)b.p[j - 1]);
-			unsigned change = diagonal + !same;
-			unsigned other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-
-			diagonal = row[j];
-			row[j] = change < other ? change : other;
-		}
-	}
-	return row[b.len];
-}
-
-static void consider(struct nearest *n, struct str name)
-{
-	unsigned d = distance(str_of(n->wanted), name);
+	size_t d = nearest_distance(str_of(n->wanted), name);
 
 	if (d < n->distance) {
 		n->name = name;
@@ -139,7 +109,7 @@ static void consider(struct nearest *n, struct str name)
 
 /* A name counts as near if fewer than half of its characters, and at most 3, are otherwise; a
  * v1beta1 name that became longer (cohort, cohortName) as well. */
-static char *near_name(const struct nearest *n)
+static char *near_name(const struct field_guess *n)
 {
 	bool begins = n->name.len > 0 && str_has_prefix(n->name, n->wanted);
 
@@ -148,9 +118,9 @@ static char *near_name(const struct nearest *n)
 		       : NULL;
 }
 
-static struct nearest nearest_to(const char *wanted)
+static struct field_guess start_guess(const char *wanted)
 {
-	return (struct nearest){ .wanted = wanted, .distance = UINT32_MAX };
+	return (struct field_guess){ .wanted = wanted, .distance = SIZE_MAX };
 }
 
 /* --- a schema ----------------------------------------------------------------------------------*/
@@ -185,7 +155,7 @@ void unknown_fields_of_schema(const struct jdoc *schema, const struct jdoc *obje
 	schema_unknown(schema, object, paths);
 	for (const struct jdoc *p = jdoc_first(paths); p != NULL; p = jdoc_next(p)) {
 		const char *path = jdoc_str_or(p, ""), *dot = strrchr(path, '.');
-		struct nearest n = nearest_to(dot == NULL ? path : dot + 1);
+		struct field_guess n = start_guess(dot == NULL ? path : dot + 1);
 		const struct jdoc *known =
 			jdoc_get(parent_schema(schema, str_of(path)), "properties");
 		CLEANUP(xmalloc_freep) char *near = NULL;
@@ -217,7 +187,7 @@ static const char *members_of(struct str type)
 
 /* False: there is no such member; *ret_type is empty if its type is not described. */
 static bool find_member(const char *members, const char *name, struct str *ret_type,
-			struct nearest *near)
+			struct field_guess *near)
 {
 	struct str rest = str_of(members);
 
@@ -266,7 +236,7 @@ static void walk_object(const struct walk *w, struct str type, const struct jdoc
 		CLEANUP(xmalloc_freep)
 		char *at = xmalloc_printf("%s%s%s", path, root ? "" : ".", name);
 		CLEANUP(xmalloc_freep) char *near_text = NULL;
-		struct nearest near = nearest_to(name);
+		struct field_guess near = start_guess(name);
 		struct str inner;
 
 		if (root && (str_streq(name, "apiVersion") || str_streq(name, "kind"))) {

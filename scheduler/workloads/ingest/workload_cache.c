@@ -452,7 +452,7 @@ const struct workload_status *workload_cache_written(const struct workload_cache
 	const struct workload_state *s = w->state;
 	const struct workload_status_pack *written = s->in_flight ? s->sent_status : s->before;
 
-	return workload_cache_unpack(c, written == NULL ? s->status : written, QUOTA_CACHE_BEFORE);
+	return workload_cache_unpack(c, written, QUOTA_CACHE_BEFORE);
 }
 
 struct workload_status *workload_cache_edit(struct workload_cache *c, const struct workload *w)

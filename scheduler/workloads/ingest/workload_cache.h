@@ -115,7 +115,7 @@ const char *workload_cache_queue(const struct workload *w);
 /* resourceVersion of the object as it was read. */
 int64_t workload_cache_version(const struct workload *w);
 /* The status that the API has or is about to get by the write that is in flight, without what was
- * decided since; valid until the next commit. */
+ * decided since; NULL: nothing was. Valid until the next commit. */
 const struct workload_status *workload_cache_written(const struct workload_cache *c,
 						     const struct workload *w);
 /* A copy of the status to be changed; one at a time, and no message before

@@ -327,8 +327,8 @@ void workload_cache_workload_keep(struct workload_cache *c, struct sched_msg *m,
 	keep_new(c, m, now);
 }
 
-/* The watch and the answers of GETs overtake each other: what is older than our last write, than
- * what was read or than what waits to be read is of no use. */
+/* The watch and the answers of GETs overtake each other: a version is old if it is below that of
+ * our last write, of the object as it was read, or of the object that waits to be read. */
 static bool is_old(const struct workload_state *s, const struct sched_msg *m)
 {
 	int64_t version = m->resource_version;

@@ -45,7 +45,7 @@ static void test_gauges_of_queues_come_and_go(void **state)
 }
 
 /* cpu and memory have metrics of their own, all other resources one with their name as a label;
- * what is not limited has none. */
+ * a resource without a limit has none. */
 static void test_gauges_of_all_resources(void **state)
 {
 	static const char *const lines[] = {

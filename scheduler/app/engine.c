@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "collections/intern.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "process/log.h"
@@ -103,12 +104,37 @@ static void on_pod_gone(void *ctx, const struct task *t)
 	orphans_pod_deleted(e->orphans, t);
 }
 
+static const char *name_of(const struct cluster *c, uint32_t id)
+{
+	return id == MODEL_NONE ? NULL : intern_str(c->names, id).p;
+}
+
+/* Its pods do not name it, so that nothing but their UID says which PodGroup they need; no change of
+ * theirs would bring them here. */
+static void replace_podgroup(struct engine *e, const struct podgroup *g)
+{
+	const struct cluster *c = cache_cluster(e->cache);
+	const struct podgroup_controller_pod seen = {
+		.queue = name_of(c, g->queue_name),
+		.priority_class = name_of(c, g->priority_class),
+	};
+
+	for (size_t i = 0; e->podgroups != NULL && e->leading && i < g->tasks.n; i++) {
+		const struct task *t = c->tasks.v[g->tasks.v[i]];
+
+		if ((t->flags & TASK_ADOPTED) != 0 && t->status == TASK_PENDING) {
+			podgroup_controller_pod(e->podgroups, c, t, &seen);
+		}
+	}
+}
+
 static void on_podgroup(void *ctx, const struct podgroup *g, const void *object)
 {
 	struct engine *e = ctx;
 
 	if (object == NULL) {
 		orphans_podgroup_deleted(e->orphans, e->cluster, g, clock_mono(e->opt.clock));
+		replace_podgroup(e, g);
 	}
 }
 

@@ -52,8 +52,8 @@ struct cache_listener {
 	void (*on_pod)(void *ctx, const struct task *t,
 		       const void *pod_object);               /* upserted; pod_object: struct pod */
 	void (*on_pod_gone)(void *ctx, const struct task *t); /* before it is removed */
-	void (*on_podgroup)(void *ctx, const struct podgroup *g,
-			    const void *podgroup_object); /* object NULL: deleted */
+	/* object NULL: deleted; its tasks and its spec are still there. */
+	void (*on_podgroup)(void *ctx, const struct podgroup *g, const void *podgroup_object);
 	void (*on_queue)(void *ctx, const struct queue *q,
 			 const void *queue_object); /* object NULL: deleted */
 	void (*on_foreign_bind)(void *ctx, const struct task *t, const char *node);

@@ -121,11 +121,11 @@ void cache_podgroup_remove(struct cache *c, const struct sched_msg *m)
 	if (g == NULL || !g->exists) {
 		return;
 	}
+	g->exists = false;
 	if (c->listener.on_podgroup != NULL) {
 		c->listener.on_podgroup(c->listener.ctx, g, NULL);
 	}
 	cache_foreign_forget(c, m->key);
-	g->exists = false;
 	forget_group(g);
 	cluster_podgroup_changed(c->cluster, g);
 	cluster_podgroup_set_queue(c->cluster, g, str_of(NULL));

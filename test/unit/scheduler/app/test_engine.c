@@ -405,6 +405,45 @@ static void test_one_write_binds_a_plain_pod(void **state)
 	}
 }
 
+/* A tenant may delete the PodGroup that was made for a pod; nothing in the pod changes then. */
+static void test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted(void **state)
+{
+	struct fixture f;
+	struct sched_msg *gone = message_new(SCHED_MSG_DELETE);
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	see(&f, SCHED_QUEUES, "team",
+	    "{\"metadata\":{\"name\":\"team\",\"uid\":\"q1\"},\"spec\":{},"
+	    "\"status\":{\"state\":\"Open\"}}");
+	sync_all(&f);
+	lead(&f, 0);
+	see(&f, SCHED_PODS, "ns/plain",
+	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":\"u1\","
+	    "\"annotations\":{\"scheduling.volcano.sh/queue-name\":\"team\"}},"
+	    "\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\"}]},"
+	    "\"status\":{\"phase\":\"Pending\"}}");
+	step(&f);
+	answer(&f, "POST /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups", 201);
+	see(&f, SCHED_PODGROUPS, "ns/podgroup-u1",
+	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"podgroup-u1\",\"uid\":"
+	    "\"g1\",\"annotations\":{\"headgate.io/made-by\":\"headgate-scheduler\"},"
+	    "\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":"
+	    "\"plain\",\"uid\":\"u1\",\"controller\":true}]},\"spec\":{\"minMember\":1,"
+	    "\"queue\":\"team\"},\"status\":{\"phase\":\"Pending\"}}");
+	gone->resource = SCHED_PODGROUPS;
+	gone->key = STR_LIT("ns/podgroup-u1");
+	engine_handle(f.engine, gone);
+	step(&f);
+	id = fake_transport_expect(
+		f.transport, "POST /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups");
+	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "\"podgroup-u1\""));
+	assert_non_null(
+		strstr(fake_transport_body(f.transport, id).p, "\"queue\":\"team\""));
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -416,6 +455,8 @@ int main(void)
 		cmocka_unit_test(test_a_missing_podgroup_is_reported_once),
 		cmocka_unit_test(test_a_bad_object_is_counted_and_reported),
 		cmocka_unit_test(test_one_write_binds_a_plain_pod),
+		cmocka_unit_test(
+			test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted),
 	};
 
 	return cmocka_run_group_tests_name("app/engine", tests, NULL, NULL);

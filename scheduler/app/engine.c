@@ -568,6 +568,9 @@ static int64_t step_pods(struct engine *e, int64_t now)
 		e->next_period_at = now;
 	}
 	orphans_record_due(e->orphans, cache_cluster(e->cache), exec_recorder(e->exec), now);
+	if (e->podgroups != NULL) {
+		podgroup_controller_ask_again(e->podgroups, cache_cluster(e->cache));
+	}
 	if (cache_take_dirty(e->cache)) {
 		e->changed = true;
 		e->next_period_at = now;

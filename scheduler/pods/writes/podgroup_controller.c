@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "collections/list.h"
 #include "enc/decode.h"
 #include "enc/encode.h"
 #include "enc/json/jdoc.h"
@@ -24,10 +25,23 @@
 /* Shorter than POOL_BACKOFF_MAX_NS: a retry is the way to notice that a queue has opened. */
 #define RETRY_MAX_NS (5 * CLOCK_NS_PER_S)
 
+/* How long a PodGroup that was created is waited for. */
+#define ASK_AGAIN_NS (10 * CLOCK_NS_PER_S)
+
 enum step { STEP_READ_OWNER, STEP_CREATE, STEP_ANNOTATE };
+
+/* A pod without owner, which its PodGroup adopts when it is seen. */
+struct asked {
+	struct list_node node; /* first */
+	char *key, *uid;
+	char *queue, *min_member, *priority_class; /* of struct podgroup_controller_pod */
+	int64_t due;
+};
 
 struct podgroup_controller {
 	struct pool *pool;
+	struct list_node asked; /* in the order of their times */
+	const struct clock *clock;
 	struct recorder *recorder; /* may be NULL */
 	char *default_queue;
 	bool (*may_send)(void *ctx);
@@ -278,6 +292,8 @@ struct podgroup_controller *podgroup_controller_create(const struct pool_options
 	struct podgroup_controller *p = xmalloc_zero(1, sizeof(*p));
 	struct pool_options po = *base;
 
+	list_init(&p->asked);
+	p->clock = base->clock;
 	p->recorder = recorder;
 	p->default_queue = xmalloc_dup(default_queue);
 	p->may_send = base->may_send;
@@ -294,10 +310,24 @@ struct podgroup_controller *podgroup_controller_create(const struct pool_options
 	return p;
 }
 
+static void asked_free(struct asked *a)
+{
+	list_remove(&a->node);
+	free(a->key);
+	free(a->uid);
+	free(a->queue);
+	free(a->min_member);
+	free(a->priority_class);
+	free(a);
+}
+
 void podgroup_controller_destroy(struct podgroup_controller *p)
 {
 	if (p != NULL) {
 		pool_destroy(p->pool);
+		LIST_FOR_EACH (n, &p->asked) {
+			asked_free(LIST_ENTRY(n, struct asked, node));
+		}
 		free(p->default_queue);
 		free(p);
 	}
@@ -321,6 +351,11 @@ static void copy_request(const struct cluster *c, const struct task *t, struct i
 	}
 }
 
+static char *dup_or_null(const char *text)
+{
+	return text == NULL ? NULL : xmalloc_dup(text);
+}
+
 static char *owner_path(const struct podgroup_controller_pod *pod, const char *namespace_)
 {
 	struct strbuf path = STRBUF_INIT;
@@ -334,6 +369,20 @@ static char *owner_path(const struct podgroup_controller_pod *pod, const char *n
 		}
 	}
 	return NULL;
+}
+
+static void remember(struct podgroup_controller *p, const struct task *t,
+		     const struct podgroup_controller_pod *pod)
+{
+	struct asked *a = xmalloc_zero(1, sizeof(*a));
+
+	a->key = xmalloc_printf("%s/%s", t->namespace_, t->name);
+	a->uid = xmalloc_dup(t->uid);
+	a->queue = dup_or_null(pod->queue);
+	a->min_member = dup_or_null(pod->min_member);
+	a->priority_class = dup_or_null(pod->priority_class);
+	a->due = clock_mono(p->clock) + ASK_AGAIN_NS;
+	list_append(&p->asked, &a->node);
 }
 
 void podgroup_controller_pod(struct podgroup_controller *p, const struct cluster *c,
@@ -350,7 +399,7 @@ void podgroup_controller_pod(struct podgroup_controller *p, const struct cluster
 	it->group = xmalloc_printf("podgroup-%s", owned ? pod->owner_uid : t->uid);
 	it->queue = xmalloc_dup(pod->queue == NULL || pod->queue[0] == '\0' ? p->default_queue
 									    : pod->queue);
-	it->priority_class = pod->priority_class == NULL ? NULL : xmalloc_dup(pod->priority_class);
+	it->priority_class = dup_or_null(pod->priority_class);
 	it->owner_api_version = xmalloc_dup(owned ? pod->owner_api_version : "v1");
 	it->owner_kind = xmalloc_dup(owned ? pod->owner_kind : "Pod");
 	it->owner_name = xmalloc_dup(owned ? pod->owner_name : t->name);
@@ -368,9 +417,42 @@ void podgroup_controller_pod(struct podgroup_controller *p, const struct cluster
 	if (g != NULL && g->exists) {
 		it->step = STEP_ANNOTATE;
 	}
+	if (it->adopted) {
+		remember(p, t, pod);
+	}
 	strbuf_reset(&key);
 	strbuf_printf(&key, "%s/%s", t->namespace_, t->name);
 	pool_add(p->pool, strbuf_str(&key), it);
+}
+
+static void ask_again(struct podgroup_controller *p, const struct cluster *c, const struct asked *a)
+{
+	const struct podgroup_controller_pod pod = { .queue = a->queue,
+						     .min_member = a->min_member,
+						     .priority_class = a->priority_class };
+	const struct task *t = cluster_task_find(c, str_of(a->key));
+
+	if (t != NULL && str_streq(t->uid, a->uid) && t->status == TASK_PENDING &&
+	    cluster_task_may_be_adopted(t) &&
+	    (t->podgroup == MODEL_NONE || ((t->flags & TASK_ADOPTED) != 0 &&
+					   !c->podgroups.v[t->podgroup]->exists))) {
+		podgroup_controller_pod(p, c, t, &pod);
+	}
+}
+
+void podgroup_controller_ask_again(struct podgroup_controller *p, const struct cluster *c)
+{
+	int64_t now = clock_mono(p->clock);
+
+	LIST_FOR_EACH (n, &p->asked) {
+		struct asked *a = LIST_ENTRY(n, struct asked, node);
+
+		if (a->due > now) {
+			break;
+		}
+		ask_again(p, c, a);
+		asked_free(a);
+	}
 }
 
 void podgroup_controller_annotate(struct podgroup_controller *p, const struct task *t,

@@ -140,6 +140,55 @@ static void test_a_plain_pod_is_not_annotated(void **state)
 	}
 }
 
+/* A tenant may delete it before any watch has shown it. */
+static void test_a_podgroup_that_is_never_seen_is_created_again(void **state)
+{
+	static const struct {
+		uint32_t flag;
+		const char *uid; /* of the pod, 15 s later */
+		bool has_podgroup, again;
+	} rows[] = { { 0, "uid-p", false, true },
+		     { 0, "uid-p", true, false },
+		     { 0, "uid-other", false, false },
+		     { TASK_OPTED_IN, "uid-p", false, false } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct podgroup_controller_pod pod = { .queue = "team", .priority_class = "high" };
+		struct fixture f;
+
+		begin(&f);
+		podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
+		fake_transport_answer(f.transport, expect(&f, POST), 201, "{}");
+		fake_transport_advance(f.transport, 5 * CLOCK_NS_PER_S);
+		podgroup_controller_ask_again(f.controller, f.cluster);
+		assert_false(pool_step(podgroup_controller_pool(f.controller)));
+		f.task->flags |= rows[i].flag;
+		f.task->uid = rows[i].uid;
+		if (rows[i].has_podgroup) {
+			cluster_task_set_podgroup(
+				f.cluster, f.task,
+				cluster_fixture_podgroup(f.cluster, "g", "team", 1));
+		}
+		for (int round = 0; round < 2; round++) {
+			fake_transport_advance(f.transport, 10 * CLOCK_NS_PER_S);
+			podgroup_controller_ask_again(f.controller, f.cluster);
+			if (rows[i].again) {
+				uint64_t id = expect(&f, POST);
+				struct jdoc *d = body_of(&f, id);
+
+				assert_string_equal(jdoc_path_str(d, "spec.queue"), "team");
+				assert_string_equal(jdoc_path_str(d, "spec.priorityClassName"),
+						    "high");
+				jdoc_destroy(d);
+				fake_transport_answer(f.transport, id, 201, "{}");
+			}
+			assert_false(pool_step(podgroup_controller_pool(f.controller)));
+		}
+		end(&f);
+	}
+}
+
 static void test_an_adopted_pod_that_waits_is_annotated(void **state)
 {
 	struct fixture f;
@@ -299,6 +348,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_bare_pod_gets_a_group_of_its_own),
 		cmocka_unit_test(test_a_plain_pod_is_not_annotated),
+		cmocka_unit_test(test_a_podgroup_that_is_never_seen_is_created_again),
 		cmocka_unit_test(test_an_adopted_pod_that_waits_is_annotated),
 		cmocka_unit_test(test_the_owner_says_how_many),
 		cmocka_unit_test(test_an_owner_that_cannot_be_read_counts_one),

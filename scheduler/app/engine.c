@@ -152,6 +152,7 @@ static void on_queue(void *ctx, const struct queue *q, const void *object)
 		return;
 	}
 	seen = (struct queue_seen){
+		.version = meta_version(&seen_object->meta),
 		.state = seen_object->status.state == NULL ? "" : seen_object->status.state,
 		.has_parent =
 			seen_object->spec.parent != NULL && seen_object->spec.parent[0] != '\0',
@@ -411,6 +412,9 @@ static void handle_request_done(struct engine *e, const struct sched_msg *m)
 	if (m->request == SCHED_REQ_WORKLOAD || m->request == SCHED_REQ_QUOTA_STATUS ||
 	    m->request == SCHED_REQ_QUOTA_FINALIZER || m->request == SCHED_REQ_PREEMPTION_COST) {
 		return;
+	}
+	if (m->request == SCHED_REQ_QUEUE && e->queues != NULL) {
+		queue_controller_request_done(e->queues, m);
 	}
 	write_event_record(exec_recorder(e->exec), cache_cluster(e->cache), m);
 	cache_apply(e->cache, m, time_of(e));

@@ -13,7 +13,7 @@ struct object_write {
 	enum sched_resource resource;
 	enum http_method method;
 	const char *content_type;
-	bool keeps_foreign_fields, retries_refused;
+	bool keeps_foreign_fields, names_version, retries_refused;
 	char *key, *path, *body;
 };
 
@@ -26,6 +26,7 @@ struct object_write *object_write_new(const struct object_write_spec *spec)
 	w->method = spec->method;
 	w->content_type = spec->content_type;
 	w->keeps_foreign_fields = spec->keeps_foreign_fields;
+	w->names_version = spec->names_version;
 	w->retries_refused = spec->retries_refused;
 	w->key = xmalloc_dup_n(spec->key.p, spec->key.len);
 	w->path = xmalloc_dup(spec->path);
@@ -98,6 +99,9 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	}
 	if (rest_is_failed_test(code, &err) ||
 	    (w->keeps_foreign_fields && rest_is_other_manager(code, &err))) {
+		return report(target, w, SCHED_STALE, result, err.text);
+	}
+	if (code == -ERR_CONFLICT && w->names_version && w->method == HTTP_PATCH) {
 		return report(target, w, SCHED_STALE, result, err.text);
 	}
 	if (code == -ERR_CONFLICT &&

@@ -1,5 +1,6 @@
 #include "scheduler/pods/writes/queue_controller.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "api/core/resource_amount.h"
@@ -19,9 +20,10 @@
 
 struct known {
 	char *state;
+	int64_t version;
 	bool has_parent, closed_by_parent;
-	bool written;     /* a status was sent since the last change of the object */
-	char *sent_state; /* as sent last */
+	int64_t moved_from; /* the version for which a move was sent, -1: none */
+	bool written;       /* the amounts were sent */
 	struct res sent_allocated, sent_held;
 	uint64_t res_swept; /* cluster->res_swept when it was sent */
 };
@@ -39,7 +41,6 @@ static void known_free(void *value)
 	struct known *k = value;
 
 	free(k->state);
-	free(k->sent_state);
 	free(k);
 }
 
@@ -78,14 +79,12 @@ void queue_controller_queue_changed(struct queue_controller *s, struct str name,
 
 	if (k == NULL) {
 		k = xmalloc_zero(1, sizeof(*k));
+		k->moved_from = -1;
 		strmap_set(s->known, name, k);
-	}
-	if (k->state == NULL || !str_streq(k->state, seen->state)) {
-		free(k->sent_state);
-		k->sent_state = NULL;
 	}
 	free(k->state);
 	k->state = xmalloc_dup(seen->state);
+	k->version = seen->version;
 	k->has_parent = seen->has_parent;
 	k->closed_by_parent = seen->closed_by_parent;
 }
@@ -98,6 +97,18 @@ void queue_controller_queue_deleted(struct queue_controller *s, struct str name)
 	}
 	if (str_eq_c(name, s->default_queue)) {
 		s->asked_default = false;
+	}
+}
+
+void queue_controller_request_done(struct queue_controller *s, const struct sched_msg *m)
+{
+	struct str name = m->key;
+	struct known *k;
+
+	(void)str_next(&name, '/');
+	k = m->outcome == SCHED_STALE ? strmap_get(s->known, name) : NULL;
+	if (k != NULL) {
+		k->written = false;
 	}
 }
 
@@ -114,6 +125,7 @@ static void send(struct queue_controller *s, enum http_method method, const char
 			method == HTTP_POST ? "application/json" : "application/merge-patch+json",
 		.body = body,
 		.retries_refused = true,
+		.names_version = true,
 	};
 
 	pool_add(s->pool, spec.key, object_write_new(&spec));
@@ -151,19 +163,29 @@ static void patch_parent(struct queue_controller *s, const struct queue *q)
 	send(s, HTTP_PATCH, key.p, path.p, strbuf_str(&body));
 }
 
-static void patch_closed_by_parent(struct queue_controller *s, const struct queue *q, bool closed)
+/* NULL without a version. */
+static const char *version_of(const struct known *k, struct arena *arena)
+{
+	return k->version == 0 ? NULL : arena_printf(arena, "%" PRId64, k->version);
+}
+
+static void patch_closed_by_parent(struct queue_controller *s, const struct queue *q,
+				   struct known *k, bool closed)
 {
 	CLEANUP(strbuf_finish)
 	struct strbuf path = STRBUF_INIT, key = STRBUF_INIT, body = STRBUF_INIT;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	const struct field_pair mark = { KEYS_CLOSED_BY_PARENT, closed ? "true" : NULL };
 	struct api_queue patch;
 
 	decode_init(&scheduling_queue_fields, &patch);
+	patch.meta.resource_version = version_of(k, arena);
 	patch.meta.annotations = (struct field_map){ &mark, 1 };
 	encode_text(&scheduling_queue_fields, &patch, &body);
 	sched_kinds_path(SCHED_QUEUES, NULL, q->name, NULL, &path);
 	strbuf_printf(&key, "queue-mark/%s", q->name);
 	send(s, HTTP_PATCH, key.p, path.p, strbuf_str(&body));
+	k->moved_from = k->version;
 }
 
 /* An amount that was written before and is none now is written as 0, since a merge patch keeps the
@@ -184,6 +206,7 @@ static struct field_resources amounts(const struct cluster *c, const struct res 
 	return (struct field_resources){ v, n };
 }
 
+/* state: NULL leaves it as it is. */
 static void write_status(struct queue_controller *s, const struct cluster *c, const struct queue *q,
 			 struct known *k, const char *state, const struct queue_totals *totals)
 {
@@ -193,15 +216,17 @@ static void write_status(struct queue_controller *s, const struct cluster *c, co
 	struct api_queue patch;
 
 	decode_init(&scheduling_queue_fields, &patch);
-	patch.status.state = str_streq(state, k->state) ? NULL : state;
+	if (state != NULL) {
+		patch.meta.resource_version = version_of(k, arena);
+		patch.status.state = state;
+		k->moved_from = k->version;
+	}
 	patch.status.allocated = amounts(c, &totals->allocated, &k->sent_allocated, arena);
 	patch.status.reservation.resource = amounts(c, &totals->held, &k->sent_held, arena);
 	encode_text(&scheduling_queue_fields, &patch, &body);
 	sched_kinds_path(SCHED_QUEUES, NULL, q->name, "status", &path);
 	strbuf_printf(&key, "queue-status/%s", q->name);
 	send(s, HTTP_PATCH, key.p, path.p, strbuf_str(&body));
-	free(k->sent_state);
-	k->sent_state = xmalloc_dup(state);
 	k->sent_allocated = totals->allocated;
 	k->sent_held = totals->held;
 	k->res_swept = c->res_swept;
@@ -236,37 +261,36 @@ static const char *closing_state(const struct queue_totals *totals)
 }
 
 /* The transition table of Volcano's queue controller for SyncQueue, with the rules between parent
- * and child. The state sent last counts as the present one until the object shows another. */
-static const char *next_state(struct queue_controller *s, const struct cluster *c,
-			      const struct queue *q, struct known *k,
+ * and child. */
+static const char *next_state(const struct known *k, const struct queue *q, bool above_closed,
 			      const struct queue_totals *totals)
 {
-	const char *state = k->sent_state == NULL ? k->state : k->sent_state;
-	bool above_closed = parent_is_closed(s, c, q);
-
 	if (str_streq(q->name, "root")) {
 		return "Open";
 	}
-	if (is_closed(state)) {
+	if (is_closed(k->state)) {
 		if (k->closed_by_parent && !above_closed) {
-			patch_closed_by_parent(s, q, false);
-			k->closed_by_parent = false;
 			return "Open";
 		}
-		return str_streq(state, "Closing") ? closing_state(totals) : "Closed";
+		return str_streq(k->state, "Closing") ? closing_state(totals) : "Closed";
 	}
-	if (above_closed) {
-		patch_closed_by_parent(s, q, true);
-		k->closed_by_parent = true;
-		return closing_state(totals);
-	}
-	return "Open";
+	return above_closed && k->closed_by_parent ? closing_state(totals) : "Open";
+}
+
+/* The mark shows that the state is not what a user chose: it is set before the queue is closed and
+ * removed after it is open again, so that a controller that ends in between leaves nothing closed
+ * for ever. */
+static bool mark_is_due(const struct known *k, const struct queue *q, bool above_closed)
+{
+	return !str_streq(q->name, "root") && !is_closed(k->state) &&
+	       k->closed_by_parent != above_closed;
 }
 
 static void run_queue(struct queue_controller *s, const struct cluster *c, const struct queue *q,
 		      const struct queue_totals *totals)
 {
 	struct known *k = strmap_get(s->known, str_of(q->name));
+	bool above_closed, may_move;
 	const char *state;
 
 	if (k == NULL) {
@@ -279,11 +303,16 @@ static void run_queue(struct queue_controller *s, const struct cluster *c, const
 		patch_parent(s, q);
 		k->has_parent = true; /* a write sets it; the next update of the object shows it */
 	}
-	state = next_state(s, c, q, k, totals);
-	if (!str_streq(state, k->sent_state == NULL ? k->state : k->sent_state) || !k->written ||
+	above_closed = parent_is_closed(s, c, q);
+	state = next_state(k, q, above_closed, totals);
+	state = str_streq(state, k->state) ? NULL : state;
+	may_move = k->moved_from != k->version;
+	if ((state != NULL && may_move) || !k->written ||
 	    !res_eq(&totals->allocated, &k->sent_allocated) ||
 	    !res_eq(&totals->held, &k->sent_held)) {
 		write_status(s, c, q, k, state, totals);
+	} else if (state == NULL && may_move && mark_is_due(k, q, above_closed)) {
+		patch_closed_by_parent(s, q, k, above_closed);
 	}
 }
 

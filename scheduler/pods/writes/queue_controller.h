@@ -3,7 +3,9 @@
  * open, Closing becomes Closed when no PodGroup is left, a closed parent closes its children, and
  * an opened one re-opens those that it closed), and writes status.allocated and
  * status.reservation.resource (quota given to pods that allocated does not count) when they
- * changed. Owner: the sched thread. Nothing is written twice while an equal write is in flight. */
+ * changed. Owner: the sched thread. A write that moves the state, or the mark of a queue that its
+ * parent has closed, names the version that it was decided for, so that a queue which was opened
+ * meanwhile is not closed by it; the version after it is looked at anew. */
 #ifndef SCHEDULER_PODS_WRITES_QUEUE_CONTROLLER_H
 #define SCHEDULER_PODS_WRITES_QUEUE_CONTROLLER_H
 
@@ -23,6 +25,7 @@ struct sched_msg;
 /* The object as the API server has it, as far as the controller reads it. */
 struct queue_seen {
 	const char *state; /* status.state, "" when absent */
+	int64_t version;   /* metadata.resourceVersion, 0: none */
 	bool has_parent;
 	bool closed_by_parent; /* annotation volcano.sh/closed-by-parent */
 };
@@ -37,6 +40,8 @@ void queue_controller_destroy(struct queue_controller *s);
 void queue_controller_queue_changed(struct queue_controller *s, struct str name,
 				    const struct queue_seen *seen);
 void queue_controller_queue_deleted(struct queue_controller *s, struct str name);
+/* The answer to a write of this controller (SCHED_REQ_QUEUE). */
+void queue_controller_request_done(struct queue_controller *s, const struct sched_msg *m);
 /* One pass over all queues; call after the cluster has changed, at most once a second. totals: one
  * per queue id. */
 void queue_controller_run(struct queue_controller *s, const struct cluster *c,

@@ -21,6 +21,7 @@ struct fixture {
 	struct cluster *cluster;
 	struct queue_totals totals[8];
 	size_t done;
+	int64_t version; /* of the object seen last */
 };
 
 static void count(void *ctx, struct sched_msg *m)
@@ -28,6 +29,7 @@ static void count(void *ctx, struct sched_msg *m)
 	struct fixture *f = ctx;
 
 	f->done++;
+	queue_controller_request_done(f->status, m);
 	message_free(m);
 }
 
@@ -35,6 +37,7 @@ static void seen(struct fixture *f, const char *name, const char *state, bool ha
 		 bool marked)
 {
 	struct queue_seen s = { .state = state,
+				.version = ++f->version,
 				.has_parent = has_parent,
 				.closed_by_parent = marked };
 
@@ -163,32 +166,90 @@ static void test_closing_becomes_closed_without_podgroups(void **state)
 	end(&f);
 }
 
+static void expect_mark(struct fixture *f, const char *queue, const char *value, int status)
+{
+	char line[200], mark[80], version[60];
+	uint64_t id;
+	const char *body;
+
+	snprintf(line, sizeof(line), "PATCH " QUEUES "/%s", queue);
+	snprintf(mark, sizeof(mark), "closed-by-parent\":%s", value);
+	snprintf(version, sizeof(version), "\"resourceVersion\":\"%lld\"", (long long)f->version);
+	id = fake_transport_expect(f->transport, line);
+	body = fake_transport_body(f->transport, id).p;
+	assert_non_null(strstr(body, mark));
+	assert_non_null(strstr(body, version));
+	fake_transport_answer(f->transport, id, status, "{}");
+}
+
+static void begin_family(struct fixture *f)
+{
+	begin(f);
+	settle(f);
+	cluster_fixture_queue(f->cluster, "p", NULL, 1000);
+	cluster_fixture_queue(f->cluster, "c", "p", 1000);
+	seen(f, "p", "Closed", true, false);
+	seen(f, "c", "Open", true, false);
+	run(f);
+	expect_state(f, "p", NULL);
+	expect_state(f, "c", NULL);
+	run(f);
+	expect_mark(f, "c", "\"true\"", 200);
+	run(f);
+	fake_transport_expect_none(f->transport);
+}
+
 static void test_a_closed_parent_closes_and_an_open_one_reopens_its_own(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin_family(&f);
+	seen(&f, "c", "Open", true, true);
+	run(&f);
+	expect_state(&f, "c", "Closed");
+	run(&f);
+	fake_transport_expect_none(f.transport);
+	seen(&f, "c", "Closed", true, true);
+	run(&f);
+	fake_transport_expect_none(f.transport);
+	seen(&f, "p", "Open", true, false);
+	run(&f);
+	expect_state(&f, "c", "Open");
+	seen(&f, "c", "Open", true, true);
+	run(&f);
+	expect_mark(&f, "c", "null", 200);
+	seen(&f, "c", "Open", true, false);
+	run(&f);
+	fake_transport_expect_none(f.transport);
+	end(&f);
+}
+
+/* Each write that moves a queue is decided for one version of it; amounts go with the next one. */
+static void test_a_move_that_came_too_late_is_looked_at_anew(void **state)
 {
 	struct fixture f;
 	uint64_t id;
 
 	(void)state;
-	begin(&f);
-	settle(&f);
-	cluster_fixture_queue(f.cluster, "p", NULL, 1000);
-	cluster_fixture_queue(f.cluster, "c", "p", 1000);
-	seen(&f, "p", "Closed", true, false);
-	seen(&f, "c", "Open", true, false);
+	begin_family(&f);
+	seen(&f, "c", "Open", true, true);
 	run(&f);
-	expect_state(&f, "p", NULL);
-	id = fake_transport_expect(f.transport, "PATCH " QUEUES "/c");
-	assert_non_null(
-		strstr(fake_transport_body(f.transport, id).p, "closed-by-parent\":\"true\""));
+	id = fake_transport_expect(f.transport, "PATCH " QUEUES "/c/status");
+	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "\"Closed\""));
+	seen(&f, "p", "Open", true, false); /* while the write is on its way */
+	run(&f);
+	fake_transport_expect_none(f.transport);
 	fake_transport_answer(f.transport, id, 200, "{}");
-	expect_state(&f, "c", "Closed");
+	run(&f);
+	fake_transport_expect_none(f.transport);
 	seen(&f, "c", "Closed", true, true);
-	seen(&f, "p", "Open", true, false);
 	run(&f);
-	id = fake_transport_expect(f.transport, "PATCH " QUEUES "/c");
-	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "closed-by-parent\":null"));
-	fake_transport_answer(f.transport, id, 200, "{}");
-	expect_state(&f, "c", "Open");
+	id = fake_transport_expect(f.transport, "PATCH " QUEUES "/c/status");
+	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "\"Open\""));
+	fake_transport_answer(f.transport, id, 409, "{}");
+	run(&f);
+	expect_state(&f, "c", "Open"); /* with the amounts that the refused write had */
 	run(&f);
 	fake_transport_expect_none(f.transport);
 	end(&f);
@@ -266,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_an_empty_state_opens_and_parent_is_set),
 		cmocka_unit_test(test_closing_becomes_closed_without_podgroups),
 		cmocka_unit_test(test_a_closed_parent_closes_and_an_open_one_reopens_its_own),
+		cmocka_unit_test(test_a_move_that_came_too_late_is_looked_at_anew),
 		cmocka_unit_test(test_allocated_is_written_when_it_changes),
 		cmocka_unit_test(test_reservations_are_written_when_they_change),
 	};

@@ -196,11 +196,11 @@ static void take_choice(struct sim_run *r)
 	}
 }
 
-/* The process has ended and another one starts. Without a lease nothing keeps the old one's
+/* The process has ended and another one starts. Without a valid lease nothing keeps the old one's
  * requests apart from the new one's: they are dropped. */
 static void replace(struct sim_run *r, unsigned i)
 {
-	if (!r->options.leader_elect) {
+	if (!r->options.leader_elect || r->world.lease_edited) {
 		sim_world_forget_orphans(&r->world);
 	}
 	r->restarts++;
@@ -293,7 +293,8 @@ static void disturb_scheduler(struct sim_run *r)
 		replace(r, 0);
 		break;
 	default:
-		if (r->options.leader_elect && sim_scheduler_is_leading(r->schedulers[0])) {
+		if (r->options.leader_elect && !w->lease_edited &&
+		    sim_scheduler_is_leading(r->schedulers[0])) {
 			sim_world_strike(w, SIM_PAUSE);
 			sim_scheduler_pause(r->schedulers[0], true);
 			r->schedulers[1] = start_scheduler(r);
@@ -326,6 +327,7 @@ static void step(struct sim_run *r, bool chaos)
 	struct sim_world *w = &r->world;
 
 	w->steps++;
+	w->second = r->schedulers[1] != NULL;
 	collect(r);
 	if (chaos && sim_actors_act(r->actors)) {
 		tend_schedulers(r);

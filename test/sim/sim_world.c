@@ -141,6 +141,7 @@ void sim_world_handle(struct sim_world *w, const struct sim_message *m,
 	if (m->actor == SIM_SCHEDULER && m->method != HTTP_GET && resp->status < 300 &&
 	    strstr(m->url, "/leases") != NULL) {
 		w->renewed_at = w->clock.mono_ns;
+		w->lease_edited = false;
 	}
 	sim_view_follow(w->view, m->actor);
 }

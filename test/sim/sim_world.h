@@ -63,6 +63,9 @@ struct sim_world {
 	bool plain;               /* nothing but users and faults: see actors/sim_actors.h */
 	bool leader_elect;
 	int64_t renewed_at; /* monotonic ns of the last write of a scheduler to the Lease */
+	bool lease_edited;  /* an actor has, and no scheduler has written it since: nothing keeps a
+			       second leader from writing at the same time */
+	bool second;        /* there are two processes */
 	bool verbose;
 	char failure[1024]; /* the first failure; empty: none */
 	char (*trace)[SIM_TRACE_WIDTH];

@@ -3,7 +3,7 @@
  * longer changed may be read by many. Object keys are compared case-sensitively. Strings are
  * NUL-terminated UTF-8, in which UTF8_NUL (base/utf8.h) stands for the escape \u0000.
  * Limits: JDOC_MAX_DEPTH levels and JDOC_MAX_BYTES of text (-ERR_INVALID beyond). Integers beyond
- * 2^53 lose precision (Kubernetes sends such numbers as strings). */
+ * 2^53 lose precision, but for the greatest int64; they stay integers in the text. */
 #ifndef COMMON_ENC_JSON_JDOC_H
 #define COMMON_ENC_JSON_JDOC_H
 

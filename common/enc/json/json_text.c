@@ -1,6 +1,7 @@
 #include "enc/json/json_text.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "base/utf8.h"
 #include "enc/json/scan.h"
 
-#define EXACT_INT 9007199254740992.0 /* 2^53 */
+#define BEYOND_INT64 9223372036854775808.0 /* 2^63 */
 
 /* cJSON ends a string at a NUL and refuses a lone surrogate. */
 static bool is_unlike_cjson(uint32_t c)
@@ -51,8 +52,13 @@ void json_text_number(struct strbuf *out, double n)
 		strbuf_add_c(out, "null");
 		return;
 	}
-	if (n == trunc(n) && fabs(n) <= EXACT_INT) {
+	if (n == trunc(n) && fabs(n) < BEYOND_INT64) {
 		strbuf_printf(out, "%lld", (long long)n);
+		return;
+	}
+	/* The greatest int64, for which a share without bound stands (Kueue), was read as 2^63. */
+	if (n == BEYOND_INT64) {
+		strbuf_printf(out, "%" PRId64, INT64_MAX);
 		return;
 	}
 	for (int digits = 15; digits <= 17; digits++) {

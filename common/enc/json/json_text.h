@@ -10,7 +10,8 @@ struct strbuf;
  * scanner must have accepted text; returns text itself when it has no such escape, else writes to
  * out. */
 struct str json_text_for_cjson(struct str text, struct strbuf *out);
-/* Shortest text that reads back as n, integers without exponent; not finite: null. */
+/* Shortest text that reads back as n, those of the range of int64 without exponent; 2^63 counts as
+ * its greatest one; not finite: null. */
 void json_text_number(struct strbuf *out, double n);
 
 #endif

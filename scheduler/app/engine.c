@@ -128,11 +128,29 @@ static void replace_podgroup(struct engine *e, const struct podgroup *g)
 	}
 }
 
+/* The process that wrote the condition of an adopted pod may have ended before it wrote the
+ * annotation (annotate_adopted), and an equal condition is not decided again. */
+static void annotate_waiting(struct engine *e, const struct podgroup *g)
+{
+	const struct cluster *c = cache_cluster(e->cache);
+
+	for (size_t i = 0; e->podgroups != NULL && e->leading && i < g->tasks.n; i++) {
+		const struct task *t = c->tasks.v[g->tasks.v[i]];
+
+		if ((t->flags & TASK_ADOPTED) != 0 && t->status == TASK_PENDING &&
+		    t->cond != POD_COND_NONE) {
+			podgroup_controller_annotate(e->podgroups, t, g->name);
+		}
+	}
+}
+
 static void on_podgroup(void *ctx, const struct podgroup *g, const void *object)
 {
 	struct engine *e = ctx;
 
-	if (object == NULL) {
+	if (object != NULL) {
+		annotate_waiting(e, g);
+	} else {
 		orphans_podgroup_deleted(e->orphans, e->cluster, g, clock_mono(e->opt.clock));
 		replace_podgroup(e, g);
 	}

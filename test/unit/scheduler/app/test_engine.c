@@ -405,6 +405,33 @@ static void test_one_write_binds_a_plain_pod(void **state)
 	}
 }
 
+static void test_a_plain_pod_that_waited_before_a_restart_names_its_podgroup(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	see(&f, SCHED_QUEUES, "default",
+	    "{\"metadata\":{\"name\":\"default\",\"uid\":\"q1\"},\"spec\":{},"
+	    "\"status\":{\"state\":\"Open\"}}");
+	lead(&f, 0);
+	see(&f, SCHED_PODS, "ns/plain",
+	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":\"u1\"},"
+	    "\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\"}]},"
+	    "\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"PodScheduled\","
+	    "\"status\":\"False\",\"reason\":\"Unschedulable\",\"message\":\"0/0 nodes\"}]}}");
+	see(&f, SCHED_PODGROUPS, "ns/podgroup-u1",
+	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"podgroup-u1\",\"uid\":"
+	    "\"g1\",\"annotations\":{\"headgate.io/made-by\":\"headgate-scheduler\"},"
+	    "\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":"
+	    "\"plain\",\"uid\":\"u1\",\"controller\":true}]},\"spec\":{\"minMember\":1,"
+	    "\"queue\":\"default\"},\"status\":{\"phase\":\"Inqueue\"}}");
+	sync_all(&f);
+	step(&f);
+	assert_true(answer_all(&f, "\"scheduling.k8s.io/group-name\":\"podgroup-u1\""));
+	end(&f);
+}
+
 /* A tenant may delete the PodGroup that was made for a pod; nothing in the pod changes then. */
 static void test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted(void **state)
 {
@@ -455,6 +482,8 @@ int main(void)
 		cmocka_unit_test(test_a_missing_podgroup_is_reported_once),
 		cmocka_unit_test(test_a_bad_object_is_counted_and_reported),
 		cmocka_unit_test(test_one_write_binds_a_plain_pod),
+		cmocka_unit_test(
+			test_a_plain_pod_that_waited_before_a_restart_names_its_podgroup),
 		cmocka_unit_test(
 			test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted),
 	};

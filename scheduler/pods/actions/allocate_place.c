@@ -1,5 +1,8 @@
 #include "scheduler/pods/actions/allocate_place.h"
 
+#include <stdint.h>
+#include <string.h>
+
 #include "base/arena.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/fit.h"
@@ -63,30 +66,32 @@ static bool quota_admits(struct session *s, const struct queue *q, const struct 
 	return true;
 }
 
-/* Places t; false: it fits no node now. */
-static bool place_task(struct session *s, const struct allocate_work *w, const struct task *t)
+enum placing { PLACING_DONE, PLACING_NO_QUOTA, PLACING_NO_NODE };
+
+static enum placing place_task(struct session *s, const struct allocate_work *w,
+			       const struct task *t)
 {
 	struct reason why = { .code = NULL };
 	const struct node *n = NULL;
 
 	if (session_task_charge(s, t) == CHARGE_NONE && !quota_admits(s, w->queue, t, &why)) {
 		session_note_attempt(s, t, ATTEMPT_QUOTA, NULL, quota_text(s, &why));
-		return false;
+		return PLACING_NO_QUOTA;
 	}
 	switch (fit_find(s, t, &n)) {
 	case FIT_IDLE:
 		statement_allocate(s, t, n);
 		session_note_attempt(s, t, ATTEMPT_ALLOCATED, n, NULL);
-		return true;
+		return PLACING_DONE;
 	case FIT_RELEASING:
 		session_note_attempt(s, t, ATTEMPT_PIPELINED, n, fit_explain(s, t));
 		statement_pipeline(s, t, n);
-		return true;
+		return PLACING_DONE;
 	case FIT_NONE:
 		break;
 	}
 	session_note_attempt(s, t, ATTEMPT_NO_NODE, NULL, fit_explain(s, t));
-	return false;
+	return PLACING_NO_NODE;
 }
 
 /* A gang without spare members fails with the first one that does not fit. */
@@ -138,11 +143,62 @@ static bool end_statement(struct session *s, struct allocate_work *w, struct sta
 	return false;
 }
 
+/* Places members until the PodGroup may start. Returns the index in w->place of the first one for
+ * which no node was left, SIZE_MAX: none. */
+static size_t place_members(struct session *s, struct allocate_work *w, bool *ret_placed)
+{
+	size_t without_node = SIZE_MAX;
+
+	*ret_placed = false;
+	while (w->place.next < w->place.n) {
+		size_t i = w->place.next++;
+		enum placing r = place_task(s, w, w->place.v[i]);
+
+		if (r != PLACING_DONE) {
+			session_wait_for_nodes(s, w->queue);
+			if (r == PLACING_NO_NODE && without_node == SIZE_MAX) {
+				without_node = i;
+			}
+			if (needs_all_members(w->podgroup)) {
+				break;
+			}
+			continue;
+		}
+		*ret_placed = true;
+		if (hooks_job_ready(s, w->podgroup)) {
+			break;
+		}
+	}
+	return without_node;
+}
+
+/* The node that a member lacks may have gone to one before it that other nodes would do for. */
+static bool may_lack_its_turn(const struct allocate_list *l, size_t first, size_t i)
+{
+	for (size_t k = first; k < i; k++) {
+		if (l->v[k]->klass != l->v[i]->klass) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void move_to_front(struct allocate_list *l, size_t first, size_t i)
+{
+	const struct task *t = l->v[i];
+
+	memmove(&l->v[first + 1], &l->v[first], (i - first) * sizeof(l->v[0]));
+	l->v[first] = t;
+}
+
+#define PLACE_ORDERS 4 /* of a gang, at most; each looks through the nodes again */
+
 bool allocate_place_step(struct allocate_run *run, struct allocate_work *w)
 {
 	struct session *s = run->session;
+	size_t first = w->place.next, lacking;
 	struct statement st;
-	bool placed = false;
+	bool placed;
 
 	if (w->place.next == w->place.n) {
 		return false;
@@ -153,20 +209,16 @@ bool allocate_place_step(struct allocate_run *run, struct allocate_work *w)
 	}
 	session_note_tried(s, w->podgroup);
 	st = statement_begin(s);
-	while (w->place.next < w->place.n) {
-		const struct task *t = w->place.v[w->place.next++];
-
-		if (!place_task(s, w, t)) {
-			session_wait_for_nodes(s, w->queue);
-			if (needs_all_members(w->podgroup)) {
-				break;
-			}
-			continue;
-		}
-		placed = true;
-		if (hooks_job_ready(s, w->podgroup)) {
-			break;
-		}
+	lacking = place_members(s, w, &placed);
+	for (unsigned tries = 1; tries < PLACE_ORDERS && lacking != SIZE_MAX &&
+				 !hooks_job_ready(s, w->podgroup) &&
+				 may_lack_its_turn(&w->place, first, lacking);
+	     tries++) {
+		statement_discard(s, st);
+		move_to_front(&w->place, first, lacking);
+		w->place.next = first;
+		st = statement_begin(s);
+		lacking = place_members(s, w, &placed);
 	}
 	return end_statement(s, w, st, placed);
 }

@@ -254,6 +254,14 @@ static int compare(struct weighted a, struct weighted b)
 	return x < y - 1e-6 ? -1 : x > y + 1e-6;
 }
 
+/* As in Kueue, a quotient that is rounded down is less than an equal one by another weight. */
+static bool may_be_less(struct weighted a, struct weighted b)
+{
+	int c = compare(a, b);
+
+	return c < 0 || (c == 0 && a.weight != b.weight);
+}
+
 /* --- one victim --------------------------------------------------------------------------------*/
 
 /* The time that orders equal priorities. */
@@ -347,7 +355,7 @@ static const char *wrong_share(const struct claim *c, struct trees *t,
 	left = share(c, t, target);
 	charge(t, victim->holding.node, &victim->holding.usage, 1);
 	return (o->lte_final && compare(mine, left) <= 0) ||
-			       (o->lt_initial && compare(mine, before) < 0)
+			       (o->lt_initial && may_be_less(mine, before))
 		       ? NULL
 		       : "the shares do not allow it";
 }

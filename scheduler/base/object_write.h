@@ -20,8 +20,8 @@ struct object_write_spec {
 	bool keeps_foreign_fields; /* a server-side apply without force, of an object that names its
 			UID: fields that another field manager has set differently are left as they
 			are (SCHED_STALE) */
-	bool names_version; /* a conflict (409) of a patch says that the object has changed since
-			       (SCHED_STALE): it is not sent again */
+	bool names_version;   /* a conflict (409) of a patch says that the object has changed since
+				 (SCHED_STALE): it is not sent again */
 	bool retries_refused; /* a refused write is reported and sent again, at growing intervals:
 			 no watched object shows when it would be accepted */
 };

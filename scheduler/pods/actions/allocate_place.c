@@ -210,9 +210,9 @@ bool allocate_place_step(struct allocate_run *run, struct allocate_work *w)
 	session_note_tried(s, w->podgroup);
 	st = statement_begin(s);
 	lacking = place_members(s, w, &placed);
-	for (unsigned tries = 1; tries < PLACE_ORDERS && lacking != SIZE_MAX &&
-				 !hooks_job_ready(s, w->podgroup) &&
-				 may_lack_its_turn(&w->place, first, lacking);
+	for (unsigned tries = 1;
+	     tries < PLACE_ORDERS && lacking != SIZE_MAX && !hooks_job_ready(s, w->podgroup) &&
+	     may_lack_its_turn(&w->place, first, lacking);
 	     tries++) {
 		statement_discard(s, st);
 		move_to_front(&w->place, first, lacking);

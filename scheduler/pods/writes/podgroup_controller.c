@@ -434,8 +434,8 @@ static void ask_again(struct podgroup_controller *p, const struct cluster *c, co
 
 	if (t != NULL && str_streq(t->uid, a->uid) && t->status == TASK_PENDING &&
 	    cluster_task_may_be_adopted(t) &&
-	    (t->podgroup == MODEL_NONE || ((t->flags & TASK_ADOPTED) != 0 &&
-					   !c->podgroups.v[t->podgroup]->exists))) {
+	    (t->podgroup == MODEL_NONE ||
+	     ((t->flags & TASK_ADOPTED) != 0 && !c->podgroups.v[t->podgroup]->exists))) {
 		podgroup_controller_pod(p, c, t, &pod);
 	}
 }

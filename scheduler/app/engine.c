@@ -109,8 +109,8 @@ static const char *name_of(const struct cluster *c, uint32_t id)
 	return id == MODEL_NONE ? NULL : intern_str(c->names, id).p;
 }
 
-/* Its pods do not name it, so that nothing but their UID says which PodGroup they need; no change of
- * theirs would bring them here. */
+/* Its pods do not name it, so that nothing but their UID says which PodGroup they need; no change
+ * of theirs would bring them here. */
 static void replace_podgroup(struct engine *e, const struct podgroup *g)
 {
 	const struct cluster *c = cache_cluster(e->cache);

@@ -439,8 +439,7 @@ static void test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted(void 
 	id = fake_transport_expect(
 		f.transport, "POST /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups");
 	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "\"podgroup-u1\""));
-	assert_non_null(
-		strstr(fake_transport_body(f.transport, id).p, "\"queue\":\"team\""));
+	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "\"queue\":\"team\""));
 	end(&f);
 }
 
@@ -455,8 +454,7 @@ int main(void)
 		cmocka_unit_test(test_a_missing_podgroup_is_reported_once),
 		cmocka_unit_test(test_a_bad_object_is_counted_and_reported),
 		cmocka_unit_test(test_one_write_binds_a_plain_pod),
-		cmocka_unit_test(
-			test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted),
+		cmocka_unit_test(test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted),
 	};
 
 	return cmocka_run_group_tests_name("app/engine", tests, NULL, NULL);

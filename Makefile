@@ -55,10 +55,8 @@ CFLAGS_ALL := -std=gnu17 -D_GNU_SOURCE -g $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) $
 	$(if $(FUZZ),-fsanitize=fuzzer-no-link) -pthread $(SYSFLAGS) $(INCLUDES) $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL := -pie -Wl,-z,relro,-z,now -pthread $(SANFLAGS) $(COVFLAGS) $(LDFLAGS)
 
-# Decisions are pure: these folders are compiled with time, randomness, I/O and threads refused.
-PURE := $(addprefix scheduler/pods/,model dump ledger session actions plugins cycle) \
-	$(addprefix scheduler/workloads/,model forest pending assign preempt cycle status) \
-	$(addprefix webhook/,admit admit/volcano admit/kueue)
+# Decisions are pure: these folders, with those below, are compiled with time, randomness, I/O and threads refused.
+PURE := $(shell sed '/^\#/d' test/lint/pure.txt)
 
 # --- sources -------------------------------------------------------------------------------------
 
@@ -150,7 +148,7 @@ $(BUILD)/libtest.a: $(TESTLIB_OBJ) $(BUILD)/files
 	@rm -f $@
 	$(call quiet,AR) $(AR) rcs $@ $(TESTLIB_OBJ)
 
-pure = $(if $(filter $(PURE),$(patsubst %/,%,$(dir $(1)))),-include test/lint/pure.h)
+pure = $(if $(filter $(PURE:%=%/%),$(1)),-include test/lint/pure.h)
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call quiet,CC) $(CC) $(CFLAGS_ALL) $(call pure,$<) -MMD -MP -c $< -o $@

@@ -20,6 +20,7 @@ STATIC ?=
 export STRIP SYSROOT
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
+MANDIR ?= $(PREFIX)/share/man
 DESTDIR ?=
 FUZZ_SECONDS ?= 5
 ARGS ?=
@@ -180,12 +181,36 @@ $(foreach p,$(notdir $(BIN)),$(eval $(call program,$p)))
 # --- elsewhere on this machine ---------------------------------------------------------------------
 
 PROGRAMS := headgate-webhook headgate-scheduler headgatectl
-install: $(PROGRAMS:%=$(BUILD)/bin/%) ## the programs into $(DESTDIR)$(PREFIX)/bin; PREFIX=/usr/local
+# Where the shells look for completions on their own.
+COMPLETION_bash := share/bash-completion/completions/headgatectl
+COMPLETION_zsh := share/zsh/site-functions/_headgatectl
+COMPLETION_fish := share/fish/vendor_completions.d/headgatectl.fish
+SHELLS := bash zsh fish
+MAN := man1/headgatectl.1 man8/headgate-scheduler.8 man8/headgate-webhook.8
+INSTALLED := $(PROGRAMS:%='$(DESTDIR)$(BINDIR)/%') $(MAN:%='$(DESTDIR)$(MANDIR)/%') \
+	$(foreach s,$(SHELLS),'$(DESTDIR)$(PREFIX)/$(COMPLETION_$s)')
+
+install: $(PROGRAMS:%=$(BUILD)/bin/%) $(MAN:%=$(BUILD)/man/%) $(SHELLS:%=$(BUILD)/completion/%) ## programs, manual pages, shell completions into $(DESTDIR)$(PREFIX); PREFIX=/usr/local
 	install -d '$(DESTDIR)$(BINDIR)'
-	install -m 0755 $^ '$(DESTDIR)$(BINDIR)'
+	install -m 0755 $(PROGRAMS:%=$(BUILD)/bin/%) '$(DESTDIR)$(BINDIR)'
+	$(foreach m,$(MAN),install -D -m 0644 $(BUILD)/man/$m '$(DESTDIR)$(MANDIR)/$m' &&) true
+	$(foreach s,$(SHELLS),install -D -m 0644 $(BUILD)/completion/$s '$(DESTDIR)$(PREFIX)/$(COMPLETION_$s)' &&) true
 
 uninstall: ## removes what install puts there
-	rm -f $(PROGRAMS:%='$(DESTDIR)$(BINDIR)/%')
+	rm -f $(INSTALLED)
+
+man: $(MAN:%=$(BUILD)/man/%) ## the manual pages, into build/man
+# It needs nothing of the tests, so that what is installed does not either.
+$(BUILD)/test/docs/flags_table: $(BUILD)/obj/test/docs/flags_table.o $(BUILD)/libheadgate.a
+	@mkdir -p $(@D)
+	$(call quiet,LINK) $(CC) $(CFLAGS_ALL) $^ -o $@ $(LDFLAGS_ALL) $(LIBS)
+$(MAN:%=$(BUILD)/man/%): $(BUILD)/test/docs/flags_table
+	@mkdir -p $(@D)
+	$(call quiet,MAN) $< man $(basename $(@F)) >$@
+
+$(BUILD)/completion/%: $(BUILD)/bin/headgatectl
+	@mkdir -p $(@D)
+	$(call quiet,SHELL) $< completion $* >$@
 
 COMPILED := $(ALL_SRC) $(UNIT_SRC) $(SCENARIO_SRC) $(ADMISSION_SRC) $(INTEGRATION_SRC) $(SIM_SRC) $(REPLAY_SRC) \
 	$(BENCH_SRC) $(FUZZ_SRC) $(wildcard test/docs/*.c)
@@ -312,12 +337,6 @@ docs: $(BIN) $(DOCS_BIN) ## writes the pages, and parts of pages, that are made 
 	@$(BUILD)/test/docs/metrics_table test/docs/metrics.md >$(BUILD)/metrics.md && mv $(BUILD)/metrics.md docs/reference/metrics.md
 	@$(BUILD)/test/docs/flags_table markdown >$(BUILD)/flags.md && mv $(BUILD)/flags.md docs/reference/flags.md
 	@BUILD=$(BUILD) test/integration/test_docs.sh --write
-
-MAN := $(addprefix $(BUILD)/man/,man1/headgatectl.1 man8/headgate-scheduler.8 man8/headgate-webhook.8)
-man: $(MAN) ## the manual pages, into build/man
-$(MAN): $(BUILD)/test/docs/flags_table
-	@mkdir -p $(@D)
-	$(call quiet,MAN) $< man $(basename $(@F)) >$@
 
 image: $(PROGRAMS:%=$(BUILD)/bin/%) ## the programs and what they need as an OCI image
 	@image/build.sh $(BUILD)/bin $(IMAGE)

@@ -79,7 +79,7 @@ struct forest *workload_cache_forest(const struct workload_cache *c);
  * no effect. */
 void workload_cache_apply(struct workload_cache *c, struct sched_msg *m, int64_t now);
 bool workload_cache_is_synced(const struct workload_cache *c); /* and everything is placed */
-/* Brings trees up to date and does what is due: flushes, ends of back-offs. Returns when it wants
+/* Brings trees up to date and does what is due: flushes, ends of backoffs. Returns when it wants
  * to be called again (wall ns), INT64_MAX: not before something changes. */
 int64_t workload_cache_settle(struct workload_cache *c, int64_t now);
 /* The same, without gathering what is to be tried again: for a clock that stands still. */

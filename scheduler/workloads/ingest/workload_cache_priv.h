@@ -63,7 +63,7 @@ struct workload_cache {
 	struct quota_cache_statuses *statuses;
 	size_t n_woken_last_flush; /* Workloads that returned to their heaps */
 	int64_t flush_at;          /* wall ns; INT64_MAX: nothing to flush */
-	int64_t timers_at;         /* wall ns: the next end of a back-off */
+	int64_t timers_at;         /* wall ns: the next end of a backoff */
 	int64_t sample_at;         /* wall ns: the use of LocalQueues is to be sampled */
 	uint64_t writes, changes, specs;
 	bool synced[SCHED_RESOURCE_COUNT_];

@@ -468,7 +468,7 @@ struct quota_model {
 	struct strmap *check_of;    /* struct quota_admission_check, of those that exist */
 	struct strmap *topology_of; /* the interned name, of Topologies that exist */
 	struct quota_options options;
-	struct VEC(uint32_t) timers; /* workloads that wait for the end of a back-off */
+	struct VEC(uint32_t) timers; /* workloads that wait for the end of a backoff */
 	uint64_t cycle;              /* number of cycles run */
 	uint64_t serials;            /* the last one of a workload */
 	uint64_t forest_gen;         /* changes with nodes, parents, cells, weights */

@@ -61,7 +61,7 @@ static const struct {
 	  "waits until the pods of all admitted workloads are ready" },
 	{ WORKLOAD("w", "3", "0",
 		   ", status: {requeueState: {count: 1, requeueAt: \"2026-01-15T10:00:00Z\"}}"),
-	  NULL, "Requeued", "waits for its back-off until 2026-01-15T10:00:00Z" },
+	  NULL, "Requeued", "waits for its backoff until 2026-01-15T10:00:00Z" },
 };
 
 static void test_verdicts(void **state)

@@ -42,6 +42,7 @@ static void jobs(void **state)
 		CLEANUP(strbuf_finish) struct strbuf b = STRBUF_INIT;
 		struct apiserver_fixture f;
 
+		unit_row(cases[i].spec);
 		apiserver_fixture_start(&f, NULL, NULL);
 		strbuf_printf(&b,
 			      "{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {%s"

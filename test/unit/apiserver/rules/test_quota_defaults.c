@@ -56,6 +56,7 @@ static void test_defaults(void **state)
 		struct strbuf body CLEANUP(strbuf_finish) = STRBUF_INIT;
 		struct apiserver_fixture f;
 
+		unit_row(rows[i].crd);
 		apiserver_fixture_start(&f, NULL, NULL);
 		apiserver_fixture_load(&f, rows[i].crd);
 		strbuf_printf(&body,

@@ -71,6 +71,7 @@ static void test_verdicts(void **state)
 		CLEANUP(strbuf_finish) struct strbuf yaml = STRBUF_INIT;
 		struct workload_explain_fixture f;
 
+		unit_row(rows[i].yaml);
 		strbuf_printf(&yaml, "%s%s", QUOTA_SIM_CLUSTER, rows[i].yaml);
 		workload_explain_fixture_init(&f, yaml.p, rows[i].config, "team/w");
 		assert_string_equal(f.x.verdict, rows[i].verdict);

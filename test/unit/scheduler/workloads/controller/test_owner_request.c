@@ -210,6 +210,7 @@ static void a_job_that_is_another_one(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
 		struct fixture f;
 
+		unit_row(answers[i]);
 		begin(&f);
 		add(&f, &create);
 		fake_transport_answer(f.net, expect_call(&f, "GET " JOB), 200, answers[i]);
@@ -240,6 +241,7 @@ static void a_pod_that_is_another_one_or_has_no_spec(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
 		struct fixture f;
 
+		unit_row(answers[i]);
 		begin(&f);
 		add(&f, &w);
 		fake_transport_answer(f.net, expect_call(&f, "GET /api/v1/namespaces/ns/pods/a"),

@@ -132,6 +132,7 @@ static void test_lending_nothing_and_lending_everything(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		char text[200];
 
+		unit_row(rows[i].lend);
 		(void)snprintf(text, sizeof(text),
 			       "cohort r\nqueue a cohort=r\nqueue b cohort=r\n"
 			       "quota a default cpu nominal=10 %s\nquota b default cpu nominal=0\n",
@@ -268,6 +269,7 @@ static void test_level_is_the_height_of_the_smallest_tree_that_holds_it(void **s
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		bool reclaim = !rows[i].reclaim;
 
+		unit_row(rows[i].node);
 		assert_int_equal(
 			forest_level(w.f, id(rows[i].node), cpu, CPU(rows[i].amount), &reclaim),
 			rows[i].level);

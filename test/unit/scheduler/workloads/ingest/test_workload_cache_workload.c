@@ -57,6 +57,7 @@ static void ready_checks_admit_with_the_reservation(void **state)
 		struct workload_cache_fixture f;
 		const struct workload *w;
 
+		unit_row(rows[i].state);
 		begin(&f);
 		workload_cache_fixture_see(
 			&f, SCHED_ADMISSION_CHECKS, "c",
@@ -103,6 +104,7 @@ static void a_removal_wakes_waiting_workloads(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct workload_cache_fixture f;
 
+		unit_row(rows[i].status);
 		begin(&f);
 		workload_cache_fixture_workload(&f, "big", 1, "4", "");
 		workload_cache_fixture_workload(&f, "large", 0, "5", "");

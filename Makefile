@@ -287,9 +287,9 @@ ifeq ($(COVERAGE),)
 coverage: ## lines and branches that the tests reach, by folder; fails below the floors of test/coverage
 	@TEST_TIMEOUT=3600 $(MAKE) BUILD=$(BUILD)/coverage OPT=-O0 COVERAGE=1 coverage
 else
-coverage: $(BIN) $(CHECK_BIN) $(INTEGRATION_BIN)
+coverage: $(BIN) $(CHECK_BIN) $(INTEGRATION_BIN) $(REPLAY_BIN)
 	@find $(BUILD) -name '*.gcda' -delete
-	@$(RUN_TESTS) $(CHECK_BIN) $(INTEGRATION_BIN)
+	@$(RUN_TESTS) $(CHECK_BIN) $(INTEGRATION_BIN) $(REPLAY_BIN)
 	@test/coverage/report.sh $(BUILD)/obj
 endif
 

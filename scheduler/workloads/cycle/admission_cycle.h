@@ -8,7 +8,7 @@
 
 #include "scheduler/workloads/cycle/entry_order.h"
 
-enum quota_decision_kind {
+enum admission_decision_kind {
 	QUOTA_DECIDE_ADMIT,   /* workload, node, assignment */
 	QUOTA_DECIDE_PREEMPT, /* workload: victim; by, victim_reason, message; ongoing: evicted
 				 already */
@@ -25,7 +25,7 @@ enum quota_recompute {
 };
 
 struct admission_decision {
-	enum quota_decision_kind kind;
+	enum admission_decision_kind kind;
 	uint32_t workload, by, node; /* MODEL_NONE where the kind has none */
 	enum victim_reason victim_reason;
 	bool ongoing;

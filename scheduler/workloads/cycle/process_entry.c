@@ -202,7 +202,8 @@ static void reserve(struct process *p, const struct entry *e)
 	quota_amounts_finish(&kept);
 }
 
-static struct admission_decision *add(struct process *p, enum quota_decision_kind kind, uint32_t w)
+static struct admission_decision *add(struct process *p, enum admission_decision_kind kind,
+				      uint32_t w)
 {
 	struct admission_decision d = {
 		.kind = kind, .workload = w, .by = MODEL_NONE, .node = MODEL_NONE

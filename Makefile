@@ -350,7 +350,7 @@ image-check: image $(BUILD)/test/demo/demo ## the demo with both daemons confine
 # --- a release -----------------------------------------------------------------------------------
 
 # Each architecture is built against Debian's packages of the day, unpacked beside the build; they are fetched
-# anew after make clean.
+# again after make clean.
 TRIPLET_amd64 := x86_64-linux-gnu
 TRIPLET_arm64 := aarch64-linux-gnu
 ARCH_BUILDS := $(BUILD)/arch/amd64 $(BUILD)/arch/arm64

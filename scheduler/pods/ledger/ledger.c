@@ -224,7 +224,7 @@ void ledger_resize(struct cluster *c, struct task *t, const struct res *old_requ
 	}
 	t->flags |= TASK_GREW;
 	if (t->refused_queue == t->charge_queue) {
-		t->refused_queue = MODEL_NONE; /* this growth is reported anew */
+		t->refused_queue = MODEL_NONE; /* this growth is reported, too */
 	}
 }
 

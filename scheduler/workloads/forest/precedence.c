@@ -2,7 +2,7 @@
 
 #include "scheduler/workloads/model/quota_store.h"
 
-#define REVERSALS_MAX 20 /* 2^20 releases: in practice, for ever */
+#define REVERSALS_MAX 20 /* 2^20 releases: in practice, forever */
 
 static bool exists(const struct quota_model *q, uint32_t id, uint64_t serial)
 {

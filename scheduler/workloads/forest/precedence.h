@@ -1,6 +1,6 @@
 /* scheduler/workloads/forest/precedence.h: a victim does not preempt its preemptor. Policies can
  * let two workloads preempt each other (reclaimWithinCohort: Any in two queues; fair sharing and
- * priority; a second flavor), and in Kueue they evict each other for ever. Here a preemptor has
+ * priority; a second flavor), and in Kueue they evict each other forever. Here a preemptor has
  * precedence over its victim, transitively, until something changes from outside: one of the two
  * changes its request or is gone, queues or cohorts are edited, or a workload of the tree releases
  * quota without having been preempted. Releases happen all the time, so two workloads that

@@ -124,7 +124,7 @@ void workload_cache_settle_nodes(struct workload_cache *c)
 	}
 }
 
-/* The first request sets the time, so that later ones cannot put it off for ever. Where the last
+/* The first request sets the time, so that later ones cannot put it off forever. Where the last
  * flush moved many Workloads, the next one waits longer: the cost of flushes stays a small part of
  * the time. */
 static void set_flush(struct workload_cache *c, int64_t now)
@@ -388,7 +388,7 @@ static void sweep_names(const struct workload_cache *c)
 
 void workload_cache_apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
-	assert(!c->drafted); /* it would be of a status that is read anew */
+	assert(!c->drafted); /* it would be of a status that is read again */
 	apply(c, m, now);
 	if (quota_names_wants_sweep(c->q)) {
 		sweep_names(c);

@@ -108,7 +108,7 @@ const struct workload_status *workload_cache_status(const struct workload_cache 
  * in the API may be another one, for example that of an eviction with a lost answer. */
 bool workload_cache_is_outdated(const struct workload *w);
 /* Its status was refused: nothing is to be decided about it before (wall ns), unless it is read
- * anew; MODEL_TIME_NONE: at any time. */
+ * again; MODEL_TIME_NONE: at any time. */
 int64_t workload_cache_retry_at(const struct workload *w);
 /* The ClusterQueue in which the status says that it holds quota; NULL: none. */
 const char *workload_cache_queue(const struct workload *w);

@@ -433,7 +433,7 @@ int64_t workload_cache_workload_retry(struct workload_cache *c, int64_t now)
 		int64_t at = w == NULL ? MODEL_TIME_NONE : w->state->retry_at;
 
 		if (w == NULL || !w->object.unwritable) {
-			continue; /* gone, or read anew */
+			continue; /* gone, or read again */
 		}
 		if (at > now) {
 			c->refused.v[kept++] = id;

@@ -115,7 +115,7 @@ static const struct row {
 				  "preempt them now" },
 	[QF_RECOMPUTATIONS] = { "preemption_target_recomputations_total", C, ALWAYS,
 				QUEUE ", result",
-				"Victims looked for anew because others took the first ones" },
+				"Victims looked for again because others took the first ones" },
 	[QF_RESERVING] = { "reserving_active_workloads", G, ALWAYS, QUEUE,
 			   "Workloads that hold quota" },
 	[QF_ADMITTED] = { "admitted_active_workloads", G, ALWAYS, QUEUE,

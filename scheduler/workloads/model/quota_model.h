@@ -449,8 +449,8 @@ struct quota_times {
 	int64_t recovery_ns; /* until they are ready again */
 	int64_t backoff_base_ns, backoff_max_ns;
 	int32_t backoff_limit;       /* evictions before deactivation; -1: no limit */
-	int64_t keep_finished_ns;    /* -1: for ever */
-	int64_t keep_deactivated_ns; /* the Job of one that the engine deactivated; -1: for ever */
+	int64_t keep_finished_ns;    /* -1: forever */
+	int64_t keep_deactivated_ns; /* the Job of one that the engine deactivated; -1: forever */
 	bool explicit_status;        /* a new Workload gets reason PendingEvaluation at once (gate
 					UnadmittedWorkloadsExplicitStatus) */
 };

@@ -319,7 +319,7 @@ void workload_status_evict(struct workload_status *status, const char *reason, c
 	for (size_t i = 0; i < status->checks.n; i++) {
 		struct workload_status_check *k = &status->checks.v[i];
 
-		/* The next admission is checked anew. Other controllers own these entries, but
+		/* The next admission is checked again. Other controllers own these entries, but
 		 * Kueue resets them here, too, and they rely on it. */
 		if (k->state == QUOTA_CHECK_PENDING) {
 			continue;

@@ -108,7 +108,7 @@ void workload_status_decide(struct workload_status *status, const struct quota_m
 			    const struct admission_decision *d, int64_t now,
 			    struct workload_status_events *events);
 
-/* Any eviction: Evicted=True with the reason, counted with cause (may be ""); checks start anew
+/* Any eviction: Evicted=True with the reason, counted with cause (may be ""); checks start again
  * (without podSetUpdates), gates close, clusters and unhealthy nodes are forgotten. It keeps its
  * reservation until workload_status_release. */
 void workload_status_evict(struct workload_status *status, const char *reason, const char *cause,

@@ -20,7 +20,7 @@ struct workload_counts {
 	struct workload_counts_list nodes, locals;
 };
 
-/* Those of all queues anew: takes as long as there are nodes, LocalQueues, and Workloads that wait
+/* Those of all queues again: takes as long as there are nodes, LocalQueues, and Workloads that wait
  * or hold quota. */
 void workload_counts_sum(struct workload_counts *t, const struct quota_model *q);
 void workload_counts_finish(struct workload_counts *t);

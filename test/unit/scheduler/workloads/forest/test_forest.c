@@ -373,7 +373,7 @@ static void test_holders_are_charged_and_released(void **state)
 	assert_int_equal(queue->holders.n, 1);
 	assert_int_equal(two->holding.pos, 0);
 	assert_int_equal(one->holding.node, MODEL_NONE);
-	/* The tree changes: holders are charged anew. */
+	/* The tree changes: holders are charged again. */
 	quota_world_add(&w, "quota a default cpu nominal=5 lend=5\n");
 	assert_int_equal(usage("a"), CPU(4));
 	assert_int_equal(usage("mid"), CPU(4));

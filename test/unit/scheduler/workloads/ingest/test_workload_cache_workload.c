@@ -350,7 +350,7 @@ static bool is_evicted(struct workload_cache_fixture *f, const char *name)
 	return workload_cache_fixture_get(f, name)->flags.evicted;
 }
 
-/* It is no victim for a while, longer each time, but again at once when it is read anew. */
+/* It is no victim for a while, longer each time, but again at once when it is read again. */
 static void an_eviction_that_is_refused_is_put_off(void **state)
 {
 	static const int64_t waits[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600 };

@@ -6,6 +6,7 @@
 #ifndef SCHEDULER_WORKLOADS_CYCLE_ADMISSION_CYCLE_H
 #define SCHEDULER_WORKLOADS_CYCLE_ADMISSION_CYCLE_H
 
+#include "collections/vec.h"
 #include "scheduler/workloads/cycle/entry_order.h"
 
 enum admission_decision_kind {
@@ -38,10 +39,7 @@ struct admission_decision {
 	const struct assignment *assignment; /* NULL: it was not nominated */
 };
 
-struct admission_decisions {
-	struct admission_decision *v; /* they point into the cycle's arena */
-	size_t n, cap;
-};
+struct admission_decisions VEC(struct admission_decision); /* they point into the cycle's arena */
 
 struct admission_cycle; /* arena and scratch that live from cycle to cycle */
 

@@ -23,10 +23,7 @@ void precedence_revoke(const struct quota_model *q, struct workload *victim);
 /* w, which holds quota, is about to release it. */
 void precedence_released(struct forest *f, const struct workload *w);
 
-struct precedence_list {
-	uint32_t *v; /* ids of workloads; freed by the caller (vec_finish) */
-	size_t n, cap;
-};
+struct precedence_list VEC(uint32_t); /* ids of workloads; freed by the caller (vec_finish) */
 /* Appends the workloads with precedence over w, which it must not preempt. O(records * list). */
 void precedence_collect(const struct forest *f, const struct workload *w,
 			struct precedence_list *out);

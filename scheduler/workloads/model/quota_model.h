@@ -29,16 +29,13 @@ struct tree;
 struct tree_sums;
 
 /* One amount of one thing: of a resource (id in model->resources), or of a flavor-resource pair (id
- * in model->pairs). Lists of them are sorted by id, without duplicates. */
+ * in model->pairs). */
 struct quota_amount {
 	uint32_t id;
 	int64_t value;
 };
 
-struct quota_amounts {
-	struct quota_amount *v;
-	size_t n, cap;
-};
+struct quota_amounts VEC(struct quota_amount); /* sorted by id, without duplicates */
 
 /* A flavor-resource pair; the id of a pair is its index in model->pairs. Never removed. */
 struct flavor_resource {
@@ -302,10 +299,7 @@ struct quota_precedence {
 	int64_t by_generation, by_priority, generation, priority;
 };
 
-struct quota_assignments {
-	struct quota_assigned *v;
-	size_t n, cap;
-};
+struct quota_assignments VEC(struct quota_assigned); /* of all pod sets */
 
 /* The quota that a workload holds. */
 struct workload_holding {

@@ -6,6 +6,7 @@
 #ifndef SCHEDULER_WORKLOADS_STATUS_WORKLOAD_STATUS_H
 #define SCHEDULER_WORKLOADS_STATUS_WORKLOAD_STATUS_H
 
+#include "collections/vec.h"
 #include "scheduler/workloads/cycle/admission_cycle.h"
 
 #define WORKLOAD_STATUS_MESSAGE_MAX 32768 /* bytes; longer messages are cut */
@@ -76,10 +77,7 @@ struct workload_status_event {
 	uint32_t workload;
 	const char *reason, *message; /* in the arena */
 };
-struct workload_status_events {
-	struct workload_status_event *v;
-	size_t n, cap;
-};
+struct workload_status_events VEC(struct workload_status_event);
 
 void workload_status_finish(struct workload_status *status);
 /* As in status.admissionChecks[].state. */

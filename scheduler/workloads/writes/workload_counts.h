@@ -4,6 +4,7 @@
 #ifndef SCHEDULER_WORKLOADS_WRITES_WORKLOAD_COUNTS_H
 #define SCHEDULER_WORKLOADS_WRITES_WORKLOAD_COUNTS_H
 
+#include "collections/vec.h"
 #include "scheduler/workloads/model/quota_model.h"
 
 struct workload_counts_of { /* of a queue */
@@ -11,10 +12,7 @@ struct workload_counts_of { /* of a queue */
 	struct quota_amounts reserved, used; /* by pair; used: of those who are admitted */
 };
 
-struct workload_counts_list { /* by id */
-	struct workload_counts_of *v;
-	size_t n, cap;
-};
+struct workload_counts_list VEC(struct workload_counts_of); /* by id */
 
 struct workload_counts {
 	struct workload_counts_list nodes, locals;

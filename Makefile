@@ -20,6 +20,7 @@ STATIC ?=
 export STRIP SYSROOT
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
+MANDIR ?= $(PREFIX)/share/man
 DESTDIR ?=
 FUZZ_SECONDS ?= 5
 ARGS ?=
@@ -55,10 +56,8 @@ CFLAGS_ALL := -std=gnu17 -D_GNU_SOURCE -g $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) $
 	$(if $(FUZZ),-fsanitize=fuzzer-no-link) -pthread $(SYSFLAGS) $(INCLUDES) $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL := -pie -Wl,-z,relro,-z,now -pthread $(SANFLAGS) $(COVFLAGS) $(LDFLAGS)
 
-# Decisions are pure: these folders are compiled with time, randomness, I/O and threads refused.
-PURE := $(addprefix scheduler/pods/,model dump ledger session actions plugins cycle) \
-	$(addprefix scheduler/workloads/,model forest pending assign preempt cycle status) \
-	$(addprefix webhook/,admit admit/volcano admit/kueue)
+# Decisions are pure: these folders, with those below, are compiled with time, randomness, I/O and threads refused.
+PURE := $(shell sed '/^\#/d' test/lint/pure.txt)
 
 # --- sources -------------------------------------------------------------------------------------
 
@@ -68,7 +67,7 @@ sources = $(sort $(filter-out %/main.c %_main.c,$(foreach f,$(wildcard $(1)),\
 LIB_SRC := $(call sources,common/*/*.c common/*/*/*.c certs/*.c $(foreach d,scheduler webhook,$d/*/*.c $d/*/*/*.c))
 # Fixtures stand beside the tests that use them, or in test/lib when several folders do.
 TESTLIB_SRC := $(call sources,$(shell find test/unit -name '*.c') $(addsuffix /*.c,\
-	test/lib test/play test/apiserver test/apiserver/conformance test/sim test/sim/actors test/scenario test/admission test/integration test/bench))
+	test/lib test/play test/apiserver test/apiserver/* test/sim test/sim/actors test/scenario test/admission test/integration test/bench))
 DEMO_SRC := $(sort $(wildcard test/demo/*.c))
 
 UNIT_SRC := $(sort $(shell find test/unit -name 'test_*.c'))
@@ -150,7 +149,7 @@ $(BUILD)/libtest.a: $(TESTLIB_OBJ) $(BUILD)/files
 	@rm -f $@
 	$(call quiet,AR) $(AR) rcs $@ $(TESTLIB_OBJ)
 
-pure = $(if $(filter $(PURE),$(patsubst %/,%,$(dir $(1)))),-include test/lint/pure.h)
+pure = $(if $(filter $(PURE:%=%/%),$(1)),-include test/lint/pure.h)
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call quiet,CC) $(CC) $(CFLAGS_ALL) $(call pure,$<) -MMD -MP -c $< -o $@
@@ -182,12 +181,36 @@ $(foreach p,$(notdir $(BIN)),$(eval $(call program,$p)))
 # --- elsewhere on this machine ---------------------------------------------------------------------
 
 PROGRAMS := headgate-webhook headgate-scheduler headgatectl
-install: $(PROGRAMS:%=$(BUILD)/bin/%) ## the programs into $(DESTDIR)$(PREFIX)/bin; PREFIX=/usr/local
+# Where the shells look for completions on their own.
+COMPLETION_bash := share/bash-completion/completions/headgatectl
+COMPLETION_zsh := share/zsh/site-functions/_headgatectl
+COMPLETION_fish := share/fish/vendor_completions.d/headgatectl.fish
+SHELLS := bash zsh fish
+MAN := man1/headgatectl.1 man8/headgate-scheduler.8 man8/headgate-webhook.8
+INSTALLED := $(PROGRAMS:%='$(DESTDIR)$(BINDIR)/%') $(MAN:%='$(DESTDIR)$(MANDIR)/%') \
+	$(foreach s,$(SHELLS),'$(DESTDIR)$(PREFIX)/$(COMPLETION_$s)')
+
+install: $(PROGRAMS:%=$(BUILD)/bin/%) $(MAN:%=$(BUILD)/man/%) $(SHELLS:%=$(BUILD)/completion/%) ## programs, manual pages, shell completions into $(DESTDIR)$(PREFIX); PREFIX=/usr/local
 	install -d '$(DESTDIR)$(BINDIR)'
-	install -m 0755 $^ '$(DESTDIR)$(BINDIR)'
+	install -m 0755 $(PROGRAMS:%=$(BUILD)/bin/%) '$(DESTDIR)$(BINDIR)'
+	$(foreach m,$(MAN),install -D -m 0644 $(BUILD)/man/$m '$(DESTDIR)$(MANDIR)/$m' &&) true
+	$(foreach s,$(SHELLS),install -D -m 0644 $(BUILD)/completion/$s '$(DESTDIR)$(PREFIX)/$(COMPLETION_$s)' &&) true
 
 uninstall: ## removes what install puts there
-	rm -f $(PROGRAMS:%='$(DESTDIR)$(BINDIR)/%')
+	rm -f $(INSTALLED)
+
+man: $(MAN:%=$(BUILD)/man/%) ## the manual pages, into build/man
+# It needs nothing of the tests, so that what is installed does not either.
+$(BUILD)/test/docs/flags_table: $(BUILD)/obj/test/docs/flags_table.o $(BUILD)/libheadgate.a
+	@mkdir -p $(@D)
+	$(call quiet,LINK) $(CC) $(CFLAGS_ALL) $^ -o $@ $(LDFLAGS_ALL) $(LIBS)
+$(MAN:%=$(BUILD)/man/%): $(BUILD)/test/docs/flags_table
+	@mkdir -p $(@D)
+	$(call quiet,MAN) $< man $(basename $(@F)) >$@
+
+$(BUILD)/completion/%: $(BUILD)/bin/headgatectl
+	@mkdir -p $(@D)
+	$(call quiet,SHELL) $< completion $* >$@
 
 COMPILED := $(ALL_SRC) $(UNIT_SRC) $(SCENARIO_SRC) $(ADMISSION_SRC) $(INTEGRATION_SRC) $(SIM_SRC) $(REPLAY_SRC) \
 	$(BENCH_SRC) $(FUZZ_SRC) $(wildcard test/docs/*.c)
@@ -264,9 +287,9 @@ ifeq ($(COVERAGE),)
 coverage: ## lines and branches that the tests reach, by folder; fails below the floors of test/coverage
 	@TEST_TIMEOUT=3600 $(MAKE) BUILD=$(BUILD)/coverage OPT=-O0 COVERAGE=1 coverage
 else
-coverage: $(BIN) $(CHECK_BIN) $(INTEGRATION_BIN)
+coverage: $(BIN) $(CHECK_BIN) $(INTEGRATION_BIN) $(REPLAY_BIN)
 	@find $(BUILD) -name '*.gcda' -delete
-	@$(RUN_TESTS) $(CHECK_BIN) $(INTEGRATION_BIN)
+	@$(RUN_TESTS) $(CHECK_BIN) $(INTEGRATION_BIN) $(REPLAY_BIN)
 	@test/coverage/report.sh $(BUILD)/obj
 endif
 
@@ -315,12 +338,6 @@ docs: $(BIN) $(DOCS_BIN) ## writes the pages, and parts of pages, that are made 
 	@$(BUILD)/test/docs/flags_table markdown >$(BUILD)/flags.md && mv $(BUILD)/flags.md docs/reference/flags.md
 	@BUILD=$(BUILD) test/integration/test_docs.sh --write
 
-MAN := $(addprefix $(BUILD)/man/,man1/headgatectl.1 man8/headgate-scheduler.8 man8/headgate-webhook.8)
-man: $(MAN) ## the manual pages, into build/man
-$(MAN): $(BUILD)/test/docs/flags_table
-	@mkdir -p $(@D)
-	$(call quiet,MAN) $< man $(basename $(@F)) >$@
-
 image: $(PROGRAMS:%=$(BUILD)/bin/%) ## the programs and what they need as an OCI image
 	@image/build.sh $(BUILD)/bin $(IMAGE)
 
@@ -333,7 +350,7 @@ image-check: image $(BUILD)/test/demo/demo ## the demo with both daemons confine
 # --- a release -----------------------------------------------------------------------------------
 
 # Each architecture is built against Debian's packages of the day, unpacked beside the build; they are fetched
-# anew after make clean.
+# again after make clean.
 TRIPLET_amd64 := x86_64-linux-gnu
 TRIPLET_arm64 := aarch64-linux-gnu
 ARCH_BUILDS := $(BUILD)/arch/amd64 $(BUILD)/arch/arm64

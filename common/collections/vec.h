@@ -2,6 +2,7 @@
  *   struct VEC(struct pod *) pods = VEC_INIT;
  *   vec_push(&pods, pod);  pods.v[i], pods.n
  *   vec_finish(&pods);
+ * or, with a name, to be passed around: struct pods VEC(struct pod *);
  * Owner: one thread. Elements are moved by realloc: keep indices, not pointers, across pushes. */
 #ifndef COMMON_COLLECTIONS_VEC_H
 #define COMMON_COLLECTIONS_VEC_H

@@ -537,8 +537,9 @@ static int whole_path(const struct err *inner, struct err *err)
 	return err_set(err, ERR_INVALID, "%s", text);
 }
 
-int decode_object(const struct field_table *t, struct reader *r, void *obj, struct arena *arena,
-		  struct err *err)
+/* An error of the reader itself goes before that of the value. */
+static int read_object(const struct field_table *t, struct reader *r, void *obj,
+		       struct arena *arena, struct err *err)
 {
 	struct err inner = ERR_INIT;
 	struct decoder d = {
@@ -561,7 +562,7 @@ int decode_text(const struct field_table *t, struct str text, void *obj, struct 
 	int rc;
 
 	reader_of_text(&r, text, arena);
-	rc = decode_object(t, &r, obj, arena, err);
+	rc = read_object(t, &r, obj, arena, err);
 	return rc < 0 ? rc : reader_finish(&r, err);
 }
 
@@ -572,7 +573,7 @@ int decode_jdoc(const struct field_table *t, const struct jdoc *d, void *obj, st
 	int rc;
 
 	reader_of_jdoc(&r, d);
-	rc = decode_object(t, &r, obj, arena, err);
+	rc = read_object(t, &r, obj, arena, err);
 	return rc < 0 ? rc : reader_finish(&r, err);
 }
 

@@ -23,21 +23,16 @@
 struct arena;
 struct err;
 struct jdoc;
-struct reader;
 
 /* Sets all members of obj to "absent". */
 void decode_init(const struct field_table *t, void *obj);
-/* Reads the current value of r, which must be an object, into obj (initialised here). On an error
- * obj is half filled; when the reader itself failed that error is returned. */
-int decode_object(const struct field_table *t, struct reader *r, void *obj, struct arena *arena,
-		  struct err *err);
 /* Decodes as much of the text as is valid: an invalid member, list item or map entry is left out
  * (absent), an invalid amount in a map of resources becomes the largest amount. 0: all was valid;
  * -ERR_INVALID: obj has the valid part, *err names the first error. Of broken JSON the part before
  * the error is decoded. */
 int decode_partial(const struct field_table *t, struct str text, void *obj, struct arena *arena,
 		   struct err *err);
-/* Decodes the whole text / tree. */
+/* Decodes the whole text or tree, which must be an object. On an error obj is half filled. */
 int decode_text(const struct field_table *t, struct str text, void *obj, struct arena *arena,
 		struct err *err);
 int decode_jdoc(const struct field_table *t, const struct jdoc *d, void *obj, struct arena *arena,

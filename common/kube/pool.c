@@ -101,6 +101,7 @@ void pool_add_after(struct pool *p, struct str key, void *item_take, int64_t del
 		} else {
 			workqueue_add(p->queue, key);
 		}
+		/* The new item says something else: it need not wait for what was refused. */
 		if (old != NULL && old->refused) {
 			workqueue_make_ready(p->queue, key);
 		}
@@ -152,6 +153,7 @@ int64_t pool_next_send(const struct pool *p, const struct pool_worker *w)
 	if (p->stopping) {
 		return CLOCK_NEVER;
 	}
+	/* A slot that sends again has its place already, also when the window has shrunk. */
 	if (!list_is_empty(&w->again)) {
 		at = clock_mono(p->opt.clock);
 	} else if (has_free_slot(p, w)) {
@@ -224,6 +226,8 @@ static void leave_slot(struct pool *p, struct pool_slot *s)
 	if (p->in_flight == 0) {
 		pthread_cond_signal(&p->idle);
 	}
+	/* Where the window is smaller than the slots of all workers, another one may have waited
+	 * for this place. */
 	if (p->window < p->window_max) {
 		pool_worker_wake_one(p);
 	}
@@ -395,6 +399,7 @@ bool pool_send_next(struct pool *p, struct pool_worker *w)
 	if (!can_send(p, w)) {
 		return false;
 	}
+	/* The token first: an item that was taken could not be put back in its place. */
 	wait = pool_limiter_take(p->opt.limiter);
 	if (wait > 0) {
 		hold(p, wait);
@@ -408,6 +413,8 @@ bool pool_send_next(struct pool *p, struct pool_worker *w)
 	if (!p->opt.ops->start(p->opt.ctx, s->item, s->sends, &call, &scratch)) {
 		pool_limiter_give_back(p->opt.limiter);
 		settle(s, POOL_DONE);
+		/* Asked last, so that nothing slow comes between the answer and the request: the
+		 * lease may run out at any time. */
 	} else if (p->opt.may_send != NULL && !p->opt.may_send(p->opt.ctx)) {
 		pool_limiter_give_back(p->opt.limiter);
 		pool_complete(s, &not_leader);
@@ -441,6 +448,7 @@ static void drop_waiting(struct pool *p)
 	items = p->items;
 	p->items = none;
 	while (workqueue_drop_oldest(p->queue, &key)) {
+		/* keys alone: their items are in `items` */
 	}
 	collect_again(p, &again);
 	for (unsigned i = 0; i < p->n_workers; i++) {

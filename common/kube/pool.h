@@ -2,7 +2,7 @@
  * keyed, deduplicating queue. Two functions define the work: start turns an item into a request,
  * finish reports the response to the owner (usually by a message) and returns a verdict. A worker
  * has up to `slots` requests in flight. No item is dropped: transient failures are requeued with
- * back-off and jitter; a token bucket shared by pools (limiter) bounds the rate; 429/503
+ * backoff and jitter; a token bucket shared by pools (limiter) bounds the rate; 429/503
  * Retry-After is honoured for the whole pool, and the number in flight is reduced to a quarter
  * after it, then raised by one for each 32 successes or more. Threads: pool_add any thread; start
  * and finish on a worker thread (manual mode: the thread that calls pool_step). Items are
@@ -28,7 +28,7 @@ struct transport;
 
 enum pool_verdict {
 	POOL_DONE,    /* final, success or failure; already reported */
-	POOL_RETRY,   /* send again after back-off */
+	POOL_RETRY,   /* send again after backoff */
 	POOL_REFUSED, /* the same, but back off up to refused_max_ns; a newer item of the key is
 			 sent at once */
 	POOL_AGAIN,   /* send again at once with the item as finish left it (e.g. a GET after an

@@ -130,7 +130,7 @@ static int64_t backed_off(struct workqueue *wq, struct entry *e)
 	return clock_mono(wq->clock) + backoff_next(&e->backoff, &wq->rng);
 }
 
-/* An idle entry is kept only for its back-off. */
+/* An idle entry is kept only for its backoff. */
 static void make_idle(struct workqueue *wq, struct entry *e)
 {
 	e->state = ENTRY_IDLE;

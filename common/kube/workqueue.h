@@ -2,7 +2,7 @@
  * Owner: one thread or the lock next to it. Keys are copied. Fails only on bugs (asserts).
  *   idle -add-> ready -next-> processing -done-> idle       add while processing: ready after done
  *   idle -add_after-> delayed -time-> ready                 while processing: the same after done
- *   processing -retry, done-> delayed (back-off of the key) -time-> ready
+ *   processing -retry, done-> delayed (backoff of the key) -time-> ready
  *   delayed -hurry-> ready */
 #ifndef COMMON_KUBE_WORKQUEUE_H
 #define COMMON_KUBE_WORKQUEUE_H
@@ -17,7 +17,7 @@ struct clock;
 struct workqueue;
 
 struct workqueue_options {
-	int64_t delay_min_ns, delay_max_ns; /* back-off of a key: min * 2^n up to max */
+	int64_t delay_min_ns, delay_max_ns; /* backoff of a key: min * 2^n up to max */
 	double jitter;                      /* 0..1 */
 	uint64_t seed;
 };
@@ -27,11 +27,11 @@ void workqueue_destroy(struct workqueue *wq);             /* NULL is fine */
 void workqueue_add(struct workqueue *wq, struct str key); /* no effect if waiting already */
 /* Ready in delay_ns at the earliest; a key that waits already keeps its time. */
 void workqueue_add_after(struct workqueue *wq, struct str key, int64_t delay_ns);
-void workqueue_retry(struct workqueue *wq, struct str key); /* adds after the key's back-off */
-/* Like workqueue_retry, but this time the back-off grows up to max_ns instead of delay_max_ns. */
+void workqueue_retry(struct workqueue *wq, struct str key); /* adds after the key's backoff */
+/* Like workqueue_retry, but this time the backoff grows up to max_ns instead of delay_max_ns. */
 void workqueue_retry_up_to(struct workqueue *wq, struct str key, int64_t max_ns);
 void workqueue_make_ready(struct workqueue *wq, struct str key); /* a delayed key is ready now */
-void workqueue_forget(struct workqueue *wq, struct str key);     /* resets the back-off */
+void workqueue_forget(struct workqueue *wq, struct str key);     /* resets the backoff */
 /* Takes the oldest ready key; it is valid until workqueue_done. False: nothing is ready. */
 bool workqueue_next(struct workqueue *wq, struct str *ret_key);
 void workqueue_done(struct workqueue *wq, struct str key);

@@ -36,6 +36,7 @@ static bool check_cycle(void *ctx, char *detail, size_t size)
 	int64_t beat = atomic_load(&e->state->heartbeat),
 		since = atomic_load(&e->state->cycle_since);
 
+	/* Two ways to be stuck: within a cycle, or before the next one begins. */
 	if (since != 0 && now - since > ENDPOINTS_STUCK_NS) {
 		snprintf(detail, size, "a cycle runs for %lld s",
 			 (long long)((now - since) / CLOCK_NS_PER_S));
@@ -53,6 +54,7 @@ static bool check_synced(void *ctx, char *detail, size_t size)
 {
 	const struct endpoints *e = ctx;
 
+	/* Asked of the leader alone: a rollout does not wait for the lists of a standby. */
 	if (!atomic_load(&e->state->leading) || atomic_load(&e->state->synced)) {
 		return true;
 	}
@@ -90,6 +92,8 @@ static bool check_foreign(void *ctx, char *detail, size_t size)
 {
 	const struct endpoints *e = ctx;
 
+	/* It never fails: another scheduler at work is shown here, and makes this one not less
+	 * ready. */
 	(void)foreign_describe(e->foreign, detail, size);
 	return true;
 }

@@ -7,7 +7,7 @@
 
 #include "api/meta/status.h"
 #include "apiserver/apiserver.h"
-#include "apiserver/resource.h"
+#include "apiserver/store/resource.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"

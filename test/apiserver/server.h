@@ -5,7 +5,7 @@
 
 #include "apiserver/apiserver.h"
 #include "apiserver/reqinfo.h"
-#include "apiserver/resource.h"
+#include "apiserver/store/resource.h"
 #include "base/rng.h"
 
 struct faults;

@@ -124,7 +124,7 @@ static void test_clean_ends_resume_at_once(void **state)
 	ends = kube_fixture_struck(&f, "watch-close");
 	stats = reflector_stats(m.reflector);
 	assert_true(ends > 10);
-	/* Each error is a back-off: an end is none. A call or two may fail on a busy machine. */
+	/* Each error is a backoff: an end is none. A call or two may fail on a busy machine. */
 	assert_true(stats.errors < ends / 4);
 	assert_in_range(stats.lists, 1, 1 + stats.errors);
 	kube_mirror_stop(&m);

@@ -110,7 +110,7 @@ const char *admission_cycle_fixture_run(struct admission_cycle_fixture *f)
 	return f->text.p;
 }
 
-void admission_cycle_fixture_rows(const struct quota_cycle_row *rows, size_t n)
+void admission_cycle_fixture_rows(const struct admission_cycle_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct admission_cycle_fixture f;

@@ -26,12 +26,12 @@ void admission_cycle_fixture_finish(struct admission_cycle_fixture *f);
  *   "preempt V for W REASON" ("ongoing" behind)
  *   "wait W heap|inadmissible REQUEUE REASON" */
 const char *admission_cycle_fixture_run(struct admission_cycle_fixture *f);
-struct quota_cycle_row {
+struct admission_cycle_row {
 	const char *world;
 	const char *cycles[4]; /* the decisions of each; NULL: no more */
 };
 /* Asserts each row, in a world of its own. */
-void admission_cycle_fixture_rows(const struct quota_cycle_row *rows, size_t n);
+void admission_cycle_fixture_rows(const struct admission_cycle_row *rows, size_t n);
 /* "a b | c d": the heap in its order, then the inadmissible ones by name. */
 const char *admission_cycle_fixture_queue(struct admission_cycle_fixture *f, const char *queue);
 /* The workload is deleted: its quota is released, and inadmissible ones of its tree are tried

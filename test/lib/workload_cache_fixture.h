@@ -1,6 +1,6 @@
-/* test/lib/workload_cache_fixture.h: a quota cache with a small world of JSON objects, and cycles
- * with decisions that become statuses as in the scheduler. Workloads are in namespace "ns". Owner:
- * the test.
+/* test/lib/workload_cache_fixture.h: a Workload cache with a small world of JSON objects, and
+ * cycles with decisions that become statuses as in the scheduler. Workloads are in namespace "ns".
+ * Owner: the test.
  */
 #ifndef TEST_LIB_WORKLOAD_CACHE_FIXTURE_H
 #define TEST_LIB_WORKLOAD_CACHE_FIXTURE_H

@@ -1,5 +1,5 @@
-/* test/lint/pure.h: included before everything else where decisions are made (PURE in the
- * Makefile). Time, randomness, environment, I/O, threads and logging do not compile there.
+/* test/lint/pure.h: included before everything else where decisions are made (listed in
+ * pure.txt). Time, randomness, environment, I/O, threads and logging do not compile there.
  * Names without any other use are poisoned. Names that structs of ours use for members
  * (open, time, ...) are declared as errors, so that only calling the libc function fails. */
 #ifndef TEST_LINT_PURE_H

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "kube/pool.h"
 
-/* The longest back-off after a refusal (SIM_STATUS_403), and the write that follows. */
+/* The longest backoff after a refusal (SIM_STATUS_403), and the write that follows. */
 #define SIM_FAULTS_REFUSED_NS (POOL_REFUSED_MAX_NS + 10 * CLOCK_NS_PER_S)
 
 struct rng;

@@ -1,6 +1,6 @@
 /* common/kube/reflector/reflector.h: keeps a consumer in step with one resource: LIST by pages (500
  * objects, fewer while they are large: page_size.h), then WATCH with bookmarks; resumes at once
- * after a clean end; back-off with jitter after errors; 410 leads to a new LIST. A stream without a
+ * after a clean end; backoff with jitter after errors; 410 leads to a new LIST. A stream without a
  * byte for 90 s (a bookmark is due each minute) is cut and resumed; after a second silent one in a
  * row it LISTs again, so that a server without bookmarks, or a proxy that swallows watches, costs
  * one LIST in 180 s and the consumer lags no longer than that. It keeps key -> resourceVersion

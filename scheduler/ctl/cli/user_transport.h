@@ -1,5 +1,5 @@
 /* scheduler/ctl/cli/user_transport.h: the transport of headgatectl: HTTPS with the credentials of
- * the user of a kubeconfig, which a credential plugin makes anew when they expire or the server
+ * the user of a kubeconfig, which a credential plugin makes again when they expire or the server
  * rejects them. For blocking requests, one at a time. Owner: main thread. */
 #ifndef SCHEDULER_CTL_CLI_USER_TRANSPORT_H
 #define SCHEDULER_CTL_CLI_USER_TRANSPORT_H

@@ -3,6 +3,7 @@
 #ifndef SCHEDULER_CTL_EXPLAIN_PREEMPTION_TARGETS_H
 #define SCHEDULER_CTL_EXPLAIN_PREEMPTION_TARGETS_H
 
+#include "collections/vec.h"
 #include "scheduler/workloads/preempt/candidates.h"
 
 enum quota_target_state {
@@ -19,10 +20,7 @@ struct preemption_target {
 	const char *text;           /* why, or why not; in the arena */
 };
 
-struct preemption_targets {
-	struct preemption_target *v; /* vec_finish */
-	size_t n, cap;
-};
+struct preemption_targets VEC(struct preemption_target); /* vec_finish */
 
 /* All workloads in the tree of r->node that use a resource that is short: victims first, then other
  * candidates, each ordered by candidates_cmp, without the lists of the classical search. r->need

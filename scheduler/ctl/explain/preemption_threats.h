@@ -3,6 +3,7 @@
 #ifndef SCHEDULER_CTL_EXPLAIN_PREEMPTION_THREATS_H
 #define SCHEDULER_CTL_EXPLAIN_PREEMPTION_THREATS_H
 
+#include "collections/vec.h"
 #include "scheduler/workloads/forest/forest.h"
 
 struct arena;
@@ -13,10 +14,7 @@ struct quota_threat { /* by workloads of one ClusterQueue */
 	const char *text; /* which workloads and when, or why not; in the arena */
 };
 
-struct preemption_threats {
-	struct quota_threat *v; /* vec_finish */
-	size_t n, cap;
-};
+struct preemption_threats VEC(struct quota_threat); /* vec_finish */
 
 /* Its own queue first, then the other queues of its tree that reclaim, in the order of the tree. w
  * holds quota in a tree. */

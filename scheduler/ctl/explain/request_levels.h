@@ -4,6 +4,7 @@
 #ifndef SCHEDULER_CTL_EXPLAIN_REQUEST_LEVELS_H
 #define SCHEDULER_CTL_EXPLAIN_REQUEST_LEVELS_H
 
+#include "collections/vec.h"
 #include "scheduler/workloads/forest/forest.h"
 
 struct arena;
@@ -19,10 +20,7 @@ struct request_level {
 	const char *shortage;       /* why the request does not fit here; NULL: it does */
 };
 
-struct request_levels {
-	struct request_level *v; /* vec_finish */
-	size_t n, cap;
-};
+struct request_levels VEC(struct request_level); /* vec_finish */
 
 /* Appends one level per node, the queue first. Texts live in the arena. The queue is in a tree. */
 void request_levels_add(const struct forest *f, uint32_t queue, struct quota_amount asked,

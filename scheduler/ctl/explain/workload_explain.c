@@ -359,7 +359,7 @@ static void decide_waiting(struct workload_explanation *x, int64_t now)
 		set_reason(x, reason, &why);
 	} else if (!pending_backoff_is_over(x->w, now)) {
 		set_verdict(x, KUEUE_REQUEUED,
-			    arena_printf(x->arena, "waits for its back-off until %s",
+			    arena_printf(x->arena, "waits for its backoff until %s",
 					 time_text(x, x->w->flags.requeue_at)));
 	} else {
 		decide_dry_run(x);

@@ -9,7 +9,7 @@
 #include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 
-/* The Makefile makes this file anew when one of them changes. */
+/* The Makefile compiles this file again when one of them changes. */
 #define CRD_FILE(name, path)                                                                       \
 	extern const char crd_schemas_##name[], crd_schemas_##name##_end[];                        \
 	__asm__(".pushsection .rodata\n"                                                           \

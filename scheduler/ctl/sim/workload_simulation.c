@@ -56,7 +56,7 @@ static void apply(struct workload_simulation *s, struct sched_msg *m)
 	message_free(m);
 }
 
-static void tell_synced(struct workload_simulation *s, enum sched_resource r)
+static void deliver_synced(struct workload_simulation *s, enum sched_resource r)
 {
 	struct sched_msg *m = message_new(SCHED_MSG_SYNCED);
 
@@ -142,7 +142,7 @@ static int load_objects(struct workload_simulation *s, struct sim_input *in,
 				r = load_one(s, objects[i], opt, err);
 			}
 		}
-		tell_synced(s, kind);
+		deliver_synced(s, kind);
 	}
 	(void)workload_cache_settle(s->cache, s->now);
 	return r;

@@ -23,7 +23,7 @@ struct workload_step_podset {
 
 /* Texts are never NULL; "" where not applicable. */
 struct workload_step {
-	enum quota_decision_kind kind;
+	enum admission_decision_kind kind;
 	unsigned cycle;            /* from 1 */
 	const char *workload, *by; /* "namespace/name" */
 	const char *queue;         /* ClusterQueue */

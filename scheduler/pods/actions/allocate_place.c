@@ -21,6 +21,7 @@ bool allocate_place_is_candidate(const struct session *s, const struct task *t)
 	if ((t->flags & TASK_OPTED_IN) == 0) {
 		return true;
 	}
+	/* Kubernetes refuses to bind a gated pod: the removal must be acknowledged first. */
 	return charge == CHARGE_UNGATED || charge == CHARGE_PUBLISHED;
 }
 
@@ -74,6 +75,7 @@ static enum placing place_task(struct session *s, const struct allocate_work *w,
 	struct reason why = { .code = NULL };
 	const struct node *n = NULL;
 
+	/* A charge is the quota vote, passed: it is not asked again. */
 	if (session_task_charge(s, t) == CHARGE_NONE && !quota_admits(s, w->queue, t, &why)) {
 		session_note_attempt(s, t, ATTEMPT_QUOTA, NULL, quota_text(s, &why));
 		return PLACING_NO_QUOTA;
@@ -132,6 +134,8 @@ static bool end_statement(struct session *s, struct allocate_work *w, struct sta
 		statement_commit(s, st);
 		return placed;
 	}
+	/* The gang is not complete. If it would be with what is being released, the room is held
+	 * for it; otherwise all is taken back, so that others may use it. */
 	w->place.next = w->place.n;
 	session_wait_for_nodes(s, w->queue);
 	if (placed && hooks_job_pipelined(s, w->podgroup)) {
@@ -165,6 +169,7 @@ static size_t place_members(struct session *s, struct allocate_work *w, bool *re
 			continue;
 		}
 		*ret_placed = true;
+		/* Enough for this turn: the rest is elastic, and other queues go before it. */
 		if (hooks_job_ready(s, w->podgroup)) {
 			break;
 		}

@@ -19,6 +19,8 @@ static void charge(struct cluster *c, struct task *t, uint32_t queue, enum charg
 
 static void assume_ungate(struct cluster *c, struct task *t, const struct decision *d)
 {
+	/* Without a charge only the flag says that the patch is under way: the next cycle would
+	 * send it again. */
 	if (d->uncharged) {
 		t->flags |= TASK_UNGATING;
 		cluster_task_changed(c, t);
@@ -29,6 +31,8 @@ static void assume_ungate(struct cluster *c, struct task *t, const struct decisi
 
 static void assume_revoke(struct cluster *c, struct task *t, const struct decision *d)
 {
+	/* As long as the pod may be published, autoscalers may buy a node for it: its charge stays
+	 * until the condition is rewritten. */
 	if (ledger_state_when_given_up(t, (enum charge_state)t->charge) == CHARGE_WITHDRAWING) {
 		ledger_advance(c, t, CHARGE_WITHDRAWING);
 	} else {
@@ -89,6 +93,7 @@ static void assume_bind(struct cluster *c, struct task *t, const struct decision
 		assert(t->podgroup != MODEL_NONE);
 		charge(c, t, c->podgroups.v[t->podgroup]->queue, CHARGE_ASSUMED);
 	}
+	/* It was placed with what it asks for now, and starts with a clean record. */
 	t->flags &= ~(uint32_t)TASK_GREW;
 	t->attempts = 0;
 	cluster_task_set_status(c, t, TASK_BINDING, c->nodes.v[d->node]);
@@ -106,6 +111,8 @@ static void assume_evict(struct cluster *c, struct task *t, int64_t now)
 static void assume_phase(struct cluster *c, struct podgroup *g, const struct decision *d)
 {
 	g->phase = d->phase;
+	/* These counts are written with the phase: they are compared to find out what is to be
+	 * written. */
 	g->status_running = (int32_t)g->by_status[TASK_RUNNING];
 	g->status_succeeded = (int32_t)g->by_status[TASK_SUCCEEDED];
 	g->status_failed = (int32_t)g->by_status[TASK_FAILED];
@@ -168,6 +175,9 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 	}
 }
 
+/* The writes take time, and their outcomes come back as messages. Until then the model has them as
+ * done, so that the next cycle neither decides the same again nor gives away twice. A failure is
+ * taken back by ingest (cache_request.c). */
 void cycle_assume(struct cluster *cluster, const struct decisions *d, int64_t now)
 {
 	for (size_t i = 0; i < d->n; i++) {

@@ -20,7 +20,7 @@ struct orphans {
 	size_t next;                        /* of waiting: those before are done with */
 };
 
-static char is_waiting, is_told;
+static char is_waiting, is_reported;
 
 struct orphans *orphans_create(void)
 {
@@ -96,8 +96,8 @@ void orphans_podgroup_deleted(struct orphans *o, const struct cluster *c, const 
 	}
 }
 
-static void tell(struct orphans *o, const struct cluster *c, struct recorder *recorder,
-		 const struct waiting *w)
+static void report(struct orphans *o, const struct cluster *c, struct recorder *recorder,
+		   const struct waiting *w)
 {
 	const struct task *t = cluster_task_find(c, str_of(w->key));
 	struct recorder_object about = { .api_version = "v1", .kind = "Pod" };
@@ -111,7 +111,7 @@ static void tell(struct orphans *o, const struct cluster *c, struct recorder *re
 		(void)strmap_remove(o->known, str_of(w->uid));
 		return;
 	}
-	strmap_set(o->known, str_of(w->uid), &is_told);
+	strmap_set(o->known, str_of(w->uid), &is_reported);
 	about.name = t->name;
 	about.uid = t->uid;
 	about.namespace_ = t->namespace_;
@@ -124,7 +124,7 @@ void orphans_record_due(struct orphans *o, const struct cluster *c, struct recor
 			int64_t now)
 {
 	while (o->next < o->waiting.n && o->waiting.v[o->next].due <= now) {
-		tell(o, c, recorder, &o->waiting.v[o->next]);
+		report(o, c, recorder, &o->waiting.v[o->next]);
 		free_waiting(&o->waiting.v[o->next]);
 		o->next++;
 	}

@@ -21,8 +21,8 @@ static const struct write_event {
 	{ SCHED_REQ_EVICT, SCHED_REJECTED, true, "FailedEviction" },
 };
 
-static void tell(struct recorder *r, const struct cluster *c, const struct sched_msg *m,
-		 const struct write_event *row)
+static void record(struct recorder *r, const struct cluster *c, const struct sched_msg *m,
+		   const struct write_event *row)
 {
 	const struct task *t = cluster_task_find(c, m->key);
 	struct recorder_object about = { .api_version = "v1", .kind = "Pod" };
@@ -46,7 +46,7 @@ void write_event_record(struct recorder *r, const struct cluster *c, const struc
 	for (size_t i = 0; i < ARRAY_LEN(write_events); i++) {
 		if (write_events[i].request == m->request &&
 		    write_events[i].outcome == m->outcome) {
-			tell(r, c, m, &write_events[i]);
+			record(r, c, m, &write_events[i]);
 		}
 	}
 }

@@ -68,7 +68,7 @@ struct cache_listener {
 	void *ctx;
 };
 
-/* Two clocks. Everything that lasts (a reservation, a back-off) is measured by `now`, which no step
+/* Two clocks. Everything that lasts (a reservation, a backoff) is measured by `now`, which no step
  * of the wall clock moves. The wall time is for comparison with times that objects carry. */
 struct cache_time {
 	int64_t now;  /* the wall time at which the process began, and what has passed since */

@@ -82,7 +82,7 @@ int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 /* Adds or updates; priorities of PodGroups follow by from_api_podgroup_priorities. */
 int from_api_priority_class(struct cluster *c, const struct api_priority_class *pc,
 			    struct err *err);
-/* Works out the priority of every PodGroup anew: its class, else the global default class, else 0.
+/* Works out the priority of every PodGroup again: its class, else the global default class, else 0.
  */
 void from_api_podgroup_priorities(struct cluster *c);
 

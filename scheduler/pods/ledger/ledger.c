@@ -79,6 +79,8 @@ static void book(struct cluster *c, struct res *account, const struct res *req, 
 			account->v[d] = saturating_add(account->v[d], req->v[d]);
 			continue;
 		}
+		/* Our own mistake, since what is taken off was booked: counted, and shown as a
+		 * metric, instead of stopping everything. */
 		if (account->v[d] < req->v[d]) {
 			c->drift++;
 			account->v[d] = 0;
@@ -184,6 +186,7 @@ void ledger_set_releasing(struct cluster *c, struct task *t, bool releasing)
 	}
 	mask = res_mask(pod_class_charge(t->klass));
 	QUEUE_FOR_EACH_UP (q, c, t->charge_queue) {
+		/* A sum at the end of the range stays there until the charge is released. */
 		if (releasing || !is_cut_off(c, q->id, pod_class_charge(t->klass))) {
 			book(c, &q->releasing, pod_class_charge(t->klass), mask,
 			     releasing ? 1 : -1);
@@ -221,7 +224,7 @@ void ledger_resize(struct cluster *c, struct task *t, const struct res *old_requ
 	}
 	t->flags |= TASK_GREW;
 	if (t->refused_queue == t->charge_queue) {
-		t->refused_queue = MODEL_NONE; /* this growth is reported anew */
+		t->refused_queue = MODEL_NONE; /* this growth is reported, too */
 	}
 }
 
@@ -232,6 +235,7 @@ void ledger_move(struct cluster *c, struct task *t, struct queue *to)
 	if (state == CHARGE_NONE || t->charge_queue == to->id) {
 		return;
 	}
+	/* Both in one step of the sched thread: no cycle sees the pod without its charge. */
 	ledger_release(c, t);
 	ledger_charge(c, t, to, state);
 }

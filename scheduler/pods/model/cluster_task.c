@@ -36,6 +36,7 @@ struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct s
 	put_key(&key, namespace_, name);
 	assert(!strmap_has(c->task_by_key, strbuf_str(&key)));
 	t->namespace_ = intern_name(c->names, ns);
+	/* Name and UID in one block: there are many pods. */
 	t->name = xmalloc_zero(name.len + uid.len + 2, 1);
 	memcpy(t->name, name.p, name.len);
 	if (uid.len > 0) {
@@ -69,6 +70,7 @@ static void leave_podgroup(struct cluster *c, struct task *t)
 	g->by_status[t->status]--;
 	vec_swap_remove(&g->tasks, t->podgroup_pos);
 	if (t->podgroup_pos < g->tasks.n) {
+		/* The last one took its place. */
 		c->tasks.v[g->tasks.v[t->podgroup_pos]]->podgroup_pos = t->podgroup_pos;
 	}
 	t->podgroup = MODEL_NONE;
@@ -191,6 +193,7 @@ void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status
 	if (t->status == (uint8_t)status && t->node == (n == NULL ? MODEL_NONE : n->id)) {
 		return;
 	}
+	/* Also on the same node: what is booked depends on the status (releasing). */
 	if (n != NULL && t->node == n->id) {
 		unbook_from_node(c, t);
 	} else {

@@ -87,6 +87,8 @@ static void sort_terms(struct match_term *terms, size_t n)
 	}
 }
 
+/* Lists that mean the same in any order get one order, so that equal pods have equal signatures.
+ * The order of terms is kept: it decides nothing, but is the same in all pods of a template. */
 void pod_class_normalise(struct pod_class *k)
 {
 	k->request.v[RES_PODS] = 1;
@@ -101,6 +103,7 @@ void pod_class_normalise(struct pod_class *k)
 
 const struct res *pod_class_charge(const struct pod_class *k)
 {
+	/* Its Workload holds the quota, in a ClusterQueue: no pod is charged twice. */
 	static const struct res nothing;
 
 	return k->charged_to_workload ? &nothing : &k->request;

@@ -48,10 +48,7 @@ struct decision {
 	struct queue_scan scan;                        /* QUEUE_SCANNED */
 };
 
-struct decisions {
-	struct decision *v;
-	size_t n, cap;
-};
+struct decisions VEC(struct decision); /* in the order in which they are to be carried out */
 
 /* Appends a decision of that kind that means no object yet; valid until the next append. */
 struct decision *decision_add(struct decisions *d, enum decision_kind kind);

@@ -102,6 +102,7 @@ bool gang_roles_are_met(const struct session *s, const struct podgroup *g, enum 
 		found = arena_zero(session_arena(s), g->role_min.n, sizeof(*found));
 	}
 	for (size_t i = 0; i < g->role_min.n; i++) {
+		/* These are met without any task, and the walk below never counts them. */
 		met += g->role_min.v[i].min <= 0;
 	}
 	for (size_t i = 0; i < g->tasks.n && met < g->role_min.n; i++) {

@@ -21,6 +21,8 @@ static int by_podgroup(const void *a, const void *b, const void *ctx)
 	if (x->first != y->first) {
 		return x->first ? -1 : 1;
 	}
+	/* Where plugins are indifferent, a gang that lacks members goes before more members of one
+	 * that is complete already. */
 	if (x->filled != y->filled) {
 		r = hooks_job_preference(ctx, x->podgroup, y->podgroup);
 		return r != 0 ? r : x->filled ? 1 : -1;
@@ -145,6 +147,7 @@ void order_for_each_podgroup(struct session *s,
 			continue;
 		}
 		serve(s, q->queue, next->podgroup);
+		/* Its share may have grown: it is compared with the other queues again. */
 		order_put_back(&o, q);
 	}
 	order_finish(&o);

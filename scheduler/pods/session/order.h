@@ -45,7 +45,7 @@ void order_for_each_podgroup(struct session *s,
 			     void (*serve)(struct session *s, const struct queue *q,
 					   const struct podgroup *g));
 
-/* The ids of the PodGroup's tasks in task order; in the session's arena. */
+/* The PodGroup's tasks in task order; in the session's arena. */
 const struct task **order_tasks(const struct session *s, const struct podgroup *g, size_t *ret_n);
 /* Sorts tasks in task order. */
 void order_sort(const struct session *s, const struct task **tasks, size_t n);

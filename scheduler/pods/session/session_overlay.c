@@ -9,7 +9,8 @@
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
 
-/* A zeroed slot has epoch 0, which no session uses. */
+/* Old slots are not copied: none of them is of the session that begins. A zeroed slot has epoch 0,
+ * which no session uses. */
 static void *slots(void *old, size_t *n, size_t need, size_t size)
 {
 	size_t count = *n;
@@ -40,6 +41,7 @@ void session_overlay_open(struct overlay *o, const struct cluster *c, struct are
 	o->podgroups = slots(o->podgroups, &o->npodgroups, c->podgroups.n, sizeof(*o->podgroups));
 	o->queues = slots(o->queues, &o->nqueues, c->queues.n, sizeof(*o->queues));
 	o->epoch++;
+	/* After 2^32 sessions the numbers start again, and slots of long ago would look current. */
 	if (o->epoch == 0) {
 		memset(o->tasks, 0, o->ntasks * sizeof(*o->tasks));
 		memset(o->nodes, 0, o->nnodes * sizeof(*o->nodes));
@@ -95,6 +97,8 @@ struct overlay_podgroup *session_overlay_podgroup(struct overlay *o, const struc
 	}
 	*slot = (struct overlay_podgroup){ .epoch = o->epoch, .phase = g->phase };
 	memcpy(slot->by_status, g->by_status, sizeof(slot->by_status));
+	/* The cluster does not count these; most PodGroups have no pending pod and are not walked.
+	 */
 	if (slot->by_status[TASK_PENDING] == 0) {
 		return slot;
 	}

@@ -90,9 +90,9 @@ void session_overlay_set8(struct overlay *o, uint8_t *at, uint8_t value);
 /* a += sign * b in the dimensions of mask, saturating, not below 0. */
 void session_overlay_add(struct overlay *o, struct res *a, const struct res *b, uint32_t mask,
 			 int sign);
-/* The use of the node changed: grows when room appeared. */
 /* sign * t's charge to the queue with this id and to all above it. */
 void session_overlay_charge(struct overlay *o, uint32_t queue, const struct task *t, int sign);
+/* The use of the node changed; grows: room appeared on it. */
 void session_overlay_touch(struct overlay *o, const struct node *n, bool grows);
 
 #endif

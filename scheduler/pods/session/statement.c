@@ -28,6 +28,7 @@ static void set_status(struct session *s, const struct task *t, enum task_status
 		session_overlay_set32(o, &g->by_status[slot->status],
 				      g->by_status[slot->status] - 1);
 		session_overlay_set32(o, &g->by_status[status], g->by_status[status] + 1);
+		/* Statements only take tasks out of Pending; the way back is the undo log. */
 		if (t->klass->best_effort && slot->status == TASK_PENDING) {
 			session_overlay_set32(o, &g->best_effort_pending,
 					      g->best_effort_pending - 1);
@@ -48,6 +49,7 @@ static uint32_t queue_of(const struct session *s, const struct task *t)
 	return id;
 }
 
+/* Each pod takes one of the pods of its node, which it does not request by name. */
 static uint32_t booked_mask(const struct task *t)
 {
 	return t->klass->mask | 1u << RES_PODS;
@@ -57,6 +59,7 @@ static void set_charge(struct session *s, const struct task *t, enum charge_stat
 {
 	struct overlay_task *slot = session_overlay_task(s->overlay, t);
 
+	/* All states of a charge weigh the same: queues only see it come and go. */
 	if ((slot->charge == CHARGE_NONE) != (state == CHARGE_NONE)) {
 		session_overlay_charge(s->overlay, queue_of(s, t), t,
 				       state == CHARGE_NONE ? -1 : 1);
@@ -83,6 +86,8 @@ static void add_to_node(struct session *s, const struct task *t, const struct no
 	session_overlay_set32(s->overlay, &slot->nadded, slot->nadded + 1);
 }
 
+/* Plugins are notified of the undoing, too. The entry is made before the changes that belong to it,
+ * and so undone after them: a plugin that is called sees the state as it was. */
 static void log_event(struct session *s, enum undo_kind kind, const struct task *t)
 {
 	struct undo u = { .kind = (uint8_t)kind, .at.task = t };
@@ -117,6 +122,8 @@ void statement_pipeline(struct session *s, const struct task *t, const struct no
 			    &t->klass->request, booked_mask(t), 1);
 	add_to_node(s, t, n);
 	session_overlay_touch(s->overlay, n, false);
+	/* It will take the room and the quota when they come free, so both are held against later
+	 * tasks. A charge that it has keeps its state: nothing is decided about the pod yet. */
 	if (session_task_charge(s, t) == CHARGE_NONE) {
 		set_charge(s, t, CHARGE_ASSUMED);
 	}
@@ -132,6 +139,8 @@ void statement_evict(struct session *s, const struct task *t, const char *reason
 
 	assert(node != MODEL_NONE && session_task_status(s, t) != TASK_RELEASING);
 	log_event(s, UNDO_DEALLOCATE, t);
+	/* The victim keeps its node and its charge until it is gone: what it gives back is summed
+	 * separately, and only pipelined tasks may count on it. */
 	set_status(s, t, TASK_RELEASING, node);
 	session_overlay_add(s->overlay,
 			    &session_overlay_node(s->overlay, s->cluster->nodes.v[node])->releasing,
@@ -221,6 +230,7 @@ static void undo_one(struct session *s, struct undo u)
 		*u.at.w8 = (uint8_t)u.old;
 		break;
 	case UNDO_NODE:
+		/* A step forward, since caches that were filled in between compare versions. */
 		s->overlay->nodes[u.node].version++;
 		vec_push(&s->overlay->touched, u.node);
 		s->overlay->grown++;

@@ -31,6 +31,7 @@ struct exec {
 	uint64_t transitions; /* one per decision list, becomes transitionID */
 };
 
+/* A pool for each kind of write, so that a slow kind does not hold up the others. */
 static const struct {
 	const char *name;
 	const struct pool_ops *ops;
@@ -109,6 +110,7 @@ static void request_podgroup_status(struct exec *e, const struct podgroup *g,
 	};
 	struct podgroup_change change = { .transition = e->transitions, .now = now };
 
+	/* Only named by pods: there is no object to write to. */
 	if (!g->exists) {
 		return;
 	}
@@ -188,6 +190,8 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 		add_pod_write(e, POOL_POD_STATUS, t,
 			      pod_status_new(t, d->reason, d->message, node, 0, now));
 		break;
+	/* Nothing is written for these: cycle_assume has counted them, or exec_decisions took them.
+	 */
 	case DECISION_RESERVE:
 	case DECISION_REVOKE:
 	case DECISION_MOVE:

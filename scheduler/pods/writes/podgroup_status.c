@@ -259,8 +259,8 @@ static bool make_patch(struct podgroup_status *p, struct podgroup_item *it,
 	return true;
 }
 
-static void tell(struct podgroup_status *p, const struct podgroup_item *it,
-		 enum sched_outcome outcome, const struct http_result *result)
+static void post_outcome(struct podgroup_status *p, const struct podgroup_item *it,
+			 enum sched_outcome outcome, const struct http_result *result)
 {
 	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
 	char buf[600];
@@ -290,7 +290,7 @@ static enum pool_verdict report(struct podgroup_status *p, const struct podgroup
 		strmap_remove(p->wanted, key);
 	}
 	pthread_mutex_unlock(&p->lock);
-	tell(p, it, outcome, result);
+	post_outcome(p, it, outcome, result);
 	return POOL_DONE;
 }
 
@@ -298,7 +298,7 @@ static enum pool_verdict report(struct podgroup_status *p, const struct podgroup
 static enum pool_verdict refused(struct podgroup_status *p, struct podgroup_item *it,
 				 const struct http_result *result)
 {
-	tell(p, it, SCHED_REJECTED, result);
+	post_outcome(p, it, SCHED_REJECTED, result);
 	free(take_ptr(&it->patch));
 	return POOL_REFUSED;
 }

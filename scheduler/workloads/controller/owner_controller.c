@@ -432,7 +432,7 @@ static void send_retirement(struct owner_controller *o, const char *owner,
 {
 	CLEANUP(xmalloc_freep) char *item = xmalloc_printf("retire/%s", owner);
 
-	pool_add(o->pool, str_of(item), owner_write_new(job->namespace_, w));
+	pool_add(o->pool, str_of(item), owner_request_new(job->namespace_, w));
 }
 
 void owner_controller_retire(struct owner_controller *o, struct str key, bool retire)
@@ -521,7 +521,7 @@ struct owner_controller *owner_controller_create(const struct owner_controller_o
 	o->opt = *opt;
 	o->opt.base = NULL;
 	o->clock = po.clock;
-	o->target = (struct owner_write_target){ opt->recorder, po.may_send, po.ctx };
+	o->target = (struct owner_request_target){ opt->recorder, po.may_send, po.ctx };
 	o->world = owner_world_create(&opt->which->namespaces);
 	o->env = (struct owner_plan_env){ .label_keys = &opt->which->label_keys,
 					  .annotation_keys = &opt->which->annotation_keys,
@@ -536,9 +536,9 @@ struct owner_controller *owner_controller_create(const struct owner_controller_o
 	o->prebuilt = strmap_create(free);
 	o->below = strmap_create(owner_controller_nest_free);
 	po.name = "owners";
-	po.ops = &owner_write_ops;
+	po.ops = &owner_request_ops;
 	po.ctx = &o->target;
-	po.may_send = owner_write_may_send;
+	po.may_send = owner_request_may_send;
 	po.slots = POOL_SLOTS;
 	po.refused_max_ns = POOL_REFUSED_MAX_NS;
 	o->pool = pool_create(&po);

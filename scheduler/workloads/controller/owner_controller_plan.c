@@ -130,7 +130,7 @@ static void set_creating(struct owner_controller *o, struct owner *e, char *item
 	(void)str_next(&workload, '/');
 	if (e->creating != NULL && !str_streq(e->creating, item_take) &&
 	    !strmap_has(o->workloads, workload)) {
-		pool_add(o->pool, str_of(e->creating), owner_write_new(NULL, &none));
+		pool_add(o->pool, str_of(e->creating), owner_request_new(NULL, &none));
 	}
 	free(e->creating);
 	e->creating = item_take;
@@ -153,7 +153,7 @@ static void send_one(struct owner_controller *o, struct owner *e, struct str key
 	if (w->kind == OWNER_CREATE) {
 		set_creating(o, e, xmalloc_dup(item.p));
 	}
-	pool_add(o->pool, strbuf_str(&item), owner_write_new(namespace_, w));
+	pool_add(o->pool, strbuf_str(&item), owner_request_new(namespace_, w));
 }
 
 static bool wants_none(const struct sent *sent)
@@ -244,7 +244,7 @@ static void send(struct owner_controller *o, struct owner *e, struct str key,
 		}
 		fresh = is_new(e, w);
 		/* A non-leader sends no events. */
-		if (w->kind == OWNER_NOTE && fresh && owner_write_may_send(&o->target)) {
+		if (w->kind == OWNER_NOTE && fresh && owner_request_may_send(&o->target)) {
 			note(o, ns, w);
 		} else if (w->kind != OWNER_NOTE && fresh) {
 			note_start(e, w);

@@ -5,6 +5,7 @@
 
 #include "collections/vec.h"
 #include "scheduler/workloads/controller/owner_controller.h"
+#include "scheduler/workloads/controller/owner_request.h"
 #include "scheduler/workloads/owners/job_plan.h"
 #include "scheduler/workloads/owners/owner_plan.h"
 
@@ -57,7 +58,7 @@ struct owner_controller {
 	struct owner_controller_options opt;
 	struct pool *pool;
 	const struct clock *clock;
-	struct owner_write_target target;
+	struct owner_request_target target;
 	struct owner_world *world;
 	struct owner_plan_env env;
 	bool synced;

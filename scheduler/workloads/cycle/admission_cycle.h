@@ -6,9 +6,10 @@
 #ifndef SCHEDULER_WORKLOADS_CYCLE_ADMISSION_CYCLE_H
 #define SCHEDULER_WORKLOADS_CYCLE_ADMISSION_CYCLE_H
 
+#include "collections/vec.h"
 #include "scheduler/workloads/cycle/entry_order.h"
 
-enum quota_decision_kind {
+enum admission_decision_kind {
 	QUOTA_DECIDE_ADMIT,   /* workload, node, assignment */
 	QUOTA_DECIDE_PREEMPT, /* workload: victim; by, victim_reason, message; ongoing: evicted
 				 already */
@@ -25,7 +26,7 @@ enum quota_recompute {
 };
 
 struct admission_decision {
-	enum quota_decision_kind kind;
+	enum admission_decision_kind kind;
 	uint32_t workload, by, node; /* MODEL_NONE where the kind has none */
 	enum victim_reason victim_reason;
 	bool ongoing;
@@ -38,10 +39,7 @@ struct admission_decision {
 	const struct assignment *assignment; /* NULL: it was not nominated */
 };
 
-struct admission_decisions {
-	struct admission_decision *v; /* they point into the cycle's arena */
-	size_t n, cap;
-};
+struct admission_decisions VEC(struct admission_decision); /* they point into the cycle's arena */
 
 struct admission_cycle; /* arena and scratch that live from cycle to cycle */
 

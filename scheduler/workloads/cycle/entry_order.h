@@ -36,7 +36,7 @@ struct entry_order *entry_order_create(struct forest *f, struct entry **entries,
 				       struct arena *arena);
 /* NULL at the end. Between two calls usage may change only by what the entry of the last call adds
  * to its ClusterQueue: with fair sharing only the shares on its way to the root are computed
- * anew. */
+ * again. */
 struct entry *entry_order_next(struct entry_order *o);
 
 #endif

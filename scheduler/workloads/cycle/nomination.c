@@ -83,6 +83,7 @@ static uint32_t *contested_pairs(const struct quota_model *q, const struct assig
 			if (f->mode == FLAVOR_FIT || f->mode == FLAVOR_NO_FIT) {
 				continue;
 			}
+			/* A handful of pairs: insertion keeps them sorted, and each once. */
 			while (at < n && pairs[at] < pair) {
 				at++;
 			}
@@ -132,6 +133,7 @@ static bool try_counts(void *ctx, const int32_t *counts)
 	if (t->assignment.mode != ASSIGN_FIT && t->victims.n == 0) {
 		return false;
 	}
+	/* The search returns counts alone; its last success is what it returns. */
 	if (counts != NULL) {
 		t->good = t->assignment;
 		t->good_victims = t->victims;
@@ -251,6 +253,8 @@ void nomination(const struct nominate_context *c, struct entry *e)
 	store_last(q, e);
 }
 
+/* Only the victims may change. The flavors stay those of `before`, from which the entry's place in
+ * the order follows. */
 void nomination_recompute(const struct nominate_context *c, struct entry *e)
 {
 	const struct quota_model *q = forest_model(c->forest);

@@ -18,7 +18,7 @@ struct nominate_context {
  * NOT_NOMINATED with reason, message and requeue. Where the scan over the flavors stopped is
  * stored in the workload. */
 void nomination(const struct nominate_context *c, struct entry *e);
-/* For a nominated entry: assignment and victims anew, from the first flavor, but only with the
+/* For a nominated entry: assignment and victims again, from the first flavor, but only with the
  * flavors that it had. */
 void nomination_recompute(const struct nominate_context *c, struct entry *e);
 /* Partial admission: w may be admitted with fewer pods than it asks for. */

@@ -87,6 +87,8 @@ static struct forest *forest_after(const struct process *p)
 	return p->after == NULL ? p->forest : p->after;
 }
 
+/* Entries after this one see its usage, whether it was admitted, waits for its victims or only
+ * reserves: what it needs is not given away again in this cycle. */
 static void charge(struct process *p, uint32_t node, const struct quota_amounts *usage)
 {
 	forest_add(p->forest, node, usage);
@@ -96,6 +98,8 @@ static void charge(struct process *p, uint32_t node, const struct quota_amounts 
 	nominal_reserve_add(&p->nominal, node, usage);
 }
 
+/* A victim is preempted once in a cycle. It keeps its quota in p->forest until it has stopped, so
+ * no entry can take that now; p->after is for the question what fits then. */
 static void claim(struct process *p, const struct workload *victim)
 {
 	if (p->after == NULL) {
@@ -150,6 +154,8 @@ static enum quota_recompute recompute(struct process *p, struct entry *e)
 				      .ngone = p->claimed.n };
 
 	nomination_recompute(&c, e);
+	/* It fits only after the victims of others have stopped: it waits for them, and needs none
+	 * of its own. */
 	if (e->assignment.mode == ASSIGN_FIT) {
 		e->assignment.mode = ASSIGN_DEFERRED_FIT;
 		return QUOTA_RECOMPUTE_DEFERRED_FIT;
@@ -183,6 +189,8 @@ static void reserve(struct process *p, const struct entry *e)
 		int64_t borrowing =
 			e->assignment.level > 0 ? forest_borrowing(p->forest, e->node, want.id) : 0;
 
+		/* At most what the queue may hold at all: a request beyond that would take quota
+		 * from others for nothing. */
 		limit = borrowing == QUOTA_NO_LIMIT ? QUOTA_UNLIMITED
 						    : amount_add(limit, borrowing);
 		if (borrowing != QUOTA_NO_LIMIT) {
@@ -194,7 +202,8 @@ static void reserve(struct process *p, const struct entry *e)
 	quota_amounts_finish(&kept);
 }
 
-static struct admission_decision *add(struct process *p, enum quota_decision_kind kind, uint32_t w)
+static struct admission_decision *add(struct process *p, enum admission_decision_kind kind,
+				      uint32_t w)
 {
 	struct admission_decision d = {
 		.kind = kind, .workload = w, .by = MODEL_NONE, .node = MODEL_NONE
@@ -228,7 +237,9 @@ static const char *describe(struct process *p, const struct entry *e, const char
 	return why == NULL || why[0] == '\0' ? what : arena_join(p->arena, parts, ARRAY_LEN(parts));
 }
 
-/* The entries that end here, as they neither admit nor preempt. True: this is one. */
+/* The entries that end here, as they neither admit nor preempt. True: this is one. `keep_tried` is
+ * cleared where the next try must begin at the first flavor, because what changes meanwhile may
+ * make an earlier flavor fit. */
 static bool ends_without_decision(struct process *p, struct entry *e)
 {
 	const struct quota_model *q = forest_model(p->forest);
@@ -288,12 +299,19 @@ static void admit(struct process *p, struct entry *e)
 	d->recompute = e->recompute;
 	d->assignment = &e->assignment;
 	d->message = e->assignment.message;
+	/* One at a time: its own pods are not ready yet. */
 	p->blocked = forest_model(p->forest)->options.block_admission;
 	if (e->assignment.level == 0) {
 		nominal_reserve_admitted(&p->nominal, e->node);
 	}
 }
 
+/* 1. When entries before this one preempt some of its victims, its assignment is computed again.
+ * 2. It may end without a decision: nothing fits, preemption is of no use or not allowed yet, or
+ *    it fits as soon as the victims of others are gone.
+ * 3. Otherwise it must still fit beside what the entries before it took, and is not admitted while
+ *    blockAdmission waits for pods.
+ * 4. It preempts, or is admitted. */
 void process_entry_decide(struct process *p, struct entry *e)
 {
 	const struct quota_model *q = forest_model(p->forest);

@@ -12,6 +12,7 @@
 #include "kube/pool.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/controller/owner_controller.h"
+#include "scheduler/workloads/controller/owner_request.h"
 #include "scheduler/workloads/ingest/workload_cache.h"
 #include "scheduler/workloads/metrics/workload_metrics.h"
 #include "scheduler/workloads/model/quota_store.h"
@@ -25,7 +26,7 @@
 struct reconciler {
 	struct reconciler_options opt;
 	struct owner_controller *owners;
-	struct owner_write_target target;
+	struct owner_request_target target;
 	struct pool *pool;
 	struct VEC(uint32_t) todo; /* ids of Workloads that are listed */
 	int64_t next;              /* the earliest time of all */
@@ -106,7 +107,7 @@ static void read_again(void *ctx, struct str key)
 /* Every replica sees the same events; only the one that writes counts them. */
 static bool counts(struct reconciler *r)
 {
-	return r->opt.metrics != NULL && owner_write_may_send(&r->target);
+	return r->opt.metrics != NULL && owner_request_may_send(&r->target);
 }
 
 static void on_created(void *ctx, const char *kind, const struct api_workload *w UNUSED, int64_t ns)
@@ -148,11 +149,11 @@ struct reconciler *reconciler_create(const struct reconciler_options *opt)
 	r->next = INT64_MAX;
 	r->owners = owner_controller_create(&oo);
 	owner_controller_watch(r->owners, on_activity, r);
-	r->target = (struct owner_write_target){ opt->recorder, po.may_send, po.ctx };
+	r->target = (struct owner_request_target){ opt->recorder, po.may_send, po.ctx };
 	po.name = "workload";
-	po.ops = &owner_write_ops;
+	po.ops = &owner_request_ops;
 	po.ctx = &r->target;
-	po.may_send = owner_write_may_send;
+	po.may_send = owner_request_may_send;
 	po.slots = POOL_SLOTS;
 	r->pool = pool_create(&po);
 	return r;
@@ -212,7 +213,7 @@ static void send(struct reconciler *r, const struct workload *w, const char *wha
 
 	write->workload = quota_workload_name(w);
 	write->about.uid = w->object.uid;
-	pool_add(r->pool, str_of(key), owner_write_new(w->object.namespace_, write));
+	pool_add(r->pool, str_of(key), owner_request_new(w->object.namespace_, write));
 }
 
 /* Carries the resourceVersion that was read: if the write is delayed and a user sets active again

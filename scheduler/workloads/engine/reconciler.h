@@ -1,6 +1,6 @@
 /* scheduler/workloads/engine/reconciler.h: reconciles Workloads outside scheduling cycles: runs
  * the controller of their owners, and workloads/status/workload_reconcile.h for every Workload that
- * changed or has reached a time limit. Statuses go through the quota cache; writes to the object
+ * changed or has reached a time limit. Statuses go through the Workload cache; writes to the object
  * itself (spec.active, finalizer, deletion) have a pool of their own. Owner: the
  * sched thread. */
 #ifndef SCHEDULER_WORKLOADS_ENGINE_RECONCILER_H

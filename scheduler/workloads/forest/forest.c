@@ -48,11 +48,13 @@ struct quota_model *forest_model(const struct forest *f)
 
 static const struct forest_limit *limit_of(const struct forest *f, uint32_t node, uint32_t pair)
 {
+	/* A pair that was named first since the forest was built: no node configures it. */
 	static const struct forest_limit none = { .borrowing = QUOTA_NO_LIMIT };
 
 	return pair < f->width ? &f->limits[(size_t)node * f->width + pair] : &none;
 }
 
+/* A node on or below a cycle of cohorts has no place in the tree: it stands alone. */
 static uint32_t parent_of(const struct forest *f, uint32_t node)
 {
 	return tree_is_placed(f->tree, node) ? tree_parent(f->tree, node) : TREE_NONE;
@@ -119,6 +121,8 @@ static void rebuild(struct forest *f)
 
 void forest_sync(struct forest *f)
 {
+	/* New pairs alone need room for their sums; no limit has changed, and nothing that waits
+	 * may fit because of them. */
 	bool is_stale = !f->is_built || f->gen != f->model->forest_gen;
 
 	assert(!f->is_fork);
@@ -340,6 +344,8 @@ unsigned forest_level(const struct forest *f, uint32_t node, uint32_t pair, int6
 {
 	uint32_t at = parent_of(f, node), top = node;
 
+	/* On the way up, `amount` is the part that the nodes so far could not provide themselves.
+	 */
 	if (at == TREE_NONE || !forest_borrows_with(f, node, pair, amount)) {
 		*ret_reclaim = at != TREE_NONE;
 		return 0;
@@ -422,6 +428,7 @@ size_t forest_path(const struct forest *f, uint32_t node, char *buf, size_t size
 {
 	size_t len = 0, end;
 
+	/* The path is known from its end: first its length, then the names backwards. */
 	for (uint32_t at = node; at != TREE_NONE; at = parent_of(f, at)) {
 		len += 1 + strlen(f->model->nodes.v[at]->name);
 	}

@@ -10,7 +10,7 @@
 struct forest;
 
 /* Borrows the model. forest_sync must be called before use, and whenever model->forest_gen may have
- * changed: rebuilds trees and limits and charges every holder anew. Nothing may be marked then. */
+ * changed: rebuilds trees and limits and charges every holder again. Nothing may be marked then. */
 struct forest *forest_create(struct quota_model *model);
 void forest_destroy(struct forest *f); /* NULL is fine */
 void forest_sync(struct forest *f);

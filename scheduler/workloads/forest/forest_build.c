@@ -27,6 +27,8 @@ static struct tree *build_tree(const struct quota_model *model)
 	return t;
 }
 
+/* The part that the node does not lend. Without a lending limit it lends all, and even its own
+ * quota is charged to the cohort. */
 static int64_t local_quota(int64_t subtree, int64_t lending)
 {
 	int64_t local = lending == QUOTA_NO_LIMIT ? 0 : amount_sub(subtree, lending);
@@ -72,6 +74,8 @@ static void roll_up(struct forest *f, const int64_t *lending)
 		for (uint32_t pair = 0; pair < f->width; pair++) {
 			struct forest_limit *l = limit_at(f, node, pair), *up;
 
+			/* Again, since children have added to `subtree` meanwhile: what a cohort
+			 * keeps to itself is measured against all that it has. */
 			l->local = local_quota(l->subtree, lending[(size_t)node * f->width + pair]);
 			if (above != TREE_NONE && l->has) {
 				up = limit_at(f, above, pair);
@@ -184,6 +188,7 @@ static bool is_root(const struct forest *f, uint32_t node)
 	return tree_is_placed(f->tree, node) && tree_parent(f->tree, node) == TREE_NONE;
 }
 
+/* The limits of a root have all pairs of its tree (roll_up), so only roots are looked at. */
 static void list_pairs(struct forest *f)
 {
 	size_t n = f->model->pairs.n, at = 0, total = 0;

@@ -8,10 +8,7 @@
 #include "collections/vec.h"
 #include "scheduler/workloads/forest/forest.h"
 
-struct forest_over_list {
-	uint32_t *v; /* ids of nodes; freed by the caller (vec_finish) */
-	size_t n, cap;
-};
+struct forest_over_list VEC(uint32_t); /* ids of nodes; freed by the caller (vec_finish) */
 
 /* Appends the queues right below the cohort that are not forest_within_nominal, each once, in no
  * particular order. With all charges undone it costs the number of queues found; only the first

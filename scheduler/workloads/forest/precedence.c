@@ -2,7 +2,7 @@
 
 #include "scheduler/workloads/model/quota_store.h"
 
-#define REVERSALS_MAX 20 /* 2^20 releases: in practice, for ever */
+#define REVERSALS_MAX 20 /* 2^20 releases: in practice, forever */
 
 static bool exists(const struct quota_model *q, uint32_t id, uint64_t serial)
 {
@@ -83,6 +83,8 @@ void precedence_record(struct forest *f, struct workload *by, struct workload *v
 	struct quota_precedence *p = find_or_add(q, victim, by);
 
 	if (!is_valid(q, victim, p)) {
+		/* The victim had preempted `by` before, and something has changed since: they take
+		 * turns, and each further turn needs twice as many releases. */
 		if (back != NULL) {
 			p->reversals = back->reversals < REVERSALS_MAX ? back->reversals + 1
 								       : REVERSALS_MAX;
@@ -90,9 +92,12 @@ void precedence_record(struct forest *f, struct workload *by, struct workload *v
 		p->times = 0;
 		renew(q, victim, root, p);
 	}
+	/* Nothing was released in between: `by` did not get, or did not keep, the quota that its
+	 * victim gave up the last time. */
 	p->times = p->last_released == released ? p->times + 1 : 1;
 	p->last_released = released;
 	p->cycle = q->cycle;
+	/* From now on neither preempts the other. */
 	if (p->times >= PRECEDENCE_TIMES_MAX) {
 		renew(q, by, root, find_or_add(q, by, victim));
 	}
@@ -141,6 +146,8 @@ void precedence_released(struct forest *f, const struct workload *w)
 	bool was_preempted = w->flags.evicted && w->flags.preempted_at != MODEL_TIME_NONE &&
 			     w->flags.preempted_at == w->flags.evicted_at;
 
+	/* A preemption is no change from outside: if it counted, two Workloads that preempt each
+	 * other would renew their own permission. */
 	if (!was_preempted) {
 		forest_model(f)->nodes.v[forest_root(f, w->holding.node)]->released++;
 	}
@@ -162,6 +169,7 @@ void precedence_collect(const struct forest *f, const struct workload *w,
 	const struct quota_model *q = forest_model(f);
 	size_t first = out->n;
 
+	/* Breadth first: the part of the list behind `at` has records that are still to be read. */
 	for (size_t at = first;; at++) {
 		for (size_t i = 0; i < w->pending.preempted_by.n; i++) {
 			const struct quota_precedence *p = &w->pending.preempted_by.v[i];

@@ -1,6 +1,6 @@
 /* scheduler/workloads/forest/precedence.h: a victim does not preempt its preemptor. Policies can
  * let two workloads preempt each other (reclaimWithinCohort: Any in two queues; fair sharing and
- * priority; a second flavor), and in Kueue they evict each other for ever. Here a preemptor has
+ * priority; a second flavor), and in Kueue they evict each other forever. Here a preemptor has
  * precedence over its victim, transitively, until something changes from outside: one of the two
  * changes its request or is gone, queues or cohorts are edited, or a workload of the tree releases
  * quota without having been preempted. Releases happen all the time, so two workloads that
@@ -23,10 +23,7 @@ void precedence_revoke(const struct quota_model *q, struct workload *victim);
 /* w, which holds quota, is about to release it. */
 void precedence_released(struct forest *f, const struct workload *w);
 
-struct precedence_list {
-	uint32_t *v; /* ids of workloads; freed by the caller (vec_finish) */
-	size_t n, cap;
-};
+struct precedence_list VEC(uint32_t); /* ids of workloads; freed by the caller (vec_finish) */
 /* Appends the workloads with precedence over w, which it must not preempt. O(records * list). */
 void precedence_collect(const struct forest *f, const struct workload *w,
 			struct precedence_list *out);

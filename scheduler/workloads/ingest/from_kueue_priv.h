@@ -32,14 +32,14 @@ void from_kueue_request(struct quota_model *q, const struct from_kueue_rules *ru
 			struct podset *p);
 
 /* Summary of the LimitRanges of a namespace (Kueue: lowest max, highest min, first default). */
-struct from_api_quota_limits {
+struct from_kueue_limits {
 	bool found; /* of this type */
 	struct field_resources max, min, default_, default_request;
 };
-enum from_api_quota_limit_type { FROM_API_QUOTA_CONTAINER, FROM_API_QUOTA_POD };
+enum from_kueue_limit_type { FROM_KUEUE_LIMIT_CONTAINER, FROM_KUEUE_LIMIT_POD };
 void from_kueue_rules_summary(const struct from_kueue_rules *r, struct str namespace_,
-			      enum from_api_quota_limit_type type, struct arena *arena,
-			      struct from_api_quota_limits *ret);
+			      enum from_kueue_limit_type type, struct arena *arena,
+			      struct from_kueue_limits *ret);
 /* Overhead of a RuntimeClass; NULL: none, or not known. */
 const struct field_resources *from_kueue_rules_overhead(const struct from_kueue_rules *r,
 							const char *runtime_class);

@@ -13,7 +13,7 @@ struct request {
 	struct quota_model *q;
 	const struct from_kueue_rules *rules;
 	struct arena *arena;
-	struct from_api_quota_limits container, pod; /* LimitRanges of the namespace */
+	struct from_kueue_limits container, pod; /* LimitRanges of the namespace */
 	struct api_pod adjusted;
 	const char *invalid;
 };
@@ -270,9 +270,9 @@ void from_kueue_request(struct quota_model *q, const struct from_kueue_rules *ru
 	struct counted counted = { .n = 0 };
 	struct field_resources total;
 
-	from_kueue_rules_summary(rules, namespace_, FROM_API_QUOTA_CONTAINER, scratch,
+	from_kueue_rules_summary(rules, namespace_, FROM_KUEUE_LIMIT_CONTAINER, scratch,
 				 &r.container);
-	from_kueue_rules_summary(rules, namespace_, FROM_API_QUOTA_POD, scratch, &r.pod);
+	from_kueue_rules_summary(rules, namespace_, FROM_KUEUE_LIMIT_POD, scratch, &r.pod);
 	adjust(&r, spec);
 	pod_request_sum(&r.adjusted, scratch, &total);
 	check(&r, &total);

@@ -207,16 +207,16 @@ struct field_resources from_kueue_rules_extreme(struct arena *arena, struct fiel
 }
 
 void from_kueue_rules_summary(const struct from_kueue_rules *r, struct str namespace_,
-			      enum from_api_quota_limit_type type, struct arena *arena,
-			      struct from_api_quota_limits *ret)
+			      enum from_kueue_limit_type type, struct arena *arena,
+			      struct from_kueue_limits *ret)
 {
 	static const char *const types[] = {
-		[FROM_API_QUOTA_CONTAINER] = "Container",
-		[FROM_API_QUOTA_POD] = "Pod",
+		[FROM_KUEUE_LIMIT_CONTAINER] = "Container",
+		[FROM_KUEUE_LIMIT_POD] = "Pod",
 	};
 	const struct ranges *list = strmap_get(r->ranges, namespace_);
 
-	*ret = (struct from_api_quota_limits){ .found = false };
+	*ret = (struct from_kueue_limits){ .found = false };
 	for (size_t i = 0; list != NULL && i < list->v.n; i++) {
 		for (size_t k = 0; k < list->v.v[i].n; k++) {
 			const struct api_limit_range_item *a = &list->v.v[i].items[k];

@@ -12,7 +12,7 @@ static enum quota_check_state check_state(const char *name)
 			return (enum quota_check_state)i;
 		}
 	}
-	return QUOTA_CHECK_PENDING;
+	return QUOTA_CHECK_PENDING; /* not a state that Kueue has: nothing is admitted by it */
 }
 
 static const char *text(struct workload_status *to, const char *s)
@@ -31,6 +31,7 @@ static void read_list(const struct quota_model *q, const struct api_conditions *
 		if (c->type == NULL || c->status == NULL) {
 			continue;
 		}
+		/* The dialects name this condition differently; inside it has one name. */
 		one.type = str_streq(c->type, q->options.gate_signal) ? PREEMPTION_GATE_BLOCKED
 								      : text(to, c->type);
 		one.status = text(to, c->status);
@@ -98,6 +99,7 @@ static struct workload_status_podset read_podset(struct quota_model *q, const ch
 /* Sorts by id of the resource, as workload_status_same compares. */
 static void sort_podset(struct workload_status_podset *p)
 {
+	/* By insertion: a pod set has few resources, mostly in order. */
 	for (size_t i = 1; i < p->n; i++) {
 		for (size_t k = i; k > 0 && p->v[k].resource < p->v[k - 1].resource; k--) {
 			struct workload_status_usage swap = p->v[k];

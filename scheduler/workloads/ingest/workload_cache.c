@@ -15,9 +15,9 @@
 #include "scheduler/workloads/status/workload_status_pack.h"
 #include "scheduler/workloads/status/workload_status_same.h"
 
-static struct quota_cache_statuses *new_statuses(void)
+static struct workload_cache_statuses *new_statuses(void)
 {
-	struct quota_cache_statuses *s = xmalloc_zero(1, sizeof(*s));
+	struct workload_cache_statuses *s = xmalloc_zero(1, sizeof(*s));
 
 	for (size_t i = 0; i < ARRAY_LEN(s->of); i++) {
 		s->of[i].arena = arena_create(0);
@@ -25,7 +25,7 @@ static struct quota_cache_statuses *new_statuses(void)
 	return s;
 }
 
-static void free_statuses(struct quota_cache_statuses *s)
+static void free_statuses(struct workload_cache_statuses *s)
 {
 	for (size_t i = 0; i < ARRAY_LEN(s->of); i++) {
 		arena_destroy(s->of[i].arena);
@@ -36,7 +36,7 @@ static void free_statuses(struct quota_cache_statuses *s)
 
 const struct workload_status *workload_cache_unpack(const struct workload_cache *c,
 						    const struct workload_status_pack *from,
-						    enum quota_cache_use use)
+						    enum workload_cache_use use)
 {
 	struct workload_status *to = &c->statuses->of[use];
 
@@ -124,6 +124,9 @@ void workload_cache_settle_nodes(struct workload_cache *c)
 	}
 }
 
+/* The first request sets the time, so that later ones cannot put it off forever. Where the last
+ * flush moved many Workloads, the next one waits longer: the cost of flushes stays a small part of
+ * the time. */
 static void set_flush(struct workload_cache *c, int64_t now)
 {
 	int64_t wait = (int64_t)c->n_woken_last_flush * WORKLOAD_CACHE_FLUSH_EACH_NS;
@@ -268,6 +271,8 @@ static void upsert(struct workload_cache *c, struct sched_msg *m, int64_t now)
 	}
 }
 
+/* Workloads that came before the kinds on which their requests depend, in the order in which they
+ * came: a deletion may follow its object. */
 static void take_early(struct workload_cache *c, int64_t now)
 {
 	for (size_t i = 0; i < c->early.n; i++) {
@@ -333,6 +338,8 @@ static void apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
 			workload_cache_workload_done(c, m, now);
 		}
 		break;
+	/* Another replica may have sampled since: what LocalQueues use is read from their statuses
+	 * again, until the leader calls workload_cache_sample. */
 	case SCHED_MSG_REFRESHED:
 	case SCHED_MSG_LEASE:
 		c->samples = false;
@@ -363,6 +370,8 @@ static void mark_status(const struct workload_cache *c, const struct workload_st
 	}
 }
 
+/* A name may be dropped when no object of the model has it, nor any status that is kept: what is in
+ * flight is unpacked again when the answer comes. */
 static void sweep_names(const struct workload_cache *c)
 {
 	for (size_t i = 0; i < c->q->workloads.n; i++) {
@@ -379,7 +388,7 @@ static void sweep_names(const struct workload_cache *c)
 
 void workload_cache_apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
 {
-	assert(!c->drafted); /* it would be of a status that is read anew */
+	assert(!c->drafted); /* it would be of a status that is read again */
 	apply(c, m, now);
 	if (quota_names_wants_sweep(c->q)) {
 		sweep_names(c);
@@ -423,7 +432,7 @@ bool workload_cache_next_unread(struct workload_cache *c, const struct workload 
 const struct workload_status *workload_cache_status(const struct workload_cache *c,
 						    const struct workload *w)
 {
-	return workload_cache_unpack(c, w->state->status, QUOTA_CACHE_SHOWN);
+	return workload_cache_unpack(c, w->state->status, WORKLOAD_CACHE_SHOWN);
 }
 
 bool workload_cache_is_outdated(const struct workload *w)
@@ -452,12 +461,12 @@ const struct workload_status *workload_cache_written(const struct workload_cache
 	const struct workload_state *s = w->state;
 	const struct workload_status_pack *written = s->in_flight ? s->sent_status : s->before;
 
-	return workload_cache_unpack(c, written, QUOTA_CACHE_BEFORE);
+	return workload_cache_unpack(c, written, WORKLOAD_CACHE_BEFORE);
 }
 
 struct workload_status *workload_cache_edit(struct workload_cache *c, const struct workload *w)
 {
-	struct workload_status *draft = &c->statuses->of[QUOTA_CACHE_DRAFT];
+	struct workload_status *draft = &c->statuses->of[WORKLOAD_CACHE_DRAFT];
 
 	assert(!c->drafted);
 	c->drafted = true;
@@ -468,18 +477,22 @@ struct workload_status *workload_cache_edit(struct workload_cache *c, const stru
 bool workload_cache_commit(struct workload_cache *c, const struct workload *w)
 {
 	struct workload_state *s = w->state;
-	const struct workload_status *draft = &c->statuses->of[QUOTA_CACHE_DRAFT];
+	const struct workload_status *draft = &c->statuses->of[WORKLOAD_CACHE_DRAFT];
 	struct workload_status_pack *packed;
 
 	assert(c->drafted);
 	c->drafted = false;
 	if (s->finished || w->object.unreadable ||
-	    workload_status_same(workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), draft)) {
+	    workload_status_same(workload_cache_unpack(c, s->status, WORKLOAD_CACHE_BEFORE),
+				 draft)) {
 		return false;
 	}
 	/* A cycle must know of an eviction that was decided since the last one. */
 	workload_cache_workload_flags(c->q->workloads.v[w->id], draft);
 	packed = workload_status_pack_make(draft); /* the draft's texts are those of the status */
+	/* The status so far: the one in flight is kept for its answer; one that was
+	 * never sent is not needed any more; one that was read is kept, to be returned to when the
+	 * write fails. */
 	if (s->in_flight && !s->dirty) {
 		s->sent_status = s->status;
 	} else if (s->dirty || s->in_flight) {
@@ -488,6 +501,7 @@ bool workload_cache_commit(struct workload_cache *c, const struct workload *w)
 		s->before = s->status;
 	}
 	s->status = packed;
+	/* One in flight is put there again by its answer (workload_cache_workload_done). */
 	if (!s->dirty && !s->in_flight) {
 		vec_push(&c->to_write, w->id);
 	}
@@ -517,8 +531,8 @@ bool workload_cache_next_write(struct workload_cache *c, struct workload_cache_w
 		s->sent = ++c->writes;
 		*ret = (struct workload_cache_write){
 			.workload = w,
-			.status = workload_cache_unpack(c, s->status, QUOTA_CACHE_AFTER),
-			.before = workload_cache_unpack(c, s->before, QUOTA_CACHE_BEFORE),
+			.status = workload_cache_unpack(c, s->status, WORKLOAD_CACHE_AFTER),
+			.before = workload_cache_unpack(c, s->before, WORKLOAD_CACHE_BEFORE),
 			.resource_version = s->read > s->version ? s->read : s->version,
 			.version = s->sent
 		};

@@ -79,7 +79,7 @@ struct forest *workload_cache_forest(const struct workload_cache *c);
  * no effect. */
 void workload_cache_apply(struct workload_cache *c, struct sched_msg *m, int64_t now);
 bool workload_cache_is_synced(const struct workload_cache *c); /* and everything is placed */
-/* Brings trees up to date and does what is due: flushes, ends of back-offs. Returns when it wants
+/* Brings trees up to date and does what is due: flushes, ends of backoffs. Returns when it wants
  * to be called again (wall ns), INT64_MAX: not before something changes. */
 int64_t workload_cache_settle(struct workload_cache *c, int64_t now);
 /* The same, without gathering what is to be tried again: for a clock that stands still. */
@@ -108,7 +108,7 @@ const struct workload_status *workload_cache_status(const struct workload_cache 
  * in the API may be another one, for example that of an eviction with a lost answer. */
 bool workload_cache_is_outdated(const struct workload *w);
 /* Its status was refused: nothing is to be decided about it before (wall ns), unless it is read
- * anew; MODEL_TIME_NONE: at any time. */
+ * again; MODEL_TIME_NONE: at any time. */
 int64_t workload_cache_retry_at(const struct workload *w);
 /* The ClusterQueue in which the status says that it holds quota; NULL: none. */
 const char *workload_cache_queue(const struct workload *w);

@@ -6,6 +6,7 @@
 #include "api/kueue/kueue.h"
 #include "base/attrs.h"
 #include "base/err.h"
+#include "base/mix.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
@@ -170,8 +171,8 @@ static uint64_t labels_hash(const struct quota_namespace *n)
 	uint64_t h = n == NULL ? 1 : 2;
 
 	for (size_t i = 0; n != NULL && i < n->nlabels; i++) {
-		h = h * UINT64_C(0x9e3779b97f4a7c15) + str_hash(str_of(n->labels[i].key));
-		h = h * UINT64_C(0x9e3779b97f4a7c15) + str_hash(str_of(n->labels[i].value));
+		h = mix(h, str_hash(str_of(n->labels[i].key)));
+		h = mix(h, str_hash(str_of(n->labels[i].value)));
 	}
 	return h;
 }

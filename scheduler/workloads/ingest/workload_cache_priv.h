@@ -1,5 +1,5 @@
-/* scheduler/workloads/ingest/workload_cache_priv.h: shared by the files of the quota cache. Owner:
- * the sched thread. */
+/* scheduler/workloads/ingest/workload_cache_priv.h: shared by the files of the Workload cache.
+ * Owner: the sched thread. */
 #ifndef SCHEDULER_WORKLOADS_INGEST_WORKLOAD_CACHE_PRIV_H
 #define SCHEDULER_WORKLOADS_INGEST_WORKLOAD_CACHE_PRIV_H
 
@@ -37,15 +37,15 @@ struct workload_state {
 
 /* Statuses as they are read from where they are packed; each lives until the next one of its use.
  */
-enum quota_cache_use {
-	QUOTA_CACHE_DRAFT,  /* workload_cache_edit */
-	QUOTA_CACHE_SHOWN,  /* workload_cache_status */
-	QUOTA_CACHE_BEFORE, /* for the listener, and what is to be sent */
-	QUOTA_CACHE_AFTER,
-	QUOTA_CACHE_USE_COUNT_
+enum workload_cache_use {
+	WORKLOAD_CACHE_DRAFT,  /* workload_cache_edit */
+	WORKLOAD_CACHE_SHOWN,  /* workload_cache_status */
+	WORKLOAD_CACHE_BEFORE, /* for the listener, and what is to be sent */
+	WORKLOAD_CACHE_AFTER,
+	WORKLOAD_CACHE_USE_COUNT_
 };
-struct quota_cache_statuses {
-	struct workload_status of[QUOTA_CACHE_USE_COUNT_];
+struct workload_cache_statuses {
+	struct workload_status of[WORKLOAD_CACHE_USE_COUNT_];
 };
 
 struct workload_cache {
@@ -60,10 +60,10 @@ struct workload_cache {
 	struct VEC(uint32_t) flushes;  /* nodes */
 	struct VEC(struct sched_msg *) early; /* Workloads before all else is known */
 	struct strmap *seen; /* "resource/key" -> struct seen, of objects with a spec */
-	struct quota_cache_statuses *statuses;
+	struct workload_cache_statuses *statuses;
 	size_t n_woken_last_flush; /* Workloads that returned to their heaps */
 	int64_t flush_at;          /* wall ns; INT64_MAX: nothing to flush */
-	int64_t timers_at;         /* wall ns: the next end of a back-off */
+	int64_t timers_at;         /* wall ns: the next end of a backoff */
 	int64_t sample_at;         /* wall ns: the use of LocalQueues is to be sampled */
 	uint64_t writes, changes, specs;
 	bool synced[SCHED_RESOURCE_COUNT_];
@@ -87,13 +87,13 @@ void workload_cache_workload_flags(struct workload *w, const struct workload_sta
 /* NULL gives NULL. */
 const struct workload_status *workload_cache_unpack(const struct workload_cache *c,
 						    const struct workload_status_pack *from,
-						    enum quota_cache_use use);
+						    enum workload_cache_use use);
 
 /* Everything but Workloads. -ERR_INVALID: the object cannot be used, nothing changed. */
 int workload_cache_objects_upsert(struct workload_cache *c, struct sched_msg *m, int64_t now,
 				  struct err *err);
 void workload_cache_objects_remove(struct workload_cache *c, struct sched_msg *m, int64_t now);
-/* Forgets which versions of objects were seen. */
+/* An empty map for `seen` of the cache. */
 struct strmap *workload_cache_objects_seen(void);
 
 void workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *m, int64_t now);

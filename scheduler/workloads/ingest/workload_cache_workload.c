@@ -160,7 +160,8 @@ static void take_status(struct workload_cache *c, const struct workload *w,
 	struct workload_state *s = w->state;
 
 	if (s->status != NULL && !s->finished) {
-		report_status(c, w, workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE), fresh);
+		report_status(c, w, workload_cache_unpack(c, s->status, WORKLOAD_CACHE_BEFORE),
+			      fresh);
 	}
 	free(s->status);
 	s->finished = w->flags.finished;
@@ -262,7 +263,7 @@ static void settle_gates(const struct workload_cache *c, const struct sched_msg 
 
 	if (w != NULL && is_same(w, aw->meta.uid) && fresh->gates.n > 0) {
 		workload_status_settle_gates(
-			fresh, workload_cache_unpack(c, w->state->status, QUOTA_CACHE_BEFORE));
+			fresh, workload_cache_unpack(c, w->state->status, WORKLOAD_CACHE_BEFORE));
 	}
 }
 
@@ -432,7 +433,7 @@ int64_t workload_cache_workload_retry(struct workload_cache *c, int64_t now)
 		int64_t at = w == NULL ? MODEL_TIME_NONE : w->state->retry_at;
 
 		if (w == NULL || !w->object.unwritable) {
-			continue; /* gone, or read anew */
+			continue; /* gone, or read again */
 		}
 		if (at > now) {
 			c->refused.v[kept++] = id;
@@ -474,7 +475,8 @@ static void take_back(struct workload_cache *c, struct workload *w, const struct
 		s->stale_up_to = s->read > s->version ? s->read : s->version;
 		vec_push(&c->unread, w->id);
 	}
-	workload_cache_workload_flags(w, workload_cache_unpack(c, s->status, QUOTA_CACHE_BEFORE));
+	workload_cache_workload_flags(w,
+				      workload_cache_unpack(c, s->status, WORKLOAD_CACHE_BEFORE));
 	if (was_preempted && !w->flags.evicted) {
 		precedence_revoke(c->q, w);
 	}
@@ -497,8 +499,8 @@ static void take_deferred(struct workload_cache *c, struct workload_state *s, in
 static void take_done(struct workload_cache *c, const struct sched_msg *m, const struct workload *w)
 {
 	struct workload_state *s = w->state;
-	const struct workload_status *sent =
-		workload_cache_unpack(c, s->dirty ? s->sent_status : s->status, QUOTA_CACHE_AFTER);
+	const struct workload_status *sent = workload_cache_unpack(
+		c, s->dirty ? s->sent_status : s->status, WORKLOAD_CACHE_AFTER);
 
 	s->version = m->resource_version > s->version ? m->resource_version : s->version;
 	s->failures = 0;
@@ -506,7 +508,7 @@ static void take_done(struct workload_cache *c, const struct sched_msg *m, const
 	if (sent->has_admission && sent->queue != NULL) {
 		s->queue = quota_name(c->q, str_of(sent->queue));
 	}
-	report_status(c, w, workload_cache_unpack(c, s->before, QUOTA_CACHE_BEFORE), sent);
+	report_status(c, w, workload_cache_unpack(c, s->before, WORKLOAD_CACHE_BEFORE), sent);
 	drop_before(s);
 	if (s->dirty) {
 		s->before = s->sent_status;

@@ -115,7 +115,7 @@ static const struct row {
 				  "preempt them now" },
 	[QF_RECOMPUTATIONS] = { "preemption_target_recomputations_total", C, ALWAYS,
 				QUEUE ", result",
-				"Victims looked for anew because others took the first ones" },
+				"Victims looked for again because others took the first ones" },
 	[QF_RESERVING] = { "reserving_active_workloads", G, ALWAYS, QUEUE,
 			   "Workloads that hold quota" },
 	[QF_ADMITTED] = { "admitted_active_workloads", G, ALWAYS, QUEUE,
@@ -445,7 +445,7 @@ void metric_families_observe(struct metric_families *f, enum metric_families_id 
 	}
 }
 
-static bool is_told_as_a_whole(const struct metric_families *f, int id)
+static bool is_replaced_as_a_whole(const struct metric_families *f, int id)
 {
 	return f->v[id] != NULL && rows[id].type == METRIC_GAUGE && id != QF_PREEMPTION_SKIPS;
 }
@@ -453,7 +453,7 @@ static bool is_told_as_a_whole(const struct metric_families *f, int id)
 void metric_families_begin(struct metric_families *f)
 {
 	for (int i = 0; i < QF_COUNT_; i++) {
-		if (is_told_as_a_whole(f, i)) {
+		if (is_replaced_as_a_whole(f, i)) {
 			metric_begin(f->v[i]);
 		}
 	}
@@ -462,7 +462,7 @@ void metric_families_begin(struct metric_families *f)
 void metric_families_end(struct metric_families *f)
 {
 	for (int i = 0; i < QF_COUNT_; i++) {
-		if (is_told_as_a_whole(f, i)) {
+		if (is_replaced_as_a_whole(f, i)) {
 			metric_end(f->v[i]);
 		}
 	}
@@ -473,7 +473,7 @@ static void forget(struct metric_families *f, const char *labels, const char *co
 		   size_t n)
 {
 	for (int i = 0; i < QF_COUNT_; i++) {
-		if (f->v[i] != NULL && !is_told_as_a_whole(f, i) &&
+		if (f->v[i] != NULL && !is_replaced_as_a_whole(f, i) &&
 		    str_has_prefix(str_of(rows[i].labels), labels)) {
 			metric_remove_where(f->v[i], values, n);
 		}

@@ -29,16 +29,13 @@ struct tree;
 struct tree_sums;
 
 /* One amount of one thing: of a resource (id in model->resources), or of a flavor-resource pair (id
- * in model->pairs). Lists of them are sorted by id, without duplicates. */
+ * in model->pairs). */
 struct quota_amount {
 	uint32_t id;
 	int64_t value;
 };
 
-struct quota_amounts {
-	struct quota_amount *v;
-	size_t n, cap;
-};
+struct quota_amounts VEC(struct quota_amount); /* sorted by id, without duplicates */
 
 /* A flavor-resource pair; the id of a pair is its index in model->pairs. Never removed. */
 struct flavor_resource {
@@ -302,10 +299,7 @@ struct quota_precedence {
 	int64_t by_generation, by_priority, generation, priority;
 };
 
-struct quota_assignments {
-	struct quota_assigned *v;
-	size_t n, cap;
-};
+struct quota_assignments VEC(struct quota_assigned); /* of all pod sets */
 
 /* The quota that a workload holds. */
 struct workload_holding {
@@ -449,8 +443,8 @@ struct quota_times {
 	int64_t recovery_ns; /* until they are ready again */
 	int64_t backoff_base_ns, backoff_max_ns;
 	int32_t backoff_limit;       /* evictions before deactivation; -1: no limit */
-	int64_t keep_finished_ns;    /* -1: for ever */
-	int64_t keep_deactivated_ns; /* the Job of one that the engine deactivated; -1: for ever */
+	int64_t keep_finished_ns;    /* -1: forever */
+	int64_t keep_deactivated_ns; /* the Job of one that the engine deactivated; -1: forever */
 	bool explicit_status;        /* a new Workload gets reason PendingEvaluation at once (gate
 					UnadmittedWorkloadsExplicitStatus) */
 };
@@ -468,7 +462,7 @@ struct quota_model {
 	struct strmap *check_of;    /* struct quota_admission_check, of those that exist */
 	struct strmap *topology_of; /* the interned name, of Topologies that exist */
 	struct quota_options options;
-	struct VEC(uint32_t) timers; /* workloads that wait for the end of a back-off */
+	struct VEC(uint32_t) timers; /* workloads that wait for the end of a backoff */
 	uint64_t cycle;              /* number of cycles run */
 	uint64_t serials;            /* the last one of a workload */
 	uint64_t forest_gen;         /* changes with nodes, parents, cells, weights */

@@ -66,6 +66,7 @@ int job_start_patch(const struct api_job *job, const struct api_workload *w,
 	if (r < 0) {
 		return r;
 	}
+	/* Only partial admission changes parallelism: otherwise the Job keeps its own. */
 	if (set->min_count != FIELD_NO_I32 && a->count != FIELD_NO_I32) {
 		count = a->count;
 	}
@@ -101,6 +102,8 @@ void job_start_nested(const struct api_job *job, struct strbuf *body)
 	write_suspend(job, false, false, body);
 }
 
+/* The API server refuses changes of the template while status.startTime is set; it goes first, in a
+ * write of the status. */
 void job_start_reset(const struct api_job *job, struct strbuf *body)
 {
 	struct api_job patch;
@@ -118,6 +121,7 @@ static struct field_map difference(const struct field_map *now, const struct fie
 	size_t n = 0;
 
 	for (size_t i = 0; i < now->n; i++) {
+		/* A pair without a value removes the key. */
 		if (field_map_get(then, now->v[i].key) == NULL &&
 		    !job_podset_is_controller_label(now->v[i].key)) {
 			v[n++].key = now->v[i].key;

@@ -1,22 +1,15 @@
 /* scheduler/workloads/owners/owner_write.h: one planned write about a Workload or its owner (a Job,
- * or pods), and the same as work for a pool: sent until it is acknowledged, found pointless (404,
- * another object of this name, or a conflict: the changed object is planned for anyway) or replaced
- * by a later write. A refusal is an event on the owner, or on the Workload that has none. Thread:
- * made by the sched thread, then owned by the pool. */
+ * or pods). Plain data, made by the sched thread; controller/owner_request.h sends it. */
 #ifndef SCHEDULER_WORKLOADS_OWNERS_OWNER_WRITE_H
 #define SCHEDULER_WORKLOADS_OWNERS_OWNER_WRITE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "kube/pool.h"
-
 /* Field manager of what is applied. */
 #define OWNER_WRITE_MANAGER "headgate-job"
 
 struct jdoc;
-struct owner_write_item;
-struct recorder;
 struct strbuf;
 
 enum owner_write_kind {
@@ -65,16 +58,4 @@ struct owner_write {
 /* Appends what fills a gap: the pod template of a Job, of a pod its spec alone (Kueue: pod
  * integration). False: it has none. */
 bool owner_write_add_template(bool pods, const struct jdoc *owner, struct strbuf *body);
-/* Copies all texts; the caller owns the item until it is added to the pool. */
-struct owner_write_item *owner_write_new(const char *namespace_, const struct owner_write *w);
-
-/* Context of the pool. */
-struct owner_write_target {
-	struct recorder *recorder; /* NULL: no events */
-	bool (*may_send)(void *ctx);
-	void *ctx;
-};
-extern const struct pool_ops owner_write_ops; /* ctx: struct owner_write_target */
-bool owner_write_may_send(void *ctx);
-
 #endif

@@ -132,6 +132,8 @@ static void add_label(struct placement *m, const char *key, const char *value)
 {
 	struct field_pair p = { key, value };
 
+	/* A queue's name may be longer than a label: the pods go without it rather than not at all.
+	 */
 	if (value != NULL && strlen(value) <= LABEL_VALUE_MAX) {
 		vec_push(&m->labels, p);
 	}
@@ -175,6 +177,7 @@ void placement_fill(const struct placement *p, const struct api_pod_spec *has, s
 	meta->labels = map(&p->labels);
 	meta->annotations = map(&p->annotations);
 	spec->node_selector = map(&p->selector);
+	/* A list in a merge patch replaces the old one, so it is sent as a whole or not at all. */
 	if (p->tolerations.n > has->tolerations.n) {
 		FIELD_LIST_MAKE(&spec->tolerations, p->tolerations.n, arena);
 		for (size_t i = 0; i < p->tolerations.n; i++) {

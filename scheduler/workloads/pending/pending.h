@@ -5,6 +5,7 @@
 #ifndef SCHEDULER_WORKLOADS_PENDING_PENDING_H
 #define SCHEDULER_WORKLOADS_PENDING_PENDING_H
 
+#include "collections/vec.h"
 #include "scheduler/workloads/forest/forest.h"
 
 /* A workload was added, changed or lost its quota, or its LocalQueue was added or deleted: moves it
@@ -15,10 +16,7 @@
 void pending_update(struct quota_model *q, struct workload *w, bool changed, int64_t now);
 /* Takes it out of its place; it is no longer the sticky preemptor of its queue. */
 void pending_remove(struct quota_model *q, struct workload *w);
-struct pending_heads {
-	struct workload **v;
-	size_t n, cap;
-};
+struct pending_heads VEC(struct workload *);
 /* Takes up to options.heads workloads of every queue that is active; they are in flight. Appends to
  * out; the caller frees its array (vec_finish). */
 void pending_pop(struct quota_model *q, const struct forest *f, struct pending_heads *out);

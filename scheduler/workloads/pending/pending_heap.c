@@ -44,6 +44,9 @@ static double usage_in(const struct quota_model *model, struct element e)
 	return l == NULL ? 0 : l->usage;
 }
 
+/* Kueue: sticky workload. While its victims stop it stays in front; otherwise another Workload of
+ * the queue could take the quota that they give back, and the preemption would have been for
+ * nothing. With StrictFIFO none behind the head may take it anyway. */
 static bool is_sticky(const struct cluster_queue *queue, struct element e)
 {
 	return e.id == queue->preemptor && queue->strategy == QUOTA_BEST_EFFORT_FIFO;
@@ -127,6 +130,7 @@ static void sift_down(const struct quota_model *model, struct cluster_queue *que
 	put(model, queue, i, e);
 }
 
+/* The element at i was replaced: it may belong further down or further up, never both. */
 static void settle(const struct quota_model *model, struct cluster_queue *queue, size_t i)
 {
 	sift_down(model, queue, i);
@@ -161,6 +165,8 @@ struct workload *pending_heap_remove(struct quota_model *model, struct cluster_q
 size_t pending_heap_first(const struct quota_model *model, const struct cluster_queue *queue,
 			  uint32_t *ret_ids, size_t max)
 {
+	/* A child is never before its parent in the order: so the next one is among the children of
+	 * those that were taken, without sorting the heap. */
 	struct VEC(size_t) open = VEC_INIT; /* the next one is one of these */
 	size_t n = 0;
 
@@ -205,6 +211,7 @@ void pending_heap_rebuild(struct quota_model *model, struct cluster_queue *queue
 
 void pending_heap_reorder(struct quota_model *model, struct cluster_queue *queue)
 {
+	/* From the last parent to the root: below i all is in order (Floyd), in O(n). */
 	for (size_t i = queue->heap.n / 2; i-- > 0;) {
 		sift_down(model, queue, i);
 	}

@@ -20,7 +20,7 @@ void pending_heap_fix(struct quota_model *model, struct cluster_queue *queue, ui
 /* After the usage of LocalQueues changed, by which admission fair sharing orders: in linear time.
  */
 void pending_heap_reorder(struct quota_model *model, struct cluster_queue *queue);
-/* After the caller changed the array itself: orders it anew, in linear time. */
+/* After the caller changed the array itself: orders it again, in linear time. */
 void pending_heap_rebuild(struct quota_model *model, struct cluster_queue *queue);
 /* The order of the heap, of two that wait in the same ClusterQueue: (admission fair sharing) usage;
  * sticky preemptor; priority; time; uid; key. It may be one that is not known: then neither usage

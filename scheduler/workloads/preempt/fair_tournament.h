@@ -39,7 +39,7 @@ void fair_tournament_init(struct fair_tournament *t, const struct victims_reques
 void fair_tournament_finish(struct fair_tournament *t);
 /* Orders the candidates of each queue; once, before the first round. */
 void fair_tournament_rank(struct fair_tournament *t);
-/* Begins a round: shares are computed anew, and no candidate is kept. */
+/* Begins a round: shares are computed again, and no candidate is kept. */
 void fair_tournament_reset(struct fair_tournament *t);
 /* Begins a pass over all candidates that are not banned; the second one over those kept. */
 void fair_tournament_begin(struct fair_tournament *t, bool second_pass);

@@ -9,10 +9,10 @@
  *   4. When the request fits, the victims that are not needed are given back.
  *   5. Giving back may take away what made a victim legal: a victim of the own queue (or of a close
  *      relative) had lowered the share of the preemptor. Kueue preempts it all the same, and the
- *      two may then preempt each other for ever (kubernetes-sigs/kueue#14543). Here the victims
+ *      two may then preempt each other forever (kubernetes-sigs/kueue#14543). Here the victims
  *      that are left are checked again in their order. Those that are evicted already are taken
  *      without a check, given back or not. A victim that is not legal is banned, and the search
- *      begins anew, ROUNDS_MAX times. */
+ *      begins again, ROUNDS_MAX times. */
 #include "scheduler/workloads/preempt/victims.h"
 
 #include "base/arena.h"

@@ -9,6 +9,7 @@
 
 void workload_checks_delay(struct workload_reconcile *l)
 {
+	/* Several checks may ask for a pause: the longest one counts, and none shortens it. */
 	int64_t latest = l->s->requeue_at;
 
 	for (size_t i = 0; i < l->status->checks.n; i++) {
@@ -102,6 +103,7 @@ void workload_checks_sync(struct workload_reconcile *l)
 	struct workload_status *status = l->status;
 	size_t kept = 0, had = status->checks.n;
 
+	/* Flavors are not chosen yet, and the checks depend on them: none may be taken off. */
 	if (!l->in->checks_known) {
 		return;
 	}
@@ -179,6 +181,7 @@ bool workload_checks_judge(struct workload_reconcile *l)
 		}
 		return true;
 	}
+	/* Rejected goes before Retry: it ends the Workload, so a retry would be in vain. */
 	which = describe(status, QUOTA_CHECK_RETRY, &n);
 	if (which == NULL) {
 		return false;

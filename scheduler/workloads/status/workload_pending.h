@@ -5,7 +5,7 @@
 
 #include "scheduler/workloads/status/workload_reconcile_priv.h"
 
-/* Requeued=False becomes True when what it waited for has come: the end of a back-off, an active
+/* Requeued=False becomes True when what it waited for has come: the end of a backoff, an active
  * Workload, a queue that runs again. */
 void workload_pending_requeue(struct workload_reconcile *l);
 /* QuotaReserved=False says why, as far as that is not for the scheduling cycle to say;

@@ -251,7 +251,7 @@ static void deactivate(struct workload_reconcile *l)
 	l->out->changed |= workload_status_remove_condition(l->status, KUEUE_DEACTIVATION_TARGET);
 }
 
-/* Workloads that the engine deactivated are kept for a while, those that a client did, for ever. */
+/* Workloads that the engine deactivated are kept for a while, those that a client did, forever. */
 static void handle_deactivated(struct workload_reconcile *l)
 {
 	const struct condition *evicted = workload_status_condition(l->status, KUEUE_EVICTED);

@@ -81,7 +81,7 @@ void workload_reconcile_finish(struct workload_reconcile_out *out);
  * depend on flavors that are not chosen yet, or w is in no queue. */
 bool workload_reconcile_checks(const struct quota_model *q, const struct workload *w,
 			       const char **names, size_t most, size_t *ret);
-/* The back-off before try n (from 1) after pods were not ready in time: base * 2^(n-1) with a
+/* The backoff before try n (from 1) after pods were not ready in time: base * 2^(n-1) with a
  * jitter of 0.01 % that uid decides, at most times->backoff_max_ns. */
 int64_t workload_reconcile_backoff(const struct quota_times *times, int32_t n, const char *uid);
 

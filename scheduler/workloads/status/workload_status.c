@@ -75,6 +75,8 @@ bool workload_status_set_condition(struct workload_status *status, const struct 
 		vec_push(&status->conditions, new);
 		return true;
 	}
+	/* A time of transition is that of the status alone: a new reason or message does not move
+	 * it, as the API conventions ask. */
 	changed = !str_streq(old->status, new.status) || !str_streq(old->reason, new.reason) ||
 		  !str_streq(old->message, new.message);
 	if (str_streq(old->status, new.status)) {
@@ -200,6 +202,8 @@ static void admit(struct workload_status *status, const struct quota_model *q,
 			     n->name, (long long)((now - since) / CLOCK_NS_PER_S));
 
 	set_admission(status, q, w, d);
+	/* Conditions of an earlier eviction become False with a reason and are not removed, so that
+	 * it stays readable why it was. */
 	set(status, KUEUE_QUOTA_RESERVED, true, KUEUE_QUOTA_RESERVED, message, now);
 	add_event(status, events, false, w->id, KUEUE_QUOTA_RESERVED, message);
 	clear(status, KUEUE_EVICTED, KUEUE_QUOTA_RESERVED, now);
@@ -215,6 +219,8 @@ static void admit(struct workload_status *status, const struct quota_model *q,
 	add_event(status, events, false, w->id, KUEUE_ADMITTED, message);
 }
 
+/* While it waits, the status shows what it asks for (status.resourceRequests); an admission shows
+ * what it got instead. */
 static void set_requests(struct workload_status *status, const struct quota_model *q,
 			 const struct workload *w)
 {
@@ -313,6 +319,8 @@ void workload_status_evict(struct workload_status *status, const char *reason, c
 	for (size_t i = 0; i < status->checks.n; i++) {
 		struct workload_status_check *k = &status->checks.v[i];
 
+		/* The next admission is checked again. Other controllers own these entries, but
+		 * Kueue resets them here, too, and they rely on it. */
 		if (k->state == QUOTA_CHECK_PENDING) {
 			continue;
 		}
@@ -327,6 +335,7 @@ void workload_status_evict(struct workload_status *status, const char *reason, c
 		k->at = now;
 	}
 	clear(status, PREEMPTION_GATE_BLOCKED, reason, now);
+	/* A preemption that was allowed before is not allowed again without asking. */
 	for (size_t i = 0; i < status->gates.n; i++) {
 		status->gates.v[i].open = false;
 		status->gates.v[i].at = now;
@@ -341,6 +350,8 @@ int32_t workload_status_release(struct workload_status *status, const char *mess
 	const struct condition *evicted = find(status, KUEUE_EVICTED),
 			       *admitted = find(status, KUEUE_ADMITTED);
 	const char *reason = evicted == NULL ? "Pending" : evicted->reason;
+	/* It may be tried at once where it did nothing wrong itself; after other evictions it waits
+	 * for its backoff, its checks or its queue (workload_pending.c). */
 	bool again = str_streq(reason, KUEUE_PREEMPTED) || str_streq(reason, "NodeFailures");
 	int64_t ran = 0;
 
@@ -371,6 +382,8 @@ static void preempt(struct workload_status *status, const struct quota_model *q,
 				       .message = d->message,
 				       .at = now };
 
+	/* Its eviction is written already, and it has not stopped yet: another would count twice.
+	 */
 	if (d->ongoing) {
 		return;
 	}

@@ -6,6 +6,7 @@
 #ifndef SCHEDULER_WORKLOADS_STATUS_WORKLOAD_STATUS_H
 #define SCHEDULER_WORKLOADS_STATUS_WORKLOAD_STATUS_H
 
+#include "collections/vec.h"
 #include "scheduler/workloads/cycle/admission_cycle.h"
 
 #define WORKLOAD_STATUS_MESSAGE_MAX 32768 /* bytes; longer messages are cut */
@@ -76,10 +77,7 @@ struct workload_status_event {
 	uint32_t workload;
 	const char *reason, *message; /* in the arena */
 };
-struct workload_status_events {
-	struct workload_status_event *v;
-	size_t n, cap;
-};
+struct workload_status_events VEC(struct workload_status_event);
 
 void workload_status_finish(struct workload_status *status);
 /* As in status.admissionChecks[].state. */
@@ -108,7 +106,7 @@ void workload_status_decide(struct workload_status *status, const struct quota_m
 			    const struct admission_decision *d, int64_t now,
 			    struct workload_status_events *events);
 
-/* Any eviction: Evicted=True with the reason, counted with cause (may be ""); checks start anew
+/* Any eviction: Evicted=True with the reason, counted with cause (may be ""); checks start again
  * (without podSetUpdates), gates close, clusters and unhealthy nodes are forgotten. It keeps its
  * reservation until workload_status_release. */
 void workload_status_evict(struct workload_status *status, const char *reason, const char *cause,

@@ -300,7 +300,7 @@ static void consider(struct preemption_cost *c, const struct quota_model *q,
 	send(c, w, cost);
 }
 
-static bool tell_bad(struct str name, void *value, void *ctx)
+static bool report_bad(struct str name, void *value, void *ctx)
 {
 	struct preemption_cost *c = ctx;
 	struct cost_queue *q = value;
@@ -329,7 +329,7 @@ int64_t preemption_cost_run(struct preemption_cost *c, const struct quota_model 
 		return c->next_at;
 	}
 	if (!c->reported) {
-		strmap_each(c->queues, tell_bad, c);
+		strmap_each(c->queues, report_bad, c);
 		c->reported = true;
 	}
 	c->refused_until = c->all ? CLOCK_NEVER : c->refused_until;

@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
+#include "collections/vec.h"
 #include "kube/pool.h"
 #include "scheduler/base/object_write.h"
 #include "scheduler/workloads/forest/share.h"
@@ -40,10 +41,8 @@ struct tracked_object { /* an object with a status */
 	int64_t read, written; /* resourceVersions: of the last update, of the last answer */
 };
 
-struct tracked_objects { /* by id in the model; NULL: not known, or not found yet */
-	struct tracked_object **v;
-	size_t n, cap;
-};
+struct tracked_objects
+VEC(struct tracked_object *); /* by id in the model; NULL: not known, or not found yet */
 
 enum rank {       /* the order of sending */
 	    BUSY, /* the object has no status yet, and has Workloads */

@@ -4,6 +4,7 @@
 #ifndef SCHEDULER_WORKLOADS_WRITES_WORKLOAD_COUNTS_H
 #define SCHEDULER_WORKLOADS_WRITES_WORKLOAD_COUNTS_H
 
+#include "collections/vec.h"
 #include "scheduler/workloads/model/quota_model.h"
 
 struct workload_counts_of { /* of a queue */
@@ -11,16 +12,13 @@ struct workload_counts_of { /* of a queue */
 	struct quota_amounts reserved, used; /* by pair; used: of those who are admitted */
 };
 
-struct workload_counts_list { /* by id */
-	struct workload_counts_of *v;
-	size_t n, cap;
-};
+struct workload_counts_list VEC(struct workload_counts_of); /* by id */
 
 struct workload_counts {
 	struct workload_counts_list nodes, locals;
 };
 
-/* Those of all queues anew: takes as long as there are nodes, LocalQueues, and Workloads that wait
+/* Those of all queues again: takes as long as there are nodes, LocalQueues, and Workloads that wait
  * or hold quota. */
 void workload_counts_sum(struct workload_counts *t, const struct quota_model *q);
 void workload_counts_finish(struct workload_counts *t);

@@ -122,6 +122,7 @@ static void test_watch_faults(void **state)
 		CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 		size_t lines = 0;
 
+		unit_row(rows[i].fault);
 		assert_int_equal(read_watch(f, rows[i].fault, &out), rows[i].end);
 		for (size_t k = 0; k < out.len; k++) {
 			lines += out.p[k] == '\n';

@@ -101,6 +101,7 @@ static void test_refuses(void **state)
 	}
 	assert_int_equal(leaf_create(&opt, &p, &err), -ERR_INVALID); /* no name at all */
 	for (size_t i = 0; i < ARRAY_LEN(bad_dns); i++) {
+		unit_row(bad_dns[i]);
 		opt.dns = &bad_dns[i];
 		opt.dns_count = 1;
 		assert_int_equal(leaf_create(&opt, &p, &err), -ERR_INVALID);
@@ -108,6 +109,7 @@ static void test_refuses(void **state)
 	assert_non_null(strstr(err.text, "invalid DNS name"));
 	opt.dns_count = 0;
 	for (size_t i = 0; i < ARRAY_LEN(bad_ip); i++) {
+		unit_row(bad_ip[i]);
 		opt.ip = &bad_ip[i];
 		opt.ip_count = 1;
 		assert_int_equal(leaf_create(&opt, &p, &err), -ERR_INVALID);

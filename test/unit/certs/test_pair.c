@@ -61,6 +61,7 @@ static void test_check(void **state)
 		struct err err = ERR_INIT;
 		int r = pair_check(rows[i].cert, rows[i].key, &err);
 
+		unit_row(rows[i].text);
 		assert_int_equal(r, rows[i].text != NULL ? -ERR_INVALID : 0);
 		assert_true(
 			str_has_prefix(str_of(err.text), rows[i].text != NULL ? rows[i].text : ""));

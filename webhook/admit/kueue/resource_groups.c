@@ -121,6 +121,7 @@ static void check_flavor(const struct admit_check *c, const char *path,
 		const struct api_resource_quota *r = &f->resources.v[k];
 		const char *at = admit_check_path(c, "%s.resources[%zu]", path, k);
 
+		/* Kueue's rule: in the order of coveredResources, not only the same set. */
 		if (!str_streq(r->name, g->covered_resources.v[k])) {
 			admit_check_deny(c, admit_check_path(c, "%s.name", at),
 					 "\"%s\" must be \"%s\", as in coveredResources",
@@ -176,6 +177,7 @@ void resource_groups_check(const struct admit_check *c, const struct api_resourc
 	if (!check_counts(c, groups)) {
 		return;
 	}
+	/* One message is enough: with many groups the checks that follow take quadratic time. */
 	for (size_t i = 0; i < groups->n && c->answer->allowed; i++) {
 		check_group(c, groups, i, rules);
 	}

@@ -52,6 +52,8 @@ static int read_raw(const struct admit_request *q, struct raw_workload *old, str
 	return r < 0 ? r : decode_text(&raw_fields, q->review->object, w, q->arena, err);
 }
 
+/* Equal texts are the usual case; others may still be the same object, with members in another
+ * order. */
 static bool same_text(struct str a, struct str b)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *da = NULL;
@@ -102,6 +104,8 @@ int workload_change_check_spec(const struct admit_check *c, const struct api_wor
 	if (!same_text(raw_old.spec.pod_sets, raw.spec.pod_sets)) {
 		admit_check_deny(c, "spec.podSets", "field is immutable while quota is reserved");
 	}
+	/* One write may give the quota back and change the queue: then only pod sets stay as they
+	 * were. */
 	if (kueue_workload_is_reserving(w)) {
 		if (!str_streq(old->spec.queue_name, w->spec.queue_name) &&
 		    (old->spec.queue_name != NULL || w->spec.queue_name != NULL)) {
@@ -180,6 +184,7 @@ static void check_cluster(const struct admit_check *c, const struct api_workload
 	}
 }
 
+/* Pods that have ended do not run again: their quota is given away already. */
 static void check_reclaimable(const struct admit_check *c, const struct api_workload *old,
 			      const struct api_workload *w)
 {

@@ -56,7 +56,7 @@ static void check_pod_set(const struct admit_check *c, const struct api_workload
 {
 	const struct api_pod_set *s = &w->spec.pod_sets.v[i];
 	const char *path = admit_check_path(c, "spec.podSets[%zu]", i);
-	int32_t count = s->count == FIELD_NO_I32 ? 1 : s->count;
+	int32_t count = s->count == FIELD_NO_I32 ? 1 : s->count; /* the default of the CRD */
 
 	admit_check_label(c, admit_check_path(c, "%s.name", path), s->name);
 	for (size_t k = 0; k < i; k++) {
@@ -74,6 +74,8 @@ static void check_pod_set(const struct admit_check *c, const struct api_workload
 				 "%d is not between 1 and the count (%d)", s->min_count, count);
 	}
 	check_template(c, admit_check_path(c, "%s.template.spec", path), &s->template_.spec);
+	/* Refused at creation alone: Workloads that Kueue left behind can still be edited, and
+	 * deleted. */
 	if (create && s->topology_request != NULL) {
 		admit_check_deny(c, admit_check_path(c, "%s.topologyRequest", path),
 				 "topology-aware scheduling is not supported");
@@ -97,6 +99,7 @@ static void check_pod_sets(const struct admit_check *c, const struct api_workloa
 		check_pod_set(c, w, i, create);
 		with_min += w->spec.pod_sets.v[i].min_count != FIELD_NO_I32;
 	}
+	/* Kueue's rule. */
 	if (with_min > 1) {
 		admit_check_deny(c, "spec.podSets", "at most one pod set can have a minCount");
 	}

@@ -36,6 +36,7 @@ static unsigned depth_of(const struct admit_view *v, const struct api_queue *que
 	const char *parent = queue_tree_parent(queue);
 	unsigned depth = 1;
 
+	/* A parent that is not in the view ends the chain. */
 	while (parent != NULL && !str_streq(parent, KEYS_ROOT_QUEUE)) {
 		const struct api_queue *up = admit_find_queue(v, parent);
 
@@ -116,11 +117,14 @@ void queue_tree_check_place(const struct admit_request *q, const struct api_queu
 	if (!str_streq(parent, KEYS_ROOT_QUEUE)) {
 		up = admit_find_queue(q->view, parent);
 		if (up == NULL) {
+			/* The view may lag behind: the router reads this queue and asks again. */
 			ret->unconfirmed_queue = parent;
 			admit_deny_invalid(ret, q->arena,
 					   "spec.parent: queue \"%s\" does not exist", parent);
 			return;
 		}
+		/* Volcano places pods in leaves only. A parent that has both already is left as it
+		 * is. */
 		if (!queue_tree_has_children(q->view, parent) && queue_tree_has_pods(up)) {
 			admit_deny_invalid(ret, q->arena,
 					   "spec.parent: queue \"%s\" has pods, so it cannot have "
@@ -277,6 +281,7 @@ void queue_tree_check_amounts(const struct admit_request *q, const struct api_qu
 	const struct api_queue *up = parent != NULL ? admit_find_queue(q->view, parent) : NULL;
 	unsigned levels = 0;
 
+	/* Limits above it and limits below it, since either may be edited. */
 	check_capability(q, queue, ret);
 	for (size_t i = 0; i < q->view->queue_count; i++) {
 		if (is_below(q->view, q->view->queues[i], queue->meta.name, &levels)) {

@@ -1,11 +1,6 @@
 #include "api/kinds.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "base/attrs.h"
 #include "base/xmalloc.h"
@@ -79,6 +74,7 @@ static void test_alias(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct kinds_row *k = kinds_by_alias(str_of(rows[i].alias));
 
+		unit_row(rows[i].alias);
 		if (rows[i].plural == NULL) {
 			assert_null(k);
 		} else {

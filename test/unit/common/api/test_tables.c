@@ -1,12 +1,8 @@
 /* Walks every field table: rows are sane, and a full, an empty and a null-only object make the
  * round trip through decode and encode. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "lib/unit.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 #include "api/admission.h"
 #include "api/core/event.h"

@@ -1,13 +1,9 @@
 #include "base/attrs.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "lib/unit.h"
 
-#include <cmocka.h>
+#include <stdbool.h>
+#include <stdlib.h>
 
 #include "base/xmalloc.h"
 

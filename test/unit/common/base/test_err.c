@@ -1,12 +1,8 @@
 #include "base/err.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "lib/unit.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 static void test_set_and_wrap(void **state)
 {

@@ -23,6 +23,7 @@ static void test_json(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct strbuf out CLEANUP(strbuf_finish) = STRBUF_INIT;
 
+		unit_row(rows[i][0]);
 		quote_json(&out, str_of(rows[i][0]));
 		assert_string_equal(out.p, rows[i][1]);
 	}
@@ -42,6 +43,7 @@ static void test_plain(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct strbuf out CLEANUP(strbuf_finish) = STRBUF_INIT;
 
+		unit_row(rows[i][0]);
 		quote_plain(&out, str_of(rows[i][0]));
 		assert_string_equal(out.len > 0 ? out.p : "", rows[i][1]);
 	}

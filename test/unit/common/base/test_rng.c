@@ -1,12 +1,8 @@
 #include "base/rng.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "lib/unit.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 /* The published sequence of xoshiro256** for the state 1, 2, 3, 4. */
 static void test_reference(void **state)

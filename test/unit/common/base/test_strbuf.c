@@ -1,12 +1,8 @@
 #include "base/strbuf.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "lib/unit.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 #include "base/xmalloc.h"
 

@@ -39,6 +39,7 @@ static void test_len(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const char *p = rows[i].bytes;
 
+		unit_row(rows[i].bytes);
 		assert_int_equal(utf8_len(p, p + strlen(p)), rows[i].len);
 	}
 }

@@ -1,18 +1,14 @@
 #include "base/xmalloc.h"
 
-#include <setjmp.h>
+#include "lib/unit.h"
+
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static volatile size_t huge = SIZE_MAX;
 

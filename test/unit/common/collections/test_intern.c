@@ -1,12 +1,8 @@
 #include "collections/intern.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "lib/unit.h"
 
-#include <cmocka.h>
+#include <stdio.h>
 
 static void test_ids(void **state)
 {

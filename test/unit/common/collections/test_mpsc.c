@@ -1,14 +1,10 @@
 #include "collections/mpsc.h"
 
+#include "lib/unit.h"
+
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "base/clock.h"
 #include "base/xmalloc.h"

@@ -1,11 +1,6 @@
 #include "collections/vec.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 static void test_push_pop(void **state)
 {

@@ -1,11 +1,6 @@
 #include "enc/base64.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "base/attrs.h"
 #include "base/err.h"
@@ -28,6 +23,7 @@ static void test_both_ways(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct strbuf out CLEANUP(strbuf_finish) = STRBUF_INIT;
 
+		unit_row(rows[i][0]);
 		base64_encode(str_of(rows[i][0]), &out);
 		assert_string_equal(out.p, rows[i][1]);
 		strbuf_reset(&out);

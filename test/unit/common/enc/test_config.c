@@ -148,6 +148,7 @@ static void absent_fields_have_their_defaults(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		struct fixture f;
 
+		unit_row(texts[i]);
 		begin(&f, refuse_unknown);
 		assert_int_equal(read_text(&f, texts[i]), 0);
 		check_defaults(&f.conf);
@@ -219,6 +220,7 @@ static void errors_name_the_path(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct fixture f;
 
+		unit_row(cases[i].text);
 		begin(&f, refuse_unknown);
 		assert_int_equal(read_text(&f, cases[i].text), -ERR_INVALID);
 		assert_string_equal(f.err.text, cases[i].error);

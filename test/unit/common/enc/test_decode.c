@@ -1,11 +1,6 @@
 #include "enc/decode.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -207,6 +202,7 @@ static void test_errors_name_the_path(void **state)
 		struct err err = ERR_INIT;
 		struct outer o;
 
+		unit_row(rows[i][0]);
 		assert_int_equal(decode_text(&outer_fields, str_of(rows[i][0]), &o, *state, &err),
 				 -ERR_INVALID);
 		assert_string_equal(err.text, rows[i][1]);
@@ -339,6 +335,7 @@ static void test_partial_errors(void **state)
 		struct err err = ERR_INIT;
 		struct outer o;
 
+		unit_row(rows[i][0]);
 		assert_int_equal(
 			decode_partial(&outer_fields, str_of(rows[i][0]), &o, *state, &err),
 			-ERR_INVALID);
@@ -396,6 +393,7 @@ static void test_item_limits(void **state)
 	const unsigned fits = DECODE_MAX_BYTES / (4 * sizeof(struct inner));
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i][0]);
 		assert_int_equal(
 			decode_many(*state, rows[i][0], rows[i][1], DECODE_MAX_ITEMS, rows[i][2]),
 			0);

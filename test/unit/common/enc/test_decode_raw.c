@@ -1,11 +1,6 @@
 #include "enc/decode_priv.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "base/arena.h"
 #include "base/attrs.h"
@@ -54,6 +49,7 @@ static void test_raw_list(void **state)
 		struct reader r;
 		struct decoder d = { .r = &r, .arena = arena, .err = &err };
 
+		unit_row(rows[i].text);
 		reader_of_text(&r, str_of(rows[i].text), arena);
 		assert_int_equal(decode_raw_list(&d, &list), rows[i].r);
 		assert_int_equal(list.n, rows[i].n);

@@ -1,11 +1,6 @@
 #include "enc/encode.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "base/strbuf.h"
 #include "enc/decode.h"

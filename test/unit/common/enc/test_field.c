@@ -1,11 +1,6 @@
 #include "enc/field.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 static void test_lookups(void **state)
 {

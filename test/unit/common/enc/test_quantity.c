@@ -1,13 +1,9 @@
 #include "enc/quantity.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "lib/unit.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "base/attrs.h"
 #include "base/err.h"
@@ -97,6 +93,7 @@ static void test_refused(void **state)
 		struct quantity q = { 77, QUANTITY_BINARY_SI };
 		char want[64];
 
+		unit_row(rows[i]);
 		assert_int_equal(quantity_parse(str_of(rows[i]), &q, &err), -ERR_INVALID);
 		snprintf(want, sizeof(want), "invalid quantity \"%s\"", rows[i]);
 		assert_string_equal(err.text, want);

@@ -1,11 +1,6 @@
 #include "enc/yaml.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "base/attrs.h"
 #include "base/err.h"
@@ -195,6 +190,7 @@ static void test_format(void **state)
 		struct strbuf out CLEANUP(strbuf_finish) = STRBUF_INIT;
 		struct jdoc *d CLEANUP(jdoc_destroyp) = NULL, *back CLEANUP(jdoc_destroyp) = NULL;
 
+		unit_row(rows[i][0]);
 		assert_int_equal(jdoc_parse(str_of(rows[i][0]), &d, NULL), 0);
 		yaml_format(d, &out);
 		assert_string_equal(out.p, rows[i][1]);

@@ -42,6 +42,7 @@ static void test_pages(void **state)
 		CLEANUP(strbuf_finish) struct strbuf log = STRBUF_INIT;
 		struct list_page page;
 
+		unit_row(rows[i].body);
 		assert_int_equal(list_page_cut(str_of(rows[i].body), note, &log, &page, NULL), 0);
 		assert_string_equal(log.p, rows[i].log);
 		assert_true(str_eq_c(page.resource_version, rows[i].version));
@@ -72,6 +73,7 @@ static void test_broken(void **state)
 		struct err err = ERR_INIT;
 		struct list_page page = { .items = 77 };
 
+		unit_row(rows[i].body);
 		assert_int_equal(list_page_cut(str_of(rows[i].body), note, &log, &page, &err),
 				 -ERR_INVALID);
 		assert_string_equal(err.text, rows[i].error);

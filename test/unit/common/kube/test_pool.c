@@ -271,7 +271,7 @@ static void test_retry_after_backoff(void **state)
 	fake_transport_answer(f.transport, fake_transport_expect(f.transport, "PATCH /x/a"), 200,
 			      "");
 	expect_log(&f, "finish a 500;start a 2;finish a 200;free a;");
-	/* Success resets the back-off. */
+	/* Success resets the backoff. */
 	f.verdict = POOL_RETRY;
 	add(&f, "a");
 	pool_step(f.pool);

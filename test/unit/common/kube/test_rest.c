@@ -31,6 +31,7 @@ static void test_path(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_finish) struct strbuf b = STRBUF_INIT;
 
+		unit_row(rows[i].group);
 		rest_path(&b, rows[i].group, rows[i].version, rows[i].ns, rows[i].resource,
 			  rows[i].name, rows[i].sub);
 		assert_string_equal(b.p, rows[i].path);
@@ -103,6 +104,7 @@ static void test_result(void **state)
 						    .error_text = "why" };
 		struct err err = ERR_INIT;
 
+		unit_row(rows[i].text);
 		assert_int_equal(rest_result(&result, &err), -rows[i].code);
 		assert_string_equal(err.text, rows[i].text);
 		assert_int_equal(rest_result(&result, NULL), -rows[i].code);
@@ -153,6 +155,7 @@ static void test_version(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct http_result result = { .status = 200, .body = str_of(rows[i].body) };
 
+		unit_row(rows[i].body);
 		assert_int_equal(rest_version(&result), rows[i].version);
 	}
 }
@@ -196,6 +199,7 @@ static void test_why_a_write_was_refused(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct err err = ERR_INIT;
 
+		unit_row(rows[i].text);
 		(void)err_set(&err, ERR_CONFLICT, "%s", rows[i].text);
 		assert_int_equal(rest_is_other_uid(rows[i].code, &err), rows[i].uid);
 		assert_int_equal(rest_is_other_manager(rows[i].code, &err), rows[i].manager);

@@ -236,7 +236,7 @@ static void test_add_after(void **state)
 	done(wq, "a");
 	assert_string_equal(next(wq), "a");
 	done(wq, "a");
-	/* It was no failure: the back-off starts from its beginning. */
+	/* It was no failure: the backoff starts from its beginning. */
 	workqueue_retry(wq, str_of("a"));
 	assert_int_equal(workqueue_wake_at(wq), 115 * MS);
 	workqueue_destroy(wq);

@@ -1,9 +1,6 @@
 #include "net/http.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
@@ -47,6 +44,7 @@ static void test_query(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		bool found = http_query_get(str_of(rows[i].query), rows[i].name, &out);
 
+		unit_row(rows[i].query);
 		assert_int_equal(found, rows[i].value != NULL);
 		assert_string_equal(out.p, found ? rows[i].value : "");
 	}

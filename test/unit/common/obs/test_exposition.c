@@ -40,6 +40,7 @@ static void test_numbers(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		char want[128];
 
+		unit_row(cases[i].text);
 		metric_cell_set(c, cases[i].value);
 		snprintf(want, sizeof(want), "# HELP depth Depth.\n# TYPE depth gauge\ndepth %s\n",
 			 cases[i].text);

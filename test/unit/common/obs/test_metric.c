@@ -1,14 +1,10 @@
 #include "obs/exposition.h"
 #include "obs/metric.h"
 
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "lib/unit.h"
 
-#include <cmocka.h>
+#include <pthread.h>
+#include <stdio.h>
 
 #include "base/attrs.h"
 #include "base/strbuf.h"

@@ -1,12 +1,8 @@
 #include "process/backoff.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "lib/unit.h"
 
-#include <cmocka.h>
+#include <stdbool.h>
 
 #include "base/rng.h"
 

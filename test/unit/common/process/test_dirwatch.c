@@ -1,16 +1,12 @@
 #include "process/dirwatch.h"
 
+#include "lib/unit.h"
+
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/err.h"
 #include "process/file.h"

@@ -35,6 +35,7 @@ static void test_values(void **state)
 		struct feature_gates g = { .queue_admission = true };
 		size_t n = 0;
 
+		unit_row(rows[i].text);
 		assert_int_equal(feature_gates_set(&g, rows[i].text, NULL), 0);
 		assert_int_equal(g.queue_admission, rows[i].on);
 		for (; rows[i].ignored[n] != NULL; n++) {
@@ -65,6 +66,7 @@ static void test_mistakes(void **state)
 		struct feature_gates g = { 0 };
 		struct err err = ERR_INIT;
 
+		unit_row(rows[i].text);
 		assert_int_equal(feature_gates_set(&g, rows[i].text, &err), -ERR_INVALID);
 		assert_string_equal(err.text, rows[i].says);
 	}

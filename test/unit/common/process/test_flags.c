@@ -173,6 +173,7 @@ static void test_spellings(void **state)
 		struct err err;
 		int r = parse(&daemon_flags, spellings[i].line, &o, &p, &err);
 
+		unit_row(spellings[i].line);
 		assert_int_equal(r, spellings[i].number == 0 ? -ERR_INVALID : 0);
 		if (r == 0) {
 			assert_int_equal(o.number, spellings[i].number);
@@ -315,6 +316,7 @@ static void test_mistakes_name_flag_and_value(void **state)
 		struct flags_parsed p;
 		struct err err;
 
+		unit_row(mistakes[i].line);
 		assert_int_equal(parse(&daemon_flags, mistakes[i].line, &o, &p, &err),
 				 -ERR_INVALID);
 		assert_string_equal(err.text, mistakes[i].says);
@@ -383,6 +385,7 @@ static void test_help_and_version_end_the_parsing(void **state)
 		struct flags_parsed p;
 		struct err err;
 
+		unit_row(lines[i].line);
 		assert_int_equal(parse(&daemon_flags, lines[i].line, &o, &p, &err), lines[i].r);
 	}
 }

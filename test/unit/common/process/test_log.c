@@ -1,13 +1,9 @@
 #include "process/log.h"
 
+#include "lib/unit.h"
+
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/strbuf.h"
 

@@ -1,13 +1,9 @@
 #include "process/signals.h"
 
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <unistd.h>
+#include "lib/unit.h"
 
-#include <cmocka.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include "base/attrs.h"
 #include "base/err.h"

@@ -100,6 +100,7 @@ static void test_mistakes_are_named(void **state)
 		struct sched_options o;
 		struct err err = ERR_INIT;
 
+		unit_row(rows[i].arg);
 		assert_int_equal(parse(args, &o, &err), -ERR_INVALID);
 		assert_non_null(strstr(err.text, rows[i].says));
 	}
@@ -137,6 +138,7 @@ static void test_version_and_help(void **state)
 		const char *const args[] = { words[i], NULL };
 		struct sched_options o;
 
+		unit_row(words[i]);
 		assert_int_equal(parse(args, &o, NULL), 1);
 	}
 }

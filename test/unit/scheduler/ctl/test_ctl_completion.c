@@ -94,6 +94,7 @@ static void test_bash_completes(void **state)
 					       folder.path, rows[i].words);
 		const char *const argv[] = { "/bin/bash", "-c", command, NULL };
 
+		unit_row(rows[i].words);
 		strbuf_printf(&want, "%s\n", rows[i].replies);
 		assert_int_equal(run_program(argv, &out), 0);
 		assert_string_equal(out.p, want.p);

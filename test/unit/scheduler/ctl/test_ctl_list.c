@@ -90,6 +90,7 @@ static void test_tables(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
+		unit_row(rows[i].line);
 		strbuf_printf(&line, "headgatectl %s -f @world.yaml", rows[i].line);
 		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 		assert_string_equal(out.p == NULL ? "" : out.p, rows[i].out);
@@ -133,6 +134,7 @@ static void test_filters(void **state)
 		CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
 		const struct jdoc *item;
 
+		unit_row(rows[i].filter);
 		strbuf_printf(&line,
 			      "headgatectl list workloads -n team -o json -f @world.yaml%s%s",
 			      rows[i].filter[0] == '\0' ? "" : " ", rows[i].filter);
@@ -168,6 +170,7 @@ static void test_whole_objects(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
+		unit_row(rows[i].line);
 		strbuf_printf(&line, "headgatectl %s -f @world.yaml", rows[i].line);
 		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 		assert_string_equal(out.p == NULL ? "" : out.p, rows[i].out);
@@ -208,6 +211,7 @@ static void test_exit_codes(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
+		unit_row(rows[i].line);
 		strbuf_printf(&line, "headgatectl %s", rows[i].line);
 		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), rows[i].code);
 	}

@@ -66,6 +66,7 @@ static void test_tables(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
+		unit_row(rows[i].line);
 		strbuf_printf(&line, "headgatectl pending-workloads -f @world.yaml%s%s",
 			      rows[i].line[0] == '\0' ? "" : " ", rows[i].line);
 		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
@@ -130,6 +131,7 @@ static void test_exit_codes(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
+		unit_row(rows[i].line);
 		strbuf_printf(&line, "headgatectl pending-workloads -f @world.yaml %s",
 			      rows[i].line);
 		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), rows[i].code);

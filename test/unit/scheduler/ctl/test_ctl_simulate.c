@@ -180,6 +180,7 @@ static void test_removals_without_effect_are_reported(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		char said[1024];
 
+		unit_row(rows[i].line);
 		run_saying(rows[i].line, said, sizeof(said));
 		assert_string_equal(said, rows[i].said == NULL ? "" : rows[i].said);
 	}

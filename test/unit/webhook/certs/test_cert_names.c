@@ -24,6 +24,7 @@ static void test_names(void **state)
 		char dns[256] = "", ip[256] = "";
 		struct cert_names n;
 
+		unit_row(rows[i].service);
 		assert_int_equal(cert_names_of(&n, "n", rows[i].service, rows[i].url, NULL), 0);
 		for (size_t k = 0; k < n.dns_count; k++) {
 			snprintf(dns + strlen(dns), sizeof(dns) - strlen(dns), "%s ", n.dns[k]);
@@ -49,6 +50,7 @@ static void test_refused(void **state)
 		struct err err = ERR_INIT;
 		struct cert_names n;
 
+		unit_row(urls[i]);
 		assert_int_equal(cert_names_of(&n, "n", NULL, urls[i], &err), -ERR_INVALID);
 		assert_true(err.text[0] != '\0');
 		cert_names_finish(&n);

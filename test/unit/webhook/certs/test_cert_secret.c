@@ -95,6 +95,7 @@ static void test_nothing_and_nonsense(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		CLEANUP(cert_secret_finish) struct cert_secret s;
 
+		unit_row(texts[i]);
 		cert_secret_init(&s);
 		assert_int_equal(cert_secret_parse(str_of(texts[i]), &s, NULL), 0);
 		assert_int_equal(facts_at(&s, NOW), 0);
@@ -115,6 +116,7 @@ static void test_broken_json(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		CLEANUP(cert_secret_finish) struct cert_secret s;
 
+		unit_row(texts[i]);
 		cert_secret_init(&s);
 		assert_int_equal(cert_secret_parse(str_of(texts[i]), &s, NULL), -ERR_INVALID);
 	}

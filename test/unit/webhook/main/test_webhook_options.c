@@ -156,6 +156,7 @@ static void test_feature_gates(void **state)
 		struct err err = ERR_INIT;
 		int r = parse(words, &o, &err);
 
+		unit_row(rows[i].flag);
 		assert_int_equal(r, rows[i].error != NULL ? -ERR_INVALID : 0);
 		assert_string_equal(err.text, rows[i].error != NULL ? rows[i].error : "");
 		if (r == 0) {
@@ -190,6 +191,7 @@ static void test_address(void **state)
 		struct webhook_options o;
 		int r = parse(words, &o, NULL);
 
+		unit_row(rows[i].flag);
 		assert_int_equal(r, rows[i].host != NULL ? 0 : -ERR_INVALID);
 		if (r == 0) {
 			assert_string_equal(o.healthz.host, rows[i].host);

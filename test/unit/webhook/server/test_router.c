@@ -98,6 +98,7 @@ static void test_refusals(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct http_response r = post(&s, rows[i].path, rows[i].type, rows[i].body);
 
+		unit_row(rows[i].path);
 		assert_int_equal(r.status, rows[i].status);
 		if (rows[i].text != NULL) {
 			assert_true(str_eq_c(r.body, rows[i].text));
@@ -160,6 +161,7 @@ static void test_enabled(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
 		bool on = strncmp(paths[i], "/pods/", 6) == 0;
 
+		unit_row(paths[i]);
 		assert_int_equal(post(&s, paths[i], "application/json", REVIEW("{}")).status,
 				 on ? 200 : 404);
 	}
@@ -198,6 +200,7 @@ static void test_quota_is_served_when_asked_for(void **state)
 	}
 	close_set(&s);
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		unit_row(paths[i]);
 		assert_int_equal(open_set(&s, paths[i], NULL), 0);
 		assert_true(router_serves_quota(s.router));
 		assert_int_equal(post(&s, paths[i], "application/json", REVIEW("{}")).status, 200);

@@ -1,11 +1,6 @@
 #include "api/core/pod.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "api/volcano/gate.h"
 #include "base/arena.h"

@@ -34,6 +34,7 @@ static void values_of_annotations(void **state)
 		struct quantity q;
 		char text[QUANTITY_TEXT_MAX];
 
+		unit_row(rows[i].key);
 		assert_int_equal(read(rows[i].key, rows[i].text, &q, NULL), 0);
 		quantity_format(q, text);
 		assert_string_equal(text, rows[i].value);
@@ -60,6 +61,7 @@ static void annotations_that_cannot_be_used(void **state)
 		struct quantity q = quantity_of(7, QUANTITY_DECIMAL_SI);
 		struct err err = ERR_INIT;
 
+		unit_row(rows[i].key);
 		assert_int_equal(read(rows[i].key, rows[i].text, &q, &err), -ERR_INVALID);
 		assert_string_equal(err.text, rows[i].says);
 		assert_int_equal(quantity_value(q), 7);
@@ -89,6 +91,7 @@ static void costs_are_exact(void **state)
 		char text[QUANTITY_TEXT_MAX];
 		int r = read(KUEUE_COST_BASE, rows[i].base, &c.base, NULL);
 
+		unit_row(rows[i].base);
 		assert_int_equal(r, rows[i].cost == NULL ? -ERR_INVALID : 0);
 		if (r == 0) {
 			assert_int_equal(read(KUEUE_COST_WEIGHT, rows[i].weight, &c.weight, NULL),

@@ -182,6 +182,7 @@ static void test_stages(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < ARRAY_LEN(stages); i++) {
+		unit_row(stages[i].conditions);
 		strbuf_reset(&text);
 		strbuf_printf(&text, "{'status':{'conditions':[%s]}}", stages[i].conditions);
 		decode_fixture(&kueue_workload_fields, text.p, &w);

@@ -1,11 +1,6 @@
 #include "api/meta/meta.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -59,6 +54,7 @@ static void test_version(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct api_meta m = { .resource_version = rows[i].text };
 
+		unit_row(rows[i].text);
 		assert_true(meta_version(&m) == rows[i].n);
 	}
 }

@@ -1,11 +1,6 @@
 #include "api/volcano/gate.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "base/str.h"
 #include "enc/field.h"

@@ -35,6 +35,7 @@ static void test_values(void **state)
 		struct str value;
 		bool ok;
 
+		unit_row(rows[i].text);
 		cut_init(&c, str_of(rows[i].text));
 		ok = cut_value(&c, &value);
 		assert_int_equal(ok, rows[i].value != NULL);
@@ -92,6 +93,7 @@ static void test_broken_members(void **state)
 		struct cut c;
 		struct str key, value;
 
+		unit_row(rows[i]);
 		cut_init(&c, str_of(rows[i]));
 		assert_true(cut_open(&c, '{'));
 		while (cut_member(&c, &key, &value)) {
@@ -148,6 +150,7 @@ static void test_meta(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct cut_meta m;
 
+		unit_row(rows[i].text);
 		assert_int_equal(cut_meta(str_of(rows[i].text), &m), rows[i].ok);
 		if (rows[i].ok) {
 			assert_true(str_eq_c(m.namespace_, rows[i].namespace_));
@@ -207,6 +210,7 @@ static void test_unescape(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i].raw);
 		strbuf_reset(&b);
 		assert_int_equal(cut_unescape(str_of(rows[i].raw), &b), rows[i].text != NULL);
 		if (rows[i].text != NULL) {

@@ -1,12 +1,8 @@
 #include "enc/json/jdoc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "lib/unit.h"
 
-#include <cmocka.h>
+#include <stdio.h>
 
 #include "base/err.h"
 #include "base/strbuf.h"
@@ -52,6 +48,7 @@ static void test_round_trip(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct jdoc *d CLEANUP(jdoc_destroyp) = parse(rows[i][0]);
 
+		unit_row(rows[i][0]);
 		assert_text(d, rows[i][1]);
 	}
 }
@@ -273,6 +270,7 @@ static void test_equal_and_copy(void **state)
 		struct jdoc *b CLEANUP(jdoc_destroyp) = parse(rows[i].b);
 		struct jdoc *copy CLEANUP(jdoc_destroyp) = jdoc_copy(a);
 
+		unit_row(rows[i].a);
 		assert_int_equal(jdoc_equal(a, b), rows[i].equal);
 		assert_int_equal(jdoc_equal(b, a), rows[i].equal);
 		assert_true(jdoc_equal(a, copy));

@@ -1,11 +1,6 @@
 #include "enc/json/jdoc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
@@ -32,6 +27,7 @@ static void test_compact(void **state)
 		struct jdoc *d CLEANUP(jdoc_destroyp) = parse(texts[i]);
 		struct strbuf out CLEANUP(strbuf_finish) = STRBUF_INIT;
 
+		unit_row(texts[i]);
 		jdoc_format(d, &out);
 		assert_string_equal(out.p, texts[i]);
 	}

@@ -1,11 +1,6 @@
 #include "enc/json/json_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
@@ -26,6 +21,7 @@ static void test_for_cjson(void **state)
 		struct strbuf out CLEANUP(strbuf_finish) = STRBUF_INIT;
 		struct str text = str_of(rows[i][0]), plain = json_text_for_cjson(text, &out);
 
+		unit_row(rows[i][0]);
 		if (rows[i][1] == NULL) {
 			assert_ptr_equal(plain.p, text.p);
 			assert_int_equal(plain.len, text.len);
@@ -59,6 +55,7 @@ static void test_number(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct strbuf out CLEANUP(strbuf_finish) = STRBUF_INIT;
 
+		unit_row(rows[i].text);
 		json_text_number(&out, rows[i].n);
 		assert_string_equal(out.p, rows[i].text);
 	}

@@ -1,11 +1,6 @@
 #include "enc/json/patch_apply.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "base/attrs.h"
 #include "base/err.h"
@@ -223,6 +218,7 @@ static void test_merge_patch(void **state)
 		struct jdoc *d CLEANUP(jdoc_destroyp) = parse(rows[i][0]);
 		struct jdoc *p CLEANUP(jdoc_destroyp) = parse(rows[i][1]);
 
+		unit_row(rows[i][0]);
 		patch_apply_merge(&d, p);
 		assert_text(d, rows[i][2]);
 	}

@@ -1,11 +1,6 @@
 #include "enc/json/reader.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -68,6 +63,7 @@ static void test_text_and_tree_agree(void **state)
 		struct jdoc *a CLEANUP(jdoc_destroyp) = NULL, *b CLEANUP(jdoc_destroyp) = NULL;
 		struct reader r;
 
+		unit_row(texts[i]);
 		assert_int_equal(jdoc_parse(str_of(texts[i]), &tree, NULL), 0);
 		reader_of_text(&r, str_of(texts[i]), arena);
 		a = rebuild(&r);
@@ -137,6 +133,7 @@ static void test_integers(void **state)
 		struct reader r;
 		int64_t n = 0;
 
+		unit_row(rows[i].text);
 		reader_of_text(&r, str_of(rows[i].text), NULL);
 		assert_int_equal(reader_int(&r, &n), rows[i].ok);
 		assert_true(n == rows[i].n);

@@ -1,11 +1,6 @@
 #include "enc/json/scan.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "lib/unit.h"
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
@@ -32,6 +27,7 @@ static void test_value_ends_where_it_ends(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const char *p = scan(rows[i].text, 10, &e);
 
+		unit_row(rows[i].text);
 		assert_non_null(p);
 		assert_int_equal(p - rows[i].text, rows[i].len);
 	}
@@ -112,6 +108,7 @@ static void test_unescape(void **state)
 		char out[64];
 		size_t n;
 
+		unit_row(rows[i][0]);
 		assert_true(scan_unescape(str_of(rows[i][0]), out, &n));
 		assert_int_equal(n, strlen(rows[i][1]));
 		assert_memory_equal(out, rows[i][1], n);
@@ -153,6 +150,7 @@ static void test_half_pairs(void **state)
 		bool escaped;
 		size_t n, len = strlen(rows[i][0]);
 
+		unit_row(rows[i][0]);
 		memcpy(text, rows[i][0], len);
 		text[len] = '"';
 		assert_ptr_equal(scan_string(text, text + len + 1, &escaped, &e), text + len);
@@ -172,6 +170,7 @@ static void test_broken_escapes(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		size_t n;
 
+		unit_row(rows[i]);
 		assert_false(scan_unescape(str_of(rows[i]), out, &n));
 	}
 }
@@ -194,6 +193,7 @@ static void test_string_end(void **state)
 		const char *text = rows[i].text;
 		const char *end = scan_string_end(text, text + strlen(text));
 
+		unit_row(rows[i].text);
 		assert_int_equal(end == NULL ? -1 : end - text, rows[i].end);
 	}
 }

@@ -66,6 +66,7 @@ static void test_errors(void **state UNUSED)
 		struct exec_credential c;
 		struct err err = ERR_INIT;
 
+		unit_row(rows[i].text);
 		assert_int_equal(parse(rows[i].text, &c, &err), -ERR_INVALID);
 		assert_string_equal(err.text, rows[i].error);
 	}

@@ -151,6 +151,7 @@ static void test_errors_name_the_path(void **state)
 		struct kubeconfig *c = NULL;
 		struct err err = ERR_INIT;
 
+		unit_row(rows[i].text);
 		assert_int_equal(parse(rows[i].text, &c, &err), -ERR_INVALID);
 		assert_string_equal(err.text, rows[i].error);
 		assert_null(c);
@@ -381,6 +382,7 @@ static void test_proxy(void **state)
 						    CONTEXTS("cluster: c"),
 					    urls[i]);
 
+		unit_row(urls[i]);
 		assert_int_equal(parse(text, &c, NULL), 0);
 		assert_string_equal(c->proxy_url, urls[i]);
 	}
@@ -432,6 +434,7 @@ static void test_in_cluster(void **state)
 		char *want = xmalloc_printf("in-cluster configuration: %s", rows[i].error);
 		struct err err = ERR_INIT;
 
+		unit_row(rows[i].host);
 		setenv("KUBERNETES_SERVICE_HOST", rows[i].host, 1);
 		setenv("KUBERNETES_SERVICE_PORT", rows[i].port, 1);
 		assert_int_equal(kubeconfig_in_cluster(&c, &err), -ERR_NOT_FOUND);

@@ -72,6 +72,7 @@ static void test_errors(void **state UNUSED)
 		struct kubeconfig_exec *e = NULL;
 		struct err err = ERR_INIT;
 
+		unit_row(rows[i].text);
 		assert_int_equal(read_exec(rows[i].text, &e, &err), -ERR_INVALID);
 		assert_string_equal(err.text, rows[i].error);
 		assert_null(e);

@@ -97,6 +97,7 @@ static void test_errors(void **state UNUSED)
 		struct kubeconfig *c = NULL;
 		struct err err = ERR_INIT;
 
+		unit_row(rows[i].text);
 		assert_int_equal(read_user(rows[i].text, &opt, &c, &err), -ERR_INVALID);
 		assert_string_equal(err.text, rows[i].error);
 		assert_null(c);

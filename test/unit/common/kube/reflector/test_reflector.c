@@ -349,6 +349,7 @@ static void test_watching_refused_relists(void **state)
 		struct reflector_fixture f;
 		uint64_t w = reflector_fixture_begin_watch(&f);
 
+		unit_row(frames[i]);
 		fake_transport_chunk(f.transport, w, frames[i]);
 		assert_false(fake_transport_is_open(f.transport, w));
 		reflector_fixture_expect_wait(&f, 600 * MS, 1000 * MS);

@@ -154,6 +154,7 @@ static void test_watching_probe_gives_way_to_a_list(void **state)
 		struct reflector_fixture f;
 		uint64_t w = begin_large(&f), probe;
 
+		unit_row(answers[i]);
 		reflector_refresh(f.reflector);
 		probe = reflector_fixture_expect(&f, "GET /api/v1/pods?limit=1");
 		if (answers[i] == NULL) {

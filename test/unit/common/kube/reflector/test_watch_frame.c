@@ -126,6 +126,7 @@ static void test_broken(void **state)
 		struct err err = ERR_INIT;
 		struct watch_frame f;
 
+		unit_row(rows[i].line);
 		assert_int_equal(watch_frame_parse(str_of(rows[i].line), &f, &err), -ERR_INVALID);
 		assert_string_equal(err.text, rows[i].error);
 	}
@@ -161,6 +162,7 @@ static void test_status_codes(void **state)
 		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT;
 		struct watch_frame f;
 
+		unit_row(rows[i].object);
 		strbuf_printf(&line, "{\"type\":\"ERROR\",\"object\":%s}", rows[i].object);
 		assert_int_equal(watch_frame_parse(strbuf_str(&line), &f, NULL), 0);
 		assert_int_equal(f.code, rows[i].code);

@@ -29,6 +29,7 @@ static void test_the_nearest_name_is_kept(void **state)
 		CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
 		struct nearest n;
 
+		unit_row(rows[i].wanted);
 		nearest_init(&n, str_of(rows[i].wanted));
 		for (size_t k = 0; k < ARRAY_LEN(rows[i].offered); k++) {
 			if (rows[i].offered[k] != NULL) {

@@ -107,6 +107,7 @@ static void test_bad_queues_are_on_their_own(void **state)
 				"{clusterQueue: nope}}\n");
 	load(&s, &q);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i].queue);
 		n = quota_queue_find(q, str_of(rows[i].queue));
 		assert_non_null(n);
 		if (rows[i].why == QUOTA_COHORT_CYCLE) {

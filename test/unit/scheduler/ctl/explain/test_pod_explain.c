@@ -89,6 +89,7 @@ static void test_what_never_fits_and_what_is_mistyped(void **state)
 		CLEANUP(jdoc_destroyp)
 		struct jdoc *pod = rows[i].json == NULL ? NULL : read_pod(rows[i].json);
 
+		unit_row(rows[i].pod);
 		pod_explain_task(s, cluster_task_find(live_cluster_cluster(s), str_of(rows[i].pod)),
 				 pod, &x);
 		assert_string_equal(x.verdict, rows[i].verdict);

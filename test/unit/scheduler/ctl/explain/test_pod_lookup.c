@@ -42,6 +42,7 @@ static void test_whose_it_is(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(jdoc_destroyp) struct jdoc *pod = read_pod(rows[i].json);
 
+		unit_row(rows[i].json);
 		assert_int_equal(pod_lookup_is_foreign(pod, names), rows[i].foreign);
 		assert_int_equal(pod_lookup_has_workload(pod, names), rows[i].has_workload);
 	}
@@ -85,6 +86,7 @@ static void test_gates(void **state)
 		CLEANUP(jdoc_destroyp) struct jdoc *pod = read_pod(rows[i].json);
 		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
+		unit_row(rows[i].json);
 		pod_lookup_describe_gate(pod, &text);
 		assert_string_equal(text.p, rows[i].text);
 	}

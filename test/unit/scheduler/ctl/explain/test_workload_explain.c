@@ -61,7 +61,7 @@ static const struct {
 	  "waits until the pods of all admitted workloads are ready" },
 	{ WORKLOAD("w", "3", "0",
 		   ", status: {requeueState: {count: 1, requeueAt: \"2026-01-15T10:00:00Z\"}}"),
-	  NULL, "Requeued", "waits for its back-off until 2026-01-15T10:00:00Z" },
+	  NULL, "Requeued", "waits for its backoff until 2026-01-15T10:00:00Z" },
 };
 
 static void test_verdicts(void **state)
@@ -71,6 +71,7 @@ static void test_verdicts(void **state)
 		CLEANUP(strbuf_finish) struct strbuf yaml = STRBUF_INIT;
 		struct workload_explain_fixture f;
 
+		unit_row(rows[i].yaml);
 		strbuf_printf(&yaml, "%s%s", QUOTA_SIM_CLUSTER, rows[i].yaml);
 		workload_explain_fixture_init(&f, yaml.p, rows[i].config, "team/w");
 		assert_string_equal(f.x.verdict, rows[i].verdict);

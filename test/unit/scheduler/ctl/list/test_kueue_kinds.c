@@ -30,6 +30,7 @@ static void test_singular_plural_and_short_names(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct kinds_row *k = kueue_kinds_find(rows[i].alias);
 
+		unit_row(rows[i].alias);
 		if (rows[i].kind == NULL) {
 			assert_null(k);
 		} else {

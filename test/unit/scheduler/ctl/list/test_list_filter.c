@@ -36,6 +36,7 @@ static void selectors_match(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(list_filter_finish) struct list_filter f = { 0 };
 
+		unit_row(rows[i].labels);
 		assert_int_equal(list_filter_parse(rows[i].labels, rows[i].fields, true, &f, NULL),
 				 0);
 		assert_int_equal(list_filter_matches(&f, with), rows[i].matches);
@@ -79,6 +80,7 @@ static void errors_name_the_selector(void **state)
 		struct list_filter f;
 		struct err err = ERR_INIT;
 
+		unit_row(rows[i].labels);
 		assert_int_equal(list_filter_parse(rows[i].labels, rows[i].fields,
 						   rows[i].namespaced, &f, &err),
 				 -ERR_INVALID);

@@ -74,6 +74,7 @@ static void which_pods(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_finish) struct strbuf args = STRBUF_INIT;
 
+		unit_row(rows[i].args);
 		strbuf_printf(&args, "-o name %s", rows[i].args);
 		expect(args.p, rows[i].names);
 	}

@@ -38,6 +38,7 @@ static void test_of_manifests(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct err err = ERR_INIT;
 
+		unit_row(rows[i].type);
 		assert_int_equal(missing_workload_explain(&a, &s, rows[i].type, rows[i].key, &err),
 				 -ERR_NOT_FOUND);
 		assert_string_equal(err.text, rows[i].text);

@@ -52,6 +52,7 @@ static void test_kinds(void **state)
 		const struct jdoc *crd = crd_schemas_find(s, rows[i].group, rows[i].kind);
 		struct str rest = str_of(rows[i].versions);
 
+		unit_row(rows[i].group);
 		assert_non_null(crd);
 		crd_schemas_versions(crd, &versions);
 		assert_string_equal(versions.p, rows[i].versions);

@@ -50,6 +50,7 @@ static void test_names(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(jdoc_destroyp) struct jdoc *group = make(c, rows[i].yaml);
 
+		unit_row(rows[i].yaml);
 		assert_string_equal(jdoc_path_str(group, "metadata.name"), rows[i].name);
 		assert_string_equal(jdoc_path_str(group, "metadata.namespace"), "ns");
 		assert_string_equal(jdoc_path_str(group, "spec.queue"), "default");

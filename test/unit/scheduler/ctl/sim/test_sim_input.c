@@ -151,6 +151,7 @@ static void test_errors_name_the_place(void **state)
 		CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(NULL, NULL);
 		struct err err = ERR_INIT;
 
+		unit_row(rows[i].text);
 		assert_int_equal(sim_input_add(in, "f", str_of(rows[i].text), &err), -ERR_INVALID);
 		assert_string_equal(err.text, rows[i].expected);
 	}

@@ -260,6 +260,7 @@ static void an_unreadable_workload_holds_its_quota(void **state)
 		const struct workload_simulation_options opt = { .lenient = true };
 		const struct workload *w;
 
+		unit_row(texts[i]);
 		assert_int_equal(sim_input_add(in, "f", str_of(texts[i]), NULL), 0);
 		assert_int_equal(workload_simulation_create(in, &opt, &s, NULL), 0);
 		w = quota_workload_find(model_of(s), STR_LIT("team/w"));

@@ -63,6 +63,7 @@ static void amounts_as_quantities(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		char text[WORKLOAD_STEP_AMOUNT_MAX];
 
+		unit_row(rows[i].resource);
 		assert_string_equal(workload_step_amount(rows[i].resource, rows[i].amount, text),
 				    rows[i].expected);
 	}

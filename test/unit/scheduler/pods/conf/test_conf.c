@@ -88,6 +88,7 @@ static void test_errors_name_file_line_and_key(void **state)
 	(void)state;
 	conf_fixture_init(&f);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i].text);
 		assert_int_equal(conf_fixture_parse(&f, rows[i].text), -ERR_INVALID);
 		assert_string_equal(f.err.text, rows[i].error);
 		assert_null(f.conf);
@@ -277,6 +278,7 @@ static void test_spelling_of_every_switch(void **state)
 		bool to = i == CONF_HIERARCHY || i == CONF_CLUSTER_ORDER;
 		char members[64];
 
+		unit_row(keys[i]);
 		snprintf(members, sizeof(members), "{name: gang, %s: %s}", keys[i],
 			 to ? "true" : "false");
 		assert_int_equal(parse_plugin(&f, members), 0);
@@ -314,6 +316,7 @@ static void test_mistyped_switches_are_pointed_out(void **state)
 	(void)state;
 	conf_fixture_init(&f);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i].members);
 		assert_int_equal(parse_plugin(&f, rows[i].members), 0);
 		assert_string_equal(f.warnings.p, rows[i].warning);
 		assert_true(f.conf->plugins[0].on[CONF_JOB_ORDER]);

@@ -65,6 +65,7 @@ static void test_words_of_a_path(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i].path);
 		assert_int_equal(
 			conf_line_find(str_of(text), str_of(rows[i].path), str_of(rows[i].word)),
 			rows[i].line);

@@ -157,6 +157,7 @@ static void a_written_condition_is_remembered(void **state)
 	struct decision *d;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i].reason);
 		f->t->cond_message = 0;
 		add(f, DECISION_CONDITION)->reason = rows[i].reason;
 		assume(f);

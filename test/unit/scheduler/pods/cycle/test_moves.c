@@ -78,6 +78,7 @@ static void a_charge_follows_within_the_limits(void **state)
 		struct core_fixture sf;
 		struct podgroup *g;
 
+		unit_row(rows[i].from);
 		begin(&sf, rows[i].top);
 		g = cluster_fixture_podgroup(sf.f.cluster, "j", rows[i].to, 1);
 		charged(&sf, "p0", rows[i].from, g, rows[i].charge);

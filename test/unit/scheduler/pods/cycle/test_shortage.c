@@ -53,6 +53,7 @@ static void a_task(void **state)
 		struct podgroup *g = start(&sf, rows[i].beside, 1);
 		const struct task *t = waiting(&sf, "p", g, rows[i].cpu);
 
+		unit_row(rows[i].text);
 		core_fixture_open(&sf);
 		assert_string_equal(shortage_of_task(sf.s, sf.f.cluster->queues.v[g->queue], t),
 				    rows[i].text);

@@ -208,6 +208,7 @@ static void only_waiting_pods_are_unsupported(void **state)
 		struct podgroup *g;
 		struct verdict v;
 
+		unit_row(rows[i].tasks);
 		start(&sf);
 		g = podgroup_of(&sf, rows[i].tasks, 1);
 		g->unsupported = PODGROUP_HARD_TOPOLOGY;

@@ -30,6 +30,7 @@ static void test_only_nodes_of_another_shape_end_the_wait(void **state)
 	struct task *t = cache_fixture_pod(f, &p);
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i].name);
 		t->retry_at = MODEL_TIME_NEVER;
 		node(f, rows[i].name, rows[i].labels, rows[i].memory);
 		assert_int_equal(t->retry_at, rows[i].ends ? MODEL_TIME_NONE : MODEL_TIME_NEVER);

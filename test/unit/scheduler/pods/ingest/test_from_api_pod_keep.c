@@ -73,6 +73,7 @@ static void test_amounts(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct from_api_pod p = keep(*state, rows[i].json, NULL);
 
+		unit_row(rows[i].json);
 		assert_int_equal(p.klass->request.v[RES_CPU], rows[i].cpu);
 		assert_int_equal(p.klass->request.v[RES_MEMORY], rows[i].memory);
 		assert_int_equal(p.klass->unoffered.n, rows[i].unoffered);

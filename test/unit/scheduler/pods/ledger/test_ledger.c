@@ -1,11 +1,9 @@
 #include "scheduler/pods/ledger/ledger.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "lib/unit.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/attrs.h"
 #include "base/rng.h"

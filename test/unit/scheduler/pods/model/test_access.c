@@ -51,6 +51,7 @@ static void test_a_queue_is_for_what_all_above_it_match(void **state)
 		struct podgroup *g;
 		uint64_t gen;
 
+		unit_row(rows[i].top);
 		cluster_fixture_queue(c, "top", NULL, -1);
 		cluster_fixture_queue(c, "leaf", "top", -1);
 		g = cluster_fixture_podgroup(c, "j", "leaf", 1);

@@ -233,6 +233,7 @@ static void test_arguments_that_are_no_numbers(void **state)
 		struct err err = ERR_INIT;
 		void *s = NULL;
 
+		unit_row(rows[i].key);
 		assert_int_equal(binpack_ops.create(&args, &s, &err), -ERR_INVALID);
 		assert_null(s);
 		assert_non_null(strstr(err.text, rows[i].key));

@@ -153,6 +153,7 @@ static void test_names_that_only_pods_have(void **state)
 		struct task *t;
 		struct podgroup *g;
 
+		unit_row(confs[i]);
 		start(confs[i]);
 		queue("a", NULL, 50);
 		t = candidate("a", 1);

@@ -116,6 +116,7 @@ static void test_arguments_that_are_no_booleans(void **state)
 		struct err err = ERR_INIT;
 		void *s = NULL;
 
+		unit_row(keys[i]);
 		assert_int_equal(predicates_ops.create(&args, &s, &err), -ERR_INVALID);
 		assert_null(s);
 		assert_non_null(strstr(err.text, keys[i]));

@@ -259,6 +259,7 @@ static void test_ports(void **state)
 		struct pod_class a = { .ports = &pa, .nports = 1 };
 		struct pod_class b = { .ports = &pb, .nports = 1 };
 
+		unit_row(rows[i].ip_a);
 		assert_int_equal(predicates_match_ports(&a, &b), rows[i].conflict);
 		b.nports = 0;
 		assert_false(predicates_match_ports(&a, &b));

@@ -369,6 +369,7 @@ static void test_switches_take_extension_points_away(void **state)
 		char tiers[96];
 		size_t removed = 0, left = 0;
 
+		unit_row(cases[i].key);
 		snprintf(tiers, sizeof(tiers), "- plugins:\n  - {name: a, %s: false}\n",
 			 cases[i].key);
 		start(&f, tiers);

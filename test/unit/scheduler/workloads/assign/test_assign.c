@@ -264,6 +264,7 @@ static void test_of_resource_groups_the_worst_reason_counts(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(quotas); i++) {
 		char world[512];
 
+		unit_row(quotas[i]);
 		snprintf(world, sizeof(world),
 			 "flavor g taint:dedicated=gpu:NoSchedule\nqueue q\n%s"
 			 "workload ns/w queue=q cpu=3 gpu=1\n",
@@ -307,6 +308,7 @@ static void test_messages_name_pod_set_flavor_resource_and_amounts(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct assign_fixture x;
 
+		unit_row(rows[i].world);
 		assign_fixture_init(&x, rows[i].world);
 		assign_fixture_run(&x);
 		assert_non_null(x.result.message);

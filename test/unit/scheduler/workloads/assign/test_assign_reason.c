@@ -72,6 +72,7 @@ static void test_amounts(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		char text[ASSIGN_REASON_AMOUNT_MAX];
 
+		unit_row(rows[i].resource);
 		assign_reason_amount(rows[i].resource, rows[i].amount, text);
 		assert_string_equal(text, rows[i].text);
 	}

@@ -86,6 +86,7 @@ static void test_selectors_choose_flavors(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
 		char world[512];
 
+		unit_row(words[i]);
 		snprintf(world, sizeof(world),
 			 "flavor a label:zone=a\nflavor b label:zone=b\nqueue q\n"
 			 "quota q a cpu nominal=3\nquota q b cpu nominal=3\n"
@@ -280,6 +281,7 @@ static void test_without_flavor_fungibility_the_first_best_mode_wins(void **stat
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		char world[1024];
 
+		unit_row(rows[i].world);
 		snprintf(world, sizeof(world), "%s%s", off, rows[i].world);
 		expect(world, rows[i].answers, rows[i].expected);
 	}

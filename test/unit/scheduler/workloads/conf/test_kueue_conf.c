@@ -100,6 +100,7 @@ static void fair_sharing_is_on_when_it_is_there(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
 
+		unit_row(rows[i].text);
 		assert_int_equal(read_text(rows[i].text, NULL, &c, NULL), 0);
 		assert_int_equal(c->options.fair_sharing, rows[i].on);
 		assert_true(c->options.lte_final && c->options.lt_initial);
@@ -157,6 +158,7 @@ static void errors_name_the_field(void **state)
 		CLEANUP(strbuf_finish) struct strbuf warnings = STRBUF_INIT;
 		struct err err = ERR_INIT;
 
+		unit_row(rows[i][0]);
 		assert_int_equal(read_text(rows[i][0], &warnings, &c, &err), -ERR_INVALID);
 		assert_string_equal(err.text, rows[i][1]);
 		assert_null(c);
@@ -238,6 +240,7 @@ static void errors_in_times_name_the_field(void **state)
 		CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
 		struct err err = ERR_INIT;
 
+		unit_row(cases[i].text);
 		assert_int_equal(read_text(cases[i].text, NULL, &c, &err), -ERR_INVALID);
 		assert_true(str_has_prefix(str_of(err.text), cases[i].field));
 		assert_null(c);
@@ -272,6 +275,7 @@ static void unknown_fields_are_refused(void **state)
 		struct err err = ERR_INIT;
 		int r;
 
+		unit_row(rows[i].text);
 		assert_int_equal(yaml_parse(str_of(rows[i].text), &d, NULL), 0);
 		r = kueue_conf_read_strict(d, NULL, NULL, &c, &err);
 		assert_int_equal(r, rows[i].error == NULL ? 0 : -ERR_INVALID);
@@ -314,6 +318,7 @@ static void labels_of_workload_metrics_are_copied(void **state)
 		CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
 		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT, warnings = STRBUF_INIT;
 
+		unit_row(rows[i].copied);
 		strbuf_printf(&text, labels, rows[i].copied, rows[i].gate);
 		assert_int_equal(read_text(text.p, &warnings, &c, NULL), 0);
 		expect_keys(&c->owners.label_keys, rows[i].keys[0], rows[i].keys[1]);

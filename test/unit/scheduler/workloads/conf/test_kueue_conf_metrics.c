@@ -54,6 +54,7 @@ static void switches(void **state)
 		CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
 		CLEANUP(strbuf_finish) struct strbuf warnings = STRBUF_INIT;
 
+		unit_row(rows[i].text);
 		assert_int_equal(read_text(rows[i].text, &warnings, &c, NULL), 0);
 		assert_int_equal(c->metrics.queue_resources, rows[i].resources);
 		assert_int_equal(c->metrics.local_queues, rows[i].locals);

@@ -96,6 +96,7 @@ static void errors_name_the_field(void **state)
 		struct kueue_conf_owners o = { .nothers = 7 };
 		struct err err = ERR_INIT;
 
+		unit_row(rows[i][0]);
 		assert_int_equal(read_text(rows[i][0], arena, &o, &err), -ERR_INVALID);
 		assert_string_equal(err.text, rows[i][1]);
 		assert_int_equal(o.nothers, 7);

@@ -180,6 +180,7 @@ static void a_creation_that_is_refused(void **state)
 		struct owner_fixture f;
 		uint64_t tries;
 
+		unit_row(ends[i]);
 		owner_fixture_begin(&f, "{}");
 		assert_int_equal(
 			apiserver_set_faults(f.api.server,

@@ -119,6 +119,7 @@ static void pods(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct owner_fixture f;
 
+		unit_row(cases[i].group);
 		owner_fixture_begin(&f, CONF);
 		owner_controller_synced(f.o);
 		create_pod(&f, "a", cases[i].group);

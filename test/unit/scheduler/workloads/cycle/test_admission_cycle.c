@@ -10,7 +10,7 @@
 
 static void one_head_of_each_queue_in_a_cycle(void **state)
 {
-	static const struct quota_cycle_row rows[] = {
+	static const struct admission_cycle_row rows[] = {
 		{ "quota q f cpu nominal=2\nquota r f cpu nominal=1\n"
 		  "workload a queue=q cpu=1 prio=2\nworkload b queue=q cpu=1 prio=1\n"
 		  "workload c queue=r cpu=1 prio=-1\n",
@@ -48,7 +48,7 @@ static void victims_keep_their_quota_until_they_are_gone(void **state)
 
 static void entries_without_quota_are_requeued(void **state)
 {
-	static const struct quota_cycle_row rows[] = {
+	static const struct admission_cycle_row rows[] = {
 		{ "quota q f cpu nominal=2\nworkload a queue=q cpu=3\nworkload b queue=q cpu=1 "
 		  "prio=-1\n",
 		  { "wait a inadmissible NoFit ExceedsMaxQuota", "admit b to q cpu=f" } },
@@ -92,7 +92,7 @@ static void quota_is_as_before_until_decisions_are_applied(void **state)
 /* Where a scan over the flavors stopped: the next cycle goes on behind it. */
 static void flavors_not_looked_at_yet_are_tried_at_once(void **state)
 {
-	static const struct quota_cycle_row rows[] = {
+	static const struct admission_cycle_row rows[] = {
 		{ "quota q x cpu nominal=2\nquota q y cpu nominal=2\n"
 		  "queue q whenpreempt=MayStopSearch within=LowerPriority\n"
 		  "workload low queue=q cpu=2 prio=-1 holds=x reserved=-60s\n"
@@ -171,7 +171,7 @@ static void a_flavor_lost_within_a_cycle_is_tried_again(void **state)
  * cycle. */
 static void heads_of_one_queue_keep_their_order(void **state)
 {
-	static const struct quota_cycle_row rows[] = {
+	static const struct admission_cycle_row rows[] = {
 		/* b would borrow less than a. */
 		{ "option heads=2\nqueue q cohort=c within=LowerPriority\nquota q f cpu nominal=2\n"
 		  "quota cohort/c f cpu nominal=2\n"

@@ -276,7 +276,7 @@ static bool settle(uint64_t seed)
 		check_turns(&f, &turns, seed, text.p);
 	}
 	add_late(&f, &r, shape, &text);
-	memset(&turns, 0, sizeof(turns)); /* the fixture has built the trees anew */
+	memset(&turns, 0, sizeof(turns)); /* the fixture has built the trees again */
 	for (int quiet = 0; quiet < 20 && i < SETTLE; i++) {
 		quiet = run_quiet(&f, seed % 2 == 0, &text) ? quiet + 1 : 0;
 		check_turns(&f, &turns, seed, text.p);

@@ -201,7 +201,7 @@ static void test_workloads_with_quota_add_nothing(void **state)
 	order_fixture_finish(&x);
 }
 
-/* --- against a tournament that is held anew for each winner
+/* --- against a tournament that is held again for each winner
  * -------------------------------------*/
 
 struct naive {

@@ -17,7 +17,7 @@
 
 static void quota_of_the_next_heads_is_not_lent(void **state)
 {
-	static const struct quota_cycle_row rows[] = {
+	static const struct admission_cycle_row rows[] = {
 		/* Without: lent, and taken back in the next cycle. */
 		{ "option nominal_first=false\n" COHORT "workload b2 queue=b cpu=3\n"
 		  "workload a1 queue=a cpu=3\n",
@@ -52,7 +52,7 @@ static void quota_of_the_next_heads_is_not_lent(void **state)
 /* The heads of two queues borrow, with small ones behind: neither waits for those of the other. */
 static void only_behind_a_head_that_got_in(void **state)
 {
-	static const struct quota_cycle_row rows[] = {
+	static const struct admission_cycle_row rows[] = {
 		{ "queue a cohort=c\nqueue b cohort=c\nqueue o cohort=c\n"
 		  "quota a f cpu nominal=2\nquota b f cpu nominal=2\nquota o f cpu nominal=2\n"
 		  "workload a1 queue=a cpu=5 prio=2\nworkload a2 queue=a cpu=1\n"

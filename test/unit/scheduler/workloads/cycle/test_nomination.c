@@ -34,6 +34,7 @@ static void filters_in_their_order(void **state)
 		struct quota_world w;
 		struct entry e;
 
+		unit_row(rows[i].world);
 		quota_world_init(&w, "quota q f cpu nominal=1\n");
 		quota_world_add(&w, rows[i].world);
 		nominate(&w, arena, &e);
@@ -96,6 +97,7 @@ static void fits_or_has_victims_or_has_none(void **state)
 		struct quota_world w;
 		struct entry e;
 
+		unit_row(rows[i].world);
 		quota_world_init(&w, "quota q f cpu nominal=4\nqueue q within=LowerPriority\n");
 		quota_world_add(&w, rows[i].world);
 		nominate(&w, arena, &e);
@@ -128,6 +130,7 @@ static void workloads_that_fit_into_nominal_quota(void **state)
 		const struct quota_amounts *uses;
 		struct quota_world w;
 
+		unit_row(rows[i].world);
 		quota_world_init(&w, "quota q f cpu nominal=4\nquota r f cpu nominal=4\n"
 				     "queue q cohort=c within=LowerPriority reclaim=Any\n"
 				     "queue r cohort=c\n");
@@ -169,6 +172,7 @@ static void partial_admission_takes_the_largest_size_that_will_do(void **state)
 		struct quota_world w;
 		struct entry e;
 
+		unit_row(rows[i].world);
 		quota_world_init(&w, "quota q f cpu nominal=4\nqueue q within=LowerPriority\n"
 				     "workload w queue=q cpu=1 pods=4 min=2\n");
 		quota_world_add(&w, rows[i].world);

@@ -24,7 +24,7 @@ static void run_rows(const char *world, const struct row *rows, size_t n)
 	}
 }
 
-/* Two queues want what one victim leaves: the second one is computed anew. */
+/* Two queues want what one victim leaves: the second one is computed again. */
 static void overlapping_victims(void **state)
 {
 	static const char world[] = "queue a cohort=c reclaim=Any\nqueue b cohort=c reclaim=Any\n"

@@ -132,6 +132,7 @@ static void test_lending_nothing_and_lending_everything(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		char text[200];
 
+		unit_row(rows[i].lend);
 		(void)snprintf(text, sizeof(text),
 			       "cohort r\nqueue a cohort=r\nqueue b cohort=r\n"
 			       "quota a default cpu nominal=10 %s\nquota b default cpu nominal=0\n",
@@ -268,6 +269,7 @@ static void test_level_is_the_height_of_the_smallest_tree_that_holds_it(void **s
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		bool reclaim = !rows[i].reclaim;
 
+		unit_row(rows[i].node);
 		assert_int_equal(
 			forest_level(w.f, id(rows[i].node), cpu, CPU(rows[i].amount), &reclaim),
 			rows[i].level);
@@ -371,7 +373,7 @@ static void test_holders_are_charged_and_released(void **state)
 	assert_int_equal(queue->holders.n, 1);
 	assert_int_equal(two->holding.pos, 0);
 	assert_int_equal(one->holding.node, MODEL_NONE);
-	/* The tree changes: holders are charged anew. */
+	/* The tree changes: holders are charged again. */
 	quota_world_add(&w, "quota a default cpu nominal=5 lend=5\n");
 	assert_int_equal(usage("a"), CPU(4));
 	assert_int_equal(usage("mid"), CPU(4));

@@ -196,7 +196,7 @@ static void in_vain_three_times_is_enough(void **state)
 	before(&w, "b", "a b");
 	release(&w, "d");
 	before(&w, "a", "");
-	/* Changes in between begin the count anew. */
+	/* Changes in between begin the count again. */
 	for (int i = 0; i < 2 * PRECEDENCE_TIMES_MAX; i++) {
 		note(&w, "a", "b");
 		before(&w, "a", "");

@@ -165,6 +165,7 @@ static void test_amounts_are_rounded_up(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct quantity amount;
 
+		unit_row(rows[i].resource);
 		assert_int_equal(quantity_parse(str_of(rows[i].text), &amount, NULL), 0);
 		assert_int_equal(from_kueue_amount(str_of(rows[i].resource), amount),
 				 rows[i].amount);

@@ -68,6 +68,7 @@ static void test_errors_name_the_field(void **state)
 		struct err err = ERR_INIT;
 		char text[400], want[200];
 
+		unit_row(rows[i].resource);
 		(void)snprintf(
 			text, sizeof(text),
 			"{'spec':{'resourceGroups':[{},{'flavors':[{'name':'f','resources':[%s]"

@@ -137,6 +137,7 @@ static void test_a_bad_queue_keeps_what_it_was(void **state)
 		struct err err = ERR_INIT;
 		char text[300], want[200];
 
+		unit_row(rows[i].spec);
 		(void)snprintf(text, sizeof(text), "{'metadata':{'name':'cq'},'spec':{%s}}",
 			       rows[i].spec);
 		(void)snprintf(want, sizeof(want), "ClusterQueue cq: %s", rows[i].error);

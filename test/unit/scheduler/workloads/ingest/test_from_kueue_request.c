@@ -159,6 +159,7 @@ static void test_requests_of_pods_that_could_not_be_created(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct fixture f;
 
+		unit_row(rows[i].limits);
 		begin(&f, NULL);
 		limit(&f, rows[i].limits);
 		ask(&f, rows[i].spec);

@@ -26,10 +26,10 @@ static void test_summary(void **state)
 {
 	struct from_kueue_rules *r = from_kueue_rules_create(NULL);
 	struct arena *arena = arena_create(0);
-	struct from_api_quota_limits s;
+	struct from_kueue_limits s;
 
 	(void)state;
-	from_kueue_rules_summary(r, STR_LIT("ns"), FROM_API_QUOTA_CONTAINER, arena, &s);
+	from_kueue_rules_summary(r, STR_LIT("ns"), FROM_KUEUE_LIMIT_CONTAINER, arena, &s);
 	assert_false(s.found);
 	add(r,
 	    "{'metadata':{'name':'b','namespace':'ns'},'spec':{'limits':[{'type':'Container','max':"
@@ -39,7 +39,7 @@ static void test_summary(void **state)
 	    "{'metadata':{'name':'a','namespace':'ns'},'spec':{'limits':[{'type':'Container','max':"
 	    "{'cpu':'5','gpu':'2'},'min':{'cpu':'2'},'default':{'cpu':'1'}},{'type':'Pod','max':{'"
 	    "cpu':'7'}}]}}");
-	from_kueue_rules_summary(r, STR_LIT("ns"), FROM_API_QUOTA_CONTAINER, arena, &s);
+	from_kueue_rules_summary(r, STR_LIT("ns"), FROM_KUEUE_LIMIT_CONTAINER, arena, &s);
 	assert_true(s.found);
 	assert_int_equal(milli(&s.max, "cpu"), 4000);
 	assert_int_equal(milli(&s.max, "gpu"), 2000);
@@ -48,18 +48,18 @@ static void test_summary(void **state)
 	assert_int_equal(milli(&s.default_, "cpu"), 1000);
 	assert_int_equal(milli(&s.default_, "x"), 1000);
 	assert_int_equal(milli(&s.default_request, "cpu"), 2000);
-	from_kueue_rules_summary(r, STR_LIT("ns"), FROM_API_QUOTA_POD, arena, &s);
+	from_kueue_rules_summary(r, STR_LIT("ns"), FROM_KUEUE_LIMIT_POD, arena, &s);
 	assert_int_equal(milli(&s.max, "cpu"), 7000);
-	from_kueue_rules_summary(r, STR_LIT("other"), FROM_API_QUOTA_POD, arena, &s);
+	from_kueue_rules_summary(r, STR_LIT("other"), FROM_KUEUE_LIMIT_POD, arena, &s);
 	assert_false(s.found);
 	/* Replaced, then gone. */
 	add(r, "{'metadata':{'name':'a','namespace':'ns'},'spec':{'limits':[]}}");
-	from_kueue_rules_summary(r, STR_LIT("ns"), FROM_API_QUOTA_CONTAINER, arena, &s);
+	from_kueue_rules_summary(r, STR_LIT("ns"), FROM_KUEUE_LIMIT_CONTAINER, arena, &s);
 	assert_int_equal(milli(&s.default_, "cpu"), 3000);
 	from_kueue_rules_no_limits(r, STR_LIT("ns/b"));
 	from_kueue_rules_no_limits(r, STR_LIT("ns/b"));
 	from_kueue_rules_no_limits(r, STR_LIT("nowhere/b"));
-	from_kueue_rules_summary(r, STR_LIT("ns"), FROM_API_QUOTA_CONTAINER, arena, &s);
+	from_kueue_rules_summary(r, STR_LIT("ns"), FROM_KUEUE_LIMIT_CONTAINER, arena, &s);
 	assert_false(s.found);
 	arena_destroy(arena);
 	from_kueue_rules_destroy(r);

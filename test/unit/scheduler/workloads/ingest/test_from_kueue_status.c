@@ -122,6 +122,7 @@ static void states_of_checks_and_gates_have_their_names(void **state)
 			"\"admissionChecks\":[{\"name\":\"c\",\"state\":\"%s\"}]", checks[i].text);
 		struct workload_cache_fixture f;
 
+		unit_row(checks[i].text);
 		assert_int_equal(read(&f, text)->checks.v[0].state, checks[i].state);
 		workload_cache_fixture_finish(&f);
 	}
@@ -131,6 +132,7 @@ static void states_of_checks_and_gates_have_their_names(void **state)
 			xmalloc_printf("\"preemptionGates\":[{\"name\":\"g\"%s}]", gates[i].text);
 		struct workload_cache_fixture f;
 
+		unit_row(gates[i].text);
 		assert_int_equal(read(&f, text)->gates.v[0].open, gates[i].open);
 		workload_cache_fixture_finish(&f);
 	}
@@ -257,6 +259,7 @@ static void usages_are_in_the_order_of_resources(void **state)
 		struct workload_status status = { 0 };
 		struct api_workload w;
 
+		unit_row(resources[i]);
 		(void)read(&f, "");
 		for (size_t k = ARRAY_LEN(resources); k-- > 0;) {
 			(void)quota_resource(workload_cache_model(f.cache),

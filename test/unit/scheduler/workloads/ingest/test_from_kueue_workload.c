@@ -136,6 +136,7 @@ static void test_a_boost_that_cannot_be_read_is_none(void **state)
 		struct fixture f;
 		char text[200];
 
+		unit_row(texts[i]);
 		begin(&f);
 		(void)snprintf(
 			text, sizeof(text),
@@ -226,6 +227,7 @@ static void test_errors_name_object_and_field(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct fixture f;
 
+		unit_row(rows[i].text);
 		begin(&f);
 		assert_int_equal(read_text(&f, rows[i].text), -ERR_INVALID);
 		assert_string_equal(f.err.text, rows[i].error);
@@ -271,6 +273,7 @@ static void test_admission(void **state)
 		struct fixture f;
 		char text[900];
 
+		unit_row(rows[i].status);
 		begin(&f);
 		(void)snprintf(text, sizeof(text), "{%s,'spec':{%s'podSets':[%s]},'status':{%s}}",
 			       META, rows[i].spec, PODS("'name':'a','count':4,"), rows[i].status);
@@ -392,6 +395,7 @@ static void test_changes_that_requeue(void **state)
 		struct fixture f;
 		struct workload *w;
 
+		unit_row(texts[i]);
 		begin(&f);
 		w = quota_workload_add(f.q, STR_LIT("/w"));
 		read_ok(&f, "{'metadata':{'name':'w'}}");

@@ -57,6 +57,7 @@ static void ready_checks_admit_with_the_reservation(void **state)
 		struct workload_cache_fixture f;
 		const struct workload *w;
 
+		unit_row(rows[i].state);
 		begin(&f);
 		workload_cache_fixture_see(
 			&f, SCHED_ADMISSION_CHECKS, "c",
@@ -103,6 +104,7 @@ static void a_removal_wakes_waiting_workloads(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct workload_cache_fixture f;
 
+		unit_row(rows[i].status);
 		begin(&f);
 		workload_cache_fixture_workload(&f, "big", 1, "4", "");
 		workload_cache_fixture_workload(&f, "large", 0, "5", "");
@@ -348,7 +350,7 @@ static bool is_evicted(struct workload_cache_fixture *f, const char *name)
 	return workload_cache_fixture_get(f, name)->flags.evicted;
 }
 
-/* It is no victim for a while, longer each time, but again at once when it is read anew. */
+/* It is no victim for a while, longer each time, but again at once when it is read again. */
 static void an_eviction_that_is_refused_is_put_off(void **state)
 {
 	static const int64_t waits[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600 };

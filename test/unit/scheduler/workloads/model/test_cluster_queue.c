@@ -32,6 +32,7 @@ static void test_why_a_queue_is_not_active(void **state)
 		struct quota_world w;
 		const struct cluster_queue *queue;
 
+		unit_row(rows[i].text);
 		quota_world_init(&w, rows[i].text);
 		queue = quota_world_node(&w, "q")->queue;
 		assert_int_equal(queue->inactive, rows[i].why);

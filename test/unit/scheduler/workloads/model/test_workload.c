@@ -43,6 +43,7 @@ static void test_queue_time(void **state)
 		struct quota_world w;
 		char text[200];
 
+		unit_row(rows[i].words);
 		(void)snprintf(text, sizeof(text), "workload w created=-60s %s\noption %s\n",
 			       rows[i].words, rows[i].option);
 		quota_world_init(&w, text);

@@ -81,6 +81,7 @@ static void readiness(void **state)
 		const struct job_fixture f = { .runs = true, .status = cases[i].status };
 		struct api_job job;
 
+		unit_row(cases[i].status);
 		job_fixture_job(&f, &job);
 		assert_int_equal(job_status_is_ready(&job), cases[i].ready);
 	}

@@ -149,6 +149,7 @@ static void the_end_of_a_failed_pod_is_that_of_its_containers(void **state)
 		size_t n = read_pods("a:F b:F c:G", NULL, pods, list);
 		struct api_workload w;
 
+		unit_row(cases[i].type);
 		pods[0].status.conditions = (struct api_conditions){ &a, 1 };
 		pods[1].status.conditions = (struct api_conditions){ &b, 1 };
 		pod_fixture_workload(&wf, &w);
@@ -176,6 +177,7 @@ static void which_pods_make_a_group(void **state)
 		struct kueue_pod_group_split s = { .absent = 0 };
 		size_t n = read_pods(cases[i].pods, NULL, pods, list);
 
+		unit_row(cases[i].pods);
 		kueue_pod_group_split_new(list, n, cases[i].total, &s);
 		expect_split(&s, cases[i].want);
 	}

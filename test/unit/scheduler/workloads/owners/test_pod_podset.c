@@ -46,6 +46,7 @@ static void one_pod_set_for_each_role(void **state)
 		struct owner_spec s = { .queue = "lq" };
 		struct pods p;
 
+		unit_row(cases[i].pods);
 		read_pods(&p, &cases[i].f, cases[i].pods);
 		assert_true(pod_podset_fill(&p.of, arena, &s));
 		for (size_t k = 0; k < s.npodsets; k++) {
@@ -78,6 +79,7 @@ static void pods_that_make_no_group(void **state)
 		const struct pod_fixture f = { .total = cases[i].total };
 		struct pods p;
 
+		unit_row(cases[i].pods);
 		read_pods(&p, &f, cases[i].pods);
 		assert_int_equal(pod_podset_mismatch(&p.of, arena) == NULL, cases[i].fits);
 	}

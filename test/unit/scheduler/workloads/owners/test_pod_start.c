@@ -46,6 +46,7 @@ static void let_go(void **state)
 		struct api_workload w;
 		struct api_pod pod;
 
+		unit_row(cases[i].podset);
 		job_fixture_env(&env);
 		pod_fixture_workload(&wf, &w);
 		assert_int_equal(pod_fixture_pods(&cases[i].f, "a:G", &pod), 1);

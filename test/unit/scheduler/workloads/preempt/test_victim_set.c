@@ -174,6 +174,7 @@ static void test_hope(void **state)
 		CLEANUP(teardown) struct fixture f;
 		struct candidates all = { 0 };
 
+		unit_row(table[i].need);
 		setup(&f, table[i].need);
 		for (size_t k = 0; k < table[i].ncandidates; k++) {
 			candidates_push(&all, &f.c[k], f.arena);

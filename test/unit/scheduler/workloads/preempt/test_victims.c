@@ -45,6 +45,7 @@ static void test_policies(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		const struct workload *c = quota_world_workload(&w, table[i].candidate);
 
+		unit_row(table[i].candidate);
 		for (size_t k = 0; k < ARRAY_LEN(policies); k++) {
 			assert_true(is_allowed(w.q, policies[k], p, c) == table[i].allowed[k]);
 		}
@@ -208,6 +209,7 @@ static void test_the_oracle_is_not_asked_twice(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(victims_fixture_finish) struct victims_fixture v;
 
+		unit_row(rows[i].need);
 		victims_fixture_init(&v, &w, "p", rows[i].need);
 		victims_probe_find(&o, &v.r, &found);
 		assert_int_equal(found.v == first.v, rows[i].known);

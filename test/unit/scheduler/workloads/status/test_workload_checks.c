@@ -13,7 +13,7 @@ static const struct workload_life_row table[] = {
 	  .wants = "a b",
 	  .after = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted",
 	  .checks_after = "a:Ready b:Ready" },
-	{ .name = "the same after an eviction: it starts anew",
+	{ .name = "the same after an eviction: it starts again",
 	  .before = "QuotaReserved=False/NoMatchingFlavor Admitted=False/NoReservation "
 		    "Evicted=True/Preempted",
 	  .checks_written = "a:Ready",

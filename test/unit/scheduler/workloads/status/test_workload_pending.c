@@ -6,7 +6,7 @@
 #include "unit/scheduler/workloads/status/workload_reconcile_fixture.h"
 
 static const struct workload_life_row table[] = {
-	{ .name = "the back-off is not over",
+	{ .name = "the backoff is not over",
 	  .before = "Requeued=False/PodsReadyTimeout",
 	  .requeues = 1,
 	  .requeue_at = 60,
@@ -14,16 +14,16 @@ static const struct workload_life_row table[] = {
 	  .requeues_after = 1,
 	  .requeue_at_after = 60,
 	  .next = 60 },
-	{ .name = "the back-off is over",
+	{ .name = "the backoff is over",
 	  .before = "Requeued=False/PodsReadyTimeout",
 	  .requeues = 1,
 	  .requeue_at = -1,
 	  .after = "Requeued=True/BackoffFinished",
 	  .requeues_after = 1 },
-	{ .name = "a check's back-off is over",
+	{ .name = "a check's backoff is over",
 	  .before = "Requeued=False/AdmissionCheck",
 	  .after = "Requeued=True/BackoffFinished" },
-	{ .name = "switched off: back-offs do not end",
+	{ .name = "switched off: backoffs do not end",
 	  .before = "Requeued=False/AdmissionCheck Evicted=True/AdmissionCheck",
 	  .inactive = true,
 	  .after = "Requeued=False/AdmissionCheck Evicted=True/AdmissionCheck "

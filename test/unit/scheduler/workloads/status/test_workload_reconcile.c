@@ -79,7 +79,7 @@ static const struct workload_life_row table[] = {
 	  .after = "Evicted=True/DeactivatedDueToAdmissionCheck@-60 "
 		   "Requeued=True/Reactivated QuotaReserved=False/PendingEvaluation "
 		   "Admitted=False/NoReservation" },
-	{ .name = "deactivated by a user: its job is kept for ever",
+	{ .name = "deactivated by a user: its job is kept forever",
 	  .before = "Evicted=True/Deactivated@-60 " WAITS,
 	  .inactive = true,
 	  .job = WORKLOAD_RECONCILE_JOB_STOPPED,
@@ -106,7 +106,7 @@ static const struct workload_life_row table[] = {
 		   "Evicted=True/Deactivated",
 	  .evictions = "Deactivated:1",
 	  .events = "EvictedDueToDeactivated" },
-	{ .name = "switched off with a cause: retries start anew",
+	{ .name = "switched off with a cause: retries start again",
 	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted "
 		    "DeactivationTarget=True/RequeuingLimitExceeded",
 	  .inactive = true,

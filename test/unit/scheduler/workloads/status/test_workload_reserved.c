@@ -34,7 +34,7 @@ static const struct workload_life_row table[] = {
 	  .before = "QuotaReserved=True/QuotaReserved Evicted=True/Preempted",
 	  .job = WORKLOAD_RECONCILE_JOB_UNKNOWN,
 	  .after = "QuotaReserved=True/QuotaReserved Evicted=True/Preempted" },
-	{ .name = "deactivated, the job has stopped: its time starts anew",
+	{ .name = "deactivated, the job has stopped: its time starts again",
 	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted@-80 "
 		    "Evicted=True/DeactivatedDueToMaximumExecutionTimeExceeded",
 	  .inactive = true,

@@ -248,6 +248,7 @@ static void finished_conditions_do_not_change(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(about); i++) {
+		unit_row(about[i]);
 		init(&x, "quota q f cpu nominal=4\nqueue q within=LowerPriority\n"
 			 "workload v queue=q cpu=4 holds=f reserved=-60s\n"
 			 "workload p queue=q cpu=2 prio=10\n");

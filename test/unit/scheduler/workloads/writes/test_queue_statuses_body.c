@@ -111,6 +111,7 @@ static void as_they_are_applied(void **state)
 		const struct quota_node *n =
 			l == NULL ? quota_world_node(&f.w, rows[i].what) : NULL;
 
+		unit_row(rows[i].what);
 		strbuf_reset(&text);
 		if (l != NULL) {
 			queue_statuses_body_local(&b, l, &text);

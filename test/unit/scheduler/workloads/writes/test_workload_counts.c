@@ -53,6 +53,7 @@ static void expect_all(const struct workload_counts *t, const struct quota_world
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct local_queue *l = quota_local_find(w->q, str_of(rows[i].queue));
 
+		unit_row(rows[i].queue);
 		expect(rows[i].queue,
 		       l != NULL ? &t->locals.v[l->id]
 				 : &t->nodes.v[quota_world_id(w, rows[i].queue)],

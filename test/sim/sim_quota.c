@@ -11,6 +11,7 @@
 #include "sim/sim_checks.h"
 #include "sim/sim_jobs.h"
 #include "sim/sim_quota_judge.h"
+#include "sim/sim_quota_random.h"
 #include "sim/sim_quota_users.h"
 #include "sim/sim_webhook.h"
 
@@ -34,6 +35,11 @@ static bool has_groups(const struct sim_world *w)
 	return w->seed % 3 == 0;
 }
 
+bool sim_quota_is_contended(const struct sim_world *w)
+{
+	return !w->plain && w->seed % 2 == 1;
+}
+
 static void choose_conf(struct sim_quota *q)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *doc = NULL;
@@ -45,7 +51,8 @@ static void choose_conf(struct sim_quota *q)
 	if (sim_world_below(q->world, 3) == 0) {
 		strbuf_add_c(&text, ",\"fairSharing\":{}");
 	}
-	if (sim_world_below(q->world, 3) == 0) {
+	/* An eviction by time makes room: there would be less preemption. */
+	if (sim_world_below(q->world, 3) == 0 && !sim_quota_is_contended(q->world)) {
 		strbuf_add_c(&text,
 			     ",\"waitForPodsReady\":{\"timeout\":\"3s\",\"requeuingStrategy\":{"
 			     "\"backoffBaseSeconds\":1,\"backoffLimitCount\":2}}");
@@ -63,7 +70,8 @@ static void choose_conf(struct sim_quota *q)
 struct sim_quota *sim_quota_create(struct sim_world *w)
 {
 	struct sim_quota *q = xmalloc_zero(1, sizeof(*q));
-	struct sim_quota_users_options uo = { .reductions = sim_world_below(w, 2) == 0 };
+	struct sim_quota_users_options uo = { .reductions = sim_world_below(w, 2) == 0,
+					      .contended = sim_quota_is_contended(w) };
 
 	q->world = w;
 	choose_conf(q);
@@ -108,7 +116,7 @@ void sim_quota_act(struct sim_quota *q)
 	if (sim_world_below(q->world, COSTS_ONE_IN) == 0) {
 		sim_costs_act(q->costs);
 	} else if (q->groups != NULL && sim_world_below(q->world, GROUPS_ONE_IN) == 0) {
-		sim_groups_act(q->groups, sim_quota_users_any_queue(q->users));
+		sim_groups_act(q->groups, sim_quota_random_local_queue(q->world));
 	} else {
 		sim_quota_users_act(q->users);
 	}

@@ -15,6 +15,8 @@ struct forest;
 struct kueue_conf;
 struct sim_quota;
 
+/* ClusterQueues are full most of the time: see sim_quota_random.h. Every second run is so. */
+bool sim_quota_is_contended(const struct sim_world *w);
 /* Chooses the options of this run; listens to the view of the world. */
 struct sim_quota *sim_quota_create(struct sim_world *w);
 void sim_quota_destroy(struct sim_quota *q); /* NULL is fine */

@@ -134,7 +134,7 @@ static bool was_touched(const struct sim_quota_oracle *o, enum sim_resource r, c
 static bool job_was_touched(const struct sim_quota_oracle *o, const struct jdoc *job)
 {
 	CLEANUP(xmalloc_freep)
-	char *key = xmalloc_printf("default/%s", jdoc_str_or(jdoc_path(job, "metadata.name"), ""));
+	char *key = sim_workload_key(job);
 
 	return was_touched(o, SIM_JOBS, key);
 }
@@ -162,7 +162,7 @@ static void uncharge_revived(const struct sim_quota_oracle *o, struct sim_tree *
 		const struct jdoc *w = sim_view_at(o->world->view, SIM_WORKLOADS, i);
 		int at = sim_workload_holds(w) ? sim_tree_find(t, sim_workload_queue(w)) : -1;
 		CLEANUP(xmalloc_freep)
-		char *key = xmalloc_printf("default/%s", jdoc_path_str(w, "metadata.name"));
+		char *key = sim_workload_key(w);
 		struct sim_tree_amounts usage;
 
 		if (at >= 0 && is_recent(o, (uintptr_t)strmap_get(o->revived, str_of(key)))) {
@@ -187,7 +187,7 @@ static void uncharge_victims(const struct sim_quota_oracle *o, struct sim_tree *
 		int at = sim_workload_holds(victim) ? sim_tree_find(t, sim_workload_queue(victim))
 						    : -1;
 		CLEANUP(xmalloc_freep)
-		char *key = xmalloc_printf("default/%s", jdoc_path_str(victim, "metadata.name"));
+		char *key = sim_workload_key(victim);
 		const char *by = strmap_get(o->preempted, str_of(key));
 		struct sim_tree_amounts usage;
 
@@ -208,7 +208,7 @@ static void uncharge_later(const struct sim_quota_oracle *o, struct sim_tree *t,
 		int at = sim_workload_holds(other) ? sim_tree_find(t, sim_workload_queue(other))
 						   : -1;
 		CLEANUP(xmalloc_freep)
-		char *key = xmalloc_printf("default/%s", jdoc_path_str(other, "metadata.name"));
+		char *key = sim_workload_key(other);
 		uintptr_t given = (uintptr_t)strmap_get(o->given, str_of(key));
 		struct sim_tree_amounts usage;
 
@@ -250,7 +250,8 @@ static bool was_there(const struct sim_quota_oracle *o, const struct sim_tree *q
 
 static void check_quota(struct sim_quota_oracle *o, const char *key, const struct jdoc *w)
 {
-	bool fits = was_there(o, &o->now, w, false, UINT64_MAX) ||
+	bool fits = sim_world_had_rivals(o->world) ||
+		    was_there(o, &o->now, w, false, UINT64_MAX) ||
 		    was_there(o, &o->now, w, true, UINT64_MAX);
 
 	for (unsigned i = 0; !fits && i < PASTS && i < o->npast; i++) {
@@ -305,13 +306,23 @@ static bool is_stopped(const struct jdoc *object)
 	return policy != NULL && !str_streq(policy, KUEUE_STOP_NONE);
 }
 
+/* The ClusterQueue is open to the namespace: a selector of a run names one team or none. */
+static bool is_open_to(const struct jdoc *cq, const struct jdoc *w)
+{
+	const char *team = jdoc_path_str(cq, "spec.namespaceSelector.matchLabels.team");
+
+	/* The only namespace with a label is that of the tenant of its name. */
+	return team == NULL || str_streq(team, jdoc_path_str(w, "metadata.namespace"));
+}
+
 /* The queues admit Workloads, and w is active. */
 static void check_place(struct sim_quota_oracle *o, const char *key, const struct jdoc *w)
 {
 	const char *queue = sim_workload_queue(w), *where = sim_workload_where(o->world, w);
 	const struct jdoc *cq = sim_view_get(o->world->view, SIM_CLUSTER_QUEUES, queue);
 	CLEANUP(xmalloc_freep)
-	char *local = xmalloc_printf("default/%s", jdoc_str_or(jdoc_path(w, "spec.queueName"), ""));
+	char *local = xmalloc_printf("%s/%s", jdoc_path_str(w, "metadata.namespace"),
+				     jdoc_str_or(jdoc_path(w, "spec.queueName"), ""));
 	const struct jdoc *lq = sim_view_get(o->world->view, SIM_LOCAL_QUEUES, local);
 
 	if (!was_touched(o, SIM_LOCAL_QUEUES, local) && !was_touched(o, SIM_WORKLOADS, key) &&
@@ -322,8 +333,10 @@ static void check_place(struct sim_quota_oracle *o, const char *key, const struc
 						: "names another ClusterQueue");
 	}
 	if (!was_touched(o, SIM_CLUSTER_QUEUES, queue) &&
-	    (cq == NULL || is_stopped(cq) || sim_workload_is_deleting(cq))) {
-		sim_world_fail(o->world, "%s: admitted to %s, which is gone, deleted or stopped",
+	    (cq == NULL || is_stopped(cq) || sim_workload_is_deleting(cq) || !is_open_to(cq, w))) {
+		sim_world_fail(o->world,
+			       "%s: admitted to %s, which is gone, deleted or stopped, or closed "
+			       "to its namespace",
 			       key, queue);
 	}
 	if (!was_touched(o, SIM_WORKLOADS, key) &&
@@ -338,6 +351,7 @@ static void check_alone(struct sim_quota_oracle *o, const char *key, const struc
 		const struct jdoc *other = sim_view_at(o->world->view, SIM_WORKLOADS, i);
 
 		if (other != w && !sim_workload_is_of_pods(w) && sim_workload_holds(other) &&
+		    sim_workload_owner(w)[0] != '\0' && sim_workload_are_neighbours(w, other) &&
 		    str_streq(sim_workload_owner(other), sim_workload_owner(w))) {
 			sim_world_fail(o->world, "%s: admitted twice: %s has the same Job", key,
 				       jdoc_path_str(other, "metadata.name"));
@@ -367,12 +381,13 @@ static void check_released(struct sim_quota_oracle *o, const char *key, const st
 {
 	const struct jdoc *job = sim_workload_job(o->world, w);
 
-	if (job == NULL || sim_workload_job_is_finished(job) || job_was_touched(o, job)) {
+	if (job == NULL || sim_workload_job_is_finished(job) || job_was_touched(o, job) ||
+	    sim_world_had_rivals(o->world)) {
 		return;
 	}
 	if (!sim_workload_job_is_suspended(job)) {
 		sim_world_fail(o->world, "%s: its quota is released while its Job runs", key);
-	} else if (sim_jobs_live(o->world, sim_workload_uid(job)) > 0) {
+	} else if (sim_jobs_live(o->world, job) > 0) {
 		sim_world_fail(o->world, "%s: its quota is released before its pods are gone", key);
 	}
 }
@@ -466,6 +481,9 @@ static void check_start(struct sim_quota_oracle *o, const char *key, const struc
 	const struct jdoc *selector = jdoc_path(job, "spec.template.spec.nodeSelector");
 
 	o->seen[SIM_QUOTA_STARTED]++;
+	if (sim_world_had_rivals(o->world)) {
+		return; /* the other one may have evicted it; the Job is stopped again */
+	}
 	if (!sim_workload_is(w, KUEUE_QUOTA_RESERVED) || !sim_workload_is(w, KUEUE_ADMITTED)) {
 		sim_world_fail(o->world, "%s: started without an admitted Workload", key);
 	} else if (flavor == NULL || !jdoc_is_str(jdoc_get(selector, "type"), flavor)) {
@@ -473,6 +491,20 @@ static void check_start(struct sim_quota_oracle *o, const char *key, const struc
 			       key);
 	} else if (pods_of(job) > jdoc_int(jdoc_get(a, "count"), 1)) {
 		sim_world_fail(o->world, "%s: started with more pods than were admitted", key);
+	}
+}
+
+/* A Job is stopped only for its Workload: it holds no quota, or is on its way out. */
+static void check_stop(struct sim_quota_oracle *o, const char *key, const struct jdoc *job)
+{
+	const struct jdoc *w = sim_workload_of(o->world, job);
+	CLEANUP(xmalloc_freep) char *workload = sim_workload_key(w);
+
+	if (sim_workload_holds(w) && sim_workload_is(w, KUEUE_ADMITTED) &&
+	    !sim_workload_is(w, KUEUE_EVICTED) && !sim_workload_is_deleting(w) &&
+	    !was_touched(o, SIM_WORKLOADS, workload) && !job_was_touched(o, job) &&
+	    !sim_world_had_rivals(o->world)) {
+		sim_world_fail(o->world, "%s: stopped, although its Workload is admitted", key);
 	}
 }
 
@@ -484,6 +516,9 @@ static void on_job(struct sim_quota_oracle *o, const struct sim_change *change)
 	if (sim_workload_job_is_suspended(change->old) &&
 	    !sim_workload_job_is_suspended(change->now)) {
 		check_start(o, change->key, change->now);
+	} else if (!sim_workload_job_is_suspended(change->old) &&
+		   sim_workload_job_is_suspended(change->now)) {
+		check_stop(o, change->key, change->now);
 	}
 }
 

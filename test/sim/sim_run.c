@@ -22,6 +22,7 @@
 #define ADVANCE_NS (60 * CLOCK_NS_PER_MS)
 #define LEAP_NS (8 * CLOCK_NS_PER_S) /* long enough for requests to time out */
 #define REQUEST_PER_MILLE_MAX 120
+#define CONTENDED_PER_MILLE 20 /* more acts of users in a contended run */
 
 struct sim_run {
 	struct sim_world world;
@@ -78,6 +79,9 @@ static void choose(struct sim_run *r)
 
 	r->quota = r->world.quota ? sim_quota_create(w) : NULL;
 	r->user_per_mille = 8 + (unsigned)sim_world_below(w, 30);
+	if (r->quota != NULL && sim_quota_is_contended(w)) {
+		r->user_per_mille += CONTENDED_PER_MILLE;
+	}
 	w->faults.per_mille = (unsigned)sim_world_below(w, REQUEST_PER_MILLE_MAX);
 	r->users = sim_users_create(w, sim_world_below(w, 2) == 0);
 	r->options = (struct sim_scheduler_options){
@@ -216,6 +220,21 @@ static bool is_second_idle(struct sim_run *r)
 	       !sim_scheduler_is_leading(r->schedulers[1]);
 }
 
+/* Two processes that may write: possible only where others edit the Lease. */
+static void watch_rivals(struct sim_run *r)
+{
+	struct sim_world *w = &r->world;
+
+	if (r->schedulers[1] == NULL || !sim_scheduler_may_write(r->schedulers[0]) ||
+	    !sim_scheduler_may_write(r->schedulers[1])) {
+		return;
+	}
+	if (!sim_actors_edit_lease(r->actors)) {
+		sim_world_fail(w, "two processes may write at the same time");
+	}
+	w->rivals_at = w->clock.mono_ns;
+}
+
 /* Ends the process that was paused: the second one remains. */
 static void drop_first(struct sim_run *r)
 {
@@ -226,6 +245,7 @@ static void drop_first(struct sim_run *r)
 
 static void tend_schedulers(struct sim_run *r)
 {
+	watch_rivals(r);
 	if (r->world.crash) {
 		r->world.crash = false;
 		if (r->schedulers[1] != NULL) {

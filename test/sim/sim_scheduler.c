@@ -628,14 +628,18 @@ bool sim_scheduler_is_leading(const struct sim_scheduler *s)
 	return !s->lost && atomic_load(&engine_state(s->engine)->leading);
 }
 
+bool sim_scheduler_may_write(struct sim_scheduler *s)
+{
+	return !s->paused && sim_scheduler_is_leading(s) && may_send(s) &&
+	       (s->lease == NULL || lease_writes_from(s->lease) <= now_of(s));
+}
+
 bool sim_scheduler_is_healthy(struct sim_scheduler *s)
 {
 	int64_t now = now_of(s);
 
-	if (s->paused || !sim_scheduler_is_leading(s) || !may_send(s) ||
-	    !atomic_load(&engine_state(s->engine)->synced) ||
-	    sim_transport_streams(s->watches) < s->nwatches ||
-	    (s->lease != NULL && lease_writes_from(s->lease) > now)) {
+	if (!sim_scheduler_may_write(s) || !atomic_load(&engine_state(s->engine)->synced) ||
+	    sim_transport_streams(s->watches) < s->nwatches) {
 		return false;
 	}
 	for (size_t i = 0; i < s->npools; i++) {

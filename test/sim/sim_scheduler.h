@@ -45,6 +45,8 @@ bool sim_scheduler_is_paused(const struct sim_scheduler *s);
 /* The process must end, since its lease is lost. */
 bool sim_scheduler_has_lost(const struct sim_scheduler *s);
 bool sim_scheduler_is_leading(const struct sim_scheduler *s);
+/* It leads, and its lease is valid. */
+bool sim_scheduler_may_write(struct sim_scheduler *s);
 /* It leads, may write, its watches are open and no write is in backoff. */
 bool sim_scheduler_is_healthy(struct sim_scheduler *s);
 /* Writes its model into the trace. */

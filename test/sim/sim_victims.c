@@ -254,6 +254,17 @@ static int compare(struct weighted a, struct weighted b)
 	return x < y - 1e-6 ? -1 : x > y + 1e-6;
 }
 
+/* As Kueue compares them: of equal shares with different weights, one may be less in its last
+ * bit. */
+static bool is_less(struct weighted a, struct weighted b)
+{
+	bool infinite = (a.weight <= 0 && a.share > 0) || (b.weight <= 0 && b.share > 0);
+
+	return infinite ? compare(a, b) < 0
+			: (a.share > 0 ? a.share / a.weight : 0) <
+				  (b.share > 0 ? b.share / b.weight : 0);
+}
+
 /* --- one victim --------------------------------------------------------------------------------*/
 
 /* The time that orders equal priorities. */
@@ -347,7 +358,7 @@ static const char *wrong_share(const struct claim *c, struct trees *t,
 	left = share(c, t, target);
 	charge(t, victim->holding.node, &victim->holding.usage, 1);
 	return (o->lte_final && compare(mine, left) <= 0) ||
-			       (o->lt_initial && compare(mine, before) < 0)
+			       (o->lt_initial && is_less(mine, before))
 		       ? NULL
 		       : "the shares do not allow it";
 }

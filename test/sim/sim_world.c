@@ -12,6 +12,7 @@
 
 #define START (INT64_C(1767225600) * CLOCK_NS_PER_S)
 #define MAX_MANIFEST (1u << 20)
+#define RIVALS_NS (15 * CLOCK_NS_PER_S)
 #define RENEW_NS (10 * CLOCK_NS_PER_S) /* the renew deadline of leader election */
 
 static void load(struct sim_world *w, const char *path)
@@ -67,6 +68,7 @@ void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
 				 .verbose = opt->verbose,
 				 .quota = opt->quota,
 				 .plain = opt->plain,
+				 .rivals_at = -1,
 				 .sticky = opt->seed % 2 == 0 };
 	w->trace = xmalloc_zero(SIM_TRACE_LINES, sizeof(w->trace[0]));
 	rng_init(&w->rng, opt->seed);
@@ -191,6 +193,11 @@ bool sim_world_outrun(struct sim_world *w, const struct sim_message *m)
 		 (unsigned long long)w->steps);
 	sim_world_call(w, HTTP_PATCH, url, "application/merge-patch+json", str_of(body));
 	return true;
+}
+
+bool sim_world_had_rivals(const struct sim_world *w)
+{
+	return w->rivals_at >= 0 && w->clock.mono_ns - w->rivals_at <= RIVALS_NS;
 }
 
 void sim_world_orphan(struct sim_world *w, struct sim_message *m)

@@ -62,6 +62,8 @@ struct sim_world {
 	bool quota;               /* the kinds of the Workload engine are served */
 	bool plain;               /* nothing but users and faults: see actors/sim_actors.h */
 	bool leader_elect;
+	int64_t rivals_at;  /* monotonic ns at which two processes were last seen that may write,
+			       since others had edited the Lease; -1: never */
 	int64_t renewed_at; /* monotonic ns of the last write of a scheduler to the Lease */
 	bool verbose;
 	char failure[1024]; /* the first failure; empty: none */
@@ -108,6 +110,9 @@ int sim_world_call(struct sim_world *w, enum http_method method, const char *url
 /* Changes the object first, so that a write with a resourceVersion gets a conflict. False: the
  * write has none. */
 bool sim_world_outrun(struct sim_world *w, const struct sim_message *m);
+/* Others edited the Lease, so that two processes led at the same time, and neither knew the
+ * decisions of the other one. Their writes may still arrive. */
+bool sim_world_had_rivals(const struct sim_world *w);
 /* Takes the contents of m: the request arrives later, or never. */
 void sim_world_orphan(struct sim_world *w, struct sim_message *m);
 void sim_world_forget_orphans(struct sim_world *w);

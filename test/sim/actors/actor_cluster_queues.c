@@ -65,17 +65,18 @@ static bool set_strategy(struct sim_actors *a)
 	return q != NULL && sim_actors_patch(a, QUEUES, name_of(q), body);
 }
 
-/* The namespaces that may use it: all, or none of them. */
+/* The namespaces that may use it: all, those of one team, or none. */
 static bool set_selector(struct sim_actors *a)
 {
+	static const char *const teams[] = { "\"eve\"", "\"other\"" };
 	const struct jdoc *q = sim_actors_any(a, SIM_CLUSTER_QUEUES);
 	bool all = jdoc_path(q, "spec.namespaceSelector.matchLabels.team") != NULL;
+	char body[80];
 
-	return q != NULL &&
-	       sim_actors_patch(a, QUEUES, name_of(q),
-				all ? "{\"spec\":{\"namespaceSelector\":{\"matchLabels\":null}}}"
-				    : "{\"spec\":{\"namespaceSelector\":{\"matchLabels\":{\"team\":"
-				      "\"other\"}}}}");
+	snprintf(body, sizeof(body),
+		 "{\"spec\":{\"namespaceSelector\":{\"matchLabels\":{\"team\":%s}}}}",
+		 all ? "null" : any_word(a, teams, ARRAY_LEN(teams)));
+	return q != NULL && sim_actors_patch(a, QUEUES, name_of(q), body);
 }
 
 static bool set_cohort_quota(struct sim_actors *a)
@@ -99,7 +100,8 @@ static void select_all(struct sim_actors *a)
 
 		if (jdoc_path(q, "spec.namespaceSelector.matchLabels.team") != NULL &&
 		    sim_actors_patch(a, QUEUES, name_of(q),
-				     "{\"spec\":{\"namespaceSelector\":{\"matchLabels\":null}}}")) {
+				     "{\"spec\":{\"namespaceSelector\":{\"matchLabels\":{\"team\":"
+				     "null}}}}")) {
 			i = SIZE_MAX; /* the order has changed */
 		}
 	}
@@ -114,5 +116,5 @@ static const struct sim_actors_act acts[] = {
 };
 
 const struct sim_actors_actor actor_cluster_queues = {
-	.acts = acts, .n = ARRAY_LEN(acts), .quota = true, .end = select_all
+	.acts = acts, .n = ARRAY_LEN(acts), .per_mille = 6, .quota = true, .end = select_all
 };

@@ -23,6 +23,7 @@ struct sim_actors_act {
 struct sim_actors_actor {
 	const struct sim_actors_act *acts;
 	size_t n;
+	unsigned per_mille;                /* of the half steps of a run that has it */
 	bool pods, quota;                  /* in which simulation */
 	void (*end)(struct sim_actors *a); /* undoes what keeps things from settling; may be NULL */
 };
@@ -38,6 +39,8 @@ struct sim_actors {
 /* plain: none is present. */
 struct sim_actors *sim_actors_create(struct sim_world *w, bool plain);
 void sim_actors_destroy(struct sim_actors *a);
+/* One of the actors of this run edits the Lease. */
+bool sim_actors_edit_lease(const struct sim_actors *a);
 /* Perhaps one act. True: something was done. */
 bool sim_actors_act(struct sim_actors *a);
 /* Faults and users have stopped. */

@@ -5,6 +5,7 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "enc/quantity.h"
+#include "scheduler/pods/ledger/totals.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "sim/sim_pod.h"
@@ -330,6 +331,92 @@ static void judge_gone(const struct judge *j)
 	}
 }
 
+static bool is_usable(const struct cluster *c, const struct queue *queue)
+{
+	const struct queue *q;
+
+	QUEUE_FOR_EACH_UP (q, c, queue->id) {
+		if (!q->exists || q->broken != NULL || q->state != QUEUE_OPEN) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Room for the pod in `to` and its ancestors that do not carry the charge already, also if all
+ * guarantees of others were kept. */
+static bool has_room(const struct cluster *c, const struct task *t, const struct queue *to)
+{
+	const struct res *request = pod_class_charge(t->klass);
+	struct res kept = { 0 };
+	const struct queue *q;
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		if (c->queues.v[i] != NULL) {
+			res_add(&kept, &c->queues.v[i]->guarantee);
+		}
+	}
+	QUEUE_FOR_EACH_UP (q, c, to->id) {
+		if (queue_is_within(c, t->charge_queue, q)) {
+			break;
+		}
+		for (uint32_t m = res_mask(request) & ~RES_FURTHER; m != 0; m &= m - 1) {
+			unsigned d = (unsigned)__builtin_ctz(m);
+
+			if (q->charged.v[d] + request->v[d] + kept.v[d] > q->capability.v[d]) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+/* A PodGroup was moved to a queue that has room: the charges of its pods have followed. */
+static void judge_moved(const struct judge *j)
+{
+	const struct cluster *c = j->cluster;
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+		const struct podgroup *g =
+			t == NULL || t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
+
+		if (g != NULL && g->queue != MODEL_NONE && g->barred_by == MODEL_NONE &&
+		    t->charge == CHARGE_BOUND && t->status != TASK_RELEASING &&
+		    t->charge_queue != g->queue && is_usable(c, c->queues.v[g->queue]) &&
+		    has_room(c, t, c->queues.v[g->queue])) {
+			sim_world_fail(j->world, "end: %s is charged to %s, but %s has room for it",
+				       t->name, c->queues.v[t->charge_queue]->name,
+				       c->queues.v[g->queue]->name);
+		}
+	}
+}
+
+/* Compares the sums that metrics and statuses of Queues are made of with the pods. */
+static void judge_totals(const struct judge *j)
+{
+	const struct cluster *c = j->cluster;
+	const struct queue *root = queue_find(c, STR_LIT("root"));
+	CLEANUP(xmalloc_freep)
+	struct queue_totals *totals = xmalloc_zero(c->queues.n + 1, sizeof(*totals));
+	unsigned gated = 0;
+
+	totals_compute(c, totals);
+	for (size_t i = 0; i < sim_view_count(j->world->view, SIM_PODS); i++) {
+		const struct jdoc *pod = sim_view_at(j->world->view, SIM_PODS, i);
+		CLEANUP(xmalloc_freep) char *group = sim_pod_group(pod);
+		const struct jdoc *g =
+			group == NULL ? NULL : sim_view_get(j->world->view, SIM_PODGROUPS, group);
+
+		gated += sim_pod_is_ours(pod) && sim_pod_has_our_gate(pod) && g != NULL &&
+			 has_queue(j->world, g);
+	}
+	if (root != NULL && totals[root->id].gated != gated) {
+		sim_world_fail(j->world, "end: %u pods are gated, but the Queues count %u", gated,
+			       totals[root->id].gated);
+	}
+}
+
 void sim_judge_end(struct sim_world *w, struct sim_oracle *o, const struct cluster *c)
 {
 	const struct judge j = { w, o, c };
@@ -343,6 +430,8 @@ void sim_judge_end(struct sim_world *w, struct sim_oracle *o, const struct clust
 		}
 	}
 	judge_gone(&j);
+	judge_totals(&j);
+	judge_moved(&j);
 }
 
 static bool comes_to_rest(const struct sim_world *w, const struct jdoc *pod)

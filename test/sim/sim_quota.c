@@ -20,7 +20,8 @@
 
 struct sim_quota {
 	struct sim_world *world;
-	struct kueue_conf *conf;
+	bool fair_sharing, waits_for_pods;
+	struct VEC(struct kueue_conf *) confs; /* the last one is used */
 	struct sim_quota_users *users;
 	struct sim_groups *groups; /* NULL: the pod integration is off */
 	struct sim_jobs *jobs;
@@ -40,31 +41,61 @@ bool sim_quota_is_contended(const struct sim_world *w)
 	return !w->plain && w->seed % 2 == 1;
 }
 
-static void choose_conf(struct sim_quota *q)
+bool sim_quota_copies_note(const struct sim_world *w)
+{
+	return !w->plain && w->seed % 5 < 2;
+}
+
+static void read_conf(struct sim_quota *q)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *doc = NULL;
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct kueue_conf *conf = NULL;
 	struct err err = ERR_INIT;
 
 	strbuf_add_c(&text, "{\"apiVersion\":\"config.kueue.x-k8s.io/v1beta2\","
 			    "\"kind\":\"Configuration\"");
-	if (sim_world_below(q->world, 3) == 0) {
+	if (q->fair_sharing) {
 		strbuf_add_c(&text, ",\"fairSharing\":{}");
 	}
-	/* An eviction by time makes room: there would be less preemption. */
-	if (sim_world_below(q->world, 3) == 0 && !sim_quota_is_contended(q->world)) {
+	if (q->waits_for_pods) {
 		strbuf_add_c(&text,
 			     ",\"waitForPodsReady\":{\"timeout\":\"3s\",\"requeuingStrategy\":{"
 			     "\"backoffBaseSeconds\":1,\"backoffLimitCount\":2}}");
 	}
 	if (has_groups(q->world)) {
-		strbuf_add_c(&text, ",\"integrations\":{\"frameworks\":[\"batch/job\",\"pod\"]}");
+		strbuf_add_c(&text,
+			     ",\"integrations\":{\"frameworks\":[\"batch/job\",\"pod\"]}");
+	}
+	if (sim_quota_copies_note(q->world)) {
+		strbuf_add_c(&text, ",\"featureGates\":{\"CustomMetricLabels\":true},\"metrics\":{"
+				    "\"customLabels\":[{\"name\":\"note\",\"sourceKind\":\"Workload\","
+				    "\"sourceAnnotationKey\":\"" SIM_QUOTA_NOTE
+				    "\",\"trackedValues\":[\"a\"]}]}");
 	}
 	strbuf_add_c(&text, "}");
 	if (jdoc_parse(strbuf_str(&text), &doc, &err) < 0 ||
-	    kueue_conf_read(doc, NULL, NULL, &q->conf, &err) < 0) {
+	    kueue_conf_read(doc, NULL, NULL, &conf, &err) < 0) {
 		sim_world_fail(q->world, "configuration: %s", err.text);
+		return;
 	}
+	vec_push(&q->confs, conf);
+}
+
+static void choose_conf(struct sim_quota *q)
+{
+	bool contended = sim_quota_is_contended(q->world);
+
+	q->fair_sharing = sim_world_below(q->world, 3) == 0;
+	/* An eviction by time makes room: there would be less preemption. */
+	q->waits_for_pods = sim_world_below(q->world, 3) == 0 && !contended;
+	read_conf(q);
+}
+
+void sim_quota_reconfigure(struct sim_quota *q)
+{
+	q->fair_sharing = !q->fair_sharing;
+	read_conf(q);
 }
 
 struct sim_quota *sim_quota_create(struct sim_world *w)
@@ -97,13 +128,16 @@ void sim_quota_destroy(struct sim_quota *q)
 	sim_costs_destroy(q->costs);
 	sim_quota_oracle_destroy(q->oracle);
 	sim_victims_destroy(q->victims);
-	kueue_conf_destroy(q->conf);
+	for (size_t i = 0; i < q->confs.n; i++) {
+		kueue_conf_destroy(q->confs.v[i]);
+	}
+	vec_finish(&q->confs);
 	free(q);
 }
 
 const struct kueue_conf *sim_quota_conf(const struct sim_quota *q)
 {
-	return q->conf;
+	return q->confs.n == 0 ? NULL : q->confs.v[q->confs.n - 1];
 }
 
 void sim_quota_begin(struct sim_quota *q)

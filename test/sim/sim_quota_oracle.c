@@ -7,6 +7,7 @@
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "enc/json/jdoc.h"
+#include "sim/sim_checks.h"
 #include "sim/sim_jobs.h"
 #include "sim/sim_quota_rules.h"
 #include "sim/sim_view.h"
@@ -306,6 +307,20 @@ static bool is_stopped(const struct jdoc *object)
 	return policy != NULL && !str_streq(policy, KUEUE_STOP_NONE);
 }
 
+static bool needs_check(const struct jdoc *queue)
+{
+	return jdoc_count(jdoc_path(queue, "spec.admissionChecksStrategy.admissionChecks")) > 0;
+}
+
+/* The ClusterQueue has a check, and the check is not active. */
+static bool is_inactive(const struct sim_quota_oracle *o, const struct jdoc *cq)
+{
+	const struct jdoc *check = sim_view_get(o->world->view, SIM_CHECKS, SIM_CHECKS_NAME);
+
+	return needs_check(cq) && !sim_workload_is(check, "Active") &&
+	       !was_touched(o, SIM_CHECKS, SIM_CHECKS_NAME);
+}
+
 /* The ClusterQueue is open to the namespace: a selector of a run names one team or none. */
 static bool is_open_to(const struct jdoc *cq, const struct jdoc *w)
 {
@@ -333,10 +348,11 @@ static void check_place(struct sim_quota_oracle *o, const char *key, const struc
 						: "names another ClusterQueue");
 	}
 	if (!was_touched(o, SIM_CLUSTER_QUEUES, queue) &&
-	    (cq == NULL || is_stopped(cq) || sim_workload_is_deleting(cq) || !is_open_to(cq, w))) {
+	    (cq == NULL || is_stopped(cq) || sim_workload_is_deleting(cq) || !is_open_to(cq, w) ||
+	     is_inactive(o, cq))) {
 		sim_world_fail(o->world,
-			       "%s: admitted to %s, which is gone, deleted or stopped, or closed "
-			       "to its namespace",
+			       "%s: admitted to %s, which is gone, deleted, stopped or inactive, "
+			       "or closed to its namespace",
 			       key, queue);
 	}
 	if (!was_touched(o, SIM_WORKLOADS, key) &&
@@ -357,11 +373,6 @@ static void check_alone(struct sim_quota_oracle *o, const char *key, const struc
 				       jdoc_path_str(other, "metadata.name"));
 		}
 	}
-}
-
-static bool needs_check(const struct jdoc *queue)
-{
-	return jdoc_count(jdoc_path(queue, "spec.admissionChecksStrategy.admissionChecks")) > 0;
 }
 
 static void check_admitted(struct sim_quota_oracle *o, const char *key, const struct jdoc *w)
@@ -432,7 +443,8 @@ static void check_workload(struct sim_quota_oracle *o, const struct sim_change *
 	const struct jdoc *old = change->old, *w = change->now;
 	bool had = sim_workload_is(old, KUEUE_QUOTA_RESERVED);
 	bool has = sim_workload_is(w, KUEUE_QUOTA_RESERVED);
-	const char *wrong = sim_quota_rules_breach(old, w, clock_wall(&o->world->clock.base));
+	const char *wrong = sim_quota_rules_breach(old, w, clock_wall(&o->world->clock.base),
+						   o->world->machine.slack_ns);
 
 	if (wrong != NULL) {
 		sim_workload_print("old", jdoc_path(old, "status"));

@@ -465,6 +465,18 @@ struct sim_scheduler *sim_scheduler_create(struct sim_world *w,
 	return s;
 }
 
+void sim_scheduler_reload(struct sim_scheduler *s, const struct sim_scheduler_options *opt)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_CONF);
+
+	if (opt != NULL) {
+		m->conf = make_conf(opt, s->world->sticky);
+	} else {
+		m->text = "simulated";
+	}
+	post(s, m);
+}
+
 void sim_scheduler_kill(struct sim_scheduler *s)
 {
 	if (s == NULL) {

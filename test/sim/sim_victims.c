@@ -458,12 +458,19 @@ static int by_number(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
+/* Without a time, as between the release of its quota and the write that says so, it counts as
+ * reserved now. */
+static int64_t reserved_at(const struct workload *w)
+{
+	return w->flags.reserved_at == MODEL_TIME_NONE ? INT64_MAX : w->flags.reserved_at;
+}
+
 /* Which of two equal Workloads of a queue is preempted first: leaving already, lower priority,
  * lower cost, reserved later, UID. */
 static int rank(const struct workload *a, const struct workload *b)
 {
 	int by_priority = by_number(a->object.priority, b->object.priority);
-	int by_time = by_number(b->flags.reserved_at, a->flags.reserved_at);
+	int by_time = by_number(reserved_at(b), reserved_at(a));
 
 	if (a->flags.evicted != b->flags.evicted) {
 		return a->flags.evicted ? -1 : 1;

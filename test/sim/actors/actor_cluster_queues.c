@@ -6,10 +6,13 @@
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
 #include "sim/actors/actor_lists.h"
+#include "sim/sim_checks.h"
+#include "sim/sim_workload.h"
 
 #define KUEUE "/apis/" KUEUE_API_VERSION
 #define QUEUES KUEUE "/clusterqueues"
 #define COHORTS KUEUE "/cohorts"
+#define CHECKS KUEUE "/admissionchecks"
 
 static const char *name_of(const struct jdoc *object)
 {
@@ -93,8 +96,29 @@ static bool set_cohort_quota(struct sim_actors *a)
 	return c != NULL && sim_actors_patch(a, COHORTS, name_of(c), body);
 }
 
-static void select_all(struct sim_actors *a)
+static bool set_check(struct sim_actors *a, bool active)
 {
+	char now[CLOCK_RFC3339_MAX], body[300];
+
+	clock_format_time(clock_wall(&a->world->clock.base), now);
+	snprintf(body, sizeof(body),
+		 "{\"status\":{\"conditions\":[{\"type\":\"Active\",\"status\":\"%s\",\"reason\":"
+		 "\"Active\",\"message\":\"\",\"lastTransitionTime\":\"%s\"}]}}",
+		 active ? "True" : "False", now);
+	return sim_actors_patch(a, CHECKS, SIM_CHECKS_NAME "/status", body);
+}
+
+/* The controller of the check goes away, or comes back. */
+static bool switch_check(struct sim_actors *a)
+{
+	const struct jdoc *check = sim_view_get(a->world->view, SIM_CHECKS, SIM_CHECKS_NAME);
+
+	return check != NULL && set_check(a, !sim_workload_is(check, "Active"));
+}
+
+static void open_all(struct sim_actors *a)
+{
+	(void)set_check(a, true);
 	for (size_t i = 0; i < sim_view_count(a->world->view, SIM_CLUSTER_QUEUES); i++) {
 		const struct jdoc *q = sim_view_at(a->world->view, SIM_CLUSTER_QUEUES, i);
 
@@ -113,8 +137,9 @@ static const struct sim_actors_act acts[] = {
 	{ "queueingStrategy edited", set_strategy, 1 },
 	{ "namespaceSelector edited", set_selector, 1 },
 	{ "Cohort's quota edited", set_cohort_quota, 1 },
+	{ "AdmissionCheck inactive or active", switch_check, 2 },
 };
 
 const struct sim_actors_actor actor_cluster_queues = {
-	.acts = acts, .n = ARRAY_LEN(acts), .per_mille = 6, .quota = true, .end = select_all
+	.acts = acts, .n = ARRAY_LEN(acts), .per_mille = 6, .quota = true, .end = open_all
 };

@@ -198,6 +198,37 @@ static bool has_lost_group(const struct judge *j, const char *group)
 	       sim_view_get(j->world->view, SIM_PODGROUPS, group) == NULL;
 }
 
+/* How many members the roles of the gang lack, of those that have quota or have finished. */
+static size_t lacking_by_role(const struct judge *j, const struct jdoc *g, const char *group,
+			      bool *ret_complete)
+{
+	size_t lacking = 0;
+
+	*ret_complete = true;
+	for (const struct jdoc *r = jdoc_first(jdoc_path(g, "spec.minTaskMember")); r != NULL;
+	     r = jdoc_next(r)) {
+		int64_t have = 0, waiting = 0, least = jdoc_int(r, 0);
+
+		for (size_t i = 0; i < sim_view_count(j->world->view, SIM_PODS); i++) {
+			const struct jdoc *pod = sim_view_at(j->world->view, SIM_PODS, i);
+			CLEANUP(xmalloc_freep) char *other = sim_pod_group(pod);
+
+			if (!str_streq(other, group) || !sim_pod_is_ours(pod) ||
+			    !str_streq(sim_pod_role(pod), jdoc_key(r))) {
+				continue;
+			}
+			if (is_waiting(j, pod)) {
+				waiting += !sim_pod_has_foreign_gate(pod);
+			} else {
+				have += !jdoc_is_str(jdoc_path(pod, "status.phase"), "Failed");
+			}
+		}
+		*ret_complete &= have + waiting >= least;
+		lacking += have < least ? (size_t)(least - have) : 0;
+	}
+	return lacking;
+}
+
 /* A gang that has not started needs room for all missing members at once, a started one for one. */
 static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 {
@@ -207,6 +238,8 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 		group == NULL ? NULL : sim_view_get(j->world->view, SIM_PODGROUPS, group);
 	size_t need = (size_t)jdoc_int(jdoc_path(g, "spec.minMember"), 0);
 	struct members m;
+	bool complete;
+	size_t lacking = lacking_by_role(j, g, group, &complete);
 
 	if (g == NULL) {
 		if (!has_lost_group(j, group)) {
@@ -219,11 +252,17 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 		return;
 	}
 	collect(j, group, &m);
-	if (m.have + m.nwaiting < need) {
+	if (m.have + m.nwaiting < need || !complete) {
 		members_finish(&m);
 		return; /* the gang is not complete */
 	}
 	need = m.have < need ? need - m.have : 1;
+	need = need < lacking ? lacking : need;
+	if (lacking > 0 && !sim_pod_is_opted_in(pod, j->world->sticky)) {
+		/* Volcano's rule: pods are tried in their order, so more of one role than needed
+		 * may take the room of another role. */
+		need = m.nwaiting;
+	}
 	for (size_t i = 0; i < m.nwaiting; i++) {
 		/* The room is computed for the first ones: the pod must be among them. */
 		if (str_streq(m.waiting[i], key)) {

@@ -73,6 +73,7 @@ struct sim_world {
 	bool leader_elect;
 	int64_t rivals_at;  /* monotonic ns at which two processes were last seen that may write,
 			       since others had edited the Lease; -1: never */
+	int64_t started_at; /* monotonic ns of the machine at which the last process started */
 	int64_t renewed_at; /* monotonic ns of the last write of a scheduler to the Lease */
 	bool verbose;
 	char failure[1024]; /* the first failure; empty: none */

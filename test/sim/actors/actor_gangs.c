@@ -1,4 +1,5 @@
-/* Users of gangs with roles: a minimum of members for each role, with minTaskMember. */
+/* Users of gangs: with roles, by a minimum of members for each (minTaskMember), and such as move
+ * from queue to queue. */
 #include <stdio.h>
 
 #include "base/attrs.h"
@@ -23,15 +24,21 @@ static bool create_member(struct sim_actors *a, struct sim_manifest_pod *p, cons
 	return sim_actors_send(a, HTTP_POST, PODS, JSON, body.p) < 300;
 }
 
+static const char *any_queue(struct sim_actors *a)
+{
+	static const char *const queues[] = { "lone", "flat", "team-x", "team-y", "open" };
+
+	return queues[sim_actors_below(a, ARRAY_LEN(queues))];
+}
+
 /* One ps, and some workers of which all but one may be missing. */
 static bool create_gang(struct sim_actors *a)
 {
-	static const char *const queues[] = { "lone", "flat", "team-x", "team-y", "open" };
 	static const char *const runs_for[] = { NULL, "5s", "40s" };
 	unsigned workers = 1 + sim_actors_below(a, 3);
 	unsigned least = 1 + sim_actors_below(a, workers);
 	struct sim_manifest_pod p = {
-		.queue = queues[sim_actors_below(a, ARRAY_LEN(queues))],
+		.queue = any_queue(a),
 		.runs_for = runs_for[sim_actors_below(a, ARRAY_LEN(runs_for))],
 		.milli_cpu = 500u << sim_actors_below(a, 2),
 		.opted_in = sim_actors_below(a, 5) != 0,
@@ -75,11 +82,22 @@ static bool edit_roles(struct sim_actors *a)
 	       sim_actors_patch(a, GROUPS, jdoc_path_str(group, "metadata.name"), body);
 }
 
+static bool move_gang(struct sim_actors *a)
+{
+	const struct jdoc *group = sim_actors_any(a, SIM_PODGROUPS);
+	char body[80];
+
+	snprintf(body, sizeof(body), "{\"spec\":{\"queue\":\"%s\"}}", any_queue(a));
+	return group != NULL &&
+	       sim_actors_patch(a, GROUPS, jdoc_path_str(group, "metadata.name"), body);
+}
+
 static const struct sim_actors_act acts[] = {
 	{ "gang with roles created", create_gang, 5 },
 	{ "roles of a gang edited", edit_roles, 2 },
+	{ "PodGroup moved to another Queue", move_gang, 4 },
 };
 
 const struct sim_actors_actor actor_gangs = {
-	.acts = acts, .n = ARRAY_LEN(acts), .per_mille = 6, .pods = true
+	.acts = acts, .n = ARRAY_LEN(acts), .per_mille = 8, .pods = true
 };

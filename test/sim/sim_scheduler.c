@@ -345,7 +345,8 @@ static void check_cluster(struct sim_scheduler *s)
 	}
 }
 
-static struct sched_conf *make_conf(const struct sim_scheduler_options *opt, bool sticky)
+/* NULL: it does not load. */
+static struct sched_conf *parse_conf(const char *text, struct err *err)
 {
 	const struct known_names_source from = { plugin_registry, plugin_registry_count,
 						 action_registry, action_registry_count };
@@ -355,8 +356,15 @@ static struct sched_conf *make_conf(const struct sim_scheduler_options *opt, boo
 
 	known_names_init(&names, &from);
 	co.known = known_names_conf(&names);
-	(void)conf_parse(str_of(conf_default_text()), "built-in configuration", &co, &conf, NULL);
+	(void)conf_parse(str_of(text), "configuration", &co, &conf, err);
 	known_names_finish(&names);
+	return conf;
+}
+
+static struct sched_conf *make_conf(const struct sim_scheduler_options *opt, bool sticky)
+{
+	struct sched_conf *conf = parse_conf(conf_default_text(), NULL);
+
 	conf->gates_admission = opt->gates_admission;
 	conf->reservation_timeout_ns = opt->reservation_timeout_ns;
 	conf->gate_sticky = sticky;
@@ -468,13 +476,20 @@ struct sim_scheduler *sim_scheduler_create(struct sim_world *w,
 
 void sim_scheduler_reload(struct sim_scheduler *s, const struct sim_scheduler_options *opt)
 {
+	/* Volcano's own has a plugin for quota that is missing here. */
+	static const char broken[] = "actions: \"enqueue, allocate, backfill\"\n"
+				     "tiers:\n"
+				     "- plugins:\n"
+				     "  - name: gang\n"
+				     "  - name: proportion\n";
 	struct sched_msg *m = message_new(SCHED_MSG_CONF);
+	struct err err = ERR_INIT;
 
-	if (opt != NULL) {
-		m->conf = make_conf(opt, s->world->sticky);
-	} else {
-		m->text = "simulated";
+	m->conf = opt != NULL ? make_conf(opt, s->world->sticky) : parse_conf(broken, &err);
+	if (opt == NULL && m->conf != NULL) {
+		sim_world_fail(s->world, "a configuration loads, but its quota plugin is missing");
 	}
+	m->text = arena_dup(m->arena, err.text);
 	post(s, m);
 }
 

@@ -6,6 +6,7 @@
 #include "enc/json/jdoc.h"
 #include "sim/sim_pod.h"
 #include "sim/sim_view.h"
+#include "sim/sim_workload.h"
 
 /* Objects of these kinds are deleted when none of their owners is there any more. */
 static const struct {
@@ -17,10 +18,15 @@ static const struct {
 	{ SIM_PODS, "/api/v1", "pods" },
 };
 
-static bool has(const struct sim_world *w, enum sim_resource r, const char *uid)
+/* An object in the namespace of `one` has the UID. */
+static bool has(const struct sim_world *w, enum sim_resource r, const struct jdoc *one,
+		const char *uid)
 {
 	for (size_t i = 0; i < sim_view_count(w->view, r); i++) {
-		if (str_streq(sim_pod_uid(sim_view_at(w->view, r, i)), uid)) {
+		const struct jdoc *object = sim_view_at(w->view, r, i);
+
+		if (sim_workload_are_neighbours(object, one) &&
+		    str_streq(sim_pod_uid(object), uid)) {
 			return true;
 		}
 	}
@@ -29,13 +35,13 @@ static bool has(const struct sim_world *w, enum sim_resource r, const char *uid)
 
 /* Whether the owner exists; an owner of a kind that no part of the simulation makes counts as
  * existing. */
-static bool exists(const struct sim_world *w, const struct jdoc *owner)
+static bool exists(const struct sim_world *w, const struct jdoc *one, const struct jdoc *owner)
 {
 	const char *uid = jdoc_str_or(jdoc_get(owner, "uid"), "");
 	const struct jdoc *kind = jdoc_get(owner, "kind");
 
-	return jdoc_is_str(kind, "Pod")   ? has(w, SIM_PODS, uid)
-	       : jdoc_is_str(kind, "Job") ? has(w, SIM_JOBS, uid)
+	return jdoc_is_str(kind, "Pod")   ? has(w, SIM_PODS, one, uid)
+	       : jdoc_is_str(kind, "Job") ? has(w, SIM_JOBS, one, uid)
 					  : true;
 }
 
@@ -46,7 +52,7 @@ static bool is_left_behind(const struct sim_world *w, const struct jdoc *one)
 	if (owner == NULL || jdoc_path(one, "metadata.deletionTimestamp") != NULL) {
 		return false;
 	}
-	while (owner != NULL && !exists(w, owner)) {
+	while (owner != NULL && !exists(w, one, owner)) {
 		owner = jdoc_next(owner);
 	}
 	return owner == NULL;

@@ -9,8 +9,8 @@
 #include "sim/sim_view.h"
 #include "sim/sim_workload.h"
 
-#define JOBS "/apis/batch/v1/namespaces/default/jobs"
-#define PODS "/api/v1/namespaces/default/pods"
+#define JOBS "/apis/batch/v1/namespaces/%s/jobs"
+#define PODS "/api/v1/namespaces/%s/pods"
 #define MERGE "application/merge-patch+json"
 #define NOW_MAX CLOCK_RFC3339_MAX
 
@@ -20,6 +20,11 @@ struct sim_jobs {
 	struct VEC(char *) counted; /* the Job's UID for each pod deleted after it had succeeded */
 	unsigned next_pod;
 };
+
+static const char *namespace_of(const struct jdoc *job)
+{
+	return jdoc_path_str(job, "metadata.namespace");
+}
 
 struct count {
 	unsigned live, ready, terminating, succeeded, failed;
@@ -52,7 +57,8 @@ static void on_change(void *ctx, const struct sim_change *change)
 	} else if (change->resource == SIM_PODS && sim_workload_owner(object)[0] != '\0') {
 		want(j, sim_workload_owner(object));
 		/* The finalizer of Kubernetes' controller sees to it that none is missed. */
-		if (has_succeeded(change->old) && !has_succeeded(change->now)) {
+		if (has_succeeded(change->old) && !has_succeeded(change->now) &&
+		    sim_workload_job(j->world, object) != NULL) {
 			vec_push(&j->counted, xmalloc_dup(sim_workload_owner(object)));
 		}
 	}
@@ -85,7 +91,13 @@ static bool is_live(const struct jdoc *pod)
 	return !sim_pod_is_finished(pod) && !sim_workload_is_deleting(pod);
 }
 
-static struct count count_pods(const struct sim_world *w, const char *uid)
+static bool is_of(const struct jdoc *pod, const struct jdoc *job)
+{
+	return sim_workload_are_neighbours(pod, job) &&
+	       str_streq(sim_workload_owner(pod), sim_workload_uid(job));
+}
+
+static struct count count_pods(const struct sim_world *w, const struct jdoc *job)
 {
 	struct count c = { 0 };
 
@@ -93,7 +105,7 @@ static struct count count_pods(const struct sim_world *w, const char *uid)
 		const struct jdoc *pod = sim_view_at(w->view, SIM_PODS, i);
 		const char *phase = jdoc_str_or(jdoc_path(pod, "status.phase"), "");
 
-		if (!str_streq(sim_workload_owner(pod), uid)) {
+		if (!is_of(pod, job)) {
 			continue;
 		}
 		c.live += is_live(pod);
@@ -105,19 +117,19 @@ static struct count count_pods(const struct sim_world *w, const char *uid)
 	return c;
 }
 
-static struct count count(const struct sim_jobs *j, const char *uid)
+static struct count count(const struct sim_jobs *j, const struct jdoc *job)
 {
-	struct count c = count_pods(j->world, uid);
+	struct count c = count_pods(j->world, job);
 
 	for (size_t i = 0; i < j->counted.n; i++) {
-		c.succeeded += str_streq(j->counted.v[i], uid);
+		c.succeeded += str_streq(j->counted.v[i], sim_workload_uid(job));
 	}
 	return c;
 }
 
-unsigned sim_jobs_live(const struct sim_world *w, const char *job_uid)
+unsigned sim_jobs_live(const struct sim_world *w, const struct jdoc *job)
 {
-	return count_pods(w, job_uid).live;
+	return count_pods(w, job).live;
 }
 
 /* --- writes ------------------------------------------------------------------------------------*/
@@ -144,6 +156,7 @@ static void create_pod(struct sim_jobs *j, const struct jdoc *job)
 	struct jdoc *spec = jdoc_ensure_object(pod, "spec");
 	CLEANUP(xmalloc_freep)
 	char *name = xmalloc_printf("%s-%u", jdoc_path_str(job, "metadata.name"), j->next_pod++);
+	CLEANUP(xmalloc_freep) char *url = xmalloc_printf(PODS, namespace_of(job));
 
 	owner = jdoc_new_object();
 	jdoc_set_str(owner, "apiVersion", "batch/v1");
@@ -159,11 +172,11 @@ static void create_pod(struct sim_jobs *j, const struct jdoc *job)
 		jdoc_set_str(spec, "nodeName", "elsewhere");
 	}
 	jdoc_format(pod, &body);
-	act(j, HTTP_POST, PODS, body.p);
+	act(j, HTTP_POST, url, body.p);
 }
 
 /* At most n of the Job's live pods. */
-static void delete_pods(struct sim_jobs *j, const char *uid, unsigned n)
+static void delete_pods(struct sim_jobs *j, const struct jdoc *job, unsigned n)
 {
 	while (n-- > 0) {
 		const struct jdoc *pod = NULL;
@@ -172,14 +185,15 @@ static void delete_pods(struct sim_jobs *j, const char *uid, unsigned n)
 		for (size_t i = 0; i < sim_view_count(j->world->view, SIM_PODS); i++) {
 			const struct jdoc *p = sim_view_at(j->world->view, SIM_PODS, i);
 
-			if (is_live(p) && str_streq(sim_workload_owner(p), uid)) {
+			if (is_live(p) && is_of(p, job)) {
 				pod = p;
 			}
 		}
 		if (pod == NULL) {
 			return;
 		}
-		url = xmalloc_printf(PODS "/%s", jdoc_path_str(pod, "metadata.name"));
+		url = xmalloc_printf(PODS "/%s", namespace_of(job),
+				     jdoc_path_str(pod, "metadata.name"));
 		act(j, HTTP_DELETE, url, NULL);
 	}
 }
@@ -202,7 +216,8 @@ static void write_status(struct sim_jobs *j, const struct jdoc *job, const struc
 			 const char *end)
 {
 	CLEANUP(xmalloc_freep)
-	char *url = xmalloc_printf(JOBS "/%s/status", jdoc_path_str(job, "metadata.name"));
+	char *url = xmalloc_printf(JOBS "/%s/status", namespace_of(job),
+				   jdoc_path_str(job, "metadata.name"));
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT, list = STRBUF_INIT;
 	bool suspended = sim_workload_job_is_suspended(job);
 	bool starts = !suspended && jdoc_path_str(job, "status.startTime") == NULL;
@@ -235,15 +250,15 @@ static void write_status(struct sim_jobs *j, const struct jdoc *job, const struc
 	act(j, HTTP_PATCH, url, body.p);
 }
 
-static void fail_pod(struct sim_jobs *j, const char *uid)
+static void fail_pod(struct sim_jobs *j, const struct jdoc *job)
 {
 	for (size_t i = 0; i < sim_view_count(j->world->view, SIM_PODS); i++) {
 		const struct jdoc *pod = sim_view_at(j->world->view, SIM_PODS, i);
 
-		if (is_live(pod) && str_streq(sim_workload_owner(pod), uid) &&
+		if (is_live(pod) && is_of(pod, job) &&
 		    jdoc_is_str(jdoc_path(pod, "status.phase"), "Running")) {
 			CLEANUP(xmalloc_freep)
-			char *url = xmalloc_printf(PODS "/%s/status",
+			char *url = xmalloc_printf(PODS "/%s/status", namespace_of(job),
 						   jdoc_path_str(pod, "metadata.name"));
 
 			act(j, HTTP_PATCH, url, "{\"status\":{\"phase\":\"Failed\"}}");
@@ -268,8 +283,8 @@ static void scale(struct sim_jobs *j, const struct jdoc *job, struct count *c)
 		create_pod(j, job);
 	}
 	if (c->live > need) {
-		delete_pods(j, sim_workload_uid(job), c->live - (unsigned)need);
-		*c = count(j, sim_workload_uid(job));
+		delete_pods(j, job, c->live - (unsigned)need);
+		*c = count(j, job);
 	}
 }
 
@@ -277,8 +292,7 @@ static void sync_job(struct sim_jobs *j, const struct jdoc *live)
 {
 	/* Writes change the view. */
 	CLEANUP(jdoc_destroyp) struct jdoc *job = jdoc_copy(live);
-	const char *uid = sim_workload_uid(job);
-	struct count c = count(j, uid);
+	struct count c = count(j, job);
 	bool fails = jdoc_get(jdoc_path(job, "metadata.annotations"), SIM_JOBS_FAILS) != NULL;
 	const char *end = NULL;
 
@@ -286,12 +300,12 @@ static void sync_job(struct sim_jobs *j, const struct jdoc *live)
 		return;
 	}
 	if (fails && c.ready > 0 && c.failed == 0) {
-		fail_pod(j, uid);
+		fail_pod(j, job);
 		return; /* the Job's next change reconciles it again */
 	}
 	if (c.failed > 0) {
-		delete_pods(j, uid, c.live);
-		c = count(j, uid);
+		delete_pods(j, job, c.live);
+		c = count(j, job);
 		end = c.terminating == 0 ? "Failed" : NULL;
 	} else {
 		scale(j, job, &c);

@@ -6,6 +6,8 @@
 
 #include "sim/sim_world.h"
 
+struct jdoc;
+
 #define SIM_JOBS_FAILS "sim.example.com/fails" /* annotation: the first pod that runs fails */
 
 struct sim_jobs;
@@ -15,6 +17,6 @@ struct sim_jobs *sim_jobs_create(struct sim_world *w);
 void sim_jobs_destroy(struct sim_jobs *j);
 void sim_jobs_offer(struct sim_jobs *j, struct sim_choices *out);
 /* Pods of the Job that run or may run: neither finished nor being deleted. */
-unsigned sim_jobs_live(const struct sim_world *w, const char *job_uid);
+unsigned sim_jobs_live(const struct sim_world *w, const struct jdoc *job);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "enc/quantity.h"
+#include "scheduler/pods/ledger/totals.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "sim/sim_pod.h"
@@ -197,6 +198,37 @@ static bool has_lost_group(const struct judge *j, const char *group)
 	       sim_view_get(j->world->view, SIM_PODGROUPS, group) == NULL;
 }
 
+/* How many members the roles of the gang lack, of those that have quota or have finished. */
+static size_t lacking_by_role(const struct judge *j, const struct jdoc *g, const char *group,
+			      bool *ret_complete)
+{
+	size_t lacking = 0;
+
+	*ret_complete = true;
+	for (const struct jdoc *r = jdoc_first(jdoc_path(g, "spec.minTaskMember")); r != NULL;
+	     r = jdoc_next(r)) {
+		int64_t have = 0, waiting = 0, least = jdoc_int(r, 0);
+
+		for (size_t i = 0; i < sim_view_count(j->world->view, SIM_PODS); i++) {
+			const struct jdoc *pod = sim_view_at(j->world->view, SIM_PODS, i);
+			CLEANUP(xmalloc_freep) char *other = sim_pod_group(pod);
+
+			if (!str_streq(other, group) || !sim_pod_is_ours(pod) ||
+			    !str_streq(sim_pod_role(pod), jdoc_key(r))) {
+				continue;
+			}
+			if (is_waiting(j, pod)) {
+				waiting += !sim_pod_has_foreign_gate(pod);
+			} else {
+				have += !jdoc_is_str(jdoc_path(pod, "status.phase"), "Failed");
+			}
+		}
+		*ret_complete &= have + waiting >= least;
+		lacking += have < least ? (size_t)(least - have) : 0;
+	}
+	return lacking;
+}
+
 /* A gang that has not started needs room for all missing members at once, a started one for one. */
 static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 {
@@ -206,6 +238,8 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 		group == NULL ? NULL : sim_view_get(j->world->view, SIM_PODGROUPS, group);
 	size_t need = (size_t)jdoc_int(jdoc_path(g, "spec.minMember"), 0);
 	struct members m;
+	bool complete;
+	size_t lacking = lacking_by_role(j, g, group, &complete);
 
 	if (g == NULL) {
 		if (!has_lost_group(j, group)) {
@@ -218,11 +252,17 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 		return;
 	}
 	collect(j, group, &m);
-	if (m.have + m.nwaiting < need) {
+	if (m.have + m.nwaiting < need || !complete) {
 		members_finish(&m);
 		return; /* the gang is not complete */
 	}
 	need = m.have < need ? need - m.have : 1;
+	need = need < lacking ? lacking : need;
+	if (lacking > 0 && !sim_pod_is_opted_in(pod, j->world->sticky)) {
+		/* Volcano's rule: pods are tried in their order, so more of one role than needed
+		 * may take the room of another role. */
+		need = m.nwaiting;
+	}
 	for (size_t i = 0; i < m.nwaiting; i++) {
 		/* The room is computed for the first ones: the pod must be among them. */
 		if (str_streq(m.waiting[i], key)) {
@@ -330,6 +370,92 @@ static void judge_gone(const struct judge *j)
 	}
 }
 
+static bool is_usable(const struct cluster *c, const struct queue *queue)
+{
+	const struct queue *q;
+
+	QUEUE_FOR_EACH_UP (q, c, queue->id) {
+		if (!q->exists || q->broken != NULL || q->state != QUEUE_OPEN) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Room for the pod in `to` and its ancestors that do not carry the charge already, also if all
+ * guarantees of others were kept. */
+static bool has_room(const struct cluster *c, const struct task *t, const struct queue *to)
+{
+	const struct res *request = pod_class_charge(t->klass);
+	struct res kept = { 0 };
+	const struct queue *q;
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		if (c->queues.v[i] != NULL) {
+			res_add(&kept, &c->queues.v[i]->guarantee);
+		}
+	}
+	QUEUE_FOR_EACH_UP (q, c, to->id) {
+		if (queue_is_within(c, t->charge_queue, q)) {
+			break;
+		}
+		for (uint32_t m = res_mask(request) & ~RES_FURTHER; m != 0; m &= m - 1) {
+			unsigned d = (unsigned)__builtin_ctz(m);
+
+			if (q->charged.v[d] + request->v[d] + kept.v[d] > q->capability.v[d]) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+/* A PodGroup was moved to a queue that has room: the charges of its pods have followed. */
+static void judge_moved(const struct judge *j)
+{
+	const struct cluster *c = j->cluster;
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+		const struct podgroup *g =
+			t == NULL || t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
+
+		if (g != NULL && g->queue != MODEL_NONE && g->barred_by == MODEL_NONE &&
+		    t->charge == CHARGE_BOUND && t->status != TASK_RELEASING &&
+		    t->charge_queue != g->queue && is_usable(c, c->queues.v[g->queue]) &&
+		    has_room(c, t, c->queues.v[g->queue])) {
+			sim_world_fail(j->world, "end: %s is charged to %s, but %s has room for it",
+				       t->name, c->queues.v[t->charge_queue]->name,
+				       c->queues.v[g->queue]->name);
+		}
+	}
+}
+
+/* Compares the sums that metrics and statuses of Queues are made of with the pods. */
+static void judge_totals(const struct judge *j)
+{
+	const struct cluster *c = j->cluster;
+	const struct queue *root = queue_find(c, STR_LIT("root"));
+	CLEANUP(xmalloc_freep)
+	struct queue_totals *totals = xmalloc_zero(c->queues.n + 1, sizeof(*totals));
+	unsigned gated = 0;
+
+	totals_compute(c, totals);
+	for (size_t i = 0; i < sim_view_count(j->world->view, SIM_PODS); i++) {
+		const struct jdoc *pod = sim_view_at(j->world->view, SIM_PODS, i);
+		CLEANUP(xmalloc_freep) char *group = sim_pod_group(pod);
+		const struct jdoc *g =
+			group == NULL ? NULL : sim_view_get(j->world->view, SIM_PODGROUPS, group);
+
+		gated += sim_pod_is_ours(pod) && sim_pod_has_our_gate(pod) && g != NULL &&
+			 has_queue(j->world, g);
+	}
+	if (root != NULL && totals[root->id].gated != gated) {
+		sim_world_fail(j->world, "end: %u pods are gated, but the Queues count %u", gated,
+			       totals[root->id].gated);
+	}
+}
+
 void sim_judge_end(struct sim_world *w, struct sim_oracle *o, const struct cluster *c)
 {
 	const struct judge j = { w, o, c };
@@ -343,6 +469,8 @@ void sim_judge_end(struct sim_world *w, struct sim_oracle *o, const struct clust
 		}
 	}
 	judge_gone(&j);
+	judge_totals(&j);
+	judge_moved(&j);
 }
 
 static bool comes_to_rest(const struct sim_world *w, const struct jdoc *pod)

@@ -1,5 +1,6 @@
 #include "sim/sim_manifest.h"
 
+#include "api/volcano/keys.h"
 #include "base/strbuf.h"
 #include "enc/json/json_out.h"
 
@@ -17,6 +18,9 @@ static void annotations(const struct sim_manifest_pod *p, struct json_out *o)
 		json_out_kv(o, "scheduling.k8s.io/group-name", p->group);
 	} else if (p->queue != NULL) {
 		json_out_kv(o, "scheduling.volcano.sh/queue-name", p->queue);
+	}
+	if (p->role != NULL) {
+		json_out_kv(o, KEYS_TASK_SPEC, p->role);
 	}
 	if (p->runs_for != NULL) {
 		json_out_kv(o, "demo.headgate.io/runs-for", p->runs_for);

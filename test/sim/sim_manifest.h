@@ -11,6 +11,7 @@ struct strbuf;
 struct sim_manifest_pod {
 	char name[48], group[24];            /* group empty: none */
 	const char *queue, *runs_for, *pool; /* NULL: none */
+	const char *role;                    /* in its gang; NULL: none */
 	unsigned milli_cpu;
 	bool opted_in, alias, foreign_gate, best_effort;
 	unsigned invented; /* how many resources that no node has; named after the pod */

@@ -60,7 +60,7 @@ static uintptr_t decided(const struct sim_oracle *o, const char *uid)
  * kept after its end until the next one begins: a scheduler that was paused may not have seen the
  * end. */
 struct publication {
-	int64_t since;
+	int64_t since, step_ns; /* step_ns: of the machine's wall clock at that time */
 	bool ended;
 };
 
@@ -71,11 +71,13 @@ static void note_published(struct sim_oracle *o, const char *uid, bool published
 	if (p == NULL) {
 		p = xmalloc_zero(1, sizeof(*p));
 		*p = (struct publication){ .since = clock_mono(&o->world->machine.base),
+					   .step_ns = o->world->machine.step_ns,
 					   .ended = true };
 		strmap_set(o->published, str_of(uid), p);
 	}
 	if (published && p->ended) {
 		p->since = clock_mono(&o->world->machine.base);
+		p->step_ns = o->world->machine.step_ns;
 	}
 	p->ended = !published;
 }
@@ -110,11 +112,17 @@ void sim_oracle_decided(struct sim_oracle *o, const struct cluster *c, const str
 	}
 }
 
+/* A process that starts later knows only the time of day that the condition has, so it counts what
+ * the clock was set by in the meantime. */
 static bool was_published_for(const struct sim_oracle *o, const struct task *t, int64_t ns)
 {
 	const struct publication *p = strmap_get(o->published, str_of(t->uid));
+	int64_t now = clock_mono(&o->world->machine.base);
+	int64_t set = p != NULL && o->world->started_at > p->since
+			      ? o->world->machine.step_ns - p->step_ns
+			      : 0;
 
-	return p != NULL && clock_mono(&o->world->machine.base) - p->since >= ns;
+	return p != NULL && (now - p->since >= ns || now - p->since + set >= ns);
 }
 
 void sim_oracle_timed_out(struct sim_oracle *o, const struct cluster *c, const struct decisions *d,
@@ -196,6 +204,42 @@ static void check_gang(struct sim_oracle *o, const struct sim_change *change)
 	}
 }
 
+/* The same for each role. Roles that ask for more members than the gang as a whole do not count, as
+ * in Volcano. */
+static void check_roles(struct sim_oracle *o, const struct sim_change *change)
+{
+	CLEANUP(xmalloc_freep) char *group = sim_pod_group(change->now);
+	const struct jdoc *g =
+		group == NULL ? NULL : sim_view_get(o->world->view, SIM_PODGROUPS, group);
+	const struct jdoc *roles = jdoc_path(g, "spec.minTaskMember");
+	int64_t total = 0;
+
+	for (const struct jdoc *r = jdoc_first(roles); r != NULL; r = jdoc_next(r)) {
+		total += jdoc_int(r, 0);
+	}
+	if (g == NULL || strmap_has(o->disturbed, str_of(group)) ||
+	    jdoc_int(jdoc_path(g, "spec.minMember"), 0) < total) {
+		return;
+	}
+	for (const struct jdoc *r = jdoc_first(roles); r != NULL; r = jdoc_next(r)) {
+		int64_t have = 0;
+
+		for (size_t i = 0; i < sim_view_count(o->world->view, SIM_PODS); i++) {
+			const struct jdoc *pod = sim_view_at(o->world->view, SIM_PODS, i);
+			CLEANUP(xmalloc_freep) char *other = sim_pod_group(pod);
+
+			have += str_streq(other, group) && !mirror_pod_is_gated(pod) &&
+				str_streq(sim_pod_role(pod), jdoc_key(r));
+		}
+		if (have < jdoc_int(r, 0)) {
+			sim_world_fail(o->world,
+				       "%s: only %lld of role %s are ungated, but it is %s",
+				       change->key, (long long)have, jdoc_key(r),
+				       sim_pod_is_placed(change->now) ? "bound" : "published");
+		}
+	}
+}
+
 static void check_scheduler(struct sim_oracle *o, const struct sim_change *change)
 {
 	const struct jdoc *old = change->old, *now = change->now;
@@ -217,6 +261,7 @@ static void check_scheduler(struct sim_oracle *o, const struct sim_change *chang
 	}
 	if ((bound || published) && sim_pod_is_opted_in(now, o->world->sticky)) {
 		check_gang(o, change);
+		check_roles(o, change);
 	}
 }
 

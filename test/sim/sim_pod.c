@@ -124,6 +124,11 @@ char *sim_pod_group(const struct jdoc *pod)
 		       : xmalloc_printf("%s/%s", jdoc_path_str(pod, "metadata.namespace"), name);
 }
 
+const char *sim_pod_role(const struct jdoc *pod)
+{
+	return jdoc_str_or(jdoc_get(jdoc_path(pod, "metadata.annotations"), KEYS_TASK_SPEC), "");
+}
+
 static void describe(const struct jdoc *pod, char out[160])
 {
 	const struct jdoc *c = mirror_pod_condition(pod, KEYS_CONDITION_SCHEDULED);

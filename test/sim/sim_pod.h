@@ -28,6 +28,7 @@ bool sim_pod_is_short_of_gang(const struct jdoc *pod);
 bool sim_pod_is_impossible(const struct jdoc *pod);
 /* "namespace/name" of its PodGroup, or NULL; the caller frees it. */
 char *sim_pod_group(const struct jdoc *pod);
+const char *sim_pod_role(const struct jdoc *pod); /* in its gang; "" without one */
 /* One line about the change, unless no traced field changed. */
 void sim_pod_trace(struct sim_world *w, const struct sim_change *change);
 

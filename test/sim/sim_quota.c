@@ -11,6 +11,7 @@
 #include "sim/sim_checks.h"
 #include "sim/sim_jobs.h"
 #include "sim/sim_quota_judge.h"
+#include "sim/sim_quota_random.h"
 #include "sim/sim_quota_users.h"
 #include "sim/sim_webhook.h"
 
@@ -19,7 +20,8 @@
 
 struct sim_quota {
 	struct sim_world *world;
-	struct kueue_conf *conf;
+	bool fair_sharing, waits_for_pods;
+	struct VEC(struct kueue_conf *) confs; /* the last one is used */
 	struct sim_quota_users *users;
 	struct sim_groups *groups; /* NULL: the pod integration is off */
 	struct sim_jobs *jobs;
@@ -34,36 +36,73 @@ static bool has_groups(const struct sim_world *w)
 	return w->seed % 3 == 0;
 }
 
-static void choose_conf(struct sim_quota *q)
+bool sim_quota_is_contended(const struct sim_world *w)
+{
+	return !w->plain && w->seed % 2 == 1;
+}
+
+bool sim_quota_copies_note(const struct sim_world *w)
+{
+	return !w->plain && w->seed % 5 < 2;
+}
+
+static void read_conf(struct sim_quota *q)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *doc = NULL;
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct kueue_conf *conf = NULL;
 	struct err err = ERR_INIT;
 
 	strbuf_add_c(&text, "{\"apiVersion\":\"config.kueue.x-k8s.io/v1beta2\","
 			    "\"kind\":\"Configuration\"");
-	if (sim_world_below(q->world, 3) == 0) {
+	if (q->fair_sharing) {
 		strbuf_add_c(&text, ",\"fairSharing\":{}");
 	}
-	if (sim_world_below(q->world, 3) == 0) {
+	if (q->waits_for_pods) {
 		strbuf_add_c(&text,
 			     ",\"waitForPodsReady\":{\"timeout\":\"3s\",\"requeuingStrategy\":{"
 			     "\"backoffBaseSeconds\":1,\"backoffLimitCount\":2}}");
 	}
 	if (has_groups(q->world)) {
-		strbuf_add_c(&text, ",\"integrations\":{\"frameworks\":[\"batch/job\",\"pod\"]}");
+		strbuf_add_c(&text,
+			     ",\"integrations\":{\"frameworks\":[\"batch/job\",\"pod\"]}");
+	}
+	if (sim_quota_copies_note(q->world)) {
+		strbuf_add_c(&text, ",\"featureGates\":{\"CustomMetricLabels\":true},\"metrics\":{"
+				    "\"customLabels\":[{\"name\":\"note\",\"sourceKind\":\"Workload\","
+				    "\"sourceAnnotationKey\":\"" SIM_QUOTA_NOTE
+				    "\",\"trackedValues\":[\"a\"]}]}");
 	}
 	strbuf_add_c(&text, "}");
 	if (jdoc_parse(strbuf_str(&text), &doc, &err) < 0 ||
-	    kueue_conf_read(doc, NULL, NULL, &q->conf, &err) < 0) {
+	    kueue_conf_read(doc, NULL, NULL, &conf, &err) < 0) {
 		sim_world_fail(q->world, "configuration: %s", err.text);
+		return;
 	}
+	vec_push(&q->confs, conf);
+}
+
+static void choose_conf(struct sim_quota *q)
+{
+	bool contended = sim_quota_is_contended(q->world);
+
+	q->fair_sharing = sim_world_below(q->world, 3) == 0;
+	/* An eviction by time makes room: there would be less preemption. */
+	q->waits_for_pods = sim_world_below(q->world, 3) == 0 && !contended;
+	read_conf(q);
+}
+
+void sim_quota_reconfigure(struct sim_quota *q)
+{
+	q->fair_sharing = !q->fair_sharing;
+	read_conf(q);
 }
 
 struct sim_quota *sim_quota_create(struct sim_world *w)
 {
 	struct sim_quota *q = xmalloc_zero(1, sizeof(*q));
-	struct sim_quota_users_options uo = { .reductions = sim_world_below(w, 2) == 0 };
+	struct sim_quota_users_options uo = { .reductions = sim_world_below(w, 2) == 0,
+					      .contended = sim_quota_is_contended(w) };
 
 	q->world = w;
 	choose_conf(q);
@@ -89,13 +128,16 @@ void sim_quota_destroy(struct sim_quota *q)
 	sim_costs_destroy(q->costs);
 	sim_quota_oracle_destroy(q->oracle);
 	sim_victims_destroy(q->victims);
-	kueue_conf_destroy(q->conf);
+	for (size_t i = 0; i < q->confs.n; i++) {
+		kueue_conf_destroy(q->confs.v[i]);
+	}
+	vec_finish(&q->confs);
 	free(q);
 }
 
 const struct kueue_conf *sim_quota_conf(const struct sim_quota *q)
 {
-	return q->conf;
+	return q->confs.n == 0 ? NULL : q->confs.v[q->confs.n - 1];
 }
 
 void sim_quota_begin(struct sim_quota *q)
@@ -108,7 +150,7 @@ void sim_quota_act(struct sim_quota *q)
 	if (sim_world_below(q->world, COSTS_ONE_IN) == 0) {
 		sim_costs_act(q->costs);
 	} else if (q->groups != NULL && sim_world_below(q->world, GROUPS_ONE_IN) == 0) {
-		sim_groups_act(q->groups, sim_quota_users_any_queue(q->users));
+		sim_groups_act(q->groups, sim_quota_random_local_queue(q->world));
 	} else {
 		sim_quota_users_act(q->users);
 	}

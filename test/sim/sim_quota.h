@@ -15,11 +15,18 @@ struct forest;
 struct kueue_conf;
 struct sim_quota;
 
+/* ClusterQueues are full most of the time: see sim_quota_random.h. Every second run is so. */
+bool sim_quota_is_contended(const struct sim_world *w);
+/* Workloads get the annotation SIM_QUOTA_NOTE of their Jobs. */
+#define SIM_QUOTA_NOTE "sim.example.com/job"
+bool sim_quota_copies_note(const struct sim_world *w);
 /* Chooses the options of this run; listens to the view of the world. */
 struct sim_quota *sim_quota_create(struct sim_world *w);
 void sim_quota_destroy(struct sim_quota *q); /* NULL is fine */
 /* The configuration for the scheduler; lives as long as q. */
 const struct kueue_conf *sim_quota_conf(const struct sim_quota *q);
+/* Changes it: with fair sharing, or without. The old one stays for processes that have it. */
+void sim_quota_reconfigure(struct sim_quota *q);
 void sim_quota_begin(struct sim_quota *q);
 /* One random act of a user. */
 void sim_quota_act(struct sim_quota *q);

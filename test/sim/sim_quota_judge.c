@@ -7,6 +7,7 @@
 #include "enc/json/jdoc.h"
 #include "play/mirror.h"
 #include "sim/sim_jobs.h"
+#include "sim/sim_quota.h"
 #include "sim/sim_quota_rules.h"
 #include "sim/sim_tree.h"
 #include "sim/sim_view.h"
@@ -239,6 +240,11 @@ static void judge_waiting(struct sim_world *world, const struct fit *f, const st
 
 /* --- Workloads and Jobs ------------------------------------------------------------------------*/
 
+static bool has_note(const struct jdoc *object)
+{
+	return jdoc_get(jdoc_path(object, "metadata.annotations"), SIM_QUOTA_NOTE) != NULL;
+}
+
 static void judge_workload(struct sim_world *world, const struct fit *f, const struct jdoc *w)
 {
 	const struct jdoc *job = sim_workload_job(world, w);
@@ -252,6 +258,9 @@ static void judge_workload(struct sim_world *world, const struct fit *f, const s
 	}
 	if (sim_workload_is_deleting(w)) {
 		sim_world_fail(world, "end: Workload %s is still being deleted", name_of(w));
+	}
+	if (sim_quota_copies_note(world) && has_note(job) && !has_note(w)) {
+		sim_world_fail(world, "end: %s lacks the annotation of its Job", name_of(w));
 	}
 	switch (state) {
 	case SIM_QUOTA_PENDING:

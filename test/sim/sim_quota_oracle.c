@@ -7,6 +7,7 @@
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "enc/json/jdoc.h"
+#include "sim/sim_checks.h"
 #include "sim/sim_jobs.h"
 #include "sim/sim_quota_rules.h"
 #include "sim/sim_view.h"
@@ -134,7 +135,7 @@ static bool was_touched(const struct sim_quota_oracle *o, enum sim_resource r, c
 static bool job_was_touched(const struct sim_quota_oracle *o, const struct jdoc *job)
 {
 	CLEANUP(xmalloc_freep)
-	char *key = xmalloc_printf("default/%s", jdoc_str_or(jdoc_path(job, "metadata.name"), ""));
+	char *key = sim_workload_key(job);
 
 	return was_touched(o, SIM_JOBS, key);
 }
@@ -162,7 +163,7 @@ static void uncharge_revived(const struct sim_quota_oracle *o, struct sim_tree *
 		const struct jdoc *w = sim_view_at(o->world->view, SIM_WORKLOADS, i);
 		int at = sim_workload_holds(w) ? sim_tree_find(t, sim_workload_queue(w)) : -1;
 		CLEANUP(xmalloc_freep)
-		char *key = xmalloc_printf("default/%s", jdoc_path_str(w, "metadata.name"));
+		char *key = sim_workload_key(w);
 		struct sim_tree_amounts usage;
 
 		if (at >= 0 && is_recent(o, (uintptr_t)strmap_get(o->revived, str_of(key)))) {
@@ -187,7 +188,7 @@ static void uncharge_victims(const struct sim_quota_oracle *o, struct sim_tree *
 		int at = sim_workload_holds(victim) ? sim_tree_find(t, sim_workload_queue(victim))
 						    : -1;
 		CLEANUP(xmalloc_freep)
-		char *key = xmalloc_printf("default/%s", jdoc_path_str(victim, "metadata.name"));
+		char *key = sim_workload_key(victim);
 		const char *by = strmap_get(o->preempted, str_of(key));
 		struct sim_tree_amounts usage;
 
@@ -208,7 +209,7 @@ static void uncharge_later(const struct sim_quota_oracle *o, struct sim_tree *t,
 		int at = sim_workload_holds(other) ? sim_tree_find(t, sim_workload_queue(other))
 						   : -1;
 		CLEANUP(xmalloc_freep)
-		char *key = xmalloc_printf("default/%s", jdoc_path_str(other, "metadata.name"));
+		char *key = sim_workload_key(other);
 		uintptr_t given = (uintptr_t)strmap_get(o->given, str_of(key));
 		struct sim_tree_amounts usage;
 
@@ -305,13 +306,37 @@ static bool is_stopped(const struct jdoc *object)
 	return policy != NULL && !str_streq(policy, KUEUE_STOP_NONE);
 }
 
+static bool needs_check(const struct jdoc *queue)
+{
+	return jdoc_count(jdoc_path(queue, "spec.admissionChecksStrategy.admissionChecks")) > 0;
+}
+
+/* The ClusterQueue has a check, and the check is not active. */
+static bool is_inactive(const struct sim_quota_oracle *o, const struct jdoc *cq)
+{
+	const struct jdoc *check = sim_view_get(o->world->view, SIM_CHECKS, SIM_CHECKS_NAME);
+
+	return needs_check(cq) && !sim_workload_is(check, "Active") &&
+	       !was_touched(o, SIM_CHECKS, SIM_CHECKS_NAME);
+}
+
+/* The ClusterQueue is open to the namespace: a selector of a run names one team or none. */
+static bool is_open_to(const struct jdoc *cq, const struct jdoc *w)
+{
+	const char *team = jdoc_path_str(cq, "spec.namespaceSelector.matchLabels.team");
+
+	/* The only namespace with a label is that of the tenant of its name. */
+	return team == NULL || str_streq(team, jdoc_path_str(w, "metadata.namespace"));
+}
+
 /* The queues admit Workloads, and w is active. */
 static void check_place(struct sim_quota_oracle *o, const char *key, const struct jdoc *w)
 {
 	const char *queue = sim_workload_queue(w), *where = sim_workload_where(o->world, w);
 	const struct jdoc *cq = sim_view_get(o->world->view, SIM_CLUSTER_QUEUES, queue);
 	CLEANUP(xmalloc_freep)
-	char *local = xmalloc_printf("default/%s", jdoc_str_or(jdoc_path(w, "spec.queueName"), ""));
+	char *local = xmalloc_printf("%s/%s", jdoc_path_str(w, "metadata.namespace"),
+				     jdoc_str_or(jdoc_path(w, "spec.queueName"), ""));
 	const struct jdoc *lq = sim_view_get(o->world->view, SIM_LOCAL_QUEUES, local);
 
 	if (!was_touched(o, SIM_LOCAL_QUEUES, local) && !was_touched(o, SIM_WORKLOADS, key) &&
@@ -322,8 +347,11 @@ static void check_place(struct sim_quota_oracle *o, const char *key, const struc
 						: "names another ClusterQueue");
 	}
 	if (!was_touched(o, SIM_CLUSTER_QUEUES, queue) &&
-	    (cq == NULL || is_stopped(cq) || sim_workload_is_deleting(cq))) {
-		sim_world_fail(o->world, "%s: admitted to %s, which is gone, deleted or stopped",
+	    (cq == NULL || is_stopped(cq) || sim_workload_is_deleting(cq) || !is_open_to(cq, w) ||
+	     is_inactive(o, cq))) {
+		sim_world_fail(o->world,
+			       "%s: admitted to %s, which is gone, deleted, stopped or inactive, "
+			       "or closed to its namespace",
 			       key, queue);
 	}
 	if (!was_touched(o, SIM_WORKLOADS, key) &&
@@ -338,16 +366,12 @@ static void check_alone(struct sim_quota_oracle *o, const char *key, const struc
 		const struct jdoc *other = sim_view_at(o->world->view, SIM_WORKLOADS, i);
 
 		if (other != w && !sim_workload_is_of_pods(w) && sim_workload_holds(other) &&
+		    sim_workload_owner(w)[0] != '\0' && sim_workload_are_neighbours(w, other) &&
 		    str_streq(sim_workload_owner(other), sim_workload_owner(w))) {
 			sim_world_fail(o->world, "%s: admitted twice: %s has the same Job", key,
 				       jdoc_path_str(other, "metadata.name"));
 		}
 	}
-}
-
-static bool needs_check(const struct jdoc *queue)
-{
-	return jdoc_count(jdoc_path(queue, "spec.admissionChecksStrategy.admissionChecks")) > 0;
 }
 
 static void check_admitted(struct sim_quota_oracle *o, const char *key, const struct jdoc *w)
@@ -372,7 +396,7 @@ static void check_released(struct sim_quota_oracle *o, const char *key, const st
 	}
 	if (!sim_workload_job_is_suspended(job)) {
 		sim_world_fail(o->world, "%s: its quota is released while its Job runs", key);
-	} else if (sim_jobs_live(o->world, sim_workload_uid(job)) > 0) {
+	} else if (sim_jobs_live(o->world, job) > 0) {
 		sim_world_fail(o->world, "%s: its quota is released before its pods are gone", key);
 	}
 }
@@ -417,7 +441,8 @@ static void check_workload(struct sim_quota_oracle *o, const struct sim_change *
 	const struct jdoc *old = change->old, *w = change->now;
 	bool had = sim_workload_is(old, KUEUE_QUOTA_RESERVED);
 	bool has = sim_workload_is(w, KUEUE_QUOTA_RESERVED);
-	const char *wrong = sim_quota_rules_breach(old, w, clock_wall(&o->world->clock.base));
+	const char *wrong = sim_quota_rules_breach(old, w, clock_wall(&o->world->clock.base),
+						   o->world->machine.slack_ns);
 
 	if (wrong != NULL) {
 		sim_workload_print("old", jdoc_path(old, "status"));
@@ -476,6 +501,19 @@ static void check_start(struct sim_quota_oracle *o, const char *key, const struc
 	}
 }
 
+/* A Job is stopped only for its Workload: it holds no quota, or is on its way out. */
+static void check_stop(struct sim_quota_oracle *o, const char *key, const struct jdoc *job)
+{
+	const struct jdoc *w = sim_workload_of(o->world, job);
+	CLEANUP(xmalloc_freep) char *workload = sim_workload_key(w);
+
+	if (sim_workload_holds(w) && sim_workload_is(w, KUEUE_ADMITTED) &&
+	    !sim_workload_is(w, KUEUE_EVICTED) && !sim_workload_is_deleting(w) &&
+	    !was_touched(o, SIM_WORKLOADS, workload) && !job_was_touched(o, job)) {
+		sim_world_fail(o->world, "%s: stopped, although its Workload is admitted", key);
+	}
+}
+
 static void on_job(struct sim_quota_oracle *o, const struct sim_change *change)
 {
 	if (change->now == NULL || change->old == NULL || change->actor != SIM_SCHEDULER) {
@@ -484,6 +522,9 @@ static void on_job(struct sim_quota_oracle *o, const struct sim_change *change)
 	if (sim_workload_job_is_suspended(change->old) &&
 	    !sim_workload_job_is_suspended(change->now)) {
 		check_start(o, change->key, change->now);
+	} else if (!sim_workload_job_is_suspended(change->old) &&
+		   sim_workload_job_is_suspended(change->now)) {
+		check_stop(o, change->key, change->now);
 	}
 }
 

@@ -228,7 +228,8 @@ static bool may_be_two(const struct jdoc *old, const struct jdoc *now, const str
 		evicted_again(old, now));
 }
 
-static const char *wrong_times(const struct jdoc *old, const struct jdoc *w, int64_t now)
+static const char *wrong_times(const struct jdoc *old, const struct jdoc *w, int64_t now,
+			       int64_t slack)
 {
 	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
 		const struct jdoc *a = mirror_pod_condition(old, types[i]);
@@ -237,7 +238,7 @@ static const char *wrong_times(const struct jdoc *old, const struct jdoc *w, int
 		if (b == NULL) {
 			continue;
 		}
-		if (transition(b) > now) {
+		if (transition(b) > now + slack) {
 			return "lastTransitionTime is in the future";
 		}
 		if (a != NULL && may_be_two(old, w, b)) {
@@ -245,14 +246,33 @@ static const char *wrong_times(const struct jdoc *old, const struct jdoc *w, int
 		}
 		if (a != NULL && (jdoc_equal(jdoc_get(a, "status"), jdoc_get(b, "status"))
 					  ? transition(a) != transition(b)
-					  : transition(a) > transition(b))) {
+					  : transition(a) > transition(b) + slack)) {
 			return "lastTransitionTime does not agree with the change of status";
 		}
 	}
 	return NULL;
 }
 
-const char *sim_quota_rules_breach(const struct jdoc *old, const struct jdoc *w, int64_t now)
+/* While it is evicted, pods are replaced for that reason. An eviction in the same write, or just
+ * before, may not have been known. */
+static const char *wrong_replacement(const struct jdoc *old, const struct jdoc *w)
+{
+	const char *reason = sim_workload_reason(w, KUEUE_WAITING_FOR_REPLACEMENT);
+	const char *evicted = sim_workload_reason(w, KUEUE_EVICTED);
+
+	return sim_workload_is(w, KUEUE_WAITING_FOR_REPLACEMENT) &&
+			       sim_workload_is(w, KUEUE_EVICTED) &&
+			       sim_workload_is(old, KUEUE_EVICTED) &&
+			       str_streq(sim_workload_reason(old, KUEUE_EVICTED), evicted) &&
+			       !str_streq(sim_workload_reason(old, KUEUE_WAITING_FOR_REPLACEMENT),
+					  reason) &&
+			       !str_streq(reason, evicted)
+		       ? "pods are to be replaced for another reason than the eviction"
+		       : NULL;
+}
+
+const char *sim_quota_rules_breach(const struct jdoc *old, const struct jdoc *w, int64_t now,
+				   int64_t slack)
 {
 	enum sim_quota_state from = sim_quota_rules_state(old), to = sim_quota_rules_state(w);
 	const char *wrong = inconsistency(w);
@@ -278,5 +298,6 @@ const char *sim_quota_rules_breach(const struct jdoc *old, const struct jdoc *w,
 	wrong = wrong == NULL ? wrong_gain(old, w) : wrong;
 	wrong = wrong == NULL ? wrong_count(old, w) : wrong;
 	wrong = wrong == NULL ? wrong_checks(old, w) : wrong;
-	return wrong == NULL ? wrong_times(old, w, now) : wrong;
+	wrong = wrong == NULL ? wrong_replacement(old, w) : wrong;
+	return wrong == NULL ? wrong_times(old, w, now, slack) : wrong;
 }

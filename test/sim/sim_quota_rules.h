@@ -19,8 +19,10 @@ enum sim_quota_state {
 
 enum sim_quota_state sim_quota_rules_state(const struct jdoc *w);
 const char *sim_quota_rules_state_name(enum sim_quota_state s);
-/* The rule that a change by the scheduler breaks; NULL: none. now: wall ns. */
-const char *sim_quota_rules_breach(const struct jdoc *old, const struct jdoc *w, int64_t now);
+/* The rule that a change by the scheduler breaks; NULL: none. now: wall ns; slack: by how much the
+ * wall time of the scheduler's machine was set back and forth. */
+const char *sim_quota_rules_breach(const struct jdoc *old, const struct jdoc *w, int64_t now,
+				   int64_t slack);
 /* All evictions that the status counts. */
 int64_t sim_quota_rules_evictions(const struct jdoc *w);
 

@@ -8,11 +8,10 @@
 #include "enc/json/jdoc.h"
 #include "sim/sim_checks.h"
 #include "sim/sim_quota_manifest.h"
+#include "sim/sim_quota_random.h"
 #include "sim/sim_view.h"
 #include "sim/sim_workload.h"
 
-#define MAX_JOBS 14
-#define FIRST_JOBS 5
 #define KUEUE "/apis/" KUEUE_API_VERSION
 #define QUEUES KUEUE "/clusterqueues"
 #define COHORTS KUEUE "/cohorts"
@@ -26,6 +25,12 @@
 #define MERGE "application/merge-patch+json"
 #define NQUEUES 5
 
+/* Indexed by whether the run is contended. */
+static const struct {
+	size_t most_jobs;
+	unsigned first_jobs, most_cpu; /* most_cpu: up to which quota is raised */
+} limits[] = { { 14, 5, 8 }, { 24, 12, 2 } };
+
 struct sim_quota_users {
 	struct sim_world *world;
 	struct sim_quota_users_options opt;
@@ -38,11 +43,6 @@ static const struct {
 } queues[NQUEUES] = {
 	{ "a", "left" }, { "b", "left" }, { "c", "right" }, { "d", "all" }, { "solo", NULL },
 };
-
-static const struct {
-	const char *name;
-	int value;
-} classes[] = { { "low", -10 }, { "high", 10 }, { "higher", 20 } };
 
 static unsigned below(struct sim_quota_users *u, unsigned n)
 {
@@ -94,30 +94,9 @@ void sim_quota_users_destroy(struct sim_quota_users *u)
 
 static void choose_queue(struct sim_quota_users *u, unsigned i)
 {
-	static const char *const within[] = { KUEUE_NEVER, KUEUE_LOWER_PRIORITY,
-					      KUEUE_LOWER_OR_NEWER };
-	static const char *const reclaim[] = { KUEUE_NEVER, KUEUE_LOWER_PRIORITY, KUEUE_ANY };
-	struct sim_quota_manifest_queue *q = &u->queues[i];
-
-	*q = (struct sim_quota_manifest_queue){
-		.name = queues[i].name,
-		.cohort = queues[i].cohort,
-		.nflavors = 1 + below(u, SIM_TREE_FLAVORS),
-		.borrow = one_in(u, 3) ? (int)below(u, 4) : -1,
-		.lend = one_in(u, 3) ? (int)below(u, 4) : -1,
-		.within = within[below(u, 3)],
-		.reclaim = reclaim[below(u, 3)],
-		.when_borrow = one_in(u, 3) ? KUEUE_TRY_NEXT_FLAVOR : NULL,
-		.when_preempt = one_in(u, 3) ? KUEUE_MAY_STOP_SEARCH : NULL,
-		.strict = one_in(u, 3),
-		.checked = one_in(u, 3),
-	};
-	if (!str_streq(q->reclaim, KUEUE_NEVER) && one_in(u, 2)) {
-		q->borrow_within = KUEUE_LOWER_PRIORITY;
-	}
-	for (unsigned f = 0; f < SIM_TREE_FLAVORS; f++) {
-		q->cpu[f] = 1 + below(u, 4);
-	}
+	u->queues[i] = (struct sim_quota_manifest_queue){ .name = queues[i].name,
+							  .cohort = queues[i].cohort };
+	sim_quota_random_queue(u->world, u->opt.contended, &u->queues[i]);
 }
 
 static void create_queue(struct sim_quota_users *u, unsigned i)
@@ -192,45 +171,22 @@ static void create_classes(struct sim_quota_users *u)
 {
 	char body[200];
 
-	for (size_t i = 0; i < ARRAY_LEN(classes); i++) {
+	for (size_t i = 0; i < SIM_QUOTA_CLASSES; i++) {
 		snprintf(body, sizeof(body),
 			 "{\"apiVersion\":\"" KUEUE_API_VERSION
 			 "\",\"kind\":\"WorkloadPriorityClass\",\"metadata\":{\"name\":\"%s\"},"
 			 "\"value\":%d}",
-			 classes[i].name, classes[i].value);
+			 sim_quota_random_classes[i].name, sim_quota_random_classes[i].value);
 		send(u, HTTP_POST, CLASSES, JSON, body);
 	}
 }
 
 /* --- Jobs --------------------------------------------------------------------------------------*/
 
-const char *sim_quota_users_any_queue(struct sim_quota_users *u)
-{
-	static const char *const names[NQUEUES] = { "lq-a", "lq-b", "lq-c", "lq-d", "lq-solo" };
-
-	return names[below(u, NQUEUES)];
-}
-
 static struct sim_quota_manifest_job any_job(struct sim_quota_users *u)
 {
-	static const char *const runs_for[] = { NULL, "400ms", "5s", "40s" };
-	unsigned pods = 1 + below(u, 4), class_ = below(u, 5);
-	struct sim_quota_manifest_job j = {
-		.queue = sim_quota_users_any_queue(u),
-		.class_ = class_ < ARRAY_LEN(classes) ? classes[class_].name : NULL,
-		.runs_for = runs_for[below(u, ARRAY_LEN(runs_for))],
-		.flavor = one_in(u, 6) ? sim_tree_flavors[below(u, SIM_TREE_FLAVORS)] : NULL,
-		.milli_cpu = 500u << below(u, 3),
-		.mib = one_in(u, 2) ? 256u << below(u, 3) : 0,
-		.parallelism = pods,
-		.completions = one_in(u, 3) ? pods + below(u, 4) : pods,
-		.max_seconds = one_in(u, 10) ? 10 : 0,
-		.fails = one_in(u, 15),
-	};
+	struct sim_quota_manifest_job j = sim_quota_random_job(u->world, u->opt.contended);
 
-	if (pods > 1 && one_in(u, 3)) {
-		j.min_parallelism = 1 + below(u, pods - 1);
-	}
 	if (u->opt.scheduler != NULL && one_in(u, 2)) {
 		j.scheduler = u->opt.scheduler;
 	}
@@ -332,7 +288,7 @@ static void change_job(struct sim_quota_users *u)
 	} else {
 		snprintf(body, sizeof(body),
 			 "{\"metadata\":{\"labels\":{\"" KUEUE_QUEUE_NAME "\":\"%s\"}}}",
-			 sim_quota_users_any_queue(u));
+			 sim_quota_random_local_queue(u->world));
 	}
 	patch(u, JOBS, name_of(job), body);
 }
@@ -394,7 +350,7 @@ static void resize_queue(struct sim_quota_users *u)
 		q->borrow = one_in(u, 2) ? (int)below(u, 4) : -1;
 		q->lend = one_in(u, 2) ? (int)below(u, 4) : -1;
 	} else {
-		q->cpu[f] += q->cpu[f] < 8 ? 1 : 0;
+		q->cpu[f] += q->cpu[f] < limits[u->opt.contended].most_cpu ? 1 : 0;
 	}
 	write_groups(u, i);
 }
@@ -457,7 +413,7 @@ static void remove_queue(struct sim_quota_users *u)
 	if (one_in(u, 2)) {
 		erase(u, QUEUES, queues[i].name);
 	} else {
-		erase(u, LOCALS, sim_quota_users_any_queue(u));
+		erase(u, LOCALS, sim_quota_random_local_queue(u->world));
 	}
 }
 
@@ -494,7 +450,7 @@ static void change_class(struct sim_quota_users *u)
 	char body[40];
 
 	snprintf(body, sizeof(body), "{\"value\":%u}", below(u, 30));
-	patch(u, CLASSES, classes[below(u, ARRAY_LEN(classes))].name, body);
+	patch(u, CLASSES, sim_quota_random_classes[below(u, SIM_QUOTA_CLASSES)].name, body);
 }
 
 /* --- all ---------------------------------------------------------------------------------------*/
@@ -510,7 +466,7 @@ void sim_quota_users_begin(struct sim_quota_users *u)
 		create_queue(u, i);
 		create_local(u, i);
 	}
-	for (unsigned i = 0; i < FIRST_JOBS; i++) {
+	for (unsigned i = 0; i < limits[u->opt.contended].first_jobs; i++) {
 		create_job(u);
 	}
 }
@@ -519,25 +475,33 @@ void sim_quota_users_act(struct sim_quota_users *u)
 {
 	static const struct {
 		void (*act)(struct sim_quota_users *u);
-		unsigned weight;
+		unsigned weight[2]; /* ordinary, contended */
 		bool adds;
 	} acts[] = {
-		{ create_job, 24, true },      { delete_job, 3, false },
-		{ recreate_job, 1, true },     { delete_finished_job, 12, false },
-		{ suspend_job, 1, false },     { start_job, 1, false },
-		{ change_job, 2, false },      { delete_workload, 1, false },
-		{ switch_workload, 2, false }, { touch_workload, 1, false },
-		{ resize_queue, 4, false },    { stop_queue, 9, false },
-		{ move_queue, 1, false },      { remove_queue, 1, false },
-		{ restore_queues, 2, false },  { check_queue, 1, false },
-		{ change_class, 1, false },
+		{ create_job, { 24, 60 }, true },
+		{ delete_job, { 3, 6 }, false },
+		{ recreate_job, { 1, 2 }, true },
+		{ delete_finished_job, { 12, 12 }, false },
+		{ suspend_job, { 1, 1 }, false },
+		{ start_job, { 1, 1 }, false },
+		{ change_job, { 2, 2 }, false },
+		{ delete_workload, { 1, 1 }, false },
+		{ switch_workload, { 2, 2 }, false },
+		{ touch_workload, { 1, 1 }, false },
+		{ resize_queue, { 4, 4 }, false },
+		{ stop_queue, { 9, 2 }, false },
+		{ move_queue, { 1, 2 }, false },
+		{ remove_queue, { 1, 1 }, false },
+		{ restore_queues, { 2, 3 }, false },
+		{ check_queue, { 1, 1 }, false },
+		{ change_class, { 1, 2 }, false },
 	};
-	bool full = sim_view_count(u->world->view, SIM_JOBS) >= MAX_JOBS;
+	bool full = sim_view_count(u->world->view, SIM_JOBS) >= limits[u->opt.contended].most_jobs;
 	unsigned weights[ARRAY_LEN(acts)];
 	size_t at;
 
 	for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
-		weights[i] = acts[i].weight;
+		weights[i] = acts[i].weight[u->opt.contended];
 	}
 	at = sim_world_weighted(u->world, weights, ARRAY_LEN(acts));
 	if (!full || !acts[at].adds) {

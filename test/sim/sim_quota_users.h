@@ -10,6 +10,7 @@ struct sim_quota_users;
 
 struct sim_quota_users_options {
 	bool reductions;       /* quota is lowered and queues move, stop and go, too */
+	bool contended;        /* of sim_quota_random.h */
 	const char *scheduler; /* of about half of the pods; NULL: never ours */
 };
 
@@ -18,8 +19,6 @@ struct sim_quota_users *sim_quota_users_create(struct sim_world *w,
 void sim_quota_users_destroy(struct sim_quota_users *u);
 /* Flavors, queues and the first Jobs. */
 void sim_quota_users_begin(struct sim_quota_users *u);
-/* The name of a LocalQueue; it may be gone. */
-const char *sim_quota_users_any_queue(struct sim_quota_users *u);
 /* One random act of a user. */
 void sim_quota_users_act(struct sim_quota_users *u);
 /* All queues exist and are not stopped, all Workloads are active. */

@@ -19,9 +19,12 @@
 #define SEEN_NS (5 * CLOCK_NS_PER_S) /* until a scheduler that was held up has caught up */
 #define SETTLE_NS (INT64_C(2400) * CLOCK_NS_PER_S)
 #define SETTLE_STEPS 200000
+#define SHORT_NS (20 * CLOCK_NS_PER_S) /* timeouts of reservations */
+#define LONG_NS (1800 * CLOCK_NS_PER_S)
 #define ADVANCE_NS (60 * CLOCK_NS_PER_MS)
 #define LEAP_NS (8 * CLOCK_NS_PER_S) /* long enough for requests to time out */
 #define REQUEST_PER_MILLE_MAX 120
+#define CONTENDED_PER_MILLE 20 /* more acts of users in a contended run */
 
 struct sim_run {
 	struct sim_world world;
@@ -38,6 +41,7 @@ struct sim_run {
 	struct sim_scheduler
 		*schedulers[MAX_SCHEDULERS]; /* the second one while the first pauses */
 	struct sim_choices choices;
+	int64_t least_timeout_ns; /* of a reservation, by all configurations so far */
 	unsigned user_per_mille;
 	int64_t unhealthy_at; /* when the scheduler was last seen held up, while things settle */
 	uint64_t restarts;
@@ -54,7 +58,7 @@ static void on_decided(void *ctx, const struct cluster *c, const struct decision
 {
 	struct sim_run *r = ctx;
 
-	sim_oracle_timed_out(r->oracle, c, d, r->options.reservation_timeout_ns);
+	sim_oracle_timed_out(r->oracle, c, d, r->least_timeout_ns);
 	sim_oracle_decided(r->oracle, c, d);
 }
 
@@ -78,17 +82,21 @@ static void choose(struct sim_run *r)
 
 	r->quota = r->world.quota ? sim_quota_create(w) : NULL;
 	r->user_per_mille = 8 + (unsigned)sim_world_below(w, 30);
+	if (r->quota != NULL && sim_quota_is_contended(w)) {
+		r->user_per_mille += CONTENDED_PER_MILLE;
+	}
 	w->faults.per_mille = (unsigned)sim_world_below(w, REQUEST_PER_MILLE_MAX);
 	r->users = sim_users_create(w, sim_world_below(w, 2) == 0);
 	r->options = (struct sim_scheduler_options){
 		.leader_elect = sim_world_below(w, 3) != 0,
 		.gates_admission = true,
 		.kueue_conf = r->quota == NULL ? NULL : sim_quota_conf(r->quota),
-		.reservation_timeout_ns = (sim_world_below(w, 3) == 0 ? 20 : 1800) * CLOCK_NS_PER_S,
+		.reservation_timeout_ns = sim_world_below(w, 3) == 0 ? SHORT_NS : LONG_NS,
 		.on_decided = on_decided,
 		.on_admission = on_admission,
 		.ctx = r,
 	};
+	r->least_timeout_ns = r->options.reservation_timeout_ns;
 	w->leader_elect = r->options.leader_elect;
 }
 
@@ -216,6 +224,14 @@ static bool is_second_idle(struct sim_run *r)
 	       !sim_scheduler_is_leading(r->schedulers[1]);
 }
 
+static void check_rivals(struct sim_run *r)
+{
+	if (r->schedulers[1] != NULL && sim_scheduler_may_write(r->schedulers[0]) &&
+	    sim_scheduler_may_write(r->schedulers[1])) {
+		sim_world_fail(&r->world, "two processes may write at the same time");
+	}
+}
+
 /* Ends the process that was paused: the second one remains. */
 static void drop_first(struct sim_run *r)
 {
@@ -224,8 +240,36 @@ static void drop_first(struct sim_run *r)
 	r->schedulers[1] = NULL;
 }
 
+/* Kueue's Configuration is read at the start only. */
+static void configure(struct sim_run *r, bool broken)
+{
+	int64_t was = r->options.reservation_timeout_ns;
+
+	sim_world_trace(&r->world, "configuration %s", broken ? "broken" : "changed");
+	if (!broken) {
+		r->options.reservation_timeout_ns = (was == LONG_NS ? SHORT_NS : LONG_NS);
+		r->least_timeout_ns = SHORT_NS;
+	}
+	for (unsigned i = 0; i < MAX_SCHEDULERS && r->schedulers[i] != NULL; i++) {
+		sim_scheduler_reload(r->schedulers[i], broken ? NULL : &r->options);
+	}
+	if (!broken && r->quota != NULL && r->schedulers[1] == NULL) {
+		sim_quota_reconfigure(r->quota);
+		r->options.kueue_conf = sim_quota_conf(r->quota);
+		sim_scheduler_terminate(r->schedulers[0]);
+		replace(r, 0);
+	}
+}
+
 static void tend_schedulers(struct sim_run *r)
 {
+	enum sim_configuration changed = r->world.configuration;
+
+	check_rivals(r);
+	if (changed != SIM_CONFIGURATION_SAME) {
+		r->world.configuration = SIM_CONFIGURATION_SAME;
+		configure(r, changed == SIM_CONFIGURATION_BROKEN);
+	}
 	if (r->world.crash) {
 		r->world.crash = false;
 		if (r->schedulers[1] != NULL) {
@@ -261,22 +305,27 @@ static void tend_schedulers(struct sim_run *r)
 	}
 }
 
-static void set_wall_clock(struct sim_world *w)
+/* Kueue's API defines some delays by times in a Workload's status: these follow the wall clock, so
+ * in a world of Workloads its steps are short, and plain runs have none. */
+static void set_wall_clock(struct sim_run *r)
 {
 	static const int64_t seconds[] = { 3600, -36000, 30, -30, 86400, -3600 };
+	struct sim_world *w = &r->world;
+	int64_t step;
 
 	sim_world_strike(w, SIM_CLOCK_STEP);
-	w->machine.step_ns += seconds[sim_world_below(w, ARRAY_LEN(seconds))] * CLOCK_NS_PER_S;
+	step = r->quota != NULL ? (sim_world_chance(w, 500) ? 30 : -30)
+				: seconds[sim_world_below(w, ARRAY_LEN(seconds))];
+	w->machine.step_ns += step * CLOCK_NS_PER_S;
+	w->machine.slack_ns += (step < 0 ? -step : step) * CLOCK_NS_PER_S;
 }
 
 static void disturb_scheduler(struct sim_run *r)
 {
 	struct sim_world *w = &r->world;
 
-	/* Kueue's API defines some delays by times in a Workload's status: these follow the wall
-	 * clock. */
-	if (r->quota == NULL && sim_world_chance(w, 250)) {
-		set_wall_clock(w);
+	if ((r->quota == NULL || !w->plain) && sim_world_chance(w, 250)) {
+		set_wall_clock(r);
 		return;
 	}
 	if (r->schedulers[1] != NULL) {

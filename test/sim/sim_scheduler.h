@@ -32,6 +32,8 @@ struct sim_scheduler_options {
 
 struct sim_scheduler *sim_scheduler_create(struct sim_world *w,
 					   const struct sim_scheduler_options *opt);
+/* The configuration file has changed, to the options given; NULL: it does not load any more. */
+void sim_scheduler_reload(struct sim_scheduler *s, const struct sim_scheduler_options *opt);
 /* SIGKILL: requests in flight may still arrive. */
 void sim_scheduler_kill(struct sim_scheduler *s);
 /* SIGTERM: waits for requests in flight, releases the lease. */
@@ -45,6 +47,8 @@ bool sim_scheduler_is_paused(const struct sim_scheduler *s);
 /* The process must end, since its lease is lost. */
 bool sim_scheduler_has_lost(const struct sim_scheduler *s);
 bool sim_scheduler_is_leading(const struct sim_scheduler *s);
+/* It leads, and its lease is valid. */
+bool sim_scheduler_may_write(struct sim_scheduler *s);
 /* It leads, may write, its watches are open and no write is in backoff. */
 bool sim_scheduler_is_healthy(struct sim_scheduler *s);
 /* Writes its model into the trace. */

@@ -254,12 +254,15 @@ static int compare(struct weighted a, struct weighted b)
 	return x < y - 1e-6 ? -1 : x > y + 1e-6;
 }
 
-/* As in Kueue, a quotient that is rounded down is less than an equal one by another weight. */
-static bool may_be_less(struct weighted a, struct weighted b)
+/* As Kueue compares them: of equal shares with different weights, one may be less in its last
+ * bit. */
+static bool is_less(struct weighted a, struct weighted b)
 {
-	int c = compare(a, b);
+	bool infinite = (a.weight <= 0 && a.share > 0) || (b.weight <= 0 && b.share > 0);
 
-	return c < 0 || (c == 0 && a.weight != b.weight);
+	return infinite ? compare(a, b) < 0
+			: (a.share > 0 ? a.share / a.weight : 0) <
+				  (b.share > 0 ? b.share / b.weight : 0);
 }
 
 /* --- one victim --------------------------------------------------------------------------------*/
@@ -355,7 +358,7 @@ static const char *wrong_share(const struct claim *c, struct trees *t,
 	left = share(c, t, target);
 	charge(t, victim->holding.node, &victim->holding.usage, 1);
 	return (o->lte_final && compare(mine, left) <= 0) ||
-			       (o->lt_initial && may_be_less(mine, before))
+			       (o->lt_initial && is_less(mine, before))
 		       ? NULL
 		       : "the shares do not allow it";
 }
@@ -455,7 +458,7 @@ static int by_number(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
-/* One without a reservation, of which the status that gives it back is on its way, counts as
+/* Without a time, as between the release of its quota and the write that says so, it counts as
  * reserved now. */
 static int64_t reserved_at(const struct workload *w)
 {

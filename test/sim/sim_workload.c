@@ -16,6 +16,22 @@ const char *sim_workload_uid(const struct jdoc *object)
 	return jdoc_str_or(jdoc_path(object, "metadata.uid"), "");
 }
 
+static const char *namespace_of(const struct jdoc *object)
+{
+	return jdoc_str_or(jdoc_path(object, "metadata.namespace"), "default");
+}
+
+char *sim_workload_key(const struct jdoc *object)
+{
+	return xmalloc_printf("%s/%s", namespace_of(object),
+			      jdoc_str_or(jdoc_path(object, "metadata.name"), ""));
+}
+
+bool sim_workload_are_neighbours(const struct jdoc *a, const struct jdoc *b)
+{
+	return str_streq(namespace_of(a), namespace_of(b));
+}
+
 bool sim_workload_is_deleting(const struct jdoc *object)
 {
 	return jdoc_path(object, "metadata.deletionTimestamp") != NULL;
@@ -96,7 +112,8 @@ const struct jdoc *sim_workload_job(const struct sim_world *world, const struct 
 	for (size_t i = 0; i < sim_view_count(world->view, SIM_JOBS); i++) {
 		const struct jdoc *job = sim_view_at(world->view, SIM_JOBS, i);
 
-		if (str_streq(sim_workload_uid(job), owner)) {
+		if (sim_workload_are_neighbours(job, w) &&
+		    str_streq(sim_workload_uid(job), owner)) {
 			return job;
 		}
 	}
@@ -110,7 +127,8 @@ const struct jdoc *sim_workload_of(const struct sim_world *world, const struct j
 	for (size_t i = 0; i < sim_view_count(world->view, SIM_WORKLOADS); i++) {
 		const struct jdoc *w = sim_view_at(world->view, SIM_WORKLOADS, i);
 
-		if (str_streq(sim_workload_owner(w), sim_workload_uid(job)) &&
+		if (sim_workload_are_neighbours(job, w) &&
+		    str_streq(sim_workload_owner(w), sim_workload_uid(job)) &&
 		    (found == NULL || sim_workload_is(w, KUEUE_QUOTA_RESERVED))) {
 			found = w;
 		}
@@ -122,7 +140,7 @@ const char *sim_workload_where(const struct sim_world *world, const struct jdoc 
 {
 	CLEANUP(xmalloc_freep)
 	char *key =
-		xmalloc_printf("%s/%s", jdoc_str_or(jdoc_path(w, "metadata.namespace"), "default"),
+		xmalloc_printf("%s/%s", namespace_of(w),
 			       jdoc_str_or(jdoc_path(w, "spec.queueName"), ""));
 
 	return jdoc_path_str(sim_view_get(world->view, SIM_LOCAL_QUEUES, key), "spec.clusterQueue");

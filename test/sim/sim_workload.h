@@ -10,6 +10,9 @@ struct sim_change;
 struct sim_world;
 
 const char *sim_workload_uid(const struct jdoc *object); /* of any object; "" without one */
+/* The key of any object: namespace/name. The caller frees it. */
+char *sim_workload_key(const struct jdoc *object);
+bool sim_workload_are_neighbours(const struct jdoc *a, const struct jdoc *b); /* one namespace */
 bool sim_workload_is_deleting(const struct jdoc *object);
 /* A condition of any object is True. */
 bool sim_workload_is(const struct jdoc *object, const char *type);

@@ -20,6 +20,13 @@
 struct sim_view;
 struct sim_webhook;
 
+/* Of the scheduler, since the last half step: an operator may have edited the file. */
+enum sim_configuration {
+	SIM_CONFIGURATION_SAME,
+	SIM_CONFIGURATION_CHANGED,
+	SIM_CONFIGURATION_BROKEN, /* it does not load */
+};
+
 enum sim_actor { SIM_USER, SIM_CLUSTER /* kubelets, autoscaler */, SIM_SCHEDULER };
 
 /* A half step that could be done now. */
@@ -41,6 +48,7 @@ struct sim_machine {
 	struct clock base; /* first member */
 	const struct sim_world *world;
 	int64_t step_ns, ahead_ns;
+	int64_t slack_ns; /* by how much its wall time was set back and forth in all */
 };
 
 struct sim_world {
@@ -57,11 +65,13 @@ struct sim_world {
 	int64_t healthy_ns;       /* time during which a leader could write without faults */
 	int64_t wrote_at; /* monotonic ns of the scheduler's last write, except to its lease */
 	uint64_t lost_admissions; /* the scheduler died during a write that gives quota */
+	enum sim_configuration configuration;
 	bool crash;               /* the request that was just handled killed the scheduler */
 	bool sticky;              /* --gate-sticky */
 	bool quota;               /* the kinds of the Workload engine are served */
 	bool plain;               /* nothing but users and faults: see actors/sim_actors.h */
 	bool leader_elect;
+	int64_t started_at; /* monotonic ns of the machine at which the last process started */
 	int64_t renewed_at; /* monotonic ns of the last write of a scheduler to the Lease */
 	bool lease_edited;  /* an actor has, and no scheduler has written it since: nothing keeps a
 			       second leader from writing at the same time */

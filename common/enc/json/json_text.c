@@ -52,7 +52,7 @@ void json_text_number(struct strbuf *out, double n)
 		strbuf_add_c(out, "null");
 		return;
 	}
-	if (n == trunc(n) && fabs(n) < BEYOND_INT64) {
+	if (n == trunc(n) && n >= -BEYOND_INT64 && n < BEYOND_INT64) {
 		strbuf_printf(out, "%lld", (long long)n);
 		return;
 	}

@@ -6,10 +6,13 @@
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
 #include "sim/actors/actor_lists.h"
+#include "sim/sim_checks.h"
+#include "sim/sim_workload.h"
 
 #define KUEUE "/apis/" KUEUE_API_VERSION
 #define QUEUES KUEUE "/clusterqueues"
 #define COHORTS KUEUE "/cohorts"
+#define CHECKS KUEUE "/admissionchecks"
 
 static const char *name_of(const struct jdoc *object)
 {
@@ -65,17 +68,18 @@ static bool set_strategy(struct sim_actors *a)
 	return q != NULL && sim_actors_patch(a, QUEUES, name_of(q), body);
 }
 
-/* The namespaces that may use it: all, or none of them. */
+/* The namespaces that may use it: all, those of one team, or none. */
 static bool set_selector(struct sim_actors *a)
 {
+	static const char *const teams[] = { "\"eve\"", "\"other\"" };
 	const struct jdoc *q = sim_actors_any(a, SIM_CLUSTER_QUEUES);
 	bool all = jdoc_path(q, "spec.namespaceSelector.matchLabels.team") != NULL;
+	char body[80];
 
-	return q != NULL &&
-	       sim_actors_patch(a, QUEUES, name_of(q),
-				all ? "{\"spec\":{\"namespaceSelector\":{\"matchLabels\":null}}}"
-				    : "{\"spec\":{\"namespaceSelector\":{\"matchLabels\":{\"team\":"
-				      "\"other\"}}}}");
+	snprintf(body, sizeof(body),
+		 "{\"spec\":{\"namespaceSelector\":{\"matchLabels\":{\"team\":%s}}}}",
+		 all ? "null" : any_word(a, teams, ARRAY_LEN(teams)));
+	return q != NULL && sim_actors_patch(a, QUEUES, name_of(q), body);
 }
 
 static bool set_cohort_quota(struct sim_actors *a)
@@ -92,14 +96,36 @@ static bool set_cohort_quota(struct sim_actors *a)
 	return c != NULL && sim_actors_patch(a, COHORTS, name_of(c), body);
 }
 
-static void select_all(struct sim_actors *a)
+static bool set_check(struct sim_actors *a, bool active)
 {
+	char now[CLOCK_RFC3339_MAX], body[300];
+
+	clock_format_time(clock_wall(&a->world->clock.base), now);
+	snprintf(body, sizeof(body),
+		 "{\"status\":{\"conditions\":[{\"type\":\"Active\",\"status\":\"%s\",\"reason\":"
+		 "\"Active\",\"message\":\"\",\"lastTransitionTime\":\"%s\"}]}}",
+		 active ? "True" : "False", now);
+	return sim_actors_patch(a, CHECKS, SIM_CHECKS_NAME "/status", body);
+}
+
+/* The controller of the check goes away, or comes back. */
+static bool switch_check(struct sim_actors *a)
+{
+	const struct jdoc *check = sim_view_get(a->world->view, SIM_CHECKS, SIM_CHECKS_NAME);
+
+	return check != NULL && set_check(a, !sim_workload_is(check, "Active"));
+}
+
+static void open_all(struct sim_actors *a)
+{
+	(void)set_check(a, true);
 	for (size_t i = 0; i < sim_view_count(a->world->view, SIM_CLUSTER_QUEUES); i++) {
 		const struct jdoc *q = sim_view_at(a->world->view, SIM_CLUSTER_QUEUES, i);
 
 		if (jdoc_path(q, "spec.namespaceSelector.matchLabels.team") != NULL &&
 		    sim_actors_patch(a, QUEUES, name_of(q),
-				     "{\"spec\":{\"namespaceSelector\":{\"matchLabels\":null}}}")) {
+				     "{\"spec\":{\"namespaceSelector\":{\"matchLabels\":{\"team\":"
+				     "null}}}}")) {
 			i = SIZE_MAX; /* the order has changed */
 		}
 	}
@@ -111,8 +137,9 @@ static const struct sim_actors_act acts[] = {
 	{ "queueingStrategy edited", set_strategy, 1 },
 	{ "namespaceSelector edited", set_selector, 1 },
 	{ "Cohort's quota edited", set_cohort_quota, 1 },
+	{ "AdmissionCheck inactive or active", switch_check, 2 },
 };
 
 const struct sim_actors_actor actor_cluster_queues = {
-	.acts = acts, .n = ARRAY_LEN(acts), .quota = true, .end = select_all
+	.acts = acts, .n = ARRAY_LEN(acts), .per_mille = 6, .quota = true, .end = open_all
 };

@@ -65,5 +65,5 @@ static const struct sim_actors_act acts[] = {
 };
 
 const struct sim_actors_actor actor_lease = {
-	.acts = acts, .n = ARRAY_LEN(acts), .pods = true, .quota = true
+	.acts = acts, .n = ARRAY_LEN(acts), .per_mille = 3, .pods = true, .quota = true
 };

@@ -8,6 +8,9 @@ extern const struct sim_actors_actor actor_tenant;         /* of the pods wing, 
 extern const struct sim_actors_actor actor_queues;         /* Volcano's Queues are edited */
 extern const struct sim_actors_actor actor_cluster_queues; /* Kueue's queues are edited */
 extern const struct sim_actors_actor actor_lease;          /* the Lease is edited, stolen */
+extern const struct sim_actors_actor actor_batch_tenant;   /* of the Workload wing, hostile */
+extern const struct sim_actors_actor actor_operator;       /* configurations, draining */
+extern const struct sim_actors_actor actor_gangs;          /* gangs with roles */
 extern const struct sim_actors_actor actor_nodes;          /* nodes are lost */
 
 #endif

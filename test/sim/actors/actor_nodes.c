@@ -63,5 +63,10 @@ static const struct sim_actors_act acts[] = {
 };
 
 const struct sim_actors_actor actor_nodes = {
-	.acts = acts, .n = ARRAY_LEN(acts), .pods = true, .quota = true, .end = repair
+	.acts = acts,
+	.n = ARRAY_LEN(acts),
+	.per_mille = 5,
+	.pods = true,
+	.quota = true,
+	.end = repair,
 };

@@ -103,5 +103,5 @@ static const struct sim_actors_act acts[] = {
 };
 
 const struct sim_actors_actor actor_queues = {
-	.acts = acts, .n = ARRAY_LEN(acts), .pods = true, .end = open_all
+	.acts = acts, .n = ARRAY_LEN(acts), .per_mille = 6, .pods = true, .end = open_all
 };

@@ -145,4 +145,6 @@ static const struct sim_actors_act acts[] = {
 	{ "tenant narrows a selector", narrow, 2 },
 };
 
-const struct sim_actors_actor actor_tenant = { .acts = acts, .n = ARRAY_LEN(acts), .pods = true };
+const struct sim_actors_actor actor_tenant = {
+	.acts = acts, .n = ARRAY_LEN(acts), .per_mille = 6, .pods = true
+};

@@ -8,10 +8,10 @@
 #include "sim/actors/actor_lists.h"
 #include "sim/sim_webhook.h"
 
-#define PER_MILLE 12
-
 static const struct sim_actors_actor *const actors[] = {
-	&actor_tenant, &actor_queues, &actor_cluster_queues, &actor_lease, &actor_nodes,
+	&actor_tenant, &actor_queues, &actor_cluster_queues,
+	&actor_lease,  &actor_nodes,  &actor_batch_tenant,
+	&actor_operator, &actor_gangs,
 };
 
 /* Calls fn for each act of the simulation. The index counts all acts, also of the other one. */
@@ -95,17 +95,31 @@ static const struct sim_actors_act *choose(struct sim_actors *a, const struct si
 	return &of->acts[i];
 }
 
+/* The index of the actor that acts now; ARRAY_LEN(actors): none. */
+static size_t next(struct sim_actors *a)
+{
+	unsigned at = sim_actors_below(a, 1000);
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(actors); i++) {
+		unsigned per_mille = (a->present >> i & 1) != 0 ? actors[i]->per_mille : 0;
+
+		if (at < per_mille) {
+			break;
+		}
+		at -= per_mille;
+	}
+	return i;
+}
+
 bool sim_actors_act(struct sim_actors *a)
 {
-	size_t at;
+	size_t at = a->present == 0 ? ARRAY_LEN(actors) : next(a);
 	const struct sim_actors_act *act;
 
-	if (a->present == 0 || sim_actors_below(a, 1000) >= PER_MILLE) {
+	if (at == ARRAY_LEN(actors)) {
 		return false;
 	}
-	do {
-		at = sim_actors_below(a, ARRAY_LEN(actors));
-	} while ((a->present >> at & 1) == 0);
 	act = choose(a, actors[at]);
 	sim_world_trace(a->world, "actor: %s", act->name);
 	if (act->run(a)) {

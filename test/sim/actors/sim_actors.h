@@ -23,6 +23,7 @@ struct sim_actors_act {
 struct sim_actors_actor {
 	const struct sim_actors_act *acts;
 	size_t n;
+	unsigned per_mille;                /* of the half steps of a run that has it */
 	bool pods, quota;                  /* in which simulation */
 	void (*end)(struct sim_actors *a); /* undoes what keeps things from settling; may be NULL */
 };

@@ -131,12 +131,16 @@ static void check_checks(const struct admit_check *c, const struct api_cluster_q
 	}
 }
 
-static void check_cost(const struct admit_check *c, const struct api_meta *meta, const char *key)
+/* A mistake that the old object had does not keep the other fields from being changed. */
+static void check_cost(const struct admit_check *c, const struct api_meta *meta,
+		       const struct api_cluster_queue *old, const char *key)
 {
+	const char *was = old == NULL ? NULL : field_map_get(&old->meta.annotations, key);
+	bool changed = !str_streq(was, field_map_get(&meta->annotations, key));
 	struct err why = ERR_INIT;
 	struct quantity value;
 
-	if (kueue_cost_read(&meta->annotations, key, &value, &why) < 0) {
+	if (changed && kueue_cost_read(&meta->annotations, key, &value, &why) < 0) {
 		admit_check_deny(c, admit_check_path(c, "metadata.annotations[%s]", key), "%s",
 				 why.text);
 	}
@@ -156,8 +160,8 @@ static void check_write(const struct admit_check *c, const struct api_cluster_qu
 	check_fungibility(c, &s->flavor_fungibility);
 	check_preemption(c, &s->preemption);
 	check_checks(c, queue, old);
-	check_cost(c, &queue->meta, KUEUE_COST_BASE);
-	check_cost(c, &queue->meta, KUEUE_COST_WEIGHT);
+	check_cost(c, &queue->meta, old, KUEUE_COST_BASE);
+	check_cost(c, &queue->meta, old, KUEUE_COST_WEIGHT);
 	admit_check_stop_policy(c, s->stop_policy);
 	admit_check_weight(c, &s->fair_sharing);
 	if (s->admission_scope != NULL) {

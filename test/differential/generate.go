@@ -41,6 +41,7 @@ type generator struct {
 	groups     []group
 	ties       bool // creation times from few values
 	contested  bool // one tree, where lower priorities hold much of the quota
+	usage      bool // admission fair sharing
 	priorities int
 	tree       map[string]string // parent of each cohort
 }
@@ -68,6 +69,7 @@ func generate(seed uint64) *cluster {
 	g.ties = g.chance(0.1)
 	g.priorities = pick(g, 1, 2, 3, 4)
 	g.contested = g.chance(0.3)
+	g.usage = g.chance(0.25)
 	g.makeGates()
 	g.makeNamespaces()
 	g.makeFlavors()
@@ -85,7 +87,7 @@ func generate(seed uint64) *cluster {
 	if g.chance(0.15) {
 		g.makeHolds()
 	}
-	if g.c.cycles == 1 && g.chance(0.4) {
+	if g.usage {
 		g.makeUsage()
 	}
 	g.makeDeletions()
@@ -273,15 +275,21 @@ func (g *generator) makeQueue(name string) {
 	q.Spec.FairSharing = g.weight()
 	q.Spec.StopPolicy = g.stopPolicy()
 	g.c.queues = append(g.c.queues, q)
-	for _, namespace := range []string{"a", "b"} {
-		if namespace == "a" || g.chance(0.3) {
-			l := &kueue.LocalQueue{}
-			l.TypeMeta, l.ObjectMeta = object("LocalQueue", namespace, "l"+name)
-			l.Spec.ClusterQueue = kueue.ClusterQueueReference(name)
-			l.Spec.StopPolicy = g.stopPolicy()
-			g.c.locals = append(g.c.locals, l)
-		}
+	g.makeLocal("a", "l"+name, name)
+	if g.chance(0.3) {
+		g.makeLocal("b", "l"+name, name)
 	}
+	if g.usage && g.chance(0.7) {
+		g.makeLocal("a", "m"+name, name)
+	}
+}
+
+func (g *generator) makeLocal(namespace, name, queue string) {
+	l := &kueue.LocalQueue{}
+	l.TypeMeta, l.ObjectMeta = object("LocalQueue", namespace, name)
+	l.Spec.ClusterQueue = kueue.ClusterQueueReference(queue)
+	l.Spec.StopPolicy = g.stopPolicy()
+	g.c.locals = append(g.c.locals, l)
 }
 
 func (g *generator) stopPolicy() *kueue.StopPolicy {

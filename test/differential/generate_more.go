@@ -86,12 +86,11 @@ func (g *generator) makeHolds() {
 	}
 }
 
-// makeUsage turns on admission fair sharing, in clusters of one cycle: the order after the first
-// admissions is not compared yet.
+// makeUsage turns on admission fair sharing.
 func (g *generator) makeUsage() {
 	g.c.usage = &config.AdmissionFairSharing{
 		UsageHalfLifeTime:     metav1.Duration{Duration: 5 * time.Minute},
-		UsageSamplingInterval: metav1.Duration{Duration: 5 * time.Minute},
+		UsageSamplingInterval: metav1.Duration{Duration: pick(g, time.Minute, 5*time.Minute)},
 	}
 	if g.chance(0.3) {
 		g.c.usage.ResourceWeights = map[corev1.ResourceName]float64{corev1.ResourceCPU: 3}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/clock"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/mend"
@@ -38,4 +39,21 @@ func (m *Manager) NextOf(name kueue.ClusterQueueReference) []*workload.Info {
 	return slices.DeleteFunc(cq.Snapshot(), func(w *workload.Info) bool {
 		return !slices.Contains(keys, workload.Key(w.Obj))
 	})
+}
+
+func mendedClock() clock.Clock { return mend.Clock }
+
+// ordersAtOnce: the ClusterQueue goes by the usage of its LocalQueues, and its heap is to be in order
+// whenever that has changed. Kueue's is put in order while penalties are pending and at samples, one
+// workload after another, which may leave it out of order.
+func (c *ClusterQueue) ordersAtOnce() bool { return mend.On.EntryPenalty && c.afsUsageLedger != nil }
+
+func (c *ClusterQueue) orderAnew() {
+	all := c.heap.List()
+	for _, w := range all {
+		c.heap.Delete(workload.Key(w.Obj))
+	}
+	for _, w := range all {
+		c.heap.PushOrUpdate(w)
+	}
 }

@@ -3,6 +3,7 @@
 package common
 
 import (
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/mend"
 	"sigs.k8s.io/kueue/pkg/workload"
 )
@@ -11,4 +12,11 @@ import (
 func ofOtherLocalQueues(a, b *workload.Info) bool {
 	return a.Obj.Spec.QueueName != b.Obj.Spec.QueueName ||
 		(mend.On.LocalQueueNames && a.Obj.Namespace != b.Obj.Namespace)
+}
+
+// usageCountsIn: victims in that ClusterQueue are ordered by the usage of their LocalQueues. Kueue
+// does so in all, where the order is none: two of one ClusterQueue compare by usage, each of them with
+// a third one by priority.
+func usageCountsIn(queue, preemptors kueue.ClusterQueueReference) bool {
+	return !mend.On.UsageOfOthers || queue == preemptors
 }

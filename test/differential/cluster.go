@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -27,7 +28,7 @@ type deletion struct {
 }
 
 // An update creates or changes an object after that cycle: of a Workload's status only reclaimable
-// pods, checks and conditions that it has.
+// pods, checks, requeueState and conditions that it has.
 type update struct {
 	after  int
 	object client.Object
@@ -120,6 +121,14 @@ func (c *cluster) nameOf(u update) string {
 		return "edit of a " + u.object.GetObjectKind().GroupVersionKind().Kind
 	case c.isArrival(w):
 		return "arrival"
+	case len(w.Status.AdmissionChecks) > 0 && w.Spec.Active != nil:
+		return "check that is rejected"
+	case len(w.Status.AdmissionChecks) > 0 && apimeta.IsStatusConditionTrue(w.Status.Conditions, kueue.WorkloadEvicted):
+		return "check that asks for a retry"
+	case len(w.Status.AdmissionChecks) > 0:
+		return "check of another state"
+	case w.Status.RequeueState != nil:
+		return "backoff that is over"
 	case len(w.Status.Conditions) > 0:
 		return "Workload that ends"
 	case w.Status.ReclaimablePods != nil:

@@ -43,6 +43,10 @@ var deviations = []deviation{
 		})
 	}},
 	{name: "local-queue-names", mend: func(c *cluster) bool { c.mends.LocalQueueNames = true; return c.usage != nil }},
+	{name: "failed-checks", mend: func(c *cluster) bool {
+		c.mends.FailedChecks = true
+		return len(c.checks) > 0 && c.cycles > 1
+	}},
 	{name: "usage-of-others", mend: func(c *cluster) bool {
 		c.mends.UsageOfOthers = true
 		return c.usage != nil && !c.fair

@@ -43,7 +43,8 @@ type generator struct {
 	contested  bool // one tree, where lower priorities hold much of the quota
 	usage      bool // admission fair sharing
 	priorities int
-	tree       map[string]string // parent of each cohort
+	checked    map[*kueue.ClusterQueue]string // the check that all flavors of it need
+	tree       map[string]string              // parent of each cohort
 }
 
 // A group of resources as every ClusterQueue has it, or a part of it.
@@ -81,7 +82,7 @@ func generate(seed uint64) *cluster {
 	for i := range g.between(1, 10) {
 		g.c.workloads = append(g.c.workloads, g.makeWorkload(fmt.Sprintf("p%d", i)))
 	}
-	if g.chance(0.2) {
+	if g.chance(0.25) {
 		g.makeChecks()
 	}
 	if g.chance(0.15) {

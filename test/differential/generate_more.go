@@ -25,6 +25,7 @@ func (g *generator) makeChecks() {
 		g.c.checks = append(g.c.checks, k)
 	}
 	has := map[*kueue.ClusterQueue]string{}
+	g.checked = has
 	for _, q := range g.c.queues {
 		if !g.chance(0.4) {
 			continue

@@ -26,6 +26,7 @@ func (g *generator) makeUpdates() {
 	if g.chance(0.4) {
 		g.makeWorkloadEdits()
 	}
+	g.makeCheckResults()
 	slices.SortStableFunc(g.c.updates, func(a, b update) int { return a.after - b.after })
 }
 

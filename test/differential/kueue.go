@@ -286,10 +286,14 @@ func (r *kueueRun) changeWorkload(w *kueue.Workload) {
 	if w.Status.AdmissionChecks != nil {
 		after.Status.AdmissionChecks = w.DeepCopy().Status.AdmissionChecks
 	}
+	if w.Status.RequeueState != nil {
+		after.Status.RequeueState = w.DeepCopy().Status.RequeueState
+	}
 	for _, c := range w.Status.Conditions {
 		apimeta.SetStatusCondition(&after.Status.Conditions, c)
 	}
-	gaveBack := apimeta.IsStatusConditionTrue(after.Status.Conditions, kueue.WorkloadFinished) || !usesAlike(before, after)
+	gaveBack := apimeta.IsStatusConditionTrue(after.Status.Conditions, kueue.WorkloadFinished) ||
+		!workload.IsActive(after) || !usesAlike(before, after)
 	if gaveBack {
 		r.precedence.gaveBack(before)
 	}
@@ -433,6 +437,10 @@ func askKueue(c *cluster) (ret answer, err error) {
 	}
 	heap, inadmissible := r.places()
 	for _, q := range c.queues {
+		// Headgate lists those that are to be requeued by others apart.
+		inadmissible[q.Name] = slices.DeleteFunc(inadmissible[q.Name], func(key string) bool {
+			return apimeta.IsStatusConditionFalse(r.memory.workloads[key].Status.Conditions, kueue.WorkloadRequeued)
+		})
 		if r.cache.ClusterQueueActive(kueue.ClusterQueueReference(q.Name)) {
 			r.answer.addQueue(q.Name, heap[q.Name], inadmissible[q.Name])
 		}

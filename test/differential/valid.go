@@ -140,6 +140,9 @@ func (v *verdict) signature() map[string]bool {
 	}
 	note("-", v.kueue[0], v.ours)
 	note("+", v.ours, v.kueue[0])
+	if len(out) == 0 {
+		out["queues at the end"] = true
+	}
 	return out
 }
 

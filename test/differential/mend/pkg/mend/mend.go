@@ -21,6 +21,7 @@ type Set struct {
 	EditsWakeAll            bool
 	LocalQueueNames         bool
 	UsageOfOthers           bool
+	FailedChecks            bool
 	NothingCameFree         bool
 	EntryPenalty            bool
 	PreemptionEnds          bool

@@ -41,6 +41,13 @@ func (m *Manager) NextOf(name kueue.ClusterQueueReference) []*workload.Info {
 	})
 }
 
+// scanGoesOn: some flavors have not been looked at. Kueue looks at none while a check has failed, and
+// tries the workload in every cycle.
+func scanGoesOn(w *workload.Info) bool {
+	failed := workload.HasRetryChecks(w.Obj) || workload.HasRejectedChecks(w.Obj)
+	return w.LastAssignment.PendingFlavors() && !(mend.On.FailedChecks && failed)
+}
+
 func mendedClock() clock.Clock { return mend.Clock }
 
 // ordersAtOnce: the ClusterQueue goes by the usage of its LocalQueues, and its heap is to be in order

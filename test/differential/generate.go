@@ -91,6 +91,9 @@ func generate(seed uint64) *cluster {
 	if g.usage {
 		g.makeUsage()
 	}
+	if g.chance(0.1) {
+		g.makeCosts()
+	}
 	g.makeDeletions()
 	g.makeUpdates()
 	g.c.mends.NominalQuotaFirst = g.chance(0.4)
@@ -202,7 +205,7 @@ func (g *generator) makeCohorts() {
 		co.TypeMeta, co.ObjectMeta = object("Cohort", "", name)
 		co.Spec.ParentName = kueue.CohortReference(parent)
 		co.Spec.FairSharing = g.weight()
-		if g.chance(0.3) {
+		if g.chance(0.4) {
 			co.Spec.ResourceGroups = g.quotas(parent != "", false)
 		}
 		g.c.cohorts = append(g.c.cohorts, co)

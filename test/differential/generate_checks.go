@@ -21,7 +21,7 @@ func (g *generator) makeCheckResults() {
 		after := g.afterSome()
 		w = w.DeepCopy()
 		w.Status = kueue.WorkloadStatus{}
-		state := pick(g, kueue.CheckStateReady, kueue.CheckStateRetry, kueue.CheckStateRejected)
+		state := pick(g, kueue.CheckStateReady, kueue.CheckStateRetry, kueue.CheckStateRetry, kueue.CheckStateRejected)
 		switch {
 		case !held:
 			state = pick(g, kueue.CheckStateReady, kueue.CheckStatePending, state)

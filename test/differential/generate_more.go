@@ -87,6 +87,16 @@ func (g *generator) makeHolds() {
 	}
 }
 
+// makeCosts makes it dearer to preempt some Workloads than others.
+func (g *generator) makeCosts() {
+	g.c.costs = map[string]int64{}
+	for _, w := range g.c.workloads {
+		if w.Status.Admission != nil && g.chance(0.6) {
+			g.c.costs[w.Namespace+"/"+w.Name] = int64(g.between(-1, 3))
+		}
+	}
+}
+
 // makeUsage turns on admission fair sharing.
 func (g *generator) makeUsage() {
 	g.c.usage = &config.AdmissionFairSharing{

@@ -119,6 +119,7 @@ func newKueueRun(c *cluster) *kueueRun {
 	r.clock = clock
 	r.precedence = newPrecedence(c, r.memory)
 	mend.Clock, mend.HasPrecedence = clock, r.precedence.has
+	mend.Cost = func(w *kueue.Workload) int64 { return c.costs[keyOf(w)] }
 	r.cache = schdcache.New(r.memory, schdcache.WithFairSharing(c.fair),
 		schdcache.WithAdmissionFairSharing(c.usage))
 	r.queues, r.requeuer = qcache.NewManagerForUnitTestsWithRequeuer(r.memory, r.cache,
@@ -331,6 +332,16 @@ func (r *kueueRun) change(ctx context.Context, object client.Object) error {
 		}
 		r.queues.QueuesChanged()
 		return r.queues.UpdateClusterQueue(ctx, o, true)
+	case *kueue.LocalQueue:
+		i := slices.IndexFunc(r.memory.locals, func(l *kueue.LocalQueue) bool {
+			return l.Namespace == o.Namespace && l.Name == o.Name
+		})
+		before := r.memory.locals[i]
+		after := o.DeepCopy()
+		after.Status = *before.Status.DeepCopy()
+		r.memory.locals[i] = after
+		r.locals.Update(event.TypedUpdateEvent[*kueue.LocalQueue]{ObjectOld: before, ObjectNew: after})
+		r.queues.QueuesChanged()
 	case *kueue.Cohort:
 		r.precedence.edits++
 		if err := r.cache.AddOrUpdateCohort(o); err != nil {

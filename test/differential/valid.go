@@ -56,6 +56,9 @@ func valid(c *cluster) bool {
 			!names["local "+w.Namespace+"/"+string(w.Spec.QueueName)])) {
 			return false
 		}
+		if l, ok := u.object.(*kueue.LocalQueue); ok && !names["local "+l.Namespace+"/"+l.Name] {
+			return false
+		}
 		if q, ok := u.object.(*kueue.ClusterQueue); ok && !names["queue "+q.Name] {
 			return false
 		}

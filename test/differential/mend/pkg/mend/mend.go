@@ -34,5 +34,8 @@ var On Set
 // Clock is that of Kueue's Workload controller and ClusterQueues, which have no option for it.
 var Clock clock.Clock = clock.RealClock{}
 
+// Cost is that of preempting w, which Kueue does not know: 0 for all.
+var Cost = func(*kueue.Workload) int64 { return 0 }
+
 // HasPrecedence: w is no victim for the preemptor, by what has happened in earlier cycles.
 var HasPrecedence func(w, preemptor *kueue.Workload) bool

@@ -3,6 +3,8 @@
 package common
 
 import (
+	"cmp"
+
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/mend"
 	"sigs.k8s.io/kueue/pkg/workload"
@@ -20,3 +22,6 @@ func ofOtherLocalQueues(a, b *workload.Info) bool {
 func usageCountsIn(queue, preemptors kueue.ClusterQueueReference) bool {
 	return !mend.On.UsageOfOthers || queue == preemptors
 }
+
+// compareCosts: of victims of equal priority, those that cost less come first.
+func compareCosts(a, b *workload.Info) int { return cmp.Compare(mend.Cost(a.Obj), mend.Cost(b.Obj)) }

@@ -144,7 +144,7 @@ func (c *cluster) nameOf(u update) string {
 		return "check that asks for a retry"
 	case len(w.Status.AdmissionChecks) > 0:
 		return "check of another state"
-	case w.Status.RequeueState != nil:
+	case apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadRequeued) != nil:
 		return "backoff that is over"
 	case len(w.Status.Conditions) > 0:
 		return "Workload that ends"

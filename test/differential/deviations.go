@@ -47,6 +47,13 @@ var deviations = []deviation{
 		c.mends.FailedChecks = true
 		return len(c.checks) > 0 && c.cycles > 1
 	}},
+	{name: "backoff", mend: func(c *cluster) bool {
+		c.mends.Backoff = true
+		return slices.ContainsFunc(c.updates, func(u update) bool {
+			_, ok := u.object.(*kueue.LocalQueue)
+			return ok
+		})
+	}},
 	{name: "usage-of-others", mend: func(c *cluster) bool {
 		c.mends.UsageOfOthers = true
 		return c.usage != nil && !c.fair

@@ -118,7 +118,7 @@ func (g *generator) makeWorkloadEdits() {
 			w.Status.ReclaimablePods = []kueue.ReclaimablePod{{Name: w.Spec.PodSets[0].Name, Count: 1}}
 		default:
 			w.Generation++
-			priority := int32(g.IntN(g.priorities + 1))
+			priority := (*w.Spec.Priority + int32(g.between(1, g.priorities))) % int32(g.priorities+1) // another one
 			w.Spec.Priority = &priority
 		}
 		g.c.updates = append(g.c.updates, update{after, w})
@@ -135,22 +135,23 @@ func (g *generator) otherPolicy(p *kueue.StopPolicy) *kueue.StopPolicy {
 }
 
 // makeStops stops LocalQueues, or lets them go on. From one that is drained its Workloads are evicted,
-// as the Workload controller does.
+// and most of them wait again when it goes on, as the Workload controller does.
 func (g *generator) makeStops() {
 	for _, l := range g.c.locals {
 		if !g.chance(0.4) {
 			continue
 		}
-		after := g.afterSome()
+		after, again := g.afterSome(), 0
 		l = l.DeepCopy()
 		l.Generation++
 		l.Spec.StopPolicy = g.otherPolicy(l.Spec.StopPolicy)
 		g.c.updates = append(g.c.updates, update{after, l})
 		if after < g.c.cycles-1 && g.chance(0.4) {
-			again := l.DeepCopy()
-			again.Generation++
-			again.Spec.StopPolicy = g.otherPolicy(l.Spec.StopPolicy)
-			g.c.updates = append(g.c.updates, update{g.between(after+1, g.c.cycles-1), again})
+			again = g.between(after+1, g.c.cycles-1)
+			back := l.DeepCopy()
+			back.Generation++
+			back.Spec.StopPolicy = g.otherPolicy(l.Spec.StopPolicy)
+			g.c.updates = append(g.c.updates, update{again, back})
 		}
 		if *l.Spec.StopPolicy == kueue.None || g.chance(0.5) {
 			continue
@@ -163,8 +164,13 @@ func (g *generator) makeStops() {
 			}
 			w = w.DeepCopy()
 			w.Status = kueue.WorkloadStatus{}
+			back := w.DeepCopy()
 			g.condition(w, kueue.WorkloadEvicted, kueue.WorkloadEvictedByLocalQueueStopped, g.c.timeAfter(after))
 			g.c.updates = append(g.c.updates, update{after, w})
+			if again > 0 && g.chance(0.8) {
+				g.condition(back, kueue.WorkloadRequeued, kueue.WorkloadLocalQueueRestarted, g.c.timeAfter(again))
+				g.c.updates = append(g.c.updates, update{again, back})
+			}
 		}
 	}
 }

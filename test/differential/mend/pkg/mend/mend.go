@@ -22,6 +22,7 @@ type Set struct {
 	LocalQueueNames         bool
 	UsageOfOthers           bool
 	FailedChecks            bool
+	Backoff                 bool
 	NothingCameFree         bool
 	EntryPenalty            bool
 	PreemptionEnds          bool

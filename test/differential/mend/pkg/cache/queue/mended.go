@@ -48,6 +48,19 @@ func scanGoesOn(w *workload.Info) bool {
 	return w.LastAssignment.PendingFlavors() && !(mend.On.FailedChecks && failed)
 }
 
+// waitsForBackoff: the back-off of a workload is not over when its LocalQueue goes on. Kueue, which has
+// forgotten the workloads of a LocalQueue that is stopped, tries it at once.
+func (c *ClusterQueue) waitsForBackoff(w *workload.Info) bool {
+	key := workload.Key(w.Obj)
+	if !mend.On.Backoff || c.backoffWaitingTimeExpired(w) {
+		return false
+	}
+	if c.heap.GetByKey(key) == nil && !c.inadmissibleWorkloads.hasKey(key) {
+		c.insertInadmissible(key, w)
+	}
+	return true
+}
+
 func mendedClock() clock.Clock { return mend.Clock }
 
 // ordersAtOnce: the ClusterQueue goes by the usage of its LocalQueues, and its heap is to be in order

@@ -94,6 +94,12 @@ func firstFlavor(q *kueue.ClusterQueue, flavors map[string]string) bool {
 	return true
 }
 
+func mark(seen map[string]bool, what string, is bool) {
+	if is {
+		seen[what] = true
+	}
+}
+
 func decided(c *cluster, run *simulated, seen map[string]bool) {
 	for _, d := range run.Decisions {
 		switch d.Kind {
@@ -107,25 +113,85 @@ func decided(c *cluster, run *simulated, seen map[string]bool) {
 				seen["admission of several pod sets"] = true
 			}
 			for i, p := range d.PodSetAssignments {
+				later := !firstFlavor(c.queue(d.ClusterQueue), p.Flavors)
 				if p.Count < w.Spec.PodSets[i].Count {
 					seen["partial admission"] = true
+					mark(seen, "partial admission of several pod sets", len(w.Spec.PodSets) > 1)
+					mark(seen, "partial admission with a later flavor", later)
 				}
-				if !firstFlavor(c.queue(d.ClusterQueue), p.Flavors) {
+				if later {
 					seen["admission with a later flavor"] = true
+					f := c.queue(d.ClusterQueue).Spec.FlavorFungibility
+					mark(seen, "admission with a later flavor after TryNextFlavor",
+						f.WhenCanBorrow == kueue.TryNextFlavor || f.WhenCanPreempt == kueue.TryNextFlavor)
 				}
+			}
+			if d.Borrowing > 0 && c.hasLendingLimitAbove(c.queue(d.ClusterQueue)) {
+				seen["admission that borrows below a Cohort with a lending limit"] = true
 			}
 		case "Preempt":
 			seen["preemption "+d.Reason] = true
+			c.describePreemption(d.Workload, d.By, d.Reason, seen)
 			if d.Ongoing {
 				seen["preemption goes on"] = true
 			}
 		case "Pending":
 			seen["pending in the "+strings.Replace(d.Requeue, "inadmissible", "inadmissible ones", 1)] = true
 			seen["pending "+d.Reason] = true
+			c.describeWaiting(d.Workload, d.Requeue, run, seen)
 			if d.Assignment != nil && d.Assignment.Borrowing > 0 {
 				seen["pending while it would borrow"] = true
 			}
 		}
+	}
+}
+
+// hasLendingLimitAbove: a cohort above q lends only a part of its quota.
+func (c *cluster) hasLendingLimitAbove(q *kueue.ClusterQueue) bool {
+	cohorts := map[string]*kueue.Cohort{}
+	for _, co := range c.cohorts {
+		cohorts[co.Name] = co
+	}
+	for co := cohorts[string(q.Spec.CohortName)]; co != nil; co = cohorts[string(co.Spec.ParentName)] {
+		for _, rg := range co.Spec.ResourceGroups {
+			for _, f := range rg.Flavors {
+				if f.Resources[0].LendingLimit != nil {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func isPlain(f *kueue.FairSharing) bool {
+	return f == nil || f.Weight == nil || f.Weight.MilliValue() >= 1000
+}
+
+func (c *cluster) describePreemption(victim, by, reason string, seen map[string]bool) {
+	from, to := c.queueOf(c.workload(victim)), c.queueOf(c.workload(by))
+	if from.Spec.CohortName != to.Spec.CohortName {
+		seen["preemption across cohorts"] = true
+	}
+	if reason == kueue.InCohortReclaimWhileBorrowingReason && to.Spec.Preemption.BorrowWithinCohort.MaxPriorityThreshold != nil {
+		seen["preemption "+reason+" with a threshold"] = true
+	}
+	if reason == kueue.InCohortFairSharingReason && !(isPlain(from.Spec.FairSharing) && isPlain(to.Spec.FairSharing)) {
+		seen["preemption "+reason+" with a weight below 1"] = true
+	}
+	if len(c.costs) > 0 {
+		seen["preemption with costs"] = true
+	}
+}
+
+func (c *cluster) describeWaiting(key, place string, run *simulated, seen map[string]bool) {
+	w := c.workload(key)
+	q := c.queueOf(w)
+	if len(q.Spec.NamespaceSelector.MatchLabels) > 0 && w.Namespace != "b" {
+		seen["pending in a namespace that is not selected"] = true
+	}
+	if q.Spec.QueueingStrategy == kueue.StrictFIFO && place == "heap" && len(run.Queues[q.Name].Heap) > 1 {
+		seen["head of a StrictFIFO queue with others behind it"] = true
 	}
 }
 

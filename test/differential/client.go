@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,6 +24,7 @@ type memory struct {
 	sync.Mutex
 	namespaces map[string]*corev1.Namespace
 	locals     []*kueue.LocalQueue
+	queues     map[string]*kueue.ClusterQueue
 	workloads  map[string]*kueue.Workload
 	changed    map[string]*kueue.Workload // by key: as it was before the first patch of this cycle
 }
@@ -30,12 +32,16 @@ type memory struct {
 func newMemory(c *cluster) *memory {
 	m := &memory{
 		namespaces: map[string]*corev1.Namespace{},
-		locals:     c.locals,
+		locals:     copies(c.locals),
+		queues:     map[string]*kueue.ClusterQueue{},
 		workloads:  map[string]*kueue.Workload{},
 		changed:    map[string]*kueue.Workload{},
 	}
 	for _, n := range c.namespaces {
 		m.namespaces[n.Name] = n
+	}
+	for _, q := range c.queues {
+		m.queues[q.Name] = q
 	}
 	for _, w := range c.workloads {
 		m.workloads[w.Namespace+"/"+w.Name] = w.DeepCopy()
@@ -62,6 +68,13 @@ func (m *memory) Get(_ context.Context, key client.ObjectKey, obj client.Object,
 				l.DeepCopyInto(o)
 				return nil
 			}
+		}
+	case *kueue.ClusterQueue:
+		if q, ok := m.queues[key.Name]; ok {
+			q.DeepCopyInto(o)
+			apimeta.SetStatusCondition(&o.Status.Conditions, metav1.Condition{Type: kueue.ClusterQueueActive,
+				Status: metav1.ConditionTrue, Reason: "Ready"})
+			return nil
 		}
 	case *kueue.Workload:
 		if w, ok := m.workloads[key.String()]; ok {
@@ -135,6 +148,19 @@ func (s *statusWriter) Patch(_ context.Context, obj client.Object, _ client.Patc
 	w.Status.SchedulingStats = patch.Status.SchedulingStats.DeepCopy()
 	w.Status.PreemptionGates = patch.DeepCopy().Status.PreemptionGates
 	w.DeepCopyInto(patch)
+	return nil
+}
+
+// Update takes the status of a LocalQueue.
+func (s *statusWriter) Update(_ context.Context, obj client.Object, _ ...client.SubResourceUpdateOption) error {
+	l := obj.(*kueue.LocalQueue)
+	s.memory.Lock()
+	defer s.memory.Unlock()
+	for _, known := range s.memory.locals {
+		if known.Namespace == l.Namespace && known.Name == l.Name {
+			l.Status.DeepCopyInto(&known.Status)
+		}
+	}
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -27,7 +28,7 @@ type deletion struct {
 }
 
 // An update creates or changes an object after that cycle: of a Workload's status only reclaimable
-// pods, checks and conditions that it has.
+// pods, checks, requeueState and conditions that it has.
 type update struct {
 	after  int
 	object client.Object
@@ -51,6 +52,7 @@ type cluster struct {
 	queues     []*kueue.ClusterQueue
 	checks     []*kueue.AdmissionCheck
 	usage      *config.AdmissionFairSharing
+	costs      map[string]int64 // of being preempted, by Workload; Kueue is mended where there are some
 	locals     []*kueue.LocalQueue
 	workloads  []*kueue.Workload
 }
@@ -69,6 +71,7 @@ func (c *cluster) clone() *cluster {
 	for name, on := range c.gates {
 		out.gates[name] = on
 	}
+	out.costs = maps.Clone(c.costs)
 	out.strategies = append([]string(nil), c.strategies...)
 	out.deletions = append([]deletion(nil), c.deletions...)
 	out.updates = append([]update(nil), c.updates...)
@@ -103,6 +106,17 @@ func (c *cluster) workload(key string) *kueue.Workload {
 	return nil
 }
 
+// queueAtEnd is the ClusterQueue after all edits.
+func (c *cluster) queueAtEnd(name string) *kueue.ClusterQueue {
+	out := c.queue(name)
+	for _, u := range c.updates {
+		if q, ok := u.object.(*kueue.ClusterQueue); ok && q.Name == name {
+			out = q
+		}
+	}
+	return out
+}
+
 func (c *cluster) queue(name string) *kueue.ClusterQueue {
 	for _, q := range c.queues {
 		if q.Name == name {
@@ -116,10 +130,22 @@ func (c *cluster) queue(name string) *kueue.ClusterQueue {
 func (c *cluster) nameOf(u update) string {
 	w, ok := u.object.(*kueue.Workload)
 	switch {
+	case !ok && stops(u.object):
+		return "stop of a " + u.object.GetObjectKind().GroupVersionKind().Kind
 	case !ok:
 		return "edit of a " + u.object.GetObjectKind().GroupVersionKind().Kind
 	case c.isArrival(w):
 		return "arrival"
+	case apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadEvicted) != nil && len(w.Status.AdmissionChecks) == 0:
+		return "Workload of a drained LocalQueue"
+	case len(w.Status.AdmissionChecks) > 0 && w.Spec.Active != nil:
+		return "check that is rejected"
+	case len(w.Status.AdmissionChecks) > 0 && apimeta.IsStatusConditionTrue(w.Status.Conditions, kueue.WorkloadEvicted):
+		return "check that asks for a retry"
+	case len(w.Status.AdmissionChecks) > 0:
+		return "check of another state"
+	case apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadRequeued) != nil:
+		return "backoff that is over"
 	case len(w.Status.Conditions) > 0:
 		return "Workload that ends"
 	case w.Status.ReclaimablePods != nil:
@@ -127,6 +153,17 @@ func (c *cluster) nameOf(u update) string {
 	default:
 		return "edit of a priority"
 	}
+}
+
+func stops(o client.Object) bool {
+	var p *kueue.StopPolicy
+	switch q := o.(type) {
+	case *kueue.ClusterQueue:
+		p = q.Spec.StopPolicy
+	case *kueue.LocalQueue:
+		p = q.Spec.StopPolicy
+	}
+	return p != nil && *p != kueue.None
 }
 
 // isArrival: the Workload is created between cycles.
@@ -167,9 +204,23 @@ func (c *cluster) objects() []any {
 		out = append(out, o)
 	}
 	for _, o := range c.workloads {
-		out = append(out, o)
+		out = append(out, c.withCost(o))
 	}
 	return out
+}
+
+// withCost is the Workload with its status.preemptionCost, which Kueue does not have.
+func (c *cluster) withCost(w *kueue.Workload) any {
+	cost, ok := c.costs[w.Namespace+"/"+w.Name]
+	if !ok {
+		return w
+	}
+	var m map[string]any
+	if err := json.Unmarshal(must(json.Marshal(w)), &m); err != nil {
+		panic(err)
+	}
+	m["status"].(map[string]any)["preemptionCost"] = fmt.Sprint(cost)
+	return m
 }
 
 // configuration is the manager's configuration file by which both decide. Kueue has no gate

@@ -15,7 +15,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 // active: queues that are stopped, or lack a flavor or a check, are not compared: their heaps may
 // differ.
 func active(c *cluster, name string) bool {
-	q := c.queue(name)
+	q := c.queueAtEnd(name)
 	if q == nil || (q.Spec.StopPolicy != nil && *q.Spec.StopPolicy != kueue.None) {
 		return false
 	}

@@ -43,12 +43,29 @@ var deviations = []deviation{
 		})
 	}},
 	{name: "local-queue-names", mend: func(c *cluster) bool { c.mends.LocalQueueNames = true; return c.usage != nil }},
+	{name: "failed-checks", mend: func(c *cluster) bool {
+		c.mends.FailedChecks = true
+		return len(c.checks) > 0 && c.cycles > 1
+	}},
+	{name: "backoff", mend: func(c *cluster) bool {
+		c.mends.Backoff = true
+		return slices.ContainsFunc(c.updates, func(u update) bool {
+			_, ok := u.object.(*kueue.LocalQueue)
+			return ok
+		})
+	}},
+	{name: "usage-of-others", mend: func(c *cluster) bool {
+		c.mends.UsageOfOthers = true
+		return c.usage != nil && !c.fair
+	}},
+	{name: "entry-penalty", mend: func(c *cluster) bool {
+		c.mends.EntryPenalty = true
+		return c.usage != nil && c.cycles > 1
+	}},
+	{name: "preemption-that-ends", mend: func(c *cluster) bool { c.mends.PreemptionEnds = true; return c.cycles > 2 }},
 	{name: "nothing-came-free", mend: func(c *cluster) bool {
 		c.mends.NothingCameFree = true
-		return slices.ContainsFunc(c.updates, func(u update) bool {
-			w, ok := u.object.(*kueue.Workload)
-			return ok && w.Status.ReclaimablePods != nil
-		})
+		return len(c.deletions)+len(c.updates) > 0
 	}},
 	{name: "pods", mend: func(c *cluster) bool { c.mends.Pods = true; return c.hasPodQuota() }},
 	{name: "preemption-over-borrowing", mend: func(c *cluster) bool {
@@ -191,17 +208,8 @@ func split(line string) (what, reason string) {
 	return line, ""
 }
 
-// explain names the deviation that a difference comes from, or several; "" when they do not explain
-// all of it.
-func explain(c *cluster, h *headgate, v verdict, tries int) string {
-	return explainBy(deviations, c, h, v, tries)
-}
-
-// explainBy mends by those of known in its order only, so that no set of them is tried twice.
-func explainBy(known []deviation, c *cluster, h *headgate, v verdict, tries int) string {
-	if v.kind != different && v.kind != unstable {
-		return ""
-	}
+// byAnswers names the deviation that the answers show.
+func byAnswers(c *cluster, h *headgate, v verdict) string {
 	for _, d := range deviations {
 		for i := range v.kueue {
 			one := v
@@ -211,28 +219,63 @@ func explainBy(known []deviation, c *cluster, h *headgate, v verdict, tries int)
 			}
 		}
 	}
-	type try struct {
-		c    *cluster
-		v    verdict
-		name string
-		rest []deviation
+	return ""
+}
+
+// explains: Kueue answers as Headgate does when it is mended in these ways, or what is left has a name.
+func explains(by []deviation, c *cluster, h *headgate, tries int) (rest string, ok bool) {
+	changed := c.clone()
+	for _, d := range by {
+		d.mend(changed)
 	}
-	var tried []try
-	for i, d := range known {
-		changed := c.clone()
-		if d.mend == nil || !d.mend(changed) {
+	v := compare(changed, h, tries)
+	if v.kind == same || v.kind == unsettled {
+		return "", true
+	}
+	rest = byAnswers(changed, h, v)
+	return rest, rest != ""
+}
+
+// explain names the deviation that a difference comes from, or several; "" when they do not explain
+// all of it.
+func explain(c *cluster, h *headgate, v verdict, tries int) string {
+	if v.kind != different && v.kind != unstable {
+		return ""
+	}
+	if name := byAnswers(c, h, v); name != "" {
+		return name
+	}
+	var known []deviation
+	for _, d := range deviations {
+		if d.mend == nil || !d.mend(c.clone()) {
 			continue
 		}
-		w := compare(changed, h, tries)
-		if w.kind == same || w.kind == unsettled {
+		known = append(known, d)
+		if rest, ok := explains(known[len(known)-1:], c, h, tries); ok && rest == "" {
 			return d.name
 		}
-		tried = append(tried, try{changed, w, d.name, known[i+1:]})
 	}
-	for _, t := range tried {
-		if also := explainBy(t.rest, t.c, h, t.v, tries); also != "" {
-			return t.name + " and " + also
+	return explainBySeveral(known, c, h, tries)
+}
+
+// explainBySeveral mends Kueue in all ways, and leaves out those that make no difference.
+func explainBySeveral(known []deviation, c *cluster, h *headgate, tries int) string {
+	rest, ok := explains(known, c, h, tries)
+	if !ok {
+		return ""
+	}
+	for i := len(known) - 1; i >= 0; i-- {
+		fewer := dropped(known, i)
+		if left, still := explains(fewer, c, h, tries); still {
+			known, rest = fewer, left
 		}
 	}
-	return ""
+	names := []string{}
+	for _, d := range known {
+		names = append(names, d.name)
+	}
+	if rest != "" {
+		names = append(names, rest)
+	}
+	return strings.Join(names, " and ")
 }

@@ -41,8 +41,10 @@ type generator struct {
 	groups     []group
 	ties       bool // creation times from few values
 	contested  bool // one tree, where lower priorities hold much of the quota
+	usage      bool // admission fair sharing
 	priorities int
-	tree       map[string]string // parent of each cohort
+	checked    map[*kueue.ClusterQueue]string // the check that all flavors of it need
+	tree       map[string]string              // parent of each cohort
 }
 
 // A group of resources as every ClusterQueue has it, or a part of it.
@@ -68,6 +70,7 @@ func generate(seed uint64) *cluster {
 	g.ties = g.chance(0.1)
 	g.priorities = pick(g, 1, 2, 3, 4)
 	g.contested = g.chance(0.3)
+	g.usage = g.chance(0.25)
 	g.makeGates()
 	g.makeNamespaces()
 	g.makeFlavors()
@@ -79,14 +82,17 @@ func generate(seed uint64) *cluster {
 	for i := range g.between(1, 10) {
 		g.c.workloads = append(g.c.workloads, g.makeWorkload(fmt.Sprintf("p%d", i)))
 	}
-	if g.chance(0.2) {
+	if g.chance(0.25) {
 		g.makeChecks()
 	}
 	if g.chance(0.15) {
 		g.makeHolds()
 	}
-	if g.c.cycles == 1 && g.chance(0.4) {
+	if g.usage {
 		g.makeUsage()
+	}
+	if g.chance(0.1) {
+		g.makeCosts()
 	}
 	g.makeDeletions()
 	g.makeUpdates()
@@ -199,7 +205,7 @@ func (g *generator) makeCohorts() {
 		co.TypeMeta, co.ObjectMeta = object("Cohort", "", name)
 		co.Spec.ParentName = kueue.CohortReference(parent)
 		co.Spec.FairSharing = g.weight()
-		if g.chance(0.3) {
+		if g.chance(0.4) {
 			co.Spec.ResourceGroups = g.quotas(parent != "", false)
 		}
 		g.c.cohorts = append(g.c.cohorts, co)
@@ -273,15 +279,21 @@ func (g *generator) makeQueue(name string) {
 	q.Spec.FairSharing = g.weight()
 	q.Spec.StopPolicy = g.stopPolicy()
 	g.c.queues = append(g.c.queues, q)
-	for _, namespace := range []string{"a", "b"} {
-		if namespace == "a" || g.chance(0.3) {
-			l := &kueue.LocalQueue{}
-			l.TypeMeta, l.ObjectMeta = object("LocalQueue", namespace, "l"+name)
-			l.Spec.ClusterQueue = kueue.ClusterQueueReference(name)
-			l.Spec.StopPolicy = g.stopPolicy()
-			g.c.locals = append(g.c.locals, l)
-		}
+	g.makeLocal("a", "l"+name, name)
+	if g.chance(0.3) {
+		g.makeLocal("b", "l"+name, name)
 	}
+	if g.usage && g.chance(0.7) {
+		g.makeLocal("a", "m"+name, name)
+	}
+}
+
+func (g *generator) makeLocal(namespace, name, queue string) {
+	l := &kueue.LocalQueue{}
+	l.TypeMeta, l.ObjectMeta = object("LocalQueue", namespace, name)
+	l.Spec.ClusterQueue = kueue.ClusterQueueReference(queue)
+	l.Spec.StopPolicy = g.stopPolicy()
+	g.c.locals = append(g.c.locals, l)
 }
 
 func (g *generator) stopPolicy() *kueue.StopPolicy {

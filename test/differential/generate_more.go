@@ -25,6 +25,7 @@ func (g *generator) makeChecks() {
 		g.c.checks = append(g.c.checks, k)
 	}
 	has := map[*kueue.ClusterQueue]string{}
+	g.checked = has
 	for _, q := range g.c.queues {
 		if !g.chance(0.4) {
 			continue
@@ -86,12 +87,21 @@ func (g *generator) makeHolds() {
 	}
 }
 
-// makeUsage turns on admission fair sharing, in clusters of one cycle: the order after the first
-// admissions is not compared yet.
+// makeCosts makes it dearer to preempt some Workloads than others.
+func (g *generator) makeCosts() {
+	g.c.costs = map[string]int64{}
+	for _, w := range g.c.workloads {
+		if w.Status.Admission != nil && g.chance(0.6) {
+			g.c.costs[w.Namespace+"/"+w.Name] = int64(g.between(-1, 3))
+		}
+	}
+}
+
+// makeUsage turns on admission fair sharing.
 func (g *generator) makeUsage() {
 	g.c.usage = &config.AdmissionFairSharing{
 		UsageHalfLifeTime:     metav1.Duration{Duration: 5 * time.Minute},
-		UsageSamplingInterval: metav1.Duration{Duration: 5 * time.Minute},
+		UsageSamplingInterval: metav1.Duration{Duration: pick(g, time.Minute, 5*time.Minute)},
 	}
 	if g.chance(0.3) {
 		g.c.usage.ResourceWeights = map[corev1.ResourceName]float64{corev1.ResourceCPU: 3}

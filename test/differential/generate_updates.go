@@ -15,7 +15,7 @@ func (g *generator) makeUpdates() {
 	if g.c.cycles == 1 {
 		return
 	}
-	g.c.stops = g.chance(0.4)
+	g.c.stops = g.chance(0.4) || (len(g.c.checks) > 0 && g.chance(0.5))
 	g.c.advance = pick(g, 0, 0, time.Second, time.Minute)
 	if g.chance(0.5) {
 		g.makeArrivals()
@@ -25,6 +25,10 @@ func (g *generator) makeUpdates() {
 	}
 	if g.chance(0.4) {
 		g.makeWorkloadEdits()
+	}
+	g.makeCheckResults()
+	if g.chance(0.15) {
+		g.makeStops()
 	}
 	slices.SortStableFunc(g.c.updates, func(a, b update) int { return a.after - b.after })
 }
@@ -69,7 +73,13 @@ func (g *generator) makeQuotaEdits() {
 		}
 		q = q.DeepCopy()
 		q.Generation++
-		switch g.IntN(6) {
+		switch g.IntN(8) {
+		case 3:
+			if cohorts := sortedKeys(g.tree); q.Spec.CohortName != "" {
+				q.Spec.CohortName = kueue.CohortReference(pick(g, cohorts...))
+			}
+		case 4:
+			q.Spec.StopPolicy = g.otherPolicy(q.Spec.StopPolicy)
 		case 0:
 			q.Spec.Preemption = g.preemption()
 		case 1:
@@ -108,9 +118,59 @@ func (g *generator) makeWorkloadEdits() {
 			w.Status.ReclaimablePods = []kueue.ReclaimablePod{{Name: w.Spec.PodSets[0].Name, Count: 1}}
 		default:
 			w.Generation++
-			priority := int32(g.IntN(g.priorities + 1))
+			priority := (*w.Spec.Priority + int32(g.between(1, g.priorities))) % int32(g.priorities+1) // another one
 			w.Spec.Priority = &priority
 		}
 		g.c.updates = append(g.c.updates, update{after, w})
+	}
+}
+
+// otherPolicy stops what runs, and the other way round.
+func (g *generator) otherPolicy(p *kueue.StopPolicy) *kueue.StopPolicy {
+	other := kueue.None
+	if *p == kueue.None {
+		other = kueue.Hold
+	}
+	return &other
+}
+
+// makeStops stops LocalQueues, or lets them go on. From one that is drained its Workloads are evicted,
+// and most of them wait again when it goes on, as the Workload controller does.
+func (g *generator) makeStops() {
+	for _, l := range g.c.locals {
+		if !g.chance(0.4) {
+			continue
+		}
+		after, again := g.afterSome(), 0
+		l = l.DeepCopy()
+		l.Generation++
+		l.Spec.StopPolicy = g.otherPolicy(l.Spec.StopPolicy)
+		g.c.updates = append(g.c.updates, update{after, l})
+		if after < g.c.cycles-1 && g.chance(0.4) {
+			again = g.between(after+1, g.c.cycles-1)
+			back := l.DeepCopy()
+			back.Generation++
+			back.Spec.StopPolicy = g.otherPolicy(l.Spec.StopPolicy)
+			g.c.updates = append(g.c.updates, update{again, back})
+		}
+		if *l.Spec.StopPolicy == kueue.None || g.chance(0.5) {
+			continue
+		}
+		*l.Spec.StopPolicy = kueue.HoldAndDrain
+		for _, w := range g.c.workloads {
+			if w.Namespace != l.Namespace || string(w.Spec.QueueName) != l.Name || w.Status.Admission == nil ||
+				g.c.isDeleted(w) || g.isUpdated(w) || len(w.Status.Conditions) > 2 {
+				continue
+			}
+			w = w.DeepCopy()
+			w.Status = kueue.WorkloadStatus{}
+			back := w.DeepCopy()
+			g.condition(w, kueue.WorkloadEvicted, kueue.WorkloadEvictedByLocalQueueStopped, g.c.timeAfter(after))
+			g.c.updates = append(g.c.updates, update{after, w})
+			if again > 0 && g.chance(0.8) {
+				g.condition(back, kueue.WorkloadRequeued, kueue.WorkloadLocalQueueRestarted, g.c.timeAfter(again))
+				g.c.updates = append(g.c.updates, update{again, back})
+			}
+		}
 	}
 }

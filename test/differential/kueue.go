@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	testingclock "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -57,8 +58,10 @@ type kueueRun struct {
 	expectations *utilexpectations.Store
 	scheduler    *scheduler.Scheduler
 	controller   *core.WorkloadReconciler
+	locals       *core.LocalQueueReconciler
 	clock        *testingclock.FakeClock
 	admissions   sync.WaitGroup
+	precedence   *precedence
 	cycle        int
 	answer       answer
 }
@@ -114,7 +117,9 @@ func newKueueRun(c *cluster) *kueueRun {
 	r := &kueueRun{c: c, memory: newMemory(c), recorder: newRecorder(), expectations: expectations.New()}
 	clock := testingclock.NewFakeClock(now)
 	r.clock = clock
-	mend.Clock = clock
+	r.precedence = newPrecedence(c, r.memory)
+	mend.Clock, mend.HasPrecedence = clock, r.precedence.has
+	mend.Cost = func(w *kueue.Workload) int64 { return c.costs[keyOf(w)] }
 	r.cache = schdcache.New(r.memory, schdcache.WithFairSharing(c.fair),
 		schdcache.WithAdmissionFairSharing(c.usage))
 	r.queues, r.requeuer = qcache.NewManagerForUnitTestsWithRequeuer(r.memory, r.cache,
@@ -132,6 +137,8 @@ func newKueueRun(c *cluster) *kueueRun {
 		scheduler.WithAdmissionFairSharing(c.usage))
 	r.controller = core.NewWorkloadReconciler(r.memory, r.queues, r.cache, r.recorder,
 		core.WithPreemptionExpectations(r.expectations), core.WithAdmissionFairSharing(c.usage))
+	r.locals = core.NewLocalQueueReconciler(r.memory, r.queues, r.cache,
+		core.WithAdmissionFairSharingConfig(c.usage), core.WithClock(clock))
 	setWrapper(r.scheduler, routine.NewWrapper(func() { r.admissions.Add(1) }, r.admissions.Done))
 	return r
 }
@@ -202,6 +209,7 @@ func (r *kueueRun) note() {
 		if evicted && !apimeta.IsStatusConditionTrue(before.Status.Conditions, kueue.WorkloadEvicted) {
 			reason := apimeta.FindStatusCondition(after.Status.Conditions, kueue.WorkloadPreempted).Reason
 			r.answer.add(fmt.Sprintf("%d Preempt %s by %s %s", r.cycle, key, r.recorder.preemptor[key], reason))
+			r.precedence.record(r.memory.workloads[r.recorder.preemptor[key]], after)
 		}
 	}
 	heap, inadmissible := r.places()
@@ -210,6 +218,9 @@ func (r *kueueRun) note() {
 	}
 	clear(r.recorder.pending)
 }
+
+// Where a Workload waits that is in no queue.
+const nowhere = "nowhere"
 
 func placeOf(key string, heap, inadmissible map[string][]string) string {
 	for _, keys := range heap {
@@ -222,7 +233,7 @@ func placeOf(key string, heap, inadmissible map[string][]string) string {
 			return "inadmissible"
 		}
 	}
-	return "nowhere"
+	return nowhere
 }
 
 // observe gives the updates of the cycle to the Workload controller.
@@ -247,7 +258,14 @@ func (r *kueueRun) remove(key string) {
 	if !ok {
 		return
 	}
+	heap, inadmissible := r.places()
 	delete(r.memory.workloads, key)
+	r.precedence.gaveBack(w)
+	r.precedence.gone(key)
+	if mend.On.NothingCameFree && !workload.HasQuotaReservation(w) && placeOf(key, heap, inadmissible) == nowhere {
+		r.queues.DeleteAndForgetWorkload(logr.Discard(), workload.Reference(key))
+		return
+	}
 	r.controller.Delete(event.TypedDeleteEvent[*kueue.Workload]{Object: w})
 	r.queues.QuotaCameFree(w)
 }
@@ -269,15 +287,23 @@ func (r *kueueRun) changeWorkload(w *kueue.Workload) {
 	if w.Status.AdmissionChecks != nil {
 		after.Status.AdmissionChecks = w.DeepCopy().Status.AdmissionChecks
 	}
+	if w.Status.RequeueState != nil {
+		after.Status.RequeueState = w.DeepCopy().Status.RequeueState
+	}
 	for _, c := range w.Status.Conditions {
 		apimeta.SetStatusCondition(&after.Status.Conditions, c)
+	}
+	gaveBack := apimeta.IsStatusConditionTrue(after.Status.Conditions, kueue.WorkloadFinished) ||
+		!workload.IsActive(after) || !usesAlike(before, after)
+	if gaveBack {
+		r.precedence.gaveBack(before)
 	}
 	if mend.On.NothingCameFree && w.Status.ReclaimablePods != nil && usesAlike(before, after) {
 		r.cache.AddOrUpdateWorkload(logr.Discard(), after.DeepCopy())
 		return
 	}
 	r.controller.Update(event.TypedUpdateEvent[*kueue.Workload]{ObjectOld: before, ObjectNew: after.DeepCopy()})
-	if workload.HasQuotaReservation(before) {
+	if workload.HasQuotaReservation(before) && (gaveBack || workload.PriorityChanged(logr.Discard(), before, after)) {
 		r.queues.QuotaCameFree(before)
 	}
 }
@@ -299,12 +325,25 @@ func (r *kueueRun) change(ctx context.Context, object client.Object) error {
 	case *kueue.Workload:
 		r.changeWorkload(o)
 	case *kueue.ClusterQueue:
+		r.memory.queues[o.Name] = o
+		r.precedence.edits++
 		if err := r.cache.UpdateClusterQueue(logr.Discard(), o); err != nil {
 			return err
 		}
 		r.queues.QueuesChanged()
 		return r.queues.UpdateClusterQueue(ctx, o, true)
+	case *kueue.LocalQueue:
+		i := slices.IndexFunc(r.memory.locals, func(l *kueue.LocalQueue) bool {
+			return l.Namespace == o.Namespace && l.Name == o.Name
+		})
+		before := r.memory.locals[i]
+		after := o.DeepCopy()
+		after.Status = *before.Status.DeepCopy()
+		r.memory.locals[i] = after
+		r.locals.Update(event.TypedUpdateEvent[*kueue.LocalQueue]{ObjectOld: before, ObjectNew: after})
+		r.queues.QueuesChanged()
 	case *kueue.Cohort:
+		r.precedence.edits++
 		if err := r.cache.AddOrUpdateCohort(o); err != nil {
 			return err
 		}
@@ -326,9 +365,24 @@ func (r *kueueRun) stopVictims() {
 		workload.SetRequeuedCondition(after, evicted.Reason, evicted.Message, again)
 		workload.UnsetQuotaReservationWithCondition(after, "Pending", evicted.Message, r.clock.Now())
 		r.memory.workloads[key] = after
+		r.precedence.gaveBack(before)
 		r.controller.Update(event.TypedUpdateEvent[*kueue.Workload]{ObjectOld: before, ObjectNew: after.DeepCopy()})
 		r.queues.QuotaCameFree(before)
 	}
+}
+
+// sample does what the LocalQueue controller does after an admission, and when an interval is over.
+func (r *kueueRun) sample(ctx context.Context) error {
+	for _, l := range r.c.locals {
+		key := types.NamespacedName{Namespace: l.Namespace, Name: l.Name}
+		if r.c.usage == nil {
+			break
+		}
+		if _, err := r.locals.Reconcile(ctx, ctrl.Request{NamespacedName: key}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *kueueRun) runCycle(ctx context.Context) error {
@@ -343,6 +397,9 @@ func (r *kueueRun) runCycle(ctx context.Context) error {
 	last := r.cycle == r.c.cycles
 	if last && !r.c.stops {
 		return nil
+	}
+	if err := r.sample(ctx); err != nil {
+		return err
 	}
 	r.observe()
 	for _, d := range r.c.deletions {
@@ -365,7 +422,7 @@ func (r *kueueRun) runCycle(ctx context.Context) error {
 	}
 	r.clock.Step(r.c.advance)
 	r.requeuer.ProcessRequeues(ctx)
-	return nil
+	return r.sample(ctx)
 }
 
 // askKueue runs Kueue's scheduler.
@@ -391,6 +448,10 @@ func askKueue(c *cluster) (ret answer, err error) {
 	}
 	heap, inadmissible := r.places()
 	for _, q := range c.queues {
+		// Headgate lists those that are to be requeued by others apart.
+		inadmissible[q.Name] = slices.DeleteFunc(inadmissible[q.Name], func(key string) bool {
+			return apimeta.IsStatusConditionFalse(r.memory.workloads[key].Status.Conditions, kueue.WorkloadRequeued)
+		})
 		if r.cache.ClusterQueueActive(kueue.ClusterQueueReference(q.Name)) {
 			r.answer.addQueue(q.Name, heap[q.Name], inadmissible[q.Name])
 		}

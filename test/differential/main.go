@@ -27,6 +27,7 @@ type options struct {
 	clusters int
 	seed     uint64
 	defaults bool
+	mended   bool
 	program  string
 	shrink   bool
 	keep     string // folder for the manifests of differences
@@ -84,6 +85,11 @@ func (o *options) play(h *headgate) tally {
 		if o.defaults {
 			c.withDefaults()
 		}
+		for _, d := range deviations {
+			if o.mended && d.mend != nil {
+				d.mend(c)
+			}
+		}
 		v, name := judge(c, h)
 		t.total++
 		t.sampled.count(c, v.run)
@@ -119,6 +125,7 @@ func main() {
 	flag.IntVar(&o.clusters, "n", 100, "how many clusters")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the first cluster; the others follow")
 	flag.BoolVar(&o.defaults, "defaults", false, "all feature gates as Headgate has them by default")
+	flag.BoolVar(&o.mended, "mended", false, "Kueue with all changes of mend, to see what they leave")
 	flag.StringVar(&o.program, "headgatectl", "build/bin/headgatectl", "the program")
 	flag.BoolVar(&o.shrink, "shrink", true, "make clusters on which they differ small")
 	flag.StringVar(&o.keep, "keep", "", "folder for the manifests of differences")

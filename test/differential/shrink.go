@@ -66,6 +66,7 @@ func (s *shrinker) objects() bool {
 
 func (s *shrinker) settings() bool {
 	any := s.try(func(c *cluster) bool { c.stopAfter(c.cycles - 1); return c.cycles > 0 })
+	any = s.try(func(c *cluster) bool { was := len(c.costs); c.costs = nil; return was > 0 }) || any
 	any = s.try(func(c *cluster) bool { was := c.usage; c.usage = nil; return was != nil }) || any
 	any = s.try(func(c *cluster) bool { was := c.stops; c.stops = false; return was }) || any
 	any = s.try(func(c *cluster) bool { was := c.advance; c.advance = 0; return was > 0 }) || any

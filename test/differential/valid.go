@@ -56,6 +56,9 @@ func valid(c *cluster) bool {
 			!names["local "+w.Namespace+"/"+string(w.Spec.QueueName)])) {
 			return false
 		}
+		if l, ok := u.object.(*kueue.LocalQueue); ok && !names["local "+l.Namespace+"/"+l.Name] {
+			return false
+		}
 		if q, ok := u.object.(*kueue.ClusterQueue); ok && !names["queue "+q.Name] {
 			return false
 		}
@@ -140,6 +143,9 @@ func (v *verdict) signature() map[string]bool {
 	}
 	note("-", v.kueue[0], v.ours)
 	note("+", v.ours, v.kueue[0])
+	if len(out) == 0 {
+		out["queues at the end"] = true
+	}
 	return out
 }
 

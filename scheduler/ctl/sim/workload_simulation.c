@@ -393,6 +393,9 @@ int workload_simulation_apply(struct workload_simulation *s, const struct sim_ob
 void workload_simulation_advance(struct workload_simulation *s, int64_t ns)
 {
 	s->now += ns;
+	if (ns > 0) {
+		(void)workload_cache_sample(s->cache, s->now);
+	}
 	(void)workload_cache_settle(s->cache, s->now);
 }
 

@@ -51,7 +51,7 @@ bool workload_simulation_delete(struct workload_simulation *s, enum sched_resour
  * the object does not name stay as they are. -ERR_INVALID names it. */
 int workload_simulation_apply(struct workload_simulation *s, const struct sim_object *o,
 			      struct err *err);
-/* Time passes: ns >= 0. */
+/* Time passes: ns >= 0. With admission fair sharing the usage of LocalQueues is sampled. */
 void workload_simulation_advance(struct workload_simulation *s, int64_t ns);
 
 unsigned workload_simulation_cycles(const struct workload_simulation *s);

@@ -210,7 +210,9 @@ void pending_update(struct quota_model *q, struct workload *w, bool changed, int
 	to = pending_is_admissible(w) ? resolve(q, w) : MODEL_NONE;
 	if (w->pending.queue != to) {
 		pending_remove(q, w);
-		w->pending.evaluated_generation = 0; /* not tried there, even if it comes back */
+		/* Not tried there, even if it comes back. */
+		w->pending.evaluated_generation = 0;
+		vec_clear(&w->pending.tried);
 	}
 	w->pending.queue = to;
 	w->pending.hash = hash_of(q, w);

@@ -4,7 +4,11 @@
 // are off by default: then the copy decides as Kueue does.
 package mend
 
-import "k8s.io/utils/clock"
+import (
+	"k8s.io/utils/clock"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
 
 // Set has one switch for each.
 type Set struct {
@@ -16,12 +20,23 @@ type Set struct {
 	FlavorFungibilityOff    bool
 	EditsWakeAll            bool
 	LocalQueueNames         bool
+	UsageOfOthers           bool
+	FailedChecks            bool
+	Backoff                 bool
 	NothingCameFree         bool
+	EntryPenalty            bool
+	PreemptionEnds          bool
 	NominalQuotaFirst       bool
 }
 
 // On is set before a run. One run goes on at a time.
 var On Set
 
-// Clock is that of Kueue's Workload controller, which has no option for it.
+// Clock is that of Kueue's Workload controller and ClusterQueues, which have no option for it.
 var Clock clock.Clock = clock.RealClock{}
+
+// Cost is that of preempting w, which Kueue does not know: 0 for all.
+var Cost = func(*kueue.Workload) int64 { return 0 }
+
+// HasPrecedence: w is no victim for the preemptor, by what has happened in earlier cycles.
+var HasPrecedence func(w, preemptor *kueue.Workload) bool

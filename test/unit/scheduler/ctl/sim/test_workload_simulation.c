@@ -351,6 +351,32 @@ static void objects_arrive_and_change(void **state)
 		  -ERR_INVALID);
 }
 
+/* Half of what a LocalQueue has used counts after one half-life. */
+static void usage_fades_as_time_passes(void **state)
+{
+	static const char lq[] =
+		"{" QUOTA_SIM_API
+		"kind: ClusterQueue, metadata: {name: cq}, spec: {admissionScope: "
+		"{admissionMode: UsageBasedAdmissionFairSharing}}}\n---\n"
+		"{" QUOTA_SIM_API "kind: LocalQueue, metadata: {name: lq, namespace: team, "
+		"creationTimestamp: \"2026-01-15T09:00:00Z\"}, spec: {clusterQueue: cq}, status: "
+		"{fairSharing: {admissionFairSharingStatus: {lastUpdate: \"2026-01-15T09:00:00Z\", "
+		"consumedResources: {cpu: 8}}}}}";
+	CLEANUP(workload_simulation_destroyp)
+	struct workload_simulation *s = workload_sim_fixture_create(
+		lq, "{apiVersion: config.kueue.x-k8s.io/v1beta2, kind: Configuration, "
+		    "admissionFairSharing: {usageHalfLifeTime: 5m, usageSamplingInterval: 5m}}");
+	const struct local_queue *local = quota_local_find(model_of(s), STR_LIT("team/lq"));
+
+	(void)state;
+	workload_simulation_advance(s, 0);
+	assert_true(local->usage == 8);
+	workload_simulation_advance(s, INT64_C(240000000000));
+	assert_true(local->usage == 8);
+	workload_simulation_advance(s, INT64_C(60000000000));
+	assert_true(local->usage > 3.99 && local->usage < 4.01);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,6 +393,7 @@ int main(void)
 		cmocka_unit_test(an_unreadable_workload_holds_its_quota),
 		cmocka_unit_test(statuses_are_shown_as_they_were_given),
 		cmocka_unit_test(objects_arrive_and_change),
+		cmocka_unit_test(usage_fades_as_time_passes),
 	};
 
 	return cmocka_run_group_tests_name("ctl/sim/workload_simulation", tests, NULL, NULL);

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/clock"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/mend"
@@ -38,4 +39,41 @@ func (m *Manager) NextOf(name kueue.ClusterQueueReference) []*workload.Info {
 	return slices.DeleteFunc(cq.Snapshot(), func(w *workload.Info) bool {
 		return !slices.Contains(keys, workload.Key(w.Obj))
 	})
+}
+
+// scanGoesOn: some flavors have not been looked at. Kueue looks at none while a check has failed, and
+// tries the workload in every cycle.
+func scanGoesOn(w *workload.Info) bool {
+	failed := workload.HasRetryChecks(w.Obj) || workload.HasRejectedChecks(w.Obj)
+	return w.LastAssignment.PendingFlavors() && !(mend.On.FailedChecks && failed)
+}
+
+// waitsForBackoff: the back-off of a workload is not over when its LocalQueue goes on. Kueue, which has
+// forgotten the workloads of a LocalQueue that is stopped, tries it at once.
+func (c *ClusterQueue) waitsForBackoff(w *workload.Info) bool {
+	key := workload.Key(w.Obj)
+	if !mend.On.Backoff || c.backoffWaitingTimeExpired(w) {
+		return false
+	}
+	if c.heap.GetByKey(key) == nil && !c.inadmissibleWorkloads.hasKey(key) {
+		c.insertInadmissible(key, w)
+	}
+	return true
+}
+
+func mendedClock() clock.Clock { return mend.Clock }
+
+// ordersAtOnce: the ClusterQueue goes by the usage of its LocalQueues, and its heap is to be in order
+// whenever that has changed. Kueue's is put in order while penalties are pending and at samples, one
+// workload after another, which may leave it out of order.
+func (c *ClusterQueue) ordersAtOnce() bool { return mend.On.EntryPenalty && c.afsUsageLedger != nil }
+
+func (c *ClusterQueue) orderAnew() {
+	all := c.heap.List()
+	for _, w := range all {
+		c.heap.Delete(workload.Key(w.Obj))
+	}
+	for _, w := range all {
+		c.heap.PushOrUpdate(w)
+	}
 }

@@ -248,6 +248,39 @@ static void test_steps_of_the_wall_clock_change_nothing(void **state)
 	end(&f);
 }
 
+/* Also a write of an earlier term that is to be tried again. */
+static void test_a_retry_waits_for_the_new_term(void **state)
+{
+	struct fixture f;
+	uint64_t gate;
+	int64_t from;
+
+	(void)state;
+	begin(&f);
+	see_world(&f);
+	sync_all(&f);
+	lead(&f, 0);
+	step(&f);
+	gate = fake_transport_expect(f.transport, "PATCH /api/v1/namespaces/ns/pods/p");
+	while (fake_transport_pending(f.transport) > 0) {
+		answer(&f, "", 200);
+		step(&f);
+	}
+	fake_transport_answer(f.transport, gate, 503, "{}");
+	engine_handle(f.engine, message_new(SCHED_MSG_LEASE));
+	from = clock_mono(&f.clock.base) + 10 * CLOCK_NS_PER_S;
+	lead(&f, from);
+	while (clock_mono(&f.clock.base) < from - CLOCK_NS_PER_S) {
+		step(&f);
+		fake_transport_expect_none(f.transport);
+		clock_fake_advance(&f.clock, CLOCK_NS_PER_S / 2);
+	}
+	clock_fake_advance(&f.clock, 2 * CLOCK_NS_PER_S);
+	step(&f);
+	(void)fake_transport_expect(f.transport, "PATCH /api/v1/namespaces/ns/pods/p");
+	end(&f);
+}
+
 static bool metric(struct fixture *f, const char *name, const char *label, double value)
 {
 	static const char *const names[] = { "result", NULL };
@@ -439,8 +472,7 @@ static void test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted(void 
 	id = fake_transport_expect(
 		f.transport, "POST /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups");
 	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "\"podgroup-u1\""));
-	assert_non_null(
-		strstr(fake_transport_body(f.transport, id).p, "\"queue\":\"team\""));
+	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "\"queue\":\"team\""));
 	end(&f);
 }
 
@@ -449,14 +481,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_written_before_lease_and_lists),
 		cmocka_unit_test(test_hole_24_one_patch_then_at_once_the_next_step),
+		cmocka_unit_test(test_a_retry_waits_for_the_new_term),
 		cmocka_unit_test(test_steps_of_the_wall_clock_change_nothing),
 		cmocka_unit_test(test_a_configuration_that_did_not_load_changes_nothing),
 		cmocka_unit_test(test_a_snapshot_is_the_cluster_as_json),
 		cmocka_unit_test(test_a_missing_podgroup_is_reported_once),
 		cmocka_unit_test(test_a_bad_object_is_counted_and_reported),
 		cmocka_unit_test(test_one_write_binds_a_plain_pod),
-		cmocka_unit_test(
-			test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted),
+		cmocka_unit_test(test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted),
 	};
 
 	return cmocka_run_group_tests_name("app/engine", tests, NULL, NULL);

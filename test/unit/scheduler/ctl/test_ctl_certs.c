@@ -8,10 +8,14 @@
 #include <unistd.h>
 
 #include "base/attrs.h"
+#include "base/clock.h"
 #include "base/strbuf.h"
+#include "base/xmalloc.h"
 #include "certs/pair.h"
+#include "enc/json/jdoc.h"
 #include "process/file.h"
 #include "scheduler/ctl/cli/verb.h"
+#include "unit/scheduler/ctl/capture.h"
 
 static char dir[] = "/tmp/headgate-certs-XXXXXX";
 
@@ -71,6 +75,47 @@ static void test_idempotent(void **state)
 	assert_string_equal(now.p, ca.p);
 }
 
+/* The row of a file, in a table and as JSON. */
+static void expect_row(const struct strbuf *table, const struct jdoc *json, const char *name,
+		       bool made)
+{
+	CLEANUP(strbuf_finish) struct strbuf pem = STRBUF_INIT, row = STRBUF_INIT;
+	CLEANUP(xmalloc_freep) char *file = xmalloc_printf("%s.crt", name);
+	const struct jdoc *entry = jdoc_get(json, name);
+	char until[CLOCK_RFC3339_MAX];
+	int64_t from, to;
+
+	read_file(file, &pem);
+	assert_int_equal(pair_validity(strbuf_str(&pem), &from, &to, NULL), 0);
+	clock_format_time(to, until);
+	strbuf_printf(&row, "%-8s until %s  %s\n", made ? "made" : "kept", until, at(file));
+	assert_non_null(strstr(table->p, row.p));
+	assert_string_equal(jdoc_str(jdoc_get(entry, "path")), at(file));
+	assert_int_equal(jdoc_bool(jdoc_get(entry, "made"), !made), made);
+	assert_string_equal(jdoc_str(jdoc_get(entry, "notAfter")), until);
+}
+
+static void test_report(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT;
+
+	(void)state;
+	for (int made = 1; made >= 0; made--) {
+		CLEANUP(strbuf_finish) struct strbuf table = STRBUF_INIT, text = STRBUF_INIT;
+		CLEANUP(jdoc_destroyp) struct jdoc *json = NULL;
+
+		strbuf_reset(&line);
+		strbuf_printf(&line, "headgatectl certs --out %s --dns c.svc%s", dir,
+			      made ? " --force" : "");
+		assert_int_equal(capture_run(ctl_run, line.p, &table), VERB_OK);
+		strbuf_add_c(&line, " -o json");
+		assert_int_equal(capture_run(ctl_run, line.p, &text), VERB_OK);
+		assert_int_equal(jdoc_parse(strbuf_str(&text), &json, NULL), 0);
+		expect_row(&table, json, "ca", false);
+		expect_row(&table, json, "tls", made);
+	}
+}
+
 static void test_broken_files(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
@@ -108,6 +153,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_idempotent),
+		cmocka_unit_test(test_report),
 		cmocka_unit_test(test_broken_files),
 	};
 

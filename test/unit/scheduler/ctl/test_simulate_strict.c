@@ -17,14 +17,22 @@
 
 #define KUEUE "apiVersion: kueue.x-k8s.io/v1beta2\n"
 #define VOLCANO "apiVersion: scheduling.volcano.sh/v1beta1\n"
-#define QUEUES                                                                                     \
+#define QUEUES QUEUES_OF("BestEffortFIFO")
+#define QUEUES_OF(strategy)                                                                        \
 	KUEUE "kind: ResourceFlavor\nmetadata: {name: f}\n---\n" KUEUE                             \
 	      "kind: ClusterQueue\nmetadata: {name: cq}\nspec:\n  namespaceSelector: {}\n"         \
+	      "  queueingStrategy: " strategy "\n"                                                 \
 	      "  preemption: {withinClusterQueue: LowerPriority}\n  resourceGroups:\n"             \
 	      "  - {coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, "         \
 	      "nominalQuota: 2}]}]}\n---\n" KUEUE                                                  \
 	      "kind: LocalQueue\nmetadata: {name: lq, namespace: team}\nspec: {clusterQueue: "     \
 	      "cq}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n---\n"
+#define BOUNDED(name, request, limit)                                                              \
+	"[{name: " name ", image: i, resources: {requests: {cpu: " request                         \
+	"}, limits: {cpu: " limit "}}}]"
+#define BOUNDED_POD(request, limit)                                                                \
+	"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: " BOUNDED(             \
+		"c", request, limit) ", initContainers: " BOUNDED("i", request, limit) "}\n"
 #define QUEUED "labels: {kueue.x-k8s.io/queue-name: lq}"
 #define CONTAINERS(cpu) "containers: [{name: c, image: i, resources: {requests: {cpu: " cpu "}}}]"
 #define WORKLOAD(name, cpu)                                                                        \
@@ -260,6 +268,22 @@ static const struct row api_rows[] = {
 	  .manifests = QUEUES JOB("j", ", " QUEUED, "-1"),
 	  .code = VERB_USAGE,
 	  .printed = "spec.template.spec.containers[0].resources.requests[cpu]: Invalid" },
+	{ .name = "a request above its limit, as numbers",
+	  .manifests = BOUNDED_POD("2", "1"),
+	  .code = VERB_USAGE,
+	  .printed = "spec.containers[0].resources.requests: Invalid value: \"2\": must be less "
+		     "than or equal to cpu limit of 1" },
+	{ .name = "of an init container",
+	  .manifests = BOUNDED_POD("2", "1"),
+	  .code = VERB_USAGE,
+	  .printed = "spec.initContainers[0].resources.requests: Invalid value: \"2\"" },
+	{ .name = "a negative limit, as a number",
+	  .manifests = BOUNDED_POD("1", "-1"),
+	  .code = VERB_USAGE,
+	  .printed = "spec.containers[0].resources.limits[cpu]: Invalid value: \"-1\"" },
+	{ .name = "a request up to its limit, as numbers",
+	  .manifests = BOUNDED_POD("1", "1"),
+	  .printed = "Read: 1 Pod" },
 	{ .name = "an amount that is none",
 	  .manifests = QUEUES WORKLOAD("w", "1K"),
 	  .code = VERB_USAGE,
@@ -365,6 +389,10 @@ static const struct row cluster_rows[] = {
 	  .manifests = QUEUES WORKLOAD("a", "2") WORKLOAD("b", "1") WORKLOAD("c", "9"),
 	  .printed = "inadmissible   ExceedsMaxQuota",
 	  .absent = "not tried yet" },
+	{ .name = "also where the first one is tried in each cycle",
+	  .manifests = QUEUES_OF("StrictFIFO") WORKLOAD("a", "9") WORKLOAD("b", "1"),
+	  .printed = "ExceedsMaxQuota",
+	  .absent = "not stable" },
 	{ .name = "--cycles limits them",
 	  .words = "simulate --cycles 1",
 	  .manifests = QUEUES WORKLOAD("a", "2") WORKLOAD("b", "1") WORKLOAD("c", "9"),

@@ -401,6 +401,11 @@ static const struct row cluster_rows[] = {
 	  .words = "simulate -o json",
 	  .manifests = WORKLOAD("w", "1") NODE POD("", "schedulerName: other"),
 	  .printed = "\"waiting\":[{\"workload\":\"team/w\",\"reason\":\"Misconfigured\"" },
+	{ .name = "and objects of others",
+	  .words = "simulate -o json",
+	  .manifests = NODE POD("", "schedulerName: other"),
+	  .printed = "\"others\":[{\"kind\":\"Pod\",\"name\":\"team/p\",\"reason\":\"its "
+		     "schedulerName is not volcano" },
 	{ .name = "and of pods",
 	  .words = "simulate -o json",
 	  .manifests = POD(", " OPT_IN, "schedulerName: volcano"),

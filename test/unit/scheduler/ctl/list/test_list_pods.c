@@ -23,7 +23,7 @@ static struct folder folder;
 	"{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: " name              \
 	", namespace: team, labels: {" OF_JOB("j") "}}, spec: {queueName: q}}\n---\n"
 
-static const char world[] = POD(
+static const char world[] = NOT_A_POD("j-8") NOT_A_POD("g-2") POD(
 	"j-1", "team", OF_JOB("j") ", app: web",
 	"phase: Running, containerStatuses: [{ready: true, restartCount: 2, state: {running: {}}},"
 	" {ready: false, restartCount: 1, state: {waiting: {reason: CrashLoopBackOff}}}]")

@@ -115,7 +115,7 @@ function logic(    at, off, text) {
 }
 
 function constants(    at, off, text) {
-	if (code ~ /\[[0-9]+\]( = .*)?[;{]?$/ || code ~ /\{ 0 \}/ || code ~ /(xmalloc|xmalloc_zero|arena_alloc|arena_zero|arena_create)\(/) {
+	if (code ~ /\[[0-9]+\]( = .*)?[;{]?$/ || code ~ /\{ 0 \}/ || code ~ /[?] -1 : / || code ~ /(xmalloc|xmalloc_zero|arena_alloc|arena_zero|arena_create)\(/) {
 		return
 	}
 	off = 0

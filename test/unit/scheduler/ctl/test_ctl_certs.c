@@ -75,7 +75,7 @@ static void test_idempotent(void **state)
 	assert_string_equal(now.p, ca.p);
 }
 
-/* What is printed of a file, in a table or as JSON. */
+/* The row of a file, in a table or as JSON. */
 static void expect_row(const struct strbuf *out, bool is_json, const char *name, bool made)
 {
 	CLEANUP(strbuf_finish) struct strbuf pem = STRBUF_INIT, row = STRBUF_INIT;

@@ -55,7 +55,7 @@ static void overlapping_victims(void **state)
 	run_rows(world, rows, ARRAY_LEN(rows));
 }
 
-/* What fits only once a victim is gone has taken that room: the third one needs another victim. */
+/* An entry that fits once a victim is gone takes that room: the third one needs another victim. */
 static void a_deferred_fit_takes_its_room(void **state)
 {
 	static const char world[] =

@@ -102,7 +102,7 @@ static void a_cohort_lends(void **state)
 	workload_cache_fixture_gone(&f, SCHED_COHORTS, "all");
 	(void)workload_cache_settle(f.cache, f.now);
 	assert_int_not_equal(holds(&f, "big"), MODEL_NONE);
-	/* What it lent is gone with it. */
+	/* Its quota is gone with it. */
 	workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/big");
 	workload_cache_fixture_workload(&f, "again", 0, "5", "");
 	workload_cache_fixture_workload(&f, "fits", 0, "3", "");

@@ -40,6 +40,23 @@
 	      ", namespace: team}\nspec: {queueName: lq, "                                         \
 	      "podSets: [{name: main, count: 1, template: {spec: {restartPolicy: "                 \
 	      "Never, " CONTAINERS(cpu) "}}}]}\n---\n"
+#define WORKLOAD_PRIO(name, priority, cpu)                                                         \
+	KUEUE "kind: Workload\nmetadata: {name: " name                                             \
+	      ", namespace: team}\nspec: {queueName: lq, priority: " priority                      \
+	      ", podSets: [{name: main, count: 1, template: {spec: {restartPolicy: "               \
+	      "Never, " CONTAINERS(cpu) "}}}]}\n---\n"
+#define WORKLOAD_HOLDS(name)                                                                       \
+	KUEUE "kind: Workload\nmetadata: {name: " name                                             \
+	      ", namespace: team}\nspec: {queueName: lq, priority: 1, podSets: [{name: main, "     \
+	      "count: 1, template: {spec: {restartPolicy: Never, " CONTAINERS(                     \
+		      "2") "}}}]}\nstatus: {admission: {clusterQueue: cq, podSetAssignments: [{"   \
+			   "name: main, count: 1, flavors: {cpu: f}, resourceUsage: {cpu: 2}}]}, " \
+			   "conditions: [{type: QuotaReserved, status: \"True\", reason: "         \
+			   "QuotaReserved, message: m, lastTransitionTime: "                       \
+			   "\"2026-01-15T09:02:00Z\"}, {type: Admitted, status: \"True\", "        \
+			   "reason: "                                                              \
+			   "Admitted, message: m, lastTransitionTime: "                            \
+			   "\"2026-01-15T09:02:00Z\"}]}\n---\n"
 #define JOB(name, more, cpu)                                                                       \
 	"apiVersion: batch/v1\nkind: Job\nmetadata: {name: " name ", namespace: team" more         \
 	"}\nspec: {template: {spec: {restartPolicy: Never, " CONTAINERS(cpu) "}}}\n---\n"
@@ -393,6 +410,10 @@ static const struct row cluster_rows[] = {
 	  .manifests = QUEUES_OF("StrictFIFO") WORKLOAD("a", "9") WORKLOAD("b", "1"),
 	  .printed = "ExceedsMaxQuota",
 	  .absent = "not stable" },
+	{ .name = "and on, when victims stop",
+	  .words = "simulate --victims-stop",
+	  .manifests = QUEUES WORKLOAD_HOLDS("low") WORKLOAD_PRIO("high", "9", "2"),
+	  .printed = "team/high   cq" },
 	{ .name = "--cycles limits them",
 	  .words = "simulate --cycles 1",
 	  .manifests = QUEUES WORKLOAD("a", "2") WORKLOAD("b", "1") WORKLOAD("c", "9"),

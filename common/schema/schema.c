@@ -387,7 +387,7 @@ static void check_unique(const struct jdoc *schema, const struct jdoc *doc, cons
 static void check_array(const struct jdoc *schema, const struct jdoc *doc, const char *path,
 			struct strmap *patterns, struct jdoc *causes)
 {
-	static const char *const limits[2] = { "minItems", "maxItems" };
+	static const char *const limits[] = { "minItems", "maxItems" };
 	const struct jdoc *items = jdoc_get(schema, "items");
 	size_t i = 0;
 
@@ -403,7 +403,7 @@ static void check_array(const struct jdoc *schema, const struct jdoc *doc, const
 static void check_object(const struct jdoc *schema, const struct jdoc *doc, const char *path,
 			 struct strmap *patterns, struct jdoc *causes)
 {
-	static const char *const limits[2] = { "minProperties", "maxProperties" };
+	static const char *const limits[] = { "minProperties", "maxProperties" };
 	const struct jdoc *required = jdoc_get(schema, "required");
 	const char *dot = path[0] == '\0' ? "" : ".";
 

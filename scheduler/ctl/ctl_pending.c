@@ -269,14 +269,17 @@ static int show(const struct cluster_args *a, const struct kinds_row *kind, stru
 	} else {
 		r = show_named(&x, kind, err);
 	}
-	if (r == 0 && x.json != NULL) {
+	if (r < 0) {
+		return r;
+	}
+	if (x.json != NULL) {
 		printf("%s\n", text.p);
-	} else if (r == 0 && x.rows > 0) {
+	} else if (x.rows > 0) {
 		columns_print(table, stdout);
-	} else if (r == 0) {
+	} else {
 		fprintf(stderr, "No pending workloads.\n");
 	}
-	return r;
+	return 0;
 }
 
 static int run_verb(int argc, char **argv)

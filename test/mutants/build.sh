@@ -5,7 +5,7 @@
 # compile SOURCE OBJECT
 compile() {
 	# shellcheck disable=SC2086
-	$CC $CFLAGS -w -g0 -Werror=int-conversion -Werror=incompatible-pointer-types -c "$1" -o "$2"
+	$CC $CFLAGS -g0 -Werror=implicit-function-declaration -Werror=int-conversion -Werror=incompatible-pointer-types -c "$1" -o "$2"
 }
 
 # link_with OBJECT... PROGRAM: of the other objects and the archives.

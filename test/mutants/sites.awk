@@ -1,6 +1,6 @@
 # Every mutant that the operators below can make of the sources given: FILE, LINE, OPERATOR and the new text of
 # the line, separated by tabs. Left out is what no test of behaviour can notice, but the sanitizers: calls that only
-# free memory or take a lock; and lines that only report (log_*, assert).
+# free memory or take a lock, how much is allocated, which of two equal values is taken; and lines that only report (log_*, assert).
 
 # A copy of line with the same length: comments are blank, and literals have no operators in them.
 function mask(line,    out, n, i, c, two, quote) {
@@ -42,6 +42,15 @@ function emit(operator, text) {
 # At position at, the length characters become to.
 function replace(operator, at, len, to) {
 	emit(operator, substr($0, 1, at - 1) to substr($0, at + len))
+}
+
+# The larger or smaller of two, a < b ? a : b, whichever of the two it takes when they are equal.
+function is_choice(    side) {
+	if (!match(code, /[A-Za-z0-9_.>-]+ [<>]=? [A-Za-z0-9_.>-]+ [?] [A-Za-z0-9_.>-]+ : [A-Za-z0-9_.>-]+;/)) {
+		return 0
+	}
+	split(substr(code, RSTART, RLENGTH - 1), side, / [<>?:]=? /)
+	return side[1] == side[3] && side[2] == side[4] || side[1] == side[4] && side[2] == side[3]
 }
 
 # A mutant for each place where from stands in the code.
@@ -106,7 +115,7 @@ function logic(    at, off, text) {
 }
 
 function constants(    at, off, text) {
-	if (code ~ /\[[0-9]+\];/ || code ~ /\{ 0 \}/) {
+	if (code ~ /\[[0-9]+\]( = .*)?[;{]?$/ || code ~ /\{ 0 \}/ || code ~ /[?] -1 : / || code ~ /(xmalloc|xmalloc_zero|arena_alloc|arena_zero|arena_create)\(/) {
 		return
 	}
 	off = 0
@@ -148,7 +157,8 @@ function returns(    value) {
 	if (value ~ /^(true|false)$/) {
 		return
 	}
-	emit("return a constant", indent (value == "0" ? "return 1;" : "return 0;"))
+	# Errors are negative; what is positive mostly counts as success.
+	emit("return a constant", indent (value == "0" ? "return -1;" : "return 0;"))
 	if (value ~ /^-/) {
 		emit("other sign", indent "return " substr(value, 2) ";")
 	}
@@ -165,7 +175,7 @@ function statements(    text) {
 	if (text ~ /^case .*:$/ || text ~ /^\{ .*\},$/ || text ~ /^[A-Z][A-Z0-9_]*\(.*\),$/ || text ~ /^\[.*\] = .*,$/) {
 		emit("drop a case", indent)
 	}
-	if (!begins || text !~ /;$/ || text ~ /^(free|[a-z0-9_]+_(destroy|finish|unref|free|freep)|pthread_mutex_lock)\(/) {
+	if (!begins || text !~ /;$/ || text ~ /^(free|[a-z0-9_]+_(destroy|finish|unref|free|freep|cleanup|deinit)|pthread_mutex_lock)\(/) {
 		return
 	}
 	if (text ~ /^[A-Za-z_][A-Za-z0-9_]*\(.*\);$/ || text ~ /^\(void\)[a-z0-9_]+\(/ ||
@@ -188,8 +198,10 @@ code == "" || (code ~ /^#/ && code !~ /^#define [A-Z0-9_]+ \(?[0-9]/) { next }
 begins && code ~ /^\t+(log_[a-z]+|assert|static_assert|_Static_assert)\(/ { reports = 1 }
 {
 	if (!reports) {
-		both(" < ", " <= ")
-		both(" > ", " >= ")
+		if (!is_choice()) {
+			both(" < ", " <= ")
+			both(" > ", " >= ")
+		}
 		both(" == ", " != ")
 		both(" + ", " - ")
 		both(" += ", " -= ")

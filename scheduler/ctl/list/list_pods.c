@@ -53,13 +53,13 @@ static const struct jdoc *find_pod(const struct cluster_args *a,
 	return NULL;
 }
 
+/* source: the pods of that name are read into it. */
 static int choose_group(const struct cluster_args *a, const char *name, struct list_pods *ret,
-			struct err *err)
+			struct live_workloads *source, struct err *err)
 {
-	CLEANUP(live_workloads_finish) struct live_workloads source = { 0 };
 	CLEANUP(xmalloc_freep) char *fields = xmalloc_printf("metadata.name=%s", name);
-	int r = live_workloads_pods(a, NULL, fields, &source, err);
-	const struct jdoc *pod = r < 0 ? NULL : find_pod(a, &source, name);
+	int r = live_workloads_pods(a, NULL, fields, source, err);
+	const struct jdoc *pod = r < 0 ? NULL : find_pod(a, source, name);
 	const char *group = pod == NULL ? NULL : label_of(pod, KUEUE_POD_GROUP_NAME);
 
 	if (pod != NULL) {
@@ -69,14 +69,15 @@ static int choose_group(const struct cluster_args *a, const char *name, struct l
 	return r;
 }
 
-static int choose(const struct cluster_args *a, struct list_pods *ret, struct err *err)
+static int choose(const struct cluster_args *a, struct list_pods *ret,
+		  struct live_workloads *source, struct err *err)
 {
 	struct str name = str_of(a->owner), type = str_next(&name, '/');
 	const struct kinds_row *kind;
 
 	kind = kinds_by_alias(type);
 	if (kind != NULL && str_streq(kind->kind, "Pod")) {
-		return choose_group(a, name.p, ret, err);
+		return choose_group(a, name.p, ret, source, err);
 	}
 	if (kind == NULL || !str_streq(kind->kind, "Job") || !str_streq(kind->group, "batch")) {
 		return err_set(err, ERR_INVALID, "--for %s: only jobs and pods are supported",
@@ -92,15 +93,12 @@ int list_pods_read(const struct cluster_args *a, struct list_pods *ret,
 {
 	struct list_pods l = { 0 };
 	CLEANUP(strbuf_finish) struct strbuf selector = STRBUF_INIT;
-	int r = choose(a, &l, err);
+	int r = choose(a, &l, source, err);
 
-	if (r == 0 && l.value != NULL) {
-		strbuf_printf(&selector, "%s=%s", l.label == NULL ? "metadata.name" : l.label,
-			      l.value);
-	}
-	if (r == 0) {
-		r = live_workloads_pods(a, l.label == NULL ? NULL : selector.p,
-					l.label == NULL ? selector.p : NULL, source, err);
+	if (r == 0 && l.label != NULL) {
+		live_workloads_finish(source);
+		strbuf_printf(&selector, "%s=%s", l.label, l.value);
+		r = live_workloads_pods(a, selector.p, NULL, source, err);
 	}
 	if (r < 0) {
 		list_pods_finish(&l);

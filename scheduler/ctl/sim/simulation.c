@@ -72,7 +72,6 @@ static int apply_object(struct simulation *s, enum sched_resource resource, cons
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
-	s->bad = (struct err)ERR_INIT;
 	jdoc_format(object, &text);
 	apply_message(s, message_decode(resource, str_of(key), strbuf_str(&text), 0));
 	return s->bad.code == ERR_NONE ? 0 : err_set(err, ERR_INVALID, "%s", s->bad.text);

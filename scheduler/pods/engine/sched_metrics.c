@@ -163,7 +163,7 @@ void sched_metrics_decisions(struct sched_metrics *m, const struct cluster *c,
 		const struct task *t;
 		const char *labels[2];
 
-		if (names[one->kind] == NULL || one->task == MODEL_NONE) {
+		if (names[one->kind] == NULL) {
 			continue;
 		}
 		t = c->tasks.v[one->task];

@@ -113,7 +113,6 @@ static void place(struct workload_cache *c, struct workload *w, bool changed, in
 
 void workload_cache_workload_place_all(struct workload_cache *c, int64_t now)
 {
-	workload_cache_settle_nodes(c);
 	for (size_t i = 0; i < c->q->workloads.n; i++) {
 		if (c->q->workloads.v[i] != NULL) {
 			place(c, c->q->workloads.v[i], true, now);

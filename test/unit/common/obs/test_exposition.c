@@ -123,7 +123,7 @@ static int status_with(const char *file, const char *authorization)
 static void test_a_token_is_asked_for(void **state)
 {
 	struct folder f = { .files = VEC_INIT };
-	char file[300];
+	char file[300], long_token[4096 + 2] = "";
 
 	(void)state;
 	folder_make(&f);
@@ -144,6 +144,13 @@ static void test_a_token_is_asked_for(void **state)
 	folder_write(&f, "token", "other");
 	assert_int_equal(status_with(file, "Bearer s3cret"), 401);
 	assert_int_equal(status_with(file, "Bearer other"), 200);
+	/* Up to 4096 bytes. */
+	memset(long_token, 'x', 4096);
+	folder_write(&f, "token", long_token);
+	assert_int_equal(exposition_check_token(file, NULL), 0);
+	long_token[4096] = 'x';
+	folder_write(&f, "token", long_token);
+	assert_true(exposition_check_token(file, NULL) < 0);
 	assert_int_equal(exposition_check_token(NULL, NULL), 0);
 	folder_remove(&f);
 }

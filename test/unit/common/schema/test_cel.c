@@ -12,7 +12,8 @@
 
 static const char object[] =
 	"{\"metadata\":{\"name\":\"p\",\"annotations\":{\"x/y\":\"true\"}},"
-	"\"spec\":{\"n\":3,\"list\":[1,\"two\"],\"empty\":\"\",\"nothing\":null}}";
+	"\"spec\":{\"n\":3,\"list\":[1,\"two\"],\"empty\":\"\",\"nothing\":null,\"d\":2.5,"
+	"\"e\":3.5}}";
 
 enum outcome { NO, YES, FAILS, REFUSED };
 
@@ -59,6 +60,11 @@ static const struct {
 	{ "object.spec.n < 'a'", FAILS },
 	{ "object.spec.n == -3", NO },
 	{ "object.spec.list[0] == 1 && object.spec.list[1] == 'two'", YES },
+	{ "object.spec.n < object.spec.e && object.spec.e > object.spec.n", YES },
+	{ "object.spec.n > object.spec.d && object.spec.d < object.spec.n", YES },
+	{ "object.spec.d > object.spec.n || object.spec.n < object.spec.d", NO },
+	{ "object.spec.d < object.spec.e && !(object.spec.e < object.spec.d)", YES },
+	{ "'a' < 'ab' && 'ab' < 'b' && !('b' < 'ab')", YES },
 	{ "object.spec.list[2] == 1", FAILS },
 	{ "object.spec.list == [1, 'two']", YES },
 	{ "size(object.spec.list) == 2 && object.metadata.name.size() == 1", YES },

@@ -248,6 +248,59 @@ static void test_steps_of_the_wall_clock_change_nothing(void **state)
 	end(&f);
 }
 
+/* The outcome of a write counts once. */
+static void test_backoff_of_a_refused_write(void **state)
+{
+	struct fixture f;
+	int64_t now;
+
+	(void)state;
+	begin(&f);
+	see_world(&f);
+	sync_all(&f);
+	lead(&f, 0);
+	step(&f);
+	answer(&f, "PATCH /api/v1/namespaces/ns/pods/p", 403);
+	now = clock_mono(&f.clock.base);
+	take_outcomes(&f);
+	assert_int_equal(pod_of(&f)->write_failures, 1);
+	assert_true(pod_of(&f)->retry_at <= now + CLOCK_NS_PER_S + WALL);
+	end(&f);
+}
+
+/* Also a write of an earlier term that is to be tried again. */
+static void test_a_retry_waits_for_the_new_term(void **state)
+{
+	struct fixture f;
+	uint64_t gate;
+	int64_t from;
+
+	(void)state;
+	begin(&f);
+	see_world(&f);
+	sync_all(&f);
+	lead(&f, 0);
+	step(&f);
+	gate = fake_transport_expect(f.transport, "PATCH /api/v1/namespaces/ns/pods/p");
+	while (fake_transport_pending(f.transport) > 0) {
+		answer(&f, "", 200);
+		step(&f);
+	}
+	fake_transport_answer(f.transport, gate, 503, "{}");
+	engine_handle(f.engine, message_new(SCHED_MSG_LEASE));
+	from = clock_mono(&f.clock.base) + 10 * CLOCK_NS_PER_S;
+	lead(&f, from);
+	while (clock_mono(&f.clock.base) < from - CLOCK_NS_PER_S) {
+		step(&f);
+		fake_transport_expect_none(f.transport);
+		clock_fake_advance(&f.clock, CLOCK_NS_PER_S / 2);
+	}
+	clock_fake_advance(&f.clock, 2 * CLOCK_NS_PER_S);
+	step(&f);
+	(void)fake_transport_expect(f.transport, "PATCH /api/v1/namespaces/ns/pods/p");
+	end(&f);
+}
+
 static bool metric(struct fixture *f, const char *name, const char *label, double value)
 {
 	static const char *const names[] = { "result", NULL };
@@ -475,6 +528,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_written_before_lease_and_lists),
 		cmocka_unit_test(test_hole_24_one_patch_then_at_once_the_next_step),
+		cmocka_unit_test(test_backoff_of_a_refused_write),
+		cmocka_unit_test(test_a_retry_waits_for_the_new_term),
 		cmocka_unit_test(test_steps_of_the_wall_clock_change_nothing),
 		cmocka_unit_test(test_a_configuration_that_did_not_load_changes_nothing),
 		cmocka_unit_test(test_a_snapshot_is_the_cluster_as_json),

@@ -8,10 +8,14 @@
 #include <unistd.h>
 
 #include "base/attrs.h"
+#include "base/clock.h"
 #include "base/strbuf.h"
+#include "base/xmalloc.h"
 #include "certs/pair.h"
+#include "enc/json/jdoc.h"
 #include "process/file.h"
 #include "scheduler/ctl/cli/verb.h"
+#include "unit/scheduler/ctl/capture.h"
 
 static char dir[] = "/tmp/headgate-certs-XXXXXX";
 
@@ -71,6 +75,46 @@ static void test_idempotent(void **state)
 	assert_string_equal(now.p, ca.p);
 }
 
+/* The row of a file, in a table or as JSON. */
+static void expect_row(const struct strbuf *out, bool is_json, const char *name, bool made)
+{
+	CLEANUP(strbuf_finish) struct strbuf pem = STRBUF_INIT, row = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *json = NULL;
+	CLEANUP(xmalloc_freep) char *file = xmalloc_printf("%s.crt", name);
+	const struct jdoc *entry;
+	char until[CLOCK_RFC3339_MAX];
+	int64_t from, to;
+
+	read_file(file, &pem);
+	assert_int_equal(pair_validity(strbuf_str(&pem), &from, &to, NULL), 0);
+	clock_format_time(to, until);
+	if (!is_json) {
+		strbuf_printf(&row, "%-8s until %s  %s\n", made ? "made" : "kept", until, at(file));
+		assert_non_null(strstr(out->p, row.p));
+		return;
+	}
+	assert_int_equal(jdoc_parse(strbuf_str(out), &json, NULL), 0);
+	entry = jdoc_get(json, name);
+	assert_string_equal(jdoc_str(jdoc_get(entry, "path")), at(file));
+	assert_int_equal(jdoc_bool(jdoc_get(entry, "made"), !made), made);
+	assert_string_equal(jdoc_str(jdoc_get(entry, "notAfter")), until);
+}
+
+static void test_report(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
+		bool is_json = i % 2 != 0, made = i / 2 == 0;
+
+		strbuf_printf(&line, "headgatectl certs --out %s --dns c.svc%s%s", dir,
+			      made ? " --force" : "", is_json ? " -o json" : "");
+		assert_int_equal(capture_run(ctl_run, line.p, &out), VERB_OK);
+		expect_row(&out, is_json, "ca", false);
+		expect_row(&out, is_json, "tls", made);
+	}
+}
+
 static void test_broken_files(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
@@ -108,6 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_idempotent),
+		cmocka_unit_test(test_report),
 		cmocka_unit_test(test_broken_files),
 	};
 

@@ -128,13 +128,17 @@ static void test_exit_codes(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+	for (size_t i = 0; i < 2 * ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
+		int code = rows[i / 2].code;
 
-		unit_row(rows[i].line);
-		strbuf_printf(&line, "headgatectl pending-workloads -f @world.yaml %s",
-			      rows[i].line);
-		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), rows[i].code);
+		unit_row(rows[i / 2].line);
+		strbuf_printf(&line, "headgatectl pending-workloads -f @world.yaml %s%s",
+			      rows[i / 2].line, i % 2 == 0 ? "" : " -o json");
+		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), code);
+		if (code != VERB_OK) {
+			assert_int_equal(out.len, 0); /* nothing that looks like an answer */
+		}
 	}
 }
 

@@ -107,7 +107,7 @@ static void test_exit_codes(void **state)
 		{ "simulate --until-stable --delete-after 1:Pod/ns/p @good", VERB_OK },
 		{ "simulate --delete-after 1:Node/n1 --delete-after 1:Queue//q @good", VERB_OK },
 		{ "simulate --scheduler-conf @conf --config @conf @good", VERB_OK },
-		{ "simulate --show shares,events @good", VERB_OK },
+		{ "simulate --show shares,capacity,workloads,events @good", VERB_OK },
 		{ "simulate --show all --config @kueue @good @quota", VERB_OK },
 		{ "simulate -o json --show all @quota", VERB_OK },
 		{ "simulate --until-stable --delete-after 1:Workload/team/w @quota", VERB_OK },

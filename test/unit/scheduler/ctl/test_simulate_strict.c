@@ -17,14 +17,22 @@
 
 #define KUEUE "apiVersion: kueue.x-k8s.io/v1beta2\n"
 #define VOLCANO "apiVersion: scheduling.volcano.sh/v1beta1\n"
-#define QUEUES                                                                                     \
+#define QUEUES QUEUES_OF("BestEffortFIFO")
+#define QUEUES_OF(strategy)                                                                        \
 	KUEUE "kind: ResourceFlavor\nmetadata: {name: f}\n---\n" KUEUE                             \
 	      "kind: ClusterQueue\nmetadata: {name: cq}\nspec:\n  namespaceSelector: {}\n"         \
+	      "  queueingStrategy: " strategy "\n"                                                 \
 	      "  preemption: {withinClusterQueue: LowerPriority}\n  resourceGroups:\n"             \
 	      "  - {coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, "         \
 	      "nominalQuota: 2}]}]}\n---\n" KUEUE                                                  \
 	      "kind: LocalQueue\nmetadata: {name: lq, namespace: team}\nspec: {clusterQueue: "     \
 	      "cq}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n---\n"
+#define BOUNDED(name, request, limit)                                                              \
+	"[{name: " name ", image: i, resources: {requests: {cpu: " request                         \
+	"}, limits: {cpu: " limit "}}}]"
+#define BOUNDED_POD(request, limit)                                                                \
+	"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: " BOUNDED(             \
+		"c", request, limit) ", initContainers: " BOUNDED("i", request, limit) "}\n"
 #define QUEUED "labels: {kueue.x-k8s.io/queue-name: lq}"
 #define CONTAINERS(cpu) "containers: [{name: c, image: i, resources: {requests: {cpu: " cpu "}}}]"
 #define WORKLOAD(name, cpu)                                                                        \
@@ -32,6 +40,23 @@
 	      ", namespace: team}\nspec: {queueName: lq, "                                         \
 	      "podSets: [{name: main, count: 1, template: {spec: {restartPolicy: "                 \
 	      "Never, " CONTAINERS(cpu) "}}}]}\n---\n"
+#define WORKLOAD_PRIO(name, priority, cpu)                                                         \
+	KUEUE "kind: Workload\nmetadata: {name: " name                                             \
+	      ", namespace: team}\nspec: {queueName: lq, priority: " priority                      \
+	      ", podSets: [{name: main, count: 1, template: {spec: {restartPolicy: "               \
+	      "Never, " CONTAINERS(cpu) "}}}]}\n---\n"
+#define WORKLOAD_HOLDS(name)                                                                       \
+	KUEUE "kind: Workload\nmetadata: {name: " name                                             \
+	      ", namespace: team}\nspec: {queueName: lq, priority: 1, podSets: [{name: main, "     \
+	      "count: 1, template: {spec: {restartPolicy: Never, " CONTAINERS(                     \
+		      "2") "}}}]}\nstatus: {admission: {clusterQueue: cq, podSetAssignments: [{"   \
+			   "name: main, count: 1, flavors: {cpu: f}, resourceUsage: {cpu: 2}}]}, " \
+			   "conditions: [{type: QuotaReserved, status: \"True\", reason: "         \
+			   "QuotaReserved, message: m, lastTransitionTime: "                       \
+			   "\"2026-01-15T09:02:00Z\"}, {type: Admitted, status: \"True\", "        \
+			   "reason: "                                                              \
+			   "Admitted, message: m, lastTransitionTime: "                            \
+			   "\"2026-01-15T09:02:00Z\"}]}\n---\n"
 #define JOB(name, more, cpu)                                                                       \
 	"apiVersion: batch/v1\nkind: Job\nmetadata: {name: " name ", namespace: team" more         \
 	"}\nspec: {template: {spec: {restartPolicy: Never, " CONTAINERS(cpu) "}}}\n---\n"
@@ -260,6 +285,22 @@ static const struct row api_rows[] = {
 	  .manifests = QUEUES JOB("j", ", " QUEUED, "-1"),
 	  .code = VERB_USAGE,
 	  .printed = "spec.template.spec.containers[0].resources.requests[cpu]: Invalid" },
+	{ .name = "a request above its limit, as numbers",
+	  .manifests = BOUNDED_POD("2", "1"),
+	  .code = VERB_USAGE,
+	  .printed = "spec.containers[0].resources.requests: Invalid value: \"2\": must be less "
+		     "than or equal to cpu limit of 1" },
+	{ .name = "of an init container",
+	  .manifests = BOUNDED_POD("2", "1"),
+	  .code = VERB_USAGE,
+	  .printed = "spec.initContainers[0].resources.requests: Invalid value: \"2\"" },
+	{ .name = "a negative limit, as a number",
+	  .manifests = BOUNDED_POD("1", "-1"),
+	  .code = VERB_USAGE,
+	  .printed = "spec.containers[0].resources.limits[cpu]: Invalid value: \"-1\"" },
+	{ .name = "a request up to its limit, as numbers",
+	  .manifests = BOUNDED_POD("1", "1"),
+	  .printed = "Read: 1 Pod" },
 	{ .name = "an amount that is none",
 	  .manifests = QUEUES WORKLOAD("w", "1K"),
 	  .code = VERB_USAGE,
@@ -365,6 +406,14 @@ static const struct row cluster_rows[] = {
 	  .manifests = QUEUES WORKLOAD("a", "2") WORKLOAD("b", "1") WORKLOAD("c", "9"),
 	  .printed = "inadmissible   ExceedsMaxQuota",
 	  .absent = "not tried yet" },
+	{ .name = "also where the first one is tried in each cycle",
+	  .manifests = QUEUES_OF("StrictFIFO") WORKLOAD("a", "9") WORKLOAD("b", "1"),
+	  .printed = "ExceedsMaxQuota",
+	  .absent = "not stable" },
+	{ .name = "and on, when victims stop",
+	  .words = "simulate --victims-stop",
+	  .manifests = QUEUES WORKLOAD_HOLDS("low") WORKLOAD_PRIO("high", "9", "2"),
+	  .printed = "team/high   cq" },
 	{ .name = "--cycles limits them",
 	  .words = "simulate --cycles 1",
 	  .manifests = QUEUES WORKLOAD("a", "2") WORKLOAD("b", "1") WORKLOAD("c", "9"),
@@ -373,6 +422,11 @@ static const struct row cluster_rows[] = {
 	  .words = "simulate -o json",
 	  .manifests = WORKLOAD("w", "1") NODE POD("", "schedulerName: other"),
 	  .printed = "\"waiting\":[{\"workload\":\"team/w\",\"reason\":\"Misconfigured\"" },
+	{ .name = "and objects of others",
+	  .words = "simulate -o json",
+	  .manifests = NODE POD("", "schedulerName: other"),
+	  .printed = "\"others\":[{\"kind\":\"Pod\",\"name\":\"team/p\",\"reason\":\"its "
+		     "schedulerName is not volcano" },
 	{ .name = "and of pods",
 	  .words = "simulate -o json",
 	  .manifests = POD(", " OPT_IN, "schedulerName: volcano"),

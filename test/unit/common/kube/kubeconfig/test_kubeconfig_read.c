@@ -42,6 +42,22 @@ static void test_strings(void **state UNUSED)
 	assert_string_equal(copy, "x");
 }
 
+static void test_paths(void **state UNUSED)
+{
+	static const struct {
+		const char *dir, *path, *want;
+	} rows[] = {
+		{ "/d", "f", "/d/f" }, { "/d", "/e/f", "/e/f" }, { "d", "e/f", "d/e/f" },
+		{ "", "f", "f" },      { NULL, "f", "f" },       { NULL, "/f", "/f" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xmalloc_freep) char *got = kubeconfig_read_path(rows[i].dir, rows[i].path);
+
+		assert_string_equal(got, rows[i].want);
+	}
+}
+
 static void test_booleans_and_lists(void **state UNUSED)
 {
 	CLEANUP(kubeconfig_read_free) struct kubeconfig_strings list = VEC_INIT;
@@ -86,6 +102,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_booleans_and_lists),
 		cmocka_unit_test(test_pem),
 		cmocka_unit_test(test_unknown_members),

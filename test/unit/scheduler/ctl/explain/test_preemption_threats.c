@@ -67,6 +67,16 @@ static void test_which_queues_could_preempt_it(void **state)
 	       "b yes: of any priority, as far as fair sharing allows\n");
 }
 
+static void test_all_queues_of_the_tree_are_named(void **state)
+{
+	(void)state;
+	expect(THREE("reclaim=Any", "",
+		     "reclaim=Any") "workload ns/w queue=b cpu=6 prio=3 holds=default\n",
+	       "b no: withinClusterQueue is Never\n"
+	       "a yes: of any priority, for its own quota: cpu 4 of default unused\n"
+	       "c yes: of any priority, for its own quota: cpu 4 of default unused\n");
+}
+
 static void test_workloads_in_a_stopped_queue_go_on(void **state)
 {
 	(void)state;
@@ -79,6 +89,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_which_queues_could_preempt_it),
+		cmocka_unit_test(test_all_queues_of_the_tree_are_named),
 		cmocka_unit_test(test_workloads_in_a_stopped_queue_go_on),
 	};
 

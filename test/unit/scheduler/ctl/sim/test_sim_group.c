@@ -12,12 +12,12 @@
 #include "lib/cluster_fixture.h"
 #include "scheduler/pods/model/cluster.h"
 
-/* The PodGroup that a pod with this metadata and spec gets; t requests 300m. */
-static struct jdoc *make(struct cluster *c, const char *pod_yaml)
+/* The PodGroup that a pod with this metadata and spec gets; it requests cpu in thousandths. */
+static struct jdoc *make_for(struct cluster *c, const char *pod_yaml, int64_t cpu)
 {
 	CLEANUP(arena_destroyp) struct arena *a = arena_create(0);
 	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
-	struct task *t = cluster_fixture_task(c, "t", NULL, 300);
+	struct task *t = cluster_fixture_task(c, "t", NULL, cpu);
 	struct api_pod pod;
 	struct jdoc *group;
 
@@ -26,6 +26,11 @@ static struct jdoc *make(struct cluster *c, const char *pod_yaml)
 	group = sim_group_make(c, t, &pod);
 	cluster_task_remove(c, t);
 	return group;
+}
+
+static struct jdoc *make(struct cluster *c, const char *pod_yaml)
+{
+	return make_for(c, pod_yaml, 300);
 }
 
 static void test_names(void **state)
@@ -78,11 +83,27 @@ static void test_annotations(void **state)
 	cluster_destroy(c);
 }
 
+/* More than can be counted is the most that can be. */
+static void test_large_groups(void **state)
+{
+	struct cluster *c = cluster_create();
+	CLEANUP(jdoc_destroyp)
+	struct jdoc *group = make_for(c,
+				      "metadata: {name: p, annotations: {"
+				      "scheduling.volcano.sh/group-min-member: \"2147483647\"}}",
+				      INT64_MAX / 2147483646);
+
+	(void)state;
+	assert_string_equal(jdoc_path_str(group, "spec.minResources.cpu"), "9223372036854775807m");
+	cluster_destroy(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_annotations),
+		cmocka_unit_test(test_large_groups),
 	};
 
 	return cmocka_run_group_tests_name("ctl/sim/sim_group", tests, NULL, NULL);

@@ -74,6 +74,34 @@ static void reasons_of_plain_pods(void **state)
 	}
 }
 
+/* Only what waits gets a condition. */
+static void no_reason_for_what_does_not_wait(void **state)
+{
+	static const struct {
+		enum task_status status;
+		bool waits;
+	} rows[] = {
+		{ TASK_PENDING, true },    { TASK_BOUND, false },  { TASK_RUNNING, false },
+		{ TASK_RELEASING, false }, { TASK_FAILED, false }, { TASK_SUCCEEDED, false },
+		{ TASK_UNKNOWN, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+		struct cluster *c;
+
+		start(&f);
+		c = f.sf.f.cluster;
+		cluster_task_set_status(c, f.t, rows[i].status,
+					rows[i].waits ? NULL : c->nodes.v[0]);
+		core_fixture_open(&f.sf);
+		status_run(f.sf.s);
+		assert_int_equal(find(f.sf.s, DECISION_CONDITION) != NULL, rows[i].waits);
+		core_fixture_finish(&f.sf);
+	}
+}
+
 static void unsupported_pods_are_refused_without_buying_nodes(void **state)
 {
 	struct pod_class k = { .request = { .v = { 100 } }, .unsupported = "volumes" };
@@ -185,6 +213,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reasons_of_plain_pods),
+		cmocka_unit_test(no_reason_for_what_does_not_wait),
 		cmocka_unit_test(unsupported_pods_are_refused_without_buying_nodes),
 		cmocka_unit_test(publishing),
 		cmocka_unit_test(a_gang_with_a_gated_member_is_not_published),

@@ -1,5 +1,6 @@
 #include "api/core/node.h"
 
+#include "base/attrs.h"
 #include "base/err.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ingest/from_api.h"
@@ -86,6 +87,56 @@ static void test_generations(void **state)
 	cluster_destroy(c);
 }
 
+#define LABELS(a, b) "\"labels\":{" a "," b "}"
+#define TAINT(key, value, effect)                                                                  \
+	"{\"key\":\"" key "\",\"value\":\"" value "\",\"effect\":\"" effect "\"}"
+#define SPEC(labels, taints, more)                                                                 \
+	"{\"metadata\":{\"name\":\"n\"," labels "},\"spec\":{\"taints\":[" taints "]" more "}}"
+#define A "\"a\":\"1\""
+#define B "\"b\":\"2\""
+#define K TAINT("k", "v", "NoSchedule")
+#define L TAINT("l", "w", "NoExecute")
+
+/* Whatever decides where a pod may go. */
+static void test_each_change_of_the_spec_counts(void **state)
+{
+	static const struct {
+		const char *json;
+		bool changes;
+	} rows[] = {
+		{ SPEC(LABELS(A, B), K "," L, ""), false },
+		{ SPEC(LABELS(B, A), K "," L, ""), false },
+		{ SPEC(LABELS(A, B), K "," L, ",\"unschedulable\":false"), false },
+		{ SPEC(LABELS(A, B), K "," L, ",\"unschedulable\":true"), true },
+		{ SPEC(LABELS("\"a\":\"2\"", B), K "," L, ""), true },
+		{ SPEC(LABELS(A, "\"b\":\"1\""), K "," L, ""), true },
+		{ SPEC(LABELS("\"aa\":\"1\"", B), K "," L, ""), true },
+		{ SPEC(LABELS(A, "\"c\":\"2\""), K "," L, ""), true },
+		{ SPEC("\"labels\":{" A "}", K "," L, ""), true },
+		{ SPEC(LABELS(A, B), TAINT("kk", "v", "NoSchedule") "," L, ""), true },
+		{ SPEC(LABELS(A, B), TAINT("k", "vv", "NoSchedule") "," L, ""), true },
+		{ SPEC(LABELS(A, B), TAINT("k", "v", "NoExecute") "," L, ""), true },
+		{ SPEC(LABELS(A, B), K "," TAINT("l", "v", "NoExecute"), ""), true },
+		{ SPEC(LABELS(A, B), K "," TAINT("l", "w", "NoSchedule"), ""), true },
+		{ SPEC(LABELS(A, B), K, ""), true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct cluster *c = cluster_create();
+		uint64_t spec;
+
+		unit_row(rows[i].json);
+		assert_int_equal(read_node(c, rows[0].json, NULL), 0);
+		spec = cluster_node_find(c, STR_LIT("n"))->spec_gen;
+		assert_int_equal(read_node(c, rows[i].json, NULL), 0);
+		assert_int_equal(cluster_node_find(c, STR_LIT("n"))->spec_gen != spec,
+				 rows[i].changes);
+		assert_null(cluster_verify(c));
+		cluster_destroy(c);
+	}
+}
+
 static void test_refuses(void **state)
 {
 	static const struct {
@@ -118,6 +169,7 @@ int main(void)
 		cmocka_unit_test(test_reads_all),
 		cmocka_unit_test(test_capacity_stands_in_for_allocatable),
 		cmocka_unit_test(test_generations),
+		cmocka_unit_test(test_each_change_of_the_spec_counts),
 		cmocka_unit_test(test_refuses),
 	};
 

@@ -55,6 +55,30 @@ static void overlapping_victims(void **state)
 	run_rows(world, rows, ARRAY_LEN(rows));
 }
 
+/* An entry that fits once a victim is gone takes that room: the third one needs another victim. */
+static void a_deferred_fit_takes_its_room(void **state)
+{
+	static const char world[] =
+		"queue a cohort=c reclaim=Any\nqueue b cohort=c reclaim=Any\n"
+		"queue d cohort=c reclaim=Any\nqueue x cohort=c\nqueue y cohort=c\n"
+		"quota a f cpu nominal=2\nquota b f cpu nominal=2\nquota d f cpu nominal=2\n"
+		"quota x f cpu nominal=2\nquota y f cpu nominal=0\n"
+		"workload wa queue=a cpu=2 prio=3\nworkload wb queue=b cpu=2 prio=2\n"
+		"workload wd queue=d cpu=2 prio=1\n";
+	static const struct row rows[] = {
+		{ "",
+		  "workload x1 queue=x cpu=4 holds=f reserved=-8s\n"
+		  "workload y1 queue=y cpu=4 holds=f reserved=-9s\n",
+		  "preempt x1 for wa InCohortReclamation; preempt y1 for wd InCohortReclamation; "
+		  "wait wa heap PendingPreemption WaitingForPreemptedWorkloads; "
+		  "wait wb heap PendingPreemption WaitingForPreemptedWorkloads; "
+		  "wait wd heap PendingPreemption WaitingForPreemptedWorkloads" },
+	};
+
+	(void)state;
+	run_rows(world, rows, ARRAY_LEN(rows));
+}
+
 static void recomputation_is_reported(void **state)
 {
 	struct admission_cycle_fixture f;
@@ -233,6 +257,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(overlapping_victims),
+		cmocka_unit_test(a_deferred_fit_takes_its_room),
 		cmocka_unit_test(recomputation_is_reported),
 		cmocka_unit_test(one_after_the_other_until_its_pods_are_ready),
 		cmocka_unit_test(earlier_ones_take_the_quota),

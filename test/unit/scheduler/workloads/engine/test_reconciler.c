@@ -379,6 +379,52 @@ static void queues_that_change_are_looked_at(void **state)
 	end(&f);
 }
 
+/* Quota that a ClusterQueue gave and that waits for a check goes with the queue. */
+static void a_queue_that_is_deleted_takes_its_reservations(void **state)
+{
+	static const struct {
+		const char *meta, *spec;
+		bool keeps;
+	} rows[] = {
+		{ "", "", true },
+		{ ",\"deletionTimestamp\":\"2023-01-01T00:00:00Z\",\"finalizers\":[\"a/b\"]", "",
+		  false },
+		{ "", ",\"stopPolicy\":\"Hold\"", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xmalloc_freep)
+		char *queue = xmalloc_printf(
+			"{\"metadata\":{\"name\":\"team\",\"generation\":2%s},\"spec\":{"
+			"\"namespaceSelector\":{},\"admissionChecksStrategy\":{"
+			"\"admissionChecks\":[{\"name\":\"c\"}]},\"resourceGroups\":[{"
+			"\"coveredResources\":[\"cpu\"],\"flavors\":[{\"name\":\"default\","
+			"\"resources\":[{\"name\":\"cpu\",\"nominalQuota\":\"3\"}]}]}]%s}}",
+			rows[i].meta, rows[i].spec);
+		struct fixture f;
+		const struct workload_status *status;
+
+		begin(&f);
+		workload_cache_fixture_see(
+			&f.c, SCHED_ADMISSION_CHECKS, "c",
+			"{\"metadata\":{\"name\":\"c\"},\"status\":{\"conditions\":[{\"type\":"
+			"\"Active\",\"status\":\"True\"}]}}");
+		workload_cache_fixture_see(&f.c, SCHED_CLUSTER_QUEUES, "team", queue);
+		see(&f, "", "",
+		    "\"admissionChecks\":[{\"name\":\"c\",\"state\":\"Pending\"}],\"conditions\":[{"
+		    "\"type\":\"QuotaReserved\",\"status\":\"True\",\"reason\":"
+		    "\"QuotaReserved\"}],\"admission\":{\"clusterQueue\":\"team\","
+		    "\"podSetAssignments\":[{\"name\":\"main\",\"flavors\":{\"cpu\":\"default\"},"
+		    "\"resourceUsage\":{\"cpu\":\"1\"},\"count\":1}]}");
+		(void)workload_cache_settle(f.c.cache, f.c.now);
+		(void)step(&f);
+		status = workload_cache_status(f.c.cache, workload_cache_fixture_get(&f.c, "one"));
+		assert_int_equal(status->has_admission, rows[i].keeps);
+		end(&f);
+	}
+}
+
 /* The cycle and the reconciler both say Misconfigured: what the cycle found stays while it holds.
  */
 static void a_namespace_that_is_refused_is_left_to_the_cycle(void **state)
@@ -418,6 +464,7 @@ int main(void)
 		cmocka_unit_test(it_is_activated_again_in_time),
 		cmocka_unit_test(an_orphan_loses_its_finalizer),
 		cmocka_unit_test(queues_that_change_are_looked_at),
+		cmocka_unit_test(a_queue_that_is_deleted_takes_its_reservations),
 		cmocka_unit_test(a_namespace_that_is_refused_is_left_to_the_cycle),
 	};
 

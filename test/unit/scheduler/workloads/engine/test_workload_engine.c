@@ -4,6 +4,8 @@
 
 #include "base/attrs.h"
 #include "base/clock.h"
+#include "base/err.h"
+#include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "lib/fake_transport.h"
 #include "lib/unit.h"
@@ -435,6 +437,44 @@ static void failed_writes_outside_of_cycles_are_repeated(void **state)
 	workload_engine_fixture_finish(&f);
 }
 
+/* Cancels all requests; their lines. */
+static void cancel_all(struct workload_engine_fixture *f, struct strbuf *ret)
+{
+	while (fake_transport_pending(f->transport) > 0) {
+		uint64_t id = fake_transport_expect_prefix(f->transport, "");
+
+		strbuf_printf(ret, "%s\n", fake_transport_request(f->transport, id)->url);
+		fake_transport_fail(f->transport, id, ERR_CANCELLED, false);
+	}
+}
+
+/* As when the lease was lost and is held again: no object has changed meanwhile. */
+static void cancelled_writes_are_sent_again(void **state)
+{
+	struct workload_engine_fixture f;
+	CLEANUP(strbuf_finish) struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
+
+	(void)state;
+	begin_settled(&f);
+	workload_engine_fixture_see(
+		&f, SCHED_CLUSTER_QUEUES, "new",
+		"{\"metadata\":{\"name\":\"new\",\"uid\":\"u\",\"resourceVersion\":\"7\","
+		"\"generation\":1},\"spec\":{\"namespaceSelector\":{}}}");
+	workload_engine_fixture_see(
+		&f, SCHED_FLAVORS, "bare",
+		"{\"metadata\":{\"name\":\"bare\",\"uid\":\"u\",\"resourceVersion\":\"8\"}}");
+	workload_engine_fixture_step(&f);
+	cancel_all(&f, &first);
+	assert_non_null(strstr(first.p, "/clusterqueues/new\n"));
+	assert_non_null(strstr(first.p, "/clusterqueues/new/status?"));
+	assert_non_null(strstr(first.p, "/resourceflavors/bare\n"));
+	clock_fake_advance(&f.clock, 2 * CLOCK_NS_PER_S);
+	workload_engine_fixture_step(&f);
+	cancel_all(&f, &second);
+	assert_string_equal(second.p, first.p);
+	workload_engine_fixture_finish(&f);
+}
+
 static void add_usage_world(struct workload_engine_fixture *f, const char *status)
 {
 	struct quota_options *o = &workload_cache_model(workload_engine_cache(f->engine))->options;
@@ -524,6 +564,7 @@ int main(void)
 		cmocka_unit_test(why_it_waits_is_written_a_moment_later),
 		cmocka_unit_test(a_cycle_waits_for_the_writes_of_the_last),
 		cmocka_unit_test(writes_that_hang_do_not_stop_it),
+		cmocka_unit_test(cancelled_writes_are_sent_again),
 		cmocka_unit_test(failed_writes_outside_of_cycles_are_repeated),
 		cmocka_unit_test(a_failing_queue_status_does_not_delay_others),
 		cmocka_unit_test(bad_objects_are_reported),

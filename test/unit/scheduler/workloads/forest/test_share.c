@@ -92,6 +92,19 @@ static void test_nothing_to_lend(void **state)
 	assert_int_equal(share_status(share("a")), 0);
 }
 
+/* Also in a world with one pair: quota of cpu is not quota of gpu. */
+static void test_resource_without_quota(void **state)
+{
+	(void)state;
+	quota_world_init(&w, "cohort r\nqueue a cohort=r\nquota a f cpu nominal=4\n"
+			     "workload one queue=a gpu=2\n");
+	assert_int_equal(
+		forest_lendable(w.f, quota_world_id(&w, "a"), quota_world_resource(&w, "cpu")),
+		4000);
+	assert_int_equal(
+		forest_lendable(w.f, quota_world_id(&w, "a"), quota_world_resource(&w, "gpu")), 0);
+}
+
 /* The share of a cohort is what it takes from above it; lendable is counted from its parent. */
 static void test_of_cohorts(void **state)
 {
@@ -144,6 +157,7 @@ int main(void)
 		CASE(test_flavors_of_one_resource_add_up),
 		CASE(test_equal_ratios_name_the_first_resource),
 		CASE(test_nothing_to_lend),
+		CASE(test_resource_without_quota),
 		CASE(test_of_cohorts),
 		cmocka_unit_test(test_cmp),
 	};

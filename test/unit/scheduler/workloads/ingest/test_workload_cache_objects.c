@@ -102,6 +102,16 @@ static void a_cohort_lends(void **state)
 	workload_cache_fixture_gone(&f, SCHED_COHORTS, "all");
 	(void)workload_cache_settle(f.cache, f.now);
 	assert_int_not_equal(holds(&f, "big"), MODEL_NONE);
+	/* Its quota is gone with it. */
+	workload_cache_fixture_gone(&f, SCHED_WORKLOADS, "ns/big");
+	workload_cache_fixture_workload(&f, "again", 0, "5", "");
+	workload_cache_fixture_workload(&f, "fits", 0, "3", "");
+	workload_cache_fixture_later(&f, 2);
+	workload_cache_fixture_cycle(&f);
+	workload_cache_fixture_later(&f, 2);
+	workload_cache_fixture_cycle(&f);
+	assert_int_equal(holds(&f, "again"), MODEL_NONE);
+	assert_int_not_equal(holds(&f, "fits"), MODEL_NONE);
 	workload_cache_fixture_finish(&f);
 }
 

@@ -147,20 +147,27 @@ static void a_status_may_change_while_the_first_lists_come_in(void **state)
 /* Other events between the creation of the queue and the next flush do not matter. */
 static void quota_in_a_queue_that_appears_is_held(void **state)
 {
+	static const char *const names[] = { "first", "one", "last" };
 	struct workload_cache_fixture f;
 
 	(void)state;
 	begin(&f);
-	workload_cache_fixture_workload(&f, "two", 0, "1", WORKLOAD_CACHE_FIXTURE_ADMITTED("1"));
-	workload_cache_fixture_workload(&f, "one", 0, "2",
-					WORKLOAD_CACHE_FIXTURE_ADMITTED_BY("other", "2"));
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		workload_cache_fixture_workload(&f, names[i], 0, "1",
+						WORKLOAD_CACHE_FIXTURE_ADMITTED_BY("other", "1"));
+		workload_cache_fixture_workload(&f, "two", 0, "1",
+						WORKLOAD_CACHE_FIXTURE_ADMITTED("1"));
+	}
 	workload_cache_fixture_later(&f, 2);
 	assert_int_equal(workload_cache_fixture_get(&f, "one")->holding.node, MODEL_NONE);
 	workload_cache_fixture_see(&f, SCHED_CLUSTER_QUEUES, "other",
 				   "{\"metadata\":{\"name\":\"other\",\"generation\":1}}");
 	workload_cache_fixture_workload(&f, "two", 0, "1", "");
 	workload_cache_fixture_later(&f, 2);
-	assert_int_not_equal(workload_cache_fixture_get(&f, "one")->holding.node, MODEL_NONE);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		assert_int_not_equal(workload_cache_fixture_get(&f, names[i])->holding.node,
+				     MODEL_NONE);
+	}
 	workload_cache_fixture_finish(&f);
 }
 

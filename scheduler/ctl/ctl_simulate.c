@@ -7,7 +7,6 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/quote.h"
 #include "base/strbuf.h"
 #include "collections/vec.h"
 #include "enc/json/jdoc.h"
@@ -156,22 +155,14 @@ static int add_deletion(void *arguments, const char *value, struct err *err)
 	return 0;
 }
 
-static void say(const char *what, const char *text)
-{
-	CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT;
-
-	quote_plain(&line, str_of(text));
-	fprintf(stderr, "headgatectl: %s%s\n", what, line.p);
-}
-
 static void warn(void *ctx UNUSED, const char *text)
 {
-	say("warning: ", text);
+	verb_print_line("warning: ", text);
 }
 
 static void problem(void *ctx UNUSED, const char *text)
 {
-	say("", text);
+	verb_print_line("", text);
 }
 
 /* N:FILE */

@@ -202,8 +202,9 @@ static void test_workloads_of_manifests(void **state)
 			     "w", "5", "0", "") "{" QUOTA_SIM_API
 						"kind: Workload, metadata: {name: job-j, "
 						"namespace: team, ownerReferences: "
-						"[{apiVersion: batch/v1, kind: Job, name: j}]}, "
-						"spec: {queueName: lq}}\n");
+						"[{apiVersion: batch/v1, kind: Job, name: j, uid: u}]}, "
+						"spec: {queueName: lq, podSets: [{name: main, "
+						"count: 1, template: {spec: {containers: []}}}]}}\n");
 	assert_int_equal(
 		folder_run(&folder, ctl_run, "headgatectl explain job team/j -f @w.yaml", &out),
 		VERB_OK);

@@ -66,7 +66,7 @@ static void test_tables(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
-		strbuf_printf(&line, "headgatectl pending-workloads -f @world.yaml%s%s",
+		strbuf_printf(&line, "headgatectl pending-workloads --as-is -f @world.yaml%s%s",
 			      rows[i].line[0] == '\0' ? "" : " ", rows[i].line);
 		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 		assert_string_equal(out.p == NULL ? "" : out.p, rows[i].out);
@@ -79,7 +79,7 @@ static void expect_json(const char *words, const char *json)
 	CLEANUP(jdoc_destroyp) struct jdoc *got = NULL;
 	CLEANUP(jdoc_destroyp) struct jdoc *wanted = NULL;
 
-	strbuf_printf(&line, "headgatectl pending-workloads -o json -f @world.yaml%s", words);
+	strbuf_printf(&line, "headgatectl pending-workloads -o json --as-is -f @world.yaml%s", words);
 	assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 	assert_int_equal(jdoc_parse(strbuf_str(&out), &got, NULL), 0);
 	assert_int_equal(jdoc_parse(str_of(json), &wanted, NULL), 0);
@@ -130,7 +130,7 @@ static void test_exit_codes(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
-		strbuf_printf(&line, "headgatectl pending-workloads -f @world.yaml %s",
+		strbuf_printf(&line, "headgatectl pending-workloads --as-is -f @world.yaml %s",
 			      rows[i].line);
 		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), rows[i].code);
 	}

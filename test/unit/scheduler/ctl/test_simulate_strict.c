@@ -1,5 +1,6 @@
-/* `headgatectl simulate` without --as-is: odd input is refused or reported, never passed over. Each
- * row is a file, what is printed, and the exit code. */
+/* Manifests without --as-is, for `headgatectl simulate` and the other verbs that read them: odd input
+ * is refused or reported, never passed over. Each row is a file, what is printed, and the exit code.
+ */
 #include "scheduler/ctl/ctl.h"
 
 #include "lib/unit.h"
@@ -70,8 +71,8 @@ static int run(const char *words, const char *manifests, struct strbuf *printed)
 	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/f", folder);
 	CLEANUP(xmalloc_freep) char *line = xmalloc_dup(words);
 	FILE *out = tmpfile(), *err = tmpfile();
-	char *argv[16] = { line };
-	int argc = 1, code, saved_out, saved_err;
+	char *argv[17] = { (char *)(uintptr_t)"headgatectl", line };
+	int argc = 2, code, saved_out, saved_err;
 
 	for (char *p = strchr(line, ' '); p != NULL; p = strchr(p, ' ')) {
 		*p++ = '\0';
@@ -84,7 +85,7 @@ static int run(const char *words, const char *manifests, struct strbuf *printed)
 	saved_err = dup(STDERR_FILENO);
 	assert_true(dup2(fileno(out), STDOUT_FILENO) >= 0);
 	assert_true(dup2(fileno(err), STDERR_FILENO) >= 0);
-	code = ctl_simulate_verb.run(argc, argv);
+	code = ctl_run(argc, argv);
 	read_back(err, STDERR_FILENO, saved_err, printed);
 	read_back(out, STDOUT_FILENO, saved_out, printed);
 	unlink(path);
@@ -294,6 +295,85 @@ static void test_refused_by_the_api(void **state)
 	check_rows(api_rows, ARRAY_LEN(api_rows));
 }
 
+static const struct row other_verb_rows[] = {
+	{ .name = "explain: an unknown field",
+	  .words = "explain workload team/w -f",
+	  .manifests = KUEUE "kind: ClusterQueue\nmetadata: {name: q}\nspec: {preemtion: {}}\n",
+	  .code = VERB_USAGE,
+	  .printed = "f: document 1: ClusterQueue q: unknown field \"spec.preemtion\" (did you mean "
+		     "preemption?)\nheadgatectl: a cluster would refuse these manifests" },
+	{ .name = "explain: an unknown version",
+	  .words = "explain job team/train -f",
+	  .manifests = "apiVersion: kueue.x-k8s.io/v1beta3\nkind: Cohort\nmetadata: {name: c}\n",
+	  .code = VERB_USAGE,
+	  .printed = "unknown version kueue.x-k8s.io/v1beta3" },
+	{ .name = "list: the cohort of v1beta1",
+	  .words = "list cq -f",
+	  .manifests = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: "
+		       "q}\nspec: {cohort: c}\n",
+	  .code = VERB_USAGE,
+	  .printed = "spec.cohort: Invalid value" },
+	{ .name = "pending-workloads: a negative request",
+	  .words = "pending-workloads -f",
+	  .manifests = QUEUES WORKLOAD("w", "-1"),
+	  .code = VERB_USAGE,
+	  .printed = "must be greater than or equal to 0" },
+	{ .name = "taken as it is",
+	  .words = "list cq --as-is -f",
+	  .manifests = KUEUE "kind: ClusterQueue\nmetadata: {name: q}\nspec: {preemtion: {}}\n",
+	  .printed = "q      <none>" },
+	{ .name = "and still read",
+	  .words = "list cq --as-is -f",
+	  .manifests = "a: [\n",
+	  .code = VERB_FAILED,
+	  .printed = "f: invalid YAML" },
+	{ .name = "a Job has the Workload that the cluster would make",
+	  .words = "explain job team/train -f",
+	  .manifests = QUEUES JOB("train", ", " QUEUED, "3"),
+	  .printed = "cpu in flavor f: 3 requested, the most it can have is 2" },
+	{ .name = "a Job that does not queue",
+	  .words = "explain job team/train -f",
+	  .manifests = QUEUES JOB("train", "", "1"),
+	  .code = VERB_FAILED,
+	  .printed = "job team/train has no Workload: it does not queue, because it has no label "
+		     "kueue.x-k8s.io/queue-name with the name of a LocalQueue of namespace team "
+		     "(the LocalQueues there: lq)" },
+	{ .name = "a Job that is not there",
+	  .words = "explain job team/tran -f",
+	  .manifests = QUEUES JOB("train", "", "1"),
+	  .code = VERB_FAILED,
+	  .printed = "job team/tran not found in the manifests; did you mean train?" },
+	{ .name = "Jobs are listed as Workloads",
+	  .words = "list workloads -A -f",
+	  .manifests = QUEUES JOB("train", ", " QUEUED, "1"),
+	  .printed = "job.batch   train" },
+	{ .name = "kinds without a part are named",
+	  .words = "list workloads -A -f",
+	  .manifests = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n",
+	  .printed = "1 object of this kind plays no part in scheduling" },
+	{ .name = "unless they are ignored",
+	  .words = "list workloads -A --ignore Deployment -f",
+	  .manifests = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n",
+	  .printed = "No resources found",
+	  .absent = "Deployment" },
+	{ .name = "flags about manifests without manifests",
+	  .words = "list workloads --as-is --selector",
+	  .manifests = "",
+	  .code = VERB_USAGE,
+	  .printed = "--as-is has no effect without --filename" },
+	{ .name = "flags that contradict each other",
+	  .words = "list workloads --as-is --ignore Deployment -f",
+	  .manifests = "",
+	  .code = VERB_USAGE,
+	  .printed = "--ignore has no effect with --as-is" },
+};
+
+static void test_other_verbs_read_as_simulate_does(void **state)
+{
+	(void)state;
+	check_rows(other_verb_rows, ARRAY_LEN(other_verb_rows));
+}
+
 static const struct row cluster_rows[] = {
 	{ .name = "a Job queues as a Workload",
 	  .manifests = QUEUES JOB("train", ", " QUEUED, "1"),
@@ -421,6 +501,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused_by_form),
 		cmocka_unit_test(test_refused_by_the_api),
+		cmocka_unit_test(test_other_verbs_read_as_simulate_does),
 		cmocka_unit_test(test_as_a_cluster_would),
 	};
 

@@ -30,6 +30,8 @@ struct deletion {
 
 struct update {
 	unsigned cycle;
+	size_t place;            /* among the flags */
+	const char *path, *text; /* in argv */
 	struct sim_input *objects;
 };
 
@@ -103,8 +105,7 @@ static const struct flags_row rows[] = {
 	{ "delete-after", .type = FLAGS_CUSTOM, .set = add_deletion, .arg = "N:KIND/NAMESPACE/NAME",
 	  .help = "Delete this object after cycle N; may be repeated" },
 	{ "apply-after", .type = FLAGS_CUSTOM, .set = add_update, .arg = "N:FILE",
-	  .help = "With --as-is: create or update the objects of FILE after cycle N; may be "
-		  "repeated. Of a "
+	  .help = "Create or update the objects of FILE after cycle N; may be repeated. Of a "
 		  "Workload's status only what FILE names changes" },
 	{ "ignore", AT(LIST, ignored), .max = FLAGS_LIST_MAX, .arg = "KIND",
 	  .help = "Say nothing of objects of this kind, which play no part: KIND or KIND.GROUP; "
@@ -170,25 +171,14 @@ static int add_update(void *arguments, const char *value, struct err *err)
 {
 	struct arguments *a = arguments;
 	struct str rest = str_of(value), number = str_next(&rest, ':');
-	struct update u = { .objects = NULL };
-	struct sim_object *const *objects;
-	size_t n;
+	struct update u = { .text = value };
 
 	if (rest.p == NULL || rest.len == 0 || !parse_count(number, &u.cycle)) {
 		return err_set(err, ERR_INVALID, "expected N:FILE");
 	}
-	u.objects = sim_input_create(warn, NULL);
+	u.path = rest.p;
+	u.place = a->updates.n;
 	vec_push(&a->updates, u);
-	if (sim_files_read(&rest.p, 1, u.objects, err) < 0) {
-		return -ERR_INVALID;
-	}
-	objects = sim_input_objects(u.objects, &n);
-	for (size_t i = 0; i < n; i++) {
-		if ((sched_kinds_get(objects[i]->kind)->wings & SCHED_WING_WORKLOADS) == 0) {
-			return err_set(err, ERR_INVALID, "%s: updates of a %s are not simulated",
-				       objects[i]->where, sim_input_kind_name(objects[i]->kind));
-		}
-	}
 	return 0;
 }
 
@@ -210,11 +200,6 @@ static bool parse_arguments(int argc, char **argv, struct arguments *a, int *ret
 	}
 	if (a->until_stable && flags_is_given(f, &parsed, "cycles")) {
 		fprintf(stderr, "headgatectl: --cycles and --until-stable cannot both be given\n");
-		return false;
-	}
-	if (!a->as_is && a->updates.n > 0) {
-		fprintf(stderr, "headgatectl: --apply-after needs --as-is: its objects are not "
-				"validated\n");
 		return false;
 	}
 	if (a->as_is && a->ignored.n > 0) {
@@ -242,6 +227,82 @@ static int read_files(const struct arguments *a, struct sim_input *in, struct jd
 
 	if (r == 0 && a->config != NULL) {
 		r = sim_files_read_document(a->config, ret_config, err);
+	}
+	return r;
+}
+
+/* --- updates -----------------------------------------------------------------------------------*/
+
+static int check_simulated(const struct update *u, struct err *err)
+{
+	size_t n;
+	struct sim_object *const *objects = sim_input_objects(u->objects, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sim_object *o = objects[i];
+
+		if (!o->before &&
+		    (sched_kinds_get(o->kind)->wings & SCHED_WING_WORKLOADS) == 0) {
+			return err_set(err, ERR_INVALID, "%s: updates of a %s are not simulated",
+				       o->where, sim_input_kind_name(o->kind));
+		}
+	}
+	return 0;
+}
+
+/* strict: of the files before; NULL: as they are. 1: there were problems, which were reported. */
+static int read_update(struct update *u, const struct arguments *a, struct strict_input *strict,
+		       struct sim_input *base, const struct jdoc *config, int64_t now,
+		       struct err *err)
+{
+	const struct strict_input_options opt = { .ignored = a->ignored.v,
+						  .nignored = a->ignored.n,
+						  .problem = problem,
+						  .warn = strict_input_warn,
+						  .ctx = strict,
+						  .base = base };
+	CLEANUP(strict_input_destroyp) struct strict_input *own = NULL;
+	int r;
+
+	u->objects = sim_input_create(warn, NULL);
+	if (strict != NULL) {
+		own = strict_input_create(&opt, u->objects);
+	}
+	r = sim_files_read(&u->path, 1, u->objects, err);
+	if (r == 0 && own != NULL) {
+		r = strict_input_finish(own, config, now, err);
+	}
+	return r == 0 ? check_simulated(u, err) : r;
+}
+
+static int by_cycle(const void *a, const void *b)
+{
+	const struct update *x = a, *y = b;
+
+	return x->cycle != y->cycle ? (x->cycle < y->cycle ? -1 : 1)
+				    : (x->place < y->place ? -1 : 1);
+}
+
+/* Each changes what is there after those before it. in: the objects of the files, complete. */
+static int read_updates(struct arguments *a, struct strict_input *strict, struct sim_input *in,
+			const struct jdoc *config, int64_t now, struct err *err)
+{
+	CLEANUP(sim_input_destroyp) struct sim_input *there = sim_input_create(NULL, NULL);
+	struct sim_input *last = in;
+	int r = 0;
+
+	if (a->updates.n > 0) {
+		qsort(a->updates.v, a->updates.n, sizeof(a->updates.v[0]), by_cycle);
+	}
+	for (size_t i = 0; i < a->updates.n && r == 0; i++) {
+		size_t n;
+		struct sim_object *const *objects = sim_input_objects(last, &n);
+
+		for (size_t k = 0; k < n; k++) {
+			sim_input_add_copy(there, objects[k]);
+		}
+		r = read_update(&a->updates.v[i], a, strict, there, config, now, err);
+		last = a->updates.v[i].objects;
 	}
 	return r;
 }
@@ -277,6 +338,12 @@ static bool remove_objects(const struct arguments *a, const struct parts *p)
 	return more;
 }
 
+/* A Job counts by its Workload, which is an object of the update. */
+static bool is_applied(const struct sim_object *o)
+{
+	return !o->before && o->kind != SCHED_JOBS;
+}
+
 /* The same for updates. Returns an error where the scheduler cannot use an object. */
 static int apply_updates(const struct arguments *a, const struct parts *p, bool *more,
 			 struct err *err)
@@ -294,7 +361,9 @@ static int apply_updates(const struct arguments *a, const struct parts *p, bool 
 			continue;
 		}
 		for (size_t k = 0; k < n && r == 0; k++) {
-			r = workload_simulation_apply(p->quota, objects[k], err);
+			r = is_applied(objects[k])
+				    ? workload_simulation_apply(p->quota, objects[k], err)
+				    : 0;
 		}
 	}
 	return r;
@@ -302,7 +371,7 @@ static int apply_updates(const struct arguments *a, const struct parts *p, bool 
 
 /* Without this warning a cycle number that is too high would look as if the object made no
  * difference. */
-static void warn_of_late_removals(const struct arguments *a, const struct parts *p)
+static void warn_of_late_changes(const struct arguments *a, const struct parts *p)
 {
 	for (size_t i = 0; i < a->deletions.n; i++) {
 		if (a->deletions.v[i].cycle > simulation_cycles(p->pods)) {
@@ -310,6 +379,14 @@ static void warn_of_late_removals(const struct arguments *a, const struct parts 
 				"headgatectl: warning: --delete-after %s: not deleted, the run "
 				"ended after cycle %u\n",
 				a->deletions.v[i].text, simulation_cycles(p->pods));
+		}
+	}
+	for (size_t i = 0; i < a->updates.n; i++) {
+		if (a->updates.v[i].cycle > simulation_cycles(p->pods)) {
+			fprintf(stderr,
+				"headgatectl: warning: --apply-after %s: not applied, the run "
+				"ended after cycle %u\n",
+				a->updates.v[i].text, simulation_cycles(p->pods));
 		}
 	}
 }
@@ -369,7 +446,7 @@ static int exit_code(const struct arguments *a, const struct parts *p)
 	return failed ? VERB_ANSWER : VERB_OK;
 }
 
-static int run(const struct arguments *a, struct sim_input *in, struct strict_input *strict)
+static int run(struct arguments *a, struct sim_input *in, struct strict_input *strict)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
 	CLEANUP(simulation_destroyp) struct simulation *pods = NULL;
@@ -388,6 +465,9 @@ static int run(const struct arguments *a, struct sim_input *in, struct strict_in
 	if (r == 0 && strict != NULL) {
 		r = strict_input_finish(strict, config, opt.now, &err);
 	}
+	if (r == 0) {
+		r = read_updates(a, strict, in, config, opt.now, &err);
+	}
 	if (r > 0) {
 		return VERB_USAGE;
 	}
@@ -402,12 +482,12 @@ static int run(const struct arguments *a, struct sim_input *in, struct strict_in
 	if (run_cycles(a, &parts, &err) < 0) {
 		return verb_fail(&err);
 	}
-	warn_of_late_removals(a, &parts);
+	warn_of_late_changes(a, &parts);
 	print(a, &parts, strict == NULL ? NULL : strict_input_report(strict));
 	return exit_code(a, &parts);
 }
 
-static int simulate(const struct arguments *a)
+static int simulate(struct arguments *a)
 {
 	const struct strict_input_options opt = {
 		.ignored = a->ignored.v, .nignored = a->ignored.n, .problem = problem, .warn = warn

@@ -195,7 +195,7 @@ static int carry_out(struct making *m, const struct owner_plan *plan, const stru
 
 		if (w->kind == OWNER_CREATE) {
 			r = add_workload(m, namespace_, w, owner, err);
-		} else if (w->kind == OWNER_NOTE && w->message != NULL) {
+		} else if (w->kind == OWNER_NOTE && w->message != NULL && !owner->object->before) {
 			warn_note(m, owner, w);
 		}
 	}

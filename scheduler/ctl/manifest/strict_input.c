@@ -114,6 +114,41 @@ static void warn_of_circles(struct strict_input *s)
 	}
 }
 
+/* The Workloads of Jobs and pods that change are not made anew. */
+static void refuse_changed_owners(struct strict_input *s)
+{
+	size_t n;
+	struct sim_object *const *objects = sim_input_objects(s->in, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sim_object *o = objects[i];
+		CLEANUP(xmalloc_freep) char *text = NULL;
+
+		if (o->old != NULL && (o->kind == SCHED_JOBS || o->kind == SCHED_PODS)) {
+			text = xmalloc_printf("%s: %s %s: changes of a %s are not simulated",
+					      o->where, sim_input_kind_name(o->kind), o->key,
+					      sim_input_kind_name(o->kind));
+			manifest_check_problem(s->check, text);
+		}
+	}
+}
+
+/* Nothing else reports those that are added later. */
+static void warn_of_others(struct strict_input *s)
+{
+	for (size_t i = 0; i < s->report.nothers; i++) {
+		const struct sim_report_other *other = &s->others[i];
+		const struct sim_object *o = sim_input_find(s->in, other->kind, other->key);
+		CLEANUP(xmalloc_freep) char *text = NULL;
+
+		if (!o->before) {
+			text = xmalloc_printf("%s: %s %s: %s", o->where,
+					      sim_input_kind_name(o->kind), o->key, other->reason);
+			strict_input_warn(s, text);
+		}
+	}
+}
+
 int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64_t now,
 			struct err *err)
 {
@@ -124,6 +159,10 @@ int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64
 	/* Its warnings come when the Workload engine reads it. */
 	if (kueue_conf_read(config, NULL, NULL, &conf, err) < 0) {
 		return err_wrap(err, "configuration");
+	}
+	if (s->opt.base != NULL) {
+		sim_input_set_base(s->in, s->opt.base);
+		refuse_changed_owners(s);
 	}
 	count_objects(s);
 	warn_of_circles(s);
@@ -139,6 +178,9 @@ int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64
 	}
 	s->others = other_objects_list(s->in, &conf->owners, &s->report.nothers);
 	s->report.others = s->others;
+	if (s->opt.base != NULL) {
+		warn_of_others(s);
+	}
 	return 0;
 }
 

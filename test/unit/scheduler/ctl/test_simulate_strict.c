@@ -65,11 +65,30 @@ static void read_back(FILE *f, int fd, int saved, struct strbuf *out)
 	fclose(f);
 }
 
-/* Runs with words separated by blanks, then the file; appends what is printed, errors first. */
+/* In the folder; the caller frees the path. */
+static char *write_file(const char *name, const char *text)
+{
+	char *path = xmalloc_printf("%s/%s", folder, name);
+
+	assert_int_equal(file_write_atomic(path, str_of(text), 0600, NULL), 0);
+	return path;
+}
+
+/* The caller frees it. */
+static char *put_folder(const char *words)
+{
+	const char *at = strchr(words, '@');
+
+	return at == NULL ? xmalloc_dup(words)
+			  : xmalloc_printf("%.*s%s/%s", (int)(at - words), words, folder, at + 1);
+}
+
+/* Runs with words separated by blanks, in which @ is the folder, then the file; appends what is
+ * printed, errors first. */
 static int run(const char *words, const char *manifests, struct strbuf *printed)
 {
-	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/f", folder);
-	CLEANUP(xmalloc_freep) char *line = xmalloc_dup(words);
+	CLEANUP(xmalloc_freep) char *path = write_file("f", manifests);
+	CLEANUP(xmalloc_freep) char *line = put_folder(words);
 	FILE *out = tmpfile(), *err = tmpfile();
 	char *argv[17] = { (char *)(uintptr_t)"headgatectl", line };
 	int argc = 2, code, saved_out, saved_err;
@@ -79,7 +98,6 @@ static int run(const char *words, const char *manifests, struct strbuf *printed)
 		argv[argc++] = p;
 	}
 	argv[argc++] = path;
-	assert_int_equal(file_write_atomic(path, str_of(manifests), 0600, NULL), 0);
 	fflush(stdout);
 	saved_out = dup(STDOUT_FILENO);
 	saved_err = dup(STDERR_FILENO);
@@ -96,6 +114,7 @@ struct row {
 	const char *name, *words, *manifests;
 	int code;
 	const char *printed; /* a part of it */
+	const char *later;   /* NULL, or the file "later" */
 	const char *absent;  /* NULL, or what must not be printed */
 };
 
@@ -197,6 +216,10 @@ static const struct row form_rows[] = {
 	  .manifests = "{\"kind\": \"Pod\",\n\"kind\": \"Pod\"}\n",
 	  .code = VERB_USAGE,
 	  .printed = "f: invalid YAML at line 2 column 1: duplicate key" },
+	{ .name = "documents are counted as they stand, empty ones too",
+	  .manifests = "# a comment\n---\n# another one\n---\n---\nkind: Pod\n",
+	  .code = VERB_USAGE,
+	  .printed = "f: document 3: Pod: apiVersion: missing" },
 	{ .name = "all problems are reported",
 	  .manifests = "kind: Pod\n---\nkind: Node\n",
 	  .code = VERB_USAGE,
@@ -293,6 +316,63 @@ static void test_refused_by_the_api(void **state)
 {
 	(void)state;
 	check_rows(api_rows, ARRAY_LEN(api_rows));
+}
+
+#define AFTER "simulate --apply-after 1:@later"
+
+static const struct row later_rows[] = {
+	{ .name = "an unknown field of an object that comes later",
+	  .later = KUEUE "kind: Cohort\nmetadata: {name: c}\nspec: {parent: p}\n",
+	  .code = VERB_USAGE,
+	  .printed = "later: document 1: Cohort c: unknown field \"spec.parent\" (did you mean "
+		     "parentName?)" },
+	{ .name = "what the webhook refuses of a change",
+	  .later = QUEUES WORKLOAD("w", "-1"),
+	  .code = VERB_USAGE,
+	  .printed = "must be greater than or equal to 0" },
+	{ .name = "a Workload that comes later is admitted",
+	  .later = WORKLOAD("w", "1"),
+	  .printed = "team/w" },
+	{ .name = "so is a Job, whose queue was there before",
+	  .later = JOB("train", ", " QUEUED, "1"),
+	  .printed = "job-train" },
+	{ .name = "a Job that does not queue",
+	  .later = JOB("train", "", "1"),
+	  .printed = "later: document 1: Job team/train: it has no label "
+		     "kueue.x-k8s.io/queue-name: it does not queue" },
+	{ .name = "a Job that changes",
+	  .manifests = QUEUES JOB("train", ", " QUEUED, "1"),
+	  .later = JOB("train", ", " QUEUED, "2"),
+	  .code = VERB_USAGE,
+	  .printed = "later: document 1: Job team/train: changes of a Job are not simulated" },
+	{ .name = "a PodGroup",
+	  .later = VOLCANO "kind: PodGroup\nmetadata: {name: g}\nspec: {minMember: 1}\n",
+	  .code = VERB_USAGE,
+	  .printed = "later: document 1: updates of a PodGroup are not simulated" },
+	{ .name = "what the schema refuses of a change",
+	  .manifests = QUEUES WORKLOAD("w", "1"),
+	  .later = KUEUE "kind: LocalQueue\nmetadata: {name: lq, namespace: team}\nspec: "
+			 "{clusterQueue: CQ}\n",
+	  .code = VERB_USAGE,
+	  .printed = "LocalQueue team/lq" },
+	{ .name = "a run that ends before",
+	  .words = "simulate --cycles 1 --apply-after 3:@later",
+	  .later = WORKLOAD("w", "1"),
+	  .printed = "not applied, the run ended after cycle 1" },
+};
+
+static void test_objects_that_come_later(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(later_rows); i++) {
+		CLEANUP(xmalloc_freep) char *path = write_file("later", later_rows[i].later);
+		struct row row = later_rows[i];
+
+		row.words = row.words == NULL ? AFTER : row.words;
+		row.manifests = row.manifests == NULL ? QUEUES : row.manifests;
+		check_rows(&row, 1);
+		unlink(path);
+	}
 }
 
 static const struct row other_verb_rows[] = {
@@ -501,6 +581,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused_by_form),
 		cmocka_unit_test(test_refused_by_the_api),
+		cmocka_unit_test(test_objects_that_come_later),
 		cmocka_unit_test(test_other_verbs_read_as_simulate_does),
 		cmocka_unit_test(test_as_a_cluster_would),
 	};

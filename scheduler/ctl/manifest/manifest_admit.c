@@ -261,15 +261,6 @@ static bool review(const struct admitting *a, const struct admit_view *view, adm
 	return admitted;
 }
 
-static bool is_new(const struct sim_object *o)
-{
-	const char *uid = jdoc_path_str(o->json, "metadata.uid");
-	const char *phase = jdoc_path_str(o->json, "status.phase");
-
-	return !o->before && (uid == NULL || uid[0] == '\0') &&
-	       (o->kind != SCHED_PODS || phase == NULL || str_streq(phase, "Pending"));
-}
-
 static void run(const struct admitting *a, bool validating)
 {
 	struct arena *arena = arena_create(0);
@@ -280,7 +271,7 @@ static void run(const struct admitting *a, bool validating)
 	for (size_t i = 0; i < a->n; i++) {
 		struct sim_object *o = a->objects[i];
 
-		for (size_t k = 0; is_new(o) && !a->denied[i] && k < ARRAY_LEN(handlers); k++) {
+		for (size_t k = 0; sim_input_is_new(o) && !a->denied[i] && k < ARRAY_LEN(handlers); k++) {
 			if (handlers[k].kind == o->kind && handlers[k].validates == validating &&
 			    (validating || o->old == NULL) && (!handlers[k].pods || a->owners->pods)) {
 				a->denied[i] = !review(a, &view, handlers[k].fn, o);

@@ -7,6 +7,7 @@
 #include "base/xmalloc.h"
 #include "collections/vec.h"
 #include "enc/json/jdoc.h"
+#include "scheduler/ctl/manifest/builtin_admission.h"
 #include "scheduler/ctl/manifest/manifest_admit.h"
 #include "scheduler/ctl/manifest/manifest_check.h"
 #include "scheduler/ctl/manifest/other_objects.h"
@@ -167,6 +168,7 @@ int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64
 	count_objects(s);
 	warn_of_circles(s);
 	if (manifest_check_problems(s->check) == 0) {
+		builtin_admission(s->in, s->check);
 		manifest_admit(s->in, s->check, &conf->owners, strict_input_warn, s);
 	}
 	if (manifest_check_problems(s->check) > 0) {

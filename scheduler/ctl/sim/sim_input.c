@@ -479,6 +479,15 @@ const struct sim_object *sim_input_find(const struct sim_input *in, enum sched_r
 	return strmap_get(in->objects, str_of(full));
 }
 
+bool sim_input_is_new(const struct sim_object *o)
+{
+	const char *uid = jdoc_path_str(o->json, "metadata.uid");
+	const char *phase = jdoc_path_str(o->json, "status.phase");
+
+	return !o->before && (uid == NULL || uid[0] == '\0') &&
+	       (o->kind != SCHED_PODS || phase == NULL || str_streq(phase, "Pending"));
+}
+
 int64_t sim_input_youngest(const struct sim_input *in)
 {
 	return in->youngest;

@@ -55,6 +55,9 @@ int sim_input_take(struct sim_input *in, enum sched_resource kind, struct jdoc *
 void sim_input_set_base(struct sim_input *in, struct sim_input *base);
 /* Adds a copy of an object of another input. */
 void sim_input_add_copy(struct sim_input *in, const struct sim_object *o);
+/* Whether the API server would admit it now: it has no uid yet, is not of the base alone, and is no
+ * pod that has got beyond the phase Pending. */
+bool sim_input_is_new(const struct sim_object *o);
 /* Finds an object by "namespace/name" or "name"; NULL: there is none. */
 const struct sim_object *sim_input_find(const struct sim_input *in, enum sched_resource kind,
 					const char *key);

@@ -44,6 +44,9 @@
 	"apiVersion: v1\nkind: Node\nmetadata: {name: n}\nstatus: {allocatable: {cpu: 4, pods: "   \
 	"9}}\n---\n"
 #define OPT_IN "annotations: {scheduling.volcano.sh/queue-allocation-gate: \"true\"}"
+#define PRIORITY_CLASS(name, value)                                                                \
+	"apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: " name           \
+	"}\nvalue: " value "\n---\n"
 #define POD(meta, spec)                                                                            \
 	"apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: team" meta "}\nspec: {" spec    \
 	", " CONTAINERS("1") "}\n---\n"
@@ -300,7 +303,8 @@ static const struct row api_rows[] = {
 	  .printed = "minMember" },
 	{ .name = "a denial is reported once, though several handlers would deny",
 	  .manifests = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, " QUEUED
-		       "}\nspec: {parallelism: \"2\"}\n",
+		       "}\nspec: {parallelism: \"2\", template: {spec: {restartPolicy: Never, "
+		       CONTAINERS("1") "}}}\n",
 	  .code = VERB_USAGE,
 	  .printed = "Job default/j: the admission webhook denies it: spec.parallelism: expected "
 		     "integer, got string\n",
@@ -311,6 +315,57 @@ static const struct row api_rows[] = {
 	  .code = VERB_USAGE,
 	  .printed = "PodGroup default/g: the admission webhook denies it: " },
 };
+
+static const struct row core_rows[] = {
+	{ .name = "a pod without containers",
+	  .manifests = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: []}\n",
+	  .code = VERB_USAGE,
+	  .printed = "Pod p: spec.containers: Required value" },
+	{ .name = "a PriorityClass that is not there",
+	  .manifests = NODE POD("", "schedulerName: volcano, priorityClassName: high"),
+	  .code = VERB_USAGE,
+	  .printed = "Pod team/p: is forbidden: no PriorityClass with name high was found" },
+	{ .name = "one that every cluster has",
+	  .manifests = NODE POD("", "schedulerName: volcano, priorityClassName: "
+				    "system-node-critical"),
+	  .printed = "Bind" },
+	{ .name = "a priority that is not that of its class",
+	  .manifests = PRIORITY_CLASS("high", "5")
+		  POD("", "priorityClassName: high, priority: 6"),
+	  .code = VERB_USAGE,
+	  .printed = "the integer value of priority (6) must not be provided in pod spec; priority "
+		     "admission controller computed 5" },
+	{ .name = "two PriorityClasses that are the default",
+	  .manifests = PRIORITY_CLASS("a", "5\nglobalDefault: true")
+		  PRIORITY_CLASS("b", "6\nglobalDefault: true"),
+	  .code = VERB_USAGE,
+	  .printed = "PriorityClass b: is forbidden: PriorityClass a is already marked as default" },
+	{ .name = "a RuntimeClass that is not there",
+	  .manifests = NODE POD("", "schedulerName: volcano, runtimeClassName: gone"),
+	  .code = VERB_USAGE,
+	  .printed = "pod rejected: RuntimeClass \"gone\" not found" },
+	{ .name = "a running pod keeps its class",
+	  .manifests = NODE "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {schedulerName: "
+			    "volcano, priorityClassName: gone, nodeName: n, " CONTAINERS(
+				    "1") "}\nstatus: {phase: Running}\n",
+	  .printed = "1 Running" },
+	{ .name = "a choice that an object from a newer cluster has",
+	  .manifests = "apiVersion: v1\nkind: Namespace\nmetadata: {name: n, uid: u}\nstatus: "
+		       "{phase: New}\n",
+	  .printed = "Namespace n: status.phase: Unsupported value" },
+	{ .name = "a Job whose PriorityClass is not there",
+	  .manifests = QUEUES "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, namespace: "
+			      "team, " QUEUED
+			      "}\nspec: {template: {spec: {priorityClassName: gone, restartPolicy: "
+			      "Never, " CONTAINERS("1") "}}}\n",
+	  .printed = "Job team/j: PriorityClass \"gone\" not found" },
+};
+
+static void test_values_of_core_kinds(void **state)
+{
+	(void)state;
+	check_rows(core_rows, ARRAY_LEN(core_rows));
+}
 
 static void test_refused_by_the_api(void **state)
 {
@@ -581,6 +636,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused_by_form),
 		cmocka_unit_test(test_refused_by_the_api),
+		cmocka_unit_test(test_values_of_core_kinds),
 		cmocka_unit_test(test_objects_that_come_later),
 		cmocka_unit_test(test_other_verbs_read_as_simulate_does),
 		cmocka_unit_test(test_as_a_cluster_would),

@@ -62,6 +62,8 @@ for options in scheduler/app/options.c webhook/main/webhook_options.c; do
 	same "flags of extraArgs ($options)"
 	number=2
 done
+"${BUILD:-build}/test/docs/flags_table" chart | cmp -s - $chart/files/flags.yaml ||
+	echo "$chart/files/flags.yaml:1: is not what make docs writes" >>"$FOUND"
 if [ ! -x "$helm" ]; then
 	skip "helm is not installed: values not tried"
 	finish

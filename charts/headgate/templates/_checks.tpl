@@ -109,6 +109,13 @@ values that are refused here. */ -}}
 {{- /* As if it were not written. */ -}}
 {{- else if kindIs "map" $allowed -}}
 {{- include "headgate.checkFields" (list $path $value $allowed) -}}
+{{- else if kindIs "slice" $allowed -}}
+{{- if not (kindIs "slice" $value) -}}
+{{- fail (printf "%s: must be a list" $path) -}}
+{{- end -}}
+{{- range $i, $item := $value -}}
+{{- include "headgate.checkFields" (list (printf "%s[%d]" $path $i) $item (first $allowed)) -}}
+{{- end -}}
 {{- else if kindIs "string" $allowed -}}
 {{- if not (regexMatch $allowed (toString $value)) -}}
 {{- fail (printf "%s: %q does not match %s" $path (toString $value) $allowed) -}}
@@ -216,7 +223,9 @@ values that are refused here. */ -}}
 {{- include "headgate.checkPorts" . -}}
 {{- $flags := .Files.Get "files/flags.yaml" | fromYaml -}}
 {{- include "headgate.checkExtraArgs" (list "scheduler.extraArgs" $s.extraArgs (include "headgate.schedulerArgs" .) $flags.scheduler) -}}
-{{- include "headgate.checkExtraArgs" (list "webhook.extraArgs" .Values.webhook.extraArgs (include "headgate.webhookArgs" .) $flags.webhook) -}}
+{{- /* Where the webhook makes its certificates, it takes none. */ -}}
+{{- $taken := ternary "\n- --tls-cert-file\n- --tls-private-key-file" "" (eq .Values.webhook.certificates.mode "self") -}}
+{{- include "headgate.checkExtraArgs" (list "webhook.extraArgs" .Values.webhook.extraArgs (print (include "headgate.webhookArgs" .) $taken) $flags.webhook) -}}
 {{- range $name, $text := dict "scheduler.config" $s.config "custom.scheduler_config_override" .Values.custom.scheduler_config_override -}}
 {{- with $text -}}
 {{- include "headgate.checkSchedulerConfig" (list $name . $known) -}}

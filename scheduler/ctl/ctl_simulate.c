@@ -250,27 +250,33 @@ static int check_simulated(const struct update *u, struct err *err)
 	return 0;
 }
 
-/* strict: of the files before; NULL: as they are. 1: there were problems, which were reported. */
-static int read_update(struct update *u, const struct arguments *a, struct strict_input *strict,
-		       struct sim_input *base, const struct jdoc *config, int64_t now,
+struct update_reading {
+	const struct arguments *args;
+	struct strict_input *strict; /* of the files before; NULL: as they are */
+	const struct jdoc *config;
+	int64_t now;
+};
+
+/* 1: there were problems, which were reported. */
+static int read_update(struct update *u, const struct update_reading *how, struct sim_input *base,
 		       struct err *err)
 {
-	const struct strict_input_options opt = { .ignored = a->ignored.v,
-						  .nignored = a->ignored.n,
+	const struct strict_input_options opt = { .ignored = how->args->ignored.v,
+						  .nignored = how->args->ignored.n,
 						  .problem = problem,
 						  .warn = strict_input_warn,
-						  .ctx = strict,
+						  .ctx = how->strict,
 						  .base = base };
 	CLEANUP(strict_input_destroyp) struct strict_input *own = NULL;
 	int r;
 
 	u->objects = sim_input_create(warn, NULL);
-	if (strict != NULL) {
+	if (how->strict != NULL) {
 		own = strict_input_create(&opt, u->objects);
 	}
 	r = sim_files_read(&u->path, 1, u->objects, err);
 	if (r == 0 && own != NULL) {
-		r = strict_input_finish(own, config, now, err);
+		r = strict_input_finish(own, how->config, how->now, err);
 	}
 	return r == 0 ? check_simulated(u, err) : r;
 }
@@ -283,9 +289,10 @@ static int by_cycle(const void *a, const void *b)
 				    : (x->place < y->place ? -1 : 1);
 }
 
-/* Each changes what is there after those before it. in: the objects of the files, complete. */
-static int read_updates(struct arguments *a, struct strict_input *strict, struct sim_input *in,
-			const struct jdoc *config, int64_t now, struct err *err)
+/* Each changes the objects that are there after those before it. in: the objects of the files,
+ * complete. */
+static int read_updates(struct arguments *a, const struct update_reading *how,
+			struct sim_input *in, struct err *err)
 {
 	CLEANUP(sim_input_destroyp) struct sim_input *there = sim_input_create(NULL, NULL);
 	struct sim_input *last = in;
@@ -301,7 +308,7 @@ static int read_updates(struct arguments *a, struct strict_input *strict, struct
 		for (size_t k = 0; k < n; k++) {
 			sim_input_add_copy(there, objects[k]);
 		}
-		r = read_update(&a->updates.v[i], a, strict, there, config, now, err);
+		r = read_update(&a->updates.v[i], how, there, err);
 		last = a->updates.v[i].objects;
 	}
 	return r;
@@ -437,9 +444,10 @@ static void print(const struct arguments *a, const struct parts *p,
 	printf("%s\n", text.p);
 }
 
-static int exit_code(const struct arguments *a, const struct parts *p)
+static int exit_code(const struct arguments *a, const struct parts *p,
+		     const struct sim_report_input *input)
 {
-	const struct sim_report_parts parts = { .pods = p->pods, .quota = p->quota };
+	const struct sim_report_parts parts = { p->pods, p->quota, input };
 	bool failed = ((a->fail_on & FAIL_ON_PENDING) != 0 && sim_report_has_waiting(&parts)) ||
 		      ((a->fail_on & FAIL_ON_PREEMPT) != 0 && sim_report_has_preempted(&parts));
 
@@ -453,6 +461,7 @@ static int run(struct arguments *a, struct sim_input *in, struct strict_input *s
 	CLEANUP(workload_simulation_destroyp) struct workload_simulation *quota = NULL;
 	struct simulation_options opt = { .conf_path = a->scheduler_conf, .warn = warn };
 	struct workload_simulation_options quota_opt = { .warn = warn };
+	const struct sim_report_input *input;
 	struct parts parts;
 	struct err err = ERR_INIT;
 	int r = read_files(a, in, &config, &err);
@@ -466,7 +475,8 @@ static int run(struct arguments *a, struct sim_input *in, struct strict_input *s
 		r = strict_input_finish(strict, config, opt.now, &err);
 	}
 	if (r == 0) {
-		r = read_updates(a, strict, in, config, opt.now, &err);
+		r = read_updates(a, &(struct update_reading){ a, strict, config, opt.now }, in,
+				 &err);
 	}
 	if (r > 0) {
 		return VERB_USAGE;
@@ -483,8 +493,9 @@ static int run(struct arguments *a, struct sim_input *in, struct strict_input *s
 		return verb_fail(&err);
 	}
 	warn_of_late_changes(a, &parts);
-	print(a, &parts, strict == NULL ? NULL : strict_input_report(strict));
-	return exit_code(a, &parts);
+	input = strict == NULL ? NULL : strict_input_report(strict);
+	print(a, &parts, input);
+	return exit_code(a, &parts, input);
 }
 
 static int simulate(struct arguments *a)

@@ -1,6 +1,6 @@
-/* test/docs/flags_table.c: prints the reference of all flags from the tables that the programs
- * parse by: as one Markdown page, as the manual page of one program, or, for the checks of the chart, the
- * daemons' flags as YAML. Usage: flags_table markdown | flags_table man PROGRAM | flags_table chart */
+/* test/docs/flags_table.c: prints the flags from the tables that the programs parse by: all as one
+ * Markdown page, those of one program as its manual page, or those of the daemons as YAML for the
+ * checks of the chart. Usage: flags_table markdown | flags_table man PROGRAM | flags_table chart */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -384,8 +384,8 @@ static void print_chart(void)
 {
 	const struct flags_row *row;
 
-	printf("# Types and bounds of the daemons' flags, for the check of extraArgs. `make docs` writes "
-	       "this file.\n");
+	printf("# Types and bounds of the daemons' flags, for the check of extraArgs. `make docs` "
+	       "writes this file.\n");
 	for (size_t i = 0; i < ARRAY_LEN(daemons); i++) {
 		const struct flags *f = daemons[i].flags();
 

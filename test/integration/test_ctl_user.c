@@ -256,7 +256,8 @@ static void test_https_proxy(void **state UNUSED)
 	CLEANUP(xmalloc_freep) char *path = NULL;
 
 	recorder_start(&rec, RECORDER_EMPTY_LIST, &opt);
-	strbuf_printf(&cluster, "server: 'http://cluster.invalid', proxy-url: 'https://localhost:%d'",
+	strbuf_printf(&cluster,
+		      "server: 'http://cluster.invalid', proxy-url: 'https://localhost:%d'",
 		      rec.port);
 	path = write_config(cluster.p, "token: x");
 	assert_int_equal(run_with(path, ""), 1); /* of an authority that nothing trusts */
@@ -277,8 +278,8 @@ static void add_json_text(const char *name, const struct strbuf *pem, struct str
 	quote_json(out, strbuf_str(pem));
 }
 
-/* The plugin's certificate comes from another authority than the server's, so that the server tells
- * it from any other one. */
+/* The plugin's certificate comes from another authority than the server's, so that no other one can
+ * stand in for it. */
 static void test_plugin_gives_a_certificate(void **state UNUSED)
 {
 	struct recorder rec;
@@ -302,7 +303,7 @@ static void test_plugin_gives_a_certificate(void **state UNUSED)
 	assert_int_equal(run_with(path, ""), 0);
 	recorder_expect(&rec, "CLIENT jane\r\nGET /api/v1/namespaces/default/pods", true);
 	recorder_forget(&rec);
-	assert_int_equal(run_with(path, "--token good"), 1); /* without the plugin: no certificate */
+	assert_int_equal(run_with(path, "--token good"), 1); /* no plugin, no certificate */
 	recorder_expect(&rec, "GET", false);
 	recorder_stop(&rec);
 	pair_finish(&authority);

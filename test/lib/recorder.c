@@ -58,7 +58,8 @@ static void keep(struct recorder *rec, const char *bytes, size_t n)
 /* RFC 1928, of a client that sends the name of the host and needs no authentication. */
 static bool open_socks5(struct recorder *rec, const struct peer *p)
 {
-	static const unsigned char chosen[] = { 5, 0 }, connected[] = { 5, 0, 0, 1, 0, 0, 0, 0, 0, 0 };
+	static const unsigned char chosen[] = { 5, 0 };
+	static const unsigned char connected[] = { 5, 0, 0, 1, 0, 0, 0, 0, 0, 0 };
 	unsigned char head[2], request[5], port[2], name[NAME_MAX_BYTES];
 	char line[NAME_MAX_BYTES + 32];
 

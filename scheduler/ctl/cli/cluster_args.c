@@ -80,8 +80,8 @@ const struct flags_row cluster_args_dump[] = {
 };
 const struct flags_row cluster_args_files[] = {
 	{ "filename", .letter = 'f', AT(LIST, files), .arg = "FILE",
-	  .help = "Read these manifests instead of a cluster, as `headgatectl simulate` reads them: "
-		  "a file, a folder, or - for standard input; may be repeated" },
+	  .help = "Read these manifests instead of a cluster, as `headgatectl simulate` reads "
+		  "them: a file, a folder, or - for standard input; may be repeated" },
 	{ "as-is", AT(BOOL, as_is),
 	  .help = "With --filename: take the objects as they are, without validation and "
 		  "admission" },

@@ -280,7 +280,7 @@ static void judge_placed(struct pod_explanation *x)
 	set(x, reason, arena_printf(x->arena, "does not wait: it has a node%s", beyond));
 }
 
-/* A pod of ours that waits, whose queue can be used and whose PodGroup there is. */
+/* A pod of ours that waits; its queue can be used, and it has a PodGroup. */
 static void judge_waiting(const struct live_cluster *s, struct pod_explanation *x)
 {
 	const struct task *t = x->task;

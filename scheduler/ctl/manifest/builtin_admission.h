@@ -1,5 +1,5 @@
-/* scheduler/ctl/manifest/builtin_admission.h: what admission plugins of the API server, Priority and
- * RuntimeClass, refuse of new pods and PriorityClasses: decisions depend on these classes. One
+/* scheduler/ctl/manifest/builtin_admission.h: refuses new pods and PriorityClasses as the admission
+ * plugins Priority and RuntimeClass of the API server do: decisions depend on these classes. One
  * thread. */
 #ifndef SCHEDULER_CTL_MANIFEST_BUILTIN_ADMISSION_H
 #define SCHEDULER_CTL_MANIFEST_BUILTIN_ADMISSION_H

@@ -31,7 +31,7 @@ struct row {
 	const char *words;
 };
 
-/* What is found, and where it is. */
+/* A value, and where it is. */
 struct place {
 	const struct jdoc *value;
 	const char *path;
@@ -252,8 +252,8 @@ static void check_value(const struct place *p, const struct row *row)
 
 /* --- where values are --------------------------------------------------------------------------*/
 
-/* Calls fn for each value at the rest of the path; an absent one is NULL where the object that would
- * have it is there. Recursion ends with the path. */
+/* Calls fn for each value at the rest of the path; an absent one is NULL where the object around it
+ * is there. Recursion ends with the path. */
 static void each_value(const struct place *p, const char *rest,
 		       void (*fn)(const struct place *p, const void *ctx), const void *ctx)
 {

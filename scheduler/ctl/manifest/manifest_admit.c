@@ -271,9 +271,12 @@ static void run(const struct admitting *a, bool validating)
 	for (size_t i = 0; i < a->n; i++) {
 		struct sim_object *o = a->objects[i];
 
-		for (size_t k = 0; sim_input_is_new(o) && !a->denied[i] && k < ARRAY_LEN(handlers); k++) {
+		if (!sim_input_is_new(o) || (!validating && o->old != NULL)) {
+			continue;
+		}
+		for (size_t k = 0; !a->denied[i] && k < ARRAY_LEN(handlers); k++) {
 			if (handlers[k].kind == o->kind && handlers[k].validates == validating &&
-			    (validating || o->old == NULL) && (!handlers[k].pods || a->owners->pods)) {
+			    (!handlers[k].pods || a->owners->pods)) {
 				a->denied[i] = !review(a, &view, handlers[k].fn, o);
 			}
 		}

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "api/volcano/gate.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
@@ -134,6 +135,38 @@ static void refuse_changed_owners(struct strict_input *s)
 	}
 }
 
+/* Values other than "true" have no effect, which looks like a pod that needs no quota. */
+static void warn_of_opt_ins(struct strict_input *s)
+{
+	size_t n;
+	struct sim_object *const *objects = sim_input_objects(s->in, &n);
+	const struct gate_row *row;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sim_object *o = objects[i];
+		bool pod = o->kind == SCHED_PODS;
+		const struct jdoc *map = jdoc_path(o->json, pod ? "metadata.annotations"
+								: "metadata.labels");
+
+		for (size_t k = 0; (pod || o->kind == SCHED_NAMESPACES) && !o->before &&
+				   (row = gate_at(k)) != NULL;
+		     k++) {
+			const char *value = jdoc_str(jdoc_get(map, row->annotation));
+			CLEANUP(xmalloc_freep) char *text = NULL;
+
+			if (value == NULL || str_streq(value, "true") ||
+			    str_streq(value, "false")) {
+				continue;
+			}
+			text = xmalloc_printf("%s: %s %s: %s %s: \"%s\" does not opt in, only "
+					      "\"true\" does",
+					      o->where, sim_input_kind_name(o->kind), o->key,
+					      pod ? "annotation" : "label", row->annotation, value);
+			strict_input_warn(s, text);
+		}
+	}
+}
+
 /* Nothing else reports those that are added later. */
 static void warn_of_others(struct strict_input *s)
 {
@@ -167,6 +200,7 @@ int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64
 	}
 	count_objects(s);
 	warn_of_circles(s);
+	warn_of_opt_ins(s);
 	if (manifest_check_problems(s->check) == 0) {
 		builtin_admission(s->in, s->check);
 		manifest_admit(s->in, s->check, &conf->owners, strict_input_warn, s);
@@ -174,7 +208,12 @@ int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64
 	if (manifest_check_problems(s->check) > 0) {
 		return 1;
 	}
-	r = owner_workloads_make(s->in, &conf->owners, now, strict_input_warn, s, err);
+	r = owner_workloads_make(s->in,
+				 &(struct owner_workloads_options){ .owners = &conf->owners,
+								    .now = now,
+								    .warn = strict_input_warn,
+								    .ctx = s },
+				 &s->report.nwithout, err);
 	if (r < 0) {
 		return r;
 	}

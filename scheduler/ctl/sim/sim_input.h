@@ -50,8 +50,8 @@ int sim_input_add_list(struct sim_input *in, const char *file, struct str text, 
  * for messages. -ERR_INVALID: it has no name. */
 int sim_input_take(struct sim_input *in, enum sched_resource kind, struct jdoc *object,
 		   const char *where, struct err *err);
-/* What in has are changes to base, which outlives it: finds for each object the one that it replaces,
- * and adds copies of those that stay. */
+/* Makes the objects of in changes to base, which outlives it: finds for each the one that it
+ * replaces, and adds copies of those that stay. */
 void sim_input_set_base(struct sim_input *in, struct sim_input *base);
 /* Adds a copy of an object of another input. */
 void sim_input_add_copy(struct sim_input *in, const struct sim_object *o);

@@ -39,6 +39,7 @@ static void move(struct session *s, const struct task *t, const struct queue *to
 static void stay(struct session *s, const struct task *t, const struct queue *to, const char *why,
 		 const char *amounts)
 {
+	const struct queue *from = s->cluster->queues.v[t->charge_queue];
 	struct decision *d;
 
 	if (t->refused_queue == to->id) {
@@ -54,7 +55,7 @@ static void stay(struct session *s, const struct task *t, const struct queue *to
 	d->message = arena_printf(s->arena,
 				  "the PodGroup names queue %s now, which %s%s: its quota stays "
 				  "charged to queue %s",
-				  to->name, why, amounts, s->cluster->queues.v[t->charge_queue]->name);
+				  to->name, why, amounts, from->name);
 }
 
 /* The queue that is over its limit because a running pod grew; NULL: none. */

@@ -100,7 +100,8 @@ static void test_a_gang_waits_for_all_it_lacks(void **state)
 	(void)state;
 	assert_int_equal(ask("explain pod ns/g-0", &out), VERB_OK);
 	assert_non_null(strstr(out.p, "queue team-a has 900m cpu left, 1500m needed by its gang"));
-	assert_non_null(strstr(out.p, "Reason:    WaitingForQuota\nGate:      gated by Headgate\n"));
+	assert_non_null(strstr(out.p, "Reason:    WaitingForQuota\n"));
+	assert_non_null(strstr(out.p, "Gate:      gated by Headgate\n"));
 	assert_non_null(strstr(out.p, "Gang:      0 of 3 members have quota"));
 	assert_non_null(strstr(out.p, "<- short"));
 	assert_non_null(strstr(out.p, "0/1 nodes are available"));
@@ -208,9 +209,11 @@ static void test_workloads_of_manifests(void **state)
 			     "w", "5", "0", "") "{" QUOTA_SIM_API
 						"kind: Workload, metadata: {name: job-j, "
 						"namespace: team, ownerReferences: "
-						"[{apiVersion: batch/v1, kind: Job, name: j, uid: u}]}, "
+						"[{apiVersion: batch/v1, kind: Job, name: j, "
+						"uid: u}]}, "
 						"spec: {queueName: lq, podSets: [{name: main, "
-						"count: 1, template: {spec: {containers: []}}}]}}\n");
+						"count: 1, template: {spec: {containers: "
+						"[]}}}]}}\n");
 	assert_int_equal(
 		folder_run(&folder, ctl_run, "headgatectl explain job team/j -f @w.yaml", &out),
 		VERB_OK);

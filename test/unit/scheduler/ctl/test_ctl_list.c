@@ -134,7 +134,8 @@ static void test_filters(void **state)
 		const struct jdoc *item;
 
 		strbuf_printf(&line,
-			      "headgatectl list workloads -n team -o json --as-is -f @world.yaml%s%s",
+			      "headgatectl list workloads -n team -o json --as-is -f "
+			      "@world.yaml%s%s",
 			      rows[i].filter[0] == '\0' ? "" : " ", rows[i].filter);
 		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 		assert_int_equal(jdoc_parse(strbuf_str(&out), &d, NULL), 0);

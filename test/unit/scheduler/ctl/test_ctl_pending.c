@@ -79,7 +79,8 @@ static void expect_json(const char *words, const char *json)
 	CLEANUP(jdoc_destroyp) struct jdoc *got = NULL;
 	CLEANUP(jdoc_destroyp) struct jdoc *wanted = NULL;
 
-	strbuf_printf(&line, "headgatectl pending-workloads -o json --as-is -f @world.yaml%s", words);
+	strbuf_printf(&line, "headgatectl pending-workloads -o json --as-is -f @world.yaml%s",
+		      words);
 	assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 	assert_int_equal(jdoc_parse(strbuf_str(&out), &got, NULL), 0);
 	assert_int_equal(jdoc_parse(str_of(json), &wanted, NULL), 0);

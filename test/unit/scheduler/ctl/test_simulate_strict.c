@@ -1,6 +1,6 @@
-/* Manifests without --as-is, for `headgatectl simulate` and the other verbs that read them: odd input
- * is refused or reported, never passed over. Each row is a file, what is printed, and the exit code.
- */
+/* Manifests without --as-is, for `headgatectl simulate` and the other verbs that read them: odd
+ * input is refused or reported, never passed over. Each row is a file, what is printed, and the
+ * exit code. */
 #include "scheduler/ctl/ctl.h"
 
 #include "lib/unit.h"
@@ -339,7 +339,7 @@ static const struct row core_rows[] = {
 	  .manifests = PRIORITY_CLASS("a", "5\nglobalDefault: true")
 		  PRIORITY_CLASS("b", "6\nglobalDefault: true"),
 	  .code = VERB_USAGE,
-	  .printed = "PriorityClass b: is forbidden: PriorityClass a is already marked as default" },
+	  .printed = "PriorityClass b: is forbidden: PriorityClass a is already marked" },
 	{ .name = "a RuntimeClass that is not there",
 	  .manifests = NODE POD("", "schedulerName: volcano, runtimeClassName: gone"),
 	  .code = VERB_USAGE,
@@ -353,7 +353,7 @@ static const struct row core_rows[] = {
 	  .manifests = "apiVersion: v1\nkind: Namespace\nmetadata: {name: n, uid: u}\nstatus: "
 		       "{phase: New}\n",
 	  .printed = "Namespace n: status.phase: Unsupported value" },
-	{ .name = "a Job whose PriorityClass is not there",
+	{ .name = "a Job with a PriorityClass that is not there",
 	  .manifests = QUEUES "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, namespace: "
 			      "team, " QUEUED
 			      "}\nspec: {template: {spec: {priorityClassName: gone, restartPolicy: "
@@ -388,7 +388,7 @@ static const struct row later_rows[] = {
 	{ .name = "a Workload that comes later is admitted",
 	  .later = WORKLOAD("w", "1"),
 	  .printed = "team/w" },
-	{ .name = "so is a Job, whose queue was there before",
+	{ .name = "so is a Job in a queue that was there before",
 	  .later = JOB("train", ", " QUEUED, "1"),
 	  .printed = "job-train" },
 	{ .name = "a Job that does not queue",
@@ -435,8 +435,8 @@ static const struct row other_verb_rows[] = {
 	  .words = "explain workload team/w -f",
 	  .manifests = KUEUE "kind: ClusterQueue\nmetadata: {name: q}\nspec: {preemtion: {}}\n",
 	  .code = VERB_USAGE,
-	  .printed = "f: document 1: ClusterQueue q: unknown field \"spec.preemtion\" (did you mean "
-		     "preemption?)\nheadgatectl: a cluster would refuse these manifests" },
+	  .printed = "f: document 1: ClusterQueue q: unknown field \"spec.preemtion\" (did you "
+		     "mean preemption?)\nheadgatectl: a cluster would refuse these manifests" },
 	{ .name = "explain: an unknown version",
 	  .words = "explain job team/train -f",
 	  .manifests = "apiVersion: kueue.x-k8s.io/v1beta3\nkind: Cohort\nmetadata: {name: c}\n",
@@ -529,6 +529,31 @@ static const struct row cluster_rows[] = {
 				    "1") "}\nstatus: {phase: Running}\n",
 	  .printed = "1 Running",
 	  .absent = "Ungate" },
+	{ .name = "a pod that can never have quota",
+	  .manifests = NODE VOLCANO
+	  "kind: Queue\nmetadata: {name: q}\nspec: {capability: {cpu: 500m}}\n---\n" POD(
+		  ", annotations: {scheduling.volcano.sh/queue-allocation-gate: \"true\", "
+		  "scheduling.volcano.sh/queue-name: q}",
+		  "schedulerName: volcano"),
+	  .printed = "insufficient cpu (1 cpu requested, 500m of 500m left in queue q): it can "
+		     "never fit" },
+	{ .name = "a pod of a PodGroup that does not exist",
+	  .manifests = NODE POD(", annotations: {scheduling.k8s.io/group-name: gone}",
+				"schedulerName: volcano"),
+	  .printed = "its PodGroup team/gone does not exist" },
+	{ .name = "an annotation that does not opt in",
+	  .manifests = NODE POD(", annotations: {scheduling.volcano.sh/queue-allocation-gate: "
+				"\"yes\"}",
+				"schedulerName: volcano"),
+	  .printed = "Pod team/p: annotation scheduling.volcano.sh/queue-allocation-gate: \"yes\" "
+		     "does not opt in, only \"true\" does" },
+	{ .name = "a Job that gets no Workload waits",
+	  .words = "simulate --fail-on pending",
+	  .manifests = QUEUES JOB("j", ", labels: {kueue.x-k8s.io/queue-name: lq, "
+				       "kueue.x-k8s.io/priority-class: gone}",
+				  "1"),
+	  .code = VERB_ANSWER,
+	  .printed = "WorkloadPriorityClass \"gone\" not found" },
 	{ .name = "a pod of another scheduler",
 	  .manifests = NODE POD("", "schedulerName: other"),
 	  .printed = "Pod team/p           its schedulerName is not volcano" },

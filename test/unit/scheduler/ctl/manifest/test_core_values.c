@@ -37,17 +37,20 @@ static const struct row {
 	  "spec.priorityClassName: Invalid value: \"Hi\": is not a DNS subdomain (RFC 1123); "
 	  "spec.preemptionPolicy: Unsupported value: \"never\": supported values: \"Never\", "
 	  "\"PreemptLowerPriority\"" },
-	{ "Pod", C ", tolerations: [{operator: Exists}, {key: k, value: v, effect: NoExecute}]", "" },
+	{ "Pod", C ", tolerations: [{operator: Exists}, {key: k, value: v, effect: "
+	  "NoExecute}]", "" },
 	{ "Pod", C ", tolerations: [{key: k, operator: Equals, effect: Noschedule}]",
 	  "spec.tolerations[0].operator: Unsupported value: \"Equals\": supported values: "
 	  "\"Equal\", \"Exists\"; spec.tolerations[0].effect: Unsupported value: \"Noschedule\": "
 	  "supported values: \"NoExecute\", \"NoSchedule\", \"PreferNoSchedule\"" },
 	{ "Pod", C ", tolerations: [{value: v}, {key: k, operator: Exists, value: v}]",
-	  "spec.tolerations[0].operator: Invalid value: null: operator must be Exists when `key` is "
+	  "spec.tolerations[0].operator: Invalid value: null: operator must be Exists when `key` "
+	  "is "
 	  "empty, which means \"match all values and all keys\"; "
 	  "spec.tolerations[1].operator: Invalid value: \"v\": value must be empty when `operator` "
 	  "is 'Exists'" },
-	{ "Pod", C ", affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {}}}",
+	{ "Pod", C ", affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+	  "{}}}",
 	  "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
 	  "nodeSelectorTerms: Required value" },
 	{ "Pod",
@@ -62,40 +65,47 @@ static const struct row {
 	  "nodeSelectorTerms[0].matchExpressions[1].values: Forbidden: may not be specified when "
 	  "`operator` is 'Exists' or 'DoesNotExist'; "
 	  "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
-	  "nodeSelectorTerms[0].matchExpressions[2].values: Required value: must be specified single "
+	  "nodeSelectorTerms[0].matchExpressions[2].values: Required value: must be specified "
+	  "single "
 	  "value when `operator` is 'Lt' or 'Gt'" },
 	{ "Pod",
 	  C ", affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{}], "
 	    "preferredDuringSchedulingIgnoredDuringExecution: [{weight: 0}]}}",
 	  "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]."
 	  "topologyKey: Required value; "
-	  "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: "
-	  "Invalid value: 0: must be greater than zero" },
-	{ "Pod", C ", topologySpreadConstraints: [{maxSkew: 0, topologyKey: z, whenUnsatisfiable: no}]",
+	  "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]."
+	  "weight: Invalid value: 0: must be greater than zero" },
+	{ "Pod", C ", topologySpreadConstraints: [{maxSkew: 0, topologyKey: z, "
+	  "whenUnsatisfiable: no}]",
 	  "spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than zero; "
-	  "spec.topologySpreadConstraints[0].whenUnsatisfiable: Unsupported value: \"no\": supported "
+	  "spec.topologySpreadConstraints[0].whenUnsatisfiable: Unsupported value: \"no\": "
+	  "supported "
 	  "values: \"DoNotSchedule\", \"ScheduleAnyway\"" },
 	{ "Job", "spec: {template: {spec: {restartPolicy: Never, " C "}}}", "" },
 	{ "Job", "spec: {parallelism: 1}", "spec.template: Required value" },
 	{ "Job", "spec: {template: {spec: {" C "}}}",
 	  "spec.template.spec.restartPolicy: Required value" },
 	{ "Job",
-	  "spec: {parallelism: -1, completionMode: Indexed, template: {spec: {restartPolicy: Always, "
+	  "spec: {parallelism: -1, completionMode: Indexed, template: {spec: {restartPolicy: "
+	  "Always, "
 	  "tolerations: [{effect: x, operator: Exists}], " C "}}}",
 	  "spec.template.spec.restartPolicy: Unsupported value: \"Always\": supported values: "
 	  "\"Never\", \"OnFailure\"; spec.parallelism: Invalid value: -1: must be greater than or "
-	  "equal to 0; spec.template.spec.tolerations[0].effect: Unsupported value: \"x\": supported "
+	  "equal to 0; spec.template.spec.tolerations[0].effect: Unsupported value: \"x\": "
+	  "supported "
 	  "values: \"NoExecute\", \"NoSchedule\", \"PreferNoSchedule\"; spec.completions: Required "
 	  "value: when completion mode is Indexed" },
 	{ "Node",
 	  "{spec: {taints: [{key: k, effect: No}]}, status: {allocatable: {cpu: -4}, conditions: "
 	  "[{type: Ready, status: yes}]}}",
 	  "spec.taints[0].effect: Unsupported value: \"No\": supported values: \"NoExecute\", "
-	  "\"NoSchedule\", \"PreferNoSchedule\"; status.allocatable[cpu]: Invalid value: -4: must be "
+	  "\"NoSchedule\", \"PreferNoSchedule\"; status.allocatable[cpu]: Invalid value: -4: "
+	  "must be "
 	  "greater than or equal to 0; status.conditions[0].status: Unsupported value: \"yes\": "
 	  "supported values: \"False\", \"True\", \"Unknown\"" },
 	{ "Namespace", "status: {phase: Gone}",
-	  "status.phase: Unsupported value: \"Gone\": supported values: \"Active\", \"Terminating\"" },
+	  "status.phase: Unsupported value: \"Gone\": supported values: \"Active\", "
+	  "\"Terminating\"" },
 	{ "PriorityClass", "metadata: {name: a}", "value: Required value" },
 	{ "PriorityClass", "{metadata: {name: a}, value: 0}", "" },
 	{ "PriorityClass", "{metadata: {name: a}, value: 1000000000}", "" },
@@ -106,7 +116,8 @@ static const struct row {
 	  "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for "
 	  "system use only" },
 	{ "LimitRange", "spec: {limits: [{type: Container, max: {cpu: 1}}, {default: {cpu: one}}]}",
-	  "spec.limits[1].type: Required value; spec.limits[1].default[cpu]: Invalid value: \"one\": "
+	  "spec.limits[1].type: Required value; spec.limits[1].default[cpu]: Invalid value: "
+	  "\"one\": "
 	  "is no amount" },
 	{ "RuntimeClass", "overhead: {podFixed: {cpu: 1}}", "handler: Required value" },
 	{ "Topology", "spec: {levels: [{nodeLabel: a b}]}",

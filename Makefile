@@ -336,6 +336,7 @@ docs: $(BIN) $(DOCS_BIN) ## writes the pages, and parts of pages, that are made 
 	@$(BUILD)/test/docs/values_table $(CHART_VALUES) >$(BUILD)/values.md && mv $(BUILD)/values.md docs/values.md
 	@$(BUILD)/test/docs/metrics_table test/docs/metrics.md >$(BUILD)/metrics.md && mv $(BUILD)/metrics.md docs/reference/metrics.md
 	@$(BUILD)/test/docs/flags_table markdown >$(BUILD)/flags.md && mv $(BUILD)/flags.md docs/reference/flags.md
+	@$(BUILD)/test/docs/flags_table chart >$(BUILD)/flags.yaml && mv $(BUILD)/flags.yaml charts/headgate/files/flags.yaml
 	@BUILD=$(BUILD) test/integration/test_docs.sh --write
 
 image: $(PROGRAMS:%=$(BUILD)/bin/%) ## the programs and what they need as an OCI image

@@ -415,11 +415,7 @@ static int parse_all(struct builder *b, struct jdoc *docs)
 		if (++n > YAML_MAX_DOCS) {
 			return bad(b, "too many documents");
 		}
-		if (jdoc_kind(b->root) == JDOC_NULL) {
-			jdoc_destroyp(&b->root);
-		} else {
-			jdoc_append_take(docs, take_ptr(&b->root));
-		}
+		jdoc_append_take(docs, take_ptr(&b->root));
 	}
 	return r;
 }

@@ -20,7 +20,8 @@ struct strbuf;
 
 /* Exactly one document (an empty stream gives a JDOC_NULL root). The caller owns *ret. */
 int yaml_parse(struct str text, struct jdoc **ret, struct err *err);
-/* A stream of documents separated by ---, empty ones skipped: a JDOC_ARRAY root of them. */
+/* A stream of documents separated by ---: a JDOC_ARRAY root of them, in which empty ones are
+ * JDOC_NULL. */
 int yaml_parse_all(struct str text, struct jdoc **ret, struct err *err);
 /* Block style, keys in tree order, like kubectl -o yaml. */
 void yaml_format(const struct jdoc *d, struct strbuf *out);

@@ -211,7 +211,7 @@ static int run_verb(int argc, char **argv)
 		return explain_pod(&f, &err) < 0 ? verb_fail(&err) : VERB_OK;
 	}
 	if (f.nrest == 2 && is_workload(f.rest[0]) && f.dump == NULL) {
-		return explain_workload(&f, NULL, &err) < 0 ? verb_fail(&err) : VERB_OK;
+		return explain_workload(&f, NULL, &err) < 0 ? cluster_args_fail(&f, &err) : VERB_OK;
 	}
 	fprintf(stderr, "headgatectl: expected: explain pod NAMESPACE/NAME [--dump FILE], or "
 			"explain workload|job NAMESPACE/NAME [-f FILE]\n");

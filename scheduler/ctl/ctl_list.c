@@ -517,7 +517,7 @@ static int run_verb(int argc, char **argv)
 		(void)verb_fail(&err);
 		return VERB_USAGE;
 	}
-	return list(&a, kind, &filter, &err) < 0 ? verb_fail(&err) : VERB_OK;
+	return list(&a, kind, &filter, &err) < 0 ? cluster_args_fail(&a, &err) : VERB_OK;
 }
 
 static const struct flags_row *const tables[] = {

@@ -303,7 +303,7 @@ static int run_verb(int argc, char **argv)
 		fprintf(stderr, "headgatectl: expected: pending-workloads [%s NAME]\n", a.rest[0]);
 		return VERB_USAGE;
 	}
-	return show(&a, kind, &err) < 0 ? verb_fail(&err) : VERB_OK;
+	return show(&a, kind, &err) < 0 ? cluster_args_fail(&a, &err) : VERB_OK;
 }
 
 static const struct flags_row *const tables[] = {

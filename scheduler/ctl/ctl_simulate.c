@@ -7,7 +7,6 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/quote.h"
 #include "base/strbuf.h"
 #include "collections/vec.h"
 #include "enc/json/jdoc.h"
@@ -31,6 +30,8 @@ struct deletion {
 
 struct update {
 	unsigned cycle;
+	size_t place;            /* among the flags */
+	const char *path, *text; /* in argv */
 	struct sim_input *objects;
 };
 
@@ -104,8 +105,7 @@ static const struct flags_row rows[] = {
 	{ "delete-after", .type = FLAGS_CUSTOM, .set = add_deletion, .arg = "N:KIND/NAMESPACE/NAME",
 	  .help = "Delete this object after cycle N; may be repeated" },
 	{ "apply-after", .type = FLAGS_CUSTOM, .set = add_update, .arg = "N:FILE",
-	  .help = "With --as-is: create or update the objects of FILE after cycle N; may be "
-		  "repeated. Of a "
+	  .help = "Create or update the objects of FILE after cycle N; may be repeated. Of a "
 		  "Workload's status only what FILE names changes" },
 	{ "ignore", AT(LIST, ignored), .max = FLAGS_LIST_MAX, .arg = "KIND",
 	  .help = "Say nothing of objects of this kind, which play no part: KIND or KIND.GROUP; "
@@ -156,22 +156,14 @@ static int add_deletion(void *arguments, const char *value, struct err *err)
 	return 0;
 }
 
-static void say(const char *what, const char *text)
-{
-	CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT;
-
-	quote_plain(&line, str_of(text));
-	fprintf(stderr, "headgatectl: %s%s\n", what, line.p);
-}
-
 static void warn(void *ctx UNUSED, const char *text)
 {
-	say("warning: ", text);
+	verb_print_line("warning: ", text);
 }
 
 static void problem(void *ctx UNUSED, const char *text)
 {
-	say("", text);
+	verb_print_line("", text);
 }
 
 /* N:FILE */
@@ -179,25 +171,14 @@ static int add_update(void *arguments, const char *value, struct err *err)
 {
 	struct arguments *a = arguments;
 	struct str rest = str_of(value), number = str_next(&rest, ':');
-	struct update u = { .objects = NULL };
-	struct sim_object *const *objects;
-	size_t n;
+	struct update u = { .text = value };
 
 	if (rest.p == NULL || rest.len == 0 || !parse_count(number, &u.cycle)) {
 		return err_set(err, ERR_INVALID, "expected N:FILE");
 	}
-	u.objects = sim_input_create(warn, NULL);
+	u.path = rest.p;
+	u.place = a->updates.n;
 	vec_push(&a->updates, u);
-	if (sim_files_read(&rest.p, 1, u.objects, err) < 0) {
-		return -ERR_INVALID;
-	}
-	objects = sim_input_objects(u.objects, &n);
-	for (size_t i = 0; i < n; i++) {
-		if ((sched_kinds_get(objects[i]->kind)->wings & SCHED_WING_WORKLOADS) == 0) {
-			return err_set(err, ERR_INVALID, "%s: updates of a %s are not simulated",
-				       objects[i]->where, sim_input_kind_name(objects[i]->kind));
-		}
-	}
 	return 0;
 }
 
@@ -219,11 +200,6 @@ static bool parse_arguments(int argc, char **argv, struct arguments *a, int *ret
 	}
 	if (a->until_stable && flags_is_given(f, &parsed, "cycles")) {
 		fprintf(stderr, "headgatectl: --cycles and --until-stable cannot both be given\n");
-		return false;
-	}
-	if (!a->as_is && a->updates.n > 0) {
-		fprintf(stderr, "headgatectl: --apply-after needs --as-is: its objects are not "
-				"validated\n");
 		return false;
 	}
 	if (a->as_is && a->ignored.n > 0) {
@@ -251,6 +227,89 @@ static int read_files(const struct arguments *a, struct sim_input *in, struct jd
 
 	if (r == 0 && a->config != NULL) {
 		r = sim_files_read_document(a->config, ret_config, err);
+	}
+	return r;
+}
+
+/* --- updates -----------------------------------------------------------------------------------*/
+
+static int check_simulated(const struct update *u, struct err *err)
+{
+	size_t n;
+	struct sim_object *const *objects = sim_input_objects(u->objects, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sim_object *o = objects[i];
+
+		if (!o->before &&
+		    (sched_kinds_get(o->kind)->wings & SCHED_WING_WORKLOADS) == 0) {
+			return err_set(err, ERR_INVALID, "%s: updates of a %s are not simulated",
+				       o->where, sim_input_kind_name(o->kind));
+		}
+	}
+	return 0;
+}
+
+struct update_reading {
+	const struct arguments *args;
+	struct strict_input *strict; /* of the files before; NULL: as they are */
+	const struct jdoc *config;
+	int64_t now;
+};
+
+/* 1: there were problems, which were reported. */
+static int read_update(struct update *u, const struct update_reading *how, struct sim_input *base,
+		       struct err *err)
+{
+	const struct strict_input_options opt = { .ignored = how->args->ignored.v,
+						  .nignored = how->args->ignored.n,
+						  .problem = problem,
+						  .warn = strict_input_warn,
+						  .ctx = how->strict,
+						  .base = base };
+	CLEANUP(strict_input_destroyp) struct strict_input *own = NULL;
+	int r;
+
+	u->objects = sim_input_create(warn, NULL);
+	if (how->strict != NULL) {
+		own = strict_input_create(&opt, u->objects);
+	}
+	r = sim_files_read(&u->path, 1, u->objects, err);
+	if (r == 0 && own != NULL) {
+		r = strict_input_finish(own, how->config, how->now, err);
+	}
+	return r == 0 ? check_simulated(u, err) : r;
+}
+
+static int by_cycle(const void *a, const void *b)
+{
+	const struct update *x = a, *y = b;
+
+	return x->cycle != y->cycle ? (x->cycle < y->cycle ? -1 : 1)
+				    : (x->place < y->place ? -1 : 1);
+}
+
+/* Each changes the objects that are there after those before it. in: the objects of the files,
+ * complete. */
+static int read_updates(struct arguments *a, const struct update_reading *how,
+			struct sim_input *in, struct err *err)
+{
+	CLEANUP(sim_input_destroyp) struct sim_input *there = sim_input_create(NULL, NULL);
+	struct sim_input *last = in;
+	int r = 0;
+
+	if (a->updates.n > 0) {
+		qsort(a->updates.v, a->updates.n, sizeof(a->updates.v[0]), by_cycle);
+	}
+	for (size_t i = 0; i < a->updates.n && r == 0; i++) {
+		size_t n;
+		struct sim_object *const *objects = sim_input_objects(last, &n);
+
+		for (size_t k = 0; k < n; k++) {
+			sim_input_add_copy(there, objects[k]);
+		}
+		r = read_update(&a->updates.v[i], how, there, err);
+		last = a->updates.v[i].objects;
 	}
 	return r;
 }
@@ -286,6 +345,12 @@ static bool remove_objects(const struct arguments *a, const struct parts *p)
 	return more;
 }
 
+/* A Job counts by its Workload, which is an object of the update. */
+static bool is_applied(const struct sim_object *o)
+{
+	return !o->before && o->kind != SCHED_JOBS;
+}
+
 /* The same for updates. Returns an error where the scheduler cannot use an object. */
 static int apply_updates(const struct arguments *a, const struct parts *p, bool *more,
 			 struct err *err)
@@ -303,7 +368,9 @@ static int apply_updates(const struct arguments *a, const struct parts *p, bool 
 			continue;
 		}
 		for (size_t k = 0; k < n && r == 0; k++) {
-			r = workload_simulation_apply(p->quota, objects[k], err);
+			r = is_applied(objects[k])
+				    ? workload_simulation_apply(p->quota, objects[k], err)
+				    : 0;
 		}
 	}
 	return r;
@@ -311,7 +378,7 @@ static int apply_updates(const struct arguments *a, const struct parts *p, bool 
 
 /* Without this warning a cycle number that is too high would look as if the object made no
  * difference. */
-static void warn_of_late_removals(const struct arguments *a, const struct parts *p)
+static void warn_of_late_changes(const struct arguments *a, const struct parts *p)
 {
 	for (size_t i = 0; i < a->deletions.n; i++) {
 		if (a->deletions.v[i].cycle > simulation_cycles(p->pods)) {
@@ -319,6 +386,14 @@ static void warn_of_late_removals(const struct arguments *a, const struct parts 
 				"headgatectl: warning: --delete-after %s: not deleted, the run "
 				"ended after cycle %u\n",
 				a->deletions.v[i].text, simulation_cycles(p->pods));
+		}
+	}
+	for (size_t i = 0; i < a->updates.n; i++) {
+		if (a->updates.v[i].cycle > simulation_cycles(p->pods)) {
+			fprintf(stderr,
+				"headgatectl: warning: --apply-after %s: not applied, the run "
+				"ended after cycle %u\n",
+				a->updates.v[i].text, simulation_cycles(p->pods));
 		}
 	}
 }
@@ -369,22 +444,24 @@ static void print(const struct arguments *a, const struct parts *p,
 	printf("%s\n", text.p);
 }
 
-static int exit_code(const struct arguments *a, const struct parts *p)
+static int exit_code(const struct arguments *a, const struct parts *p,
+		     const struct sim_report_input *input)
 {
-	const struct sim_report_parts parts = { .pods = p->pods, .quota = p->quota };
+	const struct sim_report_parts parts = { p->pods, p->quota, input };
 	bool failed = ((a->fail_on & FAIL_ON_PENDING) != 0 && sim_report_has_waiting(&parts)) ||
 		      ((a->fail_on & FAIL_ON_PREEMPT) != 0 && sim_report_has_preempted(&parts));
 
 	return failed ? VERB_ANSWER : VERB_OK;
 }
 
-static int run(const struct arguments *a, struct sim_input *in, struct strict_input *strict)
+static int run(struct arguments *a, struct sim_input *in, struct strict_input *strict)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
 	CLEANUP(simulation_destroyp) struct simulation *pods = NULL;
 	CLEANUP(workload_simulation_destroyp) struct workload_simulation *quota = NULL;
 	struct simulation_options opt = { .conf_path = a->scheduler_conf, .warn = warn };
 	struct workload_simulation_options quota_opt = { .warn = warn };
+	const struct sim_report_input *input;
 	struct parts parts;
 	struct err err = ERR_INIT;
 	int r = read_files(a, in, &config, &err);
@@ -396,6 +473,10 @@ static int run(const struct arguments *a, struct sim_input *in, struct strict_in
 	}
 	if (r == 0 && strict != NULL) {
 		r = strict_input_finish(strict, config, opt.now, &err);
+	}
+	if (r == 0) {
+		r = read_updates(a, &(struct update_reading){ a, strict, config, opt.now }, in,
+				 &err);
 	}
 	if (r > 0) {
 		return VERB_USAGE;
@@ -411,12 +492,13 @@ static int run(const struct arguments *a, struct sim_input *in, struct strict_in
 	if (run_cycles(a, &parts, &err) < 0) {
 		return verb_fail(&err);
 	}
-	warn_of_late_removals(a, &parts);
-	print(a, &parts, strict == NULL ? NULL : strict_input_report(strict));
-	return exit_code(a, &parts);
+	warn_of_late_changes(a, &parts);
+	input = strict == NULL ? NULL : strict_input_report(strict);
+	print(a, &parts, input);
+	return exit_code(a, &parts, input);
 }
 
-static int simulate(const struct arguments *a)
+static int simulate(struct arguments *a)
 {
 	const struct strict_input_options opt = {
 		.ignored = a->ignored.v, .nignored = a->ignored.n, .problem = problem, .warn = warn

@@ -329,6 +329,9 @@ int apiserver_load(struct apiserver *s, struct str manifest, int64_t now, struct
 	for (const struct jdoc *d = jdoc_first(all); r == 0 && d != NULL; d = jdoc_next(d)) {
 		const struct jdoc *items = jdoc_get(d, "items");
 
+		if (jdoc_kind(d) == JDOC_NULL) {
+			continue;
+		}
 		if (!jdoc_is_str(jdoc_get(d, "kind"), "List")) {
 			r = load_one(s, jdoc_copy(d), now, err);
 			continue;

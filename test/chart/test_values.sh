@@ -43,12 +43,10 @@ sed -n '/^gateNeeds:/,/^#/s/^  \([A-Za-z]*\): \[\(.*\)\]$/\1 \2/p' $chart/files/
 sed -n '/needs\[\]/,/^}/s/^\t{ "\([A-Za-z]*\)", "\([A-Za-z]*\)" },/\1 \2/p' scheduler/workloads/conf/kueue_gates.c \
 	>"$work/source"
 same 'gates that need others in known-names.yaml'
-sed -n '/^configuration:/,$s/^  *\([a-zA-Z]*\):.*/\1/p' $chart/files/known-names.yaml >"$work/chart"
-# Those of objects in lists are not checked by the chart.
+sed -n '/^configuration:/,$s/^  *\(- \)\{0,1\}\([a-zA-Z]*\):.*/\2/p' $chart/files/known-names.yaml >"$work/chart"
 cat scheduler/workloads/conf/kueue_conf*.c |
-	grep -oE '\{ "[a-zA-Z]+",($| (CONFIG_CUSTOM_AT|CONFIG_AT|CONFIG_ITEMS_AT|CONFIG_OBJECT_AT|AT|CHOICE|ITEMS|OBJECT|OBJECT_OF|IGNORED|\.type = CONFIG))' |
-	sed 's/{ "//; s/".*//' |
-	grep -vxE 'input|strategy|multiplyBy|outputs|name|sourceKind|sourceLabelKey|sourceAnnotationKey|trackedValues' >"$work/source"
+	grep -oE '\{ "[a-zA-Z]+",($| (CONFIG_CUSTOM_AT|CONFIG_CHOICE_AT|CONFIG_AT|CONFIG_ITEMS_AT|CONFIG_OBJECT_AT|AT|CHOICE|ITEMS|OBJECT|OBJECT_OF|IGNORED|\.type = CONFIG))' |
+	sed 's/{ "//; s/".*//' >"$work/source"
 same 'fields of the Configuration in known-names.yaml'
 grep -o '"pattern": "^((AllAlpha[^)]*' $chart/values.schema.json | sed 's/.*((//' | tr '|' '\n' >"$work/chart"
 sed -n 's/^\t{ "\([A-Za-z]*\)", .*/\1/p' common/process/feature_gates.c >"$work/source"
@@ -62,6 +60,8 @@ for options in scheduler/app/options.c webhook/main/webhook_options.c; do
 	same "flags of extraArgs ($options)"
 	number=2
 done
+"${BUILD:-build}/test/docs/flags_table" chart | cmp -s - $chart/files/flags.yaml ||
+	echo "$chart/files/flags.yaml:1: is not what make docs writes" >>"$FOUND"
 if [ ! -x "$helm" ]; then
 	skip "helm is not installed: values not tried"
 	finish

@@ -1,11 +1,13 @@
-/* test/docs/flags_table.c: prints the reference of all flags from the tables that the programs
- * parse by: as one Markdown page, or as the manual page of one program. Usage: flags_table markdown
- * | flags_table man PROGRAM */
+/* test/docs/flags_table.c: prints the flags from the tables that the programs parse by: all as one
+ * Markdown page, those of one program as its manual page, or those of the daemons as YAML for the
+ * checks of the chart. Usage: flags_table markdown | flags_table man PROGRAM | flags_table chart */
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/attrs.h"
+#include "base/clock.h"
 #include "base/strbuf.h"
 #include "process/feature_gates.h"
 #include "process/flags.h"
@@ -320,8 +322,86 @@ static int print_man(const char *program)
 	return 0;
 }
 
+/* --- the chart ------------------------------------------------------------------------------ */
+
+#define HOUR_NS (3600 * CLOCK_NS_PER_S)
+#define DURATION_MAX_H INT64_C(876000) /* the chart's bound where a flag has none */
+
+static void chart_names(const struct flags_choice *c)
+{
+	const char *separator = "names: [";
+
+	for (; c->name != NULL; c++) {
+		printf("%s\"%s\"", separator, c->name);
+		separator = ", ";
+	}
+	putchar(']');
+}
+
+static void chart_bounds(const struct flags_row *row)
+{
+	if (row->type == FLAGS_DURATION) {
+		printf("min: %" PRId64 "ms, max: %" PRId64 "h", row->min / CLOCK_NS_PER_MS,
+		       row->max > 0 ? row->max / HOUR_NS : DURATION_MAX_H);
+		return;
+	}
+	printf("min: %" PRId64, row->min);
+	if (row->max > 0) {
+		printf(", max: %" PRId64, row->max);
+	}
+}
+
+static void chart_row(const struct flags_row *row)
+{
+	static const char *const types[FLAGS_VERSION + 1] = {
+		[FLAGS_BOOL] = "bool",       [FLAGS_INT] = "int",
+		[FLAGS_DOUBLE] = "double",   [FLAGS_DURATION] = "duration",
+		[FLAGS_TEXT] = "text",       [FLAGS_LIST] = "list",
+		[FLAGS_CHOICE] = "choice",   [FLAGS_SET] = "set",
+		[FLAGS_CUSTOM] = "any",      [FLAGS_IGNORED] = "any",
+		[FLAGS_UNSUPPORTED] = "only", [FLAGS_IGNORED_BOOL] = "bool",
+		[FLAGS_UNSUPPORTED_BOOL] = "only",
+	};
+
+	if (types[row->type] == NULL) {
+		return;
+	}
+	printf("  %s: {type: %s", row->name, types[row->type]);
+	if (row->choices != NULL) {
+		printf(", ");
+		chart_names(row->choices);
+	} else if (row->type == FLAGS_INT || row->type == FLAGS_DOUBLE ||
+		   row->type == FLAGS_DURATION || (row->type == FLAGS_TEXT && row->min > 0)) {
+		printf(", ");
+		chart_bounds(row);
+	} else if (row->type == FLAGS_UNSUPPORTED || row->type == FLAGS_UNSUPPORTED_BOOL) {
+		printf(", value: \"%s\"", row->def == NULL ? "" : row->def);
+	}
+	puts("}");
+}
+
+static void print_chart(void)
+{
+	const struct flags_row *row;
+
+	printf("# Types and bounds of the daemons' flags, for the check of extraArgs. `make docs` "
+	       "writes this file.\n");
+	for (size_t i = 0; i < ARRAY_LEN(daemons); i++) {
+		const struct flags *f = daemons[i].flags();
+
+		printf("%s:\n", strchr(f->program, '-') + 1);
+		for (size_t k = 0; (row = flags_at(f, k)) != NULL; k++) {
+			chart_row(row);
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 2 && str_streq(argv[1], "chart")) {
+		print_chart();
+		return 0;
+	}
 	if (argc == 2 && str_streq(argv[1], "markdown")) {
 		print_markdown();
 		return 0;
@@ -329,6 +409,7 @@ int main(int argc, char **argv)
 	if (argc == 3 && str_streq(argv[1], "man")) {
 		return print_man(argv[2]);
 	}
-	fprintf(stderr, "usage: flags_table markdown | flags_table man PROGRAM\n");
+	fprintf(stderr, "usage: flags_table markdown | flags_table man PROGRAM | flags_table "
+			"chart\n");
 	return 2;
 }

@@ -372,12 +372,12 @@ static void test_a_dump_explains(void **state UNUSED)
 	dump_here();
 	assert_true(stack_signal(scene.stack, STACK_SCHEDULER, SIGUSR1));
 	scene_wait_for(&scene, "the dump is there", has_dump, path);
-	snprintf(words, sizeof(words), "explain workload waits -f %s", path);
+	snprintf(words, sizeof(words), "explain workload waits --as-is -f %s", path);
 	expect(words, 0, "Reason:       WaitingForQuota");
 	expect(words, 0, "HOLDER");
-	snprintf(words, sizeof(words), "list wl -f %s --status=admitted", path);
+	snprintf(words, sizeof(words), "list wl --as-is -f %s --status=admitted", path);
 	expect(words, 0, "runs");
-	snprintf(words, sizeof(words), "pending-workloads cq team -f %s", path);
+	snprintf(words, sizeof(words), "pending-workloads cq team --as-is -f %s", path);
 	expect(words, 0, "default/waits");
 }
 

@@ -2,106 +2,22 @@
  * them, as the server sees them. */
 #include "lib/unit.h"
 
-#include <arpa/inet.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/attrs.h"
+#include "base/quote.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/base64.h"
+#include "lib/recorder.h"
 #include "play/kube_fixture.h"
 #include "process/file.h"
 #include "scheduler/ctl/ctl.h"
 #include "unit/scheduler/ctl/capture.h"
-
-#define REQUEST_MAX 8192
-
-/* --- a server that answers everything with an empty list and keeps what it was asked -----------*/
-
-struct recorder {
-	int fd, port;
-	pthread_t thread;
-	pthread_mutex_t lock;
-	struct strbuf seen;
-	const char *answer;
-};
-
-static const char empty_list[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-				 "Connection: close\r\nContent-Length: 26\r\n\r\n"
-				 "{\"metadata\":{},\"items\":[]}";
-static const char no_tunnel[] = "HTTP/1.1 403 Forbidden\r\nConnection: close\r\n"
-				"Content-Length: 0\r\n\r\n";
-
-static void serve_one(struct recorder *rec, int fd)
-{
-	char bytes[REQUEST_MAX];
-	size_t n = 0;
-	ssize_t got = 1;
-
-	while (got > 0 && n < sizeof(bytes) - 1 && memmem(bytes, n, "\r\n\r\n", 4) == NULL) {
-		got = read(fd, bytes + n, sizeof(bytes) - 1 - n);
-		n += got > 0 ? (size_t)got : 0;
-	}
-	pthread_mutex_lock(&rec->lock);
-	strbuf_add(&rec->seen, bytes, n);
-	pthread_mutex_unlock(&rec->lock);
-	if (write(fd, rec->answer, strlen(rec->answer)) < 0) {
-		perror("write");
-	}
-	close(fd);
-}
-
-static void *serve(void *arg)
-{
-	struct recorder *rec = arg;
-	int fd;
-
-	while ((fd = accept(rec->fd, NULL, NULL)) >= 0) {
-		serve_one(rec, fd);
-	}
-	return NULL;
-}
-
-static void recorder_start(struct recorder *rec, const char *answer)
-{
-	struct sockaddr_in sa = { .sin_family = AF_INET,
-				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof(sa);
-
-	*rec = (struct recorder){ .answer = answer, .seen = STRBUF_INIT };
-	pthread_mutex_init(&rec->lock, NULL);
-	rec->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_true(rec->fd >= 0);
-	assert_int_equal(bind(rec->fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
-	assert_int_equal(getsockname(rec->fd, (struct sockaddr *)&sa, &len), 0);
-	assert_int_equal(listen(rec->fd, 16), 0);
-	rec->port = ntohs(sa.sin_port);
-	assert_int_equal(pthread_create(&rec->thread, NULL, serve, rec), 0);
-}
-
-static void recorder_stop(struct recorder *rec)
-{
-	shutdown(rec->fd, SHUT_RDWR);
-	pthread_join(rec->thread, NULL);
-	close(rec->fd);
-	strbuf_finish(&rec->seen);
-	pthread_mutex_destroy(&rec->lock);
-}
-
-static void expect_seen(struct recorder *rec, const char *text, bool wanted)
-{
-	pthread_mutex_lock(&rec->lock);
-	if ((strstr(rec->seen.p, text) != NULL) != wanted) {
-		fail_msg("%s \"%s\" in: %s", wanted ? "no" : "a", text, rec->seen.p);
-	}
-	pthread_mutex_unlock(&rec->lock);
-}
 
 /* --- the command -------------------------------------------------------------------------------*/
 
@@ -154,7 +70,7 @@ static char *write_plugin(const char *first, const char *later)
 	char *text =
 		xmalloc_printf("#!/bin/sh\necho run >>%s/errors\n"
 			       "case $(wc -l <%s/errors) in 1) s='%s' ;; *) s='%s' ;; esac\n"
-			       "echo '{\"kind\":\"ExecCredential\",\"apiVersion\":"
+			       "printf '%%s\\n' '{\"kind\":\"ExecCredential\",\"apiVersion\":"
 			       "\"client.authentication.k8s.io/v1beta1\",\"status\":{'\"$s\"'}}'\n",
 			       f.dir, f.dir, first, later);
 	char *path = kube_fixture_write(&f, "access", text);
@@ -236,28 +152,28 @@ static void test_impersonation(void **state UNUSED)
 	CLEANUP(xmalloc_freep) char *cluster = NULL;
 	CLEANUP(xmalloc_freep) char *path = NULL;
 
-	recorder_start(&rec, empty_list);
+	recorder_start(&rec, RECORDER_EMPTY_LIST, NULL);
 	cluster = xmalloc_printf("server: 'http://127.0.0.1:%d'", rec.port);
 	path = write_config(cluster, "token: x, as: bob, as-groups: [dev, ops], as-uid: '7', "
 				     "as-user-extra: {scopes: [view]}");
 	assert_int_equal(run_with(path, ""), 0);
-	expect_seen(&rec, "Authorization: Bearer x\r\n", true);
-	expect_seen(&rec, "Impersonate-User: bob\r\n", true);
-	expect_seen(&rec, "Impersonate-Group: dev\r\nImpersonate-Group: ops\r\n", true);
-	expect_seen(&rec, "Impersonate-Uid: 7\r\n", true);
-	expect_seen(&rec, "Impersonate-Extra-scopes: view\r\n", true);
-	strbuf_reset(&rec.seen);
+	recorder_expect(&rec, "Authorization: Bearer x\r\n", true);
+	recorder_expect(&rec, "Impersonate-User: bob\r\n", true);
+	recorder_expect(&rec, "Impersonate-Group: dev\r\nImpersonate-Group: ops\r\n", true);
+	recorder_expect(&rec, "Impersonate-Uid: 7\r\n", true);
+	recorder_expect(&rec, "Impersonate-Extra-scopes: view\r\n", true);
+	recorder_forget(&rec);
 	assert_int_equal(run_with(path, "--user other --as eve --as-group a --as-group b "
 					"--as-uid 9"),
 			 0);
-	expect_seen(&rec, "Authorization: Bearer other\r\n", true);
-	expect_seen(&rec, "Impersonate-User: eve\r\n", true);
-	expect_seen(&rec, "Impersonate-Group: a\r\nImpersonate-Group: b\r\n", true);
-	expect_seen(&rec, "Impersonate-Uid: 9\r\n", true);
-	expect_seen(&rec, "bob", false);
-	strbuf_reset(&rec.seen);
+	recorder_expect(&rec, "Authorization: Bearer other\r\n", true);
+	recorder_expect(&rec, "Impersonate-User: eve\r\n", true);
+	recorder_expect(&rec, "Impersonate-Group: a\r\nImpersonate-Group: b\r\n", true);
+	recorder_expect(&rec, "Impersonate-Uid: 9\r\n", true);
+	recorder_expect(&rec, "bob", false);
+	recorder_forget(&rec);
 	assert_int_equal(run_with(path, "--user other --as-group a"), 1); /* of which user? */
-	expect_seen(&rec, "GET", false);
+	recorder_expect(&rec, "GET", false);
 	recorder_stop(&rec);
 }
 
@@ -270,24 +186,24 @@ static void test_proxy_of_the_kubeconfig(void **state UNUSED)
 	CLEANUP(xmalloc_freep) char *tunnel = NULL;
 	CLEANUP(xmalloc_freep) char *path = NULL;
 
-	recorder_start(&rec, empty_list);
+	recorder_start(&rec, RECORDER_EMPTY_LIST, NULL);
 	setenv("NO_PROXY", "*", 1); /* is about the environment's proxy */
 	plain = xmalloc_printf("server: 'http://cluster.invalid', proxy-url: "
 			       "'http://127.0.0.1:%d'",
 			       rec.port);
 	path = write_config(plain, "token: x");
 	assert_int_equal(run_with(path, ""), 0);
-	expect_seen(&rec, "GET http://cluster.invalid/api/v1/namespaces/default/pods", true);
-	rec.answer = no_tunnel;
-	strbuf_reset(&rec.seen);
+	recorder_expect(&rec, "GET http://cluster.invalid/api/v1/namespaces/default/pods", true);
+	rec.answer = RECORDER_NO_TUNNEL;
+	recorder_forget(&rec);
 	tunnel = xmalloc_printf("server: 'https://127.0.0.1:1', proxy-url: 'http://127.0.0.1:%d'",
 				rec.port);
 	free(write_config(tunnel, "token: x, as: bob"));
 	assert_int_equal(run_with(path, ""), 1);
 	/* the proxy does not see the headers for the server */
-	expect_seen(&rec, "CONNECT 127.0.0.1:1 HTTP/1.1\r\n", true);
-	expect_seen(&rec, "Bearer", false);
-	expect_seen(&rec, "Impersonate", false);
+	recorder_expect(&rec, "CONNECT 127.0.0.1:1 HTTP/1.1\r\n", true);
+	recorder_expect(&rec, "Bearer", false);
+	recorder_expect(&rec, "Impersonate", false);
 	unsetenv("NO_PROXY");
 	recorder_stop(&rec);
 }
@@ -299,18 +215,99 @@ static void test_proxy_of_the_environment(void **state UNUSED)
 	CLEANUP(xmalloc_freep)
 	char *path = write_config("server: 'https://cluster.invalid'", "token: x");
 
-	recorder_start(&rec, no_tunnel);
+	recorder_start(&rec, RECORDER_NO_TUNNEL, NULL);
 	url = xmalloc_printf("http://127.0.0.1:%d", rec.port);
 	setenv("HTTPS_PROXY", url, 1);
 	assert_int_equal(run_with(path, ""), 1);
-	expect_seen(&rec, "CONNECT cluster.invalid:443 HTTP/1.1\r\n", true);
-	strbuf_reset(&rec.seen);
+	recorder_expect(&rec, "CONNECT cluster.invalid:443 HTTP/1.1\r\n", true);
+	recorder_forget(&rec);
 	setenv("NO_PROXY", "other,cluster.invalid", 1);
 	assert_int_equal(run_with(path, ""), 1);
-	expect_seen(&rec, "CONNECT", false);
+	recorder_expect(&rec, "CONNECT", false);
 	unsetenv("NO_PROXY");
 	unsetenv("HTTPS_PROXY");
 	recorder_stop(&rec);
+}
+
+/* The proxy resolves the server's name, and sees nothing of what is sent through it but bytes. */
+static void test_socks5_proxy(void **state UNUSED)
+{
+	struct recorder rec;
+	CLEANUP(xmalloc_freep) char *cluster = NULL;
+	CLEANUP(xmalloc_freep) char *path = NULL;
+
+	recorder_start(&rec, RECORDER_EMPTY_LIST, &(struct recorder_options){ .socks5 = true });
+	cluster = xmalloc_printf("server: 'http://cluster.invalid:81', proxy-url: "
+				 "'socks5://127.0.0.1:%d'",
+				 rec.port);
+	path = write_config(cluster, "token: x");
+	assert_int_equal(run_with(path, ""), 0);
+	recorder_expect(&rec, "SOCKS5 cluster.invalid:81\r\nGET /api/v1/namespaces/default/pods",
+			true);
+	recorder_stop(&rec);
+}
+
+/* The proxy's certificate is checked against the authority of the cluster. */
+static void test_https_proxy(void **state UNUSED)
+{
+	struct recorder rec;
+	const struct recorder_options opt = { .cert = &f.leaf };
+	CLEANUP(strbuf_finish) struct strbuf cluster = STRBUF_INIT;
+	CLEANUP(xmalloc_freep) char *path = NULL;
+
+	recorder_start(&rec, RECORDER_EMPTY_LIST, &opt);
+	strbuf_printf(&cluster,
+		      "server: 'http://cluster.invalid', proxy-url: 'https://localhost:%d'",
+		      rec.port);
+	path = write_config(cluster.p, "token: x");
+	assert_int_equal(run_with(path, ""), 1); /* of an authority that nothing trusts */
+	recorder_expect(&rec, "GET", false);
+	strbuf_add_c(&cluster, ", certificate-authority-data: ");
+	base64_encode(strbuf_str(&f.ca.cert), &cluster);
+	free(write_config(cluster.p, "token: x"));
+	assert_int_equal(run_with(path, ""), 0);
+	recorder_expect(&rec, "GET http://cluster.invalid/api/v1/namespaces/default/pods", true);
+	recorder_stop(&rec);
+}
+
+/* --- certificates of clients -------------------------------------------------------------------*/
+
+static void add_json_text(const char *name, const struct strbuf *pem, struct strbuf *out)
+{
+	strbuf_printf(out, ",\"%s\":", name);
+	quote_json(out, strbuf_str(pem));
+}
+
+/* The plugin's certificate comes from another authority than the server's, so that no other one can
+ * stand in for it. */
+static void test_plugin_gives_a_certificate(void **state UNUSED)
+{
+	struct recorder rec;
+	struct pair authority, client;
+	const struct recorder_options opt = { .cert = &f.leaf, .client_ca = &authority };
+	CLEANUP(strbuf_finish) struct strbuf answer = STRBUF_INIT, cluster = STRBUF_INIT;
+	CLEANUP(xmalloc_freep) char *plugin = NULL;
+	CLEANUP(xmalloc_freep) char *path = NULL;
+
+	recorder_make_client("jane", &authority, &client);
+	recorder_start(&rec, RECORDER_EMPTY_LIST, &opt);
+	strbuf_add_c(&answer, "\"expirationTimestamp\":\"2199-01-01T00:00:00Z\"");
+	add_json_text("clientCertificateData", &client.cert, &answer);
+	add_json_text("clientKeyData", &client.key, &answer);
+	plugin = write_plugin(answer.p, "");
+	strbuf_printf(&cluster, "server: 'https://localhost:%d', certificate-authority-data: ",
+		      rec.port);
+	base64_encode(strbuf_str(&f.ca.cert), &cluster);
+	path = write_config(cluster.p, "exec: {apiVersion: client.authentication.k8s.io/v1beta1, "
+				       "command: ./access}");
+	assert_int_equal(run_with(path, ""), 0);
+	recorder_expect(&rec, "CLIENT jane\r\nGET /api/v1/namespaces/default/pods", true);
+	recorder_forget(&rec);
+	assert_int_equal(run_with(path, "--token good"), 1); /* no plugin, no certificate */
+	recorder_expect(&rec, "GET", false);
+	recorder_stop(&rec);
+	pair_finish(&authority);
+	pair_finish(&client);
 }
 
 /* --- other flags -------------------------------------------------------------------------------*/
@@ -357,6 +354,9 @@ int main(void)
 		cmocka_unit_test(test_impersonation),
 		cmocka_unit_test(test_proxy_of_the_kubeconfig),
 		cmocka_unit_test(test_proxy_of_the_environment),
+		cmocka_unit_test(test_socks5_proxy),
+		cmocka_unit_test(test_https_proxy),
+		cmocka_unit_test(test_plugin_gives_a_certificate),
 		cmocka_unit_test(test_certificate_is_not_checked),
 		cmocka_unit_test(test_request_timeout),
 	};

@@ -115,6 +115,9 @@ echo 'm ||| common/base/thing.c ||| return m; ||| return 0;' |
 	expect mutants 'a mutant without its line' test/mutants/listed.txt
 echo 'int  x ;' | expect format 'bad format' common/base/thing.c
 printf '/* %s stands here. */\n' What | expect words 'a comment that opens with What' common/base/thing.c
+printf 'void f(struct api_preemption_gate_state *g)\n{\n\tg->position = "x";\n}\n' |
+	expect dialects 'a field of a gate' common/base/thing.c
+echo 'const char *f = "PreemptionBlocked";' | expect dialects 'a type of the condition' common/base/thing.c
 printf 'The queue is %s of it.\n' told | expect words 'a report that is told' docs/page.md
 echo 'docker load headgate:1.2.4' | expect version 'an image of another version' docs/page.md
 echo 'version: 1.2.4' | expect version 'a chart of another version' charts/headgate/Chart.yaml

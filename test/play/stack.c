@@ -491,7 +491,7 @@ int stack_apply(struct stack *s, struct str yaml, struct err *err)
 	int r = yaml_parse_all(yaml, &docs, err);
 
 	for (const struct jdoc *d = jdoc_first(docs); d != NULL && r == 0; d = jdoc_next(d)) {
-		r = apply_one(s, d, err);
+		r = jdoc_kind(d) == JDOC_NULL ? 0 : apply_one(s, d, err);
 	}
 	return r;
 }

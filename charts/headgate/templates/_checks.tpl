@@ -12,11 +12,11 @@ values that are refused here. */ -}}
 {{- $sum -}}
 {{- end -}}
 
-{{- /* Called with (list NAME DURATION LEAST). */ -}}
+{{- /* Called with (list NAME DURATION LEAST MOST). */ -}}
 {{- define "headgate.checkDuration" -}}
 {{- $ms := include "headgate.milliseconds" (index . 1) | float64 -}}
-{{- if or (lt $ms (include "headgate.milliseconds" (index . 2) | float64)) (gt $ms (include "headgate.milliseconds" "876000h" | float64)) -}}
-{{- fail (printf "%s: %s is not between %s and 876000h" (index . 0) (index . 1) (index . 2)) -}}
+{{- if or (lt $ms (include "headgate.milliseconds" (index . 2) | float64)) (gt $ms (include "headgate.milliseconds" (index . 3) | float64)) -}}
+{{- fail (printf "%s: %s is not between %s and %s" (index . 0) (index . 1) (index . 2) (index . 3)) -}}
 {{- end -}}
 {{- end -}}
 
@@ -109,6 +109,13 @@ values that are refused here. */ -}}
 {{- /* As if it were not written. */ -}}
 {{- else if kindIs "map" $allowed -}}
 {{- include "headgate.checkFields" (list $path $value $allowed) -}}
+{{- else if kindIs "slice" $allowed -}}
+{{- if not (kindIs "slice" $value) -}}
+{{- fail (printf "%s: must be a list" $path) -}}
+{{- end -}}
+{{- range $i, $item := $value -}}
+{{- include "headgate.checkFields" (list (printf "%s[%d]" $path $i) $item (first $allowed)) -}}
+{{- end -}}
 {{- else if kindIs "string" $allowed -}}
 {{- if not (regexMatch $allowed (toString $value)) -}}
 {{- fail (printf "%s: %q does not match %s" $path (toString $value) $allowed) -}}
@@ -147,18 +154,78 @@ values that are refused here. */ -}}
 {{- end -}}
 {{- end -}}
 
+{{- /* A value against the type and the bounds of its flag. Called with (list WHERE VALUE ROW). */ -}}
+{{- define "headgate.checkFlagValue" -}}
+{{- $where := index . 0 -}}
+{{- $value := index . 1 -}}
+{{- $row := index . 2 -}}
+{{- $pattern := get (dict "bool" "^(1|t|T|true|True|TRUE|0|f|F|false|False|FALSE)$" "int" "^[+-]?[0-9]{1,18}$" "double" "^[+-]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]+)?$" "duration" "^(0|([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+)$") $row.type | default "" -}}
+{{- if not (regexMatch $pattern $value) -}}
+{{- fail (printf "%s: %q is no %s" $where $value $row.type) -}}
+{{- end -}}
+{{- if has $row.type (list "int" "double") -}}
+{{- if or (lt (float64 $value) (float64 $row.min)) (and (hasKey $row "max") (gt (float64 $value) (float64 ($row.max | default 0)))) -}}
+{{- fail (printf "%s: %s is out of bounds: %v or more%s" $where $value $row.min (hasKey $row "max" | ternary (printf ", %v at most" $row.max) "")) -}}
+{{- end -}}
+{{- else if eq $row.type "duration" -}}
+{{- include "headgate.checkDuration" (list $where $value $row.min $row.max) -}}
+{{- else if eq $row.type "choice" -}}
+{{- if not (has $value $row.names) -}}
+{{- fail (printf "%s: %q is none of %s" $where $value (join ", " $row.names)) -}}
+{{- end -}}
+{{- else if eq $row.type "set" -}}
+{{- range splitList "," $value -}}
+{{- if not (has (trimPrefix "-" .) $row.names) -}}
+{{- fail (printf "%s: %q is none of %s" $where . (join ", " $row.names)) -}}
+{{- end -}}
+{{- end -}}
+{{- else if eq $row.type "only" -}}
+{{- if ne $value $row.value -}}
+{{- fail (printf "%s: only %q is supported" $where $row.value) -}}
+{{- end -}}
+{{- else if lt (len $value) (int ($row.min | default 0)) -}}
+{{- fail (printf "%s: must not be empty" $where) -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Called with (list WHERE EXTRA-ARGS ARGS-OF-THE-CHART FLAGS). */ -}}
+{{- define "headgate.checkExtraArgs" -}}
+{{- $where := index . 0 -}}
+{{- $set := dict -}}
+{{- range regexFindAll "(?m)^- --?[a-z-]+" (index . 2) -1 -}}
+{{- $_ := set $set (trimPrefix "- " . | trimPrefix "-" | trimPrefix "-") "is set by the chart, from other values" -}}
+{{- end -}}
+{{- range index . 1 -}}
+{{- $flag := regexFind "^--?[a-z-]+" . | trimPrefix "-" | trimPrefix "-" -}}
+{{- with get $set $flag -}}
+{{- fail (printf "%s: --%s %s" $where $flag .) -}}
+{{- end -}}
+{{- $row := get (index $ 3) $flag | default (dict "type" "any") -}}
+{{- if ne $row.type "list" -}}
+{{- $_ := set $set $flag "is given twice" -}}
+{{- end -}}
+{{- $value := contains "=" . | ternary (regexReplaceAll "^[^=]*=" . "") "true" -}}
+{{- include "headgate.checkFlagValue" (list (printf "%s: --%s" $where $flag) $value $row) -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "headgate.checks" -}}
 {{- $known := .Files.Get "files/known-names.yaml" | fromYaml -}}
 {{- $s := .Values.scheduler -}}
 {{- range $name, $value := dict "scheduler.schedulePeriod" $s.schedulePeriod "scheduler.reservationTimeout" $s.reservationTimeout "custom.scheduler_schedule_period" (.Values.custom.scheduler_schedule_period | default "0") -}}
-{{- include "headgate.checkDuration" (list $name $value "0s") -}}
+{{- include "headgate.checkDuration" (list $name $value "0s" "876000h") -}}
 {{- end -}}
-{{- include "headgate.checkDuration" (list "scheduler.leaderElection.leaseDuration" $s.leaderElection.leaseDuration "0s") -}}
+{{- include "headgate.checkDuration" (list "scheduler.leaderElection.leaseDuration" $s.leaderElection.leaseDuration "0s" "876000h") -}}
 {{- include "headgate.checkLeaderElection" $s.leaderElection -}}
 {{- range list "caDuration" "leafDuration" -}}
-{{- include "headgate.checkDuration" (list (printf "webhook.certificates.%s" .) (get $.Values.webhook.certificates .) "10s") -}}
+{{- include "headgate.checkDuration" (list (printf "webhook.certificates.%s" .) (get $.Values.webhook.certificates .) "10s" "876000h") -}}
 {{- end -}}
 {{- include "headgate.checkPorts" . -}}
+{{- $flags := .Files.Get "files/flags.yaml" | fromYaml -}}
+{{- include "headgate.checkExtraArgs" (list "scheduler.extraArgs" $s.extraArgs (include "headgate.schedulerArgs" .) $flags.scheduler) -}}
+{{- /* Where the webhook makes its certificates, it takes none. */ -}}
+{{- $taken := ternary "\n- --tls-cert-file\n- --tls-private-key-file" "" (eq .Values.webhook.certificates.mode "self") -}}
+{{- include "headgate.checkExtraArgs" (list "webhook.extraArgs" .Values.webhook.extraArgs (print (include "headgate.webhookArgs" .) $taken) $flags.webhook) -}}
 {{- range $name, $text := dict "scheduler.config" $s.config "custom.scheduler_config_override" .Values.custom.scheduler_config_override -}}
 {{- with $text -}}
 {{- include "headgate.checkSchedulerConfig" (list $name . $known) -}}

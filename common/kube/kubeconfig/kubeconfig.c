@@ -508,7 +508,14 @@ static int load_default(const struct kubeconfig_options *opt, struct kubeconfig 
 		return adjust(*ret, opt, err);
 	}
 	path = r != -ERR_NOT_FOUND || home == NULL ? NULL : xmalloc_printf("%s/.kube/config", home);
-	return path == NULL || access(path, F_OK) != 0 ? r : load_file(path, opt, ret, err);
+	if (path != NULL && access(path, F_OK) == 0) {
+		return load_file(path, opt, ret, err);
+	}
+	if (r == -ERR_NOT_FOUND && err != NULL) {
+		(void)err_wrap(err, "no kubeconfig found ($KUBECONFIG is not set, there is no "
+				    "~/.kube/config)");
+	}
+	return r;
 }
 
 int kubeconfig_load(const struct kubeconfig_options *opt, struct kubeconfig **ret, struct err *err)

@@ -80,8 +80,14 @@ const struct flags_row cluster_args_dump[] = {
 };
 const struct flags_row cluster_args_files[] = {
 	{ "filename", .letter = 'f', AT(LIST, files), .arg = "FILE",
-	  .help = "Read these manifests instead of a cluster: a file, a folder, or - for standard "
-		  "input; may be repeated" },
+	  .help = "Read these manifests instead of a cluster, as `headgatectl simulate` reads "
+		  "them: a file, a folder, or - for standard input; may be repeated" },
+	{ "as-is", AT(BOOL, as_is),
+	  .help = "With --filename: take the objects as they are, without validation and "
+		  "admission" },
+	{ "ignore", AT(LIST, ignored), .max = FLAGS_LIST_MAX, .arg = "KIND",
+	  .help = "With --filename: say nothing of objects of this kind, which play no part: KIND "
+		  "or KIND.GROUP; may be repeated" },
 	{ "now", AT(TIME, now), .unset = "now; with --filename, the latest time in the manifests",
 	  .help = "Current time" },
 	END,
@@ -245,6 +251,14 @@ bool cluster_args_parse(const struct verb *verb, int argc, char **argv, struct c
 	if (!verb_parse(&verb->flags, argc, argv, ret, &parsed, ret_code)) {
 		return false;
 	}
+	if (ret->files.n == 0 ? ret->as_is || ret->ignored.n > 0
+			      : ret->as_is && ret->ignored.n > 0) {
+		fprintf(stderr, "headgatectl: --%s has no effect %s\n",
+			ret->ignored.n > 0 ? "ignore" : "as-is",
+			ret->files.n > 0 ? "with --as-is" : "without --filename");
+		*ret_code = VERB_USAGE;
+		return false;
+	}
 	ret->has_now = flags_is_given(&verb->flags, &parsed, "now");
 	ret->has_timeout = flags_is_given(&verb->flags, &parsed, "request-timeout");
 	choose_namespace(ret);
@@ -275,6 +289,13 @@ int cluster_args_connect(const struct cluster_args *a, struct transport **ret, s
 		fprintf(stderr, "headgatectl: warning: kubeconfig: %s\n", kube->warnings.v[i]);
 	}
 	return user_transport_create(kube, &to, ret, err);
+}
+
+int cluster_args_fail(const struct cluster_args *a, const struct err *err)
+{
+	int code = verb_fail(err);
+
+	return a->files.n > 0 && !a->as_is && err->code == ERR_INVALID ? VERB_USAGE : code;
 }
 
 char *cluster_args_key(const struct cluster_args *a, const char *name)

@@ -38,6 +38,8 @@ struct cluster_args {
 	bool yes;                /* make the changes */
 	const char *instance;    /* only registrations of this Helm release; NULL: any */
 	struct flags_list files; /* manifests instead of a cluster */
+	bool as_is;              /* these are neither validated nor admitted */
+	struct flags_list ignored;
 	const char *config;      /* Kueue's configuration file, NULL: its defaults */
 	bool has_now;
 	int64_t now;        /* wall ns */
@@ -59,7 +61,7 @@ struct cluster_args {
 /* Rows for the tables of verbs; each verb for a cluster takes the rows to reach it. */
 extern const struct flags_row cluster_args_reach[]; /* --kubeconfig, --server, --as, ... */
 extern const struct flags_row cluster_args_dump[];  /* --dump, --scheduler-conf, --scheduler-name */
-extern const struct flags_row cluster_args_files[]; /* --filename, --now */
+extern const struct flags_row cluster_args_files[]; /* --filename, --as-is, --ignore, --now */
 extern const struct flags_row cluster_args_config[];    /* --config */
 extern const struct flags_row cluster_args_namespace[]; /* --namespace */
 extern const struct flags_row cluster_args_within[];    /* --namespace that is not given: all */
@@ -81,6 +83,9 @@ bool cluster_args_parse(const struct verb *verb, int argc, char **argv, struct c
 /* Connects to the cluster that the arguments name, as the user that they name; runs the user's
  * credential plugin. transport_destroy. */
 int cluster_args_connect(const struct cluster_args *a, struct transport **ret, struct err *err);
+/* verb_fail(); the code is VERB_USAGE for manifests that cannot be used (-ERR_INVALID), unless they
+ * are taken as they are. */
+int cluster_args_fail(const struct cluster_args *a, const struct err *err);
 /* "namespace/name" for a positional argument without or with a namespace; the caller frees it. */
 char *cluster_args_key(const struct cluster_args *a, const char *name);
 

@@ -2,7 +2,10 @@
 
 #include <stdio.h>
 
+#include "base/attrs.h"
 #include "base/err.h"
+#include "base/quote.h"
+#include "base/strbuf.h"
 
 const struct flags_choice verb_outputs[] = {
 	{ "table", VERB_TABLE },
@@ -26,6 +29,14 @@ bool verb_parse(const struct flags *f, int argc, char **argv, void *options,
 	}
 	*ret_code = r < 0 ? VERB_USAGE : VERB_OK;
 	return r == 0;
+}
+
+void verb_print_line(const char *what, const char *text)
+{
+	CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT;
+
+	quote_plain(&line, str_of(text));
+	fprintf(stderr, "headgatectl: %s%s\n", what, line.p);
 }
 
 int verb_fail(const struct err *err)

@@ -35,6 +35,8 @@ extern const struct flags_choice verb_object_outputs[]; /* yaml and name as well
  * after a usage error, which was printed). */
 bool verb_parse(const struct flags *f, int argc, char **argv, void *options,
 		struct flags_parsed *ret, int *ret_code);
+/* Prints "headgatectl: <what><text>" to standard error; control characters of text are escaped. */
+void verb_print_line(const char *what, const char *text);
 /* Prints "headgatectl: <error>" and returns VERB_FAILED. */
 int verb_fail(const struct err *err);
 

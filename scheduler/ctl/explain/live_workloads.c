@@ -13,6 +13,7 @@
 #include "kube/rest.h"
 #include "kube/transport.h"
 #include "net/http.h"
+#include "scheduler/ctl/manifest/strict_input.h"
 #include "scheduler/ctl/sim/sim_files.h"
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
@@ -25,7 +26,12 @@ struct listing {
 
 static void warn(void *ctx UNUSED, const char *text)
 {
-	fprintf(stderr, "headgatectl: warning: %s\n", text);
+	verb_print_line("warning: ", text);
+}
+
+static void problem(void *ctx UNUSED, const char *text)
+{
+	verb_print_line("", text);
 }
 
 static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
@@ -80,13 +86,46 @@ static int read_cluster(const struct cluster_args *a, unsigned kinds, struct lis
 	return r;
 }
 
-static void set_in(const struct cluster_args *a, struct sim_input *in_take,
-		   struct live_workloads *ret)
+static int64_t now_of(const struct cluster_args *a, const struct sim_input *in)
 {
-	ret->now = a->has_now       ? a->now
-		   : a->files.n > 0 ? sim_input_youngest(in_take)
-				    : clock_wall(clock_real());
-	ret->in = in_take;
+	return a->has_now       ? a->now
+	       : a->files.n > 0 ? sim_input_youngest(in)
+				: clock_wall(clock_real());
+}
+
+static int read_config(const struct cluster_args *a, struct jdoc **ret, struct err *err)
+{
+	return a->config == NULL ? 0 : sim_files_read_document(a->config, ret, err);
+}
+
+static int read_strictly(const struct cluster_args *a, struct sim_input *in, struct err *err)
+{
+	const struct strict_input_options opt = {
+		.ignored = a->ignored.v, .nignored = a->ignored.n, .problem = problem, .warn = warn
+	};
+	CLEANUP(strict_input_destroyp) struct strict_input *s = strict_input_create(&opt, in);
+	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
+	int r = read_config(a, &config, err);
+
+	if (r == 0) {
+		r = sim_files_read(a->files.v, a->files.n, in, err);
+	}
+	if (r == 0) {
+		r = strict_input_finish(s, config, now_of(a, in), err);
+	}
+	return r > 0 ? err_set(err, ERR_INVALID,
+			       "a cluster would refuse these manifests (--as-is takes them as they "
+			       "are)")
+		     : r;
+}
+
+static int read_manifests(const struct cluster_args *a, struct sim_input *in, struct err *err)
+{
+	struct err why = ERR_INIT;
+	int r = a->as_is ? sim_files_read(a->files.v, a->files.n, in, &why)
+			 : read_strictly(a, in, &why);
+
+	return r < 0 ? err_set(err, ERR_INVALID, "%s", why.text) : 0;
 }
 
 int live_workloads_read(const struct cluster_args *a, unsigned kinds, const char *namespace_,
@@ -94,11 +133,11 @@ int live_workloads_read(const struct cluster_args *a, unsigned kinds, const char
 {
 	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
 	struct listing l = { in, namespace_, SCHED_RESOURCE_COUNT_ };
-	int r = a->files.n > 0 ? sim_files_read(a->files.v, a->files.n, in, err)
-			       : read_cluster(a, kinds, &l, err);
+	int r = a->files.n > 0 ? read_manifests(a, in, err) : read_cluster(a, kinds, &l, err);
 
 	if (r == 0) {
-		set_in(a, take_ptr(&in), ret);
+		ret->now = now_of(a, in);
+		ret->in = take_ptr(&in);
 	}
 	return r;
 }
@@ -133,11 +172,12 @@ int live_workloads_pods(const struct cluster_args *a, const char *labels, const 
 			struct live_workloads *ret, struct err *err)
 {
 	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
-	int r = a->files.n > 0 ? sim_files_read(a->files.v, a->files.n, in, err)
+	int r = a->files.n > 0 ? read_manifests(a, in, err)
 			       : list_pods(a, labels, fields, in, err);
 
 	if (r == 0) {
-		set_in(a, take_ptr(&in), ret);
+		ret->now = now_of(a, in);
+		ret->in = take_ptr(&in);
 	}
 	return r;
 }
@@ -145,9 +185,10 @@ int live_workloads_pods(const struct cluster_args *a, const char *labels, const 
 static int load(const struct cluster_args *a, unsigned kinds, const char *namespace_,
 		struct live_workloads *ret, struct err *err)
 {
-	struct workload_simulation_options opt = { .warn = warn, .lenient = true };
+	struct workload_simulation_options opt = { .warn = warn,
+						   .lenient = a->files.n == 0 || a->as_is };
 	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
-	int r = a->config == NULL ? 0 : sim_files_read_document(a->config, &config, err);
+	int r = read_config(a, &config, err);
 
 	if (r == 0) {
 		r = live_workloads_read(a, kinds, namespace_, ret, err);

@@ -17,21 +17,47 @@
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session.h"
 
-static const char *describe_gate(const struct task *t)
+enum pod_gate {
+	POD_GATE_NONE,
+	POD_GATE_LEFT_OVER,
+	POD_GATE_OURS,
+	POD_GATE_BOTH,
+	POD_GATE_FOREIGN,
+	POD_GATE_REMOVED,
+};
+
+static const struct {
+	const char *reason, *text;
+} gates[] = {
+	[POD_GATE_NONE] = { "NotOptedIn", "none, the pod did not opt in" },
+	[POD_GATE_LEFT_OVER] = { "GatedWithoutOptIn", "gated by Headgate, but the pod does not opt "
+						      "in: the gate will be removed" },
+	[POD_GATE_OURS] = { "Gated", "gated by Headgate" },
+	[POD_GATE_BOTH] = { "GatedByOthersToo", "gated by Headgate and by other controllers; "
+						"Headgate's gate is removed last" },
+	[POD_GATE_FOREIGN] = { "GatedByOthers", "gated by another controller" },
+	[POD_GATE_REMOVED] = { "Removed", "removed" },
+};
+
+static enum pod_gate gate_of(const struct task *t)
 {
 	bool ours = (t->flags & TASK_OUR_GATE) != 0, foreign = (t->flags & TASK_FOREIGN_GATE) != 0;
 
 	if ((t->flags & TASK_OPTED_IN) == 0) {
-		return ours ? "gated by Headgate, but the pod does not opt in: the gate will be "
-			      "removed"
-			    : "none, the pod did not opt in";
+		return ours ? POD_GATE_LEFT_OVER : POD_GATE_NONE;
 	}
 	if (ours) {
-		return foreign ? "gated by Headgate and by other controllers; Headgate's gate is "
-				 "removed last"
-			       : "gated by Headgate";
+		return foreign ? POD_GATE_BOTH : POD_GATE_OURS;
 	}
-	return foreign ? "gated by another controller" : "removed";
+	return foreign ? POD_GATE_FOREIGN : POD_GATE_REMOVED;
+}
+
+/* --- the verdict -------------------------------------------------------------------------------*/
+
+static void set(struct pod_explanation *x, const char *reason, const char *verdict)
+{
+	x->reason = reason;
+	x->verdict = verdict;
 }
 
 /* The charges of other pods: the pod's own charge counts in neither column. */
@@ -116,167 +142,187 @@ static const struct pod_explain_line *first_short(const struct pod_explanation *
 	return NULL;
 }
 
-/* NULL: the queue exists and takes pods. */
-static const char *judge_queue(const struct live_cluster *s, const char *name)
+static void judge_absent_queue(const struct live_cluster *s, struct pod_explanation *x)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	const struct cluster *c = live_cluster_cluster(s);
+	struct nearest near;
+
+	nearest_init(&near, str_of(x->queue_name));
+	for (size_t i = 0; i < c->queues.n; i++) {
+		if (c->queues.v[i] != NULL && c->queues.v[i]->exists) {
+			nearest_offer(&near, str_of(c->queues.v[i]->name));
+		}
+	}
+	strbuf_printf(&text, "waits for queue %s, which does not exist", x->queue_name);
+	nearest_add_hint(&near, &text);
+	set(x, "QueueNotFound", arena_dup(x->arena, text.p));
+}
+
+/* False: the queue exists and takes pods. */
+static bool judge_queue(const struct live_cluster *s, struct pod_explanation *x)
+{
 	static const char *const states[] = { [QUEUE_OPEN] = "Open",
 					      [QUEUE_CLOSED] = "Closed",
 					      [QUEUE_CLOSING] = "Closing",
 					      [QUEUE_UNKNOWN] = "Unknown" };
-	const struct cluster *c = live_cluster_cluster(s);
-	struct session *session = live_cluster_session(s);
-	const struct queue *q = queue_find(c, str_of(name));
+	const char *name = x->queue_name;
+	const struct queue *q = queue_find(live_cluster_cluster(s), str_of(name));
 	struct reason why = { 0 };
 
 	if (q == NULL || !q->exists) {
-		struct nearest near;
-
-		nearest_init(&near, str_of(name));
-		for (size_t i = 0; i < c->queues.n; i++) {
-			if (c->queues.v[i] != NULL && c->queues.v[i]->exists) {
-				nearest_offer(&near, str_of(c->queues.v[i]->name));
-			}
-		}
-		strbuf_printf(&text, "waits for queue %s, which does not exist", name);
-		nearest_add_hint(&near, &text);
-		return arena_dup(session_arena(session), text.p);
+		judge_absent_queue(s, x);
+		return true;
 	}
-	if (hooks_queue_accepts(session, q, &why)) {
-		return NULL;
+	if (hooks_queue_accepts(live_cluster_session(s), q, &why)) {
+		return false;
 	}
 	if (q->broken == NULL && q->state != QUEUE_OPEN) {
-		return arena_printf(session_arena(session),
-				    "queue %s accepts no pods: its state is %s; headgatectl open "
-				    "queue %s opens it",
-				    name, states[q->state], name);
+		set(x, "QueueNotOpen",
+		    arena_printf(x->arena,
+				 "queue %s accepts no pods: its state is %s; headgatectl open "
+				 "queue %s opens it",
+				 name, states[q->state], name));
+	} else {
+		set(x, "QueueUnusable",
+		    arena_printf(x->arena, "queue %s accepts no pods: %s", name,
+				 why.code == NULL ? "closed" : why.code));
 	}
-	return arena_printf(session_arena(session), "queue %s accepts no pods: %s", name,
-			    why.code == NULL ? "closed" : why.code);
+	return true;
 }
 
-static const char *judge_room(const struct live_cluster *s, const struct pod_explanation *x)
+/* False: there is room. */
+static bool judge_room(struct pod_explanation *x)
 {
-	struct arena *a = session_arena(live_cluster_session(s));
 	const struct pod_explain_line *low = first_too_low(x),
 				      *l = low != NULL ? low : first_short(x);
 	const char *by = x->pods > 1 ? " by its gang" : "";
 	char left[64], need[64];
 
 	if (l == NULL) {
-		return NULL;
+		return false;
 	}
 	live_cluster_amount(l->dim, l->need, need);
 	if (low != NULL) {
-		return arena_printf(
-			a,
-			"can never get quota: %s %s needed%s, and the limit of queue %s "
-			"is %s",
-			need, l->resource, by, l->queue,
-			live_cluster_amount(l->dim, l->limit, left));
+		set(x, "ExceedsQueueLimit",
+		    arena_printf(x->arena,
+				 "can never get quota: %s %s needed%s, and the limit of queue %s "
+				 "is %s",
+				 need, l->resource, by, l->queue,
+				 live_cluster_amount(l->dim, l->limit, left)));
+		return true;
 	}
-	return arena_printf(a, "waits for quota: queue %s has %s %s left, %s needed%s", l->queue,
-			    live_cluster_amount(l->dim,
-						l->limit > l->allocated + l->reserved
-							? l->limit - l->allocated - l->reserved
-							: 0,
-						left),
-			    l->resource, need, by);
+	set(x, "WaitingForQuota",
+	    arena_printf(x->arena, "waits for quota: queue %s has %s %s left, %s needed%s",
+			 l->queue,
+			 live_cluster_amount(l->dim,
+					     l->limit > l->allocated + l->reserved
+						     ? l->limit - l->allocated - l->reserved
+						     : 0,
+					     left),
+			 l->resource, need, by));
+	return true;
 }
 
-static const char *judge_quota(const struct live_cluster *s, const struct pod_explanation *x)
+static void judge_quota(const struct live_cluster *s, struct pod_explanation *x)
 {
-	struct arena *a = session_arena(live_cluster_session(s));
-	const char *room = judge_room(s, x);
 	const struct task *t = x->task;
 
 	if (x->podgroup->barred_by != MODEL_NONE) {
-		return arena_printf(
-			a,
-			"cannot get quota: namespace %s may not use queue %s "
-			"(annotation " KEYS_NAMESPACE_SELECTOR " of that queue)",
-			t->namespace_,
-			live_cluster_cluster(s)->queues.v[x->podgroup->barred_by]->name);
+		set(x, "NamespaceNotSelected",
+		    arena_printf(
+			    x->arena,
+			    "cannot get quota: namespace %s may not use queue %s "
+			    "(annotation " KEYS_NAMESPACE_SELECTOR " of that queue)",
+			    t->namespace_,
+			    live_cluster_cluster(s)->queues.v[x->podgroup->barred_by]->name));
+	} else if (x->members == INT32_MAX) { /* from_api_podgroup_keep */
+		set(x, "PodGroupUnreadable",
+		    "waits for its PodGroup, which cannot be read or requires more members than "
+		    "a gang can have");
+	} else if (judge_room(x)) {
+		return;
+	} else if (x->missing > 0 && x->have < x->members) {
+		set(x, "WaitingForGang",
+		    arena_printf(x->arena, "waits for its gang: %d of %d members exist", x->have,
+				 x->members));
+	} else if ((t->flags & TASK_OUR_GATE) != 0) {
+		set(x, "QuotaAvailable", "there is quota: the gate is removed in the next cycle");
+	} else {
+		set(x, "WaitingForNode", "there is quota: it waits for a node");
 	}
-	if (x->members == INT32_MAX) { /* from_api_podgroup_keep */
-		return "waits for its PodGroup, which cannot be read or requires more members than "
-		       "a gang can have";
-	}
-	if (room != NULL) {
-		return room;
-	}
-	if (x->missing > 0 && x->have < x->members) {
-		return arena_printf(a, "waits for its gang: %d of %d members exist", x->have,
-				    x->members);
-	}
-	return (t->flags & TASK_OUR_GATE) != 0
-		       ? "there is quota: the gate is removed in the next cycle"
-		       : "there is quota: it waits for a node";
 }
 
 /* For a pod with a node: the queue that it is charged to, if that is unexpected. */
-static const char *judge_placed(const struct live_cluster *s, const struct pod_explanation *x)
+static void judge_placed(struct pod_explanation *x)
 {
-	struct arena *a = session_arena(live_cluster_session(s));
 	const struct queue *q = x->charged;
 	const struct pod_explain_line *l = first_short(x);
-	const char *beyond = "";
+	const char *beyond = "", *reason = "HasNode";
 
 	if (l != NULL) {
+		reason = "QueueOverLimit";
 		beyond = arena_printf(
-			a,
+			x->arena,
 			"; queue %s has more %s charged than its limit, so no other pod "
 			"gets quota there",
 			l->queue, l->resource);
 	}
 	if (q != NULL && x->queue != NULL && q != x->queue) {
-		return arena_printf(a,
-				    "does not wait: it has a node; it is charged to queue "
-				    "%s, and not to queue %s of its PodGroup until it fits "
-				    "the limit there%s",
-				    q->name, x->queue->name, beyond);
+		set(x, l != NULL ? reason : "ChargedToOtherQueue",
+		    arena_printf(x->arena,
+				 "does not wait: it has a node; it is charged to queue "
+				 "%s, and not to queue %s of its PodGroup until it fits "
+				 "the limit there%s",
+				 q->name, x->queue->name, beyond));
+		return;
 	}
-	return arena_printf(a, "does not wait: it has a node%s", beyond);
+	set(x, reason, arena_printf(x->arena, "does not wait: it has a node%s", beyond));
 }
 
-static const char *judge(const struct live_cluster *s, const struct pod_explanation *x)
+/* A pod of ours that waits; its queue can be used, and it has a PodGroup. */
+static void judge_waiting(const struct live_cluster *s, struct pod_explanation *x)
 {
 	const struct task *t = x->task;
-	const char *queue;
 
-	if (t->status != TASK_PENDING) {
-		return t->node == MODEL_NONE ? "does not wait: it has finished"
-					     : judge_placed(s, x);
-	}
-	if ((t->flags & TASK_OURS) == 0) {
-		return "is not scheduled by Headgate: it names another scheduler";
-	}
-	if (x->podgroup != NULL && !x->podgroup->exists) {
-		return "waits for its PodGroup, which does not exist";
-	}
-	queue = x->queue_name == NULL ? NULL : judge_queue(s, x->queue_name);
-	if (queue != NULL) {
-		return queue;
-	}
-	if (x->podgroup == NULL) {
-		return "waits for its PodGroup: the PodGroup controller has not annotated it yet";
-	}
 	if (t->klass != NULL && t->klass->unsupported != NULL) {
-		return t->klass->unsupported;
+		set(x, "PodNotSupported", t->klass->unsupported);
+	} else if (x->podgroup->unsupported != PODGROUP_SUPPORTED) {
+		set(x, "PodGroupNotSupported", cluster_podgroup_unsupported(x->podgroup));
+	} else if ((t->flags & TASK_FOREIGN_GATE) != 0) {
+		set(x, "WaitingForOtherGate",
+		    "waits for another controller's scheduling gate; quota is reserved only "
+		    "after that");
+	} else if (t->charge == CHARGE_NONE) {
+		judge_quota(s, x);
+	} else if (t->charge == CHARGE_PUBLISHED || t->cond == POD_COND_UNSCHEDULABLE) {
+		set(x, "Published", "has quota and waits for a node; autoscalers see it");
+	} else {
+		set(x, "QuotaReserved", "has quota and is about to be placed");
 	}
-	if (x->podgroup->unsupported != PODGROUP_SUPPORTED) {
-		return cluster_podgroup_unsupported(x->podgroup);
+}
+
+static void judge(const struct live_cluster *s, struct pod_explanation *x)
+{
+	const struct task *t = x->task;
+
+	if (t->status != TASK_PENDING && t->node == MODEL_NONE) {
+		set(x, "Finished", "does not wait: it has finished");
+	} else if (t->status != TASK_PENDING) {
+		judge_placed(x);
+	} else if ((t->flags & TASK_OURS) == 0) {
+		set(x, "OtherScheduler",
+		    "is not scheduled by Headgate: it names another scheduler");
+	} else if (x->podgroup != NULL && !x->podgroup->exists) {
+		set(x, "PodGroupNotFound", "waits for its PodGroup, which does not exist");
+	} else if (x->queue_name != NULL && judge_queue(s, x)) {
+		return;
+	} else if (x->podgroup == NULL) {
+		set(x, "WaitingForPodGroup",
+		    "waits for its PodGroup: the PodGroup controller has not annotated it yet");
+	} else {
+		judge_waiting(s, x);
 	}
-	if ((t->flags & TASK_FOREIGN_GATE) != 0) {
-		return "waits for another controller's scheduling gate; quota is reserved only "
-		       "after that";
-	}
-	if (t->charge != CHARGE_NONE) {
-		return t->charge == CHARGE_PUBLISHED || t->cond == POD_COND_UNSCHEDULABLE
-			       ? "has quota and waits for a node; autoscalers see it"
-			       : "has quota and is about to be placed";
-	}
-	return judge_quota(s, x);
 }
 
 static const char *describe_nodes(const struct live_cluster *s, const struct task *t)
@@ -324,7 +370,8 @@ void pod_explain_task(const struct live_cluster *s, const struct task *t, const 
 			   : c->queues.v[x->podgroup->queue];
 	x->queue_name = queue_name(c, x, pod);
 	x->charged = t->charge == CHARGE_NONE ? NULL : c->queues.v[t->charge_queue];
-	x->gate = describe_gate(t);
+	x->gate = gates[gate_of(t)].text;
+	x->gate_reason = gates[gate_of(t)].reason;
 	if (x->queue != NULL && t->klass != NULL && t->status == TASK_PENDING) {
 		gang_need(live_cluster_session(s), x->podgroup, GANG_RESERVED, &need);
 		x->members = x->podgroup->min_member;
@@ -342,7 +389,7 @@ void pod_explain_task(const struct live_cluster *s, const struct task *t, const 
 	if (t->status == TASK_PENDING && t->klass != NULL) {
 		x->nodes = describe_nodes(s, t);
 	}
-	x->verdict = judge(s, x);
+	judge(s, x);
 }
 
 void pod_explain_foreign(const struct jdoc *pod, const char *const *names,
@@ -358,10 +405,11 @@ void pod_explain_foreign(const struct jdoc *pod, const char *const *names,
 				       .namespace_ = jdoc_path_str(pod, "metadata.namespace"),
 				       .name = jdoc_path_str(pod, "metadata.name"),
 				       .scheduler = pod_lookup_scheduler(pod) };
-	x->verdict = arena_printf(x->arena,
-				  "is not scheduled by Headgate: its spec.schedulerName is %s, and "
-				  "Headgate schedules pods that name %s",
-				  x->scheduler, ours.p);
+	set(x, "OtherScheduler",
+	    arena_printf(x->arena,
+			 "is not scheduled by Headgate: its spec.schedulerName is %s, and "
+			 "Headgate schedules pods that name %s",
+			 x->scheduler, ours.p));
 	x->gate = arena_dup(x->arena, gate.p);
 }
 

@@ -28,8 +28,10 @@ struct pod_explanation {
 	const char *queue_name;          /* the same where it does not exist, or where there is no
 					    PodGroup yet; NULL: none is known */
 	const struct queue *charged;     /* NULL: none */
+	const char *reason;              /* of the verdict, for machines: "WaitingForQuota" */
 	const char *verdict;             /* one sentence */
-	const char *gate;
+	const char *gate_reason;         /* "Gated"; NULL: a pod of another scheduler */
+	const char *gate;                /* some words */
 	const char *nodes;
 	struct VEC(struct pod_explain_line) lines;
 	int32_t members, have, missing; /* of the gang */

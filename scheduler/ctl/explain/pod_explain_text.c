@@ -18,6 +18,7 @@ void pod_explain_text_print(const struct pod_explanation *x, FILE *to)
 
 	fprintf(to, "Pod:       %s/%s\n", x->namespace_, x->name);
 	fprintf(to, "Verdict:   %s\n", x->verdict);
+	fprintf(to, "Reason:    %s\n", x->reason);
 	fprintf(to, "Gate:      %s\n", x->gate);
 	if (x->task == NULL) {
 		fprintf(to, "Scheduler: %s\n", x->scheduler);
@@ -80,7 +81,9 @@ void pod_explain_text_print_json(const struct pod_explanation *x, FILE *to)
 	json_out_kv(&o, "namespace", x->namespace_);
 	json_out_kv(&o, "name", x->name);
 	json_out_kv(&o, "verdict", x->verdict);
+	json_out_kv(&o, "reason", x->reason);
 	json_out_kv(&o, "gate", x->gate);
+	json_out_kv(&o, "gateReason", x->gate_reason);
 	json_out_kv(&o, "schedulerName", x->scheduler);
 	json_out_kv(&o, "podGroup", x->podgroup == NULL ? NULL : x->podgroup->name);
 	json_out_kv(&o, "queue", x->queue_name);

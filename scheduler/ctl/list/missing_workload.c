@@ -21,6 +21,7 @@ struct missing {
 	const char *type, *key;
 	struct str space; /* of the key */
 	const char *name;
+	bool from_cluster;
 	struct nearest near;
 	struct strbuf text;
 };
@@ -88,9 +89,13 @@ static void describe_object(struct missing *m, const struct jdoc *object)
 		return;
 	}
 	strbuf_printf(&m->text,
-		      "it has the label " KUEUE_QUEUE_NAME "=%s, but no Workload was made for it; "
-		      "its events may say why (kubectl describe %s %s -n " STR_FMT ")",
-		      queue, m->type, m->name, STR_ARG(m->space));
+		      "it has the label " KUEUE_QUEUE_NAME "=%s, but no Workload was made for it",
+		      queue);
+	if (m->from_cluster) {
+		strbuf_printf(&m->text,
+			      "; its events may say why (kubectl describe %s %s -n " STR_FMT ")",
+			      m->type, m->name, STR_ARG(m->space));
+	}
 }
 
 static void describe_unread(struct missing *m)
@@ -109,6 +114,39 @@ static void describe_absent(struct missing *m, struct transport *t, const struct
 	rest_path(&path, kind->group, kind->version, space.p, kind->plural, NULL, NULL);
 	(void)rest_list(t, path.p, CALL_NS, on_item, &m->near, NULL);
 	strbuf_printf(&m->text, "%s %s not found", m->type, m->key);
+	nearest_add_hint(&m->near, &m->text);
+}
+
+static enum sched_resource resource_of(const struct kinds_row *kind)
+{
+	enum sched_resource r = (enum sched_resource)0;
+
+	while (r < SCHED_RESOURCE_COUNT_ && sched_kinds_names(r) != kind) {
+		r = (enum sched_resource)(r + 1);
+	}
+	return r;
+}
+
+/* With objects as they are, Jobs are not read. */
+static void find_and_describe(struct missing *m, const struct kinds_row *kind)
+{
+	const enum sched_resource resource = resource_of(kind);
+	const struct sim_object *o = resource == SCHED_RESOURCE_COUNT_
+					     ? NULL
+					     : sim_input_find(m->s->in, resource, m->key);
+	size_t n;
+	struct sim_object *const *v = sim_input_objects(m->s->in, &n);
+
+	if (o != NULL) {
+		describe_object(m, o->json);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (v[i]->kind == resource && is_in_space(m, v[i]->json)) {
+			on_item(&m->near, v[i]->json);
+		}
+	}
+	strbuf_printf(&m->text, "%s %s not found in the manifests", m->type, m->key);
 	nearest_add_hint(&m->near, &m->text);
 }
 
@@ -140,14 +178,17 @@ int missing_workload_explain(const struct cluster_args *a, const struct live_wor
 			     .key = key,
 			     .space = { key, (size_t)(name - 1 - key) },
 			     .name = name,
+			     .from_cluster = a->files.n == 0,
 			     .text = STRBUF_INIT };
 	struct transport *t = NULL;
 	int r;
 
 	nearest_init(&m.near, str_of(name));
 	offer_owners(&m);
-	if (kind != NULL && kind->namespaced && a->files.n == 0 &&
-	    cluster_args_connect(a, &t, NULL) == 0) {
+	if (kind != NULL && a->files.n > 0 && !a->as_is) {
+		find_and_describe(&m, kind);
+	} else if (kind != NULL && kind->namespaced && a->files.n == 0 &&
+		   cluster_args_connect(a, &t, NULL) == 0) {
 		read_and_describe(&m, t, kind);
 	} else {
 		describe_unread(&m);

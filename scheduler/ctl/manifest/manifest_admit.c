@@ -39,7 +39,8 @@
 #define MAX_QUEUE_DEPTH 5 /* the default of headgate-webhook */
 #define ROOT_QUEUE "root" /* the scheduler makes it, and the default queue */
 
-/* The handlers that are called when an object is created. */
+/* The handlers that are called when an object is created. Those of the quota kinds that validate
+ * are called when it changes as well. */
 static const struct {
 	admit_fn fn;
 	enum sched_resource kind;
@@ -221,14 +222,14 @@ static bool review(const struct admitting *a, const struct admit_view *view, adm
 		   struct sim_object *o)
 {
 	CLEANUP(admit_answer_finish) struct admit_answer answer;
-	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT, old = STRBUF_INIT;
 	struct arena *arena = arena_create(0);
 	const struct kinds_row *names = sched_kinds_names(o->kind);
 	struct api_admission_request request = {
 		.uid = o->key,
 		.name = jdoc_path_str(o->json, "metadata.name"),
 		.namespace_ = jdoc_path_str(o->json, "metadata.namespace"),
-		.operation = "CREATE",
+		.operation = o->old == NULL ? "CREATE" : "UPDATE",
 		.kind = { names->group, names->version, names->kind },
 		.resource = { names->group, names->version, names->plural },
 		.user = { "" },
@@ -241,6 +242,10 @@ static bool review(const struct admitting *a, const struct admit_view *view, adm
 
 	jdoc_format(o->json, &text);
 	request.object = strbuf_str(&text);
+	if (o->old != NULL) {
+		jdoc_format(o->old, &old);
+		request.old_object = strbuf_str(&old);
+	}
 	admit_answer_init(&answer);
 	if (fn(&q, &answer, &err) < 0) {
 		report(a, o, err.text, true);
@@ -256,15 +261,6 @@ static bool review(const struct admitting *a, const struct admit_view *view, adm
 	return admitted;
 }
 
-static bool is_new(const struct sim_object *o)
-{
-	const char *uid = jdoc_path_str(o->json, "metadata.uid");
-	const char *phase = jdoc_path_str(o->json, "status.phase");
-
-	return (uid == NULL || uid[0] == '\0') &&
-	       (o->kind != SCHED_PODS || phase == NULL || str_streq(phase, "Pending"));
-}
-
 static void run(const struct admitting *a, bool validating)
 {
 	struct arena *arena = arena_create(0);
@@ -275,7 +271,10 @@ static void run(const struct admitting *a, bool validating)
 	for (size_t i = 0; i < a->n; i++) {
 		struct sim_object *o = a->objects[i];
 
-		for (size_t k = 0; is_new(o) && !a->denied[i] && k < ARRAY_LEN(handlers); k++) {
+		if (!sim_input_is_new(o) || (!validating && o->old != NULL)) {
+			continue;
+		}
+		for (size_t k = 0; !a->denied[i] && k < ARRAY_LEN(handlers); k++) {
 			if (handlers[k].kind == o->kind && handlers[k].validates == validating &&
 			    (!handlers[k].pods || a->owners->pods)) {
 				a->denied[i] = !review(a, &view, handlers[k].fn, o);

@@ -1,7 +1,8 @@
 /* scheduler/ctl/manifest/manifest_admit.h: passes new objects through the handlers of the admission
  * webhook, as the API server does when they are created: first all that change objects, then all
- * that validate. An object with a uid has been in a cluster, and a pod that has a phase other than
- * Pending has been created before: they are left as they are. One thread. */
+ * that validate; an object that replaces another one, through those that validate. An object with a
+ * uid has been in a cluster, and a pod that has a phase other than Pending has been created before:
+ * they are left as they are. One thread. */
 #ifndef SCHEDULER_CTL_MANIFEST_MANIFEST_ADMIT_H
 #define SCHEDULER_CTL_MANIFEST_MANIFEST_ADMIT_H
 

@@ -11,6 +11,7 @@
 #include "collections/vec.h"
 #include "enc/json/jdoc.h"
 #include "enc/quantity.h"
+#include "scheduler/ctl/manifest/core_values.h"
 #include "scheduler/ctl/manifest/crd_schemas.h"
 #include "scheduler/ctl/manifest/unknown_fields.h"
 #include "schema/meta_rules.h"
@@ -110,21 +111,30 @@ static void problem(const struct subject *s, const char *text)
 	manifest_check_problem(s->m, line.p);
 }
 
-static void on_unknown(void *ctx, const char *path, const char *near)
+/* An API that is newer may know it. */
+static void doubt(const struct subject *s, const char *text)
 {
-	const struct subject *s = ctx;
 	CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT;
 
 	add_head(s, &line);
-	strbuf_printf(&line, "unknown field \"%s\"", path);
-	if (near != NULL) {
-		strbuf_printf(&line, " (did you mean %s?)", near);
-	}
+	strbuf_add_c(&line, text);
 	if (s->in_cluster) {
 		s->m->opt.warn(s->m->opt.ctx, line.p);
 	} else {
 		manifest_check_problem(s->m, line.p);
 	}
+}
+
+static void on_unknown(void *ctx, const char *path, const char *near)
+{
+	const struct subject *s = ctx;
+	CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT;
+
+	strbuf_printf(&line, "unknown field \"%s\"", path);
+	if (near != NULL) {
+		strbuf_printf(&line, " (did you mean %s?)", near);
+	}
+	doubt(s, line.p);
 }
 
 /* Removes the causes that fn accepts. */
@@ -153,7 +163,8 @@ static bool is_about_pods(const struct jdoc *cause)
 }
 
 /* prefix: of the fields; "" or "spec.template." */
-static void report_causes(const struct subject *s, const char *prefix, const struct jdoc *causes)
+static void report_causes(const struct subject *s, const char *prefix, const struct jdoc *causes,
+			  void (*report)(const struct subject *s, const char *text))
 {
 	for (const struct jdoc *c = jdoc_first(causes); c != NULL; c = jdoc_next(c)) {
 		CLEANUP(xmalloc_freep)
@@ -161,7 +172,7 @@ static void report_causes(const struct subject *s, const char *prefix, const str
 			xmalloc_printf("%s%s: %s", prefix, jdoc_str_or(jdoc_get(c, "field"), ""),
 				       jdoc_str_or(jdoc_get(c, "message"), ""));
 
-		problem(s, text);
+		report(s, text);
 	}
 }
 
@@ -357,7 +368,7 @@ static void check_pod(const struct subject *s, const struct jdoc *pod, const cha
 	if (str_streq(s->kind, "Workload")) {
 		drop_causes(causes, is_about_pods);
 	}
-	report_causes(s, prefix, causes);
+	report_causes(s, prefix, causes, problem);
 }
 
 static void check_pods(const struct subject *s, enum sched_resource kind)
@@ -391,7 +402,16 @@ static void check_schema(const struct subject *s, const struct jdoc *schema, str
 	if (jdoc_first(causes) == NULL) {
 		rules_check(schema, object, causes);
 	}
-	report_causes(s, "", causes);
+	report_causes(s, "", causes, problem);
+}
+
+static void check_core(const struct subject *s, const struct jdoc *object)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
+
+	unknown_fields_of_kind(s->kind, object, on_unknown, (void *)(uintptr_t)s);
+	core_values_check(s->kind, object, causes);
+	report_causes(s, "", causes, doubt);
 }
 
 /* The API server appends random characters to generateName; a number is the same in each run. */
@@ -418,7 +438,7 @@ static bool check_meta(const struct subject *s, bool is_custom)
 
 	if (jdoc_kind(name) == JDOC_NULL || jdoc_kind(name) == JDOC_STRING) {
 		meta_rules_check(&kind, s->object, NULL, causes);
-		report_causes(s, "", causes);
+		report_causes(s, "", causes, problem);
 	}
 	return jdoc_kind(name) != JDOC_NULL && !jdoc_is_str(name, "");
 }
@@ -435,7 +455,7 @@ static int check_known(struct subject *s, enum sched_resource kind, struct jdoc 
 	if (schema != NULL) {
 		check_schema(s, schema, object);
 	} else {
-		unknown_fields_of_kind(s->kind, object, on_unknown, s);
+		check_core(s, object);
 	}
 	has_name = check_meta(s, schema != NULL || s->group[0] != '\0');
 	check_pods(s, kind);

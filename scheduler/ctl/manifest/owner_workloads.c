@@ -36,6 +36,7 @@ struct making {
 	struct VEC(struct item) items; /* Jobs, pods and Workloads */
 	void (*warn)(void *ctx, const char *text);
 	void *ctx;
+	size_t without; /* owners that get none although they queue */
 };
 
 static const struct api_job *job_of(const struct item *i)
@@ -188,17 +189,21 @@ static void warn_note(const struct making *m, const struct item *owner, const st
 static int carry_out(struct making *m, const struct owner_plan *plan, const struct item *owner,
 		     const char *namespace_, struct err *err)
 {
+	bool warned = false, created = false;
 	int r = 0;
 
 	for (size_t i = 0; i < plan->writes.n && r == 0; i++) {
 		const struct owner_write *w = &plan->writes.v[i];
 
+		warned |= w->kind == OWNER_NOTE && w->warning;
+		created |= w->kind == OWNER_CREATE;
 		if (w->kind == OWNER_CREATE) {
 			r = add_workload(m, namespace_, w, owner, err);
-		} else if (w->kind == OWNER_NOTE && w->message != NULL) {
+		} else if (w->kind == OWNER_NOTE && w->message != NULL && !owner->object->before) {
 			warn_note(m, owner, w);
 		}
 	}
+	m->without += warned && !created;
 	return r;
 }
 
@@ -309,10 +314,13 @@ static int plan_all(struct making *m, struct err *err)
 	return r;
 }
 
-int owner_workloads_make(struct sim_input *in, const struct kueue_conf_owners *owners, int64_t now,
-			 void (*warn)(void *ctx, const char *text), void *ctx, struct err *err)
+int owner_workloads_make(struct sim_input *in, const struct owner_workloads_options *opt,
+			 size_t *ret_without, struct err *err)
 {
-	struct making m = { .in = in, .owners = owners, .warn = warn, .ctx = ctx };
+	const struct kueue_conf_owners *owners = opt->owners;
+	struct making m = {
+		.in = in, .owners = owners, .warn = opt->warn, .ctx = opt->ctx
+	};
 	int r;
 
 	m.world = owner_world_create(&owners->namespaces);
@@ -320,7 +328,7 @@ int owner_workloads_make(struct sim_input *in, const struct kueue_conf_owners *o
 	m.env.label_keys = &owners->label_keys;
 	m.env.annotation_keys = &owners->annotation_keys;
 	m.env.without_queue_name = owners->without_queue_name;
-	m.env.now = now;
+	m.env.now = opt->now;
 	r = read_all(&m, err);
 	if (r == 0) {
 		r = plan_all(&m, err);
@@ -330,5 +338,6 @@ int owner_workloads_make(struct sim_input *in, const struct kueue_conf_owners *o
 	}
 	vec_finish(&m.items);
 	owner_world_destroy(m.world);
+	*ret_without = m.without;
 	return r;
 }

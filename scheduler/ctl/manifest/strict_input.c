@@ -2,11 +2,13 @@
 
 #include <stdlib.h>
 
+#include "api/volcano/gate.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "collections/vec.h"
 #include "enc/json/jdoc.h"
+#include "scheduler/ctl/manifest/builtin_admission.h"
 #include "scheduler/ctl/manifest/manifest_admit.h"
 #include "scheduler/ctl/manifest/manifest_check.h"
 #include "scheduler/ctl/manifest/other_objects.h"
@@ -114,6 +116,73 @@ static void warn_of_circles(struct strict_input *s)
 	}
 }
 
+/* The Workloads of Jobs and pods that change are not made anew. */
+static void refuse_changed_owners(struct strict_input *s)
+{
+	size_t n;
+	struct sim_object *const *objects = sim_input_objects(s->in, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sim_object *o = objects[i];
+		CLEANUP(xmalloc_freep) char *text = NULL;
+
+		if (o->old != NULL && (o->kind == SCHED_JOBS || o->kind == SCHED_PODS)) {
+			text = xmalloc_printf("%s: %s %s: changes of a %s are not simulated",
+					      o->where, sim_input_kind_name(o->kind), o->key,
+					      sim_input_kind_name(o->kind));
+			manifest_check_problem(s->check, text);
+		}
+	}
+}
+
+/* Values other than "true" have no effect, which looks like a pod that needs no quota. */
+static void warn_of_opt_ins(struct strict_input *s)
+{
+	size_t n;
+	struct sim_object *const *objects = sim_input_objects(s->in, &n);
+	const struct gate_row *row;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sim_object *o = objects[i];
+		bool pod = o->kind == SCHED_PODS;
+		const struct jdoc *map = jdoc_path(o->json, pod ? "metadata.annotations"
+								: "metadata.labels");
+
+		for (size_t k = 0; (pod || o->kind == SCHED_NAMESPACES) && !o->before &&
+				   (row = gate_at(k)) != NULL;
+		     k++) {
+			const char *value = jdoc_str(jdoc_get(map, row->annotation));
+			CLEANUP(xmalloc_freep) char *text = NULL;
+
+			if (value == NULL || str_streq(value, "true") ||
+			    str_streq(value, "false")) {
+				continue;
+			}
+			text = xmalloc_printf("%s: %s %s: %s %s: \"%s\" does not opt in, only "
+					      "\"true\" does",
+					      o->where, sim_input_kind_name(o->kind), o->key,
+					      pod ? "annotation" : "label", row->annotation, value);
+			strict_input_warn(s, text);
+		}
+	}
+}
+
+/* Nothing else reports those that are added later. */
+static void warn_of_others(struct strict_input *s)
+{
+	for (size_t i = 0; i < s->report.nothers; i++) {
+		const struct sim_report_other *other = &s->others[i];
+		const struct sim_object *o = sim_input_find(s->in, other->kind, other->key);
+		CLEANUP(xmalloc_freep) char *text = NULL;
+
+		if (!o->before) {
+			text = xmalloc_printf("%s: %s %s: %s", o->where,
+					      sim_input_kind_name(o->kind), o->key, other->reason);
+			strict_input_warn(s, text);
+		}
+	}
+}
+
 int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64_t now,
 			struct err *err)
 {
@@ -125,20 +194,34 @@ int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64
 	if (kueue_conf_read(config, NULL, NULL, &conf, err) < 0) {
 		return err_wrap(err, "configuration");
 	}
+	if (s->opt.base != NULL) {
+		sim_input_set_base(s->in, s->opt.base);
+		refuse_changed_owners(s);
+	}
 	count_objects(s);
 	warn_of_circles(s);
+	warn_of_opt_ins(s);
 	if (manifest_check_problems(s->check) == 0) {
+		builtin_admission(s->in, s->check);
 		manifest_admit(s->in, s->check, &conf->owners, strict_input_warn, s);
 	}
 	if (manifest_check_problems(s->check) > 0) {
 		return 1;
 	}
-	r = owner_workloads_make(s->in, &conf->owners, now, strict_input_warn, s, err);
+	r = owner_workloads_make(s->in,
+				 &(struct owner_workloads_options){ .owners = &conf->owners,
+								    .now = now,
+								    .warn = strict_input_warn,
+								    .ctx = s },
+				 &s->report.nwithout, err);
 	if (r < 0) {
 		return r;
 	}
 	s->others = other_objects_list(s->in, &conf->owners, &s->report.nothers);
 	s->report.others = s->others;
+	if (s->opt.base != NULL) {
+		warn_of_others(s);
+	}
 	return 0;
 }
 

@@ -20,6 +20,9 @@ struct strict_input_options {
 	void (*problem)(void *ctx, const char *text);
 	void (*warn)(void *ctx, const char *text);
 	void *ctx;
+	/* The objects that are there already, after strict_input_finish; NULL: none. Those that are
+	 * added change them: changed Jobs and pods are problems. */
+	struct sim_input *base;
 };
 
 /* Checks the objects that are added to in from now on; in must outlive it. */

@@ -233,6 +233,38 @@ int sim_input_take(struct sim_input *in, enum sched_resource kind, struct jdoc *
 	return take_known(in, kind, object, &at, err);
 }
 
+void sim_input_add_copy(struct sim_input *in, const struct sim_object *o)
+{
+	CLEANUP(xmalloc_freep) char *full = full_key(o->kind, o->key);
+	struct sim_object *copy = xmalloc_zero(1, sizeof(*copy));
+
+	copy->kind = o->kind;
+	copy->key = xmalloc_dup(o->key);
+	copy->where = xmalloc_dup(o->where);
+	copy->json = jdoc_copy(o->json);
+	find_youngest(copy->json, &in->youngest);
+	strmap_set(in->objects, str_of(full), copy);
+}
+
+void sim_input_set_base(struct sim_input *in, struct sim_input *base)
+{
+	size_t n;
+	struct sim_object *const *objects = sim_input_objects(base, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		CLEANUP(xmalloc_freep) char *full = full_key(objects[i]->kind, objects[i]->key);
+		struct sim_object *o = strmap_get(in->objects, str_of(full));
+
+		if (o != NULL) {
+			o->old = objects[i]->json;
+			continue;
+		}
+		sim_input_add_copy(in, objects[i]);
+		o = strmap_get(in->objects, str_of(full));
+		o->before = true;
+	}
+}
+
 static int add_checked(struct sim_input *in, const struct jdoc *object, const struct place *at,
 		       struct err *err)
 {
@@ -403,7 +435,11 @@ int sim_input_add_list(struct sim_input *in, const char *file, struct str text, 
 		}
 	}
 	if (r == 0 && (c.failed || !cut_at_end(&c) || !str_eq_c(kind, "List"))) {
-		r = err_set(err, ERR_INVALID, "not a List in JSON");
+		r = err_set(err, ERR_INVALID,
+			    text.len > YAML_MAX_BYTES
+				    ? "not a List in JSON; other input may have %u bytes"
+				    : "not a List in JSON",
+			    YAML_MAX_BYTES);
 	}
 	return r < 0 ? err_wrap(err, "%s", file) : 0;
 }
@@ -441,6 +477,15 @@ const struct sim_object *sim_input_find(const struct sim_input *in, enum sched_r
 	CLEANUP(xmalloc_freep) char *full = full_key(kind, key);
 
 	return strmap_get(in->objects, str_of(full));
+}
+
+bool sim_input_is_new(const struct sim_object *o)
+{
+	const char *uid = jdoc_path_str(o->json, "metadata.uid");
+	const char *phase = jdoc_path_str(o->json, "status.phase");
+
+	return !o->before && (uid == NULL || uid[0] == '\0') &&
+	       (o->kind != SCHED_PODS || phase == NULL || str_streq(phase, "Pending"));
 }
 
 int64_t sim_input_youngest(const struct sim_input *in)

@@ -21,6 +21,9 @@ struct sim_object {
 	char *key;         /* "namespace/name" or "name" */
 	char *where;       /* "pods.yaml: document 2", for messages */
 	struct jdoc *json; /* may be changed until the simulation has read it */
+	/* With sim_input_set_base: */
+	bool before;            /* it is of the base alone */
+	const struct jdoc *old; /* the object of the base that this one replaces; NULL: none */
 };
 
 typedef void (*sim_input_warn_fn)(void *ctx, const char *text);
@@ -37,8 +40,8 @@ void sim_input_destroyp(struct sim_input **pi); /* for CLEANUP */
  * that are given twice. */
 void sim_input_set_check(struct sim_input *in, sim_input_check_fn check, void *check_ctx,
 			 sim_input_warn_fn warn, void *warn_ctx);
-/* Adds the objects of one file's text. -ERR_INVALID names file, document (counted without empty
- * ones) and cause; what came before it stays. */
+/* Adds the objects of one file's text. -ERR_INVALID names file, document (empty ones between two
+ * lines "---" are counted) and cause; what came before it stays. */
 int sim_input_add(struct sim_input *in, const char *file, struct str text, struct err *err);
 /* The same for a v1 List as JSON text, of any size, item by item: the output of `kubectl get -o
  * json`, or a scheduler's dump. */
@@ -47,6 +50,14 @@ int sim_input_add_list(struct sim_input *in, const char *file, struct str text, 
  * for messages. -ERR_INVALID: it has no name. */
 int sim_input_take(struct sim_input *in, enum sched_resource kind, struct jdoc *object,
 		   const char *where, struct err *err);
+/* Makes the objects of in changes to base, which outlives it: finds for each the one that it
+ * replaces, and adds copies of those that stay. */
+void sim_input_set_base(struct sim_input *in, struct sim_input *base);
+/* Adds a copy of an object of another input. */
+void sim_input_add_copy(struct sim_input *in, const struct sim_object *o);
+/* Whether the API server would admit it now: it has no uid yet, is not of the base alone, and is no
+ * pod that has got beyond the phase Pending. */
+bool sim_input_is_new(const struct sim_object *o);
 /* Finds an object by "namespace/name" or "name"; NULL: there is none. */
 const struct sim_object *sim_input_find(const struct sim_input *in, enum sched_resource kind,
 					const char *key);

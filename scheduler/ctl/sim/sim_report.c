@@ -562,7 +562,7 @@ bool sim_report_has_waiting(const struct sim_report_parts *parts)
 	if (parts->quota != NULL) {
 		workload_waiting_each(parts->quota, note_waiting, &any);
 	}
-	return any || n > 0;
+	return any || n > 0 || (parts->input != NULL && parts->input->nwithout > 0);
 }
 
 bool sim_report_has_preempted(const struct sim_report_parts *parts)

@@ -25,6 +25,7 @@ struct sim_report_input {
 	size_t nothers;
 	const char *const *warnings;
 	size_t nwarnings;
+	size_t nwithout; /* Jobs and pods that queue, but get no Workload: warnings name them */
 };
 
 /* The two engines; both ran the same number of cycles. */
@@ -45,7 +46,7 @@ void sim_report_json(const struct sim_report_parts *parts, const struct sim_repo
 /* The same facts for people; warnings are not repeated. */
 void sim_report_table(const struct sim_report_parts *parts, const struct sim_report_show *show,
 		      FILE *to);
-/* Something waits: a Workload, or a pod that is ours. */
+/* Something waits: a Workload, a pod that is ours, or a Job that gets no Workload. */
 bool sim_report_has_waiting(const struct sim_report_parts *parts);
 /* Something was preempted or evicted. */
 bool sim_report_has_preempted(const struct sim_report_parts *parts);

@@ -17,9 +17,11 @@
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/cycle.h"
 #include "scheduler/pods/cycle/known_names.h"
+#include "scheduler/pods/cycle/shortage.h"
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/session.h"
 
 /* A write that is acknowledged before the next cycle. */
@@ -410,8 +412,10 @@ static void add_pipeline(struct simulation *s, const struct task *t, uint32_t no
 /* A pod beyond its gang's minimum gets no condition while it waits for quota. */
 static void explain_quota(struct simulation *s, const struct session *session, const struct task *t)
 {
+	static const struct res nothing;
 	const struct cluster *c = cache_cluster(s->cache);
 	const struct queue *full;
+	bool never;
 	uint32_t over;
 
 	if (session_task_charge(session, t) != CHARGE_NONE || (t->flags & TASK_OPTED_IN) == 0 ||
@@ -421,8 +425,32 @@ static void explain_quota(struct simulation *s, const struct session *session, c
 	full = session_find_full_queue(session, c->queues.v[c->podgroups.v[t->podgroup]->queue], t,
 				       &over);
 	if (full != NULL) {
+		never = res_over(&nothing, pod_class_charge(t->klass),
+				 session_queue_limit(session, full),
+				 pod_class_charge_mask(t->klass)) != 0;
 		remember_why(s, "Pod", task_key(s, t),
-			     session_describe_full_queue(session, full, over));
+			     arena_printf(s->arena, "%s%s%s",
+					  session_describe_full_queue(session, full, over),
+					  shortage_of_task(session, full, t),
+					  never ? ": it can never fit" : ""));
+	}
+}
+
+/* No session has them. */
+static void explain_missing_groups(struct simulation *s)
+{
+	const struct cluster *c = cache_cluster(s->cache);
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+		const struct podgroup *g =
+			t == NULL || t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
+
+		if (g != NULL && !g->exists && t->status == TASK_PENDING) {
+			remember_why(s, "Pod", task_key(s, t),
+				     arena_printf(s->arena, "its PodGroup %s/%s does not exist",
+						  g->namespace_, g->name));
+		}
 	}
 }
 
@@ -474,6 +502,7 @@ bool simulation_run_cycle(struct simulation *s)
 		any |= take_decision(s, &d->v[i]);
 	}
 	any |= take_session(s, cycle_last_session(s->cycle));
+	explain_missing_groups(s);
 	cycle_assume(c, d, s->now);
 	return any;
 }

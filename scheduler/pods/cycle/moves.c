@@ -35,8 +35,11 @@ static void move(struct session *s, const struct task *t, const struct queue *to
 	d->queue = to->id;
 }
 
-static void stay(struct session *s, const struct task *t, const struct queue *to, const char *why)
+/* amounts: of what it lacks, or "". */
+static void stay(struct session *s, const struct task *t, const struct queue *to, const char *why,
+		 const char *amounts)
 {
+	const struct queue *from = s->cluster->queues.v[t->charge_queue];
 	struct decision *d;
 
 	if (t->refused_queue == to->id) {
@@ -50,9 +53,9 @@ static void stay(struct session *s, const struct task *t, const struct queue *to
 	d->warning = true;
 	d->reason = "QuotaMoveRefused";
 	d->message = arena_printf(s->arena,
-				  "the PodGroup names queue %s now, which %s: its quota stays "
+				  "the PodGroup names queue %s now, which %s%s: its quota stays "
 				  "charged to queue %s",
-				  to->name, why, s->cluster->queues.v[t->charge_queue]->name);
+				  to->name, why, amounts, from->name);
 }
 
 /* The queue that is over its limit because a running pod grew; NULL: none. */
@@ -99,10 +102,10 @@ static void report_growth(struct session *s, const struct task *t)
 static void move_or_report(struct session *s, const struct task *t, const struct queue *to,
 			   bool barred)
 {
-	const char *text = barred ? "its namespace may not use" : "has no room for this pod";
 	struct reason why = { .code = "the queue cannot be used" };
 	enum charge_state charge = session_task_charge(s, t);
-	bool bound = charge == CHARGE_BOUND;
+	bool bound = charge == CHARGE_BOUND, accepts;
+	const char *text;
 
 	if (bound && session_task_charge_queue(s, t) == to->id) {
 		report_growth(s, t);
@@ -112,10 +115,14 @@ static void move_or_report(struct session *s, const struct task *t, const struct
 	    (!bound && (!ledger_is_unbound(charge) || charge == CHARGE_PATCHING))) {
 		return;
 	}
-	if (!barred && hooks_queue_accepts(s, to, &why) && fits(s, t, to)) {
+	accepts = !barred && hooks_queue_accepts(s, to, &why);
+	text = barred	? "its namespace may not use"
+	       : accepts ? "has no room for this pod"
+			 : arena_printf(s->arena, "accepts no pods: %s", why.code);
+	if (accepts && fits(s, t, to)) {
 		move(s, t, to);
 	} else if (bound) {
-		stay(s, t, to, text);
+		stay(s, t, to, text, accepts ? shortage_of_task(s, to, t) : "");
 	} else {
 		revoke_charge(s, t,
 			      arena_printf(s->arena, "the PodGroup names queue %s now, which %s",

@@ -77,6 +77,10 @@ static const struct row {
 			"Distinct scheduling hashes among pending Workloads" },
 	[QF_UNADMITTED] = { "unadmitted_workloads", G, ALWAYS, QUEUE ", reason, underlying_cause",
 			    "Workloads that do not run, by reasons of Admitted and QuotaReserved" },
+	[QF_PREEMPTION_GATED] = { "preemption_gated_workloads", G, ALWAYS, QUEUE ", status",
+				  "Workloads that wait and have a closed preemption gate: blocked "
+				  "(preemption would admit them, and they ask that the gate be "
+				  "opened), gated (it would not, or they have not tried)" },
 	[QF_RESERVED_TOTAL] = { "quota_reserved_workloads_total", C, ALWAYS, QUEUE ", " CLASS,
 				"Reservations of quota" },
 	[QF_RESERVED_WAIT] = { "quota_reserved_wait_time_seconds", H, ALWAYS, QUEUE ", " CLASS,

@@ -26,6 +26,7 @@ enum metric_families_id {
 	QF_PENDING,
 	QF_HASHES,
 	QF_UNADMITTED,
+	QF_PREEMPTION_GATED, /* not of Kueue; with preemption gates */
 	QF_RESERVED_TOTAL,
 	QF_RESERVED_WAIT,
 	QF_ADMITTED_TOTAL,

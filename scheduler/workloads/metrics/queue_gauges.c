@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/kueue/kueue_keys.h"
+#include "api/kueue/preemption_gate.h"
 #include "base/attrs.h"
 #include "base/xmalloc.h"
 #include "scheduler/workloads/cycle/admission_apply.h"
@@ -31,6 +32,7 @@ struct sort { /* Workloads of a ClusterQueue with the same custom labels */
 struct sums {               /* of a queue */
 	struct sort *sorts; /* of a ClusterQueue; NULL: it has no Workloads, or all are of one */
 	unsigned active, inadmissible, reserving, admitted, finished;
+	unsigned gated, blocked; /* with a closed preemption gate; blocked: they signal it */
 	unsigned waits[NREASONS][NCAUSES];
 	struct quota_amounts reserved, used; /* by pair */
 	struct quota_amounts pending;        /* by resource */
@@ -88,6 +90,15 @@ static void add_holder(const struct gauges *t, struct sums *s, const struct work
 	}
 }
 
+static void add_gated(const struct gauges *t, struct sums *s, const struct workload *w)
+{
+	if (workload_status_is_true(workload_cache_status(t->cache, w), PREEMPTION_GATE_BLOCKED)) {
+		s->blocked++;
+	} else {
+		s->gated++;
+	}
+}
+
 static void add_workload(const struct gauges *t, struct sums *s, const struct workload *w)
 {
 	bool waits = w->pending.where == QUOTA_HEAP || w->pending.where == QUOTA_INADMISSIBLE;
@@ -98,6 +109,9 @@ static void add_workload(const struct gauges *t, struct sums *s, const struct wo
 	}
 	s->active += w->pending.where == QUOTA_HEAP;
 	s->inadmissible += w->pending.where == QUOTA_INADMISSIBLE;
+	if (waits && w->flags.preemption_gated && t->q->options.preemption_gates) {
+		add_gated(t, s, w);
+	}
 	for (size_t i = 0; waits && t->resources && i < w->object.npodsets; i++) {
 		const struct podset *p = &w->object.podsets[i];
 
@@ -332,6 +346,10 @@ static void set_queue(struct gauges *t, const struct quota_node *n)
 	set_status(t, n);
 	if (t->q->options.observability) {
 		set_waits(t, s, QF_UNADMITTED, names);
+	}
+	if (t->q->options.preemption_gates) {
+		set(t, QF_PREEMPTION_GATED, n->name, "blocked", s->blocked);
+		set(t, QF_PREEMPTION_GATED, n->name, "gated", s->gated);
 	}
 	if (t->q->options.fair_sharing && forest_is_placed(t->forest, n->id)) {
 		set(t, QF_SHARE, n->name, info[1], weighted_share(t, n->id));

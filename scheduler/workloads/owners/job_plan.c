@@ -314,7 +314,8 @@ void job_plan(const struct job_plan_of *of, const struct owner_plan_env *env,
 		return;
 	}
 	if (!job_podset_of(of->job, &env->classes, ret->arena, &p.spec)) {
-		owner_plan_note_class(ret, &of->job->meta);
+		owner_plan_note_class(ret, &of->job->meta,
+				      of->job->spec.template_.spec.priority_class_name);
 		return; /* planned again when the class comes */
 	}
 	if (owner_spec_prebuilt(&of->job->meta) != NULL) {

@@ -46,7 +46,8 @@ struct owner_write *owner_plan_note(struct owner_plan *p, bool warning, const ch
 	return w;
 }
 
-void owner_plan_note_class(struct owner_plan *p, const struct api_meta *owner)
+void owner_plan_note_class(struct owner_plan *p, const struct api_meta *owner,
+			   const char *priority_class)
 {
 	const char *name = field_map_get(&owner->labels, KUEUE_PRIORITY_CLASS);
 
@@ -54,6 +55,10 @@ void owner_plan_note_class(struct owner_plan *p, const struct api_meta *owner)
 		(void)owner_plan_note(
 			p, true, "WorkloadPriorityClassNotFound",
 			arena_printf(p->arena, "WorkloadPriorityClass \"%s\" not found", name));
+	} else if (priority_class != NULL) {
+		(void)owner_plan_note(
+			p, true, "PriorityClassNotFound",
+			arena_printf(p->arena, "PriorityClass \"%s\" not found", priority_class));
 	}
 }
 

@@ -56,8 +56,10 @@ void owner_plan_set_event(struct owner_write *w, const char *event, const char *
 /* An event about p->about alone. */
 struct owner_write *owner_plan_note(struct owner_plan *p, bool warning, const char *event,
 				    const char *message);
-/* owner_spec_read failed: says that there is no such WorkloadPriorityClass, if it names one. */
-void owner_plan_note_class(struct owner_plan *p, const struct api_meta *owner);
+/* owner_spec_read failed: says which class there is not: the WorkloadPriorityClass of the owner, or
+ * the PriorityClass of its pods. */
+void owner_plan_note_class(struct owner_plan *p, const struct api_meta *owner,
+			   const char *priority_class);
 /* The messages of the checks that a Workload waits for; NULL: it waits for none. */
 const char *owner_plan_checks(const struct owner_plan *p, const struct api_workload *w);
 

@@ -582,7 +582,7 @@ static void plan_managed(struct planning *p)
 			    &p->spec)) {
 		plan_group_or_pod(p);
 	} else {
-		owner_plan_note_class(p->plan, &pod->meta);
+		owner_plan_note_class(p->plan, &pod->meta, pod->spec.priority_class_name);
 		if (p->of->nworkloads == 0) {
 			drop_finalizers_of_terminating(p);
 		}

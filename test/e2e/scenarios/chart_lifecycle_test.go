@@ -111,7 +111,7 @@ func TestChartLifecycle(t *testing.T) {
 	s := suite.StartOwn(t, suite.Options{Empty: true})
 	// A scheduler that is uninstalled may not even release its lease.
 	c := &chartLife{S: s, values: slices.Concat(headgate.DefaultLease, []string{
-		"webhook.extraArgs[0]=--shutdown-delay-duration=0s", "webhook.extraArgs[1]=-v=1"})}
+		"webhook.extraArgs[0]=--shutdown-delay-duration=0s", "webhook.logLevel=1"})}
 	h := s.Headgate
 	s.Nodes(1, "8", "16Gi")
 	go h.RunHooks(s.Ctx)

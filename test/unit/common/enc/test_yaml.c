@@ -88,7 +88,7 @@ static void test_many_documents(void **state)
 	assert_int_equal(
 		yaml_parse_all(STR_LIT("---\n---\na: 1\n---\n# empty\n---\n- 2\n"), &d, NULL), 0);
 	jdoc_format(d, &out);
-	assert_string_equal(out.p, "[{\"a\":1},[2]]");
+	assert_string_equal(out.p, "[null,{\"a\":1},null,[2]]");
 }
 
 static int parse_nested(unsigned levels)

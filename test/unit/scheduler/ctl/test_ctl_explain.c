@@ -100,6 +100,8 @@ static void test_a_gang_waits_for_all_it_lacks(void **state)
 	(void)state;
 	assert_int_equal(ask("explain pod ns/g-0", &out), VERB_OK);
 	assert_non_null(strstr(out.p, "queue team-a has 900m cpu left, 1500m needed by its gang"));
+	assert_non_null(strstr(out.p, "Reason:    WaitingForQuota\n"));
+	assert_non_null(strstr(out.p, "Gate:      gated by Headgate\n"));
 	assert_non_null(strstr(out.p, "Gang:      0 of 3 members have quota"));
 	assert_non_null(strstr(out.p, "<- short"));
 	assert_non_null(strstr(out.p, "0/1 nodes are available"));
@@ -116,6 +118,8 @@ static void test_a_published_pod_has_quota(void **state)
 	assert_int_equal(jdoc_parse(strbuf_str(&out), &d, NULL), 0);
 	assert_string_equal(jdoc_path_str(d, "verdict"),
 			    "has quota and waits for a node; autoscalers see it");
+	assert_string_equal(jdoc_path_str(d, "reason"), "Published");
+	assert_string_equal(jdoc_path_str(d, "gateReason"), "Removed");
 	assert_string_equal(jdoc_path_str(d, "queue"), "team-a");
 	line = jdoc_at(jdoc_get(d, "quota"), 0);
 	assert_string_equal(jdoc_path_str(line, "resource"), "cpu");
@@ -144,6 +148,7 @@ static void test_a_charge_elsewhere_and_beyond_a_limit_is_said(void **state)
 	assert_int_equal(ask("explain pod ns/moved", &out), VERB_OK);
 	assert_non_null(strstr(out.p, "it is charged to queue small, and not to queue team-a"));
 	assert_non_null(strstr(out.p, "queue small has more cpu charged than its limit"));
+	assert_non_null(strstr(out.p, "Reason:    QueueOverLimit\n"));
 	assert_non_null(strstr(out.p, "Queue:     team-a\n"));
 	assert_non_null(strstr(out.p, "Charged:   small\n"));
 }
@@ -155,6 +160,7 @@ static void test_a_queue_of_others_is_said(void **state)
 	(void)state;
 	assert_int_equal(ask("explain pod ns/barred", &out), VERB_OK);
 	assert_non_null(strstr(out.p, "namespace ns may not use queue theirs"));
+	assert_non_null(strstr(out.p, "Reason:    NamespaceNotSelected\n"));
 }
 
 static void test_a_podgroup_with_an_unsupported_field_is_said(void **state)
@@ -173,6 +179,7 @@ static void test_a_podgroup_that_does_not_exist_is_said(void **state)
 	(void)state;
 	assert_int_equal(ask("explain pod ns/lone", &out), VERB_OK);
 	assert_non_null(strstr(out.p, "waits for its PodGroup, which does not exist"));
+	assert_non_null(strstr(out.p, "Reason:    PodGroupNotFound\n"));
 	assert_non_null(strstr(out.p, "absent"));
 }
 
@@ -202,8 +209,11 @@ static void test_workloads_of_manifests(void **state)
 			     "w", "5", "0", "") "{" QUOTA_SIM_API
 						"kind: Workload, metadata: {name: job-j, "
 						"namespace: team, ownerReferences: "
-						"[{apiVersion: batch/v1, kind: Job, name: j}]}, "
-						"spec: {queueName: lq}}\n");
+						"[{apiVersion: batch/v1, kind: Job, name: j, "
+						"uid: u}]}, "
+						"spec: {queueName: lq, podSets: [{name: main, "
+						"count: 1, template: {spec: {containers: "
+						"[]}}}]}}\n");
 	assert_int_equal(
 		folder_run(&folder, ctl_run, "headgatectl explain job team/j -f @w.yaml", &out),
 		VERB_OK);

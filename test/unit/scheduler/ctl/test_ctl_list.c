@@ -91,7 +91,7 @@ static void test_tables(void **state)
 		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
 		unit_row(rows[i].line);
-		strbuf_printf(&line, "headgatectl %s -f @world.yaml", rows[i].line);
+		strbuf_printf(&line, "headgatectl %s --as-is -f @world.yaml", rows[i].line);
 		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 		assert_string_equal(out.p == NULL ? "" : out.p, rows[i].out);
 	}
@@ -136,7 +136,8 @@ static void test_filters(void **state)
 
 		unit_row(rows[i].filter);
 		strbuf_printf(&line,
-			      "headgatectl list workloads -n team -o json -f @world.yaml%s%s",
+			      "headgatectl list workloads -n team -o json --as-is -f "
+			      "@world.yaml%s%s",
 			      rows[i].filter[0] == '\0' ? "" : " ", rows[i].filter);
 		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 		assert_int_equal(jdoc_parse(strbuf_str(&out), &d, NULL), 0);
@@ -171,7 +172,7 @@ static void test_whole_objects(void **state)
 		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
 		unit_row(rows[i].line);
-		strbuf_printf(&line, "headgatectl %s -f @world.yaml", rows[i].line);
+		strbuf_printf(&line, "headgatectl %s --as-is -f @world.yaml", rows[i].line);
 		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 		assert_string_equal(out.p == NULL ? "" : out.p, rows[i].out);
 	}
@@ -189,9 +190,9 @@ static void test_exit_codes(void **state)
 		{ "list cq more", VERB_USAGE },
 		{ "list cq -o wide", VERB_USAGE },
 		{ "pending-workloads -o yaml", VERB_USAGE },
-		{ "list pods --for=jobset/x -f @world.yaml", VERB_FAILED },
-		{ "list pods --for=job/x -f @bad.yaml", VERB_FAILED },
-		{ "list pods --for=pod/x -f @missing.yaml", VERB_FAILED },
+		{ "list pods --for=jobset/x --as-is -f @world.yaml", VERB_FAILED },
+		{ "list pods --for=job/x --as-is -f @bad.yaml", VERB_FAILED },
+		{ "list pods --for=pod/x --as-is -f @missing.yaml", VERB_FAILED },
 		{ "list wl --status=lost", VERB_USAGE },
 		{ "list wl --for=job", VERB_USAGE },
 		{ "list cq --active=maybe", VERB_USAGE },
@@ -200,10 +201,10 @@ static void test_exit_codes(void **state)
 		{ "list wl -l =x", VERB_USAGE },
 		{ "list wl --field-selector=spec.queueName=lq", VERB_USAGE },
 		{ "list cq --field-selector=metadata.namespace=x", VERB_USAGE },
-		{ "list cq -f @bad.yaml", VERB_FAILED },
-		{ "list wl -f @bad.yaml", VERB_FAILED },
-		{ "list wl -f @missing.yaml", VERB_FAILED },
-		{ "list wl -f @world.yaml --config @bad.yaml", VERB_FAILED },
+		{ "list cq --as-is -f @bad.yaml", VERB_FAILED },
+		{ "list wl --as-is -f @bad.yaml", VERB_FAILED },
+		{ "list wl --as-is -f @missing.yaml", VERB_FAILED },
+		{ "list wl --as-is -f @world.yaml --config @bad.yaml", VERB_FAILED },
 		{ "list cq --server=https://127.0.0.1:1 --kubeconfig=@missing", VERB_FAILED },
 	};
 

@@ -67,7 +67,7 @@ static void test_tables(void **state)
 		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
 		unit_row(rows[i].line);
-		strbuf_printf(&line, "headgatectl pending-workloads -f @world.yaml%s%s",
+		strbuf_printf(&line, "headgatectl pending-workloads --as-is -f @world.yaml%s%s",
 			      rows[i].line[0] == '\0' ? "" : " ", rows[i].line);
 		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 		assert_string_equal(out.p == NULL ? "" : out.p, rows[i].out);
@@ -80,7 +80,8 @@ static void expect_json(const char *words, const char *json)
 	CLEANUP(jdoc_destroyp) struct jdoc *got = NULL;
 	CLEANUP(jdoc_destroyp) struct jdoc *wanted = NULL;
 
-	strbuf_printf(&line, "headgatectl pending-workloads -o json -f @world.yaml%s", words);
+	strbuf_printf(&line, "headgatectl pending-workloads -o json --as-is -f @world.yaml%s",
+		      words);
 	assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 	assert_int_equal(jdoc_parse(strbuf_str(&out), &got, NULL), 0);
 	assert_int_equal(jdoc_parse(str_of(json), &wanted, NULL), 0);
@@ -133,7 +134,7 @@ static void test_exit_codes(void **state)
 		int code = rows[i / 2].code;
 
 		unit_row(rows[i / 2].line);
-		strbuf_printf(&line, "headgatectl pending-workloads -f @world.yaml %s%s",
+		strbuf_printf(&line, "headgatectl pending-workloads --as-is -f @world.yaml %s%s",
 			      rows[i / 2].line, i % 2 == 0 ? "" : " -o json");
 		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), code);
 		if (code != VERB_OK) {

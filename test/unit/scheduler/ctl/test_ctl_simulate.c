@@ -114,7 +114,7 @@ static void test_exit_codes(void **state)
 		{ "simulate --until-stable --victims-stop @quota", VERB_OK },
 		{ "simulate --as-is --until-stable --advance 1m --apply-after 1:/dev/null @quota",
 		  VERB_OK },
-		{ "simulate --apply-after 1:/dev/null @quota", VERB_USAGE },
+		{ "simulate --apply-after 1:/dev/null @quota", VERB_OK },
 		{ "simulate --delete-after 1:Workload/w @quota", VERB_USAGE },
 		{ "simulate --help", VERB_OK },
 		{ "simulate --config @badkueue @quota", VERB_USAGE },

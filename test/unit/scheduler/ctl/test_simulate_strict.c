@@ -1,5 +1,6 @@
-/* `headgatectl simulate` without --as-is: odd input is refused or reported, never passed over. Each
- * row is a file, what is printed, and the exit code. */
+/* Manifests without --as-is, for `headgatectl simulate` and the other verbs that read them: odd
+ * input is refused or reported, never passed over. Each row is a file, what is printed, and the
+ * exit code. */
 #include "scheduler/ctl/ctl.h"
 
 #include "lib/unit.h"
@@ -68,6 +69,9 @@
 	"apiVersion: v1\nkind: Node\nmetadata: {name: n}\nstatus: {allocatable: {cpu: 4, pods: "   \
 	"9}}\n---\n"
 #define OPT_IN "annotations: {scheduling.volcano.sh/queue-allocation-gate: \"true\"}"
+#define PRIORITY_CLASS(name, value)                                                                \
+	"apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: " name           \
+	"}\nvalue: " value "\n---\n"
 #define POD(meta, spec)                                                                            \
 	"apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: team" meta "}\nspec: {" spec    \
 	", " CONTAINERS("1") "}\n---\n"
@@ -89,27 +93,45 @@ static void read_back(FILE *f, int fd, int saved, struct strbuf *out)
 	fclose(f);
 }
 
-/* Runs with words separated by blanks, then the file; appends what is printed, errors first. */
+/* In the folder; the caller frees the path. */
+static char *write_file(const char *name, const char *text)
+{
+	char *path = xmalloc_printf("%s/%s", folder, name);
+
+	assert_int_equal(file_write_atomic(path, str_of(text), 0600, NULL), 0);
+	return path;
+}
+
+/* The caller frees it. */
+static char *put_folder(const char *words)
+{
+	const char *at = strchr(words, '@');
+
+	return at == NULL ? xmalloc_dup(words)
+			  : xmalloc_printf("%.*s%s/%s", (int)(at - words), words, folder, at + 1);
+}
+
+/* Runs with words separated by blanks, in which @ is the folder, then the file; appends what is
+ * printed, errors first. */
 static int run(const char *words, const char *manifests, struct strbuf *printed)
 {
-	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/f", folder);
-	CLEANUP(xmalloc_freep) char *line = xmalloc_dup(words);
+	CLEANUP(xmalloc_freep) char *path = write_file("f", manifests);
+	CLEANUP(xmalloc_freep) char *line = put_folder(words);
 	FILE *out = tmpfile(), *err = tmpfile();
-	char *argv[16] = { line };
-	int argc = 1, code, saved_out, saved_err;
+	char *argv[17] = { (char *)(uintptr_t)"headgatectl", line };
+	int argc = 2, code, saved_out, saved_err;
 
 	for (char *p = strchr(line, ' '); p != NULL; p = strchr(p, ' ')) {
 		*p++ = '\0';
 		argv[argc++] = p;
 	}
 	argv[argc++] = path;
-	assert_int_equal(file_write_atomic(path, str_of(manifests), 0600, NULL), 0);
 	fflush(stdout);
 	saved_out = dup(STDOUT_FILENO);
 	saved_err = dup(STDERR_FILENO);
 	assert_true(dup2(fileno(out), STDOUT_FILENO) >= 0);
 	assert_true(dup2(fileno(err), STDERR_FILENO) >= 0);
-	code = ctl_simulate_verb.run(argc, argv);
+	code = ctl_run(argc, argv);
 	read_back(err, STDERR_FILENO, saved_err, printed);
 	read_back(out, STDOUT_FILENO, saved_out, printed);
 	unlink(path);
@@ -120,6 +142,7 @@ struct row {
 	const char *name, *words, *manifests;
 	int code;
 	const char *printed; /* a part of it */
+	const char *later;   /* NULL, or the file "later" */
 	const char *absent;  /* NULL, or what must not be printed */
 };
 
@@ -221,6 +244,10 @@ static const struct row form_rows[] = {
 	  .manifests = "{\"kind\": \"Pod\",\n\"kind\": \"Pod\"}\n",
 	  .code = VERB_USAGE,
 	  .printed = "f: invalid YAML at line 2 column 1: duplicate key" },
+	{ .name = "documents are counted as they stand, empty ones too",
+	  .manifests = "# a comment\n---\n# another one\n---\n---\nkind: Pod\n",
+	  .code = VERB_USAGE,
+	  .printed = "f: document 3: Pod: apiVersion: missing" },
 	{ .name = "all problems are reported",
 	  .manifests = "kind: Pod\n---\nkind: Node\n",
 	  .code = VERB_USAGE,
@@ -317,7 +344,8 @@ static const struct row api_rows[] = {
 	  .printed = "minMember" },
 	{ .name = "a denial is reported once, though several handlers would deny",
 	  .manifests = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, " QUEUED
-		       "}\nspec: {parallelism: \"2\"}\n",
+		       "}\nspec: {parallelism: \"2\", template: {spec: {restartPolicy: Never, "
+		       CONTAINERS("1") "}}}\n",
 	  .code = VERB_USAGE,
 	  .printed = "Job default/j: the admission webhook denies it: spec.parallelism: expected "
 		     "integer, got string\n",
@@ -329,10 +357,197 @@ static const struct row api_rows[] = {
 	  .printed = "PodGroup default/g: the admission webhook denies it: " },
 };
 
+static const struct row core_rows[] = {
+	{ .name = "a pod without containers",
+	  .manifests = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: []}\n",
+	  .code = VERB_USAGE,
+	  .printed = "Pod p: spec.containers: Required value" },
+	{ .name = "a PriorityClass that is not there",
+	  .manifests = NODE POD("", "schedulerName: volcano, priorityClassName: high"),
+	  .code = VERB_USAGE,
+	  .printed = "Pod team/p: is forbidden: no PriorityClass with name high was found" },
+	{ .name = "one that every cluster has",
+	  .manifests = NODE POD("", "schedulerName: volcano, priorityClassName: "
+				    "system-node-critical"),
+	  .printed = "Bind" },
+	{ .name = "a priority that is not that of its class",
+	  .manifests = PRIORITY_CLASS("high", "5")
+		  POD("", "priorityClassName: high, priority: 6"),
+	  .code = VERB_USAGE,
+	  .printed = "the integer value of priority (6) must not be provided in pod spec; priority "
+		     "admission controller computed 5" },
+	{ .name = "two PriorityClasses that are the default",
+	  .manifests = PRIORITY_CLASS("a", "5\nglobalDefault: true")
+		  PRIORITY_CLASS("b", "6\nglobalDefault: true"),
+	  .code = VERB_USAGE,
+	  .printed = "PriorityClass b: is forbidden: PriorityClass a is already marked" },
+	{ .name = "a RuntimeClass that is not there",
+	  .manifests = NODE POD("", "schedulerName: volcano, runtimeClassName: gone"),
+	  .code = VERB_USAGE,
+	  .printed = "pod rejected: RuntimeClass \"gone\" not found" },
+	{ .name = "a running pod keeps its class",
+	  .manifests = NODE "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {schedulerName: "
+			    "volcano, priorityClassName: gone, nodeName: n, " CONTAINERS(
+				    "1") "}\nstatus: {phase: Running}\n",
+	  .printed = "1 Running" },
+	{ .name = "a choice that an object from a newer cluster has",
+	  .manifests = "apiVersion: v1\nkind: Namespace\nmetadata: {name: n, uid: u}\nstatus: "
+		       "{phase: New}\n",
+	  .printed = "Namespace n: status.phase: Unsupported value" },
+	{ .name = "a Job with a PriorityClass that is not there",
+	  .manifests = QUEUES "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, namespace: "
+			      "team, " QUEUED
+			      "}\nspec: {template: {spec: {priorityClassName: gone, restartPolicy: "
+			      "Never, " CONTAINERS("1") "}}}\n",
+	  .printed = "Job team/j: PriorityClass \"gone\" not found" },
+};
+
+static void test_values_of_core_kinds(void **state)
+{
+	(void)state;
+	check_rows(core_rows, ARRAY_LEN(core_rows));
+}
+
 static void test_refused_by_the_api(void **state)
 {
 	(void)state;
 	check_rows(api_rows, ARRAY_LEN(api_rows));
+}
+
+#define AFTER "simulate --apply-after 1:@later"
+
+static const struct row later_rows[] = {
+	{ .name = "an unknown field of an object that comes later",
+	  .later = KUEUE "kind: Cohort\nmetadata: {name: c}\nspec: {parent: p}\n",
+	  .code = VERB_USAGE,
+	  .printed = "later: document 1: Cohort c: unknown field \"spec.parent\" (did you mean "
+		     "parentName?)" },
+	{ .name = "what the webhook refuses of a change",
+	  .later = QUEUES WORKLOAD("w", "-1"),
+	  .code = VERB_USAGE,
+	  .printed = "must be greater than or equal to 0" },
+	{ .name = "a Workload that comes later is admitted",
+	  .later = WORKLOAD("w", "1"),
+	  .printed = "team/w" },
+	{ .name = "so is a Job in a queue that was there before",
+	  .later = JOB("train", ", " QUEUED, "1"),
+	  .printed = "job-train" },
+	{ .name = "a Job that does not queue",
+	  .later = JOB("train", "", "1"),
+	  .printed = "later: document 1: Job team/train: it has no label "
+		     "kueue.x-k8s.io/queue-name: it does not queue" },
+	{ .name = "a Job that changes",
+	  .manifests = QUEUES JOB("train", ", " QUEUED, "1"),
+	  .later = JOB("train", ", " QUEUED, "2"),
+	  .code = VERB_USAGE,
+	  .printed = "later: document 1: Job team/train: changes of a Job are not simulated" },
+	{ .name = "a PodGroup",
+	  .later = VOLCANO "kind: PodGroup\nmetadata: {name: g}\nspec: {minMember: 1}\n",
+	  .code = VERB_USAGE,
+	  .printed = "later: document 1: updates of a PodGroup are not simulated" },
+	{ .name = "what the schema refuses of a change",
+	  .manifests = QUEUES WORKLOAD("w", "1"),
+	  .later = KUEUE "kind: LocalQueue\nmetadata: {name: lq, namespace: team}\nspec: "
+			 "{clusterQueue: CQ}\n",
+	  .code = VERB_USAGE,
+	  .printed = "LocalQueue team/lq" },
+	{ .name = "a run that ends before",
+	  .words = "simulate --cycles 1 --apply-after 3:@later",
+	  .later = WORKLOAD("w", "1"),
+	  .printed = "not applied, the run ended after cycle 1" },
+};
+
+static void test_objects_that_come_later(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(later_rows); i++) {
+		CLEANUP(xmalloc_freep) char *path = write_file("later", later_rows[i].later);
+		struct row row = later_rows[i];
+
+		row.words = row.words == NULL ? AFTER : row.words;
+		row.manifests = row.manifests == NULL ? QUEUES : row.manifests;
+		check_rows(&row, 1);
+		unlink(path);
+	}
+}
+
+static const struct row other_verb_rows[] = {
+	{ .name = "explain: an unknown field",
+	  .words = "explain workload team/w -f",
+	  .manifests = KUEUE "kind: ClusterQueue\nmetadata: {name: q}\nspec: {preemtion: {}}\n",
+	  .code = VERB_USAGE,
+	  .printed = "f: document 1: ClusterQueue q: unknown field \"spec.preemtion\" (did you "
+		     "mean preemption?)\nheadgatectl: a cluster would refuse these manifests" },
+	{ .name = "explain: an unknown version",
+	  .words = "explain job team/train -f",
+	  .manifests = "apiVersion: kueue.x-k8s.io/v1beta3\nkind: Cohort\nmetadata: {name: c}\n",
+	  .code = VERB_USAGE,
+	  .printed = "unknown version kueue.x-k8s.io/v1beta3" },
+	{ .name = "list: the cohort of v1beta1",
+	  .words = "list cq -f",
+	  .manifests = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: "
+		       "q}\nspec: {cohort: c}\n",
+	  .code = VERB_USAGE,
+	  .printed = "spec.cohort: Invalid value" },
+	{ .name = "pending-workloads: a negative request",
+	  .words = "pending-workloads -f",
+	  .manifests = QUEUES WORKLOAD("w", "-1"),
+	  .code = VERB_USAGE,
+	  .printed = "must be greater than or equal to 0" },
+	{ .name = "taken as it is",
+	  .words = "list cq --as-is -f",
+	  .manifests = KUEUE "kind: ClusterQueue\nmetadata: {name: q}\nspec: {preemtion: {}}\n",
+	  .printed = "q      <none>" },
+	{ .name = "and still read",
+	  .words = "list cq --as-is -f",
+	  .manifests = "a: [\n",
+	  .code = VERB_FAILED,
+	  .printed = "f: invalid YAML" },
+	{ .name = "a Job has the Workload that the cluster would make",
+	  .words = "explain job team/train -f",
+	  .manifests = QUEUES JOB("train", ", " QUEUED, "3"),
+	  .printed = "cpu in flavor f: 3 requested, the most it can have is 2" },
+	{ .name = "a Job that does not queue",
+	  .words = "explain job team/train -f",
+	  .manifests = QUEUES JOB("train", "", "1"),
+	  .code = VERB_FAILED,
+	  .printed = "job team/train has no Workload: it does not queue, because it has no label "
+		     "kueue.x-k8s.io/queue-name with the name of a LocalQueue of namespace team "
+		     "(the LocalQueues there: lq)" },
+	{ .name = "a Job that is not there",
+	  .words = "explain job team/tran -f",
+	  .manifests = QUEUES JOB("train", "", "1"),
+	  .code = VERB_FAILED,
+	  .printed = "job team/tran not found in the manifests; did you mean train?" },
+	{ .name = "Jobs are listed as Workloads",
+	  .words = "list workloads -A -f",
+	  .manifests = QUEUES JOB("train", ", " QUEUED, "1"),
+	  .printed = "job.batch   train" },
+	{ .name = "kinds without a part are named",
+	  .words = "list workloads -A -f",
+	  .manifests = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n",
+	  .printed = "1 object of this kind plays no part in scheduling" },
+	{ .name = "unless they are ignored",
+	  .words = "list workloads -A --ignore Deployment -f",
+	  .manifests = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n",
+	  .printed = "No resources found",
+	  .absent = "Deployment" },
+	{ .name = "flags about manifests without manifests",
+	  .words = "list workloads --as-is --selector",
+	  .manifests = "",
+	  .code = VERB_USAGE,
+	  .printed = "--as-is has no effect without --filename" },
+	{ .name = "flags that contradict each other",
+	  .words = "list workloads --as-is --ignore Deployment -f",
+	  .manifests = "",
+	  .code = VERB_USAGE,
+	  .printed = "--ignore has no effect with --as-is" },
+};
+
+static void test_other_verbs_read_as_simulate_does(void **state)
+{
+	(void)state;
+	check_rows(other_verb_rows, ARRAY_LEN(other_verb_rows));
 }
 
 static const struct row cluster_rows[] = {
@@ -355,6 +570,31 @@ static const struct row cluster_rows[] = {
 				    "1") "}\nstatus: {phase: Running}\n",
 	  .printed = "1 Running",
 	  .absent = "Ungate" },
+	{ .name = "a pod that can never have quota",
+	  .manifests = NODE VOLCANO
+	  "kind: Queue\nmetadata: {name: q}\nspec: {capability: {cpu: 500m}}\n---\n" POD(
+		  ", annotations: {scheduling.volcano.sh/queue-allocation-gate: \"true\", "
+		  "scheduling.volcano.sh/queue-name: q}",
+		  "schedulerName: volcano"),
+	  .printed = "insufficient cpu (1 cpu requested, 500m of 500m left in queue q): it can "
+		     "never fit" },
+	{ .name = "a pod of a PodGroup that does not exist",
+	  .manifests = NODE POD(", annotations: {scheduling.k8s.io/group-name: gone}",
+				"schedulerName: volcano"),
+	  .printed = "its PodGroup team/gone does not exist" },
+	{ .name = "an annotation that does not opt in",
+	  .manifests = NODE POD(", annotations: {scheduling.volcano.sh/queue-allocation-gate: "
+				"\"yes\"}",
+				"schedulerName: volcano"),
+	  .printed = "Pod team/p: annotation scheduling.volcano.sh/queue-allocation-gate: \"yes\" "
+		     "does not opt in, only \"true\" does" },
+	{ .name = "a Job that gets no Workload waits",
+	  .words = "simulate --fail-on pending",
+	  .manifests = QUEUES JOB("j", ", labels: {kueue.x-k8s.io/queue-name: lq, "
+				       "kueue.x-k8s.io/priority-class: gone}",
+				  "1"),
+	  .code = VERB_ANSWER,
+	  .printed = "WorkloadPriorityClass \"gone\" not found" },
 	{ .name = "a pod of another scheduler",
 	  .manifests = NODE POD("", "schedulerName: other"),
 	  .printed = "Pod team/p           its schedulerName is not volcano" },
@@ -475,6 +715,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refused_by_form),
 		cmocka_unit_test(test_refused_by_the_api),
+		cmocka_unit_test(test_values_of_core_kinds),
+		cmocka_unit_test(test_objects_that_come_later),
+		cmocka_unit_test(test_other_verbs_read_as_simulate_does),
 		cmocka_unit_test(test_as_a_cluster_would),
 	};
 

@@ -38,7 +38,7 @@ static int end(void **state)
 static void load(struct live_workloads *s, const struct quota_model **ret_q)
 {
 	CLEANUP(xmalloc_freep) char *path = xmalloc_dup(folder.path);
-	struct cluster_args a = { .files = { { path }, 1 } };
+	struct cluster_args a = { .files = { { path }, 1 }, .as_is = true };
 	struct err err = ERR_INIT;
 
 	if (live_workloads_load(&a, s, &err) < 0) {

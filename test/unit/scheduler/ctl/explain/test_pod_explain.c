@@ -34,6 +34,7 @@ static void test_a_pod_of_another_scheduler(void **state)
 			    "is not scheduled by Headgate: its spec.schedulerName is "
 			    "default-scheduler, and Headgate schedules pods that name volcano or "
 			    "second");
+	assert_string_equal(x.reason, "OtherScheduler");
 	assert_string_equal(x.gate, "none");
 	assert_string_equal(x.scheduler, "default-scheduler");
 	assert_null(x.task);
@@ -63,20 +64,24 @@ static struct live_cluster *load(char *path)
 static void test_what_never_fits_and_what_is_mistyped(void **state)
 {
 	static const struct {
-		const char *pod, *json, *verdict;
+		const char *pod, *json, *verdict, *reason;
 	} rows[] = {
 		{ "ns/large", NULL,
-		  "can never get quota: 3 cpu needed, and the limit of queue team-a is 2" },
+		  "can never get quota: 3 cpu needed, and the limit of queue team-a is 2",
+		  "ExceedsQueueLimit" },
 		{ "ns/typo", NULL,
-		  "waits for its PodGroup: the PodGroup controller has not annotated it yet" },
+		  "waits for its PodGroup: the PodGroup controller has not annotated it yet",
+		  "WaitingForPodGroup" },
 		{ "ns/typo",
 		  "{\"metadata\":{\"annotations\":{\"scheduling.volcano.sh/"
 		  "queue-name\":\"taem-a\"}}}",
-		  "waits for queue taem-a, which does not exist; did you mean team-a?" },
+		  "waits for queue taem-a, which does not exist; did you mean team-a?",
+		  "QueueNotFound" },
 		{ "ns/typo",
 		  "{\"metadata\":{\"annotations\":{\"scheduling.volcano.sh/"
 		  "queue-name\":\"team-a\"}}}",
-		  "waits for its PodGroup: the PodGroup controller has not annotated it yet" },
+		  "waits for its PodGroup: the PodGroup controller has not annotated it yet",
+		  "WaitingForPodGroup" },
 	};
 	char path[] = "/tmp/headgate-explain-XXXXXX";
 	struct live_cluster *s;
@@ -93,6 +98,7 @@ static void test_what_never_fits_and_what_is_mistyped(void **state)
 		pod_explain_task(s, cluster_task_find(live_cluster_cluster(s), str_of(rows[i].pod)),
 				 pod, &x);
 		assert_string_equal(x.verdict, rows[i].verdict);
+		assert_string_equal(x.reason, rows[i].reason);
 	}
 	live_cluster_destroy(s);
 }

@@ -24,19 +24,22 @@ static char *print(void (*fn)(const struct pod_explanation *x, FILE *to),
 static void test_a_pod_of_another_scheduler(void **state)
 {
 	const struct pod_explanation x = {
-		.namespace_ = "ns", .name = "p", .scheduler = "other", .verdict = "v", .gate = "g"
+		.namespace_ = "ns", .name = "p", .scheduler = "other", .reason = "R",
+		.verdict = "v", .gate = "g"
 	};
 	char *text = print(pod_explain_text_print, &x);
 
 	(void)state;
 	assert_string_equal(text, "Pod:       ns/p\n"
 				  "Verdict:   v\n"
+				  "Reason:    R\n"
 				  "Gate:      g\n"
 				  "Scheduler: other\n");
 	free(text);
 	text = print(pod_explain_text_print_json, &x);
 	assert_non_null(strstr(text, "\"schedulerName\":\"other\""));
 	assert_non_null(strstr(text, "\"charge\":null"));
+	assert_non_null(strstr(text, "\"reason\":\"R\""));
 	free(text);
 }
 

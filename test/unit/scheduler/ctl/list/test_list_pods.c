@@ -54,7 +54,8 @@ static void expect(const char *args, const char *want)
 {
 	CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
-	strbuf_printf(&line, "headgatectl list pods -f @world.yaml --now=2026-01-15T09:01:00Z %s",
+	strbuf_printf(&line, "headgatectl list pods --as-is -f @world.yaml "
+			     "--now=2026-01-15T09:01:00Z %s",
 		      args);
 	assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 	assert_string_equal(out.p == NULL ? "" : out.p, want);

@@ -41,7 +41,7 @@ static void test_json(void **state)
 			    "\"Inqueue\",\"tasks\":{\"Pending\":1,\"Binding\":1}}],"
 			    "\"waitingPods\":[{\"pod\":\"ns/p2\",\"queue\":\"q\",\"state\":"
 			    "\"gated\",\"reason\":\"queue q has not enough quota left: "
-			    "insufficient cpu\"}],\"published\":[]}");
+			    "insufficient cpu (2 cpu requested, 1 of 3 left in queue q)\"}],\"published\":[]}");
 }
 
 static void test_json_sections(void **state)
@@ -101,7 +101,7 @@ static void test_table(void **state)
 		"2       Bind       ns/p1   n1\n",
 		"ns/g        q       Inqueue   1 Pending, 1 Binding\n",
 		("ns/p2         q       gated   queue q has not enough quota left: insufficient "
-		 "cpu\n"),
+		 "cpu (2 cpu requested, 1 of 3 left in queue q)\n"),
 	};
 	CLEANUP(simulation_destroyp) struct simulation *s = two_cycles();
 	char *text = NULL;
@@ -130,7 +130,7 @@ static void test_table_of_events(void **state)
 	FILE *to = open_memstream(&text, &size);
 
 	(void)state;
-	sim_report_table(&(struct sim_report_parts){ s, NULL }, &events, to);
+	sim_report_table(&(struct sim_report_parts){ .pods = s }, &events, to);
 	fclose(to);
 	steps = simulation_steps(s, &n);
 	for (size_t i = 0; i < n; i++) {

@@ -90,6 +90,20 @@ static void a_charge_follows_within_the_limits(void **state)
 	}
 }
 
+static void expect_refusal(const struct core_fixture *sf, const char *message)
+{
+	const struct decisions *list = session_decisions(sf->s);
+
+	for (size_t i = 0; i < list->n; i++) {
+		if (list->v[i].kind == DECISION_EVENT) {
+			assert_string_equal(list->v[i].reason, "QuotaMoveRefused");
+			assert_string_equal(list->v[i].message, message);
+			return;
+		}
+	}
+	fail_msg("no event: %s", message);
+}
+
 static void queues_that_take_no_pods_take_no_charges(void **state)
 {
 	struct core_fixture sf;
@@ -101,6 +115,8 @@ static void queues_that_take_no_pods_take_no_charges(void **state)
 	g = cluster_fixture_podgroup(sf.f.cluster, "j", "b", 1);
 	charged(&sf, "p0", "a", g, CHARGE_BOUND);
 	assert_string_equal(run(&sf), "Stay p0");
+	expect_refusal(&sf, "the PodGroup names queue b now, which accepts no pods: the queue is "
+			    "not open: its quota stays charged to queue a");
 	core_fixture_finish(&sf);
 }
 
@@ -129,6 +145,9 @@ static void a_refusal_is_reported_once(void **state)
 	t = charged(&sf, "p1", "a", cluster_fixture_podgroup(sf.f.cluster, "j", "b", 1),
 		    CHARGE_BOUND);
 	assert_string_equal(run(&sf), "Stay p1");
+	expect_refusal(&sf, "the PodGroup names queue b now, which has no room for this pod (1 cpu "
+			    "requested, 0 of 2 left in queue b): its quota stays charged to queue "
+			    "a");
 	cycle_assume(sf.f.cluster, session_decisions(sf.s), sf.f.now);
 	assert_int_equal(t->refused_queue, queue_find(sf.f.cluster, STR_LIT("b"))->id);
 	assert_null(ledger_verify(sf.f.cluster));

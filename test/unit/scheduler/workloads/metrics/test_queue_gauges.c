@@ -197,12 +197,37 @@ static void admitted_by_labels(void **state)
 	end(&x);
 }
 
+/* Open gates count in neither; without the feature there is no gauge. */
+static void closed_preemption_gates(void **state)
+{
+	struct quota_model *q;
+	struct fixture x;
+
+	(void)state;
+	begin(&x, &everything);
+	workload_cache_fixture_gated(&x.q, "blocked",
+				     WORKLOAD_CACHE_FIXTURE_CONDITION("BlockedOnPreemptionGates"));
+	workload_cache_fixture_gated(&x.q, "gated", "");
+	workload_cache_fixture_gated(&x.q, "gated-too", "");
+	workload_cache_fixture_gated(
+		&x.q, "open", "\"preemptionGates\":[{\"name\":\"g\",\"position\":\"Open\"}]");
+	set_gauges(&x);
+	assert_null(strstr(x.text.p, "preemption_gated_workloads{"));
+	q = (struct quota_model *)(uintptr_t)workload_cache_model(x.q.cache);
+	q->options.preemption_gates = true;
+	set_gauges(&x);
+	expect(&x, "preemption_gated_workloads{cluster_queue=\"team\",status=\"blocked\"", "1");
+	expect(&x, "preemption_gated_workloads{cluster_queue=\"team\",status=\"gated\"", "2");
+	end(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(how_things_stand),
 		cmocka_unit_test(removed_queues_have_no_gauges),
 		cmocka_unit_test(admitted_by_labels),
+		cmocka_unit_test(closed_preemption_gates),
 	};
 
 	return cmocka_run_group_tests_name("workloads/metrics/queue_gauges", tests, NULL, NULL);

@@ -41,6 +41,9 @@ static const struct row {
 	  .job = { .labels = "'kueue.x-k8s.io/queue-name':'lq',"
 			     "'kueue.x-k8s.io/priority-class':'none'" },
 	  .want = "NOTE+WorkloadPriorityClassNotFound" },
+	{ .name = "a priority class of its pods that is not known",
+	  .job = { .template_spec = "'priorityClassName':'none'" },
+	  .want = "NOTE+PriorityClassNotFound" },
 	/* --- a Job that belongs to something else --- */
 	{ .name = "another controller queues for it", .place = JOB_PLAN_ELSEWHERE, .want = "" },
 	{ .name = "what it belongs to runs", .place = JOB_PLAN_NESTED, .want = "START+Started" },

@@ -241,8 +241,7 @@ static int check_simulated(const struct update *u, struct err *err)
 	for (size_t i = 0; i < n; i++) {
 		const struct sim_object *o = objects[i];
 
-		if (!o->before &&
-		    (sched_kinds_get(o->kind)->wings & SCHED_WING_WORKLOADS) == 0) {
+		if (!o->before && (sched_kinds_get(o->kind)->wings & SCHED_WING_WORKLOADS) == 0) {
 			return err_set(err, ERR_INVALID, "%s: updates of a %s are not simulated",
 				       o->where, sim_input_kind_name(o->kind));
 		}
@@ -291,8 +290,8 @@ static int by_cycle(const void *a, const void *b)
 
 /* Each changes the objects that are there after those before it. in: the objects of the files,
  * complete. */
-static int read_updates(struct arguments *a, const struct update_reading *how,
-			struct sim_input *in, struct err *err)
+static int read_updates(struct arguments *a, const struct update_reading *how, struct sim_input *in,
+			struct err *err)
 {
 	CLEANUP(sim_input_destroyp) struct sim_input *there = sim_input_create(NULL, NULL);
 	struct sim_input *last = in;

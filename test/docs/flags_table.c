@@ -354,12 +354,18 @@ static void chart_bounds(const struct flags_row *row)
 static void chart_row(const struct flags_row *row)
 {
 	static const char *const types[FLAGS_VERSION + 1] = {
-		[FLAGS_BOOL] = "bool",       [FLAGS_INT] = "int",
-		[FLAGS_DOUBLE] = "double",   [FLAGS_DURATION] = "duration",
-		[FLAGS_TEXT] = "text",       [FLAGS_LIST] = "list",
-		[FLAGS_CHOICE] = "choice",   [FLAGS_SET] = "set",
-		[FLAGS_CUSTOM] = "any",      [FLAGS_IGNORED] = "any",
-		[FLAGS_UNSUPPORTED] = "only", [FLAGS_IGNORED_BOOL] = "bool",
+		[FLAGS_BOOL] = "bool",
+		[FLAGS_INT] = "int",
+		[FLAGS_DOUBLE] = "double",
+		[FLAGS_DURATION] = "duration",
+		[FLAGS_TEXT] = "text",
+		[FLAGS_LIST] = "list",
+		[FLAGS_CHOICE] = "choice",
+		[FLAGS_SET] = "set",
+		[FLAGS_CUSTOM] = "any",
+		[FLAGS_IGNORED] = "any",
+		[FLAGS_UNSUPPORTED] = "only",
+		[FLAGS_IGNORED_BOOL] = "bool",
 		[FLAGS_UNSUPPORTED_BOOL] = "only",
 	};
 

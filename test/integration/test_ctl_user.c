@@ -295,8 +295,8 @@ static void test_plugin_gives_a_certificate(void **state UNUSED)
 	add_json_text("clientCertificateData", &client.cert, &answer);
 	add_json_text("clientKeyData", &client.key, &answer);
 	plugin = write_plugin(answer.p, "");
-	strbuf_printf(&cluster, "server: 'https://localhost:%d', certificate-authority-data: ",
-		      rec.port);
+	strbuf_printf(&cluster,
+		      "server: 'https://localhost:%d', certificate-authority-data: ", rec.port);
 	base64_encode(strbuf_str(&f.ca.cert), &cluster);
 	path = write_config(cluster.p, "exec: {apiVersion: client.authentication.k8s.io/v1beta1, "
 				       "command: ./access}");

@@ -268,8 +268,8 @@ int sim_program(int argc, char **argv, const struct sim_program *p)
 	print_stats(p, &stats);
 	if (o.from == 1 && o.to >= p->seeds && !(o.quick && failed > 0)) {
 		failed += !all_struck(&stats);
-		printf("%s %u - every kind of fault struck\n",
-		       all_struck(&stats) ? "ok" : "not ok", ++tests);
+		printf("%s %u - every kind of fault struck\n", all_struck(&stats) ? "ok" : "not ok",
+		       ++tests);
 		failed += !all_acted(p, &stats);
 		printf("%s %u - every actor acted\n", all_acted(p, &stats) ? "ok" : "not ok",
 		       ++tests);

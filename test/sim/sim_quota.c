@@ -64,14 +64,14 @@ static void read_conf(struct sim_quota *q)
 			     "\"backoffBaseSeconds\":1,\"backoffLimitCount\":2}}");
 	}
 	if (has_groups(q->world)) {
-		strbuf_add_c(&text,
-			     ",\"integrations\":{\"frameworks\":[\"batch/job\",\"pod\"]}");
+		strbuf_add_c(&text, ",\"integrations\":{\"frameworks\":[\"batch/job\",\"pod\"]}");
 	}
 	if (sim_quota_copies_note(q->world)) {
-		strbuf_add_c(&text, ",\"featureGates\":{\"CustomMetricLabels\":true},\"metrics\":{"
-				    "\"customLabels\":[{\"name\":\"note\",\"sourceKind\":\"Workload\","
-				    "\"sourceAnnotationKey\":\"" SIM_QUOTA_NOTE
-				    "\",\"trackedValues\":[\"a\"]}]}");
+		strbuf_add_c(&text,
+			     ",\"featureGates\":{\"CustomMetricLabels\":true},\"metrics\":{"
+			     "\"customLabels\":[{\"name\":\"note\",\"sourceKind\":\"Workload\","
+			     "\"sourceAnnotationKey\":\"" SIM_QUOTA_NOTE
+			     "\",\"trackedValues\":[\"a\"]}]}");
 	}
 	strbuf_add_c(&text, "}");
 	if (jdoc_parse(strbuf_str(&text), &doc, &err) < 0 ||

@@ -478,22 +478,14 @@ void sim_quota_users_act(struct sim_quota_users *u)
 		unsigned weight[2]; /* ordinary, contended */
 		bool adds;
 	} acts[] = {
-		{ create_job, { 24, 60 }, true },
-		{ delete_job, { 3, 6 }, false },
-		{ recreate_job, { 1, 2 }, true },
-		{ delete_finished_job, { 12, 12 }, false },
-		{ suspend_job, { 1, 1 }, false },
-		{ start_job, { 1, 1 }, false },
-		{ change_job, { 2, 2 }, false },
-		{ delete_workload, { 1, 1 }, false },
-		{ switch_workload, { 2, 2 }, false },
-		{ touch_workload, { 1, 1 }, false },
-		{ resize_queue, { 4, 4 }, false },
-		{ stop_queue, { 9, 2 }, false },
-		{ move_queue, { 1, 2 }, false },
-		{ remove_queue, { 1, 1 }, false },
-		{ restore_queues, { 2, 3 }, false },
-		{ check_queue, { 1, 1 }, false },
+		{ create_job, { 24, 60 }, true },     { delete_job, { 3, 6 }, false },
+		{ recreate_job, { 1, 2 }, true },     { delete_finished_job, { 12, 12 }, false },
+		{ suspend_job, { 1, 1 }, false },     { start_job, { 1, 1 }, false },
+		{ change_job, { 2, 2 }, false },      { delete_workload, { 1, 1 }, false },
+		{ switch_workload, { 2, 2 }, false }, { touch_workload, { 1, 1 }, false },
+		{ resize_queue, { 4, 4 }, false },    { stop_queue, { 9, 2 }, false },
+		{ move_queue, { 1, 2 }, false },      { remove_queue, { 1, 1 }, false },
+		{ restore_queues, { 2, 3 }, false },  { check_queue, { 1, 1 }, false },
 		{ change_class, { 1, 2 }, false },
 	};
 	bool full = sim_view_count(u->world->view, SIM_JOBS) >= limits[u->opt.contended].most_jobs;

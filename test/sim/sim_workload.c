@@ -139,9 +139,8 @@ const struct jdoc *sim_workload_of(const struct sim_world *world, const struct j
 const char *sim_workload_where(const struct sim_world *world, const struct jdoc *w)
 {
 	CLEANUP(xmalloc_freep)
-	char *key =
-		xmalloc_printf("%s/%s", namespace_of(w),
-			       jdoc_str_or(jdoc_path(w, "spec.queueName"), ""));
+	char *key = xmalloc_printf("%s/%s", namespace_of(w),
+				   jdoc_str_or(jdoc_path(w, "spec.queueName"), ""));
 
 	return jdoc_path_str(sim_view_get(world->view, SIM_LOCAL_QUEUES, key), "spec.clusterQueue");
 }

@@ -40,7 +40,7 @@ struct cluster_args {
 	struct flags_list files; /* manifests instead of a cluster */
 	bool as_is;              /* these are neither validated nor admitted */
 	struct flags_list ignored;
-	const char *config;      /* Kueue's configuration file, NULL: its defaults */
+	const char *config; /* Kueue's configuration file, NULL: its defaults */
 	bool has_now;
 	int64_t now;        /* wall ns */
 	const char *within; /* only this namespace; NULL: all */

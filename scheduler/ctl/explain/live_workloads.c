@@ -172,8 +172,7 @@ int live_workloads_pods(const struct cluster_args *a, const char *labels, const 
 			struct live_workloads *ret, struct err *err)
 {
 	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
-	int r = a->files.n > 0 ? read_manifests(a, in, err)
-			       : list_pods(a, labels, fields, in, err);
+	int r = a->files.n > 0 ? read_manifests(a, in, err) : list_pods(a, labels, fields, in, err);
 
 	if (r == 0) {
 		ret->now = now_of(a, in);

@@ -230,12 +230,11 @@ static void judge_quota(const struct live_cluster *s, struct pod_explanation *x)
 
 	if (x->podgroup->barred_by != MODEL_NONE) {
 		set(x, "NamespaceNotSelected",
-		    arena_printf(
-			    x->arena,
-			    "cannot get quota: namespace %s may not use queue %s "
-			    "(annotation " KEYS_NAMESPACE_SELECTOR " of that queue)",
-			    t->namespace_,
-			    live_cluster_cluster(s)->queues.v[x->podgroup->barred_by]->name));
+		    arena_printf(x->arena,
+				 "cannot get quota: namespace %s may not use queue %s "
+				 "(annotation " KEYS_NAMESPACE_SELECTOR " of that queue)",
+				 t->namespace_,
+				 live_cluster_cluster(s)->queues.v[x->podgroup->barred_by]->name));
 	} else if (x->members == INT32_MAX) { /* from_api_podgroup_keep */
 		set(x, "PodGroupUnreadable",
 		    "waits for its PodGroup, which cannot be read or requires more members than "

@@ -318,9 +318,7 @@ int owner_workloads_make(struct sim_input *in, const struct owner_workloads_opti
 			 size_t *ret_without, struct err *err)
 {
 	const struct kueue_conf_owners *owners = opt->owners;
-	struct making m = {
-		.in = in, .owners = owners, .warn = opt->warn, .ctx = opt->ctx
-	};
+	struct making m = { .in = in, .owners = owners, .warn = opt->warn, .ctx = opt->ctx };
 	int r;
 
 	m.world = owner_world_create(&owners->namespaces);

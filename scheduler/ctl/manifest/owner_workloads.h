@@ -19,7 +19,8 @@ struct owner_workloads_options {
 };
 
 /* Adds them to in. warn is called for owners that get none although they queue, with the reason;
- * *ret_without is their number. -ERR_INVALID: an owner cannot be read; the error names it and its field. */
+ * *ret_without is their number. -ERR_INVALID: an owner cannot be read; the error names it and its
+ * field. */
 int owner_workloads_make(struct sim_input *in, const struct owner_workloads_options *opt,
 			 size_t *ret_without, struct err *err);
 

@@ -145,8 +145,8 @@ static void warn_of_opt_ins(struct strict_input *s)
 	for (size_t i = 0; i < n; i++) {
 		const struct sim_object *o = objects[i];
 		bool pod = o->kind == SCHED_PODS;
-		const struct jdoc *map = jdoc_path(o->json, pod ? "metadata.annotations"
-								: "metadata.labels");
+		const struct jdoc *map =
+			jdoc_path(o->json, pod ? "metadata.annotations" : "metadata.labels");
 
 		for (size_t k = 0; (pod || o->kind == SCHED_NAMESPACES) && !o->before &&
 				   (row = gate_at(k)) != NULL;
@@ -208,12 +208,11 @@ int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64
 	if (manifest_check_problems(s->check) > 0) {
 		return 1;
 	}
-	r = owner_workloads_make(s->in,
-				 &(struct owner_workloads_options){ .owners = &conf->owners,
-								    .now = now,
-								    .warn = strict_input_warn,
-								    .ctx = s },
-				 &s->report.nwithout, err);
+	r = owner_workloads_make(
+		s->in,
+		&(struct owner_workloads_options){
+			.owners = &conf->owners, .now = now, .warn = strict_input_warn, .ctx = s },
+		&s->report.nwithout, err);
 	if (r < 0) {
 		return r;
 	}

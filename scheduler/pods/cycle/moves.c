@@ -116,7 +116,7 @@ static void move_or_report(struct session *s, const struct task *t, const struct
 		return;
 	}
 	accepts = !barred && hooks_queue_accepts(s, to, &why);
-	text = barred	? "its namespace may not use"
+	text = barred    ? "its namespace may not use"
 	       : accepts ? "has no room for this pod"
 			 : arena_printf(s->arena, "accepts no pods: %s", why.code);
 	if (accepts && fits(s, t, to)) {

@@ -209,9 +209,9 @@ static bool edit_finalizers(struct sim_actors *a)
 	size_t kind = 1 + sim_actors_below(a, 2);
 
 	return patch(a, kinds[kind].url, any_of(a, kinds[kind].resource, true),
-		     sim_actors_below(a, 2) == 0
-			     ? "{\"metadata\":{\"finalizers\":null}}"
-			     : "{\"metadata\":{\"finalizers\":[\"" FINALIZER "\"]}}");
+		     sim_actors_below(a, 2) == 0 ? "{\"metadata\":{\"finalizers\":null}}"
+						 : "{\"metadata\":{\"finalizers\":[\"" FINALIZER
+						   "\"]}}");
 }
 
 static bool edit_workload(struct sim_actors *a)
@@ -236,10 +236,8 @@ static bool edit_workload(struct sim_actors *a)
 static bool edit_job(struct sim_actors *a)
 {
 	static const char *const edits[] = {
-		"{\"spec\":{\"suspend\":true}}",
-		"{\"spec\":{\"suspend\":false}}",
-		"{\"spec\":{\"suspend\":false}}",
-		"{\"spec\":{\"parallelism\":9}}",
+		"{\"spec\":{\"suspend\":true}}",  "{\"spec\":{\"suspend\":false}}",
+		"{\"spec\":{\"suspend\":false}}", "{\"spec\":{\"parallelism\":9}}",
 		"{\"spec\":{\"parallelism\":0}}",
 	};
 

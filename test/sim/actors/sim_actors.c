@@ -9,9 +9,8 @@
 #include "sim/sim_webhook.h"
 
 static const struct sim_actors_actor *const actors[] = {
-	&actor_tenant, &actor_queues, &actor_cluster_queues,
-	&actor_lease,  &actor_nodes,  &actor_batch_tenant,
-	&actor_operator, &actor_gangs,
+	&actor_tenant, &actor_queues,       &actor_cluster_queues, &actor_lease,
+	&actor_nodes,  &actor_batch_tenant, &actor_operator,       &actor_gangs,
 };
 
 /* Calls fn for each act of the simulation. The index counts all acts, also of the other one. */

@@ -353,10 +353,11 @@ static void test_kueue_kinds(void **state)
 	assert_int_equal(asked(f, HTTP_PATCH, KUEUE "/clusterqueues/q", APISERVER_FIXTURE_MERGE,
 			       "{\"spec\":{\"stopPolicy\":\"Hold\"}}"),
 			 1);
-	assert_int_equal(asked(f, HTTP_PATCH, KUEUE "/clusterqueues/q", APISERVER_FIXTURE_MERGE,
-			       "{\"metadata\":{\"annotations\":{\"headgate.io/preemption-cost-base\":"
-			       "\"1\"}}}"),
-			 1);
+	assert_int_equal(
+		asked(f, HTTP_PATCH, KUEUE "/clusterqueues/q", APISERVER_FIXTURE_MERGE,
+		      "{\"metadata\":{\"annotations\":{\"headgate.io/preemption-cost-base\":"
+		      "\"1\"}}}"),
+		1);
 	assert_int_equal(asked(f, HTTP_PATCH, KUEUE "/clusterqueues/q/status",
 			       APISERVER_FIXTURE_MERGE, "{\"status\":{\"pendingWorkloads\":1}}"),
 			 0);

@@ -70,7 +70,7 @@
 	"9}}\n---\n"
 #define OPT_IN "annotations: {scheduling.volcano.sh/queue-allocation-gate: \"true\"}"
 #define PRIORITY_CLASS(name, value)                                                                \
-	"apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: " name           \
+	"apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: " name            \
 	"}\nvalue: " value "\n---\n"
 #define POD(meta, spec)                                                                            \
 	"apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: team" meta "}\nspec: {" spec    \
@@ -118,7 +118,7 @@ static int run(const char *words, const char *manifests, struct strbuf *printed)
 	CLEANUP(xmalloc_freep) char *path = write_file("f", manifests);
 	CLEANUP(xmalloc_freep) char *line = put_folder(words);
 	FILE *out = tmpfile(), *err = tmpfile();
-	char *argv[17] = { (char *)(uintptr_t)"headgatectl", line };
+	char *argv[17] = { (char *)(uintptr_t) "headgatectl", line };
 	int argc = 2, code, saved_out, saved_err;
 
 	for (char *p = strchr(line, ' '); p != NULL; p = strchr(p, ' ')) {
@@ -344,8 +344,8 @@ static const struct row api_rows[] = {
 	  .printed = "minMember" },
 	{ .name = "a denial is reported once, though several handlers would deny",
 	  .manifests = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, " QUEUED
-		       "}\nspec: {parallelism: \"2\", template: {spec: {restartPolicy: Never, "
-		       CONTAINERS("1") "}}}\n",
+		       "}\nspec: {parallelism: \"2\", template: {spec: {restartPolicy: "
+		       "Never, " CONTAINERS("1") "}}}\n",
 	  .code = VERB_USAGE,
 	  .printed = "Job default/j: the admission webhook denies it: spec.parallelism: expected "
 		     "integer, got string\n",
@@ -371,8 +371,7 @@ static const struct row core_rows[] = {
 				    "system-node-critical"),
 	  .printed = "Bind" },
 	{ .name = "a priority that is not that of its class",
-	  .manifests = PRIORITY_CLASS("high", "5")
-		  POD("", "priorityClassName: high, priority: 6"),
+	  .manifests = PRIORITY_CLASS("high", "5") POD("", "priorityClassName: high, priority: 6"),
 	  .code = VERB_USAGE,
 	  .printed = "the integer value of priority (6) must not be provided in pod spec; priority "
 		     "admission controller computed 5" },
@@ -590,8 +589,9 @@ static const struct row cluster_rows[] = {
 		     "does not opt in, only \"true\" does" },
 	{ .name = "a Job that gets no Workload waits",
 	  .words = "simulate --fail-on pending",
-	  .manifests = QUEUES JOB("j", ", labels: {kueue.x-k8s.io/queue-name: lq, "
-				       "kueue.x-k8s.io/priority-class: gone}",
+	  .manifests = QUEUES JOB("j",
+				  ", labels: {kueue.x-k8s.io/queue-name: lq, "
+				  "kueue.x-k8s.io/priority-class: gone}",
 				  "1"),
 	  .code = VERB_ANSWER,
 	  .printed = "WorkloadPriorityClass \"gone\" not found" },

@@ -23,10 +23,12 @@ static char *print(void (*fn)(const struct pod_explanation *x, FILE *to),
 
 static void test_a_pod_of_another_scheduler(void **state)
 {
-	const struct pod_explanation x = {
-		.namespace_ = "ns", .name = "p", .scheduler = "other", .reason = "R",
-		.verdict = "v", .gate = "g"
-	};
+	const struct pod_explanation x = { .namespace_ = "ns",
+					   .name = "p",
+					   .scheduler = "other",
+					   .reason = "R",
+					   .verdict = "v",
+					   .gate = "g" };
 	char *text = print(pod_explain_text_print, &x);
 
 	(void)state;

@@ -54,8 +54,9 @@ static void expect(const char *args, const char *want)
 {
 	CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
-	strbuf_printf(&line, "headgatectl list pods --as-is -f @world.yaml "
-			     "--now=2026-01-15T09:01:00Z %s",
+	strbuf_printf(&line,
+		      "headgatectl list pods --as-is -f @world.yaml "
+		      "--now=2026-01-15T09:01:00Z %s",
 		      args);
 	assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
 	assert_string_equal(out.p == NULL ? "" : out.p, want);
@@ -149,7 +150,7 @@ static void what_cannot_be_read(void **state)
 		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
 		strbuf_printf(&line, "headgatectl list pods -f @missing --for %s", kinds[i]);
-		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_FAILED);
+		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_USAGE);
 		assert_int_equal(out.len, 0);
 	}
 }

@@ -17,8 +17,7 @@ static void test_of_manifests(void **state)
 		bool as_is; /* Jobs are not read: their names are known by their Workloads */
 	} rows[] = {
 		{ "job", "team/train-2",
-		  "job team/train-2 not found in the manifests; did you mean train-1?",
-		  false },
+		  "job team/train-2 not found in the manifests; did you mean train-1?", false },
 		{ "job", "team/queued",
 		  "job team/queued has no Workload: it has the label kueue.x-k8s.io/queue-name=lq, "
 		  "but no Workload was made for it",

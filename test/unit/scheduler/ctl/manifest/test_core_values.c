@@ -37,8 +37,10 @@ static const struct row {
 	  "spec.priorityClassName: Invalid value: \"Hi\": is not a DNS subdomain (RFC 1123); "
 	  "spec.preemptionPolicy: Unsupported value: \"never\": supported values: \"Never\", "
 	  "\"PreemptLowerPriority\"" },
-	{ "Pod", C ", tolerations: [{operator: Exists}, {key: k, value: v, effect: "
-	  "NoExecute}]", "" },
+	{ "Pod",
+	  C ", tolerations: [{operator: Exists}, {key: k, value: v, effect: "
+	    "NoExecute}]",
+	  "" },
 	{ "Pod", C ", tolerations: [{key: k, operator: Equals, effect: Noschedule}]",
 	  "spec.tolerations[0].operator: Unsupported value: \"Equals\": supported values: "
 	  "\"Equal\", \"Exists\"; spec.tolerations[0].effect: Unsupported value: \"Noschedule\": "
@@ -49,8 +51,9 @@ static const struct row {
 	  "empty, which means \"match all values and all keys\"; "
 	  "spec.tolerations[1].operator: Invalid value: \"v\": value must be empty when `operator` "
 	  "is 'Exists'" },
-	{ "Pod", C ", affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
-	  "{}}}",
+	{ "Pod",
+	  C ", affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+	    "{}}}",
 	  "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
 	  "nodeSelectorTerms: Required value" },
 	{ "Pod",
@@ -75,8 +78,9 @@ static const struct row {
 	  "topologyKey: Required value; "
 	  "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]."
 	  "weight: Invalid value: 0: must be greater than zero" },
-	{ "Pod", C ", topologySpreadConstraints: [{maxSkew: 0, topologyKey: z, "
-	  "whenUnsatisfiable: no}]",
+	{ "Pod",
+	  C ", topologySpreadConstraints: [{maxSkew: 0, topologyKey: z, "
+	    "whenUnsatisfiable: no}]",
 	  "spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than zero; "
 	  "spec.topologySpreadConstraints[0].whenUnsatisfiable: Unsupported value: \"no\": "
 	  "supported "

@@ -31,17 +31,18 @@ static void test_json(void **state)
 
 	(void)state;
 	sim_report_json(&(struct sim_report_parts){ s, NULL, NULL }, &none, &text);
-	assert_string_equal(text.p,
-			    "{\"cycles\":2,\"decisions\":["
-			    "{\"kind\":\"Ungate\",\"cycle\":1,\"pod\":\"ns/p1\","
-			    "\"gate\":\"scheduling.volcano.sh/queue-allocation-gate\"},"
-			    "{\"kind\":\"Bind\",\"cycle\":2,\"pod\":\"ns/p1\",\"node\":\"n1\"}],"
-			    "\"queues\":{},\"waiting\":[],"
-			    "\"podGroups\":[{\"name\":\"ns/g\",\"queue\":\"q\",\"phase\":"
-			    "\"Inqueue\",\"tasks\":{\"Pending\":1,\"Binding\":1}}],"
-			    "\"waitingPods\":[{\"pod\":\"ns/p2\",\"queue\":\"q\",\"state\":"
-			    "\"gated\",\"reason\":\"queue q has not enough quota left: "
-			    "insufficient cpu (2 cpu requested, 1 of 3 left in queue q)\"}],\"published\":[]}");
+	assert_string_equal(
+		text.p,
+		"{\"cycles\":2,\"decisions\":["
+		"{\"kind\":\"Ungate\",\"cycle\":1,\"pod\":\"ns/p1\","
+		"\"gate\":\"scheduling.volcano.sh/queue-allocation-gate\"},"
+		"{\"kind\":\"Bind\",\"cycle\":2,\"pod\":\"ns/p1\",\"node\":\"n1\"}],"
+		"\"queues\":{},\"waiting\":[],"
+		"\"podGroups\":[{\"name\":\"ns/g\",\"queue\":\"q\",\"phase\":"
+		"\"Inqueue\",\"tasks\":{\"Pending\":1,\"Binding\":1}}],"
+		"\"waitingPods\":[{\"pod\":\"ns/p2\",\"queue\":\"q\",\"state\":"
+		"\"gated\",\"reason\":\"queue q has not enough quota left: "
+		"insufficient cpu (2 cpu requested, 1 of 3 left in queue q)\"}],\"published\":[]}");
 }
 
 static void test_json_sections(void **state)

@@ -44,9 +44,10 @@ static void test_cycles(void **state)
 	assert_false(simulation_run_cycle(s));
 	assert_int_equal(status_of(s, "ns/p1"), TASK_RUNNING);
 	p2 = cluster_task_find(simulation_cluster(s), STR_LIT("ns/p2"));
-	assert_string_equal(simulation_why(s, p2),
-			    "queue q has not enough quota left: insufficient cpu (2 cpu requested, 1 of "
-			    "3 left in queue q)");
+	assert_string_equal(
+		simulation_why(s, p2),
+		"queue q has not enough quota left: insufficient cpu (2 cpu requested, 1 of "
+		"3 left in queue q)");
 	assert_true(simulation_delete(s, SCHED_PODS, STR_LIT("ns/p1")));
 	assert_false(simulation_delete(s, SCHED_PODS, STR_LIT("ns/p1")));
 	assert_true(simulation_run_cycle(s));

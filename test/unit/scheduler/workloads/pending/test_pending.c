@@ -94,8 +94,12 @@ static void a_workload_follows_its_local_queue(void **state)
 					 "workload w local=l cpu=1\n");
 	w = quota_world_workload(&f.w, "w");
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), "w | ");
+	vec_push(&w->pending.tried, ((struct last_assignment){ 0 })); /* a scan stopped half way */
+	pending_update(f.w.q, w, false, f.w.now);
+	assert_int_equal(w->pending.tried.n, 1);
 	quota_world_add(&f.w, "local ns/l queue=r\n");
 	pending_update(f.w.q, w, false, f.w.now);
+	assert_int_equal(w->pending.tried.n, 0); /* its flavors are those of the other queue */
 	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), " | ");
 	assert_string_equal(admission_cycle_fixture_queue(&f, "r"), "w | ");
 	quota_world_add(&f.w, "local ns/l queue=r stop=HoldAndDrain\n");

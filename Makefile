@@ -355,8 +355,8 @@ image-check: image $(BUILD)/test/demo/demo ## the demo with both daemons confine
 TRIPLET_amd64 := x86_64-linux-gnu
 TRIPLET_arm64 := aarch64-linux-gnu
 ARCH_BUILDS := $(BUILD)/arch/amd64 $(BUILD)/arch/arm64
-release: $(ARCH_BUILDS:%=%/started) ## image index, chart, static headgatectl, SBOM, checksums, into build/release; RELEASE_KEY=FILE signs
-	@SYSROOTS=$(BUILD)/sysroot image/release.sh $(BUILD)/release $(ARCH_BUILDS)
+release: $(ARCH_BUILDS:%=%/started) $(BUILD)/man/man1/headgatectl.1 ## image index, chart, static headgatectl, SBOM, checksums, into build/release; RELEASE_KEY=FILE signs
+	@SYSROOTS=$(BUILD)/sysroot MANUAL=$(BUILD)/man/man1/headgatectl.1 image/release.sh $(BUILD)/release $(ARCH_BUILDS)
 
 $(BUILD)/arch/%/started: FORCE
 	@image/tools.sh $* $(TRIPLET_$*)

@@ -1,9 +1,10 @@
 #!/bin/sh
 # image/release.sh FOLDER BUILD...: everything a release consists of, in FOLDER: the image index with SBOM and
-# provenance of each image, the packaged chart, a static headgatectl of each architecture with its SBOM, the
-# release notes and the checksums of all. Each BUILD is a build folder named after its architecture, with
-# headgate-image.tar and headgatectl. SYSROOTS: the folder of what they were built with (image/sysroot.sh).
-# RELEASE_KEY: a private key (PEM) that signs the checksums; without one there is no signature.
+# provenance of each image, the packaged chart, a static headgatectl of each architecture with its SBOM, its
+# manual page, the release notes and the checksums of all. Each BUILD is a build folder named after its
+# architecture, with headgate-image.tar and headgatectl. SYSROOTS: the folder of what they were built with
+# (image/sysroot.sh). MANUAL: the manual page. RELEASE_KEY: a private key (PEM) that signs the checksums; without
+# one there is no signature.
 set -eu
 # shellcheck source=image/oci.sh
 . "$(dirname "$0")/oci.sh"
@@ -42,6 +43,8 @@ for build; do
 done
 # shellcheck disable=SC2086
 "$here/index.sh" "$out/headgate-$version.oci.tar" $images
+
+cp "$MANUAL" "$out/headgatectl.1"
 
 # A packaged chart is its folder, named like the chart, as a compressed tar file.
 mkdir "$work/chart"

@@ -35,13 +35,13 @@ struct cluster_args {
 	const char *namespace_; /* for names without a namespace: --namespace, that of the context,
 				   or "default" */
 	enum verb_output output;
-	bool yes;                /* make the changes */
+	bool yes;   /* make the changes */
+	bool as_is; /* the manifests are neither validated nor admitted */
+	bool has_now;
 	const char *instance;    /* only registrations of this Helm release; NULL: any */
 	struct flags_list files; /* manifests instead of a cluster */
-	bool as_is;              /* these are neither validated nor admitted */
 	struct flags_list ignored;
 	const char *config; /* Kueue's configuration file, NULL: its defaults */
-	bool has_now;
 	int64_t now;        /* wall ns */
 	const char *within; /* only this namespace; NULL: all */
 	bool all_namespaces;

@@ -8,12 +8,12 @@
 #include "enc/json/jdoc.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/cycle/admission_cycle.h"
-#include "sim/sim_checks.h"
-#include "sim/sim_jobs.h"
-#include "sim/sim_quota_judge.h"
-#include "sim/sim_quota_random.h"
-#include "sim/sim_quota_users.h"
-#include "sim/sim_webhook.h"
+#include "sim/controllers/sim_checks.h"
+#include "sim/controllers/sim_jobs.h"
+#include "sim/oracles/sim_quota_judge.h"
+#include "sim/users/sim_quota_random.h"
+#include "sim/users/sim_quota_users.h"
+#include "sim/world/sim_webhook.h"
 
 #define COSTS_ONE_IN 12 /* of what users do */
 #define GROUPS_ONE_IN 3

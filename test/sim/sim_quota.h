@@ -4,11 +4,11 @@
 #ifndef TEST_SIM_SIM_QUOTA_H
 #define TEST_SIM_SIM_QUOTA_H
 
-#include "sim/sim_costs.h"
-#include "sim/sim_groups.h"
-#include "sim/sim_quota_oracle.h"
-#include "sim/sim_victims.h"
-#include "sim/sim_world.h"
+#include "sim/oracles/sim_quota_oracle.h"
+#include "sim/oracles/sim_victims.h"
+#include "sim/users/sim_costs.h"
+#include "sim/users/sim_groups.h"
+#include "sim/world/sim_world.h"
 
 struct admission_decisions;
 struct forest;

@@ -6,13 +6,13 @@
 #include "play/autoscaler.h"
 #include "play/kubelet.h"
 #include "play/mirror.h"
-#include "sim/sim_collector.h"
-#include "sim/sim_judge.h"
-#include "sim/sim_pod.h"
-#include "sim/sim_scheduler.h"
-#include "sim/sim_transport.h"
-#include "sim/sim_users.h"
-#include "sim/sim_view.h"
+#include "sim/controllers/sim_collector.h"
+#include "sim/oracles/sim_judge.h"
+#include "sim/users/sim_users.h"
+#include "sim/world/sim_pod.h"
+#include "sim/world/sim_scheduler.h"
+#include "sim/world/sim_transport.h"
+#include "sim/world/sim_view.h"
 
 #define MAX_SCHEDULERS 2
 #define QUIET_NS (60 * CLOCK_NS_PER_S)

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "sim/actors/sim_actors.h"
-#include "sim/sim_faults.h"
 #include "sim/sim_quota.h"
+#include "sim/world/sim_faults.h"
 
 enum sim_run_kind {
 	SIM_RUN_PODS,  /* pods, PodGroups and Queues */

@@ -9,8 +9,8 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "sim/actors/actor_lists.h"
-#include "sim/sim_quota_manifest.h"
-#include "sim/sim_workload.h"
+#include "sim/users/sim_quota_manifest.h"
+#include "sim/world/sim_workload.h"
 
 #define NAMESPACE "eve"
 #define KUEUE "/apis/" KUEUE_API_VERSION

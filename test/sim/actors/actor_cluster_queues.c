@@ -6,8 +6,8 @@
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
 #include "sim/actors/actor_lists.h"
-#include "sim/sim_checks.h"
-#include "sim/sim_workload.h"
+#include "sim/controllers/sim_checks.h"
+#include "sim/world/sim_workload.h"
 
 #define KUEUE "/apis/" KUEUE_API_VERSION
 #define QUEUES KUEUE "/clusterqueues"

@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
 #include "sim/actors/actor_lists.h"
-#include "sim/sim_manifest.h"
+#include "sim/users/sim_manifest.h"
 
 #define PODS "/api/v1/namespaces/default/pods"
 #define GROUPS "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups"

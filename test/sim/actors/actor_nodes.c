@@ -4,7 +4,7 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "sim/actors/actor_lists.h"
-#include "sim/sim_webhook.h"
+#include "sim/world/sim_webhook.h"
 
 #define NODES "/api/v1/nodes"
 

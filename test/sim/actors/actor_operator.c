@@ -6,7 +6,7 @@
 #include "enc/json/jdoc.h"
 #include "scheduler/pods/writes/gate_removal.h"
 #include "sim/actors/actor_lists.h"
-#include "sim/sim_pod.h"
+#include "sim/world/sim_pod.h"
 
 /* The configuration is read anew while writes are in flight; in a world of Workloads the scheduler
  * is started anew besides, with another one of Kueue's. */

@@ -7,7 +7,7 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "sim/actors/actor_lists.h"
-#include "sim/sim_pod.h"
+#include "sim/world/sim_pod.h"
 
 #define PODS "/api/v1/namespaces/default/pods"
 #define GROUPS "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups"

@@ -6,7 +6,7 @@
 #include "base/attrs.h"
 #include "base/xmalloc.h"
 #include "sim/actors/actor_lists.h"
-#include "sim/sim_webhook.h"
+#include "sim/world/sim_webhook.h"
 
 static const struct sim_actors_actor *const actors[] = {
 	&actor_tenant, &actor_queues,       &actor_cluster_queues, &actor_lease,

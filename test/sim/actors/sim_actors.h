@@ -6,7 +6,7 @@
 #ifndef TEST_SIM_ACTORS_SIM_ACTORS_H
 #define TEST_SIM_ACTORS_SIM_ACTORS_H
 
-#include "sim/sim_view.h"
+#include "sim/world/sim_view.h"
 
 #define SIM_ACTORS_ACTS_MAX 64
 

@@ -1,0 +1,214 @@
+#include "sim/world/sim_view.h"
+
+#include <stdlib.h>
+
+#include "api/kueue/kueue_keys.h"
+#include "base/xmalloc.h"
+#include "collections/strmap.h"
+#include "enc/json/jdoc.h"
+
+struct event {
+	enum sim_resource resource;
+	int64_t version;
+	bool deleted;
+	struct jdoc *object;
+};
+
+struct listener {
+	sim_view_fn fn;
+	void *ctx;
+};
+
+struct sim_view {
+	struct sim_world *world;
+	struct apiserver_watch *watch[SIM_RESOURCE_COUNT_];
+	struct strmap *objects[SIM_RESOURCE_COUNT_];
+	struct VEC(struct event) events;
+	int64_t version; /* followed up to here */
+	struct VEC(struct listener) listeners;
+	unsigned resources; /* how many are followed */
+};
+
+#define KUEUE "/apis/" KUEUE_API_VERSION "/"
+
+static const char *const paths[SIM_RESOURCE_COUNT_] = {
+	[SIM_PODS] = "/api/v1/pods",
+	[SIM_QUEUES] = "/apis/scheduling.volcano.sh/v1beta1/queues",
+	[SIM_PODGROUPS] = "/apis/scheduling.volcano.sh/v1beta1/podgroups",
+	[SIM_NODES] = "/api/v1/nodes",
+	[SIM_JOBS] = "/apis/batch/v1/jobs",
+	[SIM_WORKLOADS] = KUEUE "workloads",
+	[SIM_CLUSTER_QUEUES] = KUEUE "clusterqueues",
+	[SIM_COHORTS] = KUEUE "cohorts",
+	[SIM_LOCAL_QUEUES] = KUEUE "localqueues",
+	[SIM_FLAVORS] = KUEUE "resourceflavors",
+	[SIM_CLASSES] = KUEUE "workloadpriorityclasses",
+	[SIM_CHECKS] = KUEUE "admissionchecks",
+};
+
+static void destroy_doc(void *doc)
+{
+	jdoc_destroy(doc);
+}
+
+struct sim_view *sim_view_create(struct sim_world *w)
+{
+	struct sim_view *v = xmalloc_zero(1, sizeof(*v));
+
+	v->world = w;
+	v->resources = w->quota ? SIM_RESOURCE_COUNT_ : SIM_BASIC_COUNT_;
+	for (unsigned i = 0; i < v->resources; i++) {
+		struct apiserver_response resp = APISERVER_RESPONSE_INIT;
+		struct http_request req = {
+			.method = HTTP_GET,
+			.path = str_of(paths[i]),
+			.query = STR_LIT("watch=1&timeoutSeconds=100000000"),
+		};
+
+		apiserver_handle(w->api, &req, clock_wall(&w->clock.base), &resp);
+		v->watch[i] = resp.watch;
+		v->objects[i] = strmap_create(destroy_doc);
+		if (resp.watch == NULL) {
+			sim_world_fail(w, "%s: no watch: %d", paths[i], resp.status);
+		}
+		apiserver_response_finish(&resp);
+	}
+	return v;
+}
+
+void sim_view_destroy(struct sim_view *v)
+{
+	for (unsigned i = 0; i < v->resources; i++) {
+		apiserver_watch_close(v->watch[i]);
+		strmap_destroy(v->objects[i]);
+	}
+	vec_finish(&v->events);
+	vec_finish(&v->listeners);
+	free(v);
+}
+
+void sim_view_listen(struct sim_view *v, sim_view_fn fn, void *ctx)
+{
+	vec_push(&v->listeners, ((struct listener){ fn, ctx }));
+}
+
+static void read_frame(struct sim_view *v, enum sim_resource r, struct str text)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *frame = NULL;
+	struct event e = { .resource = r };
+	struct jdoc *object;
+
+	if (jdoc_parse(text, &frame, NULL) < 0) {
+		sim_world_fail(v->world, "the server sent a frame that is not JSON");
+		return;
+	}
+	object = jdoc_get_mut(frame, "object");
+	if (!str_to_i64(str_of(jdoc_path_str(object, "metadata.resourceVersion")), &e.version)) {
+		sim_world_fail(v->world, "the server sent an object without resourceVersion");
+		return;
+	}
+	e.deleted = jdoc_is_str(jdoc_get(frame, "type"), "DELETED");
+	e.object = jdoc_detach(frame, object);
+	vec_push(&v->events, e);
+}
+
+static void collect(struct sim_view *v, enum sim_resource r)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	int got;
+
+	do {
+		strbuf_reset(&text);
+		got = apiserver_watch_next(v->watch[r], clock_wall(&v->world->clock.base), &text);
+		if (got == 1) {
+			read_frame(v, r, strbuf_str(&text));
+		}
+	} while (got == 1);
+	if (got < 0) {
+		sim_world_fail(v->world, "the view's own watch of %s ended", paths[r]);
+	}
+}
+
+static int by_version(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+
+	return (x->version > y->version) - (x->version < y->version);
+}
+
+static void apply(struct sim_view *v, struct event *e, enum sim_actor actor)
+{
+	const char *space = jdoc_path_str(e->object, "metadata.namespace"),
+		   *name = jdoc_path_str(e->object, "metadata.name");
+	CLEANUP(xmalloc_freep)
+	char *key = space == NULL ? xmalloc_dup(name) : xmalloc_printf("%s/%s", space, name);
+	struct strmap *m = v->objects[e->resource];
+	struct jdoc *old = strmap_take(m, str_of(key));
+	struct sim_change change = { e->resource, actor, key, old, e->deleted ? NULL : e->object };
+
+	if (!e->deleted) {
+		strmap_set(m, str_of(key), e->object);
+	}
+	for (size_t i = 0; i < v->listeners.n; i++) {
+		v->listeners.v[i].fn(v->listeners.v[i].ctx, &change);
+	}
+	jdoc_destroy(old);
+	if (e->deleted) {
+		jdoc_destroy(e->object);
+	}
+}
+
+int64_t sim_view_version(const struct sim_view *v)
+{
+	return v->version;
+}
+
+void sim_view_follow(struct sim_view *v, enum sim_actor actor)
+{
+	if (apiserver_version(v->world->api) == v->version) {
+		return;
+	}
+	v->version = apiserver_version(v->world->api);
+	vec_clear(&v->events);
+	for (unsigned i = 0; i < v->resources; i++) {
+		collect(v, (enum sim_resource)i);
+	}
+	if (v->events.n > 1) {
+		qsort(v->events.v, v->events.n, sizeof(v->events.v[0]), by_version);
+	}
+	for (size_t i = 0; i < v->events.n; i++) {
+		apply(v, &v->events.v[i], actor);
+	}
+	vec_clear(&v->events);
+}
+
+const struct jdoc *sim_view_get(const struct sim_view *v, enum sim_resource r, const char *key)
+{
+	return strmap_get(v->objects[r], str_of(key));
+}
+
+size_t sim_view_count(const struct sim_view *v, enum sim_resource r)
+{
+	return strmap_count(v->objects[r]);
+}
+
+struct nth {
+	size_t left;
+	const struct jdoc *found;
+};
+
+static bool count_down(struct str key UNUSED, void *value, void *ctx)
+{
+	struct nth *n = ctx;
+
+	n->found = value;
+	return n->left-- > 0;
+}
+
+const struct jdoc *sim_view_at(const struct sim_view *v, enum sim_resource r, size_t i)
+{
+	struct nth n = { .left = i };
+
+	strmap_each(v->objects[r], count_down, &n);
+	return n.found;
+}

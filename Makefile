@@ -67,7 +67,7 @@ sources = $(sort $(filter-out %/main.c %_main.c,$(foreach f,$(wildcard $(1)),\
 LIB_SRC := $(call sources,common/*/*.c common/*/*/*.c certs/*.c $(foreach d,scheduler webhook,$d/*/*.c $d/*/*/*.c))
 # Fixtures stand beside the tests that use them, or in test/lib when several folders do.
 TESTLIB_SRC := $(call sources,$(shell find test/unit -name '*.c') $(addsuffix /*.c,\
-	test/lib test/play test/apiserver test/apiserver/* test/sim test/sim/* test/scenario test/admission test/integration test/bench))
+	test/lib test/lib/* test/play test/apiserver test/apiserver/* test/sim test/sim/* test/scenario test/admission test/integration test/bench))
 DEMO_SRC := $(sort $(wildcard test/demo/*.c))
 
 UNIT_SRC := $(sort $(shell find test/unit -name 'test_*.c'))

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/xmalloc.h"
-#include "lib/cycle_fixture.h"
+#include "lib/pods/cycle_fixture.h"
 #include "scheduler/pods/ledger/ledger.h"
 
 #define PODS 50000

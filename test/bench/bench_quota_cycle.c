@@ -10,8 +10,8 @@
 #include "base/rng.h"
 #include "base/strbuf.h"
 #include "bench/growth.h"
-#include "lib/decided.h"
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
+#include "lib/workloads/decided.h"
 #include "scheduler/workloads/cycle/admission_apply.h"
 #include "scheduler/workloads/pending/pending.h"
 

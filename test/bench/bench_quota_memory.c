@@ -14,7 +14,7 @@
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "kube/reflector/seen.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 #include "obs/metric.h"
 #include "scheduler/base/message_decode.h"
 #include "scheduler/workloads/conf/kueue_conf.h"

@@ -12,8 +12,8 @@
 #include "collections/vec.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
-#include "lib/fake_transport.h"
-#include "lib/workload_engine_fixture.h"
+#include "lib/net/fake_transport.h"
+#include "lib/workloads/workload_engine_fixture.h"
 #include "scheduler/workloads/forest/forest.h"
 #include "scheduler/workloads/ingest/workload_cache.h"
 

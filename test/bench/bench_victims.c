@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "base/strbuf.h"
 #include "bench/growth.h"
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 #include "scheduler/workloads/preempt/victims.h"
 
 #define NEEDS 3

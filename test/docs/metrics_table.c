@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "kube/reflector/reflector_report.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 #include "obs/metric.h"
 #include "process/file.h"
 #include "scheduler/app/engine.h"

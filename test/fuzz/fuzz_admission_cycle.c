@@ -7,8 +7,8 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/xmalloc.h"
-#include "lib/quota_invariants.h"
-#include "lib/quota_random.h"
+#include "lib/quota/quota_invariants.h"
+#include "lib/quota/quota_random.h"
 #include "scheduler/workloads/pending/pending.h"
 
 #define STEPS_MAX 60

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/strbuf.h"
-#include "lib/ledger_verify.h"
+#include "lib/pods/ledger_verify.h"
 #include "scheduler/base/message.h"
 #include "scheduler/base/message_decode.h"
 #include "scheduler/pods/cycle/cycle.h"

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "base/xmalloc.h"
-#include "lib/cluster_checksum.h"
-#include "lib/cluster_fixture.h"
-#include "lib/cycle_fixture.h"
-#include "lib/invariants.h"
+#include "lib/pods/cluster_checksum.h"
+#include "lib/pods/cluster_fixture.h"
+#include "lib/pods/cycle_fixture.h"
+#include "lib/pods/invariants.h"
 #include "scheduler/pods/cycle/known_names.h"
 #include "scheduler/pods/ledger/ledger.h"
 

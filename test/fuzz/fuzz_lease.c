@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 #include "unit/common/kube/lease_fixture.h"
 
 #define MAX_ANSWERS 64

@@ -6,7 +6,7 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "lib/ledger_verify.h"
+#include "lib/pods/ledger_verify.h"
 #include "scheduler/ctl/manifest/strict_input.h"
 #include "scheduler/ctl/sim/sim_input.h"
 #include "scheduler/ctl/sim/sim_report.h"

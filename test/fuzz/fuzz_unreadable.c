@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "enc/decode.h"
-#include "lib/ledger_verify.h"
+#include "lib/pods/ledger_verify.h"
 #include "scheduler/base/message.h"
 #include "scheduler/base/message_decode.h"
 #include "scheduler/pods/ingest/cache.h"

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "lib/victims_random.h"
+#include "lib/workloads/victims_random.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,7 +13,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/base64.h"
-#include "lib/recorder.h"
+#include "lib/net/recorder.h"
 #include "play/kube_fixture.h"
 #include "process/file.h"
 #include "scheduler/ctl/ctl.h"

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "lib/https_fixture.h"
+#include "lib/net/https_fixture.h"
 #include "lib/wait.h"
 #include "process/file.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "lib/https_fixture.h"
+#include "lib/net/https_fixture.h"
 #include "play/proc.h"
 #include "process/file.h"
 

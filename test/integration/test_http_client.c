@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "lib/https_fixture.h"
+#include "lib/net/https_fixture.h"
 
 static void echo(void *ctx, const struct http_request *req, struct arena *arena,
 		 struct http_response *ret)

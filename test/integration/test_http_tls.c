@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/https_fixture.h"
+#include "lib/net/https_fixture.h"
 
 struct hello {
 	int max_version; /* TLS1_2_VERSION etc. */

@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "lib/https_fixture.h"
+#include "lib/net/https_fixture.h"
 #include "lib/wait.h"
 #include "play/probe.h"
 #include "play/registration.h"

@@ -5,7 +5,7 @@
 #define TEST_SCENARIO_WORLD_H
 
 #include "base/strbuf.h"
-#include "lib/cycle_fixture.h"
+#include "lib/pods/cycle_fixture.h"
 
 struct jdoc;
 struct oracle;

@@ -9,7 +9,7 @@
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "enc/json/jdoc.h"
-#include "lib/decision_name.h"
+#include "lib/pods/decision_name.h"
 #include "play/mirror.h"
 #include "play/oracle.h"
 #include "scheduler/pods/session/decision.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/xmalloc.h"
-#include "lib/quota_naive.h"
+#include "lib/quota/quota_naive.h"
 #include "scheduler/workloads/cycle/admission_cycle.h"
 #include "scheduler/workloads/model/quota_store.h"
 

@@ -1,7 +1,7 @@
 /* test/sim/oracles/sim_victims.h: whether the preemptions and admissions of each cycle over
  * Workloads are lawful. The rules are written anew from Kueue's documentation (KEP-83, KEP-1714)
- * over the objects of the model, with the arithmetic of test/lib/quota_naive.h: without code of
- * scheduler/workloads/preempt and of the forest's sums. Owner: the run. */
+ * over the objects of the model, with the arithmetic of test/lib/quota/quota_naive.h: without code
+ * of scheduler/workloads/preempt and of the forest's sums. Owner: the run. */
 #ifndef TEST_SIM_ORACLES_SIM_VICTIMS_H
 #define TEST_SIM_ORACLES_SIM_VICTIMS_H
 

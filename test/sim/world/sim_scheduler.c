@@ -10,7 +10,7 @@
 #include "kube/lease.h"
 #include "kube/pool.h"
 #include "kube/reflector/reflector.h"
-#include "lib/invariants.h"
+#include "lib/pods/invariants.h"
 #include "obs/metric.h"
 #include "scheduler/app/engine.h"
 #include "scheduler/app/standby.h"

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "enc/base64.h"
-#include "lib/https_fixture.h"
+#include "lib/net/https_fixture.h"
 
 #define MAPS "/api/v1/namespaces/default/configmaps"
 

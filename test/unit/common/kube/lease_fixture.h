@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "kube/lease.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 
 #define LEASE_ITEM "/apis/coordination.k8s.io/v1/namespaces/sys/leases/main"
 #define LEASE_LIST "/apis/coordination.k8s.io/v1/namespaces/sys/leases"

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "kube/reflector/reflector.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 
 /* Texts as the server sends them, and request lines as the reflector sends them. */
 #define OBJ(name, rv)                                                                              \

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 
 #define MS CLOCK_NS_PER_MS
 

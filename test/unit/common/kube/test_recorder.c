@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
 #include "kube/pool.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 
 #define S CLOCK_NS_PER_S
 #define EVENTS "/api/v1/namespaces/n/events"

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 
 static void test_path(void **state)
 {

@@ -3,7 +3,7 @@
 #include "lib/unit.h"
 
 #include "base/clock.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 
 struct fixture {
 	struct clock_fake clock;

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "kube/pool.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 #include "obs/metric.h"
 #include "scheduler/base/message.h"
 #include "scheduler/base/message_decode.h"

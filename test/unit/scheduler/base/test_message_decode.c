@@ -1,5 +1,5 @@
 #include "kube/reflector/reflector.h"
-#include "lib/cache_fixture.h"
+#include "lib/pods/cache_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/base/message_decode.h"
 

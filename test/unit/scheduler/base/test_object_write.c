@@ -4,8 +4,8 @@
 
 #include "base/attrs.h"
 #include "kube/pool.h"
+#include "lib/net/write_fixture.h"
 #include "lib/unit.h"
-#include "lib/write_fixture.h"
 
 static struct object_write_target target;
 

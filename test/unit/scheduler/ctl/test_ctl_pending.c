@@ -5,7 +5,7 @@
 #include "base/attrs.h"
 #include "enc/json/jdoc.h"
 #include "lib/folder.h"
-#include "lib/workload_sim_fixture.h"
+#include "lib/workloads/workload_sim_fixture.h"
 #include "scheduler/ctl/cli/verb.h"
 
 #define API QUOTA_SIM_API

@@ -9,7 +9,7 @@
 #include "base/attrs.h"
 #include "base/str.h"
 #include "base/xmalloc.h"
-#include "lib/workload_sim_fixture.h"
+#include "lib/workloads/workload_sim_fixture.h"
 #include "process/file.h"
 #include "scheduler/ctl/cli/verb.h"
 #include "unit/scheduler/ctl/sim_fixture.h"

@@ -8,7 +8,7 @@
 #include "api/volcano/gate.h"
 #include "base/clock.h"
 #include "kube/reflector/reflector.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 #include "obs/metric.h"
 #include "process/log.h"
 #include "webhook/admit/admit.h"

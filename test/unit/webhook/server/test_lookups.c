@@ -7,7 +7,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 #include "obs/metric.h"
 
 #define PATH "GET /apis/scheduling.volcano.sh/v1beta1/queues/"

@@ -4,8 +4,8 @@
 
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "lib/quota_world.h"
-#include "lib/victims_fixture.h"
+#include "lib/quota/quota_world.h"
+#include "lib/workloads/victims_fixture.h"
 #include "scheduler/workloads/cycle/nofit_reason.h"
 
 static const struct row {

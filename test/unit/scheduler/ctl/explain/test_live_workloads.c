@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "lib/folder.h"
-#include "lib/workload_sim_fixture.h"
+#include "lib/workloads/workload_sim_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 #define API QUOTA_SIM_API

@@ -7,7 +7,7 @@
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
-#include "lib/cluster_fixture.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 #include "process/file.h"
 #include "scheduler/pods/dump/dump.h"

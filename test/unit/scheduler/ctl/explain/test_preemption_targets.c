@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "lib/victims_fixture.h"
+#include "lib/workloads/victims_fixture.h"
 
 /* Lines of "workload state: text". */
 static void expect(const char *world, const char *expected)

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 
 /* Lines of "queue yes|no: text" about ns/w. */
 static void expect(const char *world, const char *expected)

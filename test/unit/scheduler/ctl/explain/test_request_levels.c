@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 
 /* "name: quota 4 used 1 asked 7 left 6 <- why" per line; in whole CPUs. */
 static void expect(const char *world, const char *queue, const char *asked, const char *expected)

@@ -4,7 +4,7 @@
 
 #include "base/attrs.h"
 #include "enc/json/jdoc.h"
-#include "lib/workload_sim_fixture.h"
+#include "lib/workloads/workload_sim_fixture.h"
 #include "unit/scheduler/ctl/workload_explain_fixture.h"
 
 #define WORKLOAD QUOTA_SIM_WORKLOAD

@@ -6,7 +6,7 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "lib/workload_sim_fixture.h"
+#include "lib/workloads/workload_sim_fixture.h"
 #include "unit/scheduler/ctl/workload_explain_fixture.h"
 
 #define WORKLOAD QUOTA_SIM_WORKLOAD

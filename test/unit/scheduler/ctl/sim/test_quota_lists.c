@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "lib/admission_cycle_fixture.h"
+#include "lib/workloads/admission_cycle_fixture.h"
 
 static void nodes_by_kind_and_name(void **state)
 {

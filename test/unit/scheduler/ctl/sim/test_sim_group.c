@@ -9,7 +9,7 @@
 #include "enc/decode.h"
 #include "enc/json/jdoc.h"
 #include "enc/yaml.h"
-#include "lib/cluster_fixture.h"
+#include "lib/pods/cluster_fixture.h"
 #include "scheduler/pods/model/cluster.h"
 
 /* The PodGroup that a pod with this metadata and spec gets; it requests cpu in thousandths. */

@@ -7,7 +7,7 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "lib/workload_sim_fixture.h"
+#include "lib/workloads/workload_sim_fixture.h"
 #include "scheduler/ctl/sim/simulation.h"
 #include "unit/scheduler/ctl/sim_fixture.h"
 

@@ -3,7 +3,7 @@
 #include "lib/unit.h"
 
 #include "base/attrs.h"
-#include "lib/workload_sim_fixture.h"
+#include "lib/workloads/workload_sim_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 #define API QUOTA_SIM_API

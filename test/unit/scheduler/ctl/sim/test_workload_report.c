@@ -7,7 +7,7 @@
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "enc/json/json_out.h"
-#include "lib/workload_sim_fixture.h"
+#include "lib/workloads/workload_sim_fixture.h"
 
 static struct workload_simulation *run(const char *yaml)
 {

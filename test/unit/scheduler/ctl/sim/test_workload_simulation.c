@@ -5,7 +5,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "lib/workload_sim_fixture.h"
+#include "lib/workloads/workload_sim_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 #define LOW QUOTA_SIM_WORKLOAD("low", "4", "0", QUOTA_SIM_HOLDS("4"))

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "lib/admission_cycle_fixture.h"
+#include "lib/workloads/admission_cycle_fixture.h"
 
 static void decisions_in_words(void **state)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
-#include "lib/workload_sim_fixture.h"
+#include "lib/workloads/workload_sim_fixture.h"
 
 static void expect_lines(const struct workload_simulation *s,
 			 void (*write)(const struct workload_simulation *, FILE *),

@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "lib/cycle_fixture.h"
+#include "lib/pods/cycle_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
 

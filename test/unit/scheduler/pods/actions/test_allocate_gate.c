@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "lib/core_fixture.h"
+#include "lib/pods/core_fixture.h"
 #include "lib/unit.h"
 
 static void which_gates_need_no_quota(void **state)

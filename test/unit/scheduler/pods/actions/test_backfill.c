@@ -1,4 +1,4 @@
-#include "lib/cycle_fixture.h"
+#include "lib/pods/cycle_fixture.h"
 #include "lib/unit.h"
 
 static void pods_without_requests_go_anywhere(void **state)

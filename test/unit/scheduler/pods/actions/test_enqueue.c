@@ -1,4 +1,4 @@
-#include "lib/cycle_fixture.h"
+#include "lib/pods/cycle_fixture.h"
 #include "lib/unit.h"
 
 static struct podgroup *wants(struct cycle_fixture *f, const char *name, int64_t cpu,

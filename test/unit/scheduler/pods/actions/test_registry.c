@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
-#include "lib/conf_fixture.h"
+#include "lib/pods/conf_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/cycle/cycle.h"
 #include "scheduler/pods/cycle/known_names.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/attrs.h"
-#include "lib/conf_fixture.h"
+#include "lib/pods/conf_fixture.h"
 #include "process/file.h"
 
 static void

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "lib/cycle_fixture.h"
+#include "lib/pods/cycle_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/session/session.h"
 

@@ -1,6 +1,6 @@
 #include "base/str.h"
-#include "lib/cycle_fixture.h"
-#include "lib/ledger_verify.h"
+#include "lib/pods/cycle_fixture.h"
+#include "lib/pods/ledger_verify.h"
 #include "lib/unit.h"
 #include "scheduler/pods/cycle/cycle.h"
 #include "scheduler/pods/ledger/ledger.h"

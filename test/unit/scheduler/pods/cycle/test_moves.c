@@ -1,7 +1,7 @@
 #include "scheduler/pods/cycle/moves.h"
 
-#include "lib/core_fixture.h"
-#include "lib/ledger_verify.h"
+#include "lib/pods/core_fixture.h"
+#include "lib/pods/ledger_verify.h"
 #include "lib/unit.h"
 #include "scheduler/pods/cycle/cycle.h"
 #include "scheduler/pods/ledger/ledger.h"

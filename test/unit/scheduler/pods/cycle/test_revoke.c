@@ -1,6 +1,6 @@
 #include "scheduler/pods/cycle/revoke.h"
 
-#include "lib/core_fixture.h"
+#include "lib/pods/core_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
 

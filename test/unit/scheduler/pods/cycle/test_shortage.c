@@ -1,7 +1,7 @@
 #include "scheduler/pods/cycle/shortage.h"
 
 #include "enc/quantity.h"
-#include "lib/core_fixture.h"
+#include "lib/pods/core_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
 

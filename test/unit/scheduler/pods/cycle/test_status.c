@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "lib/core_fixture.h"
+#include "lib/pods/core_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/core_fixture.h"
+#include "lib/pods/core_fixture.h"
 #include "lib/unit.h"
 
 /* Tasks of one PodGroup in statuses given as letters: pending, bound, running, succeeded, failed,

@@ -9,9 +9,9 @@
 #include "base/xmalloc.h"
 #include "collections/intern.h"
 #include "collections/strmap.h"
-#include "lib/cluster_checksum.h"
-#include "lib/cluster_fixture.h"
-#include "lib/ledger_verify.h"
+#include "lib/pods/cluster_checksum.h"
+#include "lib/pods/cluster_fixture.h"
+#include "lib/pods/ledger_verify.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
 

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 #include "lib/unit.h"
 #include "obs/metric.h"
 #include "scheduler/pods/model/model.h"

@@ -4,8 +4,8 @@
 
 #include "kube/pool.h"
 #include "kube/recorder.h"
-#include "lib/cache_fixture.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
+#include "lib/pods/cache_fixture.h"
 #include "lib/unit.h"
 
 struct fixture {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
-#include "lib/cluster_fixture.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 #include "obs/exposition.h"
 #include "obs/metric.h"

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
-#include "lib/cluster_fixture.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
+#include "lib/pods/cluster_fixture.h"
 #include "scheduler/base/message.h"
 #include "scheduler/pods/model/cluster.h"
 

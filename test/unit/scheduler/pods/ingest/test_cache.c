@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/strbuf.h"
-#include "lib/cache_fixture.h"
+#include "lib/pods/cache_fixture.h"
 #include "obs/exposition.h"
 #include "obs/metric.h"
 

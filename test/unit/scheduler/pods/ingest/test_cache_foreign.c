@@ -1,7 +1,7 @@
 #include <stdio.h>
 
 #include "base/str.h"
-#include "lib/cache_fixture.h"
+#include "lib/pods/cache_fixture.h"
 #include "lib/unit.h"
 
 /* Where the pod is when the update comes that shows it on node "n". */

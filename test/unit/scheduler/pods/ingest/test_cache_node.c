@@ -1,4 +1,4 @@
-#include "lib/cache_fixture.h"
+#include "lib/pods/cache_fixture.h"
 #include "lib/unit.h"
 
 static void test_heartbeats_are_not_changes(void **state)

@@ -1,7 +1,7 @@
 #include <stdio.h>
 
-#include "lib/cache_fixture.h"
-#include "lib/ledger_verify.h"
+#include "lib/pods/cache_fixture.h"
+#include "lib/pods/ledger_verify.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"

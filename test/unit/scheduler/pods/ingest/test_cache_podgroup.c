@@ -1,6 +1,6 @@
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "lib/cache_fixture.h"
+#include "lib/pods/cache_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
 

@@ -1,4 +1,4 @@
-#include "lib/cache_fixture.h"
+#include "lib/pods/cache_fixture.h"
 #include "lib/unit.h"
 
 static void set_class(struct cache_fixture *f, const char *name, int value, bool global)

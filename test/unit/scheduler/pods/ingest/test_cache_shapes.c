@@ -1,4 +1,4 @@
-#include "lib/cache_fixture.h"
+#include "lib/pods/cache_fixture.h"
 #include "lib/unit.h"
 
 static void node(struct cache_fixture *f, const char *name, const char *labels, const char *memory)

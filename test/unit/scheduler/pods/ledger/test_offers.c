@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/strbuf.h"
-#include "lib/cache_fixture.h"
+#include "lib/pods/cache_fixture.h"
 #include "lib/unit.h"
 
 #define GPU "nvidia.com/gpu"

@@ -1,6 +1,6 @@
 #include "scheduler/pods/ledger/totals.h"
 
-#include "lib/cluster_fixture.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
 

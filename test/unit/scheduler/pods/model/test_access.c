@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 #include "enc/field.h"
-#include "lib/cluster_fixture.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 
 static void label(struct cluster *c, const char *ns, const char *value)

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "base/xmalloc.h"
-#include "lib/cluster_fixture.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 
 static void test_starts_with_a_root_only(void **state)

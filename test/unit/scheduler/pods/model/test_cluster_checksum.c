@@ -1,5 +1,5 @@
-#include "lib/cluster_checksum.h"
-#include "lib/cluster_fixture.h"
+#include "lib/pods/cluster_checksum.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 
 static struct cluster *build(void)

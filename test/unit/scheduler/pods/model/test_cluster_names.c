@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "collections/intern.h"
-#include "lib/cache_fixture.h"
+#include "lib/pods/cache_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/dump/dump.h"
 

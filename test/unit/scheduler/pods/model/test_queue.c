@@ -1,4 +1,4 @@
-#include "lib/cluster_fixture.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 
 static void test_get_makes_a_placeholder_once(void **state)

@@ -1,7 +1,7 @@
 #include <stdio.h>
 
 #include "base/xmalloc.h"
-#include "lib/cluster_fixture.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 
 static struct queue *find(const struct cluster *c, const char *name)

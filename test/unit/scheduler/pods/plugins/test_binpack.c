@@ -5,7 +5,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "lib/hooks_fixture.h"
+#include "lib/pods/hooks_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/plugins/registry.h"

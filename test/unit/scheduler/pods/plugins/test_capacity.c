@@ -1,5 +1,5 @@
 #include "base/attrs.h"
-#include "lib/hooks_fixture.h"
+#include "lib/pods/hooks_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/session/hooks.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/attrs.h"
-#include "lib/cluster_fixture.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/base/tree.h"
 

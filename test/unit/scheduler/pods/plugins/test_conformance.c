@@ -1,4 +1,4 @@
-#include "lib/hooks_fixture.h"
+#include "lib/pods/hooks_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/session/hooks.h"
 

@@ -1,7 +1,7 @@
 #include <stdio.h>
 
 #include "collections/intern.h"
-#include "lib/hooks_fixture.h"
+#include "lib/pods/hooks_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/session/hooks.h"
 

@@ -4,7 +4,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "collections/intern.h"
-#include "lib/hooks_fixture.h"
+#include "lib/pods/hooks_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/hooks.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "lib/core_fixture.h"
+#include "lib/pods/core_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/pod_class.h"
 

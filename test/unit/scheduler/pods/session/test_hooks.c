@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "lib/hooks_fixture.h"
+#include "lib/pods/hooks_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/conf/conf.h"
 

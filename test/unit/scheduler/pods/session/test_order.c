@@ -1,6 +1,6 @@
 #include "scheduler/pods/session/order.h"
 
-#include "lib/core_fixture.h"
+#include "lib/pods/core_fixture.h"
 #include "lib/unit.h"
 
 static struct order_podgroup *make(struct core_fixture *sf, const char *name, bool first)

@@ -1,6 +1,6 @@
 #include "scheduler/pods/session/session.h"
 
-#include "lib/core_fixture.h"
+#include "lib/pods/core_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
 

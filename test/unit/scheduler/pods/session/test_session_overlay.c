@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/xmalloc.h"
-#include "lib/core_fixture.h"
+#include "lib/pods/core_fixture.h"
 #include "lib/unit.h"
 
 static void sums_saturate_at_both_ends(void **state)

@@ -5,7 +5,7 @@
 
 #include "base/attrs.h"
 #include "base/rng.h"
-#include "lib/core_fixture.h"
+#include "lib/pods/core_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
 

@@ -3,8 +3,8 @@
 #include "base/err.h"
 #include "enc/json/jdoc.h"
 #include "kube/pool.h"
+#include "lib/net/write_fixture.h"
 #include "lib/unit.h"
-#include "lib/write_fixture.h"
 
 #define BIND "POST /api/v1/namespaces/ns/pods/p/binding"
 #define READ "GET /api/v1/namespaces/ns/pods/p"

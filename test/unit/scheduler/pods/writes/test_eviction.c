@@ -1,8 +1,8 @@
 #include "scheduler/pods/writes/eviction.h"
 
 #include "kube/pool.h"
+#include "lib/net/write_fixture.h"
 #include "lib/unit.h"
-#include "lib/write_fixture.h"
 
 #define DELETE "DELETE /api/v1/namespaces/ns/pods/p"
 

@@ -5,8 +5,8 @@
 
 #include "enc/json/jdoc.h"
 #include "kube/pool.h"
+#include "lib/net/write_fixture.h"
 #include "lib/unit.h"
-#include "lib/write_fixture.h"
 
 #define PATCH "PATCH /api/v1/namespaces/ns/pods/p"
 #define READ "GET /api/v1/namespaces/ns/pods/p"

@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "enc/json/jdoc.h"
 #include "kube/pool.h"
+#include "lib/net/write_fixture.h"
 #include "lib/unit.h"
-#include "lib/write_fixture.h"
 
 #define PATCH "PATCH /api/v1/namespaces/ns/pods/p/status"
 #define READ "GET /api/v1/namespaces/ns/pods/p"

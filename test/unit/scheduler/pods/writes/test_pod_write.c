@@ -6,8 +6,8 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "kube/pool.h"
+#include "lib/net/write_fixture.h"
 #include "lib/unit.h"
-#include "lib/write_fixture.h"
 
 /* A kind of write; the test chooses its verdict on failures. */
 static enum pod_write_judgement judgement;

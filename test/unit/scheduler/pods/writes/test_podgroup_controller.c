@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "enc/json/jdoc.h"
 #include "kube/recorder.h"
-#include "lib/cluster_fixture.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 
 #define POST "POST /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups"

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "enc/json/jdoc.h"
 #include "kube/pool.h"
+#include "lib/net/write_fixture.h"
 #include "lib/unit.h"
-#include "lib/write_fixture.h"
 #include "scheduler/pods/model/model.h"
 
 #define READ "GET /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups/g"

@@ -5,7 +5,7 @@
 #define TEST_UNIT_SCHEDULER_WORKLOADS_ASSIGN_ASSIGN_FIXTURE_H
 
 #include "base/strbuf.h"
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 #include "scheduler/workloads/assign/assign.h"
 
 struct assign_fixture_answer {

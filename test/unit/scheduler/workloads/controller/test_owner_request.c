@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "kube/recorder.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 #include "process/log.h"
 #include "scheduler/workloads/owners/owner_write.h"
 

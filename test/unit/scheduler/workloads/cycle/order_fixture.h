@@ -5,7 +5,7 @@
 #define TEST_UNIT_SCHEDULER_WORKLOADS_CYCLE_ORDER_FIXTURE_H
 
 #include "base/strbuf.h"
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 #include "scheduler/workloads/cycle/entry_order.h"
 
 #define ORDER_FIXTURE_MAX 64 /* entries */

@@ -2,8 +2,8 @@
 
 #include "lib/unit.h"
 
-#include "lib/admission_cycle_fixture.h"
-#include "lib/quota_workloads.h"
+#include "lib/quota/quota_workloads.h"
+#include "lib/workloads/admission_cycle_fixture.h"
 #include "scheduler/workloads/pending/pending.h"
 
 static void an_admitted_one_holds_its_quota(void **state)

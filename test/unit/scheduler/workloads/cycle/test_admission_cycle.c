@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
-#include "lib/admission_cycle_fixture.h"
+#include "lib/workloads/admission_cycle_fixture.h"
 
 static void one_head_of_each_queue_in_a_cycle(void **state)
 {

@@ -10,9 +10,9 @@
 
 #include "base/attrs.h"
 #include "base/xmalloc.h"
-#include "lib/admission_cycle_fixture.h"
-#include "lib/quota_invariants.h"
-#include "lib/quota_random.h"
+#include "lib/quota/quota_invariants.h"
+#include "lib/quota/quota_random.h"
+#include "lib/workloads/admission_cycle_fixture.h"
 #include "scheduler/workloads/forest/precedence.h"
 #include "scheduler/workloads/pending/pending.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "lib/admission_cycle_fixture.h"
+#include "lib/workloads/admission_cycle_fixture.h"
 
 /* b owns what a would borrow: b1 gets in, more of b wait behind it. */
 #define COHORT                                                                                     \

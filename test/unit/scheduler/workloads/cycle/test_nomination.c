@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 
 static void nominate(const struct quota_world *w, struct arena *arena, struct entry *e)
 {

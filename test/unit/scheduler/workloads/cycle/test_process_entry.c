@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/attrs.h"
-#include "lib/admission_cycle_fixture.h"
+#include "lib/workloads/admission_cycle_fixture.h"
 
 struct row {
 	const char *option, *world, *decided;

@@ -12,7 +12,7 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "lib/unit.h"
-#include "lib/workload_sim_fixture.h"
+#include "lib/workloads/workload_sim_fixture.h"
 #include "scheduler/ctl/sim/sim_files.h"
 #include "scheduler/ctl/sim/workload_simulation.h"
 #include "scheduler/workloads/model/quota_store.h"

@@ -9,7 +9,7 @@
 #include "enc/encode.h"
 #include "enc/json/jdoc.h"
 #include "lib/unit.h"
-#include "lib/workload_sim_fixture.h"
+#include "lib/workloads/workload_sim_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 #define API QUOTA_SIM_API

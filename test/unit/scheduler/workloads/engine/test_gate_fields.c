@@ -6,7 +6,7 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "kube/pool.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 #include "lib/unit.h"
 #include "scheduler/base/message.h"
 

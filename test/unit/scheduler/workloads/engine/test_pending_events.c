@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 #include "lib/unit.h"
 #include "scheduler/workloads/model/quota_store.h"
 

@@ -5,9 +5,9 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/xmalloc.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 #include "lib/unit.h"
-#include "lib/workload_engine_fixture.h"
+#include "lib/workloads/workload_engine_fixture.h"
 #include "obs/metric.h"
 
 /* The engine with many queues: when it writes their statuses. */

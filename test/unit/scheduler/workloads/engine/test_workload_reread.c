@@ -5,7 +5,7 @@
 #include "api/kueue/kueue_workload.h"
 #include "base/clock.h"
 #include "kube/pool.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 #include "lib/unit.h"
 #include "scheduler/base/message.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 #include "lib/unit.h"
 
 #define CPU(n) (INT64_C(1000) * (n))

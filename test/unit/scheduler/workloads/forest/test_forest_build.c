@@ -6,7 +6,7 @@
 #include "base/attrs.h"
 #include "base/rng.h"
 #include "base/xmalloc.h"
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 #include "lib/unit.h"
 #include "scheduler/workloads/forest/amount.h"
 

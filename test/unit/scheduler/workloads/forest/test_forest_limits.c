@@ -5,7 +5,7 @@
 #include "lib/unit.h"
 
 #include "base/attrs.h"
-#include "lib/admission_cycle_fixture.h"
+#include "lib/workloads/admission_cycle_fixture.h"
 #include "scheduler/workloads/forest/share.h"
 #include "scheduler/workloads/model/quota_store.h"
 #include "scheduler/workloads/pending/pending.h"

@@ -9,7 +9,7 @@
 #include "base/attrs.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 
 #define WORLDS 100
 #define STEPS 60

@@ -10,8 +10,8 @@
 #include "base/attrs.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
-#include "lib/quota_naive.h"
-#include "lib/quota_world.h"
+#include "lib/quota/quota_naive.h"
+#include "lib/quota/quota_world.h"
 
 #define WORLDS 400
 #define STEPS 60

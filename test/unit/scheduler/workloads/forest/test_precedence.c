@@ -6,7 +6,7 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 
 #define HOLDS " holds=f reserved=-60s\n"
 

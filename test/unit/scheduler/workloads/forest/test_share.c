@@ -1,7 +1,7 @@
 #include "scheduler/workloads/forest/share.h"
 
 #include "base/attrs.h"
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 #include "lib/unit.h"
 
 static struct quota_world w;

@@ -10,7 +10,7 @@
 #include "lib/decode_fixture.h"
 #include "lib/field_flip.h"
 #include "lib/unit.h"
-#include "lib/workload_cache_fixture.h"
+#include "lib/workloads/workload_cache_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
 #include "scheduler/workloads/status/workload_status_pack.h"
 #include "scheduler/workloads/status/workload_status_same.h"

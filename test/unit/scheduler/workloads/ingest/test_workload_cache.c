@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "lib/workload_cache_fixture.h"
+#include "lib/workloads/workload_cache_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 /* The requests of a Workload depend on LimitRanges: it is read after them. */

@@ -2,7 +2,7 @@
 
 #include "base/attrs.h"
 #include "lib/unit.h"
-#include "lib/workload_cache_fixture.h"
+#include "lib/workloads/workload_cache_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
 #include "scheduler/workloads/pending/pending.h"
 

@@ -4,7 +4,7 @@
 #include "base/xmalloc.h"
 #include "lib/unit.h"
 
-#include "lib/workload_cache_fixture.h"
+#include "lib/workloads/workload_cache_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
 #include <stdio.h>
 

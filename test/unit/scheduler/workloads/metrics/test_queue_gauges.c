@@ -7,7 +7,7 @@
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "lib/unit.h"
-#include "lib/workload_cache_fixture.h"
+#include "lib/workloads/workload_cache_fixture.h"
 #include "obs/exposition.h"
 #include "obs/metric.h"
 #include "scheduler/workloads/conf/kueue_conf.h"

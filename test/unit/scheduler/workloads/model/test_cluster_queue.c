@@ -1,5 +1,5 @@
 #include "base/attrs.h"
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 #include "lib/unit.h"
 
 static void test_why_a_queue_is_not_active(void **state)

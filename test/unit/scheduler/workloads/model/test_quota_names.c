@@ -4,7 +4,7 @@
 #include "base/strbuf.h"
 #include "collections/intern.h"
 #include "lib/unit.h"
-#include "lib/workload_cache_fixture.h"
+#include "lib/workloads/workload_cache_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 enum { WORKLOADS = 60, VALUES = 5000 };

@@ -1,4 +1,4 @@
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 #include "lib/unit.h"
 
 static void test_cells_are_sorted_and_replaced(void **state)

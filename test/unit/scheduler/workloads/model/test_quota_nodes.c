@@ -1,4 +1,4 @@
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 #include "lib/unit.h"
 
 static void test_cohorts_come_and_go_with_their_names(void **state)

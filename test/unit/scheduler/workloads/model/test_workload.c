@@ -1,7 +1,7 @@
 #include <stdio.h>
 
 #include "base/attrs.h"
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 #include "lib/unit.h"
 
 #define SECONDS INT64_C(1000000000)

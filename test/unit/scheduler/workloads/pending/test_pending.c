@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "lib/admission_cycle_fixture.h"
+#include "lib/workloads/admission_cycle_fixture.h"
 
 #define SECOND INT64_C(1000000000)
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 #include "scheduler/workloads/model/quota_store.h"
 #include "scheduler/workloads/pending/pending.h"
 

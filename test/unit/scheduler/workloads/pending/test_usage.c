@@ -1,8 +1,8 @@
 #include "scheduler/workloads/pending/usage.h"
 
 #include "base/attrs.h"
-#include "lib/admission_cycle_fixture.h"
 #include "lib/unit.h"
+#include "lib/workloads/admission_cycle_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
 #include "scheduler/workloads/pending/pending.h"
 

@@ -5,8 +5,8 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "lib/quota_world.h"
-#include "lib/victims_fixture.h"
+#include "lib/quota/quota_world.h"
+#include "lib/workloads/victims_fixture.h"
 
 #define SHARED                                                                                     \
 	"option fair_sharing=true\n"                                                               \

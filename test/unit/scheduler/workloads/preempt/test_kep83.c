@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "lib/quota_world.h"
-#include "lib/victims_fixture.h"
+#include "lib/quota/quota_world.h"
+#include "lib/workloads/victims_fixture.h"
 
 static void expect(const char *world, const char *need, const char *victims)
 {

@@ -5,8 +5,8 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/rng.h"
-#include "lib/quota_world.h"
-#include "lib/victims_random.h"
+#include "lib/quota/quota_world.h"
+#include "lib/workloads/victims_random.h"
 
 #define WORLDS 4000
 #define UNCONCERNED ((enum passed_over_rule) - 1)

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 
 static const char *const names[] = { "InClusterQueue", "InCohortReclamation", "InCohortFairSharing",
 				     "InCohortReclaimWhileBorrowing" };

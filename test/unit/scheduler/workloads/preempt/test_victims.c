@@ -5,8 +5,8 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/rng.h"
-#include "lib/quota_world.h"
-#include "lib/victims_fixture.h"
+#include "lib/quota/quota_world.h"
+#include "lib/workloads/victims_fixture.h"
 
 static const enum quota_policy policies[] = { QUOTA_NEVER, QUOTA_LOWER_PRIORITY,
 					      QUOTA_LOWER_OR_NEWER_EQUAL, QUOTA_ANY };

@@ -3,8 +3,8 @@
 #include "lib/unit.h"
 
 #include "base/attrs.h"
-#include "lib/quota_world.h"
-#include "lib/victims_fixture.h"
+#include "lib/quota/quota_world.h"
+#include "lib/workloads/victims_fixture.h"
 
 struct row {
 	const char *name, *world, *need, *victims;

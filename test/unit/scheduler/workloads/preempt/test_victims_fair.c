@@ -3,8 +3,8 @@
 #include "lib/unit.h"
 
 #include "base/attrs.h"
-#include "lib/quota_world.h"
-#include "lib/victims_fixture.h"
+#include "lib/quota/quota_world.h"
+#include "lib/workloads/victims_fixture.h"
 
 #define FAIR "option fair_sharing=true lte_final=true lt_initial=true\n"
 #define FINAL "option fair_sharing=true lte_final=true lt_initial=false\n"

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/rng.h"
-#include "lib/victims_random.h"
+#include "lib/workloads/victims_random.h"
 
 #define WORLDS 4000
 

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "lib/quota_world.h"
+#include "lib/quota/quota_world.h"
 #include "scheduler/workloads/status/workload_reconcile_priv.h"
 #include "unit/scheduler/workloads/status/workload_reconcile_fixture.h"
 

@@ -7,7 +7,7 @@
 #include "api/kueue/preemption_gate.h"
 #include "base/arena.h"
 #include "base/attrs.h"
-#include "lib/admission_cycle_fixture.h"
+#include "lib/workloads/admission_cycle_fixture.h"
 
 struct fixture {
 	struct admission_cycle_fixture f;

@@ -6,9 +6,9 @@
 #include "api/meta/meta.h"
 #include "base/clock.h"
 #include "kube/pool.h"
-#include "lib/admission_cycle_fixture.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 #include "lib/unit.h"
+#include "lib/workloads/admission_cycle_fixture.h"
 #include "scheduler/workloads/forest/forest.h"
 
 #define API "PATCH /apis/kueue.x-k8s.io/v1beta2/"

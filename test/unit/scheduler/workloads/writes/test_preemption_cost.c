@@ -9,8 +9,8 @@
 #include "base/strbuf.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
-#include "lib/fake_transport.h"
-#include "lib/quota_world.h"
+#include "lib/net/fake_transport.h"
+#include "lib/quota/quota_world.h"
 #include "lib/unit.h"
 
 #define PATCH(name)                                                                                \

@@ -10,9 +10,9 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "kube/pool.h"
-#include "lib/admission_cycle_fixture.h"
-#include "lib/fake_transport.h"
+#include "lib/net/fake_transport.h"
 #include "lib/unit.h"
+#include "lib/workloads/admission_cycle_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 #define API "PATCH /apis/kueue.x-k8s.io/v1beta2/"

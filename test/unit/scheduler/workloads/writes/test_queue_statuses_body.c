@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
-#include "lib/admission_cycle_fixture.h"
 #include "lib/unit.h"
+#include "lib/workloads/admission_cycle_fixture.h"
 #include "scheduler/workloads/writes/workload_counts.h"
 
 #define HEAD(kind, metadata)                                                                       \

@@ -8,8 +8,8 @@
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
 #include "kube/pool.h"
+#include "lib/net/write_fixture.h"
 #include "lib/unit.h"
-#include "lib/write_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 #define LINE                                                                                       \

@@ -1,8 +1,8 @@
 #include "scheduler/workloads/writes/workload_counts.h"
 
 #include "base/attrs.h"
-#include "lib/admission_cycle_fixture.h"
 #include "lib/unit.h"
+#include "lib/workloads/admission_cycle_fixture.h"
 
 static const char world[] =
 	"cohort all\n"

@@ -12,14 +12,16 @@ static enum charge_state in_flight(const struct task *t)
 }
 
 /* The state that the pod itself shows by the mark of our patch. A pod that lost its gate to another
- * client has no mark and is decided again. */
+ * client has no mark and is decided again, as is one that waits after a reservation without a node:
+ * it would hold quota for all that time. */
 static enum charge_state state_by_mark(const struct task *t)
 {
 	const uint32_t must = TASK_OURS | TASK_OPTED_IN | TASK_RESERVED_MARK;
 	const uint32_t mustnot = TASK_OUR_GATE | TASK_FOREIGN_GATE;
 
 	if (t->status != TASK_PENDING || (t->flags & must) != must || (t->flags & mustnot) != 0 ||
-	    t->klass->best_effort) {
+	    t->klass->best_effort ||
+	    (t->cond == POD_COND_NOT_READY && t->retry_at != MODEL_TIME_NONE)) {
 		return CHARGE_NONE;
 	}
 	return t->cond == POD_COND_UNSCHEDULABLE ? CHARGE_PUBLISHED : CHARGE_UNGATED;

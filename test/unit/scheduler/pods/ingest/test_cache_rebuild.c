@@ -54,6 +54,37 @@ static void test_rebuilt_from_what_the_pods_prove(void **state)
 	}
 }
 
+/* Its gang cannot be placed before the wait is over: quota for it would be taken from others. */
+static void test_a_pod_that_waits_after_an_attempt_holds_no_quota(void **state)
+{
+	static const struct {
+		const char *reason;
+		bool waits;
+		enum charge_state charge;
+	} rows[] = {
+		{ "NotReadyForScheduling", true, CHARGE_NONE },
+		{ "NotReadyForScheduling", false, CHARGE_UNGATED },
+		{ "Unschedulable", true, CHARGE_PUBLISHED }, /* autoscalers see it */
+	};
+	struct cache_fixture *f = *state;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct cache_fixture_pod p = { .name = "p",
+					       .group = "g",
+					       .opted_in = true,
+					       .reserved = "q",
+					       .reason = rows[i].reason };
+		struct task *t = cache_fixture_pod(f, &p);
+
+		unit_row(rows[i].reason);
+		t->retry_at = rows[i].waits ? f->now + 1 : MODEL_TIME_NONE;
+		cache_rebuild_ledger(f->cache, f->now);
+		cache_fixture_check(f);
+		assert_int_equal(t->charge, rows[i].charge);
+	}
+}
+
 static void test_writes_in_flight_keep_their_charge(void **state)
 {
 	struct cache_fixture *f = *state;
@@ -128,6 +159,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CACHE_FIXTURE_TEST(test_rebuilt_from_what_the_pods_prove),
+		CACHE_FIXTURE_TEST(test_a_pod_that_waits_after_an_attempt_holds_no_quota),
 		CACHE_FIXTURE_TEST(test_writes_in_flight_keep_their_charge),
 		CACHE_FIXTURE_TEST(test_the_queue_that_granted_it_is_charged),
 		CACHE_FIXTURE_TEST(test_an_edit_does_not_count_at_the_next_leadership),

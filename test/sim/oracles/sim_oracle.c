@@ -112,13 +112,13 @@ void sim_oracle_decided(struct sim_oracle *o, const struct cluster *c, const str
 	}
 }
 
-/* A process that starts later knows only the time of day that the condition has, so it counts what
+/* A process that leads later knows only the time of day that the condition has, so it counts what
  * the clock was set by in the meantime. */
 static bool was_published_for(const struct sim_oracle *o, const struct task *t, int64_t ns)
 {
 	const struct publication *p = strmap_get(o->published, str_of(t->uid));
 	int64_t now = clock_mono(&o->world->machine.base);
-	int64_t set = p != NULL && o->world->started_at > p->since
+	int64_t set = p != NULL && o->world->led_at > p->since
 			      ? o->world->machine.step_ns - p->step_ns
 			      : 0;
 

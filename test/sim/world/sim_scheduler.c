@@ -134,6 +134,7 @@ static void on_lease(void *ctx, bool held)
 		s->lost = true;
 		return;
 	}
+	s->world->led_at = now_of(s);
 	transport_call(sim_transport_base(s->watches), wait > 0 ? wait : 0, refresh_watches, s);
 }
 
@@ -465,7 +466,7 @@ struct sim_scheduler *sim_scheduler_create(struct sim_world *w,
 	s->requests = sim_transport_create(w, SIM_SCHEDULER);
 	s->counters = metric_registry_create();
 	s->began_wall = clock_wall(&w->machine.base) - clock_mono(&w->machine.base);
-	w->started_at = now_of(s);
+	w->led_at = now_of(s);
 	make_engine(s);
 	make_watches(s);
 	transport_call(sim_transport_base(s->watches), 0, start_watches, s);

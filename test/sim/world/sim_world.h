@@ -71,7 +71,7 @@ struct sim_world {
 	bool quota;  /* the kinds of the Workload engine are served */
 	bool plain;  /* nothing but users and faults: see actors/sim_actors.h */
 	bool leader_elect;
-	int64_t started_at; /* monotonic ns of the machine at which the last process started */
+	int64_t led_at;     /* monotonic ns of the machine from which on the last process leads */
 	int64_t renewed_at; /* monotonic ns of the last write of a scheduler to the Lease */
 	bool lease_edited;  /* an actor has, and no scheduler has written it since: nothing keeps a
 			       second leader from writing at the same time */

@@ -317,11 +317,19 @@ static const char *wrong_candidate(const struct claim *c, const struct workload 
 	return NULL;
 }
 
+/* borrowWithinCohort lets its queue borrow what the victim gives. */
+static bool may_borrow_for(const struct claim *c, const struct workload *victim)
+{
+	int64_t priority = victim->object.priority;
+
+	return c->queue->borrow_within != QUOTA_NEVER && priority < c->p->object.priority &&
+	       (!c->queue->has_threshold || priority <= c->queue->threshold);
+}
+
 static const char *wrong_reclaim(const struct claim *c, const struct workload *victim,
 				 enum victim_reason reason, bool borrows)
 {
 	bool right = has_right(c, common(&c->s->start, c->node, (int)victim->holding.node));
-	int64_t priority = victim->object.priority;
 
 	if (reason == VICTIM_IN_COHORT_FAIR_SHARING) {
 		return "fair sharing is off";
@@ -329,8 +337,7 @@ static const char *wrong_reclaim(const struct claim *c, const struct workload *v
 	if (reason == VICTIM_IN_COHORT_RECLAMATION) {
 		return right || !borrows ? NULL : "it borrows what it reclaims";
 	}
-	if (c->queue->borrow_within == QUOTA_NEVER || priority >= c->p->object.priority ||
-	    (c->queue->has_threshold && priority > c->queue->threshold)) {
+	if (!may_borrow_for(c, victim)) {
 		return "borrowWithinCohort does not allow it";
 	}
 	return right ? "it has a right to the quota, and does not borrow" : NULL;
@@ -498,7 +505,8 @@ static bool uses_the_same(const struct workload *a, const struct workload *b)
 /* Another one of its queue would have been as good, and is to be preempted before it. Not asked
  * where precedence may have spared that one, nor of other queues in fair sharing, where what was
  * taken in between decides. */
-static const char *wrong_rank(const struct claim *c, const struct workload *victim)
+static const char *wrong_rank(const struct claim *c, const struct workload *victim,
+			      enum victim_reason reason)
 {
 	bool own = (int)victim->holding.node == c->node;
 	enum quota_policy policy = own ? c->queue->within_queue : c->queue->reclaim;
@@ -511,6 +519,7 @@ static const char *wrong_rank(const struct claim *c, const struct workload *vict
 
 		if (w == NULL || w == c->p || w->holding.node != victim->holding.node ||
 		    is_preempted(c, w) || !uses_the_same(w, victim) || !allows(c, policy, w) ||
+		    (reason == VICTIM_IN_COHORT_RECLAIM_WHILE_BORROWING && !may_borrow_for(c, w)) ||
 		    (w->object.unwritable && !w->flags.evicted)) {
 			continue;
 		}
@@ -534,7 +543,7 @@ static const char *wrong_in_turn(struct claim *c)
 		if ((int)victim->holding.node != c->node) {
 			wrong = wrong_outside(c, &turn, i, borrows);
 		}
-		wrong = wrong == NULL ? wrong_rank(c, victim) : wrong;
+		wrong = wrong == NULL ? wrong_rank(c, victim, c->reasons[i]) : wrong;
 		charge(&turn, victim->holding.node, &victim->holding.usage, -1);
 	}
 	return wrong;

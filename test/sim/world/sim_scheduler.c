@@ -509,6 +509,7 @@ void sim_scheduler_kill(struct sim_scheduler *s)
 	lease_destroy(s->lease);
 	engine_destroy(s->engine);
 	for (size_t i = s->queue_at; i < s->queue.n; i++) {
+		conf_destroy(s->queue.v[i]->conf);
 		message_free(s->queue.v[i]);
 	}
 	vec_finish(&s->queue);

@@ -482,6 +482,7 @@ static void test_a_plain_pod_that_waited_before_a_restart_names_its_podgroup(voi
 	sync_all(&f);
 	step(&f);
 	assert_true(answer_all(&f, "\"scheduling.k8s.io/group-name\":\"podgroup-u1\""));
+	take_outcomes(&f);
 	end(&f);
 }
 

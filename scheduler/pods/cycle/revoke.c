@@ -267,19 +267,23 @@ static void report_member_without_gate(struct session *s, const struct podgroup 
 				  t->name);
 }
 
-/* Counts a reservation of the PodGroup that ended without a node; it had lasted for `held`. */
+/* Counts a reservation of the PodGroup that ended without a node; it had lasted for `held`. One
+ * that is withdrawn again, since the first write had no effect, was counted then: its members wait
+ * already. */
 static void count_attempt(struct session *s, const struct podgroup *g, int64_t held,
 			  struct revocation *ret)
 {
 	uint32_t most = s->conf->reservation_attempts, before = 0;
+	bool counted = false;
 	int64_t wait;
 
 	for (size_t i = 0; i < g->tasks.n; i++) {
-		uint32_t n = session_task(s, g->tasks.v[i])->attempts;
+		const struct task *t = session_task(s, g->tasks.v[i]);
 
-		before = n > before ? n : before;
+		before = t->attempts > before ? t->attempts : before;
+		counted |= t->retry_at != MODEL_TIME_NONE && t->retry_at > s->now;
 	}
-	ret->attempts = before < UINT32_MAX ? before + 1 : before;
+	ret->attempts = counted || before == UINT32_MAX ? before : before + 1;
 	if (most > 0 && ret->attempts >= most) {
 		ret->retry_at = MODEL_TIME_NEVER;
 		ret->message = arena_printf(s->arena,

@@ -230,6 +230,32 @@ static void reservations_time_out(void **state)
 	}
 }
 
+/* The pod shows the publication again, because the withdrawal had no effect. */
+static void an_attempt_is_counted_once(void **state)
+{
+	static const struct {
+		int64_t waits_s; /* when it is withdrawn again */
+		uint32_t attempts;
+	} rows[] = { { 60, 1 }, { 0, 2 }, { -60, 2 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct core_fixture sf;
+		struct task *t;
+
+		core_fixture_init(&sf, NULL);
+		cluster_fixture_queue(sf.f.cluster, "q", NULL, 9000);
+		t = charged(&sf, "p0", cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1),
+			    CHARGE_PUBLISHED);
+		t->attempts = 1;
+		sf.f.now += sf.f.conf->reservation_timeout_ns;
+		t->retry_at = sf.f.now + rows[i].waits_s * CYCLE_FIXTURE_S;
+		assert_string_equal(run(&sf), "Revoke p0; Withdraw p0");
+		assert_int_equal(sf.s->decisions.v[0].attempts, rows[i].attempts);
+		core_fixture_finish(&sf);
+	}
+}
+
 static void halves_of_gangs_do_not_block_each_other(void **state)
 {
 	struct core_fixture sf;
@@ -324,6 +350,7 @@ int main(void)
 		cmocka_unit_test(a_gang_goes_whole),
 		cmocka_unit_test(closed_queues_and_short_gangs_hold_nothing),
 		cmocka_unit_test(reservations_time_out),
+		cmocka_unit_test(an_attempt_is_counted_once),
 		cmocka_unit_test(a_member_that_did_not_opt_in_is_named),
 		cmocka_unit_test(halves_of_gangs_do_not_block_each_other),
 	};

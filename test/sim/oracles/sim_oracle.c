@@ -118,7 +118,7 @@ static bool was_published_for(const struct sim_oracle *o, const struct task *t, 
 {
 	const struct publication *p = strmap_get(o->published, str_of(t->uid));
 	int64_t now = clock_mono(&o->world->machine.base);
-	int64_t set = p != NULL && o->world->led_at > p->since
+	int64_t set = p != NULL && o->world->led_at >= p->since
 			      ? o->world->machine.step_ns - p->step_ns
 			      : 0;
 

@@ -206,8 +206,9 @@ static inline enum passed_over_rule holder_rule(const struct victims_request *r,
 	if (is_gone(r, h->id)) {
 		return PASSED_OVER_PRECEDENCE;
 	}
-	/* One that is evicted already needs no status of ours: its quota comes free by itself. */
-	if (h->w->object.unwritable && !h->w->flags.evicted) {
+	/* One that is evicted already needs no status of ours: its quota comes free by itself. That
+	 * of one that has finished does as well, and nothing else is written of it any more. */
+	if ((h->w->object.unwritable && !h->w->flags.evicted) || h->w->flags.finished) {
 		return PASSED_OVER_UNWRITABLE;
 	}
 	return victims_policy_rule(q, policy, r->w, h->w);

@@ -520,7 +520,7 @@ static const char *wrong_rank(const struct claim *c, const struct workload *vict
 		if (w == NULL || w == c->p || w->holding.node != victim->holding.node ||
 		    is_preempted(c, w) || !uses_the_same(w, victim) || !allows(c, policy, w) ||
 		    (reason == VICTIM_IN_COHORT_RECLAIM_WHILE_BORROWING && !may_borrow_for(c, w)) ||
-		    (w->object.unwritable && !w->flags.evicted)) {
+		    (w->object.unwritable && !w->flags.evicted) || w->flags.finished) {
 			continue;
 		}
 		c->s->seen[SIM_VICTIMS_RANKED]++;
@@ -584,8 +584,8 @@ static const char *wrong_none(struct claim *c)
 		const struct workload *w = c->q->workloads.v[i];
 
 		if (w != NULL && w != c->p && (int)w->holding.node == c->node &&
-		    (!w->object.unwritable || w->flags.evicted) && uses_contested(c, w) &&
-		    allows(c, c->queue->within_queue, w)) {
+		    (!w->object.unwritable || w->flags.evicted) && !w->flags.finished &&
+		    uses_contested(c, w) && allows(c, c->queue->within_queue, w)) {
 			c->victims[c->n++] = w;
 		}
 	}

@@ -181,6 +181,11 @@ static void test_rules_of_one_workload(void **state)
 			 PAIR("reclaim=Any", "") P "workload ns/w queue=b cpu=7 holds=default\n");
 	victims_fixture_init(&v, &w, "p", "default/cpu=3");
 	holder = quota_world_workload(&w, "w");
+	holder->flags.finished = true; /* it holds its quota until that is written */
+	assert_int_equal(search(&v.r, arena, &found)[holder->id].rule, PASSED_OVER_UNWRITABLE);
+	assert_int_equal(found.n, 0);
+	holder->flags.finished = false;
+	assert_int_equal(search(&v.r, arena, &found)[holder->id].rule, PASSED_OVER_NOT);
 	holder->object.unwritable = true;
 	assert_int_equal(search(&v.r, arena, &found)[holder->id].rule, PASSED_OVER_UNWRITABLE);
 	holder->flags.evicted = true;

@@ -267,21 +267,20 @@ static void report_member_without_gate(struct session *s, const struct podgroup 
 				  t->name);
 }
 
-/* Counts a reservation of the PodGroup that ended without a node; it had lasted for `held`. One
- * that is withdrawn again, since the first write had no effect, was counted then: its members wait
- * already. */
-static void count_attempt(struct session *s, const struct podgroup *g, int64_t held,
+/* Counts a reservation of the PodGroup that ended without a node, which t had since it was
+ * published. A pod that waits already was counted: it is withdrawn again, since the first write
+ * had no effect. */
+static void count_attempt(struct session *s, const struct podgroup *g, const struct task *t,
 			  struct revocation *ret)
 {
+	bool counted = t->retry_at != MODEL_TIME_NONE && t->retry_at > s->now;
 	uint32_t most = s->conf->reservation_attempts, before = 0;
-	bool counted = false;
-	int64_t wait;
+	int64_t wait, held = s->now - t->published_at;
 
 	for (size_t i = 0; i < g->tasks.n; i++) {
-		const struct task *t = session_task(s, g->tasks.v[i]);
+		uint32_t n = session_task(s, g->tasks.v[i])->attempts;
 
-		before = t->attempts > before ? t->attempts : before;
-		counted |= t->retry_at != MODEL_TIME_NONE && t->retry_at > s->now;
+		before = n > before ? n : before;
 	}
 	ret->attempts = counted || before == UINT32_MAX ? before : before + 1;
 	if (most > 0 && ret->attempts >= most) {
@@ -315,7 +314,7 @@ static void revoke_timed_out(struct session *s, const struct podgroup *g)
 		    t->published_at != MODEL_TIME_NONE &&
 		    s->now - t->published_at >= s->conf->reservation_timeout_ns) {
 			if (!any) {
-				count_attempt(s, g, s->now - t->published_at, &why);
+				count_attempt(s, g, t, &why);
 			}
 			revoke_with_gang(s, t, &why);
 			any = true;

@@ -235,21 +235,25 @@ static void an_attempt_is_counted_once(void **state)
 {
 	static const struct {
 		int64_t waits_s; /* when it is withdrawn again */
+		bool sibling;    /* another pod of the PodGroup waits, which needs no gang */
 		uint32_t attempts;
-	} rows[] = { { 60, 1 }, { 0, 2 }, { -60, 2 } };
+	} rows[] = { { 60, false, 1 }, { 0, false, 2 }, { -60, false, 2 }, { 60, true, 2 } };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct core_fixture sf;
-		struct task *t;
+		struct podgroup *g;
+		struct task *t, *other;
 
 		core_fixture_init(&sf, NULL);
 		cluster_fixture_queue(sf.f.cluster, "q", NULL, 9000);
-		t = charged(&sf, "p0", cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1),
-			    CHARGE_PUBLISHED);
+		g = cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1);
+		t = charged(&sf, "p0", g, CHARGE_PUBLISHED);
+		other = cluster_fixture_task(sf.f.cluster, "p1", g, 1000);
 		t->attempts = 1;
 		sf.f.now += sf.f.conf->reservation_timeout_ns;
-		t->retry_at = sf.f.now + rows[i].waits_s * CYCLE_FIXTURE_S;
+		(rows[i].sibling ? other : t)->retry_at =
+			sf.f.now + rows[i].waits_s * CYCLE_FIXTURE_S;
 		assert_string_equal(run(&sf), "Revoke p0; Withdraw p0");
 		assert_int_equal(sf.s->decisions.v[0].attempts, rows[i].attempts);
 		core_fixture_finish(&sf);

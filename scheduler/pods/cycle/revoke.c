@@ -273,7 +273,8 @@ static void report_member_without_gate(struct session *s, const struct podgroup 
 static void count_attempt(struct session *s, const struct podgroup *g, const struct task *t,
 			  struct revocation *ret)
 {
-	bool counted = t->retry_at != MODEL_TIME_NONE && t->retry_at > s->now;
+	bool counted = t->retry_at != MODEL_TIME_NONE && t->retry_at != MODEL_TIME_NEVER &&
+		       t->retry_at > s->now;
 	uint32_t most = s->conf->reservation_attempts, before = 0;
 	int64_t wait, held = s->now - t->published_at;
 
@@ -293,7 +294,8 @@ static void count_attempt(struct session *s, const struct podgroup *g, const str
 					    ret->attempts);
 		return;
 	}
-	wait = attempts_pause(s->conf->reservation_backoff_ns, held, ret->attempts);
+	wait = counted ? t->retry_at - s->now
+		       : attempts_pause(s->conf->reservation_backoff_ns, held, ret->attempts);
 	ret->retry_at = s->now + wait;
 	ret->message = arena_printf(
 		s->arena,

@@ -14,6 +14,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/list.h"
+#include "collections/strmap.h"
 #include "enc/decode.h"
 #include "enc/encode.h"
 #include "enc/json/jdoc.h"
@@ -40,7 +41,8 @@ struct asked {
 
 struct podgroup_controller {
 	struct pool *pool;
-	struct list_node asked; /* in the order of their times */
+	struct list_node asked;      /* in the order of their times */
+	struct strmap *asked_by_pod; /* the same by key, one of a pod: its user may edit it often */
 	const struct clock *clock;
 	struct recorder *recorder; /* may be NULL */
 	char *default_queue;
@@ -293,6 +295,7 @@ struct podgroup_controller *podgroup_controller_create(const struct pool_options
 	struct pool_options po = *base;
 
 	list_init(&p->asked);
+	p->asked_by_pod = strmap_create(NULL);
 	p->clock = base->clock;
 	p->recorder = recorder;
 	p->default_queue = xmalloc_dup(default_queue);
@@ -328,6 +331,7 @@ void podgroup_controller_destroy(struct podgroup_controller *p)
 		LIST_FOR_EACH (n, &p->asked) {
 			asked_free(LIST_ENTRY(n, struct asked, node));
 		}
+		strmap_destroy(p->asked_by_pod);
 		free(p->default_queue);
 		free(p);
 	}
@@ -374,7 +378,7 @@ static char *owner_path(const struct podgroup_controller_pod *pod, const char *n
 static void remember(struct podgroup_controller *p, const struct task *t,
 		     const struct podgroup_controller_pod *pod)
 {
-	struct asked *a = xmalloc_zero(1, sizeof(*a));
+	struct asked *a = xmalloc_zero(1, sizeof(*a)), *old;
 
 	a->key = xmalloc_printf("%s/%s", t->namespace_, t->name);
 	a->uid = xmalloc_dup(t->uid);
@@ -382,6 +386,11 @@ static void remember(struct podgroup_controller *p, const struct task *t,
 	a->min_member = dup_or_null(pod->min_member);
 	a->priority_class = dup_or_null(pod->priority_class);
 	a->due = clock_mono(p->clock) + ASK_AGAIN_NS;
+	old = strmap_take(p->asked_by_pod, str_of(a->key));
+	if (old != NULL) {
+		asked_free(old);
+	}
+	strmap_set(p->asked_by_pod, str_of(a->key), a);
 	list_append(&p->asked, &a->node);
 }
 
@@ -450,6 +459,7 @@ void podgroup_controller_ask_again(struct podgroup_controller *p, const struct c
 		if (a->due > now) {
 			break;
 		}
+		(void)strmap_take(p->asked_by_pod, str_of(a->key));
 		ask_again(p, c, a);
 		asked_free(a);
 	}

@@ -39,7 +39,7 @@ void podgroup_controller_destroy(struct podgroup_controller *p);
 /* A pod of ours without group annotation was seen. Repeats while one is under way are harmless. */
 void podgroup_controller_pod(struct podgroup_controller *p, const struct cluster *c,
 			     const struct task *t, const struct podgroup_controller_pod *pod);
-/* Creates the PodGroups anew of pods without owner that are still without one: deleted before it
+/* Creates again the PodGroups of pods without owner that are still without one: deleted before it
  * was seen (nothing in the pod changes then), or between two lists. Call it every second or so. */
 void podgroup_controller_ask_again(struct podgroup_controller *p, const struct cluster *c);
 /* An adopted pod is not bound at once: its annotation is written now. */

@@ -106,9 +106,12 @@ void queue_controller_request_done(struct queue_controller *s, const struct sche
 	struct known *k;
 
 	(void)str_next(&name, '/');
-	k = m->outcome == SCHED_STALE ? strmap_get(s->known, name) : NULL;
-	if (k != NULL) {
+	k = strmap_get(s->known, name);
+	if (k != NULL && (m->outcome == SCHED_STALE || m->outcome == SCHED_CANCELLED)) {
 		k->written = false;
+	}
+	if (k != NULL && m->outcome == SCHED_CANCELLED) {
+		k->moved_from = -1; /* it was never sent, so no new version shows its effect */
 	}
 }
 

@@ -5,7 +5,7 @@
  * status.reservation.resource (quota given to pods that allocated does not count) when they
  * changed. Owner: the sched thread. A write that moves the state, or the mark of a queue that its
  * parent has closed, names the version that it was decided for, so that a queue which was opened
- * meanwhile is not closed by it; the version after it is looked at anew. */
+ * meanwhile is not closed by it; the version after it is looked at again. */
 #ifndef SCHEDULER_PODS_WRITES_QUEUE_CONTROLLER_H
 #define SCHEDULER_PODS_WRITES_QUEUE_CONTROLLER_H
 

@@ -256,6 +256,9 @@ static void an_attempt_is_counted_once(void **state)
 			sf.f.now + rows[i].waits_s * CYCLE_FIXTURE_S;
 		assert_string_equal(run(&sf), "Revoke p0; Withdraw p0");
 		assert_int_equal(sf.s->decisions.v[0].attempts, rows[i].attempts);
+		if (rows[i].attempts == 1) {
+			assert_true(sf.s->decisions.v[0].retry_at == t->retry_at);
+		}
 		core_fixture_finish(&sf);
 	}
 }

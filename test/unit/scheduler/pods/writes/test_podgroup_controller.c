@@ -189,6 +189,27 @@ static void test_a_podgroup_that_is_never_seen_is_created_again(void **state)
 	}
 }
 
+/* However often its user edits it. */
+static void test_a_pod_is_remembered_once(void **state)
+{
+	struct podgroup_controller_pod pod = { .queue = "team" };
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	for (int i = 0; i < 2; i++) {
+		podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
+		fake_transport_answer(f.transport, expect(&f, POST), 201, "{}");
+		fake_transport_advance(f.transport, 6 * CLOCK_NS_PER_S);
+	}
+	podgroup_controller_ask_again(f.controller, f.cluster);
+	assert_false(pool_step(podgroup_controller_pool(f.controller)));
+	fake_transport_advance(f.transport, 6 * CLOCK_NS_PER_S);
+	podgroup_controller_ask_again(f.controller, f.cluster);
+	fake_transport_answer(f.transport, expect(&f, POST), 201, "{}");
+	end(&f);
+}
+
 static void test_an_adopted_pod_that_waits_is_annotated(void **state)
 {
 	struct fixture f;
@@ -349,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_a_bare_pod_gets_a_group_of_its_own),
 		cmocka_unit_test(test_a_plain_pod_is_not_annotated),
 		cmocka_unit_test(test_a_podgroup_that_is_never_seen_is_created_again),
+		cmocka_unit_test(test_a_pod_is_remembered_once),
 		cmocka_unit_test(test_an_adopted_pod_that_waits_is_annotated),
 		cmocka_unit_test(test_the_owner_says_how_many),
 		cmocka_unit_test(test_an_owner_that_cannot_be_read_counts_one),

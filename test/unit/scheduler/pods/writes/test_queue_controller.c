@@ -225,8 +225,26 @@ static void test_a_closed_parent_closes_and_an_open_one_reopens_its_own(void **s
 	end(&f);
 }
 
+/* A scheduler that may not write for a moment, and then may again. */
+static void test_a_move_that_was_not_sent_is_decided_again(void **state)
+{
+	struct fixture f;
+	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
+
+	(void)state;
+	begin_family(&f);
+	m->key = STR_LIT("queue-mark/c");
+	m->outcome = SCHED_CANCELLED;
+	count(&f, m);
+	run(&f);
+	expect_state(&f, "c", NULL); /* the amounts, of which the write may have been */
+	run(&f);
+	expect_mark(&f, "c", "\"true\"", 200);
+	end(&f);
+}
+
 /* Each write that moves a queue is decided for one version of it; amounts go with the next one. */
-static void test_a_move_that_came_too_late_is_looked_at_anew(void **state)
+static void test_a_move_that_came_too_late_is_looked_at_again(void **state)
 {
 	struct fixture f;
 	uint64_t id;
@@ -327,7 +345,8 @@ int main(void)
 		cmocka_unit_test(test_an_empty_state_opens_and_parent_is_set),
 		cmocka_unit_test(test_closing_becomes_closed_without_podgroups),
 		cmocka_unit_test(test_a_closed_parent_closes_and_an_open_one_reopens_its_own),
-		cmocka_unit_test(test_a_move_that_came_too_late_is_looked_at_anew),
+		cmocka_unit_test(test_a_move_that_was_not_sent_is_decided_again),
+		cmocka_unit_test(test_a_move_that_came_too_late_is_looked_at_again),
 		cmocka_unit_test(test_allocated_is_written_when_it_changes),
 		cmocka_unit_test(test_reservations_are_written_when_they_change),
 	};

@@ -50,6 +50,11 @@ char *xmalloc_dup(const char *text)
 	return xmalloc_dup_n(text, strlen(text));
 }
 
+char *xmalloc_dup_or_null(const char *text)
+{
+	return text == NULL ? NULL : xmalloc_dup(text);
+}
+
 char *xmalloc_dup_n(const char *bytes, size_t len)
 {
 	char *copy;

@@ -18,11 +18,6 @@
 #define TRANSFER_KEEPALIVE_IDLE_S 30L
 #define TRANSFER_KEEPALIVE_INTERVAL_S 15L
 
-static char *dup_or_null(const char *text)
-{
-	return text != NULL ? xmalloc_dup(text) : NULL;
-}
-
 /* The proxy of socks5:// resolves the names of hosts, as for other clients of Kubernetes; in curl
  * this is socks5h://. */
 static char *copy_proxy(const char *url)
@@ -32,7 +27,7 @@ static char *copy_proxy(const char *url)
 	if (url != NULL && str_has_prefix(str_of(url), socks5)) {
 		return xmalloc_printf("socks5h://%s", url + sizeof(socks5) - 1);
 	}
-	return dup_or_null(url);
+	return xmalloc_dup_or_null(url);
 }
 
 void http_transfer_config_init(struct http_transfer_config *c, const struct http_loop_options *opt)
@@ -54,10 +49,10 @@ void http_transfer_config_init(struct http_transfer_config *c, const struct http
 		return;
 	}
 	c->insecure_skip_verify = tls->insecure_skip_verify;
-	c->ca_file = dup_or_null(tls->ca_file);
-	c->cert_file = dup_or_null(tls->cert_file);
-	c->key_file = dup_or_null(tls->key_file);
-	c->server_name = dup_or_null(tls->server_name);
+	c->ca_file = xmalloc_dup_or_null(tls->ca_file);
+	c->cert_file = xmalloc_dup_or_null(tls->cert_file);
+	c->key_file = xmalloc_dup_or_null(tls->key_file);
+	c->server_name = xmalloc_dup_or_null(tls->server_name);
 	strbuf_add_str(&c->ca_pem, tls->ca_pem);
 	strbuf_add_str(&c->cert_pem, tls->cert_pem);
 	strbuf_add_str(&c->key_pem, tls->key_pem);
@@ -86,9 +81,9 @@ void http_transfer_copy(struct http_transfer *t, const struct http_call *call)
 	*t = (struct http_transfer){ .call = *call };
 	t->url = xmalloc_dup(call->url);
 	t->call.url = t->url;
-	t->call.content_type = dup_or_null(call->content_type);
-	t->call.accept = dup_or_null(call->accept);
-	t->call.bearer = dup_or_null(call->bearer);
+	t->call.content_type = xmalloc_dup_or_null(call->content_type);
+	t->call.accept = xmalloc_dup_or_null(call->accept);
+	t->call.bearer = xmalloc_dup_or_null(call->bearer);
 	strbuf_init(&t->body);
 	strbuf_init(&t->answer);
 	strbuf_add_str(&t->body, call->body);

@@ -353,19 +353,14 @@ bool reflector_offer(struct reflector *r, struct str object)
 
 /* ---- life ---- */
 
-static char *dup_or_null(const char *text)
-{
-	return text == NULL || text[0] == '\0' ? NULL : xmalloc_dup(text);
-}
-
 struct reflector *reflector_create(const struct reflector_options *opt)
 {
 	struct reflector *r = xmalloc_zero(1, sizeof(*r));
 
 	r->opt = *opt;
 	r->path = xmalloc_dup(opt->path);
-	r->label_selector = dup_or_null(opt->label_selector);
-	r->field_selector = dup_or_null(opt->field_selector);
+	r->label_selector = xmalloc_dup_or_null(opt->label_selector);
+	r->field_selector = xmalloc_dup_or_null(opt->field_selector);
 	r->what = (struct rest_what){ r->path, r->label_selector, r->field_selector };
 	r->opt.page_size = opt->page_size == 0 ? PAGE_SIZE_MOST : opt->page_size;
 	page_size_init(&r->page, r->opt.page_size);

@@ -355,11 +355,6 @@ static void copy_request(const struct cluster *c, const struct task *t, struct i
 	}
 }
 
-static char *dup_or_null(const char *text)
-{
-	return text == NULL ? NULL : xmalloc_dup(text);
-}
-
 static char *owner_path(const struct podgroup_controller_pod *pod, const char *namespace_)
 {
 	struct strbuf path = STRBUF_INIT;
@@ -382,9 +377,9 @@ static void remember(struct podgroup_controller *p, const struct task *t,
 
 	a->key = xmalloc_printf("%s/%s", t->namespace_, t->name);
 	a->uid = xmalloc_dup(t->uid);
-	a->queue = dup_or_null(pod->queue);
-	a->min_member = dup_or_null(pod->min_member);
-	a->priority_class = dup_or_null(pod->priority_class);
+	a->queue = xmalloc_dup_or_null(pod->queue);
+	a->min_member = xmalloc_dup_or_null(pod->min_member);
+	a->priority_class = xmalloc_dup_or_null(pod->priority_class);
 	a->due = clock_mono(p->clock) + ASK_AGAIN_NS;
 	old = strmap_take(p->asked_by_pod, str_of(a->key));
 	if (old != NULL) {
@@ -408,7 +403,7 @@ void podgroup_controller_pod(struct podgroup_controller *p, const struct cluster
 	it->group = xmalloc_printf("podgroup-%s", owned ? pod->owner_uid : t->uid);
 	it->queue = xmalloc_dup(pod->queue == NULL || pod->queue[0] == '\0' ? p->default_queue
 									    : pod->queue);
-	it->priority_class = dup_or_null(pod->priority_class);
+	it->priority_class = xmalloc_dup_or_null(pod->priority_class);
 	it->owner_api_version = xmalloc_dup(owned ? pod->owner_api_version : "v1");
 	it->owner_kind = xmalloc_dup(owned ? pod->owner_kind : "Pod");
 	it->owner_name = xmalloc_dup(owned ? pod->owner_name : t->name);

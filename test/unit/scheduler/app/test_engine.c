@@ -406,6 +406,15 @@ static void test_a_bad_object_is_counted_and_reported(void **state)
 	end(&f);
 }
 
+/* The PodGroup that was made for pod "plain" with UID u1. */
+#define PODGROUP_OF_PLAIN(queue, phase)                                                            \
+	"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"podgroup-u1\",\"uid\":\"g1\","             \
+	"\"annotations\":{"                                                                        \
+	"\"headgate.io/made-by\":\"headgate-scheduler\"},\"ownerReferences\":[{\"apiVersion\":"    \
+	"\"v1\",\"kind\":\"Pod\",\"name\":\"plain\",\"uid\":\"u1\",\"controller\":true}]},"        \
+	"\"spec\":{"                                                                               \
+	"\"minMember\":1,\"queue\":\"" queue "\"},\"status\":{\"phase\":\"" phase "\"}}"
+
 /* A plain pod gets the name of its PodGroup with its Binding; before that only if it has to wait.
  */
 static void test_one_write_binds_a_plain_pod(void **state)
@@ -437,12 +446,7 @@ static void test_one_write_binds_a_plain_pod(void **state)
 		    "\"status\":{\"phase\":\"Pending\"}}");
 		step(&f);
 		answer(&f, "POST /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups", 201);
-		see(&f, SCHED_PODGROUPS, "ns/podgroup-u1",
-		    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"podgroup-u1\",\"uid\":"
-		    "\"g1\",\"annotations\":{\"headgate.io/made-by\":\"headgate-scheduler\"},"
-		    "\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":"
-		    "\"plain\",\"uid\":\"u1\",\"controller\":true}]},\"spec\":{\"minMember\":1,"
-		    "\"queue\":\"default\"},\"status\":{\"phase\":\"Pending\"}}");
+		see(&f, SCHED_PODGROUPS, "ns/podgroup-u1", PODGROUP_OF_PLAIN("default", "Pending"));
 		step(&f);
 		step(&f);
 		if (nodes == 0) {
@@ -473,12 +477,7 @@ static void test_a_plain_pod_that_waited_before_a_restart_names_its_podgroup(voi
 	    "\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\"}]},"
 	    "\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"PodScheduled\","
 	    "\"status\":\"False\",\"reason\":\"Unschedulable\",\"message\":\"0/0 nodes\"}]}}");
-	see(&f, SCHED_PODGROUPS, "ns/podgroup-u1",
-	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"podgroup-u1\",\"uid\":"
-	    "\"g1\",\"annotations\":{\"headgate.io/made-by\":\"headgate-scheduler\"},"
-	    "\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":"
-	    "\"plain\",\"uid\":\"u1\",\"controller\":true}]},\"spec\":{\"minMember\":1,"
-	    "\"queue\":\"default\"},\"status\":{\"phase\":\"Inqueue\"}}");
+	see(&f, SCHED_PODGROUPS, "ns/podgroup-u1", PODGROUP_OF_PLAIN("default", "Inqueue"));
 	sync_all(&f);
 	step(&f);
 	assert_true(answer_all(&f, "\"scheduling.k8s.io/group-name\":\"podgroup-u1\""));
@@ -507,12 +506,7 @@ static void test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted(void 
 	    "\"status\":{\"phase\":\"Pending\"}}");
 	step(&f);
 	answer(&f, "POST /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups", 201);
-	see(&f, SCHED_PODGROUPS, "ns/podgroup-u1",
-	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"podgroup-u1\",\"uid\":"
-	    "\"g1\",\"annotations\":{\"headgate.io/made-by\":\"headgate-scheduler\"},"
-	    "\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":"
-	    "\"plain\",\"uid\":\"u1\",\"controller\":true}]},\"spec\":{\"minMember\":1,"
-	    "\"queue\":\"team\"},\"status\":{\"phase\":\"Pending\"}}");
+	see(&f, SCHED_PODGROUPS, "ns/podgroup-u1", PODGROUP_OF_PLAIN("team", "Pending"));
 	gone->resource = SCHED_PODGROUPS;
 	gone->key = STR_LIT("ns/podgroup-u1");
 	engine_handle(f.engine, gone);

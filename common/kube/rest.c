@@ -118,6 +118,13 @@ bool rest_is_transient(int status)
 	       status >= STATUS_SERVER_ERRORS;
 }
 
+bool rest_is_unanswered(const struct http_result *result)
+{
+	return result->may_have_been_sent &&
+	       (result->status < STATUS_OK || result->status == STATUS_REQUEST_TIMEOUT ||
+		result->status >= STATUS_SERVER_ERRORS);
+}
+
 int64_t rest_version(const struct http_result *result)
 {
 	struct cut_meta meta;

@@ -40,6 +40,9 @@ int rest_result(const struct http_result *result, struct err *err);
 bool rest_is_refused(int code, const struct http_result *result);
 /* The failure is not about the request (0: no answer); retrying it unchanged may succeed. */
 bool rest_is_transient(int status);
+/* The request may have had its effect, and nothing says whether it had: no answer came after it was
+ * sent, or the server failed. */
+bool rest_is_unanswered(const struct http_result *result);
 /* metadata.resourceVersion of the object in an answer; 0: none, or not a number. */
 int64_t rest_version(const struct http_result *result);
 /* True for the 504 of a server that is behind the requested resourceVersion (it was restored from a

@@ -145,7 +145,7 @@ static enum pool_verdict judge(const struct pod_write_target *target, struct pod
 	case POD_WRITE_NOT_YET:
 		break;
 	}
-	w->reading = false;
+	w->reading = w->unanswered = false;
 	return POOL_RETRY;
 }
 
@@ -167,9 +167,9 @@ static enum pool_verdict pod_write_finish(void *ctx, void *item, const struct ht
 		return w->reading ? judge(target, w, result) : report_done(target, w, result->body);
 	}
 	if (rest_is_transient(result->status)) {
-		if (!w->reading && result->may_have_been_sent && w->kind->read_after_unknown &&
-		    result->status != STATUS_TOO_MANY_REQUESTS) {
-			return read_back(w, 0, err.text);
+		if (!w->reading && rest_is_unanswered(result)) {
+			w->unanswered = true;
+			return w->kind->read_after_unknown ? read_back(w, 0, err.text) : POOL_RETRY;
 		}
 		return POOL_RETRY;
 	}
@@ -177,7 +177,7 @@ static enum pool_verdict pod_write_finish(void *ctx, void *item, const struct ht
 		return report(target, w, SCHED_REJECTED, result->status, err.text);
 	}
 	if (result->status == STATUS_CONFLICT || result->status == STATUS_INVALID ||
-	    result->status == STATUS_BAD_REQUEST) {
+	    result->status == STATUS_BAD_REQUEST || w->unanswered) {
 		return read_back(w, result->status, err.text);
 	}
 	return report(target, w, SCHED_REJECTED, result->status, err.text);

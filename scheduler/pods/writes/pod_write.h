@@ -43,6 +43,8 @@ struct pod_write {
 	char *texts[4];  /* meaning by kind */
 	int64_t wall_ns; /* by kind */
 	bool reading;    /* a GET is out */
+	bool unanswered; /* an attempt may have had its effect: a refusal of the next one is only
+			    believed once the pod has been read */
 	int refused_status;
 	char *refused_text;
 };

@@ -32,8 +32,10 @@ struct status_writer {
 struct item {
 	char *key, *uid, *body;
 	uint64_t version;
-	bool guarded; /* by a resourceVersion */
-	bool empties; /* the body takes lists off */
+	bool guarded;    /* by a resourceVersion */
+	bool empties;    /* the body takes lists off */
+	bool unanswered; /* an attempt ended without an answer that says whether it had its effect
+			  */
 };
 
 /* The conditions of this manager; the others are written by the manager of the job. */
@@ -343,6 +345,11 @@ static enum pool_verdict report(const struct status_writer *s, const struct item
 {
 	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
 
+	/* That this attempt had no effect does not say that none had: the object is to be read. */
+	if (it->unanswered && (outcome == SCHED_REJECTED || outcome == SCHED_CANCELLED)) {
+		outcome = SCHED_STALE;
+	}
+
 	m->resource = SCHED_WORKLOADS;
 	m->request = SCHED_REQ_WORKLOAD;
 	m->outcome = outcome;
@@ -359,7 +366,7 @@ static enum pool_verdict report(const struct status_writer *s, const struct item
 static enum pool_verdict finish(void *ctx, void *item, const struct http_result *result)
 {
 	const struct status_writer *s = ctx;
-	const struct item *it = item;
+	struct item *it = item;
 	struct err err = ERR_INIT;
 	int code;
 
@@ -380,6 +387,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	if (rest_is_refused(code, result)) {
 		return report(s, it, SCHED_REJECTED, result, err.text);
 	}
+	it->unanswered |= rest_is_unanswered(result);
 	return POOL_RETRY;
 }
 

@@ -3,7 +3,9 @@
  * manager says, so that what it says no more goes away, and what others say (Finished, PodsReady,
  * reclaimable pods, the cost of preemption) stays. The object's UID is part of what is applied: a
  * namesake is never written to. Writes that wait are coalesced: the latest of a Workload is sent.
- * One with a resourceVersion is only done while the object has it (else: SCHED_STALE). Each write
+ * One with a resourceVersion is only done while the object has it (else: SCHED_STALE). A write that
+ * is refused after an attempt of it was never answered ends as SCHED_STALE as well: the object may
+ * have been written, so it has to be read before anything is decided from it. Each write
  * that is not replaced by a later one ends in one SCHED_MSG_REQUEST_DONE with its version and, when
  * it was done, the resourceVersion of the answer. Owner: the sched thread calls; the pool works on
  * a thread of its own (or is stepped). */

@@ -115,21 +115,28 @@ static void test_whether_the_same_again_may_work(void **state)
 {
 	static const struct {
 		int status;
-		bool refused, transient;
+		bool refused, transient, unanswered;
 	} rows[] = {
-		{ 0, false, true },   { 200, false, false }, { 400, true, false },
-		{ 401, false, true }, { 403, true, false },  { 404, false, false },
-		{ 408, false, true }, { 409, false, false }, { 422, true, false },
-		{ 429, false, true }, { 499, true, false },  { 500, false, true },
+		{ 0, false, true, true },    { 200, false, false, false },
+		{ 400, true, false, false }, { 401, false, true, false },
+		{ 403, true, false, false }, { 404, false, false, false },
+		{ 408, false, true, true },  { 409, false, false, false },
+		{ 422, true, false, false }, { 429, false, true, false },
+		{ 499, true, false, false }, { 500, false, true, true },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const struct http_result result = { .status = rows[i].status, .error_text = "why" };
+		struct http_result result = { .status = rows[i].status,
+					      .may_have_been_sent = true,
+					      .error_text = "why" };
 		int code = rest_result(&result, NULL);
 
 		assert_int_equal(rest_is_refused(code, &result), rows[i].refused);
 		assert_int_equal(rest_is_transient(rows[i].status), rows[i].transient);
+		assert_int_equal(rest_is_unanswered(&result), rows[i].unanswered);
+		result.may_have_been_sent = false;
+		assert_false(rest_is_unanswered(&result));
 	}
 }
 

@@ -173,6 +173,33 @@ static void test_unknown_outcome_is_read_before_it_is_repeated(void **state)
 	write_fixture_finish(&f);
 }
 
+/* The first attempt may have removed the gate, so that the refusal of the second one says nothing:
+ * a reservation that is given back here would be given out twice. */
+static void test_a_refusal_after_an_unknown_outcome_is_compared_with_the_pod(void **state)
+{
+	static const struct {
+		enum pod_write_judgement judgement;
+		enum sched_outcome outcome;
+	} rows[] = { { POD_WRITE_IS_DONE, SCHED_DONE }, { POD_WRITE_REFUSED, SCHED_REJECTED } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct write_fixture f;
+
+		begin(&f, &repeatable);
+		judgement = rows[i].judgement;
+		fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /write"), 500,
+				      "{}");
+		write_fixture_later(&f);
+		fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /write"), 403,
+				      "{}");
+		write_fixture_no_outcome(&f);
+		fake_transport_answer(f.transport, write_fixture_expect(&f, READ), 200, OURS);
+		write_fixture_outcome(&f, rows[i].outcome);
+		write_fixture_finish(&f);
+	}
+}
+
 static void test_a_write_that_was_never_sent_is_sent_again(void **state)
 {
 	struct write_fixture f;
@@ -220,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_refusals_are_compared_with_the_pod),
 		cmocka_unit_test(test_a_conflict_of_versions_is_sent_again),
 		cmocka_unit_test(test_unknown_outcome_is_read_before_it_is_repeated),
+		cmocka_unit_test(test_a_refusal_after_an_unknown_outcome_is_compared_with_the_pod),
 		cmocka_unit_test(test_a_write_that_was_never_sent_is_sent_again),
 		cmocka_unit_test(test_read_that_finds_nothing_means_gone),
 		cmocka_unit_test(test_nothing_is_sent_without_leadership),

@@ -5,6 +5,7 @@
 #include "api/kueue/preemption_gate.h"
 #include "base/arena.h"
 #include "base/attrs.h"
+#include "base/err.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
 #include "kube/pool.h"
@@ -358,6 +359,43 @@ static void transient_failures_are_sent_again(void **state)
 	}
 }
 
+/* The eviction of a Workload was written, its answer was lost, and the next attempt is refused:
+ * were that a refusal, the Workload would count as admitted, and its Job would start. */
+static void a_refusal_after_an_unanswered_attempt_says_nothing(void **state)
+{
+	static const struct {
+		const char *name;
+		int status;
+		enum sched_outcome outcome;
+	} rows[] = {
+		{ "the server failed", 500, SCHED_STALE },
+		{ "no answer in time", 504, SCHED_STALE },
+		{ "the connection broke", 0, SCHED_STALE },
+		{ "turned away before it was looked at", 429, SCHED_REJECTED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+		uint64_t id;
+
+		unit_row(rows[i].name);
+		begin(&f);
+		send(&f, 1);
+		id = write_fixture_expect(&f.w, LINE);
+		if (rows[i].status == 0) {
+			fake_transport_fail(f.w.transport, id, ERR_IO, true);
+		} else {
+			fake_transport_answer(f.w.transport, id, rows[i].status, "{}");
+		}
+		write_fixture_no_outcome(&f.w);
+		write_fixture_later(&f.w);
+		fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, LINE), 403, "{}");
+		write_fixture_outcome(&f.w, rows[i].outcome);
+		end(&f);
+	}
+}
+
 /* Writes of others since it was read are not overwritten. */
 static void a_write_may_be_good_for_one_version_only(void **state)
 {
@@ -454,6 +492,7 @@ int main(void)
 		cmocka_unit_test(writes_that_wait_are_coalesced),
 		cmocka_unit_test(answers),
 		cmocka_unit_test(transient_failures_are_sent_again),
+		cmocka_unit_test(a_refusal_after_an_unanswered_attempt_says_nothing),
 		cmocka_unit_test(a_write_may_be_good_for_one_version_only),
 		cmocka_unit_test(a_list_is_emptied_by_a_write_of_its_own),
 		cmocka_unit_test(clusters_and_nodes_stay_until_they_are_taken_off),

@@ -50,8 +50,13 @@ var deviations = []deviation{
 	{name: "backoff", mend: func(c *cluster) bool {
 		c.mends.Backoff = true
 		return slices.ContainsFunc(c.updates, func(u update) bool {
-			_, ok := u.object.(*kueue.LocalQueue)
-			return ok
+			switch o := u.object.(type) {
+			case *kueue.LocalQueue:
+				return true
+			case *kueue.Workload:
+				return o.Status.RequeueState != nil
+			}
+			return false
 		})
 	}},
 	{name: "usage-of-others", mend: func(c *cluster) bool {

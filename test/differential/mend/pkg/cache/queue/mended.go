@@ -61,6 +61,14 @@ func (c *ClusterQueue) waitsForBackoff(w *workload.Info) bool {
 	return true
 }
 
+// leaveHeapForBackoff: a workload that is in the heap has got a back-off. Kueue tries it all the same,
+// and is mindful of the back-off from then on.
+func (c *ClusterQueue) leaveHeapForBackoff(key workload.Reference, w *workload.Info) {
+	if mend.On.Backoff && !c.backoffWaitingTimeExpired(w) {
+		c.removeFromHeap(key)
+	}
+}
+
 func mendedClock() clock.Clock { return mend.Clock }
 
 // ordersAtOnce: the ClusterQueue goes by the usage of its LocalQueues, and its heap is to be in order

@@ -151,8 +151,8 @@ static int compare_costs(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What is not known counts as the median of what is: neither a reason to go there nor to stay away.
- */
+/* An unknown cost counts as the median of the known ones: neither a reason to go there nor to stay
+ * away. */
 static int64_t median_cost(const struct decision *d)
 {
 	int64_t costs[TOKEN_MAX_ATTEMPTS * 5];

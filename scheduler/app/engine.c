@@ -562,6 +562,7 @@ static void run_cycle(struct engine *e)
 	atomic_store(&e->state.has_quota_plugin, stats.has_quota_plugin);
 	atomic_store(&e->state.cycle_since, 0);
 	sched_metrics_cycle(e->metrics, clock_mono(e->opt.clock) - began);
+	sched_metrics_events_dropped(e->metrics, recorder_dropped(exec_recorder(e->exec)));
 	e->changed |= d->n > 0;
 }
 

@@ -42,6 +42,7 @@ struct sched_kind {
 	unsigned wings;                   /* with a cache for its objects; enum sched_wing */
 	bool unwatched;                   /* headgatectl alone reads it */
 	bool needed;    /* headgatectl fails where the cluster does not serve it */
+	bool reports;   /* its status only reports: without it the object counts as much */
 	int read_order; /* place in the order in which headgatectl reads objects: objects that
 			others refer to come first; 0: not read */
 };

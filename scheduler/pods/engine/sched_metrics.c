@@ -65,7 +65,8 @@ struct sched_metrics {
 	struct metric_family *cpu[AMOUNT_COUNT], *memory[AMOUNT_COUNT], *scalar[AMOUNT_COUNT];
 	struct metric_family *tally[TALLY_COUNT], *phase[PODGROUP_PHASE_COUNT_], *weight;
 	struct metric_family *decided, *wait, *requests, *bad_objects, *conf, *action;
-	struct metric_cell *cycle;
+	struct metric_cell *cycle, *events_dropped;
+	uint64_t counted_events; /* of those dropped */
 	struct strmap *queues; /* names with series */
 };
 
@@ -125,6 +126,11 @@ struct sched_metrics *sched_metrics_create(struct metric_registry *r)
 				       r, "volcano_e2e_scheduling_latency_milliseconds",
 				       "Duration of a scheduling cycle", NULL, ms, ARRAY_LEN(ms)),
 			       NULL);
+	m->events_dropped = metric_cell(
+		metric_register(r, "headgate_events_dropped_total",
+				"Events that were not sent because too many waited",
+				METRIC_COUNTER, NULL),
+		NULL);
 	m->queues = strmap_create(NULL);
 	return m;
 }
@@ -289,6 +295,12 @@ void sched_metrics_totals(struct sched_metrics *m, const struct cluster *c,
 void sched_metrics_cycle(struct sched_metrics *m, int64_t duration_ns)
 {
 	metric_cell_observe(m->cycle, (double)duration_ns / (double)CLOCK_NS_PER_MS);
+}
+
+void sched_metrics_events_dropped(struct sched_metrics *m, uint64_t so_far)
+{
+	metric_cell_add(m->events_dropped, (double)(so_far - m->counted_events));
+	m->counted_events = so_far;
 }
 
 void sched_metrics_action(struct sched_metrics *m, const char *action, int64_t duration_ns)

@@ -26,6 +26,8 @@ void sched_metrics_cycle(struct sched_metrics *m, int64_t duration_ns);
 void sched_metrics_action(struct sched_metrics *m, const char *action, int64_t duration_ns);
 void sched_metrics_request(struct sched_metrics *m, const struct sched_msg *done);
 void sched_metrics_bad_object(struct sched_metrics *m, const char *resource);
+/* so_far: since the start. */
+void sched_metrics_events_dropped(struct sched_metrics *m, uint64_t so_far);
 void sched_metrics_conf(struct sched_metrics *m, bool ok);
 
 #endif

@@ -1,3 +1,7 @@
+#include <string.h>
+
+#include "api/kueue/kueue.h"
+#include "base/attrs.h"
 #include "kube/reflector/reflector.h"
 #include "lib/pods/cache_fixture.h"
 #include "lib/unit.h"
@@ -32,6 +36,43 @@ static void test_names_the_path_of_a_fault(void **state)
 	assert_true(str_eq_c(m->key, "ns/x"));
 	assert_non_null(strstr(m->text, "spec.containers[0].resources.requests.cpu"));
 	message_free(m);
+}
+
+static void test_a_status_that_only_reports(void **state)
+{
+	static const struct {
+		const char *name;
+		enum sched_resource r;
+		const char *json;
+		enum sched_msg_kind kind;
+	} rows[] = {
+		{ "an amount in the status of a ClusterQueue", SCHED_CLUSTER_QUEUES,
+		  "{\"spec\":{\"cohortName\":\"c\"},\"status\":{\"pendingWorkloads\":{}}}",
+		  SCHED_MSG_UPSERT },
+		{ "the status of a Cohort is no object", SCHED_COHORTS, "{\"status\":7}",
+		  SCHED_MSG_UPSERT },
+		{ "the status of a LocalQueue is no object", SCHED_LOCAL_QUEUES, "{\"status\":7}",
+		  SCHED_MSG_UPSERT },
+		{ "the spec as well", SCHED_CLUSTER_QUEUES,
+		  "{\"status\":7,\"spec\":{\"cohortName\":{}}}", SCHED_MSG_BAD_OBJECT },
+		{ "the status of a Workload says what it holds", SCHED_WORKLOADS, "{\"status\":7}",
+		  SCHED_MSG_BAD_OBJECT },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct sched_msg *m;
+
+		unit_row(rows[i].name);
+		m = message_decode(rows[i].r, STR_LIT("x"), str_of(rows[i].json), 7);
+		assert_int_equal(m->kind, rows[i].kind);
+		if (i == 0) {
+			const struct api_cluster_queue *cq = m->object;
+
+			assert_string_equal(cq->spec.cohort, "c");
+		}
+		message_free(m);
+	}
 }
 
 static void test_messages_of_a_reflector(void **state)
@@ -73,6 +114,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_decodes_every_resource),
 		cmocka_unit_test(test_names_the_path_of_a_fault),
+		cmocka_unit_test(test_a_status_that_only_reports),
 		cmocka_unit_test(test_messages_of_a_reflector),
 	};
 

@@ -113,6 +113,11 @@ static void test_hole_22_decisions_and_outcomes_are_counted(void **state)
 	assert_true(shows(r, "headgate_gate_wait_seconds_sum{queue_name=\"q\"} 2"));
 	assert_true(shows(r, "headgate_requests_total{request=\"ungate\",outcome=\"rejected\"} 1"));
 	assert_true(shows(r, "headgate_bad_objects_total{resource=\"queues\"} 1"));
+	assert_true(shows(r, "headgate_events_dropped_total 0"));
+	sched_metrics_events_dropped(m, 3);
+	sched_metrics_events_dropped(m, 3);
+	sched_metrics_events_dropped(m, 5);
+	assert_true(shows(r, "headgate_events_dropped_total 5"));
 	assert_true(shows(r, "headgate_configuration_reloads_total{result=\"failed\"} 1"));
 	sched_metrics_destroy(m);
 	cluster_destroy(c);

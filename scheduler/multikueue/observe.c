@@ -1,0 +1,183 @@
+#include "scheduler/multikueue/observe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
+#include "api/kueue/preemption_gate.h"
+#include "base/attrs.h"
+#include "base/str.h"
+
+void observe_init(struct observed *o, const char *cluster)
+{
+	*o = (struct observed){ .replica = { .cluster = cluster,
+					     .signal_seen = REPLICA_NOT_SEEN,
+					     .open_seen = REPLICA_NOT_SEEN,
+					     .ahead_seen = REPLICA_NOT_SEEN,
+					     .cost = REPLICA_COST_UNKNOWN },
+				.evicted_at = REPLICA_NOT_SEEN,
+				.evicted_before = REPLICA_NOT_SEEN };
+}
+
+static bool is_true(const struct api_workload *w, const char *type)
+{
+	const struct api_condition *c = meta_condition(&w->status.conditions, type);
+
+	return c != NULL && str_streq(c->status, "True");
+}
+
+/* A worker writes one of the three, which its dialect says. */
+static bool signals(const struct api_workload *w)
+{
+	for (unsigned d = PREEMPTION_GATE_KUEUE; d < PREEMPTION_GATE_DIALECT_COUNT_; d++) {
+		if (is_true(w, preemption_gate_signal((enum preemption_gate_dialect)d, 0))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A gate of the spec without an entry in the status is closed (KEP-8303). */
+static bool is_open(const struct api_workload *w, const char *gate)
+{
+	for (size_t i = 0; i < w->status.preemption_gates.n; i++) {
+		const struct api_preemption_gate_state *s = &w->status.preemption_gates.v[i];
+
+		if (str_streq(s->name, gate)) {
+			return preemption_gate_read(s).open;
+		}
+	}
+	return false;
+}
+
+static void read_gates(const struct api_workload *w, const char *gate, struct replica *r)
+{
+	r->has_gate = r->is_open = r->other_gate = false;
+	for (size_t i = 0; i < w->spec.preemption_gates.n; i++) {
+		const char *name = w->spec.preemption_gates.v[i].name;
+
+		if (str_streq(name, gate)) {
+			r->has_gate = true;
+			r->is_open = is_open(w, gate);
+		} else if (name != NULL) {
+			r->other_gate |= !is_open(w, name);
+		}
+	}
+}
+
+static bool says(const struct api_condition *c, const char *text)
+{
+	return c->message != NULL && strstr(c->message, text) != NULL;
+}
+
+static enum replica_answer answer_of(const struct api_workload *w)
+{
+	static const struct {
+		const char *reason;
+		enum replica_answer answer;
+	} reasons[] = {
+		{ "PendingEvaluation", REPLICA_NO_ANSWER },
+		{ "AdmissionGated", REPLICA_GATED },
+		{ "WaitingForPreemptedWorkloads", REPLICA_IS_PREEMPTING },
+		{ "WaitingForPodsReady",
+		  REPLICA_IS_PREEMPTING }, /* it fits, after others have started */
+	};
+	const struct api_condition *c = meta_condition(&w->status.conditions, KUEUE_QUOTA_RESERVED);
+
+	if (c == NULL) {
+		return REPLICA_NO_ANSWER;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+		if (str_streq(c->reason, reasons[i].reason)) {
+			return reasons[i].answer;
+		}
+	}
+	if (!str_streq(c->reason, "Pending") && !str_streq(c->reason, "Waiting")) {
+		return REPLICA_DOES_NOT_FIT;
+	}
+	if (says(c, "it's gated")) {
+		return REPLICA_GATED;
+	}
+	return says(c, "Pending the preemption of") ? REPLICA_IS_PREEMPTING : REPLICA_DOES_NOT_FIT;
+}
+
+static void since(bool is, int64_t now, int64_t *seen)
+{
+	if (!is) {
+		*seen = REPLICA_NOT_SEEN;
+	} else if (*seen == REPLICA_NOT_SEEN) {
+		*seen = now;
+	}
+}
+
+/* Another replica has no history. */
+static void take_uid(struct observed *o, const char *uid)
+{
+	struct replica *r = &o->replica;
+
+	if (strncmp(o->uid, uid, sizeof(o->uid) - 1) != 0) {
+		snprintf(o->uid, sizeof(o->uid), "%s", uid);
+		r->signal_seen = r->open_seen = r->ahead_seen = REPLICA_NOT_SEEN;
+		r->refused = false;
+		o->seen = false;
+	}
+	r->uid = o->uid[0] == '\0' ? NULL : o->uid;
+}
+
+static void read_evictions(struct observed *o, const struct api_workload *w)
+{
+	const struct api_condition *c = meta_condition(&w->status.conditions, KUEUE_EVICTED);
+
+	o->evicted_at =
+		c != NULL && str_streq(c->status, "True") ? c->last_transition : REPLICA_NOT_SEEN;
+	if (!o->seen) {
+		o->evicted_before = o->evicted_at;
+		o->seen = true;
+	}
+	o->replica.evicted =
+		o->evicted_at != REPLICA_NOT_SEEN && o->evicted_at != o->evicted_before;
+}
+
+void observe_object(struct observed *o, const struct api_workload *w, const char *gate, int64_t now,
+		    uint64_t *numbers)
+{
+	struct replica *r = &o->replica;
+
+	r->reachable = true;
+	take_uid(o, w == NULL || w->meta.uid == NULL ? "" : w->meta.uid);
+	if (r->uid == NULL) {
+		r->has_gate = r->is_open = r->other_gate = r->signals = false;
+		r->evicted = r->reserved = r->admitted = false;
+		r->answer = REPLICA_NO_ANSWER;
+		return;
+	}
+	read_gates(w, gate, r);
+	read_evictions(o, w);
+	r->signals = signals(w);
+	r->reserved = is_true(w, KUEUE_QUOTA_RESERVED);
+	r->admitted = is_true(w, KUEUE_ADMITTED) || is_true(w, KUEUE_FINISHED);
+	r->answer = answer_of(w);
+	if (r->signals && r->signal_seen == REPLICA_NOT_SEEN) {
+		r->signal_number = ++*numbers;
+	}
+	since(r->signals, now, &r->signal_seen);
+	since(r->is_open, now, &r->open_seen);
+	since(r->reserved || r->answer == REPLICA_IS_PREEMPTING, now, &r->ahead_seen);
+}
+
+void observe_unreachable(struct observed *o)
+{
+	o->replica.reachable = false;
+}
+
+void observe_granted(struct observed *o)
+{
+	o->evicted_before = o->evicted_at;
+	o->replica.evicted = o->replica.refused = false;
+}
+
+void observe_refused(struct observed *o)
+{
+	o->replica.refused = true;
+}

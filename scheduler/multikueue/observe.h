@@ -1,0 +1,37 @@
+/* scheduler/multikueue/observe.h: keeps what scheduler/orchestrate decides from, out of what the
+ * watch of a worker cluster delivers. A worker may be Headgate or Kueue: the dialects of preemption
+ * gates are read alike, and where a worker gives no reasons (UnadmittedWorkloadsObservability off)
+ * the messages of Kueue are. Times of the worker are compared for equality alone. Pure; owned by
+ * the caller. */
+#ifndef SCHEDULER_MULTIKUEUE_OBSERVE_H
+#define SCHEDULER_MULTIKUEUE_OBSERVE_H
+
+#include "scheduler/orchestrate/replica.h"
+
+#define OBSERVE_MAX_UID 40 /* bytes kept of a UID, with the NUL; UIDs have 36 characters */
+
+struct api_workload;
+
+/* The replica on one cluster. */
+struct observed {
+	struct replica replica; /* its uid points into this struct: copies need observe_replica */
+	char uid[OBSERVE_MAX_UID]; /* "": there is none */
+	int64_t evicted_at; /* of the condition, worker's clock; REPLICA_NOT_SEEN: not evicted */
+	int64_t evicted_before; /* the same when the token was granted, or first seen */
+	bool seen;
+};
+
+/* Signals of one Workload are numbered by `signals`, which starts at 0. cluster is borrowed. */
+void observe_init(struct observed *o, const char *cluster);
+/* The object as the watch delivered it last; NULL: it does not exist. gate: the name of the
+ * manager's. now: wall ns of the manager. The cluster can be reached, and its list is complete. */
+void observe_object(struct observed *o, const struct api_workload *w, const char *gate, int64_t now,
+		    uint64_t *signals);
+/* The connection is lost: the rest stays as last seen. */
+void observe_unreachable(struct observed *o);
+/* The token was granted to this replica: evictions and refusals from now on are of this attempt. */
+void observe_granted(struct observed *o);
+/* The API server refused to open the gate. */
+void observe_refused(struct observed *o);
+
+#endif

@@ -83,7 +83,7 @@ bool connection_event(struct connection *c, enum connection_event e, const char 
 		c->lost_at = wall;
 	}
 	switch (e) {
-	case CONNECTION_CONFIGURED: /* what failed before says nothing about the new one */
+	case CONNECTION_CONFIGURED: /* earlier failures say nothing about the new one */
 		c->failures = 0;
 		c->retry_at = mono;
 		break;

@@ -24,7 +24,8 @@ static const uint64_t regression_seeds[] = {
 	43005132, /* its user deleted a pod that had succeeded: the Job controller was wrong */
 	43011161, /* a watch that was behind undid a deletion that a GET had shown: a Job started */
 	43061307, /* a check was asked for again before its removal was written: it was reset */
-	49002725, /* a write was refused after an attempt of it without an answer had been carried out */
+	49002725, /* a write was refused after an attempt of it without an answer had been carried
+		     out */
 	43092979, /* a write named a version that had been fetched, but not looked at */
 	921403,   /* an empty list of conditions was applied, and removed those of others */
 };

@@ -67,8 +67,16 @@ struct sched_metrics {
 	struct metric_family *decided, *wait, *requests, *bad_objects, *conf, *action;
 	struct metric_cell *cycle, *events_dropped;
 	uint64_t counted_events; /* of those dropped */
-	struct strmap *queues; /* names with series */
+	struct strmap *queues;   /* names with series */
 };
+
+static struct metric_cell *register_events_dropped(struct metric_registry *r)
+{
+	return metric_cell(metric_register(r, "headgate_events_dropped_total",
+					   "Events that were not sent because too many waited",
+					   METRIC_COUNTER, NULL),
+			   NULL);
+}
 
 struct sched_metrics *sched_metrics_create(struct metric_registry *r)
 {
@@ -126,11 +134,7 @@ struct sched_metrics *sched_metrics_create(struct metric_registry *r)
 				       r, "volcano_e2e_scheduling_latency_milliseconds",
 				       "Duration of a scheduling cycle", NULL, ms, ARRAY_LEN(ms)),
 			       NULL);
-	m->events_dropped = metric_cell(
-		metric_register(r, "headgate_events_dropped_total",
-				"Events that were not sent because too many waited",
-				METRIC_COUNTER, NULL),
-		NULL);
+	m->events_dropped = register_events_dropped(r);
 	m->queues = strmap_create(NULL);
 	return m;
 }

@@ -60,6 +60,8 @@ int list_page_cut(struct str body, list_page_fn fn, void *ctx, struct list_page 
 	struct cut c;
 	int r;
 
+	/* The order of the members of a list is not fixed, so they are found first and read
+	 * afterwards. */
 	cut_init(&c, body);
 	if (!cut_open(&c, '{')) {
 		return err_set(err, ERR_INVALID, "list: not an object");

@@ -104,6 +104,7 @@ void log_write(enum log_level level, const char *file, int line, const char *msg
 {
 	bool json = atomic_load_explicit(&log_format_now, memory_order_relaxed) == LOG_JSON;
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+	/* Callers log within the handling of an error, which must not change by that. */
 	int saved = errno;
 
 	if (json) {
@@ -123,6 +124,7 @@ void log_write(enum log_level level, const char *file, int line, const char *msg
 		add_value(&out, f);
 	}
 	strbuf_add_c(&out, json ? "}\n" : "\n");
+	/* The whole line at once, so that lines of several threads do not mix. */
 	if (log_sink != NULL) {
 		log_sink(strbuf_str(&out), log_sink_ctx);
 	} else {

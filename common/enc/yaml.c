@@ -80,8 +80,8 @@ static void builder_finish(struct builder *b)
 
 static int count_nodes(struct builder *b, size_t n)
 {
-	/* Aliases count with all that they copy: a few lines of them could double the tree
-	 * each. */
+	/* An alias counts with all that it copies, because a list of two aliases doubles
+	 * the tree. */
 	if (n > YAML_MAX_NODES - b->nodes) {
 		return bad(b, "too many nodes");
 	}
@@ -142,7 +142,7 @@ static int place(struct builder *b, struct jdoc *value_take)
 	int r;
 
 	if (f == NULL) {
-		/* A document has one root, and next_document takes it away before the next one. */
+		/* A document has one root, and the caller of next_document takes it. */
 		assert(b->root == NULL);
 		b->root = take_ptr(&value);
 		return 0;

@@ -22,6 +22,8 @@ static int cut_items(struct str items, list_page_fn fn, void *ctx, size_t *ret_n
 			return err_set(err, ERR_INVALID, "list: items: more than %d",
 				       LIST_PAGE_MAX_ITEMS);
 		}
+		/* An item without a name cannot be a key, and a broken one does not keep the others
+		 * from the caller. */
 		if (cut_meta(item, &meta) && meta.name.len > 0) {
 			fn(ctx, item, &meta);
 		}

@@ -132,9 +132,8 @@ int64_t rest_version(const struct http_result *result)
 	return version;
 }
 
-/* The API server has no status or reason of its own for what the functions from here on
- * recognise, so they go by its messages. test/apiserver/conformance has each of them as a real
- * one answered. */
+/* The API server has no status or reason of its own for what the functions from here on recognise,
+ * so they go by its messages. test/apiserver/conformance holds such answers of a real one. */
 bool rest_is_version_ahead(const struct http_result *result)
 {
 	static const char text[] = "Too large resource version";

@@ -123,6 +123,7 @@ static struct http_server_cred *ref(struct http_server_cred *cred)
 
 void http_server_tls_unref(struct http_server_cred *cred)
 {
+	/* Connections of an old pair may outlive it: the last one of them frees it. */
 	if (cred == NULL || atomic_fetch_sub(&cred->refs, 1) != 1) {
 		return;
 	}

@@ -321,6 +321,7 @@ static int set_defaults(const struct parse *s, bool last)
 		bool collects = row->type == FLAGS_LIST || row->type == FLAGS_SET;
 
 		assert(i < FLAGS_ROWS_MAX);
+		/* Defaults are texts that pass the same checks as values of the command line. */
 		if (row->def != NULL && collects == last && !(last && is_given(s->p, i))) {
 			r = set_value(s, row, row->def);
 		}

@@ -66,7 +66,8 @@ static const char *base_name(const char *file)
 	return slash == NULL ? file : slash + 1;
 }
 
-/* klog: I0102 15:04:05.000000   4711 file.c:12] "message" key="value" */
+/* klog: I0102 15:04:05.000000   4711 file.c:12] "message" key="value". Levels V(n) have the letter
+ * of info, as in klog. */
 static void add_text_head(struct strbuf *out, enum log_level level, const char *file, int line)
 {
 	char now[CLOCK_RFC3339_MAX];

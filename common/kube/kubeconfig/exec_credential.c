@@ -33,6 +33,7 @@ static int write_authority(const struct http_loop_tls *tls, struct json_out *o, 
 		}
 	}
 	if (pem.len > 0) {
+		/* The member is a []byte in Go, which JSON has as base64. */
 		base64_encode(strbuf_str(&pem), &text);
 		json_out_kv(o, "certificate-authority-data", text.p);
 	}
@@ -189,6 +190,7 @@ int exec_credential_parse(struct str text, const char *api_version, struct exec_
 	if (r < 0) {
 		return r;
 	}
+	/* The texts change their owner: the cleanup must not find them. */
 	*ret = c;
 	c = (struct exec_credential){ 0 };
 	return 0;

@@ -107,6 +107,7 @@ void kubeconfig_set_credential(struct kubeconfig *c, const char *token, const ch
 			       const char *key)
 {
 	replace(&c->token, token);
+	/* A file would take precedence over the token. */
 	replace(&c->token_file, NULL);
 	if (cert != NULL) {
 		replace(&c->owned[KUBECONFIG_CERT_FILE], NULL);
@@ -370,6 +371,7 @@ static int parse_source(struct str text, const char *dir, struct sources *all, s
 	if (text.len > KUBECONFIG_MAX_BYTES) {
 		return err_set(err, ERR_INVALID, "more than %u bytes", KUBECONFIG_MAX_BYTES);
 	}
+	/* A kubeconfig in JSON is YAML as well. */
 	r = yaml_parse(text, &s.doc, err);
 	if (r < 0) {
 		return r;

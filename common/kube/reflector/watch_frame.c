@@ -85,6 +85,7 @@ int watch_frame_parse(struct str line, struct watch_frame *ret, struct err *err)
 	if (f.object.len == 0 || f.object.p[0] != '{') {
 		return err_set(err, ERR_INVALID, "watch frame: object: missing");
 	}
+	/* An ERROR has a Status in place of an object, without a name or a version. */
 	if (f.type == WATCH_FRAME_ERROR) {
 		f.code = status_code(f.object);
 	} else if (!cut_meta(f.object, &f.meta)) {

@@ -22,8 +22,7 @@ static int cut_items(struct str items, list_page_fn fn, void *ctx, size_t *ret_n
 			return err_set(err, ERR_INVALID, "list: items: more than %d",
 				       LIST_PAGE_MAX_ITEMS);
 		}
-		/* An item without a name cannot be a key, and a broken one does not keep the others
-		 * from the caller. */
+		/* An item without a name has no key; a broken item does not stop the others. */
 		if (cut_meta(item, &meta) && meta.name.len > 0) {
 			fn(ctx, item, &meta);
 		}

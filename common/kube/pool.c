@@ -410,7 +410,8 @@ static void submit(struct pool_slot *s, struct http_call *call)
  *   2. a token of the limiter;
  *   3. the item, in its slot; another worker may have been faster;
  *   4. start makes the request, or finds that there is nothing left to do;
- *   5. may_send permits it;
+ *   5. may_send permits it; it is called last, so that nothing slow comes between its answer and
+ *      the request: the lease may run out at any time;
  *   6. the request is submitted.
  * Where 3 to 5 end it, the token goes back, because other pools share the limiter. */
 bool pool_send_next(struct pool *p, struct pool_worker *w)
@@ -440,8 +441,6 @@ bool pool_send_next(struct pool *p, struct pool_worker *w)
 	if (!p->opt.ops->start(p->opt.ctx, s->item, s->sends, &call, &scratch)) {
 		pool_limiter_give_back(p->opt.limiter);
 		settle(s, POOL_DONE);
-		/* Asked last, so that nothing slow comes between the answer and the request: the
-		 * lease may run out at any time. */
 	} else if (p->opt.may_send != NULL && !p->opt.may_send(p->opt.ctx)) {
 		pool_limiter_give_back(p->opt.limiter);
 		pool_complete(s, &not_leader);

@@ -102,7 +102,7 @@ static struct entry *new_entry(struct recorder *r, const char *key)
 	return e;
 }
 
-/* An item that waits to be sent is not looked for: start finds no entry and ends it. */
+/* The entry may still have an item in the queue: start finds no entry then and ends it. */
 static void evict(struct recorder *r)
 {
 	while (strmap_count(r->entries) > RECORDER_MAX_KNOWN) {

@@ -73,6 +73,8 @@ static size_t format_seconds(int64_t wall_ns, char out[CLOCK_RFC3339_MAX], int *
 	int ns = (int)(wall_ns % CLOCK_NS_PER_S);
 	struct tm utc;
 
+	/* Division rounds towards zero, but the nanoseconds of a time before 1970 count upwards as
+	 * well. */
 	if (ns < 0) {
 		ns += (int)CLOCK_NS_PER_S;
 		s--;

@@ -97,6 +97,8 @@ void *heap_remove(struct heap *h, size_t index)
 	elem = h->v[index];
 	h->n--;
 	if (index < h->n) {
+		/* The last element fills the hole. It comes from another branch, so it may belong
+		 * above or below. */
 		h->v[index] = h->v[h->n];
 		settle(h, index);
 	}

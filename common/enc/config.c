@@ -296,6 +296,7 @@ static bool has_row(const struct config_row *rows, const char *name)
 	return false;
 }
 
+/* Before the values, so that a misspelt name is reported also where a value is wrong. */
 static int check_names(struct config_reader *r, const struct config_row *rows, const struct jdoc *d,
 		       struct err *err)
 {

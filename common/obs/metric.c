@@ -142,6 +142,7 @@ struct metric_family *metric_register_histogram(struct metric_registry *r, const
 	return adopt(r, f);
 }
 
+/* The values with their NULs are unambiguous as a key: no value contains one. */
 static void add_key(const struct metric_family *f, const char *const *values, struct strbuf *out)
 {
 	for (size_t i = 0; i < f->info.nlabels; i++) {
@@ -178,6 +179,7 @@ struct metric_cell *metric_cell(struct metric_family *f, const char *const *valu
 	add_key(f, values, &key);
 	pthread_mutex_lock(&f->lock);
 	c = strmap_get(f->cells, strbuf_str(&key));
+	/* Values may be names that users choose: beyond the limit they share one cell. */
 	if (c == NULL && f->info.nlabels > 0 && strmap_count(f->cells) >= METRIC_MAX_CELLS) {
 		strbuf_reset(&key);
 		add_key(f, other, &key);
@@ -234,6 +236,7 @@ static bool find_cell(struct str key UNUSED, void *value, void *ctx)
 	return true;
 }
 
+/* Cells are collected first: a map must not change while it is walked. */
 static void remove_found(struct metric_family *f, struct removal *r)
 {
 	pthread_mutex_lock(&f->lock);
@@ -303,6 +306,8 @@ static void sort(struct pointers *all, int (*cmp)(const void *, const void *))
 	}
 }
 
+/* The lock keeps cells from being removed while they are read. Their numbers may change
+ * meanwhile. */
 static void visit_cells(struct metric_family *f, const struct metric_visitor *v)
 {
 	struct pointers cells = VEC_INIT;

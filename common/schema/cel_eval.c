@@ -26,6 +26,7 @@ struct eval {
 
 static struct cel_value eval(struct eval *e, const struct cel_node *n);
 
+/* An error is a value: && and || may absorb it. */
 static struct cel_value error(struct eval *e, const char *what, struct str about)
 {
 	(void)err_set(&e->err, ERR_INVALID, "%s" STR_FMT, what, STR_ARG(about));
@@ -47,6 +48,7 @@ static struct cel_value of_doc(const struct jdoc *d)
 	case JDOC_NUMBER:
 		v.kind = CEL_KIND_INT;
 		v.i = jdoc_int(d, INT64_MIN);
+		/* No int64, or the least one, which a double holds exactly. */
 		if (v.i == INT64_MIN) {
 			v.kind = CEL_KIND_DOUBLE;
 			v.d = jdoc_num(d, 0);
@@ -90,6 +92,7 @@ static struct jdoc *to_doc(const struct cel_value *v)
 
 static bool equal(const struct cel_value *a, const struct cel_value *b)
 {
+	/* As in Kubernetes' CEL, numbers of different types may be equal. */
 	if (a->kind == CEL_KIND_INT && b->kind == CEL_KIND_DOUBLE) {
 		return (double)a->i == b->d;
 	}
@@ -414,6 +417,7 @@ static struct cel_value eval_collect(struct eval *e, const struct cel_node *n)
 	struct cel_value range = eval(e, n->kids[0]);
 	struct jdoc *list = jdoc_new_array();
 
+	/* Values borrow from the list until the whole expression is evaluated. */
 	vec_push(&e->temporaries, list);
 	if (range.kind == CEL_KIND_ERROR) {
 		return range;
@@ -484,6 +488,8 @@ static struct cel_value eval_bool_op(struct eval *e, const struct cel_node *n)
 
 static struct cel_value eval(struct eval *e, const struct cel_node *n)
 {
+	/* The count stays above the limit: all that is evaluated from here on fails, also where
+	 * logic absorbs this error. */
 	if (++e->steps > CEL_MAX_STEPS) {
 		return error(e, "cost limit exceeded", STR_LIT(""));
 	}

@@ -37,6 +37,7 @@ static bool keeps_unknown(const struct jdoc *schema)
 	       (jdoc_kind(more) == JDOC_OBJECT && jdoc_first(more) == NULL);
 }
 
+/* The API server checks these of every object itself; a schema need not name them. */
 static bool is_envelope(const char *key)
 {
 	return str_streq(key, "apiVersion") || str_streq(key, "kind") || str_streq(key, "metadata");
@@ -148,6 +149,8 @@ void schema_default(const struct jdoc *schema, struct jdoc *doc)
 			jdoc_set_take(doc, jdoc_key(p), jdoc_copy(def));
 		}
 	}
+	/* Kubernetes drops a null that is not `nullable` before it sets defaults; above it counted
+	 * as absent. */
 	drop_nulls(schema, doc);
 	for (const struct jdoc *m = jdoc_first(doc); m != NULL; m = jdoc_next(m)) {
 		schema_default(schema_member(schema, jdoc_key(m)), jdoc_get_mut(doc, jdoc_key(m)));
@@ -171,6 +174,7 @@ static const char *kind_name(const struct jdoc *doc)
 	return names[jdoc_kind(doc)];
 }
 
+/* An integer is a number, too; x-kubernetes-int-or-string stands in place of a type. */
 static bool type_fits(const struct jdoc *schema, const struct jdoc *doc)
 {
 	const char *want = jdoc_str_or(jdoc_get(schema, "type"), "");
@@ -471,6 +475,7 @@ static void validate(const struct jdoc *schema, const struct jdoc *doc, const ch
 	    (jdoc_kind(doc) == JDOC_NULL && flag(schema, "nullable"))) {
 		return;
 	}
+	/* The other rules are about values of the type. */
 	if (!type_fits(schema, doc)) {
 		cause_type(causes, path, kind_name(doc),
 			   jdoc_str_or(jdoc_get(schema, "type"), "integer,string"));

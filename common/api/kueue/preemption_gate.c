@@ -51,6 +51,7 @@ struct preemption_gate_reading preemption_gate_read(const struct api_preemption_
 
 	r.fields = (gate->position != NULL ? PREEMPTION_GATE_POSITION : 0u) |
 		   (gate->state != NULL ? PREEMPTION_GATE_STATE : 0u);
+	/* When in doubt a gate is closed: a preemption cannot be taken back. */
 	r.disagree = gate->position != NULL && gate->state != NULL && position != state;
 	r.open = !r.disagree && (position || state);
 	return r;

@@ -280,6 +280,7 @@ double jdoc_num(const struct jdoc *d, double def)
 
 int64_t jdoc_int(const struct jdoc *d, int64_t def)
 {
+	/* 0.5 is no integer, so another kind gives the default as well. */
 	double n = jdoc_num(d, 0.5);
 
 	/* The bounds are exact as doubles: -2^63 and 2^63. */

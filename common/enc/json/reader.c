@@ -313,6 +313,7 @@ bool reader_int(struct reader *r, int64_t *ret)
 		if (s.p == NULL) {
 			return false;
 		}
+		/* Digits alone are read exactly: a double would round beyond 2^53. */
 		if (str_to_i64(s, ret)) {
 			return true;
 		}
@@ -388,6 +389,7 @@ struct reader_mark reader_mark(const struct reader *r)
 				     r->depth };
 }
 
+/* The levels around the value are as they were, because the reader has not left it since. */
 void reader_rewind(struct reader *r, const struct reader_mark *m)
 {
 	assert(!r->failed && r->depth >= m->depth);

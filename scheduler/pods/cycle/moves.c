@@ -28,6 +28,7 @@ static void move(struct session *s, const struct task *t, const struct queue *to
 {
 	struct decision *d = decision_add(&s->decisions, DECISION_MOVE);
 
+	/* Moves run before the actions, outside of any statement, so nothing undoes them. */
 	session_overlay_charge(s->overlay, t->charge_queue, t, -1);
 	session_overlay_charge(s->overlay, to->id, t, 1);
 	session_priv_task(s, t)->charge_queue = to->id;
@@ -110,6 +111,8 @@ static void move_or_report(struct session *s, const struct task *t, const struct
 	if (bound && session_task_charge_queue(s, t) == to->id) {
 		report_growth(s, t);
 	}
+	/* PATCHING, ASSUMED and WITHDRAWING have a write in flight; the last two are not unbound.
+	 */
 	if (charge == CHARGE_NONE || session_task_charge_queue(s, t) == to->id ||
 	    t->status == TASK_RELEASING ||
 	    (!bound && (!ledger_is_unbound(charge) || charge == CHARGE_PATCHING))) {

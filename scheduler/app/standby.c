@@ -110,6 +110,8 @@ void standby_hand_over(struct standby *s, void (*handle)(void *ctx, struct sched
 	for (unsigned i = 0; i < s->n; i++) {
 		struct seen *seen = &s->of[i];
 
+		/* In no order, as the objects of a LIST come in. Each message passes to handle: the
+		 * map only forgets it. */
 		strmap_each(seen->latest, pass_on, &r);
 		strmap_clear(seen->latest);
 		if (seen->synced != NULL) {

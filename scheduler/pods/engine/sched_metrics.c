@@ -137,6 +137,8 @@ void sched_metrics_destroy(struct sched_metrics *m)
 	}
 }
 
+/* A decision that frees the charge has been assumed by now: the queue of the PodGroup stands for
+ * it. */
 static const char *queue_of(const struct cluster *c, const struct task *t)
 {
 	uint32_t q = t->charge_queue;
@@ -170,6 +172,8 @@ void sched_metrics_decisions(struct sched_metrics *m, const struct cluster *c,
 		labels[0] = queue_of(c, t);
 		labels[1] = names[one->kind];
 		metric_cell_add(metric_cell(m->decided, labels), 1);
+		/* A reservation ends the wait for quota; a gate that is removed without one waited
+		 * for none. */
 		if (((one->kind == DECISION_UNGATE && !one->uncharged) ||
 		     one->kind == DECISION_RESERVE) &&
 		    t->created != MODEL_TIME_NONE) {
@@ -226,6 +230,7 @@ static void forget_queue(struct sched_metrics *m, const struct cluster *c, const
 	metric_remove(m->weight, labels);
 }
 
+/* The map must not change while it is walked: names of queues that are gone are collected first. */
 struct stale {
 	const struct cluster *c;
 	struct VEC(struct str) names;

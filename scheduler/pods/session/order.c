@@ -18,6 +18,8 @@ static int by_podgroup(const void *a, const void *b, const void *ctx)
 	const struct order_podgroup *x = a, *y = b;
 	int r;
 
+	/* A gang that holds a part of its quota keeps others from it and cannot start: it goes
+	 * first. */
 	if (x->first != y->first) {
 		return x->first ? -1 : 1;
 	}
@@ -143,6 +145,7 @@ void order_for_each_podgroup(struct session *s,
 	while ((q = order_next_queue(&o)) != NULL) {
 		struct order_podgroup *next = order_next_podgroup(q);
 
+		/* A queue without PodGroups is not put back. */
 		if (next == NULL) {
 			continue;
 		}

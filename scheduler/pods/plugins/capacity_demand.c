@@ -96,6 +96,8 @@ static void add_inqueue(struct capacity_demand *d, const struct session *s,
 	charge(d, g->queue, &demand);
 }
 
+/* Volcano's rule: a PodGroup that runs still announces what it lacks, once minMember of its pods
+ * have nodes. */
 static bool is_inqueue(const struct session *s, const struct podgroup *g)
 {
 	uint32_t placed;

@@ -53,8 +53,8 @@ bool ledger_is_granted(const struct task *t)
 
 enum charge_state ledger_state_when_given_up(const struct task *t, enum charge_state charge)
 {
-	/* While the publication is in flight, only the charge may show it: an older update of the
-	 * pod resets the condition. */
+	/* The pod may show another condition while the publication is in flight, or another client
+	 * may have replaced it. */
 	return charge == CHARGE_PUBLISHED || cluster_task_may_be_published(t) ? CHARGE_WITHDRAWING
 									      : CHARGE_NONE;
 }

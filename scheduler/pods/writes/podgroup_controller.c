@@ -120,6 +120,7 @@ static struct field_resources min_resources(const struct item *it, struct arena 
 	for (size_t i = 0; i < it->nrequest; i++) {
 		int64_t total;
 
+		/* The tenant chooses both factors. */
 		if (__builtin_mul_overflow(it->request[i].each, it->min_member, &total)) {
 			total = INT64_MAX;
 		}
@@ -381,6 +382,8 @@ static void remember(struct podgroup_controller *p, const struct task *t,
 	a->min_member = xmalloc_dup_or_null(pod->min_member);
 	a->priority_class = xmalloc_dup_or_null(pod->priority_class);
 	a->due = clock_mono(p->clock) + ASK_AGAIN_NS;
+	/* Its time begins again, so that it goes to the end of the list, which is in the order of
+	 * times. */
 	old = strmap_take(p->asked_by_pod, str_of(a->key));
 	if (old != NULL) {
 		asked_free(old);
@@ -389,6 +392,13 @@ static void remember(struct podgroup_controller *p, const struct task *t,
 	list_append(&p->asked, &a->node);
 }
 
+/* 1. The PodGroup has the name that Volcano's controller would give it, so that pods of one owner
+ *    share it.
+ * 2. The owner is read if the pod does not say minMember itself, and only for kinds that may have
+ *    it.
+ * 3. A PodGroup that is known already is not created: the pod is annotated alone.
+ * 4. A pod without an owner is adopted instead; it is remembered, and looked at again after
+ *    ASK_AGAIN_NS. */
 void podgroup_controller_pod(struct podgroup_controller *p, const struct cluster *c,
 			     const struct task *t, const struct podgroup_controller_pod *pod)
 {

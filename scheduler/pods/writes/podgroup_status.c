@@ -94,6 +94,7 @@ static void replace_text(char **slot, const char *text)
 	*slot = xmalloc_dup(text == NULL ? "" : text);
 }
 
+/* A condition of the same type is replaced; there are places for both types that decisions have. */
 static void wanted_set_condition(struct wanted *w, const struct podgroup_change *change)
 {
 	for (size_t i = 0; i < MAX_TYPES; i++) {
@@ -168,6 +169,8 @@ static bool podgroup_start(void *ctx UNUSED, void *item, unsigned sends UNUSED,
 
 	sched_kinds_path(SCHED_PODGROUPS, it->namespace_, it->name, NULL, scratch);
 	if (it->patch == NULL && !it->exact) {
+		/* The API server answers from its cache. If that is too old, the patch is refused
+		 * by its version, and the second read is exact. */
 		strbuf_add_c(scratch, "?resourceVersion=0");
 	}
 	call->url = scratch->p;
@@ -312,15 +315,20 @@ static enum pool_verdict on_read(struct podgroup_status *p, struct podgroup_item
 		return POOL_RETRY;
 	}
 	if (it->uid[0] != '\0' && !jdoc_is_str(jdoc_path(object, "metadata.uid"), it->uid)) {
+		/* The cache may still have the PodGroup of that name which was deleted before. */
 		if (!it->exact) {
 			it->exact = true;
 			return POOL_AGAIN;
 		}
 		return report(p, it, SCHED_GONE, result);
 	}
+	/* Nothing wanted: the item before this one carried the change, and has reported it. */
 	return make_patch(p, it, object) ? POOL_AGAIN : POOL_DONE;
 }
 
+/* 1. Read the object, from the API server's cache at first.
+ * 2. Make the patch of it, with its version, from what is wanted at that moment.
+ * 3. Send the patch; when another client wrote meanwhile, begin again. */
 static enum pool_verdict podgroup_finish(void *ctx, void *item, const struct http_result *result)
 {
 	struct podgroup_status *p = ctx;

@@ -89,6 +89,7 @@ void queue_controller_queue_changed(struct queue_controller *s, struct str name,
 	k->closed_by_parent = seen->closed_by_parent;
 }
 
+/* root and default are created again. */
 void queue_controller_queue_deleted(struct queue_controller *s, struct str name)
 {
 	strmap_remove(s->known, name);
@@ -108,6 +109,7 @@ void queue_controller_request_done(struct queue_controller *s, const struct sche
 	(void)str_next(&name, '/');
 	k = strmap_get(s->known, name);
 	if (k != NULL && (m->outcome == SCHED_STALE || m->outcome == SCHED_CANCELLED)) {
+		/* The amounts did not get there: they are sent with the next run. */
 		k->written = false;
 	}
 	if (k != NULL && m->outcome == SCHED_CANCELLED) {
@@ -299,6 +301,8 @@ static void run_queue(struct queue_controller *s, const struct cluster *c, const
 	if (k == NULL) {
 		return;
 	}
+	/* The further dimensions of what was sent may have been freed: they count as 0, and are
+	 * sent once more. */
 	if (k->res_swept != c->res_swept) {
 		k->sent_allocated.more = k->sent_held.more = NULL;
 	}
@@ -322,6 +326,8 @@ static void run_queue(struct queue_controller *s, const struct cluster *c, const
 void queue_controller_run(struct queue_controller *s, const struct cluster *c,
 			  const struct queue_totals *totals)
 {
+	/* As in Volcano: pods of root are not reclaimed, those of default are. The object shows
+	 * that a create has had its effect; until then it is not sent again. */
 	if (!strmap_has(s->known, STR_LIT("root")) && !s->asked_root) {
 		s->asked_root = true;
 		create_queue(s, "root", false);

@@ -19,6 +19,7 @@ struct sched_msg *message_decode(enum sched_resource r, struct str key, struct s
 	if (decode_text(table, json, object, m->arena, &err) < 0) {
 		m->kind = SCHED_MSG_BAD_OBJECT;
 		m->text = arena_dup(m->arena, err.text);
+		/* The cache charges a pod by the part of it that can be read. */
 		(void)decode_partial(table, json, object, m->arena, NULL);
 	}
 	m->object = object;

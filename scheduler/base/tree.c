@@ -77,7 +77,7 @@ static void find_cycles(struct tree *t)
 		}
 	}
 	for (size_t at = 0; at < n; at++) {
-		/* It has a parent, since every root is placed. */
+		/* A node that was not placed has a parent: all roots were placed. */
 		uint32_t above = t->parent[leaves[at]];
 
 		/* A node whose last child is removed hangs below a cycle, like the child. */

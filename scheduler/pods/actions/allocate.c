@@ -42,6 +42,8 @@ static void list_init(struct session *s, struct allocate_list *l, size_t room)
 static void collect_task(struct allocate_run *run, struct allocate_work *w, const struct task *t)
 {
 	struct session *s = run->session;
+	/* With the feature off its gate goes without quota, which is asked for afterwards, before
+	 * the pod is published. */
 	bool drained = !session_conf(s)->gates_admission && (t->flags & TASK_OUR_GATE) != 0;
 
 	w->opted_in |= (t->flags & TASK_OPTED_IN) != 0;
@@ -50,8 +52,6 @@ static void collect_task(struct allocate_run *run, struct allocate_work *w, cons
 	}
 	if (allocate_place_is_candidate(s, t)) {
 		w->place.v[w->place.n++] = t;
-		/* With the feature off the gate goes without quota, which is asked for afterwards,
-		 * before the pod is published. */
 	} else if (!drained && gang_is_candidate(s, t)) {
 		w->reserve.v[w->reserve.n++] = t;
 	}

@@ -169,7 +169,8 @@ int dump_fields_read_int(const struct jdoc *d, int64_t min, int64_t max, int64_t
 			return err_set(err, ERR_INVALID, "not a whole number");
 		}
 	} else {
-		/* What is no whole number gives the default: two of them show it. */
+		/* For what is no whole number jdoc_int returns the default: two defaults show that.
+		 */
 		n = jdoc_int(d, INT64_MIN);
 		if (jdoc_kind(d) != JDOC_NUMBER || n != jdoc_int(d, INT64_MAX)) {
 			return err_set(err, ERR_INVALID, "not a whole number");

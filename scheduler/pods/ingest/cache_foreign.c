@@ -26,8 +26,8 @@ void cache_foreign_bind(struct cache *c, const struct task *t, const struct api_
 		if (str_streq(c->cluster->nodes.v[t->node]->name, node)) {
 			return;
 		}
-		/* It had its node before: reported then, or known with it from the start. */
 	} else if (t->status != TASK_PENDING) {
+		/* It had its node before: reported then, or known with it from the start. */
 		return;
 	}
 	if (field_map_get(&pod->meta.annotations, KEYS_BOUND_BY) == NULL) {

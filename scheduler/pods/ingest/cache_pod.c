@@ -88,8 +88,8 @@ static void apply(struct cache *c, struct task *t, const struct from_api_pod *p)
 	}
 	if (!keep) {
 		set_status(c, t, p);
-		/* Our eviction is in flight: the time of its decision stays. */
 	} else if (t->status == TASK_RELEASING) {
+		/* Our eviction is in flight: the time of its decision stays. */
 		t->deleted = deleted;
 	}
 	cache_charge_reconcile(c, t);

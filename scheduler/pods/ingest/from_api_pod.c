@@ -57,9 +57,9 @@ static void read_gates(const struct api_pod *pod, struct from_api_pod *p)
 
 		if (row == NULL) {
 			p->flags |= TASK_FOREIGN_GATE;
+		} else if ((p->flags & TASK_OUR_GATE) == 0) {
 			/* The patch removes all spellings: which of them is seen first does not
 			 * matter. */
-		} else if ((p->flags & TASK_OUR_GATE) == 0) {
 			p->flags |= TASK_OUR_GATE;
 			p->gate_row = (uint8_t)gate_index(row);
 		}

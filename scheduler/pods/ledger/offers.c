@@ -24,7 +24,7 @@ static const struct pod_class *resolved(struct cluster *c, const struct pod_clas
 	return found;
 }
 
-/* 1. Of each class, the one that takes its place: there are far fewer classes than tasks.
+/* 1. Of each class, the one that takes its place: once for all of its pods.
  * 2. The tasks change their class; the account of a node follows with that, those of queues by the
  *    difference in the charge. */
 static void resolve_tasks(struct cluster *c)

@@ -115,7 +115,7 @@ bool cluster_task_is_stranded(const struct cluster *c, const struct task *t)
 
 void cluster_task_note_stranded(struct cluster *c, const struct task *t)
 {
-	/* Entries that are void are dropped at this chance: nothing else removes them. */
+	/* Void entries are dropped here: nothing else removes them. */
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->stranded.n; i++) {

@@ -383,7 +383,7 @@ int64_t res_more_sum(const struct res *a, const struct res *b, int sign)
 
 static bool is_more_positive(const struct res_more *m)
 {
-	/* With the rest of all dimensions after the n. */
+	/* Including the value of all dimensions after the n. */
 	for (uint32_t i = 0; m != NULL && i <= m->n; i++) {
 		if (more_get(m, i) > 0) {
 			return true;

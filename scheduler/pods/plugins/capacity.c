@@ -306,7 +306,7 @@ static bool capacity_allocatable(void *state, struct session *s, const struct qu
 	       accepts_unoffered(p, s, q, &t->klass->unoffered, why);
 }
 
-/* A walk over all PodGroups, at the first vote of a session: many sessions have none. */
+/* It costs a walk over all PodGroups, and is built at the first vote of a session. */
 static const struct capacity_demand *demand_of(struct capacity *p, const struct session *s)
 {
 	if (p->demand.sums == NULL) {

@@ -95,9 +95,9 @@ static uint32_t play(struct session *s, struct fit_class *k, const struct task *
 	const struct node *n = s->fit->nodes[i];
 
 	s->nodes_scored++;
+	k->version[i] = session_node_version(s, n);
 	/* From cheap to dear. The answer for t holds for its class: the predicate of a plugin looks
 	 * at nothing else of the task. */
-	k->version[i] = session_node_version(s, n);
 	if (!bitset_has(k->may, i) ||
 	    res_over(session_node_used(s, n), &k->klass->request, &n->allocatable,
 		     k->klass->mask) != 0 ||
@@ -108,7 +108,7 @@ static uint32_t play(struct session *s, struct fit_class *k, const struct task *
 	return i;
 }
 
-/* All leaves first, then the inner nodes from the bottom up. */
+/* O(nodes): each inner node is played once, from the bottom up. */
 static void play_all(struct session *s, struct fit_class *k, const struct task *t)
 {
 	struct fit *f = s->fit;
@@ -386,8 +386,8 @@ const char *fit_explain(struct session *s, const struct task *t)
 {
 	struct fit_class *k = ranking(s, t);
 
-	/* A walk over all nodes: it is made once, although later pods of the class may meet other
-	 * use. */
+	/* It costs a walk over all nodes, and is made once although their use may have changed
+	 * since. */
 	if (k->explain == NULL) {
 		k->explain = explain(s, t);
 	}

@@ -156,9 +156,9 @@ void hooks_quota_limits(const struct hooks *h, struct session *s, struct res *li
 	size_t n = session_cluster(s)->queues.n;
 
 	for (size_t i = 0; i < n; i++) {
-		/* Each quota plugin lowers what the ones before it have left. */
 		res_fill(&limits[i], RES_UNLIMITED);
 	}
+	/* Each quota plugin lowers what the ones before it have left. */
 	COMBINE_EACH(&h->quota_limits, quota_limits, s, limits);
 }
 

@@ -145,7 +145,6 @@ void order_for_each_podgroup(struct session *s,
 	while ((q = order_next_queue(&o)) != NULL) {
 		struct order_podgroup *next = order_next_podgroup(q);
 
-		/* A queue without PodGroups is not put back. */
 		if (next == NULL) {
 			continue;
 		}

@@ -50,8 +50,8 @@ static enum pod_write_judgement binding_judge(const struct pod_write *w, const s
 {
 	const char *node = jdoc_path_str(pod, "spec.nodeName");
 
-	/* A binding is never changed: to this node it can only be our own, of which the answer was
-	 * lost. */
+	/* To this node it may be our own binding, of which the answer was lost; in any case the pod
+	 * is where it was to be. */
 	if (node != NULL && node[0] != '\0') {
 		return str_streq(node, w->texts[0]) ? POD_WRITE_IS_DONE : POD_WRITE_IS_STALE;
 	}

@@ -89,7 +89,7 @@ void queue_controller_queue_changed(struct queue_controller *s, struct str name,
 	k->closed_by_parent = seen->closed_by_parent;
 }
 
-/* root and default are created again. */
+/* root and default are created again by the next run. */
 void queue_controller_queue_deleted(struct queue_controller *s, struct str name)
 {
 	strmap_remove(s->known, name);

@@ -153,6 +153,7 @@ static bool may_reserve(struct allocate_run *run, const struct allocate_work *w)
 				     "no quota plugin is active: no gate is removed");
 		return false;
 	}
+	/* The status of the PodGroup asks the same, and reports the reasons. */
 	return hooks_queue_accepts(s, w->queue, NULL) && hooks_job_valid(s, w->podgroup, NULL);
 }
 

@@ -147,6 +147,7 @@ static void book_on_node(struct cluster *c, const struct task *t)
 	res_add(&n->used, &t->klass->request);
 	if (t->status == TASK_RELEASING) {
 		res_add(&n->releasing, &t->klass->request);
+		/* Room will come free there, for which a gang may be held. */
 		c->nodes_gen++;
 	}
 }

@@ -156,6 +156,7 @@ void capacity_demand_build(struct capacity_demand *d, const struct session *s,
 		}
 		subtract_elastic(d, s, g);
 	}
+	/* Demand is not undone: the log would only grow. */
 	tree_sums_forget(d->sums);
 }
 

@@ -183,6 +183,7 @@ void session_overlay_charge(struct overlay *o, uint32_t queue, const struct task
 	}
 }
 
+/* Every change of a node is listed: rankings that were made before play these nodes again. */
 void session_overlay_touch(struct overlay *o, const struct node *n, bool grows)
 {
 	struct undo u = { .kind = UNDO_NODE, .node = n->id };

@@ -95,6 +95,7 @@ void exec_destroy(struct exec *e)
 /* The key is the pod, so that a newer write of the same kind takes the place of one that waits. */
 static void add_pod_write(struct exec *e, unsigned pool, const struct task *t, struct pod_write *w)
 {
+	/* A namespace has at most 63 bytes, a pod's name 253. */
 	char buf[600];
 	size_t n = cluster_task_key(t, buf, sizeof(buf));
 

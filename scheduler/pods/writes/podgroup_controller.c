@@ -158,6 +158,7 @@ static void fill_create(const struct item *it, struct http_call *call, struct st
 	o.spec.queue = it->queue;
 	o.spec.priority_class_name = it->priority_class;
 	o.spec.min_resources = min_resources(it, arena);
+	/* The CRD has no status sub-resource: the status is written with the object. */
 	o.status.phase = "Pending";
 	encode_text(&scheduling_pod_group_fields, &o, scratch);
 	rest_fill(call, scratch, body, HTTP_POST, "application/json");
@@ -173,6 +174,7 @@ static void fill_annotate(const struct item *it, struct http_call *call, struct 
 	strbuf_add_ch(scratch, '\0');
 	body = scratch->len;
 	decode_init(&pod_fields, &patch);
+	/* The API server refuses a pod that was created again under this name. */
 	patch.meta.uid = it->pod_uid;
 	patch.meta.annotations = (struct field_map){ &group, 1 };
 	encode_text(&pod_fields, &patch, scratch);
@@ -343,6 +345,7 @@ struct pool *podgroup_controller_pool(struct podgroup_controller *p)
 	return p->pool;
 }
 
+/* The item may be sent when the task is gone. */
 static void copy_request(const struct cluster *c, const struct task *t, struct item *it)
 {
 	it->request = xmalloc_zero(res_names_count(c->res), sizeof(*it->request));

@@ -143,6 +143,7 @@ void podgroup_status_request(struct podgroup_status *p, struct pool *pool, const
 	w->failed = g->by_status[TASK_FAILED];
 	w->version++;
 	pthread_mutex_unlock(&p->lock);
+	/* The item has no content: the patch is made when it is sent, from what is wanted then. */
 	item->namespace_ = xmalloc_dup(g->namespace_);
 	item->name = xmalloc_dup(g->name);
 	item->uid = xmalloc_dup(g->uid == NULL ? "" : g->uid);
@@ -217,6 +218,8 @@ static struct jdoc *status_doc(const struct wanted *w, const struct jdoc *object
 {
 	struct jdoc *status = jdoc_new_object();
 	const struct jdoc *old = jdoc_path(object, "status.conditions");
+	/* A merge patch replaces a list as a whole: conditions of others are sent back as they were
+	 * read. */
 	struct jdoc *conditions = old == NULL ? jdoc_new_array() : jdoc_copy(old);
 
 	for (size_t i = 0; i < MAX_TYPES; i++) {
@@ -255,6 +258,8 @@ static bool make_patch(struct podgroup_status *p, struct podgroup_item *it,
 	it->version = w->version;
 	pthread_mutex_unlock(&p->lock);
 	meta = jdoc_ensure_object(patch, "metadata");
+	/* With the version that was read: what another client has written since is not overwritten.
+	 */
 	jdoc_set_str(meta, "resourceVersion", version == NULL ? "" : version);
 	jdoc_format(patch, &text);
 	jdoc_destroy(patch);

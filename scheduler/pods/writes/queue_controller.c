@@ -226,6 +226,7 @@ static void write_status(struct queue_controller *s, const struct cluster *c, co
 		patch.status.state = state;
 		k->moved_from = k->version;
 	}
+	/* Amounts go along with a change of state: it is one write either way. */
 	patch.status.allocated = amounts(c, &totals->allocated, &k->sent_allocated, arena);
 	patch.status.reservation.resource = amounts(c, &totals->held, &k->sent_held, arena);
 	encode_text(&scheduling_queue_fields, &patch, &body);

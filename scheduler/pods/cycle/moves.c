@@ -79,6 +79,8 @@ static void report_growth(struct session *s, const struct task *t)
 	const struct queue *over;
 	struct decision *d;
 
+	/* The queue of the charge, as the one that refused it, stands for a growth that was
+	 * reported. */
 	if ((t->flags & TASK_GREW) == 0 || t->refused_queue == t->charge_queue) {
 		return;
 	}
@@ -100,6 +102,10 @@ static void report_growth(struct session *s, const struct task *t)
 			     over->name, shortage_excess(s, over));
 }
 
+/* 1. A pod on a node that is charged to its own queue may have grown.
+ * 2. A charge that is on its way, or about to end, stays where it is.
+ * 3. A charge follows to a queue that the namespace may use, that accepts pods and that has room.
+ * 4. Else a pod on a node stays charged where it is, and one without a node loses its quota. */
 static void move_or_report(struct session *s, const struct task *t, const struct queue *to,
 			   bool barred)
 {
@@ -133,6 +139,7 @@ static void move_or_report(struct session *s, const struct task *t, const struct
 	}
 }
 
+/* PodGroups of a queue that does not exist are not in this list: no charge can follow to it. */
 void moves_run(struct session *s)
 {
 	const struct cluster *c = s->cluster;

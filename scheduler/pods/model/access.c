@@ -195,6 +195,7 @@ bool access_update_podgroup(struct cluster *c, struct podgroup *g)
 	return true;
 }
 
+/* A walk over all PodGroups, only after a label, a rule or the tree has changed. */
 bool access_update(struct cluster *c)
 {
 	bool any = false;

@@ -103,7 +103,7 @@ static void report_growth(struct session *s, const struct task *t)
 }
 
 /* 1. A pod on a node that is charged to its own queue may have grown.
- * 2. A charge that is on its way, or about to end, stays where it is.
+ * 2. A charge with a write in flight, and that of a terminating pod, stays where it is.
  * 3. A charge follows to a queue that the namespace may use, that accepts pods and that has room.
  * 4. Else a pod on a node stays charged where it is, and one without a node loses its quota. */
 static void move_or_report(struct session *s, const struct task *t, const struct queue *to,

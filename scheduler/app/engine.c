@@ -422,6 +422,9 @@ static void handle_conf(struct engine *e, struct sched_msg *m)
 		conf_destroy(m->conf);
 	} else {
 		log_info("configuration reloaded");
+		/* A new generation of the topology makes all queues due: they were looked at under
+		 * the old configuration. */
+		(void)queue_topology_changed(cache_cluster(e->cache));
 		e->changed = true;
 		e->next_cycle_at = 0;
 	}

@@ -195,16 +195,15 @@ static void set_amount(struct sched_metrics *m, enum amount a, const struct clus
 {
 	for (unsigned d = 0; d < res_names_count(c->res); d++) {
 		const char *labels[2] = { queue, res_names_get(c->res, d) };
+		struct metric_family *f = d == RES_CPU      ? m->cpu[a]
+					  : d == RES_MEMORY ? m->memory[a]
+							    : m->scalar[a];
 
+		/* What is not limited has no series, also after it was limited. */
 		if (res_get(r, d) == RES_UNLIMITED) {
-			continue;
-		}
-		if (d == RES_CPU) {
-			set(m->cpu[a], queue, (double)res_get(r, d));
-		} else if (d == RES_MEMORY) {
-			set(m->memory[a], queue, (double)res_get(r, d));
+			metric_remove(f, labels);
 		} else {
-			metric_cell_set(metric_cell(m->scalar[a], labels), (double)res_get(r, d));
+			metric_cell_set(metric_cell(f, labels), (double)res_get(r, d));
 		}
 	}
 }

@@ -147,6 +147,28 @@ static void find_due(struct cycle *cy, const struct cluster *c, int64_t now, uin
 	cy->stats.queues_scanned = s->queues_due;
 }
 
+/* Whether a pod is to be withdrawn that no queue lists. One of which a write has failed waits for
+ * its backoff: it alone does not make the cycle run. */
+static bool has_stranded(struct cycle *cy, const struct cluster *c, int64_t now)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < c->stranded.n; i++) {
+		uint32_t id = c->stranded.v[i];
+		const struct task *t = id < c->tasks.n ? c->tasks.v[id] : NULL;
+
+		if (t == NULL || (t->flags & TASK_PARKED) != 0 || !cluster_task_is_stranded(c, t)) {
+			continue;
+		}
+		if (t->write_failures == 0 || t->retry_at <= now) {
+			any = true;
+		} else if (t->retry_at < cy->stats.next_timer) {
+			cy->stats.next_timer = t->retry_at;
+		}
+	}
+	return any;
+}
+
 static void remember_scans(struct cycle *cy, const struct cluster *c, uint64_t all_podgroups)
 {
 	struct session *s = cy->session;
@@ -236,7 +258,7 @@ const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int
 	};
 	find_due(cy, c, now, all_podgroups);
 	/* Draining also concerns pods in no queue: all pods must be visited. */
-	cy->has_run = s->queues_due > 0 || !cy->conf->gates_admission;
+	cy->has_run = s->queues_due > 0 || has_stranded(cy, c, now) || !cy->conf->gates_admission;
 	if (cy->has_run) {
 		run_phases(cy, c, now, trace);
 		remember_scans(cy, c, all_podgroups);

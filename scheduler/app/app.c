@@ -570,6 +570,7 @@ static int start(struct app *a, struct err *err)
 	if (r < 0) {
 		return r;
 	}
+	/* From here on the engine and the standby belong to the sched thread. */
 	if (pthread_create(&a->sched, NULL, sched_main, a) != 0) {
 		return err_set(err, ERR_IO, "sched thread: %s", strerror(errno));
 	}

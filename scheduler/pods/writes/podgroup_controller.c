@@ -239,6 +239,7 @@ static enum pool_verdict after_create(const struct podgroup_controller *p, struc
 	if (code == -ERR_NOT_FOUND) {
 		return POOL_DONE;
 	}
+	/* At every attempt: the recorder aggregates events that are equal. */
 	report_refused(p, it, err);
 	return POOL_RETRY;
 }
@@ -260,6 +261,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	struct item *it = item;
 	struct err err = ERR_INIT;
 	int code = rest_result(result, &err);
+	/* 401 is among them: the token may have been renewed by the next attempt. */
 	bool again_later = code == -ERR_UNAVAILABLE || code == -ERR_TIMEOUT || code == -ERR_IO ||
 			   code == -ERR_INTERNAL || result->status == STATUS_UNAUTHORIZED;
 

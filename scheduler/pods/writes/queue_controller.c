@@ -117,6 +117,7 @@ void queue_controller_request_done(struct queue_controller *s, const struct sche
 	}
 }
 
+/* Each kind of write has a key of its own, so that one which waits is not replaced by another. */
 static void send(struct queue_controller *s, enum http_method method, const char *key,
 		 const char *path, struct str body)
 {
@@ -224,6 +225,7 @@ static void write_status(struct queue_controller *s, const struct cluster *c, co
 	if (state != NULL) {
 		patch.meta.resource_version = version_of(k, arena);
 		patch.status.state = state;
+		/* No other move is sent until a newer version shows what became of this one. */
 		k->moved_from = k->version;
 	}
 	/* Amounts go along with a change of state: it is one write either way. */
@@ -271,6 +273,7 @@ static const char *closing_state(const struct queue_totals *totals)
 static const char *next_state(const struct known *k, const struct queue *q, bool above_closed,
 			      const struct queue_totals *totals)
 {
+	/* Closing root would close every queue. */
 	if (str_streq(q->name, "root")) {
 		return "Open";
 	}

@@ -23,6 +23,8 @@ static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m
 	switch (m->outcome) {
 	case SCHED_DONE:
 		t->flags &= ~(uint32_t)TASK_OUR_GATE;
+		/* Updates that were sent before the patch, and still show the gate, are older than
+		 * this. */
 		if (m->resource_version > t->resource_version) {
 			t->resource_version = m->resource_version;
 		}
@@ -120,9 +122,12 @@ static void on_pod_status(struct cache *c, struct task *t, const struct sched_ms
 	if (m->outcome == SCHED_GONE) {
 		t->flags |= TASK_PARKED;
 	}
+	/* It is not known what the pod shows now. This value counts as possibly published. */
 	t->cond = POD_COND_OTHER;
 	t->cond_message = 0;
 	t->published_at = MODEL_TIME_NONE;
+	/* It is not sure that the pod is published, or that it is withdrawn: it keeps its quota,
+	 * and a cycle decides again. */
 	if (t->charge == CHARGE_PUBLISHED || t->charge == CHARGE_WITHDRAWING) {
 		ledger_advance(c->cluster, t, CHARGE_UNGATED);
 	}

@@ -76,6 +76,11 @@ static void test_gauges_of_all_resources(void **state)
 		}
 	}
 	assert_false(shows(r, "volcano_queue_capacity_memory_bytes{"));
+	/* A limit that is taken away leaves no series. */
+	res_fill(&q->capability, RES_UNLIMITED);
+	sched_metrics_totals(m, c, totals);
+	assert_false(shows(r, "volcano_queue_capacity_milli_cpu{queue_name=\"q\"}"));
+	assert_false(shows(r, "volcano_queue_capacity_scalar_resources{queue_name=\"q\""));
 	sched_metrics_destroy(m);
 	cluster_destroy(c);
 	metric_registry_destroy(r);

@@ -40,6 +40,7 @@ static bool is_missing(const struct quota_model *q, const struct flavor *f)
 	return !f->exists;
 }
 
+/* With the feature off, Kueue ignores the field. */
 static bool lacks_topology(const struct quota_model *q, const struct flavor *f)
 {
 	return q->options.topology && f->topology != NULL &&
@@ -85,6 +86,8 @@ static enum quota_inactive find_reason(const struct quota_model *q, const struct
 	const struct flavor *f;
 
 	*ret_what = NULL;
+	/* Without an object, it is here for the Workloads that still hold its quota or wait in
+	 * it. */
 	if (!n->exists || queue->terminating) {
 		return QUOTA_TERMINATING;
 	}

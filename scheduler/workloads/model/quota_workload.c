@@ -22,6 +22,7 @@ struct workload *quota_workload_add(struct quota_model *q, struct str key)
 	w->pending.queue = w->pending.local = MODEL_NONE;
 	w->pending.where = QUOTA_NOWHERE;
 	w->due.at = INT64_MAX;
+	/* Ids are given again: a record that may outlive the Workload has its serial. */
 	w->serial = ++q->serials;
 	w->id = slots_add(&q->workloads, w);
 	strmap_set(q->workload_of, key, w);

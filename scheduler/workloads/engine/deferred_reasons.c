@@ -82,6 +82,7 @@ void deferred_reasons_put(struct deferred_reasons *x, const struct admission_dec
 		e = xmalloc_zero(1, sizeof(*e));
 		e->workload = d->workload;
 		e->since = now;
+		/* Ids of Workloads are dense, so a vector finds the reason that waits. */
 		while (x->by_workload.n <= e->workload) {
 			vec_push(&x->by_workload, NULL);
 		}
@@ -147,6 +148,8 @@ bool deferred_reasons_next(struct deferred_reasons *x, bool busy, int64_t now,
 		return false;
 	}
 	hand_out(x, e, ret);
+	/* The token is taken for the reason itself, written or not: the caller may find that the
+	 * Workload does not wait any more. */
 	x->tokens--;
 	return true;
 }

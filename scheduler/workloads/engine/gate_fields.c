@@ -75,6 +75,7 @@ struct gate_fields *gate_fields_create(const struct pool_options *base,
 	po.ops = &ops;
 	po.ctx = g;
 	po.may_send = NULL; /* reading needs no lease */
+	/* There is one object to be read. */
 	po.slots = 1;
 	g->pool = pool_create(&po);
 	return g;
@@ -98,6 +99,8 @@ void gate_fields_unknown(struct gate_fields *g)
 	g->asked = false;
 }
 
+/* A known answer is kept until the process ends: a definition that is changed later is not read
+ * again. */
 void gate_fields_ask(struct gate_fields *g)
 {
 	if (!g->asked) {

@@ -23,6 +23,7 @@ static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct ht
 		  struct strbuf *scratch)
 {
 	sched_kinds_key_path(SCHED_WORKLOADS, str_of(item), NULL, scratch);
+	/* Without a resourceVersion the answer is the newest there is. */
 	call->method = HTTP_GET;
 	call->url = scratch->p;
 	return true;

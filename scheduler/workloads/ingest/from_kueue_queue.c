@@ -24,6 +24,8 @@ static int read_policies(const struct api_cluster_queue_spec *spec, struct readi
 	static const char *const preempts[] = { "Preempt", NULL };
 	const struct api_flavor_fungibility *f = &spec->flavor_fungibility;
 	const struct api_queue_preemption *p = &spec->preemption;
+	/* All policies are read into numbers before the model is changed, and an unknown value
+	 * names its field. */
 	const struct {
 		const char *field, *text;
 		const char *const *names, *const *old; /* v1beta1 called the first of names so */

@@ -44,6 +44,7 @@ static bool is_known(struct workload_cache *c, const struct sched_msg *m,
 
 	seen_key(m->resource, m->key, &key);
 	old = strmap_get(c->seen, strbuf_str(&key));
+	/* The UID as well: a new object of the name begins with generation 1 again. */
 	if (old != NULL && now.generation != 0 && old->uid == now.uid &&
 	    old->generation == now.generation && old->terminating == now.terminating) {
 		return true;
@@ -226,10 +227,12 @@ static int upsert_runtime(struct workload_cache *c, const struct sched_msg *m, i
 			  struct err *err UNUSED)
 {
 	from_kueue_rules_runtime(c->rules, m->object);
+	/* RuntimeClasses have no namespace. */
 	want_reread(c, STR_LIT(""));
 	return 0;
 }
 
+/* Topologies are not watched: only manifests and dumps bring them. */
 static int upsert_topology(struct workload_cache *c, const struct sched_msg *m, int64_t now,
 			   struct err *err UNUSED)
 {

@@ -125,6 +125,7 @@ void cluster_queue_check(struct quota_model *q, struct quota_node *n)
 	const char *what;
 
 	assert(n->is_queue);
+	/* Kept: every cycle asks for it of every queue (pending_is_active). */
 	n->queue->inactive = find_reason(q, n, &what);
 	n->queue->inactive_what = what;
 }

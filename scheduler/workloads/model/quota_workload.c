@@ -26,6 +26,7 @@ struct workload *quota_workload_add(struct quota_model *q, struct str key)
 	w->serial = ++q->serials;
 	w->id = slots_add(&q->workloads, w);
 	strmap_set(q->workload_of, key, w);
+	/* The map owns the key, which lives as long as the Workload is in it. */
 	w->key = strmap_key(q->workload_of, key);
 	return w;
 }

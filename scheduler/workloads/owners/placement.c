@@ -87,6 +87,7 @@ static int merge_flavors(struct placement *m, const struct placement_of *of,
 		const char *name = a->flavors.v[i].value;
 		const struct api_resource_flavor *rf = flavors->find(flavors->ctx, name);
 
+		/* Its labels would be missing, and the pods could run anywhere: the start waits. */
 		if (rf == NULL) {
 			return err_set(err, ERR_NOT_FOUND, "ResourceFlavor %s is not known", name);
 		}

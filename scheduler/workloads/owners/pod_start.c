@@ -41,6 +41,7 @@ int pod_start_patch(const struct api_pod *pod, const struct api_workload *w, con
 		return r;
 	}
 	begin(pod, &patch);
+	/* The gate goes with the same patch that places the pod: it never runs elsewhere. */
 	add_gates(pod, arena, &patch.spec);
 	placement_fill(&place, &pod->spec, arena, &patch.meta, &patch.spec);
 	encode_text(&pod_fields, &patch, body);

@@ -73,6 +73,7 @@ const char *victim_message(const struct forest *f, const struct workload *preemp
 		path_of(f, w->holding.node, arena),
 	};
 
+	/* The path of its ClusterQueue is in the message. */
 	assert(w->holding.node != MODEL_NONE);
 	return arena_join(arena, parts, ARRAY_LEN(parts));
 }

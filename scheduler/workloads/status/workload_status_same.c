@@ -61,6 +61,8 @@ static bool same_checks(const struct workload_status *a, const struct workload_s
 	    a->evictions.n != b->evictions.n) {
 		return false;
 	}
+	/* podSetUpdates are emptied only with a change of state or of the list, so they need no
+	 * comparison. */
 	for (size_t i = 0; i < a->checks.n; i++) {
 		const struct workload_status_check *x = &a->checks.v[i], *y = &b->checks.v[i];
 

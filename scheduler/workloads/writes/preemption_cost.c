@@ -179,6 +179,8 @@ void preemption_cost_seen(struct preemption_cost *c, const struct workload *w, i
 	if (o != NULL) {
 		o->read = version;
 	}
+	/* Any update is looked at: the count of preemptions, the cost itself or the queue may have
+	 * changed. */
 	look_at(c, w->id);
 }
 

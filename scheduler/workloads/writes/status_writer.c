@@ -75,6 +75,7 @@ static void add_conditions(const struct quota_model *q, const struct workload_st
 	for (size_t i = 0; i < status->conditions.n; i++) {
 		const struct condition *one = &status->conditions.v[i];
 
+		/* A dump has all of them. In a write, those of other managers would become ours. */
 		if (all || is_ours(one)) {
 			ret->v[ret->n++] = (struct api_condition){
 				.type = str_streq(one->type, PREEMPTION_GATE_BLOCKED)
@@ -387,6 +388,8 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	if (code == -ERR_CONFLICT && it->guarded) {
 		return report(s, it, SCHED_STALE, result, err.text);
 	}
+	/* Final for this write: the cache says when the Workload is tried again, with a status that
+	 * may be another one by then. */
 	if (rest_is_refused(code, result)) {
 		return report(s, it, SCHED_REJECTED, result, err.text);
 	}

@@ -98,7 +98,7 @@ static bool uses_one_of(const struct quota_holder *h, const uint32_t *pairs, siz
 	return false;
 }
 
-/* Binary search: the list is sorted, and every holder of a queue is looked up in it. */
+/* Binary search: the list is sorted, and each holder that uses a short pair is looked up in it. */
 static bool is_gone(const struct victims_request *r, uint32_t id)
 {
 	size_t lo = 0, hi = r->ngone;

@@ -40,7 +40,7 @@ static void collect_gone(const struct victims_request *r, struct victims_request
 		for (size_t i = 0; i < ret->ngone; i++) {
 			v[i] = i < r->ngone ? r->gone[i] : before.v[i - r->ngone];
 		}
-		/* Sorted for the search in candidates.c, which asks for every holder of a queue. */
+		/* Sorted for the search in candidates.c, which asks for each holder that counts. */
 		qsort(v, ret->ngone, sizeof(*v), by_id);
 	}
 	ret->gone = v;

@@ -25,6 +25,7 @@ struct dump {
 	struct json_out o;
 };
 
+/* The arena is emptied after each object: it needs the memory of the largest one. */
 static void put(struct dump *d, const struct field_table *t, const void *object)
 {
 	encode_object(t, object, &d->o);
@@ -50,6 +51,7 @@ struct api_toleration *manifest_dump_tolerations(const struct toleration *v, siz
 		ret[i].key = v[i].key;
 		ret[i].operator_ = v[i].exists ? "Exists" : "Equal";
 		ret[i].value = v[i].value;
+		/* No effect stands for every effect. */
 		ret[i].effect = v[i].any_effect ? NULL : match_from_api_effect_name(v[i].effect);
 		ret[i].seconds = FIELD_NO_I64;
 	}
@@ -128,6 +130,7 @@ static void write_flavor(struct dump *d, const struct flavor *f)
 
 /* --- queues ------------------------------------------------------------------------------------*/
 
+/* Rounded: most fractions have no exact double. */
 static const struct quantity *weight_of(double weight, struct arena *arena)
 {
 	const struct quantity q = { .nano = (__int128)(weight * NANO + 0.5) };
@@ -155,6 +158,7 @@ static void add_group_flavor(const struct dump *d, const struct quota_node *n,
 		const struct quota_cell *cell =
 			quota_node_cell(n, quota_pair_find(d->q, flavor, g->resources[i]));
 
+		/* A ClusterQueue that got past the webhook may lack an amount. */
 		if (cell != NULL) {
 			ret->resources.v[ret->resources.n++] = (struct api_resource_quota){
 				.name = resource,
@@ -246,6 +250,7 @@ static void write_queue(struct dump *d, const struct quota_node *n)
 	o.api_version = KUEUE_API_VERSION;
 	o.kind = "ClusterQueue";
 	o.meta.name = n->name;
+	/* Only that it is being deleted is known: any time will do. */
 	o.meta.deleted = n->queue->terminating ? 0 : FIELD_NO_TIME;
 	o.spec.cohort = n->parent;
 	o.spec.fair_sharing.weight = weight_of(n->weight, d->arena);

@@ -95,6 +95,8 @@ static void add_requests(const struct quota_model *q, const struct podset *p, st
 		v[i].amount = resource_amount_quantity(v[i].name, p->request.v[i].value);
 	}
 	FIELD_LIST_MAKE(ret, 1, arena);
+	/* The model has sums, not containers: one container asks for all, so that the sum is the
+	 * same. */
 	ret->v[0].name = "all";
 	ret->v[0].resources.requests = (struct field_resources){ v, p->request.n };
 }
@@ -196,6 +198,7 @@ void manifest_dump_workload(const struct quota_model *q, const struct workload *
 	add_meta(q, w, source->meta == NULL ? NULL : source->meta(source->ctx, w), arena,
 		 &ret->meta);
 	add_spec(q, w, arena, &ret->spec);
+	/* With the conditions of all managers: Finished and PodsReady decide as well. */
 	status_writer_make(q, status, true, arena, &ret->status);
 	ret->status.preemption_cost = w->object.has_cost ? quantity_dup(cost, arena) : NULL;
 }

@@ -56,6 +56,8 @@ static void mark_used(const struct quota_model *q, bool *used, bool *ret_idle)
 	}
 }
 
+/* Parents first, as a cohort is used as long as another node names it; then the unused nodes go;
+ * then the reasons why queues are inactive, which depend on the tree. */
 void quota_nodes_changed(struct quota_model *q)
 {
 	bool idle;

@@ -23,6 +23,8 @@ static bool counts_usage(const struct victims_request *r, uint32_t node)
 static inline void describe(const struct victims_request *r, const struct workload *w,
 			    uint32_t node, struct candidate *ret)
 {
+	/* Kueue takes a reservation without a time for one of this moment, which is tried first
+	 * among equals. */
 	*ret = (struct candidate){
 		.w = w,
 		.holds = node,
@@ -69,6 +71,8 @@ int candidates_cmp(const struct candidate *a, const struct candidate *b)
 	if (a->priority != b->priority) {
 		return a->priority < b->priority ? -1 : 1;
 	}
+	/* The first draft of KEP-7990: the cost decides between equal priorities, before the time
+	 * does. */
 	if ((a->has_cost || b->has_cost) && candidates_cost(a) != candidates_cost(b)) {
 		return candidates_cost(a) < candidates_cost(b) ? -1 : 1;
 	}
@@ -94,6 +98,7 @@ static bool uses_one_of(const struct quota_holder *h, const uint32_t *pairs, siz
 	return false;
 }
 
+/* Binary search: the list is sorted, and each holder that uses a short pair is looked up in it. */
 static bool is_gone(const struct victims_request *r, uint32_t id)
 {
 	size_t lo = 0, hi = r->ngone;
@@ -167,6 +172,8 @@ void candidates_find_queues(const struct victims_request *r, uint32_t cohort,
 		forest_over_collect(r->forest, cohort, r->pairs, r->npairs, out);
 		return;
 	}
+	/* An explanation looks at queues within their quota as well, to record that this protects
+	 * them. */
 	children = forest_children(r->forest, cohort, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (q->nodes.v[children[i]]->is_queue) {
@@ -214,6 +221,10 @@ static inline enum passed_over_rule holder_rule(const struct victims_request *r,
 	return victims_policy_rule(q, policy, r->w, h->w);
 }
 
+/* 1. A rule for all holders of the queue ends it at once, unless each is to be recorded.
+ * 2. Of each holder the mask of its pairs is compared first, which is in the list itself; the
+ *    Workload is read only if it uses a pair that is short.
+ * 3. Those that no rule passes over are described; memory for several is allocated at once. */
 void candidates_collect(const struct victims_request *r, uint32_t node, enum quota_policy policy,
 			struct arena *arena, struct candidates *out)
 {

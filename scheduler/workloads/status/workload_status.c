@@ -169,6 +169,7 @@ static void set_admission(struct workload_status *status, const struct quota_mod
 	status->has_admission = true;
 	status->queue = q->nodes.v[d->node]->name;
 	vec_clear(&status->podsets);
+	/* resourceRequests are for Workloads that wait (Kueue). */
 	vec_clear(&status->requests);
 	for (size_t i = 0; i < d->assignment->npodsets; i++) {
 		const struct assigned_podset *a = &d->assignment->podsets[i];
@@ -194,6 +195,7 @@ static void admit(struct workload_status *status, const struct quota_model *q,
 {
 	const struct workload *w = q->workloads.v[d->workload];
 	const struct quota_node *n = q->nodes.v[d->node];
+	/* A clock may be behind that of the API server: the wait is not negative then. */
 	int64_t since = w->object.created == MODEL_TIME_NONE || w->object.created > now
 				? now
 				: w->object.created;
@@ -209,6 +211,8 @@ static void admit(struct workload_status *status, const struct quota_model *q,
 	clear(status, KUEUE_EVICTED, KUEUE_QUOTA_RESERVED, now);
 	clear(status, KUEUE_PREEMPTED, KUEUE_QUOTA_RESERVED, now);
 	clear(status, PREEMPTION_GATE_BLOCKED, KUEUE_QUOTA_RESERVED, now);
+	/* Without checks, or with all of them Ready, the admission is part of the same write
+	 * (Kueue). */
 	if (!has_all_checks(status, n->queue, d->assignment)) {
 		set(status, KUEUE_ADMITTED, false, KUEUE_REASON_UNSATISFIED_CHECKS,
 		    "Not all admission checks are ready", now);
@@ -283,6 +287,7 @@ void workload_status_settle_gates(struct workload_status *fresh,
 	}
 }
 
+/* Kueue: schedulingStats has one entry for each reason and cause, with a count. */
 static void count_eviction(struct workload_status *status, const char *reason, const char *cause)
 {
 	struct workload_status_eviction new = { arena_dup(status->arena, reason),

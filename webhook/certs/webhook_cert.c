@@ -84,6 +84,8 @@ int webhook_cert_open(const char *cert_path, const char *key_path, struct metric
 	register_metrics(c, registry);
 	r = read_pair(c, &p, &not_after, err);
 	if (r == 0) {
+		/* A change between the read and the watch is not reported. The owner also reads
+		 * from time to time, and finds it then. */
 		r = dirwatch_create(&c->watch, err);
 	}
 	if (r == 0) {
@@ -149,9 +151,11 @@ bool webhook_cert_reload(struct webhook_cert *c, struct http_server *server)
 		(void)dirwatch_drain(c->watch);
 	}
 	r = read_pair(c, &p, &not_after, &err);
+	/* Called often without a change; and before the first pair its absence is no error. */
 	if ((r == 0 && is_same(&p, &c->pair)) || (r == -ERR_NOT_FOUND && c->pair.cert.len == 0)) {
 		return false;
 	}
+	/* The server decides last: a pair that it refuses does not become the current one. */
 	if (r == 0 && server != NULL) {
 		r = http_server_set_certificate(server, strbuf_str(&p.cert), strbuf_str(&p.key),
 						&err);
@@ -172,6 +176,7 @@ bool webhook_cert_reload(struct webhook_cert *c, struct http_server *server)
 bool webhook_cert_is_valid(void *ctx, char *detail, size_t detail_size)
 {
 	struct webhook_cert *c = ctx;
+	/* The only member that another thread reads: the health server runs this. */
 	int64_t end = atomic_load(&c->not_after_ns);
 	char text[CLOCK_RFC3339_MAX];
 

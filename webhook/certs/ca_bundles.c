@@ -82,6 +82,7 @@ static bool has_bundle(const struct jdoc *webhook, struct str bundle64)
 	return str_eq(str_of(has), bundle64);
 }
 
+/* One without webhooks is never stale: there is no place for a bundle. */
 static bool is_stale(const struct registration *r, struct str bundle64)
 {
 	for (const struct jdoc *w = jdoc_first(jdoc_get(r->object, "webhooks")); w != NULL;
@@ -123,6 +124,7 @@ struct search {
 	const struct registration *found;
 };
 
+/* Which stale one is found first does not matter: all are patched, one after the other. */
 static bool check_registration(struct str path, void *value, void *ctx)
 {
 	const struct registration *r = value;

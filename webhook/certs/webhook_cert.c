@@ -34,6 +34,8 @@ static int read_pair(const struct webhook_cert *c, struct pair *ret, int64_t *re
 	if (r < 0) {
 		return r;
 	}
+	/* Certificate and key are two files, or two members that someone edits: for a moment
+	 * they do not belong together. */
 	r = pair_check(strbuf_str(&ret->cert), strbuf_str(&ret->key), err);
 	if (r == 0) {
 		r = pair_validity(strbuf_str(&ret->cert), &not_before, ret_not_after, err);
@@ -103,6 +105,8 @@ int webhook_cert_open(const char *cert_path, const char *key_path, struct metric
 	return 0;
 }
 
+/* Nothing is read yet: the first pair may take as long as another replica holds the Lease, and
+ * the owner waits for it. */
 struct webhook_cert *webhook_cert_of(struct certs_manager *manager,
 				     struct metric_registry *registry)
 {
@@ -147,6 +151,7 @@ bool webhook_cert_reload(struct webhook_cert *c, struct http_server *server)
 	int64_t not_after = 0;
 	int r;
 
+	/* Emptied before the read: a change in between makes it readable again. */
 	if (c->watch != NULL) {
 		(void)dirwatch_drain(c->watch);
 	}

@@ -30,6 +30,8 @@ static void check_usage(const struct admit_check *c, const char *path,
 
 	for (size_t i = 0; count > 0 && i < a->usage.n; i++) {
 		const struct field_resource *r = &a->usage.v[i];
+		/* In the units in which Kueue counts: cpu by the thousandth, all else in whole
+		 * units. */
 		int64_t n = strcmp(r->name, "cpu") == 0 ? quantity_milli(r->amount)
 							: quantity_value(r->amount);
 
@@ -42,6 +44,8 @@ static void check_usage(const struct admit_check *c, const char *path,
 	}
 }
 
+/* The amounts of an admission are charged to the ClusterQueue, so they must fit the pod sets of
+ * the Workload. */
 static void check_admission(const struct admit_check *c, const struct api_workload *w)
 {
 	const struct api_workload_admission *a = w->status.admission;

@@ -29,6 +29,8 @@ static char *group_name(const struct api_pod *pod)
 			      is_text(pod->meta.uid) ? pod->meta.uid : pod->meta.name);
 }
 
+/* As Volcano's PodGroup controller: without the annotation it is 1, also where all replicas of
+ * an owner share the group. So pods form a gang only when they ask for it. */
 static int64_t min_member(const struct api_pod *pod)
 {
 	const char *text = field_map_get(&pod->meta.annotations, KEYS_GROUP_MIN_MEMBER);
@@ -37,6 +39,7 @@ static int64_t min_member(const struct api_pod *pod)
 	return text != NULL && str_to_u64(str_of(text), &n) && n <= INT32_MAX ? (int64_t)n : 1;
 }
 
+/* Requests of one pod, times the members that must run: what the group is enqueued with. */
 static void add_resources(const struct cluster *c, const struct task *t, int64_t members,
 			  struct jdoc *spec)
 {

@@ -134,7 +134,8 @@ static bool names_a_time(const char *key)
 	       (str_has_suffix(str_of(key), "Time") || str_has_suffix(str_of(key), "Timestamp"));
 }
 
-/* Depth is limited by the parser. */
+/* The current time of a run, unless it is given: nothing in the manifests is later. Depth is
+ * limited by the parser. */
 static void find_youngest(const struct jdoc *d, int64_t *youngest)
 {
 	int64_t at;
@@ -144,6 +145,8 @@ static void find_youngest(const struct jdoc *d, int64_t *youngest)
 			find_youngest(c, youngest);
 		} else if (names_a_time(jdoc_key(c)) &&
 			   clock_parse_time(str_of(jdoc_str(c)), &at) == 0 && at > *youngest) {
+			/* A mistyped year must not overflow what is computed from the current
+			 * time. */
 			*youngest = clock_earlier(at, CLOCK_LATEST_NOW);
 		}
 	}
@@ -246,6 +249,8 @@ void sim_input_add_copy(struct sim_input *in, const struct sim_object *o)
 	strmap_set(in->objects, str_of(full), copy);
 }
 
+/* An object of both is a change of the former one. One of the base alone is part of the cluster
+ * that the changes meet: it is copied, since either input is freed by itself. */
 void sim_input_set_base(struct sim_input *in, struct sim_input *base)
 {
 	size_t n;
@@ -265,6 +270,7 @@ void sim_input_set_base(struct sim_input *in, struct sim_input *base)
 	}
 }
 
+/* A copy: the check completes the object, which is a part of the tree of its document. */
 static int add_checked(struct sim_input *in, const struct jdoc *object, const struct place *at,
 		       struct err *err)
 {
@@ -344,6 +350,7 @@ static int add_document(struct sim_input *in, const struct jdoc *d, const struct
 	    (jdoc_kind(items) != JDOC_ARRAY && jdoc_kind(items) != JDOC_NULL)) {
 		return add_object(in, d, at, err);
 	}
+	/* Items may be lists again. */
 	for (const struct jdoc *i = jdoc_first(items); i != NULL && r == 0; i = jdoc_next(i)) {
 		r = add_item(in, d, i, at, err);
 	}
@@ -418,6 +425,8 @@ static int add_items(struct sim_input *in, struct str items, struct place *at, s
 	return c.failed ? err_set(err, ERR_INVALID, "items: not JSON") : 0;
 }
 
+/* Item by item, without a tree of the whole: the dump of a large cluster may be a List of a
+ * gigabyte. The kind may stand behind the items, so that it is checked at the end. */
 int sim_input_add_list(struct sim_input *in, const char *file, struct str text, struct err *err)
 {
 	struct place at = { file, 0 };
@@ -452,6 +461,8 @@ static bool collect(struct str key UNUSED, void *value, void *ctx)
 	return true;
 }
 
+/* A total order, so that decisions do not depend on the order of files, nor on that of a hash
+ * table. */
 static int by_kind_and_key(const void *a, const void *b)
 {
 	const struct sim_object *const *x = a, *const *y = b;

@@ -1,3 +1,10 @@
+/* headgatectl drain:
+ * 1. The registrations are deleted, so that no pod gets a gate after the pods were listed.
+ * 2. The pods are listed, and our gate is removed from those that have it. The patch carries the
+ *    UID, so that a pod of the same name that was created since is not touched.
+ * 3. A failure is reported, and all else is done first: each gate that is left is a pod that
+ *    never starts once Headgate is gone. The exit code says that something was left; running it
+ *    again does the rest. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +157,7 @@ static void list(struct drain *d, const char *path, const char *query, list_page
 	}
 }
 
-/* Registrations first, so that no pod gets a gate after the pods were listed. */
+/* One that is gone already is no failure: drain may be repeated. */
 static void remove_registrations(struct drain *d)
 {
 	CLEANUP(xmalloc_freep)

@@ -64,6 +64,7 @@ static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
 	apply(l->s, message_decode(l->resource, strbuf_str(&key), object, number), l->now);
 }
 
+/* The daemon leaves such an object out as well; the warning says why it is missing. */
 static void on_bad_object(void *ctx UNUSED, enum sched_resource r, struct str key, const char *text)
 {
 	fprintf(stderr, "headgatectl: warning: %s " STR_FMT ": %s\n", sched_kinds_names(r)->plural,
@@ -134,6 +135,11 @@ static int load_conf(struct live_cluster *s, const char *path, struct err *err)
 				    err);
 }
 
+/* 1. The configuration first: its mistakes cost no request.
+ * 2. The cluster, kind by kind in the order of references, each ended by SYNCED, as a daemon
+ *    reads it at its start; then the ledger, which needs pods, nodes and queues.
+ * 3. A session on it, in which nothing is decided: limits and fits are asked of the daemon's own
+ *    plugins. */
 int live_cluster_load(const struct cluster_args *f, struct live_cluster **ret, struct err *err)
 {
 	struct live_cluster *s = xmalloc_zero(1, sizeof(*s));
@@ -160,6 +166,7 @@ void live_cluster_destroy(struct live_cluster *s)
 		return;
 	}
 	if (s->session != NULL) {
+		/* The session refers to plugins and cluster, so it goes before them. */
 		session_close(s->session);
 		session_destroy(s->session);
 	}

@@ -131,6 +131,9 @@ static int by_order(const void *a, const void *b)
 				    : candidates_cmp(&x->order, &y->order);
 }
 
+/* The search for victims runs once more, for the sake of its notes: for each workload, the rule
+ * by which it was passed over. The victims are those of the dry run, which were chosen together
+ * with the flavors; this search may find others. */
 void preemption_targets_find(const struct victims_request *request, const struct victims *victims,
 			     struct arena *arena, struct preemption_targets *out)
 {
@@ -143,6 +146,7 @@ void preemption_targets_find(const struct victims_request *request, const struct
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		const struct workload *w = q->workloads.v[i];
 
+		/* Others hold nothing of what is short: to preempt them would not help. */
 		if (w != NULL && (r.passed_over[i].uses_short_pair || find_victim(victims, w))) {
 			vec_push(out, describe_target(&r, victims, w, arena));
 		}

@@ -131,6 +131,7 @@ static int get_group(struct transport *t, const struct jdoc *pod, struct jdoc **
 	}
 	key = xmalloc_printf("%s/%s", jdoc_str_or(jdoc_path(pod, "metadata.namespace"), ""), name);
 	r = get(t, SCHED_PODGROUPS, key, ret_group, err);
+	/* The group may have been deleted; the pod is explained without it. */
 	return r == -ERR_NOT_FOUND ? 0 : r;
 }
 

@@ -168,6 +168,11 @@ static void read_and_describe(struct missing *m, struct transport *t, const stru
 	}
 }
 
+/* Where the answer comes from:
+ * 1. With manifests read strictly, Jobs and pods are among the objects.
+ * 2. With a cluster, the object is read by itself: it may not exist, or not queue.
+ * 3. Otherwise, with objects as they are or without the right to read, only the owners of
+ *    Workloads are known, among them perhaps the one that was meant. */
 int missing_workload_explain(const struct cluster_args *a, const struct live_workloads *s,
 			     const char *type, const char *key, struct err *err)
 {

@@ -21,6 +21,8 @@ struct change {
 	const char *patch; /* JSON merge patch */
 };
 
+/* A stopped Workload is deactivated (Kueue: spec.active); queues have a policy, by which what
+ * runs may go on (Hold) or is evicted (HoldAndDrain). */
 static const char *patch_of(const struct kinds_row *kind, bool stop, bool keep_running)
 {
 	if (str_streq(kind->kind, "Workload")) {

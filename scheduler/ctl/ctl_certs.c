@@ -116,6 +116,7 @@ static bool covers_all(struct str cert, const struct flags_list *names)
 	return true;
 }
 
+/* A missing or broken certificate is no error here: the answer is a new one. */
 static bool is_good(const struct certs_options *o, const struct paths *p, const struct pair *ca)
 {
 	CLEANUP(pair_finish) struct pair leaf = PAIR_INIT;
@@ -149,6 +150,7 @@ static int make_leaf(const struct certs_options *o, const struct paths *p, const
 	return r == 0 ? write_pair(&leaf, p->cert, p->key, err) : r;
 }
 
+/* Read back from the files: what is printed is what a server will find. */
 static int print_files(const struct certs_options *o, const struct paths *p, bool ca_made,
 		       bool leaf_made, struct err *err)
 {

@@ -190,6 +190,8 @@ static int remove_gate(struct drain *d, const struct found *pod, struct err *err
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	int r;
 
+	/* Without the UID of a pod that could not be read, the patch may meet a later pod of
+	 * that name: then it removes the gate of that one, which is wanted, too. */
 	gate_removal_body(pod->uid, NULL, &body);
 	r = rest_call(d->transport, HTTP_PATCH, pod->path, "application/strategic-merge-patch+json",
 		      strbuf_str(&body), CALL_NS, NULL, err);
@@ -197,6 +199,7 @@ static int remove_gate(struct drain *d, const struct found *pod, struct err *err
 	return r == -ERR_NOT_FOUND || rest_is_other_uid(r, err) ? 0 : r;
 }
 
+/* All pods of the cluster: no selector finds a gate. */
 static void drain_pods(struct drain *d)
 {
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;

@@ -198,6 +198,7 @@ static size_t place_of(const struct listing *l, const struct jdoc *object)
 	return w == NULL || l->places == NULL ? 0 : l->places[w->id];
 }
 
+/* For all queues at once, since each has to be sorted only once. */
 static size_t *find_places(const struct quota_model *q)
 {
 	size_t *places = xmalloc_zero(q->workloads.n + 1, sizeof(*places));

@@ -132,6 +132,8 @@ static void show_rows(struct selection *x, const struct place *p, const char *lo
 		/* The position counts all that wait in the queue, also those that are not shown. */
 		struct row r = { v[i], p->name, i, 0 };
 
+		/* Without the ClusterQueue its reservation is not in the model, but in its
+		 * status. */
 		if (holds_elsewhere(x, v[i])) {
 			continue;
 		}

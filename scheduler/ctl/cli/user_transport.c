@@ -54,6 +54,8 @@ static void destroy(struct transport *t)
 {
 	struct user_transport *u = of_base(t);
 
+	/* This transport is the one that callers see: nothing new is begun while the inner one
+	 * ends. */
 	atomic_store(&t->stopping, true);
 	transport_destroy(u->http);
 	kubeconfig_destroy(u->cfg);

@@ -73,6 +73,8 @@ static int list_kind(struct transport *t, struct listing *l, struct err *err)
 				   : r;
 }
 
+/* One list after the other, in the order of references: the cluster may change in between, so
+ * that an object that was just created may refer to one that an earlier list does not have. */
 static int read_cluster(const struct cluster_args *a, unsigned kinds, struct listing *l,
 			struct err *err)
 {
@@ -116,6 +118,7 @@ static int read_strictly(const struct cluster_args *a, struct sim_input *in, str
 	if (r == 0) {
 		r = strict_input_finish(s, config, now_of(a, in), err);
 	}
+	/* The problems themselves were printed as they were found. */
 	return r > 0 ? err_set(err, ERR_INVALID,
 			       "a cluster would refuse these manifests (--as-is takes them as they "
 			       "are)")
@@ -218,6 +221,8 @@ int live_workloads_load_namespace(const struct cluster_args *a, const char *name
 	fprintf(stderr,
 		"headgatectl: warning: %s\nheadgatectl: warning: only namespace %s is read: %s\n",
 		why->text, namespace_, lacks);
+	/* These two say something without the objects of the cluster: no quota is known then,
+	 * but the order of Workloads is. */
 	return load(a, 1u << SCHED_WORKLOADS | 1u << SCHED_LOCAL_QUEUES, namespace_, ret, err);
 }
 

@@ -112,6 +112,8 @@ static void add_lines(const struct live_cluster *s, struct pod_explanation *x,
 						      .limit = res_get(limit, d),
 						      .need = res_get(&x->needs, d) };
 
+			/* Resources that the pod does not request cannot keep it waiting;
+			 * neither can the number of pods where no queue limits it. */
 			if (res_get(&x->task->klass->request, d) == 0 ||
 			    (d == RES_PODS && res_get(limit, d) == RES_UNLIMITED)) {
 				continue;
@@ -176,6 +178,7 @@ static bool judge_queue(const struct live_cluster *s, struct pod_explanation *x)
 		judge_absent_queue(s, x);
 		return true;
 	}
+	/* The plugins decide, as in a cycle, and not the state that the queue shows. */
 	if (hooks_queue_accepts(live_cluster_session(s), q, &why)) {
 		return false;
 	}
@@ -242,6 +245,8 @@ static void judge_quota(const struct live_cluster *s, struct pod_explanation *x)
 		set(x, "PodGroupUnreadable",
 		    "waits for its PodGroup, which cannot be read or requires more members than "
 		    "a gang can have");
+		/* Before the members that do not exist yet: a gang without room waits for quota,
+		 * however many of it there are. */
 	} else if (judge_room(x)) {
 		return;
 	} else if (x->missing > 0 && x->have < x->members) {

@@ -108,6 +108,7 @@ const char *pod_lookup_group(const struct jdoc *pod)
 	return jdoc_str(jdoc_get(jdoc_path(pod, "metadata.labels"), KUEUE_POD_GROUP_NAME));
 }
 
+/* As the PodGroup controller chooses it: the annotation, else the default queue. */
 const char *pod_lookup_queue(const struct jdoc *pod)
 {
 	const char *queue =

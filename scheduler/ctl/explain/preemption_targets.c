@@ -117,12 +117,16 @@ static struct preemption_target describe_target(const struct victims_request *r,
 		t.rule = p->rule;
 		t.text = describe(r, w, p, arena);
 	} else {
+		/* A candidate that was not chosen: the search found enough without it, or not
+		 * enough at all. */
 		t.text = victims->n > 0 ? "is not needed"
 					: "preempting all candidates is not enough";
 	}
 	return t;
 }
 
+/* By state in the order of the enum: victims, then those that could be, then those that may not
+ * be. */
 static int by_order(const void *a, const void *b)
 {
 	const struct preemption_target *x = a, *y = b;

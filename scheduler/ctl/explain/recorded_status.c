@@ -118,6 +118,8 @@ static int get(struct transport *t, enum sched_resource kind, const char *key, s
 }
 
 /* *ret_group stays NULL without a PodGroup. */
+/* The right to read PodGroups may be missing, too: that is an error, while a group that is not
+ * there is none. */
 static int get_group(struct transport *t, const struct jdoc *pod, struct jdoc **ret_group,
 		     struct err *err)
 {

@@ -49,6 +49,7 @@ static void find_queues(struct workload_explanation *x)
 	} else if (local != NULL) {
 		x->queue = quota_queue_find(model_of(x), str_of(local->queue));
 	}
+	/* It is only referred to, by a LocalQueue or by Workloads that it admitted. */
 	if (x->queue != NULL && !x->queue->exists) {
 		x->queue = NULL;
 	}
@@ -62,6 +63,7 @@ static void find_place(struct workload_explanation *x)
 	if (x->w->pending.where == QUOTA_NOWHERE || x->queue == NULL) {
 		return;
 	}
+	/* Inadmissible ones count as well, as in the positions of Kueue's visibility API. */
 	v = quota_lists_pending(model_of(x), x->queue->queue, &n);
 	x->place.of = n;
 	for (size_t i = 0; i < n; i++) {

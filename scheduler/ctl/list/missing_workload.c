@@ -80,6 +80,8 @@ static void describe_object(struct missing *m, const struct jdoc *object)
 		jdoc_str(jdoc_get(jdoc_path(object, "metadata.labels"), KUEUE_QUEUE_NAME));
 
 	strbuf_printf(&m->text, "%s %s has no Workload: ", m->type, m->key);
+	/* Without the label nothing was asked for; with it, something went wrong: these are two
+	 * answers. */
 	if (queue == NULL) {
 		strbuf_printf(&m->text,
 			      "it does not queue, because it has no label " KUEUE_QUEUE_NAME
@@ -112,6 +114,7 @@ static void describe_absent(struct missing *m, struct transport *t, const struct
 
 	strbuf_add_str(&space, m->space);
 	rest_path(&path, kind->group, kind->version, space.p, kind->plural, NULL, NULL);
+	/* Only for a hint: a list that is forbidden changes nothing. */
 	(void)rest_list(t, path.p, CALL_NS, on_item, &m->near, NULL);
 	strbuf_printf(&m->text, "%s %s not found", m->type, m->key);
 	nearest_add_hint(&m->near, &m->text);

@@ -44,6 +44,8 @@ static int send(struct transport *t, const struct change *c, enum cluster_args_d
 		return rest_call(t, HTTP_GET, path.p, NULL, (struct str){ NULL, 0 }, CALL_NS, NULL,
 				 err);
 	}
+	/* Without a resourceVersion: the patch sets one field, to a value that does not depend
+	 * on what others have changed. */
 	strbuf_printf(&path, "?fieldManager=" MANAGER "%s",
 		      dry == CLUSTER_ARGS_DRY_SERVER ? "&dryRun=All" : "");
 	return rest_call(t, HTTP_PATCH, path.p, "application/merge-patch+json", str_of(c->patch),

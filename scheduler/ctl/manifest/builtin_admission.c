@@ -69,6 +69,8 @@ void builtin_admission(struct sim_input *in, struct manifest_check *check)
 		}
 		if (o->kind == SCHED_PRIORITY_CLASSES &&
 		    jdoc_bool(jdoc_get(o->json, "globalDefault"), false)) {
+			/* The first in the order of keys stands for the one that is there
+			 * already. */
 			if (global != NULL) {
 				forbid(check, o,
 				       xmalloc_printf("PriorityClass %s is already marked as "

@@ -78,6 +78,7 @@ static void add_ids(const struct quota_model *q, const uint32_t *ids, size_t cou
 /* A heap is sorted only at its top: the list has the order in which Workloads would be popped. */
 static void sort_by_rank(const struct quota_model *q, const struct workload **v, size_t n)
 {
+	/* qsort_r takes a pointer that is not const; the comparison only reads. */
 	union {
 		const struct quota_model *in;
 		void *out;

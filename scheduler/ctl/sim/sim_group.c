@@ -19,6 +19,7 @@ static char *group_name(const struct api_pod *pod)
 {
 	const struct api_owner *owner = meta_controller(&pod->meta);
 
+	/* Pods of one owner share the group: the name has to follow from the owner alone. */
 	if (owner != NULL && is_text(owner->uid)) {
 		return xmalloc_printf("podgroup-%s", owner->uid);
 	}
@@ -53,6 +54,7 @@ static void add_resources(const struct cluster *c, const struct task *t, int64_t
 		if (res_get(&t->klass->request, d) <= 0) {
 			continue;
 		}
+		/* More than any cluster has: saturated, it never fits. */
 		if (__builtin_mul_overflow(res_get(&t->klass->request, d), members, &total)) {
 			total = INT64_MAX;
 		}

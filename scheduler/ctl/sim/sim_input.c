@@ -152,7 +152,8 @@ static void find_youngest(const struct jdoc *d, int64_t *youngest)
 	}
 }
 
-/* Sets the defaults that the API server sets. An absent uid becomes "". */
+/* Sets the defaults that the API server sets. An absent uid becomes "", which takes part in ties
+ * like any other. */
 static char *complete(struct jdoc *meta, bool namespaced)
 {
 	const char *name = jdoc_str(jdoc_get(meta, "name"));
@@ -358,7 +359,8 @@ static int add_document(struct sim_input *in, const struct jdoc *d, const struct
 }
 
 /* Objects of JSON in a row, as jq prints them, are not YAML, but kubectl reads them. True: text
- * consists of such, which are added to documents. */
+ * consists of such, which are added to documents. In any doubt the text is left to the YAML
+ * parser, which names the place of a mistake. */
 static bool read_json_objects(struct str text, struct jdoc *documents)
 {
 	const char *end = text.p + text.len, *p = text.len == 0 ? end : scan_blank(text.p, end);
@@ -475,6 +477,7 @@ static int by_kind_and_key(const void *a, const void *b)
 struct sim_object *const *sim_input_objects(struct sim_input *in, size_t *ret_n)
 {
 	vec_clear(&in->sorted);
+	/* Callers and qsort get a list that is not NULL. */
 	vec_reserve(&in->sorted, 1);
 	strmap_each(in->objects, collect, in);
 	qsort(in->sorted.v, in->sorted.n, sizeof(in->sorted.v[0]), by_kind_and_key);

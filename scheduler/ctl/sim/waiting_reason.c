@@ -13,6 +13,7 @@ static const char *say(struct strbuf *message, enum nofit_reason reason, const c
 	return nofit_reason_name(reason);
 }
 
+/* The nearest names are those of the same namespace, the only ones that a Workload can name. */
 static const char *no_local_queue(const struct quota_model *q, const struct workload *w,
 				  struct strbuf *message)
 {
@@ -63,6 +64,7 @@ static const struct local_queue *local_of(const struct quota_model *q, const str
 }
 
 /* The queue that is stopped; NULL: both of them run. */
+/* Either stop is enough; the LocalQueue comes first, which is nearer to the user. */
 static const char *about_stop(const struct quota_model *q, const struct local_queue *local,
 			      struct strbuf *message)
 {

@@ -137,6 +137,8 @@ bool admit_has_default_queue(const struct admit_view *v, const char *ns)
 		       cmp_text) != NULL;
 }
 
+/* A new queue has no state until the scheduler writes one. Volcano takes it for closed until
+ * then; here it can be used at once. */
 bool admit_queue_is_open(const struct api_queue *queue)
 {
 	const char *state = queue->status.state;

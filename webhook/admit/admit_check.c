@@ -70,6 +70,7 @@ void admit_check_qualified(const struct admit_check *c, const char *path, const 
 	}
 }
 
+/* An absent value passes: it has the default of the CRD, or is required there. */
 void admit_check_enum(const struct admit_check *c, const char *path, const char *value,
 		      const char *const *allowed)
 {

@@ -31,6 +31,7 @@ static void check_fungibility(const struct admit_check *c, const struct api_flav
 	}
 }
 
+/* Never is the default of the CRD. */
 static bool is_never(const char *policy)
 {
 	return policy == NULL || str_streq(policy, KUEUE_NEVER);

@@ -16,7 +16,8 @@ static bool has_gate(const struct api_workload_spec *s, const char *name)
 	return false;
 }
 
-/* names: without duplicates. */
+/* names: without duplicates. Only the spec is written: a gate without an entry in the status
+ * counts as closed. */
 static void add_gates(const struct api_workload_spec *s, const char *const *names, size_t n,
 		      struct admit_answer *ret)
 {

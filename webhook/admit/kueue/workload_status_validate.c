@@ -90,6 +90,8 @@ static void check_reclaimable(const struct admit_check *c, const struct api_work
 	}
 }
 
+/* They are put into the templates of pods when the Workload starts: a value that pods may not
+ * have would keep it from starting. */
 static void check_updates(const struct admit_check *c, const struct api_workload *w, size_t i)
 {
 	const struct api_check_state *check = &w->status.admission_checks.v[i];
@@ -120,6 +122,8 @@ void workload_status_validate(const struct admit_check *c, const struct api_work
 	for (size_t i = 0; i < w->status.admission_checks.n; i++) {
 		check_updates(c, w, i);
 	}
+	/* Kueue's rule: the cluster that was chosen takes the place of those that were
+	 * nominated. */
 	if (w->status.cluster_name != NULL && w->status.nominated_clusters.n > 0) {
 		admit_check_deny(c, "status.clusterName",
 				 "clusterName and nominatedClusterNames cannot both be set");

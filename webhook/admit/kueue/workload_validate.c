@@ -41,6 +41,7 @@ static void check_containers(const struct admit_check *c, const char *path,
 	}
 }
 
+/* All places with amounts that are summed up into the request of a pod. */
 static void check_template(const struct admit_check *c, const char *path,
 			   const struct api_pod_spec *pod)
 {

@@ -1,8 +1,8 @@
 /* From a change in the cluster to a handler:
  * 1. A reflector delivers the object on the transport's thread. It is decoded without the lock,
  *    into an entry with an arena of its own, which is immutable from here on.
- * 2. replace() puts the entry under its key and drops the current view. The lock is held for two
- *    operations on maps, so that a long list does not hold up reviews.
+ * 2. replace() puts the entry under its key and drops the current view. The lock is held for
+ *    one operation on a map, so that a long list does not hold up reviews.
  * 3. The next lister_view builds a view: sorted arrays for binary search. So a burst of changes,
  *    such as the first list, costs one build and not one for each object.
  * 4. Handlers read their view without the lock. It holds a reference to each of its entries, so

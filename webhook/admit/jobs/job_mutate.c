@@ -23,6 +23,8 @@ static struct plan make_plan(const struct admit_request *q, const struct api_job
 {
 	struct plan p = { 0 };
 
+	/* The controller of an external framework queues the Job through its owner. A forged
+	 * owner is refused as soon as the Job has a queue, also one that it gets here. */
 	if (queueing_owner(q, &job->meta) != QUEUED_OWNER_NONE) {
 		return p;
 	}
@@ -33,6 +35,7 @@ static struct plan make_plan(const struct admit_request *q, const struct api_job
 	if (!is_managed(q, job, &p)) {
 		return p;
 	}
+	/* A PriorityClass of the pods is a choice, too, and is not overruled by the default. */
 	if (q->view->has_default_class && queueing_class(&job->meta) == NULL &&
 	    job->spec.template_.spec.priority_class_name == NULL) {
 		p.class = KUEUE_DEFAULT_PRIORITY_CLASS;

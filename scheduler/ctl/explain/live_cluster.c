@@ -53,15 +53,13 @@ static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
 {
 	struct listing *l = ctx;
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
-	int64_t number = 0;
 
 	if (sched_kinds_names(l->resource)->namespaced) {
 		strbuf_add_str(&key, meta->namespace_);
 		strbuf_add_ch(&key, '/');
 	}
 	strbuf_add_str(&key, meta->name);
-	(void)cut_int(meta->resource_version, &number);
-	apply(l->s, message_decode(l->resource, strbuf_str(&key), object, number), l->now);
+	apply(l->s, message_decode(l->resource, strbuf_str(&key), object, 0), l->now);
 }
 
 static void on_bad_object(void *ctx UNUSED, enum sched_resource r, struct str key, const char *text)

@@ -62,7 +62,6 @@ static void apply(struct cache *c, struct task *t, const struct from_api_pod *p)
 {
 	bool keep = keeps_status(t, p);
 	bool known = t->klass != NULL;
-	int64_t deleted = t->deleted;
 	struct res old;
 
 	if (p->resource_version != t->resource_version) {
@@ -85,8 +84,6 @@ static void apply(struct cache *c, struct task *t, const struct from_api_pod *p)
 	}
 	if (!keep) {
 		set_status(c, t, p);
-	} else if (t->status == TASK_RELEASING) {
-		t->deleted = deleted;
 	}
 	cache_charge_reconcile(c, t);
 }

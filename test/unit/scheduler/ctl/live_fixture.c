@@ -2,16 +2,13 @@
 
 #include "lib/unit.h"
 
-#include <stdio.h>
-#include <unistd.h>
-
 #include "apiserver/front.h"
 #include "apiserver/manifests.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
-#include "scheduler/ctl/ctl.h"
+#include "unit/scheduler/ctl/capture.h"
 
 static const char *const crds[] = { "charts/headgate/files/crds",
 				    "charts/headgate/files/crds/quota" };
@@ -93,24 +90,19 @@ void live_fixture_fault(struct live_fixture *f, const char *script)
 	}
 }
 
-/* Standard output is captured already. */
-static int run_both(int argc, char **argv)
-{
-	int saved = dup(STDERR_FILENO), code;
-
-	assert_true(saved >= 0 && dup2(STDOUT_FILENO, STDERR_FILENO) >= 0);
-	code = ctl_run(argc, argv);
-	assert_true(dup2(saved, STDERR_FILENO) >= 0);
-	close(saved);
-	return code;
-}
-
 int live_fixture_run(struct live_fixture *f, const char *line)
 {
-	CLEANUP(xmalloc_freep)
-	char *all = xmalloc_printf("headgatectl %s --kubeconfig=@kubeconfig", line);
+	CLEANUP(strbuf_finish) struct strbuf words = STRBUF_INIT;
 
-	return folder_run(&f->folder, run_both, all, &f->out);
+	for (const char *p = line; *p != '\0'; p++) {
+		if (*p == '@') {
+			strbuf_printf(&words, "%s/", f->folder.path);
+		} else {
+			strbuf_add_ch(&words, *p);
+		}
+	}
+	strbuf_printf(&words, " --kubeconfig=%s/kubeconfig", f->folder.path);
+	return capture_ctl(words.p, &f->out);
 }
 
 struct jdoc *live_fixture_get(struct live_fixture *f, const char *group, const char *plural,

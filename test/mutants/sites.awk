@@ -1,6 +1,7 @@
 # Every mutant that the operators below can make of the sources given: FILE, LINE, OPERATOR and the new text of
 # the line, separated by tabs. Left out is what no test of behaviour can notice, but the sanitizers: calls that only
-# free memory or take a lock, how much is allocated, which of two equal values is taken; and lines that only report (log_*, assert).
+# free memory or take a lock, how much is allocated, which of two equal values is taken; and lines that only report
+# (log_*, assert). "return 0;" becomes -1 and not 1 too: callers ask for failures, which are negative.
 
 # A copy of line with the same length: comments are blank, and literals have no operators in them.
 function mask(line,    out, n, i, c, two, quote) {
@@ -115,7 +116,7 @@ function logic(    at, off, text) {
 }
 
 function constants(    at, off, text) {
-	if (code ~ /\[[0-9]+\]( = .*)?[;{]?$/ || code ~ /\{ 0 \}/ || code ~ /[?] -1 : / || code ~ /(xmalloc|xmalloc_zero|arena_alloc|arena_zero|arena_create)\(/) {
+	if (code ~ /^\t+return 0;$/ || code ~ /\[[0-9]+\]( = .*)?[;{]?$/ || code ~ /\{ 0 \}/ || code ~ /[?] -1 : / || code ~ /(xmalloc|xmalloc_zero|arena_alloc|arena_zero|arena_create)\(/) {
 		return
 	}
 	off = 0

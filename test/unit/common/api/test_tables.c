@@ -2,7 +2,6 @@
  * round trip through decode and encode. */
 #include "lib/unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/admission.h"
@@ -18,7 +17,7 @@
 #include "enc/decode.h"
 #include "enc/encode.h"
 #include "enc/json/jdoc.h"
-#include "process/file.h"
+#include "lib/recorded.h"
 
 #define MAX_TABLES 200
 
@@ -231,8 +230,6 @@ static void test_round_trip(void **state)
 
 /* --- which members are read --------------------------------------------------------------------*/
 
-#define MEMBERS "test/unit/common/api/members.txt"
-
 static const char *const kind_names[FIELD_KIND_COUNT_] = {
 	[FIELD_STR] = "text",
 	[FIELD_BOOL] = "bool",
@@ -273,13 +270,10 @@ static void list_members(const char *at, const struct field_table *t, struct str
 	}
 }
 
-/* A member without its row is passed over as an unknown one is. With WRITE_OUTPUTS in the
- * environment the list is written anew. */
+/* A member without its row is passed over as an unknown one is. */
 static void test_members_are_those_of_the_list(void **state)
 {
 	struct strbuf got CLEANUP(strbuf_finish) = STRBUF_INIT;
-	struct strbuf want CLEANUP(strbuf_finish) = STRBUF_INIT;
-	struct str left, right;
 	size_t n;
 	const struct kinds_row *k = kinds_all(&n);
 
@@ -292,20 +286,7 @@ static void test_members_are_those_of_the_list(void **state)
 	list_members("Pod (admission)", &pod_admission_fields, &got);
 	list_members("LabelSelector", &selector_fields, &got);
 	list_members("Status", &status_fields, &got);
-	if (getenv("WRITE_OUTPUTS") != NULL) {
-		assert_int_equal(file_write_atomic(MEMBERS, strbuf_str(&got), 0644, NULL), 0);
-	}
-	assert_int_equal(file_read_all(MEMBERS, 1u << 20, &want, NULL), 0);
-	left = strbuf_str(&got);
-	right = strbuf_str(&want);
-	while (left.p != NULL && right.p != NULL) {
-		struct str a = str_next(&left, '\n'), b = str_next(&right, '\n');
-
-		if (!str_eq(a, b)) {
-			fail_msg("is: " STR_FMT "\nin the list: " STR_FMT, STR_ARG(a), STR_ARG(b));
-		}
-	}
-	assert_true(left.p == NULL && right.p == NULL);
+	recorded_check("test/unit/common/api/members.txt", &got);
 }
 
 int main(void)

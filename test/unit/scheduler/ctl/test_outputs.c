@@ -1,15 +1,14 @@
 /* What headgatectl prints, whole: each file of outputs/ has commands, as "$ headgatectl ...", each
- * with its output (standard error first) and an exit code that is not 0. With WRITE_OUTPUTS in the
- * environment the outputs are written anew: read the difference before it is kept. */
+ * with its output (standard error first) and an exit code that is not 0 (lib/recorded.h). */
 #include "lib/unit.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "lib/recorded.h"
 #include "process/file.h"
 #include "unit/scheduler/ctl/capture.h"
 #include "unit/scheduler/ctl/live_fixture.h"
@@ -47,32 +46,27 @@ static void run(const char *line, bool live, struct strbuf *out)
 	}
 }
 
-/* All that follows the command in the file, up to the next one. */
 static void check_file(const char *name, bool live)
 {
-	CLEANUP(strbuf_finish) struct strbuf wanted = STRBUF_INIT, got = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf recorded = STRBUF_INIT, got = STRBUF_INIT;
 	CLEANUP(xmalloc_freep) char *path = xmalloc_printf(FOLDER "%s", name);
+	struct str rest;
 
-	read_file(name, &wanted);
-	for (const char *at = wanted.p; at != NULL; at = strstr(at, "\n" PROMPT)) {
-		CLEANUP(xmalloc_freep) char *line = NULL;
-		size_t from = got.len, n;
+	read_file(name, &recorded);
+	rest = strbuf_str(&recorded);
+	while (rest.p != NULL) {
+		struct str line = str_next(&rest, '\n');
 
-		at = *at == '\n' ? at + 1 : at;
-		assert_memory_equal(at, PROMPT, strlen(PROMPT));
-		line = xmalloc_dup_n(at + strlen(PROMPT), strcspn(at + strlen(PROMPT), "\n"));
-		unit_row(line);
-		run(line, live, &got);
-		n = got.len - from;
-		if (getenv("WRITE_OUTPUTS") == NULL &&
-		    (strncmp(at, got.p + from, n) != 0 ||
-		     (at[n] != '\0' && strncmp(at + n, PROMPT, strlen(PROMPT)) != 0))) {
-			fail_msg("%s differs: %s", path, got.p + from);
+		if (str_has_prefix(line, PROMPT)) {
+			CLEANUP(xmalloc_freep)
+			char *words =
+				xmalloc_dup_n(line.p + strlen(PROMPT), line.len - strlen(PROMPT));
+
+			unit_row(words);
+			run(words, live, &got);
 		}
 	}
-	if (getenv("WRITE_OUTPUTS") != NULL) {
-		assert_int_equal(file_write_atomic(path, strbuf_str(&got), 0644, NULL), 0);
-	}
+	recorded_check(path, &got);
 }
 
 static void test_manifests(void **state)

@@ -179,6 +179,8 @@ static void test_errors_name_the_path(void **state)
 		  "i32Opt: not an integer between -2147483647 and 2147483647" },
 		{ "{\"i32\":1.5}", "i32: not an integer between -2147483648 and 2147483647" },
 		{ "{\"i64\":\"1\"}", "i64: expected integer, got string" },
+		{ "{\"i64Opt\":-9223372036854775808}",
+		  "i64Opt: not an integer between -9223372036854775807 and 9223372036854775807" },
 		{ "{\"time\":\"noon\"}", "time: invalid time \"noon\"" },
 		{ "{\"time\":1}", "time: expected time, got number" },
 		{ "{\"qty\":\"1x\"}", "qty: invalid quantity \"1x\"" },

@@ -369,6 +369,11 @@ static const struct row core_rows[] = {
 	  .manifests = NODE POD("", "schedulerName: volcano, priorityClassName: high"),
 	  .code = VERB_USAGE,
 	  .printed = "Pod team/p: is forbidden: no PriorityClass with name high was found" },
+	{ .name = "of a PodGroup it is not the API server that asks for it",
+	  .manifests = NODE VOLCANO "kind: PodGroup\nmetadata: {name: g}\nspec: {minMember: 1, "
+				    "priorityClassName: gone}\n",
+	  .printed = "default/g",
+	  .absent = "forbidden" },
 	{ .name = "one that every cluster has",
 	  .manifests = NODE POD("", "schedulerName: volcano, priorityClassName: "
 				    "system-node-critical"),

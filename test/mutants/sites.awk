@@ -115,8 +115,12 @@ function logic(    at, off, text) {
 	}
 }
 
+function allocates() {
+	return code ~ /(xmalloc|xmalloc_zero|xmalloc_array|arena_alloc|arena_zero|arena_create)\(/
+}
+
 function constants(    at, off, text) {
-	if (code ~ /^\t+return 0;$/ || code ~ /\[[0-9]+\]( = .*)?[;{]?$/ || code ~ /\{ 0 \}/ || code ~ /[?] -1 : / || code ~ /(xmalloc|xmalloc_zero|arena_alloc|arena_zero|arena_create)\(/) {
+	if (code ~ /^\t+return 0;$/ || code ~ /\[[0-9]+\]( = .*)?[;{]?$/ || code ~ /\{ 0 \}/ || code ~ /[?] -1 : / || allocates()) {
 		return
 	}
 	off = 0
@@ -204,9 +208,11 @@ begins && code ~ /^\t+(log_[a-z]+|assert|static_assert|_Static_assert)\(/ { repo
 			both(" > ", " >= ")
 		}
 		both(" == ", " != ")
-		both(" + ", " - ")
 		both(" += ", " -= ")
-		both(" * ", " / ")
+		if (!allocates()) {
+			both(" + ", " - ")
+			both(" * ", " / ")
+		}
 		both(" & ", " | ")
 		both("true", "false")
 		if (code !~ /for \(/) {

@@ -84,6 +84,8 @@ static void without_yes_nothing_changes(void **state UNUSED)
 	       "would remove the gate from 2 pods\n"
 	       "nothing was changed; run it with --yes to make the changes\n");
 	expect_untouched();
+	assert_int_equal(live_fixture_run(&f, "drain --yes --server=ftp://x"), VERB_FAILED);
+	expect_untouched();
 }
 
 static void what_is_ours_is_removed(void **state UNUSED)

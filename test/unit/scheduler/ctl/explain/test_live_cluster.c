@@ -22,8 +22,17 @@ static const char objects[] =
 	"{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q}, spec: "
 	"{capability: {cpu: 1}}}\n---\n"
 	"{apiVersion: v1, kind: Node, metadata: {name: n}, status: {allocatable: {cpu: 8, pods: "
-	"9}}}\n---\n" POD("runs", "nodeName: n, ", ", status: {phase: Running}")
-		POD("waits", GATED, "");
+	"9}}}\n---\n" POD("runs", "nodeName: n, ", ", status: {phase: Running}") POD(
+		"waits", GATED,
+		"") "{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: r}, "
+		    "spec: {capability: {cpu: 1}}}\n---\n"
+		    "{apiVersion: v1, kind: Pod, metadata: {name: ungated, namespace: ns, "
+		    "annotations: "
+		    "{scheduling.k8s.io/group-name: ungated, headgate.io/reserved: r, "
+		    "scheduling.volcano.sh/queue-allocation-gate: 'true'}}, spec: {schedulerName: "
+		    "volcano, " SPEC "}}\n---\n"
+		    "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: "
+		    "ungated, namespace: ns}, spec: {queue: r, minMember: 1}}\n---\n";
 
 static struct live_fixture f;
 
@@ -48,8 +57,11 @@ static void expect(const char *line, int code, const char *says)
 	}
 }
 
+/* Those with a node by the node, those without one by their annotation. */
 static void running_pods_are_charged(void **state UNUSED)
 {
+	expect("explain pod ns/ungated", VERB_OK, "has quota and is about to be placed");
+	expect("queues", VERB_OK, "r     Open    cpu 1   cpu 0       cpu 1      0           0\n");
 	expect("explain pod ns/waits", VERB_OK, "queue q has 0 cpu left");
 	expect("explain pod ns/wait", VERB_FAILED, "pod ns/wait not found; did you mean waits?");
 }

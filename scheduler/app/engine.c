@@ -173,8 +173,7 @@ static void on_queue(void *ctx, const struct queue *q, const void *object)
 	seen = (struct queue_seen){
 		.version = meta_version(&seen_object->meta),
 		.state = seen_object->status.state == NULL ? "" : seen_object->status.state,
-		.has_parent =
-			seen_object->spec.parent != NULL && seen_object->spec.parent[0] != '\0',
+		.has_parent = seen_object->spec.parent != NULL,
 		.closed_by_parent = str_streq(
 			field_map_get(&seen_object->meta.annotations, KEYS_CLOSED_BY_PARENT),
 			"true"),

@@ -53,7 +53,6 @@ static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
 {
 	struct listing *l = ctx;
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
-	int64_t number = 0;
 
 	/* The key as a reflector makes it. */
 	if (sched_kinds_names(l->resource)->namespaced) {
@@ -61,8 +60,7 @@ static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
 		strbuf_add_ch(&key, '/');
 	}
 	strbuf_add_str(&key, meta->name);
-	(void)cut_int(meta->resource_version, &number);
-	apply(l->s, message_decode(l->resource, strbuf_str(&key), object, number), l->now);
+	apply(l->s, message_decode(l->resource, strbuf_str(&key), object, 0), l->now);
 }
 
 /* The daemon leaves such an object out as well; the warning says why it is missing. */

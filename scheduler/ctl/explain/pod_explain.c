@@ -249,10 +249,10 @@ static void judge_quota(const struct live_cluster *s, struct pod_explanation *x)
 		 * however many of it there are. */
 	} else if (judge_room(x)) {
 		return;
-	} else if (x->missing > 0 && x->have < x->members) {
+	} else if (x->have + (int32_t)x->pods < x->members) {
 		set(x, "WaitingForGang",
-		    arena_printf(x->arena, "waits for its gang: %d of %d members exist", x->have,
-				 x->members));
+		    arena_printf(x->arena, "waits for its gang: %d of %d members exist",
+				 x->have + (int32_t)x->pods, x->members));
 	} else if ((t->flags & TASK_OUR_GATE) != 0) {
 		set(x, "QuotaAvailable", "there is quota: the gate is removed in the next cycle");
 	} else {

@@ -110,7 +110,6 @@ static struct preemption_target describe_target(const struct victims_request *r,
 	candidates_describe(r, w, &t.order);
 	if (victim != NULL) {
 		t.state = QUOTA_TARGET_VICTIM;
-		t.reason = victim->reason;
 		t.text = victim_reason_name(victim->reason);
 	} else if (p->rule != PASSED_OVER_NOT) {
 		t.state = QUOTA_TARGET_PROTECTED;

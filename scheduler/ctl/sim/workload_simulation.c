@@ -238,7 +238,6 @@ static void acknowledge(struct workload_simulation *s)
 		struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
 		CLEANUP(xmalloc_freep) char *key = xmalloc_dup(w.workload->key);
 
-		m->resource = SCHED_WORKLOADS;
 		m->request = SCHED_REQ_WORKLOAD;
 		m->key = arena_str(m->arena, str_of(key));
 		m->uid = arena_dup(m->arena, w.workload->object.uid);

@@ -42,7 +42,6 @@ const struct dump_field dump_fields_task[] = {
 	ROW(task, write_failures, "unboundFailures", DUMP_U32, 0, UINT32_MAX),
 	ROW(task, attempts, "attempts", DUMP_U32, 0, UINT32_MAX),
 	ROW(task, created, "created", DUMP_I64, MODEL_TIME_NONE, 0),
-	ROW(task, deleted, "deleted", DUMP_I64, MODEL_TIME_NONE, 0),
 	ROW(task, published_at, "publishedAt", DUMP_I64, MODEL_TIME_NONE, 0),
 	ROW(task, retry_at, "retryAt", DUMP_I64, MODEL_TIME_NONE, 0),
 	ROW(task, resource_version, "rv", DUMP_I64, 0, 0),

@@ -63,7 +63,6 @@ static void apply(struct cache *c, struct task *t, const struct from_api_pod *p)
 {
 	bool keep = keeps_status(t, p);
 	bool known = t->klass != NULL;
-	int64_t deleted = t->deleted;
 	struct res old;
 
 	/* The write that failed for good may succeed on the changed pod. */
@@ -88,9 +87,6 @@ static void apply(struct cache *c, struct task *t, const struct from_api_pod *p)
 	}
 	if (!keep) {
 		set_status(c, t, p);
-	} else if (t->status == TASK_RELEASING) {
-		/* Our eviction is in flight: the time of its decision stays. */
-		t->deleted = deleted;
 	}
 	cache_charge_reconcile(c, t);
 }

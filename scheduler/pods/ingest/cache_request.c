@@ -99,7 +99,6 @@ static void on_evict(struct cache *c, struct task *t, const struct sched_msg *m)
 	    t->status != TASK_RELEASING || t->node == MODEL_NONE) {
 		return;
 	}
-	t->deleted = MODEL_TIME_NONE;
 	ledger_set_releasing(c->cluster, t, false);
 	cluster_task_set_status(c->cluster, t, TASK_RUNNING, c->cluster->nodes.v[t->node]);
 }

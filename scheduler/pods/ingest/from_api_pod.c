@@ -364,7 +364,6 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	t->gate_row = p->gate_row;
 	apply_condition(p, t);
 	t->created = p->created;
-	t->deleted = p->deleted;
 	t->resource_version = p->resource_version;
 	cluster_task_changed(c, t);
 }

@@ -46,7 +46,7 @@ struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct s
 	t->podgroup = t->node = t->nominated = t->role = t->charge_queue = MODEL_NONE;
 	t->refused_queue = t->reserved = MODEL_NONE;
 	t->status = TASK_PENDING;
-	t->created = t->deleted = t->published_at = t->retry_at = MODEL_TIME_NONE;
+	t->created = t->published_at = t->retry_at = MODEL_TIME_NONE;
 	t->id = slots_add(&c->tasks, t);
 	strmap_set(c->task_by_key, strbuf_str(&key), t);
 	return t;

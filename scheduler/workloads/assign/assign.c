@@ -196,7 +196,7 @@ static enum nofit_reason assign_group(const struct assigner *a, struct members *
 		.why = &why,
 	};
 	enum nofit_reason reason;
-	bool fits = true;
+	bool fits;
 
 	for (size_t i = 0; i < m->need.n; i++) {
 		if (quota_group_covers(g, m->need.v[i].id)) {
@@ -205,9 +205,8 @@ static enum nofit_reason assign_group(const struct assigner *a, struct members *
 	}
 	scan.needs = needs.v;
 	scan.nneeds = needs.n;
-	if (!assign_scan_flavors(&scan, found, &reason)) {
-		fits = false;
-	} else {
+	fits = assign_scan_flavors(&scan, found, &reason);
+	if (fits) {
 		reason = QUOTA_REASON_NONE;
 		add_flavors(m, found, needs.n);
 	}

@@ -166,7 +166,7 @@ int from_kueue_queue(struct quota_model *q, const struct api_cluster_queue *cq, 
 	quota_node_clear(n);
 	n->exists = true;
 	n->weight = r.weight;
-	if (cq->spec.cohort != NULL && cq->spec.cohort[0] != '\0') {
+	if (cq->spec.cohort != NULL) {
 		n->parent = quota_name(q, str_of(cq->spec.cohort));
 	}
 	from_kueue_groups_fill(q, &cq->spec.resource_groups, n);

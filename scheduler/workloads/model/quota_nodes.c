@@ -14,7 +14,7 @@ static void resolve_parents(struct quota_model *q)
 			continue;
 		}
 		n->parent_id = MODEL_NONE;
-		if (n->exists && n->parent != NULL && n->parent[0] != '\0') {
+		if (n->exists && n->parent != NULL) {
 			n->parent_id = quota_cohort_get(q, str_of(n->parent))->id;
 		}
 	}

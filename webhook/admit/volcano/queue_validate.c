@@ -13,7 +13,7 @@ static void check_state(const struct admit_request *q, const struct api_queue *q
 {
 	const char *state = queue->status.state;
 
-	if (state == NULL || state[0] == '\0' || str_streq(state, KEYS_QUEUE_OPEN) ||
+	if (state == NULL || str_streq(state, KEYS_QUEUE_OPEN) ||
 	    str_streq(state, KEYS_QUEUE_CLOSED) ||
 	    (old != NULL && str_streq(state, old->status.state))) {
 		return;

@@ -61,6 +61,20 @@ static void test_validation(void **state)
 		  "<nil>" },
 		{ "{properties: {a: {oneOf: [{type: integer}, {minimum: 1}]}}}", "{a: 1}",
 		  "<nil>" },
+		{ "{properties: {a: {anyOf: [{type: integer}, {type: string}]}}}", "{a: x}", NULL },
+		{ "{properties: {a: {anyOf: [{type: integer}, {minimum: 1}]}}}", "{a: 1}", NULL },
+		{ "{properties: {a: {oneOf: [{type: integer}, {type: string}]}}}", "{a: x}", NULL },
+		{ "{properties: {a: {oneOf: [{type: integer}, {type: string}]}}}", "{a: true}",
+		  "<nil>" },
+		{ "{properties: {a: {allOf: [{type: integer}, {minimum: 2}]}}}", "{a: 2}", NULL },
+		{ "{properties: {a: {allOf: [{type: integer}, {minimum: 2}]}}}", "{a: 1}", "a" },
+		{ "{properties: {a: {type: object, minProperties: 1}}}", "{a: {}}", "a" },
+		{ "{properties: {a: {type: object, minProperties: 1}}}", "{a: {x: 1}}", NULL },
+		{ "{properties: {a: {type: object, maxProperties: 1}}}", "{a: {x: 1, y: 1}}", "a" },
+		{ "{properties: {a: {type: array, minItems: 2}}}", "{a: [x]}", "a" },
+		{ "{properties: {a: {type: array, minItems: 2}}}", "{a: [x, x]}", NULL },
+		{ "{properties: {a: {type: array, x-kubernetes-list-type: atomic}}}", "{a: [x, x]}",
+		  NULL },
 	};
 
 	(void)state;
@@ -76,6 +90,25 @@ static void test_validation(void **state)
 		if (!str_streq(field, rows[i].field)) {
 			fail_msg("row %zu: %s: %s", i, rows[i].doc, field);
 		}
+	}
+}
+
+/* Each is named once, however many are like it. */
+static void test_duplicates_are_all_named(void **state)
+{
+	CLEANUP(jdoc_destroyp)
+	struct jdoc *schema =
+		parse("{properties: {a: {type: array, x-kubernetes-list-type: set}}}");
+	CLEANUP(jdoc_destroyp) struct jdoc *doc = parse("{a: [x, y, x, x, y]}");
+	CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
+	CLEANUP(strmap_destroyp) struct strmap *patterns = schema_patterns_create();
+	static const char *const fields[] = { "a[2]", "a[3]", "a[4]" };
+
+	(void)state;
+	schema_validate(schema, patterns, doc, causes);
+	assert_int_equal(jdoc_count(causes), ARRAY_LEN(fields));
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		assert_string_equal(jdoc_path_str(jdoc_at(causes, i), "field"), fields[i]);
 	}
 }
 
@@ -104,6 +137,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_validation),
+		cmocka_unit_test(test_duplicates_are_all_named),
 		cmocka_unit_test(test_pruning_and_defaults),
 	};
 

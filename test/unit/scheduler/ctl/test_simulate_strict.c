@@ -58,6 +58,9 @@
 			   "reason: "                                                              \
 			   "Admitted, message: m, lastTransitionTime: "                            \
 			   "\"2026-01-15T09:02:00Z\"}]}\n---\n"
+#define LOCAL(name, ns)                                                                            \
+	KUEUE "kind: LocalQueue\nmetadata: {name: " name ", namespace: " ns                        \
+	      "}\nspec: {clusterQueue: cq}\n---\n"
 #define JOB(name, more, cpu)                                                                       \
 	"apiVersion: batch/v1\nkind: Job\nmetadata: {name: " name ", namespace: team" more         \
 	"}\nspec: {template: {spec: {restartPolicy: Never, " CONTAINERS(cpu) "}}}\n---\n"
@@ -366,6 +369,11 @@ static const struct row core_rows[] = {
 	  .manifests = NODE POD("", "schedulerName: volcano, priorityClassName: high"),
 	  .code = VERB_USAGE,
 	  .printed = "Pod team/p: is forbidden: no PriorityClass with name high was found" },
+	{ .name = "of a PodGroup it is not the API server that asks for it",
+	  .manifests = NODE VOLCANO "kind: PodGroup\nmetadata: {name: g}\nspec: {minMember: 1, "
+				    "priorityClassName: gone}\n",
+	  .printed = "default/g",
+	  .absent = "forbidden" },
 	{ .name = "one that every cluster has",
 	  .manifests = NODE POD("", "schedulerName: volcano, priorityClassName: "
 				    "system-node-critical"),
@@ -557,6 +565,13 @@ static const struct row cluster_rows[] = {
 	  .manifests = QUEUES GENERATED_JOB GENERATED_JOB,
 	  .printed = "job-train-00002",
 	  .absent = "given again" },
+	{ .name = "in the namespace of a LocalQueue default, without the label",
+	  .manifests = QUEUES LOCAL("default", "team") LOCAL("default", "other")
+		  LOCAL("another", "team") JOB("train", "", "1"),
+	  .printed = "team/job-train-5494f   cq             main x1: cpu 1 of f" },
+	{ .name = "a LocalQueue default of another namespace does not count",
+	  .manifests = QUEUES LOCAL("default", "other") JOB("train", "", "1"),
+	  .printed = "Job team/train       it has no label kueue.x-k8s.io/queue-name" },
 	{ .name = "one without the label does not",
 	  .manifests = QUEUES JOB("train", "", "1"),
 	  .printed = "Job team/train       it has no label kueue.x-k8s.io/queue-name" },

@@ -154,7 +154,9 @@ static void test_a_podgroup_that_is_never_seen_is_created_again(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct podgroup_controller_pod pod = { .queue = "team", .priority_class = "high" };
+		struct podgroup_controller_pod pod = { .queue = "team",
+						       .min_member = "2",
+						       .priority_class = "high" };
 		struct fixture f;
 
 		begin(&f);
@@ -180,6 +182,7 @@ static void test_a_podgroup_that_is_never_seen_is_created_again(void **state)
 				assert_string_equal(jdoc_path_str(d, "spec.queue"), "team");
 				assert_string_equal(jdoc_path_str(d, "spec.priorityClassName"),
 						    "high");
+				assert_int_equal(jdoc_int(jdoc_path(d, "spec.minMember"), 0), 2);
 				jdoc_destroy(d);
 				fake_transport_answer(f.transport, id, 201, "{}");
 			}

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "lib/decode_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/workloads/status/workload_status.h"
@@ -78,6 +79,44 @@ static void test_defaults(void **state)
 	assert_int_equal(p->min_count, 0);
 	assert_int_equal(p->request.v[0].value, 1000);
 	assert_true(p->shape == podset_shape(p));
+	end(&f);
+}
+
+/* Ours is known by a flag; those of others are kept in their order, to be written back. */
+static void test_finalizers(void **state)
+{
+	static const struct {
+		const char *json;
+		bool ours;
+		const char *others[2];
+	} rows[] = {
+		{ "", false, { NULL } },
+		{ "'kueue.x-k8s.io/resource-in-use'", true, { NULL } },
+		{ "'a/x','kueue.x-k8s.io/resource-in-use','b/y'", true, { "a/x", "b/y" } },
+		{ "'b/y'", false, { "b/y" } },
+	};
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+		unit_row(rows[i].json);
+		strbuf_printf(&text,
+			      "{'metadata':{'name':'w','namespace':'ns','finalizers':[%s]},'spec':"
+			      "{'podSets':[" PODS("") "]}}",
+			      rows[i].json);
+		read_ok(&f, text.p);
+		assert_int_equal(f.r.w.object.has_finalizer, rows[i].ours);
+		assert_int_equal(f.r.w.object.finalizers != NULL, rows[i].others[0] != NULL);
+		for (size_t k = 0; k < 2 && rows[i].others[0] != NULL; k++) {
+			const char *is = f.r.w.object.finalizers[k], *want = rows[i].others[k];
+
+			assert_int_equal(is == NULL, want == NULL);
+			assert_true(want == NULL || str_streq(is, want));
+		}
+	}
 	end(&f);
 }
 
@@ -446,6 +485,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_finalizers),
 		cmocka_unit_test(test_spec_and_metadata),
 		cmocka_unit_test(test_a_boost_that_cannot_be_read_is_none),
 		cmocka_unit_test(test_unsupported_fields_are_marked),

@@ -70,12 +70,8 @@ const char *owner_plan_checks(const struct owner_plan *p, const struct api_workl
 	for (size_t i = 0; i < w->status.admission_checks.n; i++) {
 		const struct api_check_state *c = &w->status.admission_checks.v[i];
 
-<<<<<<< HEAD
 		/* Of the others there is nothing to wait for. */
-		if (str_streq(c->state, "Pending") && c->message != NULL && c->message[0] != '\0') {
-=======
 		if (str_streq(c->state, "Pending") && c->message != NULL) {
->>>>>>> wt-mut
 			strbuf_printf(&text, "%s%s: %s", text.len == 0 ? "" : "; ", c->name,
 				      c->message);
 		}

@@ -556,14 +556,16 @@ bool simulation_delete(struct simulation *s, enum sched_resource kind, struct st
 	if (!is_ours(kind)) {
 		return false;
 	}
-	if (!is_there(cache_cluster(s->cache), kind, key)) {
-		return kind == SCHED_NAMESPACES;
+	/* Of Namespaces only labels are kept: whether there was one is known to the engine of
+	 * Workloads alone. */
+	if (kind != SCHED_NAMESPACES && !is_there(cache_cluster(s->cache), kind, key)) {
+		return false;
 	}
 	m = message_new(SCHED_MSG_DELETE);
 	m->resource = kind;
 	m->key = arena_str(m->arena, key);
 	apply_message(s, m);
-	return true;
+	return kind != SCHED_NAMESPACES;
 }
 
 unsigned simulation_cycles(const struct simulation *s)

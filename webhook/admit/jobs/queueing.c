@@ -202,20 +202,28 @@ static bool queues(const struct admit_check *c, const struct api_meta *m)
 	return c->q->options->manage_jobs_without_queue || queueing_queue(m) != NULL;
 }
 
-void queueing_check_owner(const struct admit_check *c, const struct api_meta *old,
-			  const struct api_meta *meta)
+void queueing_check_forged(const struct admit_check *c, const struct api_meta *meta)
 {
-	bool had = queues(c, old) && queueing_owner(c->q, old) != QUEUED_OWNER_NONE;
 	const char *user = c->q->review->user.username;
 
-	/* An owner that stood there already is not refused, since every other edit of the Job
-	 * would be, too. */
-	if (!had && queues(c, meta) && queueing_owner(c->q, meta) == QUEUED_OWNER_FORGED) {
+	if (queueing_owner(c->q, meta) == QUEUED_OWNER_FORGED) {
 		admit_check_deny(
 			c, "metadata.ownerReferences",
 			"\"%s\" is not the controller of the %s: with such an owner the job "
 			"would not be queued",
 			user == NULL ? "" : user, meta_controller(meta)->kind);
+	}
+}
+
+void queueing_check_owner(const struct admit_check *c, const struct api_meta *old,
+			  const struct api_meta *meta)
+{
+	bool had = queues(c, old) && queueing_owner(c->q, old) != QUEUED_OWNER_NONE;
+
+	/* An owner that stood there already is not refused, since every other edit of the Job
+	 * would be, too. */
+	if (!had && queues(c, meta)) {
+		queueing_check_forged(c, meta);
 	}
 }
 

@@ -151,6 +151,24 @@ static void test_deletions(void **state)
 	}
 }
 
+/* The labels of a namespace decide which queues its pods may use. */
+static void test_a_deleted_namespace_loses_its_queues(void **state)
+{
+	CLEANUP(simulation_destroyp)
+	struct simulation *s = sim_fixture_create(
+		"{apiVersion: v1, kind: Namespace, metadata: {name: ns, labels: {team: a}}}\n---\n"
+		"{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q, "
+		"annotations: {headgate.io/namespace-selector: team=a}}}\n---\n" SIM_FIXTURE_GROUP(
+			"g", "1"));
+	const struct podgroup *g = cluster_podgroup_find(simulation_cluster(s), STR_LIT("ns/g"));
+
+	(void)state;
+	assert_int_equal(g->barred_by, MODEL_NONE);
+	(void)simulation_delete(s, SCHED_NAMESPACES, STR_LIT("ns"));
+	assert_int_not_equal(g->barred_by, MODEL_NONE);
+	assert_false(simulation_delete(s, SCHED_NAMESPACES, STR_LIT("absent")));
+}
+
 static void test_errors_name_document_object_and_field(void **state)
 {
 	static const struct {
@@ -184,6 +202,7 @@ int main(void)
 		cmocka_unit_test(test_a_placement_that_a_later_cycle_does_not_find_ends),
 		cmocka_unit_test(test_defaults_of_the_api_server),
 		cmocka_unit_test(test_deletions),
+		cmocka_unit_test(test_a_deleted_namespace_loses_its_queues),
 		cmocka_unit_test(test_errors_name_document_object_and_field),
 	};
 

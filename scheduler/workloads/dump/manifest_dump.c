@@ -16,6 +16,7 @@
 #include "scheduler/workloads/ingest/from_kueue.h"
 #include "scheduler/workloads/ingest/workload_cache.h"
 #include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/writes/queue_statuses_body.h"
 
 #define NANO 1e9
 
@@ -288,6 +289,7 @@ static void write_local(struct dump *d, const struct local_queue *l)
 	o.spec.cluster_queue = l->queue == NULL ? "" : l->queue;
 	o.spec.stop_policy = from_kueue_stops[l->stop];
 	o.spec.fair_sharing.weight = weight_of(l->weight, d->arena);
+	o.status.fair_sharing = queue_statuses_body_consumed(d->q, l, d->arena);
 	put(d, &kueue_local_queue_fields, &o);
 }
 

@@ -73,6 +73,8 @@ static void add_meta(const struct quota_model *q, const struct workload *w,
 	ret->uid = w->object.uid;
 	ret->generation = w->object.generation;
 	ret->created = w->object.created == MODEL_TIME_NONE ? FIELD_NO_TIME : w->object.created;
+	/* Only that it is being deleted is known: any time will do. */
+	ret->deleted = w->object.deleting ? 0 : FIELD_NO_TIME;
 	if (w->object.job_uid != NULL) {
 		ret->labels = manifest_dump_labels(&job, 1, arena);
 	}

@@ -55,8 +55,8 @@ void queue_refresh_seen(struct queue_refresh *t, enum sched_resource r, const st
 			const struct api_condition *active)
 {
 	if (queue_statuses_seen(t->queues, r, meta, active)) {
-		/* 0 is as soon as the throttle allows: queue_refresh_step takes the later of both
-		 * times. */
+		/* 0 is as soon as the throttle allows: statuses_at takes the later of both times.
+		 */
 		t->write_at = 0;
 	}
 }

@@ -30,14 +30,7 @@ bool workload_reconcile_set(struct workload_reconcile *l, const char *type, bool
 void workload_reconcile_event(struct workload_reconcile *l, bool warning, const char *reason,
 			      const char *message)
 {
-	size_t n = strlen(message);
-	struct workload_status_event e = {
-		warning, l->in->id, arena_dup(l->status->arena, reason),
-		arena_dup_n(l->status->arena, message,
-			    n > WORKLOAD_STATUS_EVENT_MAX ? WORKLOAD_STATUS_EVENT_MAX : n)
-	};
-
-	vec_push(&l->out->events, e);
+	workload_status_add_event(l->status, &l->out->events, warning, l->in->id, reason, message);
 }
 
 void workload_reconcile_wake(struct workload_reconcile *l, int64_t at)

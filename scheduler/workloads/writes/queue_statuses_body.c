@@ -119,9 +119,10 @@ static struct api_fair_sharing_status *share(const struct forest *f, const struc
 	return ret;
 }
 
-/* The recent usage by resource. Amounts of a million and more are written without fractions. */
-static struct api_local_fair_sharing_status *
-consumed(const struct quota_model *q, const struct local_queue *l, struct arena *arena)
+/* Amounts of a million and more are written without fractions. */
+struct api_local_fair_sharing_status *queue_statuses_body_consumed(const struct quota_model *q,
+								   const struct local_queue *l,
+								   struct arena *arena)
 {
 	struct api_local_fair_sharing_status *ret;
 	struct field_resource *v;
@@ -220,7 +221,7 @@ void queue_statuses_body_local(const struct queue_statuses_body *b, const struct
 	o.meta.namespace_ = l->namespace_;
 	add_active(b, r == READY, texts[r][0], texts[r][1], arena, &o.status.conditions);
 	add_totals(b->forest, n, &b->totals->locals.v[l->id], false, arena, &o.status.totals);
-	o.status.fair_sharing = consumed(q, l, arena);
+	o.status.fair_sharing = queue_statuses_body_consumed(q, l, arena);
 	encode_text(&kueue_local_queue_fields, &o, out);
 }
 

@@ -114,13 +114,22 @@ static void test_result(void **state)
 static void test_whether_the_same_again_may_work(void **state)
 {
 	static const struct {
+		const char *name;
 		int status;
 		bool refused, transient;
 	} rows[] = {
-		{ 0, false, true },   { 200, false, false }, { 400, true, false },
-		{ 401, false, true }, { 403, true, false },  { 404, false, false },
-		{ 408, false, true }, { 409, false, false }, { 422, true, false },
-		{ 429, false, true }, { 499, true, false },  { 500, false, true },
+		{ "no answer", 0, false, true },
+		{ "OK", 200, false, false },
+		{ "Bad Request", 400, true, false },
+		{ "Unauthorized", 401, false, true },
+		{ "Forbidden", 403, true, false },
+		{ "Not Found", 404, false, false },
+		{ "Request Timeout", 408, false, true },
+		{ "Conflict", 409, false, false },
+		{ "Unprocessable Entity", 422, true, false },
+		{ "Too Many Requests", 429, false, true },
+		{ "the last of 4xx", 499, true, false },
+		{ "Internal Server Error", 500, false, true },
 	};
 
 	(void)state;
@@ -128,6 +137,7 @@ static void test_whether_the_same_again_may_work(void **state)
 		const struct http_result result = { .status = rows[i].status, .error_text = "why" };
 		int code = rest_result(&result, NULL);
 
+		unit_row(rows[i].name);
 		assert_int_equal(rest_is_refused(code, &result), rows[i].refused);
 		assert_int_equal(rest_is_transient(rows[i].status), rows[i].transient);
 	}

@@ -19,31 +19,38 @@ static bool counts_usage(const struct victims_request *r, uint32_t node)
 	       (node == r->node || q->options.fair_sharing);
 }
 
-/* All but id and usage: the caller copies them from its list of holders, which is in the cache. */
-static inline void describe(const struct victims_request *r, const struct workload *w,
-			    uint32_t node, struct candidate *ret)
+/* The keys that all candidates of a ClusterQueue have in common. */
+static struct candidate describe_queue(const struct victims_request *r, uint32_t node)
 {
-	/* Kueue takes a reservation without a time for one of this moment, which is tried first
-	 * among equals. */
-	*ret = (struct candidate){
-		.w = w,
+	return (struct candidate){
 		.holds = node,
-		.has_cost = w->object.has_cost,
-		.priority = workload_priority(forest_model(r->forest), w),
-		.reserved = w->flags.reserved_at == MODEL_TIME_NONE ? r->now : w->flags.reserved_at,
 		.by_usage = counts_usage(r, node),
-		.evicted = w->flags.evicted,
 		.outside = node != r->node,
 	};
-	if (ret->by_usage) {
-		ret->local_usage = usage_of(forest_model(r->forest), w);
+}
+
+/* Adds the keys of w but id and usage: the caller copies them from its list of holders, which is in
+ * the cache. */
+static inline void describe(const struct victims_request *r, const struct quota_model *q,
+			    const struct workload *w, struct candidate *c)
+{
+	c->w = w;
+	c->has_cost = w->object.has_cost;
+	c->priority = workload_priority(q, w);
+	/* Kueue takes a reservation without a time for one of this moment, which is tried first
+	 * among equals. */
+	c->reserved = w->flags.reserved_at == MODEL_TIME_NONE ? r->now : w->flags.reserved_at;
+	c->evicted = w->flags.evicted;
+	if (c->by_usage) {
+		c->local_usage = usage_of(q, w);
 	}
 }
 
 void candidates_describe(const struct victims_request *r, const struct workload *w,
 			 struct candidate *ret)
 {
-	describe(r, w, w->holding.node, ret);
+	*ret = describe_queue(r, w->holding.node);
+	describe(r, forest_model(r->forest), w, ret);
 	ret->id = w->id;
 	ret->usage = w->holding.usage.v;
 	ret->nusage = (uint32_t)w->holding.usage.n;
@@ -210,7 +217,7 @@ static inline enum passed_over_rule holder_rule(const struct victims_request *r,
 						enum quota_policy policy,
 						const struct quota_holder *h)
 {
-	if (is_gone(r, h->id)) {
+	if (r->ngone > 0 && is_gone(r, h->id)) {
 		return PASSED_OVER_PRECEDENCE;
 	}
 	/* One that is evicted already needs no status of ours: its quota comes free by itself. That
@@ -231,7 +238,7 @@ void candidates_collect(const struct victims_request *r, uint32_t node, enum quo
 	const struct quota_model *q = forest_model(r->forest);
 	const struct cluster_queue *queue = q->nodes.v[node]->queue;
 	enum passed_over_rule all = queue_rule(r, node, policy);
-	struct candidate *block = NULL;
+	struct candidate of_queue = describe_queue(r, node), *block = NULL;
 	size_t left = 0; /* in the block */
 	uint64_t mask = 0;
 
@@ -264,7 +271,8 @@ void candidates_collect(const struct victims_request *r, uint32_t node, enum quo
 			left = queue->holders.n - i < BLOCK ? queue->holders.n - i : BLOCK;
 			block = arena_alloc(arena, left-- * sizeof(*block));
 		}
-		describe(r, h->w, node, block);
+		*block = of_queue;
+		describe(r, q, h->w, block);
 		block->id = h->id;
 		block->usage = h->usage;
 		block->nusage = h->nusage;

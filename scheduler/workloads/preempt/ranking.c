@@ -219,12 +219,14 @@ static void sort(struct ranking *r)
 	r->sorted = true;
 }
 
-static void find_first(struct ranking *r)
+static struct candidate *find_first(const struct ranking *r)
 {
-	r->first = r->v[0];
+	struct candidate *first = r->v[0];
+
 	for (size_t i = 1; i < r->n; i++) {
-		r->first = compare(r->v[i], r->first) < 0 ? r->v[i] : r->first;
+		first = compare(r->v[i], first) < 0 ? r->v[i] : first;
 	}
+	return first;
 }
 
 void ranking_init(struct ranking *r, const struct candidates *all, struct arena *arena)
@@ -237,7 +239,7 @@ struct candidate *ranking_at(struct ranking *r, size_t i)
 	assert(i < r->n);
 	if (i == 0 && !r->sorted) {
 		if (r->first == NULL) {
-			find_first(r);
+			r->first = find_first(r);
 		}
 		return r->first;
 	}

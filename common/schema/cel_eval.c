@@ -6,6 +6,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
+#include "base/utf8.h"
 #include "base/xmalloc.h"
 #include "collections/vec.h"
 #include "enc/json/jdoc.h"
@@ -307,9 +308,7 @@ static struct cel_value eval_size(struct eval *e, const struct cel_node *n)
 		return v;
 	}
 	if (v.kind == CEL_KIND_STRING) {
-		for (size_t i = 0; i < v.s.len; i++) {
-			res.i += ((unsigned char)v.s.p[i] & 0xc0) != 0x80;
-		}
+		res.i = (int64_t)utf8_count(v.s.p, v.s.p + v.s.len);
 		return res;
 	}
 	if (v.kind != CEL_KIND_LIST && v.kind != CEL_KIND_MAP) {

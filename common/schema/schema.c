@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "enc/json/jdoc.h"
@@ -281,7 +282,8 @@ static void check_string(const struct jdoc *schema, const struct jdoc *doc, cons
 {
 	const char *text = jdoc_str(doc);
 	const char *pattern = jdoc_str(jdoc_get(schema, "pattern"));
-	int64_t len = (int64_t)strlen(text);
+	/* Characters, although the message of Kubernetes says bytes. */
+	int64_t len = (int64_t)utf8_count(text, text + strlen(text));
 	int64_t max = jdoc_int(jdoc_get(schema, "maxLength"), INT64_MAX);
 	int64_t min = jdoc_int(jdoc_get(schema, "minLength"), 0);
 	int64_t at;

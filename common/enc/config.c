@@ -186,6 +186,7 @@ static int read_items(struct config_reader *r, const struct config_row *row, con
 		if (code < 0) {
 			return code;
 		}
+		/* The place of an item that is left out is used again. */
 		out->n += code == 0;
 		leave(r, back);
 	}
@@ -262,6 +263,7 @@ static int read_row(struct config_reader *r, const struct config_row *row, const
 	if (code < 0) {
 		return code;
 	}
+	/* CONFIG_FLAG counts offsets from 1, so that 0 means no flag. */
 	if (row->present > 0) {
 		*(bool *)(obj + row->present - 1) = is_there;
 	}

@@ -162,6 +162,7 @@ static struct cell *new_cell(struct metric_family *f, struct str key)
 					.above = c->above,
 					.round = &f->round };
 	strmap_set(f->cells, key, c);
+	/* The map has a copy of the key: the cell borrows it. */
 	c->labels = strmap_key(f->cells, key);
 	c->labels_len = key.len;
 	return c;

@@ -262,6 +262,7 @@ struct strmap *schema_patterns_create(void)
 	return strmap_create(free_pattern);
 }
 
+/* Compiled once, since all items of a list have the same pattern. */
 static bool pattern_matches(struct strmap *patterns, const char *pattern, const char *text)
 {
 	regex_t *re = strmap_get(patterns, str_of(pattern));

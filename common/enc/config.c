@@ -255,6 +255,7 @@ static int read_row(struct config_reader *r, const struct config_row *row, const
 		return config_fail(r, row->name, err, "missing");
 	}
 	back = enter(r, row->name);
+	/* An object that is absent is read as well, so that its members get their defaults. */
 	if (row->type == CONFIG_OBJECT) {
 		code = config_read(r, row->rows, value, obj + row->offset, err);
 	} else if (is_there) {

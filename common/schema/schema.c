@@ -153,6 +153,7 @@ void schema_default(const struct jdoc *schema, struct jdoc *doc)
 	/* Kubernetes drops a null that is not `nullable` before it sets defaults; above it counted
 	 * as absent. */
 	drop_nulls(schema, doc);
+	/* Defaults that were just set may lack members that have defaults themselves. */
 	for (const struct jdoc *m = jdoc_first(doc); m != NULL; m = jdoc_next(m)) {
 		schema_default(schema_member(schema, jdoc_key(m)), jdoc_get_mut(doc, jdoc_key(m)));
 	}
@@ -226,6 +227,8 @@ static void check_integer_format(const struct jdoc *schema, const struct jdoc *d
 	}
 }
 
+/* In the schemas of Kubernetes exclusiveMinimum and exclusiveMaximum are booleans beside the
+ * bounds. */
 static void check_number(const struct jdoc *schema, const struct jdoc *doc, const char *path,
 			 struct jdoc *causes)
 {

@@ -283,6 +283,7 @@ static bool collect(struct str key, void *value, void *ctx)
 	return true;
 }
 
+/* The map has the order in which cells were made, which differs between two processes. */
 static int by_labels(const void *a, const void *b)
 {
 	const struct cell *x = *(void *const *)a;

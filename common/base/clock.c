@@ -195,7 +195,8 @@ static bool seconds_of(struct tm *utc, int64_t *ret)
 	return utc->tm_mday == day;
 }
 
-/* "2026-01-02T15:04:05"; timegm takes months from 0 and years from 1900. */
+/* "2026-01-02T15:04:05"; timegm takes months from 0 and years from 1900. There are no leap seconds,
+ * as in Go. */
 static bool eat_civil(struct str *s, struct tm *ret)
 {
 	struct tm c = { 0 };

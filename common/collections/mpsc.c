@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/xmalloc.h"
 
+/* With a descriptor, a receiver can wait for messages and for its sockets in one poll. */
 struct mpsc {
 	int fd;
 	pthread_mutex_t lock; /* guards first and last */

@@ -269,6 +269,7 @@ int quantity_cmp(struct quantity a, struct quantity b)
 
 struct quantity quantity_add(struct quantity a, struct quantity b)
 {
+	/* The sum of two capped values fits into 128 bits. */
 	return (struct quantity){ cap(a.nano + b.nano), a.format };
 }
 

@@ -37,6 +37,7 @@ static void merge(const char *from, char *to, size_t size, const size_t bounds[3
 	}
 }
 
+/* Not qsort, which need not keep the order of equal keys. */
 static void merge_sort(char *items, size_t n, size_t size, char *scratch)
 {
 	char *from = items, *to = scratch, *swap;

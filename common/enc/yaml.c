@@ -304,6 +304,11 @@ static int on_close(struct builder *b)
 	return place(b, take_ptr(&value));
 }
 
+/* The tree grows by libyaml's events, with a frame for each mapping and sequence that is open:
+ *   1. A scalar is a key where the innermost frame is a mapping without one, else it is a value.
+ *   2. An opening pushes a frame; its end pops the frame, and the container becomes a value.
+ *   3. A value goes to the key that waits for it, or to the end of the sequence, or is the root.
+ *   4. A value with an anchor is copied as well; an alias is another copy of it. */
 static int on_event(struct builder *b, const yaml_event_t *ev)
 {
 	b->mark = ev->start_mark;

@@ -259,6 +259,11 @@ static void name_event(const struct item *it, const struct entry *e, char ret[NA
 {
 	struct str base = cut(it->about.name, NAME_MAX_BYTES - SUFFIX_BYTES);
 
+	/* The part of a name before a '.' must not end with a '-' or '.', which the cut may
+	 * leave. */
+	while (base.len > 0 && strchr("-.", base.p[base.len - 1]) != NULL) {
+		base.len--;
+	}
 	snprintf(ret, NAME_MAX_BYTES + 1, STR_FMT ".%016" PRIx64, STR_ARG(base), e->unique);
 }
 

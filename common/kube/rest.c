@@ -215,6 +215,7 @@ static void call_once(struct transport *t, struct http_call *call, struct blocki
 	call->ctx = b;
 	transport_submit(t, call);
 	pthread_mutex_lock(&b->lock);
+	/* Without a limit of its own: the call has one, and ends in any case. */
 	while (!b->done) {
 		pthread_cond_wait(&b->cond, &b->lock);
 	}

@@ -45,6 +45,7 @@ static struct transport_http *of_base(struct transport *t)
 	return CONTAINER_OF(t, struct transport_http, base);
 }
 
+/* A copy, because reload_token may free the token at any time. */
 static char *copy_token(struct transport_http *h)
 {
 	char *token;

@@ -244,6 +244,7 @@ bool workqueue_next(struct workqueue *wq, struct str *ret_key)
 	}
 	e = pop_ready(wq);
 	e->state = ENTRY_PROCESSING;
+	/* Both are about requests for the key from here on. */
 	e->again = e->retry = false;
 	*ret_key = key_of(e);
 	return true;

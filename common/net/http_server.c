@@ -543,7 +543,6 @@ int http_server_set_certificate(struct http_server *s, struct str cert, struct s
 				struct err *err)
 {
 	struct http_server_cred *cred = NULL, *old;
-	/* Connections in a handshake keep their reference on the old pair. */
 	int r = http_server_tls_load(cert, key, &cred, err);
 
 	if (r < 0) {
@@ -554,6 +553,7 @@ int http_server_set_certificate(struct http_server *s, struct str cert, struct s
 	s->cred = cred;
 	atomic_store(&s->generation, http_server_tls_generation(cred));
 	pthread_mutex_unlock(&s->lock);
+	/* Connections in a handshake keep their own reference on the old pair. */
 	http_server_tls_unref(old);
 	return 0;
 }

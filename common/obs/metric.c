@@ -162,6 +162,7 @@ static struct cell *new_cell(struct metric_family *f, struct str key)
 					.above = c->above,
 					.round = &f->round };
 	strmap_set(f->cells, key, c);
+	/* The map has a copy of the key: the cell borrows it. */
 	c->labels = strmap_key(f->cells, key);
 	c->labels_len = key.len;
 	return c;
@@ -282,6 +283,7 @@ static bool collect(struct str key, void *value, void *ctx)
 	return true;
 }
 
+/* The map has the order in which cells were made, which differs between two processes. */
 static int by_labels(const void *a, const void *b)
 {
 	const struct cell *x = *(void *const *)a;

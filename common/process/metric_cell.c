@@ -40,6 +40,7 @@ void metric_cell_observe(struct metric_cell *c, double value)
 	while (i < c->nbounds && !(value <= c->bounds[i])) {
 		i++;
 	}
+	/* The three are not changed together: exposition computes the count from the buckets. */
 	atomic_fetch_add_explicit(&c->above[i], 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&c->count, 1, memory_order_relaxed);
 	add_double(&c->value, value);

@@ -30,6 +30,7 @@ int signals_block(struct err *err)
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR) {
 		return err_set(err, ERR_IO, "cannot ignore SIGPIPE: %s", strerror(errno));
 	}
+	/* Not blocking, since poll waits, with its timeout. */
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0) {
 		return err_set(err, ERR_IO, "signalfd: %s", strerror(errno));

@@ -6,6 +6,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
+#include "base/utf8.h"
 #include "base/xmalloc.h"
 #include "collections/vec.h"
 #include "enc/json/jdoc.h"
@@ -134,6 +135,7 @@ static struct cel_value eval_var(struct eval *e, const struct cel_node *n)
 	return of_doc(str_eq_c(n->text, "request") ? e->vars->request : e->vars->old_object);
 }
 
+/* The name may be a part of the expression's text, and jdoc_get wants it ended by NUL. */
 static const struct jdoc *member(const struct cel_value *v, struct str name)
 {
 	CLEANUP(xmalloc_freep) char *key = xmalloc_dup_n(name.len == 0 ? "" : name.p, name.len);
@@ -153,6 +155,7 @@ static struct cel_value eval_field(struct eval *e, const struct cel_node *n)
 	return m == NULL ? error(e, "no such key: ", n->text) : of_doc(m);
 }
 
+/* Only the last selection may be absent: has(a.b.c) fails where a.b is missing. */
 static struct cel_value eval_has(struct eval *e, const struct cel_node *n)
 {
 	struct cel_value on = eval(e, n->kids[0]->kids[0]);
@@ -307,9 +310,7 @@ static struct cel_value eval_size(struct eval *e, const struct cel_node *n)
 		return v;
 	}
 	if (v.kind == CEL_KIND_STRING) {
-		for (size_t i = 0; i < v.s.len; i++) {
-			res.i += ((unsigned char)v.s.p[i] & 0xc0) != 0x80;
-		}
+		res.i = (int64_t)utf8_count(v.s.p, v.s.p + v.s.len);
 		return res;
 	}
 	if (v.kind != CEL_KIND_LIST && v.kind != CEL_KIND_MAP) {

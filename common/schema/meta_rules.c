@@ -292,6 +292,7 @@ void meta_rules_check(const struct meta_rules_kind *kind, const struct jdoc *doc
 	const struct jdoc *meta = jdoc_get(doc, "metadata");
 
 	if (old == NULL) {
+		/* An update cannot change the name. */
 		check_name(kind, meta, causes);
 	}
 	check_labels(jdoc_get(meta, "labels"), causes);

@@ -9,6 +9,7 @@
 
 static const char *const lists[] = { "initContainers", "containers" };
 
+/* The other names are extended resources, of which only whole numbers exist. */
 static bool is_native(const char *name)
 {
 	return strchr(name, '/') == NULL || strstr(name, "kubernetes.io/") != NULL;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "enc/json/jdoc.h"
@@ -152,6 +153,7 @@ void schema_default(const struct jdoc *schema, struct jdoc *doc)
 	/* Kubernetes drops a null that is not `nullable` before it sets defaults; above it counted
 	 * as absent. */
 	drop_nulls(schema, doc);
+	/* Defaults that were just set may lack members that have defaults themselves. */
 	for (const struct jdoc *m = jdoc_first(doc); m != NULL; m = jdoc_next(m)) {
 		schema_default(schema_member(schema, jdoc_key(m)), jdoc_get_mut(doc, jdoc_key(m)));
 	}
@@ -225,6 +227,8 @@ static void check_integer_format(const struct jdoc *schema, const struct jdoc *d
 	}
 }
 
+/* In the schemas of Kubernetes exclusiveMinimum and exclusiveMaximum are booleans beside the
+ * bounds. */
 static void check_number(const struct jdoc *schema, const struct jdoc *doc, const char *path,
 			 struct jdoc *causes)
 {
@@ -261,6 +265,7 @@ struct strmap *schema_patterns_create(void)
 	return strmap_create(free_pattern);
 }
 
+/* Compiled once, since all items of a list have the same pattern. */
 static bool pattern_matches(struct strmap *patterns, const char *pattern, const char *text)
 {
 	regex_t *re = strmap_get(patterns, str_of(pattern));
@@ -281,7 +286,8 @@ static void check_string(const struct jdoc *schema, const struct jdoc *doc, cons
 {
 	const char *text = jdoc_str(doc);
 	const char *pattern = jdoc_str(jdoc_get(schema, "pattern"));
-	int64_t len = (int64_t)strlen(text);
+	/* Characters, although the message of Kubernetes says bytes. */
+	int64_t len = (int64_t)utf8_count(text, text + strlen(text));
 	int64_t max = jdoc_int(jdoc_get(schema, "maxLength"), INT64_MAX);
 	int64_t min = jdoc_int(jdoc_get(schema, "minLength"), 0);
 	int64_t at;

@@ -62,6 +62,7 @@ int32_t batch_pod_count(const struct api_job *job)
 		       : n;
 }
 
+/* SuccessCriteriaMet and FailureTarget do not count: with them pods of the Job may still run. */
 const struct api_condition *batch_finished(const struct api_job *job)
 {
 	for (size_t i = 0; i < job->status.conditions.n; i++) {

@@ -154,6 +154,7 @@ static int parse_compare(struct parser *p, struct selector_requirement *requirem
 	struct str value;
 	int64_t n;
 
+	/* The longer operator first: "=" is its beginning. */
 	if (eat(p, "==") || eat(p, "=")) {
 		requirement->op = SELECTOR_IN;
 	} else if (eat(p, "!=")) {

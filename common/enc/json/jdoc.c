@@ -47,6 +47,7 @@ static const struct jdoc *doc_const(const cJSON *c)
 	return (const struct jdoc *)(const void *)c;
 }
 
+/* A root has no name, but cJSON leaves that of a member on it. */
 static void drop_key(cJSON *c)
 {
 	free(c->string);
@@ -75,6 +76,7 @@ static void drop_duplicates_big(cJSON *obj, size_t n)
 		m[i] = (struct member){ c, i };
 		i++;
 	}
+	/* Equal names become neighbours, the last one of the text behind the others. */
 	qsort(m, n, sizeof(*m), member_cmp);
 	for (i = 0; i + 1 < n; i++) {
 		if (strcmp(m[i].c->string, m[i + 1].c->string) == 0) {

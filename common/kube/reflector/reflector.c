@@ -65,9 +65,9 @@ static void on_data(void *ctx, struct str bytes)
 	if (r == NULL) {
 		return;
 	}
-	wakeup_set(r->timer, clock_mono(r->opt.clock) + r->watch_limit_ns);
 	/* Any byte counts as a sign of life, also part of a frame: a large object may take
 	 * long. */
+	wakeup_set(r->timer, clock_mono(r->opt.clock) + r->watch_limit_ns);
 	verdict = reflector_answer_data(f, bytes);
 	if (verdict != EVENT_COUNT_) {
 		/* The rest of the stream is of no use; the answer to the cancellation is

@@ -61,17 +61,16 @@ static int64_t number_of(struct str version)
 	return cut_int(version, &n) && n > 0 ? n : 0;
 }
 
-static void set_text(struct strbuf *to, struct str raw)
+/* False: a broken escape; the text is empty then. */
+static bool set_text(struct strbuf *to, struct str raw)
 {
 	strbuf_reset(to);
-	if (!cut_unescape(raw, to)) {
-		strbuf_reset(to);
-	}
+	return cut_unescape(raw, to);
 }
 
 static void set_position(struct reflector *r, struct str version)
 {
-	set_text(&r->position, version);
+	(void)set_text(&r->position, version);
 	r->position_n = number_of(strbuf_str(&r->position));
 }
 
@@ -268,7 +267,12 @@ static enum reflector_event_id judge_page(struct reflector *r, struct str body)
 	}
 	atomic_fetch_add(&r->pages, 1);
 	page_size_answered(&r->page, body.len);
-	set_text(&r->next, page.continue_);
+	/* Not the last page, although the token is empty now: the list starts again. */
+	if (!set_text(&r->next, page.continue_)) {
+		reflector_report_failed(&r->report, REFLECTOR_REASON_INVALID,
+					"list: metadata.continue: broken");
+		return EVENT_FAILED;
+	}
 	if (r->next.len > 0) {
 		return EVENT_PAGE;
 	}

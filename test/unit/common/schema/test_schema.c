@@ -17,11 +17,30 @@ static struct jdoc *parse(const char *text)
 	return d;
 }
 
+struct row {
+	const char *schema, *doc, *field; /* of the first cause; NULL: valid */
+};
+
+static void check_rows(const struct row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		CLEANUP(jdoc_destroyp) struct jdoc *schema = parse(rows[i].schema);
+		CLEANUP(jdoc_destroyp) struct jdoc *doc = parse(rows[i].doc);
+		CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
+		CLEANUP(strmap_destroyp) struct strmap *patterns = schema_patterns_create();
+		const char *field;
+
+		schema_validate(schema, patterns, doc, causes);
+		field = jdoc_path_str(jdoc_at(causes, 0), "field");
+		if (!str_streq(field, rows[i].field)) {
+			fail_msg("row %zu: %s: %s", i, rows[i].doc, field);
+		}
+	}
+}
+
 static void test_validation(void **state)
 {
-	static const struct {
-		const char *schema, *doc, *field; /* of the first cause; NULL: valid */
-	} rows[] = {
+	static const struct row rows[] = {
 		{ "{type: integer, minimum: 1, maximum: 3}", "1", NULL },
 		{ "{type: integer, minimum: 1, maximum: 3}", "3", NULL },
 		{ "{properties: {a: {type: integer, minimum: 1}}}", "{a: 0}", "a" },
@@ -78,19 +97,22 @@ static void test_validation(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		CLEANUP(jdoc_destroyp) struct jdoc *schema = parse(rows[i].schema);
-		CLEANUP(jdoc_destroyp) struct jdoc *doc = parse(rows[i].doc);
-		CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
-		CLEANUP(strmap_destroyp) struct strmap *patterns = schema_patterns_create();
-		const char *field;
+	check_rows(rows, ARRAY_LEN(rows));
+}
 
-		schema_validate(schema, patterns, doc, causes);
-		field = jdoc_path_str(jdoc_at(causes, 0), "field");
-		if (!str_streq(field, rows[i].field)) {
-			fail_msg("row %zu: %s: %s", i, rows[i].doc, field);
-		}
-	}
+/* maxLength and minLength are numbers of characters, not of bytes. */
+static void test_lengths(void **state)
+{
+	static const struct row rows[] = {
+		{ "{properties: {a: {type: string, maxLength: 2}}}", "{a: \xc3\xa4\xe2\x82\xac}",
+		  NULL },
+		{ "{properties: {a: {type: string, maxLength: 2}}}", "{a: \xc3\xa4\xe2\x82\xacx}",
+		  "a" },
+		{ "{properties: {a: {type: string, minLength: 2}}}", "{a: \xe2\x82\xac}", "a" },
+	};
+
+	(void)state;
+	check_rows(rows, ARRAY_LEN(rows));
 }
 
 /* Each is named once, however many are like it. */
@@ -138,6 +160,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_validation),
 		cmocka_unit_test(test_duplicates_are_all_named),
+		cmocka_unit_test(test_lengths),
 		cmocka_unit_test(test_pruning_and_defaults),
 	};
 

@@ -76,6 +76,7 @@ static void test_manifests(void **state)
 	check_file("simulate.txt", false);
 	check_file("explain.txt", false);
 	check_file("list.txt", false);
+	check_file("owners.txt", false);
 	check_file("help.txt", false);
 }
 

@@ -1,4 +1,4 @@
-/* What headgatectl prints, whole: each file of outputs/ has commands, as "$ headgatectl ...", each
+/* The whole output of headgatectl: each file of outputs/ has commands, as "$ headgatectl ...", each
  * with its output (standard error first) and an exit code that is not 0 (lib/recorded.h). */
 #include "lib/unit.h"
 

@@ -1,6 +1,5 @@
-/* test/lib/recorded.h: what a program makes of an input, kept whole in a file beside the test. With
- * WRITE_OUTPUTS in the environment the file is written anew: read the difference before it is kept.
- */
+/* test/lib/recorded.h: a whole output, kept in a file beside the test. With WRITE_OUTPUTS in the
+ * environment the file is written anew: read the difference before it is kept. */
 #ifndef TEST_LIB_RECORDED_H
 #define TEST_LIB_RECORDED_H
 

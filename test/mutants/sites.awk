@@ -120,7 +120,7 @@ function allocates() {
 }
 
 function constants(    at, off, text) {
-	if (code ~ /^\t+return 0;$/ || code ~ /\[[0-9]+\]( = .*)?[;{]?$/ || code ~ /\{ 0 \}/ || code ~ /[?] -1 : / || allocates()) {
+	if (code ~ /^\t+return 0;$/ || code ~ /\[[0-9]+\]( = .*)?[;{]?$/ || code ~ /\{ (NULL, )?0 \}/ || code ~ /[?] -1 : / || allocates()) {
 		return
 	}
 	off = 0

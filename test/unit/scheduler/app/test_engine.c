@@ -110,18 +110,23 @@ static void lead(struct fixture *f, int64_t not_before)
 	engine_handle(f->engine, m);
 }
 
-/* Steps the engine and its pools, and hands outcomes back. */
-static void step(struct fixture *f)
+static void step_pools(struct fixture *f)
 {
 	struct pool *pools[ENGINE_MAX_POOLS];
 	size_t n = engine_pools(f->engine, pools, ENGINE_MAX_POOLS);
 
-	clock_fake_advance(&f->clock, 10 * CLOCK_NS_PER_MS);
-	engine_step(f->engine);
 	for (size_t i = 0; i < n; i++) {
 		while (pool_step(pools[i])) {
 		}
 	}
+}
+
+/* Steps the engine and its pools, and hands outcomes back. */
+static void step(struct fixture *f)
+{
+	clock_fake_advance(&f->clock, 10 * CLOCK_NS_PER_MS);
+	engine_step(f->engine);
+	step_pools(f);
 }
 
 static void take_outcomes(struct fixture *f)
@@ -519,6 +524,42 @@ static void test_a_plain_pod_that_waited_before_a_restart_names_its_podgroup(voi
 	end(&f);
 }
 
+/* By an update of the PodGroup alone, a pod that has no condition yet is not annotated. */
+static void test_a_plain_pod_without_a_condition_is_not_annotated(void **state)
+{
+	static const struct {
+		const char *conditions;
+		bool annotated;
+	} rows[] = {
+		{ "", false },
+		{ ",\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":"
+		  "\"Unschedulable\",\"message\":\"0/0 nodes\"}]",
+		  true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf pod = STRBUF_INIT;
+		struct fixture f;
+
+		begin(&f);
+		sync_all(&f);
+		lead(&f, 0);
+		strbuf_printf(&pod,
+			      "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":"
+			      "\"u1\"},\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{"
+			      "\"name\":\"c\"}]},\"status\":{\"phase\":\"Pending\"%s}}",
+			      rows[i].conditions);
+		see(&f, SCHED_PODS, "ns/plain", pod.p);
+		see(&f, SCHED_PODGROUPS, "ns/podgroup-u1", PODGROUP_OF_PLAIN("absent", "Pending"));
+		step_pools(&f);
+		assert_int_equal(answer_all(&f, "\"scheduling.k8s.io/group-name\":\"podgroup-u1\""),
+				 rows[i].annotated);
+		take_outcomes(&f);
+		end(&f);
+	}
+}
+
 /* A tenant may delete the PodGroup that was made for a pod; nothing in the pod changes then. */
 static void test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted(void **state)
 {
@@ -566,6 +607,7 @@ int main(void)
 		cmocka_unit_test(test_a_missing_podgroup_is_reported_once),
 		cmocka_unit_test(test_a_bad_object_is_counted_and_reported),
 		cmocka_unit_test(test_one_write_binds_a_plain_pod),
+		cmocka_unit_test(test_a_plain_pod_without_a_condition_is_not_annotated),
 		cmocka_unit_test(test_a_plain_pod_that_waited_before_a_restart_names_its_podgroup),
 		cmocka_unit_test(test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted),
 	};

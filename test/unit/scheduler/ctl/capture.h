@@ -1,4 +1,4 @@
-/* test/unit/scheduler/ctl/capture.h: what a function prints, as text. Owner: the test's
+/* test/unit/scheduler/ctl/capture.h: the output of a function, as text. Owner: the test's
  * thread; not nested. */
 #ifndef TEST_UNIT_SCHEDULER_CTL_CAPTURE_H
 #define TEST_UNIT_SCHEDULER_CTL_CAPTURE_H

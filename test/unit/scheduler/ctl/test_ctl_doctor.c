@@ -66,7 +66,7 @@ static void load(const char *const *objects)
 	}
 }
 
-/* A Workload whose second owner is this Job. */
+/* A Workload with this Job as its second owner. */
 static void add_workload_of(const char *job)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *d = live_fixture_get(&f, "batch", "jobs", "ns", job);
@@ -171,8 +171,8 @@ static void a_namespace_limits_every_check(void **state UNUSED)
 
 #define FAULT(code, path) "[{fault: status, code: " code ", path: '" path "'}]"
 
-/* What can be checked is checked; what cannot is reported, and the exit code is not that of
- * success. A kind that the server does not serve is no failure. */
+/* A check that fails is reported, the others are done, and the exit code is not that of success. A
+ * kind that the server does not serve is no failure. */
 static void a_check_that_fails_does_not_end_the_others(void **state UNUSED)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* What headgatectl prints, whole: each file of outputs/ has commands, as "$ headgatectl ...", each
+/* The whole output of headgatectl: each file of outputs/ has commands, as "$ headgatectl ...", each
  * with its output (standard error first) and an exit code that is not 0 (lib/recorded.h). */
 #include "lib/unit.h"
 
@@ -76,6 +76,7 @@ static void test_manifests(void **state)
 	check_file("simulate.txt", false);
 	check_file("explain.txt", false);
 	check_file("list.txt", false);
+	check_file("owners.txt", false);
 	check_file("help.txt", false);
 }
 

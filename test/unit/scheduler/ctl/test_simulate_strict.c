@@ -75,6 +75,8 @@
 #define PRIORITY_CLASS(name, value)                                                                \
 	"apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: " name            \
 	"}\nvalue: " value "\n---\n"
+#define SPACE(name, meta)                                                                          \
+	"apiVersion: v1\nkind: Namespace\nmetadata: {name: " name ", " meta "}\n---\n"
 #define POD(meta, spec)                                                                            \
 	"apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: team" meta "}\nspec: {" spec    \
 	", " CONTAINERS("1") "}\n---\n"
@@ -388,6 +390,29 @@ static const struct row core_rows[] = {
 		  PRIORITY_CLASS("b", "6\nglobalDefault: true"),
 	  .code = VERB_USAGE,
 	  .printed = "PriorityClass b: is forbidden: PriorityClass a is already marked" },
+	{ .name = "a part of a device",
+	  .manifests = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: "
+		       "c, image: i, resources: {requests: {example.com/gpu: 1500m}, limits: "
+		       "{example.com/gpu: 1500m}}}]}\n",
+	  .code = VERB_USAGE,
+	  .printed = "[example.com/gpu]: Invalid value: \"1500m\": must be an integer" },
+	{ .name = "queues in any order",
+	  .manifests = NODE VOLCANO
+	  "kind: Queue\nmetadata: {name: z}\nspec: {parent: b}\n---\n" VOLCANO
+	  "kind: Queue\nmetadata: {name: b}\n---\n" VOLCANO
+	  "kind: Queue\nmetadata: {name: m}\n---\n" VOLCANO
+	  "kind: Queue\nmetadata: {name: a}\n---\n" VOLCANO
+	  "kind: PodGroup\nmetadata: {name: g}\nspec: {minMember: 1, queue: z}\n---\n" VOLCANO
+	  "kind: PodGroup\nmetadata: {name: h}\nspec: {minMember: 1, queue: a}\n---\n" VOLCANO
+	  "kind: PodGroup\nmetadata: {name: i}\nspec: {minMember: 1, queue: m}\n",
+	  .printed = "default/g",
+	  .absent = "denies" },
+	{ .name = "namespaces in any order",
+	  .manifests = NODE SPACE("team",
+				  "labels: {scheduling.volcano.sh/queue-allocation-gate: \"true\"}")
+		  SPACE("z", "") SPACE("b", "") SPACE("m", "") SPACE("a", "")
+			  POD("", "schedulerName: volcano"),
+	  .printed = "Ungate     team/p   scheduling.volcano.sh/queue-allocation-gate" },
 	{ .name = "a RuntimeClass that is not there",
 	  .manifests = NODE POD("", "schedulerName: volcano, runtimeClassName: gone"),
 	  .code = VERB_USAGE,

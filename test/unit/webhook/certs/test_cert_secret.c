@@ -175,6 +175,11 @@ static void test_there_and_back(void **state)
 
 	cert_secret_init(&back);
 	cert_secret_format(s, "ns", "x", NULL, &text);
+	assert_true(str_has_prefix(
+		strbuf_str(&text),
+		"{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"type\":\"kubernetes.io/tls\","
+		"\"metadata\":{\"namespace\":\"ns\",\"name\":\"x\",\"labels\":{"
+		"\"app.kubernetes.io/part-of\":\"headgate\"}},\"data\":{"));
 	assert_int_equal(jdoc_parse(strbuf_str(&text), &doc, NULL), 0);
 	assert_string_equal(jdoc_path_str(doc, "metadata.name"), "x");
 	assert_string_equal(jdoc_path_str(doc, "type"), "kubernetes.io/tls");

@@ -79,7 +79,7 @@ static void test_inline_data_wins(void **state)
 	assert_string_equal(c->token_file, "/etc/kube/tok");
 }
 
-/* What a plugin gives replaces all credentials of its kind, wherever those came from. */
+/* Given credentials replace all of their kind, whether those are files or data. */
 static void test_given_credentials_replace(void **state)
 {
 	static const char *const users[] = {

@@ -137,7 +137,7 @@ static void test_existing_objects_keep_their_amounts(void **state)
 		cluster_names_sweep(c);
 	}
 	assert_true(c->res_swept > swept);
-	/* What is freed is used again. */
+	/* Memory that was freed is used again. */
 	for (unsigned i = 0; i < 100; i++) {
 		struct res lost = { 0 };
 

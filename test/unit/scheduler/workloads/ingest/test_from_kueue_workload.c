@@ -188,6 +188,39 @@ static void test_a_boost_that_cannot_be_read_is_none(void **state)
 	}
 }
 
+/* Each member alone asks for topology, except the name of a group. */
+static void test_each_request_for_topology(void **state)
+{
+	static const struct {
+		const char *json;
+		bool wanted;
+	} rows[] = {
+		{ "", false },
+		{ "'podSetGroupName':'g'", false },
+		{ "'unconstrained':false", false },
+		{ "'unconstrained':true", true },
+		{ "'required':'rack'", true },
+		{ "'preferred':'rack'", true },
+		{ "'podSetSliceRequiredTopology':'rack'", true },
+		{ "'podSetSliceSize':2", true },
+		{ "'podsetSliceRequiredTopologyConstraints':[{'topology':'rack','size':2}]", true },
+	};
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+		unit_row(rows[i].json);
+		strbuf_printf(&text, "{" META ",'spec':{'podSets':[{'topologyRequest':{%s}}]}}",
+			      rows[i].json);
+		read_ok(&f, text.p);
+		assert_int_equal(f.r.w.object.podsets[0].wants_topology, rows[i].wanted);
+	}
+	end(&f);
+}
+
 static void test_unsupported_fields_are_marked(void **state)
 {
 	struct fixture f;
@@ -488,6 +521,7 @@ int main(void)
 		cmocka_unit_test(test_finalizers),
 		cmocka_unit_test(test_spec_and_metadata),
 		cmocka_unit_test(test_a_boost_that_cannot_be_read_is_none),
+		cmocka_unit_test(test_each_request_for_topology),
 		cmocka_unit_test(test_unsupported_fields_are_marked),
 		cmocka_unit_test(test_gates_of_the_configuration),
 		cmocka_unit_test(test_errors_name_object_and_field),

@@ -127,7 +127,8 @@ static const struct kinds_row *find_by(bool (*matches)(const struct kinds_row *,
 	return NULL;
 }
 
-/* "queues" is the name of one kind and a short name of another. */
+/* Names come before short names, because "queues" is the name of Volcano's kind and a short name of
+ * Kueue's LocalQueue. */
 const struct kinds_row *kinds_by_alias(struct str alias)
 {
 	const struct kinds_row *found;

@@ -7,6 +7,8 @@
 
 #include "base/xmalloc.h"
 
+/* Under AddressSanitizer memory that is not handed out is poisoned: a pointer that outlives a reset
+ * is found at its next use. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
 #define ARENA_ASAN

@@ -73,6 +73,8 @@ static size_t format_seconds(int64_t wall_ns, char out[CLOCK_RFC3339_MAX], int *
 	int ns = (int)(wall_ns % CLOCK_NS_PER_S);
 	struct tm utc;
 
+	/* Division rounds towards zero, but the nanoseconds of a time before 1970 count upwards as
+	 * well. */
 	if (ns < 0) {
 		ns += (int)CLOCK_NS_PER_S;
 		s--;
@@ -193,7 +195,8 @@ static bool seconds_of(struct tm *utc, int64_t *ret)
 	return utc->tm_mday == day;
 }
 
-/* "2026-01-02T15:04:05"; timegm takes months from 0 and years from 1900. */
+/* "2026-01-02T15:04:05"; timegm takes months from 0 and years from 1900. There are no leap seconds,
+ * as in Go. */
 static bool eat_civil(struct str *s, struct tm *ret)
 {
 	struct tm c = { 0 };

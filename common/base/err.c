@@ -43,6 +43,7 @@ static int PRINTF_LIKE(3, 0) prepend(struct err *err, const char *sep, const cha
 		/* Wrapping nothing must not turn a failure into success. */
 		err->code = ERR_INTERNAL;
 	}
+	/* The context goes first; where the text becomes too long, its end is cut. */
 	r = vsnprintf(text, sizeof(text), fmt, ap);
 	n = r < 0 ? 0 : (size_t)r;
 	n = n >= sizeof(text) ? sizeof(text) - 1 : n;

@@ -22,6 +22,7 @@ void rng_init(struct rng *r, uint64_t seed)
 	}
 }
 
+/* xoshiro256**. */
 uint64_t rng_next(struct rng *r)
 {
 	uint64_t *s = r->s;
@@ -51,6 +52,7 @@ uint64_t rng_below(struct rng *r, uint64_t bound)
 
 double rng_unit(struct rng *r)
 {
+	/* 53 bits, as many as a double holds, so that the result stays below 1. */
 	return (double)(rng_next(r) >> 11) * 0x1.0p-53;
 }
 
@@ -68,6 +70,7 @@ uint64_t rng_entropy(void)
 	return seed;
 }
 
+/* Version 4, variant 1 (RFC 9562). */
 void rng_uuid(struct rng *r, char out[37])
 {
 	uint64_t a = rng_next(r);

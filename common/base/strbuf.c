@@ -96,6 +96,7 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 	va_list ap;
 	int n;
 
+	/* Most texts fit, and are formatted once. */
 	strbuf_reserve(b, CAP_MIN);
 	room = b->cap - b->len;
 	va_start(ap, fmt);

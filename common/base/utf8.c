@@ -35,6 +35,17 @@ size_t utf8_len(const char *p, const char *end)
 	return n;
 }
 
+size_t utf8_count(const char *p, const char *end)
+{
+	size_t n = 0;
+
+	/* All bytes of a sequence but its first one continue it. */
+	for (; p < end; p++) {
+		n += ((unsigned char)*p & 0xc0) != 0x80;
+	}
+	return n;
+}
+
 size_t utf8_put(uint32_t c, char out[UTF8_MAX])
 {
 	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;

@@ -21,6 +21,8 @@
 size_t utf8_len(const char *p, const char *end);
 /* Writes character c (<= U+10FFFF), U+0000 as UTF8_NUL; the number of bytes. */
 size_t utf8_put(uint32_t c, char out[UTF8_MAX]);
+/* The number of characters of well-formed text; UTF8_NUL is one. */
+size_t utf8_count(const char *p, const char *end);
 /* Whether the bytes at p are UTF8_NUL. */
 static inline bool utf8_is_nul(const char *p, const char *end)
 {

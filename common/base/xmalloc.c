@@ -20,6 +20,7 @@ static void *checked(void *p)
 	return p;
 }
 
+/* Never 0: for that malloc may return NULL, which would look like exhaustion. */
 static size_t product(size_t count, size_t size)
 {
 	size_t bytes;

@@ -8,6 +8,7 @@ void hash_seed(uint64_t k0, uint64_t k1)
 	key[1] = k1;
 }
 
+/* SipHash-1-3: a to d are v0 to v3 of its definition, mix is its round. */
 struct state {
 	uint64_t a, b, c, d;
 };

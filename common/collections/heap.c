@@ -97,6 +97,8 @@ void *heap_remove(struct heap *h, size_t index)
 	elem = h->v[index];
 	h->n--;
 	if (index < h->n) {
+		/* The last element fills the hole. If it comes from another branch, it may belong
+		 * above the hole as well as below it. */
 		h->v[index] = h->v[h->n];
 		settle(h, index);
 	}

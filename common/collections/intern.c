@@ -81,7 +81,8 @@ static uint32_t probe(const struct intern *t, struct str name, uint32_t hash)
 	return i;
 }
 
-/* Rebuilds the slots with room for one more name. */
+/* Rebuilds the slots with room for one more name. The size starts at the least one, so that the
+ * table shrinks after a sweep. */
 static void rehash(struct intern *t)
 {
 	free(t->slots);
@@ -199,6 +200,7 @@ void intern_mark_name(struct intern *t, const char *name)
 	if (name == NULL) {
 		return;
 	}
+	/* The name is that of a struct text, so its id need not be searched for. */
 	text = (struct text *)((uintptr_t)name - offsetof(struct text, bytes));
 	assert(text->id < t->names.n && t->names.v[text->id].text == text);
 	text->marked = true;
@@ -214,6 +216,8 @@ void intern_sweep(struct intern *t)
 {
 	vec_clear(&t->gaps);
 	t->bytes = 0;
+	/* From the greatest id down: new_id takes the last gap, the least id, and the ids stay
+	 * dense. */
 	for (size_t id = t->names.n; id-- > 0;) {
 		struct name *n = &t->names.v[id];
 

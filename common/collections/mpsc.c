@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/xmalloc.h"
 
+/* With a descriptor, a receiver can wait for messages and for its sockets in one poll. */
 struct mpsc {
 	int fd;
 	pthread_mutex_t lock; /* guards first and last */
@@ -57,6 +58,7 @@ void mpsc_push(struct mpsc *q, struct mpsc_node *msg)
 	}
 	q->last = msg;
 	pthread_mutex_unlock(&q->lock);
+	/* The receiver takes all messages at once, so only the first one has to wake it. */
 	if (!was_empty) {
 		return;
 	}
@@ -124,6 +126,8 @@ bool mpsc_wait(struct mpsc *q, int64_t timeout_ns)
 		}
 		ts = (struct timespec){ .tv_sec = left / CLOCK_NS_PER_S,
 					.tv_nsec = left % CLOCK_NS_PER_S };
+		/* The descriptor may be readable without a message: an earlier drain took that
+		 * before the wake-up was written. */
 		if (ppoll(&pfd, 1, left == CLOCK_NEVER ? NULL : &ts, NULL) > 0 && !has_some(q)) {
 			clear_fd(q);
 		}

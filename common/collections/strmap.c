@@ -96,6 +96,7 @@ void strmap_set(struct strmap *m, struct str key, void *value)
 	void *old;
 
 	if (e != NULL) {
+		/* The entry keeps its place in the order. */
 		old = e->value;
 		e->value = value;
 		if (old != value) {

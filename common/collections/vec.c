@@ -24,6 +24,7 @@ static void store(void **pv, void *p)
 
 void vec_grow(void **pv, size_t *cap, size_t need, size_t size)
 {
+	/* Doubled, so that adding n elements copies O(n). */
 	size_t n = *cap > SIZE_MAX / 2 ? SIZE_MAX : *cap * 2;
 
 	if (need <= *cap) {

@@ -186,6 +186,7 @@ static int read_items(struct config_reader *r, const struct config_row *row, con
 		if (code < 0) {
 			return code;
 		}
+		/* The place of an item that is left out is used again. */
 		out->n += code == 0;
 		leave(r, back);
 	}
@@ -254,6 +255,7 @@ static int read_row(struct config_reader *r, const struct config_row *row, const
 		return config_fail(r, row->name, err, "missing");
 	}
 	back = enter(r, row->name);
+	/* An object that is absent is read as well, so that its members get their defaults. */
 	if (row->type == CONFIG_OBJECT) {
 		code = config_read(r, row->rows, value, obj + row->offset, err);
 	} else if (is_there) {
@@ -262,6 +264,7 @@ static int read_row(struct config_reader *r, const struct config_row *row, const
 	if (code < 0) {
 		return code;
 	}
+	/* CONFIG_FLAG counts offsets from 1, so that 0 means no flag. */
 	if (row->present > 0) {
 		*(bool *)(obj + row->present - 1) = is_there;
 	}
@@ -296,6 +299,7 @@ static bool has_row(const struct config_row *rows, const char *name)
 	return false;
 }
 
+/* Before the values, so that a misspelt name is reported also where a value is wrong. */
 static int check_names(struct config_reader *r, const struct config_row *rows, const struct jdoc *d,
 		       struct err *err)
 {

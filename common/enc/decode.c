@@ -150,6 +150,12 @@ static struct part begin_part(const struct decoder *d)
 	return (struct part){ reader_mark(d->r), d->first == NULL };
 }
 
+/* Ends a part that failed, or any part of a partial decode:
+ *   1. A failed part of a partial decode is left out: the reader goes back to its beginning and
+ *      skips it, unless the text itself is broken.
+ *   2. The first error is kept; those after it go to `later`, which nothing reads.
+ *   3. The first error gets this part in its path if it was noticed within the part, that is, if
+ *      nothing had been left out when the part began. */
 static NOINLINE int end_failed_part(struct decoder *d, const struct part *p, int r,
 				    struct err **ret_named)
 {
@@ -196,6 +202,7 @@ static char *make_room(struct decoder *d, char *items, size_t n, size_t *cap, si
 			DECODE_MAX_BYTES);
 		return NULL;
 	}
+	/* Outgrown arrays count as well, since their memory is held until the end. */
 	d->room -= *cap * size;
 	more = arena_alloc(d->arena, *cap * size);
 	if (n > 0) {
@@ -229,7 +236,8 @@ static size_t pair_size(unsigned kind)
 				       : sizeof(struct field_int_pair);
 }
 
-/* Whether an invalid map entry is kept, with the largest amount. */
+/* Whether an invalid map entry is kept: an amount, as the largest one, because left out it would
+ * count as no need at all. */
 static bool keep_pair(unsigned kind, int r, char *item)
 {
 	if (r < 0 || kind != FIELD_RESOURCES) {
@@ -240,7 +248,8 @@ static bool keep_pair(unsigned kind, int r, char *item)
 	return true;
 }
 
-/* Reads the members of an object into sorted pairs. A null value drops its key. */
+/* Reads the members of an object into sorted pairs. A null value drops its key. Room is made before
+ * the first item, since an empty map has a v that is not NULL, too (field.h). */
 static int get_map(struct decoder *d, const struct field *f, struct field_list *ret)
 {
 	size_t size = pair_size(f->kind), n = 0, cap = 0;

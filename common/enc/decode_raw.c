@@ -29,6 +29,7 @@ int decode_raw_list(struct decoder *d, struct field_raw_list *ret)
 		return -ERR_INVALID;
 	}
 	ret->n = 0;
+	/* The items are only counted; the text of the list has been validated by reader_raw. */
 	reader_of_text(&inner, raw, d->arena);
 	reader_enter(&inner);
 	while (reader_next(&inner, &key)) {

@@ -267,6 +267,8 @@ void encode_members(const struct field_table *t, const void *obj, const void *co
 			writers[f->kind].put(f, at, o);
 			continue;
 		}
+		/* An embedded struct has no mark of its own for absence: it is absent if all of its
+		 * members are. */
 		before = *o;
 		len = o->buf->len;
 		json_out_plain_key(o, name);

@@ -52,6 +52,7 @@ static bool parse_exponent(struct str s, struct parts *p)
 	}
 	for (size_t i = 0; i < digits.len; i++) {
 		n = n * 10 + (digits.p[i] - '0');
+		/* Beyond this the value is capped or rounds to one nano unit in any case. */
 		n = n > EXPONENT_CAP ? EXPONENT_CAP : n;
 	}
 	p->exponent = negative ? -n : n;
@@ -132,6 +133,7 @@ static __int128 decimal_nano(const struct parts *p)
 	if (first == n) {
 		return 0;
 	}
+	/* More digits than the largest value: v cannot overflow below. */
 	if ((int)(n - first) + shift > NANO_DIGITS) {
 		return NANO_MAX;
 	}
@@ -215,6 +217,7 @@ static void put(char out[QUANTITY_TEXT_MAX], bool negative, __int128 v, const ch
 	snprintf(out, QUANTITY_TEXT_MAX, "%s%s%s", negative ? "-" : "", digits + n, suffix);
 }
 
+/* Only of whole numbers from 1024 on; all others are printed in decimal, as apimachinery does. */
 static bool put_binary(char out[QUANTITY_TEXT_MAX], bool negative, __int128 nano)
 {
 	char suffix[3] = "";
@@ -266,6 +269,7 @@ int quantity_cmp(struct quantity a, struct quantity b)
 
 struct quantity quantity_add(struct quantity a, struct quantity b)
 {
+	/* The sum of two capped values fits into 128 bits. */
 	return (struct quantity){ cap(a.nano + b.nano), a.format };
 }
 

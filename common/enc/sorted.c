@@ -37,6 +37,7 @@ static void merge(const char *from, char *to, size_t size, const size_t bounds[3
 	}
 }
 
+/* Not qsort, which need not keep the order of equal keys. */
 static void merge_sort(char *items, size_t n, size_t size, char *scratch)
 {
 	char *from = items, *to = scratch, *swap;
@@ -62,11 +63,14 @@ size_t sorted_by_key(void *items, size_t n, size_t size, struct arena *scratch)
 	char *p = items;
 	size_t kept = 0;
 
+	/* The usual case: encoders of Go write maps in the order of their keys. */
 	if (is_sorted(p, n, size)) {
 		return n;
 	}
 	merge_sort(p, n, size, arena_alloc(scratch, n * size));
 	for (size_t i = 0; i < n; i++) {
+		/* The sort keeps the order of equal keys, so the last one of them is the last one
+		 * in the text. */
 		if (i + 1 < n && strcmp(key_at(p, i, size), key_at(p, i + 1, size)) == 0) {
 			continue;
 		}

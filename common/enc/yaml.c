@@ -80,6 +80,8 @@ static void builder_finish(struct builder *b)
 
 static int count_nodes(struct builder *b, size_t n)
 {
+	/* An alias counts with all that it copies, because a list of two aliases doubles
+	 * the tree. */
 	if (n > YAML_MAX_NODES - b->nodes) {
 		return bad(b, "too many nodes");
 	}
@@ -140,6 +142,7 @@ static int place(struct builder *b, struct jdoc *value_take)
 	int r;
 
 	if (f == NULL) {
+		/* A document has one root, and the caller of next_document takes it. */
 		assert(b->root == NULL);
 		b->root = take_ptr(&value);
 		return 0;
@@ -282,6 +285,8 @@ static void apply_merge(struct frame *f)
 	}
 }
 
+/* A mapping gets its merged members when it is complete, because its own members win wherever they
+ * stand. Only then is it copied for an anchor. */
 static int on_close(struct builder *b)
 {
 	struct frame *f = &b->frames[b->depth - 1];
@@ -299,11 +304,17 @@ static int on_close(struct builder *b)
 	return place(b, take_ptr(&value));
 }
 
+/* The tree grows by libyaml's events, with a frame for each mapping and sequence that is open:
+ *   1. A scalar is a key where the innermost frame is a mapping without one, else it is a value.
+ *   2. An opening pushes a frame; its end pops the frame, and the container becomes a value.
+ *   3. A value goes to the key that waits for it, or to the end of the sequence, or is the root.
+ *   4. A value with an anchor is copied as well; an alias is another copy of it. */
 static int on_event(struct builder *b, const yaml_event_t *ev)
 {
 	b->mark = ev->start_mark;
 	switch (ev->type) {
 	case YAML_DOCUMENT_START_EVENT:
+		/* Anchors belong to their document. */
 		strmap_clear(b->anchors);
 		return 0;
 	case YAML_SCALAR_EVENT:
@@ -550,6 +561,7 @@ void yaml_format(const struct jdoc *d, struct strbuf *out)
 	assert(ok);
 	yaml_emitter_set_output(&e, write_out, out);
 	yaml_emitter_set_unicode(&e, 1);
+	/* Lines are not folded. */
 	yaml_emitter_set_width(&e, -1);
 	yaml_stream_start_event_initialize(&ev, YAML_UTF8_ENCODING);
 	emit(&e, &ev);

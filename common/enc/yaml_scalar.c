@@ -22,6 +22,7 @@ static bool is_one_of(struct str s, const char *const *words, size_t n)
 static const char *const null_words[] = { "", "~", "null", "Null", "NULL" };
 static const char *const true_words[] = { "true", "True", "TRUE" };
 static const char *const false_words[] = { "false", "False", "FALSE" };
+/* JSON has no numbers for these. */
 static const char *const special_floats[] = { ".inf",  ".Inf",  ".INF",  "+.inf", "+.Inf", "+.INF",
 					      "-.inf", "-.Inf", "-.INF", ".nan",  ".NaN",  ".NAN" };
 /* Booleans of YAML 1.1. */
@@ -50,7 +51,8 @@ static bool all_digits(struct str s, int base)
 	return s.len > 0;
 }
 
-/* The base of an integer and its digits; 0: not an integer. */
+/* The base of an integer and its digits; 0: not an integer. 0644 is octal, as in YAML 1.1:
+ * Kubernetes' reader keeps that rule. */
 static int int_base(struct str s, struct str *ret_digits)
 {
 	struct str digits = without_sign(s);
@@ -196,6 +198,7 @@ static bool is_number_like(struct str text)
 	       (str_has_prefix(digits, "0b") && all_digits(drop(digits, 2), 2));
 }
 
+/* Quotes whatever a reader of YAML 1.1 or 1.2 could take for something else than a string. */
 bool yaml_scalar_needs_quotes(struct str text)
 {
 	return is_one_of(text, null_words, ARRAY_LEN(null_words)) ||

@@ -96,6 +96,8 @@ static const char *holder_of(const struct jdoc *doc)
 	return holder == NULL ? "" : holder;
 }
 
+/* How long the holder keeps the lease after a renewal, as the Lease says; our own duration in place
+ * of a value that the API server would not accept. */
 static int64_t duration_of(const struct lease *l, const struct jdoc *doc)
 {
 	int64_t s = jdoc_int(jdoc_path(doc, "spec.leaseDurationSeconds"), 0);
@@ -109,6 +111,7 @@ static void observe(struct lease *l, struct jdoc *doc)
 	if (l->doc == NULL || !jdoc_equal(jdoc_get(l->doc, "spec"), jdoc_get(doc, "spec"))) {
 		l->observed_at = now_of(l);
 	}
+	/* Another holder, or a release by an earlier process of our name. */
 	if (!str_streq(holder_of(doc), l->identity)) {
 		l->taken_by_us = false;
 	}
@@ -121,6 +124,7 @@ static enum claim decide(const struct lease *l)
 {
 	const char *holder = holder_of(l->doc);
 
+	/* Without a resourceVersion a write would not be conditional. */
 	if (!l->doc_is_current) {
 		return CLAIM_NONE;
 	}
@@ -136,6 +140,7 @@ static enum claim decide(const struct lease *l)
 	return now_of(l) - l->observed_at >= duration_of(l, l->doc) ? CLAIM_EXPIRED : CLAIM_NONE;
 }
 
+/* Rounded up: candidates may wait longer for us, but not shorter than we believe. */
 static int64_t whole_seconds(int64_t ns)
 {
 	return (ns + CLOCK_NS_PER_S - 1) / CLOCK_NS_PER_S;
@@ -171,9 +176,12 @@ static struct jdoc *claimed(const struct lease *l, enum claim claim)
 		return NULL;
 	}
 	clock_format_micro(clock_wall(l->opt.clock), now);
+	/* client-go releases a lease in the same way; the API server accepts no duration below a
+	 * second. */
 	jdoc_set_str(spec, "holderIdentity", release ? "" : l->identity);
 	jdoc_set_int(spec, "leaseDurationSeconds", release ? 1 : whole_seconds(l->opt.duration_ns));
 	jdoc_set_str(spec, "renewTime", now);
+	/* Neither a renewal nor our own lease found again is a change of the holder. */
 	if (l->doc == NULL || (claim != CLAIM_RENEW && claim != CLAIM_REOWN)) {
 		jdoc_set_str(spec, "acquireTime", now);
 	}
@@ -208,6 +216,7 @@ static void retry_later(struct lease *l)
 		   lease_is_held(l) ? now_of(l) + l->opt.retry_ns : next_candidate_attempt(l));
 }
 
+/* The end of the permission comes first, since other threads read these members one by one. */
 static void forget_hold(struct lease *l)
 {
 	atomic_store(&l->send_until, 0);
@@ -232,9 +241,12 @@ static void hold(struct lease *l, enum claim claim, int64_t sent_at)
 	bool gained = !lease_is_held(l);
 
 	if (gained && claim == CLAIM_REOWN && !l->taken_by_us) {
+		/* An earlier process of our name may have writes in flight. */
 		l->earlier_writes_end_at = now + l->opt.duration_ns;
 	}
 	if (gained) {
+		/* Before send_until, which is 0 here: no thread sees the new end with the old
+		 * beginning. */
 		atomic_store(&l->send_from,
 			     l->earlier_writes_end_at > now ? l->earlier_writes_end_at : now);
 	}
@@ -247,6 +259,7 @@ static void hold(struct lease *l, enum claim claim, int64_t sent_at)
 	}
 }
 
+/* The lease is never acquired again: it was released, or the transport is closing. */
 static void end(struct lease *l)
 {
 	void (*fn)(void *ctx) = l->on_released;
@@ -267,6 +280,8 @@ static void on_done(void *ctx, const struct http_result *result);
 static void submit(struct lease *l, struct http_call *call, struct request req)
 {
 	struct request *r = xmalloc_zero(1, sizeof(*r));
+	/* A request that is never answered leaves time for a second one within the renew
+	 * deadline. */
 	int64_t timeout = l->opt.renew_deadline_ns / 2;
 
 	*r = req;
@@ -302,10 +317,13 @@ static void write_claim(struct lease *l, enum claim claim)
 	call.url = l->doc == NULL ? l->list_path : l->item_path;
 	call.body = strbuf_str(&body);
 	l->doc_is_current = false; /* until the answer shows its current state */
+	/* Set before the answer: if it is lost and a GET then shows our name, we have taken the
+	 * lease. */
 	l->taken_by_us |= claim == CLAIM_FREE || claim == CLAIM_EXPIRED;
 	submit(l, &call, (struct request){ .claim = claim });
 }
 
+/* A candidate always reads first, because what it knows may be as old as its last attempt. */
 static void attempt(struct lease *l)
 {
 	enum claim claim;
@@ -348,10 +366,13 @@ static void after_get(struct lease *l, const struct http_result *result)
 		if (l->releasing) {
 			end(l);
 		} else {
+			/* A POST succeeds for one candidate alone, so a holder loses nothing by a
+			 * deletion. */
 			write_claim(l, lease_is_held(l) ? CLAIM_RENEW : CLAIM_FREE);
 		}
 		return;
 	}
+	/* The hold is not lost by this: the deadline decides. */
 	if (rest_result(result, NULL) < 0 || jdoc_parse(result->body, &doc, NULL) < 0) {
 		if (l->releasing) {
 			end(l);
@@ -372,6 +393,8 @@ static void after_get(struct lease *l, const struct http_result *result)
 	}
 }
 
+/* After any other failure than a conflict the write may have been done: the next attempt begins
+ * with a GET, since doc_is_current is false. */
 static void after_write(struct lease *l, const struct request *req,
 			const struct http_result *result)
 {
@@ -412,6 +435,7 @@ static void on_done(void *ctx, const struct http_result *result)
 		return;
 	}
 	l->request = NULL;
+	/* The lease cancels no request but in lease_destroy: the transport is closing. */
 	if (result->error == ERR_CANCELLED) {
 		end(l);
 	} else if (req.is_get) {
@@ -430,6 +454,7 @@ static void on_attempt(void *ctx)
 	}
 }
 
+/* Whatever is in flight, the last permission has run out. A release has nothing left to release. */
 static void on_deadline(void *ctx)
 {
 	struct lease *l = ctx;
@@ -501,6 +526,7 @@ static void on_command(void *ctx)
 		pthread_mutex_unlock(&l->lock);
 	}
 	if (closed || (w->release && l->releasing)) {
+		/* Each release reports that it is done, also where there is nothing to do. */
 		if (w->on_done != NULL) {
 			w->on_done(w->ctx);
 		}
@@ -561,6 +587,8 @@ void lease_destroy(struct lease *l)
 		return;
 	}
 	LIST_FOR_EACH (node, &l->commands) {
+		/* The transport runs each function that was given to it once; this one then frees
+		 * the command alone. */
 		list_remove(node);
 		LIST_ENTRY(node, struct command, node)->owner = NULL;
 	}

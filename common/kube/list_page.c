@@ -22,6 +22,7 @@ static int cut_items(struct str items, list_page_fn fn, void *ctx, size_t *ret_n
 			return err_set(err, ERR_INVALID, "list: items: more than %d",
 				       LIST_PAGE_MAX_ITEMS);
 		}
+		/* An item without a name has no key; a broken item does not stop the others. */
 		if (cut_meta(item, &meta) && meta.name.len > 0) {
 			fn(ctx, item, &meta);
 		}
@@ -60,6 +61,8 @@ int list_page_cut(struct str body, list_page_fn fn, void *ctx, struct list_page 
 	struct cut c;
 	int r;
 
+	/* The order of the members of a list is not fixed, so they are found first and read
+	 * afterwards. */
 	cut_init(&c, body);
 	if (!cut_open(&c, '{')) {
 		return err_set(err, ERR_INVALID, "list: not an object");

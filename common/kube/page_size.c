@@ -22,6 +22,8 @@ bool page_size_shrink(struct page_size *p)
 
 void page_size_answered(struct page_size *p, size_t bytes)
 {
+	/* If the next objects are as large as these, twice as many need less than half of the
+	 * budget. */
 	if (p->limit < p->most && bytes < PAGE_SIZE_BYTES / 4) {
 		p->limit = p->limit > p->most / 2 ? p->most : p->limit * 2;
 	}

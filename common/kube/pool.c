@@ -12,6 +12,7 @@
 #include "kube/pool_private.h"
 #include "kube/transport.h"
 
+/* Items that failed at the same moment are not all sent again at the same moment. */
 #define BACKOFF_JITTER 0.25
 #define ROUND_MIN 32 /* successes before one more may be in flight */
 
@@ -54,6 +55,8 @@ struct pool *pool_create(const struct pool_options *opt)
 	p->queue = workqueue_create(&wq, opt->clock);
 	p->items = strmap_create(free_waiting);
 	pthread_mutex_init(&p->lock, NULL);
+	/* Deadlines of waits are times of clock_mono: a step of the wall clock must not move
+	 * them. */
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&p->idle, &attr);
@@ -64,6 +67,7 @@ struct pool *pool_create(const struct pool_options *opt)
 	for (unsigned i = 0; i < p->n_workers; i++) {
 		pool_worker_init(&p->workers[i], p);
 	}
+	/* The threads start last, because they use all of the above. */
 	for (unsigned i = 0; i < opt->workers; i++) {
 		pool_worker_start(&p->workers[i]);
 	}
@@ -108,6 +112,7 @@ void pool_add_after(struct pool *p, struct str key, void *item_take, int64_t del
 		pool_worker_wake_one(p);
 	}
 	pthread_mutex_unlock(&p->lock);
+	/* Without the lock, since free_item is a function of the owner. */
 	if (old != NULL) {
 		free_waiting(old);
 	}
@@ -201,6 +206,7 @@ static struct pool_slot *take_next(struct pool *p, struct pool_worker *w)
 		list_remove(&s->node);
 	} else if (has_free_slot(p, w) && workqueue_next(p->queue, &key)) {
 		item = strmap_take(p->items, key);
+		/* A key and its item enter and leave the queue together, under the lock. */
 		assert(item != NULL);
 		s = xmalloc_zero(1, sizeof(*s));
 		s->pool = p;
@@ -233,8 +239,10 @@ static void leave_slot(struct pool *p, struct pool_slot *s)
 	}
 }
 
-/* Puts the item back into the queue, unless a newer item of its key has come meanwhile. Returns the
- * item to free. */
+/* Puts the item back into the queue, unless a newer item of its key has come meanwhile: that one
+ * replaces it. After a transient failure the newer item waits for the backoff of the key as well,
+ * because the failure was not about the content; after a refusal it waits only for its own delay,
+ * because its content differs. Returns the item to free. With the lock held. */
 static void *put_back(struct pool *p, struct pool_slot *s, bool refused)
 {
 	struct str key = key_of(s);
@@ -256,6 +264,8 @@ static void *put_back(struct pool *p, struct pool_slot *s, bool refused)
 	return newer ? s->item : NULL;
 }
 
+/* Applies the verdict; returns the item to free. While the pool stops every verdict is final, since
+ * nothing is sent any more. With the lock held. */
 static void *file_verdict(struct pool *p, struct pool_slot *s, enum pool_verdict verdict,
 			  bool *ret_keep)
 {
@@ -270,6 +280,8 @@ static void *file_verdict(struct pool *p, struct pool_slot *s, enum pool_verdict
 	}
 	switch (verdict) {
 	case POOL_AGAIN:
+		/* The slot stays in use: the item keeps its place, and its key counts as in
+		 * flight. */
 		s->sends++;
 		list_append(&s->worker->again, &s->node);
 		*ret_keep = true;
@@ -322,6 +334,8 @@ static void slow_down(struct pool *p, int64_t wait_ns)
 	pthread_mutex_unlock(&p->lock);
 }
 
+/* A round is as many successes as may be in flight. In a small window it would be over at once, so
+ * it has at least ROUND_MIN. */
 static void speed_up(struct pool *p)
 {
 	pthread_mutex_lock(&p->lock);
@@ -335,8 +349,10 @@ static void speed_up(struct pool *p)
 void pool_complete(struct pool_slot *s, const struct http_result *result)
 {
 	struct pool *p = s->pool;
+	/* Without the lock: finish may add items to this pool. */
 	enum pool_verdict verdict = p->opt.ops->finish(p->opt.ctx, s->item, result);
 
+	/* Without Retry-After only this item waits, by the verdict of finish. */
 	if ((result->status == STATUS_TOO_MANY_REQUESTS || result->status == STATUS_UNAVAILABLE) &&
 	    result->retry_after_s > 0) {
 		slow_down(p, result->retry_after_s * CLOCK_NS_PER_S);
@@ -350,6 +366,7 @@ static void on_done(void *ctx, const struct http_result *result)
 {
 	struct pool_slot *s = ctx;
 
+	/* abandon_flying has freed the item. */
 	if (s->pool == NULL) {
 		free_slot(s);
 		return;
@@ -362,6 +379,8 @@ static void on_done(void *ctx, const struct http_result *result)
 	pool_complete(s, result);
 }
 
+/* Between the lock sections the slot is in `flying` without an id, so that pool_stop cannot cancel
+ * it: it sets `cancelling`, and the request is cancelled here. */
 static void submit(struct pool_slot *s, struct http_call *call)
 {
 	struct pool *p = s->pool;
@@ -386,6 +405,15 @@ static void submit(struct pool_slot *s, struct http_call *call)
 	}
 }
 
+/* One item on its way to the transport:
+ *   1. nothing is taken while no slot is free, no key is ready or the pool is held;
+ *   2. a token of the limiter;
+ *   3. the item, in its slot; another worker may have been faster;
+ *   4. start makes the request, or finds that there is nothing left to do;
+ *   5. may_send permits it; it is called last, so that nothing slow comes between its answer and
+ *      the request: the lease may run out at any time;
+ *   6. the request is submitted.
+ * Where 3 to 5 end it, the token goes back, because other pools share the limiter. */
 bool pool_send_next(struct pool *p, struct pool_worker *w)
 {
 	static const struct http_result not_leader = { .error = ERR_CANCELLED,
@@ -413,8 +441,6 @@ bool pool_send_next(struct pool *p, struct pool_worker *w)
 	if (!p->opt.ops->start(p->opt.ctx, s->item, s->sends, &call, &scratch)) {
 		pool_limiter_give_back(p->opt.limiter);
 		settle(s, POOL_DONE);
-		/* Asked last, so that nothing slow comes between the answer and the request: the
-		 * lease may run out at any time. */
 	} else if (p->opt.may_send != NULL && !p->opt.may_send(p->opt.ctx)) {
 		pool_limiter_give_back(p->opt.limiter);
 		pool_complete(s, &not_leader);
@@ -435,6 +461,7 @@ static void collect_again(struct pool *p, struct list_node *ret)
 	}
 }
 
+/* Sets `stopping` and frees all items that wait, those to be sent again included. */
 static void drop_waiting(struct pool *p)
 {
 	struct strmap *none = strmap_create(free_waiting);
@@ -455,8 +482,10 @@ static void drop_waiting(struct pool *p)
 		pthread_cond_signal(&p->workers[i].wake);
 	}
 	pthread_mutex_unlock(&p->lock);
+	/* Without the lock, since free_item is a function of the owner. */
 	strmap_destroy(items);
 	LIST_FOR_EACH (node, &again) {
+		/* The pool stops, hence settle frees the item. */
 		settle(LIST_ENTRY(node, struct pool_slot, node), POOL_DONE);
 	}
 }
@@ -485,6 +514,8 @@ static uint64_t *list_flying(struct pool *p, size_t *ret_n)
 	return ids;
 }
 
+/* Manual mode: no thread steps the transport during the stop, so finish is not waited for. on_done
+ * frees the slot, in transport_cancel or when the transport is destroyed. */
 static void abandon_flying(struct pool *p)
 {
 	LIST_FOR_EACH (node, &p->workers[0].flying) {
@@ -499,6 +530,11 @@ static void abandon_flying(struct pool *p)
 	}
 }
 
+/* The end of the pool:
+ *   1. Nothing is sent from here on, and waiting items are freed.
+ *   2. The grace: requests in flight may be answered.
+ *   3. The rest is cancelled, without the lock, because on_done may run within transport_cancel.
+ *   4. The workers run finish of all that was in flight, and end. */
 void pool_stop(struct pool *p, int64_t grace_ns)
 {
 	int64_t until = clock_mono(clock_real()) + grace_ns;
@@ -545,6 +581,7 @@ void pool_destroy(struct pool *p)
 	free(p);
 }
 
+/* Reading needs the lock as well, and a const pool has a lock that is not const. */
 static pthread_mutex_t *lock_of(const struct pool *p)
 {
 	return (pthread_mutex_t *)(uintptr_t)&p->lock;

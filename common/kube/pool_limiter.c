@@ -21,6 +21,7 @@ struct pool_limiter *pool_limiter_create(double qps, unsigned burst, const struc
 
 	l->clock = clock;
 	l->qps = qps;
+	/* With room for no token nothing could ever be sent. */
 	l->burst = burst == 0 ? 1 : burst;
 	l->tokens = l->burst;
 	l->filled_at = clock_mono(clock);
@@ -36,6 +37,8 @@ void pool_limiter_destroy(struct pool_limiter *l)
 	}
 }
 
+/* Tokens are computed when they are asked for, so that no timer has to add them. They are
+ * fractions: a caller that asks often loses none to rounding. */
 static void fill(struct pool_limiter *l, int64_t now)
 {
 	double earned = (double)(now - l->filled_at) / (double)CLOCK_NS_PER_S * l->qps;

@@ -43,6 +43,7 @@ void pool_worker_wake_one(struct pool *p)
 	for (unsigned i = 0; i < p->n_workers; i++) {
 		struct pool_worker *w = &p->workers[i];
 
+		/* The window need not be looked at: a worker that cannot send waits again. */
 		if (w->waiting && w->in_flight < p->opt.slots) {
 			/* No longer waiting: the next wake-up goes to another worker. */
 			w->waiting = false;
@@ -75,6 +76,7 @@ void pool_worker_on_done(struct pool_slot *s, const struct http_result *result)
 
 	copy_result(&s->result, result);
 	pthread_mutex_lock(&p->lock);
+	/* From `flying` to `done`: pool_stop does not cancel it any more. */
 	list_remove(&s->node);
 	list_append(&w->done, &s->node);
 	w->waiting = false;
@@ -97,6 +99,7 @@ static void settle_done(struct pool *p, struct pool_worker *w)
 		if (s == NULL) {
 			return;
 		}
+		/* A copy, because pool_complete may free the slot. */
 		result = s->result;
 		pool_complete(s, &result);
 		free_result(&result);
@@ -111,6 +114,8 @@ static bool wait_for_work(struct pool *p, struct pool_worker *w)
 
 	pthread_mutex_lock(&p->lock);
 	if (list_is_empty(&w->done)) {
+		/* Each slot in use is answered once, so a worker that waits for answers will be
+		 * woken. */
 		if (p->stopping && w->in_flight == 0) {
 			go_on = false;
 		} else {
@@ -127,6 +132,7 @@ static bool wait_for_work(struct pool *p, struct pool_worker *w)
 	return go_on;
 }
 
+/* Answers come before requests, because they free slots. */
 static void *run(void *arg)
 {
 	struct pool_worker *w = arg;

@@ -75,6 +75,8 @@ static struct str cut(const char *text, size_t max)
 	return (struct str){ text, len };
 }
 
+/* A digest, because a message may be as long as RECORDER_MAX_MESSAGE and thousands are
+ * remembered. */
 static void make_key(const struct recorder_object *o, bool warning, const char *reason,
 		     struct str message, char ret[DIGEST_SHA1_HEX_SIZE])
 {
@@ -100,6 +102,7 @@ static struct entry *new_entry(struct recorder *r, const char *key)
 	return e;
 }
 
+/* The entry may still have an item in the queue: start finds no entry then and ends it. */
 static void evict(struct recorder *r)
 {
 	while (strmap_count(r->entries) > RECORDER_MAX_KNOWN) {
@@ -185,6 +188,14 @@ static void drop(struct recorder *r)
 	atomic_fetch_add_explicit(&r->dropped, 1, memory_order_relaxed);
 }
 
+/* The way of an event:
+ *   1. Its entry counts it.
+ *   2. The first one becomes an item of the pool at once, later ones only when the interval of the
+ *      entry has passed: an event that is repeated each second costs a write in a minute, later in
+ *      16.
+ *   3. When the item is sent, start makes the request from the entry as it is then: a POST of a
+ *      whole Event, or a PATCH of its count and time.
+ *   4. finish notes in the entry whether the server has the Event. */
 void recorder_event(struct recorder *r, const struct recorder_object *about, bool warning,
 		    const char *reason, const char *message)
 {
@@ -201,6 +212,8 @@ void recorder_event(struct recorder *r, const struct recorder_object *about, boo
 		return;
 	}
 	item = new_item(about, warning, reason, text);
+	/* The key is that of the entry: an item that still waits is replaced, and its count is not
+	 * lost, because the request takes the count from the entry. */
 	memcpy(item->key, key, sizeof(key));
 	pool_add(r->pool, str_of(key), item);
 	while (pool_waiting(r->pool) > RECORDER_MAX_WAITING && pool_drop_oldest(r->pool)) {
@@ -246,6 +259,11 @@ static void name_event(const struct item *it, const struct entry *e, char ret[NA
 {
 	struct str base = cut(it->about.name, NAME_MAX_BYTES - SUFFIX_BYTES);
 
+	/* The part of a name before a '.' must not end with a '-' or '.', which the cut may
+	 * leave. */
+	while (base.len > 0 && strchr("-.", base.p[base.len - 1]) != NULL) {
+		base.len--;
+	}
 	snprintf(ret, NAME_MAX_BYTES + 1, STR_FMT ".%016" PRIx64, STR_ARG(base), e->unique);
 }
 
@@ -255,7 +273,9 @@ static void make_event(const struct recorder *r, const struct item *it, const st
 {
 	decode_init(&event_fields, ret);
 	ret->last = e->last_wall;
+	/* Event.count is an int32 in the API. */
 	ret->count = e->count > INT32_MAX ? INT32_MAX : (int32_t)e->count;
+	/* The merge patch: members that decode_init left absent are not written. */
 	if (e->created) {
 		return;
 	}
@@ -302,6 +322,7 @@ static bool start(void *ctx, void *item, unsigned sends, struct http_call *call,
 	const struct entry *e;
 	size_t body_at = 0;
 
+	/* finish does not get the number of attempts. */
 	it->sends = sends + 1;
 	pthread_mutex_lock(&r->lock);
 	e = strmap_get(r->entries, str_of(it->key));
@@ -348,6 +369,8 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 		set_created(r, it, false);
 		return POOL_AGAIN;
 	}
+	/* Events are worth a few attempts, not an unlimited number. A refusal is final: the
+	 * namespace may be ending, in which nothing can be created. */
 	if ((code == -ERR_UNAVAILABLE || code == -ERR_TIMEOUT || code == -ERR_IO) &&
 	    it->sends < SENDS_MAX) {
 		return POOL_RETRY;
@@ -379,6 +402,7 @@ struct recorder *recorder_create(const struct pool_options *base, const char *co
 	opt.timeout_ns = TIMEOUT_NS;
 	opt.backoff_min_ns = BACKOFF_MIN_NS;
 	opt.backoff_max_ns = POOL_BACKOFF_MAX_NS;
+	/* Events change no decision, so they may be sent without the lease. */
 	opt.may_send = NULL;
 	r->pool = pool_create(&opt);
 	return r;
@@ -399,6 +423,7 @@ void recorder_destroy(struct recorder *r)
 	if (r == NULL) {
 		return;
 	}
+	/* First, because its workers use the entries. */
 	pool_destroy(r->pool);
 	LIST_FOR_EACH (node, &r->recent) {
 		free(LIST_ENTRY(node, struct entry, node));

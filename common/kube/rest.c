@@ -80,6 +80,8 @@ void rest_delete_options(const char *uid, struct strbuf *out)
 	json_out_end(&o);
 }
 
+/* The text is the message of the metav1.Status, where the answer has one: proxies and load
+ * balancers answer with pages of their own. Without err the body is not parsed. */
 int rest_result(const struct http_result *result, struct err *err)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *doc = NULL;
@@ -137,6 +139,8 @@ int64_t rest_version(const struct http_result *result)
 	return version;
 }
 
+/* The API server has no status or reason of its own for what the functions from here on recognise,
+ * so they go by its messages. test/apiserver/conformance holds such answers of a real one. */
 bool rest_is_version_ahead(const struct http_result *result)
 {
 	static const char text[] = "Too large resource version";
@@ -183,6 +187,7 @@ static void on_done(void *ctx, const struct http_result *result)
 	int r = rest_result(result, &err);
 
 	if (r == 0 && b->want_doc) {
+		/* Here, since the body is valid only during the callback. */
 		r = jdoc_parse(result->body, &doc, &err);
 	}
 	if (r == 0 && b->body != NULL) {
@@ -196,6 +201,7 @@ static void on_done(void *ctx, const struct http_result *result)
 	b->err = err;
 	b->doc = doc;
 	b->done = true;
+	/* With the lock held: the waiting thread destroys both once it sees `done`. */
 	pthread_cond_signal(&b->cond);
 	pthread_mutex_unlock(&b->lock);
 }
@@ -209,6 +215,7 @@ static void call_once(struct transport *t, struct http_call *call, struct blocki
 	call->ctx = b;
 	transport_submit(t, call);
 	pthread_mutex_lock(&b->lock);
+	/* Without a limit of its own: the call has one, and ends in any case. */
 	while (!b->done) {
 		pthread_cond_wait(&b->cond, &b->lock);
 	}
@@ -268,6 +275,7 @@ static char separator(const char *path)
 	return strchr(path, '?') == NULL ? '?' : '&';
 }
 
+/* A continue token does not hold the selectors: each page is requested with the same ones. */
 void rest_list_query(struct strbuf *out, const struct rest_what *what, unsigned limit,
 		     struct str continue_)
 {
@@ -280,6 +288,8 @@ void rest_list_query(struct strbuf *out, const struct rest_what *what, unsigned 
 	add_param(out, "fieldSelector", what->field_selector);
 }
 
+/* Bookmarks move the position on while no selected object changes, so that a watch can be resumed
+ * there, and show that the stream is alive. */
 void rest_watch_query(struct strbuf *out, const struct rest_what *what, struct str version,
 		      int64_t timeout_s)
 {
@@ -320,6 +330,8 @@ int rest_list_cut(struct transport *t, const char *path, int64_t timeout_ns, lis
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT, next = STRBUF_INIT;
 	struct page_size size;
 
+	/* Without resourceVersion the first page is consistent, and the continue token keeps the
+	 * pages after it at the same version. */
 	page_size_init(&size, 0);
 	do {
 		struct blocking b = { .body = &body };

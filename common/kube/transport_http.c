@@ -45,6 +45,7 @@ static struct transport_http *of_base(struct transport *t)
 	return CONTAINER_OF(t, struct transport_http, base);
 }
 
+/* A copy, because reload_token may free the token at any time. */
 static char *copy_token(struct transport_http *h)
 {
 	char *token;
@@ -55,6 +56,8 @@ static char *copy_token(struct transport_http *h)
 	return token;
 }
 
+/* No callback may run inside submit, so the call is kept until destroy ends it. Ids count down from
+ * the end of the range: those of the loop count up from 1. */
 static uint64_t adopt_orphan(struct transport_http *h, const struct http_call *call)
 {
 	struct orphan *o = xmalloc_zero(1, sizeof(*o));
@@ -87,6 +90,7 @@ static uint64_t submit(struct transport *t, const struct http_call *call)
 	return http_loop_submit(h->loop, &whole);
 }
 
+/* While the transport stops there is nothing to do: destroy ends all calls as cancelled. */
 static void cancel(struct transport *t, uint64_t id)
 {
 	if (!atomic_load(&t->stopping)) {
@@ -101,6 +105,7 @@ static void run_waiting(void *ctx)
 	pthread_mutex_lock(&w->owner->lock);
 	list_remove(&w->node);
 	pthread_mutex_unlock(&w->owner->lock);
+	/* Without the lock, since fn may submit or call again. */
 	w->fn(w->ctx);
 	free(w);
 }
@@ -114,6 +119,8 @@ static void call(struct transport *t, int64_t delay_ns, void (*fn)(void *ctx), v
 	w->fn = fn;
 	w->ctx = ctx;
 	pthread_mutex_lock(&h->lock);
+	/* Before `stopping` is read: a function that the loop drops when it ends is then found by
+	 * destroy. */
 	list_append(&h->waiting, &w->node);
 	pthread_mutex_unlock(&h->lock);
 	/* While stopping, destroy runs the functions in the list. */
@@ -163,6 +170,11 @@ static bool run_one_waiting(struct transport_http *h)
 	return true;
 }
 
+/* The end of the transport:
+ *   1. From here on, calls become orphans and functions only enter the list.
+ *   2. The loop ends its calls as cancelled, and drops its timers without running them.
+ *   3. Functions that still wait run, and orphans end. Both may add to either list, hence the
+ *      loop. */
 static void destroy(struct transport *t)
 {
 	struct transport_http *h = of_base(t);

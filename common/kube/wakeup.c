@@ -53,6 +53,8 @@ void wakeup_destroy(struct wakeup *w)
 
 static void on_call(void *ctx);
 
+/* A call cannot be taken back, so there may be several. A timer that is moved again and again to a
+ * later time, as that of a watch with each piece of data, needs one call at a time. */
 static void ask(struct wakeup *w)
 {
 	int64_t now = clock_mono(w->clock);
@@ -80,6 +82,8 @@ static void on_call(void *ctx)
 		list_remove(&c->node);
 	}
 	free(c);
+	/* The transport runs what still waits when it stops: too early, and nothing may be
+	 * submitted. */
 	if (w == NULL || w->at == CLOCK_NEVER || atomic_load(&w->transport->stopping)) {
 		return;
 	}
@@ -88,6 +92,7 @@ static void on_call(void *ctx)
 		return;
 	}
 	w->at = CLOCK_NEVER;
+	/* Last, because fn may destroy w. */
 	w->fn(w->ctx);
 }
 

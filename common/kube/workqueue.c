@@ -40,6 +40,7 @@ struct workqueue {
 	struct strbuf dropped; /* key of the last workqueue_drop_oldest */
 };
 
+/* Equal times in the order of their calls, so that a simulation repeats itself. */
 static int cmp_due(const void *pa, const void *pb, const void *ctx)
 {
 	const struct entry *a = pa, *b = pb;
@@ -159,11 +160,14 @@ void workqueue_add_after(struct workqueue *wq, struct str key, int64_t delay_ns)
 	if (e->state == ENTRY_IDLE) {
 		make_delayed(wq, e, due);
 	} else if (e->state == ENTRY_PROCESSING && !e->again) {
+		/* No later than the key is wanted already. */
 		e->again = true;
 		e->again_at = due;
 	}
 }
 
+/* While the key is processed this only takes note: the pause begins when it is done. A key that
+ * waits keeps its time. */
 void workqueue_retry_up_to(struct workqueue *wq, struct str key, int64_t max_ns)
 {
 	struct entry *e = find_or_make(wq, key);
@@ -204,6 +208,8 @@ void workqueue_forget(struct workqueue *wq, struct str key)
 	}
 }
 
+/* Delayed keys become ready when the queue is looked at, in the order of their times: behind those
+ * that were ready before, so that retries do not overtake first attempts. */
 static void wake_due(struct workqueue *wq)
 {
 	int64_t now;
@@ -238,6 +244,7 @@ bool workqueue_next(struct workqueue *wq, struct str *ret_key)
 	}
 	e = pop_ready(wq);
 	e->state = ENTRY_PROCESSING;
+	/* Both are about requests for the key from here on. */
 	e->again = e->retry = false;
 	*ret_key = key_of(e);
 	return true;
@@ -248,6 +255,7 @@ void workqueue_done(struct workqueue *wq, struct str key)
 	struct entry *e = strmap_get(wq->entries, key);
 
 	assert(e != NULL && e->state == ENTRY_PROCESSING);
+	/* A retry goes before a new add: the server has just failed for this key. */
 	if (e->retry) {
 		make_delayed(wq, e, backed_off(wq, e));
 	} else if (e->again && e->again_at > clock_mono(wq->clock)) {
@@ -271,8 +279,10 @@ bool workqueue_drop_oldest(struct workqueue *wq, struct str *ret_key)
 	if (e == NULL) {
 		return false;
 	}
+	/* A copy, because make_idle frees the entry with its key. */
 	strbuf_reset(&wq->dropped);
 	strbuf_add_str(&wq->dropped, key_of(e));
+	/* The item is gone, and its failures with it. */
 	backoff_reset(&e->backoff);
 	make_idle(wq, e);
 	*ret_key = strbuf_str(&wq->dropped);

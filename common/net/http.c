@@ -92,6 +92,8 @@ static int escape_value(struct str text, size_t i)
 	return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
+/* A plus sign is a blank in a query (form encoding), but not in a path. An escape that is broken
+ * stays as it is. */
 static void unescape(struct str text, bool plus_is_blank, struct strbuf *out)
 {
 	size_t i = 0;

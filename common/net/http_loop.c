@@ -132,6 +132,7 @@ static struct loop_call *find_call(struct http_loop *l, uint64_t id)
 	return NULL;
 }
 
+/* Handles are used again: the options that all calls share stay set on them. */
 static CURL *take_handle(struct http_loop *l)
 {
 	CURL *easy;
@@ -163,6 +164,7 @@ static void end_call(struct loop_call *c, const struct http_result *result)
 	if (c->transfer.easy != NULL) {
 		curl_multi_remove_handle(l->multi, c->transfer.easy);
 	}
+	/* The result borrows from the transfer, which is freed afterwards. */
 	c->transfer.call.on_done(c->transfer.call.ctx, result);
 	if (c->transfer.easy != NULL) {
 		http_transfer_release(&c->transfer);
@@ -213,6 +215,8 @@ static void on_call_timer(struct loop_call *c)
 	int64_t quiet_since = is_stream(c) ? c->transfer.last_bytes_ns : c->start_ns;
 
 	if (due > now_ns()) {
+		/* Bytes have moved the limit. They do not touch the heap: the timer looks when it
+		 * fires. */
 		c->timer.due_ns = due;
 		timer_start(l, &c->timer);
 		return;
@@ -230,11 +234,13 @@ static void start_call(struct http_loop *l, struct loop_call *c)
 	CURLMcode r;
 
 	c->loop = l;
+	/* Before anything can end the call, since end_call takes it out again. */
 	list_append(bucket_of(l, c->id), &c->bucket);
 	if (l->stopping) {
 		abort_call(c, ERR_CANCELLED, "the HTTP client is stopping");
 		return;
 	}
+	/* The deadline counts from here: a call may have waited in the inbox. */
 	c->start_ns = now_ns();
 	http_transfer_prepare(&c->transfer, &l->config, take_handle(l));
 	r = curl_multi_add_handle(l->multi, c->transfer.easy);
@@ -300,6 +306,7 @@ static void run_timers(struct http_loop *l)
 	int64_t now = now_ns();
 	struct loop_timer *t;
 
+	/* Timers that these set come through the inbox, so the loop ends. */
 	while (!l->stopping && (t = heap_peek(&l->timers)) != NULL && t->due_ns <= now) {
 		heap_pop(&l->timers);
 		if (t->call != NULL) {
@@ -324,6 +331,8 @@ static void report_done(struct http_loop *l)
 		if (m->msg != CURLMSG_DONE) {
 			continue;
 		}
+		/* All of m is read before end_call, which removes the handle and so makes m
+		 * invalid. */
 		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &t);
 		http_transfer_result(t, (int)code, &result);
 		end_call(CONTAINER_OF(t, struct loop_call, transfer), &result);
@@ -342,6 +351,7 @@ static int poll_ms(struct http_loop *l)
 	if (wait <= 0) {
 		return 0;
 	}
+	/* Rounded up: with 0 the loop would spin for the last part of a millisecond. */
 	wait = (wait + CLOCK_NS_PER_MS - 1) / CLOCK_NS_PER_MS;
 	return wait < LOOP_MAX_POLL_MS ? (int)wait : LOOP_MAX_POLL_MS;
 }
@@ -357,11 +367,18 @@ static void cancel_all(struct http_loop *l)
 			}
 		}
 	} while (drain_inbox(l));
+	/* Timers of calls went with them. These are of http_loop_call, and do not run. */
 	while (l->timers.n > 0) {
 		free(heap_pop(&l->timers));
 	}
 }
 
+/* One round:
+ *   1. messages, which may add calls and timers;
+ *   2. timers that are due, deadlines among them;
+ *   3. bytes, and the calls that are complete with them;
+ *   4. sleep until a socket or the inbox is ready, or a timer is due. A message that comes after 1
+ *      leaves the inbox readable. */
 static void *loop_main(void *arg)
 {
 	struct http_loop *l = arg;
@@ -447,6 +464,8 @@ void http_loop_destroy(struct http_loop *l)
 	}
 	post(l, (struct loop_message){ .kind = MESSAGE_STOP });
 	pthread_join(l->thread, NULL);
+	/* The thread may have ended before the last messages: their calls end as cancelled, on this
+	 * thread. */
 	drain_inbox(l);
 	loop_free(l);
 }

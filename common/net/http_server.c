@@ -61,6 +61,8 @@ static void reset_arena(struct http_server_conn *c)
 	}
 }
 
+/* The connection may be idle for long afterwards, so it keeps little of the memory of a
+ * request. */
 static void release_request(struct http_server_conn *c)
 {
 	http_server_stream_finish(c);
@@ -82,6 +84,7 @@ static void uncount(struct http_server_conn *c)
 		return;
 	}
 	c->counted = false;
+	/* Only http_server_stop waits for this, so otherwise the lock is not taken. */
 	if (atomic_fetch_sub(&s->in_flight, 1) == 1 && atomic_load(&s->stopping)) {
 		pthread_mutex_lock(&s->lock);
 		pthread_cond_broadcast(&s->quiet_cond);
@@ -117,6 +120,8 @@ static void make_room_locked(struct http_server *s)
 	}
 	c = longest_idle_locked(s);
 	if (c != NULL) {
+		/* Uncounted at once, although MHD closes it later: the next connection need not cut
+		 * another one. */
 		c->cut = true;
 		s->open--;
 		shutdown(c->fd, SHUT_RDWR);
@@ -144,6 +149,8 @@ static void conn_open(struct http_server *s, struct MHD_Connection *mhd, void **
 	*socket_context = c;
 }
 
+/* The connection leaves the list first: afterwards neither the reaper nor a wake-up can
+ * reach it. */
 static void conn_close(struct http_server_conn *c)
 {
 	struct http_server *s = c->server;
@@ -183,6 +190,7 @@ static void *on_uri(void *cls, const char *uri, struct MHD_Connection *mhd)
 	if (c == NULL) {
 		return NULL;
 	}
+	/* With the first request line the handshake is over. */
 	http_server_tls_unref(c->cred);
 	c->cred = NULL;
 	set_deadline(c, s->opt.request_timeout_s);
@@ -199,6 +207,8 @@ static struct str header(struct http_server_conn *c, const char *name)
 	return str_of(MHD_lookup_connection_value(c->mhd, MHD_HEADER_KIND, name));
 }
 
+/* A connection with an older certificate in its handshake is closed with its next answer: the
+ * client then makes a handshake with the present one. */
 static bool wants_close(const struct http_server_conn *c, const struct http_response *r)
 {
 	const struct http_server *s = c->server;
@@ -237,6 +247,7 @@ enum MHD_Result http_server_queue(struct http_server_conn *c, const struct http_
 		atomic_store(&c->deadline_ns, CLOCK_NEVER);
 		mr = http_server_stream_open(c, r);
 	} else {
+		/* Not copied: the arena lives until on_completed. */
 		mr = MHD_create_response_from_buffer(r->body.len, (void *)(uintptr_t)r->body.p,
 						     MHD_RESPMEM_PERSISTENT);
 	}
@@ -259,6 +270,7 @@ enum MHD_Result http_server_queue(struct http_server_conn *c, const struct http_
 		MHD_add_response_header(mr, MHD_HTTP_HEADER_CONNECTION, "close");
 	}
 	ok = MHD_queue_response(c->mhd, (unsigned)r->status, mr);
+	/* Drops our reference; MHD holds its own until the response is sent. */
 	MHD_destroy_response(mr);
 	return ok;
 }
@@ -286,6 +298,8 @@ static enum MHD_Result answer(struct http_server_conn *c)
 	struct http_server *s = c->server;
 
 	while (!c->req.waited || !http_server_suspend_is_gone(c)) {
+		/* Read before the handler decides to wait: http_server_suspend notices a wake-up in
+		 * between. */
 		uint64_t seen = atomic_load(&s->wake_seq);
 		struct http_response r = { 0 };
 
@@ -309,6 +323,11 @@ static enum MHD_Result answer(struct http_server_conn *c)
 	return MHD_NO;
 }
 
+/* MHD calls this for one request:
+ *   1. when the headers are complete;
+ *   2. for each piece of the body, of which *upload_len says what is left unread;
+ *   3. without a piece, when the body is complete; and again each time the connection is
+ *      resumed. */
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *url,
 				  const char *method, const char *version, const char *upload,
 				  size_t *upload_len, void **con_cls)
@@ -387,6 +406,7 @@ static void *reaper_main(void *arg)
 		cut_overdue_locked(s);
 		http_server_suspend_reap_locked(s);
 		pthread_mutex_unlock(&s->lock);
+		/* Without the lock, since it may take long. */
 		http_server_body_trim(s);
 		pthread_mutex_lock(&s->lock);
 	}
@@ -420,6 +440,7 @@ static int start_daemon(struct http_server *s, int fd, struct err *err)
 						     (intptr_t)s->opt.threads, NULL };
 	}
 	if (s->opt.cuts_longest_idle) {
+		/* Connections that were cut count for MHD until it has closed them. */
 		connections += SERVER_CUT_MAX;
 	}
 	if (s->opt.max_per_address > 0) {
@@ -532,12 +553,15 @@ int http_server_set_certificate(struct http_server *s, struct str cert, struct s
 	s->cred = cred;
 	atomic_store(&s->generation, http_server_tls_generation(cred));
 	pthread_mutex_unlock(&s->lock);
+	/* Connections in a handshake keep their own reference on the old pair. */
 	http_server_tls_unref(old);
 	return 0;
 }
 
 void http_server_wake(struct http_server *s)
 {
+	/* Before the lock: a connection that is about to be suspended compares the number with the
+	 * lock held, so it sees the new number, or is suspended already and resumed here. */
 	atomic_fetch_add(&s->wake_seq, 1);
 	pthread_mutex_lock(&s->lock);
 	http_server_stream_wake_locked(s);
@@ -557,6 +581,12 @@ unsigned http_server_in_flight(const struct http_server *s)
 	return atomic_load(&s->in_flight);
 }
 
+/* The stop:
+ *   1. No more connections are accepted. Answers from here on have Connection: close.
+ *   2. Streams end.
+ *   3. The wait: as long as requests are in flight up to the grace, else for a second at most, in
+ *      which idle clients may learn of the end by one more request.
+ *   4. The sockets of what is left are shut down, and suspended requests end without an answer. */
 void http_server_stop(struct http_server *s, int64_t grace_ms)
 {
 	int64_t start = now_ns(), end = start + grace_ms * CLOCK_NS_PER_MS;
@@ -595,6 +625,7 @@ void http_server_destroy(struct http_server *s)
 	s->reaper_stop = true;
 	pthread_cond_signal(&s->reaper_cond);
 	pthread_mutex_unlock(&s->lock);
+	/* Before MHD stops: the reaper uses the sockets of its connections. */
 	pthread_join(s->reaper, NULL);
 	MHD_stop_daemon(s->daemon);
 	server_free(s);

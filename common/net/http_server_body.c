@@ -125,6 +125,7 @@ enum MHD_Result http_server_body_begin(struct http_server_conn *c)
 		c->refused = MHD_HTTP_BAD_REQUEST;
 		return http_server_body_refuse(c);
 	}
+	/* A chunked body announces no length: it counts as large. */
 	c->body_limit = f.encodings > 0 || f.bytes > max ? max : (size_t)f.bytes;
 	if (f.bytes > max) {
 		c->refused = MHD_HTTP_CONTENT_TOO_LARGE;

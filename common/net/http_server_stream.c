@@ -18,6 +18,8 @@ static ssize_t send_pending(struct http_server_conn *c, char *buf, size_t max)
 	return (ssize_t)n;
 }
 
+/* Pending bytes first, then the end, then more from the stream; a stream without data is suspended.
+ * `seen` is read before the stream is asked, so that a wake-up in between is noticed. */
 static ssize_t on_read(void *cls, uint64_t pos, char *buf, size_t max)
 {
 	struct http_server_conn *c = cls;
@@ -62,6 +64,7 @@ void http_server_stream_finish(struct http_server_conn *c)
 	if (stream == NULL) {
 		return;
 	}
+	/* Streams may have sent large objects, and connections are kept. */
 	strbuf_finish(&c->out);
 	if (stream->close != NULL) {
 		stream->close(stream->ctx);

@@ -26,6 +26,7 @@ enum http_server_suspended http_server_suspend(struct http_server_conn *c, uint6
 			MHD_suspend_connection(c->mhd);
 		}
 	}
+	/* One condition serves all connections, so most wake-ups are of another one. */
 	while (s->opt.thread_per_connection && c->suspended) {
 		pthread_cond_wait(&s->resume_cond, &s->lock);
 		ret = c->gone ? HTTP_SERVER_GONE : HTTP_SERVER_WOKEN;
@@ -44,6 +45,7 @@ bool http_server_suspend_is_gone(struct http_server_conn *c)
 	return gone;
 }
 
+/* With the lock held the connection is in the list, and MHD cannot have freed it. */
 void http_server_suspend_resume_locked(struct http_server_conn *c)
 {
 	c->suspended = false;

@@ -22,11 +22,13 @@ struct http_server_cred {
 	gnutls_privkey_t key;
 };
 
+/* GnuTLS only reads from it. The length fits, http_server_tls_load has checked it. */
 static gnutls_datum_t datum_of(struct str s)
 {
 	return (gnutls_datum_t){ .data = (unsigned char *)(uintptr_t)s.p, .size = (unsigned)s.len };
 }
 
+/* GnuTLS itself would notice a key of another certificate only in the first handshake. */
 static int check_pair(struct http_server_cred *cred, struct err *err)
 {
 	unsigned char cert_id[TLS_KEY_ID_MAX], key_id[TLS_KEY_ID_MAX];
@@ -121,6 +123,7 @@ static struct http_server_cred *ref(struct http_server_cred *cred)
 
 void http_server_tls_unref(struct http_server_cred *cred)
 {
+	/* Connections of an old pair may outlive it: the last one of them frees it. */
 	if (cred == NULL || atomic_fetch_sub(&cred->refs, 1) != 1) {
 		return;
 	}
@@ -154,6 +157,7 @@ static int on_handshake(gnutls_session_t session, const gnutls_datum_t *ca_names
 		return -1;
 	}
 	if (c->cred == NULL) {
+		/* Within one handshake the pair stays the same. */
 		pthread_mutex_lock(&c->server->lock);
 		c->cred = ref(c->server->cred);
 		pthread_mutex_unlock(&c->server->lock);

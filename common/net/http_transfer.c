@@ -126,6 +126,7 @@ static void count_bytes(struct http_transfer *t, size_t n)
 	t->config->last_bytes_ns = t->last_bytes_ns;
 }
 
+/* Headers count as bytes, too: a stream is silent only if nothing comes at all. */
 static size_t on_header(char *bytes, size_t size, size_t n, void *ctx)
 {
 	(void)bytes;
@@ -139,11 +140,13 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *ctx)
 	struct str piece = { bytes, size * n };
 
 	count_bytes(t, piece.len);
+	/* The body of an error is collected also for a stream: it says what is wrong. */
 	if (t->call.on_data != NULL && status_of(t) < 300) {
 		t->call.on_data(t->call.ctx, piece);
 		return piece.len;
 	}
 	if (t->answer.len + piece.len > t->call.max_body) {
+		/* With less than piece.len curl ends the transfer. */
 		t->overflow = true;
 		return 0;
 	}
@@ -171,6 +174,7 @@ static int on_request(void *ctx, char *remote_ip, char *local_ip, int remote_por
 	return CURL_PREREQFUNC_OK;
 }
 
+/* Opens the socket as curl would, and notes it for http_transfer_cut_connection. */
 static curl_socket_t on_open(void *ctx, curlsocktype purpose, struct curl_sockaddr *addr)
 {
 	struct http_transfer_config *c = ctx;
@@ -197,6 +201,7 @@ static int on_close(void *ctx, curl_socket_t fd)
 	return close(fd);
 }
 
+/* Not copied, because the configuration outlives all handles. */
 static void set_blob(CURL *easy, CURLoption option, const struct strbuf *pem)
 {
 	struct curl_blob blob = { .data = pem->p, .len = pem->len, .flags = CURL_BLOB_NOCOPY };
@@ -276,6 +281,8 @@ static void set_method(struct http_transfer *t)
 		curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
 		return;
 	}
+	/* In curl all bodies from memory are those of a POST; the name of the method is set below.
+	 * A method that usually has one sends a length of 0 when there is none. */
 	if (has_body || t->call.method == HTTP_POST || t->call.method == HTTP_PUT ||
 	    t->call.method == HTTP_PATCH) {
 		curl_easy_setopt(easy, CURLOPT_POST, 1L);
@@ -344,6 +351,7 @@ static void set_other_name(struct http_transfer *t)
 	curl_url_cleanup(u);
 }
 
+/* Go's clients, kubectl among them, use no proxy of the environment for these. */
 static bool is_loopback(const char *url)
 {
 	const char *after = strstr(url, "://");
@@ -374,11 +382,13 @@ void http_transfer_set_up(struct http_transfer_config *config, void *easy_handle
 {
 	CURL *easy = easy_handle;
 
+	/* curl must not use SIGALRM in a process with threads. */
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, config->user_agent);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)config->connect_ms);
 	curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, TRANSFER_SEND_BYTES);
+	/* The kernel notices a peer that has vanished while nothing is sent, too. */
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, TRANSFER_KEEPALIVE_IDLE_S);
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, TRANSFER_KEEPALIVE_INTERVAL_S);
@@ -389,6 +399,8 @@ void http_transfer_set_up(struct http_transfer_config *config, void *easy_handle
 	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
 	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, config);
 	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_request);
+	/* Calls share an HTTP/2 connection: they wait for one that is being made rather than open
+	 * another. */
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
 			 config->http1_only ? (long)CURL_HTTP_VERSION_1_1
 					    : (long)CURL_HTTP_VERSION_2TLS);
@@ -406,6 +418,7 @@ void http_transfer_prepare(struct http_transfer *t, struct http_transfer_config 
 
 	t->easy = easy;
 	t->config = config;
+	/* The silence of a stream counts from its start. */
 	t->last_bytes_ns = clock_mono(clock_real());
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, t->error);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, t);
@@ -454,6 +467,7 @@ static bool is_connect_error(CURLcode code)
 	return false;
 }
 
+/* ERR_UNAVAILABLE means that nothing was sent; the other errors leave the outcome open. */
 static int error_of(const struct http_transfer *t, CURLcode code)
 {
 	if (code == CURLE_OK) {
@@ -509,12 +523,15 @@ static int local_port_of(int fd)
 	return ntohs(sa.any.sa_family == AF_INET6 ? sa.v6.sin6_port : sa.v4.sin_port);
 }
 
+/* curl names the socket of a transfer only after its end, so the connection is found by its local
+ * port, which on_request has noted. */
 void http_transfer_cut_connection(struct http_transfer *t)
 {
 	for (size_t i = 0; i < t->config->sockets.n; i++) {
 		int fd = t->config->sockets.v[i];
 
 		if (t->local_port != 0 && local_port_of(fd) == t->local_port) {
+			/* curl owns the descriptor and closes it when it sees the end. */
 			shutdown(fd, SHUT_RDWR);
 		}
 	}

@@ -200,6 +200,7 @@ static bool is_same_secret(struct str a, struct str b)
 	return differs == 0;
 }
 
+/* A file that cannot be read admits no request. */
 static bool is_allowed(const char *token_file, struct str authorization)
 {
 	CLEANUP(strbuf_finish) struct strbuf token = STRBUF_INIT;

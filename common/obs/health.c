@@ -111,9 +111,11 @@ static void answer_all(const struct checks *c, const char *name, bool verbose, s
 	bool ok = true;
 
 	for (size_t i = 0; i < c->list.n; i++) {
+		/* Every check runs, also after one that failed: the answer lists all of them. */
 		ok = run_check(&c->list.v[i], &out) && ok;
 	}
 	strbuf_printf(&out, "%s check %s\n", name, ok ? "passed" : "failed");
+	/* As kube-apiserver: "ok" alone unless ?verbose is given or a check has failed. */
 	answer(ret, arena, ok ? 200 : 503, ok && !verbose ? STR_LIT("ok") : strbuf_str(&out));
 }
 
@@ -142,6 +144,7 @@ bool health_handle(const struct health *h, const struct http_request *req, struc
 	CLEANUP(strbuf_finish) struct strbuf verbose = STRBUF_INIT;
 	struct str rest = req->path;
 
+	/* The path begins with a slash, so the part before it is empty. */
 	if (str_next(&rest, '/').len != 0 || rest.p == NULL) {
 		return false;
 	}

@@ -142,6 +142,7 @@ struct metric_family *metric_register_histogram(struct metric_registry *r, const
 	return adopt(r, f);
 }
 
+/* The values with their NULs are unambiguous as a key: no value contains one. */
 static void add_key(const struct metric_family *f, const char *const *values, struct strbuf *out)
 {
 	for (size_t i = 0; i < f->info.nlabels; i++) {
@@ -161,6 +162,7 @@ static struct cell *new_cell(struct metric_family *f, struct str key)
 					.above = c->above,
 					.round = &f->round };
 	strmap_set(f->cells, key, c);
+	/* The map has a copy of the key: the cell borrows it. */
 	c->labels = strmap_key(f->cells, key);
 	c->labels_len = key.len;
 	return c;
@@ -178,6 +180,7 @@ struct metric_cell *metric_cell(struct metric_family *f, const char *const *valu
 	add_key(f, values, &key);
 	pthread_mutex_lock(&f->lock);
 	c = strmap_get(f->cells, strbuf_str(&key));
+	/* Values may be names that users choose: beyond the limit they share one cell. */
 	if (c == NULL && f->info.nlabels > 0 && strmap_count(f->cells) >= METRIC_MAX_CELLS) {
 		strbuf_reset(&key);
 		add_key(f, other, &key);
@@ -234,6 +237,7 @@ static bool find_cell(struct str key UNUSED, void *value, void *ctx)
 	return true;
 }
 
+/* Cells are collected first: a map must not change while it is walked. */
 static void remove_found(struct metric_family *f, struct removal *r)
 {
 	pthread_mutex_lock(&f->lock);
@@ -279,6 +283,7 @@ static bool collect(struct str key, void *value, void *ctx)
 	return true;
 }
 
+/* The map has the order in which cells were made, which differs between two processes. */
 static int by_labels(const void *a, const void *b)
 {
 	const struct cell *x = *(void *const *)a;
@@ -303,6 +308,8 @@ static void sort(struct pointers *all, int (*cmp)(const void *, const void *))
 	}
 }
 
+/* The lock keeps cells from being removed while they are read. Their numbers may change
+ * meanwhile. */
 static void visit_cells(struct metric_family *f, const struct metric_visitor *v)
 {
 	struct pointers cells = VEC_INIT;

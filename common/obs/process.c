@@ -23,6 +23,7 @@ enum {
 
 bool process_parse_stat(struct str text, struct process_info *ret)
 {
+	/* The last one: the name itself may contain parentheses. */
 	const char *name_end = memrchr(text.p, ')', text.len);
 	int64_t v[STAT_COUNT_] = { 0 };
 	struct str rest;

@@ -15,6 +15,8 @@ int64_t backoff_next(struct backoff *b, struct rng *rng)
 	int64_t delay = b->min_ns;
 	double spread;
 
+	/* Ends at max_ns, so that the number of failures does not matter, nor does an overflow
+	 * threaten. */
 	for (unsigned i = 0; i < b->failures && delay > 0 && delay < b->max_ns; i++) {
 		delay = delay > b->max_ns / 2 ? b->max_ns : delay * 2;
 	}
@@ -22,6 +24,7 @@ int64_t backoff_next(struct backoff *b, struct rng *rng)
 	if (b->jitter <= 0) {
 		return delay;
 	}
+	/* After the cap: at the cap, too, what has failed together does not come back together. */
 	spread = (double)delay * b->jitter * (2 * rng_unit(rng) - 1);
 	if (spread >= (double)(INT64_MAX - delay)) {
 		return INT64_MAX;

@@ -40,6 +40,8 @@ void dirwatch_destroy(struct dirwatch *w)
 	free(w);
 }
 
+/* The watch is on the directory: a file that is replaced by a rename, as the kubelet and editors do
+ * it, is another inode, and a watch on the old one would report nothing any more. */
 int dirwatch_add_file(struct dirwatch *w, const char *path, struct err *err)
 {
 	const char *slash = strrchr(path, '/');
@@ -63,6 +65,8 @@ int dirwatch_fd(const struct dirwatch *w)
 	return w->fd;
 }
 
+/* The events are not distinguished: other files of the directory cause some as well, so a change is
+ * only possible. */
 bool dirwatch_drain(struct dirwatch *w)
 {
 	char buf[4096] __attribute__((aligned(__alignof__(struct inotify_event))));

@@ -5,6 +5,8 @@
 
 #define NO_MEMBER SIZE_MAX
 
+/* The gates of Volcano's daemons. Those without a member have no effect here, but a Deployment that
+ * was written for Volcano has to start. */
 static const struct row {
 	const char *name;
 	size_t offset; /* of a bool in struct feature_gates */

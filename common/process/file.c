@@ -21,6 +21,7 @@ static int fail(struct err *err, const char *path)
 	return err_set(err, code, "%s: %s", path, strerror(errno));
 }
 
+/* Not the standard input, which belongs to the process. */
 static void close_fd(const int *fd)
 {
 	if (*fd > STDERR_FILENO) {
@@ -108,6 +109,12 @@ static void sync_parent(const char *path)
 	}
 }
 
+/* The replacement of a file:
+ *   1. A temporary file beside the target, because a rename does not cross file systems.
+ *   2. Its content is synced before the rename: after a crash the name must not lead to an empty
+ *      file.
+ *   3. The rename replaces the target in one step; then it is made durable as well.
+ * mkostemp creates the file with mode 0600: the umask has no part in `mode`. */
 int file_write_atomic(const char *path, struct str bytes, unsigned mode, struct err *err)
 {
 	CLEANUP(xmalloc_freep) char *tmp = xmalloc_printf("%s.XXXXXX", path);
@@ -127,6 +134,8 @@ int file_write_atomic(const char *path, struct str bytes, unsigned mode, struct 
 	return 0;
 }
 
+/* A directory that is there already is no error, also when it was made a moment ago by another
+ * process. */
 static int make_dir(const char *path, struct err *err)
 {
 	struct stat st;

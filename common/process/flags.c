@@ -21,6 +21,7 @@ const struct flags_row flags_version[] = {
 	{ .type = FLAGS_END },
 };
 
+/* Flags of klog: a Deployment that was written for Volcano may give them. */
 const struct flags_row flags_klog[] = {
 	{ "add-dir-header", .type = FLAGS_IGNORED_BOOL },
 	{ "alsologtostderr", .type = FLAGS_IGNORED_BOOL },
@@ -320,6 +321,7 @@ static int set_defaults(const struct parse *s, bool last)
 		bool collects = row->type == FLAGS_LIST || row->type == FLAGS_SET;
 
 		assert(i < FLAGS_ROWS_MAX);
+		/* Defaults are texts that pass the same checks as values of the command line. */
 		if (row->def != NULL && collects == last && !(last && is_given(s->p, i))) {
 			r = set_value(s, row, row->def);
 		}
@@ -327,6 +329,7 @@ static int set_defaults(const struct parse *s, bool last)
 	return r;
 }
 
+/* The flag libraries of Kubernetes take '_' for '-'. */
 static bool is_name(const struct flags_row *row, struct str word)
 {
 	if (row->type == FLAGS_HEADING || strlen(row->name) != word.len) {
@@ -445,6 +448,10 @@ static int take_argument(struct parse *s)
 	return 0;
 }
 
+/* The order of values:
+ *   1. Defaults, except those of flags that collect values.
+ *   2. The words, in their order: of a flag that is given twice, the last value counts.
+ *   3. Defaults of collecting flags that were not given. */
 int flags_parse(const struct flags *f, int argc, char **argv, void *options,
 		struct flags_parsed *ret, struct err *err)
 {

@@ -66,7 +66,8 @@ static const char *base_name(const char *file)
 	return slash == NULL ? file : slash + 1;
 }
 
-/* klog: I0102 15:04:05.000000   4711 file.c:12] "message" key="value" */
+/* klog: I0102 15:04:05.000000   4711 file.c:12] "message" key="value". Levels V(n) have the letter
+ * of info, as in klog. */
 static void add_text_head(struct strbuf *out, enum log_level level, const char *file, int line)
 {
 	char now[CLOCK_RFC3339_MAX];
@@ -104,6 +105,7 @@ void log_write(enum log_level level, const char *file, int line, const char *msg
 {
 	bool json = atomic_load_explicit(&log_format_now, memory_order_relaxed) == LOG_JSON;
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+	/* Callers log within the handling of an error, which must not change by that. */
 	int saved = errno;
 
 	if (json) {
@@ -123,6 +125,7 @@ void log_write(enum log_level level, const char *file, int line, const char *msg
 		add_value(&out, f);
 	}
 	strbuf_add_c(&out, json ? "}\n" : "\n");
+	/* The whole line at once, so that lines of several threads do not mix. */
 	if (log_sink != NULL) {
 		log_sink(strbuf_str(&out), log_sink_ctx);
 	} else {

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+/* Atomics have no addition of doubles. A failed exchange has put the present value into old. */
 static void add_double(_Atomic double *cell, double n)
 {
 	double old = atomic_load_explicit(cell, memory_order_relaxed);
@@ -21,6 +22,7 @@ void metric_cell_add(struct metric_cell *c, int64_t n)
 	}
 }
 
+/* The cell remembers the round, by which metric_end finds the cells that were not set in it. */
 void metric_cell_set(struct metric_cell *c, double value)
 {
 	assert(c->type == METRIC_GAUGE);
@@ -34,9 +36,11 @@ void metric_cell_observe(struct metric_cell *c, double value)
 	size_t i = 0;
 
 	assert(c->type == METRIC_HISTOGRAM);
+	/* Not value > bound: NaN, too, goes to the last bucket. */
 	while (i < c->nbounds && !(value <= c->bounds[i])) {
 		i++;
 	}
+	/* The three are not changed together: exposition computes the count from the buckets. */
 	atomic_fetch_add_explicit(&c->above[i], 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&c->count, 1, memory_order_relaxed);
 	add_double(&c->value, value);

@@ -21,13 +21,16 @@ int signals_block(struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(caught); i++) {
 		sigaddset(&set, caught[i]);
 	}
+	/* Threads inherit the mask, so that signals reach the signalfd alone. */
 	r = pthread_sigmask(SIG_BLOCK, &set, NULL);
 	if (r != 0) {
 		return err_set(err, ERR_IO, "cannot block signals: %s", strerror(r));
 	}
+	/* A write to a connection that the peer has closed then fails with EPIPE instead. */
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR) {
 		return err_set(err, ERR_IO, "cannot ignore SIGPIPE: %s", strerror(errno));
 	}
+	/* Not blocking, since poll waits, with its timeout. */
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0) {
 		return err_set(err, ERR_IO, "signalfd: %s", strerror(errno));

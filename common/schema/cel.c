@@ -27,6 +27,16 @@ struct parser {
 	struct err *err;
 };
 
+/* The grammar, by falling precedence of its operators; each line is a function.
+ *   1. parse_primary: literal, [list], {map}, (expr), name, has(a.b), size(x)
+ *   2. parse_member: .field, [index], .method(...), .macro(v, expr)
+ *   3. parse_unary: !
+ *   4. parse_product: *
+ *   5. parse_relation: == != < <= > >= in
+ *   6. parse_chain: &&, then ||
+ *   7. parse_expr: c ? x : y
+ * Loops build chains that lean to the left. Evaluation recurses into them, so their links are
+ * limited as nesting is. */
 static struct cel_node *parse_expr(struct parser *p);
 
 static struct cel_node *fail(struct parser *p, const char *what)
@@ -55,6 +65,7 @@ static bool eat(struct parser *p, const char *token)
 	if ((size_t)(p->end - p->p) < n || memcmp(p->p, token, n) != 0) {
 		return false;
 	}
+	/* "in" is not the beginning of "index". */
 	if (is_word(token[n - 1]) && p->p + n < p->end && is_word(p->p[n])) {
 		return false;
 	}
@@ -187,6 +198,7 @@ static struct cel_node *parse_items(struct parser *p, bool is_map)
 		if (n > 0 && !eat(p, ",")) {
 			return fail(p, "expected , or the closing bracket");
 		}
+		/* CEL allows a comma behind the last item. */
 		if (n > 0 && eat(p, close)) {
 			break;
 		}
@@ -306,6 +318,7 @@ static struct cel_node *parse_macro(struct parser *p, enum cel_op op, struct cel
 	if (var.len == 0 || p->n_bound == MAX_BOUND || !eat(p, ",")) {
 		return fail(p, "expected a variable and ,");
 	}
+	/* The variable is known in the body alone; the range is parsed already. */
 	p->bound[p->n_bound++] = var;
 	n = binary(p, op, range, parse_expr(p));
 	p->n_bound--;
@@ -398,6 +411,8 @@ static struct cel_node *parse_unary(struct parser *p)
 		nots++;
 	}
 	n = parse_member(p);
+	/* An even number of negations changes nothing, but the value must be a bool: two of them
+	 * stay. */
 	return n != NULL && nots % 2 == 1 ? unary(p, CEL_NOT, n)
 	       : n != NULL && nots > 0    ? unary(p, CEL_NOT, unary(p, CEL_NOT, n))
 					  : n;
@@ -501,6 +516,7 @@ static int compile(struct str text, bool is_rule, struct cel **ret, struct err *
 	c = xmalloc_zero(1, sizeof(*c));
 	c->arena = arena_create(0);
 	p.arena = c->arena;
+	/* A copy, because nodes point to their names in it. */
 	p.start = p.p = arena_dup_n(c->arena, text.len == 0 ? "" : text.p, text.len);
 	p.end = p.p + text.len;
 	c->root = parse_expr(&p);

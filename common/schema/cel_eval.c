@@ -6,6 +6,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
+#include "base/utf8.h"
 #include "base/xmalloc.h"
 #include "collections/vec.h"
 #include "enc/json/jdoc.h"
@@ -26,6 +27,7 @@ struct eval {
 
 static struct cel_value eval(struct eval *e, const struct cel_node *n);
 
+/* An error is a value: && and || may absorb it. */
 static struct cel_value error(struct eval *e, const char *what, struct str about)
 {
 	(void)err_set(&e->err, ERR_INVALID, "%s" STR_FMT, what, STR_ARG(about));
@@ -47,6 +49,7 @@ static struct cel_value of_doc(const struct jdoc *d)
 	case JDOC_NUMBER:
 		v.kind = CEL_KIND_INT;
 		v.i = jdoc_int(d, INT64_MIN);
+		/* No int64, or the least one, which a double holds exactly. */
 		if (v.i == INT64_MIN) {
 			v.kind = CEL_KIND_DOUBLE;
 			v.d = jdoc_num(d, 0);
@@ -90,6 +93,7 @@ static struct jdoc *to_doc(const struct cel_value *v)
 
 static bool equal(const struct cel_value *a, const struct cel_value *b)
 {
+	/* As in Kubernetes' CEL, numbers of different types may be equal. */
 	if (a->kind == CEL_KIND_INT && b->kind == CEL_KIND_DOUBLE) {
 		return (double)a->i == b->d;
 	}
@@ -131,6 +135,7 @@ static struct cel_value eval_var(struct eval *e, const struct cel_node *n)
 	return of_doc(str_eq_c(n->text, "request") ? e->vars->request : e->vars->old_object);
 }
 
+/* The name may be a part of the expression's text, and jdoc_get wants it ended by NUL. */
 static const struct jdoc *member(const struct cel_value *v, struct str name)
 {
 	CLEANUP(xmalloc_freep) char *key = xmalloc_dup_n(name.len == 0 ? "" : name.p, name.len);
@@ -150,6 +155,7 @@ static struct cel_value eval_field(struct eval *e, const struct cel_node *n)
 	return m == NULL ? error(e, "no such key: ", n->text) : of_doc(m);
 }
 
+/* Only the last selection may be absent: has(a.b.c) fails where a.b is missing. */
 static struct cel_value eval_has(struct eval *e, const struct cel_node *n)
 {
 	struct cel_value on = eval(e, n->kids[0]->kids[0]);
@@ -304,9 +310,7 @@ static struct cel_value eval_size(struct eval *e, const struct cel_node *n)
 		return v;
 	}
 	if (v.kind == CEL_KIND_STRING) {
-		for (size_t i = 0; i < v.s.len; i++) {
-			res.i += ((unsigned char)v.s.p[i] & 0xc0) != 0x80;
-		}
+		res.i = (int64_t)utf8_count(v.s.p, v.s.p + v.s.len);
 		return res;
 	}
 	if (v.kind != CEL_KIND_LIST && v.kind != CEL_KIND_MAP) {
@@ -414,6 +418,7 @@ static struct cel_value eval_collect(struct eval *e, const struct cel_node *n)
 	struct cel_value range = eval(e, n->kids[0]);
 	struct jdoc *list = jdoc_new_array();
 
+	/* Values borrow from the list until the whole expression is evaluated. */
 	vec_push(&e->temporaries, list);
 	if (range.kind == CEL_KIND_ERROR) {
 		return range;
@@ -484,6 +489,8 @@ static struct cel_value eval_bool_op(struct eval *e, const struct cel_node *n)
 
 static struct cel_value eval(struct eval *e, const struct cel_node *n)
 {
+	/* The count stays above the limit: all that is evaluated from here on fails, also where
+	 * logic absorbs this error. */
 	if (++e->steps > CEL_MAX_STEPS) {
 		return error(e, "cost limit exceeded", STR_LIT(""));
 	}

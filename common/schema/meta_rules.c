@@ -141,6 +141,7 @@ static void check_name(const struct meta_rules_kind *kind, const struct jdoc *me
 			   "Required value: name or generateName is required");
 		return;
 	}
+	/* Names of RBAC objects may be nearly any text that fits into a path. */
 	if (str_has_prefix(str_of(kind->group), "rbac.")) {
 		return;
 	}
@@ -186,7 +187,7 @@ static void check_annotations(const struct jdoc *annotations, struct jdoc *cause
 	for (const struct jdoc *a = jdoc_first(annotations); a != NULL; a = jdoc_next(a)) {
 		CLEANUP(xmalloc_freep) char *key = xmalloc_dup(jdoc_key(a));
 
-		/* Keys that differ in case only are one. */
+		/* Kubernetes takes capitals here: it checks the key in lower case. */
 		for (char *p = key; *p != '\0'; p++) {
 			*p = (char)tolower((unsigned char)*p);
 		}
@@ -219,6 +220,8 @@ static void check_finalizer_names(const struct meta_rules_kind *kind, const stru
 		const char *name = jdoc_str_or(f, "");
 
 		meta_rules_check_qualified("metadata.finalizers", name, causes);
+		/* Only Kubernetes' own kinds are as strict; custom resources may have any qualified
+		 * name. */
 		if (!kind->is_custom && strchr(name, '/') == NULL && !is_standard_finalizer(name)) {
 			refuse_text(causes, at, name,
 				    "name is neither a standard finalizer name nor is it fully "
@@ -289,6 +292,7 @@ void meta_rules_check(const struct meta_rules_kind *kind, const struct jdoc *doc
 	const struct jdoc *meta = jdoc_get(doc, "metadata");
 
 	if (old == NULL) {
+		/* An update cannot change the name. */
 		check_name(kind, meta, causes);
 	}
 	check_labels(jdoc_get(meta, "labels"), causes);

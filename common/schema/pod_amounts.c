@@ -9,6 +9,7 @@
 
 static const char *const lists[] = { "initContainers", "containers" };
 
+/* The other names are extended resources, of which only whole numbers exist. */
 static bool is_native(const char *name)
 {
 	return strchr(name, '/') == NULL || strstr(name, "kubernetes.io/") != NULL;
@@ -73,6 +74,8 @@ static void check_list(const struct jdoc *resources, const char *base, const cha
 	}
 }
 
+/* A request above its limit is refused. Extended resources and huge pages cannot be overcommitted,
+ * so they need a limit that equals the request. */
 static void compare(const struct jdoc *request, const struct jdoc *limits, const char *base,
 		    struct jdoc *causes)
 {
@@ -186,6 +189,8 @@ static bool asks(const struct jdoc *resources)
 	       jdoc_get(limits, "cpu") != NULL || jdoc_get(limits, "memory") != NULL;
 }
 
+/* As Kubernetes' ComputePodQOS, by cpu and memory alone: BestEffort without any amount, Guaranteed
+ * if each container has limits equal to its requests, else Burstable. */
 const char *pod_amounts_class(const struct jdoc *pod)
 {
 	const struct jdoc *whole = jdoc_path(pod, "spec.resources");

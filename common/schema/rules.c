@@ -33,6 +33,7 @@ static void check_rule(const struct jdoc *rule, const struct jdoc *doc, const ch
 
 	at = xmalloc_printf("%s%s", path, path[0] == '\0' && field[0] == '.' ? field + 1 : field);
 	if (cel_compile_rule(str_of(text), &c, &err) == 0) {
+		/* A rule about a change has nothing to compare when an object is created. */
 		holds = cel_uses_old(c) || (cel_eval_bool(c, &vars, &holds, &err) == 0 && holds);
 	}
 	if (!holds && err.code != ERR_NONE) {

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "enc/json/jdoc.h"
@@ -37,6 +38,7 @@ static bool keeps_unknown(const struct jdoc *schema)
 	       (jdoc_kind(more) == JDOC_OBJECT && jdoc_first(more) == NULL);
 }
 
+/* The API server checks these of every object itself; a schema need not name them. */
 static bool is_envelope(const char *key)
 {
 	return str_streq(key, "apiVersion") || str_streq(key, "kind") || str_streq(key, "metadata");
@@ -148,7 +150,10 @@ void schema_default(const struct jdoc *schema, struct jdoc *doc)
 			jdoc_set_take(doc, jdoc_key(p), jdoc_copy(def));
 		}
 	}
+	/* Kubernetes drops a null that is not `nullable` before it sets defaults; above it counted
+	 * as absent. */
 	drop_nulls(schema, doc);
+	/* Defaults that were just set may lack members that have defaults themselves. */
 	for (const struct jdoc *m = jdoc_first(doc); m != NULL; m = jdoc_next(m)) {
 		schema_default(schema_member(schema, jdoc_key(m)), jdoc_get_mut(doc, jdoc_key(m)));
 	}
@@ -171,6 +176,7 @@ static const char *kind_name(const struct jdoc *doc)
 	return names[jdoc_kind(doc)];
 }
 
+/* An integer is a number, too; x-kubernetes-int-or-string stands in place of a type. */
 static bool type_fits(const struct jdoc *schema, const struct jdoc *doc)
 {
 	const char *want = jdoc_str_or(jdoc_get(schema, "type"), "");
@@ -221,6 +227,8 @@ static void check_integer_format(const struct jdoc *schema, const struct jdoc *d
 	}
 }
 
+/* In the schemas of Kubernetes exclusiveMinimum and exclusiveMaximum are booleans beside the
+ * bounds. */
 static void check_number(const struct jdoc *schema, const struct jdoc *doc, const char *path,
 			 struct jdoc *causes)
 {
@@ -257,6 +265,7 @@ struct strmap *schema_patterns_create(void)
 	return strmap_create(free_pattern);
 }
 
+/* Compiled once, since all items of a list have the same pattern. */
 static bool pattern_matches(struct strmap *patterns, const char *pattern, const char *text)
 {
 	regex_t *re = strmap_get(patterns, str_of(pattern));
@@ -277,7 +286,8 @@ static void check_string(const struct jdoc *schema, const struct jdoc *doc, cons
 {
 	const char *text = jdoc_str(doc);
 	const char *pattern = jdoc_str(jdoc_get(schema, "pattern"));
-	int64_t len = (int64_t)strlen(text);
+	/* Characters, although the message of Kubernetes says bytes. */
+	int64_t len = (int64_t)utf8_count(text, text + strlen(text));
 	int64_t max = jdoc_int(jdoc_get(schema, "maxLength"), INT64_MAX);
 	int64_t min = jdoc_int(jdoc_get(schema, "minLength"), 0);
 	int64_t at;
@@ -471,6 +481,7 @@ static void validate(const struct jdoc *schema, const struct jdoc *doc, const ch
 	    (jdoc_kind(doc) == JDOC_NULL && flag(schema, "nullable"))) {
 		return;
 	}
+	/* The other rules are about values of the type. */
 	if (!type_fits(schema, doc)) {
 		cause_type(causes, path, kind_name(doc),
 			   jdoc_str_or(jdoc_get(schema, "type"), "integer,string"));

@@ -87,6 +87,8 @@ static void post(void *ctx, struct sched_msg *m)
 	mpsc_push(a->queue, &m->node);
 }
 
+/* Asked before each send, and not only when a write is queued: the lease may be lost while it
+ * waits. */
 static bool may_send(void *ctx)
 {
 	const struct app *a = ctx;
@@ -193,6 +195,8 @@ static void *sched_main(void *arg)
 	bool stop = false;
 
 	while (!stop) {
+		/* All messages that have come in are applied before the next cycle: it decides on
+		 * the latest objects. */
 		struct mpsc_node *n = mpsc_drain(a->queue);
 
 		while (n != NULL) {
@@ -229,6 +233,8 @@ static bool has_conf_changed(struct app *a)
 	return true;
 }
 
+/* Reads and parses on the main thread; the sched thread gets the result, or the text of the error.
+ */
 static void reload_conf(struct app *a)
 {
 	struct sched_msg *m = message_new(SCHED_MSG_CONF);
@@ -240,6 +246,8 @@ static void reload_conf(struct app *a)
 	post(a, m);
 }
 
+/* Sched thread, between two cycles. The file is for its owner alone: it has objects of all tenants.
+ */
 static void write_dump(void *ctx, const char *part, struct str json)
 {
 	struct app *a = ctx;
@@ -296,6 +304,8 @@ static uint64_t pages_of(const struct app *a)
 	return n;
 }
 
+/* A standby's engine gets no objects, and is never synced: its reflectors show whether the lists
+ * are complete. */
 static bool are_listed(const struct app *a)
 {
 	for (unsigned i = 0; i < a->nwatches; i++) {
@@ -335,6 +345,7 @@ static int main_loop(struct app *a)
 	struct first_lists first = { 0, CLOCK_NEVER };
 
 	for (;;) {
+		/* Once a second for is_stuck: no descriptor shows that nothing happens. */
 		int signal, n = poll(fds, 3, 1000);
 
 		while (n > 0 && (signal = signals_next(a->signal_fd, 0)) != 0) {
@@ -368,6 +379,7 @@ static int start_client(struct app *a, struct err *err)
 		return r;
 	}
 	kubeconfig_log_warnings(a->kube);
+	/* A transport each: one would mix watches and writes on one HTTP/2 connection. */
 	r = transport_http_create(a->kube, "headgate-scheduler/" HEADGATE_VERSION, &a->watches,
 				  err);
 	if (r < 0) {
@@ -519,6 +531,8 @@ static void start_leading(struct app *a)
 		return;
 	}
 	gethostname(host, sizeof(host) - 1);
+	/* As in client-go: two processes of the same host name must not take each other's lease
+	 * for their own. */
 	rng_init(&rng, rng_entropy());
 	rng_uuid(&rng, uuid);
 	identity = xmalloc_printf("%s_%s", host, uuid);
@@ -543,6 +557,7 @@ static int start(struct app *a, struct err *err)
 		if (r == 0) {
 			r = dirwatch_add_file(a->conf_watch, a->o->scheduler_conf, err);
 		}
+		/* The hash is taken before the file is read: a change in between is seen as one. */
 		(void)has_conf_changed(a);
 	}
 	if (r == 0) {
@@ -555,6 +570,7 @@ static int start(struct app *a, struct err *err)
 	if (r < 0) {
 		return r;
 	}
+	/* From here on the engine and the standby belong to the sched thread. */
 	if (pthread_create(&a->sched, NULL, sched_main, a) != 0) {
 		return err_set(err, ERR_IO, "sched thread: %s", strerror(errno));
 	}
@@ -577,6 +593,7 @@ static void release_lease(struct app *a)
 	struct pollfd fd = { .fd = a->wake_fd, .events = POLLIN };
 	uint64_t drained;
 
+	/* Without an answer in time the lease runs out by itself. */
 	lease_release(a->lease, on_released, a);
 	while (!atomic_load(&a->released) && poll(&fd, 1, RELEASE_TIMEOUT_MS) > 0) {
 		ssize_t n = read(a->wake_fd, &drained, sizeof(drained));
@@ -613,6 +630,8 @@ static void stop(struct app *a)
 		release_lease(a);
 	}
 	endpoints_stop(a->endpoints);
+	/* Reflectors, lease and engine are called on the threads of the transports: these end
+	 * first. */
 	transport_destroy(a->watches);
 	transport_destroy(a->requests);
 	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
@@ -643,6 +662,7 @@ int app_run(const struct sched_options *o)
 	a.signal_fd = signals_block(&err);
 	if (a.signal_fd < 0 || start(&a, &err) < 0) {
 		log_error("not started", LOG_STR("error", err.text));
+		/* 2: something is configured wrongly, and a restart would not help. */
 		code = err.code == ERR_INVALID || err.code == ERR_NOT_FOUND ? 2 : 1;
 	} else {
 		code = main_loop(&a);

@@ -36,6 +36,7 @@ int app_conf_load(const struct sched_options *o, struct sched_conf **ret, struct
 		     : conf_load_file(o->scheduler_conf, &co, ret, err);
 	known_names_finish(&names);
 	if (r == 0) {
+		/* Volcano's file has no words for these: flags decide them. */
 		(*ret)->gates_admission = o->daemon.gates.queue_admission;
 		(*ret)->gate_sticky = o->gate_sticky;
 		(*ret)->reservation_timeout_ns = o->reservation_timeout;

@@ -42,6 +42,7 @@ static bool check_cycle(void *ctx, char *detail, size_t size)
 			 (long long)((now - since) / CLOCK_NS_PER_S));
 		return false;
 	}
+	/* 0: the thread has not begun. */
 	if (beat != 0 && now - beat > ENDPOINTS_STUCK_NS) {
 		snprintf(detail, size, "sched thread silent for %lld s",
 			 (long long)((now - beat) / CLOCK_NS_PER_S));
@@ -98,6 +99,8 @@ static bool check_foreign(void *ctx, char *detail, size_t size)
 	return true;
 }
 
+/* On the thread of the server: it reads atomics, the registry and the texts of checks, never the
+ * data of the engine. */
 static void on_request(void *ctx, const struct http_request *req, struct arena *arena,
 		       struct http_response *ret)
 {
@@ -117,6 +120,7 @@ static int serve(struct endpoints *e, const char *address, struct http_server **
 {
 	const char *colon = strrchr(address, ':');
 	CLEANUP(xmalloc_freep) char *host = NULL;
+	/* Idle connections, of which anyone may open many, must leave a place for a probe. */
 	struct http_server_options so = { .threads = 1,
 					  .max_connections = HEALTH_CONNECTIONS,
 					  .max_per_address = HEALTH_CONNECTIONS_OF_ONE,

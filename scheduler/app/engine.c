@@ -81,6 +81,7 @@ static void on_pod(void *ctx, const struct task *t, const void *object)
 	struct podgroup_controller_pod seen;
 
 	orphans_pod_upserted(e->orphans, e->cluster, t, clock_mono(e->opt.clock));
+	/* A standby writes nothing. Its engine gets all pods when it begins to lead. */
 	if (e->podgroups == NULL || !e->leading || !needs_podgroup(t)) {
 		return;
 	}
@@ -172,8 +173,7 @@ static void on_queue(void *ctx, const struct queue *q, const void *object)
 	seen = (struct queue_seen){
 		.version = meta_version(&seen_object->meta),
 		.state = seen_object->status.state == NULL ? "" : seen_object->status.state,
-		.has_parent =
-			seen_object->spec.parent != NULL && seen_object->spec.parent[0] != '\0',
+		.has_parent = seen_object->spec.parent != NULL,
 		.closed_by_parent = str_streq(
 			field_map_get(&seen_object->meta.annotations, KEYS_CLOSED_BY_PARENT),
 			"true"),
@@ -199,6 +199,7 @@ static void on_bad_object(void *ctx, enum sched_resource r, struct str key, cons
 	log_warn("object cannot be read", LOG_STR("resource", names->plural), LOG_SLICE("key", key),
 		 LOG_STR("error", text));
 	sched_metrics_bad_object(e->metrics, names->plural);
+	/* All replicas read the same object: the leader's event is enough. */
 	if (e->leading) {
 		recorder_event(exec_recorder(e->exec), &about, true, "InvalidObject", text);
 	}
@@ -239,6 +240,7 @@ static void on_foreign_podgroup(void *ctx, const struct podgroup *g)
 	}
 }
 
+/* The Workload engine holds the quota of such a pod, in a ClusterQueue: a pod is charged once. */
 static bool is_charged_to_workload(void *ctx, const void *pod_object)
 {
 	struct engine *e = ctx;
@@ -255,6 +257,8 @@ static void on_admission(void *ctx, const struct forest *f, const struct admissi
 	}
 }
 
+/* While the first lists came in, the Workload engine could not know that nothing holds quota for
+ * the pod. */
 static void on_unheld(void *ctx, struct str key)
 {
 	struct engine *e = ctx;
@@ -262,6 +266,8 @@ static void on_unheld(void *ctx, struct str key)
 	cache_pod_here(e->cache, key);
 }
 
+/* The old cycle goes only when the new one is made, so that a broken configuration changes nothing.
+ * Plugins keep nothing that a new one could not derive again. */
 static int make_cycle(struct engine *e, struct sched_conf *conf, struct err *err)
 {
 	struct cycle *cycle = NULL;
@@ -387,6 +393,7 @@ void engine_destroy(struct engine *e)
 	if (e == NULL) {
 		return;
 	}
+	/* The controllers and the Workload engine use the recorder, which exec owns. */
 	podgroup_controller_destroy(e->podgroups);
 	workload_engine_destroy(e->quota);
 	exec_destroy(e->exec);
@@ -414,6 +421,9 @@ static void handle_conf(struct engine *e, struct sched_msg *m)
 		conf_destroy(m->conf);
 	} else {
 		log_info("configuration reloaded");
+		/* A new generation of the topology makes all queues due: they were looked at under
+		 * the old configuration. */
+		(void)queue_topology_changed(cache_cluster(e->cache));
 		e->changed = true;
 		e->next_cycle_at = 0;
 	}
@@ -427,6 +437,8 @@ static void handle_request_done(struct engine *e, const struct sched_msg *m)
 		log_warn("write refused", LOG_SLICE("object", m->key), LOG_INT("status", m->status),
 			 LOG_STR("error", m->text));
 	}
+	/* Their key names no pod and no PodGroup; the Workload engine has had the message already.
+	 */
 	if (m->request == SCHED_REQ_WORKLOAD || m->request == SCHED_REQ_QUOTA_STATUS ||
 	    m->request == SCHED_REQ_QUOTA_FINALIZER || m->request == SCHED_REQ_PREEMPTION_COST) {
 		return;
@@ -467,12 +479,16 @@ void engine_handle(struct engine *e, struct sched_msg *msg_take)
 {
 	struct sched_msg *m = msg_take;
 
+	/* The Workload engine goes first: when the cache applies a pod, it asks whether a Workload
+	 * holds quota for it. */
 	if (e->quota != NULL) {
 		workload_engine_handle(e->quota, m);
 	}
 	switch (m->kind) {
 	case SCHED_MSG_LEASE:
 		e->leading = m->flag;
+		/* A former leader has written since: charges are rebuilt from what the pods show
+		 * now. */
 		e->rebuilt = false;
 		e->writes_from = m->not_before;
 		atomic_store(&e->state.leading, m->flag);
@@ -544,6 +560,7 @@ static void run_cycle(struct engine *e)
 	const struct decisions *d;
 	struct cycle_stats stats;
 
+	/* 0 means that no cycle runs. */
 	atomic_store(&e->state.cycle_since, began == 0 ? 1 : began);
 	d = cycle_run(e->cycle, c, time.now, &trace);
 	if (e->opt.on_decided != NULL) {
@@ -551,6 +568,8 @@ static void run_cycle(struct engine *e)
 	}
 	cycle_assume(c, d, time.now);
 	stats = cycle_last_stats(e->cycle);
+	/* The cycle's time is the wall time at which the process began and what has passed
+	 * since; the timers here are monotonic. */
 	e->next_timer_at =
 		stats.next_timer == INT64_MAX ? CLOCK_NEVER : stats.next_timer - e->began_wall;
 	sched_metrics_decisions(e->metrics, c, d, time.wall);
@@ -570,6 +589,8 @@ static void run_controllers(struct engine *e)
 {
 	struct cluster *c = cache_cluster(e->cache);
 
+	/* The sums cost a walk over all tasks, and the statuses of queues need not be newer than a
+	 * second: so controllers have an interval of their own. */
 	vec_reserve(&e->totals, c->queues.n + 1);
 	totals_compute(c, e->totals.v);
 	sched_metrics_totals(e->metrics, c, e->totals.v);
@@ -579,7 +600,12 @@ static void run_controllers(struct engine *e)
 	e->changed = false;
 }
 
-/* Runs the pod cycle if it is due. Returns the time of the next one. */
+/* Runs the pod cycle if it is due. Returns the time of the next one.
+ * 1. A new leader rebuilds the ledger first: nothing is decided on charges of an earlier term.
+ * 2. Events about missing PodGroups and PodGroups to be made again, whose time has come.
+ * 3. A cycle when something has changed, a timer is due, or the period is over; but min_interval_ns
+ *    after the last one, so that a burst of messages is one cycle.
+ * 4. The controllers, if something has changed, in an interval of their own. */
 static int64_t step_pods(struct engine *e, int64_t now)
 {
 	int64_t due;
@@ -614,6 +640,12 @@ static int64_t step_pods(struct engine *e, int64_t now)
 	return e->changed ? clock_earlier(due, e->next_controllers_at) : due;
 }
 
+/* 1. A standby only shows that its thread lives.
+ * 2. Until writes_from, a write of the former leader may still arrive: nothing is decided on what
+ *    it may change.
+ * 3. The Workload engine, which knows on its own which lists it needs.
+ * 4. The pods, when all of their lists are complete: with a part of the pods, queues would seem to
+ *    have room. */
 int64_t engine_step(struct engine *e)
 {
 	int64_t now = clock_mono(e->opt.clock), quota;

@@ -12,6 +12,8 @@ int main(int argc, char **argv)
 	struct err err = ERR_INIT;
 	int r;
 
+	/* Keys of hash tables are names that tenants choose: with a seed that is known, one could
+	 * choose names that collide. */
 	hash_seed(rng_entropy(), rng_entropy());
 	r = options_parse(argc, argv, &o, &err);
 	if (r < 0) {

@@ -53,10 +53,13 @@ bool standby_take(struct standby *s, struct sched_msg *m)
 	switch (m->kind) {
 	case SCHED_MSG_UPSERT:
 	case SCHED_MSG_BAD_OBJECT:
+		/* Of each object the latest version is kept: a standby needs the memory of one
+		 * list. */
 		message_free(strmap_take(seen->latest, m->key));
 		strmap_set(seen->latest, m->key, m);
 		return true;
 	case SCHED_MSG_DELETE:
+		/* The engine begins without objects: one that is gone needs no message. */
 		message_free(strmap_take(seen->latest, m->key));
 		message_free(m);
 		return true;
@@ -110,6 +113,8 @@ void standby_hand_over(struct standby *s, void (*handle)(void *ctx, struct sched
 	for (unsigned i = 0; i < s->n; i++) {
 		struct seen *seen = &s->of[i];
 
+		/* In no order, as the objects of a LIST come in. Each message passes to handle: the
+		 * map only forgets it. */
 		strmap_each(seen->latest, pass_on, &r);
 		strmap_clear(seen->latest);
 		if (seen->synced != NULL) {

@@ -27,6 +27,8 @@ static int by_text(const void *key, const void *item)
 /* The only supported field is metadata.name, which is not interned. */
 static bool has_value(const struct match_expr *e, const char *value)
 {
+	/* The values are sorted by text, so that a long list, which a tenant may write, is
+	 * searched. */
 	if (e->nvalues > FEW_VALUES) {
 		return bsearch(value, e->values, e->nvalues, sizeof(e->values[0]), by_text) != NULL;
 	}
@@ -50,6 +52,7 @@ static bool compare_numbers(const struct match_expr *e, const char *value)
 	return e->op == MATCH_GT ? have > want : have < want;
 }
 
+/* As in Kubernetes, NotIn holds for an absent label. */
 bool match_expr_holds(const struct match_expr *e, const char *value)
 {
 	switch (e->op) {
@@ -78,6 +81,7 @@ static bool tolerates(const struct toleration *t, const struct taint *taint)
 	if (!t->any_effect && t->effect != taint->effect) {
 		return false;
 	}
+	/* Kubernetes: an empty key with Exists tolerates every taint, and with Equal none. */
 	if (is_empty(t->key)) {
 		return t->exists;
 	}

@@ -98,6 +98,7 @@ static int read_values(struct intern *names, const struct field_strs *values, st
 		}
 	}
 	e->nvalues = values->n;
+	/* match.c searches long lists by text. */
 	if (e->nvalues > 1) {
 		qsort(e->values, e->nvalues, sizeof(e->values[0]), by_text);
 	}
@@ -156,6 +157,8 @@ int match_from_api_required(struct intern *names, const struct api_node_selector
 		if (match_from_api_term(names, &sel->terms.v[i], arena, &v[n], err) < 0) {
 			return err_wrap(err, "nodeSelectorTerms[%zu]", i);
 		}
+		/* Terms are alternatives, and in Kubernetes an empty one matches no node: its place
+		 * is used again. */
 		n += v[n].nexprs > 0;
 	}
 	*ret = v;
@@ -194,6 +197,8 @@ int match_from_api_tolerations(struct intern *names, const struct api_toleration
 
 		t->exists = str_streq(a->operator_, "Exists");
 		t->any_effect = a->effect == NULL || a->effect[0] == '\0';
+		/* An absent operator is Equal, an absent effect is every effect; a key may be
+		 * absent with Exists alone. */
 		if ((!t->exists && a->operator_ != NULL && !str_streq(a->operator_, "Equal")) ||
 		    (!t->exists && a->key == NULL) ||
 		    (!t->any_effect && !match_from_api_effect(a->effect, &t->effect))) {
@@ -217,6 +222,7 @@ static int read_label_requirement(struct intern *names,
 	if (read_op(requirement->operator_, &e->op, err) < 0) {
 		return -ERR_INVALID;
 	}
+	/* Node affinity has these two operators; label selectors have not. */
 	if (e->op == MATCH_GT || e->op == MATCH_LT) {
 		return err_set(err, ERR_INVALID, "operator: not for labels: \"%s\"",
 			       requirement->operator_);

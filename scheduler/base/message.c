@@ -17,6 +17,7 @@ struct sched_msg *message_new(enum sched_msg_kind kind)
 	return m;
 }
 
+/* Not atomic: once a message is pushed, the sched thread alone counts its references. */
 struct sched_msg *message_ref(struct sched_msg *m)
 {
 	m->refs++;

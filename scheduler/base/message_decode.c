@@ -33,6 +33,7 @@ struct sched_msg *message_decode(enum sched_resource r, struct str key, struct s
 	m->key = arena_str(m->arena, key);
 	m->resource_version = resource_version;
 	if (decode_text(table, json, object, m->arena, &err) < 0) {
+		/* The cache charges a pod by the part of it that can be read. */
 		(void)decode_partial(table, json, object, m->arena, NULL);
 		if (!sched_kinds_get(r)->reports ||
 		    !decodes_without_status(table, json, m->arena)) {

@@ -80,6 +80,13 @@ static enum pool_verdict report(const struct object_write_target *target,
 	return POOL_DONE;
 }
 
+/* 1. Unsent: it is decided again. Acknowledged: done.
+ * 2. The object is gone, or another one has its name.
+ * 3. The write was made for a state of the object that has changed: stale.
+ * 4. A create finds that the object exists: it has its effect.
+ * 5. Refused: reported, and sent again only where nothing that is watched would show when it is
+ *    accepted.
+ * 6. The rest is transient. */
 static enum pool_verdict finish(void *ctx, void *item, const struct http_result *result)
 {
 	const struct object_write_target *target = ctx;

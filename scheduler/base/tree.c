@@ -77,8 +77,10 @@ static void find_cycles(struct tree *t)
 		}
 	}
 	for (size_t at = 0; at < n; at++) {
+		/* A node that was not placed has a parent: all roots were placed. */
 		uint32_t above = t->parent[leaves[at]];
 
+		/* A node whose last child is removed hangs below a cycle, like the child. */
 		t->on_cycle[leaves[at]] = false;
 		if (--left[above] == 0) {
 			leaves[n++] = above;
@@ -167,6 +169,7 @@ uint32_t tree_common(const struct tree *t, uint32_t a, uint32_t b)
 {
 	assert(tree_is_placed(t, a) && tree_is_placed(t, b));
 	while (a != b) {
+		/* Always the deeper one: at equal depth both go up in turn. */
 		uint32_t *deeper = t->depth[a] >= t->depth[b] ? &a : &b;
 
 		*deeper = t->parent[*deeper];
@@ -242,12 +245,15 @@ void tree_sums_charge_one(struct tree_sums *s, uint32_t node, unsigned dim, int6
 	for (uint32_t at = node; at != TREE_NONE && part != 0; at = s->tree->parent[at]) {
 		struct undo u = { .at = (size_t)at * s->width + dim };
 
+		/* The value itself is kept: a sum that was cut off does not come back by
+		 * subtraction. */
 		u.before = s->v[u.at];
 		vec_push(&s->undo, u);
 		s->v[u.at] = saturating_add(u.before, part);
 		if (rise != NULL) {
 			part = rise(ctx, at, dim, u.before, part);
 		}
+		/* It lies on a cycle or below one, where the walk up would have no end. */
 		if (!tree_is_placed(s->tree, at)) {
 			break;
 		}

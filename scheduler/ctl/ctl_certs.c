@@ -71,6 +71,8 @@ static void paths_finish(struct paths *p)
 
 static int write_pair(const struct pair *p, const char *cert, const char *key, struct err *err)
 {
+	/* The key first: a program that finds the new certificate finds its key, too. With the
+	 * new key alone it refuses the pair, and keeps the former one. */
 	int r = file_write_atomic(key, strbuf_str(&p->key), 0600, err);
 
 	return r == 0 ? file_write_atomic(cert, strbuf_str(&p->cert), 0644, err) : r;
@@ -85,6 +87,7 @@ static int load_or_make_ca(const struct certs_options *o, const struct paths *p,
 	int64_t from, to;
 	int r;
 
+	/* Only if both are missing: one of them alone is a mistake, and not to be overwritten. */
 	*ret_made = access(p->ca_cert, F_OK) != 0 && access(p->ca_key, F_OK) != 0;
 	if (*ret_made) {
 		r = ca_create(&opt, ret, err);
@@ -113,6 +116,7 @@ static bool covers_all(struct str cert, const struct flags_list *names)
 	return true;
 }
 
+/* A missing or broken certificate is no error here: the answer is a new one. */
 static bool is_good(const struct certs_options *o, const struct paths *p, const struct pair *ca)
 {
 	CLEANUP(pair_finish) struct pair leaf = PAIR_INIT;
@@ -146,6 +150,7 @@ static int make_leaf(const struct certs_options *o, const struct paths *p, const
 	return r == 0 ? write_pair(&leaf, p->cert, p->key, err) : r;
 }
 
+/* Read back from the files: what is printed is what a server will find. */
 static int print_files(const struct certs_options *o, const struct paths *p, bool ca_made,
 		       bool leaf_made, struct err *err)
 {

@@ -130,6 +130,8 @@ static const char *find_plural(const struct jdoc *resources, const char *kind)
 	return NULL;
 }
 
+/* Group, version and plural are asked of the API server: it serves other versions than this
+ * program knows, or none of the kind. */
 static int check_kind(struct doctor *d, struct err *err)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *group = NULL, *resources = NULL;
@@ -251,6 +253,7 @@ static int check_jobs(struct doctor *d, struct err *err)
 /* --- the verb ----------------------------------------------------------------------------------
  */
 
+/* A kind that may not be read does not keep the others from being checked. */
 static void run_check(struct doctor *d, const char *what,
 		      int (*check)(struct doctor *d, struct err *err))
 {

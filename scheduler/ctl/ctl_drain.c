@@ -1,3 +1,10 @@
+/* headgatectl drain:
+ * 1. The registrations are deleted, so that no pod gets a gate after the pods were listed.
+ * 2. The pods are listed, and our gate is removed from those that have it. The patch carries the
+ *    UID, so that a pod of the same name that was created since is not touched.
+ * 3. A failure is reported, and all else is done first: each gate that is left is a pod that
+ *    never starts once Headgate is gone. The exit code says that something was left; running it
+ *    again does the rest. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +157,7 @@ static void list(struct drain *d, const char *path, const char *query, list_page
 	}
 }
 
-/* Registrations first, so that no pod gets a gate after the pods were listed. */
+/* One that is gone already is no failure: drain may be repeated. */
 static void remove_registrations(struct drain *d)
 {
 	CLEANUP(xmalloc_freep)
@@ -183,6 +190,8 @@ static int remove_gate(struct drain *d, const struct found *pod, struct err *err
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	int r;
 
+	/* Without the UID of a pod that could not be read, the patch may meet a later pod of
+	 * that name: then it removes the gate of that one, which is wanted, too. */
 	gate_removal_body(pod->uid, NULL, &body);
 	r = rest_call(d->transport, HTTP_PATCH, pod->path, "application/strategic-merge-patch+json",
 		      strbuf_str(&body), CALL_NS, NULL, err);
@@ -190,6 +199,7 @@ static int remove_gate(struct drain *d, const struct found *pod, struct err *err
 	return r == -ERR_NOT_FOUND || rest_is_other_uid(r, err) ? 0 : r;
 }
 
+/* All pods of the cluster: no selector finds a gate. */
 static void drain_pods(struct drain *d)
 {
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;

@@ -65,6 +65,8 @@ static int explain_task(const struct cluster_args *f, const char *key, const str
 	const struct task *t = NULL;
 	int r = live_cluster_load(f, &s, err);
 
+	/* A user of one namespace: what the scheduler has written into the objects is shown
+	 * instead. */
 	if (r == -ERR_FORBIDDEN) {
 		return recorded_status_pod(f, err);
 	}
@@ -159,6 +161,11 @@ static int explain_workload(const struct cluster_args *f, const char *group, str
 	return 0;
 }
 
+/* 1. The pod as the API server has it says which engine it waits for; a dump has only pods of
+ *    Queues.
+ * 2. It queues as a Workload, by itself or in a group: that Workload is explained.
+ * 3. It is scheduled here, or has a node: the pods wing explains it.
+ * 4. Another scheduler places it, and all that can be said is in the pod. */
 static int explain_pod(const struct cluster_args *f, struct err *err)
 {
 	CLEANUP(xmalloc_freep) char *key = cluster_args_key(f, f->rest[1]);

@@ -154,6 +154,7 @@ static bool is_owned_by(const struct jdoc *object, const char *owner)
 	return workload_owner_is(object, type, slash + 1);
 }
 
+/* The queue that has admitted it, since its LocalQueue may name another one by now. */
 static const char *cluster_queue_of(const struct listing *l, const struct jdoc *object)
 {
 	const char *queue = jdoc_path_str(object, "status.admission.clusterQueue");
@@ -197,6 +198,7 @@ static size_t place_of(const struct listing *l, const struct jdoc *object)
 	return w == NULL || l->places == NULL ? 0 : l->places[w->id];
 }
 
+/* For all queues at once, since each has to be sorted only once. */
 static size_t *find_places(const struct quota_model *q)
 {
 	size_t *places = xmalloc_zero(q->workloads.n + 1, sizeof(*places));
@@ -436,6 +438,7 @@ static int read_objects(const struct cluster_args *a, const struct list_kind *ki
 	}
 	r = live_workloads_load(a, ret, &why);
 	*ret_places = r == 0;
+	/* Only positions need the whole cluster: the rest of the list is there without it. */
 	if (r == -ERR_FORBIDDEN && space != NULL) {
 		return live_workloads_load_namespace(a, space, &why,
 						     "positions in queues are not known", ret, err);

@@ -129,8 +129,11 @@ static void show_rows(struct selection *x, const struct place *p, const char *lo
 						     : quota_lists_pending(x->q, p->queue, &n);
 
 	for (size_t i = 0; i < n && shown < (size_t)x->args->limit; i++) {
+		/* The position counts all that wait in the queue, also those that are not shown. */
 		struct row r = { v[i], p->name, i, 0 };
 
+		/* Without the ClusterQueue its reservation is not in the model, but in its
+		 * status. */
 		if (holds_elsewhere(x, v[i])) {
 			continue;
 		}

@@ -217,6 +217,7 @@ static bool parse_arguments(int argc, char **argv, struct arguments *a, int *ret
 static int refuse(const struct arguments *a, const struct err *err)
 {
 	problem(NULL, err->text);
+	/* With --as-is the exit codes are those that comparisons with other engines expect. */
 	return a->as_is ? VERB_FAILED : VERB_USAGE;
 }
 
@@ -280,6 +281,7 @@ static int read_update(struct update *u, const struct update_reading *how, struc
 	return r == 0 ? check_simulated(u, err) : r;
 }
 
+/* Those of one cycle in the order of the flags. */
 static int by_cycle(const void *a, const void *b)
 {
 	const struct update *x = a, *y = b;
@@ -397,6 +399,13 @@ static void warn_of_late_changes(const struct arguments *a, const struct parts *
 	}
 }
 
+/* One cycle, and what happens before the next one:
+ * 1. The engine of Workloads decides first, then that of pods.
+ * 2. Deletions and updates that are due after this cycle, then the jobs of victims stop: so the
+ *    next cycle sees all of it.
+ * 3. With --until-stable the run ends with a cycle that decided nothing, unless something is
+ *    still due, or Workloads have not been looked at yet.
+ * 4. Time passes only if there is another cycle: the report is about the time of the last one. */
 static int run_cycles(const struct arguments *a, const struct parts *p, struct err *err)
 {
 	unsigned limit = a->until_stable ? MAX_CYCLES : (unsigned)a->cycles;
@@ -453,6 +462,18 @@ static int exit_code(const struct arguments *a, const struct parts *p,
 	return failed ? VERB_ANSWER : VERB_OK;
 }
 
+/* Why each stage stands where it does:
+ * 1. All files are read before anything is checked: objects refer to each other in any order,
+ *    and the current time is the latest of any of them.
+ * 2. The configuration is read before the checks are finished, since it decides which Jobs and
+ *    pods queue.
+ * 3. Updates of later cycles are read and checked before the first cycle: input that cannot be
+ *    used is refused as a whole, and nothing is run. Each is checked against the objects that
+ *    the updates before it leave.
+ * 4. Only then the engines are made. The engine of Workloads keeps whole objects if updates will
+ *    come.
+ * 5. The cycles run.
+ * 6. The report comes last. Its warnings are complete by then. */
 static int run(struct arguments *a, struct sim_input *in, struct strict_input *strict)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;

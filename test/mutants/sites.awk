@@ -1,6 +1,7 @@
 # Every mutant that the operators below can make of the sources given: FILE, LINE, OPERATOR and the new text of
 # the line, separated by tabs. Left out is what no test of behaviour can notice, but the sanitizers: calls that only
-# free memory or take a lock, how much is allocated, which of two equal values is taken; and lines that only report (log_*, assert).
+# free memory or take a lock, how much is allocated, which of two equal values is taken; and lines that only report
+# (log_*, assert). "return 0;" becomes -1 and not 1 too: callers ask for failures, which are negative.
 
 # A copy of line with the same length: comments are blank, and literals have no operators in them.
 function mask(line,    out, n, i, c, two, quote) {
@@ -114,8 +115,12 @@ function logic(    at, off, text) {
 	}
 }
 
+function allocates() {
+	return code ~ /(xmalloc|xmalloc_zero|xmalloc_array|arena_alloc|arena_zero|arena_create)\(/
+}
+
 function constants(    at, off, text) {
-	if (code ~ /\[[0-9]+\]( = .*)?[;{]?$/ || code ~ /\{ 0 \}/ || code ~ /[?] -1 : / || code ~ /(xmalloc|xmalloc_zero|arena_alloc|arena_zero|arena_create)\(/) {
+	if (code ~ /^\t+return 0;$/ || code ~ /\[[0-9]+\]( = .*)?[;{]?$/ || code ~ /\{ (NULL, )?0 \}/ || code ~ /[?] -1 : / || allocates()) {
 		return
 	}
 	off = 0
@@ -203,9 +208,11 @@ begins && code ~ /^\t+(log_[a-z]+|assert|static_assert|_Static_assert)\(/ { repo
 			both(" > ", " >= ")
 		}
 		both(" == ", " != ")
-		both(" + ", " - ")
 		both(" += ", " -= ")
-		both(" * ", " / ")
+		if (!allocates()) {
+			both(" + ", " - ")
+			both(" * ", " / ")
+		}
 		both(" & ", " | ")
 		both("true", "false")
 		if (code !~ /for \(/) {

@@ -19,6 +19,8 @@ void admit_answer_finish(struct admit_answer *a)
 	strbuf_finish(&a->patch);
 }
 
+/* Handlers go on after a denial, and a later one may only follow from the first mistake: so the
+ * first is reported. */
 static void deny(struct admit_answer *a, int code, const char *reason, const char *message)
 {
 	if (a->allowed) {
@@ -61,6 +63,7 @@ void admit_warn(struct admit_answer *a, struct arena *arena, const char *fmt, ..
 	va_end(args);
 }
 
+/* The list of operations is begun with the first one: an empty text stands for "no patch". */
 static struct json_out *writer(struct admit_answer *a)
 {
 	if (a->patch.len == 0) {
@@ -134,6 +137,8 @@ bool admit_has_default_queue(const struct admit_view *v, const char *ns)
 		       cmp_text) != NULL;
 }
 
+/* A new queue has no state until the scheduler writes one. Volcano takes it for closed until
+ * then; here it can be used at once. */
 bool admit_queue_is_open(const struct api_queue *queue)
 {
 	const char *state = queue->status.state;
@@ -141,6 +146,8 @@ bool admit_queue_is_open(const struct api_queue *queue)
 	return state == NULL || state[0] == '\0' || str_streq(state, KEYS_QUEUE_OPEN);
 }
 
+/* Requests for subresources have the same operations, but other objects: a CREATE of
+ * pods/binding brings a Binding. */
 bool admit_is_operation(const struct admit_request *q, const char *operation)
 {
 	return str_streq(q->review->operation, operation) &&

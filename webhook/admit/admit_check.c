@@ -7,6 +7,8 @@
 #include "base/arena.h"
 #include "enc/decode.h"
 
+/* Only an UPDATE has an old object: at a CREATE there is none to decode, and a DELETE is no
+ * write that could break a rule. */
 int admit_check_read(const struct admit_request *q, const struct field_table *t, void *object,
 		     void *old, struct err *err)
 {
@@ -68,6 +70,7 @@ void admit_check_qualified(const struct admit_check *c, const char *path, const 
 	}
 }
 
+/* An absent value passes: it has the default of the CRD, or is required there. */
 void admit_check_enum(const struct admit_check *c, const char *path, const char *value,
 		      const char *const *allowed)
 {
@@ -136,6 +139,8 @@ void admit_check_effect(const struct admit_check *c, const char *path, const cha
 	admit_check_enum(c, path, value, allowed);
 }
 
+/* Kubernetes' rules for tolerations of pods: they are copied into pods when the Workload starts,
+ * and would be refused there, long after the object that names them. */
 static void check_toleration(const struct admit_check *c, const char *path,
 			     const struct api_toleration *t)
 {
@@ -167,6 +172,7 @@ void admit_check_tolerations(const struct admit_check *c, const char *path,
 			     const struct api_toleration *list, size_t n)
 {
 	if (n > 8) {
+		/* The limit of Kueue's CRDs, for flavors and for podSetUpdates. */
 		admit_check_deny(c, path, "%zu items, at most 8 are allowed", n);
 		return;
 	}
@@ -177,11 +183,13 @@ void admit_check_tolerations(const struct admit_check *c, const char *path,
 
 void admit_check_add_finalizer(const struct api_meta *meta, struct admit_answer *ret)
 {
+	/* A manifest may have it already; the API server may also ask twice. */
 	for (size_t i = 0; i < meta->finalizers.n; i++) {
 		if (str_streq(meta->finalizers.v[i], KUEUE_FINALIZER)) {
 			return;
 		}
 	}
+	/* JSON Patch cannot append to a list that is not there. */
 	if (meta->finalizers.v == NULL) {
 		admit_patch_add(ret, "/metadata/finalizers", NULL);
 		json_out_array(&ret->out);

@@ -55,6 +55,7 @@ bool ca_bundles_set(struct ca_bundles *b, struct str path, struct str json)
 		r = xmalloc_zero(1, sizeof(*r));
 		strmap_set(b->registrations, path, r);
 	}
+	/* retry_at stays: an edit by others does not cut a backoff short. */
 	jdoc_destroy(r->object);
 	r->object = object;
 	return true;
@@ -81,6 +82,7 @@ static bool has_bundle(const struct jdoc *webhook, struct str bundle64)
 	return str_eq(str_of(has), bundle64);
 }
 
+/* One without webhooks is never stale: there is no place for a bundle. */
 static bool is_stale(const struct registration *r, struct str bundle64)
 {
 	for (const struct jdoc *w = jdoc_first(jdoc_get(r->object, "webhooks")); w != NULL;
@@ -92,6 +94,9 @@ static bool is_stale(const struct registration *r, struct str bundle64)
 	return false;
 }
 
+/* A place in the list is the only address that a JSON patch has. The test of the name refuses
+ * the whole patch when others have moved the webhooks meanwhile; the watch then delivers the new
+ * order. Each webhook of a registration has a caBundle of its own. */
 static void format_patch(const struct registration *r, struct str bundle64, struct strbuf *out)
 {
 	struct json_out o;
@@ -119,6 +124,7 @@ struct search {
 	const struct registration *found;
 };
 
+/* Which stale one is found first does not matter: all are patched, one after the other. */
 static bool check_registration(struct str path, void *value, void *ctx)
 {
 	const struct registration *r = value;
@@ -127,6 +133,7 @@ static bool check_registration(struct str path, void *value, void *ctx)
 	if (!is_stale(r, s->bundle64)) {
 		return true;
 	}
+	/* One that was refused a moment ago does not keep the others from being patched. */
 	if (r->retry_at > s->now) {
 		s->at = r->retry_at < s->at ? r->retry_at : s->at;
 		return true;

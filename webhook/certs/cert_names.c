@@ -8,6 +8,8 @@
 #include "base/str.h"
 #include "base/xmalloc.h"
 
+/* A client that connects to an address compares it with the entries for addresses alone, so an
+ * address among the DNS names would be useless. */
 static void add(struct cert_names *n, char *name_take)
 {
 	unsigned char bytes[sizeof(struct in6_addr)];
@@ -43,6 +45,7 @@ static int add_url(struct cert_names *n, const char *url, struct err *err)
 	rest = (struct str){ url + sizeof(scheme) - 1, rest.len - (sizeof(scheme) - 1) };
 	rest = str_next(&rest, '/');
 	if (rest.len > 0 && rest.p[0] == '[') {
+		/* The colons of an IPv6 address do not begin a port. */
 		rest = (struct str){ rest.p + 1, rest.len - 1 };
 		host = str_next(&rest, ']');
 	} else {

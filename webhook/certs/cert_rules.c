@@ -4,8 +4,16 @@
 
 #include "base/attrs.h"
 
-/* The first row with (facts & mask) == value wins. The certificate comes before a rotation in
- * progress, which may wait for long (a registration that cannot be patched). */
+/* The first row with (facts & mask) == value wins. Why the rows stand in this order:
+ * 1. Without a CA nothing can be signed: all is made anew, at the price of a moment in which
+ *    calls fail.
+ * 2. Without a certificate nothing can be served: the current CA signs one, also during a
+ *    rotation, which may take long (a registration that cannot be patched).
+ * 3. Promotion makes a new certificate, too, so it comes before the renewal of one that is due.
+ * 4. The renewal of a certificate needs the current CA alone, so no step of a rotation comes
+ *    before it but the one that includes it.
+ * 5. The former CA goes before a next one is made: the Secret has a place for one of each.
+ * 6. One rotation at a time: no next CA while there is a next or a former one. */
 static const struct {
 	unsigned mask, value;
 	enum cert_action action;

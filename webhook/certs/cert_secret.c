@@ -11,7 +11,8 @@
 #include "enc/json/reader.h"
 #include "webhook/certs/cert_names.h"
 
-#define SKEW_NS (300 * CLOCK_NS_PER_S) /* certificates begin that long before they are made */
+/* Certificates begin that long before they are made, since clocks of clients may be behind. */
+#define SKEW_NS (300 * CLOCK_NS_PER_S)
 
 /* A member of the Secret and the buffer for it. */
 static const struct member {
@@ -112,6 +113,7 @@ int cert_secret_parse(struct str json, struct cert_secret *ret, struct err *err)
 	return reader_finish(&r, err);
 }
 
+/* A block must begin on a line of its own, however the Secret was written. */
 static void add_pem(struct strbuf *out, const struct strbuf *pem)
 {
 	strbuf_add_str(out, strbuf_str(pem));
@@ -120,6 +122,7 @@ static void add_pem(struct strbuf *out, const struct strbuf *pem)
 	}
 }
 
+/* The order is fixed: registrations are compared with the bundle as text. */
 void cert_secret_bundle(const struct cert_secret *s, struct strbuf *out)
 {
 	add_pem(out, &s->ca.cert);
@@ -150,8 +153,11 @@ static unsigned validity_facts(const struct pair *p, int64_t now, int64_t *until
 	if (pair_validity(strbuf_str(&p->cert), &from, &to, NULL) < 0 || now < from || now >= to) {
 		return 0;
 	}
+	/* The life counts from when it was made. A foreign certificate may live for less than
+	 * the skew. */
 	made = from + SKEW_NS < to ? from + SKEW_NS : from;
 	renew = made + PAIR_RENEW_AT(to - made);
+	/* Both times change the facts: first it is due, at the end it is not good any more. */
 	sooner(until, renew, now);
 	sooner(until, to, now);
 	return now >= renew ? good | due : good;
@@ -167,8 +173,8 @@ static bool is_for_all_names(const struct pair *p, const struct cert_names *name
 	return true;
 }
 
-/* Whether replicas had time to load the certificate, which was made when its CA became the current
- * one, or later. */
+/* Whether replicas had time to load the certificate, which was made when its CA became the
+ * current one, or later: a renewal meanwhile keeps the former CA for longer, which does no harm. */
 static bool is_old_done(const struct cert_secret *s, int64_t keep_ns, int64_t now, int64_t *until)
 {
 	int64_t from, to;
@@ -189,11 +195,15 @@ unsigned cert_secret_facts(const struct cert_secret *s, const struct cert_secret
 	if (is_pair(&s->ca)) {
 		facts |= validity_facts(&s->ca, now_ns, &until, CERT_CA_GOOD, CERT_CA_DUE);
 	}
+	/* A certificate for other names, or of another CA, counts as none: options may have
+	 * changed, or the Secret was edited. */
 	if (is_pair(&s->leaf) && is_for_all_names(&s->leaf, opt->names) &&
 	    pair_is_signed_by(strbuf_str(&s->leaf.cert), strbuf_str(&s->ca.cert), NULL) == 0) {
 		facts |= validity_facts(&s->leaf, now_ns, &until, CERT_LEAF_GOOD, CERT_LEAF_DUE);
 	}
 	if (is_pair(&s->next)) {
+		/* A next CA that has expired, while it waited for a registration, counts as
+		 * absent. */
 		facts |= validity_facts(&s->next, now_ns, &until, CERT_HAS_NEXT, 0);
 	}
 	if (s->old.len > 0) {
@@ -232,6 +242,8 @@ static int make_leaf(struct cert_secret *s, const struct cert_secret_options *op
 	return leaf_create(&lo, &s->leaf, err);
 }
 
+/* A rotation in progress ends: the certificate that clients needed its other CAs for is
+ * replaced, too. */
 static int make_all(struct cert_secret *s, const struct cert_secret_options *opt, int64_t now,
 		    struct err *err)
 {
@@ -242,6 +254,8 @@ static int make_all(struct cert_secret *s, const struct cert_secret_options *opt
 	return r < 0 ? r : make_leaf(s, opt, now, err);
 }
 
+/* Of the former CA the certificate is kept, by which clients trust what replicas still serve.
+ * Its key signs nothing any more and is wiped. */
 static int promote(struct cert_secret *s, const struct cert_secret_options *opt, int64_t now,
 		   struct err *err)
 {
@@ -286,6 +300,7 @@ static void add_data(const struct cert_secret *s, bool is_patch, struct json_out
 		const struct strbuf *value = value_of(s, i);
 
 		if (value->len == 0) {
+			/* In a merge patch null removes a member; an absent one would stay. */
 			if (is_patch) {
 				json_out_kv(o, members[i].key, NULL);
 			}
@@ -317,6 +332,8 @@ void cert_secret_format(const struct cert_secret *s, const char *namespace_, con
 	strbuf_reserve(out, size_of(s, namespace_, name));
 	json_out_init(&o, out);
 	json_out_object(&o);
+	/* The type of a Secret cannot be changed, and labels may be edited by others later: both
+	 * are written once. */
 	if (version == NULL) {
 		json_out_kv(&o, "apiVersion", "v1");
 		json_out_kv(&o, "kind", "Secret");

@@ -29,11 +29,19 @@
 #include "webhook/certs/cert_secret.h"
 
 /* One step() per event, one request at a time:
+ * 1. Not all lists are complete, or a request is in flight: nothing. The end of either calls
+ *    step() again.
+ * 2. Not leading, or backoff after a failure of the Secret: sleep.
+ * 3. The facts of the Secret and of the registrations give an action (cert_rules.h). An action
+ *    is one write of the Secret, conditional on the version from which the facts were read: a
+ *    replica that is behind gets 409 and decides again.
+ * 4. No action: patch one registration that does not have the bundle. The Secret comes first,
+ *    since an action may change the bundle.
+ * 5. All have it: note since when, and sleep until time alone changes a fact. When spread_ns
+ *    have passed, API servers had time to see the next CA, and step 3 makes it the current one.
  *
- *   1. not leading, lists not complete, a request in flight, or backoff after a failure: nothing
- *   2. facts of the Secret and of the registrations -> action; an action is one write of the Secret
- *   3. no action: patch one registration that does not have the bundle
- *   4. all have it: note since when, and sleep until time alone changes a fact */
+ * All decisions follow from what the API server has, and from the time since when the bundle is
+ * everywhere. A new leader counts that time anew: the CA is promoted later, never earlier. */
 
 #define CALL_NS (5 * CLOCK_NS_PER_S)
 #define LEAVE_MS 3000
@@ -135,6 +143,7 @@ static void take_secret(struct certs_manager *m, struct str json)
 	}
 	forget_secret(m);
 	m->secret = read;
+	/* The buffers have moved: the end of the block must not free them. */
 	cert_secret_init(&read);
 	(void)cut_meta(json, &meta);
 	m->secret_version = xmalloc_dup_n(meta.resource_version.p, meta.resource_version.len);
@@ -176,6 +185,8 @@ static void on_event(void *ctx, const struct reflector_event *event)
 		} else if (event->kind == REFLECTOR_UPSERT) {
 			take_secret(m, event->object);
 		} else {
+			/* A deleted Secret is made anew at once. Until then the pair that was
+			 * published goes on being served. */
 			forget_secret(m);
 		}
 		break;
@@ -197,6 +208,7 @@ static void on_done(void *ctx, const struct http_result *result)
 
 	m->busy = false;
 	if (result->error == ERR_CANCELLED) {
+		/* The transport is being destroyed: no more requests. */
 		m->closed = true;
 		return;
 	}
@@ -206,6 +218,8 @@ static void on_done(void *ctx, const struct http_result *result)
 		metric_cell_add(m->failures, 1);
 		log_warn("cannot write certificates", LOG_STR("path", m->writing.p),
 			 LOG_STR("error", err.text));
+		/* A registration that cannot be patched must not hold up the others, nor the
+		 * renewal of the certificate; everything waits for the Secret. */
 		if (m->writing_kind == KIND_SECRET) {
 			m->retry_at = at;
 		} else {
@@ -213,6 +227,8 @@ static void on_done(void *ctx, const struct http_result *result)
 		}
 	} else {
 		backoff_reset(&m->backoff);
+		/* The answer is adopted at once. The watch delivers it later, and until then
+		 * step() would make the same change of the former state again. */
 		if (m->writing_kind == KIND_SECRET) {
 			log_info("wrote certificates to the Secret",
 				 LOG_STR("change", cert_rules_name(m->action)));
@@ -252,11 +268,13 @@ static void write_secret(struct certs_manager *m, enum cert_action action)
 
 	cert_secret_init(&next);
 	cert_secret_copy(&m->secret, &next);
+	/* On a copy: what is served and known stays as it is until the write is through. */
 	r = cert_secret_apply(&next, action, &m->secret_options, clock_wall(m->clock), &err);
 	if (r < 0) {
 		metric_cell_add(m->failures, 1);
 		log_error("cannot create certificates", LOG_STR("error", err.text));
 		m->retry_at = clock_mono(m->clock) + backoff_next(&m->backoff, &m->rng);
+		/* No request is in flight, so nothing else would call step() again. */
 		wakeup_set(m->wakeup, m->retry_at);
 		return;
 	}
@@ -289,6 +307,7 @@ static void find_stale_registration(struct certs_manager *m, int64_t now,
 {
 	CLEANUP(strbuf_finish) struct strbuf pem = STRBUF_INIT, bundle = STRBUF_INIT;
 
+	/* Without registrations there is none to wait for: the bundle counts as spread. */
 	cert_secret_bundle(&m->secret, &pem);
 	base64_encode(strbuf_str(&pem), &bundle);
 	ret->found = ca_bundles_next(m->bundles, strbuf_str(&bundle), now, &ret->path, &ret->patch,
@@ -317,6 +336,8 @@ static void sleep_until(struct certs_manager *m, unsigned facts, int64_t wall, i
 	int64_t at = mono;
 
 	if (wall != CLOCK_NEVER) {
+		/* The wake-up runs by the monotonic clock; a jump of the other one is seen at
+		 * the next event. */
 		at = clock_earlier(at, clock_mono(m->clock) + (wall - clock_wall(m->clock)));
 	}
 	if ((facts & CERT_HAS_NEXT) != 0 && m->spread_since != CLOCK_NEVER) {
@@ -335,6 +356,8 @@ static bool is_blocked(const struct certs_manager *m)
 	return m->busy || m->closed || atomic_load(&m->transport->stopping);
 }
 
+/* Registrations are looked at before the action is chosen, since that notes since when all of
+ * them have the bundle, which is one of the facts. */
 static void write_next(struct certs_manager *m, int64_t now)
 {
 	CLEANUP(stale_finish)
@@ -508,6 +531,8 @@ void certs_manager_connect(struct certs_manager *m, struct transport *t, const s
 	m->clock = clock;
 	m->wakeup = wakeup_create(t, clock, on_wakeup, m);
 	m->lease = lease_create(&lo);
+	/* The chart grants one Secret by its name: such a right covers a list or a watch only if
+	 * its field selector says the name. */
 	rest_path(&path, "", "v1", m->namespace_, "secrets", NULL, NULL);
 	strbuf_printf(&field, "metadata.name=%s", m->secret_name);
 	start_watch(m, KIND_SECRET, path.p, NULL, field.p);
@@ -528,6 +553,8 @@ void certs_manager_leave(struct certs_manager *m)
 	struct pollfd fd = { .fd = m->left_fd, .events = POLLIN };
 
 	if (m->lease != NULL) {
+		/* Otherwise the next replica would wait until the Lease has expired. An API
+		 * server that does not answer must not hold up the end for longer than LEAVE_MS. */
 		lease_release(m->lease, on_left, m);
 		(void)poll(&fd, 1, LEAVE_MS);
 	}
@@ -544,6 +571,8 @@ bool certs_manager_pair(struct certs_manager *m, struct pair *ret)
 	ssize_t n = read(m->fd, &drained, sizeof(drained));
 	bool there;
 
+	/* Emptied before the pair is read: a pair that is published in between makes it readable
+	 * again, and is at worst read twice. */
 	(void)n; /* the eventfd may be empty */
 	pthread_mutex_lock(&m->lock);
 	there = m->pair.cert.len > 0;

@@ -34,6 +34,8 @@ static int read_pair(const struct webhook_cert *c, struct pair *ret, int64_t *re
 	if (r < 0) {
 		return r;
 	}
+	/* Certificate and key are two files, or two members that someone edits: for a moment
+	 * they do not belong together. */
 	r = pair_check(strbuf_str(&ret->cert), strbuf_str(&ret->key), err);
 	if (r == 0) {
 		r = pair_validity(strbuf_str(&ret->cert), &not_before, ret_not_after, err);
@@ -84,6 +86,8 @@ int webhook_cert_open(const char *cert_path, const char *key_path, struct metric
 	register_metrics(c, registry);
 	r = read_pair(c, &p, &not_after, err);
 	if (r == 0) {
+		/* A change between the read and the watch is not reported. The owner also reads
+		 * from time to time, and finds it then. */
 		r = dirwatch_create(&c->watch, err);
 	}
 	if (r == 0) {
@@ -101,6 +105,8 @@ int webhook_cert_open(const char *cert_path, const char *key_path, struct metric
 	return 0;
 }
 
+/* Nothing is read yet: the first pair may take as long as another replica holds the Lease, and
+ * the owner waits for it. */
 struct webhook_cert *webhook_cert_of(struct certs_manager *manager,
 				     struct metric_registry *registry)
 {
@@ -145,13 +151,16 @@ bool webhook_cert_reload(struct webhook_cert *c, struct http_server *server)
 	int64_t not_after = 0;
 	int r;
 
+	/* Emptied before the read: a change in between makes it readable again. */
 	if (c->watch != NULL) {
 		(void)dirwatch_drain(c->watch);
 	}
 	r = read_pair(c, &p, &not_after, &err);
+	/* Called often without a change; and before the first pair its absence is no error. */
 	if ((r == 0 && is_same(&p, &c->pair)) || (r == -ERR_NOT_FOUND && c->pair.cert.len == 0)) {
 		return false;
 	}
+	/* The server decides last: a pair that it refuses does not become the current one. */
 	if (r == 0 && server != NULL) {
 		r = http_server_set_certificate(server, strbuf_str(&p.cert), strbuf_str(&p.key),
 						&err);
@@ -172,6 +181,7 @@ bool webhook_cert_reload(struct webhook_cert *c, struct http_server *server)
 bool webhook_cert_is_valid(void *ctx, char *detail, size_t detail_size)
 {
 	struct webhook_cert *c = ctx;
+	/* The only member that another thread reads: the health server runs this. */
 	int64_t end = atomic_load(&c->not_after_ns);
 	char text[CLOCK_RFC3339_MAX];
 

@@ -1,4 +1,11 @@
-/* Parts start in the order of the table below and stop in reverse. */
+/* Parts start in the order of the table below and stop in reverse:
+ * 1. Basics: the registry of metrics and the checks of health, in which all others enter theirs.
+ * 2. The certificate before the client: the manager of certificates uses the client, too, and
+ *    must be there when it starts.
+ * 3. The routes before the client: the kinds that are served decide what is watched.
+ * 4. The health server before the admission server, which first waits for lists and certificate:
+ *    meanwhile probes are answered, and say what is missing.
+ * 5. The admission server last: its port opens when reviews can be decided, or after a while. */
 #include "webhook/main/webhook_app.h"
 
 #include <poll.h>
@@ -145,6 +152,8 @@ static int start_certs_manager(struct app *a, struct err *err)
 	};
 	struct rng rng;
 
+	/* A container that is restarted keeps its host name. With the uuid it is another
+	 * candidate, and does not take the Lease of its former self for its own. */
 	(void)gethostname(host, sizeof(host) - 1);
 	rng_init(&rng, rng_entropy());
 	rng_uuid(&rng, uuid);
@@ -204,6 +213,7 @@ static void stop_router(struct app *a)
 	router_destroy(a->router);
 }
 
+/* Without an API server (--offline) there is no client: reviews are decided without queues. */
 static int start_transport(struct app *a, struct err *err)
 {
 	int r;
@@ -228,6 +238,7 @@ static int start_transport(struct app *a, struct err *err)
 static void stop_transport(struct app *a)
 {
 	if (a->certs != NULL) {
+		/* Needs the transport: the Lease is released by a request. */
 		certs_manager_leave(a->certs);
 	}
 	transport_destroy(a->transport);
@@ -309,6 +320,7 @@ static int await_cert(const struct app *a, struct err *err)
 			return err_set(err, ERR_TIMEOUT, "the Secret %s contains no certificate",
 				       a->o->cert_secret);
 		}
+		/* Rounded up: a wait of 0 ms would spin during the last millisecond. */
 		(void)poll(fds, ARRAY_LEN(fds), (int)(left / CLOCK_NS_PER_MS) + 1);
 		if ((fds[0].revents & POLLIN) != 0) {
 			return err_set(err, ERR_CANCELLED,
@@ -348,6 +360,10 @@ static int start_server(struct app *a, struct err *err)
 	return r;
 }
 
+/* 1. The server takes no more connections, and answers what it has. Requests that wait for a
+ *    look-up still get it, since the transport runs on.
+ * 2. Look-ups end, so that none wakes the server any more.
+ * 3. The server goes. */
 static void stop_server(struct app *a)
 {
 	http_server_stop(a->server, a->o->grace_ns / CLOCK_NS_PER_MS);
@@ -370,7 +386,8 @@ static const struct part {
 	{ "admission server", 1, start_server, stop_server },
 };
 
-/* Waits for a signal to stop, or until delay_ns has passed; meanwhile reloads certificates. */
+/* Waits for a signal to stop, or until until_ns; meanwhile reloads certificates, also without an
+ * event of their source, which may be missed. */
 static void serve(struct app *a, int64_t until_ns)
 {
 	struct pollfd fds[] = { { .fd = a->signal_fd, .events = POLLIN },
@@ -395,6 +412,11 @@ static void serve(struct app *a, int64_t until_ns)
 	}
 }
 
+/* 1. The parts start; when one fails, those before it stop again.
+ * 2. Reviews are served until SIGTERM or SIGINT.
+ * 3. /readyz fails, and reviews are still served for the delay: Services and API servers go on
+ *    sending until they have noticed. A second signal ends the delay.
+ * 4. The parts stop. */
 int webhook_app_run(const struct webhook_options *o, int signal_fd)
 {
 	struct app a = { .o = o, .signal_fd = signal_fd };

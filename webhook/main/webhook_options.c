@@ -114,6 +114,7 @@ static int set_address(void *member, const char *value, struct err *err)
 	if (colon == NULL || !str_to_u64(str_of(colon + 1), &port) || port > UINT16_MAX) {
 		return err_set(err, ERR_INVALID, "expected HOST:PORT");
 	}
+	/* The last colon: an IPv6 address in brackets has others. */
 	host = (struct str){ value, (size_t)(colon - value) };
 	if (host.len >= 2 && host.p[0] == '[' && host.p[host.len - 1] == ']') {
 		host = (struct str){ host.p + 1, host.len - 2 };

@@ -1,3 +1,12 @@
+/* From a change in the cluster to a handler:
+ * 1. A reflector delivers the object on the transport's thread. It is decoded without the lock,
+ *    into an entry with an arena of its own, which is immutable from here on.
+ * 2. replace() puts the entry under its key and drops the current view. The lock is held for
+ *    one operation on a map, so that a long list does not hold up reviews.
+ * 3. The next lister_view builds a view: sorted arrays for binary search. So a burst of changes,
+ *    such as the first list, costs one build and not one for each object.
+ * 4. Handlers read their view without the lock. It holds a reference to each of its entries, so
+ *    an entry that was replaced or removed meanwhile lives until the last such view is released. */
 #include "webhook/server/lister.h"
 
 #include <pthread.h>
@@ -117,6 +126,7 @@ void lister_destroy(struct lister *l)
 	if (l == NULL) {
 		return;
 	}
+	/* Reflectors call back into the lister and offer look-ups to it, so they go first. */
 	if (l->connected) {
 		reflector_destroy(l->queue_reflector);
 		reflector_destroy(l->namespace_reflector);
@@ -140,7 +150,9 @@ void lister_follow_quota(struct lister *l)
 
 static void follow_defaults(struct lister *l, struct reflector_options opt)
 {
+	/* Kueue's CRDs may be missing: then no namespace has a default queue. */
 	opt.missing_ok = true;
+	/* Handlers ask for the objects called "default" alone: no others are sent. */
 	opt.field_selector = "metadata.name=" KUEUE_DEFAULT_QUEUE;
 	opt.path = "/apis/" KUEUE_API_VERSION "/localqueues";
 	opt.resource = "localqueues";
@@ -157,6 +169,8 @@ static void follow_defaults(struct lister *l, struct reflector_options opt)
 	reflector_start(l->default_class_reflector);
 }
 
+/* The reflector decides whether the object is newer than what the watch has delivered: a slow
+ * answer must neither overwrite a later change nor bring back for good a queue that was deleted. */
 static void on_looked_up(void *ctx, struct str object)
 {
 	struct lister *l = ctx;
@@ -176,6 +190,7 @@ void lister_connect(struct lister *l, struct transport *t, const struct clock *c
 							       .registry = l->counters,
 							       .on_found = on_looked_up,
 							       .ctx = l });
+	/* Each reflector has a seed of its own, so that their retries do not coincide. */
 	opt.path = "/apis/" KEYS_VOLCANO_API_VERSION "/queues";
 	opt.resource = "queues";
 	opt.on_event = lister_on_queue;
@@ -195,6 +210,7 @@ void lister_connect(struct lister *l, struct transport *t, const struct clock *c
 
 bool lister_is_synced(const struct lister *l)
 {
+	/* A reflector reports its first list once, so counting the reports is enough. */
 	return !l->connected || atomic_load(&l->synced) >= (l->quota ? 4 : 2);
 }
 
@@ -230,12 +246,15 @@ static void replace(struct lister *l, struct strmap *map, struct str key, struct
 	if (e != NULL) {
 		strmap_set(map, key, e);
 	} else if (!strmap_remove(map, key)) {
+		/* Nothing has changed, so the view stays. */
 		pthread_mutex_unlock(&l->lock);
 		return;
 	}
+	/* The view is dropped and not changed: handlers may be reading it. */
 	old = l->view;
 	l->view = NULL;
 	pthread_mutex_unlock(&l->lock);
+	/* Not under the lock: the last reference frees the entries, too. */
 	view_unref(old);
 }
 
@@ -275,6 +294,7 @@ void lister_on_queue(void *ctx, const struct reflector_event *event)
 			entry_unref(e);
 			return; /* the previous state stays */
 		}
+		/* Views are sorted by the name, which must not be NULL. */
 		e->queue.meta.name = arena_str(e->arena, event->key).p;
 	}
 	replace(l, l->queues, event->key, e);
@@ -304,6 +324,8 @@ static void copy_labels(struct arena *arena, const struct field_map *from, struc
 	ret->n = from->n;
 }
 
+/* Copies the parts that handlers read: the decoded namespace also has its annotations, of up to
+ * 256 KiB, which are not kept. */
 static struct entry *entry_of_namespace(struct str key, const struct api_namespace *ns)
 {
 	const char *queue = field_map_get(&ns->meta.annotations, KEYS_QUEUE_NAME);
@@ -353,6 +375,7 @@ void lister_on_default_queue(void *ctx, const struct reflector_event *event)
 	if (take_progress(l, event)) {
 		return;
 	}
+	/* The key is "namespace/default": it says all that is needed, so nothing is decoded. */
 	ns = str_next(&ns, '/');
 	if (event->kind == REFLECTOR_UPSERT) {
 		e = entry_create();
@@ -452,7 +475,10 @@ static struct view *view_build(const struct lister *l)
 	view_add_queues(v, l);
 	view_add_namespaces(v, l);
 	view_add_default_queues(v, l);
+	/* The class is cluster-scoped and called "default": that it exists is all that handlers
+	 * ask. */
 	v->base.has_default_class = strmap_count(l->default_classes) > 0;
+	/* Without an API server an empty list does not mean that there are no queues. */
 	v->base.queues_known = l->connected || v->base.queue_count > 0;
 	return v;
 }
@@ -462,6 +488,7 @@ const struct admit_view *lister_view(struct lister *l)
 	struct view *v;
 
 	pthread_mutex_lock(&l->lock);
+	/* Built under the lock, so that of many reviews after a change one builds and all share. */
 	if (l->view == NULL) {
 		l->view = view_build(l);
 	}

@@ -1,3 +1,20 @@
+/* A look-up, and the requests that wait for it:
+ * 1. lookups_ask, on a thread of the server. Under the lock: a name that is being read already
+ *    has a number, which this request shares; a name that was answered within the last second
+ *    gets 0, since the view has what the answer brought; any other name takes a slot and a new
+ *    number. The read is submitted outside of the lock.
+ * 2. The handler returns the number, and the server suspends the connection. When the read ends
+ *    before that, the server finds out by the count of its wakes and calls the handler again
+ *    instead of suspending.
+ * 3. on_done, on the transport's thread: first the object goes to the lister, then the slot
+ *    counts as answered, then the number is woken. A request that is resumed finds the queue in
+ *    a new view.
+ * 4. A read that fails or finds nothing wakes them as well: they are answered from the view as
+ *    it is.
+ * 5. Last of all in_flight is counted down, for which lookups_stop waits: after it no wake can
+ *    reach a server that is about to be destroyed.
+ *
+ * Numbers are never used twice, so a wake that comes late finds nothing to resume. */
 #include "webhook/server/lookups.h"
 
 #include <pthread.h>
@@ -136,12 +153,18 @@ static uint64_t enter_locked(struct lookups *l, const char *name, struct http_se
 {
 	struct slot *s = find_locked(l, name);
 
+	/* Joining costs nothing, so it comes before all limits, and is allowed while stopping.
+	 * The server of the first request is that of all: a process has one for reviews. */
 	if (s != NULL && s->number != 0) {
 		return s->number;
 	}
+	/* The answer is a moment old: reading again would give names that do not exist a way to
+	 * load the API server. */
 	if (l->stopping || (s != NULL && clock_mono(l->opt.clock) < s->until)) {
 		return 0;
 	}
+	/* Answered from the view instead of queued: a queue of reads would outlast the time-out
+	 * of the reviews that wait in it. */
 	if (l->in_flight == LOOKUPS_IN_FLIGHT) {
 		count(l, LOOKUP_LIMITED);
 		return 0;
@@ -157,6 +180,8 @@ static uint64_t enter_locked(struct lookups *l, const char *name, struct http_se
 	return s->number;
 }
 
+/* Returns the server to wake. The slot is found by the number and not by the name: a slot in
+ * flight is never given to another name, so there is exactly one. */
 static struct http_server *note_answer(struct lookups *l, uint64_t number)
 {
 	struct http_server *server = NULL;
@@ -183,6 +208,7 @@ static void on_done(void *ctx, const struct http_result *result)
 	int r = rest_result(result, NULL);
 	struct http_server *server;
 
+	/* Before the wake: a request that is resumed takes its view from the lister at once. */
 	if (r == 0) {
 		l->opt.on_found(l->opt.ctx, result->body);
 	}
@@ -220,7 +246,8 @@ uint64_t lookups_ask(struct lookups *l, const char *name, struct http_server *se
 	bool is_new = false;
 	uint64_t number;
 
-	/* No queue can have such a name. */
+	/* No queue can have such a name. The name was written by a tenant: neither a request nor
+	 * a slot is spent on it. */
 	if (!validate_is_dns_subdomain(str_of(name))) {
 		return 0;
 	}
@@ -236,6 +263,7 @@ uint64_t lookups_ask(struct lookups *l, const char *name, struct http_server *se
 void lookups_stop(struct lookups *l)
 {
 	pthread_mutex_lock(&l->lock);
+	/* Reads end within LOOKUPS_DEADLINE_NS, so this does not wait for long. */
 	l->stopping = true;
 	while (l->in_flight > 0) {
 		pthread_cond_wait(&l->ended, &l->lock);

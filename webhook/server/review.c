@@ -17,6 +17,7 @@ static struct str render(const struct admit_request *q, struct admit_answer *a)
 		.warnings = { .v = a->warnings, .n = a->warning_count },
 	};
 
+	/* A handler may have begun a patch before it found the reason for the denial. */
 	if (a->allowed && a->patch.len > 0) {
 		r.patch = strbuf_str(&a->patch);
 	}
@@ -25,6 +26,9 @@ static struct str render(const struct admit_request *q, struct admit_answer *a)
 	return arena_str(q->arena, strbuf_str(&out));
 }
 
+/* A denial and not HTTP 400: the user reads the path of the mistake, and failurePolicy Ignore
+ * does not let the object in, as it would after a failed call. Patch and warnings of the handler
+ * are dropped: they are about an object that was read in part. */
 static void deny_undecodable(const struct admit_request *q, struct admit_answer *a,
 			     const struct err *err)
 {
@@ -56,7 +60,9 @@ int review_run(admit_fn fn, struct admit_request *q, struct str body, struct rev
 	ret->body = render(q, &answer);
 	ret->allowed = answer.allowed;
 	ret->gated = answer.gated;
+	/* Copied, because the name may be borrowed from the view (the queue of a namespace). */
 	ret->unconfirmed_queue = arena_dup(q->arena, answer.unconfirmed_queue);
+	/* It points to this function's stack. */
 	q->review = NULL;
 	return 0;
 }

@@ -123,7 +123,8 @@ static int cmp_path(const void *path, const void *item)
 	return str_cmp(*(const struct str *)path, str_of(*(const char *const *)item));
 }
 
-/* A path that Volcano serves and this program does not. */
+/* A path that Volcano serves and this program does not: its webhook manager's
+ * --enabled-admission can be kept as it is. */
 static bool is_foreign(struct str path)
 {
 	return bsearch(&path, foreign_paths, ARRAY_LEN(foreign_paths), sizeof(foreign_paths[0]),
@@ -135,6 +136,8 @@ static bool enable(struct router *r, struct str path)
 	bool found = false;
 
 	for (size_t i = 0; i < ROUTE_COUNT; i++) {
+		/* One option may switch several paths on: those of labelled namespaces belong to
+		 * /pods/mutate. */
 		if (str_eq_c(path, routes[i].enabled_by)) {
 			r->enabled[i] = true;
 			found = true;
@@ -220,6 +223,7 @@ static void refuse(struct http_response *ret, int status, const char *text)
 	ret->body = str_of(text);
 }
 
+/* Parameters such as a charset are allowed: JSON is UTF-8 whatever they say. */
 static bool is_json(struct str content_type)
 {
 	return str_eq_c(str_trim(str_next(&content_type, ';')), "application/json");
@@ -236,6 +240,7 @@ static bool check_request(const struct router *r, const struct route *route,
 	} else if (!is_json(req->content_type)) {
 		refuse(ret, 415, "the content type must be application/json\n");
 	} else if (!lister_is_synced(r->opt.lister)) {
+		/* With half a list, queues that exist would be refused as missing. */
 		refuse(ret, 503, "the lists of queues and namespaces are not complete yet\n");
 		ret->retry_after_s = 1;
 	} else {
@@ -255,8 +260,16 @@ static int review(const struct router *r, const struct route *route, const struc
 	return review_run(route->fn, &q, call->req->body, ret, err);
 }
 
-/* A queue that is created and used in one manifest may reach the handler before our watch delivers
- * it: the request then waits until the queue was read, *ret_wait is not 0. */
+/* A queue that is created and used in one manifest may reach the handler before our watch
+ * delivers it:
+ * 1. The review is decided with the view of this moment.
+ * 2. Did the decision depend on a queue that the view does not have, or has as closed? Then the
+ *    queue is read, and the request waits; *ret_wait is not 0. A request waits once: when it is
+ *    called again, the view has what the read brought, and that decides.
+ * 3. When nothing is read, because an answer is a moment old or the limits are reached, another
+ *    review may have brought the queue into the lister since step 1. If there is a later view,
+ *    it decides.
+ * 4. Else the first decision stands. */
 static int decide(const struct router *r, const struct route *route, const struct call *call,
 		  struct review_outcome *ret, uint64_t *ret_wait, struct err *err)
 {
@@ -269,9 +282,9 @@ static int decide(const struct router *r, const struct route *route, const struc
 	if (unconfirmed && call->req->server != NULL && !call->req->waited) {
 		*ret_wait = lister_look_up_queue(lister, ret->unconfirmed_queue, call->req->server);
 	}
+	/* Taken after the question whether to wait: a read that ended in between is in it. */
 	later = lister_view(lister);
 	if (unconfirmed && *ret_wait == 0 && later != view) {
-		/* Another review may have read the queue since the view was taken. */
 		e = review(r, route, later, call, ret, err);
 	}
 	lister_release(later);
@@ -290,6 +303,7 @@ static enum router_result run(const struct router *r, const struct route *route,
 		refuse(ret, 400, arena_printf(call->arena, "%s\n", err.text));
 		return RESULT_ERROR;
 	}
+	/* Nothing is counted here: the handler runs again for the same review. */
 	if (ret->wait_for != 0) {
 		return RESULT_COUNT_;
 	}
@@ -318,6 +332,7 @@ void router_handle(void *ctx, const struct http_request *req, struct arena *aren
 		return; /* suspended; called again later */
 	}
 	metric_cell_add(r->results[route - routes][result], 1);
+	/* The last call alone: the wait for a queue is the network, not the decision. */
 	metric_cell_observe(r->seconds[route - routes],
 			    (double)(clock_mono(clock_real()) - start) / (double)CLOCK_NS_PER_S);
 }

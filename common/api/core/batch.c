@@ -52,6 +52,7 @@ bool batch_is_suspended(const struct api_job *job)
 	return job->spec.suspend > 0;
 }
 
+/* No more pods run at once than are to complete; without completions parallelism is the number. */
 int32_t batch_pod_count(const struct api_job *job)
 {
 	int32_t n = batch_parallelism(job);
@@ -61,6 +62,7 @@ int32_t batch_pod_count(const struct api_job *job)
 		       : n;
 }
 
+/* SuccessCriteriaMet and FailureTarget do not count: with them pods of the Job may still run. */
 const struct api_condition *batch_finished(const struct api_job *job)
 {
 	for (size_t i = 0; i < job->status.conditions.n; i++) {

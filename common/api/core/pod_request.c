@@ -127,6 +127,8 @@ static void statuses_init(struct statuses *s, const struct api_container_statuse
 		return;
 	}
 	s->index = strmap_create(NULL);
+	/* From the end, so that of equal names the first one stays, as in find_status without the
+	 * index. */
 	for (size_t i = list->n; i-- > 0;) {
 		strmap_set(s->index, str_of(list->v[i].name), &list->v[i]);
 	}
@@ -292,6 +294,12 @@ static struct field_resources totals(const struct sums *s)
 	return (struct field_resources){ v, n };
 }
 
+/* As component-helpers' PodRequests:
+ *   1. per container: the request, or the limit in its place, or what a resize has made of it;
+ *   2. the sum of the containers with the restartable init containers, or the peak of an init
+ *      container where that is more;
+ *   3. pod-level amounts in place of the sums;
+ *   4. the overhead of the RuntimeClass. */
 void pod_request_sum(const struct api_pod *pod, struct arena *arena, struct field_resources *ret)
 {
 	struct sums s;

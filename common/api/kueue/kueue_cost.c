@@ -37,6 +37,7 @@ struct quantity kueue_cost_of(const struct kueue_cost *c, int32_t preemptions)
 {
 	struct quantity q = c->base;
 
+	/* Within the bounds of KUEUE_COST_MAX this neither overflows nor exceeds a quantity. */
 	q.nano += c->weight.nano * preemptions;
 	q.format = QUANTITY_DECIMAL_SI;
 	return q;

@@ -177,6 +177,8 @@ static const struct field workload_rows[] = {
 };
 const struct field_table kueue_workload_fields = FIELD_TABLE(struct api_workload, workload_rows);
 
+/* Kueue's order: conditions of earlier stages may still be True, so the latest stage is asked
+ * first. */
 enum kueue_workload_stage kueue_workload_stage(const struct api_workload *w)
 {
 	if (kueue_condition_is_true(&w->status.conditions, KUEUE_FINISHED)) {

@@ -51,6 +51,8 @@ struct preemption_gate_reading preemption_gate_read(const struct api_preemption_
 
 	r.fields = (gate->position != NULL ? PREEMPTION_GATE_POSITION : 0u) |
 		   (gate->state != NULL ? PREEMPTION_GATE_STATE : 0u);
+	/* The one that differs from what was written last counts; until that is looked up the gate
+	 * is closed. */
 	r.disagree = gate->position != NULL && gate->state != NULL && position != state;
 	r.open = !r.disagree && (position || state);
 	return r;

@@ -1,5 +1,6 @@
 #include "api/meta/meta.h"
 
+/* kubectl keeps a copy of the whole object in it, which no decision needs. */
 #define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 
 static const struct field owner_rows[] = {

@@ -154,6 +154,7 @@ static int parse_compare(struct parser *p, struct selector_requirement *requirem
 	struct str value;
 	int64_t n;
 
+	/* The longer operator first: "=" is its beginning. */
 	if (eat(p, "==") || eat(p, "=")) {
 		requirement->op = SELECTOR_IN;
 	} else if (eat(p, "!=")) {
@@ -174,6 +175,7 @@ static int parse_compare(struct parser *p, struct selector_requirement *requirem
 	return check_value(p, value);
 }
 
+/* key, !key, key in (a, b), key notin (a, b), or key with an operator and a value. */
 static int parse_requirement(struct parser *p)
 {
 	struct selector_requirement requirement = { .op = SELECTOR_EXISTS };
@@ -344,6 +346,8 @@ int selector_from_struct(const struct api_label_selector *ls, struct arena *aren
 	int r = 0;
 
 	if (ls == NULL) {
+		/* Kubernetes' rule: no selector selects nothing, an empty one selects
+		 * everything. */
 		*ret = (struct selector){ .matches_none = true };
 		return 0;
 	}
@@ -393,6 +397,7 @@ static bool compares(const struct selector_requirement *requirement, const char 
 	return requirement->op == SELECTOR_GT ? is > bound : is < bound;
 }
 
+/* As in Kubernetes, NotIn and != hold for an object without the label; > and < do not. */
 static bool holds(const struct selector_requirement *requirement, const char *value)
 {
 	switch (requirement->op) {

@@ -33,7 +33,8 @@ static bool is_structural(char b)
 	return b == '"' || b == '{' || b == '}' || b == '[' || b == ']';
 }
 
-/* From an opening bracket to after its closing one; NULL: none, or nested too deeply. */
+/* From an opening bracket to after its closing one; NULL: none, or nested too deeply. A bracket of
+ * the wrong kind counts, too: the decoder, which validates the object, finds it. */
 static const char *skip_nested(const char *p, const char *end)
 {
 	unsigned depth = 0;
@@ -113,6 +114,7 @@ static bool next_item(struct cut *c, char closer)
 
 	if (b == closer) {
 		c->pos++;
+		/* The level outside has an item: a comma comes next. */
 		c->first = false;
 		return false;
 	}
@@ -179,6 +181,7 @@ bool cut_meta(struct str object, struct cut_meta *ret)
 	if (!cut_open(&c, '{')) {
 		return false;
 	}
+	/* Reading ends with metadata, since the API server writes it before spec and status. */
 	while (!found && cut_member(&c, &key, &value)) {
 		found = str_eq_c(key, "metadata");
 	}
@@ -214,6 +217,7 @@ bool cut_unescape(struct str raw, struct strbuf *out)
 	}
 	strbuf_reserve(out, raw.len);
 	if (!scan_unescape(raw, out->p + out->len, &n)) {
+		/* Restores the NUL at the end, which the attempt may have overwritten. */
 		strbuf_truncate(out, out->len);
 		return false;
 	}

@@ -47,6 +47,7 @@ static const struct jdoc *doc_const(const cJSON *c)
 	return (const struct jdoc *)(const void *)c;
 }
 
+/* A root has no name, but cJSON leaves that of a member on it. */
 static void drop_key(cJSON *c)
 {
 	free(c->string);
@@ -75,6 +76,7 @@ static void drop_duplicates_big(cJSON *obj, size_t n)
 		m[i] = (struct member){ c, i };
 		i++;
 	}
+	/* Equal names become neighbours, the last one of the text behind the others. */
 	qsort(m, n, sizeof(*m), member_cmp);
 	for (i = 0; i + 1 < n; i++) {
 		if (strcmp(m[i].c->string, m[i + 1].c->string) == 0) {
@@ -280,6 +282,7 @@ double jdoc_num(const struct jdoc *d, double def)
 
 int64_t jdoc_int(const struct jdoc *d, int64_t def)
 {
+	/* 0.5 is no integer, so another kind gives the default as well. */
 	double n = jdoc_num(d, 0.5);
 
 	/* The bounds are exact as doubles: -2^63 and 2^63. */

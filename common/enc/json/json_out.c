@@ -105,6 +105,7 @@ void json_out_slice(struct json_out *o, struct str s)
 
 void json_out_int(struct json_out *o, int64_t n)
 {
+	/* Negated as unsigned: INT64_MIN has no positive counterpart. */
 	uint64_t rest = n < 0 ? -(uint64_t)n : (uint64_t)n;
 	char digits[20];
 	size_t at = sizeof(digits);

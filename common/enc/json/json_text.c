@@ -61,6 +61,7 @@ void json_text_number(struct strbuf *out, double n)
 		strbuf_printf(out, "%" PRId64, INT64_MAX);
 		return;
 	}
+	/* The shortest text that reads back as the same double: 17 digits always do. */
 	for (int digits = 15; digits <= 17; digits++) {
 		snprintf(text, sizeof(text), "%.*g", digits, n);
 		if (strtod(text, NULL) == n) {

@@ -42,6 +42,7 @@ static int step_index(struct place *p, size_t *ret)
 		*ret = jdoc_count(p->parent);
 		return 0;
 	}
+	/* RFC 6901: no leading zeros. */
 	if (!str_to_u64(t, &n) || (t.len > 1 && t.p[0] == '0') || n > SIZE_MAX) {
 		return -ERR_INVALID;
 	}
@@ -245,6 +246,7 @@ static int apply_op(struct jdoc **doc, const struct jdoc *op, size_t *copied, st
 	}
 	needs_value =
 		str_streq(name, "add") || str_streq(name, "replace") || str_streq(name, "test");
+	/* A value of null is there; a missing one is an error (RFC 6902, 4). */
 	if (needs_value && value == NULL) {
 		return err_set(err, ERR_INVALID, "\"value\" is missing");
 	}
@@ -285,6 +287,7 @@ int patch_apply_json(struct jdoc **doc, const struct jdoc *patch, struct err *er
 	if (jdoc_count(patch) > PATCH_APPLY_MAX_OPS) {
 		return err_set(err, ERR_INVALID, "more than %d operations", PATCH_APPLY_MAX_OPS);
 	}
+	/* On a copy: a patch that fails half-way leaves nothing behind. */
 	work = jdoc_copy(*doc);
 	for (const struct jdoc *op = jdoc_first(patch); op != NULL; op = jdoc_next(op)) {
 		r = apply_op(&work, op, &copied, &inner);

@@ -33,6 +33,7 @@ void reader_of_text(struct reader *r, struct str text, struct arena *arena)
 	r->failed = false;
 }
 
+/* The first error counts; what goes wrong afterwards follows from it. */
 static void fail(struct reader *r, const char *at, const char *what)
 {
 	size_t line, column;
@@ -60,6 +61,7 @@ static bool moved(struct reader *r, const char *p, const struct scan_error *e)
 	return true;
 }
 
+/* By the first byte alone: the rest is checked when the value is consumed. */
 static enum jdoc_kind text_kind(struct reader *r)
 {
 	if (UNLIKELY(r->failed)) {
@@ -313,6 +315,7 @@ bool reader_int(struct reader *r, int64_t *ret)
 		if (s.p == NULL) {
 			return false;
 		}
+		/* Digits alone are read exactly: a double would round beyond 2^53. */
 		if (str_to_i64(s, ret)) {
 			return true;
 		}
@@ -345,6 +348,7 @@ bool reader_bool(struct reader *r)
 	return moved(r, scan_literal(r->pos, r->end, value ? "true" : "false", &e), &e) && value;
 }
 
+/* In a tree there is nothing to do: reader_next continues with the next sibling in any case. */
 void reader_skip(struct reader *r)
 {
 	struct scan_error e = { 0 };
@@ -388,6 +392,7 @@ struct reader_mark reader_mark(const struct reader *r)
 				     r->depth };
 }
 
+/* The levels around the value are as they were, because the reader has not left it since. */
 void reader_rewind(struct reader *r, const struct reader_mark *m)
 {
 	assert(!r->failed && r->depth >= m->depth);

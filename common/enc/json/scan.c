@@ -313,7 +313,12 @@ static inline const char *scan_after(const char *p, const char *end, const char 
 	return p;
 }
 
-/* closer: room for `depth` closing brackets. */
+/* A value with all that is in it. The closing brackets that are still due stand in `closer` (room
+ * for `depth` of them) instead of on the stack of a recursion, which a text of many brackets would
+ * exhaust. Each round:
+ *   1. moves into an array or object, to its first value; an empty one is complete at once;
+ *   2. or moves over a scalar;
+ *   3. after a complete value, closes what ends there and moves to the next value. */
 static const char *scan_levels(const char *p, const char *end, char *closer, unsigned depth,
 			       struct scan_error *e)
 {
@@ -372,6 +377,8 @@ const char *scan_value(const char *p, const char *end, unsigned depth, struct sc
 	return after == NULL && e->what == too_deep ? scan_deep(p, end, depth, e) : after;
 }
 
+/* The result is never longer than s: an escape of 2 bytes gives 1, one of 6 gives 3 at most, a pair
+ * of 12 gives 4. */
 bool scan_unescape(struct str s, char *out, size_t *ret_len)
 {
 	const char *p = s.p, *end = s.p + s.len;

@@ -18,6 +18,7 @@
 
 /* --- what the plugin gets ----------------------------------------------------------------------*/
 
+/* The cluster in an ExecCredential has no member for a path: the contents of a file are sent. */
 static int write_authority(const struct http_loop_tls *tls, struct json_out *o, struct err *err)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT, pem = STRBUF_INIT;
@@ -32,6 +33,7 @@ static int write_authority(const struct http_loop_tls *tls, struct json_out *o, 
 		}
 	}
 	if (pem.len > 0) {
+		/* The member is a []byte in Go, which JSON has as base64. */
 		base64_encode(strbuf_str(&pem), &text);
 		json_out_kv(o, "certificate-authority-data", text.p);
 	}
@@ -87,6 +89,7 @@ int exec_credential_request(const struct kubeconfig *cfg, bool interactive, stru
 
 /* --- what the plugin answers -------------------------------------------------------------------*/
 
+/* As in client-go, a plugin must answer in the version of its request. */
 static int check_type(const struct jdoc *doc, const char *api_version, struct err *err)
 {
 	if (!jdoc_is_str(jdoc_get(doc, "kind"), KIND)) {
@@ -130,6 +133,7 @@ static int read_expiry(const struct jdoc *status, int64_t *ret, struct err *err)
 	CLEANUP(xmalloc_freep) char *text = NULL;
 	int r = copy_str(status, "expirationTimestamp", &text, err);
 
+	/* Without a time the credential is used until the server refuses it. */
 	*ret = INT64_MAX;
 	if (r < 0 || text == NULL) {
 		return r;
@@ -186,6 +190,7 @@ int exec_credential_parse(struct str text, const char *api_version, struct exec_
 	if (r < 0) {
 		return r;
 	}
+	/* The texts change their owner: the cleanup must not find them. */
 	*ret = c;
 	c = (struct exec_credential){ 0 };
 	return 0;

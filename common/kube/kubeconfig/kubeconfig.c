@@ -13,6 +13,7 @@
 #include "process/file.h"
 #include "process/log.h"
 
+/* The kubelet mounts the service account of a pod here. */
 #define ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 /* Name of the extension of a cluster that is for its users' credential plugins. */
 #define PLUGIN_EXTENSION "client.authentication.k8s.io/exec"
@@ -84,6 +85,7 @@ static void sources_finish(struct sources *all)
 	vec_finish(all);
 }
 
+/* tls borrows from owned[]; call it after each change there. */
 static void point_tls(struct kubeconfig *c)
 {
 	c->tls.ca_file = c->owned[KUBECONFIG_CA_FILE];
@@ -105,6 +107,7 @@ void kubeconfig_set_credential(struct kubeconfig *c, const char *token, const ch
 			       const char *key)
 {
 	replace(&c->token, token);
+	/* A file would take precedence over the token. */
 	replace(&c->token_file, NULL);
 	if (cert != NULL) {
 		replace(&c->owned[KUBECONFIG_CERT_FILE], NULL);
@@ -132,6 +135,8 @@ static int find_named(const struct sources *all, const char *list, const char *n
 				continue;
 			}
 			if (found) {
+				/* Two files may have the same name, and the first one decides;
+				 * within a file it is ambiguous. */
 				return err_set(err, ERR_INVALID, "%s: two entries named \"%s\"",
 					       list, name);
 			}
@@ -156,6 +161,7 @@ static int set_server(struct kubeconfig *c, const char *url, struct err *err)
 	    (!str_has_prefix(s, "http://") || s.len == 7)) {
 		return err_set(err, ERR_INVALID, "server: not an http or https URL: \"%s\"", url);
 	}
+	/* The path of a request begins with a slash. */
 	while (s.len > 0 && s.p[s.len - 1] == '/') {
 		s.len--;
 	}
@@ -229,6 +235,7 @@ static int load_cluster(struct kubeconfig *c, const struct sources *all, const c
 		return r;
 	}
 	kubeconfig_read_unknown(c, *ret, where, cluster_members);
+	/* Relative paths belong to the file in which the entry was found. */
 	r = read_cluster(c, *ret, source->dir, opt, err);
 	return r < 0 ? err_path(err, "%s", where) : 0;
 }
@@ -273,6 +280,11 @@ static int load_user_of(struct kubeconfig *c, const struct sources *all, const c
 			    : kubeconfig_user_read(c, &alone, err);
 }
 
+/* The parts of a context, the options before its members:
+ *   1. the names of the cluster and the user;
+ *   2. the cluster, or only an address;
+ *   3. the user, or only the credentials of the options;
+ *   4. the cluster's extension for the plugin, which is known only after the user. */
 static int load_parts(struct kubeconfig *c, const struct sources *all, const struct jdoc *context,
 		      const struct kubeconfig_options *opt, struct err *err)
 {
@@ -359,6 +371,7 @@ static int parse_source(struct str text, const char *dir, struct sources *all, s
 	if (text.len > KUBECONFIG_MAX_BYTES) {
 		return err_set(err, ERR_INVALID, "more than %u bytes", KUBECONFIG_MAX_BYTES);
 	}
+	/* A kubeconfig in JSON is YAML as well. */
 	r = yaml_parse(text, &s.doc, err);
 	if (r < 0) {
 		return r;
@@ -446,6 +459,8 @@ int kubeconfig_of_account(const char *dir, const char *host, const char *port,
 
 	c->token_file = xmalloc_printf("%s/token", dir);
 	c->owned[KUBECONFIG_CA_FILE] = xmalloc_printf("%s/ca.crt", dir);
+	/* Noticed here, so that load_default can look elsewhere, and not with the first
+	 * request. */
 	if (access(c->token_file, R_OK) != 0) {
 		return err_set(err, ERR_NOT_FOUND, "in-cluster configuration: cannot read %s",
 			       c->token_file);
@@ -493,6 +508,9 @@ static int adjust(struct kubeconfig *c, const struct kubeconfig_options *opt, st
 	return r < 0 || opt->server == NULL ? r : set_server(c, opt->server, err);
 }
 
+/* The usual places, the first one that exists: the files of $KUBECONFIG, the service account of the
+ * pod, ~/.kube/config. Files of $KUBECONFIG that cannot be used are an error, and the others are
+ * not tried. */
 static int load_default(const struct kubeconfig_options *opt, struct kubeconfig **ret,
 			struct err *err)
 {
@@ -526,6 +544,7 @@ int kubeconfig_load(const struct kubeconfig_options *opt, struct kubeconfig **re
 
 	o.server = is_given(o.server) ? o.server : NULL;
 	r = is_given(o.path) ? load_file(o.path, &o, &c, err) : load_default(&o, &c, err);
+	/* Where there is no kubeconfig at all, an address is enough. */
 	if (r == -ERR_NOT_FOUND && o.server != NULL && !is_given(o.path)) {
 		c = xmalloc_zero(1, sizeof(*c));
 		c->namespace_ = xmalloc_dup("default");

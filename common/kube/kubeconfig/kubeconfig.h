@@ -63,7 +63,7 @@ struct kubeconfig_options {
 	const char *server;
 	const char *token; /* instead of all credentials of the user */
 	const char *as, *as_uid;
-	const char *const *as_groups; /* NULL-terminated; of the empty list: none */
+	const char *const *as_groups; /* NULL-terminated; empty: those of the kubeconfig */
 	bool insecure_skip_verify;
 	/* The caller runs credential plugins; else they are refused. */
 	bool runs_plugins;

@@ -67,6 +67,7 @@ static int read_command(const struct jdoc *exec, const char *dir, struct kubecon
 	return r < 0 ? r : kubeconfig_read_dup(exec, "installHint", &e->install_hint, err);
 }
 
+/* A name with '=' would set another variable than it names. */
 static int read_env(const struct jdoc *exec, struct kubeconfig_exec *e, struct err *err)
 {
 	const struct jdoc *env = jdoc_get(exec, "env");
@@ -90,6 +91,7 @@ static int read_env(const struct jdoc *exec, struct kubeconfig_exec *e, struct e
 	return 0;
 }
 
+/* The member is required in v1; in v1beta1 its default is IfAvailable. */
 static int read_interactive(const struct jdoc *exec, struct kubeconfig_exec *e, struct err *err)
 {
 	static const struct {

@@ -23,6 +23,7 @@ int kubeconfig_read_str(const struct jdoc *obj, const char *key, const char **re
 	if (text == NULL && jdoc_kind(d) != JDOC_NULL) {
 		return err_set(err, ERR_INVALID, "%s: not a string", key);
 	}
+	/* In a kubeconfig an empty string is the same as an absent member. */
 	*ret = text == NULL || text[0] == '\0' ? NULL : text;
 	return 0;
 }
@@ -89,6 +90,7 @@ int kubeconfig_read_pem(const struct jdoc *obj, const char *key, const char *dir
 	if (r < 0) {
 		return r;
 	}
+	/* As in client-go, the inline data wins. */
 	if (data != NULL) {
 		r = base64_decode(str_of(data), &pem, err);
 		if (r < 0) {
@@ -101,6 +103,8 @@ int kubeconfig_read_pem(const struct jdoc *obj, const char *key, const char *dir
 	return 0;
 }
 
+/* Only a warning: all members that change who sends a request, or where it goes, are known
+ * ones. */
 void kubeconfig_read_unknown(struct kubeconfig *c, const struct jdoc *obj, const char *where,
 			     const char *const *known)
 {

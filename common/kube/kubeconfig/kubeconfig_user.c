@@ -87,6 +87,7 @@ static int add_extra(struct kubeconfig *c, const struct jdoc *extra, struct err 
 	return r;
 }
 
+/* A user may have several values for a key; each is a header of its own. */
 static int add_extras(struct kubeconfig *c, const struct jdoc *user, struct err *err)
 {
 	const struct jdoc *extra = jdoc_get(user, "as-user-extra");
@@ -101,6 +102,7 @@ static int add_extras(struct kubeconfig *c, const struct jdoc *user, struct err 
 	return r;
 }
 
+/* The groups are one member: those of the options replace all of the user's. */
 static int read_groups(const struct kubeconfig_user *from, struct kubeconfig_strings *groups,
 		       struct err *err)
 {
@@ -140,11 +142,13 @@ static int impersonate(struct kubeconfig *c, const struct kubeconfig_user *from,
 	if (r == 0) {
 		r = add_extras(c, from->user, err);
 	}
+	/* kube-apiserver refuses such requests; here the message names the member. */
 	if (r == 0 && name == NULL && c->headers.n > 0) {
 		r = err_set(err, ERR_INVALID,
 			    "as: missing: a UID, groups and extra fields need the user to act as");
 	}
 	if (r == 0 && c->headers.n > 0) {
+		/* The HTTP client wants the list ended by NULL. */
 		vec_push(&c->headers, NULL);
 	}
 	return r;
@@ -152,6 +156,7 @@ static int impersonate(struct kubeconfig *c, const struct kubeconfig_user *from,
 
 /* --- credentials -------------------------------------------------------------------------------*/
 
+/* Passed over in silence, these members would leave a request without credentials. */
 static int refuse(const struct jdoc *user, struct err *err)
 {
 	const struct jdoc *provider = jdoc_get(user, "auth-provider");
@@ -215,6 +220,7 @@ static int read_exec(struct kubeconfig *c, const struct kubeconfig_user *from, s
 	return r < 0 ? err_path(err, "exec.") : 0;
 }
 
+/* The plugin comes last, because a token beside it keeps it from running. */
 static int read_credentials(struct kubeconfig *c, const struct kubeconfig_user *from,
 			    struct err *err)
 {
@@ -249,5 +255,7 @@ int kubeconfig_user_read(struct kubeconfig *c, const struct kubeconfig_user *fro
 	} else if (from->user != NULL) {
 		r = read_credentials(c, from, err);
 	}
+	/* Also with the token of the options: --token replaces the credentials, not the
+	 * impersonation. */
 	return r < 0 ? r : impersonate(c, from, err);
 }

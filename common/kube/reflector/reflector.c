@@ -11,8 +11,10 @@
 #include "kube/transport.h"
 #include "kube/wakeup.h"
 
+/* kube-apiserver ends a request that is not a watch after a minute (--request-timeout). */
 #define PAGE_TIMEOUT_NS (60 * CLOCK_NS_PER_S)
 #define WATCH_TIMEOUT_S 300
+/* Watches of different resources begin together, and should not end together. */
 #define WATCH_JITTER_S 60
 /* kube-apiserver sends a bookmark about once a minute. */
 #define SILENCE_NS (90 * CLOCK_NS_PER_S)
@@ -63,9 +65,13 @@ static void on_data(void *ctx, struct str bytes)
 	if (r == NULL) {
 		return;
 	}
+	/* Any byte counts as a sign of life, also part of a frame: a large object may take
+	 * long. */
 	wakeup_set(r->timer, clock_mono(r->opt.clock) + r->watch_limit_ns);
 	verdict = reflector_answer_data(f, bytes);
 	if (verdict != EVENT_COUNT_) {
+		/* The rest of the stream is of no use; the answer to the cancellation is
+		 * ignored. */
 		drop_fetch(r);
 		dispatch(r, verdict);
 	}
@@ -83,6 +89,7 @@ static void on_done(void *ctx, const struct http_result *result)
 	}
 	r->retry_after_s = result->retry_after_s;
 	event = reflector_answer_judge(r, f, result);
+	/* Before the dispatch, since the action may submit the next request. */
 	r->fetch = NULL;
 	free_fetch(f);
 	dispatch(r, event);
@@ -132,6 +139,8 @@ static void act_request_page(struct reflector *r)
 	r->fetch = submit(r, &call);
 }
 
+/* Requests the next page. The first page of a list gives the list its number, by which the sweep at
+ * its end finds the keys that it has not shown. */
 static void act_page(struct reflector *r)
 {
 	if (r->next.len == 0) {
@@ -162,6 +171,7 @@ static void act_probe(struct reflector *r)
 {
 	struct http_call call = { .timeout_ns = PAGE_TIMEOUT_NS, .on_done = on_probed };
 
+	/* An earlier probe may have found an older version than this refresh needs. */
 	abandon(r, &r->probe);
 	strbuf_reset(&r->url);
 	rest_list_query(&r->url, &r->what, 1, (struct str){ NULL, 0 });
@@ -212,6 +222,7 @@ static void act_backoff(struct reflector *r)
 	wakeup_set(r->timer, clock_mono(r->opt.clock) + delay);
 }
 
+/* The same page would be refused again: the next attempt starts from the first one. */
 static void act_restart(struct reflector *r)
 {
 	strbuf_reset(&r->next);
@@ -246,6 +257,14 @@ struct transition {
 	void (*act)(struct reflector *r); /* NULL: cannot happen */
 };
 
+/* The rows that are not obvious:
+ *   * A list is a refresh if its first page was read after the request. So a list in flight starts
+ *     again, and one that waits for its retry forgets its pages; in both waiting states the time of
+ *     the timer, which is the backoff, stays.
+ *   * A watch that is refused, or of a resource that is absent, leads to a list: the same watch
+ *     would be refused again, and the list shows whether the resource still exists.
+ *   * EVENT_CLOSED is an answer, so it does not occur where nothing is in flight; timers do not
+ *     fire while the transport stops. */
 static const struct transition table[STATE_COUNT_][EVENT_COUNT_] = {
 	[STATE_IDLE] = {
 		[EVENT_START]   = { STATE_LISTING,    act_page },
@@ -327,6 +346,7 @@ static void on_probed(void *ctx, const struct http_result *result)
 		return;
 	}
 	r->probe = NULL;
+	/* A list that was made meanwhile may have completed the refresh. */
 	if (!r->refreshing || result->error == ERR_CANCELLED) {
 		return;
 	}

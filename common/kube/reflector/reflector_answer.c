@@ -47,6 +47,8 @@ static void end_refresh(struct reflector *r)
 	}
 }
 
+/* The deletion itself was missed, so neither the object nor the version of its deletion is
+ * known. */
 static void on_swept(void *ctx, struct str key)
 {
 	emit(ctx, REFLECTOR_DELETE, key, (struct str){ NULL, 0 }, 0);
@@ -59,17 +61,16 @@ static int64_t number_of(struct str version)
 	return cut_int(version, &n) && n > 0 ? n : 0;
 }
 
-static void set_text(struct strbuf *to, struct str raw)
+/* False: a broken escape; the text is empty then. */
+static bool set_text(struct strbuf *to, struct str raw)
 {
 	strbuf_reset(to);
-	if (!cut_unescape(raw, to)) {
-		strbuf_reset(to);
-	}
+	return cut_unescape(raw, to);
 }
 
 static void set_position(struct reflector *r, struct str version)
 {
-	set_text(&r->position, version);
+	(void)set_text(&r->position, version);
 	r->position_n = number_of(strbuf_str(&r->position));
 }
 
@@ -84,6 +85,8 @@ static struct str make_key(struct reflector *r, const struct cut_meta *meta)
 	return strbuf_str(&r->key);
 }
 
+/* An item of a list. Versions are compared for equality alone: a server that was restored from a
+ * backup lists objects with lower versions, and that is their present state. */
 static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
 {
 	struct reflector *r = ctx;
@@ -108,6 +111,7 @@ static void on_change(struct reflector *r, const struct watch_frame *f)
 		return;
 	}
 	if (f->type == WATCH_FRAME_DELETED) {
+		/* The consumer does not have a key that is not known here. */
 		if (seen_remove(r->seen, key)) {
 			emit(r, REFLECTOR_DELETE, key, f->object, version);
 		}
@@ -155,6 +159,7 @@ static enum reflector_event_id event_of_code(const struct reflector *r, int code
 	return err == ERR_TIMEOUT || err == ERR_UNAVAILABLE ? EVENT_FAILED : EVENT_REFUSED;
 }
 
+/* Ends the streaks of failures: the server has delivered something, or held a stream open. */
 static void note_progress(struct reflector *r)
 {
 	backoff_reset(&r->backoff);
@@ -176,6 +181,8 @@ static bool on_frame(void *ctx, const struct watch_frame *f)
 	struct reflector *r = fetch->owner;
 
 	if (f->type == WATCH_FRAME_ERROR) {
+		/* A stream that has begun with 200 reports an error as a frame: a Status with the
+		 * code that the answer would have had, mostly 410. */
 		const struct http_result result = { .status = f->code == 0 ? STATUS_INVALID
 									   : f->code };
 
@@ -189,6 +196,7 @@ static bool on_frame(void *ctx, const struct watch_frame *f)
 	reflector_report_contact(&r->report);
 	if (f->type == WATCH_FRAME_BOOKMARK) {
 		r->has_bookmarks = true;
+		/* Versions that are not numbers count as 0, and the last one is taken. */
 		if (number_of(f->meta.resource_version) >= r->position_n) {
 			set_position(r, f->meta.resource_version);
 		}
@@ -259,10 +267,16 @@ static enum reflector_event_id judge_page(struct reflector *r, struct str body)
 	}
 	atomic_fetch_add(&r->pages, 1);
 	page_size_answered(&r->page, body.len);
-	set_text(&r->next, page.continue_);
+	/* Not the last page, although the token is empty now: the list starts again. */
+	if (!set_text(&r->next, page.continue_)) {
+		reflector_report_failed(&r->report, REFLECTOR_REASON_INVALID,
+					"list: metadata.continue: broken");
+		return EVENT_FAILED;
+	}
 	if (r->next.len > 0) {
 		return EVENT_PAGE;
 	}
+	/* Only now: pages of a list that breaks off do not cover everything up to the version. */
 	set_position(r, page.resource_version);
 	return EVENT_LISTED;
 }
@@ -291,6 +305,8 @@ static enum reflector_event_id judge_failure(struct reflector *r, const struct r
 	smaller = !f->is_watch && (result->too_large || is_timeout(result)) &&
 		  page_size_shrink(&r->page);
 	atomic_fetch_add(&r->pages, smaller ? 1 : 0);
+	/* At once, since the server has answered. After a timeout the smaller page waits for the
+	 * backoff. */
 	if (smaller && result->too_large) {
 		return EVENT_BULKY;
 	}
@@ -330,6 +346,8 @@ bool reflector_answer_probe(struct reflector *r, const struct http_result *resul
 	return r->probed_n != 0 || !r->refreshing;
 }
 
+/* The order is the contract: what the list shows, what it no longer shows, then that it is
+ * complete, then that a refresh is complete. */
 void reflector_answer_listed(struct reflector *r)
 {
 	r->missing = false;
@@ -339,6 +357,8 @@ void reflector_answer_listed(struct reflector *r)
 	end_refresh(r);
 }
 
+/* A list with a number that no key has: all keys are swept. That this list is complete is reported
+ * once, not with each retry. */
 void reflector_answer_missing(struct reflector *r)
 {
 	r->position_n = 0;

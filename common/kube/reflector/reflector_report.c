@@ -72,12 +72,14 @@ void reflector_report_failed(struct reflector_report *r, enum reflector_reason r
 
 		metric_cell_add(metric_cell(r->errors, values), 1);
 	}
+	/* Retries fail for the same reason again and again: only the first one is logged. */
 	if (atomic_exchange(&r->reason, reason) != reason && r->resource != NULL) {
 		log_warn("list or watch failed", LOG_STR("resource", r->resource),
 			 LOG_STR("reason", names[reason]), LOG_STR("error", detail));
 	}
 }
 
+/* The size comes first, because such an answer counts as cut (ERR_IO) as well. */
 static enum reflector_reason reason_of(const struct http_result *result)
 {
 	if (result->too_large) {

@@ -48,6 +48,7 @@ static size_t slot_of(const struct seen *s, struct str key, uint32_t hash)
 {
 	size_t i = hash & (s->cap - 1);
 
+	/* Ends, because a quarter of the slots is free. */
 	while (s->v[i].key != NULL && (s->v[i].hash != hash || !str_eq_c(key, s->v[i].key))) {
 		i = (i + 1) & (s->cap - 1);
 	}
@@ -138,6 +139,10 @@ static int cmp_keys(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* The removal of what a list has not shown:
+ *   1. Keys are collected, not slots, because each removal moves entries.
+ *   2. All are removed before fn runs: fn sees the set as it will be.
+ *   3. fn gets them sorted, because nothing may depend on the order of a hash table. */
 void seen_sweep(struct seen *s, uint32_t list, void (*fn)(void *ctx, struct str key), void *ctx)
 {
 	struct VEC(char *) gone = VEC_INIT;

@@ -74,6 +74,7 @@ int watch_frame_parse(struct str line, struct watch_frame *ret, struct err *err)
 			f.object = value;
 		}
 	}
+	/* Cutting does not validate values; the consumer's decoder does that for each object. */
 	if (!cut_at_end(&c)) {
 		return err_set(err, ERR_INVALID, "watch frame: broken JSON");
 	}
@@ -84,6 +85,7 @@ int watch_frame_parse(struct str line, struct watch_frame *ret, struct err *err)
 	if (f.object.len == 0 || f.object.p[0] != '{') {
 		return err_set(err, ERR_INVALID, "watch frame: object: missing");
 	}
+	/* An ERROR has a Status in place of an object, without a name or a version. */
 	if (f.type == WATCH_FRAME_ERROR) {
 		f.code = status_code(f.object);
 	} else if (!cut_meta(f.object, &f.meta)) {
@@ -117,6 +119,8 @@ static int take_part(struct watch_frame_splitter *s, struct str part, bool ends,
 {
 	int r;
 
+	/* Checked before the bytes are kept: a server that never ends a line costs max_line at
+	 * most. */
 	if (part.len > s->max_line - s->line.len) {
 		return err_set(err, ERR_INVALID, "watch frame: longer than %zu bytes", s->max_line);
 	}

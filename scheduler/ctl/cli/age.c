@@ -10,8 +10,8 @@
 #define DAY (24 * HOUR)
 #define YEAR (365 * DAY)
 
-/* For spans below each limit: the one or two units in which they are written; a second unit of 0 is
- * left out. */
+/* As kubectl writes ages (HumanDuration): for spans below each limit, the one or two units in
+ * which they are written; a second unit of 0 is left out. */
 static const struct {
 	int64_t below, unit, rest;
 	const char *unit_name, *rest_name;
@@ -25,6 +25,7 @@ static const struct {
 
 const char *age_format(int64_t ns, char out[AGE_MAX])
 {
+	/* An object from the future has the clock of another machine: 0s. */
 	int64_t s = ns > 0 ? ns / CLOCK_NS_PER_S : 0, rest;
 	size_t i = 0;
 

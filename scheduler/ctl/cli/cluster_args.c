@@ -197,6 +197,8 @@ static int set_active(void *member, const char *value, struct err *err)
 	return 0;
 }
 
+/* The name becomes a part of a label selector in a URL, so it may not contain what either would
+ * take for something else. */
 static int set_instance(void *member, const char *value, struct err *err)
 {
 	size_t n =
@@ -295,6 +297,7 @@ int cluster_args_fail(const struct cluster_args *a, const struct err *err)
 {
 	int code = verb_fail(err);
 
+	/* Manifests that a cluster would refuse are input that cannot be used, as with simulate. */
 	return a->files.n > 0 && !a->as_is && err->code == ERR_INVALID ? VERB_USAGE : code;
 }
 

@@ -53,6 +53,8 @@ void columns_add(struct columns *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	/* Names and messages were written by tenants: what would move the cursor or change
+	 * colours is shown as an escape. */
 	quote_plain(&shown, str_of(text));
 	vec_push(&c->cells, xmalloc_dup(shown.len > 0 ? shown.p : ""));
 }

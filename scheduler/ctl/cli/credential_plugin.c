@@ -1,3 +1,12 @@
+/* A credential plugin of a kubeconfig, as client-go runs it (client.authentication.k8s.io):
+ * 1. The request goes into the environment variable KUBERNETES_EXEC_INFO. The variables of the
+ *    kubeconfig replace ours of the same name.
+ * 2. Standard input is the terminal only if there is one and the plugin may ask; standard error
+ *    is ours, so that its questions and errors are seen.
+ * 3. Its output is read until it has ended, or until too much was read, or too much time has
+ *    passed.
+ * 4. It is reaped in any case, and killed when its answer is not wanted any more.
+ * 5. The answer counts only with exit code 0. Its text holds credentials and is overwritten. */
 #include "scheduler/ctl/cli/credential_plugin.h"
 
 #include <errno.h>
@@ -106,6 +115,7 @@ static int spawn(const struct kubeconfig_exec *exec, const char *info, bool inte
 	fill_arguments(exec, &args);
 	fill_environment(exec, request, &env);
 	posix_spawn_file_actions_init(&actions);
+	/* Both ends of the pipe are closed by exec; the copy that is made here is not. */
 	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
 	if (!interactive) {
 		posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -124,6 +134,7 @@ static int start(const struct kubeconfig_exec *exec, const char *info, bool inte
 		return err_set(err, ERR_IO, "pipe: %s", strerror(errno));
 	}
 	r = spawn(exec, info, interactive, ends[1], &ret->pid);
+	/* Our copy: while it is open, the output would never end. */
 	close(ends[1]);
 	if (r != 0) {
 		close(ends[0]);
@@ -172,6 +183,7 @@ static int wait_end(struct child *c, int64_t deadline, struct err *err)
 			return err_set(err, ERR_INVALID, "prints more than %u bytes",
 				       EXEC_CREDENTIAL_MAX_BYTES);
 		}
+		/* After the end what is in the pipe is still read, without waiting for more. */
 		ended = ended || (n > 0 && fds[1].revents != 0);
 		if (ended ? c->closed || n == 0 : c->closed && c->ended < 0) {
 			return 0; /* kernels before 5.3 have no pidfds */

@@ -24,7 +24,9 @@ static bool is_same(char a, char b)
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Row i of the usual table; only the last three rows are kept. */
+/* The number of letters to add, remove, replace or exchange with their neighbour (optimal string
+ * alignment). Row i of the usual table; only the last three rows are kept, since an exchange
+ * looks two rows back. */
 size_t nearest_distance(struct str a, struct str b)
 {
 	size_t rows[3][NEAREST_NAME_MAX + 1];
@@ -55,6 +57,7 @@ size_t nearest_distance(struct str a, struct str b)
 
 void nearest_offer(struct nearest *n, struct str candidate)
 {
+	/* A third of the letters: beyond that, names are different and not misspelt. */
 	size_t most = n->wanted.len < 3 ? 1 : n->wanted.len / 3, distance;
 
 	/* Every name of one letter is near to every other. */

@@ -1,3 +1,6 @@
+/* A transport with connections that can be replaced: a credential plugin may give a new
+ * certificate, which belongs to connections, while callers keep their transport. It passes all
+ * calls on to the HTTP transport of the moment. */
 #include "scheduler/ctl/cli/user_transport.h"
 
 #include <stdlib.h>
@@ -51,6 +54,8 @@ static void destroy(struct transport *t)
 {
 	struct user_transport *u = of_base(t);
 
+	/* This transport is the one that callers see: nothing new is begun while the inner one
+	 * ends. */
 	atomic_store(&t->stopping, true);
 	transport_destroy(u->http);
 	kubeconfig_destroy(u->cfg);
@@ -66,11 +71,14 @@ static int connect_again(struct user_transport *u, struct err *err)
 	if (r < 0) {
 		return r;
 	}
+	/* The old connections go only when there are new ones. */
 	transport_destroy(u->http);
 	u->http = http;
 	return 0;
 }
 
+/* The plugin runs again when what it gave has expired, or was refused: a token may be withdrawn
+ * before its time. */
 static int renew(struct transport *t, bool rejected, struct err *err)
 {
 	CLEANUP(exec_credential_finish) struct exec_credential given = { 0 };
@@ -108,6 +116,7 @@ int user_transport_create(struct kubeconfig *cfg_take, const struct user_transpo
 	u->base.ops = &ops;
 	u->opt = *opt;
 	u->cfg = cfg_take;
+	/* Credentials that do not come from a plugin are used until the end. */
 	u->expires = INT64_MAX;
 	r = u->cfg->exec == NULL ? connect_again(u, err) : renew(&u->base, false, err);
 	if (r < 0) {

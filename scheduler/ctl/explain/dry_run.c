@@ -8,6 +8,11 @@
 #include "scheduler/workloads/forest/amount.h"
 #include "scheduler/workloads/model/quota_store.h"
 
+/* 1. The scan over flavors begins anew: a position that is left from a real cycle would hide the
+ *    flavors before it.
+ * 2. Nomination and decision are the daemon's own. The Workload is alone in its cycle, so
+ *    nothing that others would take is missing.
+ * 3. All usage that the decision has added or taken away is undone, and so is the scan. */
 void dry_run_workload(const struct dry_run *t, struct workload *w, uint32_t node, struct entry *ret)
 {
 	struct nominate_context c = { .forest = t->forest, .arena = t->arena, .now = t->now };
@@ -56,6 +61,7 @@ int64_t dry_run_asked(const struct quota_model *q, const struct workload *w, uin
 		const struct podset *p = &w->object.podsets[i];
 		int64_t amount = admission_apply_amount(q, p, p->count, resource);
 
+		/* A pod set that does not request the resource says nothing about the flavor. */
 		if (amount == 0) {
 			continue;
 		}

@@ -53,17 +53,17 @@ static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
 {
 	struct listing *l = ctx;
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
-	int64_t number = 0;
 
+	/* The key as a reflector makes it. */
 	if (sched_kinds_names(l->resource)->namespaced) {
 		strbuf_add_str(&key, meta->namespace_);
 		strbuf_add_ch(&key, '/');
 	}
 	strbuf_add_str(&key, meta->name);
-	(void)cut_int(meta->resource_version, &number);
-	apply(l->s, message_decode(l->resource, strbuf_str(&key), object, number), l->now);
+	apply(l->s, message_decode(l->resource, strbuf_str(&key), object, 0), l->now);
 }
 
+/* The daemon leaves such an object out as well; the warning says why it is missing. */
 static void on_bad_object(void *ctx UNUSED, enum sched_resource r, struct str key, const char *text)
 {
 	fprintf(stderr, "headgatectl: warning: %s " STR_FMT ": %s\n", sched_kinds_names(r)->plural,
@@ -74,7 +74,7 @@ static int load_live(struct live_cluster *s, const struct cluster_args *f, struc
 {
 	struct cache_options co = { .scheduler_names = f->scheduler_names.v,
 				    .default_queue = "default",
-				    .found_age_max_ns = INT64_MAX,
+				    .found_age_max_ns = INT64_MAX, /* as old as the pod says */
 				    .listener = { .on_bad_object = on_bad_object } };
 	struct listing l = { .s = s,
 			     .resource = SCHED_RESOURCE_COUNT_,
@@ -93,6 +93,7 @@ static int load_live(struct live_cluster *s, const struct cluster_args *f, struc
 		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 
 		sched_kinds_path(l.resource, NULL, NULL, NULL, &path);
+		/* Object by object: no tree of all pods of a large cluster is built. */
 		r = rest_list_cut(t, path.p, CALL_NS, on_item, &l, err);
 		synced->resource = l.resource;
 		apply(s, synced, l.now);
@@ -134,6 +135,11 @@ static int load_conf(struct live_cluster *s, const char *path, struct err *err)
 				    err);
 }
 
+/* 1. The configuration first: its mistakes cost no request.
+ * 2. The cluster, kind by kind in the order of references, each ended by SYNCED, as a daemon
+ *    reads it at its start; then the ledger, which needs pods, nodes and queues.
+ * 3. A session on it, in which nothing is decided: limits and fits are asked of the daemon's own
+ *    plugins. */
 int live_cluster_load(const struct cluster_args *f, struct live_cluster **ret, struct err *err)
 {
 	struct live_cluster *s = xmalloc_zero(1, sizeof(*s));
@@ -146,6 +152,7 @@ int live_cluster_load(const struct cluster_args *f, struct live_cluster **ret, s
 		live_cluster_destroy(s);
 		return r;
 	}
+	/* Summed up once: verbs ask for the totals of every queue. */
 	s->totals = xmalloc_zero(live_cluster_cluster(s)->queues.n + 1, sizeof(*s->totals));
 	totals_compute(live_cluster_cluster(s), s->totals);
 	s->session = session_create(s->conf, s->hooks);
@@ -160,6 +167,7 @@ void live_cluster_destroy(struct live_cluster *s)
 		return;
 	}
 	if (s->session != NULL) {
+		/* The session refers to plugins and cluster, so it goes before them. */
 		session_close(s->session);
 		session_destroy(s->session);
 	}

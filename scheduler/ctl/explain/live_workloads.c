@@ -48,6 +48,7 @@ static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
 	} else {
 		r = sim_input_take(l->in, l->kind, item, "cluster", &err);
 	}
+	/* One object that cannot be read must not hide all others. */
 	if (r < 0) {
 		warn(NULL, err.text);
 	}
@@ -61,6 +62,7 @@ static int list_kind(struct transport *t, struct listing *l, struct err *err)
 	sched_kinds_path(l->kind, sched_kinds_names(l->kind)->namespaced ? l->namespace_ : NULL,
 			 NULL, NULL, &path);
 	r = rest_list_cut(t, path.p, CALL_NS, on_item, l, err);
+	/* The cluster does not serve the kind, so there is no object of it. */
 	if (r == -ERR_NOT_FOUND && !sched_kinds_get(l->kind)->needed) {
 		return 0;
 	}
@@ -71,6 +73,8 @@ static int list_kind(struct transport *t, struct listing *l, struct err *err)
 				   : r;
 }
 
+/* One list after the other, in the order of references: the cluster may change in between, so
+ * that an object that was just created may refer to one that an earlier list does not have. */
 static int read_cluster(const struct cluster_args *a, unsigned kinds, struct listing *l,
 			struct err *err)
 {
@@ -86,6 +90,7 @@ static int read_cluster(const struct cluster_args *a, unsigned kinds, struct lis
 	return r;
 }
 
+/* As simulate: manifests are looked at as of their latest time, a cluster as of now. */
 static int64_t now_of(const struct cluster_args *a, const struct sim_input *in)
 {
 	return a->has_now       ? a->now
@@ -113,6 +118,7 @@ static int read_strictly(const struct cluster_args *a, struct sim_input *in, str
 	if (r == 0) {
 		r = strict_input_finish(s, config, now_of(a, in), err);
 	}
+	/* The problems themselves were printed as they were found. */
 	return r > 0 ? err_set(err, ERR_INVALID,
 			       "a cluster would refuse these manifests (--as-is takes them as they "
 			       "are)")
@@ -184,6 +190,8 @@ int live_workloads_pods(const struct cluster_args *a, const char *labels, const 
 static int load(const struct cluster_args *a, unsigned kinds, const char *namespace_,
 		struct live_workloads *ret, struct err *err)
 {
+	/* In a cluster one object that cannot be read must not keep the others from being
+	 * explained. In manifests it is a mistake to be mended. */
 	struct workload_simulation_options opt = { .warn = warn,
 						   .lenient = a->files.n == 0 || a->as_is };
 	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
@@ -213,6 +221,8 @@ int live_workloads_load_namespace(const struct cluster_args *a, const char *name
 	fprintf(stderr,
 		"headgatectl: warning: %s\nheadgatectl: warning: only namespace %s is read: %s\n",
 		why->text, namespace_, lacks);
+	/* These two say something without the objects of the cluster: no quota is known then,
+	 * but the order of Workloads is. */
 	return load(a, 1u << SCHED_WORKLOADS | 1u << SCHED_LOCAL_QUEUES, namespace_, ret, err);
 }
 

@@ -60,7 +60,8 @@ static void set(struct pod_explanation *x, const char *reason, const char *verdi
 	x->verdict = verdict;
 }
 
-/* The charges of other pods: the pod's own charge counts in neither column. */
+/* The charges of other pods: the pod's own charge counts in neither column, since the question
+ * is whether it has room beside them. */
 static void fill_line(const struct task *t, const struct queue_totals *totals,
 		      struct pod_explain_line *l)
 {
@@ -80,6 +81,7 @@ static void sum_needs(const struct live_cluster *s, struct pod_explanation *x)
 
 	x->needs = t->klass->request;
 	x->pods = 1;
+	/* A pod that is charged needs room for itself alone. */
 	if (t->charge != CHARGE_NONE) {
 		return;
 	}
@@ -110,6 +112,8 @@ static void add_lines(const struct live_cluster *s, struct pod_explanation *x,
 						      .limit = res_get(limit, d),
 						      .need = res_get(&x->needs, d) };
 
+			/* Resources that the pod does not request cannot keep it waiting;
+			 * neither can the number of pods where no queue limits it. */
 			if (res_get(&x->task->klass->request, d) == 0 ||
 			    (d == RES_PODS && res_get(limit, d) == RES_UNLIMITED)) {
 				continue;
@@ -174,6 +178,7 @@ static bool judge_queue(const struct live_cluster *s, struct pod_explanation *x)
 		judge_absent_queue(s, x);
 		return true;
 	}
+	/* The plugins decide, as in a cycle, and not the state that the queue shows. */
 	if (hooks_queue_accepts(live_cluster_session(s), q, &why)) {
 		return false;
 	}
@@ -194,6 +199,7 @@ static bool judge_queue(const struct live_cluster *s, struct pod_explanation *x)
 /* False: there is room. */
 static bool judge_room(struct pod_explanation *x)
 {
+	/* A limit that is too low for the whole gang comes first: waiting does not help. */
 	const struct pod_explain_line *low = first_too_low(x),
 				      *l = low != NULL ? low : first_short(x);
 	const char *by = x->pods > 1 ? " by its gang" : "";
@@ -239,12 +245,14 @@ static void judge_quota(const struct live_cluster *s, struct pod_explanation *x)
 		set(x, "PodGroupUnreadable",
 		    "waits for its PodGroup, which cannot be read or requires more members than "
 		    "a gang can have");
+		/* Before the members that do not exist yet: a gang without room waits for quota,
+		 * however many of it there are. */
 	} else if (judge_room(x)) {
 		return;
-	} else if (x->missing > 0 && x->have < x->members) {
+	} else if (x->have + (int32_t)x->pods < x->members) {
 		set(x, "WaitingForGang",
-		    arena_printf(x->arena, "waits for its gang: %d of %d members exist", x->have,
-				 x->members));
+		    arena_printf(x->arena, "waits for its gang: %d of %d members exist",
+				 x->have + (int32_t)x->pods, x->members));
 	} else if ((t->flags & TASK_OUR_GATE) != 0) {
 		set(x, "QuotaAvailable", "there is quota: the gate is removed in the next cycle");
 	} else {
@@ -301,6 +309,11 @@ static void judge_waiting(const struct live_cluster *s, struct pod_explanation *
 	}
 }
 
+/* The first answer counts, from what ends the question to what can change by itself:
+ * 1. Has the pod ended, or does it have a node?
+ * 2. Is it ours?
+ * 3. Are its PodGroup and its queue there, and is the queue open?
+ * 4. Is it supported, are the gates of others gone, is there room? */
 static void judge(const struct live_cluster *s, struct pod_explanation *x)
 {
 	const struct task *t = x->task;

@@ -87,6 +87,7 @@ bool pod_lookup_is_foreign(const struct jdoc *pod, const char *const *names)
 {
 	const char *node = jdoc_path_str(pod, "spec.nodeName");
 
+	/* A pod that has a node does not wait, and the model knows it whatever its scheduler. */
 	return !is_ours(pod, names) && (node == NULL || node[0] == '\0');
 }
 
@@ -97,6 +98,8 @@ bool pod_lookup_has_workload(const struct jdoc *pod, const char *const *names)
 	while (f != NULL && !jdoc_is_str(f, KUEUE_POD_FINALIZER)) {
 		f = jdoc_next(f);
 	}
+	/* The finalizer shows that it queues as a Workload. A pod of ours without the gate waits
+	 * in the pods wing. */
 	return f != NULL && (has_gate(pod, KUEUE_GATE_ADMISSION) || !is_ours(pod, names));
 }
 
@@ -105,6 +108,7 @@ const char *pod_lookup_group(const struct jdoc *pod)
 	return jdoc_str(jdoc_get(jdoc_path(pod, "metadata.labels"), KUEUE_POD_GROUP_NAME));
 }
 
+/* As the PodGroup controller chooses it: the annotation, else the default queue. */
 const char *pod_lookup_queue(const struct jdoc *pod)
 {
 	const char *queue =

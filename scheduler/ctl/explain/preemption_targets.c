@@ -110,19 +110,22 @@ static struct preemption_target describe_target(const struct victims_request *r,
 	candidates_describe(r, w, &t.order);
 	if (victim != NULL) {
 		t.state = QUOTA_TARGET_VICTIM;
-		t.reason = victim->reason;
 		t.text = victim_reason_name(victim->reason);
 	} else if (p->rule != PASSED_OVER_NOT) {
 		t.state = QUOTA_TARGET_PROTECTED;
 		t.rule = p->rule;
 		t.text = describe(r, w, p, arena);
 	} else {
+		/* A candidate that was not chosen: the search found enough without it, or not
+		 * enough at all. */
 		t.text = victims->n > 0 ? "is not needed"
 					: "preempting all candidates is not enough";
 	}
 	return t;
 }
 
+/* By state in the order of the enum: victims, then those that could be, then those that may not
+ * be. */
 static int by_order(const void *a, const void *b)
 {
 	const struct preemption_target *x = a, *y = b;
@@ -131,6 +134,9 @@ static int by_order(const void *a, const void *b)
 				    : candidates_cmp(&x->order, &y->order);
 }
 
+/* The search for victims runs once more, for the sake of its notes: for each workload, the rule
+ * by which it was passed over. The victims are those of the dry run, which were chosen together
+ * with the flavors; this search may find others. */
 void preemption_targets_find(const struct victims_request *request, const struct victims *victims,
 			     struct arena *arena, struct preemption_targets *out)
 {
@@ -143,6 +149,7 @@ void preemption_targets_find(const struct victims_request *request, const struct
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		const struct workload *w = q->workloads.v[i];
 
+		/* Others hold nothing of what is short: to preempt them would not help. */
 		if (w != NULL && (r.passed_over[i].uses_short_pair || find_victim(victims, w))) {
 			vec_push(out, describe_target(&r, victims, w, arena));
 		}

@@ -15,7 +15,6 @@ enum quota_target_state {
 struct preemption_target {
 	struct candidate order; /* order.w: the workload */
 	enum quota_target_state state;
-	enum victim_reason reason;  /* of a victim */
 	enum passed_over_rule rule; /* of a protected one */
 	const char *text;           /* why, or why not; in the arena */
 };

@@ -110,6 +110,8 @@ static void find_of_queue(const struct finding *x, const struct quota_node *n)
 	uint32_t nominal = find_nominal(x, n->id);
 	const char *left = unused(x, n->id), *which = priorities_of(x, n->queue->reclaim);
 
+	/* Kueue's rule: reclaiming takes only from those that borrow, on the whole way up to the
+	 * common cohort. */
 	if (nominal != MODEL_NONE) {
 		add(x, n->id, false,
 		    arena_printf(x->arena, "%s%s does not borrow",
@@ -118,6 +120,8 @@ static void find_of_queue(const struct finding *x, const struct quota_node *n)
 	} else if (forest_model(x->f)->options.fair_sharing) {
 		add(x, n->id, true,
 		    arena_printf(x->arena, "%s, as far as fair sharing allows", which));
+		/* borrowWithinCohort allows more than reclaiming for the own quota: so it is named
+		 * first. */
 	} else if (may_while_borrowing(x, n->queue)) {
 		add(x, n->id, true,
 		    arena_printf(x->arena, "of a priority above %" PRId64 ", also to borrow%s%s",
@@ -144,6 +148,7 @@ static void find_outside(const struct finding *x)
 
 		if (!n->is_queue) {
 			children = forest_children(x->f, n->id, &count);
+			/* From the last child on, so that the first one is popped first. */
 			while (count > 0) {
 				vec_push(&stack, children[--count]);
 			}
@@ -161,6 +166,7 @@ void preemption_threats_find(const struct forest *f, const struct workload *w, s
 	struct finding x = { .f = f, .w = w, .arena = arena, .out = out };
 
 	x.priority = workload_priority(forest_model(f), w);
+	/* Kueue keeps queues that are not active apart: their workloads are no candidates. */
 	if (!pending_is_active(f, node_of(&x, w->holding.node))) {
 		add(&x, w->holding.node, false,
 		    "the ClusterQueue is not active, and its workloads are not preempted");

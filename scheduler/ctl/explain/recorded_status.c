@@ -118,6 +118,8 @@ static int get(struct transport *t, enum sched_resource kind, const char *key, s
 }
 
 /* *ret_group stays NULL without a PodGroup. */
+/* The right to read PodGroups may be missing, too: that is an error, while a group that is not
+ * there is none. */
 static int get_group(struct transport *t, const struct jdoc *pod, struct jdoc **ret_group,
 		     struct err *err)
 {
@@ -131,6 +133,7 @@ static int get_group(struct transport *t, const struct jdoc *pod, struct jdoc **
 	}
 	key = xmalloc_printf("%s/%s", jdoc_str_or(jdoc_path(pod, "metadata.namespace"), ""), name);
 	r = get(t, SCHED_PODGROUPS, key, ret_group, err);
+	/* The group may have been deleted; the pod is explained without it. */
 	return r == -ERR_NOT_FOUND ? 0 : r;
 }
 

@@ -5,7 +5,8 @@
 #include "scheduler/workloads/forest/amount.h"
 #include "scheduler/workloads/model/quota_store.h"
 
-/* The part of the node's quota that is not lent. */
+/* The part of the node's quota that is not lent: what Kueue calls the local quota, which nothing
+ * above sees. */
 static int64_t private_quota(const struct request_level *l)
 {
 	int64_t rest = l->lending == QUOTA_NO_LIMIT ? 0 : amount_sub(l->quota, l->lending);
@@ -18,7 +19,9 @@ static int64_t not_below_zero(int64_t amount)
 	return amount > 0 ? amount : 0;
 }
 
-/* The amount that the borrowing limit still allows to come from above. */
+/* The amount that the borrowing limit still allows to come from above, as Kueue computes it:
+ * (quota - own) - max(0, used - own) + borrowingLimit, where `own` is never lent and so never
+ * counts above. */
 static int64_t borrowable(const struct request_level *l)
 {
 	int64_t own = private_quota(l);
@@ -68,6 +71,9 @@ static const char *find_shortage(const struct forest *f, const struct request_le
 	return arena_printf(arena, "short by %s because of borrowingLimit", shortage);
 }
 
+/* From the queue up to the root: what a node has for itself alone is used first, and only the
+ * rest is asked of its parent. This is how usage is added as well, so that the amount at each
+ * level is the one that would be charged there. */
 void request_levels_add(const struct forest *f, uint32_t queue, struct quota_amount asked,
 			struct arena *arena, struct request_levels *out)
 {

@@ -49,6 +49,7 @@ static void find_queues(struct workload_explanation *x)
 	} else if (local != NULL) {
 		x->queue = quota_queue_find(model_of(x), str_of(local->queue));
 	}
+	/* It is only referred to, by a LocalQueue or by Workloads that it admitted. */
 	if (x->queue != NULL && !x->queue->exists) {
 		x->queue = NULL;
 	}
@@ -62,6 +63,7 @@ static void find_place(struct workload_explanation *x)
 	if (x->w->pending.where == QUOTA_NOWHERE || x->queue == NULL) {
 		return;
 	}
+	/* Inadmissible ones count as well, as in the positions of Kueue's visibility API. */
 	v = quota_lists_pending(model_of(x), x->queue->queue, &n);
 	x->place.of = n;
 	for (size_t i = 0; i < n; i++) {
@@ -157,6 +159,8 @@ static void add_pair(struct workload_explanation *x, uint32_t flavor, uint32_t r
 		}
 	} else {
 		asked.value = quota_amounts_get(&x->entry.assignment.usage, pair);
+		/* The assignment has nothing for this flavor: the amount is what its pods would
+		 * request there. */
 		if (asked.value == 0) {
 			asked.value =
 				dry_run_asked(model_of(x), x->w, flavor, resource, x->arena, &why);
@@ -346,6 +350,8 @@ static void decide_dry_run(struct workload_explanation *x)
 				 details == NULL ? "" : ": ", details == NULL ? "" : details));
 }
 
+/* The reasons that keep it out of all cycles come before the result of a cycle that it would not
+ * be part of. */
 static void decide_waiting(struct workload_explanation *x, int64_t now)
 {
 	CLEANUP(strbuf_finish) struct strbuf why = STRBUF_INIT;
@@ -366,6 +372,7 @@ static void decide_waiting(struct workload_explanation *x, int64_t now)
 	}
 }
 
+/* Its status says that it holds quota, and the model has no ClusterQueue in which it could. */
 static bool is_lost(const struct workload_explanation *x)
 {
 	return x->w->holding.node == MODEL_NONE && x->status->has_admission &&
@@ -394,6 +401,11 @@ static void decide(struct workload_explanation *x, int64_t now)
 
 /* --- all of it ---------------------------------------------------------------------------------*/
 
+/* 1. Its place in the queue, as it stands.
+ * 2. A cycle for it alone gives the flavors that it would get, or the reason why it gets none.
+ * 3. The amounts, for each flavor that its pods may use.
+ * 4. The workloads that it would preempt, or could, for the amounts that are short.
+ * The verdict is found afterwards (decide): it may be that no cycle would look at it. */
 static void explain_waiting(struct workload_explanation *x, struct live_workloads *s,
 			    struct workload *w)
 {
@@ -408,6 +420,7 @@ static void explain_waiting(struct workload_explanation *x, struct live_workload
 	x->has_turn = true;
 	find_levels(x);
 	find_targets(x, &t);
+	/* The search has found victims, and the gate keeps it from preempting them. */
 	for (size_t i = 0; i < x->targets.n && x->entry.status == ENTRY_GATED; i++) {
 		struct preemption_target *target = &x->targets.v[i];
 
@@ -433,6 +446,8 @@ static void find_wanted_by(struct workload_explanation *x, struct live_workloads
 	}
 }
 
+/* The cycle of find_wanted_by comes last: it changes the simulation, which all else describes as
+ * it stands. */
 static void explain_holder(struct workload_explanation *x, struct live_workloads *s)
 {
 	if (x->queue != NULL && forest_is_placed(x->forest, x->queue->id)) {

@@ -8,6 +8,7 @@
 #define NAME "metadata.name"
 #define NAMESPACE "metadata.namespace"
 
+/* Any other field would be compared as an empty text, and silently select nothing. */
 static int check_fields(const struct selector *s, bool namespaced, struct err *err)
 {
 	for (size_t i = 0; i < s->n; i++) {

@@ -54,6 +54,8 @@ static const struct jdoc *find_pod(const struct cluster_args *a,
 }
 
 /* source: the pods of that name are read into it. */
+/* The pod says whether it queues in a group, and the label of the group selects all of them: so
+ * it is read before the list. */
 static int choose_group(const struct cluster_args *a, const char *name, struct list_pods *ret,
 			struct live_workloads *source, struct err *err)
 {
@@ -116,7 +118,8 @@ void list_pods_finish(struct list_pods *l)
 
 /* --- how they are shown ------------------------------------------------------------------------*/
 
-/* The reason why a container does not run; NULL: it runs, or its state is unknown. */
+/* The reason why a container does not run; NULL: it runs, or its state is unknown. As kubectl
+ * shows it: it says more than the phase of the pod. */
 static const char *state_of(const struct jdoc *container)
 {
 	const char *waits = jdoc_path_str(container, "state.waiting.reason");

@@ -80,6 +80,8 @@ static void describe_object(struct missing *m, const struct jdoc *object)
 		jdoc_str(jdoc_get(jdoc_path(object, "metadata.labels"), KUEUE_QUEUE_NAME));
 
 	strbuf_printf(&m->text, "%s %s has no Workload: ", m->type, m->key);
+	/* Without the label nothing was asked for; with it, something went wrong: these are two
+	 * answers. */
 	if (queue == NULL) {
 		strbuf_printf(&m->text,
 			      "it does not queue, because it has no label " KUEUE_QUEUE_NAME
@@ -112,6 +114,7 @@ static void describe_absent(struct missing *m, struct transport *t, const struct
 
 	strbuf_add_str(&space, m->space);
 	rest_path(&path, kind->group, kind->version, space.p, kind->plural, NULL, NULL);
+	/* Only for a hint: a list that is forbidden changes nothing. */
 	(void)rest_list(t, path.p, CALL_NS, on_item, &m->near, NULL);
 	strbuf_printf(&m->text, "%s %s not found", m->type, m->key);
 	nearest_add_hint(&m->near, &m->text);
@@ -168,6 +171,11 @@ static void read_and_describe(struct missing *m, struct transport *t, const stru
 	}
 }
 
+/* Where the answer comes from:
+ * 1. With manifests read strictly, Jobs and pods are among the objects.
+ * 2. With a cluster, the object is read by itself: it may not exist, or not queue.
+ * 3. Otherwise, with objects as they are or without the right to read, only the owners of
+ *    Workloads are known, among them perhaps the one that was meant. */
 int missing_workload_explain(const struct cluster_args *a, const struct live_workloads *s,
 			     const char *type, const char *key, struct err *err)
 {

@@ -149,6 +149,12 @@ static int unmark(struct change *c, struct jdoc **queue, struct err *err)
 	return r;
 }
 
+/* 1. The queue is read, and, to open it, its parent.
+ * 2. The mark of a queue that was closed with its parent is removed, since the queue is now
+ *    opened or closed by name. Annotations and status are two writes.
+ * 3. The state is written.
+ * Both writes carry the version that was read: what others change meanwhile gives a conflict,
+ * and all begins anew. */
 static int try_once(struct change *c, struct err *err)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *queue = NULL;
@@ -166,6 +172,7 @@ static int try_once(struct change *c, struct err *err)
 	c->done = !is_done    ? (c->closes ? "closed" : "opened")
 		  : c->closes ? "is closed already"
 			      : "is open already";
+	/* The queue was read, so at least it exists. */
 	if (c->dry == CLUSTER_ARGS_DRY_CLIENT) {
 		return 0;
 	}
@@ -180,6 +187,8 @@ static int apply(const struct cluster_args *a, struct change *c, struct err *err
 	if (r < 0) {
 		return r;
 	}
+	/* The scheduler writes the status of each queue from time to time, so a conflict is
+	 * nothing unusual. */
 	for (unsigned i = 0; i < ATTEMPTS; i++) {
 		r = try_once(c, err);
 		if (r != -ERR_CONFLICT) {

@@ -21,6 +21,8 @@ struct change {
 	const char *patch; /* JSON merge patch */
 };
 
+/* A stopped Workload is deactivated (Kueue: spec.active); queues have a policy, by which what
+ * runs may go on (Hold) or is evicted (HoldAndDrain). */
 static const char *patch_of(const struct kinds_row *kind, bool stop, bool keep_running)
 {
 	if (str_streq(kind->kind, "Workload")) {
@@ -42,6 +44,8 @@ static int send(struct transport *t, const struct change *c, enum cluster_args_d
 		return rest_call(t, HTTP_GET, path.p, NULL, (struct str){ NULL, 0 }, CALL_NS, NULL,
 				 err);
 	}
+	/* Without a resourceVersion: the patch sets one field, to a value that does not depend
+	 * on what others have changed. */
 	strbuf_printf(&path, "?fieldManager=" MANAGER "%s",
 		      dry == CLUSTER_ARGS_DRY_SERVER ? "&dryRun=All" : "");
 	return rest_call(t, HTTP_PATCH, path.p, "application/merge-patch+json", str_of(c->patch),

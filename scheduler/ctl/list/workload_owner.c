@@ -18,6 +18,8 @@ bool workload_owner_is(const struct jdoc *workload, const char *type, const char
 	const struct kinds_row *known = kinds_by_alias(str_of(type));
 	struct str rest = str_of(type), first = str_next(&rest, '.');
 
+	/* Kinds that are not known here are compared by name without regard to case, as people
+	 * type them. */
 	return jdoc_is_str(jdoc_get(owner, "name"), name) &&
 	       ((known != NULL && str_streq(known->kind, kind)) ||
 		(first.len == strlen(kind) && strncasecmp(first.p, kind, first.len) == 0));

@@ -37,6 +37,8 @@ static void check_pod(const struct sim_input *in, struct manifest_check *check,
 		forbid(check, o,
 		       xmalloc_printf("no PriorityClass with name %s was found", priority));
 	}
+	/* The API server fills the priority in from the class, and accepts a given one only if
+	 * it is the same. */
 	if (class != NULL && jdoc_kind(given) == JDOC_NUMBER &&
 	    !jdoc_equal(given, jdoc_get(class->json, "value"))) {
 		forbid(check, o,
@@ -67,6 +69,8 @@ void builtin_admission(struct sim_input *in, struct manifest_check *check)
 		}
 		if (o->kind == SCHED_PRIORITY_CLASSES &&
 		    jdoc_bool(jdoc_get(o->json, "globalDefault"), false)) {
+			/* The first in the order of keys stands for the one that is there
+			 * already. */
 			if (global != NULL) {
 				forbid(check, o,
 				       xmalloc_printf("PriorityClass %s is already marked as "

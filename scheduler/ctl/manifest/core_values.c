@@ -175,6 +175,7 @@ static void check_choice(const struct place *p, const char *words)
 
 static void check_number(const struct place *p, int64_t least)
 {
+	/* A value of another type is found where the object is decoded. */
 	if (jdoc_kind(p->value) == JDOC_NUMBER && jdoc_num(p->value, 0) < (double)least) {
 		refuse(p, least == 0 ? "must be greater than or equal to 0"
 				     : "must be greater than zero");
@@ -209,6 +210,7 @@ static void check_amounts(const struct place *p)
 	}
 }
 
+/* For the API server null, an empty text and an empty list are the same as absence. */
 static bool is_absent(const struct jdoc *value)
 {
 	return jdoc_kind(value) == JDOC_NULL || jdoc_is_str(value, "") ||
@@ -336,6 +338,8 @@ static void on_expression(const struct place *p, const void *ctx UNUSED)
 }
 
 /* Items of a list with the same name; path: of the list. */
+/* Each is compared with those before it, so that the second of two equal ones is reported. Pods
+ * have few of each. */
 static void check_duplicates(const struct place *p, const char *list)
 {
 	const struct jdoc *items = jdoc_get(p->value, list);

@@ -53,6 +53,7 @@ struct crd_schemas *crd_schemas_create(void)
 		struct str text = { files[i].from, (size_t)(files[i].to - files[i].from) };
 		int r = yaml_parse(text, &s->crds[i], NULL);
 
+		/* Our own files, which are part of the program. */
 		assert(r == 0);
 		(void)r;
 	}
@@ -90,6 +91,7 @@ static const struct jdoc *first_version(const struct jdoc *crd)
 const struct jdoc *crd_schemas_version(const struct jdoc *crd, struct str version)
 {
 	for (const struct jdoc *v = first_version(crd); v != NULL; v = jdoc_next(v)) {
+		/* A version that is stored but not served cannot be written. */
 		if (jdoc_bool(jdoc_get(v, "served"), false) &&
 		    str_eq_c(version, jdoc_str_or(jdoc_get(v, "name"), ""))) {
 			return jdoc_path(v, "schema.openAPIV3Schema");

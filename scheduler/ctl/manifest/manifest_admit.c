@@ -40,7 +40,9 @@
 #define ROOT_QUEUE "root" /* the scheduler makes it, and the default queue */
 
 /* The handlers that are called when an object is created. Those of the quota kinds that validate
- * are called when it changes as well. */
+ * are called when it changes as well. pod_validate is left out, because it looks at changes of
+ * pods alone, which are not simulated; so is the gate for Workloads that a registration selects
+ * by labels, which are set up in the chart. */
 static const struct {
 	admit_fn fn;
 	enum sched_resource kind;
@@ -125,6 +127,7 @@ static void view_queues(const struct admitting *a, struct arena *arena, struct a
 	const struct api_queue **list = arena_zero(arena, a->n + ARRAY_LEN(own), sizeof(*list));
 
 	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+		/* The scheduler would have made it, and manifests rely on that. */
 		if (!has_object(a, SCHED_QUEUES, own[i])) {
 			list[v->queue_count++] = own_queue(own[i], arena);
 		}
@@ -261,6 +264,9 @@ static bool review(const struct admitting *a, const struct admit_view *view, adm
 	return admitted;
 }
 
+/* All objects that change, then all that validate, each with a view of its own: those that
+ * validate see what the others have become. All queues and namespaces are in the view from the
+ * beginning, as if they had been applied before the pods and PodGroups that name them. */
 static void run(const struct admitting *a, bool validating)
 {
 	struct arena *arena = arena_create(0);
@@ -271,6 +277,7 @@ static void run(const struct admitting *a, bool validating)
 	for (size_t i = 0; i < a->n; i++) {
 		struct sim_object *o = a->objects[i];
 
+		/* The webhooks that change objects are registered for CREATE alone. */
 		if (!sim_input_is_new(o) || (!validating && o->old != NULL)) {
 			continue;
 		}
@@ -303,6 +310,7 @@ void manifest_admit(struct sim_input *in, struct manifest_check *check,
 			     .manage_jobs_without_queue = owners->without_queue_name },
 	};
 
+	/* Patches change the objects in place; the list stays valid, since none is added. */
 	a.objects = (struct sim_object **)(uintptr_t)sim_input_objects(in, &a.n);
 	a.denied = xmalloc_zero(a.n + 1, sizeof(*a.denied));
 	run(&a, false);

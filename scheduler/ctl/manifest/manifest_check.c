@@ -140,6 +140,7 @@ static void on_unknown(void *ctx, const char *path, const char *near)
 /* Removes the causes that fn accepts. */
 static void drop_causes(struct jdoc *causes, bool (*fn)(const struct jdoc *cause))
 {
+	/* From the end, since a removal moves those behind it. */
 	for (size_t i = jdoc_count(causes); i-- > 0;) {
 		if (fn(jdoc_at(causes, i))) {
 			(void)jdoc_remove_at(causes, i);
@@ -212,6 +213,7 @@ static void leave_out(const struct subject *s)
 		found = &s->m->left_out.v[s->m->left_out.n - 1];
 	}
 	found->n++;
+	/* In Kueue it would queue: the warning says that it does not here. */
 	found->queued += jdoc_get(labels, QUEUE_LABEL) != NULL;
 }
 
@@ -309,6 +311,7 @@ static int refuse_kind(const struct subject *s)
 	char version[KINDS_API_VERSION_MAX];
 	enum sched_resource known;
 
+	/* First, so that --ignore also silences the problem below. */
 	if (is_ignored(s)) {
 		return 1;
 	}
@@ -353,6 +356,7 @@ static void check_pod(const struct subject *s, const struct jdoc *pod, const cha
 	if (jdoc_kind(jdoc_get(pod, "spec")) != JDOC_OBJECT) {
 		return;
 	}
+	/* On a copy: amounts become text for the check, and the object stays as it was written. */
 	spec = jdoc_set_take(copy, "spec", jdoc_copy(jdoc_get(pod, "spec")));
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
 		struct jdoc *list = jdoc_get_mut(spec, lists[k]);
@@ -390,7 +394,9 @@ static void check_pods(const struct subject *s, enum sched_resource kind)
 	}
 }
 
-/* Rules read what a schema guarantees: they are checked only when the schema holds. */
+/* Unknown fields are looked for before defaults are set; defaults come before validation, which
+ * demands the fields that have them. Rules read what a schema guarantees: they are checked only
+ * when the schema holds. */
 static void check_schema(const struct subject *s, const struct jdoc *schema, struct jdoc *object)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
@@ -443,6 +449,13 @@ static bool check_meta(const struct subject *s, bool is_custom)
 	return jdoc_kind(name) != JDOC_NULL && !jdoc_is_str(name, "");
 }
 
+/* In the order of the API server:
+ * 1. The version, without which there is no schema.
+ * 2. A name is made of generateName, so that everything that follows can name the object.
+ * 3. The schema, or what is known of Kubernetes' kinds.
+ * 4. Metadata, and the amounts of pods.
+ * All problems are reported, not only the first. Without a name the object is left out, since it
+ * could not be kept. */
 static int check_known(struct subject *s, enum sched_resource kind, struct jdoc *object)
 {
 	const struct jdoc *schema = NULL;

@@ -22,6 +22,7 @@ static const char *why_not_pod(const struct jdoc *pod, const struct kueue_conf_o
 	const char *node = jdoc_path_str(pod, "spec.nodeName");
 	const struct jdoc *labels = jdoc_path(pod, "metadata.labels");
 
+	/* With the mark of managed pods it has a Workload, whatever scheduler places it later. */
 	if (str_streq(scheduler, KEYS_DEFAULT_SCHEDULER) || (node != NULL && node[0] != '\0') ||
 	    (phase != NULL && !str_streq(phase, "Pending")) ||
 	    jdoc_is_str(jdoc_get(labels, KUEUE_MANAGED), "true")) {

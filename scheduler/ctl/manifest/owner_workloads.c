@@ -1,3 +1,11 @@
+/* The daemon's controller of owners, without a cluster:
+ * 1. All objects are decoded as messages. Jobs, pods and Workloads are kept; all that plans
+ *    refer to (classes, limit ranges, namespaces) goes into the world of owners, as in the
+ *    daemon.
+ * 2. For each Job, and for each pod or group of pods, the daemon's plan is made of what it owns
+ *    now.
+ * 3. Of the plan only the creation of Workloads is carried out, and its notes become warnings.
+ *    Starts, stops and finalizers are for controllers, which do not run here. */
 #include "scheduler/ctl/manifest/owner_workloads.h"
 
 #include <stdbool.h>
@@ -56,6 +64,8 @@ static const struct api_workload *workload_of(const struct item *i)
 
 /* --- reading -----------------------------------------------------------------------------------*/
 
+/* Pods by the mark that the webhook puts on those that it holds: a pod that is queued by its
+ * owner has none. */
 static bool is_owner(const struct making *m, const struct sim_object *o)
 {
 	const struct jdoc *labels = jdoc_path(o->json, "metadata.labels");
@@ -65,7 +75,8 @@ static bool is_owner(const struct making *m, const struct sim_object *o)
 		jdoc_is_str(jdoc_get(labels, KUEUE_MANAGED), "true"));
 }
 
-/* Workloads name their owner by its uid. */
+/* Workloads name their owner by its uid, and so are found again. Made of the key, it is the same
+ * in each run. */
 static void give_uid(struct sim_object *o)
 {
 	struct jdoc *meta = jdoc_get_mut(o->json, "metadata");
@@ -104,6 +115,8 @@ static int read_object(struct making *m, struct sim_object *o, struct err *err)
 	return r;
 }
 
+/* Owners are planned in the order in which they were created. The key decides between equal
+ * times: manifests often have none. */
 static int by_age(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
@@ -156,6 +169,8 @@ static int add_workload(struct making *m, const char *namespace_, const struct o
 	struct jdoc *workload = NULL, *meta;
 
 	strbuf_add_c(&body, w->body);
+	/* The plan leaves gaps for pod templates: they are copied from the object as it was
+	 * written, since the decoded form has only what scheduling reads. */
 	for (size_t i = 0; i < w->ngaps; i++) {
 		const struct item *from = find_owner(m, namespace_, w->gaps[i].from.name, w->pods);
 
@@ -203,10 +218,14 @@ static int carry_out(struct making *m, const struct owner_plan *plan, const stru
 			warn_note(m, owner, w);
 		}
 	}
+	/* A note about an owner that gets its Workload is a warning, too, but not a missing
+	 * Workload. */
 	m->without += warned && !created;
 	return r;
 }
 
+/* A namespace that is not among the manifests has unknown labels: its owners are taken to be
+ * managed. */
 static bool manages(const struct making *m, const char *namespace_)
 {
 	return sim_input_find(m->in, SCHED_NAMESPACES, namespace_) == NULL ||
@@ -282,6 +301,7 @@ static int plan_pods(struct making *m, const struct item *owner, struct err *err
 		const struct api_workload *w = workload_of(&m->items.v[i]);
 
 		if (p != NULL && is_same_group(first, p)) {
+			/* The group has one plan: its other pods need none. */
 			m->items.v[i].done = true;
 			pods[of.n++] = p;
 		} else if (w != NULL && group == NULL && is_controlled_by(w, &first->meta)) {

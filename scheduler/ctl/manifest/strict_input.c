@@ -89,6 +89,8 @@ static void warn_of_circle(struct strict_input *s, const struct sim_object *coho
 {
 	const struct sim_object *at = cohort;
 
+	/* As many steps as there are Cohorts: a circle that this one is not part of is left,
+	 * too. */
 	for (size_t i = 0; i < cohorts && at != NULL; i++) {
 		const char *parent = jdoc_path_str(at->json, "spec.parentName");
 		CLEANUP(xmalloc_freep) char *text = NULL;
@@ -183,6 +185,18 @@ static void warn_of_others(struct strict_input *s)
 	}
 }
 
+/* Why each stage stands where it does:
+ * 1. Objects were checked one by one as they were added. Kinds that were left out are reported
+ *    now, with their number.
+ * 2. With a base, what changes is known only when the objects that are there already are beside
+ *    it: they are added, and changes of Jobs and pods are refused.
+ * 3. Warnings that the API would not give are given in any case: they may explain the problems.
+ * 4. Admission comes only without problems: its handlers read what the checks guarantee, and
+ *    would only repeat the problem in other words. Priority and RuntimeClass come before the
+ *    webhooks, as in the API server.
+ * 5. Workloads are made after admission, which suspends Jobs and marks the pods that queue.
+ * 6. Objects that no engine decides about are found last: the marks of admission decide that,
+ *    too. */
 int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64_t now,
 			struct err *err)
 {

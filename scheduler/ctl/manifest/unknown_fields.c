@@ -137,6 +137,7 @@ static const struct jdoc *parent_schema(const struct jdoc *schema, struct str pa
 								     : (size_t)(bracket - name.p));
 
 		schema = schema_member(schema, member);
+		/* One step into `items` for each index of a list in a list. */
 		for (; bracket != NULL;
 		     bracket =
 			     memchr(bracket + 1, '[', (size_t)(name.p + name.len - bracket - 1))) {
@@ -239,6 +240,7 @@ static void walk_object(const struct walk *w, struct str type, const struct jdoc
 		struct field_guess near = start_guess(name);
 		struct str inner;
 
+		/* Every kind has these two, and no table lists them. */
 		if (root && (str_streq(name, "apiVersion") || str_streq(name, "kind"))) {
 			continue;
 		}

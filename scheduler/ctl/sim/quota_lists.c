@@ -24,6 +24,8 @@ const struct quota_node **quota_lists_nodes(const struct quota_model *q, size_t 
 	for (size_t i = 0; i < q->nodes.n; i++) {
 		const struct quota_node *node = q->nodes.v[i];
 
+		/* A Cohort exists as soon as a ClusterQueue or Cohort names it, a ClusterQueue
+		 * only as an object. */
 		if (node != NULL && (node->exists || !node->is_queue)) {
 			v[n++] = node;
 		}
@@ -66,14 +68,17 @@ static void add_ids(const struct quota_model *q, const uint32_t *ids, size_t cou
 		    const struct workload **v, size_t *n)
 {
 	for (size_t i = 0; i < count; i++) {
+		/* Kueue's rule: Requeued=False blocks queueing. */
 		if (!q->workloads.v[ids[i]]->flags.requeued_false) {
 			v[(*n)++] = q->workloads.v[ids[i]];
 		}
 	}
 }
 
+/* A heap is sorted only at its top: the list has the order in which Workloads would be popped. */
 static void sort_by_rank(const struct quota_model *q, const struct workload **v, size_t n)
 {
+	/* qsort_r takes a pointer that is not const; the comparison only reads. */
 	union {
 		const struct quota_model *in;
 		void *out;
@@ -106,6 +111,8 @@ const struct workload **quota_lists_local(const struct quota_model *q, const cha
 		CLEANUP(xmalloc_freep)
 		char *key = xmalloc_printf("%s/%s", w->object.namespace_, w->object.local_queue);
 
+		/* Asked of the Workload and not of a heap: without the ClusterQueue it is in
+		 * none. */
 		if (str_streq(key, local) && w->holding.node == MODEL_NONE && w->object.active &&
 		    !w->flags.finished && !w->object.deleting && !w->flags.requeued_false) {
 			v[n++] = w;

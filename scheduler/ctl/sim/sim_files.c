@@ -17,6 +17,8 @@
 static int read_file(const char *path, struct sim_input *in, struct err *err)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	/* Large files are dumps of a cluster, as one List in JSON: those are cut into items
+	 * without a tree of the whole. */
 	size_t most = str_has_suffix(str_of(path), ".json") ? SIM_FILES_JSON_MAX : YAML_MAX_BYTES;
 	int r = file_read_all(path, most, &text, err);
 
@@ -73,6 +75,7 @@ int sim_files_read(const char *const *paths, size_t n, struct sim_input *in, str
 
 	for (size_t i = 0; i < n && r == 0; i++) {
 		struct stat st;
+		/* A path that is not there is reported when it is read, with its name. */
 		bool folder = stat(paths[i], &st) == 0 && S_ISDIR(st.st_mode);
 
 		r = folder ? read_folder(paths[i], in, err) : read_file(paths[i], in, err);

@@ -19,6 +19,7 @@ static char *group_name(const struct api_pod *pod)
 {
 	const struct api_owner *owner = meta_controller(&pod->meta);
 
+	/* Pods of one owner share the group: the name has to follow from the owner alone. */
 	if (owner != NULL && is_text(owner->uid)) {
 		return xmalloc_printf("podgroup-%s", owner->uid);
 	}
@@ -29,6 +30,8 @@ static char *group_name(const struct api_pod *pod)
 			      is_text(pod->meta.uid) ? pod->meta.uid : pod->meta.name);
 }
 
+/* As Volcano's PodGroup controller: without the annotation it is 1, also where all replicas of
+ * an owner share the group. So pods form a gang only when they ask for it. */
 static int64_t min_member(const struct api_pod *pod)
 {
 	const char *text = field_map_get(&pod->meta.annotations, KEYS_GROUP_MIN_MEMBER);
@@ -37,6 +40,7 @@ static int64_t min_member(const struct api_pod *pod)
 	return text != NULL && str_to_u64(str_of(text), &n) && n <= INT32_MAX ? (int64_t)n : 1;
 }
 
+/* Requests of one pod, times the members that must run: what the group is enqueued with. */
 static void add_resources(const struct cluster *c, const struct task *t, int64_t members,
 			  struct jdoc *spec)
 {
@@ -50,6 +54,7 @@ static void add_resources(const struct cluster *c, const struct task *t, int64_t
 		if (res_get(&t->klass->request, d) <= 0) {
 			continue;
 		}
+		/* More than any cluster has: saturated, it never fits. */
 		if (__builtin_mul_overflow(res_get(&t->klass->request, d), members, &total)) {
 			total = INT64_MAX;
 		}

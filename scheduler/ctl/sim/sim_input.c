@@ -134,7 +134,8 @@ static bool names_a_time(const char *key)
 	       (str_has_suffix(str_of(key), "Time") || str_has_suffix(str_of(key), "Timestamp"));
 }
 
-/* Depth is limited by the parser. */
+/* The current time of a run, unless it is given: nothing in the manifests is later. Depth is
+ * limited by the parser. */
 static void find_youngest(const struct jdoc *d, int64_t *youngest)
 {
 	int64_t at;
@@ -144,12 +145,15 @@ static void find_youngest(const struct jdoc *d, int64_t *youngest)
 			find_youngest(c, youngest);
 		} else if (names_a_time(jdoc_key(c)) &&
 			   clock_parse_time(str_of(jdoc_str(c)), &at) == 0 && at > *youngest) {
+			/* A mistyped year must not overflow what is computed from the current
+			 * time. */
 			*youngest = clock_earlier(at, CLOCK_LATEST_NOW);
 		}
 	}
 }
 
-/* Sets the defaults that the API server sets. An absent uid becomes "". */
+/* Sets the defaults that the API server sets. An absent uid becomes "", which takes part in ties
+ * like any other. */
 static char *complete(struct jdoc *meta, bool namespaced)
 {
 	const char *name = jdoc_str(jdoc_get(meta, "name"));
@@ -246,6 +250,8 @@ void sim_input_add_copy(struct sim_input *in, const struct sim_object *o)
 	strmap_set(in->objects, str_of(full), copy);
 }
 
+/* An object of both is a change of the former one. One of the base alone is part of the cluster
+ * that the changes meet: it is copied, since either input is freed by itself. */
 void sim_input_set_base(struct sim_input *in, struct sim_input *base)
 {
 	size_t n;
@@ -265,6 +271,7 @@ void sim_input_set_base(struct sim_input *in, struct sim_input *base)
 	}
 }
 
+/* A copy: the check completes the object, which is a part of the tree of its document. */
 static int add_checked(struct sim_input *in, const struct jdoc *object, const struct place *at,
 		       struct err *err)
 {
@@ -344,6 +351,7 @@ static int add_document(struct sim_input *in, const struct jdoc *d, const struct
 	    (jdoc_kind(items) != JDOC_ARRAY && jdoc_kind(items) != JDOC_NULL)) {
 		return add_object(in, d, at, err);
 	}
+	/* Items may be lists again. */
 	for (const struct jdoc *i = jdoc_first(items); i != NULL && r == 0; i = jdoc_next(i)) {
 		r = add_item(in, d, i, at, err);
 	}
@@ -351,7 +359,8 @@ static int add_document(struct sim_input *in, const struct jdoc *d, const struct
 }
 
 /* Objects of JSON in a row, as jq prints them, are not YAML, but kubectl reads them. True: text
- * consists of such, which are added to documents. */
+ * consists of such, which are added to documents. In any doubt the text is left to the YAML
+ * parser, which names the place of a mistake. */
 static bool read_json_objects(struct str text, struct jdoc *documents)
 {
 	const char *end = text.p + text.len, *p = text.len == 0 ? end : scan_blank(text.p, end);
@@ -418,6 +427,8 @@ static int add_items(struct sim_input *in, struct str items, struct place *at, s
 	return c.failed ? err_set(err, ERR_INVALID, "items: not JSON") : 0;
 }
 
+/* Item by item, without a tree of the whole: the dump of a large cluster may be a List of a
+ * gigabyte. The kind may stand behind the items, so that it is checked at the end. */
 int sim_input_add_list(struct sim_input *in, const char *file, struct str text, struct err *err)
 {
 	struct place at = { file, 0 };
@@ -452,6 +463,8 @@ static bool collect(struct str key UNUSED, void *value, void *ctx)
 	return true;
 }
 
+/* A total order, so that decisions do not depend on the order of files, nor on that of a hash
+ * table. */
 static int by_kind_and_key(const void *a, const void *b)
 {
 	const struct sim_object *const *x = a, *const *y = b;
@@ -464,6 +477,7 @@ static int by_kind_and_key(const void *a, const void *b)
 struct sim_object *const *sim_input_objects(struct sim_input *in, size_t *ret_n)
 {
 	vec_clear(&in->sorted);
+	/* Callers and qsort get a list that is not NULL. */
 	vec_reserve(&in->sorted, 1);
 	strmap_each(in->objects, collect, in);
 	qsort(in->sorted.v, in->sorted.n, sizeof(in->sorted.v[0]), by_kind_and_key);

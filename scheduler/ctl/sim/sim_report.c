@@ -214,6 +214,8 @@ static void write_quota(const struct sim_report_parts *p, const char *key, bool 
 	}
 }
 
+/* A pod that still has our gate although it is charged was ungated in the last cycle, and the
+ * patch is acknowledged only before the next one. */
 static const char *state_of(const struct simulation *s, const struct task *t)
 {
 	if (simulation_task_status(s, t) == TASK_PIPELINED) {

@@ -18,7 +18,8 @@ struct simulated_api {
 	int64_t version;
 };
 
-/* Members of the status that belong to others than the scheduler. */
+/* Members of the status that belong to others than the scheduler: it never applies them, so that
+ * none of its writes may remove them. */
 static const char *const foreign[] = { "reclaimablePods", "resourceRequests", "preemptionCost" };
 
 static void stored_free(void *value)
@@ -69,6 +70,8 @@ static struct jdoc *find_condition(struct jdoc *conditions, const char *type)
 	return NULL;
 }
 
+/* Conditions are a map by type, in the schema of the CRD: each is replaced as a whole, and
+ * others stay. */
 static void merge_conditions(struct jdoc *status, const struct jdoc *conditions)
 {
 	struct jdoc *all = jdoc_ensure_array(status, "conditions");
@@ -106,6 +109,8 @@ int64_t simulated_api_put(struct simulated_api *a, struct str key, const struct 
 		s = xmalloc_zero(1, sizeof(*s));
 		strmap_set(a->objects, key, s);
 	} else {
+		/* The manifest replaces the object, but of the status only what it names: the rest
+		 * was written by the scheduler meanwhile. */
 		const struct jdoc *status = jdoc_get(s->object, "status");
 
 		(void)jdoc_remove(changed, "status");
@@ -129,12 +134,14 @@ static bool is_foreign(const char *member)
 	return false;
 }
 
-/* Takes off all that belongs to the scheduler, except conditions that it never applied. */
+/* Takes off all that belongs to the scheduler, except conditions that it never applied: a
+ * server-side apply removes what its manager applied before and does not name any more. */
 static void drop_owned(struct jdoc *status, const struct jdoc *applied)
 {
 	const struct jdoc *conditions = jdoc_path(applied, "status.conditions");
 
 	for (const struct jdoc *m = jdoc_first(status), *next; m != NULL; m = next) {
+		/* Before the removal, which frees m. */
 		next = jdoc_next(m);
 		if (!is_foreign(jdoc_key(m)) && !str_eq_c(str_of(jdoc_key(m)), "conditions")) {
 			(void)jdoc_remove(status, jdoc_key(m));

@@ -1,3 +1,13 @@
+/* From manifests to a cluster on which the daemon's own cycle can run:
+ * 1. Objects become messages for the daemon's cache, as a watch would deliver them. So whatever
+ *    the daemon refuses or ignores is refused or ignored here.
+ * 2. They come in the order of sched_kinds (classes, queues, PodGroups, nodes, then pods), so
+ *    that all that a pod refers to is there before it.
+ * 3. Three things that others do to a pod in a cluster are done here: the API server resolves
+ *    its priority, the PodGroup controller gives it a PodGroup, and a pod that runs is on a
+ *    node.
+ * 4. SYNCED for each kind, and then the ledger is rebuilt from the pods: as after a start of the
+ *    daemon. */
 #include "scheduler/ctl/sim/simulation.h"
 
 #include <stdlib.h>
@@ -58,6 +68,8 @@ static void on_pod(void *ctx, const struct task *t, const void *object)
 {
 	struct simulation *s = ctx;
 
+	/* The group is only made here and applied by give_group, since the cache is in the
+	 * middle of a message. */
 	if ((t->flags & TASK_OURS) != 0 && t->podgroup == MODEL_NONE && s->new_group == NULL) {
 		s->new_group = sim_group_make(cache_cluster(s->cache), t, object);
 	}
@@ -79,7 +91,8 @@ static int apply_object(struct simulation *s, enum sched_resource resource, cons
 	return s->bad.code == ERR_NONE ? 0 : err_set(err, ERR_INVALID, "%s", s->bad.text);
 }
 
-/* A pod without a PodGroup gets its own, or that of its owner. */
+/* A pod without a PodGroup gets its own, or that of its owner. The pod is applied once more,
+ * with the annotation that the controller would have written. */
 static int give_group(struct simulation *s, const struct sim_object *pod, struct err *err)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *group = s->new_group;
@@ -92,6 +105,7 @@ static int give_group(struct simulation *s, const struct sim_object *pod, struct
 	s->new_group = NULL;
 	key = xmalloc_printf("%s/%s", jdoc_path_str(group, "metadata.namespace"), name);
 	g = cluster_podgroup_find(cache_cluster(s->cache), str_of(key));
+	/* All pods of an owner share one group: the first of them makes it. */
 	if (g == NULL || !g->exists) {
 		r = apply_object(s, SCHED_PODGROUPS, key, group, err);
 	}
@@ -114,7 +128,8 @@ static void give_priority(const struct simulation *s, const struct sim_object *p
 	}
 }
 
-/* A running pod without a node in its manifest is put on a node that does not exist. */
+/* A running pod without a node in its manifest is put on a node that does not exist: it holds
+ * quota, and no node of the manifests is fuller for it. */
 static void give_node(const struct sim_object *pod)
 {
 	struct jdoc *spec = jdoc_ensure_object(pod->json, "spec");
@@ -149,7 +164,8 @@ static int load_object(struct simulation *s, const struct sim_object *o, struct 
 		      : err_wrap(err, "%s: %s %s", o->where, sim_input_kind_name(o->kind), o->key);
 }
 
-/* The scheduler creates this queue if it is missing. */
+/* The scheduler creates this queue if it is missing. It comes before the manifests, of which one
+ * may have it with other limits. */
 static int load_default_queue(struct simulation *s, struct err *err)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *queue = jdoc_new_object();
@@ -259,6 +275,7 @@ static void acknowledge_ungate(struct simulation *s, struct task *t)
 /* The kubelet starts bound pods. */
 static void acknowledge_bind(struct cluster *c, struct task *t)
 {
+	/* It was deleted or evicted since. */
 	if (t->status != TASK_BINDING) {
 		return;
 	}
@@ -269,6 +286,8 @@ static void acknowledge_bind(struct cluster *c, struct task *t)
 	t->cond = POD_COND_TRUE;
 }
 
+/* Between two cycles, so that a pod that is ungated in cycle n can be bound in cycle n + 1 at
+ * the earliest, as in a cluster. */
 static void acknowledge(struct simulation *s)
 {
 	struct cluster *c = cache_cluster(s->cache);
@@ -320,6 +339,7 @@ static void add_write(struct simulation *s, bool bind, const char *pod)
 	vec_push(&s->writes, w);
 }
 
+/* Texts are copied: a decision lives only until the next cycle. */
 static void add_step(struct simulation *s, enum sim_step_kind kind, const struct decision *d)
 {
 	const struct cluster *c = cache_cluster(s->cache);
@@ -353,6 +373,8 @@ static void add_step(struct simulation *s, enum sim_step_kind kind, const struct
 	vec_push(&s->steps, step);
 }
 
+/* True: the next cycle may decide more because of it. Publishing and reporting change nothing
+ * for the scheduler. */
 static bool take_decision(struct simulation *s, const struct decision *d)
 {
 	switch (d->kind) {
@@ -409,7 +431,8 @@ static void add_pipeline(struct simulation *s, const struct task *t, uint32_t no
 	vec_push(&s->steps, step);
 }
 
-/* A pod beyond its gang's minimum gets no condition while it waits for quota. */
+/* A pod beyond its gang's minimum gets no condition while it waits for quota. Asked of the
+ * session, since the quota that others got in this cycle is not in the cluster yet. */
 static void explain_quota(struct simulation *s, const struct session *session, const struct task *t)
 {
 	static const struct res nothing;
@@ -425,6 +448,7 @@ static void explain_quota(struct simulation *s, const struct session *session, c
 	full = session_find_full_queue(session, c->queues.v[c->podgroups.v[t->podgroup]->queue], t,
 				       &over);
 	if (full != NULL) {
+		/* Against an empty queue: no pod that ends would make room. */
 		never = res_over(&nothing, pod_class_charge(t->klass),
 				 session_queue_limit(session, full),
 				 pod_class_charge_mask(t->klass)) != 0;
@@ -436,7 +460,7 @@ static void explain_quota(struct simulation *s, const struct session *session, c
 	}
 }
 
-/* No session has them. */
+/* No session has them, so that nothing else says why their pods wait. */
 static void explain_missing_groups(struct simulation *s)
 {
 	const struct cluster *c = cache_cluster(s->cache);
@@ -488,6 +512,12 @@ static bool take_session(struct simulation *s, const struct session *session)
 	return any;
 }
 
+/* 1. The writes of the cycle before are acknowledged.
+ * 2. The cycle decides.
+ * 3. Decisions are recorded, then what the session placed without a decision: pods that wait for
+ *    terminating ones, members of gangs that are not complete. Both refer to the session, which
+ *    is valid only until the cluster changes.
+ * 4. The decisions are assumed in the cluster, by the function that the daemon uses. */
 bool simulation_run_cycle(struct simulation *s)
 {
 	struct cluster *c;
@@ -526,14 +556,16 @@ bool simulation_delete(struct simulation *s, enum sched_resource kind, struct st
 	if (!is_ours(kind)) {
 		return false;
 	}
-	if (!is_there(cache_cluster(s->cache), kind, key)) {
-		return kind == SCHED_NAMESPACES;
+	/* Of Namespaces only labels are kept: whether there was one is known to the engine of
+	 * Workloads alone. */
+	if (kind != SCHED_NAMESPACES && !is_there(cache_cluster(s->cache), kind, key)) {
+		return false;
 	}
 	m = message_new(SCHED_MSG_DELETE);
 	m->resource = kind;
 	m->key = arena_str(m->arena, key);
 	apply_message(s, m);
-	return true;
+	return kind != SCHED_NAMESPACES;
 }
 
 unsigned simulation_cycles(const struct simulation *s)

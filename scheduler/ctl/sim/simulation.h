@@ -48,7 +48,8 @@ int simulation_create(struct sim_input *in, const struct simulation_options *opt
 void simulation_destroyp(struct simulation **ps); /* for CLEANUP */
 /* One cycle; true when it took off a gate, bound, evicted or pipelined something. */
 bool simulation_run_cycle(struct simulation *s);
-/* Removes an object with all consequences; false: there is no such object. */
+/* Removes an object with all consequences; false: there is no such object, or it is a Namespace, of
+ * which workload_simulation_delete returns whether it was there. */
 bool simulation_delete(struct simulation *s, enum sched_resource kind, struct str key);
 unsigned simulation_cycles(const struct simulation *s);
 const struct sim_step *simulation_steps(const struct simulation *s, size_t *ret_n);

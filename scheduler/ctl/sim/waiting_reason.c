@@ -13,6 +13,7 @@ static const char *say(struct strbuf *message, enum nofit_reason reason, const c
 	return nofit_reason_name(reason);
 }
 
+/* The nearest names are those of the same namespace, the only ones that a Workload can name. */
 static const char *no_local_queue(const struct quota_model *q, const struct workload *w,
 				  struct strbuf *message)
 {
@@ -63,6 +64,7 @@ static const struct local_queue *local_of(const struct quota_model *q, const str
 }
 
 /* The queue that is stopped; NULL: both of them run. */
+/* Either stop is enough; the LocalQueue comes first, which is nearer to the user. */
 static const char *about_stop(const struct quota_model *q, const struct local_queue *local,
 			      struct strbuf *message)
 {
@@ -110,6 +112,10 @@ static const char *about_requeued(const struct quota_model *q, const struct work
 			      : say(message, QUOTA_SUSPENDED, "its condition Requeued is False");
 }
 
+/* The first of several reasons is the one to change first:
+ * 1. The Workload itself: it was deactivated, is being deleted, or waits for its admission gate.
+ * 2. Its conditions, by which Kueue keeps it out of a queue (OnHold, Requeued=False).
+ * 3. Its LocalQueue and ClusterQueue: missing, or stopped. */
 const char *waiting_reason_outside(const struct quota_model *q, const struct workload *w,
 				   struct strbuf *message)
 {
@@ -174,6 +180,8 @@ const char *waiting_reason_inactive(const struct forest *f, const struct quota_n
 	}
 	strbuf_printf(message, "ClusterQueue %s: ", queue->name);
 	about_field(state, message);
+	/* Active in itself, and yet not tried: then its cohorts form a cycle, and its tree
+	 * stands still. */
 	return cluster_queue_reason(state->inactive == QUOTA_ACTIVE ? QUOTA_COHORT_CYCLE
 								    : state->inactive);
 }

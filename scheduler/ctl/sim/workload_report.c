@@ -241,6 +241,7 @@ void workload_report_shares(const struct workload_simulation *s, struct json_out
 	for (size_t i = 0; i < n; i++) {
 		struct share share = { .resource = MODEL_NONE };
 
+		/* Trees with a cycle are not placed, and have no shares. */
 		if (forest_is_placed(f, nodes[i]->id)) {
 			share = share_of(f, nodes[i]->id, NULL);
 		}
@@ -268,6 +269,7 @@ static void write_cell(const struct forest *f, uint32_t node, uint32_t pair, str
 	json_out_key(o, key);
 	json_out_object(o);
 	json_out_key(o, "available");
+	/* Negative where quota was lowered below what is used: nothing is available then. */
 	write_amount(o, resource, available > 0 ? available : 0);
 	json_out_key(o, "potentiallyAvailable");
 	write_amount(o, resource, forest_potential(f, node, pair));
@@ -305,6 +307,7 @@ static void write_admission(const struct quota_model *q, const struct workload_s
 		return;
 	}
 	json_out_key(o, "admission");
+	/* As the manifest has it, with members that the model does not keep. */
 	if (given != NULL) {
 		json_out_raw(o, str_of(given));
 		return;

@@ -64,6 +64,8 @@ static void deliver_synced(struct workload_simulation *s, enum sched_resource r)
 	apply(s, m);
 }
 
+/* The admission of a manifest may have members that the model does not keep (topologies): the
+ * report repeats it as it was written. */
 static void keep_admission(struct workload_simulation *s, const struct sim_object *o)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
@@ -94,6 +96,7 @@ static void deliver(struct workload_simulation *s, enum sched_resource kind, con
 static int load_object(struct workload_simulation *s, const struct sim_object *o, struct err *err)
 {
 	s->bad = (struct err)ERR_INIT;
+	/* Later updates change parts of a status, so the whole is kept from the beginning. */
 	if (s->api != NULL && o->kind == SCHED_WORKLOADS) {
 		int64_t version = simulated_api_put(s->api, str_of(o->key), o->json);
 
@@ -126,8 +129,11 @@ static int load_one(struct workload_simulation *s, const struct sim_object *o,
 	return r;
 }
 
-/* Workloads are read last, when all other objects are known, so that an error can name the object.
- */
+/* 1. Kind by kind, those to which others refer first: Workloads are read last, when all other
+ *    objects are known, so that an error can name the object.
+ * 2. After each kind the cache learns that its list is complete, as from the first list of a
+ *    watch.
+ * 3. At the end the trees of cohorts are built, and each Workload gets its place in a queue. */
 static int load_objects(struct workload_simulation *s, struct sim_input *in,
 			const struct workload_simulation_options *opt, struct err *err)
 {
@@ -227,10 +233,11 @@ static void acknowledge(struct workload_simulation *s)
 	struct workload_cache_write w;
 
 	while (workload_cache_next_write(s->cache, &w)) {
+		/* The answer of the write comes first, then the event of the watch with the same
+		 * version. */
 		struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
 		CLEANUP(xmalloc_freep) char *key = xmalloc_dup(w.workload->key);
 
-		m->resource = SCHED_WORKLOADS;
 		m->request = SCHED_REQ_WORKLOAD;
 		m->key = arena_str(m->arena, str_of(key));
 		m->uid = arena_dup(m->arena, w.workload->object.uid);
@@ -273,6 +280,7 @@ static bool take_decision(struct workload_simulation *s, const struct admission_
 	struct workload_status_events events = { NULL, 0, 0 };
 
 	vec_push(&s->steps, step);
+	/* Counted by the first time only: heads that are tried again and again are no progress. */
 	s->looked_at_new |=
 		d->kind == QUOTA_DECIDE_PENDING && !strmap_has(s->tried, str_of(w->key));
 	strmap_set(s->tried, str_of(w->key), s);
@@ -287,6 +295,12 @@ static bool take_decision(struct workload_simulation *s, const struct admission_
 	return d->kind == QUOTA_DECIDE_ADMIT || (d->kind == QUOTA_DECIDE_PREEMPT && !d->ongoing);
 }
 
+/* 1. The writes of the cycle before are acknowledged.
+ * 2. The queues are settled at once: the daemon gathers what comes free for a tenth of a second,
+ *    and the clock stands still here.
+ * 3. The cycle decides.
+ * 4. All decisions are recorded and written into the statuses, and only then applied to the
+ *    quota: as in the daemon, where a status comes before the charge that follows from it. */
 bool workload_simulation_run_cycle(struct workload_simulation *s)
 {
 	const struct admission_decisions *d;
@@ -311,6 +325,7 @@ bool workload_simulation_looked_at_new(const struct workload_simulation *s)
 	return s->looked_at_new;
 }
 
+/* Acknowledged first: a victim stops after its eviction has been written. */
 bool workload_simulation_stop_victims(struct workload_simulation *s)
 {
 	const struct quota_model *q = model_of(s);

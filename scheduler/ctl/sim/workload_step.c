@@ -32,6 +32,7 @@ static struct workload_step_podset make_podset(const struct quota_model *q, cons
 			.amount = admission_apply_amount(q, p, a->count, f->resource),
 		};
 	}
+	/* By name, so that the report does not depend on the order within the assignment. */
 	qsort(out.v, out.n, sizeof(out.v[0]), by_resource);
 	return out;
 }
@@ -49,6 +50,8 @@ static void add_assignment(const struct quota_model *q, const struct workload *w
 	}
 }
 
+/* Texts are copied into the simulation's arena: the decision is gone with the next cycle, and
+ * the objects may be deleted before the report is printed. */
 struct workload_step workload_step_make(const struct quota_model *q,
 					const struct admission_decision *d, unsigned cycle,
 					struct arena *arena)

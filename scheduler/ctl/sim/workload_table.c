@@ -91,7 +91,8 @@ static void print_admitted(const struct workload_simulation *s, FILE *to)
 	print(table, rows, to);
 }
 
-/* A preemptor that waits names its victims in each cycle. */
+/* A preemptor that waits names its victims in each cycle: people read each pair once, while the
+ * JSON form has all of them. */
 static bool is_repeated(const struct workload_step *step, struct strmap *seen)
 {
 	CLEANUP(xmalloc_freep) char *both = xmalloc_printf("%s %s", step->workload, step->by);

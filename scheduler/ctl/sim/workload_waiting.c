@@ -33,6 +33,7 @@ static const struct workload_step *last_step(const struct workload_simulation *s
 	size_t n;
 	const struct workload_step *steps = workload_simulation_steps(s, &n);
 
+	/* From the end: the latest reason counts. */
 	while (n-- > 0) {
 		if (steps[n].kind == QUOTA_DECIDE_PENDING && str_streq(steps[n].workload, w->key)) {
 			return &steps[n];
@@ -42,6 +43,8 @@ static const struct workload_step *last_step(const struct workload_simulation *s
 }
 
 /* A workload of the list that was tried and has the same request; NULL: there is none. */
+/* A Workload that equals one that does not fit is not tried in vain (its hash is known not to
+ * fit), so that no step says why it waits: the reason of the other one is its own. */
 static const struct workload *find_equal(const struct workload_simulation *s,
 					 const struct workload *w, const struct workload *const *v,
 					 size_t n)
@@ -95,6 +98,7 @@ static void list_queue(const struct listing *l, const struct quota_node *node, b
 			list_inactive(l, &row, node);
 			continue;
 		}
+		/* An inadmissible one has no position: it is not tried before something changes. */
 		row.position = heap ? i + 1 : 0;
 		row.inadmissible = !heap;
 		if (step == NULL) {

@@ -42,6 +42,8 @@ static void list_init(struct session *s, struct allocate_list *l, size_t room)
 static void collect_task(struct allocate_run *run, struct allocate_work *w, const struct task *t)
 {
 	struct session *s = run->session;
+	/* With the feature off its gate goes without quota, which is asked for afterwards, before
+	 * the pod is published. */
 	bool drained = !session_conf(s)->gates_admission && (t->flags & TASK_OUR_GATE) != 0;
 
 	w->opted_in |= (t->flags & TASK_OPTED_IN) != 0;
@@ -72,6 +74,7 @@ static struct allocate_work *collect_podgroup(struct allocate_run *run, const st
 	struct session *s = run->session;
 	struct allocate_work *w;
 
+	/* Most PodGroups are placed: their tasks are not looked at. */
 	if (session_podgroup_count(s, g, TASK_PENDING) == 0) {
 		return NULL;
 	}
@@ -91,6 +94,7 @@ static struct allocate_work *collect_podgroup(struct allocate_run *run, const st
 	if (!g->exists || g->queue == MODEL_NONE || w->reserve.n + w->place.n == 0) {
 		return NULL;
 	}
+	/* Before the sorting, which the pods of a full queue do not need. */
 	if (w->place.n == 0 && allocate_gate_has_no_room(run, w)) {
 		return NULL;
 	}
@@ -145,6 +149,7 @@ static bool serve_queue(struct allocate_run *run, struct order_queue *q)
 	struct allocate_work *w;
 	bool got;
 
+	/* As in Volcano, an overused queue is left out for the rest of the cycle. */
 	if (hooks_overused(run->session, q->queue)) {
 		session_wait_for_podgroups(run->session, q->queue);
 		session_wait_for_nodes(run->session, q->queue);
@@ -155,6 +160,7 @@ static bool serve_queue(struct allocate_run *run, struct order_queue *q)
 		return false;
 	}
 	w = CONTAINER_OF(next, struct allocate_work, order);
+	/* Quota first: a pod without a gate that gets it now can be placed in the same step. */
 	got = allocate_gate_step(run, w);
 	got |= allocate_place_step(run, w);
 	w->order.filled = w->reserve.n > 0 && gang_is_met(&w->need);

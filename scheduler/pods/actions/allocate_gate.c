@@ -43,6 +43,8 @@ bool allocate_gate_remove_uncharged(struct allocate_run *run, const struct queue
 	if (!run->reserves || !session_conf(s)->gates_admission || !has_uncharged_gate(s, t)) {
 		return false;
 	}
+	/* A pod that did not opt in, or has opted out, asks for no quota. Of the others only one
+	 * without requests goes uncharged, and only where it would be let in. */
 	if ((t->flags & TASK_OPTED_IN) != 0 &&
 	    (!t->klass->best_effort || is_barred(s, t) || t->klass->unsupported != NULL ||
 	     (t->flags & TASK_FOREIGN_GATE) != 0 || !hooks_queue_accepts(s, q, NULL))) {
@@ -151,9 +153,11 @@ static bool may_reserve(struct allocate_run *run, const struct allocate_work *w)
 				     "no quota plugin is active: no gate is removed");
 		return false;
 	}
+	/* The status of the PodGroup asks the same, and reports the reasons. */
 	return hooks_queue_accepts(s, w->queue, NULL) && hooks_job_valid(s, w->podgroup, NULL);
 }
 
+/* The attempt counts members into the copy: when it is undone, the original is as before. */
 static struct gang_need copy_need(struct session *s, const struct gang_need *need)
 {
 	struct gang_need copy = *need;

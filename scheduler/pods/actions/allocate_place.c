@@ -198,6 +198,10 @@ static void move_to_front(struct allocate_list *l, size_t first, size_t i)
 
 #define PLACE_ORDERS 4 /* of a gang, at most; each looks through the nodes again */
 
+/* 1. Place members in task order until the PodGroup may start.
+ * 2. If one lacked a node that may have gone to another class of pods, undo all, put it first, and
+ *    try again, in PLACE_ORDERS orders at most.
+ * 3. Keep what was placed, hold it, or take it back. */
 bool allocate_place_step(struct allocate_run *run, struct allocate_work *w)
 {
 	struct session *s = run->session;
@@ -212,6 +216,7 @@ bool allocate_place_step(struct allocate_run *run, struct allocate_work *w)
 		w->place.next = w->place.n;
 		return false;
 	}
+	/* Members for which there is no node now may be published at the end of the cycle. */
 	session_note_tried(s, w->podgroup);
 	st = statement_begin(s);
 	lacking = place_members(s, w, &placed);

@@ -32,6 +32,7 @@ static void place(struct session *s, const struct queue *q, const struct task *t
 {
 	const struct node *n = NULL;
 
+	/* It fits now or not at all: predicates count the pods that terminate. */
 	if (fit_find(s, t, &n) == FIT_IDLE) {
 		statement_allocate(s, t, n);
 		session_note_attempt(s, t, ATTEMPT_ALLOCATED, n, NULL);

@@ -140,6 +140,8 @@ static int warn_unknown(struct config_reader *r, const struct config_row *rows, 
 
 /* --- actions ---------------------------------------------------------------------------------- */
 
+/* As in Volcano an unknown name is an error of the whole file. An action may be named more than
+ * once: it then runs as often, and is warned about once. */
 static int read_action(struct parse *p, struct str name, struct err *err)
 {
 	struct config_reader *r = &p->reader;
@@ -233,6 +235,7 @@ static int add_plugin(struct config_reader *r, const struct jdoc *d UNUSED, void
 	if (is_new) {
 		warn_absent(p, "plugin", plugin->name);
 	}
+	/* The tier is counted when it ends. */
 	plugin->tier = c->ntiers;
 	c->plugins[c->nplugins++] = *plugin;
 	return 0;
@@ -310,7 +313,8 @@ static int add_arguments(struct config_reader *r, const struct jdoc *d UNUSED, v
 		key, CONFIG_AT(struct conf_plugin, BOOL, on[CONF_##index]), .def = true            \
 	}
 
-/* Volcano's spelling: most switches begin with "enable", the later ones with "enabled". */
+/* Volcano's spelling: most switches begin with "enable", the later ones with "enabled". All are on
+ * unless the file says otherwise, but for the hierarchy and the order of clusters. */
 static const struct config_row plugin_rows[] = {
 	{ "name", CONFIG_AT(struct conf_plugin, TEXT, name), .required = true },
 	ARGUMENTS(struct conf_plugin),
@@ -364,6 +368,7 @@ struct document {
 	struct conf_action *configurations;
 	size_t nconfigurations;
 };
+/* Read in this order, whatever that of the file: configurations refer to actions. */
 static const struct config_row rows[] = {
 	{ "actions", .type = CONFIG_CUSTOM, .kind = JDOC_STRING, .read = read_actions,
 	  .required = true },
@@ -371,6 +376,7 @@ static const struct config_row rows[] = {
 	  .rows = tier_rows, .read = end_tier },
 	{ "configurations", CONFIG_ITEMS_AT(struct document, LIST, configurations, nconfigurations),
 	  .max = CONF_MAX_ACTIONS, .rows = action_rows, .read = add_arguments },
+	/* Volcano's source of data about usage, which no plugin here reads. */
 	{ "metrics", .type = CONFIG_IGNORED },
 	{ .type = CONFIG_END },
 };

@@ -95,7 +95,7 @@ struct conf_names {
 typedef void (*conf_warn_fn)(void *ctx, const char *text);
 
 struct conf_options {
-	struct conf_names known; /* pods/cycle/names.h fills it from the registries */
+	struct conf_names known; /* pods/cycle/known_names.h fills it from the registries */
 	conf_warn_fn warn;       /* unknown keys, names without implementation; may be NULL */
 	void *ctx;               /* of warn */
 };

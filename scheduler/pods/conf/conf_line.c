@@ -52,6 +52,7 @@ unsigned conf_line_find(struct str text, struct str path, struct str word)
 		struct str item = str_next(&path, '.');
 
 		name = str_next(&item, '[');
+		/* The key by which an item was found is not searched for again. */
 		at = str_eq(name, key) ? at : find_words(text, at, name, 1);
 		key = (struct str){ NULL, 0 };
 		if (item.len > 0 && str_to_i64((struct str){ item.p, item.len - 1 }, &index)) {

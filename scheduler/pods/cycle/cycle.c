@@ -94,6 +94,7 @@ const struct session *cycle_last_session(const struct cycle *c)
 	return c->has_run ? c->session : NULL;
 }
 
+/* Generations only grow, so a change in one queue cannot hide one in another. */
 static uint64_t sum_podgroups_gen(const struct cluster *c)
 {
 	uint64_t sum = 0;
@@ -104,7 +105,9 @@ static uint64_t sum_podgroups_gen(const struct cluster *c)
 	return sum;
 }
 
-/* Whether anything changed on which the last scan of the queue depended. */
+/* Whether anything changed on which the last scan of the queue depended. A queue without room waits
+ * until a charge in itself or above it shrinks, which chain_gen shows; nodes and PodGroups of other
+ * queues matter only where the last scan depended on them. */
 static bool is_due(const struct cluster *c, const struct queue *q, int64_t now,
 		   uint64_t all_podgroups)
 {
@@ -132,6 +135,8 @@ static void find_due(struct cycle *cy, const struct cluster *c, int64_t now, uin
 		if (is_due(c, q, now, all_podgroups)) {
 			bitset_set(s->due, i);
 			s->queues_due++;
+			/* A queue that is passed over keeps the timer of its last scan: nothing
+			 * else would bring the cycle back to it. */
 		} else {
 			cy->stats.queues_skipped++;
 			if (q->scan.timer_at < cy->stats.next_timer) {
@@ -140,6 +145,28 @@ static void find_due(struct cycle *cy, const struct cluster *c, int64_t now, uin
 		}
 	}
 	cy->stats.queues_scanned = s->queues_due;
+}
+
+/* Whether a pod is to be withdrawn that no queue lists. One of which a write has failed waits for
+ * its backoff: it alone does not make the cycle run. */
+static bool has_stranded(struct cycle *cy, const struct cluster *c, int64_t now)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < c->stranded.n; i++) {
+		uint32_t id = c->stranded.v[i];
+		const struct task *t = id < c->tasks.n ? c->tasks.v[id] : NULL;
+
+		if (t == NULL || (t->flags & TASK_PARKED) != 0 || !cluster_task_is_stranded(c, t)) {
+			continue;
+		}
+		if (t->write_failures == 0 || t->retry_at <= now) {
+			any = true;
+		} else if (t->retry_at < cy->stats.next_timer) {
+			cy->stats.next_timer = t->retry_at;
+		}
+	}
+	return any;
 }
 
 static void remember_scans(struct cycle *cy, const struct cluster *c, uint64_t all_podgroups)
@@ -153,6 +180,9 @@ static void remember_scans(struct cycle *cy, const struct cluster *c, uint64_t a
 		if (q == NULL || !bitset_has(s->due, i)) {
 			continue;
 		}
+		/* These are the generations that the cycle has read. Decisions about charges and
+		 * statuses raise them when they are assumed, so that such a queue is looked at once
+		 * more. */
 		d = decision_add(&s->decisions, DECISION_QUEUE_SCANNED);
 		d->queue = q->id;
 		d->scan = (struct queue_scan){
@@ -188,6 +218,8 @@ static void run_phases(struct cycle *cy, const struct cluster *c, int64_t now,
 	session_open(s, c, now);
 	trace_phase(trace, "open", false);
 	trace_phase(trace, "revoke", true);
+	/* Moves come first: a charge that finds room elsewhere may bring its old queue within its
+	 * limit. */
 	moves_run(s);
 	revoke_run(s);
 	trace_phase(trace, "revoke", false);
@@ -197,6 +229,7 @@ static void run_phases(struct cycle *cy, const struct cluster *c, int64_t now,
 		trace_phase(trace, cy->actions[i]->name, false);
 	}
 	trace_phase(trace, "status", true);
+	/* The actions may have completed the gangs that hold only a part of their quota. */
 	revoke_partial_gangs(s);
 	status_run(s);
 	trace_phase(trace, "status", false);
@@ -225,7 +258,7 @@ const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int
 	};
 	find_due(cy, c, now, all_podgroups);
 	/* Draining also concerns pods in no queue: all pods must be visited. */
-	cy->has_run = s->queues_due > 0 || !cy->conf->gates_admission;
+	cy->has_run = s->queues_due > 0 || has_stranded(cy, c, now) || !cy->conf->gates_admission;
 	if (cy->has_run) {
 		run_phases(cy, c, now, trace);
 		remember_scans(cy, c, all_podgroups);

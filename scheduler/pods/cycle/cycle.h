@@ -34,7 +34,7 @@ const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int
 				  const struct cycle_trace *trace);
 struct cycle_stats cycle_last_stats(const struct cycle *c);
 /* The closed session of the last cycle, to read what it did not decide (pipelined tasks). NULL when
- * no queue had changed. Valid until the next cycle_run, and until the cluster changes. */
+ * there was nothing to look at. Valid until the next cycle_run, and until the cluster changes. */
 const struct session *cycle_last_session(const struct cycle *c);
 
 /* Assumes a decision list in the cluster: charges, phases, statuses as if the API calls had been

@@ -46,6 +46,7 @@ static void assume_revoke(struct cluster *c, struct task *t, const struct decisi
 	}
 }
 
+/* Best-effort pods are published without a charge. */
 static void assume_publish(struct cluster *c, struct task *t, const struct decision *d, int64_t now)
 {
 	if (t->charge != CHARGE_NONE) {
@@ -80,6 +81,8 @@ static void assume_condition(struct task *t, const struct decision *d)
 {
 	t->cond = (uint8_t)cond_of(d->reason);
 	t->cond_message = hash_of(d->message);
+	/* The reservation timeout counts from a publication: a pod that is published again later
+	 * starts from zero. */
 	if (t->cond != POD_COND_UNSCHEDULABLE) {
 		t->published_at = MODEL_TIME_NONE;
 	}
@@ -99,13 +102,13 @@ static void assume_bind(struct cluster *c, struct task *t, const struct decision
 	cluster_task_set_status(c, t, TASK_BINDING, c->nodes.v[d->node]);
 }
 
-static void assume_evict(struct cluster *c, struct task *t, int64_t now)
+static void assume_evict(struct cluster *c, struct task *t)
 {
 	struct node *n = t->node == MODEL_NONE ? NULL : c->nodes.v[t->node];
 
+	/* The ledger goes by the status that the task has so far. */
 	ledger_set_releasing(c, t, true);
 	cluster_task_set_status(c, t, TASK_RELEASING, n);
-	t->deleted = now;
 }
 
 static void assume_phase(struct cluster *c, struct podgroup *g, const struct decision *d)
@@ -153,7 +156,7 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		assume_bind(c, t, d);
 		break;
 	case DECISION_EVICT:
-		assume_evict(c, t, now);
+		assume_evict(c, t);
 		break;
 	case DECISION_PODGROUP_PHASE:
 		assume_phase(c, c->podgroups.v[d->podgroup], d);

@@ -16,6 +16,8 @@ void known_names_init(struct known_names *n, const struct known_names_source *fr
 		xmalloc_zero(from->nplugins + 1, sizeof(n->unimplemented_quota[0]));
 	for (size_t i = 0; i < from->nplugins; i++) {
 		n->plugins[i] = from->plugins[i].name;
+		/* A missing quota plugin is an error of the configuration, any other missing plugin
+		 * a warning. */
 		if (from->plugins[i].ops == NULL && from->plugins[i].is_quota) {
 			n->unimplemented_quota[quota++] = from->plugins[i].name;
 		} else if (from->plugins[i].ops == NULL) {

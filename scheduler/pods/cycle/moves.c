@@ -28,6 +28,7 @@ static void move(struct session *s, const struct task *t, const struct queue *to
 {
 	struct decision *d = decision_add(&s->decisions, DECISION_MOVE);
 
+	/* Moves run before the actions, outside of any statement, so nothing undoes them. */
 	session_overlay_charge(s->overlay, t->charge_queue, t, -1);
 	session_overlay_charge(s->overlay, to->id, t, 1);
 	session_priv_task(s, t)->charge_queue = to->id;
@@ -78,6 +79,8 @@ static void report_growth(struct session *s, const struct task *t)
 	const struct queue *over;
 	struct decision *d;
 
+	/* The queue of the charge, as the one that refused it, stands for a growth that was
+	 * reported. */
 	if ((t->flags & TASK_GREW) == 0 || t->refused_queue == t->charge_queue) {
 		return;
 	}
@@ -99,6 +102,10 @@ static void report_growth(struct session *s, const struct task *t)
 			     over->name, shortage_excess(s, over));
 }
 
+/* 1. A pod on a node that is charged to its own queue may have grown.
+ * 2. A charge with a write in flight, and that of a terminating pod, stays where it is.
+ * 3. A charge follows to a queue that the namespace may use, that accepts pods and that has room.
+ * 4. Else a pod on a node stays charged where it is, and one without a node loses its quota. */
 static void move_or_report(struct session *s, const struct task *t, const struct queue *to,
 			   bool barred)
 {
@@ -110,6 +117,8 @@ static void move_or_report(struct session *s, const struct task *t, const struct
 	if (bound && session_task_charge_queue(s, t) == to->id) {
 		report_growth(s, t);
 	}
+	/* PATCHING, ASSUMED and WITHDRAWING have a write in flight; the last two are not unbound.
+	 */
 	if (charge == CHARGE_NONE || session_task_charge_queue(s, t) == to->id ||
 	    t->status == TASK_RELEASING ||
 	    (!bound && (!ledger_is_unbound(charge) || charge == CHARGE_PATCHING))) {
@@ -130,6 +139,7 @@ static void move_or_report(struct session *s, const struct task *t, const struct
 	}
 }
 
+/* PodGroups of a queue that does not exist are not in this list: no charge can follow to it. */
 void moves_run(struct session *s)
 {
 	const struct cluster *c = s->cluster;

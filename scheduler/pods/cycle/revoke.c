@@ -21,6 +21,8 @@ struct revocation {
 	int64_t retry_at;
 };
 
+/* The patch of a pod that is PATCHING may have removed the gate already: if its quota were free
+ * now, it would be given out twice. */
 static bool is_revocable(const struct session *s, const struct task *t)
 {
 	enum charge_state charge = session_task_charge(s, t);
@@ -46,6 +48,8 @@ static void revoke_task(struct session *s, const struct task *t, const struct re
 
 	statement_revoke(s, t, why->attempts > 0 ? why->retry_at : MODEL_TIME_NONE, why->attempts);
 	if (published) {
+		/* Its charge stays until the withdrawal is acknowledged. Without this, the next pod
+		 * would be revoked for the same excess. */
 		if (s->not_counted != NULL) {
 			add_upwards(s, s->not_counted, t);
 		}
@@ -132,6 +136,7 @@ static uint32_t over_limit(struct session *s, const struct queue *q)
 	if (res_over(&used, &nothing, &s->limits[q->id], UINT32_MAX) == 0) {
 		return 0;
 	}
+	/* The sum costs a walk over all tasks: only a queue over its limit asks for it. */
 	if (s->not_counted == NULL) {
 		s->not_counted = sum_not_counted(s);
 	}
@@ -180,6 +185,8 @@ static void shrink_queue(struct session *s, const struct queue *q)
 		if (over == 0) {
 			return;
 		}
+		/* It may have gone with a gang meanwhile; and a pod that requests nothing of what
+		 * is short would lose its quota in vain. */
 		if (is_revocable(s, v[i]) &&
 		    (res_mask(pod_class_charge(v[i]->klass)) & over) != 0) {
 			revoke_with_gang(s, v[i], &why);
@@ -315,6 +322,8 @@ static void revoke_timed_out(struct session *s, const struct podgroup *g)
 		    session_task_status(s, t) == TASK_PENDING &&
 		    t->published_at != MODEL_TIME_NONE &&
 		    s->now - t->published_at >= s->conf->reservation_timeout_ns) {
+			/* All pods that time out in one cycle share the count and the pause, so
+			 * that a gang comes back together. */
 			if (!any) {
 				count_attempt(s, g, t, &why);
 			}
@@ -351,6 +360,9 @@ static void revoke_in_podgroup(struct session *s, const struct queue *q, const s
 	}
 }
 
+/* 1. Bring queues that are over their limit back to it, deepest first.
+ * 2. Of the PodGroups in the queues that are due, revoke all charges where the queue accepts no
+ *    pods or tasks are missing, else those that have timed out, with their gangs. */
 void revoke_run(struct session *s)
 {
 	const struct cluster *c = s->cluster;

@@ -82,6 +82,8 @@ const char *shortage_of_podgroup(const struct session *s, const struct queue *fr
 	int32_t pods = 0;
 
 	gang_need(s, g, GANG_RESERVED, &gang);
+	/* Pods beyond a complete gang are reserved one by one, so that one of them stands for all.
+	 */
 	for (size_t i = 0; i < g->tasks.n && (pods == 0 || pods < gang.missing); i++) {
 		const struct task *t = session_task(s, g->tasks.v[i]);
 

@@ -88,6 +88,8 @@ static void publish(struct session *s, const struct task *t, const char *message
 	d->reason = "Unschedulable";
 	d->message = message;
 	add_event(s, t, "FailedScheduling", message);
+	/* The model gets published_at when the decision is assumed; the scan of this cycle, which
+	 * is made before that, must know when the reservation times out. */
 	if (s->conf->reservation_timeout_ns > 0 && t->podgroup != MODEL_NONE) {
 		session_wait_until(
 			s, s->cluster->queues.v[s->cluster->podgroups.v[t->podgroup]->queue],
@@ -115,6 +117,10 @@ static const char *publish_message(const struct session *s, const struct task *t
 	return v->verdict.message != NULL ? v->verdict.message : "the gang does not fit the nodes";
 }
 
+/* 1. A pod with a gate has the API server's own condition; an event says why it waits.
+ * 2. A pod without requests is published when no node takes it: it needs no quota.
+ * 3. A pod with quota is published when its gang is complete and was tried on nodes.
+ * 4. A pod that lost its quota is withdrawn. */
 static void report_opted_in(struct session *s, const struct task *t, const struct podgroup_view *v)
 {
 	enum charge_state charge = session_task_charge(s, t);
@@ -125,18 +131,23 @@ static void report_opted_in(struct session *s, const struct task *t, const struc
 		return;
 	}
 	if (t->klass->best_effort) {
+		/* It never has a charge, so only its condition shows whether it is published. */
 		if (session_priv_task(s, t)->attempt == ATTEMPT_NO_NODE &&
 		    t->cond != POD_COND_UNSCHEDULABLE) {
 			publish(s, t, publish_message(s, t, v));
 		}
 		return;
 	}
+	/* The gang waits for resources that are being released, and no binding is decided: to
+	 * autoscalers the pod is one without a node. */
 	if (v->held && charge == CHARGE_ASSUMED && t->charge != CHARGE_PUBLISHED) {
 		charge = CHARGE_UNGATED;
 	}
 	if (charge == CHARGE_UNGATED && tried) {
 		publish(s, t, publish_message(s, t, v));
 	}
+	/* Autoscalers must not see a pod without quota. One that was revoked in this cycle has its
+	 * withdrawal already. */
 	if (charge == CHARGE_NONE && cluster_task_may_be_published(t) &&
 	    !session_task_was_revoked(s, t)) {
 		withdraw(s, t, "the queue has no quota for the pod at present");
@@ -160,6 +171,7 @@ static const char *describe(const struct session *s, const struct task *t,
 		return "NotReadyForScheduling";
 	}
 	switch ((enum attempt)slot->attempt) {
+	/* Volcano's reason for a member that has room and waits for its gang. */
 	case ATTEMPT_ALLOCATED:
 		*ret_message = arena_printf(s->arena,
 					    "the pod can be assigned to node %s once minMember of "
@@ -207,6 +219,8 @@ static void report_plain(struct session *s, const struct task *t, const struct p
 	const char *message, *reason;
 	struct decision *d;
 
+	/* As in Volcano, the API server's condition SchedulingGated stays: autoscalers pass over
+	 * it. */
 	if ((t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0) {
 		return;
 	}
@@ -245,6 +259,8 @@ static void report_task(struct session *s, const struct task *t, const struct po
 	     !(v->held && status == TASK_ALLOCATED))) {
 		return;
 	}
+	/* A pod that is set aside is not reported, but its queue must come due when the wait ends.
+	 */
 	note_timers(s, v->queue, t);
 	if (session_task_is_set_aside(s, t)) {
 		return;
@@ -264,6 +280,7 @@ static void report_podgroup(struct session *s, const struct queue *q, const stru
 	s->podgroups_seen++;
 	status_podgroup_assess(s, q, g, &v.verdict);
 	status_podgroup_report(s, g, &v.verdict);
+	/* Most PodGroups have all their pods on nodes: the walk over them is spared. */
 	if (session_podgroup_count(s, g, TASK_PENDING) +
 		    session_podgroup_count(s, g, TASK_PIPELINED) ==
 	    0) {
@@ -288,6 +305,7 @@ static void withdraw_stranded(struct session *s)
 		uint32_t id = c->stranded.v[i];
 		const struct task *t = id < c->tasks.n ? c->tasks.v[id] : NULL;
 
+		/* The list may be outdated, and ids of removed tasks are used again. */
 		if (t != NULL && cluster_task_is_stranded(c, t)) {
 			withdraw(s, t, message);
 			add_event(s, t, "QuotaRevoked", message);

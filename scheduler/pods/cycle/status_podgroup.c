@@ -105,8 +105,8 @@ static uint32_t unplaced(const struct session *s, const struct podgroup *g)
 	       session_podgroup_count(s, g, TASK_PIPELINED);
 }
 
-/* Writes one condition and one event per change. Counts that change with every pod or node are not
- * part of the hash, since that would cause a write per cycle. */
+/* Writes one condition and one event per change. The hash has the code in place of the message,
+ * which has counts that change with every node and would cause a write per cycle. */
 static void report_condition(struct session *s, const struct podgroup *g, const struct verdict *v,
 			     bool ready)
 {

@@ -276,6 +276,8 @@ void dump_format(const struct cluster *c, struct strbuf *out)
 	PUT_LIST(&o, c, "classes", c->class_by_id, put_class);
 	PUT_LIST(&o, c, "nodes", c->nodes, put_node);
 	PUT_LIST(&o, c, "queues", c->queues, put_queue);
+	/* Keys stay as they are, so that dumps of other releases can be read: these are PodGroups.
+	 */
 	PUT_LIST(&o, c, "jobs", c->podgroups, put_podgroup);
 	PUT_LIST(&o, c, "tasks", c->tasks, put_task);
 	json_out_object_end(&o);

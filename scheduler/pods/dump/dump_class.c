@@ -82,6 +82,8 @@ static int load_terms(struct cluster *c, const struct jdoc *d, struct match_term
 	*ret = xmalloc_zero(jdoc_count(d) + 1, sizeof(**ret));
 	for (const struct jdoc *row = jdoc_first(d); row != NULL; row = jdoc_next(row)) {
 		const struct jdoc *exprs = jdoc_get(row, "exprs");
+		/* Counted before it is filled, so that what was read is freed when the rest fails.
+		 */
 		struct match_term *t = &(*ret)[(*ret_n)++];
 		int64_t weight = 0;
 
@@ -181,6 +183,7 @@ int dump_class_load(struct cluster *c, const struct jdoc *d, struct err *err)
 		return err_set(err, ERR_INVALID, "a class is there twice");
 	}
 	k->signature = xmalloc_dup(signature.p);
+	/* Not interned, since that would give out a reference: the tasks bring theirs. */
 	k->id = (uint32_t)c->class_by_id.n;
 	strmap_set(c->classes, strbuf_str(&signature), k);
 	vec_push(&c->class_by_id, take_ptr(&k));

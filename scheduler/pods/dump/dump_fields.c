@@ -42,7 +42,6 @@ const struct dump_field dump_fields_task[] = {
 	ROW(task, write_failures, "unboundFailures", DUMP_U32, 0, UINT32_MAX),
 	ROW(task, attempts, "attempts", DUMP_U32, 0, UINT32_MAX),
 	ROW(task, created, "created", DUMP_I64, MODEL_TIME_NONE, 0),
-	ROW(task, deleted, "deleted", DUMP_I64, MODEL_TIME_NONE, 0),
 	ROW(task, published_at, "publishedAt", DUMP_I64, MODEL_TIME_NONE, 0),
 	ROW(task, retry_at, "retryAt", DUMP_I64, MODEL_TIME_NONE, 0),
 	ROW(task, resource_version, "rv", DUMP_I64, 0, 0),
@@ -115,6 +114,7 @@ static int64_t load(const struct dump_field *f, const void *obj)
 	case DUMP_I64:
 		return *(const int64_t *)p;
 	case DUMP_U64:
+		/* As a signed number: all 64 bits come back. */
 		return (int64_t) * (const uint64_t *)p;
 	}
 	return 0;
@@ -168,6 +168,8 @@ int dump_fields_read_int(const struct jdoc *d, int64_t min, int64_t max, int64_t
 			return err_set(err, ERR_INVALID, "not a whole number");
 		}
 	} else {
+		/* For what is no whole number jdoc_int returns the default: two defaults show that.
+		 */
 		n = jdoc_int(d, INT64_MIN);
 		if (jdoc_kind(d) != JDOC_NUMBER || n != jdoc_int(d, INT64_MAX)) {
 			return err_set(err, ERR_INVALID, "not a whole number");

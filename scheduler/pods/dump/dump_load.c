@@ -427,11 +427,13 @@ static int finish(struct cluster *c, const struct jdoc *doc, struct err *err)
 	COLLECT_FREE(&c->podgroups);
 	COLLECT_FREE(&c->tasks);
 	(void)queue_topology_changed(c);
+	/* Making the topology has counted one change more than the dump has. */
 	c->queues_gen--;
 	wrong = cluster_verify(c);
 	return wrong == NULL ? 0 : err_set(err, ERR_INVALID, "does not add up: %s", wrong);
 }
 
+/* All rows first, then the lists that link them: links go both ways, and their order is kept. */
 static int load(struct cluster *c, const struct jdoc *doc, struct err *err)
 {
 	if (load_resources(c, doc, err) < 0 || load_names(c, doc, err) < 0 ||
@@ -477,6 +479,7 @@ int dump_load(struct str json, struct cluster **ret, struct err *err)
 		return err_wrap(err, "dump");
 	}
 	for (size_t i = 0; i < c->tasks.n; i++) {
+		/* The list of stranded pods follows from the pods, and is not in the dump. */
 		if (c->tasks.v[i] != NULL && cluster_task_is_stranded(c, c->tasks.v[i])) {
 			cluster_task_note_stranded(c, c->tasks.v[i]);
 		}

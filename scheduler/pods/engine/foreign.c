@@ -48,6 +48,8 @@ void foreign_destroy(struct foreign *f)
 	}
 }
 
+/* A pod is bound to one node and a PodGroup is made once, so each has one event; but there may be
+ * thousands of them, of which the log shows one a minute. */
 static void note(struct foreign *f, const char *what, int64_t now)
 {
 	char when[CLOCK_RFC3339_MAX];
@@ -60,6 +62,8 @@ static void note(struct foreign *f, const char *what, int64_t now)
 		log_warn("another program uses our scheduler name", LOG_STR("last", text));
 		f->log_after = now + LOG_INTERVAL_NS;
 	}
+	/* Health checks of other threads copy the text under the lock; allocating and freeing stay
+	 * outside. */
 	pthread_mutex_lock(&f->lock);
 	old = f->last;
 	f->last = text;

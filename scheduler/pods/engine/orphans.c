@@ -20,6 +20,7 @@ struct orphans {
 	size_t next;                        /* of waiting: those before are done with */
 };
 
+/* Their addresses are the values of the map: nothing is allocated for them. */
 static char is_waiting, is_reported;
 
 struct orphans *orphans_create(void)
@@ -49,12 +50,16 @@ void orphans_destroy(struct orphans *o)
 	free(o);
 }
 
+/* A pod that names no PodGroup gets one from the PodGroup controller, or is adopted: it is no
+ * orphan. */
 static bool waits_for_group(const struct task *t)
 {
 	return (t->flags & TASK_OURS) != 0 && t->status == TASK_PENDING &&
 	       t->podgroup != MODEL_NONE;
 }
 
+/* All wait equally long, and now never decreases: appending keeps the list in the order of the
+ * times. */
 static void add(struct orphans *o, const struct task *t, int64_t now)
 {
 	struct waiting w = { .key = xmalloc_printf("%s/%s", t->namespace_, t->name),
@@ -79,6 +84,7 @@ void orphans_pod_upserted(struct orphans *o, const struct cluster *c, const stru
 
 void orphans_pod_deleted(struct orphans *o, const struct task *t)
 {
+	/* Every pod that is upserted or deleted comes here, and orphans are rare. */
 	if (strmap_count(o->known) > 0) {
 		(void)strmap_remove(o->known, str_of(t->uid));
 	}
@@ -103,14 +109,19 @@ static void report(struct orphans *o, const struct cluster *c, struct recorder *
 	struct recorder_object about = { .api_version = "v1", .kind = "Pod" };
 	CLEANUP(xmalloc_freep) char *message = NULL;
 
+	/* A pod that found its PodGroup is removed from the map alone, so its entry in the list may
+	 * be void. If it has become an orphan again, there is a later entry, and this one may
+	 * report it early. */
 	if (strmap_get(o->known, str_of(w->uid)) != &is_waiting) {
 		return;
 	}
+	/* That a PodGroup appears is not reported to this file: it is noticed here. */
 	if (t == NULL || !str_streq(t->uid, w->uid) || !waits_for_group(t) ||
 	    c->podgroups.v[t->podgroup]->exists) {
 		(void)strmap_remove(o->known, str_of(w->uid));
 		return;
 	}
+	/* It stays in the map, so that further updates of the pod do not report it again. */
 	strmap_set(o->known, str_of(w->uid), &is_reported);
 	about.name = t->name;
 	about.uid = t->uid;
@@ -128,6 +139,8 @@ void orphans_record_due(struct orphans *o, const struct cluster *c, struct recor
 		free_waiting(&o->waiting.v[o->next]);
 		o->next++;
 	}
+	/* Entries are taken from the front by counting; the memory is used again when all are done.
+	 */
 	if (o->next == o->waiting.n) {
 		vec_clear(&o->waiting);
 		o->next = 0;

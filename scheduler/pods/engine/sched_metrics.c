@@ -70,6 +70,14 @@ struct sched_metrics {
 	struct strmap *queues;   /* names with series */
 };
 
+static struct metric_cell *register_events_dropped(struct metric_registry *r)
+{
+	return metric_cell(metric_register(r, "headgate_events_dropped_total",
+					   "Events that were not sent because too many waited",
+					   METRIC_COUNTER, NULL),
+			   NULL);
+}
+
 struct sched_metrics *sched_metrics_create(struct metric_registry *r)
 {
 	static const char *const by_queue[] = { "queue_name", NULL };
@@ -126,11 +134,7 @@ struct sched_metrics *sched_metrics_create(struct metric_registry *r)
 				       r, "volcano_e2e_scheduling_latency_milliseconds",
 				       "Duration of a scheduling cycle", NULL, ms, ARRAY_LEN(ms)),
 			       NULL);
-	m->events_dropped =
-		metric_cell(metric_register(r, "headgate_events_dropped_total",
-					    "Events that were not sent because too many waited",
-					    METRIC_COUNTER, NULL),
-			    NULL);
+	m->events_dropped = register_events_dropped(r);
 	m->queues = strmap_create(NULL);
 	return m;
 }
@@ -143,6 +147,8 @@ void sched_metrics_destroy(struct sched_metrics *m)
 	}
 }
 
+/* A decision that frees the charge has been assumed by now: the queue of the PodGroup stands for
+ * it. */
 static const char *queue_of(const struct cluster *c, const struct task *t)
 {
 	uint32_t q = t->charge_queue;
@@ -176,6 +182,8 @@ void sched_metrics_decisions(struct sched_metrics *m, const struct cluster *c,
 		labels[0] = queue_of(c, t);
 		labels[1] = names[one->kind];
 		metric_cell_add(metric_cell(m->decided, labels), 1);
+		/* A reservation ends the wait for quota; a gate that is removed without one waited
+		 * for none. */
 		if (((one->kind == DECISION_UNGATE && !one->uncharged) ||
 		     one->kind == DECISION_RESERVE) &&
 		    t->created != MODEL_TIME_NONE) {
@@ -197,16 +205,15 @@ static void set_amount(struct sched_metrics *m, enum amount a, const struct clus
 {
 	for (unsigned d = 0; d < res_names_count(c->res); d++) {
 		const char *labels[2] = { queue, res_names_get(c->res, d) };
+		struct metric_family *f = d == RES_CPU      ? m->cpu[a]
+					  : d == RES_MEMORY ? m->memory[a]
+							    : m->scalar[a];
 
+		/* What is not limited has no series, also after it was limited. */
 		if (res_get(r, d) == RES_UNLIMITED) {
-			continue;
-		}
-		if (d == RES_CPU) {
-			set(m->cpu[a], queue, (double)res_get(r, d));
-		} else if (d == RES_MEMORY) {
-			set(m->memory[a], queue, (double)res_get(r, d));
+			metric_remove(f, labels);
 		} else {
-			metric_cell_set(metric_cell(m->scalar[a], labels), (double)res_get(r, d));
+			metric_cell_set(metric_cell(f, labels), (double)res_get(r, d));
 		}
 	}
 }
@@ -232,6 +239,7 @@ static void forget_queue(struct sched_metrics *m, const struct cluster *c, const
 	metric_remove(m->weight, labels);
 }
 
+/* The map must not change while it is walked: names of queues that are gone are collected first. */
 struct stale {
 	const struct cluster *c;
 	struct VEC(struct str) names;

@@ -28,6 +28,7 @@ static void record(struct recorder *r, const struct cluster *c, const struct sch
 	struct recorder_object about = { .api_version = "v1", .kind = "Pod" };
 	const char *text = m->text;
 
+	/* The answer may be about an earlier pod of the same name. */
 	if (t == NULL || !str_streq(t->uid, m->uid)) {
 		return;
 	}

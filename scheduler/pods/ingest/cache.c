@@ -34,6 +34,7 @@ struct cache *cache_create(const struct cache_options *opt)
 	c->cluster = cluster_create();
 	c->scheduler_names = copy_names(opt->scheduler_names);
 	c->default_queue = xmalloc_dup(opt->default_queue);
+	/* A placeholder until the object is seen: PodGroups without a queue can name it at once. */
 	c->cluster->default_queue = queue_get(c->cluster, str_of(opt->default_queue))->id;
 	c->found_age_max_ns = opt->found_age_max_ns;
 	c->attempt_least_ns = opt->attempt_least_ns;
@@ -76,6 +77,8 @@ void cache_destroy(struct cache *c)
 	free(c);
 }
 
+/* While the first lists come in, each Queue would change the topology: that waits until the cluster
+ * is asked for. */
 struct cluster *cache_cluster(struct cache *c)
 {
 	if (c->queues_stale) {
@@ -109,7 +112,8 @@ static void on_bad_object(struct cache *c, enum sched_resource r, struct str key
 	}
 }
 
-/* ns: NULL when it was deleted. Its labels decide which queues its pods may use. */
+/* ns: NULL when it was deleted. Its labels decide which queues its pods may use. A pod on a node is
+ * charged elsewhere where its namespace may not use the queue: so charges are reconciled. */
 static void set_namespace(struct cache *c, struct str name, const struct api_namespace *ns)
 {
 	if (!access_set_namespace(c->cluster, name, ns == NULL ? NULL : &ns->meta.labels)) {
@@ -203,6 +207,8 @@ void cache_apply(struct cache *c, const struct sched_msg *m, struct cache_time t
 	case SCHED_MSG_KIND_COUNT_:
 		assert(!"a message that is not the cache's");
 	}
+	/* Between two messages nothing holds a name or a vector but the cluster, so that unused
+	 * ones may go. */
 	arena_reset(c->scratch);
 	cluster_names_sweep(c->cluster);
 }

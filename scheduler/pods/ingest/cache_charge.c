@@ -92,12 +92,15 @@ static void reconcile_bound(struct cache *c, struct task *t, struct queue *q)
 		}
 		return;
 	}
+	/* From any state: a watch may have left out what came in between. */
 	ledger_advance(c->cluster, t, CHARGE_BOUND);
 	if ((t->flags & TASK_STAND_IN) != 0 && own != NULL) {
 		t->flags &= ~(uint32_t)TASK_STAND_IN;
 		ledger_move(c->cluster, t, own);
 		c->queues_stale |= !own->exists;
 	}
+	/* The pod names its queue again: when it names the one that refused it a second time, that
+	 * is reported again. */
 	if (q != NULL && q->id == t->charge_queue && t->refused_queue != q->id) {
 		t->refused_queue = MODEL_NONE;
 	}
@@ -118,9 +121,13 @@ static void reconcile_unbound(struct cache *c, struct task *t, struct queue *q)
 		release(c, t);
 		return;
 	}
+	/* The watch may be faster than the answer to the patch, and another client may have removed
+	 * the gate. */
 	if (t->charge == CHARGE_PATCHING && (t->flags & TASK_OUR_GATE) == 0) {
 		ledger_advance(c->cluster, t, CHARGE_UNGATED);
 	}
+	/* A condition that shows a publication or a withdrawal moves the charge along. One that is
+	 * WITHDRAWING waits for the answer. */
 	if (t->charge == CHARGE_UNGATED && t->cond == POD_COND_UNSCHEDULABLE) {
 		ledger_advance(c->cluster, t, CHARGE_PUBLISHED);
 	} else if (t->charge == CHARGE_PUBLISHED && t->cond == POD_COND_NOT_READY) {
@@ -128,6 +135,11 @@ static void reconcile_unbound(struct cache *c, struct task *t, struct queue *q)
 	}
 }
 
+/* 1. Pods that have ended, and those of other schedulers, hold nothing in a Queue.
+ * 2. A pod on a node is charged, or keeps the charge that it has, as BOUND.
+ * 3. A pod without a node gets no charge here: it keeps the one that a cycle has given it, in the
+ *    state that the pod shows, or loses it.
+ * 4. A published pod that is left without quota and without a queue is noted for withdrawal. */
 void cache_charge_reconcile(struct cache *c, struct task *t)
 {
 	struct queue *q = queue_of(c->cluster, t);

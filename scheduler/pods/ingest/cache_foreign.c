@@ -21,11 +21,13 @@ void cache_foreign_bind(struct cache *c, const struct task *t, const struct api_
 	    (t->flags & TASK_OURS) == 0) {
 		return;
 	}
+	/* Our own binding may be seen before its answer, if only to the node that was decided. */
 	if (t->status == TASK_BINDING) {
 		if (str_streq(c->cluster->nodes.v[t->node]->name, node)) {
 			return;
 		}
 	} else if (t->status != TASK_PENDING) {
+		/* It had its node before: reported then, or known with it from the start. */
 		return;
 	}
 	if (field_map_get(&pod->meta.annotations, KEYS_BOUND_BY) == NULL) {
@@ -95,6 +97,7 @@ void cache_foreign_podgroup(struct cache *c, const struct podgroup *g,
 	    field_map_get(&m->annotations, KEYS_MADE_BY) != NULL) {
 		return;
 	}
+	/* Its pods may come later: it is reported with the first one of ours. */
 	strmap_set(c->foreign_podgroups, strbuf_str(&key), c);
 	report_if_ours(c, g, strbuf_str(&key));
 }

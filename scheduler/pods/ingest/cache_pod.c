@@ -54,6 +54,7 @@ static void set_status(struct cache *c, struct task *t, const struct from_api_po
 	if (p->node.p != NULL && p->status != TASK_SUCCEEDED && p->status != TASK_FAILED) {
 		n = cluster_node_get(c->cluster, p->node);
 	}
+	/* The ledger compares with the status so far. */
 	ledger_set_releasing(c->cluster, t, p->status == TASK_RELEASING);
 	cluster_task_set_status(c->cluster, t, p->status, n);
 }
@@ -62,12 +63,13 @@ static void apply(struct cache *c, struct task *t, const struct from_api_pod *p)
 {
 	bool keep = keeps_status(t, p);
 	bool known = t->klass != NULL;
-	int64_t deleted = t->deleted;
 	struct res old;
 
+	/* The write that failed for good may succeed on the changed pod. */
 	if (p->resource_version != t->resource_version) {
 		t->flags &= ~(uint32_t)TASK_PARKED;
 	}
+	/* A pod that is new here has no class yet. */
 	if (known) {
 		old = *pod_class_charge(t->klass);
 	}
@@ -85,8 +87,6 @@ static void apply(struct cache *c, struct task *t, const struct from_api_pod *p)
 	}
 	if (!keep) {
 		set_status(c, t, p);
-	} else if (t->status == TASK_RELEASING) {
-		t->deleted = deleted;
 	}
 	cache_charge_reconcile(c, t);
 }
@@ -161,6 +161,8 @@ static struct task *take(struct cache *c, const struct api_pod *pod, const struc
 		t = cluster_task_add(c->cluster, p->namespace_, p->name, p->uid);
 		t->retry_at = p->retry_at;
 	} else {
+		/* Before the update is applied: it compares with the state in which the pod was
+		 * known. */
 		cache_foreign_bind(c, t, pod);
 	}
 	apply(c, t, p);
@@ -214,6 +216,7 @@ void cache_pod_keep(struct cache *c, const struct sched_msg *m, struct cache_tim
 		(same != NULL && same->klass != NULL && same->klass->charged_to_workload);
 	t = take(c, pod, &p, t, is_wanted(&p) && (same != NULL || holds(&p)));
 	if (t != NULL) {
+		/* No decision is made for it until an update of it can be read. */
 		t->flags |= TASK_PARKED;
 	}
 }
@@ -237,6 +240,7 @@ void cache_pod_here(struct cache *c, struct str key)
 		return;
 	}
 	old = *pod_class_charge(t->klass);
+	/* Classes are immutable and shared: the pod gets another one. */
 	k = pod_class_copy(t->klass, "");
 	k->charged_to_workload = false;
 	cluster_task_set_class(c->cluster, t, cluster_class_intern(c->cluster, k));

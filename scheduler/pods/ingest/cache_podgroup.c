@@ -65,6 +65,7 @@ static void adopt(struct cache *c, struct podgroup *g, const struct api_pod_grou
 /* g: as it is now. known: it was there before. */
 static void took(struct cache *c, struct podgroup *g, const struct api_pod_group *group, bool known)
 {
+	/* First: a pod that is adopted now is one of the members whose charges follow. */
 	adopt(c, g, group);
 	cache_charge_reconcile_podgroup(c, g);
 	if (c->queues_stale && c->synced[SCHED_QUEUES]) {
@@ -121,6 +122,7 @@ void cache_podgroup_remove(struct cache *c, const struct sched_msg *m)
 	if (g == NULL || !g->exists) {
 		return;
 	}
+	/* The listener still sees the spec and the pods of the PodGroup that is gone. */
 	g->exists = false;
 	if (c->listener.on_podgroup != NULL) {
 		c->listener.on_podgroup(c->listener.ctx, g, NULL);
@@ -128,6 +130,8 @@ void cache_podgroup_remove(struct cache *c, const struct sched_msg *m)
 	cache_foreign_forget(c, m->key);
 	forget_group(g);
 	cluster_podgroup_changed(c->cluster, g);
+	/* Pods that name it keep its record, so that they have it when the PodGroup is created
+	 * again. */
 	cluster_podgroup_set_queue(c->cluster, g, str_of(NULL));
 	cache_charge_reconcile_podgroup(c, g);
 	cluster_podgroup_prune(c->cluster, g);

@@ -11,6 +11,7 @@ int cache_priority_upsert(struct cache *c, const struct sched_msg *m, struct cac
 	if (from_api_priority_class(c->cluster, pc, err) < 0) {
 		return -ERR_INVALID;
 	}
+	/* PodGroups name their class, and the default class counts for those that name none. */
 	from_api_podgroup_priorities(c->cluster);
 	c->dirty = true;
 	return 0;

@@ -32,6 +32,7 @@ void cache_queue_reconcile(struct cache *c)
 {
 	for (int pass = 0; c->queues_stale && pass < 3; pass++) {
 		c->queues_stale = false;
+		/* Charges were rolled up along the old parents. */
 		if (queue_topology_changed(c->cluster)) {
 			ledger_rebuild_sums(c->cluster);
 		}

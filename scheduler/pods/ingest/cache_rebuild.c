@@ -49,6 +49,7 @@ static struct queue *granted_by(const struct cluster *c, const struct task *t)
 {
 	struct queue *q = NULL;
 
+	/* A write in flight was decided for this queue; the pod may not show it yet. */
 	if (t->charge == CHARGE_PATCHING || t->charge == CHARGE_ASSUMED) {
 		q = existing(c, t->charge_queue);
 	} else if (t->reserved != MODEL_NONE) {
@@ -105,6 +106,7 @@ void cache_rebuild_ledger(struct cache *c, int64_t wall)
 			rebuild(c, c->cluster->tasks.v[i]);
 		}
 	}
+	/* A queue that does not exist may have got a charge, or lost its last one. */
 	cache_queue_reconcile(c);
 	c->dirty = true;
 }

@@ -23,6 +23,8 @@ static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m
 	switch (m->outcome) {
 	case SCHED_DONE:
 		t->flags &= ~(uint32_t)TASK_OUR_GATE;
+		/* Updates that were sent before the patch, and still show the gate, are older than
+		 * this. */
 		if (m->resource_version > t->resource_version) {
 			t->resource_version = m->resource_version;
 		}
@@ -97,7 +99,6 @@ static void on_evict(struct cache *c, struct task *t, const struct sched_msg *m)
 	    t->status != TASK_RELEASING || t->node == MODEL_NONE) {
 		return;
 	}
-	t->deleted = MODEL_TIME_NONE;
 	ledger_set_releasing(c->cluster, t, false);
 	cluster_task_set_status(c->cluster, t, TASK_RUNNING, c->cluster->nodes.v[t->node]);
 }
@@ -120,9 +121,12 @@ static void on_pod_status(struct cache *c, struct task *t, const struct sched_ms
 	if (m->outcome == SCHED_GONE) {
 		t->flags |= TASK_PARKED;
 	}
+	/* It is not known what the pod shows now. This value counts as possibly published. */
 	t->cond = POD_COND_OTHER;
 	t->cond_message = 0;
 	t->published_at = MODEL_TIME_NONE;
+	/* It is not sure that the pod is published, or that it is withdrawn: it keeps its quota,
+	 * and a cycle decides again. */
 	if (t->charge == CHARGE_PUBLISHED || t->charge == CHARGE_WITHDRAWING) {
 		ledger_advance(c->cluster, t, CHARGE_UNGATED);
 	}

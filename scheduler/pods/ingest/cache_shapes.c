@@ -8,6 +8,7 @@
 #define KEPT_BITS 4      /* of amounts: nodes of one kind differ a little in memory */
 #define LIFECYCLE "node.kubernetes.io/" /* taints that come and go with a node's health */
 
+/* Keeps the four highest bits: amounts that differ by less than an eighth may count as equal. */
 static int64_t rounded(int64_t amount)
 {
 	unsigned bits = 0;
@@ -36,6 +37,8 @@ static void add_labels(const struct api_meta *m, struct strbuf *out)
 	}
 }
 
+/* The shape is what decides whether a pod fits an empty node, and differs little among the nodes of
+ * one pool: a pod that waits for nodes of another shape does not wait for more of the same. */
 bool cache_shapes_add(struct cache *c, const struct api_node *node)
 {
 	CLEANUP(strbuf_finish) struct strbuf shape = STRBUF_INIT;

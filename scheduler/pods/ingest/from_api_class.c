@@ -25,6 +25,7 @@ static int read_node_affinity(struct cluster *c, const struct api_node_affinity 
 					i);
 		}
 		t->weight = a->preferred.v[i].weight;
+		/* In Kubernetes an empty preference has no effect: the next one takes its place. */
 		k->npreferred += t->nexprs > 0;
 	}
 	return 0;
@@ -33,6 +34,7 @@ static int read_node_affinity(struct cluster *c, const struct api_node_affinity 
 static int read_port(struct cluster *c, const struct api_port *p, bool host_network,
 		     struct pod_class *k, struct err *err)
 {
+	/* With hostNetwork a container port is a port of the node: the API server's default. */
 	int32_t number = p->host_port == 0 && host_network ? p->container_port : p->host_port;
 	struct host_port *port = &k->ports[k->nports];
 
@@ -94,6 +96,8 @@ int from_api_class_ports(struct cluster *c, const struct api_pod *pod, struct ar
 	return 0;
 }
 
+/* Placing such a pod correctly needs rules that are not implemented. Preferences of these kinds are
+ * passed over: a place without them is allowed, if less good. */
 static const char *refusal(const struct api_pod_spec *spec)
 {
 	const struct api_affinity *a = spec->affinity;

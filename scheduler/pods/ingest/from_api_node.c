@@ -103,6 +103,7 @@ int from_api_node(struct cluster *c, const struct api_node *node, struct err *er
 			     FROM_API_MAX_AMOUNT, &allocatable, err) < 0) {
 		return err_wrap(err, "status.allocatable");
 	}
+	/* Everything is read before anything changes: a node that is refused stays as it was. */
 	if (read_spec(c, node, &s, err) < 0) {
 		return -ERR_INVALID;
 	}

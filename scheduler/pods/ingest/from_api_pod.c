@@ -36,6 +36,7 @@ static int32_t priority_of(const struct api_pod *pod)
 	if (text != NULL && str_to_i64(str_of(text), &n) && n >= INT32_MIN && n <= INT32_MAX) {
 		return (int32_t)n;
 	}
+	/* Volcano's rule: 1 where the pod has none. */
 	return pod->spec.priority == FIELD_NO_I32 ? 1 : pod->spec.priority;
 }
 
@@ -57,6 +58,8 @@ static void read_gates(const struct api_pod *pod, struct from_api_pod *p)
 		if (row == NULL) {
 			p->flags |= TASK_FOREIGN_GATE;
 		} else if ((p->flags & TASK_OUR_GATE) == 0) {
+			/* The patch removes all spellings: which of them is seen first does not
+			 * matter. */
 			p->flags |= TASK_OUR_GATE;
 			p->gate_row = (uint8_t)gate_index(row);
 		}
@@ -78,6 +81,7 @@ static void read_flags(const struct api_pod *pod, struct from_api_pod *p)
 	if (gate_opt_in(&pod->meta.annotations) != NULL) {
 		p->flags |= TASK_OPTED_IN;
 	}
+	/* Volcano's rule: a value that does not parse counts as false. */
 	if (preemptable == NULL || is_true(preemptable)) {
 		p->flags |= TASK_PREEMPTABLE;
 	}
@@ -112,6 +116,8 @@ static enum task_status status_of(const struct api_pod *pod)
 	if (str_streq(phase, "Failed")) {
 		return TASK_FAILED;
 	}
+	/* After the phases that are final: a pod that has ended holds nothing, also while it is
+	 * being deleted. */
 	if (pod->meta.deleted != FIELD_NO_TIME) {
 		return TASK_RELEASING;
 	}
@@ -210,6 +216,8 @@ static int read_class(struct cluster *c, const struct api_pod *pod, struct arena
 			       &p->klass->unoffered, err) < 0) {
 		return err_wrap(err, "requests");
 	}
+	/* A pod of another scheduler only occupies its node: where it may run does not matter here.
+	 */
 	r = (p->flags & TASK_OURS) != 0 ? from_api_class_read(c, pod, scratch, p->klass, err)
 					: from_api_class_ports(c, pod, scratch, p->klass, err);
 	if (r < 0) {
@@ -328,6 +336,8 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	uint32_t kept = (uint32_t)TASK_PARKED | TASK_UNGATING | TASK_GREW;
 	struct node *nominated = NULL;
 
+	/* The pod may show an older number than the process has decided; a bound one starts from
+	 * zero. */
 	if (p->node.p == NULL && p->attempts > t->attempts) {
 		t->attempts = p->attempts;
 	}
@@ -354,7 +364,6 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	t->gate_row = p->gate_row;
 	apply_condition(p, t);
 	t->created = p->created;
-	t->deleted = p->deleted;
 	t->resource_version = p->resource_version;
 	cluster_task_changed(c, t);
 }

@@ -14,6 +14,8 @@ static int64_t amount_of(struct quantity q, int dim)
 	return q.nano < 0 || amount > FROM_API_MAX_AMOUNT ? -1 : amount;
 }
 
+/* An amount that cannot be read counts as it was known, or else as the largest there is: no other
+ * pod gets what this one may hold. */
 static int64_t known_amount(const struct task *known, int dim)
 {
 	int64_t amount = known == NULL || known->klass == NULL
@@ -93,6 +95,8 @@ static void complete(const struct cluster *c, const struct task *known, struct a
 	if (p->uid.p == NULL) {
 		p->uid = arena_str(scratch, str_of(known->uid));
 	}
+	/* Kubernetes never takes a pod off its node, so this part of the update could not be read.
+	 */
 	if (p->node.p == NULL && known->node != MODEL_NONE && known->status != TASK_BINDING) {
 		p->node = str_of(c->nodes.v[known->node]->name);
 		if (p->status == TASK_PENDING || p->status == TASK_UNKNOWN) {

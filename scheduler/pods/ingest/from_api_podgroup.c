@@ -174,6 +174,7 @@ static int32_t default_value(const struct cluster *c)
 	return def == INT32_MIN ? 0 : def;
 }
 
+/* Everything is read before anything changes: a PodGroup that is refused stays as it was. */
 int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 		      struct str default_queue, struct err *err)
 {
@@ -217,6 +218,7 @@ int from_api_podgroup_keep(struct cluster *c, const struct api_pod_group *group,
 	struct api_pod_group rest = { .meta = group->meta, .status = group->status };
 
 	rest.spec.queue = group->spec.queue;
+	/* No number of members is enough: none is started. */
 	rest.spec.min_member = INT32_MAX;
 	return from_api_podgroup(c, &rest, default_queue, err);
 }

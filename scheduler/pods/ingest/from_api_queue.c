@@ -38,6 +38,8 @@ static int read_amounts(struct cluster *c, const struct api_queue *queue, struct
 	return 0;
 }
 
+/* Everything that decisions depend on. The status that our controller writes is not part of it, so
+ * that it wakes no cycle. */
 static bool same(const struct queue *a, const struct queue *b)
 {
 	return a->exists == b->exists && a->state == b->state && a->reclaimable == b->reclaimable &&
@@ -71,6 +73,7 @@ int from_api_queue(struct cluster *c, const struct api_queue *queue, bool *ret_c
 		free(new.parent_name);
 		return -ERR_INVALID;
 	}
+	/* Everything is read by now: a queue that is refused stays as it was. */
 	q = queue_get(c, str_of(queue->meta.name));
 	*ret_changed = !same(q, &new);
 	*ret_changed |=

@@ -32,10 +32,12 @@ static const struct {
 					      BIT(CHARGE_PUBLISHED) | BIT(CHARGE_ASSUMED) |
 					      BIT(CHARGE_BOUND) | BIT(CHARGE_WITHDRAWING),
 				      true },
+	/* A bind that failed leads back to where the pod was. */
 	[CHARGE_ASSUMED] = { "Assumed",
 			     BIT(CHARGE_UNGATED) | BIT(CHARGE_PUBLISHED) | BIT(CHARGE_BOUND),
 			     false },
 	[CHARGE_BOUND] = { "Bound", 0, false },
+	/* A withdrawal that was not written leads back; one that was ends the charge. */
 	[CHARGE_WITHDRAWING] = { "Withdrawing", BIT(CHARGE_UNGATED) | BIT(CHARGE_BOUND), false },
 };
 
@@ -51,6 +53,8 @@ bool ledger_is_granted(const struct task *t)
 
 enum charge_state ledger_state_when_given_up(const struct task *t, enum charge_state charge)
 {
+	/* The pod may show another condition while the publication is in flight, or another client
+	 * may have replaced it. */
 	return charge == CHARGE_PUBLISHED || cluster_task_may_be_published(t) ? CHARGE_WITHDRAWING
 									      : CHARGE_NONE;
 }
@@ -169,6 +173,7 @@ void ledger_release(struct cluster *c, struct task *t)
 	t->charge = CHARGE_NONE;
 	t->charge_queue = MODEL_NONE;
 	q->podgroups_gen++;
+	/* A walk over all tasks, but only for sums that have reached the largest number. */
 	if (is_cut_off(c, q->id, pod_class_charge(t->klass))) {
 		ledger_rebuild_sums(c);
 		return;
@@ -209,6 +214,7 @@ void ledger_recharge(struct cluster *c, struct task *t, const struct res *old_re
 		ledger_rebuild_sums(c);
 		return;
 	}
+	/* Down first: in the other order a sum could be cut off in between. */
 	roll_up(c, q->id, old_request, -1, is_releasing(t));
 	roll_up(c, q->id, pod_class_charge(t->klass), 1, is_releasing(t));
 }
@@ -240,6 +246,7 @@ void ledger_move(struct cluster *c, struct task *t, struct queue *to)
 	ledger_charge(c, t, to, state);
 }
 
+/* Any queue may have room afterwards, so that all are looked at again. */
 void ledger_rebuild_sums(struct cluster *c)
 {
 	for (size_t i = 0; i < c->queues.n; i++) {

@@ -24,6 +24,9 @@ static const struct pod_class *resolved(struct cluster *c, const struct pod_clas
 	return found;
 }
 
+/* 1. Of each class, the one that takes its place: once for all of its pods.
+ * 2. The tasks change their class; the account of a node follows with that, those of queues by the
+ *    difference in the charge. */
 static void resolve_tasks(struct cluster *c)
 {
 	size_t n = c->class_by_id.n;
@@ -44,6 +47,7 @@ static void resolve_tasks(struct cluster *c)
 		cluster_task_set_class(c, t, cluster_class_ref(c, now[t->klass->id]));
 		ledger_recharge(c, t, &old);
 	}
+	/* The tasks have references of their own by now. */
 	for (size_t i = 0; i < n; i++) {
 		cluster_class_unref(c, now[i]);
 	}
@@ -55,6 +59,7 @@ void offers_resolve(struct cluster *c)
 	if (c->res_resolved == res_names_count(c->res)) {
 		return;
 	}
+	/* Names are never removed, so their number shows whether there are new ones. */
 	c->res_resolved = res_names_count(c->res);
 	resolve_tasks(c);
 	for (size_t i = 0; i < c->podgroups.n; i++) {

@@ -7,6 +7,7 @@
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
 
+/* Without terminating pods: Volcano's status.allocated leaves them out. */
 static bool holds_node(const struct task *t)
 {
 	return t->status == TASK_BINDING || t->status == TASK_BOUND || t->status == TASK_RUNNING;
@@ -27,6 +28,7 @@ static void count_task(const struct task *t, struct queue_totals *q)
 	if (t->charge != CHARGE_NONE) {
 		res_add(&q->held, request);
 	}
+	/* A terminating pod holds quota, and asks for none. */
 	if (t->status != TASK_PENDING) {
 		return;
 	}
@@ -34,6 +36,7 @@ static void count_task(const struct task *t, struct queue_totals *q)
 	if (ledger_is_unbound(t->charge)) {
 		res_add(&q->reserved, request);
 	}
+	/* The condition of a gated pod is the API server's: autoscalers do not see it. */
 	if ((t->flags & TASK_OUR_GATE) != 0) {
 		if (t->charge == CHARGE_PATCHING) {
 			q->patching++;
@@ -102,6 +105,8 @@ void totals_compute(const struct cluster *c, struct queue_totals *out)
 		for (size_t k = 0; k < g->tasks.n; k++) {
 			const struct task *t = c->tasks.v[g->tasks.v[k]];
 
+			/* A charge counts where it is booked, which may be another queue than the
+			 * PodGroup names now. */
 			if ((t->flags & TASK_OURS) != 0 && t->klass != NULL) {
 				count_task(t, &out[t->charge != CHARGE_NONE ? t->charge_queue
 									    : g->queue]);

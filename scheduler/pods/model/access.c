@@ -122,10 +122,13 @@ bool access_set_queue(struct cluster *c, struct str queue, const char *text)
 	r->arena = arena_create(256);
 	r->text = arena_dup(r->arena, text);
 	if (selector_parse_labels(str_of(r->text), r->arena, &r->selector, &r->err) < 0) {
+		/* It is better that no namespace may use the queue than that all may. */
 		r->broken = true;
 		r->selector = (struct selector){ .matches_none = true };
 	}
 	strmap_set(c->access->rules, queue, r);
+	/* It stays true when the last rule goes, so that the PodGroups which that one barred are
+	 * checked again. */
 	c->access->used = true;
 	return true;
 }
@@ -153,6 +156,8 @@ static const char *get_label(const void *ctx, const char *key)
 	const struct namespace_ref *w = ctx;
 	const char *value = w->labels == NULL ? NULL : field_map_get(&w->labels->map, key);
 
+	/* The API server gives every Namespace this label, so that a selector of it works before
+	 * the Namespace is seen. */
 	return value == NULL && str_streq(key, KEYS_NAMESPACE_NAME) ? w->name : value;
 }
 
@@ -190,6 +195,7 @@ bool access_update_podgroup(struct cluster *c, struct podgroup *g)
 	return true;
 }
 
+/* A walk over all PodGroups, only after a label, a rule or the tree has changed. */
 bool access_update(struct cluster *c)
 {
 	bool any = false;

@@ -133,6 +133,7 @@ void cluster_account_sub(struct cluster *c, struct res *a, const struct res *b)
 	}
 }
 
+/* room_gen only grows, so that the sum over the same queues changes with each of them. */
 uint64_t cluster_chain_gen(const struct cluster *c, const struct queue *q)
 {
 	const struct queue *at;

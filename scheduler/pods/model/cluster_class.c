@@ -4,6 +4,7 @@
 #include "collections/strmap.h"
 #include "scheduler/pods/model/cluster.h"
 
+/* The signature is the key: two candidates are equal exactly when their texts are. */
 const struct pod_class *cluster_class_intern(struct cluster *c, const struct pod_class *candidate)
 {
 	CLEANUP(strbuf_finish) struct strbuf signature = STRBUF_INIT;

@@ -56,6 +56,8 @@ static void mark_node(struct intern *names, const struct node *n)
 	}
 }
 
+/* Everything that has a name or an id of one marks it; a kind of object that is left out here would
+ * lose its names while it has them. */
 static void sweep_names(struct cluster *c)
 {
 	for (size_t i = 0; i < c->class_by_id.n; i++) {
@@ -118,6 +120,8 @@ static void sweep_resources(struct cluster *c)
 	}
 	res_names_mark(&c->total);
 	res_names_sweep(c->res);
+	/* Vectors that are kept outside of the cluster may have been freed: their holders compare
+	 * this number. */
 	c->res_swept++;
 }
 

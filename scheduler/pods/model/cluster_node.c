@@ -27,6 +27,7 @@ struct node *cluster_node_get(struct cluster *c, struct str name)
 void cluster_node_changed(struct cluster *c, struct node *n, const struct res *old_allocatable,
 			  bool spec)
 {
+	/* NULL: the node was not in the total. */
 	if (old_allocatable != NULL) {
 		cluster_account_sub(c, &c->total, old_allocatable);
 	}
@@ -43,6 +44,7 @@ void cluster_node_changed(struct cluster *c, struct node *n, const struct res *o
 
 void cluster_node_prune(struct cluster *c, struct node *n)
 {
+	/* Its pods and nominations have its id. */
 	if (n->exists || n->tasks.n > 0 || n->nominations > 0) {
 		return;
 	}

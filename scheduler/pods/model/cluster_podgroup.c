@@ -80,6 +80,7 @@ static void leave_queue(struct cluster *c, struct podgroup *g)
 		}
 	}
 	g->queue = g->queue_name = MODEL_NONE;
+	/* The queue may have been known by this PodGroup alone. */
 	queue_prune(c, q);
 }
 
@@ -92,6 +93,8 @@ void cluster_podgroup_set_queue(struct cluster *c, struct podgroup *g, struct st
 		id = intern_id(c->names, queue_name);
 		assert(id != INTERN_NONE);
 	}
+	/* The same name may be that of a queue which came or went: queue_topology_changed moves its
+	 * PodGroups. */
 	if (id == g->queue_name) {
 		return;
 	}

@@ -46,12 +46,13 @@ struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct s
 	t->podgroup = t->node = t->nominated = t->role = t->charge_queue = MODEL_NONE;
 	t->refused_queue = t->reserved = MODEL_NONE;
 	t->status = TASK_PENDING;
-	t->created = t->deleted = t->published_at = t->retry_at = MODEL_TIME_NONE;
+	t->created = t->published_at = t->retry_at = MODEL_TIME_NONE;
 	t->id = slots_add(&c->tasks, t);
 	strmap_set(c->task_by_key, strbuf_str(&key), t);
 	return t;
 }
 
+/* A pod without a PodGroup is in no queue, so that no scan depends on it. */
 void cluster_task_changed(struct cluster *c, struct task *t)
 {
 	if (t->podgroup != MODEL_NONE) {
@@ -68,6 +69,7 @@ static void leave_podgroup(struct cluster *c, struct task *t)
 	}
 	g = c->podgroups.v[t->podgroup];
 	g->by_status[t->status]--;
+	/* O(1): the order of the list means nothing, and each task knows its place. */
 	vec_swap_remove(&g->tasks, t->podgroup_pos);
 	if (t->podgroup_pos < g->tasks.n) {
 		/* The last one took its place. */
@@ -75,6 +77,7 @@ static void leave_podgroup(struct cluster *c, struct task *t)
 	}
 	t->podgroup = MODEL_NONE;
 	cluster_podgroup_changed(c, g);
+	/* A record that was made for the pods alone goes with the last of them. */
 	cluster_podgroup_prune(c, g);
 }
 
@@ -112,6 +115,7 @@ bool cluster_task_is_stranded(const struct cluster *c, const struct task *t)
 
 void cluster_task_note_stranded(struct cluster *c, const struct task *t)
 {
+	/* Void entries are dropped here: nothing else removes them. */
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->stranded.n; i++) {
@@ -143,6 +147,7 @@ static void book_on_node(struct cluster *c, const struct task *t)
 	res_add(&n->used, &t->klass->request);
 	if (t->status == TASK_RELEASING) {
 		res_add(&n->releasing, &t->klass->request);
+		/* Room will come free there, for which a gang may be held. */
 		c->nodes_gen++;
 	}
 }
@@ -176,6 +181,7 @@ static void leave_node(struct cluster *c, struct task *t)
 		c->tasks.v[n->tasks.v[t->node_pos]]->node_pos = t->node_pos;
 	}
 	t->node = MODEL_NONE;
+	/* A node without an object is kept for its pods alone. */
 	cluster_node_prune(c, n);
 }
 
@@ -237,6 +243,7 @@ void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_
 {
 	const struct pod_class *old = t->klass;
 
+	/* The task has a reference already. */
 	if (old == klass_take) {
 		cluster_class_unref(c, klass_take);
 		return;
@@ -256,6 +263,7 @@ void cluster_task_remove(struct cluster *c, struct task *t)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 
+	/* The ledger is above this folder: its caller has released the charge. */
 	assert(t->charge == CHARGE_NONE);
 	cluster_task_set_nominated(c, t, NULL);
 	leave_node(c, t);

@@ -112,7 +112,7 @@ struct task {
 				    MODEL_NONE */
 	uint32_t write_failures; /* of writes to the pod in a row, for the backoff */
 	uint32_t attempts;       /* reservations that ended since no node was found in time */
-	int64_t created, deleted; /* wall ns; deleted: deletionTimestamp or MODEL_TIME_NONE */
+	int64_t created;         /* wall ns */
 	/* By the clock of the process, which goes on evenly (cache_time.now): */
 	int64_t published_at; /* published since, MODEL_TIME_NONE */
 	int64_t retry_at; /* not to be decided again before, MODEL_TIME_NONE; MODEL_TIME_NEVER: not

@@ -184,6 +184,7 @@ void pod_class_format(const struct pod_class *k, struct strbuf *out)
 		put_text(out, k->selector[i].key);
 		put_text(out, k->selector[i].value);
 	}
+	/* A required affinity without terms matches no node; none at all matches every one. */
 	strbuf_add_c(out, k->has_required ? "A" : "");
 	put_terms(out, 'a', k->required, k->nrequired);
 	put_terms(out, 'p', k->preferred, k->npreferred);
@@ -242,6 +243,8 @@ struct pod_class *pod_class_copy(const struct pod_class *k, const char *signatur
 {
 	struct pod_class *copy = xmalloc(sizeof(*copy));
 
+	/* The numbers come with the struct; what it points to is copied below, but for interned
+	 * strings. */
 	*copy = *k;
 	copy->refs = 0;
 	copy->id = 0;

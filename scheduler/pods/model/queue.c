@@ -43,6 +43,7 @@ bool queue_is_within(const struct cluster *c, uint32_t id, const struct queue *t
 	return false;
 }
 
+/* A placeholder stays while anything refers to it by id. */
 void queue_prune(struct cluster *c, struct queue *q)
 {
 	if (q->exists || q->id == c->root_queue || q->id == c->default_queue ||

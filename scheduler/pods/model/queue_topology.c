@@ -16,6 +16,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp((*x)->name, (*y)->name);
 }
 
+/* By name, so that the order of children does not depend on the order in which queues were seen. */
 static struct queue_list sorted_queues(const struct cluster *c)
 {
 	struct queue_list all = VEC_INIT;
@@ -51,6 +52,7 @@ static uint32_t find_parent_or_fault(const struct cluster *c, struct queue *q)
 		return c->root_queue;
 	}
 	parent = queue_find(c, str_of(q->parent_name));
+	/* In Volcano a missing parent stops every queue of the cluster; here those below it. */
 	if (parent == NULL || (!parent->exists && parent->id != c->root_queue)) {
 		if (q->broken == NULL) {
 			q->broken = "the parent queue does not exist";
@@ -120,6 +122,7 @@ static void descend(const struct cluster *c, const struct queue_list *all)
 	const uint32_t *order;
 	size_t n;
 
+	/* Queues on a cycle, and below one, have no place in the order. */
 	(void)tree_order(t, &n);
 	if (n < c->queues.n) {
 		cut_cycles(t, all);
@@ -136,6 +139,8 @@ static void descend(const struct cluster *c, const struct queue_list *all)
 	tree_destroy(t);
 }
 
+/* A PodGroup is in the list podgroups of a queue that exists, or in waiting of one that does not.
+ */
 static void move_podgroups(struct cluster *c, struct queue *q)
 {
 	if (q->exists) {
@@ -186,6 +191,7 @@ bool queue_topology_changed(struct cluster *c)
 	free(old);
 	vec_finish(&all);
 	c->queues_gen++;
+	/* A queue that moved is below other rules. */
 	(void)access_update(c);
 	return sums_are_stale;
 }

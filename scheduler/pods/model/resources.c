@@ -96,6 +96,7 @@ const char *res_names_get(const struct res_names *n, unsigned dim)
 	return n->names.v[dim];
 }
 
+/* The map has dim + 1, so that absence, NULL, becomes -1. */
 int res_names_find(const struct res_names *n, struct str name)
 {
 	return (int)(uintptr_t)strmap_get(n->dims, name) - 1;
@@ -109,6 +110,7 @@ int res_names_add(struct res_names *n, struct str name)
 		return dim;
 	}
 	if (n->names.n == RES_NAMES_MAX) {
+		/* Remembered, so that each is counted once. */
 		strmap_set(n->left_out, name, NULL);
 		return -1;
 	}
@@ -121,6 +123,8 @@ size_t res_names_left_out(const struct res_names *n)
 	return strmap_count(n->left_out);
 }
 
+/* When as much again was allocated as the last sweep left: sweeps then cost no more than the
+ * allocations did. */
 bool res_names_wants_sweep(const struct res_names *n)
 {
 	return n->bytes > 2 * n->bytes_swept + SLACK_BYTES;
@@ -207,6 +211,8 @@ void res_set(struct res_names *names, struct res *r, unsigned dim, int64_t value
 		return;
 	}
 	n = i < n ? n : i + 1;
+	/* Vectors are immutable, since other structs may share this one: the old one stays until a
+	 * sweep. */
 	m = more_new(names, n, old == NULL ? 0 : old->rest);
 	for (uint32_t k = 0; k < n; k++) {
 		m->v[k] = k == i ? value : more_get(old, k);
@@ -214,6 +220,7 @@ void res_set(struct res_names *names, struct res *r, unsigned dim, int64_t value
 	r->more = m;
 }
 
+/* Unlimited is a value of its own here, not a number that can grow or shrink. */
 static inline int64_t add_one(int64_t a, int64_t b)
 {
 	return a == RES_UNLIMITED || b == RES_UNLIMITED ? RES_UNLIMITED : saturating_add(a, b);
@@ -270,6 +277,7 @@ static struct res_more *combine(const struct res_more *a, const struct res_more 
 	for (uint32_t i = 0; i < n; i++) {
 		differs |= op(more_get(a, i), more_get(b, i)) ^ rest;
 	}
+	/* A result that is the same in every dimension takes no memory. */
 	if (differs == 0 && (owner == NULL || rest == 0 || rest == -1 || rest == RES_UNLIMITED)) {
 		return constant(rest);
 	}
@@ -343,6 +351,7 @@ bool res_eq(const struct res *a, const struct res *b)
 	if (memcmp(a->v, b->v, sizeof(a->v)) != 0) {
 		return false;
 	}
+	/* Up to and with n: there both have their rest. */
 	for (uint32_t i = 0; a->more != b->more && i <= n; i++) {
 		if (more_get(a->more, i) != more_get(b->more, i)) {
 			return false;
@@ -374,6 +383,7 @@ int64_t res_more_sum(const struct res *a, const struct res *b, int sign)
 
 static bool is_more_positive(const struct res_more *m)
 {
+	/* Including the value of all dimensions after the n. */
 	for (uint32_t i = 0; m != NULL && i <= m->n; i++) {
 		if (more_get(m, i) > 0) {
 			return true;
@@ -395,6 +405,8 @@ uint32_t res_mask(const struct res *a)
 static bool is_more_over(const struct res_more *used, const struct res_more *req,
 			 const struct res_more *limit)
 {
+	/* Dimensions that are not requested cannot be over, unless the sum itself is compared with
+	 * the limit. */
 	uint32_t n = more_n(req == NULL ? used : req);
 
 	for (uint32_t i = 0; i <= n; i++) {
@@ -445,6 +457,7 @@ void res_describe_over(const struct res_names *names, uint32_t over, struct strb
 	}
 }
 
+/* x/0 is 1, as in Volcano: what is not deserved at all is used up. */
 static double share_one(int64_t used, int64_t total)
 {
 	if (used <= 0 || total == RES_UNLIMITED) {
@@ -458,6 +471,8 @@ double res_share(const struct res *used, const struct res *total, uint32_t mask)
 	double share = 0;
 
 	for (uint32_t i = 0; (mask & RES_FURTHER) != 0 && i < more_n(total->more); i++) {
+		/* Of the further dimensions only those that are deserved count: one bit of the mask
+		 * stands for all. */
 		double s = more_get(total->more, i) <= 0
 				   ? 0
 				   : share_one(more_get(used->more, i), more_get(total->more, i));

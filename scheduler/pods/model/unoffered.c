@@ -19,6 +19,7 @@ struct unoffered unoffered_copy(const struct unoffered *u)
 		bytes += strlen(u->v[i].name) + 1;
 	}
 	copy.v = xmalloc(bytes);
+	/* The names lie behind the array, in the same allocation. */
 	text = (char *)&copy.v[u->n];
 	for (size_t i = 0; i < u->n; i++) {
 		size_t len = strlen(u->v[i].name) + 1;

@@ -89,6 +89,8 @@ static void derive(struct capacity *p, const struct cluster *c)
 	}
 }
 
+/* A sweep of names frees the further dimensions of vectors that the cluster does not hold, such as
+ * these. */
 static bool is_current(const struct capacity *p, const struct cluster *c)
 {
 	return p->tree != NULL && p->cluster == c && p->queues_gen == c->queues_gen &&
@@ -165,6 +167,7 @@ static const struct queue *parent_of(const struct capacity *p, const struct sess
 	return parent == TREE_NONE ? NULL : session_cluster(s)->queues.v[parent];
 }
 
+/* Volcano leaves the number of pods out of its comparisons. */
 static uint32_t deserved_dims(const struct capacity *p, const struct queue *q)
 {
 	return res_mask(&p->deserved[q->id]) & ~(UINT32_C(1) << RES_PODS);
@@ -179,9 +182,12 @@ static double share_of(const struct capacity *p, const struct session *s, const 
 		return 1;
 	}
 	allocated(p, s, q, &used);
+	/* Rounded, so that shares which differ in the last bit alone are equal. */
 	return round(res_share(&used, &p->deserved[q->id], mask) * 1e9) / 1e9;
 }
 
+/* A queue that deserves nothing has the share 1, and goes behind one that has used up what it
+ * deserves: as in Volcano. */
 static int compare_shares(const struct capacity *p, const struct session *s, const struct queue *a,
 			  const struct queue *b)
 {
@@ -300,6 +306,7 @@ static bool capacity_allocatable(void *state, struct session *s, const struct qu
 	       accepts_unoffered(p, s, q, &t->klass->unoffered, why);
 }
 
+/* It costs a walk over all PodGroups, and is built at the first vote of a session. */
 static const struct capacity_demand *demand_of(struct capacity *p, const struct session *s)
 {
 	if (p->demand.sums == NULL) {

@@ -30,10 +30,10 @@ void capacity_demand_finish(struct capacity_demand *d);
 /* The PodGroup is enqueued now. */
 void capacity_demand_add(struct capacity_demand *d, const struct session *s,
 			 const struct podgroup *g);
-/* minResources of j minus what its pods are charged already, not below 0. */
 /* The sums of one queue. */
 void capacity_demand_of_queue(const struct capacity_demand *d, const struct session *s,
 			      const struct queue *q, struct res *ret);
+/* minResources of g minus what its pods are charged already, not below 0. */
 void capacity_demand_of_podgroup(const struct session *s, const struct podgroup *g,
 				 struct res *ret);
 

@@ -96,6 +96,8 @@ static void add_inqueue(struct capacity_demand *d, const struct session *s,
 	charge(d, g->queue, &demand);
 }
 
+/* Volcano's rule: a PodGroup that runs still announces what it lacks, once minMember of its pods
+ * have nodes. */
 static bool is_inqueue(const struct session *s, const struct podgroup *g)
 {
 	uint32_t placed;
@@ -154,6 +156,7 @@ void capacity_demand_build(struct capacity_demand *d, const struct session *s,
 		}
 		subtract_elastic(d, s, g);
 	}
+	/* Demand is not undone: the log would only grow. */
 	tree_sums_forget(d->sums);
 }
 

@@ -46,6 +46,7 @@ void capacity_limits_tree(const struct cluster *c, const struct tree *tree, stru
 			ret[q->id] = q->capability;
 			continue;
 		}
+		/* tree_order has parents first: the parent's limit is there. */
 		res_inherit(&capability[q->id], &capability[parent]);
 		limit_below(q, &ret[parent], &guaranteed[parent], &capability[q->id], &ret[q->id]);
 	}
@@ -64,6 +65,8 @@ void capacity_limits_flat(const struct cluster *c, struct res *ret)
 	}
 }
 
+/* Volcano's realCapability: max0(total - guarantees of all) + the queue's own, at most its
+ * capability. */
 void capacity_limits_flat_clipped(const struct cluster *c, struct res *ret)
 {
 	struct res rest = c->total, guaranteed = { .v = { 0 } };
@@ -85,6 +88,7 @@ void capacity_limits_flat_clipped(const struct cluster *c, struct res *ret)
 	}
 }
 
+/* Volcano's order: first down to the limit, then up to the guarantee. */
 void capacity_limits_deserved(const struct cluster *c, const struct res *limits, struct res *ret)
 {
 	for (size_t i = 0; i < c->queues.n; i++) {

@@ -92,6 +92,7 @@ static bool holds_ports(const struct session *s, const struct task *t)
 	       status != TASK_FAILED;
 }
 
+/* Terminating pods hold their ports until they are gone. */
 static bool ports_are_free(const struct session *s, const struct pod_class *k, const struct node *n)
 {
 	const struct task *t;
@@ -117,6 +118,8 @@ static bool predicates_predicate(void *state, const struct session *s, const str
 	int64_t pods =
 		session_node_used(s, n)->v[RES_PODS] + session_node_pipelined(s, n)->v[RES_PODS];
 
+	/* The mask of a class leaves the pods out, so the check of resources does not see their
+	 * number. */
 	if (pods >= n->allocatable.v[RES_PODS]) {
 		return refuse(why, "Too many pods", NULL, false);
 	}

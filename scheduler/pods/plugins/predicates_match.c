@@ -103,6 +103,7 @@ bool predicates_match_ports(const struct pod_class *a, const struct pod_class *b
 			*(x->port < b->ports[k].port ? &i : &k) += 1;
 			continue;
 		}
+		/* k stays: the next port of a may have the same number. */
 		for (size_t j = k; j < b->nports && b->ports[j].port == x->port; j++) {
 			if (is_same_port(x, &b->ports[j])) {
 				return true;

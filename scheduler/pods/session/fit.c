@@ -96,6 +96,8 @@ static uint32_t play(struct session *s, struct fit_class *k, const struct task *
 
 	s->nodes_scored++;
 	k->version[i] = session_node_version(s, n);
+	/* From cheap to dear. The answer for t holds for its class: the predicate of a plugin looks
+	 * at nothing else of the task. */
 	if (!bitset_has(k->may, i) ||
 	    res_over(session_node_used(s, n), &k->klass->request, &n->allocatable,
 		     k->klass->mask) != 0 ||
@@ -106,6 +108,7 @@ static uint32_t play(struct session *s, struct fit_class *k, const struct task *
 	return i;
 }
 
+/* O(nodes): each inner node is played once, from the bottom up. */
 static void play_all(struct session *s, struct fit_class *k, const struct task *t)
 {
 	struct fit *f = s->fit;
@@ -123,11 +126,15 @@ static void replay_changed(struct session *s, struct fit_class *k, const struct 
 {
 	struct fit *f = s->fit;
 
+	/* More changes than nodes: one pass over all nodes costs less than a path up the tree for
+	 * each change. */
 	if (s->overlay->touched.n - k->seen > f->n) {
 		play_all(s, k, t);
 		return;
 	}
 	for (; k->seen < s->overlay->touched.n; k->seen++) {
+		/* The list names a node once for each change: its version shows that it has been
+		 * played since. */
 		uint32_t i = f->index[s->overlay->touched.v[k->seen]];
 
 		if (i == NONE || k->version[i] == session_node_version(s, f->nodes[i])) {
@@ -165,6 +172,8 @@ static struct fit_class *ranking(struct session *s, const struct task *t)
 		replay_changed(s, k, t);
 		return k;
 	}
+	/* The oldest ranking makes room. All have the same size, so its memory serves the new
+	 * class. */
 	k = f->by_class[f->next];
 	if (k == NULL) {
 		k = f->by_class[f->next] = new_class(s, f);
@@ -178,6 +187,8 @@ static struct fit_class *ranking(struct session *s, const struct task *t)
 	k->explain = NULL;
 	memset(k->may, 0, BITSET_WORDS(f->width) * sizeof(*k->may));
 	for (size_t i = 0; i < f->n; i++) {
+		/* What no node offers keeps the class from every node; so does what this scheduler
+		 * cannot place. */
 		if (t->klass->unsupported == NULL && t->klass->unoffered.n == 0 &&
 		    hooks_class_predicate(s, t->klass, f->nodes[i], NULL)) {
 			bitset_set(k->may, i);
@@ -197,6 +208,9 @@ static bool fits_later(struct session *s, const struct pod_class *k, const struc
 	return res_over(&taken, &k->request, &n->allocatable, k->mask) == 0;
 }
 
+/* Only nodes where pods terminate can have room later that they have not now: those are looked
+ * through, without a ranking. After an eviction in this session, any node may be one of them. Ties
+ * go to the first. */
 static const struct node *best_later(struct session *s, struct fit_class *k, const struct task *t)
 {
 	struct fit *f = s->fit;
@@ -233,6 +247,10 @@ static bool nominated_fits(struct session *s, struct fit_class *k, const struct 
 	return true;
 }
 
+/* 1. Bring the ranking of the pod's class up to date.
+ * 2. Take the node to which the pod is nominated, if it fits, as Volcano does.
+ * 3. Else the best node with room, which is the root of the tournament.
+ * 4. Else the best node that will have room when its terminating pods are gone. */
 enum fit_result fit_find(struct session *s, const struct task *t, const struct node **ret_node)
 {
 	struct fit_class *k = ranking(s, t);
@@ -246,6 +264,7 @@ enum fit_result fit_find(struct session *s, const struct task *t, const struct n
 		*ret_node = s->fit->nodes[k->tree[1]];
 		return FIT_IDLE;
 	}
+	/* Nothing has come free since no node fitted: step 4 would find nothing again. */
 	if (k->nowhere == s->overlay->grown + 1) {
 		return FIT_NONE;
 	}
@@ -339,6 +358,7 @@ static int by_count(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
+/* In kube-scheduler's words, the most frequent reason first. */
 static const char *explain(struct session *s, const struct task *t)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
@@ -366,6 +386,8 @@ const char *fit_explain(struct session *s, const struct task *t)
 {
 	struct fit_class *k = ranking(s, t);
 
+	/* It costs a walk over all nodes, and is made once although their use may have changed
+	 * since. */
 	if (k->explain == NULL) {
 		k->explain = explain(s, t);
 	}

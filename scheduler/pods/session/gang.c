@@ -14,6 +14,8 @@ static bool is_pending_member(const struct session *s, const struct task *t, enu
 	if (t->klass->best_effort) {
 		return true;
 	}
+	/* A charge that is PATCHING has its gate still on: Kubernetes refuses to bind it, and
+	 * autoscalers do not count it. */
 	if ((t->flags & TASK_OPTED_IN) != 0) {
 		return ledger_is_unbound(charge) &&
 		       (stage == GANG_RESERVED || charge == CHARGE_UNGATED ||
@@ -60,6 +62,7 @@ int32_t gang_count(const struct session *s, const struct podgroup *g, enum gang_
 {
 	int32_t count = session_podgroup_ready_count(s, g);
 
+	/* Those two depend on charges and gates, of which a PodGroup has no counts. */
 	assert(stage != GANG_RESERVED && stage != GANG_PLACEABLE);
 	if (stage != GANG_READY) {
 		count += (int32_t)session_podgroup_count(s, g, TASK_PIPELINED);
@@ -71,6 +74,7 @@ int32_t gang_count(const struct session *s, const struct podgroup *g, enum gang_
 /* Minimums per role are not looked at when they ask for more than minMember does in total. */
 static bool has_role_minimums(const struct podgroup *g)
 {
+	/* A tenant may name many roles, each with the largest minimum: 32 bits would wrap. */
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < g->role_min.n; i++) {
@@ -91,6 +95,7 @@ static const struct podgroup_role_min *find_minimum(const struct podgroup *g, ui
 
 bool gang_roles_are_met(const struct session *s, const struct podgroup *g, enum gang_stage stage)
 {
+	/* Asked about both PodGroups of a comparison: nothing is allocated for few roles. */
 	int32_t few[16] = { 0 };
 	int32_t *found = few;
 	size_t met = 0;
@@ -174,6 +179,8 @@ bool gang_is_met(const struct gang_need *need)
 	return need->missing <= 0 && missing_in_roles(need) == 0;
 }
 
+/* Where the roles together lack as many members as the gang, one of another role would take the
+ * place of one that is needed. */
 bool gang_needs_role(const struct gang_need *need, uint32_t role)
 {
 	const struct gang_role *r = find_role(need, role);
@@ -191,6 +198,7 @@ void gang_add_member(struct gang_need *need, uint32_t role)
 	}
 }
 
+/* Quota that was revoked in this cycle is for others: the pod waits for the next one. */
 bool gang_is_candidate(const struct session *s, const struct task *t)
 {
 	const uint32_t must = TASK_OURS | TASK_OPTED_IN;

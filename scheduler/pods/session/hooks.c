@@ -97,6 +97,8 @@ int hooks_create(const struct sched_conf *conf, const struct plugin_row *rows, s
 		struct hook hook = { .ops = find_ops(rows, nrows, p->name), .tier = p->tier };
 		int r;
 
+		/* One of Volcano's that has no implementation: conf_parse has warned about it, or
+		 * refused the file. */
 		if (hook.ops == NULL) {
 			continue;
 		}
@@ -156,6 +158,7 @@ void hooks_quota_limits(const struct hooks *h, struct session *s, struct res *li
 	for (size_t i = 0; i < n; i++) {
 		res_fill(&limits[i], RES_UNLIMITED);
 	}
+	/* Each quota plugin lowers what the ones before it have left. */
 	COMBINE_EACH(&h->quota_limits, quota_limits, s, limits);
 }
 
@@ -225,6 +228,8 @@ static void explain_bar(const struct session *s, const struct podgroup *g, struc
 				   g->namespace_, bar);
 }
 
+/* Access and unsupported fields come before the plugins: they hold whatever plugins are configured.
+ */
 bool hooks_job_valid(struct session *s, const struct podgroup *g, struct reason *why)
 {
 	if (g->barred_by != MODEL_NONE) {

@@ -54,6 +54,7 @@ int hooks_fallback_task(const struct task *a, const struct task *b)
 	uint64_t x, y;
 	int r;
 
+	/* As Volcano orders the pods of one job. */
 	if (parse_index(a->name, &x) && parse_index(b->name, &y) && x != y) {
 		return x < y ? -1 : 1;
 	}

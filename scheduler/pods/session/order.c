@@ -18,6 +18,8 @@ static int by_podgroup(const void *a, const void *b, const void *ctx)
 	const struct order_podgroup *x = a, *y = b;
 	int r;
 
+	/* A gang that holds a part of its quota keeps others from it and cannot start: it goes
+	 * first. */
 	if (x->first != y->first) {
 		return x->first ? -1 : 1;
 	}
@@ -129,6 +131,9 @@ static void collect(struct order *o, struct session *s,
 	}
 }
 
+/* 1. Collect the PodGroups that are wanted, by queue.
+ * 2. The first queue serves its first PodGroup and is put back, until no queue has any: as
+ *    Volcano's actions do. */
 void order_for_each_podgroup(struct session *s,
 			     bool (*is_wanted)(struct session *s, const struct podgroup *g),
 			     void (*serve)(struct session *s, const struct queue *q,

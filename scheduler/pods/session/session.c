@@ -51,6 +51,7 @@ void session_open(struct session *s, const struct cluster *c, int64_t now)
 		s->timers[i] = INT64_MAX;
 	}
 	s->limits = arena_alloc(s->arena, (c->queues.n + 1) * sizeof(*s->limits));
+	/* Plugins derive their limits when they are opened. */
 	hooks_open(s->hooks, s);
 	hooks_quota_limits(s->hooks, s, s->limits);
 }
@@ -137,6 +138,7 @@ const struct res *session_node_used(const struct session *s, const struct node *
 
 const struct res *session_node_pipelined(const struct session *s, const struct node *n)
 {
+	/* The cluster has no pipelined pods: they exist in sessions alone. */
 	static const struct res none;
 	const struct overlay_node *slot = &s->overlay->nodes[n->id];
 

@@ -150,9 +150,12 @@ void session_overlay_set8(struct overlay *o, uint8_t *at, uint8_t value)
 	*at = value;
 }
 
+/* A sum that is cut off at either end comes back by the undo log, which has the value before. */
 void session_overlay_add(struct overlay *o, struct res *a, const struct res *b, uint32_t mask,
 			 int sign)
 {
+	/* The vector of further dimensions is immutable: another one takes its place, and the undo
+	 * log has the old one. */
 	if ((mask & RES_FURTHER) != 0) {
 		session_overlay_set64(o, &a->more_word, res_more_sum(a, b, sign));
 	}
@@ -180,6 +183,7 @@ void session_overlay_charge(struct overlay *o, uint32_t queue, const struct task
 	}
 }
 
+/* Every change of a node is listed: rankings that were made before play these nodes again. */
 void session_overlay_touch(struct overlay *o, const struct node *n, bool grows)
 {
 	struct undo u = { .kind = UNDO_NODE, .node = n->id };

@@ -95,6 +95,8 @@ static void log_event(struct session *s, enum undo_kind kind, const struct task 
 	vec_push(&s->overlay->log, u);
 }
 
+/* The node's use grows at once, so that the tasks behind see what is left; the queue's only if the
+ * task had no charge. */
 void statement_allocate(struct session *s, const struct task *t, const struct node *n)
 {
 	struct decision *d;
@@ -161,6 +163,8 @@ void statement_evict(struct session *s, const struct task *t, const char *reason
 	d->message = message;
 }
 
+/* Without our gate there is nothing to patch: another client took it off, or the pod was withdrawn.
+ */
 void statement_reserve(struct session *s, const struct task *t)
 {
 	bool gated = (t->flags & TASK_OUR_GATE) != 0;

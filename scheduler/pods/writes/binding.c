@@ -50,6 +50,8 @@ static enum pod_write_judgement binding_judge(const struct pod_write *w, const s
 {
 	const char *node = jdoc_path_str(pod, "spec.nodeName");
 
+	/* To this node it may be our own binding, of which the answer was lost; in any case the pod
+	 * is where it was to be. */
 	if (node != NULL && node[0] != '\0') {
 		return str_streq(node, w->texts[0]) ? POD_WRITE_IS_DONE : POD_WRITE_IS_STALE;
 	}
@@ -57,6 +59,7 @@ static enum pod_write_judgement binding_judge(const struct pod_write *w, const s
 	    jdoc_count(jdoc_path(pod, "spec.schedulingGates")) > 0) {
 		return POD_WRITE_IS_STALE;
 	}
+	/* Without a refusal the request may not have arrived at all. */
 	return w->refused_status == 0 ? POD_WRITE_NOT_YET : POD_WRITE_REFUSED;
 }
 

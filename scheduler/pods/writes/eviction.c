@@ -27,6 +27,7 @@ static const struct pod_write_kind eviction_kind = {
 	.request = SCHED_REQ_EVICT,
 	.fill = eviction_fill,
 	.judge = eviction_judge,
+	/* With the UID it may be repeated: no other pod is deleted by it. */
 	.read_after_unknown = false,
 	.gone_is_done = true,
 };

@@ -92,8 +92,10 @@ void exec_destroy(struct exec *e)
 	free(e);
 }
 
+/* The key is the pod, so that a newer write of the same kind takes the place of one that waits. */
 static void add_pod_write(struct exec *e, unsigned pool, const struct task *t, struct pod_write *w)
 {
+	/* A namespace has at most 63 bytes, a pod's name 253. */
 	char buf[600];
 	size_t n = cluster_task_key(t, buf, sizeof(buf));
 
@@ -160,12 +162,15 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 	const char *node = d->node == MODEL_NONE ? NULL : c->nodes.v[d->node]->name;
 
 	switch (d->kind) {
+	/* The queue that cycle_assume has charged becomes the mark, by which a later process finds
+	 * the charge again. */
 	case DECISION_UNGATE:
 		add_pod_write(e, POOL_GATES, t,
 			      gate_removal_new(t, d->uncharged || t->charge_queue == MODEL_NONE
 							  ? NULL
 							  : c->queues.v[t->charge_queue]->name));
 		break;
+	/* The Binding brings an adopted pod the name of its PodGroup, in the same write. */
 	case DECISION_BIND:
 		add_pod_write(e, POOL_BINDS, t,
 			      binding_new(t, node,
@@ -208,6 +213,8 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 void exec_decisions(struct exec *e, const struct cluster *c, const struct decisions *list,
 		    int64_t now)
 {
+	/* Conditions of one cycle share their transitionID: in Volcano it is the UID of the
+	 * session. */
 	e->transitions++;
 	for (size_t i = 0; i < list->n; i++) {
 		const struct decision *d = &list->v[i];

@@ -1,9 +1,8 @@
 /* scheduler/pods/writes/exec.h: turns decisions into API calls. One pool per kind of write (gate
  * removal, bind, evict, pod status, PodGroup status) and the event recorder. Every
  * pod write carries the UID; where an answer leaves open what happened, the pod is read and
- * compared. A SCHED_MSG_REQUEST_DONE comes for each refusal that is retried, and one at the
- * end. Owner: the sched thread calls
- * exec_*; pools work on threads of their own (or are stepped). */
+ * compared. A SCHED_MSG_REQUEST_DONE comes for each refusal that is retried, and one at the end.
+ * Owner: the sched thread calls exec_*; pools work on threads of their own (or are stepped). */
 #ifndef SCHEDULER_PODS_WRITES_EXEC_H
 #define SCHEDULER_PODS_WRITES_EXEC_H
 

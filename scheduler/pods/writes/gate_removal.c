@@ -59,6 +59,7 @@ static void gate_removal_fill(const struct pod_write *w, struct http_call *call,
 static enum pod_write_judgement gate_removal_judge(const struct pod_write *w UNUSED,
 						   const struct jdoc *pod)
 {
+	/* Gates of others may be left: ours alone decide. */
 	const struct jdoc *gates = jdoc_path(pod, "spec.schedulingGates");
 
 	for (const struct jdoc *g = jdoc_first(gates); g != NULL; g = jdoc_next(g)) {
@@ -75,6 +76,7 @@ static const struct pod_write_kind gate_removal_kind = {
 	.request = SCHED_REQ_UNGATE,
 	.fill = gate_removal_fill,
 	.judge = gate_removal_judge,
+	/* The patch may be repeated: what it removes is gone, and what it writes is the same. */
 	.read_after_unknown = false,
 };
 

@@ -27,6 +27,8 @@ static void pod_status_fill(const struct pod_write *w, struct http_call *call,
 						.message = w->texts[TEXT_ATTEMPTS],
 						.last_transition = w->wall_ns } };
 	struct api_pod patch;
+	/* Without a node the member is null, which removes it: a nomination that stays would keep
+	 * autoscalers from helping the pod. */
 	const void *const nulls[] = { &patch.status.nominated_node_name, NULL };
 	size_t body;
 
@@ -36,6 +38,8 @@ static void pod_status_fill(const struct pod_write *w, struct http_call *call,
 	decode_init(&pod_fields, &patch);
 	patch.meta.uid = w->uid;
 	patch.status.conditions.v = conditions;
+	/* A strategic merge goes by the type of the condition: one that the patch leaves out stays
+	 * on the pod. */
 	patch.status.conditions.n = w->texts[TEXT_ATTEMPTS] == NULL ? 1 : 2;
 	patch.status.nominated_node_name = w->texts[TEXT_NOMINATED];
 	encode_merge(&pod_fields, &patch, nulls, scratch);

@@ -120,6 +120,7 @@ static struct field_resources min_resources(const struct item *it, struct arena 
 	for (size_t i = 0; i < it->nrequest; i++) {
 		int64_t total;
 
+		/* The tenant chooses both factors. */
 		if (__builtin_mul_overflow(it->request[i].each, it->min_member, &total)) {
 			total = INT64_MAX;
 		}
@@ -157,6 +158,7 @@ static void fill_create(const struct item *it, struct http_call *call, struct st
 	o.spec.queue = it->queue;
 	o.spec.priority_class_name = it->priority_class;
 	o.spec.min_resources = min_resources(it, arena);
+	/* The CRD has no status sub-resource: the status is written with the object. */
 	o.status.phase = "Pending";
 	encode_text(&scheduling_pod_group_fields, &o, scratch);
 	rest_fill(call, scratch, body, HTTP_POST, "application/json");
@@ -172,6 +174,7 @@ static void fill_annotate(const struct item *it, struct http_call *call, struct 
 	strbuf_add_ch(scratch, '\0');
 	body = scratch->len;
 	decode_init(&pod_fields, &patch);
+	/* The API server refuses a pod that was created again under this name. */
 	patch.meta.uid = it->pod_uid;
 	patch.meta.annotations = (struct field_map){ &group, 1 };
 	encode_text(&pod_fields, &patch, scratch);
@@ -236,6 +239,7 @@ static enum pool_verdict after_create(const struct podgroup_controller *p, struc
 	if (code == -ERR_NOT_FOUND) {
 		return POOL_DONE;
 	}
+	/* At every attempt: the recorder aggregates events that are equal. */
 	report_refused(p, it, err);
 	return POOL_RETRY;
 }
@@ -257,6 +261,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	struct item *it = item;
 	struct err err = ERR_INIT;
 	int code = rest_result(result, &err);
+	/* 401 is among them: the token may have been renewed by the next attempt. */
 	bool again_later = code == -ERR_UNAVAILABLE || code == -ERR_TIMEOUT || code == -ERR_IO ||
 			   code == -ERR_INTERNAL || result->status == STATUS_UNAUTHORIZED;
 
@@ -342,6 +347,7 @@ struct pool *podgroup_controller_pool(struct podgroup_controller *p)
 	return p->pool;
 }
 
+/* The item may be sent when the task is gone. */
 static void copy_request(const struct cluster *c, const struct task *t, struct item *it)
 {
 	it->request = xmalloc_zero(res_names_count(c->res), sizeof(*it->request));
@@ -381,6 +387,8 @@ static void remember(struct podgroup_controller *p, const struct task *t,
 	a->min_member = xmalloc_dup_or_null(pod->min_member);
 	a->priority_class = xmalloc_dup_or_null(pod->priority_class);
 	a->due = clock_mono(p->clock) + ASK_AGAIN_NS;
+	/* Its time begins again, so that it goes to the end of the list, which is in the order of
+	 * times. */
 	old = strmap_take(p->asked_by_pod, str_of(a->key));
 	if (old != NULL) {
 		asked_free(old);
@@ -389,6 +397,13 @@ static void remember(struct podgroup_controller *p, const struct task *t,
 	list_append(&p->asked, &a->node);
 }
 
+/* 1. The PodGroup has the name that Volcano's controller would give it, so that pods of one owner
+ *    share it.
+ * 2. The owner is read if the pod does not say minMember itself, and only for kinds that may have
+ *    it.
+ * 3. A PodGroup that is known already is not created: the pod is annotated alone.
+ * 4. A pod without an owner is adopted instead; it is remembered, and looked at again after
+ *    ASK_AGAIN_NS. */
 void podgroup_controller_pod(struct podgroup_controller *p, const struct cluster *c,
 			     const struct task *t, const struct podgroup_controller_pod *pod)
 {

@@ -94,6 +94,7 @@ static void replace_text(char **slot, const char *text)
 	*slot = xmalloc_dup(text == NULL ? "" : text);
 }
 
+/* A condition of the same type is replaced; there are places for both types that decisions have. */
 static void wanted_set_condition(struct wanted *w, const struct podgroup_change *change)
 {
 	for (size_t i = 0; i < MAX_TYPES; i++) {
@@ -142,6 +143,7 @@ void podgroup_status_request(struct podgroup_status *p, struct pool *pool, const
 	w->failed = g->by_status[TASK_FAILED];
 	w->version++;
 	pthread_mutex_unlock(&p->lock);
+	/* The item has no content: the patch is made when it is sent, from what is wanted then. */
 	item->namespace_ = xmalloc_dup(g->namespace_);
 	item->name = xmalloc_dup(g->name);
 	item->uid = xmalloc_dup(g->uid == NULL ? "" : g->uid);
@@ -168,6 +170,8 @@ static bool podgroup_start(void *ctx UNUSED, void *item, unsigned sends UNUSED,
 
 	sched_kinds_path(SCHED_PODGROUPS, it->namespace_, it->name, NULL, scratch);
 	if (it->patch == NULL && !it->exact) {
+		/* The API server answers from its cache. If that is too old, the patch is refused
+		 * by its version, and the second read is exact. */
 		strbuf_add_c(scratch, "?resourceVersion=0");
 	}
 	call->url = scratch->p;
@@ -214,6 +218,8 @@ static struct jdoc *status_doc(const struct wanted *w, const struct jdoc *object
 {
 	struct jdoc *status = jdoc_new_object();
 	const struct jdoc *old = jdoc_path(object, "status.conditions");
+	/* A merge patch replaces a list as a whole: conditions of others are sent back as they were
+	 * read. */
 	struct jdoc *conditions = old == NULL ? jdoc_new_array() : jdoc_copy(old);
 
 	for (size_t i = 0; i < MAX_TYPES; i++) {
@@ -252,6 +258,8 @@ static bool make_patch(struct podgroup_status *p, struct podgroup_item *it,
 	it->version = w->version;
 	pthread_mutex_unlock(&p->lock);
 	meta = jdoc_ensure_object(patch, "metadata");
+	/* With the version that was read: what another client has written since is not overwritten.
+	 */
 	jdoc_set_str(meta, "resourceVersion", version == NULL ? "" : version);
 	jdoc_format(patch, &text);
 	jdoc_destroy(patch);
@@ -312,15 +320,20 @@ static enum pool_verdict on_read(struct podgroup_status *p, struct podgroup_item
 		return POOL_RETRY;
 	}
 	if (it->uid[0] != '\0' && !jdoc_is_str(jdoc_path(object, "metadata.uid"), it->uid)) {
+		/* The cache may still have the PodGroup of that name which was deleted before. */
 		if (!it->exact) {
 			it->exact = true;
 			return POOL_AGAIN;
 		}
 		return report(p, it, SCHED_GONE, result);
 	}
+	/* Nothing wanted: the item before this one carried the change, and has reported it. */
 	return make_patch(p, it, object) ? POOL_AGAIN : POOL_DONE;
 }
 
+/* 1. Read the object, from the API server's cache at first.
+ * 2. Make the patch of it, with its version, from what is wanted at that moment.
+ * 3. Send the patch; when another client wrote meanwhile, begin again. */
 static enum pool_verdict podgroup_finish(void *ctx, void *item, const struct http_result *result)
 {
 	struct podgroup_status *p = ctx;

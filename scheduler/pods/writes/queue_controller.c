@@ -89,6 +89,7 @@ void queue_controller_queue_changed(struct queue_controller *s, struct str name,
 	k->closed_by_parent = seen->closed_by_parent;
 }
 
+/* root and default are created again by the next run. */
 void queue_controller_queue_deleted(struct queue_controller *s, struct str name)
 {
 	strmap_remove(s->known, name);
@@ -108,6 +109,7 @@ void queue_controller_request_done(struct queue_controller *s, const struct sche
 	(void)str_next(&name, '/');
 	k = strmap_get(s->known, name);
 	if (k != NULL && (m->outcome == SCHED_STALE || m->outcome == SCHED_CANCELLED)) {
+		/* The amounts did not get there: they are sent with the next run. */
 		k->written = false;
 	}
 	if (k != NULL && m->outcome == SCHED_CANCELLED) {
@@ -115,6 +117,7 @@ void queue_controller_request_done(struct queue_controller *s, const struct sche
 	}
 }
 
+/* Each kind of write has a key of its own, so that one which waits is not replaced by another. */
 static void send(struct queue_controller *s, enum http_method method, const char *key,
 		 const char *path, struct str body)
 {
@@ -222,8 +225,10 @@ static void write_status(struct queue_controller *s, const struct cluster *c, co
 	if (state != NULL) {
 		patch.meta.resource_version = version_of(k, arena);
 		patch.status.state = state;
+		/* No other move is sent until a newer version shows what became of this one. */
 		k->moved_from = k->version;
 	}
+	/* Amounts go along with a change of state: it is one write either way. */
 	patch.status.allocated = amounts(c, &totals->allocated, &k->sent_allocated, arena);
 	patch.status.reservation.resource = amounts(c, &totals->held, &k->sent_held, arena);
 	encode_text(&scheduling_queue_fields, &patch, &body);
@@ -268,6 +273,7 @@ static const char *closing_state(const struct queue_totals *totals)
 static const char *next_state(const struct known *k, const struct queue *q, bool above_closed,
 			      const struct queue_totals *totals)
 {
+	/* Closing root would close every queue. */
 	if (str_streq(q->name, "root")) {
 		return "Open";
 	}
@@ -299,6 +305,8 @@ static void run_queue(struct queue_controller *s, const struct cluster *c, const
 	if (k == NULL) {
 		return;
 	}
+	/* The further dimensions of what was sent may have been freed: they count as 0, and are
+	 * sent once more. */
 	if (k->res_swept != c->res_swept) {
 		k->sent_allocated.more = k->sent_held.more = NULL;
 	}
@@ -322,6 +330,8 @@ static void run_queue(struct queue_controller *s, const struct cluster *c, const
 void queue_controller_run(struct queue_controller *s, const struct cluster *c,
 			  const struct queue_totals *totals)
 {
+	/* As in Volcano: pods of root are not reclaimed, those of default are. The object shows
+	 * that a create has had its effect; until then it is not sent again. */
 	if (!strmap_has(s->known, STR_LIT("root")) && !s->asked_root) {
 		s->asked_root = true;
 		create_queue(s, "root", false);

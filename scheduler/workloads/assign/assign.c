@@ -69,6 +69,7 @@ static struct quota_amounts request_of(const struct assigner *a, size_t podset)
 	for (size_t i = 0; i < p->request.n; i++) {
 		add_amount(&all, p->request.v[i].id, amount_mul(p->request.v[i].value, count));
 	}
+	/* No container requests pods: each pod counts as one. */
 	if (a->node->queue->covers_pods) {
 		uint32_t pods = intern_find(a->q->resources, str_of("pods"));
 
@@ -195,7 +196,7 @@ static enum nofit_reason assign_group(const struct assigner *a, struct members *
 		.why = &why,
 	};
 	enum nofit_reason reason;
-	bool fits = true;
+	bool fits;
 
 	for (size_t i = 0; i < m->need.n; i++) {
 		if (quota_group_covers(g, m->need.v[i].id)) {
@@ -204,9 +205,8 @@ static enum nofit_reason assign_group(const struct assigner *a, struct members *
 	}
 	scan.needs = needs.v;
 	scan.nneeds = needs.n;
-	if (!assign_scan_flavors(&scan, found, &reason)) {
-		fits = false;
-	} else {
+	fits = assign_scan_flavors(&scan, found, &reason);
+	if (fits) {
 		reason = QUOTA_REASON_NONE;
 		add_flavors(m, found, needs.n);
 	}
@@ -332,6 +332,13 @@ static const char *describe(const struct assigner *a)
 	return text;
 }
 
+/* Kueue: flavorassigner.
+ * 1. The requests of all pod sets, with the counts that are tried.
+ * 2. Pod sets of one podSetGroupName share their flavors. Groups come in the order of their first
+ *    pod set, and each sees the usage of those before it.
+ * 3. The first group that fails ends it, as in Kueue: its reason is the one that is reported.
+ * 4. The mode of the whole is the worst of all pod sets; those that were not tried count as
+ *    NO_FIT. */
 void assign_flavors(const struct assign_request *r, struct arena *arena, struct assignment *ret)
 {
 	struct assigner a = { .r = r, .q = forest_model(r->forest), .arena = arena, .out = ret };
@@ -357,6 +364,10 @@ bool assign_last_is_outdated(const struct quota_model *q, const struct workload 
 			     const struct cluster_queue *queue)
 {
 	if (q->options.preserve_scan_progress) {
+		/* Kueue: FlavorFungibilityPreserveScanProgress. A position is of no use to another
+		 * request. One of this cycle or of the last one stays although quota came free:
+		 * otherwise a scan would not get beyond its first flavors where quota comes free
+		 * all the time. */
 		if (w->pending.tried_hash != w->pending.hash) {
 			return true;
 		}
@@ -376,6 +387,8 @@ void assign_store_last(const struct assignment *a, struct workload *w, const str
 			const struct assigned_flavor *f = &a->podsets[i].flavors[k];
 			struct last_assignment tried = { (uint32_t)i, f->resource, f->tried };
 
+			/* -1 need not be kept: a scan without a position begins at the first
+			 * flavor. */
 			if (f->tried >= 0) {
 				vec_push(&w->pending.tried, tried);
 			}
@@ -401,6 +414,8 @@ static void counts_at(const struct workload *w, int64_t step, int64_t total, int
 	for (size_t i = 0; i < w->object.npodsets; i++) {
 		const struct podset *p = &w->object.podsets[i];
 
+		/* The product of a slack (31 bits) and a step (36 bits with 18 pod sets) needs more
+		 * than 64 bits. */
 		counts[i] = p->count - (int32_t)((__int128)slack(p) * step / total);
 	}
 }

@@ -99,6 +99,13 @@ static struct assign_fit ask_probe(const struct assign_request *r, uint32_t pair
 	return (struct assign_fit){ FLAVOR_NO_CANDIDATES, level };
 }
 
+/* 1. More than the queue could have if all else were idle never fits.
+ * 2. Available quota fits, at the level up to which the queue has to borrow.
+ * 3. Preemption is asked for only where it can help: when the nominal quota is enough; when a
+ *    subtree smaller than the whole tree is, from which borrowers can be preempted; or when the
+ *    queue may preempt while it borrows. The probe is a whole search for victims, the dearest step
+ *    of a cycle.
+ * 4. Otherwise it waits for quota. */
 struct assign_fit assign_flavor_fit(const struct assign_request *r, const struct assign_need *need,
 				    struct assign_reasons *why, enum nofit_reason *ret_reason)
 {
@@ -121,6 +128,8 @@ struct assign_fit assign_flavor_fit(const struct assign_request *r, const struct
 	}
 	fit.level = forest_level(f, r->node, pair, amount, &may_reclaim);
 	available = forest_available(f, r->node, pair);
+	/* Less than nothing is available where a quota was lowered: a request of 0 still fits
+	 * (Kueue). */
 	available = available > 0 ? available : 0;
 	if (amount <= available) {
 		return fit;
@@ -153,6 +162,7 @@ bool assign_flavor_is_preferred(struct assign_fit a, struct assign_fit b, enum q
 	return a.mode != b.mode ? a.mode > b.mode : a.level < b.level;
 }
 
+/* Kueue: shouldTryNextFlavor. A preemption that also borrows is subject to both settings. */
 bool assign_flavor_try_next(const struct cluster_queue *queue, struct assign_fit fit)
 {
 	switch (fit.mode) {

@@ -7,6 +7,8 @@ const struct taint *assign_match_taint(const struct flavor *f, const struct pods
 	for (size_t i = 0; i < f->ntaints; i++) {
 		const struct taint *t = &f->taints[i];
 
+		/* PreferNoSchedule keeps no pod away. The tolerations of the flavor are given to
+		 * the pods when they start. */
 		if (t->effect != TAINT_PREFER_NO_SCHEDULE &&
 		    !match_tolerates(p->tolerations, p->ntolerations, t) &&
 		    !match_tolerates(f->tolerations, f->ntolerations, t)) {
@@ -21,6 +23,7 @@ static bool selector_matches(const struct flavor *f, const struct podset *p)
 	for (size_t i = 0; i < p->nselector; i++) {
 		const char *value = match_label(f->labels, f->nlabels, p->selector[i].key);
 
+		/* Interned: equal texts are one pointer. */
 		if (value != NULL && value != p->selector[i].value) {
 			return false;
 		}
@@ -47,6 +50,7 @@ bool assign_match_labels(const struct flavor *f, const struct podset *p)
 	if (!selector_matches(f, p)) {
 		return false;
 	}
+	/* Kubernetes: one of the terms is enough, and within a term all expressions must hold. */
 	for (size_t i = 0; i < p->nrequired; i++) {
 		if (term_matches(f, &p->required[i])) {
 			return true;

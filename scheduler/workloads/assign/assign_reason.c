@@ -47,6 +47,8 @@ static int text_cmp(const void *a, const void *b)
 	return strcmp(*x, *y);
 }
 
+/* Sorted, so that the message does not change with the order of flavors or resources: a status is
+ * written when its message changes. */
 const char *assign_reason_join(struct assign_reasons *r)
 {
 	const char **parts;
@@ -91,6 +93,7 @@ enum nofit_reason assign_reason_both(enum nofit_reason a, enum nofit_reason b)
 
 enum nofit_reason assign_reason_either(enum nofit_reason a, enum nofit_reason b)
 {
+	/* NONE: nothing has been tried yet. */
 	if (a == QUOTA_REASON_NONE || b == QUOTA_REASON_NONE) {
 		return a == QUOTA_REASON_NONE ? b : a;
 	}
@@ -135,6 +138,7 @@ void assign_reason_amount(const char *resource, int64_t amount, char out[ASSIGN_
 
 		put_number(whole ? amount / 1000 : amount, whole ? "" : "m", out);
 	} else {
+		/* Only units that divide the amount: nothing is rounded. */
 		while (is_in_bytes(resource) && amount != 0 && amount % 1024 == 0 &&
 		       unit + 1 < ARRAY_LEN(binary)) {
 			amount /= 1024;

@@ -34,6 +34,9 @@ static size_t first_index(const struct assign_scan *s)
 	for (size_t i = 0; i < w->pending.tried.n; i++) {
 		const struct last_assignment *t = &w->pending.tried.v[i];
 
+		/* The first pod set and its first resource stand for all that share the flavor:
+		 * their scans stopped at the same one. The ClusterQueue may have fewer flavors by
+		 * now: then the scan begins again. */
 		if (t->podset == s->podsets[0] && t->resource == s->needs[0].id &&
 		    t->flavor + 1 < (int64_t)s->group->nflavors) {
 			return (size_t)((int64_t)t->flavor + 1);
@@ -42,7 +45,8 @@ static size_t first_index(const struct assign_scan *s)
 	return 0;
 }
 
-/* A recomputation keeps to the flavors of the first assignment. */
+/* A recomputation keeps to the flavors of the first assignment. Without a flavor for this resource
+ * there, any will do. */
 static bool is_pinned_elsewhere(const struct assign_scan *s, uint32_t flavor)
 {
 	const struct assignment *pinned = s->r->pinned;
@@ -76,7 +80,8 @@ static const char *effect_name(uint8_t effect)
 	return effect == TAINT_NO_EXECUTE ? "NoExecute" : "NoSchedule";
 }
 
-/* Whether the pods may run on the nodes of the flavor; if not, adds the reason. */
+/* Whether the pods may run on the nodes of the flavor; if not, adds the reason. The next flavor is
+ * tried in any case: an object that is missing, or a topology, is a fault of this flavor alone. */
 static bool matches(const struct assign_scan *s, const struct flavor *f)
 {
 	if (!f->exists) {
@@ -179,6 +184,8 @@ static bool keep(const struct assign_scan *s, struct best *best, const struct ou
 		stop = !assign_flavor_try_next(queue, o->fit);
 		better = assign_flavor_is_preferred(o->fit, best->fit, queue->preference);
 	} else {
+		/* Kueue without FlavorFungibility: the first fit ends the scan, borrowing or
+		 * not. */
 		stop = o->fit.mode == FLAVOR_FIT;
 		better = o->fit.mode > best->fit.mode;
 	}
@@ -189,6 +196,12 @@ static bool keep(const struct assign_scan *s, struct best *best, const struct ou
 	return stop;
 }
 
+/* 1. The scan goes on behind the flavor where the last one stopped. Flavors that are not allowed
+ *    give no reason, because they were not tried.
+ * 2. Each flavor is tried with all resources; the best so far is kept, until one is good enough to
+ *    stop (FlavorFungibility).
+ * 3. `tried` says where the next scan goes on; after the last flavor it is -1, so that the next one
+ *    begins at the first. */
 bool assign_scan_flavors(const struct assign_scan *s, struct assigned_flavor *ret_flavors,
 			 enum nofit_reason *ret_reason)
 {

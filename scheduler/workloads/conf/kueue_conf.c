@@ -21,6 +21,7 @@ static int read_output(struct config_reader *r, const struct jdoc *d, void *at, 
 	struct err inner = ERR_INIT;
 
 	if (jdoc_kind(d) == JDOC_NUMBER) {
+		/* YAML reads 1.5 as a number; a quantity is a text. */
 		number = xmalloc_printf("%.17g", jdoc_num(d, 0));
 		text = number;
 	}
@@ -48,6 +49,7 @@ static int read_strategies(struct config_reader *r, const struct jdoc *list, voi
 {
 	struct quota_options *o = at;
 
+	/* Kueue: an empty list is as good as none, which means both. */
 	if (jdoc_first(list) == NULL) {
 		return 0;
 	}
@@ -109,6 +111,7 @@ static int check_needs(struct config_reader *r, const struct jdoc *gates, void *
 			if (needed == NULL) {
 				break;
 			}
+			/* Kueue refuses such a file, too. */
 			if (!jdoc_bool(jdoc_get(gates, needed), true)) {
 				return config_fail(r, jdoc_key(g), err, "requires %s to be enabled",
 						   needed);
@@ -275,10 +278,12 @@ static int read_file(const struct jdoc *d, config_unknown_fn unknown, kueue_conf
 
 	r.arena = c->arena = arena_create(0);
 	quota_options_default(&c->options);
+	/* Kueue since 0.19: on without its section, too. */
 	c->times.wait_pods_ready = c->metrics.cohorts = c->metrics.creation_latency = true;
 	if (config_read(&r, rows, d, c, err) < 0) {
 		return -ERR_INVALID;
 	}
+	/* Kueue: recoveryTimeout is as long as timeout unless it is given. */
 	if (c->times.recovery_ns < 0) {
 		c->times.recovery_ns = c->times.ready_ns;
 	}

@@ -19,6 +19,7 @@ static bool is_alphanumeric(char c)
 	return is_letter(c) || (c >= '0' && c <= '9');
 }
 
+/* It becomes the end of the name of a Prometheus label. */
 static bool is_label_name(const char *s)
 {
 	if (!is_letter(s[0])) {
@@ -72,6 +73,7 @@ static int check_name(struct config_reader *r, struct kueue_conf_metrics_label *
 				   "must be letters, digits and _, begin with a letter, and stand "
 				   "once");
 	}
+	/* Without a source the name is the key of the label. */
 	if (l->key == NULL && !validate_is_qualified_name(str_of(l->name))) {
 		return config_fail(r, "name", err, "no key of a label: \"%s\"", l->name);
 	}
@@ -80,6 +82,8 @@ static int check_name(struct config_reader *r, struct kueue_conf_metrics_label *
 	return 0;
 }
 
+/* Every value makes a series. Those of Workloads are free text of tenants, so they must be listed;
+ * those of queues may be, and are bounded by the number of queues. */
 static int check_tracked(struct config_reader *r, const struct kueue_conf_metrics_label *l,
 			 struct err *err)
 {
@@ -156,6 +160,7 @@ const struct config_row kueue_conf_metrics_rows[] = {
 	{ .type = CONFIG_END },
 };
 
+/* After all rows: the gate may come behind the labels in the file. */
 void kueue_conf_metrics_finish(struct kueue_conf_metrics *m, struct config_reader *r)
 {
 	if (m->nlabels > 0 && !m->custom_labels) {

@@ -73,6 +73,7 @@ static int read_external(struct config_reader *r, const struct jdoc *d, void *at
 		return config_fail(r, NULL, err, "\"%s\" is not Kind.version.group",
 				   jdoc_str_or(d, ""));
 	}
+	/* The version does not count: an owner reference may name any. */
 	other->group = arena_str(r->arena, rest).p;
 	other->kind = arena_str(r->arena, kind).p;
 	return 0;
@@ -120,6 +121,7 @@ void kueue_conf_owners_finish(struct kueue_conf_owners *o, struct arena *arena)
 	const char **names = arena_zero(arena, 2, sizeof(*names));
 
 	if (!o->some_namespaces) {
+		/* Kueue's default: pods of the cluster itself do not wait for quota. */
 		names[0] = "kube-system";
 		names[1] = o->own_namespace;
 		requirement->key = KEYS_NAMESPACE_NAME;

@@ -117,6 +117,7 @@ bool kueue_gates_set(struct str name, bool on, struct kueue_conf *c)
 {
 	bool known = false;
 
+	/* A gate may have several rows, one for each switch. */
 	for (size_t i = 0; i < ARRAY_LEN(gates); i++) {
 		if (str_eq_c(name, gates[i].name)) {
 			set(gates[i].effect, on, (bool *)((char *)c + gates[i].offset));

@@ -67,9 +67,11 @@ static enum owner_controller_activity job_activity(const struct owner *e, const 
 {
 	const struct api_job *job = e->job;
 
+	/* A later Job of the name is another one: that of the Workload is gone. */
 	if (job == NULL || !str_streq(job->meta.uid, uid) || batch_finished(job) != NULL) {
 		return OWNER_CONTROLLER_STOPPED;
 	}
+	/* A Job that is suspended keeps its quota until its last pod has ended. */
 	return batch_is_suspended(job) && job->status.active == 0 &&
 			       !owner_controller_plan_is_starting(e)
 		       ? OWNER_CONTROLLER_STOPPED
@@ -100,6 +102,8 @@ static enum owner_controller_activity activity(const struct owner_controller *o,
 {
 	const struct owner *e = we->owner == NULL ? NULL : strmap_get(o->owners, str_of(we->owner));
 
+	/* Before everything is listed, an owner that is not known may still come: its quota must
+	 * not be given back. */
 	if (e == NULL || (e->job == NULL && e->pods.n == 0 && !o->synced)) {
 		return OWNER_CONTROLLER_FOREIGN;
 	}
@@ -149,6 +153,8 @@ static void set_job(struct owner_controller *o, struct str key, struct sched_msg
 	enum owner_controller_activity before = first_activity(o, e);
 	struct sched_msg *old = e->msg;
 
+	/* Links follow from the contents of the Job: they are taken off by the old ones, and made
+	 * by the new ones. */
 	set_prebuilt(o, e, key, false);
 	owner_controller_nest_unlink(o, e, key);
 	e->msg = m == NULL ? NULL : message_ref(m);
@@ -159,6 +165,7 @@ static void set_job(struct owner_controller *o, struct str key, struct sched_msg
 	if (first_activity(o, e) != before) {
 		report_all(o, e);
 	}
+	/* The plan last: it may remove the record. */
 	owner_controller_plan_key(o, key);
 }
 
@@ -194,6 +201,7 @@ static void link_pod(struct owner *e, struct pod_entry *pe)
 	size_t at = e->pods.n;
 
 	vec_push(&e->pods, pe);
+	/* Oldest first, then by name, so that plans do not depend on the order of messages. */
 	while (at > 0) {
 		const struct api_meta *before = &e->pods.v[at - 1]->pod->meta;
 
@@ -222,6 +230,7 @@ static void unlink_pod(struct owner *e, const struct pod_entry *pe)
 
 static void drop_pod(struct owner_controller *o, struct str key, struct pod_entry *pe)
 {
+	/* A copy: the entry with the key is freed before the last use of it. */
 	CLEANUP(xmalloc_freep) char *owner = xmalloc_dup(pe->owner);
 	struct owner *e = need_owner(o, str_of(owner));
 	enum owner_controller_activity before = first_activity(o, e);
@@ -277,6 +286,7 @@ static void on_pod(struct owner_controller *o, struct sched_msg *m)
 		return;
 	}
 	if (pe != NULL && (!kueue_pod_group_is_managed(pod) || !str_eq_c(ok, pe->owner))) {
+		/* Labels of a pod can change: it leaves its group, or is no longer managed. */
 		drop_pod(o, k, pe);
 	}
 	if (kueue_pod_group_is_managed(pod)) {
@@ -319,6 +329,8 @@ static void link_workload(struct owner_controller *o, struct workload_entry *we,
 	const struct api_owner *ref = meta_controller(m);
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 
+	/* The Workload of a group has its name and is owned by several pods, so that no owner
+	 * reference leads to the group. */
 	if (o->opt.which->pods && we->is_group) {
 		owner_controller_plan_owner(&key, OWNERS_GROUP, m->namespace_, m->name);
 	} else if (ref == NULL) {
@@ -349,6 +361,7 @@ static void plan_around(struct owner_controller *o, struct str key, const char *
 		strbuf_add_c(&kept, owner); /* the entry may go */
 		owner_controller_plan_key(o, strbuf_str(&kept));
 	}
+	/* Each key is planned for once. */
 	if (by != NULL && !str_streq(by, kept.p)) {
 		strbuf_reset(&kept);
 		strbuf_add_c(&kept, by);
@@ -370,6 +383,7 @@ static struct workload_entry *set_workload(struct owner_controller *o, struct st
 		we = xmalloc_zero(1, sizeof(*we));
 		strmap_set(o->workloads, key, we);
 	}
+	/* Owner references may change, so the link is made again. */
 	unlink_workload(o, we);
 	we->is_group = field_map_is(&w->meta.annotations, KUEUE_IS_GROUP_WORKLOAD, "true");
 	link_workload(o, we, &w->meta);
@@ -403,6 +417,7 @@ void owner_controller_workload_gone(struct owner_controller *o, struct str key)
 	CLEANUP(xmalloc_freep) char *owner = NULL;
 
 	if (we != NULL) {
+		/* Its Job was to be deleted because of this Workload alone. */
 		owner_controller_retire(o, key, false);
 		owner = we->owner == NULL ? NULL : xmalloc_dup(we->owner);
 		unlink_workload(o, we);
@@ -444,6 +459,8 @@ void owner_controller_retire(struct owner_controller *o, struct str key, bool re
 	uint64_t uid = job == NULL ? 0 : str_hash(str_of(job->uid));
 	CLEANUP(xmalloc_freep) char *body = NULL;
 
+	/* Nothing to do: no Job, no change, or a Job that is going or is not the one of this
+	 * Workload. */
 	if (job == NULL || (e->retired == uid) == retire ||
 	    (retire && (job->deleted != FIELD_NO_TIME || !owner_plan_is_owned_by(we->w, job)))) {
 		return;
@@ -490,6 +507,8 @@ void owner_controller_object(struct owner_controller *o, struct sched_msg *m)
 	} else if (m->resource == SCHED_PODS) {
 		on_pod(o, m);
 	} else if (owner_world_object(o->world, m)) {
+		/* Which owners waited for a class, a flavor or a namespace is not kept: all are
+		 * planned again, and send nothing that was sent before. */
 		owner_controller_plan_all(o);
 	}
 }

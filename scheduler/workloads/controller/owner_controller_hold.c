@@ -32,6 +32,7 @@ static struct str make_owner(struct strbuf *b, const struct api_pod *pod, const 
 	const char *group = kueue_pod_group_name(pod);
 
 	*ret_uid = NULL;
+	/* A pod that queues by itself is not its Job's, whatever its owner reference says. */
 	if (!kueue_pod_group_is_managed(pod) && ref != NULL && str_streq(ref->kind, "Job") &&
 	    str_streq(ref->api_version, "batch/v1")) {
 		*ret_uid = ref->uid;
@@ -53,6 +54,8 @@ static bool holds(const struct owner_controller *o, struct str owner, const char
 		const struct api_workload *w = e->workloads.v[i]->w;
 		const struct api_owner *ref = meta_controller(&w->meta);
 
+		/* A group has no UID. With a node, the pod uses what it was admitted for until it
+		 * is gone. */
 		if ((uid == NULL || (ref != NULL && str_streq(ref->uid, uid))) &&
 		    (has_node || kueue_workload_is_reserving(w))) {
 			return true;
@@ -61,6 +64,8 @@ static bool holds(const struct owner_controller *o, struct str owner, const char
 	return false;
 }
 
+/* The labels may be forged, or older than the loss of the quota: the data by which the pod is
+ * judged again is kept. */
 static void believe(struct owner_controller *o, const struct api_pod *pod, struct str owner,
 		    const char *uid)
 {
@@ -89,6 +94,8 @@ bool owner_controller_hold(struct owner_controller *o, const struct api_pod *pod
 		return false;
 	}
 	owner = make_owner(&key, pod, &uid);
+	/* Before that a Workload that is not known may still come. Charged to a Queue meanwhile,
+	 * its pod would count twice. */
 	if (o->synced) {
 		return holds(o, owner, uid, pod->spec.node_name != NULL);
 	}
@@ -109,6 +116,7 @@ struct recheck {
 	void *ctx;
 };
 
+/* Only reported: to charge it to a Queue is the caller's part. */
 static bool recheck_one(struct str key, void *value, void *ctx)
 {
 	const struct believed *b = value;

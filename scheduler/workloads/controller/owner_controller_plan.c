@@ -47,6 +47,8 @@ static uint64_t versions(const struct owner *e)
 	uint64_t h = e->job == NULL ? 0 : version_hash(&e->job->meta, 2);
 
 	for (size_t i = 0; i < e->pods.n; i++) {
+		/* The order of pods does not count; the shifts keep equal versions of a Job, a pod
+		 * and a Workload from cancelling each other. */
 		h ^= version_hash(&e->pods.v[i]->pod->meta, 1);
 	}
 	for (size_t i = 0; i < e->workloads.n; i++) {
@@ -358,6 +360,11 @@ static void plan_pods(const struct owner_controller *o, const struct owner *e,
 	pod_plan(&of, &o->env, plan);
 }
 
+/* 1. Nothing is planned before everything is listed, nor while a Workload is being read that
+ *    decides about the plan.
+ * 2. The plan follows from the objects alone, so it is made again at every change.
+ * 3. Of its writes those are sent that the last plan did not have; writes that are not wanted any
+ *    more are withdrawn. */
 static void plan_owner(struct owner_controller *o, struct str key, struct owner *e)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
@@ -399,6 +406,7 @@ static void plan_at(struct owner_controller *o, struct str key, unsigned depth)
 	}
 	plan_owner(o, key, e);
 	owner_controller_nest_each(o, e, key, depth, plan_at);
+	/* Only the name is left, and nothing that refers to it. */
 	if (e->job == NULL && e->pods.n == 0 && e->workloads.n == 0) {
 		(void)strmap_remove(o->owners, key);
 	}

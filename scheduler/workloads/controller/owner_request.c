@@ -115,6 +115,7 @@ static void add_path(const struct owner_request *w, struct strbuf *out)
 	const char *sub = how[w->kind].sub;
 
 	if (subject == SUBJECT_WORKLOAD) {
+		/* A creation is sent to the list. */
 		sched_kinds_path(SCHED_WORKLOADS, w->namespace_,
 				 w->kind == OWNER_CREATE ? NULL : w->workload, sub, out);
 	} else {
@@ -129,9 +130,12 @@ static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct ht
 	struct owner_request *w = item;
 	size_t body;
 
+	/* It only took the place of a write that is not wanted any more. */
 	if (w->kind == OWNER_NOTE) {
 		return false;
 	}
+	/* Templates first: the decoded owner has only the fields that this program reads, and the
+	 * Workload must have all. */
 	if (w->filled < w->ngaps) {
 		add_owner_path(w, w->pods, w->gaps[w->filled].name, NULL, scratch);
 		call->method = HTTP_GET;
@@ -139,6 +143,7 @@ static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct ht
 		return true;
 	}
 	add_path(w, scratch);
+	/* Path and body share the scratch. */
 	strbuf_add_ch(scratch, '\0');
 	body = scratch->len;
 	strbuf_add_c(scratch, w->body);
@@ -168,6 +173,7 @@ static enum pool_verdict take_template(struct owner_request *w, const struct htt
 	return POOL_AGAIN;
 }
 
+/* The owner is what users look at; a Workload without one has the event itself. */
 static void record_event(const struct owner_request_target *t, const struct owner_request *w,
 			 bool warning, const char *reason, const char *message)
 {
@@ -209,6 +215,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	if (result->error == ERR_CANCELLED) {
 		return POOL_RETRY;
 	}
+	/* An answer to a GET: the write itself is still to be sent. */
 	if (code == 0 && w->filled < w->ngaps) {
 		return take_template(w, result);
 	}
@@ -216,6 +223,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 		record_event(t, w, false, w->event, w->message);
 		return POOL_DONE;
 	}
+	/* Gone, or another object of the name: nothing is left to be written. */
 	if (code == -ERR_NOT_FOUND || rest_is_other_uid(code, &err)) {
 		return POOL_DONE;
 	}

@@ -38,6 +38,7 @@ static void flavor_free(void *p)
 	message_free(p);
 }
 
+/* The message is kept, so its object lives as long as the flavor is known. */
 static const struct api_resource_flavor *find_flavor(void *ctx, const char *name)
 {
 	const struct owner_world *w = ctx;
@@ -97,6 +98,8 @@ void owner_world_env(struct owner_world *w, struct owner_plan_env *env)
 	env->flavors = (struct placement_flavors){ w, find_flavor };
 }
 
+/* A namespace that is not known yet is not managed: owners in it are planned for when it is
+ * known. */
 bool owner_world_manages(const struct owner_world *w, const char *namespace_)
 {
 	return w->selector == NULL || strmap_has(w->namespaces, str_of(namespace_));
@@ -110,7 +113,8 @@ bool owner_world_ends(const struct owner_world *w, const char *namespace_)
 /* --- objects -----------------------------------------------------------------------------------
  */
 
-/* True: it is new, so that a plan may have waited for it. */
+/* True: it is new, so that a plan may have waited for it. A change of one that is known counts for
+ * later starts: pods that run keep what they were given. */
 static bool set_flavor(struct owner_world *w, struct sched_msg *m)
 {
 	bool known = strmap_has(w->flavors, m->key);
@@ -142,6 +146,7 @@ static bool set_member(struct strmap *m, struct str name, bool on)
 		return false;
 	}
 	if (on) {
+		/* Only the key counts. */
 		strmap_set(m, name, m);
 	} else {
 		(void)strmap_remove(m, name);
@@ -155,6 +160,7 @@ static bool set_namespace(struct owner_world *w, const struct api_namespace *ns)
 	bool managed = w->selector != NULL && selector_match(w->selector, &ns->meta.labels);
 	bool changed = set_member(w->namespaces, name, managed);
 
+	/* Both sets have to be brought up to date, so the call comes before the ||. */
 	return set_member(w->ending, name, ns->meta.deleted != FIELD_NO_TIME) || changed;
 }
 
@@ -178,6 +184,8 @@ bool owner_world_object(struct owner_world *w, struct sched_msg *m)
 	const struct api_priority_class *pc = m->object;
 
 	if (m->object == NULL) {
+		/* Nothing is planned again: Workloads keep the priority that they have, and a start
+		 * reads the flavor when it is due. */
 		forget(w, m);
 		return false;
 	}

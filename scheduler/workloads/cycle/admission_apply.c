@@ -13,6 +13,8 @@ int64_t admission_apply_amount(const struct quota_model *q, const struct podset 
 			       uint32_t resource)
 {
 	if (resource == intern_find(q->resources, STR_LIT("pods"))) {
+		/* No container requests pods: where a ClusterQueue has quota for them, each pod
+		 * counts as one. */
 		return count;
 	}
 	return amount_mul(quota_amounts_get(&p->request, resource), count);
@@ -30,6 +32,7 @@ static bool uses_flavor(const struct assignment *a, uint32_t flavor)
 	return false;
 }
 
+/* Kueue: onFlavors of admissionChecksStrategy. A check without flavors is for all of them. */
 bool admission_apply_needs_check(const struct quota_check *check, const struct assignment *a)
 {
 	for (size_t i = 0; i < check->nflavors; i++) {
@@ -60,12 +63,14 @@ static void admit(struct forest *f, const struct admission_decision *d)
 	const struct assignment *a = d->assignment;
 
 	assert(w->holding.node == MODEL_NONE && !w->flags.evicted);
+	/* It was in flight. This also ends its place as the sticky preemptor of its queue. */
 	pending_remove(q, w);
 	vec_clear(&w->pending.tried);
 	vec_clear(&w->holding.assigned);
 	for (size_t i = 0; i < a->npodsets; i++) {
 		assign_podset(q, w, (uint32_t)i, &a->podsets[i]);
 	}
+	/* Copied, because the decision lives in the arena of the cycle. */
 	w->holding.usage.n = 0;
 	for (size_t i = 0; i < a->usage.n; i++) {
 		quota_amounts_add(&w->holding.usage, a->usage.v[i].id, a->usage.v[i].value);
@@ -74,6 +79,8 @@ static void admit(struct forest *f, const struct admission_decision *d)
 	usage_enter(q, w);
 }
 
+/* The victim keeps its quota until its job has stopped, as in Kueue. An eviction that is under way
+ * already is not recorded again. */
 static void preempt(struct forest *f, const struct admission_decision *d)
 {
 	const struct quota_model *q = forest_model(f);

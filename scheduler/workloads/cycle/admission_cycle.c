@@ -41,6 +41,9 @@ void admission_cycle_destroy(struct admission_cycle *c)
 	free(c);
 }
 
+/* A skipped entry lost its turn to another one of the cycle. With Kueue's gate
+ * FlavorFungibilityPreserveScanProgress it goes on where its scan stopped, without it at the first
+ * flavor. */
 static bool drops_scan(const struct quota_model *q, const struct entry *e)
 {
 	return !e->keep_tried || (e->status == ENTRY_SKIPPED && !q->options.preserve_scan_progress);
@@ -77,6 +80,9 @@ static void requeue(struct admission_cycle *c, struct entry *e, int64_t now)
 	if (drops_scan(q, e)) {
 		vec_clear(&w->pending.tried);
 	}
+	/* Others of this cycle took its flavor, and may have left enough for fewer pods. No event
+	 * says so: when the scan over the other flavors ends, it begins again at once
+	 * (pending_is_immediate). */
 	w->pending.scan_lost_turn =
 		w->pending.scan_lost_turn ||
 		(pending && e->status == ENTRY_SKIPPED && nomination_may_shrink(q, w));
@@ -168,6 +174,15 @@ static void process_batch(struct admission_cycle *c, struct batch *b, int64_t no
 	assert(b->nprocessed == b->nnominated);
 }
 
+/* Kueue: scheduler.schedule.
+ * 1. Trees follow the objects. The decisions of the last run end here.
+ * 2. Heads leave their heaps and are in flight.
+ * 3. Each is nominated by the usage that the model holds: none sees what another one would take.
+ * 4. One after the other is decided upon, in the order of the cycle; what it takes counts for those
+ *    after it.
+ * 5. This usage is undone. It comes back as held quota when the caller applies the decisions.
+ * 6. All but the admitted are requeued, in the order in which they were decided; the admitted stay
+ *    in flight until admission_apply. */
 const struct admission_decisions *admission_cycle_run(struct admission_cycle *c, int64_t now)
 {
 	struct quota_model *q = forest_model(c->forest);

@@ -50,6 +50,7 @@ const char *nofit_reason_mode(enum assign_mode m)
 	return names[m];
 }
 
+/* Kueue has one word for all modes that need preemption, also for the one without candidates. */
 const char *nofit_reason_flavor_mode(enum flavor_mode m)
 {
 	return m == FLAVOR_FIT ? "Fit" : m == FLAVOR_NO_FIT ? "NoFit" : "Preempt";

@@ -26,6 +26,8 @@ void nominal_reserve_admitted(struct nominal_reserve *n, uint32_t queue)
 	vec_push(&n->queues, queue);
 }
 
+/* Without a forest of its own nothing is to be done: a fork that is made later begins with the
+ * usage that the cycle has by then. */
 void nominal_reserve_add(struct nominal_reserve *n, uint32_t node,
 			 const struct quota_amounts *usage)
 {
@@ -50,6 +52,7 @@ static void reserve(struct nominal_reserve *n, const struct nominate_context *c,
 	uint32_t next[NOMINAL_RESERVE_AHEAD];
 	size_t count = pending_heap_first(q, q->nodes.v[node]->queue, next, NOMINAL_RESERVE_AHEAD);
 
+	/* Each is assigned beside the reserves of those before it. */
 	kept.forest = n->forest;
 	for (size_t i = 0; i < count; i++) {
 		const struct quota_amounts *usage =
@@ -62,6 +65,8 @@ static void reserve(struct nominal_reserve *n, const struct nominate_context *c,
 	}
 }
 
+/* The fork and the reserves are made when the first entry wants to borrow; reserves of queues with
+ * a head that was admitted since the last call are added then. */
 bool nominal_reserve_fits(struct nominal_reserve *n, const struct nominate_context *c,
 			  uint32_t node, const struct quota_amounts *usage)
 {

@@ -37,7 +37,8 @@ static const char *first_invalid(const struct workload *w)
 	return NULL;
 }
 
-/* The checks before flavors are assigned; the first that fails gives the reason. */
+/* The checks before flavors are assigned; the first that fails gives the reason. The order is
+ * Kueue's (scheduler.nominate). A stopped ClusterQueue has no heads, so it is not checked here. */
 static bool passes(const struct nominate_context *c, struct entry *e)
 {
 	const struct quota_model *q = forest_model(c->forest);
@@ -162,6 +163,8 @@ static bool shrink(struct attempt *t)
 	int32_t *counts = arena_alloc(arena, size);
 
 	t->good_counts = arena_zero(arena, w->object.npodsets, sizeof(int32_t));
+	/* As in Kueue: a success counts only if it was at the counts that the search ends with.
+	 * Sizes need not be monotonic, so it may have been at others. */
 	if (!assign_search_counts(w, arena, try_counts, t, counts) ||
 	    memcmp(counts, t->good_counts, size) != 0) {
 		return false;
@@ -191,6 +194,10 @@ const struct quota_amounts *nomination_usage_without_borrowing(const struct nomi
 	return a->mode == ASSIGN_FIT && a->level == 0 ? &a->usage : NULL;
 }
 
+/* 1. Flavors for all pods, and victims where they are needed.
+ * 2. If that cannot be admitted, the largest counts that can: with fewer pods it may fit, or need
+ *    victims that can be found.
+ * 3. Otherwise the assignment of all pods stays, as it has the reasons to report. */
 static void compute(const struct nominate_context *c, struct entry *e,
 		    const struct assignment *pinned)
 {
@@ -250,6 +257,8 @@ void nomination(const struct nominate_context *c, struct entry *e)
 	compute(c, e, NULL);
 	e->status = ENTRY_NOMINATED;
 	e->has_assignment = true;
+	/* Whatever becomes of the entry: requeuing clears the position where it must not stay
+	 * (`keep_tried`). */
 	store_last(q, e);
 }
 
@@ -258,6 +267,7 @@ void nomination(const struct nominate_context *c, struct entry *e)
 void nomination_recompute(const struct nominate_context *c, struct entry *e)
 {
 	const struct quota_model *q = forest_model(c->forest);
+	/* A copy: compute() replaces the assignment of the entry while it reads this one. */
 	struct assignment before = e->assignment;
 
 	restart_scan(q, e);

@@ -275,19 +275,23 @@ static bool ends_without_decision(struct process *p, struct entry *e)
 
 static void preempt(struct process *p, struct entry *e)
 {
-	/* With the feature on, a gated entry has ended before. */
-	const char *gates = e->w->flags.preemption_gated
-				    ? "; its preemption gates have no effect, because the feature "
-				      "gate MultiKueueOrchestratedPreemption is off"
-				    : "";
+	/* A cycle may have thousands of such entries, most with one victim: no printf for those. */
+	const char *what =
+		e->victims.n == 1
+			? "waits for 1 workload to stop"
+			: arena_printf(p->arena, "waits for %zu workloads to stop", e->victims.n);
 
 	issue(p, e);
 	e->status = ENTRY_EVICTED;
 	e->keep_tried = false;
-	set(e, QUOTA_REQUEUE_PENDING_PREEMPTION, QUOTA_WAITING_FOR_PREEMPTED,
-	    describe(p, e,
-		     arena_printf(p->arena, "waits for %zu workload%s to stop%s", e->victims.n,
-				  e->victims.n == 1 ? "" : "s", gates)));
+	/* With the feature on, a gated entry has ended before. */
+	if (e->w->flags.preemption_gated) {
+		what = arena_printf(p->arena,
+				    "%s; its preemption gates have no effect, because the feature "
+				    "gate MultiKueueOrchestratedPreemption is off",
+				    what);
+	}
+	set(e, QUOTA_REQUEUE_PENDING_PREEMPTION, QUOTA_WAITING_FOR_PREEMPTED, describe(p, e, what));
 }
 
 static void admit(struct process *p, struct entry *e)

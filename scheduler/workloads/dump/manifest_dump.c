@@ -16,6 +16,7 @@
 #include "scheduler/workloads/ingest/from_kueue.h"
 #include "scheduler/workloads/ingest/workload_cache.h"
 #include "scheduler/workloads/model/quota_store.h"
+#include "scheduler/workloads/writes/queue_statuses_body.h"
 
 #define NANO 1e9
 
@@ -25,6 +26,7 @@ struct dump {
 	struct json_out o;
 };
 
+/* The arena is emptied after each object: it needs the memory of the largest one. */
 static void put(struct dump *d, const struct field_table *t, const void *object)
 {
 	encode_object(t, object, &d->o);
@@ -50,6 +52,7 @@ struct api_toleration *manifest_dump_tolerations(const struct toleration *v, siz
 		ret[i].key = v[i].key;
 		ret[i].operator_ = v[i].exists ? "Exists" : "Equal";
 		ret[i].value = v[i].value;
+		/* No effect stands for every effect. */
 		ret[i].effect = v[i].any_effect ? NULL : match_from_api_effect_name(v[i].effect);
 		ret[i].seconds = FIELD_NO_I64;
 	}
@@ -128,6 +131,7 @@ static void write_flavor(struct dump *d, const struct flavor *f)
 
 /* --- queues ------------------------------------------------------------------------------------*/
 
+/* Rounded: most fractions have no exact double. */
 static const struct quantity *weight_of(double weight, struct arena *arena)
 {
 	const struct quantity q = { .nano = (__int128)(weight * NANO + 0.5) };
@@ -155,6 +159,7 @@ static void add_group_flavor(const struct dump *d, const struct quota_node *n,
 		const struct quota_cell *cell =
 			quota_node_cell(n, quota_pair_find(d->q, flavor, g->resources[i]));
 
+		/* A ClusterQueue that got past the webhook may lack an amount. */
 		if (cell != NULL) {
 			ret->resources.v[ret->resources.n++] = (struct api_resource_quota){
 				.name = resource,
@@ -246,6 +251,7 @@ static void write_queue(struct dump *d, const struct quota_node *n)
 	o.api_version = KUEUE_API_VERSION;
 	o.kind = "ClusterQueue";
 	o.meta.name = n->name;
+	/* Only that it is being deleted is known: any time will do. */
 	o.meta.deleted = n->queue->terminating ? 0 : FIELD_NO_TIME;
 	o.spec.cohort = n->parent;
 	o.spec.fair_sharing.weight = weight_of(n->weight, d->arena);
@@ -283,6 +289,7 @@ static void write_local(struct dump *d, const struct local_queue *l)
 	o.spec.cluster_queue = l->queue == NULL ? "" : l->queue;
 	o.spec.stop_policy = from_kueue_stops[l->stop];
 	o.spec.fair_sharing.weight = weight_of(l->weight, d->arena);
+	o.status.fair_sharing = queue_statuses_body_consumed(d->q, l, d->arena);
 	put(d, &kueue_local_queue_fields, &o);
 }
 

@@ -73,6 +73,8 @@ static void add_meta(const struct quota_model *q, const struct workload *w,
 	ret->uid = w->object.uid;
 	ret->generation = w->object.generation;
 	ret->created = w->object.created == MODEL_TIME_NONE ? FIELD_NO_TIME : w->object.created;
+	/* Only that it is being deleted is known: any time will do. */
+	ret->deleted = w->object.deleting ? 0 : FIELD_NO_TIME;
 	if (w->object.job_uid != NULL) {
 		ret->labels = manifest_dump_labels(&job, 1, arena);
 	}
@@ -95,6 +97,8 @@ static void add_requests(const struct quota_model *q, const struct podset *p, st
 		v[i].amount = resource_amount_quantity(v[i].name, p->request.v[i].value);
 	}
 	FIELD_LIST_MAKE(ret, 1, arena);
+	/* The model has sums, not containers: one container asks for all, so that the sum is the
+	 * same. */
 	ret->v[0].name = "all";
 	ret->v[0].resources.requests = (struct field_resources){ v, p->request.n };
 }
@@ -196,6 +200,7 @@ void manifest_dump_workload(const struct quota_model *q, const struct workload *
 	add_meta(q, w, source->meta == NULL ? NULL : source->meta(source->ctx, w), arena,
 		 &ret->meta);
 	add_spec(q, w, arena, &ret->spec);
+	/* With the conditions of all managers: Finished and PodsReady decide as well. */
 	status_writer_make(q, status, true, arena, &ret->status);
 	ret->status.preemption_cost = w->object.has_cost ? quantity_dup(cost, arena) : NULL;
 }

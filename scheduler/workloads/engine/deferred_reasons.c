@@ -71,6 +71,8 @@ void deferred_reasons_drop(struct deferred_reasons *x, uint32_t workload)
 	}
 }
 
+/* The latest reason replaces the one that waits, which keeps its place and its age: otherwise a
+ * Workload that is tried in every cycle would never have a reason that is old enough. */
 void deferred_reasons_put(struct deferred_reasons *x, const struct admission_decision *d,
 			  int64_t now)
 {
@@ -80,6 +82,7 @@ void deferred_reasons_put(struct deferred_reasons *x, const struct admission_dec
 		e = xmalloc_zero(1, sizeof(*e));
 		e->workload = d->workload;
 		e->since = now;
+		/* Ids of Workloads are dense, so a vector finds the reason that waits. */
 		while (x->by_workload.n <= e->workload) {
 			vec_push(&x->by_workload, NULL);
 		}
@@ -98,6 +101,8 @@ static int rate(bool busy)
 	return busy ? DEFERRED_REASONS_BUSY_PER_S : DEFERRED_REASONS_PER_S;
 }
 
+/* A token bucket that fills at the rate of the present load: it is asked at every step of the
+ * engine, so each stretch of time counts with the rate that held at its end. */
 static void add_tokens(struct deferred_reasons *x, bool busy, int64_t now)
 {
 	if (x->tokens_at != INT64_MIN) {
@@ -119,6 +124,8 @@ static void hand_out(struct deferred_reasons *x, struct explanation *e,
 		     struct admission_decision *ret)
 {
 	free(x->last);
+	/* The message outlives its explanation, since the caller reads it until it asks for the
+	 * next. */
 	x->last = e->message;
 	e->message = NULL;
 	*ret = (struct admission_decision){ .kind = QUOTA_DECIDE_PENDING,
@@ -141,6 +148,8 @@ bool deferred_reasons_next(struct deferred_reasons *x, bool busy, int64_t now,
 		return false;
 	}
 	hand_out(x, e, ret);
+	/* The token is taken for the reason itself, written or not: the caller may find that the
+	 * Workload does not wait any more. */
 	x->tokens--;
 	return true;
 }
@@ -157,6 +166,8 @@ int64_t deferred_reasons_due(const struct deferred_reasons *x, bool busy)
 	if (x->tokens >= 1 || x->tokens_at == INT64_MIN) {
 		return old;
 	}
+	/* One ns more: rounded down, the caller would be called before the token is whole, for
+	 * nothing. */
 	token = x->tokens_at + (int64_t)((1 - x->tokens) * CLOCK_NS_PER_S / rate(busy)) + 1;
 	return token > old ? token : old;
 }

@@ -44,9 +44,12 @@ static enum pool_verdict finish(void *ctx, void *item UNUSED, const struct http_
 	if (result->error == ERR_CANCELLED) {
 		return POOL_DONE;
 	}
+	/* A missing definition or right does not come by itself: it is reported as not known, and
+	 * the next Workload with gates asks again. */
 	if (code < 0 && code != -ERR_NOT_FOUND && code != -ERR_FORBIDDEN) {
 		return POOL_RETRY;
 	}
+	/* A message without fields is an answer, too: without it, nothing would ask again. */
 	m = message_new(SCHED_MSG_GATE_FIELDS);
 	if (code < 0 || jdoc_parse(result->body, &crd, &err) < 0) {
 		log_warn("fields of preemption gates not known", LOG_STR("definition", NAME),
@@ -72,6 +75,7 @@ struct gate_fields *gate_fields_create(const struct pool_options *base,
 	po.ops = &ops;
 	po.ctx = g;
 	po.may_send = NULL; /* reading needs no lease */
+	/* There is one object to be read. */
 	po.slots = 1;
 	g->pool = pool_create(&po);
 	return g;
@@ -95,6 +99,8 @@ void gate_fields_unknown(struct gate_fields *g)
 	g->asked = false;
 }
 
+/* A known answer is kept until the process ends: a definition that is changed later is not read
+ * again. */
 void gate_fields_ask(struct gate_fields *g)
 {
 	if (!g->asked) {

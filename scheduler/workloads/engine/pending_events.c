@@ -55,6 +55,9 @@ void pending_events_destroy(struct pending_events *p)
 	}
 }
 
+/* Events go with the write of the Workload that was changed, also those about another one:
+ * PreemptedWorkload is about the preemptor and goes with the write of its victim. All is copied,
+ * since the other one may be gone before the answer comes. */
 void pending_events_add(struct pending_events *p, const struct quota_model *q,
 			const struct workload *written, const struct workload_status_events *events)
 {
@@ -101,6 +104,7 @@ void pending_events_settle(struct pending_events *p, struct str written, bool ok
 
 		record(p, e->about, e->uid, e->warning, e->reason, e->message);
 	}
+	/* A decision that was not written did not happen: the next one brings events of its own. */
 	(void)strmap_remove(p->writes, written);
 }
 

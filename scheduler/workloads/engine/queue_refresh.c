@@ -55,6 +55,8 @@ void queue_refresh_seen(struct queue_refresh *t, enum sched_resource r, const st
 			const struct api_condition *active)
 {
 	if (queue_statuses_seen(t->queues, r, meta, active)) {
+		/* 0 is as soon as the throttle allows: statuses_at takes the later of both times.
+		 */
 		t->write_at = 0;
 	}
 }
@@ -116,10 +118,13 @@ static int64_t refresh_statuses(struct queue_refresh *t)
 		return now.mono + LOOK_NS;
 	}
 	t->write_at = queue_statuses_run(t->queues, workload_cache_forest(t->cache), &now, &news);
+	/* No pause after news: a round sends a few statuses only, so more news may wait. */
 	queue_refresh_throttle_made(&t->statuses, now.mono, clock_mono(t->clock), !news);
 	return statuses_at(t);
 }
 
+/* The count of changes does not say which queue they are about: gauges and statuses of all are due,
+ * and the throttles gather changes. */
 int64_t queue_refresh_step(struct queue_refresh *t)
 {
 	uint64_t changes = workload_cache_changes(t->cache);

@@ -12,6 +12,8 @@
 void queue_refresh_throttle_made(struct queue_refresh_throttle *r, int64_t from, int64_t to,
 				 bool pauses)
 {
+	/* `answered` begins as the time of the round: one that writes nothing is followed by no
+	 * pause. */
 	*r = (struct queue_refresh_throttle){ from, to, from, pauses };
 }
 
@@ -28,6 +30,8 @@ int64_t queue_refresh_throttle_next(const struct queue_refresh_throttle *r)
 	if (r->made == 0) {
 		return 0;
 	}
+	/* The computation has its share of our time, the pause is the API server's: both are kept
+	 * to. */
 	return clock_later(r->from + clock_earlier(making * MAKING_SHARE, MAKING_MAX_NS),
 			   r->answered + pause);
 }

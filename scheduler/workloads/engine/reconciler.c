@@ -21,6 +21,7 @@
 #include "scheduler/workloads/status/workload_reconcile.h"
 
 #define POOL_SLOTS 32
+/* As many as the API allows in admissionChecksStrategy.admissionChecks. */
 #define MAX_CHECKS 64
 
 struct reconciler {
@@ -45,6 +46,8 @@ static void list_for_reconcile(struct reconciler *r, struct workload *w)
 static void wake_at(struct reconciler *r, struct workload *w, int64_t at)
 {
 	w->due.at = at;
+	/* Where its old time was the earliest of all, `next` is too early now: list_due finds
+	 * nothing then, and computes it again. */
 	r->next = at < r->next ? at : r->next;
 }
 
@@ -76,8 +79,9 @@ static void on_activity(void *ctx, struct str key)
 	reconciler_touch(ctx, key);
 }
 
-/* The status that was decided may be ahead of the one in the API; after a conflict it may be
- * behind. */
+/* The status that was decided may be ahead of the one in the API: an eviction of ours keeps the
+ * owner from starting before it is written. After a conflict it may be behind: nothing starts
+ * before the Workload was read again. */
 static bool may_start(void *ctx, struct str key)
 {
 	const struct reconciler *r = ctx;
@@ -193,6 +197,7 @@ void reconciler_workload(struct reconciler *r, struct str key, struct sched_msg 
 		owner_controller_workload_gone(r->owners, key);
 		return;
 	}
+	/* Its times follow from what was just read: the next step computes them. */
 	known->due.at = INT64_MAX;
 	list_for_reconcile(r, known);
 	owner_controller_workload(r->owners, m);
@@ -255,6 +260,7 @@ static void send_finalizers(struct reconciler *r, const struct workload *w)
 	     &(struct owner_write){ .kind = OWNER_DROP_FINALIZER, .body = body.p });
 }
 
+/* The UID keeps a new Workload of the same name from being deleted in its place. */
 static void send_delete(struct reconciler *r, const struct workload *w)
 {
 	CLEANUP(xmalloc_freep)
@@ -295,6 +301,7 @@ static struct workload_reconcile_queue cluster_of(const struct quota_model *q,
 	const struct quota_node *n = name == NULL ? NULL : quota_queue_find(q, str_of(name));
 	struct workload_reconcile_queue out = { .name = name == NULL ? "" : name };
 
+	/* An admission that was decided is ahead of the status that was read. */
 	if (w->holding.node != MODEL_NONE) {
 		n = q->nodes.v[w->holding.node];
 		out.name = n->name;
@@ -376,6 +383,13 @@ static void reconcile_status(struct reconciler *r, const struct workload *w, int
 	status->past_seconds = s.ran;
 }
 
+/* 1. During the pause after a refused write nothing is decided: it would be refused like the last
+ *    one.
+ * 2. The status that follows from the state is made and handed to the cache, which writes it if it
+ *    differs; its events go with that write.
+ * 3. Writes to the object itself are sent. They have no place in the status, and the API server
+ *    takes them at another path.
+ * 4. The next time limit is noted, since time alone brings no message. */
 static void reconcile_one(struct reconciler *r, struct workload *w, int64_t now)
 {
 	struct workload_reconcile_out out;
@@ -405,6 +419,8 @@ static void reconcile_one(struct reconciler *r, struct workload *w, int64_t now)
 
 /* --- all of them -------------------------------------------------------------------------------*/
 
+/* Visits every Workload, so it runs only when a queue changed, on which any of them may depend, or
+ * when the earliest of all times has come. */
 static void list_due(struct reconciler *r, int64_t now, bool all)
 {
 	const struct quota_model *q = workload_cache_model(r->opt.cache);

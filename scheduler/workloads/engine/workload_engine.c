@@ -157,6 +157,8 @@ static void on_workload(void *ctx, uint32_t id, struct str key, struct sched_msg
 
 	metric_families_workload(e->metrics, key, w == NULL ? NULL : &w->meta);
 	if (w == NULL) {
+		/* Its id and its key may be given to another Workload from here on: nothing may be
+		 * kept under them. */
 		pending_events_settle(e->events, key, false);
 		deferred_reasons_drop(e->deferred, id);
 	} else {
@@ -164,6 +166,7 @@ static void on_workload(void *ctx, uint32_t id, struct str key, struct sched_msg
 	}
 	cost_seen(e, key, w);
 	reconciler_workload(e->reconciler, key, m);
+	/* The fields are asked for only where gates are in use. */
 	if (w != NULL && w->spec.preemption_gates.n > 0) {
 		gate_fields_ask(e->gate_fields);
 	}
@@ -177,11 +180,14 @@ static void on_written(void *ctx, const struct workload *w, enum sched_outcome o
 	int64_t again = workload_cache_retry_at(w);
 
 	cycle_pace_answer(&e->pace, outcome, clock_mono(e->clock));
+	/* The other failures are ordinary (a conflict, a deletion, a lost lease), and end by
+	 * themselves. */
 	if (outcome == SCHED_REJECTED) {
 		log_warn("status of a Workload not written", LOG_STR("workload", w->key),
 			 LOG_STR("error", text));
 		pending_events_refused(e->events, w, text);
 	}
+	/* No message says that the pause after a refusal is over. */
 	if (again != MODEL_TIME_NONE) {
 		reconciler_put_off(e->reconciler, str_of(w->key), again);
 	}
@@ -256,6 +262,8 @@ void workload_engine_destroy(struct workload_engine *e)
 	if (e == NULL) {
 		return;
 	}
+	/* Borrowers go first: the cycle has the forest of the cache, others the cache and the
+	 * metrics. */
 	reconciler_destroy(e->reconciler);
 	status_writer_destroy(e->writer);
 	queue_refresh_destroy(e->refresh);
@@ -271,6 +279,7 @@ void workload_engine_destroy(struct workload_engine *e)
 	free(e);
 }
 
+/* Outcomes of statuses of Workloads are the cache's, which is given every message. */
 static void handle_done(struct workload_engine *e, const struct sched_msg *m)
 {
 	if (m->request == SCHED_REQ_QUOTA_FINALIZER) {
@@ -290,6 +299,7 @@ static void handle_lease(struct workload_engine *e, bool leads)
 		metric_families_end(e->metrics);
 	}
 	e->leads = leads;
+	/* A new leader sets gauges and statuses although nothing has changed for it. */
 	queue_refresh_changed(e->refresh);
 }
 
@@ -323,6 +333,7 @@ void workload_engine_handle(struct workload_engine *e, struct sched_msg *m)
 		e->synced[m->resource] = true;
 	} else if ((m->resource == SCHED_PRIORITY_CLASSES || m->resource == SCHED_PODS) &&
 		   (m->kind == SCHED_MSG_UPSERT || m->kind == SCHED_MSG_DELETE)) {
+		/* The cache takes neither kind, so on_object is not called for them. */
 		owner_controller_object(reconciler_owners(e->reconciler), m);
 	}
 	workload_cache_apply(e->cache, m, clock_wall(e->clock));
@@ -354,6 +365,8 @@ static void write_or_defer(struct workload_engine *e, const struct admission_dec
 		return;
 	}
 	if (d->kind == QUOTA_DECIDE_ADMIT) {
+		/* Kept, an old reason could be written after an eviction, when the Workload waits
+		 * again. */
 		deferred_reasons_drop(e->deferred, d->workload);
 	}
 	write_decision(e, d, now);
@@ -385,6 +398,8 @@ static int64_t explain(struct workload_engine *e, int64_t mono, int64_t wall)
 	return deferred_reasons_due(e->deferred, busy);
 }
 
+/* Only one in the heap is tried again by itself: the position of an inadmissible one is kept for
+ * the time when something changes. */
 static bool has_untried(const struct admission_decision *d, const struct workload *w)
 {
 	for (size_t i = 0; i < w->pending.tried.n && d->where == QUOTA_HEAP; i++) {
@@ -439,6 +454,12 @@ static int64_t cycle_at(struct workload_engine *e, int64_t mono)
 	return at;
 }
 
+/* 1. The cycle decides. It changes the pending side of the model alone.
+ * 2. Each decision becomes a status, or a reason to be written later. workload_cache_commit carries
+ *    the status over to the flags of the Workload.
+ * 3. Then quota follows: admission_apply needs those flags.
+ * 4. A cycle without progress would be repeated with the same result: it is not, until something
+ *    changes. */
 static void run_cycle(struct workload_engine *e, int64_t now)
 {
 	struct forest *f = workload_cache_forest(e->cache);
@@ -461,6 +482,7 @@ static void run_cycle(struct workload_engine *e, int64_t now)
 	}
 	cycle_pace_cycle(&e->pace, from);
 	e->dirty = progress;
+	/* The cycle moved Workloads between heaps, which the cache does not count as a change. */
 	queue_refresh_changed(e->refresh);
 }
 
@@ -501,7 +523,13 @@ static void start_owners(struct workload_engine *e)
 	}
 }
 
-/* Returns the wall time at which something is due. */
+/* Returns the wall time at which something is due.
+ * 1. Trees, queues and ends of backoffs are brought up to date, which all that follows reads.
+ * 2. Workloads are reconciled before the cycle, which must know of evictions that are decided here.
+ * 3. The cycle runs if something changed, a Workload waits, and the pace allows it. If the pace
+ *    does not, `dirty` stays.
+ * 4. Workloads that the cycle touched are reconciled in the same step, so that both go into one
+ *    write. */
 static int64_t decide(struct workload_engine *e, int64_t mono, int64_t wall)
 {
 	int64_t at = workload_cache_settle(e->cache, wall);
@@ -520,6 +548,11 @@ static int64_t decide(struct workload_engine *e, int64_t mono, int64_t wall)
 	return clock_earlier(at, next);
 }
 
+/* 1. Nothing is decided before everything is listed: the quota of a Workload that is not known yet
+ *    would be given away.
+ * 2. decide() changes statuses; after it, reasons that are old enough are put into statuses, too.
+ * 3. Only then are writes handed out: a Workload that was changed several times has one write.
+ * 4. Finalizers, statuses of queues and costs come last: no Workload waits for them. */
 int64_t workload_engine_step(struct workload_engine *e)
 {
 	int64_t mono = clock_mono(e->clock), wall = clock_wall(e->clock), due = CLOCK_NEVER, at;
@@ -529,6 +562,7 @@ int64_t workload_engine_step(struct workload_engine *e)
 	}
 	start_owners(e);
 	at = decide(e, mono, wall);
+	/* Times in objects are wall times, the caller waits by the monotonic clock. */
 	if (at != INT64_MAX) {
 		due = mono + (at > wall ? at - wall : 0);
 	}

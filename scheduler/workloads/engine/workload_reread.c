@@ -23,6 +23,7 @@ static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct ht
 		  struct strbuf *scratch)
 {
 	sched_kinds_key_path(SCHED_WORKLOADS, str_of(item), NULL, scratch);
+	/* Without a resourceVersion the answer is the newest there is. */
 	call->method = HTTP_GET;
 	call->url = scratch->p;
 	return true;
@@ -38,6 +39,8 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	if (code == 0) {
 		m = message_decode(SCHED_WORKLOADS, str_of(item), result->body,
 				   rest_version(result));
+		/* The watch may have delivered a deletion, a namesake or a newer version meanwhile:
+		 * the flag has the cache compare UID and version. */
 		m->flag = true;
 		r->post(r->ctx, m);
 		return POOL_DONE;

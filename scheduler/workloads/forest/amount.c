@@ -2,6 +2,7 @@
 
 #include "scheduler/workloads/model/quota_model.h"
 
+/* QUOTA_UNLIMITED absorbs whatever is added to it, so no request may become it, however large. */
 int64_t amount_mul(int64_t a, int64_t times)
 {
 	int64_t product;

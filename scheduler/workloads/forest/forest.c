@@ -35,6 +35,7 @@ struct forest *forest_fork(const struct forest *f)
 {
 	struct forest *fork = xmalloc_zero(1, sizeof(*fork));
 
+	/* Trees and limits are those of f, which outlives the fork; only the sums are its own. */
 	*fork = *f;
 	fork->is_fork = true;
 	fork->sums = tree_sums_copy(f->sums);
@@ -89,13 +90,15 @@ static void charge(struct forest *f, uint32_t node, const struct quota_amounts *
 	}
 }
 
-/* The charges so far are final: there is nothing to undo. */
+/* The charges so far are final: there is nothing to undo.
+ * The new state voids what is cached of the usage before (forest_over.h). */
 static void settle(struct forest *f)
 {
 	tree_sums_forget(f->sums);
 	f->state++;
 }
 
+/* The sums of a new tree, from the Workloads that hold quota: they are the only record of it. */
 static void charge_holders(struct forest *f)
 {
 	const struct quota_model *model = f->model;
@@ -178,11 +181,13 @@ void forest_release(struct forest *f, struct workload *w)
 
 	forest_sync(f);
 	assert(node != MODEL_NONE && tree_sums_mark(f->sums) == 0);
+	/* Before its node is forgotten: the release counts in the tree of that node. */
 	precedence_released(f, w);
 	queue = f->model->nodes.v[node]->queue;
 	assert(queue->holders.v[w->holding.pos].w == w);
 	queue->holders.v[queue->holders.n - 1].w->holding.pos = w->holding.pos;
 	vec_swap_remove(&queue->holders, w->holding.pos);
+	/* Scans over flavors in this queue may be outdated: assign_last_is_outdated. */
 	queue->allocatable_gen++;
 	w->holding.node = MODEL_NONE;
 	if (is_saturated(f, node, &w->holding.usage)) {
@@ -280,6 +285,7 @@ int64_t forest_lendable(const struct forest *f, uint32_t node, uint32_t resource
 		       : 0;
 }
 
+/* Of a cohort: all below it together use more than they have, so it borrows from its parent. */
 bool forest_borrows_with(const struct forest *f, uint32_t node, uint32_t pair, int64_t extra)
 {
 	return amount_add(forest_usage(f, node, pair), extra) > forest_subtree(f, node, pair);
@@ -295,6 +301,8 @@ bool forest_within_nominal(const struct forest *f, uint32_t node, const uint32_t
 	return true;
 }
 
+/* Kueue: a queue loses no more Workloads when it, or a cohort between it and the common one, is
+ * back within its quota: that quota belongs to it. */
 uint32_t forest_find_within_nominal(const struct forest *f, uint32_t node, uint32_t above,
 				    const uint32_t *pairs, size_t n)
 {
@@ -306,6 +314,8 @@ uint32_t forest_find_within_nominal(const struct forest *f, uint32_t node, uint3
 	return MODEL_NONE;
 }
 
+/* A node keeps its private quota for itself, so its parent is asked for the part beyond that
+ * alone. */
 bool forest_fits_here(const struct forest *f, uint32_t node, const struct quota_amounts *req,
 		      struct quota_amounts *ret_rest)
 {
@@ -339,6 +349,9 @@ bool forest_fits(const struct forest *f, uint32_t node, const struct quota_amoun
 	return true;
 }
 
+/* The level is the height of the first node on the way up that need not borrow itself: its subtree
+ * has quota for all that is used below it, with the request. Where even the root has too little, it
+ * is that of the root. */
 unsigned forest_level(const struct forest *f, uint32_t node, uint32_t pair, int64_t amount,
 		      bool *ret_reclaim)
 {
@@ -397,6 +410,7 @@ const uint32_t *forest_children(const struct forest *f, uint32_t node, size_t *r
 	return &f->children[f->child_at[node]];
 }
 
+/* Children are sorted cohorts first (forest_build.c). */
 const uint32_t *forest_cohorts(const struct forest *f, uint32_t node, size_t *ret_n)
 {
 	size_t n;

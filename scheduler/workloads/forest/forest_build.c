@@ -117,6 +117,8 @@ static void roll_down(struct forest *f)
 	}
 }
 
+/* Cohorts first, as forest_cohorts returns the beginning of the list. Names are unique among the
+ * cohorts and among the queues, so the order is total. */
 static int compare_children(const void *a, const void *b, void *ctx)
 {
 	const struct quota_model *model = ctx;
@@ -271,6 +273,13 @@ void forest_build_free(struct forest *f)
 	forest_over_free(f);
 }
 
+/* Kueue: resource_node.
+ * 1. Each node has the limits that it configures.
+ * 2. Upwards: subtree quota is the own quota and what the children lend; heights.
+ * 3. Downwards: potential is what a node could have if all else were idle; roots.
+ * 4. Children by name, the pairs of each tree by resource.
+ * 5. The lendable amounts, which are the denominators of shares: sums of potentials. They depend on
+ *    quota alone, so they are computed here and not for each candidate of a search. */
 void forest_build_from_model(struct forest *f)
 {
 	int64_t *lending;
@@ -283,6 +292,8 @@ void forest_build_from_model(struct forest *f)
 	f->limits = xmalloc(f->n * f->width * sizeof(*f->limits));
 	f->height = xmalloc_zero(f->n, sizeof(*f->height));
 	f->root = xmalloc(f->n * sizeof(*f->root));
+	/* A node that is not placed is a tree of its own; the others get their root in
+	 * roll_down. */
 	for (uint32_t i = 0; i < f->n; i++) {
 		f->root[i] = i;
 	}

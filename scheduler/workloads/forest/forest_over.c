@@ -46,6 +46,8 @@ static const uint32_t *cached(struct forest *f, uint32_t cohort, uint32_t pair, 
 		over->queues = xmalloc(f->child_at[f->n] * sizeof(*over->queues));
 	}
 	of = &over->of[cohort];
+	/* The state changes when quota is held or released, so the list is of the usage that the
+	 * model holds. */
 	if (of->state != f->state) {
 		*of = (struct forest_over_of){ .state = f->state };
 		for (size_t i = from; i < end; i++) {
@@ -76,6 +78,7 @@ void forest_over_collect(struct forest *f, uint32_t cohort, const uint32_t *pair
 			 struct forest_over_list *out)
 {
 	if (f->is_fork || tree_sums_mark(f->sums) > 0) {
+		/* Usage that a cycle has charged, or that a fork has, is not what was cached. */
 		collect_now(f, cohort, pairs, n, out);
 		return;
 	}

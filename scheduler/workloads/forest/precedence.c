@@ -131,6 +131,8 @@ void precedence_revoke(const struct quota_model *q, struct workload *victim)
 		return;
 	}
 	by = q->workloads.v[last->by];
+	/* The steps of precedence_record in reverse: the mutual precedence goes with the preemption
+	 * that brought it. */
 	if (last->times >= PRECEDENCE_TIMES_MAX) {
 		drop(by, victim);
 	}

@@ -38,6 +38,7 @@ struct share share_of(const struct forest *f, uint32_t node, const struct quota_
 	size_t n;
 	const uint32_t *pairs = forest_pairs(f, node, &n);
 
+	/* A root has nothing to borrow from: as in Kueue it has no share. */
 	if (above == MODEL_NONE) {
 		return s;
 	}
@@ -51,6 +52,8 @@ struct share share_of(const struct forest *f, uint32_t node, const struct quota_
 			continue;
 		}
 		s.borrowing = true;
+		/* Kueue: where nothing can be lent the ratio is 0, and the node borrows all the
+		 * same. */
 		ratio = lendable > 0 ? (double)borrowed * 1000 / (double)lendable : 0;
 		/* Pairs come by name of the resource: of equal ratios the first stays. */
 		if (ratio > s.unweighted) {

@@ -41,6 +41,8 @@ int from_kueue_check_names(const struct quota_model *q, const char *name, struct
 	if (name == NULL || name[0] == '\0') {
 		return err_set(err, ERR_INVALID, "metadata.name: missing");
 	}
+	/* Room for all names of an object is asked for before it is read, so that interning them
+	 * cannot fail in the middle. */
 	if (intern_live(q->names) > INTERN_MAX - NAMES_OF_ONE_OBJECT ||
 	    intern_live(q->resources) > INTERN_MAX - NAMES_OF_ONE_OBJECT) {
 		return err_set(err, ERR_INVALID, "too many different names in the cluster");
@@ -150,6 +152,7 @@ int from_kueue_flavor(struct quota_model *q, const struct api_resource_flavor *r
 		return err_wrap(err, "ResourceFlavor %s",
 				rf->meta.name == NULL ? "" : rf->meta.name);
 	}
+	/* From here on nothing fails: the flavor is replaced as a whole. */
 	f = quota_flavor_get(q, str_of(rf->meta.name));
 	quota_flavor_clear(f);
 	f->exists = true;
@@ -239,6 +242,7 @@ void from_kueue_local_usage(struct quota_model *q, struct local_queue *l,
 {
 	const struct api_local_fair_sharing_status *status = lq->status.fair_sharing;
 
+	/* As another leader left it, or this one before a restart. */
 	vec_clear(&l->consumed);
 	l->sampled_at = MODEL_TIME_NONE;
 	if (status == NULL || status->admission == NULL) {

@@ -24,7 +24,8 @@ int from_kueue_cohort(struct quota_model *q, const struct api_cohort *c, struct 
 	quota_node_clear(n);
 	n->exists = true;
 	n->weight = weight;
-	if (c->spec.parent != NULL && c->spec.parent[0] != '\0') {
+	/* A parent that does not exist stands for a Cohort without quota (Kueue). */
+	if (c->spec.parent != NULL) {
 		n->parent = quota_name(q, str_of(c->spec.parent));
 	}
 	from_kueue_groups_fill(q, &c->spec.resource_groups, n);

@@ -52,6 +52,8 @@ int from_kueue_groups_check(const struct api_resource_groups *groups, struct err
 	return 0;
 }
 
+/* Quantities are cut off at INT64_MAX, which is QUOTA_UNLIMITED: a limit that is too large to count
+ * is none (Kueue). */
 static int64_t limit_of(struct str resource, const struct quantity *limit)
 {
 	return limit == NULL ? QUOTA_NO_LIMIT : from_kueue_amount(resource, *limit);
@@ -88,6 +90,8 @@ void from_kueue_groups_fill(struct quota_model *q, const struct api_resource_gro
 			struct str name = str_of(a->covered_resources.v[k]);
 
 			g.resources[k] = quota_resource(q, name);
+			/* No container requests pods: the assignment adds them where a queue has
+			 * quota for them. */
 			if (n->is_queue && str_eq_c(name, "pods")) {
 				n->queue->covers_pods = true;
 			}

@@ -24,6 +24,8 @@ static int read_policies(const struct api_cluster_queue_spec *spec, struct readi
 	static const char *const preempts[] = { "Preempt", NULL };
 	const struct api_flavor_fungibility *f = &spec->flavor_fungibility;
 	const struct api_queue_preemption *p = &spec->preemption;
+	/* All policies are read into numbers before the model is changed, and an unknown value
+	 * names its field. */
 	const struct {
 		const char *field, *text;
 		const char *const *names, *const *old; /* v1beta1 called the first of names so */
@@ -49,6 +51,7 @@ static int read_policies(const struct api_cluster_queue_spec *spec, struct readi
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		if (rows[i].old != NULL && str_streq(rows[i].text, rows[i].old[0])) {
+			/* The first of the new names means the same. */
 			*rows[i].ret = 0;
 			continue;
 		}
@@ -94,6 +97,7 @@ static int read_spec(struct quota_model *q, const struct api_cluster_queue *cq, 
 static void fill_selector(const struct api_cluster_queue_spec *spec, const struct reading *r,
 			  struct namespace_selector *s)
 {
+	/* Kueue: without a selector no namespace is selected, with an empty one all are. */
 	s->absent = spec->namespace_selector == NULL;
 	s->nexprs = r->nexprs;
 	s->exprs = xmalloc_zero(r->nexprs, sizeof(*s->exprs));
@@ -116,6 +120,8 @@ static void fill_checks(struct quota_model *q, const struct api_check_strategy *
 
 		c.flavors = xmalloc_zero(c.nflavors, sizeof(*c.flavors));
 		for (size_t k = 0; k < c.nflavors; k++) {
+			/* A flavor that does not exist gets a record, too: objects come in any
+			 * order. */
 			c.flavors[k] = quota_flavor_get(q, str_of(a->on_flavors.v[k]))->id;
 		}
 		vec_push(&queue->checks, c);
@@ -136,6 +142,7 @@ static void fill_queue(struct quota_model *q, const struct api_cluster_queue *cq
 	queue->reclaim = r->reclaim;
 	queue->borrow_within = r->borrow_within;
 	queue->stop = r->stop;
+	/* 0 is a threshold, so its absence needs a flag of its own. */
 	queue->has_threshold = threshold != FIELD_NO_I32;
 	queue->threshold = queue->has_threshold ? threshold : 0;
 	queue->terminating = cq->meta.deleted != FIELD_NO_TIME;
@@ -154,11 +161,12 @@ int from_kueue_queue(struct quota_model *q, const struct api_cluster_queue *cq, 
 	if (read_spec(q, cq, arena, &r, err) < 0) {
 		return err_wrap(err, "ClusterQueue %s", cq->meta.name == NULL ? "" : cq->meta.name);
 	}
+	/* Everything that can be wrong has been read: from here on nothing fails. */
 	n = quota_queue_get(q, str_of(cq->meta.name));
 	quota_node_clear(n);
 	n->exists = true;
 	n->weight = r.weight;
-	if (cq->spec.cohort != NULL && cq->spec.cohort[0] != '\0') {
+	if (cq->spec.cohort != NULL) {
 		n->parent = quota_name(q, str_of(cq->spec.cohort));
 	}
 	from_kueue_groups_fill(q, &cq->spec.resource_groups, n);

@@ -36,6 +36,8 @@ static void adjust_containers(struct request *r, struct api_containers *list)
 		struct api_resources *res = &v[i].resources;
 
 		v[i] = list->v[i];
+		/* Limits first: a default limit of the LimitRange is the request of a container
+		 * that has neither a request nor a default one. */
 		res->limits = first(r, res->limits, r->container.default_);
 		res->requests = first(r, res->requests, r->container.default_request);
 		res->requests = first(r, res->requests, res->limits);
@@ -50,6 +52,7 @@ static void adjust(struct request *r, const struct api_pod_spec *spec)
 		from_kueue_rules_overhead(r->rules, spec->runtime_class_name);
 
 	*copy = *spec;
+	/* The API server writes the overhead into pods. A pod template has none yet. */
 	if (spec->overhead.n == 0 && overhead != NULL) {
 		copy->overhead = *overhead;
 	}
@@ -58,6 +61,7 @@ static void adjust(struct request *r, const struct api_pod_spec *spec)
 	if (spec->resources != NULL) {
 		copy->resources = arena_zero(r->arena, 1, sizeof(*copy->resources));
 		*copy->resources = *spec->resources;
+		/* Pod-level resources have no defaults in a LimitRange. */
 		copy->resources->requests =
 			first(r, spec->resources->requests, spec->resources->limits);
 	}
@@ -277,6 +281,8 @@ void from_kueue_request(struct quota_model *q, const struct from_kueue_rules *ru
 	pod_request_sum(&r.adjusted, scratch, &total);
 	check(&r, &total);
 	if (from_kueue_rules_resources(rules)->ntransformations > 0) {
+		/* Only transformations count a resource under another name, so that one may come
+		 * twice. */
 		counted.names = intern_create();
 	}
 	count_all(&r, &total, &counted);

@@ -162,6 +162,7 @@ void from_kueue_rules_no_limits(struct from_kueue_rules *r, struct str key)
 		memmove(&list->v.v[at], &list->v.v[at + 1],
 			(list->v.n - at) * sizeof(list->v.v[0]));
 	}
+	/* Namespaces come and go: without LimitRanges nothing is kept of one. */
 	if (list != NULL && list->v.n == 0) {
 		strmap_remove(r->ranges, namespace_);
 	}
@@ -206,6 +207,9 @@ struct field_resources from_kueue_rules_extreme(struct arena *arena, struct fiel
 	return merge(arena, a, b, largest ? LARGEST : SMALLEST);
 }
 
+/* A pod must satisfy every LimitRange of its namespace: of several maxima the lowest counts, of
+ * minima the highest. Of defaults Kueue takes the first, so they come in the order of their
+ * names. */
 void from_kueue_rules_summary(const struct from_kueue_rules *r, struct str namespace_,
 			      enum from_kueue_limit_type type, struct arena *arena,
 			      struct from_kueue_limits *ret)
@@ -234,7 +238,7 @@ void from_kueue_rules_summary(const struct from_kueue_rules *r, struct str names
 	}
 }
 
-/* --- RuntimeClasses, WorkloadPriorityClasses ----------------------------------------------------
+/* --- RuntimeClasses -----------------------------------------------------------------------------
  */
 
 void from_kueue_rules_runtime(struct from_kueue_rules *r, const struct api_runtime_class *rc)
@@ -253,6 +257,8 @@ void from_kueue_rules_no_runtime(struct from_kueue_rules *r, struct str name)
 	strmap_remove(r->runtimes, name);
 }
 
+/* A RuntimeClass that is not there adds nothing; when it comes, Workloads that wait are read again
+ * (want_reread). */
 const struct field_resources *from_kueue_rules_overhead(const struct from_kueue_rules *r,
 							const char *runtime_class)
 {

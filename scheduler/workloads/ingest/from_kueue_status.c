@@ -28,6 +28,7 @@ static void read_list(const struct quota_model *q, const struct api_conditions *
 		struct condition one = { .at = c->last_transition,
 					 .generation = c->observed_generation };
 
+		/* The API requires both: a condition without them says nothing. */
 		if (c->type == NULL || c->status == NULL) {
 			continue;
 		}
@@ -52,6 +53,8 @@ static void read_checks(const struct api_workload_status *s, struct workload_sta
 
 		one.retries = k->retry_count == FIELD_NO_I32 ? 0 : k->retry_count;
 		one.requeue_after = k->requeue_after == FIELD_NO_I32 ? 0 : k->requeue_after;
+		/* podSetUpdates are another controller's: whether there are any is enough to empty
+		 * them at an eviction. */
 		one.has_updates = k->updates.n > 0;
 		vec_push(&to->checks, one);
 	}
@@ -74,6 +77,7 @@ static void read_checks(const struct api_workload_status *s, struct workload_sta
 	}
 }
 
+/* Of an admission, or of resourceRequests, which name no flavors (NULL). */
 static struct workload_status_podset read_podset(struct quota_model *q, const char *name,
 						 const struct field_resources *usage,
 						 const struct field_map *flavors,

@@ -67,6 +67,7 @@ static int read_counts(const struct quota_model *q, const struct api_workload *a
 	if (p->min_count < 0) {
 		return err_set(err, ERR_INVALID, "minCount: negative");
 	}
+	/* Kueue: reclaimablePods have ended, and need no quota any more. */
 	p->count = reclaimable >= p->spec_count ? 0
 		   : reclaimable > 0            ? p->spec_count - reclaimable
 						: p->spec_count;
@@ -236,7 +237,8 @@ static uint32_t find_podset(const struct workload *w, const char *name)
 	return MODEL_NONE;
 }
 
-/* Reclaimable pods need no quota any more: the usage of one pod, times the pods that are left. */
+/* Reclaimable pods need no quota any more: the usage of one pod, times the pods that are left. The
+ * amount is a multiple of the count, which the webhook sees to, so the division leaves nothing. */
 static int64_t scale(int64_t amount, int32_t assigned, int32_t left)
 {
 	return left < assigned ? amount / assigned * left : amount;
@@ -248,6 +250,7 @@ static void read_assignment(struct quota_model *q, const struct api_pod_set_assi
 	uint32_t at = find_podset(w, a->name == NULL ? "main" : a->name);
 	const struct podset *p = at == MODEL_NONE ? NULL : &w->object.podsets[at];
 	int32_t count = a->count != FIELD_NO_I32 ? a->count : p == NULL ? 0 : p->spec_count;
+	/* A pod set that the spec does not have holds what the status says all the same. */
 	int32_t left = p == NULL ? count : p->count;
 
 	for (size_t i = 0; i < a->usage.n; i++) {
@@ -301,6 +304,7 @@ int from_kueue_workload_read(struct quota_model *q, const struct from_kueue_rule
 	bool finished = workload_status_is_true(status, KUEUE_FINISHED);
 	struct from_kueue_workload r = empty(finished ? SMALL : USUAL);
 
+	/* Before the spec: whether it has finished decides how much of that is read. */
 	read_status(aw, status, &r.w);
 	if (read_spec(q, rules, aw, &r.w, err) < 0) {
 		from_kueue_workload_finish(&r);
@@ -336,6 +340,7 @@ static void keep_assignment(struct quota_model *q, const struct api_pod_set_assi
 	w->object.usage_unknown |= !is_known(a);
 	for (size_t i = 0; i < a->usage.n; i++) {
 		one.usage = (struct field_resources){ &a->usage.v[i], 1 };
+		/* Each resource by itself: one that cannot be read must not hide the others. */
 		if (is_known(&one)) {
 			read_assignment(q, &one, w);
 		}
@@ -358,6 +363,7 @@ int from_kueue_workload_keep(struct quota_model *q, const struct api_workload *a
 	read_meta(q, &aw->meta, &r.w);
 	r.w.object.active = true;
 	r.w.object.unreadable = true;
+	/* Nothing is written about it, so it cannot be evicted. */
 	r.w.object.unwritable = true;
 	r.queue = quota_name(q, str_of(a->cluster_queue));
 	for (size_t i = 0; i < a->assignments.n; i++) {
@@ -398,6 +404,8 @@ bool from_kueue_workload_holds(const struct quota_model *q, const struct from_ku
 	return true;
 }
 
+/* Kueue: an inadmissible Workload is tried again after these changes only. Others, such as its own
+ * new condition, would bring it back after each attempt. */
 static bool has_changed(const struct workload *a, const struct workload *b)
 {
 	if (a->object.generation != b->object.generation ||
@@ -423,6 +431,8 @@ bool from_kueue_workload_apply(struct from_kueue_workload *r, struct workload *w
 
 	w->object = r->w.object;
 	w->flags = r->w.flags;
+	/* While it holds quota, `holding` is what is charged. The caller has released it if the
+	 * update says something else. */
 	if (w->holding.node == MODEL_NONE) {
 		old.w.holding = w->holding;
 		w->holding.usage = r->w.holding.usage;

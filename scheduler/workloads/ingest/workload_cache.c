@@ -15,6 +15,8 @@
 #include "scheduler/workloads/status/workload_status_pack.h"
 #include "scheduler/workloads/status/workload_status_same.h"
 
+/* Statuses are kept packed; one for each use is unpacked at a time, into lists that are used
+ * again. */
 static struct workload_cache_statuses *new_statuses(void)
 {
 	struct workload_cache_statuses *s = xmalloc_zero(1, sizeof(*s));
@@ -62,6 +64,7 @@ struct workload_cache *workload_cache_create(const struct kueue_conf *conf,
 	c->seen = workload_cache_objects_seen();
 	c->statuses = new_statuses();
 	c->flush_at = c->timers_at = INT64_MAX;
+	/* The forest has not been built yet. */
 	c->nodes_stale = true;
 	return c;
 }
@@ -163,6 +166,7 @@ static void flush_trees(struct workload_cache *c, int64_t now)
 	for (size_t i = 0; i < c->flushes.n; i++) {
 		uint32_t id = c->flushes.v[i], root;
 
+		/* Removed since its flush was asked for. */
 		if (id >= c->q->nodes.n || c->q->nodes.v[id] == NULL) {
 			continue;
 		}
@@ -177,6 +181,7 @@ static void flush_trees(struct workload_cache *c, int64_t now)
 static void flush_queues(struct workload_cache *c, int64_t now)
 {
 	c->n_woken_last_flush = 0;
+	/* Of each tree the root: pending_flush goes down from there. */
 	for (uint32_t i = 0; c->flush_all && i < c->q->nodes.n; i++) {
 		const struct quota_node *n = c->q->nodes.v[i];
 
@@ -193,6 +198,11 @@ static void flush_queues(struct workload_cache *c, int64_t now)
 	c->dirty = true;
 }
 
+/* 1. Workloads go to the queues that their LocalQueues name now, before anything is moved within
+ *    queues.
+ * 2. A refused write with a pause that is over may ask for a flush, so it comes first.
+ * 3. Flushes that were gathered take place when their time has come.
+ * 4. Ends of backoffs bring Workloads back to the heaps. */
 int64_t workload_cache_settle(struct workload_cache *c, int64_t now)
 {
 	int64_t retry;
@@ -216,6 +226,7 @@ int64_t workload_cache_settle(struct workload_cache *c, int64_t now)
 	return clock_earlier(retry, clock_earlier(c->flush_at, c->timers_at));
 }
 
+/* A clock that stands still never reaches the time of a flush: it is brought forward. */
 void workload_cache_settle_at_once(struct workload_cache *c, int64_t now)
 {
 	c->flush_at = c->flush_at == INT64_MAX ? INT64_MAX : now;
@@ -247,7 +258,8 @@ static bool is_ours(enum sched_resource r)
 	return (sched_kinds_get(r)->wings & SCHED_WING_WORKLOADS) != 0;
 }
 
-/* Workloads are read after all other kinds, on which their requests depend. */
+/* Workloads are read after all other kinds, on which their requests depend. Jobs do not count:
+ * owners are looked at by the controller of owners. */
 static bool knows_rules(const struct workload_cache *c)
 {
 	for (unsigned r = 0; r < sched_kinds_watched(true); r++) {
@@ -295,6 +307,7 @@ static void on_synced(struct workload_cache *c, enum sched_resource r, int64_t n
 	c->synced[r] = true;
 	if (!c->placed && knows_rules(c)) {
 		take_early(c, now);
+		/* Not before: the quota of those that are still to come would be given away. */
 		if (c->synced[SCHED_WORKLOADS]) {
 			workload_cache_workload_place_all(c, now);
 			c->placed = true;
@@ -400,6 +413,7 @@ int64_t workload_cache_sample(struct workload_cache *c, int64_t now)
 	if (!c->q->options.admission_fair_sharing) {
 		return INT64_MAX;
 	}
+	/* From here on our samples count, and not those that come back in statuses. */
 	c->samples = true;
 	if (now >= c->sample_at) {
 		c->sample_at = usage_sample(c->q, now);
@@ -417,6 +431,8 @@ bool workload_cache_is_synced(const struct workload_cache *c)
 bool workload_cache_next_unread(struct workload_cache *c, const struct workload **ret)
 {
 	while (c->unread.n > 0) {
+		/* It may be listed several times: reads of one key are one request
+		 * (workload_reread.h). */
 		uint32_t id = vec_pop(&c->unread);
 
 		if (id < c->q->workloads.n && c->q->workloads.v[id] != NULL) {
@@ -529,6 +545,9 @@ bool workload_cache_next_write(struct workload_cache *c, struct workload_cache_w
 		s->dirty = false;
 		s->in_flight = true;
 		s->sent = ++c->writes;
+		/* Our last write may be newer than what was read, as the watch is behind the
+		 * answer. Without the version of it each write that follows at once would be
+		 * refused. */
 		*ret = (struct workload_cache_write){
 			.workload = w,
 			.status = workload_cache_unpack(c, s->status, WORKLOAD_CACHE_AFTER),

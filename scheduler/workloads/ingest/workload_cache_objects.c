@@ -44,6 +44,7 @@ static bool is_known(struct workload_cache *c, const struct sched_msg *m,
 
 	seen_key(m->resource, m->key, &key);
 	old = strmap_get(c->seen, strbuf_str(&key));
+	/* The UID as well: a new object of the name begins with generation 1 again. */
 	if (old != NULL && now.generation != 0 && old->uid == now.uid &&
 	    old->generation == now.generation && old->terminating == now.terminating) {
 		return true;
@@ -67,6 +68,7 @@ static void changed(struct workload_cache *c, int64_t now)
 {
 	c->nodes_stale = true;
 	c->pending_stale = true;
+	/* Which LocalQueues go by usage may have changed as well. */
 	c->sample_at = now;
 	c->specs++;
 	workload_cache_want_flush_all(c, now);
@@ -112,6 +114,7 @@ static int upsert_local(struct workload_cache *c, const struct sched_msg *m, int
 	struct local_queue *local;
 	int r;
 
+	/* Only admission fair sharing reads the status of a LocalQueue. */
 	if (known && !c->q->options.admission_fair_sharing) {
 		return 0;
 	}
@@ -152,6 +155,8 @@ static int upsert_flavor(struct workload_cache *c, const struct sched_msg *m, in
 	return r;
 }
 
+/* Whether a check is Active is in its status, which the generation does not count: the flag itself
+ * is compared. */
 static int upsert_check(struct workload_cache *c, const struct sched_msg *m, int64_t now,
 			struct err *err UNUSED)
 {
@@ -177,6 +182,8 @@ static uint64_t labels_hash(const struct quota_namespace *n)
 	return h;
 }
 
+/* ClusterQueues select namespaces by labels. A flush tries all inadmissible Workloads again, so
+ * other changes cause none. */
 static int upsert_namespace(struct workload_cache *c, const struct sched_msg *m, int64_t now,
 			    struct err *err)
 {
@@ -189,7 +196,8 @@ static int upsert_namespace(struct workload_cache *c, const struct sched_msg *m,
 	return r;
 }
 
-/* The requests of waiting Workloads may have changed. namespace_ empty: in all namespaces. */
+/* The requests of waiting Workloads may have changed. namespace_ empty: in all namespaces.
+ * Those that hold quota hold what their admission says, whatever they would request now. */
 static void want_reread(struct workload_cache *c, struct str namespace_)
 {
 	for (uint32_t i = 0; i < c->q->workloads.n; i++) {
@@ -219,10 +227,12 @@ static int upsert_runtime(struct workload_cache *c, const struct sched_msg *m, i
 			  struct err *err UNUSED)
 {
 	from_kueue_rules_runtime(c->rules, m->object);
+	/* RuntimeClasses have no namespace. */
 	want_reread(c, STR_LIT(""));
 	return 0;
 }
 
+/* Topologies are not watched: only manifests and dumps bring them. */
 static int upsert_topology(struct workload_cache *c, const struct sched_msg *m, int64_t now,
 			   struct err *err UNUSED)
 {
@@ -267,11 +277,14 @@ static void remove_flavor(struct workload_cache *c, struct str name, int64_t now
 	struct flavor *f = quota_flavor_find(c->q, name);
 
 	if (f != NULL && f->exists) {
+		/* The record stays, because ids of flavors are not given again; ClusterQueues that
+		 * name it become inactive. */
 		quota_flavor_clear(f);
 		changed(c, now);
 	}
 }
 
+/* No flush: without its namespace no Workload is admitted (nomination.c). */
 static void remove_namespace(struct workload_cache *c, struct str name, int64_t now UNUSED)
 {
 	quota_namespace_remove(c->q, name);
@@ -335,6 +348,8 @@ int workload_cache_objects_upsert(struct workload_cache *c, struct sched_msg *m,
 	if (r == 0) {
 		report(c, m);
 	} else {
+		/* It was noted as seen before it was read: the next update of it must not be passed
+		 * over. */
 		forget(c, m);
 	}
 	return r;

@@ -76,6 +76,7 @@ static void release(struct workload_cache *c, struct workload *w, int64_t now)
 {
 	if (w->holding.node != MODEL_NONE) {
 		workload_cache_settle_nodes(c);
+		/* Before the release, which forgets the node. */
 		workload_cache_want_flush(c, w->holding.node, now);
 		forest_release(c->forest, w);
 	}
@@ -106,6 +107,7 @@ static void place(struct workload_cache *c, struct workload *w, bool changed, in
 	n = quota_queue_find(c->q, str_of(queue));
 	pending_remove(c->q, w);
 	if (n != NULL && n->exists) {
+		/* forest_hold charges the tree as it is now. */
 		workload_cache_settle_nodes(c);
 		forest_hold(c->forest, w, n->id);
 	}
@@ -116,6 +118,8 @@ void workload_cache_workload_place_all(struct workload_cache *c, int64_t now)
 	for (size_t i = 0; i < c->q->workloads.n; i++) {
 		if (c->q->workloads.v[i] != NULL) {
 			place(c, c->q->workloads.v[i], true, now);
+			/* An amount that is not known makes the ClusterQueue inactive, which
+			 * quota_nodes_changed finds. */
 			c->nodes_stale |= c->q->workloads.v[i]->object.usage_unknown;
 		}
 	}
@@ -165,6 +169,8 @@ static void take_status(struct workload_cache *c, const struct workload *w,
 	free(s->status);
 	s->finished = w->flags.finished;
 	s->requeued = false;
+	/* Of a finished Workload only this condition is asked for later, and finished ones may be
+	 * kept for long. */
 	s->status = w->flags.finished && !c->keeps_finished
 			    ? workload_status_pack_one(fresh, KUEUE_FINISHED)
 			    : workload_status_pack_make(fresh);
@@ -201,7 +207,16 @@ static void note_unknown(struct workload_cache *c, bool unknown)
 	c->pending_stale |= unknown;
 }
 
-/* Reads an update that counts; status: its status. -ERR_INVALID: it cannot be used. */
+/* Reads an update that counts; status: its status. -ERR_INVALID: it cannot be used.
+ * 1. One that cannot be used changes nothing here: the caller keeps what is held.
+ * 2. Another UID is another Workload, and takes the place of the old one.
+ * 3. Quota is released that the update does not show any more. After a write with an unknown
+ *    outcome it stays until a status has been read that is newer than the one the write was refused
+ *    for.
+ * 4. A holder of another priority may be a victim now, and one that leaves the queue lets the
+ *    others be tried again: their trees are flushed.
+ * 5. The Workload gets the new contents, and is placed by them.
+ * 6. The listener is called last: it may read the model. */
 static int take_with(struct workload_cache *c, struct sched_msg *m,
 		     const struct workload_status *status, int64_t now)
 {
@@ -292,6 +307,7 @@ static void keep_new(struct workload_cache *c, const struct sched_msg *m, int64_
 		return;
 	}
 	w = find_or_add(c, m->key, aw->meta.uid, now);
+	/* No listener is called: nothing is to be decided or written about it. */
 	w->state->queue = read.queue;
 	(void)from_kueue_workload_apply(&read, w);
 	from_kueue_workload_finish(&read);
@@ -350,6 +366,7 @@ void workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *
 		if (is_old(s, m)) {
 			return;
 		}
+		/* The answer of the write decides what becomes of the update: see the header. */
 		if (is_being_written(s)) {
 			drop_deferred(s);
 			s->deferred = message_ref(m);
@@ -401,6 +418,7 @@ void workload_cache_workload_flags(struct workload *w, const struct workload_sta
 
 	workload_status_flags(status, w);
 	s->requeued |= waited && !w->flags.requeued_false;
+	/* After a refused write it waits in its queue like one with a backoff. */
 	if (s->queue == NULL && s->retry_at != MODEL_TIME_NONE) {
 		w->flags.requeue_at = s->retry_at;
 	}
@@ -415,6 +433,8 @@ static void put_off(struct workload_cache *c, struct workload *w, int status, in
 
 	s->failures++;
 	s->retry_at = now + (wait < most ? wait : most);
+	/* Until then it must not be chosen as a victim again: the eviction could not be written
+	 * either. */
 	if (s->queue != NULL) {
 		w->object.unwritable = true;
 		vec_push(&c->refused, w->id);
@@ -470,6 +490,8 @@ static void take_back(struct workload_cache *c, struct workload *w, const struct
 	if (!stale) {
 		put_off(c, w, m->status, now);
 	} else {
+		/* Another client wrote: only a newer status says how it stands. It is read at once,
+		 * since the watch may be behind. */
 		s->outdated = true;
 		s->stale_up_to = s->read > s->version ? s->read : s->version;
 		vec_push(&c->unread, w->id);
@@ -521,6 +543,8 @@ void workload_cache_workload_done(struct workload_cache *c, const struct sched_m
 	struct workload_state *s = w == NULL ? NULL : w->state;
 	bool ok = m->outcome == SCHED_DONE;
 
+	/* The answer to an earlier write, or about a deleted Workload of the same name, decides
+	 * nothing. */
 	if (s == NULL || !s->in_flight || m->version != s->sent ||
 	    !str_streq(w->object.uid, m->uid)) {
 		return;
@@ -530,9 +554,12 @@ void workload_cache_workload_done(struct workload_cache *c, const struct sched_m
 		take_done(c, m, w);
 	} else {
 		s->dirty = false;
+		/* Decisions that were made on top of a write that failed go with it. */
 		drop_sent(s);
 	}
 	if (s->dirty) {
+		/* More was decided meanwhile: it goes out first, and its answer settles both. The
+		 * deferred update goes on waiting. */
 		vec_push(&c->to_write, w->id);
 		c->dirty = true;
 		return;

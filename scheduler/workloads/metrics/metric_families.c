@@ -272,6 +272,7 @@ static struct about about_whom(const char *const *labels, size_t n)
 			       0 };
 }
 
+/* Kueue's buckets of each family. */
 static const double *choose_bounds(enum metric_families_id id, size_t *ret_n)
 {
 	if (id == QF_ATTEMPT_DURATION || id == QF_GATE_REMOVAL) {
@@ -390,6 +391,7 @@ static struct metric_cell *cell(struct metric_families *f, enum metric_families_
 		return NULL;
 	}
 	for (size_t i = 0; i < n; i++) {
+		/* A value that is not known is an empty label. */
 		all[i] = values[i] == NULL ? "" : values[i];
 	}
 	all[n] = f->role;
@@ -445,10 +447,13 @@ void metric_families_observe(struct metric_families *f, enum metric_families_id 
 	struct metric_cell *c = cell(f, id, values);
 
 	if (c != NULL) {
+		/* Times come from the clocks of several machines: an end may lie before its
+		 * beginning. */
 		metric_cell_observe(c, seconds < 0 ? 0 : seconds);
 	}
 }
 
+/* Skips are of the last cycle and set by it, the other gauges by a pass over the model. */
 static bool is_replaced_as_a_whole(const struct metric_families *f, int id)
 {
 	return f->v[id] != NULL && rows[id].type == METRIC_GAUGE && id != QF_PREEMPTION_SKIPS;
@@ -503,6 +508,8 @@ static void forget_object(struct metric_families *f, enum sched_resource r, stru
 	} else if (r == SCHED_COHORTS) {
 		forget(f, "cohort, " CLASS, &name, 1);
 	} else {
+		/* By the labels with which a family begins: the name of a ClusterQueue is in three
+		 * of them. */
 		forget(f, QUEUE, &name, 1);
 		forget(f, "preempting_" QUEUE, &name, 1);
 		forget(f, GATE ", " QUEUE, (const char *const[]){ KUEUE_GATE_ADMISSION, name }, 2);

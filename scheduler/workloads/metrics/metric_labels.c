@@ -106,6 +106,7 @@ static size_t find_tracked(const struct kueue_conf_metrics_label *label, const c
 	return i;
 }
 
+/* With trackedValues, all others are one series: the number of series stays bounded. */
 static const char *value_of(const struct kueue_conf_metrics_label *label, const struct api_meta *m)
 {
 	const char *value = raw_value(label, m);
@@ -128,6 +129,7 @@ static bool set_values(struct metric_labels *l, enum kueue_conf_metrics_kind kin
 			strbuf_add_ch(&text, '\0');
 		}
 	}
+	/* Most updates of an object leave its labels alone, and its series go on. */
 	if (old != NULL && old->len == text.len && memcmp(old->text, text.p, text.len) == 0) {
 		return false;
 	}
@@ -148,6 +150,7 @@ static bool show(struct metric_labels *l, struct str key, const struct api_meta 
 	} else {
 		(void)strmap_remove(l->shown, key);
 	}
+	/* Series of a LocalQueue that is not selected any more are to go. */
 	return before && !now;
 }
 
@@ -225,6 +228,7 @@ size_t metric_labels_sort(const struct metric_labels *l, struct str key)
 					 ? NULL
 					 : strmap_get(l->values[KUEUE_CONF_METRICS_WORKLOAD], key);
 
+	/* The last sort: every label has an untracked value. */
 	return v == NULL ? metric_labels_sorts(l) - 1 : v->sort;
 }
 

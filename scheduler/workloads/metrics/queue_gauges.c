@@ -56,6 +56,8 @@ static size_t find_reason(const struct condition *admitted)
 {
 	size_t i = 0;
 
+	/* Without the condition it has no reservation, which is the first reason; an unknown reason
+	 * counts as the last. */
 	while (admitted != NULL && i + 1 < NREASONS &&
 	       !str_streq(unadmitted[i], admitted->reason)) {
 		i++;
@@ -66,6 +68,7 @@ static size_t find_reason(const struct condition *admitted)
 static size_t find_cause(const struct condition *reserved)
 {
 	if (reserved == NULL) {
+		/* No cycle has looked at it yet. */
 		return QUOTA_PENDING_EVALUATION;
 	}
 	for (size_t i = 1; i < NCAUSES && !str_streq(reserved->status, "True"); i++) {
@@ -133,6 +136,7 @@ static void add_to_sort(const struct gauges *t, struct sums *s, const struct wor
 {
 	struct sort *sort;
 
+	/* The sums of the queue are those of the one sort. */
 	if (t->nsorts == 1) {
 		return;
 	}
@@ -166,6 +170,8 @@ static void add_up(struct gauges *t)
 		}
 		node = w->holding.node != MODEL_NONE ? w->holding.node : w->pending.queue;
 		local = locals || node == MODEL_NONE ? quota_local_of(t->q, w) : NULL;
+		/* One that neither holds quota nor waits (finished, inactive, gated) counts in the
+		 * queue that its LocalQueue names. */
 		if (node == MODEL_NONE && local != NULL) {
 			node = queue_of(t->q, local);
 		}
@@ -179,7 +185,8 @@ static void add_up(struct gauges *t)
 	}
 }
 
-/* Usage of a queue counts in all cohorts above. */
+/* Usage of a queue counts in all cohorts above. From the holders: the sums of a queue have amounts
+ * only with enableClusterQueueResources. */
 static void add_to_cohorts(struct gauges *t, const struct quota_node *queue)
 {
 	const struct sums *from = &t->nodes[queue->id];
@@ -200,6 +207,7 @@ static void add_to_cohorts(struct gauges *t, const struct quota_node *queue)
 
 /* --- setting the gauges ------------------------------------------------------------------------*/
 
+/* Kueue's units: cpu in cores; +Inf for what has no limit. */
 static double amount(const struct quota_model *q, uint32_t resource, int64_t value)
 {
 	if (value == QUOTA_UNLIMITED || value == QUOTA_NO_LIMIT) {
@@ -264,6 +272,7 @@ static void set_waits(const struct gauges *t, const struct sums *s, enum metric_
 static void set_status(const struct gauges *t, const struct quota_node *n)
 {
 	static const char *const states[] = { "pending", "active", "terminating" };
+	/* Kueue's three states; pending is whatever keeps it from admitting. */
 	const char *state = n->queue->terminating             ? states[2]
 			    : pending_is_active(t->forest, n) ? states[1]
 							      : states[0];
@@ -307,6 +316,7 @@ static double weighted_share(const struct gauges *t, uint32_t node)
 {
 	struct share s = share_of(t->forest, node, NULL);
 
+	/* Kueue: the metric of an infinite share is NaN. */
 	return share_is_infinite(s) ? NAN : (double)share_status(s);
 }
 
@@ -453,6 +463,7 @@ static void set_nodes(struct gauges *t)
 		if (n == NULL || !n->is_queue) {
 			continue;
 		}
+		/* All queues come before the first Cohort is set: its sums are theirs. */
 		if (cohorts && n->exists && forest_is_placed(t->forest, n->id)) {
 			add_to_cohorts(t, n);
 		}

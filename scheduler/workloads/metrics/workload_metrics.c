@@ -55,6 +55,8 @@ static void count_skips(struct metric_families *f, const struct quota_model *q,
 	}
 }
 
+/* Kueue: a cycle is a success if any Workload was admitted or preempted. A victim of an earlier
+ * cycle that has not stopped yet is not counted again; a cycle without heads is no attempt. */
 void workload_metrics_cycle(struct metric_families *f, const struct quota_model *q,
 			    const struct admission_decisions *list, double seconds)
 {
@@ -130,6 +132,7 @@ static int64_t queued_at(const struct change *c, int64_t otherwise)
 	return c->w->object.created == MODEL_TIME_NONE ? otherwise : c->w->object.created;
 }
 
+/* A condition that is missing gives a latency of 0, by the time that is passed as `otherwise`. */
 static int64_t at(const struct workload_status *status, const char *type, int64_t otherwise)
 {
 	const struct condition *found = workload_status_condition(status, type);
@@ -214,6 +217,7 @@ static void count_finished(const struct change *c)
 	if (!became(c, KUEUE_FINISHED)) {
 		return;
 	}
+	/* Also of one that never had a queue: the label is empty then. */
 	add(c, QF_FINISHED_TOTAL, QF_LOCAL_FINISHED_TOTAL);
 	if (workload_status_is_true(c->after, KUEUE_ADMITTED)) {
 		ran += seconds(at(c->after, KUEUE_ADMITTED, now), now);
@@ -233,6 +237,8 @@ static int32_t count_before(const struct change *c, const struct workload_status
 	return 0;
 }
 
+/* By the counts in schedulingStats, so that evictions by other clients, and several between two
+ * reads, are all counted. */
 static void count_eviction(const struct change *c, const struct workload_status_eviction *e)
 {
 	const char *const labels[] = { c->queue, e->reason, e->cause, c->class };

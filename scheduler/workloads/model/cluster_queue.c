@@ -40,6 +40,7 @@ static bool is_missing(const struct quota_model *q, const struct flavor *f)
 	return !f->exists;
 }
 
+/* With the feature off, Kueue ignores the field. */
 static bool lacks_topology(const struct quota_model *q, const struct flavor *f)
 {
 	return q->options.topology && f->topology != NULL &&
@@ -85,6 +86,8 @@ static enum quota_inactive find_reason(const struct quota_model *q, const struct
 	const struct flavor *f;
 
 	*ret_what = NULL;
+	/* Without an object, it is here for the Workloads that still hold its quota or wait in
+	 * it. */
 	if (!n->exists || queue->terminating) {
 		return QUOTA_TERMINATING;
 	}
@@ -122,6 +125,7 @@ void cluster_queue_check(struct quota_model *q, struct quota_node *n)
 	const char *what;
 
 	assert(n->is_queue);
+	/* Kept: every cycle asks for it of every queue (pending_is_active). */
 	n->queue->inactive = find_reason(q, n, &what);
 	n->queue->inactive_what = what;
 }

@@ -4,6 +4,8 @@
 bool namespace_selector_matches(const struct namespace_selector *s, const struct label *labels,
 				size_t n)
 {
+	/* Kueue: a ClusterQueue without a selector admits nothing, one with an empty selector
+	 * everything. */
 	if (s->absent) {
 		return false;
 	}

@@ -27,6 +27,8 @@ static uint64_t mix_terms(uint64_t h, const struct match_term *terms, size_t n)
 	return h;
 }
 
+/* Lengths go before lists, so that an element cannot be taken for one of the next list. Texts are
+ * hashed, not their addresses, which differ from run to run. */
 uint64_t podset_shape(const struct podset *p)
 {
 	uint64_t h = mix_text(0, p->name);

@@ -7,6 +7,7 @@
 #include "collections/strmap.h"
 #include "scheduler/workloads/model/quota_store.h"
 
+/* docs/deviations.md says why prioritize_preemptors and nominal_first are on. */
 void quota_options_default(struct quota_options *o)
 {
 	*o = (struct quota_options){
@@ -69,6 +70,7 @@ static void destroy_objects(struct quota_model *q)
 		struct workload *w = q->workloads.v[i];
 
 		if (w != NULL) {
+			/* The trees go as well: nothing has to be released. */
 			w->holding.node = MODEL_NONE;
 			w->pending.where = QUOTA_NOWHERE;
 			quota_workload_remove(q, w);
@@ -121,6 +123,7 @@ static uint32_t name_id(struct quota_model *q, struct str name)
 {
 	uint32_t id = intern_id(q->names, name.p == NULL ? STR_LIT("") : name);
 
+	/* from_kueue_check_names has seen to the room. */
 	assert(id != INTERN_NONE);
 	return id;
 }
@@ -195,6 +198,8 @@ uint32_t quota_pair_get(struct quota_model *q, uint32_t flavor, uint32_t resourc
 	if (is_pair(q, at, flavor, resource)) {
 		return q->pairs_sorted.v[at];
 	}
+	/* Ids are in the order of coming, since forests and usage refer to them; a second list
+	 * sorts them. */
 	vec_push(&q->pairs, ((struct flavor_resource){ flavor, resource }));
 	vec_push(&q->pairs_sorted, id);
 	memmove(&q->pairs_sorted.v[at + 1], &q->pairs_sorted.v[at],
@@ -227,6 +232,7 @@ void quota_flavor_clear(struct flavor *f)
 	free(f->labels);
 	free(f->taints);
 	free(f->tolerations);
+	/* Its id stays: resource groups, pairs and assignments refer to it. */
 	*f = (struct flavor){ .id = f->id, .name = f->name };
 }
 
@@ -256,6 +262,7 @@ struct quota_node *quota_queue_get(struct quota_model *q, struct str name)
 		n = add_node(q, name);
 		n->is_queue = true;
 		n->queue = xmalloc_zero(1, sizeof(*n->queue));
+		/* Below the number of any cycle: there was no flush. */
 		n->queue->inadmissible_cycle = -1;
 		n->queue->preemptor = MODEL_NONE;
 		n->queue->allocatable_gen = 1;
@@ -306,6 +313,7 @@ void quota_topology_set(struct quota_model *q, struct str name, bool exists)
 {
 	if (exists) {
 		(void)quota_name(q, name);
+		/* Only the key counts. */
 		strmap_set(q->topology_of, name, q);
 	} else {
 		strmap_remove(q->topology_of, name);
@@ -327,6 +335,7 @@ struct local_queue *quota_local_of(const struct quota_model *q, const struct wor
 	if (w->object.local_queue == NULL) {
 		return NULL;
 	}
+	/* The id that is remembered may have been given to another LocalQueue. */
 	if (l != NULL && l->name == w->object.local_queue &&
 	    l->namespace_ == w->object.namespace_) {
 		return l; /* names are interned */
@@ -352,6 +361,7 @@ const struct quota_node *quota_local_queue(const struct quota_model *q, const st
 	if (l->queue == NULL) {
 		return NULL;
 	}
+	/* Likewise: the node may have been dropped, and its id given again. */
 	if (n == NULL || !n->is_queue || n->name != l->queue) { /* names are interned */
 		n = quota_queue_find(q, str_of(l->queue));
 		q->locals.v[l->id]->node = n == NULL ? MODEL_NONE : n->id;

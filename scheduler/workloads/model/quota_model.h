@@ -311,6 +311,8 @@ struct workload_holding {
 
 /* Derived from its status by workload_status_flags of workloads/status/workload_status_flags.h. */
 struct workload_flags {
+	bool requeued_false, on_hold, waits_replacement;
+	bool preemption_gated;            /* a gate of spec.preemptionGates is not Open in status */
 	int64_t evicted_at, preempted_at; /* transition times; MODEL_TIME_NONE */
 	int64_t requeue_at;               /* status.requeueState.requeueAt; MODEL_TIME_NONE */
 	int64_t reserved_at;              /* of QuotaReserved=True; MODEL_TIME_NONE */
@@ -318,20 +320,19 @@ struct workload_flags {
 	bool evicted_by_timeout, evicted_by_check; /* reason of Evicted */
 	bool reclaimed_while_borrowing; /* Preempted=True, InCohortReclaimWhileBorrowing */
 	bool finished, admitted, pods_ready;
-	bool requeued_false, on_hold, waits_replacement;
-	bool check_blocks;     /* a check is in Retry or Rejected */
-	bool preemption_gated; /* a gate of spec.preemptionGates is not Open in status */
+	bool check_blocks; /* a check is in Retry or Rejected */
 };
 
 /* The rest of the object; replaced as a whole when it is read. */
 struct workload_object {
-	int64_t boost;         /* kueue.x-k8s.io/priority-boost; counts when its gate is on */
 	int32_t priority;      /* spec.priority */
 	bool has_cost;         /* there is a cost */
 	bool unwritable;       /* its status was refused: for now no victim */
 	bool unreadable;       /* only what it holds was read: nothing is written to it */
 	bool usage_unknown;    /* not all that it holds could be read: its queue admits no more */
+	int64_t created;       /* wall ns, whole seconds */
 	__int128 cost;         /* status.preemptionCost in nano units; 0 where absent (KEP-7990) */
+	int64_t boost;         /* kueue.x-k8s.io/priority-boost; counts when its gate is on */
 	int32_t preemptions;   /* how many, by status.schedulingStats */
 	int32_t max_execution; /* spec.maximumExecutionTimeSeconds; 0: no limit */
 	bool active;           /* spec.active */
@@ -346,7 +347,6 @@ struct workload_object {
 	const char *priority_class; /* name of priorityClassRef, interned; NULL: none */
 	struct arena *arena;        /* pod sets, texts */
 	int64_t generation;
-	int64_t created;         /* wall ns, whole seconds */
 	const char *unsupported; /* message about a feature that this engine lacks; NULL: none */
 	struct podset *podsets;  /* none when it is finished */
 	const char **gates;      /* names of spec.preemptionGates, NULL behind; NULL: none */
@@ -362,7 +362,9 @@ struct workload_pending {
 	uint32_t pos; /* in queue->heap or queue->inadmissible */
 	enum quota_requeue last_requeue;
 	enum nofit_reason last_reason;
-	bool timed; /* in model->timers */
+	bool timed;          /* in model->timers */
+	bool scan_lost_turn; /* another entry of the cycle took the quota of a flavor that was
+				tried; enough for fewer pods may be left */
 	int64_t evaluated_generation;
 	uint64_t hash; /* equivalence class */
 	struct VEC(struct last_assignment) tried;
@@ -370,8 +372,6 @@ struct workload_pending {
 	uint64_t tried_cycle; /* cycle of it */
 	uint64_t tried_hash;
 	uint64_t scan_cycle; /* queue->pop_cycle when the scan began, at the first flavor */
-	bool scan_lost_turn; /* another entry of the cycle took the quota of a flavor that was
-				tried; enough for fewer pods may be left */
 	struct VEC(struct quota_precedence) preempted_by; /* workloads/forest/precedence.h */
 };
 
@@ -384,11 +384,11 @@ struct workload_due {
 struct workload_state;
 
 struct workload {
-	/* The members that the search for victims reads of each candidate are side by side: the end
-	 * of `flags`, the id and the beginning of `object`. */
+	uint32_t id;
+	/* The search for victims reads the end of `flags` and the beginning of `object` of each
+	 * candidate, and `holding` of each victim; so they are side by side. */
 	struct workload_holding holding;
 	struct workload_flags flags;
-	uint32_t id;
 	struct workload_object object;
 	struct workload_pending pending;
 	struct workload_due due;

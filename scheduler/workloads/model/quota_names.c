@@ -66,6 +66,7 @@ static void mark_resources(struct intern *resources, const struct workload *w)
 	for (size_t i = 0; i < w->holding.assigned.n; i++) {
 		intern_mark(resources, w->holding.assigned.v[i].resource);
 	}
+	/* Positions of scans name resources as well. */
 	for (size_t i = 0; i < w->pending.tried.n; i++) {
 		intern_mark(resources, w->pending.tried.v[i].resource);
 	}
@@ -118,8 +119,11 @@ void quota_names_mark_resource(struct quota_model *q, uint32_t resource)
 	intern_mark(q->resources, resource);
 }
 
+/* Every place of the model that refers to a name or resource marks it; the others are forgotten. A
+ * new member that is interned has to be marked here. */
 void quota_names_sweep(struct quota_model *q)
 {
+	/* Pairs are never removed, so their resources stay. */
 	for (size_t i = 0; i < q->pairs.n; i++) {
 		intern_mark(q->resources, q->pairs.v[i].resource);
 	}

@@ -13,6 +13,8 @@ static void clear_selector(struct namespace_selector *s)
 	*s = (struct namespace_selector){ .absent = true };
 }
 
+/* The defaults of the CRD. The pending side and the holders stay: they belong to Workloads, which
+ * outlive an edit of the queue, and its deletion. */
 static void clear_queue(struct cluster_queue *queue)
 {
 	for (size_t i = 0; i < queue->checks.n; i++) {

@@ -14,7 +14,7 @@ static void resolve_parents(struct quota_model *q)
 			continue;
 		}
 		n->parent_id = MODEL_NONE;
-		if (n->exists && n->parent != NULL && n->parent[0] != '\0') {
+		if (n->exists && n->parent != NULL) {
 			n->parent_id = quota_cohort_get(q, str_of(n->parent))->id;
 		}
 	}
@@ -56,6 +56,8 @@ static void mark_used(const struct quota_model *q, bool *used, bool *ret_idle)
 	}
 }
 
+/* Parents first, as a cohort is used as long as another node names it; then the unused nodes go;
+ * then the reasons why queues are inactive, which depend on the tree. */
 void quota_nodes_changed(struct quota_model *q)
 {
 	bool idle;

@@ -22,9 +22,11 @@ struct workload *quota_workload_add(struct quota_model *q, struct str key)
 	w->pending.queue = w->pending.local = MODEL_NONE;
 	w->pending.where = QUOTA_NOWHERE;
 	w->due.at = INT64_MAX;
+	/* Ids are given again: a record that may outlive the Workload has its serial. */
 	w->serial = ++q->serials;
 	w->id = slots_add(&q->workloads, w);
 	strmap_set(q->workload_of, key, w);
+	/* The map owns the key, which lives as long as the Workload is in it. */
 	w->key = strmap_key(q->workload_of, key);
 	return w;
 }

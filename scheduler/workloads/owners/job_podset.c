@@ -37,6 +37,8 @@ bool job_podset_of(const struct api_job *job, const struct owner_spec_classes *c
 					 .count = batch_pod_count(job),
 					 .min_count = owner_spec_positive(min),
 					 .from = { job->meta.name, job->meta.uid } };
+	/* No fewer pods are possible then. A Job that was started may have its parallelism from a
+	 * partial admission, so it is not asked. */
 	if (!is_started(job) && p->min_count >= p->count) {
 		p->min_count = 0;
 	}
@@ -74,6 +76,7 @@ bool job_podset_matches(const struct owner_spec *s, const struct api_job *job,
 {
 	const struct api_pod_set *set = w->spec.pod_sets.v;
 	int32_t limit = s->max_execution > 0 ? s->max_execution : FIELD_NO_I32;
+	/* Flavors add tolerations to the pods of an admission. */
 	bool placed = is_started(job) || kueue_workload_is_reserving(w);
 
 	return w->spec.pod_sets.n == 1 &&
@@ -97,6 +100,8 @@ bool job_podset_is_controller_label(const char *key)
 	return false;
 }
 
+/* The labels of the Job controller are those of one Job and its UID: Kueue leaves them out of
+ * Workloads. */
 struct jdoc *job_podset_template(const struct jdoc *job)
 {
 	const struct jdoc *found = jdoc_path(job, "spec.template");

@@ -13,6 +13,8 @@
 #include "scheduler/workloads/owners/owner_plan.h"
 #include "scheduler/workloads/owners/placement.h"
 
+/* Every patch is of the Job as it was seen: if another client has changed it, a new plan is
+ * made. */
 static void begin(const struct api_job *job, struct api_job *ret)
 {
 	decode_init(&batch_job_fields, ret);
@@ -36,6 +38,7 @@ static void write_start(const struct api_job *job, const struct placement *m, in
 	struct api_job patch;
 
 	begin(job, &patch);
+	/* In the same write as the start: no Job runs with an admission and without the mark. */
 	patch.meta.annotations = (struct field_map){ &started, 1 };
 	patch.spec.suspend = false;
 	if (count > 0) {
@@ -80,6 +83,7 @@ static void write_suspend(const struct api_job *job, bool suspend, bool mark, st
 	struct api_job patch;
 
 	begin(job, &patch);
+	/* Kueue's annotation: whichever program goes on, it knows that a stop is under way. */
 	if (mark) {
 		patch.meta.annotations = (struct field_map){ &stopping, 1 };
 	}
@@ -122,6 +126,8 @@ static struct field_map difference(const struct field_map *now, const struct fie
 
 	for (size_t i = 0; i < now->n; i++) {
 		/* A pair without a value removes the key. */
+		/* The selector of the Job needs the labels of the Job controller, which the
+		 * Workload does not have. */
 		if (field_map_get(then, now->v[i].key) == NULL &&
 		    !job_podset_is_controller_label(now->v[i].key)) {
 			v[n++].key = now->v[i].key;
@@ -157,6 +163,8 @@ void job_start_restore(const struct api_job *job, const struct api_workload *w, 
 	const struct api_pod_set *set =
 		w == NULL || w->spec.pod_sets.n != 1 ? NULL : w->spec.pod_sets.v;
 	struct api_job patch;
+	/* A list cannot be patched by item: it is replaced, or removed where the Workload has
+	 * none. */
 	const void *const nulls[] = { set == NULL ? NULL : &patch.spec.template_.spec.tolerations,
 				      NULL };
 

@@ -59,6 +59,8 @@ static int64_t count_indexes(const char *a, const char *b)
 	for (size_t i = 0; i < r.n; i++) {
 		uint64_t from = r.v[i].from > next ? r.v[i].from : next;
 
+		/* Ranges may overlap: `next` is the first index that was not counted. The largest
+		 * number cannot be passed. */
 		if (r.v[i].to >= from && r.v[i].to < UINT64_MAX) {
 			n += r.v[i].to - from + 1;
 			next = r.v[i].to + 1;
@@ -68,6 +70,8 @@ static int64_t count_indexes(const char *a, const char *b)
 	return n > INT32_MAX ? INT32_MAX : (int64_t)n;
 }
 
+/* Kueue: when fewer completions are left than pods run at once, the others have nothing left to do.
+ * Of an Indexed Job, indexes that failed for good count as well. */
 int32_t job_status_reclaimable(const struct api_job *job)
 {
 	const struct api_job_status *s = &job->status;
@@ -87,6 +91,8 @@ int32_t job_status_reclaimable(const struct api_job *job)
 /* --- the status --------------------------------------------------------------------------------
  */
 
+/* Kubernetes counts a pod that has succeeded when its finalizer is removed; until then it is among
+ * the uncounted ones. */
 bool job_status_is_ready(const struct api_job *job)
 {
 	const struct api_job_status *s = &job->status;

@@ -51,11 +51,13 @@ bool kueue_pod_group_counts(const struct api_pod *p)
 	return !str_streq(p->status.phase, "Failed");
 }
 
+/* One that has ended needs no gate to be kept from running. */
 bool kueue_pod_group_is_held(const struct api_pod *p)
 {
 	return pod_is_finished(p) || pod_has_gate(p, KUEUE_GATE_ADMISSION);
 }
 
+/* A pod that succeeded is not missing: otherwise a group would stop being ready as its pods end. */
 bool kueue_pod_group_is_ready(const struct api_pod *p)
 {
 	const struct api_condition *c = meta_condition(&p->status.conditions, "Ready");
@@ -89,7 +91,8 @@ static bool is_finalized(const struct api_pod *p)
 	return !owner_plan_has_finalizer(&p->meta, KUEUE_POD_FINALIZER);
 }
 
-/* The pods to keep come first: those with the finalizer, those without the gate, the older ones. */
+/* The pods to keep come first: those with the finalizer, those without the gate, the older ones. A
+ * pod without the finalizer is not ours to keep, and one without the gate may be running. */
 static int by_worth(const void *a, const void *b)
 {
 	const struct api_pod *x = *(const struct api_pod *const *)a;
@@ -108,6 +111,8 @@ struct over { /* a pod that does not count any more */
 	int64_t until; /* when it was last active */
 };
 
+/* By the condition ContainersReady, or by the deletion, whichever was first; a pod without either
+ * was active until this moment. */
 static int64_t active_until(const struct api_pod *p, int64_t now)
 {
 	const struct api_condition *c = meta_condition(&p->status.conditions, "ContainersReady");
@@ -154,6 +159,8 @@ static void keep_counting(struct pod_group_list *counting, size_t most,
 
 struct overs VEC(struct over);
 
+/* A pod that has ended keeps its place, and its finalizer, until another one takes it: it shows
+ * that a replacement is due. */
 static void keep_over(struct overs *over, size_t most, struct kueue_pod_group_split *ret)
 {
 	if (over->n > 1) {
@@ -168,6 +175,11 @@ static void keep_over(struct overs *over, size_t most, struct kueue_pod_group_sp
 	}
 }
 
+/* 1. Pods of the role are either able to run or over.
+ * 2. Of those that are able to run, the pod set keeps as many as it has places; the others are
+ *    excess.
+ * 3. Places that are left belong to pods that are over; those without a place have been
+ *    replaced. */
 static void split_role(const struct api_pod *const *pods, size_t n, const struct api_pod_set *set,
 		       int64_t now, struct kueue_pod_group_split *ret)
 {
@@ -221,6 +233,7 @@ void kueue_pod_group_split_new(const struct api_pod *const *pods, size_t n, int3
 			vec_push(&ret->replaced, pods[i]);
 		}
 	}
+	/* Without a Workload, a pod that has ended has no place to keep. */
 	keep_counting(&counting, (size_t)total, ret);
 	ret->absent = counting.n < (size_t)total ? total - (int32_t)counting.n : 0;
 	vec_finish(&counting);

@@ -46,6 +46,7 @@ struct owner_write *owner_plan_note(struct owner_plan *p, bool warning, const ch
 	return w;
 }
 
+/* Kueue: the label of the owner goes before the class of its pods. */
 void owner_plan_note_class(struct owner_plan *p, const struct api_meta *owner,
 			   const char *priority_class)
 {
@@ -69,7 +70,8 @@ const char *owner_plan_checks(const struct owner_plan *p, const struct api_workl
 	for (size_t i = 0; i < w->status.admission_checks.n; i++) {
 		const struct api_check_state *c = &w->status.admission_checks.v[i];
 
-		if (str_streq(c->state, "Pending") && c->message != NULL && c->message[0] != '\0') {
+		/* Of the others there is nothing to wait for. */
+		if (str_streq(c->state, "Pending") && c->message != NULL) {
 			strbuf_printf(&text, "%s%s: %s", text.len == 0 ? "" : "; ", c->name,
 				      c->message);
 		}
@@ -91,6 +93,8 @@ bool owner_plan_is_managed(const struct owner_plan_env *env, const struct api_me
 
 bool owner_plan_is_admitted(const struct api_workload *w)
 {
+	/* The admission says on which flavors: without it nothing can be started, whatever the
+	 * conditions are. */
 	return kueue_workload_is_reserving(w) && owner_plan_is_true(w, KUEUE_ADMITTED) &&
 	       w->status.admission != NULL;
 }
@@ -120,12 +124,15 @@ bool owner_plan_has_finalizer(const struct api_meta *m, const char *finalizer)
 /* --- patches -----------------------------------------------------------------------------------
  */
 
+/* The API server refuses such a patch (409) when the object has changed, and the change brings a
+ * new plan. So a plan never acts upon what it has not seen. */
 void owner_plan_same(const struct api_meta *m, struct api_meta *ret)
 {
 	ret->uid = m->uid;
 	ret->resource_version = m->resource_version;
 }
 
+/* A merge patch replaces a list as a whole, so the others are part of it. */
 struct field_strs owner_plan_finalizers(const struct api_meta *m, const char *without,
 					struct arena *arena)
 {
@@ -163,6 +170,7 @@ void owner_plan_status(struct owner_plan *p, const struct api_workload *w,
 {
 	struct owner_write *new = owner_plan_add(p, OWNER_STATUS, w, body);
 
+	/* Not again when the status of a finished one is written once more. */
 	if (finished && !kueue_condition_is_true(&w->status.conditions, KUEUE_FINISHED)) {
 		owner_plan_set_event(new, "FinishedWorkload",
 				     arena_printf(p->arena, "Workload '%s/%s' is declared finished",
@@ -188,6 +196,8 @@ void owner_plan_delete(struct owner_plan *p, const struct api_workload *w)
 static void add_owners(const struct owner_plan_refs *refs, struct arena *arena,
 		       struct api_meta *ret)
 {
+	/* Kubernetes allows one controller: a group is owned by all of its pods, and controlled by
+	 * none. */
 	int8_t controls = refs->controller ? 1 : FIELD_TRI_ABSENT;
 
 	FIELD_LIST_MAKE(&ret->owners, refs->n, arena);
@@ -245,6 +255,7 @@ static void add_labels(const struct owner_spec *s, const struct owner_plan_refs 
 	struct field_pair *v = arena_zero(arena, 1 + s->labels.n, sizeof(*v));
 	size_t n = 0;
 
+	/* The UID of the owner, and never one that the owner bears as a label itself. */
 	if (refs->controller) {
 		v[n++] = (struct field_pair){ KUEUE_JOB_UID, refs->v[0].uid };
 	}
@@ -258,7 +269,9 @@ static void add_labels(const struct owner_spec *s, const struct owner_plan_refs 
 	}
 }
 
-/* The pod sets with gaps: where the text is to be cut, one place per template. */
+/* The pod sets with gaps: where the text is to be cut, one place per template. The templates are
+ * read from the API server when the Workload is written (owner_request.c): decoded owners lack
+ * fields that this program does not know. */
 static size_t *write_podsets(struct owner_plan *p, struct json_out *o, const struct strbuf *body,
 			     const struct owner_spec *s)
 {
@@ -292,6 +305,7 @@ static struct owner_write *add_cut(struct owner_plan *p, enum owner_write_kind k
 	struct owner_write_gap *gaps = arena_zero(p->arena, s->npodsets + 1, sizeof(*gaps));
 	struct owner_write *w = owner_plan_add(p, kind, NULL, text);
 
+	/* Each gap is followed by the text up to the next one. */
 	w->body = arena_dup_n(p->arena, text->p, s->npodsets > 0 ? cuts[0] : text->len);
 	for (size_t i = 0; i < s->npodsets; i++) {
 		size_t end = i + 1 < s->npodsets ? cuts[i + 1] : text->len;
@@ -315,6 +329,7 @@ static struct owner_write *add_with_gaps(struct owner_plan *p, enum owner_write_
 
 	json_out_init(&o, &body);
 	json_out_object(&o);
+	/* A creation; a patch does not name its kind. */
 	if (w->kind != NULL) {
 		json_out_kv(&o, "apiVersion", w->api_version);
 		json_out_kv(&o, "kind", w->kind);
@@ -346,6 +361,7 @@ void owner_plan_create(struct owner_plan *p, const struct owner_spec *s,
 	w.meta.name = s->name;
 	add_labels(s, refs, p->arena, &w.meta);
 	add_annotations(s, group, p->arena, &w.meta);
+	/* From the beginning: a Workload that is deleted stays until its owner has stopped. */
 	w.meta.finalizers = (struct field_strs){ finalizers, ARRAY_LEN(finalizers) };
 	add_owners(refs, p->arena, &w.meta);
 	owner_spec_fill(s, &ref, &w.spec);
@@ -363,6 +379,8 @@ struct follow { /* a patch by which a Workload follows its owner */
 	const void *nulls[4];
 };
 
+/* Members that the owner does not set are removed by null: an absent member of a merge patch would
+ * stay as it was. The gate is an annotation, which is removed by a pair without a value. */
 static void follow(const struct owner_spec *s, const struct api_workload *w, struct follow *ret)
 {
 	decode_init(&kueue_workload_fields, &ret->patch);
@@ -397,8 +415,11 @@ void owner_plan_sync(struct owner_plan *p, const struct owner_spec *wanted,
 	struct owner_spec s = *wanted;
 	struct follow f;
 
+	/* Another limit is no match: owner_plan_update, or another Workload. */
 	s.max_execution =
 		w->spec.max_execution_time == FIELD_NO_I32 ? 0 : w->spec.max_execution_time;
+	/* Kueue's webhook: with quota, the queue is immutable, and so is the class, unless both are
+	 * WorkloadPriorityClasses. */
 	if (kueue_workload_is_reserving(w)) {
 		const struct api_priority_ref *ref = w->spec.priority_class_ref;
 
@@ -419,6 +440,7 @@ void owner_plan_sync(struct owner_plan *p, const struct owner_spec *wanted,
 	(void)owner_plan_add(p, OWNER_SYNC, w, &body);
 }
 
+/* refs has all owners, those that the Workload has included: the list is replaced. */
 void owner_plan_adopt(struct owner_plan *p, const struct owner_plan_refs *refs,
 		      const struct api_workload *w)
 {

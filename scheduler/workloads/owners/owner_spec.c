@@ -10,6 +10,8 @@
 
 #define HASH_DIGITS 5
 
+/* Kueue's rule: the name is cut to what the API allows, and five digits of a SHA-1 keep owners with
+ * equal beginnings, or of earlier UIDs, apart. */
 const char *owner_spec_name(const char *prefix, const char *kind, const char *group,
 			    const struct api_meta *m, struct arena *arena)
 {
@@ -34,6 +36,8 @@ const char *owner_spec_prebuilt(const struct api_meta *m)
 	return name == NULL || name[0] == '\0' ? NULL : name;
 }
 
+/* A text that is no such number is refused by the webhook; where it got past it, it counts as
+ * absent. */
 int32_t owner_spec_positive(const char *text)
 {
 	uint64_t n;
@@ -41,6 +45,8 @@ int32_t owner_spec_positive(const char *text)
 	return text != NULL && str_to_u64(str_of(text), &n) && n <= INT32_MAX ? (int32_t)n : 0;
 }
 
+/* Kueue's order: the WorkloadPriorityClass that the owner names; the PriorityClass of its pods; the
+ * default PriorityClass of the cluster; 0. */
 static bool find_priority(const struct api_meta *m, const char *wanted,
 			  const struct owner_spec_classes *classes, struct owner_spec *s)
 {
@@ -68,6 +74,8 @@ bool owner_spec_read(const struct api_meta *m, const char *priority_class,
 	const char *gate = field_map_get(&m->annotations, KUEUE_ADMISSION_GATED_BY);
 
 	*ret = (struct owner_spec){
+		/* An owner without the label may be managed as well
+		 * (manageJobsWithoutQueueName). */
 		.queue = queue == NULL ? "" : queue,
 		.max_execution =
 			owner_spec_positive(field_map_get(&m->labels, KUEUE_MAX_EXEC_TIME)),
@@ -92,6 +100,7 @@ static const char *copy(const struct field_map *from, const struct field_strs *k
 		const char *value = field_map_get(from, keys->v[i]);
 		const char *has = field_map_get(to, keys->v[i]);
 
+		/* The first value stays: the caller decides whether a different one matters. */
 		if (value != NULL && has == NULL) {
 			v[n++] = (struct field_pair){ keys->v[i], value };
 		} else if (value != NULL && !str_streq(value, has)) {
@@ -124,6 +133,8 @@ bool owner_spec_same_pods(const struct api_pod_spec *a, const struct api_pod_spe
 	for (unsigned i = 0; i < 2; i++) {
 		const struct api_pod_spec *from = i == 0 ? a : b;
 
+		/* Kueue compares these alone. Admission adds tolerations, so they count only before
+		 * it. */
 		part = (struct api_pod_spec){ .priority = FIELD_NO_I32,
 					      .containers = from->containers,
 					      .init_containers = from->init_containers };
@@ -138,6 +149,7 @@ bool owner_spec_same_pods(const struct api_pod_spec *a, const struct api_pod_spe
 		if (part.tolerations.n == 0) {
 			part.tolerations.v = NULL;
 		}
+		/* Compared as text, which has every field that is read. */
 		encode_text(&pod_spec_fields, &part, i == 0 ? &ta : &tb);
 	}
 	return str_eq(strbuf_str(&ta), strbuf_str(&tb));

@@ -23,6 +23,8 @@ static struct api_condition pods_ready(const struct owner_status *s, const struc
 				   .reason = KUEUE_REASON_WAIT_FOR_START,
 				   .message = "Not all pods are ready or succeeded" };
 
+	/* Readiness counts from the admission on: pods of the last one say nothing about the
+	 * next. */
 	if (!kueue_condition_is_true(&w->status.conditions, KUEUE_ADMITTED)) {
 		return c;
 	}
@@ -31,6 +33,8 @@ static struct api_condition pods_ready(const struct owner_status *s, const struc
 		c.reason = recovers ? RECOVERED : STARTED;
 		c.message = "All pods reached readiness and the workload is running";
 	} else if (was_ready || recovers) {
+		/* After the first readiness another time limit counts (recoveryTimeout): the reason
+		 * says which. */
 		c.reason = KUEUE_REASON_WAIT_FOR_RECOVERY;
 		c.message = "At least one pod has failed, waiting for recovery";
 	}
@@ -121,6 +125,7 @@ static void add_pods(const struct owner_status *s, const struct api_workload *w,
 				(struct api_reclaimable_pod){ s->pods[i].podset, n };
 		}
 	}
+	/* An empty list would be owned by this manager. */
 	if (ret->reclaimable_pods.n == 0) {
 		ret->reclaimable_pods.v = NULL;
 	}
@@ -169,6 +174,7 @@ bool owner_status_apply(const struct owner_status *s, const struct api_workload 
 
 	/* The readiness of what never got quota is no news, nor that of what has ended. */
 	if (s->pods_ready && (kueue_workload_is_reserving(w) || old != NULL)) {
+		/* With the end, readiness stays as it was: pods that have gone are no failure. */
 		v[n] = ends && old != NULL ? *old : pods_ready(s, w);
 		same &= settle(&v[n++], w, s->now);
 	}

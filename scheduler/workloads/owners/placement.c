@@ -19,6 +19,8 @@ void placement_finish(struct placement *m)
 	vec_finish(&m->tolerations);
 }
 
+/* Kueue: a key that has another value already can never be satisfied, so the Workload is finished
+ * (FailedToStart) and not tried forever. */
 static int add_pair(struct placement_pairs *to, const struct field_map *base,
 		    const struct field_pair *p, const char *what, struct err *err)
 {
@@ -51,6 +53,7 @@ static int add_map(struct placement_pairs *to, const struct field_map *base,
 	return r;
 }
 
+/* Resources of a pod set share flavors, and flavors tolerations: each is added once. */
 static bool is_same_toleration(const struct api_toleration *a, const struct api_toleration *b)
 {
 	return str_streq(a->key, b->key) && str_streq(a->operator_, b->operator_) &&
@@ -84,6 +87,7 @@ static int merge_flavors(struct placement *m, const struct placement_of *of,
 		const char *name = a->flavors.v[i].value;
 		const struct api_resource_flavor *rf = flavors->find(flavors->ctx, name);
 
+		/* Its labels would be missing, and the pods could run anywhere: the start waits. */
 		if (rf == NULL) {
 			return err_set(err, ERR_NOT_FOUND, "ResourceFlavor %s is not known", name);
 		}
@@ -119,6 +123,7 @@ static int merge_checks(struct placement *m, const struct placement_of *of, stru
 		const struct api_check_state *k = &w->status.admission_checks.v[i];
 
 		for (size_t j = 0; r == 0 && j < k->updates.n; j++) {
+			/* Updates of a check that is not Ready may still change. */
 			if (str_streq(k->state, KUEUE_CHECK_READY) &&
 			    str_streq(k->updates.v[j].name, of->podset)) {
 				r = merge_update(m, of, &k->updates.v[j], err);
@@ -166,6 +171,7 @@ int placement_make(const struct placement_of *of, const struct placement_flavors
 	return 0;
 }
 
+/* An empty map would be written as {}; an absent one leaves the object alone. */
 static struct field_map map(const struct placement_pairs *p)
 {
 	return p->n == 0 ? (struct field_map){ NULL, 0 } : (struct field_map){ p->v, p->n };

@@ -80,7 +80,8 @@ static void plan_pod_end(struct planning *p, const struct api_pod *pod, const ch
 	(void)add_pod(p, OWNER_POD_END, pod, &body);
 }
 
-/* A write that removes the gate may be in flight. */
+/* A write that removes the gate may be in flight. Any write to the pod makes that one fail, as it
+ * names the version that was seen. */
 static void plan_pod_stay(struct planning *p, const struct api_pod *pod)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
@@ -180,6 +181,7 @@ static bool is_over(const struct planning *p, struct owner_status *s)
 
 static bool are_ready(const struct planning *p)
 {
+	/* Pods of a group that are not there yet are not ready. */
 	if (p->group && (int64_t)p->of->n < kueue_pod_group_total(p->first)) {
 		return false;
 	}
@@ -234,6 +236,7 @@ static void plan_start(struct planning *p, const struct api_workload *w)
 		struct err err = ERR_INIT;
 		int r;
 
+		/* Let go before, or being deleted. */
 		if (!pod_has_gate(pod, KUEUE_GATE_ADMISSION) ||
 		    pod->meta.deleted != FIELD_NO_TIME) {
 			continue;
@@ -417,6 +420,12 @@ static bool stays(const struct api_pod *pod)
 /* --- the order ---------------------------------------------------------------------------------
  */
 
+/* 1. Where the pods have ended, they are let go, and a Workload that does not match them is
+ *    deleted.
+ * 2. Without a Workload nothing holds quota for pods that run: they are stopped.
+ * 3. A Workload that differs is changed if it holds nothing yet and pods wait; else it is deleted,
+ *    and the name is free for another.
+ * 4. A new one is made when enough pods are there. */
 static void plan_without(struct planning *p, const struct api_workload *other)
 {
 	struct owner_status end = { .now = p->env->now };

@@ -20,6 +20,7 @@ const char *pod_podset_mismatch(const struct pod_podset_of *of, struct arena *ar
 	for (size_t i = 0; i < of->n; i++) {
 		const struct api_pod *pod = of->pods[i];
 
+		/* Its place may be taken by a pod with other values. */
 		if (str_streq(pod->status.phase, "Failed")) {
 			continue;
 		}
@@ -38,6 +39,7 @@ const char *pod_podset_mismatch(const struct pod_podset_of *of, struct arena *ar
 	return NULL;
 }
 
+/* The Workload has one value of each label, so all pods must agree (Kueue). */
 const char *pod_podset_labels(const struct pod_podset_of *of, const struct field_strs *keys,
 			      struct arena *arena, struct owner_spec *s)
 {
@@ -86,6 +88,7 @@ static void add(struct owner_spec *s, const char *name, const struct api_pod *po
 	}
 	if (i == s->npodsets) {
 		s->podsets[s->npodsets++] =
+			/* Any pod of a role will do: the role is a hash of what the pods need. */
 			(struct owner_spec_podset){ .name = name,
 						    .from = { pod->meta.name, pod->meta.uid } };
 	}
@@ -105,12 +108,15 @@ bool pod_podset_fill(const struct pod_podset_of *of, struct arena *arena, struct
 	}
 	s->name = kueue_pod_group_name(first);
 	if (kueue_pod_group_is_fast(first)) {
+		/* The others are not there yet and are taken to be like the first (Kueue: fast
+		 * admission). */
 		add(s, kueue_pod_group_role(first), first, kueue_pod_group_total(first));
 		return true;
 	}
 	for (size_t i = 0; i < of->n; i++) {
 		add(s, kueue_pod_group_role(of->pods[i]), of->pods[i], 1);
 	}
+	/* By name, so that the Workload does not depend on the order in which pods came. */
 	qsort(s->podsets, s->npodsets, sizeof(s->podsets[0]), by_name);
 	return s->npodsets <= OWNER_SPEC_PODSETS_MAX;
 }

@@ -15,7 +15,8 @@ static void begin(const struct api_pod *pod, struct api_pod *ret)
 	owner_plan_same(&pod->meta, &ret->meta);
 }
 
-/* All but the one of the admission. */
+/* All but the one of the admission. The list is replaced as a whole; the version in the patch makes
+ * sure that no other gate is lost. */
 static void add_gates(const struct api_pod *pod, struct arena *arena, struct api_pod_spec *ret)
 {
 	FIELD_LIST_MAKE(&ret->gates, pod->spec.gates.n, arena);
@@ -40,12 +41,15 @@ int pod_start_patch(const struct api_pod *pod, const struct api_workload *w, con
 		return r;
 	}
 	begin(pod, &patch);
+	/* The gate goes with the same patch that places the pod: it never runs elsewhere. */
 	add_gates(pod, arena, &patch.spec);
 	placement_fill(&place, &pod->spec, arena, &patch.meta, &patch.spec);
 	encode_text(&pod_fields, &patch, body);
 	return 0;
 }
 
+/* By UID and without a version: the reason for the end of a pod is to be written whatever else
+ * changes. */
 static void write_target(const struct api_pod *pod, const char *status, const char *reason,
 			 const char *message, int64_t now, struct strbuf *body)
 {
@@ -84,6 +88,7 @@ void pod_start_drop_finalizer(const struct api_pod *pod, struct strbuf *body)
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	struct api_pod patch;
 
+	/* With the version that was seen: the list of finalizers is replaced. */
 	begin(pod, &patch);
 	patch.meta.finalizers = owner_plan_finalizers(&pod->meta, KUEUE_POD_FINALIZER, arena);
 	encode_text(&pod_fields, &patch, body);

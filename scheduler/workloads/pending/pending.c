@@ -56,7 +56,8 @@ static uint32_t resolve(const struct quota_model *q, const struct workload *w)
 	return n == NULL ? MODEL_NONE : n->id;
 }
 
-/* Equal hashes: workloads that a cycle treats the same (priority, pod sets, counts). */
+/* Equal hashes: workloads that a cycle treats the same (priority, pod sets, counts).
+ * Kueue: scheduling hash, of which only the classes matter, not the digits. */
 static uint64_t hash_of(const struct quota_model *q, const struct workload *w)
 {
 	uint64_t h = mix(w->object.npodsets, (uint64_t)workload_priority(q, w));
@@ -105,6 +106,8 @@ static void park(struct quota_model *q, struct cluster_queue *queue, struct work
 	w->pending.where = QUOTA_INADMISSIBLE;
 	w->pending.pos = (uint32_t)queue->inadmissible.n;
 	vec_push(&queue->inadmissible, w->id);
+	/* No event comes at the end of a backoff: pending_timers looks for it. `timed` keeps the
+	 * Workload from being in that list twice. */
 	if (w->flags.requeue_at != MODEL_TIME_NONE && !w->pending.timed) {
 		w->pending.timed = true;
 		vec_push(&q->timers, w->id);
@@ -133,6 +136,7 @@ static void block(struct quota_model *q, struct cluster_queue *queue, const stru
 	memmove(&queue->blocked.v[place + 1], &queue->blocked.v[place],
 		(queue->blocked.n - 1 - place) * sizeof(queue->blocked.v[0]));
 	queue->blocked.v[place] = w->pending.hash;
+	/* Kept ones move up, and the heap is ordered once, in linear time. */
 	for (size_t i = 0; i < queue->heap.n; i++) {
 		struct workload *other = q->workloads.v[queue->heap.v[i]];
 
@@ -198,6 +202,13 @@ static void place(struct quota_model *q, struct workload *w, int64_t now)
 	}
 }
 
+/* 1. In flight, the cycle has it: it is placed when it is requeued.
+ * 2. In another queue, or in none, nothing of the former one counts: neither its scan nor that it
+ *    was tried.
+ * 3. A request that changed is not the one that was found not to fit.
+ * 4. An inadmissible one stays where it is if nothing changed that may help it and a cycle has seen
+ *    its present generation.
+ * 5. Otherwise it is placed again, since its priority or its backoff may be another one. */
 void pending_update(struct quota_model *q, struct workload *w, bool changed, int64_t now)
 {
 	uint64_t before = w->pending.hash;
@@ -248,6 +259,8 @@ void pending_pop(struct quota_model *q, const struct forest *f, struct pending_h
 		if (n == NULL || !n->is_queue || !pending_is_active(f, n)) {
 			continue;
 		}
+		/* A flush notes this number: a scan that began in this cycle or before it knows
+		 * that quota may have come free since. */
 		n->queue->pop_cycle++;
 		for (unsigned k = 0; k < q->options.heads && n->queue->heap.n > 0; k++) {
 			struct workload *w = pending_heap_remove(q, n->queue, 0);
@@ -281,6 +294,8 @@ static void set_preemptor(struct quota_model *q, struct cluster_queue *queue,
 static bool is_urgent(const struct cluster_queue *queue, enum quota_requeue why)
 {
 	if (queue->strategy == QUOTA_STRICT_FIFO) {
+		/* Kueue: the head stays at the top for whatever reason, but one of a namespace that
+		 * is not selected would block the queue for good. */
 		return why != QUOTA_REQUEUE_NAMESPACE_MISMATCH;
 	}
 	return why == QUOTA_REQUEUE_FAILED_AFTER_NOMINATION ||
@@ -312,6 +327,7 @@ void pending_requeue(struct quota_model *q, struct workload *w, enum quota_reque
 	assert(w->pending.where == QUOTA_IN_FLIGHT);
 	w->pending.last_requeue = why;
 	if (!pending_is_admissible(w) || resolve(q, w) != w->pending.queue) {
+		/* It does not wait here any more, whatever the cycle found. */
 		pending_remove(q, w);
 		pending_update(q, w, true, now);
 		return;
@@ -343,6 +359,8 @@ static size_t flush_queue(struct quota_model *q, struct cluster_queue *queue, in
 	while (i < queue->inadmissible.n) {
 		struct workload *w = q->workloads.v[queue->inadmissible.v[i]];
 
+		/* unpark() puts the last one into the place of the one it takes, so the index
+		 * advances only past one that stays. */
 		if (!pending_backoff_is_over(w, now) || !pending_selects(q, queue, w)) {
 			i++;
 			continue;
@@ -354,6 +372,8 @@ static size_t flush_queue(struct quota_model *q, struct cluster_queue *queue, in
 	return moved;
 }
 
+/* Quota that is free anywhere in a tree may be lent to any queue of it, so all of its queues are
+ * flushed. The API sets no limit to the depth of a tree: no recursion. */
 size_t pending_flush(struct quota_model *q, const struct forest *f, uint32_t node, int64_t now)
 {
 	struct VEC(uint32_t) todo = VEC_INIT;
@@ -393,6 +413,8 @@ int64_t pending_timers(struct quota_model *q, int64_t now)
 		if (w == NULL || !w->pending.timed) {
 			continue;
 		}
+		/* Where it is elsewhere by now, it enters the list again when it is parked
+		 * again. */
 		if (w->pending.where != QUOTA_INADMISSIBLE ||
 		    w->flags.requeue_at == MODEL_TIME_NONE || now >= w->flags.requeue_at) {
 			if (w->pending.where == QUOTA_INADMISSIBLE) {

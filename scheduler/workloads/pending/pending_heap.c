@@ -10,6 +10,8 @@ static struct workload *at(const struct quota_model *model, const struct cluster
 	return model->workloads.v[queue->heap.v[i]];
 }
 
+/* The usage of the LocalQueue is not copied, but its id: comparisons read the usage of the
+ * moment. */
 static struct quota_rank rank_of(const struct quota_model *model, const struct workload *w)
 {
 	const struct local_queue *l = quota_local_of(model, w);
@@ -60,6 +62,8 @@ static int compare(const struct quota_model *model, const struct cluster_queue *
 	int r;
 
 	if (model->options.admission_fair_sharing && queue->usage_based) {
+		/* Before priorities, as in Kueue. Not in the rank: it is the same for all of a
+		 * LocalQueue, and changes while they wait. */
 		double ua = usage_in(model, a), ub = usage_in(model, b);
 
 		if (ua < ub || ua > ub) {
@@ -75,6 +79,8 @@ static int compare(const struct quota_model *model, const struct cluster_queue *
 	if (a.rank.time != b.rank.time) {
 		return a.rank.time < b.rank.time ? -1 : 1;
 	}
+	/* Creation times have whole seconds: equal ones are frequent. UID and key make the order
+	 * total. */
 	x = model->workloads.v[a.id];
 	y = model->workloads.v[b.id];
 	r = strcmp(x->object.uid == NULL ? "" : x->object.uid,
@@ -155,6 +161,8 @@ struct workload *pending_heap_remove(struct quota_model *model, struct cluster_q
 	queue->ranks.n--;
 	if (pos < queue->heap.n) {
 		put(model, queue, pos, last);
+		/* The last element takes the place, which may be in another branch: it may have to
+		 * move up, too. */
 		settle(model, queue, pos);
 	}
 	w->pending.where = QUOTA_NOWHERE;

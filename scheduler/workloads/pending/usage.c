@@ -46,6 +46,7 @@ static int64_t interval(const struct quota_model *q)
 
 /* --- what is consumed --------------------------------------------------------------------------*/
 
+/* Amounts in nano units need 128 bits: 64 would end at 9 GB of memory. */
 static __int128 part(double alpha, __int128 amount)
 {
 	return (__int128)(alpha * (double)amount);
@@ -134,6 +135,7 @@ void usage_weigh(struct quota_model *q, struct local_queue *l)
 	struct cluster_queue *queue = queue_of(q, l);
 
 	weigh(q, l);
+	/* Heaps compare by usage, so they are out of order as soon as it changes. */
 	if (queue != NULL && (l->usage < before || l->usage > before)) {
 		pending_heap_reorder(q, queue);
 	}
@@ -179,6 +181,9 @@ static bool begin_samples(struct quota_model *q, int64_t now, double *alphas)
 		if (l == NULL || queue_of(q, l) == NULL) {
 			continue;
 		}
+		/* A first sample needs an interval, which begins here. One from the future, by
+		 * another clock or before this one was set back, would otherwise be the last until
+		 * then. */
 		if (l->sampled_at == MODEL_TIME_NONE || l->sampled_at > now) {
 			l->sampled_at = now;
 		}
@@ -232,6 +237,11 @@ static int64_t next_due(const struct quota_model *q)
 	return next;
 }
 
+/* 1. The past of the LocalQueues that are due decays; how much, depends on the time since their
+ *    last sample.
+ * 2. One pass over all Workloads adds what is held, in the proportion that the past has lost.
+ *    Without a half-life nothing is remembered, so nothing is added.
+ * 3. Usage is weighed again, and the heaps are ordered by it. */
 int64_t usage_sample(struct quota_model *q, int64_t now)
 {
 	CLEANUP(xmalloc_freep) double *alphas = xmalloc_zero(q->locals.n + 1, sizeof(*alphas));

@@ -19,29 +19,38 @@ static bool counts_usage(const struct victims_request *r, uint32_t node)
 	       (node == r->node || q->options.fair_sharing);
 }
 
-/* All but id and usage: the caller copies them from its list of holders, which is in the cache. */
-static inline void describe(const struct victims_request *r, const struct workload *w,
-			    uint32_t node, struct candidate *ret)
+/* The keys that all candidates of a ClusterQueue have in common. */
+static struct candidate describe_queue(const struct victims_request *r, uint32_t node)
 {
-	*ret = (struct candidate){
-		.w = w,
+	return (struct candidate){
 		.holds = node,
-		.has_cost = w->object.has_cost,
-		.priority = workload_priority(forest_model(r->forest), w),
-		.reserved = w->flags.reserved_at == MODEL_TIME_NONE ? r->now : w->flags.reserved_at,
 		.by_usage = counts_usage(r, node),
-		.evicted = w->flags.evicted,
 		.outside = node != r->node,
 	};
-	if (ret->by_usage) {
-		ret->local_usage = usage_of(forest_model(r->forest), w);
+}
+
+/* Adds the keys of w but id and usage: the caller copies them from its list of holders, which is in
+ * the cache. */
+static inline void describe(const struct victims_request *r, const struct quota_model *q,
+			    const struct workload *w, struct candidate *c)
+{
+	c->w = w;
+	c->has_cost = w->object.has_cost;
+	c->priority = workload_priority(q, w);
+	/* Kueue takes a reservation without a time for one of this moment, which is tried first
+	 * among equals. */
+	c->reserved = w->flags.reserved_at == MODEL_TIME_NONE ? r->now : w->flags.reserved_at;
+	c->evicted = w->flags.evicted;
+	if (c->by_usage) {
+		c->local_usage = usage_of(q, w);
 	}
 }
 
 void candidates_describe(const struct victims_request *r, const struct workload *w,
 			 struct candidate *ret)
 {
-	describe(r, w, w->holding.node, ret);
+	*ret = describe_queue(r, w->holding.node);
+	describe(r, forest_model(r->forest), w, ret);
 	ret->id = w->id;
 	ret->usage = w->holding.usage.v;
 	ret->nusage = (uint32_t)w->holding.usage.n;
@@ -69,6 +78,8 @@ int candidates_cmp(const struct candidate *a, const struct candidate *b)
 	if (a->priority != b->priority) {
 		return a->priority < b->priority ? -1 : 1;
 	}
+	/* The first draft of KEP-7990: the cost decides between equal priorities, before the time
+	 * does. */
 	if ((a->has_cost || b->has_cost) && candidates_cost(a) != candidates_cost(b)) {
 		return candidates_cost(a) < candidates_cost(b) ? -1 : 1;
 	}
@@ -94,6 +105,7 @@ static bool uses_one_of(const struct quota_holder *h, const uint32_t *pairs, siz
 	return false;
 }
 
+/* Binary search: the list is sorted, and each holder that uses a short pair is looked up in it. */
 static bool is_gone(const struct victims_request *r, uint32_t id)
 {
 	size_t lo = 0, hi = r->ngone;
@@ -167,6 +179,8 @@ void candidates_find_queues(const struct victims_request *r, uint32_t cohort,
 		forest_over_collect(r->forest, cohort, r->pairs, r->npairs, out);
 		return;
 	}
+	/* An explanation looks at queues within their quota as well, to record that this protects
+	 * them. */
 	children = forest_children(r->forest, cohort, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (q->nodes.v[children[i]]->is_queue) {
@@ -203,7 +217,7 @@ static inline enum passed_over_rule holder_rule(const struct victims_request *r,
 						enum quota_policy policy,
 						const struct quota_holder *h)
 {
-	if (is_gone(r, h->id)) {
+	if (r->ngone > 0 && is_gone(r, h->id)) {
 		return PASSED_OVER_PRECEDENCE;
 	}
 	/* One that is evicted already needs no status of ours: its quota comes free by itself. That
@@ -214,13 +228,17 @@ static inline enum passed_over_rule holder_rule(const struct victims_request *r,
 	return victims_policy_rule(q, policy, r->w, h->w);
 }
 
+/* 1. A rule for all holders of the queue ends it at once, unless each is to be recorded.
+ * 2. Of each holder the mask of its pairs is compared first, which is in the list itself; the
+ *    Workload is read only if it uses a pair that is short.
+ * 3. Those that no rule passes over are described; memory for several is allocated at once. */
 void candidates_collect(const struct victims_request *r, uint32_t node, enum quota_policy policy,
 			struct arena *arena, struct candidates *out)
 {
 	const struct quota_model *q = forest_model(r->forest);
 	const struct cluster_queue *queue = q->nodes.v[node]->queue;
 	enum passed_over_rule all = queue_rule(r, node, policy);
-	struct candidate *block = NULL;
+	struct candidate of_queue = describe_queue(r, node), *block = NULL;
 	size_t left = 0; /* in the block */
 	uint64_t mask = 0;
 
@@ -253,7 +271,8 @@ void candidates_collect(const struct victims_request *r, uint32_t node, enum quo
 			left = queue->holders.n - i < BLOCK ? queue->holders.n - i : BLOCK;
 			block = arena_alloc(arena, left-- * sizeof(*block));
 		}
-		describe(r, h->w, node, block);
+		*block = of_queue;
+		describe(r, q, h->w, block);
 		block->id = h->id;
 		block->usage = h->usage;
 		block->nusage = h->nusage;

@@ -118,6 +118,9 @@ static void collect(struct fair_tournament *t, const struct victims_request *r)
 		while (n > 0) {
 			vec_push(&stack, cohorts[--n]);
 		}
+		/* The own queue takes part even if it is within its quota. It is added with its
+		 * siblings: cohorts are numbered in the order in which their queues are added, and
+		 * the numbers decide ties. */
 		if (at == r->node || at == forest_parent(r->forest, r->node)) {
 			vec_push(&queues, r->node);
 		}
@@ -383,12 +386,17 @@ void fair_tournament_begin(struct fair_tournament *t, bool second_pass)
 	for (uint32_t i = 0; i < t->nodes.n; i++) {
 		struct fair_tournament_node *s = &t->nodes.v[i];
 
+		/* From the last match to the first: the two that meet in a match are known by
+		 * then. */
 		for (size_t k = s->below; k-- > 1;) {
 			play(t, s, k);
 		}
 	}
 }
 
+/* Kueue's order of target ClusterQueues. Without a cohort the own queue has all victims. Otherwise
+ * the walk goes from the root to the winner below each cohort. A cohort below which nothing
+ * competes is taken out, and the walk begins again, since another one may win at the root then. */
 uint32_t fair_tournament_next(struct fair_tournament *t)
 {
 	uint32_t at = t->root;

@@ -35,12 +35,16 @@ static inline __int128 value_of(const struct candidate *c, enum field f)
 {
 	switch (f) {
 	case FIELD_LIST:
+		/* The keys of greatest weight: the list, then evicted ones, then those of other
+		 * queues. */
 		return c->rank << 2 | (c->evicted ? 0 : 2) | (c->outside ? 0 : 1);
 	case FIELD_PRIORITY:
 		return c->priority;
 	case FIELD_COST:
 		return candidates_cost(c);
 	case FIELD_TIME:
+		/* The later reservation comes first. In 64 bits the smallest time would have no
+		 * negative. */
 		return -(__int128)c->reserved;
 	case FIELD_COUNT_:
 		break;
@@ -64,7 +68,10 @@ static unsigned bits_of(unsigned __int128 v)
 	return bits;
 }
 
-/* Adds a field to the key; false: it does not fit, so later fields must not be added. */
+/* Adds a field to the key; false: it does not fit, so later fields must not be added.
+ * A field without room for all of its bits gives its upper ones: they sort correctly, and equal
+ * keys are compared in the end. Bits of a later field behind them would decide before its lower
+ * ones. */
 static bool add_field(struct layout *l, const struct ranking *r, enum field f)
 {
 	__int128 least = value_of(r->v[0], f), most = least;
@@ -122,7 +129,9 @@ static uint64_t key_of(const struct layout *l, const struct candidate *c)
 }
 
 /* By key, from the last digit to the first. `spare` is as long; returns which of the two it is
- * in. */
+ * in.
+ * A pass keeps the order of elements with the same digit, so that the digits sorted before it still
+ * count. */
 static struct ranked *sort_by_key(struct ranked *v, struct ranked *spare, size_t n, unsigned bits)
 {
 	for (unsigned shift = 0; shift < bits; shift += DIGIT_BITS) {
@@ -210,12 +219,14 @@ static void sort(struct ranking *r)
 	r->sorted = true;
 }
 
-static void find_first(struct ranking *r)
+static struct candidate *find_first(const struct ranking *r)
 {
-	r->first = r->v[0];
+	struct candidate *first = r->v[0];
+
 	for (size_t i = 1; i < r->n; i++) {
-		r->first = compare(r->v[i], r->first) < 0 ? r->v[i] : r->first;
+		first = compare(r->v[i], first) < 0 ? r->v[i] : first;
 	}
+	return first;
 }
 
 void ranking_init(struct ranking *r, const struct candidates *all, struct arena *arena)
@@ -228,7 +239,7 @@ struct candidate *ranking_at(struct ranking *r, size_t i)
 	assert(i < r->n);
 	if (i == 0 && !r->sorted) {
 		if (r->first == NULL) {
-			find_first(r);
+			r->first = find_first(r);
 		}
 		return r->first;
 	}

@@ -37,6 +37,8 @@ static const char *phrase(enum victim_reason r)
 	return "";
 }
 
+/* The first call returns the length, so that a path that is longer than the buffer is written by a
+ * second one. */
 static const char *path_of(const struct forest *f, uint32_t node, struct arena *arena)
 {
 	char small[512];
@@ -51,6 +53,8 @@ static const char *path_of(const struct forest *f, uint32_t node, struct arena *
 	return path;
 }
 
+/* The parts are those of Kueue's message, with UNKNOWN for a Workload without the label of its
+ * job. */
 const char *victim_message(const struct forest *f, const struct workload *preemptor, uint32_t node,
 			   const struct victim *v, struct arena *arena)
 {
@@ -69,6 +73,7 @@ const char *victim_message(const struct forest *f, const struct workload *preemp
 		path_of(f, w->holding.node, arena),
 	};
 
+	/* The path of its ClusterQueue is in the message. */
 	assert(w->holding.node != MODEL_NONE);
 	return arena_join(arena, parts, ARRAY_LEN(parts));
 }

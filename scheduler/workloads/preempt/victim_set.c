@@ -70,6 +70,8 @@ static bool one_fits(const struct victims_request *r, const struct quota_amount 
 	return a->value <= (available < 0 ? 0 : available);
 }
 
+/* The amount that did not fit the last time is the one most likely to fail again, so it is checked
+ * first. */
 static bool fits_now(struct victim_set *t, bool may_borrow)
 {
 	const struct quota_amounts *need = t->r->need;
@@ -104,7 +106,10 @@ bool victim_set_fits(struct victim_set *t, bool may_borrow)
 	}
 	a = &t->r->need->v[t->blocked];
 	t->missing = amount_sub(a->value, forest_available(t->r->forest, t->r->node, a->id));
+	/* A difference that was cut off at the largest number is no bound. */
 	t->missing = t->missing == QUOTA_UNLIMITED ? 0 : t->missing;
+	/* Without the last victim at least as much is missing: the bound holds after an undo,
+	 * too. */
 	t->missing_before = t->missing;
 	return false;
 }
@@ -134,6 +139,8 @@ static bool give_back(struct victim_set *t, const struct candidate *c, bool may_
 	return fits;
 }
 
+/* Victims that stay are moved to the end of the array, which keeps their order. Kueue moves the
+ * last one into each gap: the same set in another order. */
 bool victim_set_fill_back(struct victim_set *t, bool may_borrow)
 {
 	struct candidates *taken = &t->taken;

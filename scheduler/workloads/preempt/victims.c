@@ -14,6 +14,7 @@ static bool may_preempt(const struct victims_request *r)
 	if (r->npairs == 0 || !forest_is_placed(r->forest, r->node)) {
 		return false;
 	}
+	/* An explanation wants the rule for each holder, also where no policy allows anything. */
 	return r->passed_over != NULL || queue->within_queue != QUOTA_NEVER ||
 	       (queue->reclaim != QUOTA_NEVER && forest_parent(r->forest, r->node) != MODEL_NONE);
 }
@@ -39,6 +40,7 @@ static void collect_gone(const struct victims_request *r, struct victims_request
 		for (size_t i = 0; i < ret->ngone; i++) {
 			v[i] = i < r->ngone ? r->gone[i] : before.v[i - r->ngone];
 		}
+		/* Sorted for the search in candidates.c, which asks for each holder that counts. */
 		qsort(v, ret->ngone, sizeof(*v), by_id);
 	}
 	ret->gone = v;
@@ -59,6 +61,10 @@ static struct quota_amounts more_than_zero(const struct quota_amounts *need, str
 	return out;
 }
 
+/* 1. No search where no policy allows a victim.
+ * 2. The request without zeros, and the ids that are no candidates, are the same for both searches.
+ * 3. The search runs in the scratch, which is emptied by the next one: its result alone is copied
+ *    out. */
 void victims_find(const struct victims_request *r, struct arena *arena, struct victims *ret)
 {
 	CLEANUP(arena_destroyp) struct arena *own = NULL;
@@ -136,6 +142,8 @@ enum assign_answer victims_probe_ask(void *ctx, const struct workload *w, uint32
 
 	*found = (struct victims_found){ .pair = pair, .amount = amount, .next = o->answers };
 	victims_find(&r, o->arena, &found->victims);
+	/* Kept: when the assignment needs preemption for this pair alone, the search for its
+	 * victims would be the same again (victims_probe_find). */
 	o->answers = found;
 	return found->victims.n == 0 ? ASSIGN_NO_TARGETS : answer(o, found, level);
 }

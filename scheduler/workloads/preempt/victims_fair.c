@@ -3,8 +3,8 @@
  *      needed, by reclaimWithinCohort. The request is charged to its queue for the whole search.
  *   2. First pass. fair_tournament.h picks a queue, and one of its candidates is taken: of the own
  *      queue the first; of another one the first, without a comparison of shares, when the own
- * queue with the request is within its nominal quota; else the first that passes the first
- * strategy. Those that fail are kept for the second pass.
+ *      queue with the request is within its nominal quota; else the first that passes the first
+ *      strategy. Those that fail are kept for the second pass.
  *   3. Second pass, with two strategies: the kept ones by the second, at most one per queue.
  *   4. When the request fits, the victims that are not needed are given back.
  *   5. Giving back may take away what made a victim legal: a victim of the own queue (or of a close

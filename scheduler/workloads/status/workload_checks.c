@@ -118,12 +118,16 @@ void workload_checks_sync(struct workload_reconcile *l)
 			vec_push(&status->checks, make_check(l, l->in->checks[i]));
 		}
 	}
+	/* By name, as Kueue writes them: the order of the ClusterQueue's list does not change the
+	 * status. */
 	if (kept != had || status->checks.n != kept) {
 		l->out->changed = true;
 		qsort(status->checks.v, status->checks.n, sizeof(status->checks.v[0]), by_name);
 	}
 }
 
+/* Those that are asked for must be there and all that are there must be Ready: a check that was
+ * just added has no entry yet. */
 bool workload_checks_ready(const struct workload_reconcile *l)
 {
 	for (size_t i = 0; i < l->in->nchecks; i++) {
@@ -162,6 +166,8 @@ static const char *describe(const struct workload_status *status, enum quota_che
 	return text;
 }
 
+/* A rejected check ends the Workload: it is marked, and deactivated in a later call. One that asks
+ * for a retry ends this admission only: an eviction resets all checks. */
 bool workload_checks_judge(struct workload_reconcile *l)
 {
 	struct workload_status *status = l->status;

@@ -27,6 +27,9 @@ static bool runs(const struct workload_reconcile_queue *q)
 	return q->exists && !q->terminating && q->stop == QUOTA_RUN;
 }
 
+/* Requeued=False keeps a Workload from its queue until the cause of its eviction is over; the
+ * reason of the condition says which cause that is. Other reasons are left to the clients that set
+ * them. */
 void workload_pending_requeue(struct workload_reconcile *l)
 {
 	const struct condition *c = workload_status_condition(l->status, KUEUE_REQUEUED);
@@ -68,6 +71,7 @@ static const char *queue_trouble(const struct workload_reconcile *l, enum nofit_
 {
 	const struct workload_reconcile_queue *local = &l->in->local, *cluster = &l->in->cluster;
 
+	/* The LocalQueue first, since it names the ClusterQueue. */
 	if (local->name == NULL || local->name[0] == '\0') {
 		*ret_reason = QUOTA_MISCONFIGURED;
 		return "LocalQueue is missing: spec.queueName is empty";
@@ -161,6 +165,8 @@ static void clear(struct workload_reconcile *l, const struct condition *c)
 void workload_pending_explain(struct workload_reconcile *l)
 {
 	const struct condition *c = workload_status_condition(l->status, KUEUE_QUOTA_RESERVED);
+	/* OnHold is set by another client and means that the Workload must not queue (Kueue): it
+	 * stays. */
 	bool on_hold = c != NULL && has_reason(c, QUOTA_ON_HOLD);
 	enum nofit_reason reason = QUOTA_REASON_NONE;
 	const char *message = on_hold && l->in->active ? NULL : blockage(l, &reason);
@@ -180,6 +186,7 @@ void workload_pending_explain(struct workload_reconcile *l)
 			l, KUEUE_QUOTA_RESERVED, false, nofit_reason_name(QUOTA_PENDING_EVALUATION),
 			"Workload is pending evaluation in the scheduling queue");
 	}
+	/* Of a new Workload without QuotaReserved there is nothing to say yet. */
 	if (workload_status_condition(l->status, KUEUE_QUOTA_RESERVED) != NULL) {
 		(void)workload_reconcile_set(l, KUEUE_ADMITTED, false, KUEUE_REASON_NO_RESERVATION,
 					     "The workload has no reservation");

@@ -30,14 +30,7 @@ bool workload_reconcile_set(struct workload_reconcile *l, const char *type, bool
 void workload_reconcile_event(struct workload_reconcile *l, bool warning, const char *reason,
 			      const char *message)
 {
-	size_t n = strlen(message);
-	struct workload_status_event e = {
-		warning, l->in->id, arena_dup(l->status->arena, reason),
-		arena_dup_n(l->status->arena, message,
-			    n > WORKLOAD_STATUS_EVENT_MAX ? WORKLOAD_STATUS_EVENT_MAX : n)
-	};
-
-	vec_push(&l->out->events, e);
+	workload_status_add_event(l->status, &l->out->events, warning, l->in->id, reason, message);
 }
 
 void workload_reconcile_wake(struct workload_reconcile *l, int64_t at)
@@ -63,6 +56,7 @@ void workload_reconcile_evict(struct workload_reconcile *l, const char *reason, 
 
 	workload_status_evict(l->status, reason, cause, message, l->now);
 	l->out->changed = true;
+	/* Without a reservation nothing stops: the condition is enough. */
 	if (held) {
 		workload_reconcile_event(l, false,
 					 arena_printf(l->status->arena, "EvictedDueTo%s", reason),
@@ -80,6 +74,8 @@ int64_t workload_reconcile_backoff(const struct quota_times *times, int32_t n, c
 			delay = times->backoff_max_ns;
 		}
 	}
+	/* The jitter follows from the UID: a backoff is the same whenever it is computed, and
+	 * Workloads that were evicted together do not come back together. */
 	if (delay < times->backoff_max_ns) {
 		delay += delay / 10000000 * (int64_t)spread;
 	}
@@ -251,7 +247,8 @@ static void deactivate(struct workload_reconcile *l)
 	l->out->changed |= workload_status_remove_condition(l->status, KUEUE_DEACTIVATION_TARGET);
 }
 
-/* Workloads that the engine deactivated are kept for a while, those that a client did, forever. */
+/* Workloads that the engine deactivated are kept for a while, those that a client did, forever.
+ * Their owner is deleted, and they go with it; so one without an owner stays. */
 static void handle_deactivated(struct workload_reconcile *l)
 {
 	const struct condition *evicted = workload_status_condition(l->status, KUEUE_EVICTED);
@@ -299,8 +296,11 @@ void workload_reconcile(const struct workload_reconcile_in *in, const struct quo
 		handle_finished(&l);
 		return;
 	}
+	/* Before the rest: the time until which it waits is an input of the end of waiting. */
 	workload_checks_delay(&l);
 	if (in->active && workload_status_is_true(s->status, KUEUE_DEACTIVATION_TARGET)) {
+		/* The status has said why since the call that set the condition: spec.active
+		 * follows. Nothing else matters for one that is about to be deactivated. */
 		ret->deactivate = true;
 		return;
 	}
@@ -316,6 +316,8 @@ void workload_reconcile(const struct workload_reconcile_in *in, const struct quo
 		workload_reserved_admit(&l);
 		workload_reserved_judge(&l);
 	} else {
+		/* Also in the call in which the reservation was given back: its reason to wait may
+		 * be over already. */
 		workload_pending_requeue(&l);
 		workload_checks_sync(&l);
 		workload_pending_explain(&l);

@@ -37,6 +37,9 @@ static void withdraw(struct workload_reconcile *l)
 	workload_pending_explain(l);
 }
 
+/* Kueue: a reservation that is not admitted yet is withdrawn when its queue is stopped in any way,
+ * or is deleted: nothing runs, so that is no eviction. An admitted Workload goes on, unless it is
+ * to be drained. */
 static bool judge_queue(struct workload_reconcile *l, const struct workload_reconcile_queue *q,
 			const char *kind, const char *stopped, bool admitted)
 {
@@ -72,6 +75,8 @@ static void time_out(struct workload_reconcile *l, const char *cause)
 	}
 	until = l->now + workload_reconcile_backoff(l->times, tries, l->in->uid);
 	s->requeues = tries;
+	/* Kueue: requeueAt only moves to later times, since a check may have asked for a longer
+	 * pause. */
 	if (s->requeue_at == MODEL_TIME_NONE || s->requeue_at < until) {
 		s->requeue_at = until;
 	}
@@ -126,6 +131,8 @@ static void judge_execution(struct workload_reconcile *l, int64_t admitted_at)
 					      l->in->max_execution));
 }
 
+/* Kueue's order; the first that ends the reservation counts. Time limits are those of admitted
+ * Workloads alone. */
 void workload_reserved_judge(struct workload_reconcile *l)
 {
 	const struct condition *admitted = workload_status_condition(l->status, KUEUE_ADMITTED);
@@ -150,6 +157,8 @@ void workload_reserved_release(struct workload_reconcile *l)
 	bool deactivated = str_has_prefix(str_of(evicted->reason), KUEUE_REASON_DEACTIVATED);
 	int32_t ran;
 
+	/* The quota is in use until the job has stopped. Of an owner that another controller
+	 * manages, only that one can say so, and gives it back. */
 	if (l->in->job == WORKLOAD_RECONCILE_JOB_RUNS ||
 	    l->in->job == WORKLOAD_RECONCILE_JOB_UNKNOWN) {
 		return;

@@ -125,8 +125,9 @@ static void clear(struct workload_status *status, const char *type, const char *
 	}
 }
 
-static void add_event(struct workload_status *status, struct workload_status_events *events,
-		      bool warning, uint32_t workload, const char *reason, const char *message)
+void workload_status_add_event(struct workload_status *status,
+			       struct workload_status_events *events, bool warning,
+			       uint32_t workload, const char *reason, const char *message)
 {
 	struct workload_status_event e = { warning, workload, arena_dup(status->arena, reason),
 					   cut(status->arena, message, WORKLOAD_STATUS_EVENT_MAX) };
@@ -169,6 +170,7 @@ static void set_admission(struct workload_status *status, const struct quota_mod
 	status->has_admission = true;
 	status->queue = q->nodes.v[d->node]->name;
 	vec_clear(&status->podsets);
+	/* resourceRequests are for Workloads that wait (Kueue). */
 	vec_clear(&status->requests);
 	for (size_t i = 0; i < d->assignment->npodsets; i++) {
 		const struct assigned_podset *a = &d->assignment->podsets[i];
@@ -194,6 +196,7 @@ static void admit(struct workload_status *status, const struct quota_model *q,
 {
 	const struct workload *w = q->workloads.v[d->workload];
 	const struct quota_node *n = q->nodes.v[d->node];
+	/* A clock may be behind that of the API server: the wait is not negative then. */
 	int64_t since = w->object.created == MODEL_TIME_NONE || w->object.created > now
 				? now
 				: w->object.created;
@@ -205,10 +208,12 @@ static void admit(struct workload_status *status, const struct quota_model *q,
 	/* Conditions of an earlier eviction become False with a reason and are not removed, so that
 	 * it stays readable why it was. */
 	set(status, KUEUE_QUOTA_RESERVED, true, KUEUE_QUOTA_RESERVED, message, now);
-	add_event(status, events, false, w->id, KUEUE_QUOTA_RESERVED, message);
+	workload_status_add_event(status, events, false, w->id, KUEUE_QUOTA_RESERVED, message);
 	clear(status, KUEUE_EVICTED, KUEUE_QUOTA_RESERVED, now);
 	clear(status, KUEUE_PREEMPTED, KUEUE_QUOTA_RESERVED, now);
 	clear(status, PREEMPTION_GATE_BLOCKED, KUEUE_QUOTA_RESERVED, now);
+	/* Without checks, or with all of them Ready, the admission is part of the same write
+	 * (Kueue). */
 	if (!has_all_checks(status, n->queue, d->assignment)) {
 		set(status, KUEUE_ADMITTED, false, KUEUE_REASON_UNSATISFIED_CHECKS,
 		    "Not all admission checks are ready", now);
@@ -216,7 +221,7 @@ static void admit(struct workload_status *status, const struct quota_model *q,
 	}
 	message = arena_printf(status->arena, "Admitted by ClusterQueue %s", n->name);
 	set(status, KUEUE_ADMITTED, true, KUEUE_ADMITTED, message, now);
-	add_event(status, events, false, w->id, KUEUE_ADMITTED, message);
+	workload_status_add_event(status, events, false, w->id, KUEUE_ADMITTED, message);
 }
 
 /* While it waits, the status shows what it asks for (status.resourceRequests); an admission shows
@@ -255,7 +260,7 @@ static void hold_back(struct workload_status *status, const struct quota_model *
 	}
 	/* An event only when the text is new, not cycle after cycle. */
 	if (set(status, KUEUE_QUOTA_RESERVED, false, reason, message, now)) {
-		add_event(status, events, true, w->id, reason, message);
+		workload_status_add_event(status, events, true, w->id, reason, message);
 	}
 	set(status, KUEUE_ADMITTED, false, KUEUE_REASON_NO_RESERVATION,
 	    "The workload has no reservation", now);
@@ -283,6 +288,7 @@ void workload_status_settle_gates(struct workload_status *fresh,
 	}
 }
 
+/* Kueue: schedulingStats has one entry for each reason and cause, with a count. */
 static void count_eviction(struct workload_status *status, const char *reason, const char *cause)
 {
 	struct workload_status_eviction new = { arena_dup(status->arena, reason),
@@ -390,16 +396,18 @@ static void preempt(struct workload_status *status, const struct quota_model *q,
 	/* Kueue writes this one without observedGeneration. */
 	workload_status_set_condition(status, &preempted);
 	workload_status_evict(status, KUEUE_PREEMPTED, "", d->message, now);
-	add_event(status, events, false, victim->id, KUEUE_PREEMPTED,
-		  arena_printf(
-			  status->arena,
-			  "%s; effective priorities: %lld of the preemptor, %lld of this workload",
-			  d->message, (long long)workload_priority(q, by),
-			  (long long)workload_priority(q, victim)));
-	add_event(status, events, false, by->id, "PreemptedWorkload",
-		  arena_printf(status->arena, "Preempted workload %s: %s", victim->key,
-			       victim_reason_name(d->victim_reason)));
-	add_event(status, events, false, victim->id, "EvictedDueToPreempted", d->message);
+	workload_status_add_event(
+		status, events, false, victim->id, KUEUE_PREEMPTED,
+		arena_printf(
+			status->arena,
+			"%s; effective priorities: %lld of the preemptor, %lld of this workload",
+			d->message, (long long)workload_priority(q, by),
+			(long long)workload_priority(q, victim)));
+	workload_status_add_event(status, events, false, by->id, "PreemptedWorkload",
+				  arena_printf(status->arena, "Preempted workload %s: %s",
+					       victim->key, victim_reason_name(d->victim_reason)));
+	workload_status_add_event(status, events, false, victim->id, "EvictedDueToPreempted",
+				  d->message);
 }
 
 void workload_status_decide(struct workload_status *status, const struct quota_model *q,

@@ -80,6 +80,10 @@ struct workload_status_event {
 struct workload_status_events VEC(struct workload_status_event);
 
 void workload_status_finish(struct workload_status *status);
+/* Appends an event about the workload with this id; the message is cut between characters. */
+void workload_status_add_event(struct workload_status *status,
+			       struct workload_status_events *events, bool warning,
+			       uint32_t workload, const char *reason, const char *message);
 /* As in status.admissionChecks[].state. */
 const char *workload_status_check_name(enum quota_check_state state);
 /* NULL: not there. */

@@ -43,6 +43,7 @@ static bool is_open(const struct workload_status *status, const char *gate)
 	return false; /* closed until the status says otherwise */
 }
 
+/* Only gates of the spec count: an entry in status without one has no effect (KEP-8303). */
 static bool has_closed_gate(const struct workload_status *status, const struct workload *w)
 {
 	for (const char **gate = w->object.gates; gate != NULL && *gate != NULL; gate++) {
@@ -53,6 +54,9 @@ static bool has_closed_gate(const struct workload_status *status, const struct w
 	return false;
 }
 
+/* A condition that is absent is neither True nor False, so find() is given the status that counts.
+ * Where Evicted and Preempted have the same time of transition, the eviction was a preemption: they
+ * are written together. */
 void workload_status_flags(const struct workload_status *status, struct workload *w)
 {
 	const struct condition *evicted = find(status, KUEUE_EVICTED, "True");

@@ -85,6 +85,7 @@ static const char *text(struct walk *k, const char *s)
 		return NULL;
 	}
 	if (step == TAKE) {
+		/* Borrowed: the pack outlives what is read from it. */
 		s = (const char *)k->take + k->used;
 	} else if (step == PUT) {
 		memcpy(k->put + k->used, s, size);
@@ -245,6 +246,8 @@ void workload_status_pack_read(const struct workload_status_pack *from, struct w
 	status(&take, to);
 }
 
+/* Without an arena nothing is kept of the lists that are walked over, so there is nothing to
+ * free. */
 void workload_status_pack_resources(const struct workload_status_pack *from,
 				    void (*fn)(void *ctx, uint32_t resource), void *ctx)
 {

@@ -27,6 +27,7 @@ static bool same_admission(const struct workload_status *a, const struct workloa
 			return false;
 		}
 	}
+	/* resourceRequests have no counts in the API: one that was read has none. */
 	for (size_t i = 0; i < a->requests.n; i++) {
 		if (!same_podset(&a->requests.v[i], &b->requests.v[i], false)) {
 			return false;
@@ -35,6 +36,8 @@ static bool same_admission(const struct workload_status *a, const struct workloa
 	return true;
 }
 
+/* Conditions are a map by type: their order does not count. Times follow from the status, and a new
+ * generation alone is not worth a write. */
 static bool same_list(const struct workload_status *a, const struct workload_status *b)
 {
 	if (a->conditions.n != b->conditions.n) {
@@ -58,6 +61,8 @@ static bool same_checks(const struct workload_status *a, const struct workload_s
 	    a->evictions.n != b->evictions.n) {
 		return false;
 	}
+	/* podSetUpdates are emptied only with a change of state or of the list, so they need no
+	 * comparison. */
 	for (size_t i = 0; i < a->checks.n; i++) {
 		const struct workload_status_check *x = &a->checks.v[i], *y = &b->checks.v[i];
 

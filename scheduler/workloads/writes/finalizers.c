@@ -68,6 +68,8 @@ struct pool *finalizers_pool(struct finalizers *f)
 	return f->pool;
 }
 
+/* Kueue: these kinds, and Workloads, of which the reconciler and the controller of owners take
+ * care. */
 static bool has_finalizer(enum sched_resource r)
 {
 	return r == SCHED_CLUSTER_QUEUES || r == SCHED_FLAVORS || r == SCHED_ADMISSION_CHECKS;
@@ -95,6 +97,7 @@ static void forget(struct finalizers *f, struct str name)
 	struct wrong *w = strmap_get(f->wrong, name);
 
 	if (w != NULL) {
+		/* As sent it is out of the count of those that are not. */
 		set_sent(f, w, true);
 		(void)strmap_remove(f->wrong, name);
 	}
@@ -112,7 +115,10 @@ void finalizers_seen(struct finalizers *f, enum sched_resource r, struct str key
 		return;
 	}
 	strbuf_printf(&name, "%s/" STR_FMT, sched_kinds_names(r)->plural, STR_ARG(key));
+	/* A new version is looked at from scratch: a write about the old one has been done, or its
+	 * tests fail. */
 	forget(f, strbuf_str(&name));
+	/* As it should be: there while the object lives, gone when it is being deleted. */
 	if (meta == NULL || deleted == (at == NOWHERE)) {
 		return;
 	}
@@ -132,6 +138,7 @@ void finalizers_done(struct finalizers *f, const struct sched_msg *m)
 {
 	struct wrong *w = strmap_get(f->wrong, m->key);
 
+	/* It was not sent. Any other outcome is final for this version of the object. */
 	if (w != NULL && m->outcome == SCHED_CANCELLED) {
 		set_sent(f, w, false);
 	}
@@ -169,6 +176,8 @@ static bool is_used_by(const struct quota_node *n, const struct wrong *w,
 	return w->resource == SCHED_FLAVORS ? has_flavor(n, w->name, q) : has_check(n, w->name);
 }
 
+/* Kueue: a ClusterQueue is in use while Workloads hold its quota; a ResourceFlavor or an
+ * AdmissionCheck while a ClusterQueue names it. */
 static bool is_used(const struct wrong *w, const struct quota_model *q)
 {
 	if (w->resource == SCHED_CLUSTER_QUEUES) {
@@ -203,6 +212,8 @@ static void format(const struct wrong *w, struct strbuf *out)
 		patch_test_str(&o, at.p, NULL, finalizer);
 		patch_remove(&o, at.p, NULL);
 	} else {
+		/* An addition does not fail by itself if the finalizer is there already: the
+		 * version makes sure that the list is the one that was read. */
 		patch_test_str(&o, "/metadata/resourceVersion", NULL, str_of(w->version));
 		if (w->empty) {
 			patch_add(&o, "/metadata/finalizers", NULL);
@@ -233,6 +244,8 @@ static bool run_one(struct str key, void *value, void *ctx)
 					  .key = key,
 					  .content_type = "application/json-patch+json" };
 
+	/* One that is in use is asked about again at each run: what uses it may end without a new
+	 * version of it. */
 	if (w->sent || (w->deleted && is_used(w, r->q))) {
 		return true;
 	}

@@ -137,6 +137,7 @@ void preemption_cost_queue(struct preemption_cost *c, struct str name,
 		read_annotation(&cq->meta.annotations, KUEUE_COST_BASE, &now.base, &bad);
 		read_annotation(&cq->meta.annotations, KUEUE_COST_WEIGHT, &now.weight, &bad);
 	}
+	/* Other rules of a queue change the cost of all its Workloads. */
 	c->all = c->all || !is_same(&before, &now);
 	if (cq == NULL || (is_same(&now, &absent) && bad.len == 0)) {
 		(void)strmap_remove(c->queues, name);
@@ -146,10 +147,12 @@ void preemption_cost_queue(struct preemption_cost *c, struct str name,
 	q->cost = now;
 	q->uid = xmalloc_dup(cq->meta.uid == NULL ? "" : cq->meta.uid);
 	q->bad = bad.len > 0 ? strbuf_steal(&bad, NULL) : NULL;
+	/* The event waits for the next run, which only the leader makes. */
 	c->reported = c->reported && q->bad == NULL;
 	strmap_set(c->queues, name, q);
 }
 
+/* The list stays bounded: beyond MANY, all Workloads are looked at. */
 static void look_at(struct preemption_cost *c, uint32_t id)
 {
 	if (c->due.n == MANY) {
@@ -161,6 +164,7 @@ static void look_at(struct preemption_cost *c, uint32_t id)
 	}
 }
 
+/* The record may be that of an earlier Workload of this name. */
 static struct open *find(const struct preemption_cost *c, const struct workload *w)
 {
 	struct open *o = strmap_get(c->open, str_of(w->key));
@@ -175,6 +179,8 @@ void preemption_cost_seen(struct preemption_cost *c, const struct workload *w, i
 	if (o != NULL) {
 		o->read = version;
 	}
+	/* Any update is looked at: the count of preemptions, the cost itself or the queue may have
+	 * changed. */
 	look_at(c, w->id);
 }
 
@@ -196,6 +202,8 @@ void preemption_cost_done(struct preemption_cost *c, const struct sched_msg *m, 
 		o->written = m->resource_version;
 		break;
 	case SCHED_STALE:
+		/* The API server refused the apply, since another manager owns the field. No second
+		 * attempt while the field is there: consider(). */
 		o->foreign = true;
 		log_v(3, "preemption cost belongs to another manager",
 		      LOG_SLICE("workload", m->key), LOG_STR("error", m->text));
@@ -212,6 +220,8 @@ void preemption_cost_done(struct preemption_cost *c, const struct sched_msg *m, 
 
 /* --- what is written ---------------------------------------------------------------------------*/
 
+/* Without force: a conflict is the answer that the field is another manager's. The UID keeps a new
+ * Workload of the name from getting the cost of an old one. */
 static void send(struct preemption_cost *c, const struct workload *w, struct quantity cost)
 {
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, body = STRBUF_INIT;
@@ -272,6 +282,12 @@ static struct open *begin(struct preemption_cost *c, const struct workload *w)
 	return o;
 }
 
+/* 1. While a write of ours is under way, or its result has not been read, the cost in the model is
+ *    not the one in the API.
+ * 2. Nothing is written for a cost that is right.
+ * 3. A field of another manager is left alone until that manager removes it.
+ * 4. A refused write is repeated after a pause.
+ * 5. Otherwise the cost is applied. */
 static void consider(struct preemption_cost *c, const struct quota_model *q,
 		     const struct workload *w, int64_t now)
 {
@@ -332,6 +348,7 @@ int64_t preemption_cost_run(struct preemption_cost *c, const struct quota_model 
 		strmap_each(c->queues, report_bad, c);
 		c->reported = true;
 	}
+	/* The earliest end of a pause is found again by going through all of them. */
 	c->refused_until = c->all ? CLOCK_NEVER : c->refused_until;
 	for (size_t i = 0; i < (c->all ? q->workloads.n : c->due.n); i++) {
 		uint32_t id = c->all ? (uint32_t)i : c->due.v[i];

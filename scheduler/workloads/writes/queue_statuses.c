@@ -115,7 +115,8 @@ static void make_key(enum sched_resource r, struct str key, struct strbuf *out)
 	strbuf_printf(out, "%s/" STR_FMT, sched_kinds_names(r)->plural, STR_ARG(key));
 }
 
-/* Another writer changed the object after our last write. */
+/* Another writer changed the object after our last write. The hash is forgotten, so that the status
+ * is sent even if it is equal to the last one. */
 static bool is_overwritten(struct tracked_object *k)
 {
 	if (k->in_flight || k->sent_hash == 0 || k->read <= k->written) {
@@ -160,11 +161,13 @@ bool queue_statuses_seen(struct queue_statuses *s, enum sched_resource r,
 		k->is_local = r == SCHED_LOCAL_QUEUES;
 		strmap_set(s->tracked, strbuf_str(&name), k);
 	}
+	/* observedGeneration is in the status, but not in the fingerprint. */
 	if (k->generation != meta->generation) {
 		k->generation = meta->generation;
 		k->fingerprint = 0;
 	}
 	k->read = meta_version(meta);
+	/* Before our first write the API knows since when it is Active; after that we do. */
 	if (k->sent_hash == 0 && active != NULL && active->last_transition != FIELD_NO_TIME) {
 		k->has_active = true;
 		k->active = str_streq(active->status, "True");
@@ -182,6 +185,7 @@ bool queue_statuses_done(struct queue_statuses *s, const struct sched_msg *m)
 	}
 	set_in_flight(s, k, false);
 	if (m->outcome == SCHED_CANCELLED) {
+		/* Not sent, because leadership was lost: the next round sends it again. */
 		k->sent_hash = k->fingerprint = 0;
 		k->acknowledged = false;
 		return true;
@@ -196,6 +200,7 @@ static struct tracked_objects *tracked_of(struct queue_statuses *s, bool is_loca
 	return is_local ? &s->locals : &s->nodes;
 }
 
+/* The id may be another object's by now, which is found by its name. */
 static void unbind(struct queue_statuses *s, struct tracked_object *k)
 {
 	if (k->id != MODEL_NONE) {
@@ -228,6 +233,8 @@ static struct tracked_object *find(struct queue_statuses *s, enum sched_resource
 	struct tracked_objects *list = tracked_of(s, r == SCHED_LOCAL_QUEUES);
 	struct tracked_object *k;
 
+	/* Ids are given again, and objects may be seen before the model has them: the name finds an
+	 * object once, then its id does. */
 	while (list->n <= id) {
 		vec_push(list, NULL);
 	}
@@ -294,6 +301,7 @@ static uint64_t print_node(const struct queue_statuses *s, const struct forest *
 		h = mix(h, what == NULL ? 0 : str_hash(str_of(what)));
 		h = mix_totals(mix_groups(h, n), &s->totals.nodes.v[n->id]);
 	}
+	/* 0 means that there is none. */
 	return h | 1;
 }
 
@@ -391,6 +399,8 @@ static bool send_if_changed(struct queue_statuses *s, const struct forest *f, co
 		k->active_at = now;
 	}
 	make_body(s, f, d, &body);
+	/* Equal fingerprints save the text; different ones may still give an equal text, which is
+	 * not sent. */
 	hash = str_hash(strbuf_str(&body)) | 1;
 	k->fingerprint = d->fingerprint;
 	if (k->sent_hash == hash) {
@@ -403,6 +413,8 @@ static bool send_if_changed(struct queue_statuses *s, const struct forest *f, co
 
 /* --- the order of sending ----------------------------------------------------------------------*/
 
+/* An object without a status comes before changed counts: its user sees nothing of it yet. Those
+ * with Workloads come first of all. */
 static void look(struct queue_statuses *s, const struct quota_model *q, struct due *d)
 {
 	struct tracked_object *k = d->object;
@@ -469,6 +481,7 @@ static int64_t send_rank(struct queue_statuses *s, const struct forest *f, enum 
 
 	for (size_t i = 0; i < s->due.n; i++) {
 		const struct due *d = &s->due.v[i];
+		/* Changed counts of one object go out once a second at most; news does not wait. */
 		int64_t from = rank == NUMBERS ? d->object->sent_at + INTERVAL_NS : at->mono;
 
 		if (d->rank != rank) {
@@ -479,12 +492,19 @@ static int64_t send_rank(struct queue_statuses *s, const struct forest *f, enum 
 		} else if (send_if_changed(s, f, d, at->wall)) {
 			d->object->sent_at = at->mono;
 			(*room)--;
+			/* The next round goes on behind the last one sent, so that each gets its
+			 * turn. */
 			s->next = rank == NUMBERS ? d->place + 1 : s->next;
 		}
 	}
 	return again;
 }
 
+/* 1. Counts of all queues as they are now: each status shows the moment at which it is sent.
+ * 2. All objects are looked at in turn, and those with another fingerprint than the last time are
+ *    listed.
+ * 3. New objects and changes of Active are sent, then counts; of each only so many. The rest waits
+ *    for the next round. */
 int64_t queue_statuses_run(struct queue_statuses *s, const struct forest *f,
 			   const struct queue_statuses_time *at, bool *ret_news)
 {

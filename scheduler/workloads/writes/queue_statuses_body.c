@@ -31,6 +31,7 @@ static void add_active(const struct queue_statuses_body *b, bool active, const c
 	};
 }
 
+/* Kueue: without a cohort nothing is borrowed, even if more is in use than the quota. */
 static struct quantity borrowed(const struct forest *f, const struct quota_node *n, uint32_t pair,
 				const char *resource, int64_t total)
 {
@@ -68,7 +69,7 @@ static void add_flavor(const struct used *u, const struct resource_group *group,
 	}
 }
 
-/* By flavor, in the order of the ClusterQueue. */
+/* By flavor, in the order of the ClusterQueue. Those that nothing uses are listed, too, with 0. */
 static void add_usages(const struct used *u, struct arena *arena, struct api_flavor_usages *ret)
 {
 	size_t flavors = 0, n = 0;
@@ -104,6 +105,7 @@ static void add_totals(const struct forest *f, const struct quota_node *n,
 	}
 }
 
+/* Kueue writes a share only where fair sharing is configured. */
 static struct api_fair_sharing_status *share(const struct forest *f, const struct quota_node *n,
 					     struct arena *arena)
 {
@@ -117,9 +119,10 @@ static struct api_fair_sharing_status *share(const struct forest *f, const struc
 	return ret;
 }
 
-/* The recent usage by resource. Amounts of a million and more are written without fractions. */
-static struct api_local_fair_sharing_status *
-consumed(const struct quota_model *q, const struct local_queue *l, struct arena *arena)
+/* Amounts of a million and more are written without fractions. */
+struct api_local_fair_sharing_status *queue_statuses_body_consumed(const struct quota_model *q,
+								   const struct local_queue *l,
+								   struct arena *arena)
 {
 	struct api_local_fair_sharing_status *ret;
 	struct field_resource *v;
@@ -160,6 +163,8 @@ void queue_statuses_body_queue(const struct queue_statuses_body *b, const struct
 	struct api_cluster_queue o;
 
 	strbuf_add_c(&message, active ? "Can admit new workloads" : "Can't admit new workloads");
+	/* The object to mend: a flavor that is missing, a check that is not Active, a Workload that
+	 * cannot be read. */
 	if (!active && queue->inactive_what != NULL) {
 		strbuf_printf(&message, ": %s", queue->inactive_what);
 	}
@@ -216,7 +221,7 @@ void queue_statuses_body_local(const struct queue_statuses_body *b, const struct
 	o.meta.namespace_ = l->namespace_;
 	add_active(b, r == READY, texts[r][0], texts[r][1], arena, &o.status.conditions);
 	add_totals(b->forest, n, &b->totals->locals.v[l->id], false, arena, &o.status.totals);
-	o.status.fair_sharing = consumed(q, l, arena);
+	o.status.fair_sharing = queue_statuses_body_consumed(q, l, arena);
 	encode_text(&kueue_local_queue_fields, &o, out);
 }
 

@@ -5,6 +5,8 @@
 
 #include "scheduler/workloads/forest/forest.h"
 
+struct api_local_fair_sharing_status;
+struct arena;
 struct workload_counts;
 struct strbuf;
 
@@ -18,6 +20,12 @@ struct queue_statuses_body {
 /* Whether the condition Active is True. */
 bool queue_statuses_body_is_active(const struct quota_node *queue);
 bool queue_statuses_body_local_is_active(const struct quota_model *q, const struct local_queue *l);
+
+/* The recent usage of a LocalQueue by resource, in the arena; NULL: there is none, or admission
+ * fair sharing is off. */
+struct api_local_fair_sharing_status *queue_statuses_body_consumed(const struct quota_model *q,
+								   const struct local_queue *l,
+								   struct arena *arena);
 
 /* Each appends a whole object. */
 void queue_statuses_body_queue(const struct queue_statuses_body *b, const struct quota_node *n,

@@ -47,6 +47,7 @@ static const char *const types[] = {
 
 /* --- what is applied ---------------------------------------------------------------------------*/
 
+/* lastTransitionTime is required: one that is not known is 0. */
 static int64_t time_of(int64_t at)
 {
 	return at == MODEL_TIME_NONE ? 0 : at;
@@ -76,6 +77,7 @@ static void add_conditions(const struct quota_model *q, const struct workload_st
 	for (size_t i = 0; i < status->conditions.n; i++) {
 		const struct condition *one = &status->conditions.v[i];
 
+		/* A dump has all of them. In a write, those of other managers would become ours. */
 		if (all || is_ours(one)) {
 			ret->v[ret->n++] = (struct api_condition){
 				.type = str_streq(one->type, PREEMPTION_GATE_BLOCKED)
@@ -123,6 +125,7 @@ static void add_admission(const struct quota_model *q, const struct workload_sta
 {
 	struct api_workload_admission *a;
 
+	/* Left out, an admission of ours is removed: that is how quota is given back. */
 	if (status->has_admission && status->queue != NULL) {
 		a = ret->admission = arena_zero(arena, 1, sizeof(*a));
 		a->cluster_queue = status->queue;
@@ -248,7 +251,8 @@ void status_writer_make(const struct quota_model *q, const struct workload_statu
 	add_places(status, arena, ret);
 }
 
-/* The object as far as it says which one is meant; version: room for the resourceVersion. */
+/* The object as far as it says which one is meant; version: room for the resourceVersion. The API
+ * server refuses the write for another UID, and for another version if one is given. */
 static void init_object(const struct workload *w, int64_t resource_version, char version[24],
 			struct api_workload *ret)
 {
@@ -278,7 +282,8 @@ void status_writer_format(const struct quota_model *q, const struct workload *w,
 }
 
 /* An apply removes the items of a list that it leaves out. But a list in which another manager owns
- * a field would be null afterwards, and the API server refuses that. */
+ * a field would be null afterwards, and the API server refuses that. So a merge patch takes such
+ * lists off first, and the status is applied when it has been read again. */
 static bool format_emptied(const struct status_writer_request *write, struct strbuf *out)
 {
 	static const struct workload_status nothing;
@@ -329,6 +334,7 @@ static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct ht
 	const struct item *it = item;
 
 	sched_kinds_key_path(SCHED_WORKLOADS, str_of(it->key), "status", scratch);
+	/* By force: an eviction resets checks, gates and clusters that other managers have set. */
 	strbuf_printf(scratch, "?fieldManager=" KUEUE_FIELD_MANAGER "%s",
 		      it->empties ? "" : "&force=true");
 	call->method = HTTP_PATCH;
@@ -358,6 +364,7 @@ static enum pool_verdict report(const struct status_writer *s, const struct item
 	m->version = it->version;
 	m->status = result->status;
 	m->text = arena_dup(m->arena, text);
+	/* The next write names this version. */
 	m->resource_version = outcome == SCHED_DONE ? rest_version(result) : 0;
 	s->post(s->ctx, m);
 	return POOL_DONE;
@@ -375,15 +382,21 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	}
 	code = rest_result(result, &err);
 	if (code == 0) {
+		/* A merge patch has changed the object, so its new version has to be read before
+		 * the status can be applied. */
 		return report(s, it, it->empties ? SCHED_STALE : SCHED_DONE, result, "");
 	}
 	/* A namesake; other conflicts are with writes of the same moment. */
 	if (code == -ERR_NOT_FOUND || rest_is_other_uid(code, &err)) {
 		return report(s, it, SCHED_GONE, result, err.text);
 	}
+	/* The object is not the one that the decision was about: it is read, and decided upon
+	 * again. */
 	if (code == -ERR_CONFLICT && it->guarded) {
 		return report(s, it, SCHED_STALE, result, err.text);
 	}
+	/* Final for this write: the cache says when the Workload is tried again, with a status that
+	 * may be another one by then. */
 	if (rest_is_refused(code, result)) {
 		return report(s, it, SCHED_REJECTED, result, err.text);
 	}
@@ -431,6 +444,8 @@ struct pool *status_writer_pool(struct status_writer *s)
 	return s->pool;
 }
 
+/* All is formatted here, on the thread that owns the model: the pool has a text, and no pointers
+ * into the model. */
 void status_writer_send(struct status_writer *s, const struct quota_model *q,
 			const struct status_writer_request *write)
 {

@@ -2,6 +2,7 @@
 
 #include "scheduler/workloads/model/quota_store.h"
 
+/* Kueue: flavorsReservation counts all that hold quota, flavorsUsage those that are admitted. */
 static void add_holder(struct workload_counts_of *t, const struct workload *w)
 {
 	t->reserving++;
@@ -21,6 +22,7 @@ static struct workload_counts_of *local_of(struct workload_counts *t, const stru
 {
 	const struct local_queue *l = quota_local_of(q, w);
 
+	/* Its LocalQueue may have been deleted: it counts in the ClusterQueue alone. */
 	return l == NULL ? NULL : &t->locals.v[l->id];
 }
 
@@ -42,6 +44,7 @@ static void sum_queue(struct workload_counts *t, const struct quota_model *q,
 	const struct cluster_queue *queue = n->queue;
 	struct workload_counts_of *own = &t->nodes.v[n->id];
 
+	/* Those in flight are not counted: no cycle runs meanwhile. */
 	own->pending = (int64_t)(queue->heap.n + queue->inadmissible.n);
 	add_pending(t, q, queue->heap.v, queue->heap.n);
 	add_pending(t, q, queue->inadmissible.v, queue->inadmissible.n);

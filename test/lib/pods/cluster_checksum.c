@@ -42,7 +42,6 @@ static uint64_t mix_task(uint64_t h, const struct task *t)
 	h = mix(h, t->attempts);
 	h = mix(h, (uint64_t)t->refused_queue << 32 | t->reserved);
 	h = mix(h, (uint64_t)t->created);
-	h = mix(h, (uint64_t)t->deleted);
 	h = mix(h, (uint64_t)t->published_at);
 	h = mix(h, (uint64_t)t->retry_at);
 	h = mix(h, (uint64_t)t->resource_version);

@@ -23,7 +23,8 @@ static struct plan make_plan(const struct admit_request *q, const struct api_job
 {
 	struct plan p = { 0 };
 
-	if (queueing_owner(q, &job->meta) != QUEUED_OWNER_NONE) {
+	/* The controller of an external framework queues the Job through its owner. */
+	if (queueing_owner(q, &job->meta) == QUEUED_OWNER_EXTERNAL) {
 		return p;
 	}
 	if (queueing_queue(&job->meta) == NULL &&
@@ -33,6 +34,7 @@ static struct plan make_plan(const struct admit_request *q, const struct api_job
 	if (!is_managed(q, job, &p)) {
 		return p;
 	}
+	/* A PriorityClass of the pods is a choice, too, and is not overruled by the default. */
 	if (q->view->has_default_class && queueing_class(&job->meta) == NULL &&
 	    job->spec.template_.spec.priority_class_name == NULL) {
 		p.class = KUEUE_DEFAULT_PRIORITY_CLASS;
@@ -44,7 +46,6 @@ static struct plan make_plan(const struct admit_request *q, const struct api_job
 int job_mutate(const struct admit_request *q, struct admit_answer *ret, struct err *err)
 {
 	const struct admit_check c = { q, ret };
-	const struct api_meta none = { 0 };
 	struct api_job job = { 0 };
 	int verb = admit_check_read(q, &batch_job_fields, &job, &job, err);
 	struct plan p;
@@ -52,8 +53,12 @@ int job_mutate(const struct admit_request *q, struct admit_answer *ret, struct e
 	if (verb != ADMIT_CHECK_CREATE) {
 		return verb < 0 ? verb : 0;
 	}
-	queueing_check_owner(&c, &none, &job.meta);
 	p = make_plan(q, &job);
+	/* By the plan and not by the label that the user wrote: a forged owner is no way around
+	 * the default queue. */
+	if (is_managed(q, &job, &p)) {
+		queueing_check_forged(&c, &job.meta);
+	}
 	queueing_add_labels(ret, &job.meta,
 			    (const struct queueing_label[]){ { KUEUE_PRIORITY_CLASS, p.class },
 							     { KUEUE_QUEUE_NAME, p.queue } },

@@ -8,6 +8,7 @@
 static void check_min_parallelism(const struct admit_check *c, const struct api_job *job)
 {
 	const char *text = field_map_get(&job->meta.annotations, KUEUE_JOB_MIN_PARALLELISM);
+	/* As many as the Job has pods would be no partial admission. */
 	int32_t most = batch_pod_count(job) - 1;
 	int64_t n = 0;
 
@@ -94,6 +95,8 @@ static void check_write(const struct admit_check *c, const struct api_job *old,
 	}
 }
 
+/* The least parallelism is the case in which the scheduler itself lowers spec.parallelism, when
+ * it starts the Job: after that the number is what was admitted. */
 static void check_running(const struct admit_check *c, const struct api_job *old,
 			  const struct api_job *job)
 {
@@ -119,6 +122,8 @@ int job_validate(const struct admit_request *q, struct admit_answer *ret, struct
 	}
 	queueing_check_owner(&c, &old.meta, &job.meta);
 	check_write(&c, &old, &job, create);
+	/* By the new object: what starts the Job may not change its queue in the same write, and
+	 * a write that suspends it may. */
 	if (!create && !batch_is_suspended(&job)) {
 		check_running(&c, &old, &job);
 	}

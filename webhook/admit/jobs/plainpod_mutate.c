@@ -44,6 +44,7 @@ static void add_gate(struct admit_answer *a, const struct api_pod *pod)
 {
 	bool has_list = pod->spec.gates.v != NULL;
 
+	/* The API server may call twice; a list with the same gate twice would be refused. */
 	if (pod_has_gate(pod, KUEUE_GATE_ADMISSION)) {
 		return;
 	}
@@ -144,6 +145,7 @@ int plainpod_mutate(const struct admit_request *q, struct admit_answer *ret, str
 	if (pod.spec.node_name != NULL || is_queued_by_owner(q, &pod)) {
 		return 0;
 	}
+	/* The role is a hash over parts of the spec that are not decoded otherwise. */
 	r = jdoc_parse(q->review->object, &doc, err);
 	if (r < 0) {
 		return r;

@@ -11,6 +11,7 @@ static const char *group_of(const struct api_pod *pod)
 	return name == NULL || name[0] == '\0' ? NULL : name;
 }
 
+/* Neither without the other: a group is admitted when as many pods as its count says are there. */
 static void check_group(const struct admit_check *c, const struct api_pod *pod)
 {
 	const char *group = group_of(pod);
@@ -44,6 +45,7 @@ static void check_write(const struct admit_check *c, const struct api_pod *old,
 	}
 	queueing_check_labels(c, &pod->meta);
 	check_group(c, pod);
+	/* The Workload of a group is found by the name of the group. */
 	if (group_of(pod) != NULL && prebuilt != NULL && !str_streq(prebuilt, group_of(pod))) {
 		admit_check_deny(c, QUEUEING_LABEL(KUEUE_PREBUILT_WORKLOAD),
 				 "must be the name of the pod group");
@@ -93,6 +95,7 @@ static void check_change(const struct admit_check *c, const struct api_pod *old,
 		admit_check_deny(c, QUEUEING_ANNOTATION(KUEUE_RETRIABLE_IN_GROUP),
 				 "cannot change from false: the group is not retriable");
 	}
+	/* The gate is what keeps a pod from running, as `suspend` does for a Job. */
 	if (!pod_has_gate(pod, KUEUE_GATE_ADMISSION)) {
 		queueing_check_running(c, &old->meta, &pod->meta, "the pod is not gated");
 	}

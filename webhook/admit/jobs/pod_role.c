@@ -34,6 +34,7 @@ static void add_members(struct strbuf *b, const struct jdoc *d)
 		qsort(members.v, members.n, sizeof(members.v[0]), by_key);
 	}
 	for (size_t i = 0; i < members.n; i++) {
+		/* With its length in front, no key can be mistaken for the text that follows it. */
 		strbuf_printf(b, "%zu:%s=", strlen(jdoc_key(members.v[i])), jdoc_key(members.v[i]));
 		add_sorted(b, members.v[i]);
 	}
@@ -76,6 +77,8 @@ const char *pod_role_hash(const struct jdoc *spec, struct arena *arena)
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	char hash[DIGEST_SHA1_HEX_SIZE];
 
+	/* Pods of a group with the same role become one pod set, so these are the fields by
+	 * which flavors and nodes are chosen. Images, commands and environment may differ. */
 	add_containers(&text, jdoc_get(spec, "initContainers"));
 	add_containers(&text, jdoc_get(spec, "containers"));
 	for (size_t i = 0; i < ARRAY_LEN(plain); i++) {

@@ -50,6 +50,8 @@ static bool has_external_owner(const struct admit_options *o, const struct api_m
 	const struct api_owner *owner = meta_controller(m);
 	struct str list = str_of(o->integrations), version, group;
 
+	/* A Job is queued by this program and not by another controller, even where the list of
+	 * integrations names it. */
 	if (owner == NULL || owner->kind == NULL || queueing_is_owned_by_job(m)) {
 		return false;
 	}
@@ -91,6 +93,8 @@ enum queueing_owner queueing_owner(const struct admit_request *q, const struct a
 	if (!has_external_owner(q->options, m)) {
 		return QUEUED_OWNER_NONE;
 	}
+	/* Any tenant may write an ownerReference, and the object would then pass without quota:
+	 * the account that writes decides. */
 	return is_external_user(q->options, q->review->user.username) ? QUEUED_OWNER_EXTERNAL
 								      : QUEUED_OWNER_FORGED;
 }
@@ -107,6 +111,7 @@ void queueing_add_labels(struct admit_answer *a, const struct api_meta *m,
 		if (v[i].value == NULL) {
 			continue;
 		}
+		/* JSON Patch adds a key only to a map that exists. */
 		if (!has_map) {
 			admit_patch_add(a, "/metadata/labels", NULL);
 			json_out_object(&a->out);
@@ -161,6 +166,8 @@ void queueing_check_unsupported(const struct admit_check *c, const char *path,
 		const char *value = field_map_get(&meta->annotations, rows[i].key);
 		const char *was = field_map_get(&old->annotations, rows[i].key);
 
+		/* An annotation that the object had before is not refused: it could not be
+		 * edited otherwise, not even to be suspended. */
 		if (value != NULL && !str_streq(value, "false") && !str_streq(value, was)) {
 			admit_check_deny(c, admit_check_path(c, "%s[%s]", path, rows[i].key), "%s",
 					 rows[i].why);
@@ -182,6 +189,8 @@ void queueing_check_running(const struct admit_check *c, const struct api_meta *
 		admit_check_deny(c, QUEUEING_LABEL(KUEUE_MAX_EXEC_TIME),
 				 "field is immutable while %s", state);
 	}
+	/* Another class is allowed: the scheduler takes its priority over. Kueue's rule forbids
+	 * only to begin or to end having one. */
 	if ((was == NULL) != (is == NULL)) {
 		admit_check_deny(c, QUEUEING_LABEL(KUEUE_PRIORITY_CLASS), "cannot be %s while %s",
 				 is == NULL ? "removed" : "added", state);
@@ -193,18 +202,28 @@ static bool queues(const struct admit_check *c, const struct api_meta *m)
 	return c->q->options->manage_jobs_without_queue || queueing_queue(m) != NULL;
 }
 
-void queueing_check_owner(const struct admit_check *c, const struct api_meta *old,
-			  const struct api_meta *meta)
+void queueing_check_forged(const struct admit_check *c, const struct api_meta *meta)
 {
-	bool had = queues(c, old) && queueing_owner(c->q, old) != QUEUED_OWNER_NONE;
 	const char *user = c->q->review->user.username;
 
-	if (!had && queues(c, meta) && queueing_owner(c->q, meta) == QUEUED_OWNER_FORGED) {
+	if (queueing_owner(c->q, meta) == QUEUED_OWNER_FORGED) {
 		admit_check_deny(
 			c, "metadata.ownerReferences",
 			"\"%s\" is not the controller of the %s: with such an owner the job "
 			"would not be queued",
 			user == NULL ? "" : user, meta_controller(meta)->kind);
+	}
+}
+
+void queueing_check_owner(const struct admit_check *c, const struct api_meta *old,
+			  const struct api_meta *meta)
+{
+	bool had = queues(c, old) && queueing_owner(c->q, old) != QUEUED_OWNER_NONE;
+
+	/* An owner that stood there already is not refused, since every other edit of the Job
+	 * would be, too. */
+	if (!had && queues(c, meta)) {
+		queueing_check_forged(c, meta);
 	}
 }
 

@@ -23,8 +23,11 @@ enum queueing_owner {
 	QUEUED_OWNER_FORGED,   /* an external framework, but none of its accounts wrote this */
 };
 enum queueing_owner queueing_owner(const struct admit_request *q, const struct api_meta *m);
-/* Denies adding a forged owner to a Job that is queued: the scheduler would leave the Job to that
- * owner's controller. old: the object before, all zero at creation. */
+/* Denies a forged owner of a Job that queues: the scheduler would leave the Job to that owner's
+ * controller. */
+void queueing_check_forged(const struct admit_check *c, const struct api_meta *meta);
+/* The same for an owner that is added, or was there before the Job came to queue. old: the object
+ * before, all zero at creation. */
 void queueing_check_owner(const struct admit_check *c, const struct api_meta *old,
 			  const struct api_meta *meta);
 bool queueing_is_owned_by_job(const struct api_meta *m); /* the controller is a batch/v1 Job */

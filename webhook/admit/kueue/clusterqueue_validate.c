@@ -31,6 +31,7 @@ static void check_fungibility(const struct admit_check *c, const struct api_flav
 	}
 }
 
+/* Never is the default of the CRD. */
 static bool is_never(const char *policy)
 {
 	return policy == NULL || str_streq(policy, KUEUE_NEVER);
@@ -44,6 +45,7 @@ static void check_preemption(const struct admit_check *c, const struct api_queue
 			 reclaims);
 	admit_check_enum(c, policy, p->borrow_within_cohort.policy, borrows);
 	admit_check_enum(c, "spec.preemption.withinClusterQueue", p->within_cluster_queue, withins);
+	/* Kueue's rule: to preempt while borrowing is a special case of reclaiming. */
 	if (is_never(p->reclaim_within_cohort) && !is_never(p->borrow_within_cohort.policy)) {
 		admit_check_deny(c, policy, "must be Never while reclaimWithinCohort is Never");
 	}
@@ -54,6 +56,7 @@ static void check_selector(const struct admit_check *c, const struct api_label_s
 	struct err why = ERR_INIT;
 	struct selector selector;
 
+	/* Without a selector the queue takes no namespace at all, which is allowed. */
 	if (labels != NULL && selector_from_struct(labels, c->q->arena, &selector, &why) < 0) {
 		admit_check_deny(c, "spec.namespaceSelector", "%s", why.text);
 	}
@@ -93,6 +96,7 @@ static void check_rule(const struct admit_check *c, const struct api_cluster_que
 	if (rule->name == NULL) {
 		admit_check_deny(c, admit_check_path(c, "%s.name", path), "required");
 	}
+	/* At most MAX_CHECKS items, so comparing all pairs is cheap. */
 	for (size_t k = 0; k < i; k++) {
 		if (str_streq(queue->spec.admission_checks.checks.v[k].name, rule->name)) {
 			admit_check_deny(c, admit_check_path(c, "%s.name", path),
@@ -168,6 +172,8 @@ static void check_write(const struct admit_check *c, const struct api_cluster_qu
 		admit_check_enum(c, "spec.admissionScope.admissionMode", s->admission_scope->mode,
 				 scopes);
 	}
+	/* Refused rather than ignored, but not in a queue that Kueue left with it: its other
+	 * fields can be edited. */
 	if (s->concurrent_admission != NULL &&
 	    (old == NULL || old->spec.concurrent_admission == NULL)) {
 		admit_check_deny(c, "spec.concurrentAdmissionPolicy",

@@ -7,6 +7,8 @@ int cohort_validate(const struct admit_request *q, struct admit_answer *ret, str
 	const struct admit_check c = { q, ret };
 	struct api_cohort cohort = { 0 }, old = { 0 };
 	int verb = admit_check_read(q, &kueue_cohort_fields, &cohort, &old, err);
+	/* Kueue's rule: a cohort's lendingLimit may exceed its own quota, since it also lends
+	 * what its members leave unused. */
 	struct resource_groups_rules rules = { .parent_field = "parentName",
 					       .may_lend_more = true };
 
@@ -15,6 +17,8 @@ int cohort_validate(const struct admit_request *q, struct admit_answer *ret, str
 		admit_check_subdomain(&c, "spec.parentName", cohort.spec.parent);
 		resource_groups_check(&c, &cohort.spec.resource_groups, &rules);
 		admit_check_weight(&c, &cohort.spec.fair_sharing);
+		/* A warning, as for longer cycles, which are not searched for: in Kueue such a
+		 * tree is frozen, not refused. */
 		if (rules.has_parent && str_streq(cohort.spec.parent, cohort.meta.name)) {
 			admit_warn(
 				ret, q->arena,

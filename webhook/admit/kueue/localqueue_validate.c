@@ -13,6 +13,8 @@ int localqueue_validate(const struct admit_request *q, struct admit_answer *ret,
 		admit_check_stop_policy(&c, queue.spec.stop_policy);
 		admit_check_weight(&c, &queue.spec.fair_sharing);
 	}
+	/* Kueue's rule: a LocalQueue keeps its ClusterQueue, in which its Workloads wait and
+	 * hold quota. */
 	if (verb == ADMIT_CHECK_UPDATE && old.spec.cluster_queue != NULL &&
 	    !str_streq(queue.spec.cluster_queue, old.spec.cluster_queue)) {
 		admit_check_deny(&c, "spec.clusterQueue", "field is immutable");

@@ -75,6 +75,8 @@ static int group_of_flavor(const struct api_resource_groups *groups, const char 
 	return -1;
 }
 
+/* Kueue's rule: both limits are about the parent, to which there is nothing to lend and from
+ * which there is nothing to borrow. */
 static void check_limit(const struct admit_check *c, const char *path, const struct quantity *limit,
 			const struct resource_groups_rules *rules)
 {
@@ -94,7 +96,7 @@ static void check_quota(const struct admit_check *c, const char *path,
 
 	if (r->nominal == NULL) {
 		admit_check_deny(c, nominal, "required");
-		return;
+		return; /* the limits are compared with it */
 	}
 	admit_check_not_negative(c, nominal, r->nominal);
 	check_limit(c, admit_check_path(c, "%s.borrowingLimit", path), r->borrowing_limit, rules);
@@ -111,6 +113,7 @@ static void check_flavor(const struct admit_check *c, const char *path,
 			 const struct api_resource_group *g, const struct api_flavor_quotas *f,
 			 const struct resource_groups_rules *rules)
 {
+	/* First the count: the names are then compared place by place. */
 	if (f->resources.n != g->covered_resources.n) {
 		admit_check_deny(c, admit_check_path(c, "%s.resources", path),
 				 "%zu items, but the group covers %zu resources", f->resources.n,
@@ -139,6 +142,8 @@ static void check_resources(const struct admit_check *c, const struct api_resour
 	for (size_t k = 0; k < list->n; k++) {
 		const char *path =
 			admit_check_path(c, "spec.resourceGroups[%zu].coveredResources[%zu]", i, k);
+		/* Each is compared with those before it only, so that a duplicate is reported
+		 * once. */
 		int other = group_of_resource(groups, list->v[k], i, k);
 
 		admit_check_qualified(c, path, list->v[k]);

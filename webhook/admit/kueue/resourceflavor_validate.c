@@ -57,6 +57,8 @@ int resourceflavor_validate(const struct admit_request *q, struct admit_answer *
 		if (before != NULL && !str_streq(flavor.spec.topology_name, before)) {
 			admit_check_deny(&c, "spec.topologyName", "field is immutable once set");
 		} else if (before == NULL && flavor.spec.topology_name != NULL) {
+			/* Refused rather than ignored. A flavor that has one can still be edited.
+			 */
 			admit_check_deny(&c, "spec.topologyName",
 					 "topology-aware scheduling is not supported");
 		}

@@ -97,6 +97,8 @@ int workload_change_check_spec(const struct admit_check *c, const struct api_wor
 	if (!kueue_workload_is_reserving(old)) {
 		return 0;
 	}
+	/* The decoded pod sets lack all that scheduling does not need; a change of it would go
+	 * unnoticed. */
 	r = read_raw(c->q, &raw_old, &raw, err);
 	if (r < 0) {
 		return r;
@@ -210,6 +212,8 @@ static void check_updates(const struct admit_check *c, const struct api_workload
 		const struct api_check_state *a = kueue_workload_check(old, now->name);
 		const struct api_check_state *b = kueue_workload_check(w, now->name);
 
+		/* Kueue's rule: once Ready, the updates may be in pods that run. A check that
+		 * goes back to Pending or Retry may bring new ones. */
 		if (a == NULL || b == NULL || !str_streq(a->state, KUEUE_CHECK_READY) ||
 		    !str_streq(b->state, KUEUE_CHECK_READY)) {
 			continue;
@@ -239,11 +243,14 @@ int workload_change_check_status(const struct admit_check *c, const struct api_w
 	if (r < 0) {
 		return r;
 	}
+	/* Giving an admission and taking it away are allowed; only another one in its place is
+	 * not. */
 	if (old->status.admission != NULL && w->status.admission != NULL &&
 	    !same_admission(old, w)) {
 		admit_check_deny(c, "status.admission", "field is immutable once set");
 	}
 	check_cluster(c, &old->status, &w->status);
+	/* Without quota on either side the pods begin anew, and so does the count. */
 	if (kueue_workload_is_reserving(old) && kueue_workload_is_reserving(w)) {
 		check_reclaimable(c, old, w);
 	}

@@ -16,10 +16,12 @@ static bool has_gate(const struct api_workload_spec *s, const char *name)
 	return false;
 }
 
-/* names: without duplicates. */
+/* names: without duplicates. Only the spec is written: a gate without an entry in the status
+ * counts as closed. */
 static void add_gates(const struct api_workload_spec *s, const char *const *names, size_t n,
 		      struct admit_answer *ret)
 {
+	/* JSON Patch appends only to a list that exists. An empty list is replaced. */
 	bool is_new = s->preemption_gates.n == 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -64,6 +66,7 @@ static int mutate(const struct admit_request *q, bool selected, struct admit_ans
 	if (asked != NULL) {
 		names[n++] = asked;
 	}
+	/* The list is a map by name: the same gate twice would be refused. */
 	if (selected && !str_streq(asked, KUEUE_GATE_MULTIKUEUE)) {
 		names[n++] = KUEUE_GATE_MULTIKUEUE;
 	}

@@ -30,6 +30,8 @@ static void check_usage(const struct admit_check *c, const char *path,
 
 	for (size_t i = 0; count > 0 && i < a->usage.n; i++) {
 		const struct field_resource *r = &a->usage.v[i];
+		/* In the units in which Kueue counts: cpu by the thousandth, all else in whole
+		 * units. */
 		int64_t n = strcmp(r->name, "cpu") == 0 ? quantity_milli(r->amount)
 							: quantity_value(r->amount);
 
@@ -42,6 +44,8 @@ static void check_usage(const struct admit_check *c, const char *path,
 	}
 }
 
+/* The amounts of an admission are charged to the ClusterQueue, so they must fit the pod sets of
+ * the Workload. */
 static void check_admission(const struct admit_check *c, const struct api_workload *w)
 {
 	const struct api_workload_admission *a = w->status.admission;
@@ -86,6 +90,8 @@ static void check_reclaimable(const struct admit_check *c, const struct api_work
 	}
 }
 
+/* They are put into the templates of pods when the Workload starts: a value that pods may not
+ * have would keep it from starting. */
 static void check_updates(const struct admit_check *c, const struct api_workload *w, size_t i)
 {
 	const struct api_check_state *check = &w->status.admission_checks.v[i];
@@ -116,6 +122,8 @@ void workload_status_validate(const struct admit_check *c, const struct api_work
 	for (size_t i = 0; i < w->status.admission_checks.n; i++) {
 		check_updates(c, w, i);
 	}
+	/* Kueue's rule: the cluster that was chosen takes the place of those that were
+	 * nominated. */
 	if (w->status.cluster_name != NULL && w->status.nominated_clusters.n > 0) {
 		admit_check_deny(c, "status.clusterName",
 				 "clusterName and nominatedClusterNames cannot both be set");

@@ -7,6 +7,7 @@
 #include "webhook/admit/kueue/workload_change.h"
 #include "webhook/admit/kueue/workload_status_validate.h"
 
+/* Limits of Kueue's CRD. */
 #define MAX_POD_SETS 18
 #define MAX_GATES 8
 
@@ -40,6 +41,7 @@ static void check_containers(const struct admit_check *c, const char *path,
 	}
 }
 
+/* All places with amounts that are summed up into the request of a pod. */
 static void check_template(const struct admit_check *c, const char *path,
 			   const struct api_pod_spec *pod)
 {
@@ -122,6 +124,8 @@ static void check_class(const struct admit_check *c, const struct api_workload_s
 				 " nor a PriorityClass of scheduling.k8s.io");
 	}
 	admit_check_subdomain(c, "spec.priorityClassRef.name", ref->name != NULL ? ref->name : "");
+	/* The scheduler goes by spec.priority, to which the maker of the Workload copies the
+	 * value of the class. */
 	if (s->priority == FIELD_NO_I32) {
 		admit_check_deny(c, "spec.priority", "required with priorityClassRef");
 	}
@@ -197,6 +201,8 @@ int workload_validate(const struct admit_request *q, struct admit_answer *ret, s
 	struct api_workload w = { 0 }, old = { 0 };
 	int verb;
 
+	/* The API server ignores a change of the spec in a write of the status, so that the two
+	 * have rules of their own. */
 	if (str_streq(q->review->sub_resource, "status") &&
 	    str_streq(q->review->operation, "UPDATE")) {
 		return validate_status(&c, err);

@@ -16,6 +16,7 @@
 #define PATH_ANNOTATIONS "/metadata/annotations"
 #define PATH_GATES "/spec/schedulingGates"
 
+/* A pod with a node needs no scheduler, and the API server refuses it with a gate. */
 static bool is_ours(const struct admit_options *o, const struct api_pod *pod)
 {
 	const char *node = pod->spec.node_name;
@@ -56,6 +57,7 @@ static void add_gate(struct admit_answer *a, const struct api_pod *pod, const ch
 		write_gate(a, name);
 		json_out_array_end(&a->out);
 	} else {
+		/* Appended: gates of other controllers stay. */
 		admit_patch_add(a, PATH_GATES, "-");
 		write_gate(a, name);
 	}
@@ -110,6 +112,7 @@ static void check_queue(const struct admit_request *q, const struct api_pod *pod
 		admit_warn(a, q->arena, "queue \"%s\" is %s: the pod stays gated until it is open",
 			   name, queue->status.state);
 	}
+	/* A namespace that is not in the list yet is let through: the scheduler checks again. */
 	bar = ns == NULL ? NULL : queue_access_bar(q, ns->name, queue);
 	if (bar != NULL) {
 		admit_deny_forbidden(a, q->arena,
@@ -129,6 +132,8 @@ static void mutate(const struct admit_request *q, const struct api_pod *pod, str
 	const struct gate_row *row = gate_opt_in(&pod->meta.annotations);
 	bool by_namespace = row == NULL;
 
+	/* The path by which the API server sent the review is newer than our list of namespaces,
+	 * which may not have the label yet. */
 	if (row == NULL) {
 		row = q->namespace_gate;
 	}
@@ -138,6 +143,7 @@ static void mutate(const struct admit_request *q, const struct api_pod *pod, str
 	if (row == NULL) {
 		return;
 	}
+	/* The scheduler goes by the pod alone, also when the label of the namespace is removed. */
 	if (by_namespace) {
 		add_annotation(a, pod, row->annotation);
 	}
@@ -159,6 +165,7 @@ int pod_mutate(const struct admit_request *q, struct admit_answer *ret, struct e
 	if (r < 0) {
 		return r;
 	}
+	/* A forged mark would look like quota that the ledger has given. */
 	if (field_map_get(&pod.meta.annotations, KEYS_RESERVED) != NULL) {
 		admit_patch_remove(ret, PATH_ANNOTATIONS, KEYS_RESERVED);
 	}

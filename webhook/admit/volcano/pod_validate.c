@@ -35,6 +35,8 @@ static int check_annotation(const struct admit_request *q, struct admit_answer *
 	if (r != ADMIT_CHECK_UPDATE) {
 		return r < 0 ? r : 0;
 	}
+	/* Another spelling of the annotation will do, and so does its removal from a pod that
+	 * waits for nothing and holds nothing. */
 	row = gate_opt_in(&old.meta.annotations);
 	if (row != NULL && gate_opt_in(&pod.meta.annotations) == NULL && is_held(&old)) {
 		admit_deny_forbidden(
@@ -85,6 +87,9 @@ static struct quantity amount_used(const struct api_queue *queue, const char *re
 	return quantity_add(*allocated, *reserved);
 }
 
+/* A pod without a node is measured alone: it may be waiting for quota or hold it already, which
+ * is not known here, and the ledger decides. With a node, `used` counts it with what it had:
+ * used - before + after > limit, written without a difference that could become negative. */
 static void check_level(const struct admit_request *q, const struct api_queue *queue,
 			const struct growth *g, struct admit_answer *a)
 {
@@ -117,6 +122,7 @@ static void check_level(const struct admit_request *q, const struct api_queue *q
 static void check_growth(const struct admit_request *q, const struct api_queue *queue,
 			 const struct growth *g, struct admit_answer *a)
 {
+	/* Every queue above is charged as well, so each must have room. */
 	for (unsigned i = 0; queue != NULL && i < QUEUE_TREE_MAX_WALK; i++) {
 		const char *parent = queue_tree_parent(queue);
 

@@ -18,6 +18,7 @@ static int set_queue(const struct admit_request *q, const char *queue, struct ad
 	if (r < 0) {
 		return r;
 	}
+	/* JSON Patch adds a member only to an object that exists. */
 	if (shape.has_spec) {
 		admit_patch_add(a, "/spec/queue", NULL);
 		json_out_str(&a->out, queue);
@@ -45,6 +46,8 @@ int podgroup_mutate(const struct admit_request *q, struct admit_answer *ret, str
 	if (r < 0) {
 		return r;
 	}
+	/* Volcano's rule: the name of the default queue counts as none, since its CRD writes
+	 * that name where a PodGroup has no queue. */
 	if (group.spec.queue != NULL && !str_streq(group.spec.queue, KEYS_DEFAULT_QUEUE)) {
 		return 0;
 	}

@@ -122,6 +122,7 @@ static void check_topology(const struct admit_request *q, const struct api_pod_g
 	}
 }
 
+/* Hard is the default of the CRD's mode. */
 static bool is_hard(const struct api_network_topology *t)
 {
 	return t != NULL && !str_streq(t->mode, "soft");
@@ -154,6 +155,8 @@ int podgroup_validate(const struct admit_request *q, struct admit_answer *ret, s
 	if (verb <= ADMIT_CHECK_OTHER) {
 		return verb;
 	}
+	/* A PodGroup in a queue that was closed or deleted meanwhile can still be edited: it has
+	 * no status subresource, so each write of its status is such an update. */
 	if (!update || !str_streq(queue_of(&group), queue_of(&old))) {
 		check_queue(q, &group, ret);
 		if (update) {

@@ -10,6 +10,8 @@ static const char *selector_of(const struct api_queue *queue)
 	return field_map_get(&queue->meta.annotations, KEYS_NAMESPACE_SELECTOR);
 }
 
+/* A selector that does not parse admits no namespace: an annotation that is misspelt must not
+ * open the queue to all. */
 static bool admits(const struct admit_request *q, const struct api_queue *queue,
 		   const struct admit_namespace *ns)
 {
@@ -26,6 +28,8 @@ const struct api_queue *queue_access_bar(const struct admit_request *q, const ch
 {
 	const struct admit_namespace *known = admit_find_namespace(q->view, ns);
 
+	/* The queues above are asked, too, since what is reserved for a team includes all below
+	 * it. */
 	for (unsigned i = 0; known != NULL && queue != NULL && i < QUEUE_TREE_MAX_WALK; i++) {
 		const char *parent = queue_tree_parent(queue);
 

@@ -33,6 +33,7 @@ static void check_list(const struct admit_request *q, const char *path,
 	}
 }
 
+/* Volcano's rule: a guarantee without deserved is refused, whichever plugin is in use. */
 static void check_guarantee(const struct admit_request *q, const struct api_queue_spec *spec,
 			    struct admit_answer *a)
 {
@@ -56,6 +57,7 @@ static void check_guarantee(const struct admit_request *q, const struct api_queu
 	}
 }
 
+/* A resource that the capability does not name is limited by the queues above. */
 static void check_deserved(const struct admit_request *q, const struct api_queue_spec *spec,
 			   struct admit_answer *a)
 {

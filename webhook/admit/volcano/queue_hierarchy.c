@@ -2,6 +2,7 @@
 
 #include "api/volcano/keys.h"
 
+/* Walks both texts in step, so that a difference in depth is what is left over of one of them. */
 static bool check_weights(const struct admit_request *q, const char *path, const char *weights,
 			  struct admit_answer *a)
 {
@@ -60,6 +61,8 @@ void queue_hierarchy_check(const struct admit_request *q, const struct api_queue
 		    str_streq(other->meta.name, queue->meta.name)) {
 			continue;
 		}
+		/* Volcano's rule: a path within the path of another queue would make that one an
+		 * inner node, which has no Jobs of its own. */
 		if (is_at_or_below(path, other_path) || is_at_or_below(other_path, path)) {
 			admit_deny_invalid(
 				ret, q->arena,

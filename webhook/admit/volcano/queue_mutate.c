@@ -23,8 +23,10 @@ static void add_spec(struct admit_answer *a)
 static void default_spec(const struct api_queue *queue, bool has_spec, struct admit_answer *a)
 {
 	bool no_reclaimable = queue->spec.reclaimable == FIELD_TRI_ABSENT;
+	/* 0 is not a weight: the CRD allows 1 to 65535. */
 	bool no_weight = queue->spec.weight == FIELD_NO_I32 || queue->spec.weight == 0;
 
+	/* JSON Patch adds a member only to an object that exists. */
 	if (!has_spec) {
 		add_spec(a);
 	}

@@ -49,6 +49,8 @@ static unsigned depth_of(const struct admit_view *v, const struct api_queue *que
 }
 
 /* Whether `queue` is below `name`; *ret_levels: by how many levels. */
+/* Walks up from the other queue: parents are named, children are not. A chain that leaves the
+ * view, or does not end, is below nothing. */
 static bool is_below(const struct admit_view *v, const struct api_queue *queue, const char *name,
 		     unsigned *ret_levels)
 {
@@ -67,6 +69,7 @@ static bool is_below(const struct admit_view *v, const struct api_queue *queue, 
 	return false;
 }
 
+/* O(queues * depth), at writes of Queues alone, which are rare. */
 static unsigned height_of(const struct admit_view *v, const char *name)
 {
 	unsigned height = 0, levels = 0;
@@ -92,6 +95,7 @@ static void check_depth(const struct admit_request *q, const struct api_queue *q
 				   queue_tree_parent(queue), name);
 		return;
 	}
+	/* The whole subtree moves along. */
 	below = height_of(q->view, name);
 	if (depth + below > q->options->max_queue_depth) {
 		admit_deny_invalid(a, q->arena,
@@ -244,6 +248,7 @@ static struct quantity sum_children(const struct admit_view *v, const char *pare
 	return sum;
 }
 
+/* Only resources that the parent names: where it names none there is nothing to divide. */
 static void check_sums(const struct admit_request *q, const struct api_queue *parent,
 		       const struct api_queue *self, const char *path, list_fn get,
 		       struct admit_answer *a)
@@ -291,5 +296,6 @@ void queue_tree_check_amounts(const struct admit_request *q, const struct api_qu
 	if (up != NULL) {
 		check_family(q, up, queue, ret);
 	}
+	/* Its own children, against the new amounts. */
 	check_family(q, queue, queue, ret);
 }

@@ -13,7 +13,7 @@ static void check_state(const struct admit_request *q, const struct api_queue *q
 {
 	const char *state = queue->status.state;
 
-	if (state == NULL || state[0] == '\0' || str_streq(state, KEYS_QUEUE_OPEN) ||
+	if (state == NULL || str_streq(state, KEYS_QUEUE_OPEN) ||
 	    str_streq(state, KEYS_QUEUE_CLOSED) ||
 	    (old != NULL && str_streq(state, old->status.state))) {
 		return;
@@ -44,13 +44,17 @@ static void check_write(const struct admit_request *q, const struct api_queue *q
 			"capability, deserved and guarantee of the root queue cannot be "
 			"changed (--enable-root-queue-protection)");
 	}
+	/* The checks below compare with other queues, which are not known here (--offline). */
 	if (!q->view->queues_known) {
 		return;
 	}
 	queue_hierarchy_check(q, queue, a);
+	/* A place that was valid once may not be so by the rules of today: edits that do not
+	 * move the queue are not held up by it. */
 	if (moved) {
 		queue_tree_check_place(q, queue, a);
 	}
+	/* Only with a place that is valid: the amounts are compared along the chain of parents. */
 	if (a->allowed && (moved || changed)) {
 		queue_tree_check_amounts(q, queue, a);
 	}
@@ -90,6 +94,7 @@ int queue_validate(const struct admit_request *q, struct admit_answer *ret, stru
 	if (delete) {
 		check_delete(q, &old, ret);
 	} else if (create || update) {
+		/* With generateName the object has no name yet. */
 		if (queue.meta.name == NULL) {
 			queue.meta.name = q->review->name != NULL ? q->review->name : "";
 		}

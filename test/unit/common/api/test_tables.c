@@ -17,6 +17,7 @@
 #include "enc/decode.h"
 #include "enc/encode.h"
 #include "enc/json/jdoc.h"
+#include "lib/recorded.h"
 
 #define MAX_TABLES 200
 
@@ -227,11 +228,73 @@ static void test_round_trip(void **state)
 	}
 }
 
+/* --- which members are read --------------------------------------------------------------------*/
+
+static const char *const kind_names[FIELD_KIND_COUNT_] = {
+	[FIELD_STR] = "text",
+	[FIELD_BOOL] = "bool",
+	[FIELD_TRI] = "bool or absent",
+	[FIELD_I32] = "int32",
+	[FIELD_I64] = "int64",
+	[FIELD_I32_OPT] = "int32 or absent",
+	[FIELD_I64_OPT] = "int64 or absent",
+	[FIELD_TIME] = "time",
+	[FIELD_MICRO_TIME] = "time with microseconds",
+	[FIELD_QTY] = "quantity",
+	[FIELD_RESOURCES] = "quantities by name",
+	[FIELD_MAP] = "texts by name",
+	[FIELD_INT_MAP] = "integers by name",
+	[FIELD_STRS] = "texts",
+	[FIELD_OBJ] = "object",
+	[FIELD_OBJ_PTR] = "object or absent",
+	[FIELD_OBJS] = "list",
+	[FIELD_RAW] = "JSON",
+	[FIELD_RAW_SLICE] = "JSON",
+	[FIELD_RAW_LIST] = "list of JSON",
+	[FIELD_INT_OR_STR] = "integer or text",
+	[FIELD_PRESENT] = "whether it is there",
+};
+
+static void list_members(const char *at, const struct field_table *t, struct strbuf *out)
+{
+	for (unsigned i = 0; i < t->count; i++) {
+		const struct field *f = &t->rows[i];
+		CLEANUP(xmalloc_freep)
+		char *path =
+			xmalloc_printf("%s.%s%s", at, f->name, f->kind == FIELD_OBJS ? "[]" : "");
+
+		strbuf_printf(out, "%s: %s\n", path, kind_names[f->kind]);
+		if (f->sub != NULL) {
+			list_members(path, f->sub, out);
+		}
+	}
+}
+
+/* A member without its row is passed over as an unknown one is. */
+static void test_members_are_those_of_the_list(void **state)
+{
+	struct strbuf got CLEANUP(strbuf_finish) = STRBUF_INIT;
+	size_t n;
+	const struct kinds_row *k = kinds_all(&n);
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		list_members(k[i].kind, k[i].fields, &got);
+	}
+	list_members("AdmissionRequest", &admission_request_fields, &got);
+	list_members("Event.regarding", &event_reference_fields, &got);
+	list_members("Pod (admission)", &pod_admission_fields, &got);
+	list_members("LabelSelector", &selector_fields, &got);
+	list_members("Status", &status_fields, &got);
+	recorded_check("test/unit/common/api/members.txt", &got);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows_are_sane),
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_members_are_those_of_the_list),
 	};
 
 	return cmocka_run_group_tests_name("tables", tests, collect_all, NULL);

@@ -63,6 +63,15 @@ static void test_put(void **state)
 	assert_memory_equal(out, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
 }
 
+static void test_count(void **state)
+{
+	static const char text[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80" UTF8_NUL;
+	(void)state;
+
+	assert_int_equal(utf8_count(text, text + sizeof(text) - 1), 5);
+	assert_int_equal(utf8_count(text, text), 0);
+}
+
 static void test_nul(void **state)
 {
 	char out[UTF8_MAX];
@@ -79,6 +88,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_len),
 		cmocka_unit_test(test_put),
+		cmocka_unit_test(test_count),
 		cmocka_unit_test(test_nul),
 	};
 

@@ -80,6 +80,27 @@ static void test_parse_and_format(void **state)
 	}
 }
 
+/* The format of zero is that in which it is written: a sum with it has that format. */
+static void test_zero_keeps_its_format(void **state)
+{
+	static const struct {
+		const char *text;
+		enum quantity_format format;
+	} rows[] = {
+		{ "0", QUANTITY_DECIMAL_SI },
+		{ "0Ki", QUANTITY_BINARY_SI },
+		{ "0.0001Ki", QUANTITY_DECIMAL_SI },
+	};
+	struct quantity q;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i].text);
+		assert_int_equal(quantity_parse(str_of(rows[i].text), &q, NULL), 0);
+		assert_int_equal(q.format, rows[i].format);
+	}
+}
+
 static void test_refused(void **state)
 {
 	static const char *const rows[] = { "",     "1x",  "x",    "m",     ".",    "-",
@@ -152,6 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parse_and_format),
+		cmocka_unit_test(test_zero_keeps_its_format),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_length_limit),
 		cmocka_unit_test(test_arithmetic),

@@ -4,6 +4,7 @@
 
 #include "lib/unit.h"
 
+#include "api/meta/validate.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
@@ -377,6 +378,32 @@ static void test_long_texts_are_cut(void **state)
 	recorder_destroy(NULL);
 }
 
+/* Of a long name only the beginning is in the name of the event, which must be a valid one. */
+static void test_names_are_valid_when_cut(void **state)
+{
+	static const char last[] = "-.n";
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(last) - 1; i++) {
+		struct recorder_object o = pod;
+		struct fixture f;
+		struct jdoc *doc;
+		char name[254];
+
+		memset(name, 'n', sizeof(name));
+		name[253] = '\0';
+		name[235] = last[i]; /* the last byte before the cut */
+		o.name = name;
+		begin(&f);
+		recorder_event(f.recorder, &o, true, "R", "m");
+		step(&f);
+		doc = body_of(&f, fake_transport_expect_prefix(f.transport, "POST "));
+		assert_true(validate_is_dns_subdomain(str_of(jdoc_path_str(doc, "metadata.name"))));
+		jdoc_destroy(doc);
+		end(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,6 +420,7 @@ int main(void)
 		cmocka_unit_test(test_pressure_drops_the_oldest),
 		cmocka_unit_test(test_memory_is_bounded),
 		cmocka_unit_test(test_long_texts_are_cut),
+		cmocka_unit_test(test_names_are_valid_when_cut),
 	};
 
 	return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);

@@ -114,15 +114,22 @@ static void test_result(void **state)
 static void test_whether_the_same_again_may_work(void **state)
 {
 	static const struct {
+		const char *name;
 		int status;
 		bool refused, transient, unanswered;
 	} rows[] = {
-		{ 0, false, true, true },    { 200, false, false, false },
-		{ 400, true, false, false }, { 401, false, true, false },
-		{ 403, true, false, false }, { 404, false, false, false },
-		{ 408, false, true, true },  { 409, false, false, false },
-		{ 422, true, false, false }, { 429, false, true, false },
-		{ 499, true, false, false }, { 500, false, true, true },
+		{ "no answer", 0, false, true, true },
+		{ "OK", 200, false, false, false },
+		{ "Bad Request", 400, true, false, false },
+		{ "Unauthorized", 401, false, true, false },
+		{ "Forbidden", 403, true, false, false },
+		{ "Not Found", 404, false, false, false },
+		{ "Request Timeout", 408, false, true, true },
+		{ "Conflict", 409, false, false, false },
+		{ "Unprocessable Entity", 422, true, false, false },
+		{ "Too Many Requests", 429, false, true, false },
+		{ "the last of 4xx", 499, true, false, false },
+		{ "Internal Server Error", 500, false, true, true },
 	};
 
 	(void)state;
@@ -132,6 +139,7 @@ static void test_whether_the_same_again_may_work(void **state)
 					      .error_text = "why" };
 		int code = rest_result(&result, NULL);
 
+		unit_row(rows[i].name);
 		assert_int_equal(rest_is_refused(code, &result), rows[i].refused);
 		assert_int_equal(rest_is_transient(rows[i].status), rows[i].transient);
 		assert_int_equal(rest_is_unanswered(&result), rows[i].unanswered);

@@ -131,9 +131,33 @@ static void test_limits(void **state)
 	assert_int_equal(run(strbuf_str(&longest)), REFUSED);
 }
 
+/* The place is that of the first thing that cannot be read. */
+static void test_refusals_name_the_place(void **state)
+{
+	static const struct {
+		const char *text, *error;
+	} refused[] = {
+		{ "", "offset 0: unexpected end" },     { "(", "offset 1: unexpected end" },
+		{ "(1 == 1", "offset 7: expected )" },  { "(1 ==", "offset 5: unexpected end" },
+		{ "[1, ", "offset 4: unexpected end" }, { "1 ==", "offset 4: unexpected end" },
+		{ "!", "offset 1: unexpected end" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+		struct cel *cel = NULL;
+		struct err err = ERR_INIT;
+
+		unit_row(refused[i].text);
+		assert_true(cel_compile(str_of(refused[i].text), &cel, &err) < 0);
+		assert_string_equal(err.text, refused[i].error);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refusals_name_the_place),
 		cmocka_unit_test(test_expressions),
 		cmocka_unit_test(test_limits),
 	};

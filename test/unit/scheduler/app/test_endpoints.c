@@ -202,6 +202,25 @@ static void test_a_bad_address_is_named(void **state)
 	assert_null(e);
 }
 
+static void test_an_address_in_use_is_named(void **state)
+{
+	struct fixture f;
+	struct endpoints_options eo = { .state = &f.state, .clock = &f.clock.base };
+	struct endpoints *e = NULL;
+	struct err err = ERR_INIT;
+	char address[40];
+
+	(void)state;
+	begin(&f);
+	snprintf(address, sizeof(address), "127.0.0.1:%u", f.port);
+	eo.listen_address = eo.healthz_address = address;
+	eo.counters = f.counters;
+	assert_true(endpoints_start(&eo, &e, &err) < 0);
+	assert_non_null(strstr(err.text, address));
+	assert_null(e);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +230,7 @@ int main(void)
 		cmocka_unit_test(test_metrics_and_unknown_paths),
 		cmocka_unit_test(test_two_addresses_are_served_and_closed),
 		cmocka_unit_test(test_a_bad_address_is_named),
+		cmocka_unit_test(test_an_address_in_use_is_named),
 	};
 
 	return cmocka_run_group_tests_name("app/endpoints", tests, NULL, NULL);

@@ -38,6 +38,19 @@ static void keep(void *ctx, struct sched_msg *m)
 	f->done[f->ndone++] = m;
 }
 
+static struct sched_conf *parse(const char *text)
+{
+	static const char *const plugins[] = { "priority", "gang",    "conformance", "predicates",
+					       "capacity", "binpack", NULL };
+	static const char *const actions[] = { "enqueue", "allocate", "backfill", NULL };
+	struct conf_options co = { .known = { plugins, actions, NULL } };
+	struct sched_conf *conf = NULL;
+
+	assert_int_equal(conf_parse(str_of(text), "test", &co, &conf, NULL), 0);
+	conf->gates_admission = true;
+	return conf;
+}
+
 static void begin(struct fixture *f)
 {
 	static const char *const names[] = { "volcano", NULL };
@@ -51,11 +64,6 @@ static void begin(struct fixture *f)
 				     .request_timeout_ns = CLOCK_NS_PER_S,
 				     .post = keep,
 				     .ctx = f };
-	static const char *const plugins[] = { "priority", "gang",    "conformance", "predicates",
-					       "capacity", "binpack", NULL };
-	static const char *const actions[] = { "enqueue", "allocate", "backfill", NULL };
-	struct conf_options co = { .known = { plugins, actions, NULL } };
-	struct sched_conf *conf = NULL;
 
 	*f = (struct fixture){ 0 };
 	clock_fake_init(&f->clock, WALL);
@@ -65,9 +73,7 @@ static void begin(struct fixture *f)
 	eo.transport = fake_transport_base(f->transport);
 	eo.clock = &f->clock.base;
 	eo.counters = f->counters;
-	assert_int_equal(conf_parse(str_of(conf_default_text()), "test", &co, &conf, NULL), 0);
-	conf->gates_admission = true;
-	assert_int_equal(engine_create(&eo, conf, &f->engine, NULL), 0);
+	assert_int_equal(engine_create(&eo, parse(conf_default_text()), &f->engine, NULL), 0);
 }
 
 static void end(struct fixture *f)
@@ -104,18 +110,23 @@ static void lead(struct fixture *f, int64_t not_before)
 	engine_handle(f->engine, m);
 }
 
-/* Steps the engine and its pools, and hands outcomes back. */
-static void step(struct fixture *f)
+static void step_pools(struct fixture *f)
 {
 	struct pool *pools[ENGINE_MAX_POOLS];
 	size_t n = engine_pools(f->engine, pools, ENGINE_MAX_POOLS);
 
-	clock_fake_advance(&f->clock, 10 * CLOCK_NS_PER_MS);
-	engine_step(f->engine);
 	for (size_t i = 0; i < n; i++) {
 		while (pool_step(pools[i])) {
 		}
 	}
+}
+
+/* Steps the engine and its pools, and hands outcomes back. */
+static void step(struct fixture *f)
+{
+	clock_fake_advance(&f->clock, 10 * CLOCK_NS_PER_MS);
+	engine_step(f->engine);
+	step_pools(f);
 }
 
 static void take_outcomes(struct fixture *f)
@@ -362,6 +373,34 @@ static bool answer_all(struct fixture *f, const char *text)
 	return found;
 }
 
+static void reconfigure(struct fixture *f, const char *text)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_CONF);
+
+	m->conf = parse(text);
+	engine_handle(f->engine, m);
+	clock_fake_advance(&f->clock, CLOCK_NS_PER_S);
+	step(f);
+}
+
+/* Nothing else changes, so that no queue would be looked at. */
+static void test_a_new_configuration_looks_at_every_queue_again(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	sync_all(&f);
+	lead(&f, 0);
+	see_world(&f);
+	reconfigure(&f, "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n");
+	assert_false(answer_all(&f, "schedulingGates")); /* there is no quota plugin */
+	reconfigure(&f, conf_default_text());
+	assert_true(answer_all(&f, "schedulingGates"));
+	take_outcomes(&f);
+	end(&f);
+}
+
 static void test_a_missing_podgroup_is_reported_once(void **state)
 {
 	struct fixture f;
@@ -485,6 +524,42 @@ static void test_a_plain_pod_that_waited_before_a_restart_names_its_podgroup(voi
 	end(&f);
 }
 
+/* By an update of the PodGroup alone, a pod that has no condition yet is not annotated. */
+static void test_a_plain_pod_without_a_condition_is_not_annotated(void **state)
+{
+	static const struct {
+		const char *conditions;
+		bool annotated;
+	} rows[] = {
+		{ "", false },
+		{ ",\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":"
+		  "\"Unschedulable\",\"message\":\"0/0 nodes\"}]",
+		  true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf pod = STRBUF_INIT;
+		struct fixture f;
+
+		begin(&f);
+		sync_all(&f);
+		lead(&f, 0);
+		strbuf_printf(&pod,
+			      "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":"
+			      "\"u1\"},\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{"
+			      "\"name\":\"c\"}]},\"status\":{\"phase\":\"Pending\"%s}}",
+			      rows[i].conditions);
+		see(&f, SCHED_PODS, "ns/plain", pod.p);
+		see(&f, SCHED_PODGROUPS, "ns/podgroup-u1", PODGROUP_OF_PLAIN("absent", "Pending"));
+		step_pools(&f);
+		assert_int_equal(answer_all(&f, "\"scheduling.k8s.io/group-name\":\"podgroup-u1\""),
+				 rows[i].annotated);
+		take_outcomes(&f);
+		end(&f);
+	}
+}
+
 /* A tenant may delete the PodGroup that was made for a pod; nothing in the pod changes then. */
 static void test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted(void **state)
 {
@@ -527,10 +602,12 @@ int main(void)
 		cmocka_unit_test(test_a_retry_waits_for_the_new_term),
 		cmocka_unit_test(test_steps_of_the_wall_clock_change_nothing),
 		cmocka_unit_test(test_a_configuration_that_did_not_load_changes_nothing),
+		cmocka_unit_test(test_a_new_configuration_looks_at_every_queue_again),
 		cmocka_unit_test(test_a_snapshot_is_the_cluster_as_json),
 		cmocka_unit_test(test_a_missing_podgroup_is_reported_once),
 		cmocka_unit_test(test_a_bad_object_is_counted_and_reported),
 		cmocka_unit_test(test_one_write_binds_a_plain_pod),
+		cmocka_unit_test(test_a_plain_pod_without_a_condition_is_not_annotated),
 		cmocka_unit_test(test_a_plain_pod_that_waited_before_a_restart_names_its_podgroup),
 		cmocka_unit_test(test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted),
 	};

@@ -104,22 +104,24 @@ static void test_tolerations(void **state)
 {
 	static const struct taint taint = { dedicated, a, TAINT_NO_SCHEDULE };
 	static const struct {
+		const char *name;
 		struct toleration t;
 		bool tolerated;
 	} rows[] = {
-		{ { dedicated, a, false, false, TAINT_NO_SCHEDULE }, true },
-		{ { dedicated, a, false, true, 0 }, true },
-		{ { dedicated, b, false, true, 0 }, false },
-		{ { dedicated, none, true, true, 0 }, true },
-		{ { dedicated, a, false, false, TAINT_NO_EXECUTE }, false },
-		{ { zone, a, false, true, 0 }, false },
-		{ { NULL, none, true, true, 0 }, true },   /* any key */
-		{ { NULL, none, false, true, 0 }, false }, /* needs Exists */
+		{ "equal", { dedicated, a, false, false, TAINT_NO_SCHEDULE }, true },
+		{ "every effect", { dedicated, a, false, true, 0 }, true },
+		{ "another value", { dedicated, b, false, true, 0 }, false },
+		{ "every value", { dedicated, none, true, true, 0 }, true },
+		{ "another effect", { dedicated, a, false, false, TAINT_NO_EXECUTE }, false },
+		{ "another key", { zone, a, false, true, 0 }, false },
+		{ "every key", { NULL, none, true, true, 0 }, true },
+		{ "every key needs Exists", { NULL, none, false, true, 0 }, false },
 	};
 	struct toleration both[2] = { rows[2].t, rows[0].t };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i].name);
 		assert_int_equal(match_tolerates(&rows[i].t, 1, &taint), rows[i].tolerated);
 	}
 	assert_true(match_tolerates(both, 2, &taint)); /* one of them is enough */

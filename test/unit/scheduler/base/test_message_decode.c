@@ -78,15 +78,16 @@ static void test_a_status_that_only_reports(void **state)
 static void test_messages_of_a_reflector(void **state)
 {
 	static const struct {
+		const char *name;
 		enum reflector_event_kind event;
 		bool silent;
 		enum sched_msg_kind kind;
 	} rows[] = {
-		{ REFLECTOR_UPSERT, false, SCHED_MSG_UPSERT },
-		{ REFLECTOR_DELETE, false, SCHED_MSG_DELETE },
-		{ REFLECTOR_SYNCED, false, SCHED_MSG_SYNCED },
-		{ REFLECTOR_REFRESHED, false, SCHED_MSG_REFRESHED },
-		{ REFLECTOR_RELISTED, true, SCHED_MSG_KIND_COUNT_ },
+		{ "upsert", REFLECTOR_UPSERT, false, SCHED_MSG_UPSERT },
+		{ "delete", REFLECTOR_DELETE, false, SCHED_MSG_DELETE },
+		{ "synced", REFLECTOR_SYNCED, false, SCHED_MSG_SYNCED },
+		{ "refreshed", REFLECTOR_REFRESHED, false, SCHED_MSG_REFRESHED },
+		{ "relisted", REFLECTOR_RELISTED, true, SCHED_MSG_KIND_COUNT_ },
 	};
 
 	(void)state;
@@ -97,6 +98,7 @@ static void test_messages_of_a_reflector(void **state)
 						   .resource_version = 7 };
 		struct sched_msg *m = message_decode_event(SCHED_QUEUES, &e);
 
+		unit_row(rows[i].name);
 		assert_true((m == NULL) == rows[i].silent);
 		if (m != NULL) {
 			assert_int_equal(m->kind, rows[i].kind);

@@ -65,6 +65,9 @@ static void test_outcomes(void **state)
 				      rows[i].status, rows[i].body);
 		write_fixture_outcome(&f, rows[i].outcome);
 		assert_true(str_eq_c(f.last->key, "k"));
+		assert_int_equal(f.last->resource, SCHED_QUEUES);
+		assert_int_equal(f.last->request, SCHED_REQ_QUEUE);
+		assert_int_equal(f.last->status, rows[i].status);
 		write_fixture_finish(&f);
 	}
 }

@@ -73,14 +73,22 @@ static void test_common_ancestor(void **state)
 {
 	struct tree *t = tree_create(forest, ARRAY_LEN(forest));
 	static const struct {
+		const char *name;
 		uint32_t a, b, common;
 	} rows[] = {
-		{ 2, 4, 1 }, { 4, 2, 1 }, { 2, 9, 0 }, { 9, 1, 0 },
-		{ 1, 2, 1 }, { 2, 2, 2 }, { 0, 9, 0 }, { 2, 5, TREE_NONE },
+		{ "siblings", 2, 4, 1 },
+		{ "siblings, the other way round", 4, 2, 1 },
+		{ "cousins", 2, 9, 0 },
+		{ "a nephew and an uncle", 9, 1, 0 },
+		{ "the parent of the other", 1, 2, 1 },
+		{ "one node", 2, 2, 2 },
+		{ "a root and a node below it", 0, 9, 0 },
+		{ "two trees", 2, 5, TREE_NONE },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i].name);
 		assert_int_equal(tree_common(t, rows[i].a, rows[i].b), rows[i].common);
 	}
 	tree_destroy(t);

@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "process/file.h"
+#include "scheduler/ctl/ctl.h"
 
 #define MAX_WORDS 24
 #define MAX_OUTPUT (1u << 20)
@@ -54,4 +55,26 @@ int capture_run(int (*run)(int argc, char **argv), const char *line, struct strb
 	}
 	unlink(path);
 	return code;
+}
+
+static int run_ctl(int argc, char **argv)
+{
+	int saved = dup(STDERR_FILENO), code;
+
+	if (saved < 0 || dup2(STDOUT_FILENO, STDERR_FILENO) < 0) {
+		perror("capture");
+		abort();
+	}
+	code = ctl_run(argc, argv);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	return code;
+}
+
+int capture_ctl(const char *line, struct strbuf *out)
+{
+	CLEANUP(xmalloc_freep) char *all = xmalloc_printf("headgatectl %s", line);
+
+	strbuf_reset(out);
+	return capture_run(run_ctl, all, out);
 }

@@ -66,6 +66,7 @@ static void test_exit_codes(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i].line);
 		assert_int_equal(run(rows[i].line), rows[i].code);
 	}
 }

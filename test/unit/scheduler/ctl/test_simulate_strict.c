@@ -58,6 +58,9 @@
 			   "reason: "                                                              \
 			   "Admitted, message: m, lastTransitionTime: "                            \
 			   "\"2026-01-15T09:02:00Z\"}]}\n---\n"
+#define LOCAL(name, ns)                                                                            \
+	KUEUE "kind: LocalQueue\nmetadata: {name: " name ", namespace: " ns                        \
+	      "}\nspec: {clusterQueue: cq}\n---\n"
 #define JOB(name, more, cpu)                                                                       \
 	"apiVersion: batch/v1\nkind: Job\nmetadata: {name: " name ", namespace: team" more         \
 	"}\nspec: {template: {spec: {restartPolicy: Never, " CONTAINERS(cpu) "}}}\n---\n"
@@ -72,6 +75,8 @@
 #define PRIORITY_CLASS(name, value)                                                                \
 	"apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: " name            \
 	"}\nvalue: " value "\n---\n"
+#define SPACE(name, meta)                                                                          \
+	"apiVersion: v1\nkind: Namespace\nmetadata: {name: " name ", " meta "}\n---\n"
 #define POD(meta, spec)                                                                            \
 	"apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: team" meta "}\nspec: {" spec    \
 	", " CONTAINERS("1") "}\n---\n"
@@ -366,6 +371,11 @@ static const struct row core_rows[] = {
 	  .manifests = NODE POD("", "schedulerName: volcano, priorityClassName: high"),
 	  .code = VERB_USAGE,
 	  .printed = "Pod team/p: is forbidden: no PriorityClass with name high was found" },
+	{ .name = "of a PodGroup it is not the API server that asks for it",
+	  .manifests = NODE VOLCANO "kind: PodGroup\nmetadata: {name: g}\nspec: {minMember: 1, "
+				    "priorityClassName: gone}\n",
+	  .printed = "default/g",
+	  .absent = "forbidden" },
 	{ .name = "one that every cluster has",
 	  .manifests = NODE POD("", "schedulerName: volcano, priorityClassName: "
 				    "system-node-critical"),
@@ -380,6 +390,29 @@ static const struct row core_rows[] = {
 		  PRIORITY_CLASS("b", "6\nglobalDefault: true"),
 	  .code = VERB_USAGE,
 	  .printed = "PriorityClass b: is forbidden: PriorityClass a is already marked" },
+	{ .name = "a part of a device",
+	  .manifests = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: "
+		       "c, image: i, resources: {requests: {example.com/gpu: 1500m}, limits: "
+		       "{example.com/gpu: 1500m}}}]}\n",
+	  .code = VERB_USAGE,
+	  .printed = "[example.com/gpu]: Invalid value: \"1500m\": must be an integer" },
+	{ .name = "queues in any order",
+	  .manifests = NODE VOLCANO
+	  "kind: Queue\nmetadata: {name: z}\nspec: {parent: b}\n---\n" VOLCANO
+	  "kind: Queue\nmetadata: {name: b}\n---\n" VOLCANO
+	  "kind: Queue\nmetadata: {name: m}\n---\n" VOLCANO
+	  "kind: Queue\nmetadata: {name: a}\n---\n" VOLCANO
+	  "kind: PodGroup\nmetadata: {name: g}\nspec: {minMember: 1, queue: z}\n---\n" VOLCANO
+	  "kind: PodGroup\nmetadata: {name: h}\nspec: {minMember: 1, queue: a}\n---\n" VOLCANO
+	  "kind: PodGroup\nmetadata: {name: i}\nspec: {minMember: 1, queue: m}\n",
+	  .printed = "default/g",
+	  .absent = "denies" },
+	{ .name = "namespaces in any order",
+	  .manifests = NODE SPACE("team",
+				  "labels: {scheduling.volcano.sh/queue-allocation-gate: \"true\"}")
+		  SPACE("z", "") SPACE("b", "") SPACE("m", "") SPACE("a", "")
+			  POD("", "schedulerName: volcano"),
+	  .printed = "Ungate     team/p   scheduling.volcano.sh/queue-allocation-gate" },
 	{ .name = "a RuntimeClass that is not there",
 	  .manifests = NODE POD("", "schedulerName: volcano, runtimeClassName: gone"),
 	  .code = VERB_USAGE,
@@ -557,6 +590,13 @@ static const struct row cluster_rows[] = {
 	  .manifests = QUEUES GENERATED_JOB GENERATED_JOB,
 	  .printed = "job-train-00002",
 	  .absent = "given again" },
+	{ .name = "in the namespace of a LocalQueue default, without the label",
+	  .manifests = QUEUES LOCAL("default", "team") LOCAL("default", "other")
+		  LOCAL("another", "team") JOB("train", "", "1"),
+	  .printed = "team/job-train-5494f   cq             main x1: cpu 1 of f" },
+	{ .name = "a LocalQueue default of another namespace does not count",
+	  .manifests = QUEUES LOCAL("default", "other") JOB("train", "", "1"),
+	  .printed = "Job team/train       it has no label kueue.x-k8s.io/queue-name" },
 	{ .name = "one without the label does not",
 	  .manifests = QUEUES JOB("train", "", "1"),
 	  .printed = "Job team/train       it has no label kueue.x-k8s.io/queue-name" },

@@ -9,31 +9,38 @@
 static void test_rows(void **state)
 {
 	static const struct {
+		const char *name;
 		unsigned facts;
 		enum cert_action action;
 	} rows[] = {
-		{ 0, CERT_MAKE_ALL },
-		{ CERT_LEAF_GOOD, CERT_MAKE_ALL },
-		{ CERT_HAS_NEXT | CERT_NEXT_SPREAD, CERT_MAKE_ALL },
-		{ CERT_CA_GOOD, CERT_MAKE_LEAF },
-		{ CERT_CA_GOOD | CERT_HAS_NEXT | CERT_NEXT_SPREAD, CERT_MAKE_LEAF },
-		{ GOOD, CERT_WAIT },
-		{ GOOD | CERT_NEXT_SPREAD, CERT_WAIT },
-		{ GOOD | CERT_LEAF_DUE, CERT_MAKE_LEAF },
-		{ GOOD | CERT_CA_DUE, CERT_MAKE_NEXT },
-		{ GOOD | CERT_CA_DUE | CERT_LEAF_DUE, CERT_MAKE_LEAF },
-		{ GOOD | CERT_CA_DUE | CERT_HAS_NEXT, CERT_WAIT },
-		{ GOOD | CERT_CA_DUE | CERT_HAS_NEXT | CERT_LEAF_DUE, CERT_MAKE_LEAF },
-		{ GOOD | CERT_CA_DUE | CERT_HAS_NEXT | CERT_NEXT_SPREAD, CERT_PROMOTE },
-		{ GOOD | CERT_HAS_OLD, CERT_WAIT },
-		{ GOOD | CERT_HAS_OLD | CERT_CA_DUE, CERT_WAIT },
-		{ GOOD | CERT_HAS_OLD | CERT_OLD_DONE, CERT_DROP_OLD },
-		{ GOOD | CERT_HAS_OLD | CERT_OLD_DONE | CERT_CA_DUE, CERT_DROP_OLD },
-		{ GOOD | CERT_OLD_DONE, CERT_WAIT },
+		{ "nothing is there", 0, CERT_MAKE_ALL },
+		{ "a leaf without its CA", CERT_LEAF_GOOD, CERT_MAKE_ALL },
+		{ "a next CA without a CA", CERT_HAS_NEXT | CERT_NEXT_SPREAD, CERT_MAKE_ALL },
+		{ "a CA without a leaf", CERT_CA_GOOD, CERT_MAKE_LEAF },
+		{ "a CA and its next one without a leaf",
+		  CERT_CA_GOOD | CERT_HAS_NEXT | CERT_NEXT_SPREAD, CERT_MAKE_LEAF },
+		{ "both are good", GOOD, CERT_WAIT },
+		{ "a leftover mark of a next CA", GOOD | CERT_NEXT_SPREAD, CERT_WAIT },
+		{ "the leaf is due", GOOD | CERT_LEAF_DUE, CERT_MAKE_LEAF },
+		{ "the CA is due", GOOD | CERT_CA_DUE, CERT_MAKE_NEXT },
+		{ "both are due", GOOD | CERT_CA_DUE | CERT_LEAF_DUE, CERT_MAKE_LEAF },
+		{ "the next CA is not spread yet", GOOD | CERT_CA_DUE | CERT_HAS_NEXT, CERT_WAIT },
+		{ "the next CA is not spread yet, the leaf is due",
+		  GOOD | CERT_CA_DUE | CERT_HAS_NEXT | CERT_LEAF_DUE, CERT_MAKE_LEAF },
+		{ "the next CA is spread", GOOD | CERT_CA_DUE | CERT_HAS_NEXT | CERT_NEXT_SPREAD,
+		  CERT_PROMOTE },
+		{ "the old CA is still needed", GOOD | CERT_HAS_OLD, CERT_WAIT },
+		{ "the old CA is still needed, the CA is due", GOOD | CERT_HAS_OLD | CERT_CA_DUE,
+		  CERT_WAIT },
+		{ "the old CA is done", GOOD | CERT_HAS_OLD | CERT_OLD_DONE, CERT_DROP_OLD },
+		{ "the old CA is done, the CA is due",
+		  GOOD | CERT_HAS_OLD | CERT_OLD_DONE | CERT_CA_DUE, CERT_DROP_OLD },
+		{ "a leftover mark of an old CA", GOOD | CERT_OLD_DONE, CERT_WAIT },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i].name);
 		assert_int_equal(cert_rules_next(rows[i].facts), rows[i].action);
 	}
 }

@@ -48,22 +48,24 @@ static unsigned facts_at(const struct cert_secret *s, int64_t now)
 static void test_ages(void **state)
 {
 	static const struct {
+		const char *name;
 		int64_t at_h;
 		unsigned facts;
 		int64_t until_h;
 	} rows[] = {
-		{ 0, GOOD, 20 },
-		{ 19, GOOD, 20 },
-		{ 20, GOOD | CERT_LEAF_DUE, 30 },
-		{ 30, CERT_CA_GOOD, 200 },
-		{ 200, CERT_CA_GOOD | CERT_CA_DUE, 300 },
-		{ 300, 0, 0 },
+		{ "new", 0, GOOD, 20 },
+		{ "before the leaf is due", 19, GOOD, 20 },
+		{ "the leaf is due", 20, GOOD | CERT_LEAF_DUE, 30 },
+		{ "the leaf has expired", 30, CERT_CA_GOOD, 200 },
+		{ "the CA is due", 200, CERT_CA_GOOD | CERT_CA_DUE, 300 },
+		{ "the CA has expired", 300, 0, 0 },
 	};
 	const struct cert_secret *s = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		int64_t until = 0, now = NOW + rows[i].at_h * HOUR;
 
+		unit_row(rows[i].name);
 		assert_int_equal(cert_secret_facts(s, &opt, now, &until), rows[i].facts);
 		assert_true(until ==
 			    (rows[i].until_h == 0 ? CLOCK_NEVER : NOW + rows[i].until_h * HOUR));
@@ -173,6 +175,11 @@ static void test_there_and_back(void **state)
 
 	cert_secret_init(&back);
 	cert_secret_format(s, "ns", "x", NULL, &text);
+	assert_true(str_has_prefix(
+		strbuf_str(&text),
+		"{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"type\":\"kubernetes.io/tls\","
+		"\"metadata\":{\"namespace\":\"ns\",\"name\":\"x\",\"labels\":{"
+		"\"app.kubernetes.io/part-of\":\"headgate\"}},\"data\":{"));
 	assert_int_equal(jdoc_parse(strbuf_str(&text), &doc, NULL), 0);
 	assert_string_equal(jdoc_path_str(doc, "metadata.name"), "x");
 	assert_string_equal(jdoc_path_str(doc, "type"), "kubernetes.io/tls");

@@ -79,6 +79,42 @@ static void test_inline_data_wins(void **state)
 	assert_string_equal(c->token_file, "/etc/kube/tok");
 }
 
+/* Given credentials replace all of their kind, whether those are files or data. */
+static void test_given_credentials_replace(void **state)
+{
+	static const char *const users[] = {
+		"client-certificate: c.crt, client-key: c.key, token: t, tokenFile: f",
+		"client-certificate-data: Q1JU, client-key-data: S0VZ, tokenFile: f",
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_LEN(users); i++) {
+		CLEANUP(xmalloc_freep)
+		char *text = xmalloc_printf(CLUSTERS("server: 'https://h'") USERS("%s")
+						    CONTEXTS("cluster: c, user: u"),
+					    users[i]);
+		CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL;
+		bool files = i == 0;
+
+		unit_row(users[i]);
+		assert_int_equal(parse(text, &c, NULL), 0);
+		kubeconfig_set_credential(c, "given", NULL, NULL);
+		assert_string_equal(c->token, "given");
+		assert_null(c->token_file);
+		assert_int_equal(c->tls.cert_file != NULL, files);
+		assert_int_equal(c->tls.key_file != NULL, files);
+		assert_int_equal(c->tls.cert_pem.p != NULL, !files);
+		assert_int_equal(c->tls.key_pem.p != NULL, !files);
+		kubeconfig_set_credential(c, NULL, "cert", "key");
+		assert_null(c->token);
+		assert_null(c->token_file);
+		assert_null(c->tls.cert_file);
+		assert_null(c->tls.key_file);
+		assert_true(str_eq_c(c->tls.cert_pem, "cert"));
+		assert_true(str_eq_c(c->tls.key_pem, "key"));
+	}
+}
+
 static void test_context_is_chosen(void **state)
 {
 	static const char text[] =
@@ -473,6 +509,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_certificates_as_files),
 		cmocka_unit_test(test_inline_data_wins),
+		cmocka_unit_test(test_given_credentials_replace),
 		cmocka_unit_test(test_context_is_chosen),
 		cmocka_unit_test(test_errors_name_the_path),
 		cmocka_unit_test(test_values_that_are_no_texts),

@@ -105,6 +105,24 @@ static void test_listing_bulky_down_to_one_object(void **state)
 	reflector_fixture_end(&f);
 }
 
+/* A token that cannot be read does not make the page the last one: keys on later pages would be
+ * reported as deleted. */
+static void test_listing_broken_token_starts_over(void **state)
+{
+	struct reflector_fixture f;
+	uint64_t w = reflector_fixture_begin_watch(&f);
+	(void)state;
+
+	fake_transport_answer(f.transport, w, 410, "{}");
+	fake_transport_run(f.transport);
+	reflector_fixture_answer(&f, LIST, 200, PAGE("20", "\\q", OBJ("b", "18")));
+	reflector_fixture_expect_log(&f, "U n/b 18;");
+	reflector_fixture_expect_wait(&f, 600 * MS, 1000 * MS);
+	reflector_fixture_answer(&f, LIST, 200, PAGE("20", "", OBJ("a", "1") "," OBJ("b", "18")));
+	reflector_fixture_expect_log(&f, "R;");
+	reflector_fixture_end(&f);
+}
+
 static void test_listing_slow_asks_for_less(void **state)
 {
 	struct reflector_fixture f;
@@ -126,6 +144,7 @@ int main(void)
 		cmocka_unit_test(test_watching_mute_lists_at_a_bounded_rate),
 		cmocka_unit_test(test_listing_bulky_asks_for_less),
 		cmocka_unit_test(test_listing_bulky_down_to_one_object),
+		cmocka_unit_test(test_listing_broken_token_starts_over),
 		cmocka_unit_test(test_listing_slow_asks_for_less),
 	};
 

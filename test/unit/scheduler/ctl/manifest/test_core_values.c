@@ -112,6 +112,10 @@ static const struct row {
 	  "\"Terminating\"" },
 	{ "PriorityClass", "metadata: {name: a}", "value: Required value" },
 	{ "PriorityClass", "{metadata: {name: a}, value: 0}", "" },
+	{ "PriorityClass", "{metadata: {name: a}, value: 0, preemptionPolicy: Never}", "" },
+	{ "PriorityClass", "{metadata: {name: a}, value: 0, preemptionPolicy: never}",
+	  "preemptionPolicy: Unsupported value: \"never\": supported values: \"Never\", "
+	  "\"PreemptLowerPriority\"" },
 	{ "PriorityClass", "{metadata: {name: a}, value: 1000000000}", "" },
 	{ "PriorityClass", "{metadata: {name: a}, value: 1000000001}",
 	  "value: Forbidden: maximum allowed value of a user defined priority is 1000000000" },

@@ -70,17 +70,18 @@ static void test_no_node_is_published(void **state)
 	check_steps(s, "1 Ungate ns/p1; 2 Publish ns/p1");
 }
 
+/* Pod new fits as soon as old is gone. */
+#define RELEASING                                                                                  \
+	"{kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 2, pods: 9}}}\n---\n"      \
+	"{kind: Pod, metadata: {name: old, deletionTimestamp: \"2026-01-01T00:00:00Z\"}, spec: "   \
+	"{nodeName: n1, containers: [{name: c, resources: {requests: {cpu: 2}}}]}, status: "       \
+	"{phase: Running}}\n---\n"                                                                 \
+	"{kind: Pod, metadata: {name: new}, spec: {schedulerName: volcano, containers: [{name: "   \
+	"c, resources: {requests: {cpu: 2}}}]}}\n"
+
 static void test_room_that_is_being_released_is_pipelined(void **state)
 {
-	CLEANUP(simulation_destroyp)
-	struct simulation *s = sim_fixture_create(
-		"{kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 2, pods: "
-		"9}}}\n---\n"
-		"{kind: Pod, metadata: {name: old, deletionTimestamp: \"2026-01-01T00:00:00Z\"}, "
-		"spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: 2}}}]}, "
-		"status: {phase: Running}}\n---\n"
-		"{kind: Pod, metadata: {name: new}, spec: {schedulerName: volcano, "
-		"containers: [{name: c, resources: {requests: {cpu: 2}}}]}}\n");
+	CLEANUP(simulation_destroyp) struct simulation *s = sim_fixture_create(RELEASING);
 
 	(void)state;
 	assert_true(simulation_run_cycle(s));
@@ -92,6 +93,18 @@ static void test_room_that_is_being_released_is_pipelined(void **state)
 	assert_true(simulation_delete(s, SCHED_PODS, STR_LIT("default/old")));
 	assert_true(simulation_run_cycle(s));
 	assert_int_equal(status_of(s, "default/new"), TASK_BINDING);
+}
+
+static void test_a_placement_that_a_later_cycle_does_not_find_ends(void **state)
+{
+	CLEANUP(simulation_destroyp) struct simulation *s = sim_fixture_create(RELEASING);
+
+	(void)state;
+	(void)simulation_run_cycle(s);
+	assert_int_equal(status_of(s, "default/new"), TASK_PIPELINED);
+	assert_true(simulation_delete(s, SCHED_NODES, STR_LIT("n1")));
+	(void)simulation_run_cycle(s);
+	assert_int_equal(status_of(s, "default/new"), TASK_PENDING);
 }
 
 static void test_defaults_of_the_api_server(void **state)
@@ -138,6 +151,24 @@ static void test_deletions(void **state)
 	}
 }
 
+/* The labels of a namespace decide which queues its pods may use. */
+static void test_a_deleted_namespace_loses_its_queues(void **state)
+{
+	CLEANUP(simulation_destroyp)
+	struct simulation *s = sim_fixture_create(
+		"{apiVersion: v1, kind: Namespace, metadata: {name: ns, labels: {team: a}}}\n---\n"
+		"{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q, "
+		"annotations: {headgate.io/namespace-selector: team=a}}}\n---\n" SIM_FIXTURE_GROUP(
+			"g", "1"));
+	const struct podgroup *g = cluster_podgroup_find(simulation_cluster(s), STR_LIT("ns/g"));
+
+	(void)state;
+	assert_int_equal(g->barred_by, MODEL_NONE);
+	(void)simulation_delete(s, SCHED_NAMESPACES, STR_LIT("ns"));
+	assert_int_not_equal(g->barred_by, MODEL_NONE);
+	assert_false(simulation_delete(s, SCHED_NAMESPACES, STR_LIT("absent")));
+}
+
 static void test_errors_name_document_object_and_field(void **state)
 {
 	static const struct {
@@ -168,8 +199,10 @@ int main(void)
 		cmocka_unit_test(test_cycles),
 		cmocka_unit_test(test_no_node_is_published),
 		cmocka_unit_test(test_room_that_is_being_released_is_pipelined),
+		cmocka_unit_test(test_a_placement_that_a_later_cycle_does_not_find_ends),
 		cmocka_unit_test(test_defaults_of_the_api_server),
 		cmocka_unit_test(test_deletions),
+		cmocka_unit_test(test_a_deleted_namespace_loses_its_queues),
 		cmocka_unit_test(test_errors_name_document_object_and_field),
 	};
 

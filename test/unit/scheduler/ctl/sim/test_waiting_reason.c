@@ -52,8 +52,11 @@ static void each_that_is_in_no_queue_has_its_reason(void **state)
 			QUOTA_SIM_WORKLOAD("holder", "1", "0", QUOTA_SIM_HOLDS("1")) WORKLOAD(
 				"done", "lq", "", CONDITION("Finished", "True", "Succeeded"))
 				WORKLOAD("off", "lq", ", active: false", "") WORKLOAD(
-					"again", "lq", "",
-					CONDITION("Requeued", "False", "PodsReadyTimeout"))
+					"going, finalizers: [example.com/a], deletionTimestamp: "
+					"'2026-01-15T09:01:00Z'",
+					"lq", "", "") WORKLOAD("again", "lq", "",
+							       CONDITION("Requeued", "False",
+									 "PodsReadyTimeout"))
 					WORKLOAD(
 						"drained", "held", "",
 						CONDITION("Requeued", "False", "LocalQueueStopped"))
@@ -71,6 +74,7 @@ static void each_that_is_in_no_queue_has_its_reason(void **state)
 	expect_outside(s, "team/holder", NULL, NULL);
 	expect_outside(s, "team/done", NULL, NULL);
 	expect_outside(s, "team/off", "Deactivated", "spec.active is false");
+	expect_outside(s, "team/going", "Deleting", "it is being deleted");
 	expect_outside(s, "team/again", "Suspended", "its condition Requeued is False");
 	expect_outside(s, "team/hold", "OnHold", "its condition QuotaReserved has reason OnHold");
 	expect_outside(s, "team/stopped", "Suspended", "LocalQueue team/held is stopped");

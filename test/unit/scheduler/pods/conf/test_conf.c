@@ -59,6 +59,8 @@ static void test_errors_name_file_line_and_key(void **state)
 		{ "actions: \"enqueue,\"", "s.conf:1: actions: an empty action name" },
 		{ "actions: \"enqueue, alocate\"",
 		  "s.conf:1: actions: unknown action \"alocate\"" },
+		{ "actions: >\n  enqueue,\n  alocate,\n  backfill\n",
+		  "s.conf:3: actions: unknown action \"alocate\"" },
 		{ "actions: enqueue\ntiers: 3", "s.conf:2: tiers: must be a list, not a number" },
 		{ "actions: enqueue\ntiers: [3]",
 		  "s.conf:2: tiers[0]: must be an object, not a number" },

@@ -124,12 +124,39 @@ static void the_session_of_a_cycle_can_be_read(void **state)
 	cycle_fixture_finish(&f);
 }
 
+/* No queue lists them, so none is due for them. */
+static void stranded_pods_are_withdrawn_though_no_queue_changed(void **state)
+{
+	struct cycle_fixture f;
+	struct task *waits, *t;
+
+	(void)state;
+	cycle_fixture_init(&f, NULL);
+	(void)cycle_fixture_run(&f);
+	waits = cluster_fixture_task(f.cluster, "waits", NULL, 1000);
+	waits->flags |= TASK_OPTED_IN;
+	waits->cond = POD_COND_OTHER;
+	waits->write_failures = 1;
+	waits->retry_at = f.now + 2 * CYCLE_FIXTURE_S;
+	cluster_task_note_stranded(f.cluster, waits);
+	assert_string_equal(cycle_fixture_run(&f), "");
+	assert_true(cycle_last_stats(f.cycle).next_timer == waits->retry_at);
+	t = cluster_fixture_task(f.cluster, "p1", NULL, 1000);
+	t->flags |= TASK_OPTED_IN;
+	t->cond = POD_COND_OTHER;
+	cluster_task_note_stranded(f.cluster, t);
+	assert_string_equal(cycle_fixture_run(&f), "Withdraw waits; Withdraw p1");
+	assert_string_equal(cycle_fixture_run(&f), "");
+	cycle_fixture_finish(&f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gated_pod_is_ungated_then_bound),
 		cmocka_unit_test(a_gang_without_nodes_is_published_once),
 		cmocka_unit_test(the_next_timer_is_the_earliest),
+		cmocka_unit_test(stranded_pods_are_withdrawn_though_no_queue_changed),
 		cmocka_unit_test(unknown_actions_are_refused),
 		cmocka_unit_test(phases_are_traced),
 		cmocka_unit_test(the_session_of_a_cycle_can_be_read),

@@ -197,16 +197,23 @@ static void closed_queues_and_short_gangs_hold_nothing(void **state)
 static void reservations_time_out(void **state)
 {
 	static const struct {
+		const char *name;
 		uint32_t attempts, most; /* before; --reservation-attempts */
 		int64_t expected_s;      /* 0: never */
-	} rows[] = { { 0, 0, 1800 }, { 1, 0, 3600 }, { 5, 0, 57600 }, { 6, 0, 86400 },
-		     { 1, 3, 3600 }, { 2, 3, 0 },    { 40, 3, 0 } };
+	} rows[] = { { "first attempt", 0, 0, 1800 },
+		     { "second attempt", 1, 0, 3600 },
+		     { "sixth attempt", 5, 0, 57600 },
+		     { "a day at most", 6, 0, 86400 },
+		     { "below the limit of attempts", 1, 3, 3600 },
+		     { "the last attempt", 2, 3, 0 },
+		     { "far beyond the limit", 40, 3, 0 } };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct core_fixture sf;
 		struct task *t, *young;
 
+		unit_row(rows[i].name);
 		core_fixture_init(&sf, NULL);
 		cluster_fixture_queue(sf.f.cluster, "q", NULL, 9000);
 		t = charged(&sf, "p0", cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1),

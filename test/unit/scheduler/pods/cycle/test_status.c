@@ -78,12 +78,14 @@ static void reasons_of_plain_pods(void **state)
 static void no_reason_for_what_does_not_wait(void **state)
 {
 	static const struct {
+		const char *name;
 		enum task_status status;
 		bool waits;
 	} rows[] = {
-		{ TASK_PENDING, true },    { TASK_BOUND, false },  { TASK_RUNNING, false },
-		{ TASK_RELEASING, false }, { TASK_FAILED, false }, { TASK_SUCCEEDED, false },
-		{ TASK_UNKNOWN, false },
+		{ "Pending", TASK_PENDING, true },  { "Bound", TASK_BOUND, false },
+		{ "Running", TASK_RUNNING, false }, { "Releasing", TASK_RELEASING, false },
+		{ "Failed", TASK_FAILED, false },   { "Succeeded", TASK_SUCCEEDED, false },
+		{ "Unknown", TASK_UNKNOWN, false },
 	};
 
 	(void)state;
@@ -91,6 +93,7 @@ static void no_reason_for_what_does_not_wait(void **state)
 		struct fixture f;
 		struct cluster *c;
 
+		unit_row(rows[i].name);
 		start(&f);
 		c = f.sf.f.cluster;
 		cluster_task_set_status(c, f.t, rows[i].status,

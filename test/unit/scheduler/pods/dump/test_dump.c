@@ -3,15 +3,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/attrs.h"
 #include "base/err.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/intern.h"
 #include "collections/strmap.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/patch_apply.h"
 #include "lib/pods/cluster_checksum.h"
 #include "lib/pods/cluster_fixture.h"
 #include "lib/pods/ledger_verify.h"
+#include "lib/recorded.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
 
@@ -199,9 +203,79 @@ static void test_random_clusters(void **state)
 	}
 }
 
+/* A copy of the dump with the value at this JSON pointer replaced: whether it is loaded. */
+static bool loads_with(const struct jdoc *dump, const char *at, const char *value)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	CLEANUP(xmalloc_freep)
+	char *json =
+		xmalloc_printf("[{\"op\":\"replace\",\"path\":\"%s\",\"value\":%s}]", at, value);
+	CLEANUP(jdoc_destroyp) struct jdoc *patch = NULL;
+	CLEANUP(jdoc_destroyp) struct jdoc *copy = jdoc_copy(dump);
+	struct cluster *c = NULL;
+	bool loaded;
+
+	assert_int_equal(jdoc_parse(str_of(json), &patch, NULL), 0);
+	assert_int_equal(patch_apply_json(&copy, patch, NULL), 0);
+	jdoc_format(copy, &text);
+	loaded = dump_load(strbuf_str(&text), &c, NULL) == 0;
+	assert_int_equal(loaded, c != NULL);
+	if (loaded) {
+		assert_null(cluster_verify(c));
+	}
+	cluster_destroy(c);
+	return loaded;
+}
+
+static void try_all(const struct jdoc *dump, const struct jdoc *at, const char *pointer,
+		    struct strbuf *accepted)
+{
+	static const char *const values[] = { "null",    "true", "-9",          "4711",
+					      "\"odd\"", "[1]",  "{\"odd\":{}}" };
+	size_t i = 0;
+
+	strbuf_printf(accepted, "%s:", pointer);
+	for (size_t k = 0; k < ARRAY_LEN(values) && pointer[0] != '\0'; k++) {
+		if (loads_with(dump, pointer, values[k])) {
+			strbuf_printf(accepted, " %s", values[k]);
+		}
+	}
+	strbuf_add_c(accepted, "\n");
+	for (const struct jdoc *m = jdoc_first(at); m != NULL; m = jdoc_next(m), i++) {
+		CLEANUP(strbuf_finish) struct strbuf next = STRBUF_INIT;
+
+		strbuf_printf(&next, "%s/", pointer);
+		if (jdoc_key(m) == NULL) {
+			strbuf_printf(&next, "%zu", i);
+		}
+		for (const char *p = jdoc_key(m); p != NULL && *p != '\0'; p++) {
+			strbuf_add_c(&next, *p == '~'   ? "~0"
+					    : *p == '/' ? "~1"
+							: (char[]){ *p, '\0' });
+		}
+		try_all(dump, m, next.p, accepted);
+	}
+}
+
+/* Each value of a dump in turn is replaced by others: the list says which of them are loaded. */
+static void test_each_value_is_checked(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT, accepted = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *dump = NULL;
+	struct cluster *c = rich_cluster();
+
+	(void)state;
+	dump_format(c, &text);
+	cluster_destroy(c);
+	assert_int_equal(jdoc_parse(strbuf_str(&text), &dump, NULL), 0);
+	try_all(dump, dump, "", &accepted);
+	recorded_check("test/unit/scheduler/pods/dump/accepted.txt", &accepted);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_value_is_checked),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_loaded_cluster_lives_on),
 		cmocka_unit_test(test_random_clusters),

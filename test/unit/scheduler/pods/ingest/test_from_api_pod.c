@@ -261,12 +261,9 @@ static void test_apply(void **state)
 	assert_string_equal(f->c->podgroups.v[t->podgroup]->name, "g");
 	assert_string_equal(f->c->nodes.v[t->nominated]->name, "n");
 	assert_null(cluster_verify(f->c));
-	assert_int_equal(t->deleted, MODEL_TIME_NONE);
-	p.deleted = 7;
 	p.created = 5;
 	p.resource_version = 9;
 	from_api_pod_apply(f->c, &p, t);
-	assert_int_equal(t->deleted, 7);
 	assert_int_equal(t->created, 5);
 	assert_int_equal(t->resource_version, 9);
 	/* A condition of ours is not replaced by an older one. */

@@ -1,9 +1,11 @@
 #include <stdio.h>
 
+#include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "collections/intern.h"
 #include "lib/pods/cache_fixture.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/dump/dump.h"
 
@@ -100,11 +102,60 @@ static void test_existing_objects_keep_their_names(void **state)
 	assert_string_equal(cache_fixture_task(f, "p1")->klass->required[0].exprs[0].key, "e1");
 }
 
+/* A sweep frees the vectors of further dimensions that nothing holds: whatever holds one, keeps its
+ * amounts. */
+static void test_existing_objects_keep_their_amounts(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct queue *q = cluster_fixture_queue(c, "q", NULL, 1000);
+	struct node *n = cluster_fixture_node(c, "n", 1000);
+	struct podgroup *g = cluster_fixture_podgroup(c, "g", "q", 1);
+	struct task *t = cluster_fixture_task(c, "t", g, 1000);
+	struct pod_class *k = c->class_by_id.v[t->klass->id];
+	struct res *const held[] = {
+		&k->request,  &g->min_resources, &q->capability, &q->guarantee,
+		&q->deserved, &q->charged,       &q->releasing,  &n->allocatable,
+		&n->used,     &n->releasing,     &c->total,
+	};
+	uint64_t swept = c->res_swept;
+	unsigned dim = 0;
+
+	(void)state;
+	while (dim < RES_DENSE) {
+		char name[24];
+
+		snprintf(name, sizeof(name), "a/r%u", dim);
+		dim = (unsigned)res_names_add(c->res, str_of(name));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(held); i++) {
+		res_set(c->res, held[i], dim, 100 + (int64_t)i);
+	}
+	for (unsigned i = 0; i < 100000 && c->res_swept == swept; i++) {
+		struct res lost = { 0 };
+
+		res_set(c->res, &lost, dim, 1000 + i);
+		cluster_names_sweep(c);
+	}
+	assert_true(c->res_swept > swept);
+	/* Memory that was freed is used again. */
+	for (unsigned i = 0; i < 100; i++) {
+		struct res lost = { 0 };
+
+		res_set(c->res, &lost, dim, 5000000 + i);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(held); i++) {
+		assert_int_equal(res_get(held[i], dim), 100 + i);
+		res_set(c->res, held[i], dim, 0);
+	}
+	cluster_destroy(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CACHE_FIXTURE_TEST(test_names_go_with_the_pods_that_brought_them),
 		CACHE_FIXTURE_TEST(test_existing_objects_keep_their_names),
+		cmocka_unit_test(test_existing_objects_keep_their_amounts),
 	};
 
 	return cmocka_run_group_tests_name("pods/model/cluster_names", tests, NULL, NULL);

@@ -1,3 +1,6 @@
+#include <string.h>
+
+#include "base/attrs.h"
 #include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 
@@ -61,9 +64,30 @@ static void test_moves_between_queues_bump_both(void **state)
 	cluster_destroy(c);
 }
 
+static void test_each_unsupported_field_is_named(void **state)
+{
+	static const struct {
+		enum podgroup_unsupported what;
+		const char *field;
+	} rows[] = {
+		{ PODGROUP_HARD_TOPOLOGY, "spec.networkTopology" },
+		{ PODGROUP_SUB_GROUPS, "spec.subGroupPolicy" },
+	};
+	struct podgroup g = { .unsupported = PODGROUP_SUPPORTED };
+
+	(void)state;
+	assert_null(cluster_podgroup_unsupported(&g));
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		g.unsupported = (uint8_t)rows[i].what;
+		assert_non_null(cluster_podgroup_unsupported(&g));
+		assert_non_null(strstr(cluster_podgroup_unsupported(&g), rows[i].field));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_unsupported_field_is_named),
 		cmocka_unit_test(test_get_find_prune),
 		cmocka_unit_test(test_lives_as_long_as_its_pods),
 		cmocka_unit_test(test_moves_between_queues_bump_both),

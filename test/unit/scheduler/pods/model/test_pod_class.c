@@ -249,9 +249,29 @@ static void test_charge_of_a_class(void **state)
 	assert_differ(&k, &other);
 }
 
+/* A text that was read from a dump becomes the one that is compared by its address. */
+static void test_refusals_are_known_by_their_text(void **state)
+{
+	static const char *const known[] = {
+		POD_CLASS_POD_AFFINITY,    POD_CLASS_TOPOLOGY_SPREAD, POD_CLASS_VOLUMES,
+		POD_CLASS_RESOURCE_CLAIMS, POD_CLASS_TOO_LARGE,       POD_CLASS_UNREADABLE,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		const char *found = pod_class_refusal(str_of(known[i]));
+
+		assert_non_null(found);
+		assert_string_equal(found, known[i]);
+	}
+	assert_null(pod_class_refusal(STR_LIT("because")));
+	assert_null(pod_class_refusal(STR_LIT("")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refusals_are_known_by_their_text),
 		cmocka_unit_test(test_normalise_derives),
 		cmocka_unit_test(test_order_does_not_matter),
 		cmocka_unit_test(test_every_part_matters),

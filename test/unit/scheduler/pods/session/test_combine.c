@@ -76,13 +76,14 @@ static struct hook_list list_of(struct hook *v, struct answer *a, size_t n)
 static void test_order_takes_the_first_that_is_not_zero(void **state)
 {
 	static const struct {
+		const char *name;
 		int answers[MAX];
 		int expected, asked;
 	} rows[] = {
-		{ { 0, 0, 0, 0 }, 0, 4 },
-		{ { 0, -1, 1, 1 }, -1, 2 },
-		{ { 1, -1, -1, -1 }, 1, 1 },
-		{ { 0, 0, 0, 5 }, 5, 4 },
+		{ "all equal", { 0, 0, 0, 0 }, 0, 4 },
+		{ "the second decides", { 0, -1, 1, 1 }, -1, 2 },
+		{ "the first decides", { 1, -1, -1, -1 }, 1, 1 },
+		{ "the last decides", { 0, 0, 0, 5 }, 5, 4 },
 	};
 
 	(void)state;
@@ -95,6 +96,7 @@ static void test_order_takes_the_first_that_is_not_zero(void **state)
 		for (size_t k = 0; k < MAX; k++) {
 			a[k].order = rows[i].answers[k];
 		}
+		unit_row(rows[i].name);
 		assert_int_equal(COMBINE_ORDER(&l, queue_order, NULL, NULL, NULL),
 				 rows[i].expected);
 		for (size_t k = 0; k < MAX; k++) {

@@ -147,14 +147,15 @@ static void notes_survive_a_rollback(void **state)
 static void failed_pods_are_deferred(void **state)
 {
 	static const struct {
+		const char *name;
 		uint32_t flags;
 		int64_t retry_in;
 		bool expected;
 	} rows[] = {
-		{ 0, 0, false },
-		{ 0, 1, true },
-		{ 0, -1, false },
-		{ TASK_PARKED, 0, true },
+		{ "retried now", 0, 0, false },
+		{ "retried later", 0, 1, true },
+		{ "retried before", 0, -1, false },
+		{ "parked", TASK_PARKED, 0, true },
 	};
 	struct core_fixture sf;
 
@@ -164,6 +165,7 @@ static void failed_pods_are_deferred(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct task t = { .flags = rows[i].flags, .retry_at = sf.f.now + rows[i].retry_in };
 
+		unit_row(rows[i].name);
 		assert_int_equal(session_task_is_set_aside(sf.s, &t), rows[i].expected);
 	}
 	core_fixture_finish(&sf);

@@ -9,14 +9,15 @@
 static void sums_saturate_at_both_ends(void **state)
 {
 	static const struct {
+		const char *name;
 		int64_t before, amount;
 		int sign;
 		int64_t after;
 	} rows[] = {
-		{ 5, 3, 1, 8 },
-		{ 5, 3, -1, 2 },
-		{ 3, 5, -1, 0 },
-		{ INT64_MAX - 1, 5, 1, INT64_MAX },
+		{ "added", 5, 3, 1, 8 },
+		{ "taken away", 5, 3, -1, 2 },
+		{ "below zero", 3, 5, -1, 0 },
+		{ "beyond the largest", INT64_MAX - 1, 5, 1, INT64_MAX },
 	};
 	struct core_fixture sf;
 
@@ -26,6 +27,7 @@ static void sums_saturate_at_both_ends(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct res a = { .v = { rows[i].before, 7 } }, b = { .v = { rows[i].amount, 9 } };
 
+		unit_row(rows[i].name);
 		session_overlay_add(sf.s->overlay, &a, &b, 1, rows[i].sign);
 		assert_true(a.v[0] == rows[i].after);
 		assert_int_equal(a.v[1], 7);

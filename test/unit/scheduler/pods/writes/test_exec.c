@@ -1,11 +1,13 @@
 #include "scheduler/pods/writes/exec.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "enc/json/jdoc.h"
 #include "kube/pool.h"
+#include "kube/recorder.h"
 #include "lib/net/fake_transport.h"
 #include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
@@ -182,6 +184,47 @@ static void test_events_name_their_object(void **state)
 	end(&f);
 }
 
+/* When many events wait, hints are dropped; events are not. */
+static void test_hints_give_way_to_events(void **state)
+{
+	static const struct {
+		bool hint, warning;
+		const char *type;
+		bool sent;
+	} rows[] = {
+		{ false, false, "\"type\":\"Normal\"", true },
+		{ false, true, "\"type\":\"Warning\"", true },
+		{ true, false, "\"type\":\"Normal\"", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+		struct decision d;
+		uint64_t id;
+
+		begin(&f);
+		d = of_task(&f, DECISION_EVENT);
+		d.hint = rows[i].hint;
+		d.warning = rows[i].warning;
+		decide(&f, d);
+		id = fake_transport_expect(f.transport, "POST /api/v1/namespaces/ns/events");
+		assert_non_null(strstr(fake_transport_body(f.transport, id).p, rows[i].type));
+		fake_transport_answer(f.transport, id, 201, "{}");
+		for (unsigned k = 1; k <= RECORDER_MAX_HINTS; k++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "p-%u", k);
+			d.task = cluster_fixture_task(f.cluster, name, f.podgroup, 1)->id;
+			exec_decisions(f.exec, f.cluster, &(struct decisions){ &d, 1, 1 },
+				       f.clock.wall_ns);
+		}
+		assert_int_equal(pool_waiting(recorder_pool(exec_recorder(f.exec))),
+				 RECORDER_MAX_HINTS - !rows[i].sent);
+		end(&f);
+	}
+}
+
 #define GROUP "GET /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups"
 
 static void test_phases_go_to_podgroups_that_exist(void **state)
@@ -221,6 +264,7 @@ int main(void)
 		cmocka_unit_test(test_decisions_become_requests),
 		cmocka_unit_test(test_ungating_notes_the_queue_it_is_charged_to),
 		cmocka_unit_test(test_events_name_their_object),
+		cmocka_unit_test(test_hints_give_way_to_events),
 		cmocka_unit_test(test_phases_go_to_podgroups_that_exist),
 	};
 

@@ -48,17 +48,22 @@ static void begin(struct write_fixture *f, const struct pod_write_kind *kind)
 static void test_answers_that_end_at_once(void **state)
 {
 	static const struct {
+		const char *name;
 		int status;
 		enum sched_outcome outcome;
 	} rows[] = {
-		{ 200, SCHED_DONE },     { 201, SCHED_DONE },     { 404, SCHED_GONE },
-		{ 403, SCHED_REJECTED }, { 415, SCHED_REJECTED },
+		{ "OK", 200, SCHED_DONE },
+		{ "Created", 201, SCHED_DONE },
+		{ "Not Found", 404, SCHED_GONE },
+		{ "Forbidden", 403, SCHED_REJECTED },
+		{ "Unsupported Media Type", 415, SCHED_REJECTED },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct write_fixture f;
 
+		unit_row(rows[i].name);
 		begin(&f, &repeatable);
 		fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /write"),
 				      rows[i].status, "{}");
@@ -106,23 +111,25 @@ static void test_hole_11_passing_failures_are_sent_again(void **state)
 static void test_refusals_are_compared_with_the_pod(void **state)
 {
 	static const struct {
+		const char *name;
 		int status;
 		const char *pod;
 		enum pod_write_judgement judgement;
 		enum sched_outcome outcome;
 	} rows[] = {
-		{ 409, OTHER, POD_WRITE_REFUSED, SCHED_GONE },
-		{ 422, OTHER, POD_WRITE_REFUSED, SCHED_GONE },
-		{ 409, OURS, POD_WRITE_IS_DONE, SCHED_DONE },
-		{ 409, OURS, POD_WRITE_IS_STALE, SCHED_STALE },
-		{ 422, OURS, POD_WRITE_REFUSED, SCHED_REJECTED },
-		{ 400, OURS, POD_WRITE_REFUSED, SCHED_REJECTED },
+		{ "Conflict, another pod", 409, OTHER, POD_WRITE_REFUSED, SCHED_GONE },
+		{ "Unprocessable Entity, another pod", 422, OTHER, POD_WRITE_REFUSED, SCHED_GONE },
+		{ "Conflict, the write is done", 409, OURS, POD_WRITE_IS_DONE, SCHED_DONE },
+		{ "Conflict, the pod is newer", 409, OURS, POD_WRITE_IS_STALE, SCHED_STALE },
+		{ "Unprocessable Entity", 422, OURS, POD_WRITE_REFUSED, SCHED_REJECTED },
+		{ "Bad Request", 400, OURS, POD_WRITE_REFUSED, SCHED_REJECTED },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct write_fixture f;
 
+		unit_row(rows[i].name);
 		begin(&f, &repeatable);
 		judgement = rows[i].judgement;
 		fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /write"),

@@ -112,20 +112,22 @@ static void test_a_bare_pod_gets_a_group_of_its_own(void **state)
 static void test_a_plain_pod_is_not_annotated(void **state)
 {
 	static const struct {
+		const char *name;
 		uint32_t flag;
 		int status;
 		bool annotated;
-	} rows[] = { { 0, 201, false },
-		     { 0, 409, true },
-		     { TASK_OPTED_IN, 201, true },
-		     { TASK_OUR_GATE, 201, true },
-		     { TASK_FOREIGN_GATE, 201, true } };
+	} rows[] = { { "created", 0, 201, false },
+		     { "exists", 0, 409, true },
+		     { "opted in", TASK_OPTED_IN, 201, true },
+		     { "our gate", TASK_OUR_GATE, 201, true },
+		     { "another gate", TASK_FOREIGN_GATE, 201, true } };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct podgroup_controller_pod pod = { .queue = "team" };
 		struct fixture f;
 
+		unit_row(rows[i].name);
 		begin(&f);
 		f.task->flags |= rows[i].flag;
 		podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
@@ -154,7 +156,9 @@ static void test_a_podgroup_that_is_never_seen_is_created_again(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct podgroup_controller_pod pod = { .queue = "team", .priority_class = "high" };
+		struct podgroup_controller_pod pod = { .queue = "team",
+						       .min_member = "2",
+						       .priority_class = "high" };
 		struct fixture f;
 
 		begin(&f);
@@ -180,6 +184,7 @@ static void test_a_podgroup_that_is_never_seen_is_created_again(void **state)
 				assert_string_equal(jdoc_path_str(d, "spec.queue"), "team");
 				assert_string_equal(jdoc_path_str(d, "spec.priorityClassName"),
 						    "high");
+				assert_int_equal(jdoc_int(jdoc_path(d, "spec.minMember"), 0), 2);
 				jdoc_destroy(d);
 				fake_transport_answer(f.transport, id, 201, "{}");
 			}

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/attrs.h"
 #include "base/clock.h"
+#include "base/strbuf.h"
 #include "enc/json/jdoc.h"
 #include "kube/pool.h"
 #include "lib/net/fake_transport.h"
@@ -88,6 +90,7 @@ static void expect_state(struct fixture *f, const char *queue, const char *state
 		assert_null(jdoc_path(d, "status.state"));
 	} else {
 		assert_string_equal(jdoc_path_str(d, "status.state"), state);
+		assert_non_null(jdoc_path_str(d, "metadata.resourceVersion"));
 	}
 	jdoc_destroy(d);
 	fake_transport_answer(f->transport, id, 200, "{}");
@@ -123,6 +126,43 @@ static void test_root_and_default_are_made(void **state)
 	run(&f);
 	fake_transport_expect_none(f.transport); /* asked for once */
 	assert_int_equal(f.done, 2);
+	end(&f);
+}
+
+static void expect_post(struct fixture *f, const char *name)
+{
+	uint64_t id = fake_transport_expect(f->transport, "POST " QUEUES);
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+
+	strbuf_printf(&body,
+		      "{\"apiVersion\":\"scheduling.volcano.sh/v1beta1\",\"kind\":\"Queue\","
+		      "\"metadata\":{\"name\":\"%s\"},\"spec\":{\"reclaimable\":%s,\"weight\":1}}",
+		      name, strcmp(name, "root") == 0 ? "false" : "true");
+	assert_string_equal(fake_transport_body(f->transport, id).p, body.p);
+	fake_transport_answer(f->transport, id, 201, "{}");
+}
+
+/* Each time that one of the two is deleted it is made again; the other one is not. */
+static void test_root_and_default_are_made_again(void **state)
+{
+	static const char *const names[] = { "root", "default", "root" };
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	run(&f);
+	expect_post(&f, "root");
+	expect_post(&f, "default");
+	queue_controller_queue_deleted(f.status, STR_LIT("other"));
+	run(&f);
+	fake_transport_expect_none(f.transport);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		queue_controller_queue_deleted(f.status, str_of(names[i]));
+		run(&f);
+		expect_post(&f, names[i]);
+		run(&f);
+		fake_transport_expect_none(f.transport);
+	}
 	end(&f);
 }
 
@@ -342,6 +382,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_root_and_default_are_made),
+		cmocka_unit_test(test_root_and_default_are_made_again),
 		cmocka_unit_test(test_an_empty_state_opens_and_parent_is_set),
 		cmocka_unit_test(test_closing_becomes_closed_without_podgroups),
 		cmocka_unit_test(test_a_closed_parent_closes_and_an_open_one_reopens_its_own),

@@ -372,6 +372,7 @@ static void test_nothing_is_remembered_of_no_assignment(void **state)
 static void test_when_the_position_of_the_scan_is_void(void **state)
 {
 	static const struct {
+		const char *name;
 		bool preserve;
 		bool other_hash;
 		uint64_t cycles_ago;
@@ -379,17 +380,17 @@ static void test_when_the_position_of_the_scan_is_void(void **state)
 		bool outdated;
 	} rows[] = {
 		/* Without the gate only quota counts. */
-		{ false, false, 0, false, false },
-		{ false, false, 0, true, true },
-		{ false, false, 9, false, false },
-		{ false, true, 0, false, false },
+		{ "without the gate: nothing changed", false, false, 0, false, false },
+		{ "without the gate: quota came free", false, false, 0, true, true },
+		{ "without the gate: an old position", false, false, 9, false, false },
+		{ "without the gate: another request", false, true, 0, false, false },
 		/* With it: another request; else the last cycle's is good; else quota. */
-		{ true, true, 0, false, true },
-		{ true, false, 0, true, false },
-		{ true, false, 1, true, false },
-		{ true, false, 2, true, true },
-		{ true, false, 2, false, false },
-		{ true, true, 2, true, true },
+		{ "another request", true, true, 0, false, true },
+		{ "the same cycle, quota came free", true, false, 0, true, false },
+		{ "the last cycle, quota came free", true, false, 1, true, false },
+		{ "an older cycle, quota came free", true, false, 2, true, true },
+		{ "an older cycle", true, false, 2, false, false },
+		{ "an older cycle, quota came free, another request", true, true, 2, true, true },
 	};
 
 	(void)state;
@@ -402,6 +403,7 @@ static void test_when_the_position_of_the_scan_is_void(void **state)
 						   .tried_cycle = 10 - rows[i].cycles_ago,
 						   .tried_gen = 5 } };
 
+		unit_row(rows[i].name);
 		assert_int_equal(assign_last_is_outdated(&q, &w, &queue), rows[i].outdated);
 	}
 }

@@ -207,17 +207,26 @@ static void test_the_next_flavor_is_tried(void **state)
 	static const enum quota_search choice[] = { QUOTA_MAY_STOP_SEARCH, QUOTA_TRY_NEXT_FLAVOR };
 	enum { STOP, NEXT }; /* whenCanBorrow, whenCanPreempt: TryNextFlavor */
 	static const struct {
+		const char *name;
 		const struct assign_fit *fit;
 		int borrow, preempt;
 		bool next;
 	} rows[] = {
-		{ &no_fit, STOP, STOP, true },     { &no_candidates, STOP, STOP, true },
-		{ &preempt, NEXT, STOP, false },   { &preempt, STOP, NEXT, true },
-		{ &reclaim, NEXT, STOP, false },   { &reclaim, STOP, NEXT, true },
-		{ &preempt_1, STOP, STOP, false }, { &preempt_1, NEXT, STOP, true },
-		{ &reclaim_1, STOP, STOP, false }, { &reclaim_1, NEXT, STOP, true },
-		{ &fit, NEXT, NEXT, false },       { &fit_1, STOP, NEXT, false },
-		{ &fit_1, NEXT, STOP, true },
+		{ "no fit", &no_fit, STOP, STOP, true },
+		{ "no candidates", &no_candidates, STOP, STOP, true },
+		{ "preempts; whenCanBorrow: TryNextFlavor", &preempt, NEXT, STOP, false },
+		{ "preempts; whenCanPreempt: TryNextFlavor", &preempt, STOP, NEXT, true },
+		{ "reclaims; whenCanBorrow: TryNextFlavor", &reclaim, NEXT, STOP, false },
+		{ "reclaims; whenCanPreempt: TryNextFlavor", &reclaim, STOP, NEXT, true },
+		{ "preempts and borrows", &preempt_1, STOP, STOP, false },
+		{ "preempts and borrows; whenCanBorrow: TryNextFlavor", &preempt_1, NEXT, STOP,
+		  true },
+		{ "reclaims and borrows", &reclaim_1, STOP, STOP, false },
+		{ "reclaims and borrows; whenCanBorrow: TryNextFlavor", &reclaim_1, NEXT, STOP,
+		  true },
+		{ "fits; both: TryNextFlavor", &fit, NEXT, NEXT, false },
+		{ "borrows; whenCanPreempt: TryNextFlavor", &fit_1, STOP, NEXT, false },
+		{ "borrows; whenCanBorrow: TryNextFlavor", &fit_1, NEXT, STOP, true },
 	};
 
 	(void)state;
@@ -225,6 +234,7 @@ static void test_the_next_flavor_is_tried(void **state)
 		struct cluster_queue queue = { .when_can_borrow = choice[rows[i].borrow],
 					       .when_can_preempt = choice[rows[i].preempt] };
 
+		unit_row(rows[i].name);
 		assert_int_equal(assign_flavor_try_next(&queue, *rows[i].fit), rows[i].next);
 	}
 }

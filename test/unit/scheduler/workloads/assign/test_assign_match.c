@@ -23,17 +23,18 @@ static const struct flavor flavor = { .exists = true, .labels = labels, .nlabels
 static void test_a_selector_is_restricted_to_labels_of_the_flavor(void **state)
 {
 	static const struct {
+		const char *name;
 		struct label selector[2];
 		size_t n;
 		bool matches;
 	} rows[] = {
-		{ { { NULL, NULL } }, 0, true },
-		{ { { zone, a } }, 1, true },
-		{ { { zone, b } }, 1, false },
-		{ { { arch, a } }, 1, true }, /* the flavor has no such label */
-		{ { { type, gpu }, { zone, a } }, 2, true },
-		{ { { type, gpu }, { zone, b } }, 2, false },
-		{ { { arch, b }, { zone, b } }, 2, false },
+		{ "no selector", { { NULL, NULL } }, 0, true },
+		{ "the same value", { { zone, a } }, 1, true },
+		{ "another value", { { zone, b } }, 1, false },
+		{ "the flavor has no such label", { { arch, a } }, 1, true },
+		{ "both values", { { type, gpu }, { zone, a } }, 2, true },
+		{ "one of two values", { { type, gpu }, { zone, b } }, 2, false },
+		{ "no such label, and another value", { { arch, b }, { zone, b } }, 2, false },
 	};
 
 	(void)state;
@@ -41,6 +42,7 @@ static void test_a_selector_is_restricted_to_labels_of_the_flavor(void **state)
 		struct label selector[2] = { rows[i].selector[0], rows[i].selector[1] };
 		struct podset p = { .selector = selector, .nselector = rows[i].n };
 
+		unit_row(rows[i].name);
 		assert_int_equal(assign_match_labels(&flavor, &p), rows[i].matches);
 	}
 }
@@ -133,15 +135,16 @@ static void test_taints(void **state)
 {
 	static const struct toleration tolerates = { spot, yes, false, true, 0 };
 	static const struct {
+		const char *name;
 		uint8_t effect;
 		bool pods, own, refused; /* the pods, the flavor tolerate it */
 	} rows[] = {
-		{ TAINT_NO_SCHEDULE, false, false, true },
-		{ TAINT_NO_EXECUTE, false, false, true },
-		{ TAINT_PREFER_NO_SCHEDULE, false, false, false },
-		{ TAINT_NO_SCHEDULE, true, false, false },
-		{ TAINT_NO_SCHEDULE, false, true, false },
-		{ TAINT_NO_EXECUTE, false, true, false },
+		{ "NoSchedule", TAINT_NO_SCHEDULE, false, false, true },
+		{ "NoExecute", TAINT_NO_EXECUTE, false, false, true },
+		{ "PreferNoSchedule", TAINT_PREFER_NO_SCHEDULE, false, false, false },
+		{ "NoSchedule, the pods tolerate it", TAINT_NO_SCHEDULE, true, false, false },
+		{ "NoSchedule, the flavor tolerates it", TAINT_NO_SCHEDULE, false, true, false },
+		{ "NoExecute, the flavor tolerates it", TAINT_NO_EXECUTE, false, true, false },
 	};
 
 	(void)state;
@@ -154,6 +157,7 @@ static void test_taints(void **state)
 				    .ntolerations = rows[i].own };
 		struct podset p = { .tolerations = &t, .ntolerations = rows[i].pods };
 
+		unit_row(rows[i].name);
 		assert_ptr_equal(assign_match_taint(&f, &p), rows[i].refused ? &taint : NULL);
 	}
 }

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "api/kueue/kueue_keys.h"
 #include "api/meta/meta.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
@@ -406,6 +407,43 @@ static void workload_that_a_job_names_later(void **state)
 	owner_fixture_end(&f);
 }
 
+/* The Job that names it as its own is planned too: it must not run with what is another's. */
+static void workload_that_passes_to_another_owner(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf patch = STRBUF_INIT, path = STRBUF_INIT;
+	struct owner_fixture f;
+
+	(void)state;
+	owner_fixture_begin(&f, "{}");
+	owner_controller_synced(f.o);
+	create_job(&f, true);
+	owner_fixture_settle(&f);
+	owner_fixture_admit(&f, "main:3");
+	owner_fixture_settle(&f);
+	expect_started(&f);
+	strbuf_printf(&patch,
+		      "{\"metadata\":{\"labels\":{\"" KUEUE_PREBUILT_WORKLOAD "\":\"%s\"}}}",
+		      f.workload);
+	patch_job(&f, patch.p);
+	owner_fixture_settle(&f);
+	expect_started(&f);
+	owner_fixture_call(&f, HTTP_POST, JOBS, APISERVER_FIXTURE_YAML,
+			   "{apiVersion: batch/v1, kind: Job, metadata: {name: k, namespace: "
+			   "default}, spec: {suspend: true, template: {spec: {restartPolicy: "
+			   "Never, containers: [{name: c, image: i}]}}}}");
+	strbuf_reset(&patch);
+	strbuf_printf(&patch,
+		      "{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":"
+		      "\"Job\",\"name\":\"k\",\"uid\":\"%s\",\"controller\":true}]}}",
+		      jdoc_path_str(f.api.doc, "metadata.uid"));
+	strbuf_printf(&path, OWNER_FIXTURE_WORKLOADS "/%s", f.workload);
+	owner_fixture_call(&f, HTTP_PATCH, path.p, APISERVER_FIXTURE_MERGE, patch.p);
+	owner_fixture_settle(&f);
+	get_job(&f);
+	owner_fixture_expect(&f, "spec.suspend", "true");
+	owner_fixture_end(&f);
+}
+
 static bool has_job(struct owner_fixture *f)
 {
 	return apiserver_fixture_do(&f->api, HTTP_GET, JOBS "/j", NULL, NULL) == 200;
@@ -477,6 +515,7 @@ int main(void)
 		cmocka_unit_test(a_job_that_cannot_start_so_ends),
 		cmocka_unit_test(workloads_of_others),
 		cmocka_unit_test(workload_that_a_job_names_later),
+		cmocka_unit_test(workload_that_passes_to_another_owner),
 		cmocka_unit_test(a_job_that_is_to_go),
 		cmocka_unit_test(a_job_stays_when_its_workload_is_gone),
 	};

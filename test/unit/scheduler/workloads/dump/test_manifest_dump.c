@@ -169,12 +169,33 @@ static void a_queue_that_terminates_still_does(void **state)
 	}
 }
 
+/* Admission fair sharing orders by it. */
+static void usage_of_local_queues_is_kept(void **state)
+{
+	static const char yaml[] = QUOTA_SIM_CLUSTER
+		"{" QUOTA_SIM_API
+		"kind: LocalQueue, metadata: {name: used, namespace: team}, spec: "
+		"{clusterQueue: cq}, status: {fairSharing: {admissionFairSharingStatus: "
+		"{consumedResources: {cpu: 3}, lastUpdate: \"2026-01-15T09:00:00Z\"}}}}\n";
+	CLEANUP(workload_simulation_destroyp) struct workload_simulation *s = NULL;
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct manifest_dump_source source = { .status = status_of };
+
+	(void)state;
+	source.ctx = s =
+		workload_sim_fixture_create(yaml, "admissionFairSharing: {usageHalfLifeTime: 1h}");
+	manifest_dump_write(world_of(s), &source, &text);
+	assert_non_null(strstr(text.p, "\"consumedResources\":{\"cpu\":\"3\"}"));
+	assert_non_null(strstr(text.p, "\"lastUpdate\":\"2026-01-15T09:00:00Z\""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_scenario_decides_the_same),
 		cmocka_unit_test(an_evicted_one_keeps_what_it_holds),
 		cmocka_unit_test(a_queue_that_terminates_still_does),
+		cmocka_unit_test(usage_of_local_queues_is_kept),
 	};
 
 	return cmocka_run_group_tests_name("workloads/dump/manifest_dump", tests, NULL, NULL);

@@ -149,10 +149,31 @@ static void unsupported_requests_become_a_gate(void **state)
 	       "supported yet\"}");
 }
 
+/* One that is being deleted gets no quota, so readers of the dump must see that it is. */
+static void deletion(void **state)
+{
+	static const char *const when[] = { "", ", deletionTimestamp: \"2026-01-15T09:00:00Z\"" };
+	CLEANUP(strbuf_finish) struct strbuf yaml = STRBUF_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(when); i++) {
+		CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
+
+		strbuf_reset(&yaml);
+		strbuf_printf(&yaml,
+			      "{" API "kind: Workload, metadata: {name: w, namespace: team, "
+			      "finalizers: [a.b/c]%s}, spec: {queueName: lq, podSets: []}}",
+			      when[i]);
+		d = write_one(yaml.p);
+		assert_int_equal(jdoc_path(d, "metadata.deletionTimestamp") != NULL, i == 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_and_labels),
+		cmocka_unit_test(deletion),
 		cmocka_unit_test(admission_and_quota),
 		cmocka_unit_test(conditions_of_others),
 		cmocka_unit_test(unsupported_requests_become_a_gate),

@@ -49,10 +49,15 @@ static void the_next_round(void **state)
 static void gauges(void **state)
 {
 	static const struct {
+		const char *name;
 		int64_t from, made, want;
 	} rows[] = {
-		{ 0, 0, 0 },          { 5000, 5001, 6000 },  { 5000, 5005, 6000 },
-		{ 5000, 5020, 9000 }, { 5000, 5050, 15000 }, { 5000, 5900, 15000 },
+		{ "not made yet", 0, 0, 0 },
+		{ "made within 1 ms", 5000, 5001, 6000 },
+		{ "made within 5 ms", 5000, 5005, 6000 },
+		{ "made within 20 ms", 5000, 5020, 9000 },
+		{ "made within 50 ms", 5000, 5050, 15000 },
+		{ "made within 900 ms", 5000, 5900, 15000 },
 	};
 
 	(void)state;
@@ -63,6 +68,7 @@ static void gauges(void **state)
 			queue_refresh_throttle_made(&r, rows[i].from * MS, rows[i].made * MS,
 						    false);
 		}
+		unit_row(rows[i].name);
 		assert_int_equal(queue_refresh_throttle_next_gauges(&r), rows[i].want * MS);
 	}
 }

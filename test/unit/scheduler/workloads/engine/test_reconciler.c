@@ -138,16 +138,17 @@ static void quota_without_a_job_is_released_at_once(void **state)
 	end(&f);
 }
 
+static const char evicted[] =
+	"\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":\"True\",\"reason\":"
+	"\"QuotaReserved\"},{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":"
+	"\"Admitted\","
+	"\"lastTransitionTime\":\"2023-01-01T00:00:00Z\"},{\"type\":\"Evicted\",\"status\":"
+	"\"True\",\"reason\":\"Preempted\"}],\"admission\":{\"clusterQueue\":\"team\","
+	"\"podSetAssignments\":[{\"name\":\"main\",\"flavors\":{\"cpu\":\"default\"},"
+	"\"resourceUsage\":{\"cpu\":\"1\"},\"count\":1}]}";
+
 static void the_time_that_it_ran_is_kept_when_it_is_released(void **state)
 {
-	static const char evicted[] =
-		"\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":\"True\",\"reason\":"
-		"\"QuotaReserved\"},{\"type\":\"Admitted\",\"status\":\"True\",\"reason\":"
-		"\"Admitted\","
-		"\"lastTransitionTime\":\"2023-01-01T00:00:00Z\"},{\"type\":\"Evicted\",\"status\":"
-		"\"True\",\"reason\":\"Preempted\"}],\"admission\":{\"clusterQueue\":\"team\","
-		"\"podSetAssignments\":[{\"name\":\"main\",\"flavors\":{\"cpu\":\"default\"},"
-		"\"resourceUsage\":{\"cpu\":\"1\"},\"count\":1}]}";
 	const struct workload_status *status;
 	struct fixture f;
 
@@ -245,13 +246,14 @@ static void finished_workloads_are_deleted_in_time(void **state)
 	end(&f);
 }
 
-static void see_job(struct fixture *f)
+static void see_job(struct fixture *f, bool suspended)
 {
-	struct sched_msg *m = message_decode(
-		SCHED_JOBS, STR_LIT("ns/j"),
-		STR_LIT("{\"metadata\":{\"name\":\"j\",\"namespace\":\"ns\",\"uid\":\"j-1\","
-			"\"resourceVersion\":\"3\"},\"spec\":{\"suspend\":true}}"),
-		3);
+	CLEANUP(xmalloc_freep)
+	char *json =
+		xmalloc_printf("{\"metadata\":{\"name\":\"j\",\"namespace\":\"ns\",\"uid\":\"j-1\","
+			       "\"resourceVersion\":\"3\"},\"spec\":{\"suspend\":%s}}",
+			       suspended ? "true" : "false");
+	struct sched_msg *m = message_decode(SCHED_JOBS, STR_LIT("ns/j"), str_of(json), 3);
 
 	owner_controller_object(reconciler_owners(f->reconciler), m);
 	message_free(m);
@@ -260,6 +262,42 @@ static void see_job(struct fixture *f)
 #define OF_JOB                                                                                     \
 	",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"j\","      \
 	"\"uid\":\"j-1\",\"controller\":true}]"
+#define OF_FOO                                                                                     \
+	",\"ownerReferences\":[{\"apiVersion\":\"x/v1\",\"kind\":\"Foo\",\"name\":\"j\","          \
+	"\"uid\":\"j-1\",\"controller\":true}]"
+
+/* The quota of an evicted Workload goes when its job has stopped; another controller decides that
+ * for its own kinds. */
+static void quota_stays_as_long_as_the_job_runs(void **state)
+{
+	static const struct {
+		const char *meta;
+		bool has_job, suspended, released;
+	} rows[] = {
+		{ OF_JOB, true, true, true },
+		{ OF_JOB, true, false, false },
+		{ OF_FOO, false, false, false },
+		{ "", false, false, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct workload_status *status;
+		struct fixture f;
+
+		unit_row(rows[i].meta);
+		begin(&f);
+		if (rows[i].has_job) {
+			see_job(&f, rows[i].suspended);
+		}
+		see(&f, rows[i].meta, "", evicted);
+		(void)step(&f);
+		status = workload_cache_status(f.c.cache, workload_cache_fixture_get(&f.c, "one"));
+		assert_int_equal(workload_status_is_true(status, "QuotaReserved"),
+				 !rows[i].released);
+		end(&f);
+	}
+}
 
 /* With the time at which it was evicted. */
 static void see_deactivated(struct fixture *f, bool active)
@@ -278,7 +316,7 @@ static void the_job_of_what_was_deactivated_goes(void **state)
 	(void)state;
 	begin(&f);
 	f.c.conf->times.keep_deactivated_ns = 30000000 * CLOCK_NS_PER_S;
-	see_job(&f);
+	see_job(&f, true);
 	see_deactivated(&f, false);
 	next = step(&f);
 	assert_true(next > f.c.now && next != INT64_MAX);
@@ -329,7 +367,7 @@ static void it_is_activated_again_in_time(void **state)
 	(void)state;
 	begin(&f);
 	f.c.conf->times.keep_deactivated_ns = 0;
-	see_job(&f);
+	see_job(&f, true);
 	see_deactivated(&f, false);
 	(void)reconciler_step(f.reconciler, f.c.now); /* nothing is sent yet */
 	workload_cache_fixture_done(&f.c, "one", workload_cache_fixture_write(&f.c, "one"),
@@ -459,6 +497,7 @@ int main(void)
 		cmocka_unit_test(marked_for_deactivation_it_is_switched_off),
 		cmocka_unit_test(a_refused_write_is_reported),
 		cmocka_unit_test(finished_workloads_are_deleted_in_time),
+		cmocka_unit_test(quota_stays_as_long_as_the_job_runs),
 		cmocka_unit_test(the_job_of_what_was_deactivated_goes),
 		cmocka_unit_test(a_status_that_is_outdated_is_read_again),
 		cmocka_unit_test(it_is_activated_again_in_time),

@@ -162,6 +162,32 @@ static void costs_follow_preemptions(void **state)
 	workload_engine_fixture_finish(&f);
 }
 
+/* The first Workload with a preemption gate makes the engine ask which fields of gates are served.
+ */
+static void gates_are_asked_about_once_there_are_some(void **state)
+{
+	struct workload_engine_fixture f;
+
+	(void)state;
+	begin_settled(&f);
+	workload_engine_fixture_workload(&f, "plain", 0, "2");
+	workload_engine_fixture_step(&f);
+	workload_engine_fixture_answer(&f, WORKLOAD("plain"), 200);
+	workload_engine_fixture_answer(&f, QUEUE, 200);
+	workload_engine_fixture_answer(&f, LOCAL, 200);
+	fake_transport_expect_none(f.transport);
+	workload_engine_fixture_see(
+		&f, SCHED_WORKLOADS, "ns/gated",
+		"{\"metadata\":{\"name\":\"gated\",\"namespace\":\"ns\",\"uid\":\"u-gated\"},"
+		"\"spec\":"
+		"{\"queueName\":\"other\",\"preemptionGates\":[{\"name\":\"example.com/g\"}]}}");
+	workload_engine_fixture_step(&f);
+	(void)fake_transport_expect(f.transport,
+				    "GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
+				    "workloads.kueue.x-k8s.io");
+	workload_engine_fixture_finish(&f);
+}
+
 /* Nothing runs for a Workload without an owner: its reservation goes with the eviction, in one
  * write. */
 static void victims_without_a_job_are_written_once(void **state)
@@ -555,6 +581,7 @@ static void use_is_read_back_after_a_restart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gates_are_asked_about_once_there_are_some),
 		cmocka_unit_test(nothing_before_everything_is_listed),
 		cmocka_unit_test(events_follow_the_write),
 		cmocka_unit_test(no_event_of_a_refused_write),

@@ -126,16 +126,23 @@ static void test_cmp(void **state)
 	const struct share infinite = { .unweighted = 1, .weight = 0 };
 	const struct share more = { .unweighted = 2, .weight = 0 };
 	const struct {
+		const char *name;
 		struct share a, b;
 		int r;
 	} rows[] = {
-		{ small, same, 0 },    { small, big, -1 },   { big, same, 1 },
-		{ none, small, -1 },   { infinite, big, 1 }, { infinite, more, -1 },
-		{ infinite, none, 1 }, { more, more, 0 },
+		{ "equal when weighted", small, same, 0 },
+		{ "smaller", small, big, -1 },
+		{ "larger", big, same, 1 },
+		{ "none", none, small, -1 },
+		{ "infinite", infinite, big, 1 },
+		{ "infinite, smaller", infinite, more, -1 },
+		{ "infinite and none", infinite, none, 1 },
+		{ "infinite, equal", more, more, 0 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i].name);
 		assert_int_equal(share_cmp(rows[i].a, rows[i].b), rows[i].r);
 		assert_int_equal(share_cmp(rows[i].b, rows[i].a), -rows[i].r);
 	}

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "lib/decode_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/workloads/status/workload_status.h"
@@ -81,6 +82,44 @@ static void test_defaults(void **state)
 	end(&f);
 }
 
+/* Ours is known by a flag; those of others are kept in their order, to be written back. */
+static void test_finalizers(void **state)
+{
+	static const struct {
+		const char *json;
+		bool ours;
+		const char *others[2];
+	} rows[] = {
+		{ "", false, { NULL } },
+		{ "'kueue.x-k8s.io/resource-in-use'", true, { NULL } },
+		{ "'a/x','kueue.x-k8s.io/resource-in-use','b/y'", true, { "a/x", "b/y" } },
+		{ "'b/y'", false, { "b/y" } },
+	};
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+		unit_row(rows[i].json);
+		strbuf_printf(&text,
+			      "{'metadata':{'name':'w','namespace':'ns','finalizers':[%s]},'spec':"
+			      "{'podSets':[" PODS("") "]}}",
+			      rows[i].json);
+		read_ok(&f, text.p);
+		assert_int_equal(f.r.w.object.has_finalizer, rows[i].ours);
+		assert_int_equal(f.r.w.object.finalizers != NULL, rows[i].others[0] != NULL);
+		for (size_t k = 0; k < 2 && rows[i].others[0] != NULL; k++) {
+			const char *is = f.r.w.object.finalizers[k], *want = rows[i].others[k];
+
+			assert_int_equal(is == NULL, want == NULL);
+			assert_true(want == NULL || str_streq(is, want));
+		}
+	}
+	end(&f);
+}
+
 static void test_spec_and_metadata(void **state)
 {
 	struct fixture f;
@@ -147,6 +186,39 @@ static void test_a_boost_that_cannot_be_read_is_none(void **state)
 		assert_int_equal(f.r.w.object.boost, 0);
 		end(&f);
 	}
+}
+
+/* Each member alone asks for topology, except the name of a group. */
+static void test_each_request_for_topology(void **state)
+{
+	static const struct {
+		const char *json;
+		bool wanted;
+	} rows[] = {
+		{ "", false },
+		{ "'podSetGroupName':'g'", false },
+		{ "'unconstrained':false", false },
+		{ "'unconstrained':true", true },
+		{ "'required':'rack'", true },
+		{ "'preferred':'rack'", true },
+		{ "'podSetSliceRequiredTopology':'rack'", true },
+		{ "'podSetSliceSize':2", true },
+		{ "'podsetSliceRequiredTopologyConstraints':[{'topology':'rack','size':2}]", true },
+	};
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+		unit_row(rows[i].json);
+		strbuf_printf(&text, "{" META ",'spec':{'podSets':[{'topologyRequest':{%s}}]}}",
+			      rows[i].json);
+		read_ok(&f, text.p);
+		assert_int_equal(f.r.w.object.podsets[0].wants_topology, rows[i].wanted);
+	}
+	end(&f);
 }
 
 static void test_unsupported_fields_are_marked(void **state)
@@ -446,8 +518,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_finalizers),
 		cmocka_unit_test(test_spec_and_metadata),
 		cmocka_unit_test(test_a_boost_that_cannot_be_read_is_none),
+		cmocka_unit_test(test_each_request_for_topology),
 		cmocka_unit_test(test_unsupported_fields_are_marked),
 		cmocka_unit_test(test_gates_of_the_configuration),
 		cmocka_unit_test(test_errors_name_object_and_field),

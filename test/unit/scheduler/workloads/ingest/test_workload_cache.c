@@ -4,6 +4,9 @@
 
 #include <stdio.h>
 
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/strbuf.h"
 #include "lib/workloads/workload_cache_fixture.h"
 #include "scheduler/workloads/model/quota_store.h"
 
@@ -48,6 +51,33 @@ static void flushes_are_gathered(void **state)
 	workload_cache_fixture_later(&f, 1);
 	assert_int_equal(workload_cache_fixture_get(&f, "one")->pending.where, QUOTA_HEAP);
 	assert_true(workload_cache_take_dirty(f.cache));
+	assert_false(workload_cache_take_dirty(f.cache));
+	workload_cache_fixture_finish(&f);
+}
+
+/* The time at which an evicted Workload may try again is one for a cycle. */
+static void a_backoff_that_ends_asks_for_a_cycle(void **state)
+{
+	struct workload_cache_fixture f;
+	CLEANUP(strbuf_finish) struct strbuf status = STRBUF_INIT;
+	char at[CLOCK_RFC3339_MAX];
+
+	(void)state;
+	workload_cache_fixture_init(&f);
+	workload_cache_fixture_world(&f);
+	workload_cache_fixture_later(&f, 1);
+	clock_format_time(f.now + 5 * CLOCK_NS_PER_S, at);
+	strbuf_printf(&status, "\"requeueState\":{\"count\":1,\"requeueAt\":\"%s\"}", at);
+	workload_cache_fixture_workload(&f, "one", 0, "1", status.p);
+	assert_int_equal(workload_cache_settle(f.cache, f.now), f.now + 5 * CLOCK_NS_PER_S);
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->pending.where, QUOTA_INADMISSIBLE);
+	(void)workload_cache_take_dirty(f.cache);
+	workload_cache_fixture_later(&f, 4);
+	assert_false(workload_cache_take_dirty(f.cache));
+	workload_cache_fixture_later(&f, 1);
+	assert_true(workload_cache_take_dirty(f.cache));
+	assert_int_equal(workload_cache_fixture_get(&f, "one")->pending.where, QUOTA_HEAP);
+	workload_cache_fixture_later(&f, 1);
 	assert_false(workload_cache_take_dirty(f.cache));
 	workload_cache_fixture_finish(&f);
 }
@@ -293,6 +323,7 @@ int main(void)
 		cmocka_unit_test(known_workloads_stay_as_they_were),
 		cmocka_unit_test(nothing_is_placed_before_everything_is_listed),
 		cmocka_unit_test(flushes_are_gathered),
+		cmocka_unit_test(a_backoff_that_ends_asks_for_a_cycle),
 		cmocka_unit_test(at_once_nothing_is_gathered),
 		cmocka_unit_test(released_quota_wakes_others),
 		cmocka_unit_test(finished_statuses_are_kept_where_they_are_shown),

@@ -48,14 +48,19 @@ static void each_is_described(void **state)
 static void the_configuration_switches_groups_off(void **state)
 {
 	static const struct {
+		const char *name;
 		struct kueue_conf_metrics conf;
 		enum metric_families_id there, absent;
 	} rows[] = {
-		{ { .cohorts = false }, QF_PENDING, QF_USAGE },
-		{ { .queue_resources = true }, QF_USAGE, QF_LOCAL_USAGE },
-		{ { .local_queues = true }, QF_LOCAL_PENDING, QF_LOCAL_USAGE },
-		{ { .cohorts = true }, QF_COHORT_INFO, QF_LOCAL_PENDING },
-		{ { .queue_resources = true, .local_queues = true },
+		{ "nothing", { .cohorts = false }, QF_PENDING, QF_USAGE },
+		{ "resources of ClusterQueues",
+		  { .queue_resources = true },
+		  QF_USAGE,
+		  QF_LOCAL_USAGE },
+		{ "LocalQueues", { .local_queues = true }, QF_LOCAL_PENDING, QF_LOCAL_USAGE },
+		{ "Cohorts", { .cohorts = true }, QF_COHORT_INFO, QF_LOCAL_PENDING },
+		{ "resources of ClusterQueues, LocalQueues",
+		  { .queue_resources = true, .local_queues = true },
 		  QF_LOCAL_USAGE,
 		  QF_COHORT_INFO },
 	};
@@ -66,6 +71,7 @@ static void the_configuration_switches_groups_off(void **state)
 		struct metric_families *f = metric_families_create(r, &rows[i].conf, "leader");
 		const char *const labels[4] = { "a", "b", "c", "d" };
 
+		unit_row(rows[i].name);
 		assert_true(has(r, "kueue_build_info{git_version=\"v" HEADGATE_VERSION "\""));
 		assert_false(metric_families_has(f, QF_CREATION_LATENCY));
 		assert_true(metric_families_has(f, rows[i].there));

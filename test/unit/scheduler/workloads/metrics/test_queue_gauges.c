@@ -6,6 +6,7 @@
 #include "api/meta/meta.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
+#include "lib/recorded.h"
 #include "lib/unit.h"
 #include "lib/workloads/workload_cache_fixture.h"
 #include "obs/exposition.h"
@@ -14,6 +15,8 @@
 #include "scheduler/workloads/metrics/metric_families.h"
 
 #define ROLE "replica_role=\"leader\""
+
+static struct strbuf recorded; /* the whole exposition at the end of each test */
 
 struct fixture {
 	struct workload_cache_fixture q;
@@ -50,8 +53,28 @@ static void begin(struct fixture *x, const struct kueue_conf_metrics *conf)
 	workload_cache_fixture_cycle(&x->q);
 }
 
-static void end(struct fixture *x)
+/* All series but those of buckets and of the build, under the name of the test. */
+static void record(struct fixture *x, const char *name)
 {
+	struct str rest;
+
+	strbuf_reset(&x->text);
+	exposition_render(x->counters, &x->text);
+	strbuf_printf(&recorded, "== %s\n", name);
+	rest = strbuf_str(&x->text);
+	while (rest.p != NULL) {
+		struct str line = str_next(&rest, '\n');
+
+		if (line.len > 0 && line.p[0] != '#' && !str_has_prefix(line, "kueue_build_info") &&
+		    memmem(line.p, line.len, "_bucket{", 8) == NULL) {
+			strbuf_printf(&recorded, STR_FMT "\n", STR_ARG(line));
+		}
+	}
+}
+
+static void end(struct fixture *x, const char *name)
+{
+	record(x, name);
 	metric_families_destroy(x->m);
 	metric_registry_destroy(x->counters);
 	workload_cache_fixture_finish(&x->q);
@@ -140,7 +163,7 @@ static void how_things_stand(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		expect(&x, rows[i][0], rows[i][1]);
 	}
-	end(&x);
+	end(&x, __func__);
 }
 
 static void removed_queues_have_no_gauges(void **state)
@@ -157,7 +180,7 @@ static void removed_queues_have_no_gauges(void **state)
 	assert_null(strstr(x.text.p, "{cluster_queue=\"team\""));
 	assert_null(strstr(x.text.p, "{name=\"lq\""));
 	assert_null(strstr(x.text.p, "cohort=\"all\""));
-	end(&x);
+	end(&x, __func__);
 }
 
 static void see_tier(struct fixture *x, const char *key, const char *tier)
@@ -194,7 +217,7 @@ static void admitted_by_labels(void **state)
 			",custom_tier=\"" KUEUE_CONF_METRICS_UNTRACKED "\"} 0");
 	assert_null(strstr(x.text.p, "zinc"));
 	expect(&x, "reserving_active_workloads{cluster_queue=\"team\"", "1");
-	end(&x);
+	end(&x, __func__);
 }
 
 /* Open gates count in neither; without the feature there is no gauge. */
@@ -218,7 +241,15 @@ static void closed_preemption_gates(void **state)
 	set_gauges(&x);
 	expect(&x, "preemption_gated_workloads{cluster_queue=\"team\",status=\"blocked\"", "1");
 	expect(&x, "preemption_gated_workloads{cluster_queue=\"team\",status=\"gated\"", "2");
-	end(&x);
+	end(&x, __func__);
+}
+
+static int check_recorded(void **state)
+{
+	(void)state;
+	recorded_check("test/unit/scheduler/workloads/metrics/queue_gauges.txt", &recorded);
+	strbuf_finish(&recorded);
+	return 0;
 }
 
 int main(void)
@@ -230,5 +261,6 @@ int main(void)
 		cmocka_unit_test(closed_preemption_gates),
 	};
 
-	return cmocka_run_group_tests_name("workloads/metrics/queue_gauges", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("workloads/metrics/queue_gauges", tests, NULL,
+					   check_recorded);
 }

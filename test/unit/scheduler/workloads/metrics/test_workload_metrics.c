@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
+#include "lib/recorded.h"
 #include "lib/unit.h"
 #include "lib/workloads/admission_cycle_fixture.h"
 #include "lib/workloads/decided.h"
@@ -27,6 +28,8 @@ static const char world[] = "cohort all\n"
 			    "workload ns/high queue=a cpu=3 prio=9\n"
 			    "workload ns/small queue=b cpu=1\n"
 			    "workload ns/big queue=b cpu=9 prio=1 created=-10s\n";
+
+static struct strbuf recorded; /* the whole exposition at the end of each test */
 
 struct fixture {
 	struct admission_cycle_fixture f;
@@ -52,8 +55,28 @@ static void begin(struct fixture *x)
 	x->after.arena = arena_create(0);
 }
 
-static void end(struct fixture *x)
+/* All series but those of buckets and of the build, under the name of the test. */
+static void record(struct fixture *x, const char *name)
 {
+	struct str rest;
+
+	strbuf_reset(&x->text);
+	exposition_render(x->counters, &x->text);
+	strbuf_printf(&recorded, "== %s\n", name);
+	rest = strbuf_str(&x->text);
+	while (rest.p != NULL) {
+		struct str line = str_next(&rest, '\n');
+
+		if (line.len > 0 && line.p[0] != '#' && !str_has_prefix(line, "kueue_build_info") &&
+		    memmem(line.p, line.len, "_bucket{", 8) == NULL) {
+			strbuf_printf(&recorded, STR_FMT "\n", STR_ARG(line));
+		}
+	}
+}
+
+static void end(struct fixture *x, const char *name)
+{
+	record(x, name);
 	arena_destroy(x->before.arena);
 	arena_destroy(x->after.arena);
 	workload_status_finish(&x->before);
@@ -95,7 +118,7 @@ static void cycles_are_counted(void **state)
 	expect(&x, "admission_attempts_total{result=\"success\"", "3");
 	expect(&x, "admission_attempt_duration_seconds_sum{result=\"success\"", "0.75");
 	expect(&x, "admission_cycle_preemption_skips{cluster_queue=\"a\"", "0");
-	end(&x);
+	end(&x, __func__);
 }
 
 static void set(struct workload_status *status, const char *type, bool is_true, const char *reason,
@@ -152,7 +175,7 @@ static void admission_and_how_long_it_took(void **state)
 	set(&x.before, "Admitted", true, "Admitted", 157 * S);
 	record_status(&x, "low");
 	expect(&x, "admitted_workloads_total{cluster_queue=\"a\",priority_class=\"gold\"", "1");
-	end(&x);
+	end(&x, __func__);
 }
 
 static void readiness_end_and_how_long_it_took(void **state)
@@ -179,7 +202,7 @@ static void readiness_end_and_how_long_it_took(void **state)
 	record_status(&x, "low");
 	expect(&x, "finished_workloads_total{cluster_queue=\"a\",priority_class=\"\"", "1");
 	expect(&x, "execution_time_seconds_sum{cluster_queue=\"a\",priority_class=\"\"", "42");
-	end(&x);
+	end(&x, __func__);
 }
 
 static void evictions_and_how_long_they_took(void **state)
@@ -220,7 +243,7 @@ static void evictions_and_how_long_they_took(void **state)
 	       "workload_eviction_latency_seconds_sum{cluster_queue=\"a\",reason="
 	       "\"DeactivatedDueToAdmissionCheck\"",
 	       "8");
-	end(&x);
+	end(&x, __func__);
 }
 
 /* Others may write any number, and namespaces with queues of their own come and go. */
@@ -243,7 +266,7 @@ static void a_jump_and_a_local_queue_that_is_gone(void **state)
 	       "2147483647");
 	expect(&x, "finished_workloads_total{cluster_queue=\"a\",priority_class=\"\"", "1");
 	assert_null(strstr(x.text.p, "{name=\"queue-a\""));
-	end(&x);
+	end(&x, __func__);
 }
 
 static void durations_of_owners(void **state)
@@ -264,7 +287,15 @@ static void durations_of_owners(void **state)
 	       "pod_scheduling_gate_removal_seconds_sum{name=\"kueue.x-k8s.io/admission\","
 	       "cluster_queue=\"a\",is_group=\"true\"",
 	       "0.5");
-	end(&x);
+	end(&x, __func__);
+}
+
+static int check_recorded(void **state)
+{
+	(void)state;
+	recorded_check("test/unit/scheduler/workloads/metrics/workload_metrics.txt", &recorded);
+	strbuf_finish(&recorded);
+	return 0;
 }
 
 int main(void)
@@ -278,5 +309,6 @@ int main(void)
 		cmocka_unit_test(evictions_and_how_long_they_took),
 	};
 
-	return cmocka_run_group_tests_name("workloads/metrics/workload_metrics", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("workloads/metrics/workload_metrics", tests, NULL,
+					   check_recorded);
 }

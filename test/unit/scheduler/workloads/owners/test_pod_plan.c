@@ -116,6 +116,11 @@ static const struct row {
 	  .has = true,
 	  .w = { .meta = DELETED, .status = ADMITTED },
 	  .want = "POD_END:a" },
+	{ .name = "its Workload is deleted before it was let go: it ends as well",
+	  .pods = "a:G",
+	  .has = true,
+	  .w = { .meta = DELETED },
+	  .want = "POD_END:a" },
 	/* --- a group --- */
 	{ .name = "a member that a user ungated runs without quota",
 	  .pods = "a:P b:G",

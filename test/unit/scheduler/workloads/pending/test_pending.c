@@ -262,6 +262,41 @@ static void equal_ones_are_passed_over_until_something_changes(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
+/* Whatever a cycle looks at makes a Workload another one than the one that did not fit. */
+static void each_difference_makes_it_unequal(void **state)
+{
+	static const char *const rows[] = { "nothing", "priority", "count",     "minimum",
+					    "shape",   "flavors",  "no pod set" };
+	static const uint32_t allowed[] = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct admission_cycle_fixture f;
+		struct workload *b;
+
+		unit_row(rows[i]);
+		admission_cycle_fixture_init(&f, "quota q f cpu nominal=1\n"
+						 "workload a queue=q cpu=5 created=-9s\n"
+						 "workload b queue=q cpu=5 created=-8s\n");
+		b = quota_world_workload(&f.w, "b");
+		b->object.priority -= i == 1;
+		b->object.podsets[0].count += i == 2;
+		b->object.podsets[0].min_count += i == 3;
+		b->object.podsets[0].shape += i == 4;
+		if (i == 5) {
+			b->object.allowed = allowed;
+			b->object.nallowed = ARRAY_LEN(allowed);
+		}
+		b->object.npodsets -= i == 6;
+		pending_update(f.w.q, b, true, f.w.now);
+		put_back(&f, pop(&f), QUOTA_REQUEUE_NO_FIT);
+		assert_string_equal(admission_cycle_fixture_queue(&f, "q"),
+				    i == 0 ? " | a b" : "b | a");
+		b->object.npodsets += i == 6;
+		admission_cycle_fixture_finish(&f);
+	}
+}
+
 /* The last reason is about its former requests. */
 static void changed_requests_are_tried_again(void **state)
 {
@@ -472,6 +507,7 @@ int main(void)
 		cmocka_unit_test(pending_flavors_and_back_off),
 		cmocka_unit_test(requeued_false_outlives_the_timer),
 		cmocka_unit_test(equal_ones_are_passed_over_until_something_changes),
+		cmocka_unit_test(each_difference_makes_it_unequal),
 		cmocka_unit_test(changed_requests_are_tried_again),
 		cmocka_unit_test(a_requeued_workload_gets_its_reason_again),
 		cmocka_unit_test(deleted_workloads_leave_the_queue),

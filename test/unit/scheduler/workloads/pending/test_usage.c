@@ -44,23 +44,25 @@ static void set_consumed(const char *name, const char *resource, __int128 nano)
 static void test_alpha(void **state)
 {
 	static const struct {
+		const char *name;
 		int64_t elapsed, half_life;
 		double alpha;
 	} rows[] = {
-		{ 0, MINUTE, 0 },
-		{ -MINUTE, MINUTE, 0 },
-		{ MINUTE, MINUTE, 0.5 },
-		{ 2 * MINUTE, MINUTE, 0.75 },
-		{ MINUTE / 2, MINUTE, 0.2928932188134524 },
-		{ 5 * MINUTE, INT64_C(10080) * MINUTE, 0.0003437639058739 },
-		{ 1000000 * MINUTE, MINUTE, 1 },
-		{ MINUTE, 0, 1 },
+		{ "no time", 0, MINUTE, 0 },
+		{ "the clock went back", -MINUTE, MINUTE, 0 },
+		{ "one half-life", MINUTE, MINUTE, 0.5 },
+		{ "two half-lives", 2 * MINUTE, MINUTE, 0.75 },
+		{ "half a half-life", MINUTE / 2, MINUTE, 0.2928932188134524 },
+		{ "a long half-life", 5 * MINUTE, INT64_C(10080) * MINUTE, 0.0003437639058739 },
+		{ "a long time", 1000000 * MINUTE, MINUTE, 1 },
+		{ "a half-life of 0", MINUTE, 0, 1 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		double off = usage_alpha(rows[i].elapsed, rows[i].half_life) - rows[i].alpha;
 
+		unit_row(rows[i].name);
 		assert_true(off < 1e-10 && off > -1e-10);
 	}
 }

@@ -260,6 +260,24 @@ static void messages_of_events_are_cut(void **state)
 	arena_destroy(status.arena);
 }
 
+/* A character that is cut in two would be no UTF-8. */
+static void messages_of_events_are_cut_between_characters(void **state)
+{
+	struct workload_status status = { .arena = arena_create(0) };
+	struct workload_reconcile_in in = { .id = 7 };
+	struct workload_reconcile_out out = { .next = 0 };
+	struct workload_reconcile l = { .in = &in, .status = &status, .out = &out };
+	char message[WORKLOAD_STATUS_EVENT_MAX + 2];
+
+	(void)state;
+	memset(message, 'm', sizeof(message));
+	memcpy(message + WORKLOAD_STATUS_EVENT_MAX - 1, "\xc3\xa9", 3);
+	workload_reconcile_event(&l, true, "Reason", message);
+	assert_int_equal(strlen(out.events.v[0].message), WORKLOAD_STATUS_EVENT_MAX - 1);
+	workload_reconcile_finish(&out);
+	arena_destroy(status.arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +285,7 @@ int main(void)
 		cmocka_unit_test(the_backoff_doubles_up_to_its_maximum),
 		cmocka_unit_test(checks_depend_on_the_flavors),
 		cmocka_unit_test(messages_of_events_are_cut),
+		cmocka_unit_test(messages_of_events_are_cut_between_characters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

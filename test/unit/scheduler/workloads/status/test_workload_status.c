@@ -135,10 +135,12 @@ static void admitted(void **state)
 {
 	struct fixture x;
 	struct condition evicted = { "Evicted", "True", "Preempted", "old words", 5, 1 };
+	struct workload_status_podset earlier = { .name = "earlier", .count = 7 };
 
 	(void)state;
 	init(&x, "quota q f cpu nominal=9\nworkload w queue=q cpu=2 pods=2 created=-30s\n");
 	workload_status_set_condition(&x.status, &evicted);
+	vec_push(&x.status.podsets, earlier); /* of an admission that has ended */
 	decide(&x, "w");
 	expect(&x, "QuotaReserved", "True", "QuotaReserved");
 	expect(&x, "Admitted", "True", "Admitted");

@@ -22,6 +22,7 @@ struct workload_life_row {
 	bool gates_off; /* their feature gate */
 	bool unchanged; /* with gate_states: the status is not written */
 	bool local_missing, queueless, cluster_missing, cluster_inactive, cluster_refuses;
+	bool local_terminating, cluster_terminating;
 	enum quota_stop local_stop, cluster_stop;
 	const char *gated_by, *invalid;
 	enum workload_reconcile_job job; /* NO_JOB here: it runs */

@@ -220,7 +220,14 @@ static void changed_queues_are_looked_at(void **state)
 	quota_local_find(f.w.q, STR_LIT("ns/queue-q"))->queue = "r";
 	f.specs++;
 	run(&f);
-	(void)expect(&f, PATCH("b"), BODY("b", "7"));
+	fake_transport_answer(f.transport, expect(&f, PATCH("b"), BODY("b", "7")), 200,
+			      DONE("120"));
+	f.version = 120;
+	see(&f, "b", 0, "7");
+	run(&f);
+	/* Nothing is left to do, at no time. */
+	assert_int_equal(preemption_cost_run(f.costs, f.w.q, f.specs, clock_mono(&f.clock.base)),
+			 CLOCK_NEVER);
 	end(&f);
 }
 

@@ -82,6 +82,8 @@ static struct jdoc *format(struct fixture *f)
 
 	status_writer_format(f->q, f->workload, &f->status, f->resource_version, &text);
 	assert_int_equal(jdoc_parse(strbuf_str(&text), &d, NULL), 0);
+	assert_string_equal(jdoc_path_str(d, "apiVersion"), "kueue.x-k8s.io/v1beta2");
+	assert_string_equal(jdoc_path_str(d, "kind"), "Workload");
 	return d;
 }
 

@@ -17,6 +17,15 @@ func (g *generator) makeUpdates() {
 	}
 	g.c.stops = g.chance(0.4) || (len(g.c.checks) > 0 && g.chance(0.5))
 	g.c.advance = pick(g, 0, 0, time.Second, time.Minute)
+	if g.fading {
+		g.c.advance = pick(g, time.Minute, 5*time.Minute, 10*time.Minute)
+	}
+	if g.mutual {
+		g.c.stops = true
+		if g.chance(0.6) {
+			return
+		}
+	}
 	if g.chance(0.5) {
 		g.makeArrivals()
 	}

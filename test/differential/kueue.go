@@ -425,25 +425,26 @@ func (r *kueueRun) runCycle(ctx context.Context) error {
 	return r.sample(ctx)
 }
 
-// askKueue runs Kueue's scheduler.
-func askKueue(c *cluster) (ret answer, err error) {
+// askKueue runs Kueue's scheduler. precedence: what was preempted before kept some workload from being
+// a candidate.
+func askKueue(c *cluster) (ret answer, precedence bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("Kueue panics: %v", p)
 		}
 	}()
 	if err := setGates(c.gates); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	mend.On = c.mends
 	ctx := ctrl.LoggerInto(context.Background(), kueueLog)
 	r := newKueueRun(c)
 	if err := r.setup(ctx); err != nil {
-		return nil, fmt.Errorf("Kueue does not take the objects: %w", err)
+		return nil, false, fmt.Errorf("Kueue does not take the objects: %w", err)
 	}
 	for range c.cycles {
 		if err := r.runCycle(ctx); err != nil {
-			return nil, fmt.Errorf("Kueue does not take an update: %w", err)
+			return nil, false, fmt.Errorf("Kueue does not take an update: %w", err)
 		}
 	}
 	heap, inadmissible := r.places()
@@ -456,5 +457,5 @@ func askKueue(c *cluster) (ret answer, err error) {
 			r.answer.addQueue(q.Name, heap[q.Name], inadmissible[q.Name])
 		}
 	}
-	return r.answer.sorted(), nil
+	return r.answer.sorted(), r.precedence.counted, nil
 }

@@ -21,6 +21,7 @@ type Set struct {
 	EditsWakeAll            bool
 	LocalQueueNames         bool
 	UsageOfOthers           bool
+	UsageOfStopped          bool
 	FailedChecks            bool
 	Backoff                 bool
 	NothingCameFree         bool

@@ -74,7 +74,7 @@ func generate(seed uint64) *cluster {
 	g.contested = g.chance(0.3)
 	g.usage = g.chance(0.25)
 	switch {
-	case g.chance(0.1):
+	case g.chance(0.15):
 		g.beginMutual()
 	case g.chance(0.1):
 		g.beginFading()
@@ -86,10 +86,10 @@ func generate(seed uint64) *cluster {
 	} else {
 		g.makeTrees()
 	}
-	if g.chance(0.25) {
+	if !g.mutual && g.chance(0.25) {
 		g.makeChecks()
 	}
-	if g.chance(0.15) {
+	if !g.mutual && g.chance(0.15) {
 		g.makeHolds()
 	}
 	if g.usage {

@@ -22,7 +22,7 @@ func (g *generator) makeUpdates() {
 	}
 	if g.mutual {
 		g.c.stops = true
-		if g.chance(0.6) {
+		if g.chance(0.7) {
 			return
 		}
 	}
@@ -36,7 +36,7 @@ func (g *generator) makeUpdates() {
 		g.makeWorkloadEdits()
 	}
 	g.makeCheckResults()
-	if g.chance(0.15) {
+	if g.chance(0.15) || (g.fading && g.chance(0.3)) {
 		g.makeStops()
 	}
 	slices.SortStableFunc(g.c.updates, func(a, b update) int { return a.after - b.after })

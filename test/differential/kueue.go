@@ -330,6 +330,7 @@ func (r *kueueRun) change(ctx context.Context, object client.Object) error {
 		if err := r.cache.UpdateClusterQueue(logr.Discard(), o); err != nil {
 			return err
 		}
+		r.cache.QueuesChanged()
 		r.queues.QueuesChanged()
 		return r.queues.UpdateClusterQueue(ctx, o, true)
 	case *kueue.LocalQueue:
@@ -348,6 +349,7 @@ func (r *kueueRun) change(ctx context.Context, object client.Object) error {
 			return err
 		}
 		r.queues.AddOrUpdateCohort(ctx, o)
+		r.cache.QueuesChanged()
 		r.queues.QueuesChanged()
 	}
 	return nil

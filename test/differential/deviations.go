@@ -54,6 +54,13 @@ var deviations = []deviation{
 			return ok
 		})
 	}},
+	{name: "changed-requests", mend: func(c *cluster) bool {
+		c.mends.ChangedRequests = true
+		return c.gates["SchedulingEquivalenceHashing"] && slices.ContainsFunc(c.updates, func(u update) bool {
+			w, ok := u.object.(*kueue.Workload)
+			return ok && !c.isArrival(w)
+		})
+	}},
 	{name: "usage-of-others", mend: func(c *cluster) bool {
 		c.mends.UsageOfOthers = true
 		return c.usage != nil && !c.fair

@@ -119,6 +119,7 @@ func newKueueRun(c *cluster) *kueueRun {
 	r.clock = clock
 	r.precedence = newPrecedence(c, r.memory)
 	mend.Clock, mend.HasPrecedence = clock, r.precedence.has
+	mend.Hashes = map[string]string{}
 	mend.Cost = func(w *kueue.Workload) int64 { return c.costs[keyOf(w)] }
 	r.cache = schdcache.New(r.memory, schdcache.WithFairSharing(c.fair),
 		schdcache.WithAdmissionFairSharing(c.usage))

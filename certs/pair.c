@@ -59,6 +59,15 @@ int pair_validity(struct str cert, int64_t *ret_not_before_ns, int64_t *ret_not_
 	return 0;
 }
 
+bool pair_is_ca(struct str cert)
+{
+	CLEANUP(x509_freep) X509 *c = NULL;
+
+	/* 1: basicConstraints says so; OpenSSL has other values for what it would tolerate. */
+	return x509_parse_cert(cert, &c, NULL) == 0 && X509_check_ca(c) == 1 &&
+	       (X509_get_key_usage(c) & KU_KEY_CERT_SIGN) != 0;
+}
+
 int pair_is_signed_by(struct str cert, struct str ca, struct err *err)
 {
 	CLEANUP(x509_freep) X509 *c = NULL;

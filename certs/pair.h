@@ -3,6 +3,7 @@
 #ifndef CERTS_PAIR_H
 #define CERTS_PAIR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/strbuf.h"
@@ -33,6 +34,9 @@ int pair_check(struct str cert, struct str key, struct err *err);
 /* Validity of the first certificate in the text, Unix nanoseconds. */
 int pair_validity(struct str cert, int64_t *ret_not_before_ns, int64_t *ret_not_after_ns,
 		  struct err *err);
+/* Whether the first certificate in the text is that of an authority which may sign others, as API
+ * servers demand it of what they trust. */
+bool pair_is_ca(struct str cert);
 /* 0 when the first certificate of cert was signed by the first of ca, else -ERR_INVALID. */
 int pair_is_signed_by(struct str cert, struct str ca, struct err *err);
 /* 0 when the first certificate is valid for this DNS name or IP address text, else -ERR_NOT_FOUND

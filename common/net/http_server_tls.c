@@ -115,6 +115,15 @@ int http_server_tls_load(struct str cert, struct str key, struct http_server_cre
 	return 0;
 }
 
+int http_server_check_certificate(struct str cert, struct str key, struct err *err)
+{
+	struct http_server_cred *cred = NULL;
+	int r = http_server_tls_load(cert, key, &cred, err);
+
+	http_server_tls_unref(cred);
+	return r;
+}
+
 static struct http_server_cred *ref(struct http_server_cred *cred)
 {
 	atomic_fetch_add(&cred->refs, 1);

@@ -602,7 +602,7 @@ static void run_controllers(struct engine *e)
 
 /* Runs the pod cycle if it is due. Returns the time of the next one.
  * 1. A new leader rebuilds the ledger first: nothing is decided on charges of an earlier term.
- * 2. Events about missing PodGroups and PodGroups to be made again, whose time has come.
+ * 2. Events about missing PodGroups, and PodGroups to be made again, when they are due.
  * 3. A cycle when something has changed, a timer is due, or the period is over; but min_interval_ns
  *    after the last one, so that a burst of messages is one cycle.
  * 4. The controllers, if something has changed, in an interval of their own. */

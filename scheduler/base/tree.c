@@ -80,7 +80,7 @@ static void find_cycles(struct tree *t)
 		/* A node that was not placed has a parent: all roots were placed. */
 		uint32_t above = t->parent[leaves[at]];
 
-		/* A node whose last child is removed hangs below a cycle, like the child. */
+		/* Without its last child the node hangs below a cycle, as the child did. */
 		t->on_cycle[leaves[at]] = false;
 		if (--left[above] == 0) {
 			leaves[n++] = above;

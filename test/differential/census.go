@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"time"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	kueueconstants "sigs.k8s.io/kueue/pkg/constants"
@@ -12,14 +13,15 @@ import (
 // A census counts clusters by what was in them and what was decided in them.
 type census map[string]int
 
-func (s *census) count(c *cluster, run *simulated) {
+func (s *census) count(c *cluster, v *verdict) {
 	if *s == nil {
 		*s = census{}
 	}
 	seen := map[string]bool{}
 	describe(c, seen)
-	if run != nil {
-		decided(c, run, seen)
+	mark(seen, "candidate with precedence over the preemptor", v.precedence)
+	if v.run != nil {
+		decided(c, v.run, seen)
 	}
 	for what := range seen {
 		(*s)[what]++
@@ -56,6 +58,7 @@ func describe(c *cluster, seen map[string]bool) {
 			w.Spec.PreemptionGates != nil || w.Annotations[kueueconstants.AdmissionGatedByAnnotation] != ""
 	}
 	seen["a clock that moves"] = c.advance > 0
+	seen["usage that is sampled"] = c.usage != nil && c.cycles > 1 && c.advance*time.Duration(c.cycles-1) >= c.usage.UsageSamplingInterval.Duration
 	for _, u := range c.updates {
 		seen[c.nameOf(u)] = true
 	}

@@ -51,11 +51,12 @@ const (
 
 // A verdict is what came of one cluster.
 type verdict struct {
-	kind  int
-	ours  answer
-	kueue []answer // different ones
-	error error
-	run   *simulated
+	kind       int
+	ours       answer
+	kueue      []answer // different ones
+	error      error
+	run        *simulated
+	precedence bool // see askKueue
 }
 
 // compare asks both. The order in which Kueue walks its maps decides some ties, so it is asked
@@ -67,10 +68,11 @@ func compare(c *cluster, h *headgate, tries int) verdict {
 	}
 	v := verdict{ours: run.answer(c), run: run}
 	for i := 0; i < tries || (len(v.kueue) > 1 && i < 10*tries); i++ {
-		k, err := askKueue(c)
+		k, precedence, err := askKueue(c)
 		if err != nil {
 			return verdict{kind: broken, error: err, ours: v.ours}
 		}
+		v.precedence = v.precedence || precedence
 		if !slices.ContainsFunc(v.kueue, k.equals) {
 			v.kueue = append(v.kueue, k)
 		}

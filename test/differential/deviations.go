@@ -59,15 +59,25 @@ var deviations = []deviation{
 			return false
 		})
 	}},
+	{name: "changed-requests", mend: func(c *cluster) bool {
+		c.mends.ChangedRequests = true
+		return c.gates["SchedulingEquivalenceHashing"] && slices.ContainsFunc(c.updates, func(u update) bool {
+			w, ok := u.object.(*kueue.Workload)
+			return ok && !c.isArrival(w)
+		})
+	}},
 	{name: "usage-of-others", mend: func(c *cluster) bool {
 		c.mends.UsageOfOthers = true
 		return c.usage != nil && !c.fair
+	}},
+	{name: "usage-of-stopped", mend: func(c *cluster) bool {
+		c.mends.UsageOfStopped = true
+		return c.usage != nil && c.advance > 0 && c.stopsLocalQueues()
 	}},
 	{name: "entry-penalty", mend: func(c *cluster) bool {
 		c.mends.EntryPenalty = true
 		return c.usage != nil && c.cycles > 1
 	}},
-	{name: "preemption-that-ends", mend: func(c *cluster) bool { c.mends.PreemptionEnds = true; return c.cycles > 2 }},
 	{name: "nothing-came-free", mend: func(c *cluster) bool {
 		c.mends.NothingCameFree = true
 		return len(c.deletions)+len(c.updates) > 0
@@ -89,6 +99,15 @@ func (c *cluster) hasPodQuota() bool {
 			return slices.Contains(g.CoveredResources, corev1.ResourcePods)
 		})
 	})
+}
+
+// stopsLocalQueues: some LocalQueue is stopped, from the beginning or by an edit.
+func (c *cluster) stopsLocalQueues() bool {
+	return slices.ContainsFunc(c.locals, func(l *kueue.LocalQueue) bool { return stops(l) }) ||
+		slices.ContainsFunc(c.updates, func(u update) bool {
+			_, ok := u.object.(*kueue.LocalQueue)
+			return ok && stops(u.object)
+		})
 }
 
 // onlyPlaces: with the gate off, the first cycle in which the answers differ leaves in Kueue's heap

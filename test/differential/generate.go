@@ -41,7 +41,9 @@ type generator struct {
 	groups     []group
 	ties       bool // creation times from few values
 	contested  bool // one tree, where lower priorities hold much of the quota
+	mutual     bool // contested, and workloads of several queues may preempt each other
 	usage      bool // admission fair sharing
+	fading     bool // usage, and time in which it fades
 	priorities int
 	checked    map[*kueue.ClusterQueue]string // the check that all flavors of it need
 	tree       map[string]string              // parent of each cohort
@@ -71,21 +73,23 @@ func generate(seed uint64) *cluster {
 	g.priorities = pick(g, 1, 2, 3, 4)
 	g.contested = g.chance(0.3)
 	g.usage = g.chance(0.25)
+	switch {
+	case g.chance(0.15):
+		g.beginMutual()
+	case g.chance(0.1):
+		g.beginFading()
+	}
 	g.makeGates()
 	g.makeNamespaces()
-	g.makeFlavors()
-	g.makeCohorts()
-	for i := range g.between(1, 6) {
-		g.makeQueue(fmt.Sprintf("q%d", i))
+	if g.mutual {
+		g.makeMutual()
+	} else {
+		g.makeTrees()
 	}
-	g.makeHolders()
-	for i := range g.between(1, 10) {
-		g.c.workloads = append(g.c.workloads, g.makeWorkload(fmt.Sprintf("p%d", i)))
-	}
-	if g.chance(0.25) {
+	if !g.mutual && g.chance(0.25) {
 		g.makeChecks()
 	}
-	if g.chance(0.15) {
+	if !g.mutual && g.chance(0.15) {
 		g.makeHolds()
 	}
 	if g.usage {
@@ -97,7 +101,25 @@ func generate(seed uint64) *cluster {
 	g.makeDeletions()
 	g.makeUpdates()
 	g.c.mends.NominalQuotaFirst = g.chance(0.4)
+	g.c.mends.PreemptionEnds = true
 	return g.c
+}
+
+// makeTrees makes flavors, cohorts, queues and Workloads.
+func (g *generator) makeTrees() {
+	g.makeFlavors()
+	g.makeCohorts()
+	most := 6
+	if g.fading {
+		most = 2
+	}
+	for i := range g.between(1, most) {
+		g.makeQueue(fmt.Sprintf("q%d", i))
+	}
+	g.makeHolders()
+	for i := range g.between(1, 10) {
+		g.c.workloads = append(g.c.workloads, g.makeWorkload(fmt.Sprintf("p%d", i)))
+	}
 }
 
 // withDefaults takes all gates back to Headgate's defaults.
@@ -283,7 +305,7 @@ func (g *generator) makeQueue(name string) {
 	if g.chance(0.3) {
 		g.makeLocal("b", "l"+name, name)
 	}
-	if g.usage && g.chance(0.7) {
+	if g.usage && (g.fading || g.chance(0.7)) {
 		g.makeLocal("a", "m"+name, name)
 	}
 }
@@ -349,6 +371,9 @@ func (g *generator) makeDeletions() {
 		chance := 0.05
 		if w.Status.Admission != nil {
 			chance = 0.25
+		}
+		if g.mutual {
+			chance = 0.03
 		}
 		if g.c.cycles > 1 && g.chance(chance) && w.Spec.Active == nil {
 			g.c.deletions = append(g.c.deletions, deletion{g.between(1, g.c.cycles-1), w.Namespace + "/" + w.Name})

@@ -100,24 +100,35 @@ func (g *generator) makeCosts() {
 // makeUsage turns on admission fair sharing.
 func (g *generator) makeUsage() {
 	g.c.usage = &config.AdmissionFairSharing{
-		UsageHalfLifeTime:     metav1.Duration{Duration: 5 * time.Minute},
+		UsageHalfLifeTime:     metav1.Duration{Duration: pick(g, time.Minute, 5*time.Minute, 5*time.Minute, time.Hour)},
 		UsageSamplingInterval: metav1.Duration{Duration: pick(g, time.Minute, 5*time.Minute)},
 	}
 	if g.chance(0.3) {
 		g.c.usage.ResourceWeights = map[corev1.ResourceName]float64{corev1.ResourceCPU: 3}
 	}
 	for _, q := range g.c.queues {
-		if g.chance(0.7) {
+		if g.fading || g.chance(0.7) {
 			q.Spec.AdmissionScope = &kueue.AdmissionScope{AdmissionMode: kueue.UsageBasedAdmissionFairSharing}
 		}
+	}
+	most := 6
+	if g.fading {
+		most = 20
 	}
 	for _, l := range g.c.locals {
 		l.Spec.FairSharing = g.weight()
 		l.Status.FairSharing = &kueue.LocalQueueFairSharingStatus{
 			AdmissionFairSharingStatus: &kueue.LocalQueueAdmissionFairSharingStatus{
-				ConsumedResources: corev1.ResourceList{corev1.ResourceCPU: g.quantity(corev1.ResourceCPU, g.IntN(6))},
+				ConsumedResources: corev1.ResourceList{corev1.ResourceCPU: g.quantity(corev1.ResourceCPU, g.IntN(most))},
 				LastUpdate:        metav1.NewTime(now),
 			},
 		}
 	}
+}
+
+// beginFading: what LocalQueues of few ClusterQueues have consumed fades while their workloads wait, so
+// that others come first.
+func (g *generator) beginFading() {
+	g.usage, g.fading = true, true
+	g.c.cycles = g.between(3, 8)
 }

@@ -17,6 +17,15 @@ func (g *generator) makeUpdates() {
 	}
 	g.c.stops = g.chance(0.4) || (len(g.c.checks) > 0 && g.chance(0.5))
 	g.c.advance = pick(g, 0, 0, time.Second, time.Minute)
+	if g.fading {
+		g.c.advance = pick(g, time.Minute, 5*time.Minute, 10*time.Minute)
+	}
+	if g.mutual {
+		g.c.stops = true
+		if g.chance(0.7) {
+			return
+		}
+	}
 	if g.chance(0.5) {
 		g.makeArrivals()
 	}
@@ -27,7 +36,7 @@ func (g *generator) makeUpdates() {
 		g.makeWorkloadEdits()
 	}
 	g.makeCheckResults()
-	if g.chance(0.15) {
+	if g.chance(0.15) || (g.fading && g.chance(0.3)) {
 		g.makeStops()
 	}
 	slices.SortStableFunc(g.c.updates, func(a, b update) int { return a.after - b.after })

@@ -119,6 +119,7 @@ func newKueueRun(c *cluster) *kueueRun {
 	r.clock = clock
 	r.precedence = newPrecedence(c, r.memory)
 	mend.Clock, mend.HasPrecedence = clock, r.precedence.has
+	mend.Hashes = map[string]string{}
 	mend.Cost = func(w *kueue.Workload) int64 { return c.costs[keyOf(w)] }
 	r.cache = schdcache.New(r.memory, schdcache.WithFairSharing(c.fair),
 		schdcache.WithAdmissionFairSharing(c.usage))
@@ -330,6 +331,7 @@ func (r *kueueRun) change(ctx context.Context, object client.Object) error {
 		if err := r.cache.UpdateClusterQueue(logr.Discard(), o); err != nil {
 			return err
 		}
+		r.cache.QueuesChanged()
 		r.queues.QueuesChanged()
 		return r.queues.UpdateClusterQueue(ctx, o, true)
 	case *kueue.LocalQueue:
@@ -348,6 +350,7 @@ func (r *kueueRun) change(ctx context.Context, object client.Object) error {
 			return err
 		}
 		r.queues.AddOrUpdateCohort(ctx, o)
+		r.cache.QueuesChanged()
 		r.queues.QueuesChanged()
 	}
 	return nil
@@ -425,25 +428,26 @@ func (r *kueueRun) runCycle(ctx context.Context) error {
 	return r.sample(ctx)
 }
 
-// askKueue runs Kueue's scheduler.
-func askKueue(c *cluster) (ret answer, err error) {
+// askKueue runs Kueue's scheduler. precedence: what was preempted before kept some workload from being
+// a candidate.
+func askKueue(c *cluster) (ret answer, precedence bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("Kueue panics: %v", p)
 		}
 	}()
 	if err := setGates(c.gates); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	mend.On = c.mends
 	ctx := ctrl.LoggerInto(context.Background(), kueueLog)
 	r := newKueueRun(c)
 	if err := r.setup(ctx); err != nil {
-		return nil, fmt.Errorf("Kueue does not take the objects: %w", err)
+		return nil, false, fmt.Errorf("Kueue does not take the objects: %w", err)
 	}
 	for range c.cycles {
 		if err := r.runCycle(ctx); err != nil {
-			return nil, fmt.Errorf("Kueue does not take an update: %w", err)
+			return nil, false, fmt.Errorf("Kueue does not take an update: %w", err)
 		}
 	}
 	heap, inadmissible := r.places()
@@ -456,5 +460,5 @@ func askKueue(c *cluster) (ret answer, err error) {
 			r.answer.addQueue(q.Name, heap[q.Name], inadmissible[q.Name])
 		}
 	}
-	return r.answer.sorted(), nil
+	return r.answer.sorted(), r.precedence.counted, nil
 }

@@ -92,7 +92,7 @@ func (o *options) play(h *headgate) tally {
 		}
 		v, name := judge(c, h)
 		t.total++
-		t.sampled.count(c, v.run)
+		t.sampled.count(c, &v)
 		if name != "" {
 			t.explained[name]++
 			continue

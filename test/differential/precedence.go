@@ -37,6 +37,7 @@ type precedence struct {
 	victims  map[string]map[string]*preemption // by victim, by preemptor
 	released map[string]uint64                 // quota of a tree, without preemption
 	edits    int                               // of queues and cohorts
+	counted  bool                              // it kept some candidate from being a victim
 }
 
 const mostTimes = 3
@@ -144,5 +145,6 @@ func (p *precedence) has(w, other *kueue.Workload) bool {
 		}
 		next = next[1:]
 	}
+	p.counted = p.counted || seen[keyOf(w)]
 	return seen[keyOf(w)]
 }

@@ -1,5 +1,6 @@
 /* headgate-webhook with certificates of its own, as processes: pods are created one after the other
- * while the CA is rotated, and none of them is refused. */
+ * while the CA is rotated, and none of them is refused; then its registrations and its Secret are
+ * edited, deleted and made again, and what it needs of them is restored. */
 #include "lib/unit.h"
 
 #include <poll.h>
@@ -114,6 +115,176 @@ static void test_no_pod_is_refused_during_a_rotation(void **state UNUSED)
 	check_write_errors();
 }
 
+/* --- registrations -----------------------------------------------------------------------------*/
+
+#define REGISTRATIONS "/apis/admissionregistration.k8s.io/v1/"
+
+static const char *const kinds[] = { REGISTRATIONS "mutatingwebhookconfigurations",
+				     REGISTRATIONS "validatingwebhookconfigurations" };
+
+/* How many webhooks have the CA of the Secret in their caBundle; *ret_n: how many there are. */
+static size_t trusting(size_t *ret_n)
+{
+	CLEANUP(xmalloc_freep) char *ca64 = member("ca.crt");
+	CLEANUP(strbuf_finish) struct strbuf ca = STRBUF_INIT;
+	size_t n = 0;
+
+	*ret_n = 0;
+	assert_int_equal(base64_decode(str_of(ca64), &ca, NULL), 0);
+	for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+		CLEANUP(jdoc_destroyp) struct jdoc *list = NULL;
+
+		scene_call(&scene, "GET", kinds[k], NULL, &list);
+		for (const struct jdoc *o = jdoc_first(jdoc_get(list, "items")); o != NULL;
+		     o = jdoc_next(o)) {
+			for (const struct jdoc *w = jdoc_first(jdoc_get(o, "webhooks")); w != NULL;
+			     w = jdoc_next(w)) {
+				CLEANUP(strbuf_finish) struct strbuf pem = STRBUF_INIT;
+				const char *bundle = jdoc_path_str(w, "clientConfig.caBundle");
+
+				++*ret_n;
+				n += bundle != NULL && ca.len > 0 &&
+				     base64_decode(str_of(bundle), &pem, NULL) == 0 &&
+				     memmem(pem.p, pem.len, ca.p, ca.len) != NULL;
+			}
+		}
+	}
+	return n;
+}
+
+static void wait_trust(size_t webhooks)
+{
+	int64_t end = wait_deadline(TIMEOUT_NS);
+	size_t all = 0, n;
+
+	do {
+		n = trusting(&all);
+	} while ((n != all || all != webhooks) && wait_until(end));
+	if (n != all || all != webhooks) {
+		scene_fail(&scene, "%zu of %zu webhooks trust the CA, there were %zu", n, all,
+			   webhooks);
+	}
+}
+
+/* A pod is let through and has its gate. Before, there may be webhooks that API servers do not
+ * trust yet. */
+static void check_pod(const char *name)
+{
+	const struct scene_pod p = { .name = name, .queue = "rotation", .cpu = "1" };
+
+	scene_add_pod(&scene, &p);
+	scene_wait(&scene, name, SCENE_GATED);
+}
+
+/* caBundle of each webhook of an object; NULL: removed. */
+static void set_bundles(const char *kind, const char *name, const char *bundle)
+{
+	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/%s", kind, name);
+	CLEANUP(jdoc_destroyp) struct jdoc *o = NULL;
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+	struct jdoc *list;
+
+	scene_call(&scene, "GET", path, NULL, &o);
+	(void)jdoc_remove(jdoc_ensure_object(o, "metadata"), "resourceVersion");
+	list = jdoc_get_mut(o, "webhooks");
+	for (size_t i = 0; i < jdoc_count(list); i++) {
+		struct jdoc *config = jdoc_ensure_object(jdoc_at_mut(list, i), "clientConfig");
+
+		if (bundle == NULL) {
+			(void)jdoc_remove(config, "caBundle");
+		} else {
+			jdoc_set_str(config, "caBundle", bundle);
+		}
+	}
+	jdoc_format(o, &body);
+	scene_call(&scene, "PUT", path, body.p, NULL);
+}
+
+static void delete_one(const char *kind, const char *name, const char *unused UNUSED)
+{
+	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/%s", kind, name);
+
+	scene_call(&scene, "DELETE", path, NULL, NULL);
+}
+
+static void each_registration(void (*fn)(const char *kind, const char *name, const char *arg),
+			      const char *arg)
+{
+	for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+		CLEANUP(jdoc_destroyp) struct jdoc *list = NULL;
+
+		scene_call(&scene, "GET", kinds[k], NULL, &list);
+		for (const struct jdoc *o = jdoc_first(jdoc_get(list, "items")); o != NULL;
+		     o = jdoc_next(o)) {
+			fn(kinds[k], jdoc_path_str(o, "metadata.name"), arg);
+		}
+	}
+}
+
+/* With the CA of the files, which signed no certificate of the webhook. */
+static void apply_registrations(void)
+{
+	CLEANUP(strbuf_finish) struct strbuf manifest = STRBUF_INIT;
+	struct err err = ERR_INIT;
+
+	if (registration_render(stack_source(), stack_dir(scene.stack),
+				stack_webhook_port(scene.stack), false, &manifest, &err) < 0 ||
+	    stack_apply(scene.stack, strbuf_str(&manifest), &err) < 0) {
+		scene_fail(&scene, "%s", err.text);
+	}
+}
+
+static void test_edited_registrations_are_restored(void **state UNUSED)
+{
+	size_t webhooks;
+
+	(void)trusting(&webhooks);
+	assert_true(webhooks > 1);
+	wait_trust(webhooks);
+	each_registration(set_bundles, first_ca.p); /* of an authority that was replaced */
+	wait_trust(webhooks);
+	each_registration(set_bundles, NULL);
+	wait_trust(webhooks);
+	check_pod("after-edits");
+}
+
+static void test_deleted_registrations_are_completed_when_they_are_made_again(void **state UNUSED)
+{
+	size_t webhooks, none;
+
+	(void)trusting(&webhooks);
+	each_registration(delete_one, NULL);
+	(void)trusting(&none);
+	assert_int_equal(none, 0);
+	apply_registrations();
+	wait_trust(webhooks);
+	check_pod("after-deletion");
+}
+
+static void test_deleted_secret_is_made_again(void **state UNUSED)
+{
+	CLEANUP(xmalloc_freep) char *before = member("ca.crt");
+	CLEANUP(xmalloc_freep) char *now = NULL;
+	int64_t end = wait_deadline(TIMEOUT_NS);
+	size_t webhooks;
+	struct err err = ERR_INIT;
+	int r;
+
+	(void)trusting(&webhooks);
+	scene_call(&scene, "DELETE", SECRET, NULL, NULL);
+	do {
+		err = (struct err)ERR_INIT;
+		r = stack_call(scene.stack, "GET", SECRET, STR_LIT(""), NULL, &err);
+	} while (r < 0 && wait_until(end));
+	assert_int_equal(r, 0);
+	wait_trust(webhooks);
+	check_pod("after-secret");
+	now = member("ca.crt");
+	assert_string_not_equal(now, before);
+}
+
+/* --- begin and end -----------------------------------------------------------------------------*/
+
 static void add_data(struct json_out *o, const char *key, const struct strbuf *pem)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
@@ -203,6 +374,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_pod_is_refused_during_a_rotation),
+		cmocka_unit_test(test_edited_registrations_are_restored),
+		cmocka_unit_test(test_deleted_registrations_are_completed_when_they_are_made_again),
+		cmocka_unit_test(test_deleted_secret_is_made_again),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -9,7 +9,7 @@
 
 /* Bits of a set of facts. */
 enum cert_fact {
-	CERT_CA_GOOD = 1,      /* certificate and key belong together and are valid now */
+	CERT_CA_GOOD = 1,      /* certificate and key belong together, are valid now and may sign */
 	CERT_LEAF_GOOD = 2,    /* likewise, signed by the CA, for all names */
 	CERT_CA_DUE = 4,       /* time for a new one: PAIR_RENEW_AT */
 	CERT_LEAF_DUE = 8,     /* likewise */
@@ -22,7 +22,7 @@ enum cert_fact {
 enum cert_action {
 	CERT_WAIT,
 	CERT_MAKE_ALL,  /* CA and certificate */
-	CERT_MAKE_LEAF, /* the certificate, by the present CA */
+	CERT_MAKE_LEAF, /* the certificate, by the present CA; both, if that cannot sign it */
 	CERT_MAKE_NEXT, /* the next CA */
 	CERT_PROMOTE, /* the next CA becomes the current one, which becomes the former one; it signs
 			 a new certificate */

@@ -9,6 +9,7 @@
 #include "enc/base64.h"
 #include "enc/json/json_out.h"
 #include "enc/json/reader.h"
+#include "net/http_server.h"
 #include "webhook/certs/cert_names.h"
 
 /* Certificates begin that long before they are made, since clocks of clients may be behind. */
@@ -137,6 +138,18 @@ static bool is_pair(const struct pair *p)
 	return p->cert.len > 0 && pair_check(strbuf_str(&p->cert), strbuf_str(&p->key), NULL) == 0;
 }
 
+static bool is_ca(const struct pair *p)
+{
+	return is_pair(p) && pair_is_ca(strbuf_str(&p->cert));
+}
+
+/* The server has another library, which refuses some of what OpenSSL reads. */
+static bool can_be_served(const struct pair *p)
+{
+	return is_pair(p) &&
+	       http_server_check_certificate(strbuf_str(&p->cert), strbuf_str(&p->key), NULL) == 0;
+}
+
 static void sooner(int64_t *until, int64_t at, int64_t now)
 {
 	if (at > now && at < *until) {
@@ -192,16 +205,16 @@ unsigned cert_secret_facts(const struct cert_secret *s, const struct cert_secret
 	int64_t until = CLOCK_NEVER;
 	unsigned facts = 0;
 
-	if (is_pair(&s->ca)) {
+	if (is_ca(&s->ca)) {
 		facts |= validity_facts(&s->ca, now_ns, &until, CERT_CA_GOOD, CERT_CA_DUE);
 	}
 	/* A certificate for other names, or of another CA, counts as none: options may have
 	 * changed, or the Secret was edited. */
-	if (is_pair(&s->leaf) && is_for_all_names(&s->leaf, opt->names) &&
+	if (can_be_served(&s->leaf) && is_for_all_names(&s->leaf, opt->names) &&
 	    pair_is_signed_by(strbuf_str(&s->leaf.cert), strbuf_str(&s->ca.cert), NULL) == 0) {
 		facts |= validity_facts(&s->leaf, now_ns, &until, CERT_LEAF_GOOD, CERT_LEAF_DUE);
 	}
-	if (is_pair(&s->next)) {
+	if (is_ca(&s->next)) {
 		/* A next CA that has expired, while it waited for a registration, counts as
 		 * absent. */
 		facts |= validity_facts(&s->next, now_ns, &until, CERT_HAS_NEXT, 0);
@@ -227,7 +240,7 @@ static int make_ca(const struct cert_secret_options *opt, int64_t now, struct pa
 	return ca_create(&co, ret, err);
 }
 
-static int make_leaf(struct cert_secret *s, const struct cert_secret_options *opt, int64_t now,
+static int sign_leaf(struct cert_secret *s, const struct cert_secret_options *opt, int64_t now,
 		     struct err *err)
 {
 	struct leaf_options lo = { .ca = &s->ca,
@@ -251,7 +264,19 @@ static int make_all(struct cert_secret *s, const struct cert_secret_options *opt
 
 	pair_finish(&s->next);
 	strbuf_finish(&s->old);
-	return r < 0 ? r : make_leaf(s, opt, now, err);
+	return r < 0 ? r : sign_leaf(s, opt, now, err);
+}
+
+/* A CA in the Secret that was not made here may have a key that cannot sign, or fields that fit no
+ * certificate: it is replaced. */
+static int make_leaf(struct cert_secret *s, const struct cert_secret_options *opt, int64_t now,
+		     struct err *err)
+{
+	if (sign_leaf(s, opt, now, NULL) == 0 &&
+	    pair_is_signed_by(strbuf_str(&s->leaf.cert), strbuf_str(&s->ca.cert), NULL) == 0) {
+		return 0;
+	}
+	return make_all(s, opt, now, err);
 }
 
 /* Of the former CA the certificate is kept, by which clients trust what replicas still serve.

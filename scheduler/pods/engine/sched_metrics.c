@@ -209,7 +209,7 @@ static void set_amount(struct sched_metrics *m, enum amount a, const struct clus
 					  : d == RES_MEMORY ? m->memory[a]
 							    : m->scalar[a];
 
-		/* What is not limited has no series, also after it was limited. */
+		/* A resource without a limit has no series, also after it had one. */
 		if (res_get(r, d) == RES_UNLIMITED) {
 			metric_remove(f, labels);
 		} else {

@@ -66,7 +66,7 @@ void cache_node_keep(struct cache *c, const struct sched_msg *m, struct cache_ti
 		return;
 	}
 	same = n->allocatable;
-	/* What it offers and the pods on it stay in the accounts; the next version that can be read
+	/* Its resources and the pods on it stay in the accounts; the next version that can be read
 	 * takes this back. */
 	n->unschedulable = true;
 	cluster_node_changed(c->cluster, n, &same, true);

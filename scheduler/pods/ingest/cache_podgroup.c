@@ -65,7 +65,7 @@ static void adopt(struct cache *c, struct podgroup *g, const struct api_pod_grou
 /* g: as it is now. known: it was there before. */
 static void took(struct cache *c, struct podgroup *g, const struct api_pod_group *group, bool known)
 {
-	/* First: a pod that is adopted now is one of the members whose charges follow. */
+	/* First: a pod that is adopted now is one of the members, and their charges follow. */
 	adopt(c, g, group);
 	cache_charge_reconcile_podgroup(c, g);
 	if (c->queues_stale && c->synced[SCHED_QUEUES]) {

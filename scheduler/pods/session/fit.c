@@ -187,8 +187,8 @@ static struct fit_class *ranking(struct session *s, const struct task *t)
 	k->explain = NULL;
 	memset(k->may, 0, BITSET_WORDS(f->width) * sizeof(*k->may));
 	for (size_t i = 0; i < f->n; i++) {
-		/* What no node offers keeps the class from every node; so does what this scheduler
-		 * cannot place. */
+		/* A resource that no node offers keeps the class from every node; so does a part
+		 * of the pod that this scheduler cannot place. */
 		if (t->klass->unsupported == NULL && t->klass->unoffered.n == 0 &&
 		    hooks_class_predicate(s, t->klass, f->nodes[i], NULL)) {
 			bitset_set(k->may, i);

@@ -149,13 +149,13 @@ static enum pool_verdict judge(const struct pod_write_target *target, struct pod
 	return POOL_RETRY;
 }
 
-/* 1. What was not sent is decided again later; a pod that is not there needs no write.
+/* 1. A write that was not sent is decided again later; a pod that is not there needs no write.
  * 2. A success is the end, or, of a pod that was read back, goes to judge.
  * 3. A transient failure is retried. Where the request may have been carried out, and repeating it
- *    is not harmless, the pod is read first; 429 was refused before it had any effect.
+ *    is not harmless, the pod is read first.
  * 4. 409, 422 and 400 leave open whether the pod is another one, has changed, or shows the effect
  *    already: the pod is read.
- * 5. Every other refusal is final. */
+ * 5. Every other refusal is final, unless an earlier attempt may have been carried out. */
 static enum pool_verdict pod_write_finish(void *ctx, void *item, const struct http_result *result)
 {
 	const struct pod_write_target *target = ctx;

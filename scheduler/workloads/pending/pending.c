@@ -101,14 +101,17 @@ static bool is_blocked(const struct quota_model *q, const struct cluster_queue *
 	       i < queue->blocked.n && queue->blocked.v[i] == h;
 }
 
-static void park(struct quota_model *q, struct cluster_queue *queue, struct workload *w)
+/* A time that has passed is no reason to try it again: at once it would be parked again. */
+static void park(struct quota_model *q, struct cluster_queue *queue, struct workload *w,
+		 int64_t now)
 {
 	w->pending.where = QUOTA_INADMISSIBLE;
 	w->pending.pos = (uint32_t)queue->inadmissible.n;
 	vec_push(&queue->inadmissible, w->id);
 	/* No event comes at the end of a backoff: pending_timers looks for it. `timed` keeps the
 	 * Workload from being in that list twice. */
-	if (w->flags.requeue_at != MODEL_TIME_NONE && !w->pending.timed) {
+	if (w->flags.requeue_at != MODEL_TIME_NONE && w->flags.requeue_at > now &&
+	    !w->pending.timed) {
 		w->pending.timed = true;
 		vec_push(&q->timers, w->id);
 	}
@@ -125,7 +128,8 @@ static void unpark(struct quota_model *q, struct cluster_queue *queue, struct wo
 }
 
 /* No workload equal to w fits either: they need not be tried before something changes. */
-static void block(struct quota_model *q, struct cluster_queue *queue, const struct workload *w)
+static void block(struct quota_model *q, struct cluster_queue *queue, const struct workload *w,
+		  int64_t now)
 {
 	size_t place = blocked_place(queue, w->pending.hash), kept = 0;
 
@@ -144,7 +148,7 @@ static void block(struct quota_model *q, struct cluster_queue *queue, const stru
 			queue->heap.v[kept++] = other->id;
 			continue;
 		}
-		park(q, queue, other);
+		park(q, queue, other, now);
 		other->pending.last_requeue = w->pending.last_requeue;
 		other->pending.last_reason = w->pending.last_reason;
 	}
@@ -196,7 +200,7 @@ static void place(struct quota_model *q, struct workload *w, int64_t now)
 	struct cluster_queue *queue = queue_of(q, w);
 
 	if (!pending_backoff_is_over(w, now) || is_blocked(q, queue, w->pending.hash)) {
-		park(q, queue, w);
+		park(q, queue, w, now);
 	} else {
 		pending_heap_push(q, queue, w);
 	}
@@ -341,10 +345,10 @@ void pending_requeue(struct quota_model *q, struct workload *w, enum quota_reque
 		pending_heap_push(q, queue, w);
 		return;
 	}
-	park(q, queue, w);
+	park(q, queue, w, now);
 	if (cannot_fit && q->options.equivalence_hashing &&
 	    queue->strategy == QUOTA_BEST_EFFORT_FIFO) {
-		block(q, queue, w);
+		block(q, queue, w, now);
 	}
 }
 

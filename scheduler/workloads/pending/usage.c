@@ -87,7 +87,8 @@ static void add_held(const struct quota_model *q, struct local_queue *l, const s
 static void decay(struct local_queue *l, double alpha)
 {
 	for (size_t i = 0; i < l->consumed.n; i++) {
-		l->consumed.v[i].nano -= part(alpha, l->consumed.v[i].nano);
+		/* Rounded down, as in Kueue: a rest that is rounded up never ends. */
+		l->consumed.v[i].nano = part(1 - alpha, l->consumed.v[i].nano);
 	}
 }
 

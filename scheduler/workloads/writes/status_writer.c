@@ -33,7 +33,7 @@ struct item {
 	char *key, *uid, *body;
 	uint64_t version;
 	bool guarded;    /* by a resourceVersion */
-	bool empties;    /* the body takes lists off */
+	bool empties;    /* the body removes members */
 	bool unanswered; /* an attempt ended without an answer that says whether it had its effect
 			  */
 };
@@ -281,9 +281,16 @@ void status_writer_format(const struct quota_model *q, const struct workload *w,
 	encode_text(&kueue_workload_fields, &object, out);
 }
 
+/* The admission was given back, but it is still there. */
+static bool has_old_admission(const struct workload_status *s)
+{
+	return s->has_admission && !workload_status_is_true(s, KUEUE_QUOTA_RESERVED);
+}
+
 /* An apply removes the items of a list that it leaves out. But a list in which another manager owns
- * a field would be null afterwards, and the API server refuses that. So a merge patch takes such
- * lists off first, and the status is applied when it has been read again. */
+ * a field would be null afterwards, and the API server refuses that. Of an admission the fields of
+ * another manager stay, and the next admission would change them, which is refused, too. So a merge
+ * patch takes such members off first, and the status is applied when it has been read again. */
 static bool format_emptied(const struct status_writer_request *write, struct strbuf *out)
 {
 	static const struct workload_status nothing;
@@ -291,22 +298,23 @@ static bool format_emptied(const struct status_writer_request *write, struct str
 	const struct workload_status *new = write->status;
 	struct api_workload object;
 	const struct {
-		const void *list;
+		const void *member;
 		bool goes;
-	} lists[] = {
+	} members[] = {
 		{ &object.status.admission_checks, old->checks.n > 0 && new->checks.n == 0 },
 		{ &object.status.preemption_gates, old->gates.n > 0 && new->gates.n == 0 },
 		{ &object.status.nominated_clusters,
 		  old->nominated.n > 0 && new->nominated.n == 0 },
 		{ &object.status.unhealthy_nodes, old->unhealthy.n > 0 && new->unhealthy.n == 0 },
+		{ &object.status.admission, has_old_admission(old) },
 	};
-	const void *nulls[ARRAY_LEN(lists) + 1] = { NULL };
+	const void *nulls[ARRAY_LEN(members) + 1] = { NULL };
 	char version[24];
 	size_t n = 0;
 
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
-		if (lists[i].goes) {
-			nulls[n++] = lists[i].list;
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		if (members[i].goes) {
+			nulls[n++] = members[i].member;
 		}
 	}
 	if (n > 0) {

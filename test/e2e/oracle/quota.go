@@ -169,6 +169,10 @@ func (s *quotaState) setWorkload(key string, o *unstructured.Unstructured, rv in
 			s.breaks("Workload %s is admitted without an admission", key)
 		}
 	}
+	// A Workload that was made before its Job may be admitted before the Job owns it.
+	if now.admitted && old.admitted && old.owner == "" && now.owner != "" {
+		s.admissions[now.owner]++
+	}
 	if now.evicted && !old.evicted {
 		s.note(now.ownerName, Evicted, rv)
 	}

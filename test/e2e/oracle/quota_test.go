@@ -85,6 +85,8 @@ func TestQuotaRules(t *testing.T) {
 			j("x", "false", "0")}, "started 2 times"},
 		{"admitted again", []string{w("x", "a", "2", yes), j("x", "false", "2"), j("x", "true", "0"),
 			w("x", "a", "", no), w("x", "a", "2", yes), j("x", "false", "0")}, ""},
+		{"admitted before its Job was made", []string{strings.Replace(w("x", "a", "2", yes), "ownerReferences", "others", 1),
+			j("x", "true", "0"), w("x", "a", "2", yes), j("x", "false", "2")}, ""},
 		{"two Workloads of a Job", []string{w("x", "a", "1", ""),
 			strings.Replace(w("x", "a", "1", ""), "name: x, namespace", "name: x2, namespace", 1)}, "one Job"},
 	} {

@@ -44,7 +44,7 @@ type shared struct {
 const quotaOn = "quota.enabled=true"
 
 var quotaMore = []string{"quota.preemptionCost=true",
-	`quota.config=integrations: {frameworks: [batch/job\, pod]}`}
+	"quota.config=integrations: {frameworks: [batch/job\\, pod]}\nfeatureGates: {MultiKueueOrchestratedPreemption: true}"}
 
 type installation struct {
 	cluster  *cluster.Cluster

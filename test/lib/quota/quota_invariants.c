@@ -20,7 +20,7 @@ static bool is_listed(const struct quota_model *q, const struct workload *w)
 	       queue->inadmissible.v[w->pending.pos] == w->id;
 }
 
-static void check_places(const struct quota_model *q, struct strbuf *problems)
+static void check_lists(const struct quota_model *q, struct strbuf *problems)
 {
 	size_t listed = 0, waiting = 0;
 
@@ -33,14 +33,8 @@ static void check_places(const struct quota_model *q, struct strbuf *problems)
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		const struct workload *w = q->workloads.v[i];
 
-		if (w == NULL) {
-			continue;
-		}
-		if (w->pending.where == QUOTA_IN_FLIGHT ||
-		    (w->pending.where == QUOTA_NOWHERE) != (w->holding.node != MODEL_NONE)) {
-			strbuf_printf(problems, "%s neither waits nor holds quota\n", w->key);
-		}
-		if (w->pending.where == QUOTA_HEAP || w->pending.where == QUOTA_INADMISSIBLE) {
+		if (w != NULL &&
+		    (w->pending.where == QUOTA_HEAP || w->pending.where == QUOTA_INADMISSIBLE)) {
 			waiting++;
 			if (!is_listed(q, w)) {
 				strbuf_printf(problems, "%s is not where it says\n", w->key);
@@ -49,6 +43,19 @@ static void check_places(const struct quota_model *q, struct strbuf *problems)
 	}
 	if (listed != waiting) {
 		strbuf_printf(problems, "%zu are listed, %zu wait\n", listed, waiting);
+	}
+}
+
+static void check_places(const struct quota_model *q, struct strbuf *problems)
+{
+	for (size_t i = 0; i < q->workloads.n; i++) {
+		const struct workload *w = q->workloads.v[i];
+
+		if (w != NULL &&
+		    (w->pending.where == QUOTA_IN_FLIGHT ||
+		     (w->pending.where == QUOTA_NOWHERE) != (w->holding.node != MODEL_NONE))) {
+			strbuf_printf(problems, "%s neither waits nor holds quota\n", w->key);
+		}
 	}
 }
 
@@ -71,13 +78,19 @@ static void check_sums(const struct forest *f, struct strbuf *problems)
 	}
 }
 
+void quota_invariants_check_forest(const struct forest *f, struct strbuf *problems)
+{
+	if (forest_mark(f) != 0) {
+		strbuf_printf(problems, "%zu charges are not undone\n", forest_mark(f));
+	}
+	check_lists(forest_model(f), problems);
+	check_sums(f, problems);
+}
+
 void quota_invariants_check(const struct admission_cycle_fixture *f, struct strbuf *problems)
 {
-	if (forest_mark(f->w.f) != 0) {
-		strbuf_printf(problems, "%zu charges are not undone\n", forest_mark(f->w.f));
-	}
 	check_places(f->w.q, problems);
-	check_sums(f->w.f, problems);
+	quota_invariants_check_forest(f->w.f, problems);
 }
 
 /* --- quota -------------------------------------------------------------------------------------*/

@@ -6,8 +6,10 @@
 
 #include "lib/workloads/admission_cycle_fixture.h"
 
-/* Every workload is in the one list that its place names; the forest has nothing to undo, and its
- * sums are those of quota_naive. */
+/* Every workload that waits is in the one list that its place names; the forest has nothing to
+ * undo, and its sums are those of quota_naive. */
+void quota_invariants_check_forest(const struct forest *f, struct strbuf *problems);
+/* The same, and every workload waits or holds quota. */
 void quota_invariants_check(const struct admission_cycle_fixture *f, struct strbuf *problems);
 
 /* By how much the usage without victims is above quota, per node and pair: nowhere, except after

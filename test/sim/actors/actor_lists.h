@@ -12,5 +12,6 @@ extern const struct sim_actors_actor actor_batch_tenant;   /* of the Workload wi
 extern const struct sim_actors_actor actor_operator;       /* configurations, draining */
 extern const struct sim_actors_actor actor_gangs;          /* gangs with roles */
 extern const struct sim_actors_actor actor_nodes;          /* nodes are lost */
+extern const struct sim_actors_actor actor_status;         /* statuses of Workloads are edited */
 
 #endif

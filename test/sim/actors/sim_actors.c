@@ -9,8 +9,8 @@
 #include "sim/world/sim_webhook.h"
 
 static const struct sim_actors_actor *const actors[] = {
-	&actor_tenant, &actor_queues,       &actor_cluster_queues, &actor_lease,
-	&actor_nodes,  &actor_batch_tenant, &actor_operator,       &actor_gangs,
+	&actor_tenant,       &actor_queues,   &actor_cluster_queues, &actor_lease,  &actor_nodes,
+	&actor_batch_tenant, &actor_operator, &actor_gangs,          &actor_status,
 };
 
 /* Calls fn for each act of the simulation. The index counts all acts, also of the other one. */
@@ -41,6 +41,7 @@ struct sim_actors *sim_actors_create(struct sim_world *w, bool plain)
 
 void sim_actors_destroy(struct sim_actors *a)
 {
+	strbuf_finish(&a->read);
 	free(a);
 }
 

@@ -6,9 +6,11 @@
 #ifndef TEST_SIM_ACTORS_SIM_ACTORS_H
 #define TEST_SIM_ACTORS_SIM_ACTORS_H
 
+#include "base/strbuf.h"
 #include "sim/world/sim_view.h"
 
 #define SIM_ACTORS_ACTS_MAX 64
+#define SIM_ACTORS_MESSAGE "edited" /* of conditions and checks that an actor has set */
 
 struct sim_actors;
 struct sim_scheduler;
@@ -31,8 +33,9 @@ struct sim_actors_actor {
 struct sim_actors {
 	struct sim_world *world;
 	struct rng rng;
-	uint64_t present; /* bits of the actors of this run */
-	unsigned next;    /* number of the next object */
+	uint64_t present;   /* bits of the actors of this run */
+	unsigned next;      /* number of the next object */
+	struct strbuf read; /* an object that may be written back */
 	uint64_t done[SIM_ACTORS_ACTS_MAX];
 };
 

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "enc/json/jdoc.h"
 #include "play/mirror.h"
+#include "sim/actors/sim_actors.h"
 #include "sim/controllers/sim_jobs.h"
 #include "sim/oracles/sim_quota_rules.h"
 #include "sim/oracles/sim_tree.h"
@@ -33,13 +34,23 @@ static bool runs(const struct jdoc *queue)
 	       (policy == NULL || str_streq(policy, KUEUE_STOP_NONE));
 }
 
+/* It waits for a time. One that has passed stays in the status when a user wrote it. */
+static bool is_put_off(const struct sim_world *world, const struct jdoc *w)
+{
+	const char *text = jdoc_path_str(w, "status.requeueState.requeueAt");
+	int64_t at = 0;
+
+	return text != NULL && (clock_parse_time(str_of(text), &at) < 0 ||
+				at > clock_wall(&world->clock.base) - world->machine.slack_ns ||
+				str_streq(sim_workload_status(w, KUEUE_REQUEUED), "False"));
+}
+
 /* Nothing but quota is missing. */
-static bool is_candidate(const struct jdoc *w)
+static bool is_candidate(const struct sim_world *world, const struct jdoc *w)
 {
 	return sim_quota_rules_state(w) == SIM_QUOTA_PENDING && sim_workload_is_active(w) &&
 	       !sim_workload_is_deleting(w) && !sim_workload_is(w, KUEUE_WAITING_FOR_REPLACEMENT) &&
-	       !str_streq(sim_workload_status(w, KUEUE_REQUEUED), "False") &&
-	       jdoc_path(w, "status.requeueState.requeueAt") == NULL;
+	       !str_streq(sim_workload_status(w, KUEUE_REQUEUED), "False") && !is_put_off(world, w);
 }
 
 static int64_t priority(const struct jdoc *w)
@@ -75,7 +86,7 @@ static bool is_head(const struct fit *f, const struct jdoc *w, const char *queue
 	for (size_t i = 0; i < sim_view_count(f->world->view, SIM_WORKLOADS); i++) {
 		const struct jdoc *other = sim_view_at(f->world->view, SIM_WORKLOADS, i);
 
-		if (other != w && is_candidate(other) &&
+		if (other != w && is_candidate(f->world, other) &&
 		    str_streq(sim_workload_where(f->world, other), queue) && is_before(other, w)) {
 			return false;
 		}
@@ -115,7 +126,7 @@ static bool is_kept_for_others(const struct fit *f, int node)
 		const struct jdoc *cq;
 
 		if (at >= 0 && at != node && sim_tree_root(&f->tree, at) == root &&
-		    is_candidate(w)) {
+		    is_candidate(f->world, w)) {
 			cq = sim_view_get(f->world->view, SIM_CLUSTER_QUEUES, queue);
 			if (is_strict(cq) || keeps_its_share(w, cq)) {
 				return true;
@@ -193,7 +204,7 @@ static bool is_bypassed(const struct sim_world *world, const struct jdoc *w)
 	for (size_t i = 0; i < sim_view_count(world->view, SIM_WORKLOADS); i++) {
 		const struct jdoc *other = sim_view_at(world->view, SIM_WORKLOADS, i);
 
-		if (other != w && is_candidate(other) && is_alike(w, other) &&
+		if (other != w && is_candidate(world, other) && is_alike(w, other) &&
 		    str_streq(sim_workload_where(world, w), sim_workload_where(world, other)) &&
 		    sim_workload_reason(other, KUEUE_QUOTA_RESERVED)[0] != '\0') {
 			return true;
@@ -215,6 +226,23 @@ static bool is_for_all(const struct jdoc *cq)
 	return jdoc_path(cq, "spec.namespaceSelector.matchLabels.team") == NULL;
 }
 
+/* A client that may write statuses holds it back, as in Kueue: it is not to be requeued, or a check
+ * has failed before there was quota. */
+static bool is_held_back(const struct jdoc *w)
+{
+	const struct jdoc *k = jdoc_first(jdoc_path(w, "status.admissionChecks"));
+
+	for (; k != NULL; k = jdoc_next(k)) {
+		if (jdoc_is_str(jdoc_get(k, "message"), SIM_ACTORS_MESSAGE) &&
+		    (jdoc_is_str(jdoc_get(k, "state"), KUEUE_CHECK_RETRY) ||
+		     jdoc_is_str(jdoc_get(k, "state"), KUEUE_CHECK_REJECTED))) {
+			return true;
+		}
+	}
+	return str_streq(sim_workload_status(w, KUEUE_REQUEUED), "False") &&
+	       str_streq(sim_workload_message(w, KUEUE_REQUEUED), SIM_ACTORS_MESSAGE);
+}
+
 static void judge_waiting(struct sim_world *world, const struct fit *f, const struct jdoc *w)
 {
 	const char *queue = sim_workload_where(world, w);
@@ -222,8 +250,8 @@ static void judge_waiting(struct sim_world *world, const struct fit *f, const st
 		queue == NULL ? NULL : sim_view_get(world->view, SIM_CLUSTER_QUEUES, queue);
 	int node = queue == NULL ? -1 : sim_tree_find(&f->tree, queue);
 
-	if (sim_workload_is(w, KUEUE_WAITING_FOR_REPLACEMENT)) {
-		return; /* it waits for pods, not for quota */
+	if (sim_workload_is(w, KUEUE_WAITING_FOR_REPLACEMENT) || is_held_back(w)) {
+		return; /* it waits for pods or for a client, not for quota */
 	}
 	if (sim_workload_reason(w, KUEUE_QUOTA_RESERVED)[0] == '\0' &&
 	    !(keeps_its_head(f, cq, node) && !is_head(f, w, queue)) && !is_bypassed(world, w)) {
@@ -231,7 +259,7 @@ static void judge_waiting(struct sim_world *world, const struct fit *f, const st
 		sim_world_fail(world, "end: %s waits in %s without a reason", name_of(w),
 			       queue == NULL ? "no queue" : queue);
 	}
-	if (is_candidate(w) && runs(cq) && is_for_all(cq) && node >= 0 &&
+	if (is_candidate(world, w) && runs(cq) && is_for_all(cq) && node >= 0 &&
 	    (!is_strict(cq) || is_head(f, w, queue)) && !is_kept_for_others(f, node) &&
 	    fits(f, w, node)) {
 		sim_world_fail(world, "end: %s waits although %s has room", name_of(w), queue);
@@ -243,6 +271,13 @@ static void judge_waiting(struct sim_world *world, const struct fit *f, const st
 static bool has_note(const struct jdoc *object)
 {
 	return jdoc_get(jdoc_path(object, "metadata.annotations"), SIM_QUOTA_NOTE) != NULL;
+}
+
+/* It was given flavors by hand of which the nodes are not those that its pods ask for. */
+static bool cannot_start(const struct jdoc *w)
+{
+	return str_streq(sim_workload_message(w, KUEUE_QUOTA_RESERVED), SIM_ACTORS_MESSAGE) &&
+	       str_streq(sim_workload_reason(w, KUEUE_FINISHED), "FailedToStart");
 }
 
 static void judge_workload(struct sim_world *world, const struct fit *f, const struct jdoc *w)
@@ -282,7 +317,7 @@ static void judge_workload(struct sim_world *world, const struct fit *f, const s
 		sim_world_fail(world, "end: %s is evicted and keeps its quota", name_of(w));
 		break;
 	case SIM_QUOTA_FINISHED:
-		if (!of_pods && !sim_workload_job_is_finished(job)) {
+		if (!of_pods && !sim_workload_job_is_finished(job) && !cannot_start(w)) {
 			sim_world_fail(world, "end: %s is finished, but its Job is not",
 				       name_of(w));
 		}
@@ -427,8 +462,9 @@ bool sim_quota_judge_must_wait(const struct sim_world *w)
 	for (size_t i = 0; i < sim_view_count(w->view, SIM_WORKLOADS); i++) {
 		const struct jdoc *one = sim_view_at(w->view, SIM_WORKLOADS, i);
 
+		/* Of one that holds quota the time has no meaning: a user wrote it. */
 		if (sim_workload_is_active(one) && !sim_workload_is(one, KUEUE_FINISHED) &&
-		    jdoc_path(one, "status.requeueState.requeueAt") != NULL) {
+		    !sim_workload_holds(one) && is_put_off(w, one)) {
 			return true;
 		}
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/kueue/kueue_keys.h"
+#include "base/attrs.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "enc/json/jdoc.h"
@@ -32,6 +33,8 @@ struct sim_quota_oracle {
 	struct strmap *preempted;  /* key of a Workload that holds quota -> UID of the one that it
 				      was last preempted for, ours */
 	struct strmap *given;      /* key of a Workload that was given quota -> half step, + 1 */
+	struct strmap *edited;     /* UID of a Workload of which a user has edited the status ->
+				      healthy ns of the last time, + 1 */
 	struct strmap *unadmitted; /* UID of a Job that runs without quota -> healthy ns, + 1 */
 	int64_t changed_at;
 	uint64_t seen[SIM_QUOTA_EVENT_COUNT_];
@@ -86,6 +89,7 @@ struct sim_quota_oracle *sim_quota_oracle_create(struct sim_world *w)
 	o->revived = strmap_create(NULL);
 	o->preempted = strmap_create(free);
 	o->given = strmap_create(NULL);
+	o->edited = strmap_create(NULL);
 	o->unadmitted = strmap_create(NULL);
 	sim_view_listen(w->view, on_change, o);
 	return o;
@@ -97,6 +101,7 @@ void sim_quota_oracle_destroy(struct sim_quota_oracle *o)
 	strmap_destroy(o->revived);
 	strmap_destroy(o->preempted);
 	strmap_destroy(o->given);
+	strmap_destroy(o->edited);
 	strmap_destroy(o->unadmitted);
 	free(o);
 }
@@ -130,6 +135,34 @@ static bool was_touched(const struct sim_quota_oracle *o, enum sim_resource r, c
 	CLEANUP(xmalloc_freep) char *name = xmalloc_printf("%d/%s", (int)r, key);
 
 	return is_recent(o, (uintptr_t)strmap_get(o->touched, str_of(name)));
+}
+
+static uintptr_t edited_at(const struct sim_quota_oracle *o, const struct jdoc *w)
+{
+	return (uintptr_t)strmap_get(o->edited, str_of(sim_workload_uid(w)));
+}
+
+/* Not the cost of a preemption, which is for others to write. */
+static bool is_edit(const struct sim_change *change)
+{
+	static const char *const members[] = {
+		"status.conditions",       "status.admission",
+		"status.admissionChecks",  "status.requeueState",
+		"status.reclaimablePods",  "status.schedulingStats",
+		"status.clusterName",      "status.preemptionGates",
+		"status.resourceRequests", "status.nominatedClusterNames",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		const struct jdoc *a = jdoc_path(change->old, members[i]);
+		const struct jdoc *b = jdoc_path(change->now, members[i]);
+
+		if ((a == NULL) != (b == NULL) || (a != NULL && !jdoc_equal(a, b))) {
+			return change->actor == SIM_USER && change->old != NULL &&
+			       change->now != NULL;
+		}
+	}
+	return false;
 }
 
 static bool job_was_touched(const struct sim_quota_oracle *o, const struct jdoc *job)
@@ -441,9 +474,14 @@ static void check_workload(struct sim_quota_oracle *o, const struct sim_change *
 	const struct jdoc *old = change->old, *w = change->now;
 	bool had = sim_workload_is(old, KUEUE_QUOTA_RESERVED);
 	bool has = sim_workload_is(w, KUEUE_QUOTA_RESERVED);
-	const char *wrong = sim_quota_rules_breach(old, w, clock_wall(&o->world->clock.base),
-						   o->world->machine.slack_ns);
+	const char *wrong = NULL;
 
+	/* The rules compare one status of the scheduler with the next. One that a user has edited
+	 * may say anything, and the scheduler leaves some of that as it is. */
+	if (edited_at(o, w) == 0) {
+		wrong = sim_quota_rules_breach(old, w, clock_wall(&o->world->clock.base),
+					       o->world->machine.slack_ns);
+	}
 	if (wrong != NULL) {
 		sim_workload_print("old", jdoc_path(old, "status"));
 		sim_workload_print("new", jdoc_path(w, "status"));
@@ -491,6 +529,9 @@ static void check_start(struct sim_quota_oracle *o, const char *key, const struc
 	const struct jdoc *selector = jdoc_path(job, "spec.template.spec.nodeSelector");
 
 	o->seen[SIM_QUOTA_STARTED]++;
+	if (is_recent(o, edited_at(o, w))) {
+		return; /* the start may have been decided before */
+	}
 	if (!sim_workload_is(w, KUEUE_QUOTA_RESERVED) || !sim_workload_is(w, KUEUE_ADMITTED)) {
 		sim_world_fail(o->world, "%s: started without an admitted Workload", key);
 	} else if (flavor == NULL || !jdoc_is_str(jdoc_get(selector, "type"), flavor)) {
@@ -571,6 +612,10 @@ static void on_change(void *ctx, const struct sim_change *change)
 	sim_workload_trace(o->world, change);
 	if (change->actor != SIM_SCHEDULER) {
 		touch(o, change->resource, change->key);
+		if (change->resource == SIM_WORKLOADS && is_edit(change)) {
+			strmap_set(o->edited, str_of(sim_workload_uid(change->now)),
+				   (void *)(uintptr_t)(o->world->healthy_ns + 1));
+		}
 		if (change->resource == SIM_WORKLOADS && !sim_workload_holds(change->old) &&
 		    sim_workload_holds(change->now)) {
 			strmap_set(o->revived, str_of(change->key),

@@ -58,6 +58,9 @@ static void test_names_and_validity(void **state)
 
 	(void)state;
 	assert_int_equal(leaf_create(&opt, &p, NULL), 0);
+	assert_false(pair_is_ca(strbuf_str(&p.cert)));
+	assert_true(pair_is_ca(strbuf_str(&ca.cert)));
+	assert_false(pair_is_ca(STR_LIT("text")));
 	assert_int_equal(pair_check(strbuf_str(&p.cert), strbuf_str(&p.key), NULL), 0);
 	assert_int_equal(pair_is_signed_by(strbuf_str(&p.cert), strbuf_str(&ca.cert), NULL), 0);
 	assert_int_equal(pair_validity(strbuf_str(&p.cert), &from, &to, NULL), 0);

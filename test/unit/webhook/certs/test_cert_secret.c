@@ -12,6 +12,21 @@
 #define NOW (INT64_C(1780000000) * CLOCK_NS_PER_S)
 #define HOUR (3600 * CLOCK_NS_PER_S)
 
+static const char ed25519_cert[] =
+	"-----BEGIN CERTIFICATE-----\n"
+	"MIIBQjCB9aADAgECAhQgVT59aURUN2N74DlEgzLQX03P6jAFBgMrZXAwHjEcMBoG\n"
+	"A1UEAwwTaGVhZGdhdGUtd2ViaG9vay1jYTAeFw0yNjA1MjgyMDIxNDBaFw0yNjA2\n"
+	"MTAwODI2NDBaMB4xHDAaBgNVBAMME2hlYWRnYXRlLXdlYmhvb2stY2EwKjAFBgMr\n"
+	"ZXADIQAHCizUj+oK5AHGKVMZ1Cqq7hEOQYsyki7RwwH75JPMtaNFMEMwEgYDVR0T\n"
+	"AQH/BAgwBgEB/wIBADAOBgNVHQ8BAf8EBAMCAYYwHQYDVR0OBBYEFMt1sNN/oRrf\n"
+	"rGFlMviDQTrxGK/zMAUGAytlcANBAO/V6yZrV/s3NwRdbiTRHhYniq+fI8qwVmQU\n"
+	"voM86YqKBU5u1mrjGpda7CzZD0UNPlqDJIcjSBohfzg7Sq1RZwc=\n"
+	"-----END CERTIFICATE-----\n";
+static const char ed25519_key[] =
+	"-----BEGIN PRIVATE KEY-----\n"
+	"MC4CAQAwBQYDK2VwBCIEIG5R0BWP7qtHtKoO61Eti8TveSB+TiLKVeGSiPMrCPdE\n"
+	"-----END PRIVATE KEY-----\n";
+
 static struct cert_names names;
 static struct cert_secret_options opt = {
 	.names = &names, .ca_ns = 300 * HOUR, .leaf_ns = 30 * HOUR, .keep_old_ns = HOUR
@@ -79,6 +94,37 @@ static void test_other_names_need_another_certificate(void **state)
 
 	cert_names_finish(&names);
 	assert_int_equal(cert_names_of(&names, "ns", "other", NULL, NULL), 0);
+	assert_int_equal(facts_at(s, NOW), CERT_CA_GOOD);
+	assert_int_equal(cert_secret_apply(s, CERT_MAKE_LEAF, &opt, NOW, NULL), 0);
+	assert_int_equal(facts_at(s, NOW), GOOD);
+}
+
+static void set_pair(struct pair *to, const struct pair *from)
+{
+	pair_finish(to);
+	strbuf_add_str(&to->cert, strbuf_str(&from->cert));
+	strbuf_add_str(&to->key, strbuf_str(&from->key));
+}
+
+/* A serving certificate with its key in place of a CA: API servers do not trust it. */
+static void test_a_certificate_that_may_not_sign_is_no_authority(void **state)
+{
+	struct cert_secret *s = *state;
+
+	set_pair(&s->next, &s->leaf);
+	assert_int_equal(facts_at(s, NOW), GOOD);
+	set_pair(&s->ca, &s->leaf);
+	assert_int_equal(facts_at(s, NOW), 0);
+}
+
+/* OpenSSL cannot sign by SHA-256 with this kind of key. */
+static void test_an_authority_that_cannot_sign_is_replaced(void **state)
+{
+	struct cert_secret *s = *state;
+
+	pair_finish(&s->ca);
+	strbuf_add_c(&s->ca.cert, ed25519_cert);
+	strbuf_add_c(&s->ca.key, ed25519_key);
 	assert_int_equal(facts_at(s, NOW), CERT_CA_GOOD);
 	assert_int_equal(cert_secret_apply(s, CERT_MAKE_LEAF, &opt, NOW, NULL), 0);
 	assert_int_equal(facts_at(s, NOW), GOOD);
@@ -201,6 +247,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_ages, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_names_need_another_certificate, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(
+			test_a_certificate_that_may_not_sign_is_no_authority, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_an_authority_that_cannot_sign_is_replaced,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nothing_and_nonsense, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_broken_json, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_copy, setup, teardown),

@@ -21,8 +21,10 @@ type Set struct {
 	EditsWakeAll            bool
 	LocalQueueNames         bool
 	UsageOfOthers           bool
+	UsageOfStopped          bool
 	FailedChecks            bool
 	Backoff                 bool
+	ChangedRequests         bool
 	NothingCameFree         bool
 	EntryPenalty            bool
 	PreemptionEnds          bool
@@ -40,3 +42,6 @@ var Cost = func(*kueue.Workload) int64 { return 0 }
 
 // HasPrecedence: w is no victim for the preemptor, by what has happened in earlier cycles.
 var HasPrecedence func(w, preemptor *kueue.Workload) bool
+
+// Hashes are those with which workloads waited last, by key.
+var Hashes map[string]string

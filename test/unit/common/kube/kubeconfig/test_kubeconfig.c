@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/unit.h"
@@ -372,6 +373,28 @@ static void test_files_count_as_one(void **state)
 	unsetenv("KUBECONFIG");
 }
 
+/* A file of the list that is there and cannot be read ends it, wherever it stands. */
+static void test_a_broken_file_of_the_list(void **state)
+{
+	CLEANUP(xmalloc_freep)
+	char *good = write_file("one", CLUSTERS("server: 'https://h'") CONTEXTS("cluster: c"));
+	CLEANUP(xmalloc_freep) char *broken = write_file("two", "clusters: [\n");
+	(void)state;
+
+	for (int first = 0; first < 2; first++) {
+		CLEANUP(xmalloc_freep)
+		char *list = xmalloc_printf("%s:%s", first ? broken : good, first ? good : broken);
+		CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL;
+		struct err err = ERR_INIT;
+
+		setenv("KUBECONFIG", list, 1);
+		assert_int_equal(load(NULL, NULL, &c, &err), -ERR_INVALID);
+		assert_non_null(strstr(err.text, broken));
+		assert_null(c);
+	}
+	unsetenv("KUBECONFIG");
+}
+
 /* As flags of headgatectl replace it. */
 static void test_options_replace(void **state)
 {
@@ -519,6 +542,7 @@ int main(void)
 		cmocka_unit_test(test_default_places),
 		cmocka_unit_test(test_service_account),
 		cmocka_unit_test(test_files_count_as_one),
+		cmocka_unit_test(test_a_broken_file_of_the_list),
 		cmocka_unit_test(test_options_replace),
 		cmocka_unit_test(test_proxy),
 		cmocka_unit_test(test_members_without_effect),

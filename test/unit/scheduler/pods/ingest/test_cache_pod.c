@@ -534,12 +534,16 @@ static void test_pods_charged_elsewhere(void **state)
 	assert_true(t->klass->charged_to_workload);
 	assert_int_equal(t->charge, CHARGE_BOUND);
 	assert_int_equal(cache_fixture_charged(f, "q"), 0);
+	(void)cache_take_dirty(f->cache);
 	cache_pod_here(f->cache, STR_LIT("ns/absent"));
+	assert_false(cache_take_dirty(f->cache));
 	cache_pod_here(f->cache, STR_LIT("ns/p"));
 	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 	assert_null(ledger_verify(f->c));
+	assert_true(cache_take_dirty(f->cache)); /* the next cycle sees another sum */
 	cache_pod_here(f->cache, STR_LIT("ns/p"));
 	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+	assert_false(cache_take_dirty(f->cache));
 	t = cache_fixture_pod(f, &cache_fixture_running);
 	assert_int_equal(cache_fixture_charged(f, "q"), 0);
 	f->charged_to_workload = false;

@@ -182,6 +182,7 @@ static void gates_are_asked_about_once_there_are_some(void **state)
 		"\"spec\":"
 		"{\"queueName\":\"other\",\"preemptionGates\":[{\"name\":\"example.com/g\"}]}}");
 	workload_engine_fixture_step(&f);
+	workload_engine_fixture_answer(&f, WORKLOAD("gated"), 200);
 	(void)fake_transport_expect(f.transport,
 				    "GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
 				    "workloads.kueue.x-k8s.io");

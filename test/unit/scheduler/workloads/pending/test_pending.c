@@ -243,6 +243,23 @@ static void requeued_false_outlives_the_timer(void **state)
 	admission_cycle_fixture_finish(&f);
 }
 
+/* It would be tried and parked without end. */
+static void a_time_that_has_passed_is_no_timer(void **state)
+{
+	struct admission_cycle_fixture f;
+	struct workload *w;
+
+	(void)state;
+	admission_cycle_fixture_init(&f, "quota q f cpu nominal=1\nworkload w queue=q cpu=5\n");
+	w = pop(&f);
+	w->flags.requeue_at = f.w.now - 5 * SECOND;
+	pending_requeue(f.w.q, w, QUOTA_REQUEUE_NO_FIT, false, f.w.now);
+	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), " | w");
+	assert_int_equal(pending_timers(f.w.q, f.w.now), INT64_MAX);
+	assert_string_equal(admission_cycle_fixture_queue(&f, "q"), " | w");
+	admission_cycle_fixture_finish(&f);
+}
+
 static void equal_ones_are_passed_over_until_something_changes(void **state)
 {
 	struct admission_cycle_fixture f;
@@ -506,6 +523,7 @@ int main(void)
 		cmocka_unit_test(a_flush_during_the_cycle_is_not_lost),
 		cmocka_unit_test(pending_flavors_and_back_off),
 		cmocka_unit_test(requeued_false_outlives_the_timer),
+		cmocka_unit_test(a_time_that_has_passed_is_no_timer),
 		cmocka_unit_test(equal_ones_are_passed_over_until_something_changes),
 		cmocka_unit_test(each_difference_makes_it_unequal),
 		cmocka_unit_test(changed_requests_are_tried_again),

@@ -159,6 +159,28 @@ static void test_small_amounts_are_not_lost(void **state)
 	assert_true(local("ns/a")->consumed.v[0].nano <= 500000);
 }
 
+/* Rounded down, as in Kueue: the last billionths end as well, and 14 of weight 1 stays equal to or
+ * above 7 of weight 1/2. */
+static void test_the_rest_fades_too(void **state)
+{
+	int64_t now = 0;
+
+	(void)state;
+	begin(ONE_EACH "local ns/a queue=q\nlocal ns/b queue=q\n");
+	f.w.q->options.usage.sampling_ns = 10 * MINUTE;
+	local("ns/a")->sampled_at = 0;
+	local("ns/b")->sampled_at = 0;
+	set_consumed("ns/a", "cpu", 14 * CPU);
+	set_consumed("ns/b", "cpu", 7 * CPU);
+	while (now < 40 * 60 * MINUTE) {
+		now += 10 * MINUTE;
+		(void)usage_sample(f.w.q, now);
+		assert_true(local("ns/a")->usage >= 2 * local("ns/b")->usage);
+	}
+	assert_int_equal(local("ns/a")->consumed.n, 0);
+	assert_int_equal(local("ns/b")->consumed.n, 0);
+}
+
 static void test_without_half_life_nothing_is_remembered(void **state)
 {
 	(void)state;
@@ -226,6 +248,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_nothing_is_sampled_before_its_time, end),
 		cmocka_unit_test_teardown(test_only_admitted_ones_count, end),
 		cmocka_unit_test_teardown(test_small_amounts_are_not_lost, end),
+		cmocka_unit_test_teardown(test_the_rest_fades_too, end),
 		cmocka_unit_test_teardown(test_without_half_life_nothing_is_remembered, end),
 		cmocka_unit_test_teardown(test_an_entry_is_taken_back, end),
 		cmocka_unit_test_teardown(test_local_queues_alternate, end),

@@ -7,6 +7,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "kube/pool.h"
 #include "lib/net/write_fixture.h"
@@ -82,6 +83,8 @@ static struct jdoc *format(struct fixture *f)
 
 	status_writer_format(f->q, f->workload, &f->status, f->resource_version, &text);
 	assert_int_equal(jdoc_parse(strbuf_str(&text), &d, NULL), 0);
+	assert_string_equal(jdoc_path_str(d, "apiVersion"), "kueue.x-k8s.io/v1beta2");
+	assert_string_equal(jdoc_path_str(d, "kind"), "Workload");
 	return d;
 }
 
@@ -414,6 +417,49 @@ static void a_write_may_be_good_for_one_version_only(void **state)
 	end(&f);
 }
 
+/* The first write removes this member by a merge patch, whoever owns its fields. */
+static void expect_removal(struct fixture *f, const struct workload_status *before,
+			   const char *member)
+{
+	CLEANUP(xmalloc_freep)
+	char *body = xmalloc_printf("{\"metadata\":{\"uid\":\"u-1\",\"resourceVersion\":\"17\"},"
+				    "\"status\":{\"%s\":null}}",
+				    member);
+	uint64_t id;
+
+	f->before = before;
+	f->resource_version = 17;
+	send(f, 1);
+	id = write_fixture_expect(&f->w,
+				  "PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/w/"
+				  "status?fieldManager=kueue-admission");
+	assert_string_equal(fake_transport_request(f->w.transport, id)->content_type,
+			    "application/merge-patch+json");
+	assert_true(str_eq_c(fake_transport_body(f->w.transport, id), body));
+	fake_transport_answer(f->w.transport, id, 200, "{}");
+	write_fixture_outcome(&f->w, SCHED_STALE);
+}
+
+/* The fields of an admission that another manager owns outlive the apply that gives it back, and
+ * the webhook lets no admission be changed into the next one. */
+static void an_old_admission_is_removed_by_a_write_of_its_own(void **state)
+{
+	struct condition reserved = { "QuotaReserved", "True", "QuotaReserved", "m", 0, 3 };
+	struct workload_status before = { .has_admission = true, .queue = "other" };
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	expect_removal(&f, &before, "admission");
+	/* One that is in force is removed together with its condition. */
+	vec_push(&before.conditions, reserved);
+	send(&f, 2);
+	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, LINE), 200, "{}");
+	write_fixture_outcome(&f.w, SCHED_DONE);
+	workload_status_finish(&before);
+	end(&f);
+}
+
 /* An apply without the last item of a list would end in null if another manager owns a field of the
  * item, which a real API server refuses. */
 static void a_list_is_emptied_by_a_write_of_its_own(void **state)
@@ -421,24 +467,11 @@ static void a_list_is_emptied_by_a_write_of_its_own(void **state)
 	struct workload_status_check check = { .name = "c", .state = QUOTA_CHECK_READY };
 	struct workload_status before = { 0 };
 	struct fixture f;
-	uint64_t id;
 
 	(void)state;
 	begin(&f);
 	vec_push(&before.checks, check);
-	f.before = &before;
-	f.resource_version = 17;
-	send(&f, 1);
-	id = write_fixture_expect(&f.w,
-				  "PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/w/"
-				  "status?fieldManager=kueue-admission");
-	assert_string_equal(fake_transport_request(f.w.transport, id)->content_type,
-			    "application/merge-patch+json");
-	assert_true(str_eq_c(fake_transport_body(f.w.transport, id),
-			     "{\"metadata\":{\"uid\":\"u-1\",\"resourceVersion\":\"17\"},"
-			     "\"status\":{\"admissionChecks\":null}}"));
-	fake_transport_answer(f.w.transport, id, 200, "{}");
-	write_fixture_outcome(&f.w, SCHED_STALE);
+	expect_removal(&f, &before, "admissionChecks");
 	vec_push(&f.status.checks, check);
 	send(&f, 2);
 	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, LINE), 200, "{}");
@@ -495,6 +528,7 @@ int main(void)
 		cmocka_unit_test(a_refusal_after_an_unanswered_attempt_says_nothing),
 		cmocka_unit_test(a_write_may_be_good_for_one_version_only),
 		cmocka_unit_test(a_list_is_emptied_by_a_write_of_its_own),
+		cmocka_unit_test(an_old_admission_is_removed_by_a_write_of_its_own),
 		cmocka_unit_test(clusters_and_nodes_stay_until_they_are_taken_off),
 		cmocka_unit_test(nothing_is_sent_without_the_lease),
 	};

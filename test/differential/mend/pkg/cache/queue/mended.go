@@ -69,6 +69,17 @@ func (c *ClusterQueue) leaveHeapForBackoff(key workload.Reference, w *workload.I
 	}
 }
 
+// forgetHashOfChanged: a workload that asks for something else than before is tried, whatever was found
+// out about those that it equals now. Kueue puts it aside with them.
+func (c *ClusterQueue) forgetHashOfChanged(w *workload.Info) {
+	key, hash := string(workload.Key(w.Obj)), string(w.SchedulingHash)
+	before, known := mend.Hashes[key]
+	mend.Hashes[key] = hash
+	if mend.On.ChangedRequests && known && before != hash {
+		delete(c.hashToBulkMoveReason, w.SchedulingHash)
+	}
+}
+
 func mendedClock() clock.Clock { return mend.Clock }
 
 // ordersAtOnce: the ClusterQueue goes by the usage of its LocalQueues, and its heap is to be in order

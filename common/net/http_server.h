@@ -81,7 +81,7 @@ uint16_t http_server_port(const struct http_server *s);
 int http_server_set_certificate(struct http_server *s, struct str cert, struct str key,
 				struct err *err);
 /* Whether a server could load the pair: 0 or -ERR_INVALID. Any thread. */
-int http_server_check_certificate(struct str cert, struct str key, struct err *err);
+int http_server_tls_check(struct str cert, struct str key, struct err *err);
 /* Calls `next` of every open stream. Any thread. */
 void http_server_wake(struct http_server *s);
 /* Calls the handlers that wait for this number again. O(connections). Any thread. */

@@ -115,7 +115,7 @@ int http_server_tls_load(struct str cert, struct str key, struct http_server_cre
 	return 0;
 }
 
-int http_server_check_certificate(struct str cert, struct str key, struct err *err)
+int http_server_tls_check(struct str cert, struct str key, struct err *err)
 {
 	struct http_server_cred *cred = NULL;
 	int r = http_server_tls_load(cert, key, &cred, err);

@@ -79,8 +79,7 @@ static void check_leaf(const struct cert_secret *s)
 {
 	struct err err = ERR_INIT;
 
-	if (http_server_check_certificate(strbuf_str(&s->leaf.cert), strbuf_str(&s->leaf.key),
-					  &err) < 0) {
+	if (http_server_tls_check(strbuf_str(&s->leaf.cert), strbuf_str(&s->leaf.key), &err) < 0) {
 		fprintf(stderr, "%s\n", err.text);
 		abort();
 	}

@@ -147,7 +147,7 @@ static bool is_ca(const struct pair *p)
 static bool can_be_served(const struct pair *p)
 {
 	return is_pair(p) &&
-	       http_server_check_certificate(strbuf_str(&p->cert), strbuf_str(&p->key), NULL) == 0;
+	       http_server_tls_check(strbuf_str(&p->cert), strbuf_str(&p->key), NULL) == 0;
 }
 
 static void sooner(int64_t *until, int64_t at, int64_t now)

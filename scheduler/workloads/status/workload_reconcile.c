@@ -5,6 +5,7 @@
 
 #include "api/kueue/kueue_keys.h"
 #include "base/arena.h"
+#include "scheduler/workloads/cycle/nofit_reason.h"
 #include "scheduler/workloads/status/workload_checks.h"
 #include "scheduler/workloads/status/workload_pending.h"
 #include "scheduler/workloads/status/workload_reconcile_priv.h"
@@ -270,6 +271,13 @@ static void handle_deactivated(struct workload_reconcile *l)
 static bool handle_reservation(struct workload_reconcile *l)
 {
 	if (!workload_status_is_true(l->status, KUEUE_QUOTA_RESERVED)) {
+		return false;
+	}
+	/* A client set the condition, but no quota is held: it waits like any other. */
+	if (!l->status->has_admission) {
+		(void)workload_reconcile_set(l, KUEUE_QUOTA_RESERVED, false,
+					     nofit_reason_name(QUOTA_PENDING_EVALUATION),
+					     "The workload has no admission");
 		return false;
 	}
 	if (!workload_status_is_true(l->status, KUEUE_EVICTED)) {

@@ -47,6 +47,7 @@ static bool send(struct sim_actors *a, const struct jdoc *w, const char *type, c
 				    "\"status\":{%s}}",
 				    name, status);
 
+	a->world->statuses_edited = true;
 	return sim_actors_send(a, HTTP_PATCH, url, type, body) < 300;
 }
 
@@ -203,6 +204,7 @@ static bool write_back(struct sim_actors *a)
 		return false;
 	}
 	url = xmalloc_printf(WORKLOADS "/%s/status", jdoc_path_str(patch, "metadata.name"));
+	a->world->statuses_edited = true;
 	return sim_actors_send(a, HTTP_PATCH, url, MERGE, a->read.p) < 300;
 }
 
@@ -219,5 +221,5 @@ static const struct sim_actors_act acts[] = {
 };
 
 const struct sim_actors_actor actor_status = {
-	.acts = acts, .n = ARRAY_LEN(acts), .per_mille = 6, .quota = true
+	.acts = acts, .n = ARRAY_LEN(acts), .per_mille = 20, .quota = true
 };

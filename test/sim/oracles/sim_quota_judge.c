@@ -42,7 +42,8 @@ static bool is_put_off(const struct sim_world *world, const struct jdoc *w)
 
 	return text != NULL && (clock_parse_time(str_of(text), &at) < 0 ||
 				at > clock_wall(&world->clock.base) - world->machine.slack_ns ||
-				str_streq(sim_workload_status(w, KUEUE_REQUEUED), "False"));
+				(!world->statuses_edited &&
+				 str_streq(sim_workload_status(w, KUEUE_REQUEUED), "False")));
 }
 
 /* Nothing but quota is missing. */
@@ -227,20 +228,17 @@ static bool is_for_all(const struct jdoc *cq)
 }
 
 /* A client that may write statuses holds it back, as in Kueue: it is not to be requeued, or a check
- * has failed before there was quota. */
-static bool is_held_back(const struct jdoc *w)
+ * has failed of which the answer finds no quota any more. */
+static bool is_held_back(const struct sim_world *world, const struct jdoc *w)
 {
 	const struct jdoc *k = jdoc_first(jdoc_path(w, "status.admissionChecks"));
+	bool held = str_streq(sim_workload_status(w, KUEUE_REQUEUED), "False");
 
 	for (; k != NULL; k = jdoc_next(k)) {
-		if (jdoc_is_str(jdoc_get(k, "message"), SIM_ACTORS_MESSAGE) &&
-		    (jdoc_is_str(jdoc_get(k, "state"), KUEUE_CHECK_RETRY) ||
-		     jdoc_is_str(jdoc_get(k, "state"), KUEUE_CHECK_REJECTED))) {
-			return true;
-		}
+		held |= jdoc_is_str(jdoc_get(k, "state"), KUEUE_CHECK_RETRY) ||
+			jdoc_is_str(jdoc_get(k, "state"), KUEUE_CHECK_REJECTED);
 	}
-	return str_streq(sim_workload_status(w, KUEUE_REQUEUED), "False") &&
-	       str_streq(sim_workload_message(w, KUEUE_REQUEUED), SIM_ACTORS_MESSAGE);
+	return held && world->statuses_edited;
 }
 
 static void judge_waiting(struct sim_world *world, const struct fit *f, const struct jdoc *w)
@@ -250,7 +248,7 @@ static void judge_waiting(struct sim_world *world, const struct fit *f, const st
 		queue == NULL ? NULL : sim_view_get(world->view, SIM_CLUSTER_QUEUES, queue);
 	int node = queue == NULL ? -1 : sim_tree_find(&f->tree, queue);
 
-	if (sim_workload_is(w, KUEUE_WAITING_FOR_REPLACEMENT) || is_held_back(w)) {
+	if (sim_workload_is(w, KUEUE_WAITING_FOR_REPLACEMENT) || is_held_back(world, w)) {
 		return; /* it waits for pods or for a client, not for quota */
 	}
 	if (sim_workload_reason(w, KUEUE_QUOTA_RESERVED)[0] == '\0' &&

@@ -76,6 +76,7 @@ struct sim_world {
 	bool lease_edited;  /* an actor has, and no scheduler has written it since: nothing keeps a
 			       second leader from writing at the same time */
 	bool second;        /* there are two processes */
+	bool statuses_edited; /* an actor has written statuses of Workloads */
 	bool verbose;
 	char failure[1024]; /* the first failure; empty: none */
 	char (*trace)[SIM_TRACE_WIDTH];

@@ -130,7 +130,8 @@ static void fill_status(struct run *r, const struct workload_life_row *row)
 						   .fields = strstr(at, ":bare") == NULL,
 						   .at = NOW - S }));
 	}
-	r->status.has_admission = workload_status_is_true(&r->status, "QuotaReserved");
+	r->status.has_admission =
+		workload_status_is_true(&r->status, "QuotaReserved") && !row->no_admission;
 	r->s = (struct workload_reconcile_state){ .status = &r->status,
 						  .requeues = row->requeues,
 						  .requeue_at = row->requeue_at == 0

@@ -19,8 +19,9 @@ struct workload_life_row {
 	const char *evictions;     /* "reason[/cause]:count" afterwards */
 	const char *events;        /* reasons */
 	bool explicit_status, orphan, had_owner, deleted, inactive, checks_unknown;
-	bool gates_off; /* their feature gate */
-	bool unchanged; /* with gate_states: the status is not written */
+	bool no_admission; /* although QuotaReserved is True */
+	bool gates_off;    /* their feature gate */
+	bool unchanged;    /* with gate_states: the status is not written */
 	bool local_missing, queueless, cluster_missing, cluster_inactive, cluster_refuses;
 	bool local_terminating, cluster_terminating;
 	enum quota_stop local_stop, cluster_stop;

@@ -24,4 +24,10 @@ static inline void unit_row(const char *name)
 	print_message("# row %s\n", text);
 }
 
+/* The same for a row that has nothing to be called by: counted from 0, as in the source. */
+static inline void unit_row_number(size_t i)
+{
+	print_message("# row %zu\n", i);
+}
+
 #endif

@@ -29,6 +29,7 @@ static void test_bad_scripts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
+		unit_row_number(i);
 		assert_int_equal(faults_parse(str_of(scripts[i]), &f, &err), -ERR_INVALID);
 		assert_null(f);
 	}

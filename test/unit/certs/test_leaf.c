@@ -67,6 +67,7 @@ static void test_names_and_validity(void **state)
 	assert_true(from < NOW && from >= NOW - DAY);
 	assert_true(to == NOW + 30 * DAY);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row_number(i);
 		assert_int_equal(pair_covers(strbuf_str(&p.cert), rows[i].name, NULL), rows[i].r);
 	}
 }

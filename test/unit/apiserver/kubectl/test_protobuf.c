@@ -252,6 +252,7 @@ static void test_messages(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		unit_row_number(i);
 		assert_non_null(protobuf_messages_find(str_of(kinds[i])));
 	}
 	for (size_t i = 0; (m = protobuf_messages_at(i)) != NULL; i++) {

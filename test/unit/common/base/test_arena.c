@@ -12,11 +12,13 @@ static void test_alignment_and_separation(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		unit_row_number(i);
 		p[i] = arena_alloc(a, sizes[i]);
 		assert_int_equal((uintptr_t)p[i] % 16, 0);
 		memset(p[i], (int)i + 1, sizes[i]);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		unit_row_number(i);
 		for (size_t k = 0; k < sizes[i]; k++) {
 			assert_int_equal(p[i][k], i + 1);
 		}

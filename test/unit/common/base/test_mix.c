@@ -12,6 +12,7 @@ static void test_order_and_number_of_words_count(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(prints); i++) {
+		unit_row_number(i);
 		for (size_t k = 0; k < i; k++) {
 			assert_true(prints[i] != prints[k]);
 		}

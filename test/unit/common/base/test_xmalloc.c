@@ -53,6 +53,7 @@ static void test_overflow_aborts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		unit_row_number(i);
 		assert_true(aborts(cases[i]));
 	}
 }

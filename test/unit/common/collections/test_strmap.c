@@ -136,6 +136,7 @@ static void test_many(void **state)
 	}
 	assert_int_equal(strmap_count(m), ARRAY_LEN(values));
 	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+		unit_row_number(i);
 		snprintf(key, sizeof(key), "ns/pod-%zu", i);
 		assert_ptr_equal(strmap_get(m, str_of(key)), &values[i]);
 	}

@@ -21,6 +21,7 @@ static void known_digests(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		unit_row_number(i);
 		digest_sha1_hex(str_of(cases[i].text), out);
 		assert_string_equal(out, cases[i].digest);
 	}
@@ -56,6 +57,7 @@ static void every_length_of_a_block(void **state)
 	(void)state;
 	memset(text, 'a', sizeof(text));
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		unit_row_number(i);
 		digest_sha1_hex((struct str){ text, cases[i].n }, out);
 		assert_string_equal(out, cases[i].digest);
 	}

@@ -59,6 +59,7 @@ static void test_not_in_json(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row_number(i);
 		assert_null(yaml_scalar_resolve(str_of(rows[i])));
 	}
 }

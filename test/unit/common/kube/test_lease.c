@@ -208,6 +208,7 @@ static void test_absurd_transitions(void **state)
 		struct lease_fixture f;
 		char body[256];
 
+		unit_row_number(i);
 		snprintf(body, sizeof(body),
 			 "{\"metadata\":{\"name\":\"main\",\"resourceVersion\":\"1\"},\"spec\":{"
 			 "\"holderIdentity\":\"\",\"leaseTransitions\":%s}}",
@@ -256,6 +257,7 @@ static void test_clock_skew(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(renewed); i++) {
 		struct lease_fixture f;
 
+		unit_row_number(i);
 		lease_fixture_begin(&f);
 		lease_fixture_get(&f, "other", renewed[i]);
 		lease_fixture_advance(&f, 14 * S);
@@ -460,6 +462,7 @@ static void test_unusable_answers(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
 		struct lease_fixture f;
 
+		unit_row_number(i);
 		lease_fixture_begin(&f);
 		fake_transport_answer(f.transport, lease_fixture_expect(&f, "GET " LEASE_ITEM), 200,
 				      bodies[i]);

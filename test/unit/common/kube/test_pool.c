@@ -427,6 +427,7 @@ static void test_retry_after_holds_the_whole_pool(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
 		struct fixture f;
 
+		unit_row_number(i);
 		begin(&f, 2, 0, 0);
 		f.verdict = POOL_RETRY;
 		add(&f, "a");

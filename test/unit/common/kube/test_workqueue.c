@@ -252,6 +252,7 @@ static void test_a_longer_backoff_and_its_end(void **state)
 	add(wq, "a");
 	workqueue_make_ready(wq, str_of("a"));
 	for (size_t i = 0; i < ARRAY_LEN(longer); i++) {
+		unit_row_number(i);
 		assert_string_equal(next(wq), "a");
 		workqueue_retry_up_to(wq, str_of("a"), 200 * MS);
 		done(wq, "a");

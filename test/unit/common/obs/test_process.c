@@ -28,6 +28,7 @@ static void test_parse(void **state)
 	assert_int_equal(p.virtual_bytes, 4096);
 	assert_int_equal(p.resident_bytes, 3 * sysconf(_SC_PAGESIZE));
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		unit_row_number(i);
 		assert_false(process_parse_stat(str_of(bad[i]), &p));
 	}
 }

@@ -234,6 +234,7 @@ static void test_sets_and_lists(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
+		unit_row_number(i);
 		parse_well(sets[i].line, &o, &p);
 		assert_int_equal(o.letters, sets[i].letters);
 	}
@@ -336,6 +337,7 @@ static void test_flags_without_effect_are_noted_once(void **state)
 		   &o, &p);
 	assert_int_equal(p.ignored.n, ARRAY_LEN(names));
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		unit_row_number(i);
 		assert_string_equal(p.ignored.v[i], names[i]);
 	}
 }
@@ -360,6 +362,7 @@ static void test_arguments(void **state)
 	assert_true(o.quiet);
 	assert_int_equal(o.number, 3);
 	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		unit_row_number(i);
 		assert_string_equal(argv[i], want[i]);
 	}
 }

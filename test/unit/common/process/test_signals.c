@@ -18,6 +18,7 @@ static void test_signals_become_events(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(signals_next(fd, 0), 0);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		unit_row_number(i);
 		assert_int_equal(kill(getpid(), cases[i]), 0);
 		assert_int_equal(signals_next(fd, -1), cases[i]);
 		assert_int_equal(signals_next(fd, 0), 0);

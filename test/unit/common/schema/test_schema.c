@@ -125,6 +125,7 @@ static void test_duplicates_are_all_named(void **state)
 	schema_validate(schema, patterns, doc, causes);
 	assert_int_equal(jdoc_count(causes), ARRAY_LEN(fields));
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		unit_row_number(i);
 		assert_string_equal(jdoc_path_str(jdoc_at(causes, i), "field"), fields[i]);
 	}
 }

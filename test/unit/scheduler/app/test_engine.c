@@ -542,6 +542,7 @@ static void test_a_plain_pod_without_a_condition_is_not_annotated(void **state)
 		CLEANUP(strbuf_finish) struct strbuf pod = STRBUF_INIT;
 		struct fixture f;
 
+		unit_row_number(i);
 		begin(&f);
 		sync_all(&f);
 		lead(&f, 0);

@@ -86,6 +86,7 @@ static void other_messages_go_to_the_engine(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		struct sched_msg *m = message(kinds[i], 0, "", 0);
 
+		unit_row_number(i);
 		assert_false(standby_take(s, m));
 		message_free(m);
 	}

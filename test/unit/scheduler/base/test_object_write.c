@@ -60,6 +60,7 @@ static void test_outcomes(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct write_fixture f;
 
+		unit_row_number(i);
 		begin(&f, rows[i].method);
 		fake_transport_answer(f.transport, write_fixture_expect(&f, rows[i].line),
 				      rows[i].status, rows[i].body);
@@ -90,6 +91,7 @@ static void test_applies_that_yield(void **state)
 		struct write_fixture f;
 		char body[256];
 
+		unit_row_number(i);
 		begin_spec(&f, HTTP_PATCH, true, false);
 		snprintf(body, sizeof(body), "{\"message\":\"%s\"}", rows[i].message);
 		fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"), 409, body);

@@ -78,6 +78,7 @@ static void paths_of_lists_and_objects(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 
+		unit_row_number(i);
 		if (rows[i].key == NULL) {
 			sched_kinds_path(rows[i].resource, NULL, NULL, rows[i].sub, &path);
 		} else {

@@ -496,6 +496,7 @@ static void test_objects_that_come_later(void **state)
 		CLEANUP(xmalloc_freep) char *path = write_file("later", later_rows[i].later);
 		struct row row = later_rows[i];
 
+		unit_row_number(i);
 		row.words = row.words == NULL ? AFTER : row.words;
 		row.manifests = row.manifests == NULL ? QUEUES : row.manifests;
 		check_rows(&row, 1);

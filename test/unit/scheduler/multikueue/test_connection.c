@@ -79,6 +79,7 @@ static void pauses(void **state)
 	(void)state;
 	begin(&f, CONNECTION_DOWN);
 	for (size_t i = 0; i < ARRAY_LEN(seconds); i++) {
+		unit_row_number(i);
 		assert_true(connection_is_due(&f.c, f.mono));
 		assert_true(send(&f, CONNECTION_STARTED));
 		assert_true(send(&f, CONNECTION_FAILED));
@@ -101,6 +102,7 @@ static void limits_of_an_attempt(void **state)
 	(void)state;
 	begin(&f, CONNECTION_DOWN);
 	for (size_t i = 0; i < ARRAY_LEN(minutes); i++) {
+		unit_row_number(i);
 		assert_true(send(&f, CONNECTION_STARTED));
 		assert_true(connection_wake_at(&f.c) == f.mono + minutes[i] * 60 * S);
 		assert_true(send(&f, CONNECTION_FAILED));

@@ -248,6 +248,7 @@ static void test_mistakes_are_named(void **state)
 		struct webhook_options o;
 		struct err err = ERR_INIT;
 
+		unit_row_number(i);
 		memcpy(words, rows[i].words, sizeof(words));
 		assert_int_equal(parse(words, &o, &err), -ERR_INVALID);
 		assert_non_null(strstr(err.text, rows[i].says));

@@ -168,6 +168,7 @@ static void test_names_that_no_queue_has(void **state UNUSED)
 	memset(long_name, 'a', sizeof(long_name) - 1);
 	begin(&s);
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		unit_row_number(i);
 		assert_int_equal(ask(&s, names[i]), 0);
 	}
 	fake_transport_expect_none(s.transport);

@@ -168,6 +168,7 @@ static void test_enabled(void **state)
 	close_set(&s);
 	assert_int_equal(open_set(&s, NULL, NULL), 0);
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		unit_row_number(i);
 		assert_int_equal(post(&s, paths[i], "application/json", REVIEW("{}")).status, 200);
 	}
 	close_set(&s);
@@ -196,6 +197,7 @@ static void test_quota_is_served_when_asked_for(void **state)
 	assert_int_equal(open_set(&s, NULL, NULL), 0);
 	assert_false(router_serves_quota(s.router));
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		unit_row_number(i);
 		assert_int_equal(post(&s, paths[i], "application/json", REVIEW("{}")).status, 404);
 	}
 	close_set(&s);

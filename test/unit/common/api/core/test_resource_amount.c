@@ -18,6 +18,7 @@ static void as_text(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row_number(i);
 		quantity_format(resource_amount_quantity(rows[i].resource, rows[i].amount), text);
 		assert_string_equal(text, rows[i].text);
 	}

@@ -467,6 +467,7 @@ static void test_members_without_effect(void **state)
 		0);
 	assert_int_equal(c->warnings.n, ARRAY_LEN(warnings));
 	for (size_t i = 0; i < ARRAY_LEN(warnings); i++) {
+		unit_row_number(i);
 		assert_string_equal(c->warnings.v[i], warnings[i]);
 	}
 }

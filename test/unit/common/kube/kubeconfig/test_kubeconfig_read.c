@@ -54,6 +54,7 @@ static void test_paths(void **state UNUSED)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(xmalloc_freep) char *got = kubeconfig_read_path(rows[i].dir, rows[i].path);
 
+		unit_row_number(i);
 		assert_string_equal(got, rows[i].want);
 	}
 }

@@ -42,6 +42,7 @@ static void test_impersonation(void **state UNUSED)
 	assert_string_equal(c->token, "t");
 	assert_int_equal(c->headers.n, ARRAY_LEN(lines) + 1);
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		unit_row_number(i);
 		assert_string_equal(c->headers.v[i], lines[i]);
 	}
 	assert_null(c->headers.v[ARRAY_LEN(lines)]);

@@ -93,6 +93,7 @@ static void test_text_without_a_version_is_dropped(void **state UNUSED)
 
 	reflector_fixture_begin_watch(&f);
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		unit_row_number(i);
 		assert_false(offer(&f, texts[i]));
 	}
 	reflector_fixture_expect_log(&f, "");

@@ -52,6 +52,7 @@ static void test_answers_have_reasons(void **state)
 		struct reflector_report r;
 		char line[120];
 
+		unit_row_number(i);
 		reflector_report_init(&r, "pods", registry, &clock.base);
 		reflector_report_answer(&r, &rows[i].result);
 		assert_string_equal(reflector_report_reason(atomic_load(&r.reason)),

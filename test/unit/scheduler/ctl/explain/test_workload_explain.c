@@ -144,6 +144,7 @@ static void test_obstacles_of_a_workload(void **state)
 		"team/w");
 	assert_int_equal(f.x.obstacles.n, ARRAY_LEN(expected));
 	for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
+		unit_row_number(i);
 		assert_string_equal(f.x.obstacles.v[i].kind, expected[i].kind);
 		assert_string_equal(f.x.obstacles.v[i].name, expected[i].name);
 		assert_string_equal(f.x.obstacles.v[i].state, expected[i].state);

@@ -149,6 +149,7 @@ static void what_cannot_be_read(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
 
+		unit_row_number(i);
 		strbuf_printf(&line, "headgatectl list pods -f @missing --for %s", kinds[i]);
 		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_USAGE);
 		assert_int_equal(out.len, 0);

@@ -25,6 +25,7 @@ static void test_owner_controller(void **state)
 			   &d, NULL),
 		0);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row_number(i);
 		assert_int_equal(workload_owner_is(d, rows[i].type, rows[i].name), rows[i].is);
 	}
 }

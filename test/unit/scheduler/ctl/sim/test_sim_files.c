@@ -71,6 +71,7 @@ static void test_a_list_of_any_length(void **state)
 					    i == 0 ? "" : ",", ends[i], blanks);
 		struct err err = ERR_INIT;
 
+		unit_row_number(i);
 		folder_write(&folder, "list.json", text);
 		assert_int_equal(sim_files_read(paths, 1, in, &err), i == 0 ? 0 : -ERR_INVALID);
 		assert_non_null(sim_input_find(in, SCHED_NAMESPACES, "far"));
@@ -94,6 +95,7 @@ static void test_errors_name_the_file(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct err err = ERR_INIT;
 
+		unit_row_number(i);
 		assert_true(sim_files_read(&rows[i], 1, in, &err) < 0);
 		assert_non_null(strstr(err.text, rows[i]));
 		assert_true(sim_files_read_document(rows[i], &d, &err) < 0);

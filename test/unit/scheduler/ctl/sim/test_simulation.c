@@ -144,6 +144,7 @@ static void test_deletions(void **state)
 	(void)state;
 	(void)simulation_run_cycle(s);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row_number(i);
 		assert_true(simulation_delete(s, rows[i].kind, str_of(rows[i].key)));
 		assert_false(simulation_delete(s, rows[i].kind, str_of(rows[i].key)));
 		(void)simulation_run_cycle(s);

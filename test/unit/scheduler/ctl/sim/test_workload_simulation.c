@@ -148,6 +148,7 @@ static void other_objects_can_be_deleted(void **state)
 			workload_sim_fixture_create(QUOTA_SIM_CLUSTER HIGH, NULL);
 		const struct workload *w = quota_workload_find(model_of(s), STR_LIT("team/high"));
 
+		unit_row_number(i);
 		assert_true(workload_simulation_delete(s, rows[i].kind, str_of(rows[i].key)));
 		assert_false(workload_simulation_delete(s, rows[i].kind, str_of(rows[i].key)));
 		assert_int_equal(w->pending.where, rows[i].is_queued ? QUOTA_HEAP : QUOTA_NOWHERE);

@@ -26,6 +26,7 @@ static void all_names_of_volcano_are_known(void **state)
 	(void)state;
 	assert_int_equal(action_registry_count, ARRAY_LEN(rows));
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row_number(i);
 		assert_string_equal(action_registry[i].name, rows[i].name);
 		assert_true(action_registry[i].run == rows[i].run);
 	}

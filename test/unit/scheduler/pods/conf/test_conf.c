@@ -349,6 +349,7 @@ static void test_errors_in_plugins(void **state)
 	(void)state;
 	conf_fixture_init(&f);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row_number(i);
 		assert_int_equal(parse_plugin(&f, rows[i].members), -ERR_INVALID);
 		assert_string_equal(f.err.text, rows[i].error);
 	}

@@ -25,6 +25,7 @@ static void test_whole_words_outside_comments(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row_number(i);
 		assert_int_equal(conf_line_find(str_of(text), STR_LIT(""), str_of(rows[i].word)),
 				 rows[i].line);
 	}

@@ -175,6 +175,7 @@ static void growth_beyond_a_limit_is_reported_once(void **state)
 		struct core_fixture sf;
 		struct task *t;
 
+		unit_row_number(i);
 		begin(&sf, rows[i].top);
 		charged(&sf, "q0", "a", cluster_fixture_podgroup(sf.f.cluster, "w", "a", 1),
 			CHARGE_BOUND);

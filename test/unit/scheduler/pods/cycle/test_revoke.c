@@ -84,6 +84,7 @@ static void pods_placed_by_hand_revoke_nothing(void **state)
 		struct node *n;
 		struct podgroup *g;
 
+		unit_row_number(i);
 		core_fixture_init(&sf, NULL);
 		n = cluster_fixture_node(sf.f.cluster, "n", 9000);
 		cluster_fixture_queue(sf.f.cluster, "q", NULL, 1000);
@@ -252,6 +253,7 @@ static void an_attempt_is_counted_once(void **state)
 		struct podgroup *g;
 		struct task *t, *other;
 
+		unit_row_number(i);
 		core_fixture_init(&sf, NULL);
 		cluster_fixture_queue(sf.f.cluster, "q", NULL, 9000);
 		g = cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1);

@@ -53,6 +53,7 @@ static void reasons_of_plain_pods(void **state)
 		struct fixture f;
 		const struct decision *d;
 
+		unit_row_number(i);
 		start(&f);
 		core_fixture_open(&f.sf);
 		session_note_attempt(f.sf.s, f.t, rows[i].attempt, f.sf.f.cluster->nodes.v[0],

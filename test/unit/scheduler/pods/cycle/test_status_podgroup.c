@@ -161,6 +161,7 @@ static void only_failures_are_warnings(void **state)
 		struct core_fixture sf;
 		struct podgroup *g;
 
+		unit_row_number(i);
 		start(&sf);
 		g = podgroup_of(&sf, rows[i].ready ? "rrr" : "ppp", 3);
 		core_fixture_open(&sf);

@@ -41,6 +41,7 @@ static void which_outcomes_are_recorded(void **state)
 		struct recorder *r;
 		const struct task *t;
 
+		unit_row_number(i);
 		clock_fake_init(&clock, 0);
 		net = fake_transport_create(&clock);
 		o.transport = fake_transport_base(net);

@@ -88,6 +88,7 @@ static void test_a_group_of_ours_adopts_its_pod(void **state)
 		struct task *t = cache_fixture_pod(f, &rows[i].pod);
 		const struct podgroup *g;
 
+		unit_row_number(i);
 		see_group_of(f, rows[i].annotations, rows[i].uid == NULL ? t->uid : rows[i].uid,
 			     "100");
 		g = cluster_podgroup_find(f->c, STR_LIT("ns/podgroup-x"));

@@ -144,6 +144,7 @@ static void test_existing_objects_keep_their_amounts(void **state)
 		res_set(c->res, &lost, dim, 5000000 + i);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(held); i++) {
+		unit_row_number(i);
 		assert_int_equal(res_get(held[i], dim), 100 + i);
 		res_set(c->res, held[i], dim, 0);
 	}

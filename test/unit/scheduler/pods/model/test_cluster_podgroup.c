@@ -78,6 +78,7 @@ static void test_each_unsupported_field_is_named(void **state)
 	(void)state;
 	assert_null(cluster_podgroup_unsupported(&g));
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row_number(i);
 		g.unsupported = (uint8_t)rows[i].what;
 		assert_non_null(cluster_podgroup_unsupported(&g));
 		assert_non_null(strstr(cluster_podgroup_unsupported(&g), rows[i].field));

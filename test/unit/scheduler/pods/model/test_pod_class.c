@@ -166,6 +166,7 @@ static void test_every_field_of_a_part_matters(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(labels); i++) {
+		unit_row_number(i);
 		for (size_t j = 0; j < i; j++) {
 			struct label ab[] = { labels[i], labels[j] },
 				     ba[] = { labels[j], labels[i] };
@@ -178,6 +179,7 @@ static void test_every_field_of_a_part_matters(void **state)
 		}
 	}
 	for (size_t i = 0; i < ARRAY_LEN(tolerations); i++) {
+		unit_row_number(i);
 		for (size_t j = 0; j < i; j++) {
 			struct toleration ab[] = { tolerations[i], tolerations[j] };
 			struct toleration ba[] = { tolerations[j], tolerations[i] };
@@ -192,6 +194,7 @@ static void test_every_field_of_a_part_matters(void **state)
 		}
 	}
 	for (size_t i = 0; i < ARRAY_LEN(ports); i++) {
+		unit_row_number(i);
 		for (size_t j = 0; j < i; j++) {
 			struct host_port ab[] = { ports[i], ports[j] },
 					 ba[] = { ports[j], ports[i] };
@@ -261,6 +264,7 @@ static void test_refusals_are_known_by_their_text(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
 		const char *found = pod_class_refusal(str_of(known[i]));
 
+		unit_row_number(i);
 		assert_non_null(found);
 		assert_string_equal(found, known[i]);
 	}

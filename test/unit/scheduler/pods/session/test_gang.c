@@ -99,6 +99,7 @@ static void a_pipelined_pod_reaches_no_more_than_a_pending_one(void **state)
 		bool pending[ARRAY_LEN(stages)];
 		struct task *t;
 
+		unit_row_number(i);
 		core_fixture_init(&sf, NULL);
 		cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
 		cluster_fixture_node(sf.f.cluster, "n", 10);

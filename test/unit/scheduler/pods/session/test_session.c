@@ -60,6 +60,7 @@ static void the_nearest_full_queue_is_found_and_described(void **state)
 		struct task *t, *other;
 		uint32_t over = 0;
 
+		unit_row_number(i);
 		core_fixture_init(&sf, NULL);
 		c = sf.f.cluster;
 		cluster_fixture_queue(c, "top", NULL, 2000);

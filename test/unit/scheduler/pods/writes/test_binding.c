@@ -81,6 +81,7 @@ static void test_conflicts_are_distinguished(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct write_fixture f;
 
+		unit_row_number(i);
 		begin(&f);
 		fake_transport_answer(f.transport, write_fixture_expect(&f, BIND), 409, "{}");
 		fake_transport_answer(f.transport, write_fixture_expect(&f, READ), 200,

@@ -116,6 +116,7 @@ static void test_decisions_become_requests(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct decision d = of_task(&f, rows[i].kind);
 
+		unit_row_number(i);
 		d.node = rows[i].node ? f.node->id : MODEL_NONE;
 		decide(&f, d);
 		fake_transport_answer(f.transport, fake_transport_expect(f.transport, rows[i].line),
@@ -203,6 +204,7 @@ static void test_hints_give_way_to_events(void **state)
 		struct decision d;
 		uint64_t id;
 
+		unit_row_number(i);
 		begin(&f);
 		d = of_task(&f, DECISION_EVENT);
 		d.hint = rows[i].hint;

@@ -88,6 +88,7 @@ static void test_refused_patch_is_final_while_the_gate_is_there(void **state)
 		struct write_fixture f;
 		char pod[300];
 
+		unit_row_number(i);
 		begin(&f, "q");
 		fake_transport_answer(f.transport, write_fixture_expect(&f, PATCH), 422, "{}");
 		snprintf(pod, sizeof(pod),

@@ -95,6 +95,7 @@ static void test_hole_11_passing_failures_are_sent_again(void **state)
 	(void)state;
 	begin(&f, &repeatable);
 	for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
+		unit_row_number(i);
 		fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /write"),
 				      statuses[i], "");
 		write_fixture_no_outcome(&f);
@@ -193,6 +194,7 @@ static void test_a_refusal_after_an_unknown_outcome_is_compared_with_the_pod(voi
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct write_fixture f;
 
+		unit_row_number(i);
 		begin(&f, &repeatable);
 		judgement = rows[i].judgement;
 		fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /write"), 500,

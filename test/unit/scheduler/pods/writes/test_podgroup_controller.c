@@ -161,6 +161,7 @@ static void test_a_podgroup_that_is_never_seen_is_created_again(void **state)
 						       .priority_class = "high" };
 		struct fixture f;
 
+		unit_row_number(i);
 		begin(&f);
 		podgroup_controller_pod(f.controller, f.cluster, f.task, &pod);
 		fake_transport_answer(f.transport, expect(&f, POST), 201, "{}");

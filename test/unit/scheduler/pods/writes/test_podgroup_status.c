@@ -153,6 +153,7 @@ static void test_a_stale_cache_is_not_used(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(stale); i++) {
 		struct fixture f;
 
+		unit_row_number(i);
 		begin(&f);
 		wish(&f, "Running", NULL);
 		fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, READ_CACHED),

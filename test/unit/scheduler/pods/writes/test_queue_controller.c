@@ -157,6 +157,7 @@ static void test_root_and_default_are_made_again(void **state)
 	run(&f);
 	fake_transport_expect_none(f.transport);
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		unit_row_number(i);
 		queue_controller_queue_deleted(f.status, str_of(names[i]));
 		run(&f);
 		expect_post(&f, names[i]);

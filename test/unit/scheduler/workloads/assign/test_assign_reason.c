@@ -25,6 +25,7 @@ static void test_both_reasons_give_the_more_severe(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+		unit_row_number(i);
 		for (size_t k = 0; k < ARRAY_LEN(order); k++) {
 			assert_int_equal(assign_reason_both(order[i], order[k]),
 					 order[i > k ? i : k]);

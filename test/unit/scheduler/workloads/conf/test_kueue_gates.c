@@ -117,6 +117,7 @@ static void unsupported_gates_are_reported(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row_number(i);
 		assert_null(kueue_gates_missing(str_of(rows[i].name), rows[i].on));
 		assert_non_null(kueue_gates_missing(str_of(rows[i].name), !rows[i].on));
 	}

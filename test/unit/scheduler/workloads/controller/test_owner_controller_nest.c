@@ -157,6 +157,7 @@ static void owners_in_a_circle(void **state)
 	}
 	owner_fixture_settle(&f);
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		unit_row_number(i);
 		expect_suspended(&f, names[i], true);
 	}
 	owner_fixture_end(&f);
@@ -203,6 +204,7 @@ static void owners_that_do_not_count(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct owner_fixture f;
 
+		unit_row_number(i);
 		owner_fixture_begin(&f, "{integrations: {frameworks: [batch/job,"
 					" jobset.x-k8s.io/jobset], externalFrameworks:"
 					" [Foo.v1.example.com]}}");

@@ -346,6 +346,7 @@ static void pods_are_left_alone(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(confs); i++) {
 		struct owner_fixture f;
 
+		unit_row_number(i);
 		owner_fixture_begin(&f, confs[i]);
 		owner_controller_synced(f.o);
 		create_pod(&f, "a", NULL, "");

@@ -130,6 +130,7 @@ static void where_each_kind_goes(void **state)
 		struct fixture f;
 		uint64_t id;
 
+		unit_row_number(i);
 		begin(&f);
 		add(&f, &cases[i].w);
 		id = expect_call(&f, cases[i].line);
@@ -279,6 +280,7 @@ static void answers_and_their_outcomes(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct fixture f;
 
+		unit_row_number(i);
 		begin(&f);
 		add(&f, &w);
 		fake_transport_answer(f.net, expect_call(&f, "PATCH " JOB), cases[i].status,
@@ -318,6 +320,7 @@ static void a_conflict_without_a_version_is_sent_again(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct fixture f;
 
+		unit_row_number(i);
 		begin(&f);
 		add(&f, &cases[i].w);
 		fake_transport_answer(f.net, expect_call(&f, cases[i].line), 409, cases[i].body);
@@ -383,6 +386,7 @@ static void events_about_the_workload_itself(void **state)
 		struct str event;
 		uint64_t id;
 
+		unit_row_number(i);
 		begin(&f);
 		pool_add(f.pool, STR_LIT("k"), owner_request_new("ns", &w));
 		fake_transport_answer(f.net, expect_call(&f, "DELETE " WORKLOADS "/w"),

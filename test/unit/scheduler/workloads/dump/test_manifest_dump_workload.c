@@ -159,6 +159,7 @@ static void deletion(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(when); i++) {
 		CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
 
+		unit_row_number(i);
 		strbuf_reset(&yaml);
 		strbuf_printf(&yaml,
 			      "{" API "kind: Workload, metadata: {name: w, namespace: team, "

@@ -78,6 +78,7 @@ static void it_asks_once(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct fixture f;
 
+		unit_row_number(i);
 		begin(&f);
 		gate_fields_ask(f.g);
 		work(&f);

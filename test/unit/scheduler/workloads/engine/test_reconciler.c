@@ -443,6 +443,7 @@ static void a_queue_that_is_deleted_takes_its_reservations(void **state)
 		struct fixture f;
 		const struct workload_status *status;
 
+		unit_row_number(i);
 		begin(&f);
 		workload_cache_fixture_see(
 			&f.c, SCHED_ADMISSION_CHECKS, "c",

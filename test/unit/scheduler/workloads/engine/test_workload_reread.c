@@ -92,6 +92,7 @@ static void answers(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct fixture f;
 
+		unit_row_number(i);
 		begin(&f);
 		workload_reread_add(f.r, STR_LIT("ns/one"));
 		work(&f);

@@ -151,6 +151,7 @@ static void it_ends_when_something_changes(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct quota_world w;
 
+		unit_row_number(i);
 		quota_world_init(&w, world_text);
 		note(&w, "a", "b");
 		rows[i].change(&w);

@@ -129,6 +129,7 @@ static void flavors_checks_and_namespaces(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct workload_cache_fixture f;
 
+		unit_row_number(i);
 		begin(&f);
 		workload_cache_fixture_gone(&f, rows[i].r, rows[i].key);
 		workload_cache_fixture_workload(&f, "one", 0, "1", "");

@@ -165,6 +165,7 @@ static void quota_in_a_queue_that_appears_is_held(void **state)
 	workload_cache_fixture_workload(&f, "two", 0, "1", "");
 	workload_cache_fixture_later(&f, 2);
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		unit_row_number(i);
 		assert_int_not_equal(workload_cache_fixture_get(&f, names[i])->holding.node,
 				     MODEL_NONE);
 	}
@@ -375,6 +376,7 @@ static void an_eviction_that_is_refused_is_put_off(void **state)
 	workload_cache_fixture_workload(&f, "low", 0, "3", holds);
 	workload_cache_fixture_workload(&f, "high", 9, "3", "");
 	for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
+		unit_row_number(i);
 		assert_true(is_evicted(&f, "low"));
 		do {
 			assert_true(workload_cache_next_write(f.cache, &write));

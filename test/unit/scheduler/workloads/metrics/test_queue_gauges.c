@@ -161,6 +161,7 @@ static void how_things_stand(void **state)
 	begin(&x, &everything);
 	set_gauges(&x);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row_number(i);
 		expect(&x, rows[i][0], rows[i][1]);
 	}
 	end(&x, __func__);

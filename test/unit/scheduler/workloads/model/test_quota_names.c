@@ -222,6 +222,7 @@ static void test_every_place_keeps_its_resources(void **state)
 		struct workload_cache_fixture f;
 		struct quota_model *q;
 
+		unit_row_number(i);
 		workload_cache_fixture_init(&f);
 		workload_cache_fixture_world(&f);
 		workload_cache_fixture_workload(&f, "w", 0, "1", "");

@@ -412,6 +412,7 @@ static void events_of_the_job(void **state)
 		struct owner_plan_env env;
 		const struct job_plan_of of = { .job = &job, .workloads = list, .n = 1 };
 
+		unit_row_number(i);
 		job_fixture_job(&cases[i].job, &job);
 		job_fixture_workload(&cases[i].w, &w);
 		job_fixture_env(&env);

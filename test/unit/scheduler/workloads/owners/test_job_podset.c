@@ -99,6 +99,7 @@ static void classes_that_are_not_known(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		unit_row_number(i);
 		assert_false(read_job(&cases[i], arena, &p));
 		assert_int_equal(p.priority, 77);
 	}

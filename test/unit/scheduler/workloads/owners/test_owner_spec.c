@@ -67,6 +67,7 @@ static void numbers(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		unit_row_number(i);
 		assert_int_equal(owner_spec_positive(cases[i].text), cases[i].n);
 	}
 }

@@ -436,6 +436,7 @@ static void bodies_of_new_workloads(void **state)
 		CLEANUP(strbuf_finish) struct strbuf want = STRBUF_INIT;
 		const char *hash = i == 0 ? "" : NULL;
 
+		unit_row_number(i);
 		run(&cases[i].row, &plan);
 		assert_int_equal(plan.writes.n, 1);
 		add_whole(&plan.writes.v[0], &have);

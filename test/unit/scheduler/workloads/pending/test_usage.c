@@ -102,6 +102,7 @@ static void test_samples_move_towards_what_is_held(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		int64_t now = 0;
 
+		unit_row_number(i);
 		begin(ONE_EACH "workload ns/w queue=q cpu=4 holds=f local=a\n");
 		quota_world_workload(&f.w, "w")->flags.admitted = true;
 		local("ns/a")->sampled_at = 0;

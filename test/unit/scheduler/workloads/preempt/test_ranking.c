@@ -80,6 +80,7 @@ static void test_the_order_is_total(void **state)
 	(void)state;
 	rng_init(&rng, 7);
 	for (size_t s = 0; s < ARRAY_LEN(sizes); s++) {
+		unit_row_number(s);
 		for (int round = 0; round < 30; round++) {
 			CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 			CLEANUP(list_finish) struct list l;

@@ -15,6 +15,7 @@ static void test_names_of_reasons(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
+		unit_row_number((size_t)i);
 		assert_string_equal(victim_reason_name((enum victim_reason)i), names[i]);
 	}
 }
@@ -50,6 +51,7 @@ static void test_message(void **state)
 	for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
 		const char *m;
 
+		unit_row_number((size_t)i);
 		v.reason = (enum victim_reason)i;
 		m = victim_message(w.f, p, quota_world_id(&w, "a"), &v, arena);
 		has(m, "UID: 1234, JobUID: UNKNOWN");

@@ -187,6 +187,7 @@ static void the_backoff_doubles_up_to_its_maximum(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		int64_t d = workload_reconcile_backoff(&t, cases[i].n, "uid");
 
+		unit_row_number(i);
 		assert_true(d >= cases[i].seconds * 1000000000);
 		assert_true(d <= cases[i].seconds * 1000000000 / 10000 * 10001);
 		assert_true(d <= t.backoff_max_ns);
@@ -251,6 +252,7 @@ static void messages_of_events_are_cut(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
 		char message[WORKLOAD_STATUS_EVENT_MAX + 2];
 
+		unit_row_number(i);
 		memset(message, 'm', lengths[i]);
 		message[lengths[i]] = '\0';
 		workload_reconcile_event(&l, true, "Reason", message);

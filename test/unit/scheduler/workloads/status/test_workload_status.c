@@ -330,6 +330,7 @@ static void the_later_field_of_a_gate_counts(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct workload_status before = { 0 }, fresh = { 0 };
 
+		unit_row_number(i);
 		vec_push(&before.gates,
 			 ((struct workload_status_gate){ .name = "other", .open = true }));
 		vec_push(&before.gates,

@@ -111,6 +111,7 @@ static void checks_that_refuse_block(void **state)
 						     .state = (enum quota_check_state)i };
 		struct fixture x;
 
+		unit_row_number(i);
 		begin(&x);
 		vec_push(&x.status.checks, ready);
 		vec_push(&x.status.checks, one);

@@ -126,6 +126,7 @@ static void numbers_and_texts_of_all_lengths(void **state)
 			CLEANUP(xmalloc_freep)
 			struct workload_status_pack *packed = workload_status_pack_make(&from);
 
+			unit_row_number(i);
 			workload_status_pack_read(packed, &to);
 			assert_int_equal(to.generation, around[i]);
 		}

@@ -73,6 +73,7 @@ static struct workload_status_check parse_check(struct arena *a, const char *wor
 	word++;
 	state = part(a, &word, "@");
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		unit_row_number(i);
 		if (str_streq(names[i], state)) {
 			k.state = (enum quota_check_state)i;
 		}

@@ -564,6 +564,7 @@ static void every_status_takes_its_turn(void **state)
 		}
 	}
 	for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+		unit_row_number(i);
 		assert_int_equal(times[i], 1);
 	}
 	end(&f);

@@ -333,6 +333,7 @@ static void answers(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct fixture f;
 
+		unit_row_number(i);
 		begin(&f);
 		send(&f, 1);
 		fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, LINE),
@@ -350,6 +351,7 @@ static void transient_failures_are_sent_again(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
 		struct fixture f;
 
+		unit_row_number(i);
 		begin(&f);
 		send(&f, 1);
 		fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, LINE), statuses[i],

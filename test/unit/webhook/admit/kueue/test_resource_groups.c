@@ -74,6 +74,7 @@ static void test_counts(void **state)
 		const struct admit_check c = { &q, &answer };
 		struct api_cluster_queue queue;
 
+		unit_row_number(i);
 		admit_answer_init(&answer);
 		write_shape(&text, &shapes[i]);
 		assert_int_equal(decode_text(&kueue_cluster_queue_fields, strbuf_str(&text), &queue,

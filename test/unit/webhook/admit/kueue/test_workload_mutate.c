@@ -28,6 +28,7 @@ static void names_at_their_limits(void **state)
 			.options = &options, .view = &view, .review = &review, .arena = arena
 		};
 
+		unit_row_number(i);
 		admit_answer_init(&answer);
 		strbuf_add_c(&text,
 			     "{\"metadata\":{\"annotations\":{\"headgate.io/preemption-gate\":\"");

@@ -71,6 +71,7 @@ static void test_counts(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row_number(i);
 		check(&rows[i], rows[i].most, NULL);
 		check(&rows[i], rows[i].most + 1, rows[i].message);
 	}

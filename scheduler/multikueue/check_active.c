@@ -48,6 +48,8 @@ const char *check_active(const struct api_check_parameters *parameters,
 		strbuf_printf(message, KIND " %s does not exist", parameters->name);
 		return "False";
 	}
+	/* A check with some clusters stays active, so that one lost cluster does not stop the
+	 * queues. The message names the others: an operator sees them nowhere else in one place. */
 	missing = list(&config, source, CHECK_ACTIVE_MISSING, "Missing clusters: [", message);
 	inactive = list(&config, source, CHECK_ACTIVE_INACTIVE,
 			missing == 0 ? "Inactive clusters: [" : ", Inactive clusters: [", message);

@@ -79,6 +79,8 @@ bool connection_event(struct connection *c, enum connection_event e, const char 
 	if (to == NO) {
 		return false;
 	}
+	/* Every way out of UP is the loss that workerLostTimeout counts from; failures after it do
+	 * not move it. */
 	if (c->state == CONNECTION_UP) {
 		c->lost_at = wall;
 	}
@@ -99,6 +101,8 @@ bool connection_event(struct connection *c, enum connection_event e, const char 
 		break;
 	case CONNECTION_FAILED:
 	case CONNECTION_LOST:
+		/* A watch that ends is no failed attempt: API servers close watches as they
+		 * restart, so the first new attempt is made at once. */
 		c->failures += c->state == CONNECTION_CONNECTING && c->failures < MAX_FAILURES;
 		c->retry_at = mono + pause_after(c->failures);
 		note_failure(c, reason, message);

@@ -20,6 +20,9 @@ void gate_write_format(const struct api_meta *replica, const char *gate, bool op
 	object.kind = "Workload";
 	object.meta.name = replica->name;
 	object.meta.namespace_ = replica->namespace_;
+	/* The UID keeps it from a namesake, the version from a replica that has changed since it
+	 * was decided about: a worker's own write comes first then, and the decision is made again.
+	 */
 	object.meta.uid = replica->uid;
 	object.meta.resource_version = replica->resource_version;
 	FIELD_LIST_MAKE(&object.status.preemption_gates, 1, arena);

@@ -51,6 +51,9 @@ static bool is_open(const struct api_workload *w, const char *gate)
 	return false;
 }
 
+/* The gates of the spec count: Kueue removes an entry of the status that the spec does not name,
+ * and a status alone keeps nothing from preempting. All gates must be open (KEP-8303), so that one
+ * of another controller makes opening ours useless. */
 static void read_gates(const struct api_workload *w, const char *gate, struct replica *r)
 {
 	r->has_gate = r->is_open = r->other_gate = false;
@@ -71,6 +74,11 @@ static bool says(const struct api_condition *c, const char *text)
 	return c->message != NULL && strstr(c->message, text) != NULL;
 }
 
+/* 1. The reason, where the worker has reasons of its own (UnadmittedWorkloadsObservability, Kueue
+ * 0.19).
+ * 2. Else the reason is Pending for everything, and the message says which.
+ * 3. A reason that is not known is one of a later version. It counts as an answer, since a cycle
+ * has looked at the replica: waiting for it would hold back the others. */
 static enum replica_answer answer_of(const struct api_workload *w)
 {
 	static const struct {
@@ -131,6 +139,9 @@ static void read_evictions(struct observed *o, const struct api_workload *w)
 
 	o->evicted_at =
 		c != NULL && str_streq(c->status, "True") ? c->last_transition : REPLICA_NOT_SEEN;
+	/* After a restart it is not known of which attempt an eviction was. Taking it for an old
+	 * one opens the same gate once more at worst; taking it for a new one would end an attempt
+	 * that goes on. */
 	if (!o->seen) {
 		o->evicted_before = o->evicted_at;
 		o->seen = true;
@@ -144,6 +155,9 @@ void observe_object(struct observed *o, const struct api_workload *w, const char
 {
 	struct replica *r = &o->replica;
 
+	/* 1. Another UID is another replica, without the history of the one before.
+	 * 2. Gates and conditions are read as they are.
+	 * 3. Of each state that decisions wait for, the time is kept at which it was first seen. */
 	r->reachable = true;
 	take_uid(o, w == NULL || w->meta.uid == NULL ? "" : w->meta.uid);
 	if (r->uid == NULL) {
@@ -156,6 +170,7 @@ void observe_object(struct observed *o, const struct api_workload *w, const char
 	read_evictions(o, w);
 	r->signals = signals(w);
 	r->reserved = is_true(w, KUEUE_QUOTA_RESERVED);
+	/* One that has finished ran: no other cluster is to start it. */
 	r->admitted = is_true(w, KUEUE_ADMITTED) || is_true(w, KUEUE_FINISHED);
 	r->answer = answer_of(w);
 	if (r->signals && r->signal_seen == REPLICA_NOT_SEEN) {

@@ -26,7 +26,8 @@ static int check_server(const char *server, struct err *err)
 	return 0;
 }
 
-/* Members that reach beyond the text itself. */
+/* Members that reach beyond the text itself: a file would be one of the manager's container, where
+ * its own token lies, and a program would run with its rights. */
 static int check_reach(const struct kubeconfig *c, struct err *err)
 {
 	const struct {

@@ -67,11 +67,6 @@ static int64_t wall(const struct mem_transport *m)
 	return clock_wall(&m->clock->base);
 }
 
-static char *dup_or_null(const char *text)
-{
-	return text == NULL ? NULL : xmalloc_dup(text);
-}
-
 static uint64_t submit(struct transport *t, const struct http_call *call)
 {
 	struct mem_transport *m = of(t);
@@ -80,8 +75,8 @@ static uint64_t submit(struct transport *t, const struct http_call *call)
 	c->id = ++m->next_id;
 	c->call = *call;
 	c->url = xmalloc_dup(call->url);
-	c->content_type = dup_or_null(call->content_type);
-	c->accept = dup_or_null(call->accept);
+	c->content_type = xmalloc_dup_or_null(call->content_type);
+	c->accept = xmalloc_dup_or_null(call->accept);
 	c->body = xmalloc_dup_n(call->body.len == 0 ? "" : call->body.p, call->body.len);
 	c->call.body = (struct str){ c->body, call->body.len };
 	c->deadline = call->timeout_ns > 0 ? mono(m) + call->timeout_ns : CLOCK_NEVER;

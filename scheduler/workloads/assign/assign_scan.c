@@ -13,7 +13,7 @@ struct outcome {
 	enum nofit_reason reason; /* why it cannot be used; NONE otherwise */
 };
 
-static const struct quota_model *world_of(const struct assign_scan *s)
+static const struct quota_model *model_of(const struct assign_scan *s)
 {
 	return forest_model(s->r->forest);
 }
@@ -28,7 +28,7 @@ static size_t first_index(const struct assign_scan *s)
 {
 	const struct workload *w = s->r->w;
 
-	if (s->r->from_start || !world_of(s)->options.flavor_fungibility) {
+	if (s->r->from_start || !model_of(s)->options.flavor_fungibility) {
 		return 0;
 	}
 	for (size_t i = 0; i < w->pending.tried.n; i++) {
@@ -88,7 +88,7 @@ static bool matches(const struct assign_scan *s, const struct flavor *f)
 		assign_reason_add(s->why, "flavor %s does not exist", f->name);
 		return false;
 	}
-	if (world_of(s)->options.topology && f->topology != NULL) {
+	if (model_of(s)->options.topology && f->topology != NULL) {
 		assign_reason_add(s->why, "flavor %s has topology %s, which is not supported",
 				  f->name, f->topology);
 		return false;
@@ -125,7 +125,7 @@ static bool matches(const struct assign_scan *s, const struct flavor *f)
 static struct outcome try_flavor(const struct assign_scan *s, const struct flavor *flavor,
 				 struct assigned_flavor *out)
 {
-	const struct quota_model *q = world_of(s);
+	const struct quota_model *q = model_of(s);
 	enum quota_preference preference = q->nodes.v[s->r->node]->queue->preference;
 	struct outcome o = { .fit = { FLAVOR_FIT, 0 }, .reason = QUOTA_REASON_NONE };
 
@@ -172,7 +172,7 @@ struct best { /* so far */
 static bool keep(const struct assign_scan *s, struct best *best, const struct outcome *o,
 		 const struct assigned_flavor *flavors)
 {
-	const struct quota_model *q = world_of(s);
+	const struct quota_model *q = model_of(s);
 	const struct cluster_queue *queue = q->nodes.v[s->r->node]->queue;
 	bool stop, better;
 
@@ -205,7 +205,7 @@ static bool keep(const struct assign_scan *s, struct best *best, const struct ou
 bool assign_scan_flavors(const struct assign_scan *s, struct assigned_flavor *ret_flavors,
 			 enum nofit_reason *ret_reason)
 {
-	const struct quota_model *q = world_of(s);
+	const struct quota_model *q = model_of(s);
 	size_t size = s->nneeds * sizeof(ret_flavors[0]);
 	struct assigned_flavor *current = arena_alloc(s->why->arena, size);
 	struct best best = {

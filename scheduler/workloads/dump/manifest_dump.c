@@ -295,7 +295,7 @@ static void write_local(struct dump *d, const struct local_queue *l)
 
 /* --- all ---------------------------------------------------------------------------------------*/
 
-static void write_world(struct dump *d)
+static void write_objects(struct dump *d)
 {
 	const struct quota_model *q = d->q;
 
@@ -334,7 +334,7 @@ void manifest_dump_write(const struct quota_model *q, const struct manifest_dump
 	json_out_kv(&d.o, "kind", "List");
 	json_out_key(&d.o, "items");
 	json_out_array(&d.o);
-	write_world(&d);
+	write_objects(&d);
 	for (size_t i = 0; i < q->workloads.n; i++) {
 		const struct workload *w = q->workloads.v[i];
 

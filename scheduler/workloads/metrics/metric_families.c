@@ -257,7 +257,7 @@ static size_t split(const char *labels, char text[MAX_LABEL_BYTES],
 	return n;
 }
 
-static struct about about_whom(const char *const *labels, size_t n)
+static struct about find_about(const char *const *labels, size_t n)
 {
 	if (str_streq(labels[0], "name") && n > 1 && str_streq(labels[1], "namespace")) {
 		return (struct about){ KUEUE_CONF_METRICS_LOCAL_QUEUE, 0 };
@@ -334,7 +334,7 @@ struct metric_families *metric_families_create(struct metric_registry *r,
 		size_t n = split(rows[i].labels, text, labels);
 
 		f->nlabels[i] = n;
-		f->about[i] = about_whom(labels, n);
+		f->about[i] = find_about(labels, n);
 		labels[n++] = ROLE;
 		n += metric_labels_names(f->added, f->about[i].kind, labels + n);
 		if (i == QF_ADMITTED) {

@@ -49,11 +49,6 @@ __attribute__((noreturn, format(printf, 1, 2))) static void die(const char *fmt,
 	abort();
 }
 
-static char *dup_or_null(const char *text)
-{
-	return text == NULL ? NULL : xmalloc_dup(text);
-}
-
 static uint64_t submit(struct transport *t, const struct http_call *req)
 {
 	struct fake_transport *f = CONTAINER_OF(t, struct fake_transport, base);
@@ -62,8 +57,8 @@ static uint64_t submit(struct transport *t, const struct http_call *req)
 
 	c->req = *req;
 	c->req.url = xmalloc_dup(req->url);
-	c->req.content_type = dup_or_null(req->content_type);
-	c->req.accept = dup_or_null(req->accept);
+	c->req.content_type = xmalloc_dup_or_null(req->content_type);
+	c->req.accept = xmalloc_dup_or_null(req->accept);
 	c->req.bearer = NULL;
 	c->req.body.p = xmalloc_dup_n(req->body.len == 0 ? "" : req->body.p, req->body.len);
 	c->line = xmalloc_printf("%s %s", http_method_name(req->method), req->url);

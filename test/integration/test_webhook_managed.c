@@ -176,16 +176,14 @@ static void check_pod(const char *name)
 	scene_wait(&scene, name, SCENE_GATED);
 }
 
-/* caBundle of each webhook of an object; NULL: removed. */
-static void set_bundles(const char *kind, const char *name, const char *bundle)
+/* -ERR_CONFLICT: the webhook was faster. */
+static int try_bundles(const char *path, const char *bundle, struct err *err)
 {
-	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/%s", kind, name);
 	CLEANUP(jdoc_destroyp) struct jdoc *o = NULL;
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	struct jdoc *list;
 
 	scene_call(&scene, "GET", path, NULL, &o);
-	(void)jdoc_remove(jdoc_ensure_object(o, "metadata"), "resourceVersion");
 	list = jdoc_get_mut(o, "webhooks");
 	for (size_t i = 0; i < jdoc_count(list); i++) {
 		struct jdoc *config = jdoc_ensure_object(jdoc_at_mut(list, i), "clientConfig");
@@ -197,7 +195,23 @@ static void set_bundles(const char *kind, const char *name, const char *bundle)
 		}
 	}
 	jdoc_format(o, &body);
-	scene_call(&scene, "PUT", path, body.p, NULL);
+	return stack_call(scene.stack, "PUT", path, strbuf_str(&body), NULL, err);
+}
+
+/* caBundle of each webhook of an object; NULL: removed. */
+static void set_bundles(const char *kind, const char *name, const char *bundle)
+{
+	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/%s", kind, name);
+	struct err err;
+	int r;
+
+	do {
+		err = (struct err)ERR_INIT;
+		r = try_bundles(path, bundle, &err);
+	} while (r == -ERR_CONFLICT);
+	if (r < 0) {
+		scene_fail(&scene, "%s", err.text);
+	}
 }
 
 static void delete_one(const char *kind, const char *name, const char *unused UNUSED)

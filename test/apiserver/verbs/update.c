@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "apiserver/kstatus.h"
 #include "apiserver/kubectl/table.h"
@@ -39,7 +40,14 @@ static void copy_member(struct jdoc *to, const struct jdoc *from, const char *ke
 	}
 }
 
-/* Custom resources are not replaced without saying which version. */
+/* Kubernetes: strategies with AllowUnconditionalUpdate false, and all custom resources. */
+static bool needs_version(const struct call *c)
+{
+	return (c->res->is_custom && !call_is_sub(c, "scale")) ||
+	       strcmp(c->res->group, "admissionregistration.k8s.io") == 0 ||
+	       strcmp(c->res->group, "coordination.k8s.io") == 0;
+}
+
 static int refuse_unconditional(struct call *c, const struct object *old)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
@@ -57,9 +65,7 @@ static int check_version(struct call *c, const struct object *old, const struct 
 	int64_t n;
 
 	if (rv == NULL || rv[0] == '\0') {
-		return is_put && c->res->is_custom && !call_is_sub(c, "scale")
-			       ? refuse_unconditional(c, old)
-			       : 0;
+		return is_put && needs_version(c) ? refuse_unconditional(c, old) : 0;
 	}
 	if (!str_to_i64(str_of(rv), &n)) {
 		return kstatus_fail(c->resp, 500, "",

@@ -213,6 +213,22 @@ struct weighted {
 	double share, weight; /* share: before it is divided by the weight */
 };
 
+/* It, or a node below it, has quota of the pair, be it 0. A status that was edited by hand may hold
+ * a pair of which its tree has none: that is not borrowed (Kueue: dominantResourceShare). */
+static bool has_pair(const struct claim *c, const struct trees *t, int node, uint32_t pair)
+{
+	for (size_t i = 0; i < c->q->nodes.n; i++) {
+		const struct quota_node *n = c->q->nodes.v[i];
+
+		for (size_t k = 0; n != NULL && k < n->cells.n && is_below(t, (int)i, node); k++) {
+			if (n->cells.v[k].pair == pair) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 /* 1000 * what a node borrows of a resource / what its parent could lend at most; the largest. */
 static struct weighted share(const struct claim *c, const struct trees *t, int node)
 {
@@ -226,6 +242,7 @@ static struct weighted share(const struct claim *c, const struct trees *t, int n
 				       quota_naive_subtree(&t->v[p], node);
 
 			if (c->q->pairs.v[p].resource == r) {
+				over = has_pair(c, t, node, p) ? over : 0;
 				borrowed += over > 0 ? over : 0;
 				lendable += quota_naive_potential(&t->v[p], parent(t, node));
 			}

@@ -5,9 +5,10 @@
 #define PLAIN 3 /* so many of the first seeds are played without actors */
 
 static const uint64_t regression_seeds[] = {
-	801189, /* a stream that was held up was due already, and the simulated clock went back */
-	805126, /* a gang that did not opt in: autoscalers see only some of its members */
-	805506, /* a bind of a best-effort pod was undone to a reservation, and withdrawn later */
+	801189,   /* a stream that was held up was due already, and the simulated clock went back */
+	805126,   /* a gang that did not opt in: autoscalers see only some of its members */
+	52001652, /* a withdrawal was not sent, and not decided again while the pod paused */
+	805506,   /* a bind of a best-effort pod was undone to a reservation, and withdrawn later */
 };
 
 int main(int argc, char **argv)

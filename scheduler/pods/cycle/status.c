@@ -117,6 +117,16 @@ static const char *publish_message(const struct session *s, const struct task *t
 	return v->verdict.message != NULL ? v->verdict.message : "the gang does not fit the nodes";
 }
 
+/* Autoscalers must not see a pod without quota. One that was revoked in this cycle has its
+ * withdrawal already. */
+static void withdraw_uncharged(struct session *s, const struct task *t)
+{
+	if (session_task_charge(s, t) == CHARGE_NONE && cluster_task_may_be_published(t) &&
+	    !session_task_was_revoked(s, t)) {
+		withdraw(s, t, "the queue has no quota for the pod at present");
+	}
+}
+
 /* 1. A pod with a gate has the API server's own condition; an event says why it waits.
  * 2. A pod without requests is published when no node takes it: it needs no quota.
  * 3. A pod with quota is published when its gang is complete and was tried on nodes.
@@ -146,12 +156,7 @@ static void report_opted_in(struct session *s, const struct task *t, const struc
 	if (charge == CHARGE_UNGATED && tried) {
 		publish(s, t, publish_message(s, t, v));
 	}
-	/* Autoscalers must not see a pod without quota. One that was revoked in this cycle has its
-	 * withdrawal already. */
-	if (charge == CHARGE_NONE && cluster_task_may_be_published(t) &&
-	    !session_task_was_revoked(s, t)) {
-		withdraw(s, t, "the queue has no quota for the pod at present");
-	}
+	withdraw_uncharged(s, t);
 }
 
 /* Reason and text for a pod that did not opt in, as Volcano has them. */
@@ -250,6 +255,19 @@ static void note_timers(struct session *s, const struct queue *q, const struct t
 	}
 }
 
+/* The pause after a revocation keeps a pod from quota, not from being withdrawn: the withdrawal
+ * that was decided with the revocation may not have been sent. A write that failed is not repeated
+ * before its backoff is over. */
+static void report_set_aside(struct session *s, const struct task *t)
+{
+	const uint32_t gates = (uint32_t)TASK_OUR_GATE | TASK_FOREIGN_GATE;
+
+	if ((t->flags & (gates | TASK_OPTED_IN | TASK_PARKED)) == TASK_OPTED_IN &&
+	    t->write_failures == 0 && !t->klass->best_effort) {
+		withdraw_uncharged(s, t);
+	}
+}
+
 static void report_task(struct session *s, const struct task *t, const struct podgroup_view *v)
 {
 	enum task_status status = session_task_status(s, t);
@@ -263,6 +281,7 @@ static void report_task(struct session *s, const struct task *t, const struct po
 	 */
 	note_timers(s, v->queue, t);
 	if (session_task_is_set_aside(s, t)) {
+		report_set_aside(s, t);
 		return;
 	}
 	if ((t->flags & TASK_OPTED_IN) != 0) {

@@ -169,6 +169,40 @@ static void publishing(void **state)
 	}
 }
 
+/* The withdrawal that was decided with the revocation was not sent. */
+static void a_pod_that_pauses_is_withdrawn(void **state)
+{
+	static const struct {
+		const char *what;
+		uint32_t flags, failures;
+		enum pod_cond cond;
+		const char *expected;
+	} rows[] = {
+		{ "published", 0, 0, POD_COND_UNSCHEDULABLE, "Withdraw p" },
+		{ "withdrawn", 0, 0, POD_COND_NOT_READY, "" },
+		{ "the write has failed: its backoff is respected", 0, 1, POD_COND_UNSCHEDULABLE,
+		  "" },
+		{ "gone at the API server", TASK_PARKED, 0, POD_COND_UNSCHEDULABLE, "" },
+		{ "gated", TASK_OUR_GATE, 0, POD_COND_UNSCHEDULABLE, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+
+		unit_row(rows[i].what);
+		start(&f);
+		f.t->flags |= TASK_OPTED_IN | rows[i].flags;
+		f.t->cond = (uint8_t)rows[i].cond;
+		f.t->write_failures = (uint8_t)rows[i].failures;
+		f.t->retry_at = f.sf.f.now + 1;
+		core_fixture_open(&f.sf);
+		status_run(f.sf.s);
+		assert_string_equal(core_fixture_decisions(&f.sf), rows[i].expected);
+		core_fixture_finish(&f.sf);
+	}
+}
+
 static void a_gang_with_a_gated_member_is_not_published(void **state)
 {
 	struct fixture f;
@@ -220,6 +254,7 @@ int main(void)
 		cmocka_unit_test(no_reason_for_what_does_not_wait),
 		cmocka_unit_test(unsupported_pods_are_refused_without_buying_nodes),
 		cmocka_unit_test(publishing),
+		cmocka_unit_test(a_pod_that_pauses_is_withdrawn),
 		cmocka_unit_test(a_gang_with_a_gated_member_is_not_published),
 		cmocka_unit_test(timers_are_kept_for_what_waits),
 	};

@@ -160,7 +160,7 @@ void observe_object(struct observed *o, const struct api_workload *w, const char
 	 * 3. Of each state that decisions wait for, the time is kept at which it was first seen. */
 	r->reachable = true;
 	take_uid(o, w == NULL || w->meta.uid == NULL ? "" : w->meta.uid);
-	if (r->uid == NULL) {
+	if (w == NULL || r->uid == NULL) {
 		r->has_gate = r->is_open = r->other_gate = r->signals = false;
 		r->evicted = r->reserved = r->admitted = false;
 		r->answer = REPLICA_NO_ANSWER;

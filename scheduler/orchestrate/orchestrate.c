@@ -155,7 +155,7 @@ static int compare_costs(const void *a, const void *b)
  * away. */
 static int64_t median_cost(const struct decision *d)
 {
-	int64_t costs[TOKEN_MAX_ATTEMPTS * 5];
+	int64_t costs[ORCHESTRATE_MAX_COSTS] = { 0 };
 	size_t n = 0;
 
 	for (size_t i = 0; i < d->view->n && n < ARRAY_LEN(costs); i++) {

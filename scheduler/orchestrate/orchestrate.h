@@ -42,6 +42,7 @@ struct orchestrate_options {
 };
 
 #define ORCHESTRATE_PAUSE_DOUBLINGS 6
+#define ORCHESTRATE_MAX_COSTS 100 /* of so many candidates the median is taken */
 
 /* Mode COST, and the times of docs: a window of 10 s, attempts of 5 minutes. */
 void orchestrate_defaults(struct orchestrate_options *ret);

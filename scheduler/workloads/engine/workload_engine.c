@@ -498,6 +498,7 @@ static void send_writes(struct workload_engine *e)
 					   .before = w.before,
 					   .resource_version = w.resource_version,
 					   .version = w.version,
+					   .refused = w.refused,
 				   });
 	}
 }

@@ -553,7 +553,8 @@ bool workload_cache_next_write(struct workload_cache *c, struct workload_cache_w
 			.status = workload_cache_unpack(c, s->status, WORKLOAD_CACHE_AFTER),
 			.before = workload_cache_unpack(c, s->before, WORKLOAD_CACHE_BEFORE),
 			.resource_version = s->read > s->version ? s->read : s->version,
-			.version = s->sent
+			.version = s->sent,
+			.refused = s->failures > 0
 		};
 		return true;
 	}

@@ -135,6 +135,7 @@ struct workload_cache_write {
 	const struct workload_status *before; /* as it was read */
 	int64_t resource_version;             /* the object must have it */
 	uint64_t version;                     /* of the write; comes back in REQUEST_DONE */
+	bool refused;                         /* the last write of this Workload was */
 };
 /* One at a time per Workload; the statuses live until the next call. False: none is left. */
 bool workload_cache_next_write(struct workload_cache *c, struct workload_cache_write *ret);

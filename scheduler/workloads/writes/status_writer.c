@@ -281,6 +281,31 @@ void status_writer_format(const struct quota_model *q, const struct workload *w,
 	encode_text(&kueue_workload_fields, &object, out);
 }
 
+/* The conditions as they stand, without those of this manager that the new status leaves out. True:
+ * there are such. An apply would leave a torso of one in which another manager owns a part, and the
+ * API server refuses that again and again. */
+static bool keep_conditions(const struct quota_model *q, const struct workload_status *old,
+			    const struct workload_status *new, struct arena *arena,
+			    struct api_conditions *ret)
+{
+	struct workload_status kept = { 0 };
+	bool dropped;
+
+	for (size_t i = 0; i < old->conditions.n; i++) {
+		const struct condition *c = &old->conditions.v[i];
+
+		if (!is_ours(c) || workload_status_condition(new, c->type) != NULL) {
+			vec_push(&kept.conditions, *c);
+		}
+	}
+	dropped = kept.conditions.n < old->conditions.n;
+	if (dropped) {
+		add_conditions(q, &kept, true, arena, ret);
+	}
+	vec_finish(&kept.conditions);
+	return dropped;
+}
+
 /* The admission was given back, but it is still there. */
 static bool has_old_admission(const struct workload_status *s)
 {
@@ -291,8 +316,10 @@ static bool has_old_admission(const struct workload_status *s)
  * a field would be null afterwards, and the API server refuses that. Of an admission the fields of
  * another manager stay, and the next admission would change them, which is refused, too. So a merge
  * patch takes such members off first, and the status is applied when it has been read again. */
-static bool format_emptied(const struct status_writer_request *write, struct strbuf *out)
+static bool format_emptied(const struct quota_model *q, const struct status_writer_request *write,
+			   struct strbuf *out)
 {
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	static const struct workload_status nothing;
 	const struct workload_status *old = write->before == NULL ? &nothing : write->before;
 	const struct workload_status *new = write->status;
@@ -311,17 +338,19 @@ static bool format_emptied(const struct status_writer_request *write, struct str
 	const void *nulls[ARRAY_LEN(members) + 1] = { NULL };
 	char version[24];
 	size_t n = 0;
+	bool torn;
 
 	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
 		if (members[i].goes) {
 			nulls[n++] = members[i].member;
 		}
 	}
-	if (n > 0) {
-		init_object(write->workload, write->resource_version, version, &object);
+	init_object(write->workload, write->resource_version, version, &object);
+	torn = write->refused && keep_conditions(q, old, new, arena, &object.status.conditions);
+	if (n > 0 || torn) {
 		encode_merge(&kueue_workload_fields, &object, nulls, out);
 	}
-	return n > 0;
+	return n > 0 || torn;
 }
 
 /* --- the pool ----------------------------------------------------------------------------------*/
@@ -461,7 +490,7 @@ void status_writer_send(struct status_writer *s, const struct quota_model *q,
 	const struct workload *w = write->workload;
 	struct item *it = xmalloc_zero(1, sizeof(*it));
 
-	it->empties = format_emptied(write, &body);
+	it->empties = format_emptied(q, write, &body);
 	if (!it->empties) {
 		status_writer_format(q, w, write->status, write->resource_version, &body);
 	}

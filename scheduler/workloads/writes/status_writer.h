@@ -36,6 +36,7 @@ struct status_writer_request {
 	const struct workload_status *before; /* as it stands; NULL: not known */
 	int64_t resource_version;             /* the object must have it; 0: whatever it has */
 	uint64_t version;                     /* comes back with the outcome */
+	bool refused;                         /* the last write of this Workload was */
 };
 /* Copies all it needs. A list that becomes empty, of which others may own parts, is taken off by a
  * write of its own, which ends as SCHED_STALE: the status is to be sent again then. */

@@ -26,6 +26,7 @@ struct fixture {
 	struct workload_status status;
 	const struct workload_status *before;
 	int64_t resource_version;
+	bool refused;
 };
 
 static void begin(struct fixture *f)
@@ -73,6 +74,7 @@ static void send(struct fixture *f, uint64_t version)
 				   .before = f->before,
 				   .resource_version = f->resource_version,
 				   .version = version,
+				   .refused = f->refused,
 			   });
 }
 
@@ -482,6 +484,48 @@ static void a_list_is_emptied_by_a_write_of_its_own(void **state)
 	end(&f);
 }
 
+/* Another manager owns the reason of a condition that is left out: an apply would leave a condition
+ * without status, and be refused again and again. Conditions of others stay. */
+static void a_condition_is_removed_when_the_apply_was_refused(void **state)
+{
+	static const struct condition target = { "DeactivationTarget", "True", "r", "m", 0, 3 };
+	static const struct condition pods = { "PodsReady", "True", "Started", "m", 0, 3 };
+	struct workload_status before = { 0 };
+	struct fixture f;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	vec_push(&before.conditions, target);
+	vec_push(&before.conditions, pods);
+	f.before = &before;
+	f.resource_version = 17;
+	send(&f, 1);
+	id = write_fixture_expect(&f.w, LINE);
+	fake_transport_answer(f.w.transport, id, 422, "{}");
+	write_fixture_outcome(&f.w, SCHED_REJECTED);
+	f.refused = true;
+	send(&f, 2);
+	id = write_fixture_expect(&f.w,
+				  "PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/w/"
+				  "status?fieldManager=kueue-admission");
+	assert_true(str_eq_c(
+		fake_transport_body(f.w.transport, id),
+		"{\"metadata\":{\"uid\":\"u-1\",\"resourceVersion\":\"17\"},"
+		"\"status\":{\"conditions\":[{\"lastTransitionTime\":\"1970-01-01T00:00:00Z\","
+		"\"message\":\"m\",\"observedGeneration\":3,\"reason\":\"Started\","
+		"\"status\":\"True\",\"type\":\"PodsReady\"}]}}"));
+	fake_transport_answer(f.w.transport, id, 200, "{}");
+	write_fixture_outcome(&f.w, SCHED_STALE);
+	vec_clear(&before.conditions);
+	vec_push(&before.conditions, pods); /* nothing is left out: it is applied */
+	send(&f, 3);
+	fake_transport_answer(f.w.transport, write_fixture_expect(&f.w, LINE), 200, "{}");
+	write_fixture_outcome(&f.w, SCHED_DONE);
+	workload_status_finish(&before);
+	end(&f);
+}
+
 static void clusters_and_nodes_stay_until_they_are_taken_off(void **state)
 {
 	struct fixture f;
@@ -531,6 +575,7 @@ int main(void)
 		cmocka_unit_test(a_write_may_be_good_for_one_version_only),
 		cmocka_unit_test(a_list_is_emptied_by_a_write_of_its_own),
 		cmocka_unit_test(an_old_admission_is_removed_by_a_write_of_its_own),
+		cmocka_unit_test(a_condition_is_removed_when_the_apply_was_refused),
 		cmocka_unit_test(clusters_and_nodes_stay_until_they_are_taken_off),
 		cmocka_unit_test(nothing_is_sent_without_the_lease),
 	};

@@ -97,7 +97,9 @@ static void check_objects(const struct play *p)
 	}
 }
 
-/* A Workload holds the quota that its status says, if the ClusterQueue exists. */
+/* A Workload with a status that says that it holds quota of a ClusterQueue does hold it, if the
+ * ClusterQueue exists. Not the reverse: what a write may have given it, or a status that cannot be
+ * read any more, is kept. */
 static void check_holding(const struct play *p)
 {
 	const struct quota_model *q = workload_cache_model(p->f.cache);
@@ -113,11 +115,8 @@ static void check_holding(const struct play *p)
 				? NULL
 				: quota_queue_find(q, str_of(s->queue));
 
-		if (w != NULL && w->holding.node != MODEL_NONE) {
-			assert(n != NULL && n->id == w->holding.node);
-		} else {
-			assert(n == NULL || !n->exists || !w->object.active);
-		}
+		assert(w == NULL || w->holding.node != MODEL_NONE || n == NULL || !n->exists ||
+		       !w->object.active);
 	}
 }
 

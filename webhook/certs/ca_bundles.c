@@ -62,27 +62,6 @@ bool ca_bundles_set(struct ca_bundles *b, struct str path, struct str json)
 	return true;
 }
 
-static int64_t version_of(const struct jdoc *object)
-{
-	int64_t version = 0;
-
-	(void)str_to_i64(str_of(jdoc_path_str(object, "metadata.resourceVersion")), &version);
-	return version;
-}
-
-void ca_bundles_written(struct ca_bundles *b, struct str path, struct str json)
-{
-	const struct registration *r = strmap_get(b->registrations, path);
-	CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
-
-	/* No further event would come for the later version: an older one that took its place
-	 * would stay until the next list. */
-	if (r != NULL && jdoc_parse(json, &object, NULL) == 0 &&
-	    version_of(object) >= version_of(r->object)) {
-		(void)ca_bundles_set(b, path, json);
-	}
-}
-
 void ca_bundles_remove(struct ca_bundles *b, struct str path)
 {
 	(void)strmap_remove(b->registrations, path);

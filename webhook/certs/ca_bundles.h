@@ -16,9 +16,6 @@ void ca_bundles_destroy(struct ca_bundles *b); /* NULL is fine */
 /* path: of the object at the API server; json: the object. False: it does not decode; the previous
  * one stays. */
 bool ca_bundles_set(struct ca_bundles *b, struct str path, struct str json);
-/* The same for the answer of a write, by which it is known before the watch delivers it. Without
- * effect where the watch was faster, and has delivered a later version or the deletion already. */
-void ca_bundles_written(struct ca_bundles *b, struct str path, struct str json);
 void ca_bundles_remove(struct ca_bundles *b, struct str path); /* absent is fine */
 /* Does not return this registration before retry_at (monotonic). */
 void ca_bundles_defer(struct ca_bundles *b, struct str path, int64_t retry_at);

@@ -151,26 +151,6 @@ static void take_secret(struct certs_manager *m, struct str json)
 	publish(m);
 }
 
-static int64_t version_of(struct str text)
-{
-	int64_t version = 0;
-
-	(void)str_to_i64(text, &version);
-	return version;
-}
-
-/* The answer of a write. The watch may have been faster, and have delivered what another replica
- * wrote after it: no further event would come for that. */
-static void take_written_secret(struct certs_manager *m, struct str json)
-{
-	struct cut_meta meta = { 0 };
-
-	(void)cut_meta(json, &meta);
-	if (version_of(meta.resource_version) >= version_of(str_of(m->secret_version))) {
-		take_secret(m, json);
-	}
-}
-
 static void registration_path(enum kind kind, struct str name, struct strbuf *out)
 {
 	strbuf_printf(out, "%s/" STR_FMT, registration_paths[kind], STR_ARG(name));
@@ -247,17 +227,17 @@ static void on_done(void *ctx, const struct http_result *result)
 		}
 	} else {
 		backoff_reset(&m->backoff);
-		/* The answer is adopted at once. The watch delivers it later, and until then
-		 * step() would make the same change of the former state again. */
 		if (m->writing_kind == KIND_SECRET) {
 			log_info("wrote certificates to the Secret",
 				 LOG_STR("change", cert_rules_name(m->action)));
-			take_written_secret(m, result->body);
 		} else {
 			log_info("wrote caBundle to the webhook registration",
 				 LOG_STR("path", m->writing.p));
-			ca_bundles_written(m->bundles, strbuf_str(&m->writing), result->body);
 		}
+		/* The answer counts at once: until the watch delivers it, step() would make the
+		 * same change of the former state again. The reflector drops it when the watch was
+		 * faster and has delivered a later edit, for which no further event comes. */
+		(void)reflector_offer(m->watch[m->writing_kind].reflector, result->body);
 	}
 	step(m);
 }

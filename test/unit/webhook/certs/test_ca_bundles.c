@@ -53,32 +53,6 @@ static void test_which_and_how(void **state)
 	ca_bundles_destroy(NULL);
 }
 
-#define VERSION(n) "{\"metadata\":{\"resourceVersion\":\"" n "\"},\"webhooks\":["
-
-/* The watch may deliver the edit that followed a write before the write is answered. */
-static void test_an_answer_does_not_hide_a_later_edit(void **state)
-{
-	static const char patch[] =
-		"[{\"op\":\"test\",\"path\":\"/webhooks/0/name\",\"value\":\"x\"},"
-		"{\"op\":\"add\",\"path\":\"/webhooks/0/clientConfig/"
-		"caBundle\",\"value\":\"bmV3\"}]";
-	struct ca_bundles *b = ca_bundles_create();
-
-	(void)state;
-	ca_bundles_written(b, A, STR_LIT(VERSION("6") WEBHOOK("x", "b2xk") "]}")); /* deleted */
-	expect(b, 0, NULL, NULL, CLOCK_NEVER);
-	assert_true(ca_bundles_set(b, A, STR_LIT(VERSION("5") WEBHOOK("x", "b2xk") "]}")));
-	expect(b, 0, "/m/a", patch, 0);
-	ca_bundles_written(b, A, STR_LIT(VERSION("6") WEBHOOK("x", "bmV3") "]}"));
-	expect(b, 0, NULL, NULL, CLOCK_NEVER);
-	assert_true(ca_bundles_set(b, A, STR_LIT(VERSION("10") WEBHOOK("x", "b2xk") "]}")));
-	ca_bundles_written(b, A, STR_LIT(VERSION("9") WEBHOOK("x", "bmV3") "]}"));
-	expect(b, 0, "/m/a", patch, 0);
-	ca_bundles_written(b, A, STR_LIT("{"));
-	expect(b, 0, "/m/a", patch, 0);
-	ca_bundles_destroy(b);
-}
-
 static void test_one_that_fails_does_not_hold_up_others(void **state)
 {
 	static const char patch[] =
@@ -106,7 +80,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_which_and_how),
-		cmocka_unit_test(test_an_answer_does_not_hide_a_later_edit),
 		cmocka_unit_test(test_one_that_fails_does_not_hold_up_others),
 	};
 

@@ -244,6 +244,15 @@ static void make_untouched_registration(struct fixture *f)
 		201);
 }
 
+static void remove_bundle(struct fixture *f)
+{
+	assert_int_equal(apiserver_fixture_do(&f->api, HTTP_PATCH, HOOKS "/" HOOK_NAME,
+					      "application/json-patch+json",
+					      "[{\"op\":\"remove\",\"path\":\"/webhooks/1/"
+					      "clientConfig/caBundle\"}]"),
+			 200);
+}
+
 static void test_registrations_come_and_change(void **state)
 {
 	struct fixture *f = *state;
@@ -257,11 +266,7 @@ static void test_registrations_come_and_change(void **state)
 					"none"),
 			    "none");
 	/* An administrator removes the bundle, or creates the registration again. */
-	assert_int_equal(apiserver_fixture_do(&f->api, HTTP_PATCH, HOOKS "/" HOOK_NAME,
-					      "application/json-patch+json",
-					      "[{\"op\":\"remove\",\"path\":\"/webhooks/1/"
-					      "clientConfig/caBundle\"}]"),
-			 200);
+	remove_bundle(f);
 	run(f, CLOCK_NS_PER_S);
 	assert_trusted(f, 0);
 	assert_int_equal(
@@ -269,6 +274,27 @@ static void test_registrations_come_and_change(void **state)
 	run(f, CLOCK_NS_PER_S);
 	assert_int_equal(apiserver_fixture_do(&f->api, HTTP_GET, HOOKS "/" HOOK_NAME, NULL, NULL),
 			 404);
+}
+
+/* The watch delivers the second edit before the write that followed the first one is answered. */
+static void test_an_answer_does_not_hide_a_later_edit(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = ERR_INIT;
+
+	start_replica(f, 0);
+	run(f, CLOCK_NS_PER_S);
+	remove_bundle(f);
+	assert_int_equal(apiserver_set_faults(f->api.server,
+					      STR_LIT("- fault: delay\n  delayMs: 2000\n"
+						      "  method: PATCH\n  count: 1\n"),
+					      &err),
+			 0);
+	run(f, CLOCK_NS_PER_S);
+	assert_trusted(f, 0);
+	remove_bundle(f);
+	run(f, 5 * CLOCK_NS_PER_S);
+	assert_trusted(f, 0);
 }
 
 /* When the Secret is deleted, new certificates are made. */
@@ -368,6 +394,8 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_authority_is_rotated, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_registrations_come_and_change, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_an_answer_does_not_hide_a_later_edit, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_secret_is_deleted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_secret_is_broken, setup, teardown),

@@ -1,7 +1,7 @@
 /* scheduler/multikueue/worker_config.h: the kubeconfig of a worker cluster, from the Secret or file
  * that a MultiKueueCluster names. It must stand for itself: Kueue refuses everything by which it
  * could make the manager read other files, run a program, or trust without a certificate, since
- * whoever may write the Secret is not to gain the rights of the manager's container. Pure. */
+ * a right to write the Secret must not become the rights of the manager's container. Pure. */
 #ifndef SCHEDULER_MULTIKUEUE_WORKER_CONFIG_H
 #define SCHEDULER_MULTIKUEUE_WORKER_CONFIG_H
 

@@ -26,8 +26,7 @@ static const uint64_t regression_seeds[] = {
 	43061307, /* a check was asked for again before its removal was written: it was reset */
 	49002725, /* a write was refused after an attempt of it without an answer had been carried
 		     out */
-	53000178, /* an apply left a torso of a condition that a client had applied, again and again
-		   */
+	53000178, /* an apply left a part of a condition that a client owned, again and again */
 	43092979, /* a write named a version that had been fetched, but not looked at */
 	921403,   /* an empty list of conditions was applied, and removed those of others */
 };

@@ -245,9 +245,9 @@ static void judge_quota(const struct live_cluster *s, struct pod_explanation *x)
 		set(x, "PodGroupUnreadable",
 		    "waits for its PodGroup, which cannot be read or requires more members than "
 		    "a gang can have");
+	} else if (judge_room(x)) {
 		/* Before the members that do not exist yet: a gang without room waits for quota,
 		 * however many of it there are. */
-	} else if (judge_room(x)) {
 		return;
 	} else if (x->have + (int32_t)x->pods < x->members) {
 		set(x, "WaitingForGang",

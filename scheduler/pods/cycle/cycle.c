@@ -160,7 +160,7 @@ static bool has_stranded(struct cycle *cy, const struct cluster *c, int64_t now)
 		if (t == NULL || (t->flags & TASK_PARKED) != 0 || !cluster_task_is_stranded(c, t)) {
 			continue;
 		}
-		if (t->write_failures == 0 || t->retry_at <= now) {
+		if (cluster_task_may_be_written(t, now)) {
 			any = true;
 		} else if (t->retry_at < cy->stats.next_timer) {
 			cy->stats.next_timer = t->retry_at;
@@ -248,6 +248,7 @@ const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int
 {
 	struct session *s = cy->session;
 	uint64_t all_podgroups = sum_podgroups_gen(c);
+	bool stranded;
 
 	arena_reset(s->arena);
 	s->decisions.n = 0;
@@ -257,8 +258,10 @@ const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int
 		.has_quota_plugin = s->has_quota_plugin,
 	};
 	find_due(cy, c, now, all_podgroups);
+	/* Asked in any case, for the timer of those that wait for a backoff. */
+	stranded = has_stranded(cy, c, now);
 	/* Draining also concerns pods in no queue: all pods must be visited. */
-	cy->has_run = s->queues_due > 0 || has_stranded(cy, c, now) || !cy->conf->gates_admission;
+	cy->has_run = stranded || s->queues_due > 0 || !cy->conf->gates_admission;
 	if (cy->has_run) {
 		run_phases(cy, c, now, trace);
 		remember_scans(cy, c, all_podgroups);

@@ -262,8 +262,8 @@ static void report_set_aside(struct session *s, const struct task *t)
 {
 	const uint32_t gates = (uint32_t)TASK_OUR_GATE | TASK_FOREIGN_GATE;
 
-	if ((t->flags & (gates | TASK_OPTED_IN | TASK_PARKED)) == TASK_OPTED_IN &&
-	    t->write_failures == 0 && !t->klass->best_effort) {
+	if ((t->flags & (gates | TASK_OPTED_IN)) == TASK_OPTED_IN &&
+	    cluster_task_may_be_written(t, s->now) && !t->klass->best_effort) {
 		withdraw_uncharged(s, t);
 	}
 }
@@ -325,7 +325,8 @@ static void withdraw_stranded(struct session *s)
 		const struct task *t = id < c->tasks.n ? c->tasks.v[id] : NULL;
 
 		/* The list may be outdated, and ids of removed tasks are used again. */
-		if (t != NULL && cluster_task_is_stranded(c, t)) {
+		if (t != NULL && cluster_task_is_stranded(c, t) &&
+		    cluster_task_may_be_written(t, s->now)) {
 			withdraw(s, t, message);
 			add_event(s, t, "QuotaRevoked", message);
 		}

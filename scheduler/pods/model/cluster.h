@@ -69,6 +69,8 @@ bool cluster_task_may_be_published(const struct task *t);
 /* A pod that opted in and is published, but has neither quota nor a PodGroup with a queue that
  * could give it some: nothing but a withdrawal keeps autoscalers from buying a node for it. */
 bool cluster_task_is_stranded(const struct cluster *c, const struct task *t);
+/* It exists at the API server, and no write about it has failed with a backoff that goes on. */
+bool cluster_task_may_be_written(const struct task *t, int64_t now);
 /* Puts it into c->stranded. */
 void cluster_task_note_stranded(struct cluster *c, const struct task *t);
 /* A pod of ours that may be bound without another write before: no gate, not opted in. */

@@ -113,6 +113,11 @@ bool cluster_task_is_stranded(const struct cluster *c, const struct task *t)
 	       (t->podgroup == MODEL_NONE || c->podgroups.v[t->podgroup]->queue_name == MODEL_NONE);
 }
 
+bool cluster_task_may_be_written(const struct task *t, int64_t now)
+{
+	return (t->flags & TASK_PARKED) == 0 && (t->write_failures == 0 || t->retry_at <= now);
+}
+
 void cluster_task_note_stranded(struct cluster *c, const struct task *t)
 {
 	/* Void entries are dropped here: nothing else removes them. */

@@ -282,7 +282,7 @@ void status_writer_format(const struct quota_model *q, const struct workload *w,
 }
 
 /* The conditions as they stand, without those of this manager that the new status leaves out. True:
- * there are such. An apply would leave a torso of one in which another manager owns a part, and the
+ * there are such. An apply would leave the part of one that another manager owns, and the
  * API server refuses that again and again. */
 static bool keep_conditions(const struct quota_model *q, const struct workload_status *old,
 			    const struct workload_status *new, struct arena *arena,
@@ -338,7 +338,7 @@ static bool format_emptied(const struct quota_model *q, const struct status_writ
 	const void *nulls[ARRAY_LEN(members) + 1] = { NULL };
 	char version[24];
 	size_t n = 0;
-	bool torn;
+	bool kept;
 
 	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
 		if (members[i].goes) {
@@ -346,11 +346,11 @@ static bool format_emptied(const struct quota_model *q, const struct status_writ
 		}
 	}
 	init_object(write->workload, write->resource_version, version, &object);
-	torn = write->refused && keep_conditions(q, old, new, arena, &object.status.conditions);
-	if (n > 0 || torn) {
+	kept = write->refused && keep_conditions(q, old, new, arena, &object.status.conditions);
+	if (n > 0 || kept) {
 		encode_merge(&kueue_workload_fields, &object, nulls, out);
 	}
-	return n > 0 || torn;
+	return n > 0 || kept;
 }
 
 /* --- the pool ----------------------------------------------------------------------------------*/

@@ -55,28 +55,9 @@ static void begin(struct fixture *x)
 	x->after.arena = arena_create(0);
 }
 
-/* All series but those of buckets and of the build, under the name of the test. */
-static void record(struct fixture *x, const char *name)
-{
-	struct str rest;
-
-	strbuf_reset(&x->text);
-	exposition_render(x->counters, &x->text);
-	strbuf_printf(&recorded, "== %s\n", name);
-	rest = strbuf_str(&x->text);
-	while (rest.p != NULL) {
-		struct str line = str_next(&rest, '\n');
-
-		if (line.len > 0 && line.p[0] != '#' && !str_has_prefix(line, "kueue_build_info") &&
-		    memmem(line.p, line.len, "_bucket{", 8) == NULL) {
-			strbuf_printf(&recorded, STR_FMT "\n", STR_ARG(line));
-		}
-	}
-}
-
 static void end(struct fixture *x, const char *name)
 {
-	record(x, name);
+	recorded_series(x->counters, name, &recorded);
 	arena_destroy(x->before.arena);
 	arena_destroy(x->after.arena);
 	workload_status_finish(&x->before);

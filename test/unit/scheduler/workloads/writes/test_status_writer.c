@@ -421,7 +421,8 @@ static void a_write_may_be_good_for_one_version_only(void **state)
 	end(&f);
 }
 
-/* The first write removes this member by a merge patch, whoever owns its fields. */
+/* The first write removes this member by a merge patch, also where other managers own fields of it.
+ */
 static void expect_removal(struct fixture *f, const struct workload_status *before,
 			   const char *member)
 {

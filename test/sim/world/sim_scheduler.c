@@ -487,7 +487,11 @@ void sim_scheduler_reload(struct sim_scheduler *s, const struct sim_scheduler_op
 	struct err err = ERR_INIT;
 
 	m->conf = opt != NULL ? make_conf(opt, s->world->sticky) : parse_conf(broken, &err);
-	if (opt == NULL && m->conf != NULL) {
+	if (opt != NULL) {
+		/* A flag: it is that of the start, from which the process also has the age that it
+		 * believes of a publication found by the wall clock. */
+		m->conf->reservation_timeout_ns = s->opt.reservation_timeout_ns;
+	} else if (m->conf != NULL) {
 		sim_world_fail(s->world, "a configuration loads, but its quota plugin is missing");
 	}
 	m->text = arena_dup(m->arena, err.text);

@@ -32,7 +32,8 @@ struct sim_scheduler_options {
 
 struct sim_scheduler *sim_scheduler_create(struct sim_world *w,
 					   const struct sim_scheduler_options *opt);
-/* The configuration file has changed, to the options given; NULL: it does not load any more. */
+/* The configuration file has changed, to the options given but for those that only the next process
+ * reads (flags); NULL: it does not load any more. */
 void sim_scheduler_reload(struct sim_scheduler *s, const struct sim_scheduler_options *opt);
 /* SIGKILL: requests in flight may still arrive. */
 void sim_scheduler_kill(struct sim_scheduler *s);

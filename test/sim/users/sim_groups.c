@@ -22,6 +22,8 @@ struct sim_groups {
 	unsigned next;             /* number of the next group or pod */
 	struct strmap *unadmitted; /* UID of a pod that runs without quota -> healthy ns, + 1 */
 	struct strmap *forced;     /* UIDs of pods that lost their gate to a user */
+	struct strmap *taken;      /* UID of a Workload that a user's write of its status made
+				      unadmitted -> healthy ns, + 1 */
 	uint64_t seen[SIM_GROUPS_COUNT_];
 };
 
@@ -138,6 +140,21 @@ static void on_workload(const struct sim_groups *g, const struct sim_change *cha
 	    (now == NULL || !sim_workload_is(now, KUEUE_QUOTA_RESERVED))) {
 		check_released(g, old);
 	}
+	if (change->actor != SIM_SCHEDULER && sim_workload_is(old, KUEUE_ADMITTED) &&
+	    !sim_workload_is(now, KUEUE_ADMITTED)) {
+		strmap_set(g->taken, str_of(sim_workload_uid(old)),
+			   (void *)(uintptr_t)(g->world->healthy_ns + 1));
+	}
+}
+
+/* A write to a pod cannot depend on the status of its Workload: one that was sent, or waits to be,
+ * may arrive after a user has taken the admission away. */
+static bool was_admitted(const struct sim_groups *g, const struct jdoc *w)
+{
+	uintptr_t since = (uintptr_t)strmap_get(g->taken, str_of(sim_workload_uid(w)));
+
+	return sim_workload_is(w, KUEUE_ADMITTED) ||
+	       (since != 0 && g->world->healthy_ns + 1 - (int64_t)since <= SIM_QUOTA_GRACE_NS);
 }
 
 static bool loses_gate(const struct jdoc *old, const struct jdoc *now)
@@ -174,7 +191,7 @@ static void on_change(void *ctx, const struct sim_change *change)
 		!sim_workload_is_deleting(old) && sim_workload_is_deleting(now);
 	if (loses_gate(old, now)) {
 		g->seen[SIM_GROUPS_UNGATED]++;
-		if (!sim_workload_is(workload_of(g, now), KUEUE_ADMITTED)) {
+		if (!was_admitted(g, workload_of(g, now))) {
 			sim_world_fail(g->world, "%s: ungated without an admitted Workload",
 				       change->key);
 		}
@@ -188,6 +205,7 @@ struct sim_groups *sim_groups_create(struct sim_world *w)
 	g->world = w;
 	g->unadmitted = strmap_create(NULL);
 	g->forced = strmap_create(NULL);
+	g->taken = strmap_create(NULL);
 	sim_view_listen(w->view, on_change, g);
 	return g;
 }
@@ -197,6 +215,7 @@ void sim_groups_destroy(struct sim_groups *g)
 	if (g != NULL) {
 		strmap_destroy(g->unadmitted);
 		strmap_destroy(g->forced);
+		strmap_destroy(g->taken);
 		free(g);
 	}
 }

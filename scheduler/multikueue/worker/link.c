@@ -20,8 +20,9 @@
 
 #define FAILED_REASON "ClientConnectionFailed" /* of the condition Active, as Kueue has it */
 /* A connection is lost when its watches go on failing for so long. A watch that is cut is resumed
- * within a second; an API server that restarts behind a load balancer takes a few. */
-#define LOST_AFTER_NS (5 * CLOCK_NS_PER_S)
+ * within a second; an API server that restarts behind a load balancer takes a few. With the pauses
+ * of the reflector it is the fourth failure, after some six seconds. */
+#define LOST_AFTER_NS (4 * CLOCK_NS_PER_S)
 /* A watch that is cut so long after the last time was open in between, although nothing came: the
  * first retry follows within a second, and takes ten to connect. */
 #define RESUMED_AFTER_NS (20 * CLOCK_NS_PER_S)

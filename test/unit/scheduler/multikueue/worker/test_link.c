@@ -544,7 +544,7 @@ static void a_short_outage_is_no_loss(void **state)
 	connect_up(&f);
 	strbuf_reset(&f.log);
 	cut(&f, DOWN);
-	run(&f, 4 * S);
+	run(&f, 3 * S);
 	faults(&f, "[]");
 	run(&f, 30 * S);
 	assert_true(link_is_up(f.l));
@@ -565,11 +565,11 @@ static void a_lost_connection_is_made_anew(void **state)
 	strbuf_reset(&f.log);
 	cut(&f, DOWN);
 	lost = clock_wall(&f.clock.base);
-	run(&f, 4 * S);
+	run(&f, 3 * S);
 	assert_true(link_is_up(f.l));
-	run(&f, 6 * S);
+	run(&f, 7 * S);
 	assert_false(link_is_up(f.l));
-	assert_true(link_lost_at(f.l) >= lost + 5 * S && link_lost_at(f.l) <= lost + 10 * S);
+	assert_true(link_lost_at(f.l) >= lost + 4 * S && link_lost_at(f.l) <= lost + 10 * S);
 	expect_condition(&f, "False", "ClientConnectionFailed", "workloads: ");
 	expect_metric(&f, "connections_lost_total{cluster=\"east\"} 1\n");
 	expect_metric(&f, "headgate_multikueue_cluster_connected{cluster=\"east\"} 0\n");
@@ -629,7 +629,7 @@ static void failures_that_lose_it(void **state)
 		send_health(&f, SCHED_JOBS, rows[i].reason);
 		send_health(&f, SCHED_WORKLOADS, rows[i].reason);
 		assert_int_equal(!link_is_up(f.l), rows[i].at_once);
-		clock_fake_advance(&f.clock, 5 * S - 1);
+		clock_fake_advance(&f.clock, 4 * S - 1);
 		send_health(&f, SCHED_WORKLOADS, rows[i].reason);
 		assert_int_equal(!link_is_up(f.l), rows[i].at_once);
 		clock_fake_advance(&f.clock, 1);
@@ -650,9 +650,9 @@ static void single_cuts_lose_nothing(void **state)
 	begin(&f);
 	connect_up(&f);
 	send_health(&f, SCHED_WORKLOADS, REFLECTOR_REASON_UNREACHABLE);
-	clock_fake_advance(&f.clock, 4 * S);
+	clock_fake_advance(&f.clock, 3 * S);
 	send_health(&f, SCHED_WORKLOADS, REFLECTOR_REASON_NONE);
-	clock_fake_advance(&f.clock, 4 * S);
+	clock_fake_advance(&f.clock, 3 * S);
 	send_health(&f, SCHED_WORKLOADS, REFLECTOR_REASON_UNREACHABLE);
 	clock_fake_advance(&f.clock, 21 * S);
 	send_health(&f, SCHED_WORKLOADS, REFLECTOR_REASON_UNREACHABLE);

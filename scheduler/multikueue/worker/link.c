@@ -400,6 +400,10 @@ void link_configure(struct link *l, struct kubeconfig *cfg_take, const char *rea
 		kubeconfig_destroy(cfg_take);
 		return;
 	}
+	if (cfg_take == NULL && l->cfg == NULL && str_streq(l->connection.reason, reason) &&
+	    str_streq(l->connection.message, message)) {
+		return; /* logged before */
+	}
 	close_channel(l);
 	kubeconfig_destroy(l->cfg);
 	l->cfg = cfg_take;

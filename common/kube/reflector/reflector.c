@@ -457,6 +457,7 @@ struct reflector_stats reflector_stats(const struct reflector *r)
 					 .cuts = r->cuts,
 					 .errors = r->errors,
 					 .events = r->events,
+					 .objects = r->objects,
 					 .synced = r->synced };
 }
 

@@ -21,6 +21,7 @@
 #define COMMON_KUBE_REFLECTOR_REFLECTOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/str.h"
@@ -92,6 +93,7 @@ struct reflector_options {
 struct reflector_stats {
 	/* pages: answered, or made smaller */
 	uint64_t lists, pages, watches, relists_gone, cuts, errors, events;
+	size_t objects; /* that are known, at the last event */
 	bool synced;
 };
 

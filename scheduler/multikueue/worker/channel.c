@@ -86,12 +86,9 @@ static void on_health(void *ctx, const struct reflector_health *h)
 }
 
 /* From here on the streams are of no use: objects are missing in them. */
-static void cut_off(struct channel *c)
+static void cut_off(struct channel *c, const char *why)
 {
-	const struct reflector_health h = {
-		.reason = REFLECTOR_REASON_REFUSED,
-		.text = "objects come faster than they can be handled"
-	};
+	const struct reflector_health h = { .reason = REFLECTOR_REASON_REFUSED, .text = why };
 
 	c->cut_off = true;
 	on_health(&c->watch[CHANNEL_WORKLOADS], &h);
@@ -101,14 +98,18 @@ static void on_event(void *ctx, const struct reflector_event *event)
 {
 	struct watch *w = ctx;
 	struct channel *c = w->channel;
-	struct sched_msg *m = c->cut_off ? NULL : message_decode_event(w->resource, event);
+	struct sched_msg *m;
 
+	if (!c->cut_off && reflector_stats(w->reflector).objects > c->opt->max_objects) {
+		cut_off(c, "the cluster has more objects than are allowed");
+	}
+	m = c->cut_off ? NULL : message_decode_event(w->resource, event);
 	if (m == NULL) {
 		return;
 	}
 	if (atomic_fetch_add(&c->queued, 1) >= (int)c->opt->max_queued) {
 		message_free(m);
-		cut_off(c);
+		cut_off(c, "objects come faster than they can be handled");
 		return;
 	}
 	post(c, m);

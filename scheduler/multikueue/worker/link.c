@@ -355,6 +355,9 @@ struct link *link_create(const struct link_options *opt)
 	if (l->opt.max_queued == 0) {
 		l->opt.max_queued = LINK_MAX_QUEUED;
 	}
+	if (l->opt.max_objects == 0) {
+		l->opt.max_objects = LINK_MAX_OBJECTS;
+	}
 	connection_init(&l->connection, clock_wall(opt->clock));
 	register_metrics(l);
 	set_connected(l);

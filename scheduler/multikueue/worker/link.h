@@ -31,6 +31,7 @@ struct strbuf;
 struct transport;
 
 #define LINK_MAX_QUEUED 50000
+#define LINK_MAX_OBJECTS 100000
 
 struct link_options {
 	const char *cluster; /* name of the MultiKueueCluster; copied */
@@ -40,9 +41,10 @@ struct link_options {
 	struct pool_limiter *limiter; /* of the writes to this cluster; NULL: no limit */
 	int64_t request_timeout_ns;
 	bool manual; /* the owner steps link_pool; no thread is started */
-	/* Messages about objects that were posted and not yet handled: a cluster that sends faster
-	 * is cut off, so that it does not fill the memory that all share. 0: LINK_MAX_QUEUED */
-	unsigned max_queued;
+	/* Messages about objects that were posted and not yet handled, and objects in one list: a
+	 * cluster that exceeds them is cut off, so that it does not fill the memory that all share.
+	 * 0: LINK_MAX_QUEUED, LINK_MAX_OBJECTS */
+	unsigned max_queued, max_objects;
 	uint64_t seed;
 	/* Makes a transport to the cluster; each connection has one for watches and one for
 	 * requests. The fleet thread; does not block. */

@@ -68,6 +68,7 @@ static void closing_waits_for_nothing(void **state)
 					 .clock = clock_real(),
 					 .request_timeout_ns = 60 * CLOCK_NS_PER_S,
 					 .max_queued = 10,
+					 .max_objects = 10,
 					 .connect = connect_to,
 					 .next_source = next_source,
 					 .post = post,

@@ -222,6 +222,26 @@ static void a_cluster_that_sends_too_much(void **state)
 	link_fixture_end(&f);
 }
 
+/* As many objects as are allowed in one list, and one more. */
+static void a_cluster_that_has_too_much(void **state)
+{
+	struct link_fixture f;
+
+	(void)state;
+	link_fixture_begin_with(&f, (struct link_options){ .max_objects = 2 });
+	link_fixture_load(&f, LINK_FIXTURE_WORKLOAD("a2", "mine"));
+	link_fixture_connect_up(&f);
+	link_fixture_load(&f, LINK_FIXTURE_QUEUE("lq2"));
+	link_fixture_run(&f, 20 * S);
+	assert_int_equal(link_source(f.l), 1);
+	link_fixture_load(&f, LINK_FIXTURE_QUEUE("lq3"));
+	link_fixture_run(&f, 0);
+	assert_null(strstr(f.log.p, "lq3"));
+	link_fixture_expect_condition(&f, "False", "ClientConnectionFailed",
+				      "the cluster has more objects than are allowed");
+	link_fixture_end(&f);
+}
+
 static struct strbuf logged = STRBUF_INIT;
 
 static void on_line(struct str line, void *ctx UNUSED)
@@ -283,6 +303,7 @@ int main(void)
 		cmocka_unit_test(rights_are_withdrawn),
 		cmocka_unit_test(watches_are_refused),
 		cmocka_unit_test(a_cluster_that_sends_too_much),
+		cmocka_unit_test(a_cluster_that_has_too_much),
 		cmocka_unit_test(failures_are_logged_once),
 	};
 

@@ -30,6 +30,8 @@ enum sched_msg_kind {
 			   says why */
 	SCHED_MSG_SNAPSHOT,    /* dump wanted: reply */
 	SCHED_MSG_GATE_FIELDS, /* gate_fields: what the API server serves of preemption gates */
+	SCHED_MSG_WATCH,       /* of a worker cluster: lists and watches of `resource` fail (reason,
+				  status, text) or work again */
 	SCHED_MSG_STOP,
 	SCHED_MSG_KIND_COUNT_
 };
@@ -65,6 +67,9 @@ struct sched_msg {
 	enum sched_msg_kind kind;
 	unsigned refs; /* how many message_free it takes */
 	struct arena *arena;
+	/* Where the object is, or was written: 0 for the cluster of this program, else the number
+	 * of the connection to a worker cluster. */
+	uint64_t source;
 	enum sched_resource resource;
 	struct str key; /* "namespace/name" or "name" */
 	int64_t resource_version;
@@ -72,7 +77,8 @@ struct sched_msg {
 	enum sched_request request;
 	enum sched_outcome outcome;
 	const char *uid;
-	int status;          /* HTTP status of a rejection, 0: none */
+	int status;          /* HTTP status of a rejection or failure, 0: none */
+	unsigned reason;     /* WATCH: enum reflector_reason */
 	const char *text;    /* error text */
 	const char *written; /* REQUEST_DONE of a pod: the queue, node or condition reason that was
 				written; NULL: none */

@@ -7,6 +7,7 @@
 
 #define MAX_FAILURES 7 /* counted: the longest pause is 320 s */
 #define MINUTE (60 * CLOCK_NS_PER_S)
+#define LASTING (10 * CLOCK_NS_PER_S) /* a connection of that age was no failed attempt */
 
 /* A lost connection is tried again at once; then after 5, 10, 20, ... 320 s (Kueue). */
 static int64_t pause_after(unsigned failures)
@@ -88,6 +89,7 @@ bool connection_event(struct connection *c, enum connection_event e, const char 
 	case CONNECTION_CONFIGURED: /* earlier failures say nothing about the new one */
 		c->failures = 0;
 		c->retry_at = mono;
+		note_failure(c, "ClientConnectionFailed", "not connected yet");
 		break;
 	case CONNECTION_BAD_CONFIG:
 		c->failures = 0;
@@ -97,13 +99,17 @@ bool connection_event(struct connection *c, enum connection_event e, const char 
 		c->limit_at = mono + limit_after(c->failures);
 		break;
 	case CONNECTION_ESTABLISHED:
-		c->failures = 0;
+		c->up_at = mono;
 		break;
 	case CONNECTION_FAILED:
 	case CONNECTION_LOST:
 		/* A watch that ends is no failed attempt: API servers close watches as they
 		 * restart, so the first new attempt is made at once. */
-		c->failures += c->state == CONNECTION_CONNECTING && c->failures < MAX_FAILURES;
+		if (c->state == CONNECTION_UP && mono - c->up_at >= LASTING) {
+			c->failures = 0;
+		} else if (c->failures < MAX_FAILURES) {
+			c->failures++;
+		}
 		c->retry_at = mono + pause_after(c->failures);
 		note_failure(c, reason, message);
 		break;

@@ -1,7 +1,9 @@
 /* scheduler/multikueue/connection.h: the state of the connection to one worker cluster
  * (MultiKueueCluster): when to try next, for how long it has been lost, and the condition Active
  * that says so. As in Kueue: the first loss counts, whatever fails after it; a new kubeconfig is
- * tried at once. Pure: the caller connects, and reports what came of it. Owner: one thread. */
+ * tried at once. Otherwise than there a connection that does not last counts as a failed attempt: a
+ * server that allows lists and refuses watches is not asked again and again. Pure: the caller
+ * connects, and reports what came of it. Owner: one thread. */
 #ifndef SCHEDULER_MULTIKUEUE_CONNECTION_H
 #define SCHEDULER_MULTIKUEUE_CONNECTION_H
 
@@ -32,6 +34,7 @@ struct connection {
 	enum connection_state state;
 	unsigned failures;  /* of attempts in a row */
 	int64_t retry_at;   /* DOWN: mono ns */
+	int64_t up_at;      /* UP: since when, mono ns */
 	int64_t limit_at;   /* CONNECTING: mono ns */
 	int64_t lost_at;    /* not UP: wall ns of the first loss, or of the beginning */
 	const char *reason; /* of the condition; static */

@@ -15,6 +15,7 @@
 #include "obs/metric.h"
 #include "process/file.h"
 #include "scheduler/app/engine.h"
+#include "scheduler/multikueue/worker/link.h"
 #include "scheduler/pods/actions/registry.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/known_names.h"
@@ -91,6 +92,10 @@ static void print_scheduler(struct clock_fake *clock)
 	struct engine *engine = NULL;
 	struct fake_transport *t = fake_transport_create(clock);
 	struct reflector_report report;
+	const struct link_options lo = {
+		.cluster = "", .origin = "", .clock = &clock->base, .counters = r
+	};
+	struct link *link;
 	struct err err = ERR_INIT;
 	struct engine_options eo = { .scheduler_names = names,
 				     .default_queue = "default",
@@ -106,8 +111,10 @@ static void print_scheduler(struct clock_fake *clock)
 	eo.kueue_conf = quota;
 	check(engine_create(&eo, read_conf(&err), &engine, &err), &err);
 	reflector_report_init(&report, "pods", r, &clock->base);
+	link = link_create(&lo);
 	print_table(r, "headgate-scheduler", "headgate_");
 	print_table(r, "Volcano's names", "volcano_");
+	link_destroy(link);
 	fake_transport_destroy(t);
 	engine_destroy(engine);
 	kueue_conf_destroy(quota);

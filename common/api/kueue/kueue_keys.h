@@ -17,6 +17,8 @@
 #define KUEUE_JOB_MIN_PARALLELISM "kueue.x-k8s.io/job-min-parallelism"
 #define KUEUE_JOB_COMPLETIONS_EQUAL "kueue.x-k8s.io/job-completions-equal-parallelism"
 #define KUEUE_ELASTIC_JOB "kueue.x-k8s.io/elastic-job"
+/* On what a MultiKueue manager creates on a worker cluster; the value says which manager. */
+#define KUEUE_MULTIKUEUE_ORIGIN "kueue.x-k8s.io/multikueue-origin"
 #define KUEUE_ADMISSION_GATED_BY "kueue.x-k8s.io/admission-gated-by"
 #define KUEUE_TOPOLOGY_REQUIRED "kueue.x-k8s.io/podset-required-topology"
 #define KUEUE_TOPOLOGY_PREFERRED "kueue.x-k8s.io/podset-preferred-topology"

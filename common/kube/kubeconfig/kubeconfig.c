@@ -69,6 +69,33 @@ void kubeconfig_destroyp(struct kubeconfig **pc)
 	*pc = NULL;
 }
 
+static bool same_texts(const struct kubeconfig_strings *a, const struct kubeconfig_strings *b)
+{
+	if (a->n != b->n) {
+		return false;
+	}
+	for (size_t i = 0; i < a->n; i++) {
+		if (!str_streq(a->v[i], b->v[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool kubeconfig_equal(const struct kubeconfig *a, const struct kubeconfig *b)
+{
+	bool same = str_streq(a->server, b->server) && str_streq(a->token, b->token) &&
+		    str_streq(a->token_file, b->token_file) &&
+		    str_streq(a->proxy_url, b->proxy_url) && same_texts(&a->headers, &b->headers) &&
+		    a->tls.insecure_skip_verify == b->tls.insecure_skip_verify && a->exec == NULL &&
+		    b->exec == NULL;
+
+	for (int i = 0; i < KUBECONFIG_OWNED_; i++) {
+		same = same && str_streq(a->owned[i], b->owned[i]);
+	}
+	return same;
+}
+
 void kubeconfig_log_warnings(const struct kubeconfig *c)
 {
 	for (size_t i = 0; i < c->warnings.n; i++) {

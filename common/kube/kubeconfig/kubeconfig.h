@@ -82,6 +82,9 @@ int kubeconfig_of_account(const char *dir, const char *host, const char *port,
  * stay). */
 void kubeconfig_set_credential(struct kubeconfig *c, const char *token, const char *cert,
 			       const char *key);
+/* Both reach the same server with the same credentials: equal in all but namespace and warnings.
+ * One with a credential plugin is equal to none. */
+bool kubeconfig_equal(const struct kubeconfig *a, const struct kubeconfig *b);
 /* Logs each of the warnings. */
 void kubeconfig_log_warnings(const struct kubeconfig *c);
 void kubeconfig_destroy(struct kubeconfig *c);

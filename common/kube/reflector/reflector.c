@@ -385,6 +385,8 @@ struct reflector *reflector_create(const struct reflector_options *opt)
 	r->opt.page_size = opt->page_size == 0 ? PAGE_SIZE_MOST : opt->page_size;
 	page_size_init(&r->page, r->opt.page_size);
 	reflector_report_init(&r->report, opt->resource, opt->counters, opt->clock);
+	r->report.on_health = opt->on_health;
+	r->report.ctx = opt->ctx;
 	r->opt.silence_ns = opt->silence_ns == 0 ? SILENCE_NS : opt->silence_ns;
 	r->retry_after_s = -1;
 	rng_init(&r->rng, opt->seed);
@@ -455,6 +457,7 @@ struct reflector_stats reflector_stats(const struct reflector *r)
 					 .cuts = r->cuts,
 					 .errors = r->errors,
 					 .events = r->events,
+					 .objects = r->objects,
 					 .synced = r->synced };
 }
 

@@ -21,6 +21,7 @@
 #define COMMON_KUBE_REFLECTOR_REFLECTOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/str.h"
@@ -48,6 +49,28 @@ struct reflector_event {
 /* Runs on the transport's thread; must not block. */
 typedef void (*reflector_fn)(void *ctx, const struct reflector_event *event);
 
+enum reflector_reason {
+	REFLECTOR_REASON_NONE,
+	REFLECTOR_REASON_UNREACHABLE, /* no connection, or it was cut */
+	REFLECTOR_REASON_TIMEOUT,     /* no whole answer in time; 408, 504 */
+	REFLECTOR_REASON_TOO_LARGE,   /* an answer larger than the budget of a page */
+	REFLECTOR_REASON_SERVER,      /* 429, 5xx */
+	REFLECTOR_REASON_REFUSED,     /* another status: rights, path, request */
+	REFLECTOR_REASON_GONE,        /* 410 */
+	REFLECTOR_REASON_INVALID,     /* the answer is not a list, or not a frame */
+	REFLECTOR_REASON_SILENT,      /* an open stream without a byte */
+	REFLECTOR_REASON_COUNT_
+};
+
+/* A list or watch failed, or (REASON_NONE) they work again after a failure. */
+struct reflector_health {
+	enum reflector_reason reason;
+	int status;       /* of the server's answer; 0: none */
+	const char *text; /* of the server or the connection, borrowed; may be "" */
+};
+/* Runs on the transport's thread, amid the work of the reflector: calls none of its functions. */
+typedef void (*reflector_health_fn)(void *ctx, const struct reflector_health *health);
+
 struct reflector_options {
 	const char *path; /* "/api/v1/pods", "/apis/scheduling.volcano.sh/v1beta1/queues" */
 	const char *label_selector; /* or NULL */
@@ -58,6 +81,7 @@ struct reflector_options {
 	struct transport *transport;
 	const struct clock *clock;
 	reflector_fn on_event;
+	reflector_health_fn on_health; /* each failure; NULL: not wanted */
 	void *ctx;
 	unsigned page_size;      /* most objects of a page, 0: 500 */
 	int64_t watch_timeout_s; /* timeoutSeconds of a watch, 0: 300 with jitter */
@@ -69,6 +93,7 @@ struct reflector_options {
 struct reflector_stats {
 	/* pages: answered, or made smaller */
 	uint64_t lists, pages, watches, relists_gone, cuts, errors, events;
+	size_t objects; /* that are known, at the last event */
 	bool synced;
 };
 

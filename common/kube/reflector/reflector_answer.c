@@ -23,6 +23,7 @@ static void emit(struct reflector *r, enum reflector_event_kind kind, struct str
 	};
 
 	atomic_fetch_add_explicit(&r->events, 1, memory_order_relaxed);
+	atomic_store_explicit(&r->objects, seen_count(r->seen), memory_order_relaxed);
 	r->opt.on_event(r->opt.ctx, &e);
 }
 

@@ -92,6 +92,7 @@ struct reflector {
 	struct strbuf url, key;
 	int64_t watch_limit_ns; /* silence allowed to the open stream */
 	_Atomic uint64_t lists, pages, watches, relists_gone, cuts, errors, events;
+	atomic_size_t objects; /* in seen */
 };
 
 /* Delivers the events in a piece of a stream. EVENT_COUNT_: go on reading. */

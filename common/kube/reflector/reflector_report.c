@@ -64,8 +64,18 @@ void reflector_report_watch(struct reflector_report *r)
 	}
 }
 
-void reflector_report_failed(struct reflector_report *r, enum reflector_reason reason,
-			     const char *detail)
+static void notify(const struct reflector_report *r, enum reflector_reason reason, int status,
+		   const char *text)
+{
+	const struct reflector_health h = { reason, status, text };
+
+	if (r->on_health != NULL) {
+		r->on_health(r->ctx, &h);
+	}
+}
+
+static void failed(struct reflector_report *r, enum reflector_reason reason, int status,
+		   const char *detail)
 {
 	if (r->errors != NULL) {
 		const char *values[] = { r->resource, names[reason], NULL };
@@ -77,6 +87,13 @@ void reflector_report_failed(struct reflector_report *r, enum reflector_reason r
 		log_warn("list or watch failed", LOG_STR("resource", r->resource),
 			 LOG_STR("reason", names[reason]), LOG_STR("error", detail));
 	}
+	notify(r, reason, status, detail);
+}
+
+void reflector_report_failed(struct reflector_report *r, enum reflector_reason reason,
+			     const char *detail)
+{
+	failed(r, reason, 0, detail);
 }
 
 /* The size comes first, because such an answer counts as cut (ERR_IO) as well. */
@@ -106,16 +123,19 @@ void reflector_report_answer(struct reflector_report *r, const struct http_resul
 	struct err err = ERR_INIT;
 
 	(void)rest_result(result, &err);
-	reflector_report_failed(r, reason_of(result), err.text);
+	failed(r, reason_of(result), result->status, err.text);
 }
 
 void reflector_report_contact(struct reflector_report *r)
 {
 	atomic_store(&r->contact_at, clock_mono(r->clock));
-	if (atomic_exchange(&r->reason, REFLECTOR_REASON_NONE) != REFLECTOR_REASON_NONE &&
-	    r->resource != NULL) {
+	if (atomic_exchange(&r->reason, REFLECTOR_REASON_NONE) == REFLECTOR_REASON_NONE) {
+		return;
+	}
+	if (r->resource != NULL) {
 		log_info("list and watch work again", LOG_STR("resource", r->resource));
 	}
+	notify(r, REFLECTOR_REASON_NONE, 0, "");
 }
 
 int64_t reflector_report_silent_since(const struct reflector_report *r)

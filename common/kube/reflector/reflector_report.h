@@ -10,28 +10,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kube/reflector/reflector.h"
+
 struct clock;
 struct metric_cell;
 struct metric_family;
 struct metric_registry;
 struct http_result;
 
-enum reflector_reason {
-	REFLECTOR_REASON_NONE,
-	REFLECTOR_REASON_UNREACHABLE, /* no connection, or it was cut */
-	REFLECTOR_REASON_TIMEOUT,     /* no whole answer in time; 408, 504 */
-	REFLECTOR_REASON_TOO_LARGE,   /* an answer larger than the budget of a page */
-	REFLECTOR_REASON_SERVER,      /* 429, 5xx */
-	REFLECTOR_REASON_REFUSED,     /* another status: rights, path, request */
-	REFLECTOR_REASON_GONE,        /* 410 */
-	REFLECTOR_REASON_INVALID,     /* the answer is not a list, or not a frame */
-	REFLECTOR_REASON_SILENT,      /* an open stream without a byte */
-	REFLECTOR_REASON_COUNT_
-};
-
 struct reflector_report {
 	const char *resource; /* borrowed; NULL: nothing is logged or counted */
 	const struct clock *clock;
+	reflector_health_fn on_health; /* or NULL */
+	void *ctx;
 	struct metric_family *errors;                  /* NULL: not counted */
 	struct metric_cell *lists, *relists, *watches; /* NULL: not counted */
 	_Atomic int64_t contact_at;                    /* monotonic ns, CLOCK_NEVER: nothing yet */

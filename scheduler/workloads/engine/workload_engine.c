@@ -13,12 +13,12 @@
 #include "kube/recorder.h"
 #include "obs/metric.h"
 #include "process/log.h"
+#include "scheduler/base/gate_fields.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 #include "scheduler/workloads/controller/owner_controller.h"
 #include "scheduler/workloads/cycle/admission_apply.h"
 #include "scheduler/workloads/engine/cycle_pace.h"
 #include "scheduler/workloads/engine/deferred_reasons.h"
-#include "scheduler/workloads/engine/gate_fields.h"
 #include "scheduler/workloads/engine/pending_events.h"
 #include "scheduler/workloads/engine/queue_refresh.h"
 #include "scheduler/workloads/engine/reconciler.h"
@@ -245,7 +245,7 @@ struct workload_engine *workload_engine_create(const struct workload_engine_opti
 	e->refresh = queue_refresh_create(opt->base, opt->post, e->cache, e->metrics);
 	e->finalizers = finalizers_create(opt->base, opt->post);
 	e->reread = workload_reread_create(opt->base, opt->post);
-	e->gate_fields = gate_fields_create(opt->base, opt->post);
+	e->gate_fields = gate_fields_create(opt->base, NULL, opt->post);
 	if (opt->costs) {
 		e->costs = preemption_cost_create(opt->base, opt->recorder, opt->post);
 	}

@@ -134,6 +134,27 @@ static void the_first_loss_counts(void **state)
 	assert_true(f.c.lost_at == WALL + 20 * S);
 }
 
+/* Lists are allowed and watches refused: each attempt succeeds, and is lost at once. */
+static void a_connection_that_does_not_last_has_failed(void **state)
+{
+	static const struct {
+		int64_t lasts, pause;
+	} rows[] = { { 0, 5 }, { 9, 10 }, { 0, 20 }, { 10, 0 }, { 9, 5 } };
+	struct fixture f;
+
+	(void)state;
+	begin(&f, CONNECTION_DOWN);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row_number(i);
+		assert_true(send(&f, CONNECTION_STARTED));
+		assert_true(send(&f, CONNECTION_ESTABLISHED));
+		f.mono += rows[i].lasts * S;
+		assert_true(send(&f, CONNECTION_LOST));
+		assert_true(connection_wake_at(&f.c) == f.mono + rows[i].pause * S);
+		f.mono += rows[i].pause * S;
+	}
+}
+
 static void expect_condition(struct fixture *f, const char *status, const char *reason,
 			     const char *message)
 {
@@ -151,8 +172,11 @@ static void the_condition(void **state)
 	struct fixture f;
 
 	(void)state;
+	begin(&f, CONNECTION_DOWN);
+	expect_condition(&f, "False", "ClientConnectionFailed", "not connected yet");
 	begin(&f, CONNECTION_UP);
 	expect_condition(&f, "True", "Active", "Connected");
+	f.mono += 60 * S;
 	assert_true(send(&f, CONNECTION_LOST));
 	expect_condition(&f, "False", "ClientConnectionFailed", "no route");
 	assert_true(send(&f, CONNECTION_STARTED));
@@ -160,7 +184,7 @@ static void the_condition(void **state)
 	f.mono += 2 * S;
 	expect_condition(&f, "False", "ClientConnectionFailed",
 			 "no route; connection attempts: 1, next connection attempt: "
-			 "2027-01-15T08:00:05Z");
+			 "2027-01-15T08:01:05Z");
 	assert_true(connection_event(&f.c, CONNECTION_BAD_CONFIG, "InsecureKubeConfig",
 				     "insecure-skip-tls-verify is set", f.mono, WALL));
 	expect_condition(&f, "False", "InsecureKubeConfig", "insecure-skip-tls-verify is set");
@@ -174,6 +198,7 @@ int main(void)
 		cmocka_unit_test(pauses),
 		cmocka_unit_test(limits_of_an_attempt),
 		cmocka_unit_test(the_first_loss_counts),
+		cmocka_unit_test(a_connection_that_does_not_last_has_failed),
 		cmocka_unit_test(the_condition),
 	};
 

@@ -506,6 +506,60 @@ static void test_in_cluster(void **state)
 	unsetenv("KUBERNETES_SERVICE_PORT");
 }
 
+static struct kubeconfig *of_members(const char *cluster, const char *user)
+{
+	CLEANUP(xmalloc_freep)
+	char *text = xmalloc_printf("clusters: [{name: c, cluster: {%s}}]\n"
+				    "users: [{name: u, user: {%s}}]\n"
+				    "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
+				    "current-context: x\n",
+				    cluster, user);
+	const struct kubeconfig_options opt = { .runs_plugins = true };
+	struct kubeconfig *c = NULL;
+
+	assert_int_equal(kubeconfig_parse(str_of(text), dir, &opt, &c, NULL), 0);
+	return c;
+}
+
+static void test_equal(void **state)
+{
+#define SERVER "server: 'https://a'"
+	static const struct {
+		const char *name, *cluster, *user;
+		bool equal;
+	} rows[] = {
+		{ "the same", SERVER, "token: t", true },
+		{ "unknown members", SERVER ", color: red", "token: t", true },
+		{ "server", "server: 'https://b'", "token: t", false },
+		{ "authority", SERVER ", certificate-authority-data: YQ==", "token: t", false },
+		{ "server name", SERVER ", tls-server-name: n", "token: t", false },
+		{ "insecure", SERVER ", insecure-skip-tls-verify: true", "token: t", false },
+		{ "proxy", SERVER ", proxy-url: 'http://p'", "token: t", false },
+		{ "token", SERVER, "token: other", false },
+		{ "no token", SERVER, "", false },
+		{ "token file", SERVER, "token: t, tokenFile: f", false },
+		{ "certificate", SERVER,
+		  "token: t, client-certificate-data: YQ==, client-key-data: YQ==", false },
+		{ "impersonation", SERVER, "token: t, as: someone", false },
+		{ "plugin", SERVER,
+		  "exec: {apiVersion: client.authentication.k8s.io/v1, command: c, "
+		  "interactiveMode: Never}",
+		  false },
+	};
+	struct kubeconfig *a = of_members(SERVER, "token: t");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct kubeconfig *b = of_members(rows[i].cluster, rows[i].user);
+
+		unit_row(rows[i].name);
+		assert_int_equal(kubeconfig_equal(a, b), rows[i].equal);
+		assert_int_equal(kubeconfig_equal(b, a), rows[i].equal);
+		kubeconfig_destroy(b);
+	}
+	kubeconfig_destroy(a);
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -548,6 +602,7 @@ int main(void)
 		cmocka_unit_test(test_proxy),
 		cmocka_unit_test(test_members_without_effect),
 		cmocka_unit_test(test_in_cluster),
+		cmocka_unit_test(test_equal),
 	};
 
 	return cmocka_run_group_tests_name("kubeconfig", tests, set_up, tear_down);

@@ -50,6 +50,7 @@ static void test_listing_listed(void **state)
 	assert_true(reflector_fixture_stats(&f).synced);
 	assert_int_equal(reflector_fixture_stats(&f).watches, 1);
 	assert_int_equal(reflector_fixture_stats(&f).events, 2);
+	assert_int_equal(reflector_fixture_stats(&f).objects, 1);
 	reflector_fixture_end(&f);
 }
 
@@ -175,6 +176,7 @@ static void test_watching_events(void **state)
 			     FRAME("ADDED", OBJ("b", "11")) FRAME("MODIFIED", OBJ("a", "12")));
 	reflector_fixture_expect_log(&f, "U n/b 11;U n/a 12;");
 	fake_transport_chunk(f.transport, w, FRAME("DELETED", OBJ("a", "13")));
+	assert_int_equal(reflector_fixture_stats(&f).objects, 1);
 	reflector_fixture_expect_log(&f, "Do n/a;");
 	reflector_fixture_end(&f);
 }

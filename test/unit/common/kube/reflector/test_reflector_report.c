@@ -156,6 +156,44 @@ static void test_nothing_heard_yet_is_not_stale(void **state)
 	reflector_fixture_end(&f);
 }
 
+static struct strbuf health = STRBUF_INIT;
+
+static void on_health(void *ctx UNUSED, const struct reflector_health *h)
+{
+	strbuf_printf(&health, "%s %d %s;", reflector_report_reason(h->reason), h->status, h->text);
+}
+
+static void expect_health(const char *text)
+{
+	assert_string_equal(strbuf_str(&health).p, text);
+	strbuf_reset(&health);
+}
+
+static void test_the_consumer_learns_of_failures(void **state)
+{
+	struct reflector_options opt = { .on_health = on_health };
+	struct reflector_fixture f;
+	uint64_t w;
+	(void)state;
+
+	strbuf_add_c(&health, "");
+	reflector_fixture_begin_with(&f, opt);
+	for (int i = 0; i < 2; i++) { /* each time, unlike the log */
+		reflector_fixture_answer(&f, LIST, 403, "{\"kind\":\"Status\",\"message\":\"no\"}");
+		expect_health("refused 403 no;");
+		fake_transport_advance(f.transport, 60 * S);
+	}
+	reflector_fixture_answer(&f, LIST, 200, PAGE("10", "", OBJ("a", "1")));
+	expect_health("none 0 ;");
+	w = reflector_fixture_expect(&f, WATCH("10"));
+	fake_transport_chunk(f.transport, w, BOOKMARK("11"));
+	expect_health("");
+	fake_transport_fail(f.transport, w, ERR_IO, true);
+	expect_health("unreachable 0 IO;");
+	reflector_fixture_end(&f);
+	strbuf_finish(&health);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +202,7 @@ int main(void)
 		cmocka_unit_test(test_silence_after_bookmarks_is_stale),
 		cmocka_unit_test(test_failures_are_stale_when_they_last),
 		cmocka_unit_test(test_nothing_heard_yet_is_not_stale),
+		cmocka_unit_test(test_the_consumer_learns_of_failures),
 	};
 
 	log_set_level(LOG_ERROR);

@@ -1,4 +1,4 @@
-#include "scheduler/workloads/engine/gate_fields.h"
+#include "scheduler/base/gate_fields.h"
 
 #include <stdlib.h>
 
@@ -19,6 +19,7 @@
 struct gate_fields {
 	void (*post)(void *ctx, struct sched_msg *msg);
 	void *ctx;
+	const char *cluster;
 	struct pool *pool;
 	bool asked;
 };
@@ -52,8 +53,9 @@ static enum pool_verdict finish(void *ctx, void *item UNUSED, const struct http_
 	/* A message without fields is an answer, too: without it, nothing would ask again. */
 	m = message_new(SCHED_MSG_GATE_FIELDS);
 	if (code < 0 || jdoc_parse(result->body, &crd, &err) < 0) {
-		log_warn("fields of preemption gates not known", LOG_STR("definition", NAME),
-			 LOG_STR("error", err.text));
+		log_warn("fields of preemption gates not known",
+			 LOG_STR("cluster", g->cluster == NULL ? "" : g->cluster),
+			 LOG_STR("definition", NAME), LOG_STR("error", err.text));
 	} else {
 		m->gate_fields = preemption_gate_fields_of(crd);
 	}
@@ -63,7 +65,7 @@ static enum pool_verdict finish(void *ctx, void *item UNUSED, const struct http_
 
 static const struct pool_ops ops = { .start = start, .finish = finish, .free_item = free };
 
-struct gate_fields *gate_fields_create(const struct pool_options *base,
+struct gate_fields *gate_fields_create(const struct pool_options *base, const char *cluster,
 				       void (*post)(void *ctx, struct sched_msg *msg))
 {
 	struct gate_fields *g = xmalloc_zero(1, sizeof(*g));
@@ -71,6 +73,7 @@ struct gate_fields *gate_fields_create(const struct pool_options *base,
 
 	g->post = post;
 	g->ctx = base->ctx;
+	g->cluster = cluster;
 	po.name = "gate-fields";
 	po.ops = &ops;
 	po.ctx = g;

@@ -1,4 +1,4 @@
-#include "scheduler/workloads/engine/gate_fields.h"
+#include "scheduler/base/gate_fields.h"
 
 #include <string.h>
 
@@ -45,7 +45,7 @@ static void begin(struct fixture *f)
 	base.transport = fake_transport_base(f->transport);
 	base.clock = &f->clock.base;
 	base.ctx = f;
-	f->g = gate_fields_create(&base, post);
+	f->g = gate_fields_create(&base, NULL, post);
 }
 
 static void end(struct fixture *f)
@@ -127,5 +127,5 @@ int main(void)
 		cmocka_unit_test(it_asks_again_after_an_error),
 	};
 
-	return cmocka_run_group_tests_name("workloads/engine/gate_fields", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("base/gate_fields", tests, NULL, NULL);
 }

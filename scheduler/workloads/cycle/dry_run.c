@@ -1,4 +1,4 @@
-#include "scheduler/ctl/explain/dry_run.h"
+#include "scheduler/workloads/cycle/dry_run.h"
 
 #include "base/arena.h"
 #include "scheduler/workloads/assign/assign_match.h"
@@ -15,12 +15,18 @@
  * 3. All usage that the decision has added or taken away is undone, and so is the scan. */
 void dry_run_workload(const struct dry_run *t, struct workload *w, uint32_t node, struct entry *ret)
 {
-	struct nominate_context c = { .forest = t->forest, .arena = t->arena, .now = t->now };
+	struct nominate_context c = { .forest = t->forest,
+				      .arena = t->arena,
+				      .now = t->now,
+				      .gone = t->gone,
+				      .ngone = t->ngone };
 	struct admission_decisions decisions = { NULL, 0, 0 };
 	struct process p = { .forest = t->forest };
 	size_t mark = forest_mark(t->forest);
+	bool gated = w->flags.preemption_gated;
 
 	*ret = (struct entry){ .w = w, .node = node };
+	w->flags.preemption_gated = gated && !t->gates_open;
 	vec_clear(&w->pending.tried);
 	nomination(&c, ret);
 	if (ret->status == ENTRY_NOMINATED) {
@@ -31,6 +37,7 @@ void dry_run_workload(const struct dry_run *t, struct workload *w, uint32_t node
 	}
 	vec_finish(&decisions);
 	forest_undo(t->forest, mark);
+	w->flags.preemption_gated = gated;
 	vec_clear(&w->pending.tried);
 }
 

@@ -4,10 +4,10 @@
  * serve are empty, unless nothing could be admitted without them.
  *
  * Threads: a survey is started and destroyed by any thread. The work is done on the transport's
- * thread, page by page: decoding a page of 500 Workloads and, at the end, the model and the
- * searches. Other requests of that transport wait meanwhile, so that a transport for watches is not
- * the one to give. Whatever the worker answers, a survey ends within its limit and the time of one
- * page. */
+ * thread, page by page: a page of 500 Workloads takes some 10 ms, the model and the searches at the
+ * end about as long (test/bench/bench_price.c). Whatever the worker answers, a survey ends within
+ * its limit and the time of one page. More prices from the model of an answer take less than a
+ * millisecond each and no request. */
 #ifndef SCHEDULER_MULTIKUEUE_WORKER_SURVEY_H
 #define SCHEDULER_MULTIKUEUE_WORKER_SURVEY_H
 

@@ -99,6 +99,7 @@ static bool is_outside(const struct price_request *r, struct arena *arena, struc
 	const struct quota_model *q = forest_model(r->forest);
 	const struct workload *w = r->w;
 	const struct quota_node *queue;
+	enum quota_inactive why;
 
 	if (w->holding.node != MODEL_NONE) {
 		answer(ret, PRICE_FITS, NULL);
@@ -113,11 +114,12 @@ static bool is_outside(const struct price_request *r, struct arena *arena, struc
 		if (pending_is_active(r->forest, queue)) {
 			return false;
 		}
-		answer(ret,
-		       queue->queue->inactive == QUOTA_UNREADABLE_WORKLOAD ? PRICE_UNKNOWN
-									   : PRICE_CANNOT,
+		why = queue->queue->inactive;
+		answer(ret, why == QUOTA_UNREADABLE_WORKLOAD ? PRICE_UNKNOWN : PRICE_CANNOT,
 		       arena_printf(arena, "ClusterQueue %s is not active: %s", queue->name,
-				    cluster_queue_reason(queue->queue->inactive)));
+				    /* Active in itself: its tree stands still. */
+				    cluster_queue_reason(why == QUOTA_ACTIVE ? QUOTA_COHORT_CYCLE
+									     : why)));
 	}
 	return true;
 }
@@ -160,13 +162,11 @@ static void add_up(const struct price_request *r, const struct entry *e, struct 
 	ret->cost = saturating_add(ret->cost, saturate((__int128)ret->pods * ret->wait_s));
 }
 
-/* The assignment decides and not the outcome of the entry: one that has to wait until the pods of
- * others are ready needs its victims all the same. */
+/* The assignment decides and not the outcome of the entry: a closed gate keeps it from preempting,
+ * and not from finding its victims; so does blockAdmission. */
 void price_find(const struct price_request *r, struct arena *arena, struct price *ret)
 {
-	struct dry_run t = {
-		.forest = r->forest, .now = r->now, .arena = arena, .gates_open = true
-	};
+	struct dry_run t = { .forest = r->forest, .now = r->now, .arena = arena };
 	struct entry e;
 
 	if (is_outside(r, arena, ret)) {
@@ -174,9 +174,9 @@ void price_find(const struct price_request *r, struct arena *arena, struct price
 	}
 	t.gone = find_promised(r, arena, &t.ngone);
 	dry_run_workload(&t, r->w, r->w->pending.queue, &e);
-	if (e.has_assignment && e.assignment.mode == ASSIGN_FIT) {
+	if (e.assignment.mode == ASSIGN_FIT) {
 		answer(ret, PRICE_FITS, NULL);
-	} else if (e.has_assignment && e.victims.n > 0) {
+	} else if (e.victims.n > 0) {
 		add_up(r, &e, arena, ret);
 	} else {
 		answer(ret, PRICE_CANNOT, e.message);

@@ -248,7 +248,6 @@ static void take_answer(struct survey_list *l, const struct http_result *result)
 		s->answer->err = (struct err)ERR_INIT;
 		request_page(l);
 	} else if (r == -ERR_FORBIDDEN) {
-		s->answer->err = (struct err)ERR_INIT;
 		note_forbidden(s, l->resource);
 		list_is_complete(s, l->resource);
 	} else if (r == -ERR_NOT_FOUND && !sched_kinds_get(l->resource)->needed) {

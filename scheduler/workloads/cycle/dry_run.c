@@ -23,10 +23,8 @@ void dry_run_workload(const struct dry_run *t, struct workload *w, uint32_t node
 	struct admission_decisions decisions = { NULL, 0, 0 };
 	struct process p = { .forest = t->forest };
 	size_t mark = forest_mark(t->forest);
-	bool gated = w->flags.preemption_gated;
 
 	*ret = (struct entry){ .w = w, .node = node };
-	w->flags.preemption_gated = gated && !t->gates_open;
 	vec_clear(&w->pending.tried);
 	nomination(&c, ret);
 	if (ret->status == ENTRY_NOMINATED) {
@@ -37,7 +35,6 @@ void dry_run_workload(const struct dry_run *t, struct workload *w, uint32_t node
 	}
 	vec_finish(&decisions);
 	forest_undo(t->forest, mark);
-	w->flags.preemption_gated = gated;
 	vec_clear(&w->pending.tried);
 }
 

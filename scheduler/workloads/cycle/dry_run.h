@@ -14,7 +14,6 @@ struct dry_run {
 	 * charged: it is not free for w either. */
 	const uint32_t *gone;
 	size_t ngone;
-	bool gates_open; /* as if all preemption gates of w were open */
 };
 
 /* Leaves everything unchanged except that the scan position of w is cleared. node: a ClusterQueue

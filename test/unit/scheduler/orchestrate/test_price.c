@@ -16,9 +16,11 @@
 #include "scheduler/orchestrate/replica.h"
 #include "scheduler/workloads/pending/pending.h"
 
+#define NOT_ADMITTED INT64_MIN
+
 struct fact {
 	const char *key;
-	int64_t ran_s, pods, grace_s, evictions; /* ran_s < 0: not admitted */
+	int64_t ran_s, pods, grace_s, evictions;
 };
 
 struct row {
@@ -212,7 +214,14 @@ static const struct row rows[] = {
 	  { NULL } },
 	{ "quota without an admission: nothing has run yet",
 	  ONE_QUEUE("LowerPriority") "10\nworkload ns/v queue=a cpu=4 holds=default\n",
-	  { { "v", -1, 3, 0, 0 } },
+	  { { "v", NOT_ADMITTED, 3, 0, 0 } },
+	  PRICE_PREEMPTS,
+	  "v",
+	  180,
+	  { NULL } },
+	{ "admitted later than the newest time that is known",
+	  ONE_QUEUE("LowerPriority") "10\nworkload ns/v queue=a cpu=4 holds=default\n",
+	  { { "v", -500, 3, 0, 0 } },
 	  PRICE_PREEMPTS,
 	  "v",
 	  180,
@@ -247,6 +256,13 @@ static const struct row rows[] = {
 	  { NULL } },
 	{ "its ClusterQueue is not active",
 	  ONE_QUEUE("LowerPriority") "10\nflavor default missing\n",
+	  { { "", 0, 0, 0, 0 } },
+	  PRICE_CANNOT,
+	  "",
+	  INT64_MAX,
+	  { NULL } },
+	{ "its cohorts form a cycle",
+	  ONE_QUEUE("LowerPriority") "10\nqueue a cohort=c\ncohort c parent=d\ncohort d parent=c\n",
 	  { { "", 0, 0, 0, 0 } },
 	  PRICE_CANNOT,
 	  "",
@@ -289,8 +305,9 @@ static void read_facts(const struct quota_world *w, const struct row *row, struc
 
 		if (f->key != NULL && f->key[0] != '\0') {
 			to[quota_world_workload(w, f->key)->id] = (struct price_facts){
-				.admitted_at = f->ran_s < 0 ? MODEL_TIME_NONE
-							    : w->now - f->ran_s * CLOCK_NS_PER_S,
+				.admitted_at = f->ran_s == NOT_ADMITTED
+						       ? MODEL_TIME_NONE
+						       : w->now - f->ran_s * CLOCK_NS_PER_S,
 				.pods = f->pods,
 				.grace_s = f->grace_s,
 				.evictions = f->evictions
@@ -348,6 +365,7 @@ static void check(const struct row *row)
 	assert_int_equal(price.cost, row->cost);
 	assert_int_equal(price.message != NULL,
 			 row->verdict == PRICE_UNKNOWN || row->verdict == PRICE_CANNOT);
+	assert_true(price.message == NULL || strstr(price.message, "Ready") == NULL);
 	assert_true(victims_fixture_usage(&w) == before);
 	assert_int_equal(p->flags.preemption_gated, gated);
 	pending_remove(w.q, p);

@@ -16,6 +16,7 @@
 
 #define BEGAN (INT64_C(1700000000) * CLOCK_NS_PER_S)
 #define RAN 900
+#define USAGE "\"flavors\":{\"cpu\":\"default\"},\"resourceUsage\":{\"cpu\":\"4\"}"
 
 struct worker {
 	struct kueue_conf *conf;
@@ -169,19 +170,71 @@ static void test_facts(void **state)
 	}
 }
 
-/* Partly admitted: fewer pods run than its spec asks for. */
-static void test_pods_of_a_partial_admission(void **state)
+/* Those that hold quota: of a partial admission fewer than the spec has, and none that has ended.
+ */
+static void test_pods(void **state)
+{
+	static const struct {
+		const char *name, *podsets, *assignments, *more;
+		int64_t pods;
+	} rows[] = {
+		{ "a partial admission", "{\"name\":\"main\",\"count\":9,\"template\":{}}",
+		  "{\"name\":\"main\",\"count\":3," USAGE "}", "", 3 },
+		{ "a pod set without a name", "{\"count\":9,\"template\":{}}",
+		  "{\"name\":\"main\",\"count\":3," USAGE "}", "", 3 },
+		{ "no count", "{\"name\":\"main\",\"template\":{}}",
+		  "{\"name\":\"main\"," USAGE "}", "", 1 },
+		{ "more have ended than there were",
+		  "{\"name\":\"a\",\"count\":2,\"template\":{}},"
+		  "{\"name\":\"b\",\"count\":4,\"template\":{}}",
+		  "{\"name\":\"a\",\"count\":2},{\"name\":\"b\",\"count\":4," USAGE "}",
+		  ",\"reclaimablePods\":[{\"name\":\"a\",\"count\":5}]", 4 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct worker w;
+
+		unit_row(rows[i].name);
+		begin(&w, 0);
+		add_queues(&w);
+		price_model_rules_complete(w.m);
+		take(&w, SCHED_WORKLOADS, "ns/v",
+		     arena_printf(w.arena,
+				  "{\"metadata\":{\"name\":\"v\",\"namespace\":\"ns\",\"uid\":"
+				  "\"u\"},\"spec\":{\"podSets\":[%s]},\"status\":{"
+				  "\"conditions\":[%s],\"admission\":{\"clusterQueue\":\"team\","
+				  "\"podSetAssignments\":[%s]}%s}}",
+				  rows[i].podsets, condition(&w, "QuotaReserved", -RAN),
+				  rows[i].assignments, rows[i].more));
+		add_workload(&w, (struct spec){ "p", 10, 0, 2, "", "" });
+		price_model_complete(w.m);
+		assert_int_equal(price_of(&w, NULL).n, 1);
+		assert_int_equal(price_of(&w, NULL).victims[0].pods, rows[i].pods);
+		assert_int_equal(price_of(&w, NULL).victims[0].seconds, 0);
+		end(&w);
+	}
+}
+
+/* Admitted is False since a time that does not matter. */
+static void test_not_admitted(void **state)
 {
 	struct worker w;
+	const char *status;
 
 	(void)state;
 	begin(&w, 0);
 	add_queues(&w);
 	price_model_rules_complete(w.m);
-	add_workload(&w, (struct spec){ "v", 0, -RAN, 9, "", admitted(&w, -RAN, 3, "") });
+	status = arena_printf(w.arena,
+			      "\"conditions\":[%s,{\"type\":\"Admitted\",\"status\":\"False\","
+			      "\"lastTransitionTime\":\"%s\"}],\"admission\":{\"clusterQueue\":"
+			      "\"team\",\"podSetAssignments\":[{\"name\":\"main\"," USAGE "}]}",
+			      condition(&w, "QuotaReserved", -RAN), time_of(&w, -RAN));
+	add_workload(&w, (struct spec){ "v", 0, -RAN, 4, "", status });
 	add_workload(&w, (struct spec){ "p", 10, 0, 2, "", "" });
 	price_model_complete(w.m);
-	assert_int_equal(price_of(&w, NULL).victims[0].pods, 3);
+	assert_int_equal(price_of(&w, NULL).victims[0].seconds, 0);
 	end(&w);
 }
 
@@ -294,6 +347,32 @@ static void test_what_the_model_cannot_say(void **state)
 	end(&w);
 }
 
+/* Nothing is admitted by a ClusterQueue of which it is not known how much is used. */
+static void test_an_amount_that_cannot_be_read(void **state)
+{
+	struct worker w;
+	struct price p;
+
+	(void)state;
+	begin(&w, 0);
+	add_queues(&w);
+	price_model_rules_complete(w.m);
+	add_workload(&w, (struct spec){ "v", 0, -RAN, 4, "",
+					arena_printf(w.arena,
+						     "\"conditions\":[%s],\"admission\":{"
+						     "\"clusterQueue\":\"team\","
+						     "\"podSetAssignments\":[{\"name\":\"main\","
+						     "\"flavors\":{\"cpu\":\"default\"},"
+						     "\"resourceUsage\":{\"cpu\":\"x\"}}]}",
+						     condition(&w, "QuotaReserved", -RAN)) });
+	add_workload(&w, (struct spec){ "p", 10, 0, 2, "", "" });
+	price_model_complete(w.m);
+	p = price_of(&w, NULL);
+	assert_int_equal(p.verdict, PRICE_UNKNOWN);
+	assert_string_equal(p.message, "ClusterQueue team is not active: UnreadableWorkload");
+	end(&w);
+}
+
 static void test_promised_victims(void **state)
 {
 	struct worker w;
@@ -312,11 +391,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_facts),
-		cmocka_unit_test(test_pods_of_a_partial_admission),
+		cmocka_unit_test(test_pods),
+		cmocka_unit_test(test_not_admitted),
 		cmocka_unit_test(test_a_wrong_clock_changes_nothing),
 		cmocka_unit_test(test_clock_of_the_worker),
 		cmocka_unit_test(test_bad_objects_are_counted),
 		cmocka_unit_test(test_what_the_model_cannot_say),
+		cmocka_unit_test(test_an_amount_that_cannot_be_read),
 		cmocka_unit_test(test_promised_victims),
 	};
 

@@ -218,7 +218,9 @@ static void test_a_page_that_is_too_large(void **state)
 	id = reach_workloads(&t);
 	fake_transport_too_large(t.transport, id);
 	expect(&t, KUEUE "workloads", "?limit=250", &id);
-	fake_transport_answer(t.transport, id, 200, LIST("", V "," P));
+	fake_transport_answer(t.transport, id, 200, LIST("a", V));
+	expect(&t, KUEUE "workloads", "?limit=500&continue=a", &id);
+	fake_transport_answer(t.transport, id, 200, LIST("", P));
 	expect_price(&t);
 	finish(&t);
 }

@@ -63,10 +63,9 @@ static void test_its_turn_alone(void **state)
 	}
 }
 
-#define GATED                                                                                      \
-	"option preemption_gates=true\nqueue a within=LowerPriority\n"                             \
-	"quota a default cpu nominal=4\n"                                                          \
-	"workload ns/p queue=a cpu=2 prio=1 preemption-gated\n"                                    \
+#define TWO_HOLDERS                                                                                \
+	"queue a within=LowerPriority\nquota a default cpu nominal=4\n"                            \
+	"workload ns/p queue=a cpu=2 prio=1\n"                                                     \
 	"workload ns/v queue=a cpu=2 holds=default reserved=-60s\n"                                \
 	"workload ns/u queue=a cpu=2 holds=default reserved=-90s\n"
 
@@ -76,37 +75,18 @@ static const char *only_victim(const struct quota_world *w, const struct entry *
 	return w->q->workloads.v[e->victims.v[0].workload]->key;
 }
 
-static void test_as_if_its_gates_were_open(void **state)
-{
-	CLEANUP(quota_world_finish) struct quota_world w;
-	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-	struct dry_run t = { .arena = arena, .gates_open = true };
-	struct workload *p;
-	struct entry e;
-
-	(void)state;
-	quota_world_init(&w, GATED);
-	p = quota_world_workload(&w, "p");
-	t.forest = w.f;
-	t.now = w.now;
-	dry_run_workload(&t, p, quota_world_id(&w, "a"), &e);
-	assert_int_equal(e.status, ENTRY_EVICTED);
-	assert_string_equal(only_victim(&w, &e), "ns/v");
-	assert_true(p->flags.preemption_gated);
-}
-
 /* The newest is gone: the other one is taken, and the room of the first does not count. */
 static void test_gone_workloads_are_no_victims(void **state)
 {
 	CLEANUP(quota_world_finish) struct quota_world w;
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	uint32_t gone[2];
-	struct dry_run t = { .arena = arena, .gone = gone, .ngone = 1, .gates_open = true };
+	struct dry_run t = { .arena = arena, .gone = gone, .ngone = 1 };
 	struct workload *p;
 	struct entry e;
 
 	(void)state;
-	quota_world_init(&w, GATED);
+	quota_world_init(&w, TWO_HOLDERS);
 	p = quota_world_workload(&w, "p");
 	t.forest = w.f;
 	t.now = w.now;
@@ -175,7 +155,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_its_turn_alone),
-		cmocka_unit_test(test_as_if_its_gates_were_open),
 		cmocka_unit_test(test_gone_workloads_are_no_victims),
 		cmocka_unit_test(test_labels_and_taints_of_a_flavor),
 		cmocka_unit_test(test_why_a_flavor_is_not_for_it),

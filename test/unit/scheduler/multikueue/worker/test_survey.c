@@ -2,6 +2,7 @@
  * ClusterQueue team of 4 cpu for the victim ns/v. */
 #include "scheduler/multikueue/worker/survey.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "lib/unit.h"
@@ -496,6 +497,34 @@ static void test_destroyed_by_its_receiver(void **state)
 	finish(&t);
 }
 
+static void *destroy(void *survey)
+{
+	survey_destroy(survey);
+	return NULL;
+}
+
+/* Whichever comes first: the answers or the end. */
+static void test_destroyed_by_another_thread(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 50; round++) {
+		struct test t;
+		pthread_t thread;
+		uint64_t id;
+
+		init(&t);
+		id = reach_workloads(&t);
+		assert_int_equal(pthread_create(&thread, NULL, destroy, t.survey), 0);
+		t.survey = NULL;
+		fake_transport_answer(t.transport, id, 200, LIST("", V "," P));
+		pthread_join(thread, NULL);
+		if (t.answers > 0) {
+			expect_price(&t);
+		}
+		finish(&t);
+	}
+}
+
 static void test_the_transport_is_destroyed(void **state)
 {
 	struct test t;
@@ -545,6 +574,7 @@ int main(void)
 		cmocka_unit_test(test_destroyed_before_it_begins),
 		cmocka_unit_test(test_destroyed_in_flight),
 		cmocka_unit_test(test_destroyed_by_its_receiver),
+		cmocka_unit_test(test_destroyed_by_another_thread),
 		cmocka_unit_test(test_the_transport_is_destroyed),
 	};
 

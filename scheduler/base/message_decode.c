@@ -1,8 +1,12 @@
 #include "scheduler/base/message_decode.h"
 
+#include "api/kinds.h"
 #include "base/arena.h"
+#include "base/attrs.h"
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "enc/decode.h"
+#include "enc/json/cut.h"
 #include "kube/reflector/reflector.h"
 
 /* A ClusterQueue with one odd amount in its status would be missing altogether after a restart, and
@@ -43,6 +47,19 @@ struct sched_msg *message_decode(enum sched_resource r, struct str key, struct s
 	}
 	m->object = object;
 	return m;
+}
+
+struct sched_msg *message_decode_item(enum sched_resource r, struct str object,
+				      const struct cut_meta *meta)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	if (sched_kinds_names(r)->namespaced) {
+		strbuf_add_str(&key, meta->namespace_);
+		strbuf_add_ch(&key, '/');
+	}
+	strbuf_add_str(&key, meta->name);
+	return message_decode(r, strbuf_str(&key), object, 0);
 }
 
 struct sched_msg *message_decode_event(enum sched_resource r, const struct reflector_event *event)

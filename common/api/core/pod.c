@@ -144,6 +144,7 @@ static const struct field spec_rows[] = {
 	F_STR(struct api_pod_spec, runtime_class_name, "runtimeClassName"),
 	F_STR(struct api_pod_spec, scheduler_name, "schedulerName"),
 	F_LIST(struct api_pod_spec, gates, "schedulingGates", gate_fields),
+	F_I64_OPT(struct api_pod_spec, grace, "terminationGracePeriodSeconds"),
 	F_LIST(struct api_pod_spec, tolerations, "tolerations", pod_toleration_fields),
 	F_LIST(struct api_pod_spec, spread, "topologySpreadConstraints", spread_fields),
 	F_LIST(struct api_pod_spec, volumes, "volumes", volume_fields),

@@ -81,6 +81,7 @@ struct api_pod_spec {
 	const char *restart_policy, *runtime_class_name;
 	int32_t priority; /* FIELD_NO_I32 */
 	bool host_network;
+	int64_t grace; /* terminationGracePeriodSeconds; FIELD_NO_I64 */
 	struct field_map node_selector;
 	struct api_affinity *affinity;
 	struct FIELD_LIST(struct api_toleration) tolerations;

@@ -52,15 +52,8 @@ static void apply(struct live_cluster *s, struct sched_msg *m, int64_t now)
 static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
 {
 	struct listing *l = ctx;
-	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 
-	/* The key as a reflector makes it. */
-	if (sched_kinds_names(l->resource)->namespaced) {
-		strbuf_add_str(&key, meta->namespace_);
-		strbuf_add_ch(&key, '/');
-	}
-	strbuf_add_str(&key, meta->name);
-	apply(l->s, message_decode(l->resource, strbuf_str(&key), object, 0), l->now);
+	apply(l->s, message_decode_item(l->resource, object, meta), l->now);
 }
 
 /* The daemon leaves such an object out as well; the warning says why it is missing. */

@@ -12,9 +12,9 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/ctl/cli/nearest.h"
-#include "scheduler/ctl/explain/dry_run.h"
 #include "scheduler/ctl/sim/quota_lists.h"
 #include "scheduler/ctl/sim/waiting_reason.h"
+#include "scheduler/workloads/cycle/dry_run.h"
 #include "scheduler/workloads/cycle/nofit_reason.h"
 #include "scheduler/workloads/model/quota_store.h"
 #include "scheduler/workloads/pending/pending.h"
@@ -409,7 +409,9 @@ static void decide(struct workload_explanation *x, int64_t now)
 static void explain_waiting(struct workload_explanation *x, struct live_workloads *s,
 			    struct workload *w)
 {
-	struct dry_run t = { workload_simulation_forest_to_try(s->world), s->now, x->arena };
+	struct dry_run t = { .forest = workload_simulation_forest_to_try(s->world),
+			     .now = s->now,
+			     .arena = x->arena };
 
 	find_place(x);
 	if (x->w->flags.finished || x->queue == NULL ||

@@ -258,6 +258,11 @@ static bool is_ours(enum sched_resource r)
 	return (sched_kinds_get(r)->wings & SCHED_WING_WORKLOADS) != 0;
 }
 
+bool workload_cache_reads(enum sched_resource r)
+{
+	return r == SCHED_WORKLOADS || workload_cache_objects_reads(r);
+}
+
 /* Workloads are read after all other kinds, on which their requests depend. Jobs do not count:
  * owners are looked at by the controller of owners. */
 static bool knows_rules(const struct workload_cache *c)

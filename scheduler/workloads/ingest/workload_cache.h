@@ -75,6 +75,8 @@ void workload_cache_serve_gates(struct workload_cache *c, unsigned served);
 struct quota_model *workload_cache_model(const struct workload_cache *c);
 struct forest *workload_cache_forest(const struct workload_cache *c);
 
+/* Objects of this kind change the model; those of others are handed to the listener alone. */
+bool workload_cache_reads(enum sched_resource r);
 /* Applies UPSERT, DELETE, SYNCED and REQUEST_DONE of what the Workload engine looks at; others have
  * no effect. */
 void workload_cache_apply(struct workload_cache *c, struct sched_msg *m, int64_t now);

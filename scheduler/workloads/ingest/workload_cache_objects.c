@@ -333,6 +333,11 @@ static const struct {
 	[SCHED_TOPOLOGIES] = { upsert_topology, remove_topology },
 };
 
+bool workload_cache_objects_reads(enum sched_resource r)
+{
+	return rows[r].upsert != NULL;
+}
+
 static void report(struct workload_cache *c, struct sched_msg *m)
 {
 	if (c->listener.on_object != NULL) {

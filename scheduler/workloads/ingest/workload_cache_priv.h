@@ -89,6 +89,8 @@ const struct workload_status *workload_cache_unpack(const struct workload_cache 
 						    const struct workload_status_pack *from,
 						    enum workload_cache_use use);
 
+/* workload_cache_reads, of everything but Workloads. */
+bool workload_cache_objects_reads(enum sched_resource r);
 /* Everything but Workloads. -ERR_INVALID: the object cannot be used, nothing changed. */
 int workload_cache_objects_upsert(struct workload_cache *c, struct sched_msg *m, int64_t now,
 				  struct err *err);

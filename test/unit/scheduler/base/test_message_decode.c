@@ -2,6 +2,7 @@
 
 #include "api/kueue/kueue.h"
 #include "base/attrs.h"
+#include "enc/json/cut.h"
 #include "kube/reflector/reflector.h"
 #include "lib/pods/cache_fixture.h"
 #include "lib/unit.h"
@@ -19,6 +20,31 @@ static void test_decodes_every_resource(void **state)
 		assert_true(str_eq_c(m->key, "ns/x"));
 		assert_int_equal(m->resource_version, 7);
 		assert_non_null(m->object);
+		message_free(m);
+	}
+}
+
+static void test_items_of_a_list(void **state)
+{
+	static const struct {
+		enum sched_resource r;
+		struct cut_meta meta;
+		const char *key;
+	} rows[] = {
+		{ SCHED_WORKLOADS, { STR_LIT("ns"), STR_LIT("x"), STR_LIT("9") }, "ns/x" },
+		{ SCHED_COHORTS, { .name = STR_LIT("x"), .resource_version = STR_LIT("9") }, "x" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct sched_msg *m = message_decode_item(
+			rows[i].r, STR_LIT("{\"metadata\":{\"name\":\"x\"}}"), &rows[i].meta);
+
+		unit_row(rows[i].key);
+		assert_int_equal(m->kind, SCHED_MSG_UPSERT);
+		assert_int_equal(m->resource, rows[i].r);
+		assert_true(str_eq_c(m->key, rows[i].key));
+		assert_int_equal(m->resource_version, 0);
 		message_free(m);
 	}
 }
@@ -115,6 +141,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_decodes_every_resource),
+		cmocka_unit_test(test_items_of_a_list),
 		cmocka_unit_test(test_names_the_path_of_a_fault),
 		cmocka_unit_test(test_a_status_that_only_reports),
 		cmocka_unit_test(test_messages_of_a_reflector),

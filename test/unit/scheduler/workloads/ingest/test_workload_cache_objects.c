@@ -253,12 +253,26 @@ static void bad_ones_change_nothing(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
+static void kinds_that_change_nothing_in_the_model(void **state)
+{
+	(void)state;
+	for (int r = 0; r < SCHED_RESOURCE_COUNT_; r++) {
+		enum sched_resource kind = (enum sched_resource)r;
+		bool is_of_workloads = (sched_kinds_get(kind)->wings & SCHED_WING_WORKLOADS) != 0;
+
+		assert_int_equal(workload_cache_reads(kind),
+				 is_of_workloads && kind != SCHED_JOBS &&
+					 kind != SCHED_WORKLOAD_PRIORITY_CLASSES);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_a_new_spec_is_news),
 		cmocka_unit_test(more_quota_wakes_waiting_workloads),
 		cmocka_unit_test(workloads_follow_their_queues),
+		cmocka_unit_test(kinds_that_change_nothing_in_the_model),
 		cmocka_unit_test(a_cohort_lends),
 		cmocka_unit_test(flavors_checks_and_namespaces),
 		cmocka_unit_test(requests_follow_limit_ranges),

@@ -1,4 +1,4 @@
-#include "scheduler/ctl/explain/dry_run.h"
+#include "scheduler/workloads/cycle/dry_run.h"
 
 #include "base/arena.h"
 #include "scheduler/workloads/assign/assign_match.h"
@@ -15,7 +15,11 @@
  * 3. All usage that the decision has added or taken away is undone, and so is the scan. */
 void dry_run_workload(const struct dry_run *t, struct workload *w, uint32_t node, struct entry *ret)
 {
-	struct nominate_context c = { .forest = t->forest, .arena = t->arena, .now = t->now };
+	struct nominate_context c = { .forest = t->forest,
+				      .arena = t->arena,
+				      .now = t->now,
+				      .gone = t->gone,
+				      .ngone = t->ngone };
 	struct admission_decisions decisions = { NULL, 0, 0 };
 	struct process p = { .forest = t->forest };
 	size_t mark = forest_mark(t->forest);

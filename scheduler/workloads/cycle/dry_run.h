@@ -1,7 +1,8 @@
-/* scheduler/ctl/explain/dry_run.h: a scheduling cycle for one workload alone, as if it came first
- * in the cycle: no other entry takes quota before it. One thread. */
-#ifndef SCHEDULER_CTL_EXPLAIN_DRY_RUN_H
-#define SCHEDULER_CTL_EXPLAIN_DRY_RUN_H
+/* scheduler/workloads/cycle/dry_run.h: a scheduling cycle for one workload alone, as if it came
+ * first in the cycle: no other entry takes quota before it. Owner: the thread that owns the forest.
+ * Pure. */
+#ifndef SCHEDULER_WORKLOADS_CYCLE_DRY_RUN_H
+#define SCHEDULER_WORKLOADS_CYCLE_DRY_RUN_H
 
 #include "scheduler/workloads/cycle/entry_order.h"
 
@@ -9,6 +10,10 @@ struct dry_run {
 	struct forest *forest;
 	int64_t now;
 	struct arena *arena; /* holds the result */
+	/* Ids of workloads that are no candidates, in any order. The quota that they hold stays
+	 * charged: it is not free for w either. */
+	const uint32_t *gone;
+	size_t ngone;
 };
 
 /* Leaves everything unchanged except that the scan position of w is cleared. node: a ClusterQueue

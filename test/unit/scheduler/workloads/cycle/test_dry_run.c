@@ -1,4 +1,4 @@
-#include "scheduler/ctl/explain/dry_run.h"
+#include "scheduler/workloads/cycle/dry_run.h"
 
 #include "lib/unit.h"
 
@@ -51,8 +51,8 @@ static void test_its_turn_alone(void **state)
 		quota_world_init(&w, rows[i].world);
 		before = victims_fixture_usage(&w);
 		p = quota_world_workload(&w, "p");
-		dry_run_workload(&(struct dry_run){ w.f, w.now, arena }, p, quota_world_id(&w, "a"),
-				 &e);
+		dry_run_workload(&(struct dry_run){ .forest = w.f, .now = w.now, .arena = arena },
+				 p, quota_world_id(&w, "a"), &e);
 		if (e.status != rows[i].status || e.victims.n != rows[i].victims) {
 			fail_msg("%s: status %d, %zu victims", rows[i].name, (int)e.status,
 				 e.victims.n);
@@ -61,6 +61,43 @@ static void test_its_turn_alone(void **state)
 		assert_true(victims_fixture_usage(&w) == before);
 		assert_int_equal(p->pending.tried.n, 0);
 	}
+}
+
+#define TWO_HOLDERS                                                                                \
+	"queue a within=LowerPriority\nquota a default cpu nominal=4\n"                            \
+	"workload ns/p queue=a cpu=2 prio=1\n"                                                     \
+	"workload ns/v queue=a cpu=2 holds=default reserved=-60s\n"                                \
+	"workload ns/u queue=a cpu=2 holds=default reserved=-90s\n"
+
+static const char *only_victim(const struct quota_world *w, const struct entry *e)
+{
+	assert_int_equal(e->victims.n, 1);
+	return w->q->workloads.v[e->victims.v[0].workload]->key;
+}
+
+/* The newest is gone: the other one is taken, and the room of the first does not count. */
+static void test_gone_workloads_are_no_victims(void **state)
+{
+	CLEANUP(quota_world_finish) struct quota_world w;
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	uint32_t gone[2];
+	struct dry_run t = { .arena = arena, .gone = gone, .ngone = 1 };
+	struct workload *p;
+	struct entry e;
+
+	(void)state;
+	quota_world_init(&w, TWO_HOLDERS);
+	p = quota_world_workload(&w, "p");
+	t.forest = w.f;
+	t.now = w.now;
+	gone[0] = quota_world_workload(&w, "v")->id;
+	gone[1] = quota_world_workload(&w, "u")->id;
+	dry_run_workload(&t, p, quota_world_id(&w, "a"), &e);
+	assert_string_equal(only_victim(&w, &e), "ns/u");
+	t.ngone = 2;
+	dry_run_workload(&t, p, quota_world_id(&w, "a"), &e);
+	assert_int_equal(e.victims.n, 0);
+	assert_int_equal(e.status, ENTRY_NOMINATED);
 }
 
 static void test_labels_and_taints_of_a_flavor(void **state)
@@ -118,6 +155,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_its_turn_alone),
+		cmocka_unit_test(test_gone_workloads_are_no_victims),
 		cmocka_unit_test(test_labels_and_taints_of_a_flavor),
 		cmocka_unit_test(test_why_a_flavor_is_not_for_it),
 	};

@@ -1,0 +1,94 @@
+/* scheduler/orchestrate/price.h: the cost of letting a Workload preempt on one worker cluster
+ * (ORCHESTRATE_COST). The victims are those that the worker's own rules would choose: the search is
+ * the engine's (workloads/cycle/dry_run.h), on a model of that worker, for this Workload alone and
+ * as if its preemption gates were open. Pure; owned by the caller.
+ *
+ * Costs are in pod-seconds, whole numbers that saturate. Each term can be read off the Workloads:
+ *
+ *   work = pods * (seconds since it was admitted + PRICE_RESTART_S * (1 + evictions so far))
+ *   cost of a victim = work + work * priority + preemptionCost
+ *   cost = sum over the victims + pods of the preemptor * longest grace period of a victim
+ *
+ * pods: those that hold quota, so without reclaimable ones. seconds: 0 for one that has quota and
+ * is not admitted. evictions: of all reasons, by status.schedulingStats; at most
+ * PRICE_MAX_EVICTIONS count. priority: that of the victim divided by that of the preemptor, from 0
+ * to 1, boosts included: work of the same priority counts twice. For a preemptor with a priority of
+ * 0 or less it is 1 or 0: not below the preemptor's, or below. preemptionCost:
+ * status.preemptionCost (KEP-7990) in whole units, not beyond the work itself in either direction.
+ * Costs of two clusters are hardly ever equal, so that as a tie-break, which it is between the
+ * Workloads of one queue, it would not count; and unbounded it would let whatever may write the
+ * status of one Workload choose for all clusters. grace period: terminationGracePeriodSeconds of
+ * the pod templates, 30 where absent, at most PRICE_MAX_GRACE_S. A victim that is evicted already
+ * costs nothing itself.
+ *
+ * Seconds are differences of two times of the worker, never of a time of the worker and one of the
+ * manager: a clock that is wrong by an hour changes no cost. */
+#ifndef SCHEDULER_ORCHESTRATE_PRICE_H
+#define SCHEDULER_ORCHESTRATE_PRICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct forest;
+struct workload;
+
+#define PRICE_RESTART_S 60
+#define PRICE_MAX_EVICTIONS 9
+#define PRICE_MAX_GRACE_S 1200 /* as long as an attempt lasts (orchestrate_defaults) */
+#define PRICE_DEFAULT_GRACE_S 30
+
+/* Of a Workload, what struct workload does not have. */
+struct price_facts {
+	int64_t admitted_at; /* transition of Admitted, wall ns of the worker; MODEL_TIME_NONE */
+	int64_t pods;
+	int64_t grace_s;
+	int64_t evictions;
+};
+
+struct price_request {
+	struct forest *forest;           /* unchanged on return */
+	struct workload *w;              /* the replica; unchanged but for its scan position */
+	const struct price_facts *facts; /* by id of the Workload */
+	size_t nfacts;                   /* those beyond count as not admitted, without pods */
+	int64_t now;                     /* wall ns of the worker's clock: see price_model.h */
+	/* Keys of Workloads that are to be victims of other tokens: no candidates any more, and
+	 * their room is what those tokens get. Unknown ones have no effect. */
+	const char *const *promised;
+	size_t npromised;
+};
+
+enum price_verdict {
+	PRICE_UNKNOWN,  /* the model cannot say: not there, or a feature that it lacks */
+	PRICE_CANNOT,   /* it does not fit, and preemption would not help */
+	PRICE_FITS,     /* without preemption, or it has quota already */
+	PRICE_PREEMPTS, /* with these victims */
+	PRICE_VERDICT_COUNT_
+};
+
+struct price_victim {
+	const char *key;
+	int64_t pods, seconds, evictions, grace_s;
+	int64_t priority; /* effective */
+	int64_t preemption_cost;
+	int64_t cost;
+	bool leaving; /* evicted already */
+};
+
+struct price {
+	enum price_verdict verdict;
+	const char *message;          /* why it is unknown or cannot; else NULL */
+	struct price_victim *victims; /* in the order in which they were chosen */
+	size_t n;
+	int64_t pods; /* of the preemptor; of PREEMPTS */
+	int64_t wait_s;
+	/* For struct replica: REPLICA_COST_UNKNOWN; INT64_MAX: CANNOT; 0: FITS. */
+	int64_t cost;
+};
+
+/* Texts and victims live in the arena or as long as the model. O(Workloads) and the search. */
+void price_find(const struct price_request *r, struct arena *arena, struct price *ret);
+const char *price_verdict_name(enum price_verdict v); /* "Preempts", for explanations */
+
+#endif

@@ -8,6 +8,8 @@
 #define KUEUE_API_VERSION KUEUE_GROUP "/" KUEUE_VERSION
 #define KUEUE_FINALIZER "kueue.x-k8s.io/resource-in-use"
 #define KUEUE_FIELD_MANAGER "kueue-admission"
+/* MultiKueue: spec.controllerName of its AdmissionChecks, spec.managedBy of its Jobs. */
+#define KUEUE_MULTIKUEUE_CONTROLLER "kueue.x-k8s.io/multikueue"
 
 /* On jobs. */
 #define KUEUE_QUEUE_NAME "kueue.x-k8s.io/queue-name"
@@ -17,6 +19,8 @@
 #define KUEUE_JOB_MIN_PARALLELISM "kueue.x-k8s.io/job-min-parallelism"
 #define KUEUE_JOB_COMPLETIONS_EQUAL "kueue.x-k8s.io/job-completions-equal-parallelism"
 #define KUEUE_ELASTIC_JOB "kueue.x-k8s.io/elastic-job"
+/* On what a MultiKueue manager creates on a worker cluster; the value says which manager. */
+#define KUEUE_MULTIKUEUE_ORIGIN "kueue.x-k8s.io/multikueue-origin"
 #define KUEUE_ADMISSION_GATED_BY "kueue.x-k8s.io/admission-gated-by"
 #define KUEUE_TOPOLOGY_REQUIRED "kueue.x-k8s.io/podset-required-topology"
 #define KUEUE_TOPOLOGY_PREFERRED "kueue.x-k8s.io/podset-preferred-topology"
@@ -36,6 +40,7 @@
 /* On Workloads. */
 #define KUEUE_IS_GROUP_WORKLOAD "kueue.x-k8s.io/is-group-workload"
 #define KUEUE_JOB_UID "kueue.x-k8s.io/job-uid"
+#define KUEUE_SLICE_REPLACES "kueue.x-k8s.io/workload-slice-replacement-for"
 #define KUEUE_PROVISIONING_PREFIX "provreq.kueue.x-k8s.io/"
 #define KUEUE_PRIORITY_BOOST "kueue.x-k8s.io/priority-boost"
 #define KUEUE_ALLOWED_FLAVORS "kueue.x-k8s.io/workload-allowed-resource-flavors"
@@ -78,9 +83,12 @@
 #define KUEUE_REASON_LOCAL_QUEUE_STOPPED "LocalQueueStopped"         /* Evicted, Requeued */
 #define KUEUE_REASON_CLUSTER_QUEUE_STOPPED "ClusterQueueStopped"     /* Evicted, Requeued */
 #define KUEUE_REASON_DEACTIVATED "Deactivated" /* Evicted, Requeued; "DeactivatedDueTo" + cause */
-#define KUEUE_REASON_WAIT_FOR_START "WaitForStart"       /* PodsReady=False */
-#define KUEUE_REASON_WAIT_FOR_RECOVERY "WaitForRecovery" /* PodsReady=False */
-#define KUEUE_REASON_OWNER_NOT_FOUND "OwnerNotFound"     /* Finished */
+#define KUEUE_REASON_WAIT_FOR_START "WaitForStart"                /* PodsReady=False */
+#define KUEUE_REASON_WAIT_FOR_RECOVERY "WaitForRecovery"          /* PodsReady=False */
+#define KUEUE_REASON_OWNER_NOT_FOUND "OwnerNotFound"              /* Finished */
+#define KUEUE_REASON_OUT_OF_SYNC "OutOfSync"                      /* Finished */
+#define KUEUE_REASON_SLICE_REPLACED "WorkloadSliceReplaced"       /* Finished */
+#define KUEUE_REASON_EVICTED_ON_MANAGER "EvictedOnManagerCluster" /* DeactivationTarget */
 
 /* stopPolicy */
 #define KUEUE_STOP_NONE "None"

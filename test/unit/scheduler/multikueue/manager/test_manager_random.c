@@ -51,6 +51,7 @@ struct worker {
 	bool connected, known; /* this manager has been connected to it */
 	bool replica_taken, job_taken, job_sent;
 	bool down_long; /* was out of reach for LOST_AFTER since its Job began */
+	bool doubled;   /* and its Job was then created on another cluster */
 	int64_t down_at;
 };
 
@@ -343,13 +344,14 @@ static void disturb(struct world *w, struct worker *v)
 
 /* --- promises ----------------------------------------------------------------------------------*/
 
-static bool runs(const struct there *t)
-{
-	return t->job && !t->suspended && !t->done;
-}
-
 /* Another cluster may run it only if this one was out of reach for the whole timeout, or had it to
  * delete the Job, or the manager restarted and does not know about it. */
+static bool may_be_doubled(const struct world *w, const struct worker *v)
+{
+	return v->down_long || (!v->connected && !v->known) ||
+	       w->now - w->local.quota_at >= LOST_AFTER;
+}
+
 static void check_create_job(struct world *w, size_t to)
 {
 	const struct local *l = &w->local;
@@ -357,13 +359,28 @@ static void check_create_job(struct world *w, size_t to)
 	CHECK(w, l->cluster == to && str_streq(l->state, KUEUE_CHECK_READY) && !l->evicted,
 	      "the Job is created on %s, which is not recorded\n", w->v[to].name);
 	for (size_t i = 0; i < w->n; i++) {
-		const struct worker *v = &w->v[i];
+		struct worker *v = &w->v[i];
 
-		CHECK(w,
-		      i == to || !runs(&v->now) || v->down_long || (!v->connected && !v->known) ||
-			      w->now - l->quota_at >= LOST_AFTER,
-		      "the Job is created on %s while it runs on %s\n", w->v[to].name, v->name);
+		if (i != to && v->now.job && !v->now.done) {
+			CHECK(w, may_be_doubled(w, v),
+			      "the Job is created on %s while it is on %s\n", w->v[to].name,
+			      v->name);
+			v->doubled = true;
+		}
 	}
+}
+
+/* At any time. */
+static void check_running(struct world *w)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		const struct there *t = &w->v[i].now;
+
+		n += t->job && !t->suspended && !t->done && !w->v[i].doubled;
+	}
+	CHECK(w, n <= 1, "the Job runs on %u clusters\n", n);
 }
 
 static void check_action(struct world *w, const struct manager_action *a)
@@ -475,7 +492,7 @@ static void create_job(struct worker *v)
 	} else if (!v->now.job) {
 		v->now.job = v->now.suspended = true;
 		v->now.done = false;
-		v->down_long = false;
+		v->down_long = v->doubled = false;
 	}
 }
 
@@ -612,10 +629,9 @@ static bool call(struct world *w)
 	manager_next(&view, w->arena, &step);
 	w->wake_at = step.at == CLOCK_NEVER ? NEVER : step.at;
 	for (size_t i = 0; i < step.n; i++) {
-		/* An action before it may have changed the object. */
-		if (i == 0 || step.v[i].cluster != step.v[i - 1].cluster) {
-			check_action(w, &step.v[i]);
-		}
+		check_action(w, &step.v[i]);
+	}
+	for (size_t i = 0; i < step.n; i++) {
 		carry_out(w, &step.v[i]);
 	}
 	return step.n > 0;
@@ -736,6 +752,7 @@ static void pass_time(struct world *w)
 	for (size_t i = 0; i < w->n; i++) {
 		live_worker(w, &w->v[i]);
 	}
+	check_running(w);
 }
 
 /* The external dispatcher, as far as the webhook of Workloads lets it. */

@@ -16,7 +16,7 @@
  * nothing (Kueue gives up the whole pass). After a write was answered, the object is read before
  * the next call: decisions are never made from before a write of this manager. A write that left
  * the resourceVersion as it was had no effect (an API server of another version may drop a field):
- * it is not repeated before one of the objects changes.
+ * it is not repeated before one of the objects changes, and neither is one that was refused.
  *
  * Write-ahead. A cluster is nominated in the local status before a replica is created there, and is
  * recorded in status.clusterName before a Job is: a manager that crashes in between, or loses the
@@ -42,7 +42,8 @@
  *  - SYNC_JOB, RESET_JOB: merge patch of the Job's status; only MultiKueue writes it.
  * On a worker's API server:
  *  - CREATE_REPLICA, CREATE_JOB, DELETE_REPLICA: as MANAGER_FIELD_MANAGER.
- *  - UPDATE_REPLICA: merge patch of the Workload with uid and resourceVersion.
+ *  - UPDATE_REPLICA, UPDATE_JOB: merge patches of one version of the object. Kueue's sample role
+ *    for managers does not grant the right to patch Jobs.
  *  - EVICT_REPLICA: server-side apply of the status, forced, as MANAGER_EVICT_FIELD_MANAGER, of the
  *    condition DeactivationTarget alone: the field manager of gate_write.h owns the entry of the
  *    gate, which an apply without it would remove. */
@@ -141,6 +142,8 @@ enum manager_act {
 	MANAGER_DELETE_REPLICA,
 	MANAGER_EVICT_REPLICA, /* asks the worker to stop it: replica_body_evict of `message` */
 	MANAGER_CREATE_JOB,    /* replica_body_job */
+	MANAGER_UPDATE_JOB,    /* its WorkloadPriorityClass, which the worker's job reconciler then
+				* gives to the replica: replica_body_class */
 	/* On the local Job's status. */
 	MANAGER_SYNC_JOB,  /* from the Job on the cluster, as mirror_due says: mirror_copy or
 			      mirror_suspended */

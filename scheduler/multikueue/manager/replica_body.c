@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "api/core/batch.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
 #include "api/meta/validate.h"
@@ -237,6 +238,21 @@ void replica_body_priority(const struct api_workload *local, const struct api_me
 	patch.spec.priority = local->spec.priority;
 	patch.spec.priority_class_ref = local->spec.priority_class_ref;
 	encode_merge(&kueue_workload_fields, &patch, nulls, out);
+}
+
+void replica_body_class(const struct api_job *local, const struct api_meta *remote,
+			struct strbuf *out)
+{
+	const struct field_pair label = {
+		KUEUE_PRIORITY_CLASS, field_map_get(&local->meta.labels, KUEUE_PRIORITY_CLASS)
+	};
+	struct api_job patch;
+
+	decode_init(&batch_job_fields, &patch);
+	patch.meta.uid = remote->uid;
+	patch.meta.resource_version = remote->resource_version;
+	patch.meta.labels = (struct field_map){ &label, 1 }; /* none: it is removed */
+	encode_merge(&batch_job_fields, &patch, NULL, out);
 }
 
 void replica_body_evict(const struct api_meta *replica, const char *message, int64_t now,

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct api_job;
 struct api_meta;
 struct api_workload;
 struct jdoc;
@@ -35,6 +36,9 @@ void replica_body_job(const struct jdoc *local_job, const struct jdoc *local_wor
 /* Merge patch of the replica, of this version of it. */
 void replica_body_priority(const struct api_workload *local, const struct api_meta *replica,
 			   struct strbuf *out);
+/* Merge patch of the remote Job, of this version of it: its WorkloadPriorityClass. */
+void replica_body_class(const struct api_job *local, const struct api_meta *remote,
+			struct strbuf *out);
 /* Apply of the replica's status: asks the worker to deactivate it. message is cut to the length of
  * a condition's; now: wall ns. */
 void replica_body_evict(const struct api_meta *replica, const char *message, int64_t now,

@@ -29,7 +29,7 @@ static int64_t seconds(const char *text)
 /* The parts of an object that words add to. */
 struct parts {
 	char meta[512], spec[512], conditions[1024], checks[1024], status[1024], podset[64];
-	char job_spec[256], job_conditions[512], job_status[256];
+	char job_meta[256], job_spec[256], job_conditions[512], job_status[256];
 	char topology[256];
 };
 
@@ -90,15 +90,20 @@ static void make_workload(const struct parts *p, bool with_checks, struct api_wo
 	decode_fixture(&kueue_workload_fields, text, ret);
 }
 
+static void job_label(struct parts *p, const char *class)
+{
+	ADD(p->job_meta, ",'labels':{'kueue.x-k8s.io/priority-class':'%s'}", class);
+}
+
 static void make_job(const struct parts *p, const char *managed_by, const char *meta,
 		     struct api_job *ret)
 {
 	char text[TEXT_MAX];
 
 	snprintf(text, sizeof(text),
-		 "{'metadata':{'name':'job','namespace':'ns',%s},'spec':{'parallelism':1%s%s},"
+		 "{'metadata':{'name':'job','namespace':'ns',%s%s},'spec':{'parallelism':1%s%s},"
 		 "'status':{'conditions':[%s]%s}}",
-		 meta, p->job_spec, managed_by, p->job_conditions, p->job_status);
+		 meta, p->job_meta, p->job_spec, managed_by, p->job_conditions, p->job_status);
 	decode_fixture(&batch_job_fields, text, ret);
 }
 
@@ -230,6 +235,8 @@ static bool owner_word(const struct word *w, struct local_words *l)
 		job_condition(&l->p, "Complete");
 	} else if (is(w, "sure")) {
 		job_condition(&l->p, "SuccessCriteriaMet");
+	} else if (is(w, "label")) {
+		job_label(&l->p, w->value);
 	} else {
 		return false;
 	}
@@ -344,6 +351,8 @@ static bool job_word(const struct word *w, struct cluster_words *c)
 		job_condition(&c->p, "Complete");
 	} else if (is(w, "jobdeleting")) {
 		c->job_deleting = true;
+	} else if (is(w, "joblabel")) {
+		job_label(&c->p, w->value);
 	} else if (!is(w, "job")) {
 		return false;
 	}

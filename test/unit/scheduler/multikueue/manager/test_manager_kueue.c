@@ -1,4 +1,5 @@
-/* The cases of Kueue's own unit tests of its workload reconciler, in words (manager_fixture.h). */
+/* The cases of Kueue's own unit tests of its workload reconciler, in the words of
+ * manager_fixture.h. */
 #include "scheduler/multikueue/manager/manager.h"
 
 #include "lib/unit.h"
@@ -159,71 +160,10 @@ static void as_kueue(void **state)
 	manager_fixture_run(kueue_rows, ARRAY_LEN(kueue_rows));
 }
 
-static void external_dispatcher(void **state)
-{
-	static const struct manager_fixture_row rows[] = {
-		{ "names none", "quota pending", { "", "" }, "" },
-		{ "names one", "quota pending nominated=w2", { "", "" }, "CreateReplica w2" },
-		{ "names all",
-		  "quota pending nominated=w1,w2",
-		  { "", "" },
-		  "CreateReplica w1; CreateReplica w2" },
-		{ "names one that is away",
-		  "quota pending nominated=w1,w2",
-		  { "", "lost=10" },
-		  "CreateReplica w1" },
-		{ "names one that the configuration does not have",
-		  "quota pending nominated=w1",
-		  { "unconfigured", "" },
-		  "" },
-		{ "takes one back",
-		  "quota pending nominated=w2",
-		  { "replica", "replica" },
-		  "DeleteReplica w1" },
-		{ "an admitted one that it does not name",
-		  "quota pending nominated=w2",
-		  { "admitted", "replica" },
-		  "DeleteReplica w1" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct manager_fixture f;
-
-		unit_row(rows[i].name);
-		manager_fixture_make(&f, rows[i].local, rows[i].clusters);
-		f.opt.dispatcher = MANAGER_EXTERNAL;
-		manager_fixture_expect(&f, rows[i].want);
-	}
-}
-
-/* The grace is that of the connection. Kueue once took the age of the check, and evicted Workloads
- * that had run for long at the first break of a watch. */
-static void grace_is_per_connection(void **state)
-{
-	static const struct manager_fixture_row rows[] = {
-		{ "just lost, running for years",
-		  "quota ready cluster=w1",
-		  { "lost=0" },
-		  "at +300" },
-		{ "the clock was set back", "quota ready cluster=w1", { "lost=-5000" }, "at +300" },
-		{ "the last second", "quota ready cluster=w1", { "lost=299" }, "at +1" },
-		{ "over",
-		  "quota ready cluster=w1",
-		  { "lost=300" },
-		  "SetCheck Retry 'Admitting remote lost, Previously: \"Ready\"' (Warning)" },
-	};
-
-	(void)state;
-	manager_fixture_run(rows, ARRAY_LEN(rows));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_kueue),
-		cmocka_unit_test(external_dispatcher),
-		cmocka_unit_test(grace_is_per_connection),
 	};
 
 	return cmocka_run_group_tests(tests, decode_fixture_open, decode_fixture_close);

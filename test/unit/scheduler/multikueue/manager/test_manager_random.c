@@ -32,6 +32,7 @@ struct there {
 	bool replica, admitted, evicted, finished, inactive, to_deactivate, other_spec, deleting;
 	bool job, suspended, done;
 	int32_t active, priority;
+	uint32_t class; /* of the Job */
 };
 
 /* The same as the API shows it. */
@@ -41,6 +42,7 @@ struct shown {
 	struct api_pod_set podset;
 	struct api_job job;
 	struct api_condition done;
+	struct field_pair label;
 };
 
 struct worker {
@@ -82,6 +84,7 @@ struct world {
 	const char *names[WORKERS_MAX];
 	struct api_job job;
 	struct api_condition job_conditions[2];
+	struct field_pair job_label;
 	struct arena *arena;
 	int64_t now, began, round_at, wake_at;
 	bool calm;
@@ -120,6 +123,13 @@ static struct api_condition condition(const char *type, const char *reason)
 				       .last_transition = START };
 }
 
+static struct field_pair label_of(uint32_t class)
+{
+	static const char *const names[] = { "a", "b", "c", "d" };
+
+	return (struct field_pair){ KUEUE_PRIORITY_CLASS, names[class % ARRAY_LEN(names)] };
+}
+
 static void show(struct shown *s, const struct there *t)
 {
 	size_t n = 0;
@@ -147,6 +157,8 @@ static void show(struct shown *s, const struct there *t)
 	s->replica.spec.pod_sets.n = 1;
 	s->job.spec.suspend = t->suspended;
 	s->job.status.active = t->active;
+	s->label = label_of(t->class);
+	s->job.meta.labels = (struct field_map){ &s->label, 1 };
 	s->done = condition("Complete", "Done");
 	s->job.status.conditions.v = &s->done;
 	s->job.status.conditions.n = t->done;
@@ -185,6 +197,8 @@ static void show_local(struct world *w)
 	s->cluster_name = l->cluster == NONE ? NULL : w->v[l->cluster].name;
 	w->job.spec.suspend = l->suspended;
 	w->job.status.active = l->active;
+	w->job_label = label_of((uint32_t)l->priority);
+	w->job.meta.labels = (struct field_map){ &w->job_label, 1 };
 	n = 0;
 	if (l->done) {
 		w->job_conditions[n++] = condition("Complete", "Done");
@@ -417,11 +431,13 @@ static void check_action(struct world *w, const struct manager_action *a)
 		      "%s cannot win\n", v->name);
 		break;
 	case MANAGER_SYNC_JOB:
+	case MANAGER_UPDATE_JOB:
 	case MANAGER_EVICT_REPLICA:
 		CHECK(w, v->seen.job, "the Job of %s is read, and there is none\n", v->name);
 		break;
 	case MANAGER_UPDATE_REPLICA:
-		CHECK(w, v->seen.replica, "%s has no replica\n", v->name);
+		CHECK(w, v->seen.replica && !v->seen.job, "the replica of %s is its Job's\n",
+		      v->name);
 		break;
 	case MANAGER_FINISH:
 		CHECK(w, l->done || !v->seen.job, "the end of the Job is not copied\n");
@@ -485,12 +501,13 @@ static void create_replica(struct world *w, struct worker *v)
 	}
 }
 
-static void create_job(struct worker *v)
+static void create_job(struct world *w, struct worker *v)
 {
 	if (v->foreign_job) {
 		v->job_taken = true;
 	} else if (!v->now.job) {
 		v->now.job = v->now.suspended = true;
+		v->now.class = (uint32_t)w->local.priority;
 		v->now.done = false;
 		v->down_long = v->doubled = false;
 	}
@@ -535,7 +552,7 @@ static void apply(struct world *w, const struct manager_action *a)
 		create_replica(w, v);
 		break;
 	case MANAGER_CREATE_JOB:
-		create_job(v);
+		create_job(w, v);
 		break;
 	case MANAGER_DELETE_REPLICA:
 		v->now = (struct there){ .suspended = true };
@@ -562,6 +579,9 @@ static void apply(struct world *w, const struct manager_action *a)
 	case MANAGER_FINISH:
 		w->local.finished = true;
 		break;
+	case MANAGER_UPDATE_JOB:
+		v->now.class = (uint32_t)w->local.priority;
+		break;
 	case MANAGER_UPDATE_REPLICA:
 		v->now.priority = w->local.priority;
 		break;
@@ -574,7 +594,7 @@ static void apply(struct world *w, const struct manager_action *a)
 static void carry_out(struct world *w, const struct manager_action *a)
 {
 	struct worker *v = a->cluster == NONE ? NULL : &w->v[a->cluster];
-	bool remote = v != NULL && a->act <= MANAGER_CREATE_JOB;
+	bool remote = v != NULL && a->act <= MANAGER_UPDATE_JOB;
 
 	w->acts[a->act]++;
 	if (fails(w, 20) || (remote && (v->refuses || !v->connected))) {

@@ -312,6 +312,34 @@ static void priorities(void **state)
 	}
 }
 
+static void classes(void **state)
+{
+	static const struct {
+		const char *name, *labels, *want;
+	} rows[] = {
+		{ "another one", "'kueue.x-k8s.io/priority-class':'high','a':'b'", "'high'" },
+		{ "none", "'a':'b'", "null" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+		CLEANUP(strbuf_finish) struct strbuf want = STRBUF_INIT;
+		struct api_job local;
+
+		unit_row(rows[i].name);
+		strbuf_printf(&text, "{'metadata':{'labels':{%s}}}", rows[i].labels);
+		decode_fixture(&batch_job_fields, text.p, &local);
+		replica_body_class(&local, &replica, &body);
+		strbuf_printf(&want,
+			      "{'metadata':{'uid':'u','resourceVersion':'7','labels':{"
+			      "'kueue.x-k8s.io/priority-class':%s}}}",
+			      rows[i].want);
+		body_fixture_expect(&body, want.p);
+	}
+}
+
 static void evictions(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
@@ -363,6 +391,7 @@ int main(void)
 		cmocka_unit_test(odd_objects),
 		cmocka_unit_test(ownership),
 		cmocka_unit_test(priorities),
+		cmocka_unit_test(classes),
 		cmocka_unit_test(evictions),
 		cmocka_unit_test(deletions),
 	};

@@ -1,6 +1,6 @@
-/* Where this manager does better than Kueue, by the number of the hole: each comment says how Kueue
- * behaves, then how this manager does. In words (manager_fixture.h). */
-#include "scheduler/multikueue/manager/manager.h"
+/* The recorded cluster, in the words of manager_fixture.h. Of each hole the comment says how Kueue
+ * behaves, then how this manager does. */
+#include "scheduler/multikueue/manager/winner.h"
 
 #include "lib/unit.h"
 
@@ -10,44 +10,21 @@
 #include "lib/decode_fixture.h"
 #include "unit/scheduler/multikueue/manager/manager_fixture.h"
 
-/* Kueue compares times that workers have written, at one second, and falls back to the random order
- * of a map. Here the configured order decides; a Job that runs already decides before it. */
-static void hole_5_1_and_2_the_choice_is_the_same_each_time(void **state)
+/* The grace is that of the connection. Kueue once took the age of the check, and evicted Workloads
+ * that had run for long at the first break of a watch. */
+static void grace_is_per_connection(void **state)
 {
 	static const struct manager_fixture_row rows[] = {
-		{ "two are admitted",
-		  "quota pending nominated=w1,w2,w3",
-		  { "replica", "admitted", "admitted" },
-		  "SetCluster w2 (Normal); DeleteReplica w1; DeleteReplica w3" },
-		{ "one of them has the Job",
-		  "quota pending nominated=w1,w2,w3",
-		  { "admitted", "admitted", "admitted job" },
-		  "SetCluster w3 (Normal); DeleteReplica w1; DeleteReplica w2" },
-	};
-
-	(void)state;
-	manager_fixture_run(rows, ARRAY_LEN(rows));
-}
-
-/* Kueue wakes only Workloads that have a replica on a worker that connects, and its nomination
- * shrinks to the clusters that were connected. Here the same call offers it to the new one, and one
- * that was lost stays nominated. */
-static void hole_5_6_a_cluster_that_connects_late(void **state)
-{
-	static const struct manager_fixture_row rows[] = {
-		{ "not connected yet", "quota pending nominated=w1", { "replica", "never" }, "" },
-		{ "it connects",
-		  "quota pending nominated=w1",
-		  { "replica", "" },
-		  "Nominate w1 w2" },
-		{ "and gets a replica",
-		  "quota pending nominated=w1,w2",
-		  { "replica", "" },
-		  "CreateReplica w2" },
-		{ "it is lost",
-		  "quota pending nominated=w1,w2",
-		  { "replica", "lost=9 replica" },
-		  "" },
+		{ "just lost, running for years",
+		  "quota ready cluster=w1",
+		  { "lost=0" },
+		  "at +300" },
+		{ "the clock was set back", "quota ready cluster=w1", { "lost=-5000" }, "at +300" },
+		{ "the last second", "quota ready cluster=w1", { "lost=299" }, "at +1" },
+		{ "over",
+		  "quota ready cluster=w1",
+		  { "lost=300" },
+		  "SetCheck Retry 'Admitting remote lost, Previously: \"Ready\"' (Warning)" },
 	};
 
 	(void)state;
@@ -147,42 +124,6 @@ static void hole_5_20_the_grace_ends_after_a_restart(void **state)
 		&f, "SetCheck Retry 'Admitting remote lost, Previously: \"Ready\"' (Warning)");
 }
 
-/* In Kueue the copied number of active pods stays as it was when the cluster was lost, and the
- * quota is held until it comes back. */
-static void hole_5_21_an_eviction_ends_without_the_cluster(void **state)
-{
-	static const struct manager_fixture_row rows[] = {
-		{ "lost, within the grace",
-		  "quota pending evicted active=2 suspended",
-		  { "lost=100 admitted job", "" },
-		  "at +200" },
-		{ "lost for good",
-		  "quota pending evicted active=2 suspended",
-		  { "lost=300 admitted job", "" },
-		  "ResetJob" },
-		{ "it is not known where it ran: one that was not connected yet",
-		  "quota pending evicted active=2 suspended",
-		  { "never", "lost=290" },
-		  "at +240" },
-		{ "the core keeps the name of the cluster",
-		  "quota ready cluster=w2 evicted active=2 suspended",
-		  { "never", "lost=290" },
-		  "at +10" },
-		{ "the Job is gone, and nothing is away",
-		  "quota pending evicted active=2 suspended",
-		  { "replica", "" },
-		  "DeleteReplica w1; ResetJob" },
-		{ "no pod was active", "quota pending evicted suspended", { "never" }, "" },
-		{ "it is back",
-		  "quota pending evicted active=2 suspended",
-		  { "admitted job jobactive=2" },
-		  "EvictReplica w1; SyncJob w1" },
-	};
-
-	(void)state;
-	manager_fixture_run(rows, ARRAY_LEN(rows));
-}
-
 /* In Kueue a Workload that workers evict again and again is offered again at once each time. */
 static void hole_5_23_evictions_by_workers_are_paused(void **state)
 {
@@ -218,78 +159,6 @@ static void hole_5_23_evictions_by_workers_are_paused(void **state)
 			"re-admission. Previously: \"Ready\"' (Normal)");
 		manager_fixture_expect(&f, want);
 	}
-}
-
-/* Kueue takes a Workload of the same name for its replica: it finds it out of sync and deletes it.
- * Here such a cluster is passed over, and the others go on. */
-static void hole_5_29_a_namesake_is_not_touched(void **state)
-{
-	static const struct manager_fixture_row rows[] = {
-		{ "a Workload on one of two", "quota pending", { "taken", "" }, "Nominate w2" },
-		{ "a Job on one of two", "quota pending", { "", "jobtaken" }, "Nominate w1" },
-		{ "on a nominated one",
-		  "quota pending nominated=w1,w2",
-		  { "taken", "replica" },
-		  "Nominate w2" },
-		{ "beside our replica",
-		  "quota pending nominated=w1,w2",
-		  { "admitted jobtaken", "replica" },
-		  "Nominate w2; DeleteReplica w1" },
-		{ "on all",
-		  "quota pending",
-		  { "taken", "jobtaken" },
-		  "SetCheck Pending 'Worker cluster \"w1\" has a Workload of this name that is not "
-		  "of "
-		  "this manager'" },
-		{ "on all, and said so",
-		  "quota pending "
-		  "message=Worker_cluster_\\\"w1\\\"_has_a_Job_of_this_name_that_is_not_of_this_"
-		  "manager",
-		  { "jobtaken", "taken" },
-		  "" },
-		{ "in place of the Job of the winner",
-		  "quota ready cluster=w1",
-		  { "admitted jobtaken" },
-		  "SetCheck Retry 'The Job of this name on worker cluster \"w1\" is not of this "
-		  "manager, Previously: \"Ready\"' (Warning)" },
-		{ "without quota", "pending", { "taken jobtaken" }, "" },
-		{ "deleted", "gone", { "taken jobtaken" }, "" },
-		{ "in place of the replica of the winner",
-		  "quota ready cluster=w1",
-		  { "taken" },
-		  "SetCheck Retry 'Admitting remote no longer exists, Previously: \"Ready\"' "
-		  "(Warning)" },
-	};
-
-	(void)state;
-	manager_fixture_run(rows, ARRAY_LEN(rows));
-}
-
-/* In Kueue an error on one worker ends the pass for all: nominations, replicas, statuses. Here the
- * step has what the others need whatever is wrong with one. */
-static void hole_5_30_one_bad_cluster_blocks_nothing(void **state)
-{
-	static const struct manager_fixture_row rows[] = {
-		{ "a replica that does not go away",
-		  "quota pending nominated=w1,w2,w3",
-		  { "replica deleting", "", "replica podset=other" },
-		  "CreateReplica w2; DeleteReplica w3" },
-		{ "a Job that does not go away",
-		  "pending",
-		  { "jobdeleting", "replica", "admitted job" },
-		  "DeleteReplica w2; DeleteReplica w3" },
-		{ "one that is away",
-		  "quota pending nominated=w1,w2,w3",
-		  { "lost=100000", "", "" },
-		  "CreateReplica w2; CreateReplica w3" },
-		{ "one that claims to have finished, without ever having had the Job",
-		  "quota pending nominated=w1,w2,w3",
-		  { "finished=Succeeded", "admitted", "" },
-		  "SetCluster w2 (Normal); DeleteReplica w1" },
-	};
-
-	(void)state;
-	manager_fixture_run(rows, ARRAY_LEN(rows));
 }
 
 /* Kueue runs a Job again of which the remote one was deleted, by its TTL for instance, before its
@@ -348,19 +217,72 @@ static void hole_5_31_a_job_that_ended_is_not_run_again(void **state)
 #undef ENDED
 }
 
+/* With a Job there, its reconciler decides the priority of the replica. */
+static void priorities(void **state)
+{
+	static const struct manager_fixture_row rows[] = {
+		{ "before the Job is there",
+		  "quota ready cluster=w1 priority=5 done",
+		  { "admitted" },
+		  "UpdateReplica w1" },
+		{ "the value of the class is another one there",
+		  "quota ready cluster=w1 priority=5 class=high label=high",
+		  { "admitted priority=7 class=high joblabel=high" },
+		  "" },
+		{ "another class",
+		  "quota ready cluster=w1 class=high label=high",
+		  { "admitted class=low joblabel=low" },
+		  "UpdateJob w1" },
+		{ "no class any more",
+		  "quota ready cluster=w1",
+		  { "admitted class=low joblabel=low" },
+		  "UpdateJob w1" },
+		{ "a class for the first time",
+		  "quota ready cluster=w1 class=high label=high",
+		  { "admitted job" },
+		  "UpdateJob w1" },
+	};
+
+	(void)state;
+	manager_fixture_run(rows, ARRAY_LEN(rows));
+}
+
+static void statuses_of_jobs(void **state)
+{
+	static const struct manager_fixture_row rows[] = {
+		{ "it runs",
+		  "quota ready cluster=w1",
+		  { "admitted job jobactive=3" },
+		  "SyncJob w1" },
+		{ "the local Job is not resumed: only the condition",
+		  "quota ready cluster=w1 suspended",
+		  { "admitted job jobactive=3" },
+		  "SyncJob w1" },
+		{ "it stops",
+		  "quota ready cluster=w1 suspended active=3",
+		  { "admitted job jobsuspended" },
+		  "SyncJob w1" },
+		{ "its deletion is under way",
+		  "quota ready cluster=w1",
+		  { "admitted jobdeleting jobactive=3" },
+		  "SyncJob w1" },
+	};
+
+	(void)state;
+	manager_fixture_run(rows, ARRAY_LEN(rows));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hole_5_1_and_2_the_choice_is_the_same_each_time),
-		cmocka_unit_test(hole_5_6_a_cluster_that_connects_late),
+		cmocka_unit_test(grace_is_per_connection),
 		cmocka_unit_test(hole_5_18_the_recorded_cluster_wins),
 		cmocka_unit_test(hole_5_19_one_cluster_runs_it),
 		cmocka_unit_test(hole_5_20_the_grace_ends_after_a_restart),
-		cmocka_unit_test(hole_5_21_an_eviction_ends_without_the_cluster),
 		cmocka_unit_test(hole_5_23_evictions_by_workers_are_paused),
-		cmocka_unit_test(hole_5_29_a_namesake_is_not_touched),
-		cmocka_unit_test(hole_5_30_one_bad_cluster_blocks_nothing),
 		cmocka_unit_test(hole_5_31_a_job_that_ended_is_not_run_again),
+		cmocka_unit_test(priorities),
+		cmocka_unit_test(statuses_of_jobs),
 	};
 
 	return cmocka_run_group_tests(tests, decode_fixture_open, decode_fixture_close);

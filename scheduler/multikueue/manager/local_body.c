@@ -115,13 +115,14 @@ static void set_time(struct jdoc *of, int64_t now)
 static void set_check(struct jdoc *status, const struct local_body *of,
 		      const struct manager_action *a)
 {
+	const char *state = a->act == MANAGER_SET_CLUSTER ? KUEUE_CHECK_READY : a->state;
 	struct jdoc *entry = find_named(jdoc_get_mut(status, "admissionChecks"), of->check);
 
 	if (entry == NULL) {
 		return; /* the core adds entries, for the checks of its queue */
 	}
-	if (!jdoc_is_str(jdoc_get(entry, "state"), a->state)) {
-		jdoc_set_str(entry, "state", a->state);
+	if (!jdoc_is_str(jdoc_get(entry, "state"), state)) {
+		jdoc_set_str(entry, "state", state);
 		set_time(entry, of->now);
 	}
 	set_message(entry, a->message);

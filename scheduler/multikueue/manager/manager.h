@@ -163,7 +163,7 @@ enum manager_act {
 struct manager_action {
 	enum manager_act act;
 	size_t cluster;      /* in the view; SIZE_MAX: none */
-	const char *state;   /* KUEUE_CHECK_RETRY, ... */
+	const char *state;   /* of SET_CHECK: KUEUE_CHECK_RETRY, ... */
 	const char *reason;  /* of Finished */
 	const char *message; /* of the check, Finished, or DeactivationTarget */
 	struct field_strs names;

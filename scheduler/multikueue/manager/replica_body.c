@@ -55,14 +55,14 @@ static void copy_str(const struct jdoc *from, const char *key, struct jdoc *to)
 	}
 }
 
-/* apiVersion, kind, name and namespace; the caller owns it. */
-static struct jdoc *new_object(const struct jdoc *of)
+/* An object with the name and the namespace of this one; the caller owns it. */
+static struct jdoc *new_object(const char *api_version, const char *kind, const struct jdoc *of)
 {
 	struct jdoc *d = jdoc_new_object(), *meta;
 	const struct jdoc *from = jdoc_get(of, "metadata");
 
-	copy_str(of, "apiVersion", d);
-	copy_str(of, "kind", d);
+	jdoc_set_str(d, "apiVersion", api_version);
+	jdoc_set_str(d, "kind", kind);
 	meta = jdoc_ensure_object(d, "metadata");
 	copy_str(from, "name", meta);
 	copy_str(from, "namespace", meta);
@@ -72,14 +72,12 @@ static struct jdoc *new_object(const struct jdoc *of)
 void replica_body_create(const struct jdoc *local, const char *origin, bool gated,
 			 struct strbuf *out)
 {
-	CLEANUP(jdoc_destroyp) struct jdoc *d = new_object(local);
+	CLEANUP(jdoc_destroyp) struct jdoc *d = new_object(KUEUE_API_VERSION, "Workload", local);
 	struct jdoc *meta = jdoc_get_mut(d, "metadata");
 	struct jdoc *labels = copy_map(jdoc_path(local, "metadata.labels"));
 	struct jdoc *notes = copy_map(jdoc_path(local, "metadata.annotations"));
 	struct jdoc *spec = jdoc_set_take(d, "spec", copy_map(jdoc_get(local, "spec")));
 
-	jdoc_set_str(d, "apiVersion", KUEUE_API_VERSION);
-	jdoc_set_str(d, "kind", "Workload");
 	(void)jdoc_remove(labels, KUEUE_JOB_UID);
 	jdoc_set_str(labels, KUEUE_MULTIKUEUE_ORIGIN, origin);
 	set_map(meta, "labels", labels);
@@ -190,15 +188,13 @@ static void fill_spec(struct jdoc *spec, const struct jdoc *notes, const struct 
 void replica_body_job(const struct jdoc *local_job, const struct jdoc *local_workload,
 		      const char *origin, struct strbuf *out)
 {
-	CLEANUP(jdoc_destroyp) struct jdoc *d = new_object(local_job);
+	CLEANUP(jdoc_destroyp) struct jdoc *d = new_object("batch/v1", "Job", local_job);
 	struct jdoc *meta = jdoc_get_mut(d, "metadata");
 	struct jdoc *labels = copy_map(jdoc_path(local_job, "metadata.labels"));
 	struct jdoc *notes = copy_map(jdoc_path(local_job, "metadata.annotations"));
 	struct jdoc *spec = jdoc_set_take(d, "spec", copy_map(jdoc_get(local_job, "spec")));
 	const char *name = jdoc_str_or(jdoc_path(local_workload, "metadata.name"), "");
 
-	jdoc_set_str(d, "apiVersion", "batch/v1");
-	jdoc_set_str(d, "kind", "Job");
 	for (size_t i = 0; i < ARRAY_LEN(generated); i++) {
 		(void)jdoc_remove(labels, generated[i]);
 	}

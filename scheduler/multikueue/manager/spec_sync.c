@@ -17,7 +17,6 @@ void spec_sync_text(const struct api_workload *w, struct strbuf *out)
 	copy.spec.priority = FIELD_NO_I32;
 	copy.spec.priority_class_ref = NULL;
 	copy.spec.preemption_gates.v = NULL;
-	copy.spec.preemption_gates.n = 0;
 	encode_text(&kueue_workload_fields, &copy, out);
 }
 

@@ -58,7 +58,6 @@ static void record(struct pass *p, size_t i, struct field_strs topologies)
 	const struct manager_cluster *c = &p->view->clusters[i];
 	struct manager_action *a = pass_add(p, MANAGER_SET_CLUSTER, i);
 
-	a->state = KUEUE_CHECK_READY;
 	a->message = arena_printf(p->arena, "The workload was admitted on \"%s\"", c->name);
 	a->names = topologies;
 	a->event = pass_check_is(p, KUEUE_CHECK_READY) ? NULL : a->message;

@@ -94,7 +94,6 @@ static void winners(void **state)
 {
 	static const char *const names[] = { "b", "gone" };
 	const struct manager_action a = { .act = MANAGER_SET_CLUSTER,
-					  .state = KUEUE_CHECK_READY,
 					  .message = "m",
 					  .names = { names, 2 } };
 

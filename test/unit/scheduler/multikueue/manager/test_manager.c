@@ -92,6 +92,22 @@ static void checks(void **state)
 		  "quota pending owner=secondary:Job",
 		  { "" },
 		  "Nominate w1" },
+		{ "no owner, with quota",
+		  "quota pending owner=none",
+		  { "" },
+		  "SetCheck Rejected 'No multikueue adapter found, Previously: \"Pending\"'" },
+		{ "an owner of another kind, with quota",
+		  "quota pending owner=Pod",
+		  { "" },
+		  "SetCheck Rejected 'No multikueue adapter found for owner kind \"/v1, "
+		  "Kind=Pod\", "
+		  "Previously: \"Pending\"'" },
+		{ "a Job that the local controller runs, with quota",
+		  "quota pending unmanaged",
+		  { "" },
+		  "SetCheck Rejected 'The owner is not managed by Kueue: Expecting spec.managedBy "
+		  "to "
+		  "be \"kueue.x-k8s.io/multikueue\" not \"\", Previously: \"Pending\"'" },
 		{ "an owner of another kind of its group",
 		  "quota pending owner=CronJob",
 		  { "" },

@@ -46,7 +46,7 @@ struct shown {
 };
 
 struct worker {
-	char name[8];
+	char name[24];
 	struct there now, seen; /* the truth, and as the manager saw it last */
 	struct shown shown;
 	bool foreign_replica, foreign_job, has_room, refuses, configured;

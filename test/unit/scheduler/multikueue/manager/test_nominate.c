@@ -54,6 +54,7 @@ static void all_at_once(void **state)
 		{ "one is not known at all", "quota nominated=w1,w9", { "" }, "!w1" },
 		{ "a namesake of the replica", "quota nominated=w1,w2", { "taken", "" }, "!w2" },
 		{ "a namesake of the Job", "quota", { "jobtaken", "" }, "!w2" },
+		{ "another one in its place", "quota nominated=w9", { "" }, "!w1" },
 		{ "written twice", "quota nominated=w1,w1", { "" }, "!w1" },
 	};
 

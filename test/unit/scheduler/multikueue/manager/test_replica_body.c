@@ -138,6 +138,11 @@ static void jobs(void **state)
 		  JOB("", "'parallelism':1,'completions':9,'template':{}"),
 		  WORKLOAD("{'name':'main','count':4,'minCount':1}"),
 		  WANT("'parallelism':4,'completions':9,'template':{'metadata':{},'spec':{}}") },
+		{ "generated labels that the Workload has as well",
+		  JOB("", "'template':{'metadata':{'labels':{'controller-uid':'u'}},'spec':{}}"),
+		  WORKLOAD("{'template':{'metadata':{'labels':{'controller-uid':'u','a':'b',"
+			   "'job-name':'j','batch.kubernetes.io/controller-uid':'u'}}}}"),
+		  WANT("'template':{'metadata':{'labels':{'a':'b'}},'spec':{}}") },
 		{ "a Workload of several pod sets restores nothing",
 		  JOB("", "'template':{'spec':{'nodeSelector':{'a':'b'}}}"),
 		  WORKLOAD("{'name':'a'},{'name':'b'}"),

@@ -39,9 +39,13 @@ static const struct manager_fixture_row kueue_rows[] = {
 	  { "" },
 	  "SetCheck Rejected 'The owner is not managed by Kueue: Expecting spec.managedBy to be "
 	  "\"kueue.x-k8s.io/multikueue\" not \"\", Previously: \"Pending\"'" },
+	/* Kueue reads in each pass, and gives it up when a read fails. Here such a cluster is one
+	 * that is away. */
+	{ "a worker cannot be read", "quota pending", { "", "lost=0" }, "Nominate w1" },
 	/* Kueue asks again after workerLostTimeout; here the connection calls. */
 	{ "no quota, a cluster is away", "pending", { "", "lost=0" }, "" },
 	{ "no quota, a cluster with a replica is away", "pending", { "", "lost=0 replica" }, "" },
+	{ "no quota, and it is back", "pending", { "", "replica" }, "DeleteReplica w2" },
 	{ "no quota", "pending", { "replica" }, "DeleteReplica w1" },
 	{ "quota: nominated first", "quota pending", { "", "" }, "Nominate w1 w2" },
 	{ "quota: then created",

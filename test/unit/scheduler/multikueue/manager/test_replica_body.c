@@ -242,8 +242,8 @@ static void odd_objects(void **state)
 		"{'spec':{'template':5,'podSets':{}}}",
 		"{'spec':{'template':{'metadata':5,'spec':[]},'podSets':[5]}}",
 		"{'spec':{'template':{'metadata':{'labels':5}},'podSets':[{'template':[]}]}}",
-		"{'spec':{'template':{'metadata':{'labels':{'batch.kubernetes.io/job-name':'x'}}},"
-		"'podSets':[{'template':{'metadata':{'labels':5}}}]}}",
+		("{'spec':{'template':{'metadata':{'labels':{'batch.kubernetes.io/job-name':'x'}}},"
+		 "'podSets':[{'template':{'metadata':{'labels':5}}}]}}"),
 	};
 
 	(void)state;

@@ -9,11 +9,11 @@
  * the state of a connection, or an object on a worker cluster, and at the time that the step names.
  * Kueue asks again every 2 s or 15 minutes instead where it does not watch.
  *
- * Carrying out. Actions are about different objects, except that a step may have both a SET_ action
- * and others: they stand in the order in which they should begin, and none needs another one to
- * have succeeded. The caller leaves out those on an object to which a write is in flight, and those
- * on a cluster that it waits for after a failure; the others go on, so that one sick cluster blocks
- * nothing (Kueue gives up the whole pass). After a write was answered, the object is read before
+ * Carrying out. No action needs another one of its step to have succeeded. The caller begins them
+ * in their order, and leaves out those on an object to which a write is in flight (so of two on one
+ * object the second comes again with the next call), and those on a cluster that it waits for after
+ * a failure. The others go on, so that one sick cluster blocks nothing (Kueue gives up the whole
+ * pass). After a write was answered, the object is read before
  * the next call: decisions are never made from before a write of this manager. A write that left
  * the resourceVersion as it was had no effect (an API server of another version may drop a field):
  * it is not repeated before one of the objects changes, and neither is one that was refused.
@@ -54,9 +54,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/kueue/kueue_keys.h"
 #include "enc/field.h"
 
-#define MANAGER_FIELD_MANAGER "kueue.x-k8s.io/multikueue"
+#define MANAGER_FIELD_MANAGER KUEUE_MULTIKUEUE_CONTROLLER
 #define MANAGER_EVICT_FIELD_MANAGER "kueue.x-k8s.io/multikueue-evict"
 #define MANAGER_EVENT_REASON "MultiKueue" /* of all events, on the local Workload */
 #define MANAGER_NOT_KNOWN INT64_MIN       /* of a time */
@@ -108,9 +109,7 @@ struct manager_cluster {
 	bool configured; /* the MultiKueueConfig of the check names it. Others are given as long as
 			  * they may have something of this Workload */
 	enum manager_link link;
-	int64_t lost_at; /* wall ns of the first loss (struct connection). It survives a restart if
-			  * the caller takes it from the condition Active of the MultiKueueCluster
-			  */
+	int64_t lost_at; /* LOST: wall ns of the first loss (struct connection) */
 	const struct api_workload *replica;
 	const struct api_job *job;
 	bool replica_taken, job_taken;
@@ -125,8 +124,8 @@ struct manager_view {
 	bool has_config;   /* its MultiKueueConfig was read; false: nothing is begun or given up */
 	const struct manager_cluster *clusters; /* in configured order, then others; distinct */
 	size_t n;
-	int64_t began;    /* wall ns at which this manager began to lead; MANAGER_NEVER counts from
-			   * then */
+	int64_t began;    /* wall ns at which this manager began to lead: a cluster that is NEVER
+			   * counts as lost since then, one that is up may need a while */
 	int64_t round_at; /* INCREMENTAL: wall ns at which the last NOMINATE was answered;
 			   * MANAGER_NOT_KNOWN: a round that was begun before counts from `began` */
 	int64_t now;      /* wall ns of the manager */

@@ -79,7 +79,7 @@ static bool says(const struct api_condition *c, const char *text)
  * 2. Else the reason is Pending for everything, and the message says which.
  * 3. A reason that is not known is one of a later version. It counts as an answer, since a cycle
  * has looked at the replica: waiting for it would hold back the others. */
-static enum replica_answer answer_of(const struct api_workload *w)
+enum replica_answer observe_answer(const struct api_workload *w)
 {
 	static const struct {
 		const char *reason;
@@ -172,7 +172,7 @@ void observe_object(struct observed *o, const struct api_workload *w, const char
 	r->reserved = is_true(w, KUEUE_QUOTA_RESERVED);
 	/* One that has finished ran: no other cluster is to start it. */
 	r->admitted = is_true(w, KUEUE_ADMITTED) || is_true(w, KUEUE_FINISHED);
-	r->answer = answer_of(w);
+	r->answer = observe_answer(w);
 	if (r->signals && r->signal_seen == REPLICA_NOT_SEEN) {
 		r->signal_number = ++*numbers;
 	}

@@ -33,5 +33,7 @@ void observe_unreachable(struct observed *o);
 void observe_granted(struct observed *o);
 /* The API server refused to open the gate. */
 void observe_refused(struct observed *o);
+/* Why a replica without quota has none. */
+enum replica_answer observe_answer(const struct api_workload *w);
 
 #endif

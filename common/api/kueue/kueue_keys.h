@@ -8,6 +8,8 @@
 #define KUEUE_API_VERSION KUEUE_GROUP "/" KUEUE_VERSION
 #define KUEUE_FINALIZER "kueue.x-k8s.io/resource-in-use"
 #define KUEUE_FIELD_MANAGER "kueue-admission"
+/* MultiKueue: spec.controllerName of its AdmissionChecks, spec.managedBy of its Jobs. */
+#define KUEUE_MULTIKUEUE_CONTROLLER "kueue.x-k8s.io/multikueue"
 
 /* On jobs. */
 #define KUEUE_QUEUE_NAME "kueue.x-k8s.io/queue-name"
@@ -38,6 +40,7 @@
 /* On Workloads. */
 #define KUEUE_IS_GROUP_WORKLOAD "kueue.x-k8s.io/is-group-workload"
 #define KUEUE_JOB_UID "kueue.x-k8s.io/job-uid"
+#define KUEUE_SLICE_REPLACES "kueue.x-k8s.io/workload-slice-replacement-for"
 #define KUEUE_PROVISIONING_PREFIX "provreq.kueue.x-k8s.io/"
 #define KUEUE_PRIORITY_BOOST "kueue.x-k8s.io/priority-boost"
 #define KUEUE_ALLOWED_FLAVORS "kueue.x-k8s.io/workload-allowed-resource-flavors"
@@ -80,9 +83,12 @@
 #define KUEUE_REASON_LOCAL_QUEUE_STOPPED "LocalQueueStopped"         /* Evicted, Requeued */
 #define KUEUE_REASON_CLUSTER_QUEUE_STOPPED "ClusterQueueStopped"     /* Evicted, Requeued */
 #define KUEUE_REASON_DEACTIVATED "Deactivated" /* Evicted, Requeued; "DeactivatedDueTo" + cause */
-#define KUEUE_REASON_WAIT_FOR_START "WaitForStart"       /* PodsReady=False */
-#define KUEUE_REASON_WAIT_FOR_RECOVERY "WaitForRecovery" /* PodsReady=False */
-#define KUEUE_REASON_OWNER_NOT_FOUND "OwnerNotFound"     /* Finished */
+#define KUEUE_REASON_WAIT_FOR_START "WaitForStart"                /* PodsReady=False */
+#define KUEUE_REASON_WAIT_FOR_RECOVERY "WaitForRecovery"          /* PodsReady=False */
+#define KUEUE_REASON_OWNER_NOT_FOUND "OwnerNotFound"              /* Finished */
+#define KUEUE_REASON_OUT_OF_SYNC "OutOfSync"                      /* Finished */
+#define KUEUE_REASON_SLICE_REPLACED "WorkloadSliceReplaced"       /* Finished */
+#define KUEUE_REASON_EVICTED_ON_MANAGER "EvictedOnManagerCluster" /* DeactivationTarget */
 
 /* stopPolicy */
 #define KUEUE_STOP_NONE "None"

@@ -1,0 +1,178 @@
+#include "scheduler/multikueue/manager/pass.h"
+
+#include "api/core/batch.h"
+#include "api/kueue/kueue.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/str.h"
+#include "scheduler/multikueue/manager/mirror.h"
+
+struct manager_action *pass_add(struct pass *p, enum manager_act act, size_t cluster)
+{
+	struct manager_action *a = &p->v[p->n++];
+
+	*a = (struct manager_action){ .act = act, .cluster = cluster };
+	return a;
+}
+
+void pass_look_again(struct pass *p, int64_t at)
+{
+	p->at = clock_earlier(p->at, at);
+}
+
+bool pass_is_true(const struct api_workload *w, const char *type)
+{
+	return kueue_condition_is_true(&w->status.conditions, type);
+}
+
+bool pass_is_deleted(const struct api_meta *m)
+{
+	return m->deleted != FIELD_NO_TIME;
+}
+
+bool pass_finished_as(const struct api_workload *w, const char *reason)
+{
+	const struct api_condition *c = meta_condition(&w->status.conditions, KUEUE_FINISHED);
+
+	return c != NULL && str_streq(c->status, "True") && str_streq(c->reason, reason);
+}
+
+bool pass_has_finished(const struct api_workload *w)
+{
+	return pass_is_true(w, KUEUE_FINISHED) && !pass_finished_as(w, KUEUE_REASON_OUT_OF_SYNC);
+}
+
+bool pass_check_is(const struct pass *p, const char *state)
+{
+	return str_streq(p->check->state, state);
+}
+
+const struct api_workload *pass_replica(const struct manager_cluster *c)
+{
+	return c->link == MANAGER_UP && c->replica != NULL && !pass_is_deleted(&c->replica->meta)
+		       ? c->replica
+		       : NULL;
+}
+
+bool pass_has_job(const struct manager_cluster *c)
+{
+	return c->link == MANAGER_UP && c->job != NULL;
+}
+
+enum spec_sync pass_sync(struct pass *p, const struct api_workload *replica)
+{
+	if (p->spec.len == 0) {
+		spec_sync_text(p->local, &p->spec);
+	}
+	return spec_sync_of(p->local, &p->spec, replica);
+}
+
+size_t pass_recorded(const struct pass *p)
+{
+	const char *name = p->local->status.cluster_name;
+
+	for (size_t i = 0; name != NULL && i < p->view->n; i++) {
+		if (str_streq(p->view->clusters[i].name, name)) {
+			return i;
+		}
+	}
+	return PASS_NONE;
+}
+
+/* Of a clock that was set back, no wait grows beyond its length. */
+int64_t pass_lost_at(const struct manager_view *v, const struct manager_cluster *c)
+{
+	int64_t since = c->link == MANAGER_LOST ? c->lost_at : v->began;
+
+	return clock_earlier(since, v->now) + v->opt->worker_lost_ns;
+}
+
+static bool holds_finalizer(const struct api_meta *m)
+{
+	for (size_t i = 0; i < m->finalizers.n; i++) {
+		if (str_streq(m->finalizers.v[i], KUEUE_FINALIZER)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void pass_take_back(struct pass *p, size_t i)
+{
+	const struct manager_cluster *c = &p->view->clusters[i];
+	bool job = pass_has_job(c) && !pass_is_deleted(&c->job->meta);
+
+	if (job || pass_replica(c) != NULL ||
+	    (c->link == MANAGER_UP && c->replica != NULL && holds_finalizer(&c->replica->meta))) {
+		pass_add(p, MANAGER_DELETE_REPLICA, i);
+	}
+}
+
+void pass_take_back_others(struct pass *p, size_t keep)
+{
+	for (size_t i = 0; i < p->view->n; i++) {
+		if (i != keep) {
+			pass_take_back(p, i);
+		}
+	}
+}
+
+static struct manager_action *set_check(struct pass *p, const char *state, const char *message)
+{
+	struct manager_action *a = pass_add(p, MANAGER_SET_CHECK, PASS_NONE);
+
+	a->state = state;
+	a->message = message;
+	return a;
+}
+
+const char *pass_state(const struct pass *p)
+{
+	return p->check->state == NULL ? "" : p->check->state;
+}
+
+const char *pass_with_previous(struct pass *p, const char *text)
+{
+	return arena_printf(p->arena, "%s, Previously: \"%s\"", text, pass_state(p));
+}
+
+void pass_say(struct pass *p, const char *text)
+{
+	if (!str_streq(p->check->message, text)) {
+		set_check(p, p->check->state, text);
+	}
+}
+
+void pass_reject(struct pass *p, const char *text)
+{
+	set_check(p, KUEUE_CHECK_REJECTED, pass_with_previous(p, text));
+}
+
+struct manager_action *pass_retry(struct pass *p, const char *message)
+{
+	struct manager_action *a = set_check(p, KUEUE_CHECK_RETRY, message);
+
+	a->event = message;
+	a->warning = true;
+	return a;
+}
+
+void pass_say_ended(struct pass *p)
+{
+	if (batch_finished(p->view->job) == NULL) {
+		pass_say(p,
+			 "By its last status the Job has ended or was about to, and its cluster or "
+			 "its remote Job is gone; it is not run again");
+	}
+}
+
+void pass_retry_unless_ended(struct pass *p, const char *text)
+{
+	if (mirror_has_ended(p->view->job)) {
+		pass_say_ended(p);
+	} else {
+		pass_retry(p, pass_with_previous(p, text));
+	}
+}

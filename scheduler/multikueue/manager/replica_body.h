@@ -1,0 +1,51 @@
+/* scheduler/multikueue/manager/replica_body.h: the bodies of writes to a worker cluster: the
+ * replica of a Workload, the Job on it, and small writes about both. Replica and Job are made from
+ * the JSON of the local objects, so that members that no field table knows get there as well. Pure.
+ */
+#ifndef SCHEDULER_MULTIKUEUE_MANAGER_REPLICA_BODY_H
+#define SCHEDULER_MULTIKUEUE_MANAGER_REPLICA_BODY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct api_job;
+struct api_meta;
+struct api_workload;
+struct jdoc;
+struct strbuf;
+
+/* The object bears the label of this manager. Without it an object of the same name is that of a
+ * user, or of another manager: it is neither read nor written. */
+bool replica_body_is_ours(const struct api_meta *m, const char *origin);
+/* The Workload that a Job on a worker cluster was made for (annotation, else label); NULL: none. */
+const char *replica_body_workload_of(const struct api_meta *job);
+
+/* To create. Of the local Workload: name, namespace, spec; labels without the UID of its job, by
+ * which a worker would finish it for want of a job; annotations without the preemption token and
+ * without the gate that a webhook adds. Its preemption gates are those of this cluster alone; the
+ * replica has the gate of MultiKueue if gated, and no other. */
+void replica_body_create(const struct jdoc *local, const char *origin, bool gated,
+			 struct strbuf *out);
+/* To create, as the user made it: without what the API server and an admission on this cluster have
+ * added, for which the Workload stands; suspended. It names the Workload as prebuilt, by annotation
+ * and, if it fits (63 bytes), by label, for workers of any version. ttlSecondsAfterFinished is left
+ * out: the worker would delete the Job before its end is copied, and it would run again. */
+void replica_body_job(const struct jdoc *local_job, const struct jdoc *local_workload,
+		      const char *origin, struct strbuf *out);
+
+/* Merge patch of the replica, of this version of it. */
+void replica_body_priority(const struct api_workload *local, const struct api_meta *replica,
+			   struct strbuf *out);
+/* Merge patch of the remote Job, of this version of it: its WorkloadPriorityClass. */
+void replica_body_class(const struct api_job *local, const struct api_meta *remote,
+			struct strbuf *out);
+/* Apply of the replica's status: asks the worker to deactivate it. message is cut to the length of
+ * a condition's; now: wall ns. */
+void replica_body_evict(const struct api_meta *replica, const char *message, int64_t now,
+			struct strbuf *out);
+/* Merge patch of the replica without our finalizer, of this version of it. */
+void replica_body_without_finalizer(const struct api_meta *replica, struct strbuf *out);
+/* DeleteOptions: of this object alone (UID), its dependents in the background. */
+void replica_body_delete(const struct api_meta *m, struct strbuf *out);
+
+#endif

@@ -1,0 +1,270 @@
+#include "scheduler/multikueue/manager/winner.h"
+
+#include "api/core/batch.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/str.h"
+#include "scheduler/multikueue/manager/mirror.h"
+#include "scheduler/multikueue/manager/pass.h"
+
+static void retry_gone(struct pass *p)
+{
+	pass_retry_unless_ended(p, "Admitting remote no longer exists");
+}
+
+/* Seconds to wait before it is offered again after it was evicted on a worker cluster. */
+static int32_t bounce_pause(const struct pass *p)
+{
+	int32_t count = p->check->retry_count;
+	int64_t pause = p->view->opt->bounce_ns;
+
+	if (count == FIELD_NO_I32 || count <= 0) {
+		return 0;
+	}
+	for (int32_t i = 1; i < count && pause > 0 && pause < MANAGER_BOUNCE_MAX_NS; i++) {
+		pause *= 2;
+	}
+	return (int32_t)(clock_earlier(pause, MANAGER_BOUNCE_MAX_NS) / CLOCK_NS_PER_S);
+}
+
+/* Pod sets that wait for the topology that the worker has assigned by now. */
+static struct field_strs delayed_topologies(const struct pass *p, const struct api_workload *remote)
+{
+	const struct api_workload_admission *a = remote->status.admission;
+	const char **names;
+	size_t n = 0;
+
+	if (a == NULL) {
+		return (struct field_strs){ NULL, 0 };
+	}
+	names = arena_zero(p->arena, a->assignments.n, sizeof(*names));
+	for (size_t i = 0; i < a->assignments.n; i++) {
+		const struct api_pod_set_assignment *there = &a->assignments.v[i];
+		const struct api_pod_set_assignment *here =
+			kueue_workload_assignment(p->local, there->name);
+
+		if (there->topology_assignment.p != NULL && here != NULL &&
+		    str_streq(here->delayed_topology, "Pending")) {
+			names[n++] = here->name;
+		}
+	}
+	return (struct field_strs){ names, n };
+}
+
+static void record(struct pass *p, size_t i, struct field_strs topologies)
+{
+	const struct manager_cluster *c = &p->view->clusters[i];
+	struct manager_action *a = pass_add(p, MANAGER_SET_CLUSTER, i);
+
+	a->message = arena_printf(p->arena, "The workload was admitted on \"%s\"", c->name);
+	a->names = topologies;
+	a->event = pass_check_is(p, KUEUE_CHECK_READY) ? NULL : a->message;
+}
+
+void winner_set(struct pass *p, size_t i)
+{
+	record(p, i, delayed_topologies(p, p->view->clusters[i].replica));
+}
+
+void winner_mirror(struct pass *p, size_t i)
+{
+	if (mirror_due(p->view->job, p->view->clusters[i].job) != MIRROR_NOTHING) {
+		pass_add(p, MANAGER_SYNC_JOB, i);
+	}
+}
+
+/* When c, which has not won, holds back no more. A Job that is being deleted there goes within
+ * seconds; one that does not go (the cluster may refuse that, or invent the Job) must not keep the
+ * Workload from running forever. */
+static int64_t released_at(const struct pass *p, const struct manager_cluster *c)
+{
+	const struct api_condition *q =
+		meta_condition(&p->local->status.conditions, KUEUE_QUOTA_RESERVED);
+	const struct manager_view *v = p->view;
+	int64_t since = q->last_transition == FIELD_NO_TIME ? v->began : q->last_transition;
+	bool may_run = c->job_sent || (c->job != NULL && batch_finished(c->job) == NULL);
+
+	if (!may_run || c->link == MANAGER_NEVER) {
+		return INT64_MIN;
+	}
+	return c->link == MANAGER_LOST ? pass_lost_at(v, c)
+				       : clock_earlier(since, v->now) + v->opt->worker_lost_ns;
+}
+
+/* The Job may still run on a cluster where it ran before. */
+static bool is_held_back(struct pass *p, size_t winner)
+{
+	int64_t at = INT64_MIN;
+
+	for (size_t i = 0; i < p->view->n; i++) {
+		if (i != winner) {
+			at = clock_later(at, released_at(p, &p->view->clusters[i]));
+		}
+	}
+	if (at > p->view->now) {
+		pass_look_again(p, at);
+	}
+	return at > p->view->now;
+}
+
+static void start_job(struct pass *p, size_t i)
+{
+	const struct manager_cluster *c = &p->view->clusters[i];
+
+	if (c->job_taken) {
+		pass_retry_unless_ended(
+			p, arena_printf(p->arena,
+					"The Job of this name on worker cluster \"%s\" "
+					"is not of this manager",
+					c->name));
+	} else if (mirror_has_ended(p->view->job)) {
+		pass_say_ended(p);
+	} else if (!is_held_back(p, i)) {
+		pass_add(p, MANAGER_CREATE_JOB, i);
+	}
+}
+
+/* 1. The end of the Job is copied before the local Workload is finished: then everything on the
+ * cluster is deleted.
+ * 2. A Job that has not been seen to end yet is waited for: Workloads and Jobs are watched apart.
+ * 3. Without the Job, the replica alone says how it ended; that is better than to run it again. */
+void winner_finish(struct pass *p, size_t i)
+{
+	const struct manager_cluster *c = &p->view->clusters[i];
+	const struct api_condition *f =
+		meta_condition(&c->replica->status.conditions, KUEUE_FINISHED);
+	bool ended = batch_finished(p->view->job) != NULL;
+	struct manager_action *a;
+
+	if (pass_has_job(c) && (mirror_due(p->view->job, c->job) != MIRROR_NOTHING || !ended)) {
+		winner_mirror(p, i);
+		return;
+	}
+	if (!ended && c->job_taken) {
+		pass_say(p, arena_printf(
+				    p->arena,
+				    "The Job on worker cluster \"%s\" is not of this manager: its "
+				    "status cannot be copied",
+				    c->name));
+		return;
+	}
+	if (!ended && str_streq(f->reason, KUEUE_REASON_OWNER_NOT_FOUND)) {
+		retry_gone(p); /* it was deleted there before it ended */
+		return;
+	}
+	a = pass_add(p, MANAGER_FINISH, i);
+	a->reason = f->reason;
+	a->message = f->message;
+	if (!ended) {
+		a->event = arena_printf(p->arena,
+					"The Job on worker cluster \"%s\" is gone: its status was "
+					"not copied",
+					c->name);
+		a->warning = true;
+	}
+}
+
+/* The worker's job reconciler gives the replica the priority of the Job, so that a write to the
+ * replica would be undone again and again: the Job has to follow. */
+static void update_class(struct pass *p, size_t i)
+{
+	const struct api_job *remote = p->view->clusters[i].job;
+
+	if (!str_streq(field_map_get(&p->view->job->meta.labels, KUEUE_PRIORITY_CLASS),
+		       field_map_get(&remote->meta.labels, KUEUE_PRIORITY_CLASS))) {
+		pass_add(p, MANAGER_UPDATE_JOB, i);
+	}
+}
+
+static void keep_running(struct pass *p, size_t i, enum spec_sync sync)
+{
+	const struct manager_cluster *c = &p->view->clusters[i];
+	struct field_strs topologies = delayed_topologies(p, c->replica);
+
+	if (c->job != NULL) {
+		update_class(p, i);
+	} else if (sync == SPEC_SYNC_PRIORITY) {
+		pass_add(p, MANAGER_UPDATE_REPLICA, i);
+	}
+	if (!pass_check_is(p, KUEUE_CHECK_READY) || topologies.n > 0) {
+		record(p, i, topologies);
+	}
+	if (c->job == NULL) {
+		start_job(p, i);
+	} else {
+		winner_mirror(p, i);
+	}
+}
+
+static void follow_winner(struct pass *p, size_t i)
+{
+	const struct manager_cluster *c = &p->view->clusters[i];
+	const struct api_workload *r = pass_replica(c);
+	enum spec_sync sync;
+
+	if (r == NULL) {
+		pass_take_back(p, i);
+		retry_gone(p);
+		return;
+	}
+	if (pass_finished_as(r, KUEUE_REASON_OUT_OF_SYNC)) {
+		pass_retry(p, pass_with_previous(
+				      p, arena_printf(p->arena,
+						      "Remote workload on worker cluster \"%s\" is "
+						      "out of sync with its user job, resetting "
+						      "for re-dispatch",
+						      c->name)));
+		return;
+	}
+	if (pass_has_finished(r)) {
+		winner_finish(p, i);
+		return;
+	}
+	if (pass_is_true(r, KUEUE_EVICTED)) {
+		struct manager_action *a =
+			pass_retry(p, arena_printf(p->arena,
+						   "Workload evicted on worker cluster: \"%s\", "
+						   "resetting for re-admission. Previously: \"%s\"",
+						   c->name, pass_state(p)));
+
+		a->warning = false;
+		a->requeue_after = bounce_pause(p);
+		return;
+	}
+	sync = pass_sync(p, r);
+	if (sync == SPEC_SYNC_OTHER) {
+		pass_take_back(p, i);
+		retry_gone(p);
+	} else if (!c->configured || !pass_is_true(r, KUEUE_ADMITTED)) {
+		retry_gone(p);
+	} else {
+		keep_running(p, i, sync);
+	}
+}
+
+void winner_follow(struct pass *p)
+{
+	size_t i = pass_recorded(p);
+	int64_t at;
+
+	pass_take_back_others(p, i);
+	if (pass_check_is(p, KUEUE_CHECK_RETRY)) {
+		return; /* the core is about to evict it */
+	}
+	if (i == PASS_NONE) {
+		retry_gone(p);
+		return;
+	}
+	if (p->view->clusters[i].link == MANAGER_UP) {
+		follow_winner(p, i);
+		return;
+	}
+	at = pass_lost_at(p->view, &p->view->clusters[i]);
+	if (at > p->view->now) {
+		pass_look_again(p, at);
+	} else {
+		pass_retry_unless_ended(p, "Admitting remote lost");
+	}
+}

@@ -10,6 +10,7 @@
 #include "scheduler/ctl/cli/verb.h"
 
 struct err;
+struct kubeconfig;
 struct transport;
 
 #define CLUSTER_ARGS_LIMIT_MAX 100000
@@ -80,6 +81,8 @@ extern const struct flags_row cluster_args_yes[];       /* --yes */
 /* Parses the arguments of one verb. True: go on, else *ret_code is what to return. */
 bool cluster_args_parse(const struct verb *verb, int argc, char **argv, struct cluster_args *ret,
 			int *ret_code);
+/* The kubeconfig that the arguments choose; the caller destroys it. */
+int cluster_args_kubeconfig(const struct cluster_args *a, struct kubeconfig **ret, struct err *err);
 /* Connects to the cluster that the arguments name, as the user that they name; runs the user's
  * credential plugin. transport_destroy. */
 int cluster_args_connect(const struct cluster_args *a, struct transport **ret, struct err *err);

@@ -12,9 +12,11 @@
 #include "api/core/node.h"
 #include "api/core/pod.h"
 #include "api/core/runtime_class.h"
+#include "api/core/secret.h"
 #include "api/kueue/kueue.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
+#include "api/kueue/multikueue.h"
 #include "api/volcano/keys.h"
 #include "api/volcano/scheduling.h"
 #include "base/attrs.h"
@@ -27,6 +29,7 @@ static const struct kinds_row rows[] = {
 	{ "", "namespaces", "v1", "Namespace", "namespace", "ns", false, &namespace_fields },
 	{ "", "nodes", "v1", "Node", "node", "no", false, &node_fields },
 	{ "", "pods", "v1", "Pod", "pod", "po", true, &pod_fields },
+	{ "", "secrets", "v1", "Secret", "secret", "", true, &secret_fields },
 	{ "batch", "jobs", "v1", "Job", "job", "", true, &batch_job_fields },
 	{ "coordination.k8s.io", "leases", "v1", "Lease", "lease", "", true, &lease_fields },
 	{ KUEUE_GROUP, "admissionchecks", KUEUE_VERSION, "AdmissionCheck", "admissioncheck", "",
@@ -37,6 +40,10 @@ static const struct kinds_row rows[] = {
 	  &kueue_cohort_fields },
 	{ KUEUE_GROUP, "localqueues", KUEUE_VERSION, "LocalQueue", "localqueue", "lq,queue,queues",
 	  true, &kueue_local_queue_fields },
+	{ KUEUE_GROUP, "multikueueclusters", KUEUE_VERSION, "MultiKueueCluster",
+	  "multikueuecluster", "mkc", false, &multikueue_cluster_fields },
+	{ KUEUE_GROUP, "multikueueconfigs", KUEUE_VERSION, "MultiKueueConfig", "multikueueconfig",
+	  "mkconf", false, &multikueue_config_fields },
 	{ KUEUE_GROUP, "resourceflavors", KUEUE_VERSION, "ResourceFlavor", "resourceflavor",
 	  "rf,flavor,flavors", false, &kueue_resource_flavor_fields },
 	{ KUEUE_GROUP, "topologies", KUEUE_VERSION, "Topology", "topology", "", false,

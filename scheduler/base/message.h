@@ -65,6 +65,9 @@ struct sched_msg {
 	enum sched_msg_kind kind;
 	unsigned refs; /* how many message_free it takes */
 	struct arena *arena;
+	/* Where the object is, or was written: 0 for the cluster of this program, else the number
+	 * of the connection to a worker cluster. */
+	uint64_t source;
 	enum sched_resource resource;
 	struct str key; /* "namespace/name" or "name" */
 	int64_t resource_version;

@@ -6,9 +6,11 @@
 #include "api/core/node.h"
 #include "api/core/pod.h"
 #include "api/core/runtime_class.h"
+#include "api/core/secret.h"
 #include "api/kinds.h"
 #include "api/kueue/kueue.h"
 #include "api/kueue/kueue_workload.h"
+#include "api/kueue/multikueue.h"
 #include "api/volcano/scheduling.h"
 #include "base/attrs.h"
 #include "base/xmalloc.h"
@@ -16,6 +18,7 @@
 
 #define PODS SCHED_WING_PODS
 #define WORKLOADS SCHED_WING_WORKLOADS
+#define FLEET SCHED_WING_FLEET
 
 static const struct sched_kind kinds[SCHED_RESOURCE_COUNT_] = {
 	[SCHED_PODS] = { &pod_fields, PODS, .needed = true, .read_order = 6 },
@@ -40,6 +43,9 @@ static const struct sched_kind kinds[SCHED_RESOURCE_COUNT_] = {
 	[SCHED_LIMIT_RANGES] = { &limit_range_fields, WORKLOADS, .read_order = 7 },
 	[SCHED_RUNTIME_CLASSES] = { &runtime_class_fields, WORKLOADS, .read_order = 8 },
 	[SCHED_JOBS] = { &batch_job_fields, WORKLOADS },
+	[SCHED_MULTIKUEUE_CONFIGS] = { &multikueue_config_fields, FLEET },
+	[SCHED_MULTIKUEUE_CLUSTERS] = { &multikueue_cluster_fields, FLEET },
+	[SCHED_SECRETS] = { &secret_fields, FLEET },
 	[SCHED_TOPOLOGIES] = { &kueue_topology_fields, WORKLOADS, .unwatched = true,
 			       .read_order = 9 },
 };
@@ -56,10 +62,10 @@ const struct kinds_row *sched_kinds_names(enum sched_resource r)
 
 unsigned sched_kinds_watched(bool workloads)
 {
-	unsigned n = 0;
+	unsigned wings = workloads ? PODS | WORKLOADS : PODS, n = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		n += !kinds[i].unwatched && (workloads || (kinds[i].wings & PODS) != 0);
+		n += !kinds[i].unwatched && (kinds[i].wings & wings) != 0;
 	}
 	return n;
 }

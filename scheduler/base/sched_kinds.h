@@ -13,7 +13,7 @@ struct kinds_row;
 struct strbuf;
 
 /* In the order in which they are watched: kinds of the pods wing, then kinds watched only when the
- * Workload engine runs, then kinds never watched. */
+ * Workload engine runs, then kinds that the fleet alone watches, then kinds never watched. */
 enum sched_resource {
 	SCHED_PODS,
 	SCHED_NODES,
@@ -31,11 +31,18 @@ enum sched_resource {
 	SCHED_LIMIT_RANGES,
 	SCHED_RUNTIME_CLASSES,
 	SCHED_JOBS,
+	SCHED_MULTIKUEUE_CONFIGS,
+	SCHED_MULTIKUEUE_CLUSTERS,
+	SCHED_SECRETS,
 	SCHED_TOPOLOGIES,
 	SCHED_RESOURCE_COUNT_
 };
 
-enum sched_wing { SCHED_WING_PODS = 1, SCHED_WING_WORKLOADS = 2 };
+enum sched_wing {
+	SCHED_WING_PODS = 1,
+	SCHED_WING_WORKLOADS = 2,
+	SCHED_WING_FLEET = 4, /* of many clusters; its kinds alone, not those it shares */
+};
 
 struct sched_kind {
 	const struct field_table *fields; /* decodes objects of the kind */
@@ -51,7 +58,7 @@ struct sched_kind {
 const struct sched_kind *sched_kinds_get(enum sched_resource r);
 const struct kinds_row *sched_kinds_names(enum sched_resource r);
 /* The number of kinds that are watched, with or without the Workload engine: the first ones of enum
- * sched_resource. */
+ * sched_resource. Those of the fleet do not count. */
 unsigned sched_kinds_watched(bool workloads);
 /* The kind that headgatectl reads next for a wing, in the order of read_order; for the first one *r
  * is SCHED_RESOURCE_COUNT_. False: there is no further one. */

@@ -7,8 +7,10 @@
 #include "api/core/batch.h"
 #include "api/core/limit_range.h"
 #include "api/core/runtime_class.h"
+#include "api/core/secret.h"
 #include "api/kueue/kueue.h"
 #include "api/kueue/kueue_workload.h"
+#include "api/kueue/multikueue.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/strbuf.h"
@@ -30,6 +32,9 @@ union object {
 	struct api_job job;
 	struct api_limit_range limit_range;
 	struct api_runtime_class runtime_class;
+	struct api_multikueue_config config;
+	struct api_multikueue_cluster cluster;
+	struct api_secret secret;
 };
 
 static const struct field_table *const tables[] = {
@@ -44,6 +49,9 @@ static const struct field_table *const tables[] = {
 	&kueue_admission_check_fields,
 	&limit_range_fields,
 	&runtime_class_fields,
+	&multikueue_config_fields,
+	&multikueue_cluster_fields,
+	&secret_fields,
 };
 
 static void ask(const struct field_table *t, const union object *o)

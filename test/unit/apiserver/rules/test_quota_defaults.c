@@ -1,4 +1,5 @@
-/* The defaults of the chart's CRDs of kueue.x-k8s.io/v1beta2 are those of Kueue's CRDs. */
+/* The defaults of the chart's CRDs of kueue.x-k8s.io/v1beta2 are those of Kueue's CRDs; what those
+ * of MultiKueue refuse, which no webhook looks at. */
 #include "lib/unit.h"
 
 #include "base/attrs.h"
@@ -31,6 +32,10 @@ static const struct {
 	  "{\"fairSharing\":{\"weight\":1}}" },
 	{ CRDS "localqueues.yaml", "LocalQueue", KUEUE "/namespaces/default/localqueues",
 	  "{\"fairSharing\":{}}", "{\"fairSharing\":{\"weight\":1},\"stopPolicy\":\"None\"}" },
+	{ CRDS "multikueueclusters.yaml", "MultiKueueCluster", KUEUE "/multikueueclusters",
+	  "{\"clusterSource\":{\"kubeConfig\":{\"location\":\"east\"}}}",
+	  "{\"clusterSource\":{\"kubeConfig\":{\"location\":\"east\",\"locationType\":\"Secret\"}}"
+	  "}" },
 	{ CRDS "workloads.yaml", "Workload", KUEUE "/namespaces/default/workloads",
 	  "{\"podSets\":[{\"template\":{}}]}",
 	  "{\"active\":true,\"podSets\":[{\"count\":1,\"name\":\"main\",\"template\":{}}]}" },

@@ -21,19 +21,19 @@ static void all_are_named(void **state)
 	}
 }
 
-/* Those of the pods wing come first, those that are not watched last. */
+/* Those of the pods wing come first, those that neither wing watches last. */
 static void the_first_ones_are_watched(void **state)
 {
 	unsigned basic = sched_kinds_watched(false), all = sched_kinds_watched(true);
 
 	(void)state;
 	assert_int_equal(basic, SCHED_FLAVORS);
-	assert_int_equal(all, SCHED_TOPOLOGIES);
+	assert_int_equal(all, SCHED_MULTIKUEUE_CONFIGS);
 	for (unsigned r = 0; r < SCHED_RESOURCE_COUNT_; r++) {
 		const struct sched_kind *k = sched_kinds_get((enum sched_resource)r);
 
 		assert_int_equal((k->wings & SCHED_WING_PODS) != 0, r < basic);
-		assert_int_equal(k->unwatched, r >= all);
+		assert_int_equal(k->unwatched || k->wings == SCHED_WING_FLEET, r >= all);
 	}
 }
 
@@ -49,6 +49,7 @@ static void names_in_order(enum sched_wing wing, struct strbuf *out)
 static void referenced_kinds_are_read_first(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf pods = STRBUF_INIT, workloads = STRBUF_INIT;
+	enum sched_resource none = SCHED_RESOURCE_COUNT_;
 
 	(void)state;
 	names_in_order(SCHED_WING_PODS, &pods);
@@ -58,6 +59,7 @@ static void referenced_kinds_are_read_first(void **state)
 			    "namespaces limitranges runtimeclasses topologies resourceflavors "
 			    "admissionchecks cohorts clusterqueues localqueues "
 			    "workloadpriorityclasses workloads ");
+	assert_false(sched_kinds_next(SCHED_WING_FLEET, &none));
 }
 
 static void paths_of_lists_and_objects(void **state)
@@ -72,6 +74,12 @@ static void paths_of_lists_and_objects(void **state)
 		{ SCHED_WORKLOADS, "team/w", "status",
 		  "/apis/kueue.x-k8s.io/v1beta2/namespaces/team/workloads/w/status" },
 		{ SCHED_COHORTS, "all", NULL, "/apis/kueue.x-k8s.io/v1beta2/cohorts/all" },
+		{ SCHED_MULTIKUEUE_CONFIGS, NULL, NULL,
+		  "/apis/kueue.x-k8s.io/v1beta2/multikueueconfigs" },
+		{ SCHED_MULTIKUEUE_CLUSTERS, "east", "status",
+		  "/apis/kueue.x-k8s.io/v1beta2/multikueueclusters/east/status" },
+		{ SCHED_SECRETS, "headgate/east", NULL,
+		  "/api/v1/namespaces/headgate/secrets/east" },
 	};
 
 	(void)state;

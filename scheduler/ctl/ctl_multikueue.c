@@ -4,6 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
+#include "scheduler/ctl/multikueue/fleet_check.h"
 #include "scheduler/ctl/multikueue/multikueue_args.h"
 #include "scheduler/ctl/multikueue/worker_kubeconfig.h"
 
@@ -19,14 +20,16 @@ static const struct flags_row rows[] = {
 	{ "name", AT(TEXT, name), .min = 1, .arg = "CLUSTER",
 	  .help = "For kubeconfig: name of the MultiKueueCluster" },
 	{ "for", FLAGS_CHOICE_AT(struct multikueue_args, levels, level), .def = "orchestrator",
-	  .help = "For kubeconfig: the rights of a manager that opens gates, or of one that makes "
-		  "replicas and Jobs as well" },
+	  .help = "The rights of a manager that opens gates, or of one that makes replicas and "
+		  "Jobs as well" },
 	{ "address", AT(TEXT, address), .min = 1, .arg = "URL",
 	  .unset = "that of the worker's kubeconfig",
 	  .help = "For kubeconfig: address of the worker's API server as the manager reaches it" },
 	{ "namespace", .letter = 'n', AT(TEXT, cluster.namespace_), .min = 1, .arg = "NAME",
 	  .def = "headgate-system",
 	  .help = "Namespace of the account on the worker, and of the Secret on the manager" },
+	{ "origin", AT(TEXT, origin), .min = 1, .arg = "TEXT", .def = "multikueue",
+	  .help = "For check: value of the label kueue.x-k8s.io/multikueue-origin of replicas" },
 	{ "dry-run", AT(BOOL, dry_run),
 	  .help = "For kubeconfig: only print the objects that would be applied to the worker" },
 	{ .type = FLAGS_END },
@@ -36,6 +39,7 @@ static int run_verb(int argc, char **argv)
 {
 	struct multikueue_args a = { .name = NULL };
 	struct err err = ERR_INIT;
+	bool good = false;
 	int code;
 
 	if (!cluster_args_parse(&ctl_multikueue_verb, argc, argv, &a.cluster, &code)) {
@@ -43,6 +47,12 @@ static int run_verb(int argc, char **argv)
 	}
 	if (a.cluster.nrest == 1 && str_streq(a.cluster.rest[0], "kubeconfig")) {
 		return worker_kubeconfig_run(&a, &err) < 0 ? verb_fail(&err) : VERB_OK;
+	}
+	if (a.cluster.nrest >= 1 && str_streq(a.cluster.rest[0], "check")) {
+		if (fleet_check_run(&a, &good, &err) < 0) {
+			return verb_fail(&err);
+		}
+		return good ? VERB_OK : VERB_FAILED;
 	}
 	fprintf(stderr, "headgatectl: expected: multikueue kubeconfig --name CLUSTER, or "
 			"multikueue check [CLUSTER...]\n");

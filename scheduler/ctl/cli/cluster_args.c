@@ -154,6 +154,12 @@ const struct flags_row cluster_args_dry_run[] = {
 		  "(server)" },
 	END,
 };
+const struct flags_row cluster_args_workers[] = {
+	{ "multikueue-namespace", AT(TEXT, secrets_namespace), .min = 1, .arg = "NAME",
+	  .def = "kueue-system",
+	  .help = "Namespace of the Secrets with kubeconfigs of worker clusters" },
+	END,
+};
 const struct flags_row cluster_args_output[] = {
 	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct cluster_args, verb_outputs, output),
 	  .def = "table", .help = "Output format" },

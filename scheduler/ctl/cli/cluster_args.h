@@ -54,7 +54,8 @@ struct cluster_args {
 	int64_t offset, limit;
 	enum cluster_args_dry dry;
 	bool keep_running;
-	char **rest; /* positional arguments */
+	const char *secrets_namespace; /* of kubeconfigs of worker clusters */
+	char **rest;                   /* positional arguments */
 	size_t nrest;
 	char context_namespace[256]; /* behind namespace_ */
 };
@@ -73,6 +74,7 @@ extern const struct flags_row cluster_args_selectors[]; /* --selector, --field-s
 extern const struct flags_row cluster_args_page[];      /* --offset, --limit */
 extern const struct flags_row cluster_args_keep[];      /* --keep-already-running */
 extern const struct flags_row cluster_args_dry_run[];   /* --dry-run */
+extern const struct flags_row cluster_args_workers[];   /* --multikueue-namespace */
 extern const struct flags_row cluster_args_output[];    /* --output */
 extern const struct flags_row cluster_args_objects[];   /* --output of whole objects */
 extern const struct flags_row cluster_args_instance[];  /* --instance */

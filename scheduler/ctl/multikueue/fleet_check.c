@@ -100,7 +100,8 @@ static int check(const struct multikueue_args *a, struct transport *manager, str
 	f->checks = xmalloc_zero(f->names.n, sizeof(*f->checks));
 	(void)waiting_queues_read(manager, &f->waiting, &f->why);
 	for (size_t i = 0; i < f->names.n; i++) {
-		worker_access_read(manager, a->cluster.namespace_, f->names.v[i], &f->access[i]);
+		worker_access_read(manager, a->cluster.secrets_namespace, f->names.v[i],
+				   &f->access[i]);
 		if (f->waiting != NULL) {
 			waiting_queues_of(f->waiting, f->names.v[i], &f->queues[i]);
 		}

@@ -10,6 +10,7 @@ struct multikueue_args {
 	struct cluster_args cluster; /* first: the rows of its tables store into it */
 	const char *name;            /* of the MultiKueueCluster to make */
 	const char *address;         /* of its API server; NULL: that of the kubeconfig */
+	const char *account;         /* namespace of the account on the worker */
 	const char *origin;          /* label of the replicas */
 	enum worker_role_level level;
 	bool dry_run;

@@ -32,9 +32,13 @@ static int check_names(const struct multikueue_args *a, struct err *err)
 	if (!validate_is_dns_subdomain(str_of(a->name))) {
 		return err_set(err, ERR_INVALID, "--name: %s: no name of an object", a->name);
 	}
-	if (!validate_is_dns_label(str_of(a->cluster.namespace_))) {
+	if (!validate_is_dns_label(str_of(a->cluster.secrets_namespace))) {
 		return err_set(err, ERR_INVALID, "--namespace: %s: no name of a namespace",
-			       a->cluster.namespace_);
+			       a->cluster.secrets_namespace);
+	}
+	if (!validate_is_dns_label(str_of(a->account))) {
+		return err_set(err, ERR_INVALID, "--account-namespace: %s: no name of a namespace",
+			       a->account);
 	}
 	return 0;
 }
@@ -152,7 +156,7 @@ static int print_manifests(const struct multikueue_args *a, const struct kubecon
 	}
 	access.token = strbuf_str(&token);
 	access.ca = strbuf_str(&ca);
-	r = worker_account_manifests(&access, a->cluster.namespace_, &out, err);
+	r = worker_account_manifests(&access, a->cluster.secrets_namespace, &out, err);
 	if (r == 0) {
 		fputs(out.p, stdout);
 	}
@@ -172,7 +176,7 @@ static int check_server(const struct multikueue_args *a, const struct kubeconfig
 		.token = STR_LIT("t"),
 	};
 
-	return worker_account_manifests(&access, a->cluster.namespace_, &unused, err);
+	return worker_account_manifests(&access, a->cluster.secrets_namespace, &unused, err);
 }
 
 static int make(const struct multikueue_args *a, const struct worker_account *account,
@@ -203,7 +207,7 @@ int worker_kubeconfig_run(const struct multikueue_args *a, struct err *err)
 	if (r < 0) {
 		return r;
 	}
-	worker_account_init(&account, a->level, a->cluster.namespace_);
+	worker_account_init(&account, a->level, a->account);
 	if (a->dry_run) {
 		print_objects(&account);
 		return 0;

@@ -23,7 +23,7 @@ static void words_and_flags(void **state UNUSED)
 		{ "multikueue kubeconfig --name=", VERB_USAGE, "--name" },
 		{ "multikueue kubeconfig --name w1 --dry-run", VERB_OK,
 		  "namespace: headgate-system" },
-		{ "multikueue kubeconfig --name w1 --dry-run -n other", VERB_OK,
+		{ "multikueue kubeconfig --name w1 --dry-run --account-namespace other", VERB_OK,
 		  "namespace: other" },
 		{ "multikueue kubeconfig --name w1 --dry-run --for=manager", VERB_OK, "- jobs" },
 		{ "multikueue --help", VERB_OK, "check [CLUSTER...]" },

@@ -12,7 +12,7 @@
 #define API MANAGER_FIXTURE_API
 
 static const char objects[] =
-	"{apiVersion: v1, kind: Namespace, metadata: {name: headgate-system}}\n---\n"
+	"{apiVersion: v1, kind: Namespace, metadata: {name: kueue-system}}\n---\n"
 	"{" API "kind: MultiKueueConfig, metadata: {name: all}, spec: {clusters: [w1, w2, w3, w4]}}"
 	"\n---\n"
 	"{" API "kind: AdmissionCheck, metadata: {name: mk}, spec: {controllerName: "

@@ -11,7 +11,7 @@
 
 struct transport;
 
-/* Namespaces ns and headgate-system, AdmissionCheck mk, MultiKueueConfig all, ClusterQueue cq with
+/* Namespaces ns and kueue-system, AdmissionCheck mk, MultiKueueConfig all, ClusterQueue cq with
  * the check, LocalQueue ns/lq. */
 void manager_fixture_start(struct live_fixture *f);
 /* The Secret and the MultiKueueCluster of this worker. */

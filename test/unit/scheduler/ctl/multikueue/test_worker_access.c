@@ -15,7 +15,7 @@
 #define NAMED(secret) "kubeConfig: {location: " secret ", locationType: Secret}"
 #define SECRET(name, data)                                                                         \
 	"{apiVersion: v1, kind: Secret, metadata: {name: " name                                    \
-	", namespace: headgate-system}, data: {" data "}}\n---\n"
+	", namespace: kueue-system}, data: {" data "}}\n---\n"
 
 static struct live_fixture manager;
 static struct worker_fixture worker;
@@ -44,9 +44,9 @@ static void the_kubeconfig_of_a_worker(void **state UNUSED)
 	struct transport *to_worker = NULL;
 	struct err err = ERR_INIT;
 
-	worker_access_read(t, "headgate-system", "w1", &a);
+	worker_access_read(t, "kueue-system", "w1", &a);
 	assert_int_equal(a.state, WORKER_ACCESS_READ);
-	assert_string_equal(a.source, "Secret headgate-system/w1-kubeconfig");
+	assert_string_equal(a.source, "Secret kueue-system/w1-kubeconfig");
 	assert_string_equal(a.config->server, worker.https.base);
 	assert_int_equal(worker_access_connect(&a, &to_worker, &err), 0);
 	transport_destroy(to_worker);
@@ -61,18 +61,18 @@ static void reasons_why_there_is_none(void **state UNUSED)
 	} rows[] = {
 		{ NULL, "none", WORKER_ACCESS_BAD, "MultiKueueCluster none does not exist" },
 		{ CLUSTER("a", NAMED("gone")), "a", WORKER_ACCESS_BAD,
-		  "Secret headgate-system/gone does not exist" },
+		  "Secret kueue-system/gone does not exist" },
 		{ CLUSTER("b", "kubeConfig: {location: /etc/k, locationType: Path}"), "b",
 		  WORKER_ACCESS_UNREADABLE, "its kubeconfig is not in a Secret" },
 		{ CLUSTER("c", "clusterProfileRef: {name: p}"), "c", WORKER_ACCESS_UNREADABLE,
 		  "its kubeconfig is not in a Secret" },
 		{ CLUSTER("d", NAMED("d")) SECRET("d", "other: YQ=="), "d", WORKER_ACCESS_BAD,
-		  "Secret headgate-system/d: data.kubeconfig: is missing" },
+		  "Secret kueue-system/d: data.kubeconfig: is missing" },
 		{ CLUSTER("e", NAMED("e")) SECRET("e", "kubeconfig: '!'"), "e", WORKER_ACCESS_BAD,
-		  "Secret headgate-system/e: " },
+		  "Secret kueue-system/e: " },
 		/* {} */
 		{ CLUSTER("f", NAMED("f")) SECRET("f", "kubeconfig: e30="), "f", WORKER_ACCESS_BAD,
-		  "Secret headgate-system/f: BadKubeConfig: " },
+		  "Secret kueue-system/f: BadKubeConfig: " },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -82,7 +82,7 @@ static void reasons_why_there_is_none(void **state UNUSED)
 		if (rows[i].yaml != NULL) {
 			live_fixture_load(&manager, rows[i].yaml);
 		}
-		worker_access_read(t, "headgate-system", rows[i].cluster, &a);
+		worker_access_read(t, "kueue-system", rows[i].cluster, &a);
 		assert_int_equal(a.state, rows[i].state);
 		assert_memory_equal(a.why.text, rows[i].why, strlen(rows[i].why));
 		assert_null(a.config);
@@ -95,11 +95,11 @@ static void rights_on_the_manager(void **state UNUSED)
 		const char *fault, *why;
 	} rows[] = {
 		{ "[{fault: status, code: 403, path: '.*/secrets/.*'}]",
-		  "no right to read Secret headgate-system/w1-kubeconfig" },
+		  "no right to read Secret kueue-system/w1-kubeconfig" },
 		{ "[{fault: status, code: 403, path: '.*/multikueueclusters/.*'}]",
 		  "no right to read MultiKueueCluster w1" },
 		{ "[{fault: status, code: 500, path: '.*/secrets/.*'}]",
-		  "Secret headgate-system/w1-kubeconfig: " },
+		  "Secret kueue-system/w1-kubeconfig: " },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -107,7 +107,7 @@ static void rights_on_the_manager(void **state UNUSED)
 
 		unit_row(rows[i].fault);
 		live_fixture_fault(&manager, rows[i].fault);
-		worker_access_read(t, "headgate-system", "w1", &a);
+		worker_access_read(t, "kueue-system", "w1", &a);
 		assert_int_equal(a.state, WORKER_ACCESS_UNREADABLE);
 		assert_memory_equal(a.why.text, rows[i].why, strlen(rows[i].why));
 		assert_null(a.config);

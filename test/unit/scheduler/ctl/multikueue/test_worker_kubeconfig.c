@@ -93,7 +93,7 @@ static void the_rights_of_a_manager_replace_those_of_an_orchestrator(void **stat
 
 static void a_dry_run_changes_nothing(void **state UNUSED)
 {
-	assert_int_equal(run("--name worker1 -n elsewhere --dry-run"), VERB_OK);
+	assert_int_equal(run("--name worker1 --account-namespace elsewhere --dry-run"), VERB_OK);
 	assert_non_null(strstr(out.p, "kind: ClusterRole\n"));
 	assert_false(worker_fixture_has(&worker, "", "namespaces", NULL, "elsewhere", "elsewhere"));
 }
@@ -114,12 +114,15 @@ static void mistakes_and_failures(void **state UNUSED)
 	static const struct {
 		const char *words, *says;
 	} rows[] = {
-		{ "-n headgate-system", "--name is missing" },
+		{ "-n kueue-system", "--name is missing" },
 		{ "--name A_b", "--name: A_b: no name of an object" },
+		{ "--name w --account-namespace a.b", "--account-namespace: a.b: no name of a" },
 		{ "--name w -n a.b", "--namespace: a.b: no name of a namespace" },
 		{ "--name w --address http://10.0.0.1", "InsecureKubeConfig" },
-		{ "--name w -n other --request-timeout=3s", "Secret " ACCOUNT " has no token yet" },
-		{ "--name w -n other --server https://127.0.0.1:1", "headgatectl: Namespace" },
+		{ "--name w --account-namespace other --request-timeout=3s",
+		  "Secret " ACCOUNT " has no token yet" },
+		{ "--name w --account-namespace other --server https://127.0.0.1:1",
+		  "headgatectl: Namespace" },
 	};
 
 	worker.no_tokens = true;

@@ -162,7 +162,7 @@ void worker_fixture_manifests(const struct worker_fixture *f, const char *name, 
 	worker_fixture_kubeconfig(f, "t", &config);
 	strbuf_printf(out,
 		      "{apiVersion: v1, kind: Secret, metadata: {name: %s-kubeconfig, namespace: "
-		      "headgate-system}, data: {kubeconfig: ",
+		      "kueue-system}, data: {kubeconfig: ",
 		      name);
 	base64_encode(strbuf_str(&config), out);
 	strbuf_printf(out,

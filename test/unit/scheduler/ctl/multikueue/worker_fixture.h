@@ -34,7 +34,7 @@ void worker_fixture_load(struct worker_fixture *f, const char *yaml);
 /* Appends a kubeconfig with this token (NULL: none). */
 void worker_fixture_kubeconfig(const struct worker_fixture *f, const char *token,
 			       struct strbuf *out);
-/* Appends the Secret headgate-system/NAME-kubeconfig with that text and the MultiKueueCluster NAME
+/* Appends the Secret kueue-system/NAME-kubeconfig with that text and the MultiKueueCluster NAME
  * for the manager, as YAML documents. */
 void worker_fixture_manifests(const struct worker_fixture *f, const char *name, struct strbuf *out);
 /* Whether the object has this text. ns: NULL without a namespace. */

@@ -27,6 +27,8 @@ static struct worker_fixture workers[2];
 static int begin(void **state UNUSED)
 {
 	manager_fixture_start(&manager);
+	live_fixture_load(&manager, "{" API "kind: MultiKueueConfig, metadata: {name: all}, spec: "
+				    "{clusters: [w1, w2]}}");
 	for (size_t i = 0; i < ARRAY_LEN(workers); i++) {
 		worker_fixture_start(&workers[i], true);
 	}

@@ -3,12 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/kueue/multikueue.h"
+#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/vec.h"
+#include "enc/decode.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
 #include "scheduler/base/sched_kinds.h"
@@ -47,27 +50,57 @@ static void fleet_finish(struct fleet *f)
 	free(f->checks);
 }
 
+static void add_name(struct fleet *f, struct str name)
+{
+	for (size_t i = 0; i < f->names.n; i++) {
+		if (str_eq_c(name, f->names.v[i])) {
+			return;
+		}
+	}
+	vec_push(&f->names, xmalloc_dup_n(name.p, name.len));
+}
+
 static void on_cluster(void *ctx, struct str object UNUSED, const struct cut_meta *meta)
 {
-	struct fleet *f = ctx;
+	add_name(ctx, meta->name);
+}
 
-	vec_push(&f->names, xmalloc_dup_n(meta->name.p, meta->name.len));
+/* A cluster that only a config names has no MultiKueueCluster, which is a finding. */
+static void on_config(void *ctx, struct str object, const struct cut_meta *meta UNUSED)
+{
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	struct api_multikueue_config c;
+
+	(void)decode_partial(&multikueue_config_fields, object, &c, arena, NULL);
+	for (size_t i = 0; i < c.spec.clusters.n; i++) {
+		add_name(ctx, str_of(c.spec.clusters.v[i]));
+	}
+}
+
+static int list(struct transport *manager, enum sched_resource kind, list_page_fn each,
+		struct fleet *f, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+
+	sched_kinds_path(kind, NULL, NULL, NULL, &path);
+	return rest_list_cut(manager, path.p, CALL_NS, each, f, err);
 }
 
 static int find_names(const struct multikueue_args *a, struct transport *manager, struct fleet *f,
 		      struct err *err)
 {
-	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 	int r;
 
 	for (size_t i = 1; i < a->cluster.nrest; i++) {
-		vec_push(&f->names, xmalloc_dup(a->cluster.rest[i]));
+		add_name(f, str_of(a->cluster.rest[i]));
 	}
 	if (f->names.n > 0) {
 		return 0;
 	}
-	sched_kinds_path(SCHED_MULTIKUEUE_CLUSTERS, NULL, NULL, NULL, &path);
-	r = rest_list_cut(manager, path.p, CALL_NS, on_cluster, f, err);
+	r = list(manager, SCHED_MULTIKUEUE_CLUSTERS, on_cluster, f, err);
+	if (r == 0) {
+		r = list(manager, SCHED_MULTIKUEUE_CONFIGS, on_config, f, err);
+	}
 	return r == 0 && f->names.n == 0
 		       ? err_set(err, ERR_NOT_FOUND, "there is no MultiKueueCluster")
 		       : r;

@@ -9,7 +9,8 @@ struct err;
 struct multikueue_args;
 
 /* Prints what was found. *ret_good: nothing is missing, and everything could be looked at. The
- * clusters are those of the positional arguments behind the first one, or all. */
+ * clusters are those of the positional arguments behind the first one, or all MultiKueueClusters
+ * and those that a MultiKueueConfig names. */
 int fleet_check_run(const struct multikueue_args *a, bool *ret_good, struct err *err);
 
 #endif

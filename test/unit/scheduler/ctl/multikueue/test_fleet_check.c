@@ -38,9 +38,12 @@ static int begin(void **state UNUSED)
 		worker_fixture_start(&workers[i], i != 2);
 		manager_fixture_add_worker(&manager, name, &workers[i]);
 	}
-	/* The fourth has no Secret. */
-	live_fixture_load(&manager, "{" API "kind: MultiKueueCluster, metadata: {name: w4}, spec: "
-				    "{clusterSource: {kubeConfig: {location: gone}}}}");
+	/* The fourth has no Secret; there is no MultiKueueCluster w5. */
+	live_fixture_load(
+		&manager,
+		"{" API "kind: MultiKueueCluster, metadata: {name: w4}, spec: "
+		"{clusterSource: {kubeConfig: {location: gone}}}}\n---\n{" API
+		"kind: MultiKueueConfig, metadata: {name: more}, spec: {clusters: [w1, w5]}}");
 	manager_fixture_add_workload(&manager, "waits", "lq", "Pending", NULL);
 	worker_fixture_load(&workers[0], NAMESPACE LOCAL_QUEUE REPLICA("waits", GATE));
 	worker_fixture_load(&workers[1],

@@ -154,8 +154,9 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call quiet,CC) $(CC) $(CFLAGS_ALL) $(call pure,$<) -MMD -MP -c $< -o $@
 
-# It has them in it.
+# They have them in them.
 $(BUILD)/obj/scheduler/ctl/manifest/crd_schemas.o: $(wildcard $(addprefix charts/headgate/files/crds/,*.yaml quota/*.yaml))
+$(BUILD)/obj/scheduler/ctl/multikueue/worker_role.o: charts/headgate/files/multikueue-worker.yaml
 
 $(BUILD)/test/%: $(BUILD)/obj/test/%.o $(BUILD)/libtest.a $(BUILD)/libheadgate.a
 	@mkdir -p $(@D)

@@ -173,6 +173,7 @@ struct blocking {
 	pthread_cond_t cond;
 	bool done, too_large;
 	int code, status;
+	int64_t date;
 	struct err err;
 	struct jdoc *doc; /* when wanted and there */
 	bool want_doc;
@@ -198,6 +199,7 @@ static void on_done(void *ctx, const struct http_result *result)
 	b->code = r;
 	b->too_large = result->too_large;
 	b->status = result->status;
+	b->date = result->date;
 	b->err = err;
 	b->doc = doc;
 	b->done = true;
@@ -259,6 +261,21 @@ int rest_call(struct transport *t, enum http_method method, const char *path,
 	if (ret != NULL) {
 		*ret = b.doc;
 	}
+	return 0;
+}
+
+int rest_get_dated(struct transport *t, const char *path, int64_t timeout_ns, struct jdoc **ret,
+		   int64_t *ret_date, struct err *err)
+{
+	struct blocking b = { .want_doc = true };
+	struct http_call call = { .method = HTTP_GET, .url = path, .timeout_ns = timeout_ns };
+
+	call_and_wait(t, &call, &b);
+	if (b.code < 0) {
+		return err_set(err, b.err.code, "%s", b.err.text);
+	}
+	*ret = b.doc;
+	*ret_date = b.date;
 	return 0;
 }
 

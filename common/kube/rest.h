@@ -65,6 +65,10 @@ void rest_delete_options(const char *uid, struct strbuf *out);
 int rest_call(struct transport *t, enum http_method method, const char *path,
 	      const char *content_type, struct str body, int64_t timeout_ns, struct jdoc **ret,
 	      struct err *err);
+/* A GET, and the time of the server's clock with which it answered: wall ns, in whole seconds; 0:
+ * it named none. */
+int rest_get_dated(struct transport *t, const char *path, int64_t timeout_ns, struct jdoc **ret,
+		   int64_t *ret_date, struct err *err);
 /* GETs all pages and calls each on every item, as text that is not validated: the caller reports
  * items that do not decode. Stops at the first page that cannot be read or parsed. */
 int rest_list_cut(struct transport *t, const char *path, int64_t timeout_ns, list_page_fn each,

@@ -30,6 +30,7 @@ struct http_result {
 	bool may_have_been_sent; /* the request may have reached the server (outcome unknown) */
 	bool too_large;          /* ERR_IO because the answer exceeds max_body */
 	int retry_after_s;       /* -1: none */
+	int64_t date;            /* wall ns of the server's clock, in whole seconds; 0: not known */
 	struct str body;         /* collected body (not for streams unless status >= 300) */
 	const char *error_text;  /* never NULL */
 };

@@ -483,6 +483,18 @@ static int error_of(const struct http_transfer *t, CURLcode code)
 	return ERR_IO;
 }
 
+static int64_t date_of(const struct http_transfer *t)
+{
+	struct curl_header *h = NULL;
+	time_t at;
+
+	if (curl_easy_header(t->easy, "Date", 0, CURLH_HEADER, -1, &h) != CURLHE_OK) {
+		return 0;
+	}
+	at = curl_getdate(h->value, NULL);
+	return at < 0 || at > CLOCK_LATEST_NOW / CLOCK_NS_PER_S ? 0 : at * CLOCK_NS_PER_S;
+}
+
 void http_transfer_result(struct http_transfer *t, int code, struct http_result *ret)
 {
 	curl_off_t retry_after = 0;
@@ -494,6 +506,7 @@ void http_transfer_result(struct http_transfer *t, int code, struct http_result 
 	ret->body = strbuf_str(&t->answer);
 	if (ret->error == 0) {
 		ret->status = (int)status_of(t);
+		ret->date = date_of(t);
 		curl_easy_getinfo(t->easy, CURLINFO_RETRY_AFTER, &retry_after);
 		if (retry_after > 0) {
 			ret->retry_after_s = retry_after < INT32_MAX ? (int)retry_after : INT32_MAX;

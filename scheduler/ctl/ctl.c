@@ -9,10 +9,10 @@
 
 /* Sorted by name. */
 static const struct verb *const verbs[] = {
-	&ctl_certs_verb,   &ctl_close_verb,   &ctl_completion_verb, &ctl_doctor_verb,
-	&ctl_drain_verb,   &ctl_explain_verb, &ctl_list_verb,       &ctl_open_verb,
-	&ctl_pending_verb, &ctl_queues_verb,  &ctl_resume_verb,     &ctl_simulate_verb,
-	&ctl_stop_verb,    &ctl_version_verb,
+	&ctl_certs_verb,    &ctl_close_verb,   &ctl_completion_verb, &ctl_doctor_verb,
+	&ctl_drain_verb,    &ctl_explain_verb, &ctl_list_verb,       &ctl_multikueue_verb,
+	&ctl_open_verb,     &ctl_pending_verb, &ctl_queues_verb,     &ctl_resume_verb,
+	&ctl_simulate_verb, &ctl_stop_verb,    &ctl_version_verb,
 };
 
 const struct verb *ctl_verb_at(size_t i)

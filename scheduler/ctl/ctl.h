@@ -21,6 +21,7 @@ extern const struct verb ctl_doctor_verb;
 extern const struct verb ctl_drain_verb;
 extern const struct verb ctl_explain_verb;
 extern const struct verb ctl_list_verb;
+extern const struct verb ctl_multikueue_verb;
 extern const struct verb ctl_open_verb;
 extern const struct verb ctl_pending_verb;
 extern const struct verb ctl_queues_verb;

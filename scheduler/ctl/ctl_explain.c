@@ -11,6 +11,7 @@
 #include "scheduler/ctl/cli/cluster_args.h"
 #include "scheduler/ctl/cli/nearest.h"
 #include "scheduler/ctl/explain/live_cluster.h"
+#include "scheduler/ctl/explain/offer_lookup.h"
 #include "scheduler/ctl/explain/pod_explain.h"
 #include "scheduler/ctl/explain/pod_explain_text.h"
 #include "scheduler/ctl/explain/pod_lookup.h"
@@ -152,6 +153,7 @@ static int explain_workload(const struct cluster_args *f, const char *group, str
 	if (r < 0) {
 		return r;
 	}
+	offer_lookup(f, &source, workload, &x.offer);
 	if (f->output == VERB_JSON) {
 		workload_explain_json_write(&x, &text);
 		printf("%s\n", text.p);
@@ -226,8 +228,15 @@ static int run_verb(int argc, char **argv)
 }
 
 static const struct flags_row *const tables[] = {
-	cluster_args_reach,     cluster_args_dump,   cluster_args_files, cluster_args_config,
-	cluster_args_namespace, cluster_args_output, flags_help,         NULL,
+	cluster_args_reach,
+	cluster_args_dump,
+	cluster_args_files,
+	cluster_args_config,
+	cluster_args_namespace,
+	cluster_args_workers,
+	cluster_args_output,
+	flags_help,
+	NULL,
 };
 
 const struct verb ctl_explain_verb = {
@@ -240,7 +249,8 @@ const struct verb ctl_explain_verb = {
 		"the reasons why nodes do not fit. Or why a Workload waits: its position, the "
 		"amounts "
 		"along its cohorts, the Workloads that it would preempt and what protects the "
-		"others; or, if it holds quota, which Workloads could preempt it. A Job, or "
+		"others; or, if it holds quota, which Workloads could preempt it; and, if it is "
+		"offered to worker clusters, what each of them answers. A Job, or "
 		"KIND.GROUP of another job, selects its Workload; so does a pod that queues by "
 		"itself or in a group.",
 	.flags.notes = "--dump, --scheduler-conf and --scheduler-name are for pods; -f, --config "

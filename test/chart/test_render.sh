@@ -48,6 +48,12 @@ lacks() {
 	! grep -qF -- "$2" "$work/$1.yaml" || echo "$chart:1: case $1 has: $2" >>"$FOUND"
 }
 
+# count NAME N TEXT: so many lines of what was rendered.
+count() {
+	n=$(grep -cF -- "$3" "$work/$1.yaml")
+	[ "$n" -eq "$2" ] || echo "$chart:1: case $1 has $n times, not $2: $3" >>"$FOUND"
+}
+
 # refused NAME ARGS...: fails, and the message names NAME.
 refused() {
 	name=$1
@@ -203,6 +209,25 @@ render external -f "$work/values.yaml"
 lacks external unsupported-kinds
 loads external
 
+# The account of a manager: the rights of the file, and no others.
+lacks default headgate-multikueue
+for level in orchestrator manager; do
+	render worker-$level --set multikueue.worker.enabled=true --set multikueue.worker.for=$level \
+		--show-only templates/multikueue-worker.yaml
+	count worker-$level 5 'name: headgate-multikueue'
+	has worker-$level '- workloads.kueue.x-k8s.io'
+	has worker-$level '- workloads/status'
+	lacks worker-$level '- secrets'
+	lacks worker-$level '*'
+	loads worker-$level
+done
+count worker-orchestrator 7 'apiGroups:'
+count worker-manager 10 'apiGroups:'
+lacks worker-orchestrator '- create'
+lacks worker-orchestrator '- delete'
+lacks worker-orchestrator '- jobs'
+has worker-manager '- jobs'
+
 render url --set webhook.url=https://127.0.0.1:9443/ --set schedulerNames='{volcano,batch}' \
 	--set webhook.failurePolicy.pods=Ignore
 has url 'url: https://127.0.0.1:9443/pods/mutate'
@@ -271,12 +296,6 @@ has names 'name: hg-pods-mutate'
 has names '- name: pull'
 loads names
 
-# count NAME N TEXT: so many lines of what was rendered.
-count() {
-	n=$(grep -cF -- "$3" "$work/$1.yaml")
-	[ "$n" -eq "$2" ] || echo "$chart:1: case $1 has $n times, not $2: $3" >>"$FOUND"
-}
-
 render placed --set scheduler.tolerations[0].key=batch --set scheduler.nodeSelector.pool=system \
 	--set webhook.hostNetwork=true --set scheduler.dnsPolicy=Default --set scheduler.metricsPort=9090 \
 	--set scheduler.extraEnv[0].name=HTTPS_PROXY --set scheduler.extraEnv[0].value=http://proxy \
@@ -326,6 +345,7 @@ refused timeoutSeconds --set webhook.timeoutSeconds=31
 refused enabled --set quota.enabled=maybe
 refused unsupportedKinds --set quota.unsupportedKinds=maybe
 refused install --set crds.install=perhaps
+refused for --set multikueue.worker.for=tenant
 refused enabledAdmissions --set webhook.enabledAdmissions=null --set 'webhook.enabledAdmissions={}'
 refused scheduler_names --set custom.scheduler_names=x
 finish

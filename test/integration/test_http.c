@@ -226,6 +226,7 @@ static void test_body_limit(void **state)
 
 static void test_retry_after_and_drop(void **state)
 {
+	int64_t before = clock_wall(clock_real());
 	struct https_fixture f;
 	struct https_call c;
 	struct site s;
@@ -235,6 +236,8 @@ static void test_retry_after_and_drop(void **state)
 	https_fixture_do(&f, &c, "/busy", STR_LIT("x"));
 	assert_int_equal(c.status, 429);
 	assert_int_equal(c.retry_after_s, 7);
+	/* Client and server have one clock, and the answer has whole seconds of it. */
+	assert_in_range(c.date, before - CLOCK_NS_PER_S, clock_wall(clock_real()));
 	https_fixture_finish(&c);
 	https_fixture_do(&f, &c, "/", STR_LIT("x"));
 	assert_int_equal(c.retry_after_s, -1);
@@ -242,6 +245,7 @@ static void test_retry_after_and_drop(void **state)
 	/* Dropped after it was read: not repeated by the library, and the outcome is unknown. */
 	https_fixture_do(&f, &c, "/drop", STR_LIT("x"));
 	assert_int_equal(c.status, 0);
+	assert_int_equal(c.date, 0);
 	assert_int_equal(c.error, ERR_IO);
 	assert_true(c.sent);
 	https_fixture_finish(&c);

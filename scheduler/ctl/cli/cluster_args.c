@@ -154,6 +154,12 @@ const struct flags_row cluster_args_dry_run[] = {
 		  "(server)" },
 	END,
 };
+const struct flags_row cluster_args_workers[] = {
+	{ "multikueue-namespace", AT(TEXT, secrets_namespace), .min = 1, .arg = "NAME",
+	  .def = "kueue-system",
+	  .help = "Namespace of the Secrets with kubeconfigs of worker clusters" },
+	END,
+};
 const struct flags_row cluster_args_output[] = {
 	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct cluster_args, verb_outputs, output),
 	  .def = "table", .help = "Output format" },
@@ -274,15 +280,21 @@ static int run_plugin(const struct kubeconfig *cfg, struct exec_credential *ret,
 	return credential_plugin_run(cfg, PLUGIN_NS, ret, err);
 }
 
-int cluster_args_connect(const struct cluster_args *a, struct transport **ret, struct err *err)
+int cluster_args_kubeconfig(const struct cluster_args *a, struct kubeconfig **ret, struct err *err)
 {
 	const struct kubeconfig_options from = options_of(a);
+
+	return kubeconfig_load(&from, ret, err);
+}
+
+int cluster_args_connect(const struct cluster_args *a, struct transport **ret, struct err *err)
+{
 	const struct user_transport_options to = { .user_agent = "headgatectl/" HEADGATE_VERSION,
 						   .has_timeout = a->has_timeout,
 						   .timeout_ns = a->timeout,
 						   .run_plugin = run_plugin };
 	struct kubeconfig *kube = NULL;
-	int r = kubeconfig_load(&from, &kube, err);
+	int r = cluster_args_kubeconfig(a, &kube, err);
 
 	if (r < 0) {
 		return r;

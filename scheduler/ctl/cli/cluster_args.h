@@ -10,6 +10,7 @@
 #include "scheduler/ctl/cli/verb.h"
 
 struct err;
+struct kubeconfig;
 struct transport;
 
 #define CLUSTER_ARGS_LIMIT_MAX 100000
@@ -53,7 +54,8 @@ struct cluster_args {
 	int64_t offset, limit;
 	enum cluster_args_dry dry;
 	bool keep_running;
-	char **rest; /* positional arguments */
+	const char *secrets_namespace; /* of kubeconfigs of worker clusters */
+	char **rest;                   /* positional arguments */
 	size_t nrest;
 	char context_namespace[256]; /* behind namespace_ */
 };
@@ -72,6 +74,7 @@ extern const struct flags_row cluster_args_selectors[]; /* --selector, --field-s
 extern const struct flags_row cluster_args_page[];      /* --offset, --limit */
 extern const struct flags_row cluster_args_keep[];      /* --keep-already-running */
 extern const struct flags_row cluster_args_dry_run[];   /* --dry-run */
+extern const struct flags_row cluster_args_workers[];   /* --multikueue-namespace */
 extern const struct flags_row cluster_args_output[];    /* --output */
 extern const struct flags_row cluster_args_objects[];   /* --output of whole objects */
 extern const struct flags_row cluster_args_instance[];  /* --instance */
@@ -80,6 +83,8 @@ extern const struct flags_row cluster_args_yes[];       /* --yes */
 /* Parses the arguments of one verb. True: go on, else *ret_code is what to return. */
 bool cluster_args_parse(const struct verb *verb, int argc, char **argv, struct cluster_args *ret,
 			int *ret_code);
+/* The kubeconfig that the arguments choose; the caller destroys it. */
+int cluster_args_kubeconfig(const struct cluster_args *a, struct kubeconfig **ret, struct err *err);
 /* Connects to the cluster that the arguments name, as the user that they name; runs the user's
  * credential plugin. transport_destroy. */
 int cluster_args_connect(const struct cluster_args *a, struct transport **ret, struct err *err);

@@ -18,12 +18,15 @@
 #include "scheduler/ctl/cli/cluster_args.h"
 #include "scheduler/ctl/cli/columns.h"
 #include "scheduler/ctl/explain/live_workloads.h"
+#include "scheduler/ctl/explain/offer_lookup.h"
+#include "scheduler/ctl/explain/offer_text.h"
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
 #define OBJECTS_MAX 2
 
 struct recorded {
-	const char *queue; /* NULL: not known */
+	const char *queue;         /* NULL: not known */
+	const struct offer *offer; /* of a Workload; NULL: of a pod */
 	struct {
 		enum sched_resource kind;
 		const struct jdoc *json; /* NULL: not there */
@@ -60,6 +63,9 @@ static void print_table(const struct recorded *r)
 		}
 	}
 	columns_print(table, stdout);
+	if (r->offer != NULL) {
+		offer_text_print(r->offer, stdout);
+	}
 }
 
 static void write_conditions(struct json_out *o, enum sched_resource kind,
@@ -95,6 +101,9 @@ static void print_json(const struct recorded *r)
 		write_conditions(&o, r->objects[i].kind, r->objects[i].json);
 	}
 	json_out_array_end(&o);
+	if (r->offer != NULL) {
+		offer_text_write_json(r->offer, &o);
+	}
 	json_out_object_end(&o);
 	printf("%s\n", text.p);
 }
@@ -173,8 +182,11 @@ void recorded_status_workload(const struct cluster_args *a, const struct live_wo
 			      const char *key)
 {
 	const struct sim_object *object = sim_input_find(s->in, SCHED_WORKLOADS, key);
-	struct recorded found = { .queue = jdoc_path_str(object->json, "spec.queueName") };
+	CLEANUP(offer_explain_finish) struct offer offer = { .arena = NULL };
+	struct recorded found = { .queue = jdoc_path_str(object->json, "spec.queueName"),
+				  .offer = &offer };
 
+	offer_lookup(a, s, key, &offer);
 	found.objects[0].kind = SCHED_WORKLOADS;
 	found.objects[0].json = object->json;
 	print(a, &found);

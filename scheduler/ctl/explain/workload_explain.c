@@ -511,5 +511,6 @@ void workload_explain_finish(struct workload_explanation *x)
 	vec_finish(&x->levels);
 	vec_finish(&x->targets);
 	vec_finish(&x->threats);
+	offer_explain_finish(&x->offer);
 	arena_destroy(x->arena);
 }

@@ -6,6 +6,7 @@
 #define SCHEDULER_CTL_EXPLAIN_WORKLOAD_EXPLAIN_H
 
 #include "scheduler/ctl/explain/live_workloads.h"
+#include "scheduler/ctl/explain/offer_explain.h"
 #include "scheduler/ctl/explain/preemption_targets.h"
 #include "scheduler/ctl/explain/preemption_threats.h"
 #include "scheduler/ctl/explain/request_levels.h"
@@ -39,6 +40,7 @@ struct workload_explanation {
 	struct request_levels levels;
 	struct preemption_targets targets;
 	struct preemption_threats threats;
+	struct offer offer;    /* to worker clusters; found by offer_lookup */
 	const char *wanted_by; /* holds: the workload that would preempt it in the next cycle; NULL:
 				  none */
 	struct arena *arena;

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "enc/json/json_out.h"
+#include "scheduler/ctl/explain/offer_text.h"
 #include "scheduler/ctl/sim/workload_step.h"
 #include "scheduler/workloads/model/quota_store.h"
 
@@ -181,6 +182,7 @@ void workload_explain_json_write(const struct workload_explanation *x, struct st
 	write_place("inLocalQueue", x->local_place, &o);
 	json_out_kv_int(&o, "priority", workload_priority(model_of(x), x->w));
 	write_obstacles(x, &o);
+	offer_text_write_json(&x->offer, &o);
 	write_levels(x, &o);
 	if (x->holds) {
 		write_usage(model_of(x), x->w, &o);

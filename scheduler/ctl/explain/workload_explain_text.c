@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "scheduler/ctl/cli/columns.h"
+#include "scheduler/ctl/explain/offer_text.h"
 #include "scheduler/workloads/assign/assign_reason.h"
 #include "scheduler/workloads/cycle/admission_apply.h"
 #include "scheduler/workloads/forest/amount.h"
@@ -384,6 +385,7 @@ void workload_explain_text_print(const struct workload_explanation *x, FILE *to)
 {
 	print_head(x, to);
 	print_obstacles(x, to);
+	offer_text_print(&x->offer, to);
 	print_levels(x, to);
 	print_targets(x, to);
 	print_threats(x, to);

@@ -8,16 +8,9 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "enc/yaml.h"
+#include "scheduler/ctl/manifest/chart_file.h"
 
-/* The Makefile compiles this file again when one of them changes. */
-#define CRD_FILE(name, path)                                                                       \
-	extern const char crd_schemas_##name[], crd_schemas_##name##_end[];                        \
-	__asm__(".pushsection .rodata\n"                                                           \
-		"crd_schemas_" #name ":\n"                                                         \
-		".incbin \"charts/headgate/files/crds/" path "\"\n"                                \
-		"crd_schemas_" #name "_end:\n"                                                     \
-		".byte 0\n"                                                                        \
-		".popsection\n")
+#define CRD_FILE(name, path) CHART_FILE(crd_schemas_##name, "crds/" path)
 
 CRD_FILE(podgroups, "podgroups.yaml");
 CRD_FILE(queues, "queues.yaml");

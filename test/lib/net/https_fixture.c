@@ -102,6 +102,7 @@ static void on_done(void *ctx, const struct http_result *r)
 	c->error = r->error;
 	c->too_large = r->too_large;
 	c->retry_after_s = r->retry_after_s;
+	c->date = r->date;
 	c->sent = r->may_have_been_sent;
 	strbuf_add_str(&c->body, r->body);
 	snprintf(c->error_text, sizeof(c->error_text), "%s", r->error_text);

@@ -24,6 +24,7 @@ struct https_call {
 	uint64_t id;
 	bool done;
 	int status, error, retry_after_s;
+	int64_t date;
 	bool sent, too_large;
 	struct strbuf body; /* of the answer, or all stream data so far */
 	char error_text[256];

@@ -137,10 +137,16 @@ static void test_refusals_name_the_place(void **state)
 	static const struct {
 		const char *text, *error;
 	} refused[] = {
-		{ "", "offset 0: unexpected end" },     { "(", "offset 1: unexpected end" },
-		{ "(1 == 1", "offset 7: expected )" },  { "(1 ==", "offset 5: unexpected end" },
-		{ "[1, ", "offset 4: unexpected end" }, { "1 ==", "offset 4: unexpected end" },
+		{ "", "offset 0: unexpected end" },
+		{ "(", "offset 1: unexpected end" },
+		{ "(1 == 1", "offset 7: expected )" },
+		{ "(1 ==", "offset 5: unexpected end" },
+		{ "[1, ", "offset 4: unexpected end" },
+		{ "1 ==", "offset 4: unexpected end" },
 		{ "!", "offset 1: unexpected end" },
+		{ "(?", "offset 1: unexpected character" },
+		{ "size(?", "offset 5: unexpected character" },
+		{ "'a'.startsWith(?", "offset 15: unexpected character" },
 	};
 
 	(void)state;

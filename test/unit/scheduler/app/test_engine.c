@@ -594,6 +594,32 @@ static void test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted(void 
 	end(&f);
 }
 
+/* A tenant may delete it before any watch has shown it. */
+static void test_a_podgroup_that_is_never_seen_is_asked_for_again(void **state)
+{
+	static const char line[] =
+		"POST /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups";
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	sync_all(&f);
+	lead(&f, 0);
+	see(&f, SCHED_PODS, "ns/plain",
+	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":\"u1\"},"
+	    "\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\"}]},"
+	    "\"status\":{\"phase\":\"Pending\"}}");
+	step(&f);
+	answer(&f, line, 201);
+	step(&f);
+	fake_transport_expect_none(f.transport);
+	clock_fake_advance(&f.clock, 60 * CLOCK_NS_PER_S);
+	step(&f);
+	answer(&f, line, 201);
+	take_outcomes(&f);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -611,6 +637,7 @@ int main(void)
 		cmocka_unit_test(test_a_plain_pod_without_a_condition_is_not_annotated),
 		cmocka_unit_test(test_a_plain_pod_that_waited_before_a_restart_names_its_podgroup),
 		cmocka_unit_test(test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted),
+		cmocka_unit_test(test_a_podgroup_that_is_never_seen_is_asked_for_again),
 	};
 
 	return cmocka_run_group_tests_name("app/engine", tests, NULL, NULL);

@@ -90,6 +90,15 @@ void live_fixture_fault(struct live_fixture *f, const char *script)
 	}
 }
 
+uint64_t live_fixture_struck(struct live_fixture *f)
+{
+	int64_t now;
+	uint64_t n = apiserver_fault_count(front_lock(f->front, &now), "status");
+
+	front_unlock(f->front);
+	return n;
+}
+
 int live_fixture_run(struct live_fixture *f, const char *line)
 {
 	CLEANUP(strbuf_finish) struct strbuf words = STRBUF_INIT;

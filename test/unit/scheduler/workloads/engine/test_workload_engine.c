@@ -328,6 +328,7 @@ static unsigned count_held(const struct workload_engine_fixture *f, char letter)
 static void begin_queues(struct workload_engine_fixture *f)
 {
 	workload_engine_fixture_init(f, false);
+	clock_fake_advance(&f->clock, 60 * CYCLE_PACE_LONGEST_NS); /* it has run for a while */
 	for (unsigned i = 0; i < QUEUES; i++) {
 		add_queue(f, i);
 	}

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/volcano/keys.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -424,25 +425,34 @@ static void test_a_missing_podgroup_is_reported_once(void **state)
 	end(&f);
 }
 
+/* One that cannot be decoded, and one of which a part cannot be used. */
 static void test_a_bad_object_is_counted_and_reported(void **state)
 {
 	static const char *const names[] = { "resource", NULL };
+	static const char *const rows[] = {
+		"{\"metadata\":{\"name\":\"bad\"},\"spec\":{\"capability\":{\"cpu\":\"1x\"}}}",
+		"{\"metadata\":{\"name\":\"bad\",\"annotations\":{\"" KEYS_NAMESPACE_SELECTOR
+		"\":\"a in (\"}},\"spec\":{}}",
+	};
 	const char *values[] = { "queues" };
-	struct fixture f;
 
 	(void)state;
-	begin(&f);
-	sync_all(&f);
-	lead(&f, 0);
-	see(&f, SCHED_QUEUES, "bad",
-	    "{\"metadata\":{\"name\":\"bad\"},\"spec\":{\"capability\":{\"cpu\":\"1x\"}}}");
-	assert_true(metric_cell_get(
-			    metric_cell(metric_register(f.counters, "headgate_bad_objects_total",
-							"", METRIC_COUNTER, names),
-					values)) == 1);
-	step(&f);
-	assert_true(answer_all(&f, "InvalidObject"));
-	end(&f);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+
+		unit_row(rows[i]);
+		begin(&f);
+		sync_all(&f);
+		lead(&f, 0);
+		see(&f, SCHED_QUEUES, "bad", rows[i]);
+		assert_true(metric_cell_get(metric_cell(
+				    metric_register(f.counters, "headgate_bad_objects_total", "",
+						    METRIC_COUNTER, names),
+				    values)) == 1);
+		step(&f);
+		assert_true(answer_all(&f, "InvalidObject"));
+		end(&f);
+	}
 }
 
 /* The PodGroup that was made for pod "plain" with UID u1. */

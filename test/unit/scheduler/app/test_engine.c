@@ -52,7 +52,8 @@ static struct sched_conf *parse(const char *text)
 	return conf;
 }
 
-static void begin(struct fixture *f)
+/* queues: with the controller of Queues. */
+static void begin_with(struct fixture *f, bool queues)
 {
 	static const char *const names[] = { "volcano", NULL };
 	struct engine_options eo = { .scheduler_names = names,
@@ -60,6 +61,7 @@ static void begin(struct fixture *f)
 				     .gate_workers = 1,
 				     .manual = true,
 				     .controllers_podgroup = true,
+				     .controllers_queue = queues,
 				     .min_interval_ns = CLOCK_NS_PER_MS,
 				     .period_ns = CLOCK_NS_PER_S,
 				     .request_timeout_ns = CLOCK_NS_PER_S,
@@ -75,6 +77,11 @@ static void begin(struct fixture *f)
 	eo.clock = &f->clock.base;
 	eo.counters = f->counters;
 	assert_int_equal(engine_create(&eo, parse(conf_default_text()), &f->engine, NULL), 0);
+}
+
+static void begin(struct fixture *f)
+{
+	begin_with(f, false);
 }
 
 static void end(struct fixture *f)
@@ -604,6 +611,70 @@ static void test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted(void 
 	end(&f);
 }
 
+static void step_controllers(struct fixture *f)
+{
+	clock_fake_advance(&f->clock, 2 * CLOCK_NS_PER_S);
+	step(f);
+}
+
+static void gone(struct fixture *f, enum sched_resource r, const char *key)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_DELETE);
+
+	m->resource = r;
+	m->key = str_of(key);
+	engine_handle(f->engine, m);
+}
+
+#define OPEN_BELOW_ROOT "\"spec\":{\"parent\":\"root\"},\"status\":{\"state\":\"Open\"}"
+
+/* The controller of Queues gets all that it decides by, and learns when one is deleted. */
+static void test_queues_are_controlled(void **state)
+{
+	static const struct {
+		const char *meta, *rest;
+		const char *text; /* of a request */
+		bool sent;
+	} rows[] = {
+		{ "", OPEN_BELOW_ROOT, "\"state\":", false },
+		{ "", OPEN_BELOW_ROOT, "\"parent\":", false },
+		{ "", "\"spec\":{\"parent\":\"root\"}", "\"state\":\"Open\"", true },
+		{ "", "\"spec\":{\"parent\":\"root\"}", "\"resourceVersion\":\"7\"", true },
+		{ "", "\"spec\":{},\"status\":{\"state\":\"Open\"}", "\"parent\":\"root\"", true },
+		{ "", "\"spec\":{\"parent\":\"root\"},\"status\":{\"state\":\"Closing\"}",
+		  "\"state\":\"Closed\"", true },
+		{ ",\"annotations\":{\"" KEYS_CLOSED_BY_PARENT "\":\"true\"}",
+		  "\"spec\":{\"parent\":\"root\"},\"status\":{\"state\":\"Closed\"}",
+		  "\"state\":\"Open\"", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
+		struct fixture f;
+
+		unit_row_number(i);
+		begin_with(&f, true);
+		see_world(&f);
+		strbuf_printf(&json,
+			      "{\"metadata\":{\"name\":\"team\",\"uid\":\"q2\",\"resourceVersion\":"
+			      "\"7\"%s},%s}",
+			      rows[i].meta, rows[i].rest);
+		see(&f, SCHED_QUEUES, "team", json.p);
+		sync_all(&f);
+		lead(&f, 0);
+		step_controllers(&f);
+		assert_int_equal(answer_all(&f, rows[i].text), rows[i].sent);
+		take_outcomes(&f);
+		gone(&f, SCHED_QUEUES, "default");
+		step_controllers(&f);
+		assert_true(
+			answer_all(&f, "\"kind\":\"Queue\",\"metadata\":{\"name\":\"default\"}"));
+		take_outcomes(&f);
+		end(&f);
+	}
+}
+
 /* A tenant may delete it before any watch has shown it. */
 static void test_a_podgroup_that_is_never_seen_is_asked_for_again(void **state)
 {
@@ -648,6 +719,7 @@ int main(void)
 		cmocka_unit_test(test_a_plain_pod_that_waited_before_a_restart_names_its_podgroup),
 		cmocka_unit_test(test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted),
 		cmocka_unit_test(test_a_podgroup_that_is_never_seen_is_asked_for_again),
+		cmocka_unit_test(test_queues_are_controlled),
 	};
 
 	return cmocka_run_group_tests_name("app/engine", tests, NULL, NULL);

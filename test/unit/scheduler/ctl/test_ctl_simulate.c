@@ -8,10 +8,13 @@
 
 #include "base/attrs.h"
 #include "base/str.h"
+#include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "enc/json/jdoc.h"
 #include "lib/workloads/workload_sim_fixture.h"
 #include "process/file.h"
 #include "scheduler/ctl/cli/verb.h"
+#include "unit/scheduler/ctl/capture.h"
 #include "unit/scheduler/ctl/sim_fixture.h"
 
 static char folder[] = "/tmp/test_ctl_simulate_XXXXXX";
@@ -185,6 +188,23 @@ static void test_updates_that_cannot_be_used(void **state)
 	assert_int_equal(run("simulate --as-is --apply-after 1:@quota @quota"), VERB_OK);
 }
 
+/* Warnings about a configuration belong to the report, unless everything is taken as it is. */
+static void test_warnings_are_reported(void **state)
+{
+	CLEANUP(xmalloc_freep)
+	char *line = xmalloc_printf("simulate -o json --config %s/kueue %s/quota", folder, folder);
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
+	const struct jdoc *warnings;
+
+	(void)state;
+	assert_int_equal(capture_ctl(line, &out), VERB_OK);
+	assert_int_equal(jdoc_parse(str_of(strchr(out.p, '{')), &d, NULL), 0);
+	warnings = jdoc_get(d, "warnings");
+	assert_int_equal(jdoc_count(warnings), 1);
+	assert_non_null(strstr(jdoc_str_or(jdoc_at(warnings, 0), ""), "featureGates.Nope"));
+}
+
 static void test_removals_without_effect_are_reported(void **state)
 {
 	static const struct {
@@ -218,6 +238,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exit_codes),
 		cmocka_unit_test(test_updates_that_cannot_be_used),
+		cmocka_unit_test(test_warnings_are_reported),
 		cmocka_unit_test(test_removals_without_effect_are_reported),
 	};
 

@@ -34,10 +34,12 @@ void live_fixture_start(struct live_fixture *f)
 			fail_msg("%s", err.text);
 		}
 	}
-	kubeconfig = xmalloc_printf("clusters: [{name: c, cluster: {server: '%s'}}]\n"
-				    "contexts: [{name: x, context: {cluster: c}}]\n"
-				    "current-context: x\n",
-				    front_url(f->front));
+	kubeconfig = xmalloc_printf(
+		"clusters: [{name: c, cluster: {server: '%s'}}]\n"
+		"contexts: [{name: x, context: {cluster: c}}, {name: in-ns, context: "
+		"{cluster: c, namespace: ns}}]\n"
+		"current-context: x\n",
+		front_url(f->front));
 	folder_write(&f->folder, "kubeconfig", kubeconfig);
 	live_fixture_load(f, "{apiVersion: v1, kind: Namespace, metadata: {name: ns}}");
 }

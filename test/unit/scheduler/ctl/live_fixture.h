@@ -12,7 +12,9 @@ struct front;
 struct jdoc;
 
 struct live_fixture {
-	struct folder folder; /* has the kubeconfig; each "@NAME" of a line is a file of it */
+	/* Has the kubeconfig, with the contexts x and in-ns, of namespace ns. Each "@NAME" of a
+	 * line is a file of it. */
+	struct folder folder;
 	struct front *front;
 	struct strbuf out; /* of the last run: standard error, then standard output */
 };

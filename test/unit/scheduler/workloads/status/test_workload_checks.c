@@ -89,8 +89,17 @@ static const struct workload_life_row table[] = {
 	  .wants = "a b",
 	  .checks = "a:Rejected b:Retry",
 	  .after = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted "
-		   "DeactivationTarget=True/AdmissionCheck",
+		   "DeactivationTarget=True/AdmissionCheck!AdmissionCheck~in~Rejected~state:~\"a\"",
 	  .checks_after = "a:Rejected b:Retry",
+	  .events = "AdmissionCheckRejected" },
+	{ .name = "several checks were rejected",
+	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted",
+	  .wants = "a b",
+	  .checks = "a:Rejected b:Rejected",
+	  .after = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted "
+		   "DeactivationTarget=True/AdmissionCheck!AdmissionChecks~in~Rejected~state:~"
+		   "\"a\";~\"b\"",
+	  .checks_after = "a:Rejected b:Rejected",
 	  .events = "AdmissionCheckRejected" },
 };
 

@@ -387,7 +387,6 @@ static void submit(struct pool_slot *s, struct http_call *call)
 	uint64_t id;
 	bool cancel;
 
-	call->on_data = NULL;
 	call->on_done = on_done;
 	call->ctx = s;
 	pthread_mutex_lock(&p->lock);

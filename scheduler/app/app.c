@@ -43,7 +43,6 @@
 #include "scheduler/workloads/conf/kueue_conf.h"
 
 #define MIN_CYCLE_INTERVAL_NS (5 * CLOCK_NS_PER_MS)
-#define REQUEST_TIMEOUT_NS (5 * CLOCK_NS_PER_S)
 #define STOP_GRACE_NS (5 * CLOCK_NS_PER_S)
 #define RELEASE_TIMEOUT_MS 3000
 
@@ -397,14 +396,6 @@ static int start_client(struct app *a, struct err *err)
 	return 0;
 }
 
-/* A write sent at the last moment must end before another replica may lead. */
-static int64_t request_timeout(const struct sched_options *o)
-{
-	int64_t spare = o->lease_duration - o->lease_renew;
-
-	return o->leader_elect && spare < REQUEST_TIMEOUT_NS ? spare : REQUEST_TIMEOUT_NS;
-}
-
 static int start_engine(struct app *a, struct err *err)
 {
 	const struct sched_options *o = a->o;
@@ -422,7 +413,7 @@ static int start_engine(struct app *a, struct err *err)
 		.controllers_cost = (o->controllers & OPTIONS_COST) != 0,
 		.min_interval_ns = MIN_CYCLE_INTERVAL_NS,
 		.period_ns = o->schedule_period,
-		.request_timeout_ns = request_timeout(o),
+		.request_timeout_ns = options_request_timeout(o),
 		.seed = rng_entropy(),
 		.post = post,
 		.may_send = may_send,
@@ -518,7 +509,7 @@ static void start_leading(struct app *a)
 		.duration_ns = a->o->lease_duration,
 		.renew_deadline_ns = a->o->lease_renew,
 		.retry_ns = a->o->lease_retry,
-		.request_deadline_ns = request_timeout(a->o),
+		.request_deadline_ns = options_request_timeout(a->o),
 		.transport = a->requests,
 		.clock = clock_real(),
 		.on_change = on_lease,

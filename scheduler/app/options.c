@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 
+#define REQUEST_TIMEOUT_NS (5 * CLOCK_NS_PER_S)
 #define AT(kind, member) FLAGS_AT(struct sched_options, kind, member)
 
 static const struct flags_choice controllers[] = {
@@ -156,4 +157,11 @@ int options_parse(int argc, char **argv, struct sched_options *ret, struct err *
 		*ret = o;
 	}
 	return r;
+}
+
+int64_t options_request_timeout(const struct sched_options *o)
+{
+	int64_t spare = o->lease_duration - o->lease_renew;
+
+	return o->leader_elect && spare < REQUEST_TIMEOUT_NS ? spare : REQUEST_TIMEOUT_NS;
 }

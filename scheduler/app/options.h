@@ -38,5 +38,8 @@ struct sched_options {
 const struct flags *options_flags(void);
 /* 0; 1: help or version was printed, exit 0; -ERR_INVALID: message in err, exit 2. Main thread. */
 int options_parse(int argc, char **argv, struct sched_options *ret, struct err *err);
+/* After how many ns a request is given up: 5 s, or less with leader election, since a write that is
+ * sent at the last moment must end before another replica may lead. */
+int64_t options_request_timeout(const struct sched_options *o);
 
 #endif

@@ -1,8 +1,9 @@
 #!/bin/sh
 # random.sh [COUNT [SEED]]: COUNT (20) random mutants of the product's sources; each is one line changed by an
 # operator of sites.awk, and some test must fail on it. First a line is drawn, then one of its mutants. A mutant
-# does not count if it does not compile, if its object file is that of the original, or if equivalent.txt
-# has it. Run by `make mutants`, which builds all programs and gives the environment.
+# does not count if it does not compile without a warning (`make test` has -Werror, so it cannot get that far), if its
+# object file is that of the original, or if equivalent.txt has it. Run by `make mutants`, which builds all programs and
+# gives the environment.
 #
 # A mutant meets the tests that contain the object, the nearest first: the unit tests of its folder, scenarios and
 # admission, a sample of the simulations, other unit tests, then the programs over sockets. The first that fails
@@ -161,7 +162,7 @@ try() {
 	cp "$file" "$source"
 	compile "$source" "$dir/original.o"
 	NEW=$new awk -v line="$line" 'FNR == line { print ENVIRON["NEW"]; next } { print }' "$file" >"$source"
-	if compile "$source" "$dir/mutant.o" 2>/dev/null && ! cmp -s "$dir/original.o" "$dir/mutant.o"; then
+	if (CFLAGS="$CFLAGS -Werror" compile "$source" "$dir/mutant.o") 2>/dev/null && ! cmp -s "$dir/original.o" "$dir/mutant.o"; then
 		judge
 	fi
 	rm -rf "$dir"

@@ -552,11 +552,11 @@ static int load_default(const struct kubeconfig_options *opt, struct kubeconfig 
 	if (r == 0) {
 		return adjust(*ret, opt, err);
 	}
-	path = r != -ERR_NOT_FOUND || home == NULL ? NULL : xmalloc_printf("%s/.kube/config", home);
+	path = home == NULL ? NULL : xmalloc_printf("%s/.kube/config", home);
 	if (path != NULL && access(path, F_OK) == 0) {
 		return load_file(path, opt, ret, err);
 	}
-	if (r == -ERR_NOT_FOUND && err != NULL) {
+	if (err != NULL) {
 		(void)err_wrap(err, "no kubeconfig found ($KUBECONFIG is not set, there is no "
 				    "~/.kube/config)");
 	}

@@ -283,7 +283,6 @@ static void acknowledge_bind(struct cluster *c, struct task *t)
 		ledger_advance(c, t, CHARGE_BOUND);
 	}
 	cluster_task_set_status(c, t, TASK_RUNNING, c->nodes.v[t->node]);
-	t->cond = POD_COND_TRUE;
 }
 
 /* Between two cycles, so that a pod that is ungated in cycle n can be bound in cycle n + 1 at

@@ -526,7 +526,7 @@ static void take_done(struct workload_cache *c, const struct sched_msg *m, const
 	s->version = m->resource_version > s->version ? m->resource_version : s->version;
 	s->failures = 0;
 	s->retry_at = MODEL_TIME_NONE;
-	if (sent->has_admission && sent->queue != NULL) {
+	if (sent->queue != NULL) {
 		s->queue = quota_name(c->q, str_of(sent->queue));
 	}
 	report_status(c, w, workload_cache_unpack(c, s->before, WORKLOAD_CACHE_BEFORE), sent);

@@ -200,12 +200,12 @@ static struct tracked_objects *tracked_of(struct queue_statuses *s, bool is_loca
 	return is_local ? &s->locals : &s->nodes;
 }
 
-/* The id may be another object's by now, which is found by its name. */
-static void unbind(struct queue_statuses *s, struct tracked_object *k)
+/* The id may be another object's by now, which is found by its name. The caller sets another one,
+ * or frees k. */
+static void unbind(struct queue_statuses *s, const struct tracked_object *k)
 {
 	if (k->id != MODEL_NONE) {
 		tracked_of(s, k->is_local)->v[k->id] = NULL;
-		k->id = MODEL_NONE;
 	}
 }
 

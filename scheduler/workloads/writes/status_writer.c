@@ -126,7 +126,7 @@ static void add_admission(const struct quota_model *q, const struct workload_sta
 	struct api_workload_admission *a;
 
 	/* Left out, an admission of ours is removed: that is how quota is given back. */
-	if (status->has_admission && status->queue != NULL) {
+	if (status->queue != NULL) {
 		a = ret->admission = arena_zero(arena, 1, sizeof(*a));
 		a->cluster_queue = status->queue;
 		FIELD_LIST_MAKE(&a->assignments, status->podsets.n, arena);

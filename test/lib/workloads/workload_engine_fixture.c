@@ -36,6 +36,16 @@ void workload_engine_fixture_see(struct workload_engine_fixture *f, enum sched_r
 	handle(f, message_decode(r, str_of(key), str_of(json), ++f->version));
 }
 
+void workload_engine_fixture_gone(struct workload_engine_fixture *f, enum sched_resource r,
+				  const char *key)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_DELETE);
+
+	m->resource = r;
+	m->key = str_of(key);
+	handle(f, m);
+}
+
 void workload_engine_fixture_world(struct workload_engine_fixture *f)
 {
 	workload_engine_fixture_see(f, SCHED_NAMESPACES, "ns", "{\"metadata\":{\"name\":\"ns\"}}");

@@ -40,6 +40,9 @@ void workload_engine_fixture_world(struct workload_engine_fixture *f);
 /* An object as the watch brings it. */
 void workload_engine_fixture_see(struct workload_engine_fixture *f, enum sched_resource r,
 				 const char *key, const char *json);
+/* The object is deleted. */
+void workload_engine_fixture_gone(struct workload_engine_fixture *f, enum sched_resource r,
+				  const char *key);
 /* A Workload of lq for cpu. uid: "u-" and its name. */
 void workload_engine_fixture_workload(struct workload_engine_fixture *f, const char *name,
 				      int priority, const char *cpu);

@@ -87,12 +87,35 @@ static void test_alias(void **state)
 	}
 }
 
+static void test_scope(void **state)
+{
+	static const char *const cluster[] = {
+		"namespaces",      "nodes",      "admissionchecks",         "clusterqueues",
+		"cohorts",         "topologies", "workloadpriorityclasses", "resourceflavors",
+		"priorityclasses", "queues",     "runtimeclasses",
+	};
+	size_t n;
+	const struct kinds_row *k = kinds_all(&n);
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		bool found = false;
+
+		unit_row(k[i].plural);
+		for (size_t j = 0; j < ARRAY_LEN(cluster); j++) {
+			found |= strcmp(k[i].plural, cluster[j]) == 0;
+		}
+		assert_int_equal(k[i].namespaced, !found);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sorted),
 		cmocka_unit_test(test_by_kind),
 		cmocka_unit_test(test_alias),
+		cmocka_unit_test(test_scope),
 	};
 
 	return cmocka_run_group_tests_name("kinds", tests, NULL, NULL);

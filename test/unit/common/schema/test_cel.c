@@ -131,16 +131,48 @@ static void test_limits(void **state)
 	assert_int_equal(run(strbuf_str(&longest)), REFUSED);
 }
 
+/* More links of any kind of chain than CEL_MAX_DEPTH. */
+static void test_long_chains(void **state)
+{
+	static const struct {
+		const char *first, *link;
+	} chains[] = {
+		{ "true", " && true" }, { "true", " || true" }, { "1", " == 1" },
+		{ "1", " * 1" },        { "object", ".a" },     { "(", "(" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(chains); i++) {
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+		struct cel *cel = NULL;
+		struct err err = ERR_INIT;
+
+		unit_row(chains[i].link);
+		strbuf_add_c(&text, chains[i].first);
+		for (unsigned n = 0; n <= CEL_MAX_DEPTH; n++) {
+			strbuf_add_c(&text, chains[i].link);
+		}
+		assert_true(cel_compile(strbuf_str(&text), &cel, &err) < 0);
+		assert_non_null(strstr(err.text, "too deep"));
+	}
+}
+
 /* The place is that of the first thing that cannot be read. */
 static void test_refusals_name_the_place(void **state)
 {
 	static const struct {
 		const char *text, *error;
 	} refused[] = {
-		{ "", "offset 0: unexpected end" },     { "(", "offset 1: unexpected end" },
-		{ "(1 == 1", "offset 7: expected )" },  { "(1 ==", "offset 5: unexpected end" },
-		{ "[1, ", "offset 4: unexpected end" }, { "1 ==", "offset 4: unexpected end" },
+		{ "", "offset 0: unexpected end" },
+		{ "(", "offset 1: unexpected end" },
+		{ "(1 == 1", "offset 7: expected )" },
+		{ "(1 ==", "offset 5: unexpected end" },
+		{ "[1, ", "offset 4: unexpected end" },
+		{ "1 ==", "offset 4: unexpected end" },
 		{ "!", "offset 1: unexpected end" },
+		{ "(?", "offset 1: unexpected character" },
+		{ "size(?", "offset 5: unexpected character" },
+		{ "'a'.startsWith(?", "offset 15: unexpected character" },
 	};
 
 	(void)state;
@@ -157,6 +189,7 @@ static void test_refusals_name_the_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_long_chains),
 		cmocka_unit_test(test_refusals_name_the_place),
 		cmocka_unit_test(test_expressions),
 		cmocka_unit_test(test_limits),

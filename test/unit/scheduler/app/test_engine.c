@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/volcano/keys.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -51,7 +52,8 @@ static struct sched_conf *parse(const char *text)
 	return conf;
 }
 
-static void begin(struct fixture *f)
+/* queues: with the controller of Queues. */
+static void begin_with(struct fixture *f, bool queues)
 {
 	static const char *const names[] = { "volcano", NULL };
 	struct engine_options eo = { .scheduler_names = names,
@@ -59,6 +61,7 @@ static void begin(struct fixture *f)
 				     .gate_workers = 1,
 				     .manual = true,
 				     .controllers_podgroup = true,
+				     .controllers_queue = queues,
 				     .min_interval_ns = CLOCK_NS_PER_MS,
 				     .period_ns = CLOCK_NS_PER_S,
 				     .request_timeout_ns = CLOCK_NS_PER_S,
@@ -74,6 +77,11 @@ static void begin(struct fixture *f)
 	eo.clock = &f->clock.base;
 	eo.counters = f->counters;
 	assert_int_equal(engine_create(&eo, parse(conf_default_text()), &f->engine, NULL), 0);
+}
+
+static void begin(struct fixture *f)
+{
+	begin_with(f, false);
 }
 
 static void end(struct fixture *f)
@@ -424,25 +432,34 @@ static void test_a_missing_podgroup_is_reported_once(void **state)
 	end(&f);
 }
 
+/* One that cannot be decoded, and one of which a part cannot be used. */
 static void test_a_bad_object_is_counted_and_reported(void **state)
 {
 	static const char *const names[] = { "resource", NULL };
+	static const char *const rows[] = {
+		"{\"metadata\":{\"name\":\"bad\"},\"spec\":{\"capability\":{\"cpu\":\"1x\"}}}",
+		"{\"metadata\":{\"name\":\"bad\",\"annotations\":{\"" KEYS_NAMESPACE_SELECTOR
+		"\":\"a in (\"}},\"spec\":{}}",
+	};
 	const char *values[] = { "queues" };
-	struct fixture f;
 
 	(void)state;
-	begin(&f);
-	sync_all(&f);
-	lead(&f, 0);
-	see(&f, SCHED_QUEUES, "bad",
-	    "{\"metadata\":{\"name\":\"bad\"},\"spec\":{\"capability\":{\"cpu\":\"1x\"}}}");
-	assert_true(metric_cell_get(
-			    metric_cell(metric_register(f.counters, "headgate_bad_objects_total",
-							"", METRIC_COUNTER, names),
-					values)) == 1);
-	step(&f);
-	assert_true(answer_all(&f, "InvalidObject"));
-	end(&f);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+
+		unit_row(rows[i]);
+		begin(&f);
+		sync_all(&f);
+		lead(&f, 0);
+		see(&f, SCHED_QUEUES, "bad", rows[i]);
+		assert_true(metric_cell_get(metric_cell(
+				    metric_register(f.counters, "headgate_bad_objects_total", "",
+						    METRIC_COUNTER, names),
+				    values)) == 1);
+		step(&f);
+		assert_true(answer_all(&f, "InvalidObject"));
+		end(&f);
+	}
 }
 
 /* The PodGroup that was made for pod "plain" with UID u1. */
@@ -594,6 +611,96 @@ static void test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted(void 
 	end(&f);
 }
 
+static void step_controllers(struct fixture *f)
+{
+	clock_fake_advance(&f->clock, 2 * CLOCK_NS_PER_S);
+	step(f);
+}
+
+static void gone(struct fixture *f, enum sched_resource r, const char *key)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_DELETE);
+
+	m->resource = r;
+	m->key = str_of(key);
+	engine_handle(f->engine, m);
+}
+
+#define OPEN_BELOW_ROOT "\"spec\":{\"parent\":\"root\"},\"status\":{\"state\":\"Open\"}"
+
+/* The controller of Queues gets all that it decides by, and learns when one is deleted. */
+static void test_queues_are_controlled(void **state)
+{
+	static const struct {
+		const char *meta, *rest;
+		const char *text; /* of a request */
+		bool sent;
+	} rows[] = {
+		{ "", OPEN_BELOW_ROOT, "\"state\":", false },
+		{ "", OPEN_BELOW_ROOT, "\"parent\":", false },
+		{ "", "\"spec\":{\"parent\":\"root\"}", "\"state\":\"Open\"", true },
+		{ "", "\"spec\":{\"parent\":\"root\"}", "\"resourceVersion\":\"7\"", true },
+		{ "", "\"spec\":{},\"status\":{\"state\":\"Open\"}", "\"parent\":\"root\"", true },
+		{ "", "\"spec\":{\"parent\":\"root\"},\"status\":{\"state\":\"Closing\"}",
+		  "\"state\":\"Closed\"", true },
+		{ ",\"annotations\":{\"" KEYS_CLOSED_BY_PARENT "\":\"true\"}",
+		  "\"spec\":{\"parent\":\"root\"},\"status\":{\"state\":\"Closed\"}",
+		  "\"state\":\"Open\"", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
+		struct fixture f;
+
+		unit_row_number(i);
+		begin_with(&f, true);
+		see_world(&f);
+		strbuf_printf(&json,
+			      "{\"metadata\":{\"name\":\"team\",\"uid\":\"q2\",\"resourceVersion\":"
+			      "\"7\"%s},%s}",
+			      rows[i].meta, rows[i].rest);
+		see(&f, SCHED_QUEUES, "team", json.p);
+		sync_all(&f);
+		lead(&f, 0);
+		step_controllers(&f);
+		assert_int_equal(answer_all(&f, rows[i].text), rows[i].sent);
+		take_outcomes(&f);
+		gone(&f, SCHED_QUEUES, "default");
+		step_controllers(&f);
+		assert_true(
+			answer_all(&f, "\"kind\":\"Queue\",\"metadata\":{\"name\":\"default\"}"));
+		take_outcomes(&f);
+		end(&f);
+	}
+}
+
+/* A tenant may delete it before any watch has shown it. */
+static void test_a_podgroup_that_is_never_seen_is_asked_for_again(void **state)
+{
+	static const char line[] =
+		"POST /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups";
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	sync_all(&f);
+	lead(&f, 0);
+	see(&f, SCHED_PODS, "ns/plain",
+	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":\"u1\"},"
+	    "\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\"}]},"
+	    "\"status\":{\"phase\":\"Pending\"}}");
+	step(&f);
+	answer(&f, line, 201);
+	step(&f);
+	fake_transport_expect_none(f.transport);
+	clock_fake_advance(&f.clock, 60 * CLOCK_NS_PER_S);
+	step(&f);
+	answer(&f, line, 201);
+	take_outcomes(&f);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -611,6 +718,8 @@ int main(void)
 		cmocka_unit_test(test_a_plain_pod_without_a_condition_is_not_annotated),
 		cmocka_unit_test(test_a_plain_pod_that_waited_before_a_restart_names_its_podgroup),
 		cmocka_unit_test(test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted),
+		cmocka_unit_test(test_a_podgroup_that_is_never_seen_is_asked_for_again),
+		cmocka_unit_test(test_queues_are_controlled),
 	};
 
 	return cmocka_run_group_tests_name("app/engine", tests, NULL, NULL);

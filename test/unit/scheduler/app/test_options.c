@@ -88,7 +88,7 @@ static void test_mistakes_are_named(void **state)
 		{ "--scheduler-sharding-mode=hard", "--scheduler-sharding-mode" },
 		{ "--node-selector=a:b", "--node-selector" },
 		{ "--leader-elect-retry-period=20s", "retry period" },
-		{ "--leader-elect-renew-deadline=14500ms", "1 s or more below" },
+		{ "--leader-elect-renew-deadline=14001ms", "1 s or more below" },
 		{ "--scheduler-name=", "--scheduler-name" },
 		{ "--nonsense", "flag" },
 		{ "stray", "stray" },
@@ -103,6 +103,30 @@ static void test_mistakes_are_named(void **state)
 		unit_row(rows[i].arg);
 		assert_int_equal(parse(args, &o, &err), -ERR_INVALID);
 		assert_non_null(strstr(err.text, rows[i].says));
+	}
+}
+
+/* docs/install.md: "its last request ends within 5 s or with the lease, whichever is shorter". */
+static void test_requests_end_before_the_lease(void **state)
+{
+	static const struct {
+		const char *args[4];
+		int64_t seconds;
+	} rows[] = {
+		{ { NULL }, 5 },
+		{ { "--leader-elect-renew-deadline=11s" }, 4 },
+		{ { "--leader-elect-renew-deadline=14s" }, 1 },
+		{ { "--leader-elect-lease-duration=60s" }, 5 },
+		{ { "--leader-elect-renew-deadline=14s", "--leader-elect=false" }, 5 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct sched_options o;
+
+		unit_row_number(i);
+		assert_int_equal(parse(rows[i].args, &o, NULL), 0);
+		assert_int_equal(options_request_timeout(&o), rows[i].seconds * CLOCK_NS_PER_S);
 	}
 }
 
@@ -170,6 +194,7 @@ int main(void)
 		cmocka_unit_test(test_defaults_are_volcanos),
 		cmocka_unit_test(test_spellings_of_go_programs),
 		cmocka_unit_test(test_mistakes_are_named),
+		cmocka_unit_test(test_requests_end_before_the_lease),
 		cmocka_unit_test(test_flags_of_volcano_are_accepted),
 		cmocka_unit_test(test_version_and_help),
 		cmocka_unit_test(test_the_table_is_sound),

@@ -34,10 +34,12 @@ void live_fixture_start(struct live_fixture *f)
 			fail_msg("%s", err.text);
 		}
 	}
-	kubeconfig = xmalloc_printf("clusters: [{name: c, cluster: {server: '%s'}}]\n"
-				    "contexts: [{name: x, context: {cluster: c}}]\n"
-				    "current-context: x\n",
-				    front_url(f->front));
+	kubeconfig = xmalloc_printf(
+		"clusters: [{name: c, cluster: {server: '%s'}}]\n"
+		"contexts: [{name: x, context: {cluster: c}}, {name: in-ns, context: "
+		"{cluster: c, namespace: ns}}]\n"
+		"current-context: x\n",
+		front_url(f->front));
 	folder_write(&f->folder, "kubeconfig", kubeconfig);
 	live_fixture_load(f, "{apiVersion: v1, kind: Namespace, metadata: {name: ns}}");
 }
@@ -88,6 +90,15 @@ void live_fixture_fault(struct live_fixture *f, const char *script)
 	if (r < 0) {
 		fail_msg("%s", err.text);
 	}
+}
+
+uint64_t live_fixture_struck(struct live_fixture *f)
+{
+	int64_t now;
+	uint64_t n = apiserver_fault_count(front_lock(f->front, &now), "status");
+
+	front_unlock(f->front);
+	return n;
 }
 
 int live_fixture_run(struct live_fixture *f, const char *line)

@@ -12,6 +12,7 @@
 #include "base/xmalloc.h"
 #include "lib/flags_check.h"
 #include "scheduler/ctl/cli/verb.h"
+#include "unit/scheduler/ctl/capture.h"
 
 /* Runs headgatectl with words separated by blanks and its output thrown away. */
 static int run(const char *line)
@@ -99,10 +100,68 @@ static void test_verbs_are_sorted_and_sound(void **state)
 	}
 }
 
+/* Standard error says how it is used; standard output stays empty. */
+static void test_wrong_usage(void **state)
+{
+	static const struct {
+		const char *line, *says;
+	} rows[] = {
+		{ "completion", "expected: completion bash|zsh|fish" },
+		{ "completion tcsh", "expected: completion bash|zsh|fish" },
+		{ "close", "expected: close queue NAME" },
+		{ "open queue", "expected: open queue NAME" },
+		{ "open pod x", "expected: open queue NAME" },
+		{ "pending-workloads cq", "expected: pending-workloads [cq NAME]" },
+		{ "pending-workloads wl a",
+		  "pending-workloads accepts clusterqueues, localqueues, not wl" },
+		{ "stop", "stop accepts clusterqueues, localqueues, workloads" },
+		{ "stop cq", "expected: stop clusterqueue NAME" },
+		{ "stop cohort a",
+		  "stop accepts clusterqueues, localqueues, workloads, not cohort" },
+		{ "resume lq", "expected: resume localqueue NAME" },
+		{ "stop cq ns/a", "ns/a: a clusterqueue has no namespace" },
+		{ "explain", "expected: explain pod NAMESPACE/NAME [--dump FILE], or explain "
+			     "workload|job NAMESPACE/NAME [-f FILE]" },
+		{ "explain pod", "expected: explain pod NAMESPACE/NAME [--dump FILE], or explain "
+				 "workload|job NAMESPACE/NAME [-f FILE]" },
+		{ "explain cq a", "expected: explain pod NAMESPACE/NAME [--dump FILE], or explain "
+				  "workload|job NAMESPACE/NAME [-f FILE]" },
+		{ "list", "list accepts clusterqueues, localqueues, workloads, resourceflavors, "
+			  "cohorts, pods" },
+		{ "list nope", "list accepts clusterqueues, localqueues, workloads, "
+			       "resourceflavors, cohorts, pods, not nope" },
+		{ "list cq a", "unexpected argument \"a\"" },
+		{ "list pods", "list pods requires --for TYPE/NAME" },
+		{ "drain x", "unexpected argument \"x\"" },
+		{ "queues x", "unexpected argument \"x\"" },
+		{ "doctor x", "unexpected argument \"x\"" },
+		{ "certs", "certs: give at least one --dns or --ip" },
+		{ "certs x", "unexpected argument \"x\"" },
+		{ "simulate", "simulate requires a FILE" },
+		{ "version x", "unexpected argument \"x\"" },
+		{ "list wl --status=nope", "--status: \"nope\" is unknown; known values: pending, "
+					   "quotareserved, admitted, finished, all" },
+		{ "explain pod ns/p --output=x",
+		  "--output: \"x\" is unknown; known values: table, json" },
+	};
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xmalloc_freep)
+		char *want = xmalloc_printf("headgatectl: %s\n", rows[i].says);
+
+		unit_row(rows[i].line);
+		assert_int_equal(capture_ctl(rows[i].line, &out), VERB_USAGE);
+		assert_string_equal(out.p, want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exit_codes),
+		cmocka_unit_test(test_wrong_usage),
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_verbs_are_sorted_and_sound),
 	};

@@ -3,10 +3,13 @@
 #include "lib/unit.h"
 
 #include "base/attrs.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "lib/folder.h"
 #include "lib/workloads/workload_sim_fixture.h"
 #include "scheduler/ctl/cli/verb.h"
+#include "unit/scheduler/ctl/capture.h"
 
 #define API QUOTA_SIM_API
 
@@ -143,12 +146,39 @@ static void test_exit_codes(void **state)
 	}
 }
 
+static void test_queues_that_are_missing(void **state)
+{
+	static const struct {
+		const char *line, *says;
+	} rows[] = {
+		{ "cq nope", "ClusterQueue nope not found" },
+		{ "lq team/nope", "LocalQueue team/nope not found" },
+		{ "lq team/lost",
+		  "LocalQueue team/lost: spec.clusterQueue: there is no ClusterQueue nope" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xmalloc_freep)
+		char *line = xmalloc_printf("pending-workloads --as-is -f %s/world.yaml %s",
+					    folder.path, rows[i].line);
+		CLEANUP(xmalloc_freep)
+		char *want = xmalloc_printf("headgatectl: %s\n", rows[i].says);
+		CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+
+		unit_row(rows[i].line);
+		assert_int_equal(capture_ctl(line, &out), VERB_FAILED);
+		assert_string_equal(out.p, want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_summaries),
 		cmocka_unit_test(test_exit_codes),
+		cmocka_unit_test(test_queues_that_are_missing),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

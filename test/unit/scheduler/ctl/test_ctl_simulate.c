@@ -8,10 +8,13 @@
 
 #include "base/attrs.h"
 #include "base/str.h"
+#include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "enc/json/jdoc.h"
 #include "lib/workloads/workload_sim_fixture.h"
 #include "process/file.h"
 #include "scheduler/ctl/cli/verb.h"
+#include "unit/scheduler/ctl/capture.h"
 #include "unit/scheduler/ctl/sim_fixture.h"
 
 static char folder[] = "/tmp/test_ctl_simulate_XXXXXX";
@@ -28,10 +31,12 @@ static int run(const char *line)
 	while (rest.p != NULL && argc < 15) {
 		struct str word = str_next(&rest, ' ');
 
-		argv[argc++] = word.len > 0 && word.p[0] == '@'
-				       ? xmalloc_printf("%s/" STR_FMT, folder, (int)word.len - 1,
-							word.p + 1)
-				       : xmalloc_dup_n(word.p, word.len);
+		struct str before = str_next(&word, '@');
+
+		argv[argc++] = word.p == NULL
+				       ? xmalloc_dup_n(before.p, before.len)
+				       : xmalloc_printf(STR_FMT "%s/" STR_FMT, STR_ARG(before),
+							folder, STR_ARG(word));
 	}
 	code = ctl_simulate_verb.run(argc, argv);
 	for (int i = 0; i < argc; i++) {
@@ -76,14 +81,18 @@ static int make_files(void **state)
 	write_file("kueue", "kind: Configuration\nfairSharing: {}\nfeatureGates: {Nope: true}\n");
 	write_file("badkueue", "fairSharing: {preemptionStrategies: [Nope]}\n");
 	write_file("conf", "actions: \"allocate\"\ntiers:\n- plugins:\n  - name: capacity\n");
+	write_file("undecodable", "{" QUOTA_SIM_API "kind: ResourceFlavor, metadata: {name: x}, "
+				  "spec: {nodeLabels: [a]}}\n");
+	write_file("unusable", "{" QUOTA_SIM_API "kind: ClusterQueue, metadata: {name: x}, "
+			       "spec: {queueingStrategy: 'No'}}\n");
 	write_file("badconf", "actions: \"dance\"\n");
 	return 0;
 }
 
 static int remove_files(void **state)
 {
-	static const char *const names[] = { "good",  "bad",   "conf",    "badconf",
-					     "quota", "kueue", "badkueue" };
+	static const char *const names[] = { "good",  "bad",      "conf",        "badconf", "quota",
+					     "kueue", "badkueue", "undecodable", "unusable" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -158,6 +167,44 @@ static void test_exit_codes(void **state)
 	}
 }
 
+/* As they would be in files: nothing is reported of a run that has not had them. */
+static void test_updates_that_cannot_be_used(void **state)
+{
+	static const char *const lines[] = {
+		"simulate --as-is --apply-after 1:@bad @quota",
+		"simulate --as-is --apply-after 1:@missing @quota",
+		"simulate --as-is --apply-after 1:@undecodable @quota",
+		"simulate --as-is --apply-after 1:@unusable @quota",
+		"simulate --as-is --until-stable --apply-after 1:@unusable @quota",
+		"simulate --as-is --cycles 3 --apply-after 1:@quota --apply-after 2:@unusable "
+		"@quota",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		unit_row(lines[i]);
+		assert_int_equal(run(lines[i]), VERB_FAILED);
+	}
+	assert_int_equal(run("simulate --as-is --apply-after 1:@quota @quota"), VERB_OK);
+}
+
+/* Warnings about a configuration belong to the report, unless everything is taken as it is. */
+static void test_warnings_are_reported(void **state)
+{
+	CLEANUP(xmalloc_freep)
+	char *line = xmalloc_printf("simulate -o json --config %s/kueue %s/quota", folder, folder);
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
+	const struct jdoc *warnings;
+
+	(void)state;
+	assert_int_equal(capture_ctl(line, &out), VERB_OK);
+	assert_int_equal(jdoc_parse(str_of(strchr(out.p, '{')), &d, NULL), 0);
+	warnings = jdoc_get(d, "warnings");
+	assert_int_equal(jdoc_count(warnings), 1);
+	assert_non_null(strstr(jdoc_str_or(jdoc_at(warnings, 0), ""), "featureGates.Nope"));
+}
+
 static void test_removals_without_effect_are_reported(void **state)
 {
 	static const struct {
@@ -190,6 +237,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exit_codes),
+		cmocka_unit_test(test_updates_that_cannot_be_used),
+		cmocka_unit_test(test_warnings_are_reported),
 		cmocka_unit_test(test_removals_without_effect_are_reported),
 	};
 

@@ -367,6 +367,32 @@ static void test_failures_are_tried_again(void **state)
 	assert_trusted(f, 0);
 }
 
+/* A write is for the Secret that was read: what another writer has done since is not lost. */
+static void test_a_write_does_not_undo_another_one(void **state)
+{
+	static const char edit[] = "{\"data\":{\"ca.crt\":\"eA==\",\"tls.crt\":\"eA==\"}}";
+	struct fixture *f = *state;
+	const struct metric_cell *failures = metric_cell(
+		metric_register(f->registry, "headgate_webhook_certificate_write_errors_total", "",
+				METRIC_COUNTER, NULL),
+		NULL);
+
+	assert_int_equal(apiserver_set_faults(f->api.server,
+					      STR_LIT("- fault: watch-late\n  method: WATCH\n"
+						      "  path: /api/v1/namespaces/default/secrets\n"
+						      "  delayMs: 1800000\n  count: 0\n"),
+					      NULL),
+			 0);
+	start_replica(f, 0);
+	run(f, CLOCK_NS_PER_S);
+	assert_true(metric_cell_get(failures) == 0);
+	assert_int_equal(
+		apiserver_fixture_do(&f->api, HTTP_PATCH, SECRET, APISERVER_FIXTURE_MERGE, edit),
+		200);
+	run(f, 11 * MINUTE);
+	assert_true(metric_cell_get(failures) >= 1);
+}
+
 static void test_options(void **state)
 {
 	struct fixture *f = *state;
@@ -401,6 +427,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_secret_is_broken, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_leader_dies, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_failures_are_tried_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_write_does_not_undo_another_one, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_options, setup, teardown),
 	};
 

@@ -60,6 +60,10 @@ static void test_environment(void **state UNUSED)
 	static const char script[] =
 		"test \"$KEPT $CHANGED\" = \"ours theirs\" || exit 3; test -n \"$HOME\" || exit 4; "
 		"read -r line && exit 5; "
+		/* each once, also where a shell would not see the second one */
+		"n=$(tr ''\\0'' ''\\n'' </proc/$$/environ | grep -c -e ^CHANGED= -e "
+		"^KUBERNETES_EXEC); "
+		"test $n = 2 || exit 7; "
 		"case $KUBERNETES_EXEC_INFO in *interactive*false*) ;; *) exit 6 ;; esac; "
 		"echo ''" ANSWER("t") "''";
 	struct exec_credential c;

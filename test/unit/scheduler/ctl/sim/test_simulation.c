@@ -43,6 +43,8 @@ static void test_cycles(void **state)
 	assert_int_equal(status_of(s, "ns/p1"), TASK_BINDING);
 	assert_false(simulation_run_cycle(s));
 	assert_int_equal(status_of(s, "ns/p1"), TASK_RUNNING);
+	assert_int_equal(cluster_task_find(simulation_cluster(s), STR_LIT("ns/p1"))->charge,
+			 CHARGE_BOUND);
 	p2 = cluster_task_find(simulation_cluster(s), STR_LIT("ns/p2"));
 	assert_string_equal(
 		simulation_why(s, p2),

@@ -60,6 +60,7 @@ static unsigned after(struct fixture *f, int64_t ns)
 		const char *body = fake_transport_body(f->transport, id).p;
 
 		assert_non_null(strstr(body, "PodGroupMissing"));
+		assert_non_null(strstr(body, cluster_task_find(f->cache->c, STR_LIT("ns/p"))->uid));
 		assert_non_null(strstr(body, "waits for PodGroup g, which does not exist"));
 		fake_transport_answer(f->transport, id, 201, "{}");
 		n++;

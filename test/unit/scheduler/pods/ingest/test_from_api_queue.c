@@ -53,18 +53,19 @@ static void test_reads_all(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		(void)snprintf(
-			json, sizeof(json),
-			"{\"metadata\":{\"name\":\"q\"},\"spec\":{\"weight\":3,\"priority\":7,"
-			"\"reclaimable\":false,\"parent\":\"p\",\"capability\":{\"cpu\":"
-			"\"1500500u\",\"memory\":\"0\"},\"deserved\":{\"cpu\":\"1\"},"
-			"\"guarantee\":{\"resource\":{\"cpu\":\"500m\"}}},\"status\":{"
-			"\"state\":\"%s\",\"allocated\":{\"cpu\":\"2\"}}}",
-			rows[i].text);
+		(void)snprintf(json, sizeof(json),
+			       "{\"metadata\":{\"name\":\"q\",\"creationTimestamp\":"
+			       "\"1970-01-01T00:00:05Z\"},\"spec\":{\"weight\":3,\"priority\":7,"
+			       "\"reclaimable\":false,\"parent\":\"p\",\"capability\":{\"cpu\":"
+			       "\"1500500u\",\"memory\":\"0\"},\"deserved\":{\"cpu\":\"1\"},"
+			       "\"guarantee\":{\"resource\":{\"cpu\":\"500m\"}}},\"status\":{"
+			       "\"state\":\"%s\",\"allocated\":{\"cpu\":\"2\"}}}",
+			       rows[i].text);
 		assert_int_equal(read_queue(c, json, &changed, NULL), 0);
 		assert_int_equal(queue_find(c, STR_LIT("q"))->state, rows[i].state);
 	}
 	q = queue_find(c, STR_LIT("q"));
+	assert_int_equal(q->created, INT64_C(5000000000));
 	assert_int_equal(q->weight, 3);
 	assert_int_equal(q->priority, 7);
 	assert_false(q->reclaimable);

@@ -96,24 +96,170 @@ static void harm_name(struct scene *s)
 	s->u->name[0] = 'x';
 }
 
+static void harm_own_task_name(struct scene *s)
+{
+	s->t->name[0] = 'x';
+}
+
+static void harm_task_nominated(struct scene *s)
+{
+	s->u->nominated = 9;
+}
+
+static void harm_bound_without_node(struct scene *s)
+{
+	s->u->status = TASK_BOUND;
+}
+
+static void harm_pending_with_node(struct scene *s)
+{
+	s->t->status = TASK_PENDING;
+}
+
+static void harm_charge_queue(struct scene *s)
+{
+	s->u->charge = CHARGE_UNGATED;
+	s->u->charge_queue = 99;
+}
+
+static void harm_task_podgroup(struct scene *s)
+{
+	s->u->podgroup = 9;
+}
+
+static void harm_task_node(struct scene *s)
+{
+	s->t->node = 9;
+}
+
+static void harm_task_id(struct scene *s)
+{
+	s->t->id = 7;
+}
+
+static void harm_podgroup_name(struct scene *s)
+{
+	s->g->name[0] = 'x';
+}
+
+static void harm_by_status(struct scene *s)
+{
+	s->g->by_status[TASK_FAILED]++;
+}
+
+static void harm_podgroup_queue(struct scene *s)
+{
+	s->g->queue = s->below->id;
+}
+
+static void harm_podgroup_id(struct scene *s)
+{
+	s->g->id = 7;
+}
+
+static void harm_queue_name(struct scene *s)
+{
+	s->below->name[0] = 'x';
+}
+
+static void harm_children(struct scene *s)
+{
+	s->q->children.v[0] = s->q->id;
+}
+
+static void harm_parent(struct scene *s)
+{
+	s->q->parent = 99;
+}
+
+static void harm_child_count(struct scene *s)
+{
+	s->q->children.n = 0;
+}
+
+static void harm_queue_exists(struct scene *s)
+{
+	s->below->exists = false;
+}
+
+static void harm_waiting(struct scene *s)
+{
+	vec_push(&s->q->waiting, s->g->id);
+}
+
+static void harm_node_name(struct scene *s)
+{
+	s->n->name[0] = 'x';
+}
+
+static void harm_nominations(struct scene *s)
+{
+	s->n->nominations++;
+}
+
+static void harm_node_task(struct scene *s)
+{
+	vec_push(&s->n->tasks, s->u->id);
+}
+
 static void test_finds_each_fault(void **state)
 {
-	static void (*const harms[])(struct scene *) = {
-		harm_used,           harm_releasing,    harm_total,    harm_status,
-		harm_session_status, harm_podgroup_pos, harm_node_pos, harm_queue_pos,
-		harm_charge,         harm_exists,       harm_depth,    harm_refs,
-		harm_drift,          harm_free_list,    harm_name,
+	static const struct {
+		void (*harm)(struct scene *);
+		const char *found; /* NULL: of several, any */
+	} rows[] = {
+		{ harm_used, "a node's use is not the sum of its tasks" },
+		{ harm_releasing, "a node's use is not the sum of its tasks" },
+		{ harm_total, "the cluster's total is not the sum of its nodes" },
+		{ harm_status, NULL },
+		{ harm_session_status, "a task has a status of sessions only" },
+		{ harm_podgroup_pos, "a task is not at its place in its PodGroup" },
+		{ harm_node_pos, "a task is not at its place on its node" },
+		{ harm_queue_pos, "a PodGroup is not at its place in its queue" },
+		{ harm_charge, "a task's charge and the queue of its charge disagree" },
+		{ harm_exists, "a PodGroup is not in the queue that it names" },
+		{ harm_depth, "a queue lists a child that is not its own" },
+		{ harm_refs, NULL },
+		{ harm_drift, NULL },
+		{ harm_free_list, "the number of tasks is off" },
+		{ harm_name, "a task is not found by its key" },
+		{ harm_own_task_name, "a task is not found by its key" },
+		{ harm_task_nominated, "a task is nominated to a node that is gone" },
+		{ harm_bound_without_node, "a bound task has no node" },
+		{ harm_pending_with_node, "a pending or finished task occupies a node" },
+		{ harm_charge_queue, "a task is charged to a queue that is gone" },
+		{ harm_task_podgroup, "a task is not at its place in its PodGroup" },
+		{ harm_task_node, "a task is not at its place on its node" },
+		{ harm_task_id, NULL },
+		{ harm_podgroup_name, "a PodGroup is not found by its key" },
+		{ harm_by_status, "a PodGroup's counts by status are off" },
+		{ harm_podgroup_queue, "a PodGroup is not in the queue that it names" },
+		{ harm_podgroup_id, NULL },
+		{ harm_queue_name, NULL },
+		{ harm_children, "a queue lists a child that is not its own" },
+		{ harm_parent, "a queue lists a child that is not its own" },
+		{ harm_child_count, "queues list PodGroups or children too many or too few" },
+		{ harm_queue_exists, "a queue that does not exist counts as usable" },
+		{ harm_waiting,
+		  "PodGroups wait for a queue that exists, or are in one that does not" },
+		{ harm_node_name, "a node is not found by its name" },
+		{ harm_nominations, "nodes count nominations too many or too few" },
+		{ harm_node_task, "a node lists a task that is not on it" },
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(harms) / sizeof(harms[0]); i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct scene s;
+		const char *found;
 
+		unit_row(rows[i].found == NULL ? "" : rows[i].found);
 		build(&s);
 		assert_null(cluster_verify(s.c));
-		harms[i](&s);
-		if (cluster_verify(s.c) == NULL) {
-			fail_msg("fault %u is not found", (unsigned)i);
+		rows[i].harm(&s);
+		found = cluster_verify(s.c);
+		assert_non_null(found);
+		if (rows[i].found != NULL) {
+			assert_string_equal(found, rows[i].found);
 		}
 		cluster_destroy(s.c);
 	}

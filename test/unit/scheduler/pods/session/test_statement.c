@@ -51,9 +51,14 @@ static int setup(void **state)
 	return 0;
 }
 
+/* Each statement ended in some way, so nothing is left to be undone. */
 static int teardown(void **state)
 {
-	core_fixture_finish(*state);
+	struct core_fixture *sf = *state;
+
+	assert_int_equal(sf->s->statements, 0);
+	assert_int_equal(sf->s->overlay->log.n, 0);
+	core_fixture_finish(sf);
 	return 0;
 }
 

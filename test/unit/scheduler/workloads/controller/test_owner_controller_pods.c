@@ -310,6 +310,50 @@ static void a_group_that_is_preempted_and_comes_back(void **state)
 	owner_fixture_end(&f);
 }
 
+/* Labels can be edited. A pod that has left its group counts there no more: the group waits for
+ * another one. */
+static void a_pod_that_leaves_its_group(void **state)
+{
+	static const char two[] = ", kueue.x-k8s.io/pod-group-total-count: '2'";
+	static const struct {
+		const char *name, *patch;
+		bool alone; /* it is queued by itself then */
+	} rows[] = {
+		{ "without the label of the group",
+		  "{\"metadata\":{\"labels\":{\"kueue.x-k8s.io/pod-group-name\":null}}}", true },
+		{ "of another group",
+		  "{\"metadata\":{\"labels\":{\"kueue.x-k8s.io/pod-group-name\":\"h\"}}}", false },
+		{ "not managed", "{\"metadata\":{\"labels\":{\"kueue.x-k8s.io/managed\":null}}}",
+		  false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct owner_fixture f;
+
+		unit_row(rows[i].name);
+		owner_fixture_begin(&f, CONF);
+		owner_controller_synced(f.o);
+		create_pod(&f, "a", "g", two);
+		owner_fixture_settle(&f);
+		owner_fixture_call(&f, HTTP_PATCH, PODS "/a", APISERVER_FIXTURE_MERGE,
+				   rows[i].patch);
+		owner_fixture_settle(&f);
+		create_pod(&f, "b", "g", two);
+		owner_fixture_settle(&f);
+		assert_int_equal(apiserver_fixture_do(&f.api, HTTP_GET,
+						      OWNER_FIXTURE_WORKLOADS "/g", NULL, NULL),
+				 404);
+		owner_fixture_call(&f, HTTP_GET, OWNER_FIXTURE_WORKLOADS, NULL, NULL);
+		assert_int_equal(jdoc_count(jdoc_get(f.api.doc, "items")), rows[i].alone);
+		create_pod(&f, "c", "g", two);
+		owner_fixture_settle(&f);
+		owner_fixture_call(&f, HTTP_GET, OWNER_FIXTURE_WORKLOADS "/g", NULL, NULL);
+		assert_int_equal(jdoc_count(jdoc_path(f.api.doc, "metadata.ownerReferences")), 2);
+		owner_fixture_end(&f);
+	}
+}
+
 /* Kubernetes deletes the pods of a namespace before all else. */
 static void a_group_that_goes_with_its_namespace(void **state)
 {
@@ -404,6 +448,7 @@ int main(void)
 		cmocka_unit_test(a_pod_that_is_preempted_before_it_is_let_go),
 		cmocka_unit_test(a_group_with_a_failed_pod),
 		cmocka_unit_test(a_group_that_is_preempted_and_comes_back),
+		cmocka_unit_test(a_pod_that_leaves_its_group),
 		cmocka_unit_test(a_group_that_goes_with_its_namespace),
 		cmocka_unit_test(pods_are_left_alone),
 		cmocka_unit_test(a_name_that_is_taken),

@@ -253,9 +253,32 @@ static void one_after_the_other_until_its_pods_are_ready(void **state)
 	run_rows(world, rows, ARRAY_LEN(rows));
 }
 
+/* A Workload that a cycle has claimed is free in the next one. */
+static void a_cycle_begins_without_claims(void **state)
+{
+	struct admission_cycle_fixture f;
+	struct process p = { 0 };
+	uint32_t id;
+
+	(void)state;
+	admission_cycle_fixture_init(&f, "queue q\nworkload w queue=q cpu=1\n");
+	id = quota_world_workload(&f.w, "w")->id;
+	for (unsigned i = 0; i < 2; i++) {
+		process_entry_begin(&p, f.w.f, NULL, NULL, 0, NULL);
+		assert_int_equal(p.claimed.n, 0);
+		assert_int_equal(p.claimed_mark.v[id], 0);
+		vec_push(&p.claimed, id);
+		p.claimed_mark.v[id] = 1;
+		process_entry_end(&p);
+	}
+	process_entry_finish(&p);
+	admission_cycle_fixture_finish(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_cycle_begins_without_claims),
 		cmocka_unit_test(overlapping_victims),
 		cmocka_unit_test(a_deferred_fit_takes_its_room),
 		cmocka_unit_test(recomputation_is_reported),

@@ -25,6 +25,9 @@
 #define LOCAL                                                                                      \
 	"PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/localqueues/lq/"                         \
 	"status?fieldManager=headgate-quota-status&force=true"
+#define COST(name)                                                                                 \
+	"PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/" name                         \
+	"/status?fieldManager=headgate-preemption-cost"
 #define FIVE_MINUTES (300 * CLOCK_NS_PER_S)
 #define USED(cpu, at)                                                                              \
 	",\"status\":{\"fairSharing\":{\"weightedShare\":0,\"admissionFairSharingStatus\":{"       \
@@ -41,6 +44,26 @@ static double attempts(const struct workload_engine_fixture *f, const char *resu
 		metric_cell(metric_register(f->counters, "kueue_admission_attempts_total", "",
 					    METRIC_COUNTER, labels),
 			    values));
+}
+
+/* Answers all requests, and adds their lines to ret. */
+static void answer_lines(struct workload_engine_fixture *f, struct strbuf *ret)
+{
+	while (fake_transport_pending(f->transport) > 0) {
+		uint64_t id = fake_transport_expect_prefix(f->transport, "");
+
+		strbuf_printf(ret, "%s\n", fake_transport_request(f->transport, id)->url);
+		fake_transport_answer(f->transport, id, 200,
+				      "{\"metadata\":{\"resourceVersion\":\"1\"}}");
+	}
+}
+
+/* Statuses of queues, events. */
+static void answer_all(struct workload_engine_fixture *f)
+{
+	CLEANUP(strbuf_finish) struct strbuf lines = STRBUF_INIT;
+
+	answer_lines(f, &lines);
 }
 
 /* The world is listed, and the statuses of its queues are written. */
@@ -136,6 +159,19 @@ static void a_preemptor_is_not_tried_in_each_cycle(void **state)
 	workload_engine_fixture_finish(&f);
 }
 
+static void see_preempted(struct workload_engine_fixture *f, const char *name, int times)
+{
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("ns/%s", name);
+	CLEANUP(xmalloc_freep)
+	char *json = xmalloc_printf(
+		"{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"u-%s\"},\"spec\":{"
+		"\"queueName\":\"other\"},\"status\":{\"schedulingStats\":{\"evictions\":[{"
+		"\"reason\":\"Preempted\",\"underlyingCause\":\"\",\"count\":%d}]}}}",
+		name, name, times);
+
+	workload_engine_fixture_see(f, SCHED_WORKLOADS, key, json);
+}
+
 static void costs_follow_preemptions(void **state)
 {
 	struct workload_engine_fixture f;
@@ -143,21 +179,24 @@ static void costs_follow_preemptions(void **state)
 
 	(void)state;
 	workload_engine_fixture_init(&f, true);
-	workload_engine_fixture_see(
-		&f, SCHED_WORKLOADS, "ns/one",
-		"{\"metadata\":{\"name\":\"one\",\"namespace\":\"ns\",\"uid\":\"u-one\"},\"spec\":{"
-		"\"queueName\":\"other\"},\"status\":{\"schedulingStats\":{\"evictions\":[{"
-		"\"reason\":"
-		"\"Preempted\",\"underlyingCause\":\"\",\"count\":2}]}}}");
+	see_preempted(&f, "one", 2);
 	workload_engine_fixture_world(&f);
 	workload_engine_fixture_step(&f);
 	workload_engine_fixture_answer(&f, WORKLOAD("one"), 200);
 	workload_engine_fixture_answer(&f, QUEUE, 200);
 	workload_engine_fixture_answer(&f, LOCAL, 200);
-	id = fake_transport_expect(f.transport,
-				   "PATCH /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/"
-				   "one/status?fieldManager=headgate-preemption-cost");
+	id = fake_transport_expect(f.transport, COST("one"));
 	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "\"preemptionCost\":\"2\""));
+	fake_transport_answer(f.transport, id, 200, "{}");
+	/* Another one is looked at when it comes, not with the whole list. */
+	see_preempted(&f, "two", 3);
+	workload_engine_fixture_step(&f);
+	workload_engine_fixture_answer(&f, WORKLOAD("two"), 200);
+	clock_fake_advance(&f.clock, 2 * CLOCK_NS_PER_S);
+	workload_engine_fixture_step(&f);
+	workload_engine_fixture_answer(&f, COST("one"), 200);
+	id = fake_transport_expect(f.transport, COST("two"));
+	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "\"preemptionCost\":\"3\""));
 	fake_transport_answer(f.transport, id, 200, "{}");
 	workload_engine_fixture_finish(&f);
 }
@@ -289,6 +328,7 @@ static unsigned count_held(const struct workload_engine_fixture *f, char letter)
 static void begin_queues(struct workload_engine_fixture *f)
 {
 	workload_engine_fixture_init(f, false);
+	clock_fake_advance(&f->clock, 60 * CYCLE_PACE_LONGEST_NS); /* it has run for a while */
 	for (unsigned i = 0; i < QUEUES; i++) {
 		add_queue(f, i);
 	}
@@ -368,6 +408,42 @@ static void a_failing_queue_status_does_not_delay_others(void **state)
 	workload_engine_fixture_finish(&f);
 }
 
+/* A queue of the same name, id and generation as one that is gone is another object, which has no
+ * status yet. */
+static void a_queue_that_is_created_again_gets_its_status(void **state)
+{
+	static const struct {
+		const char *name;
+		enum sched_resource kind;
+		const char *key, *request;
+	} rows[] = {
+		{ "ClusterQueue", SCHED_CLUSTER_QUEUES, "q0",
+		  "/apis/kueue.x-k8s.io/v1beta2/clusterqueues/q0/status?" },
+		{ "LocalQueue", SCHED_LOCAL_QUEUES, "ns/q0",
+		  "/apis/kueue.x-k8s.io/v1beta2/namespaces/ns/localqueues/q0/status?" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct workload_engine_fixture f;
+		CLEANUP(strbuf_finish) struct strbuf first = STRBUF_INIT, again = STRBUF_INIT;
+
+		unit_row(rows[i].name);
+		begin_settled(&f);
+		add_queue(&f, 0);
+		workload_engine_fixture_step(&f);
+		answer_lines(&f, &first);
+		assert_non_null(strstr(first.p, rows[i].request));
+		workload_engine_fixture_gone(&f, rows[i].kind, rows[i].key);
+		add_queue(&f, 0);
+		clock_fake_advance(&f.clock, 2 * CLOCK_NS_PER_S);
+		workload_engine_fixture_step(&f);
+		answer_lines(&f, &again);
+		assert_non_null(strstr(again.p, rows[i].request));
+		workload_engine_fixture_finish(&f);
+	}
+}
+
 static void bad_objects_are_reported(void **state)
 {
 	struct workload_engine_fixture f;
@@ -433,15 +509,6 @@ static void metrics_bear_labels_of_workloads(void **state)
 }
 
 /* --- admission fair sharing --------------------------------------------------------------------*/
-
-/* Statuses of queues, events. */
-static void answer_all(struct workload_engine_fixture *f)
-{
-	while (fake_transport_pending(f->transport) > 0) {
-		fake_transport_answer(f->transport, fake_transport_expect_prefix(f->transport, ""),
-				      200, "{\"metadata\":{\"resourceVersion\":\"1\"}}");
-	}
-}
 
 /* Neither the object nor a queue changes: the engine must repeat the write itself. */
 static void failed_writes_outside_of_cycles_are_repeated(void **state)
@@ -595,6 +662,7 @@ int main(void)
 		cmocka_unit_test(cancelled_writes_are_sent_again),
 		cmocka_unit_test(failed_writes_outside_of_cycles_are_repeated),
 		cmocka_unit_test(a_failing_queue_status_does_not_delay_others),
+		cmocka_unit_test(a_queue_that_is_created_again_gets_its_status),
 		cmocka_unit_test(bad_objects_are_reported),
 		cmocka_unit_test(metrics_bear_labels_of_workloads),
 		cmocka_unit_test(use_of_local_queues_is_sampled),

@@ -1,5 +1,6 @@
 #include "scheduler/workloads/metrics/metric_families.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/meta/meta.h"
@@ -23,6 +24,18 @@ static bool has(struct metric_registry *r, const char *line)
 
 	exposition_render(r, &out);
 	return strstr(out.p, line) != NULL;
+}
+
+/* Of the first series that begins so. */
+static double value_of(struct metric_registry *r, const char *series)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+	const char *line;
+
+	exposition_render(r, &out);
+	line = strstr(out.p, series);
+	assert_non_null(line);
+	return strtod(strstr(line, "} ") + 2, NULL);
 }
 
 static void each_is_described(void **state)
@@ -73,6 +86,7 @@ static void the_configuration_switches_groups_off(void **state)
 
 		unit_row(rows[i].name);
 		assert_true(has(r, "kueue_build_info{git_version=\"v" HEADGATE_VERSION "\""));
+		assert_true(value_of(r, "kueue_build_info{") == 1);
 		assert_false(metric_families_has(f, QF_CREATION_LATENCY));
 		assert_true(metric_families_has(f, rows[i].there));
 		assert_false(metric_families_has(f, rows[i].absent));

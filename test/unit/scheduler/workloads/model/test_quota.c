@@ -1,4 +1,5 @@
 #include "base/attrs.h"
+#include "collections/strmap.h"
 #include "lib/unit.h"
 #include "scheduler/workloads/model/quota_store.h"
 
@@ -173,7 +174,11 @@ static void test_checks(void **state)
 	quota_check_remove(q, STR_LIT("c"));
 	assert_null(quota_check_find(q, STR_LIT("c")));
 	quota_topology_set(q, STR_LIT("t"), false);
+	assert_false(strmap_has(q->topology_of, STR_LIT("t")));
 	quota_topology_set(q, STR_LIT("t"), true);
+	assert_true(strmap_has(q->topology_of, STR_LIT("t")));
+	quota_topology_set(q, STR_LIT("t"), false);
+	assert_false(strmap_has(q->topology_of, STR_LIT("t")));
 	quota_destroy(q);
 }
 

@@ -55,6 +55,11 @@ static void test_texts_go_with_the_workloads_that_brought_them(void **state)
 		"\"rack\":\"r1\"},\"nodeTaints\":[{\"key\":\"mine\",\"value\":\"x\","
 		"\"effect\":\"NoSchedule\"}],\"tolerations\":[{\"key\":\"far\","
 		"\"operator\":\"Exists\"}]}}");
+	workload_cache_fixture_see(
+		&f, SCHED_CLUSTER_QUEUES, "choosy",
+		"{\"metadata\":{\"name\":\"choosy\"},\"spec\":{\"namespaceSelector\":{"
+		"\"matchExpressions\":[{\"key\":\"dept\",\"operator\":\"In\",\"values\":["
+		"\"physics\"]}]}}}");
 	names = workload_cache_model(f.cache)->names;
 	odd_workload(&f, 1000);
 	for (int i = 0; i < WORKLOADS; i++) {
@@ -82,6 +87,8 @@ static void test_texts_go_with_the_workloads_that_brought_them(void **state)
 	assert_int_not_equal(intern_find(names, STR_LIT("mine")), INTERN_NONE);
 	assert_int_not_equal(intern_find(names, STR_LIT("far")), INTERN_NONE);
 	assert_int_not_equal(intern_find(names, STR_LIT("team")), INTERN_NONE);
+	assert_int_not_equal(intern_find(names, STR_LIT("dept")), INTERN_NONE);
+	assert_int_not_equal(intern_find(names, STR_LIT("physics")), INTERN_NONE);
 	assert_int_equal(intern_find(names, STR_LIT("k1")), INTERN_NONE);
 	workload_cache_fixture_finish(&f);
 }
@@ -182,6 +189,17 @@ static void put_nowhere(struct workload_cache_fixture *f, uint32_t resource)
 	(void)resource;
 }
 
+static void put_into_a_group(struct workload_cache_fixture *f, uint32_t resource)
+{
+	const struct quota_model *q = workload_cache_model(f->cache);
+
+	for (size_t i = 0; i < q->nodes.n; i++) {
+		if (q->nodes.v[i] != NULL && q->nodes.v[i]->groups.n > 0) {
+			q->nodes.v[i]->groups.v[0].resources[0] = resource;
+		}
+	}
+}
+
 static void put_into_consumption(struct workload_cache_fixture *f, uint32_t resource)
 {
 	struct local_queue *l = quota_local_find(workload_cache_model(f->cache), STR_LIT("ns/lq"));
@@ -213,8 +231,8 @@ static void put_into_a_scan(struct workload_cache_fixture *f, uint32_t resource)
 static void test_every_place_keeps_its_resources(void **state)
 {
 	static void (*const puts[])(struct workload_cache_fixture * f, uint32_t resource) = {
-		put_nowhere,     put_into_consumption, put_into_a_request, put_into_an_assignment,
-		put_into_a_scan,
+		put_nowhere,        put_into_a_group,       put_into_consumption,
+		put_into_a_request, put_into_an_assignment, put_into_a_scan,
 	};
 
 	(void)state;

@@ -17,17 +17,17 @@ static const struct {
 	const char *name;
 	struct owner_status s;
 	const char *w;    /* status */
-	const char *want; /* "Type=Status/Reason ..." and "podset:n", NULL: nothing new */
+	const char *want; /* "Type=Status/Reason!message ..." and "podset:n", NULL: nothing new */
 } cases[] = {
 	{ .name = "nothing is missing, and never was", .s = { .replaces = true } },
 	{ .name = "pods failed",
 	  .s = { .replaces = true, .misses_pods = true },
 	  .w = ADMITTED "]",
-	  .want = "WaitingForReplacementPods=True/PodsFailed " },
+	  .want = "WaitingForReplacementPods=True/PodsFailed!Some Failed pods need replacement " },
 	{ .name = "they were ended by an eviction",
 	  .s = { .replaces = true, .misses_pods = true },
 	  .w = HOLDS "," C("Evicted", "True", "Preempted") "]",
-	  .want = "WaitingForReplacementPods=True/Preempted " },
+	  .want = "WaitingForReplacementPods=True/Preempted!m " },
 	{ .name = "the reason stays when the eviction is over",
 	  .s = { .replaces = true, .misses_pods = true },
 	  .w = "'conditions':[" C("Evicted", "False", "QuotaReserved") "," C(
@@ -35,7 +35,7 @@ static const struct {
 	{ .name = "they were replaced",
 	  .s = { .replaces = true },
 	  .w = "'conditions':[" C("WaitingForReplacementPods", "True", "Preempted") "]",
-	  .want = "WaitingForReplacementPods=False/PodsReady " },
+	  .want = "WaitingForReplacementPods=False/PodsReady!No pods need replacement " },
 	{ .name = "the condition of another controller is left alone",
 	  .s = { .replaces = false },
 	  .w = "'conditions':[" C("WaitingForReplacementPods", "True", "Preempted") "]" },
@@ -47,8 +47,9 @@ static const struct {
 		 .finished_message = "m" },
 	  .w = ADMITTED "," C("PodsReady", "True", "Started") "," C("WaitingForReplacementPods",
 								    "False", "PodsReady") "]",
-	  .want = "PodsReady=True/Started WaitingForReplacementPods=False/PodsReady "
-		  "Finished=True/Succeeded " },
+	  .want = "PodsReady=True/Started!m WaitingForReplacementPods=False/PodsReady!No pods need "
+		  "replacement "
+		  "Finished=True/Succeeded!m " },
 };
 
 static void describe(struct str body, struct strbuf *out)
@@ -59,8 +60,9 @@ static void describe(struct str body, struct strbuf *out)
 	assert_int_equal(jdoc_parse(body, &d, NULL), 0);
 	list = jdoc_path(d, "status.conditions");
 	for (const struct jdoc *c = jdoc_first(list); c != NULL; c = jdoc_next(c)) {
-		strbuf_printf(out, "%s=%s/%s ", jdoc_path_str(c, "type"),
-			      jdoc_path_str(c, "status"), jdoc_path_str(c, "reason"));
+		strbuf_printf(out, "%s=%s/%s!%s ", jdoc_path_str(c, "type"),
+			      jdoc_path_str(c, "status"), jdoc_path_str(c, "reason"),
+			      jdoc_path_str(c, "message"));
 	}
 	list = jdoc_path(d, "status.reclaimablePods");
 	for (const struct jdoc *c = jdoc_first(list); c != NULL; c = jdoc_next(c)) {

@@ -119,6 +119,35 @@ static void test_samples_move_towards_what_is_held(void **state)
 	begin(ONE_EACH);
 }
 
+/* Each resource moves towards what is held of it, one that was not used before and one that is not
+ * used any more as well. */
+static void test_each_resource_is_sampled(void **state)
+{
+	static const struct {
+		const char *resource;
+		__int128 nano;
+	} after[] = { { "cpu", 6 * CPU }, { "gpu", CPU / 2 }, { "memory", CPU } };
+
+	(void)state;
+	begin("option admission_fair_sharing=true\nqueue q usage-based\nquota q f cpu nominal=4\n"
+	      "quota q f gpu nominal=4\nworkload ns/w queue=q cpu=4 gpu=1 holds=f local=a\n");
+	quota_world_workload(&f.w, "w")->flags.admitted = true;
+	local("ns/a")->sampled_at = 0;
+	set_consumed("ns/a", "memory", 2 * CPU);
+	set_consumed("ns/a", "cpu", 8 * CPU);
+	(void)usage_sample(f.w.q, 60 * MINUTE);
+	assert_int_equal(local("ns/a")->consumed.n, ARRAY_LEN(after));
+	for (size_t i = 0; i < ARRAY_LEN(after); i++) {
+		uint32_t id = quota_world_resource(&f.w, after[i].resource);
+
+		unit_row(after[i].resource);
+		for (size_t k = 0; k < ARRAY_LEN(after); k++) {
+			assert_true(local("ns/a")->consumed.v[k].resource != id ||
+				    local("ns/a")->consumed.v[k].nano == after[i].nano);
+		}
+	}
+}
+
 static void test_nothing_is_sampled_before_its_time(void **state)
 {
 	(void)state;
@@ -246,6 +275,7 @@ int main(void)
 		cmocka_unit_test(test_alpha),
 		cmocka_unit_test_teardown(test_usage_is_weighted, end),
 		cmocka_unit_test_teardown(test_samples_move_towards_what_is_held, end),
+		cmocka_unit_test_teardown(test_each_resource_is_sampled, end),
 		cmocka_unit_test_teardown(test_nothing_is_sampled_before_its_time, end),
 		cmocka_unit_test_teardown(test_only_admitted_ones_count, end),
 		cmocka_unit_test_teardown(test_small_amounts_are_not_lost, end),

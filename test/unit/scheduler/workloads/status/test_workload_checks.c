@@ -54,6 +54,26 @@ static const struct workload_life_row table[] = {
 	  .checks_after = "a:Pending b:Pending",
 	  .evictions = "AdmissionCheck:1",
 	  .events = "EvictedDueToAdmissionCheck" },
+	{ .name = "the message names the check",
+	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted",
+	  .wants = "a b",
+	  .checks = "a:Retry b:Ready",
+	  .after =
+		  "QuotaReserved=True/QuotaReserved Admitted=True/Admitted "
+		  "Evicted=True/AdmissionCheck!Evicted~due~to~AdmissionCheck~in~Retry~state:~\"a\"",
+	  .checks_after = "a:Pending b:Pending",
+	  .evictions = "AdmissionCheck:1",
+	  .events = "EvictedDueToAdmissionCheck" },
+	{ .name = "the message names the checks",
+	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted",
+	  .wants = "a b",
+	  .checks = "a:Retry b:Retry",
+	  .after = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted "
+		   "Evicted=True/AdmissionCheck!Evicted~due~to~AdmissionChecks~in~Retry~"
+		   "state:~\"a\";~\"b\"",
+	  .checks_after = "a:Pending b:Pending",
+	  .evictions = "AdmissionCheck:1",
+	  .events = "EvictedDueToAdmissionCheck" },
 	{ .name = "a check wants a retry later",
 	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted",
 	  .wants = "a",
@@ -69,8 +89,17 @@ static const struct workload_life_row table[] = {
 	  .wants = "a b",
 	  .checks = "a:Rejected b:Retry",
 	  .after = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted "
-		   "DeactivationTarget=True/AdmissionCheck",
+		   "DeactivationTarget=True/AdmissionCheck!AdmissionCheck~in~Rejected~state:~\"a\"",
 	  .checks_after = "a:Rejected b:Retry",
+	  .events = "AdmissionCheckRejected" },
+	{ .name = "several checks were rejected",
+	  .before = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted",
+	  .wants = "a b",
+	  .checks = "a:Rejected b:Rejected",
+	  .after = "QuotaReserved=True/QuotaReserved Admitted=True/Admitted "
+		   "DeactivationTarget=True/AdmissionCheck!AdmissionChecks~in~Rejected~state:~"
+		   "\"a\";~\"b\"",
+	  .checks_after = "a:Rejected b:Rejected",
 	  .events = "AdmissionCheckRejected" },
 };
 

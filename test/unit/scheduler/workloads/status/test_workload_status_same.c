@@ -11,7 +11,7 @@ static struct workload_status make(struct arena *arena)
 	struct workload_status status = { .arena = arena, .has_admission = true, .queue = "q" };
 	struct condition one = { "A", "True", "R", "m", 10, 1 };
 	struct workload_status_check check = { .name = "c", .message = "x" };
-	struct workload_status_gate gate = { "g", true, 1 };
+	struct workload_status_gate gate = { .name = "g", .open = true, .at = 1 };
 	struct workload_status_eviction eviction = { "Preempted", "", 1 };
 	struct workload_status_podset p = { "main", 2, usage, 2 };
 

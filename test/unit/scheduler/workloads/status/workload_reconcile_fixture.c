@@ -206,6 +206,9 @@ static void expect_conditions(struct run *r, const struct workload_life_row *row
 		if (strchr(w[i], '@') != NULL) {
 			assert_int_equal(have->at, want.at);
 		}
+		if (strchr(w[i], '!') != NULL) {
+			assert_string_equal(have->message, want.message);
+		}
 	}
 	assert_int_equal(r->status.conditions.n, n);
 }

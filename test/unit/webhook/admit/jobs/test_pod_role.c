@@ -84,9 +84,19 @@ static void deeply_nested_pods(void **state)
 	assert_int_equal(strlen(pod_role_hash(d, arena)), POD_ROLE_DIGITS);
 }
 
+/* It is stored in pods, so that a release with other hashes would split groups. */
+static void the_hash_of_a_role_does_not_change(void **state)
+{
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+
+	(void)state;
+	assert_string_equal(hash(base, arena), "c167fae0");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_hash_of_a_role_does_not_change),
 		cmocka_unit_test(pods_of_equal_roles),
 		cmocka_unit_test(deeply_nested_pods),
 	};

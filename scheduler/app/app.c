@@ -38,6 +38,7 @@
 #include "scheduler/app/options.h"
 #include "scheduler/app/standby.h"
 #include "scheduler/base/message_decode.h"
+#include "scheduler/multikueue/fleet/fleet.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
@@ -68,8 +69,9 @@ struct app {
 	struct metric_registry *counters;
 	struct lease *lease;
 	struct kueue_conf *kueue_conf; /* NULL: the Workload engine is off */
-	struct engine *engine;
-	struct mpsc *queue; /* messages to the sched thread */
+	struct engine *engine;         /* NULL: the fleet runs in its place, or neither was made */
+	struct fleet *fleet;           /* with --controllers=orchestrator */
+	struct mpsc *queue;            /* messages to the sched thread */
 	struct watch watch[SCHED_RESOURCE_COUNT_];
 	unsigned nwatches;       /* number of watches in use */
 	struct standby *standby; /* sched thread; NULL: handed over to the engine */
@@ -78,6 +80,17 @@ struct app {
 	bool sched_runs;
 	_Atomic bool lease_lost, released;
 };
+
+static bool is_orchestrator(const struct app *a)
+{
+	return (a->o->controllers & OPTIONS_ORCHESTRATOR) != 0;
+}
+
+/* Names its Lease, unless a flag does, and its Events. */
+static const char *component_of(const struct app *a)
+{
+	return is_orchestrator(a) ? FLEET_NAME : a->o->daemon.scheduler_names.v[0];
+}
 
 static void post(void *ctx, struct sched_msg *m)
 {
@@ -175,10 +188,12 @@ static void to_engine(void *ctx, struct sched_msg *m)
 	engine_handle(a->engine, m);
 }
 
-/* A standby keeps objects for the time when it leads. */
+/* A standby keeps objects for the time when it leads. The fleet keeps what it needs by itself. */
 static void handle(struct app *a, struct sched_msg *m)
 {
-	if (a->standby == NULL || !standby_take(a->standby, m)) {
+	if (a->fleet != NULL) {
+		fleet_handle(a->fleet, m);
+	} else if (a->standby == NULL || !standby_take(a->standby, m)) {
 		engine_handle(a->engine, m);
 	} else if (standby_is_complete(a->standby)) {
 		standby_hand_over(a->standby, to_engine, a);
@@ -206,7 +221,9 @@ static void *sched_main(void *arg)
 			handle(a, m);
 		}
 		if (!stop) {
-			int64_t at = engine_step(a->engine), now = clock_mono(clock_real());
+			int64_t at =
+				a->fleet == NULL ? engine_step(a->engine) : fleet_step(a->fleet);
+			int64_t now = clock_mono(clock_real());
 
 			if (at > now) {
 				(void)mpsc_wait(a->queue, at - now);
@@ -262,6 +279,11 @@ static void write_dump(void *ctx, const char *part, struct str json)
 	}
 }
 
+static const struct engine_state *state_of(const struct app *a)
+{
+	return a->fleet == NULL ? engine_state(a->engine) : fleet_state(a->fleet);
+}
+
 static void ask_dump(struct app *a)
 {
 	struct sched_msg *m = message_new(SCHED_MSG_SNAPSHOT);
@@ -276,12 +298,14 @@ static bool on_signal(struct app *a, int signal)
 {
 	switch (signal) {
 	case SIGUSR1:
-		if (a->o->cache_dumper) {
+		if (a->o->cache_dumper && a->fleet == NULL) {
 			ask_dump(a);
 		}
 		return false;
 	case SIGHUP:
-		reload_conf(a);
+		if (a->fleet == NULL) {
+			reload_conf(a);
+		}
 		return false;
 	case SIGTERM:
 	case SIGINT:
@@ -323,8 +347,8 @@ static bool is_stuck(struct app *a, struct first_lists *f)
 	int64_t now = clock_mono(clock_real());
 	uint64_t pages = pages_of(a);
 
-	if (atomic_load(&engine_state(a->engine)->synced) ||
-	    (are_listed(a) && !atomic_load(&engine_state(a->engine)->leading))) {
+	if (atomic_load(&state_of(a)->synced) ||
+	    (are_listed(a) && !atomic_load(&state_of(a)->leading))) {
 		f->stuck_at = CLOCK_NEVER;
 		return false;
 	}
@@ -438,11 +462,65 @@ static int start_engine(struct app *a, struct err *err)
 	return r;
 }
 
+static int connect_worker(void *ctx UNUSED, const char *cluster UNUSED,
+			  const struct kubeconfig *cfg, struct transport **ret, struct err *err)
+{
+	return transport_http_create(cfg, "headgate-scheduler/" HEADGATE_VERSION, ret, err);
+}
+
+static int start_fleet(struct app *a, struct err *err)
+{
+	const struct sched_options *o = a->o;
+	struct fleet_options fo = {
+		.namespace_ = o->multikueue_namespace == NULL ? a->kube->namespace_
+							      : o->multikueue_namespace,
+		.transport = a->requests,
+		.clock = clock_real(),
+		.limiter = a->limiter,
+		.counters = a->counters,
+		.request_timeout_ns = options_request_timeout(o),
+		.seed = rng_entropy(),
+		.connect = connect_worker,
+		.post = post,
+		.may_send = may_send,
+		.ctx = a,
+	};
+	int r = app_conf_quota(o->kueue_conf, &a->kueue_conf, err);
+
+	if (r < 0) {
+		return r;
+	}
+	app_conf_fleet(a->kueue_conf, &fo);
+	a->fleet = fleet_create(&fo);
+	return 0;
+}
+
+/* The kinds that are watched, in order. */
+static void choose_kinds(struct app *a)
+{
+	unsigned n = sched_kinds_watched((a->o->controllers & OPTIONS_WORKLOAD) != 0);
+
+	for (unsigned i = 0; a->fleet != NULL && fleet_kinds[i] != SCHED_RESOURCE_COUNT_; i++) {
+		a->watch[a->nwatches++].resource = fleet_kinds[i];
+	}
+	for (unsigned i = 0; a->fleet == NULL && i < n; i++) {
+		a->watch[a->nwatches++].resource = (enum sched_resource)i;
+	}
+}
+
+/* Of Secrets only those of the one namespace in which the kubeconfigs are. */
+static const char *namespace_of(const struct app *a, enum sched_resource r)
+{
+	return r != SCHED_SECRETS                   ? NULL
+	       : a->o->multikueue_namespace == NULL ? a->kube->namespace_
+						    : a->o->multikueue_namespace;
+}
+
 static void make_watches(struct app *a)
 {
-	a->nwatches = sched_kinds_watched((a->o->controllers & OPTIONS_WORKLOAD) != 0);
+	choose_kinds(a);
 	for (unsigned i = 0; i < a->nwatches; i++) {
-		enum sched_resource r = (enum sched_resource)i;
+		enum sched_resource r = a->watch[i].resource;
 		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 		struct reflector_options ro = {
 			.resource = sched_kinds_names(r)->plural,
@@ -455,13 +533,12 @@ static void make_watches(struct app *a)
 			.seed = rng_entropy(),
 		};
 
-		sched_kinds_path(r, NULL, NULL, NULL, &path);
+		sched_kinds_path(r, namespace_of(a, r), NULL, NULL, &path);
 		ro.path = path.p;
 		a->watch[i].app = a;
-		a->watch[i].resource = r;
 		a->watch[i].reflector = reflector_create(&ro);
 	}
-	a->standby = standby_create(a->nwatches);
+	a->standby = a->fleet == NULL ? standby_create(a->nwatches) : NULL;
 }
 
 static const char *find_stale(void *ctx, int64_t now, int64_t *ret_since)
@@ -486,8 +563,9 @@ static int start_endpoints(struct app *a, struct err *err)
 		.healthz_address = a->o->enable_healthz ? a->o->healthz_address : NULL,
 		.metrics_token = a->o->daemon.metrics_token,
 		.counters = a->counters,
-		.state = engine_state(a->engine),
-		.foreign = engine_foreign(a->engine),
+		.state = state_of(a),
+		.foreign = a->engine == NULL ? NULL : engine_foreign(a->engine),
+		.needs_no_plugin = a->engine == NULL,
 		.stale = find_stale,
 		.ctx = a,
 		.clock = clock_real(),
@@ -504,8 +582,7 @@ static void start_leading(struct app *a)
 	struct lease_options lo = {
 		.namespace_ =
 			a->o->lease_namespace == NULL ? a->kube->namespace_ : a->o->lease_namespace,
-		.name = a->o->lease_name == NULL ? a->o->daemon.scheduler_names.v[0]
-						 : a->o->lease_name,
+		.name = a->o->lease_name == NULL ? component_of(a) : a->o->lease_name,
 		.duration_ns = a->o->lease_duration,
 		.renew_deadline_ns = a->o->lease_renew,
 		.retry_ns = a->o->lease_retry,
@@ -543,7 +620,7 @@ static int start(struct app *a, struct err *err)
 		return err_set(err, ERR_IO, "eventfd: %s", strerror(errno));
 	}
 	r = start_client(a, err);
-	if (r == 0 && a->o->scheduler_conf != NULL) {
+	if (r == 0 && a->o->scheduler_conf != NULL && !is_orchestrator(a)) {
 		r = dirwatch_create(&a->conf_watch, err);
 		if (r == 0) {
 			r = dirwatch_add_file(a->conf_watch, a->o->scheduler_conf, err);
@@ -552,7 +629,7 @@ static int start(struct app *a, struct err *err)
 		(void)has_conf_changed(a);
 	}
 	if (r == 0) {
-		r = start_engine(a, err);
+		r = is_orchestrator(a) ? start_fleet(a, err) : start_engine(a, err);
 	}
 	if (r == 0) {
 		make_watches(a); /* before the endpoints, which report stale watches */
@@ -617,6 +694,9 @@ static void stop(struct app *a)
 	if (a->engine != NULL) {
 		engine_stop(a->engine, STOP_GRACE_NS);
 	}
+	if (a->fleet != NULL) {
+		fleet_stop(a->fleet, STOP_GRACE_NS);
+	}
 	if (a->lease != NULL) {
 		release_lease(a);
 	}
@@ -631,6 +711,7 @@ static void stop(struct app *a)
 	standby_destroy(a->standby);
 	lease_destroy(a->lease);
 	engine_destroy(a->engine);
+	fleet_destroy(a->fleet);
 	kueue_conf_destroy(a->kueue_conf);
 	pool_limiter_destroy(a->limiter);
 	kubeconfig_destroy(a->kube);

@@ -12,7 +12,7 @@
 #include "obs/exposition.h"
 #include "obs/health.h"
 #include "process/log.h"
-#include "scheduler/app/engine.h"
+#include "scheduler/base/engine_state.h"
 #include "scheduler/pods/engine/foreign.h"
 
 #define MAX_BODY 4096
@@ -166,7 +166,9 @@ int endpoints_start(const struct endpoints_options *opt, struct endpoints **ret,
 	if (opt->stale != NULL) {
 		health_add_ready(e->health, "watch", check_watch, e);
 	}
-	health_add_ready(e->health, "quota-plugin", check_quota_plugin, e);
+	if (!opt->needs_no_plugin) {
+		health_add_ready(e->health, "quota-plugin", check_quota_plugin, e);
+	}
 	if (opt->foreign != NULL) {
 		health_add_ready(e->health, "foreign", check_foreign, e);
 	}

@@ -6,6 +6,8 @@
 #ifndef SCHEDULER_APP_ENDPOINTS_H
 #define SCHEDULER_APP_ENDPOINTS_H
 
+#include <stdbool.h>
+
 #include "base/clock.h"
 
 #define ENDPOINTS_STUCK_NS (30 * CLOCK_NS_PER_S)
@@ -23,6 +25,7 @@ struct endpoints_options {
 	struct metric_registry *counters;
 	const struct engine_state *state; /* borrowed until endpoints_stop */
 	struct foreign *foreign;          /* likewise; NULL: nothing is shown */
+	bool needs_no_plugin;             /* it schedules no pods */
 	/* A resource without contact to the API server for long, and since when (monotonic ns);
 	 * NULL: none. Any thread. */
 	const char *(*stale)(void *ctx, int64_t now, int64_t *ret_since);

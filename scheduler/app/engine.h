@@ -5,10 +5,10 @@
 #ifndef SCHEDULER_APP_ENGINE_H
 #define SCHEDULER_APP_ENGINE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "scheduler/base/engine_state.h"
 #include "scheduler/base/message.h"
 
 #define ENGINE_MAX_POOLS 24
@@ -59,14 +59,6 @@ struct engine_options {
 	 * applied. May be NULL. */
 	void (*on_admission)(void *ctx, const struct forest *f,
 			     const struct admission_decisions *d);
-};
-
-/* For health checks. */
-struct engine_state {
-	_Atomic int64_t heartbeat; /* monotonic ns of the last engine_step */
-	_Atomic int64_t
-		cycle_since; /* monotonic ns at which the running cycle started, 0: none runs */
-	_Atomic bool synced, leading, has_quota_plugin;
 };
 
 /* conf passes to the engine on success only. */

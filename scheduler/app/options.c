@@ -8,9 +8,13 @@
 #define AT(kind, member) FLAGS_AT(struct sched_options, kind, member)
 
 static const struct flags_choice controllers[] = {
-	{ "podgroup", OPTIONS_PODGROUP },          { "queue", OPTIONS_QUEUE },
-	{ "*", OPTIONS_PODGROUP | OPTIONS_QUEUE }, { "workload", OPTIONS_WORKLOAD },
-	{ "preemption-cost", OPTIONS_COST },       { NULL, 0 },
+	{ "podgroup", OPTIONS_PODGROUP },
+	{ "queue", OPTIONS_QUEUE },
+	{ "*", OPTIONS_PODGROUP | OPTIONS_QUEUE },
+	{ "workload", OPTIONS_WORKLOAD },
+	{ "preemption-cost", OPTIONS_COST },
+	{ "orchestrator", OPTIONS_ORCHESTRATOR },
+	{ NULL, 0 },
 };
 
 static const struct flags_choice gate_dialects[] = {
@@ -31,7 +35,7 @@ static const struct flags_row rows[] = {
 	  .help = "Queue for PodGroups that name none" },
 	{ "controllers", FLAGS_SET_AT(struct sched_options, controllers, controllers), .def = "*",
 	  .help = "Controllers to run; * is podgroup and queue; preemption-cost needs workload; "
-		  "-NAME disables one" },
+		  "orchestrator runs alone; -NAME disables one" },
 	{ "quota-conf", AT(TEXT, kueue_conf), .arg = "FILE", .unset = "built in",
 	  .help = "Kueue's Configuration for the Workload engine, read at the start" },
 	{ "Gates", .type = FLAGS_HEADING },
@@ -50,6 +54,9 @@ static const struct flags_row rows[] = {
 	  FLAGS_CHOICE_AT(struct sched_options, gate_dialects, gate_dialect), .def = "auto",
 	  .help = "Names for the preemption gates of Workloads: Kueue's, or those of KEP-8303 or "
 		  "its earlier draft; auto: by the CustomResourceDefinition" },
+	{ "multikueue-namespace", AT(TEXT, multikueue_namespace), .arg = "NAME",
+	  .unset = "the namespace of the process",
+	  .help = "Namespace of the Secrets that MultiKueueClusters name" },
 	{ "API server", .type = FLAGS_HEADING },
 	{ "kube-api-qps", AT(DOUBLE, kube_api_qps), .def = "2000",
 	  .help = "Requests per second to the API server; 0: no limit" },
@@ -67,7 +74,8 @@ static const struct flags_row rows[] = {
 	{ "leader-elect-retry-period", AT(DURATION, lease_retry), .def = "2s",
 	  .help = "Pause between two attempts to get or renew the Lease" },
 	{ "leader-elect-resource-name", AT(TEXT, lease_name), .arg = "NAME",
-	  .unset = "the first scheduler name", .help = "Name of the Lease" },
+	  .unset = "the first scheduler name, or headgate-orchestrator",
+	  .help = "Name of the Lease" },
 	{ "leader-elect-resource-namespace", AT(TEXT, lease_namespace), .arg = "NAME",
 	  .unset = "the namespace of the process", .help = "Namespace of the Lease" },
 	{ "lock-object-namespace", AT(TEXT, lease_namespace), .arg = "NAME",
@@ -130,6 +138,11 @@ static int check(const struct sched_options *o, struct err *err)
 {
 	if ((o->controllers & OPTIONS_COST) != 0 && (o->controllers & OPTIONS_WORKLOAD) == 0) {
 		return err_set(err, ERR_INVALID, "--controllers: preemption-cost needs workload");
+	}
+	if ((o->controllers & OPTIONS_ORCHESTRATOR) != 0 &&
+	    o->controllers != OPTIONS_ORCHESTRATOR) {
+		return err_set(err, ERR_INVALID,
+			       "--controllers: orchestrator runs alone, in a process of its own");
 	}
 	if (o->lease_renew >= o->lease_duration || o->lease_retry >= o->lease_renew) {
 		return err_set(

@@ -18,13 +18,15 @@ enum options_controller { /* bits */
 			  OPTIONS_WORKLOAD = 4, /* the Workload engine; not part of "*" */
 			  OPTIONS_COST =
 				  8, /* preemption-cost, which needs it; not part of "*" either */
+			  OPTIONS_ORCHESTRATOR = 16, /* the orchestrator of preemption over
+							clusters; runs alone */
 };
 
 struct sched_options {
 	struct daemon_flags daemon; /* first */
 	const char *scheduler_conf, *kueue_conf, *default_queue;
 	const char *listen_address, *healthz_address, *cache_dump_dir;
-	const char *lease_namespace, *lease_name;
+	const char *lease_namespace, *lease_name, *multikueue_namespace;
 	double kube_api_qps;
 	int64_t kube_api_burst, gate_workers, reservation_attempts;
 	int64_t schedule_period, sync_timeout, reservation_timeout, lease_duration, lease_renew,

@@ -27,7 +27,37 @@ struct sched_msg *message_ref(struct sched_msg *m)
 void message_free(struct sched_msg *m)
 {
 	if (m != NULL && --m->refs == 0) {
+		if (m->payload != NULL) {
+			m->free_payload(m->payload);
+		}
 		arena_destroy(m->arena);
 		free(m);
 	}
+}
+
+const char *message_request_name(enum sched_request r)
+{
+	static const char *const names[SCHED_REQ_COUNT_] = {
+		[SCHED_REQ_UNGATE] = "ungate",
+		[SCHED_REQ_BIND] = "bind",
+		[SCHED_REQ_EVICT] = "evict",
+		[SCHED_REQ_POD_STATUS] = "pod_status",
+		[SCHED_REQ_PODGROUP] = "podgroup",
+		[SCHED_REQ_QUEUE] = "queue",
+		[SCHED_REQ_WORKLOAD] = "workload",
+		[SCHED_REQ_QUOTA_STATUS] = "quota_status",
+		[SCHED_REQ_QUOTA_FINALIZER] = "quota_finalizer",
+		[SCHED_REQ_PREEMPTION_COST] = "preemption_cost",
+		[SCHED_REQ_PREEMPTION_TOKEN] = "preemption_token",
+		[SCHED_REQ_PREEMPTION_GATE] = "preemption_gate",
+	};
+
+	return names[r];
+}
+
+const char *message_outcome_name(enum sched_outcome o)
+{
+	static const char *const names[] = { "done", "gone", "rejected", "cancelled", "stale" };
+
+	return names[o];
 }

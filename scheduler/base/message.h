@@ -32,6 +32,7 @@ enum sched_msg_kind {
 	SCHED_MSG_GATE_FIELDS, /* gate_fields: what the API server serves of preemption gates */
 	SCHED_MSG_WATCH,       /* of a worker cluster: lists and watches of `resource` fail (reason,
 				  status, text) or work again */
+	SCHED_MSG_SURVEY,      /* payload: a worker cluster was read (multikueue/worker/survey.h) */
 	SCHED_MSG_STOP,
 	SCHED_MSG_KIND_COUNT_
 };
@@ -43,10 +44,12 @@ enum sched_request {
 	SCHED_REQ_POD_STATUS,
 	SCHED_REQ_PODGROUP,
 	SCHED_REQ_QUEUE,
-	SCHED_REQ_WORKLOAD,        /* status of a Workload */
-	SCHED_REQ_QUOTA_STATUS,    /* status of a ClusterQueue, LocalQueue or Cohort */
-	SCHED_REQ_QUOTA_FINALIZER, /* of a ClusterQueue, ResourceFlavor or AdmissionCheck */
-	SCHED_REQ_PREEMPTION_COST, /* status.preemptionCost of a Workload */
+	SCHED_REQ_WORKLOAD,         /* status of a Workload */
+	SCHED_REQ_QUOTA_STATUS,     /* status of a ClusterQueue, LocalQueue or Cohort */
+	SCHED_REQ_QUOTA_FINALIZER,  /* of a ClusterQueue, ResourceFlavor or AdmissionCheck */
+	SCHED_REQ_PREEMPTION_COST,  /* status.preemptionCost of a Workload */
+	SCHED_REQ_PREEMPTION_TOKEN, /* an annotation of a Workload, of the orchestrator */
+	SCHED_REQ_PREEMPTION_GATE,  /* in the status of a replica on a worker cluster, likewise */
 	SCHED_REQ_COUNT_
 };
 
@@ -87,11 +90,17 @@ struct sched_msg {
 	unsigned gate_fields; /* of api/kueue/preemption_gate.h; 0: not known */
 	int64_t not_before;   /* LEASE: monotonic ns before which nothing may be written */
 	struct sched_conf *conf;
+	/* Owned by the message, until its receiver takes it and sets it to NULL. */
+	void *payload;
+	void (*free_payload)(void *payload);
 	/* Called for each part of the dump: "cluster", "quota". */
 	void (*reply)(void *ctx, const char *part, struct str json);
 	void *ctx;
 };
 
+/* Labels of the metric headgate_requests_total: "ungate", "done". */
+const char *message_request_name(enum sched_request r);
+const char *message_outcome_name(enum sched_outcome o);
 /* An empty message with its arena and one reference. Any thread. */
 struct sched_msg *message_new(enum sched_msg_kind kind);
 /* Returns m with one more reference: keeps the decoded object without a copy. */

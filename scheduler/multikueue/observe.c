@@ -186,6 +186,11 @@ void observe_unreachable(struct observed *o)
 	o->replica.reachable = false;
 }
 
+void observe_reachable(struct observed *o)
+{
+	o->replica.reachable = true;
+}
+
 void observe_granted(struct observed *o)
 {
 	o->evicted_before = o->evicted_at;

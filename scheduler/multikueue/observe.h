@@ -27,8 +27,10 @@ void observe_init(struct observed *o, const char *cluster);
  * manager's. now: wall ns of the manager. The cluster can be reached, and its list is complete. */
 void observe_object(struct observed *o, const struct api_workload *w, const char *gate, int64_t now,
 		    uint64_t *signals);
-/* The connection is lost: the rest stays as last seen. */
+/* The connection is lost, or its list is not complete: the rest stays as last seen. */
 void observe_unreachable(struct observed *o);
+/* The list is complete in which the replica was. */
+void observe_reachable(struct observed *o);
 /* The token was granted to this replica: evictions and refusals from now on are of this attempt. */
 void observe_granted(struct observed *o);
 /* The API server refused to open the gate. */

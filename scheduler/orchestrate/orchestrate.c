@@ -45,6 +45,18 @@ static bool is_over(const struct decision *d, int64_t since, int64_t wait)
 	return left <= 0;
 }
 
+/* The time of a grant is over for a cluster that cannot be reached. A manager that has just begun
+ * cannot reach any: it gives each one the time to connect, or the first one that did would be
+ * granted the token while the gate of the holder is open. */
+static bool is_out_of_reach(const struct decision *d, int64_t since)
+{
+	if (d->view->now < d->view->connecting_until) {
+		d->step->at = clock_earlier(d->step->at, d->view->connecting_until);
+		return false;
+	}
+	return is_over(d, since, d->opt->timeout_ns);
+}
+
 static void act(const struct decision *d, enum orchestrate_act what, size_t replica)
 {
 	d->step->act = what;
@@ -247,7 +259,7 @@ static bool is_found_again(const struct decision *d)
 {
 	return d->view->token->lost_at == REPLICA_NOT_SEEN ||
 	       find_class(d, REPLICA_UNREACHABLE) == NONE ||
-	       is_over(d, d->view->token->lost_at, d->opt->timeout_ns);
+	       is_out_of_reach(d, d->view->token->lost_at);
 }
 
 static void grant(const struct decision *d)
@@ -310,7 +322,7 @@ static void follow_holder(const struct decision *d, size_t holder)
 	if (r != NULL && !r->reachable) {
 		/* It may be preempting at this moment, and keeps the token for as long as it would
 		 * have had it. */
-		if (is_over(d, t->granted_at, d->opt->timeout_ns)) {
+		if (is_out_of_reach(d, t->granted_at)) {
 			finish(d, TOKEN_UNREACHABLE);
 		}
 	} else if (r == NULL || !str_streq(r->uid, t->uid)) {
@@ -338,7 +350,7 @@ static void follow_revoked(const struct decision *d, size_t holder)
 	const struct token *t = d->view->token;
 	const struct replica *r = holder == NONE ? NULL : &d->view->replicas[holder];
 
-	if (r == NULL || r->reachable || is_over(d, t->granted_at, d->opt->timeout_ns)) {
+	if (r == NULL || r->reachable || is_out_of_reach(d, t->granted_at)) {
 		finish(d, t->outcome);
 	}
 }
@@ -377,7 +389,7 @@ static void let_go(const struct decision *d, size_t holder)
 	if (t->phase == TOKEN_FREE) {
 		return;
 	}
-	if (r == NULL || r->reachable || is_over(d, t->granted_at, d->opt->timeout_ns)) {
+	if (r == NULL || r->reachable || is_out_of_reach(d, t->granted_at)) {
 		finish(d, r != NULL && r->admitted ? TOKEN_ADMITTED : TOKEN_NEEDLESS);
 	}
 }

@@ -8,7 +8,8 @@
  * These promises hold whatever happens (the tests name them by their numbers):
  *  I1 At most one gate that the manager can reach is open. Another one is opened after the first
  * was seen closed, its replica was seen gone, or its cluster was out of reach until its time was
- * over; such a one is closed before anything else once it is back. I2 No gate is opened while a
+ * over and this manager had time to connect; such a one is closed before anything else once it is
+ * back. I2 No gate is opened while a
  * replica that can be reached has quota, or is about to (for ahead_ns). I3 No gate is opened before
  * each replica has been looked at by its worker, or the window is over. I4 A grant is written to
  * the local object before the gate is opened. I5 Only the manager's clock counts. I6 A candidate
@@ -53,6 +54,10 @@ struct orchestrate_view {
 	 * that may still have a replica: what is not here is gone for certain. */
 	const struct replica *replicas;
 	size_t n;
+	/* Wall ns until which this manager may still be making its first connections: a cluster
+	 * that cannot be reached may be back at any moment. Not later than now: it has made them.
+	 */
+	int64_t connecting_until;
 	bool wanted; /* the local Workload has quota, and waits for the answer of a cluster */
 	int64_t now; /* wall ns of the manager */
 };

@@ -321,20 +321,8 @@ void sched_metrics_action(struct sched_metrics *m, const char *action, int64_t d
 
 void sched_metrics_request(struct sched_metrics *m, const struct sched_msg *done)
 {
-	static const char *const requests[SCHED_REQ_COUNT_] = {
-		[SCHED_REQ_UNGATE] = "ungate",
-		[SCHED_REQ_BIND] = "bind",
-		[SCHED_REQ_EVICT] = "evict",
-		[SCHED_REQ_POD_STATUS] = "pod_status",
-		[SCHED_REQ_PODGROUP] = "podgroup",
-		[SCHED_REQ_QUEUE] = "queue",
-		[SCHED_REQ_WORKLOAD] = "workload",
-		[SCHED_REQ_QUOTA_STATUS] = "quota_status",
-		[SCHED_REQ_QUOTA_FINALIZER] = "quota_finalizer",
-		[SCHED_REQ_PREEMPTION_COST] = "preemption_cost",
-	};
-	static const char *const outcomes[] = { "done", "gone", "rejected", "cancelled", "stale" };
-	const char *labels[2] = { requests[done->request], outcomes[done->outcome] };
+	const char *labels[2] = { message_request_name(done->request),
+				  message_outcome_name(done->outcome) };
 
 	metric_cell_add(metric_cell(m->requests, labels), 1);
 }

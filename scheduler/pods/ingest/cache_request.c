@@ -159,6 +159,8 @@ static void on_task(struct cache *c, const struct sched_msg *m, int64_t now)
 	case SCHED_REQ_QUOTA_STATUS:
 	case SCHED_REQ_QUOTA_FINALIZER:
 	case SCHED_REQ_PREEMPTION_COST:
+	case SCHED_REQ_PREEMPTION_TOKEN:
+	case SCHED_REQ_PREEMPTION_GATE:
 	case SCHED_REQ_COUNT_:
 		break;
 	}

@@ -185,6 +185,36 @@ static const struct config_row retention[] = {
 	{ .type = CONFIG_END },
 };
 
+static const struct config_choice preemption_orders[] = {
+	{ "FirstSignal", KUEUE_CONF_FIRST_SIGNAL },
+	{ "ConfigOrder", KUEUE_CONF_CONFIG_ORDER },
+	{ "Cost", KUEUE_CONF_COST },
+	{ NULL, 0 },
+};
+/* Ours: Kueue has no settings for it. */
+static const struct config_row orchestrated_preemption[] = {
+	{ "order", CHOICE(preemption_orders, multikueue.preemption_order), .def = KUEUE_CONF_COST },
+	{ "collectionWindow", AT(DURATION, multikueue.window_ns), .def = 10 * CLOCK_NS_PER_S },
+	{ "progressTimeout", AT(DURATION, multikueue.progress_ns), .def = 1200 * CLOCK_NS_PER_S },
+	{ "reactionTimeout", AT(DURATION, multikueue.probe_ns), .def = 20 * CLOCK_NS_PER_S },
+	{ "maxPerClusterQueue", AT(COUNT, multikueue.per_queue), .def = 1, .max = 1000 },
+	{ .type = CONFIG_END },
+};
+static const struct config_row multikueue[] = {
+	{ "gcInterval", IGNORED },
+	{ "origin", AT(TEXT, multikueue.origin) },
+	{ "workerLostTimeout", IGNORED },
+	{ "dispatcherName", IGNORED },
+	{ "incrementalDispatcherConfig", IGNORED },
+	{ "externalFrameworks", IGNORED },
+	{ "clusterProfile", IGNORED },
+	/* KEP-8303; Kueue has it as a constant. */
+	{ "singleClusterPreemptionTimeout", AT(DURATION, multikueue.preemption_timeout_ns),
+	  .def = 300 * CLOCK_NS_PER_S },
+	{ "orchestratedPreemption", OBJECT(orchestrated_preemption) },
+	{ .type = CONFIG_END },
+};
+
 static const struct config_choice kinds[] = { { "Configuration", 0 }, { NULL, 0 } };
 static const struct config_row rows[] = {
 	{ "apiVersion", IGNORED },
@@ -203,7 +233,7 @@ static const struct config_row rows[] = {
 	  OBJECT_OF({ "enable", IGNORED }, { "webhookServiceName", IGNORED },
 		    { "webhookSecretName", IGNORED }) },
 	{ "waitForPodsReady", OBJECT(pods_ready) },
-	{ "multiKueue", IGNORED },
+	{ "multiKueue", OBJECT(multikueue) },
 	{ "fairSharing", OBJECT(fair_sharing),
 	  .present = CONFIG_FLAG(struct kueue_conf, options.fair_sharing) },
 	{ "admissionFairSharing", OBJECT(admission_fair_sharing),

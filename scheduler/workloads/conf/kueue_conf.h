@@ -19,6 +19,20 @@ struct arena;
 struct err;
 struct jdoc;
 
+/* multiKueue */
+struct kueue_conf_multikueue {
+	const char *origin;            /* NULL: "multikueue" */
+	int64_t preemption_timeout_ns; /* singleClusterPreemptionTimeout */
+	unsigned preemption_order;     /* enum kueue_conf_preemption_order */
+	int64_t window_ns, progress_ns, probe_ns;
+	int32_t per_queue; /* Workloads that may preempt at once in one ClusterQueue of a worker */
+};
+enum kueue_conf_preemption_order {
+	KUEUE_CONF_FIRST_SIGNAL, /* as Kueue */
+	KUEUE_CONF_CONFIG_ORDER,
+	KUEUE_CONF_COST,
+};
+
 struct kueue_conf {
 	struct arena *arena;          /* holds all below */
 	struct quota_options options; /* defaults where the file says nothing */
@@ -26,6 +40,7 @@ struct kueue_conf {
 	struct quota_times times;
 	struct kueue_conf_owners owners;
 	struct kueue_conf_metrics metrics;
+	struct kueue_conf_multikueue multikueue;
 	enum preemption_gate_dialect gate_dialect; /* of the command line, not of the file */
 };
 

@@ -19,6 +19,7 @@ struct world {
 	struct replica replicas[3];
 	struct orchestrate_step step;
 	bool unwanted;
+	int64_t connecting_until;
 	int64_t now;
 };
 
@@ -88,8 +89,12 @@ static void failed(struct world *w, size_t i, enum token_outcome outcome)
 
 static enum orchestrate_act next(struct world *w)
 {
-	const struct orchestrate_view view = { &w->token, w->replicas, ARRAY_LEN(w->replicas),
-					       !w->unwanted, w->now };
+	const struct orchestrate_view view = { .token = &w->token,
+					       .replicas = w->replicas,
+					       .n = ARRAY_LEN(w->replicas),
+					       .connecting_until = w->connecting_until,
+					       .wanted = !w->unwanted,
+					       .now = w->now };
 
 	orchestrate_next(&w->opt, &view, &w->step);
 	return w->step.act;
@@ -456,6 +461,31 @@ static void what_ends_an_attempt_at_once(void **state)
 
 /* Hole: the connection to the holder is lost; a manager that goes by what it can reach opens
  * another gate at once, while the first is still preempting. */
+/* A manager that has just begun has connected to nothing. Kueue opens the gate of the cluster that
+ * happens to be connected first. */
+static void a_new_manager_connects_first(void **state)
+{
+	struct world w;
+
+	(void)state;
+	begin(&w);
+	signal_all(&w);
+	hold(&w, 0);
+	open_gate(&w, 0);
+	w.replicas[0].reachable = false;
+	w.now += 400 * S;
+	w.connecting_until = w.now + 60 * S;
+	expect_wait(&w, w.connecting_until);
+	w.unwanted = true;
+	expect_wait(&w, w.connecting_until);
+	w.unwanted = false;
+	w.token.phase = TOKEN_REVOKING;
+	expect_wait(&w, w.connecting_until);
+	w.now = w.connecting_until;
+	w.token.phase = TOKEN_GRANTED;
+	expect_end(&w, TOKEN_UNREACHABLE);
+}
+
 static void a_holder_out_of_reach_keeps_it(void **state)
 {
 	struct world w;
@@ -608,6 +638,7 @@ int main(void)
 		cmocka_unit_test(a_gate_that_closed_by_itself_is_opened_again),
 		cmocka_unit_test(answers_of_an_open_gate),
 		cmocka_unit_test(what_ends_an_attempt_at_once),
+		cmocka_unit_test(a_new_manager_connects_first),
 		cmocka_unit_test(a_holder_out_of_reach_keeps_it),
 		cmocka_unit_test(the_gate_is_closed_before_the_next_one_opens),
 		cmocka_unit_test(a_gate_that_is_to_be_closed_is_out_of_reach),

@@ -383,10 +383,13 @@ static bool act(struct fleet *f)
 	for (size_t i = 0; i < f->n; i++) {
 		replicas[i] = f->v[i].seen;
 	}
-	orchestrate_next(
-		&f->opt,
-		&(struct orchestrate_view){ &token, replicas, f->n, f->wanted, manager_now(f) },
-		&step);
+	orchestrate_next(&f->opt,
+			 &(struct orchestrate_view){ .token = &token,
+						     .replicas = replicas,
+						     .n = f->n,
+						     .wanted = f->wanted,
+						     .now = manager_now(f) },
+			 &step);
 	f->wake_at = step.at == CLOCK_NEVER ? NEVER : step.at - f->clock;
 	switch (step.act) {
 	case ORCHESTRATE_WAIT:

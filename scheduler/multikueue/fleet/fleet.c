@@ -1,0 +1,693 @@
+#include "scheduler/multikueue/fleet/fleet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/xmalloc.h"
+#include "collections/strmap.h"
+#include "kube/pool.h"
+#include "kube/recorder.h"
+#include "process/log.h"
+#include "scheduler/multikueue/fleet/fleet_clusters.h"
+#include "scheduler/multikueue/fleet/fleet_holders.h"
+#include "scheduler/multikueue/fleet/fleet_offers.h"
+#include "scheduler/multikueue/fleet/fleet_prices.h"
+#include "scheduler/multikueue/fleet/fleet_report.h"
+#include "scheduler/multikueue/fleet/fleet_view.h"
+#include "scheduler/multikueue/fleet/fleet_workload.h"
+#include "scheduler/multikueue/fleet/fleet_writes.h"
+#include "scheduler/multikueue/worker/link.h"
+
+#define CONNECTING_NS (60 * CLOCK_NS_PER_S)
+
+const enum sched_resource fleet_kinds[] = {
+	SCHED_WORKLOADS,           SCHED_ADMISSION_CHECKS, SCHED_MULTIKUEUE_CONFIGS,
+	SCHED_MULTIKUEUE_CLUSTERS, SCHED_SECRETS,          SCHED_RESOURCE_COUNT_
+};
+
+struct fleet {
+	struct fleet_options opt;
+	struct fleet_clusters *clusters;
+	struct fleet_offers *offers;
+	struct fleet_writes *writes;
+	struct fleet_prices *prices;
+	struct fleet_report *report;
+	struct recorder *recorder;
+	struct strmap *workloads; /* struct fleet_workload by key */
+	struct VEC(struct fleet_workload *) due;
+	struct fleet_holders holders;
+	struct fleet_view view; /* of the decision at hand */
+	struct engine_state state;
+	uint64_t sources;       /* connections so far */
+	unsigned synced, fresh; /* kinds, bits of enum sched_resource */
+	bool leading;
+	int64_t writes_from;      /* mono ns */
+	int64_t connecting_until; /* mono ns: of a new leader, for its first connections */
+	int64_t wake_at;          /* wall ns: the earliest of all Workloads */
+};
+
+/* --- for the connections -----------------------------------------------------------------*/
+
+static int connect_worker(void *ctx, const char *cluster, const struct kubeconfig *cfg,
+			  struct transport **ret, struct err *err)
+{
+	const struct fleet *f = ctx;
+
+	return f->opt.connect(f->opt.ctx, cluster, cfg, ret, err);
+}
+
+static uint64_t next_source(void *ctx)
+{
+	struct fleet *f = ctx;
+
+	return ++f->sources;
+}
+
+static void post(void *ctx, struct sched_msg *m)
+{
+	const struct fleet *f = ctx;
+
+	f->opt.post(f->opt.ctx, m);
+}
+
+static bool may_send(void *ctx)
+{
+	const struct fleet *f = ctx;
+
+	return f->opt.may_send == NULL || f->opt.may_send(f->opt.ctx);
+}
+
+struct fleet *fleet_create(const struct fleet_options *opt)
+{
+	struct fleet *f = xmalloc_zero(1, sizeof(*f));
+	struct pool_options po = {
+		.transport = opt->transport,
+		.clock = opt->clock,
+		.limiter = opt->limiter,
+		.workers = opt->manual ? 0 : 1,
+		.timeout_ns = opt->request_timeout_ns,
+		.backoff_min_ns = POOL_BACKOFF_MIN_NS,
+		.backoff_max_ns = POOL_BACKOFF_MAX_NS,
+		.seed = opt->seed,
+		.may_send = may_send,
+		.ctx = f,
+	};
+	struct link_options lo = {
+		.origin = opt->origin,
+		.clock = opt->clock,
+		.counters = opt->counters,
+		.request_timeout_ns = opt->request_timeout_ns,
+		.manual = opt->manual,
+		.seed = opt->seed,
+		.connect = connect_worker,
+		.next_source = next_source,
+		.post = post,
+		.may_send = may_send,
+		.ctx = f,
+	};
+
+	f->opt = *opt;
+	f->clusters = fleet_clusters_create(&lo, opt->namespace_);
+	f->offers = fleet_offers_create();
+	f->prices = fleet_prices_create(&(struct fleet_prices_options){
+		.conf = opt->conf, .clock = opt->clock, .post = post, .ctx = f });
+	f->writes = fleet_writes_create(&po, post);
+	f->recorder = recorder_create(&po, FLEET_NAME, FLEET_NAME);
+	f->report = fleet_report_create(opt->counters, f->recorder, &f->opt.orchestrate);
+	f->workloads = strmap_create(fleet_workload_destroy);
+	f->wake_at = CLOCK_NEVER;
+	f->writes_from = CLOCK_NEVER;
+	return f;
+}
+
+void fleet_destroy(struct fleet *f)
+{
+	if (f == NULL) {
+		return;
+	}
+	fleet_clusters_destroy(f->clusters);
+	fleet_prices_destroy(f->prices);
+	fleet_writes_destroy(f->writes);
+	recorder_destroy(f->recorder);
+	fleet_report_destroy(f->report);
+	fleet_offers_destroy(f->offers);
+	vec_finish(&f->due);
+	fleet_view_finish(&f->view);
+	vec_finish(&f->holders);
+	strmap_destroy(f->workloads);
+	free(f);
+}
+
+void fleet_stop(struct fleet *f, int64_t grace_ns)
+{
+	struct pool *pools[FLEET_MAX_POOLS];
+	size_t n = fleet_pools(f, pools, ARRAY_LEN(pools));
+
+	for (size_t i = 0; i < n; i++) {
+		pool_stop(pools[i], grace_ns);
+	}
+}
+
+const struct engine_state *fleet_state(const struct fleet *f)
+{
+	return &f->state;
+}
+
+size_t fleet_pools(struct fleet *f, struct pool **out, size_t max)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < fleet_clusters_count(f->clusters) && n + 2 < max; i++) {
+		const struct fleet_cluster *k = fleet_clusters_at(f->clusters, i);
+
+		if (!k->is_gone && link_pool(k->link) != NULL) {
+			out[n++] = link_pool(k->link);
+		}
+	}
+	out[n++] = fleet_writes_pool(f->writes);
+	out[n++] = recorder_pool(f->recorder);
+	return n;
+}
+
+/* --- changes --------------------------------------------------------------------------*/
+
+static void look_at(struct fleet *f, struct fleet_workload *w)
+{
+	if (!w->due) {
+		w->due = true;
+		vec_push(&f->due, w);
+	}
+}
+
+static struct fleet_workload *find_or_add(struct fleet *f, struct str key)
+{
+	struct fleet_workload *w = strmap_get(f->workloads, key);
+
+	if (w == NULL) {
+		w = fleet_workload_create(key);
+		strmap_set(f->workloads, key, w);
+	}
+	return w;
+}
+
+static bool look_at_waiting(struct str key UNUSED, void *value, void *ctx)
+{
+	struct fleet_workload *w = value;
+
+	if (w->waits_busy) {
+		look_at(ctx, w);
+	}
+	return true;
+}
+
+/* The cluster that has the Workload's token counts for those that wait for the same one. */
+static void set_holding(struct fleet *f, struct fleet_workload *w, const char *cluster)
+{
+	const struct fleet_cluster *k =
+		cluster == NULL ? NULL : fleet_clusters_find(f->clusters, str_of(cluster));
+
+	if (fleet_holders_set(&f->holders, w, k == NULL ? NULL : k->name)) {
+		strmap_each(f->workloads, look_at_waiting, f);
+	}
+}
+
+static void forget_if_gone(struct fleet *f, struct fleet_workload *w)
+{
+	if (!fleet_workload_is_gone(w)) {
+		return;
+	}
+	for (size_t i = 0; w->due && i < f->due.n; i++) {
+		if (f->due.v[i] == w) {
+			vec_swap_remove(&f->due, i);
+			break;
+		}
+	}
+	set_holding(f, w, NULL);
+	(void)strmap_remove(f->workloads, str_of(w->key));
+}
+
+/* The holder is the one that the local object names, unless a later one is on its way there. */
+static void follow_token(struct fleet *f, struct fleet_workload *w)
+{
+	if (!fleet_workload_awaits_token(w)) {
+		set_holding(f, w, w->token.phase == TOKEN_FREE ? NULL : w->token.holder);
+	}
+}
+
+static void set_local(struct fleet *f, struct fleet_workload *w, struct sched_msg *m)
+{
+	const struct fleet_report_before before = fleet_report_before(w);
+	struct err err = ERR_INIT;
+
+	if (fleet_workload_set_local(w, m, clock_wall(f->opt.clock), &err) < 0 && f->leading) {
+		fleet_report_lost(f->report, w, err.text);
+	}
+	if (f->leading) {
+		fleet_report_change(f->report, w, &before);
+	}
+	follow_token(f, w);
+	look_at(f, w);
+}
+
+/* Of the Workloads of the manager, those that MultiKueue does not send anywhere are not kept. */
+static void on_local(struct fleet *f, struct sched_msg *m)
+{
+	struct fleet_workload *w = strmap_get(f->workloads, m->key);
+	const struct api_workload *local = m->kind == SCHED_MSG_UPSERT ? m->object : NULL;
+
+	if (m->kind == SCHED_MSG_BAD_OBJECT) {
+		log_warn("Workload cannot be read", LOG_SLICE("workload", m->key),
+			 LOG_STR("error", m->text));
+		return;
+	}
+	if (local != NULL && local->status.admission_checks.n == 0) {
+		local = NULL;
+	}
+	if (local == NULL && w == NULL) {
+		return;
+	}
+	w = w == NULL ? find_or_add(f, m->key) : w;
+	set_local(f, w, local == NULL ? NULL : m);
+	if (local == NULL) {
+		forget_if_gone(f, w);
+	}
+}
+
+static void on_replica(struct fleet *f, struct fleet_cluster *k, struct sched_msg *m)
+{
+	struct fleet_workload *w = strmap_get(f->workloads, m->key);
+	struct fleet_replica *r;
+
+	if (m->kind == SCHED_MSG_DELETE && (w == NULL || fleet_workload_find(w, k->name) == NULL)) {
+		return;
+	}
+	w = w == NULL ? find_or_add(f, m->key) : w;
+	r = fleet_workload_replica(w, k->name);
+	if (m->kind == SCHED_MSG_BAD_OBJECT) {
+		/* It may hold quota, or preempt: it counts as it was seen last. */
+		log_warn("replica of a Workload cannot be read", LOG_SLICE("workload", m->key),
+			 LOG_STR("cluster", k->name), LOG_STR("error", m->text));
+		r->source = m->source;
+		observe_unreachable(&r->seen);
+	} else {
+		fleet_workload_observe(w, r, m->kind == SCHED_MSG_UPSERT ? m->object : NULL,
+				       m->source, clock_wall(f->opt.clock));
+		if (k->source != m->source) {
+			observe_unreachable(&r->seen); /* until the list is complete */
+		}
+	}
+	look_at(f, w);
+	forget_if_gone(f, w);
+}
+
+struct cluster_change {
+	struct fleet *f;
+	struct fleet_cluster *cluster;
+};
+
+/* A replica that the complete list has not shown is gone. */
+static bool reach_replica(struct str key UNUSED, void *value, void *ctx)
+{
+	struct cluster_change *c = ctx;
+	struct fleet_workload *w = value;
+	struct fleet_replica *r = fleet_workload_find(w, c->cluster->name);
+
+	if (r != NULL && r->source != c->cluster->source) {
+		fleet_workload_observe(w, r, NULL, c->cluster->source, clock_wall(c->f->opt.clock));
+	} else if (r != NULL) {
+		observe_reachable(&r->seen);
+	}
+	look_at(c->f, w);
+	return true;
+}
+
+static bool lose_replica(struct str key UNUSED, void *value, void *ctx)
+{
+	struct cluster_change *c = ctx;
+	struct fleet_workload *w = value;
+	struct fleet_replica *r = fleet_workload_find(w, c->cluster->name);
+
+	if (r != NULL) {
+		r->in_flight = false;
+		observe_unreachable(&r->seen);
+		look_at(c->f, w);
+	}
+	return true;
+}
+
+static bool drop_replica(struct str key UNUSED, void *value, void *ctx)
+{
+	struct cluster_change *c = ctx;
+	struct fleet_workload *w = value;
+
+	fleet_workload_drop(w, c->cluster->name);
+	if (w->holding == c->cluster->name) {
+		set_holding(c->f, w, NULL);
+	}
+	look_at(c->f, w);
+	return true;
+}
+
+/* A connection that has become complete, or was lost. */
+static void follow_links(struct fleet *f)
+{
+	for (size_t i = 0; i < fleet_clusters_count(f->clusters); i++) {
+		struct fleet_cluster *k = fleet_clusters_at(f->clusters, i);
+		struct cluster_change c = { f, k };
+		uint64_t now = !k->is_gone && link_is_up(k->link) ? link_source(k->link) : 0;
+
+		if (k->source == now) {
+			continue;
+		}
+		if (k->source != 0) {
+			fleet_prices_lost(f->prices, k->name);
+			strmap_each(f->workloads, lose_replica, &c);
+		}
+		k->source = now;
+		if (now != 0) {
+			strmap_each(f->workloads, reach_replica, &c);
+		}
+	}
+}
+
+static void on_gate_done(struct fleet *f, struct fleet_cluster *k, const struct sched_msg *m)
+{
+	struct fleet_workload *w = strmap_get(f->workloads, m->key);
+	struct fleet_replica *r = w == NULL ? NULL : fleet_workload_find(w, k->name);
+
+	if (r != NULL && r->source == m->source) {
+		fleet_writes_gate_done(r, m, clock_wall(f->opt.clock));
+		fleet_report_gate(f->report, w, r, m);
+		look_at(f, w);
+	}
+}
+
+static bool look_at_unpriced(struct str key UNUSED, void *value, void *ctx)
+{
+	struct fleet_workload *w = value;
+
+	if (w->waits_prices) {
+		look_at(ctx, w);
+	}
+	return true;
+}
+
+static void on_survey(struct fleet *f, const struct fleet_cluster *k, struct sched_msg *m)
+{
+	fleet_prices_handle(f->prices, k->name, m);
+	strmap_each(f->workloads, look_at_unpriced, f);
+}
+
+static bool is_object(const struct sched_msg *m)
+{
+	return m->kind == SCHED_MSG_UPSERT || m->kind == SCHED_MSG_DELETE ||
+	       m->kind == SCHED_MSG_BAD_OBJECT;
+}
+
+static void on_worker(struct fleet *f, struct sched_msg *m)
+{
+	struct fleet_cluster *k = fleet_clusters_of(f->clusters, m->source);
+
+	if (k == NULL || !link_handle(k->link, m)) {
+		return; /* of a connection that has ended */
+	}
+	if (m->kind == SCHED_MSG_REQUEST_DONE) {
+		on_gate_done(f, k, m);
+	} else if (m->kind == SCHED_MSG_SURVEY) {
+		on_survey(f, k, m);
+	} else if (is_object(m) && m->resource == SCHED_WORKLOADS) {
+		on_replica(f, k, m);
+	} else if (is_object(m) && m->resource == SCHED_LOCAL_QUEUES) {
+		fleet_clusters_queue(k, m);
+	}
+}
+
+static bool look_at_each(struct str key UNUSED, void *value, void *ctx)
+{
+	look_at(ctx, value);
+	return true;
+}
+
+static void on_cluster(struct fleet *f, struct sched_msg *m)
+{
+	struct fleet_cluster *k = fleet_clusters_find(f->clusters, m->key);
+	struct cluster_change c = { f, k };
+
+	fleet_clusters_handle(f->clusters, m);
+	if (k != NULL && k->is_gone) {
+		strmap_each(f->workloads, drop_replica, &c);
+	}
+}
+
+static void on_manager(struct fleet *f, struct sched_msg *m)
+{
+	if (m->resource == SCHED_WORKLOADS) {
+		on_local(f, m);
+	} else if (m->resource == SCHED_MULTIKUEUE_CLUSTERS) {
+		on_cluster(f, m);
+	} else if (m->resource == SCHED_SECRETS) {
+		fleet_clusters_handle(f->clusters, m);
+	} else if (fleet_offers_handle(f->offers, m)) {
+		strmap_each(f->workloads, look_at_each, f);
+	}
+}
+
+static void on_lease(struct fleet *f, const struct sched_msg *m)
+{
+	f->leading = m->flag;
+	f->writes_from = m->not_before;
+	f->connecting_until = clock_mono(f->opt.clock) + CONNECTING_NS;
+	f->fresh = 0;
+	atomic_store(&f->state.leading, m->flag);
+}
+
+static void on_token_done(struct fleet *f, const struct sched_msg *m)
+{
+	struct fleet_workload *w = strmap_get(f->workloads, m->key);
+
+	if (w == NULL || m->request != SCHED_REQ_PREEMPTION_TOKEN) {
+		return;
+	}
+	fleet_writes_token_done(w, m, clock_wall(f->opt.clock));
+	follow_token(f, w);
+	if (m->outcome == SCHED_REJECTED) {
+		fleet_report_token_refused(f->report, w, m->text);
+	}
+	look_at(f, w);
+}
+
+static void on_list(struct fleet *f, const struct sched_msg *m)
+{
+	f->synced |= 1u << m->resource;
+	f->fresh |= m->kind == SCHED_MSG_REFRESHED ? 1u << m->resource : 0;
+	if (m->resource == SCHED_SECRETS && m->kind == SCHED_MSG_SYNCED) {
+		fleet_clusters_secrets_listed(f->clusters);
+	}
+}
+
+void fleet_handle(struct fleet *f, struct sched_msg *m)
+{
+	if (m->kind == SCHED_MSG_REQUEST_DONE) {
+		fleet_report_request(f->report, m);
+	}
+	if (m->kind == SCHED_MSG_LEASE) {
+		on_lease(f, m);
+	} else if (m->source != 0) {
+		on_worker(f, m);
+	} else if (m->kind == SCHED_MSG_REQUEST_DONE) {
+		on_token_done(f, m);
+	} else if (m->kind == SCHED_MSG_SYNCED || m->kind == SCHED_MSG_REFRESHED) {
+		on_list(f, m);
+	} else if (is_object(m)) {
+		on_manager(f, m);
+	}
+	follow_links(f);
+	message_free(m);
+}
+
+/* --- decisions ------------------------------------------------------------------------------*/
+
+static bool has_all(unsigned kinds)
+{
+	for (size_t i = 0; fleet_kinds[i] != SCHED_RESOURCE_COUNT_; i++) {
+		if ((kinds & 1u << fleet_kinds[i]) == 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void wait_until(struct fleet *f, struct fleet_workload *w, int64_t at)
+{
+	w->wake_at = at;
+	f->wake_at = clock_earlier(f->wake_at, at);
+}
+
+static void write_gate(struct fleet *f, struct fleet_workload *w, struct fleet_replica *r,
+		       bool open, int64_t now)
+{
+	struct fleet_cluster *k = fleet_clusters_find(f->clusters, str_of(r->cluster));
+
+	if (r->pause_until > now) {
+		wait_until(f, w, r->pause_until);
+		return;
+	}
+	if (k != NULL && k->source != 0) {
+		fleet_writes_gate(k->link, w, r, open, now);
+		fleet_report_gate_sent(f->report, w, r, open);
+	}
+}
+
+static void write_token(struct fleet *f, struct fleet_workload *w, const struct token *t,
+			int64_t now)
+{
+	bool granted = t->epoch != w->token.epoch;
+
+	if (w->token_pause_until > now) {
+		wait_until(f, w, w->token_pause_until);
+		return;
+	}
+	if (granted) {
+		struct fleet_replica *r = fleet_workload_find(w, t->holder);
+
+		observe_granted(&r->seen);
+		fleet_prices_promise(f->prices, w, t->holder);
+		fleet_report_grant(f->report, w, &f->view, f->prices, t->holder);
+		set_holding(f, w, t->holder);
+	}
+	fleet_writes_token(f->writes, w, t);
+}
+
+/* Prices are read when there is a choice to be made, and not before. */
+static bool awaits_prices(struct fleet *f, struct fleet_workload *w,
+			  const struct orchestrate_step *step)
+{
+	bool chooses = step->act == ORCHESTRATE_RECORD && step->token.epoch != w->token.epoch;
+
+	w->waits_prices = f->opt.orchestrate.mode == ORCHESTRATE_COST && chooses &&
+			  !fleet_prices_set(f->prices, &f->view, w, f->clusters, &f->holders);
+	return w->waits_prices;
+}
+
+static void decide(struct fleet *f, struct fleet_workload *w, int64_t now)
+{
+	const struct fleet_view_source source = {
+		.offers = f->offers,
+		.clusters = f->clusters,
+		.holders = &f->holders,
+		.connecting_until = now + (f->connecting_until - clock_mono(f->opt.clock)),
+		.max_open = f->opt.max_open,
+	};
+	struct orchestrate_step step;
+
+	w->wake_at = CLOCK_NEVER;
+	if (w->local == NULL || fleet_workload_is_waiting(w)) {
+		return;
+	}
+	fleet_view_make(&f->view, w, &source, now);
+	orchestrate_next(&f->opt.orchestrate, &f->view.view, &step);
+	w->waits_busy = f->view.is_busy;
+	fleet_report_view(f->report, w, &f->view, now);
+	if (awaits_prices(f, w, &step)) {
+		return;
+	}
+	orchestrate_next(&f->opt.orchestrate, &f->view.view, &step); /* with the prices */
+	switch (step.act) {
+	case ORCHESTRATE_WAIT:
+		wait_until(f, w, step.at);
+		break;
+	case ORCHESTRATE_RECORD:
+		write_token(f, w, &step.token, now);
+		break;
+	case ORCHESTRATE_OPEN:
+	case ORCHESTRATE_CLOSE:
+		write_gate(f, w, f->view.of.v[step.replica], step.act == ORCHESTRATE_OPEN, now);
+		break;
+	}
+}
+
+struct waking {
+	struct fleet *f;
+	int64_t now, at;
+};
+
+static bool wake_due(struct str key UNUSED, void *value, void *ctx)
+{
+	struct waking *k = ctx;
+	struct fleet_workload *w = value;
+
+	if (w->wake_at <= k->now) {
+		look_at(k->f, w);
+	} else {
+		k->at = clock_earlier(k->at, w->wake_at);
+	}
+	return true;
+}
+
+/* Times of other Workloads are looked through only when one is over. */
+static void wake(struct fleet *f, int64_t now)
+{
+	struct waking k = { f, now, CLOCK_NEVER };
+
+	if (f->wake_at <= now) {
+		strmap_each(f->workloads, wake_due, &k);
+		f->wake_at = k.at;
+	}
+}
+
+/* Where a ClusterQueue of a worker has room for one preemptor only, the first in this order gets
+ * it: as in the queues of Kueue, by priority and then by age. */
+static int compare_due(const void *a, const void *b)
+{
+	const struct fleet_workload *x = *(struct fleet_workload *const *)a,
+				    *y = *(struct fleet_workload *const *)b;
+	const struct api_workload *p = fleet_workload_local(x), *q = fleet_workload_local(y);
+	int64_t by;
+
+	if (p == NULL || q == NULL) {
+		return p == NULL ? q != NULL : -1;
+	}
+	by = (int64_t)fleet_view_priority(q) - fleet_view_priority(p);
+	by = by != 0                             ? by
+	     : p->meta.created < q->meta.created ? -1
+						 : p->meta.created > q->meta.created;
+	return by != 0 ? (by > 0) - (by < 0) : strcmp(x->key, y->key);
+}
+
+static void decide_due(struct fleet *f, int64_t now)
+{
+	wake(f, now);
+	if (f->due.n > 1) {
+		qsort(f->due.v, f->due.n, sizeof(f->due.v[0]), compare_due);
+	}
+	/* A decision may add others that wait for a gate that comes free. */
+	for (size_t i = 0; i < f->due.n; i++) {
+		f->due.v[i]->due = false;
+		decide(f, f->due.v[i], now);
+	}
+	vec_clear(&f->due);
+}
+
+int64_t fleet_step(struct fleet *f)
+{
+	int64_t mono = clock_mono(f->opt.clock), now = clock_wall(f->opt.clock);
+	int64_t at = fleet_clusters_step(f->clusters);
+
+	atomic_store(&f->state.heartbeat, mono);
+	atomic_store(&f->state.synced, has_all(f->synced));
+	follow_links(f);
+	if (!f->leading || !has_all(f->fresh)) {
+		return at;
+	}
+	if (mono < f->writes_from) {
+		return clock_earlier(at, f->writes_from);
+	}
+	decide_due(f, now);
+	fleet_report_gauges(f->report, f->workloads, &f->holders, now);
+	return f->wake_at == CLOCK_NEVER ? at : clock_earlier(at, mono + (f->wake_at - now));
+}

@@ -1,0 +1,299 @@
+#include "scheduler/multikueue/fleet/fleet_clusters.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/core/secret.h"
+#include "api/kueue/kueue.h"
+#include "api/kueue/multikueue.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "collections/strmap.h"
+#include "enc/base64.h"
+#include "kube/kubeconfig/kubeconfig.h"
+#include "scheduler/base/message.h"
+#include "scheduler/multikueue/worker/link.h"
+#include "scheduler/multikueue/worker_config.h"
+
+#define SECRET_KEY "kubeconfig"
+
+struct fleet_clusters {
+	struct link_options link;
+	const char *namespace_;
+	struct strmap *objects; /* struct sched_msg with a MultiKueueCluster, by name */
+	struct strmap *secrets; /* the same with a Secret */
+	bool listed;            /* all Secrets have been read */
+	struct VEC(struct fleet_cluster *) all;
+	struct VEC(struct link *) closing; /* of deleted clusters */
+};
+
+static void free_message(void *value)
+{
+	message_free(value);
+}
+
+struct fleet_clusters *fleet_clusters_create(const struct link_options *link,
+					     const char *namespace_)
+{
+	struct fleet_clusters *c = xmalloc_zero(1, sizeof(*c));
+
+	c->link = *link;
+	c->namespace_ = namespace_;
+	c->objects = strmap_create(free_message);
+	c->secrets = strmap_create(free_message);
+	return c;
+}
+
+void fleet_clusters_destroy(struct fleet_clusters *c)
+{
+	if (c == NULL) {
+		return;
+	}
+	for (size_t i = 0; i < c->all.n; i++) {
+		link_destroy(c->all.v[i]->link);
+		strmap_destroy(c->all.v[i]->queues);
+		free(c->all.v[i]->name);
+		free(c->all.v[i]);
+	}
+	vec_finish(&c->all);
+	for (size_t i = 0; i < c->closing.n; i++) {
+		link_destroy(c->closing.v[i]);
+	}
+	vec_finish(&c->closing);
+	strmap_destroy(c->objects);
+	strmap_destroy(c->secrets);
+	free(c);
+}
+
+size_t fleet_clusters_count(const struct fleet_clusters *c)
+{
+	return c->all.n;
+}
+
+struct fleet_cluster *fleet_clusters_at(struct fleet_clusters *c, size_t i)
+{
+	return c->all.v[i];
+}
+
+static struct fleet_cluster *find(struct fleet_clusters *c, struct str name)
+{
+	for (size_t i = 0; i < c->all.n; i++) {
+		if (str_eq_c(name, c->all.v[i]->name)) {
+			return c->all.v[i];
+		}
+	}
+	return NULL;
+}
+
+struct fleet_cluster *fleet_clusters_find(struct fleet_clusters *c, struct str name)
+{
+	struct fleet_cluster *found = find(c, name);
+
+	return found == NULL || found->is_gone ? NULL : found;
+}
+
+struct fleet_cluster *fleet_clusters_of(struct fleet_clusters *c, uint64_t source)
+{
+	for (size_t i = 0; i < c->all.n; i++) {
+		if (!c->all.v[i]->is_gone && link_source(c->all.v[i]->link) == source) {
+			return c->all.v[i];
+		}
+	}
+	return NULL;
+}
+
+/* A replica names its cluster as long as it is kept, so that the entry of a deleted cluster stays,
+ * for one of the same name. */
+static struct fleet_cluster *add(struct fleet_clusters *c, struct str name)
+{
+	struct fleet_cluster *k = find(c, name);
+
+	if (k == NULL) {
+		k = xmalloc_zero(1, sizeof(*k));
+		k->name = xmalloc_dup_n(name.p, name.len);
+		k->is_gone = true;
+		vec_push(&c->all, k);
+	}
+	if (k->is_gone) {
+		struct link_options lo = c->link;
+
+		k->is_gone = false;
+		lo.cluster = k->name;
+		lo.seed = c->link.seed + c->all.n;
+		k->link = link_create(&lo);
+		k->queues = strmap_create(free);
+	}
+	return k;
+}
+
+static void remove_cluster(struct fleet_clusters *c, struct fleet_cluster *k)
+{
+	link_configure(k->link, NULL, "Deleted", "the MultiKueueCluster was deleted");
+	vec_push(&c->closing, k->link);
+	strmap_destroy(k->queues);
+	k->link = NULL;
+	k->queues = NULL;
+	k->source = 0;
+	k->is_gone = true;
+}
+
+/* 0 and the text of the kubeconfig. Errors say what is missing. */
+static int read_secret(const struct fleet_clusters *c, const char *name, struct strbuf *out,
+		       struct err *err)
+{
+	const struct sched_msg *m = strmap_get(c->secrets, str_of(name));
+	const struct api_secret *s = m == NULL ? NULL : m->object;
+	const char *text = s == NULL ? NULL : field_map_get(&s->data, SECRET_KEY);
+
+	if (s == NULL) {
+		return err_set(err, ERR_NOT_FOUND, "Secret %s/%s does not exist", c->namespace_,
+			       name);
+	}
+	if (text == NULL) {
+		return err_set(err, ERR_INVALID, "Secret %s/%s has no data[" SECRET_KEY "]",
+			       c->namespace_, name);
+	}
+	if (base64_decode(str_of(text), out, err) < 0) {
+		return err_set(err, ERR_INVALID, "Secret %s/%s: data[" SECRET_KEY "] is not base64",
+			       c->namespace_, name);
+	}
+	return 0;
+}
+
+static int read_config(const struct fleet_clusters *c, const struct api_multikueue_cluster *object,
+		       struct kubeconfig **ret, const char **ret_reason, struct err *err)
+{
+	const struct api_multikueue_kube_config *from = object->spec.kube_config;
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	*ret_reason = "BadKubeConfig";
+	if (from == NULL) {
+		*ret_reason = "BadClusterProfile";
+		return err_set(err, ERR_INVALID,
+			       "spec.clusterSource: only kubeConfig is supported");
+	}
+	if (from->location_type != NULL &&
+	    !str_streq(from->location_type, MULTIKUEUE_LOCATION_SECRET)) {
+		return err_set(err, ERR_INVALID,
+			       "spec.clusterSource.kubeConfig.locationType: only Secret is "
+			       "supported");
+	}
+	if (from->location == NULL) {
+		return err_set(err, ERR_INVALID,
+			       "spec.clusterSource.kubeConfig.location: required");
+	}
+	if (read_secret(c, from->location, &text, err) < 0) {
+		return -ERR_INVALID;
+	}
+	return worker_config_parse(strbuf_str(&text), ret, ret_reason, err);
+}
+
+static void configure(struct fleet_clusters *c, struct fleet_cluster *k)
+{
+	const struct sched_msg *m = strmap_get(c->objects, str_of(k->name));
+	struct kubeconfig *config = NULL;
+	const char *reason;
+	struct err err = ERR_INIT;
+
+	if (m == NULL || !c->listed) {
+		return;
+	}
+	if (read_config(c, m->object, &config, &reason, &err) < 0) {
+		CLEANUP(xmalloc_freep)
+		char *message = xmalloc_printf("load client config failed: %s", err.text);
+
+		link_configure(k->link, NULL, reason, message);
+	} else {
+		link_configure(k->link, config, NULL, NULL);
+	}
+}
+
+static void configure_all(struct fleet_clusters *c)
+{
+	for (size_t i = 0; i < c->all.n; i++) {
+		if (!c->all.v[i]->is_gone) {
+			configure(c, c->all.v[i]);
+		}
+	}
+}
+
+void fleet_clusters_secrets_listed(struct fleet_clusters *c)
+{
+	c->listed = true;
+	configure_all(c);
+}
+
+static void handle_secret(struct fleet_clusters *c, struct sched_msg *m)
+{
+	struct str key = m->key, space = str_next(&key, '/');
+
+	if (!str_eq_c(space, c->namespace_)) {
+		return;
+	}
+	if (m->kind == SCHED_MSG_DELETE) {
+		(void)strmap_remove(c->secrets, key);
+	} else {
+		strmap_set(c->secrets, key, message_ref(m));
+	}
+	configure_all(c);
+}
+
+void fleet_clusters_handle(struct fleet_clusters *c, struct sched_msg *m)
+{
+	if (m->kind != SCHED_MSG_UPSERT && m->kind != SCHED_MSG_DELETE) {
+		return;
+	}
+	if (m->resource == SCHED_SECRETS) {
+		handle_secret(c, m);
+	} else if (m->resource == SCHED_MULTIKUEUE_CLUSTERS && m->kind == SCHED_MSG_UPSERT) {
+		strmap_set(c->objects, m->key, message_ref(m));
+		configure(c, add(c, m->key));
+	} else if (m->resource == SCHED_MULTIKUEUE_CLUSTERS) {
+		struct fleet_cluster *k = fleet_clusters_find(c, m->key);
+
+		(void)strmap_remove(c->objects, m->key);
+		if (k != NULL) {
+			remove_cluster(c, k);
+		}
+	}
+}
+
+void fleet_clusters_queue(struct fleet_cluster *k, const struct sched_msg *m)
+{
+	const struct api_local_queue *q = m->object;
+
+	if (m->kind == SCHED_MSG_UPSERT && q->spec.cluster_queue != NULL) {
+		strmap_set(k->queues, m->key, xmalloc_dup(q->spec.cluster_queue));
+	} else {
+		(void)strmap_remove(k->queues, m->key);
+	}
+}
+
+const char *fleet_clusters_queue_of(const struct fleet_cluster *k, const char *local_queue)
+{
+	const char *found = local_queue == NULL ? NULL : strmap_get(k->queues, str_of(local_queue));
+
+	return found == NULL ? local_queue : found;
+}
+
+int64_t fleet_clusters_step(struct fleet_clusters *c)
+{
+	int64_t at = CLOCK_NEVER;
+
+	for (size_t i = 0; i < c->closing.n;) {
+		if (link_is_closed(c->closing.v[i])) {
+			link_destroy(c->closing.v[i]);
+			vec_swap_remove(&c->closing, i);
+		} else {
+			i++;
+		}
+	}
+	for (size_t i = 0; i < c->all.n; i++) {
+		if (!c->all.v[i]->is_gone) {
+			at = clock_earlier(at, link_step(c->all.v[i]->link));
+		}
+	}
+	return at;
+}

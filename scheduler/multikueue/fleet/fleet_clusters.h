@@ -1,0 +1,55 @@
+/* scheduler/multikueue/fleet/fleet_clusters.h: the worker clusters of the fleet:
+ * MultiKueueClusters, the Secrets with their kubeconfigs, and a connection for each. Owner: the
+ * fleet thread. */
+#ifndef SCHEDULER_MULTIKUEUE_FLEET_FLEET_CLUSTERS_H
+#define SCHEDULER_MULTIKUEUE_FLEET_FLEET_CLUSTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "collections/vec.h"
+
+struct api_workload;
+struct fleet_clusters;
+struct link;
+struct link_options;
+struct sched_msg;
+struct strmap;
+
+struct fleet_cluster {
+	char *name; /* of the MultiKueueCluster */
+	struct link *link;
+	uint64_t source; /* of the connection, when its lists are complete; 0: not connected */
+	bool is_gone;    /* the MultiKueueCluster was deleted; the name stays valid */
+	/* The ClusterQueue of each LocalQueue ("namespace/name") of the worker, where it may be
+	 * read. */
+	struct strmap *queues;
+};
+
+/* link: of every connection; its cluster and seed are set for each. namespace_: of the Secrets.
+ * Both must outlive the clusters. */
+struct fleet_clusters *fleet_clusters_create(const struct link_options *link,
+					     const char *namespace_);
+void fleet_clusters_destroy(struct fleet_clusters *c); /* NULL is fine */
+/* UPSERT and DELETE of MultiKueueClusters and Secrets. */
+void fleet_clusters_handle(struct fleet_clusters *c, struct sched_msg *m);
+/* All Secrets have been read: one that is missing is missing. Until then nothing is connected. */
+void fleet_clusters_secrets_listed(struct fleet_clusters *c);
+/* NULL: there is no such cluster. */
+struct fleet_cluster *fleet_clusters_find(struct fleet_clusters *c, struct str name);
+/* The cluster with the connection of this number; NULL: it has ended. */
+struct fleet_cluster *fleet_clusters_of(struct fleet_clusters *c, uint64_t source);
+/* A LocalQueue of the worker; m: UPSERT or DELETE. */
+void fleet_clusters_queue(struct fleet_cluster *c, const struct sched_msg *m);
+/* The ClusterQueue of a replica's LocalQueue; the LocalQueue itself where that may not be read.
+ * NULL is returned for NULL. */
+const char *fleet_clusters_queue_of(const struct fleet_cluster *c, const char *local_queue);
+/* Connects what is due. Returns the monotonic time at which to call it again. */
+int64_t fleet_clusters_step(struct fleet_clusters *c);
+/* In the order in which they were read first. */
+struct fleet_cluster *fleet_clusters_at(struct fleet_clusters *c, size_t i);
+size_t fleet_clusters_count(const struct fleet_clusters *c);
+
+#endif

@@ -1,0 +1,192 @@
+#include "scheduler/multikueue/fleet/fleet_workload.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/xmalloc.h"
+#include "scheduler/base/message.h"
+
+struct fleet_workload *fleet_workload_create(struct str key)
+{
+	struct fleet_workload *w = xmalloc_zero(1, sizeof(*w));
+
+	w->key = xmalloc_dup_n(key.p, key.len);
+	w->token.lost_at = REPLICA_NOT_SEEN;
+	w->signal_at = REPLICA_NOT_SEEN;
+	w->wake_at = CLOCK_NEVER;
+	return w;
+}
+
+static void free_replica(struct fleet_replica *r)
+{
+	free(r->queue);
+	free(r->version);
+	free(r);
+}
+
+void fleet_workload_forget_promises(struct fleet_workload *w)
+{
+	for (size_t i = 0; i < w->promised.n; i++) {
+		free(w->promised.v[i]);
+	}
+	vec_clear(&w->promised);
+}
+
+void fleet_workload_destroy(void *value)
+{
+	struct fleet_workload *w = value;
+
+	if (w == NULL) {
+		return;
+	}
+	for (size_t i = 0; i < w->replicas.n; i++) {
+		free_replica(w->replicas.v[i]);
+	}
+	vec_finish(&w->replicas);
+	fleet_workload_forget_promises(w);
+	vec_finish(&w->promised);
+	message_free(w->local);
+	arena_destroy(w->arena);
+	free(w->token_text);
+	free(w->grant_reason);
+	free(w->key);
+	free(w);
+}
+
+const struct api_workload *fleet_workload_local(const struct fleet_workload *w)
+{
+	return w->local == NULL ? NULL : w->local->object;
+}
+
+/* A text is parsed once, so that one that cannot be read is lost since the time at which it was
+ * seen first. */
+static int take_token(struct fleet_workload *w, const char *text, int64_t now, struct err *err)
+{
+	if (str_streq(w->token_text, text)) {
+		return 0;
+	}
+	arena_destroy(w->arena);
+	w->arena = arena_create(0);
+	free(w->token_text);
+	w->token_text = text == NULL ? NULL : xmalloc_dup(text);
+	return token_parse(str_of(text == NULL ? "" : w->token_text), now, w->arena, &w->token,
+			   err);
+}
+
+int fleet_workload_set_local(struct fleet_workload *w, struct sched_msg *m, int64_t now,
+			     struct err *err)
+{
+	const struct api_workload *before = fleet_workload_local(w), *local;
+
+	local = m == NULL ? NULL : m->object;
+	/* Another object of this name has no history. */
+	if (local == NULL || before == NULL || !str_streq(before->meta.uid, local->meta.uid)) {
+		w->token_in_flight = false;
+		w->token_written = w->token_pause_until = 0;
+	}
+	if (m != NULL) {
+		(void)message_ref(m);
+	}
+	message_free(w->local);
+	w->local = m;
+	return take_token(
+		w, local == NULL ? NULL : field_map_get(&local->meta.annotations, TOKEN_ANNOTATION),
+		now, err);
+}
+
+struct fleet_replica *fleet_workload_find(const struct fleet_workload *w, const char *cluster)
+{
+	for (size_t i = 0; i < w->replicas.n; i++) {
+		if (strcmp(w->replicas.v[i]->cluster, cluster) == 0) {
+			return w->replicas.v[i];
+		}
+	}
+	return NULL;
+}
+
+struct fleet_replica *fleet_workload_replica(struct fleet_workload *w, const char *cluster)
+{
+	struct fleet_replica *r = fleet_workload_find(w, cluster);
+
+	if (r == NULL) {
+		r = xmalloc_zero(1, sizeof(*r));
+		r->cluster = cluster;
+		observe_init(&r->seen, cluster);
+		vec_push(&w->replicas, r);
+	}
+	return r;
+}
+
+void fleet_workload_observe(struct fleet_workload *w, struct fleet_replica *r,
+			    const struct api_workload *replica, uint64_t source, int64_t now)
+{
+	free(r->queue);
+	free(r->version);
+	r->queue = r->version = NULL;
+	r->version_n = 0;
+	if (replica != NULL) {
+		r->version = xmalloc_dup(replica->meta.resource_version == NULL
+						 ? ""
+						 : replica->meta.resource_version);
+		r->version_n = meta_version(&replica->meta);
+		r->queue = replica->spec.queue_name == NULL
+				   ? NULL
+				   : xmalloc_printf("%s/%s", replica->meta.namespace_,
+						    replica->spec.queue_name);
+	}
+	/* A write to another replica, or by another connection, is not waited for. */
+	if (replica == NULL || r->source != source || !str_streq(r->seen.uid, replica->meta.uid)) {
+		r->in_flight = false;
+		r->written = 0;
+	}
+	r->source = source;
+	observe_object(&r->seen, replica, KUEUE_GATE_MULTIKUEUE, now, &w->signals);
+}
+
+void fleet_workload_drop(struct fleet_workload *w, const char *cluster)
+{
+	for (size_t i = 0; i < w->replicas.n; i++) {
+		if (strcmp(w->replicas.v[i]->cluster, cluster) == 0) {
+			free_replica(w->replicas.v[i]);
+			vec_swap_remove(&w->replicas, i);
+			return;
+		}
+	}
+}
+
+bool fleet_workload_awaits_token(const struct fleet_workload *w)
+{
+	return w->token_in_flight ||
+	       (w->local != NULL && w->local->resource_version < w->token_written);
+}
+
+/* A replica that cannot be reached does not show anything: nothing of it is waited for. */
+bool fleet_workload_is_waiting(const struct fleet_workload *w)
+{
+	if (fleet_workload_awaits_token(w)) {
+		return true;
+	}
+	for (size_t i = 0; i < w->replicas.n; i++) {
+		const struct fleet_replica *r = w->replicas.v[i];
+
+		if (r->seen.replica.reachable &&
+		    (r->in_flight || (r->version != NULL && r->version_n < r->written))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool fleet_workload_is_gone(const struct fleet_workload *w)
+{
+	for (size_t i = 0; i < w->replicas.n; i++) {
+		if (w->replicas.v[i]->seen.replica.uid != NULL) {
+			return false;
+		}
+	}
+	return w->local == NULL;
+}

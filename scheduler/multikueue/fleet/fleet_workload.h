@@ -1,0 +1,83 @@
+/* scheduler/multikueue/fleet/fleet_workload.h: all that the fleet keeps of one Workload: the local
+ * object with its token, and the replica of it on each worker cluster. Owner: the fleet thread. */
+#ifndef SCHEDULER_MULTIKUEUE_FLEET_FLEET_WORKLOAD_H
+#define SCHEDULER_MULTIKUEUE_FLEET_FLEET_WORKLOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "collections/vec.h"
+#include "scheduler/multikueue/observe.h"
+#include "scheduler/orchestrate/token.h"
+
+struct api_workload;
+struct arena;
+struct err;
+struct sched_msg;
+
+struct fleet_replica {
+	const char *cluster; /* of the fleet's table of clusters, which outlives it */
+	struct observed seen;
+	char *queue;       /* its LocalQueue, "namespace/name"; NULL: there is no replica */
+	char *version;     /* resourceVersion as last read; NULL: there is no replica */
+	int64_t version_n; /* the same as a number */
+	uint64_t source;   /* the connection that showed it last */
+	/* Of writes of its gate: one is under way, which opens or closes it; the resourceVersion
+	 * that was known when it was sent, and the one that shows how it ended. */
+	bool in_flight, opens;
+	int64_t sent, written;
+	int64_t pause_until;  /* wall ns: it was refused, and is not repeated before */
+	int64_t opened_epoch; /* of the token, when its gate was opened last */
+};
+
+struct fleet_workload {
+	char *key;               /* "namespace/name" */
+	struct sched_msg *local; /* the object as read; NULL: it does not exist, or not any more */
+	struct VEC(struct fleet_replica *) replicas; /* in no order */
+	uint64_t signals;                            /* seen so far */
+
+	/* The token as the local object has it. */
+	struct token token;
+	struct arena *arena; /* of its texts */
+	char *token_text;    /* of which it was parsed; NULL: none */
+	bool token_in_flight;
+	int64_t token_sent, token_written, token_pause_until; /* as of a replica */
+	struct VEC(char *) promised; /* keys of the victims that it was expected to have there */
+	const char *holding; /* the cluster that has the token, or is being given it; NULL: none */
+
+	char *grant_reason; /* of the grant under way, for its event; NULL: none */
+	int64_t signal_at;  /* wall ns: since when it has asked without a grant; REPLICA_NOT_SEEN */
+	int64_t wake_at;    /* wall ns: when to look again; CLOCK_NEVER: after a change */
+	bool waits_busy;    /* for a gate that another Workload holds */
+	bool waits_prices;  /* for what preemption would cost */
+	bool due;
+};
+
+struct fleet_workload *fleet_workload_create(struct str key);
+void fleet_workload_destroy(void *w); /* NULL is fine */
+/* NULL: the local object does not exist. */
+const struct api_workload *fleet_workload_local(const struct fleet_workload *w);
+/* The local object as it was read, which becomes the Workload's (a reference is taken); NULL: it
+ * was deleted. now: wall ns. -ERR_INVALID: its token cannot be read, and counts as lost. */
+int fleet_workload_set_local(struct fleet_workload *w, struct sched_msg *m, int64_t now,
+			     struct err *err);
+/* NULL: nothing is known of one there. */
+struct fleet_replica *fleet_workload_find(const struct fleet_workload *w, const char *cluster);
+/* Finds it or makes one, unreachable at first. cluster is borrowed. */
+struct fleet_replica *fleet_workload_replica(struct fleet_workload *w, const char *cluster);
+/* The replica as the worker's API server showed it, by this connection; NULL: it does not exist. */
+void fleet_workload_observe(struct fleet_workload *w, struct fleet_replica *r,
+			    const struct api_workload *replica, uint64_t source, int64_t now);
+void fleet_workload_forget_promises(struct fleet_workload *w);
+/* Forgets the replica, because its cluster is not part of the fleet any more. */
+void fleet_workload_drop(struct fleet_workload *w, const char *cluster);
+/* A write of the token is under way, or has not been read back. */
+bool fleet_workload_awaits_token(const struct fleet_workload *w);
+/* The same for it and for gates: nothing can be decided. */
+bool fleet_workload_is_waiting(const struct fleet_workload *w);
+/* Neither a local object nor a replica is left. */
+bool fleet_workload_is_gone(const struct fleet_workload *w);
+
+#endif

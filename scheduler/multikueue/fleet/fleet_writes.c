@@ -1,0 +1,133 @@
+#include "scheduler/multikueue/fleet/fleet_writes.h"
+
+#include <stdlib.h>
+
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/decode.h"
+#include "enc/encode.h"
+#include "kube/pool.h"
+#include "scheduler/base/message.h"
+#include "scheduler/base/object_write.h"
+#include "scheduler/multikueue/fleet/fleet.h"
+#include "scheduler/multikueue/fleet/fleet_workload.h"
+#include "scheduler/multikueue/gate_write.h"
+#include "scheduler/multikueue/worker/link.h"
+
+#define POOL_SLOTS 64
+#define REFUSED_PAUSE_NS (30 * CLOCK_NS_PER_S)
+
+struct fleet_writes {
+	struct object_write_target target;
+	struct pool *pool;
+};
+
+struct fleet_writes *fleet_writes_create(const struct pool_options *base,
+					 void (*post)(void *ctx, struct sched_msg *msg))
+{
+	struct fleet_writes *f = xmalloc_zero(1, sizeof(*f));
+
+	f->pool = object_write_pool(base, "preemption-token", POOL_SLOTS, post, &f->target);
+	return f;
+}
+
+void fleet_writes_destroy(struct fleet_writes *f)
+{
+	if (f != NULL) {
+		pool_destroy(f->pool);
+		free(f);
+	}
+}
+
+struct pool *fleet_writes_pool(struct fleet_writes *f)
+{
+	return f->pool;
+}
+
+void fleet_writes_token(struct fleet_writes *f, struct fleet_workload *w, const struct token *t)
+{
+	const struct api_workload *local = fleet_workload_local(w);
+	CLEANUP(strbuf_finish)
+	struct strbuf path = STRBUF_INIT, text = STRBUF_INIT, body = STRBUF_INIT;
+	struct object_write_spec spec = { .request = SCHED_REQ_PREEMPTION_TOKEN,
+					  .resource = SCHED_WORKLOADS,
+					  .method = HTTP_PATCH,
+					  .key = str_of(w->key),
+					  .content_type = "application/merge-patch+json",
+					  .names_version = true };
+	struct field_pair annotation = { TOKEN_ANNOTATION, NULL };
+	struct api_workload patch;
+
+	token_format(t, &text);
+	annotation.value = text.p;
+	decode_init(&kueue_workload_fields, &patch);
+	patch.meta.uid = local->meta.uid;
+	patch.meta.resource_version = local->meta.resource_version;
+	patch.meta.annotations = (struct field_map){ &annotation, 1 };
+	encode_text(&kueue_workload_fields, &patch, &body);
+	sched_kinds_key_path(SCHED_WORKLOADS, str_of(w->key), NULL, &path);
+	strbuf_add_c(&path, "?fieldManager=" FLEET_NAME);
+	spec.path = path.p;
+	spec.body = strbuf_str(&body);
+	w->token_in_flight = true;
+	w->token_sent = w->local->resource_version;
+	pool_add(f->pool, spec.key, object_write_new(&spec));
+}
+
+void fleet_writes_gate(struct link *l, const struct fleet_workload *w, struct fleet_replica *r,
+		       bool open, int64_t now)
+{
+	const struct api_workload *local = fleet_workload_local(w);
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, body = STRBUF_INIT;
+	const struct api_meta replica = { .name = local->meta.name,
+					  .namespace_ = local->meta.namespace_,
+					  .uid = r->seen.uid,
+					  .resource_version = r->version };
+	struct object_write_spec spec = { .request = SCHED_REQ_PREEMPTION_GATE,
+					  .resource = SCHED_WORKLOADS,
+					  .method = HTTP_PATCH,
+					  .key = str_of(w->key),
+					  .content_type = "application/apply-patch+yaml",
+					  .names_version = true };
+
+	gate_write_format(&replica, KUEUE_GATE_MULTIKUEUE, open, link_gate_fields(l), now, &body);
+	sched_kinds_key_path(SCHED_WORKLOADS, str_of(w->key), "status", &path);
+	strbuf_add_c(&path, "?fieldManager=" GATE_WRITE_FIELD_MANAGER "&force=true");
+	spec.path = path.p;
+	spec.body = strbuf_str(&body);
+	r->in_flight = true;
+	r->opens = open;
+	r->sent = r->version_n;
+	pool_add(link_pool(l), spec.key, object_write_new(&spec));
+}
+
+/* The version of its object that shows how a write ended: the one that it made; after the answer
+ * that the object had changed before, any later one than was known. */
+static int64_t shown_by(const struct sched_msg *m, int64_t known)
+{
+	return m->outcome == SCHED_DONE    ? m->resource_version
+	       : m->outcome == SCHED_STALE ? known + 1
+					   : 0;
+}
+
+void fleet_writes_token_done(struct fleet_workload *w, const struct sched_msg *m, int64_t now)
+{
+	w->token_in_flight = false;
+	w->token_written = shown_by(m, w->token_sent);
+	w->token_pause_until = m->outcome == SCHED_REJECTED ? now + REFUSED_PAUSE_NS : 0;
+}
+
+void fleet_writes_gate_done(struct fleet_replica *r, const struct sched_msg *m, int64_t now)
+{
+	r->in_flight = false;
+	r->written = shown_by(m, r->sent);
+	r->pause_until = 0;
+	if (m->outcome == SCHED_REJECTED && r->opens) {
+		observe_refused(&r->seen);
+	} else if (m->outcome == SCHED_REJECTED) {
+		r->pause_until = now + REFUSED_PAUSE_NS;
+	}
+}

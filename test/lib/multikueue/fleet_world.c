@@ -1,0 +1,735 @@
+#include "lib/multikueue/fleet_world.h"
+
+#include "lib/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/preemption_gate.h"
+#include "apiserver/apiserver.h"
+#include "apiserver/manifests.h"
+#include "apiserver/mem_transport.h"
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/rng.h"
+#include "base/xmalloc.h"
+#include "collections/vec.h"
+#include "enc/base64.h"
+#include "enc/json/jdoc.h"
+#include "kube/pool.h"
+#include "kube/reflector/reflector.h"
+#include "kube/transport.h"
+#include "obs/metric.h"
+#include "scheduler/base/message.h"
+#include "scheduler/base/message_decode.h"
+#include "scheduler/multikueue/fleet/fleet.h"
+#include "scheduler/orchestrate/token.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
+
+#define WALL (INT64_C(1800000000) * CLOCK_NS_PER_S)
+#define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
+#define SYSTEM "kueue-system"
+#define CRDS "charts/headgate/files/crds/quota"
+#define REQUEST_NS (5 * CLOCK_NS_PER_S)
+#define HALF_STEPS 200000 /* without time passing: more is a loop */
+
+/* A transport of the orchestrator: the in-memory one, and whether it still exists. */
+struct pipe {
+	struct transport base; /* first */
+	struct fleet_world *world;
+	int server;
+	struct mem_transport *mem; /* NULL: destroyed */
+};
+
+struct watch {
+	struct fleet_world *world;
+	enum sched_resource resource;
+	struct reflector *reflector;
+};
+
+struct fleet_world {
+	struct clock_fake clock;
+	struct rng rng;
+	uint64_t seed;
+	unsigned workers, max_open;
+	struct orchestrate_options opt;
+	struct kueue_conf *conf;
+	struct apiserver *servers[FLEET_WORLD_MAX + 1]; /* the manager's is the last one in use */
+	bool cut[FLEET_WORLD_MAX], hangs[FLEET_WORLD_MAX + 1];
+	struct VEC(struct pipe *) pipes;
+	struct VEC(struct sched_msg *) queue;
+	struct metric_registry *metrics;
+	struct transport *watches, *requests;
+	struct watch watch[8];
+	struct fleet *fleet; /* NULL: killed */
+};
+
+/* --- transports --------------------------------------------------------------------------------*/
+
+static uint64_t submit(struct transport *t, const struct http_call *call)
+{
+	struct pipe *p = (struct pipe *)t;
+
+	return transport_submit(mem_transport_base(p->mem), call);
+}
+
+static void cancel(struct transport *t, uint64_t id)
+{
+	struct pipe *p = (struct pipe *)t;
+
+	transport_cancel(mem_transport_base(p->mem), id);
+}
+
+static void call(struct transport *t, int64_t delay_ns, void (*fn)(void *ctx), void *ctx)
+{
+	struct pipe *p = (struct pipe *)t;
+
+	transport_call(mem_transport_base(p->mem), delay_ns, fn, ctx);
+}
+
+static void destroy(struct transport *t)
+{
+	struct pipe *p = (struct pipe *)t;
+	struct mem_transport *m = p->mem;
+
+	atomic_store(&p->base.stopping, true);
+	transport_destroy(mem_transport_base(m));
+	p->mem = NULL;
+}
+
+static const struct transport_ops ops = {
+	.submit = submit, .cancel = cancel, .call = call, .destroy = destroy
+};
+
+static struct apiserver *server_of(struct fleet_world *w, int server)
+{
+	return w->servers[server == FLEET_WORLD_MANAGER ? (int)w->workers : server];
+}
+
+static struct transport *make_pipe(struct fleet_world *w, int server)
+{
+	struct pipe *p = xmalloc_zero(1, sizeof(*p));
+
+	p->base.ops = &ops;
+	p->world = w;
+	p->server = server;
+	p->mem = mem_transport_create(server_of(w, server), &w->clock);
+	vec_push(&w->pipes, p);
+	return &p->base;
+}
+
+static int connect_worker(void *ctx, const char *cluster, const struct kubeconfig *cfg UNUSED,
+			  struct transport **ret, struct err *err UNUSED)
+{
+	uint64_t number = 0;
+
+	assert_true(str_to_u64(str_of(cluster + 1), &number));
+	*ret = make_pipe(ctx, (int)number);
+	return 0;
+}
+
+static bool is_stuck(const struct fleet_world *w, const struct pipe *p)
+{
+	return w->hangs[p->server == FLEET_WORLD_MANAGER ? (int)w->workers : p->server];
+}
+
+static bool is_cut(const struct fleet_world *w, const struct pipe *p)
+{
+	return p->server != FLEET_WORLD_MANAGER && w->cut[p->server];
+}
+
+/* Timers and time-outs are the client's own. */
+static bool is_own(const struct mem_step *s)
+{
+	return s->kind == MEM_STEP_TIMER || s->kind == MEM_STEP_TIMEOUT ||
+	       s->kind == MEM_STEP_CANCELLED;
+}
+
+/* The steps of a pipe that may happen now. */
+static size_t count_steps(const struct fleet_world *w, const struct pipe *p, size_t *ret_first)
+{
+	size_t ready = p->mem == NULL ? 0 : mem_transport_ready(p->mem), n = 0;
+
+	for (size_t i = 0; i < ready; i++) {
+		if (!is_stuck(w, p) || is_own(mem_transport_peek(p->mem, i))) {
+			*ret_first = n++ == 0 ? i : *ret_first;
+		}
+	}
+	return n;
+}
+
+static void do_step(struct fleet_world *w, struct pipe *p, size_t i)
+{
+	if (is_cut(w, p) && !is_own(mem_transport_peek(p->mem, i))) {
+		mem_transport_lose(p->mem, i);
+	} else {
+		mem_transport_step(p->mem, i);
+	}
+}
+
+/* --- the orchestrator --------------------------------------------------------------------------*/
+
+static void post(void *ctx, struct sched_msg *m)
+{
+	struct fleet_world *w = ctx;
+
+	vec_push(&w->queue, m);
+}
+
+static void on_event(void *ctx, const struct reflector_event *event)
+{
+	struct watch *watch = ctx;
+	struct sched_msg *m = message_decode_event(watch->resource, event);
+
+	if (m != NULL) {
+		post(watch->world, m);
+	}
+}
+
+static void start_watches(struct fleet_world *w)
+{
+	for (size_t i = 0; fleet_kinds[i] != SCHED_RESOURCE_COUNT_; i++) {
+		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+		struct reflector_options ro = { .transport = w->watches,
+						.clock = &w->clock.base,
+						.on_event = on_event,
+						.ctx = &w->watch[i],
+						.seed = w->seed + i };
+
+		sched_kinds_path(fleet_kinds[i], fleet_kinds[i] == SCHED_SECRETS ? SYSTEM : NULL,
+				 NULL, NULL, &path);
+		ro.path = path.p;
+		w->watch[i] = (struct watch){ w, fleet_kinds[i], reflector_create(&ro) };
+		reflector_start(w->watch[i].reflector);
+		reflector_refresh(w->watch[i].reflector);
+	}
+}
+
+void fleet_world_start(struct fleet_world *w)
+{
+	struct fleet_options fo = { .origin = "multikueue",
+				    .namespace_ = SYSTEM,
+				    .orchestrate = w->opt,
+				    .max_open = w->max_open,
+				    .conf = w->conf,
+				    .clock = &w->clock.base,
+				    .manual = true,
+				    .request_timeout_ns = REQUEST_NS,
+				    .seed = w->seed,
+				    .connect = connect_worker,
+				    .post = post,
+				    .ctx = w };
+	struct sched_msg *lease = message_new(SCHED_MSG_LEASE);
+
+	w->metrics = metric_registry_create();
+	w->watches = make_pipe(w, FLEET_WORLD_MANAGER);
+	w->requests = make_pipe(w, FLEET_WORLD_MANAGER);
+	fo.transport = w->requests;
+	fo.counters = w->metrics;
+	w->fleet = fleet_create(&fo);
+	lease->flag = true;
+	post(w, lease);
+	start_watches(w);
+}
+
+void fleet_world_kill(struct fleet_world *w, bool flush)
+{
+	if (w->fleet == NULL) {
+		return;
+	}
+	for (size_t i = 0; i < w->pipes.n; i++) {
+		if (w->pipes.v[i]->mem != NULL) {
+			mem_transport_crash(w->pipes.v[i]->mem, flush);
+		}
+	}
+	transport_destroy(w->watches);
+	for (size_t i = 0; fleet_kinds[i] != SCHED_RESOURCE_COUNT_; i++) {
+		reflector_destroy(w->watch[i].reflector);
+	}
+	fleet_stop(w->fleet, 0);
+	transport_destroy(w->requests);
+	fleet_destroy(w->fleet);
+	w->fleet = NULL;
+	for (size_t i = 0; i < w->queue.n; i++) {
+		message_free(w->queue.v[i]);
+	}
+	vec_clear(&w->queue);
+	for (size_t i = 0; i < w->pipes.n; i++) {
+		assert_null(w->pipes.v[i]->mem);
+		free(w->pipes.v[i]);
+	}
+	vec_clear(&w->pipes);
+	metric_registry_destroy(w->metrics);
+	w->metrics = NULL;
+}
+
+struct metric_registry *fleet_world_metrics(struct fleet_world *w)
+{
+	return w->metrics;
+}
+
+/* --- time --------------------------------------------------------------------------------------*/
+
+static int64_t deliver(struct fleet_world *w)
+{
+	for (size_t i = 0; i < w->queue.n; i++) {
+		fleet_handle(w->fleet, w->queue.v[i]);
+	}
+	vec_clear(&w->queue);
+	return fleet_step(w->fleet);
+}
+
+static bool step_pools(struct fleet_world *w)
+{
+	struct pool *pools[FLEET_MAX_POOLS];
+	size_t n = fleet_pools(w->fleet, pools, FLEET_MAX_POOLS);
+	bool did = false;
+
+	for (size_t i = 0; i < n; i++) {
+		did |= pool_step(pools[i]);
+	}
+	return did;
+}
+
+bool fleet_world_step(struct fleet_world *w)
+{
+	size_t possible = 0, first = 0, chosen;
+
+	(void)deliver(w);
+	if (step_pools(w)) {
+		return true;
+	}
+	for (size_t i = 0; i < w->pipes.n; i++) {
+		possible += count_steps(w, w->pipes.v[i], &first) > 0;
+	}
+	if (possible == 0) {
+		return false;
+	}
+	chosen = rng_below(&w->rng, (uint32_t)possible);
+	for (size_t i = 0; i < w->pipes.n; i++) {
+		if (count_steps(w, w->pipes.v[i], &first) > 0 && chosen-- == 0) {
+			do_step(w, w->pipes.v[i], first);
+			break;
+		}
+	}
+	(void)deliver(w);
+	return true;
+}
+
+/* The earliest time at which anything can happen by itself. */
+static int64_t next_at(struct fleet_world *w)
+{
+	struct pool *pools[FLEET_MAX_POOLS];
+	size_t n = fleet_pools(w->fleet, pools, FLEET_MAX_POOLS);
+	int64_t at = deliver(w);
+
+	for (size_t i = 0; i < n; i++) {
+		at = clock_earlier(at, pool_wake_at(pools[i]));
+	}
+	for (size_t i = 0; i < w->pipes.n; i++) {
+		if (w->pipes.v[i]->mem != NULL) {
+			at = clock_earlier(at, mem_transport_wake_at(w->pipes.v[i]->mem));
+		}
+	}
+	return at;
+}
+
+void fleet_world_run(struct fleet_world *w, int64_t ns)
+{
+	int64_t until = clock_mono(&w->clock.base) + ns;
+
+	for (;;) {
+		int64_t now, at;
+
+		for (size_t i = 0; w->fleet != NULL && fleet_world_step(w); i++) {
+			assert_true(i < HALF_STEPS);
+		}
+		now = clock_mono(&w->clock.base);
+		at = w->fleet == NULL ? CLOCK_NEVER : next_at(w);
+		/* A timer that is due now has had its turn. */
+		at = clock_later(at, now + CLOCK_NS_PER_MS);
+		if (now >= until) {
+			return;
+		}
+		clock_fake_advance(&w->clock, clock_earlier(at, until) - now);
+	}
+}
+
+void fleet_world_set_clock(struct fleet_world *w, int64_t by)
+{
+	w->clock.wall_ns += by;
+}
+
+int64_t fleet_world_time(const struct fleet_world *w)
+{
+	return clock_mono(&w->clock.base);
+}
+
+void fleet_world_cut(struct fleet_world *w, unsigned worker, bool cut)
+{
+	CLEANUP(strbuf_finish) struct strbuf patch = STRBUF_INIT;
+
+	w->cut[worker] = cut;
+	/* A stream on which nothing is said does not notice: this is a frame for it to lose. */
+	strbuf_printf(&patch, "{\"metadata\":{\"annotations\":{\"touched\":\"%lld\"}}}",
+		      (long long)clock_mono(&w->clock.base));
+	(void)fleet_world_patch(w, (int)worker,
+				"/apis/kueue.x-k8s.io/v1beta2/namespaces/default/localqueues/main",
+				patch.p);
+}
+
+void fleet_world_hang(struct fleet_world *w, int server, bool hangs)
+{
+	w->hangs[server == FLEET_WORLD_MANAGER ? (int)w->workers : server] = hangs;
+}
+
+/* --- objects -----------------------------------------------------------------------------------*/
+
+/* body NULL: none. */
+static int request(struct fleet_world *w, int server, enum http_method method, const char *path,
+		   const char *body, struct jdoc **ret)
+{
+	struct apiserver_response r = APISERVER_RESPONSE_INIT;
+	const char *query = strchr(path, '?');
+	struct http_request req = {
+		.method = method,
+		.path = query == NULL ? str_of(path) : (struct str){ path, (size_t)(query - path) },
+		.query = str_of(query == NULL ? "" : query + 1),
+		.content_type = str_of(body == NULL           ? ""
+				       : method == HTTP_PATCH ? "application/merge-patch+json"
+							      : "application/json"),
+		.body = str_of(body == NULL ? "" : body)
+	};
+	int status;
+
+	apiserver_handle(server_of(w, server), &req, clock_wall(&w->clock.base), &r);
+	status = r.status;
+	if (ret != NULL) {
+		*ret = NULL;
+		if (status / 100 == 2) {
+			assert_int_equal(jdoc_parse(strbuf_str(&r.body), ret, NULL), 0);
+		}
+	}
+	apiserver_response_finish(&r);
+	return status;
+}
+
+int fleet_world_create_object(struct fleet_world *w, int server, const char *collection,
+			      const char *json)
+{
+	return request(w, server, HTTP_POST, collection, json, NULL);
+}
+
+int fleet_world_patch(struct fleet_world *w, int server, const char *path, const char *patch)
+{
+	return request(w, server, HTTP_PATCH, path, patch, NULL);
+}
+
+int fleet_world_delete(struct fleet_world *w, int server, const char *path)
+{
+	return request(w, server, HTTP_DELETE, path, NULL, NULL);
+}
+
+struct jdoc *fleet_world_get(struct fleet_world *w, int server, const char *path)
+{
+	struct jdoc *ret = NULL;
+
+	(void)request(w, server, HTTP_GET, path, NULL, &ret);
+	return ret;
+}
+
+/* --- the fleet's objects -----------------------------------------------------------------------*/
+
+#define KUEUE "/apis/kueue.x-k8s.io/v1beta2/"
+
+static void must_create(struct fleet_world *w, int server, const char *collection, const char *json)
+{
+	int status = fleet_world_create_object(w, server, collection, json);
+
+	if (status != 201) {
+		fail_msg("POST %s: %d: %s", collection, status, json);
+	}
+}
+
+static void must_patch(struct fleet_world *w, int server, const char *path, const char *patch)
+{
+	int status = fleet_world_patch(w, server, path, patch);
+
+	if (status != 200) {
+		fail_msg("PATCH %s: %d: %s", path, status, patch);
+	}
+}
+
+static void add_cluster(struct fleet_world *w, unsigned i)
+{
+	static const char config[] =
+		"apiVersion: v1\nkind: Config\ncurrent-context: c\n"
+		"contexts: [{name: c, context: {cluster: c, user: u}}]\n"
+		"clusters: [{name: c, cluster: {server: \"https://worker.example:6443\"}}]\n"
+		"users: [{name: u, user: {token: t}}]\n";
+	CLEANUP(strbuf_finish)
+	struct strbuf data = STRBUF_INIT, secret = STRBUF_INIT, cluster = STRBUF_INIT;
+
+	base64_encode(str_of(config), &data);
+	strbuf_printf(&secret,
+		      "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"w%u\","
+		      "\"namespace\":\"" SYSTEM "\"},\"data\":{\"kubeconfig\":\"%s\"}}",
+		      i, data.p);
+	must_create(w, FLEET_WORLD_MANAGER, "/api/v1/namespaces/" SYSTEM "/secrets", secret.p);
+	strbuf_printf(&cluster,
+		      "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"MultiKueueCluster\","
+		      "\"metadata\":{\"name\":\"w%u\"},\"spec\":{\"clusterSource\":{\"kubeConfig\":"
+		      "{\"location\":\"w%u\",\"locationType\":\"Secret\"}}}}",
+		      i, i);
+	must_create(w, FLEET_WORLD_MANAGER, KUEUE "multikueueclusters", cluster.p);
+	must_create(w, (int)i, KUEUE "resourceflavors",
+		    "{\"apiVersion\":\"kueue.x-k8s.io/"
+		    "v1beta2\",\"kind\":\"ResourceFlavor\",\"metadata\":"
+		    "{\"name\":\"f\"}}");
+	must_create(
+		w, (int)i, KUEUE "clusterqueues",
+		"{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"ClusterQueue\",\"metadata\":"
+		"{\"name\":\"cq\"},\"spec\":{\"namespaceSelector\":{},\"preemption\":"
+		"{\"withinClusterQueue\":\"LowerPriority\"},\"resourceGroups\":[{"
+		"\"coveredResources\":"
+		"[\"cpu\"],\"flavors\":[{\"name\":\"f\",\"resources\":[{\"name\":\"cpu\","
+		"\"nominalQuota\":\"1\"}]}]}]}}");
+	must_create(
+		w, (int)i, KUEUE "namespaces/default/localqueues",
+		"{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"LocalQueue\",\"metadata\":"
+		"{\"name\":\"main\",\"namespace\":\"default\"},\"spec\":{\"clusterQueue\":\"cq\"}"
+		"}");
+}
+
+static void add_config(struct fleet_world *w)
+{
+	CLEANUP(strbuf_finish) struct strbuf config = STRBUF_INIT;
+
+	must_create(w, FLEET_WORLD_MANAGER, "/api/v1/namespaces",
+		    "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"" SYSTEM
+		    "\"}}");
+	must_create(w, FLEET_WORLD_MANAGER, KUEUE "admissionchecks",
+		    "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"AdmissionCheck\","
+		    "\"metadata\":{\"name\":\"mk\"},\"spec\":{\"controllerName\":"
+		    "\"kueue.x-k8s.io/multikueue\",\"parameters\":{\"apiGroup\":\"kueue.x-k8s.io\","
+		    "\"kind\":\"MultiKueueConfig\",\"name\":\"all\"}}}");
+	strbuf_add_c(&config, "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":"
+			      "\"MultiKueueConfig\",\"metadata\":{\"name\":\"all\"},\"spec\":"
+			      "{\"clusters\":[");
+	for (unsigned i = 0; i < w->workers; i++) {
+		strbuf_printf(&config, "%s\"w%u\"", i == 0 ? "" : ",", i);
+	}
+	strbuf_add_c(&config, "]}}");
+	must_create(w, FLEET_WORLD_MANAGER, KUEUE "multikueueconfigs", config.p);
+}
+
+struct fleet_world *fleet_world_create(unsigned workers, const struct orchestrate_options *opt,
+				       unsigned max_open, uint64_t seed)
+{
+	struct fleet_world *w = xmalloc_zero(1, sizeof(*w));
+
+	assert_true(workers <= FLEET_WORLD_MAX);
+	w->workers = workers;
+	w->opt = *opt;
+	w->max_open = max_open;
+	assert_int_equal(kueue_conf_read(NULL, NULL, NULL, &w->conf, NULL), 0);
+	w->seed = seed;
+	rng_init(&w->rng, seed);
+	clock_fake_init(&w->clock, WALL);
+	clock_fake_advance(&w->clock, CLOCK_NS_PER_S);
+	for (unsigned i = 0; i <= workers; i++) {
+		struct apiserver_options ao = { .seed = seed + i, .now = WALL };
+
+		w->servers[i] = apiserver_create(&ao);
+		assert_int_equal(manifests_load_dir(w->servers[i], CRDS, WALL, NULL), 0);
+	}
+	add_config(w);
+	for (unsigned i = 0; i < workers; i++) {
+		add_cluster(w, i);
+	}
+	return w;
+}
+
+void fleet_world_destroy(struct fleet_world *w)
+{
+	fleet_world_kill(w, false);
+	for (unsigned i = 0; i <= w->workers; i++) {
+		apiserver_destroy(w->servers[i]);
+	}
+	vec_finish(&w->pipes);
+	vec_finish(&w->queue);
+	kueue_conf_destroy(w->conf);
+	free(w);
+}
+
+#define SPEC                                                                                       \
+	"\"spec\":{\"queueName\":\"main\",\"priority\":%d,%s\"podSets\":[{\"name\":\"main\","      \
+	"\"count\":1,\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\","     \
+	"\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]}}}]}}"
+
+static void condition(const struct fleet_world *w, struct strbuf *out, const char *type,
+		      const char *status, const char *reason, const char *message)
+{
+	char when[CLOCK_RFC3339_MAX];
+
+	clock_format_time(clock_wall(&w->clock.base), when);
+	strbuf_printf(out,
+		      "%s{\"type\":\"%s\",\"status\":\"%s\",\"reason\":\"%s\",\"message\":\"%s\","
+		      "\"lastTransitionTime\":\"%s\"}",
+		      out->len > 0 && out->p[out->len - 1] == '}' ? "," : "", type, status, reason,
+		      message, when);
+}
+
+static void offer_local(struct fleet_world *w, const char *name, int priority)
+{
+	CLEANUP(strbuf_finish)
+	struct strbuf body = STRBUF_INIT, path = STRBUF_INIT, status = STRBUF_INIT;
+
+	strbuf_printf(
+		&body,
+		"{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Workload\",\"metadata\":"
+		"{\"name\":\"%s\",\"namespace\":\"default\"}," SPEC,
+		name, priority, "", "1");
+	must_create(w, FLEET_WORLD_MANAGER, WORKLOADS, body.p);
+	strbuf_add_c(&status, "{\"status\":{\"conditions\":[");
+	condition(w, &status, KUEUE_QUOTA_RESERVED, "True", "QuotaReserved", "");
+	strbuf_add_c(&status,
+		     "],\"admission\":{\"clusterQueue\":\"cq\",\"podSetAssignments\":[{\"name\":"
+		     "\"main\",\"count\":1,\"flavors\":{\"cpu\":\"f\"},\"resourceUsage\":{\"cpu\":"
+		     "\"1\"}}]},\"admissionChecks\":[{\"name\":\"mk\",\"state\":\"Pending\","
+		     "\"message\":\"\",\"lastTransitionTime\":\"2027-01-15T08:00:00Z\"}],"
+		     "\"nominatedClusterNames\":[");
+	for (unsigned i = 0; i < w->workers; i++) {
+		strbuf_printf(&status, "%s\"w%u\"", i == 0 ? "" : ",", i);
+	}
+	strbuf_add_c(&status, "]}}");
+	strbuf_printf(&path, WORKLOADS "/%s/status", name);
+	must_patch(w, FLEET_WORLD_MANAGER, path.p, status.p);
+}
+
+void fleet_world_offer(struct fleet_world *w, const char *name, int priority)
+{
+	offer_local(w, name, priority);
+	for (unsigned i = 0; i < w->workers; i++) {
+		CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+
+		strbuf_printf(&body,
+			      "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Workload\","
+			      "\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"labels\":"
+			      "{\"kueue.x-k8s.io/multikueue-origin\":\"multikueue\"}}," SPEC,
+			      name, priority,
+			      "\"preemptionGates\":[{\"name\":\"" KUEUE_GATE_MULTIKUEUE "\"}],",
+			      "1");
+		must_create(w, (int)i, WORKLOADS, body.p);
+	}
+}
+
+static void format_conditions(const struct fleet_world *w, enum fleet_world_state state,
+			      struct strbuf *out)
+{
+	static const struct {
+		const char *quota, *reason, *signal, *message;
+	} rows[] = {
+		[FLEET_WORLD_GATED] = { "False", "AdmissionGated", "True", "gated" },
+		[FLEET_WORLD_NO_FIT] = { "False", "WaitingForQuota", "False", "insufficient" },
+		[FLEET_WORLD_PREEMPTING] = { "False", "WaitingForPreemptedWorkloads", "True",
+					     "Pending the preemption of 1 workload(s)" },
+		[FLEET_WORLD_RESERVED] = { "True", "QuotaReserved", "False", "" },
+		[FLEET_WORLD_ADMITTED] = { "True", "QuotaReserved", "False", "" },
+		[FLEET_WORLD_EVICTED] = { "False", "Preempted", "False", "" },
+	};
+
+	condition(w, out, KUEUE_QUOTA_RESERVED, rows[state].quota, rows[state].reason,
+		  rows[state].message);
+	condition(w, out, PREEMPTION_GATE_BLOCKED, rows[state].signal, "PreemptionGated",
+		  rows[state].message);
+	if (state == FLEET_WORLD_ADMITTED) {
+		condition(w, out, KUEUE_ADMITTED, "True", "Admitted", "");
+	}
+	if (state == FLEET_WORLD_EVICTED) {
+		condition(w, out, KUEUE_EVICTED, "True", "Preempted", "");
+	}
+}
+
+void fleet_world_fill(struct fleet_world *w, unsigned worker, const char *name, const char *cpu)
+{
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT, path = STRBUF_INIT;
+
+	strbuf_printf(
+		&body,
+		"{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Workload\",\"metadata\":"
+		"{\"name\":\"%s\",\"namespace\":\"default\"}," SPEC,
+		name, 0, "", cpu);
+	must_create(w, (int)worker, WORKLOADS, body.p);
+	strbuf_reset(&body);
+	strbuf_add_c(&body, "{\"status\":{\"conditions\":[");
+	format_conditions(w, FLEET_WORLD_ADMITTED, &body);
+	strbuf_printf(&body,
+		      "],\"admission\":{\"clusterQueue\":\"cq\",\"podSetAssignments\":[{\"name\":"
+		      "\"main\",\"count\":1,\"flavors\":{\"cpu\":\"f\"},\"resourceUsage\":{\"cpu\":"
+		      "\"%s\"}}]}}}",
+		      cpu);
+	strbuf_printf(&path, WORKLOADS "/%s/status", name);
+	must_patch(w, (int)worker, path.p, body.p);
+}
+
+void fleet_world_report(struct fleet_world *w, unsigned worker, const char *name,
+			enum fleet_world_state state)
+{
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT, path = STRBUF_INIT;
+
+	strbuf_add_c(&body, "{\"status\":{\"conditions\":[");
+	format_conditions(w, state, &body);
+	strbuf_add_c(&body, "]");
+	if (state == FLEET_WORLD_EVICTED) {
+		strbuf_add_c(&body, ",\"preemptionGates\":[{\"name\":\"" KUEUE_GATE_MULTIKUEUE
+				    "\",\"position\":\"Closed\",\"lastTransitionTime\":"
+				    "\"2027-01-15T08:00:00Z\"}]");
+	}
+	strbuf_add_c(&body, "}}");
+	strbuf_printf(&path, WORKLOADS "/%s/status", name);
+	must_patch(w, (int)worker, path.p, body.p);
+}
+
+bool fleet_world_is_open(struct fleet_world *w, unsigned worker, const char *name)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
+	bool open = false;
+
+	strbuf_printf(&path, WORKLOADS "/%s", name);
+	d = fleet_world_get(w, (int)worker, path.p);
+	for (const struct jdoc *g = jdoc_first(jdoc_path(d, "status.preemptionGates")); g != NULL;
+	     g = jdoc_next(g)) {
+		open |= jdoc_is_str(jdoc_get(g, "name"), KUEUE_GATE_MULTIKUEUE) &&
+			jdoc_is_str(jdoc_get(g, "position"), PREEMPTION_GATE_OPEN);
+	}
+	return open;
+}
+
+int fleet_world_open(struct fleet_world *w, const char *name)
+{
+	int found = -1;
+
+	for (unsigned i = 0; i < w->workers; i++) {
+		if (fleet_world_is_open(w, i, name)) {
+			found = found == -1 ? (int)i : -2;
+		}
+	}
+	return found;
+}
+
+void fleet_world_token(struct fleet_world *w, const char *name, struct strbuf *out)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
+
+	strbuf_printf(&path, WORKLOADS "/%s", name);
+	d = fleet_world_get(w, FLEET_WORLD_MANAGER, path.p);
+	strbuf_add_c(
+		out,
+		jdoc_str_or(jdoc_get(jdoc_path(d, "metadata.annotations"), TOKEN_ANNOTATION), ""));
+}

@@ -1,0 +1,393 @@
+/* The orchestrator over embedded API servers in virtual time: its writes, and when they are made.
+ */
+#include "scheduler/multikueue/fleet/fleet.h"
+
+#include "lib/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "enc/json/jdoc.h"
+#include "lib/multikueue/fleet_world.h"
+#include "obs/exposition.h"
+#include "obs/metric.h"
+
+#define S CLOCK_NS_PER_S
+#define MINUTE (60 * S)
+#define LOCAL "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads/"
+
+static struct orchestrate_options options(enum orchestrate_mode mode)
+{
+	struct orchestrate_options o;
+
+	orchestrate_defaults(&o);
+	o.mode = mode;
+	return o;
+}
+
+static struct fleet_world *begin(unsigned workers, enum orchestrate_mode mode)
+{
+	const struct orchestrate_options o = options(mode);
+	struct fleet_world *w = fleet_world_create(workers, &o, 1, 1);
+
+	fleet_world_start(w);
+	fleet_world_run(w, 2 * S);
+	return w;
+}
+
+static void assert_token(struct fleet_world *w, const char *name, const char *part)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	fleet_world_token(w, name, &text);
+	if (strstr(text.p == NULL ? "" : text.p, part) == NULL) {
+		fail_msg("token %s does not have %s", text.p == NULL ? "" : text.p, part);
+	}
+}
+
+/* A sample of a metric, as its line begins; -1: there is none. */
+static double metric(struct fleet_world *w, const char *line)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT, wanted = STRBUF_INIT;
+	const char *at;
+
+	strbuf_printf(&wanted, "\n%s", line);
+	exposition_render(fleet_world_metrics(w), &text);
+	at = strstr(text.p, wanted.p);
+	return at == NULL ? -1 : strtod(at + wanted.len, NULL);
+}
+
+static void report_all(struct fleet_world *w, unsigned n, const char *name,
+		       enum fleet_world_state state)
+{
+	for (unsigned i = 0; i < n; i++) {
+		fleet_world_report(w, i, name, state);
+	}
+}
+
+static void settle_locally(struct fleet_world *w, const char *name, const char *state)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, patch = STRBUF_INIT;
+
+	strbuf_printf(&path, LOCAL "%s/status", name);
+	strbuf_printf(&patch,
+		      "{\"status\":{\"admissionChecks\":[{\"name\":\"mk\",\"state\":\"%s\","
+		      "\"message\":\"\","
+		      "\"lastTransitionTime\":\"2027-01-15T08:00:00Z\"}],\"nominatedClusterNames\":"
+		      "null}}",
+		      state);
+	assert_int_equal(fleet_world_patch(w, FLEET_WORLD_MANAGER, path.p, patch.p), 200);
+}
+
+static void test_one_gate_is_opened(void **state UNUSED)
+{
+	struct fleet_world *w = begin(3, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "a", 0);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "a"), -1);
+	report_all(w, 3, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	assert_token(w, "a", "\"holder\":\"w0\"");
+	assert_true(metric(w, "headgate_preemption_grants_total{cluster=\"w0\"} ") == 1);
+
+	fleet_world_report(w, 0, "a", FLEET_WORLD_PREEMPTING);
+	fleet_world_run(w, MINUTE);
+	fleet_world_report(w, 0, "a", FLEET_WORLD_ADMITTED);
+	settle_locally(w, "a", "Ready");
+	fleet_world_run(w, S);
+	assert_token(w, "a", "\"phase\":\"Free\"");
+	assert_token(w, "a", "\"outcome\":\"Admitted\"");
+	assert_true(metric(w, "headgate_preemption_grants_ended_total{cluster=\"w0\",outcome="
+			      "\"Admitted\"} ") == 1);
+	fleet_world_destroy(w);
+}
+
+/* Kueue opens the gate of the first that asks, even where another cluster would admit the Workload
+ * a second later. */
+static void test_waits_for_all_answers(void **state UNUSED)
+{
+	struct fleet_world *w = begin(3, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "a", 0);
+	fleet_world_report(w, 0, "a", FLEET_WORLD_GATED);
+	fleet_world_report(w, 1, "a", FLEET_WORLD_NO_FIT);
+	fleet_world_run(w, 9 * S);
+	assert_int_equal(fleet_world_open(w, "a"), -1);
+	fleet_world_report(w, 2, "a", FLEET_WORLD_ADMITTED);
+	fleet_world_run(w, MINUTE);
+	assert_int_equal(fleet_world_open(w, "a"), -1);
+	assert_true(metric(w, "headgate_preemptions_avoided_total ") == 1);
+	fleet_world_destroy(w);
+}
+
+static void test_window_ends(void **state UNUSED)
+{
+	struct fleet_world *w = begin(3, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "a", 0);
+	fleet_world_report(w, 1, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, 9 * S);
+	assert_int_equal(fleet_world_open(w, "a"), -1);
+	fleet_world_run(w, 2 * S);
+	assert_int_equal(fleet_world_open(w, "a"), 1);
+	fleet_world_destroy(w);
+}
+
+/* Kueue never closes a gate that it has opened, so that after some time-outs all clusters preempt.
+ */
+static void test_closes_before_it_opens_the_next(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "a", 0);
+	report_all(w, 2, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	/* It does not react: after 20 s the other one has its turn. */
+	for (unsigned i = 0; i < 30; i++) {
+		fleet_world_run(w, S);
+		assert_int_not_equal(fleet_world_open(w, "a"), -2);
+	}
+	assert_int_equal(fleet_world_open(w, "a"), 1);
+	assert_token(w, "a", "NoReaction");
+	assert_true(metric(w, "headgate_preemption_gates_closed_total{cluster=\"w0\"} ") == 1);
+	fleet_world_destroy(w);
+}
+
+/* Kueue forgets an open gate on a cluster that it cannot reach, and opens the next one at once. */
+static void test_lost_holder_keeps_the_token(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "a", 0);
+	report_all(w, 2, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	fleet_world_report(w, 0, "a", FLEET_WORLD_PREEMPTING);
+	fleet_world_run(w, S);
+	fleet_world_cut(w, 0, true);
+	fleet_world_run(w, 4 * MINUTE);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	fleet_world_run(w, 2 * MINUTE);
+	assert_int_equal(fleet_world_open(w, "a"), -2); /* w0 cannot be reached, and had its time */
+	assert_token(w, "a", "\"holder\":\"w1\"");
+	assert_token(w, "a", "Unreachable");
+	fleet_world_report(w, 1, "a", FLEET_WORLD_PREEMPTING);
+	fleet_world_cut(w, 0, false);
+	fleet_world_run(w, 6 * MINUTE); /* the back-off of the connection */
+	assert_int_equal(fleet_world_open(w, "a"), 1);
+	fleet_world_destroy(w);
+}
+
+/* Kueue's memory of an opening is the open gate itself: after a restart it opens the gate of
+ * another cluster that happens to be connected first. */
+static void test_restart_keeps_the_token(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "a", 0);
+	report_all(w, 2, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	fleet_world_report(w, 0, "a", FLEET_WORLD_PREEMPTING);
+	fleet_world_kill(w, false);
+	fleet_world_cut(w, 0, true);
+	fleet_world_start(w);
+	fleet_world_run(w, MINUTE);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	fleet_world_cut(w, 0, false);
+	fleet_world_run(w, MINUTE);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	assert_token(w, "a", "\"holder\":\"w0\"");
+	fleet_world_destroy(w);
+}
+
+/* Kueue opens the gate of another cluster when a worker's late write has closed this one again. */
+static void test_reverted_gate_is_opened_again(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "a", 0);
+	report_all(w, 2, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	assert_int_equal(fleet_world_patch(w, 0, LOCAL "a/status",
+					   "{\"status\":{\"preemptionGates\":[{\"name\":"
+					   "\"kueue.x-k8s.io/multikueue\",\"position\":\"Closed\","
+					   "\"lastTransitionTime\":\"2027-01-15T08:00:00Z\"}]}}"),
+			 200);
+	assert_int_equal(fleet_world_open(w, "a"), -1);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	assert_true(metric(w, "headgate_preemption_gates_reopened_total{cluster=\"w0\"} ") == 1);
+	fleet_world_destroy(w);
+}
+
+/* Kueue opens as many gates in one ClusterQueue of a worker as there are preemptors, which then
+ * compete for the same victims. */
+static void test_one_preemptor_for_each_queue(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "first", 0);
+	fleet_world_offer(w, "second", 0);
+	report_all(w, 2, "first", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	report_all(w, 2, "second", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "first"), 0);
+	assert_int_equal(fleet_world_open(w, "second"), 1);
+	fleet_world_report(w, 0, "first", FLEET_WORLD_PREEMPTING);
+	fleet_world_report(w, 1, "second", FLEET_WORLD_PREEMPTING);
+
+	/* Both wait; the one with the higher priority is next. */
+	fleet_world_offer(w, "low", 0);
+	fleet_world_offer(w, "high", 100);
+	report_all(w, 2, "low", FLEET_WORLD_GATED);
+	report_all(w, 2, "high", FLEET_WORLD_GATED);
+	fleet_world_run(w, MINUTE);
+	assert_int_equal(fleet_world_open(w, "low"), -1);
+	assert_int_equal(fleet_world_open(w, "high"), -1);
+	fleet_world_report(w, 1, "second", FLEET_WORLD_ADMITTED);
+	settle_locally(w, "second", "Ready");
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "high"), 1);
+	assert_int_equal(fleet_world_open(w, "low"), -1);
+	fleet_world_destroy(w);
+}
+
+/* Kueue has no notion of cost. */
+static void test_cheapest_cluster(void **state UNUSED)
+{
+	struct fleet_world *w = begin(3, ORCHESTRATE_COST);
+
+	fleet_world_fill(w, 0, "x", "500m");
+	fleet_world_fill(w, 0, "y", "500m");
+	fleet_world_fill(w, 1, "x", "1");
+	fleet_world_fill(w, 2, "x", "500m");
+	fleet_world_fill(w, 2, "y", "500m");
+	fleet_world_offer(w, "a", 10);
+	report_all(w, 3, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "a"), 1);
+
+	/* The reading for the first one does not have the second one. The victim of the first is
+	 * promised to it, and another worker is cheaper now for want of one. */
+	fleet_world_offer(w, "b", 10);
+	report_all(w, 3, "b", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "b"), 0);
+	fleet_world_destroy(w);
+}
+
+/* Without answers to the question for costs it goes by the order; other clusters wait no longer. */
+static void test_costs_that_cannot_be_read(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2, ORCHESTRATE_COST);
+
+	fleet_world_offer(w, "a", 10);
+	report_all(w, 2, "a", FLEET_WORLD_GATED);
+	assert_int_equal(fleet_world_delete(w, 0,
+					    "/apis/apiextensions.k8s.io/v1/"
+					    "customresourcedefinitions/"
+					    "clusterqueues.kueue.x-k8s.io"),
+			 200);
+	fleet_world_run(w, 10 * S);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	fleet_world_destroy(w);
+}
+
+static void test_unreadable_token(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "a", 0);
+	assert_int_equal(fleet_world_patch(w, FLEET_WORLD_MANAGER, LOCAL "a",
+					   "{\"metadata\":{\"annotations\":{\"headgate.io/"
+					   "preemption-token\":\"{broken\"}}}"),
+			 200);
+	report_all(w, 2, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, 2 * S);
+	assert_int_equal(fleet_world_open(w, "a"), 0); /* both are seen to be closed */
+	assert_token(w, "a", "\"holder\":\"w0\"");
+	fleet_world_destroy(w);
+}
+
+/* Workloads of other checks, and replicas without a local Workload, are left alone. */
+static void test_leaves_others_alone(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "a", 0);
+	assert_int_equal(fleet_world_delete(w, FLEET_WORLD_MANAGER, LOCAL "a"), 200);
+	report_all(w, 2, "a", FLEET_WORLD_GATED);
+	fleet_world_offer(w, "b", 0);
+	assert_int_equal(fleet_world_patch(w, FLEET_WORLD_MANAGER,
+					   "/apis/kueue.x-k8s.io/v1beta2/admissionchecks/mk",
+					   "{\"spec\":{\"parameters\":{\"name\":\"other\"}}}"),
+			 200);
+	settle_locally(w, "b", "Pending");
+	report_all(w, 2, "b", FLEET_WORLD_GATED);
+	fleet_world_run(w, MINUTE);
+	assert_int_equal(fleet_world_open(w, "a"), -1);
+	fleet_world_destroy(w);
+}
+
+/* Gates are closed when the Workload runs elsewhere, or does not wait any more. */
+static void test_closes_what_is_not_wanted(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "a", 0);
+	report_all(w, 2, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	settle_locally(w, "a", "Retry");
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "a"), -1);
+	assert_token(w, "a", "\"phase\":\"Free\"");
+	fleet_world_destroy(w);
+}
+
+/* One cluster that hangs does not keep the others from anything. */
+static void test_hanging_cluster(void **state UNUSED)
+{
+	const struct orchestrate_options o = options(ORCHESTRATE_ORDER);
+	struct fleet_world *w = fleet_world_create(3, &o, 1, 2);
+
+	fleet_world_hang(w, 0, true);
+	fleet_world_start(w);
+	fleet_world_run(w, 2 * S);
+	fleet_world_offer(w, "a", 0);
+	report_all(w, 3, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, 12 * S);
+	assert_int_equal(fleet_world_open(w, "a"), 1);
+	fleet_world_destroy(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_gate_is_opened),
+		cmocka_unit_test(test_waits_for_all_answers),
+		cmocka_unit_test(test_window_ends),
+		cmocka_unit_test(test_closes_before_it_opens_the_next),
+		cmocka_unit_test(test_lost_holder_keeps_the_token),
+		cmocka_unit_test(test_restart_keeps_the_token),
+		cmocka_unit_test(test_reverted_gate_is_opened_again),
+		cmocka_unit_test(test_one_preemptor_for_each_queue),
+		cmocka_unit_test(test_cheapest_cluster),
+		cmocka_unit_test(test_costs_that_cannot_be_read),
+		cmocka_unit_test(test_unreadable_token),
+		cmocka_unit_test(test_leaves_others_alone),
+		cmocka_unit_test(test_closes_what_is_not_wanted),
+		cmocka_unit_test(test_hanging_cluster),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

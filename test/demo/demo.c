@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "demo/chart.h"
+#include "demo/fleet_act.h"
 #include "demo/timeline.h"
 #include "enc/json/jdoc.h"
 #include "kube/transport.h"
@@ -77,6 +78,7 @@ struct demo {
 	struct job_controller *jobs;
 	struct autoscaler *autoscaler;
 	struct timeline *timeline;
+	struct fleet_act fleet; /* counts of the last act */
 	int failures;
 };
 
@@ -262,14 +264,20 @@ static void judge(struct demo *d)
 		"the Jobs got no more nodes than their quota needs, two");
 	verdict(d, history_starts(d->mirror, "default/job-long-0") == 2,
 		"job-long was preempted by job-high, and ran again");
+	verdict(d, d->fleet.with_gates == 1 && d->fleet.after_crash == 1,
+		"one cluster evicted one Workload, also after the orchestrator was killed");
 }
 
-static void print_table(void)
+static void print_table(const struct demo *d)
 {
 	printf("\nWhat the autoscaler bought for ten pods of 1 CPU in a queue of 3 CPU:\n\n");
 	printf("  %-24s %s\n", "", "NODES BOUGHT");
 	printf("  %-24s %u\n", "with the gate", acts[2].bought);
 	printf("  %-24s %u\n\n", "without opting in", acts[3].bought);
+	printf("What was evicted on three full clusters for one urgent Workload:\n\n");
+	printf("  %-24s %s\n", "", "EVICTED");
+	printf("  %-24s %zu\n", "without gates", d->fleet.without_gates);
+	printf("  %-24s %zu\n\n", "with gates", d->fleet.with_gates);
 }
 
 static void stop(struct demo *d, bool keep_logs)
@@ -326,10 +334,11 @@ static int play_all(struct demo *d, const char *picture, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(acts) && r == 0; i++) {
 		r = play(d, &acts[i], err);
 	}
+	r = r < 0 ? r : fleet_act_play(&d->fleet, err);
 	if (d->mirror != NULL) {
 		judge(d);
 	}
-	print_table();
+	print_table(d);
 	if (r == 0) {
 		r = draw(d, picture, err);
 	}

@@ -167,6 +167,9 @@ static const struct {
 	{ "LocalQueue", "localqueues", false },
 	{ "WorkloadPriorityClass", "workloadpriorityclasses", true },
 	{ "Workload", "workloads", false },
+	{ "MultiKueueConfig", "multikueueconfigs", true },
+	{ "MultiKueueCluster", "multikueueclusters", true },
+	{ "Secret", "secrets", false },
 };
 
 int registration_path(const struct jdoc *object, struct strbuf *out, struct err *err)

@@ -123,7 +123,8 @@ static void find_programs(struct stack *s)
 }
 
 static const char *const quota_kinds[] = {
-	"admissionchecks", "clusterqueues",           "cohorts",   "localqueues",
+	"admissionchecks", "clusterqueues",           "cohorts",
+	"localqueues",     "multikueueclusters",      "multikueueconfigs",
 	"resourceflavors", "workloadpriorityclasses", "workloads",
 };
 
@@ -171,8 +172,14 @@ static void scheduler_args(const struct stack *s, enum stack_program p, struct a
 	add(a, "--leader-elect-renew-deadline=24s");
 	add(a, "--leader-elect-retry-period=200ms");
 	add(a, "--resource-sync-timeout=5m");
-	if (s->opt.quota) {
+	if (s->opt.orchestrator) {
+		add(a, "--controllers=orchestrator");
+		add(a, "--multikueue-namespace=default");
+	} else if (s->opt.quota) {
 		add(a, "--controllers=*,workload");
+	}
+	if (s->opt.quota_conf != NULL) {
+		add(a, "--quota-conf=%s/quota.conf", s->dir);
 	}
 	if (s->opt.scheduler_conf != NULL) {
 		add(a, "--scheduler-conf=%s/scheduler.conf", s->dir);
@@ -306,6 +313,14 @@ int stack_set_scheduler(struct stack *s, const char *conf, const char *const *ar
 	return file_write_atomic(path, str_of(conf), 0600, err);
 }
 
+static int write_quota_conf(const struct stack *s, struct err *err)
+{
+	char path[PATH_LEN + 32];
+
+	snprintf(path, sizeof(path), "%s/quota.conf", s->dir);
+	return file_write_atomic(path, str_of(s->opt.quota_conf), 0600, err);
+}
+
 bool stack_is_external(void)
 {
 	return external_kubeconfig() != NULL;
@@ -337,6 +352,7 @@ static int start_all(struct stack *s, struct err *err)
 	}
 	if (r == 0) {
 		r = stack_set_scheduler(s, s->opt.scheduler_conf, s->opt.scheduler_args, err);
+		r = r < 0 || s->opt.quota_conf == NULL ? r : write_quota_conf(s, err);
 	}
 	if (r == 0 && !s->opt.no_webhook) {
 		r = start_webhook(s, err);

@@ -34,6 +34,9 @@ struct stack_options {
 	bool webhook_managed; /* the webhook makes its certificates itself, in the Secret
 				 default/headgate-webhook-tls */
 	const char *const *apiserver_args;
+	const char *quota_conf; /* text of Kueue's Configuration; NULL: the built-in one */
+	bool orchestrator; /* the scheduler orchestrates preemption over clusters, and does nothing
+			      else */
 	bool quota; /* the kinds of Kueue are served and registered, and the Workload engine is on
 		     */
 };

@@ -15,6 +15,7 @@
 #include "obs/metric.h"
 #include "process/file.h"
 #include "scheduler/app/engine.h"
+#include "scheduler/multikueue/fleet/fleet.h"
 #include "scheduler/multikueue/worker/link.h"
 #include "scheduler/pods/actions/registry.h"
 #include "scheduler/pods/conf/conf.h"
@@ -92,10 +93,6 @@ static void print_scheduler(struct clock_fake *clock)
 	struct engine *engine = NULL;
 	struct fake_transport *t = fake_transport_create(clock);
 	struct reflector_report report;
-	const struct link_options lo = {
-		.cluster = "", .origin = "", .clock = &clock->base, .counters = r
-	};
-	struct link *link;
 	struct err err = ERR_INIT;
 	struct engine_options eo = { .scheduler_names = names,
 				     .default_queue = "default",
@@ -111,13 +108,42 @@ static void print_scheduler(struct clock_fake *clock)
 	eo.kueue_conf = quota;
 	check(engine_create(&eo, read_conf(&err), &engine, &err), &err);
 	reflector_report_init(&report, "pods", r, &clock->base);
-	link = link_create(&lo);
 	print_table(r, "headgate-scheduler", "headgate_");
 	print_table(r, "Volcano's names", "volcano_");
-	link_destroy(link);
 	fake_transport_destroy(t);
 	engine_destroy(engine);
 	kueue_conf_destroy(quota);
+	metric_registry_destroy(r);
+}
+
+static void print_orchestrator(struct clock_fake *clock)
+{
+	struct metric_registry *r = metric_registry_create();
+	struct fake_transport *t = fake_transport_create(clock);
+	struct kueue_conf *conf = NULL;
+	struct reflector_report report;
+	struct err err = ERR_INIT;
+	const struct link_options lo = {
+		.cluster = "", .origin = "", .clock = &clock->base, .counters = r
+	};
+	struct fleet_options fo = { .origin = "",
+				    .namespace_ = "",
+				    .transport = fake_transport_base(t),
+				    .clock = &clock->base,
+				    .counters = r,
+				    .manual = true };
+	struct link *link = link_create(&lo);
+	struct fleet *fleet;
+
+	check(kueue_conf_read(NULL, NULL, NULL, &conf, &err), &err);
+	fo.conf = conf;
+	fleet = fleet_create(&fo);
+	reflector_report_init(&report, "workloads", r, &clock->base);
+	print_table(r, "headgate-scheduler with --controllers=orchestrator", "headgate_");
+	link_destroy(link);
+	fleet_destroy(fleet);
+	fake_transport_destroy(t);
+	kueue_conf_destroy(conf);
 	metric_registry_destroy(r);
 }
 
@@ -167,6 +193,7 @@ int main(int argc, char **argv)
 	fputs(introduction.p, stdout);
 	clock_fake_init(&clock, CLOCK_NS_PER_S);
 	print_scheduler(&clock);
+	print_orchestrator(&clock);
 	print_webhook(&clock);
 	return 0;
 }

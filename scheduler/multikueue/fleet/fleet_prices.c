@@ -24,13 +24,14 @@
 /* One cluster. */
 struct book {
 	struct fleet_prices *owner;
-	uint64_t source;              /* of the connection that is being read */
-	struct survey *running;       /* NULL: none is */
-	struct survey_answer *answer; /* of the last reading; NULL: there is none, or it is too old */
-	int64_t began_at;             /* wall ns at which the reading began */
-	int64_t read_at;              /* mono ns */
-	int64_t again_at;             /* mono ns: it could not be read, and is not before */
-	char error[ERR_TEXT_MAX];     /* "" when it could */
+	uint64_t source;        /* of the connection that is being read */
+	struct survey *running; /* NULL: none is */
+	struct survey_answer
+		*answer;          /* of the last reading; NULL: there is none, or it is too old */
+	int64_t began_at;         /* wall ns at which the reading began */
+	int64_t read_at;          /* mono ns */
+	int64_t again_at;         /* mono ns: it could not be read, and is not before */
+	char error[ERR_TEXT_MAX]; /* "" when it could */
 };
 
 struct fleet_prices {

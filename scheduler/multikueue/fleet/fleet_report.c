@@ -56,9 +56,9 @@ struct fleet_report *fleet_report_create(struct metric_registry *counters,
 	t->held = metric_register(counters, "headgate_preemption_grants",
 				  "Workloads that may preempt on a worker cluster now",
 				  METRIC_GAUGE, cluster);
-	t->requests =
-		metric_register(counters, "headgate_requests_total",
-				"Writes to the API server, by outcome", METRIC_COUNTER, request);
+	t->requests = metric_register(counters, "headgate_requests_total",
+				      "Writes to the API server by how they ended", METRIC_COUNTER,
+				      request);
 	t->avoided = metric_cell(
 		metric_register(counters, "headgate_preemptions_avoided_total",
 				"Workloads that a cluster asked to preempt for, and that another "

@@ -5,21 +5,25 @@
  *
  * Costs are in pod-seconds, whole numbers that saturate. Each term can be read off the Workloads:
  *
- *   work = pods * (seconds since it was admitted + PRICE_RESTART_S * (1 + evictions so far))
+ *   work = pods * (seconds + PRICE_RESTART_S * (1 + evictions))
  *   cost of a victim = work + work * priority + preemptionCost
  *   cost = sum over the victims + pods of the preemptor * longest grace period of a victim
  *
- * pods: those that hold quota, so without reclaimable ones. seconds: 0 for one that has quota and
- * is not admitted. evictions: of all reasons, by status.schedulingStats; at most
- * PRICE_MAX_EVICTIONS count. priority: that of the victim divided by that of the preemptor, from 0
- * to 1, boosts included: work of the same priority counts twice. For a preemptor with a priority of
- * 0 or less it is 1 or 0: not below the preemptor's, or below. preemptionCost:
- * status.preemptionCost (KEP-7990) in whole units, not beyond the work itself in either direction.
- * Costs of two clusters are hardly ever equal, so that as a tie-break, which it is between the
- * Workloads of one queue, it would not count; and unbounded it would let whatever may write the
- * status of one Workload choose for all clusters. grace period: terminationGracePeriodSeconds of
- * the pod templates, 30 where absent, at most PRICE_MAX_GRACE_S. A victim that is evicted already
- * costs nothing itself.
+ *   pods            that hold quota, so without reclaimable ones
+ *   seconds         since it was admitted; 0: it has quota and is not admitted yet
+ *   evictions       so far, of all reasons (status.schedulingStats), PRICE_MAX_EVICTIONS at most
+ *   priority        of the victim divided by that of the preemptor, boosts included, from 0 to 1:
+ *                   work of the preemptor's priority counts twice. A preemptor of priority 0 or
+ *                   less: 1 when the victim's is not below, else 0
+ *   preemptionCost  status.preemptionCost (KEP-7990) in whole units, but not beyond the work in
+ *                   either direction
+ *   grace period    terminationGracePeriodSeconds of the pod templates, PRICE_DEFAULT_GRACE_S where
+ *                   absent, PRICE_MAX_GRACE_S at most
+ *
+ * A victim that is evicted already costs nothing itself. Between the Workloads of a queue
+ * preemptionCost breaks ties. Costs of clusters are hardly ever equal, so that it would not count
+ * at all here; without a bound whatever may write the status of one Workload would choose for all
+ * clusters.
  *
  * Seconds are differences of two times of the worker, never of a time of the worker and one of the
  * manager: a clock that is wrong by an hour changes no cost. */

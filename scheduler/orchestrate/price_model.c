@@ -15,7 +15,7 @@
 struct price_model {
 	struct workload_cache *cache;
 	struct VEC(struct price_facts) facts; /* by id of the Workload */
-	int64_t newest;                       /* creation of a Workload; MODEL_TIME_NONE: none */
+	int64_t newest;                       /* creation of a Workload; 0: none */
 	size_t bad;
 	bool rules_complete, complete;
 };
@@ -94,7 +94,6 @@ struct price_model *price_model_create(const struct kueue_conf *conf)
 							  .ctx = m };
 
 	m->cache = workload_cache_create(conf, &listener);
-	m->newest = MODEL_TIME_NONE;
 	return m;
 }
 

@@ -67,7 +67,7 @@ struct worker_role *worker_role_create(enum worker_role_level level)
 	role->rules = jdoc_new_array();
 	role->arena = arena_create(0);
 	/* Each level has the rights of those before it. */
-	for (unsigned i = 0; i <= level; i++) {
+	for (unsigned i = 0; i <= level && i < ARRAY_LEN(names); i++) {
 		const struct jdoc *rule = jdoc_first(jdoc_get(file, names[i]));
 
 		for (; rule != NULL; rule = jdoc_next(rule)) {

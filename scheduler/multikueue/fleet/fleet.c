@@ -24,6 +24,7 @@
 #include "scheduler/multikueue/worker/link.h"
 
 #define CONNECTING_NS (60 * CLOCK_NS_PER_S)
+#define HEARTBEAT_NS (10 * CLOCK_NS_PER_S)
 
 const enum sched_resource fleet_kinds[] = {
 	SCHED_WORKLOADS,           SCHED_ADMISSION_CHECKS, SCHED_MULTIKUEUE_CONFIGS,
@@ -676,7 +677,8 @@ static void decide_due(struct fleet *f, int64_t now)
 int64_t fleet_step(struct fleet *f)
 {
 	int64_t mono = clock_mono(f->opt.clock), now = clock_wall(f->opt.clock);
-	int64_t at = fleet_clusters_step(f->clusters);
+	/* Health checks want a sign of life, also where there is nothing to do. */
+	int64_t at = clock_earlier(fleet_clusters_step(f->clusters), mono + HEARTBEAT_NS);
 
 	atomic_store(&f->state.heartbeat, mono);
 	atomic_store(&f->state.synced, has_all(f->synced));

@@ -271,6 +271,11 @@ struct metric_registry *fleet_world_metrics(struct fleet_world *w)
 	return w->metrics;
 }
 
+int64_t fleet_world_heartbeat(const struct fleet_world *w)
+{
+	return atomic_load(&fleet_state(w->fleet)->heartbeat);
+}
+
 /* --- time --------------------------------------------------------------------------------------*/
 
 static int64_t deliver(struct fleet_world *w)

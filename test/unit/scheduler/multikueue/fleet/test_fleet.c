@@ -370,6 +370,21 @@ static void test_hanging_cluster(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+/* /livez takes a thread that has been silent for half a minute for stuck. */
+static void test_sign_of_life(void **state UNUSED)
+{
+	const struct orchestrate_options o = options(ORCHESTRATE_ORDER);
+	struct fleet_world *w = fleet_world_create(0, &o, 1, 3);
+	int64_t before;
+
+	fleet_world_start(w);
+	fleet_world_run(w, S);
+	before = fleet_world_heartbeat(w);
+	fleet_world_run(w, 25 * S);
+	assert_true(fleet_world_heartbeat(w) > before);
+	fleet_world_destroy(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -387,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_leaves_others_alone),
 		cmocka_unit_test(test_closes_what_is_not_wanted),
 		cmocka_unit_test(test_hanging_cluster),
+		cmocka_unit_test(test_sign_of_life),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -321,6 +321,18 @@ loads placed
 render alone --set scheduler.enabled=false --set webhook.nodeSelector.pool=edge
 count alone 2 'pool: edge'
 
+render orchestrator --set orchestrator.enabled=true --set scheduler.enabled=false --set webhook.enabled=false
+has orchestrator '--controllers=orchestrator'
+has orchestrator '--multikueue-namespace=kueue-system'
+has orchestrator '--leader-elect-resource-name=headgate-orchestrator'
+has orchestrator 'orchestrator.yaml: |'
+has orchestrator 'name: headgate-orchestrator-kubeconfigs'
+has orchestrator 'kind: PodDisruptionBudget'
+lacks orchestrator 'name: headgate-scheduler'
+render released --set orchestrator.enabled=true --set orchestrator.namespace=
+has released '--multikueue-namespace=default'
+loads released
+
 # notes NAME ARGS...: what helm prints after the installation.
 notes() {
 	name=$1
@@ -345,6 +357,11 @@ refused timeoutSeconds --set webhook.timeoutSeconds=31
 refused enabled --set quota.enabled=maybe
 refused unsupportedKinds --set quota.unsupportedKinds=maybe
 refused install --set crds.install=perhaps
+refused orchestrator.config --set orchestrator.config='multiKueue: {bogus: 1}'
+refused orchestrator.config --set orchestrator.config='multiKueue: {orchestratedPreemption: {order: Random}}'
+refused orchestrator.leaderElection --set orchestrator.leaderElection.leaseDuration=1s
+refused orchestrator.metricsPort --set orchestrator.metricsPort=11251
+refused orchestrator.extraArgs --set 'orchestrator.extraArgs={--controllers=workload}'
 refused for --set multikueue.worker.for=tenant
 refused enabledAdmissions --set webhook.enabledAdmissions=null --set 'webhook.enabledAdmissions={}'
 refused scheduler_names --set custom.scheduler_names=x

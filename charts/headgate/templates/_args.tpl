@@ -48,6 +48,27 @@ true
 - -v={{ $v.logLevel }}
 {{- end -}}
 
+{{- define "headgate.orchestratorArgs" -}}
+{{- $name := printf "%s-orchestrator" (include "headgate.fullname" .) -}}
+{{- $v := .Values.orchestrator -}}
+- --controllers=orchestrator
+- --quota-conf=/etc/headgate/orchestrator.yaml
+- --multikueue-namespace={{ $v.namespace | default .Release.Namespace }}
+- --leader-elect=true
+- --leader-elect-resource-namespace={{ .Release.Namespace }}
+- --leader-elect-resource-name={{ $name }}
+- --leader-elect-lease-duration={{ $v.leaderElection.leaseDuration }}
+- --leader-elect-renew-deadline={{ $v.leaderElection.renewDeadline }}
+- --leader-elect-retry-period={{ $v.leaderElection.retryPeriod }}
+- --listen-address=:{{ $v.metricsPort }}
+- --healthz-address=:{{ $v.healthPort }}
+{{- if .Values.metrics.tokenSecret }}
+- --metrics-token-file=/etc/headgate-metrics/token
+{{- end }}
+- --logging-format={{ $v.logFormat }}
+- -v={{ $v.logLevel }}
+{{- end -}}
+
 {{- define "headgate.webhookArgs" -}}
 {{- $name := printf "%s-webhook" (include "headgate.fullname" .) -}}
 {{- $v := .Values.webhook -}}

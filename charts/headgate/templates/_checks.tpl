@@ -20,21 +20,28 @@ values that are refused here. */ -}}
 {{- end -}}
 {{- end -}}
 
+{{- /* Called with (list NAME LEADER-ELECTION). */ -}}
 {{- define "headgate.checkLeaderElection" -}}
-{{- $lease := include "headgate.milliseconds" .leaseDuration | float64 -}}
-{{- $renew := include "headgate.milliseconds" .renewDeadline | float64 -}}
-{{- $retry := include "headgate.milliseconds" .retryPeriod | float64 -}}
+{{- $name := index . 0 -}}
+{{- $v := index . 1 -}}
+{{- include "headgate.checkDuration" (list (printf "%s.leaseDuration" $name) $v.leaseDuration "0s" "876000h") -}}
+{{- $lease := include "headgate.milliseconds" $v.leaseDuration | float64 -}}
+{{- $renew := include "headgate.milliseconds" $v.renewDeadline | float64 -}}
+{{- $retry := include "headgate.milliseconds" $v.retryPeriod | float64 -}}
 {{- if or (ge $retry $renew) (ge $renew $lease) -}}
-{{- fail (printf "scheduler.leaderElection: retryPeriod %s < renewDeadline %s < leaseDuration %s does not hold" .retryPeriod .renewDeadline .leaseDuration) -}}
+{{- fail (printf "%s: retryPeriod %s < renewDeadline %s < leaseDuration %s does not hold" $name $v.retryPeriod $v.renewDeadline $v.leaseDuration) -}}
 {{- end -}}
 {{- if lt (subf $lease $renew) 1000.0 -}}
-{{- fail (printf "scheduler.leaderElection: renewDeadline %s must be 1 s or more below leaseDuration %s" .renewDeadline .leaseDuration) -}}
+{{- fail (printf "%s: renewDeadline %s must be 1 s or more below leaseDuration %s" $name $v.renewDeadline $v.leaseDuration) -}}
 {{- end -}}
 {{- end -}}
 
 {{- define "headgate.checkPorts" -}}
-{{- if eq (int .Values.scheduler.metricsPort) (int .Values.scheduler.healthPort) -}}
-{{- fail "scheduler.metricsPort and scheduler.healthPort must differ" -}}
+{{- range $component := list "scheduler" "orchestrator" -}}
+{{- $v := index $.Values $component -}}
+{{- if eq (int $v.metricsPort) (int $v.healthPort) -}}
+{{- fail (printf "%s.metricsPort and %s.healthPort must differ" $component $component) -}}
+{{- end -}}
 {{- end -}}
 {{- if eq (int .Values.webhook.port) (int .Values.webhook.healthPort) -}}
 {{- fail "webhook.port and webhook.healthPort must differ" -}}
@@ -215,14 +222,15 @@ values that are refused here. */ -}}
 {{- range $name, $value := dict "scheduler.schedulePeriod" $s.schedulePeriod "scheduler.reservationTimeout" $s.reservationTimeout "custom.scheduler_schedule_period" (.Values.custom.scheduler_schedule_period | default "0") -}}
 {{- include "headgate.checkDuration" (list $name $value "0s" "876000h") -}}
 {{- end -}}
-{{- include "headgate.checkDuration" (list "scheduler.leaderElection.leaseDuration" $s.leaderElection.leaseDuration "0s" "876000h") -}}
-{{- include "headgate.checkLeaderElection" $s.leaderElection -}}
+{{- include "headgate.checkLeaderElection" (list "scheduler.leaderElection" $s.leaderElection) -}}
+{{- include "headgate.checkLeaderElection" (list "orchestrator.leaderElection" .Values.orchestrator.leaderElection) -}}
 {{- range list "caDuration" "leafDuration" -}}
 {{- include "headgate.checkDuration" (list (printf "webhook.certificates.%s" .) (get $.Values.webhook.certificates .) "10s" "876000h") -}}
 {{- end -}}
 {{- include "headgate.checkPorts" . -}}
 {{- $flags := .Files.Get "files/flags.yaml" | fromYaml -}}
 {{- include "headgate.checkExtraArgs" (list "scheduler.extraArgs" $s.extraArgs (include "headgate.schedulerArgs" .) $flags.scheduler) -}}
+{{- include "headgate.checkExtraArgs" (list "orchestrator.extraArgs" .Values.orchestrator.extraArgs (include "headgate.orchestratorArgs" .) $flags.scheduler) -}}
 {{- /* Where the webhook makes its certificates, it takes none. */ -}}
 {{- $taken := ternary "\n- --tls-cert-file\n- --tls-private-key-file" "" (eq .Values.webhook.certificates.mode "self") -}}
 {{- include "headgate.checkExtraArgs" (list "webhook.extraArgs" .Values.webhook.extraArgs (print (include "headgate.webhookArgs" .) $taken) $flags.webhook) -}}
@@ -234,4 +242,9 @@ values that are refused here. */ -}}
 {{- if .Values.quota.enabled -}}
 {{- include "headgate.checkQuotaConfig" (list . $known) -}}
 {{- end -}}
+{{- $conf := .Values.orchestrator.config | default "{}" | fromYaml -}}
+{{- with $conf.Error -}}
+{{- fail (printf "orchestrator.config: %s" .) -}}
+{{- end -}}
+{{- include "headgate.checkFields" (list "orchestrator.config" $conf $known.configuration) -}}
 {{- end -}}

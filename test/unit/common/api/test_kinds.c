@@ -90,9 +90,19 @@ static void test_alias(void **state)
 static void test_scope(void **state)
 {
 	static const char *const cluster[] = {
-		"namespaces",      "nodes",      "admissionchecks",         "clusterqueues",
-		"cohorts",         "topologies", "workloadpriorityclasses", "resourceflavors",
-		"priorityclasses", "queues",     "runtimeclasses",
+		"namespaces",
+		"nodes",
+		"admissionchecks",
+		"clusterqueues",
+		"cohorts",
+		"topologies",
+		"workloadpriorityclasses",
+		"resourceflavors",
+		"multikueueclusters",
+		"multikueueconfigs",
+		"priorityclasses",
+		"queues",
+		"runtimeclasses",
 	};
 	size_t n;
 	const struct kinds_row *k = kinds_all(&n);

@@ -216,6 +216,46 @@ static void time_limits_can_be_set(void **state)
 	assert_true(t->explicit_status);
 }
 
+static void multikueue_has_defaults(void **state)
+{
+	CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
+	const struct kueue_conf_multikueue *m;
+
+	(void)state;
+	assert_int_equal(kueue_conf_read(NULL, NULL, NULL, &c, NULL), 0);
+	m = &c->multikueue;
+	assert_null(m->origin);
+	assert_int_equal(m->preemption_timeout_ns, 300 * S);
+	assert_int_equal(m->preemption_order, KUEUE_CONF_COST);
+	assert_int_equal(m->window_ns, 10 * S);
+	assert_int_equal(m->progress_ns, 1200 * S);
+	assert_int_equal(m->probe_ns, 20 * S);
+	assert_int_equal(m->per_queue, 1);
+}
+
+static void multikueue_can_be_set(void **state)
+{
+	CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
+	CLEANUP(strbuf_finish) struct strbuf warnings = STRBUF_INIT;
+	const struct kueue_conf_multikueue *m;
+
+	(void)state;
+	assert_int_equal(
+		read_text("multiKueue:\n  origin: blue\n  singleClusterPreemptionTimeout: 1m\n"
+			  "  orchestratedPreemption: {order: ConfigOrder, collectionWindow: 0s,"
+			  " progressTimeout: 2m, reactionTimeout: 3s, maxPerClusterQueue: 4}\n",
+			  &warnings, &c, NULL),
+		0);
+	m = &c->multikueue;
+	assert_string_equal(m->origin, "blue");
+	assert_int_equal(m->preemption_timeout_ns, 60 * S);
+	assert_int_equal(m->preemption_order, KUEUE_CONF_CONFIG_ORDER);
+	assert_int_equal(m->window_ns, 0);
+	assert_int_equal(m->progress_ns, 120 * S);
+	assert_int_equal(m->probe_ns, 3 * S);
+	assert_int_equal(m->per_queue, 4);
+}
+
 static void errors_in_times_name_the_field(void **state)
 {
 	static const struct {
@@ -255,7 +295,11 @@ static void unknown_fields_are_refused(void **state)
 	} rows[] = {
 		{ "", NULL },
 		{ "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n", NULL },
-		{ "featureGates: {Whatever: true}\nmultiKueue: {any: thing}\n", NULL },
+		{ "featureGates: {Whatever: true}\nmultiKueue: {dispatcherName: d}\n", NULL },
+		{ "multiKueue: {any: thing}\n", "multiKueue.any: unknown field" },
+		{ "multiKueue: {orchestratedPreemption: {order: Random}}\n",
+		  "multiKueue.orchestratedPreemption.order: must be FirstSignal, ConfigOrder or "
+		  "Cost, not Random" },
 		{ "waitForPodsReady: {requeuingStrategy: {timestamp: Creation}}\n", NULL },
 		{ "resources: {transformations: [{input: a, outputs: {b: 1}}]}\n", NULL },
 		{ "pprofBindAddress: :8083\nwebhook: {host: h}\n", NULL },
@@ -352,6 +396,8 @@ int main(void)
 		cmocka_unit_test(errors_name_the_field),
 		cmocka_unit_test(time_limits_have_defaults),
 		cmocka_unit_test(time_limits_can_be_set),
+		cmocka_unit_test(multikueue_has_defaults),
+		cmocka_unit_test(multikueue_can_be_set),
 		cmocka_unit_test(errors_in_times_name_the_field),
 		cmocka_unit_test(unknown_fields_are_refused),
 		cmocka_unit_test(labels_of_workload_metrics_are_copied),

@@ -41,6 +41,10 @@ run_limited() {
 		wait "$group"
 		code=$?
 		kill -9 -- "-$group" 2>/dev/null
+		# cmocka leaves a failure of the tear-down of a group out of its code.
+		if [ "$code" -eq 0 ] && grep -av '# SKIP' "$dir/log.$(basename "$2")" | grep -aq '^not ok '; then
+			code=1
+		fi
 		exit "$code"
 	)
 }

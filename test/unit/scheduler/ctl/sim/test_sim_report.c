@@ -45,6 +45,27 @@ static void test_json(void **state)
 		"insufficient cpu (2 cpu requested, 1 of 3 left in queue q)\"}],\"published\":[]}");
 }
 
+/* It waits for the pods that end on its node, with its gang. */
+static void test_json_of_a_pipelined_pod(void **state)
+{
+	static const struct sim_report_show none;
+	CLEANUP(simulation_destroyp)
+	struct simulation *s = sim_fixture_create(
+		SIM_FIXTURE_CLUSTER
+		"{apiVersion: v1, kind: Pod, metadata: {name: old, deletionTimestamp: "
+		"\"2026-01-01T00:00:00Z\"}, spec: {nodeName: n1, containers: [{name: c, resources: "
+		"{requests: {cpu: 8}}}]}, status: {phase: Running}}\n---\n" SIM_FIXTURE_GROUP(
+			"g", "1") SIM_FIXTURE_POD("p1", "g", "2", ""));
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	(void)simulation_run_cycle(s);
+	sim_report_json(&(struct sim_report_parts){ s, NULL, NULL }, &none, &text);
+	assert_non_null(strstr(text.p,
+			       "{\"kind\":\"Pipeline\",\"cycle\":1,\"pod\":\"ns/p1\",\"node\":"
+			       "\"n1\",\"podGroup\":\"ns/g\"}"));
+}
+
 static void test_json_sections(void **state)
 {
 	static const struct sim_report_show all = { true, true, true, true };
@@ -149,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_json_sections),
+		cmocka_unit_test(test_json_of_a_pipelined_pod),
 		cmocka_unit_test(test_both_parts),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_table_of_events),

@@ -150,9 +150,28 @@ static void test_refuses(void **state)
 	cluster_destroy(c);
 }
 
+/* The queue that it is in is looked at again. */
+static void test_an_update_shows_in_its_queue(void **state)
+{
+	struct cluster *c = cluster_create();
+	const struct queue *q;
+	uint64_t before;
+
+	(void)state;
+	assert_int_equal(read_group(c, GROUP(",\"spec\":{\"queue\":\"q\",\"minMember\":3}"), NULL),
+			 0);
+	q = queue_find(c, STR_LIT("q"));
+	before = q->podgroups_gen;
+	assert_int_equal(read_group(c, GROUP(",\"spec\":{\"queue\":\"q\",\"minMember\":2}"), NULL),
+			 0);
+	assert_true(q->podgroups_gen > before);
+	cluster_destroy(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_update_shows_in_its_queue),
 		cmocka_unit_test(test_queue_and_defaults),
 		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_fields_that_are_not_supported),

@@ -140,6 +140,15 @@ static void test_resource_groups_are_independent(void **state)
 	       NULL, "Fit 0 | main*1 cpu=a/Fit/0/0 gpu=y/Fit/0/-1");
 }
 
+static void test_groups_in_another_order_than_resources(void **state)
+{
+	(void)state;
+	expect("queue o\nquota o z cpu\nquota o z memory\nquota o z gpu\nqueue q\n"
+	       "quota q x gpu nominal=5\nquota q y memory nominal=5\nquota q a cpu nominal=5\n"
+	       "workload ns/w queue=q cpu=3 gpu=1 memory=2\n",
+	       NULL, "Fit 0 | main*1 cpu=a/Fit/0/-1 memory=y/Fit/0/-1 gpu=x/Fit/0/-1");
+}
+
 /* No webhook has seen such a ClusterQueue: each group has cpu and memory. The later one decides. */
 static void test_resources_of_two_groups(void **state)
 {
@@ -430,6 +439,7 @@ int main(void)
 		cmocka_unit_test(test_a_member_gets_what_it_asks_for_of_the_group),
 		cmocka_unit_test(test_groups_come_by_their_first_pod_set),
 		cmocka_unit_test(test_resource_groups_are_independent),
+		cmocka_unit_test(test_groups_in_another_order_than_resources),
 		cmocka_unit_test(test_resources_of_two_groups),
 		cmocka_unit_test(test_a_group_fails_with_any_of_its_resource_groups),
 		cmocka_unit_test(test_behind_a_group_that_fails_nothing_is_looked_at),

@@ -287,6 +287,17 @@ static void errors_in_times_name_the_field(void **state)
 	}
 }
 
+/* Each setting of Kueue's own processes. */
+#define FOR_KUEUE_ALONE                                                                            \
+	"webhook: {port: 1, host: h, certDir: d}\nhealth: {healthProbeBindAddress: a, "            \
+	"readinessEndpointName: r, livenessEndpointName: l}\npprofBindAddress: a\n"                \
+	"metrics: {bindAddress: a}\nleaderElection: {leaderElect: true}\n"                         \
+	"controller: {groupKindConcurrency: {Job.batch: 5}}\n"                                     \
+	"clientConnection: {qps: 50, burst: 100}\ninternalCertManagement: {enable: true, "         \
+	"webhookServiceName: s, webhookSecretName: t}\nmultiKueue: {gcInterval: 1m}\n"             \
+	"resources: {deviceClassMappings: []}\nvisibilityServer: {bindAddress: a, bindPort: 1}\n"  \
+	"tls: {minVersion: v, cipherSuites: [], curvePreferences: []}\n"
+
 /* Without strict reading an unknown field is a warning. */
 static void unknown_fields_are_refused(void **state)
 {
@@ -303,6 +314,7 @@ static void unknown_fields_are_refused(void **state)
 		{ "waitForPodsReady: {requeuingStrategy: {timestamp: Creation}}\n", NULL },
 		{ "resources: {transformations: [{input: a, outputs: {b: 1}}]}\n", NULL },
 		{ "pprofBindAddress: :8083\nwebhook: {host: h}\n", NULL },
+		{ FOR_KUEUE_ALONE, NULL },
 		{ "fairSharin: {}\n", "fairSharin: unknown field" },
 		{ "fairSharing: {strategies: []}\n", "fairSharing.strategies: unknown field" },
 		{ "waitForPodsReady: {requeuingStrategy: {timestmp: x}}\n",

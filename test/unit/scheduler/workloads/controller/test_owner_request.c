@@ -89,54 +89,72 @@ static void later(struct fixture *f)
 	step(f);
 }
 
+static const struct {
+	struct owner_write w;
+	const char *line, *type;
+	bool again; /* after a conflict: it is about the object, whatever its version */
+} kinds[] = {
+	{ { OWNER_UPDATE, .workload = "w", .body = "{}" },
+	  "PATCH " WORKLOADS "/w",
+	  "application/merge-patch+json",
+	  false },
+	{ { OWNER_JOB_DELETE, .body = "{}" }, "DELETE " JOB, "application/json", true },
+	{ { OWNER_SYNC, .workload = "w", .body = "{}" },
+	  "PATCH " WORKLOADS "/w",
+	  "application/merge-patch+json",
+	  false },
+	{ { OWNER_STATUS, .workload = "w", .body = "{}" },
+	  "PATCH " WORKLOADS "/w/status?fieldManager=headgate-job&force=true",
+	  "application/apply-patch+yaml",
+	  false },
+	{ { OWNER_DROP_FINALIZER, .workload = "w", .body = "{}" },
+	  "PATCH " WORKLOADS "/w",
+	  "application/merge-patch+json",
+	  false },
+	{ { OWNER_DELETE, .workload = "w", .body = "{}" },
+	  "DELETE " WORKLOADS "/w",
+	  "application/json",
+	  true },
+	{ { OWNER_POD_START, .body = "{}" }, "PATCH " POD, "application/merge-patch+json", false },
+	{ { OWNER_POD_END, .body = "{}" }, END, "application/apply-patch+yaml", true },
+	{ { OWNER_POD_DELETE, .body = "{}" }, "DELETE " POD, "application/json", true },
+	{ { OWNER_POD_DROP_FINALIZER, .body = "{}" },
+	  "PATCH " POD,
+	  "application/merge-patch+json",
+	  false },
+	{ { OWNER_JOB_START, .body = "{}" }, "PATCH " JOB, "application/merge-patch+json", false },
+	{ { OWNER_JOB_SUSPEND, .body = "{}" },
+	  "PATCH " JOB,
+	  "application/merge-patch+json",
+	  false },
+	{ { OWNER_JOB_RESET, .body = "{}" },
+	  "PATCH " JOB "/status",
+	  "application/merge-patch+json",
+	  false },
+	{ { OWNER_JOB_RESTORE, .body = "{}" },
+	  "PATCH " JOB,
+	  "application/merge-patch+json",
+	  false },
+};
+
 static void where_each_kind_goes(void **state)
 {
-	static const struct {
-		struct owner_write w;
-		const char *line, *type;
-	} cases[] = {
-		{ { OWNER_SYNC, .workload = "w", .body = "{}" },
-		  "PATCH " WORKLOADS "/w",
-		  "application/merge-patch+json" },
-		{ { OWNER_STATUS, .workload = "w", .body = "{}" },
-		  "PATCH " WORKLOADS "/w/status?fieldManager=headgate-job&force=true",
-		  "application/apply-patch+yaml" },
-		{ { OWNER_DROP_FINALIZER, .workload = "w", .body = "{}" },
-		  "PATCH " WORKLOADS "/w",
-		  "application/merge-patch+json" },
-		{ { OWNER_DELETE, .workload = "w", .body = "{}" },
-		  "DELETE " WORKLOADS "/w",
-		  "application/json" },
-		{ { OWNER_POD_START, .body = "{}" }, "PATCH " POD, "application/merge-patch+json" },
-		{ { OWNER_POD_END, .body = "{}" }, END, "application/apply-patch+yaml" },
-		{ { OWNER_POD_DELETE, .body = "{}" }, "DELETE " POD, "application/json" },
-		{ { OWNER_POD_DROP_FINALIZER, .body = "{}" },
-		  "PATCH " POD,
-		  "application/merge-patch+json" },
-		{ { OWNER_JOB_START, .body = "{}" }, "PATCH " JOB, "application/merge-patch+json" },
-		{ { OWNER_JOB_SUSPEND, .body = "{}" },
-		  "PATCH " JOB,
-		  "application/merge-patch+json" },
-		{ { OWNER_JOB_RESET, .body = "{}" },
-		  "PATCH " JOB "/status",
-		  "application/merge-patch+json" },
-		{ { OWNER_JOB_RESTORE, .body = "{}" },
-		  "PATCH " JOB,
-		  "application/merge-patch+json" },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		struct fixture f;
 		uint64_t id;
 
 		unit_row_number(i);
 		begin(&f);
-		add(&f, &cases[i].w);
-		id = expect_call(&f, cases[i].line);
-		assert_string_equal(fake_transport_request(f.net, id)->content_type, cases[i].type);
+		add(&f, &kinds[i].w);
+		id = expect_call(&f, kinds[i].line);
+		assert_string_equal(fake_transport_request(f.net, id)->content_type, kinds[i].type);
 		assert_true(str_eq_c(fake_transport_body(f.net, id), "{}"));
-		fake_transport_answer(f.net, id, 200, "{}");
+		fake_transport_answer(f.net, id, 409, "{}");
+		later(&f);
+		if (kinds[i].again) {
+			fake_transport_answer(f.net, expect_call(&f, kinds[i].line), 200, "{}");
+		}
 		assert_int_equal(pool_in_flight(f.pool), 0);
 		fake_transport_expect_none(f.net);
 		end(&f);

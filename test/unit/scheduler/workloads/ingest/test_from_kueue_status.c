@@ -29,7 +29,7 @@ static const char full[] =
 	"\"resourceRequests\":[{\"name\":\"main\",\"resources\":{\"cpu\":\"2\"}}],"
 	"\"accumulatedPastExecutionTimeSeconds\":11,"
 	"\"schedulingStats\":{\"evictions\":[{\"reason\":\"Preempted\",\"underlyingCause\":\"\","
-	"\"count\":5}]},"
+	"\"count\":5},{\"reason\":\"Deactivated\",\"underlyingCause\":\"AdmissionCheck\"}]},"
 	"\"preemptionGates\":[{\"name\":\"g\",\"position\":\"Open\",\"lastTransitionTime\":"
 	"\"2023-01-02T00:00:00Z\"}]";
 
@@ -74,7 +74,10 @@ static void everything_of_this_manager_is_kept(void **state)
 	assert_int_equal(status->checks.v[0].retries, 3);
 	assert_true(status->checks.v[0].has_updates);
 	assert_int_equal(status->checks.v[0].requeue_after, 7);
+	assert_int_equal(status->evictions.n, 2);
 	assert_int_equal(status->evictions.v[0].count, 5);
+	assert_string_equal(status->evictions.v[1].cause, "AdmissionCheck");
+	assert_int_equal(status->evictions.v[1].count, 0);
 	assert_true(status->gates.v[0].open);
 	workload_cache_fixture_finish(&f);
 }

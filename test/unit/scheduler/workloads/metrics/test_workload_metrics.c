@@ -186,6 +186,21 @@ static void readiness_end_and_how_long_it_took(void **state)
 	end(&x, __func__);
 }
 
+static void the_first_admission_is_all_it_ran(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	begin(&x);
+	x.before.queue = x.after.queue = "a";
+	set(&x.before, "Admitted", true, "Admitted", 110 * S);
+	set(&x.after, "Admitted", true, "Admitted", 110 * S);
+	set(&x.after, "Finished", true, "Succeeded", 140 * S);
+	record_status(&x, "low");
+	expect(&x, "execution_time_seconds_sum{cluster_queue=\"a\",priority_class=\"\"", "30");
+	end(&x, __func__);
+}
+
 static void evictions_and_how_long_they_took(void **state)
 {
 	struct workload_status_eviction once = { "Deactivated", "AdmissionCheck", 1 };
@@ -287,6 +302,7 @@ int main(void)
 		cmocka_unit_test(cycles_are_counted),
 		cmocka_unit_test(admission_and_how_long_it_took),
 		cmocka_unit_test(readiness_end_and_how_long_it_took),
+		cmocka_unit_test(the_first_admission_is_all_it_ran),
 		cmocka_unit_test(evictions_and_how_long_they_took),
 	};
 

@@ -10,9 +10,9 @@
 #include "base/xmalloc.h"
 #include "scheduler/ctl/cli/verb.h"
 #include "unit/scheduler/ctl/capture.h"
-#include "unit/scheduler/ctl/multikueue/manager_fixture.h"
+#include "unit/scheduler/ctl/multikueue/managing_cluster.h"
 
-#define API MANAGER_FIXTURE_API
+#define API MANAGING_CLUSTER_API
 #define AT ", lastTransitionTime: '2026-01-15T09:03:00Z'}"
 #define QUEUE                                                                                      \
 	"{apiVersion: v1, kind: Namespace, metadata: {name: ns}}\n---\n{" API                      \
@@ -26,7 +26,7 @@ static struct worker_fixture workers[2];
 
 static int begin(void **state UNUSED)
 {
-	manager_fixture_start(&manager);
+	managing_cluster_start(&manager);
 	live_fixture_load(&manager, "{" API "kind: MultiKueueConfig, metadata: {name: all}, spec: "
 				    "{clusters: [w1, w2]}}");
 	for (size_t i = 0; i < ARRAY_LEN(workers); i++) {
@@ -85,7 +85,7 @@ static void workers_are_joined_checked_and_explained(void **state UNUSED)
 	join(&workers[0], "w1");
 	join(&workers[1], "w2");
 	expect("multikueue check", VERB_OK, "no Workload waits for this cluster");
-	manager_fixture_add_workload(&manager, "waits", "lq", "Pending", NULL);
+	managing_cluster_add_workload(&manager, "waits", "lq", "Pending", NULL);
 	expect("multikueue check", VERB_FAILED, "missing: ns/lq, and its namespace");
 	worker_fixture_load(&workers[0], QUEUE);
 	worker_fixture_load(&workers[1], QUEUE);

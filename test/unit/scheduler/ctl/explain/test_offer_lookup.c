@@ -9,9 +9,9 @@
 #include "base/strbuf.h"
 #include "lib/recorded.h"
 #include "scheduler/ctl/cli/verb.h"
-#include "unit/scheduler/ctl/multikueue/manager_fixture.h"
+#include "unit/scheduler/ctl/multikueue/managing_cluster.h"
 
-#define API MANAGER_FIXTURE_API
+#define API MANAGING_CLUSTER_API
 #define AT ", lastTransitionTime: '2026-01-15T09:03:00Z'}"
 #define NAMESPACE "{apiVersion: v1, kind: Namespace, metadata: {name: ns}}\n---\n"
 #define REPLICA(conditions, position)                                                              \
@@ -38,12 +38,12 @@ static struct worker_fixture workers[3];
 /* w1 makes room with its gate open, w2 would preempt, w3 has no replica, w4 does not exist. */
 static int begin(void **state UNUSED)
 {
-	manager_fixture_start(&manager);
+	managing_cluster_start(&manager);
 	for (size_t i = 0; i < ARRAY_LEN(workers); i++) {
 		char name[] = { 'w', (char)('1' + i), '\0' };
 
 		worker_fixture_start(&workers[i], true);
-		manager_fixture_add_worker(&manager, name, &workers[i]);
+		managing_cluster_add_worker(&manager, name, &workers[i]);
 	}
 	worker_fixture_load(&workers[0], REPLICA(NO_QUOTA("WaitingForPreemptedWorkloads",
 							  "2 victims stop") ", " SIGNALS,
@@ -51,8 +51,8 @@ static int begin(void **state UNUSED)
 	worker_fixture_load(&workers[1],
 			    REPLICA(NO_QUOTA("AdmissionGated", "gated") ", " SIGNALS, "Closed"));
 	worker_fixture_load(&workers[2], NAMESPACE);
-	manager_fixture_add_workload(&manager, "waits", "lq", "Pending", TOKEN);
-	manager_fixture_add_workload(&manager, "runs", "lq", "Ready", TOKEN);
+	managing_cluster_add_workload(&manager, "waits", "lq", "Pending", TOKEN);
+	managing_cluster_add_workload(&manager, "runs", "lq", "Ready", TOKEN);
 	return 0;
 }
 

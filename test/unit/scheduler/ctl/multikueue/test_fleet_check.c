@@ -9,9 +9,9 @@
 #include "base/strbuf.h"
 #include "lib/recorded.h"
 #include "scheduler/ctl/cli/verb.h"
-#include "unit/scheduler/ctl/multikueue/manager_fixture.h"
+#include "unit/scheduler/ctl/multikueue/managing_cluster.h"
 
-#define API MANAGER_FIXTURE_API
+#define API MANAGING_CLUSTER_API
 #define REPLICA(name, gates)                                                                       \
 	"{" API "kind: Workload, metadata: {name: " name                                           \
 	", namespace: ns, labels: {kueue.x-k8s.io/multikueue-origin: multikueue}}, spec: "         \
@@ -31,12 +31,12 @@ static int begin(void **state UNUSED)
 	static const char *const missing[] = { "patch workloads.kueue.x-k8s.io/status",
 					       "list cohorts.kueue.x-k8s.io", NULL };
 
-	manager_fixture_start(&manager);
+	managing_cluster_start(&manager);
 	for (size_t i = 0; i < ARRAY_LEN(workers); i++) {
 		char name[] = { 'w', (char)('1' + i), '\0' };
 
 		worker_fixture_start(&workers[i], i != 2);
-		manager_fixture_add_worker(&manager, name, &workers[i]);
+		managing_cluster_add_worker(&manager, name, &workers[i]);
 	}
 	/* The fourth has no Secret; there is no MultiKueueCluster w5. */
 	live_fixture_load(
@@ -44,7 +44,7 @@ static int begin(void **state UNUSED)
 		"{" API "kind: MultiKueueCluster, metadata: {name: w4}, spec: "
 		"{clusterSource: {kubeConfig: {location: gone}}}}\n---\n{" API
 		"kind: MultiKueueConfig, metadata: {name: more}, spec: {clusters: [w1, w5]}}");
-	manager_fixture_add_workload(&manager, "waits", "lq", "Pending", NULL);
+	managing_cluster_add_workload(&manager, "waits", "lq", "Pending", NULL);
 	worker_fixture_load(&workers[0], NAMESPACE LOCAL_QUEUE REPLICA("waits", GATE));
 	worker_fixture_load(&workers[1],
 			    NAMESPACE REPLICA("r1", GATE) REPLICA("r2", "") REPLICA("r3", ""));

@@ -6,9 +6,9 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "kube/transport.h"
-#include "unit/scheduler/ctl/multikueue/manager_fixture.h"
+#include "unit/scheduler/ctl/multikueue/managing_cluster.h"
 
-#define API MANAGER_FIXTURE_API
+#define API MANAGING_CLUSTER_API
 #define AT ", lastTransitionTime: '2026-01-15T09:02:00Z'}"
 #define CHECK(name, controller)                                                                    \
 	"{" API "kind: AdmissionCheck, metadata: {name: " name                                     \
@@ -28,8 +28,8 @@ static struct transport *t;
 
 static int begin(void **state UNUSED)
 {
-	manager_fixture_start(&manager);
-	t = manager_fixture_connect(&manager);
+	managing_cluster_start(&manager);
+	t = managing_cluster_connect(&manager);
 	return 0;
 }
 
@@ -71,9 +71,9 @@ static void queues_by_cluster(void **state UNUSED)
 					 "{type: Finished, status: 'True', reason: r, "
 					 "message: m" AT,
 					 WAITS_FOR("mk")));
-	manager_fixture_add_workload(&manager, "one", "z", "Pending", NULL);
-	manager_fixture_add_workload(&manager, "same", "z", "Pending", NULL);
-	manager_fixture_add_workload(&manager, "runs", "y", "Ready", NULL);
+	managing_cluster_add_workload(&manager, "one", "z", "Pending", NULL);
+	managing_cluster_add_workload(&manager, "same", "z", "Pending", NULL);
+	managing_cluster_add_workload(&manager, "runs", "y", "Ready", NULL);
 	assert_int_equal(waiting_queues_read(t, &w, &err), 0);
 	expect(w, "w1", "ns/z");
 	expect(w, "w4", "ns/b ns/z");

@@ -7,10 +7,10 @@
 #include "base/attrs.h"
 #include "kube/kubeconfig/kubeconfig.h"
 #include "kube/transport.h"
-#include "unit/scheduler/ctl/multikueue/manager_fixture.h"
+#include "unit/scheduler/ctl/multikueue/managing_cluster.h"
 
 #define CLUSTER(name, source)                                                                      \
-	"{" MANAGER_FIXTURE_API "kind: MultiKueueCluster, metadata: {name: " name                  \
+	"{" MANAGING_CLUSTER_API "kind: MultiKueueCluster, metadata: {name: " name                 \
 	"}, spec: {clusterSource: {" source "}}}\n---\n"
 #define NAMED(secret) "kubeConfig: {location: " secret ", locationType: Secret}"
 #define SECRET(name, data)                                                                         \
@@ -23,10 +23,10 @@ static struct transport *t;
 
 static int begin(void **state UNUSED)
 {
-	manager_fixture_start(&manager);
+	managing_cluster_start(&manager);
 	worker_fixture_start(&worker, true);
-	manager_fixture_add_worker(&manager, "w1", &worker);
-	t = manager_fixture_connect(&manager);
+	managing_cluster_add_worker(&manager, "w1", &worker);
+	t = managing_cluster_connect(&manager);
 	return 0;
 }
 

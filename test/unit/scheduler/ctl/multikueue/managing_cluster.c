@@ -1,4 +1,4 @@
-#include "unit/scheduler/ctl/multikueue/manager_fixture.h"
+#include "unit/scheduler/ctl/multikueue/managing_cluster.h"
 
 #include "lib/unit.h"
 
@@ -9,7 +9,7 @@
 #include "kube/kubeconfig/kubeconfig.h"
 #include "kube/transport.h"
 
-#define API MANAGER_FIXTURE_API
+#define API MANAGING_CLUSTER_API
 
 static const char objects[] =
 	"{apiVersion: v1, kind: Namespace, metadata: {name: kueue-system}}\n---\n"
@@ -27,14 +27,14 @@ static const char objects[] =
 	"{" API
 	"kind: LocalQueue, metadata: {name: lq, namespace: ns}, spec: {clusterQueue: cq}}\n";
 
-void manager_fixture_start(struct live_fixture *f)
+void managing_cluster_start(struct live_fixture *f)
 {
 	live_fixture_start(f);
 	live_fixture_load(f, objects);
 }
 
-void manager_fixture_add_worker(struct live_fixture *f, const char *name,
-				const struct worker_fixture *worker)
+void managing_cluster_add_worker(struct live_fixture *f, const char *name,
+				 const struct worker_fixture *worker)
 {
 	CLEANUP(strbuf_finish) struct strbuf yaml = STRBUF_INIT;
 
@@ -42,8 +42,8 @@ void manager_fixture_add_worker(struct live_fixture *f, const char *name,
 	live_fixture_load(f, yaml.p);
 }
 
-void manager_fixture_add_workload(struct live_fixture *f, const char *name, const char *queue,
-				  const char *state, const char *token)
+void managing_cluster_add_workload(struct live_fixture *f, const char *name, const char *queue,
+				   const char *state, const char *token)
 {
 	CLEANUP(xmalloc_freep)
 	char *yaml = xmalloc_printf(
@@ -64,7 +64,7 @@ void manager_fixture_add_workload(struct live_fixture *f, const char *name, cons
 	live_fixture_load(f, yaml);
 }
 
-struct transport *manager_fixture_connect(struct live_fixture *f)
+struct transport *managing_cluster_connect(struct live_fixture *f)
 {
 	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("%s/kubeconfig", f->folder.path);
 	const struct kubeconfig_options opt = { .path = path };

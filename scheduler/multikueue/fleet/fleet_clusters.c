@@ -283,6 +283,7 @@ int64_t fleet_clusters_step(struct fleet_clusters *c)
 	int64_t at = CLOCK_NEVER;
 
 	for (size_t i = 0; i < c->closing.n;) {
+		at = clock_earlier(at, link_step(c->closing.v[i]));
 		if (link_is_closed(c->closing.v[i])) {
 			link_destroy(c->closing.v[i]);
 			vec_swap_remove(&c->closing, i);

@@ -110,6 +110,9 @@ static void fair_sharing_is_on_when_it_is_there(void **state)
 static void errors_name_the_field(void **state)
 {
 	static const char *const rows[][2] = {
+		{ "multiKueue: {orchestratedPreemption: {order: Random}}",
+		  "multiKueue.orchestratedPreemption.order: must be FirstSignal, ConfigOrder or "
+		  "Cost, not Random" },
 		{ "kind: Deployment\n", "kind: must be Configuration, not Deployment" },
 		{ "- 1\n", "must be an object, not a list" },
 		{ "featureGates: [a]\n", "featureGates: must be an object, not a list" },
@@ -308,9 +311,6 @@ static void unknown_fields_are_refused(void **state)
 		{ "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n", NULL },
 		{ "featureGates: {Whatever: true}\nmultiKueue: {dispatcherName: d}\n", NULL },
 		{ "multiKueue: {any: thing}\n", "multiKueue.any: unknown field" },
-		{ "multiKueue: {orchestratedPreemption: {order: Random}}\n",
-		  "multiKueue.orchestratedPreemption.order: must be FirstSignal, ConfigOrder or "
-		  "Cost, not Random" },
 		{ "waitForPodsReady: {requeuingStrategy: {timestamp: Creation}}\n", NULL },
 		{ "resources: {transformations: [{input: a, outputs: {b: 1}}]}\n", NULL },
 		{ "pprofBindAddress: :8083\nwebhook: {host: h}\n", NULL },

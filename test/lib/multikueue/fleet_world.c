@@ -509,10 +509,8 @@ static void add_cluster(struct fleet_world *w, unsigned i)
 		"}");
 }
 
-static void add_config(struct fleet_world *w)
+static void add_check(struct fleet_world *w)
 {
-	CLEANUP(strbuf_finish) struct strbuf config = STRBUF_INIT;
-
 	must_create(w, FLEET_WORLD_MANAGER, "/api/v1/namespaces",
 		    "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"" SYSTEM
 		    "\"}}");
@@ -521,6 +519,12 @@ static void add_config(struct fleet_world *w)
 		    "\"metadata\":{\"name\":\"mk\"},\"spec\":{\"controllerName\":"
 		    "\"kueue.x-k8s.io/multikueue\",\"parameters\":{\"apiGroup\":\"kueue.x-k8s.io\","
 		    "\"kind\":\"MultiKueueConfig\",\"name\":\"all\"}}}");
+}
+
+static void add_config(struct fleet_world *w)
+{
+	CLEANUP(strbuf_finish) struct strbuf config = STRBUF_INIT;
+
 	strbuf_add_c(&config, "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":"
 			      "\"MultiKueueConfig\",\"metadata\":{\"name\":\"all\"},\"spec\":"
 			      "{\"clusters\":[");
@@ -551,7 +555,10 @@ struct fleet_world *fleet_world_create(unsigned workers, const struct orchestrat
 		w->servers[i] = apiserver_create(&ao);
 		assert_int_equal(manifests_load_dir(w->servers[i], CRDS, WALL, NULL), 0);
 	}
-	add_config(w);
+	add_check(w);
+	if (workers > 0) { /* a config names one at least */
+		add_config(w);
+	}
 	for (unsigned i = 0; i < workers; i++) {
 		add_cluster(w, i);
 	}

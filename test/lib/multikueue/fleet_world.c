@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/preemption_gate.h"
@@ -65,6 +66,7 @@ struct fleet_world {
 	struct transport *watches, *requests;
 	struct watch watch[8];
 	struct fleet *fleet; /* NULL: killed */
+	double spent;        /* by it, ms of CPU time */
 };
 
 /* --- transports --------------------------------------------------------------------------------*/
@@ -278,13 +280,34 @@ int64_t fleet_world_heartbeat(const struct fleet_world *w)
 
 /* --- time --------------------------------------------------------------------------------------*/
 
+static double cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
 static int64_t deliver(struct fleet_world *w)
 {
+	double begun = cpu_ms();
+	int64_t at;
+
 	for (size_t i = 0; i < w->queue.n; i++) {
 		fleet_handle(w->fleet, w->queue.v[i]);
 	}
 	vec_clear(&w->queue);
-	return fleet_step(w->fleet);
+	at = fleet_step(w->fleet);
+	w->spent += cpu_ms() - begun;
+	return at;
+}
+
+double fleet_world_take_spent(struct fleet_world *w)
+{
+	double spent = w->spent;
+
+	w->spent = 0;
+	return spent;
 }
 
 static bool step_pools(struct fleet_world *w)

@@ -47,6 +47,9 @@ void fleet_world_start(struct fleet_world *w);
 /* The manager's wall clock is set by so much. */
 void fleet_world_set_clock(struct fleet_world *w, int64_t by);
 struct metric_registry *fleet_world_metrics(struct fleet_world *w);
+/* CPU time that the orchestrator itself has taken since this was called last, ms: without servers,
+ * connections and the decoding of objects. */
+double fleet_world_take_spent(struct fleet_world *w);
 int64_t fleet_world_heartbeat(const struct fleet_world *w); /* of the orchestrator's last step */
 
 /* A Workload "default/NAME" that has the manager's quota and is offered to all workers, with a

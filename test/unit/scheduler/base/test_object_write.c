@@ -9,20 +9,17 @@
 
 static struct object_write_target target;
 
-static void begin_spec(struct write_fixture *f, enum http_method method, bool keeps_foreign_fields,
-		       bool retries_refused)
+/* spec: method and flags; the rest is filled in. */
+static void begin_spec(struct write_fixture *f, struct object_write_spec spec)
 {
-	struct object_write_spec spec = { .request = SCHED_REQ_QUEUE,
-					  .resource = SCHED_QUEUES,
-					  .method = method,
-					  .key = STR_LIT("k"),
-					  .path = "/x",
-					  .content_type = "application/json",
-					  .body = STR_LIT("{}"),
-					  .keeps_foreign_fields = keeps_foreign_fields,
-					  .retries_refused = retries_refused };
 	struct pool_options base;
 
+	spec.request = SCHED_REQ_QUEUE;
+	spec.resource = SCHED_QUEUES;
+	spec.key = STR_LIT("k");
+	spec.path = "/x";
+	spec.content_type = "application/json";
+	spec.body = STR_LIT("{}");
 	write_fixture_init(f);
 	base = write_fixture_options(f);
 	base.may_send = f->target.may_send;
@@ -33,7 +30,7 @@ static void begin_spec(struct write_fixture *f, enum http_method method, bool ke
 
 static void begin(struct write_fixture *f, enum http_method method)
 {
-	begin_spec(f, method, false, false);
+	begin_spec(f, (struct object_write_spec){ .method = method });
 }
 
 static void test_outcomes(void **state)
@@ -92,7 +89,8 @@ static void test_applies_that_yield(void **state)
 		char body[256];
 
 		unit_row_number(i);
-		begin_spec(&f, HTTP_PATCH, true, false);
+		begin_spec(&f, (struct object_write_spec){ .method = HTTP_PATCH,
+							   .keeps_foreign_fields = true });
 		snprintf(body, sizeof(body), "{\"message\":\"%s\"}", rows[i].message);
 		fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"), 409, body);
 		if (rows[i].outcome == SCHED_DONE) {
@@ -106,12 +104,34 @@ static void test_applies_that_yield(void **state)
 	}
 }
 
+/* A conflict of a patch that names a version is about that version; other failures are not. */
+static void test_patches_that_name_a_version(void **state)
+{
+	static const struct {
+		int status;
+		enum sched_outcome outcome;
+	} rows[] = { { 409, SCHED_STALE }, { 403, SCHED_REJECTED }, { 404, SCHED_GONE } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct write_fixture f;
+
+		unit_row_number(i);
+		begin_spec(&f, (struct object_write_spec){ .method = HTTP_PATCH,
+							   .names_version = true });
+		fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"),
+				      rows[i].status, "{}");
+		write_fixture_outcome(&f, rows[i].outcome);
+		write_fixture_finish(&f);
+	}
+}
+
 static void test_writes_that_insist(void **state)
 {
 	struct write_fixture f;
 
 	(void)state;
-	begin_spec(&f, HTTP_PATCH, false, true);
+	begin_spec(&f, (struct object_write_spec){ .method = HTTP_PATCH, .retries_refused = true });
 	fake_transport_answer(f.transport, write_fixture_expect(&f, "PATCH /x"), 403, "{}");
 	write_fixture_outcome(&f, SCHED_REJECTED);
 	while (pool_step(f.pool)) {
@@ -143,6 +163,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_outcomes),
 		cmocka_unit_test(test_applies_that_yield),
+		cmocka_unit_test(test_patches_that_name_a_version),
 		cmocka_unit_test(test_writes_that_insist),
 		cmocka_unit_test(test_passing_failures_are_sent_again),
 	};

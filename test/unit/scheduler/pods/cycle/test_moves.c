@@ -90,18 +90,27 @@ static void a_charge_follows_within_the_limits(void **state)
 	}
 }
 
-static void expect_refusal(const struct core_fixture *sf, const char *message)
+/* The first event; NULL: none. */
+static const struct decision *event_of(const struct core_fixture *sf)
 {
 	const struct decisions *list = session_decisions(sf->s);
 
 	for (size_t i = 0; i < list->n; i++) {
 		if (list->v[i].kind == DECISION_EVENT) {
-			assert_string_equal(list->v[i].reason, "QuotaMoveRefused");
-			assert_string_equal(list->v[i].message, message);
-			return;
+			return &list->v[i];
 		}
 	}
-	fail_msg("no event: %s", message);
+	return NULL;
+}
+
+static void expect_refusal(const struct core_fixture *sf, const char *message)
+{
+	const struct decision *d = event_of(sf);
+
+	assert_non_null(d);
+	assert_true(d->warning);
+	assert_string_equal(d->reason, "QuotaMoveRefused");
+	assert_string_equal(d->message, message);
 }
 
 static void queues_that_take_no_pods_take_no_charges(void **state)
@@ -183,6 +192,13 @@ static void growth_beyond_a_limit_is_reported_once(void **state)
 			    rows[i].charge);
 		t->flags |= rows[i].flags;
 		assert_string_equal(run(&sf), rows[i].expected);
+		assert_int_equal(event_of(&sf) != NULL, rows[i].expected[0] != '\0');
+		if (event_of(&sf) != NULL) {
+			assert_true(event_of(&sf)->warning);
+			assert_string_equal(event_of(&sf)->reason, "ResizedBeyondQuota");
+			assert_non_null(
+				strstr(event_of(&sf)->message, "queue top is over its limit"));
+		}
 		cycle_assume(sf.f.cluster, session_decisions(sf.s), sf.f.now);
 		session_close(sf.s);
 		assert_string_equal(run(&sf), "");

@@ -9,7 +9,6 @@
 #include "base/str.h"
 
 #define FLEET_OFFERS_CONTROLLER "kueue.x-k8s.io/multikueue" /* AdmissionCheck, controllerName */
-#define FLEET_OFFERS_MAX_CLUSTERS 100 /* of one MultiKueueConfig; the rest is left out */
 
 struct api_check_state;
 struct api_workload;

@@ -63,13 +63,17 @@ static void on_destroy(struct transport *t)
 }
 
 static int connect_to(void *ctx, const char *cluster UNUSED, const struct kubeconfig *cfg UNUSED,
-		      struct transport **ret, struct err *err UNUSED)
+		      struct transport **ret, struct err *err)
 {
 	static struct transport_ops ops;
 	struct fleet_fixture *f = ctx;
-	struct mem_transport *m = mem_transport_create(f->api, &f->clock);
+	struct mem_transport *m;
 
 	f->connects++;
+	if (f->cannot_connect) {
+		return err_set(err, ERR_INTERNAL, "no thread");
+	}
+	m = mem_transport_create(f->api, &f->clock);
 	mem_ops = mem_transport_base(m)->ops;
 	ops = *mem_ops;
 	ops.destroy = on_destroy;

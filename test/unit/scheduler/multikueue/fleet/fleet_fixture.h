@@ -3,6 +3,7 @@
 #ifndef TEST_UNIT_SCHEDULER_MULTIKUEUE_FLEET_FLEET_FIXTURE_H
 #define TEST_UNIT_SCHEDULER_MULTIKUEUE_FLEET_FLEET_FIXTURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,7 +40,8 @@ struct fleet_fixture {
 	struct VEC(struct sched_msg *) queue;
 	struct VEC(struct sched_msg *) surveys; /* SURVEY messages that were posted */
 	uint64_t sources;
-	unsigned connects; /* transports that were asked for */
+	unsigned connects;   /* transports that were asked for */
+	bool cannot_connect; /* they are refused */
 };
 
 void fleet_fixture_begin(struct fleet_fixture *f);

@@ -1,0 +1,311 @@
+#include "scheduler/multikueue/fleet/fleet_clusters.h"
+
+#include "lib/unit.h"
+
+#include "base/attrs.h"
+#include "base/strbuf.h"
+#include "fleet_fixture.h"
+
+#define EAST_SECRET "{'spec':{'clusterSource':{'kubeConfig':{'location':'east'}}}}"
+
+static void add_cluster(struct fleet_fixture *f, const char *name, const char *json)
+{
+	fleet_fixture_handle(f, fleet_fixture_object(SCHED_MULTIKUEUE_CLUSTERS, name, 1, json));
+}
+
+static struct fleet_cluster *find(struct fleet_fixture *f, const char *name)
+{
+	return fleet_clusters_find(f->clusters, str_of(name));
+}
+
+static void expect_condition(struct fleet_fixture *f, const char *name, const char *status,
+			     const char *reason, const char *message)
+{
+	CLEANUP(strbuf_finish) struct strbuf got = STRBUF_INIT;
+	const char *got_reason, *got_status;
+
+	strbuf_add_c(&got, "");
+	got_status = link_condition(find(f, name)->link, &got_reason, &got);
+	assert_string_equal(got.p, message);
+	assert_string_equal(got_reason, reason);
+	assert_string_equal(got_status, status);
+}
+
+#define LOAD "load client config failed: "
+
+static void test_clusters_without_a_kubeconfig(void **state UNUSED)
+{
+	static const struct {
+		const char *name, *cluster, *secret, *reason, *message;
+	} rows[] = {
+		{ "no Secret", EAST_SECRET, NULL, "BadKubeConfig",
+		  LOAD "Secret kueue-system/east does not exist" },
+		{ "Secret without the key", EAST_SECRET, "{'data':{'other':'eA=='}}",
+		  "BadKubeConfig", LOAD "Secret kueue-system/east has no data[kubeconfig]" },
+		{ "Secret without data", EAST_SECRET, "{}", "BadKubeConfig",
+		  LOAD "Secret kueue-system/east has no data[kubeconfig]" },
+		{ "not base64", EAST_SECRET, "{'data':{'kubeconfig':'*'}}", "BadKubeConfig",
+		  LOAD "Secret kueue-system/east: data[kubeconfig] is not base64" },
+		{ "cluster profile",
+		  "{'spec':{'clusterSource':{'clusterProfileRef':{'name':'p'}}}}", NULL,
+		  "BadClusterProfile", LOAD "spec.clusterSource: only kubeConfig is supported" },
+		{ "no source", "{}", NULL, "BadClusterProfile",
+		  LOAD "spec.clusterSource: only kubeConfig is supported" },
+		{ "a path",
+		  "{'spec':{'clusterSource':{'kubeConfig':{'location':'/etc/x','locationType':"
+		  "'Path'}}}}",
+		  NULL, "BadKubeConfig",
+		  LOAD "spec.clusterSource.kubeConfig.locationType: only Secret is supported" },
+		{ "no location",
+		  "{'spec':{'clusterSource':{'kubeConfig':{'locationType':'Secret'}}}}", NULL,
+		  "BadKubeConfig", LOAD "spec.clusterSource.kubeConfig.location: required" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fleet_fixture f;
+
+		unit_row(rows[i].name);
+		fleet_fixture_begin(&f);
+		add_cluster(&f, "east", rows[i].cluster);
+		if (rows[i].secret != NULL) {
+			fleet_fixture_handle(&f, fleet_fixture_object(SCHED_SECRETS,
+								      "kueue-system/east", 1,
+								      rows[i].secret));
+		}
+		fleet_fixture_connect(&f);
+		expect_condition(&f, "east", "False", rows[i].reason, rows[i].message);
+		assert_int_equal(f.connects, 0);
+		fleet_fixture_end(&f);
+	}
+}
+
+static void test_refused_kubeconfigs(void **state UNUSED)
+{
+	static const struct {
+		const char *name, *text, *reason, *message;
+	} rows[] = {
+		{ "not https",
+		  "{current-context: c, contexts: [{name: c, context: {cluster: c}}], "
+		  "clusters: [{name: c, cluster: {server: 'http://worker.example'}}]}",
+		  "InsecureKubeConfig", LOAD "server: not https" },
+		{ "reads a file",
+		  "{current-context: c, contexts: [{name: c, context: {cluster: c, user: u}}], "
+		  "clusters: [{name: c, cluster: {server: 'https://worker.example'}}], "
+		  "users: [{name: u, user: {tokenFile: /t}}]}",
+		  "InsecureKubeConfig", LOAD "tokenFile names a file" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fleet_fixture f;
+
+		unit_row(rows[i].name);
+		fleet_fixture_begin(&f);
+		add_cluster(&f, "east", EAST_SECRET);
+		fleet_fixture_secret(&f, "east", rows[i].text);
+		fleet_fixture_connect(&f);
+		expect_condition(&f, "east", "False", rows[i].reason, rows[i].message);
+		assert_int_equal(f.connects, 0);
+		fleet_fixture_end(&f);
+	}
+}
+
+static void test_waits_for_the_list_of_secrets(void **state UNUSED)
+{
+	struct fleet_fixture f;
+
+	fleet_fixture_begin(&f);
+	(void)fleet_fixture_cluster(&f, "east");
+	fleet_fixture_settle(&f);
+	assert_int_equal(f.connects, 0);
+	assert_int_equal(fleet_clusters_step(f.clusters), CLOCK_NEVER);
+	fleet_fixture_connect(&f);
+	assert_int_equal(f.connects, 2);
+	expect_condition(&f, "east", "True", "Active", "Connected");
+	/* One of a cluster that comes later. */
+	(void)fleet_fixture_cluster(&f, "west");
+	fleet_fixture_settle(&f);
+	assert_int_equal(f.connects, 4);
+	assert_int_equal(fleet_clusters_count(f.clusters), 2);
+	assert_string_equal(fleet_clusters_at(f.clusters, 0)->name, "east");
+	assert_string_equal(fleet_clusters_at(f.clusters, 1)->name, "west");
+	fleet_fixture_end(&f);
+	fleet_clusters_destroy(NULL);
+}
+
+static void test_tries_again(void **state UNUSED)
+{
+	struct fleet_fixture f;
+	int64_t at;
+
+	fleet_fixture_begin(&f);
+	(void)fleet_fixture_cluster(&f, "east");
+	f.cannot_connect = true;
+	fleet_fixture_connect(&f);
+	at = fleet_clusters_step(f.clusters);
+	assert_true(at > clock_mono(&f.clock.base));
+	assert_true(at != CLOCK_NEVER);
+	f.cannot_connect = false;
+	clock_fake_advance(&f.clock, at - clock_mono(&f.clock.base));
+	fleet_fixture_settle(&f);
+	assert_int_not_equal(find(&f, "east")->source, 0);
+	fleet_fixture_end(&f);
+}
+
+static void test_secrets_come_and_go(void **state UNUSED)
+{
+	struct fleet_fixture f;
+
+	fleet_fixture_begin(&f);
+	add_cluster(&f, "east", EAST_SECRET);
+	fleet_clusters_secrets_listed(f.clusters);
+	fleet_fixture_handle(&f, fleet_fixture_object(SCHED_SECRETS, "other/east", 1,
+						      "{'data':{'kubeconfig':'*'}}"));
+	expect_condition(&f, "east", "False", "BadKubeConfig",
+			 LOAD "Secret kueue-system/east does not exist");
+	fleet_fixture_secret(&f, "east", NULL);
+	fleet_fixture_settle(&f);
+	expect_condition(&f, "east", "True", "Active", "Connected");
+	/* Of another namespace, and of another cluster. */
+	fleet_fixture_handle(&f, fleet_fixture_deleted(SCHED_SECRETS, "other/east"));
+	fleet_fixture_handle(&f, fleet_fixture_deleted(SCHED_SECRETS, "kueue-system/west"));
+	fleet_fixture_settle(&f);
+	expect_condition(&f, "east", "True", "Active", "Connected");
+	assert_int_equal(f.connects, 2);
+	fleet_fixture_handle(&f, fleet_fixture_deleted(SCHED_SECRETS, "kueue-system/east"));
+	fleet_fixture_settle(&f);
+	expect_condition(&f, "east", "False", "BadKubeConfig",
+			 LOAD "Secret kueue-system/east does not exist");
+	fleet_fixture_end(&f);
+}
+
+static void test_deleted_and_made_again(void **state UNUSED)
+{
+	struct fleet_fixture f;
+	struct fleet_cluster *k;
+	uint64_t source;
+	const char *name;
+
+	fleet_fixture_begin(&f);
+	k = fleet_fixture_cluster(&f, "east");
+	fleet_fixture_load(&f, "{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: "
+			       "{name: main, namespace: default}, spec: {clusterQueue: cq}}");
+	fleet_fixture_connect(&f);
+	name = k->name;
+	source = k->source;
+	assert_int_not_equal(source, 0);
+	assert_string_equal(fleet_clusters_queue_of(k, "default/main"), "cq");
+	assert_ptr_equal(fleet_clusters_of(f.clusters, source), k);
+
+	fleet_fixture_handle(&f, fleet_fixture_deleted(SCHED_MULTIKUEUE_CLUSTERS, "east"));
+	assert_null(find(&f, "east"));
+	assert_null(fleet_clusters_of(f.clusters, source));
+	assert_true(k->is_gone);
+	assert_string_equal(k->name, "east");
+	assert_int_equal(k->source, 0);
+	assert_int_equal(fleet_clusters_count(f.clusters), 1);
+	/* Once more, and of one that never was. */
+	fleet_fixture_handle(&f, fleet_fixture_deleted(SCHED_MULTIKUEUE_CLUSTERS, "east"));
+	fleet_fixture_handle(&f, fleet_fixture_deleted(SCHED_MULTIKUEUE_CLUSTERS, "never"));
+	fleet_fixture_secret(&f, "east", NULL);
+	fleet_fixture_settle(&f);
+	assert_int_equal(f.connects, 2);
+
+	fleet_fixture_load(&f, "{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: "
+			       "{name: later, namespace: default}, spec: {clusterQueue: cq2}}");
+	add_cluster(&f, "east", EAST_SECRET);
+	assert_ptr_equal(find(&f, "east"), k);
+	assert_ptr_equal(k->name, name);
+	fleet_fixture_settle(&f);
+	assert_int_equal(f.connects, 4);
+	assert_int_not_equal(k->source, source);
+	assert_ptr_equal(fleet_clusters_of(f.clusters, k->source), k);
+	assert_null(fleet_clusters_of(f.clusters, source));
+	assert_string_equal(fleet_clusters_queue_of(k, "default/later"), "cq2");
+	fleet_fixture_end(&f);
+}
+
+static void test_closed_connections_end(void **state UNUSED)
+{
+	struct fleet_fixture f;
+
+	fleet_fixture_begin(&f);
+	(void)fleet_fixture_cluster(&f, "east");
+	fleet_fixture_connect(&f);
+	assert_int_equal(f.transports.n, 2);
+	fleet_fixture_handle(&f, fleet_fixture_deleted(SCHED_MULTIKUEUE_CLUSTERS, "east"));
+	fleet_fixture_settle(&f);
+	assert_int_equal(fleet_clusters_step(f.clusters), CLOCK_NEVER);
+	fleet_fixture_end(&f);
+}
+
+static void test_messages_without_effect(void **state UNUSED)
+{
+	struct fleet_fixture f;
+	struct sched_msg *bad = message_new(SCHED_MSG_BAD_OBJECT);
+	struct sched_msg *bad_secret = message_new(SCHED_MSG_BAD_OBJECT);
+
+	fleet_fixture_begin(&f);
+	(void)fleet_fixture_cluster(&f, "east");
+	fleet_fixture_connect(&f);
+	bad->resource = SCHED_MULTIKUEUE_CLUSTERS;
+	bad->key = str_of("east");
+	bad_secret->resource = SCHED_SECRETS;
+	bad_secret->key = str_of("kueue-system/east");
+	fleet_fixture_handle(&f, bad);
+	fleet_fixture_handle(&f, bad_secret);
+	fleet_fixture_handle(&f, fleet_fixture_object(SCHED_ADMISSION_CHECKS, "west", 1, "{}"));
+	fleet_fixture_settle(&f);
+	expect_condition(&f, "east", "True", "Active", "Connected");
+	assert_int_equal(fleet_clusters_count(f.clusters), 1);
+	fleet_fixture_end(&f);
+}
+
+static void test_queues(void **state UNUSED)
+{
+	static const struct {
+		const char *name, *json, *want; /* json NULL: deleted */
+	} rows[] = {
+		{ "new", "{'spec':{'clusterQueue':'cq'}}", "cq" },
+		{ "changed", "{'spec':{'clusterQueue':'cq2'}}", "cq2" },
+		{ "names none", "{'spec':{}}", "default/main" },
+		{ "again", "{'spec':{'clusterQueue':'cq'}}", "cq" },
+		{ "deleted", NULL, "default/main" },
+	};
+	struct fleet_fixture f;
+	struct fleet_cluster *k;
+
+	fleet_fixture_begin(&f);
+	k = fleet_fixture_cluster(&f, "east");
+	assert_null(fleet_clusters_queue_of(k, NULL));
+	assert_string_equal(fleet_clusters_queue_of(k, "default/main"), "default/main");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct sched_msg *m =
+			rows[i].json == NULL
+				? fleet_fixture_deleted(SCHED_LOCAL_QUEUES, "default/main")
+				: fleet_fixture_object(SCHED_LOCAL_QUEUES, "default/main", 1,
+						       rows[i].json);
+
+		unit_row(rows[i].name);
+		fleet_clusters_queue(k, m);
+		message_free(m);
+		assert_string_equal(fleet_clusters_queue_of(k, "default/main"), rows[i].want);
+	}
+	fleet_fixture_end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_clusters_without_a_kubeconfig),
+		cmocka_unit_test(test_refused_kubeconfigs),
+		cmocka_unit_test(test_waits_for_the_list_of_secrets),
+		cmocka_unit_test(test_tries_again),
+		cmocka_unit_test(test_secrets_come_and_go),
+		cmocka_unit_test(test_deleted_and_made_again),
+		cmocka_unit_test(test_closed_connections_end),
+		cmocka_unit_test(test_messages_without_effect),
+		cmocka_unit_test(test_queues),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -78,8 +78,7 @@ static void place(struct fleet_workload *w, const char *cluster, const char *jso
 	message_free(m);
 }
 
-#define REPLICA                                                                                    \
-	"{'metadata':{'name':'w','namespace':'ns','uid':'x'},'spec':{'queueName':'main'}}"
+#define REPLICA "{'metadata':{'name':'w','namespace':'ns','uid':'x'},'spec':{'queueName':'main'}}"
 
 /* want: names of one character. */
 static void expect_order(struct test *t, const char *want)
@@ -108,8 +107,8 @@ static void test_order(void **state UNUSED)
 		  "{'status':{" PENDING ",'nominatedClusterNames':['b']}}", "b" },
 		{ "then those outside of the config",
 		  "{'status':{" PENDING ",'nominatedClusterNames':['d','b','c']}}", "cbd" },
-		{ "without a check, as nominated",
-		  "{'status':{'nominatedClusterNames':['b','a']}}", "ba" },
+		{ "without a check, as nominated", "{'status':{'nominatedClusterNames':['b','a']}}",
+		  "ba" },
 		{ "clusters that do not exist",
 		  "{'status':{" PENDING ",'nominatedClusterNames':['gone','missing','a']}}", "a" },
 		{ "named twice", "{'status':{" PENDING ",'nominatedClusterNames':['d','a','d']}}",
@@ -130,8 +129,8 @@ static void test_order(void **state UNUSED)
 
 #define LOCAL                                                                                      \
 	"{'metadata':{'annotations':{'" TOKEN_ANNOTATION                                           \
-	"':'{\\'epoch\\':1,\\'phase\\':\\'%s\\',\\'holder\\':\\'a\\',\\'uid\\':\\'x\\',"              \
-	"\\'outcome\\':\\'Timeout\\',\\'grantedAt\\':\\'2027-01-15T08:00:00.000000Z\\'}'}},"        \
+	"':'{\\'epoch\\':1,\\'phase\\':\\'%s\\',\\'holder\\':\\'a\\',\\'uid\\':\\'x\\',"           \
+	"\\'outcome\\':\\'Timeout\\',\\'grantedAt\\':\\'2027-01-15T08:00:00.000000Z\\'}'}},"       \
 	"'status':{" PENDING ",'nominatedClusterNames':['b']}}"
 
 static void test_replicas_and_holder_are_last(void **state UNUSED)
@@ -197,14 +196,16 @@ static void test_wanted(void **state UNUSED)
 		const char *name, *local;
 		bool want;
 	} rows[] = {
-		{ "pending with quota",
-		  "{'status':{" PENDING ",'conditions':[" RESERVED "]}}", true },
+		{ "pending with quota", "{'status':{" PENDING ",'conditions':[" RESERVED "]}}",
+		  true },
 		{ "no check", "{'status':{'conditions':[" RESERVED "]}}", false },
-		{ "check is ready", "{'status':{'admissionChecks':[{'name':'mk','state':'Ready'}],"
-				    "'conditions':[" RESERVED "]}}",
+		{ "check is ready",
+		  "{'status':{'admissionChecks':[{'name':'mk','state':'Ready'}],"
+		  "'conditions':[" RESERVED "]}}",
 		  false },
-		{ "check is retried", "{'status':{'admissionChecks':[{'name':'mk','state':"
-				      "'Retry'}],'conditions':[" RESERVED "]}}",
+		{ "check is retried",
+		  "{'status':{'admissionChecks':[{'name':'mk','state':"
+		  "'Retry'}],'conditions':[" RESERVED "]}}",
 		  false },
 		{ "check has no state",
 		  "{'status':{'admissionChecks':[{'name':'mk'}],'conditions':[" RESERVED "]}}",
@@ -214,24 +215,27 @@ static void test_wanted(void **state UNUSED)
 		  "{'status':{" PENDING
 		  ",'conditions':[{'type':'QuotaReserved','status':'False'}]}}",
 		  false },
-		{ "evicted", "{'status':{" PENDING ",'conditions':[" RESERVED
-			     ",{'type':'Evicted','status':'True'}]}}",
+		{ "evicted",
+		  "{'status':{" PENDING ",'conditions':[" RESERVED
+		  ",{'type':'Evicted','status':'True'}]}}",
 		  false },
-		{ "evicted before", "{'status':{" PENDING ",'conditions':[" RESERVED
-				    ",{'type':'Evicted','status':'False'}]}}",
+		{ "evicted before",
+		  "{'status':{" PENDING ",'conditions':[" RESERVED
+		  ",{'type':'Evicted','status':'False'}]}}",
 		  true },
-		{ "finished", "{'status':{" PENDING ",'conditions':[" RESERVED
-			      ",{'type':'Finished','status':'True'}]}}",
+		{ "finished",
+		  "{'status':{" PENDING ",'conditions':[" RESERVED
+		  ",{'type':'Finished','status':'True'}]}}",
 		  false },
 		{ "being deleted",
 		  "{'metadata':{'deletionTimestamp':'2027-01-15T08:00:00Z'},'status':{" PENDING
 		  ",'conditions':[" RESERVED "]}}",
 		  false },
-		{ "not active", "{'spec':{'active':false},'status':{" PENDING
-				",'conditions':[" RESERVED "]}}",
+		{ "not active",
+		  "{'spec':{'active':false},'status':{" PENDING ",'conditions':[" RESERVED "]}}",
 		  false },
-		{ "active", "{'spec':{'active':true},'status':{" PENDING
-			    ",'conditions':[" RESERVED "]}}",
+		{ "active",
+		  "{'spec':{'active':true},'status':{" PENDING ",'conditions':[" RESERVED "]}}",
 		  true },
 	};
 	struct test t;
@@ -281,10 +285,13 @@ static void test_priority(void **state UNUSED)
 	static const struct {
 		const char *json;
 		int32_t want;
-	} rows[] = { { "{}", 0 }, { "{'spec':{'priority':7}}", 7 }, { "{'spec':{'priority':-1}}", -1 } };
+	} rows[] = { { "{}", 0 },
+		     { "{'spec':{'priority':7}}", 7 },
+		     { "{'spec':{'priority':-1}}", -1 } };
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct sched_msg *m = fleet_fixture_object(SCHED_WORKLOADS, "ns/w", 1, rows[i].json);
+		struct sched_msg *m =
+			fleet_fixture_object(SCHED_WORKLOADS, "ns/w", 1, rows[i].json);
 
 		unit_row(rows[i].json);
 		assert_int_equal(fleet_view_priority(m->object), rows[i].want);

@@ -557,7 +557,7 @@ static void write_token(struct fleet *f, struct fleet_workload *w, const struct 
 		struct fleet_replica *r = fleet_workload_find(w, t->holder);
 
 		observe_granted(&r->seen);
-		fleet_prices_promise(f->prices, w, t->holder);
+		fleet_prices_promise(f->prices, w, t->holder, &f->holders);
 		fleet_report_grant(f->report, w, &f->view, f->prices, t->holder);
 		set_holding(f, w, t->holder);
 	}

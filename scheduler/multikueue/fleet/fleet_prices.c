@@ -131,21 +131,29 @@ static void add_promises(const struct fleet_holders *holders, const struct fleet
 	}
 }
 
+/* Without the victims that are promised to others. */
+static void find_price(const struct book *b, const struct fleet_workload *w, const char *cluster,
+		       const struct fleet_holders *holders, struct arena *arena, struct price *ret)
+{
+	struct promises promised = VEC_INIT;
+
+	add_promises(holders, w, cluster, &promised);
+	price_model_find(b->answer->model, str_of(w->key), promised.v, promised.n, arena, ret);
+	vec_finish(&promised);
+}
+
 static void set_cost(const struct book *b, const struct fleet_workload *w,
 		     const struct fleet_holders *holders, struct replica *r)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-	struct promises promised = VEC_INIT;
 	struct price price;
 
-	add_promises(holders, w, r->cluster, &promised);
-	price_model_find(b->answer->model, str_of(w->key), promised.v, promised.n, arena, &price);
+	find_price(b, w, r->cluster, holders, arena, &price);
 	r->cost = price.cost;
 	if (price.cost == REPLICA_COST_UNKNOWN) {
 		log_v(1, "cost of preemption is not known", LOG_STR("workload", w->key),
 		      LOG_STR("cluster", r->cluster), LOG_STR("reason", price.message));
 	}
-	vec_finish(&promised);
 }
 
 /* A reading that began before the replica asked may not have it. (A time to come is from before the
@@ -188,7 +196,8 @@ bool fleet_prices_set(struct fleet_prices *p, struct fleet_view *view,
 	return complete;
 }
 
-void fleet_prices_promise(struct fleet_prices *p, struct fleet_workload *w, const char *cluster)
+void fleet_prices_promise(struct fleet_prices *p, struct fleet_workload *w, const char *cluster,
+			  const struct fleet_holders *holders)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	const struct book *b = strmap_get(p->books, str_of(cluster));
@@ -198,7 +207,7 @@ void fleet_prices_promise(struct fleet_prices *p, struct fleet_workload *w, cons
 	if (b == NULL || b->answer == NULL) {
 		return;
 	}
-	price_model_find(b->answer->model, str_of(w->key), NULL, 0, arena, &price);
+	find_price(b, w, cluster, holders, arena, &price);
 	for (size_t i = 0; price.verdict == PRICE_PREEMPTS && i < price.n; i++) {
 		vec_push(&w->promised, xmalloc_dup(price.victims[i].key));
 	}

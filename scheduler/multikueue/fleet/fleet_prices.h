@@ -34,9 +34,11 @@ void fleet_prices_destroy(struct fleet_prices *p);
 bool fleet_prices_set(struct fleet_prices *p, struct fleet_view *view,
 		      const struct fleet_workload *w, struct fleet_clusters *clusters,
 		      const struct fleet_holders *holders);
-/* The Workload was granted the token for this cluster: its victims there are promised to it, and
- * are no victims of others until it holds the token no more. */
-void fleet_prices_promise(struct fleet_prices *p, struct fleet_workload *w, const char *cluster);
+/* The Workload was granted the token for this cluster: its victims there, which are none of those
+ * promised to other holders, are promised to it, and are no victims of others until it holds the
+ * token no more. */
+void fleet_prices_promise(struct fleet_prices *p, struct fleet_workload *w, const char *cluster,
+			  const struct fleet_holders *holders);
 /* SCHED_MSG_SURVEY. cluster: that of its connection. */
 void fleet_prices_handle(struct fleet_prices *p, const char *cluster, struct sched_msg *m);
 /* The connection to this cluster has ended. */

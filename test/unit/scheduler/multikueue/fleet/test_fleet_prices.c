@@ -24,7 +24,7 @@
 	"}]}"
 #define CONDITION(type, since)                                                                     \
 	"{type: " type ", status: 'True', reason: r, message: '', lastTransitionTime: '" since "'" \
-											       "}"
+	"}"
 #define OBJECT(kind, name)                                                                         \
 	"apiVersion: kueue.x-k8s.io/v1beta2\nkind: " kind "\nmetadata: {name: " name "}\n"
 #define WORKLOAD(name)                                                                             \

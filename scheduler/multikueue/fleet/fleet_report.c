@@ -118,15 +118,30 @@ static void add(struct metric_family *f, const char *cluster)
 
 /* --- the token ---------------------------------------------------------------------------------*/
 
-static int64_t last_end(const struct token *t)
-{
-	return t->n == 0 ? 0 : t->attempts[t->n - 1].ended;
-}
-
 struct fleet_report_before fleet_report_before(const struct fleet_workload *w)
 {
-	return (struct fleet_report_before){ w->local != NULL, w->token.epoch,
-					     last_end(&w->token) };
+	const struct token *t = &w->token;
+	const struct token_attempt *last = t->n == 0 ? NULL : &t->attempts[t->n - 1];
+
+	return (struct fleet_report_before){
+		.known = w->local != NULL,
+		.epoch = t->epoch,
+		.last_began = last == NULL ? REPLICA_NOT_SEEN : last->began,
+		.last_ended = last == NULL ? REPLICA_NOT_SEEN : last->ended,
+	};
+}
+
+/* The first attempt after the one that was the last. Their times are not in order where a clock was
+ * set back. */
+static size_t find_new(const struct token *t, const struct fleet_report_before *before)
+{
+	size_t i = t->n;
+
+	while (i > 0 && (t->attempts[i - 1].began != before->last_began ||
+			 t->attempts[i - 1].ended != before->last_ended)) {
+		i--;
+	}
+	return i;
 }
 
 static const struct {
@@ -185,10 +200,8 @@ void fleet_report_change(struct fleet_report *t, struct fleet_workload *w,
 	if (!before->known || w->local == NULL) {
 		return;
 	}
-	for (size_t i = 0; i < w->token.n; i++) {
-		if (w->token.attempts[i].ended > before->last_end) {
-			tell_end(t, w, &w->token.attempts[i]);
-		}
+	for (size_t i = find_new(&w->token, before); i < w->token.n; i++) {
+		tell_end(t, w, &w->token.attempts[i]);
 	}
 	if (w->token.epoch > before->epoch && w->token.phase == TOKEN_GRANTED) {
 		tell_grant(t, w);

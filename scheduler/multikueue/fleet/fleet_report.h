@@ -28,7 +28,8 @@ void fleet_report_destroy(struct fleet_report *t); /* NULL is fine */
 /* The token before the local object is read again. */
 struct fleet_report_before {
 	bool known; /* the object had been read before */
-	int64_t epoch, last_end;
+	int64_t epoch;
+	int64_t last_began, last_ended; /* of the last attempt; REPLICA_NOT_SEEN: none */
 };
 struct fleet_report_before fleet_report_before(const struct fleet_workload *w);
 /* The local object was read again: reports the grants and ends that its token shows. */

@@ -226,6 +226,20 @@ static void test_each_end(void **state UNUSED)
 	token.granted_at = WALL + 10000 * S;
 	token_end(&token, TOKEN_ADMITTED, WALL + 9000 * S);
 	read_token(&t, &token);
+	add_events(&t);
+	title("and once more, to before the end of the one before");
+	token.holder = "north";
+	token.granted_at = WALL + S;
+	token_end(&token, TOKEN_TIMEOUT, WALL + 5 * S);
+	read_token(&t, &token);
+	read_token(&t, &token);
+	add_events(&t);
+	title("the oldest attempts are dropped");
+	for (unsigned i = 0; i < TOKEN_MAX_ATTEMPTS; i++) {
+		token.holder = "south";
+		token_end(&token, TOKEN_TIMEOUT, WALL + (6 + i) * S);
+		read_token(&t, &token);
+	}
 	end(&t, "ends");
 }
 

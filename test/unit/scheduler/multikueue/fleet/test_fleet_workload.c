@@ -171,7 +171,7 @@ static void test_waits_for_gates(void **state UNUSED)
 	west->written = 6;
 	assert_true(fleet_workload_is_waiting(w));
 	assert_false(fleet_workload_awaits_token(w));
-	/* What cannot be reached does not show anything. */
+	/* One that cannot be reached does not show anything. */
 	observe_unreachable(&west->seen);
 	assert_false(fleet_workload_is_waiting(w));
 	west->in_flight = true;
@@ -180,6 +180,20 @@ static void test_waits_for_gates(void **state UNUSED)
 	assert_true(fleet_workload_is_waiting(w));
 	west->in_flight = false;
 	observe(w, west, "w", 6, 2);
+	assert_false(fleet_workload_is_waiting(w));
+	fleet_workload_destroy(w);
+}
+
+/* The replica is gone before the answer to a write comes: nothing shows its effect any more. */
+static void test_answer_after_the_replica(void **state UNUSED)
+{
+	struct fleet_workload *w = fleet_workload_create(str_of(KEY));
+	struct fleet_replica *r = fleet_workload_replica(w, "east");
+
+	observe(w, r, "e", 5, 1);
+	fleet_workload_observe(w, r, NULL, 1, 5);
+	r->written = 9;
+	assert_true(r->seen.replica.reachable);
 	assert_false(fleet_workload_is_waiting(w));
 	fleet_workload_destroy(w);
 }
@@ -311,6 +325,7 @@ int main(void)
 		cmocka_unit_test(test_another_object_has_no_history),
 		cmocka_unit_test(test_waits_for_its_token),
 		cmocka_unit_test(test_waits_for_gates),
+		cmocka_unit_test(test_answer_after_the_replica),
 		cmocka_unit_test(test_write_ends_with_its_replica),
 		cmocka_unit_test(test_replica_as_observed),
 		cmocka_unit_test(test_drop),

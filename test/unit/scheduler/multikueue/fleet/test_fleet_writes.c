@@ -226,8 +226,14 @@ static void test_outcomes_of_gates(void **state UNUSED)
 
 struct worker {
 	struct clock_fake clock;
+	struct metric_registry *counters;
 	struct fake_transport *transports[2]; /* for watches, for requests */
 	size_t n;
+	struct link *link;
+	struct fleet_workload *w;
+	struct fleet_replica *r;
+	enum sched_outcome outcome; /* of the last write */
+	unsigned outcomes;
 };
 
 static int connect_to(void *ctx, const char *cluster UNUSED, const struct kubeconfig *cfg UNUSED,
@@ -246,9 +252,55 @@ static uint64_t next_source(void *ctx UNUSED)
 	return 1;
 }
 
-static void drop_message(void *ctx UNUSED, struct sched_msg *m)
+static void take_outcome(void *ctx, struct sched_msg *m)
 {
+	struct worker *k = ctx;
+
+	if (m->kind == SCHED_MSG_REQUEST_DONE && m->request == SCHED_REQ_PREEMPTION_GATE) {
+		k->outcome = m->outcome;
+		k->outcomes++;
+	}
 	message_free(m);
+}
+
+static void begin_worker(struct worker *k)
+{
+	struct link_options lo = { .cluster = "east",
+				   .origin = "multikueue",
+				   .clock = &k->clock.base,
+				   .request_timeout_ns = CLOCK_NS_PER_S,
+				   .manual = true,
+				   .connect = connect_to,
+				   .next_source = next_source,
+				   .post = take_outcome,
+				   .ctx = k };
+	struct kubeconfig *config = NULL;
+	const char *reason;
+
+	*k = (struct worker){ .n = 0 };
+	k->counters = lo.counters = metric_registry_create();
+	clock_fake_init(&k->clock, FLEET_FIXTURE_WALL);
+	assert_int_equal(worker_config_parse(str_of(FLEET_FIXTURE_CONFIG), &config, &reason, NULL),
+			 0);
+	k->link = link_create(&lo);
+	link_configure(k->link, config, NULL, NULL);
+	(void)link_step(k->link);
+	k->w = fleet_workload_create(str_of(KEY));
+	k->r = place(k->w);
+	set_local(k->w, 3);
+}
+
+static void end_worker(struct worker *k)
+{
+	link_destroy(k->link);
+	metric_registry_destroy(k->counters);
+	fleet_workload_destroy(k->w);
+}
+
+static void step_writes(struct worker *k)
+{
+	while (pool_step(link_pool(k->link))) {
+	}
 }
 
 static uint64_t find_patch(struct worker *k, struct fake_transport **ret)
@@ -271,55 +323,23 @@ static uint64_t find_patch(struct worker *k, struct fake_transport **ret)
 static void test_gate_patch(void **state UNUSED)
 {
 	static const struct {
-		const char *name;
+		const char *position;
 		bool open;
-		const char *want;
-	} rows[] = {
-		{ "opens", true,
-		  "{\"name\":\"kueue.x-k8s.io/multikueue\",\"position\":\"Open\","
-		  "\"lastTransitionTime\":\"2027-01-15T08:00:05Z\"}" },
-		{ "closes", false,
-		  "{\"name\":\"kueue.x-k8s.io/multikueue\",\"position\":\"Closed\","
-		  "\"lastTransitionTime\":\"2027-01-15T08:00:05Z\"}" },
-	};
+	} rows[] = { { "Open", true }, { "Closed", false } };
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_finish) struct strbuf want = STRBUF_INIT;
-		struct metric_registry *counters = metric_registry_create();
-		struct worker k = { .n = 0 };
-		struct link_options lo = { .cluster = "east",
-					   .origin = "multikueue",
-					   .clock = &k.clock.base,
-					   .counters = counters,
-					   .request_timeout_ns = CLOCK_NS_PER_S,
-					   .manual = true,
-					   .connect = connect_to,
-					   .next_source = next_source,
-					   .post = drop_message,
-					   .ctx = &k };
-		struct fleet_workload *w = fleet_workload_create(str_of(KEY));
 		struct fake_transport *f = NULL;
-		struct kubeconfig *config = NULL;
-		struct fleet_replica *r = place(w);
-		const char *reason;
-		struct link *l;
+		struct worker k;
 		uint64_t id;
 
-		unit_row(rows[i].name);
-		clock_fake_init(&k.clock, FLEET_FIXTURE_WALL);
-		assert_int_equal(
-			worker_config_parse(str_of(FLEET_FIXTURE_CONFIG), &config, &reason, NULL),
-			0);
-		set_local(w, 3);
-		l = link_create(&lo);
-		link_configure(l, config, NULL, NULL);
-		(void)link_step(l);
-		fleet_writes_gate(l, w, r, rows[i].open, NOW);
-		assert_true(r->in_flight);
-		assert_int_equal(r->opens, rows[i].open);
-		assert_int_equal(r->sent, 7);
-		while (pool_step(link_pool(l))) {
-		}
+		unit_row(rows[i].position);
+		begin_worker(&k);
+		fleet_writes_gate(k.link, k.w, k.r, rows[i].open, NOW);
+		assert_true(k.r->in_flight);
+		assert_int_equal(k.r->opens, rows[i].open);
+		assert_int_equal(k.r->sent, 7);
+		step_writes(&k);
 		id = find_patch(&k, &f);
 		assert_string_equal(fake_transport_request(f, id)->url,
 				    "/apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/w/status"
@@ -327,12 +347,17 @@ static void test_gate_patch(void **state UNUSED)
 		strbuf_printf(&want,
 			      "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Workload\","
 			      "\"metadata\":{\"name\":\"w\",\"namespace\":\"ns\",\"uid\":\"x\","
-			      "\"resourceVersion\":\"7\"},\"status\":{\"preemptionGates\":[%s]}}",
-			      rows[i].want);
+			      "\"resourceVersion\":\"7\"},\"status\":{\"preemptionGates\":[{"
+			      "\"name\":\"kueue.x-k8s.io/multikueue\",\"position\":\"%s\","
+			      "\"lastTransitionTime\":\"2027-01-15T08:00:05Z\"}]}}",
+			      rows[i].position);
 		expect_body(f, id, want.p);
-		link_destroy(l);
-		metric_registry_destroy(counters);
-		fleet_workload_destroy(w);
+		/* The replica has changed: it is not sent again. */
+		fake_transport_answer(f, id, 409, STATUS("Conflict"));
+		step_writes(&k);
+		assert_int_equal(k.outcomes, 1);
+		assert_int_equal(k.outcome, SCHED_STALE);
+		end_worker(&k);
 	}
 }
 

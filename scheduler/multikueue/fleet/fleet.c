@@ -434,6 +434,13 @@ static bool look_at_each(struct str key UNUSED, void *value, void *ctx)
 	return true;
 }
 
+static bool follow_each(struct str key UNUSED, void *value, void *ctx)
+{
+	follow_token(ctx, value);
+	return true;
+}
+
+/* A Workload may be read before the cluster that has its token. */
 static void on_cluster(struct fleet *f, struct sched_msg *m)
 {
 	struct fleet_cluster *k = fleet_clusters_find(f->clusters, m->key);
@@ -442,6 +449,8 @@ static void on_cluster(struct fleet *f, struct sched_msg *m)
 	fleet_clusters_handle(f->clusters, m);
 	if (k != NULL && k->is_gone) {
 		strmap_each(f->workloads, drop_replica, &c);
+	} else if (k == NULL && fleet_clusters_find(f->clusters, m->key) != NULL) {
+		strmap_each(f->workloads, follow_each, f);
 	}
 }
 

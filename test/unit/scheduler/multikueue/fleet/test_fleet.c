@@ -261,6 +261,32 @@ static void test_one_preemptor_for_each_queue(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+/* Whichever list comes first: that of Workloads, or that of the clusters that hold their tokens. */
+static void test_restart_keeps_the_place(void **state UNUSED)
+{
+	const struct orchestrate_options o = options(ORCHESTRATE_ORDER);
+
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		struct fleet_world *w = fleet_world_create(1, &o, 1, seed);
+
+		unit_row_number(seed);
+		fleet_world_start(w);
+		fleet_world_offer(w, "first", 0);
+		fleet_world_report(w, 0, "first", FLEET_WORLD_GATED);
+		fleet_world_run(w, 2 * S);
+		assert_int_equal(fleet_world_open(w, "first"), 0);
+		fleet_world_report(w, 0, "first", FLEET_WORLD_PREEMPTING);
+		fleet_world_kill(w, true);
+		fleet_world_offer(w, "second", 100);
+		fleet_world_report(w, 0, "second", FLEET_WORLD_GATED);
+		fleet_world_start(w);
+		fleet_world_run(w, MINUTE);
+		assert_int_equal(fleet_world_open(w, "first"), 0);
+		assert_int_equal(fleet_world_open(w, "second"), -1);
+		fleet_world_destroy(w);
+	}
+}
+
 /* Kueue has no notion of cost. */
 static void test_cheapest_cluster(void **state UNUSED)
 {
@@ -396,6 +422,7 @@ int main(void)
 		cmocka_unit_test(test_restart_keeps_the_token),
 		cmocka_unit_test(test_reverted_gate_is_opened_again),
 		cmocka_unit_test(test_one_preemptor_for_each_queue),
+		cmocka_unit_test(test_restart_keeps_the_place),
 		cmocka_unit_test(test_cheapest_cluster),
 		cmocka_unit_test(test_costs_that_cannot_be_read),
 		cmocka_unit_test(test_unreadable_token),

@@ -1,4 +1,4 @@
-#include "fleet_fixture.h"
+#include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
 
 #include "lib/unit.h"
 

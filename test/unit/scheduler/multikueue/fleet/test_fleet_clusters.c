@@ -4,7 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "fleet_fixture.h"
+#include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
 
 #define EAST_SECRET "{'spec':{'clusterSource':{'kubeConfig':{'location':'east'}}}}"
 

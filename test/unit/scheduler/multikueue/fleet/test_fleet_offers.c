@@ -5,7 +5,7 @@
 #include "api/kueue/kueue_workload.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "fleet_fixture.h"
+#include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
 
 #define CHECK(controller, parameters)                                                              \
 	"{'spec':{'controllerName':'" controller "','parameters':" parameters "}}"

@@ -11,7 +11,6 @@
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "enc/json/jdoc.h"
-#include "fleet_fixture.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "lib/net/fake_transport.h"
@@ -21,6 +20,7 @@
 #include "scheduler/multikueue/fleet/fleet_prices.h"
 #include "scheduler/multikueue/fleet/fleet_view.h"
 #include "scheduler/multikueue/fleet/fleet_workload.h"
+#include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
 
 #define KEY "ns/w"
 #define S CLOCK_NS_PER_S

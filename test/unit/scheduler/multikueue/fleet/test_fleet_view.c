@@ -4,10 +4,10 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "fleet_fixture.h"
 #include "scheduler/multikueue/fleet/fleet_holders.h"
 #include "scheduler/multikueue/fleet/fleet_offers.h"
 #include "scheduler/multikueue/fleet/fleet_workload.h"
+#include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
 
 #define NOW 77
 #define RESERVED "{'type':'QuotaReserved','status':'True'}"

@@ -7,8 +7,8 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "fleet_fixture.h"
 #include "scheduler/orchestrate/replica.h"
+#include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
 
 #define KEY "ns/w"
 

@@ -1,0 +1,59 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"headgate/e2e/oracle"
+	"headgate/e2e/suite"
+)
+
+// fillAll lets one Job use each worker up.
+func fillAll(f *suite.F) {
+	f.Helper()
+	f.Queues(1)
+	for _, m := range f.Fleet.Workers {
+		f.Fill(m, "low", 1)
+	}
+}
+
+// victims of each worker, as often as these were preempted.
+func victims(f *suite.F, want int) error {
+	if found := f.Gates.Victims(f.Namespace); len(found) != want {
+		return fmt.Errorf("%d victims, not %d: %v", len(found), want, found)
+	}
+	return nil
+}
+
+// What Kueue does on both sides without gates: a Job that needs preemption preempts on every worker, and the victims
+// of all workers but one were stopped for nothing. The other scenarios are to be compared with this one.
+func TestFleetPreemptsEverywhereWithoutGates(t *testing.T) {
+	f := suite.StartFleet(t)
+	fillAll(f)
+	release := f.HoldVictims() // no worker admits before each one has looked
+	high := f.Submit("high", 1)
+	f.Eventually("each worker has preempted", func() error { return victims(f, len(f.Fleet.Workers)) })
+	release()
+	f.WaitRuns("high", high)
+	f.Must(victims(f, len(f.Fleet.Workers)))
+}
+
+// With the policy for workers, their Kueue asks for the gate to be opened and preempts nothing, and Kueue on the
+// manager opens none. A replica that fits without preemption is admitted with its gate closed.
+func TestFleetGatesStayClosed(t *testing.T) {
+	f := suite.StartFleet(t)
+	f.GateReplicas()
+	fillAll(f)
+	high := f.Submit("high", 1)
+	f.WaitBlocked(high)
+	last := f.Fleet.Workers[len(f.Fleet.Workers)-1]
+	f.DeleteJob(last, "low-1")
+	if on := f.WaitRuns("high", high); on != last {
+		t.Errorf("it runs on %s", on.Name)
+	}
+	f.Must(victims(f, 0))
+	if opened := f.Gates.Clusters(f.Namespace, high, oracle.Opened); !slices.Equal(opened, []string{}) {
+		t.Errorf("gates were opened on %v", opened)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"headgate/e2e/oracle"
 	"headgate/e2e/suite"
 )
@@ -47,6 +49,15 @@ func TestFleetGatesStayClosed(t *testing.T) {
 	fillAll(f)
 	high := f.Submit("high", 1)
 	f.WaitBlocked(high)
+	for _, m := range f.Fleet.Workers {
+		// As a manager does that does not know of gates.
+		_, err := m.Kubectl(f.Ctx, "", "patch", "workloads.kueue.x-k8s.io", high, "-n", f.Namespace,
+			"--type=json", `--patch=[{"op": "remove", "path": "/spec/preemptionGates"}]`)
+		f.Must(err)
+		if gates, _, _ := unstructured.NestedSlice(f.Replica(m, high).Object, "spec", "preemptionGates"); len(gates) != 1 {
+			t.Errorf("gates of the replica on %s: %v", m.Name, gates)
+		}
+	}
 	last := f.Fleet.Workers[len(f.Fleet.Workers)-1]
 	f.DeleteJob(last, "low-1")
 	if on := f.WaitRuns("high", high); on != last {

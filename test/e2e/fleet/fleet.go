@@ -4,11 +4,13 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	authv1 "k8s.io/api/authentication/v1"
@@ -28,7 +30,7 @@ type Options struct {
 	Dir     string // an existing folder; the fleet owns it
 	Workers int
 
-	ManagerGates, WorkerGates map[string]bool // feature gates of Kueue
+	ManagerGates, WorkerGates map[string]bool // feature gates of Kueue that are not as by default
 }
 
 // Member is one cluster of a fleet.
@@ -36,6 +38,9 @@ type Member struct {
 	*cluster.Cluster
 	Name  string
 	Kueue *cluster.Process
+
+	kueue *kueue
+	line  *line // to a worker
 }
 
 // Fleet is a manager and its workers, named worker1, worker2 and so on.
@@ -64,8 +69,8 @@ func (f *Fleet) Members() []*Member {
 	return append([]*Member{f.Manager}, f.Workers...)
 }
 
-// each runs do for all members at once.
-func (f *Fleet) each(do func(*Member) error) error {
+// Each runs do for all members at once.
+func (f *Fleet) Each(do func(*Member) error) error {
 	var wg sync.WaitGroup
 	failed := make([]error, len(f.Members()))
 
@@ -81,7 +86,7 @@ func (f *Fleet) each(do func(*Member) error) error {
 }
 
 func (f *Fleet) start(ctx context.Context, o Options) error {
-	err := f.each(func(m *Member) error {
+	err := f.Each(func(m *Member) error {
 		if err := m.startCluster(ctx, o, m != f.Manager); err != nil {
 			return err
 		}
@@ -120,13 +125,13 @@ func (m *Member) startCluster(ctx context.Context, o Options, jobs bool) error {
 		return err
 	}
 	m.Cluster = c
-	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: kueueNamespace}}
+	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: KueueNamespace}}
 	_, err = c.Client.CoreV1().Namespaces().Create(ctx, space, metav1.CreateOptions{})
 	return err
 }
 
-// workerRights: those of the script in Kueue's documentation that makes a worker's kubeconfig, and, last, what
-// Headgate reads to estimate the cost of preemption.
+// workerRights: those of the script in Kueue's documentation that makes a worker's kubeconfig, and, last, to list what
+// the cost of preemption is estimated from.
 const workerRights = `
 apiVersion: v1
 kind: ServiceAccount
@@ -141,7 +146,8 @@ rules:
 - {apiGroups: [kueue.x-k8s.io], resources: [workloads], verbs: [create, delete, get, list, watch, patch, update]}
 - {apiGroups: [kueue.x-k8s.io], resources: [workloads/status], verbs: [get, patch, update]}
 - {apiGroups: [kueue.x-k8s.io], resources: [clusterqueues, localqueues], verbs: [get, list, watch]}
-- {apiGroups: [kueue.x-k8s.io], resources: [cohorts, resourceflavors], verbs: [get, list, watch]}
+- {apiGroups: [kueue.x-k8s.io], resources: [admissionchecks, cohorts, resourceflavors, topologies], verbs: [list]}
+- {apiGroups: ["", node.k8s.io], resources: [limitranges, namespaces, runtimeclasses], verbs: [list]}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
@@ -163,7 +169,7 @@ func (f *Fleet) connect(ctx context.Context, m *Member) error {
 		return err
 	}
 	day := int64(24 * 60 * 60)
-	token, err := m.Client.CoreV1().ServiceAccounts(kueueNamespace).CreateToken(ctx, "multikueue",
+	token, err := m.Client.CoreV1().ServiceAccounts(KueueNamespace).CreateToken(ctx, "multikueue",
 		&authv1.TokenRequest{Spec: authv1.TokenRequestSpec{ExpirationSeconds: &day}}, metav1.CreateOptions{})
 	if err != nil {
 		return err
@@ -176,9 +182,13 @@ func (f *Fleet) connect(ctx context.Context, m *Member) error {
 	if err != nil {
 		return err
 	}
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: m.Name, Namespace: kueueNamespace},
+	if m.line, err = newLine(strings.TrimPrefix(m.URL, "https://")); err != nil {
+		return err
+	}
+	text = bytes.ReplaceAll(text, []byte(m.URL), []byte(m.line.url()))
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: m.Name, Namespace: KueueNamespace},
 		Data: map[string][]byte{"kubeconfig": text}}
-	if _, err := f.Manager.Client.CoreV1().Secrets(kueueNamespace).Create(ctx, secret, metav1.CreateOptions{}); err != nil {
+	if _, err := f.Manager.Client.CoreV1().Secrets(KueueNamespace).Create(ctx, secret, metav1.CreateOptions{}); err != nil {
 		return err
 	}
 	if _, err := f.Manager.Kubectl(ctx, fmt.Sprintf(workerCluster, m.Name), "apply", "--server-side", "-f", "-"); err != nil {
@@ -200,9 +210,19 @@ func (f *Fleet) WaitConnected(ctx context.Context, m *Member) error {
 	}, f.Manager.Kueue)
 }
 
+// CutOff ends all connections of the manager to a worker, and those that it tries to make, until Reconnect. The
+// worker does not notice.
+func (m *Member) CutOff() { m.line.set(true) }
+
+// Reconnect: see CutOff.
+func (m *Member) Reconnect() { m.line.set(false) }
+
 // Stop ends everything and removes the folder unless keep.
 func (f *Fleet) Stop(keep bool) {
-	_ = f.each(func(m *Member) error {
+	_ = f.Each(func(m *Member) error {
+		if m.line != nil {
+			m.line.stop()
+		}
 		if m.Cluster != nil {
 			m.Cluster.Stop(keep)
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,10 +22,10 @@ import (
 	"headgate/e2e/headgate"
 )
 
-const (
-	kueueRelease   = "kueue"
-	kueueNamespace = "kueue-system"
-)
+const kueueRelease = "kueue"
+
+// KueueNamespace is that of Kueue, and of the Secrets with the kubeconfigs of workers.
+const KueueNamespace = "kueue-system"
 
 // Clusters are the MultiKueueClusters, for dynamic clients.
 var Clusters = schema.GroupVersionResource{Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "multikueueclusters"}
@@ -42,59 +43,96 @@ clientConnection: {qps: 300, burst: 500}
 controller: {groupKindConcurrency: {Job.batch: 5, Workload.kueue.x-k8s.io: 10, LocalQueue.kueue.x-k8s.io: 5, ClusterQueue.kueue.x-k8s.io: 5}}
 integrations: {frameworks: [batch/job]}
 multiKueue: {origin: %s}
-featureGates: %s
 `
 
-// kueue is Kueue's controller manager while it is installed on a cluster.
+// kueue is Kueue's controller manager on a cluster.
 type kueue struct {
 	m           *Member
 	folder      string // of its program and chart
 	certificate string // folder that the kubelet would fill from the Secret
+	config      string // file
+	settings    map[string]any
+	webhooks    string // manifests
+	removed     bool   // the webhooks are
+	healthPort  int
 	webhookPort int
-	health      string
 }
 
 // startKueue installs Kueue and returns when its webhooks answer.
 func (m *Member) startKueue(ctx context.Context, folder string, gates map[string]bool) error {
-	health, err := cluster.FreePort()
-	if err != nil {
-		return err
-	}
 	k := &kueue{m: m, folder: folder, certificate: filepath.Join(m.Dir, "kueue-certificate"),
-		health: fmt.Sprintf("http://127.0.0.1:%d/readyz", health)}
-	if k.webhookPort, err = cluster.FreePort(); err != nil {
-		return err
+		config: filepath.Join(m.Dir, "kueue-config.yaml")}
+	m.kueue = k
+	for _, port := range []*int{&k.healthPort, &k.webhookPort} {
+		var err error
+		if *port, err = cluster.FreePort(); err != nil {
+			return err
+		}
 	}
 	if err := os.Mkdir(k.certificate, 0o755); err != nil {
 		return err
 	}
+	m.Kueue = cluster.NewProcess(m.Dir, "kueue", filepath.Join(folder, "kueue"), "--config="+k.config, "--zap-log-level=3")
+	m.Kueue.Env = []string{"KUBECONFIG=" + m.Kubeconfig}
+	m.Adopt(m.Kueue)
+	if err := k.install(ctx); err != nil {
+		return err
+	}
+	return k.start(ctx, gates)
+}
+
+// RestartKueue ends Kueue and starts it with these feature gates, and with its webhooks where they are missing.
+func (m *Member) RestartKueue(ctx context.Context, gates map[string]bool) error {
+	m.Kueue.Kill()
+	return m.kueue.start(ctx, gates)
+}
+
+// RemoveKueue ends Kueue and removes its webhooks, and leaves its CustomResourceDefinitions.
+func (m *Member) RemoveKueue(ctx context.Context) error {
+	m.Kueue.Kill()
+	m.kueue.removed = true
+	_, err := m.Kubectl(ctx, "", "delete", "validatingwebhookconfigurations/"+kueueRelease+"-validating-webhook-configuration",
+		"mutatingwebhookconfigurations/"+kueueRelease+"-mutating-webhook-configuration")
+	return err
+}
+
+func (k *kueue) start(ctx context.Context, gates map[string]bool) error {
 	all := map[string]bool{"VisibilityOnDemand": false} // listens on every address
 	for name, on := range gates {
 		all[name] = on
 	}
-	switches, err := sigsyaml.Marshal(all)
+	k.settings["featureGates"] = all
+	text, err := sigsyaml.Marshal(k.settings)
 	if err != nil {
 		return err
 	}
-	if switches, err = sigsyaml.YAMLToJSON(switches); err != nil {
+	if err := os.WriteFile(k.config, text, 0o644); err != nil {
 		return err
 	}
-	config := fmt.Sprintf(kueueConfig, health, k.webhookPort, k.certificate, Origin, switches)
-	if err := k.install(ctx, config); err != nil {
-		return err
+	if k.removed {
+		if err := k.apply(ctx, k.webhooks); err != nil {
+			return err
+		}
+		k.removed = false
 	}
-	if err := m.Kueue.Start(); err != nil {
+	if err := k.m.Kueue.Start(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, cluster.StartTimeout)
 	defer cancel()
-	if err := cluster.Poll(ctx, "Kueue has its certificate", k.mountCertificate, m.Kueue); err != nil {
-		return err
+	for _, wait := range []struct {
+		what string
+		f    func(context.Context) error
+	}{
+		{"Kueue has its certificate", k.mountCertificate},
+		{"Kueue is ready", k.ready},
+		{"Kueue's webhooks and conversion answer", k.serves},
+	} {
+		if err := cluster.Poll(ctx, wait.what, wait.f, k.m.Kueue); err != nil {
+			return err
+		}
 	}
-	if err := cluster.Poll(ctx, "Kueue is ready", k.ready, m.Kueue); err != nil {
-		return err
-	}
-	return cluster.Poll(ctx, "Kueue's webhooks and conversion answer", k.serves, m.Kueue)
+	return nil
 }
 
 // installed are the kinds of the chart's objects that are needed here: Kueue is a process with the rights of a
@@ -102,8 +140,9 @@ func (m *Member) startKueue(ctx context.Context, folder string, gates map[string
 var installed = map[string]bool{"ConfigMap": true, "CustomResourceDefinition": true, "Secret": true, "Service": true,
 	"MutatingWebhookConfiguration": true, "ValidatingWebhookConfiguration": true}
 
-// install applies the chart and prepares the process.
-func (k *kueue) install(ctx context.Context, config string) error {
+// install applies the chart and keeps its configuration.
+func (k *kueue) install(ctx context.Context) error {
+	config := fmt.Sprintf(kueueConfig, k.healthPort, k.webhookPort, k.certificate, Origin)
 	values, err := sigsyaml.Marshal(map[string]any{
 		"managerConfig": map[string]any{"controllerManagerConfigYaml": config}})
 	if err != nil {
@@ -114,7 +153,7 @@ func (k *kueue) install(ctx context.Context, config string) error {
 		return err
 	}
 	text, err := k.m.Helm(ctx, "template", kueueRelease, filepath.Join(k.folder, "chart"),
-		"--namespace", kueueNamespace, "--values", file)
+		"--namespace", KueueNamespace, "--values", file)
 	if err != nil {
 		return err
 	}
@@ -122,15 +161,14 @@ func (k *kueue) install(ctx context.Context, config string) error {
 	if err != nil {
 		return err
 	}
-	var manifests bytes.Buffer
+	var manifests, webhooks bytes.Buffer
 	for _, o := range objects {
 		if !installed[o.GetKind()] {
 			continue
 		}
 		if o.GetKind() == "ConfigMap" {
-			file = filepath.Join(k.m.Dir, "kueue-config.yaml")
 			text, _, _ := unstructured.NestedString(o.Object, "data", "controller_manager_config.yaml")
-			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			if err := sigsyaml.Unmarshal([]byte(text), &k.settings); err != nil {
 				return err
 			}
 		}
@@ -140,14 +178,17 @@ func (k *kueue) install(ctx context.Context, config string) error {
 			return err
 		}
 		fmt.Fprintf(&manifests, "---\n%s", text)
+		if strings.HasSuffix(o.GetKind(), "WebhookConfiguration") {
+			fmt.Fprintf(&webhooks, "---\n%s", text)
+		}
 	}
-	if _, err := k.m.Kubectl(ctx, manifests.String(), "apply", "--server-side", "-n", kueueNamespace, "-f", "-"); err != nil {
-		return err
-	}
-	k.m.Kueue = cluster.NewProcess(k.m.Dir, "kueue", filepath.Join(k.folder, "kueue"), "--config="+file, "--zap-log-level=3")
-	k.m.Kueue.Env = []string{"KUBECONFIG=" + k.m.Kubeconfig}
-	k.m.Adopt(k.m.Kueue)
-	return nil
+	k.webhooks = webhooks.String()
+	return k.apply(ctx, manifests.String())
+}
+
+func (k *kueue) apply(ctx context.Context, manifests string) error {
+	_, err := k.m.Kubectl(ctx, manifests, "apply", "--server-side", "-n", KueueNamespace, "-f", "-")
+	return err
 }
 
 // redirect makes the Service one that leads the API server to the process on loopback; the port of such a
@@ -172,7 +213,7 @@ func (k *kueue) redirect(o *unstructured.Unstructured) {
 
 // mountCertificate writes the Secret that Kueue fills into the folder from which it serves.
 func (k *kueue) mountCertificate(ctx context.Context) error {
-	secret, err := k.m.Client.CoreV1().Secrets(kueueNamespace).Get(ctx, kueueRelease+"-webhook-server-cert", metav1.GetOptions{})
+	secret, err := k.m.Client.CoreV1().Secrets(KueueNamespace).Get(ctx, kueueRelease+"-webhook-server-cert", metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
@@ -189,7 +230,8 @@ func (k *kueue) mountCertificate(ctx context.Context) error {
 }
 
 func (k *kueue) ready(ctx context.Context) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, k.health, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		fmt.Sprintf("http://127.0.0.1:%d/readyz", k.healthPort), nil)
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,14 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"headgate/e2e/fleet"
 	"headgate/e2e/oracle"
 	"headgate/e2e/suite"
 )
@@ -67,4 +69,43 @@ func TestFleetGatesStayClosed(t *testing.T) {
 	if opened := f.Gates.Clusters(f.Namespace, high, oracle.Opened); !slices.Equal(opened, []string{}) {
 		t.Errorf("gates were opened on %v", opened)
 	}
+}
+
+// Kueue on the manager gives replicas their gates and opens one of them; Headgate on the workers asks as Kueue does.
+func TestFleetHeadgateUnderKueue(t *testing.T) {
+	f := suite.StartFleet(t)
+	f.KueueOrchestrates()
+	f.Headgate(f.Fleet.Workers...)
+	fillAll(f)
+	high := f.Submit("high", 1)
+	on := f.WaitRuns("high", high)
+	f.Must(victims(f, 1))
+	if opened := f.Gates.Clusters(f.Namespace, high, oracle.Opened); !slices.Equal(opened, []string{on.Name}) {
+		t.Errorf("gates were opened on %v", opened)
+	}
+}
+
+// What Kueue's own orchestration does when the worker that may preempt is cut off: it forgets that worker, opens
+// another gate at once, and both are open when the worker is back. Compare TestFleetHolderIsCutOff.
+func TestFleetKueueForgetsHolder(t *testing.T) {
+	f := suite.StartFleet(t)
+	f.ExpectBreach()
+	f.KueueOrchestrates()
+	fillAll(f)
+	f.HoldVictims()
+	high := f.Submit("high", 1)
+	f.WaitBlocked(high)
+	f.Eventually("a victim", func() error { return victims(f, 1) })
+	name := f.Gates.Clusters(f.Namespace, high, oracle.Opened)[0]
+	holder := f.Fleet.Workers[slices.IndexFunc(f.Fleet.Workers, func(m *fleet.Member) bool { return m.Name == name })]
+	holder.CutOff()
+	f.Eventually("a victim on another worker", func() error { return victims(f, 2) })
+	holder.Reconnect()
+	f.Eventually("both gates are open", func() error {
+		if f.Gates.Err() == nil {
+			return errors.New("they are not")
+		}
+		return nil
+	})
+	t.Logf("as expected: %v", f.Gates.Err())
 }

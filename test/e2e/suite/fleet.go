@@ -42,7 +42,9 @@ type F struct {
 	Gates     *oracle.Gates
 	Namespace string
 
-	begun time.Time
+	begun        time.Time
+	breach       bool             // one is expected
+	orchestrator *cluster.Process // nil: none was started
 }
 
 // StartFleet begins a scenario on the shared fleet, on which Kueue's feature gate
@@ -91,9 +93,8 @@ func sharedFleet(ctx context.Context, t *testing.T) *fleet.Fleet {
 		}
 	}
 	begin := time.Now()
-	const feature = "MultiKueueOrchestratedPreemption"
 	started, err := fleet.Start(ctx, fleet.Options{Bin: os.Getenv(envComponents), Kueue: kueue, Dir: dir,
-		Workers: workers, ManagerGates: map[string]bool{feature: false}, WorkerGates: map[string]bool{feature: true}})
+		Workers: workers, ManagerGates: map[string]bool{orchestration: false}, WorkerGates: map[string]bool{orchestration: true}})
 	env.mu.Lock()
 	env.fleet, env.fleetBroken = started, err
 	env.mu.Unlock()
@@ -125,8 +126,10 @@ func waitForKueue(ctx context.Context) (string, error) {
 
 // end judges, says what has happened if something went wrong, and cleans up.
 func (f *F) end() {
-	if err := f.Gates.Err(); err != nil {
+	if err := f.Gates.Err(); err != nil && !f.breach {
 		f.Errorf("oracle: %v", err)
+	} else if err == nil && f.breach {
+		f.Error("oracle: two open gates of one Workload were expected")
 	}
 	for _, m := range f.Fleet.Members() {
 		if m.Kueue.Crashed() {
@@ -157,6 +160,10 @@ func (f *F) diagnose() {
 			cancel()
 			f.Logf("%s: kubectl %s\n%s%v", m.Name, strings.Join(args, " "), out, err)
 		}
+	}
+	if f.orchestrator != nil {
+		lines := strings.Split(f.orchestrator.Output(), "\n")
+		f.Logf("the end of the orchestrator's log:\n%s", strings.Join(lines[max(0, len(lines)-200):], "\n"))
 	}
 	f.Logf("logs: %s", f.Fleet.Dir)
 }
@@ -216,12 +223,17 @@ func (f *F) Eventually(what string, do func() error) {
 	defer cancel()
 	err := cluster.Poll(ctx, what, func(context.Context) error {
 		f.Helper()
-		if err := f.Gates.Err(); err != nil {
+		if err := f.Gates.Err(); err != nil && !f.breach {
 			f.Fatalf("oracle, while waiting for %q: %v", what, err)
 		}
 		return do()
 	})
 	f.Must(err)
+}
+
+// ExpectBreach says that two gates of one Workload have to be open together before the scenario ends.
+func (f *F) ExpectBreach() {
+	f.breach = true
 }
 
 // Apply applies manifests to a cluster, with the scenario's namespace in place of $NS.
@@ -351,6 +363,11 @@ func (f *F) Submit(job string, pods int) string {
 	return name
 }
 
+// local is a Workload on the manager.
+func (f *F) local(name string) (*unstructured.Unstructured, error) {
+	return f.Fleet.Manager.Dynamic.Resource(headgate.Workloads).Namespace(f.Namespace).Get(f.Ctx, name, metav1.GetOptions{})
+}
+
 // Replica of a Workload on a worker; nil: there is none.
 func (f *F) Replica(m *fleet.Member, name string) *unstructured.Unstructured {
 	f.Helper()
@@ -373,6 +390,24 @@ func (f *F) WaitBlocked(name string) {
 			return nil
 		})
 	}
+}
+
+// WaitNominated waits until the manager offers a Workload to these workers.
+func (f *F) WaitNominated(name string, workers ...*fleet.Member) {
+	f.Helper()
+	f.Eventually("Workload "+name+" is offered to all workers", func() error {
+		w, err := f.local(name)
+		if err != nil {
+			return err
+		}
+		nominated, _, _ := unstructured.NestedStringSlice(w.Object, "status", "nominatedClusterNames")
+		for _, m := range workers {
+			if !slices.Contains(nominated, m.Name) {
+				return fmt.Errorf("to %v", nominated)
+			}
+		}
+		return nil
+	})
 }
 
 // WaitRuns waits until a Job runs on one worker, and nowhere else, and returns this one.

@@ -42,7 +42,6 @@ type F struct {
 	Gates     *oracle.Gates
 	Namespace string
 
-	begun        time.Time
 	breach       bool             // one is expected
 	orchestrator *cluster.Process // nil: none was started
 }
@@ -51,11 +50,10 @@ type F struct {
 // MultiKueueOrchestratedPreemption is on for the workers and off for the manager.
 func StartFleet(t *testing.T) *F {
 	t.Helper()
-	begun := time.Now()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	shared := sharedFleet(ctx, t)
-	f := &F{T: t, Ctx: ctx, Fleet: shared, Namespace: namespaceOf(t.Name()), begun: begun}
+	f := &F{T: t, Ctx: ctx, Fleet: shared, Namespace: namespaceOf(t.Name())}
 	clients := map[string]dynamic.Interface{}
 	for _, m := range shared.Members() {
 		space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.Namespace}}
@@ -144,7 +142,6 @@ func (f *F) end() {
 	}
 	f.cleanUp()
 	f.Gates.Stop()
-	fmt.Printf("        %s: %.1f s\n", f.Name(), time.Since(f.begun).Seconds())
 }
 
 func (f *F) diagnose() {

@@ -29,6 +29,6 @@ void gate_write_format(const struct api_meta *replica, const char *gate, bool op
 	entry = object.status.preemption_gates.v;
 	entry->name = gate;
 	entry->last_transition = now;
-	preemption_gate_write(entry, open, fields);
+	preemption_gate_write(entry, open, preemption_gate_fields(PREEMPTION_GATE_AUTO, fields));
 	encode_text(&kueue_workload_fields, &object, out);
 }

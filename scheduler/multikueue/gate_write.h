@@ -14,8 +14,8 @@ struct strbuf;
 #define GATE_WRITE_FIELD_MANAGER "kueue.x-k8s.io/multikueue"
 
 /* replica: name, namespace, uid and resourceVersion of the object that was decided about. fields:
- * those that the worker's API server serves (enum in api/kueue/preemption_gate.h). now: wall ns of
- * the manager. */
+ * those that the worker's API server serves (enum in api/kueue/preemption_gate.h); 0: not known, as
+ * with the rights of Kueue's example, so that Kueue's is written. now: wall ns of the manager. */
 void gate_write_format(const struct api_meta *replica, const char *gate, bool open, unsigned fields,
 		       int64_t now, struct strbuf *out);
 

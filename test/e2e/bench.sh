@@ -12,7 +12,7 @@ export E2E_BUILD E2E_REPO="$root" E2E_WORK="$E2E_BUILD/e2e"
 E2E_COMPONENTS=$("$root/test/e2e/build.sh" control-plane kwok helm)
 export E2E_COMPONENTS
 if [ "${1:-}" = quota ]; then
-	E2E_KUEUE=$("$root/test/e2e/kueue/build.sh")
+	E2E_KUEUE=$("$root/test/e2e/kueue/build.sh" bench)
 	export E2E_KUEUE
 fi
 command -v go >/dev/null || {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test/e2e/run.sh [SCENARIO=N|chart|quota|tenant | --serve]: the end-to-end scenarios on real components; E2E_RUN is a
+# test/e2e/run.sh [SCENARIO=N|chart|quota|tenant|fleet | --serve]: the end-to-end scenarios on real components; E2E_RUN is a
 # regular expression of tests instead, E2E_COUNT how often each is played. The last line is
 # "N passed, N failed", with ", N skipped" where some were. --serve leaves a cluster with Headgate running and prints its KUBECONFIG.
 # Expects the daemons in $BUILD/bin.
@@ -14,7 +14,7 @@ esac
 export E2E_BUILD E2E_REPO="$root" E2E_WORK="$E2E_BUILD/e2e"
 # Two halves, played at the same time, since a scenario mostly waits. A selection is played by itself.
 run="${E2E_RUN:-^Test(Scenario|Chart)}"
-beside="^Test(Quota|Tenant)"
+beside="^Test(Quota|Tenant|Fleet)"
 [ -z "${E2E_RUN:-}" ] && [ $# -eq 0 ] || beside=
 serve=
 for word; do
@@ -22,10 +22,11 @@ for word; do
 	SCENARIO=chart) run=^TestChart ;;
 	SCENARIO=quota) run=^TestQuota ;;
 	SCENARIO=tenant) run=^TestTenant ;;
+	SCENARIO=fleet) run=^TestFleet ;;
 	SCENARIO=*) run="^TestScenario${word#SCENARIO=}([^0-9]|\$)" ;;
 	--serve) serve=1 ;;
 	*)
-		echo "usage: ./run e2e [SCENARIO=N|chart|quota|tenant | --serve]; not understood: $word" >&2
+		echo "usage: ./run e2e [SCENARIO=N|chart|quota|tenant|fleet | --serve]; not understood: $word" >&2
 		exit 2
 		;;
 	esac
@@ -52,13 +53,17 @@ E2E_KUEUE=$(cd "$root/test/differential" && again go mod download sigs.k8s.io/ku
 	go list -m -f '{{.Dir}}' sigs.k8s.io/kueue) || true
 export E2E_KUEUE
 mkdir -p "$E2E_WORK"
-# Few scenarios need Karpenter. They wait for this file, which holds the exit status of its build.
-export E2E_KARPENTER="$E2E_WORK/karpenter.status"
-rm -f "$E2E_KARPENTER"
+# Few scenarios need Karpenter. They wait for this file, which holds the exit status of its build. Those of fleets
+# wait for the other one, which holds the folder of Kueue's program, or the reason why there is none.
+export E2E_KARPENTER="$E2E_WORK/karpenter.status" E2E_KUEUE_MANAGER="$E2E_WORK/kueue-manager"
+rm -f "$E2E_KARPENTER" "$E2E_KUEUE_MANAGER"
 {
 	again "$root/test/e2e/build.sh" karpenter >/dev/null && built=0 || built=$?
 	echo "$built" >"$E2E_KARPENTER.new"
 	mv "$E2E_KARPENTER.new" "$E2E_KARPENTER"
+	again "$root/test/e2e/kueue/build.sh" manager >"$E2E_KUEUE_MANAGER.new" ||
+		echo "its build failed, see the output above" >"$E2E_KUEUE_MANAGER.new"
+	mv "$E2E_KUEUE_MANAGER.new" "$E2E_KUEUE_MANAGER"
 } &
 again env CGO_ENABLED=0 GOFLAGS=-trimpath nice go -C "$root/test/e2e" test -c -o "$E2E_WORK/scenarios.test" ./scenarios
 # The rules of the oracle and the choice of ports first: without them nothing that follows means anything.
@@ -127,6 +132,6 @@ if [ "$passed" -eq 0 ] && [ "$failed" -eq 0 ]; then
 	echo "no scenario matches $run"
 	failed=1
 fi
-wait # for Karpenter's build, which no scenario that was played may have needed
+wait # for builds that no scenario that was played may have needed
 count_line "$passed" "$failed" "$skipped" | tee "$E2E_WORK/summary"
 [ "$failed" -eq 0 ]

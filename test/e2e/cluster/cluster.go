@@ -40,6 +40,9 @@ type Options struct {
 	Audit string
 	// Only etcd and kube-apiserver are started; the others are prepared.
 	Bare bool
+	// With Bare, kube-controller-manager is started as well, with these controllers ("job-controller"); empty:
+	// it is not, and has all but one when it is started later.
+	Controllers string
 }
 
 // Cluster is a control plane. The processes can be killed and started again one by one.
@@ -89,7 +92,7 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 		return err
 	}
 	c.prepareAPIServer(etcd, ports[2], append(audit, o.APIServerArgs...))
-	if err := c.prepareClients(ports[3], ports[4], ports[5]); err != nil {
+	if err := c.prepareClients(o, ports[3], ports[4], ports[5]); err != nil {
 		return err
 	}
 	if err := c.Etcd.Start(); err != nil {
@@ -106,8 +109,14 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
 	defer cancel()
-	if err := c.waitOwnObjects(ctx); err != nil || o.Bare {
+	if err := c.waitOwnObjects(ctx); err != nil {
 		return err
+	}
+	if o.Bare && o.Controllers != "" {
+		return c.ControllerManager.Start()
+	}
+	if o.Bare {
+		return nil
 	}
 	for _, p := range []*Process{c.ControllerManager, c.Scheduler, c.Kwok} {
 		if err := p.Start(); err != nil {
@@ -218,7 +227,7 @@ func (c *Cluster) prepareAPIServer(etcd, port string, more []string) {
 	}, more...)...)
 }
 
-func (c *Cluster) prepareClients(controllerPort, schedulerPort, kwokPort string) error {
+func (c *Cluster) prepareClients(o Options, controllerPort, schedulerPort, kwokPort string) error {
 	kubeconfigs := map[string]string{}
 	for _, name := range []string{"admin", "controller-manager", "scheduler"} {
 		path, err := c.certKubeconfig(name)
@@ -236,11 +245,15 @@ func (c *Cluster) prepareClients(controllerPort, schedulerPort, kwokPort string)
 	// Simulated kubelets that are late on a busy machine must not cost their nodes the pods. Nor must
 	// a taint that is gone: the taint eviction controller hears of nodes and of pods separately, and
 	// deletes a pod that was bound within milliseconds of its node's last NoExecute taint.
+	controllers := o.Controllers
+	if controllers == "" {
+		controllers = "*,-taint-eviction-controller"
+	}
 	c.ControllerManager = c.program("kube-controller-manager",
 		"--kubeconfig="+k, "--authentication-kubeconfig="+k, "--authorization-kubeconfig="+k,
 		"--bind-address=127.0.0.1", "--secure-port="+controllerPort, "--cert-dir="+c.Dir,
 		"--use-service-account-credentials=true", "--leader-elect=false",
-		"--controllers=*,-taint-eviction-controller",
+		"--controllers="+controllers,
 		"--root-ca-file="+f("ca.crt"), "--service-account-private-key-file="+f("sa.key"),
 		"--cluster-signing-cert-file="+f("ca.crt"), "--cluster-signing-key-file="+f("ca.key"),
 		"--node-monitor-grace-period=10m", "--kube-api-qps=500", "--kube-api-burst=1000")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"headgate/e2e/cluster"
+	"headgate/e2e/fleet"
 	"headgate/e2e/headgate"
 )
 
@@ -33,6 +34,10 @@ var env struct {
 	clusters []*installation // that run now
 	shared   [2]shared       // without and with quota for Workloads
 	begun    map[string]int  // how often each scenario has: -test.count
+
+	fleet       *fleet.Fleet // shared
+	fleetBroken error        // why there is none
+	fleetFailed bool         // a scenario on it has
 }
 
 type shared struct {
@@ -168,6 +173,14 @@ func stopAll(keep bool) {
 		i.stop()
 	}
 	env.clusters = nil
+	if env.fleet != nil {
+		keep = keep || env.fleetFailed
+		env.fleet.Stop(keep)
+		if keep {
+			fmt.Printf("        logs are kept in %s\n", env.fleet.Dir)
+		}
+		env.fleet = nil
+	}
 }
 
 // sharedInstallation starts a shared cluster when it is first asked for.

@@ -81,9 +81,13 @@ func (s *S) Job(name, queue string, pods int, options ...JobOption) *batchv1.Job
 
 // JobSpec is that Job, which is not created.
 func (s *S) JobSpec(name, queue string, pods int, options ...JobOption) *batchv1.Job {
+	return newJob(s.Namespace, name, queue, pods, options...)
+}
+
+func newJob(namespace, name, queue string, pods int, options ...JobOption) *batchv1.Job {
 	n := int32(pods)
 	j := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.Namespace, Labels: map[string]string{}},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: map[string]string{}},
 		Spec: batchv1.JobSpec{Parallelism: &n, Completions: &n, Template: corev1.PodTemplateSpec{
 			Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{
 				Name: "main", Image: "registry.k8s.io/pause:3.10", Resources: corev1.ResourceRequirements{

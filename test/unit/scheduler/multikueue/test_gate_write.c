@@ -33,6 +33,8 @@ static void bodies(void **state)
 		{ "closed for readers of both", false,
 		  PREEMPTION_GATE_POSITION | PREEMPTION_GATE_STATE,
 		  HEAD "\"position\":\"Closed\",\"state\":\"Closed\"" TAIL },
+		{ "opened as Kueue spells it where nothing is known", true, 0,
+		  HEAD "\"position\":\"Open\"" TAIL },
 	};
 	const struct api_meta replica = {
 		.name = "w", .namespace_ = "ns", .uid = "u", .resource_version = "7"

@@ -224,16 +224,23 @@ static void test_deleted_and_made_again(void **state UNUSED)
 	fleet_fixture_end(&f);
 }
 
-static void test_closed_connections_end(void **state UNUSED)
+static void test_connections_of_deleted_clusters_end(void **state UNUSED)
 {
+	static const char *const names[] = { "a", "b", "c" };
 	struct fleet_fixture f;
 
 	fleet_fixture_begin(&f);
-	(void)fleet_fixture_cluster(&f, "east");
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		(void)fleet_fixture_cluster(&f, names[i]);
+	}
 	fleet_fixture_connect(&f);
-	assert_int_equal(f.transports.n, 2);
-	fleet_fixture_handle(&f, fleet_fixture_deleted(SCHED_MULTIKUEUE_CLUSTERS, "east"));
+	assert_int_equal(f.transports.n, 6);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		fleet_fixture_handle(&f,
+				     fleet_fixture_deleted(SCHED_MULTIKUEUE_CLUSTERS, names[i]));
+	}
 	fleet_fixture_settle(&f);
+	assert_int_equal(f.transports.n, 0);
 	assert_int_equal(fleet_clusters_step(f.clusters), CLOCK_NEVER);
 	fleet_fixture_end(&f);
 }
@@ -302,7 +309,7 @@ int main(void)
 		cmocka_unit_test(test_tries_again),
 		cmocka_unit_test(test_secrets_come_and_go),
 		cmocka_unit_test(test_deleted_and_made_again),
-		cmocka_unit_test(test_closed_connections_end),
+		cmocka_unit_test(test_connections_of_deleted_clusters_end),
 		cmocka_unit_test(test_messages_without_effect),
 		cmocka_unit_test(test_queues),
 	};

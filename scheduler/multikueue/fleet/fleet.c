@@ -50,6 +50,7 @@ struct fleet {
 	int64_t writes_from;      /* mono ns */
 	int64_t connecting_until; /* mono ns: of a new leader, for its first connections */
 	int64_t wake_at;          /* wall ns: the earliest of all Workloads */
+	int64_t decided_at;       /* wall ns of the last decisions */
 };
 
 /* --- for the connections -----------------------------------------------------------------*/
@@ -543,7 +544,7 @@ static void write_gate(struct fleet *f, struct fleet_workload *w, struct fleet_r
 {
 	struct fleet_cluster *k = fleet_clusters_find(f->clusters, str_of(r->cluster));
 
-	if (r->pause_until > now) {
+	if (fleet_writes_is_paused(r->pause_until, now)) {
 		wait_until(f, w, r->pause_until);
 		return;
 	}
@@ -558,7 +559,7 @@ static void write_token(struct fleet *f, struct fleet_workload *w, const struct 
 {
 	bool granted = t->epoch != w->token.epoch;
 
-	if (w->token_pause_until > now) {
+	if (fleet_writes_is_paused(w->token_pause_until, now)) {
 		wait_until(f, w, w->token_pause_until);
 		return;
 	}
@@ -639,11 +640,26 @@ static bool wake_due(struct str key UNUSED, void *value, void *ctx)
 	return true;
 }
 
-/* Times of other Workloads are looked through only when one is over. */
+static bool set_clock_back(struct str key UNUSED, void *value, void *ctx)
+{
+	struct waking *k = ctx;
+
+	fleet_workload_set_clock_back(value, k->now);
+	look_at(k->f, value);
+	return true;
+}
+
+/* Times of other Workloads are looked through only when one is over; or all are looked at, when the
+ * clock was set back. */
 static void wake(struct fleet *f, int64_t now)
 {
 	struct waking k = { f, now, CLOCK_NEVER };
 
+	if (now < f->decided_at) {
+		strmap_each(f->workloads, set_clock_back, &k);
+		f->wake_at = CLOCK_NEVER; /* decisions set it anew */
+	}
+	f->decided_at = now;
 	if (f->wake_at <= now) {
 		strmap_each(f->workloads, wake_due, &k);
 		f->wake_at = k.at;

@@ -147,6 +147,19 @@ void fleet_workload_observe(struct fleet_workload *w, struct fleet_replica *r,
 	observe_object(&r->seen, replica, KUEUE_GATE_MULTIKUEUE, now, &w->signals);
 }
 
+/* REPLICA_NOT_SEEN is earlier than any time. */
+void fleet_workload_set_clock_back(struct fleet_workload *w, int64_t now)
+{
+	w->signal_at = clock_earlier(w->signal_at, now);
+	for (size_t i = 0; i < w->replicas.n; i++) {
+		struct replica *r = &w->replicas.v[i]->seen.replica;
+
+		r->signal_seen = clock_earlier(r->signal_seen, now);
+		r->open_seen = clock_earlier(r->open_seen, now);
+		r->ahead_seen = clock_earlier(r->ahead_seen, now);
+	}
+}
+
 void fleet_workload_drop(struct fleet_workload *w, const char *cluster)
 {
 	for (size_t i = 0; i < w->replicas.n; i++) {

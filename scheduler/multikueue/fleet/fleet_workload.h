@@ -70,6 +70,9 @@ struct fleet_replica *fleet_workload_replica(struct fleet_workload *w, const cha
 /* The replica as the worker's API server showed it, by this connection; NULL: it does not exist. */
 void fleet_workload_observe(struct fleet_workload *w, struct fleet_replica *r,
 			    const struct api_workload *replica, uint64_t source, int64_t now);
+/* The clock was set back to now: what was seen later than that counts as seen now, so that waits
+ * for it take no longer than they do. */
+void fleet_workload_set_clock_back(struct fleet_workload *w, int64_t now);
 void fleet_workload_forget_promises(struct fleet_workload *w);
 /* Forgets the replica, because its cluster is not part of the fleet any more. */
 void fleet_workload_drop(struct fleet_workload *w, const char *cluster);

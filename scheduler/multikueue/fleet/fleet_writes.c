@@ -134,3 +134,8 @@ void fleet_writes_gate_done(struct fleet_replica *r, const struct sched_msg *m, 
 		r->pause_until = now + REFUSED_PAUSE_NS;
 	}
 }
+
+bool fleet_writes_is_paused(int64_t until, int64_t now)
+{
+	return until > now && until - now <= REFUSED_PAUSE_NS;
+}

@@ -59,7 +59,7 @@ struct fleet_world {
 	struct orchestrate_options opt;
 	struct kueue_conf *conf;
 	struct apiserver *servers[FLEET_WORLD_MAX + 1]; /* the manager's is the last one in use */
-	bool cut[FLEET_WORLD_MAX], hangs[FLEET_WORLD_MAX + 1];
+	bool cut[FLEET_WORLD_MAX], hangs[FLEET_WORLD_MAX + 1], refuses[FLEET_WORLD_MAX + 1];
 	struct VEC(struct pipe *) pipes;
 	struct VEC(struct sched_msg *) queue;
 	struct metric_registry *metrics;
@@ -106,9 +106,14 @@ static const struct transport_ops ops = {
 	.submit = submit, .cancel = cancel, .call = call, .destroy = destroy
 };
 
+static int index_of(const struct fleet_world *w, int server)
+{
+	return server == FLEET_WORLD_MANAGER ? (int)w->workers : server;
+}
+
 static struct apiserver *server_of(struct fleet_world *w, int server)
 {
-	return w->servers[server == FLEET_WORLD_MANAGER ? (int)w->workers : server];
+	return w->servers[index_of(w, server)];
 }
 
 static struct transport *make_pipe(struct fleet_world *w, int server)
@@ -135,7 +140,7 @@ static int connect_worker(void *ctx, const char *cluster, const struct kubeconfi
 
 static bool is_stuck(const struct fleet_world *w, const struct pipe *p)
 {
-	return w->hangs[p->server == FLEET_WORLD_MANAGER ? (int)w->workers : p->server];
+	return w->hangs[index_of(w, p->server)];
 }
 
 static bool is_cut(const struct fleet_world *w, const struct pipe *p)
@@ -163,12 +168,30 @@ static size_t count_steps(const struct fleet_world *w, const struct pipe *p, siz
 	return n;
 }
 
+static void set_refusing(struct apiserver *s, bool refuses)
+{
+	const char *script = refuses ? "[{fault: status, code: 403, method: PATCH, "
+				       "path: '/apis/.*/workloads/', count: 0}]"
+				     : "[]";
+
+	assert_int_equal(apiserver_set_faults(s, str_of(script), NULL), 0);
+}
+
+/* Requests of the orchestrator alone are refused. */
 static void do_step(struct fleet_world *w, struct pipe *p, size_t i)
 {
+	bool refuses = w->refuses[index_of(w, p->server)];
+
 	if (is_cut(w, p) && !is_own(mem_transport_peek(p->mem, i))) {
 		mem_transport_lose(p->mem, i);
-	} else {
-		mem_transport_step(p->mem, i);
+		return;
+	}
+	if (refuses) {
+		set_refusing(server_of(w, p->server), true);
+	}
+	mem_transport_step(p->mem, i);
+	if (refuses) {
+		set_refusing(server_of(w, p->server), false);
 	}
 }
 
@@ -411,7 +434,12 @@ void fleet_world_cut(struct fleet_world *w, unsigned worker, bool cut)
 
 void fleet_world_hang(struct fleet_world *w, int server, bool hangs)
 {
-	w->hangs[server == FLEET_WORLD_MANAGER ? (int)w->workers : server] = hangs;
+	w->hangs[index_of(w, server)] = hangs;
+}
+
+void fleet_world_refuse(struct fleet_world *w, int server, bool refuses)
+{
+	w->refuses[index_of(w, server)] = refuses;
 }
 
 /* --- objects -----------------------------------------------------------------------------------*/

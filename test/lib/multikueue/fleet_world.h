@@ -40,6 +40,8 @@ bool fleet_world_step(struct fleet_world *w);
 /* Requests and streams of the connection are lost, or (hangs) delivered only when this ends. */
 void fleet_world_cut(struct fleet_world *w, unsigned worker, bool cut);
 void fleet_world_hang(struct fleet_world *w, int server, bool hangs);
+/* The server refuses what the orchestrator writes: tokens, or on a worker gates. */
+void fleet_world_refuse(struct fleet_world *w, int server, bool refuses);
 /* The process of the orchestrator dies, without or with those requests arriving that it has sent.
  */
 void fleet_world_kill(struct fleet_world *w, bool flush);

@@ -261,6 +261,46 @@ static void test_one_preemptor_for_each_queue(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+/* A clock that is set back by an hour makes no wait an hour longer. */
+static void test_clock_set_back(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "a", 0);
+	fleet_world_report(w, 0, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	fleet_world_set_clock(w, -3600 * S);
+	fleet_world_run(w, 20 * S); /* the window */
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	fleet_world_destroy(w);
+}
+
+static void test_clock_set_back_after_a_refusal(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "a", 0);
+	fleet_world_refuse(w, FLEET_WORLD_MANAGER, true);
+	report_all(w, 2, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	fleet_world_refuse(w, FLEET_WORLD_MANAGER, false);
+	fleet_world_run(w, 20 * S); /* it is not repeated at once */
+	assert_int_equal(fleet_world_open(w, "a"), -1);
+	fleet_world_set_clock(w, -3600 * S);
+	fleet_world_run(w, 5 * S);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+
+	/* The same for a gate that is to be closed. */
+	fleet_world_refuse(w, 0, true);
+	settle_locally(w, "a", "Retry");
+	fleet_world_run(w, S);
+	fleet_world_refuse(w, 0, false);
+	fleet_world_set_clock(w, -3600 * S);
+	fleet_world_run(w, 60 * S);
+	assert_int_equal(fleet_world_open(w, "a"), -1);
+	fleet_world_destroy(w);
+}
+
 /* Whichever list comes first: that of Workloads, or that of the clusters that hold their tokens. */
 static void test_restart_keeps_the_place(void **state UNUSED)
 {
@@ -422,6 +462,8 @@ int main(void)
 		cmocka_unit_test(test_restart_keeps_the_token),
 		cmocka_unit_test(test_reverted_gate_is_opened_again),
 		cmocka_unit_test(test_one_preemptor_for_each_queue),
+		cmocka_unit_test(test_clock_set_back),
+		cmocka_unit_test(test_clock_set_back_after_a_refusal),
 		cmocka_unit_test(test_restart_keeps_the_place),
 		cmocka_unit_test(test_cheapest_cluster),
 		cmocka_unit_test(test_costs_that_cannot_be_read),

@@ -263,6 +263,27 @@ static void test_replica_as_observed(void **state UNUSED)
 	fleet_workload_destroy(w);
 }
 
+static void test_clock_set_back(void **state UNUSED)
+{
+	struct fleet_workload *w = fleet_workload_create(str_of(KEY));
+	struct replica *r = &fleet_workload_replica(w, "east")->seen.replica;
+
+	fleet_workload_set_clock_back(w, 5);
+	assert_int_equal(w->signal_at, REPLICA_NOT_SEEN);
+	assert_int_equal(r->signal_seen, REPLICA_NOT_SEEN);
+	assert_int_equal(r->open_seen, REPLICA_NOT_SEEN);
+	assert_int_equal(r->ahead_seen, REPLICA_NOT_SEEN);
+	w->signal_at = r->signal_seen = 10;
+	r->open_seen = 11;
+	r->ahead_seen = 3;
+	fleet_workload_set_clock_back(w, 5);
+	assert_int_equal(w->signal_at, 5);
+	assert_int_equal(r->signal_seen, 5);
+	assert_int_equal(r->open_seen, 5);
+	assert_int_equal(r->ahead_seen, 3);
+	fleet_workload_destroy(w);
+}
+
 static void test_drop(void **state UNUSED)
 {
 	struct fleet_workload *w = fleet_workload_create(str_of(KEY));
@@ -328,6 +349,7 @@ int main(void)
 		cmocka_unit_test(test_answer_after_the_replica),
 		cmocka_unit_test(test_write_ends_with_its_replica),
 		cmocka_unit_test(test_replica_as_observed),
+		cmocka_unit_test(test_clock_set_back),
 		cmocka_unit_test(test_drop),
 		cmocka_unit_test(test_is_gone),
 		cmocka_unit_test(test_promises),

@@ -361,13 +361,21 @@ static void test_gate_patch(void **state UNUSED)
 	}
 }
 
+static void test_pauses(void **state UNUSED)
+{
+	assert_false(fleet_writes_is_paused(0, NOW));
+	assert_false(fleet_writes_is_paused(NOW, NOW));
+	assert_true(fleet_writes_is_paused(NOW + 1, NOW));
+	assert_true(fleet_writes_is_paused(NOW + PAUSE, NOW));
+	assert_false(fleet_writes_is_paused(NOW + PAUSE + 1, NOW)); /* the clock was set back */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_token_patch),
-		cmocka_unit_test(test_outcomes_of_tokens),
-		cmocka_unit_test(test_gate_patch),
-		cmocka_unit_test(test_outcomes_of_gates),
+		cmocka_unit_test(test_token_patch), cmocka_unit_test(test_outcomes_of_tokens),
+		cmocka_unit_test(test_gate_patch),  cmocka_unit_test(test_outcomes_of_gates),
+		cmocka_unit_test(test_pauses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

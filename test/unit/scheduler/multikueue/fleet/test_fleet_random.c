@@ -1,7 +1,8 @@
 /* Random fleets over embedded API servers in virtual time: workers that signal, preempt, evict,
- * forget and revert; connections that are cut or hang; an orchestrator that dies between any two
- * half steps of its requests. After each of them the promises of orchestrate.h are checked against
- * what the API servers have. In the end everything works, and every Workload has to run. */
+ * forget and revert; connections that are cut or hang; API servers that refuse its writes; an
+ * orchestrator that dies between any two half steps of its requests. After each of them the
+ * promises of orchestrate.h are checked against what the API servers have. In the end everything
+ * works, and every Workload has to run. */
 #include "lib/unit.h"
 
 #include <stdio.h>
@@ -34,8 +35,9 @@ struct play {
 	struct fleet_world *world;
 	struct rng rng;
 	uint64_t seed;
-	unsigned workers, loads;
-	bool cut[WORKERS_MAX], hangs[WORKERS_MAX], has_victims[WORKERS_MAX], has_room[WORKERS_MAX];
+	unsigned workers, loads, max_open;
+	bool cut[WORKERS_MAX], hangs[WORKERS_MAX], refuses[WORKERS_MAX + 1]; /* last: the manager */
+	bool has_victims[WORKERS_MAX], has_room[WORKERS_MAX];
 	struct replica_state at[LOADS_MAX][WORKERS_MAX];
 	bool runs[LOADS_MAX]; /* the manager of MultiKueue has chosen a cluster */
 	bool alive, calm;
@@ -95,12 +97,33 @@ static void check_load(struct play *p, unsigned load)
 	CHECK(p, open <= 1, "%u gates of %s are open\n", open, name_of(load));
 }
 
+/* All replicas of a worker are of one ClusterQueue. */
+static void check_queue(struct play *p, unsigned i)
+{
+	unsigned open = 0;
+
+	for (unsigned k = 0; k < p->loads; k++) {
+		const struct replica_state *r = &p->at[k][i];
+
+		open += r->was_open && !r->away && !r->admitted;
+	}
+	CHECK(p, open <= p->max_open, "%u gates are open on w%u\n", open, i);
+}
+
+static void check(struct play *p)
+{
+	for (unsigned k = 0; k < p->loads; k++) {
+		check_load(p, k);
+	}
+	for (unsigned i = 0; i < p->workers; i++) {
+		check_queue(p, i);
+	}
+}
+
 static void run(struct play *p, unsigned half_steps)
 {
 	for (unsigned i = 0; i < half_steps && p->alive && fleet_world_step(p->world); i++) {
-		for (unsigned k = 0; k < p->loads; k++) {
-			check_load(p, k);
-		}
+		check(p);
 	}
 }
 
@@ -206,11 +229,17 @@ static void restart(struct play *p)
 	p->alive = !p->alive;
 }
 
+static void refuse(struct play *p, unsigned i, bool refuses)
+{
+	p->refuses[i] = refuses;
+	fleet_world_refuse(p->world, i == p->workers ? FLEET_WORLD_MANAGER : (int)i, refuses);
+}
+
 static void disturb(struct play *p)
 {
 	unsigned i = rng_below(&p->rng, p->workers), load = rng_below(&p->rng, p->loads);
 
-	switch (rng_below(&p->rng, 9)) {
+	switch (rng_below(&p->rng, 10)) {
 	case 0:
 		p->cut[i] = !p->cut[i];
 		fleet_world_cut(p->world, i, p->cut[i]);
@@ -239,6 +268,10 @@ static void disturb(struct play *p)
 	case 7:
 		fleet_world_set_clock(p->world, ((int64_t)rng_below(&p->rng, 7201) - 3600) * S);
 		break;
+	case 8:
+		i = rng_below(&p->rng, p->workers + 1);
+		refuse(p, i, !p->refuses[i]);
+		break;
 	default:
 		break;
 	}
@@ -247,6 +280,9 @@ static void disturb(struct play *p)
 static void calm_down(struct play *p)
 {
 	p->calm = true;
+	for (unsigned i = 0; i <= p->workers; i++) {
+		refuse(p, i, false);
+	}
 	for (unsigned i = 0; i < p->workers; i++) {
 		p->cut[i] = p->hangs[i] = false;
 		fleet_world_cut(p->world, i, false);
@@ -277,9 +313,7 @@ static void play_round(struct play *p)
 	run(p, p->calm ? 100000 : rng_below(&p->rng, 80));
 	/* When nothing fails, every worker reacts in less than the time for it (20 s). */
 	fleet_world_run(p->world, (int64_t)(1 + rng_below(&p->rng, p->calm ? 10 : 40)) * S);
-	for (unsigned k = 0; k < p->loads; k++) {
-		check_load(p, k);
-	}
+	check(p);
 }
 
 static bool all_run(const struct play *p)
@@ -303,7 +337,8 @@ static void begin(struct play *p, uint64_t seed)
 	o.window_ns = (int64_t)rng_below(&p->rng, 3) * 10 * S;
 	p->workers = 1 + rng_below(&p->rng, WORKERS_MAX);
 	p->loads = 1 + rng_below(&p->rng, LOADS_MAX);
-	p->world = fleet_world_create(p->workers, &o, 1 + rng_below(&p->rng, 2), seed);
+	p->max_open = 1 + rng_below(&p->rng, 2);
+	p->world = fleet_world_create(p->workers, &o, p->max_open, seed);
 	for (unsigned i = 0; i < p->workers; i++) {
 		p->has_victims[i] = chance(p, 80);
 	}

@@ -217,6 +217,7 @@ static void test_age_of_readings(void **state UNUSED)
 		{ "almost too old", 5 * S - 1, 0, true },
 		{ "too old", 5 * S, 0, false },
 		{ "the signal came later", S, 1, false },
+		{ "the signal comes now", S, S, false },
 		{ "the clock was set back", S, S + 1, true },
 	};
 

@@ -227,6 +227,13 @@ static void test_each_end(void **state UNUSED)
 	token_end(&token, TOKEN_ADMITTED, WALL + 9000 * S);
 	read_token(&t, &token);
 	add_events(&t);
+	title("with its grant in one write");
+	token.epoch++;
+	token.holder = "up";
+	token.granted_at = WALL + 9100 * S;
+	token_end(&token, TOKEN_GONE, WALL + 9101 * S);
+	read_token(&t, &token);
+	add_events(&t);
 	title("and once more, to before the end of the one before");
 	token.holder = "north";
 	token.granted_at = WALL + S;
@@ -270,6 +277,7 @@ static void test_problems(void **state UNUSED)
 	r->opens = false;
 	fleet_report_gate(t.report, t.w, r, m);
 	m->outcome = SCHED_STALE;
+	m->text = "the object has been modified";
 	fleet_report_gate(t.report, t.w, r, m);
 	add_events(&t);
 	fleet_report_request(t.report, m);
@@ -348,6 +356,7 @@ static void test_reasons(void **state UNUSED)
 		t.view.replicas.v[1].signals = false;
 		add_reason(&t, "one of two", "east");
 		add_replica(&t, "west", INT64_MAX);
+		add_reason(&t, "two", "east");
 		add_replica(&t, "north", REPLICA_COST_UNKNOWN);
 		add_reason(&t, "several", "east");
 		add_reason(&t, "of unknown cost", "north");

@@ -84,14 +84,13 @@ static void check_load(struct play *p, unsigned load)
 		struct replica_state *r = &p->at[load][i];
 		bool is = r->exists && fleet_world_is_open(p->world, i, name_of(load));
 
-		if (is && !r->was_open) {
-			p->opened++;
-			CHECK(p, token_names(p, load, i),
-			      "gate of %s on w%u is open, and the token does not say so\n",
-			      name_of(load), i);
-		}
+		p->opened += is && !r->was_open;
 		r->was_open = is;
 		r->away = is && (r->away || p->cut[i] || p->hangs[i]);
+		/* From before it is opened until after it is closed. */
+		CHECK(p, !is || r->away || r->admitted || token_names(p, load, i),
+		      "gate of %s on w%u is open, and the token does not say so\n", name_of(load),
+		      i);
 		open += is && !r->away && !r->admitted;
 	}
 	CHECK(p, open <= 1, "%u gates of %s are open\n", open, name_of(load));

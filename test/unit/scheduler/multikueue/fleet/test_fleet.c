@@ -261,6 +261,29 @@ static void test_one_preemptor_for_each_queue(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+/* The holder has had its time, but a new process has not yet tried to reach it. */
+static void test_restart_waits_for_the_holder(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "a", 0);
+	report_all(w, 2, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	fleet_world_report(w, 0, "a", FLEET_WORLD_PREEMPTING);
+	fleet_world_run(w, 6 * MINUTE);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	fleet_world_kill(w, false);
+	fleet_world_hang(w, 0, true);
+	fleet_world_start(w);
+	fleet_world_run(w, 20 * S);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	fleet_world_hang(w, 0, false);
+	fleet_world_run(w, MINUTE);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	assert_token(w, "a", "\"holder\":\"w0\"");
+	fleet_world_destroy(w);
+}
+
 /* A clock that is set back by an hour makes no wait an hour longer. */
 static void test_clock_set_back(void **state UNUSED)
 {
@@ -462,6 +485,7 @@ int main(void)
 		cmocka_unit_test(test_restart_keeps_the_token),
 		cmocka_unit_test(test_reverted_gate_is_opened_again),
 		cmocka_unit_test(test_one_preemptor_for_each_queue),
+		cmocka_unit_test(test_restart_waits_for_the_holder),
 		cmocka_unit_test(test_clock_set_back),
 		cmocka_unit_test(test_clock_set_back_after_a_refusal),
 		cmocka_unit_test(test_restart_keeps_the_place),

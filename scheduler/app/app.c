@@ -174,7 +174,7 @@ static void on_lease(void *ctx, bool held)
 		wake_main(a);
 		return;
 	}
-	log_info("leading", LOG_STR("scheduler", a->o->daemon.scheduler_names.v[0]));
+	log_info("leading", LOG_STR("scheduler", component_of(a)));
 	/* The state read so far may be older than the lease and than the last write of its former
 	 * holder. So everything is refreshed first; then the ledger is rebuilt, and writes may be
 	 * sent. */

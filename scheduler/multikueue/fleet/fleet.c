@@ -12,6 +12,7 @@
 #include "collections/strmap.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
+#include "kube/reflector/reflector_report.h"
 #include "process/log.h"
 #include "scheduler/multikueue/fleet/fleet_clusters.h"
 #include "scheduler/multikueue/fleet/fleet_holders.h"
@@ -299,7 +300,7 @@ static void on_replica(struct fleet *f, struct fleet_cluster *k, struct sched_ms
 	} else {
 		fleet_workload_observe(w, r, m->kind == SCHED_MSG_UPSERT ? m->object : NULL,
 				       m->source, clock_wall(f->opt.clock));
-		if (k->source != m->source) {
+		if (k->source != m->source || k->is_stalled) {
 			observe_unreachable(&r->seen); /* until the list is complete */
 		}
 	}
@@ -342,6 +343,36 @@ static bool lose_replica(struct str key UNUSED, void *value, void *ctx)
 	return true;
 }
 
+static bool stall_replica(struct str key UNUSED, void *value, void *ctx)
+{
+	struct cluster_change *c = ctx;
+	struct fleet_workload *w = value;
+	struct fleet_replica *r = fleet_workload_find(w, c->cluster->name);
+
+	if (r == NULL || r->source != c->cluster->source) {
+		return true;
+	}
+	if (c->cluster->is_stalled) {
+		observe_unreachable(&r->seen);
+	} else {
+		observe_reachable(&r->seen);
+	}
+	look_at(c->f, w);
+	return true;
+}
+
+/* A connection is given up some seconds after its watch has failed. Until then the replica of a
+ * cluster that cannot be reached would seem to do nothing, and its attempt to have failed. */
+static void on_watch(struct fleet *f, struct fleet_cluster *k, const struct sched_msg *m)
+{
+	struct cluster_change c = { f, k };
+
+	if (m->resource == SCHED_WORKLOADS && k->source != 0) {
+		k->is_stalled = m->reason != REFLECTOR_REASON_NONE;
+		strmap_each(f->workloads, stall_replica, &c);
+	}
+}
+
 static bool drop_replica(struct str key UNUSED, void *value, void *ctx)
 {
 	struct cluster_change *c = ctx;
@@ -371,6 +402,7 @@ static void follow_links(struct fleet *f)
 			strmap_each(f->workloads, lose_replica, &c);
 		}
 		k->source = now;
+		k->is_stalled = false;
 		if (now != 0) {
 			strmap_each(f->workloads, reach_replica, &c);
 		}
@@ -420,6 +452,8 @@ static void on_worker(struct fleet *f, struct sched_msg *m)
 	}
 	if (m->kind == SCHED_MSG_REQUEST_DONE) {
 		on_gate_done(f, k, m);
+	} else if (m->kind == SCHED_MSG_WATCH) {
+		on_watch(f, k, m);
 	} else if (m->kind == SCHED_MSG_SURVEY) {
 		on_survey(f, k, m);
 	} else if (is_object(m) && m->resource == SCHED_WORKLOADS) {

@@ -22,6 +22,7 @@ struct fleet_cluster {
 	char *name; /* of the MultiKueueCluster */
 	struct link *link;
 	uint64_t source; /* of the connection, when its lists are complete; 0: not connected */
+	bool is_stalled; /* its watch of Workloads fails: replicas are as they were seen last */
 	bool is_gone;    /* the MultiKueueCluster was deleted; the name stays valid */
 	/* The ClusterQueue of each LocalQueue ("namespace/name") of the worker, where it may be
 	 * read. */

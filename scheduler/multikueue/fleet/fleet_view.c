@@ -48,6 +48,9 @@ static void add(const struct making *m, const char *name)
 		if (k->source != 0) {
 			fleet_workload_observe(m->w, r, NULL, k->source, m->now);
 		}
+		if (k->is_stalled) {
+			observe_unreachable(&r->seen);
+		}
 	}
 	/* Kueue preempts for one head of a ClusterQueue at a time. With more gates open than that,
 	 * the others would find that their victims are gone, and lose their time. */

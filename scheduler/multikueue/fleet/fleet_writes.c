@@ -123,15 +123,23 @@ void fleet_writes_token_done(struct fleet_workload *w, const struct sched_msg *m
 	w->token_pause_until = m->outcome == SCHED_REJECTED ? now + REFUSED_PAUSE_NS : 0;
 }
 
+/* Refused, or accepted without effect: an API server drops fields that its definition of Workloads
+ * does not have. In neither case does a repetition change anything. */
+static bool is_refused(const struct fleet_replica *r, const struct sched_msg *m)
+{
+	return m->outcome == SCHED_REJECTED ||
+	       (m->outcome == SCHED_DONE && m->resource_version == r->sent);
+}
+
 void fleet_writes_gate_done(struct fleet_replica *r, const struct sched_msg *m, int64_t now)
 {
+	bool refused = is_refused(r, m);
+
 	r->in_flight = false;
 	r->written = shown_by(m, r->sent);
-	r->pause_until = 0;
-	if (m->outcome == SCHED_REJECTED && r->opens) {
+	r->pause_until = refused && !r->opens ? now + REFUSED_PAUSE_NS : 0;
+	if (refused && r->opens) {
 		observe_refused(&r->seen);
-	} else if (m->outcome == SCHED_REJECTED) {
-		r->pause_until = now + REFUSED_PAUSE_NS;
 	}
 }
 

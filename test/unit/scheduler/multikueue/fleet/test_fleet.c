@@ -184,6 +184,31 @@ static void test_lost_holder_keeps_the_token(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+/* A connection is given up some seconds after its watch has failed. A worker that evicts meanwhile
+ * must not seem to do nothing. */
+static void test_cut_during_the_reaction(void **state UNUSED)
+{
+	struct orchestrate_options o = options(ORCHESTRATE_ORDER);
+	struct fleet_world *w;
+
+	o.probe_ns = 5 * S;
+	w = fleet_world_create(2, &o, 1, 1);
+	fleet_world_start(w);
+	fleet_world_run(w, 2 * S);
+	fleet_world_offer(w, "a", 0);
+	report_all(w, 2, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	fleet_world_cut(w, 0, true);
+	fleet_world_report(w, 0, "a", FLEET_WORLD_PREEMPTING);
+	fleet_world_run(w, 10 * S);
+	fleet_world_cut(w, 0, false);
+	fleet_world_run(w, 20 * S);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	assert_token(w, "a", "\"epoch\":1,\"phase\":\"Granted\",\"holder\":\"w0\"");
+	fleet_world_destroy(w);
+}
+
 /* Kueue's memory of an opening is the open gate itself: after a restart it opens the gate of
  * another cluster that happens to be connected first. */
 static void test_restart_keeps_the_token(void **state UNUSED)
@@ -482,6 +507,7 @@ int main(void)
 		cmocka_unit_test(test_window_ends),
 		cmocka_unit_test(test_closes_before_it_opens_the_next),
 		cmocka_unit_test(test_lost_holder_keeps_the_token),
+		cmocka_unit_test(test_cut_during_the_reaction),
 		cmocka_unit_test(test_restart_keeps_the_token),
 		cmocka_unit_test(test_reverted_gate_is_opened_again),
 		cmocka_unit_test(test_one_preemptor_for_each_queue),

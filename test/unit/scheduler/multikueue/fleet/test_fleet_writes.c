@@ -224,6 +224,33 @@ static void test_outcomes_of_gates(void **state UNUSED)
 	end(&t);
 }
 
+/* The API server accepted the write, and dropped all of it: it must not be sent again at once. */
+static void test_a_write_without_effect(void **state UNUSED)
+{
+	struct test t;
+	struct fleet_replica *r;
+
+	begin(&t);
+	r = place(t.w);
+	for (unsigned i = 0; i < 2; i++) {
+		struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
+		bool opens = i == 0;
+
+		unit_row_number(i);
+		m->outcome = SCHED_DONE;
+		m->resource_version = 7;
+		observe_granted(&r->seen);
+		r->in_flight = true;
+		r->opens = opens;
+		r->sent = 7;
+		fleet_writes_gate_done(r, m, NOW);
+		assert_int_equal(r->seen.replica.refused, opens);
+		assert_int_equal(r->pause_until, opens ? 0 : NOW + PAUSE);
+		message_free(m);
+	}
+	end(&t);
+}
+
 struct worker {
 	struct clock_fake clock;
 	struct metric_registry *counters;
@@ -373,8 +400,11 @@ static void test_pauses(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_token_patch), cmocka_unit_test(test_outcomes_of_tokens),
-		cmocka_unit_test(test_gate_patch),  cmocka_unit_test(test_outcomes_of_gates),
+		cmocka_unit_test(test_token_patch),
+		cmocka_unit_test(test_outcomes_of_tokens),
+		cmocka_unit_test(test_gate_patch),
+		cmocka_unit_test(test_outcomes_of_gates),
+		cmocka_unit_test(test_a_write_without_effect),
 		cmocka_unit_test(test_pauses),
 	};
 

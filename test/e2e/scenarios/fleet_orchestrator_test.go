@@ -67,7 +67,8 @@ func preemptOnce(f *suite.F, last *fleet.Member) {
 // worker meanwhile, and nothing else is preempted when it is back. Compare TestFleetKueueForgetsHolder.
 func TestFleetHolderIsCutOff(t *testing.T) {
 	f := suite.StartFleet(t)
-	f.Orchestrate("order: ConfigOrder, collectionWindow: 5s")
+	// A worker that evicts while it is cut off must not seem not to react.
+	f.Orchestrate("order: ConfigOrder, collectionWindow: 5s, reactionTimeout: 5s")
 	fillAll(f)
 	release := f.HoldVictims()
 	first, second := f.Fleet.Workers[0], f.Fleet.Workers[1]

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -63,14 +62,9 @@ multiKueue:
 // these settings of orchestratedPreemption ("order: Cost") until the scenario ends. It may be killed and started again.
 func (f *F) Orchestrate(settings string) *cluster.Process {
 	f.Helper()
-	help, err := exec.Command(filepath.Join(os.Getenv(envBuild), "bin", "headgate-scheduler"), "--help").Output()
-	f.Must(err)
-	if !strings.Contains(string(help), "multikueue-namespace") {
-		f.Skip("this headgate-scheduler was built without the orchestrator")
-	}
 	f.GateReplicas()
 	manager := f.Fleet.Manager
-	_, err = manager.Kubectl(f.Ctx, orchestratorRights, "apply", "--server-side", "-f", "-")
+	_, err := manager.Kubectl(f.Ctx, orchestratorRights, "apply", "--server-side", "-f", "-")
 	f.Must(err)
 	day := int64(24 * 60 * 60)
 	token, err := manager.Client.CoreV1().ServiceAccounts(fleet.KueueNamespace).CreateToken(f.Ctx, "headgate-orchestrator",

@@ -15,6 +15,7 @@
 		".byte 0\n"                                                                        \
 		".popsection\n")
 
-#define CHART_FILE_TEXT(symbol) ((struct str){ (symbol), (size_t)(symbol##_end - (symbol)) })
+/* Ends with a NUL, and has none before it. */
+#define CHART_FILE_TEXT(symbol) str_of(symbol)
 
 #endif

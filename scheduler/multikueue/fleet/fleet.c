@@ -628,7 +628,7 @@ static void decide(struct fleet *f, struct fleet_workload *w, int64_t now)
 		.connecting_until = now + (f->connecting_until - clock_mono(f->opt.clock)),
 		.max_open = f->opt.max_open,
 	};
-	struct orchestrate_step step;
+	struct orchestrate_step step = { .act = ORCHESTRATE_WAIT };
 
 	w->wake_at = CLOCK_NEVER;
 	if (w->local == NULL || fleet_workload_is_waiting(w)) {

@@ -192,7 +192,7 @@ func withOpenGate(states map[string]replicaState) []string {
 // together between them.
 func (g *Gates) look(ctx context.Context, key string, in []string) {
 	namespace, name, _ := strings.Cut(key, "/")
-	first := map[string]string{} // UID of each replica whose gate is open
+	first := map[string]string{} // UID of each replica with an open gate
 	var both []string
 	for round := range 2 {
 		for _, c := range in {

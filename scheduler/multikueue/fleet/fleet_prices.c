@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
+#include "collections/vec.h"
 #include "process/log.h"
 #include "scheduler/base/message.h"
 #include "scheduler/multikueue/fleet/fleet_clusters.h"
@@ -21,11 +22,17 @@
 #define FRESH_NS (5 * CLOCK_NS_PER_S)
 #define FAILED_NS (60 * CLOCK_NS_PER_S)
 
+/* One connection, for the transports' threads: unchanged, and kept as long as the prices, since the
+ * end of a reading may still be reported when a later connection is read. */
+struct reading {
+	struct fleet_prices *owner;
+	uint64_t source;
+};
+
 /* One cluster. */
 struct book {
-	struct fleet_prices *owner;
-	uint64_t source;        /* of the connection that is being read */
-	struct survey *running; /* NULL: none is */
+	const struct reading *reading; /* of the connection that was read last; NULL: none was */
+	struct survey *running;        /* NULL: none is */
 	struct survey_answer
 		*answer;          /* of the last reading; NULL: there is none, or it is too old */
 	int64_t began_at;         /* wall ns at which the reading began */
@@ -37,6 +44,7 @@ struct book {
 struct fleet_prices {
 	struct fleet_prices_options opt;
 	struct strmap *books; /* struct book by the name of the cluster */
+	struct VEC(struct reading *) readings;
 };
 
 static void close_book(struct book *b)
@@ -66,6 +74,10 @@ void fleet_prices_destroy(struct fleet_prices *p)
 {
 	if (p != NULL) {
 		strmap_destroy(p->books);
+		for (size_t i = 0; i < p->readings.n; i++) {
+			free(p->readings.v[i]);
+		}
+		vec_finish(&p->readings);
 		free(p);
 	}
 }
@@ -76,7 +88,6 @@ static struct book *book_of(struct fleet_prices *p, const char *cluster)
 
 	if (b == NULL) {
 		b = xmalloc_zero(1, sizeof(*b));
-		b->owner = p;
 		strmap_set(p->books, str_of(cluster), b);
 	}
 	return b;
@@ -90,27 +101,42 @@ static void free_answer(void *answer)
 /* The transport's thread. */
 static void on_done(void *ctx, struct survey_answer *answer)
 {
-	const struct book *b = ctx;
+	const struct reading *r = ctx;
 	struct sched_msg *m = message_new(SCHED_MSG_SURVEY);
 
-	m->source = b->source;
+	m->source = r->source;
 	m->payload = answer;
 	m->free_payload = free_answer;
-	b->owner->opt.post(b->owner->opt.ctx, m);
+	r->owner->opt.post(r->owner->opt.ctx, m);
 }
 
-static void start(struct book *b, const struct fleet_workload *w, struct link *l)
+static const struct reading *reading_of(struct fleet_prices *p, const struct book *b,
+					uint64_t source)
+{
+	struct reading *r;
+
+	if (b->reading != NULL && b->reading->source == source) {
+		return b->reading;
+	}
+	r = xmalloc_zero(1, sizeof(*r));
+	*r = (struct reading){ p, source };
+	vec_push(&p->readings, r);
+	return r;
+}
+
+static void start(struct fleet_prices *p, struct book *b, const struct fleet_workload *w,
+		  struct link *l)
 {
 	const struct survey_want want = { .key = w->key };
-	const struct survey_options so = { .transport = link_transport(l),
-					   .clock = b->owner->opt.clock,
-					   .conf = b->owner->opt.conf,
-					   .on_done = on_done,
-					   .ctx = b };
+	struct survey_options so = { .transport = link_transport(l),
+				     .clock = p->opt.clock,
+				     .conf = p->opt.conf,
+				     .on_done = on_done };
 
 	close_book(b);
-	b->source = link_source(l);
-	b->began_at = clock_wall(b->owner->opt.clock);
+	b->reading = reading_of(p, b, link_source(l));
+	b->began_at = clock_wall(p->opt.clock);
+	so.ctx = (void *)(uintptr_t)b->reading;
 	b->running = survey_start(&so, &want, 1);
 }
 
@@ -187,7 +213,7 @@ bool fleet_prices_set(struct fleet_prices *p, struct fleet_view *view,
 		if (serves(b, r, p->opt.clock)) {
 			set_cost(b, w, holders, r);
 		} else if (b->running == NULL && now >= b->again_at) {
-			start(b, w, k->link);
+			start(p, b, w, k->link);
 			complete = false;
 		} else {
 			complete &= b->running == NULL;
@@ -218,7 +244,7 @@ void fleet_prices_handle(struct fleet_prices *p, const char *cluster, struct sch
 	struct book *b = strmap_get(p->books, str_of(cluster));
 	struct survey_answer *answer = m->payload;
 
-	if (b == NULL || b->running == NULL || b->source != m->source) {
+	if (b == NULL || b->running == NULL || b->reading->source != m->source) {
 		return; /* of a connection that has ended */
 	}
 	close_book(b);

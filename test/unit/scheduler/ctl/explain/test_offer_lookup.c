@@ -119,7 +119,7 @@ static void without_connections(void **state UNUSED)
 
 static void a_silent_worker_is_out_of_reach(void **state UNUSED)
 {
-	atomic_store(&workers[1].silent, true);
+	worker_fixture_behave(&workers[1], (struct worker_behaviour){ .silent = true });
 	assert_int_equal(
 		live_fixture_run(&manager, "explain workload ns/waits --request-timeout=2s"),
 		VERB_OK);

@@ -125,7 +125,7 @@ static void mistakes_and_failures(void **state UNUSED)
 		  "headgatectl: Namespace" },
 	};
 
-	worker.no_tokens = true;
+	worker_fixture_behave(&worker, (struct worker_behaviour){ .no_tokens = true });
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		unit_row(rows[i].words);
 		assert_int_equal(run(rows[i].words), VERB_FAILED);

@@ -54,6 +54,7 @@ const struct dump_field dump_fields_podgroup[] = {
 	ROW(podgroup, priority_class, "priorityClass", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(podgroup, barred_by, "barredBy", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(podgroup, exists, "hasGroup", DUMP_BOOL, 1, 0),
+	ROW(podgroup, alone, "alone", DUMP_BOOL, 0, 0),
 	ROW(podgroup, unsupported, "unsupported", DUMP_U8, PODGROUP_SUPPORTED,
 	    PODGROUP_UNSUPPORTED_COUNT_ - 1),
 	ROW(podgroup, phase, "phase", DUMP_U8, PODGROUP_PENDING, PODGROUP_PHASE_COUNT_ - 1),

@@ -231,7 +231,8 @@ void from_api_podgroup_priorities(struct cluster *c)
 		struct podgroup *g = c->podgroups.v[i];
 		int32_t priority;
 
-		if (g == NULL || !g->exists) {
+		/* The priority of one that is alone is that of its pod. */
+		if (g == NULL || !g->exists || g->alone) {
 			continue;
 		}
 		priority = class_value(c, g->priority_class, def);

@@ -60,6 +60,7 @@ static bool quota_admits(struct session *s, const struct queue *q, const struct 
 		return false;
 	}
 	if (takes_reserved_quota(s, q, t)) {
+		session_wait_for_podgroups(s, q);
 		*why = (struct reason){
 			.code = "the quota that is being released is reserved for other pods"
 		};

@@ -361,14 +361,8 @@ void status_run(struct session *s)
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		if (q == NULL || !session_is_due(s, q)) {
-			continue;
-		}
-		for (size_t k = 0; k < q->podgroups.n; k++) {
-			report_podgroup(s, q, c->podgroups.v[q->podgroups.v[k]]);
-		}
-		for (size_t k = 0; k < q->waiting.n; k++) {
-			report_podgroup(s, q, c->podgroups.v[q->waiting.v[k]]);
+		for (size_t k = 0; q != NULL && k < session_podgroups(s, q)->n; k++) {
+			report_podgroup(s, q, session_podgroups(s, q)->v[k]);
 		}
 	}
 }

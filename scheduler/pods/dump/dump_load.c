@@ -223,6 +223,7 @@ static int load_podgroup(struct cluster *c, const struct jdoc *d, struct err *er
 	    load_role_min(c, d, g, err) < 0) {
 		return -ERR_INVALID;
 	}
+	g->changed = g->changed && g->queue_name != MODEL_NONE;
 	if (!is_name(c, g->queue_name) || !is_name(c, g->priority_class)) {
 		return bad(err, "queueName or priorityClass: no such name");
 	}
@@ -375,6 +376,13 @@ static int link_queue(struct cluster *c, const struct jdoc *d, struct queue *q, 
 		}
 		g = c->podgroups.v[id];
 		g->queue = q->exists ? q->id : MODEL_NONE;
+		if (g->changed) {
+			vec_push(&q->changed, id);
+		}
+		if (cluster_podgroup_is_open(g)) {
+			g->open_pos = (uint32_t)q->open.n;
+			vec_push(&q->open, id);
+		}
 		if (q->exists) {
 			g->queue_pos = (uint32_t)q->podgroups.n;
 			vec_push(&q->podgroups, id);

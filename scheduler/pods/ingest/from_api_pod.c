@@ -424,6 +424,7 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	t->role = p->role;
 	t->reserved = p->reserved_name;
 	t->priority = p->priority;
+	c->demand_gen += ((p->flags ^ t->flags) & TASK_FOREIGN_GATE) != 0;
 	t->flags = p->flags | (t->flags & kept);
 	if (stays_opted_in(c, p)) {
 		t->flags |= TASK_OPTED_IN;

@@ -45,17 +45,19 @@ static void sum_charged(const struct session *s, const struct podgroup *g, struc
 	}
 }
 
-/* Pods behind a foreign gate will not ask for anything soon. */
-static void sum_foreign_gated(const struct session *s, const struct podgroup *g, struct res *ret)
+void capacity_demand_without_gated(const struct session *s, const struct podgroup *g,
+				   struct res *demand)
 {
-	*ret = (struct res){ .v = { 0 } };
+	struct res gated = { .v = { 0 } };
+
 	for (size_t i = 0; i < g->tasks.n; i++) {
 		const struct task *t = session_task(s, g->tasks.v[i]);
 
 		if ((t->flags & TASK_FOREIGN_GATE) != 0 && t->klass != NULL) {
-			res_add(ret, pod_class_charge(t->klass));
+			res_add(&gated, pod_class_charge(t->klass));
 		}
 	}
+	res_sub_floor(demand, &gated);
 }
 
 /* All of its pods are charged to no Queue: nor is what its PodGroup announces. */
@@ -87,18 +89,15 @@ void capacity_demand_of_podgroup(const struct session *s, const struct podgroup 
 static void add_inqueue(struct capacity_demand *d, const struct session *s,
 			const struct podgroup *g)
 {
-	struct res demand, gated;
+	struct res demand;
 
 	capacity_demand_of_podgroup(s, g, &demand);
-	sum_foreign_gated(s, g, &gated);
-	res_sub_floor(&demand, &gated);
+	capacity_demand_without_gated(s, g, &demand);
 	drop_counts(session_cluster(s), &demand);
 	charge(d, g->queue, &demand);
 }
 
-/* Volcano's rule: a PodGroup that runs still announces what it lacks, once minMember of its pods
- * have nodes. */
-static bool is_inqueue(const struct session *s, const struct podgroup *g)
+bool capacity_demand_is_inqueue(const struct session *s, const struct podgroup *g)
 {
 	uint32_t placed;
 
@@ -151,7 +150,7 @@ void capacity_demand_build(struct capacity_demand *d, const struct session *s,
 		if (g == NULL || !g->exists || g->queue == MODEL_NONE) {
 			continue;
 		}
-		if (is_inqueue(s, g)) {
+		if (capacity_demand_is_inqueue(s, g)) {
 			add_inqueue(d, s, g);
 		}
 		subtract_elastic(d, s, g);

@@ -13,7 +13,7 @@ const struct plugin_row plugin_registry[] = {
 	{ "gang", &gang_ops },
 	{ "network-topology-aware", NULL },
 	{ "nodegroup", NULL },
-	{ "nodeorder", NULL },
+	{ "nodeorder", &nodeorder_ops },
 	{ "numa-aware", NULL },
 	{ "overcommit", &overcommit_ops },
 	{ "pdb", NULL },

@@ -31,9 +31,10 @@ struct oracle_pod {
 	char *group;  /* "namespace/name" of the PodGroup, NULL: none */
 	char *former; /* the PodGroups that it named before, "a/b,c/d"; NULL: none */
 	char *queue;  /* of a pod of another scheduler without PodGroup; NULL: see group */
-	bool moved;   /* it was in another queue before */
+	char *left;   /* queues that it named before, "a,b"; NULL: none */
 	bool gated;   /* has our gate */
 	bool let_go;  /* ungated by us for another scheduler, and not finished */
+	bool adrift;  /* another client has ungated it: it may hold quota, which nothing shows */
 	bool published, placed; /* let_go counts as placed */
 	bool opted_in, leaving; /* leaving: on a node, and deleted */
 	bool by_hand;           /* placed, and neither granted quota nor bound by the scheduler */
@@ -131,6 +132,7 @@ static void pod_free(void *p)
 	free(pod->group);
 	free(pod->former);
 	free(pod->queue);
+	free(pod->left);
 	free(pod);
 }
 
@@ -231,11 +233,12 @@ static bool has_gate(const struct jdoc *pod)
 
 /* Rules for a pod that another scheduler places: its conditions are no publication of ours,
  * it holds its quota from the moment it is ungated, and without opting in it holds none. */
-static void set_gate_only(struct oracle_pod *pod, const struct jdoc *annotations)
+static void set_gate_only(struct oracle_pod *pod, const struct jdoc *annotations, bool finished)
 {
 	const char *queue = jdoc_str(jdoc_get(annotations, QUEUE_KEY));
 
 	pod->published = false;
+	pod->adrift = pod->opted_in && !finished && !pod->gated && !pod->placed && !pod->let_go;
 	pod->placed = (pod->placed || pod->let_go) && pod->opted_in;
 	if (pod->group == NULL) {
 		pod->queue = xmalloc_dup(queue == NULL || queue[0] == '\0' ? "default" : queue);
@@ -270,7 +273,7 @@ static void set_pod(struct oracle *o, const char *key, const struct jdoc *object
 		pod->group = xmalloc_printf(STR_FMT "/%s", STR_ARG(space), group);
 	}
 	if (jdoc_is_str(jdoc_path(object, "spec.schedulerName"), GATE_ONLY)) {
-		set_gate_only(pod, annotations);
+		set_gate_only(pod, annotations, finished);
 	}
 	read_request(jdoc_get(object, "spec"), &pod->request);
 	strmap_set(o->pods, str_of(key), pod);
@@ -364,7 +367,11 @@ static void remember_group(struct oracle_pod *now, const struct oracle_pod *befo
 {
 	bool left = before->group != NULL && !str_streq(before->group, now->group);
 
-	now->moved = before->moved || !str_streq(before->queue, now->queue);
+	if (before->queue != NULL && !str_streq(before->queue, now->queue)) {
+		now->left = list_with(before->left, before->queue);
+	} else if (before->left != NULL) {
+		now->left = xmalloc_dup(before->left);
+	}
 	if (left) {
 		now->former = list_with(before->former, before->group);
 	} else if (before->former != NULL) {
@@ -424,7 +431,7 @@ static struct oracle_queue *parent_of(const struct oracle *o, const char *name,
  * room. */
 static bool may_be_elsewhere(const struct oracle *o, const struct oracle_pod *pod)
 {
-	return pod->former != NULL || pod->moved ||
+	return pod->former != NULL || pod->left != NULL ||
 	       (pod->group != NULL && strmap_has(o->left, str_of(pod->group)));
 }
 
@@ -455,12 +462,11 @@ static void book_at(struct oracle *o, const char *name, const struct oracle_pod 
 	}
 }
 
-/* In the queues that this PodGroup is in or was in before. */
-static void book_everywhere(struct oracle *o, const char *group, const struct oracle_pod *pod)
+/* names: "a,b", or NULL. */
+static void book_at_each(struct oracle *o, const char *names, const struct oracle_pod *pod)
 {
-	struct str rest = str_of(strmap_get(o->left, str_of(group)));
+	struct str rest = str_of(names);
 
-	book_at(o, strmap_get(o->groups, str_of(group)), pod);
 	while (rest.len > 0) {
 		struct str one = str_next(&rest, ',');
 		CLEANUP(xmalloc_freep) char *name = xmalloc_dup_n(one.p, one.len);
@@ -469,20 +475,36 @@ static void book_everywhere(struct oracle *o, const char *group, const struct or
 	}
 }
 
+/* In the queues that this PodGroup is in or was in before. */
+static void book_everywhere(struct oracle *o, const char *group, const struct oracle_pod *pod)
+{
+	book_at(o, strmap_get(o->groups, str_of(group)), pod);
+	book_at_each(o, strmap_get(o->left, str_of(group)), pod);
+}
+
 /* NULL: none. */
 static const char *queue_of(const struct oracle *o, const struct oracle_pod *pod)
 {
 	return pod->group == NULL ? pod->queue : strmap_get(o->groups, str_of(pod->group));
 }
 
+static bool counts(const struct oracle *o, const struct oracle_pod *pod, bool elsewhere)
+{
+	if (pod->published) {
+		return true;
+	}
+	return o->everywhere ? pod->placed || pod->adrift
+			     : pod->placed && !elsewhere && !pod->by_hand;
+}
+
 static bool book(struct str key UNUSED, void *value, void *ctx)
 {
 	const struct oracle_pod *pod = value;
 	struct oracle *o = ctx;
-	bool elsewhere = pod->placed && may_be_elsewhere(o, pod);
+	bool elsewhere = (pod->placed || pod->adrift) && may_be_elsewhere(o, pod);
 	struct str rest = str_of(pod->former);
 
-	if (!pod->published && (!pod->placed || ((elsewhere || pod->by_hand) && !o->everywhere))) {
+	if (!counts(o, pod, elsewhere)) {
 		return true;
 	}
 	o->counting++;
@@ -490,6 +512,8 @@ static bool book(struct str key UNUSED, void *value, void *ctx)
 		book_at(o, queue_of(o, pod), pod);
 		return true;
 	}
+	book_at(o, pod->queue, pod);
+	book_at_each(o, pod->left, pod);
 	if (pod->group != NULL) {
 		book_everywhere(o, pod->group, pod);
 	}

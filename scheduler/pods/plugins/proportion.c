@@ -181,14 +181,6 @@ static void proportion_open(void *state, struct session *s)
 	divide(p, s);
 }
 
-static void proportion_close(void *state, struct session *s)
-{
-	const struct proportion *p = state;
-
-	capacity_ops.close(p->flat, s);
-	capacity_ops.close(p->tree, s);
-}
-
 static const struct res *deserved_of(const struct proportion *p, const struct queue *q)
 {
 	return &p->queues[q->id].deserved;
@@ -302,7 +294,6 @@ const struct plugin_ops proportion_ops = {
 	.create = proportion_create,
 	.destroy = proportion_destroy,
 	.open = proportion_open,
-	.close = proportion_close,
 	.queue_order = proportion_queue_order,
 	.job_enqueueable = proportion_job_enqueueable,
 	.job_enqueued = proportion_job_enqueued,

@@ -50,11 +50,11 @@ enum sched_request {
 	SCHED_REQ_PREEMPTION_COST,  /* status.preemptionCost of a Workload */
 	SCHED_REQ_PREEMPTION_TOKEN, /* an annotation of a Workload, of the orchestrator */
 	SCHED_REQ_PREEMPTION_GATE,  /* in the status of a replica on a worker cluster, likewise */
-	SCHED_REQ_REPLICA,          /* a Workload on a worker cluster, of the manager of MultiKueue */
-	SCHED_REQ_REPLICA_JOB,      /* a Job there, likewise */
-	SCHED_REQ_DISPATCH,         /* status of the local Workload, likewise */
-	SCHED_REQ_JOB_STATUS,       /* of the local Job, likewise */
-	SCHED_REQ_CLUSTER_STATUS,   /* of a MultiKueueCluster or AdmissionCheck, likewise */
+	SCHED_REQ_REPLICA,        /* a Workload on a worker cluster, of the manager of MultiKueue */
+	SCHED_REQ_REPLICA_JOB,    /* a Job there, likewise */
+	SCHED_REQ_DISPATCH,       /* status of the local Workload, likewise */
+	SCHED_REQ_JOB_STATUS,     /* of the local Job, likewise */
+	SCHED_REQ_CLUSTER_STATUS, /* of a MultiKueueCluster or AdmissionCheck, likewise */
 	SCHED_REQ_COUNT_
 };
 

@@ -92,9 +92,7 @@ static enum pool_verdict report_with(const struct object_write_target *target,
 	m->key = arena_str(m->arena, str_of(w->key));
 	m->status = result->status;
 	m->text = arena_dup(m->arena, text);
-	m->resource_version = outcome == SCHED_DONE || m->object != NULL
-				      ? rest_version(result)
-				      : 0;
+	m->resource_version = outcome == SCHED_DONE || m->object != NULL ? rest_version(result) : 0;
 	target->post(target->ctx, m);
 	return POOL_DONE;
 }

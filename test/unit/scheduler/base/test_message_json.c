@@ -16,7 +16,8 @@ static void test_texts(void **state)
 		  "{\"kind\":\"Job\",\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"5\"},"
 		  "\"spec\":{\"managedFields\":1},\"status\":{\"active\":1}}",
 		  "{\"metadata\":{\"resourceVersion\":\"5\"},\"status\":{\"active\":1}}" },
-		{ "{\"metadata\":{\"managedFields\":[]}}", "{\"metadata\":{}}", "{\"metadata\":{}}" },
+		{ "{\"metadata\":{\"managedFields\":[]}}", "{\"metadata\":{}}",
+		  "{\"metadata\":{}}" },
 		{ "{}", "{}", "{}" },
 		{ "{\"metadata\":5}", NULL, NULL },
 		{ "[1]", NULL, NULL },

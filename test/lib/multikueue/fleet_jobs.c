@@ -198,6 +198,7 @@ void fleet_jobs_work(struct fleet_world *w, unsigned worker, const char *name)
 		return;
 	}
 	if (is_true(d, KUEUE_DEACTIVATION_TARGET) && !is_true(d, KUEUE_EVICTED)) {
+		patch(w, (int)worker, WORKLOADS, name, "", "{\"spec\":{\"active\":false}}");
 		set_condition(w, (int)worker, name, d, KUEUE_EVICTED, "Deactivated");
 	} else if (job == NULL || is_true(d, KUEUE_FINISHED)) {
 		return;

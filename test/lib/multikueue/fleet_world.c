@@ -316,6 +316,21 @@ void fleet_world_kill(struct fleet_world *w, bool flush)
 	w->metrics = NULL;
 }
 
+bool fleet_world_is_connected(struct fleet_world *w, unsigned worker)
+{
+	static const char *const labels[] = { "cluster", NULL };
+	char name[16];
+	const char *values[] = { name, NULL };
+
+	snprintf(name, sizeof(name), "w%u", worker);
+	return w->fleet != NULL &&
+	       metric_cell_get(metric_cell(
+		       metric_register(w->metrics, "headgate_multikueue_cluster_connected",
+				       "Whether the manager is connected to a worker cluster",
+				       METRIC_GAUGE, labels),
+		       values)) > 0;
+}
+
 struct metric_registry *fleet_world_metrics(struct fleet_world *w)
 {
 	return w->metrics;

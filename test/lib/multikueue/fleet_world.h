@@ -54,6 +54,7 @@ void fleet_world_kill(struct fleet_world *w, bool flush);
 void fleet_world_start(struct fleet_world *w);
 /* The manager's wall clock is set by so much. */
 void fleet_world_set_clock(struct fleet_world *w, int64_t by);
+bool fleet_world_is_connected(struct fleet_world *w, unsigned worker); /* all lists are complete */
 struct metric_registry *fleet_world_metrics(struct fleet_world *w);
 /* CPU time that the orchestrator itself has taken since this was called last, ms: without servers,
  * connections and the decoding of objects. */

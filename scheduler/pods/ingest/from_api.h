@@ -31,7 +31,7 @@ struct from_api_pod {
 	struct pod_class *klass;    /* normalised, not interned */
 	uint32_t role;
 	uint32_t reserved_name; /* id of `reserved` in cluster->names; MODEL_NONE: absent */
-	int32_t priority;
+	int32_t priority, granted_priority;
 	uint32_t flags; /* without TASK_PARKED, TASK_UNGATING, TASK_ADOPTED */
 	uint8_t gate_row;
 	enum task_status status;

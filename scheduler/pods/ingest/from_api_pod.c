@@ -255,6 +255,8 @@ int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
 		.role = MODEL_NONE,
 		.reserved_name = MODEL_NONE,
 		.priority = priority_of(pod),
+		.granted_priority =
+			pod->spec.priority == FIELD_NO_I32 ? INT32_MAX : pod->spec.priority,
 		.status = status_of(pod),
 		.created = pod->meta.created,
 		.deleted = pod->meta.deleted,
@@ -357,6 +359,7 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	t->role = p->role;
 	t->reserved = p->reserved_name;
 	t->priority = p->priority;
+	t->granted_priority = p->granted_priority;
 	t->flags = p->flags | (t->flags & kept);
 	if (stays_opted_in(c, p)) {
 		t->flags |= TASK_OPTED_IN;

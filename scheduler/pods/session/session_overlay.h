@@ -13,6 +13,7 @@ struct arena;
 
 struct overlay_task {
 	uint32_t epoch, node;
+	uint32_t awaits;       /* node that is held for it; MODEL_NONE */
 	uint32_t charge_queue; /* where the charge is booked; only moves write it, not undone */
 	uint8_t status, charge;
 	uint8_t revoked; /* lost its charge in this session: not charged again before the next */
@@ -68,7 +69,8 @@ struct overlay {
 	struct VEC(struct undo) log;
 	struct VEC(uint32_t) touched; /* nodes in the order their use changed, with repeats */
 	uint64_t grown; /* times room appeared on a node: what did not fit may fit now */
-	bool evicted; /* this session evicted: pods terminate on more nodes than the cluster says */
+	struct VEC(
+		uint32_t) evicted; /* nodes where this session evicts: pods terminate there, too */
 	const struct cluster *cluster;
 	struct arena *arena;
 };

@@ -54,7 +54,8 @@ static const char *gone_text(const struct session *s, const struct node *n)
 }
 
 /* NULL: t has its room, or will have it; else the reason why not. */
-static const char *take_room(struct session *s, const struct queue *q, const struct task *t)
+static const char *take_room(struct session *s, const struct queue *q, const struct task *t,
+			     bool binds)
 {
 	const struct node *n = s->cluster->nodes.v[t->awaits];
 	struct reason why = { .code = "the queue has no room" };
@@ -73,7 +74,7 @@ static const char *take_room(struct session *s, const struct queue *q, const str
 		return gone_text(s, n);
 	}
 	/* After a bind that failed the pod pauses, and keeps its room. */
-	if (fit == FIT_IDLE && placing_is_candidate(s, t)) {
+	if (binds && fit == FIT_IDLE && placing_is_candidate(s, t)) {
 		statement_allocate(s, t, n);
 		session_note_attempt(s, t, ATTEMPT_ALLOCATED, n, NULL);
 	} else {
@@ -88,7 +89,8 @@ static bool awaits(const struct task *t)
 	return t->awaits != MODEL_NONE && t->status == TASK_PENDING;
 }
 
-static const char *take_all(struct session *s, const struct queue *q, const struct podgroup *g)
+static const char *take_all(struct session *s, const struct queue *q, const struct podgroup *g,
+			    bool binds)
 {
 	const struct task **tasks;
 	const char *why = NULL;
@@ -100,7 +102,7 @@ static const char *take_all(struct session *s, const struct queue *q, const stru
 	tasks = order_tasks(s, g, &n);
 	for (size_t i = 0; i < n && why == NULL; i++) {
 		if (awaits(tasks[i])) {
-			why = take_room(s, q, tasks[i]);
+			why = take_room(s, q, tasks[i], binds);
 		}
 	}
 	if (why == NULL && !hooks_job_ready(s, g) && !hooks_job_pipelined(s, g)) {
@@ -143,14 +145,21 @@ static void give_up(struct session *s, const struct podgroup *g, const char *why
 	statement_commit(s, st);
 }
 
+/* A gang that cannot start yet is pipelined as a whole: allocated members would count for it when
+ * others are placed, although no bind of them is decided. */
 static void serve(struct session *s, const struct podgroup *g)
 {
 	const struct queue *q = queue_at(s->cluster, g->queue);
 	struct statement st = statement_begin(s);
-	const char *why = take_all(s, q, g);
+	const char *why = take_all(s, q, g, true);
 
 	if (q != NULL) {
 		session_wait_for_nodes(s, q);
+	}
+	if (why == NULL && !hooks_job_ready(s, g)) {
+		statement_discard(s, st);
+		st = statement_begin(s);
+		why = take_all(s, q, g, false);
 	}
 	if (why != NULL) {
 		statement_discard(s, st);
@@ -159,11 +168,7 @@ static void serve(struct session *s, const struct podgroup *g)
 	}
 	session_note_tried(s, g);
 	session_note_held(s, g);
-	if (hooks_job_ready(s, g)) {
-		statement_commit(s, st);
-	} else {
-		statement_hold(s, st);
-	}
+	statement_commit(s, st);
 }
 
 void holds_run(struct session *s)

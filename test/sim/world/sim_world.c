@@ -67,6 +67,7 @@ void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
 				 .verbose = opt->verbose,
 				 .quota = opt->quota,
 				 .plain = opt->plain,
+				 .evicts = !opt->plain && !opt->quota && opt->seed % 3 == 1,
 				 .sticky = opt->seed % 2 == 0 };
 	w->trace = xmalloc_zero(SIM_TRACE_LINES, sizeof(w->trace[0]));
 	rng_init(&w->rng, opt->seed);

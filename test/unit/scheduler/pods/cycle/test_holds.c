@@ -121,6 +121,34 @@ static void room_outlasts_a_failed_bind(void **state)
 	cycle_fixture_finish(&x.f);
 }
 
+/* One victim of two is gone: the gang cannot start, and a member beyond its minimum starts no more
+ * than the others. */
+static void a_gang_waits_for_all_its_victims(void **state)
+{
+	struct podgroup *low, *high;
+	struct cycle_fixture f;
+
+	(void)state;
+	cycle_fixture_init(&f, evict_fixture_conf);
+	cluster_fixture_queue(f.cluster, "q", NULL, -1);
+	low = evict_fixture_podgroup(f.cluster, "low", "q", 1, 1);
+	evict_fixture_running(f.cluster, "v0", low, 1000,
+			      cluster_fixture_node(f.cluster, "n0", 1000));
+	evict_fixture_running(f.cluster, "v1", low, 1000,
+			      cluster_fixture_node(f.cluster, "n1", 1000));
+	high = evict_fixture_podgroup(f.cluster, "high", "q", 2, 9);
+	cluster_fixture_task(f.cluster, "p0", high, 1000);
+	cluster_fixture_task(f.cluster, "p1", high, 1000);
+	cluster_fixture_task(f.cluster, "p2", high, 1000);
+	assert_non_null(strstr(cycle_fixture_run(&f), "Await p0 n0; Await p1 n1"));
+	evict_fixture_end(f.cluster, "v0");
+	cluster_fixture_node(f.cluster, "n2", 1000);
+	assert_null(strstr(cycle_fixture_run(&f), "Bind"));
+	evict_fixture_end(f.cluster, "v1");
+	assert_non_null(strstr(cycle_fixture_run(&f), "Bind p0 n0; Bind p1 n1; Bind p2 n2"));
+	cycle_fixture_finish(&f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -128,6 +156,7 @@ int main(void)
 		cmocka_unit_test(a_refused_eviction_ends_the_hold),
 		cmocka_unit_test(a_node_that_goes_ends_the_hold),
 		cmocka_unit_test(room_outlasts_a_failed_bind),
+		cmocka_unit_test(a_gang_waits_for_all_its_victims),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -383,8 +383,25 @@ static const char volcano_chart[] = "actions: \"enqueue, allocate, backfill\"\n"
 static struct sched_conf *make_conf(const struct sim_scheduler_options *opt,
 				    const struct sim_world *w)
 {
-	struct sched_conf *conf =
-		parse_conf(w->proportional ? volcano_chart : conf_default_text(), NULL);
+	/* Singles may be evicted, too: the plugin gang would keep them. */
+	static const char evicting[] =
+		"actions: \"enqueue, allocate, backfill, preempt, reclaim\"\n"
+		"tiers:\n"
+		"- plugins:\n"
+		"  - name: priority\n"
+		"  - name: gang\n"
+		"    enablePreemptable: false\n"
+		"    enableReclaimable: false\n"
+		"  - name: conformance\n"
+		"- plugins:\n"
+		"  - name: predicates\n"
+		"  - name: capacity\n"
+		"    enableHierarchy: true\n"
+		"  - name: binpack\n";
+	struct sched_conf *conf = parse_conf(w->proportional ? volcano_chart
+					     : opt->evicts   ? evicting
+							     : conf_default_text(),
+					     NULL);
 
 	conf->gates_admission = opt->gates_admission;
 	conf->reservation_timeout_ns = opt->reservation_timeout_ns;

@@ -95,7 +95,6 @@ static void choose(struct sim_run *r)
 	r->options = (struct sim_scheduler_options){
 		.leader_elect = sim_world_below(w, 3) != 0,
 		.gates_admission = true,
-		.evicts = w->evicts,
 		.kueue_conf = r->quota == NULL ? NULL : sim_quota_conf(r->quota),
 		.reservation_timeout_ns = sim_world_below(w, 3) == 0 ? SHORT_NS : LONG_NS,
 		.on_decided = on_decided,

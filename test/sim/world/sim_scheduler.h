@@ -20,7 +20,6 @@ struct sim_scheduler_options {
 	unsigned number; /* of this process, for the trace */
 	bool leader_elect;
 	bool gates_admission;
-	bool evicts; /* with the actions preempt and reclaim */
 	int64_t reservation_timeout_ns;
 	const struct kueue_conf *kueue_conf; /* the Workload engine runs; NULL: it does not */
 	/* Every decision list, before it is assumed. */

@@ -118,6 +118,7 @@ static void what_protects_a_pod(void **state)
 		{ "an equal priority", 0, 0, 9, false },
 		{ "parked", 0, TASK_PARKED, 1, false },
 		{ "another scheduler", TASK_OURS, 0, 1, false },
+		{ "gated for another scheduler", 0, TASK_GATE_ONLY | TASK_OPTED_IN, 1, false },
 	};
 
 	(void)state;

@@ -115,6 +115,7 @@ static void write_one(struct world *w, const struct decision *d)
 	case DECISION_REVOKE:
 	case DECISION_MOVE:
 	case DECISION_STAY:
+	case DECISION_OVERDUE:
 	case DECISION_EVICT:
 	case DECISION_PODGROUP_CONDITION:
 	case DECISION_QUEUE_SCANNED:

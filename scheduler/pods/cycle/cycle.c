@@ -8,6 +8,7 @@
 #include "collections/bitset.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/moves.h"
+#include "scheduler/pods/cycle/overdue.h"
 #include "scheduler/pods/cycle/revoke.h"
 #include "scheduler/pods/cycle/status.h"
 #include "scheduler/pods/session/action.h"
@@ -222,6 +223,7 @@ static void run_phases(struct cycle *cy, const struct cluster *c, int64_t now,
 	 * limit. */
 	moves_run(s);
 	revoke_run(s);
+	overdue_run(s);
 	trace_phase(trace, "revoke", false);
 	for (size_t i = 0; i < cy->nactions; i++) {
 		trace_phase(trace, cy->actions[i]->name, true);

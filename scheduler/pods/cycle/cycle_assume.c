@@ -158,6 +158,10 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 	case DECISION_EVICT:
 		assume_evict(c, t);
 		break;
+	case DECISION_OVERDUE:
+		t->flags &= ~(uint32_t)TASK_OVERDUE;
+		t->flags |= d->overdue ? TASK_OVERDUE : 0;
+		break;
 	case DECISION_PODGROUP_PHASE:
 		assume_phase(c, c->podgroups.v[d->podgroup], d);
 		break;

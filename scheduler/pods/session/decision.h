@@ -24,6 +24,7 @@ enum decision_kind {
 			       opt in) */
 	DECISION_BIND,      /* task, node */
 	DECISION_EVICT,     /* task: victim; reason, message */
+	DECISION_OVERDUE,   /* task: overdue or not any more (pods/cycle/overdue.h) */
 	DECISION_PODGROUP_PHASE,     /* PodGroup: phase */
 	DECISION_PODGROUP_CONDITION, /* PodGroup: type (in condition_type), status true, reason,
 					message */
@@ -38,6 +39,7 @@ struct decision {
 	bool uncharged;    /* UNGATE without charge (best effort, feature off, annotation gone) */
 	bool warning;      /* EVENT */
 	bool hint;         /* EVENT: one of very many perhaps, the first to go under pressure */
+	bool overdue;      /* OVERDUE */
 	uint8_t phase;     /* PODGROUP_PHASE */
 	int64_t retry_at;  /* REVOKE */
 	uint32_t attempts; /* REVOKE, WITHDRAW: that many reservations ended without a node; 0: it

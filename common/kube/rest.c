@@ -64,7 +64,7 @@ void rest_fill(struct http_call *call, const struct strbuf *scratch, size_t body
 	call->body = (struct str){ scratch->p + body, scratch->len - body };
 }
 
-void rest_delete_options(const char *uid, struct strbuf *out)
+void rest_delete_options(const char *uid, const char *version, struct strbuf *out)
 {
 	struct json_out o;
 
@@ -75,6 +75,9 @@ void rest_delete_options(const char *uid, struct strbuf *out)
 	json_out_key(&o, "preconditions");
 	json_out_object(&o);
 	json_out_kv(&o, "uid", uid);
+	if (version != NULL) {
+		json_out_kv(&o, "resourceVersion", version);
+	}
 	json_out_object_end(&o);
 	json_out_object_end(&o);
 	json_out_end(&o);

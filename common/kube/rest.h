@@ -60,7 +60,8 @@ bool rest_is_failed_test(int code, const struct err *err);
 void rest_fill(struct http_call *call, const struct strbuf *scratch, size_t body,
 	       enum http_method method, const char *content_type);
 /* Appends the body of a DELETE of the object that has this UID: DeleteOptions. */
-void rest_delete_options(const char *uid, struct strbuf *out);
+/* version: the resourceVersion that it must still have; NULL: any. */
+void rest_delete_options(const char *uid, const char *version, struct strbuf *out);
 /* Blocking, not on the transport's thread. ret may be NULL; the caller owns *ret. */
 int rest_call(struct transport *t, enum http_method method, const char *path,
 	      const char *content_type, struct str body, int64_t timeout_ns, struct jdoc **ret,

@@ -44,6 +44,7 @@ int app_conf_load(const struct sched_options *o, struct sched_conf **ret, struct
 		(*ret)->gate_sticky = o->gate_sticky;
 		(*ret)->reservation_timeout_ns = o->reservation_timeout;
 		(*ret)->reservation_attempts = (uint32_t)o->reservation_attempts;
+		(*ret)->overdue_deletes = o->on_reservation_timeout != 0;
 		free((*ret)->default_queue);
 		(*ret)->default_queue = xmalloc_dup(o->default_queue);
 	}

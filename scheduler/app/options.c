@@ -15,6 +15,8 @@ static const struct flags_choice controllers[] = {
 	{ "orchestrator", OPTIONS_ORCHESTRATOR },  { NULL, 0 },
 };
 
+static const struct flags_choice on_timeout[] = { { "keep", 0 }, { "delete", 1 }, { NULL, 0 } };
+
 static const struct flags_choice gate_dialects[] = {
 	{ "auto", PREEMPTION_GATE_AUTO },
 	{ "kueue", PREEMPTION_GATE_KUEUE },
@@ -42,6 +44,10 @@ static const struct flags_row rows[] = {
 	{ "reservation-timeout", AT(DURATION, reservation_timeout), .def = "30m",
 	  .help = "How long a published pod without a node keeps its quota; 0: "
 		  "no limit" },
+	{ "on-reservation-timeout",
+	  FLAGS_CHOICE_AT(struct sched_options, on_timeout, on_reservation_timeout), .def = "keep",
+	  .help = "A pod that another scheduler does not place in that time, or that is beyond a "
+		  "lowered limit: keep it, or delete it if a controller creates another one" },
 	{ "reservation-attempts", AT(INT, reservation_attempts), .max = 1000000, .def = "0",
 	  .help = "After this many reservations without a node, a gang waits for nodes of another "
 		  "shape; 0: no limit" },

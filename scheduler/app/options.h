@@ -34,8 +34,9 @@ struct sched_options {
 	int64_t schedule_period, sync_timeout, reservation_timeout, lease_duration, lease_renew,
 		lease_retry; /* ns */
 	bool gate_sticky, leader_elect, enable_metrics, enable_healthz, cache_dumper;
-	unsigned controllers;  /* enum options_controller */
-	unsigned gate_dialect; /* enum preemption_gate_dialect */
+	unsigned controllers;            /* enum options_controller */
+	unsigned on_reservation_timeout; /* 1: delete */
+	unsigned gate_dialect;           /* enum preemption_gate_dialect */
 };
 
 /* The whole table, for the reference. */

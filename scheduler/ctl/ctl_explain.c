@@ -166,7 +166,7 @@ static int explain_workload(const struct cluster_args *f, const char *group, str
 /* 1. The pod as the API server has it says which engine it waits for; a dump has only pods of
  *    Queues.
  * 2. It queues as a Workload, by itself or in a group: that Workload is explained.
- * 3. It is scheduled here, or has a node: the pods wing explains it.
+ * 3. It is scheduled or gated here, or has a node: the pods wing explains it.
  * 4. Another scheduler places it, and all that can be said is in the pod. */
 static int explain_pod(const struct cluster_args *f, struct err *err)
 {
@@ -182,7 +182,8 @@ static int explain_pod(const struct cluster_args *f, struct err *err)
 	if (pod_lookup_has_workload(pod, names)) {
 		return explain_workload(f, pod_lookup_group(pod), err);
 	}
-	if (!pod_lookup_is_foreign(pod, names)) {
+	if (!pod_lookup_is_foreign(pod, names) ||
+	    pod_lookup_is_gate_only(pod, f->gate_schedulers.v)) {
 		return explain_task(f, key, pod, err);
 	}
 	pod_explain_foreign(pod, names, &x);
@@ -253,9 +254,8 @@ const struct verb ctl_explain_verb = {
 		"offered to worker clusters, what each of them answers. A Job, or "
 		"KIND.GROUP of another job, selects its Workload; so does a pod that queues by "
 		"itself or in a group.",
-	.flags.notes = "--dump, --scheduler-conf and --scheduler-name are for pods; -f, --config "
-		       "and --now "
-		       "for Workloads.",
+	.flags.notes = "--dump, --scheduler-conf, --scheduler-name and --gate-schedulers are for "
+		       "pods; -f, --config and --now for Workloads.",
 	.flags.tables = tables,
 	.run = run_verb,
 };

@@ -265,57 +265,64 @@ static void test_close_and_open_a_tree(void **state UNUSED)
 }
 
 /* Mistakes of first-time users: the verdict names each of them. */
+static const struct {
+	struct scene_pod pod;
+	const char *words; /* behind "explain pod " */
+	int code;
+	const char *says[4];
+} mistakes[] = {
+	{ { .name = "typo", .queue = "team-aa", .cpu = "1" },
+	  "typo",
+	  0,
+	  { "Verdict:   waits for queue team-aa, which does not exist; did you mean "
+	    "team-a?\n",
+	    "Queue:     team-aa\n" } },
+	{ { .name = "other", .queue = "team-a", .cpu = "1", .scheduler = "mine" },
+	  "other",
+	  0,
+	  { "is not scheduled by Headgate: its spec.schedulerName is mine, and Headgate "
+	    "schedules pods that name volcano\n",
+	    "Gate:      none: it opts in, but pods of its scheduler are not gated\n" } },
+	{ { .name = "gated", .queue = "team-a", .cpu = "3", .scheduler = "default-scheduler" },
+	  "gated",
+	  0,
+	  { "can never get quota: 3 cpu needed, and the limit of queue team-a is 2" } },
+	{ { .name = "ungated", .cpu = "1", .scheduler = "default-scheduler" },
+	  "ungated",
+	  0,
+	  { "has quota, and its own scheduler places it" } },
+	{ { .name = "plain", .cpu = "1", .scheduler = "mine", .not_opted_in = true },
+	  "plain -o json",
+	  0,
+	  { "\"schedulerName\":\"mine\"", "\"gate\":\"none\"", "\"charge\":null" } },
+	{ { .name = "large", .queue = "team-a", .cpu = "3" },
+	  "large",
+	  0,
+	  { "can never get quota: 3 cpu needed, and the limit of queue team-a is 2" } },
+	{ { .name = "inner", .queue = "department", .cpu = "1" },
+	  "inner",
+	  0,
+	  { "queue department accepts no pods: the queue is not a leaf of the queue "
+	    "tree" } },
+	{ { .name = NULL }, "default/wait", 1, { "not found; did you mean waits?" } },
+	{ { .name = NULL }, "wait -n elsewhere", 1, { "pod elsewhere/wait not found\n" } },
+};
+
 static void test_explain_names_the_mistake(void **state UNUSED)
 {
-	static const struct {
-		struct scene_pod pod;
-		const char *words; /* behind "explain pod " */
-		int code;
-		const char *says[4];
-	} rows[] = {
-		{ { .name = "typo", .queue = "team-aa", .cpu = "1" },
-		  "typo",
-		  0,
-		  { "Verdict:   waits for queue team-aa, which does not exist; did you mean "
-		    "team-a?\n",
-		    "Queue:     team-aa\n" } },
-		{ { .name = "other", .queue = "team-a", .cpu = "1", .scheduler = "mine" },
-		  "other",
-		  0,
-		  { "is not scheduled by Headgate: its spec.schedulerName is mine, and Headgate "
-		    "schedules pods that name volcano\n",
-		    "Gate:      none: it opts in, but only pods of Headgate's scheduler are "
-		    "gated\n" } },
-		{ { .name = "plain", .cpu = "1", .scheduler = "mine", .not_opted_in = true },
-		  "plain -o json",
-		  0,
-		  { "\"schedulerName\":\"mine\"", "\"gate\":\"none\"", "\"charge\":null" } },
-		{ { .name = "large", .queue = "team-a", .cpu = "3" },
-		  "large",
-		  0,
-		  { "can never get quota: 3 cpu needed, and the limit of queue team-a is 2" } },
-		{ { .name = "inner", .queue = "department", .cpu = "1" },
-		  "inner",
-		  0,
-		  { "queue department accepts no pods: the queue is not a leaf of the queue "
-		    "tree" } },
-		{ { .name = NULL }, "default/wait", 1, { "not found; did you mean waits?" } },
-		{ { .name = NULL }, "wait -n elsewhere", 1, { "pod elsewhere/wait not found\n" } },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const char *says[ARRAY_LEN(rows[i].says) + 1] = { NULL };
+	for (size_t i = 0; i < ARRAY_LEN(mistakes); i++) {
+		const char *says[ARRAY_LEN(mistakes[i].says) + 1] = { NULL };
 		char words[100];
 
-		if (rows[i].pod.name != NULL) {
-			scene_add_pod(&scene, &rows[i].pod);
+		if (mistakes[i].pod.name != NULL) {
+			scene_add_pod(&scene, &mistakes[i].pod);
 			scene_settle(&scene);
 		}
-		memcpy(says, rows[i].says, sizeof(rows[i].says));
-		snprintf(words, sizeof(words), "explain pod %s", rows[i].words);
-		expect(words, rows[i].code, says);
-		if (rows[i].pod.name != NULL) {
-			scene_delete_pod(&scene, rows[i].pod.name);
+		memcpy(says, mistakes[i].says, sizeof(mistakes[i].says));
+		snprintf(words, sizeof(words), "explain pod %s", mistakes[i].words);
+		expect(words, mistakes[i].code, says);
+		if (mistakes[i].pod.name != NULL) {
+			scene_delete_pod(&scene, mistakes[i].pod.name);
 		}
 	}
 }

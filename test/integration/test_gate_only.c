@@ -90,6 +90,35 @@ static void test_a_namespace_opts_in(void **state UNUSED)
 	scene_stop(&s);
 }
 
+/* Nothing places them. Only the one that a controller would create again is deleted. */
+static void test_not_placed_in_time(void **state UNUSED)
+{
+	static const char *const args[] = { "--reservation-timeout=200ms",
+					    "--on-reservation-timeout=delete", NULL };
+	const struct scene_options opt = { .stack = { .scheduler_args = args } };
+	const struct scene_pod naked = {
+		.name = "naked", .queue = "q", .cpu = "1", .scheduler = THEIRS
+	};
+	struct scene s;
+
+	scene_start(&s, &opt);
+	scene_add_queue(&s, "q", NULL, "1", NULL);
+	scene_apply(&s, "{apiVersion: v1, kind: Pod, metadata: {name: owned, annotations: {"
+			"scheduling.volcano.sh/queue-allocation-gate: 'true', "
+			"scheduling.volcano.sh/queue-name: q}, ownerReferences: [{apiVersion: "
+			"apps/v1, kind: ReplicaSet, name: r, uid: r-1, controller: true}]}, spec: "
+			"{schedulerName: " THEIRS ", containers: [{name: c, image: i, resources: "
+			"{requests: {cpu: '1'}}}]}}");
+	scene_wait_event(&s, "ReservationTimedOut", "owned");
+	scene_wait(&s, "owned", SCENE_GONE);
+	scene_add_pod(&s, &naked);
+	scene_wait_event(&s, "ReservationTimedOut", "naked");
+	scene_wait_metric(&s, STACK_SCHEDULER, "headgate_queue_overdue_pods{queue_name=\"q\"} 1");
+	assert_true(scene_is(&s, "naked", SCENE_UNGATED));
+	scene_judge(&s);
+	scene_stop(&s);
+}
+
 static void test_off(void **state UNUSED)
 {
 	static const char *const off[] = { "--gate-schedulers=", NULL };
@@ -112,6 +141,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_another_scheduler_places_them),
 		cmocka_unit_test(test_a_namespace_opts_in),
+		cmocka_unit_test(test_not_placed_in_time),
 		cmocka_unit_test(test_off),
 	};
 

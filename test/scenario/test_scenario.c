@@ -4,6 +4,7 @@
  *   conf: scheduler configuration (absent: built in)
  *   hierarchy: false when the capacity plugin of conf has no hierarchy
  *   gatesAdmission: false: the feature gate is off;  reservationTimeout: a duration;
+ *   onReservationTimeout: delete;
  *   reservationAttempts: a number;
  *   gateSticky: false: a pod without the annotation is not opted in, whatever it was before
  *   steps: each applies `queues`, `groups`, `nodes`, `pods` (expand.h), `objects`, then `change`
@@ -151,6 +152,7 @@ static void play(const struct jdoc *d, bool filled)
 	w.f.cluster->annotation_decides = !jdoc_bool(jdoc_get(d, "gateSticky"), true);
 	w.f.conf->reservation_timeout_ns =
 		duration_of(jdoc_get(d, "reservationTimeout"), w.f.conf->reservation_timeout_ns);
+	w.f.conf->overdue_deletes = jdoc_is_str(jdoc_get(d, "onReservationTimeout"), "delete");
 	w.f.conf->reservation_attempts = (uint32_t)jdoc_int(jdoc_get(d, "reservationAttempts"), 0);
 	cycle_fixture_reconfigure(&w.f);
 	if (filled) {

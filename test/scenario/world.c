@@ -140,6 +140,9 @@ static int see_pod(struct world *w, const struct jdoc *object, struct arena *a, 
 	if (r < 0) {
 		return r;
 	}
+	if ((p.flags & TASK_GATE_ONLY) != 0 && p.published_at == MODEL_TIME_NONE) {
+		p.published_at = w->f.now;
+	}
 	t = cluster_task_find(c, str_of(key));
 	if (t != NULL && !str_eq_c(p.uid, t->uid)) {
 		ledger_release(c, t);

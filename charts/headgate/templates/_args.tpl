@@ -23,6 +23,7 @@ true
 - --gate-sticky={{ .Values.gate.sticky }}
 - --schedule-period={{ .Values.custom.scheduler_schedule_period | default $v.schedulePeriod }}
 - --reservation-timeout={{ $v.reservationTimeout }}
+- --on-reservation-timeout={{ $v.onReservationTimeout }}
 - --reservation-attempts={{ $v.reservationAttempts | int }}
 - --gate-removal-worker-num={{ $v.gateRemovalWorkers }}
 - --kube-api-qps={{ .Values.custom.scheduler_kube_api_qps | default $v.kubeApiQps }}

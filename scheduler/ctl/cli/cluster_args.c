@@ -76,6 +76,10 @@ const struct flags_row cluster_args_dump[] = {
 	  .help = "Configuration file of the scheduler" },
 	{ "scheduler-name", AT(LIST, scheduler_names), .arg = "NAME", .def = KEYS_DEFAULT_SCHEDULER,
 	  .help = "Name of the scheduler in spec.schedulerName of pods; may be repeated" },
+	{ "gate-schedulers", AT(LIST, gate_schedulers), .arg = "NAME", .def = "default-scheduler",
+	  .may_be_empty = true,
+	  .help = "Name in spec.schedulerName of pods that are gated and that another scheduler "
+		  "places; may be repeated; empty: none" },
 	END,
 };
 const struct flags_row cluster_args_files[] = {

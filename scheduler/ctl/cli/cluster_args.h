@@ -32,7 +32,7 @@ struct cluster_args {
 	int64_t timeout;  /* ns of one request; 0: none */
 	const char *dump; /* a dump file instead of a cluster */
 	const char *conf; /* the scheduler's configuration file, NULL: built in */
-	struct flags_list scheduler_names;
+	struct flags_list scheduler_names, gate_schedulers;
 	const char *namespace_; /* for names without a namespace: --namespace, that of the context,
 				   or "default" */
 	enum verb_output output;
@@ -61,10 +61,11 @@ struct cluster_args {
 };
 
 /* Rows for the tables of verbs; each verb for a cluster takes the rows to reach it. */
-extern const struct flags_row cluster_args_reach[]; /* --kubeconfig, --server, --as, ... */
-extern const struct flags_row cluster_args_dump[];  /* --dump, --scheduler-conf, --scheduler-name */
-extern const struct flags_row cluster_args_files[]; /* --filename, --as-is, --ignore, --now */
-extern const struct flags_row cluster_args_config[];    /* --config */
+extern const struct flags_row cluster_args_reach[];  /* --kubeconfig, --server, --as, ... */
+extern const struct flags_row cluster_args_dump[];   /* --dump, --scheduler-conf, --scheduler-name,
+							--gate-schedulers */
+extern const struct flags_row cluster_args_files[];  /* --filename, --as-is, --ignore, --now */
+extern const struct flags_row cluster_args_config[]; /* --config */
 extern const struct flags_row cluster_args_namespace[]; /* --namespace */
 extern const struct flags_row cluster_args_within[];    /* --namespace that is not given: all */
 extern const struct flags_row cluster_args_all[];       /* --all-namespaces */

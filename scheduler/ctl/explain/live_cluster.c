@@ -66,6 +66,7 @@ static void on_bad_object(void *ctx UNUSED, enum sched_resource r, struct str ke
 static int load_live(struct live_cluster *s, const struct cluster_args *f, struct err *err)
 {
 	struct cache_options co = { .scheduler_names = f->scheduler_names.v,
+				    .gate_schedulers = f->gate_schedulers.v,
 				    .default_queue = "default",
 				    .found_age_max_ns = INT64_MAX, /* as old as the pod says */
 				    .listener = { .on_bad_object = on_bad_object } };

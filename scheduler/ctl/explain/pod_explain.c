@@ -253,6 +253,10 @@ static void judge_quota(const struct live_cluster *s, struct pod_explanation *x)
 		set(x, "WaitingForGang",
 		    arena_printf(x->arena, "waits for its gang: %d of %d members exist",
 				 x->have + (int32_t)x->pods, x->members));
+	} else if ((t->flags & (TASK_OUR_GATE | TASK_GATE_ONLY)) == TASK_GATE_ONLY) {
+		set(x, "UngatedByOthers",
+		    "has no gate, and Headgate did not remove it: its scheduler may start it, and "
+		    "there is quota for it");
 	} else if ((t->flags & TASK_OUR_GATE) != 0) {
 		set(x, "QuotaAvailable", "there is quota: the gate is removed in the next cycle");
 	} else {
@@ -279,9 +283,10 @@ static void judge_placed(struct pod_explanation *x)
 		set(x, l != NULL ? reason : "ChargedToOtherQueue",
 		    arena_printf(x->arena,
 				 "does not wait: it has a node; it is charged to queue "
-				 "%s, and not to queue %s of its PodGroup until it fits "
+				 "%s, and not to queue %s of its %s until it fits "
 				 "the limit there%s",
-				 q->name, x->queue->name, beyond));
+				 q->name, x->queue->name,
+				 x->podgroup->alone ? "annotation" : "PodGroup", beyond));
 		return;
 	}
 	set(x, reason, arena_printf(x->arena, "does not wait: it has a node%s", beyond));
@@ -302,6 +307,8 @@ static void judge_waiting(const struct live_cluster *s, struct pod_explanation *
 		    "after that");
 	} else if (t->charge == CHARGE_NONE) {
 		judge_quota(s, x);
+	} else if ((t->flags & TASK_GATE_ONLY) != 0) {
+		set(x, "QuotaReserved", "has quota, and its own scheduler places it");
 	} else if (t->charge == CHARGE_PUBLISHED || t->cond == POD_COND_UNSCHEDULABLE) {
 		set(x, "Published", "has quota and waits for a node; autoscalers see it");
 	} else {
@@ -398,7 +405,8 @@ void pod_explain_task(const struct live_cluster *s, const struct task *t, const 
 			x->lines.n = 0; /* nothing to explain */
 		}
 	}
-	if (t->status == TASK_PENDING && t->klass != NULL) {
+	/* Where another scheduler may place it is not known here. */
+	if (t->status == TASK_PENDING && t->klass != NULL && (t->flags & TASK_GATE_ONLY) == 0) {
 		x->nodes = describe_nodes(s, t);
 	}
 	judge(s, x);

@@ -9,6 +9,12 @@
 #include "scheduler/ctl/explain/pod_explain.h"
 #include "scheduler/pods/ledger/ledger.h"
 
+/* NULL: none; a record that stands for one is no object. */
+static const char *podgroup_name(const struct pod_explanation *x)
+{
+	return x->podgroup == NULL || x->podgroup->alone ? NULL : x->podgroup->name;
+}
+
 void pod_explain_text_print(const struct pod_explanation *x, FILE *to)
 {
 	static const char *const heads[] = { "QUEUE",    "RESOURCE", "LIMIT", "ALLOCATED",
@@ -24,7 +30,7 @@ void pod_explain_text_print(const struct pod_explanation *x, FILE *to)
 		fprintf(to, "Scheduler: %s\n", x->scheduler);
 		return;
 	}
-	fprintf(to, "PodGroup:  %s\n", x->podgroup == NULL ? "<none>" : x->podgroup->name);
+	fprintf(to, "PodGroup:  %s\n", podgroup_name(x) == NULL ? "<none>" : podgroup_name(x));
 	if (x->members > 1) {
 		fprintf(to, "Gang:      %d of %d members have quota\n", x->have, x->members);
 	}
@@ -85,7 +91,7 @@ void pod_explain_text_print_json(const struct pod_explanation *x, FILE *to)
 	json_out_kv(&o, "gate", x->gate);
 	json_out_kv(&o, "gateReason", x->gate_reason);
 	json_out_kv(&o, "schedulerName", x->scheduler);
-	json_out_kv(&o, "podGroup", x->podgroup == NULL ? NULL : x->podgroup->name);
+	json_out_kv(&o, "podGroup", podgroup_name(x));
 	json_out_kv(&o, "queue", x->queue_name);
 	json_out_kv(&o, "charge", x->task == NULL ? NULL : ledger_state_name(x->task->charge));
 	json_out_kv(&o, "chargedQueue", x->charged == NULL ? NULL : x->charged->name);

@@ -91,6 +91,18 @@ bool pod_lookup_is_foreign(const struct jdoc *pod, const char *const *names)
 	return !is_ours(pod, names) && (node == NULL || node[0] == '\0');
 }
 
+bool pod_lookup_is_gate_only(const struct jdoc *pod, const char *const *names)
+{
+	const struct jdoc *annotations = jdoc_path(pod, "metadata.annotations");
+	bool under_quota = jdoc_get(annotations, KEYS_RESERVED) != NULL;
+
+	for (size_t i = 0; gate_at(i) != NULL; i++) {
+		under_quota |= has_gate(pod, gate_at(i)->gate) ||
+			       jdoc_is_str(jdoc_get(annotations, gate_at(i)->annotation), "true");
+	}
+	return under_quota && is_ours(pod, names);
+}
+
 bool pod_lookup_has_workload(const struct jdoc *pod, const char *const *names)
 {
 	const struct jdoc *f = jdoc_first(jdoc_path(pod, "metadata.finalizers"));
@@ -148,8 +160,8 @@ void pod_lookup_describe_gate(const struct jdoc *pod, struct strbuf *out)
 		between = ", ";
 	}
 	if (strbuf_str(out).len == 0) {
-		strbuf_add_c(out, opts_in(pod) ? "none: it opts in, but only pods of Headgate's "
-						 "scheduler are gated"
+		strbuf_add_c(out, opts_in(pod) ? "none: it opts in, but pods of its scheduler "
+						 "are not gated"
 					       : "none");
 	}
 }

@@ -18,6 +18,8 @@ int pod_lookup_read(const struct cluster_args *a, const char *key, struct jdoc *
 const char *pod_lookup_scheduler(const struct jdoc *pod);
 /* The pod waits, and the schedulers of these names are not the one that it names. */
 bool pod_lookup_is_foreign(const struct jdoc *pod, const char *const *names);
+/* It names one of these schedulers, and opted in, is gated or has been. */
+bool pod_lookup_is_gate_only(const struct jdoc *pod, const char *const *names);
 /* The pod queues by itself or in a group, and its Workload says why it waits. */
 bool pod_lookup_has_workload(const struct jdoc *pod, const char *const *names);
 /* The group of pods with which it queues; NULL: it queues by itself. */

@@ -9,6 +9,7 @@
 #include "scheduler/pods/cycle/due.h"
 #include "scheduler/pods/cycle/holds.h"
 #include "scheduler/pods/cycle/moves.h"
+#include "scheduler/pods/cycle/overdue.h"
 #include "scheduler/pods/cycle/revoke.h"
 #include "scheduler/pods/cycle/status.h"
 #include "scheduler/pods/session/action.h"
@@ -177,6 +178,7 @@ static void run_phases(struct cycle *cy, const struct cluster *c, int64_t now,
 	 * limit. */
 	moves_run(s);
 	revoke_run(s);
+	overdue_run(s);
 	/* Before any action gives away what is held. */
 	holds_run(s);
 	trace_phase(trace, "revoke", false);

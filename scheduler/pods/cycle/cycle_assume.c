@@ -125,6 +125,7 @@ static void note_rival(struct cluster *c, struct podgroup *g, const struct podgr
 	vec_push(&g->rivals, now);
 }
 
+/* by: NULL for a pod that is deleted for no other one's sake. */
 static void assume_evict(struct cluster *c, struct task *t, struct task *by)
 {
 	struct node *n = t->node == MODEL_NONE ? NULL : c->nodes.v[t->node];
@@ -132,8 +133,10 @@ static void assume_evict(struct cluster *c, struct task *t, struct task *by)
 	/* The ledger goes by the status that the task has so far. */
 	ledger_set_releasing(c, t, true);
 	cluster_task_set_status(c, t, TASK_RELEASING, n);
-	by->victims++;
-	note_rival(c, c->podgroups.v[t->podgroup], c->podgroups.v[by->podgroup]);
+	if (by != NULL) {
+		by->victims++;
+		note_rival(c, c->podgroups.v[t->podgroup], c->podgroups.v[by->podgroup]);
+	}
 }
 
 static void assume_await(struct cluster *c, struct task *t, const struct decision *d)
@@ -198,10 +201,14 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		assume_bind(c, t, d);
 		break;
 	case DECISION_EVICT:
-		assume_evict(c, t, c->tasks.v[d->by]);
+		assume_evict(c, t, d->by == MODEL_NONE ? NULL : c->tasks.v[d->by]);
 		break;
 	case DECISION_AWAIT:
 		assume_await(c, t, d);
+		break;
+	case DECISION_OVERDUE:
+		t->flags &= ~(uint32_t)TASK_OVERDUE;
+		t->flags |= d->overdue ? TASK_OVERDUE : 0;
 		break;
 	case DECISION_PODGROUP_PHASE:
 		assume_phase(c, c->podgroups.v[d->podgroup], d);

@@ -130,11 +130,12 @@ static struct res *sum_not_counted(struct session *s)
 	return sums;
 }
 
-static uint32_t over_limit(struct session *s, const struct queue *q)
+uint32_t revoke_over_limit(struct session *s, const struct queue *q, const struct res *less)
 {
 	static const struct res nothing;
 	struct res used = *session_queue_charged(s, q);
 
+	res_sub_floor(&used, less);
 	if (res_over(&used, &nothing, &s->limits[q->id], UINT32_MAX) == 0) {
 		return 0;
 	}
@@ -159,6 +160,13 @@ static int grown_and_youngest_first(const void *a, const void *b)
 		return (*x)->created > (*y)->created ? -1 : 1;
 	}
 	return (*x)->id > (*y)->id ? -1 : 1;
+}
+
+static uint32_t over_limit(struct session *s, const struct queue *q)
+{
+	static const struct res nothing;
+
+	return revoke_over_limit(s, q, &nothing);
 }
 
 static void shrink_queue(struct session *s, const struct queue *q)

@@ -28,6 +28,7 @@ enum tally {
 	TALLY_UNGATED,
 	TALLY_PUBLISHED,
 	TALLY_WITHDRAWN,
+	TALLY_OVERDUE,
 	TALLY_COUNT
 };
 
@@ -46,7 +47,7 @@ static const char *const amount_help[AMOUNT_COUNT] = {
 static const char *const tally_names[TALLY_COUNT] = {
 	"headgate_queue_gated_pods",     "headgate_queue_patching_pods",
 	"headgate_queue_ungated_pods",   "headgate_queue_published_pods",
-	"headgate_queue_withdrawn_pods",
+	"headgate_queue_withdrawn_pods", "headgate_queue_overdue_pods",
 };
 static const char *const tally_help[TALLY_COUNT] = {
 	"Pods that wait for quota behind our gate",
@@ -54,6 +55,7 @@ static const char *const tally_help[TALLY_COUNT] = {
 	"Pods with quota and without a node",
 	"Pods that autoscalers see",
 	"Pods withdrawn from autoscalers",
+	"Pods that another scheduler has not placed in time, or beyond a limit",
 };
 static const char *const phase_names[PODGROUP_PHASE_COUNT_] = {
 	"volcano_queue_pod_group_pending_count",   "volcano_queue_pod_group_inqueue_count",
@@ -292,6 +294,7 @@ void sched_metrics_totals(struct sched_metrics *m, const struct cluster *c,
 		set(m->tally[TALLY_UNGATED], q->name, t->ungated);
 		set(m->tally[TALLY_PUBLISHED], q->name, t->published_pods);
 		set(m->tally[TALLY_WITHDRAWN], q->name, t->withdrawn);
+		set(m->tally[TALLY_OVERDUE], q->name, t->overdue);
 		set(m->weight, q->name, q->weight);
 		for (unsigned p = 0; p < PODGROUP_PHASE_COUNT_; p++) {
 			set(m->phase[p], q->name, t->podgroups[p]);

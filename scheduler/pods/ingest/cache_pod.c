@@ -116,6 +116,14 @@ static int64_t found_since(const struct cache *c, int64_t published, struct cach
 	return time.now - (age < c->found_age_max_ns ? age : c->found_age_max_ns);
 }
 
+/* A pod of another scheduler counts from when it is first seen without a gate. */
+static int64_t since(const struct cache *c, const struct from_api_pod *p, struct cache_time time)
+{
+	int64_t found = found_since(c, p->published_at, time);
+
+	return found == MODEL_TIME_NONE && (p->flags & TASK_GATE_ONLY) != 0 ? time.now : found;
+}
+
 /* An earlier process ended the reservation, and the pod waited for the next one. A wait for nodes
  * of another shape ends with the process: the pod waits no longer than after an ordinary attempt.
  */
@@ -198,7 +206,7 @@ int cache_pod_upsert(struct cache *c, const struct sched_msg *m, struct cache_ti
 	if (from_api_pod_read(c->cluster, pod, &names, c->scratch, &p, err) < 0) {
 		return -ERR_INVALID;
 	}
-	p.published_at = found_since(c, p.published_at, time);
+	p.published_at = since(c, &p, time);
 	p.retry_at = found_wait(c, &p, time);
 	p.klass->charged_to_workload = is_charged_to_workload(c, pod, &p);
 	(void)take(c, pod, &p, find(c, &p), is_wanted(&p));
@@ -224,7 +232,7 @@ void cache_pod_keep(struct cache *c, const struct sched_msg *m, struct cache_tim
 	t = find(c, &p);
 	same = t != NULL && (p.uid.p == NULL || str_eq_c(p.uid, t->uid)) ? t : NULL;
 	(void)from_api_pod_keep(c->cluster, pod, &names, same, c->scratch, &p);
-	p.published_at = found_since(c, p.published_at, time);
+	p.published_at = since(c, &p, time);
 	p.klass->charged_to_workload =
 		is_charged_to_workload(c, pod, &p) ||
 		(same != NULL && same->klass != NULL && same->klass->charged_to_workload);

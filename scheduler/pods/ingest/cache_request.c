@@ -97,8 +97,17 @@ static void on_bind(struct cache *c, struct task *t, const struct sched_msg *m, 
 /* The victim stays. Its next update says whether it is bound or running. */
 static void on_evict(struct cache *c, struct task *t, const struct sched_msg *m, int64_t now)
 {
-	if ((m->outcome != SCHED_REJECTED && m->outcome != SCHED_CANCELLED) ||
-	    t->status != TASK_RELEASING || t->node == MODEL_NONE) {
+	if (m->outcome == SCHED_DONE || m->outcome == SCHED_GONE || t->status != TASK_RELEASING) {
+		return;
+	}
+	/* A pod without a node has changed meanwhile, perhaps since it was bound. */
+	if (t->node == MODEL_NONE) {
+		ledger_set_releasing(c->cluster, t, false);
+		cluster_task_set_status(c->cluster, t, TASK_PENDING, NULL);
+		back_off(t, now);
+		return;
+	}
+	if (m->outcome != SCHED_REJECTED && m->outcome != SCHED_CANCELLED) {
 		return;
 	}
 	/* It is no victim again before the pause is over. */

@@ -119,6 +119,7 @@ static void read_scheduler(const struct cluster *c, const struct api_pod *pod,
 		p->flags |= TASK_OURS;
 	} else if (is_listed(names->gated, pod->spec.scheduler_name) && (p->flags & shows) != 0) {
 		p->flags |= (uint32_t)TASK_OURS | TASK_GATE_ONLY;
+		p->flags |= meta_controller(&pod->meta) != NULL ? TASK_CONTROLLED : 0;
 	}
 }
 
@@ -337,6 +338,16 @@ int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
 	return 0;
 }
 
+/* Ungated since it was first seen so. */
+static void apply_ungated(const struct from_api_pod *p, struct task *t)
+{
+	if ((p->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0) {
+		t->published_at = MODEL_TIME_NONE;
+	} else if (t->published_at == MODEL_TIME_NONE) {
+		t->published_at = p->published_at;
+	}
+}
+
 /* The API server writes SchedulingGated at creation and never again, and the condition is never
  * removed: an update that shows either was sent before what we know or assume. */
 static void apply_condition(const struct from_api_pod *p, struct task *t)
@@ -351,11 +362,11 @@ static void apply_condition(const struct from_api_pod *p, struct task *t)
 		t->cond_message = p->cond_message;
 	}
 	/* As long as it stays published it is so since we first knew; the time that the pod shows
-	 * is of a clock that may have been set meanwhile. For another scheduler's pod it counts
-	 * since when the gate is off. */
-	if ((p->flags & TASK_GATE_ONLY) == 0 &&
-	    (p->cond != POD_COND_UNSCHEDULABLE || t->cond != POD_COND_UNSCHEDULABLE ||
-	     t->published_at == MODEL_TIME_NONE)) {
+	 * is of a clock that may have been set meanwhile. */
+	if ((p->flags & TASK_GATE_ONLY) != 0) {
+		apply_ungated(p, t);
+	} else if (p->cond != POD_COND_UNSCHEDULABLE || t->cond != POD_COND_UNSCHEDULABLE ||
+		   t->published_at == MODEL_TIME_NONE) {
 		t->published_at = p->published_at;
 	}
 	t->cond = (uint8_t)p->cond;
@@ -405,7 +416,7 @@ static void set_podgroup(struct cluster *c, const struct from_api_pod *p, struct
 
 void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct task *t)
 {
-	uint32_t kept = (uint32_t)TASK_PARKED | TASK_UNGATING | TASK_GREW;
+	uint32_t kept = (uint32_t)TASK_PARKED | TASK_UNGATING | TASK_GREW | TASK_OVERDUE;
 	struct node *nominated = NULL;
 
 	/* The pod may show an older number than the process has decided; a bound one starts from

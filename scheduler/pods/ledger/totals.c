@@ -49,6 +49,7 @@ static void count_task(const struct task *t, struct queue_totals *q)
 		return;
 	}
 	q->ungated += t->charge != CHARGE_NONE;
+	q->overdue += (t->flags & TASK_OVERDUE) != 0;
 	if (t->cond == POD_COND_UNSCHEDULABLE) {
 		res_add(&q->published, request);
 		q->published_pods++;
@@ -69,6 +70,7 @@ static void add_up(struct queue_totals *to, const struct queue_totals *from)
 	to->ungated += from->ungated;
 	to->published_pods += from->published_pods;
 	to->withdrawn += from->withdrawn;
+	to->overdue += from->overdue;
 	for (unsigned i = 0; i < PODGROUP_PHASE_COUNT_; i++) {
 		to->podgroups[i] += from->podgroups[i];
 	}

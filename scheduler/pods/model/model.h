@@ -89,6 +89,10 @@ enum task_flag {
 	TASK_GATE_ONLY = 1 << 16,  /* opted in, and placed by another scheduler (one of
 				      --gate-schedulers): it is gated and charged, and neither
 				      bound nor published. Once ungated it cannot be held back */
+	TASK_OVERDUE = 1 << 17,    /* TASK_GATE_ONLY: reported as one that holds quota without a
+				      node for too long, or beyond a limit */
+	TASK_CONTROLLED =
+		1 << 18, /* a controller owns it, which creates another one in its place */
 };
 
 struct task {

@@ -23,10 +23,11 @@ enum decision_kind {
 	DECISION_CONDITION, /* task: PodScheduled=False with reason and message (pods that did not
 			       opt in) */
 	DECISION_BIND,      /* task, node */
-	DECISION_EVICT,     /* task: victim; by: the pod for which; message */
-	DECISION_AWAIT,     /* task, node: room there is held for it. node NONE: no more, and its
-			       evictions, if any, led to nothing; retry_at: when pods may be evicted
-			       for it again */
+	DECISION_EVICT, /* task: victim; reason, message; by: the pod for which, MODEL_NONE: none */
+	DECISION_AWAIT, /* task, node: room there is held for it. node NONE: no more, and its
+			   evictions, if any, led to nothing; retry_at: when pods may be evicted
+			   for it again */
+	DECISION_OVERDUE,            /* task: overdue or not any more (pods/cycle/overdue.h) */
 	DECISION_PODGROUP_PHASE,     /* PodGroup: phase */
 	DECISION_PODGROUP_CONDITION, /* PodGroup: type (in condition_type), status true, reason,
 					message */
@@ -41,6 +42,7 @@ struct decision {
 	bool uncharged;    /* UNGATE without charge (best effort, feature off, annotation gone) */
 	bool warning;      /* EVENT */
 	bool hint;         /* EVENT: one of very many perhaps, the first to go under pressure */
+	bool overdue;      /* OVERDUE */
 	uint8_t phase;     /* PODGROUP_PHASE */
 	int64_t retry_at;  /* REVOKE, AWAIT */
 	uint32_t attempts; /* REVOKE, WITHDRAW: that many reservations ended without a node; 0: it

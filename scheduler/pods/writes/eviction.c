@@ -1,8 +1,10 @@
 #include "scheduler/pods/writes/eviction.h"
 
 #include "base/strbuf.h"
+#include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "kube/rest.h"
+#include "scheduler/pods/model/model.h"
 #include "scheduler/pods/writes/pod_write.h"
 
 static void eviction_fill(const struct pod_write *w, struct http_call *call, struct strbuf *scratch)
@@ -12,15 +14,17 @@ static void eviction_fill(const struct pod_write *w, struct http_call *call, str
 	sched_kinds_path(SCHED_PODS, w->namespace_, w->name, NULL, scratch);
 	strbuf_add_ch(scratch, '\0');
 	body = scratch->len;
-	rest_delete_options(w->uid, scratch);
+	rest_delete_options(w->uid, w->texts[0], scratch);
 	rest_fill(call, scratch, body, HTTP_DELETE, "application/json");
 }
 
-static enum pod_write_judgement eviction_judge(const struct pod_write *w UNUSED,
-					       const struct jdoc *pod)
+static enum pod_write_judgement eviction_judge(const struct pod_write *w, const struct jdoc *pod)
 {
-	return jdoc_path(pod, "metadata.deletionTimestamp") != NULL ? POD_WRITE_IS_DONE
-								    : POD_WRITE_REFUSED;
+	if (jdoc_path(pod, "metadata.deletionTimestamp") != NULL) {
+		return POD_WRITE_IS_DONE;
+	}
+	/* With its old version the pod can never be deleted: the cycle decides again. */
+	return w->texts[0] != NULL ? POD_WRITE_IS_STALE : POD_WRITE_REFUSED;
 }
 
 static const struct pod_write_kind eviction_kind = {
@@ -34,5 +38,11 @@ static const struct pod_write_kind eviction_kind = {
 
 struct pod_write *eviction_new(const struct task *t)
 {
-	return pod_write_new(&eviction_kind, t);
+	struct pod_write *w = pod_write_new(&eviction_kind, t);
+
+	/* Another scheduler may have bound it since: then it is not to be deleted. */
+	if (t->node == MODEL_NONE) {
+		w->texts[0] = xmalloc_printf("%lld", (long long)t->resource_version);
+	}
+	return w;
 }

@@ -187,7 +187,7 @@ void owner_plan_delete(struct owner_plan *p, const struct api_workload *w)
 		owner_plan_drop_finalizer(p, w); /* the change brings us here again */
 		return;
 	}
-	rest_delete_options(w->meta.uid, &body);
+	rest_delete_options(w->meta.uid, NULL, &body);
 	owner_plan_set_event(owner_plan_add(p, OWNER_DELETE, w, &body), "DeletedWorkload",
 			     arena_printf(p->arena, "Deleted not matching Workload: %s/%s",
 					  p->namespace_, w->meta.name));

@@ -60,7 +60,7 @@ static void plan_pod_delete(struct planning *p, const struct api_pod *pod, const
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 
-	rest_delete_options(pod->meta.uid, &body);
+	rest_delete_options(pod->meta.uid, NULL, &body);
 	owner_plan_set_event(add_pod(p, OWNER_POD_DELETE, pod, &body), event, message);
 }
 

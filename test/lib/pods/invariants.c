@@ -105,7 +105,9 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 	case DECISION_BIND:
 		return check_bind(t, s);
 	case DECISION_EVICT:
-		return (t->flags & TASK_PREEMPTABLE) == 0 || (t->flags & TASK_CRITICAL) != 0
+		/* A pod without a node has done nothing yet. */
+		return t->node != MODEL_NONE && ((t->flags & TASK_PREEMPTABLE) == 0 ||
+						 (t->flags & TASK_CRITICAL) != 0)
 			       ? "a pod that may not be preempted is evicted"
 			       : NULL;
 	case DECISION_MOVE:
@@ -115,6 +117,7 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 		return t->status == TASK_PENDING ? NULL : "a pod with a node awaits one";
 	case DECISION_WITHDRAW:
 	case DECISION_CONDITION:
+	case DECISION_OVERDUE:
 	case DECISION_PODGROUP_PHASE:
 	case DECISION_PODGROUP_CONDITION:
 	case DECISION_EVENT:

@@ -135,7 +135,9 @@ void sim_oracle_timed_out(struct sim_oracle *o, const struct cluster *c, const s
 			t == NULL || t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
 		bool long_ago = false;
 
-		if (g == NULL || !str_streq(e->reason, "ReservationTimedOut")) {
+		/* A pod of another scheduler keeps its quota: that is a report alone. */
+		if (g == NULL || !str_streq(e->reason, "ReservationTimedOut") ||
+		    (t->flags & TASK_GATE_ONLY) != 0) {
 			continue;
 		}
 		for (size_t k = 0; k < g->tasks.n; k++) {

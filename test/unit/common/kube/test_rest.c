@@ -62,10 +62,15 @@ static void test_delete_options(void **state)
 	CLEANUP(strbuf_finish) struct strbuf b = STRBUF_INIT;
 	(void)state;
 
-	rest_delete_options("u-1", &b);
+	rest_delete_options("u-1", NULL, &b);
 	assert_string_equal(b.p,
 			    "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{"
 			    "\"uid\":\"u-1\"}}");
+	strbuf_reset(&b);
+	rest_delete_options("u-1", "7", &b);
+	assert_string_equal(b.p,
+			    "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{"
+			    "\"uid\":\"u-1\",\"resourceVersion\":\"7\"}}");
 }
 
 static void test_result(void **state)

@@ -26,6 +26,7 @@ static void flags_decide_for_the_core(void **state)
 	struct sched_options o = { .daemon.gates.queue_admission = true,
 				   .gate_sticky = false,
 				   .reservation_timeout = 7,
+				   .on_reservation_timeout = 1,
 				   .default_queue = "main" };
 	struct sched_conf *conf = NULL;
 
@@ -34,6 +35,7 @@ static void flags_decide_for_the_core(void **state)
 	assert_true(conf->gates_admission);
 	assert_false(conf->gate_sticky);
 	assert_int_equal(conf->reservation_timeout_ns, 7);
+	assert_true(conf->overdue_deletes);
 	assert_string_equal(conf->default_queue, "main");
 	assert_true(conf->nplugins > 0);
 	conf_destroy(conf);

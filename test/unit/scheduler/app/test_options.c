@@ -34,6 +34,7 @@ static void test_defaults_are_volcanos(void **state)
 	assert_int_equal(o.kube_api_burst, 2000);
 	assert_int_equal(o.gate_workers, 5);
 	assert_int_equal(o.reservation_timeout, 1800 * CLOCK_NS_PER_S);
+	assert_int_equal(o.on_reservation_timeout, 0);
 	assert_int_equal(o.lease_duration, 15 * CLOCK_NS_PER_S);
 	assert_true(o.leader_elect && o.gate_sticky && o.daemon.gates.queue_admission);
 	assert_int_equal(o.controllers, OPTIONS_PODGROUP | OPTIONS_QUEUE);
@@ -93,6 +94,7 @@ static void test_mistakes_are_named(void **state)
 		{ "--leader-elect-retry-period=20s", "retry period" },
 		{ "--leader-elect-renew-deadline=14001ms", "1 s or more below" },
 		{ "--scheduler-name=", "--scheduler-name" },
+		{ "--on-reservation-timeout=evict", "--on-reservation-timeout" },
 		{ "--nonsense", "flag" },
 		{ "stray", "stray" },
 	};

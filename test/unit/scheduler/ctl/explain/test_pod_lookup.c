@@ -48,6 +48,33 @@ static void test_whose_it_is(void **state)
 	}
 }
 
+static void test_gated_for_another_scheduler(void **state)
+{
+	static const char *const theirs[] = { "default-scheduler", NULL };
+	static const struct {
+		const char *json;
+		bool gate_only;
+	} rows[] = {
+		{ POD("", THEIRS), false },
+		{ POD("", THEIRS GATES(GATE("x"))), false },
+		{ POD("", THEIRS GATES(GATE("volcano.sh/queue-allocation-gate"))), true },
+		{ POD("\"annotations\":{\"volcano.sh/queue-allocation-gate\":\"true\"}", THEIRS),
+		  true },
+		{ POD("\"annotations\":{\"volcano.sh/queue-allocation-gate\":\"false\"}", THEIRS),
+		  false },
+		{ POD("\"annotations\":{\"headgate.io/reserved\":\"q\"}", THEIRS), true },
+		{ POD("\"annotations\":{\"headgate.io/reserved\":\"q\"}", OURS), false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(jdoc_destroyp) struct jdoc *pod = read_pod(rows[i].json);
+
+		unit_row(rows[i].json);
+		assert_int_equal(pod_lookup_is_gate_only(pod, theirs), rows[i].gate_only);
+	}
+}
+
 static void test_queue_and_group(void **state)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *bare = read_pod(POD("", ""));
@@ -72,7 +99,7 @@ static void test_gates(void **state)
 	} rows[] = {
 		{ POD("", THEIRS), "none" },
 		{ POD("\"annotations\":{\"volcano.sh/queue-allocation-gate\":\"true\"}", THEIRS),
-		  "none: it opts in, but only pods of Headgate's scheduler are gated" },
+		  "none: it opts in, but pods of its scheduler are not gated" },
 		{ POD("", THEIRS GATES(GATE("a") "," GATE("b"))),
 		  "gated by other controllers: a, b" },
 		{ POD("", THEIRS GATES(GATE("a") "," GATE("volcano.sh/queue-allocation-gate"))),
@@ -96,6 +123,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whose_it_is),
+		cmocka_unit_test(test_gated_for_another_scheduler),
 		cmocka_unit_test(test_queue_and_group),
 		cmocka_unit_test(test_gates),
 	};

@@ -94,6 +94,31 @@ static void test_unwritten_condition_is_decided_again(void **state)
 	assert_true(t->published_at == MODEL_TIME_NONE);
 }
 
+/* It was bound, or otherwise changed, before the deletion came: nothing is known to have happened.
+ */
+static void test_refused_deletion_of_a_pod_without_a_node(void **state)
+{
+	struct cache_fixture *f = *state;
+	const struct cache_fixture_pod p = { .name = "p",
+					     .group = "g",
+					     .scheduler = "default-scheduler",
+					     .opted_in = true,
+					     .reserved = "q" };
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &p);
+	assert_int_equal(t->published_at, f->now);
+	ledger_set_releasing(f->c, t, true);
+	cluster_task_set_status(f->c, t, TASK_RELEASING, NULL);
+	cache_fixture_done(f, SCHED_REQ_EVICT, "ns/p", "uid-p", SCHED_DONE);
+	assert_int_equal(t->status, TASK_RELEASING);
+	cache_fixture_done(f, SCHED_REQ_EVICT, "ns/p", "uid-p", SCHED_STALE);
+	assert_int_equal(t->status, TASK_PENDING);
+	assert_int_equal(t->charge, CHARGE_UNGATED);
+	assert_true(t->retry_at > f->now);
+}
+
 static void test_refused_eviction_leaves_the_victim(void **state)
 {
 	struct cache_fixture *f = *state;
@@ -277,6 +302,7 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_uncharged_ungating_ends_with_its_outcome),
 		CACHE_FIXTURE_TEST(test_back_off_doubles_up_to_a_limit),
 		CACHE_FIXTURE_TEST(test_unwritten_condition_is_decided_again),
+		CACHE_FIXTURE_TEST(test_refused_deletion_of_a_pod_without_a_node),
 		CACHE_FIXTURE_TEST(test_refused_eviction_leaves_the_victim),
 		CACHE_FIXTURE_TEST(test_bind_of_a_pod_that_did_not_opt_in),
 		CACHE_FIXTURE_TEST(test_bind_of_a_best_effort_pod),

@@ -336,7 +336,9 @@ static void test_gate_only_apply(void **state)
 		}
 		assert_int_equal(t->cond, POD_COND_UNSCHEDULABLE);
 		assert_int_equal(t->cond_message, 0);
-		assert_int_equal(t->published_at, MODEL_TIME_NONE);
+		/* It has had no gate since then. */
+		assert_int_equal(t->published_at, p.published_at);
+		assert_true(t->published_at != MODEL_TIME_NONE);
 		assert_null(cluster_verify(f->c));
 	}
 }

@@ -31,7 +31,7 @@ static void test_each_state_counts_where_it_belongs(void **state)
 	t = add(c, "published", g, TASK_OPTED_IN);
 	t->cond = POD_COND_UNSCHEDULABLE;
 	ledger_charge(c, t, q, CHARGE_PATCHING);
-	t = add(c, "withdrawn", g, TASK_OPTED_IN);
+	t = add(c, "withdrawn", g, TASK_OPTED_IN | TASK_OVERDUE);
 	t->cond = POD_COND_NOT_READY;
 	t = add(c, "running", g, TASK_OPTED_IN);
 	ledger_charge(c, t, q, CHARGE_BOUND);
@@ -49,6 +49,7 @@ static void test_each_state_counts_where_it_belongs(void **state)
 		assert_int_equal(x->patching, 1);
 		assert_int_equal(x->published_pods, 1);
 		assert_int_equal(x->withdrawn, 1);
+		assert_int_equal(x->overdue, 1);
 		assert_int_equal(x->ungated, 1);
 		assert_int_equal(x->allocated.v[RES_CPU], 1000);
 		assert_int_equal(x->reserved.v[RES_CPU], 2000);

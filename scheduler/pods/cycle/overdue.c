@@ -1,0 +1,151 @@
+#include "scheduler/pods/cycle/overdue.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "collections/bitset.h"
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/cycle/revoke.h"
+#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/session_priv.h"
+
+struct overdue {
+	struct session *session;
+	uint64_t *beyond; /* bits by task id: beyond the limit of a queue; NULL: none */
+};
+
+static bool is_let_go(const struct session *s, const struct task *t)
+{
+	return (t->flags & TASK_GATE_ONLY) != 0 && t->status == TASK_PENDING &&
+	       session_task_charge(s, t) == CHARGE_UNGATED;
+}
+
+static int youngest_first(const void *a, const void *b)
+{
+	const struct task *const *x = a, *const *y = b;
+
+	if ((*x)->created != (*y)->created) {
+		return (*x)->created > (*y)->created ? -1 : 1;
+	}
+	return (*x)->id > (*y)->id ? -1 : 1;
+}
+
+/* Marks the youngest pods without which the queue would be within its limit. */
+static void mark_beyond(struct overdue *o, const struct queue *q)
+{
+	struct session *s = o->session;
+	const struct cluster *c = s->cluster;
+	const struct task **v = arena_alloc(s->arena, (c->tasks.n + 1) * sizeof(*v));
+	struct res less = *session_queue_releasing(s, q);
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		if (t != NULL && is_let_go(s, t) &&
+		    queue_is_within(c, session_task_charge_queue(s, t), q)) {
+			v[n++] = t;
+		}
+	}
+	qsort(v, n, sizeof(v[0]), youngest_first);
+	if (n > 0 && o->beyond == NULL) {
+		o->beyond = arena_zero(s->arena, BITSET_WORDS(c->tasks.n) + 1, sizeof(*o->beyond));
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t over = revoke_over_limit(s, q, &less);
+
+		if (over == 0) {
+			return;
+		}
+		if ((res_mask(pod_class_charge(v[i]->klass)) & over) != 0) {
+			bitset_set(o->beyond, v[i]->id);
+			res_add(&less, pod_class_charge(v[i]->klass));
+		}
+	}
+}
+
+static bool is_late(const struct session *s, const struct task *t)
+{
+	int64_t timeout = s->conf->reservation_timeout_ns;
+
+	return timeout > 0 && t->published_at != MODEL_TIME_NONE &&
+	       s->now - t->published_at >= timeout;
+}
+
+static void delete_pod(struct session *s, const struct task *t)
+{
+	struct decision *d = decision_add(&s->decisions, DECISION_EVICT);
+
+	d->task = t->id;
+	d->reason = "ReservationTimedOut";
+	d->message = "";
+}
+
+static void report(struct session *s, const struct task *t, bool late, bool deletes)
+{
+	struct decision *d = decision_add(&s->decisions, DECISION_EVENT);
+
+	d->task = t->id;
+	d->warning = true;
+	d->reason = late ? "ReservationTimedOut" : "BeyondQuota";
+	d->message = arena_printf(
+		s->arena, "%s: %s",
+		late ? "its scheduler has not placed the pod in time"
+		     : "a queue is over its limit, and the pod, which holds quota of it, has no "
+		       "node yet",
+		deletes ? "it is deleted, so that its controller creates one that waits for quota"
+			: "it keeps its quota, since its scheduler may start it at any time");
+}
+
+static void judge(struct overdue *o, const struct queue *q, const struct task *t)
+{
+	struct session *s = o->session;
+	bool late, deletes, is, was = (t->flags & TASK_OVERDUE) != 0;
+	struct decision *d;
+
+	if (!is_let_go(s, t)) {
+		return;
+	}
+	late = is_late(s, t);
+	is = late || (o->beyond != NULL && bitset_has(o->beyond, t->id));
+	deletes = is && s->conf->overdue_deletes && (t->flags & TASK_CONTROLLED) != 0 &&
+		  !session_task_is_set_aside(s, t);
+	if (!late && t->published_at != MODEL_TIME_NONE && s->conf->reservation_timeout_ns > 0) {
+		session_wait_until(s, q, t->published_at + s->conf->reservation_timeout_ns);
+	}
+	if (is != was) {
+		d = decision_add(&s->decisions, DECISION_OVERDUE);
+		d->task = t->id;
+		d->overdue = is;
+	}
+	if (is && !was) {
+		report(s, t, late, deletes);
+	}
+	if (deletes) {
+		delete_pod(s, t);
+	}
+}
+
+void overdue_run(struct session *s)
+{
+	const struct cluster *c = s->cluster;
+	static const struct res nothing;
+	struct overdue o = { .session = s };
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		if (c->queues.v[i] != NULL && revoke_over_limit(s, c->queues.v[i], &nothing) != 0) {
+			mark_beyond(&o, c->queues.v[i]);
+		}
+	}
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+
+		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->podgroups.n; k++) {
+			const struct podgroup *g = c->podgroups.v[q->podgroups.v[k]];
+
+			for (size_t m = 0; m < g->tasks.n; m++) {
+				judge(&o, q, session_task(s, g->tasks.v[m]));
+			}
+		}
+	}
+}

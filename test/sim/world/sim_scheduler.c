@@ -10,6 +10,7 @@
 #include "kube/lease.h"
 #include "kube/pool.h"
 #include "kube/reflector/reflector.h"
+#include "lib/pods/configurations.h"
 #include "lib/pods/invariants.h"
 #include "obs/metric.h"
 #include "scheduler/app/engine.h"
@@ -362,28 +363,10 @@ static struct sched_conf *parse_conf(const char *text, struct err *err)
 	return conf;
 }
 
-/* As Volcano's chart has it. */
-static const char volcano_chart[] = "actions: \"enqueue, allocate, backfill\"\n"
-				    "tiers:\n"
-				    "- plugins:\n"
-				    "  - name: priority\n"
-				    "  - name: gang\n"
-				    "    enablePreemptable: false\n"
-				    "  - name: conformance\n"
-				    "- plugins:\n"
-				    "  - name: overcommit\n"
-				    "  - name: drf\n"
-				    "    enablePreemptable: false\n"
-				    "  - name: predicates\n"
-				    "  - name: proportion\n"
-				    "  - name: nodeorder\n"
-				    "  - name: binpack\n";
-
 static struct sched_conf *make_conf(const struct sim_scheduler_options *opt,
 				    const struct sim_world *w)
 {
-	struct sched_conf *conf =
-		parse_conf(w->proportional ? volcano_chart : conf_default_text(), NULL);
+	struct sched_conf *conf = parse_conf(configurations_text(w->plugins), NULL);
 
 	conf->gates_admission = opt->gates_admission;
 	conf->reservation_timeout_ns = opt->reservation_timeout_ns;

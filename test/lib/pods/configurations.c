@@ -31,7 +31,7 @@ static const char hierarchical_drf[] =
 const char *configurations_text(unsigned row)
 {
 	assert(row < CONFIGURATIONS_COUNT);
-	return row == CONFIGURATIONS_BUILT_IN ? conf_default_text()
-	       : row == 1                     ? volcano_chart
-					      : hierarchical_drf;
+	return row == CONFIGURATIONS_BUILT_IN     ? conf_default_text()
+	       : row == CONFIGURATIONS_PROPORTION ? volcano_chart
+						  : hierarchical_drf;
 }

@@ -4,6 +4,8 @@
 #define TEST_LIB_PODS_CONFIGURATIONS_H
 
 #define CONFIGURATIONS_BUILT_IN 0
+#define CONFIGURATIONS_PROPORTION 1 /* of Volcano's chart */
+#define CONFIGURATIONS_DRF 2
 #define CONFIGURATIONS_COUNT 3
 
 /* Asserts that there is such a row. */

@@ -60,7 +60,7 @@ static uint8_t plugins_of(const struct sim_world_options *opt)
 	if (opt->quota || opt->plain || opt->seed % 2 == 0) {
 		return CONFIGURATIONS_BUILT_IN;
 	}
-	return opt->seed % 4 == 1 ? 1 : 2;
+	return opt->seed % 4 == 1 ? CONFIGURATIONS_PROPORTION : CONFIGURATIONS_DRF;
 }
 
 void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)

@@ -110,19 +110,16 @@ static struct allocate_work *collect_podgroup(struct allocate_run *run, const st
 
 static void collect_queue(struct allocate_run *run, const struct queue *q, struct order *o)
 {
-	const struct cluster *c = session_cluster(run->session);
+	const struct podgroup_list *l = session_podgroups(run->session, q);
 
-	for (size_t k = 0; k < q->podgroups.n; k++) {
-		struct allocate_work *w =
-			collect_podgroup(run, q, c->podgroups.v[q->podgroups.v[k]]);
+	for (size_t k = 0; k < l->n; k++) {
+		struct allocate_work *w = collect_podgroup(run, q, l->v[k]);
 
-		if (w != NULL) {
+		/* A PodGroup in a queue that does not exist may have gates that need no quota, and
+		 * no more. */
+		if (w != NULL && q->exists) {
 			order_add(o, &w->order);
 		}
-	}
-	/* A PodGroup in a queue that does not exist may have gates that need no quota. */
-	for (size_t k = 0; k < q->waiting.n; k++) {
-		(void)collect_podgroup(run, q, c->podgroups.v[q->waiting.v[k]]);
 	}
 }
 

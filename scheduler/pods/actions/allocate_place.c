@@ -13,9 +13,10 @@ bool allocate_place_is_candidate(const struct session *s, const struct task *t)
 {
 	enum charge_state charge = session_task_charge(s, t);
 
-	if ((t->flags & TASK_OURS) == 0 || (t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0 ||
-	    t->klass == NULL || t->klass->best_effort ||
-	    session_task_status(s, t) != TASK_PENDING || session_task_is_set_aside(s, t)) {
+	if ((t->flags & (TASK_OURS | TASK_GATE_ONLY)) != TASK_OURS ||
+	    (t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0 || t->klass == NULL ||
+	    t->klass->best_effort || session_task_status(s, t) != TASK_PENDING ||
+	    session_task_is_set_aside(s, t)) {
 		return false;
 	}
 	if ((t->flags & TASK_OPTED_IN) == 0) {
@@ -63,6 +64,7 @@ static bool quota_admits(struct session *s, const struct allocate_work *w, const
 		return false;
 	}
 	if (takes_reserved_quota(s, w->queue, t)) {
+		session_wait_for_podgroups(s, w->queue);
 		*why = (struct reason){
 			.code = "the quota that is being released is reserved for other pods"
 		};

@@ -33,7 +33,8 @@ struct capacity {
 	struct res *limits; /* configured */
 	struct res *real;   /* for ordinary scheduling; the same array with hierarchy */
 	struct res *deserved;
-	struct capacity_demand demand; /* of this session */
+	struct capacity_demand demand;
+	bool follows; /* demand has what this session did before its first vote */
 };
 
 static void forget_derived(struct capacity *p)
@@ -112,9 +113,6 @@ static void capacity_destroy(void *state)
 {
 	struct capacity *p = state;
 
-	if (p == NULL) {
-		return;
-	}
 	capacity_demand_finish(&p->demand);
 	forget_derived(p);
 	free(p);
@@ -127,14 +125,8 @@ static void capacity_open(void *state, struct session *s)
 	if (!is_current(p, session_cluster(s))) {
 		derive(p, session_cluster(s));
 	}
-}
-
-static void capacity_close(void *state, struct session *s)
-{
-	struct capacity *p = state;
-
-	(void)s;
-	capacity_demand_finish(&p->demand);
+	capacity_demand_open(&p->demand, s, p->tree);
+	p->follows = false;
 }
 
 static void capacity_quota_limits(void *state, struct session *s, struct res *limits)
@@ -307,11 +299,11 @@ static bool capacity_allocatable(void *state, struct session *s, const struct qu
 	       accepts_unoffered(p, s, q, &t->klass->unoffered, why);
 }
 
-/* It costs a walk over all PodGroups, and is built at the first vote of a session. */
 static const struct capacity_demand *demand_of(struct capacity *p, const struct session *s)
 {
-	if (p->demand.sums == NULL) {
-		capacity_demand_build(&p->demand, s, p->tree);
+	if (!p->follows) {
+		capacity_demand_follow(&p->demand, s);
+		p->follows = true;
 	}
 	return &p->demand;
 }
@@ -377,7 +369,6 @@ const struct plugin_ops capacity_ops = {
 	.create = capacity_create,
 	.destroy = capacity_destroy,
 	.open = capacity_open,
-	.close = capacity_close,
 	.queue_order = capacity_queue_order,
 	.job_enqueueable = capacity_job_enqueueable,
 	.job_enqueued = capacity_job_enqueued,

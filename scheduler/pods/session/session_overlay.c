@@ -31,6 +31,7 @@ void session_overlay_finish(struct overlay *o)
 	free(o->queues);
 	vec_finish(&o->log);
 	vec_finish(&o->touched);
+	vec_finish(&o->touched_podgroups);
 	memset(o, 0, sizeof(*o));
 }
 
@@ -51,6 +52,7 @@ void session_overlay_open(struct overlay *o, const struct cluster *c, struct are
 	}
 	vec_clear(&o->log);
 	vec_clear(&o->touched);
+	vec_clear(&o->touched_podgroups);
 	o->grown = 0;
 	o->evicted = false;
 	o->cluster = c;
@@ -193,5 +195,15 @@ void session_overlay_touch(struct overlay *o, const struct node *n, bool grows)
 	vec_push(&o->touched, n->id);
 	if (grows) {
 		o->grown++;
+	}
+}
+
+void session_overlay_touch_podgroup(struct overlay *o, const struct podgroup *g)
+{
+	struct overlay_podgroup *slot = session_overlay_podgroup(o, g);
+
+	if (!slot->touched) {
+		slot->touched = true;
+		vec_push(&o->touched_podgroups, g->id);
 	}
 }

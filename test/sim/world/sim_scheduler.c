@@ -27,6 +27,7 @@
 #include "scheduler/workloads/engine/workload_engine.h"
 #include "scheduler/workloads/ingest/workload_cache.h"
 #include "sim/world/sim_model_dump.h"
+#include "sim/world/sim_pod.h"
 #include "sim/world/sim_transport.h"
 
 #define MIN_INTERVAL_NS (5 * CLOCK_NS_PER_MS)
@@ -377,8 +378,10 @@ static struct sched_conf *make_conf(const struct sim_scheduler_options *opt,
 static void make_engine(struct sim_scheduler *s)
 {
 	static const char *const names[] = { "volcano", NULL };
+	static const char *const gated[] = { SIM_POD_THEIRS, NULL };
 	struct engine_options eo = {
 		.scheduler_names = names,
+		.gate_schedulers = gated,
 		.default_queue = "default",
 		.transport = sim_transport_base(s->requests),
 		.clock = &s->world->machine.base,

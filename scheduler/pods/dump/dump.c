@@ -158,6 +158,12 @@ static void put_queue(struct json_out *o, const struct cluster *c, const struct 
 	if (q->parent_name != NULL) {
 		json_out_kv(o, "parent", q->parent_name);
 	}
+	if (q->hierarchy != NULL) {
+		json_out_kv(o, "hierarchy", q->hierarchy);
+	}
+	if (q->hierarchy_weights != NULL) {
+		json_out_kv(o, "hierarchyWeights", q->hierarchy_weights);
+	}
 	dump_fields_write(dump_fields_queue, q, o);
 	dump_fields_write_res(o, "capability", c->res, &q->capability, RES_UNLIMITED);
 	dump_fields_write_res(o, "guarantee", c->res, &q->guarantee, 0);

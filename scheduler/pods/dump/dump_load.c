@@ -157,6 +157,8 @@ static int load_queue(struct cluster *c, const struct jdoc *d, struct err *err)
 	q = queue_get(c, name);
 	q->uid = dup_or_null(text_of(d, "uid"));
 	q->parent_name = dup_or_null(text_of(d, "parent"));
+	q->hierarchy = dup_or_null(text_of(d, "hierarchy"));
+	q->hierarchy_weights = dup_or_null(text_of(d, "hierarchyWeights"));
 	if (dump_fields_read(dump_fields_queue, d, q, err) < 0 ||
 	    dump_fields_read_res(d, "capability", c->res, RES_UNLIMITED, &q->capability, err) < 0 ||
 	    dump_fields_read_res(d, "guarantee", c->res, 0, &q->guarantee, err) < 0 ||

@@ -78,6 +78,8 @@ static void free_queues(struct cluster *c)
 			free(q->name);
 			free(q->uid);
 			free(q->parent_name);
+			free(q->hierarchy);
+			free(q->hierarchy_weights);
 			vec_finish(&q->children);
 			vec_finish(&q->podgroups);
 			vec_finish(&q->waiting);

@@ -227,6 +227,8 @@ struct queue {
 	bool exists;       /* false: only known by name (a child or a PodGroup named it) */
 	uint32_t parent;   /* MODEL_NONE for root and in a broken chain */
 	char *parent_name; /* as configured, NULL when empty */
+	/* Annotations about fairness, owned; NULL: none (pods/plugins/drf_tree.h). */
+	char *hierarchy, *hierarchy_weights;
 	struct VEC(uint32_t) children; /* ids, sorted by name */
 	struct VEC(uint32_t) podgroups;
 	struct VEC(uint32_t) waiting; /* PodGroups that name this queue while it does not exist */

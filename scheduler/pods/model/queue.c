@@ -61,5 +61,7 @@ void queue_prune(struct cluster *c, struct queue *q)
 	free(q->name);
 	free(q->uid);
 	free(q->parent_name);
+	free(q->hierarchy);
+	free(q->hierarchy_weights);
 	free(q);
 }

@@ -129,9 +129,6 @@ static void capacity_destroy(void *state)
 {
 	struct capacity *p = state;
 
-	if (p == NULL) {
-		return;
-	}
 	capacity_demand_finish(&p->demand);
 	forget_derived(p);
 	free(p);

@@ -15,6 +15,7 @@
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "scheduler/base/tree.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/capacity.h"
 #include "scheduler/pods/plugins/capacity_limits.h"
@@ -30,55 +31,59 @@ struct proportion_queue {
 };
 
 struct proportion {
-	void *flat, *tree; /* states of the capacity plugin: for its votes; for the limits */
+	void *flat; /* state of the capacity plugin */
 	/* By queue id. The requests are counted again for queues that have changed; all of them
 	 * when the queues themselves, or names of resources, have. */
 	struct proportion_queue *queues;
+	struct res *limits;
 	size_t nqueues;
 	const struct cluster *cluster;
 	uint64_t queues_gen, res_swept;
 };
 
-static void proportion_destroy(void *state)
-{
-	struct proportion *p = state;
-
-	capacity_ops.destroy(p->flat);
-	capacity_ops.destroy(p->tree);
-	free(p->queues);
-	free(p);
-}
-
 static int proportion_create(const struct plugin_args *args, void **ret_state, struct err *err)
 {
-	struct plugin_args own = { .feature_gates_admission = args->feature_gates_admission };
+	const struct plugin_args own = { .feature_gates_admission = args->feature_gates_admission };
 	struct proportion *p = xmalloc_zero(1, sizeof(*p));
 	int r = capacity_ops.create(&own, &p->flat, err);
 
-	if (r == 0) {
-		own.hierarchy = true;
-		r = capacity_ops.create(&own, &p->tree, err);
-	}
 	if (r < 0) {
-		proportion_destroy(p);
+		free(p);
 		return r;
 	}
 	*ret_state = p;
 	return 0;
 }
 
-static void forget_old(struct proportion *p, const struct cluster *c)
+static void proportion_destroy(void *state)
 {
+	struct proportion *p = state;
+
+	capacity_ops.destroy(p->flat);
+	free(p->queues);
+	free(p->limits);
+	free(p);
+}
+
+static void read_queues(struct proportion *p, const struct cluster *c)
+{
+	struct tree *tree;
+
 	if (p->queues != NULL && p->cluster == c && p->nqueues == c->queues.n &&
 	    p->queues_gen == c->queues_gen && p->res_swept == c->res_swept) {
 		return;
 	}
 	free(p->queues);
+	free(p->limits);
 	p->queues = xmalloc_zero(c->queues.n + 1, sizeof(*p->queues));
+	p->limits = xmalloc((c->queues.n + 1) * sizeof(*p->limits));
 	p->nqueues = c->queues.n;
 	p->cluster = c;
 	p->queues_gen = c->queues_gen;
 	p->res_swept = c->res_swept;
+	tree = queue_topology_tree(c);
+	capacity_limits_tree(c, tree, p->limits);
+	tree_destroy(tree);
 }
 
 /* Pods that opted in count from their reservation on: it is part of what is allocated. */
@@ -99,11 +104,10 @@ static void count_waiting(const struct cluster *c, const struct queue *q,
 	at->is_counted = true;
 	at->podgroups_gen = q->podgroups_gen;
 	res_fill(&at->waiting, 0);
-	for (size_t i = 0; i < q->podgroups.n; i++) {
-		const struct podgroup *g = c->podgroups.v[q->podgroups.v[i]];
+	for (size_t i = 0; i < q->open.n; i++) {
+		const struct podgroup *g = c->podgroups.v[q->open.v[i]];
 
-		/* Most PodGroups are placed: their tasks are not looked at. */
-		for (size_t k = 0; g->by_status[TASK_PENDING] > 0 && k < g->tasks.n; k++) {
+		for (size_t k = 0; k < g->tasks.n; k++) {
 			const struct task *t = c->tasks.v[g->tasks.v[k]];
 
 			if (is_waiting(t)) {
@@ -178,8 +182,7 @@ static void proportion_open(void *state, struct session *s)
 	struct proportion *p = state;
 
 	capacity_ops.open(p->flat, s);
-	capacity_ops.open(p->tree, s);
-	forget_old(p, session_cluster(s));
+	read_queues(p, session_cluster(s));
 	divide(p, s);
 }
 
@@ -273,7 +276,10 @@ static void proportion_quota_limits(void *state, struct session *s, struct res *
 {
 	const struct proportion *p = state;
 
-	capacity_ops.quota_limits(p->tree, s, limits);
+	(void)s;
+	for (size_t i = 0; i < p->nqueues; i++) {
+		res_min(&limits[i], &p->limits[i]);
+	}
 }
 
 static bool proportion_queue_accepts(void *state, const struct session *s, const struct queue *q,

@@ -8,7 +8,7 @@ const struct plugin_row plugin_registry[] = {
 	{ "cdp", NULL },
 	{ "conformance", &conformance_ops },
 	{ "deviceshare", NULL },
-	{ "drf", NULL },
+	{ "drf", &drf_ops },
 	{ "extender", NULL },
 	{ "gang", &gang_ops },
 	{ "network-topology-aware", NULL },

@@ -91,8 +91,8 @@ bool hooks_preemptive(struct session *s, const struct queue *q, const struct tas
 /* The higher the better, rounded to 1e-6. */
 double hooks_node_score(const struct session *s, const struct pod_class *k, const struct node *n);
 
-/* Notifies the plugins after a task was put on a node in the session; hooks_on_deallocate after
- * that was undone. */
+/* Notifies the plugins after a task got quota, or was put on a node, in the session (both may
+ * follow each other); hooks_on_deallocate after that was undone. */
 void hooks_on_allocate(struct session *s, const struct task *t);
 /* See hooks_on_allocate. */
 void hooks_on_deallocate(struct session *s, const struct task *t);

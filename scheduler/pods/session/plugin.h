@@ -109,6 +109,7 @@ struct plugin_ops {
 	double (*node_score)(void *state, const struct session *s, const struct pod_class *k,
 			     const struct node *n);
 
+	/* A task got quota or a node, in this order if both; the other one: that was undone. */
 	void (*on_allocate)(void *state, struct session *s, const struct task *t);
 	void (*on_deallocate)(void *state, struct session *s, const struct task *t);
 };

@@ -188,8 +188,10 @@ void statement_reserve(struct session *s, const struct task *t)
 	struct decision *d;
 
 	assert(session_task_charge(s, t) == CHARGE_NONE && t->podgroup != MODEL_NONE);
+	log_event(s, UNDO_ALLOCATE, t);
 	set_charge(s, t, gated ? CHARGE_PATCHING : CHARGE_UNGATED);
 	session_priv_mark_unbound(s, t);
+	hooks_on_allocate(s, t);
 	d = decision_add(&s->decisions, gated ? DECISION_UNGATE : DECISION_RESERVE);
 	d->task = t->id;
 	d->podgroup = t->podgroup;

@@ -87,6 +87,8 @@ static uint64_t mix_queue(uint64_t h, const struct queue *q)
 	h = mix_text(h, q->name);
 	h = mix_text(h, q->uid);
 	h = mix_text(h, q->parent_name);
+	h = mix_text(h, q->hierarchy);
+	h = mix_text(h, q->hierarchy_weights);
 	h = mix_text(h, q->broken);
 	h = mix(h, (uint64_t)q->parent << 32 | q->depth);
 	h = mix_ids(h, q->children.v, q->children.n);

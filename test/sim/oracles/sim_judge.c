@@ -6,6 +6,7 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "enc/quantity.h"
+#include "lib/pods/configurations.h"
 #include "scheduler/pods/ledger/totals.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
@@ -177,6 +178,26 @@ static bool lacks_nodes_unseen(const struct judge *j, const struct members *m, s
 	return hidden && seen && places(j->world, cpu, pool) < (int64_t)need;
 }
 
+/* Volcano's rule of the plugin proportion: pods that did not opt in are placed within what the
+ * present nodes have beyond the guarantees of all other queues, which may be nothing. */
+static bool lacks_unguaranteed(const struct judge *j, const struct jdoc *pod, const char *group)
+{
+	const struct cluster *c = j->cluster;
+	const struct podgroup *g = cluster_podgroup_find(c, str_of(group));
+	int64_t rest = c->total.v[RES_CPU];
+
+	if (j->world->plugins != CONFIGURATIONS_PROPORTION || g == NULL || g->queue == MODEL_NONE ||
+	    sim_pod_is_opted_in(pod, j->world->sticky)) {
+		return false;
+	}
+	for (size_t i = 0; i < c->queues.n; i++) {
+		if (c->queues.v[i] != NULL && c->queues.v[i]->exists && i != g->queue) {
+			rest -= c->queues.v[i]->guarantee.v[RES_CPU];
+		}
+	}
+	return sim_pod_milli_cpu(pod) > rest - c->queues.v[g->queue]->charged.v[RES_CPU];
+}
+
 static void members_finish(struct members *m)
 {
 	for (size_t i = 0; i < m->nwaiting; i++) {
@@ -257,6 +278,7 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 		return;
 	}
 	if (!has_queue(j->world, g) || has_opted_out(j->world, group) ||
+	    lacks_unguaranteed(j, pod, group) ||
 	    (!sim_pod_is_opted_in(pod, j->world->sticky) && waits_for_its_turn(j, g))) {
 		return;
 	}

@@ -10,6 +10,7 @@
 #include "kube/lease.h"
 #include "kube/pool.h"
 #include "kube/reflector/reflector.h"
+#include "lib/pods/configurations.h"
 #include "lib/pods/invariants.h"
 #include "obs/metric.h"
 #include "scheduler/app/engine.h"
@@ -363,41 +364,14 @@ static struct sched_conf *parse_conf(const char *text, struct err *err)
 	return conf;
 }
 
-/* The plugins of Volcano's chart. */
-static const char volcano_plugins[] = "- plugins:\n"
-				      "  - name: overcommit\n"
-				      "  - name: drf\n"
-				      "    enablePreemptable: false\n"
-				      "  - name: predicates\n"
-				      "  - name: proportion\n"
-				      "  - name: nodeorder\n"
-				      "  - name: binpack\n";
-static const char hierarchy_plugins[] = "- plugins:\n"
-					"  - name: predicates\n"
-					"  - name: capacity\n"
-					"    enableHierarchy: true\n"
-					"  - name: binpack\n";
-
 static struct sched_conf *make_conf(const struct sim_scheduler_options *opt,
 				    const struct sim_world *w)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct sched_conf *conf;
 
-	/* Singles may be evicted, too: the plugin gang would keep them. */
-	strbuf_printf(&text,
-		      "actions: \"enqueue, allocate, backfill%s\"\n"
-		      "tiers:\n"
-		      "- plugins:\n"
-		      "  - name: priority\n"
-		      "  - name: gang\n"
-		      "    enablePreemptable: false\n"
-		      "    enableReclaimable: false\n"
-		      "  - name: conformance\n"
-		      "%s",
-		      w->evicts ? ", preempt, reclaim" : "",
-		      w->proportional ? volcano_plugins : hierarchy_plugins);
-	conf = parse_conf(w->evicts || w->proportional ? text.p : conf_default_text(), NULL);
+	configurations_add(w->plugins, w->evicts, &text);
+	conf = parse_conf(text.p, NULL);
 	conf->gates_admission = opt->gates_admission;
 	conf->reservation_timeout_ns = opt->reservation_timeout_ns;
 	conf->gate_sticky = w->sticky;

@@ -14,6 +14,7 @@
 #define GATE_KEY "scheduling.volcano.sh/queue-allocation-gate"
 #define GATE_KEY_ALIAS "volcano.sh/queue-allocation-gate"
 #define GROUP_KEY "scheduling.k8s.io/group-name"
+#define QUEUE_KEY "scheduling.volcano.sh/queue-name"
 #define RESERVED_KEY "headgate.io/reserved"
 #define BOUND_KEY "headgate.io/bound-by"
 #define MAX_DEPTH 32
@@ -208,6 +209,18 @@ static bool is_unschedulable(const struct jdoc *pod)
 	return false;
 }
 
+static bool is_alone(const struct jdoc *pod)
+{
+	const struct jdoc *owner = jdoc_first(jdoc_path(pod, "metadata.ownerReferences"));
+
+	for (; owner != NULL; owner = jdoc_next(owner)) {
+		if (jdoc_bool(jdoc_get(owner, "controller"), false)) {
+			return false;
+		}
+	}
+	return jdoc_is_str(jdoc_path(pod, "spec.schedulerName"), "volcano");
+}
+
 static void set_pod(struct oracle *o, const char *key, const struct jdoc *object)
 {
 	const struct jdoc *annotations = jdoc_path(object, "metadata.annotations");
@@ -231,6 +244,13 @@ static void set_pod(struct oracle *o, const char *key, const struct jdoc *object
 		struct str rest = str_of(key), space = str_next(&rest, '/');
 
 		pod->group = xmalloc_printf(STR_FMT "/%s", STR_ARG(space), group);
+	} else if (is_alone(object)) {
+		const char *queue = jdoc_str(jdoc_get(annotations, QUEUE_KEY));
+
+		/* A group of its own, in the queue that it names. */
+		pod->group = xmalloc_printf("pod/%s", key);
+		strmap_set(o->groups, str_of(pod->group),
+			   xmalloc_dup(queue == NULL || queue[0] == '\0' ? "default" : queue));
 	}
 	read_request(jdoc_get(object, "spec"), &pod->request);
 	strmap_set(o->pods, str_of(key), pod);

@@ -24,7 +24,8 @@ void pod_explain_text_print(const struct pod_explanation *x, FILE *to)
 		fprintf(to, "Scheduler: %s\n", x->scheduler);
 		return;
 	}
-	fprintf(to, "PodGroup:  %s\n", x->podgroup == NULL ? "<none>" : x->podgroup->name);
+	fprintf(to, "PodGroup:  %s\n",
+		x->podgroup == NULL || x->podgroup->implied ? "<none>" : x->podgroup->name);
 	if (x->members > 1) {
 		fprintf(to, "Gang:      %d of %d members have quota\n", x->have, x->members);
 	}
@@ -85,7 +86,8 @@ void pod_explain_text_print_json(const struct pod_explanation *x, FILE *to)
 	json_out_kv(&o, "gate", x->gate);
 	json_out_kv(&o, "gateReason", x->gate_reason);
 	json_out_kv(&o, "schedulerName", x->scheduler);
-	json_out_kv(&o, "podGroup", x->podgroup == NULL ? NULL : x->podgroup->name);
+	json_out_kv(&o, "podGroup",
+		    x->podgroup == NULL || x->podgroup->implied ? NULL : x->podgroup->name);
 	json_out_kv(&o, "queue", x->queue_name);
 	json_out_kv(&o, "charge", x->task == NULL ? NULL : ledger_state_name(x->task->charge));
 	json_out_kv(&o, "chargedQueue", x->charged == NULL ? NULL : x->charged->name);

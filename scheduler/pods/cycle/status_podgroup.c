@@ -211,6 +211,9 @@ void status_podgroup_report(struct session *s, const struct podgroup *g, const s
 		unschedulable = false;
 	}
 	report_phase(s, g, unschedulable);
+	if (g->implied) {
+		return; /* no object has the condition, and the events of its pod say the same */
+	}
 	if (unschedulable) {
 		report_condition(s, g, v, false);
 	} else if (v->ready && session_podgroup_ready_count(s, g) > 0) {

@@ -68,6 +68,7 @@ const struct dump_field dump_fields_podgroup[] = {
 	ROW(podgroup, status_failed, "failed", DUMP_I32, 0, 0),
 	ROW(podgroup, status_hash, "statusHash", DUMP_U64, 0, 0),
 	/* Dumps of earlier releases do not say it: all are looked at then. */
+	ROW(podgroup, implied, "implied", DUMP_BOOL, 0, 0),
 	ROW(podgroup, changed, "changed", DUMP_BOOL, 1, 0),
 	END,
 };

@@ -25,7 +25,13 @@ struct field_resources;
  * class into the scratch arena. */
 struct from_api_pod {
 	struct str namespace_, name, uid;
-	struct str group;           /* PodGroup it names; absent: none (yet), or not our pod */
+	struct str group; /* PodGroup it names; absent: none (yet), or not our pod */
+	/* Ours, plain (neither opted in nor gated by us), names no PodGroup and has no controller:
+	 * the following are of its implied PodGroup. */
+	bool alone;
+	struct str queue;        /* absent: the default queue */
+	uint32_t priority_class; /* id in cluster->names; MODEL_NONE */
+	int32_t min_member;
 	struct str node, nominated; /* absent: none */
 	struct str reserved;        /* value of the mark of a reservation; absent: none */
 	struct pod_class *klass;    /* normalised, not interned */
@@ -79,6 +85,9 @@ int from_api_queue(struct cluster *c, const struct api_queue *queue, bool *ret_c
  * on the queue they were on. Phase and counts are taken as the object has them. */
 int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 		      struct str default_queue, struct err *err);
+/* Makes or updates the implied PodGroup of a task that is alone, which has its class by now. */
+struct podgroup *from_api_podgroup_implied(struct cluster *c, const struct from_api_pod *p,
+					   const struct task *t);
 /* Adds or updates; priorities of PodGroups follow by from_api_podgroup_priorities. */
 int from_api_priority_class(struct cluster *c, const struct api_priority_class *pc,
 			    struct err *err);

@@ -5,6 +5,7 @@
 #include "api/volcano/keys.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "collections/intern.h"
 #include "scheduler/pods/ingest/from_api.h"
 
@@ -239,6 +240,40 @@ static uint32_t read_mark(struct cluster *c, const struct from_api_pod *p)
 	return intern_find(c->names, str_of(interned));
 }
 
+/* Pods that opt in, or have our gate or mark, have PodGroups that users can read, which say what
+ * their gangs lack. */
+static int read_alone(struct cluster *c, const struct api_pod *pod, struct from_api_pod *p,
+		      struct err *err)
+{
+	const uint32_t any = (uint32_t)TASK_OPTED_IN | TASK_OUR_GATE | TASK_RESERVED_MARK;
+	const char *queue = field_map_get(&pod->meta.annotations, KEYS_QUEUE_NAME), *text;
+	const char *min = field_map_get(&pod->meta.annotations, KEYS_GROUP_MIN_MEMBER);
+	uint64_t n;
+
+	p->priority_class = MODEL_NONE;
+	p->min_member = 1;
+	if (!c->implies_podgroups || (p->flags & (any | TASK_OURS)) != TASK_OURS ||
+	    p->group.p != NULL || meta_controller(&pod->meta) != NULL) {
+		return 0;
+	}
+	p->alone = true;
+	p->queue = str_of(queue);
+	if (min != NULL && str_to_u64(str_of(min), &n) && n <= INT32_MAX) {
+		p->min_member = (int32_t)n;
+	}
+	/* They are interned again when the PodGroup is made, which cannot fail: here it can. */
+	if (from_api_text(c, queue, &text, err) < 0) {
+		return err_wrap(err, "metadata.annotations[" KEYS_QUEUE_NAME "]");
+	}
+	if (pod->spec.priority_class_name != NULL) {
+		if (from_api_text(c, pod->spec.priority_class_name, &text, err) < 0) {
+			return err_wrap(err, "spec.priorityClassName");
+		}
+		p->priority_class = intern_find(c->names, str_of(text));
+	}
+	return 0;
+}
+
 int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
 		       const char *const *scheduler_names, struct from_api_pod *ret,
 		       struct err *err)
@@ -272,7 +307,8 @@ int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
 	read_condition(pod, &p);
 	p.reserved_name = read_mark(c, &p);
 	/* The namespace is interned when the task is made, which cannot fail: here it can. */
-	if (from_api_text(c, namespace_, &(const char *){ NULL }, err) < 0) {
+	if (from_api_text(c, namespace_, &(const char *){ NULL }, err) < 0 ||
+	    read_alone(c, pod, &p, err) < 0) {
 		return -ERR_INVALID;
 	}
 	*ret = p;
@@ -323,6 +359,36 @@ static bool stays_adopted(const struct cluster *c, const struct from_api_pod *p,
 	       (p->flags & TASK_OPTED_IN) == 0;
 }
 
+/* The PodGroup that a process with --podgroup-per-pod has made for a pod that waits; NULL: none. */
+static struct podgroup *find_made(const struct cluster *c, const struct from_api_pod *p)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	struct podgroup *g;
+
+	if (p->node.p != NULL || p->status != TASK_PENDING || (p->flags & TASK_FOREIGN_GATE) != 0) {
+		return NULL;
+	}
+	strbuf_printf(&key, STR_FMT "/podgroup-" STR_FMT, STR_ARG(p->namespace_), STR_ARG(p->uid));
+	g = cluster_podgroup_find(c, strbuf_str(&key));
+	return g != NULL && g->exists ? g : NULL;
+}
+
+/* NULL: none, or none yet. */
+static struct podgroup *podgroup_of(struct cluster *c, const struct from_api_pod *p,
+				    const struct task *t, bool *ret_adopted)
+{
+	struct podgroup *made = p->alone ? find_made(c, p) : NULL;
+
+	*ret_adopted = made != NULL;
+	if (made != NULL) {
+		return made;
+	}
+	if (p->group.p != NULL) {
+		return cluster_podgroup_get(c, p->namespace_, p->group);
+	}
+	return p->alone ? from_api_podgroup_implied(c, p, t) : NULL;
+}
+
 /* The gate and the mark show that the pod has been under quota: its owner, who may edit the
  * annotation at any time, does not end that. */
 static bool stays_opted_in(const struct cluster *c, const struct from_api_pod *p)
@@ -335,6 +401,7 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 {
 	uint32_t kept = (uint32_t)TASK_PARKED | TASK_UNGATING | TASK_GREW;
 	struct node *nominated = NULL;
+	bool adopted = false;
 
 	/* The pod may show an older number than the process has decided; a bound one starts from
 	 * zero. */
@@ -345,10 +412,7 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	if (stays_adopted(c, p, t)) {
 		kept |= TASK_ADOPTED;
 	} else {
-		cluster_task_set_podgroup(
-			c, t,
-			p->group.p == NULL ? NULL
-					   : cluster_podgroup_get(c, p->namespace_, p->group));
+		cluster_task_set_podgroup(c, t, podgroup_of(c, p, t, &adopted));
 	}
 	if (p->nominated.p != NULL) {
 		nominated = cluster_node_get(c, p->nominated);
@@ -361,6 +425,9 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	t->flags = p->flags | (t->flags & kept);
 	if (stays_opted_in(c, p)) {
 		t->flags |= TASK_OPTED_IN;
+	}
+	if (adopted) {
+		t->flags |= TASK_ADOPTED;
 	}
 	t->gate_row = p->gate_row;
 	apply_condition(p, t);

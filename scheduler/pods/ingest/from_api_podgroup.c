@@ -2,10 +2,12 @@
 
 #include "api/volcano/scheduling.h"
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/intern.h"
 #include "collections/strmap.h"
 #include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/model/pod_class.h"
 
 struct group_roles VEC(struct podgroup_role_min);
 
@@ -218,6 +220,46 @@ int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 	cluster_podgroup_set_queue(c, podgroup, g.queue);
 	cluster_podgroup_set_phase(c, podgroup, phase_of(group->status.phase));
 	return 0;
+}
+
+/* The request of minMember pods like this one; as large as it can be where the product is beyond.
+ */
+static void multiply(struct cluster *c, struct res *r, int32_t times)
+{
+	for (unsigned d = 0; d < res_width(r) && d < res_names_count(c->res); d++) {
+		int64_t total;
+
+		if (__builtin_mul_overflow(res_get(r, d), (int64_t)times, &total)) {
+			total = RES_UNLIMITED - 1;
+		}
+		res_set(c->res, r, d, total);
+	}
+}
+
+/* As the PodGroup that Volcano's controller makes for such a pod. */
+struct podgroup *from_api_podgroup_implied(struct cluster *c, const struct from_api_pod *p,
+					   const struct task *t)
+{
+	CLEANUP(strbuf_finish) struct strbuf name = STRBUF_INIT;
+	struct res min = t->klass->request;
+	struct podgroup *g;
+
+	strbuf_printf(&name, "pod/%s", t->name);
+	g = cluster_podgroup_get(c, str_of(t->namespace_), strbuf_str(&name));
+	multiply(c, &min, p->min_member);
+	c->demand_gen +=
+		!g->exists || g->min_member != p->min_member || !res_eq(&g->min_resources, &min);
+	g->exists = g->implied = true;
+	g->min_member = p->min_member;
+	g->has_min_resources = res_mask(&min) != 0;
+	g->min_resources = min;
+	g->priority_class = p->priority_class;
+	g->priority = class_value(c, g->priority_class, default_value(c));
+	g->created = p->created;
+	cluster_podgroup_set_queue(
+		c, g, p->queue.len > 0 ? p->queue : str_of(c->queues.v[c->default_queue]->name));
+	cluster_podgroup_changed(c, g);
+	return g;
 }
 
 int from_api_podgroup_keep(struct cluster *c, const struct api_pod_group *group,

@@ -213,7 +213,7 @@ void cluster_podgroup_prune(struct cluster *c, struct podgroup *g)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 
-	if (g->exists || g->tasks.n > 0) {
+	if ((g->exists && !g->implied) || g->tasks.n > 0) {
 		return;
 	}
 	leave_queue(c, g);

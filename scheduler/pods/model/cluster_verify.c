@@ -176,6 +176,9 @@ static const char *check_podgroup(const struct cluster *c, const struct podgroup
 	if (!g->exists && g->tasks.n == 0) {
 		return "a PodGroup without PodGroup and pods is still there";
 	}
+	if (g->implied && (!g->exists || g->tasks.n != 1)) {
+		return "an implied PodGroup has not one pod";
+	}
 	for (size_t i = 0; i < g->tasks.n; i++) {
 		const struct task *t =
 			g->tasks.v[i] < c->tasks.n ? c->tasks.v[g->tasks.v[i]] : NULL;

@@ -145,7 +145,7 @@ struct podgroup_role_min {
 };
 
 /* A PodGroup. Its record is made for the first pod that names it, too: exists says whether the
- * object is there. */
+ * object is there. An implied one is named "pod/" and its pod, as no object can be. */
 struct podgroup {
 	uint32_t id;
 	const char *namespace_; /* interned */
@@ -159,8 +159,10 @@ struct podgroup {
 				(pods/model/access.h); MODEL_NONE: it may. Nothing new for it then */
 	uint32_t priority_class; /* id in cluster->names, MODEL_NONE */
 	bool exists;
-	bool changed;        /* is in the changed list of the queue that it names */
-	uint8_t phase;       /* enum podgroup_phase, as the PodGroup says */
+	bool implied;  /* has no object, although it exists: it follows from its one pod, which
+			  names none, and goes with it */
+	bool changed;  /* is in the changed list of the queue that it names */
+	uint8_t phase; /* enum podgroup_phase, as the PodGroup says */
 	uint8_t unsupported; /* enum podgroup_unsupported. Not 0: nothing new for it */
 	int32_t min_member;
 	int32_t priority;
@@ -262,6 +264,7 @@ struct cluster {
 	struct res total;                   /* sum of allocatable of existing nodes */
 	struct VEC(uint32_t) stranded;      /* ids: see cluster_task_is_stranded; may be outdated */
 	bool annotation_decides; /* --gate-sticky=false: set once, before the first pod */
+	bool implies_podgroups;  /* plain pods without owner have implied PodGroups: likewise */
 	uint64_t queues_gen, nodes_gen;
 	uint64_t demand_gen; /* changes with all that PodGroups hold or ask for together: which
 				pods wait, hold quota, are on nodes or terminate; requests,

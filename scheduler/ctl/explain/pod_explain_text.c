@@ -25,7 +25,7 @@ void pod_explain_text_print(const struct pod_explanation *x, FILE *to)
 		return;
 	}
 	fprintf(to, "PodGroup:  %s\n",
-		x->podgroup == NULL || x->podgroup->implied ? "<none>" : x->podgroup->name);
+		x->podgroup == NULL || x->podgroup->alone ? "<none>" : x->podgroup->name);
 	if (x->members > 1) {
 		fprintf(to, "Gang:      %d of %d members have quota\n", x->have, x->members);
 	}
@@ -87,7 +87,7 @@ void pod_explain_text_print_json(const struct pod_explanation *x, FILE *to)
 	json_out_kv(&o, "gateReason", x->gate_reason);
 	json_out_kv(&o, "schedulerName", x->scheduler);
 	json_out_kv(&o, "podGroup",
-		    x->podgroup == NULL || x->podgroup->implied ? NULL : x->podgroup->name);
+		    x->podgroup == NULL || x->podgroup->alone ? NULL : x->podgroup->name);
 	json_out_kv(&o, "queue", x->queue_name);
 	json_out_kv(&o, "charge", x->task == NULL ? NULL : ledger_state_name(x->task->charge));
 	json_out_kv(&o, "chargedQueue", x->charged == NULL ? NULL : x->charged->name);

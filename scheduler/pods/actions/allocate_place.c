@@ -13,9 +13,10 @@ bool allocate_place_is_candidate(const struct session *s, const struct task *t)
 {
 	enum charge_state charge = session_task_charge(s, t);
 
-	if ((t->flags & TASK_OURS) == 0 || (t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0 ||
-	    t->klass == NULL || t->klass->best_effort ||
-	    session_task_status(s, t) != TASK_PENDING || session_task_is_set_aside(s, t)) {
+	if ((t->flags & (TASK_OURS | TASK_GATE_ONLY)) != TASK_OURS ||
+	    (t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0 || t->klass == NULL ||
+	    t->klass->best_effort || session_task_status(s, t) != TASK_PENDING ||
+	    session_task_is_set_aside(s, t)) {
 		return false;
 	}
 	if ((t->flags & TASK_OPTED_IN) == 0) {
@@ -52,14 +53,18 @@ static bool takes_reserved_quota(struct session *s, const struct queue *q, const
 	return false;
 }
 
-static bool quota_admits(struct session *s, const struct queue *q, const struct task *t,
+static bool quota_admits(struct session *s, const struct allocate_work *w, const struct task *t,
 			 struct reason *why)
 {
-	if (!hooks_allocatable(s, q, t, why)) {
+	if (w->overused) {
+		*why = (struct reason){ .code = ALLOCATE_OVERUSED };
 		return false;
 	}
-	if (takes_reserved_quota(s, q, t)) {
-		session_wait_for_podgroups(s, q);
+	if (!hooks_allocatable(s, w->queue, t, why)) {
+		return false;
+	}
+	if (takes_reserved_quota(s, w->queue, t)) {
+		session_wait_for_podgroups(s, w->queue);
 		*why = (struct reason){
 			.code = "the quota that is being released is reserved for other pods"
 		};
@@ -77,7 +82,7 @@ static enum placing place_task(struct session *s, const struct allocate_work *w,
 	const struct node *n = NULL;
 
 	/* A charge is the quota vote, passed: it is not asked again. */
-	if (session_task_charge(s, t) == CHARGE_NONE && !quota_admits(s, w->queue, t, &why)) {
+	if (session_task_charge(s, t) == CHARGE_NONE && !quota_admits(s, w, t, &why)) {
 		session_note_attempt(s, t, ATTEMPT_QUOTA, NULL, quota_text(s, &why));
 		return PLACING_NO_QUOTA;
 	}

@@ -22,12 +22,14 @@ struct revocation {
 };
 
 /* The patch of a pod that is PATCHING may have removed the gate already: if its quota were free
- * now, it would be given out twice. */
+ * now, it would be given out twice. The same holds for a pod that another scheduler is free to
+ * bind. */
 static bool is_revocable(const struct session *s, const struct task *t)
 {
 	enum charge_state charge = session_task_charge(s, t);
 
-	return ledger_is_unbound(charge) && charge != CHARGE_PATCHING;
+	return ledger_is_unbound(charge) && charge != CHARGE_PATCHING &&
+	       (t->flags & TASK_GATE_ONLY) == 0;
 }
 
 /* Adds t's charge to the sums of its queue and of every queue above. */

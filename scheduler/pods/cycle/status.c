@@ -159,6 +159,24 @@ static void report_opted_in(struct session *s, const struct task *t, const struc
 	withdraw_uncharged(s, t);
 }
 
+/* Its own scheduler writes its conditions. Events say what keeps it gated, and that another client
+ * has removed the gate. */
+static void report_gate_only(struct session *s, const struct task *t, const struct podgroup_view *v)
+{
+	static const char message[] =
+		"the pod has no gate, and Headgate did not remove it: its scheduler may start it "
+		"without quota; it is charged to its queue when there is room, or else when it has "
+		"a node";
+
+	if ((t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0) {
+		report_gated(s, t, v);
+	} else if (s->conf->gates_admission && t->charge == CHARGE_NONE &&
+		   (t->flags & TASK_RESERVED_MARK) == 0 && !t->klass->best_effort &&
+		   !was_said(t, message)) {
+		add_event(s, t, "UngatedByOthers", message);
+	}
+}
+
 /* Reason and text for a pod that did not opt in, as Volcano has them. */
 static const char *describe(const struct session *s, const struct task *t,
 			    const struct podgroup_view *v, const char **ret_message)
@@ -260,9 +278,9 @@ static void note_timers(struct session *s, const struct queue *q, const struct t
  * before its backoff is over. */
 static void report_set_aside(struct session *s, const struct task *t)
 {
-	const uint32_t gates = (uint32_t)TASK_OUR_GATE | TASK_FOREIGN_GATE;
+	const uint32_t mustnot = (uint32_t)TASK_OUR_GATE | TASK_FOREIGN_GATE | TASK_GATE_ONLY;
 
-	if ((t->flags & (gates | TASK_OPTED_IN)) == TASK_OPTED_IN &&
+	if ((t->flags & (mustnot | TASK_OPTED_IN)) == TASK_OPTED_IN &&
 	    cluster_task_may_be_written(t, s->now) && !t->klass->best_effort) {
 		withdraw_uncharged(s, t);
 	}
@@ -284,7 +302,9 @@ static void report_task(struct session *s, const struct task *t, const struct po
 		report_set_aside(s, t);
 		return;
 	}
-	if ((t->flags & TASK_OPTED_IN) != 0) {
+	if ((t->flags & TASK_GATE_ONLY) != 0) {
+		report_gate_only(s, t, v);
+	} else if ((t->flags & TASK_OPTED_IN) != 0) {
 		report_opted_in(s, t, v);
 	} else if (v->podgroup->exists) {
 		report_plain(s, t, v);

@@ -55,6 +55,7 @@ const struct dump_field dump_fields_podgroup[] = {
 	ROW(podgroup, priority_class, "priorityClass", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(podgroup, barred_by, "barredBy", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(podgroup, exists, "hasGroup", DUMP_BOOL, 1, 0),
+	ROW(podgroup, alone, "alone", DUMP_BOOL, 0, 0),
 	ROW(podgroup, unsupported, "unsupported", DUMP_U8, PODGROUP_SUPPORTED,
 	    PODGROUP_UNSUPPORTED_COUNT_ - 1),
 	ROW(podgroup, phase, "phase", DUMP_U8, PODGROUP_PENDING, PODGROUP_PHASE_COUNT_ - 1),
@@ -68,7 +69,6 @@ const struct dump_field dump_fields_podgroup[] = {
 	ROW(podgroup, status_failed, "failed", DUMP_I32, 0, 0),
 	ROW(podgroup, status_hash, "statusHash", DUMP_U64, 0, 0),
 	/* Dumps of earlier releases do not say it: all are looked at then. */
-	ROW(podgroup, implied, "implied", DUMP_BOOL, 0, 0),
 	ROW(podgroup, changed, "changed", DUMP_BOOL, 1, 0),
 	END,
 };

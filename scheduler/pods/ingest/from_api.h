@@ -21,24 +21,30 @@ struct arena;
 struct err;
 struct field_resources;
 
+/* Names in spec.schedulerName; each list ends with NULL. A name in both is ours. */
+struct from_api_schedulers {
+	const char *const *ours;
+	const char *const *gated; /* pods that another scheduler places; NULL: none */
+};
+
 /* A pod as it was read, before it becomes (part of) a task. Texts point into the API object, the
  * class into the scratch arena. */
 struct from_api_pod {
 	struct str namespace_, name, uid;
 	struct str group; /* PodGroup it names; absent: none (yet), or not our pod */
-	/* Ours, plain (neither opted in nor gated by us), names no PodGroup and has no controller:
-	 * the following are of its implied PodGroup. */
+	/* Names none, and gets none: TASK_GATE_ONLY, or plain (neither opted in nor gated by us)
+	 * and without controller. The record that it has alone is of this queue. */
 	bool alone;
-	struct str queue;        /* absent: the default queue */
-	uint32_t priority_class; /* id in cluster->names; MODEL_NONE */
-	int32_t min_member;
+	struct str queue;           /* the default queue where the pod names none */
+	int32_t min_member;         /* of a plain pod */
 	struct str node, nominated; /* absent: none */
 	struct str reserved;        /* value of the mark of a reservation; absent: none */
 	struct pod_class *klass;    /* normalised, not interned */
 	uint32_t role;
 	uint32_t reserved_name; /* id of `reserved` in cluster->names; MODEL_NONE: absent */
 	int32_t priority;
-	uint32_t flags; /* without TASK_PARKED, TASK_UNGATING, TASK_ADOPTED */
+	int32_t class_priority; /* spec.priority, which follows from the PriorityClass; absent: 0 */
+	uint32_t flags;         /* without TASK_PARKED, TASK_UNGATING, TASK_ADOPTED */
 	uint8_t gate_row;
 	enum task_status status;
 	enum pod_cond cond;
@@ -49,14 +55,13 @@ struct from_api_pod {
 	int64_t retry_at;    /* of a pod that is found so: cache_pod.c; MODEL_TIME_NONE */
 };
 
-/* scheduler_names: NULL-terminated, those that are ours. A pod of another scheduler gets a class
- * with its request and ports only. */
+/* A pod of another scheduler gets a class with its request and ports only. */
 int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
-		      const char *const *scheduler_names, struct arena *scratch,
+		      const struct from_api_schedulers *names, struct arena *scratch,
 		      struct from_api_pod *ret, struct err *err);
 /* The same without class and role: fails only without a name. */
 int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
-		       const char *const *scheduler_names, struct from_api_pod *ret,
+		       const struct from_api_schedulers *names, struct from_api_pod *ret,
 		       struct err *err);
 /* Of a pod that from_api_pod_read refuses, or that did not decode as a whole (decode_partial): what
  * can be read, completed by the same pod as it was last known (NULL: it was not), so that it goes
@@ -64,7 +69,7 @@ int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
  * else FROM_API_MAX_AMOUNT; no amount is less than the known one. The class fits no node
  * (POD_CLASS_UNREADABLE). Fails only without a name. */
 int from_api_pod_keep(struct cluster *c, const struct api_pod *pod,
-		      const char *const *scheduler_names, const struct task *known,
+		      const struct from_api_schedulers *names, const struct task *known,
 		      struct arena *scratch, struct from_api_pod *ret);
 /* Of a PodGroup likewise that is not known: it has its queue, and a minimum that is never met, so
  * that members which run stay charged and no other starts. Fails without a name. */
@@ -85,9 +90,9 @@ int from_api_queue(struct cluster *c, const struct api_queue *queue, bool *ret_c
  * on the queue they were on. Phase and counts are taken as the object has them. */
 int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 		      struct str default_queue, struct err *err);
-/* Makes or updates the implied PodGroup of a task that is alone, which has its class by now. */
-struct podgroup *from_api_podgroup_implied(struct cluster *c, const struct from_api_pod *p,
-					   const struct task *t);
+/* Makes or updates the record of a task that is alone, which has its class by now. */
+struct podgroup *from_api_podgroup_alone(struct cluster *c, const struct from_api_pod *p,
+					 const struct task *t);
 /* Adds or updates; priorities of PodGroups follow by from_api_podgroup_priorities. */
 int from_api_priority_class(struct cluster *c, const struct api_priority_class *pc,
 			    struct err *err);

@@ -236,28 +236,40 @@ static void multiply(struct cluster *c, struct res *r, int32_t times)
 	}
 }
 
-/* As the PodGroup that Volcano's controller makes for such a pod. */
-struct podgroup *from_api_podgroup_implied(struct cluster *c, const struct from_api_pod *p,
-					   const struct task *t)
+/* The minimum of a plain pod, with minMember of its kind, as the PodGroup that Volcano's controller
+ * would make for it. */
+static void ask_as_volcano(struct cluster *c, const struct from_api_pod *p, const struct task *t,
+			   struct podgroup *g)
 {
-	CLEANUP(strbuf_finish) struct strbuf name = STRBUF_INIT;
 	struct res min = t->klass->request;
-	struct podgroup *g;
 
-	strbuf_printf(&name, "pod/%s", t->name);
-	g = cluster_podgroup_get(c, str_of(t->namespace_), strbuf_str(&name));
 	multiply(c, &min, p->min_member);
-	c->demand_gen +=
-		!g->exists || g->min_member != p->min_member || !res_eq(&g->min_resources, &min);
-	g->exists = g->implied = true;
+	c->demand_gen += !res_eq(&g->min_resources, &min);
 	g->min_member = p->min_member;
 	g->has_min_resources = res_mask(&min) != 0;
 	g->min_resources = min;
-	g->priority_class = p->priority_class;
-	g->priority = class_value(c, g->priority_class, default_value(c));
+}
+
+/* Another scheduler's pod asks for quota alone. A plain one is enqueued first. */
+struct podgroup *from_api_podgroup_alone(struct cluster *c, const struct from_api_pod *p,
+					 const struct task *t)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	const struct podgroup *known;
+	enum podgroup_phase phase;
+	struct podgroup *g;
+
+	cluster_podgroup_key(p->namespace_, p->name, true, &key);
+	known = cluster_podgroup_find(c, strbuf_str(&key));
+	phase = known == NULL ? PODGROUP_PENDING : (enum podgroup_phase)known->phase;
+	g = cluster_podgroup_get_alone(c, p->namespace_, p->name);
 	g->created = p->created;
-	cluster_podgroup_set_queue(
-		c, g, p->queue.len > 0 ? p->queue : str_of(c->queues.v[c->default_queue]->name));
+	g->priority = p->class_priority;
+	if ((p->flags & TASK_GATE_ONLY) == 0) {
+		g->phase = (uint8_t)phase;
+		ask_as_volcano(c, p, t, g);
+	}
+	cluster_podgroup_set_queue(c, g, p->queue);
 	cluster_podgroup_changed(c, g);
 	return g;
 }
@@ -281,7 +293,8 @@ void from_api_podgroup_priorities(struct cluster *c)
 		struct podgroup *g = c->podgroups.v[i];
 		int32_t priority;
 
-		if (g == NULL || !g->exists) {
+		/* The priority of one that is alone is that of its pod. */
+		if (g == NULL || !g->exists || g->alone) {
 			continue;
 		}
 		priority = class_value(c, g->priority_class, def);

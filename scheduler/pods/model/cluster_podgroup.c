@@ -8,8 +8,13 @@
 #include "scheduler/pods/model/access.h"
 #include "scheduler/pods/model/cluster.h"
 
-static void podgroup_key(struct strbuf *key, struct str namespace_, struct str name)
+/* No namespace is empty, so that no PodGroup that a pod may name has the key of one that is alone.
+ */
+void cluster_podgroup_key(struct str namespace_, struct str name, bool alone, struct strbuf *key)
 {
+	if (alone) {
+		strbuf_add_ch(key, '/');
+	}
 	strbuf_add_str(key, namespace_);
 	strbuf_add_ch(key, '/');
 	strbuf_add_str(key, name);
@@ -20,13 +25,13 @@ struct podgroup *cluster_podgroup_find(const struct cluster *c, struct str key)
 	return strmap_get(c->podgroup_by_key, key);
 }
 
-struct podgroup *cluster_podgroup_get(struct cluster *c, struct str namespace_, struct str name)
+static struct podgroup *get(struct cluster *c, struct str namespace_, struct str name, bool alone)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	uint32_t ns;
 	struct podgroup *g;
 
-	podgroup_key(&key, namespace_, name);
+	cluster_podgroup_key(namespace_, name, alone, &key);
 	g = cluster_podgroup_find(c, strbuf_str(&key));
 	if (g != NULL) {
 		return g;
@@ -40,7 +45,25 @@ struct podgroup *cluster_podgroup_get(struct cluster *c, struct str namespace_, 
 	g->open_pos = MODEL_NONE;
 	g->created = MODEL_TIME_NONE;
 	g->id = slots_add(&c->podgroups, g);
+	g->alone = alone;
 	strmap_set(c->podgroup_by_key, strbuf_str(&key), g);
+	return g;
+}
+
+struct podgroup *cluster_podgroup_get(struct cluster *c, struct str namespace_, struct str name)
+{
+	return get(c, namespace_, name, false);
+}
+
+struct podgroup *cluster_podgroup_get_alone(struct cluster *c, struct str namespace_,
+					    struct str name)
+{
+	struct podgroup *g = get(c, namespace_, name, true);
+
+	g->exists = true;
+	g->min_member = 1;
+	/* Its pod waits for quota alone. */
+	g->phase = PODGROUP_INQUEUE;
 	return g;
 }
 
@@ -213,11 +236,11 @@ void cluster_podgroup_prune(struct cluster *c, struct podgroup *g)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 
-	if ((g->exists && !g->implied) || g->tasks.n > 0) {
+	if ((g->exists && !g->alone) || g->tasks.n > 0) {
 		return;
 	}
 	leave_queue(c, g);
-	podgroup_key(&key, str_of(g->namespace_), str_of(g->name));
+	cluster_podgroup_key(str_of(g->namespace_), str_of(g->name), g->alone, &key);
 	strmap_remove(c->podgroup_by_key, strbuf_str(&key));
 	slots_remove(&c->podgroups, g->id);
 	unoffered_finish(&g->min_unoffered);

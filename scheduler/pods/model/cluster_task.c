@@ -109,7 +109,7 @@ bool cluster_task_is_stranded(const struct cluster *c, const struct task *t)
 	const uint32_t gates = (uint32_t)TASK_OUR_GATE | TASK_FOREIGN_GATE;
 	const uint32_t ours = (uint32_t)TASK_OURS | TASK_OPTED_IN;
 
-	return (t->flags & (gates | ours)) == ours && t->status == TASK_PENDING &&
+	return (t->flags & (gates | ours | TASK_GATE_ONLY)) == ours && t->status == TASK_PENDING &&
 	       cluster_task_may_be_published(t) && t->charge == CHARGE_NONE && t->klass != NULL &&
 	       !t->klass->best_effort &&
 	       (t->podgroup == MODEL_NONE || c->podgroups.v[t->podgroup]->queue_name == MODEL_NONE);

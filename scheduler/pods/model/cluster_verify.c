@@ -169,15 +169,15 @@ static const char *check_podgroup(const struct cluster *c, const struct podgroup
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	uint32_t by_status[TASK_STATUS_COUNT_] = { 0 };
 
-	strbuf_printf(&key, "%s/%s", g->namespace_, g->name);
+	cluster_podgroup_key(str_of(g->namespace_), str_of(g->name), g->alone, &key);
 	if (cluster_podgroup_find(c, strbuf_str(&key)) != g) {
 		return "a PodGroup is not found by its key";
 	}
 	if (!g->exists && g->tasks.n == 0) {
 		return "a PodGroup without PodGroup and pods is still there";
 	}
-	if (g->implied && (!g->exists || g->tasks.n != 1)) {
-		return "an implied PodGroup has not one pod";
+	if (g->alone && (!g->exists || g->tasks.n != 1)) {
+		return "a PodGroup that is alone has not its one pod";
 	}
 	for (size_t i = 0; i < g->tasks.n; i++) {
 		const struct task *t =

@@ -69,7 +69,8 @@ enum task_flag {
 	TASK_FOREIGN_GATE = 1 << 2, /* some other gate is on it */
 	TASK_PREEMPTABLE = 1 << 3,
 	TASK_PREEMPT_NEVER = 1 << 4, /* preemptionPolicy: Never */
-	TASK_OURS = 1 << 5,          /* schedulerName is ours; else it only occupies its node */
+	TASK_OURS = 1 << 5,          /* under the quota of a queue: its schedulerName is ours, or it
+					is TASK_GATE_ONLY; else it only occupies its node */
 	TASK_RESERVED_MARK = 1 << 6, /* carries headgate.io/reserved */
 	TASK_PARKED = 1 << 7,        /* a permanent API failure: left alone until the pod changes */
 	TASK_CRITICAL = 1 << 8, /* protected by conformance: system priority class or kube-system */
@@ -84,6 +85,9 @@ enum task_flag {
 	TASK_BOUND_MARK = 1 << 14, /* carries headgate.io/bound-by */
 	TASK_STAND_IN = 1 << 15,   /* charged to the default queue until its PodGroup exists and
 				      is of a queue that its namespace may use */
+	TASK_GATE_ONLY = 1 << 16,  /* opted in, and placed by another scheduler (one of
+				      --gate-schedulers): it is gated and charged, and neither
+				      bound nor published. Once ungated it cannot be held back */
 };
 
 struct task {
@@ -114,7 +118,7 @@ struct task {
 	uint32_t attempts;       /* reservations that ended since no node was found in time */
 	int64_t created;         /* wall ns */
 	/* By the clock of the process, which goes on evenly (cache_time.now): */
-	int64_t published_at; /* published since, MODEL_TIME_NONE */
+	int64_t published_at; /* published since, TASK_GATE_ONLY: ungated since; MODEL_TIME_NONE */
 	int64_t retry_at; /* not to be decided again before, MODEL_TIME_NONE; MODEL_TIME_NEVER: not
 			     before nodes of another shape are there */
 	int64_t resource_version;
@@ -145,7 +149,8 @@ struct podgroup_role_min {
 };
 
 /* A PodGroup. Its record is made for the first pod that names it, too: exists says whether the
- * object is there. An implied one is named "pod/" and its pod, as no object can be. */
+ * object is there. A TASK_GATE_ONLY pod that names none, and a plain one without owner, has a
+ * record of its own, which is alone: there is no object, and nothing is written about it. */
 struct podgroup {
 	uint32_t id;
 	const char *namespace_; /* interned */
@@ -159,10 +164,9 @@ struct podgroup {
 				(pods/model/access.h); MODEL_NONE: it may. Nothing new for it then */
 	uint32_t priority_class; /* id in cluster->names, MODEL_NONE */
 	bool exists;
-	bool implied;  /* has no object, although it exists: it follows from its one pod, which
-			  names none, and goes with it */
-	bool changed;  /* is in the changed list of the queue that it names */
-	uint8_t phase; /* enum podgroup_phase, as the PodGroup says */
+	bool alone;          /* of the one pod of this name; exists is true */
+	bool changed;        /* is in the changed list of the queue that it names */
+	uint8_t phase;       /* enum podgroup_phase, as the PodGroup says */
 	uint8_t unsupported; /* enum podgroup_unsupported. Not 0: nothing new for it */
 	int32_t min_member;
 	int32_t priority;
@@ -264,7 +268,7 @@ struct cluster {
 	struct res total;                   /* sum of allocatable of existing nodes */
 	struct VEC(uint32_t) stranded;      /* ids: see cluster_task_is_stranded; may be outdated */
 	bool annotation_decides; /* --gate-sticky=false: set once, before the first pod */
-	bool implies_podgroups;  /* plain pods without owner have implied PodGroups: likewise */
+	bool implies_podgroups;  /* no PodGroups are made for plain pods without owner: likewise */
 	uint64_t queues_gen, nodes_gen;
 	uint64_t demand_gen; /* changes with all that PodGroups hold or ask for together: which
 				pods wait, hold quota, are on nodes or terminate; requests,

@@ -113,6 +113,9 @@ static void capacity_destroy(void *state)
 {
 	struct capacity *p = state;
 
+	if (p == NULL) {
+		return;
+	}
 	capacity_demand_finish(&p->demand);
 	forget_derived(p);
 	free(p);
@@ -139,14 +142,12 @@ static void capacity_quota_limits(void *state, struct session *s, struct res *li
 	}
 }
 
-/* Volcano's "allocated": charged, without pods that are on their way out. Without hierarchy a
- * queue's children are none of its business, while the ledger rolls them up. */
-static void allocated(const struct capacity *p, const struct session *s, const struct queue *q,
-		      struct res *ret)
+void capacity_allocated(const struct session *s, const struct queue *q, bool hierarchy,
+			struct res *ret)
 {
 	*ret = *session_queue_charged(s, q);
 	res_sub(ret, session_queue_releasing(s, q));
-	for (size_t i = 0; !p->hierarchy && i < q->children.n; i++) {
+	for (size_t i = 0; !hierarchy && i < q->children.n; i++) {
 		const struct queue *child = session_cluster(s)->queues.v[q->children.v[i]];
 
 		res_sub(ret, session_queue_charged(s, child));
@@ -176,7 +177,7 @@ static double share_of(const struct capacity *p, const struct session *s, const 
 	if (mask == 0) {
 		return 1;
 	}
-	allocated(p, s, q, &used);
+	capacity_allocated(s, q, p->hierarchy, &used);
 	/* Rounded, so that shares which differ in the last bit alone are equal. */
 	return round(res_share(&used, &p->deserved[q->id], mask) * 1e9) / 1e9;
 }
@@ -290,7 +291,7 @@ static bool capacity_allocatable(void *state, struct session *s, const struct qu
 		struct res used;
 		uint32_t over;
 
-		allocated(p, s, at, &used);
+		capacity_allocated(s, at, p->hierarchy, &used);
 		over = res_over(&used, pod_class_charge(t->klass), &p->real[at->id],
 				t->klass->charged_to_workload ? 0 : t->klass->mask);
 		if (over != 0) {
@@ -326,7 +327,7 @@ static bool fits_enqueued(struct capacity *p, struct session *s, const struct po
 		struct res used, extra;
 		uint32_t over;
 
-		allocated(p, s, at, &used);
+		capacity_allocated(s, at, p->hierarchy, &used);
 		capacity_demand_of_queue(demand, s, at, &extra);
 		res_add(&used, &extra);
 		over = res_over(&used, &need, &p->real[at->id], mask);

@@ -1,5 +1,5 @@
-/* scheduler/pods/plugins/capacity.h: shared by the files of the capacity plugin only. Thread:
- * sched. */
+/* scheduler/pods/plugins/capacity.h: shared by the files of the capacity plugin, and by the other
+ * plugins that count what queues hold and what PodGroups ask for. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_PLUGINS_CAPACITY_H
 #define SCHEDULER_PODS_PLUGINS_CAPACITY_H
 
@@ -14,6 +14,11 @@ struct podgroup;
 struct queue;
 struct session;
 struct tree;
+
+/* Volcano's "allocated": charged, without pods that are on their way out. Without hierarchy a
+ * queue's children are none of its business, while the ledger rolls them up. */
+void capacity_allocated(const struct session *s, const struct queue *q, bool hierarchy,
+			struct res *ret);
 
 /* Amounts that Inqueue PodGroups will ask for beyond their charges, minus those that running
  * PodGroups could give back: Volcano's inqueue - elastic, rolled up. Kept from session to session:
@@ -50,5 +55,12 @@ void capacity_demand_of_queue(const struct capacity_demand *d, const struct sess
 /* minResources of g minus what its pods are charged already, not below 0. */
 void capacity_demand_of_podgroup(const struct session *s, const struct podgroup *g,
 				 struct res *ret);
+/* Volcano's rule for a PodGroup with minResources of which a part is still to come: it is Inqueue,
+ * or it runs, and minMember of its pods have nodes. */
+bool capacity_demand_is_inqueue(const struct session *s, const struct podgroup *g);
+/* Takes off the requests of g's pods behind a foreign gate, which will not ask for anything soon;
+ * not below 0. */
+void capacity_demand_without_gated(const struct session *s, const struct podgroup *g,
+				   struct res *demand);
 
 #endif

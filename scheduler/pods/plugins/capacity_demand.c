@@ -33,17 +33,19 @@ static void sum_charged(const struct session *s, const struct podgroup *g, struc
 	}
 }
 
-/* Pods behind a foreign gate will not ask for anything soon. */
-static void sum_foreign_gated(const struct session *s, const struct podgroup *g, struct res *ret)
+void capacity_demand_without_gated(const struct session *s, const struct podgroup *g,
+				   struct res *demand)
 {
-	*ret = (struct res){ .v = { 0 } };
+	struct res gated = { .v = { 0 } };
+
 	for (size_t i = 0; i < g->tasks.n; i++) {
 		const struct task *t = session_task(s, g->tasks.v[i]);
 
 		if ((t->flags & TASK_FOREIGN_GATE) != 0 && t->klass != NULL) {
-			res_add(ret, pod_class_charge(t->klass));
+			res_add(&gated, pod_class_charge(t->klass));
 		}
 	}
+	res_sub_floor(demand, &gated);
 }
 
 /* All of its pods are charged to no Queue: nor is what its PodGroup announces. */
@@ -74,17 +76,12 @@ void capacity_demand_of_podgroup(const struct session *s, const struct podgroup 
 
 static void announced(const struct session *s, const struct podgroup *g, struct res *ret)
 {
-	struct res gated;
-
 	capacity_demand_of_podgroup(s, g, ret);
-	sum_foreign_gated(s, g, &gated);
-	res_sub_floor(ret, &gated);
+	capacity_demand_without_gated(s, g, ret);
 	drop_counts(session_cluster(s), ret);
 }
 
-/* Volcano's rule: a PodGroup that runs still announces what it lacks, once minMember of its pods
- * have nodes. */
-static bool is_inqueue(const struct session *s, const struct podgroup *g)
+bool capacity_demand_is_inqueue(const struct session *s, const struct podgroup *g)
 {
 	uint32_t placed;
 
@@ -168,7 +165,7 @@ static void count(struct capacity_demand *d, const struct session *s, uint32_t i
 		set_part(d, id, MODEL_NONE, &amount);
 		return;
 	}
-	if (is_inqueue(s, g)) {
+	if (capacity_demand_is_inqueue(s, g)) {
 		announced(s, g, &amount);
 	}
 	elastic(s, g, &given);

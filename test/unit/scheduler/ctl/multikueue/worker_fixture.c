@@ -157,6 +157,19 @@ void worker_fixture_behave(struct worker_fixture *f, struct worker_behaviour how
 	pthread_mutex_unlock(&f->lock);
 }
 
+void worker_fixture_set_faults(struct worker_fixture *f, const char *yaml)
+{
+	struct err err = ERR_INIT;
+	int r;
+
+	pthread_mutex_lock(&f->lock);
+	r = apiserver_set_faults(f->core, str_of(yaml), &err);
+	pthread_mutex_unlock(&f->lock);
+	if (r < 0) {
+		fail_msg("%s", err.text);
+	}
+}
+
 void worker_fixture_kubeconfig(const struct worker_fixture *f, const char *token,
 			       struct strbuf *out)
 {

@@ -37,6 +37,8 @@ void worker_fixture_stop(struct worker_fixture *f);
 void worker_fixture_behave(struct worker_fixture *f, struct worker_behaviour how);
 /* Creates or replaces objects from YAML. */
 void worker_fixture_load(struct worker_fixture *f, const char *yaml);
+/* Rules of apiserver_set_faults, as YAML. */
+void worker_fixture_set_faults(struct worker_fixture *f, const char *yaml);
 /* Appends a kubeconfig with this token (NULL: none). */
 void worker_fixture_kubeconfig(const struct worker_fixture *f, const char *token,
 			       struct strbuf *out);

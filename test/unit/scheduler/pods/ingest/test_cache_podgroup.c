@@ -141,11 +141,11 @@ static struct podgroup *podgroup_of(const struct cache_fixture *f, const struct 
 }
 
 /* A plain pod that names no PodGroup and has no owner is one by itself. */
-static void test_plain_pods_have_implied_groups(void **state)
+static void test_plain_pods_are_groups_of_their_own(void **state)
 {
 	static const struct {
 		const char *meta, *spec; /* more members of them */
-		bool implied;
+		bool alone;
 	} rows[] = {
 		{ "", "", true },
 		{ "", ",\"nodeName\":\"n\"", true },
@@ -179,35 +179,33 @@ static void test_plain_pods_have_implied_groups(void **state)
 			"\"c\"}]%s}}",
 			rows[i].meta, rows[i].spec);
 		g = podgroup_of(f, cache_fixture_task(f, "p"));
-		assert_int_equal(g != NULL && g->implied, rows[i].implied);
+		assert_int_equal(g != NULL && g->alone, rows[i].alone);
 		cache_fixture_delete(f, SCHED_PODS, "ns/p");
-		assert_null(cluster_podgroup_find(f->c, STR_LIT("ns/pod/p")));
+		assert_null(cluster_podgroup_find(f->c, STR_LIT("/ns/p")));
 	}
 }
 
 static void see_plain(struct cache_fixture *f, const char *annotations, const char *cpu)
 {
-	cache_fixture_json(
-		f, SCHED_PODS,
-		"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"uid-p\","
-		"\"annotations\":{%s}},\"spec\":{\"schedulerName\":\"volcano\","
-		"\"priorityClassName\":\"high\",\"containers\":[{\"name\":\"c\",\"resources\":{"
-		"\"requests\":{\"cpu\":\"%s\"}}}]}}",
-		annotations, cpu);
+	cache_fixture_json(f, SCHED_PODS,
+			   "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"uid-p\","
+			   "\"annotations\":{%s}},\"spec\":{\"schedulerName\":\"volcano\","
+			   "\"priorityClassName\":\"high\",\"priority\":7,\"containers\":[{"
+			   "\"name\":\"c\",\"resources\":{"
+			   "\"requests\":{\"cpu\":\"%s\"}}}]}}",
+			   annotations, cpu);
 }
 
 /* It says what the PodGroup of Volcano's controller would, and follows the pod. */
-static void test_an_implied_group_follows_its_pod(void **state)
+static void test_a_group_that_is_alone_follows_its_pod(void **state)
 {
 	struct cache_fixture *f = *state;
 	const struct podgroup *g;
 
 	f->c->implies_podgroups = true;
-	cache_fixture_json(f, SCHED_PRIORITY_CLASSES,
-			   "{\"metadata\":{\"name\":\"high\"},\"value\":7}");
 	see_plain(f, "", "1500m");
 	g = podgroup_of(f, cache_fixture_task(f, "p"));
-	assert_true(g->exists && g->implied && g->uid == NULL);
+	assert_true(g->exists && g->alone && g->uid == NULL);
 	assert_string_equal(f->c->queues.v[g->queue]->name, "default");
 	assert_int_equal(g->min_member, 1);
 	assert_true(g->has_min_resources);
@@ -229,7 +227,7 @@ static void test_an_implied_group_follows_its_pod(void **state)
 }
 
 /* A process with another flag made one: the pod is in it, whichever is seen first. */
-static void test_a_group_of_ours_takes_the_place_of_an_implied_one(void **state)
+static void test_a_group_of_ours_takes_the_place_of_one_that_is_alone(void **state)
 {
 	static const struct cache_fixture_pod plain = { .name = "p" };
 	struct cache_fixture *f = *state;
@@ -237,14 +235,14 @@ static void test_a_group_of_ours_takes_the_place_of_an_implied_one(void **state)
 
 	f->c->implies_podgroups = true;
 	t = cache_fixture_pod(f, &plain);
-	assert_true(podgroup_of(f, t)->implied);
+	assert_true(podgroup_of(f, t)->alone);
 	see_group_of(f, OURS, t->uid, "100");
 	assert_string_equal(podgroup_of(f, t)->name, "podgroup-x");
 	t = cache_fixture_pod(f, &plain);
 	assert_string_equal(podgroup_of(f, t)->name, "podgroup-x");
 	cache_fixture_delete(f, SCHED_PODGROUPS, "ns/podgroup-x");
 	t = cache_fixture_pod(f, &plain);
-	assert_true(podgroup_of(f, t)->implied);
+	assert_true(podgroup_of(f, t)->alone);
 	cache_fixture_delete(f, SCHED_PODS, "ns/p");
 	(void)cache_fixture_group(f, "podgroup-uid-p", "q", 1);
 	t = cache_fixture_pod(f, &plain);
@@ -329,9 +327,9 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_spec_is_taken_over),
 		CACHE_FIXTURE_TEST(test_a_group_of_ours_adopts_its_pod),
 		CACHE_FIXTURE_TEST(test_an_adopted_pod_stays_until_it_names_a_group),
-		CACHE_FIXTURE_TEST(test_plain_pods_have_implied_groups),
-		CACHE_FIXTURE_TEST(test_an_implied_group_follows_its_pod),
-		CACHE_FIXTURE_TEST(test_a_group_of_ours_takes_the_place_of_an_implied_one),
+		CACHE_FIXTURE_TEST(test_plain_pods_are_groups_of_their_own),
+		CACHE_FIXTURE_TEST(test_a_group_that_is_alone_follows_its_pod),
+		CACHE_FIXTURE_TEST(test_a_group_of_ours_takes_the_place_of_one_that_is_alone),
 		CACHE_FIXTURE_TEST(test_deletion_leaves_the_pods),
 		CACHE_FIXTURE_TEST(test_older_and_bad_ones_are_refused),
 	};

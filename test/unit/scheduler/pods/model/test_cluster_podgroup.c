@@ -40,6 +40,27 @@ static void test_lives_as_long_as_its_pods(void **state)
 	cluster_destroy(c);
 }
 
+/* It exists for its one pod, goes with it, and no pod can name it. */
+static void test_one_that_is_alone(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct podgroup *g = cluster_podgroup_get_alone(c, STR_LIT("ns"), STR_LIT("t"));
+	struct task *t = cluster_fixture_task(c, "t", g, 1);
+
+	(void)state;
+	assert_true(g->alone && g->exists);
+	assert_int_equal(g->min_member, 1);
+	assert_ptr_equal(cluster_podgroup_get_alone(c, STR_LIT("ns"), STR_LIT("t")), g);
+	assert_ptr_not_equal(cluster_podgroup_get(c, STR_LIT("ns"), STR_LIT("t")), g);
+	assert_ptr_not_equal(cluster_podgroup_get(c, STR_LIT("ns"), STR_LIT("/ns/t")), g);
+	assert_ptr_equal(cluster_podgroup_find(c, STR_LIT("/ns/t")), g);
+	cluster_podgroup_prune(c, g);
+	assert_ptr_equal(cluster_podgroup_find(c, STR_LIT("/ns/t")), g);
+	cluster_task_remove(c, t);
+	assert_null(cluster_podgroup_find(c, STR_LIT("/ns/t")));
+	cluster_destroy(c);
+}
+
 static void test_moves_between_queues_bump_both(void **state)
 {
 	struct cluster *c = cluster_create();
@@ -188,6 +209,7 @@ int main(void)
 		cmocka_unit_test(test_demand_changes_with_what_pods_hold_and_ask_for),
 		cmocka_unit_test(test_each_unsupported_field_is_named),
 		cmocka_unit_test(test_get_find_prune),
+		cmocka_unit_test(test_one_that_is_alone),
 		cmocka_unit_test(test_lives_as_long_as_its_pods),
 		cmocka_unit_test(test_moves_between_queues_bump_both),
 	};

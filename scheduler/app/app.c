@@ -444,6 +444,7 @@ static int start_engine(struct app *a, struct err *err)
 		.standalone = !o->leader_elect,
 		.gate_workers = (unsigned)o->gate_workers,
 		.controllers_podgroup = (o->controllers & OPTIONS_PODGROUP) != 0,
+		.podgroup_per_pod = o->podgroup_per_pod,
 		.controllers_queue = (o->controllers & OPTIONS_QUEUE) != 0,
 		.controllers_cost = (o->controllers & OPTIONS_COST) != 0,
 		.min_interval_ns = MIN_CYCLE_INTERVAL_NS,

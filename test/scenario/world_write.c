@@ -84,8 +84,12 @@ static void set_phase(struct world *w, const struct decision *d)
 					      "Completed" };
 	const struct podgroup *g = w->f.cluster->podgroups.v[d->podgroup];
 	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("PodGroup %s/%s", g->namespace_, g->name);
-	struct jdoc *status = jdoc_ensure_object(strmap_get(w->objects, str_of(key)), "status");
+	struct jdoc *status;
 
+	if (g->alone) {
+		return; /* there is no object */
+	}
+	status = jdoc_ensure_object(strmap_get(w->objects, str_of(key)), "status");
 	jdoc_set_str(status, "phase", phases[d->phase]);
 	jdoc_set_int(status, "running", g->status_running);
 	jdoc_set_int(status, "succeeded", g->status_succeeded);

@@ -2,10 +2,12 @@
 
 #include "api/volcano/scheduling.h"
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/intern.h"
 #include "collections/strmap.h"
 #include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/model/pod_class.h"
 
 struct group_roles VEC(struct podgroup_role_min);
 
@@ -221,6 +223,58 @@ int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 	cluster_podgroup_set_queue(c, podgroup, g.queue);
 	cluster_podgroup_set_phase(c, podgroup, phase_of(group->status.phase));
 	return 0;
+}
+
+/* The request of minMember pods like this one; as large as it can be where the product is beyond.
+ */
+static void multiply(struct cluster *c, struct res *r, int32_t times)
+{
+	for (unsigned d = 0; d < res_width(r) && d < res_names_count(c->res); d++) {
+		int64_t total;
+
+		if (__builtin_mul_overflow(res_get(r, d), (int64_t)times, &total)) {
+			total = RES_UNLIMITED - 1;
+		}
+		res_set(c->res, r, d, total);
+	}
+}
+
+/* The minimum of a plain pod, with minMember of its kind, as the PodGroup that Volcano's controller
+ * would make for it. */
+static void ask_as_volcano(struct cluster *c, const struct from_api_pod *p, const struct task *t,
+			   struct podgroup *g)
+{
+	struct res min = t->klass->request;
+
+	multiply(c, &min, p->min_member);
+	c->demand_gen += !res_eq(&g->min_resources, &min);
+	g->min_member = p->min_member;
+	g->has_min_resources = res_mask(&min) != 0;
+	g->min_resources = min;
+}
+
+/* Another scheduler's pod asks for quota alone. A plain one is enqueued first. */
+struct podgroup *from_api_podgroup_alone(struct cluster *c, const struct from_api_pod *p,
+					 const struct task *t)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	const struct podgroup *known;
+	enum podgroup_phase phase;
+	struct podgroup *g;
+
+	cluster_podgroup_key(p->namespace_, p->name, true, &key);
+	known = cluster_podgroup_find(c, strbuf_str(&key));
+	phase = known == NULL ? PODGROUP_PENDING : (enum podgroup_phase)known->phase;
+	g = cluster_podgroup_get_alone(c, p->namespace_, p->name);
+	g->created = p->created;
+	g->priority = p->class_priority;
+	if ((p->flags & TASK_GATE_ONLY) == 0) {
+		g->phase = (uint8_t)phase;
+		ask_as_volcano(c, p, t, g);
+	}
+	cluster_podgroup_set_queue(c, g, p->queue);
+	cluster_podgroup_changed(c, g);
+	return g;
 }
 
 int from_api_podgroup_keep(struct cluster *c, const struct api_pod_group *group,

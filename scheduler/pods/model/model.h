@@ -170,8 +170,8 @@ struct podgroup_rival {
 #define PODGROUP_RIVALS_MAX 16
 
 /* A PodGroup. Its record is made for the first pod that names it, too: exists says whether the
- * object is there. A TASK_GATE_ONLY pod that names none has a record of its own, which is alone:
- * there is no object, and nothing is written about it. */
+ * object is there. A TASK_GATE_ONLY pod that names none, and a plain one without owner, has a
+ * record of its own, which is alone: there is no object, and nothing is written about it. */
 struct podgroup {
 	uint32_t id;
 	const char *namespace_; /* interned */
@@ -295,6 +295,7 @@ struct cluster {
 	struct VEC(uint32_t) awaiting;      /* ids of the tasks that await a node */
 	struct VEC(uint32_t) stranded;      /* ids: see cluster_task_is_stranded; may be outdated */
 	bool annotation_decides; /* --gate-sticky=false: set once, before the first pod */
+	bool implies_podgroups;  /* no PodGroups are made for plain pods without owner: likewise */
 	uint64_t queues_gen, nodes_gen;
 	uint64_t demand_gen; /* changes with all that PodGroups hold or ask for together: which
 				pods wait, hold quota, are on nodes or terminate; requests,

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -16,6 +17,7 @@ const (
 	GateKey      = "scheduling.volcano.sh/queue-allocation-gate"
 	GateKeyAlias = "volcano.sh/queue-allocation-gate"
 	GroupKey     = "scheduling.k8s.io/group-name"
+	queueKey     = "scheduling.volcano.sh/queue-name"
 	MarkKey      = "headgate.io/reserved"
 	BoundKey     = "headgate.io/bound-by"
 	OurScheduler = "volcano"
@@ -87,6 +89,7 @@ func request(spec *corev1.PodSpec) amounts {
 
 type pod struct {
 	group             string // "namespace/name", empty: none
+	alone             string // the queue of a plain pod that is a group of its own; empty: it is none
 	granted           string // the queue that its reservation was charged to, empty: not known
 	published, placed bool
 	request           amounts
@@ -105,6 +108,10 @@ func newPod(p *corev1.Pod) *pod {
 	}
 	if group := p.Annotations[GroupKey]; group != "" {
 		o.group = p.Namespace + "/" + group
+	} else if !OptedIn(p) && metav1.GetControllerOf(p) == nil && p.Spec.SchedulerName == OurScheduler {
+		if o.alone = p.Annotations[queueKey]; o.alone == "" {
+			o.alone = "default"
+		}
 	}
 	return o
 }
@@ -295,6 +302,9 @@ func (s *state) check() error {
 		name := s.groups[p.group]
 		if p.group == "" {
 			name = p.granted
+		}
+		if p.alone != "" {
+			name = p.alone
 		}
 		// A charge moves with the group only within the other queue's limit: which of the two has it cannot be seen.
 		if p.placed && p.granted != "" && p.granted != name {

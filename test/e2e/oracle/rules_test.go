@@ -37,8 +37,13 @@ func testPod(group, cpu string, change ...func(*corev1.Pod)) *corev1.Pod {
 	return p
 }
 
-func byHand(p *corev1.Pod)    { p.Spec.NodeName = "n" }
-func moved(p *corev1.Pod)     { p.Annotations[MarkKey] = "b" }
+func byHand(p *corev1.Pod) { p.Spec.NodeName = "n" }
+func moved(p *corev1.Pod)  { p.Annotations[MarkKey] = "b" }
+func alone(p *corev1.Pod) {
+	notOpted(p)
+	p.Spec.SchedulerName = OurScheduler
+	p.Annotations[queueKey] = "a"
+}
 func finished(p *corev1.Pod)  { p.Status.Phase = corev1.PodSucceeded }
 func ending(p *corev1.Pod)    { p.DeletionTimestamp = &metav1.Time{Time: time.Now()} }
 func notOpted(p *corev1.Pod)  { delete(p.Annotations, GateKey) }
@@ -94,6 +99,7 @@ func TestRules(t *testing.T) {
 		{name: "the parent's limit", a: []*corev1.Pod{testPod("a", "2")}, b: []*corev1.Pod{testPod("b", "2500m")}, breach: "queue parent"},
 		{name: "a sibling's guarantee", b: []*corev1.Pod{testPod("b", "4")}},
 		{name: "limits come from above", b: []*corev1.Pod{testPod("b", "5")}, breach: "queue b"},
+		{name: "a pod that is a group of its own counts", a: []*corev1.Pod{testPod("a", "1500m"), testPod("", "1", onNode, alone)}, breach: "queue a"},
 		{name: "no group, no queue", a: []*corev1.Pod{testPod("", "9")}, breach: "no PodGroup"},
 		{name: "not opted in, no group", a: []*corev1.Pod{testPod("", "9", notOpted)}},
 		{name: "no group, but a mark", a: []*corev1.Pod{testPod("", "2", marked)}},

@@ -259,6 +259,27 @@ static size_t lacking_by_role(const struct judge *j, const struct jdoc *g, const
 	return lacking;
 }
 
+/* A plain pod without owner need not have a PodGroup. */
+static bool is_alone(const struct judge *j, const struct jdoc *pod)
+{
+	return !sim_pod_is_opted_in(pod, j->world->sticky) && !sim_pod_has_our_gate(pod) &&
+	       jdoc_first(jdoc_path(pod, "metadata.ownerReferences")) == NULL;
+}
+
+static void judge_alone(const struct judge *j, const struct jdoc *pod, const char *key)
+{
+	const char *queue = jdoc_str(jdoc_get(jdoc_path(pod, "metadata.annotations"),
+					      "scheduling.volcano.sh/queue-name"));
+
+	if (sim_view_get(j->world->view, SIM_QUEUES, queue == NULL ? "default" : queue) == NULL ||
+	    waits_for_its_turn(j, NULL)) {
+		return;
+	}
+	if (sim_oracle_fits(j->oracle, &key, 1)) {
+		sim_world_fail(j->world, "end: %s waits although its queue has room", key);
+	}
+}
+
 /* A gang that has not started needs room for all missing members at once, a started one for one. */
 static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 {
@@ -271,6 +292,10 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 	bool complete;
 	size_t lacking = lacking_by_role(j, g, group, &complete);
 
+	if (group == NULL && is_alone(j, pod)) {
+		judge_alone(j, pod, key);
+		return;
+	}
 	if (g == NULL) {
 		if (!has_lost_group(j, group)) {
 			sim_world_fail(j->world, "end: %s waits without a PodGroup", key);

@@ -392,6 +392,8 @@ static void make_engine(struct sim_scheduler *s)
 		.gate_workers = 1,
 		.manual = true,
 		.controllers_podgroup = true,
+		/* Another process may have another flag: PodGroups of before stay. */
+		.podgroup_per_pod = s->opt.number % 2 != 0,
 		.controllers_queue = true,
 		.kueue_conf = s->opt.kueue_conf,
 		.controllers_cost = true,

@@ -372,6 +372,35 @@ static void test_unanswered_create(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+/* Kueue's finalizer on a replica: its removal, by which the object is gone, is no write that would
+ * be waited for, and the cluster is offered the Workload again at once. */
+static void test_finalizer(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2);
+
+	fleet_jobs_submit(w, "a");
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_patch(w, 0, WORKLOADS "/a",
+					   "{\"metadata\":{\"finalizers\":["
+					   "\"kueue.x-k8s.io/resource-in-use\"]}}"),
+			 200);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_delete(w, 0, WORKLOADS "/a"), 200); /* it stays, deleting */
+	run_on(w, 1);
+	assert_false(fleet_jobs_has_replica(w, 0, "a"));
+	fleet_jobs_evict(w, "a");
+	fleet_world_run(w, S);
+	fleet_jobs_work(w, 1, "a");
+	fleet_jobs_work(w, 1, "a");
+	fleet_world_run(w, S);
+	fleet_jobs_core(w, "a");
+	fleet_world_run(w, S);
+	fleet_jobs_core(w, "a");
+	fleet_world_run(w, S);
+	assert_true(fleet_jobs_has_replica(w, 0, "a"));
+	fleet_world_destroy(w);
+}
+
 static void test_late_worker(void **state UNUSED)
 {
 	struct manager_options mo;
@@ -447,6 +476,7 @@ int main(void)
 		cmocka_unit_test(test_foreign_objects),
 		cmocka_unit_test(test_foreign_job),
 		cmocka_unit_test(test_unanswered_create),
+		cmocka_unit_test(test_finalizer),
 		cmocka_unit_test(test_late_worker),
 		cmocka_unit_test(test_edited_spec),
 		cmocka_unit_test(test_orchestrates),

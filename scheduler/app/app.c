@@ -435,6 +435,7 @@ static int start_engine(struct app *a, struct err *err)
 	const struct sched_options *o = a->o;
 	struct engine_options eo = {
 		.scheduler_names = o->daemon.scheduler_names.v,
+		.gate_schedulers = o->daemon.gate_schedulers.v,
 		.default_queue = o->default_queue,
 		.transport = a->requests,
 		.clock = clock_real(),

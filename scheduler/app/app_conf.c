@@ -4,7 +4,6 @@
 
 #include "api/kueue/kueue_keys.h"
 #include "base/attrs.h"
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
@@ -14,6 +13,7 @@
 #include "process/log.h"
 #include "scheduler/app/options.h"
 #include "scheduler/multikueue/fleet/fleet.h"
+#include "scheduler/orchestrate/orchestrate_conf.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/known_names.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
@@ -77,19 +77,9 @@ static enum manager_dispatcher dispatcher_of(const char *name)
 
 void app_conf_fleet(const struct kueue_conf *c, struct fleet_options *ret)
 {
-	static const enum orchestrate_mode modes[] = {
-		[KUEUE_CONF_FIRST_SIGNAL] = ORCHESTRATE_COMPAT,
-		[KUEUE_CONF_CONFIG_ORDER] = ORCHESTRATE_ORDER,
-		[KUEUE_CONF_COST] = ORCHESTRATE_COST,
-	};
 	const struct kueue_conf_multikueue *m = &c->multikueue;
 
-	orchestrate_defaults(&ret->orchestrate);
-	ret->orchestrate.mode = modes[m->preemption_order];
-	ret->orchestrate.window_ns = m->window_ns;
-	ret->orchestrate.timeout_ns = m->preemption_timeout_ns;
-	ret->orchestrate.progress_ns = clock_later(m->progress_ns, m->preemption_timeout_ns);
-	ret->orchestrate.probe_ns = m->probe_ns;
+	orchestrate_conf_options(m, &ret->orchestrate);
 	/* Without the manager the orchestrator is all that there is. */
 	ret->orchestrates = !ret->manages || c->options.preemption_gates;
 	manager_defaults(&ret->manager);

@@ -85,6 +85,7 @@ static void publish(struct session *s, const struct task *t, const char *message
 	struct decision *d = decision_add(&s->decisions, DECISION_PUBLISH);
 
 	d->task = t->id;
+	d->node = session_task_awaits(s, t);
 	d->reason = "Unschedulable";
 	d->message = message;
 	add_event(s, t, "FailedScheduling", message);
@@ -115,6 +116,27 @@ static const char *publish_message(const struct session *s, const struct task *t
 		return slot->attempt_message;
 	}
 	return v->verdict.message != NULL ? v->verdict.message : "the gang does not fit the nodes";
+}
+
+/* The pod must be nominated to the node that is held for it, and to none when that has ended: to
+ * autoscalers, a nominated pod needs no node. A nomination by others stays. */
+static bool nomination_is_off(const struct session *s, const struct task *t)
+{
+	uint32_t node = session_task_awaits(s, t);
+
+	return node != MODEL_NONE ? t->nominated != node
+				  : t->awaits != MODEL_NONE && t->nominated != MODEL_NONE;
+}
+
+/* It stays published, with or without a nomination. */
+static void renominate(struct session *s, const struct task *t, const char *message)
+{
+	struct decision *d = decision_add(&s->decisions, DECISION_CONDITION);
+
+	d->task = t->id;
+	d->node = session_task_awaits(s, t);
+	d->reason = "Unschedulable";
+	d->message = message;
 }
 
 /* Autoscalers must not see a pod without quota. One that was revoked in this cycle has its
@@ -155,8 +177,29 @@ static void report_opted_in(struct session *s, const struct task *t, const struc
 	}
 	if (charge == CHARGE_UNGATED && tried) {
 		publish(s, t, publish_message(s, t, v));
+	} else if (t->charge == CHARGE_PUBLISHED && !session_task_was_revoked(s, t) &&
+		   nomination_is_off(s, t)) {
+		renominate(s, t, publish_message(s, t, v));
 	}
 	withdraw_uncharged(s, t);
+}
+
+/* Its own scheduler writes its conditions. Events say what keeps it gated, and that another client
+ * has removed the gate. */
+static void report_gate_only(struct session *s, const struct task *t, const struct podgroup_view *v)
+{
+	static const char message[] =
+		"the pod has no gate, and Headgate did not remove it: its scheduler may start it "
+		"without quota; it is charged to its queue when there is room, or else when it has "
+		"a node";
+
+	if ((t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0) {
+		report_gated(s, t, v);
+	} else if (s->conf->gates_admission && t->charge == CHARGE_NONE &&
+		   (t->flags & TASK_RESERVED_MARK) == 0 && !t->klass->best_effort &&
+		   !was_said(t, message)) {
+		add_event(s, t, "UngatedByOthers", message);
+	}
 }
 
 /* Reason and text for a pod that did not opt in, as Volcano has them. */
@@ -223,6 +266,7 @@ static void report_plain(struct session *s, const struct task *t, const struct p
 {
 	const char *message, *reason;
 	struct decision *d;
+	bool is_new;
 
 	/* As in Volcano, the API server's condition SchedulingGated stays: autoscalers pass over
 	 * it. */
@@ -230,13 +274,18 @@ static void report_plain(struct session *s, const struct task *t, const struct p
 		return;
 	}
 	reason = describe(s, t, v, &message);
-	if (cond_is(t, reason) && was_said(t, message)) {
+	is_new = !cond_is(t, reason) || !was_said(t, message);
+	if (!is_new && !nomination_is_off(s, t)) {
 		return;
 	}
 	d = decision_add(&s->decisions, DECISION_CONDITION);
 	d->task = t->id;
+	d->node = session_task_awaits(s, t);
 	d->reason = reason;
 	d->message = message;
+	if (!is_new) {
+		return;
+	}
 	add_event(s, t, "FailedScheduling", message);
 	if (session_priv_task(s, t)->attempt == ATTEMPT_QUOTA) {
 		add_amounts(s, t, v, &s->decisions.v[s->decisions.n - 1]);
@@ -260,9 +309,9 @@ static void note_timers(struct session *s, const struct queue *q, const struct t
  * before its backoff is over. */
 static void report_set_aside(struct session *s, const struct task *t)
 {
-	const uint32_t gates = (uint32_t)TASK_OUR_GATE | TASK_FOREIGN_GATE;
+	const uint32_t mustnot = (uint32_t)TASK_OUR_GATE | TASK_FOREIGN_GATE | TASK_GATE_ONLY;
 
-	if ((t->flags & (gates | TASK_OPTED_IN)) == TASK_OPTED_IN &&
+	if ((t->flags & (mustnot | TASK_OPTED_IN)) == TASK_OPTED_IN &&
 	    cluster_task_may_be_written(t, s->now) && !t->klass->best_effort) {
 		withdraw_uncharged(s, t);
 	}
@@ -284,7 +333,9 @@ static void report_task(struct session *s, const struct task *t, const struct po
 		report_set_aside(s, t);
 		return;
 	}
-	if ((t->flags & TASK_OPTED_IN) != 0) {
+	if ((t->flags & TASK_GATE_ONLY) != 0) {
+		report_gate_only(s, t, v);
+	} else if ((t->flags & TASK_OPTED_IN) != 0) {
 		report_opted_in(s, t, v);
 	} else if (v->podgroup->exists) {
 		report_plain(s, t, v);
@@ -341,14 +392,8 @@ void status_run(struct session *s)
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		if (q == NULL || !session_is_due(s, q)) {
-			continue;
-		}
-		for (size_t k = 0; k < q->podgroups.n; k++) {
-			report_podgroup(s, q, c->podgroups.v[q->podgroups.v[k]]);
-		}
-		for (size_t k = 0; k < q->waiting.n; k++) {
-			report_podgroup(s, q, c->podgroups.v[q->waiting.v[k]]);
+		for (size_t k = 0; q != NULL && k < session_podgroups(s, q)->n; k++) {
+			report_podgroup(s, q, session_podgroups(s, q)->v[k]);
 		}
 	}
 }

@@ -180,8 +180,7 @@ static int load_role_min(struct cluster *c, const struct jdoc *d, struct podgrou
 	     r = jdoc_next(r)) {
 		int64_t role = 0, min = 0;
 
-		if (dump_fields_read_int(jdoc_at(r, 0), 0, (int64_t)intern_count(c->names) - 1,
-					 &role, err) < 0 ||
+		if (dump_fields_read_int(jdoc_at(r, 0), 0, UINT32_MAX, &role, err) < 0 ||
 		    dump_fields_read_int(jdoc_at(r, 1), 0, INT32_MAX, &min, err) < 0) {
 			return err_wrap(err, "roleMin");
 		}
@@ -194,14 +193,32 @@ static int load_role_min(struct cluster *c, const struct jdoc *d, struct podgrou
 	return 0;
 }
 
+static int load_rivals(const struct jdoc *d, struct podgroup *g, struct err *err)
+{
+	for (const struct jdoc *r = jdoc_first(jdoc_get(d, "rivals")); r != NULL;
+	     r = jdoc_next(r)) {
+		int64_t name = 0, gen = 0;
+
+		if (dump_fields_read_int(jdoc_at(r, 0), INT64_MIN, INT64_MAX, &name, err) < 0 ||
+		    dump_fields_read_int(jdoc_at(r, 1), INT64_MIN, INT64_MAX, &gen, err) < 0) {
+			return err_wrap(err, "rivals");
+		}
+		if (g->rivals.n == PODGROUP_RIVALS_MAX) {
+			return bad(err, "rivals: too many");
+		}
+		vec_push(&g->rivals, ((struct podgroup_rival){ (uint64_t)name, (uint64_t)gen }));
+	}
+	return 0;
+}
+
 /* Looks up what "ns" and "name" say; false when the pair cannot name a new object. */
-static bool is_new_key(struct cluster *c, const struct strmap *map, struct str ns, struct str name)
+static bool is_new_key(struct cluster *c, const struct strmap *map, struct str ns, struct str name,
+		       bool alone)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 
-	strbuf_add_str(&key, ns);
-	strbuf_add_ch(&key, '/');
-	strbuf_add_str(&key, name);
+	/* The keys of pods are made likewise. */
+	cluster_podgroup_key(ns, name, alone, &key);
 	return name.len > 0 && ns.p != NULL && !strmap_has(map, strbuf_str(&key)) &&
 	       intern_id(c->names, ns) != INTERN_NONE;
 }
@@ -209,19 +226,21 @@ static bool is_new_key(struct cluster *c, const struct strmap *map, struct str n
 static int load_podgroup(struct cluster *c, const struct jdoc *d, struct err *err)
 {
 	struct str ns = text_of(d, "ns"), name = text_of(d, "name");
+	bool alone = jdoc_bool(jdoc_get(d, "alone"), false);
 	struct podgroup *g;
 
-	if (!is_new_key(c, c->podgroup_by_key, ns, name)) {
+	if (!is_new_key(c, c->podgroup_by_key, ns, name, alone)) {
 		return bad(err, "name: absent or not unique");
 	}
-	g = cluster_podgroup_get(c, ns, name);
+	g = alone ? cluster_podgroup_get_alone(c, ns, name) : cluster_podgroup_get(c, ns, name);
 	g->uid = dup_or_null(text_of(d, "uid"));
 	if (dump_fields_read(dump_fields_podgroup, d, g, err) < 0 ||
 	    dump_fields_read_res(d, "minResources", c->res, 0, &g->min_resources, err) < 0 ||
 	    dump_fields_read_unoffered(d, "minUnoffered", &g->min_unoffered, err) < 0 ||
-	    load_role_min(c, d, g, err) < 0) {
+	    load_role_min(c, d, g, err) < 0 || load_rivals(d, g, err) < 0) {
 		return -ERR_INVALID;
 	}
+	g->changed = g->changed && g->queue_name != MODEL_NONE;
 	if (!is_name(c, g->queue_name) || !is_name(c, g->priority_class)) {
 		return bad(err, "queueName or priorityClass: no such name");
 	}
@@ -247,6 +266,7 @@ static int read_id(const struct jdoc *d, void *const *v, size_t n, uint32_t *ret
 static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *t, struct err *err)
 {
 	const struct jdoc *klass = jdoc_get(d, "class"), *node = jdoc_get(d, "nominated");
+	const struct jdoc *awaits = jdoc_get(d, "awaits");
 	uint32_t id;
 
 	if (klass != NULL) {
@@ -261,6 +281,15 @@ static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *
 			return err_wrap(err, "nominated");
 		}
 		cluster_task_set_nominated(c, t, c->nodes.v[id]);
+	}
+	if (awaits != NULL) {
+		if (read_id(awaits, (void *const *)c->nodes.v, c->nodes.n, &id, err) < 0) {
+			return err_wrap(err, "awaits");
+		}
+		if (t->status != TASK_PENDING && t->status != TASK_BINDING) {
+			return bad(err, "awaits: the task has a node");
+		}
+		cluster_task_set_awaits(c, t, c->nodes.v[id]);
 	}
 	if (!is_name(c, t->role)) {
 		return bad(err, "role: no such name");
@@ -280,7 +309,7 @@ static int load_task(struct cluster *c, const struct jdoc *d, struct err *err)
 	struct str ns = text_of(d, "ns"), name = text_of(d, "name");
 	struct task *t;
 
-	if (!is_new_key(c, c->task_by_key, ns, name)) {
+	if (!is_new_key(c, c->task_by_key, ns, name, false)) {
 		return bad(err, "name: absent or not unique");
 	}
 	t = cluster_task_add(c, ns, name, text_of(d, "uid"));
@@ -374,6 +403,13 @@ static int link_queue(struct cluster *c, const struct jdoc *d, struct queue *q, 
 		}
 		g = c->podgroups.v[id];
 		g->queue = q->exists ? q->id : MODEL_NONE;
+		if (g->changed) {
+			vec_push(&q->changed, id);
+		}
+		if (cluster_podgroup_is_open(g)) {
+			g->open_pos = (uint32_t)q->open.n;
+			vec_push(&q->open, id);
+		}
 		if (q->exists) {
 			g->queue_pos = (uint32_t)q->podgroups.n;
 			vec_push(&q->podgroups, id);

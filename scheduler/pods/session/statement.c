@@ -25,6 +25,7 @@ static void set_status(struct session *s, const struct task *t, enum task_status
 		struct overlay_podgroup *g =
 			session_overlay_podgroup(o, s->cluster->podgroups.v[t->podgroup]);
 
+		session_overlay_touch_podgroup(o, s->cluster->podgroups.v[t->podgroup]);
 		session_overlay_set32(o, &g->by_status[slot->status],
 				      g->by_status[slot->status] - 1);
 		session_overlay_set32(o, &g->by_status[status], g->by_status[status] + 1);
@@ -65,6 +66,9 @@ static void set_charge(struct session *s, const struct task *t, enum charge_stat
 				       state == CHARGE_NONE ? -1 : 1);
 	}
 	session_overlay_set8(s->overlay, &slot->charge, (uint8_t)state);
+	if (t->podgroup != MODEL_NONE) {
+		session_overlay_touch_podgroup(s->overlay, s->cluster->podgroups.v[t->podgroup]);
+	}
 }
 
 static void add_to_node(struct session *s, const struct task *t, const struct node *n)
@@ -132,7 +136,7 @@ void statement_pipeline(struct session *s, const struct task *t, const struct no
 	hooks_on_allocate(s, t);
 }
 
-void statement_evict(struct session *s, const struct task *t, const char *reason,
+void statement_evict(struct session *s, const struct task *t, const struct task *by,
 		     const char *message)
 {
 	uint32_t node = session_task_node(s, t);
@@ -148,7 +152,7 @@ void statement_evict(struct session *s, const struct task *t, const char *reason
 			    &session_overlay_node(s->overlay, s->cluster->nodes.v[node])->releasing,
 			    &t->klass->request, booked_mask(t), 1);
 	session_overlay_touch(s->overlay, s->cluster->nodes.v[node], true);
-	s->overlay->evicted = true;
+	vec_push(&s->overlay->evicted, node);
 	if (session_task_charge(s, t) != CHARGE_NONE) {
 		QUEUE_FOR_EACH_UP (q, s->cluster, queue_of(s, t)) {
 			session_overlay_add(
@@ -159,8 +163,21 @@ void statement_evict(struct session *s, const struct task *t, const char *reason
 	hooks_on_deallocate(s, t);
 	d = decision_add(&s->decisions, DECISION_EVICT);
 	d->task = t->id;
-	d->reason = reason;
+	d->by = by->id;
 	d->message = message;
+}
+
+void statement_await(struct session *s, const struct task *t, const struct node *n,
+		     int64_t retry_at)
+{
+	struct overlay_task *slot = session_overlay_task(s->overlay, t);
+	struct decision *d;
+
+	session_overlay_set32(s->overlay, &slot->awaits, n == NULL ? MODEL_NONE : n->id);
+	d = decision_add(&s->decisions, DECISION_AWAIT);
+	d->task = t->id;
+	d->node = n == NULL ? MODEL_NONE : n->id;
+	d->retry_at = retry_at;
 }
 
 /* Without our gate there is nothing to patch: another client took it off, or the pod was withdrawn.
@@ -197,6 +214,7 @@ void statement_set_phase(struct session *s, const struct podgroup *g, enum podgr
 {
 	session_overlay_set8(s->overlay, &session_overlay_podgroup(s->overlay, g)->phase,
 			     (uint8_t)phase);
+	session_overlay_touch_podgroup(s->overlay, g);
 }
 
 /* Operations that the outermost statement keeps cannot be undone any more. */

@@ -63,8 +63,17 @@ static const char *check_publish(const struct task *t, const struct seen *s)
 	return NULL;
 }
 
+static bool is_for_its_scheduler(enum decision_kind kind)
+{
+	return kind == DECISION_BIND || kind == DECISION_PUBLISH || kind == DECISION_WITHDRAW ||
+	       kind == DECISION_CONDITION || kind == DECISION_REVOKE;
+}
+
 static const char *check_charge(const struct task *t, struct seen *s, const struct decision *d)
 {
+	if ((t->flags & TASK_GATE_ONLY) != 0 && is_for_its_scheduler(d->kind)) {
+		return "a pod that another scheduler places is placed, or its quota revoked";
+	}
 	switch (d->kind) {
 	case DECISION_UNGATE:
 		if ((t->flags & TASK_OUR_GATE) == 0) {
@@ -102,6 +111,8 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 	case DECISION_MOVE:
 	case DECISION_STAY:
 		return s->charged ? NULL : "a charge that is not there is moved";
+	case DECISION_AWAIT:
+		return t->status == TASK_PENDING ? NULL : "a pod with a node awaits one";
 	case DECISION_WITHDRAW:
 	case DECISION_CONDITION:
 	case DECISION_PODGROUP_PHASE:
@@ -197,8 +208,8 @@ static bool has_revocable(const struct cluster *c, const struct queue *q, unsign
 		const struct task *t = c->tasks.v[i];
 
 		if (t != NULL && ledger_is_unbound((enum charge_state)t->charge) &&
-		    t->charge != CHARGE_PATCHING && t->klass->request.v[dim] > 0 &&
-		    queue_is_within(c, t->charge_queue, q)) {
+		    t->charge != CHARGE_PATCHING && (t->flags & TASK_GATE_ONLY) == 0 &&
+		    t->klass->request.v[dim] > 0 && queue_is_within(c, t->charge_queue, q)) {
 			return true;
 		}
 	}

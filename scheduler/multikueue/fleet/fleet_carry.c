@@ -552,10 +552,21 @@ static void on_done(const struct answer *a)
 	}
 }
 
+static bool is_create(const struct fleet_write *w)
+{
+	return w->act == MANAGER_CREATE_REPLICA || w->act == MANAGER_CREATE_JOB;
+}
+
+/* The object of a worker that was written to was seen to go meanwhile. */
+static bool is_gone(const struct answer *a)
+{
+	return a->t != NULL && !is_create(a->write) &&
+	       (a->write == &a->t->job_write ? a->t->job : a->t->replica) == NULL;
+}
+
 static void on_answer(const struct answer *a)
 {
-	bool creates =
-		a->write->act == MANAGER_CREATE_REPLICA || a->write->act == MANAGER_CREATE_JOB;
+	bool creates = is_create(a->write);
 
 	switch (a->m->outcome) {
 	case SCHED_DONE:
@@ -605,6 +616,9 @@ void fleet_carry_done(struct fleet_carry *c, struct fleet_workload *w, struct fl
 		on_looked(&a);
 	} else {
 		on_answer(&a);
+	}
+	if (is_gone(&a)) {
+		write->written = 0;
 	}
 	free(write->event);
 	write->event = NULL;

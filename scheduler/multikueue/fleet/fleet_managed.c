@@ -101,10 +101,13 @@ static int64_t version_of(const struct sched_msg *m)
 	return m == NULL ? 0 : m->resource_version;
 }
 
-/* The deletion of an object that a create has followed is older than what the create made. */
+/* The deletion of an object that a create has followed is older than what the create made. Of any
+ * other write nothing is to be seen any more. */
 static void note_gone(struct fleet_write *w, const struct sched_msg *gone)
 {
-	if (w->written <= version_of(gone) + 1) {
+	bool creates = w->act == MANAGER_CREATE_REPLICA || w->act == MANAGER_CREATE_JOB;
+
+	if (!creates || w->written <= version_of(gone) + 1) {
 		w->written = 0;
 	}
 }

@@ -27,8 +27,9 @@
 #include "scheduler/multikueue/fleet/fleet_workload.h"
 #include "scheduler/multikueue/worker/link.h"
 
-/* After a create of a Job without an answer: by then it has been carried out or never will be. */
-#define JOB_SENT_NS (30 * CLOCK_NS_PER_S)
+/* After a create of a Job without an answer, on a connection that is still up: by then it has been
+ * carried out or never will be. The silence of a server that hangs is noticed before. */
+#define JOB_SENT_NS (120 * CLOCK_NS_PER_S)
 
 /* A local Job and the Workloads that have it as their owner. */
 struct local_job {

@@ -730,20 +730,24 @@ static void offer_local(struct fleet_world *w, const char *name, int priority)
 	must_patch(w, FLEET_WORLD_MANAGER, path.p, status.p);
 }
 
+void fleet_world_offer_to(struct fleet_world *w, unsigned worker, const char *name, int priority)
+{
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+
+	strbuf_printf(&body,
+		      "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Workload\","
+		      "\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"labels\":"
+		      "{\"kueue.x-k8s.io/multikueue-origin\":\"multikueue\"}}," SPEC,
+		      name, priority,
+		      "\"preemptionGates\":[{\"name\":\"" KUEUE_GATE_MULTIKUEUE "\"}],", "1");
+	must_create(w, (int)worker, WORKLOADS, body.p);
+}
+
 void fleet_world_offer(struct fleet_world *w, const char *name, int priority)
 {
 	offer_local(w, name, priority);
 	for (unsigned i = 0; i < w->workers; i++) {
-		CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
-
-		strbuf_printf(&body,
-			      "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Workload\","
-			      "\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"labels\":"
-			      "{\"kueue.x-k8s.io/multikueue-origin\":\"multikueue\"}}," SPEC,
-			      name, priority,
-			      "\"preemptionGates\":[{\"name\":\"" KUEUE_GATE_MULTIKUEUE "\"}],",
-			      "1");
-		must_create(w, (int)i, WORKLOADS, body.p);
+		fleet_world_offer_to(w, i, name, priority);
 	}
 }
 

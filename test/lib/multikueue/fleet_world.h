@@ -64,6 +64,8 @@ int64_t fleet_world_heartbeat(const struct fleet_world *w); /* of the orchestrat
 /* A Workload "default/NAME" that has the manager's quota and is offered to all workers, with a
  * gated replica on each. */
 void fleet_world_offer(struct fleet_world *w, const char *name, int priority);
+/* Its replica on one worker alone, when it is missing there. */
+void fleet_world_offer_to(struct fleet_world *w, unsigned worker, const char *name, int priority);
 /* A Workload of priority 0 that the worker has admitted. A worker's ClusterQueue has 1 CPU, for
  * which Workloads of a higher priority may preempt. */
 void fleet_world_fill(struct fleet_world *w, unsigned worker, const char *name, const char *cpu);

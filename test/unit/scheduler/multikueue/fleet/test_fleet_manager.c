@@ -342,6 +342,65 @@ static void test_foreign_job(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+/* A create that was sent to a cluster and not answered may have had its effect, or may have it yet:
+ * the Job is not created elsewhere meanwhile. */
+static void test_unanswered_create(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2);
+
+	fleet_jobs_submit(w, "a");
+	fleet_world_run(w, S);
+	fleet_world_report(w, 0, "a", FLEET_WORLD_ADMITTED);
+	while (fleet_jobs_winner(w, "a") != 0) {
+		assert_true(fleet_world_step(w));
+	}
+	fleet_world_refuse_creates(w, 0, 500);
+	fleet_world_run(w, 10 * S);
+	assert_false(fleet_jobs_exists(w, 0, "a"));
+	fleet_jobs_evict(w, "a");
+	fleet_jobs_core(w, "a");    /* no pod is active */
+	fleet_world_run(w, 30 * S); /* w0 is waited for after the failures */
+	fleet_jobs_core(w, "a");
+	fleet_world_run(w, S);
+	fleet_world_report(w, 1, "a", FLEET_WORLD_ADMITTED);
+	fleet_world_run(w, 20 * S);
+	assert_int_equal(fleet_jobs_winner(w, "a"), 1);
+	assert_false(fleet_jobs_exists(w, 1, "a"));
+	fleet_world_run(w, 2 * MINUTE);
+	assert_true(fleet_jobs_exists(w, 1, "a"));
+	assert_false(fleet_jobs_exists(w, 0, "a"));
+	fleet_world_destroy(w);
+}
+
+/* Kueue's finalizer on a replica: its removal, by which the object is gone, is no write that would
+ * be waited for, and the cluster is offered the Workload again at once. */
+static void test_finalizer(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2);
+
+	fleet_jobs_submit(w, "a");
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_patch(w, 0, WORKLOADS "/a",
+					   "{\"metadata\":{\"finalizers\":["
+					   "\"kueue.x-k8s.io/resource-in-use\"]}}"),
+			 200);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_delete(w, 0, WORKLOADS "/a"), 200); /* it stays, deleting */
+	run_on(w, 1);
+	assert_false(fleet_jobs_has_replica(w, 0, "a"));
+	fleet_jobs_evict(w, "a");
+	fleet_world_run(w, S);
+	fleet_jobs_work(w, 1, "a");
+	fleet_jobs_work(w, 1, "a");
+	fleet_world_run(w, S);
+	fleet_jobs_core(w, "a");
+	fleet_world_run(w, S);
+	fleet_jobs_core(w, "a");
+	fleet_world_run(w, S);
+	assert_true(fleet_jobs_has_replica(w, 0, "a"));
+	fleet_world_destroy(w);
+}
+
 static void test_late_worker(void **state UNUSED)
 {
 	struct manager_options mo;
@@ -416,6 +475,8 @@ int main(void)
 		cmocka_unit_test(test_evicted_there),
 		cmocka_unit_test(test_foreign_objects),
 		cmocka_unit_test(test_foreign_job),
+		cmocka_unit_test(test_unanswered_create),
+		cmocka_unit_test(test_finalizer),
 		cmocka_unit_test(test_late_worker),
 		cmocka_unit_test(test_edited_spec),
 		cmocka_unit_test(test_orchestrates),

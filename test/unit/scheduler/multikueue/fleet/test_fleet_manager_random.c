@@ -180,11 +180,27 @@ static void remove_load(struct play *p, unsigned load)
 	p->gone[load] = true;
 }
 
+/* Something on the worker deletes the replica, its Job, or both. */
+static void remove_there(struct play *p, unsigned load, unsigned i)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+
+	if (chance(p, 70)) {
+		strbuf_printf(&path, PATH "%s", name_of(load));
+		(void)fleet_world_delete(p->world, (int)i, path.p);
+	}
+	if (chance(p, 50)) {
+		strbuf_reset(&path);
+		strbuf_printf(&path, JOBS "%s", name_of(load));
+		(void)fleet_world_delete(p->world, (int)i, path.p);
+	}
+}
+
 static void disturb(struct play *p)
 {
 	unsigned i = rng_below(&p->rng, p->workers), load = rng_below(&p->rng, p->loads);
 
-	switch (rng_below(&p->rng, 8)) {
+	switch (rng_below(&p->rng, 9)) {
 	case 0:
 		p->cut[i] = !p->cut[i];
 		fleet_world_cut(p->world, i, p->cut[i]);
@@ -212,6 +228,9 @@ static void disturb(struct play *p)
 	case 6:
 		p->refuses[i] = !p->refuses[i];
 		fleet_world_refuse(p->world, (int)i, p->refuses[i]);
+		break;
+	case 7:
+		remove_there(p, load, i);
 		break;
 	default:
 		break;

@@ -7,6 +7,7 @@
 #include "base/xmalloc.h"
 #include "collections/bitset.h"
 #include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/cycle/awaited_quota.h"
 #include "scheduler/pods/cycle/holds.h"
 #include "scheduler/pods/cycle/moves.h"
 #include "scheduler/pods/cycle/revoke.h"
@@ -224,6 +225,7 @@ static void run_phases(struct cycle *cy, const struct cluster *c, int64_t now,
 	moves_run(s);
 	revoke_run(s);
 	/* Before any action gives away what is held. */
+	awaited_quota_run(s);
 	holds_run(s);
 	trace_phase(trace, "revoke", false);
 	for (size_t i = 0; i < cy->nactions; i++) {

@@ -183,12 +183,26 @@ void statement_reserve(struct session *s, const struct task *t)
 	bool gated = (t->flags & TASK_OUR_GATE) != 0;
 	struct decision *d;
 
-	assert(session_task_charge(s, t) == CHARGE_NONE && t->podgroup != MODEL_NONE);
+	assert((session_task_charge(s, t) == CHARGE_NONE ||
+		session_task_charge(s, t) == CHARGE_AWAITING_VICTIMS) &&
+	       t->podgroup != MODEL_NONE);
 	set_charge(s, t, gated ? CHARGE_PATCHING : CHARGE_UNGATED);
 	session_priv_mark_unbound(s, t);
 	d = decision_add(&s->decisions, gated ? DECISION_UNGATE : DECISION_RESERVE);
 	d->task = t->id;
 	d->podgroup = t->podgroup;
+	d->queue = s->cluster->podgroups.v[t->podgroup]->queue;
+}
+
+void statement_await_quota(struct session *s, const struct task *t)
+{
+	struct decision *d;
+
+	assert(session_task_charge(s, t) == CHARGE_NONE && t->podgroup != MODEL_NONE);
+	set_charge(s, t, CHARGE_AWAITING_VICTIMS);
+	session_priv_mark_unbound(s, t);
+	d = decision_add(&s->decisions, DECISION_AWAIT_QUOTA);
+	d->task = t->id;
 	d->queue = s->cluster->podgroups.v[t->podgroup]->queue;
 }
 

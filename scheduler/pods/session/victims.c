@@ -46,7 +46,7 @@ struct guess {
 struct search {
 	const struct pod_class *klass;
 	int32_t priority; /* of the PodGroup, or of the pod: see priority_for */
-	bool is_charged;
+	unsigned vote;    /* how it is asked whether there is quota: see vote_of */
 	struct guess *guesses;
 	struct heap heap;
 	uint64_t *hopeless; /* bit set by queue id: no node can be made to fit, as things are */
@@ -57,6 +57,8 @@ struct victims {
 	enum victims_kind kind;
 	struct spot *spots;
 	size_t nspots, most; /* most: candidates on one node */
+	struct spot all;     /* of all nodes together, in order; v NULL: not made yet */
+	size_t ncandidates;
 	struct VEC(struct search *) searches;
 	const struct task **plan, **trial; /* most each */
 };
@@ -213,8 +215,9 @@ static struct victims *make(struct gathering *g, enum victims_kind kind)
 		g->found.v[i].rank = ranks[g->found.v[i].task->podgroup];
 	}
 	make_spots(v, g);
-	v->plan = arena_alloc(g->session->arena, (v->most + 1) * sizeof(*v->plan));
-	v->trial = arena_alloc(g->session->arena, (v->most + 1) * sizeof(*v->trial));
+	v->ncandidates = g->found.n;
+	v->plan = arena_alloc(g->session->arena, (g->found.n + 1) * sizeof(*v->plan));
+	v->trial = arena_alloc(g->session->arena, (g->found.n + 1) * sizeof(*v->trial));
 	vec_finish(&g->found);
 	vec_finish(&g->podgroups);
 	return v;
@@ -361,6 +364,14 @@ static int32_t priority_for(const struct victims *v, const struct task *t)
 	return 0;
 }
 
+static unsigned vote_of(const struct session *s, const struct task *t)
+{
+	if (session_task_charge(s, t) != CHARGE_NONE) {
+		return 0;
+	}
+	return (t->flags & TASK_OPTED_IN) != 0 ? 1 : 2;
+}
+
 static struct search *start_search(struct victims *v, const struct task *t)
 {
 	struct session *s = v->session;
@@ -368,7 +379,7 @@ static struct search *start_search(struct victims *v, const struct task *t)
 
 	f->klass = t->klass;
 	f->priority = priority_for(v, t);
-	f->is_charged = session_task_charge(s, t) != CHARGE_NONE;
+	f->vote = vote_of(s, t);
 	f->hopeless =
 		arena_zero(s->arena, BITSET_WORDS(s->cluster->queues.n), sizeof(*f->hopeless));
 	f->guesses = arena_zero(s->arena, v->nspots + 1, sizeof(f->guesses[0]));
@@ -387,13 +398,12 @@ static struct search *start_search(struct victims *v, const struct task *t)
 
 static struct search *find_search(struct victims *v, const struct task *t)
 {
-	bool is_charged = session_task_charge(v->session, t) != CHARGE_NONE;
+	unsigned vote = vote_of(v->session, t);
 
 	for (size_t i = 0; i < v->searches.n; i++) {
 		struct search *f = v->searches.v[i];
 
-		if (f->klass == t->klass && f->is_charged == is_charged &&
-		    f->priority == priority_for(v, t)) {
+		if (f->klass == t->klass && f->vote == vote && f->priority == priority_for(v, t)) {
 			return f;
 		}
 	}
@@ -444,14 +454,17 @@ static bool has_quota(const struct victims *v, const struct queue *q, const stru
 {
 	struct reason why = { .code = NULL };
 
-	return session_task_charge(v->session, t) != CHARGE_NONE ||
-	       placing_quota_admits(v->session, q, t, &why);
+	if (session_task_charge(v->session, t) != CHARGE_NONE) {
+		return true;
+	}
+	return (t->flags & TASK_OPTED_IN) != 0 ? placing_quota_comes(v->session, q, t) == NULL
+					       : placing_quota_admits(v->session, q, t, &why);
 }
 
 static bool fits(const struct victims *v, const struct queue *q, const struct task *t,
 		 const struct node *n)
 {
-	return fit_on(v->session, t, n) != FIT_NONE && has_quota(v, q, t);
+	return (n == NULL || fit_on(v->session, t, n) != FIT_NONE) && has_quota(v, q, t);
 }
 
 static bool fits_without(const struct victims *v, const struct queue *q, const struct task *t,
@@ -484,6 +497,15 @@ static size_t spare_some(const struct victims *v, const struct queue *q, const s
 	return count;
 }
 
+/* Whether the queue that lacks room for t is one of the victim's. */
+static bool frees_quota(const struct victims *v, const struct queue *q, const struct task *t,
+			const struct task *victim)
+{
+	const struct queue *full = placing_quota_comes(v->session, q, t);
+
+	return full != NULL && queue_is_within(v->session->cluster, victim->charge_queue, full);
+}
+
 /* Leaves the victims in v->trial; false: t does not fit the node. */
 static bool try_spot(const struct victims *v, const struct queue *q, const struct task *t,
 		     const struct spot *spot, struct harm *ret)
@@ -494,7 +516,8 @@ static bool try_spot(const struct victims *v, const struct queue *q, const struc
 
 	*ret = (struct harm){ .count = 0 };
 	for (size_t i = 0; i < spot->n && !ok; i++) {
-		if (!may_evict(v, q, t, spot->v[i].task)) {
+		if (!may_evict(v, q, t, spot->v[i].task) ||
+		    (spot->node == NULL && !frees_quota(v, q, t, spot->v[i].task))) {
 			continue;
 		}
 		statement_evict(v->session, spot->v[i].task, t, NULL);
@@ -601,4 +624,36 @@ const struct node *victims_make_room(struct victims *v, const struct queue *q, c
 	}
 	evict(v, q, t, best.harm.count);
 	return best.spot->node;
+}
+
+/* All candidates in order, whatever their nodes. */
+static const struct spot *all_spots(struct victims *v)
+{
+	struct candidate *at;
+
+	if (v->all.v != NULL) {
+		return &v->all;
+	}
+	v->all.v = at = arena_alloc(v->session->arena, (v->ncandidates + 1) * sizeof(*at));
+	for (size_t i = 0; i < v->nspots; i++) {
+		memcpy(at, v->spots[i].v, v->spots[i].n * sizeof(*at));
+		at += v->spots[i].n;
+	}
+	v->all.n = v->ncandidates;
+	qsort(v->all.v, v->all.n, sizeof(v->all.v[0]), by_order);
+	return &v->all;
+}
+
+bool victims_make_quota(struct victims *v, const struct queue *q, const struct task *t)
+{
+	const struct task **plan = v->plan;
+	struct harm harm;
+
+	if (v->ncandidates == 0 || !try_spot(v, q, t, all_spots(v), &harm)) {
+		return false;
+	}
+	v->plan = v->trial;
+	v->trial = plan;
+	evict(v, q, t, harm.count);
+	return true;
 }

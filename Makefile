@@ -102,8 +102,11 @@ FUZZ_BIN := $(call programs,$(FUZZ_SRC))
 DEMO_BIN := $(if $(DEMO_SRC),$(BUILD)/test/demo/demo)
 DOCS_BIN := $(BUILD)/test/docs/values_table $(BUILD)/test/docs/metrics_table $(BUILD)/test/docs/flags_table
 CHECK_BIN := $(UNIT_BIN) $(SCENARIO_BIN) $(ADMISSION_BIN)
-# The simulation has one thread: there is nothing in it for ThreadSanitizer.
-SUITE_BIN := $(CHECK_BIN) $(INTEGRATION_BIN) $(REPLAY_BIN) $(if $(filter thread,$(SAN)),,$(SIM_BIN))
+# The simulations and the random tests have one thread: there is nothing in them for ThreadSanitizer.
+SUITE_BIN := $(CHECK_BIN) $(INTEGRATION_BIN) $(REPLAY_BIN) $(SIM_BIN)
+ifeq ($(SAN),thread)
+SUITE_BIN := $(filter-out $(SIM_BIN) %_random,$(SUITE_BIN))
+endif
 
 MAIN_headgate-webhook := webhook/main/main.c
 MAIN_headgate-scheduler := scheduler/app/main.c

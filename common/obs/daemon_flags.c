@@ -1,5 +1,7 @@
 #include "obs/daemon_flags.h"
 
+#include <string.h>
+
 #include "base/err.h"
 
 #define AT(kind, member) FLAGS_AT(struct daemon_flags, kind, member)
@@ -18,6 +20,10 @@ const struct flags_row daemon_flags_rows[] = {
 	{ "scheduler-name", AT(LIST, scheduler_names), .arg = "NAME", .def = "volcano",
 	  .max = DAEMON_FLAGS_MAX_NAMES,
 	  .help = "Name in spec.schedulerName of the pods to schedule; may be repeated" },
+	{ "gate-schedulers", AT(LIST, gate_schedulers), .arg = "NAME", .def = "default-scheduler",
+	  .max = DAEMON_FLAGS_MAX_NAMES, .may_be_empty = true,
+	  .help = "Name in spec.schedulerName of pods that another scheduler places, to gate until "
+		  "their queue has room; may be repeated; empty: none" },
 	{ "feature-gates", FLAGS_CUSTOM_AT(struct daemon_flags, feature_gates_set, gates),
 	  .arg = "NAME=BOOL,...", .def = FEATURE_GATES_DEFAULT,
 	  .help = "Features to switch on or off; SchedulingGatesQueueAdmission=false removes all "
@@ -33,16 +39,31 @@ const struct flags_row daemon_flags_rows[] = {
 	{ .type = FLAGS_END },
 };
 
+/* The name of the flag invites a list; with a comma in it, it would gate no pod at all. */
+static int check_names(const struct flags_list *names, struct err *err)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		if (strchr(names->v[i], ',') != NULL) {
+			return err_set(err, ERR_INVALID,
+				       "--gate-schedulers: \"%s\": one name each; the flag may be "
+				       "repeated",
+				       names->v[i]);
+		}
+	}
+	return 0;
+}
+
 int daemon_flags_parse(const struct flags *f, int argc, char **argv, struct daemon_flags *options,
 		       struct err *err)
 {
 	struct flags_parsed parsed;
 	int r = flags_parse(f, argc, argv, options, &parsed, err);
 
-	if (r == 0) {
-		options->parsed = parsed;
+	if (r != 0) {
+		return r;
 	}
-	return r;
+	options->parsed = parsed;
+	return check_names(&options->gate_schedulers, err);
 }
 
 /* No messages have level 1: it is the same as 0. */

@@ -12,7 +12,7 @@
 /* The first member of a daemon's options: the offsets of the rows are those in this struct. */
 struct daemon_flags {
 	const char *master, *kubeconfig, *metrics_token;
-	struct flags_list scheduler_names;
+	struct flags_list scheduler_names, gate_schedulers;
 	struct feature_gates gates;
 	int64_t verbosity;
 	enum log_format log_format;

@@ -175,7 +175,7 @@ static int add_to_list(const struct flags_row *row, const char *value, struct fl
 		       struct err *err)
 {
 	if (value[0] == '\0') {
-		return refuse(err, row, value, "is empty");
+		return row->may_be_empty ? 0 : refuse(err, row, value, "is empty");
 	}
 	if (list->n == (row->max > 0 ? (size_t)row->max : FLAGS_LIST_MAX)) {
 		return err_set(err, ERR_INVALID, "--%s: \"%s\": at most %zu may be given",

@@ -60,6 +60,7 @@ struct flags_row {
 	const char *arg;   /* name of the value in --help; NULL: by the type */
 	int64_t min, max;  /* max 0: no upper bound */
 	const struct flags_choice *choices;
+	bool may_be_empty; /* of a list: an empty value adds none, so that no default remains */
 	/* Errors describe the error in the value; flag and value are prefixed. */
 	int (*set)(void *member, const char *value, struct err *err);
 	const char *help; /* without default and bounds, which are appended */

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
+#include "api/kueue/kueue_keys.h"
 #include "base/attrs.h"
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
@@ -13,6 +13,7 @@
 #include "process/log.h"
 #include "scheduler/app/options.h"
 #include "scheduler/multikueue/fleet/fleet.h"
+#include "scheduler/orchestrate/orchestrate_conf.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/known_names.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
@@ -64,21 +65,29 @@ int app_conf_quota(const char *path, struct kueue_conf **ret, struct err *err)
 	return r < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
+/* Any other name is that of a program which writes the nominations. */
+static enum manager_dispatcher dispatcher_of(const char *name)
+{
+	if (name == NULL || str_streq(name, KUEUE_DISPATCHER_ALL_AT_ONCE)) {
+		return MANAGER_ALL_AT_ONCE;
+	}
+	return str_streq(name, KUEUE_DISPATCHER_INCREMENTAL) ? MANAGER_INCREMENTAL
+							     : MANAGER_EXTERNAL;
+}
+
 void app_conf_fleet(const struct kueue_conf *c, struct fleet_options *ret)
 {
-	static const enum orchestrate_mode modes[] = {
-		[KUEUE_CONF_FIRST_SIGNAL] = ORCHESTRATE_COMPAT,
-		[KUEUE_CONF_CONFIG_ORDER] = ORCHESTRATE_ORDER,
-		[KUEUE_CONF_COST] = ORCHESTRATE_COST,
-	};
 	const struct kueue_conf_multikueue *m = &c->multikueue;
 
-	orchestrate_defaults(&ret->orchestrate);
-	ret->orchestrate.mode = modes[m->preemption_order];
-	ret->orchestrate.window_ns = m->window_ns;
-	ret->orchestrate.timeout_ns = m->preemption_timeout_ns;
-	ret->orchestrate.progress_ns = clock_later(m->progress_ns, m->preemption_timeout_ns);
-	ret->orchestrate.probe_ns = m->probe_ns;
+	orchestrate_conf_options(m, &ret->orchestrate);
+	/* Without the manager the orchestrator is all that there is. */
+	ret->orchestrates = !ret->manages || c->options.preemption_gates;
+	manager_defaults(&ret->manager);
+	ret->manager.gated = c->options.preemption_gates;
+	ret->manager.worker_lost_ns = m->worker_lost_ns;
+	ret->manager.step_size = (size_t)m->step_size;
+	ret->manager.dispatcher = dispatcher_of(m->dispatcher);
+	ret->gc_ns = m->gc_ns;
 	ret->conf = c;
 	ret->origin = m->origin == NULL ? "multikueue" : m->origin;
 	ret->max_open = (unsigned)m->per_queue;

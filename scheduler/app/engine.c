@@ -359,6 +359,7 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 	};
 	struct cache_options co = {
 		.scheduler_names = opt->scheduler_names,
+		.gate_schedulers = opt->gate_schedulers,
 		.default_queue = opt->default_queue,
 		.annotation_decides = !conf_take->gate_sticky,
 		.found_age_max_ns = conf_take->reservation_timeout_ns / 2,

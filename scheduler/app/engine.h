@@ -31,6 +31,7 @@ struct transport;
 
 struct engine_options {
 	const char *const *scheduler_names; /* NULL-terminated; the first one names the component */
+	const char *const *gate_schedulers; /* of pods that others place; NULL: none */
 	const char *default_queue;
 	struct transport *transport; /* for writes */
 	const struct clock *clock;

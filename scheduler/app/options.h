@@ -20,6 +20,8 @@ enum options_controller { /* bits */
 				  8, /* preemption-cost, which needs it; not part of "*" either */
 			  OPTIONS_ORCHESTRATOR = 16, /* the orchestrator of preemption over
 							clusters; runs alone */
+			  OPTIONS_MULTIKUEUE = 32,   /* the manager of MultiKueue, with the
+							orchestrator; runs alone */
 };
 
 struct sched_options {

@@ -45,6 +45,7 @@ struct bench {
 	struct router *router;
 	struct arena *arena;
 	const char *schedulers[2];
+	const char *gate_scheduler;
 };
 
 static void feed(const struct jdoc *list, reflector_fn fn, struct lister *l)
@@ -82,6 +83,9 @@ static void bench_open(struct bench *b, const struct jdoc *c)
 	b->schedulers[1] = "second";
 	opt.admit.scheduler_names = b->schedulers;
 	opt.admit.scheduler_count = 2;
+	b->gate_scheduler = "default-scheduler";
+	opt.admit.gate_schedulers = &b->gate_scheduler;
+	opt.admit.gate_scheduler_count = jdoc_bool(jdoc_get(o, "gateSchedulers"), true) ? 1 : 0;
 	opt.admit.gate_feature = jdoc_bool(jdoc_get(o, "feature"), true);
 	opt.admit.gate_sticky = jdoc_bool(jdoc_get(o, "sticky"), true);
 	opt.admit.max_queue_depth = (unsigned)jdoc_int(jdoc_get(o, "maxQueueDepth"), 5);

@@ -232,8 +232,9 @@ render url --set webhook.url=https://127.0.0.1:9443/ --set schedulerNames='{volc
 	--set webhook.failurePolicy.pods=Ignore
 has url 'url: https://127.0.0.1:9443/pods/mutate'
 has url '--webhook-url=https://127.0.0.1:9443/'
-has url 'in ["volcano","batch"]'
+has url 'in ["volcano","batch","default-scheduler"]'
 has url '--scheduler-name=batch'
+has url '--gate-schedulers=default-scheduler'
 has url 'failurePolicy: Ignore'
 lacks url 'service:'
 loads url
@@ -265,6 +266,13 @@ render secret --set webhook.certificates.mode=secret --set webhook.certificates.
 has secret 'secretName: mine'
 has secret 'caBundle: UEVN'
 loads secret
+
+render gateless --set-json 'gate.schedulers=[]'
+lacks gateless 'default-scheduler'
+render theirs --set 'gate.schedulers={a,volcano}'
+has theirs 'in ["volcano","a"]'
+count theirs 2 '--gate-schedulers=a'
+lacks theirs 'default-scheduler'
 
 render volcano --set custom.scheduler_name=vol --set custom.enabled_admissions=/queues/validate \
 	--set custom.scheduler_feature_gates=SchedulingGatesQueueAdmission=false \
@@ -329,6 +337,12 @@ has orchestrator 'orchestrator.yaml: |'
 has orchestrator 'name: headgate-orchestrator-kubeconfigs'
 has orchestrator 'kind: PodDisruptionBudget'
 lacks orchestrator 'name: headgate-scheduler'
+lacks orchestrator 'jobs/status'
+render multikueue --set orchestrator.enabled=true --set orchestrator.manager=true
+has multikueue '--controllers=multikueue'
+has multikueue '--leader-elect-resource-name=headgate-orchestrator'
+has multikueue 'resources: [jobs/status]'
+has multikueue 'resourceNames: [kube-system]'
 render released --set orchestrator.enabled=true --set orchestrator.namespace=
 has released '--multikueue-namespace=default'
 loads released
@@ -358,6 +372,8 @@ refused enabled --set quota.enabled=maybe
 refused unsupportedKinds --set quota.unsupportedKinds=maybe
 refused install --set crds.install=perhaps
 refused orchestrator.config --set orchestrator.config='multiKueue: {bogus: 1}'
+refused orchestrator.config --set orchestrator.config='multiKueue: {workerLostTimeout: soon}'
+refused orchestrator.manager --set orchestrator.manager=maybe
 refused orchestrator.config --set orchestrator.config='multiKueue: {orchestratedPreemption: {order: Random}}'
 refused orchestrator.leaderElection --set orchestrator.leaderElection.leaseDuration=1s
 refused orchestrator.metricsPort --set orchestrator.metricsPort=11251

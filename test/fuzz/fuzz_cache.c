@@ -180,6 +180,8 @@ static struct decision decide(const struct cluster *c, const struct task *t, uns
 	}
 	if (what == 0 && may_reserve) {
 		d.kind = (t->flags & TASK_OUR_GATE) != 0 ? DECISION_UNGATE : DECISION_RESERVE;
+	} else if ((t->flags & TASK_GATE_ONLY) != 0) {
+		return d;
 	} else if (what == 1 && ledger_is_unbound((enum charge_state)t->charge) &&
 		   t->charge != CHARGE_PATCHING) {
 		d.kind = DECISION_REVOKE;
@@ -248,8 +250,10 @@ static void step(struct input *in, struct cache *c)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const names[] = { "volcano", NULL };
-	struct cache_options opt = { .scheduler_names = names, .default_queue = "q0" };
+	static const char *const names[] = { "volcano", NULL }, *const gated[] = { "other", NULL };
+	struct cache_options opt = { .scheduler_names = names,
+				     .gate_schedulers = gated,
+				     .default_queue = "q0" };
 	struct cache *c = cache_create(&opt);
 	struct input in = { data, data + size };
 

@@ -56,7 +56,7 @@ static void join(struct worker_fixture *worker, const char *name)
 			      manager.folder.path, name);
 	assert_int_equal(capture_ctl(line, &out), VERB_OK);
 	live_fixture_load(&manager, out.p);
-	worker->token = WORKER_FIXTURE_TOKEN;
+	worker_fixture_behave(worker, (struct worker_behaviour){ .token = WORKER_FIXTURE_TOKEN });
 }
 
 static void expect(const char *line, int code, const char *says)
@@ -100,7 +100,7 @@ static void workers_are_joined_checked_and_explained(void **state UNUSED)
 	       "w2       HeldBack    0                 the replica has no gate that the manager "
 	       "may open\n");
 	/* The token is withdrawn. */
-	workers[1].token = "another";
+	worker_fixture_behave(&workers[1], (struct worker_behaviour){ .token = "another" });
 	expect("explain workload ns/waits", VERB_OK, "w2       Unreachable   0");
 	expect("multikueue check w2", VERB_FAILED, "connection");
 }

@@ -201,7 +201,7 @@ static void test_others_are_never_gated(void **state)
 		" spec: {schedulerName: volcano, nodeName: node-1, containers: [{name: c, image: "
 		"i}]}}";
 	struct scene *s = *state;
-	struct scene_pod p = { .name = "other", .scheduler = "default-scheduler", .cpu = "1" };
+	struct scene_pod p = { .name = "other", .scheduler = "third", .cpu = "1" };
 
 	scene_add_pod(s, &p);
 	p = (struct scene_pod){ .name = "plain", .not_opted_in = true, .cpu = "1" };

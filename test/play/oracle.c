@@ -16,6 +16,8 @@
 #define GROUP_KEY "scheduling.k8s.io/group-name"
 #define RESERVED_KEY "headgate.io/reserved"
 #define BOUND_KEY "headgate.io/bound-by"
+#define QUEUE_KEY "scheduling.volcano.sh/queue-name"
+#define GATE_ONLY "default-scheduler"
 #define MAX_DEPTH 32
 
 /* Amounts by resource name in nano units. */
@@ -28,7 +30,12 @@ struct amounts VEC(struct amount);
 struct oracle_pod {
 	char *group;  /* "namespace/name" of the PodGroup, NULL: none */
 	char *former; /* the PodGroups that it named before, "a/b,c/d"; NULL: none */
-	bool published, placed;
+	char *queue;  /* of a pod of another scheduler without PodGroup; NULL: see group */
+	char *left;   /* queues that it named before, "a,b"; NULL: none */
+	bool gated;   /* has our gate */
+	bool let_go;  /* ungated by us for another scheduler, and not finished */
+	bool adrift;  /* another client has ungated it: it may hold quota, which nothing shows */
+	bool published, placed; /* let_go counts as placed */
 	bool opted_in, leaving; /* leaving: on a node, and deleted */
 	bool by_hand;           /* placed, and neither granted quota nor bound by the scheduler */
 	struct amounts request;
@@ -51,6 +58,7 @@ struct oracle {
 	int64_t lowered_at;
 	bool lowered;
 	size_t published, peak;
+	struct err breach; /* of the first ungating beyond a limit; empty text: none */
 };
 
 static void amounts_finish(struct amounts *a)
@@ -123,6 +131,8 @@ static void pod_free(void *p)
 	amounts_finish(&pod->request);
 	free(pod->group);
 	free(pod->former);
+	free(pod->queue);
+	free(pod->left);
 	free(pod);
 }
 
@@ -208,6 +218,33 @@ static bool is_unschedulable(const struct jdoc *pod)
 	return false;
 }
 
+static bool has_gate(const struct jdoc *pod)
+{
+	const struct jdoc *g = jdoc_first(jdoc_path(pod, "spec.schedulingGates"));
+
+	for (; g != NULL; g = jdoc_next(g)) {
+		if (jdoc_is_str(jdoc_get(g, "name"), GATE_KEY) ||
+		    jdoc_is_str(jdoc_get(g, "name"), GATE_KEY_ALIAS)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Rules for a pod that another scheduler places: its conditions are no publication of ours,
+ * it holds its quota from the moment it is ungated, and without opting in it holds none. */
+static void set_gate_only(struct oracle_pod *pod, const struct jdoc *annotations, bool finished)
+{
+	const char *queue = jdoc_str(jdoc_get(annotations, QUEUE_KEY));
+
+	pod->published = false;
+	pod->adrift = pod->opted_in && !finished && !pod->gated && !pod->placed && !pod->let_go;
+	pod->placed = (pod->placed || pod->let_go) && pod->opted_in;
+	if (pod->group == NULL) {
+		pod->queue = xmalloc_dup(queue == NULL || queue[0] == '\0' ? "default" : queue);
+	}
+}
+
 static void set_pod(struct oracle *o, const char *key, const struct jdoc *object)
 {
 	const struct jdoc *annotations = jdoc_path(object, "metadata.annotations");
@@ -224,6 +261,9 @@ static void set_pod(struct oracle *o, const char *key, const struct jdoc *object
 	pod->by_hand = pod->placed && jdoc_get(annotations, RESERVED_KEY) == NULL &&
 		       jdoc_get(annotations, BOUND_KEY) == NULL;
 	pod->opted_in = opted_in;
+	pod->gated = has_gate(object);
+	pod->let_go = jdoc_is_str(jdoc_path(object, "spec.schedulerName"), GATE_ONLY) && opted_in &&
+		      !finished && !pod->gated && jdoc_get(annotations, RESERVED_KEY) != NULL;
 	pod->leaving = pod->placed && jdoc_path(object, "metadata.deletionTimestamp") != NULL;
 	pod->published = opted_in && !finished && !pod->placed && is_unschedulable(object) &&
 			 jdoc_path(object, "metadata.deletionTimestamp") == NULL;
@@ -231,6 +271,9 @@ static void set_pod(struct oracle *o, const char *key, const struct jdoc *object
 		struct str rest = str_of(key), space = str_next(&rest, '/');
 
 		pod->group = xmalloc_printf(STR_FMT "/%s", STR_ARG(space), group);
+	}
+	if (jdoc_is_str(jdoc_path(object, "spec.schedulerName"), GATE_ONLY)) {
+		set_gate_only(pod, annotations, finished);
 	}
 	read_request(jdoc_get(object, "spec"), &pod->request);
 	strmap_set(o->pods, str_of(key), pod);
@@ -324,6 +367,11 @@ static void remember_group(struct oracle_pod *now, const struct oracle_pod *befo
 {
 	bool left = before->group != NULL && !str_streq(before->group, now->group);
 
+	if (before->queue != NULL && !str_streq(before->queue, now->queue)) {
+		now->left = list_with(before->left, before->queue);
+	} else if (before->left != NULL) {
+		now->left = xmalloc_dup(before->left);
+	}
 	if (left) {
 		now->former = list_with(before->former, before->group);
 	} else if (before->former != NULL) {
@@ -364,24 +412,9 @@ static bool retire(struct oracle *o, enum oracle_resource r, const char *key, vo
 	return changed;
 }
 
-void oracle_set(struct oracle *o, enum oracle_resource r, const char *key,
-		const struct jdoc *object, int64_t now)
+static bool is_in_grace(const struct oracle *o, int64_t now)
 {
-	void *old = take_old(o, r, key);
-
-	if (object != NULL) {
-		set_object(o, r, key, object);
-	}
-	if (object != NULL && r == ORACLE_PODS) {
-		o->published += oracle_is_published(o, key);
-	}
-	if (old != NULL && retire(o, r, key, old)) {
-		o->lowered = true;
-		o->lowered_at = now;
-	}
-	if (o->published > o->peak) {
-		o->peak = o->published;
-	}
+	return o->lowered && now - o->lowered_at <= ORACLE_GRACE_NS;
 }
 
 /* NULL for root and in flat mode. */
@@ -398,7 +431,7 @@ static struct oracle_queue *parent_of(const struct oracle *o, const char *name,
  * room. */
 static bool may_be_elsewhere(const struct oracle *o, const struct oracle_pod *pod)
 {
-	return pod->former != NULL ||
+	return pod->former != NULL || pod->left != NULL ||
 	       (pod->group != NULL && strmap_has(o->left, str_of(pod->group)));
 }
 
@@ -429,12 +462,11 @@ static void book_at(struct oracle *o, const char *name, const struct oracle_pod 
 	}
 }
 
-/* In the queues that this PodGroup is in or was in before. */
-static void book_everywhere(struct oracle *o, const char *group, const struct oracle_pod *pod)
+/* names: "a,b", or NULL. */
+static void book_at_each(struct oracle *o, const char *names, const struct oracle_pod *pod)
 {
-	struct str rest = str_of(strmap_get(o->left, str_of(group)));
+	struct str rest = str_of(names);
 
-	book_at(o, strmap_get(o->groups, str_of(group)), pod);
 	while (rest.len > 0) {
 		struct str one = str_next(&rest, ',');
 		CLEANUP(xmalloc_freep) char *name = xmalloc_dup_n(one.p, one.len);
@@ -443,22 +475,45 @@ static void book_everywhere(struct oracle *o, const char *group, const struct or
 	}
 }
 
+/* In the queues that this PodGroup is in or was in before. */
+static void book_everywhere(struct oracle *o, const char *group, const struct oracle_pod *pod)
+{
+	book_at(o, strmap_get(o->groups, str_of(group)), pod);
+	book_at_each(o, strmap_get(o->left, str_of(group)), pod);
+}
+
+/* NULL: none. */
+static const char *queue_of(const struct oracle *o, const struct oracle_pod *pod)
+{
+	return pod->group == NULL ? pod->queue : strmap_get(o->groups, str_of(pod->group));
+}
+
+static bool counts(const struct oracle *o, const struct oracle_pod *pod, bool elsewhere)
+{
+	if (pod->published) {
+		return true;
+	}
+	return o->everywhere ? pod->placed || pod->adrift
+			     : pod->placed && !elsewhere && !pod->by_hand;
+}
+
 static bool book(struct str key UNUSED, void *value, void *ctx)
 {
 	const struct oracle_pod *pod = value;
 	struct oracle *o = ctx;
-	bool elsewhere = pod->placed && may_be_elsewhere(o, pod);
+	bool elsewhere = (pod->placed || pod->adrift) && may_be_elsewhere(o, pod);
 	struct str rest = str_of(pod->former);
 
-	if (!pod->published && (!pod->placed || ((elsewhere || pod->by_hand) && !o->everywhere))) {
+	if (!counts(o, pod, elsewhere)) {
 		return true;
 	}
 	o->counting++;
 	if (!elsewhere) {
-		book_at(o, pod->group == NULL ? NULL : strmap_get(o->groups, str_of(pod->group)),
-			pod);
+		book_at(o, queue_of(o, pod), pod);
 		return true;
 	}
+	book_at(o, pod->queue, pod);
+	book_at_each(o, pod->left, pod);
 	if (pod->group != NULL) {
 		book_everywhere(o, pod->group, pod);
 	}
@@ -578,15 +633,95 @@ static bool clear_queue(struct str key UNUSED, void *value, void *ctx UNUSED)
 	return true;
 }
 
+static void sum_up(struct oracle *o)
+{
+	strmap_each(o->queues, clear_queue, NULL);
+	strmap_each(o->pods, book, o);
+}
+
+/* Whether the queue is over its limit in what the pod requests. */
+static bool is_over(const struct oracle *o, const char *name, const struct oracle_queue *q,
+		    const struct oracle_pod *pod, struct err *err)
+{
+	const struct verdict v = { .o = o };
+
+	for (size_t i = 0; i < pod->request.n; i++) {
+		const char *resource = pod->request.v[i].name;
+		__int128 limit, allocated = 0, published = 0;
+
+		if (pod->request.v[i].nano == 0 || !limit_of(o, name, q, resource, 0, &limit)) {
+			continue;
+		}
+		(void)amounts_get(&q->allocated, resource, &allocated);
+		(void)amounts_get(&q->published, resource, &published);
+		allocated += published - counted_twice(&v, q, resource);
+		if (allocated > limit) {
+			err_set(err, ERR_INTERNAL, "queue %s: %g %s held, but limit %g", name,
+				units(allocated), resource, units(limit));
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A pod of another scheduler that is ungated must fit its queue and each ancestor then: nothing can
+ * take it back. */
+static void check_ungating(struct oracle *o, const char *key, const struct oracle_pod *pod)
+{
+	const char *name = queue_of(o, pod);
+	struct oracle_queue *q = name == NULL ? NULL : strmap_get(o->queues, str_of(name));
+
+	if (!pod->let_go || may_be_elsewhere(o, pod) || o->breach.code != ERR_NONE) {
+		return;
+	}
+	sum_up(o);
+	for (unsigned depth = 0; q != NULL && depth < MAX_DEPTH; depth++) {
+		struct oracle_queue *parent = parent_of(o, name, q);
+
+		if (is_over(o, name, q, pod, &o->breach)) {
+			err_wrap(&o->breach, "pod %s is ungated", key);
+			return;
+		}
+		name = q->parent == NULL ? "root" : q->parent;
+		q = parent;
+	}
+}
+
+void oracle_set(struct oracle *o, enum oracle_resource r, const char *key,
+		const struct jdoc *object, int64_t now)
+{
+	void *old = take_old(o, r, key);
+	bool was_gated = r == ORACLE_PODS && old != NULL && ((const struct oracle_pod *)old)->gated;
+
+	if (object != NULL) {
+		set_object(o, r, key, object);
+	}
+	if (object != NULL && r == ORACLE_PODS) {
+		o->published += oracle_is_published(o, key);
+	}
+	if (old != NULL && retire(o, r, key, old)) {
+		o->lowered = true;
+		o->lowered_at = now;
+	}
+	if (o->published > o->peak) {
+		o->peak = o->published;
+	}
+	if (was_gated && object != NULL && !is_in_grace(o, now)) {
+		check_ungating(o, key, strmap_get(o->pods, str_of(key)));
+	}
+}
+
 int oracle_check(struct oracle *o, int64_t now, struct err *err)
 {
 	struct verdict v = { .o = o, .err = err, .code = 0 };
 
-	if (o->published == 0 || (o->lowered && now - o->lowered_at <= ORACLE_GRACE_NS)) {
+	if (o->breach.code != ERR_NONE) {
+		return err_set(err, ERR_INTERNAL, "%s", o->breach.text);
+	}
+	if (o->published == 0 || is_in_grace(o, now)) {
 		return 0;
 	}
-	strmap_each(o->queues, clear_queue, NULL);
-	strmap_each(o->pods, book, o);
+	sum_up(o);
 	strmap_each(o->queues, check_queue, &v);
 	return v.code;
 }

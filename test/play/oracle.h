@@ -7,8 +7,12 @@
  * that were moved to another PodGroup or queue are not counted as allocated: which of the queues is
  * charged cannot be seen from outside; nor are pods that were bound by something other than the
  * scheduler, for which no reservation is revoked. Pods that did not opt in may take the place
- * of terminating ones before these have gone. Owner: one thread.
- */
+ * of terminating ones before these have gone.
+ *
+ * Pods of default-scheduler that opted in are placed by others, which may do so as soon as they are
+ * ungated: one that Headgate has ungated (the mark shows it) counts like one with a node. At the
+ * moment of each such ungating what is held and published in its queue and in each ancestor is at
+ * most the limit. Owner: one thread. */
 #ifndef TEST_PLAY_ORACLE_H
 #define TEST_PLAY_ORACLE_H
 

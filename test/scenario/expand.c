@@ -134,7 +134,9 @@ static struct jdoc *expand_pod(const struct jdoc *shape)
 	copy(requests, "memory", shape, "memory");
 	copy(annotations, "scheduling.k8s.io/group-name", shape, "group");
 	copy(annotations, "volcano.sh/task-spec", shape, "role");
+	copy(annotations, "scheduling.volcano.sh/queue-name", shape, "queue");
 	jdoc_set_str(spec, "schedulerName", "volcano");
+	copy(spec, "schedulerName", shape, "scheduler");
 	copy(spec, "nodeSelector", shape, "selector");
 	copy(spec, "priority", shape, "priority");
 	copy(spec, "nodeName", shape, "node");

@@ -4,8 +4,8 @@
  *   group: name, queue, class, min, roles, minResources, phase
  *   node:  name, cpu, memory, labels, taints, unschedulable
  *   pod:   name, group, cpu, memory, gated (opted in, our gate), foreign (another gate), plain (did
- *          not opt in), node (bound and running), selector, role, priority, queue-less fields in
- *          merge
+ *          not opt in), node (bound and running), selector, role, priority, scheduler (volcano),
+ *          queue (by annotation), queue-less fields in merge
  * Everything lies in namespace "ns". Owner: the test. */
 #ifndef TEST_SCENARIO_EXPAND_H
 #define TEST_SCENARIO_EXPAND_H

@@ -23,7 +23,9 @@
 #include "scheduler/pods/ledger/offers.h"
 #include "scheduler/pods/model/access.h"
 
-static const char *const scheduler_names[] = { "volcano", NULL };
+static const char *const ours[] = { "volcano", NULL }, *const gated[] = { "default-scheduler",
+									  NULL };
+static const struct from_api_schedulers schedulers = { .ours = ours, .gated = gated };
 
 static void free_object(void *object)
 {
@@ -37,7 +39,7 @@ void world_init(struct world *w, const char *conf, bool hierarchy)
 	w->objects = strmap_create(free_object);
 	w->oracle = oracle_create(hierarchy, true);
 	strbuf_init(&w->events);
-	(void)queue_get(w->f.cluster, STR_LIT("default"));
+	w->f.cluster->default_queue = queue_get(w->f.cluster, STR_LIT("default"))->id;
 }
 
 void world_finish(struct world *w)
@@ -133,7 +135,7 @@ static int see_pod(struct world *w, const struct jdoc *object, struct arena *a, 
 	int r = decode_jdoc(&pod_fields, object, &pod, a, err);
 
 	if (r == 0) {
-		r = from_api_pod_read(c, &pod, scheduler_names, a, &p, err);
+		r = from_api_pod_read(c, &pod, &schedulers, a, &p, err);
 	}
 	if (r < 0) {
 		return r;

@@ -43,6 +43,8 @@ struct admit_view {
 struct admit_options {
 	const char *const *scheduler_names; /* pods of these are ours */
 	size_t scheduler_count;
+	const char *const *gate_schedulers; /* pods of these are gated, and placed by others */
+	size_t gate_scheduler_count;
 	bool gate_feature; /* SchedulingGatesQueueAdmission */
 	bool gate_sticky;  /* the annotation stays on pods that are gated or reserved */
 	unsigned max_queue_depth;

@@ -191,6 +191,8 @@ static int start_router(struct app *a, struct err *err)
 	struct router_options opt = {
 		.admit = { .scheduler_names = a->o->daemon.scheduler_names.v,
 			   .scheduler_count = a->o->daemon.scheduler_names.n,
+			   .gate_schedulers = a->o->daemon.gate_schedulers.v,
+			   .gate_scheduler_count = a->o->daemon.gate_schedulers.n,
 			   .gate_feature = a->o->daemon.gates.queue_admission,
 			   .gate_sticky = a->o->gate_sticky,
 			   .max_queue_depth = (unsigned)a->o->max_queue_depth,

@@ -17,6 +17,7 @@ true
 {{- range include "headgate.schedulerNames" . | fromJsonArray }}
 - --scheduler-name={{ . }}
 {{- end }}
+{{- include "headgate.gateSchedulerArgs" . }}
 - --default-queue={{ .Values.defaultQueue }}
 - --feature-gates={{ .Values.custom.scheduler_feature_gates | default (include "headgate.featureGates" .) }}
 - --gate-sticky={{ .Values.gate.sticky }}
@@ -51,7 +52,7 @@ true
 {{- define "headgate.orchestratorArgs" -}}
 {{- $name := printf "%s-orchestrator" (include "headgate.fullname" .) -}}
 {{- $v := .Values.orchestrator -}}
-- --controllers=orchestrator
+- --controllers={{ $v.manager | ternary "multikueue" "orchestrator" }}
 - --quota-conf=/etc/headgate/orchestrator.yaml
 - --multikueue-namespace={{ $v.namespace | default .Release.Namespace }}
 - --leader-elect=true
@@ -79,6 +80,7 @@ true
 {{- range include "headgate.schedulerNames" . | fromJsonArray }}
 - --scheduler-name={{ . }}
 {{- end }}
+{{- include "headgate.gateSchedulerArgs" . }}
 - --feature-gates={{ .Values.custom.admission_feature_gates | default (include "headgate.featureGates" .) }}
 - --gate-sticky={{ .Values.gate.sticky }}
 - --max-queue-depth={{ $v.maxQueueDepth }}

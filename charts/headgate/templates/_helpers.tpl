@@ -46,6 +46,17 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- end -}}
 {{- end -}}
 
+{{- /* Of the pods that are gated: ours, and those that another scheduler places. */ -}}
+{{- define "headgate.gatedSchedulers" -}}
+{{- concat (include "headgate.schedulerNames" . | fromJsonArray) .Values.gate.schedulers | uniq | toJson -}}
+{{- end -}}
+
+{{- define "headgate.gateSchedulerArgs" -}}
+{{- range .Values.gate.schedulers | default (list "") }}
+- --gate-schedulers={{ . }}
+{{- end }}
+{{- end -}}
+
 {{- define "headgate.featureGates" -}}
 SchedulingGatesQueueAdmission={{ .Values.featureGates.SchedulingGatesQueueAdmission }}
 {{- end -}}

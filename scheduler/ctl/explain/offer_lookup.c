@@ -22,6 +22,8 @@
 #include "scheduler/ctl/multikueue/worker_parallel.h"
 #include "scheduler/multikueue/observe.h"
 #include "scheduler/orchestrate/orchestrate.h"
+#include "scheduler/orchestrate/orchestrate_conf.h"
+#include "scheduler/workloads/conf/kueue_conf.h"
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
 #define WORKER_CALL_NS (10 * CLOCK_NS_PER_S)
@@ -246,7 +248,7 @@ void offer_lookup(const struct cluster_args *a, const struct live_workloads *s, 
 	ret->check = arena_dup(ret->arena, name);
 	ret->config = arena_dup(ret->arena, jdoc_path_str(check, "spec.parameters.name"));
 	look(a, key, &w, s->now, ret);
-	orchestrate_defaults(&opt);
+	orchestrate_conf_options(&workload_simulation_conf(s->world)->multikueue, &opt);
 	offer_explain(ret, str_of(token == NULL ? NULL : arena_dup(ret->arena, token)), &opt,
 		      s->now);
 }

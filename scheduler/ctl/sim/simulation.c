@@ -479,8 +479,8 @@ static void explain_missing_groups(struct simulation *s)
 	}
 }
 
-/* Placements in the session that are not decisions. Those in queues that the session skipped stay
- * as before. */
+/* Placements in the session that are not decisions. Those in PodGroups that the session skipped
+ * stay as before. */
 static bool take_session(struct simulation *s, const struct session *session)
 {
 	const struct cluster *c = cache_cluster(s->cache);
@@ -495,8 +495,7 @@ static bool take_session(struct simulation *s, const struct session *session)
 			t == NULL || t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
 		enum task_status status;
 
-		if (g == NULL || g->queue == MODEL_NONE ||
-		    !session_is_due(session, c->queues.v[g->queue])) {
+		if (g == NULL || g->queue == MODEL_NONE || !session_podgroup_is_due(session, g)) {
 			continue;
 		}
 		explain_quota(s, session, t);

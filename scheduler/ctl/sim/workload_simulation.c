@@ -435,6 +435,11 @@ workload_simulation_events(const struct workload_simulation *s, size_t *ret_n)
 	return s->events.v;
 }
 
+const struct kueue_conf *workload_simulation_conf(const struct workload_simulation *s)
+{
+	return s->conf;
+}
+
 const struct forest *workload_simulation_forest(const struct workload_simulation *s)
 {
 	return workload_cache_forest(s->cache);

@@ -11,6 +11,7 @@
 
 struct err;
 struct jdoc;
+struct kueue_conf;
 struct workload_simulation;
 
 struct workload_simulation_options {
@@ -60,6 +61,8 @@ const struct workload_step *workload_simulation_steps(const struct workload_simu
 						      size_t *ret_n);
 const struct workload_simulation_event *
 workload_simulation_events(const struct workload_simulation *s, size_t *ret_n);
+/* Kueue's configuration that it was created with, or its defaults. */
+const struct kueue_conf *workload_simulation_conf(const struct workload_simulation *s);
 const struct forest *workload_simulation_forest(const struct workload_simulation *s);
 /* The same, for trial changes that are undone before the next cycle. */
 struct forest *workload_simulation_forest_to_try(struct workload_simulation *s);

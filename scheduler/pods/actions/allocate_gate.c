@@ -116,7 +116,7 @@ static bool has_room(struct allocate_run *run, const struct allocate_work *w, co
 static void reserve(struct allocate_run *run, struct allocate_work *w, const struct task *t)
 {
 	statement_reserve(run->session, t);
-	if ((t->flags & TASK_OUR_GATE) == 0) {
+	if ((t->flags & (TASK_OUR_GATE | TASK_GATE_ONLY)) == 0) {
 		w->place.v[w->place.n++] = t;
 	}
 }
@@ -247,7 +247,11 @@ static void report_reserved(struct allocate_run *run, const struct allocate_work
 {
 	struct decision *d = decision_add(session_decisions(run->session), DECISION_EVENT);
 
-	d->podgroup = w->podgroup->id;
+	if (w->podgroup->alone) {
+		d->task = w->podgroup->tasks.v[0];
+	} else {
+		d->podgroup = w->podgroup->id;
+	}
 	d->reason = "QuotaReserved";
 	d->message = "the queue has room: quota is reserved and gates are removed";
 }

@@ -19,6 +19,16 @@ static const char *quota_text(struct session *s, const struct reason *why)
 		       : arena_printf(session_arena(s), "%s: %s", why->code, why->detail);
 }
 
+static bool quota_admits(struct session *s, const struct allocate_work *w, const struct task *t,
+			 struct reason *why)
+{
+	if (w->overused) {
+		*why = (struct reason){ .code = ALLOCATE_OVERUSED };
+		return false;
+	}
+	return placing_quota_admits(s, w->queue, t, why);
+}
+
 enum placing { PLACING_DONE, PLACING_NO_QUOTA, PLACING_NO_NODE };
 
 static enum placing place_task(struct session *s, const struct allocate_work *w,
@@ -28,8 +38,7 @@ static enum placing place_task(struct session *s, const struct allocate_work *w,
 	const struct node *n = NULL;
 
 	/* A charge is the quota vote, passed: it is not asked again. */
-	if (session_task_charge(s, t) == CHARGE_NONE &&
-	    !placing_quota_admits(s, w->queue, t, &why)) {
+	if (session_task_charge(s, t) == CHARGE_NONE && !quota_admits(s, w, t, &why)) {
 		session_note_attempt(s, t, ATTEMPT_QUOTA, NULL, quota_text(s, &why));
 		return PLACING_NO_QUOTA;
 	}

@@ -8,7 +8,7 @@
 
 static bool is_wanted(const struct session *s, const struct task *t)
 {
-	return (t->flags & TASK_OURS) != 0 &&
+	return (t->flags & (TASK_OURS | TASK_GATE_ONLY)) == TASK_OURS &&
 	       (t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) == 0 && t->klass != NULL &&
 	       t->klass->best_effort && session_task_status(s, t) == TASK_PENDING &&
 	       !session_task_is_set_aside(s, t);

@@ -13,7 +13,8 @@
 /* preemptionPolicy Never holds for reclaiming as well, as in Volcano. */
 static bool may_preempt(struct session *s, const struct queue *q, const struct task *t)
 {
-	if ((t->flags & TASK_PREEMPT_NEVER) != 0 ||
+	/* The preemption for pods of other schedulers is theirs. */
+	if ((t->flags & (TASK_PREEMPT_NEVER | TASK_GATE_ONLY)) != 0 ||
 	    (!placing_is_candidate(s, t) && !gang_is_candidate(s, t))) {
 		return false;
 	}

@@ -165,13 +165,12 @@ static void assume_nomination(struct cluster *c, struct task *t, const struct de
 
 static void assume_phase(struct cluster *c, struct podgroup *g, const struct decision *d)
 {
-	g->phase = d->phase;
 	/* These counts are written with the phase: they are compared to find out what is to be
 	 * written. */
 	g->status_running = (int32_t)g->by_status[TASK_RUNNING];
 	g->status_succeeded = (int32_t)g->by_status[TASK_SUCCEEDED];
 	g->status_failed = (int32_t)g->by_status[TASK_FAILED];
-	cluster_podgroup_changed(c, g);
+	cluster_podgroup_set_phase(c, g, (enum podgroup_phase)d->phase);
 }
 
 static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
@@ -230,19 +229,33 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 			t->cond_message = d->hash != 0 ? d->hash : hash_of(d->message);
 		}
 		break;
-	case DECISION_QUEUE_SCANNED:
-		c->queues.v[d->queue]->scan = d->scan;
+	case DECISION_QUEUE_SCANNED: /* assumed before all others */
 		break;
 	case DECISION_KIND_COUNT_:
 		assert(false);
 	}
 }
 
+static void assume_scan(struct cluster *c, const struct decision *d)
+{
+	struct queue *q = c->queues.v[d->queue];
+
+	cluster_podgroup_drop_changed(c, q, d->scan.changed);
+	q->scan = d->scan;
+	q->scan.changed = 0;
+}
+
 /* The writes take time, and their outcomes come back as messages. Until then the model has them as
  * done, so that the next cycle neither decides the same again nor gives away twice. A failure is
- * taken back by ingest (cache_request.c). */
+ * taken back by ingest (cache_request.c). Scans come first: PodGroups that the other decisions
+ * change are looked at once more. */
 void cycle_assume(struct cluster *cluster, const struct decisions *d, int64_t now)
 {
+	for (size_t i = 0; i < d->n; i++) {
+		if (d->v[i].kind == DECISION_QUEUE_SCANNED) {
+			assume_scan(cluster, &d->v[i]);
+		}
+	}
 	for (size_t i = 0; i < d->n; i++) {
 		assume_one(cluster, &d->v[i], now);
 	}

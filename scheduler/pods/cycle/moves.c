@@ -36,6 +36,20 @@ static void move(struct session *s, const struct task *t, const struct queue *to
 	d->queue = to->id;
 }
 
+/* The object that names the queue of t. */
+static const char *namer(const struct session *s, const struct task *t)
+{
+	return s->cluster->podgroups.v[t->podgroup]->alone ? "pod" : "PodGroup";
+}
+
+/* A charge that cannot be taken back: the pod has a node, or another scheduler may give it one at
+ * any time. */
+static bool is_held(const struct task *t, enum charge_state charge)
+{
+	return charge == CHARGE_BOUND ||
+	       ((t->flags & TASK_GATE_ONLY) != 0 && charge == CHARGE_UNGATED);
+}
+
 /* amounts: of what it lacks, or "". */
 static void stay(struct session *s, const struct task *t, const struct queue *to, const char *why,
 		 const char *amounts)
@@ -54,9 +68,9 @@ static void stay(struct session *s, const struct task *t, const struct queue *to
 	d->warning = true;
 	d->reason = "QuotaMoveRefused";
 	d->message = arena_printf(s->arena,
-				  "the PodGroup names queue %s now, which %s%s: its quota stays "
+				  "the %s names queue %s now, which %s%s: its quota stays "
 				  "charged to queue %s",
-				  to->name, why, amounts, from->name);
+				  namer(s, t), to->name, why, amounts, from->name);
 }
 
 /* The queue that is over its limit because a running pod grew; NULL: none. */
@@ -102,26 +116,27 @@ static void report_growth(struct session *s, const struct task *t)
 			     over->name, shortage_excess(s, over));
 }
 
-/* 1. A pod on a node that is charged to its own queue may have grown.
+/* 1. A pod that is charged to its own queue for good may have grown.
  * 2. A charge with a write in flight, and that of a terminating pod, stays where it is.
  * 3. A charge follows to a queue that the namespace may use, that accepts pods and that has room.
- * 4. Else a pod on a node stays charged where it is, and one without a node loses its quota. */
+ * 4. Else a pod on a node, or one that another scheduler is free to bind, stays charged where it
+ * is; any other loses its quota. */
 static void move_or_report(struct session *s, const struct task *t, const struct queue *to,
 			   bool barred)
 {
 	struct reason why = { .code = "the queue cannot be used" };
 	enum charge_state charge = session_task_charge(s, t);
-	bool bound = charge == CHARGE_BOUND, accepts;
+	bool held = is_held(t, charge), accepts;
 	const char *text;
 
-	if (bound && session_task_charge_queue(s, t) == to->id) {
+	if (held && session_task_charge_queue(s, t) == to->id) {
 		report_growth(s, t);
 	}
 	/* PATCHING, ASSUMED and WITHDRAWING have a write in flight; the last two are not unbound.
 	 */
 	if (charge == CHARGE_NONE || session_task_charge_queue(s, t) == to->id ||
 	    t->status == TASK_RELEASING ||
-	    (!bound && (!ledger_is_unbound(charge) || charge == CHARGE_PATCHING))) {
+	    (!held && (!ledger_is_unbound(charge) || charge == CHARGE_PATCHING))) {
 		return;
 	}
 	accepts = !barred && hooks_queue_accepts(s, to, &why);
@@ -130,7 +145,7 @@ static void move_or_report(struct session *s, const struct task *t, const struct
 			 : arena_printf(s->arena, "accepts no pods: %s", why.code);
 	if (accepts && fits(s, t, to)) {
 		move(s, t, to);
-	} else if (bound) {
+	} else if (held) {
 		stay(s, t, to, text, accepts ? shortage_of_task(s, to, t) : "");
 	} else {
 		revoke_charge(s, t,
@@ -147,8 +162,8 @@ void moves_run(struct session *s)
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->podgroups.n; k++) {
-			const struct podgroup *g = c->podgroups.v[q->podgroups.v[k]];
+		for (size_t k = 0; q != NULL && q->exists && k < session_podgroups(s, q)->n; k++) {
+			const struct podgroup *g = session_podgroups(s, q)->v[k];
 
 			for (size_t m = 0; m < g->tasks.n; m++) {
 				move_or_report(s, session_task(s, g->tasks.v[m]), q,

@@ -23,12 +23,14 @@ struct revocation {
 };
 
 /* The patch of a pod that is PATCHING may have removed the gate already: if its quota were free
- * now, it would be given out twice. */
+ * now, it would be given out twice. The same holds for a pod that another scheduler is free to
+ * bind. */
 static bool is_revocable(const struct session *s, const struct task *t)
 {
 	enum charge_state charge = session_task_charge(s, t);
 
-	return ledger_is_unbound(charge) && charge != CHARGE_PATCHING;
+	return ledger_is_unbound(charge) && charge != CHARGE_PATCHING &&
+	       (t->flags & TASK_GATE_ONLY) == 0;
 }
 
 /* Adds t's charge to the sums of its queue and of every queue above. */
@@ -378,14 +380,8 @@ void revoke_run(struct session *s)
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		if (q == NULL || !session_is_due(s, q)) {
-			continue;
-		}
-		for (size_t k = 0; k < q->podgroups.n; k++) {
-			revoke_in_podgroup(s, q, c->podgroups.v[q->podgroups.v[k]]);
-		}
-		for (size_t k = 0; k < q->waiting.n; k++) {
-			revoke_in_podgroup(s, q, c->podgroups.v[q->waiting.v[k]]);
+		for (size_t k = 0; q != NULL && k < session_podgroups(s, q)->n; k++) {
+			revoke_in_podgroup(s, q, session_podgroups(s, q)->v[k]);
 		}
 	}
 }
@@ -401,8 +397,8 @@ void revoke_partial_gangs(struct session *s)
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->podgroups.n; k++) {
-			const struct podgroup *g = c->podgroups.v[q->podgroups.v[k]];
+		for (size_t k = 0; q != NULL && q->exists && k < session_podgroups(s, q)->n; k++) {
+			const struct podgroup *g = session_podgroups(s, q)->v[k];
 			struct gang_need need;
 
 			if (!holds_revocable(s, g)) {

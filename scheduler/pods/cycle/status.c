@@ -184,6 +184,24 @@ static void report_opted_in(struct session *s, const struct task *t, const struc
 	withdraw_uncharged(s, t);
 }
 
+/* Its own scheduler writes its conditions. Events say what keeps it gated, and that another client
+ * has removed the gate. */
+static void report_gate_only(struct session *s, const struct task *t, const struct podgroup_view *v)
+{
+	static const char message[] =
+		"the pod has no gate, and Headgate did not remove it: its scheduler may start it "
+		"without quota; it is charged to its queue when there is room, or else when it has "
+		"a node";
+
+	if ((t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0) {
+		report_gated(s, t, v);
+	} else if (s->conf->gates_admission && t->charge == CHARGE_NONE &&
+		   (t->flags & TASK_RESERVED_MARK) == 0 && !t->klass->best_effort &&
+		   !was_said(t, message)) {
+		add_event(s, t, "UngatedByOthers", message);
+	}
+}
+
 /* Reason and text for a pod that did not opt in, as Volcano has them. */
 static const char *describe(const struct session *s, const struct task *t,
 			    const struct podgroup_view *v, const char **ret_message)
@@ -291,9 +309,9 @@ static void note_timers(struct session *s, const struct queue *q, const struct t
  * before its backoff is over. */
 static void report_set_aside(struct session *s, const struct task *t)
 {
-	const uint32_t gates = (uint32_t)TASK_OUR_GATE | TASK_FOREIGN_GATE;
+	const uint32_t mustnot = (uint32_t)TASK_OUR_GATE | TASK_FOREIGN_GATE | TASK_GATE_ONLY;
 
-	if ((t->flags & (gates | TASK_OPTED_IN)) == TASK_OPTED_IN &&
+	if ((t->flags & (mustnot | TASK_OPTED_IN)) == TASK_OPTED_IN &&
 	    cluster_task_may_be_written(t, s->now) && !t->klass->best_effort) {
 		withdraw_uncharged(s, t);
 	}
@@ -315,7 +333,9 @@ static void report_task(struct session *s, const struct task *t, const struct po
 		report_set_aside(s, t);
 		return;
 	}
-	if ((t->flags & TASK_OPTED_IN) != 0) {
+	if ((t->flags & TASK_GATE_ONLY) != 0) {
+		report_gate_only(s, t, v);
+	} else if ((t->flags & TASK_OPTED_IN) != 0) {
 		report_opted_in(s, t, v);
 	} else if (v->podgroup->exists) {
 		report_plain(s, t, v);
@@ -372,14 +392,8 @@ void status_run(struct session *s)
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		if (q == NULL || !session_is_due(s, q)) {
-			continue;
-		}
-		for (size_t k = 0; k < q->podgroups.n; k++) {
-			report_podgroup(s, q, c->podgroups.v[q->podgroups.v[k]]);
-		}
-		for (size_t k = 0; k < q->waiting.n; k++) {
-			report_podgroup(s, q, c->podgroups.v[q->waiting.v[k]]);
+		for (size_t k = 0; q != NULL && k < session_podgroups(s, q)->n; k++) {
+			report_podgroup(s, q, session_podgroups(s, q)->v[k]);
 		}
 	}
 }

@@ -200,7 +200,7 @@ void status_podgroup_report(struct session *s, const struct podgroup *g, const s
 {
 	bool unschedulable = !v->ready && v->code != NULL;
 
-	if (!g->exists) {
+	if (!g->exists || g->alone) {
 		return;
 	}
 	/* A PodGroup that only waits for its own pods to end is not unschedulable, nor is one all

@@ -25,6 +25,7 @@ const struct dump_field dump_fields_cluster[] = {
 	ROW(cluster, default_queue, "defaultQueue", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(cluster, queues_gen, "queuesGen", DUMP_U64, 0, 0),
 	ROW(cluster, nodes_gen, "nodesGen", DUMP_U64, 0, 0),
+	ROW(cluster, demand_gen, "demandGen", DUMP_U64, 0, 0),
 	END,
 };
 
@@ -58,6 +59,7 @@ const struct dump_field dump_fields_podgroup[] = {
 	ROW(podgroup, priority_class, "priorityClass", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(podgroup, barred_by, "barredBy", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(podgroup, exists, "hasGroup", DUMP_BOOL, 1, 0),
+	ROW(podgroup, alone, "alone", DUMP_BOOL, 0, 0),
 	ROW(podgroup, unsupported, "unsupported", DUMP_U8, PODGROUP_SUPPORTED,
 	    PODGROUP_UNSUPPORTED_COUNT_ - 1),
 	ROW(podgroup, phase, "phase", DUMP_U8, PODGROUP_PENDING, PODGROUP_PHASE_COUNT_ - 1),
@@ -70,6 +72,8 @@ const struct dump_field dump_fields_podgroup[] = {
 	ROW(podgroup, status_succeeded, "succeeded", DUMP_I32, 0, 0),
 	ROW(podgroup, status_failed, "failed", DUMP_I32, 0, 0),
 	ROW(podgroup, status_hash, "statusHash", DUMP_U64, 0, 0),
+	/* Dumps of earlier releases do not say it: all are looked at then. */
+	ROW(podgroup, changed, "changed", DUMP_BOOL, 1, 0),
 	END,
 };
 
@@ -86,10 +90,11 @@ const struct dump_field dump_fields_queue[] = {
 	ROW(queue, scan.chain_gen, "scanChainGen", DUMP_U64, 0, 0),
 	ROW(queue, scan.queues_gen, "scanQueuesGen", DUMP_U64, 0, 0),
 	ROW(queue, scan.nodes_gen, "scanNodesGen", DUMP_U64, 0, 0),
-	ROW(queue, scan.all_podgroups_gen, "scanAllJobsGen", DUMP_U64, 0, 0),
+	ROW(queue, scan.demand_gen, "scanDemandGen", DUMP_U64, 0, 0),
 	ROW(queue, scan.done, "scanDone", DUMP_BOOL, 0, 0),
 	ROW(queue, scan.waits_nodes, "scanWaitsNodes", DUMP_BOOL, 0, 0),
 	ROW(queue, scan.waits_podgroups, "scanWaitsJobs", DUMP_BOOL, 0, 0),
+	ROW(queue, scan.holds, "scanHolds", DUMP_BOOL, 0, 0),
 	ROW(queue, scan.timer_at, "scanTimerAt", DUMP_I64, INT64_MAX, 0),
 	ROW(queue, resource_version, "rv", DUMP_I64, 0, 0),
 	END,

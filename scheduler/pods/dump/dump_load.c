@@ -212,13 +212,13 @@ static int load_rivals(const struct jdoc *d, struct podgroup *g, struct err *err
 }
 
 /* Looks up what "ns" and "name" say; false when the pair cannot name a new object. */
-static bool is_new_key(struct cluster *c, const struct strmap *map, struct str ns, struct str name)
+static bool is_new_key(struct cluster *c, const struct strmap *map, struct str ns, struct str name,
+		       bool alone)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 
-	strbuf_add_str(&key, ns);
-	strbuf_add_ch(&key, '/');
-	strbuf_add_str(&key, name);
+	/* The keys of pods are made likewise. */
+	cluster_podgroup_key(ns, name, alone, &key);
 	return name.len > 0 && ns.p != NULL && !strmap_has(map, strbuf_str(&key)) &&
 	       intern_id(c->names, ns) != INTERN_NONE;
 }
@@ -226,12 +226,13 @@ static bool is_new_key(struct cluster *c, const struct strmap *map, struct str n
 static int load_podgroup(struct cluster *c, const struct jdoc *d, struct err *err)
 {
 	struct str ns = text_of(d, "ns"), name = text_of(d, "name");
+	bool alone = jdoc_bool(jdoc_get(d, "alone"), false);
 	struct podgroup *g;
 
-	if (!is_new_key(c, c->podgroup_by_key, ns, name)) {
+	if (!is_new_key(c, c->podgroup_by_key, ns, name, alone)) {
 		return bad(err, "name: absent or not unique");
 	}
-	g = cluster_podgroup_get(c, ns, name);
+	g = alone ? cluster_podgroup_get_alone(c, ns, name) : cluster_podgroup_get(c, ns, name);
 	g->uid = dup_or_null(text_of(d, "uid"));
 	if (dump_fields_read(dump_fields_podgroup, d, g, err) < 0 ||
 	    dump_fields_read_res(d, "minResources", c->res, 0, &g->min_resources, err) < 0 ||
@@ -239,6 +240,7 @@ static int load_podgroup(struct cluster *c, const struct jdoc *d, struct err *er
 	    load_role_min(c, d, g, err) < 0 || load_rivals(d, g, err) < 0) {
 		return -ERR_INVALID;
 	}
+	g->changed = g->changed && g->queue_name != MODEL_NONE;
 	if (!is_name(c, g->queue_name) || !is_name(c, g->priority_class)) {
 		return bad(err, "queueName or priorityClass: no such name");
 	}
@@ -307,7 +309,7 @@ static int load_task(struct cluster *c, const struct jdoc *d, struct err *err)
 	struct str ns = text_of(d, "ns"), name = text_of(d, "name");
 	struct task *t;
 
-	if (!is_new_key(c, c->task_by_key, ns, name)) {
+	if (!is_new_key(c, c->task_by_key, ns, name, false)) {
 		return bad(err, "name: absent or not unique");
 	}
 	t = cluster_task_add(c, ns, name, text_of(d, "uid"));
@@ -401,6 +403,13 @@ static int link_queue(struct cluster *c, const struct jdoc *d, struct queue *q, 
 		}
 		g = c->podgroups.v[id];
 		g->queue = q->exists ? q->id : MODEL_NONE;
+		if (g->changed) {
+			vec_push(&q->changed, id);
+		}
+		if (cluster_podgroup_is_open(g)) {
+			g->open_pos = (uint32_t)q->open.n;
+			vec_push(&q->open, id);
+		}
 		if (q->exists) {
 			g->queue_pos = (uint32_t)q->podgroups.n;
 			vec_push(&q->podgroups, id);

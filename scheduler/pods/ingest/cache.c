@@ -12,12 +12,13 @@
 #include "scheduler/pods/ledger/offers.h"
 #include "scheduler/pods/model/access.h"
 
+/* names: NULL: none. */
 static char **copy_names(const char *const *names)
 {
 	size_t n = 0;
 	char **copy;
 
-	while (names[n] != NULL) {
+	while (names != NULL && names[n] != NULL) {
 		n++;
 	}
 	copy = xmalloc_zero(n + 1, sizeof(*copy));
@@ -27,12 +28,21 @@ static char **copy_names(const char *const *names)
 	return copy;
 }
 
+static void free_names(char **names)
+{
+	for (char **name = names; *name != NULL; name++) {
+		free(*name);
+	}
+	free(names);
+}
+
 struct cache *cache_create(const struct cache_options *opt)
 {
 	struct cache *c = xmalloc_zero(1, sizeof(*c));
 
 	c->cluster = cluster_create();
 	c->scheduler_names = copy_names(opt->scheduler_names);
+	c->gate_schedulers = copy_names(opt->gate_schedulers);
 	c->default_queue = xmalloc_dup(opt->default_queue);
 	/* A placeholder until the object is seen: PodGroups without a queue can name it at once. */
 	c->cluster->default_queue = queue_get(c->cluster, str_of(opt->default_queue))->id;
@@ -65,10 +75,8 @@ void cache_destroy(struct cache *c)
 	if (c == NULL) {
 		return;
 	}
-	for (char **name = c->scheduler_names; *name != NULL; name++) {
-		free(*name);
-	}
-	free(c->scheduler_names);
+	free_names(c->scheduler_names);
+	free_names(c->gate_schedulers);
 	free(c->default_queue);
 	arena_destroy(c->scratch);
 	strmap_destroy(c->foreign_podgroups);

@@ -77,6 +77,8 @@ struct cache_time {
 
 struct cache_options {
 	const char *const *scheduler_names; /* NULL-terminated */
+	const char *const *gate_schedulers; /* likewise: pods of these are gated and charged, and
+					       placed by others; NULL: none */
 	/* A pod is opted in as long as its annotation says so. Else one that has had our gate or
 	 * our mark stays opted in. */
 	bool annotation_decides;

@@ -106,6 +106,38 @@ static void reconcile_bound(struct cache *c, struct task *t, struct queue *q)
 	}
 }
 
+static bool is_let_go(const struct task *t)
+{
+	return (t->flags & TASK_GATE_ONLY) != 0 &&
+	       (t->flags & ((uint32_t)TASK_OUR_GATE | TASK_FOREIGN_GATE)) == 0;
+}
+
+/* Another scheduler may bind the pod as soon as the gate is off: the charge stays, whatever becomes
+ * of the queue. The mark of our patch shows one that is still to be booked, since the queue was
+ * away. */
+static void reconcile_let_go(struct cache *c, struct task *t, struct queue *q)
+{
+	struct queue *granted = q;
+
+	/* The watch may be faster than the answer to the patch. */
+	if (t->charge == CHARGE_PATCHING) {
+		ledger_advance(c->cluster, t, CHARGE_UNGATED);
+	}
+	if (t->charge != CHARGE_NONE || (t->flags & TASK_RESERVED_MARK) == 0 ||
+	    t->klass->best_effort) {
+		return;
+	}
+	if (t->reserved != MODEL_NONE) {
+		granted = queue_find(c->cluster, intern_str(c->cluster->names, t->reserved));
+	}
+	if (granted == NULL || !granted->exists) {
+		granted = q;
+	}
+	if (granted != NULL && granted->exists) {
+		charge(c, t, granted, CHARGE_UNGATED);
+	}
+}
+
 /* A charge without a node needs a queue that exists: without one the pod is as undecided as
  * before. A best-effort pod needs no reservation; it may have become one by a resize. A pod with a
  * bind in flight keeps its charge where it was granted, like one that has its node. */
@@ -135,11 +167,12 @@ static void reconcile_unbound(struct cache *c, struct task *t, struct queue *q)
 	}
 }
 
-/* 1. Pods that have ended, and those of other schedulers, hold nothing in a Queue.
+/* 1. Pods that have ended, and those that are not under quota, hold nothing in a Queue.
  * 2. A pod on a node is charged, or keeps the charge that it has, as BOUND.
- * 3. A pod without a node gets no charge here: it keeps the one that a cycle has given it, in the
- *    state that the pod shows, or loses it.
- * 4. A published pod that is left without quota and without a queue is noted for withdrawal. */
+ * 3. A pod that another scheduler is free to bind keeps the charge that it was given.
+ * 4. Any other pod without a node gets no charge here: it keeps the one that a cycle has given it,
+ *    in the state that the pod shows, or loses it.
+ * 5. A published pod that is left without quota and without a queue is noted for withdrawal. */
 void cache_charge_reconcile(struct cache *c, struct task *t)
 {
 	struct queue *q = queue_of(c->cluster, t);
@@ -149,6 +182,8 @@ void cache_charge_reconcile(struct cache *c, struct task *t)
 		release(c, t);
 	} else if (t->node != MODEL_NONE && t->status != TASK_BINDING) {
 		reconcile_bound(c, t, q);
+	} else if (is_let_go(t)) {
+		reconcile_let_go(c, t, q);
 	} else {
 		reconcile_unbound(c, t, q);
 	}

@@ -13,12 +13,18 @@ static bool reports_foreign(const struct cache *c)
 	return c->reports_foreign_from != MODEL_TIME_NONE;
 }
 
+/* Binds of pods that another scheduler places are not foreign. */
+static bool is_placed_here(const struct task *t)
+{
+	return (t->flags & (TASK_OURS | TASK_GATE_ONLY)) == TASK_OURS;
+}
+
 void cache_foreign_bind(struct cache *c, const struct task *t, const struct api_pod *pod)
 {
 	const char *node = pod->spec.node_name;
 
 	if (!reports_foreign(c) || c->listener.on_foreign_bind == NULL || node == NULL ||
-	    (t->flags & TASK_OURS) == 0) {
+	    !is_placed_here(t)) {
 		return;
 	}
 	/* Our own binding may be seen before its answer, if only to the node that was decided. */
@@ -66,7 +72,7 @@ static void add_key(struct strbuf *out, const struct podgroup *g)
 static bool has_ours(const struct cluster *c, const struct podgroup *g)
 {
 	for (size_t i = 0; i < g->tasks.n; i++) {
-		if ((c->tasks.v[g->tasks.v[i]]->flags & TASK_OURS) != 0) {
+		if (is_placed_here(c->tasks.v[g->tasks.v[i]])) {
 			return true;
 		}
 	}

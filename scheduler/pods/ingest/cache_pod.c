@@ -136,6 +136,12 @@ static int64_t found_wait(const struct cache *c, const struct from_api_pod *p,
 	return age < wait ? time.now + wait - age : MODEL_TIME_NONE;
 }
 
+static struct from_api_schedulers schedulers(const struct cache *c)
+{
+	return (struct from_api_schedulers){ .ours = (const char *const *)c->scheduler_names,
+					     .gated = (const char *const *)c->gate_schedulers };
+}
+
 static bool is_charged_to_workload(const struct cache *c, const struct api_pod *pod,
 				   const struct from_api_pod *p)
 {
@@ -187,10 +193,10 @@ int cache_pod_upsert(struct cache *c, const struct sched_msg *m, struct cache_ti
 		     struct err *err)
 {
 	const struct api_pod *pod = m->object;
-	const char *const *names = (const char *const *)c->scheduler_names;
+	const struct from_api_schedulers names = schedulers(c);
 	struct from_api_pod p;
 
-	if (from_api_pod_read(c->cluster, pod, names, c->scratch, &p, err) < 0) {
+	if (from_api_pod_read(c->cluster, pod, &names, c->scratch, &p, err) < 0) {
 		return -ERR_INVALID;
 	}
 	p.published_at = found_since(c, p.published_at, time);
@@ -209,16 +215,16 @@ static bool holds(const struct from_api_pod *p)
 void cache_pod_keep(struct cache *c, const struct sched_msg *m, struct cache_time time)
 {
 	const struct api_pod *pod = m->object;
-	const char *const *names = (const char *const *)c->scheduler_names;
+	const struct from_api_schedulers names = schedulers(c);
 	struct from_api_pod p;
 	struct task *t, *same;
 
-	if (from_api_pod_plain(c->cluster, pod, names, &p, NULL) < 0) {
+	if (from_api_pod_plain(c->cluster, pod, &names, &p, NULL) < 0) {
 		return;
 	}
 	t = find(c, &p);
 	same = t != NULL && (p.uid.p == NULL || str_eq_c(p.uid, t->uid)) ? t : NULL;
-	(void)from_api_pod_keep(c->cluster, pod, names, same, c->scratch, &p);
+	(void)from_api_pod_keep(c->cluster, pod, &names, same, c->scratch, &p);
 	p.published_at = found_since(c, p.published_at, time);
 	p.klass->charged_to_workload =
 		is_charged_to_workload(c, pod, &p) ||

@@ -124,6 +124,7 @@ void cache_podgroup_remove(struct cache *c, const struct sched_msg *m)
 	}
 	/* The listener still sees the spec and the pods of the PodGroup that is gone. */
 	g->exists = false;
+	c->cluster->demand_gen++;
 	if (c->listener.on_podgroup != NULL) {
 		c->listener.on_podgroup(c->listener.ctx, g, NULL);
 	}

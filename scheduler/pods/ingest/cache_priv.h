@@ -15,7 +15,7 @@ struct strmap;
 
 struct cache {
 	struct cluster *cluster;
-	char **scheduler_names; /* NULL-terminated */
+	char **scheduler_names, **gate_schedulers; /* NULL-terminated */
 	char *default_queue;
 	int64_t found_age_max_ns, attempt_least_ns, attempt_held_ns;
 	struct strmap *shapes; /* of nodes that were seen: cache_shapes.c */

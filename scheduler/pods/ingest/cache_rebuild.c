@@ -20,8 +20,14 @@ static enum charge_state state_by_mark(const struct task *t)
 	const uint32_t mustnot = TASK_OUR_GATE | TASK_FOREIGN_GATE;
 
 	if (t->status != TASK_PENDING || (t->flags & must) != must || (t->flags & mustnot) != 0 ||
-	    t->klass->best_effort ||
-	    (t->cond == POD_COND_NOT_READY && t->retry_at != MODEL_TIME_NONE)) {
+	    t->klass->best_effort) {
+		return CHARGE_NONE;
+	}
+	/* Its conditions are its scheduler's. */
+	if ((t->flags & TASK_GATE_ONLY) != 0) {
+		return CHARGE_UNGATED;
+	}
+	if (t->cond == POD_COND_NOT_READY && t->retry_at != MODEL_TIME_NONE) {
 		return CHARGE_NONE;
 	}
 	return t->cond == POD_COND_UNSCHEDULABLE ? CHARGE_PUBLISHED : CHARGE_UNGATED;

@@ -44,6 +44,7 @@ static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m
 		t->flags |= TASK_PARKED;
 		break;
 	case SCHED_STALE:
+	case SCHED_UNANSWERED:
 		back_off(t, now);
 		break;
 	case SCHED_CANCELLED:
@@ -83,6 +84,7 @@ static void on_bind(struct cache *c, struct task *t, const struct sched_msg *m, 
 		break;
 	case SCHED_REJECTED:
 	case SCHED_STALE:
+	case SCHED_UNANSWERED:
 		back_off(t, now);
 		break;
 	case SCHED_CANCELLED:
@@ -165,6 +167,11 @@ static void on_task(struct cache *c, const struct sched_msg *m, int64_t now)
 	case SCHED_REQ_PREEMPTION_COST:
 	case SCHED_REQ_PREEMPTION_TOKEN:
 	case SCHED_REQ_PREEMPTION_GATE:
+	case SCHED_REQ_REPLICA:
+	case SCHED_REQ_REPLICA_JOB:
+	case SCHED_REQ_DISPATCH:
+	case SCHED_REQ_JOB_STATUS:
+	case SCHED_REQ_CLUSTER_STATUS:
 	case SCHED_REQ_COUNT_:
 		break;
 	}

@@ -21,18 +21,26 @@ struct arena;
 struct err;
 struct field_resources;
 
+/* Names in spec.schedulerName; each list ends with NULL. A name in both is ours. */
+struct from_api_schedulers {
+	const char *const *ours;
+	const char *const *gated; /* pods that another scheduler places; NULL: none */
+};
+
 /* A pod as it was read, before it becomes (part of) a task. Texts point into the API object, the
  * class into the scratch arena. */
 struct from_api_pod {
 	struct str namespace_, name, uid;
 	struct str group;           /* PodGroup it names; absent: none (yet), or not our pod */
+	struct str queue;           /* of a TASK_GATE_ONLY pod without one; or the default queue */
 	struct str node, nominated; /* absent: none */
 	struct str reserved;        /* value of the mark of a reservation; absent: none */
 	struct pod_class *klass;    /* normalised, not interned */
 	uint32_t role;
 	uint32_t reserved_name; /* id of `reserved` in cluster->names; MODEL_NONE: absent */
 	int32_t priority, granted_priority;
-	uint32_t flags; /* without TASK_PARKED, TASK_UNGATING, TASK_ADOPTED */
+	int32_t class_priority; /* spec.priority, which follows from the PriorityClass; absent: 0 */
+	uint32_t flags;         /* without TASK_PARKED, TASK_UNGATING, TASK_ADOPTED */
 	uint8_t gate_row;
 	enum task_status status;
 	enum pod_cond cond;
@@ -43,14 +51,13 @@ struct from_api_pod {
 	int64_t retry_at;    /* of a pod that is found so: cache_pod.c; MODEL_TIME_NONE */
 };
 
-/* scheduler_names: NULL-terminated, those that are ours. A pod of another scheduler gets a class
- * with its request and ports only. */
+/* A pod of another scheduler gets a class with its request and ports only. */
 int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
-		      const char *const *scheduler_names, struct arena *scratch,
+		      const struct from_api_schedulers *names, struct arena *scratch,
 		      struct from_api_pod *ret, struct err *err);
 /* The same without class and role: fails only without a name. */
 int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
-		       const char *const *scheduler_names, struct from_api_pod *ret,
+		       const struct from_api_schedulers *names, struct from_api_pod *ret,
 		       struct err *err);
 /* Of a pod that from_api_pod_read refuses, or that did not decode as a whole (decode_partial): what
  * can be read, completed by the same pod as it was last known (NULL: it was not), so that it goes
@@ -58,7 +65,7 @@ int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
  * else FROM_API_MAX_AMOUNT; no amount is less than the known one. The class fits no node
  * (POD_CLASS_UNREADABLE). Fails only without a name. */
 int from_api_pod_keep(struct cluster *c, const struct api_pod *pod,
-		      const char *const *scheduler_names, const struct task *known,
+		      const struct from_api_schedulers *names, const struct task *known,
 		      struct arena *scratch, struct from_api_pod *ret);
 /* Of a PodGroup likewise that is not known: it has its queue, and a minimum that is never met, so
  * that members which run stay charged and no other starts. Fails without a name. */

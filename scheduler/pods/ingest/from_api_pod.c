@@ -40,10 +40,10 @@ static int32_t priority_of(const struct api_pod *pod)
 	return pod->spec.priority == FIELD_NO_I32 ? 1 : pod->spec.priority;
 }
 
-static bool is_ours(const struct api_pod *pod, const char *const *scheduler_names)
+static bool is_listed(const char *const *names, const char *name)
 {
-	for (; *scheduler_names != NULL; scheduler_names++) {
-		if (str_streq(pod->spec.scheduler_name, *scheduler_names)) {
+	for (; names != NULL && *names != NULL; names++) {
+		if (str_streq(name, *names)) {
 			return true;
 		}
 	}
@@ -102,6 +102,23 @@ static void read_flags(const struct api_pod *pod, struct from_api_pod *p)
 	}
 	if (pod_request_limits_cpu(pod)) {
 		p->flags |= TASK_HAS_CPU_LIMITS;
+	}
+}
+
+/* Of the pods that other schedulers place, those that opted in are under quota. The gate and the
+ * mark show that a pod has been, unless the annotation decides. */
+static void read_scheduler(const struct cluster *c, const struct api_pod *pod,
+			   const struct from_api_schedulers *names, struct from_api_pod *p)
+{
+	uint32_t shows = (uint32_t)TASK_OPTED_IN | TASK_OUR_GATE;
+
+	if (!c->annotation_decides) {
+		shows |= TASK_RESERVED_MARK;
+	}
+	if (is_listed(names->ours, pod->spec.scheduler_name)) {
+		p->flags |= TASK_OURS;
+	} else if (is_listed(names->gated, pod->spec.scheduler_name) && (p->flags & shows) != 0) {
+		p->flags |= (uint32_t)TASK_OURS | TASK_GATE_ONLY;
 	}
 }
 
@@ -216,10 +233,10 @@ static int read_class(struct cluster *c, const struct api_pod *pod, struct arena
 			       &p->klass->unoffered, err) < 0) {
 		return err_wrap(err, "requests");
 	}
-	/* A pod of another scheduler only occupies its node: where it may run does not matter here.
-	 */
-	r = (p->flags & TASK_OURS) != 0 ? from_api_class_read(c, pod, scratch, p->klass, err)
-					: from_api_class_ports(c, pod, scratch, p->klass, err);
+	/* Where a pod of another scheduler may run does not matter here. */
+	r = (p->flags & (TASK_OURS | TASK_GATE_ONLY)) == TASK_OURS
+		    ? from_api_class_read(c, pod, scratch, p->klass, err)
+		    : from_api_class_ports(c, pod, scratch, p->klass, err);
 	if (r < 0) {
 		return r;
 	}
@@ -239,11 +256,37 @@ static uint32_t read_mark(struct cluster *c, const struct from_api_pod *p)
 	return intern_find(c->names, str_of(interned));
 }
 
+/* NULL: absent, or empty. */
+static struct str annotation(const struct api_pod *pod, const char *key)
+{
+	const char *value = field_map_get(&pod->meta.annotations, key);
+
+	return str_of(value == NULL || value[0] == '\0' ? NULL : value);
+}
+
+/* The PodGroup, or the queue of a pod for which there is none to be made. The queue's name is
+ * interned with the task, which cannot fail: here it can. */
+static int read_group(struct cluster *c, const struct api_pod *pod, struct from_api_pod *p,
+		      struct err *err)
+{
+	if ((p->flags & TASK_OURS) == 0) {
+		return 0;
+	}
+	p->group = annotation(pod, KEYS_GROUP_NAME);
+	if ((p->flags & TASK_GATE_ONLY) == 0 || p->group.p != NULL) {
+		return 0;
+	}
+	p->queue = annotation(pod, KEYS_QUEUE_NAME);
+	if (p->queue.p == NULL && c->default_queue != MODEL_NONE) {
+		p->queue = str_of(c->queues.v[c->default_queue]->name);
+	}
+	return from_api_text(c, p->queue.p, &(const char *){ NULL }, err);
+}
+
 int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
-		       const char *const *scheduler_names, struct from_api_pod *ret,
+		       const struct from_api_schedulers *names, struct from_api_pod *ret,
 		       struct err *err)
 {
-	const char *group = field_map_get(&pod->meta.annotations, KEYS_GROUP_NAME);
 	const char *namespace_ = pod->meta.namespace_ == NULL ? "default" : pod->meta.namespace_;
 	struct from_api_pod p = {
 		.namespace_ = str_of(namespace_),
@@ -257,6 +300,7 @@ int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
 		.priority = priority_of(pod),
 		.granted_priority =
 			pod->spec.priority == FIELD_NO_I32 ? INT32_MAX : pod->spec.priority,
+		.class_priority = pod->spec.priority == FIELD_NO_I32 ? 0 : pod->spec.priority,
 		.status = status_of(pod),
 		.created = pod->meta.created,
 		.deleted = pod->meta.deleted,
@@ -266,15 +310,13 @@ int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
 	if (p.name.len == 0) {
 		return err_set(err, ERR_INVALID, "metadata.name: missing");
 	}
-	if (is_ours(pod, scheduler_names)) {
-		p.flags |= TASK_OURS;
-		p.group = group == NULL || group[0] == '\0' ? str_of(NULL) : str_of(group);
-	}
 	read_flags(pod, &p);
+	read_scheduler(c, pod, names, &p);
 	read_condition(pod, &p);
 	p.reserved_name = read_mark(c, &p);
 	/* The namespace is interned when the task is made, which cannot fail: here it can. */
-	if (from_api_text(c, namespace_, &(const char *){ NULL }, err) < 0) {
+	if (from_api_text(c, namespace_, &(const char *){ NULL }, err) < 0 ||
+	    read_group(c, pod, &p, err) < 0) {
 		return -ERR_INVALID;
 	}
 	*ret = p;
@@ -282,13 +324,13 @@ int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
 }
 
 int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
-		      const char *const *scheduler_names, struct arena *scratch,
+		      const struct from_api_schedulers *names, struct arena *scratch,
 		      struct from_api_pod *ret, struct err *err)
 {
 	struct from_api_pod p;
 
-	if (from_api_pod_plain(c, pod, scheduler_names, &p, err) < 0 ||
-	    read_role(c, pod, &p.role, err) < 0 || read_class(c, pod, scratch, &p, err) < 0) {
+	if (from_api_pod_plain(c, pod, names, &p, err) < 0 || read_role(c, pod, &p.role, err) < 0 ||
+	    read_class(c, pod, scratch, &p, err) < 0) {
 		return -ERR_INVALID;
 	}
 	*ret = p;
@@ -303,13 +345,17 @@ static void apply_condition(const struct from_api_pod *p, struct task *t)
 	    t->cond != POD_COND_GATED) {
 		return;
 	}
-	if (p->cond != POD_COND_GATED || t->cond != POD_COND_GATED) {
+	/* The message of another scheduler is no report of ours. */
+	if ((p->cond != POD_COND_GATED || t->cond != POD_COND_GATED) &&
+	    (p->flags & TASK_GATE_ONLY) == 0) {
 		t->cond_message = p->cond_message;
 	}
 	/* As long as it stays published it is so since we first knew; the time that the pod shows
-	 * is of a clock that may have been set meanwhile. */
-	if (p->cond != POD_COND_UNSCHEDULABLE || t->cond != POD_COND_UNSCHEDULABLE ||
-	    t->published_at == MODEL_TIME_NONE) {
+	 * is of a clock that may have been set meanwhile. For another scheduler's pod it counts
+	 * since when the gate is off. */
+	if ((p->flags & TASK_GATE_ONLY) == 0 &&
+	    (p->cond != POD_COND_UNSCHEDULABLE || t->cond != POD_COND_UNSCHEDULABLE ||
+	     t->published_at == MODEL_TIME_NONE)) {
 		t->published_at = p->published_at;
 	}
 	t->cond = (uint8_t)p->cond;
@@ -333,6 +379,30 @@ static bool stays_opted_in(const struct cluster *c, const struct from_api_pod *p
 	       (p->flags & ((uint32_t)TASK_OUR_GATE | TASK_RESERVED_MARK)) != 0;
 }
 
+/* A pod of another scheduler needs no object for itself alone: nothing else on the cluster is to
+ * change for it. */
+static struct podgroup *alone(struct cluster *c, const struct from_api_pod *p)
+{
+	struct podgroup *g = cluster_podgroup_get_alone(c, p->namespace_, p->name);
+
+	g->created = p->created;
+	g->priority = p->class_priority;
+	cluster_podgroup_set_queue(c, g, p->queue);
+	return g;
+}
+
+static void set_podgroup(struct cluster *c, const struct from_api_pod *p, struct task *t)
+{
+	struct podgroup *g = NULL;
+
+	if (p->group.p != NULL) {
+		g = cluster_podgroup_get(c, p->namespace_, p->group);
+	} else if ((p->flags & TASK_GATE_ONLY) != 0) {
+		g = alone(c, p);
+	}
+	cluster_task_set_podgroup(c, t, g);
+}
+
 void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct task *t)
 {
 	uint32_t kept = (uint32_t)TASK_PARKED | TASK_UNGATING | TASK_GREW;
@@ -347,10 +417,7 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	if (stays_adopted(c, p, t)) {
 		kept |= TASK_ADOPTED;
 	} else {
-		cluster_task_set_podgroup(
-			c, t,
-			p->group.p == NULL ? NULL
-					   : cluster_podgroup_get(c, p->namespace_, p->group));
+		set_podgroup(c, p, t);
 	}
 	if (p->nominated.p != NULL) {
 		nominated = cluster_node_get(c, p->nominated);
@@ -360,6 +427,7 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	t->reserved = p->reserved_name;
 	t->priority = p->priority;
 	t->granted_priority = p->granted_priority;
+	c->demand_gen += ((p->flags ^ t->flags) & TASK_FOREIGN_GATE) != 0;
 	t->flags = p->flags | (t->flags & kept);
 	if (stays_opted_in(c, p)) {
 		t->flags |= TASK_OPTED_IN;

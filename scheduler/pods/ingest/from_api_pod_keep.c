@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
+#include "collections/intern.h"
 #include "scheduler/pods/ingest/from_api.h"
 #include "scheduler/pods/model/pod_class.h"
 
@@ -83,12 +84,22 @@ static struct pod_class *keep_class(struct cluster *c, const struct api_pod *pod
 	return k;
 }
 
+static void keep_group(const struct cluster *c, const struct podgroup *g, struct arena *scratch,
+		       struct from_api_pod *p)
+{
+	if (!g->alone) {
+		p->group = arena_str(scratch, str_of(g->name));
+	} else if (g->queue_name != MODEL_NONE) {
+		p->queue = arena_str(scratch, intern_str(c->names, g->queue_name));
+	}
+}
+
 /* A pod keeps its state and its charge when an update of it cannot be read. */
 static void complete(const struct cluster *c, const struct task *known, struct arena *scratch,
 		     struct from_api_pod *p)
 {
-	p->flags |= known->flags & (TASK_OURS | TASK_OPTED_IN | TASK_RESERVED_MARK |
-				    TASK_BOUND_MARK | TASK_STARTED);
+	p->flags |= known->flags & (TASK_OURS | TASK_GATE_ONLY | TASK_OPTED_IN |
+				    TASK_RESERVED_MARK | TASK_BOUND_MARK | TASK_STARTED);
 	if (p->reserved.p == NULL) {
 		p->reserved_name = known->reserved;
 	}
@@ -104,19 +115,19 @@ static void complete(const struct cluster *c, const struct task *known, struct a
 		}
 	}
 	if (p->group.p == NULL && known->podgroup != MODEL_NONE && (p->flags & TASK_OURS) != 0) {
-		p->group = arena_str(scratch, str_of(c->podgroups.v[known->podgroup]->name));
+		keep_group(c, c->podgroups.v[known->podgroup], scratch, p);
 	}
 	p->role = known->role;
 	p->created = p->created == MODEL_TIME_NONE ? known->created : p->created;
 }
 
 int from_api_pod_keep(struct cluster *c, const struct api_pod *pod,
-		      const char *const *scheduler_names, const struct task *known,
+		      const struct from_api_schedulers *names, const struct task *known,
 		      struct arena *scratch, struct from_api_pod *ret)
 {
 	struct from_api_pod p;
 
-	if (from_api_pod_plain(c, pod, scheduler_names, &p, NULL) < 0) {
+	if (from_api_pod_plain(c, pod, names, &p, NULL) < 0) {
 		return -ERR_INVALID;
 	}
 	if (known != NULL) {

@@ -23,7 +23,7 @@ static void group_finish(struct group *g)
 	unoffered_finish(&g->unoffered);
 }
 
-static uint8_t phase_of(const char *text)
+static enum podgroup_phase phase_of(const char *text)
 {
 	static const char *const names[] = {
 		[PODGROUP_PENDING] = "Pending",     [PODGROUP_INQUEUE] = "Inqueue",
@@ -33,7 +33,7 @@ static uint8_t phase_of(const char *text)
 
 	for (uint8_t i = 0; text != NULL && i < ARRAY_LEN(names); i++) {
 		if (str_streq(text, names[i])) {
-			return i;
+			return (enum podgroup_phase)i;
 		}
 	}
 	return PODGROUP_PENDING;
@@ -177,6 +177,14 @@ static int32_t default_value(const struct cluster *c)
 	return def == INT32_MIN ? 0 : def;
 }
 
+static bool asks_for_the_same(const struct podgroup *podgroup, const struct api_pod_group *group,
+			      const struct group *g)
+{
+	return podgroup->exists && podgroup->min_member == group->spec.min_member &&
+	       podgroup->has_min_resources == (group->spec.min_resources.v != NULL) &&
+	       res_eq(&podgroup->min_resources, &g->min_resources);
+}
+
 /* Everything is read before anything changes: a PodGroup that is refused stays as it was. */
 int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 		      struct str default_queue, struct err *err)
@@ -189,6 +197,7 @@ int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 	}
 	podgroup =
 		cluster_podgroup_get(c, str_of(group->meta.namespace_), str_of(group->meta.name));
+	c->demand_gen += !asks_for_the_same(podgroup, group, &g);
 	podgroup->exists = true;
 	podgroup->min_member = group->spec.min_member;
 	podgroup->has_min_resources = group->spec.min_resources.v != NULL;
@@ -198,7 +207,6 @@ int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 	podgroup->priority_class = g.priority_class;
 	podgroup->priority = class_value(c, g.priority_class, default_value(c));
 	podgroup->unsupported = (uint8_t)find_unsupported(&group->spec);
-	podgroup->phase = phase_of(group->status.phase);
 	podgroup->status_running = group->status.running;
 	podgroup->status_succeeded = group->status.succeeded;
 	podgroup->status_failed = group->status.failed;
@@ -211,7 +219,7 @@ int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 		vec_push(&podgroup->role_min, g.roles.v[i]);
 	}
 	cluster_podgroup_set_queue(c, podgroup, g.queue);
-	cluster_podgroup_changed(c, podgroup);
+	cluster_podgroup_set_phase(c, podgroup, phase_of(group->status.phase));
 	return 0;
 }
 
@@ -234,7 +242,8 @@ void from_api_podgroup_priorities(struct cluster *c)
 		struct podgroup *g = c->podgroups.v[i];
 		int32_t priority;
 
-		if (g == NULL || !g->exists) {
+		/* The priority of one that is alone is that of its pod. */
+		if (g == NULL || !g->exists || g->alone) {
 			continue;
 		}
 		priority = class_value(c, g->priority_class, def);

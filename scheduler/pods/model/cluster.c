@@ -81,6 +81,8 @@ static void free_queues(struct cluster *c)
 			vec_finish(&q->children);
 			vec_finish(&q->podgroups);
 			vec_finish(&q->waiting);
+			vec_finish(&q->open);
+			vec_finish(&q->changed);
 			free(q);
 		}
 	}

@@ -11,6 +11,7 @@
 
 #define CLUSTER_MAX_QUEUE_DEPTH 64 /* levels below the root; deeper queues are broken */
 
+struct strbuf;
 struct tree; /* scheduler/base/tree.h */
 
 struct priority_class {
@@ -43,12 +44,23 @@ static inline struct queue *queue_at(const struct cluster *c, uint32_t id) /* NU
 /* Whether the queue with this id is top or lies below it; false for MODEL_NONE. */
 bool queue_is_within(const struct cluster *c, uint32_t id, const struct queue *top);
 
-/* PodGroups, by "namespace/name". */
+/* PodGroups, by "namespace/name"; one that is alone by "/namespace/name". */
 struct podgroup *cluster_podgroup_get(struct cluster *c, struct str namespace_, struct str name);
+/* That of the pod of this name, which names none; it goes with the pod. */
+struct podgroup *cluster_podgroup_get_alone(struct cluster *c, struct str namespace_,
+					    struct str name);
+void cluster_podgroup_key(struct str namespace_, struct str name, bool alone, struct strbuf *key);
 struct podgroup *cluster_podgroup_find(const struct cluster *c, struct str key);
 void cluster_podgroup_set_queue(struct cluster *c, struct podgroup *g, struct str queue_name);
-void cluster_podgroup_changed(struct cluster *c,
-			      struct podgroup *g); /* bumps the queue's podgroups_gen */
+/* After a change of the PodGroup or of one of its tasks: puts it into the open and changed lists of
+ * its queue as it belongs there, and bumps the queue's podgroups_gen. */
+void cluster_podgroup_changed(struct cluster *c, struct podgroup *g);
+/* Whether it waits for something outside of it: a pod for quota or a node, or the PodGroup to be
+ * enqueued. All else that a cycle reports of it follows from its own changes. */
+bool cluster_podgroup_is_open(const struct podgroup *g);
+/* The first n of the changed list were looked at. */
+void cluster_podgroup_drop_changed(struct cluster *c, struct queue *q, size_t n);
+void cluster_podgroup_set_phase(struct cluster *c, struct podgroup *g, enum podgroup_phase phase);
 /* Why no pod of the PodGroup is started, for people: names the field, and what to do. NULL: none
  * of its fields is in the way. */
 const char *cluster_podgroup_unsupported(const struct podgroup *g);

@@ -77,6 +77,7 @@ static void leave_podgroup(struct cluster *c, struct task *t)
 		c->tasks.v[g->tasks.v[t->podgroup_pos]]->podgroup_pos = t->podgroup_pos;
 	}
 	t->podgroup = MODEL_NONE;
+	c->demand_gen++;
 	cluster_podgroup_changed(c, g);
 	/* A record that was made for the pods alone goes with the last of them. */
 	cluster_podgroup_prune(c, g);
@@ -95,6 +96,7 @@ void cluster_task_set_podgroup(struct cluster *c, struct task *t, struct podgrou
 	t->podgroup_pos = (uint32_t)g->tasks.n;
 	vec_push(&g->tasks, t->id);
 	g->by_status[t->status]++;
+	c->demand_gen++;
 	cluster_podgroup_changed(c, g);
 }
 
@@ -115,7 +117,7 @@ bool cluster_task_is_stranded(const struct cluster *c, const struct task *t)
 	const uint32_t gates = (uint32_t)TASK_OUR_GATE | TASK_FOREIGN_GATE;
 	const uint32_t ours = (uint32_t)TASK_OURS | TASK_OPTED_IN;
 
-	return (t->flags & (gates | ours)) == ours && t->status == TASK_PENDING &&
+	return (t->flags & (gates | ours | TASK_GATE_ONLY)) == ours && t->status == TASK_PENDING &&
 	       cluster_task_may_be_published(t) && t->charge == CHARGE_NONE && t->klass != NULL &&
 	       !t->klass->best_effort &&
 	       (t->podgroup == MODEL_NONE || c->podgroups.v[t->podgroup]->queue_name == MODEL_NONE);
@@ -198,9 +200,35 @@ static void leave_node(struct cluster *c, struct task *t)
 	cluster_node_prune(c, n);
 }
 
+enum demand { DEMAND_WAITS, DEMAND_ON_NODE, DEMAND_RELEASING, DEMAND_NONE };
+
+static enum demand demand_of(enum task_status status)
+{
+	switch (status) {
+	case TASK_PENDING:
+	case TASK_ALLOCATED:
+	case TASK_PIPELINED:
+		return DEMAND_WAITS;
+	case TASK_BINDING:
+	case TASK_BOUND:
+	case TASK_RUNNING:
+		return DEMAND_ON_NODE;
+	case TASK_RELEASING:
+		return DEMAND_RELEASING;
+	case TASK_SUCCEEDED:
+	case TASK_FAILED:
+	case TASK_UNKNOWN:
+	case TASK_STATUS_COUNT_:
+		break;
+	}
+	return DEMAND_NONE;
+}
+
 void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status status,
 			     struct node *n)
 {
+	bool stays;
+
 	assert(status < TASK_STATUS_COUNT_);
 	assert(status != TASK_ALLOCATED && status != TASK_PIPELINED);
 	assert(n != NULL ||
@@ -212,16 +240,20 @@ void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status
 	if (t->status == (uint8_t)status && t->node == (n == NULL ? MODEL_NONE : n->id)) {
 		return;
 	}
-	/* Also on the same node: what is booked depends on the status (releasing). */
-	if (n != NULL && t->node == n->id) {
-		unbook_from_node(c, t);
-	} else {
+	/* On the same node its request stays booked, unless it begins or ceases to terminate: no
+	 * room comes free when a bind is seen or a pod starts. */
+	stays = n != NULL && t->node == n->id && t->status != TASK_RELEASING &&
+		status != TASK_RELEASING;
+	if (n == NULL || t->node != n->id) {
 		leave_node(c, t);
+	} else if (!stays) {
+		unbook_from_node(c, t);
 	}
 	if (t->podgroup != MODEL_NONE) {
 		c->podgroups.v[t->podgroup]->by_status[t->status]--;
 		c->podgroups.v[t->podgroup]->by_status[status]++;
 	}
+	c->demand_gen += demand_of((enum task_status)t->status) != demand_of(status);
 	t->status = (uint8_t)status;
 	if (n != NULL) {
 		if (t->node == MODEL_NONE) {
@@ -229,7 +261,9 @@ void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status
 			t->node_pos = (uint32_t)n->tasks.n;
 			vec_push(&n->tasks, t->id);
 		}
-		book_on_node(c, t);
+		if (!stays) {
+			book_on_node(c, t);
+		}
 	}
 	/* A bind that is decided may still fail: the room stays held for it. */
 	if (status != TASK_PENDING && status != TASK_BINDING) {
@@ -304,6 +338,7 @@ void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_
 		unbook_from_node(c, t);
 	}
 	t->klass = klass_take;
+	c->demand_gen++;
 	if (t->node != MODEL_NONE) {
 		book_on_node(c, t);
 	}

@@ -132,12 +132,30 @@ static const char *check_classes(const struct cluster *c)
 	return wrong;
 }
 
+/* q: that it names. */
+static const char *check_open(const struct queue *q, const struct podgroup *g)
+{
+	bool listed = false;
+
+	if ((g->open_pos != MODEL_NONE) != (q != NULL && cluster_podgroup_is_open(g))) {
+		return "a PodGroup is open, and not in the list, or the other way round";
+	}
+	if (g->open_pos != MODEL_NONE &&
+	    (g->open_pos >= q->open.n || q->open.v[g->open_pos] != g->id)) {
+		return "a PodGroup is not at its place among the open ones of its queue";
+	}
+	for (size_t i = 0; g->changed && q != NULL && i < q->changed.n; i++) {
+		listed |= q->changed.v[i] == g->id;
+	}
+	return listed == g->changed ? NULL : "a changed PodGroup is not listed by its queue";
+}
+
 static const char *check_podgroup_queue(const struct cluster *c, const struct podgroup *g)
 {
 	const struct queue *q;
 
 	if (g->queue_name == MODEL_NONE) {
-		return g->queue == MODEL_NONE ? NULL
+		return g->queue == MODEL_NONE ? check_open(NULL, g)
 					      : "a PodGroup is in a queue that it does not name";
 	}
 	q = queue_find(c, intern_str(c->names, g->queue_name));
@@ -151,7 +169,7 @@ static const char *check_podgroup_queue(const struct cluster *c, const struct po
 		      : g->queue_pos >= q->waiting.n || q->waiting.v[g->queue_pos] != g->id) {
 		return "a PodGroup is not at its place in its queue";
 	}
-	return NULL;
+	return check_open(q, g);
 }
 
 static const char *check_podgroup(const struct cluster *c, const struct podgroup *g)
@@ -159,12 +177,15 @@ static const char *check_podgroup(const struct cluster *c, const struct podgroup
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	uint32_t by_status[TASK_STATUS_COUNT_] = { 0 };
 
-	strbuf_printf(&key, "%s/%s", g->namespace_, g->name);
+	cluster_podgroup_key(str_of(g->namespace_), str_of(g->name), g->alone, &key);
 	if (cluster_podgroup_find(c, strbuf_str(&key)) != g) {
 		return "a PodGroup is not found by its key";
 	}
 	if (!g->exists && g->tasks.n == 0) {
 		return "a PodGroup without PodGroup and pods is still there";
+	}
+	if (g->alone && (!g->exists || g->tasks.n != 1)) {
+		return "a PodGroup that is alone has not its one pod";
 	}
 	for (size_t i = 0; i < g->tasks.n; i++) {
 		const struct task *t =
@@ -239,7 +260,7 @@ static const char *check_queue(const struct cluster *c, const struct queue *q)
 
 static const char *check_queues(const struct cluster *c)
 {
-	size_t podgroups = 0, waiting = 0, named = 0, children = 0, parents = 0;
+	size_t podgroups = 0, waiting = 0, named = 0, children = 0, parents = 0, open = 0;
 
 	if (COUNT_SET(c->queues) != strmap_count(c->queue_by_name) ||
 	    COUNT_SET(c->queues) != slots_count(&c->queues)) {
@@ -258,13 +279,15 @@ static const char *check_queues(const struct cluster *c)
 		}
 		podgroups += q->podgroups.n;
 		waiting += q->waiting.n;
+		open += q->open.n;
 		children += q->children.n;
 		parents += q->parent != MODEL_NONE;
 	}
 	for (size_t i = 0; i < c->podgroups.n; i++) {
 		named += c->podgroups.v[i] != NULL && c->podgroups.v[i]->queue_name != MODEL_NONE;
+		open -= c->podgroups.v[i] != NULL && c->podgroups.v[i]->open_pos != MODEL_NONE;
 	}
-	if (named != podgroups + waiting || children != parents) {
+	if (open != 0 || named != podgroups + waiting || children != parents) {
 		return "queues list PodGroups or children too many or too few";
 	}
 	return NULL;

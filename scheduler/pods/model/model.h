@@ -70,7 +70,8 @@ enum task_flag {
 	TASK_FOREIGN_GATE = 1 << 2, /* some other gate is on it */
 	TASK_PREEMPTABLE = 1 << 3,
 	TASK_PREEMPT_NEVER = 1 << 4, /* preemptionPolicy: Never */
-	TASK_OURS = 1 << 5,          /* schedulerName is ours; else it only occupies its node */
+	TASK_OURS = 1 << 5,          /* under the quota of a queue: its schedulerName is ours, or it
+					is TASK_GATE_ONLY; else it only occupies its node */
 	TASK_RESERVED_MARK = 1 << 6, /* carries headgate.io/reserved */
 	TASK_PARKED = 1 << 7,        /* a permanent API failure: left alone until the pod changes */
 	TASK_CRITICAL = 1 << 8, /* protected by conformance: system priority class or kube-system */
@@ -85,6 +86,9 @@ enum task_flag {
 	TASK_BOUND_MARK = 1 << 14, /* carries headgate.io/bound-by */
 	TASK_STAND_IN = 1 << 15,   /* charged to the default queue until its PodGroup exists and
 				      is of a queue that its namespace may use */
+	TASK_GATE_ONLY = 1 << 16,  /* opted in, and placed by another scheduler (one of
+				      --gate-schedulers): it is gated and charged, and neither
+				      bound nor published. Once ungated it cannot be held back */
 };
 
 struct task {
@@ -117,7 +121,7 @@ struct task {
 	uint32_t attempts;       /* reservations that ended since no node was found in time */
 	int64_t created;         /* wall ns */
 	/* By the clock of the process, which goes on evenly (cache_time.now): */
-	int64_t published_at; /* published since, MODEL_TIME_NONE */
+	int64_t published_at; /* published since, TASK_GATE_ONLY: ungated since; MODEL_TIME_NONE */
 	int64_t retry_at; /* not to be decided again before, MODEL_TIME_NONE; MODEL_TIME_NEVER: not
 			     before nodes of another shape are there */
 	int64_t resource_version;
@@ -162,7 +166,8 @@ struct podgroup_rival {
 #define PODGROUP_RIVALS_MAX 16
 
 /* A PodGroup. Its record is made for the first pod that names it, too: exists says whether the
- * object is there. */
+ * object is there. A TASK_GATE_ONLY pod that names none has a record of its own, which is alone:
+ * there is no object, and nothing is written about it. */
 struct podgroup {
 	uint32_t id;
 	const char *namespace_; /* interned */
@@ -170,11 +175,14 @@ struct podgroup {
 	char *uid;              /* owned, of the PodGroup; NULL without one */
 	uint32_t queue;         /* MODEL_NONE: the queue does not exist */
 	uint32_t queue_pos;  /* index in queue->podgroups, or queue->waiting while queue is NONE */
+	uint32_t open_pos;   /* index in the open list of the queue that it names; MODEL_NONE */
 	uint32_t queue_name; /* id in cluster->names: the queue asked for; MODEL_NONE: none */
 	uint32_t barred_by;  /* id of the queue, or one above, that the namespace may not use
 				(pods/model/access.h); MODEL_NONE: it may. Nothing new for it then */
 	uint32_t priority_class; /* id in cluster->names, MODEL_NONE */
 	bool exists;
+	bool alone;          /* of the one pod of this name; exists is true */
+	bool changed;        /* is in the changed list of the queue that it names */
 	uint8_t phase;       /* enum podgroup_phase, as the PodGroup says */
 	uint8_t unsupported; /* enum podgroup_unsupported. Not 0: nothing new for it */
 	int32_t min_member;
@@ -198,12 +206,14 @@ enum queue_state { QUEUE_OPEN, QUEUE_CLOSED, QUEUE_CLOSING, QUEUE_UNKNOWN };
 /* The generations on which a look at a queue depended: while none has changed, the queue need not
  * be looked at. */
 struct queue_scan {
-	uint64_t podgroups_gen, chain_gen, queues_gen, nodes_gen;
-	uint64_t all_podgroups_gen; /* sum of podgroups_gen over all queues */
-	bool done;                  /* false: must be looked at */
-	bool waits_nodes;           /* nodes_gen matters */
-	bool waits_podgroups;       /* all_podgroups_gen matters */
-	int64_t timer_at;           /* by the clock of the process, INT64_MAX */
+	uint64_t podgroups_gen, chain_gen, queues_gen, nodes_gen, demand_gen;
+	uint32_t changed;     /* only in a decision: so many of the changed list were looked at */
+	bool done;            /* false: must be looked at */
+	bool waits_nodes;     /* nodes_gen matters */
+	bool waits_podgroups; /* demand_gen matters */
+	bool holds;           /* a gang is held on nodes where pods terminate: its room is counted
+				 anew in each cycle */
+	int64_t timer_at;     /* by the clock of the process, INT64_MAX */
 };
 
 struct queue {
@@ -216,7 +226,13 @@ struct queue {
 	struct VEC(uint32_t) children; /* ids, sorted by name */
 	struct VEC(uint32_t) podgroups;
 	struct VEC(uint32_t) waiting; /* PodGroups that name this queue while it does not exist */
-	uint8_t state;                /* enum queue_state; an empty status.state is OPEN */
+	/* Of podgroups or waiting, those of which something may be decided although they have not
+	 * changed (cluster_podgroup_is_open), in no order. */
+	struct VEC(uint32_t) open;
+	/* Ids of PodGroups that changed since the last scan, or came, left or were removed, so that
+	 * some are not in this queue. */
+	struct VEC(uint32_t) changed;
+	uint8_t state; /* enum queue_state; an empty status.state is OPEN */
 	bool reclaimable;
 	int32_t weight, priority;
 	int64_t created;       /* wall ns, orders queues that are equal otherwise */
@@ -274,6 +290,9 @@ struct cluster {
 	struct VEC(uint32_t) stranded;      /* ids: see cluster_task_is_stranded; may be outdated */
 	bool annotation_decides; /* --gate-sticky=false: set once, before the first pod */
 	uint64_t queues_gen, nodes_gen;
+	uint64_t demand_gen; /* changes with all that PodGroups hold or ask for together: which
+				pods wait, hold quota, are on nodes or terminate; requests,
+				minMember, minResources, queues and phases of PodGroups */
 	uint64_t drift; /* times an account would have gone below zero (a bug, counted instead of
 			   aborting) */
 };

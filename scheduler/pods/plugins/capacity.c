@@ -39,7 +39,8 @@ struct capacity {
 	struct res *limits; /* configured */
 	struct res *real;   /* for ordinary scheduling; the same array with hierarchy */
 	struct res *deserved;
-	struct capacity_demand demand; /* of this session */
+	struct capacity_demand demand;
+	bool follows; /* demand has what this session did before its first vote */
 };
 
 static void forget_derived(struct capacity *p)
@@ -128,6 +129,9 @@ static void capacity_destroy(void *state)
 {
 	struct capacity *p = state;
 
+	if (p == NULL) {
+		return;
+	}
 	capacity_demand_finish(&p->demand);
 	forget_derived(p);
 	free(p);
@@ -140,14 +144,8 @@ static void capacity_open(void *state, struct session *s)
 	if (!is_current(p, session_cluster(s))) {
 		derive(p, session_cluster(s));
 	}
-}
-
-static void capacity_close(void *state, struct session *s)
-{
-	struct capacity *p = state;
-
-	(void)s;
-	capacity_demand_finish(&p->demand);
+	capacity_demand_open(&p->demand, s, p->tree);
+	p->follows = false;
 }
 
 static void capacity_quota_limits(void *state, struct session *s, struct res *limits)
@@ -160,6 +158,19 @@ static void capacity_quota_limits(void *state, struct session *s, struct res *li
 	}
 }
 
+void capacity_allocated(const struct session *s, const struct queue *q, bool hierarchy,
+			struct res *ret)
+{
+	*ret = *session_queue_charged(s, q);
+	res_sub(ret, session_queue_releasing(s, q));
+	for (size_t i = 0; !hierarchy && i < q->children.n; i++) {
+		const struct queue *child = session_cluster(s)->queues.v[q->children.v[i]];
+
+		res_sub(ret, session_queue_charged(s, child));
+		res_add(ret, session_queue_releasing(s, child));
+	}
+}
+
 static struct capacity_reclaim rules(const struct capacity *p)
 {
 	return (struct capacity_reclaim){ .tree = p->tree,
@@ -167,14 +178,6 @@ static struct capacity_reclaim rules(const struct capacity *p)
 					  .deserved = p->deserved,
 					  .levels = p->levels,
 					  .hierarchy = p->hierarchy };
-}
-
-static void allocated(const struct capacity *p, const struct session *s, const struct queue *q,
-		      struct res *ret)
-{
-	const struct capacity_reclaim r = rules(p);
-
-	capacity_reclaim_allocated(&r, s, q, ret);
 }
 
 static const struct queue *parent_of(const struct capacity *p, const struct session *s,
@@ -199,7 +202,7 @@ static double share_of(const struct capacity *p, const struct session *s, const 
 	if (mask == 0) {
 		return 1;
 	}
-	allocated(p, s, q, &used);
+	capacity_allocated(s, q, p->hierarchy, &used);
 	/* Rounded, so that shares which differ in the last bit alone are equal. */
 	return round(res_share(&used, &p->deserved[q->id], mask) * 1e9) / 1e9;
 }
@@ -313,7 +316,7 @@ static bool capacity_allocatable(void *state, struct session *s, const struct qu
 		struct res used;
 		uint32_t over;
 
-		allocated(p, s, at, &used);
+		capacity_allocated(s, at, p->hierarchy, &used);
 		over = res_over(&used, pod_class_charge(t->klass), &p->real[at->id],
 				t->klass->charged_to_workload ? 0 : t->klass->mask);
 		if (over != 0) {
@@ -324,11 +327,11 @@ static bool capacity_allocatable(void *state, struct session *s, const struct qu
 	       accepts_unoffered(p, s, q, &t->klass->unoffered, why);
 }
 
-/* It costs a walk over all PodGroups, and is built at the first vote of a session. */
 static const struct capacity_demand *demand_of(struct capacity *p, const struct session *s)
 {
-	if (p->demand.sums == NULL) {
-		capacity_demand_build(&p->demand, s, p->tree);
+	if (!p->follows) {
+		capacity_demand_follow(&p->demand, s);
+		p->follows = true;
 	}
 	return &p->demand;
 }
@@ -349,7 +352,7 @@ static bool fits_enqueued(struct capacity *p, struct session *s, const struct po
 		struct res used, extra;
 		uint32_t over;
 
-		allocated(p, s, at, &used);
+		capacity_allocated(s, at, p->hierarchy, &used);
 		capacity_demand_of_queue(demand, s, at, &extra);
 		res_add(&used, &extra);
 		over = res_over(&used, &need, &p->real[at->id], mask);
@@ -423,7 +426,6 @@ const struct plugin_ops capacity_ops = {
 	.create = capacity_create,
 	.destroy = capacity_destroy,
 	.open = capacity_open,
-	.close = capacity_close,
 	.queue_order = capacity_queue_order,
 	.job_enqueueable = capacity_job_enqueueable,
 	.job_enqueued = capacity_job_enqueued,

@@ -2,24 +2,12 @@
 
 #include "scheduler/base/tree.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/plugins/capacity.h"
 #include "scheduler/pods/session/session.h"
 
 #define PODS_BIT (UINT32_C(1) << RES_PODS)
 
 static const struct res nothing;
-
-void capacity_reclaim_allocated(const struct capacity_reclaim *r, const struct session *s,
-				const struct queue *q, struct res *ret)
-{
-	*ret = *session_queue_charged(s, q);
-	res_sub(ret, session_queue_releasing(s, q));
-	for (size_t i = 0; !r->hierarchy && i < q->children.n; i++) {
-		const struct queue *child = session_cluster(s)->queues.v[q->children.v[i]];
-
-		res_sub(ret, session_queue_charged(s, child));
-		res_add(ret, session_queue_releasing(s, child));
-	}
-}
 
 /* Volcano leaves the number of pods out of its comparisons. */
 static uint32_t deserved_dims(const struct capacity_reclaim *r, const struct queue *q,
@@ -48,7 +36,7 @@ static bool deserves(const struct capacity_reclaim *r, const struct session *s,
 	uint32_t dims = deserved_dims(r, q, t);
 	struct res used;
 
-	capacity_reclaim_allocated(r, s, q, &used);
+	capacity_allocated(s, q, r->hierarchy, &used);
 	return dims != 0 && res_over(&used, &t->klass->request, &r->deserved[q->id], dims) != dims;
 }
 
@@ -58,7 +46,7 @@ bool capacity_reclaim_is_entitled(const struct capacity_reclaim *r, const struct
 	const struct queue *at = q;
 	struct res used;
 
-	capacity_reclaim_allocated(r, s, q, &used);
+	capacity_allocated(s, q, r->hierarchy, &used);
 	if (res_over(&used, pod_class_charge(t->klass), &r->limits[q->id],
 		     t->klass->charged_to_workload ? 0 : t->klass->mask) != 0) {
 		return false;
@@ -79,7 +67,7 @@ static bool keeps_guarantee(const struct capacity_reclaim *r, const struct sessi
 	uint32_t dims = res_mask(&q->guarantee) & victim->klass->mask;
 	struct res left;
 
-	capacity_reclaim_allocated(r, s, q, &left);
+	capacity_allocated(s, q, r->hierarchy, &left);
 	res_sub(&left, pod_class_charge(victim->klass));
 	/* left < guarantee in a dimension is guarantee > left there. */
 	return res_over(&q->guarantee, &nothing, &left, dims) == 0;
@@ -95,7 +83,7 @@ static bool has_more_than_deserved(const struct capacity_reclaim *r, const struc
 	if (dims == 0) {
 		return true;
 	}
-	capacity_reclaim_allocated(r, s, q, &used);
+	capacity_allocated(s, q, r->hierarchy, &used);
 	return res_over(&used, &nothing, &r->deserved[q->id], dims) != 0;
 }
 
@@ -161,7 +149,7 @@ bool capacity_reclaim_gives(const struct capacity_reclaim *r, const struct sessi
 {
 	struct res used;
 
-	capacity_reclaim_allocated(r, s, q, &used);
+	capacity_allocated(s, q, r->hierarchy, &used);
 	/* Anything that it does not deserve is more than it deserves. */
 	return (res_over(&used, &nothing, &r->deserved[q->id], UINT32_MAX & ~PODS_BIT)) != 0;
 }

@@ -20,9 +20,6 @@ struct capacity_reclaim {
 	bool hierarchy;
 };
 
-/* Charged to the queue, without what is being released; without hierarchy, without its children. */
-void capacity_reclaim_allocated(const struct capacity_reclaim *r, const struct session *s,
-				const struct queue *q, struct res *ret);
 /* q is within its limit with t, and within what it deserves in some dimension of t; or one of its
  * ancestors, up to that many levels, is. */
 bool capacity_reclaim_is_entitled(const struct capacity_reclaim *r, const struct session *s,

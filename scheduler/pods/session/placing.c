@@ -7,9 +7,10 @@ bool placing_is_candidate(const struct session *s, const struct task *t)
 {
 	enum charge_state charge = session_task_charge(s, t);
 
-	if ((t->flags & TASK_OURS) == 0 || (t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0 ||
-	    t->klass == NULL || t->klass->best_effort ||
-	    session_task_status(s, t) != TASK_PENDING || session_task_is_set_aside(s, t)) {
+	if ((t->flags & (TASK_OURS | TASK_GATE_ONLY)) != TASK_OURS ||
+	    (t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0 || t->klass == NULL ||
+	    t->klass->best_effort || session_task_status(s, t) != TASK_PENDING ||
+	    session_task_is_set_aside(s, t)) {
 		return false;
 	}
 	if ((t->flags & TASK_OPTED_IN) == 0) {
@@ -43,6 +44,7 @@ bool placing_quota_admits(struct session *s, const struct queue *q, const struct
 		return false;
 	}
 	if (takes_reserved_quota(s, q, t)) {
+		session_wait_for_podgroups(s, q);
 		*why = (struct reason){
 			.code = "the quota that is being released is reserved for other pods"
 		};

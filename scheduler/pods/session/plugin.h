@@ -114,12 +114,10 @@ struct plugin_ops {
 };
 
 /* Sorted by name. Plugins of Volcano's that have no implementation here have ops NULL: they are
- * left out with one warning. But without a quota plugin queues would have no limits, so a
- * configuration with a plugin that is_quota and has no ops is refused. */
+ * left out with one warning. */
 struct plugin_row {
 	const char *name;
 	const struct plugin_ops *ops;
-	bool is_quota;
 };
 extern const struct plugin_row plugin_registry[];
 extern const size_t plugin_registry_count;

@@ -16,6 +16,11 @@ struct sched_conf; /* pods/conf/conf.h */
 
 struct session;
 
+struct podgroup_list {
+	const struct podgroup **v;
+	size_t n;
+};
+
 /* How the last attempt to place a task ended. */
 enum attempt {
 	ATTEMPT_NONE,
@@ -82,6 +87,15 @@ bool session_has_quota_plugin(const struct session *s);
 bool session_queue_has_unbound(struct session *s, const struct queue *q);
 /* Whether this cycle looks at the queue; the others have not changed since they were looked at. */
 bool session_is_due(const struct session *s, const struct queue *q);
+/* The PodGroups of the queue at which this cycle looks, in the order of queue->podgroups or, for a
+ * queue that does not exist, queue->waiting: about the others it would decide nothing. None of a
+ * queue that is not due. */
+const struct podgroup_list *session_podgroups(const struct session *s, const struct queue *q);
+/* Whether this cycle looks at the PodGroup, which is in a queue. O(log of those). */
+bool session_podgroup_is_due(const struct session *s, const struct podgroup *g);
+/* Ids of the PodGroups that this session may have changed so far, each once: by their phase, or by
+ * the status or charge of a task. Valid until the next change. */
+const uint32_t *session_touched_podgroups(const struct session *s, size_t *ret_n);
 /* True when it lost its charge in this cycle: it is not charged again before the next. */
 bool session_task_was_revoked(const struct session *s, const struct task *t);
 /* Left alone for now: an API call for it failed, for good (until the pod changes) or for a while.
@@ -101,7 +115,9 @@ void session_note_attempt(struct session *s, const struct task *t, enum attempt 
 			  const struct node *n, const char *message);
 void session_note_refusal(struct session *s, const struct podgroup *g, const char *code,
 			  const char *message); /* the first one counts */
-/* The queue must be looked at again when a node changes, or a PodGroup of any queue. */
+/* PodGroups of the queue that wait must be looked at again when a node changes; when what PodGroups
+ * of any queue hold or ask for changes (cluster->demand_gen); at a time. A plugin that refuses
+ * something for other reasons than its queues' configuration, charges and limits says so, too. */
 void session_wait_for_nodes(struct session *s, const struct queue *q);
 void session_wait_for_podgroups(struct session *s, const struct queue *q);
 void session_wait_until(struct session *s, const struct queue *q, int64_t at);

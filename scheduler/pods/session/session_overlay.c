@@ -32,6 +32,7 @@ void session_overlay_finish(struct overlay *o)
 	vec_finish(&o->log);
 	vec_finish(&o->touched);
 	vec_finish(&o->evicted);
+	vec_finish(&o->touched_podgroups);
 	memset(o, 0, sizeof(*o));
 }
 
@@ -52,6 +53,7 @@ void session_overlay_open(struct overlay *o, const struct cluster *c, struct are
 	}
 	vec_clear(&o->log);
 	vec_clear(&o->touched);
+	vec_clear(&o->touched_podgroups);
 	o->grown = 0;
 	vec_clear(&o->evicted);
 	o->cluster = c;
@@ -195,5 +197,15 @@ void session_overlay_touch(struct overlay *o, const struct node *n, bool grows)
 	vec_push(&o->touched, n->id);
 	if (grows) {
 		o->grown++;
+	}
+}
+
+void session_overlay_touch_podgroup(struct overlay *o, const struct podgroup *g)
+{
+	struct overlay_podgroup *slot = session_overlay_podgroup(o, g);
+
+	if (!slot->touched) {
+		slot->touched = true;
+		vec_push(&o->touched_podgroups, g->id);
 	}
 }

@@ -25,6 +25,7 @@ static void set_status(struct session *s, const struct task *t, enum task_status
 		struct overlay_podgroup *g =
 			session_overlay_podgroup(o, s->cluster->podgroups.v[t->podgroup]);
 
+		session_overlay_touch_podgroup(o, s->cluster->podgroups.v[t->podgroup]);
 		session_overlay_set32(o, &g->by_status[slot->status],
 				      g->by_status[slot->status] - 1);
 		session_overlay_set32(o, &g->by_status[status], g->by_status[status] + 1);
@@ -65,6 +66,9 @@ static void set_charge(struct session *s, const struct task *t, enum charge_stat
 				       state == CHARGE_NONE ? -1 : 1);
 	}
 	session_overlay_set8(s->overlay, &slot->charge, (uint8_t)state);
+	if (t->podgroup != MODEL_NONE) {
+		session_overlay_touch_podgroup(s->overlay, s->cluster->podgroups.v[t->podgroup]);
+	}
 }
 
 static void add_to_node(struct session *s, const struct task *t, const struct node *n)
@@ -224,6 +228,7 @@ void statement_set_phase(struct session *s, const struct podgroup *g, enum podgr
 {
 	session_overlay_set8(s->overlay, &session_overlay_podgroup(s->overlay, g)->phase,
 			     (uint8_t)phase);
+	session_overlay_touch_podgroup(s->overlay, g);
 }
 
 /* Operations that the outermost statement keeps cannot be undone any more. */

@@ -72,10 +72,11 @@ static bool is_candidate(const struct session *s, const struct task *t)
 
 	/* A pod that is set aside could not be evicted the last time. That of a Workload belongs to
 	 * ClusterQueues, which decide about it. */
-	return (t->flags & must) == must && t->klass != NULL && !t->klass->charged_to_workload &&
-	       (status == TASK_RUNNING || status == TASK_BOUND) && t->podgroup != MODEL_NONE &&
-	       t->node != MODEL_NONE && s->cluster->nodes.v[t->node]->exists &&
-	       t->charge != CHARGE_NONE && !session_task_is_set_aside(s, t);
+	return (t->flags & (must | TASK_GATE_ONLY)) == must && t->klass != NULL &&
+	       !t->klass->charged_to_workload && (status == TASK_RUNNING || status == TASK_BOUND) &&
+	       t->podgroup != MODEL_NONE && t->node != MODEL_NONE &&
+	       s->cluster->nodes.v[t->node]->exists && t->charge != CHARGE_NONE &&
+	       !session_task_is_set_aside(s, t);
 }
 
 struct gathering {

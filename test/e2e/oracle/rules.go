@@ -18,6 +18,7 @@ const (
 	GroupKey     = "scheduling.k8s.io/group-name"
 	MarkKey      = "headgate.io/reserved"
 	BoundKey     = "headgate.io/bound-by"
+	OurScheduler = "volcano"
 	maxDepth     = 32
 )
 
@@ -94,13 +95,13 @@ type pod struct {
 func newPod(p *corev1.Pod) *pod {
 	finished := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	onNode := p.Spec.NodeName != "" && !finished
+	waits := OptedIn(p) && !finished && !onNode && p.DeletionTimestamp == nil
 	o := &pod{
 		// A pod that was created with a node was never granted quota: the reservations of others stand beside it.
-		placed: onNode && (p.Annotations[MarkKey] != "" || p.Annotations[BoundKey] != ""),
-		published: OptedIn(p) && !finished && !onNode && Unschedulable(p) &&
-			p.DeletionTimestamp == nil,
-		request: request(&p.Spec),
-		granted: p.Annotations[MarkKey],
+		placed:    onNode && (p.Annotations[MarkKey] != "" || p.Annotations[BoundKey] != ""),
+		published: waits && (Unschedulable(p) || OfAnotherScheduler(p) && len(p.Spec.SchedulingGates) == 0),
+		request:   request(&p.Spec),
+		granted:   p.Annotations[MarkKey],
 	}
 	if group := p.Annotations[GroupKey]; group != "" {
 		o.group = p.Namespace + "/" + group
@@ -111,6 +112,12 @@ func newPod(p *corev1.Pod) *pod {
 // OptedIn says whether the pod asked for the gate.
 func OptedIn(p *corev1.Pod) bool {
 	return p.Annotations[GateKey] == "true" || p.Annotations[GateKeyAlias] == "true"
+}
+
+// OfAnotherScheduler says whether the pod is placed by a scheduler that is not ours. It reports Unschedulable whenever it
+// likes, so that such a pod counts from the moment on at which its last gate is off.
+func OfAnotherScheduler(p *corev1.Pod) bool {
+	return p.Spec.SchedulerName != OurScheduler
 }
 
 // Gated says whether the pod has a gate of ours.
@@ -273,7 +280,7 @@ func (s *state) limit(name, dimension string, depth int) (resource.Quantity, boo
 }
 
 // check: at every queue and ancestor, published <= max(0, limit - allocated). What is published and
-// asks for something has a PodGroup, or no queue would count it.
+// asks for something has a PodGroup, or the mark of its queue, or no queue would count it.
 func (s *state) check() error {
 	for _, q := range s.queues {
 		q.published, q.allocated = amounts{}, amounts{}
@@ -282,10 +289,13 @@ func (s *state) check() error {
 		if !p.published && !p.placed {
 			continue
 		}
-		if p.published && p.group == "" && len(p.request) > 1 {
-			return fmt.Errorf("pod %s is published and has no PodGroup", key)
+		if p.published && p.group == "" && p.granted == "" && len(p.request) > 1 {
+			return fmt.Errorf("pod %s is published and has no PodGroup and no mark", key)
 		}
 		name := s.groups[p.group]
+		if p.group == "" {
+			name = p.granted
+		}
 		// A charge moves with the group only within the other queue's limit: which of the two has it cannot be seen.
 		if p.placed && p.granted != "" && p.granted != name {
 			continue

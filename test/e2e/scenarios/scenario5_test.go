@@ -178,21 +178,20 @@ func reviews(s *suite.S, words ...string) float64 {
 	return sum
 }
 
-// Pods of others never reach the webhook and are scheduled by others: those of the default
-// scheduler, of a scheduler that is not there although they carry the annotation, of a DaemonSet.
+// Pods of others never reach the webhook and are scheduled by others: those that did not opt in, of kube-scheduler or of
+// a DaemonSet, and those of a scheduler that is not listed although they carry the annotation.
 func TestScenario5PodsOfOthersAreNotTouched(t *testing.T) {
 	s := suite.Start(t)
 	s.Nodes(2, "4", "8Gi")
 	before := reviews(s, "/pods/")
 	plain := s.Pod("plain", suite.Scheduler(""), suite.Request("1", "1Gi"))
-	annotated := s.Pod("annotated", suite.Scheduler(""), suite.Opted, suite.Request("1", "1Gi"))
 	other := s.Pod("other", suite.Scheduler("other"), suite.Opted, suite.Request("1", "1Gi"))
-	for _, p := range []*corev1.Pod{plain, annotated, other} {
+	for _, p := range []*corev1.Pod{plain, other} {
 		if gates := gatesOf(p); len(gates) > 0 {
 			t.Errorf("%s has gates: %v", p.Name, gates)
 		}
 	}
-	template := s.Spec("set", suite.Scheduler(""), suite.Opted, suite.Request("100m", "64Mi"))
+	template := s.Spec("set", suite.Scheduler(""), suite.Request("100m", "64Mi"))
 	template.Spec.RestartPolicy = corev1.RestartPolicyAlways
 	template.Labels = map[string]string{"app": "set"}
 	template.Spec.NodeSelector = map[string]string{"e2e.headgate.io/scenario": s.Namespace}
@@ -204,7 +203,7 @@ func TestScenario5PodsOfOthersAreNotTouched(t *testing.T) {
 				Annotations: template.Annotations}, Spec: template.Spec},
 		}}, metav1.CreateOptions{})
 	s.Must(err)
-	s.WaitRunning("plain", "annotated")
+	s.WaitRunning("plain")
 	s.Eventually("a pod of the DaemonSet runs on every node", func() error {
 		set, err := s.Cluster.Client.AppsV1().DaemonSets(s.Namespace).Get(s.Ctx, "set", metav1.GetOptions{})
 		if err == nil && set.Status.NumberAvailable != 2 {

@@ -130,9 +130,11 @@ static bool is_charged_to_workload(void *ctx, const void *pod_object UNUSED)
 struct cache_fixture *cache_fixture_create(void)
 {
 	static const char *const names[] = { "volcano", "headgate", NULL };
+	static const char *const gated[] = { "default-scheduler", NULL };
 	struct cache_fixture *f = xmalloc_zero(1, sizeof(*f));
 	struct cache_options opt = {
 		.scheduler_names = names,
+		.gate_schedulers = gated,
 		.default_queue = "default",
 		.found_age_max_ns = INT64_C(900) * 1000000000,
 		.attempt_least_ns = INT64_C(60) * 1000000000,

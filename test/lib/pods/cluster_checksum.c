@@ -58,7 +58,7 @@ static uint64_t mix_podgroup(uint64_t h, const struct podgroup *g)
 	h = mix_text(h, g->uid);
 	h = mix(h, (uint64_t)g->queue << 32 | g->queue_pos);
 	h = mix(h, (uint64_t)g->queue_name << 32 | g->priority_class);
-	h = mix(h, g->barred_by);
+	h = mix(h, (uint64_t)g->changed << 32 | g->barred_by);
 	h = mix(h, g->unsupported);
 	h = mix(h, (uint64_t)g->exists << 16 | (uint64_t)g->has_min_resources << 8 | g->phase);
 	h = mix(h, (uint64_t)(uint32_t)g->min_member << 32 | (uint32_t)g->priority);
@@ -106,9 +106,9 @@ static uint64_t mix_queue(uint64_t h, const struct queue *q)
 	h = mix(h, q->scan.chain_gen);
 	h = mix(h, q->scan.queues_gen);
 	h = mix(h, q->scan.nodes_gen);
-	h = mix(h, q->scan.all_podgroups_gen);
-	h = mix(h, (uint64_t)q->scan.done << 16 | (uint64_t)q->scan.waits_podgroups << 8 |
-			   q->scan.waits_nodes);
+	h = mix(h, q->scan.demand_gen);
+	h = mix(h, (uint64_t)q->scan.holds << 24 | (uint64_t)q->scan.done << 16 |
+			   (uint64_t)q->scan.waits_podgroups << 8 | q->scan.waits_nodes);
 	h = mix(h, (uint64_t)q->scan.timer_at);
 	return mix(h, (uint64_t)q->resource_version);
 }
@@ -162,5 +162,6 @@ uint64_t cluster_checksum(const struct cluster *c)
 	h = mix(h, (uint64_t)c->root_queue << 32 | c->default_queue);
 	h = mix_res(h, &c->total);
 	h = mix(h, c->queues_gen);
+	h = mix(h, c->demand_gen);
 	return mix(mix(h, c->nodes_gen), c->drift);
 }

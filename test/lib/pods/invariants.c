@@ -63,8 +63,17 @@ static const char *check_publish(const struct task *t, const struct seen *s)
 	return NULL;
 }
 
+static bool is_for_its_scheduler(enum decision_kind kind)
+{
+	return kind == DECISION_BIND || kind == DECISION_PUBLISH || kind == DECISION_WITHDRAW ||
+	       kind == DECISION_CONDITION || kind == DECISION_REVOKE;
+}
+
 static const char *check_charge(const struct task *t, struct seen *s, const struct decision *d)
 {
+	if ((t->flags & TASK_GATE_ONLY) != 0 && is_for_its_scheduler(d->kind)) {
+		return "a pod that another scheduler places is placed, or its quota revoked";
+	}
 	switch (d->kind) {
 	case DECISION_UNGATE:
 		if ((t->flags & TASK_OUR_GATE) == 0) {
@@ -208,7 +217,8 @@ static bool has_revocable(const struct cluster *c, const struct queue *q, unsign
 
 		if (t != NULL && ledger_is_unbound((enum charge_state)t->charge) &&
 		    t->charge != CHARGE_PATCHING && t->charge != CHARGE_AWAITING_VICTIMS &&
-		    t->klass->request.v[dim] > 0 && queue_is_within(c, t->charge_queue, q)) {
+		    (t->flags & TASK_GATE_ONLY) == 0 && t->klass->request.v[dim] > 0 &&
+		    queue_is_within(c, t->charge_queue, q)) {
 			return true;
 		}
 	}

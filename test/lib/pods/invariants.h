@@ -8,7 +8,8 @@ struct decisions;
 
 /* Before the decisions are assumed: no task bound, ungated, published or evicted twice, nothing
  * bound that is gated or already has a node, nothing but preemptable tasks evicted, gangs bound
- * whole, no pod that opted in published or bound without quota. */
+ * whole, no pod that opted in published or bound without quota; a pod that another scheduler places
+ * is neither bound nor published, and keeps its quota. */
 const char *invariants_of_decisions(const struct cluster *c, const struct decisions *d);
 /* Accounts of nodes, PodGroups and queues equal the sums of their tasks, no quota is held twice. */
 const char *invariants_of_cluster(const struct cluster *c);

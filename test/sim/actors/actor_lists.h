@@ -11,6 +11,7 @@ extern const struct sim_actors_actor actor_lease;          /* the Lease is edite
 extern const struct sim_actors_actor actor_batch_tenant;   /* of the Workload wing, hostile */
 extern const struct sim_actors_actor actor_operator;       /* configurations, draining */
 extern const struct sim_actors_actor actor_gangs;          /* gangs with roles */
+extern const struct sim_actors_actor actor_scheduler;      /* places the pods of another name */
 extern const struct sim_actors_actor actor_nodes;          /* nodes are lost */
 extern const struct sim_actors_actor actor_status;         /* statuses of Workloads are edited */
 

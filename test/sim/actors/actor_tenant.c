@@ -98,7 +98,8 @@ static bool forge_reservation(struct sim_actors *a)
 {
 	const struct jdoc *pod = sim_actors_any(a, SIM_PODS);
 
-	return pod != NULL && sim_pod_has_our_gate(pod) &&
+	/* Of another scheduler's pod the mark counts at once: the policy of the chart guards it. */
+	return pod != NULL && sim_pod_is_ours(pod) && sim_pod_has_our_gate(pod) &&
 	       sim_actors_patch(a, PODS, name_of(pod),
 				"{\"metadata\":{\"annotations\":{\"" KEYS_RESERVED
 				"\":\"open\"}},\"spec\":{\"schedulingGates\":null}}");

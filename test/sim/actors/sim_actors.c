@@ -9,8 +9,9 @@
 #include "sim/world/sim_webhook.h"
 
 static const struct sim_actors_actor *const actors[] = {
-	&actor_tenant,       &actor_queues,   &actor_cluster_queues, &actor_lease,  &actor_nodes,
-	&actor_batch_tenant, &actor_operator, &actor_gangs,          &actor_status,
+	&actor_tenant, &actor_queues,       &actor_cluster_queues, &actor_lease,
+	&actor_nodes,  &actor_batch_tenant, &actor_operator,       &actor_gangs,
+	&actor_status, &actor_scheduler,
 };
 
 /* Calls fn for each act of the simulation. The index counts all acts, also of the other one. */

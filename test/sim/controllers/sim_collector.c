@@ -83,7 +83,7 @@ static bool collect_lost(struct sim_world *w)
 		const struct jdoc *pod = sim_view_at(w->view, SIM_PODS, i);
 		CLEANUP(strbuf_finish) struct strbuf url = STRBUF_INIT;
 
-		if (!sim_pod_is_ours(pod) || !sim_pod_is_placed(pod) ||
+		if (!(sim_pod_is_ours(pod) || sim_pod_is_theirs(pod)) || !sim_pod_is_placed(pod) ||
 		    sim_view_get(w->view, SIM_NODES, jdoc_path_str(pod, "spec.nodeName")) != NULL) {
 			continue;
 		}

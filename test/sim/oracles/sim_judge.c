@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "api/volcano/keys.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "enc/quantity.h"
@@ -189,6 +190,14 @@ static bool has_queue(const struct sim_world *w, const struct jdoc *group)
 	const char *queue = jdoc_path_str(group, "spec.queue");
 
 	return queue == NULL || sim_view_get(w->view, SIM_QUEUES, queue) != NULL;
+}
+
+static bool has_queue_alone(const struct sim_world *w, const struct jdoc *pod)
+{
+	const char *queue = jdoc_str_or(
+		jdoc_get(jdoc_path(pod, "metadata.annotations"), KEYS_QUEUE_NAME), "default");
+
+	return sim_view_get(w->view, SIM_QUEUES, queue) != NULL;
 }
 
 /* A tenant has deleted the PodGroup: the pod waits for another one. */
@@ -447,8 +456,11 @@ static void judge_totals(const struct judge *j)
 		const struct jdoc *g =
 			group == NULL ? NULL : sim_view_get(j->world->view, SIM_PODGROUPS, group);
 
-		gated += sim_pod_is_ours(pod) && sim_pod_has_our_gate(pod) && g != NULL &&
-			 has_queue(j->world, g);
+		gated += (sim_pod_is_ours(pod) || sim_pod_is_theirs(pod)) &&
+			 sim_pod_has_our_gate(pod) &&
+			 (group == NULL && sim_pod_is_theirs(pod)
+				  ? has_queue_alone(j->world, pod)
+				  : g != NULL && has_queue(j->world, g));
 	}
 	if (root != NULL && totals[root->id].gated != gated) {
 		sim_world_fail(j->world, "end: %u pods are gated, but the Queues count %u", gated,

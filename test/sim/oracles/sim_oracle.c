@@ -302,6 +302,27 @@ void sim_oracle_check(struct sim_oracle *o)
 	}
 }
 
+static const struct jdoc *any(const struct sim_change *change)
+{
+	return change->now == NULL ? change->old : change->now;
+}
+
+/* The scheduler takes the gate off another scheduler's pod, and does nothing else to it. */
+static void check_theirs(struct sim_oracle *o, const struct sim_change *change)
+{
+	const struct jdoc *old = change->old, *now = change->now;
+
+	if (change->actor != SIM_SCHEDULER || old == NULL) {
+		return;
+	}
+	if (now == NULL || sim_pod_is_placed(old) != sim_pod_is_placed(now) ||
+	    jdoc_path(now, "metadata.deletionTimestamp") != NULL ||
+	    !jdoc_equal(jdoc_get(old, "status"), jdoc_get(now, "status"))) {
+		sim_world_fail(o->world, "%s: more than its gate was changed", change->key);
+	}
+	check_gates(o, change);
+}
+
 static void on_change(void *ctx, const struct sim_change *change)
 {
 	static const enum oracle_resource resources[] = { [SIM_PODS] = ORACLE_PODS,
@@ -310,8 +331,8 @@ static void on_change(void *ctx, const struct sim_change *change)
 	struct sim_oracle *o = ctx;
 
 	if (change->resource >= SIM_BASIC_COUNT_ ||
-	    (change->resource == SIM_PODS &&
-	     !sim_pod_is_ours(change->now == NULL ? change->old : change->now))) {
+	    (change->resource == SIM_PODS && !sim_pod_is_ours(any(change)) &&
+	     !sim_pod_is_theirs(any(change)))) {
 		return;
 	}
 	if (change->resource == SIM_NODES ||
@@ -323,7 +344,11 @@ static void on_change(void *ctx, const struct sim_change *change)
 	}
 	if (change->resource == SIM_PODS) {
 		sim_pod_trace(o->world, change);
-		check_pod(o, change);
+		if (sim_pod_is_ours(any(change))) {
+			check_pod(o, change);
+		} else {
+			check_theirs(o, change);
+		}
 	}
 	if (change->resource == SIM_PODGROUPS && change->actor == SIM_USER && change->old != NULL) {
 		strmap_set(o->disturbed, str_of(change->key), o);

@@ -20,6 +20,12 @@ bool sim_pod_is_ours(const struct jdoc *pod)
 	return jdoc_is_str(jdoc_path(pod, "spec.schedulerName"), "volcano");
 }
 
+bool sim_pod_is_theirs(const struct jdoc *pod)
+{
+	return jdoc_is_str(jdoc_path(pod, "spec.schedulerName"), SIM_POD_THEIRS) &&
+	       sim_pod_is_opted_in(pod, true);
+}
+
 static const struct jdoc *gates(const struct jdoc *pod)
 {
 	return jdoc_first(jdoc_path(pod, "spec.schedulingGates"));

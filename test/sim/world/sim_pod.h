@@ -5,12 +5,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define SIM_POD_THEIRS "default-scheduler"
+
 struct jdoc;
 struct sim_change;
 struct sim_world;
 
 const char *sim_pod_uid(const struct jdoc *pod);
 bool sim_pod_is_ours(const struct jdoc *pod); /* names our scheduler */
+/* It opted in, and another scheduler places it. */
+bool sim_pod_is_theirs(const struct jdoc *pod);
 bool sim_pod_has_gate(const struct jdoc *pod, const char *gate);
 bool sim_pod_has_our_gate(const struct jdoc *pod);
 bool sim_pod_has_foreign_gate(const struct jdoc *pod);

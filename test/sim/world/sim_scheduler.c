@@ -26,6 +26,7 @@
 #include "scheduler/workloads/engine/workload_engine.h"
 #include "scheduler/workloads/ingest/workload_cache.h"
 #include "sim/world/sim_model_dump.h"
+#include "sim/world/sim_pod.h"
 #include "sim/world/sim_transport.h"
 
 #define MIN_INTERVAL_NS (5 * CLOCK_NS_PER_MS)
@@ -366,7 +367,25 @@ static struct sched_conf *parse_conf(const char *text, struct err *err)
 	return conf;
 }
 
-static struct sched_conf *make_conf(const struct sim_scheduler_options *opt, bool sticky)
+/* As Volcano's chart has it. */
+static const char volcano_chart[] = "actions: \"enqueue, allocate, backfill\"\n"
+				    "tiers:\n"
+				    "- plugins:\n"
+				    "  - name: priority\n"
+				    "  - name: gang\n"
+				    "    enablePreemptable: false\n"
+				    "  - name: conformance\n"
+				    "- plugins:\n"
+				    "  - name: overcommit\n"
+				    "  - name: drf\n"
+				    "    enablePreemptable: false\n"
+				    "  - name: predicates\n"
+				    "  - name: proportion\n"
+				    "  - name: nodeorder\n"
+				    "  - name: binpack\n";
+
+static struct sched_conf *make_conf(const struct sim_scheduler_options *opt,
+				    const struct sim_world *w)
 {
 	/* Singles may be evicted, too: the plugin gang would keep them. */
 	static const char evicting[] =
@@ -383,19 +402,24 @@ static struct sched_conf *make_conf(const struct sim_scheduler_options *opt, boo
 		"  - name: capacity\n"
 		"    enableHierarchy: true\n"
 		"  - name: binpack\n";
-	struct sched_conf *conf = parse_conf(opt->evicts ? evicting : conf_default_text(), NULL);
+	struct sched_conf *conf = parse_conf(opt->evicts       ? evicting
+					     : w->proportional ? volcano_chart
+							       : conf_default_text(),
+					     NULL);
 
 	conf->gates_admission = opt->gates_admission;
 	conf->reservation_timeout_ns = opt->reservation_timeout_ns;
-	conf->gate_sticky = sticky;
+	conf->gate_sticky = w->sticky;
 	return conf;
 }
 
 static void make_engine(struct sim_scheduler *s)
 {
 	static const char *const names[] = { "volcano", NULL };
+	static const char *const gated[] = { SIM_POD_THEIRS, NULL };
 	struct engine_options eo = {
 		.scheduler_names = names,
+		.gate_schedulers = gated,
 		.default_queue = "default",
 		.transport = sim_transport_base(s->requests),
 		.clock = &s->world->machine.base,
@@ -419,7 +443,7 @@ static void make_engine(struct sim_scheduler *s)
 	};
 	struct err err = ERR_INIT;
 
-	if (engine_create(&eo, make_conf(&s->opt, s->world->sticky), &s->engine, &err) < 0) {
+	if (engine_create(&eo, make_conf(&s->opt, s->world), &s->engine, &err) < 0) {
 		sim_world_fail(s->world, "engine: %s", err.text);
 		return;
 	}
@@ -496,22 +520,22 @@ struct sim_scheduler *sim_scheduler_create(struct sim_world *w,
 
 void sim_scheduler_reload(struct sim_scheduler *s, const struct sim_scheduler_options *opt)
 {
-	/* Volcano's own has a plugin for quota that is missing here. */
 	static const char broken[] = "actions: \"enqueue, allocate, backfill\"\n"
 				     "tiers:\n"
 				     "- plugins:\n"
 				     "  - name: gang\n"
-				     "  - name: proportion\n";
+				     "  - name: proportions\n";
 	struct sched_msg *m = message_new(SCHED_MSG_CONF);
 	struct err err = ERR_INIT;
 
-	m->conf = opt != NULL ? make_conf(opt, s->world->sticky) : parse_conf(broken, &err);
+	m->conf = opt != NULL ? make_conf(opt, s->world) : parse_conf(broken, &err);
 	if (opt != NULL) {
 		/* A flag: it is that of the start, from which the process also has the age that it
 		 * believes of a publication found by the wall clock. */
 		m->conf->reservation_timeout_ns = s->opt.reservation_timeout_ns;
 	} else if (m->conf != NULL) {
-		sim_world_fail(s->world, "a configuration loads, but its quota plugin is missing");
+		sim_world_fail(s->world,
+			       "a configuration loads, but its quota plugin is not known");
 	}
 	m->text = arena_dup(m->arena, err.text);
 	post(s, m);

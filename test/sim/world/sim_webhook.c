@@ -9,6 +9,7 @@
 #include "obs/metric.h"
 #include "play/registration.h"
 #include "process/file.h"
+#include "sim/world/sim_pod.h"
 #include "webhook/server/lister.h"
 #include "webhook/server/router.h"
 
@@ -26,7 +27,7 @@ struct sim_webhook {
 
 struct sim_webhook *sim_webhook_create(bool quota)
 {
-	static const char *const schedulers[] = { "volcano" };
+	static const char *const schedulers[] = { "volcano" }, *const gated[] = { SIM_POD_THEIRS };
 	static const char quota_paths[] =
 		"/pods/mutate,/mutate--v1-pod,/validate--v1-pod,/mutate-batch-v1-job"
 		",/validate-batch-v1-job"
@@ -37,6 +38,8 @@ struct sim_webhook *sim_webhook_create(bool quota)
 	struct sim_webhook *h = xmalloc_zero(1, sizeof(*h));
 	struct router_options opt = { .admit = { .scheduler_names = schedulers,
 						 .scheduler_count = 1,
+						 .gate_schedulers = gated,
+						 .gate_scheduler_count = 1,
 						 .gate_feature = true,
 						 .gate_sticky = true },
 				      .enabled = quota ? quota_paths : "/pods/mutate" };

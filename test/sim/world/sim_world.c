@@ -68,7 +68,9 @@ void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
 				 .quota = opt->quota,
 				 .plain = opt->plain,
 				 .evicts = !opt->plain && !opt->quota && opt->seed % 3 == 1,
-				 .sticky = opt->seed % 2 == 0 };
+				 .sticky = opt->seed % 2 == 0,
+				 /* Not in the worlds from before the plugin was there. */
+				 .proportional = !opt->quota && !opt->plain && opt->seed % 4 == 1 };
 	w->trace = xmalloc_zero(SIM_TRACE_LINES, sizeof(w->trace[0]));
 	rng_init(&w->rng, opt->seed);
 	clock_fake_init(&w->clock, START);

@@ -1,5 +1,6 @@
 /* 1. A reservation annotation set by the user is removed, whatever the pod's scheduler.
- * 2. The pod is ours if it names one of our schedulers and no node yet.
+ * 2. The pod is gated if it names one of our schedulers, or one of those that we only gate for, and
+ *    no node yet.
  * 3. It opts in by its annotation, else by its namespace.
  * 4. The gate is appended unless the pod has one of ours; the API server allows this only at
  *    creation.
@@ -16,20 +17,29 @@
 #define PATH_ANNOTATIONS "/metadata/annotations"
 #define PATH_GATES "/spec/schedulingGates"
 
-/* A pod with a node needs no scheduler, and the API server refuses it with a gate. */
-static bool is_ours(const struct admit_options *o, const struct api_pod *pod)
+static bool is_among(const char *const *names, size_t n, const char *name)
 {
-	const char *node = pod->spec.node_name;
-
-	if (node != NULL && node[0] != '\0') {
-		return false;
-	}
-	for (size_t i = 0; i < o->scheduler_count; i++) {
-		if (str_streq(pod->spec.scheduler_name, o->scheduler_names[i])) {
+	for (size_t i = 0; i < n; i++) {
+		if (str_streq(name, names[i])) {
 			return true;
 		}
 	}
 	return false;
+}
+
+static bool is_ours(const struct admit_options *o, const struct api_pod *pod)
+{
+	return is_among(o->scheduler_names, o->scheduler_count, pod->spec.scheduler_name);
+}
+
+/* A pod with a node needs no scheduler, and the API server refuses it with a gate. */
+static bool is_to_be_gated(const struct admit_options *o, const struct api_pod *pod)
+{
+	const char *node = pod->spec.node_name;
+
+	return (node == NULL || node[0] == '\0') &&
+	       (is_ours(o, pod) ||
+		is_among(o->gate_schedulers, o->gate_scheduler_count, pod->spec.scheduler_name));
 }
 
 static bool has_our_gate(const struct api_pod *pod)
@@ -65,18 +75,33 @@ static void add_gate(struct admit_answer *a, const struct api_pod *pod, const ch
 	a->gated = true;
 }
 
-static void add_annotation(struct admit_answer *a, const struct api_pod *pod, const char *key)
+/* has_any: the pod has annotations, of its own or by an operation before. */
+static void add_annotation(struct admit_answer *a, bool has_any, const char *key, const char *value)
 {
-	if (pod->meta.annotations.v == NULL) {
+	if (has_any) {
+		admit_patch_add(a, PATH_ANNOTATIONS, key);
+		json_out_str(&a->out, value);
+	} else {
 		admit_patch_add(a, PATH_ANNOTATIONS, NULL);
 		json_out_object(&a->out);
-		json_out_kv(&a->out, key, "true");
+		json_out_kv(&a->out, key, value);
 		json_out_object_end(&a->out);
-	} else {
-		admit_patch_add(a, PATH_ANNOTATIONS, key);
-		json_out_str(&a->out, "true");
 	}
 	admit_patch_end(a);
+}
+
+/* A pod of our schedulers gets a PodGroup, which gets the queue of the namespace. For one of other
+ * schedulers the pod alone has to say it. */
+static void add_queue(const struct admit_request *q, const struct api_pod *pod,
+		      const struct admit_namespace *ns, bool has_any, struct admit_answer *a)
+{
+	const char *queue = field_map_get(&pod->meta.annotations, KEYS_QUEUE_NAME);
+
+	if (!is_ours(q->options, pod) && ns != NULL && ns->queue != NULL &&
+	    (queue == NULL || queue[0] == '\0') &&
+	    field_map_get(&pod->meta.annotations, KEYS_GROUP_NAME) == NULL) {
+		add_annotation(a, has_any, KEYS_QUEUE_NAME, ns->queue);
+	}
 }
 
 /* The queue of a pod that names no PodGroup. */
@@ -145,8 +170,9 @@ static void mutate(const struct admit_request *q, const struct api_pod *pod, str
 	}
 	/* The scheduler goes by the pod alone, also when the label of the namespace is removed. */
 	if (by_namespace) {
-		add_annotation(a, pod, row->annotation);
+		add_annotation(a, pod->meta.annotations.v != NULL, row->annotation, "true");
 	}
+	add_queue(q, pod, ns, by_namespace || pod->meta.annotations.v != NULL, a);
 	if (!has_our_gate(pod)) {
 		add_gate(a, pod, row->gate);
 	}
@@ -169,7 +195,7 @@ int pod_mutate(const struct admit_request *q, struct admit_answer *ret, struct e
 	if (field_map_get(&pod.meta.annotations, KEYS_RESERVED) != NULL) {
 		admit_patch_remove(ret, PATH_ANNOTATIONS, KEYS_RESERVED);
 	}
-	if (q->options->gate_feature && is_ours(q->options, &pod)) {
+	if (q->options->gate_feature && is_to_be_gated(q->options, &pod)) {
 		mutate(q, &pod, ret);
 	}
 	admit_patch_close(ret);

@@ -63,6 +63,36 @@ static void test_one_warning_for_each(void **state)
 	assert_int_equal(count(&lines, "gate=\"CSIStorage\""), 1);
 }
 
+static void test_schedulers_to_gate_for(void **state)
+{
+	static const struct {
+		const char *arg, *first;
+		int result;
+	} rows[] = { { "-v=0", "default-scheduler", 0 },
+		     { "--gate-schedulers=", NULL, 0 },
+		     { "--gate-schedulers=a", "a", 0 },
+		     { "--gate-schedulers=a,b", NULL, -ERR_INVALID } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *argv[] = { "prog", rows[i].arg, NULL };
+		struct daemon_flags d = { .master = NULL };
+		struct err err = ERR_INIT;
+
+		unit_row(rows[i].arg);
+		assert_int_equal(daemon_flags_parse(&flags, 2, (char **)(uintptr_t)argv, &d, &err),
+				 rows[i].result);
+		if (rows[i].result < 0) {
+			assert_non_null(strstr(err.text, "--gate-schedulers: \"a,b\""));
+		} else if (rows[i].first == NULL) {
+			assert_int_equal(d.gate_schedulers.n, 0);
+		} else {
+			assert_int_equal(d.gate_schedulers.n, 1);
+			assert_string_equal(d.gate_schedulers.v[0], rows[i].first);
+		}
+	}
+}
+
 static void test_level_and_format(void **state)
 {
 	static const char *const plain[] = { "--old=a", NULL };
@@ -102,6 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_warning_for_each),
+		cmocka_unit_test(test_schedulers_to_gate_for),
 		cmocka_unit_test(test_level_and_format),
 		cmocka_unit_test(test_mistakes),
 	};

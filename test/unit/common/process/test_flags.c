@@ -21,7 +21,7 @@ struct options {
 	int64_t number, small, wait, pause, now;
 	double rate;
 	const char *text, *named, *needed;
-	struct flags_list list, many;
+	struct flags_list list, many, some;
 	enum color color;
 	unsigned letters;
 	int custom;
@@ -62,6 +62,7 @@ static const struct flags_row rows[] = {
 	{ "needed", AT(TEXT, needed), .min = 1, .help = "Text" },
 	{ "list", .letter = 'l', AT(LIST, list), .max = LIST_LIMIT, .def = "first", .help = "L" },
 	{ "many", AT(LIST, many), .help = "L" },
+	{ "some", AT(LIST, some), .def = "first", .may_be_empty = true, .help = "L" },
 	{ "color", FLAGS_CHOICE_AT(struct options, colors, color), .def = "green", .help = "C" },
 	{ "letters", FLAGS_SET_AT(struct options, letters, letters), .def = "*", .help = "S" },
 	{ "custom", FLAGS_CUSTOM_AT(struct options, set_custom, custom), .def = "abc",
@@ -246,6 +247,23 @@ static void test_sets_and_lists(void **state)
 	assert_null(o.list.v[3]);
 }
 
+static void test_a_list_may_be_emptied(void **state)
+{
+	struct options o;
+	struct flags_parsed p;
+	struct err err;
+
+	(void)state;
+	parse_well("", &o, &p);
+	assert_int_equal(o.some.n, 1);
+	parse_well("--some=", &o, &p);
+	assert_int_equal(o.some.n, 0);
+	parse_well("--some= --some=x", &o, &p);
+	assert_int_equal(o.some.n, 1);
+	assert_string_equal(o.some.v[0], "x");
+	assert_int_equal(parse(&daemon_flags, "--many=", &o, &p, &err), -ERR_INVALID);
+}
+
 static void test_a_list_has_a_limit(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT;
@@ -400,6 +418,7 @@ int main(void)
 		cmocka_unit_test(test_spellings),
 		cmocka_unit_test(test_values_of_each_type),
 		cmocka_unit_test(test_sets_and_lists),
+		cmocka_unit_test(test_a_list_may_be_emptied),
 		cmocka_unit_test(test_a_list_has_a_limit),
 		cmocka_unit_test(test_mistakes_name_flag_and_value),
 		cmocka_unit_test(test_flags_without_effect_are_noted_once),

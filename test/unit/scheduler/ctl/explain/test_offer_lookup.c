@@ -119,12 +119,22 @@ static void without_connections(void **state UNUSED)
 
 static void a_silent_worker_is_out_of_reach(void **state UNUSED)
 {
-	atomic_store(&workers[1].silent, true);
+	worker_fixture_behave(&workers[1], (struct worker_behaviour){ .silent = true });
 	assert_int_equal(
 		live_fixture_run(&manager, "explain workload ns/waits --request-timeout=2s"),
 		VERB_OK);
 	assert_non_null(strstr(manager.out.p, "w1       Preempting"));
 	assert_non_null(strstr(manager.out.p, "w2       Unreachable"));
+}
+
+static void time_limits_of_a_configuration(void **state UNUSED)
+{
+	folder_write(&manager.folder, "config",
+		     "multiKueue: {orchestratedPreemption: {progressTimeout: 7m}}\n");
+	assert_int_equal(live_fixture_run(&manager, "explain workload ns/waits --config @config"),
+			 VERB_OK);
+	assert_non_null(strstr(manager.out.p,
+			       "w1 since 2026-01-15T09:04:00Z, until 2026-01-15T09:11:00Z\n"));
 }
 
 static void from_manifests(void **state UNUSED)
@@ -153,6 +163,7 @@ int main(void)
 		TEST(answers_of_the_workers),
 		TEST(without_connections),
 		TEST(a_silent_worker_is_out_of_reach),
+		TEST(time_limits_of_a_configuration),
 		TEST(from_manifests),
 	};
 

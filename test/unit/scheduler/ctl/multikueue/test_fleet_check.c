@@ -48,7 +48,7 @@ static int begin(void **state UNUSED)
 	worker_fixture_load(&workers[0], NAMESPACE LOCAL_QUEUE REPLICA("waits", GATE));
 	worker_fixture_load(&workers[1],
 			    NAMESPACE REPLICA("r1", GATE) REPLICA("r2", "") REPLICA("r3", ""));
-	workers[1].missing = missing;
+	worker_fixture_behave(&workers[1], (struct worker_behaviour){ .missing = missing });
 	return 0;
 }
 
@@ -102,7 +102,7 @@ static void findings_of_each_worker(void **state UNUSED)
 /* Nothing is known of the others when one does not answer, but of this one. */
 static void a_silent_worker_does_not_hold_the_others(void **state UNUSED)
 {
-	atomic_store(&workers[1].silent, true);
+	worker_fixture_behave(&workers[1], (struct worker_behaviour){ .silent = true });
 	assert_int_equal(live_fixture_run(&manager, "multikueue check w1 w2 --request-timeout=2s"),
 			 VERB_FAILED);
 	assert_non_null(strstr(manager.out.p, "w1        LocalQueues   ok"));

@@ -83,7 +83,7 @@ static void definitions_that_have_no_gates(void **state UNUSED)
 
 static void a_token_that_is_refused(void **state UNUSED)
 {
-	worker.token = "another";
+	worker_fixture_behave(&worker, (struct worker_behaviour){ .token = "another" });
 	look(&options, NULL, 0);
 	expect("connection", WORKER_FINDING_FAILED, worker.https.base);
 	assert_int_equal(c.findings.n, 2); /* and the kubeconfig */

@@ -125,7 +125,7 @@ static void mistakes_and_failures(void **state UNUSED)
 		  "headgatectl: Namespace" },
 	};
 
-	worker.no_tokens = true;
+	worker_fixture_behave(&worker, (struct worker_behaviour){ .no_tokens = true });
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		unit_row(rows[i].words);
 		assert_int_equal(run(rows[i].words), VERB_FAILED);
@@ -136,13 +136,8 @@ static void mistakes_and_failures(void **state UNUSED)
 
 static void a_missing_right_is_named(void **state UNUSED)
 {
-	struct err err = ERR_INIT;
-
-	assert_int_equal(apiserver_set_faults(worker.core,
-					      STR_LIT("[{fault: status, code: 403, path: "
-						      "'/apis/" RBAC "/v1/clusterroles/.*'}]"),
-					      &err),
-			 0);
+	worker_fixture_set_faults(&worker, "[{fault: status, code: 403, path: '/apis/" RBAC
+					   "/v1/clusterroles/.*'}]");
 	assert_int_equal(run("--name worker1"), VERB_FAILED);
 	assert_non_null(strstr(out.p, "headgatectl: ClusterRole " ACCOUNT
 				      ": the rights to create and to patch it are needed: "));

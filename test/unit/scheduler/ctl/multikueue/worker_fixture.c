@@ -34,8 +34,8 @@ static bool is_missing(const struct worker_fixture *f, const struct jdoc *attrib
 	};
 
 	worker_role_describe(&right, &text);
-	for (size_t i = 0; f->missing != NULL && f->missing[i] != NULL; i++) {
-		if (str_streq(f->missing[i], text.p)) {
+	for (size_t i = 0; f->how.missing != NULL && f->how.missing[i] != NULL; i++) {
+		if (str_streq(f->how.missing[i], text.p)) {
 			return true;
 		}
 	}
@@ -61,7 +61,7 @@ static void make_token(struct worker_fixture *f)
 	struct str text =
 		apiserver_peek(f->core, "", "secrets", "headgate-system", WORKER_ACCOUNT_NAME);
 
-	if (text.p == NULL || f->no_tokens) {
+	if (text.p == NULL || f->how.no_tokens) {
 		return;
 	}
 	strbuf_add_c(&yaml,
@@ -75,35 +75,44 @@ static void make_token(struct worker_fixture *f)
 	(void)apiserver_load(f->core, strbuf_str(&yaml), now(), NULL);
 }
 
-static void on_request(void *ctx, const struct http_request *req, struct arena *arena,
-		       struct http_response *ret)
+static void serve(struct worker_fixture *f, const struct http_request *req, struct arena *arena,
+		  struct http_response *ret)
 {
-	struct worker_fixture *f = ctx;
 	struct apiserver_response resp = APISERVER_RESPONSE_INIT;
 
-	if (atomic_load(&f->silent)) {
-		ret->wait_for = 1; /* which is never woken */
-		return;
-	}
-	if (f->token != NULL && !(str_has_prefix(req->authorization, "Bearer ") &&
-				  str_has_suffix(req->authorization, f->token))) {
-		ret->status = 401;
-		return;
-	}
-	if (str_eq_c(req->path, REVIEWS)) {
-		review(f, req, arena, ret);
-		return;
-	}
-	pthread_mutex_lock(&f->lock);
 	apiserver_handle(f->core, req, now(), &resp);
 	if (req->method == HTTP_GET && str_has_prefix(req->path, SECRETS)) {
 		make_token(f);
 	}
-	pthread_mutex_unlock(&f->lock);
 	ret->status = resp.status;
 	ret->content_type = resp.content_type;
 	ret->body = arena_str(arena, strbuf_str(&resp.body));
 	apiserver_response_finish(&resp);
+}
+
+static void answer(struct worker_fixture *f, const struct http_request *req, struct arena *arena,
+		   struct http_response *ret)
+{
+	if (f->how.silent) {
+		ret->wait_for = 1; /* which is never woken */
+	} else if (f->how.token != NULL && !(str_has_prefix(req->authorization, "Bearer ") &&
+					     str_has_suffix(req->authorization, f->how.token))) {
+		ret->status = 401;
+	} else if (str_eq_c(req->path, REVIEWS)) {
+		review(f, req, arena, ret);
+	} else {
+		serve(f, req, arena, ret);
+	}
+}
+
+static void on_request(void *ctx, const struct http_request *req, struct arena *arena,
+		       struct http_response *ret)
+{
+	struct worker_fixture *f = ctx;
+
+	pthread_mutex_lock(&f->lock);
+	answer(f, req, arena, ret);
+	pthread_mutex_unlock(&f->lock);
 }
 
 void worker_fixture_start(struct worker_fixture *f, bool kueue)
@@ -135,6 +144,26 @@ void worker_fixture_load(struct worker_fixture *f, const char *yaml)
 
 	pthread_mutex_lock(&f->lock);
 	r = apiserver_load(f->core, str_of(yaml), now(), &err);
+	pthread_mutex_unlock(&f->lock);
+	if (r < 0) {
+		fail_msg("%s", err.text);
+	}
+}
+
+void worker_fixture_behave(struct worker_fixture *f, struct worker_behaviour how)
+{
+	pthread_mutex_lock(&f->lock);
+	f->how = how;
+	pthread_mutex_unlock(&f->lock);
+}
+
+void worker_fixture_set_faults(struct worker_fixture *f, const char *yaml)
+{
+	struct err err = ERR_INIT;
+	int r;
+
+	pthread_mutex_lock(&f->lock);
+	r = apiserver_set_faults(f->core, str_of(yaml), &err);
 	pthread_mutex_unlock(&f->lock);
 	if (r < 0) {
 		fail_msg("%s", err.text);

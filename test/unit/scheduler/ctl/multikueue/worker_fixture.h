@@ -1,12 +1,11 @@
 /* test/unit/scheduler/ctl/multikueue/worker_fixture.h: a worker cluster for headgatectl: the
  * embedded API server behind HTTPS, which has a token controller, answers access reviews by a list
- * of missing rights, and can be silent. Owner: the test's thread; the server has threads of its
- * own, so that members are set before headgatectl runs. An error fails the running test. */
+ * of missing rights, and can be silent. Owner: the test's thread. An error fails the running test.
+ */
 #ifndef TEST_UNIT_SCHEDULER_CTL_MULTIKUEUE_WORKER_FIXTURE_H
 #define TEST_UNIT_SCHEDULER_CTL_MULTIKUEUE_WORKER_FIXTURE_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/strbuf.h"
@@ -16,21 +15,30 @@
 
 struct apiserver;
 
-struct worker_fixture {
-	struct https_fixture https;
-	struct apiserver *core;
-	pthread_mutex_t lock;       /* of core */
+/* All zero: every right, a token controller, an answer for everybody. */
+struct worker_behaviour {
 	const char *const *missing; /* rights, as worker_role_describe says them; ends with NULL */
 	bool no_tokens;             /* there is no token controller */
-	atomic_bool silent;         /* requests are not answered */
+	bool silent;                /* requests are not answered */
 	const char *token;          /* only this one may come in; NULL: any */
+};
+
+struct worker_fixture {
+	struct https_fixture https;
+	pthread_mutex_t lock; /* of what follows, which the server's threads use */
+	struct apiserver *core;
+	struct worker_behaviour how;
 };
 
 /* kueue: the custom resources of Kueue are served. */
 void worker_fixture_start(struct worker_fixture *f, bool kueue);
 void worker_fixture_stop(struct worker_fixture *f);
+/* Sets how requests are answered from now on. The strings outlive the fixture. */
+void worker_fixture_behave(struct worker_fixture *f, struct worker_behaviour how);
 /* Creates or replaces objects from YAML. */
 void worker_fixture_load(struct worker_fixture *f, const char *yaml);
+/* Rules of apiserver_set_faults, as YAML. */
+void worker_fixture_set_faults(struct worker_fixture *f, const char *yaml);
 /* Appends a kubeconfig with this token (NULL: none). */
 void worker_fixture_kubeconfig(const struct worker_fixture *f, const char *token,
 			       struct strbuf *out);

@@ -426,9 +426,11 @@ static int connect_slow(void *ctx UNUSED, const char *cluster UNUSED,
 	static struct transport_ops slow;
 
 	*ret = fake_transport_base(fake_transport_create(NULL));
-	fake_ops = (*ret)->ops;
-	slow = *fake_ops;
-	slow.destroy = end_slowly;
+	if (fake_ops == NULL) { /* once: the threads of earlier connections read it */
+		fake_ops = (*ret)->ops;
+		slow = *fake_ops;
+		slow.destroy = end_slowly;
+	}
 	(*ret)->ops = &slow;
 	return 0;
 }

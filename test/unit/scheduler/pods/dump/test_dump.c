@@ -80,8 +80,11 @@ static struct cluster *rich_cluster(void)
 	struct task *t = cluster_fixture_task(c, "t1", g, 300);
 	struct task *gone = cluster_fixture_task(c, "gone", g, 77);
 	struct task *u = cluster_fixture_task(c, "t2", waits, 0);
+	struct podgroup *alone = cluster_podgroup_get_alone(c, STR_LIT("ns"), STR_LIT("t3"));
 	struct priority_class *p = xmalloc_zero(1, sizeof(*p));
 
+	cluster_podgroup_set_queue(c, alone, STR_LIT("b"));
+	cluster_fixture_task(c, "t3", alone, 100)->flags |= TASK_GATE_ONLY;
 	assert_true(res_names_add(c->res, STR_LIT("nvidia.com/gpu")) > 0);
 	a->guarantee.v[RES_FIRST_NAMED] = 3;
 	a->uid = xmalloc_dup("quid");

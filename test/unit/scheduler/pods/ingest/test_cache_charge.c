@@ -4,37 +4,57 @@
 #include "scheduler/pods/model/access.h"
 
 /* Every status of the pod against every state of a charge it may come with. */
+static const struct {
+	struct cache_fixture_pod pod;
+	enum charge_state before, after;
+} settle_rows[] = {
+	{ { .opted_in = true }, CHARGE_PATCHING, CHARGE_UNGATED },
+	{ { .opted_in = true, .gated = true }, CHARGE_PATCHING, CHARGE_PATCHING },
+	{ { .opted_in = true, .reason = "Unschedulable" }, CHARGE_UNGATED, CHARGE_PUBLISHED },
+	{ { .opted_in = true, .reason = "NotReadyForScheduling" },
+	  CHARGE_PUBLISHED,
+	  CHARGE_UNGATED },
+	{ { .opted_in = true, .reason = "SchedulerError" }, CHARGE_PUBLISHED, CHARGE_PUBLISHED },
+	{ { .opted_in = false }, CHARGE_UNGATED, CHARGE_NONE },
+	{ { .opted_in = true, .cpu = "0" }, CHARGE_PUBLISHED, CHARGE_NONE },
+	{ { .opted_in = true, .node = "n" }, CHARGE_PATCHING, CHARGE_BOUND },
+	{ { .opted_in = true, .node = "n" }, CHARGE_NONE, CHARGE_BOUND },
+	{ { .opted_in = true, .deleted = true }, CHARGE_PUBLISHED, CHARGE_PUBLISHED },
+	{ { .opted_in = true, .phase = "Failed" }, CHARGE_PUBLISHED, CHARGE_NONE },
+	{ { .opted_in = true, .scheduler = "other" }, CHARGE_UNGATED, CHARGE_NONE },
+	{ { .opted_in = true, .scheduler = "other", .node = "n" }, CHARGE_UNGATED, CHARGE_NONE },
+	/* Another scheduler may bind it as soon as its gate is off. */
+	{ { .opted_in = true, .scheduler = "default-scheduler" }, CHARGE_PATCHING, CHARGE_UNGATED },
+	{ { .opted_in = true, .gated = true, .scheduler = "default-scheduler" },
+	  CHARGE_PATCHING,
+	  CHARGE_PATCHING },
+	{ { .opted_in = true, .scheduler = "default-scheduler", .reason = "Unschedulable" },
+	  CHARGE_UNGATED,
+	  CHARGE_UNGATED },
+	{ { .scheduler = "default-scheduler", .reserved = "q" }, CHARGE_UNGATED, CHARGE_UNGATED },
+	{ { .scheduler = "default-scheduler" }, CHARGE_UNGATED, CHARGE_NONE },
+	{ { .opted_in = true, .scheduler = "default-scheduler", .reserved = "q" },
+	  CHARGE_NONE,
+	  CHARGE_UNGATED },
+	{ { .opted_in = true, .scheduler = "default-scheduler" }, CHARGE_NONE, CHARGE_NONE },
+	{ { .opted_in = true, .scheduler = "default-scheduler", .reserved = "q", .gated = true },
+	  CHARGE_NONE,
+	  CHARGE_NONE },
+	{ { .opted_in = true, .scheduler = "default-scheduler", .node = "n" },
+	  CHARGE_NONE,
+	  CHARGE_BOUND },
+	{ { .opted_in = true, .scheduler = "default-scheduler", .node = "n" },
+	  CHARGE_UNGATED,
+	  CHARGE_BOUND },
+	{ { .opted_in = true, .scheduler = "default-scheduler", .node = "n", .phase = "Succeeded" },
+	  CHARGE_BOUND,
+	  CHARGE_NONE },
+};
+
 static void test_settles_to_what_the_pod_shows(void **state)
 {
-	static const struct {
-		struct cache_fixture_pod pod;
-		enum charge_state before, after;
-	} rows[] = {
-		{ { .opted_in = true }, CHARGE_PATCHING, CHARGE_UNGATED },
-		{ { .opted_in = true, .gated = true }, CHARGE_PATCHING, CHARGE_PATCHING },
-		{ { .opted_in = true, .reason = "Unschedulable" },
-		  CHARGE_UNGATED,
-		  CHARGE_PUBLISHED },
-		{ { .opted_in = true, .reason = "NotReadyForScheduling" },
-		  CHARGE_PUBLISHED,
-		  CHARGE_UNGATED },
-		{ { .opted_in = true, .reason = "SchedulerError" },
-		  CHARGE_PUBLISHED,
-		  CHARGE_PUBLISHED },
-		{ { .opted_in = false }, CHARGE_UNGATED, CHARGE_NONE },
-		{ { .opted_in = true, .cpu = "0" }, CHARGE_PUBLISHED, CHARGE_NONE },
-		{ { .opted_in = true, .node = "n" }, CHARGE_PATCHING, CHARGE_BOUND },
-		{ { .opted_in = true, .node = "n" }, CHARGE_NONE, CHARGE_BOUND },
-		{ { .opted_in = true, .deleted = true }, CHARGE_PUBLISHED, CHARGE_PUBLISHED },
-		{ { .opted_in = true, .phase = "Failed" }, CHARGE_PUBLISHED, CHARGE_NONE },
-		{ { .opted_in = true, .scheduler = "other" }, CHARGE_UNGATED, CHARGE_NONE },
-		{ { .opted_in = true, .scheduler = "other", .node = "n" },
-		  CHARGE_UNGATED,
-		  CHARGE_NONE },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(settle_rows); i++) {
 		struct cache_fixture *f = cache_fixture_create();
 		struct cache_fixture_pod p = {
 			.name = "p", .group = "g", .opted_in = true, .gated = true
@@ -44,18 +64,19 @@ static void test_settles_to_what_the_pod_shows(void **state)
 		(void)cache_fixture_node(f, "n", "8");
 		(void)cache_fixture_group(f, "g", "q", 1);
 		t = cache_fixture_pod(f, &p);
-		if (rows[i].before != CHARGE_NONE) {
-			ledger_charge(f->c, t, queue_find(f->c, STR_LIT("q")), rows[i].before);
+		if (settle_rows[i].before != CHARGE_NONE) {
+			ledger_charge(f->c, t, queue_find(f->c, STR_LIT("q")),
+				      settle_rows[i].before);
 		}
-		p = rows[i].pod;
+		p = settle_rows[i].pod;
 		p.name = "p";
 		p.group = "g";
 		t = cache_fixture_pod(f, &p);
-		if ((t == NULL ? CHARGE_NONE : t->charge) != rows[i].after) {
+		if ((t == NULL ? CHARGE_NONE : t->charge) != settle_rows[i].after) {
 			fail_msg("row %zu: %s", i, ledger_state_name((enum charge_state)t->charge));
 		}
 		assert_int_equal(cache_fixture_charged(f, "q"),
-				 rows[i].after == CHARGE_NONE ? 0 : 1000);
+				 settle_rows[i].after == CHARGE_NONE ? 0 : 1000);
 		cache_fixture_destroy(f);
 	}
 }
@@ -242,6 +263,41 @@ static void test_an_edit_moves_no_charge(void **state)
 }
 
 /* Its quota is free for others, so it must be withdrawn. */
+/* The quota of a pod that another scheduler is free to bind outlasts its queue, also if that was
+ * deleted while the patch was under way. */
+static void test_what_is_let_go_stays_charged(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = { .name = "p",
+				       .group = "g",
+				       .scheduler = "default-scheduler",
+				       .opted_in = true,
+				       .reserved = "q" };
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &p);
+	assert_int_equal(t->charge, CHARGE_UNGATED);
+	cache_fixture_delete(f, SCHED_PODGROUPS, "ns/g");
+	cache_fixture_delete(f, SCHED_QUEUES, "q");
+	assert_int_equal(t->charge, CHARGE_UNGATED);
+	assert_int_equal(t->charge_queue, queue_find(f->c, STR_LIT("q"))->id);
+
+	p.name = "late";
+	p.gated = true;
+	p.reserved = NULL;
+	t = cache_fixture_pod(f, &p);
+	p.gated = false;
+	p.reserved = "q";
+	t = cache_fixture_pod(f, &p);
+	assert_int_equal(t->charge, CHARGE_NONE);
+	assert_false(cluster_task_is_stranded(f->c, t));
+	(void)cache_fixture_queue(f, "q", NULL, "4");
+	t = cache_fixture_pod(f, &p);
+	assert_int_equal(t->charge, CHARGE_UNGATED);
+	assert_int_equal(cache_fixture_charged(f, "q"), 2000);
+}
+
 static void test_a_published_pod_without_its_group_is_stranded(void **state)
 {
 	struct cache_fixture *f = *state;
@@ -280,6 +336,7 @@ int main(void)
 		cmocka_unit_test(test_without_its_podgroup_the_default_queue_is_charged),
 		cmocka_unit_test(test_a_binding_keeps_its_charge_without_its_group),
 		CACHE_FIXTURE_TEST(test_an_edit_moves_no_charge),
+		CACHE_FIXTURE_TEST(test_what_is_let_go_stays_charged),
 		CACHE_FIXTURE_TEST(test_a_published_pod_without_its_group_is_stranded),
 	};
 

@@ -10,7 +10,7 @@ enum before { UNKNOWN, PENDING, BINDING_THERE, BINDING_ELSEWHERE, UNDONE, BOUND,
 struct bind_row {
 	const char *what;
 	enum before before;
-	bool marked, standby, other_scheduler, terminating;
+	bool marked, standby, other_scheduler, opted_in, terminating;
 	const char *phase;
 	unsigned foreign;
 };
@@ -34,6 +34,10 @@ static const struct bind_row bind_rows[] = {
 	{ .what = "another pod by the same name, created on a node", .before = OTHER_UID },
 	{ .what = "before we led", .before = PENDING, .standby = true },
 	{ .what = "a pod of another scheduler", .before = PENDING, .other_scheduler = true },
+	{ .what = "and it is gated by us",
+	  .before = PENDING,
+	  .other_scheduler = true,
+	  .opted_in = true },
 };
 
 static void come_to(struct cache_fixture *f, const struct bind_row *row)
@@ -41,7 +45,8 @@ static void come_to(struct cache_fixture *f, const struct bind_row *row)
 	struct cache_fixture_pod p = { .name = "p",
 				       .group = "g",
 				       .scheduler =
-					       row->other_scheduler ? "default-scheduler" : NULL };
+					       row->other_scheduler ? "default-scheduler" : NULL,
+				       .opted_in = row->opted_in };
 	struct node *there = cache_fixture_node(f, "n", "8"),
 		    *elsewhere = cache_fixture_node(f, "m", "8");
 	struct task *t;
@@ -79,7 +84,8 @@ static void test_binds_of_other_schedulers(void **state)
 					       .bound_by_us = row->marked,
 					       .scheduler = row->other_scheduler
 								    ? "default-scheduler"
-								    : NULL };
+								    : NULL,
+					       .opted_in = row->opted_in };
 
 		(void)cache_fixture_group(f, "g", "q", 1);
 		if (!row->standby) {

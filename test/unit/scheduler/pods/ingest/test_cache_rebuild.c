@@ -31,6 +31,13 @@ static void test_rebuilt_from_what_the_pods_prove(void **state)
 		  CHARGE_NONE }, /* best effort: nothing to charge */
 		{ { .name = "l", .group = "nowhere", .node = "n", .phase = "Running" },
 		  CHARGE_BOUND }, /* its PodGroup is not there: to the default queue */
+		{ { .name = "m",
+		    .group = "nowhere",
+		    .scheduler = "default-scheduler",
+		    .opted_in = true,
+		    .reserved = "q",
+		    .reason = "Unschedulable" },
+		  CHARGE_UNGATED }, /* published by its own scheduler */
 	};
 	struct cache_fixture *f = *state;
 
@@ -49,7 +56,7 @@ static void test_rebuilt_from_what_the_pods_prove(void **state)
 					 ledger_state_name((enum charge_state)t->charge));
 			}
 		}
-		assert_int_equal(cache_fixture_charged(f, "q"), 5000);
+		assert_int_equal(cache_fixture_charged(f, "q"), 6000);
 		assert_int_equal(cache_fixture_charged(f, "default"), 1000);
 	}
 }

@@ -2,12 +2,15 @@
 
 #include "api/core/pod.h"
 #include "base/err.h"
+#include "base/xmalloc.h"
 #include "collections/intern.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ingest/from_api.h"
 #include "unit/scheduler/pods/ingest/api_fixture.h"
 
-static const char *const ours[] = { "volcano", NULL };
+static const char *const ours[] = { "volcano", NULL }, *const theirs[] = { "default-scheduler",
+									   NULL };
+static const struct from_api_schedulers schedulers = { .ours = ours, .gated = theirs };
 
 struct fixture {
 	struct cluster *c;
@@ -45,8 +48,8 @@ static struct from_api_pod read_pod(struct fixture *f, const char *meta, const c
 		 "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"u\"%s%s},\"spec\":{"
 		 "\"schedulerName\":\"volcano\"%s%s},\"status\":{%s}}",
 		 meta[0] ? "," : "", meta, spec[0] ? "," : "", spec, status);
-	if (from_api_pod_read(f->c, api_fixture_decode(f->arena, &pod_fields, json), ours, f->arena,
-			      &p, &err) < 0) {
+	if (from_api_pod_read(f->c, api_fixture_decode(f->arena, &pod_fields, json), &schedulers,
+			      f->arena, &p, &err) < 0) {
 		fail_msg("%s", err.text);
 	}
 	return p;
@@ -236,7 +239,7 @@ static void test_foreign_pod_has_request_and_ports_only(void **state)
 		"\"persistentVolumeClaim\":{\"claimName\":\"c\"}}],\"containers\":[{\"ports\":["
 		"{\"hostPort\":80}],\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}");
 
-	assert_int_equal(from_api_pod_read(f->c, pod, ours, f->arena, &p, NULL), 0);
+	assert_int_equal(from_api_pod_read(f->c, pod, &schedulers, f->arena, &p, NULL), 0);
 	assert_int_equal(p.flags & TASK_OURS, 0);
 	assert_null(p.group.p);
 	assert_true(str_eq_c(p.namespace_, "default"));
@@ -244,6 +247,98 @@ static void test_foreign_pod_has_request_and_ports_only(void **state)
 	assert_null(p.klass->unsupported);
 	assert_int_equal(p.klass->nports, 1);
 	assert_int_equal(p.klass->request.v[RES_CPU], 1000);
+}
+
+/* Of the pods of a scheduler that we gate for, those that opted in are under quota. */
+static void test_gate_only(void **state)
+{
+	static const struct {
+		const char *annotations, *spec;
+		bool annotation_decides, ours;
+	} rows[] = {
+		{ "\"a\":\"b\"", "", false, false },
+		{ "\"volcano.sh/queue-allocation-gate\":\"true\"", "", false, true },
+		{ "\"a\":\"b\"",
+		  "\"schedulingGates\":[{\"name\":\"volcano.sh/queue-allocation-gate\"}],", false,
+		  true },
+		{ "\"a\":\"b\"",
+		  "\"schedulingGates\":[{\"name\":\"volcano.sh/queue-allocation-gate\"}],", true,
+		  true },
+		{ "\"a\":\"b\"", "\"schedulingGates\":[{\"name\":\"x\"}],", false, false },
+		{ "\"headgate.io/reserved\":\"q\"", "", false, true },
+		{ "\"headgate.io/reserved\":\"q\"", "", true, false },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xmalloc_freep)
+		char *json = xmalloc_printf(
+			"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"annotations\":{%s}},"
+			"\"spec\":{%s\"schedulerName\":\"default-scheduler\",\"priority\":7,"
+			"\"nodeSelector\":{\"a\":\"b\"},\"volumes\":[{\"name\":\"v\","
+			"\"persistentVolumeClaim\":{\"claimName\":\"c\"}}]}}",
+			rows[i].annotations, rows[i].spec);
+		struct from_api_pod p;
+
+		unit_row_number(i);
+		f->c->annotation_decides = rows[i].annotation_decides;
+		assert_int_equal(from_api_pod_read(f->c,
+						   api_fixture_decode(f->arena, &pod_fields, json),
+						   &schedulers, f->arena, &p, NULL),
+				 0);
+		assert_int_equal(p.flags & (TASK_OURS | TASK_GATE_ONLY),
+				 rows[i].ours ? TASK_OURS | TASK_GATE_ONLY : 0);
+		assert_int_equal(p.class_priority, 7);
+		assert_int_equal(p.klass->nselector, 0);
+		assert_null(p.klass->unsupported);
+	}
+}
+
+/* Without a PodGroup it has a record of its own, in its own queue; its conditions are not ours. */
+static void test_gate_only_apply(void **state)
+{
+	static const char format[] =
+		"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"annotations\":{"
+		"\"volcano.sh/queue-allocation-gate\":\"true\"%s}},\"spec\":{\"schedulerName\":"
+		"\"default-scheduler\",\"priority\":7},\"status\":{\"conditions\":[{\"type\":"
+		"\"PodScheduled\",\"status\":\"False\",\"reason\":\"Unschedulable\",\"message\":"
+		"\"m\",\"lastTransitionTime\":\"2025-06-15T15:06:00Z\"}]}}";
+	static const struct {
+		const char *annotations, *group, *queue;
+	} rows[] = {
+		{ "", "p", "fallback" },
+		{ ",\"scheduling.volcano.sh/queue-name\":\"q\"", "p", "q" },
+		{ ",\"scheduling.volcano.sh/queue-name\":\"\"", "p", "fallback" },
+		{ ",\"scheduling.k8s.io/group-name\":\"g\"", "g", NULL },
+		{ ",\"scheduling.k8s.io/group-name\":\"\"", "p", "fallback" },
+	};
+	struct fixture *f = *state;
+	struct task *t = cluster_task_add(f->c, STR_LIT("ns"), STR_LIT("p"), STR_LIT("u"));
+
+	f->c->default_queue = queue_get(f->c, STR_LIT("fallback"))->id;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xmalloc_freep) char *json = xmalloc_printf(format, rows[i].annotations);
+		const struct podgroup *g;
+		struct from_api_pod p;
+
+		unit_row_number(i);
+		assert_int_equal(from_api_pod_read(f->c,
+						   api_fixture_decode(f->arena, &pod_fields, json),
+						   &schedulers, f->arena, &p, NULL),
+				 0);
+		from_api_pod_apply(f->c, &p, t);
+		g = f->c->podgroups.v[t->podgroup];
+		assert_string_equal(g->name, rows[i].group);
+		assert_int_equal(g->alone, rows[i].queue != NULL);
+		if (rows[i].queue != NULL) {
+			assert_string_equal(intern_name(f->c->names, g->queue_name), rows[i].queue);
+			assert_int_equal(g->priority, 7);
+		}
+		assert_int_equal(t->cond, POD_COND_UNSCHEDULABLE);
+		assert_int_equal(t->cond_message, 0);
+		assert_int_equal(t->published_at, MODEL_TIME_NONE);
+		assert_null(cluster_verify(f->c));
+	}
 }
 
 static void test_apply(void **state)
@@ -293,6 +388,8 @@ int main(void)
 		T(test_condition),
 		T(test_request_and_class),
 		T(test_foreign_pod_has_request_and_ports_only),
+		T(test_gate_only),
+		T(test_gate_only_apply),
 		T(test_apply),
 	};
 

@@ -7,7 +7,9 @@
 #include "scheduler/pods/ingest/from_api.h"
 #include "scheduler/pods/model/pod_class.h"
 
-static const char *const ours[] = { "volcano", NULL };
+static const char *const ours[] = { "volcano", NULL }, *const theirs[] = { "default-scheduler",
+									   NULL };
+static const struct from_api_schedulers schedulers = { .ours = ours, .gated = theirs };
 
 struct fixture {
 	struct cluster *c;
@@ -39,7 +41,7 @@ static struct from_api_pod keep(struct fixture *f, const char *json, const struc
 	struct from_api_pod p;
 
 	(void)decode_partial(&pod_fields, str_of(json), &pod, f->arena, NULL);
-	assert_int_equal(from_api_pod_keep(f->c, &pod, ours, known, f->arena, &p), 0);
+	assert_int_equal(from_api_pod_keep(f->c, &pod, &schedulers, known, f->arena, &p), 0);
 	assert_string_equal(p.klass->unsupported, POD_CLASS_UNREADABLE);
 	assert_int_equal(p.klass->request.v[RES_PODS], 1);
 	return p;
@@ -151,7 +153,7 @@ static void test_needs_a_name(void **state)
 
 	(void)decode_partial(&pod_fields, STR_LIT("{\"metadata\":{\"uid\":\"u\"}}"), &pod, f->arena,
 			     NULL);
-	assert_true(from_api_pod_keep(f->c, &pod, ours, NULL, f->arena, &p) < 0);
+	assert_true(from_api_pod_keep(f->c, &pod, &schedulers, NULL, f->arena, &p) < 0);
 }
 
 int main(void)

@@ -20,10 +20,12 @@ static void test_each_state_counts_where_it_belongs(void **state)
 	struct queue *root = cluster_fixture_queue(c, "root", NULL, -1),
 		     *q = cluster_fixture_queue(c, "q", "root", 8000);
 	struct node *n = cluster_fixture_node(c, "n", 8000);
-	struct podgroup *g = cluster_fixture_podgroup(c, "j", "q", 1);
+	struct podgroup *g = cluster_fixture_podgroup(c, "j", "q", 1),
+			*alone = cluster_podgroup_get_alone(c, STR_LIT("ns"), STR_LIT("theirs"));
 	struct task *t;
 
 	(void)state;
+	cluster_podgroup_set_queue(c, alone, STR_LIT("q"));
 	add(c, "gated", g, TASK_OPTED_IN | TASK_OUR_GATE);
 	ledger_charge(c, add(c, "patching", g, TASK_OPTED_IN | TASK_OUR_GATE), q, CHARGE_PATCHING);
 	t = add(c, "published", g, TASK_OPTED_IN);
@@ -38,11 +40,12 @@ static void test_each_state_counts_where_it_belongs(void **state)
 	cluster_task_set_status(c, t, TASK_RELEASING, n);
 	ledger_charge(c, t, q, CHARGE_BOUND);
 	add(c, "plain", g, 0);
+	add(c, "theirs", alone, TASK_OPTED_IN | TASK_OUR_GATE | TASK_GATE_ONLY);
 	totals_compute(c, totals);
 	for (unsigned i = 0; i < 2; i++) {
 		const struct queue_totals *x = &totals[i == 0 ? q->id : root->id];
 
-		assert_int_equal(x->gated, 1);
+		assert_int_equal(x->gated, 2);
 		assert_int_equal(x->patching, 1);
 		assert_int_equal(x->published_pods, 1);
 		assert_int_equal(x->withdrawn, 1);
@@ -51,7 +54,7 @@ static void test_each_state_counts_where_it_belongs(void **state)
 		assert_int_equal(x->reserved.v[RES_CPU], 2000);
 		assert_int_equal(x->held.v[RES_CPU], 3000);
 		assert_int_equal(x->published.v[RES_CPU], 1000);
-		assert_int_equal(x->request.v[RES_CPU], 6000);
+		assert_int_equal(x->request.v[RES_CPU], 7000);
 		assert_int_equal(x->podgroups[PODGROUP_PENDING] + x->podgroups[PODGROUP_INQUEUE],
 				 1);
 	}

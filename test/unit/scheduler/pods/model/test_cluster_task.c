@@ -61,7 +61,10 @@ static void test_resize_and_move_follow(void **state)
 	uint64_t gen;
 
 	(void)state;
+	cluster_task_set_status(c, t, TASK_BOUND, n);
+	gen = c->nodes_gen;
 	cluster_task_set_status(c, t, TASK_RUNNING, n);
+	assert_int_equal(c->nodes_gen, gen); /* its request was and is on the node */
 	cluster_task_set_class(c, t, cluster_fixture_class(c, 500));
 	assert_int_equal(n->used.v[RES_CPU], 500);
 	assert_int_equal(slots_count(&c->class_by_id), 1); /* the old class is gone */

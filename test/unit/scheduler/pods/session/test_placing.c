@@ -24,6 +24,8 @@ static void which_pods_are_placed(void **state)
 		{ "opted in, waits for victims", TASK_OURS | TASK_OPTED_IN, 1,
 		  CHARGE_AWAITING_VICTIMS, false },
 		{ "parked", TASK_OURS | TASK_PARKED, 1, CHARGE_NONE, false },
+		{ "of another scheduler", TASK_OURS | TASK_OPTED_IN | TASK_GATE_ONLY, 1,
+		  CHARGE_UNGATED, false },
 	};
 
 	(void)state;

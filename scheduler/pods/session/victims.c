@@ -84,6 +84,7 @@ struct gathering {
 	struct VEC(struct candidate) found;
 	struct VEC(const struct podgroup *) podgroups; /* that have candidates */
 	const struct queue *queue;                     /* NULL: any */
+	uint32_t *queue_ranks; /* by id: of several queues; NULL: there is one */
 };
 
 static void gather_podgroup(struct gathering *g, const struct podgroup *from)
@@ -117,23 +118,25 @@ static void gather_queue(struct gathering *g, const struct queue *q)
 	}
 }
 
+static int by_queue(const void *a, const void *b, void *ctx)
+{
+	const struct queue *const *x = a, *const *y = b;
+
+	return hooks_queue_order(*(const struct session *const *)ctx, *y, *x);
+}
+
 /* The queue that is served first loses last, and so do the PodGroups that plugins prefer. */
 static int by_standing(const void *a, const void *b, void *ctx)
 {
-	const struct podgroup *x = *(const struct podgroup *const *)a,
-			      *y = *(const struct podgroup *const *)b;
-	const struct session *s = *(const struct session *const *)ctx;
-	const struct queue *const *queues =
-		(const struct queue *const *)(const void *)s->cluster->queues.v;
-	int r = 0;
+	const struct podgroup *const *x = a, *const *y = b;
+	const struct gathering *g = ctx;
+	int r;
 
-	if (x->queue != y->queue) {
-		r = hooks_queue_order(s, queues[y->queue], queues[x->queue]);
+	if ((*x)->queue != (*y)->queue && g->queue_ranks != NULL) {
+		return g->queue_ranks[(*x)->queue] < g->queue_ranks[(*y)->queue] ? -1 : 1;
 	}
-	if (r == 0) {
-		r = hooks_job_preference(s, y, x);
-	}
-	return r != 0 ? r : (x->priority > y->priority) - (x->priority < y->priority);
+	r = hooks_job_preference(g->session, *y, *x);
+	return r != 0 ? r : ((*x)->priority > (*y)->priority) - ((*x)->priority < (*y)->priority);
 }
 
 /* PodGroups that are equal in this order have one rank. */
@@ -144,10 +147,10 @@ static uint32_t *rank_podgroups(struct gathering *g)
 	uint32_t rank = 0;
 
 	if (g->podgroups.n > 1) {
-		qsort_r(g->podgroups.v, g->podgroups.n, sizeof(g->podgroups.v[0]), by_standing, &s);
+		qsort_r(g->podgroups.v, g->podgroups.n, sizeof(g->podgroups.v[0]), by_standing, g);
 	}
 	for (size_t i = 0; i < g->podgroups.n; i++) {
-		rank += i > 0 && by_standing(&g->podgroups.v[i - 1], &g->podgroups.v[i], &s) != 0;
+		rank += i > 0 && by_standing(&g->podgroups.v[i - 1], &g->podgroups.v[i], g) != 0;
 		ranks[g->podgroups.v[i]->id] = rank;
 	}
 	return ranks;
@@ -240,19 +243,39 @@ struct victims *victims_of_podgroup(struct session *s, const struct podgroup *fr
 	return make(&g, OF_PODGROUP);
 }
 
-struct victims *victims_of_all_queues(struct session *s)
+/* The queues that give, those first that are served last. */
+static const struct queue **list_queues(struct session *s, size_t *ret_n)
 {
-	struct gathering g = { .session = s };
 	const struct cluster *c = s->cluster;
+	const struct queue **v = arena_alloc(s->arena, (c->queues.n + 1) * sizeof(*v));
+	size_t n = 0;
 
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
 		if (q != NULL && q->exists && q->reclaimable && q->podgroups.n > 0 &&
 		    hooks_queue_gives(s, q)) {
-			g.queue = q;
-			gather_queue(&g, q);
+			v[n++] = q;
 		}
+	}
+	if (n > 1) {
+		qsort_r(v, n, sizeof(v[0]), by_queue, &s);
+	}
+	*ret_n = n;
+	return v;
+}
+
+struct victims *victims_of_all_queues(struct session *s)
+{
+	struct gathering g = { .session = s };
+	size_t n;
+	const struct queue **queues = list_queues(s, &n);
+
+	g.queue_ranks = arena_alloc(s->arena, (s->cluster->queues.n + 1) * sizeof(*g.queue_ranks));
+	for (size_t i = 0; i < n; i++) {
+		g.queue = queues[i];
+		g.queue_ranks[g.queue->id] = (uint32_t)i;
+		gather_queue(&g, g.queue);
 	}
 	return make(&g, OF_ALL_QUEUES);
 }

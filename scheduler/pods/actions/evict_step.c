@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/session/fit.h"
+#include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/placing.h"
 #include "scheduler/pods/session/statement.h"
@@ -12,7 +13,9 @@
 /* preemptionPolicy Never holds for reclaiming as well, as in Volcano. */
 static bool may_preempt(struct session *s, const struct queue *q, const struct task *t)
 {
-	if ((t->flags & TASK_PREEMPT_NEVER) != 0 || !placing_is_candidate(s, t)) {
+	/* The preemption for pods of other schedulers is theirs. */
+	if ((t->flags & (TASK_PREEMPT_NEVER | TASK_GATE_ONLY)) != 0 ||
+	    (!placing_is_candidate(s, t) && !gang_is_candidate(s, t))) {
 		return false;
 	}
 	if (!session_task_may_preempt(s, t)) {
@@ -25,8 +28,13 @@ static bool may_preempt(struct session *s, const struct queue *q, const struct t
 bool evict_step_is_starving(struct session *s, const struct podgroup *g)
 {
 	return g->exists && session_podgroup_count(s, g, TASK_PENDING) > 0 &&
-	       session_podgroup_phase(s, g) != PODGROUP_PENDING && hooks_job_starving(s, g) &&
-	       hooks_job_valid(s, g, NULL);
+	       hooks_job_starving(s, g) && hooks_job_valid(s, g, NULL);
+}
+
+/* As for allocate, the phase matters to pods that did not opt in. */
+static bool has_phase(const struct session *s, const struct podgroup *g, const struct task *t)
+{
+	return (t->flags & TASK_OPTED_IN) != 0 || session_podgroup_phase(s, g) != PODGROUP_PENDING;
 }
 
 struct evict_work *evict_step_collect(struct session *s, const struct queue *q,
@@ -44,7 +52,7 @@ struct evict_work *evict_step_collect(struct session *s, const struct queue *q,
 	for (size_t i = 0; i < g->tasks.n; i++) {
 		const struct task *t = session_task(s, g->tasks.v[i]);
 
-		if (may_preempt(s, q, t)) {
+		if (has_phase(s, g, t) && may_preempt(s, q, t)) {
 			w->tasks[w->n++] = t;
 		}
 	}
@@ -66,6 +74,45 @@ static const struct node *find_room(struct session *s, const struct evict_work *
 	return victims_make_room(v, w->queue, t);
 }
 
+/* Quota for a pod that has none, and a node if evictions make room there as well. */
+static bool await_quota(struct session *s, const struct evict_work *w, struct victims *v,
+			const struct task *t)
+{
+	const struct node *n = NULL;
+
+	if (placing_quota_comes(s, w->queue, t) != NULL) {
+		n = victims_make_room(v, w->queue, t);
+		if (n == NULL && !victims_make_quota(v, w->queue, t)) {
+			return false;
+		}
+	}
+	statement_await_quota(s, t);
+	if (n != NULL) {
+		statement_pipeline(s, t, n);
+	}
+	return true;
+}
+
+/* The members that the gang lacks, or one pod beyond it: as allocate reserves quota. */
+static bool await_members(struct session *s, struct evict_work *w, struct victims *v)
+{
+	struct gang_need need;
+	bool awaits = false;
+
+	gang_need(s, w->podgroup, GANG_RESERVED, &need);
+	while (w->next < w->n && (!awaits || !gang_is_met(&need))) {
+		const struct task *t = w->tasks[w->next++];
+
+		if (gang_is_candidate(s, t) &&
+		    (gang_is_met(&need) || gang_needs_role(&need, t->role)) &&
+		    await_quota(s, w, v, t)) {
+			gang_add_member(&need, t->role);
+			awaits = true;
+		}
+	}
+	return awaits && gang_is_met(&need);
+}
+
 /* Until those are placed that the PodGroup needs: the rest is elastic, and others go before it. */
 static bool place_members(struct session *s, struct evict_work *w, struct victims *v)
 {
@@ -73,7 +120,7 @@ static bool place_members(struct session *s, struct evict_work *w, struct victim
 
 	while (w->next < w->n && hooks_job_starving(s, w->podgroup)) {
 		const struct task *t = w->tasks[w->next++];
-		const struct node *n = find_room(s, w, v, t);
+		const struct node *n = placing_is_candidate(s, t) ? find_room(s, w, v, t) : NULL;
 
 		if (n == NULL) {
 			continue;
@@ -140,15 +187,48 @@ static bool allocates(const struct session *s)
 	return false;
 }
 
+static bool wants_quota(const struct session *s, const struct evict_work *w)
+{
+	for (size_t i = w->next; i < w->n; i++) {
+		if (gang_is_candidate(s, w->tasks[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void note_awaited_quota(struct session *s, const struct podgroup *g)
+{
+	struct decision *d = decision_add(session_decisions(s), DECISION_EVENT);
+
+	d->podgroup = g->id;
+	d->reason = "AwaitingVictims";
+	d->message = "pods are evicted: their quota is held for this PodGroup, and its gates are "
+		     "removed when they are gone";
+	if (session_podgroup_phase(s, g) == PODGROUP_PENDING) {
+		statement_set_phase(s, g, PODGROUP_INQUEUE);
+	}
+}
+
+static void note_held_room(struct session *s, const struct podgroup *g)
+{
+	session_note_tried(s, g);
+	session_note_held(s, g);
+	note_places(s, g);
+}
+
+/* 1. Pods without quota that opted in get that of their victims; else pods are placed.
+ * 2. Without evictions there is nothing to do that allocate does not do as well.
+ * 3. The room of the victims is held. */
 bool evict_step_serve(struct session *s, struct evict_work *w, struct victims *v)
 {
 	struct statement st = statement_begin(s);
-	bool placed, evicts;
+	bool for_quota = wants_quota(s, w);
+	bool served = for_quota ? await_members(s, w, v) : place_members(s, w, v);
+	bool evicts = has_evictions(s, &st);
 
 	session_wait_for_nodes(s, w->queue);
-	placed = place_members(s, w, v);
-	evicts = has_evictions(s, &st);
-	if (!placed || (!evicts && allocates(s))) {
+	if (!served || (!evicts && (for_quota || allocates(s)))) {
 		statement_discard(s, st);
 		if (evicts) {
 			victims_restored(v);
@@ -156,9 +236,11 @@ bool evict_step_serve(struct session *s, struct evict_work *w, struct victims *v
 		w->next = w->n;
 		return false;
 	}
-	session_note_tried(s, w->podgroup);
-	session_note_held(s, w->podgroup);
-	note_places(s, w->podgroup);
+	if (for_quota) {
+		note_awaited_quota(s, w->podgroup);
+	} else {
+		note_held_room(s, w->podgroup);
+	}
 	if (evicts) {
 		hold_room(s, w->podgroup);
 	}

@@ -16,8 +16,8 @@ struct evict_work {
 	size_t n, next;            /* tasks[next .. n - 1] are still to be looked at */
 };
 
-/* Whether pods may be evicted for the PodGroup at all: it is started, and lacks nodes for pods that
- * it needs. */
+/* Whether pods may be evicted for the PodGroup at all: it is complete, and lacks nodes for pods
+ * that it needs. */
 bool evict_step_is_starving(struct session *s, const struct podgroup *g);
 /* The work for such a PodGroup; NULL: no pod of it may preempt now. */
 struct evict_work *evict_step_collect(struct session *s, const struct queue *q,

@@ -16,9 +16,9 @@ static void collect(struct session *s, struct order *o)
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->podgroups.n; k++) {
+		for (size_t k = 0; q != NULL && q->exists && k < session_podgroups(s, q)->n; k++) {
 			struct evict_work *w =
-				evict_step_collect(s, q, c->podgroups.v[q->podgroups.v[k]]);
+				evict_step_collect(s, q, session_podgroups(s, q)->v[k]);
 
 			if (w != NULL) {
 				order_add(o, &w->order);

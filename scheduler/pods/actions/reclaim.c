@@ -26,10 +26,8 @@ static bool keep_entitled(struct session *s, struct evict_work *w)
 
 static void collect_queue(struct session *s, const struct queue *q, struct order *o)
 {
-	const struct cluster *c = session_cluster(s);
-
-	for (size_t k = 0; k < q->podgroups.n; k++) {
-		struct evict_work *w = evict_step_collect(s, q, c->podgroups.v[q->podgroups.v[k]]);
+	for (size_t k = 0; k < session_podgroups(s, q)->n; k++) {
+		struct evict_work *w = evict_step_collect(s, q, session_podgroups(s, q)->v[k]);
 
 		if (w == NULL) {
 			continue;
@@ -47,7 +45,8 @@ static void collect(struct session *s, struct order *o)
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		if (q != NULL && session_is_due(s, q) && hooks_queue_accepts(s, q, NULL)) {
+		if (q != NULL && q->exists && session_is_due(s, q) &&
+		    hooks_queue_accepts(s, q, NULL)) {
 			collect_queue(s, q, o);
 		}
 	}

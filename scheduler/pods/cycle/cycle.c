@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/cycle/awaited_quota.h"
 #include "scheduler/pods/cycle/due.h"
 #include "scheduler/pods/cycle/holds.h"
 #include "scheduler/pods/cycle/moves.h"
@@ -180,6 +181,7 @@ static void run_phases(struct cycle *cy, const struct cluster *c, int64_t now,
 	revoke_run(s);
 	overdue_run(s);
 	/* Before any action gives away what is held. */
+	awaited_quota_run(s);
 	holds_run(s);
 	trace_phase(trace, "revoke", false);
 	for (size_t i = 0; i < cy->nactions; i++) {

@@ -18,6 +18,17 @@ static void charge(struct cluster *c, struct task *t, uint32_t queue, enum charg
 	}
 }
 
+/* A pod that awaited its victims is charged already. */
+static void reserve(struct cluster *c, struct task *t, uint32_t queue, enum charge_state state)
+{
+	if (t->charge == CHARGE_AWAITING_VICTIMS) {
+		ledger_advance(c, t, state);
+		t->victims = t->in_vain = 0;
+	} else {
+		charge(c, t, queue, state);
+	}
+}
+
 static void assume_ungate(struct cluster *c, struct task *t, const struct decision *d)
 {
 	/* Without a charge only the flag says that the patch is under way: the next cycle would
@@ -27,7 +38,7 @@ static void assume_ungate(struct cluster *c, struct task *t, const struct decisi
 		cluster_task_changed(c, t);
 		return;
 	}
-	charge(c, t, d->queue, CHARGE_PATCHING);
+	reserve(c, t, d->queue, CHARGE_PATCHING);
 }
 
 static void assume_revoke(struct cluster *c, struct task *t, const struct decision *d)
@@ -142,7 +153,7 @@ static void assume_evict(struct cluster *c, struct task *t, struct task *by)
 static void assume_await(struct cluster *c, struct task *t, const struct decision *d)
 {
 	cluster_task_set_awaits(c, t, d->node == MODEL_NONE ? NULL : c->nodes.v[d->node]);
-	if (d->node == MODEL_NONE) {
+	if (d->warning) {
 		t->in_vain += t->victims > 0;
 		t->victims = 0;
 		t->preempt_at = d->retry_at;
@@ -176,7 +187,10 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		assume_ungate(c, t, d);
 		break;
 	case DECISION_RESERVE:
-		charge(c, t, d->queue, CHARGE_UNGATED);
+		reserve(c, t, d->queue, CHARGE_UNGATED);
+		break;
+	case DECISION_AWAIT_QUOTA:
+		charge(c, t, d->queue, CHARGE_AWAITING_VICTIMS);
 		break;
 	case DECISION_MOVE:
 		ledger_move(c, t, c->queues.v[d->queue]);

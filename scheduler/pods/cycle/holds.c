@@ -84,9 +84,17 @@ static const char *take_room(struct session *s, const struct queue *q, const str
 	return NULL;
 }
 
-static bool awaits(const struct task *t)
+static bool awaits(const struct session *s, const struct task *t)
 {
-	return t->awaits != MODEL_NONE && t->status == TASK_PENDING;
+	return session_task_awaits(s, t) != MODEL_NONE && t->status == TASK_PENDING;
+}
+
+/* Its gate is still on: the node is held for it beside the quota, which is what it needs first. */
+static bool is_gated(const struct session *s, const struct task *t)
+{
+	enum charge_state charge = session_task_charge(s, t);
+
+	return charge == CHARGE_AWAITING_VICTIMS || charge == CHARGE_PATCHING;
 }
 
 static const char *take_all(struct session *s, const struct queue *q, const struct podgroup *g,
@@ -101,7 +109,7 @@ static const char *take_all(struct session *s, const struct queue *q, const stru
 	}
 	tasks = order_tasks(s, g, &n);
 	for (size_t i = 0; i < n && why == NULL; i++) {
-		if (awaits(tasks[i])) {
+		if (awaits(s, tasks[i]) && !is_gated(s, tasks[i])) {
 			why = take_room(s, q, tasks[i], binds);
 		}
 	}
@@ -125,24 +133,66 @@ static void report_in_vain(struct session *s, const struct task *t, const char *
 				  t->victims, why, (long long)(pause / PAUSE_NS));
 }
 
+void holds_give_up(struct session *s, const struct task *t, const char *why)
+{
+	unsigned shift = t->in_vain < PAUSE_MAX_SHIFT ? t->in_vain : PAUSE_MAX_SHIFT;
+	int64_t pause = PAUSE_NS << shift;
+
+	statement_await(s, t, NULL, t->victims > 0 ? s->now + pause : MODEL_TIME_NONE);
+	s->decisions.v[s->decisions.n - 1].warning = true;
+	if (session_task_charge(s, t) == CHARGE_AWAITING_VICTIMS) {
+		statement_revoke(s, t, MODEL_TIME_NONE, 0);
+	}
+	if (t->victims > 0) {
+		report_in_vain(s, t, why, pause);
+	}
+}
+
 static void give_up(struct session *s, const struct podgroup *g, const char *why)
 {
 	struct statement st = statement_begin(s);
 
 	for (size_t i = 0; i < g->tasks.n; i++) {
 		const struct task *t = session_task(s, g->tasks.v[i]);
-		unsigned shift = t->in_vain < PAUSE_MAX_SHIFT ? t->in_vain : PAUSE_MAX_SHIFT;
-		int64_t pause = PAUSE_NS << shift;
 
-		if (!awaits(t)) {
-			continue;
-		}
-		statement_await(s, t, NULL, t->victims > 0 ? s->now + pause : MODEL_TIME_NONE);
-		if (t->victims > 0) {
-			report_in_vain(s, t, why, pause);
+		if (awaits(s, t) && !is_gated(s, t)) {
+			holds_give_up(s, t, why);
 		}
 	}
 	statement_commit(s, st);
+}
+
+/* A node that a gated pod loses is no reason to give up its quota. */
+static void serve_gated(struct session *s, const struct podgroup *g)
+{
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
+		const struct node *n = awaits(s, t) ? s->cluster->nodes.v[t->awaits] : NULL;
+		struct statement st;
+
+		if (n == NULL || !is_gated(s, t)) {
+			continue;
+		}
+		st = statement_begin(s);
+		if (session_task_status(s, t) == TASK_PENDING && fit_on(s, t, n) != FIT_NONE) {
+			statement_pipeline(s, t, n);
+		} else {
+			statement_await(s, t, NULL, MODEL_TIME_NONE);
+		}
+		statement_commit(s, st);
+	}
+}
+
+static bool has_ungated(const struct session *s, const struct podgroup *g)
+{
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
+
+		if (awaits(s, t) && !is_gated(s, t)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 /* A gang that cannot start yet is pipelined as a whole: allocated members would count for it when
@@ -150,12 +200,18 @@ static void give_up(struct session *s, const struct podgroup *g, const char *why
 static void serve(struct session *s, const struct podgroup *g)
 {
 	const struct queue *q = queue_at(s->cluster, g->queue);
-	struct statement st = statement_begin(s);
-	const char *why = take_all(s, q, g, true);
+	struct statement st;
+	const char *why;
 
 	if (q != NULL) {
 		session_wait_for_nodes(s, q);
 	}
+	serve_gated(s, g);
+	if (!has_ungated(s, g)) {
+		return;
+	}
+	st = statement_begin(s);
+	why = take_all(s, q, g, true);
 	if (why == NULL && !hooks_job_ready(s, g)) {
 		statement_discard(s, st);
 		st = statement_begin(s);

@@ -12,5 +12,8 @@
 
 /* After revocations, before the actions. O(pods of the PodGroups that wait). */
 void holds_run(struct session *s);
+/* Within a statement: t, which waits for its victims, gives up the room and the quota that is held
+ * for it, and reports that; why: for people, lives as long as the session. */
+void holds_give_up(struct session *s, const struct task *t, const char *why);
 
 #endif

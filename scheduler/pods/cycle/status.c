@@ -1,5 +1,7 @@
 #include "scheduler/pods/cycle/status.h"
 
+#include <stdlib.h>
+
 #include "base/str.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/shortage.h"
@@ -384,16 +386,60 @@ static void withdraw_stranded(struct session *s)
 	}
 }
 
+static int by_place(const void *a, const void *b)
+{
+	const struct podgroup *const *x = a, *const *y = b;
+
+	if ((*x)->queue != (*y)->queue) {
+		return (*x)->queue < (*y)->queue ? -1 : 1;
+	}
+	return (*x)->queue_pos < (*y)->queue_pos ? -1 : 1;
+}
+
+/* PodGroups at which the cycle would not look, but which it has changed: they lost pods to others,
+ * or got the room that was held for them. */
+static const struct podgroup **list_changed(const struct session *s, size_t *ret_n)
+{
+	size_t n, kept = 0;
+	const uint32_t *ids = session_touched_podgroups(s, &n);
+	const struct podgroup **v = arena_alloc(s->arena, (n + 1) * sizeof(*v));
+
+	for (size_t i = 0; i < n; i++) {
+		const struct podgroup *g = s->cluster->podgroups.v[ids[i]];
+
+		if (g->queue != MODEL_NONE && !session_podgroup_is_due(s, g)) {
+			v[kept++] = g;
+		}
+	}
+	if (kept > 1) {
+		qsort(v, kept, sizeof(v[0]), by_place);
+	}
+	*ret_n = kept;
+	return v;
+}
+
+/* In the order of the queues, and of their PodGroups. */
 void status_run(struct session *s)
 {
 	const struct cluster *c = s->cluster;
+	size_t n, next = 0;
+	const struct podgroup **changed = list_changed(s, &n);
 
 	withdraw_stranded(s);
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
+		const struct podgroup_list *l = q == NULL ? NULL : session_podgroups(s, q);
 
-		for (size_t k = 0; q != NULL && k < session_podgroups(s, q)->n; k++) {
-			report_podgroup(s, q, session_podgroups(s, q)->v[k]);
+		for (size_t k = 0; l != NULL && k < l->n; k++) {
+			for (; next < n && changed[next]->queue == i &&
+			       changed[next]->queue_pos < l->v[k]->queue_pos;
+			     next++) {
+				report_podgroup(s, q, changed[next]);
+			}
+			report_podgroup(s, q, l->v[k]);
+		}
+		for (; next < n && changed[next]->queue == i; next++) {
+			report_podgroup(s, q, changed[next]);
 		}
 	}
 }

@@ -79,7 +79,8 @@ static void apply(struct cache *c, struct task *t, const struct from_api_pod *p)
 	}
 	/* The patch that takes our gate off was acknowledged: an update that still shows the gate
 	 * was sent before. */
-	if (t->charge != CHARGE_NONE && t->charge != CHARGE_PATCHING) {
+	if (t->charge != CHARGE_NONE && t->charge != CHARGE_PATCHING &&
+	    t->charge != CHARGE_AWAITING_VICTIMS) {
 		t->flags &= ~(uint32_t)TASK_OUR_GATE;
 	}
 	if ((t->flags & TASK_OUR_GATE) == 0) {

@@ -24,10 +24,11 @@ enum decision_kind {
 			       opt in) */
 	DECISION_BIND,      /* task, node */
 	DECISION_EVICT, /* task: victim; reason, message; by: the pod for which, MODEL_NONE: none */
-	DECISION_AWAIT, /* task, node: room there is held for it. node NONE: no more, and its
-			   evictions, if any, led to nothing; retry_at: when pods may be evicted
-			   for it again */
-	DECISION_OVERDUE,            /* task: overdue or not any more (pods/cycle/overdue.h) */
+	DECISION_AWAIT, /* task, node: room there is held for it. node NONE: no more; warning: and
+			   its evictions, if any, led to nothing; retry_at: when pods may be
+			   evicted for it again */
+	DECISION_AWAIT_QUOTA, /* task, queue: charge it beside the pods that are evicted for it */
+	DECISION_OVERDUE,     /* task: overdue or not any more (pods/cycle/overdue.h) */
 	DECISION_PODGROUP_PHASE,     /* PodGroup: phase */
 	DECISION_PODGROUP_CONDITION, /* PodGroup: type (in condition_type), status true, reason,
 					message */

@@ -52,3 +52,20 @@ bool placing_quota_admits(struct session *s, const struct queue *q, const struct
 	}
 	return true;
 }
+
+const struct queue *placing_quota_comes(const struct session *s, const struct queue *q,
+					const struct task *t)
+{
+	const struct queue *at;
+
+	QUEUE_FOR_EACH_UP (at, session_cluster(s), q->id) {
+		struct res used = *session_queue_charged(s, at);
+
+		res_sub(&used, session_queue_releasing(s, at));
+		if (res_over(&used, pod_class_charge(t->klass), session_queue_limit(s, at),
+			     pod_class_charge_mask(t->klass)) != 0) {
+			return at;
+		}
+	}
+	return NULL;
+}

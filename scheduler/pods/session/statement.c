@@ -136,6 +136,12 @@ void statement_pipeline(struct session *s, const struct task *t, const struct no
 	hooks_on_allocate(s, t);
 }
 
+/* Nothing terminates on the node: it is not in the list of those where this session evicts. */
+static bool is_quiet(const struct session *s, uint32_t node)
+{
+	return res_is_zero(session_node_releasing(s, s->cluster->nodes.v[node]));
+}
+
 void statement_evict(struct session *s, const struct task *t, const struct task *by,
 		     const char *message)
 {
@@ -145,6 +151,9 @@ void statement_evict(struct session *s, const struct task *t, const struct task 
 
 	assert(node != MODEL_NONE && session_task_status(s, t) != TASK_RELEASING);
 	log_event(s, UNDO_DEALLOCATE, t);
+	if (is_quiet(s, node)) {
+		vec_push(&s->overlay->evicted, node);
+	}
 	/* The victim keeps its node and its charge until it is gone: what it gives back is summed
 	 * separately, and only pipelined tasks may count on it. */
 	set_status(s, t, TASK_RELEASING, node);
@@ -152,7 +161,6 @@ void statement_evict(struct session *s, const struct task *t, const struct task 
 			    &session_overlay_node(s->overlay, s->cluster->nodes.v[node])->releasing,
 			    &t->klass->request, booked_mask(t), 1);
 	session_overlay_touch(s->overlay, s->cluster->nodes.v[node], true);
-	vec_push(&s->overlay->evicted, node);
 	if (session_task_charge(s, t) != CHARGE_NONE) {
 		QUEUE_FOR_EACH_UP (q, s->cluster, queue_of(s, t)) {
 			session_overlay_add(
@@ -187,7 +195,9 @@ void statement_reserve(struct session *s, const struct task *t)
 	bool gated = (t->flags & TASK_OUR_GATE) != 0;
 	struct decision *d;
 
-	assert(session_task_charge(s, t) == CHARGE_NONE && t->podgroup != MODEL_NONE);
+	assert((session_task_charge(s, t) == CHARGE_NONE ||
+		session_task_charge(s, t) == CHARGE_AWAITING_VICTIMS) &&
+	       t->podgroup != MODEL_NONE);
 	log_event(s, UNDO_ALLOCATE, t);
 	set_charge(s, t, gated ? CHARGE_PATCHING : CHARGE_UNGATED);
 	session_priv_mark_unbound(s, t);
@@ -195,6 +205,18 @@ void statement_reserve(struct session *s, const struct task *t)
 	d = decision_add(&s->decisions, gated ? DECISION_UNGATE : DECISION_RESERVE);
 	d->task = t->id;
 	d->podgroup = t->podgroup;
+	d->queue = s->cluster->podgroups.v[t->podgroup]->queue;
+}
+
+void statement_await_quota(struct session *s, const struct task *t)
+{
+	struct decision *d;
+
+	assert(session_task_charge(s, t) == CHARGE_NONE && t->podgroup != MODEL_NONE);
+	set_charge(s, t, CHARGE_AWAITING_VICTIMS);
+	session_priv_mark_unbound(s, t);
+	d = decision_add(&s->decisions, DECISION_AWAIT_QUOTA);
+	d->task = t->id;
 	d->queue = s->cluster->podgroups.v[t->podgroup]->queue;
 }
 
@@ -263,6 +285,10 @@ static void undo_one(struct session *s, struct undo u)
 		hooks_on_deallocate(s, u.at.task);
 		break;
 	case UNDO_DEALLOCATE:
+		/* All else is undone by now: it is as before the eviction. */
+		if (is_quiet(s, u.at.task->node)) {
+			(void)vec_pop(&s->overlay->evicted);
+		}
 		hooks_on_allocate(s, u.at.task);
 		break;
 	}

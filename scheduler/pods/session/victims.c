@@ -46,7 +46,7 @@ struct guess {
 struct search {
 	const struct pod_class *klass;
 	int32_t priority; /* of the PodGroup, or of the pod: see priority_for */
-	bool is_charged;
+	unsigned vote;    /* how it is asked whether there is quota: see vote_of */
 	struct guess *guesses;
 	struct heap heap;
 	uint64_t *hopeless; /* bit set by queue id: no node can be made to fit, as things are */
@@ -57,6 +57,8 @@ struct victims {
 	enum victims_kind kind;
 	struct spot *spots;
 	size_t nspots, most; /* most: candidates on one node */
+	struct spot all;     /* of all nodes together, in order; v NULL: not made yet */
+	size_t ncandidates;
 	struct VEC(struct search *) searches;
 	const struct task **plan, **trial; /* most each */
 };
@@ -82,6 +84,7 @@ struct gathering {
 	struct VEC(struct candidate) found;
 	struct VEC(const struct podgroup *) podgroups; /* that have candidates */
 	const struct queue *queue;                     /* NULL: any */
+	uint32_t *queue_ranks; /* by id: of several queues; NULL: there is one */
 };
 
 static void gather_podgroup(struct gathering *g, const struct podgroup *from)
@@ -115,23 +118,25 @@ static void gather_queue(struct gathering *g, const struct queue *q)
 	}
 }
 
+static int by_queue(const void *a, const void *b, void *ctx)
+{
+	const struct queue *const *x = a, *const *y = b;
+
+	return hooks_queue_order(*(const struct session *const *)ctx, *y, *x);
+}
+
 /* The queue that is served first loses last, and so do the PodGroups that plugins prefer. */
 static int by_standing(const void *a, const void *b, void *ctx)
 {
-	const struct podgroup *x = *(const struct podgroup *const *)a,
-			      *y = *(const struct podgroup *const *)b;
-	const struct session *s = *(const struct session *const *)ctx;
-	const struct queue *const *queues =
-		(const struct queue *const *)(const void *)s->cluster->queues.v;
-	int r = 0;
+	const struct podgroup *const *x = a, *const *y = b;
+	const struct gathering *g = ctx;
+	int r;
 
-	if (x->queue != y->queue) {
-		r = hooks_queue_order(s, queues[y->queue], queues[x->queue]);
+	if ((*x)->queue != (*y)->queue && g->queue_ranks != NULL) {
+		return g->queue_ranks[(*x)->queue] < g->queue_ranks[(*y)->queue] ? -1 : 1;
 	}
-	if (r == 0) {
-		r = hooks_job_preference(s, y, x);
-	}
-	return r != 0 ? r : (x->priority > y->priority) - (x->priority < y->priority);
+	r = hooks_job_preference(g->session, *y, *x);
+	return r != 0 ? r : ((*x)->priority > (*y)->priority) - ((*x)->priority < (*y)->priority);
 }
 
 /* PodGroups that are equal in this order have one rank. */
@@ -142,10 +147,10 @@ static uint32_t *rank_podgroups(struct gathering *g)
 	uint32_t rank = 0;
 
 	if (g->podgroups.n > 1) {
-		qsort_r(g->podgroups.v, g->podgroups.n, sizeof(g->podgroups.v[0]), by_standing, &s);
+		qsort_r(g->podgroups.v, g->podgroups.n, sizeof(g->podgroups.v[0]), by_standing, g);
 	}
 	for (size_t i = 0; i < g->podgroups.n; i++) {
-		rank += i > 0 && by_standing(&g->podgroups.v[i - 1], &g->podgroups.v[i], &s) != 0;
+		rank += i > 0 && by_standing(&g->podgroups.v[i - 1], &g->podgroups.v[i], g) != 0;
 		ranks[g->podgroups.v[i]->id] = rank;
 	}
 	return ranks;
@@ -214,8 +219,9 @@ static struct victims *make(struct gathering *g, enum victims_kind kind)
 		g->found.v[i].rank = ranks[g->found.v[i].task->podgroup];
 	}
 	make_spots(v, g);
-	v->plan = arena_alloc(g->session->arena, (v->most + 1) * sizeof(*v->plan));
-	v->trial = arena_alloc(g->session->arena, (v->most + 1) * sizeof(*v->trial));
+	v->ncandidates = g->found.n;
+	v->plan = arena_alloc(g->session->arena, (g->found.n + 1) * sizeof(*v->plan));
+	v->trial = arena_alloc(g->session->arena, (g->found.n + 1) * sizeof(*v->trial));
 	vec_finish(&g->found);
 	vec_finish(&g->podgroups);
 	return v;
@@ -237,19 +243,39 @@ struct victims *victims_of_podgroup(struct session *s, const struct podgroup *fr
 	return make(&g, OF_PODGROUP);
 }
 
-struct victims *victims_of_all_queues(struct session *s)
+/* The queues that give, those first that are served last. */
+static const struct queue **list_queues(struct session *s, size_t *ret_n)
 {
-	struct gathering g = { .session = s };
 	const struct cluster *c = s->cluster;
+	const struct queue **v = arena_alloc(s->arena, (c->queues.n + 1) * sizeof(*v));
+	size_t n = 0;
 
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
 		if (q != NULL && q->exists && q->reclaimable && q->podgroups.n > 0 &&
 		    hooks_queue_gives(s, q)) {
-			g.queue = q;
-			gather_queue(&g, q);
+			v[n++] = q;
 		}
+	}
+	if (n > 1) {
+		qsort_r(v, n, sizeof(v[0]), by_queue, &s);
+	}
+	*ret_n = n;
+	return v;
+}
+
+struct victims *victims_of_all_queues(struct session *s)
+{
+	struct gathering g = { .session = s };
+	size_t n;
+	const struct queue **queues = list_queues(s, &n);
+
+	g.queue_ranks = arena_alloc(s->arena, (s->cluster->queues.n + 1) * sizeof(*g.queue_ranks));
+	for (size_t i = 0; i < n; i++) {
+		g.queue = queues[i];
+		g.queue_ranks[g.queue->id] = (uint32_t)i;
+		gather_queue(&g, g.queue);
 	}
 	return make(&g, OF_ALL_QUEUES);
 }
@@ -362,6 +388,14 @@ static int32_t priority_for(const struct victims *v, const struct task *t)
 	return 0;
 }
 
+static unsigned vote_of(const struct session *s, const struct task *t)
+{
+	if (session_task_charge(s, t) != CHARGE_NONE) {
+		return 0;
+	}
+	return (t->flags & TASK_OPTED_IN) != 0 ? 1 : 2;
+}
+
 static struct search *start_search(struct victims *v, const struct task *t)
 {
 	struct session *s = v->session;
@@ -369,7 +403,7 @@ static struct search *start_search(struct victims *v, const struct task *t)
 
 	f->klass = t->klass;
 	f->priority = priority_for(v, t);
-	f->is_charged = session_task_charge(s, t) != CHARGE_NONE;
+	f->vote = vote_of(s, t);
 	f->hopeless =
 		arena_zero(s->arena, BITSET_WORDS(s->cluster->queues.n), sizeof(*f->hopeless));
 	f->guesses = arena_zero(s->arena, v->nspots + 1, sizeof(f->guesses[0]));
@@ -388,13 +422,12 @@ static struct search *start_search(struct victims *v, const struct task *t)
 
 static struct search *find_search(struct victims *v, const struct task *t)
 {
-	bool is_charged = session_task_charge(v->session, t) != CHARGE_NONE;
+	unsigned vote = vote_of(v->session, t);
 
 	for (size_t i = 0; i < v->searches.n; i++) {
 		struct search *f = v->searches.v[i];
 
-		if (f->klass == t->klass && f->is_charged == is_charged &&
-		    f->priority == priority_for(v, t)) {
+		if (f->klass == t->klass && f->vote == vote && f->priority == priority_for(v, t)) {
 			return f;
 		}
 	}
@@ -445,14 +478,17 @@ static bool has_quota(const struct victims *v, const struct queue *q, const stru
 {
 	struct reason why = { .code = NULL };
 
-	return session_task_charge(v->session, t) != CHARGE_NONE ||
-	       placing_quota_admits(v->session, q, t, &why);
+	if (session_task_charge(v->session, t) != CHARGE_NONE) {
+		return true;
+	}
+	return (t->flags & TASK_OPTED_IN) != 0 ? placing_quota_comes(v->session, q, t) == NULL
+					       : placing_quota_admits(v->session, q, t, &why);
 }
 
 static bool fits(const struct victims *v, const struct queue *q, const struct task *t,
 		 const struct node *n)
 {
-	return fit_on(v->session, t, n) != FIT_NONE && has_quota(v, q, t);
+	return (n == NULL || fit_on(v->session, t, n) != FIT_NONE) && has_quota(v, q, t);
 }
 
 static bool fits_without(const struct victims *v, const struct queue *q, const struct task *t,
@@ -485,6 +521,15 @@ static size_t spare_some(const struct victims *v, const struct queue *q, const s
 	return count;
 }
 
+/* Whether the queue that lacks room for t is one of the victim's. */
+static bool frees_quota(const struct victims *v, const struct queue *q, const struct task *t,
+			const struct task *victim)
+{
+	const struct queue *full = placing_quota_comes(v->session, q, t);
+
+	return full != NULL && queue_is_within(v->session->cluster, victim->charge_queue, full);
+}
+
 /* Leaves the victims in v->trial; false: t does not fit the node. */
 static bool try_spot(const struct victims *v, const struct queue *q, const struct task *t,
 		     const struct spot *spot, struct harm *ret)
@@ -495,7 +540,8 @@ static bool try_spot(const struct victims *v, const struct queue *q, const struc
 
 	*ret = (struct harm){ .count = 0 };
 	for (size_t i = 0; i < spot->n && !ok; i++) {
-		if (!may_evict(v, q, t, spot->v[i].task)) {
+		if (!may_evict(v, q, t, spot->v[i].task) ||
+		    (spot->node == NULL && !frees_quota(v, q, t, spot->v[i].task))) {
 			continue;
 		}
 		statement_evict(v->session, spot->v[i].task, t, NULL);
@@ -602,4 +648,36 @@ const struct node *victims_make_room(struct victims *v, const struct queue *q, c
 	}
 	evict(v, q, t, best.harm.count);
 	return best.spot->node;
+}
+
+/* All candidates in order, whatever their nodes. */
+static const struct spot *all_spots(struct victims *v)
+{
+	struct candidate *at;
+
+	if (v->all.v != NULL) {
+		return &v->all;
+	}
+	v->all.v = at = arena_alloc(v->session->arena, (v->ncandidates + 1) * sizeof(*at));
+	for (size_t i = 0; i < v->nspots; i++) {
+		memcpy(at, v->spots[i].v, v->spots[i].n * sizeof(*at));
+		at += v->spots[i].n;
+	}
+	v->all.n = v->ncandidates;
+	qsort(v->all.v, v->all.n, sizeof(v->all.v[0]), by_order);
+	return &v->all;
+}
+
+bool victims_make_quota(struct victims *v, const struct queue *q, const struct task *t)
+{
+	const struct task **plan = v->plan;
+	struct harm harm;
+
+	if (v->ncandidates == 0 || !try_spot(v, q, t, all_spots(v), &harm)) {
+		return false;
+	}
+	v->plan = v->trial;
+	v->trial = plan;
+	evict(v, q, t, harm.count);
+	return true;
 }

@@ -31,6 +31,9 @@ void victims_finish(struct victims *v);
  * best. */
 const struct node *victims_make_room(struct victims *v, const struct queue *q,
 				     const struct task *t);
+/* Evicts pods of whatever nodes, so that q will have quota for t, which opted in. False: that
+ * cannot be, and nothing has changed. O(candidates). */
+bool victims_make_quota(struct victims *v, const struct queue *q, const struct task *t);
 /* After a statement with evictions was discarded. */
 void victims_restored(struct victims *v);
 

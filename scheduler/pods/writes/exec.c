@@ -203,6 +203,7 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 	 */
 	case DECISION_RESERVE:
 	case DECISION_AWAIT:
+	case DECISION_AWAIT_QUOTA:
 	case DECISION_REVOKE:
 	case DECISION_MOVE:
 	case DECISION_STAY:

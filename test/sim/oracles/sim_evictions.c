@@ -80,7 +80,8 @@ static void on_await(struct sim_evictions *e, const struct cluster *c, const str
 	const struct task *t = c->tasks.v[a->task];
 	bool reported = false;
 
-	if (a->node != MODEL_NONE) {
+	/* A gated pod may lose the node and keep the quota. */
+	if (a->node != MODEL_NONE || !a->warning) {
 		return;
 	}
 	for (size_t i = 0; i < d->n; i++) {
@@ -102,6 +103,9 @@ void sim_evictions_decided(struct sim_evictions *e, const struct cluster *c,
 			on_evict(e, c, &d->v[i]);
 		} else if (d->v[i].kind == DECISION_AWAIT) {
 			on_await(e, c, d, i);
+		} else if (d->v[i].kind == DECISION_UNGATE || d->v[i].kind == DECISION_RESERVE) {
+			/* It has the quota for which they were made. */
+			strmap_remove(e->waiting, str_of(c->tasks.v[d->v[i].task]->uid));
 		}
 	}
 }

@@ -235,6 +235,10 @@ static uint32_t queue_of(const struct cluster *c, const struct task *t)
 
 static bool occupies(const struct cluster *c, const struct task *t)
 {
+	/* One that awaits its victims is charged beside them. */
+	if (t->charge == CHARGE_AWAITING_VICTIMS) {
+		return false;
+	}
 	return t->charge != CHARGE_NONE ||
 	       (t->node != MODEL_NONE &&
 		(c->nodes.v[t->node]->exists || (t->flags & TASK_STARTED) != 0));

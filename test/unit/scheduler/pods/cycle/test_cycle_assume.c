@@ -188,6 +188,7 @@ static void room_is_held_and_given_up(void **state)
 	assert_int_equal(c->awaiting.n, 1);
 	f->t->victims = 3;
 	d = add(f, DECISION_AWAIT);
+	d->warning = true; /* in vain */
 	d->retry_at = 77;
 	assume(f);
 	assert_int_equal(f->t->awaits, MODEL_NONE);

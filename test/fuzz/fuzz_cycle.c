@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "lib/pods/cluster_checksum.h"
 #include "lib/pods/cluster_fixture.h"
@@ -208,8 +209,9 @@ static void step(struct cycle *cy, struct cluster *c, int64_t now)
 	check(invariants_of_quota(c));
 }
 
-static struct sched_conf *load_conf(unsigned row)
+static struct sched_conf *load_conf(enum configurations_row row)
 {
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	const struct known_names_source from = { plugin_registry, plugin_registry_count,
 						 action_registry, action_registry_count };
 	struct conf_options opt = { .warn = NULL };
@@ -218,7 +220,8 @@ static struct sched_conf *load_conf(unsigned row)
 
 	known_names_init(&names, &from);
 	opt.known = known_names_conf(&names);
-	if (conf_parse(str_of(configurations_text(row)), "configuration", &opt, &conf, NULL) < 0) {
+	configurations_write(row, false, &text);
+	if (conf_parse(strbuf_str(&text), "configuration", &opt, &conf, NULL) < 0) {
 		abort();
 	}
 	known_names_finish(&names);
@@ -229,7 +232,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, size };
 	/* By the size, so that inputs mean the same under each. */
-	struct sched_conf *conf = load_conf(size % CONFIGURATIONS_COUNT);
+	struct sched_conf *conf =
+		load_conf((enum configurations_row)(size % CONFIGURATIONS_COUNT_));
 	struct cycle *cy = make_cycle(conf, &in);
 	struct cluster *c = cluster_create();
 	int64_t now = CYCLE_FIXTURE_START;

@@ -408,6 +408,7 @@ static bool take_decision(struct simulation *s, const struct decision *d)
 	case DECISION_REVOKE:
 	case DECISION_MOVE:
 	case DECISION_STAY:
+	case DECISION_AWAIT:
 	case DECISION_PODGROUP_PHASE:
 	case DECISION_QUEUE_SCANNED:
 	case DECISION_KIND_COUNT_:

@@ -7,6 +7,7 @@
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/placing.h"
 #include "scheduler/pods/session/statement.h"
 
 static bool is_configured(const struct sched_conf *conf, const char *action)
@@ -50,7 +51,7 @@ static void collect_task(struct allocate_run *run, struct allocate_work *w, cons
 	if (allocate_gate_remove_uncharged(run, w->queue, t)) {
 		return;
 	}
-	if (allocate_place_is_candidate(s, t)) {
+	if (placing_is_candidate(s, t)) {
 		w->place.v[w->place.n++] = t;
 	} else if (!drained && gang_is_candidate(s, t)) {
 		w->reserve.v[w->reserve.n++] = t;

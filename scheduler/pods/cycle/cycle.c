@@ -7,6 +7,7 @@
 #include "base/xmalloc.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/due.h"
+#include "scheduler/pods/cycle/holds.h"
 #include "scheduler/pods/cycle/moves.h"
 #include "scheduler/pods/cycle/revoke.h"
 #include "scheduler/pods/cycle/status.h"
@@ -176,6 +177,8 @@ static void run_phases(struct cycle *cy, const struct cluster *c, int64_t now,
 	 * limit. */
 	moves_run(s);
 	revoke_run(s);
+	/* Before any action gives away what is held. */
+	holds_run(s);
 	trace_phase(trace, "revoke", false);
 	for (size_t i = 0; i < cy->nactions; i++) {
 		trace_phase(trace, cy->actions[i]->name, true);
@@ -193,7 +196,7 @@ static void run_phases(struct cycle *cy, const struct cluster *c, int64_t now,
 /* 1. Find the queues that changed, and what of them is to be looked at; if there are none, return.
  * 2. Open overlay, plugins, limits.
  * 3. Move charges of edited PodGroups where there is room; revoke charges that are no longer
- *    justified.
+ *    justified; give pods the room of the pods that were evicted for them.
  * 4. Run the actions in configured order.
  * 5. Report phases, conditions, events.
  * 6. Record each queue's scan: the queue is skipped until something changes that it depends on. */

@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "scheduler/pods/cycle/cycle.h"
@@ -102,13 +103,53 @@ static void assume_bind(struct cluster *c, struct task *t, const struct decision
 	cluster_task_set_status(c, t, TASK_BINDING, c->nodes.v[d->node]);
 }
 
-static void assume_evict(struct cluster *c, struct task *t)
+/* The newest one takes the place of the oldest. */
+static void note_rival(struct cluster *c, struct podgroup *g, const struct podgroup *rival)
+{
+	struct podgroup_rival now = { .queues_gen = c->queues_gen };
+
+	if (g == rival || rival->uid == NULL) {
+		return;
+	}
+	now.name = str_hash(str_of(rival->uid));
+	for (size_t i = 0; i < g->rivals.n; i++) {
+		if (g->rivals.v[i].name == now.name) {
+			g->rivals.v[i] = now;
+			return;
+		}
+	}
+	if (g->rivals.n == PODGROUP_RIVALS_MAX) {
+		memmove(&g->rivals.v[0], &g->rivals.v[1], (g->rivals.n - 1) * sizeof(now));
+		g->rivals.n--;
+	}
+	vec_push(&g->rivals, now);
+}
+
+static void assume_evict(struct cluster *c, struct task *t, struct task *by)
 {
 	struct node *n = t->node == MODEL_NONE ? NULL : c->nodes.v[t->node];
 
 	/* The ledger goes by the status that the task has so far. */
 	ledger_set_releasing(c, t, true);
 	cluster_task_set_status(c, t, TASK_RELEASING, n);
+	by->victims++;
+	note_rival(c, c->podgroups.v[t->podgroup], c->podgroups.v[by->podgroup]);
+}
+
+static void assume_await(struct cluster *c, struct task *t, const struct decision *d)
+{
+	cluster_task_set_awaits(c, t, d->node == MODEL_NONE ? NULL : c->nodes.v[d->node]);
+	if (d->node == MODEL_NONE) {
+		t->in_vain += t->victims > 0;
+		t->victims = 0;
+		t->preempt_at = d->retry_at;
+	}
+}
+
+/* The write that reports the pod sets or removes the nomination, too. */
+static void assume_nomination(struct cluster *c, struct task *t, const struct decision *d)
+{
+	cluster_task_set_nominated(c, t, d->node == MODEL_NONE ? NULL : c->nodes.v[d->node]);
 }
 
 static void assume_phase(struct cluster *c, struct podgroup *g, const struct decision *d)
@@ -146,16 +187,21 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		break;
 	case DECISION_PUBLISH:
 		assume_publish(c, t, d, now);
+		assume_nomination(c, t, d);
 		break;
 	case DECISION_WITHDRAW:
 	case DECISION_CONDITION:
 		assume_condition(t, d);
+		assume_nomination(c, t, d);
 		break;
 	case DECISION_BIND:
 		assume_bind(c, t, d);
 		break;
 	case DECISION_EVICT:
-		assume_evict(c, t);
+		assume_evict(c, t, c->tasks.v[d->by]);
+		break;
+	case DECISION_AWAIT:
+		assume_await(c, t, d);
 		break;
 	case DECISION_PODGROUP_PHASE:
 		assume_phase(c, c->podgroups.v[d->podgroup], d);

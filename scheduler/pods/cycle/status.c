@@ -85,6 +85,7 @@ static void publish(struct session *s, const struct task *t, const char *message
 	struct decision *d = decision_add(&s->decisions, DECISION_PUBLISH);
 
 	d->task = t->id;
+	d->node = session_task_awaits(s, t);
 	d->reason = "Unschedulable";
 	d->message = message;
 	add_event(s, t, "FailedScheduling", message);
@@ -115,6 +116,27 @@ static const char *publish_message(const struct session *s, const struct task *t
 		return slot->attempt_message;
 	}
 	return v->verdict.message != NULL ? v->verdict.message : "the gang does not fit the nodes";
+}
+
+/* The pod must be nominated to the node that is held for it, and to none when that has ended: to
+ * autoscalers, a nominated pod needs no node. A nomination by others stays. */
+static bool nomination_is_off(const struct session *s, const struct task *t)
+{
+	uint32_t node = session_task_awaits(s, t);
+
+	return node != MODEL_NONE ? t->nominated != node
+				  : t->awaits != MODEL_NONE && t->nominated != MODEL_NONE;
+}
+
+/* It stays published, with or without a nomination. */
+static void renominate(struct session *s, const struct task *t, const char *message)
+{
+	struct decision *d = decision_add(&s->decisions, DECISION_CONDITION);
+
+	d->task = t->id;
+	d->node = session_task_awaits(s, t);
+	d->reason = "Unschedulable";
+	d->message = message;
 }
 
 /* Autoscalers must not see a pod without quota. One that was revoked in this cycle has its
@@ -155,6 +177,9 @@ static void report_opted_in(struct session *s, const struct task *t, const struc
 	}
 	if (charge == CHARGE_UNGATED && tried) {
 		publish(s, t, publish_message(s, t, v));
+	} else if (t->charge == CHARGE_PUBLISHED && !session_task_was_revoked(s, t) &&
+		   nomination_is_off(s, t)) {
+		renominate(s, t, publish_message(s, t, v));
 	}
 	withdraw_uncharged(s, t);
 }
@@ -241,6 +266,7 @@ static void report_plain(struct session *s, const struct task *t, const struct p
 {
 	const char *message, *reason;
 	struct decision *d;
+	bool is_new;
 
 	/* As in Volcano, the API server's condition SchedulingGated stays: autoscalers pass over
 	 * it. */
@@ -248,13 +274,18 @@ static void report_plain(struct session *s, const struct task *t, const struct p
 		return;
 	}
 	reason = describe(s, t, v, &message);
-	if (cond_is(t, reason) && was_said(t, message)) {
+	is_new = !cond_is(t, reason) || !was_said(t, message);
+	if (!is_new && !nomination_is_off(s, t)) {
 		return;
 	}
 	d = decision_add(&s->decisions, DECISION_CONDITION);
 	d->task = t->id;
+	d->node = session_task_awaits(s, t);
 	d->reason = reason;
 	d->message = message;
+	if (!is_new) {
+		return;
+	}
 	add_event(s, t, "FailedScheduling", message);
 	if (session_priv_task(s, t)->attempt == ATTEMPT_QUOTA) {
 		add_amounts(s, t, v, &s->decisions.v[s->decisions.n - 1]);

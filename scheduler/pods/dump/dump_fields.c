@@ -32,6 +32,7 @@ const struct dump_field dump_fields_cluster[] = {
 const struct dump_field dump_fields_task[] = {
 	ROW(task, role, "role", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(task, priority, "priority", DUMP_I32, 1, 0),
+	ROW(task, granted_priority, "grantedPriority", DUMP_I32, INT32_MAX, 0),
 	ROW(task, flags, "flags", DUMP_U32, 0, UINT32_MAX),
 	ROW(task, gate_row, "gateRow", DUMP_U8, 0, UINT8_MAX),
 	ROW(task, status, "status", DUMP_U8, TASK_PENDING, TASK_STATUS_COUNT_ - 1),
@@ -47,6 +48,9 @@ const struct dump_field dump_fields_task[] = {
 	ROW(task, retry_at, "retryAt", DUMP_I64, MODEL_TIME_NONE, 0),
 	ROW(task, resource_version, "rv", DUMP_I64, 0, 0),
 	ROW(task, cond_message, "condMessage", DUMP_U64, 0, 0),
+	ROW(task, victims, "victims", DUMP_U32, 0, UINT32_MAX),
+	ROW(task, in_vain, "inVain", DUMP_U32, 0, UINT32_MAX),
+	ROW(task, preempt_at, "preemptAt", DUMP_I64, MODEL_TIME_NONE, 0),
 	END,
 };
 

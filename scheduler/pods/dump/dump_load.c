@@ -182,8 +182,7 @@ static int load_role_min(struct cluster *c, const struct jdoc *d, struct podgrou
 	     r = jdoc_next(r)) {
 		int64_t role = 0, min = 0;
 
-		if (dump_fields_read_int(jdoc_at(r, 0), 0, (int64_t)intern_count(c->names) - 1,
-					 &role, err) < 0 ||
+		if (dump_fields_read_int(jdoc_at(r, 0), 0, UINT32_MAX, &role, err) < 0 ||
 		    dump_fields_read_int(jdoc_at(r, 1), 0, INT32_MAX, &min, err) < 0) {
 			return err_wrap(err, "roleMin");
 		}
@@ -192,6 +191,24 @@ static int load_role_min(struct cluster *c, const struct jdoc *d, struct podgrou
 		}
 		vec_push(&g->role_min,
 			 ((struct podgroup_role_min){ (uint32_t)role, (int32_t)min }));
+	}
+	return 0;
+}
+
+static int load_rivals(const struct jdoc *d, struct podgroup *g, struct err *err)
+{
+	for (const struct jdoc *r = jdoc_first(jdoc_get(d, "rivals")); r != NULL;
+	     r = jdoc_next(r)) {
+		int64_t name = 0, gen = 0;
+
+		if (dump_fields_read_int(jdoc_at(r, 0), INT64_MIN, INT64_MAX, &name, err) < 0 ||
+		    dump_fields_read_int(jdoc_at(r, 1), INT64_MIN, INT64_MAX, &gen, err) < 0) {
+			return err_wrap(err, "rivals");
+		}
+		if (g->rivals.n == PODGROUP_RIVALS_MAX) {
+			return bad(err, "rivals: too many");
+		}
+		vec_push(&g->rivals, ((struct podgroup_rival){ (uint64_t)name, (uint64_t)gen }));
 	}
 	return 0;
 }
@@ -222,7 +239,7 @@ static int load_podgroup(struct cluster *c, const struct jdoc *d, struct err *er
 	if (dump_fields_read(dump_fields_podgroup, d, g, err) < 0 ||
 	    dump_fields_read_res(d, "minResources", c->res, 0, &g->min_resources, err) < 0 ||
 	    dump_fields_read_unoffered(d, "minUnoffered", &g->min_unoffered, err) < 0 ||
-	    load_role_min(c, d, g, err) < 0) {
+	    load_role_min(c, d, g, err) < 0 || load_rivals(d, g, err) < 0) {
 		return -ERR_INVALID;
 	}
 	g->changed = g->changed && g->queue_name != MODEL_NONE;
@@ -251,6 +268,7 @@ static int read_id(const struct jdoc *d, void *const *v, size_t n, uint32_t *ret
 static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *t, struct err *err)
 {
 	const struct jdoc *klass = jdoc_get(d, "class"), *node = jdoc_get(d, "nominated");
+	const struct jdoc *awaits = jdoc_get(d, "awaits");
 	uint32_t id;
 
 	if (klass != NULL) {
@@ -265,6 +283,15 @@ static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *
 			return err_wrap(err, "nominated");
 		}
 		cluster_task_set_nominated(c, t, c->nodes.v[id]);
+	}
+	if (awaits != NULL) {
+		if (read_id(awaits, (void *const *)c->nodes.v, c->nodes.n, &id, err) < 0) {
+			return err_wrap(err, "awaits");
+		}
+		if (t->status != TASK_PENDING && t->status != TASK_BINDING) {
+			return bad(err, "awaits: the task has a node");
+		}
+		cluster_task_set_awaits(c, t, c->nodes.v[id]);
 	}
 	if (!is_name(c, t->role)) {
 		return bad(err, "role: no such name");

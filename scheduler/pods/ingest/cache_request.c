@@ -95,11 +95,15 @@ static void on_bind(struct cache *c, struct task *t, const struct sched_msg *m, 
 }
 
 /* The victim stays. Its next update says whether it is bound or running. */
-static void on_evict(struct cache *c, struct task *t, const struct sched_msg *m)
+static void on_evict(struct cache *c, struct task *t, const struct sched_msg *m, int64_t now)
 {
 	if ((m->outcome != SCHED_REJECTED && m->outcome != SCHED_CANCELLED) ||
 	    t->status != TASK_RELEASING || t->node == MODEL_NONE) {
 		return;
+	}
+	/* It is no victim again before the pause is over. */
+	if (m->outcome == SCHED_REJECTED) {
+		back_off(t, now);
 	}
 	ledger_set_releasing(c->cluster, t, false);
 	cluster_task_set_status(c->cluster, t, TASK_RUNNING, c->cluster->nodes.v[t->node]);
@@ -150,7 +154,7 @@ static void on_task(struct cache *c, const struct sched_msg *m, int64_t now)
 		on_bind(c, t, m, now);
 		break;
 	case SCHED_REQ_EVICT:
-		on_evict(c, t, m);
+		on_evict(c, t, m, now);
 		break;
 	case SCHED_REQ_POD_STATUS:
 		on_pod_status(c, t, m, now);

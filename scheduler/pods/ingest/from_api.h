@@ -40,7 +40,8 @@ struct from_api_pod {
 	uint32_t reserved_name; /* id of `reserved` in cluster->names; MODEL_NONE: absent */
 	int32_t priority;
 	int32_t class_priority; /* spec.priority, which follows from the PriorityClass; absent: 0 */
-	uint32_t flags;         /* without TASK_PARKED, TASK_UNGATING, TASK_ADOPTED */
+	int32_t granted_priority;
+	uint32_t flags; /* without TASK_PARKED, TASK_UNGATING, TASK_ADOPTED */
 	uint8_t gate_row;
 	enum task_status status;
 	enum pod_cond cond;

@@ -299,6 +299,8 @@ int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
 		.reserved_name = MODEL_NONE,
 		.priority = priority_of(pod),
 		.class_priority = pod->spec.priority == FIELD_NO_I32 ? 0 : pod->spec.priority,
+		.granted_priority =
+			pod->spec.priority == FIELD_NO_I32 ? INT32_MAX : pod->spec.priority,
 		.status = status_of(pod),
 		.created = pod->meta.created,
 		.deleted = pod->meta.deleted,
@@ -425,6 +427,7 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	t->reserved = p->reserved_name;
 	t->priority = p->priority;
 	c->demand_gen += ((p->flags ^ t->flags) & TASK_FOREIGN_GATE) != 0;
+	t->granted_priority = p->granted_priority;
 	t->flags = p->flags | (t->flags & kept);
 	if (stays_opted_in(c, p)) {
 		t->flags |= TASK_OPTED_IN;

@@ -67,7 +67,10 @@ static int read_roles(struct cluster *c, const struct field_int_map *map, struct
 			return err_set(err, ERR_INVALID, "spec.minTaskMember.%s: negative",
 				       map->v[i].key);
 		}
-		if (read_name(c, map->v[i].key, &r.role, err) < 0) {
+		/* Pods without a role have, as in Volcano, the empty one. */
+		if (map->v[i].key[0] == '\0') {
+			r.role = MODEL_NONE;
+		} else if (read_name(c, map->v[i].key, &r.role, err) < 0) {
 			return -ERR_INVALID;
 		}
 		vec_push(roles, r);

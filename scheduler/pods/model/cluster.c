@@ -46,6 +46,7 @@ static void free_tasks(struct cluster *c)
 		pod_class_destroy(c->class_by_id.v[i]);
 	}
 	slots_finish(&c->tasks);
+	vec_finish(&c->awaiting);
 	vec_finish(&c->stranded);
 	slots_finish(&c->class_by_id);
 }
@@ -60,6 +61,7 @@ static void free_podgroups(struct cluster *c)
 			free(g->uid);
 			unoffered_finish(&g->min_unoffered);
 			vec_finish(&g->role_min);
+			vec_finish(&g->rivals);
 			vec_finish(&g->tasks);
 			free(g);
 		}

@@ -81,6 +81,10 @@ bool cluster_task_may_be_published(const struct task *t);
 /* A pod that opted in and is published, but has neither quota nor a PodGroup with a queue that
  * could give it some: nothing but a withdrawal keeps autoscalers from buying a node for it. */
 bool cluster_task_is_stranded(const struct cluster *c, const struct task *t);
+/* The priority that counts between PodGroups, where one pod is evicted for another: that of the
+ * PodGroup, which any tenant may choose, but no more than the pod was granted. Of a task with a
+ * PodGroup. */
+int32_t cluster_task_standing(const struct cluster *c, const struct task *t);
 /* It exists at the API server, and no write about it has failed with a backoff that goes on. */
 bool cluster_task_may_be_written(const struct task *t, int64_t now);
 /* Puts it into c->stranded. */
@@ -92,6 +96,8 @@ void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_
 void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status status,
 			     struct node *n);
 void cluster_task_set_nominated(struct cluster *c, struct task *t, struct node *n); /* NULL: none */
+/* Holds room on the node for it; NULL: no more. */
+void cluster_task_set_awaits(struct cluster *c, struct task *t, struct node *n);
 void cluster_task_changed(struct cluster *c,
 			  struct task *t); /* after flags, priority, cond, ... changed */
 size_t cluster_task_key(const struct task *t, char *buf,

@@ -246,6 +246,7 @@ void cluster_podgroup_prune(struct cluster *c, struct podgroup *g)
 	unoffered_finish(&g->min_unoffered);
 	vec_finish(&g->role_min);
 	vec_finish(&g->tasks);
+	vec_finish(&g->rivals);
 	free(g->name);
 	free(g->uid);
 	free(g);

@@ -44,9 +44,10 @@ struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct s
 	}
 	t->uid = t->name + name.len + 1;
 	t->podgroup = t->node = t->nominated = t->role = t->charge_queue = MODEL_NONE;
-	t->refused_queue = t->reserved = MODEL_NONE;
+	t->refused_queue = t->reserved = t->awaits = MODEL_NONE;
+	t->granted_priority = INT32_MAX;
 	t->status = TASK_PENDING;
-	t->created = t->published_at = t->retry_at = MODEL_TIME_NONE;
+	t->created = t->published_at = t->retry_at = t->preempt_at = MODEL_TIME_NONE;
 	t->id = slots_add(&c->tasks, t);
 	strmap_set(c->task_by_key, strbuf_str(&key), t);
 	return t;
@@ -97,6 +98,13 @@ void cluster_task_set_podgroup(struct cluster *c, struct task *t, struct podgrou
 	g->by_status[t->status]++;
 	c->demand_gen++;
 	cluster_podgroup_changed(c, g);
+}
+
+int32_t cluster_task_standing(const struct cluster *c, const struct task *t)
+{
+	int32_t priority = c->podgroups.v[t->podgroup]->priority;
+
+	return priority < t->granted_priority ? priority : t->granted_priority;
 }
 
 bool cluster_task_may_be_published(const struct task *t)
@@ -257,6 +265,11 @@ void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status
 			book_on_node(c, t);
 		}
 	}
+	/* A bind that is decided may still fail: the room stays held for it. */
+	if (status != TASK_PENDING && status != TASK_BINDING) {
+		cluster_task_set_awaits(c, t, NULL);
+		t->victims = t->in_vain = 0;
+	}
 	cluster_task_changed(c, t);
 }
 
@@ -274,6 +287,40 @@ void cluster_task_set_nominated(struct cluster *c, struct task *t, struct node *
 	if (old != NULL) {
 		old->nominations--;
 		cluster_node_prune(c, old);
+	}
+	cluster_task_changed(c, t);
+}
+
+static void stop_awaiting(struct cluster *c, struct task *t)
+{
+	struct node *n = c->nodes.v[t->awaits];
+
+	vec_swap_remove(&c->awaiting, t->awaits_pos);
+	if (t->awaits_pos < c->awaiting.n) {
+		c->tasks.v[c->awaiting.v[t->awaits_pos]]->awaits_pos = t->awaits_pos;
+	}
+	t->awaits = MODEL_NONE;
+	n->nominations--;
+	/* The room is for others again. */
+	c->nodes_gen++;
+	cluster_node_prune(c, n);
+}
+
+void cluster_task_set_awaits(struct cluster *c, struct task *t, struct node *n)
+{
+	if (t->awaits == (n == NULL ? MODEL_NONE : n->id)) {
+		return;
+	}
+	if (n != NULL) {
+		n->nominations++;
+	}
+	if (t->awaits != MODEL_NONE) {
+		stop_awaiting(c, t);
+	}
+	if (n != NULL) {
+		t->awaits = n->id;
+		t->awaits_pos = (uint32_t)c->awaiting.n;
+		vec_push(&c->awaiting, t->id);
 	}
 	cluster_task_changed(c, t);
 }
@@ -306,6 +353,7 @@ void cluster_task_remove(struct cluster *c, struct task *t)
 	/* The ledger is above this folder: its caller has released the charge. */
 	assert(t->charge == CHARGE_NONE);
 	cluster_task_set_nominated(c, t, NULL);
+	cluster_task_set_awaits(c, t, NULL);
 	leave_node(c, t);
 	leave_podgroup(c, t);
 	put_key(&key, str_of(t->namespace_), str_of(t->name));

@@ -48,6 +48,14 @@ static const char *check_task(const struct cluster *c, const struct task *t)
 	    (t->nominated >= c->nodes.n || c->nodes.v[t->nominated] == NULL)) {
 		return "a task is nominated to a node that is gone";
 	}
+	if (t->awaits != MODEL_NONE &&
+	    (t->awaits >= c->nodes.n || c->nodes.v[t->awaits] == NULL ||
+	     t->awaits_pos >= c->awaiting.n || c->awaiting.v[t->awaits_pos] != t->id)) {
+		return "a task awaits a node that is gone, or is not at its place in the list";
+	}
+	if (t->awaits != MODEL_NONE && t->status != TASK_PENDING && t->status != TASK_BINDING) {
+		return "a task with a node awaits one";
+	}
 	if (t->status >= TASK_STATUS_COUNT_ || t->status == TASK_ALLOCATED ||
 	    t->status == TASK_PIPELINED) {
 		return "a task has a status of sessions only";
@@ -344,7 +352,10 @@ static const char *check_nodes(const struct cluster *c)
 		nominations += n->nominations;
 	}
 	for (size_t i = 0; i < c->tasks.n; i++) {
-		nominated += c->tasks.v[i] != NULL && c->tasks.v[i]->nominated != MODEL_NONE;
+		const struct task *t = c->tasks.v[i];
+
+		nominated += t != NULL && t->nominated != MODEL_NONE;
+		nominated += t != NULL && t->awaits != MODEL_NONE;
 	}
 	if (nominated != nominations) {
 		return "nodes count nominations too many or too few";

@@ -41,7 +41,8 @@ enum charge_state {
 	CHARGE_PATCHING,  /* reserved; the patch that removes the gate is not acknowledged yet */
 	CHARGE_UNGATED,   /* reserved; gate gone; not published */
 	CHARGE_PUBLISHED, /* reserved; PodScheduled=False/Unschedulable decided or seen */
-	CHARGE_AWAITING_VICTIMS, /* reserved while its victims terminate; no action preempts yet */
+	CHARGE_AWAITING_VICTIMS, /* holds the quota of its victims while they terminate: both are
+				    charged until then; its gate stays on */
 	CHARGE_ASSUMED,          /* bind decided */
 	CHARGE_BOUND,            /* has a node; terminating pods stay here until they are gone */
 	CHARGE_WITHDRAWING, /* given up, but autoscalers still see the pod: free for others when
@@ -103,7 +104,9 @@ struct task {
 	const char *uid;
 	uint32_t role; /* id in cluster->names, MODEL_NONE */
 	int32_t priority;
-	uint32_t flags;   /* enum task_flag */
+	int32_t granted_priority; /* spec.priority, which Kubernetes' quotas of priority classes
+				     limit; INT32_MAX: the pod has none */
+	uint32_t flags;           /* enum task_flag */
 	uint8_t gate_row; /* which spelling of the gate (api/volcano/gate.h row) when TASK_OUR_GATE
 			   */
 	uint8_t status;   /* enum task_status */
@@ -124,6 +127,12 @@ struct task {
 	int64_t resource_version;
 	uint64_t cond_message; /* str_hash of the message last written or seen, so that equal ones
 				  are not repeated; 0: none */
+	/* Evictions for this pod (scheduler/pods/cycle/holds.h): */
+	uint32_t awaits;     /* node on which room is held for it until it is bound; MODEL_NONE */
+	uint32_t awaits_pos; /* index in cluster->awaiting */
+	uint32_t victims;    /* pods that were evicted for it, since it holds that room or quota */
+	uint32_t in_vain;    /* times that such evictions led to nothing, in a row */
+	int64_t preempt_at;  /* no pod is evicted for it before, MODEL_TIME_NONE */
 };
 
 enum podgroup_phase {
@@ -147,6 +156,14 @@ struct podgroup_role_min {
 	uint32_t role;
 	int32_t min;
 };
+
+/* A PodGroup for which pods of another one were evicted. That one evicts none of its pods in
+ * return, as long as the Queues stay as they are. */
+struct podgroup_rival {
+	uint64_t name; /* str_hash of its UID */
+	uint64_t queues_gen;
+};
+#define PODGROUP_RIVALS_MAX 16
 
 /* A PodGroup. Its record is made for the first pod that names it, too: exists says whether the
  * object is there. A TASK_GATE_ONLY pod that names none has a record of its own, which is alone:
@@ -179,7 +196,9 @@ struct podgroup {
 	int64_t created;
 	int64_t resource_version;
 	int32_t status_running, status_succeeded, status_failed; /* as last written */
-	uint64_t status_hash; /* of the conditions last written */
+	uint64_t status_hash;                     /* of the conditions last written */
+	struct VEC(struct podgroup_rival) rivals; /* for which its pods were evicted; the oldest
+						     first, at most PODGROUP_RIVALS_MAX */
 };
 
 enum queue_state { QUEUE_OPEN, QUEUE_CLOSED, QUEUE_CLOSING, QUEUE_UNKNOWN };
@@ -244,7 +263,8 @@ struct node {
 	struct res used; /* of all pods on it that are not finished, terminating ones included */
 	struct res releasing; /* part of used */
 	struct VEC(uint32_t) tasks;
-	uint32_t nominations; /* tasks nominated to it: it keeps its id for them */
+	uint32_t nominations; /* tasks nominated to it, or that await it: it keeps its id for them
+			       */
 	uint64_t spec_gen; /* changes with labels, taints, unschedulable: predicate caches key on it
 			    */
 };
@@ -268,6 +288,7 @@ struct cluster {
 	struct access *access;           /* pods/model/access.h */
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */
 	struct res total;                   /* sum of allocatable of existing nodes */
+	struct VEC(uint32_t) awaiting;      /* ids of the tasks that await a node */
 	struct VEC(uint32_t) stranded;      /* ids: see cluster_task_is_stranded; may be outdated */
 	bool annotation_decides; /* --gate-sticky=false: set once, before the first pod */
 	uint64_t queues_gen, nodes_gen;

@@ -5,7 +5,10 @@
  * What differs from Volcano: a queue that is misconfigured closes only itself and what is below it;
  * limits for reserving (quota_limits) are never clipped to the present cluster; pods that are
  * charged but not placed yet count as allocated; a capability of 0 means 0, also for cpu and
- * memory. */
+ * memory.
+ *
+ * Argument: ancestorReclaimLevel (0): so many ancestors of a queue may be entitled in its place,
+ * and are asked whether they give. */
 #include "scheduler/pods/plugins/capacity.h"
 
 #include <math.h>
@@ -13,16 +16,19 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "scheduler/base/tree.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/capacity_limits.h"
+#include "scheduler/pods/plugins/capacity_reclaim.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/session.h"
 
 struct capacity {
 	bool hierarchy;
+	unsigned levels; /* ancestorReclaimLevel */
 	/* Derived from the queues' configuration; rebuilt when that, or for the flat mode the size
 	 * of the cluster, has changed. */
 	const struct cluster *cluster;
@@ -101,9 +107,19 @@ static bool is_current(const struct capacity *p, const struct cluster *c)
 
 static int capacity_create(const struct plugin_args *args, void **ret_state, struct err *err)
 {
-	struct capacity *p = xmalloc_zero(1, sizeof(*p));
+	struct capacity *p;
+	double levels;
+	int r = plugin_args_double(args, "ancestorReclaimLevel", 0, &levels, err);
 
-	(void)err;
+	if (r == 0 && (levels < 0 || levels > CLUSTER_MAX_QUEUE_DEPTH)) {
+		r = err_set(err, ERR_INVALID, "ancestorReclaimLevel: not between 0 and %d",
+			    CLUSTER_MAX_QUEUE_DEPTH);
+	}
+	if (r < 0) {
+		return r;
+	}
+	p = xmalloc_zero(1, sizeof(*p));
+	p->levels = (unsigned)levels;
 	p->hierarchy = args->hierarchy;
 	*ret_state = p;
 	return 0;
@@ -150,6 +166,15 @@ void capacity_allocated(const struct session *s, const struct queue *q, bool hie
 		res_sub(ret, session_queue_charged(s, child));
 		res_add(ret, session_queue_releasing(s, child));
 	}
+}
+
+static struct capacity_reclaim rules(const struct capacity *p)
+{
+	return (struct capacity_reclaim){ .tree = p->tree,
+					  .limits = p->real,
+					  .deserved = p->deserved,
+					  .levels = p->levels,
+					  .hierarchy = p->hierarchy };
 }
 
 static const struct queue *parent_of(const struct capacity *p, const struct session *s,
@@ -364,6 +389,35 @@ static void capacity_job_enqueued(void *state, struct session *s, const struct p
 	}
 }
 
+static bool capacity_preemptive(void *state, struct session *s, const struct queue *q,
+				const struct task *t)
+{
+	const struct capacity_reclaim r = rules(state);
+
+	return capacity_queue_accepts(state, s, q, NULL) &&
+	       capacity_reclaim_is_entitled(&r, s, q, t);
+}
+
+static bool capacity_reclaimable(void *state, struct session *s, const struct task *t,
+				 const struct task *victim)
+{
+	const struct cluster *c = session_cluster(s);
+	const struct capacity_reclaim r = rules(state);
+	uint32_t q = session_task_charge_queue(s, t);
+
+	if (q == MODEL_NONE) {
+		q = c->podgroups.v[t->podgroup]->queue;
+	}
+	return capacity_reclaim_may_take(&r, s, c->queues.v[q], t, victim);
+}
+
+static bool capacity_queue_gives(void *state, const struct session *s, const struct queue *q)
+{
+	const struct capacity_reclaim r = rules(state);
+
+	return capacity_reclaim_gives(&r, s, q);
+}
+
 const struct plugin_ops capacity_ops = {
 	.name = "capacity",
 	.create = capacity_create,
@@ -375,4 +429,7 @@ const struct plugin_ops capacity_ops = {
 	.queue_accepts = capacity_queue_accepts,
 	.allocatable = capacity_allocatable,
 	.quota_limits = capacity_quota_limits,
+	.preemptive = capacity_preemptive,
+	.reclaimable = capacity_reclaimable,
+	.queue_gives = capacity_queue_gives,
 };

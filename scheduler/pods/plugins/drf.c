@@ -1,6 +1,7 @@
 /* Volcano's drf plugin: dominant resource fairness. PodGroups are ordered by their dominant share:
  * the largest part of the cluster, over all resources, that their pods have. With enableHierarchy
  * queues are ordered as well, along the paths in their annotations (pods/plugins/drf_tree.h).
+ * Within a queue, a PodGroup may evict pods of those that have more.
  *
  * Unlike in Volcano, a pod counts from its reservation on: it has quota that others wait for. */
 #include <math.h>
@@ -13,6 +14,8 @@
 #include "scheduler/pods/plugins/drf_tree.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/session.h"
+
+#define SHARE_DELTA 1e-6 /* shares that differ by less are equal */
 
 struct drf_job {
 	struct res allocated;
@@ -137,6 +140,28 @@ static int drf_queue_order(void *state, const struct session *s, const struct qu
 	return p->tree == NULL ? 0 : drf_tree_compare(p->tree, a, b);
 }
 
+/* Volcano's rule: with the pod, its PodGroup has no larger share than the victim's without it. */
+static bool drf_preemptable(void *state, struct session *s, const struct task *t,
+			    const struct task *victim)
+{
+	const struct cluster *c = session_cluster(s);
+	struct drf *p = state;
+	struct drf_job gains, loses;
+
+	if (t->podgroup == MODEL_NONE || victim->podgroup == MODEL_NONE) {
+		return false;
+	}
+	gains = *job_of(p, s, c->podgroups.v[t->podgroup]);
+	loses = *job_of(p, s, c->podgroups.v[victim->podgroup]);
+	if (!bitset_has(p->counted, t->id)) {
+		res_add(&gains.allocated, &t->klass->request);
+	}
+	res_sub(&loses.allocated, &victim->klass->request);
+	update_share(p, s, &gains);
+	update_share(p, s, &loses);
+	return gains.share <= loses.share + SHARE_DELTA;
+}
+
 /* A pod's use has changed, or the change was undone: the sum follows its present state. A PodGroup
  * that nothing was asked about yet is summed up when something is. */
 static void follow(void *state, struct session *s, const struct task *t)
@@ -172,6 +197,7 @@ const struct plugin_ops drf_ops = {
 	.open = drf_open,
 	.job_order = drf_job_order,
 	.queue_order = drf_queue_order,
+	.preemptable = drf_preemptable,
 	.on_allocate = follow,
 	.on_deallocate = follow,
 };

@@ -1,7 +1,8 @@
 /* Volcano's proportion plugin: what a queue deserves is its weight's part of the present cluster,
- * up to what it asks for and may have (pods/plugins/water_fill.h). By that queues are ordered, and
- * pods that did not opt in get nodes only within it. Its queues are otherwise those of the capacity
- * plugin without hierarchy, which it asks: states, votes on enqueueing.
+ * up to what it asks for and may have (pods/plugins/water_fill.h). By that queues are ordered and
+ * reclaim from each other, and pods that did not opt in get nodes only within it. Its queues are
+ * otherwise those of the capacity plugin without hierarchy, which it asks: states, votes on
+ * enqueueing.
  *
  * What differs from Volcano: quota is reserved up to the configured limits of the tree of queues,
  * as with the capacity plugin, since what a queue deserves ends at the present cluster, which is to
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/attrs.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "scheduler/base/tree.h"
@@ -236,19 +238,27 @@ static bool refuse(const struct session *s, const struct queue *q, const char *d
 	return false;
 }
 
+/* The dimensions in which the queue would have more with t than it deserves. */
+static uint32_t over_deserved(const struct proportion *p, const struct session *s,
+			      const struct queue *q, const struct task *t)
+{
+	struct res used;
+
+	capacity_allocated(s, q, false, &used);
+	return res_over(&used, &t->klass->request, deserved_of(p, q), t->klass->mask);
+}
+
 static bool proportion_allocatable(void *state, struct session *s, const struct queue *q,
 				   const struct task *t, struct reason *why)
 {
 	CLEANUP(strbuf_finish) struct strbuf dims = STRBUF_INIT;
 	const struct proportion *p = state;
-	struct res used;
 	uint32_t over;
 
 	if (t->klass->charged_to_workload) {
 		return true;
 	}
-	capacity_allocated(s, q, false, &used);
-	over = res_over(&used, &t->klass->request, deserved_of(p, q), t->klass->mask);
+	over = over_deserved(p, s, q, t);
 	if (over == 0 && t->klass->unoffered.n == 0) {
 		return true;
 	}
@@ -295,6 +305,49 @@ static void proportion_job_enqueued(void *state, struct session *s, const struct
 	capacity_ops.job_enqueued(p->flat, s, g);
 }
 
+static bool proportion_preemptive(void *state, struct session *s, const struct queue *q,
+				  const struct task *t)
+{
+	const struct proportion *p = state;
+
+	return capacity_ops.queue_accepts(p->flat, s, q, NULL) && over_deserved(p, s, q, t) == 0;
+}
+
+static bool has_more_than_deserved(const struct proportion *p, const struct queue *q,
+				   const struct res *used, uint32_t dims)
+{
+	static const struct res nothing;
+
+	return res_over(used, &nothing, deserved_of(p, q), dims & ~(UINT32_C(1) << RES_PODS)) != 0;
+}
+
+/* In a dimension that the victim requests, its queue has more than it deserves; without the victim
+ * the queue still has what it is guaranteed, which Volcano does not ask. */
+static bool proportion_reclaimable(void *state, struct session *s, const struct task *t UNUSED,
+				   const struct task *victim)
+{
+	static const struct res nothing;
+	const struct proportion *p = state;
+	const struct queue *q = session_cluster(s)->queues.v[victim->charge_queue];
+	struct res used;
+
+	capacity_allocated(s, q, false, &used);
+	if (!has_more_than_deserved(p, q, &used, victim->klass->mask)) {
+		return false;
+	}
+	res_sub(&used, pod_class_charge(victim->klass));
+	return res_over(&q->guarantee, &nothing, &used,
+			res_mask(&q->guarantee) & victim->klass->mask) == 0;
+}
+
+static bool proportion_queue_gives(void *state, const struct session *s, const struct queue *q)
+{
+	struct res used;
+
+	capacity_allocated(s, q, false, &used);
+	return has_more_than_deserved(state, q, &used, UINT32_MAX);
+}
+
 const struct plugin_ops proportion_ops = {
 	.name = "proportion",
 	.create = proportion_create,
@@ -307,4 +360,7 @@ const struct plugin_ops proportion_ops = {
 	.queue_accepts = proportion_queue_accepts,
 	.allocatable = proportion_allocatable,
 	.quota_limits = proportion_quota_limits,
+	.preemptive = proportion_preemptive,
+	.reclaimable = proportion_reclaimable,
+	.queue_gives = proportion_queue_gives,
 };

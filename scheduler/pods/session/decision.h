@@ -23,7 +23,10 @@ enum decision_kind {
 	DECISION_CONDITION, /* task: PodScheduled=False with reason and message (pods that did not
 			       opt in) */
 	DECISION_BIND,      /* task, node */
-	DECISION_EVICT,     /* task: victim; reason, message */
+	DECISION_EVICT,     /* task: victim; by: the pod for which; message */
+	DECISION_AWAIT,     /* task, node: room there is held for it. node NONE: no more, and its
+			       evictions, if any, led to nothing; retry_at: when pods may be evicted
+			       for it again */
 	DECISION_PODGROUP_PHASE,     /* PodGroup: phase */
 	DECISION_PODGROUP_CONDITION, /* PodGroup: type (in condition_type), status true, reason,
 					message */
@@ -34,12 +37,12 @@ enum decision_kind {
 
 struct decision {
 	enum decision_kind kind;
-	uint32_t task, podgroup, queue, node; /* MODEL_NONE where not meant */
+	uint32_t task, podgroup, queue, node, by; /* MODEL_NONE where not meant */
 	bool uncharged;    /* UNGATE without charge (best effort, feature off, annotation gone) */
 	bool warning;      /* EVENT */
 	bool hint;         /* EVENT: one of very many perhaps, the first to go under pressure */
 	uint8_t phase;     /* PODGROUP_PHASE */
-	int64_t retry_at;  /* REVOKE */
+	int64_t retry_at;  /* REVOKE, AWAIT */
 	uint32_t attempts; /* REVOKE, WITHDRAW: that many reservations ended without a node; 0: it
 			      is for another reason */
 	uint64_t hash;     /* PODGROUP_CONDITION, EVENT of a task: what it says, without counts and

@@ -84,6 +84,26 @@ struct plugin_ops {
 	/* The part that depends on what is on the node now (ports, pod count). */
 	bool (*predicate)(void *state, const struct session *s, const struct task *t,
 			  const struct node *n, struct reason *why);
+	/* The same, without the pods that terminate there. */
+	bool (*predicate_later)(void *state, const struct session *s, const struct task *t,
+				const struct node *n);
+
+	/* Whether pods may be evicted for the PodGroup. */
+	bool (*job_starving)(void *state, const struct session *s, const struct podgroup *g);
+	/* Whether the victim may be evicted for t: of the same queue, or (reclaimable) of another
+	 * one. Asked for one victim after the other: the session shows the earlier ones as
+	 * releasing. */
+	bool (*preemptable)(void *state, struct session *s, const struct task *t,
+			    const struct task *victim);
+	bool (*reclaimable)(void *state, struct session *s, const struct task *t,
+			    const struct task *victim);
+	/* False: no pod of q is reclaimable in this session, for whatever pod of another queue.
+	 * Spares looking at them. */
+	bool (*queue_gives)(void *state, const struct session *s, const struct queue *q);
+	/* Whether q may reclaim for t. */
+	bool (*preemptive)(void *state, struct session *s, const struct queue *q,
+			   const struct task *t);
+
 	/* Added up; rounded to 1e-6 before comparing. Must depend on class and node (with its
 	 * overlay) only. */
 	double (*node_score)(void *state, const struct session *s, const struct pod_class *k,

@@ -85,6 +85,11 @@ struct decisions *session_decisions(struct session *s)
 	return &s->decisions;
 }
 
+const struct decisions *session_decisions_so_far(const struct session *s)
+{
+	return &s->decisions;
+}
+
 /* A slot of another epoch is of an earlier session: the cluster's value holds. */
 
 enum task_status session_task_status(const struct session *s, const struct task *t)
@@ -99,6 +104,13 @@ uint32_t session_task_node(const struct session *s, const struct task *t)
 	const struct overlay_task *slot = &s->overlay->tasks[t->id];
 
 	return slot->epoch == s->overlay->epoch ? slot->node : t->node;
+}
+
+uint32_t session_task_awaits(const struct session *s, const struct task *t)
+{
+	const struct overlay_task *slot = &s->overlay->tasks[t->id];
+
+	return slot->epoch == s->overlay->epoch ? slot->awaits : t->awaits;
 }
 
 enum charge_state session_task_charge(const struct session *s, const struct task *t)
@@ -126,6 +138,11 @@ bool session_task_is_set_aside(const struct session *s, const struct task *t)
 {
 	return (t->flags & TASK_PARKED) != 0 ||
 	       (t->retry_at != MODEL_TIME_NONE && t->retry_at > s->now);
+}
+
+bool session_task_may_preempt(const struct session *s, const struct task *t)
+{
+	return t->preempt_at == MODEL_TIME_NONE || t->preempt_at <= s->now;
 }
 
 const struct res *session_node_used(const struct session *s, const struct node *n)

@@ -41,6 +41,7 @@ const struct sched_conf *session_conf(const struct session *s);
 const struct hooks *session_hooks(const struct session *s);
 struct arena *session_arena(const struct session *s); /* mutable memory of this cycle */
 struct decisions *session_decisions(struct session *s);
+const struct decisions *session_decisions_so_far(const struct session *s);
 
 static inline const struct task *session_task(const struct session *s, uint32_t id)
 {
@@ -50,6 +51,8 @@ static inline const struct task *session_task(const struct session *s, uint32_t 
 /* Overlaid state. */
 enum task_status session_task_status(const struct session *s, const struct task *t);
 uint32_t session_task_node(const struct session *s, const struct task *t); /* MODEL_NONE */
+/* The node on which room is held for it over cycles; MODEL_NONE. */
+uint32_t session_task_awaits(const struct session *s, const struct task *t);
 enum charge_state session_task_charge(const struct session *s, const struct task *t);
 /* Where the charge that the task had when the session was opened is booked; MODEL_NONE: it had
  * none. */
@@ -98,6 +101,8 @@ bool session_task_was_revoked(const struct session *s, const struct task *t);
 /* Left alone for now: an API call for it failed, for good (until the pod changes) or for a while.
  */
 bool session_task_is_set_aside(const struct session *s, const struct task *t);
+/* False: evictions for it led to nothing lately, and none is made before t->preempt_at. */
+bool session_task_may_preempt(const struct session *s, const struct task *t);
 /* The PodGroup was tried on nodes: members that are still without one do not fit. */
 bool session_podgroup_was_tried(const struct session *s, const struct podgroup *g);
 

@@ -32,6 +32,7 @@ void session_overlay_finish(struct overlay *o)
 	vec_finish(&o->log);
 	vec_finish(&o->touched);
 	vec_finish(&o->touched_podgroups);
+	vec_finish(&o->evicted);
 	memset(o, 0, sizeof(*o));
 }
 
@@ -54,7 +55,7 @@ void session_overlay_open(struct overlay *o, const struct cluster *c, struct are
 	vec_clear(&o->touched);
 	vec_clear(&o->touched_podgroups);
 	o->grown = 0;
-	o->evicted = false;
+	vec_clear(&o->evicted);
 	o->cluster = c;
 	o->arena = a;
 }
@@ -67,6 +68,7 @@ struct overlay_task *session_overlay_task(struct overlay *o, const struct task *
 		*slot = (struct overlay_task){
 			.epoch = o->epoch,
 			.node = t->node,
+			.awaits = t->awaits,
 			.charge_queue = t->charge_queue,
 			.status = t->status,
 			.charge = t->charge,

@@ -13,6 +13,7 @@ struct arena;
 
 struct overlay_task {
 	uint32_t epoch, node;
+	uint32_t awaits;       /* node that is held for it; MODEL_NONE */
 	uint32_t charge_queue; /* where the charge is booked; only moves write it, not undone */
 	uint8_t status, charge;
 	uint8_t revoked; /* lost its charge in this session: not charged again before the next */
@@ -71,7 +72,8 @@ struct overlay {
 	struct VEC(uint32_t) touched_podgroups; /* ids, each once: a statement has changed them or
 						   their tasks, and may have been undone since */
 	uint64_t grown; /* times room appeared on a node: what did not fit may fit now */
-	bool evicted; /* this session evicted: pods terminate on more nodes than the cluster says */
+	struct VEC(
+		uint32_t) evicted; /* nodes where this session evicts: pods terminate there, too */
 	const struct cluster *cluster;
 	struct arena *arena;
 };

@@ -136,7 +136,7 @@ void statement_pipeline(struct session *s, const struct task *t, const struct no
 	hooks_on_allocate(s, t);
 }
 
-void statement_evict(struct session *s, const struct task *t, const char *reason,
+void statement_evict(struct session *s, const struct task *t, const struct task *by,
 		     const char *message)
 {
 	uint32_t node = session_task_node(s, t);
@@ -152,7 +152,7 @@ void statement_evict(struct session *s, const struct task *t, const char *reason
 			    &session_overlay_node(s->overlay, s->cluster->nodes.v[node])->releasing,
 			    &t->klass->request, booked_mask(t), 1);
 	session_overlay_touch(s->overlay, s->cluster->nodes.v[node], true);
-	s->overlay->evicted = true;
+	vec_push(&s->overlay->evicted, node);
 	if (session_task_charge(s, t) != CHARGE_NONE) {
 		QUEUE_FOR_EACH_UP (q, s->cluster, queue_of(s, t)) {
 			session_overlay_add(
@@ -163,8 +163,21 @@ void statement_evict(struct session *s, const struct task *t, const char *reason
 	hooks_on_deallocate(s, t);
 	d = decision_add(&s->decisions, DECISION_EVICT);
 	d->task = t->id;
-	d->reason = reason;
+	d->by = by->id;
 	d->message = message;
+}
+
+void statement_await(struct session *s, const struct task *t, const struct node *n,
+		     int64_t retry_at)
+{
+	struct overlay_task *slot = session_overlay_task(s->overlay, t);
+	struct decision *d;
+
+	session_overlay_set32(s->overlay, &slot->awaits, n == NULL ? MODEL_NONE : n->id);
+	d = decision_add(&s->decisions, DECISION_AWAIT);
+	d->task = t->id;
+	d->node = n == NULL ? MODEL_NONE : n->id;
+	d->retry_at = retry_at;
 }
 
 /* Without our gate there is nothing to patch: another client took it off, or the pod was withdrawn.

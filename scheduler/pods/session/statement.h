@@ -17,8 +17,13 @@ void statement_allocate(struct session *s, const struct task *t,
 			const struct node *n); /* BIND on commit */
 void statement_pipeline(struct session *s, const struct task *t,
 			const struct node *n); /* no decision */
-void statement_evict(struct session *s, const struct task *t, const char *reason,
+/* t is to end, for the pod by. */
+void statement_evict(struct session *s, const struct task *t, const struct task *by,
 		     const char *message);
+/* Room on the node is held for t, which is pipelined, from now on: over cycles, until it is bound.
+ * NULL: no more; retry_at: when pods may be evicted for it again. */
+void statement_await(struct session *s, const struct task *t, const struct node *n,
+		     int64_t retry_at);
 /* Charge t to its PodGroup's queue; decision UNGATE or RESERVE depending on its gate. */
 void statement_reserve(struct session *s, const struct task *t);
 void statement_revoke(struct session *s, const struct task *t, int64_t retry_at, uint32_t attempts);

@@ -198,6 +198,7 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 	/* Nothing is written for these: cycle_assume has counted them, or exec_decisions took them.
 	 */
 	case DECISION_RESERVE:
+	case DECISION_AWAIT:
 	case DECISION_REVOKE:
 	case DECISION_MOVE:
 	case DECISION_STAY:

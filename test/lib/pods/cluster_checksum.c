@@ -39,12 +39,15 @@ static uint64_t mix_task(uint64_t h, const struct task *t)
 	h = mix(h, (uint64_t)t->gate_row << 24 | (uint64_t)t->status << 16 |
 			   (uint64_t)t->cond << 8 | t->charge);
 	h = mix(h, (uint64_t)t->charge_queue << 32 | t->write_failures);
-	h = mix(h, t->attempts);
+	h = mix(h, (uint64_t)(uint32_t)t->granted_priority << 32 | t->attempts);
 	h = mix(h, (uint64_t)t->refused_queue << 32 | t->reserved);
 	h = mix(h, (uint64_t)t->created);
 	h = mix(h, (uint64_t)t->published_at);
 	h = mix(h, (uint64_t)t->retry_at);
 	h = mix(h, (uint64_t)t->resource_version);
+	h = mix(h, (uint64_t)t->awaits << 32 | t->victims);
+	h = mix(h, t->in_vain);
+	h = mix(h, (uint64_t)t->preempt_at);
 	return mix(h, t->cond_message);
 }
 
@@ -66,6 +69,9 @@ static uint64_t mix_podgroup(uint64_t h, const struct podgroup *g)
 	}
 	for (size_t i = 0; i < g->role_min.n; i++) {
 		h = mix(h, (uint64_t)g->role_min.v[i].role << 32 | (uint32_t)g->role_min.v[i].min);
+	}
+	for (size_t i = 0; i < g->rivals.n; i++) {
+		h = mix(mix(h, g->rivals.v[i].name), g->rivals.v[i].queues_gen);
 	}
 	h = mix_ids(h, g->tasks.v, g->tasks.n);
 	h = mix_ids(h, g->by_status, TASK_STATUS_COUNT_);

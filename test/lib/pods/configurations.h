@@ -3,12 +3,19 @@
 #ifndef TEST_LIB_PODS_CONFIGURATIONS_H
 #define TEST_LIB_PODS_CONFIGURATIONS_H
 
-#define CONFIGURATIONS_BUILT_IN 0
-#define CONFIGURATIONS_PROPORTION 1 /* of Volcano's chart */
-#define CONFIGURATIONS_DRF 2
-#define CONFIGURATIONS_COUNT 3
+#include <stdbool.h>
 
-/* Asserts that there is such a row. */
-const char *configurations_text(unsigned row);
+struct strbuf;
+
+enum configurations_row {
+	CONFIGURATIONS_BUILT_IN,
+	CONFIGURATIONS_PROPORTION, /* of Volcano's chart */
+	CONFIGURATIONS_DRF,        /* queues by their shares, along a hierarchy */
+	CONFIGURATIONS_COUNT_
+};
+
+/* Appends the text. evicts: with the actions preempt and reclaim, and without the protection of the
+ * plugin gang, so that single pods are evicted, too. */
+void configurations_write(enum configurations_row row, bool evicts, struct strbuf *out);
 
 #endif

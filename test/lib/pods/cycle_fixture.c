@@ -81,6 +81,9 @@ void cycle_fixture_format(const struct cluster *c, const struct decision *d, str
 	strbuf_printf(out, "%s %s", decision_name(d->kind), name_of(c, d));
 	if (d->kind == DECISION_UNGATE && d->uncharged) {
 		strbuf_add_c(out, " uncharged");
+	} else if (d->kind == DECISION_AWAIT) {
+		strbuf_printf(out, " %s",
+			      d->node == MODEL_NONE ? "nothing" : c->nodes.v[d->node]->name);
 	} else if (d->kind == DECISION_BIND) {
 		strbuf_printf(out, " %s", c->nodes.v[d->node]->name);
 	} else if (d->kind == DECISION_PODGROUP_PHASE) {

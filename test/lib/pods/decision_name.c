@@ -11,6 +11,7 @@ static const char *const names[DECISION_KIND_COUNT_] = {
 	[DECISION_CONDITION] = "Condition",
 	[DECISION_BIND] = "Bind",
 	[DECISION_EVICT] = "Evict",
+	[DECISION_AWAIT] = "Await",
 	[DECISION_PODGROUP_PHASE] = "JobPhase",
 	[DECISION_PODGROUP_CONDITION] = "JobCondition",
 	[DECISION_EVENT] = "Event",

@@ -111,6 +111,8 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 	case DECISION_MOVE:
 	case DECISION_STAY:
 		return s->charged ? NULL : "a charge that is not there is moved";
+	case DECISION_AWAIT:
+		return t->status == TASK_PENDING ? NULL : "a pod with a node awaits one";
 	case DECISION_WITHDRAW:
 	case DECISION_CONDITION:
 	case DECISION_PODGROUP_PHASE:

@@ -367,8 +367,11 @@ static struct sched_conf *parse_conf(const char *text, struct err *err)
 static struct sched_conf *make_conf(const struct sim_scheduler_options *opt,
 				    const struct sim_world *w)
 {
-	struct sched_conf *conf = parse_conf(configurations_text(w->plugins), NULL);
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct sched_conf *conf;
 
+	configurations_write(w->plugins, w->evicts, &text);
+	conf = parse_conf(text.p, NULL);
 	conf->gates_admission = opt->gates_admission;
 	conf->reservation_timeout_ns = opt->reservation_timeout_ns;
 	conf->gate_sticky = w->sticky;

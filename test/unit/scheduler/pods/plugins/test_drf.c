@@ -160,6 +160,42 @@ static void test_the_first_question_comes_late(void **state)
 	assert_int_equal(order(), 0);
 }
 
+static void test_preemption(void **state)
+{
+	static const struct {
+		int64_t wants;
+		bool permitted;
+	} rows[] = { { 10, true }, { 20, true }, { 21, false } };
+
+	(void)state;
+	running(b, "b1", 10);
+	running(b, "b2", 20);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct task *t = pending(a, "a1", rows[i].wants);
+
+		hooks_fixture_open(&f);
+		/* without b1, b has 20 */
+		assert_int_equal(
+			hooks_preemptable(f.s, t, cluster_task_find(f.cluster, STR_LIT("ns/b1"))),
+			rows[i].permitted);
+		cluster_task_remove(f.cluster, t);
+	}
+}
+
+/* Its reservation counts already. */
+static void test_preemption_for_a_pod_with_quota(void **state)
+{
+	struct task *t = pending(a, "a1", 15), *victim = running(b, "b1", 10);
+
+	(void)state;
+	running(b, "b2", 20);
+	t->flags |= TASK_OPTED_IN;
+	ledger_charge(f.cluster, t, queue_find(f.cluster, STR_LIT("q")), CHARGE_UNGATED);
+	hooks_fixture_open(&f);
+	assert_true(hooks_preemptable(f.s, t, victim));
+	ledger_release(f.cluster, t);
+}
+
 static void test_no_nodes(void **state)
 {
 	(void)state;
@@ -217,6 +253,8 @@ int main(void)
 		TEST(test_statuses),
 		TEST(test_follows_the_session),
 		TEST(test_the_first_question_comes_late),
+		TEST(test_preemption),
+		TEST(test_preemption_for_a_pod_with_quota),
 		TEST(test_no_nodes),
 		TEST(test_queues_have_no_order_without_hierarchy),
 		TEST(test_queues_are_ordered_with_hierarchy),

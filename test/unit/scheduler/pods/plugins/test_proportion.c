@@ -272,6 +272,54 @@ static void test_names_that_no_node_has(void **state)
 	assert_string_equal(why.detail, "insufficient example.com/a in what queue a deserves");
 }
 
+static void test_reclaiming(void **state)
+{
+	struct task *victim, *t;
+
+	(void)state;
+	queue("a", 1, -1);
+	queue("b", 3, -1);
+	use("a", "a1", 30);
+	victim = use("a", "a2", 10);
+	task("b", "b1", 90);
+	t = task("b", "b2", 10);
+	/* a deserves 25, b 75. */
+	hooks_fixture_open(&f);
+	assert_true(hooks_preemptive(f.s, find("b"), t));
+	assert_false(hooks_preemptive(f.s, find("a"), t));
+	assert_true(hooks_queue_gives(f.s, find("a")));
+	assert_false(hooks_queue_gives(f.s, find("b")));
+	assert_true(hooks_reclaimable(f.s, t, victim));
+	/* Without a2, a would have less than it is guaranteed. */
+	find("a")->guarantee.v[RES_CPU] = 31;
+	(void)queue_topology_changed(f.cluster);
+	hooks_fixture_open(&f);
+	assert_false(hooks_reclaimable(f.s, t, victim));
+	find("a")->guarantee.v[RES_CPU] = 30;
+	(void)queue_topology_changed(f.cluster);
+	hooks_fixture_open(&f);
+	assert_true(hooks_reclaimable(f.s, t, victim));
+	/* At its share, a gives nothing. */
+	find("a")->guarantee.v[RES_CPU] = 0;
+	find("a")->weight = 2;
+	find("b")->weight = 3;
+	(void)queue_topology_changed(f.cluster);
+	hooks_fixture_open(&f);
+	assert_false(hooks_queue_gives(f.s, find("a")));
+	assert_false(hooks_reclaimable(f.s, t, victim));
+}
+
+static void test_closed_queues_reclaim_nothing(void **state)
+{
+	struct task *t;
+
+	(void)state;
+	queue("a", 1, -1)->state = QUEUE_CLOSED;
+	t = task("a", "a1", 10);
+	hooks_fixture_open(&f);
+	assert_false(hooks_preemptive(f.s, find("a"), t));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -289,6 +337,8 @@ int main(void)
 		TEST(test_closed_and_broken_queues),
 		TEST(test_enqueueing),
 		TEST(test_names_that_no_node_has),
+		TEST(test_reclaiming),
+		TEST(test_closed_queues_reclaim_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

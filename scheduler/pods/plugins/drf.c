@@ -1,7 +1,7 @@
 /* Volcano's drf plugin: dominant resource fairness. PodGroups are ordered by their dominant share:
  * the largest part of the cluster, over all resources, that their pods have. With enableHierarchy
- * queues are ordered as well, along the paths in their annotations (pods/plugins/drf_tree.h). A
- * PodGroup may evict pods of one that keeps the larger share.
+ * queues are ordered as well, along the paths in their annotations (pods/plugins/drf_tree.h).
+ * Within a queue, a PodGroup may evict pods of those that have more.
  *
  * Unlike in Volcano, a pod counts from its reservation on: it has quota that others wait for. */
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/session.h"
 
-#define SHARE_DELTA 1e-6 /* shares that differ by less are equal when a victim is chosen */
+#define SHARE_DELTA 1e-6 /* shares that differ by less are equal */
 
 struct drf_job {
 	struct res allocated;
@@ -62,14 +62,10 @@ static bool is_allocated(const struct session *s, const struct task *t)
 }
 
 /* Rounded, so that shares which differ in the last bit alone are equal. */
-static double share_of(const struct drf *p, const struct session *s, const struct res *allocated)
-{
-	return round(res_share(allocated, &session_cluster(s)->total, p->dims) * 1e9) / 1e9;
-}
-
 static void update_share(const struct drf *p, const struct session *s, struct drf_job *job)
 {
-	job->share = share_of(p, s, &job->allocated);
+	job->share =
+		round(res_share(&job->allocated, &session_cluster(s)->total, p->dims) * 1e9) / 1e9;
 }
 
 /* To be changed. */
@@ -144,6 +140,28 @@ static int drf_queue_order(void *state, const struct session *s, const struct qu
 	return p->tree == NULL ? 0 : drf_tree_compare(p->tree, a, b);
 }
 
+/* Volcano's rule: with the pod, its PodGroup has no larger share than the victim's without it. */
+static bool drf_preemptable(void *state, struct session *s, const struct task *t,
+			    const struct task *victim)
+{
+	const struct cluster *c = session_cluster(s);
+	struct drf *p = state;
+	struct drf_job gains, loses;
+
+	if (t->podgroup == MODEL_NONE || victim->podgroup == MODEL_NONE) {
+		return false;
+	}
+	gains = *job_of(p, s, c->podgroups.v[t->podgroup]);
+	loses = *job_of(p, s, c->podgroups.v[victim->podgroup]);
+	if (!bitset_has(p->counted, t->id)) {
+		res_add(&gains.allocated, &t->klass->request);
+	}
+	res_sub(&loses.allocated, &victim->klass->request);
+	update_share(p, s, &gains);
+	update_share(p, s, &loses);
+	return gains.share <= loses.share + SHARE_DELTA;
+}
+
 /* A pod's use has changed, or the change was undone: the sum follows its present state. A PodGroup
  * that nothing was asked about yet is summed up when something is. */
 static void follow(void *state, struct session *s, const struct task *t)
@@ -170,20 +188,6 @@ static void follow(void *state, struct session *s, const struct task *t)
 	if (p->tree != NULL && g->exists && g->queue != MODEL_NONE) {
 		drf_tree_change(p->tree, s, g, &job->allocated);
 	}
-}
-
-/* With the pod, its PodGroup has no larger share than the victim's has without the victim. */
-static bool drf_preemptable(void *state, struct session *s, const struct task *t,
-			    const struct task *victim)
-{
-	const struct cluster *c = session_cluster(s);
-	struct drf *p = state;
-	struct res mine = job_of(p, s, c->podgroups.v[t->podgroup])->allocated;
-	struct res theirs = job_of(p, s, c->podgroups.v[victim->podgroup])->allocated;
-
-	res_add(&mine, &t->klass->request);
-	res_sub(&theirs, &victim->klass->request);
-	return share_of(p, s, &mine) <= share_of(p, s, &theirs) + SHARE_DELTA;
 }
 
 const struct plugin_ops drf_ops = {

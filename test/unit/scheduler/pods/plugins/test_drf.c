@@ -118,32 +118,6 @@ static void test_statuses(void **state)
 	}
 }
 
-/* Of a PodGroup that keeps the larger share, or an equal one. */
-static void test_victims(void **state)
-{
-	static const struct {
-		int64_t mine, theirs; /* that run, beside the victim of 10 */
-		bool may;
-	} rows[] = {
-		{ 0, 20, true },   { 9, 20, true }, { 10, 20, true },
-		{ 11, 20, false }, { 0, 10, true }, { 0, 0, false },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct task *victim = running(b, "victim", 10), *t = pending(a, "t", 10);
-		struct task *mine = running(a, "mine", rows[i].mine);
-		struct task *theirs = running(b, "theirs", rows[i].theirs);
-
-		hooks_fixture_open(&f);
-		assert_int_equal(hooks_preemptable(f.s, t, victim), rows[i].may);
-		cluster_task_remove(f.cluster, t);
-		cluster_task_remove(f.cluster, victim);
-		cluster_task_remove(f.cluster, mine);
-		cluster_task_remove(f.cluster, theirs);
-	}
-}
-
 /* A decision of the session counts at once, and not any more when it is undone. */
 static void test_follows_the_session(void **state)
 {
@@ -184,6 +158,42 @@ static void test_the_first_question_comes_late(void **state)
 	assert_true(order() > 0);
 	statement_discard(f.s, st);
 	assert_int_equal(order(), 0);
+}
+
+static void test_preemption(void **state)
+{
+	static const struct {
+		int64_t wants;
+		bool permitted;
+	} rows[] = { { 10, true }, { 20, true }, { 21, false } };
+
+	(void)state;
+	running(b, "b1", 10);
+	running(b, "b2", 20);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct task *t = pending(a, "a1", rows[i].wants);
+
+		hooks_fixture_open(&f);
+		/* without b1, b has 20 */
+		assert_int_equal(
+			hooks_preemptable(f.s, t, cluster_task_find(f.cluster, STR_LIT("ns/b1"))),
+			rows[i].permitted);
+		cluster_task_remove(f.cluster, t);
+	}
+}
+
+/* Its reservation counts already. */
+static void test_preemption_for_a_pod_with_quota(void **state)
+{
+	struct task *t = pending(a, "a1", 15), *victim = running(b, "b1", 10);
+
+	(void)state;
+	running(b, "b2", 20);
+	t->flags |= TASK_OPTED_IN;
+	ledger_charge(f.cluster, t, queue_find(f.cluster, STR_LIT("q")), CHARGE_UNGATED);
+	hooks_fixture_open(&f);
+	assert_true(hooks_preemptable(f.s, t, victim));
+	ledger_release(f.cluster, t);
 }
 
 static void test_no_nodes(void **state)
@@ -241,9 +251,10 @@ int main(void)
 		TEST(test_smaller_share_first),
 		TEST(test_dominant_resource),
 		TEST(test_statuses),
-		TEST(test_victims),
 		TEST(test_follows_the_session),
 		TEST(test_the_first_question_comes_late),
+		TEST(test_preemption),
+		TEST(test_preemption_for_a_pod_with_quota),
 		TEST(test_no_nodes),
 		TEST(test_queues_have_no_order_without_hierarchy),
 		TEST(test_queues_are_ordered_with_hierarchy),

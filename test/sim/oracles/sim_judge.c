@@ -179,7 +179,9 @@ static bool lacks_nodes_unseen(const struct judge *j, const struct members *m, s
 }
 
 /* Volcano's rule of the plugin proportion: pods that did not opt in are placed within what the
- * present nodes have beyond the guarantees of all other queues, which may be nothing. */
+ * present nodes have beyond the guarantees of all other queues, which may be nothing; and quota
+ * that pods hold without a node, which may be theirs of another scheduler for ever, takes shares of
+ * these nodes as well. */
 static bool lacks_unguaranteed(const struct judge *j, const struct jdoc *pod, const char *group)
 {
 	const struct cluster *c = j->cluster;
@@ -195,7 +197,9 @@ static bool lacks_unguaranteed(const struct judge *j, const struct jdoc *pod, co
 			rest -= c->queues.v[i]->guarantee.v[RES_CPU];
 		}
 	}
-	return sim_pod_milli_cpu(pod) > rest - c->queues.v[g->queue]->charged.v[RES_CPU];
+	return sim_pod_milli_cpu(pod) > rest - c->queues.v[g->queue]->charged.v[RES_CPU] ||
+	       sim_pod_milli_cpu(pod) >
+		       c->total.v[RES_CPU] - c->queues.v[c->root_queue]->charged.v[RES_CPU];
 }
 
 static void members_finish(struct members *m)

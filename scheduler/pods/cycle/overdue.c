@@ -126,6 +126,15 @@ static void judge(struct overdue *o, const struct queue *q, const struct task *t
 	}
 }
 
+static void judge_podgroup(struct overdue *o, const struct queue *q, const struct podgroup *g)
+{
+	/* Most PodGroups have all their pods on nodes: the walk over them is spared. */
+	for (size_t i = 0;
+	     session_podgroup_count(o->session, g, TASK_PENDING) > 0 && i < g->tasks.n; i++) {
+		judge(o, q, session_task(o->session, g->tasks.v[i]));
+	}
+}
+
 void overdue_run(struct session *s)
 {
 	const struct cluster *c = s->cluster;
@@ -141,11 +150,7 @@ void overdue_run(struct session *s)
 		const struct queue *q = c->queues.v[i];
 
 		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->podgroups.n; k++) {
-			const struct podgroup *g = c->podgroups.v[q->podgroups.v[k]];
-
-			for (size_t m = 0; m < g->tasks.n; m++) {
-				judge(&o, q, session_task(s, g->tasks.v[m]));
-			}
+			judge_podgroup(&o, q, c->podgroups.v[q->podgroups.v[k]]);
 		}
 	}
 }

@@ -39,6 +39,7 @@
 #include "scheduler/app/standby.h"
 #include "scheduler/base/message_decode.h"
 #include "scheduler/multikueue/fleet/fleet.h"
+#include "scheduler/multikueue/fleet/fleet_kinds.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
@@ -70,7 +71,7 @@ struct app {
 	struct lease *lease;
 	struct kueue_conf *kueue_conf; /* NULL: the Workload engine is off */
 	struct engine *engine;         /* NULL: the fleet runs in its place, or neither was made */
-	struct fleet *fleet;           /* with --controllers=orchestrator */
+	struct fleet *fleet;           /* with --controllers=multikueue or orchestrator */
 	struct mpsc *queue;            /* messages to the sched thread */
 	struct watch watch[SCHED_RESOURCE_COUNT_];
 	unsigned nwatches;       /* number of watches in use */
@@ -81,15 +82,22 @@ struct app {
 	_Atomic bool lease_lost, released;
 };
 
-static bool is_orchestrator(const struct app *a)
+static bool is_manager(const struct app *a)
 {
-	return (a->o->controllers & OPTIONS_ORCHESTRATOR) != 0;
+	return (a->o->controllers & OPTIONS_MULTIKUEUE) != 0;
+}
+
+static bool is_fleet(const struct app *a)
+{
+	return is_manager(a) || (a->o->controllers & OPTIONS_ORCHESTRATOR) != 0;
 }
 
 /* Names its Lease, unless a flag does, and its Events. */
 static const char *component_of(const struct app *a)
 {
-	return is_orchestrator(a) ? FLEET_NAME : a->o->daemon.scheduler_names.v[0];
+	return is_manager(a) ? FLEET_MANAGER_NAME
+	       : is_fleet(a) ? FLEET_NAME
+			     : a->o->daemon.scheduler_names.v[0];
 }
 
 static void post(void *ctx, struct sched_msg *m)
@@ -111,7 +119,9 @@ static bool may_send(void *ctx)
 static void on_event(void *ctx, const struct reflector_event *event)
 {
 	struct watch *w = ctx;
-	struct sched_msg *m = message_decode_event(w->resource, event);
+	struct sched_msg *m = is_fleet(w->app)
+				      ? fleet_kinds_message(is_manager(w->app), w->resource, event)
+				      : message_decode_event(w->resource, event);
 
 	if (m != NULL) {
 		post(w->app, m);
@@ -434,6 +444,7 @@ static int start_engine(struct app *a, struct err *err)
 		.standalone = !o->leader_elect,
 		.gate_workers = (unsigned)o->gate_workers,
 		.controllers_podgroup = (o->controllers & OPTIONS_PODGROUP) != 0,
+		.podgroup_per_pod = o->podgroup_per_pod,
 		.controllers_queue = (o->controllers & OPTIONS_QUEUE) != 0,
 		.controllers_cost = (o->controllers & OPTIONS_COST) != 0,
 		.min_interval_ns = MIN_CYCLE_INTERVAL_NS,
@@ -473,6 +484,7 @@ static int start_fleet(struct app *a, struct err *err)
 {
 	const struct sched_options *o = a->o;
 	struct fleet_options fo = {
+		.manages = is_manager(a),
 		.namespace_ = o->multikueue_namespace == NULL ? a->kube->namespace_
 							      : o->multikueue_namespace,
 		.transport = a->requests,
@@ -500,9 +512,10 @@ static int start_fleet(struct app *a, struct err *err)
 static void choose_kinds(struct app *a)
 {
 	unsigned n = sched_kinds_watched((a->o->controllers & OPTIONS_WORKLOAD) != 0);
+	const enum sched_resource *kinds = fleet_kinds_watched(is_manager(a));
 
-	for (unsigned i = 0; a->fleet != NULL && fleet_kinds[i] != SCHED_RESOURCE_COUNT_; i++) {
-		a->watch[a->nwatches++].resource = fleet_kinds[i];
+	for (unsigned i = 0; a->fleet != NULL && kinds[i] != SCHED_RESOURCE_COUNT_; i++) {
+		a->watch[a->nwatches++].resource = kinds[i];
 	}
 	for (unsigned i = 0; a->fleet == NULL && i < n; i++) {
 		a->watch[a->nwatches++].resource = (enum sched_resource)i;
@@ -530,6 +543,9 @@ static void make_watches(struct app *a)
 			.clock = clock_real(),
 			.on_event = on_event,
 			.ctx = &a->watch[i],
+			.field_selector = a->fleet != NULL && r == SCHED_NAMESPACES
+						  ? "metadata.name=" FLEET_KINDS_IDENTITY
+						  : NULL,
 			.missing_ok = (sched_kinds_get(r)->wings & SCHED_WING_PODS) == 0,
 			.seed = rng_entropy(),
 		};
@@ -621,7 +637,7 @@ static int start(struct app *a, struct err *err)
 		return err_set(err, ERR_IO, "eventfd: %s", strerror(errno));
 	}
 	r = start_client(a, err);
-	if (r == 0 && a->o->scheduler_conf != NULL && !is_orchestrator(a)) {
+	if (r == 0 && a->o->scheduler_conf != NULL && !is_fleet(a)) {
 		r = dirwatch_create(&a->conf_watch, err);
 		if (r == 0) {
 			r = dirwatch_add_file(a->conf_watch, a->o->scheduler_conf, err);
@@ -630,7 +646,7 @@ static int start(struct app *a, struct err *err)
 		(void)has_conf_changed(a);
 	}
 	if (r == 0) {
-		r = is_orchestrator(a) ? start_fleet(a, err) : start_engine(a, err);
+		r = is_fleet(a) ? start_fleet(a, err) : start_engine(a, err);
 	}
 	if (r == 0) {
 		make_watches(a); /* before the endpoints, which report stale watches */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "api/kueue/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
@@ -65,11 +66,29 @@ int app_conf_quota(const char *path, struct kueue_conf **ret, struct err *err)
 	return r < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
+/* Any other name is that of a program which writes the nominations. */
+static enum manager_dispatcher dispatcher_of(const char *name)
+{
+	if (name == NULL || str_streq(name, KUEUE_DISPATCHER_ALL_AT_ONCE)) {
+		return MANAGER_ALL_AT_ONCE;
+	}
+	return str_streq(name, KUEUE_DISPATCHER_INCREMENTAL) ? MANAGER_INCREMENTAL
+							     : MANAGER_EXTERNAL;
+}
+
 void app_conf_fleet(const struct kueue_conf *c, struct fleet_options *ret)
 {
 	const struct kueue_conf_multikueue *m = &c->multikueue;
 
 	orchestrate_conf_options(m, &ret->orchestrate);
+	/* Without the manager the orchestrator is all that there is. */
+	ret->orchestrates = !ret->manages || c->options.preemption_gates;
+	manager_defaults(&ret->manager);
+	ret->manager.gated = c->options.preemption_gates;
+	ret->manager.worker_lost_ns = m->worker_lost_ns;
+	ret->manager.step_size = (size_t)m->step_size;
+	ret->manager.dispatcher = dispatcher_of(m->dispatcher);
+	ret->gc_ns = m->gc_ns;
 	ret->conf = c;
 	ret->origin = m->origin == NULL ? "multikueue" : m->origin;
 	ret->max_open = (unsigned)m->per_queue;

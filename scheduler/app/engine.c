@@ -362,6 +362,8 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 		.gate_schedulers = opt->gate_schedulers,
 		.default_queue = opt->default_queue,
 		.annotation_decides = !conf_take->gate_sticky,
+		/* Where another program makes PodGroups, pods wait for them. */
+		.implies_podgroups = opt->controllers_podgroup && !opt->podgroup_per_pod,
 		.found_age_max_ns = conf_take->reservation_timeout_ns / 2,
 		.attempt_least_ns = conf_take->reservation_backoff_ns,
 		.attempt_held_ns = conf_take->reservation_timeout_ns,

@@ -1,6 +1,7 @@
 #include "scheduler/app/options.h"
 
 #include "api/kueue/preemption_gate.h"
+#include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
 
@@ -8,13 +9,10 @@
 #define AT(kind, member) FLAGS_AT(struct sched_options, kind, member)
 
 static const struct flags_choice controllers[] = {
-	{ "podgroup", OPTIONS_PODGROUP },
-	{ "queue", OPTIONS_QUEUE },
-	{ "*", OPTIONS_PODGROUP | OPTIONS_QUEUE },
-	{ "workload", OPTIONS_WORKLOAD },
-	{ "preemption-cost", OPTIONS_COST },
-	{ "orchestrator", OPTIONS_ORCHESTRATOR },
-	{ NULL, 0 },
+	{ "podgroup", OPTIONS_PODGROUP },          { "queue", OPTIONS_QUEUE },
+	{ "*", OPTIONS_PODGROUP | OPTIONS_QUEUE }, { "workload", OPTIONS_WORKLOAD },
+	{ "preemption-cost", OPTIONS_COST },       { "multikueue", OPTIONS_MULTIKUEUE },
+	{ "orchestrator", OPTIONS_ORCHESTRATOR },  { NULL, 0 },
 };
 
 static const struct flags_choice on_timeout[] = { { "keep", 0 }, { "delete", 1 }, { NULL, 0 } };
@@ -37,7 +35,11 @@ static const struct flags_row rows[] = {
 	  .help = "Queue for PodGroups that name none" },
 	{ "controllers", FLAGS_SET_AT(struct sched_options, controllers, controllers), .def = "*",
 	  .help = "Controllers to run; * is podgroup and queue; preemption-cost needs workload; "
-		  "orchestrator runs alone; -NAME disables one" },
+		  "multikueue and orchestrator run alone; -NAME disables one" },
+	{ "podgroup-per-pod", AT(BOOL, podgroup_per_pod), .def = "false",
+	  .help = "Create a PodGroup for each pod without PodGroup, owner and gate, as Volcano "
+		  "does, "
+		  "instead of treating it as a group of its own; for tools that read PodGroups" },
 	{ "quota-conf", AT(TEXT, kueue_conf), .arg = "FILE", .unset = "built in",
 	  .help = "Kueue's Configuration for the Workload engine, read at the start" },
 	{ "Gates", .type = FLAGS_HEADING },
@@ -80,7 +82,7 @@ static const struct flags_row rows[] = {
 	{ "leader-elect-retry-period", AT(DURATION, lease_retry), .def = "2s",
 	  .help = "Pause between two attempts to get or renew the Lease" },
 	{ "leader-elect-resource-name", AT(TEXT, lease_name), .arg = "NAME",
-	  .unset = "the first scheduler name, or headgate-orchestrator",
+	  .unset = "the first scheduler name, headgate-multikueue or headgate-orchestrator",
 	  .help = "Name of the Lease" },
 	{ "leader-elect-resource-namespace", AT(TEXT, lease_namespace), .arg = "NAME",
 	  .unset = "the namespace of the process", .help = "Namespace of the Lease" },
@@ -142,13 +144,19 @@ const struct flags *options_flags(void)
 
 static int check(const struct sched_options *o, struct err *err)
 {
+	static const struct flags_choice alone[] = { { "multikueue", OPTIONS_MULTIKUEUE },
+						     { "orchestrator", OPTIONS_ORCHESTRATOR } };
+
 	if ((o->controllers & OPTIONS_COST) != 0 && (o->controllers & OPTIONS_WORKLOAD) == 0) {
 		return err_set(err, ERR_INVALID, "--controllers: preemption-cost needs workload");
 	}
-	if ((o->controllers & OPTIONS_ORCHESTRATOR) != 0 &&
-	    o->controllers != OPTIONS_ORCHESTRATOR) {
-		return err_set(err, ERR_INVALID,
-			       "--controllers: orchestrator runs alone, in a process of its own");
+	/* multikueue orchestrates, too, where the feature gate is on. */
+	for (size_t i = 0; i < ARRAY_LEN(alone); i++) {
+		if ((o->controllers & alone[i].value) != 0 && o->controllers != alone[i].value) {
+			return err_set(err, ERR_INVALID,
+				       "--controllers: %s runs alone, in a process of its own",
+				       alone[i].name);
+		}
 	}
 	if (o->lease_renew >= o->lease_duration || o->lease_retry >= o->lease_renew) {
 		return err_set(

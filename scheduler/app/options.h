@@ -20,6 +20,8 @@ enum options_controller { /* bits */
 				  8, /* preemption-cost, which needs it; not part of "*" either */
 			  OPTIONS_ORCHESTRATOR = 16, /* the orchestrator of preemption over
 							clusters; runs alone */
+			  OPTIONS_MULTIKUEUE = 32,   /* the manager of MultiKueue, with the
+							orchestrator; runs alone */
 };
 
 struct sched_options {
@@ -31,7 +33,8 @@ struct sched_options {
 	int64_t kube_api_burst, gate_workers, reservation_attempts;
 	int64_t schedule_period, sync_timeout, reservation_timeout, lease_duration, lease_renew,
 		lease_retry; /* ns */
-	bool gate_sticky, leader_elect, enable_metrics, enable_healthz, cache_dumper;
+	bool gate_sticky, leader_elect, enable_metrics, enable_healthz, cache_dumper,
+		podgroup_per_pod;
 	unsigned controllers;            /* enum options_controller */
 	unsigned on_reservation_timeout; /* 1: delete */
 	unsigned gate_dialect;           /* enum preemption_gate_dialect */

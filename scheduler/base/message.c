@@ -50,6 +50,11 @@ const char *message_request_name(enum sched_request r)
 		[SCHED_REQ_PREEMPTION_COST] = "preemption_cost",
 		[SCHED_REQ_PREEMPTION_TOKEN] = "preemption_token",
 		[SCHED_REQ_PREEMPTION_GATE] = "preemption_gate",
+		[SCHED_REQ_REPLICA] = "replica",
+		[SCHED_REQ_REPLICA_JOB] = "replica_job",
+		[SCHED_REQ_DISPATCH] = "dispatch",
+		[SCHED_REQ_JOB_STATUS] = "job_status",
+		[SCHED_REQ_CLUSTER_STATUS] = "cluster_status",
 	};
 
 	return names[r];
@@ -57,7 +62,8 @@ const char *message_request_name(enum sched_request r)
 
 const char *message_outcome_name(enum sched_outcome o)
 {
-	static const char *const names[] = { "done", "gone", "rejected", "cancelled", "stale" };
+	static const char *const names[] = { "done",      "gone",  "rejected",
+					     "cancelled", "stale", "unanswered" };
 
 	return names[o];
 }

@@ -50,6 +50,11 @@ enum sched_request {
 	SCHED_REQ_PREEMPTION_COST,  /* status.preemptionCost of a Workload */
 	SCHED_REQ_PREEMPTION_TOKEN, /* an annotation of a Workload, of the orchestrator */
 	SCHED_REQ_PREEMPTION_GATE,  /* in the status of a replica on a worker cluster, likewise */
+	SCHED_REQ_REPLICA,        /* a Workload on a worker cluster, of the manager of MultiKueue */
+	SCHED_REQ_REPLICA_JOB,    /* a Job there, likewise */
+	SCHED_REQ_DISPATCH,       /* status of the local Workload, likewise */
+	SCHED_REQ_JOB_STATUS,     /* of the local Job, likewise */
+	SCHED_REQ_CLUSTER_STATUS, /* of a MultiKueueCluster or AdmissionCheck, likewise */
 	SCHED_REQ_COUNT_
 };
 
@@ -63,6 +68,7 @@ enum sched_outcome {
 	SCHED_CANCELLED, /* not sent: leadership lost or stopping */
 	SCHED_STALE,     /* found in a state that makes the write pointless (bound to another node,
 			    being deleted, still gated) */
+	SCHED_UNANSWERED, /* the server failed, or gave no answer: it may have had its effect */
 };
 
 struct sched_msg {
@@ -77,6 +83,7 @@ struct sched_msg {
 	struct str key; /* "namespace/name" or "name" */
 	int64_t resource_version;
 	const void *object;
+	struct str json; /* its text, where it is kept (message_json.h); else absent */
 	enum sched_request request;
 	enum sched_outcome outcome;
 	const char *uid;

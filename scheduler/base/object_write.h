@@ -20,8 +20,14 @@ struct object_write_spec {
 	bool keeps_foreign_fields; /* a server-side apply without force, of an object that names its
 			UID: fields that another field manager has set differently are left as they
 			are (SCHED_STALE) */
-	bool names_version;   /* a conflict (409) of a patch says that the object has changed since
-				 (SCHED_STALE): it is not sent again */
+	bool names_version;   /* a conflict (409) of a patch or a deletion says that the object has
+				 changed since (SCHED_STALE): it is not sent again */
+	bool once;            /* not sent again when it may have had its effect, or the server has
+				 failed (SCHED_UNANSWERED): its sender decides anew */
+	bool reads_existing;  /* a create that finds an object of the name reads it: SCHED_STALE,
+				 with the object, or without one that cannot be decoded. The path is
+				 that of the collection */
+	const char *name;     /* of the object, for reads_existing */
 	bool retries_refused; /* a refused write is reported and sent again, at growing intervals:
 			 no watched object shows when it would be accepted */
 };

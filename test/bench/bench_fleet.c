@@ -1,15 +1,22 @@
 /* bench_fleet: the orchestrator of preemption with 20 worker clusters, over embedded API servers in
  * virtual time: the memory of Workloads with a replica on each, and the CPU time of its own code
  * for 100 of them that ask to preempt on all clusters at once, from the first message to the last
- * open gate. */
+ * open gate. Then the manager of MultiKueue: Jobs a second, and requests for each. */
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "lib/unit.h"
 
+#include "base/attrs.h"
 #include "base/clock.h"
+#include "base/strbuf.h"
 #include "bench/growth.h"
+#include "lib/multikueue/fleet_jobs.h"
 #include "lib/multikueue/fleet_world.h"
+#include "obs/exposition.h"
 
 #define WORKERS 20
 #define ASKING 100
@@ -76,6 +83,87 @@ static void bench(unsigned workloads, struct growth *decisions)
 	fleet_world_destroy(w);
 }
 
+/* --- the manager -------------------------------------------------------------------------------*/
+
+#define MANAGED_WORKERS 3
+#define MANAGED 1000
+
+static double cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static double sum_of(struct fleet_world *w, const char *request)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT, wanted = STRBUF_INIT;
+	double sum = 0;
+
+	strbuf_printf(&wanted, "\nheadgate_requests_total{request=\"%s\"", request);
+	exposition_render(fleet_world_metrics(w), &text);
+	for (const char *at = strstr(text.p, wanted.p); at != NULL; at = strstr(at + 1, wanted.p)) {
+		const char *value = strchr(at, '}');
+
+		sum += value == NULL ? 0 : strtod(value + 1, NULL);
+	}
+	return sum;
+}
+
+/* Jobs that are sent to all workers, admitted on one and created there, over embedded API servers:
+ * the time has the servers in it. The busiest worker has all Jobs. */
+static void bench_manager(void)
+{
+	struct orchestrate_options o;
+	struct manager_options mo;
+	struct fleet_world *w;
+	double ms = 0, begun;
+	unsigned won = 0;
+
+	orchestrate_defaults(&o);
+	manager_defaults(&mo);
+	w = fleet_world_create(MANAGED_WORKERS, &o, 1, 1);
+	fleet_world_manage(w, &mo, 0);
+	fleet_world_start(w);
+	fleet_world_run(w, 3 * CLOCK_NS_PER_S);
+	(void)fleet_world_take_spent(w);
+	for (unsigned i = 0; i < MANAGED; i++) {
+		char name[32];
+
+		name_of(i, name);
+		fleet_jobs_submit(w, name);
+	}
+	begun = cpu_ms();
+	fleet_world_run(w, 3 * CLOCK_NS_PER_S);
+	ms += cpu_ms() - begun;
+	for (unsigned i = 0; i < MANAGED; i++) {
+		char name[32];
+
+		name_of(i, name);
+		fleet_world_report(w, 0, name, FLEET_WORLD_ADMITTED);
+	}
+	begun = cpu_ms();
+	fleet_world_run(w, 3 * CLOCK_NS_PER_S);
+	ms += cpu_ms() - begun;
+	for (unsigned i = 0; i < MANAGED; i++) {
+		char name[32];
+
+		name_of(i, name);
+		won += fleet_jobs_winner(w, name) == 0 && fleet_jobs_exists(w, 0, name);
+	}
+	/* Replicas on the others: a creation and a deletion each. */
+	printf("manager, %u workers, %u Jobs: %u run after %.0f ms of CPU, %.0f/s, of which %.0f "
+	       "ms are "
+	       "its own code; requests for each Job: %.1f to its own API server, %.1f to the "
+	       "busiest worker\n",
+	       MANAGED_WORKERS, MANAGED, won, ms, won / ms * 1e3, fleet_world_take_spent(w),
+	       (sum_of(w, "dispatch") + sum_of(w, "job_status")) / MANAGED,
+	       (sum_of(w, "replica") + sum_of(w, "replica_job")) / MANAGED -
+		       2.0 * (MANAGED_WORKERS - 1));
+	fleet_world_destroy(w);
+}
+
 int main(void)
 {
 	static const unsigned sizes[] = { 250, 500, 1000 };
@@ -84,6 +172,7 @@ int main(void)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		bench(sizes[i], &decisions);
 	}
+	bench_manager();
 	printf("exponent of the decisions: %.2f\n", growth_exponent(&decisions));
 	return 0;
 }

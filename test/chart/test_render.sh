@@ -337,6 +337,12 @@ has orchestrator 'orchestrator.yaml: |'
 has orchestrator 'name: headgate-orchestrator-kubeconfigs'
 has orchestrator 'kind: PodDisruptionBudget'
 lacks orchestrator 'name: headgate-scheduler'
+lacks orchestrator 'resourceNames: [kube-system]'
+render multikueue --set orchestrator.enabled=true --set orchestrator.manager=true
+has multikueue '--controllers=multikueue'
+has multikueue '--leader-elect-resource-name=headgate-orchestrator'
+has multikueue 'resources: [jobs/status]'
+has multikueue 'resourceNames: [kube-system]'
 render released --set orchestrator.enabled=true --set orchestrator.namespace=
 has released '--multikueue-namespace=default'
 loads released
@@ -366,6 +372,7 @@ refused enabled --set quota.enabled=maybe
 refused unsupportedKinds --set quota.unsupportedKinds=maybe
 refused install --set crds.install=perhaps
 refused orchestrator.config --set orchestrator.config='multiKueue: {bogus: 1}'
+refused orchestrator.config --set orchestrator.config='multiKueue: {workerLostTimeout: soon}'
 refused orchestrator.config --set orchestrator.config='multiKueue: {orchestratedPreemption: {order: Random}}'
 refused orchestrator.leaderElection --set orchestrator.leaderElection.leaseDuration=1s
 refused orchestrator.metricsPort --set orchestrator.metricsPort=11251

@@ -193,7 +193,7 @@ int fleet_act_play(struct fleet_act *ret, struct err *err)
 	       "   A manager and three worker clusters. w0 runs four Workloads, w1 one and w2\n"
 	       "   two. Only preemption makes room for an urgent one.\n\n");
 	fflush(stdout);
-	r = fleet_scene_start(&t.fleet, args, err);
+	r = fleet_scene_start(&t.fleet, false, args, err);
 	r = r < 0 ? r : fill(&t, err);
 	r = r < 0 ? r : wait_full(&t, err);
 	r = r < 0 ? r : play_without(&t, ret, err);

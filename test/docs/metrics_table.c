@@ -116,7 +116,8 @@ static void print_scheduler(struct clock_fake *clock)
 	metric_registry_destroy(r);
 }
 
-static void print_orchestrator(struct clock_fake *clock)
+/* The orchestrator alone, or the manager, which has its metrics as well. */
+static void print_fleet(struct clock_fake *clock, bool manages)
 {
 	struct metric_registry *r = metric_registry_create();
 	struct fake_transport *t = fake_transport_create(clock);
@@ -131,6 +132,7 @@ static void print_orchestrator(struct clock_fake *clock)
 				    .transport = fake_transport_base(t),
 				    .clock = &clock->base,
 				    .counters = r,
+				    .manages = manages,
 				    .manual = true };
 	struct link *link = link_create(&lo);
 	struct fleet *fleet;
@@ -139,7 +141,12 @@ static void print_orchestrator(struct clock_fake *clock)
 	fo.conf = conf;
 	fleet = fleet_create(&fo);
 	reflector_report_init(&report, "workloads", r, &clock->base);
-	print_table(r, "headgate-scheduler with --controllers=orchestrator", "headgate_");
+	if (manages) {
+		print_table(r, "headgate-scheduler with --controllers=multikueue, besides",
+			    "multikueue_");
+	} else {
+		print_table(r, "headgate-scheduler with --controllers=orchestrator", "headgate_");
+	}
 	link_destroy(link);
 	fleet_destroy(fleet);
 	fake_transport_destroy(t);
@@ -193,7 +200,8 @@ int main(int argc, char **argv)
 	fputs(introduction.p, stdout);
 	clock_fake_init(&clock, CLOCK_NS_PER_S);
 	print_scheduler(&clock);
-	print_orchestrator(&clock);
+	print_fleet(&clock, false);
+	print_fleet(&clock, true);
 	print_webhook(&clock);
 	return 0;
 }

@@ -192,8 +192,9 @@ static struct decision decide(const struct cluster *c, const struct task *t, uns
 		   c->nodes.n > 0 && c->nodes.v[0] != NULL) {
 		d.kind = DECISION_BIND;
 		d.node = 0;
-	} else if (what == 4 && t->status == TASK_RUNNING) {
+	} else if (what == 4 && t->status == TASK_RUNNING && t->podgroup != MODEL_NONE) {
 		d.kind = DECISION_EVICT;
+		d.by = t->id;
 	}
 	return d;
 }

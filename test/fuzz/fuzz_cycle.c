@@ -3,9 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/attrs.h"
+#include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "lib/pods/cluster_checksum.h"
 #include "lib/pods/cluster_fixture.h"
+#include "lib/pods/configurations.h"
 #include "lib/pods/cycle_fixture.h"
 #include "lib/pods/invariants.h"
 #include "scheduler/pods/cycle/known_names.h"
@@ -207,17 +210,19 @@ static void step(struct cycle *cy, struct cluster *c, int64_t now)
 	check(invariants_of_quota(c));
 }
 
-static struct sched_conf *load_conf(void)
+static struct sched_conf *load_conf(unsigned row, bool evicts)
 {
 	const struct known_names_source from = { plugin_registry, plugin_registry_count,
 						 action_registry, action_registry_count };
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct conf_options opt = { .warn = NULL };
 	struct sched_conf *conf = NULL;
 	struct known_names names;
 
 	known_names_init(&names, &from);
 	opt.known = known_names_conf(&names);
-	if (conf_parse(str_of(conf_default_text()), "built in", &opt, &conf, NULL) < 0) {
+	configurations_add(row, evicts, &text);
+	if (conf_parse(strbuf_str(&text), "configuration", &opt, &conf, NULL) < 0) {
 		abort();
 	}
 	known_names_finish(&names);
@@ -227,7 +232,8 @@ static struct sched_conf *load_conf(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, size };
-	struct sched_conf *conf = load_conf();
+	/* By the size, so that inputs mean the same under each. */
+	struct sched_conf *conf = load_conf(size % CONFIGURATIONS_COUNT, size % 2 == 0);
 	struct cycle *cy = make_cycle(conf, &in);
 	struct cluster *c = cluster_create();
 	int64_t now = CYCLE_FIXTURE_START;

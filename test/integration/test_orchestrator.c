@@ -29,7 +29,7 @@ static int begin(void **state UNUSED)
 {
 	/* The Lease of a process that was killed would have to run out first. */
 	static const char *const args[] = { "--leader-elect=false", NULL };
-	int r = fleet_scene_start(&fleet, args, &err);
+	int r = fleet_scene_start(&fleet, false, args, &err);
 
 	if (r < 0) {
 		print_message("%s\n", err.text);

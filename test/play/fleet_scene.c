@@ -69,13 +69,14 @@ static int start_worker(struct fleet_scene *s, unsigned i, struct err *err)
 	return r < 0 ? r : stack_apply(s->workers[i], str_of(worker_objects), err);
 }
 
-int fleet_scene_start(struct fleet_scene *s, const char *const *orchestrator_args, struct err *err)
+int fleet_scene_start(struct fleet_scene *s, bool manages, const char *const *args, struct err *err)
 {
 	struct stack_options so = { .no_webhook = true,
 				    .no_scheduler = true,
 				    .quota = true,
-				    .orchestrator = true,
-				    .scheduler_args = orchestrator_args };
+				    .orchestrator = !manages,
+				    .multikueue = manages,
+				    .scheduler_args = args };
 	int r;
 
 	*s = (struct fleet_scene){ .manager = NULL };

@@ -27,8 +27,10 @@ struct fleet_scene {
 	size_t n;
 };
 
-/* orchestrator_args: more arguments of the orchestrator, NULL-terminated; may be NULL. */
-int fleet_scene_start(struct fleet_scene *s, const char *const *orchestrator_args, struct err *err);
+/* args: more arguments of the orchestrator, NULL-terminated; may be NULL. manages: it is the
+ * manager of MultiKueue in its place, for Workloads that are not made by the functions below. */
+int fleet_scene_start(struct fleet_scene *s, bool manages, const char *const *args,
+		      struct err *err);
 void fleet_scene_stop(struct fleet_scene *s, bool keep_logs);
 /* A Workload of this size on the worker alone; it is admitted while there is room. */
 int fleet_scene_fill(struct fleet_scene *s, unsigned worker, const char *name, int cpu,

@@ -30,7 +30,7 @@ struct amounts VEC(struct amount);
 struct oracle_pod {
 	char *group;  /* "namespace/name" of the PodGroup, NULL: none */
 	char *former; /* the PodGroups that it named before, "a/b,c/d"; NULL: none */
-	char *queue;  /* of a pod of another scheduler without PodGroup; NULL: see group */
+	char *queue;  /* of a pod for which no PodGroup is made; NULL: see group */
 	char *left;   /* queues that it named before, "a,b"; NULL: none */
 	bool gated;   /* has our gate */
 	bool let_go;  /* ungated by us for another scheduler, and not finished */
@@ -218,6 +218,22 @@ static bool is_unschedulable(const struct jdoc *pod)
 	return false;
 }
 
+/* No PodGroup is made for it. */
+static bool is_alone(const struct jdoc *pod)
+{
+	const struct jdoc *owner = jdoc_first(jdoc_path(pod, "metadata.ownerReferences"));
+
+	if (jdoc_is_str(jdoc_path(pod, "spec.schedulerName"), GATE_ONLY)) {
+		return true;
+	}
+	for (; owner != NULL; owner = jdoc_next(owner)) {
+		if (jdoc_bool(jdoc_get(owner, "controller"), false)) {
+			return false;
+		}
+	}
+	return jdoc_is_str(jdoc_path(pod, "spec.schedulerName"), "volcano");
+}
+
 static bool has_gate(const struct jdoc *pod)
 {
 	const struct jdoc *g = jdoc_first(jdoc_path(pod, "spec.schedulingGates"));
@@ -233,16 +249,11 @@ static bool has_gate(const struct jdoc *pod)
 
 /* Rules for a pod that another scheduler places: its conditions are no publication of ours,
  * it holds its quota from the moment it is ungated, and without opting in it holds none. */
-static void set_gate_only(struct oracle_pod *pod, const struct jdoc *annotations, bool finished)
+static void set_gate_only(struct oracle_pod *pod, bool finished)
 {
-	const char *queue = jdoc_str(jdoc_get(annotations, QUEUE_KEY));
-
 	pod->published = false;
 	pod->adrift = pod->opted_in && !finished && !pod->gated && !pod->placed && !pod->let_go;
 	pod->placed = (pod->placed || pod->let_go) && pod->opted_in;
-	if (pod->group == NULL) {
-		pod->queue = xmalloc_dup(queue == NULL || queue[0] == '\0' ? "default" : queue);
-	}
 }
 
 static void set_pod(struct oracle *o, const char *key, const struct jdoc *object)
@@ -271,9 +282,13 @@ static void set_pod(struct oracle *o, const char *key, const struct jdoc *object
 		struct str rest = str_of(key), space = str_next(&rest, '/');
 
 		pod->group = xmalloc_printf(STR_FMT "/%s", STR_ARG(space), group);
+	} else if (is_alone(object)) {
+		const char *queue = jdoc_str(jdoc_get(annotations, QUEUE_KEY));
+
+		pod->queue = xmalloc_dup(queue == NULL || queue[0] == '\0' ? "default" : queue);
 	}
 	if (jdoc_is_str(jdoc_path(object, "spec.schedulerName"), GATE_ONLY)) {
-		set_gate_only(pod, annotations, finished);
+		set_gate_only(pod, finished);
 	}
 	read_request(jdoc_get(object, "spec"), &pod->request);
 	strmap_set(o->pods, str_of(key), pod);

@@ -172,8 +172,9 @@ static void scheduler_args(const struct stack *s, enum stack_program p, struct a
 	add(a, "--leader-elect-renew-deadline=24s");
 	add(a, "--leader-elect-retry-period=200ms");
 	add(a, "--resource-sync-timeout=5m");
-	if (s->opt.orchestrator) {
-		add(a, "--controllers=orchestrator");
+	if (s->opt.orchestrator || s->opt.multikueue) {
+		add(a,
+		    s->opt.multikueue ? "--controllers=multikueue" : "--controllers=orchestrator");
 		add(a, "--multikueue-namespace=default");
 	} else if (s->opt.quota) {
 		add(a, "--controllers=*,workload");

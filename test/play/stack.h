@@ -35,6 +35,7 @@ struct stack_options {
 				 default/headgate-webhook-tls */
 	const char *const *apiserver_args;
 	const char *quota_conf; /* text of Kueue's Configuration; NULL: the built-in one */
+	bool multikueue;        /* the scheduler is the manager of MultiKueue, and nothing else */
 	bool orchestrator; /* the scheduler orchestrates preemption over clusters, and does nothing
 			      else */
 	bool quota; /* the kinds of Kueue are served and registered, and the Workload engine is on

@@ -43,6 +43,8 @@ static struct jdoc *expand_queue(const struct jdoc *shape)
 
 	copy(spec, "parent", shape, "parent");
 	copy(spec, "capability", shape, "capability");
+	copy(spec, "deserved", shape, "deserved");
+	copy(spec, "reclaimable", shape, "reclaimable");
 	if (jdoc_get(shape, "guarantee") != NULL) {
 		copy(jdoc_ensure_object(spec, "guarantee"), "resource", shape, "guarantee");
 	}
@@ -56,6 +58,7 @@ static struct jdoc *expand_group(const struct jdoc *shape)
 	struct jdoc *spec = jdoc_get_mut(d, "spec");
 
 	copy(spec, "queue", shape, "queue");
+	copy(spec, "priorityClassName", shape, "class");
 	jdoc_set_int(spec, "minMember", jdoc_int(jdoc_get(shape, "min"), 1));
 	copy(spec, "minTaskMember", shape, "roles");
 	copy(spec, "minResources", shape, "minResources");

@@ -1,7 +1,7 @@
 /* test/scenario/expand.h: the short forms of a scenario file as Kubernetes objects. A short form is
  * merged over the object made from it, so that "merge" can set any field.
- *   queue: name, parent, state, capability, guarantee
- *   group: name, queue, min, roles, minResources, phase
+ *   queue: name, parent, state, capability, deserved, guarantee, reclaimable
+ *   group: name, queue, class, min, roles, minResources, phase
  *   node:  name, cpu, memory, labels, taints, unschedulable
  *   pod:   name, group, cpu, memory, gated (opted in, our gate), foreign (another gate), plain (did
  *          not opt in), node (bound and running), selector, role, priority, scheduler (volcano),

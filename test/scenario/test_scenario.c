@@ -150,6 +150,8 @@ static void play(const struct jdoc *d, bool filled)
 	world_init(&w, jdoc_str(jdoc_get(d, "conf")), jdoc_bool(jdoc_get(d, "hierarchy"), true));
 	w.f.conf->gates_admission = jdoc_bool(jdoc_get(d, "gatesAdmission"), true);
 	w.f.cluster->annotation_decides = !jdoc_bool(jdoc_get(d, "gateSticky"), true);
+	w.f.cluster->implies_podgroups = jdoc_bool(jdoc_get(d, "impliedPodGroups"), false);
+	w.f.cluster->default_queue = queue_get(w.f.cluster, STR_LIT("default"))->id;
 	w.f.conf->reservation_timeout_ns =
 		duration_of(jdoc_get(d, "reservationTimeout"), w.f.conf->reservation_timeout_ns);
 	w.f.conf->overdue_deletes = jdoc_is_str(jdoc_get(d, "onReservationTimeout"), "delete");

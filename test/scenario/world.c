@@ -210,6 +210,21 @@ static int see_namespace(struct world *w, const struct jdoc *object, struct aren
 	return r;
 }
 
+static int see_priority_class(struct world *w, const struct jdoc *object, struct arena *a,
+			      struct err *err)
+{
+	struct api_priority_class class;
+	int r = decode_jdoc(&scheduling_priority_class_fields, object, &class, a, err);
+
+	if (r == 0) {
+		r = from_api_priority_class(w->f.cluster, &class, err);
+	}
+	if (r == 0) {
+		from_api_podgroup_priorities(w->f.cluster);
+	}
+	return r;
+}
+
 /* Applies one object to the cluster. */
 static void see(struct world *w, const struct jdoc *object)
 {
@@ -221,7 +236,8 @@ static void see(struct world *w, const struct jdoc *object)
 		     { "PodGroup", see_group },
 		     { "Queue", see_queue },
 		     { "Node", see_node },
-		     { "Namespace", see_namespace } };
+		     { "Namespace", see_namespace },
+		     { "PriorityClass", see_priority_class } };
 	CLEANUP(arena_destroyp) struct arena *a = arena_create(0);
 	struct err err = ERR_INIT;
 

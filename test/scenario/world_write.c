@@ -58,14 +58,38 @@ static void set_condition(struct world *w, struct jdoc *pod, const char *reason,
 	jdoc_set_str(c, "lastTransitionTime", time);
 }
 
+static void nominate(struct jdoc *pod, const char *node)
+{
+	struct jdoc *status = jdoc_get_mut(pod, "status");
+
+	if (node == NULL) {
+		jdoc_remove(status, "nominatedNodeName");
+	} else {
+		jdoc_set_str(status, "nominatedNodeName", node);
+	}
+}
+
+/* The test deletes the pod in a later step. */
+static void terminate(const struct world *w, struct jdoc *pod)
+{
+	char time[CLOCK_RFC3339_MAX];
+
+	clock_format_time(w->f.now, time);
+	jdoc_set_str(jdoc_get_mut(pod, "metadata"), "deletionTimestamp", time);
+}
+
 static void set_phase(struct world *w, const struct decision *d)
 {
 	static const char *const phases[] = { "Pending", "Inqueue", "Running", "Unknown",
 					      "Completed" };
 	const struct podgroup *g = w->f.cluster->podgroups.v[d->podgroup];
 	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("PodGroup %s/%s", g->namespace_, g->name);
-	struct jdoc *status = jdoc_ensure_object(strmap_get(w->objects, str_of(key)), "status");
+	struct jdoc *status;
 
+	if (g->alone) {
+		return; /* there is no object */
+	}
+	status = jdoc_ensure_object(strmap_get(w->objects, str_of(key)), "status");
 	jdoc_set_str(status, "phase", phases[d->phase]);
 	jdoc_set_int(status, "running", g->status_running);
 	jdoc_set_int(status, "succeeded", g->status_succeeded);
@@ -97,6 +121,11 @@ static void write_one(struct world *w, const struct decision *d)
 	case DECISION_CONDITION:
 		pod = pod_of(w, d);
 		set_condition(w, pod, d->reason, d->message);
+		nominate(pod, d->node == MODEL_NONE ? NULL : c->nodes.v[d->node]->name);
+		break;
+	case DECISION_EVICT:
+		pod = pod_of(w, d);
+		terminate(w, pod);
 		break;
 	case DECISION_BIND:
 		pod = pod_of(w, d);
@@ -115,8 +144,9 @@ static void write_one(struct world *w, const struct decision *d)
 	case DECISION_REVOKE:
 	case DECISION_MOVE:
 	case DECISION_STAY:
+	case DECISION_AWAIT:
 	case DECISION_OVERDUE:
-	case DECISION_EVICT:
+	case DECISION_AWAIT_QUOTA:
 	case DECISION_PODGROUP_CONDITION:
 	case DECISION_QUEUE_SCANNED:
 	case DECISION_KIND_COUNT_:

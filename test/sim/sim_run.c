@@ -7,6 +7,7 @@
 #include "play/kubelet.h"
 #include "play/mirror.h"
 #include "sim/controllers/sim_collector.h"
+#include "sim/oracles/sim_evictions.h"
 #include "sim/oracles/sim_judge.h"
 #include "sim/users/sim_users.h"
 #include "sim/world/sim_pod.h"
@@ -21,6 +22,7 @@
 #define SETTLE_STEPS 200000
 #define SHORT_NS (20 * CLOCK_NS_PER_S) /* timeouts of reservations */
 #define LONG_NS (1800 * CLOCK_NS_PER_S)
+#define SLOW_NODES_NS (30 * CLOCK_NS_PER_S)
 #define ADVANCE_NS (60 * CLOCK_NS_PER_MS)
 #define LEAP_NS (8 * CLOCK_NS_PER_S) /* long enough for requests to time out */
 #define REQUEST_PER_MILLE_MAX 120
@@ -33,6 +35,7 @@ struct sim_run {
 	struct sim_quota *quota; /* NULL: no Jobs */
 	bool pods;               /* users make pods, and there is an autoscaler */
 	struct sim_oracle *oracle;
+	struct sim_evictions *evictions;
 	struct sim_transport *cluster;
 	struct mirror *mirror;
 	struct kubelet *kubelet;
@@ -60,6 +63,7 @@ static void on_decided(void *ctx, const struct cluster *c, const struct decision
 
 	sim_oracle_timed_out(r->oracle, c, d, r->least_timeout_ns);
 	sim_oracle_decided(r->oracle, c, d);
+	sim_evictions_decided(r->evictions, c, d);
 }
 
 static void on_admission(void *ctx, const struct forest *f, const struct admission_decisions *d)
@@ -72,6 +76,7 @@ static void on_admission(void *ctx, const struct forest *f, const struct admissi
 static struct sim_scheduler *start_scheduler(struct sim_run *r)
 {
 	r->options.number++;
+	sim_evictions_restarted(r->evictions);
 	return sim_scheduler_create(&r->world, &r->options);
 }
 
@@ -102,10 +107,10 @@ static void choose(struct sim_run *r)
 
 static void start(struct sim_run *r, const struct sim_run_options *opt)
 {
-	const struct autoscaler_options ao = { .groups = groups,
-					       .ngroups = ARRAY_LEN(groups),
-					       .scan_interval_ns = CLOCK_NS_PER_S,
-					       .provision_ns = 3 * CLOCK_NS_PER_S };
+	struct autoscaler_options ao = { .groups = groups,
+					 .ngroups = ARRAY_LEN(groups),
+					 .scan_interval_ns = CLOCK_NS_PER_S,
+					 .provision_ns = 3 * CLOCK_NS_PER_S };
 	struct sim_world *w = &r->world;
 
 	*r = (struct sim_run){ .restarts = 0 };
@@ -114,11 +119,16 @@ static void start(struct sim_run *r, const struct sim_run_options *opt)
 						       opt->kind == SIM_RUN_QUOTA, opt->plain });
 	r->actors = sim_actors_create(w, opt->plain);
 	r->oracle = sim_oracle_create(w);
+	r->evictions = sim_evictions_create(w);
 	choose(r);
 	r->cluster = sim_transport_create(w, SIM_CLUSTER);
 	r->mirror = mirror_create(sim_transport_base(r->cluster), &w->clock.base, false);
 	r->kubelet = kubelet_create(r->mirror,
 				    (sim_world_below(w, 2) == 0 ? 100 : 6000) * CLOCK_NS_PER_MS);
+	/* Pods that lack nodes for long have others evicted. */
+	if (w->evicts) {
+		ao.provision_ns = SLOW_NODES_NS;
+	}
 	r->autoscaler = r->pods ? autoscaler_create(r->mirror, &ao) : NULL;
 	mirror_start(r->mirror);
 	if (r->pods) {
@@ -144,6 +154,7 @@ static void finish(struct sim_run *r)
 	sim_actors_destroy(r->actors);
 	sim_quota_destroy(r->quota);
 	sim_oracle_destroy(r->oracle);
+	sim_evictions_destroy(r->evictions);
 	vec_finish(&r->choices.list);
 	sim_world_finish(&r->world);
 }
@@ -459,6 +470,7 @@ static void end(struct sim_run *r)
 		return;
 	}
 	sim_judge_end(w, r->oracle, sim_scheduler_cluster(r->schedulers[0]));
+	sim_evictions_judge(r->evictions);
 	if (r->quota == NULL || sim_world_failed(w)) {
 		return;
 	}
@@ -481,6 +493,7 @@ static void add_stats(const struct sim_run *r, struct sim_run_stats *stats)
 	stats->restarts += r->restarts;
 	stats->virtual_ns += w->clock.mono_ns;
 	stats->published_peak += sim_oracle_published_peak(r->oracle);
+	stats->evicted += sim_evictions_count(r->evictions);
 	for (size_t i = 0; i < sim_view_count(w->view, SIM_PODS); i++) {
 		stats->placed += sim_pod_is_placed(sim_view_at(w->view, SIM_PODS, i));
 	}

@@ -53,7 +53,7 @@ true
 {{- define "headgate.orchestratorArgs" -}}
 {{- $name := printf "%s-orchestrator" (include "headgate.fullname" .) -}}
 {{- $v := .Values.orchestrator -}}
-- --controllers=orchestrator
+- --controllers={{ $v.manager | ternary "multikueue" "orchestrator" }}
 - --quota-conf=/etc/headgate/orchestrator.yaml
 - --multikueue-namespace={{ $v.namespace | default .Release.Namespace }}
 - --leader-elect=true

@@ -10,6 +10,9 @@
 #define KUEUE_FIELD_MANAGER "kueue-admission"
 /* MultiKueue: spec.controllerName of its AdmissionChecks, spec.managedBy of its Jobs. */
 #define KUEUE_MULTIKUEUE_CONTROLLER "kueue.x-k8s.io/multikueue"
+/* Configuration, multiKueue.dispatcherName */
+#define KUEUE_DISPATCHER_ALL_AT_ONCE "kueue.x-k8s.io/multikueue-dispatcher-all-at-once"
+#define KUEUE_DISPATCHER_INCREMENTAL "kueue.x-k8s.io/multikueue-dispatcher-incremental"
 
 /* On jobs. */
 #define KUEUE_QUEUE_NAME "kueue.x-k8s.io/queue-name"

@@ -68,6 +68,7 @@ static int load_live(struct live_cluster *s, const struct cluster_args *f, struc
 	struct cache_options co = { .scheduler_names = f->scheduler_names.v,
 				    .gate_schedulers = f->gate_schedulers.v,
 				    .default_queue = "default",
+				    .implies_podgroups = true,
 				    .found_age_max_ns = INT64_MAX, /* as old as the pod says */
 				    .listener = { .on_bad_object = on_bad_object } };
 	struct listing l = { .s = s,

@@ -408,7 +408,9 @@ static bool take_decision(struct simulation *s, const struct decision *d)
 	case DECISION_REVOKE:
 	case DECISION_MOVE:
 	case DECISION_STAY:
+	case DECISION_AWAIT:
 	case DECISION_OVERDUE:
+	case DECISION_AWAIT_QUOTA:
 	case DECISION_PODGROUP_PHASE:
 	case DECISION_QUEUE_SCANNED:
 	case DECISION_KIND_COUNT_:
@@ -478,8 +480,8 @@ static void explain_missing_groups(struct simulation *s)
 	}
 }
 
-/* Placements in the session that are not decisions. Those in queues that the session skipped stay
- * as before. */
+/* Placements in the session that are not decisions. Those in PodGroups that the session skipped
+ * stay as before. */
 static bool take_session(struct simulation *s, const struct session *session)
 {
 	const struct cluster *c = cache_cluster(s->cache);
@@ -494,8 +496,7 @@ static bool take_session(struct simulation *s, const struct session *session)
 			t == NULL || t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
 		enum task_status status;
 
-		if (g == NULL || g->queue == MODEL_NONE ||
-		    !session_is_due(session, c->queues.v[g->queue])) {
+		if (g == NULL || g->queue == MODEL_NONE || !session_podgroup_is_due(session, g)) {
 			continue;
 		}
 		explain_quota(s, session, t);

@@ -14,8 +14,12 @@
 #include "kube/recorder.h"
 #include "kube/reflector/reflector_report.h"
 #include "process/log.h"
+#include "scheduler/multikueue/fleet/fleet_active.h"
 #include "scheduler/multikueue/fleet/fleet_clusters.h"
 #include "scheduler/multikueue/fleet/fleet_holders.h"
+#include "scheduler/multikueue/fleet/fleet_kinds.h"
+#include "scheduler/multikueue/fleet/fleet_managed.h"
+#include "scheduler/multikueue/fleet/fleet_manager.h"
 #include "scheduler/multikueue/fleet/fleet_offers.h"
 #include "scheduler/multikueue/fleet/fleet_prices.h"
 #include "scheduler/multikueue/fleet/fleet_report.h"
@@ -27,11 +31,6 @@
 #define CONNECTING_NS (60 * CLOCK_NS_PER_S)
 #define HEARTBEAT_NS (10 * CLOCK_NS_PER_S)
 
-const enum sched_resource fleet_kinds[] = {
-	SCHED_WORKLOADS,           SCHED_ADMISSION_CHECKS, SCHED_MULTIKUEUE_CONFIGS,
-	SCHED_MULTIKUEUE_CLUSTERS, SCHED_SECRETS,          SCHED_RESOURCE_COUNT_
-};
-
 struct fleet {
 	struct fleet_options opt;
 	struct fleet_clusters *clusters;
@@ -39,6 +38,8 @@ struct fleet {
 	struct fleet_writes *writes;
 	struct fleet_prices *prices;
 	struct fleet_report *report;
+	struct fleet_manager *manager; /* NULL: Kueue has it */
+	struct fleet_active *active;   /* the same */
 	struct recorder *recorder;
 	struct strmap *workloads; /* struct fleet_workload by key */
 	struct VEC(struct fleet_workload *) due;
@@ -85,6 +86,57 @@ static bool may_send(void *ctx)
 	return f->opt.may_send == NULL || f->opt.may_send(f->opt.ctx);
 }
 
+static void look_at(struct fleet *f, struct fleet_workload *w)
+{
+	if (!w->due) {
+		w->due = true;
+		vec_push(&f->due, w);
+	}
+}
+
+static struct fleet_workload *find_or_add(struct fleet *f, struct str key)
+{
+	struct fleet_workload *w = strmap_get(f->workloads, key);
+
+	if (w == NULL) {
+		w = fleet_workload_create(key);
+		w->managed = f->manager == NULL ? NULL : fleet_managed_create();
+		strmap_set(f->workloads, key, w);
+	}
+	return w;
+}
+
+static struct fleet_workload *record_for_manager(void *ctx, struct str key)
+{
+	return find_or_add(ctx, key);
+}
+
+static void look_for_manager(void *ctx, struct fleet_workload *w)
+{
+	look_at(ctx, w);
+}
+
+static void create_manager(struct fleet *f, const struct pool_options *base)
+{
+	const struct fleet_options *opt = &f->opt;
+	const struct fleet_manager_options mo = { .manager = opt->manager,
+						  .gc_ns = opt->gc_ns,
+						  .origin = opt->origin,
+						  .counters = opt->counters,
+						  .recorder = f->recorder,
+						  .clusters = f->clusters,
+						  .offers = f->offers,
+						  .clock = opt->clock,
+						  .post = post,
+						  .record = record_for_manager,
+						  .look_at = look_for_manager,
+						  .ctx = f };
+
+	f->manager = fleet_manager_create(&mo, base);
+	f->active = fleet_active_create(f->clusters, f->offers, fleet_manager_pool(f->manager),
+					opt->clock);
+}
+
 struct fleet *fleet_create(const struct fleet_options *opt)
 {
 	struct fleet *f = xmalloc_zero(1, sizeof(*f));
@@ -106,6 +158,7 @@ struct fleet *fleet_create(const struct fleet_options *opt)
 		.counters = opt->counters,
 		.request_timeout_ns = opt->request_timeout_ns,
 		.manual = opt->manual,
+		.needs_jobs = opt->manages,
 		.seed = opt->seed,
 		.connect = connect_worker,
 		.next_source = next_source,
@@ -120,11 +173,15 @@ struct fleet *fleet_create(const struct fleet_options *opt)
 	f->prices = fleet_prices_create(&(struct fleet_prices_options){
 		.conf = opt->conf, .clock = opt->clock, .post = post, .ctx = f });
 	f->writes = fleet_writes_create(&po, post);
-	f->recorder = recorder_create(&po, FLEET_NAME, FLEET_NAME);
+	f->recorder = recorder_create(&po, opt->manages ? FLEET_MANAGER_NAME : FLEET_NAME,
+				      opt->manages ? FLEET_MANAGER_NAME : FLEET_NAME);
 	f->report = fleet_report_create(opt->counters, f->recorder, &f->opt.orchestrate);
 	f->workloads = strmap_create(fleet_workload_destroy);
 	f->wake_at = CLOCK_NEVER;
 	f->writes_from = CLOCK_NEVER;
+	if (opt->manages) {
+		create_manager(f, &po);
+	}
 	return f;
 }
 
@@ -136,6 +193,8 @@ void fleet_destroy(struct fleet *f)
 	fleet_clusters_destroy(f->clusters);
 	fleet_prices_destroy(f->prices);
 	fleet_writes_destroy(f->writes);
+	fleet_active_destroy(f->active);
+	fleet_manager_destroy(f->manager);
 	recorder_destroy(f->recorder);
 	fleet_report_destroy(f->report);
 	fleet_offers_destroy(f->offers);
@@ -165,7 +224,7 @@ size_t fleet_pools(struct fleet *f, struct pool **out, size_t max)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < fleet_clusters_count(f->clusters) && n + 2 < max; i++) {
+	for (size_t i = 0; i < fleet_clusters_count(f->clusters) && n + 3 < max; i++) {
 		const struct fleet_cluster *k = fleet_clusters_at(f->clusters, i);
 
 		if (!k->is_gone && link_pool(k->link) != NULL) {
@@ -174,29 +233,13 @@ size_t fleet_pools(struct fleet *f, struct pool **out, size_t max)
 	}
 	out[n++] = fleet_writes_pool(f->writes);
 	out[n++] = recorder_pool(f->recorder);
+	if (f->manager != NULL) {
+		out[n++] = fleet_manager_pool(f->manager);
+	}
 	return n;
 }
 
 /* --- changes --------------------------------------------------------------------------*/
-
-static void look_at(struct fleet *f, struct fleet_workload *w)
-{
-	if (!w->due) {
-		w->due = true;
-		vec_push(&f->due, w);
-	}
-}
-
-static struct fleet_workload *find_or_add(struct fleet *f, struct str key)
-{
-	struct fleet_workload *w = strmap_get(f->workloads, key);
-
-	if (w == NULL) {
-		w = fleet_workload_create(key);
-		strmap_set(f->workloads, key, w);
-	}
-	return w;
-}
 
 static bool look_at_waiting(struct str key UNUSED, void *value, void *ctx)
 {
@@ -231,6 +274,9 @@ static void forget_if_gone(struct fleet *f, struct fleet_workload *w)
 		}
 	}
 	set_holding(f, w, NULL);
+	if (f->manager != NULL) {
+		fleet_manager_forget(f->manager, w);
+	}
 	(void)strmap_remove(f->workloads, str_of(w->key));
 }
 
@@ -257,6 +303,15 @@ static void set_local(struct fleet *f, struct fleet_workload *w, struct sched_ms
 	look_at(f, w);
 }
 
+/* exists: the local Workload does. */
+static void note_local(struct fleet *f, struct fleet_workload *w, const struct sched_msg *m,
+		       bool exists)
+{
+	if (f->manager != NULL) {
+		fleet_manager_note_local(f->manager, w, m->key, exists ? m : NULL);
+	}
+}
+
 /* Of the Workloads of the manager, those that MultiKueue does not send anywhere are not kept. */
 static void on_local(struct fleet *f, struct sched_msg *m)
 {
@@ -266,16 +321,21 @@ static void on_local(struct fleet *f, struct sched_msg *m)
 	if (m->kind == SCHED_MSG_BAD_OBJECT) {
 		log_warn("Workload cannot be read", LOG_SLICE("workload", m->key),
 			 LOG_STR("error", m->text));
+		note_local(f, w == NULL || w->local == NULL ? NULL : w, m, true);
 		return;
 	}
-	if (local != NULL && local->status.admission_checks.n == 0) {
+	/* One that had a check is the manager's to look after until it is gone. */
+	if (local != NULL && local->status.admission_checks.n == 0 &&
+	    (f->manager == NULL || w == NULL)) {
 		local = NULL;
 	}
 	if (local == NULL && w == NULL) {
+		note_local(f, NULL, m, m->kind == SCHED_MSG_UPSERT);
 		return;
 	}
 	w = w == NULL ? find_or_add(f, m->key) : w;
 	set_local(f, w, local == NULL ? NULL : m);
+	note_local(f, w, m, local != NULL);
 	if (local == NULL) {
 		forget_if_gone(f, w);
 	}
@@ -290,6 +350,9 @@ static void on_replica(struct fleet *f, struct fleet_cluster *k, struct sched_ms
 		return;
 	}
 	w = w == NULL ? find_or_add(f, m->key) : w;
+	if (f->manager != NULL) {
+		fleet_manager_replica(f->manager, w, k, m);
+	}
 	r = fleet_workload_replica(w, k->name);
 	if (m->kind == SCHED_MSG_BAD_OBJECT) {
 		/* It may hold quota, or preempt: it counts as it was seen last. */
@@ -325,6 +388,9 @@ static bool reach_replica(struct str key UNUSED, void *value, void *ctx)
 	} else if (r != NULL) {
 		observe_reachable(&r->seen);
 	}
+	if (c->f->manager != NULL) {
+		fleet_manager_reach_workload(c->f->manager, w, c->cluster);
+	}
 	look_at(c->f, w);
 	return true;
 }
@@ -335,6 +401,10 @@ static bool lose_replica(struct str key UNUSED, void *value, void *ctx)
 	struct fleet_workload *w = value;
 	struct fleet_replica *r = fleet_workload_find(w, c->cluster->name);
 
+	if (c->f->manager != NULL) {
+		fleet_manager_lose(w, c->cluster);
+		look_at(c->f, w);
+	}
 	if (r != NULL) {
 		r->in_flight = false;
 		observe_unreachable(&r->seen);
@@ -349,6 +419,9 @@ static bool stall_replica(struct str key UNUSED, void *value, void *ctx)
 	struct fleet_workload *w = value;
 	struct fleet_replica *r = fleet_workload_find(w, c->cluster->name);
 
+	if (c->f->manager != NULL) {
+		look_at(c->f, w);
+	}
 	if (r == NULL || r->source != c->cluster->source) {
 		return true;
 	}
@@ -366,11 +439,18 @@ static bool stall_replica(struct str key UNUSED, void *value, void *ctx)
 static void on_watch(struct fleet *f, struct fleet_cluster *k, const struct sched_msg *m)
 {
 	struct cluster_change c = { f, k };
+	bool *stalled = m->resource == SCHED_WORKLOADS                    ? &k->is_stalled
+			: m->resource == SCHED_JOBS && f->manager != NULL ? &k->has_stalled_jobs
+									  : NULL;
 
-	if (m->resource == SCHED_WORKLOADS && k->source != 0) {
-		k->is_stalled = m->reason != REFLECTOR_REASON_NONE;
-		strmap_each(f->workloads, stall_replica, &c);
+	if (stalled == NULL || k->source == 0) {
+		return;
 	}
+	if (!k->is_stalled && !k->has_stalled_jobs) {
+		k->stalled_at = clock_wall(f->opt.clock);
+	}
+	*stalled = m->reason != REFLECTOR_REASON_NONE;
+	strmap_each(f->workloads, stall_replica, &c);
 }
 
 static bool drop_replica(struct str key UNUSED, void *value, void *ctx)
@@ -402,7 +482,14 @@ static void follow_links(struct fleet *f)
 			strmap_each(f->workloads, lose_replica, &c);
 		}
 		k->source = now;
-		k->is_stalled = false;
+		k->is_stalled = k->has_stalled_jobs = false;
+		k->was_up |= now != 0;
+		if (f->manager != NULL && now != 0) {
+			fleet_manager_reach(f->manager, k);
+		}
+		if (f->active != NULL) {
+			fleet_active_note(f->active);
+		}
 		if (now != 0) {
 			strmap_each(f->workloads, reach_replica, &c);
 		}
@@ -443,6 +530,22 @@ static bool is_object(const struct sched_msg *m)
 	       m->kind == SCHED_MSG_BAD_OBJECT;
 }
 
+/* k: NULL: of the manager's API server. */
+static void on_manager_done(struct fleet *f, const struct fleet_cluster *k,
+			    const struct sched_msg *m)
+{
+	struct fleet_workload *w = strmap_get(f->workloads, m->key);
+
+	if (f->manager == NULL) {
+		return;
+	}
+	if (m->request == SCHED_REQ_CLUSTER_STATUS) {
+		fleet_active_done(f->active, m);
+	} else if (w != NULL) {
+		fleet_manager_done(f->manager, w, k, m);
+	}
+}
+
 static void on_worker(struct fleet *f, struct sched_msg *m)
 {
 	struct fleet_cluster *k = fleet_clusters_of(f->clusters, m->source);
@@ -450,7 +553,9 @@ static void on_worker(struct fleet *f, struct sched_msg *m)
 	if (k == NULL || !link_handle(k->link, m)) {
 		return; /* of a connection that has ended */
 	}
-	if (m->kind == SCHED_MSG_REQUEST_DONE) {
+	if (m->kind == SCHED_MSG_REQUEST_DONE && m->request != SCHED_REQ_PREEMPTION_GATE) {
+		on_manager_done(f, k, m);
+	} else if (m->kind == SCHED_MSG_REQUEST_DONE) {
 		on_gate_done(f, k, m);
 	} else if (m->kind == SCHED_MSG_WATCH) {
 		on_watch(f, k, m);
@@ -460,6 +565,8 @@ static void on_worker(struct fleet *f, struct sched_msg *m)
 		on_replica(f, k, m);
 	} else if (is_object(m) && m->resource == SCHED_LOCAL_QUEUES) {
 		fleet_clusters_queue(k, m);
+	} else if (is_object(m) && m->resource == SCHED_JOBS && f->manager != NULL) {
+		fleet_manager_job(f->manager, k, m);
 	}
 }
 
@@ -497,6 +604,8 @@ static void on_manager(struct fleet *f, struct sched_msg *m)
 		on_cluster(f, m);
 	} else if (m->resource == SCHED_SECRETS) {
 		fleet_clusters_handle(f->clusters, m);
+	} else if (m->resource == SCHED_JOBS || m->resource == SCHED_NAMESPACES) {
+		fleet_manager_handle(f->manager, m);
 	} else if (fleet_offers_handle(f->offers, m)) {
 		strmap_each(f->workloads, look_at_each, f);
 	}
@@ -508,6 +617,11 @@ static void on_lease(struct fleet *f, const struct sched_msg *m)
 	f->writes_from = m->not_before;
 	f->connecting_until = clock_mono(f->opt.clock) + CONNECTING_NS;
 	f->fresh = 0;
+	if (f->manager != NULL && m->flag) {
+		int64_t now = clock_wall(f->opt.clock);
+
+		fleet_manager_lead(f->manager, now, now + CONNECTING_NS);
+	}
 	atomic_store(&f->state.leading, m->flag);
 }
 
@@ -515,7 +629,11 @@ static void on_token_done(struct fleet *f, const struct sched_msg *m)
 {
 	struct fleet_workload *w = strmap_get(f->workloads, m->key);
 
-	if (w == NULL || m->request != SCHED_REQ_PREEMPTION_TOKEN) {
+	if (m->request != SCHED_REQ_PREEMPTION_TOKEN) {
+		on_manager_done(f, NULL, m);
+		return;
+	}
+	if (w == NULL) {
 		return;
 	}
 	fleet_writes_token_done(w, m, clock_wall(f->opt.clock));
@@ -528,9 +646,12 @@ static void on_token_done(struct fleet *f, const struct sched_msg *m)
 
 static void on_list(struct fleet *f, const struct sched_msg *m)
 {
+	unsigned needed = 1u << SCHED_SECRETS | (f->manager != NULL ? 1u << SCHED_NAMESPACES : 0);
+
 	f->synced |= 1u << m->resource;
 	f->fresh |= m->kind == SCHED_MSG_REFRESHED ? 1u << m->resource : 0;
-	if (m->resource == SCHED_SECRETS && m->kind == SCHED_MSG_SYNCED) {
+	/* Objects on a worker can be matched with this manager only by its identity. */
+	if (m->kind == SCHED_MSG_SYNCED && (f->synced & needed) == needed) {
 		fleet_clusters_secrets_listed(f->clusters);
 	}
 }
@@ -557,10 +678,12 @@ void fleet_handle(struct fleet *f, struct sched_msg *m)
 
 /* --- decisions ------------------------------------------------------------------------------*/
 
-static bool has_all(unsigned kinds)
+static bool has_all(const struct fleet *f, unsigned kinds)
 {
-	for (size_t i = 0; fleet_kinds[i] != SCHED_RESOURCE_COUNT_; i++) {
-		if ((kinds & 1u << fleet_kinds[i]) == 0) {
+	const enum sched_resource *all = fleet_kinds_watched(f->manager != NULL);
+
+	for (size_t i = 0; all[i] != SCHED_RESOURCE_COUNT_; i++) {
+		if ((kinds & 1u << all[i]) == 0) {
 			return false;
 		}
 	}
@@ -569,7 +692,7 @@ static bool has_all(unsigned kinds)
 
 static void wait_until(struct fleet *f, struct fleet_workload *w, int64_t at)
 {
-	w->wake_at = at;
+	w->wake_at = clock_earlier(w->wake_at, at);
 	f->wake_at = clock_earlier(f->wake_at, at);
 }
 
@@ -619,7 +742,7 @@ static bool awaits_prices(struct fleet *f, struct fleet_workload *w,
 	return w->waits_prices;
 }
 
-static void decide(struct fleet *f, struct fleet_workload *w, int64_t now)
+static void orchestrate(struct fleet *f, struct fleet_workload *w, int64_t now)
 {
 	const struct fleet_view_source source = {
 		.offers = f->offers,
@@ -630,7 +753,6 @@ static void decide(struct fleet *f, struct fleet_workload *w, int64_t now)
 	};
 	struct orchestrate_step step = { .act = ORCHESTRATE_WAIT };
 
-	w->wake_at = CLOCK_NEVER;
 	if (w->local == NULL || fleet_workload_is_waiting(w)) {
 		return;
 	}
@@ -653,6 +775,20 @@ static void decide(struct fleet *f, struct fleet_workload *w, int64_t now)
 	case ORCHESTRATE_CLOSE:
 		write_gate(f, w, f->view.of.v[step.replica], step.act == ORCHESTRATE_OPEN, now);
 		break;
+	}
+}
+
+static void decide(struct fleet *f, struct fleet_workload *w, int64_t now)
+{
+	w->wake_at = CLOCK_NEVER;
+	if (f->manager != NULL) {
+		wait_until(f, w, fleet_manager_decide(f->manager, w, now));
+	}
+	if (f->opt.orchestrates) {
+		orchestrate(f, w, now);
+	}
+	if (w->local == NULL) {
+		forget_if_gone(f, w);
 	}
 }
 
@@ -700,30 +836,11 @@ static void wake(struct fleet *f, int64_t now)
 	}
 }
 
-/* Where a ClusterQueue of a worker has room for one preemptor only, the first in this order gets
- * it: as in the queues of Kueue, by priority and then by age. */
-static int compare_due(const void *a, const void *b)
-{
-	const struct fleet_workload *x = *(struct fleet_workload *const *)a,
-				    *y = *(struct fleet_workload *const *)b;
-	const struct api_workload *p = fleet_workload_local(x), *q = fleet_workload_local(y);
-	int64_t by;
-
-	if (p == NULL || q == NULL) {
-		return p == NULL ? q != NULL : -1;
-	}
-	by = (int64_t)fleet_view_priority(q) - fleet_view_priority(p);
-	by = by != 0                             ? by
-	     : p->meta.created < q->meta.created ? -1
-						 : p->meta.created > q->meta.created;
-	return by != 0 ? (by > 0) - (by < 0) : strcmp(x->key, y->key);
-}
-
 static void decide_due(struct fleet *f, int64_t now)
 {
 	wake(f, now);
 	if (f->due.n > 1) {
-		qsort(f->due.v, f->due.n, sizeof(f->due.v[0]), compare_due);
+		qsort(f->due.v, f->due.n, sizeof(f->due.v[0]), fleet_workload_compare);
 	}
 	/* A decision may add others that wait for a gate that comes free. */
 	for (size_t i = 0; i < f->due.n; i++) {
@@ -733,6 +850,28 @@ static void decide_due(struct fleet *f, int64_t now)
 	vec_clear(&f->due);
 }
 
+static bool collect(struct str key UNUSED, void *value, void *ctx)
+{
+	struct fleet *f = ctx;
+
+	fleet_manager_collect(f->manager, value);
+	return true;
+}
+
+/* Returns when it is to be called again, mono ns. */
+static int64_t step_manager(struct fleet *f, int64_t mono)
+{
+	int64_t collect_at;
+
+	if (f->manager == NULL) {
+		return CLOCK_NEVER;
+	}
+	if (fleet_manager_collects(f->manager, mono, &collect_at)) {
+		strmap_each(f->workloads, collect, f);
+	}
+	return clock_earlier(collect_at, fleet_active_step(f->active));
+}
+
 int64_t fleet_step(struct fleet *f)
 {
 	int64_t mono = clock_mono(f->opt.clock), now = clock_wall(f->opt.clock);
@@ -740,14 +879,15 @@ int64_t fleet_step(struct fleet *f)
 	int64_t at = clock_earlier(fleet_clusters_step(f->clusters), mono + HEARTBEAT_NS);
 
 	atomic_store(&f->state.heartbeat, mono);
-	atomic_store(&f->state.synced, has_all(f->synced));
+	atomic_store(&f->state.synced, has_all(f, f->synced));
 	follow_links(f);
-	if (!f->leading || !has_all(f->fresh)) {
+	if (!f->leading || !has_all(f, f->fresh)) {
 		return at;
 	}
 	if (mono < f->writes_from) {
 		return clock_earlier(at, f->writes_from);
 	}
+	at = clock_earlier(at, step_manager(f, mono));
 	decide_due(f, now);
 	fleet_report_gauges(f->report, f->workloads, &f->holders, now);
 	return f->wake_at == CLOCK_NEVER ? at : clock_earlier(at, mono + (f->wake_at - now));

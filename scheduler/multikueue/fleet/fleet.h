@@ -1,10 +1,11 @@
-/* scheduler/multikueue/fleet/fleet.h: the orchestrator of preemption over many clusters (KEP-8303)
- * without threads and sockets of its own: it reads the manager's Workloads and, over a connection
- * to each worker cluster, their replicas; decides on which one a Workload may preempt
- * (orchestrate/orchestrate.h); and writes the token to the local object and the gate to the
- * replica. Replicas are made and removed by the manager of MultiKueue, here or in Kueue. Driven by
- * messages and the time. Owner: the fleet thread, except what fleet_state points to (any thread).
- */
+/* scheduler/multikueue/fleet/fleet.h: the manager of MultiKueue and the orchestrator of preemption
+ * over many clusters (KEP-8303), each where it is wanted, without threads and sockets of their own.
+ * They read the manager's Workloads and, over a connection to each worker cluster, their replicas.
+ * The manager (fleet_manager.h) makes and removes replicas and Jobs. The orchestrator decides on
+ * which cluster a Workload may preempt (orchestrate/orchestrate.h), and writes the token to the
+ * local object and the gate to the replica; the replicas may also be those of Kueue's manager.
+ * Driven by messages and the time. Owner: the fleet thread, except what fleet_state points to (any
+ * thread). */
 #ifndef SCHEDULER_MULTIKUEUE_FLEET_FLEET_H
 #define SCHEDULER_MULTIKUEUE_FLEET_FLEET_H
 
@@ -14,10 +15,12 @@
 
 #include "scheduler/base/engine_state.h"
 #include "scheduler/base/message.h"
+#include "scheduler/multikueue/manager/manager.h"
 #include "scheduler/orchestrate/orchestrate.h"
 
 #define FLEET_MAX_POOLS 256
 #define FLEET_NAME "headgate-orchestrator" /* field manager of the token, component of Events */
+#define FLEET_MANAGER_NAME "headgate-multikueue" /* component of Events, with the manager */
 
 struct clock;
 struct err;
@@ -32,7 +35,11 @@ struct transport;
 struct fleet_options {
 	const char *origin; /* value of the label kueue.x-k8s.io/multikueue-origin of replicas */
 	const char *namespace_; /* of the Secrets with kubeconfigs */
+	bool orchestrates;
 	struct orchestrate_options orchestrate;
+	bool manages;
+	struct manager_options manager;
+	int64_t gc_ns; /* between two collections of orphans by the manager; 0: none */
 	const struct kueue_conf *conf; /* of the workers, for prices; must outlive the fleet */
 	unsigned max_open;             /* gates open at once for one ClusterQueue of a worker */
 	struct transport *transport;   /* for writes to the manager's API server */
@@ -49,10 +56,6 @@ struct fleet_options {
 	bool (*may_send)(void *ctx);
 	void *ctx;
 };
-
-/* The kinds of the manager's API server that it needs messages of; ends with SCHED_RESOURCE_COUNT_.
- */
-extern const enum sched_resource fleet_kinds[];
 
 struct fleet *fleet_create(const struct fleet_options *opt);
 void fleet_destroy(struct fleet *f); /* NULL is fine */

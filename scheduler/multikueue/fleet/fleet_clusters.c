@@ -54,6 +54,7 @@ void fleet_clusters_destroy(struct fleet_clusters *c)
 	for (size_t i = 0; i < c->all.n; i++) {
 		link_destroy(c->all.v[i]->link);
 		strmap_destroy(c->all.v[i]->queues);
+		strmap_destroy(c->all.v[i]->jobs);
 		free(c->all.v[i]->name);
 		free(c->all.v[i]);
 	}
@@ -72,12 +73,12 @@ size_t fleet_clusters_count(const struct fleet_clusters *c)
 	return c->all.n;
 }
 
-struct fleet_cluster *fleet_clusters_at(struct fleet_clusters *c, size_t i)
+struct fleet_cluster *fleet_clusters_at(const struct fleet_clusters *c, size_t i)
 {
 	return c->all.v[i];
 }
 
-static struct fleet_cluster *find(struct fleet_clusters *c, struct str name)
+struct fleet_cluster *fleet_clusters_any(const struct fleet_clusters *c, struct str name)
 {
 	for (size_t i = 0; i < c->all.n; i++) {
 		if (str_eq_c(name, c->all.v[i]->name)) {
@@ -87,9 +88,17 @@ static struct fleet_cluster *find(struct fleet_clusters *c, struct str name)
 	return NULL;
 }
 
+const struct api_multikueue_cluster *fleet_clusters_object(const struct fleet_clusters *c,
+							   const char *name)
+{
+	const struct sched_msg *m = strmap_get(c->objects, str_of(name));
+
+	return m == NULL ? NULL : m->object;
+}
+
 struct fleet_cluster *fleet_clusters_find(struct fleet_clusters *c, struct str name)
 {
-	struct fleet_cluster *found = find(c, name);
+	struct fleet_cluster *found = fleet_clusters_any(c, name);
 
 	return found == NULL || found->is_gone ? NULL : found;
 }
@@ -108,12 +117,13 @@ struct fleet_cluster *fleet_clusters_of(struct fleet_clusters *c, uint64_t sourc
  * for one of the same name. */
 static struct fleet_cluster *add(struct fleet_clusters *c, struct str name)
 {
-	struct fleet_cluster *k = find(c, name);
+	struct fleet_cluster *k = fleet_clusters_any(c, name);
 
 	if (k == NULL) {
 		k = xmalloc_zero(1, sizeof(*k));
 		k->name = xmalloc_dup_n(name.p, name.len);
 		k->is_gone = true;
+		k->jobs = strmap_create(free_message);
 		vec_push(&c->all, k);
 	}
 	if (k->is_gone) {
@@ -136,6 +146,7 @@ static void remove_cluster(struct fleet_clusters *c, struct fleet_cluster *k)
 	k->link = NULL;
 	k->queues = NULL;
 	k->source = 0;
+	k->gone_at = clock_wall(c->link.clock);
 	k->is_gone = true;
 }
 

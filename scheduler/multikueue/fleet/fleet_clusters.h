@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "collections/vec.h"
 
-struct api_workload;
+struct api_multikueue_cluster;
 struct fleet_clusters;
 struct link;
 struct link_options;
@@ -24,6 +24,13 @@ struct fleet_cluster {
 	uint64_t source; /* of the connection, when its lists are complete; 0: not connected */
 	bool is_stalled; /* its watch of Workloads fails: replicas are as they were seen last */
 	bool is_gone;    /* the MultiKueueCluster was deleted; the name stays valid */
+	bool was_up;     /* it has been connected before */
+	/* Its watch of Jobs fails; only where they are needed. */
+	bool has_stalled_jobs;
+	int64_t stalled_at;    /* wall ns: since when one of the watches fails */
+	int64_t gone_at;       /* wall ns */
+	struct strmap *jobs;   /* Jobs of the worker: struct sched_msg, by key */
+	uint64_t other_source; /* the connection that showed an object of another manager last */
 	/* The ClusterQueue of each LocalQueue ("namespace/name") of the worker, where it may be
 	 * read. */
 	struct strmap *queues;
@@ -39,6 +46,8 @@ void fleet_clusters_handle(struct fleet_clusters *c, struct sched_msg *m);
 /* All Secrets have been read: one that is missing is missing. Until then nothing is connected. */
 void fleet_clusters_secrets_listed(struct fleet_clusters *c);
 /* NULL: there is no such cluster. */
+const struct api_multikueue_cluster *fleet_clusters_object(const struct fleet_clusters *c,
+							   const char *name);
 struct fleet_cluster *fleet_clusters_find(struct fleet_clusters *c, struct str name);
 /* The cluster with the connection of this number; NULL: it has ended. */
 struct fleet_cluster *fleet_clusters_of(struct fleet_clusters *c, uint64_t source);
@@ -47,10 +56,12 @@ void fleet_clusters_queue(struct fleet_cluster *c, const struct sched_msg *m);
 /* The ClusterQueue of a replica's LocalQueue; the LocalQueue itself where that may not be read.
  * NULL is returned for NULL. */
 const char *fleet_clusters_queue_of(const struct fleet_cluster *c, const char *local_queue);
+/* The same, or one that was deleted. */
+struct fleet_cluster *fleet_clusters_any(const struct fleet_clusters *c, struct str name);
 /* Connects what is due. Returns the monotonic time at which to call it again. */
 int64_t fleet_clusters_step(struct fleet_clusters *c);
 /* In the order in which they were read first. */
-struct fleet_cluster *fleet_clusters_at(struct fleet_clusters *c, size_t i);
+struct fleet_cluster *fleet_clusters_at(const struct fleet_clusters *c, size_t i);
 size_t fleet_clusters_count(const struct fleet_clusters *c);
 
 #endif

@@ -6,6 +6,7 @@
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
 #include "api/kueue/multikueue.h"
+#include "base/attrs.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "scheduler/base/message.h"
@@ -80,18 +81,47 @@ const struct api_check_state *fleet_offers_check(const struct fleet_offers *o,
 	return NULL;
 }
 
+struct each {
+	void (*fn)(void *ctx, const struct api_admission_check *check);
+	void *ctx;
+};
+
+static bool give_check(struct str key UNUSED, void *value, void *ctx)
+{
+	const struct sched_msg *m = value;
+	const struct api_admission_check *check = m->object;
+	const struct each *e = ctx;
+
+	if (str_streq(check->spec.controller_name, FLEET_OFFERS_CONTROLLER)) {
+		e->fn(e->ctx, check);
+	}
+	return true;
+}
+
+void fleet_offers_each(const struct fleet_offers *o,
+		       void (*fn)(void *ctx, const struct api_admission_check *check), void *ctx)
+{
+	struct each e = { fn, ctx };
+
+	strmap_each(o->checks, give_check, &e);
+}
+
+const struct field_strs *fleet_offers_config(const struct fleet_offers *o, const char *name)
+{
+	const struct sched_msg *m = strmap_get(o->configs, str_of(name));
+	const struct api_multikueue_config *config = m == NULL ? NULL : m->object;
+
+	return config == NULL ? NULL : &config->spec.clusters;
+}
+
 const struct field_strs *fleet_offers_clusters(const struct fleet_offers *o, const char *check)
 {
 	const struct api_admission_check *c = find_check(o, check);
 	const struct api_check_parameters *p = c == NULL ? NULL : c->spec.parameters;
-	const struct sched_msg *m;
-	const struct api_multikueue_config *config;
 
 	if (p == NULL || p->name == NULL || !str_streq(p->api_group, KUEUE_GROUP) ||
 	    !str_streq(p->kind, "MultiKueueConfig")) {
 		return NULL;
 	}
-	m = strmap_get(o->configs, str_of(p->name));
-	config = m == NULL ? NULL : m->object;
-	return config == NULL ? NULL : &config->spec.clusters;
+	return fleet_offers_config(o, p->name);
 }

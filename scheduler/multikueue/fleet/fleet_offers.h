@@ -10,6 +10,7 @@
 
 #define FLEET_OFFERS_CONTROLLER "kueue.x-k8s.io/multikueue" /* AdmissionCheck, controllerName */
 
+struct api_admission_check;
 struct api_check_state;
 struct api_workload;
 struct field_strs;
@@ -24,6 +25,11 @@ bool fleet_offers_handle(struct fleet_offers *o, struct sched_msg *m);
  * counts. */
 const struct api_check_state *fleet_offers_check(const struct fleet_offers *o,
 						 const struct api_workload *w);
+/* Each check of MultiKueue. */
+void fleet_offers_each(const struct fleet_offers *o,
+		       void (*fn)(void *ctx, const struct api_admission_check *check), void *ctx);
+/* The clusters of the MultiKueueConfig of this name; NULL: there is none. Lives as the next. */
+const struct field_strs *fleet_offers_config(const struct fleet_offers *o, const char *name);
 /* The clusters that the check's MultiKueueConfig names, in order; NULL: the config is missing.
  * Lives until the next message. */
 const struct field_strs *fleet_offers_clusters(const struct fleet_offers *o, const char *check);

@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "base/xmalloc.h"
 #include "scheduler/base/message.h"
+#include "scheduler/multikueue/fleet/fleet_managed.h"
+#include "scheduler/multikueue/fleet/fleet_view.h"
 
 struct fleet_workload *fleet_workload_create(struct str key)
 {
@@ -49,6 +51,7 @@ void fleet_workload_destroy(void *value)
 	vec_finish(&w->replicas);
 	fleet_workload_forget_promises(w);
 	vec_finish(&w->promised);
+	fleet_managed_destroy(w->managed);
 	message_free(w->local);
 	arena_destroy(w->arena);
 	free(w->token_text);
@@ -201,5 +204,22 @@ bool fleet_workload_is_gone(const struct fleet_workload *w)
 			return false;
 		}
 	}
-	return w->local == NULL;
+	return w->local == NULL && (w->managed == NULL || fleet_managed_is_gone(w->managed));
+}
+
+int fleet_workload_compare(const void *a, const void *b)
+{
+	const struct fleet_workload *x = *(struct fleet_workload *const *)a,
+				    *y = *(struct fleet_workload *const *)b;
+	const struct api_workload *p = fleet_workload_local(x), *q = fleet_workload_local(y);
+	int64_t by;
+
+	if (p == NULL || q == NULL) {
+		return p == NULL ? q != NULL : -1;
+	}
+	by = (int64_t)fleet_view_priority(q) - fleet_view_priority(p);
+	by = by != 0                             ? by
+	     : p->meta.created < q->meta.created ? -1
+						 : p->meta.created > q->meta.created;
+	return by != 0 ? (by > 0) - (by < 0) : strcmp(x->key, y->key);
 }

@@ -15,6 +15,7 @@
 struct api_workload;
 struct arena;
 struct err;
+struct fleet_managed;
 struct sched_msg;
 
 struct fleet_replica {
@@ -47,11 +48,12 @@ struct fleet_workload {
 	struct VEC(char *) promised; /* keys of the victims that it was expected to have there */
 	const char *holding; /* the cluster that has the token, or is being given it; NULL: none */
 
-	char *grant_reason; /* of the grant under way, for its event; NULL: none */
-	int64_t signal_at;  /* wall ns: since when it has asked without a grant; REPLICA_NOT_SEEN */
-	int64_t wake_at;    /* wall ns: when to look again; CLOCK_NEVER: after a change */
-	bool waits_busy;    /* for a gate that another Workload holds */
-	bool waits_prices;  /* for what preemption would cost */
+	struct fleet_managed *managed; /* NULL: there is no manager of MultiKueue here */
+	char *grant_reason;            /* of the grant under way, for its event; NULL: none */
+	int64_t signal_at; /* wall ns: since when it has asked without a grant; REPLICA_NOT_SEEN */
+	int64_t wake_at;   /* wall ns: when to look again; CLOCK_NEVER: after a change */
+	bool waits_busy;   /* for a gate that another Workload holds */
+	bool waits_prices; /* for what preemption would cost */
 	bool due;
 };
 
@@ -80,6 +82,9 @@ void fleet_workload_drop(struct fleet_workload *w, const char *cluster);
 bool fleet_workload_awaits_token(const struct fleet_workload *w);
 /* The same for it and for gates: nothing can be decided. */
 bool fleet_workload_is_waiting(const struct fleet_workload *w);
+/* Orders pointers to Workloads by priority and then by age, as in the queues of Kueue: where a
+ * ClusterQueue of a worker has room for one preemptor only, the first gets it. For qsort. */
+int fleet_workload_compare(const void *a, const void *b);
 /* Neither a local object nor a replica is left. */
 bool fleet_workload_is_gone(const struct fleet_workload *w);
 

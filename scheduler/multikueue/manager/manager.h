@@ -96,7 +96,7 @@ void manager_defaults(struct manager_options *ret);
 enum manager_link {
 	MANAGER_UP,    /* connected, and its lists are complete: NULL below is certain */
 	MANAGER_LOST,  /* since lost_at; the objects are as last seen */
-	MANAGER_NEVER, /* this manager has not been connected to it yet: nothing is known */
+	MANAGER_NEVER, /* this manager has not been connected to it yet: no object is known */
 };
 
 /* An object there is this manager's if replica_body_is_ours says so, and a Job if it names the
@@ -109,7 +109,9 @@ struct manager_cluster {
 	bool configured; /* the MultiKueueConfig of the check names it. Others are given as long as
 			  * they may have something of this Workload */
 	enum manager_link link;
-	int64_t lost_at; /* LOST: wall ns of the first loss (struct connection) */
+	/* Wall ns. LOST: of the first loss (struct connection). NEVER: of the one that a manager
+	 * before this one has reported; MANAGER_NOT_KNOWN: none */
+	int64_t lost_at;
 	const struct api_workload *replica;
 	const struct api_job *job;
 	bool replica_taken, job_taken;
@@ -125,7 +127,8 @@ struct manager_view {
 	const struct manager_cluster *clusters; /* in configured order, then others; distinct */
 	size_t n;
 	int64_t began;    /* wall ns at which this manager began to lead: a cluster that is NEVER
-			   * counts as lost since then, one that is up may need a while */
+			   * counts as lost since then at the latest; one that is up may need a
+			   * while */
 	int64_t round_at; /* INCREMENTAL: wall ns at which the last NOMINATE was answered;
 			   * MANAGER_NOT_KNOWN: a round that was begun before counts from `began` */
 	int64_t now;      /* wall ns of the manager */

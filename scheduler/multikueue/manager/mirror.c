@@ -37,11 +37,25 @@ static bool same_status(const struct api_job *a, const struct api_job *b)
 	return str_eq(strbuf_str(&x), strbuf_str(&y));
 }
 
+/* The API server refuses to take the time from a Job that is not suspended: it stays until the
+ * local Job is, too. */
+static bool keeps_start(bool suspended, bool has_start, bool remote_has_start)
+{
+	return !suspended && has_start && !remote_has_start;
+}
+
 enum mirror mirror_due(const struct api_job *local, const struct api_job *remote)
 {
 	if (batch_is_suspended(local) && !batch_is_suspended(remote) &&
 	    batch_finished(remote) == NULL) {
 		return is_true(local, "Suspended") ? MIRROR_NOTHING : MIRROR_SUSPENDED;
+	}
+	if (keeps_start(batch_is_suspended(local), local->status.start_time != FIELD_NO_TIME,
+			remote->status.start_time != FIELD_NO_TIME)) {
+		struct api_job with_start = *remote;
+
+		with_start.status.start_time = local->status.start_time;
+		return same_status(local, &with_start) ? MIRROR_NOTHING : MIRROR_STATUS;
 	}
 	return same_status(local, remote) ? MIRROR_NOTHING : MIRROR_STATUS;
 }
@@ -105,6 +119,11 @@ void mirror_copy(const struct jdoc *local, const struct jdoc *remote, struct str
 	/* A worker cluster may send anything. */
 	if (to == NULL || jdoc_kind(to) == JDOC_OBJECT) {
 		add_difference(jdoc_get(local, "status"), to, status);
+	}
+	if (keeps_start(jdoc_bool(jdoc_path(local, "spec.suspend"), false),
+			jdoc_path(local, "status.startTime") != NULL,
+			jdoc_get(to, "startTime") != NULL)) {
+		(void)jdoc_remove(status, "startTime");
 	}
 	jdoc_format(patch, out);
 }

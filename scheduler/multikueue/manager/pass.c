@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "scheduler/multikueue/manager/mirror.h"
+#include "scheduler/multikueue/manager/replica_body.h"
 
 struct manager_action *pass_add(struct pass *p, enum manager_act act, size_t cluster)
 {
@@ -84,19 +85,11 @@ size_t pass_recorded(const struct pass *p)
 /* Of a clock that was set back, no wait grows beyond its length. */
 int64_t pass_lost_at(const struct manager_view *v, const struct manager_cluster *c)
 {
-	int64_t since = c->link == MANAGER_LOST ? c->lost_at : v->began;
+	int64_t since = c->link == MANAGER_LOST           ? c->lost_at
+			: c->lost_at == MANAGER_NOT_KNOWN ? v->began
+							  : clock_earlier(c->lost_at, v->began);
 
 	return clock_earlier(since, v->now) + v->opt->worker_lost_ns;
-}
-
-static bool holds_finalizer(const struct api_meta *m)
-{
-	for (size_t i = 0; i < m->finalizers.n; i++) {
-		if (str_streq(m->finalizers.v[i], KUEUE_FINALIZER)) {
-			return true;
-		}
-	}
-	return false;
 }
 
 void pass_take_back(struct pass *p, size_t i)
@@ -105,7 +98,8 @@ void pass_take_back(struct pass *p, size_t i)
 	bool job = pass_has_job(c) && !pass_is_deleted(&c->job->meta);
 
 	if (job || pass_replica(c) != NULL ||
-	    (c->link == MANAGER_UP && c->replica != NULL && holds_finalizer(&c->replica->meta))) {
+	    (c->link == MANAGER_UP && c->replica != NULL &&
+	     replica_body_has_finalizer(&c->replica->meta))) {
 		pass_add(p, MANAGER_DELETE_REPLICA, i);
 	}
 }

@@ -17,9 +17,12 @@
 #include "scheduler/multikueue/manager/condition_text.h"
 #include "scheduler/orchestrate/token.h"
 
-bool replica_body_is_ours(const struct api_meta *m, const char *origin)
+bool replica_body_is_ours(const struct api_meta *m, const struct replica_body_manager *by)
 {
-	return field_map_is(&m->labels, KUEUE_MULTIKUEUE_ORIGIN, origin);
+	const char *cluster = field_map_get(&m->annotations, REPLICA_BODY_MANAGER);
+
+	return field_map_is(&m->labels, KUEUE_MULTIKUEUE_ORIGIN, by->origin) &&
+	       (cluster == NULL || str_streq(cluster, by->cluster));
 }
 
 const char *replica_body_workload_of(const struct api_meta *job)
@@ -69,8 +72,20 @@ static struct jdoc *new_object(const char *api_version, const char *kind, const 
 	return d;
 }
 
-void replica_body_create(const struct jdoc *local, const char *origin, bool gated,
-			 struct strbuf *out)
+/* A user may have written the same keys. */
+static void set_manager(struct jdoc *labels, struct jdoc *notes,
+			const struct replica_body_manager *by)
+{
+	jdoc_set_str(labels, KUEUE_MULTIKUEUE_ORIGIN, by->origin);
+	if (by->cluster != NULL) {
+		jdoc_set_str(notes, REPLICA_BODY_MANAGER, by->cluster);
+	} else {
+		(void)jdoc_remove(notes, REPLICA_BODY_MANAGER);
+	}
+}
+
+void replica_body_create(const struct jdoc *local, const struct replica_body_manager *by,
+			 bool gated, struct strbuf *out)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *d = new_object(KUEUE_API_VERSION, "Workload", local);
 	struct jdoc *meta = jdoc_get_mut(d, "metadata");
@@ -79,7 +94,7 @@ void replica_body_create(const struct jdoc *local, const char *origin, bool gate
 	struct jdoc *spec = jdoc_set_take(d, "spec", copy_map(jdoc_get(local, "spec")));
 
 	(void)jdoc_remove(labels, KUEUE_JOB_UID);
-	jdoc_set_str(labels, KUEUE_MULTIKUEUE_ORIGIN, origin);
+	set_manager(labels, notes, by);
 	set_map(meta, "labels", labels);
 	(void)jdoc_remove(notes, TOKEN_ANNOTATION);
 	(void)jdoc_remove(notes, KUEUE_ADD_PREEMPTION_GATE);
@@ -186,7 +201,7 @@ static void fill_spec(struct jdoc *spec, const struct jdoc *notes, const struct 
 }
 
 void replica_body_job(const struct jdoc *local_job, const struct jdoc *local_workload,
-		      const char *origin, struct strbuf *out)
+		      const struct replica_body_manager *by, struct strbuf *out)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *d = new_object("batch/v1", "Job", local_job);
 	struct jdoc *meta = jdoc_get_mut(d, "metadata");
@@ -198,7 +213,7 @@ void replica_body_job(const struct jdoc *local_job, const struct jdoc *local_wor
 	for (size_t i = 0; i < ARRAY_LEN(generated); i++) {
 		(void)jdoc_remove(labels, generated[i]);
 	}
-	jdoc_set_str(labels, KUEUE_MULTIKUEUE_ORIGIN, origin);
+	set_manager(labels, notes, by);
 	(void)jdoc_remove(labels, KUEUE_PREBUILT_WORKLOAD);
 	if (validate_is_label_value(str_of(name))) {
 		jdoc_set_str(labels, KUEUE_PREBUILT_WORKLOAD, name);
@@ -271,6 +286,16 @@ void replica_body_evict(const struct api_meta *replica, const char *message, int
 	apply.status.conditions.v = &c;
 	apply.status.conditions.n = 1;
 	encode_text(&kueue_workload_fields, &apply, out);
+}
+
+bool replica_body_has_finalizer(const struct api_meta *replica)
+{
+	for (size_t i = 0; i < replica->finalizers.n; i++) {
+		if (str_streq(replica->finalizers.v[i], KUEUE_FINALIZER)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 void replica_body_without_finalizer(const struct api_meta *replica, struct strbuf *out)

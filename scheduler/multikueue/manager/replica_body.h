@@ -14,9 +14,20 @@ struct api_workload;
 struct jdoc;
 struct strbuf;
 
-/* The object bears the label of this manager. Without it an object of the same name is that of a
- * user, or of another manager: it is neither read nor written. */
-bool replica_body_is_ours(const struct api_meta *m, const char *origin);
+#define REPLICA_BODY_MANAGER "headgate.io/multikueue-manager" /* annotation */
+
+/* A manager, as its objects on worker clusters name it. Managers that share a worker should have
+ * origins of their own; the annotation shows it where they do not. */
+struct replica_body_manager {
+	const char *origin;  /* of the label kueue.x-k8s.io/multikueue-origin */
+	const char *cluster; /* of the annotation: the UID of the Namespace kube-system of the
+			      * manager's cluster; NULL: not known */
+};
+
+/* The object bears the label of this manager, and no annotation of another one. Objects of Kueue's
+ * manager have no annotation, and those that ours takes over from it are kept. Any other object of
+ * the same name is that of a user, or of another manager: it is neither read nor written. */
+bool replica_body_is_ours(const struct api_meta *m, const struct replica_body_manager *by);
 /* The Workload that a Job on a worker cluster was made for (annotation, else label); NULL: none. */
 const char *replica_body_workload_of(const struct api_meta *job);
 
@@ -24,14 +35,14 @@ const char *replica_body_workload_of(const struct api_meta *job);
  * which a worker would finish it for want of a job; annotations without the preemption token and
  * without the gate that a webhook adds. Its preemption gates are those of this cluster alone; the
  * replica has the gate of MultiKueue if gated, and no other. */
-void replica_body_create(const struct jdoc *local, const char *origin, bool gated,
-			 struct strbuf *out);
+void replica_body_create(const struct jdoc *local, const struct replica_body_manager *by,
+			 bool gated, struct strbuf *out);
 /* To create, as the user made it: without what the API server and an admission on this cluster have
  * added, for which the Workload stands; suspended. It names the Workload as prebuilt, by annotation
  * and, if it fits (63 bytes), by label, for workers of any version. ttlSecondsAfterFinished is left
  * out: the worker would delete the Job before its end is copied, and it would run again. */
 void replica_body_job(const struct jdoc *local_job, const struct jdoc *local_workload,
-		      const char *origin, struct strbuf *out);
+		      const struct replica_body_manager *by, struct strbuf *out);
 
 /* Merge patch of the replica, of this version of it. */
 void replica_body_priority(const struct api_workload *local, const struct api_meta *replica,
@@ -43,6 +54,7 @@ void replica_body_class(const struct api_job *local, const struct api_meta *remo
  * a condition's; now: wall ns. */
 void replica_body_evict(const struct api_meta *replica, const char *message, int64_t now,
 			struct strbuf *out);
+bool replica_body_has_finalizer(const struct api_meta *replica); /* ours */
 /* Merge patch of the replica without our finalizer, of this version of it. */
 void replica_body_without_finalizer(const struct api_meta *replica, struct strbuf *out);
 /* DeleteOptions: of this object alone (UID), its dependents in the background. */

@@ -16,6 +16,7 @@
 #include "kube/transport.h"
 #include "scheduler/base/gate_fields.h"
 #include "scheduler/base/message_decode.h"
+#include "scheduler/base/message_json.h"
 #include "scheduler/base/object_write.h"
 #include "scheduler/multikueue/worker/link.h"
 
@@ -106,6 +107,9 @@ static void on_event(void *ctx, const struct reflector_event *event)
 	m = c->cut_off ? NULL : message_decode_event(w->resource, event);
 	if (m == NULL) {
 		return;
+	}
+	if (c->opt->needs_jobs && w->resource == SCHED_JOBS && m->kind == SCHED_MSG_UPSERT) {
+		message_json_keep_status(m, event->object);
 	}
 	if (atomic_fetch_add(&c->queued, 1) >= (int)c->opt->max_queued) {
 		message_free(m);

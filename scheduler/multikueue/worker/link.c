@@ -49,6 +49,7 @@ struct link {
 	struct list_state lists[CHANNEL_LIST_COUNT_];
 	unsigned gate_fields;
 	bool has_gate_fields; /* the question was answered */
+	bool was_up;
 	struct channel *closing[MAX_CLOSING];
 	struct metric_family *connected, *attempts, *losses, *errors;
 };
@@ -77,6 +78,7 @@ static bool happen(struct link *l, enum connection_event e, const char *reason, 
 	bool r = connection_event(&l->connection, e, reason, message, mono_of(l),
 				  clock_wall(l->opt.clock));
 
+	l->was_up |= link_is_up(l);
 	set_connected(l);
 	return r;
 }
@@ -192,7 +194,8 @@ int64_t link_step(struct link *l)
 /* --- messages ----------------------------------------------------------------------------------*/
 
 /* A list that is refused is not waited for: orchestration needs Workloads alone, and of the others
- * a manager may have no right to read. Where those are refused, the attempt has failed. */
+ * a manager may have no right to read. Where one that is needed is refused, the attempt has failed.
+ */
 static void check_established(struct link *l)
 {
 	bool complete = l->has_gate_fields;
@@ -205,8 +208,13 @@ static void check_established(struct link *l)
 	}
 }
 
-/* A failure of the list or watch of Workloads, or of any one by which it shows that the server does
- * not answer.
+static bool is_needed(const struct link *l, enum channel_list list)
+{
+	return list == CHANNEL_WORKLOADS || (list == CHANNEL_JOBS && l->opt.needs_jobs);
+}
+
+/* A failure of the list or watch that is needed, or of any one by which it shows that the server
+ * does not answer.
  *   1. A refused request would be refused again: the connection is given up at once.
  *   2. Without an answer, an attempt has failed: the next one comes by the pauses of connections,
  *      not by those of the reflector. Other failures may pass until the limit of the attempt.
@@ -231,7 +239,7 @@ static void on_failure(struct link *l, enum channel_list list, enum reflector_re
 	if (link_is_up(l)) {
 		over = over || reason == REFLECTOR_REASON_SILENT ||
 		       mono - s->failing_since >= LOST_AFTER_NS;
-		over = over && list == CHANNEL_WORKLOADS;
+		over = over && is_needed(l, list);
 	} else {
 		over = over || reason == REFLECTOR_REASON_UNREACHABLE;
 	}
@@ -276,7 +284,7 @@ static void on_watch(struct link *l, enum channel_list list, const struct sched_
 	}
 	metric_cell_add(metric_cell(l->errors, values), 1);
 	snprintf(s->text, sizeof(s->text), "%s", m->text);
-	if (reason == REFLECTOR_REASON_REFUSED && list != CHANNEL_WORKLOADS) {
+	if (reason == REFLECTOR_REASON_REFUSED && !is_needed(l, list)) {
 		s->refused = true;
 		check_established(l);
 	} else {
@@ -429,6 +437,14 @@ bool link_is_up(const struct link *l)
 uint64_t link_source(const struct link *l)
 {
 	return l->channel == NULL ? 0 : channel_source(l->channel);
+}
+
+bool link_is_settled(const struct link *l)
+{
+	const struct connection *c = &l->connection;
+
+	return l->was_up || link_is_up(l) || c->failures > 0 ||
+	       (c->state == CONNECTION_UNCONFIGURED && c->message[0] != '\0');
 }
 
 int64_t link_lost_at(const struct link *l)

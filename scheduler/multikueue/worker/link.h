@@ -41,6 +41,9 @@ struct link_options {
 	struct pool_limiter *limiter; /* of the writes to this cluster; NULL: no limit */
 	int64_t request_timeout_ns;
 	bool manual; /* the owner steps link_pool; no thread is started */
+	/* Jobs are as necessary as Workloads: a connection on which they cannot be read has failed,
+	 * and messages keep their status as text (message_json.h). */
+	bool needs_jobs;
 	/* Messages about objects that were posted and not yet handled, and objects in one list: a
 	 * cluster that exceeds them is cut off, so that it does not fill the memory that all share.
 	 * 0: LINK_MAX_QUEUED, LINK_MAX_OBJECTS */
@@ -87,6 +90,9 @@ int64_t link_lost_at(const struct link *l);
 /* The fields of status.preemptionGates that the API server serves (api/kueue/preemption_gate.h); 0:
  * not known. Read anew with each connection. */
 unsigned link_gate_fields(const struct link *l);
+/* It is or was up, or an attempt, or the kubeconfig, has failed: the condition below says more than
+ * that it has just begun. */
+bool link_is_settled(const struct link *l);
 /* The condition Active of the MultiKueueCluster: its status ("True"), reason and message, which is
  * appended, and names the lists that were refused. */
 const char *link_condition(const struct link *l, const char **ret_reason, struct strbuf *message);

@@ -7,6 +7,7 @@
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/placing.h"
 #include "scheduler/pods/session/statement.h"
 
 static bool is_configured(const struct sched_conf *conf, const char *action)
@@ -50,7 +51,7 @@ static void collect_task(struct allocate_run *run, struct allocate_work *w, cons
 	if (allocate_gate_remove_uncharged(run, w->queue, t)) {
 		return;
 	}
-	if (allocate_place_is_candidate(s, t)) {
+	if (placing_is_candidate(s, t)) {
 		w->place.v[w->place.n++] = t;
 	} else if (!drained && gang_is_candidate(s, t)) {
 		w->reserve.v[w->reserve.n++] = t;
@@ -110,19 +111,16 @@ static struct allocate_work *collect_podgroup(struct allocate_run *run, const st
 
 static void collect_queue(struct allocate_run *run, const struct queue *q, struct order *o)
 {
-	const struct cluster *c = session_cluster(run->session);
+	const struct podgroup_list *l = session_podgroups(run->session, q);
 
-	for (size_t k = 0; k < q->podgroups.n; k++) {
-		struct allocate_work *w =
-			collect_podgroup(run, q, c->podgroups.v[q->podgroups.v[k]]);
+	for (size_t k = 0; k < l->n; k++) {
+		struct allocate_work *w = collect_podgroup(run, q, l->v[k]);
 
-		if (w != NULL) {
+		/* A PodGroup in a queue that does not exist may have gates that need no quota, and
+		 * no more. */
+		if (w != NULL && q->exists) {
 			order_add(o, &w->order);
 		}
-	}
-	/* A PodGroup in a queue that does not exist may have gates that need no quota. */
-	for (size_t k = 0; k < q->waiting.n; k++) {
-		(void)collect_podgroup(run, q, c->podgroups.v[q->waiting.v[k]]);
 	}
 }
 
@@ -142,6 +140,28 @@ static bool has_more(const struct allocate_work *w)
 	return w->reserve.next < w->reserve.n || w->place.next < w->place.n;
 }
 
+/* As in Volcano, an overused queue gets nothing more in this cycle. Pods that opted in are not
+ * asked that: they have quota or get it up to the configured limit, which is not the present
+ * cluster's.
+ */
+static struct order_podgroup *next_opted_in(struct allocate_run *run, struct order_queue *q)
+{
+	struct order_podgroup *next;
+
+	session_wait_for_podgroups(run->session, q->queue);
+	session_wait_for_nodes(run->session, q->queue);
+	while ((next = order_next_podgroup(q)) != NULL) {
+		struct allocate_work *w = CONTAINER_OF(next, struct allocate_work, order);
+
+		w->overused = true;
+		if (w->opted_in) {
+			break;
+		}
+		session_note_refusal(run->session, w->podgroup, "overused", ALLOCATE_OVERUSED);
+	}
+	return next;
+}
+
 /* Serves one PodGroup. True: the queue may have more work. */
 static bool serve_queue(struct allocate_run *run, struct order_queue *q)
 {
@@ -149,13 +169,8 @@ static bool serve_queue(struct allocate_run *run, struct order_queue *q)
 	struct allocate_work *w;
 	bool got;
 
-	/* As in Volcano, an overused queue is left out for the rest of the cycle. */
-	if (hooks_overused(run->session, q->queue)) {
-		session_wait_for_podgroups(run->session, q->queue);
-		session_wait_for_nodes(run->session, q->queue);
-		return false;
-	}
-	next = order_next_podgroup(q);
+	next = hooks_overused(run->session, q->queue) ? next_opted_in(run, q)
+						      : order_next_podgroup(q);
 	if (next == NULL) {
 		return false;
 	}

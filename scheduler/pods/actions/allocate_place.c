@@ -4,27 +4,10 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/fit.h"
 #include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/placing.h"
 #include "scheduler/pods/session/statement.h"
-
-bool allocate_place_is_candidate(const struct session *s, const struct task *t)
-{
-	enum charge_state charge = session_task_charge(s, t);
-
-	if ((t->flags & (TASK_OURS | TASK_GATE_ONLY)) != TASK_OURS ||
-	    (t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0 || t->klass == NULL ||
-	    t->klass->best_effort || session_task_status(s, t) != TASK_PENDING ||
-	    session_task_is_set_aside(s, t)) {
-		return false;
-	}
-	if ((t->flags & TASK_OPTED_IN) == 0) {
-		return true;
-	}
-	/* Kubernetes refuses to bind a gated pod: the removal must be acknowledged first. */
-	return charge == CHARGE_UNGATED || charge == CHARGE_PUBLISHED;
-}
 
 static const char *quota_text(struct session *s, const struct reason *why)
 {
@@ -36,36 +19,14 @@ static const char *quota_text(struct session *s, const struct reason *why)
 		       : arena_printf(session_arena(s), "%s: %s", why->code, why->detail);
 }
 
-/* Volcano gives the quota of terminating pods to new ones; the ledger counts them until they are
- * gone. Where other pods hold quota without a node, the difference would be taken from them, and
- * published pods would have to be withdrawn: then the stricter count applies. */
-static bool takes_reserved_quota(struct session *s, const struct queue *q, const struct task *t)
-{
-	const struct queue *at;
-
-	QUEUE_FOR_EACH_UP (at, session_cluster(s), q->id) {
-		if (res_over(session_queue_charged(s, at), pod_class_charge(t->klass),
-			     session_queue_limit(s, at), pod_class_charge_mask(t->klass)) != 0 &&
-		    session_queue_has_unbound(s, at)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool quota_admits(struct session *s, const struct queue *q, const struct task *t,
+static bool quota_admits(struct session *s, const struct allocate_work *w, const struct task *t,
 			 struct reason *why)
 {
-	if (!hooks_allocatable(s, q, t, why)) {
+	if (w->overused) {
+		*why = (struct reason){ .code = ALLOCATE_OVERUSED };
 		return false;
 	}
-	if (takes_reserved_quota(s, q, t)) {
-		*why = (struct reason){
-			.code = "the quota that is being released is reserved for other pods"
-		};
-		return false;
-	}
-	return true;
+	return placing_quota_admits(s, w->queue, t, why);
 }
 
 enum placing { PLACING_DONE, PLACING_NO_QUOTA, PLACING_NO_NODE };
@@ -77,7 +38,7 @@ static enum placing place_task(struct session *s, const struct allocate_work *w,
 	const struct node *n = NULL;
 
 	/* A charge is the quota vote, passed: it is not asked again. */
-	if (session_task_charge(s, t) == CHARGE_NONE && !quota_admits(s, w->queue, t, &why)) {
+	if (session_task_charge(s, t) == CHARGE_NONE && !quota_admits(s, w, t, &why)) {
 		session_note_attempt(s, t, ATTEMPT_QUOTA, NULL, quota_text(s, &why));
 		return PLACING_NO_QUOTA;
 	}

@@ -6,6 +6,8 @@
 #include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/order.h"
 
+#define ALLOCATE_OVERUSED "the queue has all that it deserves now"
+
 struct allocate_list {
 	const struct task **v;
 	size_t n, next; /* v[next .. n - 1] are still to be looked at */
@@ -19,6 +21,7 @@ struct allocate_work {
 	struct allocate_list place;   /* may be put on a node; has room for all of reserve */
 	struct gang_need need;        /* members that lack a reservation */
 	bool opted_in;                /* some member asked for the gate */
+	bool overused; /* nodes only for members that hold quota: the queue deserves no more */
 };
 
 /* The pod classes that one queue refused in this run. */

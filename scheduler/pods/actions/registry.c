@@ -5,7 +5,7 @@
 
 const struct action_row action_registry[] = {
 	{ "allocate", allocate_run }, { "backfill", backfill_run }, { "enqueue", enqueue_run },
-	{ "gangpreempt", NULL },      { "gangreclaim", NULL },      { "preempt", NULL },
-	{ "reclaim", NULL },          { "shuffle", NULL },
+	{ "gangpreempt", NULL },      { "gangreclaim", NULL },      { "preempt", preempt_run },
+	{ "reclaim", reclaim_run },   { "shuffle", NULL },
 };
 const size_t action_registry_count = ARRAY_LEN(action_registry);

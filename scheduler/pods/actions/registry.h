@@ -12,5 +12,9 @@ void enqueue_run(struct session *s);
 void allocate_run(struct session *s);
 /* Nodes for pods without requests. */
 void backfill_run(struct session *s);
+/* Room for pods of PodGroups that lack nodes, from pods of lower priority in the same queue. */
+void preempt_run(struct session *s);
+/* Room for them, from pods of queues that have more than they deserve. */
+void reclaim_run(struct session *s);
 
 #endif

@@ -217,15 +217,6 @@ static int add_plugin(struct config_reader *r, const struct jdoc *d UNUSED, void
 		r->word = str_of(plugin->name);
 		return config_fail(r, "name", err, "unknown plugin \"%s\"", plugin->name);
 	}
-	if (is_in(p->opt->known.absent_quota, str_of(plugin->name))) {
-		r->word = str_of(plugin->name);
-		return config_fail(
-			r, "name", err,
-			"plugin \"%s\" limits queues and has no implementation here: "
-			"without it queues would have no limits; use plugin \"capacity\" "
-			"instead",
-			plugin->name);
-	}
 	if (c->nplugins == CONF_MAX_PLUGINS) {
 		return config_fail(r, NULL, err, "more than %d plugins", CONF_MAX_PLUGINS);
 	}

@@ -5,8 +5,10 @@
 
 #include "base/err.h"
 #include "base/xmalloc.h"
-#include "collections/bitset.h"
 #include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/cycle/awaited_quota.h"
+#include "scheduler/pods/cycle/due.h"
+#include "scheduler/pods/cycle/holds.h"
 #include "scheduler/pods/cycle/moves.h"
 #include "scheduler/pods/cycle/overdue.h"
 #include "scheduler/pods/cycle/revoke.h"
@@ -95,50 +97,17 @@ const struct session *cycle_last_session(const struct cycle *c)
 	return c->has_run ? c->session : NULL;
 }
 
-/* Generations only grow, so a change in one queue cannot hide one in another. */
-static uint64_t sum_podgroups_gen(const struct cluster *c)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < c->queues.n; i++) {
-		sum += c->queues.v[i] == NULL ? 0 : c->queues.v[i]->podgroups_gen;
-	}
-	return sum;
-}
-
-/* Whether anything changed on which the last scan of the queue depended. A queue without room waits
- * until a charge in itself or above it shrinks, which chain_gen shows; nodes and PodGroups of other
- * queues matter only where the last scan depended on them. */
-static bool is_due(const struct cluster *c, const struct queue *q, int64_t now,
-		   uint64_t all_podgroups)
-{
-	const struct queue_scan *scan = &q->scan;
-
-	return !scan->done || scan->podgroups_gen != q->podgroups_gen ||
-	       scan->queues_gen != c->queues_gen || scan->timer_at <= now ||
-	       scan->chain_gen != cluster_chain_gen(c, q) ||
-	       (scan->waits_nodes && scan->nodes_gen != c->nodes_gen) ||
-	       (scan->waits_podgroups && scan->all_podgroups_gen != all_podgroups);
-}
-
-static void find_due(struct cycle *cy, const struct cluster *c, int64_t now, uint64_t all_podgroups)
+static void find_due(struct cycle *cy, const struct cluster *c, int64_t now)
 {
 	struct session *s = cy->session;
 
-	s->due = arena_zero(s->arena, BITSET_WORDS(c->queues.n) + 1, sizeof(*s->due));
-	s->queues_due = 0;
+	due_list(s, c, now, false);
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		if (q == NULL) {
-			continue;
-		}
-		if (is_due(c, q, now, all_podgroups)) {
-			bitset_set(s->due, i);
-			s->queues_due++;
-			/* A queue that is passed over keeps the timer of its last scan: nothing
-			 * else would bring the cycle back to it. */
-		} else {
+		/* A queue that is passed over keeps the timer of its last scan: nothing else would
+		 * bring the cycle back to it. */
+		if (q != NULL && !session_is_due(s, q)) {
 			cy->stats.queues_skipped++;
 			if (q->scan.timer_at < cy->stats.next_timer) {
 				cy->stats.next_timer = q->scan.timer_at;
@@ -170,7 +139,7 @@ static bool has_stranded(struct cycle *cy, const struct cluster *c, int64_t now)
 	return any;
 }
 
-static void remember_scans(struct cycle *cy, const struct cluster *c, uint64_t all_podgroups)
+static void remember_scans(struct cycle *cy, const struct cluster *c)
 {
 	struct session *s = cy->session;
 
@@ -178,27 +147,14 @@ static void remember_scans(struct cycle *cy, const struct cluster *c, uint64_t a
 		const struct queue *q = c->queues.v[i];
 		struct decision *d;
 
-		if (q == NULL || !bitset_has(s->due, i)) {
+		if (q == NULL || !session_is_due(s, q)) {
 			continue;
 		}
-		/* These are the generations that the cycle has read. Decisions about charges and
-		 * statuses raise them when they are assumed, so that such a queue is looked at once
-		 * more. */
 		d = decision_add(&s->decisions, DECISION_QUEUE_SCANNED);
 		d->queue = q->id;
-		d->scan = (struct queue_scan){
-			.podgroups_gen = q->podgroups_gen,
-			.chain_gen = cluster_chain_gen(c, q),
-			.queues_gen = c->queues_gen,
-			.nodes_gen = c->nodes_gen,
-			.all_podgroups_gen = all_podgroups,
-			.done = true,
-			.waits_nodes = (s->waits[i] & SESSION_WAITS_NODES) != 0,
-			.waits_podgroups = (s->waits[i] & SESSION_WAITS_PODGROUPS) != 0,
-			.timer_at = s->timers[i],
-		};
-		if (s->timers[i] < cy->stats.next_timer) {
-			cy->stats.next_timer = s->timers[i];
+		due_scan(s, q, &d->scan);
+		if (d->scan.timer_at < cy->stats.next_timer) {
+			cy->stats.next_timer = d->scan.timer_at;
 		}
 	}
 }
@@ -224,6 +180,9 @@ static void run_phases(struct cycle *cy, const struct cluster *c, int64_t now,
 	moves_run(s);
 	revoke_run(s);
 	overdue_run(s);
+	/* Before any action gives away what is held. */
+	awaited_quota_run(s);
+	holds_run(s);
 	trace_phase(trace, "revoke", false);
 	for (size_t i = 0; i < cy->nactions; i++) {
 		trace_phase(trace, cy->actions[i]->name, true);
@@ -238,10 +197,10 @@ static void run_phases(struct cycle *cy, const struct cluster *c, int64_t now,
 	session_close(s);
 }
 
-/* 1. Find the queues that changed; if there are none, return.
+/* 1. Find the queues that changed, and what of them is to be looked at; if there are none, return.
  * 2. Open overlay, plugins, limits.
  * 3. Move charges of edited PodGroups where there is room; revoke charges that are no longer
- *    justified.
+ *    justified; give pods the room of the pods that were evicted for them.
  * 4. Run the actions in configured order.
  * 5. Report phases, conditions, events.
  * 6. Record each queue's scan: the queue is skipped until something changes that it depends on. */
@@ -249,7 +208,6 @@ const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int
 				  const struct cycle_trace *trace)
 {
 	struct session *s = cy->session;
-	uint64_t all_podgroups = sum_podgroups_gen(c);
 	bool stranded;
 
 	arena_reset(s->arena);
@@ -259,14 +217,14 @@ const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int
 		.next_timer = INT64_MAX,
 		.has_quota_plugin = s->has_quota_plugin,
 	};
-	find_due(cy, c, now, all_podgroups);
+	find_due(cy, c, now);
 	/* Asked in any case, for the timer of those that wait for a backoff. */
 	stranded = has_stranded(cy, c, now);
 	/* Draining also concerns pods in no queue: all pods must be visited. */
 	cy->has_run = stranded || s->queues_due > 0 || !cy->conf->gates_admission;
 	if (cy->has_run) {
 		run_phases(cy, c, now, trace);
-		remember_scans(cy, c, all_podgroups);
+		remember_scans(cy, c);
 	}
 	cy->stats.podgroups_seen = s->podgroups_seen;
 	cy->stats.tasks_seen = s->tasks_seen;

@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "scheduler/pods/cycle/cycle.h"
@@ -17,6 +18,17 @@ static void charge(struct cluster *c, struct task *t, uint32_t queue, enum charg
 	}
 }
 
+/* A pod that awaited its victims is charged already. */
+static void reserve(struct cluster *c, struct task *t, uint32_t queue, enum charge_state state)
+{
+	if (t->charge == CHARGE_AWAITING_VICTIMS) {
+		ledger_advance(c, t, state);
+		t->victims = t->in_vain = 0;
+	} else {
+		charge(c, t, queue, state);
+	}
+}
+
 static void assume_ungate(struct cluster *c, struct task *t, const struct decision *d)
 {
 	/* Without a charge only the flag says that the patch is under way: the next cycle would
@@ -26,7 +38,7 @@ static void assume_ungate(struct cluster *c, struct task *t, const struct decisi
 		cluster_task_changed(c, t);
 		return;
 	}
-	charge(c, t, d->queue, CHARGE_PATCHING);
+	reserve(c, t, d->queue, CHARGE_PATCHING);
 }
 
 static void assume_revoke(struct cluster *c, struct task *t, const struct decision *d)
@@ -102,24 +114,66 @@ static void assume_bind(struct cluster *c, struct task *t, const struct decision
 	cluster_task_set_status(c, t, TASK_BINDING, c->nodes.v[d->node]);
 }
 
-static void assume_evict(struct cluster *c, struct task *t)
+/* The newest one takes the place of the oldest. */
+static void note_rival(struct cluster *c, struct podgroup *g, const struct podgroup *rival)
+{
+	struct podgroup_rival now = { .queues_gen = c->queues_gen };
+
+	if (g == rival || rival->uid == NULL) {
+		return;
+	}
+	now.name = str_hash(str_of(rival->uid));
+	for (size_t i = 0; i < g->rivals.n; i++) {
+		if (g->rivals.v[i].name == now.name) {
+			g->rivals.v[i] = now;
+			return;
+		}
+	}
+	if (g->rivals.n == PODGROUP_RIVALS_MAX) {
+		memmove(&g->rivals.v[0], &g->rivals.v[1], (g->rivals.n - 1) * sizeof(now));
+		g->rivals.n--;
+	}
+	vec_push(&g->rivals, now);
+}
+
+/* by: NULL for a pod that is deleted for no other one's sake. */
+static void assume_evict(struct cluster *c, struct task *t, struct task *by)
 {
 	struct node *n = t->node == MODEL_NONE ? NULL : c->nodes.v[t->node];
 
 	/* The ledger goes by the status that the task has so far. */
 	ledger_set_releasing(c, t, true);
 	cluster_task_set_status(c, t, TASK_RELEASING, n);
+	if (by != NULL) {
+		by->victims++;
+		note_rival(c, c->podgroups.v[t->podgroup], c->podgroups.v[by->podgroup]);
+	}
+}
+
+static void assume_await(struct cluster *c, struct task *t, const struct decision *d)
+{
+	cluster_task_set_awaits(c, t, d->node == MODEL_NONE ? NULL : c->nodes.v[d->node]);
+	if (d->warning) {
+		t->in_vain += t->victims > 0;
+		t->victims = 0;
+		t->preempt_at = d->retry_at;
+	}
+}
+
+/* The write that reports the pod sets or removes the nomination, too. */
+static void assume_nomination(struct cluster *c, struct task *t, const struct decision *d)
+{
+	cluster_task_set_nominated(c, t, d->node == MODEL_NONE ? NULL : c->nodes.v[d->node]);
 }
 
 static void assume_phase(struct cluster *c, struct podgroup *g, const struct decision *d)
 {
-	g->phase = d->phase;
 	/* These counts are written with the phase: they are compared to find out what is to be
 	 * written. */
 	g->status_running = (int32_t)g->by_status[TASK_RUNNING];
 	g->status_succeeded = (int32_t)g->by_status[TASK_SUCCEEDED];
 	g->status_failed = (int32_t)g->by_status[TASK_FAILED];
-	cluster_podgroup_changed(c, g);
+	cluster_podgroup_set_phase(c, g, (enum podgroup_phase)d->phase);
 }
 
 static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
@@ -133,7 +187,10 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		assume_ungate(c, t, d);
 		break;
 	case DECISION_RESERVE:
-		charge(c, t, d->queue, CHARGE_UNGATED);
+		reserve(c, t, d->queue, CHARGE_UNGATED);
+		break;
+	case DECISION_AWAIT_QUOTA:
+		charge(c, t, d->queue, CHARGE_AWAITING_VICTIMS);
 		break;
 	case DECISION_MOVE:
 		ledger_move(c, t, c->queues.v[d->queue]);
@@ -147,16 +204,21 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		break;
 	case DECISION_PUBLISH:
 		assume_publish(c, t, d, now);
+		assume_nomination(c, t, d);
 		break;
 	case DECISION_WITHDRAW:
 	case DECISION_CONDITION:
 		assume_condition(t, d);
+		assume_nomination(c, t, d);
 		break;
 	case DECISION_BIND:
 		assume_bind(c, t, d);
 		break;
 	case DECISION_EVICT:
-		assume_evict(c, t);
+		assume_evict(c, t, d->by == MODEL_NONE ? NULL : c->tasks.v[d->by]);
+		break;
+	case DECISION_AWAIT:
+		assume_await(c, t, d);
 		break;
 	case DECISION_OVERDUE:
 		t->flags &= ~(uint32_t)TASK_OVERDUE;
@@ -174,19 +236,33 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 			t->cond_message = d->hash != 0 ? d->hash : hash_of(d->message);
 		}
 		break;
-	case DECISION_QUEUE_SCANNED:
-		c->queues.v[d->queue]->scan = d->scan;
+	case DECISION_QUEUE_SCANNED: /* assumed before all others */
 		break;
 	case DECISION_KIND_COUNT_:
 		assert(false);
 	}
 }
 
+static void assume_scan(struct cluster *c, const struct decision *d)
+{
+	struct queue *q = c->queues.v[d->queue];
+
+	cluster_podgroup_drop_changed(c, q, d->scan.changed);
+	q->scan = d->scan;
+	q->scan.changed = 0;
+}
+
 /* The writes take time, and their outcomes come back as messages. Until then the model has them as
  * done, so that the next cycle neither decides the same again nor gives away twice. A failure is
- * taken back by ingest (cache_request.c). */
+ * taken back by ingest (cache_request.c). Scans come first: PodGroups that the other decisions
+ * change are looked at once more. */
 void cycle_assume(struct cluster *cluster, const struct decisions *d, int64_t now)
 {
+	for (size_t i = 0; i < d->n; i++) {
+		if (d->v[i].kind == DECISION_QUEUE_SCANNED) {
+			assume_scan(cluster, &d->v[i]);
+		}
+	}
 	for (size_t i = 0; i < d->n; i++) {
 		assume_one(cluster, &d->v[i], now);
 	}

@@ -6,21 +6,15 @@
 
 void known_names_init(struct known_names *n, const struct known_names_source *from)
 {
-	size_t unimplemented = 0, quota = 0;
+	size_t unimplemented = 0;
 
 	n->plugins = xmalloc_zero(from->nplugins + 1, sizeof(n->plugins[0]));
 	n->actions = xmalloc_zero(from->nactions + 1, sizeof(n->actions[0]));
 	n->unimplemented =
 		xmalloc_zero(from->nplugins + from->nactions + 1, sizeof(n->unimplemented[0]));
-	n->unimplemented_quota =
-		xmalloc_zero(from->nplugins + 1, sizeof(n->unimplemented_quota[0]));
 	for (size_t i = 0; i < from->nplugins; i++) {
 		n->plugins[i] = from->plugins[i].name;
-		/* A missing quota plugin is an error of the configuration, any other missing plugin
-		 * a warning. */
-		if (from->plugins[i].ops == NULL && from->plugins[i].is_quota) {
-			n->unimplemented_quota[quota++] = from->plugins[i].name;
-		} else if (from->plugins[i].ops == NULL) {
+		if (from->plugins[i].ops == NULL) {
 			n->unimplemented[unimplemented++] = from->plugins[i].name;
 		}
 	}
@@ -37,7 +31,6 @@ void known_names_finish(struct known_names *n)
 	free(n->plugins);
 	free(n->actions);
 	free(n->unimplemented);
-	free(n->unimplemented_quota);
 	*n = (struct known_names){ .plugins = NULL };
 }
 
@@ -45,6 +38,5 @@ struct conf_names known_names_conf(const struct known_names *n)
 {
 	return (struct conf_names){ .plugins = n->plugins,
 				    .actions = n->actions,
-				    .absent = n->unimplemented,
-				    .absent_quota = n->unimplemented_quota };
+				    .absent = n->unimplemented };
 }

@@ -8,9 +8,8 @@
 #include "scheduler/pods/session/plugin.h"
 
 struct known_names {
-	const char **plugins, **actions, **unimplemented,
-		**unimplemented_quota; /* NULL-terminated, as in struct
-					  conf_names */
+	const char **plugins, **actions, **unimplemented; /* NULL-terminated, as in struct
+							     conf_names */
 };
 
 struct known_names_source {

@@ -162,8 +162,8 @@ void moves_run(struct session *s)
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->podgroups.n; k++) {
-			const struct podgroup *g = c->podgroups.v[q->podgroups.v[k]];
+		for (size_t k = 0; q != NULL && q->exists && k < session_podgroups(s, q)->n; k++) {
+			const struct podgroup *g = session_podgroups(s, q)->v[k];
 
 			for (size_t m = 0; m < g->tasks.n; m++) {
 				move_or_report(s, session_task(s, g->tasks.v[m]), q,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/cycle/holds.h"
 #include "scheduler/pods/cycle/shortage.h"
 #include "scheduler/pods/ledger/attempts.h"
 #include "scheduler/pods/ledger/ledger.h"
@@ -44,10 +45,14 @@ static void add_upwards(const struct session *s, struct res *sums, const struct 
 
 static void revoke_task(struct session *s, const struct task *t, const struct revocation *why)
 {
-	bool published =
-		ledger_state_when_given_up(t, session_task_charge(s, t)) == CHARGE_WITHDRAWING;
+	bool published;
 	struct decision *d;
 
+	if (session_task_charge(s, t) == CHARGE_AWAITING_VICTIMS) {
+		holds_give_up(s, t, why->message);
+		return;
+	}
+	published = ledger_state_when_given_up(t, session_task_charge(s, t)) == CHARGE_WITHDRAWING;
 	statement_revoke(s, t, why->attempts > 0 ? why->retry_at : MODEL_TIME_NONE, why->attempts);
 	if (published) {
 		/* Its charge stays until the withdrawal is acknowledged. Without this, the next pod
@@ -111,9 +116,9 @@ static bool is_ungranted(const struct session *s, const struct task *t)
 	return session_task_charge(s, t) == CHARGE_BOUND && !ledger_is_granted(t);
 }
 
-/* The charges for which no reservation is revoked, by queue id, ancestors included: terminating
- * pods, and charges that were never granted. Summed when the first queue is found over its limit,
- * and updated by each later revocation. */
+/* The charges for which no reservation is revoked, by queue id, ancestors included: withdrawn pods,
+ * those that are charged beside their victims, and charges that were never granted. Summed when the
+ * first queue is found over its limit, and updated by each later revocation. */
 static struct res *sum_not_counted(struct session *s)
 {
 	const struct cluster *c = s->cluster;
@@ -123,7 +128,8 @@ static struct res *sum_not_counted(struct session *s)
 		const struct task *t = c->tasks.v[i];
 
 		if (t != NULL &&
-		    (session_task_charge(s, t) == CHARGE_WITHDRAWING || is_ungranted(s, t))) {
+		    (session_task_charge(s, t) == CHARGE_WITHDRAWING ||
+		     session_task_charge(s, t) == CHARGE_AWAITING_VICTIMS || is_ungranted(s, t))) {
 			add_upwards(s, sums, t);
 		}
 	}
@@ -184,6 +190,7 @@ static void shrink_queue(struct session *s, const struct queue *q)
 		const struct task *t = c->tasks.v[i];
 
 		if (t != NULL && is_revocable(s, t) &&
+		    session_task_charge(s, t) != CHARGE_AWAITING_VICTIMS &&
 		    queue_is_within(c, session_task_charge_queue(s, t), q)) {
 			v[n++] = t;
 		}
@@ -381,14 +388,8 @@ void revoke_run(struct session *s)
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		if (q == NULL || !session_is_due(s, q)) {
-			continue;
-		}
-		for (size_t k = 0; k < q->podgroups.n; k++) {
-			revoke_in_podgroup(s, q, c->podgroups.v[q->podgroups.v[k]]);
-		}
-		for (size_t k = 0; k < q->waiting.n; k++) {
-			revoke_in_podgroup(s, q, c->podgroups.v[q->waiting.v[k]]);
+		for (size_t k = 0; q != NULL && k < session_podgroups(s, q)->n; k++) {
+			revoke_in_podgroup(s, q, session_podgroups(s, q)->v[k]);
 		}
 	}
 }
@@ -404,8 +405,8 @@ void revoke_partial_gangs(struct session *s)
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->podgroups.n; k++) {
-			const struct podgroup *g = c->podgroups.v[q->podgroups.v[k]];
+		for (size_t k = 0; q != NULL && q->exists && k < session_podgroups(s, q)->n; k++) {
+			const struct podgroup *g = session_podgroups(s, q)->v[k];
 			struct gang_need need;
 
 			if (!holds_revocable(s, g)) {

@@ -1,5 +1,7 @@
 #include "scheduler/pods/cycle/status.h"
 
+#include <stdlib.h>
+
 #include "base/str.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/shortage.h"
@@ -85,6 +87,7 @@ static void publish(struct session *s, const struct task *t, const char *message
 	struct decision *d = decision_add(&s->decisions, DECISION_PUBLISH);
 
 	d->task = t->id;
+	d->node = session_task_awaits(s, t);
 	d->reason = "Unschedulable";
 	d->message = message;
 	add_event(s, t, "FailedScheduling", message);
@@ -115,6 +118,27 @@ static const char *publish_message(const struct session *s, const struct task *t
 		return slot->attempt_message;
 	}
 	return v->verdict.message != NULL ? v->verdict.message : "the gang does not fit the nodes";
+}
+
+/* The pod must be nominated to the node that is held for it, and to none when that has ended: to
+ * autoscalers, a nominated pod needs no node. A nomination by others stays. */
+static bool nomination_is_off(const struct session *s, const struct task *t)
+{
+	uint32_t node = session_task_awaits(s, t);
+
+	return node != MODEL_NONE ? t->nominated != node
+				  : t->awaits != MODEL_NONE && t->nominated != MODEL_NONE;
+}
+
+/* It stays published, with or without a nomination. */
+static void renominate(struct session *s, const struct task *t, const char *message)
+{
+	struct decision *d = decision_add(&s->decisions, DECISION_CONDITION);
+
+	d->task = t->id;
+	d->node = session_task_awaits(s, t);
+	d->reason = "Unschedulable";
+	d->message = message;
 }
 
 /* Autoscalers must not see a pod without quota. One that was revoked in this cycle has its
@@ -155,6 +179,9 @@ static void report_opted_in(struct session *s, const struct task *t, const struc
 	}
 	if (charge == CHARGE_UNGATED && tried) {
 		publish(s, t, publish_message(s, t, v));
+	} else if (t->charge == CHARGE_PUBLISHED && !session_task_was_revoked(s, t) &&
+		   nomination_is_off(s, t)) {
+		renominate(s, t, publish_message(s, t, v));
 	}
 	withdraw_uncharged(s, t);
 }
@@ -241,6 +268,7 @@ static void report_plain(struct session *s, const struct task *t, const struct p
 {
 	const char *message, *reason;
 	struct decision *d;
+	bool is_new;
 
 	/* As in Volcano, the API server's condition SchedulingGated stays: autoscalers pass over
 	 * it. */
@@ -248,13 +276,18 @@ static void report_plain(struct session *s, const struct task *t, const struct p
 		return;
 	}
 	reason = describe(s, t, v, &message);
-	if (cond_is(t, reason) && was_said(t, message)) {
+	is_new = !cond_is(t, reason) || !was_said(t, message);
+	if (!is_new && !nomination_is_off(s, t)) {
 		return;
 	}
 	d = decision_add(&s->decisions, DECISION_CONDITION);
 	d->task = t->id;
+	d->node = session_task_awaits(s, t);
 	d->reason = reason;
 	d->message = message;
+	if (!is_new) {
+		return;
+	}
 	add_event(s, t, "FailedScheduling", message);
 	if (session_priv_task(s, t)->attempt == ATTEMPT_QUOTA) {
 		add_amounts(s, t, v, &s->decisions.v[s->decisions.n - 1]);
@@ -353,22 +386,60 @@ static void withdraw_stranded(struct session *s)
 	}
 }
 
+static int by_place(const void *a, const void *b)
+{
+	const struct podgroup *const *x = a, *const *y = b;
+
+	if ((*x)->queue != (*y)->queue) {
+		return (*x)->queue < (*y)->queue ? -1 : 1;
+	}
+	return (*x)->queue_pos < (*y)->queue_pos ? -1 : 1;
+}
+
+/* PodGroups at which the cycle would not look, but which it has changed: they lost pods to others,
+ * or got the room that was held for them. */
+static const struct podgroup **list_changed(const struct session *s, size_t *ret_n)
+{
+	size_t n, kept = 0;
+	const uint32_t *ids = session_touched_podgroups(s, &n);
+	const struct podgroup **v = arena_alloc(s->arena, (n + 1) * sizeof(*v));
+
+	for (size_t i = 0; i < n; i++) {
+		const struct podgroup *g = s->cluster->podgroups.v[ids[i]];
+
+		if (g->queue != MODEL_NONE && !session_podgroup_is_due(s, g)) {
+			v[kept++] = g;
+		}
+	}
+	if (kept > 1) {
+		qsort(v, kept, sizeof(v[0]), by_place);
+	}
+	*ret_n = kept;
+	return v;
+}
+
+/* In the order of the queues, and of their PodGroups. */
 void status_run(struct session *s)
 {
 	const struct cluster *c = s->cluster;
+	size_t n, next = 0;
+	const struct podgroup **changed = list_changed(s, &n);
 
 	withdraw_stranded(s);
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
+		const struct podgroup_list *l = q == NULL ? NULL : session_podgroups(s, q);
 
-		if (q == NULL || !session_is_due(s, q)) {
-			continue;
+		for (size_t k = 0; l != NULL && k < l->n; k++) {
+			for (; next < n && changed[next]->queue == i &&
+			       changed[next]->queue_pos < l->v[k]->queue_pos;
+			     next++) {
+				report_podgroup(s, q, changed[next]);
+			}
+			report_podgroup(s, q, l->v[k]);
 		}
-		for (size_t k = 0; k < q->podgroups.n; k++) {
-			report_podgroup(s, q, c->podgroups.v[q->podgroups.v[k]]);
-		}
-		for (size_t k = 0; k < q->waiting.n; k++) {
-			report_podgroup(s, q, c->podgroups.v[q->waiting.v[k]]);
+		for (; next < n && changed[next]->queue == i; next++) {
+			report_podgroup(s, q, changed[next]);
 		}
 	}
 }

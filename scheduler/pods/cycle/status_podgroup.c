@@ -196,11 +196,17 @@ static void report_phase(struct session *s, const struct podgroup *g, bool unsch
 	d->phase = (uint8_t)phase;
 }
 
+/* Another scheduler places its pod: it has no phase. */
+static bool asks_for_quota_alone(const struct session *s, const struct podgroup *g)
+{
+	return g->alone && (session_task(s, g->tasks.v[0])->flags & TASK_GATE_ONLY) != 0;
+}
+
 void status_podgroup_report(struct session *s, const struct podgroup *g, const struct verdict *v)
 {
 	bool unschedulable = !v->ready && v->code != NULL;
 
-	if (!g->exists || g->alone) {
+	if (!g->exists || asks_for_quota_alone(s, g)) {
 		return;
 	}
 	/* A PodGroup that only waits for its own pods to end is not unschedulable, nor is one all
@@ -211,6 +217,9 @@ void status_podgroup_report(struct session *s, const struct podgroup *g, const s
 		unschedulable = false;
 	}
 	report_phase(s, g, unschedulable);
+	if (g->alone) {
+		return; /* no object has the condition, and the events of its pod say the same */
+	}
 	if (unschedulable) {
 		report_condition(s, g, v, false);
 	} else if (v->ready && session_podgroup_ready_count(s, g) > 0) {

@@ -158,6 +158,12 @@ static void put_queue(struct json_out *o, const struct cluster *c, const struct 
 	if (q->parent_name != NULL) {
 		json_out_kv(o, "parent", q->parent_name);
 	}
+	if (q->hierarchy != NULL) {
+		json_out_kv(o, "hierarchy", q->hierarchy);
+	}
+	if (q->hierarchy_weights != NULL) {
+		json_out_kv(o, "hierarchyWeights", q->hierarchy_weights);
+	}
 	dump_fields_write(dump_fields_queue, q, o);
 	dump_fields_write_res(o, "capability", c->res, &q->capability, RES_UNLIMITED);
 	dump_fields_write_res(o, "guarantee", c->res, &q->guarantee, 0);
@@ -189,6 +195,17 @@ static void put_podgroup(struct json_out *o, const struct cluster *c, const stru
 		}
 		json_out_array_end(o);
 	}
+	if (g->rivals.n > 0) {
+		json_out_key(o, "rivals");
+		json_out_array(o);
+		for (size_t i = 0; i < g->rivals.n; i++) {
+			json_out_array(o);
+			dump_fields_write_int(o, (int64_t)g->rivals.v[i].name);
+			dump_fields_write_int(o, (int64_t)g->rivals.v[i].queues_gen);
+			json_out_array_end(o);
+		}
+		json_out_array_end(o);
+	}
 	put_ids(o, "tasks", g->tasks.v, g->tasks.n);
 }
 
@@ -203,6 +220,9 @@ static void put_task(struct json_out *o, const struct cluster *c, const struct t
 	}
 	if (t->nominated != MODEL_NONE) {
 		json_out_kv_int(o, "nominated", t->nominated);
+	}
+	if (t->awaits != MODEL_NONE) {
+		json_out_kv_int(o, "awaits", t->awaits);
 	}
 	dump_fields_write(dump_fields_task, t, o);
 }

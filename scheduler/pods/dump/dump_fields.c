@@ -25,12 +25,14 @@ const struct dump_field dump_fields_cluster[] = {
 	ROW(cluster, default_queue, "defaultQueue", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(cluster, queues_gen, "queuesGen", DUMP_U64, 0, 0),
 	ROW(cluster, nodes_gen, "nodesGen", DUMP_U64, 0, 0),
+	ROW(cluster, demand_gen, "demandGen", DUMP_U64, 0, 0),
 	END,
 };
 
 const struct dump_field dump_fields_task[] = {
 	ROW(task, role, "role", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(task, priority, "priority", DUMP_I32, 1, 0),
+	ROW(task, granted_priority, "grantedPriority", DUMP_I32, INT32_MAX, 0),
 	ROW(task, flags, "flags", DUMP_U32, 0, UINT32_MAX),
 	ROW(task, gate_row, "gateRow", DUMP_U8, 0, UINT8_MAX),
 	ROW(task, status, "status", DUMP_U8, TASK_PENDING, TASK_STATUS_COUNT_ - 1),
@@ -46,6 +48,9 @@ const struct dump_field dump_fields_task[] = {
 	ROW(task, retry_at, "retryAt", DUMP_I64, MODEL_TIME_NONE, 0),
 	ROW(task, resource_version, "rv", DUMP_I64, 0, 0),
 	ROW(task, cond_message, "condMessage", DUMP_U64, 0, 0),
+	ROW(task, victims, "victims", DUMP_U32, 0, UINT32_MAX),
+	ROW(task, in_vain, "inVain", DUMP_U32, 0, UINT32_MAX),
+	ROW(task, preempt_at, "preemptAt", DUMP_I64, MODEL_TIME_NONE, 0),
 	END,
 };
 
@@ -67,6 +72,8 @@ const struct dump_field dump_fields_podgroup[] = {
 	ROW(podgroup, status_succeeded, "succeeded", DUMP_I32, 0, 0),
 	ROW(podgroup, status_failed, "failed", DUMP_I32, 0, 0),
 	ROW(podgroup, status_hash, "statusHash", DUMP_U64, 0, 0),
+	/* Dumps of earlier releases do not say it: all are looked at then. */
+	ROW(podgroup, changed, "changed", DUMP_BOOL, 1, 0),
 	END,
 };
 
@@ -83,10 +90,11 @@ const struct dump_field dump_fields_queue[] = {
 	ROW(queue, scan.chain_gen, "scanChainGen", DUMP_U64, 0, 0),
 	ROW(queue, scan.queues_gen, "scanQueuesGen", DUMP_U64, 0, 0),
 	ROW(queue, scan.nodes_gen, "scanNodesGen", DUMP_U64, 0, 0),
-	ROW(queue, scan.all_podgroups_gen, "scanAllJobsGen", DUMP_U64, 0, 0),
+	ROW(queue, scan.demand_gen, "scanDemandGen", DUMP_U64, 0, 0),
 	ROW(queue, scan.done, "scanDone", DUMP_BOOL, 0, 0),
 	ROW(queue, scan.waits_nodes, "scanWaitsNodes", DUMP_BOOL, 0, 0),
 	ROW(queue, scan.waits_podgroups, "scanWaitsJobs", DUMP_BOOL, 0, 0),
+	ROW(queue, scan.holds, "scanHolds", DUMP_BOOL, 0, 0),
 	ROW(queue, scan.timer_at, "scanTimerAt", DUMP_I64, INT64_MAX, 0),
 	ROW(queue, resource_version, "rv", DUMP_I64, 0, 0),
 	END,

@@ -157,6 +157,8 @@ static int load_queue(struct cluster *c, const struct jdoc *d, struct err *err)
 	q = queue_get(c, name);
 	q->uid = dup_or_null(text_of(d, "uid"));
 	q->parent_name = dup_or_null(text_of(d, "parent"));
+	q->hierarchy = dup_or_null(text_of(d, "hierarchy"));
+	q->hierarchy_weights = dup_or_null(text_of(d, "hierarchyWeights"));
 	if (dump_fields_read(dump_fields_queue, d, q, err) < 0 ||
 	    dump_fields_read_res(d, "capability", c->res, RES_UNLIMITED, &q->capability, err) < 0 ||
 	    dump_fields_read_res(d, "guarantee", c->res, 0, &q->guarantee, err) < 0 ||
@@ -180,8 +182,7 @@ static int load_role_min(struct cluster *c, const struct jdoc *d, struct podgrou
 	     r = jdoc_next(r)) {
 		int64_t role = 0, min = 0;
 
-		if (dump_fields_read_int(jdoc_at(r, 0), 0, (int64_t)intern_count(c->names) - 1,
-					 &role, err) < 0 ||
+		if (dump_fields_read_int(jdoc_at(r, 0), 0, UINT32_MAX, &role, err) < 0 ||
 		    dump_fields_read_int(jdoc_at(r, 1), 0, INT32_MAX, &min, err) < 0) {
 			return err_wrap(err, "roleMin");
 		}
@@ -190,6 +191,24 @@ static int load_role_min(struct cluster *c, const struct jdoc *d, struct podgrou
 		}
 		vec_push(&g->role_min,
 			 ((struct podgroup_role_min){ (uint32_t)role, (int32_t)min }));
+	}
+	return 0;
+}
+
+static int load_rivals(const struct jdoc *d, struct podgroup *g, struct err *err)
+{
+	for (const struct jdoc *r = jdoc_first(jdoc_get(d, "rivals")); r != NULL;
+	     r = jdoc_next(r)) {
+		int64_t name = 0, gen = 0;
+
+		if (dump_fields_read_int(jdoc_at(r, 0), INT64_MIN, INT64_MAX, &name, err) < 0 ||
+		    dump_fields_read_int(jdoc_at(r, 1), INT64_MIN, INT64_MAX, &gen, err) < 0) {
+			return err_wrap(err, "rivals");
+		}
+		if (g->rivals.n == PODGROUP_RIVALS_MAX) {
+			return bad(err, "rivals: too many");
+		}
+		vec_push(&g->rivals, ((struct podgroup_rival){ (uint64_t)name, (uint64_t)gen }));
 	}
 	return 0;
 }
@@ -220,9 +239,10 @@ static int load_podgroup(struct cluster *c, const struct jdoc *d, struct err *er
 	if (dump_fields_read(dump_fields_podgroup, d, g, err) < 0 ||
 	    dump_fields_read_res(d, "minResources", c->res, 0, &g->min_resources, err) < 0 ||
 	    dump_fields_read_unoffered(d, "minUnoffered", &g->min_unoffered, err) < 0 ||
-	    load_role_min(c, d, g, err) < 0) {
+	    load_role_min(c, d, g, err) < 0 || load_rivals(d, g, err) < 0) {
 		return -ERR_INVALID;
 	}
+	g->changed = g->changed && g->queue_name != MODEL_NONE;
 	if (!is_name(c, g->queue_name) || !is_name(c, g->priority_class)) {
 		return bad(err, "queueName or priorityClass: no such name");
 	}
@@ -248,6 +268,7 @@ static int read_id(const struct jdoc *d, void *const *v, size_t n, uint32_t *ret
 static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *t, struct err *err)
 {
 	const struct jdoc *klass = jdoc_get(d, "class"), *node = jdoc_get(d, "nominated");
+	const struct jdoc *awaits = jdoc_get(d, "awaits");
 	uint32_t id;
 
 	if (klass != NULL) {
@@ -262,6 +283,15 @@ static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *
 			return err_wrap(err, "nominated");
 		}
 		cluster_task_set_nominated(c, t, c->nodes.v[id]);
+	}
+	if (awaits != NULL) {
+		if (read_id(awaits, (void *const *)c->nodes.v, c->nodes.n, &id, err) < 0) {
+			return err_wrap(err, "awaits");
+		}
+		if (t->status != TASK_PENDING && t->status != TASK_BINDING) {
+			return bad(err, "awaits: the task has a node");
+		}
+		cluster_task_set_awaits(c, t, c->nodes.v[id]);
 	}
 	if (!is_name(c, t->role)) {
 		return bad(err, "role: no such name");
@@ -375,6 +405,13 @@ static int link_queue(struct cluster *c, const struct jdoc *d, struct queue *q, 
 		}
 		g = c->podgroups.v[id];
 		g->queue = q->exists ? q->id : MODEL_NONE;
+		if (g->changed) {
+			vec_push(&q->changed, id);
+		}
+		if (cluster_podgroup_is_open(g)) {
+			g->open_pos = (uint32_t)q->open.n;
+			vec_push(&q->open, id);
+		}
 		if (q->exists) {
 			g->queue_pos = (uint32_t)q->podgroups.n;
 			vec_push(&q->podgroups, id);

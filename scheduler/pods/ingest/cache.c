@@ -51,6 +51,7 @@ struct cache *cache_create(const struct cache_options *opt)
 	c->attempt_held_ns = opt->attempt_held_ns;
 	c->shapes = strmap_create(NULL);
 	c->cluster->annotation_decides = opt->annotation_decides;
+	c->cluster->implies_podgroups = opt->implies_podgroups;
 	c->listener = opt->listener;
 	c->scratch = arena_create(0);
 	c->reports_foreign_from = MODEL_TIME_NONE;

@@ -82,6 +82,9 @@ struct cache_options {
 	/* A pod is opted in as long as its annotation says so. Else one that has had our gate or
 	 * our mark stays opted in. */
 	bool annotation_decides;
+	/* Plain pods without PodGroup and owner are groups of their own: no object is made for
+	 * them. */
+	bool implies_podgroups;
 	const char *default_queue;
 	/* How old a publication found on a pod may count that was made by an earlier process: its
 	 * time was taken from another clock, or from this one before a step. */

@@ -79,7 +79,8 @@ static void apply(struct cache *c, struct task *t, const struct from_api_pod *p)
 	}
 	/* The patch that takes our gate off was acknowledged: an update that still shows the gate
 	 * was sent before. */
-	if (t->charge != CHARGE_NONE && t->charge != CHARGE_PATCHING) {
+	if (t->charge != CHARGE_NONE && t->charge != CHARGE_PATCHING &&
+	    t->charge != CHARGE_AWAITING_VICTIMS) {
 		t->flags &= ~(uint32_t)TASK_OUR_GATE;
 	}
 	if ((t->flags & TASK_OUR_GATE) == 0) {
@@ -161,6 +162,8 @@ static bool is_charged_to_workload(const struct cache *c, const struct api_pod *
 static struct task *take(struct cache *c, const struct api_pod *pod, const struct from_api_pod *p,
 			 struct task *t, bool wanted)
 {
+	bool is_new;
+
 	if (t != NULL && p->resource_version != 0 && p->resource_version < t->resource_version) {
 		return NULL;
 	}
@@ -171,7 +174,8 @@ static struct task *take(struct cache *c, const struct api_pod *pod, const struc
 	if (!wanted) {
 		return NULL;
 	}
-	if (t == NULL) {
+	is_new = t == NULL;
+	if (is_new) {
 		t = cluster_task_add(c->cluster, p->namespace_, p->name, p->uid);
 		t->retry_at = p->retry_at;
 	} else {
@@ -180,6 +184,11 @@ static struct task *take(struct cache *c, const struct api_pod *pod, const struc
 		cache_foreign_bind(c, t, pod);
 	}
 	apply(c, t, p);
+	/* An earlier process evicted pods for it. */
+	if (is_new && (t->flags & TASK_OURS) != 0 && t->status == TASK_PENDING &&
+	    t->nominated != MODEL_NONE) {
+		cluster_task_set_awaits(c->cluster, t, c->cluster->nodes.v[t->nominated]);
+	}
 	cache_foreign_member(c, t);
 	c->dirty = true;
 	if (c->listener.on_pod != NULL) {

@@ -38,6 +38,11 @@ static void forget_group(struct podgroup *g)
 	g->status_running = g->status_succeeded = g->status_failed = 0;
 }
 
+static bool has_own_podgroup(const struct cluster *c, const struct task *t)
+{
+	return t->podgroup != MODEL_NONE && !c->podgroups.v[t->podgroup]->alone;
+}
+
 /* A PodGroup that our controller made for one pod has its member at once: that the pod names it
  * need not be written before the pod is bound. */
 static void adopt(struct cache *c, struct podgroup *g, const struct api_pod_group *group)
@@ -53,7 +58,9 @@ static void adopt(struct cache *c, struct podgroup *g, const struct api_pod_grou
 	}
 	strbuf_printf(&key, "%s/%s", group->meta.namespace_, owner->name);
 	t = cluster_task_find(c->cluster, strbuf_str(&key));
-	if (t == NULL || t->podgroup != MODEL_NONE || t->status != TASK_PENDING ||
+	/* One that was made earlier, by a process with --podgroup-per-pod, takes the place of the
+	 * record that the pod has alone. */
+	if (t == NULL || has_own_podgroup(c->cluster, t) || t->status != TASK_PENDING ||
 	    !str_streq(t->uid, owner->uid) || !cluster_task_may_be_adopted(t)) {
 		return;
 	}
@@ -124,6 +131,7 @@ void cache_podgroup_remove(struct cache *c, const struct sched_msg *m)
 	}
 	/* The listener still sees the spec and the pods of the PodGroup that is gone. */
 	g->exists = false;
+	c->cluster->demand_gen++;
 	if (c->listener.on_podgroup != NULL) {
 		c->listener.on_podgroup(c->listener.ctx, g, NULL);
 	}

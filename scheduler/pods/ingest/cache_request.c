@@ -44,6 +44,7 @@ static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m
 		t->flags |= TASK_PARKED;
 		break;
 	case SCHED_STALE:
+	case SCHED_UNANSWERED:
 		back_off(t, now);
 		break;
 	case SCHED_CANCELLED:
@@ -83,6 +84,7 @@ static void on_bind(struct cache *c, struct task *t, const struct sched_msg *m, 
 		break;
 	case SCHED_REJECTED:
 	case SCHED_STALE:
+	case SCHED_UNANSWERED:
 		back_off(t, now);
 		break;
 	case SCHED_CANCELLED:
@@ -98,13 +100,21 @@ static void on_evict(struct cache *c, struct task *t, const struct sched_msg *m,
 	if (m->outcome == SCHED_DONE || m->outcome == SCHED_GONE || t->status != TASK_RELEASING) {
 		return;
 	}
-	ledger_set_releasing(c->cluster, t, false);
-	/* It has changed meanwhile, perhaps since it was bound. */
+	/* A pod without a node has changed meanwhile, perhaps since it was bound. */
 	if (t->node == MODEL_NONE) {
+		ledger_set_releasing(c->cluster, t, false);
 		cluster_task_set_status(c->cluster, t, TASK_PENDING, NULL);
 		back_off(t, now);
 		return;
 	}
+	if (m->outcome != SCHED_REJECTED && m->outcome != SCHED_CANCELLED) {
+		return;
+	}
+	/* It is no victim again before the pause is over. */
+	if (m->outcome == SCHED_REJECTED) {
+		back_off(t, now);
+	}
+	ledger_set_releasing(c->cluster, t, false);
 	cluster_task_set_status(c->cluster, t, TASK_RUNNING, c->cluster->nodes.v[t->node]);
 }
 
@@ -166,6 +176,11 @@ static void on_task(struct cache *c, const struct sched_msg *m, int64_t now)
 	case SCHED_REQ_PREEMPTION_COST:
 	case SCHED_REQ_PREEMPTION_TOKEN:
 	case SCHED_REQ_PREEMPTION_GATE:
+	case SCHED_REQ_REPLICA:
+	case SCHED_REQ_REPLICA_JOB:
+	case SCHED_REQ_DISPATCH:
+	case SCHED_REQ_JOB_STATUS:
+	case SCHED_REQ_CLUSTER_STATUS:
 	case SCHED_REQ_COUNT_:
 		break;
 	}

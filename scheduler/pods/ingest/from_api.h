@@ -31,8 +31,12 @@ struct from_api_schedulers {
  * class into the scratch arena. */
 struct from_api_pod {
 	struct str namespace_, name, uid;
-	struct str group;           /* PodGroup it names; absent: none (yet), or not our pod */
-	struct str queue;           /* of a TASK_GATE_ONLY pod without one; or the default queue */
+	struct str group; /* PodGroup it names; absent: none (yet), or not our pod */
+	/* Names none, and gets none: TASK_GATE_ONLY, or plain (neither opted in nor gated by us)
+	 * and without controller. The record that it has alone is of this queue. */
+	bool alone;
+	struct str queue;           /* the default queue where the pod names none */
+	int32_t min_member;         /* of a plain pod */
 	struct str node, nominated; /* absent: none */
 	struct str reserved;        /* value of the mark of a reservation; absent: none */
 	struct pod_class *klass;    /* normalised, not interned */
@@ -40,7 +44,8 @@ struct from_api_pod {
 	uint32_t reserved_name; /* id of `reserved` in cluster->names; MODEL_NONE: absent */
 	int32_t priority;
 	int32_t class_priority; /* spec.priority, which follows from the PriorityClass; absent: 0 */
-	uint32_t flags;         /* without TASK_PARKED, TASK_UNGATING, TASK_ADOPTED */
+	int32_t granted_priority;
+	uint32_t flags; /* without TASK_PARKED, TASK_UNGATING, TASK_ADOPTED */
 	uint8_t gate_row;
 	enum task_status status;
 	enum pod_cond cond;
@@ -86,6 +91,9 @@ int from_api_queue(struct cluster *c, const struct api_queue *queue, bool *ret_c
  * on the queue they were on. Phase and counts are taken as the object has them. */
 int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 		      struct str default_queue, struct err *err);
+/* Makes or updates the record of a task that is alone, which has its class by now. */
+struct podgroup *from_api_podgroup_alone(struct cluster *c, const struct from_api_pod *p,
+					 const struct task *t);
 /* Adds or updates; priorities of PodGroups follow by from_api_podgroup_priorities. */
 int from_api_priority_class(struct cluster *c, const struct api_priority_class *pc,
 			    struct err *err);

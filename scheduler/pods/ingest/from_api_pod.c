@@ -5,6 +5,7 @@
 #include "api/volcano/keys.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "collections/intern.h"
 #include "scheduler/pods/ingest/from_api.h"
 
@@ -265,21 +266,40 @@ static struct str annotation(const struct api_pod *pod, const char *key)
 	return str_of(value == NULL || value[0] == '\0' ? NULL : value);
 }
 
+/* Other pods that opt in, or have our gate or mark, have PodGroups that users can read, which say
+ * what their gangs lack. */
+static bool gets_no_podgroup(const struct cluster *c, const struct api_pod *pod,
+			     const struct from_api_pod *p)
+{
+	const uint32_t any = (uint32_t)TASK_OPTED_IN | TASK_OUR_GATE | TASK_RESERVED_MARK;
+
+	return (p->flags & TASK_GATE_ONLY) != 0 || (c->implies_podgroups && (p->flags & any) == 0 &&
+						    meta_controller(&pod->meta) == NULL);
+}
+
 /* The PodGroup, or the queue of a pod for which there is none to be made. The queue's name is
  * interned with the task, which cannot fail: here it can. */
 static int read_group(struct cluster *c, const struct api_pod *pod, struct from_api_pod *p,
 		      struct err *err)
 {
+	const char *min = field_map_get(&pod->meta.annotations, KEYS_GROUP_MIN_MEMBER);
+	uint64_t n;
+
+	p->min_member = 1;
 	if ((p->flags & TASK_OURS) == 0) {
 		return 0;
 	}
 	p->group = annotation(pod, KEYS_GROUP_NAME);
-	if ((p->flags & TASK_GATE_ONLY) == 0 || p->group.p != NULL) {
+	if (p->group.p != NULL || !gets_no_podgroup(c, pod, p)) {
 		return 0;
 	}
+	p->alone = true;
 	p->queue = annotation(pod, KEYS_QUEUE_NAME);
 	if (p->queue.p == NULL && c->default_queue != MODEL_NONE) {
 		p->queue = str_of(c->queues.v[c->default_queue]->name);
+	}
+	if (min != NULL && str_to_u64(str_of(min), &n) && n <= INT32_MAX) {
+		p->min_member = (int32_t)n;
 	}
 	return from_api_text(c, p->queue.p, &(const char *){ NULL }, err);
 }
@@ -300,6 +320,8 @@ int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
 		.reserved_name = MODEL_NONE,
 		.priority = priority_of(pod),
 		.class_priority = pod->spec.priority == FIELD_NO_I32 ? 0 : pod->spec.priority,
+		.granted_priority =
+			pod->spec.priority == FIELD_NO_I32 ? INT32_MAX : pod->spec.priority,
 		.status = status_of(pod),
 		.created = pod->meta.created,
 		.deleted = pod->meta.deleted,
@@ -380,6 +402,36 @@ static bool stays_adopted(const struct cluster *c, const struct from_api_pod *p,
 	       (p->flags & TASK_OPTED_IN) == 0;
 }
 
+/* The PodGroup that a process with --podgroup-per-pod has made for a pod that waits; NULL: none. */
+static struct podgroup *find_made(const struct cluster *c, const struct from_api_pod *p)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	struct podgroup *g;
+
+	if (p->node.p != NULL || p->status != TASK_PENDING || (p->flags & TASK_FOREIGN_GATE) != 0) {
+		return NULL;
+	}
+	strbuf_printf(&key, STR_FMT "/podgroup-" STR_FMT, STR_ARG(p->namespace_), STR_ARG(p->uid));
+	g = cluster_podgroup_find(c, strbuf_str(&key));
+	return g != NULL && g->exists ? g : NULL;
+}
+
+/* NULL: none, or none yet. */
+static struct podgroup *podgroup_of(struct cluster *c, const struct from_api_pod *p,
+				    const struct task *t, bool *ret_adopted)
+{
+	struct podgroup *made = p->alone ? find_made(c, p) : NULL;
+
+	*ret_adopted = made != NULL;
+	if (made != NULL) {
+		return made;
+	}
+	if (p->group.p != NULL) {
+		return cluster_podgroup_get(c, p->namespace_, p->group);
+	}
+	return p->alone ? from_api_podgroup_alone(c, p, t) : NULL;
+}
+
 /* The gate and the mark show that the pod has been under quota: its owner, who may edit the
  * annotation at any time, does not end that. */
 static bool stays_opted_in(const struct cluster *c, const struct from_api_pod *p)
@@ -388,34 +440,11 @@ static bool stays_opted_in(const struct cluster *c, const struct from_api_pod *p
 	       (p->flags & ((uint32_t)TASK_OUR_GATE | TASK_RESERVED_MARK)) != 0;
 }
 
-/* A pod of another scheduler needs no object for itself alone: nothing else on the cluster is to
- * change for it. */
-static struct podgroup *alone(struct cluster *c, const struct from_api_pod *p)
-{
-	struct podgroup *g = cluster_podgroup_get_alone(c, p->namespace_, p->name);
-
-	g->created = p->created;
-	g->priority = p->class_priority;
-	cluster_podgroup_set_queue(c, g, p->queue);
-	return g;
-}
-
-static void set_podgroup(struct cluster *c, const struct from_api_pod *p, struct task *t)
-{
-	struct podgroup *g = NULL;
-
-	if (p->group.p != NULL) {
-		g = cluster_podgroup_get(c, p->namespace_, p->group);
-	} else if ((p->flags & TASK_GATE_ONLY) != 0) {
-		g = alone(c, p);
-	}
-	cluster_task_set_podgroup(c, t, g);
-}
-
 void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct task *t)
 {
 	uint32_t kept = (uint32_t)TASK_PARKED | TASK_UNGATING | TASK_GREW | TASK_OVERDUE;
 	struct node *nominated = NULL;
+	bool adopted = false;
 
 	/* The pod may show an older number than the process has decided; a bound one starts from
 	 * zero. */
@@ -426,7 +455,7 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	if (stays_adopted(c, p, t)) {
 		kept |= TASK_ADOPTED;
 	} else {
-		set_podgroup(c, p, t);
+		cluster_task_set_podgroup(c, t, podgroup_of(c, p, t, &adopted));
 	}
 	if (p->nominated.p != NULL) {
 		nominated = cluster_node_get(c, p->nominated);
@@ -435,9 +464,14 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	t->role = p->role;
 	t->reserved = p->reserved_name;
 	t->priority = p->priority;
+	c->demand_gen += ((p->flags ^ t->flags) & TASK_FOREIGN_GATE) != 0;
+	t->granted_priority = p->granted_priority;
 	t->flags = p->flags | (t->flags & kept);
 	if (stays_opted_in(c, p)) {
 		t->flags |= TASK_OPTED_IN;
+	}
+	if (adopted) {
+		t->flags |= TASK_ADOPTED;
 	}
 	t->gate_row = p->gate_row;
 	apply_condition(p, t);

@@ -90,6 +90,8 @@ static void keep_group(const struct cluster *c, const struct podgroup *g, struct
 	if (!g->alone) {
 		p->group = arena_str(scratch, str_of(g->name));
 	} else if (g->queue_name != MODEL_NONE) {
+		p->alone = true;
+		p->min_member = g->min_member;
 		p->queue = arena_str(scratch, intern_str(c->names, g->queue_name));
 	}
 }

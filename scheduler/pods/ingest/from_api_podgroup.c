@@ -2,10 +2,12 @@
 
 #include "api/volcano/scheduling.h"
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/intern.h"
 #include "collections/strmap.h"
 #include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/model/pod_class.h"
 
 struct group_roles VEC(struct podgroup_role_min);
 
@@ -23,7 +25,7 @@ static void group_finish(struct group *g)
 	unoffered_finish(&g->unoffered);
 }
 
-static uint8_t phase_of(const char *text)
+static enum podgroup_phase phase_of(const char *text)
 {
 	static const char *const names[] = {
 		[PODGROUP_PENDING] = "Pending",     [PODGROUP_INQUEUE] = "Inqueue",
@@ -33,7 +35,7 @@ static uint8_t phase_of(const char *text)
 
 	for (uint8_t i = 0; text != NULL && i < ARRAY_LEN(names); i++) {
 		if (str_streq(text, names[i])) {
-			return i;
+			return (enum podgroup_phase)i;
 		}
 	}
 	return PODGROUP_PENDING;
@@ -67,7 +69,10 @@ static int read_roles(struct cluster *c, const struct field_int_map *map, struct
 			return err_set(err, ERR_INVALID, "spec.minTaskMember.%s: negative",
 				       map->v[i].key);
 		}
-		if (read_name(c, map->v[i].key, &r.role, err) < 0) {
+		/* Pods without a role have, as in Volcano, the empty one. */
+		if (map->v[i].key[0] == '\0') {
+			r.role = MODEL_NONE;
+		} else if (read_name(c, map->v[i].key, &r.role, err) < 0) {
 			return -ERR_INVALID;
 		}
 		vec_push(roles, r);
@@ -174,6 +179,14 @@ static int32_t default_value(const struct cluster *c)
 	return def == INT32_MIN ? 0 : def;
 }
 
+static bool asks_for_the_same(const struct podgroup *podgroup, const struct api_pod_group *group,
+			      const struct group *g)
+{
+	return podgroup->exists && podgroup->min_member == group->spec.min_member &&
+	       podgroup->has_min_resources == (group->spec.min_resources.v != NULL) &&
+	       res_eq(&podgroup->min_resources, &g->min_resources);
+}
+
 /* Everything is read before anything changes: a PodGroup that is refused stays as it was. */
 int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 		      struct str default_queue, struct err *err)
@@ -186,6 +199,7 @@ int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 	}
 	podgroup =
 		cluster_podgroup_get(c, str_of(group->meta.namespace_), str_of(group->meta.name));
+	c->demand_gen += !asks_for_the_same(podgroup, group, &g);
 	podgroup->exists = true;
 	podgroup->min_member = group->spec.min_member;
 	podgroup->has_min_resources = group->spec.min_resources.v != NULL;
@@ -195,7 +209,6 @@ int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 	podgroup->priority_class = g.priority_class;
 	podgroup->priority = class_value(c, g.priority_class, default_value(c));
 	podgroup->unsupported = (uint8_t)find_unsupported(&group->spec);
-	podgroup->phase = phase_of(group->status.phase);
 	podgroup->status_running = group->status.running;
 	podgroup->status_succeeded = group->status.succeeded;
 	podgroup->status_failed = group->status.failed;
@@ -208,8 +221,60 @@ int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 		vec_push(&podgroup->role_min, g.roles.v[i]);
 	}
 	cluster_podgroup_set_queue(c, podgroup, g.queue);
-	cluster_podgroup_changed(c, podgroup);
+	cluster_podgroup_set_phase(c, podgroup, phase_of(group->status.phase));
 	return 0;
+}
+
+/* The request of minMember pods like this one; as large as it can be where the product is beyond.
+ */
+static void multiply(struct cluster *c, struct res *r, int32_t times)
+{
+	for (unsigned d = 0; d < res_width(r) && d < res_names_count(c->res); d++) {
+		int64_t total;
+
+		if (__builtin_mul_overflow(res_get(r, d), (int64_t)times, &total)) {
+			total = RES_UNLIMITED - 1;
+		}
+		res_set(c->res, r, d, total);
+	}
+}
+
+/* The minimum of a plain pod, with minMember of its kind, as the PodGroup that Volcano's controller
+ * would make for it. */
+static void ask_as_volcano(struct cluster *c, const struct from_api_pod *p, const struct task *t,
+			   struct podgroup *g)
+{
+	struct res min = t->klass->request;
+
+	multiply(c, &min, p->min_member);
+	c->demand_gen += !res_eq(&g->min_resources, &min);
+	g->min_member = p->min_member;
+	g->has_min_resources = res_mask(&min) != 0;
+	g->min_resources = min;
+}
+
+/* Another scheduler's pod asks for quota alone. A plain one is enqueued first. */
+struct podgroup *from_api_podgroup_alone(struct cluster *c, const struct from_api_pod *p,
+					 const struct task *t)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	const struct podgroup *known;
+	enum podgroup_phase phase;
+	struct podgroup *g;
+
+	cluster_podgroup_key(p->namespace_, p->name, true, &key);
+	known = cluster_podgroup_find(c, strbuf_str(&key));
+	phase = known == NULL ? PODGROUP_PENDING : (enum podgroup_phase)known->phase;
+	g = cluster_podgroup_get_alone(c, p->namespace_, p->name);
+	g->created = p->created;
+	g->priority = p->class_priority;
+	if ((p->flags & TASK_GATE_ONLY) == 0) {
+		g->phase = (uint8_t)phase;
+		ask_as_volcano(c, p, t, g);
+	}
+	cluster_podgroup_set_queue(c, g, p->queue);
+	cluster_podgroup_changed(c, g);
+	return g;
 }
 
 int from_api_podgroup_keep(struct cluster *c, const struct api_pod_group *group,

@@ -44,15 +44,29 @@ static bool same(const struct queue *a, const struct queue *b)
 {
 	return a->exists == b->exists && a->state == b->state && a->reclaimable == b->reclaimable &&
 	       a->weight == b->weight && a->priority == b->priority &&
-	       str_streq(a->parent_name, b->parent_name) &&
+	       str_streq(a->parent_name, b->parent_name) && str_streq(a->hierarchy, b->hierarchy) &&
+	       str_streq(a->hierarchy_weights, b->hierarchy_weights) &&
 	       res_eq(&a->capability, &b->capability) && res_eq(&a->guarantee, &b->guarantee) &&
 	       res_eq(&a->deserved, &b->deserved);
+}
+
+/* NULL: there is none, or it is empty. */
+static char *text_or_null(const char *text)
+{
+	return text == NULL || text[0] == '\0' ? NULL : xmalloc_dup(text);
+}
+
+static void free_texts(struct queue *q)
+{
+	free(q->parent_name);
+	free(q->hierarchy);
+	free(q->hierarchy_weights);
 }
 
 int from_api_queue(struct cluster *c, const struct api_queue *queue, bool *ret_changed,
 		   struct err *err)
 {
-	const char *parent = queue->spec.parent;
+	const struct field_map *annotations = &queue->meta.annotations;
 	struct queue new = {
 		.exists = true,
 		.state = state_of(queue->status.state),
@@ -65,20 +79,18 @@ int from_api_queue(struct cluster *c, const struct api_queue *queue, bool *ret_c
 	if (queue->meta.name == NULL) {
 		return err_set(err, ERR_INVALID, "metadata.name: missing");
 	}
-	if (parent != NULL && parent[0] != '\0') {
-		/* Only compared and copied below. */
-		new.parent_name = xmalloc_dup(parent);
-	}
+	new.parent_name = text_or_null(queue->spec.parent);
+	new.hierarchy = text_or_null(field_map_get(annotations, KEYS_HIERARCHY));
+	new.hierarchy_weights = text_or_null(field_map_get(annotations, KEYS_HIERARCHY_WEIGHTS));
 	if (read_amounts(c, queue, &new, err) < 0) {
-		free(new.parent_name);
+		free_texts(&new);
 		return -ERR_INVALID;
 	}
 	/* Everything is read by now: a queue that is refused stays as it was. */
 	q = queue_get(c, str_of(queue->meta.name));
 	*ret_changed = !same(q, &new);
-	*ret_changed |=
-		access_set_queue(c, str_of(queue->meta.name),
-				 field_map_get(&queue->meta.annotations, KEYS_NAMESPACE_SELECTOR));
+	*ret_changed |= access_set_queue(c, str_of(queue->meta.name),
+					 field_map_get(annotations, KEYS_NAMESPACE_SELECTOR));
 	q->exists = true;
 	q->state = new.state;
 	q->reclaimable = new.reclaimable;
@@ -88,8 +100,10 @@ int from_api_queue(struct cluster *c, const struct api_queue *queue, bool *ret_c
 	q->capability = new.capability;
 	q->guarantee = new.guarantee;
 	q->deserved = new.deserved;
-	free(q->parent_name);
+	free_texts(q);
 	q->parent_name = new.parent_name;
+	q->hierarchy = new.hierarchy;
+	q->hierarchy_weights = new.hierarchy_weights;
 	free(q->uid);
 	q->uid = queue->meta.uid == NULL ? NULL : xmalloc_dup(queue->meta.uid);
 	q->resource_version = meta_version(&queue->meta);

@@ -143,23 +143,35 @@ static bool is_releasing(const struct task *t)
 	return t->status == TASK_RELEASING;
 }
 
+/* q: of the charge, which need not be the one of its PodGroup. demand: other PodGroups may get more
+ * or less by it. */
+static void changed(struct cluster *c, struct task *t, struct queue *q, bool demand)
+{
+	q->podgroups_gen++;
+	c->demand_gen += demand;
+	cluster_task_changed(c, t);
+}
+
 void ledger_charge(struct cluster *c, struct task *t, struct queue *q, enum charge_state state)
 {
 	assert(t->charge == CHARGE_NONE && state != CHARGE_NONE);
 	t->charge = (uint8_t)state;
 	t->charge_queue = q->id;
-	q->podgroups_gen++;
+	changed(c, t, q, true);
 	roll_up(c, q->id, pod_class_charge(t->klass), 1, is_releasing(t));
 }
 
 void ledger_advance(struct cluster *c, struct task *t, enum charge_state state)
 {
+	bool unbound;
+
 	assert(ledger_may_advance((enum charge_state)t->charge, state));
 	if (t->charge == (uint8_t)state) {
 		return;
 	}
+	unbound = ledger_is_unbound((enum charge_state)t->charge);
 	t->charge = (uint8_t)state;
-	c->queues.v[t->charge_queue]->podgroups_gen++;
+	changed(c, t, c->queues.v[t->charge_queue], ledger_is_unbound(state) != unbound);
 }
 
 void ledger_release(struct cluster *c, struct task *t)
@@ -172,7 +184,7 @@ void ledger_release(struct cluster *c, struct task *t)
 	q = c->queues.v[t->charge_queue];
 	t->charge = CHARGE_NONE;
 	t->charge_queue = MODEL_NONE;
-	q->podgroups_gen++;
+	changed(c, t, q, true);
 	/* A walk over all tasks, but only for sums that have reached the largest number. */
 	if (is_cut_off(c, q->id, pod_class_charge(t->klass))) {
 		ledger_rebuild_sums(c);
@@ -209,7 +221,7 @@ void ledger_recharge(struct cluster *c, struct task *t, const struct res *old_re
 		return;
 	}
 	q = c->queues.v[t->charge_queue];
-	q->podgroups_gen++;
+	changed(c, t, q, true);
 	if (is_cut_off(c, q->id, old_request)) {
 		ledger_rebuild_sums(c);
 		return;

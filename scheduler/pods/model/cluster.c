@@ -46,6 +46,7 @@ static void free_tasks(struct cluster *c)
 		pod_class_destroy(c->class_by_id.v[i]);
 	}
 	slots_finish(&c->tasks);
+	vec_finish(&c->awaiting);
 	vec_finish(&c->stranded);
 	slots_finish(&c->class_by_id);
 }
@@ -60,6 +61,7 @@ static void free_podgroups(struct cluster *c)
 			free(g->uid);
 			unoffered_finish(&g->min_unoffered);
 			vec_finish(&g->role_min);
+			vec_finish(&g->rivals);
 			vec_finish(&g->tasks);
 			free(g);
 		}
@@ -76,9 +78,13 @@ static void free_queues(struct cluster *c)
 			free(q->name);
 			free(q->uid);
 			free(q->parent_name);
+			free(q->hierarchy);
+			free(q->hierarchy_weights);
 			vec_finish(&q->children);
 			vec_finish(&q->podgroups);
 			vec_finish(&q->waiting);
+			vec_finish(&q->open);
+			vec_finish(&q->changed);
 			free(q);
 		}
 	}

@@ -52,8 +52,15 @@ struct podgroup *cluster_podgroup_get_alone(struct cluster *c, struct str namesp
 void cluster_podgroup_key(struct str namespace_, struct str name, bool alone, struct strbuf *key);
 struct podgroup *cluster_podgroup_find(const struct cluster *c, struct str key);
 void cluster_podgroup_set_queue(struct cluster *c, struct podgroup *g, struct str queue_name);
-void cluster_podgroup_changed(struct cluster *c,
-			      struct podgroup *g); /* bumps the queue's podgroups_gen */
+/* After a change of the PodGroup or of one of its tasks: puts it into the open and changed lists of
+ * its queue as it belongs there, and bumps the queue's podgroups_gen. */
+void cluster_podgroup_changed(struct cluster *c, struct podgroup *g);
+/* Whether it waits for something outside of it: a pod for quota or a node, or the PodGroup to be
+ * enqueued. All else that a cycle reports of it follows from its own changes. */
+bool cluster_podgroup_is_open(const struct podgroup *g);
+/* The first n of the changed list were looked at. */
+void cluster_podgroup_drop_changed(struct cluster *c, struct queue *q, size_t n);
+void cluster_podgroup_set_phase(struct cluster *c, struct podgroup *g, enum podgroup_phase phase);
 /* Why no pod of the PodGroup is started, for people: names the field, and what to do. NULL: none
  * of its fields is in the way. */
 const char *cluster_podgroup_unsupported(const struct podgroup *g);
@@ -74,6 +81,10 @@ bool cluster_task_may_be_published(const struct task *t);
 /* A pod that opted in and is published, but has neither quota nor a PodGroup with a queue that
  * could give it some: nothing but a withdrawal keeps autoscalers from buying a node for it. */
 bool cluster_task_is_stranded(const struct cluster *c, const struct task *t);
+/* The priority that counts between PodGroups, where one pod is evicted for another: that of the
+ * PodGroup, which any tenant may choose, but no more than the pod was granted. Of a task with a
+ * PodGroup. */
+int32_t cluster_task_standing(const struct cluster *c, const struct task *t);
 /* It exists at the API server, and no write about it has failed with a backoff that goes on. */
 bool cluster_task_may_be_written(const struct task *t, int64_t now);
 /* Puts it into c->stranded. */
@@ -85,6 +96,8 @@ void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_
 void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status status,
 			     struct node *n);
 void cluster_task_set_nominated(struct cluster *c, struct task *t, struct node *n); /* NULL: none */
+/* Holds room on the node for it; NULL: no more. */
+void cluster_task_set_awaits(struct cluster *c, struct task *t, struct node *n);
 void cluster_task_changed(struct cluster *c,
 			  struct task *t); /* after flags, priority, cond, ... changed */
 size_t cluster_task_key(const struct task *t, char *buf,

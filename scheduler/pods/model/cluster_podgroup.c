@@ -42,6 +42,7 @@ static struct podgroup *get(struct cluster *c, struct str namespace_, struct str
 	g->namespace_ = intern_name(c->names, ns);
 	g->name = xmalloc_dup_n(name.p, name.len);
 	g->queue = g->queue_name = g->priority_class = g->barred_by = MODEL_NONE;
+	g->open_pos = MODEL_NONE;
 	g->created = MODEL_TIME_NONE;
 	g->id = slots_add(&c->podgroups, g);
 	g->alone = alone;
@@ -66,19 +67,67 @@ struct podgroup *cluster_podgroup_get_alone(struct cluster *c, struct str namesp
 	return g;
 }
 
+/* Pods of an unknown queue get a condition that says so: its placeholder is looked at like a queue.
+ * NULL: it names none. */
+static struct queue *queue_of(const struct cluster *c, const struct podgroup *g)
+{
+	if (g->queue != MODEL_NONE) {
+		return c->queues.v[g->queue];
+	}
+	return g->queue_name == MODEL_NONE ? NULL
+					   : queue_find(c, intern_str(c->names, g->queue_name));
+}
+
+bool cluster_podgroup_is_open(const struct podgroup *g)
+{
+	return g->by_status[TASK_PENDING] > 0 || (g->exists && g->phase == PODGROUP_PENDING);
+}
+
+static void leave_open(struct cluster *c, struct queue *q, struct podgroup *g)
+{
+	if (g->open_pos == MODEL_NONE) {
+		return;
+	}
+	vec_swap_remove(&q->open, g->open_pos);
+	if (g->open_pos < q->open.n) {
+		c->podgroups.v[q->open.v[g->open_pos]]->open_pos = g->open_pos;
+	}
+	g->open_pos = MODEL_NONE;
+}
+
 void cluster_podgroup_changed(struct cluster *c, struct podgroup *g)
 {
-	struct queue *q = NULL;
+	struct queue *q = queue_of(c, g);
 
-	if (g->queue != MODEL_NONE) {
-		q = c->queues.v[g->queue];
-	} else if (g->queue_name != MODEL_NONE) {
-		/* Pods of an unknown queue get a condition that says so: its placeholder is looked
-		 * at like a queue. */
-		q = queue_find(c, intern_str(c->names, g->queue_name));
+	if (q == NULL) {
+		return;
 	}
-	if (q != NULL) {
-		q->podgroups_gen++;
+	q->podgroups_gen++;
+	if (!cluster_podgroup_is_open(g)) {
+		leave_open(c, q, g);
+	} else if (g->open_pos == MODEL_NONE) {
+		g->open_pos = (uint32_t)q->open.n;
+		vec_push(&q->open, g->id);
+	}
+	if (!g->changed) {
+		g->changed = true;
+		vec_push(&q->changed, g->id);
+	}
+}
+
+void cluster_podgroup_drop_changed(struct cluster *c, struct queue *q, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t id = q->changed.v[i];
+		struct podgroup *g = id < c->podgroups.n ? c->podgroups.v[id] : NULL;
+
+		if (g != NULL && queue_of(c, g) == q) {
+			g->changed = false;
+		}
+	}
+	if (n > 0) {
+		q->changed.n -= n;
+		memmove(q->changed.v, q->changed.v + n, q->changed.n * sizeof(q->changed.v[0]));
 	}
 }
 
@@ -89,8 +138,12 @@ static void leave_queue(struct cluster *c, struct podgroup *g)
 	if (g->queue_name == MODEL_NONE) {
 		return;
 	}
+	/* The id stays in the changed list: what is kept of its amounts there must go. */
 	cluster_podgroup_changed(c, g);
+	g->changed = false;
+	c->demand_gen++;
 	q = queue_find(c, intern_str(c->names, g->queue_name));
+	leave_open(c, q, g);
 	if (g->queue != MODEL_NONE) {
 		vec_swap_remove(&q->podgroups, g->queue_pos);
 		if (g->queue_pos < q->podgroups.n) {
@@ -135,8 +188,30 @@ void cluster_podgroup_set_queue(struct cluster *c, struct podgroup *g, struct st
 		g->queue_pos = (uint32_t)q->waiting.n;
 		vec_push(&q->waiting, g->id);
 	}
+	c->demand_gen++;
 	cluster_podgroup_changed(c, g);
 	(void)access_update_podgroup(c, g);
+}
+
+/* Whether enough of its pods have nodes for it to run: then it announces the same as while it was
+ * Inqueue. */
+static bool is_placed(const struct podgroup *g)
+{
+	return (int64_t)g->by_status[TASK_BINDING] + g->by_status[TASK_BOUND] +
+		       g->by_status[TASK_RUNNING] >=
+	       g->min_member;
+}
+
+static bool announces(const struct podgroup *g, enum podgroup_phase phase)
+{
+	return phase == PODGROUP_INQUEUE || (phase == PODGROUP_RUNNING && is_placed(g));
+}
+
+void cluster_podgroup_set_phase(struct cluster *c, struct podgroup *g, enum podgroup_phase phase)
+{
+	c->demand_gen += announces(g, (enum podgroup_phase)g->phase) != announces(g, phase);
+	g->phase = (uint8_t)phase;
+	cluster_podgroup_changed(c, g);
 }
 
 const char *cluster_podgroup_unsupported(const struct podgroup *g)
@@ -171,6 +246,7 @@ void cluster_podgroup_prune(struct cluster *c, struct podgroup *g)
 	unoffered_finish(&g->min_unoffered);
 	vec_finish(&g->role_min);
 	vec_finish(&g->tasks);
+	vec_finish(&g->rivals);
 	free(g->name);
 	free(g->uid);
 	free(g);

@@ -44,9 +44,10 @@ struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct s
 	}
 	t->uid = t->name + name.len + 1;
 	t->podgroup = t->node = t->nominated = t->role = t->charge_queue = MODEL_NONE;
-	t->refused_queue = t->reserved = MODEL_NONE;
+	t->refused_queue = t->reserved = t->awaits = MODEL_NONE;
+	t->granted_priority = INT32_MAX;
 	t->status = TASK_PENDING;
-	t->created = t->published_at = t->retry_at = MODEL_TIME_NONE;
+	t->created = t->published_at = t->retry_at = t->preempt_at = MODEL_TIME_NONE;
 	t->id = slots_add(&c->tasks, t);
 	strmap_set(c->task_by_key, strbuf_str(&key), t);
 	return t;
@@ -76,6 +77,7 @@ static void leave_podgroup(struct cluster *c, struct task *t)
 		c->tasks.v[g->tasks.v[t->podgroup_pos]]->podgroup_pos = t->podgroup_pos;
 	}
 	t->podgroup = MODEL_NONE;
+	c->demand_gen++;
 	cluster_podgroup_changed(c, g);
 	/* A record that was made for the pods alone goes with the last of them. */
 	cluster_podgroup_prune(c, g);
@@ -94,7 +96,15 @@ void cluster_task_set_podgroup(struct cluster *c, struct task *t, struct podgrou
 	t->podgroup_pos = (uint32_t)g->tasks.n;
 	vec_push(&g->tasks, t->id);
 	g->by_status[t->status]++;
+	c->demand_gen++;
 	cluster_podgroup_changed(c, g);
+}
+
+int32_t cluster_task_standing(const struct cluster *c, const struct task *t)
+{
+	int32_t priority = c->podgroups.v[t->podgroup]->priority;
+
+	return priority < t->granted_priority ? priority : t->granted_priority;
 }
 
 bool cluster_task_may_be_published(const struct task *t)
@@ -190,9 +200,35 @@ static void leave_node(struct cluster *c, struct task *t)
 	cluster_node_prune(c, n);
 }
 
+enum demand { DEMAND_WAITS, DEMAND_ON_NODE, DEMAND_RELEASING, DEMAND_NONE };
+
+static enum demand demand_of(enum task_status status)
+{
+	switch (status) {
+	case TASK_PENDING:
+	case TASK_ALLOCATED:
+	case TASK_PIPELINED:
+		return DEMAND_WAITS;
+	case TASK_BINDING:
+	case TASK_BOUND:
+	case TASK_RUNNING:
+		return DEMAND_ON_NODE;
+	case TASK_RELEASING:
+		return DEMAND_RELEASING;
+	case TASK_SUCCEEDED:
+	case TASK_FAILED:
+	case TASK_UNKNOWN:
+	case TASK_STATUS_COUNT_:
+		break;
+	}
+	return DEMAND_NONE;
+}
+
 void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status status,
 			     struct node *n)
 {
+	bool stays;
+
 	assert(status < TASK_STATUS_COUNT_);
 	assert(status != TASK_ALLOCATED && status != TASK_PIPELINED);
 	assert(n != NULL ||
@@ -204,16 +240,20 @@ void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status
 	if (t->status == (uint8_t)status && t->node == (n == NULL ? MODEL_NONE : n->id)) {
 		return;
 	}
-	/* Also on the same node: what is booked depends on the status (releasing). */
-	if (n != NULL && t->node == n->id) {
-		unbook_from_node(c, t);
-	} else {
+	/* On the same node its request stays booked, unless it begins or ceases to terminate: no
+	 * room comes free when a bind is seen or a pod starts. */
+	stays = n != NULL && t->node == n->id && t->status != TASK_RELEASING &&
+		status != TASK_RELEASING;
+	if (n == NULL || t->node != n->id) {
 		leave_node(c, t);
+	} else if (!stays) {
+		unbook_from_node(c, t);
 	}
 	if (t->podgroup != MODEL_NONE) {
 		c->podgroups.v[t->podgroup]->by_status[t->status]--;
 		c->podgroups.v[t->podgroup]->by_status[status]++;
 	}
+	c->demand_gen += demand_of((enum task_status)t->status) != demand_of(status);
 	t->status = (uint8_t)status;
 	if (n != NULL) {
 		if (t->node == MODEL_NONE) {
@@ -221,7 +261,14 @@ void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status
 			t->node_pos = (uint32_t)n->tasks.n;
 			vec_push(&n->tasks, t->id);
 		}
-		book_on_node(c, t);
+		if (!stays) {
+			book_on_node(c, t);
+		}
+	}
+	/* A bind that is decided may still fail: the room stays held for it. */
+	if (status != TASK_PENDING && status != TASK_BINDING) {
+		cluster_task_set_awaits(c, t, NULL);
+		t->victims = t->in_vain = 0;
 	}
 	cluster_task_changed(c, t);
 }
@@ -244,6 +291,40 @@ void cluster_task_set_nominated(struct cluster *c, struct task *t, struct node *
 	cluster_task_changed(c, t);
 }
 
+static void stop_awaiting(struct cluster *c, struct task *t)
+{
+	struct node *n = c->nodes.v[t->awaits];
+
+	vec_swap_remove(&c->awaiting, t->awaits_pos);
+	if (t->awaits_pos < c->awaiting.n) {
+		c->tasks.v[c->awaiting.v[t->awaits_pos]]->awaits_pos = t->awaits_pos;
+	}
+	t->awaits = MODEL_NONE;
+	n->nominations--;
+	/* The room is for others again. */
+	c->nodes_gen++;
+	cluster_node_prune(c, n);
+}
+
+void cluster_task_set_awaits(struct cluster *c, struct task *t, struct node *n)
+{
+	if (t->awaits == (n == NULL ? MODEL_NONE : n->id)) {
+		return;
+	}
+	if (n != NULL) {
+		n->nominations++;
+	}
+	if (t->awaits != MODEL_NONE) {
+		stop_awaiting(c, t);
+	}
+	if (n != NULL) {
+		t->awaits = n->id;
+		t->awaits_pos = (uint32_t)c->awaiting.n;
+		vec_push(&c->awaiting, t->id);
+	}
+	cluster_task_changed(c, t);
+}
+
 void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_class *klass_take)
 {
 	const struct pod_class *old = t->klass;
@@ -257,6 +338,7 @@ void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_
 		unbook_from_node(c, t);
 	}
 	t->klass = klass_take;
+	c->demand_gen++;
 	if (t->node != MODEL_NONE) {
 		book_on_node(c, t);
 	}
@@ -271,6 +353,7 @@ void cluster_task_remove(struct cluster *c, struct task *t)
 	/* The ledger is above this folder: its caller has released the charge. */
 	assert(t->charge == CHARGE_NONE);
 	cluster_task_set_nominated(c, t, NULL);
+	cluster_task_set_awaits(c, t, NULL);
 	leave_node(c, t);
 	leave_podgroup(c, t);
 	put_key(&key, str_of(t->namespace_), str_of(t->name));

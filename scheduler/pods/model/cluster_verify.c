@@ -48,6 +48,14 @@ static const char *check_task(const struct cluster *c, const struct task *t)
 	    (t->nominated >= c->nodes.n || c->nodes.v[t->nominated] == NULL)) {
 		return "a task is nominated to a node that is gone";
 	}
+	if (t->awaits != MODEL_NONE &&
+	    (t->awaits >= c->nodes.n || c->nodes.v[t->awaits] == NULL ||
+	     t->awaits_pos >= c->awaiting.n || c->awaiting.v[t->awaits_pos] != t->id)) {
+		return "a task awaits a node that is gone, or is not at its place in the list";
+	}
+	if (t->awaits != MODEL_NONE && t->status != TASK_PENDING && t->status != TASK_BINDING) {
+		return "a task with a node awaits one";
+	}
 	if (t->status >= TASK_STATUS_COUNT_ || t->status == TASK_ALLOCATED ||
 	    t->status == TASK_PIPELINED) {
 		return "a task has a status of sessions only";
@@ -124,12 +132,30 @@ static const char *check_classes(const struct cluster *c)
 	return wrong;
 }
 
+/* q: that it names. */
+static const char *check_open(const struct queue *q, const struct podgroup *g)
+{
+	bool listed = false;
+
+	if ((g->open_pos != MODEL_NONE) != (q != NULL && cluster_podgroup_is_open(g))) {
+		return "a PodGroup is open, and not in the list, or the other way round";
+	}
+	if (g->open_pos != MODEL_NONE &&
+	    (g->open_pos >= q->open.n || q->open.v[g->open_pos] != g->id)) {
+		return "a PodGroup is not at its place among the open ones of its queue";
+	}
+	for (size_t i = 0; g->changed && q != NULL && i < q->changed.n; i++) {
+		listed |= q->changed.v[i] == g->id;
+	}
+	return listed == g->changed ? NULL : "a changed PodGroup is not listed by its queue";
+}
+
 static const char *check_podgroup_queue(const struct cluster *c, const struct podgroup *g)
 {
 	const struct queue *q;
 
 	if (g->queue_name == MODEL_NONE) {
-		return g->queue == MODEL_NONE ? NULL
+		return g->queue == MODEL_NONE ? check_open(NULL, g)
 					      : "a PodGroup is in a queue that it does not name";
 	}
 	q = queue_find(c, intern_str(c->names, g->queue_name));
@@ -143,7 +169,7 @@ static const char *check_podgroup_queue(const struct cluster *c, const struct po
 		      : g->queue_pos >= q->waiting.n || q->waiting.v[g->queue_pos] != g->id) {
 		return "a PodGroup is not at its place in its queue";
 	}
-	return NULL;
+	return check_open(q, g);
 }
 
 static const char *check_podgroup(const struct cluster *c, const struct podgroup *g)
@@ -234,7 +260,7 @@ static const char *check_queue(const struct cluster *c, const struct queue *q)
 
 static const char *check_queues(const struct cluster *c)
 {
-	size_t podgroups = 0, waiting = 0, named = 0, children = 0, parents = 0;
+	size_t podgroups = 0, waiting = 0, named = 0, children = 0, parents = 0, open = 0;
 
 	if (COUNT_SET(c->queues) != strmap_count(c->queue_by_name) ||
 	    COUNT_SET(c->queues) != slots_count(&c->queues)) {
@@ -253,13 +279,15 @@ static const char *check_queues(const struct cluster *c)
 		}
 		podgroups += q->podgroups.n;
 		waiting += q->waiting.n;
+		open += q->open.n;
 		children += q->children.n;
 		parents += q->parent != MODEL_NONE;
 	}
 	for (size_t i = 0; i < c->podgroups.n; i++) {
 		named += c->podgroups.v[i] != NULL && c->podgroups.v[i]->queue_name != MODEL_NONE;
+		open -= c->podgroups.v[i] != NULL && c->podgroups.v[i]->open_pos != MODEL_NONE;
 	}
-	if (named != podgroups + waiting || children != parents) {
+	if (open != 0 || named != podgroups + waiting || children != parents) {
 		return "queues list PodGroups or children too many or too few";
 	}
 	return NULL;
@@ -324,7 +352,10 @@ static const char *check_nodes(const struct cluster *c)
 		nominations += n->nominations;
 	}
 	for (size_t i = 0; i < c->tasks.n; i++) {
-		nominated += c->tasks.v[i] != NULL && c->tasks.v[i]->nominated != MODEL_NONE;
+		const struct task *t = c->tasks.v[i];
+
+		nominated += t != NULL && t->nominated != MODEL_NONE;
+		nominated += t != NULL && t->awaits != MODEL_NONE;
 	}
 	if (nominated != nominations) {
 		return "nodes count nominations too many or too few";

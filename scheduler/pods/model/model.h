@@ -41,7 +41,8 @@ enum charge_state {
 	CHARGE_PATCHING,  /* reserved; the patch that removes the gate is not acknowledged yet */
 	CHARGE_UNGATED,   /* reserved; gate gone; not published */
 	CHARGE_PUBLISHED, /* reserved; PodScheduled=False/Unschedulable decided or seen */
-	CHARGE_AWAITING_VICTIMS, /* reserved while its victims terminate; no action preempts yet */
+	CHARGE_AWAITING_VICTIMS, /* holds the quota of its victims while they terminate: both are
+				    charged until then; its gate stays on */
 	CHARGE_ASSUMED,          /* bind decided */
 	CHARGE_BOUND,            /* has a node; terminating pods stay here until they are gone */
 	CHARGE_WITHDRAWING, /* given up, but autoscalers still see the pod: free for others when
@@ -107,7 +108,9 @@ struct task {
 	const char *uid;
 	uint32_t role; /* id in cluster->names, MODEL_NONE */
 	int32_t priority;
-	uint32_t flags;   /* enum task_flag */
+	int32_t granted_priority; /* spec.priority, which Kubernetes' quotas of priority classes
+				     limit; INT32_MAX: the pod has none */
+	uint32_t flags;           /* enum task_flag */
 	uint8_t gate_row; /* which spelling of the gate (api/volcano/gate.h row) when TASK_OUR_GATE
 			   */
 	uint8_t status;   /* enum task_status */
@@ -128,6 +131,12 @@ struct task {
 	int64_t resource_version;
 	uint64_t cond_message; /* str_hash of the message last written or seen, so that equal ones
 				  are not repeated; 0: none */
+	/* Evictions for this pod (scheduler/pods/cycle/holds.h): */
+	uint32_t awaits;     /* node on which room is held for it until it is bound; MODEL_NONE */
+	uint32_t awaits_pos; /* index in cluster->awaiting */
+	uint32_t victims;    /* pods that were evicted for it, since it holds that room or quota */
+	uint32_t in_vain;    /* times that such evictions led to nothing, in a row */
+	int64_t preempt_at;  /* no pod is evicted for it before, MODEL_TIME_NONE */
 };
 
 enum podgroup_phase {
@@ -152,9 +161,17 @@ struct podgroup_role_min {
 	int32_t min;
 };
 
+/* A PodGroup for which pods of another one were evicted. That one evicts none of its pods in
+ * return, as long as the Queues stay as they are. */
+struct podgroup_rival {
+	uint64_t name; /* str_hash of its UID */
+	uint64_t queues_gen;
+};
+#define PODGROUP_RIVALS_MAX 16
+
 /* A PodGroup. Its record is made for the first pod that names it, too: exists says whether the
- * object is there. A TASK_GATE_ONLY pod that names none has a record of its own, which is alone:
- * there is no object, and nothing is written about it. */
+ * object is there. A TASK_GATE_ONLY pod that names none, and a plain one without owner, has a
+ * record of its own, which is alone: there is no object, and nothing is written about it. */
 struct podgroup {
 	uint32_t id;
 	const char *namespace_; /* interned */
@@ -162,12 +179,14 @@ struct podgroup {
 	char *uid;              /* owned, of the PodGroup; NULL without one */
 	uint32_t queue;         /* MODEL_NONE: the queue does not exist */
 	uint32_t queue_pos;  /* index in queue->podgroups, or queue->waiting while queue is NONE */
+	uint32_t open_pos;   /* index in the open list of the queue that it names; MODEL_NONE */
 	uint32_t queue_name; /* id in cluster->names: the queue asked for; MODEL_NONE: none */
 	uint32_t barred_by;  /* id of the queue, or one above, that the namespace may not use
 				(pods/model/access.h); MODEL_NONE: it may. Nothing new for it then */
 	uint32_t priority_class; /* id in cluster->names, MODEL_NONE */
 	bool exists;
 	bool alone;          /* of the one pod of this name; exists is true */
+	bool changed;        /* is in the changed list of the queue that it names */
 	uint8_t phase;       /* enum podgroup_phase, as the PodGroup says */
 	uint8_t unsupported; /* enum podgroup_unsupported. Not 0: nothing new for it */
 	int32_t min_member;
@@ -181,7 +200,9 @@ struct podgroup {
 	int64_t created;
 	int64_t resource_version;
 	int32_t status_running, status_succeeded, status_failed; /* as last written */
-	uint64_t status_hash; /* of the conditions last written */
+	uint64_t status_hash;                     /* of the conditions last written */
+	struct VEC(struct podgroup_rival) rivals; /* for which its pods were evicted; the oldest
+						     first, at most PODGROUP_RIVALS_MAX */
 };
 
 enum queue_state { QUEUE_OPEN, QUEUE_CLOSED, QUEUE_CLOSING, QUEUE_UNKNOWN };
@@ -189,12 +210,14 @@ enum queue_state { QUEUE_OPEN, QUEUE_CLOSED, QUEUE_CLOSING, QUEUE_UNKNOWN };
 /* The generations on which a look at a queue depended: while none has changed, the queue need not
  * be looked at. */
 struct queue_scan {
-	uint64_t podgroups_gen, chain_gen, queues_gen, nodes_gen;
-	uint64_t all_podgroups_gen; /* sum of podgroups_gen over all queues */
-	bool done;                  /* false: must be looked at */
-	bool waits_nodes;           /* nodes_gen matters */
-	bool waits_podgroups;       /* all_podgroups_gen matters */
-	int64_t timer_at;           /* by the clock of the process, INT64_MAX */
+	uint64_t podgroups_gen, chain_gen, queues_gen, nodes_gen, demand_gen;
+	uint32_t changed;     /* only in a decision: so many of the changed list were looked at */
+	bool done;            /* false: must be looked at */
+	bool waits_nodes;     /* nodes_gen matters */
+	bool waits_podgroups; /* demand_gen matters */
+	bool holds;           /* a gang is held on nodes where pods terminate: its room is counted
+				 anew in each cycle */
+	int64_t timer_at;     /* by the clock of the process, INT64_MAX */
 };
 
 struct queue {
@@ -204,10 +227,18 @@ struct queue {
 	bool exists;       /* false: only known by name (a child or a PodGroup named it) */
 	uint32_t parent;   /* MODEL_NONE for root and in a broken chain */
 	char *parent_name; /* as configured, NULL when empty */
+	/* Annotations about fairness, owned; NULL: none (pods/plugins/drf_tree.h). */
+	char *hierarchy, *hierarchy_weights;
 	struct VEC(uint32_t) children; /* ids, sorted by name */
 	struct VEC(uint32_t) podgroups;
 	struct VEC(uint32_t) waiting; /* PodGroups that name this queue while it does not exist */
-	uint8_t state;                /* enum queue_state; an empty status.state is OPEN */
+	/* Of podgroups or waiting, those of which something may be decided although they have not
+	 * changed (cluster_podgroup_is_open), in no order. */
+	struct VEC(uint32_t) open;
+	/* Ids of PodGroups that changed since the last scan, or came, left or were removed, so that
+	 * some are not in this queue. */
+	struct VEC(uint32_t) changed;
+	uint8_t state; /* enum queue_state; an empty status.state is OPEN */
 	bool reclaimable;
 	int32_t weight, priority;
 	int64_t created;       /* wall ns, orders queues that are equal otherwise */
@@ -236,7 +267,8 @@ struct node {
 	struct res used; /* of all pods on it that are not finished, terminating ones included */
 	struct res releasing; /* part of used */
 	struct VEC(uint32_t) tasks;
-	uint32_t nominations; /* tasks nominated to it: it keeps its id for them */
+	uint32_t nominations; /* tasks nominated to it, or that await it: it keeps its id for them
+			       */
 	uint64_t spec_gen; /* changes with labels, taints, unschedulable: predicate caches key on it
 			    */
 };
@@ -260,9 +292,14 @@ struct cluster {
 	struct access *access;           /* pods/model/access.h */
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */
 	struct res total;                   /* sum of allocatable of existing nodes */
+	struct VEC(uint32_t) awaiting;      /* ids of the tasks that await a node */
 	struct VEC(uint32_t) stranded;      /* ids: see cluster_task_is_stranded; may be outdated */
 	bool annotation_decides; /* --gate-sticky=false: set once, before the first pod */
+	bool implies_podgroups;  /* no PodGroups are made for plain pods without owner: likewise */
 	uint64_t queues_gen, nodes_gen;
+	uint64_t demand_gen; /* changes with all that PodGroups hold or ask for together: which
+				pods wait, hold quota, are on nodes or terminate; requests,
+				minMember, minResources, queues and phases of PodGroups */
 	uint64_t drift; /* times an account would have gone below zero (a bug, counted instead of
 			   aborting) */
 };

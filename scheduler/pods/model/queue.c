@@ -56,8 +56,12 @@ void queue_prune(struct cluster *c, struct queue *q)
 	vec_finish(&q->children);
 	vec_finish(&q->podgroups);
 	vec_finish(&q->waiting);
+	vec_finish(&q->open);
+	vec_finish(&q->changed);
 	free(q->name);
 	free(q->uid);
 	free(q->parent_name);
+	free(q->hierarchy);
+	free(q->hierarchy_weights);
 	free(q);
 }

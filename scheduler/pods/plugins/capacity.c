@@ -5,7 +5,10 @@
  * What differs from Volcano: a queue that is misconfigured closes only itself and what is below it;
  * limits for reserving (quota_limits) are never clipped to the present cluster; pods that are
  * charged but not placed yet count as allocated; a capability of 0 means 0, also for cpu and
- * memory. */
+ * memory.
+ *
+ * Argument: ancestorReclaimLevel (0): so many ancestors of a queue may be entitled in its place,
+ * and are asked whether they give. */
 #include "scheduler/pods/plugins/capacity.h"
 
 #include <math.h>
@@ -13,16 +16,19 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "scheduler/base/tree.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/capacity_limits.h"
+#include "scheduler/pods/plugins/capacity_reclaim.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/session.h"
 
 struct capacity {
 	bool hierarchy;
+	unsigned levels; /* ancestorReclaimLevel */
 	/* Derived from the queues' configuration; rebuilt when that, or for the flat mode the size
 	 * of the cluster, has changed. */
 	const struct cluster *cluster;
@@ -33,7 +39,8 @@ struct capacity {
 	struct res *limits; /* configured */
 	struct res *real;   /* for ordinary scheduling; the same array with hierarchy */
 	struct res *deserved;
-	struct capacity_demand demand; /* of this session */
+	struct capacity_demand demand;
+	bool follows; /* demand has what this session did before its first vote */
 };
 
 static void forget_derived(struct capacity *p)
@@ -100,9 +107,19 @@ static bool is_current(const struct capacity *p, const struct cluster *c)
 
 static int capacity_create(const struct plugin_args *args, void **ret_state, struct err *err)
 {
-	struct capacity *p = xmalloc_zero(1, sizeof(*p));
+	struct capacity *p;
+	double levels;
+	int r = plugin_args_double(args, "ancestorReclaimLevel", 0, &levels, err);
 
-	(void)err;
+	if (r == 0 && (levels < 0 || levels > CLUSTER_MAX_QUEUE_DEPTH)) {
+		r = err_set(err, ERR_INVALID, "ancestorReclaimLevel: not between 0 and %d",
+			    CLUSTER_MAX_QUEUE_DEPTH);
+	}
+	if (r < 0) {
+		return r;
+	}
+	p = xmalloc_zero(1, sizeof(*p));
+	p->levels = (unsigned)levels;
 	p->hierarchy = args->hierarchy;
 	*ret_state = p;
 	return 0;
@@ -124,14 +141,8 @@ static void capacity_open(void *state, struct session *s)
 	if (!is_current(p, session_cluster(s))) {
 		derive(p, session_cluster(s));
 	}
-}
-
-static void capacity_close(void *state, struct session *s)
-{
-	struct capacity *p = state;
-
-	(void)s;
-	capacity_demand_finish(&p->demand);
+	capacity_demand_open(&p->demand, s, p->tree);
+	p->follows = false;
 }
 
 static void capacity_quota_limits(void *state, struct session *s, struct res *limits)
@@ -144,19 +155,26 @@ static void capacity_quota_limits(void *state, struct session *s, struct res *li
 	}
 }
 
-/* Volcano's "allocated": charged, without pods that are on their way out. Without hierarchy a
- * queue's children are none of its business, while the ledger rolls them up. */
-static void allocated(const struct capacity *p, const struct session *s, const struct queue *q,
-		      struct res *ret)
+void capacity_allocated(const struct session *s, const struct queue *q, bool hierarchy,
+			struct res *ret)
 {
 	*ret = *session_queue_charged(s, q);
 	res_sub(ret, session_queue_releasing(s, q));
-	for (size_t i = 0; !p->hierarchy && i < q->children.n; i++) {
+	for (size_t i = 0; !hierarchy && i < q->children.n; i++) {
 		const struct queue *child = session_cluster(s)->queues.v[q->children.v[i]];
 
 		res_sub(ret, session_queue_charged(s, child));
 		res_add(ret, session_queue_releasing(s, child));
 	}
+}
+
+static struct capacity_reclaim rules(const struct capacity *p)
+{
+	return (struct capacity_reclaim){ .tree = p->tree,
+					  .limits = p->real,
+					  .deserved = p->deserved,
+					  .levels = p->levels,
+					  .hierarchy = p->hierarchy };
 }
 
 static const struct queue *parent_of(const struct capacity *p, const struct session *s,
@@ -181,7 +199,7 @@ static double share_of(const struct capacity *p, const struct session *s, const 
 	if (mask == 0) {
 		return 1;
 	}
-	allocated(p, s, q, &used);
+	capacity_allocated(s, q, p->hierarchy, &used);
 	/* Rounded, so that shares which differ in the last bit alone are equal. */
 	return round(res_share(&used, &p->deserved[q->id], mask) * 1e9) / 1e9;
 }
@@ -295,7 +313,7 @@ static bool capacity_allocatable(void *state, struct session *s, const struct qu
 		struct res used;
 		uint32_t over;
 
-		allocated(p, s, at, &used);
+		capacity_allocated(s, at, p->hierarchy, &used);
 		over = res_over(&used, pod_class_charge(t->klass), &p->real[at->id],
 				t->klass->charged_to_workload ? 0 : t->klass->mask);
 		if (over != 0) {
@@ -306,11 +324,11 @@ static bool capacity_allocatable(void *state, struct session *s, const struct qu
 	       accepts_unoffered(p, s, q, &t->klass->unoffered, why);
 }
 
-/* It costs a walk over all PodGroups, and is built at the first vote of a session. */
 static const struct capacity_demand *demand_of(struct capacity *p, const struct session *s)
 {
-	if (p->demand.sums == NULL) {
-		capacity_demand_build(&p->demand, s, p->tree);
+	if (!p->follows) {
+		capacity_demand_follow(&p->demand, s);
+		p->follows = true;
 	}
 	return &p->demand;
 }
@@ -331,7 +349,7 @@ static bool fits_enqueued(struct capacity *p, struct session *s, const struct po
 		struct res used, extra;
 		uint32_t over;
 
-		allocated(p, s, at, &used);
+		capacity_allocated(s, at, p->hierarchy, &used);
 		capacity_demand_of_queue(demand, s, at, &extra);
 		res_add(&used, &extra);
 		over = res_over(&used, &need, &p->real[at->id], mask);
@@ -371,16 +389,47 @@ static void capacity_job_enqueued(void *state, struct session *s, const struct p
 	}
 }
 
+static bool capacity_preemptive(void *state, struct session *s, const struct queue *q,
+				const struct task *t)
+{
+	const struct capacity_reclaim r = rules(state);
+
+	return capacity_queue_accepts(state, s, q, NULL) &&
+	       capacity_reclaim_is_entitled(&r, s, q, t);
+}
+
+static bool capacity_reclaimable(void *state, struct session *s, const struct task *t,
+				 const struct task *victim)
+{
+	const struct cluster *c = session_cluster(s);
+	const struct capacity_reclaim r = rules(state);
+	uint32_t q = session_task_charge_queue(s, t);
+
+	if (q == MODEL_NONE) {
+		q = c->podgroups.v[t->podgroup]->queue;
+	}
+	return capacity_reclaim_may_take(&r, s, c->queues.v[q], t, victim);
+}
+
+static bool capacity_queue_gives(void *state, const struct session *s, const struct queue *q)
+{
+	const struct capacity_reclaim r = rules(state);
+
+	return capacity_reclaim_gives(&r, s, q);
+}
+
 const struct plugin_ops capacity_ops = {
 	.name = "capacity",
 	.create = capacity_create,
 	.destroy = capacity_destroy,
 	.open = capacity_open,
-	.close = capacity_close,
 	.queue_order = capacity_queue_order,
 	.job_enqueueable = capacity_job_enqueueable,
 	.job_enqueued = capacity_job_enqueued,
 	.queue_accepts = capacity_queue_accepts,
 	.allocatable = capacity_allocatable,
 	.quota_limits = capacity_quota_limits,
+	.preemptive = capacity_preemptive,
+	.reclaimable = capacity_reclaimable,
+	.queue_gives = capacity_queue_gives,
 };

@@ -1,11 +1,12 @@
-/* scheduler/pods/plugins/capacity.h: shared by the files of the capacity plugin only. Thread:
- * sched. */
+/* scheduler/pods/plugins/capacity.h: shared by the files of the capacity plugin, and by the other
+ * plugins that count what queues hold and what PodGroups ask for. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_PLUGINS_CAPACITY_H
 #define SCHEDULER_PODS_PLUGINS_CAPACITY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collections/vec.h"
 #include "scheduler/pods/model/resources.h"
 
 struct cluster;
@@ -13,20 +14,38 @@ struct podgroup;
 struct queue;
 struct session;
 struct tree;
-struct tree_sums;
+
+/* Volcano's "allocated": charged, without pods that are on their way out. Without hierarchy a
+ * queue's children are none of its business, while the ledger rolls them up. */
+void capacity_allocated(const struct session *s, const struct queue *q, bool hierarchy,
+			struct res *ret);
 
 /* Amounts that Inqueue PodGroups will ask for beyond their charges, minus those that running
- * PodGroups could give back: Volcano's inqueue - elastic, rolled up. Costs a walk over all
- * PodGroups, so it is built only in a session that has a PodGroup to vote on. */
+ * PodGroups could give back: Volcano's inqueue - elastic, rolled up. Kept from session to session:
+ * each counts anew what has changed. All zero: nothing is counted yet. */
 struct capacity_demand {
-	struct tree_sums *sums; /* by queue id */
-	unsigned width;         /* of the sums: names of resources */
-	int64_t *flat;          /* one vector, for a moment */
+	const struct tree *tree; /* borrowed, of the session */
+	/* Of that these were counted; after a change of it, all is counted anew. */
+	const struct cluster *cluster;
+	uint64_t queues_gen, res_swept;
+	unsigned width; /* of a sum: names of resources */
+	__int128 *sums; /* by queue id: the largest amounts of many PodGroups do not overflow it */
+	struct VEC(struct capacity_part) parts; /* by id of the PodGroup */
+	struct VEC(uint32_t) played;            /* ids: counted as this session has changed them */
 };
 
-void capacity_demand_build(struct capacity_demand *d, const struct session *s,
-			   const struct tree *tree);
+struct capacity_part { /* of one PodGroup in the sums */
+	uint32_t queue;
+	struct res *amount; /* owned; NULL: nothing */
+};
+
+/* A session begins. O(PodGroups that changed since the last one) unless queues have changed. tree:
+ * of queue ids, must outlive the session. */
+void capacity_demand_open(struct capacity_demand *d, const struct session *s,
+			  const struct tree *tree);
 void capacity_demand_finish(struct capacity_demand *d);
+/* Counts what the session has changed so far. */
+void capacity_demand_follow(struct capacity_demand *d, const struct session *s);
 /* The PodGroup is enqueued now. */
 void capacity_demand_add(struct capacity_demand *d, const struct session *s,
 			 const struct podgroup *g);
@@ -36,5 +55,12 @@ void capacity_demand_of_queue(const struct capacity_demand *d, const struct sess
 /* minResources of g minus what its pods are charged already, not below 0. */
 void capacity_demand_of_podgroup(const struct session *s, const struct podgroup *g,
 				 struct res *ret);
+/* Volcano's rule for a PodGroup with minResources of which a part is still to come: it is Inqueue,
+ * or it runs, and minMember of its pods have nodes. */
+bool capacity_demand_is_inqueue(const struct session *s, const struct podgroup *g);
+/* Takes off the requests of g's pods behind a foreign gate, which will not ask for anything soon;
+ * not below 0. */
+void capacity_demand_without_gated(const struct session *s, const struct podgroup *g,
+				   struct res *demand);
 
 #endif

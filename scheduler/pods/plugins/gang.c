@@ -61,10 +61,33 @@ static int gang_job_order(void *state, const struct session *s, const struct pod
 	return x == y ? 0 : x ? 1 : -1;
 }
 
+/* Pods without requests do not count here, as in Volcano. */
+static bool gang_job_starving(void *state, const struct session *s, const struct podgroup *g)
+{
+	(void)state;
+	return session_podgroup_ready_count(s, g) +
+		       (int32_t)session_podgroup_count(s, g, TASK_PIPELINED) <
+	       g->min_member;
+}
+
+/* A PodGroup loses pods only as long as minMember of them are left. */
+static bool gang_permits(void *state, struct session *s, const struct task *t,
+			 const struct task *victim)
+{
+	const struct podgroup *g = session_cluster(s)->podgroups.v[victim->podgroup];
+
+	(void)state;
+	(void)t;
+	return session_podgroup_ready_count(s, g) > g->min_member;
+}
+
 const struct plugin_ops gang_ops = {
 	.name = "gang",
 	.job_order = gang_job_order,
 	.job_valid = gang_job_valid,
 	.job_ready = gang_job_ready,
 	.job_pipelined = gang_job_pipelined,
+	.job_starving = gang_job_starving,
+	.preemptable = gang_permits,
+	.reclaimable = gang_permits,
 };

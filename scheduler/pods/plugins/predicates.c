@@ -92,14 +92,16 @@ static bool holds_ports(const struct session *s, const struct task *t)
 	       status != TASK_FAILED;
 }
 
-/* Terminating pods hold their ports until they are gone. */
-static bool ports_are_free(const struct session *s, const struct pod_class *k, const struct node *n)
+/* Terminating pods hold their ports until they are gone; later: they are. */
+static bool ports_are_free(const struct session *s, const struct pod_class *k, const struct node *n,
+			   bool later)
 {
 	const struct task *t;
 
 	for (size_t i = 0; i < n->tasks.n; i++) {
 		t = session_task(s, n->tasks.v[i]);
-		if (holds_ports(s, t) && predicates_match_ports(k, t->klass)) {
+		if (holds_ports(s, t) && predicates_match_ports(k, t->klass) &&
+		    !(later && session_task_status(s, t) == TASK_RELEASING)) {
 			return false;
 		}
 	}
@@ -123,11 +125,23 @@ static bool predicates_predicate(void *state, const struct session *s, const str
 	if (pods >= n->allocatable.v[RES_PODS]) {
 		return refuse(why, "Too many pods", NULL, false);
 	}
-	if (p->ports && t->klass->nports > 0 && !ports_are_free(s, t->klass, n)) {
+	if (p->ports && t->klass->nports > 0 && !ports_are_free(s, t->klass, n, false)) {
 		return refuse(why, "node(s) didn't have free ports for the requested pod ports",
 			      NULL, false);
 	}
 	return true;
+}
+
+static bool predicates_predicate_later(void *state, const struct session *s, const struct task *t,
+				       const struct node *n)
+{
+	const struct predicates *p = state;
+	int64_t pods = session_node_used(s, n)->v[RES_PODS] +
+		       session_node_pipelined(s, n)->v[RES_PODS] -
+		       session_node_releasing(s, n)->v[RES_PODS];
+
+	return pods < n->allocatable.v[RES_PODS] &&
+	       (!p->ports || t->klass->nports == 0 || ports_are_free(s, t->klass, n, true));
 }
 
 const struct plugin_ops predicates_ops = {
@@ -136,4 +150,5 @@ const struct plugin_ops predicates_ops = {
 	.destroy = predicates_destroy,
 	.class_predicate = predicates_class_predicate,
 	.predicate = predicates_predicate,
+	.predicate_later = predicates_predicate_later,
 };

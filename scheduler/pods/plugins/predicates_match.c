@@ -12,8 +12,7 @@ static bool expr_holds(const struct match_expr *e, const struct node *n)
 					       : match_label(n->labels.v, n->labels.n, e->key));
 }
 
-/* A term without expressions selects nothing, as in Kubernetes. */
-static bool term_holds(const struct match_term *t, const struct node *n)
+bool predicates_match_term(const struct match_term *t, const struct node *n)
 {
 	for (size_t i = 0; i < t->nexprs; i++) {
 		if (!expr_holds(&t->exprs[i], n)) {
@@ -35,7 +34,7 @@ bool predicates_match_affinity(const struct pod_class *k, const struct node *n)
 		return true;
 	}
 	for (size_t i = 0; i < k->nrequired; i++) {
-		if (term_holds(&k->required[i], n)) {
+		if (predicates_match_term(&k->required[i], n)) {
 			return true;
 		}
 	}

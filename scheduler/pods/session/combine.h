@@ -67,6 +67,19 @@ struct hook_list {
 		any_;                                                                              \
 	})
 
+/* The first tier that has such a plugin decides: true when all of its plugins say yes. */
+#define COMBINE_FIRST_TIER(list, point, ...)                                                       \
+	({                                                                                         \
+		const struct hook_list *list_ = (list);                                            \
+		bool all_ = list_->n > 0;                                                          \
+                                                                                                   \
+		for (size_t i_ = 0;                                                                \
+		     i_ < list_->n && all_ && list_->v[i_].tier == list_->v[0].tier; i_++) {       \
+			all_ = list_->v[i_].ops->point(list_->v[i_].state, __VA_ARGS__);           \
+		}                                                                                  \
+		all_;                                                                              \
+	})
+
 /* Any reject loses; a tier with a permit and without a reject wins, later tiers are not asked; all
  * abstained: won. */
 #define COMBINE_VOTE(list, point, ...)                                                             \

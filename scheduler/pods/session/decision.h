@@ -23,8 +23,12 @@ enum decision_kind {
 	DECISION_CONDITION, /* task: PodScheduled=False with reason and message (pods that did not
 			       opt in) */
 	DECISION_BIND,      /* task, node */
-	DECISION_EVICT,     /* task: victim; reason, message */
-	DECISION_OVERDUE,   /* task: overdue or not any more (pods/cycle/overdue.h) */
+	DECISION_EVICT, /* task: victim; reason, message; by: the pod for which, MODEL_NONE: none */
+	DECISION_AWAIT, /* task, node: room there is held for it. node NONE: no more; warning: and
+			   its evictions, if any, led to nothing; retry_at: when pods may be
+			   evicted for it again */
+	DECISION_AWAIT_QUOTA, /* task, queue: charge it beside the pods that are evicted for it */
+	DECISION_OVERDUE,     /* task: overdue or not any more (pods/cycle/overdue.h) */
 	DECISION_PODGROUP_PHASE,     /* PodGroup: phase */
 	DECISION_PODGROUP_CONDITION, /* PodGroup: type (in condition_type), status true, reason,
 					message */
@@ -35,13 +39,13 @@ enum decision_kind {
 
 struct decision {
 	enum decision_kind kind;
-	uint32_t task, podgroup, queue, node; /* MODEL_NONE where not meant */
+	uint32_t task, podgroup, queue, node, by; /* MODEL_NONE where not meant */
 	bool uncharged;    /* UNGATE without charge (best effort, feature off, annotation gone) */
 	bool warning;      /* EVENT */
 	bool hint;         /* EVENT: one of very many perhaps, the first to go under pressure */
 	bool overdue;      /* OVERDUE */
 	uint8_t phase;     /* PODGROUP_PHASE */
-	int64_t retry_at;  /* REVOKE */
+	int64_t retry_at;  /* REVOKE, AWAIT */
 	uint32_t attempts; /* REVOKE, WITHDRAW: that many reservations ended without a node; 0: it
 			      is for another reason */
 	uint64_t hash;     /* PODGROUP_CONDITION, EVENT of a task: what it says, without counts and

@@ -89,6 +89,24 @@ static uint32_t better(const struct fit_class *k, uint32_t a, uint32_t b)
 	return b;
 }
 
+/* used - releasing + pipelined + request <= allocatable, saturating. */
+static bool fits_later(const struct session *s, const struct pod_class *k, const struct node *n)
+{
+	struct res taken = *session_node_used(s, n);
+
+	res_sub(&taken, session_node_releasing(s, n));
+	res_add(&taken, session_node_pipelined(s, n));
+	return res_over(&taken, &k->request, &n->allocatable, k->mask) == 0;
+}
+
+/* Room that is held for pods that wait for releases on the node is not free, though no pod uses it.
+ */
+static bool fits_now(const struct session *s, const struct pod_class *k, const struct node *n)
+{
+	return res_over(session_node_used(s, n), &k->request, &n->allocatable, k->mask) == 0 &&
+	       (is_zero(session_node_pipelined(s, n)) || fits_later(s, k, n));
+}
+
 /* Whether the class fits node i now, and with which score. */
 static uint32_t play(struct session *s, struct fit_class *k, const struct task *t, uint32_t i)
 {
@@ -98,9 +116,7 @@ static uint32_t play(struct session *s, struct fit_class *k, const struct task *
 	k->version[i] = session_node_version(s, n);
 	/* From cheap to dear. The answer for t holds for its class: the predicate of a plugin looks
 	 * at nothing else of the task. */
-	if (!bitset_has(k->may, i) ||
-	    res_over(session_node_used(s, n), &k->klass->request, &n->allocatable,
-		     k->klass->mask) != 0 ||
+	if (!bitset_has(k->may, i) || !fits_now(s, k->klass, n) ||
 	    !hooks_predicate(s, t, n, NULL)) {
 		return NONE;
 	}
@@ -198,41 +214,46 @@ static struct fit_class *ranking(struct session *s, const struct task *t)
 	return k;
 }
 
-/* used - releasing + pipelined + request <= allocatable, saturating. */
-static bool fits_later(struct session *s, const struct pod_class *k, const struct node *n)
-{
-	struct res taken = *session_node_used(s, n);
+struct later {
+	uint32_t best; /* position of the node, NONE */
+	double score;
+};
 
-	res_sub(&taken, session_node_releasing(s, n));
-	res_add(&taken, session_node_pipelined(s, n));
-	return res_over(&taken, &k->request, &n->allocatable, k->mask) == 0;
+static void consider_later(struct session *s, struct fit_class *k, const struct task *t, uint32_t i,
+			   struct later *later)
+{
+	const struct node *n = s->fit->nodes[i];
+	double score;
+
+	if (!bitset_has(k->may, i) || !fits_later(s, k->klass, n) ||
+	    !hooks_predicate(s, t, n, NULL)) {
+		return;
+	}
+	score = hooks_node_score(s, k->klass, n);
+	if (later->best == NONE || score > later->score ||
+	    (!(score < later->score) && i < later->best)) {
+		*later = (struct later){ i, score };
+	}
 }
 
 /* Only nodes where pods terminate can have room later that they have not now: those are looked
- * through, without a ranking. After an eviction in this session, any node may be one of them. Ties
- * go to the first. */
+ * through, without a ranking. Ties go to the first. */
 static const struct node *best_later(struct session *s, struct fit_class *k, const struct task *t)
 {
+	struct later later = { .best = NONE };
 	struct fit *f = s->fit;
-	const struct node *best = NULL;
-	double best_score = 0;
 
-	for (size_t r = 0; r < (s->overlay->evicted ? f->n : f->nreleasing); r++) {
-		uint32_t i = s->overlay->evicted ? (uint32_t)r : f->releasing[r];
-		const struct node *n = f->nodes[i];
-		double score;
+	for (size_t r = 0; r < f->nreleasing; r++) {
+		consider_later(s, k, t, f->releasing[r], &later);
+	}
+	for (size_t r = 0; r < s->overlay->evicted.n; r++) {
+		uint32_t i = f->index[s->overlay->evicted.v[r]];
 
-		if (!bitset_has(k->may, i) || !fits_later(s, k->klass, n) ||
-		    !hooks_predicate(s, t, n, NULL)) {
-			continue;
-		}
-		score = hooks_node_score(s, k->klass, n);
-		if (best == NULL || score > best_score) {
-			best = n;
-			best_score = score;
+		if (i != NONE) {
+			consider_later(s, k, t, i, &later);
 		}
 	}
-	return best;
+	return later.best == NONE ? NULL : f->nodes[later.best];
 }
 
 static bool nominated_fits(struct session *s, struct fit_class *k, const struct task *t,
@@ -275,6 +296,20 @@ enum fit_result fit_find(struct session *s, const struct task *t, const struct n
 	}
 	*ret_node = later;
 	return FIT_RELEASING;
+}
+
+enum fit_result fit_on(struct session *s, const struct task *t, const struct node *n)
+{
+	const struct pod_class *k = t->klass;
+
+	if (!n->exists || k->unsupported != NULL || k->unoffered.n > 0 ||
+	    !hooks_class_predicate(s, k, n, NULL)) {
+		return FIT_NONE;
+	}
+	if (fits_now(s, k, n) && hooks_predicate(s, t, n, NULL)) {
+		return FIT_IDLE;
+	}
+	return fits_later(s, k, n) && hooks_predicate_later(s, t, n) ? FIT_RELEASING : FIT_NONE;
 }
 
 struct tally {

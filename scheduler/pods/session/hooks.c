@@ -27,6 +27,12 @@
 	POINT(quota_limits, on[CONF_ALLOCATABLE])                                                  \
 	POINT(class_predicate, on[CONF_PREDICATE])                                                 \
 	POINT(predicate, on[CONF_PREDICATE])                                                       \
+	POINT(predicate_later, on[CONF_PREDICATE])                                                 \
+	POINT(job_starving, on[CONF_JOB_STARVING])                                                 \
+	POINT(preemptable, on[CONF_PREEMPTABLE])                                                   \
+	POINT(reclaimable, on[CONF_RECLAIMABLE])                                                   \
+	POINT(queue_gives, on[CONF_RECLAIMABLE])                                                   \
+	POINT(preemptive, on[CONF_PREEMPTIVE])                                                     \
 	POINT(node_score, on[CONF_NODE_ORDER])                                                     \
 	POINT(on_allocate, true)                                                                   \
 	POINT(on_deallocate, true)
@@ -270,6 +276,40 @@ bool hooks_predicate(const struct session *s, const struct task *t, const struct
 		     struct reason *why)
 {
 	return COMBINE_ALL(&session_hooks(s)->predicate, predicate, s, t, n, why);
+}
+
+bool hooks_predicate_later(const struct session *s, const struct task *t, const struct node *n)
+{
+	return COMBINE_ALL(&session_hooks(s)->predicate_later, predicate_later, s, t, n);
+}
+
+bool hooks_job_starving(const struct session *s, const struct podgroup *g)
+{
+	return COMBINE_FIRST_TIER(&session_hooks(s)->job_starving, job_starving, s, g);
+}
+
+bool hooks_preemptable(struct session *s, const struct task *t, const struct task *victim)
+{
+	const struct hook_list *list = &session_hooks(s)->preemptable;
+
+	return list->n > 0 && COMBINE_ALL(list, preemptable, s, t, victim);
+}
+
+bool hooks_reclaimable(struct session *s, const struct task *t, const struct task *victim)
+{
+	const struct hook_list *list = &session_hooks(s)->reclaimable;
+
+	return list->n > 0 && COMBINE_ALL(list, reclaimable, s, t, victim);
+}
+
+bool hooks_queue_gives(const struct session *s, const struct queue *q)
+{
+	return COMBINE_ALL(&session_hooks(s)->queue_gives, queue_gives, s, q);
+}
+
+bool hooks_preemptive(struct session *s, const struct queue *q, const struct task *t)
+{
+	return COMBINE_ALL(&session_hooks(s)->preemptive, preemptive, s, q, t);
 }
 
 double hooks_node_score(const struct session *s, const struct pod_class *k, const struct node *n)

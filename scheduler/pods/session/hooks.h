@@ -74,11 +74,25 @@ bool hooks_class_predicate(const struct session *s, const struct pod_class *k, c
 /* The part that depends on the pods that are on the node now. */
 bool hooks_predicate(const struct session *s, const struct task *t, const struct node *n,
 		     struct reason *why);
+/* The same, as it will be when the pods that terminate there are gone. */
+bool hooks_predicate_later(const struct session *s, const struct task *t, const struct node *n);
+/* Whether pods may be evicted for the PodGroup: it lacks nodes for pods that need them. */
+bool hooks_job_starving(const struct session *s, const struct podgroup *g);
+/* Whether the victim may be evicted for t, of the same queue. Each plugin that has a say must
+ * agree, in whatever tier: a later tier gives away nothing that an earlier one protects, nor the
+ * other way round. False without such plugins. */
+bool hooks_preemptable(struct session *s, const struct task *t, const struct task *victim);
+/* The same for a victim of another queue. */
+bool hooks_reclaimable(struct session *s, const struct task *t, const struct task *victim);
+/* Whether other queues may get back anything from q. */
+bool hooks_queue_gives(const struct session *s, const struct queue *q);
+/* Whether q may get back from other queues what t requests. */
+bool hooks_preemptive(struct session *s, const struct queue *q, const struct task *t);
 /* The higher the better, rounded to 1e-6. */
 double hooks_node_score(const struct session *s, const struct pod_class *k, const struct node *n);
 
-/* Notifies the plugins after a task was put on a node in the session; hooks_on_deallocate after
- * that was undone. */
+/* Notifies the plugins after a task got quota, or was put on a node, in the session (both may
+ * follow each other); hooks_on_deallocate after that was undone. */
 void hooks_on_allocate(struct session *s, const struct task *t);
 /* See hooks_on_allocate. */
 void hooks_on_deallocate(struct session *s, const struct task *t);

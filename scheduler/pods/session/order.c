@@ -117,8 +117,11 @@ static void collect(struct order *o, struct session *s,
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->podgroups.n; k++) {
-			const struct podgroup *g = c->podgroups.v[q->podgroups.v[k]];
+		if (q == NULL || !q->exists) {
+			continue;
+		}
+		for (size_t k = 0; k < session_podgroups(s, q)->n; k++) {
+			const struct podgroup *g = session_podgroups(s, q)->v[k];
 			struct order_podgroup *entry;
 
 			if (!is_wanted(s, g)) {

@@ -84,22 +84,41 @@ struct plugin_ops {
 	/* The part that depends on what is on the node now (ports, pod count). */
 	bool (*predicate)(void *state, const struct session *s, const struct task *t,
 			  const struct node *n, struct reason *why);
+	/* The same, without the pods that terminate there. */
+	bool (*predicate_later)(void *state, const struct session *s, const struct task *t,
+				const struct node *n);
+
+	/* Whether pods may be evicted for the PodGroup. */
+	bool (*job_starving)(void *state, const struct session *s, const struct podgroup *g);
+	/* Whether the victim may be evicted for t: of the same queue, or (reclaimable) of another
+	 * one. Asked for one victim after the other: the session shows the earlier ones as
+	 * releasing. */
+	bool (*preemptable)(void *state, struct session *s, const struct task *t,
+			    const struct task *victim);
+	bool (*reclaimable)(void *state, struct session *s, const struct task *t,
+			    const struct task *victim);
+	/* False: no pod of q is reclaimable in this session, for whatever pod of another queue.
+	 * Spares looking at them. */
+	bool (*queue_gives)(void *state, const struct session *s, const struct queue *q);
+	/* Whether q may reclaim for t. */
+	bool (*preemptive)(void *state, struct session *s, const struct queue *q,
+			   const struct task *t);
+
 	/* Added up; rounded to 1e-6 before comparing. Must depend on class and node (with its
 	 * overlay) only. */
 	double (*node_score)(void *state, const struct session *s, const struct pod_class *k,
 			     const struct node *n);
 
+	/* A task got quota or a node, in this order if both; the other one: that was undone. */
 	void (*on_allocate)(void *state, struct session *s, const struct task *t);
 	void (*on_deallocate)(void *state, struct session *s, const struct task *t);
 };
 
 /* Sorted by name. Plugins of Volcano's that have no implementation here have ops NULL: they are
- * left out with one warning. But without a quota plugin queues would have no limits, so a
- * configuration with a plugin that is_quota and has no ops is refused. */
+ * left out with one warning. */
 struct plugin_row {
 	const char *name;
 	const struct plugin_ops *ops;
-	bool is_quota;
 };
 extern const struct plugin_row plugin_registry[];
 extern const size_t plugin_registry_count;

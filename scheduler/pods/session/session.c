@@ -4,7 +4,6 @@
 
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "collections/bitset.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"
@@ -86,6 +85,11 @@ struct decisions *session_decisions(struct session *s)
 	return &s->decisions;
 }
 
+const struct decisions *session_decisions_so_far(const struct session *s)
+{
+	return &s->decisions;
+}
+
 /* A slot of another epoch is of an earlier session: the cluster's value holds. */
 
 enum task_status session_task_status(const struct session *s, const struct task *t)
@@ -100,6 +104,13 @@ uint32_t session_task_node(const struct session *s, const struct task *t)
 	const struct overlay_task *slot = &s->overlay->tasks[t->id];
 
 	return slot->epoch == s->overlay->epoch ? slot->node : t->node;
+}
+
+uint32_t session_task_awaits(const struct session *s, const struct task *t)
+{
+	const struct overlay_task *slot = &s->overlay->tasks[t->id];
+
+	return slot->epoch == s->overlay->epoch ? slot->awaits : t->awaits;
 }
 
 enum charge_state session_task_charge(const struct session *s, const struct task *t)
@@ -127,6 +138,11 @@ bool session_task_is_set_aside(const struct session *s, const struct task *t)
 {
 	return (t->flags & TASK_PARKED) != 0 ||
 	       (t->retry_at != MODEL_TIME_NONE && t->retry_at > s->now);
+}
+
+bool session_task_may_preempt(const struct session *s, const struct task *t)
+{
+	return t->preempt_at == MODEL_TIME_NONE || t->preempt_at <= s->now;
 }
 
 const struct res *session_node_used(const struct session *s, const struct node *n)
@@ -252,7 +268,35 @@ bool session_queue_has_unbound(struct session *s, const struct queue *q)
 
 bool session_is_due(const struct session *s, const struct queue *q)
 {
-	return bitset_has(s->due, q->id);
+	return s->due[q->id] != 0;
+}
+
+const struct podgroup_list *session_podgroups(const struct session *s, const struct queue *q)
+{
+	return &s->podgroups[q->id];
+}
+
+bool session_podgroup_is_due(const struct session *s, const struct podgroup *g)
+{
+	const struct podgroup_list *l = session_podgroups(s, s->cluster->queues.v[g->queue]);
+	size_t from = 0, to = l->n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (l->v[mid]->queue_pos < g->queue_pos) {
+			from = mid + 1;
+		} else {
+			to = mid;
+		}
+	}
+	return from < l->n && l->v[from] == g;
+}
+
+const uint32_t *session_touched_podgroups(const struct session *s, size_t *ret_n)
+{
+	*ret_n = s->overlay->touched_podgroups.n;
+	return s->overlay->touched_podgroups.v;
 }
 
 bool session_podgroup_was_tried(const struct session *s, const struct podgroup *g)
@@ -270,6 +314,7 @@ void session_note_tried(struct session *s, const struct podgroup *g)
 void session_note_held(struct session *s, const struct podgroup *g)
 {
 	session_priv_podgroup(s, g)->held = true;
+	s->waits[g->queue] |= SESSION_HOLDS;
 }
 
 void session_note_attempt(struct session *s, const struct task *t, enum attempt what,

@@ -16,6 +16,11 @@ struct sched_conf; /* pods/conf/conf.h */
 
 struct session;
 
+struct podgroup_list {
+	const struct podgroup **v;
+	size_t n;
+};
+
 /* How the last attempt to place a task ended. */
 enum attempt {
 	ATTEMPT_NONE,
@@ -36,6 +41,7 @@ const struct sched_conf *session_conf(const struct session *s);
 const struct hooks *session_hooks(const struct session *s);
 struct arena *session_arena(const struct session *s); /* mutable memory of this cycle */
 struct decisions *session_decisions(struct session *s);
+const struct decisions *session_decisions_so_far(const struct session *s);
 
 static inline const struct task *session_task(const struct session *s, uint32_t id)
 {
@@ -45,6 +51,8 @@ static inline const struct task *session_task(const struct session *s, uint32_t 
 /* Overlaid state. */
 enum task_status session_task_status(const struct session *s, const struct task *t);
 uint32_t session_task_node(const struct session *s, const struct task *t); /* MODEL_NONE */
+/* The node on which room is held for it over cycles; MODEL_NONE. */
+uint32_t session_task_awaits(const struct session *s, const struct task *t);
 enum charge_state session_task_charge(const struct session *s, const struct task *t);
 /* Where the charge that the task had when the session was opened is booked; MODEL_NONE: it had
  * none. */
@@ -79,11 +87,22 @@ bool session_has_quota_plugin(const struct session *s);
 bool session_queue_has_unbound(struct session *s, const struct queue *q);
 /* Whether this cycle looks at the queue; the others have not changed since they were looked at. */
 bool session_is_due(const struct session *s, const struct queue *q);
+/* The PodGroups of the queue at which this cycle looks, in the order of queue->podgroups or, for a
+ * queue that does not exist, queue->waiting: about the others it would decide nothing. None of a
+ * queue that is not due. */
+const struct podgroup_list *session_podgroups(const struct session *s, const struct queue *q);
+/* Whether this cycle looks at the PodGroup, which is in a queue. O(log of those). */
+bool session_podgroup_is_due(const struct session *s, const struct podgroup *g);
+/* Ids of the PodGroups that this session may have changed so far, each once: by their phase, or by
+ * the status or charge of a task. Valid until the next change. */
+const uint32_t *session_touched_podgroups(const struct session *s, size_t *ret_n);
 /* True when it lost its charge in this cycle: it is not charged again before the next. */
 bool session_task_was_revoked(const struct session *s, const struct task *t);
 /* Left alone for now: an API call for it failed, for good (until the pod changes) or for a while.
  */
 bool session_task_is_set_aside(const struct session *s, const struct task *t);
+/* False: evictions for it led to nothing lately, and none is made before t->preempt_at. */
+bool session_task_may_preempt(const struct session *s, const struct task *t);
 /* The PodGroup was tried on nodes: members that are still without one do not fit. */
 bool session_podgroup_was_tried(const struct session *s, const struct podgroup *g);
 
@@ -96,7 +115,9 @@ void session_note_attempt(struct session *s, const struct task *t, enum attempt 
 			  const struct node *n, const char *message);
 void session_note_refusal(struct session *s, const struct podgroup *g, const char *code,
 			  const char *message); /* the first one counts */
-/* The queue must be looked at again when a node changes, or a PodGroup of any queue. */
+/* PodGroups of the queue that wait must be looked at again when a node changes; when what PodGroups
+ * of any queue hold or ask for changes (cluster->demand_gen); at a time. A plugin that refuses
+ * something for other reasons than its queues' configuration, charges and limits says so, too. */
 void session_wait_for_nodes(struct session *s, const struct queue *q);
 void session_wait_for_podgroups(struct session *s, const struct queue *q);
 void session_wait_until(struct session *s, const struct queue *q, int64_t at);

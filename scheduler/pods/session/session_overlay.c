@@ -31,6 +31,8 @@ void session_overlay_finish(struct overlay *o)
 	free(o->queues);
 	vec_finish(&o->log);
 	vec_finish(&o->touched);
+	vec_finish(&o->touched_podgroups);
+	vec_finish(&o->evicted);
 	memset(o, 0, sizeof(*o));
 }
 
@@ -51,8 +53,9 @@ void session_overlay_open(struct overlay *o, const struct cluster *c, struct are
 	}
 	vec_clear(&o->log);
 	vec_clear(&o->touched);
+	vec_clear(&o->touched_podgroups);
 	o->grown = 0;
-	o->evicted = false;
+	vec_clear(&o->evicted);
 	o->cluster = c;
 	o->arena = a;
 }
@@ -65,6 +68,7 @@ struct overlay_task *session_overlay_task(struct overlay *o, const struct task *
 		*slot = (struct overlay_task){
 			.epoch = o->epoch,
 			.node = t->node,
+			.awaits = t->awaits,
 			.charge_queue = t->charge_queue,
 			.status = t->status,
 			.charge = t->charge,
@@ -193,5 +197,15 @@ void session_overlay_touch(struct overlay *o, const struct node *n, bool grows)
 	vec_push(&o->touched, n->id);
 	if (grows) {
 		o->grown++;
+	}
+}
+
+void session_overlay_touch_podgroup(struct overlay *o, const struct podgroup *g)
+{
+	struct overlay_podgroup *slot = session_overlay_podgroup(o, g);
+
+	if (!slot->touched) {
+		slot->touched = true;
+		vec_push(&o->touched_podgroups, g->id);
 	}
 }

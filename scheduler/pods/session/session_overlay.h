@@ -13,6 +13,7 @@ struct arena;
 
 struct overlay_task {
 	uint32_t epoch, node;
+	uint32_t awaits;       /* node that is held for it; MODEL_NONE */
 	uint32_t charge_queue; /* where the charge is booked; only moves write it, not undone */
 	uint8_t status, charge;
 	uint8_t revoked; /* lost its charge in this session: not charged again before the next */
@@ -33,6 +34,7 @@ struct overlay_podgroup {
 	uint32_t by_status[TASK_STATUS_COUNT_];
 	uint32_t best_effort_pending;
 	uint8_t phase;
+	bool touched;        /* in the list of those; not undone */
 	bool held;           /* placed in this session, but not decided: waits for releases */
 	bool tried;          /* its tasks were tried on nodes; not undone, like the rest below */
 	const char *refusal; /* why quota was not given, or its gang does not count; NULL */
@@ -67,8 +69,11 @@ struct overlay {
 	size_t ntasks, nnodes, npodgroups, nqueues; /* slots */
 	struct VEC(struct undo) log;
 	struct VEC(uint32_t) touched; /* nodes in the order their use changed, with repeats */
+	struct VEC(uint32_t) touched_podgroups; /* ids, each once: a statement has changed them or
+						   their tasks, and may have been undone since */
 	uint64_t grown; /* times room appeared on a node: what did not fit may fit now */
-	bool evicted; /* this session evicted: pods terminate on more nodes than the cluster says */
+	struct VEC(
+		uint32_t) evicted; /* nodes where this session evicts: pods terminate there, too */
 	const struct cluster *cluster;
 	struct arena *arena;
 };
@@ -92,6 +97,8 @@ void session_overlay_add(struct overlay *o, struct res *a, const struct res *b, 
 			 int sign);
 /* sign * t's charge to the queue with this id and to all above it. */
 void session_overlay_charge(struct overlay *o, uint32_t queue, const struct task *t, int sign);
+/* The PodGroup, a task of it, or a charge of one, changed. */
+void session_overlay_touch_podgroup(struct overlay *o, const struct podgroup *g);
 /* The use of the node changed; grows: room appeared on it. */
 void session_overlay_touch(struct overlay *o, const struct node *n, bool grows);
 

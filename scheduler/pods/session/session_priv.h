@@ -20,17 +20,19 @@ struct session {
 	struct res *limits;      /* by queue id */
 	struct res *not_counted; /* revoke.c, by queue id; NULL: no queue was over its limit yet */
 	struct fit *fit;
-	int64_t *timers;     /* by queue id: when to look again, INT64_MAX: never */
-	uint64_t *due;       /* bit set: queues that this cycle looks at */
-	uint8_t *waits;      /* by queue id: bits of enum session_wait */
-	uint8_t *unbound;    /* by queue id; NULL: not counted yet */
-	unsigned statements; /* begun and not ended */
+	int64_t *timers;                 /* by queue id: when to look again, INT64_MAX: never */
+	uint8_t *due;                    /* by queue id: enum due_part (pods/cycle/due.h) */
+	struct podgroup_list *podgroups; /* by queue id: session_podgroups */
+	uint8_t *waits;                  /* by queue id: bits of enum session_wait */
+	uint8_t *unbound;                /* by queue id; NULL: not counted yet */
+	unsigned statements;             /* begun and not ended */
 	uint64_t queues_due, podgroups_seen, tasks_seen, nodes_scored;
 	bool has_quota_plugin;
 };
 
-/* Changes for which a queue that was looked at waits, beyond its own. */
-enum session_wait { SESSION_WAITS_NODES = 1, SESSION_WAITS_PODGROUPS = 2 };
+/* Changes for which a queue that was looked at waits, beyond its own; and whether it has a PodGroup
+ * that is held. */
+enum session_wait { SESSION_WAITS_NODES = 1, SESSION_WAITS_PODGROUPS = 2, SESSION_HOLDS = 4 };
 
 static inline struct overlay_task *session_priv_task(const struct session *s, const struct task *t)
 {

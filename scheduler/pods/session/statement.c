@@ -25,6 +25,7 @@ static void set_status(struct session *s, const struct task *t, enum task_status
 		struct overlay_podgroup *g =
 			session_overlay_podgroup(o, s->cluster->podgroups.v[t->podgroup]);
 
+		session_overlay_touch_podgroup(o, s->cluster->podgroups.v[t->podgroup]);
 		session_overlay_set32(o, &g->by_status[slot->status],
 				      g->by_status[slot->status] - 1);
 		session_overlay_set32(o, &g->by_status[status], g->by_status[status] + 1);
@@ -65,6 +66,9 @@ static void set_charge(struct session *s, const struct task *t, enum charge_stat
 				       state == CHARGE_NONE ? -1 : 1);
 	}
 	session_overlay_set8(s->overlay, &slot->charge, (uint8_t)state);
+	if (t->podgroup != MODEL_NONE) {
+		session_overlay_touch_podgroup(s->overlay, s->cluster->podgroups.v[t->podgroup]);
+	}
 }
 
 static void add_to_node(struct session *s, const struct task *t, const struct node *n)
@@ -132,7 +136,13 @@ void statement_pipeline(struct session *s, const struct task *t, const struct no
 	hooks_on_allocate(s, t);
 }
 
-void statement_evict(struct session *s, const struct task *t, const char *reason,
+/* Nothing terminates on the node: it is not in the list of those where this session evicts. */
+static bool is_quiet(const struct session *s, uint32_t node)
+{
+	return res_is_zero(session_node_releasing(s, s->cluster->nodes.v[node]));
+}
+
+void statement_evict(struct session *s, const struct task *t, const struct task *by,
 		     const char *message)
 {
 	uint32_t node = session_task_node(s, t);
@@ -141,6 +151,9 @@ void statement_evict(struct session *s, const struct task *t, const char *reason
 
 	assert(node != MODEL_NONE && session_task_status(s, t) != TASK_RELEASING);
 	log_event(s, UNDO_DEALLOCATE, t);
+	if (is_quiet(s, node)) {
+		vec_push(&s->overlay->evicted, node);
+	}
 	/* The victim keeps its node and its charge until it is gone: what it gives back is summed
 	 * separately, and only pipelined tasks may count on it. */
 	set_status(s, t, TASK_RELEASING, node);
@@ -148,7 +161,6 @@ void statement_evict(struct session *s, const struct task *t, const char *reason
 			    &session_overlay_node(s->overlay, s->cluster->nodes.v[node])->releasing,
 			    &t->klass->request, booked_mask(t), 1);
 	session_overlay_touch(s->overlay, s->cluster->nodes.v[node], true);
-	s->overlay->evicted = true;
 	if (session_task_charge(s, t) != CHARGE_NONE) {
 		QUEUE_FOR_EACH_UP (q, s->cluster, queue_of(s, t)) {
 			session_overlay_add(
@@ -159,8 +171,21 @@ void statement_evict(struct session *s, const struct task *t, const char *reason
 	hooks_on_deallocate(s, t);
 	d = decision_add(&s->decisions, DECISION_EVICT);
 	d->task = t->id;
-	d->reason = reason;
+	d->by = by->id;
 	d->message = message;
+}
+
+void statement_await(struct session *s, const struct task *t, const struct node *n,
+		     int64_t retry_at)
+{
+	struct overlay_task *slot = session_overlay_task(s->overlay, t);
+	struct decision *d;
+
+	session_overlay_set32(s->overlay, &slot->awaits, n == NULL ? MODEL_NONE : n->id);
+	d = decision_add(&s->decisions, DECISION_AWAIT);
+	d->task = t->id;
+	d->node = n == NULL ? MODEL_NONE : n->id;
+	d->retry_at = retry_at;
 }
 
 /* Without our gate there is nothing to patch: another client took it off, or the pod was withdrawn.
@@ -170,12 +195,28 @@ void statement_reserve(struct session *s, const struct task *t)
 	bool gated = (t->flags & TASK_OUR_GATE) != 0;
 	struct decision *d;
 
-	assert(session_task_charge(s, t) == CHARGE_NONE && t->podgroup != MODEL_NONE);
+	assert((session_task_charge(s, t) == CHARGE_NONE ||
+		session_task_charge(s, t) == CHARGE_AWAITING_VICTIMS) &&
+	       t->podgroup != MODEL_NONE);
+	log_event(s, UNDO_ALLOCATE, t);
 	set_charge(s, t, gated ? CHARGE_PATCHING : CHARGE_UNGATED);
 	session_priv_mark_unbound(s, t);
+	hooks_on_allocate(s, t);
 	d = decision_add(&s->decisions, gated ? DECISION_UNGATE : DECISION_RESERVE);
 	d->task = t->id;
 	d->podgroup = t->podgroup;
+	d->queue = s->cluster->podgroups.v[t->podgroup]->queue;
+}
+
+void statement_await_quota(struct session *s, const struct task *t)
+{
+	struct decision *d;
+
+	assert(session_task_charge(s, t) == CHARGE_NONE && t->podgroup != MODEL_NONE);
+	set_charge(s, t, CHARGE_AWAITING_VICTIMS);
+	session_priv_mark_unbound(s, t);
+	d = decision_add(&s->decisions, DECISION_AWAIT_QUOTA);
+	d->task = t->id;
 	d->queue = s->cluster->podgroups.v[t->podgroup]->queue;
 }
 
@@ -197,6 +238,7 @@ void statement_set_phase(struct session *s, const struct podgroup *g, enum podgr
 {
 	session_overlay_set8(s->overlay, &session_overlay_podgroup(s->overlay, g)->phase,
 			     (uint8_t)phase);
+	session_overlay_touch_podgroup(s->overlay, g);
 }
 
 /* Operations that the outermost statement keeps cannot be undone any more. */
@@ -243,6 +285,10 @@ static void undo_one(struct session *s, struct undo u)
 		hooks_on_deallocate(s, u.at.task);
 		break;
 	case UNDO_DEALLOCATE:
+		/* All else is undone by now: it is as before the eviction. */
+		if (is_quiet(s, u.at.task->node)) {
+			(void)vec_pop(&s->overlay->evicted);
+		}
 		hooks_on_allocate(s, u.at.task);
 		break;
 	}

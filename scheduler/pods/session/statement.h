@@ -17,10 +17,19 @@ void statement_allocate(struct session *s, const struct task *t,
 			const struct node *n); /* BIND on commit */
 void statement_pipeline(struct session *s, const struct task *t,
 			const struct node *n); /* no decision */
-void statement_evict(struct session *s, const struct task *t, const char *reason,
+/* t is to end, for the pod by. */
+void statement_evict(struct session *s, const struct task *t, const struct task *by,
 		     const char *message);
-/* Charge t to its PodGroup's queue; decision UNGATE or RESERVE depending on its gate. */
+/* Room on the node is held for t, which is pipelined, from now on: over cycles, until it is bound.
+ * NULL: no more; retry_at: when pods may be evicted for it again. */
+void statement_await(struct session *s, const struct task *t, const struct node *n,
+		     int64_t retry_at);
+/* Charge t to its PodGroup's queue, unless it awaits quota and is; decision UNGATE or RESERVE
+ * depending on its gate. */
 void statement_reserve(struct session *s, const struct task *t);
+/* Charge t beside the pods that are evicted for it; statement_reserve follows when they are gone.
+ */
+void statement_await_quota(struct session *s, const struct task *t);
 void statement_revoke(struct session *s, const struct task *t, int64_t retry_at, uint32_t attempts);
 /* Phase of the PodGroup in this session; the decision is made once, when the cycle ends. */
 void statement_set_phase(struct session *s, const struct podgroup *g, enum podgroup_phase phase);

@@ -112,8 +112,8 @@ static void request_podgroup_status(struct exec *e, const struct podgroup *g,
 	};
 	struct podgroup_change change = { .transition = e->transitions, .now = now };
 
-	/* Only named by pods: there is no object to write to. */
-	if (!g->exists) {
+	/* Only named by pods, or alone: there is no object to write to. */
+	if (!g->exists || g->alone) {
 		return;
 	}
 	if (d->kind == DECISION_PODGROUP_PHASE) {
@@ -130,6 +130,10 @@ static void record(struct exec *e, const struct cluster *c, const struct decisio
 {
 	struct recorder_object about = { .api_version = KEYS_VOLCANO_API_VERSION };
 
+	/* The events of its pod say the same. */
+	if (d->podgroup != MODEL_NONE && c->podgroups.v[d->podgroup]->alone) {
+		return;
+	}
 	if (d->task != MODEL_NONE) {
 		const struct task *t = c->tasks.v[d->task];
 
@@ -198,6 +202,8 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 	/* Nothing is written for these: cycle_assume has counted them, or exec_decisions took them.
 	 */
 	case DECISION_RESERVE:
+	case DECISION_AWAIT:
+	case DECISION_AWAIT_QUOTA:
 	case DECISION_REVOKE:
 	case DECISION_MOVE:
 	case DECISION_STAY:

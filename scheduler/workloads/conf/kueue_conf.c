@@ -200,12 +200,17 @@ static const struct config_row orchestrated_preemption[] = {
 	{ "maxPerClusterQueue", AT(COUNT, multikueue.per_queue), .def = 1, .max = 1000 },
 	{ .type = CONFIG_END },
 };
+static const struct config_row incremental_dispatcher[] = {
+	{ "stepSize", AT(COUNT, multikueue.step_size), .def = 3, .max = 1000 },
+	{ .type = CONFIG_END },
+};
 static const struct config_row multikueue[] = {
-	{ "gcInterval", IGNORED },
+	{ "gcInterval", AT(DURATION, multikueue.gc_ns), .def = 60 * CLOCK_NS_PER_S },
 	{ "origin", AT(TEXT, multikueue.origin) },
-	{ "workerLostTimeout", IGNORED },
-	{ "dispatcherName", IGNORED },
-	{ "incrementalDispatcherConfig", IGNORED },
+	{ "workerLostTimeout", AT(DURATION, multikueue.worker_lost_ns),
+	  .def = 900 * CLOCK_NS_PER_S },
+	{ "dispatcherName", AT(TEXT, multikueue.dispatcher) },
+	{ "incrementalDispatcherConfig", OBJECT(incremental_dispatcher) },
 	{ "externalFrameworks", IGNORED },
 	{ "clusterProfile", IGNORED },
 	/* KEP-8303; Kueue has it as a constant. */

@@ -22,6 +22,10 @@ struct jdoc;
 /* multiKueue */
 struct kueue_conf_multikueue {
 	const char *origin;            /* NULL: "multikueue" */
+	const char *dispatcher;        /* dispatcherName; NULL: all at once */
+	int32_t step_size;             /* of the incremental one; 0 counts as 1 */
+	int64_t gc_ns;                 /* gcInterval; 0: never */
+	int64_t worker_lost_ns;        /* workerLostTimeout */
 	int64_t preemption_timeout_ns; /* singleClusterPreemptionTimeout */
 	unsigned preemption_order;     /* enum kueue_conf_preemption_order */
 	int64_t window_ns, progress_ns, probe_ns;

@@ -202,6 +202,7 @@ void preemption_cost_done(struct preemption_cost *c, const struct sched_msg *m, 
 		o->written = m->resource_version;
 		break;
 	case SCHED_STALE:
+	case SCHED_UNANSWERED:
 		/* The API server refused the apply, since another manager owns the field. No second
 		 * attempt while the field is there: consider(). */
 		o->foreign = true;

@@ -85,6 +85,30 @@ func (o *ours) stop() {
 	}
 }
 
+// --- Headgate's gate in front of kube-scheduler ----------------------------------------------------
+
+// ahead reserves quota and takes gates off; kube-scheduler, which is among the others of the table, places the pods.
+type ahead struct {
+	ours
+	kube kubeScheduler
+}
+
+func (a *ahead) install(ctx context.Context, c *cluster.Cluster) error {
+	if err := a.kube.install(ctx, c); err != nil {
+		return err
+	}
+	return a.ours.install(ctx, c)
+}
+
+func (a *ahead) start(ctx context.Context) error {
+	if err := a.kube.start(ctx); err != nil {
+		return err
+	}
+	return a.ours.start(ctx)
+}
+
+func (a *ahead) schedulerName() string { return a.kube.schedulerName() }
+
 // --- another scheduler, as a binary --------------------------------------------------------------
 
 // peer has our CRDs at its disposal, and queues that are open: what Volcano's scheduler needs.

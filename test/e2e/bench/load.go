@@ -20,6 +20,7 @@ const (
 	space    = "bench" // namespace of the pods
 	queue    = "bench"
 	gangSize = 10
+	gate     = "scheduling.volcano.sh/queue-allocation-gate"
 	warmUp   = "warm-up" // a pod that is not counted
 )
 
@@ -102,7 +103,7 @@ func (l *load) nodes(ctx context.Context, n int) error {
 	})
 }
 
-// queue makes the queue of the gangs, with room for all.
+// queue makes the queue of gangs and of gated pods, with room for all.
 func (l *load) queue(ctx context.Context) error {
 	q := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue",
@@ -115,9 +116,13 @@ func (l *load) queue(ctx context.Context) error {
 
 // pods makes n pods for a scheduler, in gangs or not.
 func (l *load) pods(ctx context.Context, n int, scheduler string, w workload) error {
-	if w == plain {
+	if w == plain || w == singly {
+		var annotations map[string]string
+		if w == singly {
+			annotations = map[string]string{gate: "true", "scheduling.volcano.sh/queue-name": queue}
+		}
 		return l.each(ctx, n, func(ctx context.Context, i int) error {
-			return l.pod(ctx, fmt.Sprintf("pod-%05d", i), scheduler, nil)
+			return l.pod(ctx, fmt.Sprintf("pod-%05d", i), scheduler, annotations)
 		})
 	}
 	return l.each(ctx, n/gangSize, func(ctx context.Context, i int) error {
@@ -127,7 +132,7 @@ func (l *load) pods(ctx context.Context, n int, scheduler string, w workload) er
 		}
 		annotations := map[string]string{"scheduling.k8s.io/group-name": gang}
 		if w == gated {
-			annotations["scheduling.volcano.sh/queue-allocation-gate"] = "true"
+			annotations[gate] = "true"
 		}
 		for j := range gangSize {
 			if err := l.pod(ctx, fmt.Sprintf("%s-%d", gang, j), scheduler, annotations); err != nil {

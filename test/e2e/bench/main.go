@@ -31,6 +31,8 @@ type options struct {
 	peerGangs                    bool
 }
 
+const aheadName = "headgate before kube-scheduler"
+
 // candidate is a scheduler that may be measured.
 type candidate struct {
 	name string
@@ -106,6 +108,7 @@ func rows(o options) []row {
 	bin := filepath.Join(o.build, "bin")
 	own := &candidate{"headgate", func() contender { return &ours{repo: o.repo, bin: bin} }}
 	kube := &candidate{"kube-scheduler", func() contender { return &kubeScheduler{} }}
+	before := &candidate{aheadName, func() contender { return &ahead{ours: ours{repo: o.repo, bin: bin}} }}
 	other := &candidate{filepath.Base(o.peer), func() contender {
 		return &peer{ours: ours{repo: o.repo, bin: bin}, path: o.peer, name: o.peerName, args: o.peerArgs}
 	}}
@@ -115,13 +118,16 @@ func rows(o options) []row {
 			all = append(all, r)
 		}
 	}
-	for _, w := range []workload{plain, gangs, gated} {
+	for _, w := range []workload{plain, singly, gangs, gated} {
 		for _, m := range []mode{backlog, stream} {
 			if w == plain {
 				add(kube, m, w)
 			}
 			if o.peer != "" && (w == plain || w == gangs && o.peerGangs) {
 				add(other, m, w)
+			}
+			if w == singly {
+				add(before, m, w)
 			}
 			if w != gangs || o.peer != "" && o.peerGangs {
 				add(own, m, w)

@@ -20,9 +20,10 @@ const (
 type workload string
 
 const (
-	plain workload = "plain"
-	gangs workload = "gangs of 10"
-	gated workload = "gangs of 10, gated"
+	plain  workload = "plain"
+	singly workload = "plain, gated"
+	gangs  workload = "gangs of 10"
+	gated  workload = "gangs of 10, gated"
 )
 
 // figures of one run.

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -16,8 +17,10 @@ const (
 	GateKey      = "scheduling.volcano.sh/queue-allocation-gate"
 	GateKeyAlias = "volcano.sh/queue-allocation-gate"
 	GroupKey     = "scheduling.k8s.io/group-name"
+	queueKey     = "scheduling.volcano.sh/queue-name"
 	MarkKey      = "headgate.io/reserved"
 	BoundKey     = "headgate.io/bound-by"
+	OurScheduler = "volcano"
 	maxDepth     = 32
 )
 
@@ -86,6 +89,7 @@ func request(spec *corev1.PodSpec) amounts {
 
 type pod struct {
 	group             string // "namespace/name", empty: none
+	alone             string // the queue of a plain pod that is a group of its own; empty: it is none
 	granted           string // the queue that its reservation was charged to, empty: not known
 	published, placed bool
 	request           amounts
@@ -94,16 +98,20 @@ type pod struct {
 func newPod(p *corev1.Pod) *pod {
 	finished := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	onNode := p.Spec.NodeName != "" && !finished
+	waits := OptedIn(p) && !finished && !onNode && p.DeletionTimestamp == nil
 	o := &pod{
 		// A pod that was created with a node was never granted quota: the reservations of others stand beside it.
-		placed: onNode && (p.Annotations[MarkKey] != "" || p.Annotations[BoundKey] != ""),
-		published: OptedIn(p) && !finished && !onNode && Unschedulable(p) &&
-			p.DeletionTimestamp == nil,
-		request: request(&p.Spec),
-		granted: p.Annotations[MarkKey],
+		placed:    onNode && (p.Annotations[MarkKey] != "" || p.Annotations[BoundKey] != ""),
+		published: waits && (Unschedulable(p) || OfAnotherScheduler(p) && len(p.Spec.SchedulingGates) == 0),
+		request:   request(&p.Spec),
+		granted:   p.Annotations[MarkKey],
 	}
 	if group := p.Annotations[GroupKey]; group != "" {
 		o.group = p.Namespace + "/" + group
+	} else if !OptedIn(p) && metav1.GetControllerOf(p) == nil && p.Spec.SchedulerName == OurScheduler {
+		if o.alone = p.Annotations[queueKey]; o.alone == "" {
+			o.alone = "default"
+		}
 	}
 	return o
 }
@@ -111,6 +119,12 @@ func newPod(p *corev1.Pod) *pod {
 // OptedIn says whether the pod asked for the gate.
 func OptedIn(p *corev1.Pod) bool {
 	return p.Annotations[GateKey] == "true" || p.Annotations[GateKeyAlias] == "true"
+}
+
+// OfAnotherScheduler says whether the pod is placed by a scheduler that is not ours. It reports Unschedulable whenever it
+// likes, so that such a pod counts from the moment on at which its last gate is off.
+func OfAnotherScheduler(p *corev1.Pod) bool {
+	return p.Spec.SchedulerName != OurScheduler
 }
 
 // Gated says whether the pod has a gate of ours.
@@ -273,7 +287,7 @@ func (s *state) limit(name, dimension string, depth int) (resource.Quantity, boo
 }
 
 // check: at every queue and ancestor, published <= max(0, limit - allocated). What is published and
-// asks for something has a PodGroup, or no queue would count it.
+// asks for something has a PodGroup, or the mark of its queue, or no queue would count it.
 func (s *state) check() error {
 	for _, q := range s.queues {
 		q.published, q.allocated = amounts{}, amounts{}
@@ -282,10 +296,16 @@ func (s *state) check() error {
 		if !p.published && !p.placed {
 			continue
 		}
-		if p.published && p.group == "" && len(p.request) > 1 {
-			return fmt.Errorf("pod %s is published and has no PodGroup", key)
+		if p.published && p.group == "" && p.granted == "" && len(p.request) > 1 {
+			return fmt.Errorf("pod %s is published and has no PodGroup and no mark", key)
 		}
 		name := s.groups[p.group]
+		if p.group == "" {
+			name = p.granted
+		}
+		if p.alone != "" {
+			name = p.alone
+		}
 		// A charge moves with the group only within the other queue's limit: which of the two has it cannot be seen.
 		if p.placed && p.granted != "" && p.granted != name {
 			continue

@@ -26,7 +26,7 @@ func testPod(group, cpu string, change ...func(*corev1.Pod)) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns",
 			Annotations: map[string]string{GateKey: "true", GroupKey: group}},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{
+		Spec: corev1.PodSpec{SchedulerName: OurScheduler, Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}}}},
 		Status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}},
@@ -37,12 +37,25 @@ func testPod(group, cpu string, change ...func(*corev1.Pod)) *corev1.Pod {
 	return p
 }
 
-func byHand(p *corev1.Pod)    { p.Spec.NodeName = "n" }
-func moved(p *corev1.Pod)     { p.Annotations[MarkKey] = "b" }
+func byHand(p *corev1.Pod) { p.Spec.NodeName = "n" }
+func moved(p *corev1.Pod)  { p.Annotations[MarkKey] = "b" }
+func alone(p *corev1.Pod) {
+	notOpted(p)
+	p.Spec.SchedulerName = OurScheduler
+	p.Annotations[queueKey] = "a"
+}
 func finished(p *corev1.Pod)  { p.Status.Phase = corev1.PodSucceeded }
 func ending(p *corev1.Pod)    { p.DeletionTimestamp = &metav1.Time{Time: time.Now()} }
 func notOpted(p *corev1.Pod)  { delete(p.Annotations, GateKey) }
 func withdrawn(p *corev1.Pod) { p.Status.Conditions[0].Reason = "NotReadyForScheduling" }
+func elsewhere(p *corev1.Pod) {
+	p.Spec.SchedulerName = "default-scheduler"
+	p.Status.Conditions = nil
+}
+func gated(p *corev1.Pod) {
+	p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: GateKey}}
+}
+func marked(p *corev1.Pod) { p.Annotations[MarkKey] = "a" }
 func bestEffort(p *corev1.Pod) {
 	p.Spec.Containers[0].Resources.Requests = nil
 }
@@ -86,8 +99,15 @@ func TestRules(t *testing.T) {
 		{name: "the parent's limit", a: []*corev1.Pod{testPod("a", "2")}, b: []*corev1.Pod{testPod("b", "2500m")}, breach: "queue parent"},
 		{name: "a sibling's guarantee", b: []*corev1.Pod{testPod("b", "4")}},
 		{name: "limits come from above", b: []*corev1.Pod{testPod("b", "5")}, breach: "queue b"},
+		{name: "a pod that is a group of its own counts", a: []*corev1.Pod{testPod("a", "1500m"), testPod("", "1", onNode, alone)}, breach: "queue a"},
 		{name: "no group, no queue", a: []*corev1.Pod{testPod("", "9")}, breach: "no PodGroup"},
 		{name: "not opted in, no group", a: []*corev1.Pod{testPod("", "9", notOpted)}},
+		{name: "no group, but a mark", a: []*corev1.Pod{testPod("", "2", marked)}},
+		{name: "beyond the limit by a mark", a: []*corev1.Pod{testPod("", "3", marked)}, breach: "queue a"},
+		{name: "of another scheduler, without a gate", a: []*corev1.Pod{testPod("a", "3", elsewhere)}, breach: "queue a"},
+		{name: "of another scheduler, gated", a: []*corev1.Pod{testPod("a", "3", elsewhere, gated)}},
+		{name: "of another scheduler, at the limit", a: []*corev1.Pod{testPod("a", "1", elsewhere, marked), testPod("a", "1", elsewhere, marked, onNode)}},
+		{name: "of another scheduler, not opted in", a: []*corev1.Pod{testPod("a", "3", elsewhere, notOpted)}},
 		{name: "no request, no group", a: []*corev1.Pod{testPod("", "9", bestEffort)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -178,9 +178,8 @@ func reviews(s *suite.S, words ...string) float64 {
 	return sum
 }
 
-// Pods of others never reach the webhook and are scheduled by others: those of the default
-// scheduler that do not opt in, among them a DaemonSet's, and of a scheduler that Headgate does not
-// gate for although they carry the annotation.
+// Pods of others never reach the webhook and are scheduled by others: those that did not opt in, of kube-scheduler or of
+// a DaemonSet, and those of a scheduler that is not listed although they carry the annotation.
 func TestScenario5PodsOfOthersAreNotTouched(t *testing.T) {
 	s := suite.Start(t)
 	s.Nodes(2, "4", "8Gi")

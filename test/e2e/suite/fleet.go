@@ -44,6 +44,7 @@ type F struct {
 
 	breach       bool             // one is expected
 	orchestrator *cluster.Process // nil: none was started
+	managedBy    bool             // Jobs of the manager say that MultiKueue manages them
 }
 
 // StartFleet begins a scenario on the shared fleet, on which Kueue's feature gate
@@ -349,7 +350,11 @@ func (f *F) Workload(m *fleet.Member, job string) (*unstructured.Unstructured, e
 func (f *F) Submit(job string, pods int) string {
 	f.Helper()
 	var name string
-	f.Job(f.Fleet.Manager, job, pods, Class("high"))
+	options := []JobOption{Class("high")}
+	if f.managedBy {
+		options = append(options, managedByMultiKueue)
+	}
+	f.Job(f.Fleet.Manager, job, pods, options...)
 	f.Eventually("Job "+job+" has a Workload", func() error {
 		w, err := f.Workload(f.Fleet.Manager, job)
 		if err == nil {

@@ -25,8 +25,8 @@
 #include "kube/transport.h"
 #include "obs/metric.h"
 #include "scheduler/base/message.h"
-#include "scheduler/base/message_decode.h"
 #include "scheduler/multikueue/fleet/fleet.h"
+#include "scheduler/multikueue/fleet/fleet_kinds.h"
 #include "scheduler/orchestrate/token.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 
@@ -57,8 +57,12 @@ struct fleet_world {
 	uint64_t seed;
 	unsigned workers, max_open;
 	struct orchestrate_options opt;
+	bool manages;
+	struct manager_options manager;
+	int64_t gc_ns;
 	struct kueue_conf *conf;
 	struct apiserver *servers[FLEET_WORLD_MAX + 1]; /* the manager's is the last one in use */
+	int creates[FLEET_WORLD_MAX + 1]; /* the answer to creates; 0: they are carried out */
 	bool cut[FLEET_WORLD_MAX], hangs[FLEET_WORLD_MAX + 1], refuses[FLEET_WORLD_MAX + 1];
 	struct VEC(struct pipe *) pipes;
 	struct VEC(struct sched_msg *) queue;
@@ -168,30 +172,39 @@ static size_t count_steps(const struct fleet_world *w, const struct pipe *p, siz
 	return n;
 }
 
-static void set_refusing(struct apiserver *s, bool refuses)
+static void set_faults(struct apiserver *s, bool refuses, int creates)
 {
-	const char *script = refuses ? "[{fault: status, code: 403, method: PATCH, "
-				       "path: '/apis/.*/workloads/', count: 0}]"
-				     : "[]";
+	CLEANUP(strbuf_finish) struct strbuf script = STRBUF_INIT;
 
-	assert_int_equal(apiserver_set_faults(s, str_of(script), NULL), 0);
+	strbuf_add_ch(&script, '[');
+	if (refuses) {
+		strbuf_add_c(&script, "{fault: status, code: 403, method: PATCH, "
+				      "path: '/apis/.*/workloads/', count: 0},");
+	}
+	if (creates != 0) {
+		strbuf_printf(&script, "{fault: status, code: %d, method: POST, count: 0},",
+			      creates);
+	}
+	strbuf_add_ch(&script, ']');
+	assert_int_equal(apiserver_set_faults(s, strbuf_str(&script), NULL), 0);
 }
 
 /* Requests of the orchestrator alone are refused. */
 static void do_step(struct fleet_world *w, struct pipe *p, size_t i)
 {
 	bool refuses = w->refuses[index_of(w, p->server)];
+	int creates = w->creates[index_of(w, p->server)];
 
 	if (is_cut(w, p) && !is_own(mem_transport_peek(p->mem, i))) {
 		mem_transport_lose(p->mem, i);
 		return;
 	}
-	if (refuses) {
-		set_refusing(server_of(w, p->server), true);
+	if (refuses || creates != 0) {
+		set_faults(server_of(w, p->server), refuses, creates);
 	}
 	mem_transport_step(p->mem, i);
-	if (refuses) {
-		set_refusing(server_of(w, p->server), false);
+	if (refuses || creates != 0) {
+		set_faults(server_of(w, p->server), false, 0);
 	}
 }
 
@@ -207,7 +220,7 @@ static void post(void *ctx, struct sched_msg *m)
 static void on_event(void *ctx, const struct reflector_event *event)
 {
 	struct watch *watch = ctx;
-	struct sched_msg *m = message_decode_event(watch->resource, event);
+	struct sched_msg *m = fleet_kinds_message(watch->world->manages, watch->resource, event);
 
 	if (m != NULL) {
 		post(watch->world, m);
@@ -216,18 +229,25 @@ static void on_event(void *ctx, const struct reflector_event *event)
 
 static void start_watches(struct fleet_world *w)
 {
-	for (size_t i = 0; fleet_kinds[i] != SCHED_RESOURCE_COUNT_; i++) {
-		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
-		struct reflector_options ro = { .transport = w->watches,
-						.clock = &w->clock.base,
-						.on_event = on_event,
-						.ctx = &w->watch[i],
-						.seed = w->seed + i };
+	const enum sched_resource *kinds = fleet_kinds_watched(w->manages);
 
-		sched_kinds_path(fleet_kinds[i], fleet_kinds[i] == SCHED_SECRETS ? SYSTEM : NULL,
-				 NULL, NULL, &path);
+	for (size_t i = 0; kinds[i] != SCHED_RESOURCE_COUNT_; i++) {
+		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+		struct reflector_options ro = {
+			.transport = w->watches,
+			.clock = &w->clock.base,
+			.on_event = on_event,
+			.ctx = &w->watch[i],
+			.field_selector = kinds[i] == SCHED_NAMESPACES
+						  ? "metadata.name=" FLEET_KINDS_IDENTITY
+						  : NULL,
+			.seed = w->seed + i
+		};
+
+		sched_kinds_path(kinds[i], kinds[i] == SCHED_SECRETS ? SYSTEM : NULL, NULL, NULL,
+				 &path);
 		ro.path = path.p;
-		w->watch[i] = (struct watch){ w, fleet_kinds[i], reflector_create(&ro) };
+		w->watch[i] = (struct watch){ w, kinds[i], reflector_create(&ro) };
 		reflector_start(w->watch[i].reflector);
 		reflector_refresh(w->watch[i].reflector);
 	}
@@ -237,7 +257,11 @@ void fleet_world_start(struct fleet_world *w)
 {
 	struct fleet_options fo = { .origin = "multikueue",
 				    .namespace_ = SYSTEM,
+				    .orchestrates = !w->manages || w->manager.gated,
 				    .orchestrate = w->opt,
+				    .manages = w->manages,
+				    .manager = w->manager,
+				    .gc_ns = w->gc_ns,
 				    .max_open = w->max_open,
 				    .conf = w->conf,
 				    .clock = &w->clock.base,
@@ -271,8 +295,9 @@ void fleet_world_kill(struct fleet_world *w, bool flush)
 		}
 	}
 	transport_destroy(w->watches);
-	for (size_t i = 0; fleet_kinds[i] != SCHED_RESOURCE_COUNT_; i++) {
+	for (size_t i = 0; i < ARRAY_LEN(w->watch); i++) {
 		reflector_destroy(w->watch[i].reflector);
+		w->watch[i].reflector = NULL;
 	}
 	fleet_stop(w->fleet, 0);
 	transport_destroy(w->requests);
@@ -289,6 +314,21 @@ void fleet_world_kill(struct fleet_world *w, bool flush)
 	vec_clear(&w->pipes);
 	metric_registry_destroy(w->metrics);
 	w->metrics = NULL;
+}
+
+bool fleet_world_is_connected(struct fleet_world *w, unsigned worker)
+{
+	static const char *const labels[] = { "cluster", NULL };
+	char name[16];
+	const char *values[] = { name, NULL };
+
+	snprintf(name, sizeof(name), "w%u", worker);
+	return w->fleet != NULL &&
+	       metric_cell_get(metric_cell(
+		       metric_register(w->metrics, "headgate_multikueue_cluster_connected",
+				       "Whether the manager is connected to a worker cluster",
+				       METRIC_GAUGE, labels),
+		       values)) > 0;
 }
 
 struct metric_registry *fleet_world_metrics(struct fleet_world *w)
@@ -419,6 +459,11 @@ int64_t fleet_world_time(const struct fleet_world *w)
 	return clock_mono(&w->clock.base);
 }
 
+int64_t fleet_world_wall(const struct fleet_world *w)
+{
+	return clock_wall(&w->clock.base);
+}
+
 void fleet_world_cut(struct fleet_world *w, unsigned worker, bool cut)
 {
 	CLEANUP(strbuf_finish) struct strbuf patch = STRBUF_INIT;
@@ -440,6 +485,11 @@ void fleet_world_hang(struct fleet_world *w, int server, bool hangs)
 void fleet_world_refuse(struct fleet_world *w, int server, bool refuses)
 {
 	w->refuses[index_of(w, server)] = refuses;
+}
+
+void fleet_world_refuse_creates(struct fleet_world *w, unsigned worker, int status)
+{
+	w->creates[worker] = status;
 }
 
 /* --- objects -----------------------------------------------------------------------------------*/
@@ -616,6 +666,13 @@ struct fleet_world *fleet_world_create(unsigned workers, const struct orchestrat
 	return w;
 }
 
+void fleet_world_manage(struct fleet_world *w, const struct manager_options *opt, int64_t gc_ns)
+{
+	w->manages = true;
+	w->manager = *opt;
+	w->gc_ns = gc_ns;
+}
+
 void fleet_world_destroy(struct fleet_world *w)
 {
 	fleet_world_kill(w, false);
@@ -673,20 +730,24 @@ static void offer_local(struct fleet_world *w, const char *name, int priority)
 	must_patch(w, FLEET_WORLD_MANAGER, path.p, status.p);
 }
 
+void fleet_world_offer_to(struct fleet_world *w, unsigned worker, const char *name, int priority)
+{
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+
+	strbuf_printf(&body,
+		      "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Workload\","
+		      "\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"labels\":"
+		      "{\"kueue.x-k8s.io/multikueue-origin\":\"multikueue\"}}," SPEC,
+		      name, priority,
+		      "\"preemptionGates\":[{\"name\":\"" KUEUE_GATE_MULTIKUEUE "\"}],", "1");
+	must_create(w, (int)worker, WORKLOADS, body.p);
+}
+
 void fleet_world_offer(struct fleet_world *w, const char *name, int priority)
 {
 	offer_local(w, name, priority);
 	for (unsigned i = 0; i < w->workers; i++) {
-		CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
-
-		strbuf_printf(&body,
-			      "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Workload\","
-			      "\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"labels\":"
-			      "{\"kueue.x-k8s.io/multikueue-origin\":\"multikueue\"}}," SPEC,
-			      name, priority,
-			      "\"preemptionGates\":[{\"name\":\"" KUEUE_GATE_MULTIKUEUE "\"}],",
-			      "1");
-		must_create(w, (int)i, WORKLOADS, body.p);
+		fleet_world_offer_to(w, i, name, priority);
 	}
 }
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
+#include "scheduler/multikueue/manager/manager.h"
 #include "scheduler/orchestrate/orchestrate.h"
 
 #define FLEET_WORLD_MANAGER (-1)
@@ -21,8 +22,11 @@ struct metric_registry;
 /* The manager's AdmissionCheck "mk" names the MultiKueueConfig "all", with the workers in order. */
 struct fleet_world *fleet_world_create(unsigned workers, const struct orchestrate_options *opt,
 				       unsigned max_open, uint64_t seed);
+/* From the next start on the process is the manager of MultiKueue. gated: it orchestrates, too. */
+void fleet_world_manage(struct fleet_world *w, const struct manager_options *opt, int64_t gc_ns);
 void fleet_world_destroy(struct fleet_world *w);
 int64_t fleet_world_time(const struct fleet_world *w); /* ns since its beginning */
+int64_t fleet_world_wall(const struct fleet_world *w); /* ns, of the manager's clock */
 
 /* A request to a server (its number, or FLEET_WORLD_MANAGER), which takes effect at once. Returns
  * the status of the answer. patch: a merge patch. */
@@ -40,14 +44,17 @@ bool fleet_world_step(struct fleet_world *w);
 /* Requests and streams of the connection are lost, or (hangs) delivered only when this ends. */
 void fleet_world_cut(struct fleet_world *w, unsigned worker, bool cut);
 void fleet_world_hang(struct fleet_world *w, int server, bool hangs);
-/* The server refuses what the orchestrator writes: tokens, or on a worker gates. */
+/* The server refuses what the orchestrator patches: tokens, or on a worker gates. */
 void fleet_world_refuse(struct fleet_world *w, int server, bool refuses);
+/* A worker answers creates of the process with this status, without effect; 0: it does not. */
+void fleet_world_refuse_creates(struct fleet_world *w, unsigned worker, int status);
 /* The process of the orchestrator dies, without or with those requests arriving that it has sent.
  */
 void fleet_world_kill(struct fleet_world *w, bool flush);
 void fleet_world_start(struct fleet_world *w);
 /* The manager's wall clock is set by so much. */
 void fleet_world_set_clock(struct fleet_world *w, int64_t by);
+bool fleet_world_is_connected(struct fleet_world *w, unsigned worker); /* all lists are complete */
 struct metric_registry *fleet_world_metrics(struct fleet_world *w);
 /* CPU time that the orchestrator itself has taken since this was called last, ms: without servers,
  * connections and the decoding of objects. */
@@ -57,6 +64,8 @@ int64_t fleet_world_heartbeat(const struct fleet_world *w); /* of the orchestrat
 /* A Workload "default/NAME" that has the manager's quota and is offered to all workers, with a
  * gated replica on each. */
 void fleet_world_offer(struct fleet_world *w, const char *name, int priority);
+/* Its replica on one worker alone, when it is missing there. */
+void fleet_world_offer_to(struct fleet_world *w, unsigned worker, const char *name, int priority);
 /* A Workload of priority 0 that the worker has admitted. A worker's ClusterQueue has 1 CPU, for
  * which Workloads of a higher priority may preempt. */
 void fleet_world_fill(struct fleet_world *w, unsigned worker, const char *name, const char *cpu);

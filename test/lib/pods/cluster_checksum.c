@@ -39,12 +39,15 @@ static uint64_t mix_task(uint64_t h, const struct task *t)
 	h = mix(h, (uint64_t)t->gate_row << 24 | (uint64_t)t->status << 16 |
 			   (uint64_t)t->cond << 8 | t->charge);
 	h = mix(h, (uint64_t)t->charge_queue << 32 | t->write_failures);
-	h = mix(h, t->attempts);
+	h = mix(h, (uint64_t)(uint32_t)t->granted_priority << 32 | t->attempts);
 	h = mix(h, (uint64_t)t->refused_queue << 32 | t->reserved);
 	h = mix(h, (uint64_t)t->created);
 	h = mix(h, (uint64_t)t->published_at);
 	h = mix(h, (uint64_t)t->retry_at);
 	h = mix(h, (uint64_t)t->resource_version);
+	h = mix(h, (uint64_t)t->awaits << 32 | t->victims);
+	h = mix(h, t->in_vain);
+	h = mix(h, (uint64_t)t->preempt_at);
 	return mix(h, t->cond_message);
 }
 
@@ -55,7 +58,7 @@ static uint64_t mix_podgroup(uint64_t h, const struct podgroup *g)
 	h = mix_text(h, g->uid);
 	h = mix(h, (uint64_t)g->queue << 32 | g->queue_pos);
 	h = mix(h, (uint64_t)g->queue_name << 32 | g->priority_class);
-	h = mix(h, g->barred_by);
+	h = mix(h, (uint64_t)g->changed << 32 | g->barred_by);
 	h = mix(h, g->unsupported);
 	h = mix(h, (uint64_t)g->exists << 16 | (uint64_t)g->has_min_resources << 8 | g->phase);
 	h = mix(h, (uint64_t)(uint32_t)g->min_member << 32 | (uint32_t)g->priority);
@@ -66,6 +69,9 @@ static uint64_t mix_podgroup(uint64_t h, const struct podgroup *g)
 	}
 	for (size_t i = 0; i < g->role_min.n; i++) {
 		h = mix(h, (uint64_t)g->role_min.v[i].role << 32 | (uint32_t)g->role_min.v[i].min);
+	}
+	for (size_t i = 0; i < g->rivals.n; i++) {
+		h = mix(mix(h, g->rivals.v[i].name), g->rivals.v[i].queues_gen);
 	}
 	h = mix_ids(h, g->tasks.v, g->tasks.n);
 	h = mix_ids(h, g->by_status, TASK_STATUS_COUNT_);
@@ -81,6 +87,8 @@ static uint64_t mix_queue(uint64_t h, const struct queue *q)
 	h = mix_text(h, q->name);
 	h = mix_text(h, q->uid);
 	h = mix_text(h, q->parent_name);
+	h = mix_text(h, q->hierarchy);
+	h = mix_text(h, q->hierarchy_weights);
 	h = mix_text(h, q->broken);
 	h = mix(h, (uint64_t)q->parent << 32 | q->depth);
 	h = mix_ids(h, q->children.v, q->children.n);
@@ -100,9 +108,9 @@ static uint64_t mix_queue(uint64_t h, const struct queue *q)
 	h = mix(h, q->scan.chain_gen);
 	h = mix(h, q->scan.queues_gen);
 	h = mix(h, q->scan.nodes_gen);
-	h = mix(h, q->scan.all_podgroups_gen);
-	h = mix(h, (uint64_t)q->scan.done << 16 | (uint64_t)q->scan.waits_podgroups << 8 |
-			   q->scan.waits_nodes);
+	h = mix(h, q->scan.demand_gen);
+	h = mix(h, (uint64_t)q->scan.holds << 24 | (uint64_t)q->scan.done << 16 |
+			   (uint64_t)q->scan.waits_podgroups << 8 | q->scan.waits_nodes);
 	h = mix(h, (uint64_t)q->scan.timer_at);
 	return mix(h, (uint64_t)q->resource_version);
 }
@@ -156,5 +164,6 @@ uint64_t cluster_checksum(const struct cluster *c)
 	h = mix(h, (uint64_t)c->root_queue << 32 | c->default_queue);
 	h = mix_res(h, &c->total);
 	h = mix(h, c->queues_gen);
+	h = mix(h, c->demand_gen);
 	return mix(mix(h, c->nodes_gen), c->drift);
 }

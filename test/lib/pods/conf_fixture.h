@@ -19,17 +19,16 @@ static inline void conf_fixture_warn(void *ctx, const char *text)
 	strbuf_printf(ctx, "%s\n", text);
 }
 
-/* drf, shares and reclaim are known but have no implementation; shares would limit queues. */
+/* drf and reclaim are known but have no implementation. */
 static inline void conf_fixture_init(struct conf_fixture *f)
 {
-	static const char *const plugins[] = { "priority", "gang",    "conformance", "predicates",
-					       "capacity", "binpack", "drf",         "proportion",
-					       "shares",   NULL };
+	static const char *const plugins[] = { "priority",   "gang",       "conformance",
+					       "predicates", "capacity",   "binpack",
+					       "drf",        "proportion", NULL };
 	static const char *const actions[] = { "enqueue", "allocate", "backfill", "reclaim", NULL };
 	static const char *const absent[] = { "drf", "reclaim", NULL };
-	static const char *const absent_quota[] = { "shares", NULL };
 
-	*f = (struct conf_fixture){ .opt = { .known = { plugins, actions, absent, absent_quota },
+	*f = (struct conf_fixture){ .opt = { .known = { plugins, actions, absent },
 					     .warn = conf_fixture_warn } };
 	strbuf_init(&f->warnings);
 	f->opt.ctx = &f->warnings;

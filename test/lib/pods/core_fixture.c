@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "collections/bitset.h"
 #include "lib/unit.h"
+#include "scheduler/pods/cycle/due.h"
 
 void core_fixture_init(struct core_fixture *sf, const char *conf_text)
 {
@@ -25,10 +25,7 @@ void core_fixture_open(struct core_fixture *sf)
 
 	arena_reset(sf->s->arena);
 	sf->s->decisions.n = 0;
-	sf->s->due = arena_zero(sf->s->arena, BITSET_WORDS(c->queues.n) + 1, sizeof(uint64_t));
-	for (size_t i = 0; i < c->queues.n; i++) {
-		bitset_set(sf->s->due, i);
-	}
+	due_list(sf->s, c, sf->f.now, true);
 	session_open(sf->s, c, sf->f.now);
 }
 

@@ -25,7 +25,8 @@ void cycle_fixture_init(struct cycle_fixture *f, const char *conf_text);
 void cycle_fixture_finish(struct cycle_fixture *f);
 /* For options that are set by flags: creates the cycle again with the changed conf. */
 void cycle_fixture_reconfigure(struct cycle_fixture *f);
-/* Runs a cycle twice (same answer, cluster unchanged), checks the invariants and assumes the
+/* Runs a cycle twice (same answer, cluster unchanged), and one that looks at everything (it does
+ * the same), checks the invariants and assumes the
  * decisions. Returns all but events and scans, in order: "Ungate p1; Bind p2 n1; JobPhase j
  * Inqueue". */
 const char *cycle_fixture_run(struct cycle_fixture *f);

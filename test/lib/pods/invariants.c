@@ -82,14 +82,22 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 		if (d->uncharged) {
 			return s->charged ? "a charged pod is ungated without charge" : NULL;
 		}
-		if (s->charged || (t->flags & TASK_FOREIGN_GATE) != 0) {
+		if ((s->charged && t->charge != CHARGE_AWAITING_VICTIMS) ||
+		    (t->flags & TASK_FOREIGN_GATE) != 0) {
 			return "quota is given twice, or to a pod that another gate holds";
 		}
 		s->charged = 1;
 		return NULL;
 	case DECISION_RESERVE:
-		if (s->charged || (t->flags & TASK_OUR_GATE) != 0) {
+		if ((s->charged && t->charge != CHARGE_AWAITING_VICTIMS) ||
+		    (t->flags & TASK_OUR_GATE) != 0) {
 			return "quota is given twice, or to a gated pod without taking its gate";
+		}
+		s->charged = 1;
+		return NULL;
+	case DECISION_AWAIT_QUOTA:
+		if (s->charged) {
+			return "quota is given twice";
 		}
 		s->charged = 1;
 		return NULL;
@@ -113,6 +121,8 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 	case DECISION_MOVE:
 	case DECISION_STAY:
 		return s->charged ? NULL : "a charge that is not there is moved";
+	case DECISION_AWAIT:
+		return t->status == TASK_PENDING ? NULL : "a pod with a node awaits one";
 	case DECISION_WITHDRAW:
 	case DECISION_CONDITION:
 	case DECISION_OVERDUE:
@@ -209,8 +219,9 @@ static bool has_revocable(const struct cluster *c, const struct queue *q, unsign
 		const struct task *t = c->tasks.v[i];
 
 		if (t != NULL && ledger_is_unbound((enum charge_state)t->charge) &&
-		    t->charge != CHARGE_PATCHING && (t->flags & TASK_GATE_ONLY) == 0 &&
-		    t->klass->request.v[dim] > 0 && queue_is_within(c, t->charge_queue, q)) {
+		    t->charge != CHARGE_PATCHING && t->charge != CHARGE_AWAITING_VICTIMS &&
+		    (t->flags & TASK_GATE_ONLY) == 0 && t->klass->request.v[dim] > 0 &&
+		    queue_is_within(c, t->charge_queue, q)) {
 			return true;
 		}
 	}
@@ -232,7 +243,9 @@ static int64_t kept(const struct cluster *c, const struct queue *q, unsigned dim
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		const struct task *t = c->tasks.v[i];
 
-		if (t != NULL && (t->charge == CHARGE_WITHDRAWING || was_placed_by_others(t)) &&
+		if (t != NULL &&
+		    (t->charge == CHARGE_WITHDRAWING || t->charge == CHARGE_AWAITING_VICTIMS ||
+		     was_placed_by_others(t)) &&
 		    queue_is_within(c, t->charge_queue, q)) {
 			amount -= t->klass->request.v[dim];
 		}

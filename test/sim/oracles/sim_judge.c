@@ -6,6 +6,7 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "enc/quantity.h"
+#include "lib/pods/configurations.h"
 #include "scheduler/pods/ledger/totals.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
@@ -177,6 +178,26 @@ static bool lacks_nodes_unseen(const struct judge *j, const struct members *m, s
 	return hidden && seen && places(j->world, cpu, pool) < (int64_t)need;
 }
 
+/* Volcano's rule of the plugin proportion: pods that did not opt in are placed within what the
+ * present nodes have beyond the guarantees of all other queues, which may be nothing. */
+static bool lacks_unguaranteed(const struct judge *j, const struct jdoc *pod, const char *group)
+{
+	const struct cluster *c = j->cluster;
+	const struct podgroup *g = cluster_podgroup_find(c, str_of(group));
+	int64_t rest = c->total.v[RES_CPU];
+
+	if (j->world->plugins != CONFIGURATIONS_PROPORTION || g == NULL || g->queue == MODEL_NONE ||
+	    sim_pod_is_opted_in(pod, j->world->sticky)) {
+		return false;
+	}
+	for (size_t i = 0; i < c->queues.n; i++) {
+		if (c->queues.v[i] != NULL && c->queues.v[i]->exists && i != g->queue) {
+			rest -= c->queues.v[i]->guarantee.v[RES_CPU];
+		}
+	}
+	return sim_pod_milli_cpu(pod) > rest - c->queues.v[g->queue]->charged.v[RES_CPU];
+}
+
 static void members_finish(struct members *m)
 {
 	for (size_t i = 0; i < m->nwaiting; i++) {
@@ -238,6 +259,27 @@ static size_t lacking_by_role(const struct judge *j, const struct jdoc *g, const
 	return lacking;
 }
 
+/* A plain pod without owner need not have a PodGroup. */
+static bool is_alone(const struct judge *j, const struct jdoc *pod)
+{
+	return !sim_pod_is_opted_in(pod, j->world->sticky) && !sim_pod_has_our_gate(pod) &&
+	       jdoc_first(jdoc_path(pod, "metadata.ownerReferences")) == NULL;
+}
+
+static void judge_alone(const struct judge *j, const struct jdoc *pod, const char *key)
+{
+	const char *queue = jdoc_str(jdoc_get(jdoc_path(pod, "metadata.annotations"),
+					      "scheduling.volcano.sh/queue-name"));
+
+	if (sim_view_get(j->world->view, SIM_QUEUES, queue == NULL ? "default" : queue) == NULL ||
+	    waits_for_its_turn(j, NULL)) {
+		return;
+	}
+	if (sim_oracle_fits(j->oracle, &key, 1)) {
+		sim_world_fail(j->world, "end: %s waits although its queue has room", key);
+	}
+}
+
 /* A gang that has not started needs room for all missing members at once, a started one for one. */
 static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 {
@@ -250,6 +292,10 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 	bool complete;
 	size_t lacking = lacking_by_role(j, g, group, &complete);
 
+	if (group == NULL && is_alone(j, pod)) {
+		judge_alone(j, pod, key);
+		return;
+	}
 	if (g == NULL) {
 		if (!has_lost_group(j, group)) {
 			sim_world_fail(j->world, "end: %s waits without a PodGroup", key);
@@ -257,6 +303,7 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 		return;
 	}
 	if (!has_queue(j->world, g) || has_opted_out(j->world, group) ||
+	    lacks_unguaranteed(j, pod, group) ||
 	    (!sim_pod_is_opted_in(pod, j->world->sticky) && waits_for_its_turn(j, g))) {
 		return;
 	}

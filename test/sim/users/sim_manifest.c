@@ -61,6 +61,9 @@ static void spec(const struct sim_manifest_pod *p, struct json_out *o)
 	json_out_key(o, "spec");
 	json_out_object(o);
 	json_out_kv(o, "schedulerName", "volcano");
+	if (p->class_ != NULL) {
+		json_out_kv(o, "priorityClassName", p->class_);
+	}
 	if (p->foreign_gate) {
 		json_out_key(o, "schedulingGates");
 		json_out_array(o);
@@ -100,14 +103,18 @@ void sim_manifest_pod(const struct sim_manifest_pod *p, struct strbuf *out)
 	json_out_end(&o);
 }
 
-void sim_manifest_group(const char *name, const char *queue, unsigned min_member,
-			struct strbuf *out)
+void sim_manifest_group(const char *name, const char *queue, const char *class_,
+			unsigned min_member, struct strbuf *out)
 {
 	strbuf_printf(out,
 		      "{\"apiVersion\":\"scheduling.volcano.sh/v1beta1\",\"kind\":\"PodGroup\","
 		      "\"metadata\":{\"name\":\"%s\"},\"spec\":{\"queue\":\"%s\","
-		      "\"minMember\":%u}}",
+		      "\"minMember\":%u",
 		      name, queue, min_member);
+	if (class_ != NULL) {
+		strbuf_printf(out, ",\"priorityClassName\":\"%s\"", class_);
+	}
+	strbuf_add_c(out, "}}");
 }
 
 void sim_manifest_queue(const struct sim_manifest_queue *q, struct strbuf *out)
@@ -122,6 +129,9 @@ void sim_manifest_queue(const struct sim_manifest_queue *q, struct strbuf *out)
 	if (q->cpu > 0) {
 		strbuf_printf(out, ",\"capability\":{\"cpu\":\"%u\",\"memory\":\"%uGi\"}", q->cpu,
 			      q->cpu);
+	}
+	if (q->deserved > 0) {
+		strbuf_printf(out, ",\"deserved\":{\"cpu\":\"%u\"}", q->deserved);
 	}
 	if (q->guarantee > 0) {
 		strbuf_printf(out, ",\"guarantee\":{\"resource\":{\"cpu\":\"%u\"}}", q->guarantee);

@@ -12,6 +12,7 @@ struct sim_manifest_pod {
 	char name[48], group[24];            /* group empty: none */
 	const char *queue, *runs_for, *pool; /* NULL: none */
 	const char *role;                    /* in its gang; NULL: none */
+	const char *class_;                  /* priorityClassName; NULL: none */
 	unsigned milli_cpu;
 	bool opted_in, alias, foreign_gate, best_effort;
 	unsigned invented; /* how many resources that no node has; named after the pod */
@@ -21,12 +22,14 @@ struct sim_manifest_queue {
 	const char *name, *parent; /* NULL: the root */
 	unsigned cpu;              /* of the capability, GiB likewise; 0: none */
 	unsigned guarantee;        /* CPUs; 0: none */
+	unsigned deserved;         /* likewise */
 };
 
 /* Each appends one object. */
 void sim_manifest_pod(const struct sim_manifest_pod *p, struct strbuf *out);
-void sim_manifest_group(const char *name, const char *queue, unsigned min_member,
-			struct strbuf *out);
+/* class_: NULL: none. */
+void sim_manifest_group(const char *name, const char *queue, const char *class_,
+			unsigned min_member, struct strbuf *out);
 void sim_manifest_queue(const struct sim_manifest_queue *q, struct strbuf *out);
 
 #endif

@@ -15,6 +15,7 @@
 #define QUEUES "/apis/scheduling.volcano.sh/v1beta1/queues"
 #define PODS "/api/v1/namespaces/default/pods"
 #define NODES "/api/v1/nodes"
+#define CLASSES "/apis/scheduling.k8s.io/v1/priorityclasses"
 #define GROUPS "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups"
 #define JSON "application/json"
 #define MERGE "application/merge-patch+json"
@@ -33,9 +34,11 @@ static const struct {
 	const char *name, *parent;
 	unsigned cpu_from, cpu_below; /* of the capability; 0: none */
 	unsigned guarantee;
+	unsigned deserved; /* where there are evictions */
 } queues[] = {
-	{ "lone", NULL, 2, 6, 0 },     { "flat", NULL, 1, 4, 0 },     { "team", NULL, 4, 9, 0 },
-	{ "team-x", "team", 2, 8, 1 }, { "team-y", "team", 0, 0, 0 }, { "open", NULL, 0, 0, 0 },
+	{ "lone", NULL, 2, 6, 0, 2 },     { "flat", NULL, 1, 4, 0, 1 },
+	{ "team", NULL, 4, 9, 0, 4 },     { "team-x", "team", 2, 8, 1, 2 },
+	{ "team-y", "team", 0, 0, 0, 0 }, { "open", NULL, 0, 0, 0, 4 },
 };
 
 static unsigned below(struct sim_users *u, unsigned n)
@@ -74,6 +77,14 @@ static void create_pod(struct sim_users *u, const struct sim_manifest_pod *p)
 	send(u, HTTP_POST, PODS, JSON, body.p);
 }
 
+/* By the name, so that runs without evictions draw the same numbers. */
+static const char *class_of(const struct sim_users *u, const char *name)
+{
+	static const char *const classes[] = { NULL, "low", "high" };
+
+	return u->world->evicts ? classes[str_hash(str_of(name)) % ARRAY_LEN(classes)] : NULL;
+}
+
 static struct sim_manifest_pod any_pod(struct sim_users *u)
 {
 	static const char *const runs_for[] = { NULL, NULL, "400ms", "5s", "40s" };
@@ -86,6 +97,7 @@ static struct sim_manifest_pod any_pod(struct sim_users *u)
 	};
 
 	snprintf(p.name, sizeof(p.name), "p%u", u->next++);
+	p.class_ = class_of(u, p.name);
 	return p;
 }
 
@@ -114,7 +126,8 @@ static void gang(struct sim_users *u)
 
 	snprintf(p.group, sizeof(p.group), "g%u", u->next++);
 	p.opted_in = below(u, 6) != 0;
-	sim_manifest_group(p.group, p.queue, min, &body);
+	p.class_ = class_of(u, p.group);
+	sim_manifest_group(p.group, p.queue, p.class_, min, &body);
 	send(u, HTTP_POST, GROUPS, JSON, body.p);
 	for (unsigned i = 0; i < members; i++) {
 		snprintf(p.name, sizeof(p.name), "%s-%u", p.group, i);
@@ -386,18 +399,32 @@ static void remove_empty_node(struct sim_users *u)
 	}
 }
 
+static void create_classes(struct sim_users *u)
+{
+	send(u, HTTP_POST, CLASSES, JSON,
+	     "{\"apiVersion\":\"scheduling.k8s.io/v1\",\"kind\":\"PriorityClass\","
+	     "\"metadata\":{\"name\":\"low\"},\"value\":10}");
+	send(u, HTTP_POST, CLASSES, JSON,
+	     "{\"apiVersion\":\"scheduling.k8s.io/v1\",\"kind\":\"PriorityClass\","
+	     "\"metadata\":{\"name\":\"high\"},\"value\":100}");
+}
+
 void sim_users_begin(struct sim_users *u)
 {
 	for (size_t i = 0; i < ARRAY_LEN(queues); i++) {
 		CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 		struct sim_manifest_queue q = { queues[i].name, queues[i].parent,
-						queues[i].cpu_from, queues[i].guarantee };
+						queues[i].cpu_from, queues[i].guarantee,
+						u->world->evicts ? queues[i].deserved : 0 };
 
 		if (q.cpu > 0) {
 			q.cpu += below(u, queues[i].cpu_below - queues[i].cpu_from);
 		}
 		sim_manifest_queue(&q, &body);
 		send(u, HTTP_POST, QUEUES, JSON, body.p);
+	}
+	if (u->world->evicts) {
+		create_classes(u);
 	}
 	for (unsigned i = 0; i < FIRST_PODS; i++) {
 		single(u);

@@ -10,6 +10,7 @@
 #include "kube/lease.h"
 #include "kube/pool.h"
 #include "kube/reflector/reflector.h"
+#include "lib/pods/configurations.h"
 #include "lib/pods/invariants.h"
 #include "obs/metric.h"
 #include "scheduler/app/engine.h"
@@ -234,6 +235,10 @@ static uint32_t queue_of(const struct cluster *c, const struct task *t)
 
 static bool occupies(const struct cluster *c, const struct task *t)
 {
+	/* One that awaits its victims is charged beside them. */
+	if (t->charge == CHARGE_AWAITING_VICTIMS) {
+		return false;
+	}
 	return t->charge != CHARGE_NONE ||
 	       (t->node != MODEL_NONE &&
 		(c->nodes.v[t->node]->exists || (t->flags & TASK_STARTED) != 0));
@@ -363,13 +368,17 @@ static struct sched_conf *parse_conf(const char *text, struct err *err)
 	return conf;
 }
 
-static struct sched_conf *make_conf(const struct sim_scheduler_options *opt, bool sticky)
+static struct sched_conf *make_conf(const struct sim_scheduler_options *opt,
+				    const struct sim_world *w)
 {
-	struct sched_conf *conf = parse_conf(conf_default_text(), NULL);
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct sched_conf *conf;
 
+	configurations_add(w->plugins, w->evicts, &text);
+	conf = parse_conf(text.p, NULL);
 	conf->gates_admission = opt->gates_admission;
 	conf->reservation_timeout_ns = opt->reservation_timeout_ns;
-	conf->gate_sticky = sticky;
+	conf->gate_sticky = w->sticky;
 	return conf;
 }
 
@@ -387,6 +396,8 @@ static void make_engine(struct sim_scheduler *s)
 		.gate_workers = 1,
 		.manual = true,
 		.controllers_podgroup = true,
+		/* Another process may have another flag: PodGroups of before stay. */
+		.podgroup_per_pod = s->opt.number % 2 != 0,
 		.controllers_queue = true,
 		.kueue_conf = s->opt.kueue_conf,
 		.controllers_cost = true,
@@ -403,7 +414,7 @@ static void make_engine(struct sim_scheduler *s)
 	};
 	struct err err = ERR_INIT;
 
-	if (engine_create(&eo, make_conf(&s->opt, s->world->sticky), &s->engine, &err) < 0) {
+	if (engine_create(&eo, make_conf(&s->opt, s->world), &s->engine, &err) < 0) {
 		sim_world_fail(s->world, "engine: %s", err.text);
 		return;
 	}
@@ -480,22 +491,22 @@ struct sim_scheduler *sim_scheduler_create(struct sim_world *w,
 
 void sim_scheduler_reload(struct sim_scheduler *s, const struct sim_scheduler_options *opt)
 {
-	/* Volcano's own has a plugin for quota that is missing here. */
 	static const char broken[] = "actions: \"enqueue, allocate, backfill\"\n"
 				     "tiers:\n"
 				     "- plugins:\n"
 				     "  - name: gang\n"
-				     "  - name: proportion\n";
+				     "  - name: proportions\n";
 	struct sched_msg *m = message_new(SCHED_MSG_CONF);
 	struct err err = ERR_INIT;
 
-	m->conf = opt != NULL ? make_conf(opt, s->world->sticky) : parse_conf(broken, &err);
+	m->conf = opt != NULL ? make_conf(opt, s->world) : parse_conf(broken, &err);
 	if (opt != NULL) {
 		/* A flag: it is that of the start, from which the process also has the age that it
 		 * believes of a publication found by the wall clock. */
 		m->conf->reservation_timeout_ns = s->opt.reservation_timeout_ns;
 	} else if (m->conf != NULL) {
-		sim_world_fail(s->world, "a configuration loads, but its quota plugin is missing");
+		sim_world_fail(s->world,
+			       "a configuration loads, but its quota plugin is not known");
 	}
 	m->text = arena_dup(m->arena, err.text);
 	post(s, m);

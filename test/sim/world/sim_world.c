@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/xmalloc.h"
+#include "lib/pods/configurations.h"
 #include "process/file.h"
 #include "sim/world/sim_view.h"
 #include "sim/world/sim_webhook.h"
@@ -53,6 +54,15 @@ static int64_t machine_wall(const struct clock *c)
 	return clock_wall(&m->world->clock.base) + m->step_ns;
 }
 
+/* The worlds that are listed since they failed before there were others are as they were. */
+static uint8_t plugins_of(const struct sim_world_options *opt)
+{
+	if (opt->quota || opt->plain || opt->seed % 2 == 0) {
+		return CONFIGURATIONS_BUILT_IN;
+	}
+	return opt->seed % 4 == 1 ? CONFIGURATIONS_PROPORTION : CONFIGURATIONS_DRF;
+}
+
 void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
 {
 	static const char *const kinds[] = {
@@ -67,7 +77,9 @@ void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
 				 .verbose = opt->verbose,
 				 .quota = opt->quota,
 				 .plain = opt->plain,
-				 .sticky = opt->seed % 2 == 0 };
+				 .evicts = !opt->plain && !opt->quota && opt->seed % 3 == 1,
+				 .sticky = opt->seed % 2 == 0,
+				 .plugins = plugins_of(opt) };
 	w->trace = xmalloc_zero(SIM_TRACE_LINES, sizeof(w->trace[0]));
 	rng_init(&w->rng, opt->seed);
 	clock_fake_init(&w->clock, START);

@@ -4,11 +4,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/attrs.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "lib/unit.h"
 #include "process/file.h"
 #include "scheduler/app/options.h"
+#include "scheduler/multikueue/fleet/fleet.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 
@@ -65,11 +68,54 @@ static void configuration_of_the_workload_engine(void **state)
 	assert_true(app_conf_quota(path, &conf, &err) < 0);
 }
 
+static void configuration_of_the_fleet(void **state)
+{
+	static const struct {
+		const char *text;
+		bool manages, orchestrates, gated;
+		enum manager_dispatcher dispatcher;
+		int64_t lost, gc;
+	} rows[] = {
+		{ "{}", false, true, false, MANAGER_ALL_AT_ONCE, 900, 60 },
+		{ "{}", true, false, false, MANAGER_ALL_AT_ONCE, 900, 60 },
+		{ "featureGates: {MultiKueueOrchestratedPreemption: true}\n"
+		  "multiKueue: {gcInterval: 0s, workerLostTimeout: 10s, dispatcherName: "
+		  "kueue.x-k8s.io/multikueue-dispatcher-incremental}\n",
+		  true, true, true, MANAGER_INCREMENTAL, 10, 0 },
+		{ "multiKueue: {dispatcherName: "
+		  "kueue.x-k8s.io/multikueue-dispatcher-all-at-once}\n",
+		  true, false, false, MANAGER_ALL_AT_ONCE, 900, 60 },
+		{ "multiKueue: {dispatcherName: example.com/mine}\n", true, false, false,
+		  MANAGER_EXTERNAL, 900, 60 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(kueue_conf_destroyp) struct kueue_conf *conf = NULL;
+		struct fleet_options fo = { .manages = rows[i].manages };
+		char path[64];
+
+		unit_row_number(i);
+		write_file(path, sizeof(path), rows[i].text);
+		assert_int_equal(app_conf_quota(path, &conf, NULL), 0);
+		assert_int_equal(unlink(path), 0);
+		app_conf_fleet(conf, &fo);
+		assert_string_equal(fo.origin, "multikueue");
+		assert_true(fo.orchestrates == rows[i].orchestrates);
+		assert_true(fo.manager.gated == rows[i].gated);
+		assert_int_equal(fo.manager.dispatcher, rows[i].dispatcher);
+		assert_int_equal(fo.manager.worker_lost_ns, rows[i].lost * CLOCK_NS_PER_S);
+		assert_int_equal(fo.manager.step_size, 3);
+		assert_int_equal(fo.gc_ns, rows[i].gc * CLOCK_NS_PER_S);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flags_decide_for_the_core),
 		cmocka_unit_test(configuration_of_the_workload_engine),
+		cmocka_unit_test(configuration_of_the_fleet),
 	};
 
 	return cmocka_run_group_tests_name("app/app_conf", tests, NULL, NULL);

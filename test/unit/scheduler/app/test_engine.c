@@ -53,7 +53,7 @@ static struct sched_conf *parse(const char *text)
 }
 
 /* queues: with the controller of Queues. */
-static void begin_with(struct fixture *f, bool queues)
+static void begin_with(struct fixture *f, bool queues, bool podgroup_per_pod)
 {
 	static const char *const names[] = { "volcano", NULL };
 	struct engine_options eo = { .scheduler_names = names,
@@ -62,6 +62,7 @@ static void begin_with(struct fixture *f, bool queues)
 				     .manual = true,
 				     .controllers_podgroup = true,
 				     .controllers_queue = queues,
+				     .podgroup_per_pod = podgroup_per_pod,
 				     .min_interval_ns = CLOCK_NS_PER_MS,
 				     .period_ns = CLOCK_NS_PER_S,
 				     .request_timeout_ns = CLOCK_NS_PER_S,
@@ -81,7 +82,7 @@ static void begin_with(struct fixture *f, bool queues)
 
 static void begin(struct fixture *f)
 {
-	begin_with(f, false);
+	begin_with(f, false, false);
 }
 
 static void end(struct fixture *f)
@@ -471,8 +472,41 @@ static void test_a_bad_object_is_counted_and_reported(void **state)
 	"\"spec\":{"                                                                               \
 	"\"minMember\":1,\"queue\":\"" queue "\"},\"status\":{\"phase\":\"" phase "\"}}"
 
-/* A plain pod gets the name of its PodGroup with its Binding; before that only if it has to wait.
- */
+/* Nothing is written for a plain pod before its Binding: no PodGroup, and no name of one. */
+static void test_a_plain_pod_costs_one_binding(void **state)
+{
+	struct fixture f;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	see(&f, SCHED_QUEUES, "team",
+	    "{\"metadata\":{\"name\":\"team\",\"uid\":\"q1\"},\"spec\":{},"
+	    "\"status\":{\"state\":\"Open\"}}");
+	see(&f, SCHED_NODES, "n",
+	    "{\"metadata\":{\"name\":\"n\"},\"status\":{\"allocatable\":{\"cpu\":\"1\",\"pods\":"
+	    "\"9\"},"
+	    "\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}");
+	sync_all(&f);
+	lead(&f, 0);
+	step(&f);
+	see(&f, SCHED_PODS, "ns/plain",
+	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":\"u1\",\"annotations\":"
+	    "{"
+	    "\"scheduling.volcano.sh/queue-name\":\"team\"}},"
+	    "\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\","
+	    "\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]},"
+	    "\"status\":{\"phase\":\"Pending\"}}");
+	step(&f);
+	id = fake_transport_expect(f.transport, "POST /api/v1/namespaces/ns/pods/plain/binding");
+	assert_null(strstr(fake_transport_body(f.transport, id).p, "group-name"));
+	fake_transport_expect_none(f.transport);
+	take_outcomes(&f);
+	end(&f);
+}
+
+/* With --podgroup-per-pod a plain pod gets the name of its PodGroup with its Binding; before that
+ * only if it has to wait. */
 static void test_one_write_binds_a_plain_pod(void **state)
 {
 	(void)state;
@@ -482,7 +516,7 @@ static void test_one_write_binds_a_plain_pod(void **state)
 					      : "POST /api/v1/namespaces/ns/pods/plain/binding";
 		uint64_t id;
 
-		begin(&f);
+		begin_with(&f, false, true);
 		see(&f, SCHED_QUEUES, "default",
 		    "{\"metadata\":{\"name\":\"default\",\"uid\":\"q1\"},\"spec\":{},"
 		    "\"status\":{\"state\":\"Open\"}}");
@@ -523,7 +557,7 @@ static void test_a_plain_pod_that_waited_before_a_restart_names_its_podgroup(voi
 	struct fixture f;
 
 	(void)state;
-	begin(&f);
+	begin_with(&f, false, true);
 	see(&f, SCHED_QUEUES, "default",
 	    "{\"metadata\":{\"name\":\"default\",\"uid\":\"q1\"},\"spec\":{},"
 	    "\"status\":{\"state\":\"Open\"}}");
@@ -560,7 +594,7 @@ static void test_a_plain_pod_without_a_condition_is_not_annotated(void **state)
 		struct fixture f;
 
 		unit_row_number(i);
-		begin(&f);
+		begin_with(&f, false, true);
 		sync_all(&f);
 		lead(&f, 0);
 		strbuf_printf(&pod,
@@ -586,7 +620,7 @@ static void test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted(void 
 	uint64_t id;
 
 	(void)state;
-	begin(&f);
+	begin_with(&f, false, true);
 	see(&f, SCHED_QUEUES, "team",
 	    "{\"metadata\":{\"name\":\"team\",\"uid\":\"q1\"},\"spec\":{},"
 	    "\"status\":{\"state\":\"Open\"}}");
@@ -654,7 +688,7 @@ static void test_queues_are_controlled(void **state)
 		struct fixture f;
 
 		unit_row_number(i);
-		begin_with(&f, true);
+		begin_with(&f, true, false);
 		see_world(&f);
 		strbuf_printf(&json,
 			      "{\"metadata\":{\"name\":\"team\",\"uid\":\"q2\",\"resourceVersion\":"
@@ -683,7 +717,7 @@ static void test_a_podgroup_that_is_never_seen_is_asked_for_again(void **state)
 	struct fixture f;
 
 	(void)state;
-	begin(&f);
+	begin_with(&f, false, true);
 	sync_all(&f);
 	lead(&f, 0);
 	see(&f, SCHED_PODS, "ns/plain",
@@ -714,6 +748,7 @@ int main(void)
 		cmocka_unit_test(test_a_snapshot_is_the_cluster_as_json),
 		cmocka_unit_test(test_a_missing_podgroup_is_reported_once),
 		cmocka_unit_test(test_a_bad_object_is_counted_and_reported),
+		cmocka_unit_test(test_a_plain_pod_costs_one_binding),
 		cmocka_unit_test(test_one_write_binds_a_plain_pod),
 		cmocka_unit_test(test_a_plain_pod_without_a_condition_is_not_annotated),
 		cmocka_unit_test(test_a_plain_pod_that_waited_before_a_restart_names_its_podgroup),

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "api/volcano/scheduling.h"
 #include "base/attrs.h"
 #include "kube/pool.h"
 #include "lib/net/write_fixture.h"
@@ -68,6 +69,70 @@ static void test_outcomes(void **state)
 		assert_int_equal(f.last->status, rows[i].status);
 		write_fixture_finish(&f);
 	}
+}
+
+/* It may have had its effect: the sender looks before it decides anew. */
+static void test_once(void **state)
+{
+	struct write_fixture f;
+
+	(void)state;
+	begin_spec(&f, (struct object_write_spec){ .method = HTTP_POST, .once = true });
+	fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /x"), 503, "{}");
+	write_fixture_outcome(&f, SCHED_UNANSWERED);
+	write_fixture_finish(&f);
+}
+
+/* A create that finds an object of the name reports this. */
+static void test_reads_existing(void **state)
+{
+	static const struct {
+		const char *body;
+		const char *name; /* NULL: it cannot be decoded */
+	} rows[] = {
+		{ "{\"metadata\":{\"name\":\"n\",\"resourceVersion\":\"7\"}}", "n" },
+		{ "{\"metadata\":{\"name\":5}}", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct object_write_spec spec = { .method = HTTP_POST,
+							.reads_existing = true,
+							.name = "n" };
+		struct write_fixture f;
+		const struct api_queue *q;
+
+		unit_row_number(i);
+		begin_spec(&f, spec);
+		fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /x"), 409, "{}");
+		/* Gone meanwhile: it is created after all, or found again. */
+		fake_transport_answer(f.transport, write_fixture_expect(&f, "GET /x/n"), 404, "{}");
+		write_fixture_no_outcome(&f);
+		write_fixture_later(&f);
+		fake_transport_answer(f.transport, write_fixture_expect(&f, "POST /x"), 409, "{}");
+		fake_transport_answer(f.transport, write_fixture_expect(&f, "GET /x/n"), 200,
+				      rows[i].body);
+		write_fixture_outcome(&f, SCHED_STALE);
+		q = f.last->object;
+		assert_true((q == NULL) == (rows[i].name == NULL));
+		if (q != NULL) {
+			assert_string_equal(q->meta.name, rows[i].name);
+			assert_int_equal(f.last->resource_version, 7);
+		}
+		write_fixture_finish(&f);
+	}
+}
+
+/* A deletion that names the UID of its object. */
+static void test_deletes_one_object(void **state)
+{
+	struct write_fixture f;
+
+	(void)state;
+	begin_spec(&f, (struct object_write_spec){ .method = HTTP_DELETE, .names_version = true });
+	fake_transport_answer(f.transport, write_fixture_expect(&f, "DELETE /x"), 409, "{}");
+	write_fixture_outcome(&f, SCHED_STALE);
+	write_fixture_finish(&f);
 }
 
 /* Another manager's fields are left to it; other conflicts pass. */
@@ -162,6 +227,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_outcomes),
+		cmocka_unit_test(test_once),
+		cmocka_unit_test(test_reads_existing),
+		cmocka_unit_test(test_deletes_one_object),
 		cmocka_unit_test(test_applies_that_yield),
 		cmocka_unit_test(test_patches_that_name_a_version),
 		cmocka_unit_test(test_writes_that_insist),

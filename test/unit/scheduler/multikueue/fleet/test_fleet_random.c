@@ -234,11 +234,41 @@ static void refuse(struct play *p, unsigned i, bool refuses)
 	fleet_world_refuse(p->world, i == p->workers ? FLEET_WORLD_MANAGER : (int)i, refuses);
 }
 
+/* Something on the worker deletes it. */
+static void remove_replica(struct play *p, unsigned load, unsigned i)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+
+	strbuf_printf(&path, PATH "%s", name_of(load));
+	if (p->at[load][i].exists && !p->runs[load]) {
+		(void)fleet_world_delete(p->world, (int)i, path.p);
+		p->at[load][i] = (struct replica_state){ .exists = false };
+	}
+}
+
+/* The manager of MultiKueue makes it again, at any time; in the end only where it has no other, so
+ * that one that is missing is of account. */
+static void restore_replicas(struct play *p, unsigned load)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < p->workers; i++) {
+		n += p->at[load][i].exists;
+	}
+	for (unsigned i = 0; i < p->workers && !p->runs[load]; i++) {
+		if (!p->at[load][i].exists && (p->calm ? n == 0 : chance(p, 10))) {
+			fleet_world_offer_to(p->world, i, name_of(load), 0);
+			p->at[load][i].exists = true;
+			n++;
+		}
+	}
+}
+
 static void disturb(struct play *p)
 {
 	unsigned i = rng_below(&p->rng, p->workers), load = rng_below(&p->rng, p->loads);
 
-	switch (rng_below(&p->rng, 10)) {
+	switch (rng_below(&p->rng, 11)) {
 	case 0:
 		p->cut[i] = !p->cut[i];
 		fleet_world_cut(p->world, i, p->cut[i]);
@@ -270,6 +300,9 @@ static void disturb(struct play *p)
 	case 8:
 		i = rng_below(&p->rng, p->workers + 1);
 		refuse(p, i, !p->refuses[i]);
+		break;
+	case 9:
+		remove_replica(p, load, i);
 		break;
 	default:
 		break;
@@ -304,6 +337,7 @@ static void play_round(struct play *p)
 			}
 		}
 		choose_winner(p, k);
+		restore_replicas(p, k);
 		check_load(p, k);
 	}
 	if (!p->calm && chance(p, 50)) {

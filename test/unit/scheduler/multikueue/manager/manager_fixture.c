@@ -367,6 +367,8 @@ static void cluster_word(const struct word *w, struct manager_cluster *c, struct
 		c->lost_at = MANAGER_FIXTURE_NOW - seconds(w->value);
 	} else if (is(w, "never")) {
 		c->link = MANAGER_NEVER;
+		c->lost_at = w->value[0] == '\0' ? MANAGER_NOT_KNOWN
+						 : MANAGER_FIXTURE_NOW - seconds(w->value);
 	} else if (is(w, "unconfigured")) {
 		c->configured = false;
 	} else if (is(w, "taken")) {

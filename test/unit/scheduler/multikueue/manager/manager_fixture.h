@@ -10,12 +10,11 @@
  * (topology) · "owner=KIND" ("none": no owner) "secondary" (the owner does not control) "nojob"
  * "otherjob" (another UID) "unmanaged" · of the Job: "suspended" "active=N" "done" "sure" (its end
  * is decided) "label=CLASS" · "elastic" "replaces".
- * Of a cluster: "lost=SECONDS" (ago) "never" "unconfigured" · "replica" (no cycle has looked at it)
- * "gated" "declined" "preempting" "reserved" "admitted" "evicted" "finished=Reason" "deactivated"
- * "inactive" "deleting" "finalizer" "podset=NAME" "priority=N" "class=NAME" "gate" "topology" ·
- * "job" "jobsuspended" "jobactive=N" "jobdone" "jobdeleting" "joblabel=CLASS"
- * "jobsent" · "taken"
- * "jobtaken". */
+ * Of a cluster: "lost=SECONDS" (ago) "never[=SECONDS]" (as a manager before reported)
+ * "unconfigured" · "replica" (no cycle has looked at it) "gated" "declined" "preempting" "reserved"
+ * "admitted" "evicted" "finished=Reason" "deactivated" "inactive" "deleting" "finalizer"
+ * "podset=NAME" "priority=N" "class=NAME" "gate" "topology" · "job" "jobsuspended" "jobactive=N"
+ * "jobdone" "jobdeleting" "joblabel=CLASS" "jobsent" · "taken" "jobtaken". */
 #ifndef TEST_UNIT_SCHEDULER_MULTIKUEUE_MANAGER_MANAGER_FIXTURE_H
 #define TEST_UNIT_SCHEDULER_MULTIKUEUE_MANAGER_MANAGER_FIXTURE_H
 

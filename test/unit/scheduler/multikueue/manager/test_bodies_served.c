@@ -26,6 +26,8 @@
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
 #define JOBS "/apis/batch/v1/namespaces/default/jobs"
 
+static const struct replica_body_manager by = { "m", "u1" };
+
 static const char workload[] =
 	"apiVersion: kueue.x-k8s.io/v1beta2\n"
 	"kind: Workload\n"
@@ -304,12 +306,12 @@ static void replica_and_job(void **state)
 	local_job = get(s, JOBS "/j");
 	apiserver_fixture_start(&worker.f, NULL, NULL);
 	apiserver_fixture_load(&worker.f, "charts/headgate/files/crds/quota/workloads.yaml");
-	replica_body_create(local, "m", true, &body);
+	replica_body_create(local, &by, true, &body);
 	must(&worker, HTTP_POST, WORKLOADS, APISERVER_FIXTURE_JSON, body.p);
 	m = meta_of(&worker, arena);
-	assert_true(replica_body_is_ours(&m, "m"));
+	assert_true(replica_body_is_ours(&m, &by));
 	strbuf_reset(&body);
-	replica_body_job(local_job, local, "m", &body);
+	replica_body_job(local_job, local, &by, &body);
 	must(&worker, HTTP_POST, JOBS, APISERVER_FIXTURE_JSON, body.p);
 	m = meta_of(&worker, arena);
 	assert_string_equal(replica_body_workload_of(&m), "w");

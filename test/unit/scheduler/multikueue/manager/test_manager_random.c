@@ -229,7 +229,7 @@ static struct manager_cluster cluster_of(struct worker *v)
 		.link = v->connected ? MANAGER_UP
 			: v->known   ? MANAGER_LOST
 				     : MANAGER_NEVER,
-		.lost_at = v->down_at,
+		.lost_at = v->known ? v->down_at : MANAGER_NOT_KNOWN,
 		.replica = v->known && v->seen.replica ? &v->shown.replica : NULL,
 		.job = v->known && v->seen.job ? &v->shown.job : NULL,
 		.replica_taken = v->replica_taken,

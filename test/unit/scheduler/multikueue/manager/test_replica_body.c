@@ -36,6 +36,8 @@
 	"'podSets':[{'name':'main','count':2,'later':[1,{'x':null}]}],'queueName':'q',"            \
 	"'unknown':{'deep':1}"
 
+static const struct replica_body_manager manager = { "m", NULL }, other = { "other", NULL };
+
 static void replicas(void **state)
 {
 	static const struct {
@@ -65,7 +67,7 @@ static void replicas(void **state)
 		CLEANUP(jdoc_destroyp) struct jdoc *local = body_fixture(rows[i].local);
 
 		unit_row(rows[i].name);
-		replica_body_create(local, "m", rows[i].gated, &body);
+		replica_body_create(local, &manager, rows[i].gated, &body);
 		body_fixture_expect(&body, rows[i].want);
 	}
 }
@@ -84,7 +86,7 @@ static void hole_5_32_gates_of_the_manager_stay_there(void **state)
 	CLEANUP(jdoc_destroyp) struct jdoc *local = body_fixture(local_text);
 
 	(void)state;
-	replica_body_create(local, "m", false, &body);
+	replica_body_create(local, &manager, false, &body);
 	body_fixture_expect(&body, HEAD "'labels':{" ORIGIN "}},'spec':{'podSets':[]}}");
 }
 
@@ -156,7 +158,7 @@ static void jobs(void **state)
 		CLEANUP(jdoc_destroyp) struct jdoc *workload = body_fixture(rows[i].workload);
 
 		unit_row(rows[i].name);
-		replica_body_job(job, workload, "m", &body);
+		replica_body_job(job, workload, &manager, &body);
 		body_fixture_expect(&body, rows[i].want);
 	}
 }
@@ -171,7 +173,7 @@ static void hole_5_31_no_ttl(void **state)
 	CLEANUP(jdoc_destroyp) struct jdoc *workload = body_fixture("{'metadata':{'name':'w'}}");
 
 	(void)state;
-	replica_body_job(job, workload, "m", &body);
+	replica_body_job(job, workload, &manager, &body);
 	body_fixture_expect(&body, WANT("'template':{}"));
 }
 
@@ -190,7 +192,7 @@ static void labels_and_annotations_of_jobs(void **state)
 	struct jdoc *workload = body_fixture(WORKLOAD("{'name':'main','count':3,'minCount':1}"));
 
 	(void)state;
-	replica_body_job(job, workload, "m", &body);
+	replica_body_job(job, workload, &manager, &body);
 	body_fixture_expect(
 		&body,
 		"{'apiVersion':'batch/v1','kind':'Job','metadata':{'name':'j','namespace':'ns',"
@@ -223,9 +225,9 @@ static void long_names_are_no_labels(void **state)
 		memset(name, 'w', sizeof(name));
 		name[rows[i].length] = '\0';
 		jdoc_set_str(jdoc_get_mut(workload, "metadata"), "name", name);
-		replica_body_job(job, workload, "m", &body);
+		replica_body_job(job, workload, &manager, &body);
 		decode_fixture(&batch_job_fields, body.p, &made);
-		assert_true(replica_body_is_ours(&made.meta, "m"));
+		assert_true(replica_body_is_ours(&made.meta, &manager));
 		assert_string_equal(replica_body_workload_of(&made.meta), name);
 		made.meta.annotations.n = 0;
 		assert_int_equal(replica_body_workload_of(&made.meta) != NULL, rows[i].label);
@@ -255,9 +257,9 @@ static void odd_objects(void **state)
 		CLEANUP(jdoc_destroyp) struct jdoc *second = NULL;
 
 		unit_row(texts[i]);
-		replica_body_create(d, "m", true, &a);
+		replica_body_create(d, &manager, true, &a);
 		assert_int_equal(jdoc_parse(strbuf_str(&a), &first, NULL), 0);
-		replica_body_job(d, d, "m", &b);
+		replica_body_job(d, d, &manager, &b);
 		assert_int_equal(jdoc_parse(strbuf_str(&b), &second, NULL), 0);
 		assert_string_equal(jdoc_path_str(second, "kind"), "Job");
 	}
@@ -275,10 +277,17 @@ static void ownership(void **state)
 
 	(void)state;
 	decode_fixture(&kueue_workload_fields, "{'metadata':{'labels':{" ORIGIN "}}}", &w);
-	assert_true(replica_body_is_ours(&w.meta, "m"));
-	assert_false(replica_body_is_ours(&w.meta, "other"));
+	assert_true(replica_body_is_ours(&w.meta, &manager));
+	assert_false(replica_body_is_ours(&w.meta, &other));
+	decode_fixture(&kueue_workload_fields,
+		       "{'metadata':{'labels':{" ORIGIN "},'annotations':{"
+		       "'headgate.io/multikueue-manager':'u1'}}}",
+		       &w);
+	assert_false(replica_body_is_ours(&w.meta, &manager));
+	assert_true(replica_body_is_ours(&w.meta, &(struct replica_body_manager){ "m", "u1" }));
+	assert_false(replica_body_is_ours(&w.meta, &(struct replica_body_manager){ "m", "u2" }));
 	decode_fixture(&kueue_workload_fields, "{'metadata':{'annotations':{" ORIGIN "}}}", &w);
-	assert_false(replica_body_is_ours(&w.meta, "m"));
+	assert_false(replica_body_is_ours(&w.meta, &manager));
 	assert_null(replica_body_workload_of(&w.meta));
 	decode_fixture(&kueue_workload_fields,
 		       "{'metadata':{'labels':{'kueue.x-k8s.io/prebuilt-workload-name':'l'}}}", &w);

@@ -122,6 +122,11 @@ static void hole_5_20_the_grace_ends_after_a_restart(void **state)
 	f.view.began = f.view.now - f.opt.worker_lost_ns;
 	manager_fixture_expect(
 		&f, "SetCheck Retry 'Admitting remote lost, Previously: \"Ready\"' (Warning)");
+	/* The manager before has reported the loss, or a later one than its own end. */
+	manager_fixture_make(&f, "quota ready cluster=w1", (const char *[]){ "never=100", NULL });
+	manager_fixture_expect(&f, "at +200");
+	f.clusters[0].lost_at = f.view.now + 1000;
+	manager_fixture_expect(&f, "at +240");
 }
 
 /* In Kueue a Workload that workers evict again and again is offered again at once each time. */

@@ -1,54 +1,8 @@
 #include "scheduler/pods/actions/allocate_place.h"
 
-#include "lib/pods/core_fixture.h"
+#include "lib/pods/cycle_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
-
-static void which_pods_are_placed(void **state)
-{
-	static const struct {
-		const char *what;
-		uint32_t flags;
-		int64_t cpu;
-		enum charge_state charge;
-		bool expected;
-	} rows[] = {
-		{ "plain", TASK_OURS, 1, CHARGE_NONE, true },
-		{ "not ours", 0, 1, CHARGE_NONE, false },
-		{ "best effort", TASK_OURS, 0, CHARGE_NONE, false },
-		{ "gated", TASK_OURS | TASK_OUR_GATE, 1, CHARGE_NONE, false },
-		{ "other gate", TASK_OURS | TASK_FOREIGN_GATE, 1, CHARGE_NONE, false },
-		{ "opted in, no quota", TASK_OURS | TASK_OPTED_IN, 1, CHARGE_NONE, false },
-		{ "opted in, ungated", TASK_OURS | TASK_OPTED_IN, 1, CHARGE_UNGATED, true },
-		{ "opted in, published", TASK_OURS | TASK_OPTED_IN, 1, CHARGE_PUBLISHED, true },
-		{ "opted in, waits for victims", TASK_OURS | TASK_OPTED_IN, 1,
-		  CHARGE_AWAITING_VICTIMS, false },
-		{ "parked", TASK_OURS | TASK_PARKED, 1, CHARGE_NONE, false },
-		{ "of another scheduler", TASK_OURS | TASK_OPTED_IN | TASK_GATE_ONLY, 1,
-		  CHARGE_UNGATED, false },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct core_fixture sf;
-		struct queue *q;
-		struct task *t;
-
-		print_message("%s\n", rows[i].what);
-		core_fixture_init(&sf, NULL);
-		q = cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
-		t = cluster_fixture_task(sf.f.cluster, "p",
-					 cluster_fixture_podgroup(sf.f.cluster, "j", "q", 1),
-					 rows[i].cpu);
-		t->flags = rows[i].flags;
-		if (rows[i].charge != CHARGE_NONE) {
-			ledger_charge(sf.f.cluster, t, q, rows[i].charge);
-		}
-		core_fixture_open(&sf);
-		assert_int_equal(allocate_place_is_candidate(sf.s, t), rows[i].expected);
-		core_fixture_finish(&sf);
-	}
-}
 
 static void a_gang_that_fits_in_part_gets_nothing(void **state)
 {
@@ -184,7 +138,6 @@ static void quota_coming_free_is_not_taken_from_reservations(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(which_pods_are_placed),
 		cmocka_unit_test(a_gang_that_fits_in_part_gets_nothing),
 		cmocka_unit_test(a_pipelined_gang_holds_its_place),
 		cmocka_unit_test(a_pipelined_gang_that_opted_in_is_published),

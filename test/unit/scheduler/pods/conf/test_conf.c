@@ -69,11 +69,6 @@ static void test_errors_name_file_line_and_key(void **state)
 		{ "actions: enqueue\ntiers:\n- plugins:\n  - name: gang\n- plugins:\n  - name: "
 		  "gangs\n",
 		  "s.conf:6: tiers[1].plugins[0].name: unknown plugin \"gangs\"" },
-		{ "actions: enqueue\ntiers:\n- plugins:\n  - name: gang\n- plugins:\n  - name: "
-		  "capacity\n  - name: shares\n",
-		  "s.conf:7: tiers[1].plugins[1].name: plugin \"shares\" limits queues and has no "
-		  "implementation here: without it queues would have no limits; use plugin "
-		  "\"capacity\" instead" },
 		{ "actions: enqueue\ntiers:\n- plugins:\n  - name: proportion\n  - name: drf\n    "
 		  "enableHierarchy: true\n",
 		  "s.conf:5: tiers[0]: proportion and drf with enableHierarchy exclude each "

@@ -1,4 +1,8 @@
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "base/str.h"
+#include "base/xmalloc.h"
 #include "lib/pods/cycle_fixture.h"
 #include "lib/pods/ledger_verify.h"
 #include "lib/unit.h"
@@ -133,12 +137,65 @@ static void victims_stay_charged_and_releasing(void **state)
 
 	ledger_charge(f->f.cluster, f->t, f->q, CHARGE_BOUND);
 	cluster_task_set_status(f->f.cluster, f->t, TASK_RUNNING, f->f.cluster->nodes.v[0]);
-	add(f, DECISION_EVICT);
+	add(f, DECISION_EVICT)->by = f->t->id;
 	assume(f);
 	assert_int_equal(f->t->status, TASK_RELEASING);
 	assert_int_equal(f->q->charged.v[RES_CPU], 1000);
 	assert_int_equal(f->q->releasing.v[RES_CPU], 1000);
 	assert_int_equal(f->t->node, 0);
+}
+
+/* The PodGroup of the victim remembers for which one that was: as many as it may, the latest. */
+static void evictions_are_remembered(void **state)
+{
+	struct fixture *f = *state;
+	struct cluster *c = f->f.cluster;
+	struct podgroup *g = c->podgroups.v[f->t->podgroup];
+
+	ledger_charge(c, f->t, f->q, CHARGE_BOUND);
+	for (int i = 0; i <= PODGROUP_RIVALS_MAX; i++) {
+		char name[16];
+		struct podgroup *rival;
+		struct task *by;
+
+		snprintf(name, sizeof(name), "r%d", i);
+		rival = cluster_fixture_podgroup(c, name, "q", 1);
+		free(rival->uid);
+		rival->uid = xmalloc_dup(name);
+		by = cluster_fixture_task(c, name, rival, 1000);
+		for (int twice = 0; twice < 2; twice++) {
+			ledger_set_releasing(c, f->t, false);
+			cluster_task_set_status(c, f->t, TASK_RUNNING, c->nodes.v[0]);
+			add(f, DECISION_EVICT)->by = by->id;
+			assume(f);
+		}
+		assert_int_equal(by->victims, 2);
+	}
+	assert_int_equal(g->rivals.n, PODGROUP_RIVALS_MAX);
+	assert_true(g->rivals.v[0].name == str_hash(STR_LIT("r1")));
+	assert_int_equal(g->rivals.v[0].queues_gen, c->queues_gen);
+}
+
+static void room_is_held_and_given_up(void **state)
+{
+	struct fixture *f = *state;
+	struct cluster *c = f->f.cluster;
+	struct decision *d;
+
+	add(f, DECISION_AWAIT)->node = 0;
+	assume(f);
+	assert_int_equal(f->t->awaits, 0);
+	assert_int_equal(c->awaiting.n, 1);
+	f->t->victims = 3;
+	d = add(f, DECISION_AWAIT);
+	d->warning = true; /* in vain */
+	d->retry_at = 77;
+	assume(f);
+	assert_int_equal(f->t->awaits, MODEL_NONE);
+	assert_int_equal(f->t->victims, 0);
+	assert_int_equal(f->t->in_vain, 1);
+	assert_int_equal(f->t->preempt_at, 77);
+	assert_null(cluster_verify(c));
 }
 
 static void a_written_condition_is_remembered(void **state)
@@ -196,6 +253,8 @@ int main(void)
 		TEST(ungating_without_charge_is_remembered),
 		TEST(plain_pods_are_charged_when_bound),
 		TEST(victims_stay_charged_and_releasing),
+		TEST(evictions_are_remembered),
+		TEST(room_is_held_and_given_up),
 		TEST(a_written_condition_is_remembered),
 	};
 

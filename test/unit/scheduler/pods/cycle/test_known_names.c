@@ -10,13 +10,12 @@ static void run_nothing(struct session *s)
 static void test_absent_are_rows_without_functions(void **state)
 {
 	static const struct plugin_ops ops = { .name = "gang" };
-	static const struct plugin_row plugins[] = { { "gang", &ops, false },
-						     { "capacity", &ops, true },
-						     { "drf", NULL, false },
-						     { "proportion", NULL, true } };
+	static const struct plugin_row plugins[] = { { "gang", &ops },
+						     { "capacity", &ops },
+						     { "drf", NULL } };
 	static const struct action_row actions[] = { { "enqueue", run_nothing },
 						     { "reclaim", NULL } };
-	const struct known_names_source from = { plugins, 4, actions, 2 };
+	const struct known_names_source from = { plugins, 3, actions, 2 };
 	struct known_names n;
 	struct conf_names known;
 
@@ -26,16 +25,13 @@ static void test_absent_are_rows_without_functions(void **state)
 	assert_string_equal(known.plugins[0], "gang");
 	assert_string_equal(known.plugins[1], "capacity");
 	assert_string_equal(known.plugins[2], "drf");
-	assert_string_equal(known.plugins[3], "proportion");
-	assert_null(known.plugins[4]);
+	assert_null(known.plugins[3]);
 	assert_string_equal(known.actions[0], "enqueue");
 	assert_string_equal(known.actions[1], "reclaim");
 	assert_null(known.actions[2]);
 	assert_string_equal(known.absent[0], "drf");
 	assert_string_equal(known.absent[1], "reclaim");
 	assert_null(known.absent[2]);
-	assert_string_equal(known.absent_quota[0], "proportion");
-	assert_null(known.absent_quota[1]);
 	known_names_finish(&n);
 	assert_null(n.plugins);
 }
@@ -50,7 +46,6 @@ static void test_empty_registries(void **state)
 	assert_null(n.plugins[0]);
 	assert_null(n.actions[0]);
 	assert_null(n.unimplemented[0]);
-	assert_null(n.unimplemented_quota[0]);
 	known_names_finish(&n);
 }
 

@@ -88,6 +88,8 @@ static struct cluster *rich_cluster(void)
 	assert_true(res_names_add(c->res, STR_LIT("nvidia.com/gpu")) > 0);
 	a->guarantee.v[RES_FIRST_NAMED] = 3;
 	a->uid = xmalloc_dup("quid");
+	a->hierarchy = xmalloc_dup("root/a");
+	a->hierarchy_weights = xmalloc_dup("1/2");
 	b->state = QUEUE_CLOSING;
 	b->scan.timer_at = INT64_C(1750000000123456789);
 	b->scan.done = true;

@@ -83,7 +83,8 @@ static void test_defaults_are_left_out_and_come_back(void **state)
 			      .barred_by = MODEL_NONE,
 			      .priority_class = MODEL_NONE,
 			      .exists = true,
-			      .created = MODEL_TIME_NONE },
+			      .created = MODEL_TIME_NONE,
+			      .changed = true },
 			back = { .phase = PODGROUP_RUNNING };
 	struct json_out o;
 

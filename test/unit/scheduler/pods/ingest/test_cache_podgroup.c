@@ -135,6 +135,121 @@ static void test_an_adopted_pod_stays_until_it_names_a_group(void **state)
 	}
 }
 
+static struct podgroup *podgroup_of(const struct cache_fixture *f, const struct task *t)
+{
+	return t->podgroup == MODEL_NONE ? NULL : f->c->podgroups.v[t->podgroup];
+}
+
+/* A plain pod that names no PodGroup and has no owner is one by itself. */
+static void test_plain_pods_are_groups_of_their_own(void **state)
+{
+	static const struct {
+		const char *meta, *spec; /* more members of them */
+		bool alone;
+	} rows[] = {
+		{ "", "", true },
+		{ "", ",\"nodeName\":\"n\"", true },
+		{ ",\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"X\",\"name\":\"x\","
+		  "\"uid\":\"x\"}]",
+		  "", true },
+		{ ",\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"X\",\"name\":\"x\","
+		  "\"uid\":\"x\",\"controller\":true}]",
+		  "", false },
+		{ ",\"annotations\":{\"scheduling.volcano.sh/queue-allocation-gate\":\"true\"}", "",
+		  false },
+		{ ",\"annotations\":{\"headgate.io/reserved\":\"q\"}", "", false },
+		{ "",
+		  ",\"schedulingGates\":[{\"name\":\"scheduling.volcano.sh/"
+		  "queue-allocation-gate\"}]",
+		  false },
+		{ "", ",\"schedulingGates\":[{\"name\":\"example.com/mine\"}]", true },
+		{ ",\"annotations\":{\"scheduling.k8s.io/group-name\":\"g\"}", "", false },
+	};
+	struct cache_fixture *f = *state;
+
+	f->c->implies_podgroups = true;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct podgroup *g;
+
+		unit_row_number(i);
+		cache_fixture_json(
+			f, SCHED_PODS,
+			"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"u\"%s},"
+			"\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":"
+			"\"c\"}]%s}}",
+			rows[i].meta, rows[i].spec);
+		g = podgroup_of(f, cache_fixture_task(f, "p"));
+		assert_int_equal(g != NULL && g->alone, rows[i].alone);
+		cache_fixture_delete(f, SCHED_PODS, "ns/p");
+		assert_null(cluster_podgroup_find(f->c, STR_LIT("/ns/p")));
+	}
+}
+
+static void see_plain(struct cache_fixture *f, const char *annotations, const char *cpu)
+{
+	cache_fixture_json(f, SCHED_PODS,
+			   "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"uid-p\","
+			   "\"annotations\":{%s}},\"spec\":{\"schedulerName\":\"volcano\","
+			   "\"priorityClassName\":\"high\",\"priority\":7,\"containers\":[{"
+			   "\"name\":\"c\",\"resources\":{"
+			   "\"requests\":{\"cpu\":\"%s\"}}}]}}",
+			   annotations, cpu);
+}
+
+/* It says what the PodGroup of Volcano's controller would, and follows the pod. */
+static void test_a_group_that_is_alone_follows_its_pod(void **state)
+{
+	struct cache_fixture *f = *state;
+	const struct podgroup *g;
+
+	f->c->implies_podgroups = true;
+	see_plain(f, "", "1500m");
+	g = podgroup_of(f, cache_fixture_task(f, "p"));
+	assert_true(g->exists && g->alone && g->uid == NULL);
+	assert_string_equal(f->c->queues.v[g->queue]->name, "default");
+	assert_int_equal(g->min_member, 1);
+	assert_true(g->has_min_resources);
+	assert_int_equal(g->min_resources.v[RES_CPU], 1500);
+	assert_int_equal(g->priority, 7);
+	see_plain(f,
+		  "\"scheduling.volcano.sh/queue-name\":\"q\","
+		  "\"scheduling.volcano.sh/group-min-member\":\"3\"",
+		  "2");
+	assert_ptr_equal(podgroup_of(f, cache_fixture_task(f, "p")), g);
+	assert_string_equal(f->c->queues.v[g->queue]->name, "q");
+	assert_int_equal(g->min_member, 3);
+	assert_int_equal(g->min_resources.v[RES_CPU], 6000);
+	/* Numbers that Volcano would not take count as none, and no product wraps. */
+	see_plain(f, "\"scheduling.volcano.sh/group-min-member\":\"2147483648\"", "2");
+	assert_int_equal(g->min_member, 1);
+	see_plain(f, "\"scheduling.volcano.sh/group-min-member\":\"2147483647\"", "1125899906842");
+	assert_true(g->min_resources.v[RES_CPU] == RES_UNLIMITED - 1);
+}
+
+/* A process with another flag made one: the pod is in it, whichever is seen first. */
+static void test_a_group_of_ours_takes_the_place_of_one_that_is_alone(void **state)
+{
+	static const struct cache_fixture_pod plain = { .name = "p" };
+	struct cache_fixture *f = *state;
+	struct task *t;
+
+	f->c->implies_podgroups = true;
+	t = cache_fixture_pod(f, &plain);
+	assert_true(podgroup_of(f, t)->alone);
+	see_group_of(f, OURS, t->uid, "100");
+	assert_string_equal(podgroup_of(f, t)->name, "podgroup-x");
+	t = cache_fixture_pod(f, &plain);
+	assert_string_equal(podgroup_of(f, t)->name, "podgroup-x");
+	cache_fixture_delete(f, SCHED_PODGROUPS, "ns/podgroup-x");
+	t = cache_fixture_pod(f, &plain);
+	assert_true(podgroup_of(f, t)->alone);
+	cache_fixture_delete(f, SCHED_PODS, "ns/p");
+	(void)cache_fixture_group(f, "podgroup-uid-p", "q", 1);
+	t = cache_fixture_pod(f, &plain);
+	assert_string_equal(podgroup_of(f, t)->name, "podgroup-uid-p");
+	assert_int_not_equal(t->flags & TASK_ADOPTED, 0);
+}
+
 static void test_deletion_leaves_the_pods(void **state)
 {
 	struct cache_fixture *f = *state;
@@ -212,6 +327,9 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_spec_is_taken_over),
 		CACHE_FIXTURE_TEST(test_a_group_of_ours_adopts_its_pod),
 		CACHE_FIXTURE_TEST(test_an_adopted_pod_stays_until_it_names_a_group),
+		CACHE_FIXTURE_TEST(test_plain_pods_are_groups_of_their_own),
+		CACHE_FIXTURE_TEST(test_a_group_that_is_alone_follows_its_pod),
+		CACHE_FIXTURE_TEST(test_a_group_of_ours_takes_the_place_of_one_that_is_alone),
 		CACHE_FIXTURE_TEST(test_deletion_leaves_the_pods),
 		CACHE_FIXTURE_TEST(test_older_and_bad_ones_are_refused),
 	};

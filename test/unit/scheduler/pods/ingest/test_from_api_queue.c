@@ -81,6 +81,38 @@ static void test_reads_all(void **state)
 	cluster_destroy(c);
 }
 
+static void test_annotations_of_fairness(void **state)
+{
+	static const char *const rows[][3] = {
+		{ "{\"volcano.sh/hierarchy\":\"root/a\",\"volcano.sh/hierarchy-weights\":\"1/2\"}",
+		  "root/a", "1/2" },
+		{ "{\"volcano.sh/hierarchy\":\"root/b\",\"volcano.sh/hierarchy-weights\":\"1/2\"}",
+		  "root/b", "1/2" },
+		{ "{\"volcano.sh/hierarchy\":\"root/b\",\"volcano.sh/hierarchy-weights\":\"\"}",
+		  "root/b", NULL },
+		{ "{}", NULL, NULL },
+	};
+	struct cluster *c = cluster_create();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct queue *q;
+		char json[512];
+		bool changed;
+
+		(void)snprintf(json, sizeof(json),
+			       "{\"metadata\":{\"name\":\"q\",\"annotations\":%s}}", rows[i][0]);
+		assert_int_equal(read_queue(c, json, &changed, NULL), 0);
+		assert_true(changed);
+		q = queue_find(c, STR_LIT("q"));
+		assert_true(str_streq(q->hierarchy, rows[i][1]));
+		assert_true(str_streq(q->hierarchy_weights, rows[i][2]));
+		assert_int_equal(read_queue(c, json, &changed, NULL), 0);
+		assert_false(changed);
+	}
+	cluster_destroy(c);
+}
+
 static void test_refuses(void **state)
 {
 	struct cluster *c = cluster_create();
@@ -104,6 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_reads_all),
+		cmocka_unit_test(test_annotations_of_fairness),
 		cmocka_unit_test(test_refuses),
 	};
 

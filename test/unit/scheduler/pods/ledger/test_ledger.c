@@ -39,7 +39,7 @@ static int setup(void **state)
 	}
 	for (uint32_t i = 0; i < TASKS; i++) {
 		f->tasks[i].id = i;
-		f->tasks[i].charge_queue = MODEL_NONE;
+		f->tasks[i].charge_queue = f->tasks[i].podgroup = MODEL_NONE;
 		f->tasks[i].klass = &f->classes[i % CLASSES];
 		vec_push(&f->c.tasks, &f->tasks[i]);
 	}

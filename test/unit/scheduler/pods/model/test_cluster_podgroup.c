@@ -85,6 +85,101 @@ static void test_moves_between_queues_bump_both(void **state)
 	cluster_destroy(c);
 }
 
+/* Whether g is among the open PodGroups and among the changed ones of q, each once. */
+static bool is_open(const struct queue *q, const struct podgroup *g)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < q->open.n; i++) {
+		n += q->open.v[i] == g->id;
+	}
+	assert_true(n <= 1);
+	return n == 1;
+}
+
+static void test_open_podgroups_are_listed(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct queue *q = cluster_fixture_queue(c, "q", NULL, -1);
+	struct node *n = cluster_fixture_node(c, "n", 4000);
+	struct podgroup *other = cluster_fixture_podgroup(c, "other", "q", 1);
+	struct podgroup *g = cluster_fixture_podgroup(c, "g", "q", 1);
+	struct task *t;
+
+	(void)state;
+	assert_true(is_open(q, g)); /* waits to be enqueued */
+	cluster_podgroup_set_phase(c, other, PODGROUP_RUNNING);
+	cluster_podgroup_set_phase(c, g, PODGROUP_INQUEUE);
+	assert_false(is_open(q, g));
+	t = cluster_fixture_task(c, "t", g, 1000);
+	assert_true(is_open(q, g) && !is_open(q, other));
+	cluster_task_set_status(c, t, TASK_BINDING, n);
+	assert_false(is_open(q, g));
+	cluster_task_set_status(c, t, TASK_PENDING, NULL);
+	/* In a queue that does not exist, too. */
+	cluster_podgroup_set_queue(c, g, STR_LIT("none"));
+	assert_true(!is_open(q, g) && is_open(queue_find(c, STR_LIT("none")), g));
+	assert_null(cluster_verify(c));
+	cluster_destroy(c);
+}
+
+static void test_changed_podgroups_are_listed_once_until_dropped(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct queue *q = cluster_fixture_queue(c, "q", NULL, -1);
+	struct podgroup *a = cluster_fixture_podgroup(c, "a", "q", 1);
+	struct podgroup *b = cluster_fixture_podgroup(c, "b", "q", 1);
+
+	(void)state;
+	assert_int_equal(q->changed.n, 2);
+	cluster_podgroup_drop_changed(c, q, 2);
+	assert_int_equal(q->changed.n, 0);
+	cluster_podgroup_changed(c, b);
+	cluster_podgroup_changed(c, b);
+	cluster_podgroup_changed(c, a);
+	assert_int_equal(q->changed.n, 2);
+	/* Only the first was looked at. */
+	cluster_podgroup_drop_changed(c, q, 1);
+	assert_int_equal(q->changed.n, 1);
+	assert_int_equal(q->changed.v[0], a->id);
+	cluster_podgroup_changed(c, b);
+	assert_int_equal(q->changed.n, 2);
+	assert_null(cluster_verify(c));
+	cluster_destroy(c);
+}
+
+/* Whether the change bumps demand_gen. */
+#define CHANGES_DEMAND(c, change)                                                                  \
+	({                                                                                         \
+		uint64_t gen_ = (c)->demand_gen;                                                   \
+		change;                                                                            \
+		(c)->demand_gen != gen_;                                                           \
+	})
+
+static void test_demand_changes_with_what_pods_hold_and_ask_for(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct node *n = cluster_fixture_node(c, "n", 4000);
+	struct podgroup *g;
+	struct task *t;
+
+	(void)state;
+	cluster_fixture_queue(c, "q", NULL, -1);
+	g = cluster_fixture_podgroup(c, "g", "q", 1);
+	t = cluster_fixture_task(c, "t", NULL, 1000);
+	assert_true(CHANGES_DEMAND(c, cluster_task_set_podgroup(c, t, g)));
+	assert_true(CHANGES_DEMAND(c, cluster_podgroup_set_phase(c, g, PODGROUP_INQUEUE)));
+	assert_true(CHANGES_DEMAND(c, cluster_task_set_status(c, t, TASK_BINDING, n)));
+	/* Nothing that follows from a bind gives room to others. */
+	assert_false(CHANGES_DEMAND(c, cluster_task_set_status(c, t, TASK_BOUND, n)));
+	assert_false(CHANGES_DEMAND(c, cluster_task_set_status(c, t, TASK_RUNNING, n)));
+	assert_false(CHANGES_DEMAND(c, cluster_podgroup_set_phase(c, g, PODGROUP_RUNNING)));
+	assert_true(CHANGES_DEMAND(c, cluster_task_set_status(c, t, TASK_RELEASING, n)));
+	assert_true(CHANGES_DEMAND(c, cluster_task_remove(c, t)));
+	assert_true(CHANGES_DEMAND(c, cluster_podgroup_set_queue(c, g, str_of(""))));
+	cluster_destroy(c);
+}
+
 static void test_each_unsupported_field_is_named(void **state)
 {
 	static const struct {
@@ -109,6 +204,9 @@ static void test_each_unsupported_field_is_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_open_podgroups_are_listed),
+		cmocka_unit_test(test_changed_podgroups_are_listed_once_until_dropped),
+		cmocka_unit_test(test_demand_changes_with_what_pods_hold_and_ask_for),
 		cmocka_unit_test(test_each_unsupported_field_is_named),
 		cmocka_unit_test(test_get_find_prune),
 		cmocka_unit_test(test_one_that_is_alone),

@@ -61,7 +61,10 @@ static void test_resize_and_move_follow(void **state)
 	uint64_t gen;
 
 	(void)state;
+	cluster_task_set_status(c, t, TASK_BOUND, n);
+	gen = c->nodes_gen;
 	cluster_task_set_status(c, t, TASK_RUNNING, n);
+	assert_int_equal(c->nodes_gen, gen); /* its request was and is on the node */
 	cluster_task_set_class(c, t, cluster_fixture_class(c, 500));
 	assert_int_equal(n->used.v[RES_CPU], 500);
 	assert_int_equal(slots_count(&c->class_by_id), 1); /* the old class is gone */
@@ -101,6 +104,38 @@ static void test_changes_wake_the_queue(void **state)
 	cluster_destroy(c);
 }
 
+/* The list of those that await a node stays whole, whichever of them leaves it, and how. */
+static void test_awaiting(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct task *t[3];
+	struct node *n;
+
+	(void)state;
+	n = cluster_fixture_node(c, "n", 1000);
+	for (int i = 0; i < 3; i++) {
+		static const char *const names[] = { "a", "b", "c" };
+
+		t[i] = cluster_fixture_task(c, names[i], NULL, 1);
+		cluster_task_set_awaits(c, t[i], n);
+		cluster_task_set_awaits(c, t[i], n);
+		assert_null(cluster_verify(c));
+	}
+	assert_int_equal(c->awaiting.n, 3);
+	/* A bind that is decided may fail; one that is seen ends it. */
+	cluster_task_set_status(c, t[0], TASK_BINDING, n);
+	assert_int_equal(t[0]->awaits, n->id);
+	cluster_task_set_status(c, t[0], TASK_RUNNING, n);
+	assert_int_equal(t[0]->awaits, MODEL_NONE);
+	assert_null(cluster_verify(c));
+	cluster_task_remove(c, t[1]);
+	assert_null(cluster_verify(c));
+	cluster_task_set_awaits(c, t[2], NULL);
+	assert_int_equal(c->awaiting.n, 0);
+	assert_null(cluster_verify(c));
+	cluster_destroy(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +143,7 @@ int main(void)
 		cmocka_unit_test(test_statuses_in_node_accounts),
 		cmocka_unit_test(test_resize_and_move_follow),
 		cmocka_unit_test(test_changes_wake_the_queue),
+		cmocka_unit_test(test_awaiting),
 	};
 
 	return cmocka_run_group_tests_name("pods/model/cluster_task", tests, NULL, NULL);

@@ -191,6 +191,27 @@ static void test_podgroups_that_lack_members_go_first(void **state)
 	assert_true(hooks_job_order(f.s, podgroup, other) < 0); /* both lack: by name */
 }
 
+/* It starves below minMember, and loses only what it has beyond that. */
+static void test_preemption_keeps_the_minimum(void **state)
+{
+	const struct task *a;
+
+	(void)state;
+	podgroup->min_member = 2;
+	add("a", NULL, TASK_RUNNING, 1);
+	a = f.cluster->tasks.v[0];
+	hooks_fixture_open(&f);
+	assert_true(hooks_job_starving(f.s, podgroup));
+	add("b", NULL, TASK_RUNNING, 1);
+	hooks_fixture_open(&f);
+	assert_false(hooks_job_starving(f.s, podgroup));
+	assert_false(hooks_preemptable(f.s, a, a));
+	add("c", NULL, TASK_RUNNING, 1);
+	hooks_fixture_open(&f);
+	assert_true(hooks_preemptable(f.s, a, a));
+	assert_true(hooks_reclaimable(f.s, a, a));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -204,6 +225,7 @@ int main(void)
 		TEST(test_many_roles),
 		TEST(test_a_role_with_minimum_zero_is_met),
 		TEST(test_podgroups_that_lack_members_go_first),
+		TEST(test_preemption_keeps_the_minimum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,7 +133,7 @@ static void evictions_of_this_session_count(void **state)
 	t = cluster_fixture_task(c, "t", NULL, 600);
 	core_fixture_open(&sf);
 	assert_int_equal(fit_find(sf.s, t, &n), FIT_NONE);
-	statement_evict(sf.s, victim, "r", "m");
+	statement_evict(sf.s, victim, victim, "m");
 	assert_int_equal(fit_find(sf.s, t, &n), FIT_RELEASING);
 	core_fixture_finish(&sf);
 }

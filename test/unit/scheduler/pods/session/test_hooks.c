@@ -242,10 +242,10 @@ static void fake_on_deallocate(void *state, struct session *s, const struct task
 static const struct plugin_ops fake_a = FAKE("a", create_a), fake_b = FAKE("b", create_b);
 static const struct plugin_ops bare = { .name = "bare" };
 static const struct plugin_row rows[] = {
-	{ "a", &fake_a, true },
-	{ "absent", NULL, false },
-	{ "b", &fake_b, true },
-	{ "bare", &bare, false },
+	{ "a", &fake_a },
+	{ "absent", NULL },
+	{ "b", &fake_b },
+	{ "bare", &bare },
 };
 
 static void start(struct hooks_fixture *f, const char *tiers)

@@ -148,7 +148,7 @@ static void evict_frees_later_what_is_used_now(void **state)
 	int64_t charged = session_queue_charged(s, q)->v[RES_CPU];
 	struct statement st = statement_begin(s);
 
-	statement_evict(s, t, "Preempted", "for another pod");
+	statement_evict(s, t, t, "for another pod");
 	assert_int_equal(session_task_status(s, t), TASK_RELEASING);
 	assert_int_equal(session_node_releasing(s, n)->v[RES_CPU], 400);
 	assert_int_equal(session_queue_charged(s, q)->v[RES_CPU], charged);
@@ -224,7 +224,7 @@ static void random_operation(struct core_fixture *sf, struct rng *r)
 		break;
 	case 4:
 		if (status == TASK_RUNNING) {
-			statement_evict(s, t, "r", "m");
+			statement_evict(s, t, t, "m");
 		}
 		break;
 	default:

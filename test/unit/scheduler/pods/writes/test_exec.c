@@ -257,6 +257,15 @@ static void test_phases_go_to_podgroups_that_exist(void **state)
 	decide(&f, d);
 	fake_transport_expect_none(f.transport);
 	f.podgroup->exists = true;
+	/* One that is alone has no object for a phase, nor for an event. */
+	f.podgroup->alone = true;
+	decide(&f, d);
+	d.kind = DECISION_EVENT;
+	decide(&f, d);
+	clock_fake_advance(&f.clock, CLOCK_NS_PER_S);
+	step(&f);
+	fake_transport_expect_none(f.transport);
+	f.podgroup->alone = false;
 	end(&f);
 }
 

@@ -234,6 +234,10 @@ static void multikueue_has_defaults(void **state)
 	assert_int_equal(m->progress_ns, 1200 * S);
 	assert_int_equal(m->probe_ns, 20 * S);
 	assert_int_equal(m->per_queue, 1);
+	assert_int_equal(m->gc_ns, 60 * S);
+	assert_int_equal(m->worker_lost_ns, 900 * S);
+	assert_null(m->dispatcher);
+	assert_int_equal(m->step_size, 3);
 }
 
 static void multikueue_can_be_set(void **state)
@@ -246,7 +250,9 @@ static void multikueue_can_be_set(void **state)
 	assert_int_equal(
 		read_text("multiKueue:\n  origin: blue\n  singleClusterPreemptionTimeout: 1m\n"
 			  "  orchestratedPreemption: {order: ConfigOrder, collectionWindow: 0s,"
-			  " progressTimeout: 2m, reactionTimeout: 3s, maxPerClusterQueue: 4}\n",
+			  " progressTimeout: 2m, reactionTimeout: 3s, maxPerClusterQueue: 4}\n"
+			  "  gcInterval: 0s\n  workerLostTimeout: 1h\n  dispatcherName: d\n"
+			  "  incrementalDispatcherConfig: {stepSize: 2}\n",
 			  &warnings, &c, NULL),
 		0);
 	m = &c->multikueue;
@@ -257,6 +263,10 @@ static void multikueue_can_be_set(void **state)
 	assert_int_equal(m->progress_ns, 120 * S);
 	assert_int_equal(m->probe_ns, 3 * S);
 	assert_int_equal(m->per_queue, 4);
+	assert_int_equal(m->gc_ns, 0);
+	assert_int_equal(m->worker_lost_ns, 3600 * S);
+	assert_string_equal(m->dispatcher, "d");
+	assert_int_equal(m->step_size, 2);
 }
 
 static void errors_in_times_name_the_field(void **state)
@@ -297,7 +307,7 @@ static void errors_in_times_name_the_field(void **state)
 	"metrics: {bindAddress: a}\nleaderElection: {leaderElect: true}\n"                         \
 	"controller: {groupKindConcurrency: {Job.batch: 5}}\n"                                     \
 	"clientConnection: {qps: 50, burst: 100}\ninternalCertManagement: {enable: true, "         \
-	"webhookServiceName: s, webhookSecretName: t}\nmultiKueue: {gcInterval: 1m}\n"             \
+	"webhookServiceName: s, webhookSecretName: t}\nmultiKueue: {externalFrameworks: []}\n"     \
 	"resources: {deviceClassMappings: []}\nvisibilityServer: {bindAddress: a, bindPort: 1}\n"  \
 	"tls: {minVersion: v, cipherSuites: [], curvePreferences: []}\n"
 

@@ -1,0 +1,62 @@
+/* scheduler/multikueue/fleet/fleet_carry.h: carries out the decisions of the manager of MultiKueue:
+ * an action becomes a request to the API server of the manager's cluster or of a worker, and the
+ * answer a change of the record of the object. An object is left alone while a write to it is under
+ * way, or its last write has not been seen yet, and so is a place in which a write has failed, for
+ * a while that grows; the manager decides anew after each. Owner: the fleet thread; the pools work.
+ */
+#ifndef SCHEDULER_MULTIKUEUE_FLEET_FLEET_CARRY_H
+#define SCHEDULER_MULTIKUEUE_FLEET_FLEET_CARRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "scheduler/multikueue/manager/manager.h"
+#include "scheduler/multikueue/manager/replica_body.h"
+
+struct fleet_carry;
+struct fleet_there;
+struct fleet_workload;
+struct jdoc;
+struct metric_registry;
+struct pool_options;
+struct recorder;
+struct sched_msg;
+
+struct fleet_carry_options {
+	struct metric_registry *counters;
+	struct recorder *recorder; /* borrowed, as the next */
+	const struct replica_body_manager *by;
+	bool gated;
+	void (*post)(void *ctx, struct sched_msg *msg); /* gets the outcomes; ctx: of the pool */
+};
+
+/* base: of the manager's API server; its ctx is also that of post. */
+struct fleet_carry *fleet_carry_create(const struct fleet_carry_options *opt,
+				       const struct pool_options *base);
+void fleet_carry_destroy(struct fleet_carry *c); /* NULL is fine */
+struct pool *fleet_carry_pool(struct fleet_carry *c);
+
+/* Shared by the actions of one step; the documents are made when they are needed, and the caller
+ * destroys them by fleet_carry_end. */
+struct fleet_carry_step {
+	struct fleet_workload *w;
+	const struct sched_msg *job; /* local; NULL: none */
+	const char *check;
+	int64_t now; /* wall ns */
+	struct jdoc *workload_doc, *job_doc;
+};
+
+/* t: of the action's cluster, which can be reached; NULL: the action is about local objects. */
+void fleet_carry_out(struct fleet_carry *c, struct fleet_carry_step *s,
+		     const struct manager_action *a, struct fleet_there *t);
+void fleet_carry_end(struct fleet_carry_step *s);
+/* Reads whether an object that is not this manager's still has the name, when that is due. Returns
+ * the time at which it is (wall ns); CLOCK_NEVER. */
+int64_t fleet_carry_look(struct fleet_carry *c, struct fleet_workload *w, struct fleet_there *t,
+			 int64_t now);
+/* SCHED_MSG_REQUEST_DONE. t: of the connection's cluster; NULL: of the manager's API server. */
+void fleet_carry_done(struct fleet_carry *c, struct fleet_workload *w, struct fleet_there *t,
+		      const struct sched_msg *m, int64_t now);
+
+#endif

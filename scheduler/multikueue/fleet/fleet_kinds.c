@@ -1,0 +1,46 @@
+#include "scheduler/multikueue/fleet/fleet_kinds.h"
+
+#include "api/core/batch.h"
+#include "api/kueue/kueue_keys.h"
+#include "api/kueue/kueue_workload.h"
+#include "kube/reflector/reflector.h"
+#include "scheduler/base/message.h"
+#include "scheduler/base/message_decode.h"
+#include "scheduler/base/message_json.h"
+
+const enum sched_resource *fleet_kinds_watched(bool manages)
+{
+	static const enum sched_resource kinds[] = { SCHED_NAMESPACES,
+						     SCHED_JOBS,
+						     SCHED_WORKLOADS,
+						     SCHED_ADMISSION_CHECKS,
+						     SCHED_MULTIKUEUE_CONFIGS,
+						     SCHED_MULTIKUEUE_CLUSTERS,
+						     SCHED_SECRETS,
+						     SCHED_RESOURCE_COUNT_ };
+
+	return manages ? kinds : kinds + 2;
+}
+
+/* The manager makes replicas and Jobs of the whole objects. */
+static bool is_whole(const struct sched_msg *m)
+{
+	const struct api_workload *w = m->object;
+	const struct api_job *job = m->object;
+
+	return m->resource == SCHED_WORKLOADS ? w->status.admission_checks.n > 0
+	       : m->resource == SCHED_JOBS
+		       ? str_streq(job->spec.managed_by, KUEUE_MULTIKUEUE_CONTROLLER)
+		       : false;
+}
+
+struct sched_msg *fleet_kinds_message(bool manages, enum sched_resource r,
+				      const struct reflector_event *event)
+{
+	struct sched_msg *m = message_decode_event(r, event);
+
+	if (manages && m != NULL && m->kind == SCHED_MSG_UPSERT && is_whole(m)) {
+		message_json_keep(m, event->object);
+	}
+	return m;
+}

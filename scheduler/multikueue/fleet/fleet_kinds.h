@@ -1,0 +1,22 @@
+/* scheduler/multikueue/fleet/fleet_kinds.h: the kinds of objects that the fleet reads of the
+ * manager's API server. Any thread. */
+#ifndef SCHEDULER_MULTIKUEUE_FLEET_FLEET_KINDS_H
+#define SCHEDULER_MULTIKUEUE_FLEET_FLEET_KINDS_H
+
+#include <stdbool.h>
+
+#include "scheduler/base/sched_kinds.h"
+
+struct reflector_event;
+struct sched_msg;
+
+#define FLEET_KINDS_IDENTITY "kube-system" /* Namespace; managers differ in its UID */
+
+/* The kinds that are watched; ends with SCHED_RESOURCE_COUNT_. Of Namespaces FLEET_KINDS_IDENTITY
+ * alone, of Secrets those of one namespace. manages: with the manager of MultiKueue. */
+const enum sched_resource *fleet_kinds_watched(bool manages);
+/* The message for an event of such a kind, as fleet_handle needs it; NULL: none. */
+struct sched_msg *fleet_kinds_message(bool manages, enum sched_resource r,
+				      const struct reflector_event *event);
+
+#endif

@@ -1,0 +1,101 @@
+/* scheduler/multikueue/fleet/fleet_managed.h: all that the manager of MultiKueue keeps of one
+ * Workload: its replica and its Job on each worker cluster as read last, and how the last writes to
+ * these and to the local objects have gone. Nothing of it outlives the process: what a write has
+ * done is read again from the API servers. Owner: the fleet thread. */
+#ifndef SCHEDULER_MULTIKUEUE_FLEET_FLEET_MANAGED_H
+#define SCHEDULER_MULTIKUEUE_FLEET_FLEET_MANAGED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collections/vec.h"
+#include "scheduler/multikueue/manager/manager.h"
+
+struct fleet_cluster;
+struct replica_body_manager;
+struct sched_msg;
+
+/* How long the effect of a write that was answered is waited for: a watch may never show it (an
+ * object that was created and deleted between two lists). */
+#define FLEET_MANAGED_AWAIT_NS (60 * INT64_C(1000000000))
+#define FLEET_MANAGED_MAX_PAUSE_NS (300 * INT64_C(1000000000))
+
+/* The last write to one object. */
+struct fleet_write {
+	bool in_flight;
+	bool looks; /* it only reads whether an object of another has the name */
+	enum manager_act act;
+	int64_t sent;    /* the resourceVersion that was known; 0: no object was */
+	int64_t written; /* the one that shows how it ended; 0: nothing is waited for */
+	int64_t done_at; /* wall ns of the answer */
+	char *event;     /* to be recorded when it is accepted; NULL: none */
+	bool warning;
+	const char *cluster; /* of SET_CLUSTER; borrowed */
+};
+
+/* Of the writes to the objects in one place. */
+struct fleet_tries {
+	unsigned failures; /* in a row */
+	int64_t until;     /* wall ns: after a failure nothing is written before */
+	unsigned idle;     /* bits of enum manager_act: they had no effect, and are not repeated
+			    * before an object of the Workload changes */
+};
+
+/* One Workload on one worker cluster. */
+struct fleet_there {
+	struct fleet_cluster *cluster;   /* borrowed: it outlives all Workloads */
+	struct sched_msg *replica, *job; /* this manager's; NULL: none */
+	uint64_t replica_source;         /* the connection that showed the replica last */
+	/* Objects of the same names that are not this manager's: as the watch shows them, and by
+	 * answers to creates. */
+	bool replica_foreign, job_foreign, replica_taken, job_taken;
+	unsigned looks;  /* how often such an answer was looked at again */
+	int64_t look_at; /* wall ns at which to do so */
+	bool job_sent;   /* struct manager_cluster */
+	int64_t job_sent_at;
+	struct fleet_write replica_write, job_write;
+	struct fleet_tries tries;
+};
+
+struct fleet_managed {
+	struct VEC(struct fleet_there *) there;       /* in no order */
+	struct fleet_write workload_write, job_write; /* of the local objects */
+	struct fleet_tries tries;                     /* likewise */
+	char *job_key;    /* of the local Job, "namespace/name"; NULL: the owner is another kind */
+	int64_t round_at; /* struct manager_view */
+	bool was_local;   /* the local Workload has been seen */
+	bool collected;   /* it has not, and a garbage collection found this */
+};
+
+struct fleet_managed *fleet_managed_create(void);
+void fleet_managed_destroy(struct fleet_managed *g); /* NULL is fine */
+/* NULL: nothing is known of this cluster. */
+struct fleet_there *fleet_managed_find(const struct fleet_managed *g,
+				       const struct fleet_cluster *k);
+struct fleet_there *fleet_managed_there(struct fleet_managed *g, struct fleet_cluster *k);
+/* The local object is another one than before, or gone: nothing of the old one's is waited for. */
+void fleet_managed_renew(struct fleet_managed *g);
+/* An object of the Workload has changed. */
+void fleet_managed_changed(struct fleet_managed *g);
+/* The replica as a connection has shown it; NULL: it is gone. */
+void fleet_managed_set_replica(struct fleet_there *t, struct sched_msg *m,
+			       const struct replica_body_manager *by, uint64_t source);
+/* Sets the Job among those of the cluster: the one with the local Job's name; without that the one
+ * of m (NULL: no change). workload: the key of the Workload. */
+void fleet_managed_find_job(struct fleet_managed *g, struct fleet_there *t, const char *workload,
+			    struct sched_msg *m, const struct replica_body_manager *by);
+/* The Job of that key is gone from the cluster. */
+void fleet_managed_drop_job(struct fleet_there *t, struct sched_msg *gone);
+/* The connection is lost: of its writes nothing more is heard. */
+void fleet_managed_lose(struct fleet_there *t);
+/* All lists of a new connection are complete: what it has not shown is gone. */
+void fleet_managed_reach(struct fleet_there *t, uint64_t source);
+/* The effect of the last write is not seen yet. version: of the object as read; 0: it is absent. */
+bool fleet_managed_awaits(const struct fleet_write *w, int64_t version, int64_t now);
+/* A failure less than a pause ago. */
+bool fleet_managed_is_paused(const struct fleet_tries *t, int64_t now);
+/* Nothing of it is left anywhere where it could be removed. */
+bool fleet_managed_is_gone(const struct fleet_managed *g);
+
+#endif

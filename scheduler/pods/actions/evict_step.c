@@ -1,0 +1,249 @@
+#include "scheduler/pods/actions/evict_step.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/session/fit.h"
+#include "scheduler/pods/session/gang.h"
+#include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/placing.h"
+#include "scheduler/pods/session/statement.h"
+
+/* preemptionPolicy Never holds for reclaiming as well, as in Volcano. */
+static bool may_preempt(struct session *s, const struct queue *q, const struct task *t)
+{
+	/* The preemption for pods of other schedulers is theirs. */
+	if ((t->flags & (TASK_PREEMPT_NEVER | TASK_GATE_ONLY)) != 0 ||
+	    (!placing_is_candidate(s, t) && !gang_is_candidate(s, t))) {
+		return false;
+	}
+	if (!session_task_may_preempt(s, t)) {
+		session_wait_until(s, q, t->preempt_at);
+		return false;
+	}
+	return true;
+}
+
+bool evict_step_is_starving(struct session *s, const struct podgroup *g)
+{
+	return g->exists && session_podgroup_count(s, g, TASK_PENDING) > 0 &&
+	       hooks_job_starving(s, g) && hooks_job_valid(s, g, NULL);
+}
+
+/* As for allocate, the phase matters to pods that did not opt in. */
+static bool has_phase(const struct session *s, const struct podgroup *g, const struct task *t)
+{
+	return (t->flags & TASK_OPTED_IN) != 0 || session_podgroup_phase(s, g) != PODGROUP_PENDING;
+}
+
+struct evict_work *evict_step_collect(struct session *s, const struct queue *q,
+				      const struct podgroup *g)
+{
+	struct evict_work *w;
+
+	if (!evict_step_is_starving(s, g)) {
+		return NULL;
+	}
+	w = arena_zero(session_arena(s), 1, sizeof(*w));
+	w->order.podgroup = w->podgroup = g;
+	w->queue = q;
+	w->tasks = arena_alloc(session_arena(s), (g->tasks.n + 1) * sizeof(*w->tasks));
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
+
+		if (has_phase(s, g, t) && may_preempt(s, q, t)) {
+			w->tasks[w->n++] = t;
+		}
+	}
+	order_sort(s, w->tasks, w->n);
+	return w->n > 0 ? w : NULL;
+}
+
+static const struct node *find_room(struct session *s, const struct evict_work *w,
+				    struct victims *v, const struct task *t)
+{
+	struct reason why = { .code = NULL };
+	const struct node *n = NULL;
+
+	if ((session_task_charge(s, t) != CHARGE_NONE ||
+	     placing_quota_admits(s, w->queue, t, &why)) &&
+	    fit_find(s, t, &n) != FIT_NONE) {
+		return n;
+	}
+	return victims_make_room(v, w->queue, t);
+}
+
+/* Quota for a pod that has none, and a node if evictions make room there as well. */
+static bool await_quota(struct session *s, const struct evict_work *w, struct victims *v,
+			const struct task *t)
+{
+	const struct node *n = NULL;
+
+	if (placing_quota_comes(s, w->queue, t) != NULL) {
+		n = victims_make_room(v, w->queue, t);
+		if (n == NULL && !victims_make_quota(v, w->queue, t)) {
+			return false;
+		}
+	}
+	statement_await_quota(s, t);
+	if (n != NULL) {
+		statement_pipeline(s, t, n);
+	}
+	return true;
+}
+
+/* The members that the gang lacks, or one pod beyond it: as allocate reserves quota. */
+static bool await_members(struct session *s, struct evict_work *w, struct victims *v)
+{
+	struct gang_need need;
+	bool awaits = false;
+
+	gang_need(s, w->podgroup, GANG_RESERVED, &need);
+	while (w->next < w->n && (!awaits || !gang_is_met(&need))) {
+		const struct task *t = w->tasks[w->next++];
+
+		if (gang_is_candidate(s, t) &&
+		    (gang_is_met(&need) || gang_needs_role(&need, t->role)) &&
+		    await_quota(s, w, v, t)) {
+			gang_add_member(&need, t->role);
+			awaits = true;
+		}
+	}
+	return awaits && gang_is_met(&need);
+}
+
+/* Until those are placed that the PodGroup needs: the rest is elastic, and others go before it. */
+static bool place_members(struct session *s, struct evict_work *w, struct victims *v)
+{
+	bool placed = false;
+
+	while (w->next < w->n && hooks_job_starving(s, w->podgroup)) {
+		const struct task *t = w->tasks[w->next++];
+		const struct node *n = placing_is_candidate(s, t) ? find_room(s, w, v, t) : NULL;
+
+		if (n == NULL) {
+			continue;
+		}
+		statement_pipeline(s, t, n);
+		placed = true;
+		if (hooks_job_pipelined(s, w->podgroup)) {
+			break;
+		}
+	}
+	return placed && hooks_job_pipelined(s, w->podgroup);
+}
+
+static bool has_evictions(const struct session *s, const struct statement *st)
+{
+	const struct decisions *d = session_decisions_so_far(s);
+
+	for (size_t i = st->decision_mark; i < d->n; i++) {
+		if (d->v[i].kind == DECISION_EVICT) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A pod that finds no room keeps the note that allocate made about it. */
+static void note_places(struct session *s, const struct podgroup *g)
+{
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
+
+		if (session_task_status(s, t) == TASK_PIPELINED) {
+			session_note_attempt(s, t, ATTEMPT_PIPELINED,
+					     session_cluster(s)->nodes.v[session_task_node(s, t)],
+					     fit_explain(s, t));
+		}
+	}
+}
+
+/* The room of every member is held: without one of them the others would wait in vain. */
+static void hold_room(struct session *s, const struct podgroup *g)
+{
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
+
+		if (session_task_status(s, t) == TASK_PIPELINED &&
+		    session_task_awaits(s, t) == MODEL_NONE) {
+			statement_await(s, t, session_cluster(s)->nodes.v[session_task_node(s, t)],
+					MODEL_TIME_NONE);
+		}
+	}
+}
+
+/* Then allocate binds what fits without evictions, be it before or after this action. */
+static bool allocates(const struct session *s)
+{
+	const struct sched_conf *conf = session_conf(s);
+
+	for (size_t i = 0; i < conf->nactions; i++) {
+		if (strcmp(conf->actions[i].name, "allocate") == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool wants_quota(const struct session *s, const struct evict_work *w)
+{
+	for (size_t i = w->next; i < w->n; i++) {
+		if (gang_is_candidate(s, w->tasks[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void note_awaited_quota(struct session *s, const struct podgroup *g)
+{
+	struct decision *d = decision_add(session_decisions(s), DECISION_EVENT);
+
+	d->podgroup = g->id;
+	d->reason = "AwaitingVictims";
+	d->message = "pods are evicted: their quota is held for this PodGroup, and its gates are "
+		     "removed when they are gone";
+	if (session_podgroup_phase(s, g) == PODGROUP_PENDING) {
+		statement_set_phase(s, g, PODGROUP_INQUEUE);
+	}
+}
+
+static void note_held_room(struct session *s, const struct podgroup *g)
+{
+	session_note_tried(s, g);
+	session_note_held(s, g);
+	note_places(s, g);
+}
+
+/* 1. Pods without quota that opted in get that of their victims; else pods are placed.
+ * 2. Without evictions there is nothing to do that allocate does not do as well.
+ * 3. The room of the victims is held. */
+bool evict_step_serve(struct session *s, struct evict_work *w, struct victims *v)
+{
+	struct statement st = statement_begin(s);
+	bool for_quota = wants_quota(s, w);
+	bool served = for_quota ? await_members(s, w, v) : place_members(s, w, v);
+	bool evicts = has_evictions(s, &st);
+
+	session_wait_for_nodes(s, w->queue);
+	if (!served || (!evicts && (for_quota || allocates(s)))) {
+		statement_discard(s, st);
+		if (evicts) {
+			victims_restored(v);
+		}
+		w->next = w->n;
+		return false;
+	}
+	if (for_quota) {
+		note_awaited_quota(s, w->podgroup);
+	} else {
+		note_held_room(s, w->podgroup);
+	}
+	if (evicts) {
+		hold_room(s, w->podgroup);
+	}
+	statement_commit(s, st);
+	return true;
+}

@@ -1,0 +1,29 @@
+/* scheduler/pods/actions/evict_step.h: common to the actions preempt and reclaim: pods of a
+ * PodGroup that lacks nodes are put on nodes from which others are evicted, all or nothing. Thread:
+ * sched. Pure. */
+#ifndef SCHEDULER_PODS_ACTIONS_EVICT_STEP_H
+#define SCHEDULER_PODS_ACTIONS_EVICT_STEP_H
+
+#include "scheduler/pods/session/order.h"
+#include "scheduler/pods/session/victims.h"
+
+/* One PodGroup. In the session's arena. */
+struct evict_work {
+	struct order_podgroup order; /* first member */
+	const struct queue *queue;
+	const struct podgroup *podgroup;
+	const struct task **tasks; /* that evict_step_is_candidate, in task order */
+	size_t n, next;            /* tasks[next .. n - 1] are still to be looked at */
+};
+
+/* Whether pods may be evicted for the PodGroup at all: it is complete, and lacks nodes for pods
+ * that it needs. */
+bool evict_step_is_starving(struct session *s, const struct podgroup *g);
+/* The work for such a PodGroup; NULL: no pod of it may preempt now. */
+struct evict_work *evict_step_collect(struct session *s, const struct queue *q,
+				      const struct podgroup *g);
+/* Places pods until the PodGroup no longer starves, and those that it needs have a node each, now
+ * or when the victims are gone. Otherwise nothing has changed, and w has no more pods. */
+bool evict_step_serve(struct session *s, struct evict_work *w, struct victims *v);
+
+#endif

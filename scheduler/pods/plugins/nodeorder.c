@@ -1,0 +1,269 @@
+/* Volcano's nodeorder plugin: the scores of kube-scheduler, each 0 to 100, with a weight each.
+ *
+ * Arguments: leastrequested.weight (1), mostrequested.weight (0), balancedresource.weight (1),
+ * nodeaffinity.weight (2), tainttoleration.weight (3). imagelocality.weight, podaffinity.weight and
+ * podtopologyspread.weight are read, and have no effect: images of nodes and labels of pods are not
+ * in the model.
+ *
+ * Unlike in Volcano, the best sum of preferences and the largest number of taints, which count as
+ * 100, are those of all nodes that the pod's class may use, also of full ones: a score changes with
+ * its own node alone then. Containers without requests count as nothing. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "base/xmalloc.h"
+#include "scheduler/base/match.h"
+#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/plugins/predicates_match.h"
+#include "scheduler/pods/plugins/registry.h"
+#include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/session.h"
+
+#define SCORE_MAX 100
+
+enum nodeorder_score {
+	SCORE_LEAST,
+	SCORE_MOST,
+	SCORE_BALANCED,
+	SCORE_AFFINITY,
+	SCORE_TAINTS,
+	SCORE_IMAGES,
+	SCORE_POD_AFFINITY,
+	SCORE_SPREAD,
+	SCORE_COUNT_
+};
+
+static const struct {
+	const char *key;
+	double weight;
+} arguments[SCORE_COUNT_] = {
+	[SCORE_LEAST] = { "leastrequested.weight", 1 },
+	[SCORE_MOST] = { "mostrequested.weight", 0 },
+	[SCORE_BALANCED] = { "balancedresource.weight", 1 },
+	[SCORE_AFFINITY] = { "nodeaffinity.weight", 2 },
+	[SCORE_TAINTS] = { "tainttoleration.weight", 3 },
+	[SCORE_IMAGES] = { "imagelocality.weight", 1 },
+	[SCORE_POD_AFFINITY] = { "podaffinity.weight", 2 },
+	[SCORE_SPREAD] = { "podtopologyspread.weight", 2 },
+};
+
+/* The most that a node which the class may use has. */
+struct maxima {
+	bool is_known;
+	int64_t affinity, taints;
+};
+
+struct nodeorder {
+	double weight[SCORE_COUNT_];
+	/* Of this session: */
+	struct maxima *by_class; /* by class id, filled at the first use of each */
+	int gpu;                 /* dimension of nvidia.com/gpu, -1: no object has it */
+	bool has_soft_taints;    /* a node has a taint PreferNoSchedule */
+};
+
+static int nodeorder_create(const struct plugin_args *args, void **ret_state, struct err *err)
+{
+	struct nodeorder *p = xmalloc_zero(1, sizeof(*p));
+
+	for (size_t i = 0; i < SCORE_COUNT_; i++) {
+		int r = plugin_args_double(args, arguments[i].key, arguments[i].weight,
+					   &p->weight[i], err);
+
+		if (r < 0) {
+			free(p);
+			return r;
+		}
+	}
+	*ret_state = p;
+	return 0;
+}
+
+static bool is_soft(const struct taint *t)
+{
+	return t->effect == TAINT_PREFER_NO_SCHEDULE;
+}
+
+static void nodeorder_open(void *state, struct session *s)
+{
+	const struct cluster *c = session_cluster(s);
+	struct nodeorder *p = state;
+
+	p->by_class = arena_zero(session_arena(s), c->class_by_id.n + 1, sizeof(*p->by_class));
+	p->gpu = res_names_find(c->res, STR_LIT("nvidia.com/gpu"));
+	p->has_soft_taints = false;
+	for (size_t i = 0; i < c->nodes.n && !p->has_soft_taints; i++) {
+		const struct node *n = c->nodes.v[i];
+
+		for (size_t k = 0; n != NULL && n->exists && k < n->taints.n; k++) {
+			p->has_soft_taints |= is_soft(&n->taints.v[k]);
+		}
+	}
+}
+
+/* Amounts of one dimension on a node, with the pod. */
+struct use {
+	int64_t used, allocatable;
+};
+
+static struct use use_of(const struct session *s, const struct pod_class *k, const struct node *n,
+			 unsigned dim)
+{
+	return (struct use){ .used = res_get(session_node_used(s, n), dim) +
+				     res_get(&k->request, dim),
+			     .allocatable = res_get(&n->allocatable, dim) };
+}
+
+/* amount as a part of SCORE_MAX, cut off as kube-scheduler does. */
+static int64_t percent(int64_t amount, int64_t of)
+{
+	return (int64_t)((__int128)amount * SCORE_MAX / of);
+}
+
+/* The means over cpu and memory, of those that the node has. */
+static int64_t score_requested(const struct session *s, const struct pod_class *k,
+			       const struct node *n, bool most)
+{
+	static const unsigned dims[] = { RES_CPU, RES_MEMORY };
+	int64_t sum = 0, count = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(dims); i++) {
+		struct use u = use_of(s, k, n, dims[i]);
+
+		if (u.allocatable <= 0) {
+			continue;
+		}
+		count++;
+		if (u.used <= u.allocatable) {
+			sum += percent(most ? u.used : u.allocatable - u.used, u.allocatable);
+		} else if (most) {
+			sum += SCORE_MAX;
+		}
+	}
+	return count > 0 ? sum / count : 0;
+}
+
+/* SCORE_MAX less the standard deviation of the used parts of cpu, memory and, when the pod requests
+ * some, GPUs. */
+static int64_t score_balanced(const struct nodeorder *p, const struct session *s,
+			      const struct pod_class *k, const struct node *n)
+{
+	const int dims[] = { RES_CPU, RES_MEMORY, p->gpu };
+	double part[ARRAY_LEN(dims)], sum = 0, squares = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(dims); i++) {
+		struct use u;
+
+		if (dims[i] < 0 ||
+		    (dims[i] == p->gpu && res_get(&k->request, (unsigned)dims[i]) == 0)) {
+			continue;
+		}
+		u = use_of(s, k, n, (unsigned)dims[i]);
+		if (u.allocatable > 0) {
+			part[count] =
+				u.used < u.allocatable ? (double)u.used / (double)u.allocatable : 1;
+			sum += part[count++];
+		}
+	}
+	for (size_t i = 0; i < count; i++) {
+		double off = part[i] - sum / (double)count;
+
+		squares += off * off;
+	}
+	/* Rounded first: 50 is not to become 49 by the last bit of a root. */
+	return count == 0 ? SCORE_MAX
+			  : (int64_t)floor(
+				    round((1 - sqrt(squares / (double)count)) * SCORE_MAX * 1e6) /
+				    1e6);
+}
+
+static int64_t preferences(const struct pod_class *k, const struct node *n)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < k->npreferred; i++) {
+		if (predicates_match_term(&k->preferred[i], n)) {
+			sum += k->preferred[i].weight;
+		}
+	}
+	return sum;
+}
+
+static int64_t soft_taints(const struct pod_class *k, const struct node *n)
+{
+	int64_t count = 0;
+
+	for (size_t i = 0; i < n->taints.n; i++) {
+		count += is_soft(&n->taints.v[i]) &&
+			 !match_tolerates(k->tolerations, k->ntolerations, &n->taints.v[i]);
+	}
+	return count;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* O(nodes) for each class with preferences, or where there are soft taints. */
+static const struct maxima *maxima_of(const struct nodeorder *p, const struct session *s,
+				      const struct pod_class *k)
+{
+	const struct cluster *c = session_cluster(s);
+	struct maxima *m = &p->by_class[k->id];
+
+	if (m->is_known) {
+		return m;
+	}
+	m->is_known = true;
+	for (size_t i = 0; i < c->nodes.n; i++) {
+		const struct node *n = c->nodes.v[i];
+
+		if (n != NULL && n->exists && hooks_class_predicate(s, k, n, NULL)) {
+			m->affinity = larger(m->affinity, preferences(k, n));
+			m->taints = larger(m->taints, soft_taints(k, n));
+		}
+	}
+	return m;
+}
+
+static int64_t score_affinity(const struct nodeorder *p, const struct session *s,
+			      const struct pod_class *k, const struct node *n)
+{
+	int64_t most = k->npreferred == 0 ? 0 : maxima_of(p, s, k)->affinity;
+
+	return most == 0 ? 0 : percent(preferences(k, n), most);
+}
+
+static int64_t score_taints(const struct nodeorder *p, const struct session *s,
+			    const struct pod_class *k, const struct node *n)
+{
+	int64_t most = p->has_soft_taints ? maxima_of(p, s, k)->taints : 0;
+
+	return most == 0 ? SCORE_MAX : SCORE_MAX - percent(soft_taints(k, n), most);
+}
+
+static double nodeorder_node_score(void *state, const struct session *s, const struct pod_class *k,
+				   const struct node *n)
+{
+	const struct nodeorder *p = state;
+	const double *w = p->weight;
+
+	return (w[SCORE_LEAST] == 0 ? 0 : w[SCORE_LEAST] * score_requested(s, k, n, false)) +
+	       (w[SCORE_MOST] == 0 ? 0 : w[SCORE_MOST] * score_requested(s, k, n, true)) +
+	       (w[SCORE_BALANCED] == 0 ? 0 : w[SCORE_BALANCED] * score_balanced(p, s, k, n)) +
+	       (w[SCORE_AFFINITY] == 0 ? 0 : w[SCORE_AFFINITY] * score_affinity(p, s, k, n)) +
+	       (w[SCORE_TAINTS] == 0 ? 0 : w[SCORE_TAINTS] * score_taints(p, s, k, n));
+}
+
+const struct plugin_ops nodeorder_ops = {
+	.name = "nodeorder",
+	.create = nodeorder_create,
+	.destroy = free,
+	.open = nodeorder_open,
+	.node_score = nodeorder_node_score,
+};

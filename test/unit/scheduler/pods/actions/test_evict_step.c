@@ -1,0 +1,106 @@
+#include "scheduler/pods/actions/evict_step.h"
+
+#include "lib/pods/core_fixture.h"
+#include "lib/pods/evict_fixture.h"
+#include "lib/unit.h"
+
+struct fixture {
+	struct core_fixture core;
+	struct podgroup *high;
+	struct task *pod;
+};
+
+static void start(struct fixture *f)
+{
+	struct cluster *c;
+
+	core_fixture_init(&f->core, evict_fixture_conf);
+	c = f->core.f.cluster;
+	cluster_fixture_queue(c, "q", NULL, -1);
+	evict_fixture_running(c, "v", evict_fixture_podgroup(c, "low", "q", 1, 1), 1000,
+			      cluster_fixture_node(c, "n", 1000));
+	f->high = evict_fixture_podgroup(c, "high", "q", 1, 9);
+	f->high->phase = PODGROUP_INQUEUE;
+	f->pod = cluster_fixture_task(c, "p", f->high, 1000);
+}
+
+static void which_podgroups_starve(void **state)
+{
+	static const struct {
+		const char *what;
+		enum podgroup_phase phase;
+		int32_t min_member;
+		bool starving;
+	} rows[] = {
+		{ "not enqueued", PODGROUP_PENDING, 1, false },
+		{ "enqueued", PODGROUP_INQUEUE, 1, true },
+		{ "needs no pod", PODGROUP_INQUEUE, 0, false },
+		{ "has too few pods", PODGROUP_INQUEUE, 2, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct queue *q;
+		struct fixture f;
+
+		print_message("%s\n", rows[i].what);
+		start(&f);
+		f.high->phase = (uint8_t)rows[i].phase;
+		f.high->min_member = rows[i].min_member;
+		core_fixture_open(&f.core);
+		q = queue_find(f.core.f.cluster, STR_LIT("q"));
+		assert_int_equal(evict_step_collect(f.core.s, q, f.high) != NULL, rows[i].starving);
+		core_fixture_finish(&f.core);
+	}
+}
+
+/* A pod for which evictions led to nothing pauses; its queue comes due when that ends. */
+static void a_pause_is_kept(void **state)
+{
+	const struct queue *q;
+	struct fixture f;
+
+	(void)state;
+	start(&f);
+	f.pod->preempt_at = f.core.f.now + 1;
+	core_fixture_open(&f.core);
+	q = queue_find(f.core.f.cluster, STR_LIT("q"));
+	assert_null(evict_step_collect(f.core.s, q, f.high));
+	assert_true(f.core.s->timers[q->id] == f.core.f.now + 1);
+	core_fixture_finish(&f.core);
+}
+
+static void a_step_evicts_and_holds(void **state)
+{
+	const struct queue *q;
+	struct evict_work *w;
+	struct victims *v;
+	struct fixture f;
+
+	(void)state;
+	start(&f);
+	core_fixture_open(&f.core);
+	q = queue_find(f.core.f.cluster, STR_LIT("q"));
+	w = evict_step_collect(f.core.s, q, f.high);
+	assert_non_null(w);
+	v = victims_of_queue(f.core.s, q);
+	assert_true(evict_step_serve(f.core.s, w, v));
+	assert_string_equal(core_fixture_decisions(&f.core), "Evict v; Await p n");
+	assert_int_equal(session_task_status(f.core.s, f.pod), TASK_PIPELINED);
+	assert_int_equal(session_task_awaits(f.core.s, f.pod), f.core.f.cluster->nodes.v[0]->id);
+	/* Nothing is left to do. */
+	assert_false(evict_step_serve(f.core.s, w, v));
+	victims_finish(v);
+	core_fixture_finish(&f.core);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(which_podgroups_starve),
+		cmocka_unit_test(a_pause_is_kept),
+		cmocka_unit_test(a_step_evicts_and_holds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

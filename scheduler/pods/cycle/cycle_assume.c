@@ -176,6 +176,14 @@ static void assume_phase(struct cluster *c, struct podgroup *g, const struct dec
 	cluster_podgroup_set_phase(c, g, (enum podgroup_phase)d->phase);
 }
 
+/* The last report about a gated pod, which has no condition of ours. */
+static void assume_event(struct task *t, const struct decision *d)
+{
+	if (t != NULL && (d->warning || d->hint)) {
+		t->cond_message = d->hash != 0 ? d->hash : hash_of(d->message);
+	}
+}
+
 static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 {
 	struct task *t = d->task == MODEL_NONE ? NULL : c->tasks.v[d->task];
@@ -231,10 +239,7 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		c->podgroups.v[d->podgroup]->status_hash = d->hash;
 		break;
 	case DECISION_EVENT:
-		/* The last report about a gated pod, which has no condition of ours. */
-		if (t != NULL && (d->warning || d->hint)) {
-			t->cond_message = d->hash != 0 ? d->hash : hash_of(d->message);
-		}
+		assume_event(t, d);
 		break;
 	case DECISION_QUEUE_SCANNED: /* assumed before all others */
 		break;

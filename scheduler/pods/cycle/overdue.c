@@ -149,8 +149,8 @@ void overdue_run(struct session *s)
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		for (size_t k = 0; q != NULL && session_is_due(s, q) && k < q->podgroups.n; k++) {
-			judge_podgroup(&o, q, c->podgroups.v[q->podgroups.v[k]]);
+		for (size_t k = 0; q != NULL && q->exists && k < session_podgroups(s, q)->n; k++) {
+			judge_podgroup(&o, q, session_podgroups(s, q)->v[k]);
 		}
 	}
 }

@@ -71,9 +71,6 @@ static bool is_for_its_scheduler(enum decision_kind kind)
 
 static const char *check_charge(const struct task *t, struct seen *s, const struct decision *d)
 {
-	if ((t->flags & TASK_GATE_ONLY) != 0 && is_for_its_scheduler(d->kind)) {
-		return "a pod that another scheduler places is placed, or its quota revoked";
-	}
 	switch (d->kind) {
 	case DECISION_UNGATE:
 		if ((t->flags & TASK_OUR_GATE) == 0) {
@@ -136,6 +133,14 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 	return NULL;
 }
 
+static const char *check_pod(const struct task *t, struct seen *s, const struct decision *d)
+{
+	if ((t->flags & TASK_GATE_ONLY) != 0 && is_for_its_scheduler(d->kind)) {
+		return "a pod that another scheduler places is placed, or its quota revoked";
+	}
+	return check_charge(t, s, d);
+}
+
 /* Tasks of the PodGroup that have a node, or get one, or are best effort: at least minMember, if
  * any is bound now. */
 static const char *check_gang(const struct cluster *c, const struct podgroup *g,
@@ -173,7 +178,7 @@ const char *invariants_of_decisions(const struct cluster *c, const struct decisi
 		seen[e->task].kinds[e->kind]++;
 		wrong = check_once(&seen[e->task], e);
 		if (wrong == NULL) {
-			wrong = check_charge(c->tasks.v[e->task], &seen[e->task], e);
+			wrong = check_pod(c->tasks.v[e->task], &seen[e->task], e);
 		}
 		if (wrong != NULL) {
 			return wrong;

@@ -13,12 +13,16 @@ struct cluster;
 struct podgroup;
 struct queue;
 struct session;
+struct task;
 struct tree;
 
 /* Volcano's "allocated": charged, without pods that are on their way out. Without hierarchy a
  * queue's children are none of its business, while the ledger rolls them up. */
 void capacity_allocated(const struct session *s, const struct queue *q, bool hierarchy,
 			struct res *ret);
+/* Without the victim, q has at least what it is guaranteed. */
+bool capacity_keeps_guarantee(const struct session *s, const struct queue *q, bool hierarchy,
+			      const struct task *victim);
 
 /* Amounts that Inqueue PodGroups will ask for beyond their charges, minus those that running
  * PodGroups could give back: Volcano's inqueue - elastic, rolled up. Kept from session to session:

@@ -60,19 +60,6 @@ bool capacity_reclaim_is_entitled(const struct capacity_reclaim *r, const struct
 	return false;
 }
 
-/* Without the victim, q has at least what it is guaranteed. */
-static bool keeps_guarantee(const struct capacity_reclaim *r, const struct session *s,
-			    const struct queue *q, const struct task *victim)
-{
-	uint32_t dims = res_mask(&q->guarantee) & victim->klass->mask;
-	struct res left;
-
-	capacity_allocated(s, q, r->hierarchy, &left);
-	res_sub(&left, pod_class_charge(victim->klass));
-	/* left < guarantee in a dimension is guarantee > left there. */
-	return res_over(&q->guarantee, &nothing, &left, dims) == 0;
-}
-
 /* In a dimension that the victim requests. */
 static bool has_more_than_deserved(const struct capacity_reclaim *r, const struct session *s,
 				   const struct queue *q, const struct task *victim)
@@ -117,7 +104,7 @@ static bool ancestors_give(const struct capacity_reclaim *r, const struct sessio
 
 	for (unsigned level = 1; at != NULL && !queue_is_within(session_cluster(s), q->id, at);
 	     level++) {
-		if (!keeps_guarantee(r, s, at, victim) ||
+		if (!capacity_keeps_guarantee(s, at, r->hierarchy, victim) ||
 		    (level <= r->levels && !has_more_than_deserved(r, s, at, victim))) {
 			return false;
 		}
@@ -133,7 +120,7 @@ bool capacity_reclaim_may_take(const struct capacity_reclaim *r, const struct se
 	const struct queue *from = session_cluster(s)->queues.v[victim->charge_queue];
 
 	if ((victim->klass->mask & t->klass->mask & ~PODS_BIT) == 0 ||
-	    !keeps_guarantee(r, s, from, victim)) {
+	    !capacity_keeps_guarantee(s, from, r->hierarchy, victim)) {
 		return false;
 	}
 	/* Siblings that both deserve nothing take nothing from each other. */

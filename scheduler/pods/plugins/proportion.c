@@ -326,18 +326,12 @@ static bool has_more_than_deserved(const struct proportion *p, const struct queu
 static bool proportion_reclaimable(void *state, struct session *s, const struct task *t UNUSED,
 				   const struct task *victim)
 {
-	static const struct res nothing;
-	const struct proportion *p = state;
 	const struct queue *q = session_cluster(s)->queues.v[victim->charge_queue];
 	struct res used;
 
 	capacity_allocated(s, q, false, &used);
-	if (!has_more_than_deserved(p, q, &used, victim->klass->mask)) {
-		return false;
-	}
-	res_sub(&used, pod_class_charge(victim->klass));
-	return res_over(&q->guarantee, &nothing, &used,
-			res_mask(&q->guarantee) & victim->klass->mask) == 0;
+	return has_more_than_deserved(state, q, &used, victim->klass->mask) &&
+	       capacity_keeps_guarantee(s, q, false, victim);
 }
 
 static bool proportion_queue_gives(void *state, const struct session *s, const struct queue *q)

@@ -13,6 +13,8 @@
 #define KEYS_TASK_SPEC "volcano.sh/task-spec"
 #define KEYS_TASK_PRIORITY "volcano.sh/task-priority"
 #define KEYS_PREEMPTABLE "volcano.sh/preemptable"
+/* Kubernetes' own, of ReplicaSets: pods of a lower cost are deleted first. */
+#define KEYS_DELETION_COST "controller.kubernetes.io/pod-deletion-cost"
 #define KEYS_HIERARCHY "volcano.sh/hierarchy"
 #define KEYS_HIERARCHY_WEIGHTS "volcano.sh/hierarchy-weights"
 #define KEYS_CLOSED_BY_PARENT "volcano.sh/closed-by-parent"

@@ -33,6 +33,7 @@ const struct dump_field dump_fields_task[] = {
 	ROW(task, role, "role", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	ROW(task, priority, "priority", DUMP_I32, 1, 0),
 	ROW(task, granted_priority, "grantedPriority", DUMP_I32, INT32_MAX, 0),
+	ROW(task, deletion_cost, "deletionCost", DUMP_I32, 0, 0),
 	ROW(task, flags, "flags", DUMP_U32, 0, UINT32_MAX),
 	ROW(task, gate_row, "gateRow", DUMP_U8, 0, UINT8_MAX),
 	ROW(task, status, "status", DUMP_U8, TASK_PENDING, TASK_STATUS_COUNT_ - 1),

@@ -29,16 +29,22 @@ static bool is_true(const char *text)
 	return false;
 }
 
-static int32_t priority_of(const struct api_pod *pod)
+/* otherwise: where the annotation is absent, or no 32-bit integer. */
+static int32_t annotation_i32(const struct api_pod *pod, const char *key, int32_t otherwise)
 {
-	const char *text = field_map_get(&pod->meta.annotations, KEYS_TASK_PRIORITY);
+	const char *text = field_map_get(&pod->meta.annotations, key);
 	int64_t n;
 
-	if (text != NULL && str_to_i64(str_of(text), &n) && n >= INT32_MIN && n <= INT32_MAX) {
-		return (int32_t)n;
-	}
+	return text != NULL && str_to_i64(str_of(text), &n) && n >= INT32_MIN && n <= INT32_MAX
+		       ? (int32_t)n
+		       : otherwise;
+}
+
+static int32_t priority_of(const struct api_pod *pod)
+{
 	/* Volcano's rule: 1 where the pod has none. */
-	return pod->spec.priority == FIELD_NO_I32 ? 1 : pod->spec.priority;
+	return annotation_i32(pod, KEYS_TASK_PRIORITY,
+			      pod->spec.priority == FIELD_NO_I32 ? 1 : pod->spec.priority);
 }
 
 static bool is_listed(const char *const *names, const char *name)
@@ -320,6 +326,7 @@ int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
 		.reserved_name = MODEL_NONE,
 		.priority = priority_of(pod),
 		.class_priority = pod->spec.priority == FIELD_NO_I32 ? 0 : pod->spec.priority,
+		.deletion_cost = annotation_i32(pod, KEYS_DELETION_COST, 0),
 		.granted_priority =
 			pod->spec.priority == FIELD_NO_I32 ? INT32_MAX : pod->spec.priority,
 		.status = status_of(pod),
@@ -466,6 +473,7 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	t->priority = p->priority;
 	c->demand_gen += ((p->flags ^ t->flags) & TASK_FOREIGN_GATE) != 0;
 	t->granted_priority = p->granted_priority;
+	t->deletion_cost = p->deletion_cost;
 	t->flags = p->flags | (t->flags & kept);
 	if (stays_opted_in(c, p)) {
 		t->flags |= TASK_OPTED_IN;

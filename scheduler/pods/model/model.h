@@ -110,6 +110,7 @@ struct task {
 	int32_t priority;
 	int32_t granted_priority; /* spec.priority, which Kubernetes' quotas of priority classes
 				     limit; INT32_MAX: the pod has none */
+	int32_t deletion_cost;    /* of victims of equal priority, the cheaper goes first */
 	uint32_t flags;           /* enum task_flag */
 	uint8_t gate_row; /* which spelling of the gate (api/volcano/gate.h row) when TASK_OUR_GATE
 			   */

@@ -25,7 +25,7 @@ struct candidate {
 /* The harm of evicting some pods of a node. Of victims in order, the last one is the worst. */
 struct harm {
 	uint32_t rank;
-	int32_t priority;
+	int32_t priority, cost;
 	uint32_t count;
 };
 
@@ -165,6 +165,9 @@ static int by_order(const void *a, const void *b)
 	}
 	if (x->task->priority != y->task->priority) {
 		return x->task->priority < y->task->priority ? -1 : 1;
+	}
+	if (x->task->deletion_cost != y->task->deletion_cost) {
+		return x->task->deletion_cost < y->task->deletion_cost ? -1 : 1;
 	}
 	/* The younger one has done less. */
 	if (x->task->created != y->task->created) {
@@ -311,6 +314,9 @@ static int compare_harm(const struct harm *a, const struct harm *b)
 	if (a->priority != b->priority) {
 		return a->priority < b->priority ? -1 : 1;
 	}
+	if (a->cost != b->cost) {
+		return a->cost < b->cost ? -1 : 1;
+	}
 	return (a->count > b->count) - (a->count < b->count);
 }
 
@@ -327,6 +333,7 @@ static void add_harm(struct harm *h, const struct candidate *c)
 {
 	h->rank = c->rank;
 	h->priority = c->task->priority;
+	h->cost = c->task->deletion_cost;
 	h->count++;
 }
 

@@ -40,6 +40,7 @@ static uint64_t mix_task(uint64_t h, const struct task *t)
 			   (uint64_t)t->cond << 8 | t->charge);
 	h = mix(h, (uint64_t)t->charge_queue << 32 | t->write_failures);
 	h = mix(h, (uint64_t)(uint32_t)t->granted_priority << 32 | t->attempts);
+	h = mix(h, (uint32_t)t->deletion_cost);
 	h = mix(h, (uint64_t)t->refused_queue << 32 | t->reserved);
 	h = mix(h, (uint64_t)t->created);
 	h = mix(h, (uint64_t)t->published_at);

@@ -145,6 +145,29 @@ static void test_priority_and_role(void **state)
 		1);
 }
 
+static void test_deletion_cost(void **state)
+{
+	static const struct {
+		const char *value;
+		int32_t cost;
+	} rows[] = {
+		{ "100", 100 },      { "-7", -7 },         { "2147483647", INT32_MAX },
+		{ "2147483648", 0 }, { "-2147483649", 0 }, { "1.5", 0 },
+		{ "", 0 },
+	};
+	struct fixture *f = *state;
+	char meta[128];
+
+	assert_int_equal(read_pod(f, "", "", "").deletion_cost, 0);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i].value);
+		snprintf(meta, sizeof(meta),
+			 "\"annotations\":{\"controller.kubernetes.io/pod-deletion-cost\":\"%s\"}",
+			 rows[i].value);
+		assert_int_equal(read_pod(f, meta, "", "").deletion_cost, rows[i].cost);
+	}
+}
+
 static void test_status(void **state)
 {
 	static const char deleted[] = "\"deletionTimestamp\":\"2025-06-15T00:00:00Z\"";
@@ -386,6 +409,7 @@ int main(void)
 		T(test_flags),
 		T(test_preemptable_rules),
 		T(test_priority_and_role),
+		T(test_deletion_cost),
 		T(test_status),
 		T(test_condition),
 		T(test_request_and_class),

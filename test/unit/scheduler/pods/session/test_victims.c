@@ -161,6 +161,40 @@ static void superfluous_victims_are_spared(void **state)
 	finish(&f);
 }
 
+/* Of equal priority, on one node and between nodes. */
+static void the_cheaper_goes_first(void **state)
+{
+	static const struct {
+		int32_t a, b; /* costs of the victims */
+		bool apart;   /* on nodes of their own */
+		const char *chosen;
+	} rows[] = {
+		{ 1, 2, false, "n: Evict a" },  { 2, 1, false, "n: Evict b" },
+		{ -1, 0, false, "n: Evict a" }, { 1, 2, true, "n: Evict a" },
+		{ 2, 1, true, "m: Evict b" },   { 0, -1, true, "m: Evict b" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct podgroup *low, *high;
+		struct fixture f;
+		struct node *n;
+		struct task *t;
+
+		start(&f);
+		low = podgroup(&f, "low", 1);
+		high = podgroup(&f, "high", 9);
+		n = cluster_fixture_node(f.c, "n", rows[i].apart ? 1000 : 2000);
+		running(&f, "a", low, 1000, n)->deletion_cost = rows[i].a;
+		n = rows[i].apart ? cluster_fixture_node(f.c, "m", 1000) : n;
+		running(&f, "b", low, 1000, n)->deletion_cost = rows[i].b;
+		t = cluster_fixture_task(f.c, "t", high, 1000);
+		open_queue(&f);
+		assert_string_equal(search(&f, t), rows[i].chosen);
+		finish(&f);
+	}
+}
+
 /* Resources would do, the port does not: it belongs to a pod that may not be evicted. */
 static void no_eviction_where_a_predicate_refuses(void **state)
 {
@@ -303,6 +337,7 @@ int main(void)
 		cmocka_unit_test(the_least_harm),
 		cmocka_unit_test(what_protects_a_pod),
 		cmocka_unit_test(superfluous_victims_are_spared),
+		cmocka_unit_test(the_cheaper_goes_first),
 		cmocka_unit_test(no_eviction_where_a_predicate_refuses),
 		cmocka_unit_test(no_eviction_in_turn),
 		cmocka_unit_test(no_priority_beyond_what_the_pod_was_granted),

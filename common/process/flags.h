@@ -52,7 +52,8 @@ struct flags_choice {
 
 struct flags_row {
 	const char *name;
-	char letter; /* 0: none */
+	char letter;       /* 0: none */
+	bool may_be_empty; /* of a list: an empty value adds none, so that no default remains */
 	enum flags_type type;
 	size_t offset;     /* of the member in the struct of the options */
 	const char *def;   /* the default, as it would be given; NULL: zeros */
@@ -60,7 +61,6 @@ struct flags_row {
 	const char *arg;   /* name of the value in --help; NULL: by the type */
 	int64_t min, max;  /* max 0: no upper bound */
 	const struct flags_choice *choices;
-	bool may_be_empty; /* of a list: an empty value adds none, so that no default remains */
 	/* Errors describe the error in the value; flag and value are prefixed. */
 	int (*set)(void *member, const char *value, struct err *err);
 	const char *help; /* without default and bounds, which are appended */

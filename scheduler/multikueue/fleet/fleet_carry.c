@@ -1,5 +1,6 @@
 #include "scheduler/multikueue/fleet/fleet_carry.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -454,7 +455,7 @@ static void pause_after(struct fleet_tries *t, int64_t least, int64_t now)
 	t->until = now + clock_earlier(least << times, FLEET_MANAGED_MAX_PAUSE_NS);
 }
 
-/* An answer, and the place that it is about. */
+/* An answer, and the place that it is about. Objects are looked at and created on workers alone. */
 struct answer {
 	const struct fleet_carry *c;
 	struct fleet_workload *w;
@@ -468,8 +469,10 @@ struct answer {
 static void take_name(const struct answer *a)
 {
 	struct fleet_there *t = a->t;
-	unsigned times = t->looks < MAX_DOUBLED ? t->looks : MAX_DOUBLED;
+	unsigned times;
 
+	assert(t != NULL);
+	times = t->looks < MAX_DOUBLED ? t->looks : MAX_DOUBLED;
 	if (a->m->request == SCHED_REQ_REPLICA_JOB) {
 		t->job_taken = true;
 		t->job_sent = false;
@@ -482,6 +485,7 @@ static void take_name(const struct answer *a)
 
 static void on_looked(const struct answer *a)
 {
+	assert(a->t != NULL);
 	if (a->m->outcome != SCHED_GONE) {
 		take_name(a);
 	} else if (a->m->request == SCHED_REQ_REPLICA_JOB) {
@@ -525,6 +529,7 @@ static void on_refused(const struct answer *a)
 	record(a->c, a->w, true, text.p);
 	pause_after(a->tries, REFUSED_PAUSE_NS, a->now);
 	if (a->write->act == MANAGER_CREATE_JOB) {
+		assert(a->t != NULL);
 		a->t->job_sent = false;
 	}
 }
@@ -541,6 +546,7 @@ static void on_done(const struct answer *a)
 		a->tries->idle |= 1u << write->act;
 	}
 	if (write->act == MANAGER_CREATE_REPLICA) {
+		assert(a->t != NULL);
 		count(a->c->dispatched, a->w, a->t->cluster->name);
 	} else if (write->act == MANAGER_SET_CLUSTER && write->event != NULL) {
 		count(a->c->admitted, a->w, write->cluster);

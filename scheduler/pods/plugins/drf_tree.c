@@ -66,7 +66,7 @@ struct drf_tree *drf_tree_create(void)
 
 static void forget_paths(struct drf_tree *t)
 {
-	for (size_t i = 0; i < t->npaths; i++) {
+	for (size_t i = 0; t->paths != NULL && i < t->npaths; i++) {
 		free(t->paths[i].v);
 	}
 	free(t->paths);

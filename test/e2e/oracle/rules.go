@@ -102,7 +102,7 @@ func newPod(p *corev1.Pod) *pod {
 	o := &pod{
 		// A pod that was created with a node was never granted quota: the reservations of others stand beside it.
 		placed:    onNode && (p.Annotations[MarkKey] != "" || p.Annotations[BoundKey] != ""),
-		published: waits && (Unschedulable(p) || OfAnotherScheduler(p) && len(p.Spec.SchedulingGates) == 0),
+		published: waits && (Unschedulable(p) || PlacedElsewhere(p) && len(p.Spec.SchedulingGates) == 0),
 		request:   request(&p.Spec),
 		granted:   p.Annotations[MarkKey],
 	}
@@ -121,10 +121,10 @@ func OptedIn(p *corev1.Pod) bool {
 	return p.Annotations[GateKey] == "true" || p.Annotations[GateKeyAlias] == "true"
 }
 
-// OfAnotherScheduler says whether the pod is placed by a scheduler that is not ours. It reports Unschedulable whenever it
-// likes, so that such a pod counts from the moment on at which its last gate is off.
-func OfAnotherScheduler(p *corev1.Pod) bool {
-	return p.Spec.SchedulerName != OurScheduler
+// PlacedElsewhere says whether Headgate gates the pod for kube-scheduler (--gate-schedulers), which reports Unschedulable
+// whenever it likes: such a pod counts from the moment on at which its last gate is off.
+func PlacedElsewhere(p *corev1.Pod) bool {
+	return p.Spec.SchedulerName == corev1.DefaultSchedulerName
 }
 
 // Gated says whether the pod has a gate of ours.

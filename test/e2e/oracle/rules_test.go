@@ -49,7 +49,7 @@ func ending(p *corev1.Pod)    { p.DeletionTimestamp = &metav1.Time{Time: time.No
 func notOpted(p *corev1.Pod)  { delete(p.Annotations, GateKey) }
 func withdrawn(p *corev1.Pod) { p.Status.Conditions[0].Reason = "NotReadyForScheduling" }
 func elsewhere(p *corev1.Pod) {
-	p.Spec.SchedulerName = "default-scheduler"
+	p.Spec.SchedulerName = corev1.DefaultSchedulerName
 	p.Status.Conditions = nil
 }
 func gated(p *corev1.Pod) {

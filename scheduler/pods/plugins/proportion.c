@@ -4,7 +4,7 @@
  * otherwise those of the capacity plugin without hierarchy, which it asks: states, votes on
  * enqueueing.
  *
- * What differs from Volcano: quota is reserved up to the configured limits of the tree of queues,
+ * Unlike in Volcano, quota is reserved up to the configured limits of the tree of queues,
  * as with the capacity plugin, since what a queue deserves ends at the present cluster, which is to
  * grow for reserved pods (volcano-sh/volcano#5271 asks for gates under this plugin). Pods behind a
  * gate without quota ask for nothing: they would take shares from pods that can run. */

@@ -15,7 +15,7 @@ struct water_fill {
 };
 
 /* Each gets its weight's part of total, but no more than it wants and no less than is guaranteed.
- * What some do not take is divided among those that want more in the same way. Fractions are cut
+ * The rest is divided in the same way among those that want more. Fractions are cut
  * off at the end. O(n) for each round, in which one at least has enough; mostly a few rounds. */
 void water_fill(struct water_fill *v, size_t n, int64_t total);
 

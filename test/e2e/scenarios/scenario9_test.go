@@ -212,7 +212,7 @@ func TestScenario9AutoscalerTruth(t *testing.T) {
 	}
 }
 
-// Pods of kube-scheduler's whose node goes away come back by their controller, behind the gate.
+// Pods that are deleted while they run are replaced by their controller; the new ones are gated first.
 func TestScenario9EvictedPodsComeBackGated(t *testing.T) {
 	s := suite.Start(t)
 	s.Nodes(1, "8", "16Gi")

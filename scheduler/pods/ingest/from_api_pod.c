@@ -272,8 +272,8 @@ static struct str annotation(const struct api_pod *pod, const char *key)
 	return str_of(value == NULL || value[0] == '\0' ? NULL : value);
 }
 
-/* Other pods that opt in, or have our gate or mark, have PodGroups that users can read, which say
- * what their gangs lack. */
+/* Of our own schedulers' pods, those that opt in, or have our gate or mark, get a PodGroup object:
+ * its conditions say why they wait. */
 static bool gets_no_podgroup(const struct cluster *c, const struct api_pod *pod,
 			     const struct from_api_pod *p)
 {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	authv1 "k8s.io/api/authentication/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -75,12 +74,7 @@ func (f *F) Manage(orchestrates bool) *cluster.Process {
 	})
 	_, err := manager.Kubectl(f.Ctx, managerRights, "apply", "--server-side", "-f", "-")
 	f.Must(err)
-	day := int64(24 * 60 * 60)
-	token, err := manager.Client.CoreV1().ServiceAccounts(fleet.KueueNamespace).CreateToken(f.Ctx, "headgate-multikueue",
-		&authv1.TokenRequest{Spec: authv1.TokenRequestSpec{ExpirationSeconds: &day}}, metav1.CreateOptions{})
-	f.Must(err)
-	kubeconfig, err := manager.TokenKubeconfig("multikueue", token.Status.Token)
-	f.Must(err)
+	kubeconfig := f.accountKubeconfig("multikueue")
 	conf := filepath.Join(manager.Dir, f.Namespace+".yaml")
 	f.Must(os.WriteFile(conf, fmt.Appendf(nil, managerConfig, orchestrates, fleet.Origin), 0o644))
 	f.orchestrator = f.daemon(manager, f.Namespace+"-multikueue", kubeconfig, "--controllers=multikueue",

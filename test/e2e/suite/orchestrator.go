@@ -66,18 +66,26 @@ func (f *F) Orchestrate(settings string) *cluster.Process {
 	manager := f.Fleet.Manager
 	_, err := manager.Kubectl(f.Ctx, orchestratorRights, "apply", "--server-side", "-f", "-")
 	f.Must(err)
-	day := int64(24 * 60 * 60)
-	token, err := manager.Client.CoreV1().ServiceAccounts(fleet.KueueNamespace).CreateToken(f.Ctx, "headgate-orchestrator",
-		&authv1.TokenRequest{Spec: authv1.TokenRequestSpec{ExpirationSeconds: &day}}, metav1.CreateOptions{})
-	f.Must(err)
-	kubeconfig, err := manager.TokenKubeconfig("orchestrator", token.Status.Token)
-	f.Must(err)
+	kubeconfig := f.accountKubeconfig("orchestrator")
 	conf := filepath.Join(manager.Dir, f.Namespace+".yaml")
 	f.Must(os.WriteFile(conf, fmt.Appendf(nil, orchestratorConfig, fleet.Origin, settings), 0o644))
 	f.orchestrator = f.daemon(manager, f.Namespace+"-orchestrator", kubeconfig, "--controllers=orchestrator",
 		"--quota-conf="+conf, "--multikueue-namespace="+fleet.KueueNamespace)
 	f.Cleanup(func() { f.terminate(f.orchestrator) })
 	return f.orchestrator
+}
+
+// accountKubeconfig is the kubeconfig on the manager of the ServiceAccount headgate-NAME.
+func (f *F) accountKubeconfig(name string) string {
+	f.Helper()
+	manager := f.Fleet.Manager
+	day := int64(24 * 60 * 60)
+	token, err := manager.Client.CoreV1().ServiceAccounts(fleet.KueueNamespace).CreateToken(f.Ctx, "headgate-"+name,
+		&authv1.TokenRequest{Spec: authv1.TokenRequestSpec{ExpirationSeconds: &day}}, metav1.CreateOptions{})
+	f.Must(err)
+	kubeconfig, err := manager.TokenKubeconfig(name, token.Status.Token)
+	f.Must(err)
+	return kubeconfig
 }
 
 // WriteToken writes the annotation.

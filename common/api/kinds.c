@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "api/core/batch.h"
+#include "api/core/disruption_budget.h"
 #include "api/core/event.h"
 #include "api/core/lease.h"
 #include "api/core/limit_range.h"
@@ -54,6 +55,8 @@ static const struct kinds_row rows[] = {
 	  "kwl,kueueworkload,kueueworkloads", true, &kueue_workload_fields },
 	{ "node.k8s.io", "runtimeclasses", "v1", "RuntimeClass", "runtimeclass", "", false,
 	  &runtime_class_fields },
+	{ "policy", "poddisruptionbudgets", "v1", "PodDisruptionBudget", "poddisruptionbudget",
+	  "pdb", true, &disruption_budget_fields },
 	{ "scheduling.k8s.io", "priorityclasses", "v1", "PriorityClass", "priorityclass", "pc",
 	  false, &scheduling_priority_class_fields },
 	{ KEYS_VOLCANO_GROUP, "podgroups", KEYS_VOLCANO_VERSION, "PodGroup", "podgroup",

@@ -520,6 +520,9 @@ static void choose_kinds(struct app *a)
 	for (unsigned i = 0; a->fleet == NULL && i < n; i++) {
 		a->watch[a->nwatches++].resource = (enum sched_resource)i;
 	}
+	if (a->engine != NULL && engine_reads_budgets(a->engine)) {
+		a->watch[a->nwatches++].resource = SCHED_BUDGETS;
+	}
 }
 
 /* Of Secrets only those of the one namespace in which the kubeconfigs are. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/core/disruption_budget.h"
 #include "api/core/namespace.h"
 #include "api/core/node.h"
 #include "api/core/pod.h"
@@ -22,6 +23,7 @@
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/ledger/offers.h"
 #include "scheduler/pods/model/access.h"
+#include "scheduler/pods/model/budgets.h"
 
 static const char *const ours[] = { "volcano", NULL }, *const gated[] = { "default-scheduler",
 									  NULL };
@@ -39,6 +41,7 @@ void world_init(struct world *w, const char *conf, bool hierarchy)
 	w->objects = strmap_create(free_object);
 	w->oracle = oracle_create(hierarchy, true);
 	strbuf_init(&w->events);
+	budgets_begin(w->f.cluster);
 	w->f.cluster->default_queue = queue_get(w->f.cluster, STR_LIT("default"))->id;
 }
 
@@ -158,6 +161,7 @@ static int see_pod(struct world *w, const struct jdoc *object, struct arena *a, 
 		ledger_resize(c, t, &old);
 	}
 	settle_status(c, t, &p);
+	budgets_set_labels(c, t, &pod.meta.labels);
 	return 0;
 }
 
@@ -225,6 +229,14 @@ static int see_priority_class(struct world *w, const struct jdoc *object, struct
 	return r;
 }
 
+static int see_budget(struct world *w, const struct jdoc *object, struct arena *a, struct err *err)
+{
+	struct api_disruption_budget budget;
+	int r = decode_jdoc(&disruption_budget_fields, object, &budget, a, err);
+
+	return r < 0 ? r : budgets_set(w->f.cluster, &budget, err);
+}
+
 /* Applies one object to the cluster. */
 static void see(struct world *w, const struct jdoc *object)
 {
@@ -237,7 +249,8 @@ static void see(struct world *w, const struct jdoc *object)
 		     { "Queue", see_queue },
 		     { "Node", see_node },
 		     { "Namespace", see_namespace },
-		     { "PriorityClass", see_priority_class } };
+		     { "PriorityClass", see_priority_class },
+		     { "PodDisruptionBudget", see_budget } };
 	CLEANUP(arena_destroyp) struct arena *a = arena_create(0);
 	struct err err = ERR_INIT;
 
@@ -266,7 +279,8 @@ void world_apply_take(struct world *w, struct jdoc *object)
 
 static struct jdoc *find(struct world *w, const char *kind, const char *name, char **ret_full)
 {
-	bool namespaced = str_streq(kind, "Pod") || str_streq(kind, "PodGroup");
+	bool namespaced = str_streq(kind, "Pod") || str_streq(kind, "PodGroup") ||
+			  str_streq(kind, "PodDisruptionBudget");
 	struct jdoc *object;
 
 	*ret_full = xmalloc_printf("%s %s%s", kind, namespaced ? "ns/" : "", name);

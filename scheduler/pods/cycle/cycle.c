@@ -74,6 +74,11 @@ int cycle_create(const struct sched_conf *conf, struct cycle **ret, struct err *
 	return 0;
 }
 
+bool cycle_needs_budgets(const struct cycle *c)
+{
+	return hooks_needs_budgets(c->hooks);
+}
+
 void cycle_destroy(struct cycle *c)
 {
 	if (c == NULL) {

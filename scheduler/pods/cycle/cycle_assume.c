@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "scheduler/pods/cycle/cycle.h"
 #include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
 
 static uint64_t hash_of(const char *message)
@@ -145,6 +146,7 @@ static void assume_evict(struct cluster *c, struct task *t, struct task *by)
 	ledger_set_releasing(c, t, true);
 	cluster_task_set_status(c, t, TASK_RELEASING, n);
 	if (by != NULL) {
+		budgets_evict(c, t, true);
 		by->victims++;
 		note_rival(c, c->podgroups.v[t->podgroup], c->podgroups.v[by->podgroup]);
 	}

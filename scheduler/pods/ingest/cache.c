@@ -11,6 +11,7 @@
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ledger/offers.h"
 #include "scheduler/pods/model/access.h"
+#include "scheduler/pods/model/budgets.h"
 
 /* names: NULL: none. */
 static char **copy_names(const char *const *names)
@@ -52,6 +53,9 @@ struct cache *cache_create(const struct cache_options *opt)
 	c->shapes = strmap_create(NULL);
 	c->cluster->annotation_decides = opt->annotation_decides;
 	c->cluster->implies_podgroups = opt->implies_podgroups;
+	if (opt->reads_budgets) {
+		budgets_begin(c->cluster);
+	}
 	c->listener = opt->listener;
 	c->scratch = arena_create(0);
 	c->reports_foreign_from = MODEL_TIME_NONE;
@@ -160,6 +164,7 @@ static const struct {
 	[SCHED_PODGROUPS] = { cache_podgroup_upsert, cache_podgroup_remove, cache_podgroup_keep },
 	[SCHED_PRIORITY_CLASSES] = { cache_priority_upsert, cache_priority_remove, NULL },
 	[SCHED_NAMESPACES] = { upsert_namespace, remove_namespace, NULL },
+	[SCHED_BUDGETS] = { cache_budget_upsert, cache_budget_remove, NULL },
 };
 
 /* An object that cannot be read keeps its accounting. */
@@ -231,7 +236,7 @@ bool cache_is_synced(const struct cache *c)
 			return false;
 		}
 	}
-	return true;
+	return c->cluster->budget_index == NULL || c->synced[SCHED_BUDGETS];
 }
 
 bool cache_take_dirty(struct cache *c)

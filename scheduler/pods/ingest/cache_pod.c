@@ -6,6 +6,7 @@
 #include "scheduler/pods/ingest/from_api.h"
 #include "scheduler/pods/ledger/attempts.h"
 #include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/pod_class.h"
 
 static void drop(struct cache *c, struct task *t)
@@ -184,6 +185,7 @@ static struct task *take(struct cache *c, const struct api_pod *pod, const struc
 		cache_foreign_bind(c, t, pod);
 	}
 	apply(c, t, p);
+	budgets_set_labels(c->cluster, t, (t->flags & TASK_OURS) != 0 ? &pod->meta.labels : NULL);
 	/* An earlier process evicted pods for it. */
 	if (is_new && (t->flags & TASK_OURS) != 0 && t->status == TASK_PENDING &&
 	    t->nominated != MODEL_NONE) {

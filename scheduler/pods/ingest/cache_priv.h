@@ -55,6 +55,9 @@ void cache_podgroup_keep(struct cache *c, const struct sched_msg *m, struct cach
 int cache_priority_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time,
 			  struct err *err);
 void cache_priority_remove(struct cache *c, const struct sched_msg *m);
+int cache_budget_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time,
+			struct err *err);
+void cache_budget_remove(struct cache *c, const struct sched_msg *m);
 
 /* After a node or a Queue may have brought names of resources. */
 void cache_resources_changed(struct cache *c);

@@ -7,6 +7,7 @@
 #include "collections/intern.h"
 #include "collections/strmap.h"
 #include "scheduler/pods/model/access.h"
+#include "scheduler/pods/model/budgets.h"
 
 struct cluster *cluster_create(void)
 {
@@ -116,6 +117,7 @@ void cluster_destroy(struct cluster *c)
 	free_podgroups(c);
 	free_queues(c);
 	free_nodes(c);
+	budgets_finish(c);
 	strmap_destroy(c->task_by_key);
 	strmap_destroy(c->podgroup_by_key);
 	strmap_destroy(c->queue_by_name);

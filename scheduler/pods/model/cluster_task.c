@@ -6,6 +6,7 @@
 #include "base/xmalloc.h"
 #include "collections/intern.h"
 #include "collections/strmap.h"
+#include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
 
 static void put_key(struct strbuf *key, struct str namespace_, struct str name)
@@ -44,7 +45,7 @@ struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct s
 	}
 	t->uid = t->name + name.len + 1;
 	t->podgroup = t->node = t->nominated = t->role = t->charge_queue = MODEL_NONE;
-	t->refused_queue = t->reserved = t->awaits = MODEL_NONE;
+	t->refused_queue = t->reserved = t->awaits = t->budget = MODEL_NONE;
 	t->granted_priority = INT32_MAX;
 	t->status = TASK_PENDING;
 	t->created = t->published_at = t->retry_at = t->preempt_at = MODEL_TIME_NONE;
@@ -354,6 +355,7 @@ void cluster_task_remove(struct cluster *c, struct task *t)
 	assert(t->charge == CHARGE_NONE);
 	cluster_task_set_nominated(c, t, NULL);
 	cluster_task_set_awaits(c, t, NULL);
+	budgets_set_labels(c, t, NULL);
 	leave_node(c, t);
 	leave_podgroup(c, t);
 	put_key(&key, str_of(t->namespace_), str_of(t->name));

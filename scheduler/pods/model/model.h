@@ -16,6 +16,7 @@
 #include "scheduler/pods/model/resources.h"
 #include "scheduler/pods/model/unoffered.h"
 
+struct budget_index; /* pods/model/budgets.h */
 struct intern;
 struct strmap;
 struct pod_class; /* pods/model/pod_class.h */
@@ -138,6 +139,17 @@ struct task {
 	uint32_t victims;    /* pods that were evicted for it, since it holds that room or quota */
 	uint32_t in_vain;    /* times that such evictions led to nothing, in a row */
 	int64_t preempt_at;  /* no pod is evicted for it before, MODEL_TIME_NONE */
+	uint32_t budget;     /* id of the one PodDisruptionBudget that covers it; MODEL_NONE: none;
+				TASK_BUDGETS_SEVERAL: the API server evicts it by none of them */
+};
+#define TASK_BUDGETS_SEVERAL (MODEL_NONE - 1)
+
+/* A PodDisruptionBudget. */
+struct budget {
+	uint32_t id;
+	char *key;        /* owned, "namespace/name" */
+	uint32_t allowed; /* evictions that its status allows */
+	uint32_t granted; /* of these decided since the status was seen */
 };
 
 enum podgroup_phase {
@@ -291,6 +303,8 @@ struct cluster {
 	struct SLOTS(struct pod_class) class_by_id;
 	struct strmap *priority_classes; /* name -> struct priority_class (pods/model/cluster.h) */
 	struct access *access;           /* pods/model/access.h */
+	struct SLOTS(struct budget) budgets;
+	struct budget_index *budget_index;  /* NULL: no budgets are read, and tasks have none */
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */
 	struct res total;                   /* sum of allocatable of existing nodes */
 	struct VEC(uint32_t) awaiting;      /* ids of the tasks that await a node */
@@ -300,7 +314,8 @@ struct cluster {
 	uint64_t queues_gen, nodes_gen;
 	uint64_t demand_gen; /* changes with all that PodGroups hold or ask for together: which
 				pods wait, hold quota, are on nodes or terminate; requests,
-				minMember, minResources, queues and phases of PodGroups */
+				minMember, minResources, queues and phases of PodGroups; and with
+				what budgets allow */
 	uint64_t drift; /* times an account would have gone below zero (a bug, counted instead of
 			   aborting) */
 };

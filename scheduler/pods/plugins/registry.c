@@ -16,7 +16,7 @@ const struct plugin_row plugin_registry[] = {
 	{ "nodeorder", &nodeorder_ops },
 	{ "numa-aware", NULL },
 	{ "overcommit", &overcommit_ops },
-	{ "pdb", NULL },
+	{ "pdb", &pdb_ops },
 	{ "predicates", &predicates_ops },
 	{ "priority", &priority_ops },
 	{ "proportion", &proportion_ops },

@@ -13,6 +13,7 @@ extern const struct plugin_ops drf_ops;
 extern const struct plugin_ops gang_ops;
 extern const struct plugin_ops nodeorder_ops;
 extern const struct plugin_ops overcommit_ops;
+extern const struct plugin_ops pdb_ops;
 extern const struct plugin_ops predicates_ops;
 extern const struct plugin_ops priority_ops;
 extern const struct plugin_ops proportion_ops;

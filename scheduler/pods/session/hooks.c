@@ -152,6 +152,16 @@ void hooks_close(const struct hooks *h, struct session *s)
 	}
 }
 
+bool hooks_needs_budgets(const struct hooks *h)
+{
+	for (size_t i = 0; i < h->all.n; i++) {
+		if (h->all.v[i].ops->needs_budgets) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool hooks_has_quota_plugin(const struct hooks *h)
 {
 	return h->quota_limits.n > 0;

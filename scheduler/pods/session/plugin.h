@@ -47,6 +47,9 @@ struct plugin_ops {
 	const char *name;
 	int (*create)(const struct plugin_args *args, void **ret_state, struct err *err);
 	void (*destroy)(void *state);
+	/* PodDisruptionBudgets and the labels of pods are read for it, and victims are evicted by
+	 * the Eviction API, which goes by budgets as well. */
+	bool needs_budgets;
 	void (*open)(void *state, struct session *s);
 	void (*close)(void *state, struct session *s);
 

@@ -423,8 +423,12 @@ static void make_engine(struct sim_scheduler *s)
 
 static void make_watches(struct sim_scheduler *s)
 {
-	s->nwatches = sched_kinds_watched(s->opt.kueue_conf != NULL);
+	unsigned n = sched_kinds_watched(s->opt.kueue_conf != NULL);
+	bool budgets = s->engine != NULL && engine_reads_budgets(s->engine);
+
+	s->nwatches = n + budgets;
 	for (unsigned i = 0; i < s->nwatches; i++) {
+		enum sched_resource r = i < n ? (enum sched_resource)i : SCHED_BUDGETS;
 		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 		struct reflector_options ro = {
 			.transport = sim_transport_base(s->watches),
@@ -435,10 +439,10 @@ static void make_watches(struct sim_scheduler *s)
 			.seed = rng_next(&s->world->rng),
 		};
 
-		sched_kinds_path((enum sched_resource)i, NULL, NULL, NULL, &path);
+		sched_kinds_path(r, NULL, NULL, NULL, &path);
 		ro.path = path.p;
 		s->watch[i].scheduler = s;
-		s->watch[i].resource = (enum sched_resource)i;
+		s->watch[i].resource = r;
 		s->watch[i].reflector = reflector_create(&ro);
 	}
 	s->standby = standby_create(s->nwatches);

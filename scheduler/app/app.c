@@ -558,7 +558,13 @@ static void make_watches(struct app *a)
 		a->watch[i].app = a;
 		a->watch[i].reflector = reflector_create(&ro);
 	}
-	a->standby = a->fleet == NULL ? standby_create(a->nwatches) : NULL;
+	if (a->fleet == NULL) {
+		a->standby = standby_create(
+			sched_kinds_watched((a->o->controllers & OPTIONS_WORKLOAD) != 0));
+		if (engine_reads_budgets(a->engine)) {
+			standby_add(a->standby, SCHED_BUDGETS);
+		}
+	}
 }
 
 static const char *find_stale(void *ctx, int64_t now, int64_t *ret_since)

@@ -107,13 +107,14 @@ static void complete_meta(struct world *w, struct jdoc *object)
 static void settle_status(struct cluster *c, struct task *t, const struct from_api_pod *p)
 {
 	struct node *n = p->node.p == NULL ? NULL : cluster_node_get(c, p->node);
+	enum task_status status = from_api_pod_status(p, t);
 	struct podgroup *g = t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
 
 	if (p->status == TASK_SUCCEEDED || p->status == TASK_FAILED) {
 		ledger_release(c, t);
 	}
-	ledger_set_releasing(c, t, p->status == TASK_RELEASING);
-	cluster_task_set_status(c, t, p->status, n);
+	ledger_set_releasing(c, t, status == TASK_RELEASING);
+	cluster_task_set_status(c, t, status, n);
 	if (t->charge == CHARGE_PATCHING && (t->flags & TASK_OUR_GATE) == 0) {
 		ledger_advance(c, t, CHARGE_UNGATED);
 	}
@@ -146,6 +147,7 @@ static int see_pod(struct world *w, const struct jdoc *object, struct arena *a, 
 	if ((p.flags & TASK_GATE_ONLY) != 0 && p.published_at == MODEL_TIME_NONE) {
 		p.published_at = w->f.now;
 	}
+	from_api_pod_times(&p, w->f.now, w->f.now);
 	t = cluster_task_find(c, str_of(key));
 	if (t != NULL && !str_eq_c(p.uid, t->uid)) {
 		ledger_release(c, t);

@@ -412,6 +412,7 @@ static bool take_decision(struct simulation *s, const struct decision *d)
 	case DECISION_STAY:
 	case DECISION_AWAIT:
 	case DECISION_OVERDUE:
+	case DECISION_STUCK:
 	case DECISION_AWAIT_QUOTA:
 	case DECISION_PODGROUP_PHASE:
 	case DECISION_QUEUE_SCANNED:

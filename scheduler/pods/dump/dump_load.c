@@ -382,6 +382,8 @@ static int link_node(struct cluster *c, const struct jdoc *d, struct node *n, st
 		res_add(&n->used, &t->klass->request);
 		if (t->status == TASK_RELEASING) {
 			res_add(&n->releasing, &t->klass->request);
+			t->ending_pos = (uint32_t)c->ending.n;
+			vec_push(&c->ending, id);
 		}
 	}
 	return 0;

@@ -118,7 +118,7 @@ void cache_resources_changed(struct cache *c)
 	}
 }
 
-static void on_bad_object(struct cache *c, enum sched_resource r, struct str key, const char *text)
+void cache_report_bad(struct cache *c, enum sched_resource r, struct str key, const char *text)
 {
 	if (c->listener.on_bad_object != NULL) {
 		c->listener.on_bad_object(c->listener.ctx, r, key, text);
@@ -180,7 +180,7 @@ static void on_upsert(struct cache *c, const struct sched_msg *m, struct cache_t
 	struct err err = ERR_INIT;
 
 	if (rows[m->resource].upsert != NULL && rows[m->resource].upsert(c, m, time, &err) < 0) {
-		on_bad_object(c, m->resource, m->key, err.text);
+		cache_report_bad(c, m->resource, m->key, err.text);
 		keep(c, m, time);
 	}
 }
@@ -202,7 +202,7 @@ void cache_apply(struct cache *c, const struct sched_msg *m, struct cache_time t
 		on_delete(c, m);
 		break;
 	case SCHED_MSG_BAD_OBJECT:
-		on_bad_object(c, m->resource, m->key, m->text);
+		cache_report_bad(c, m->resource, m->key, m->text);
 		keep(c, m, time);
 		break;
 	case SCHED_MSG_SYNCED:

@@ -49,6 +49,7 @@ static void free_tasks(struct cluster *c)
 	slots_finish(&c->tasks);
 	vec_finish(&c->awaiting);
 	vec_finish(&c->stranded);
+	vec_finish(&c->ending);
 	slots_finish(&c->class_by_id);
 }
 

@@ -93,7 +93,9 @@ enum task_flag {
 	TASK_OVERDUE = 1 << 17,    /* TASK_GATE_ONLY: reported as one that holds quota without a
 				      node for too long, or beyond a limit */
 	TASK_CONTROLLED =
-		1 << 18, /* a controller owns it, which creates another one in its place */
+		1 << 18,      /* a controller owns it, which creates another one in its place */
+	TASK_STUCK = 1 << 19, /* terminates, and was to be gone long ago: it counts as one that
+				 stays (pods/cycle/stuck.h) */
 };
 
 struct task {
@@ -141,6 +143,10 @@ struct task {
 	int64_t preempt_at;  /* no pod is evicted for it before, MODEL_TIME_NONE */
 	uint32_t budget;     /* id of the one PodDisruptionBudget that covers it; MODEL_NONE: none;
 				TASK_BUDGETS_SEVERAL: the API server evicts it by none of them */
+	uint32_t ending_pos; /* index in cluster->ending */
+	/* By the clock of the process as well: */
+	int64_t ends_by;     /* terminates: when it is to be gone; MODEL_TIME_NONE: not known */
+	int64_t cools_until; /* it asks not to be evicted before; MODEL_TIME_NONE */
 };
 #define TASK_BUDGETS_SEVERAL (MODEL_NONE - 1)
 
@@ -308,6 +314,7 @@ struct cluster {
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */
 	struct res total;                   /* sum of allocatable of existing nodes */
 	struct VEC(uint32_t) awaiting;      /* ids of the tasks that await a node */
+	struct VEC(uint32_t) ending;        /* ids of the tasks on nodes that are TASK_RELEASING */
 	struct VEC(uint32_t) stranded;      /* ids: see cluster_task_is_stranded; may be outdated */
 	bool annotation_decides; /* --gate-sticky=false: set once, before the first pod */
 	bool implies_podgroups;  /* no PodGroups are made for plain pods without owner: likewise */

@@ -5,7 +5,7 @@
 const struct plugin_row plugin_registry[] = {
 	{ "binpack", &binpack_ops },
 	{ "capacity", &capacity_ops },
-	{ "cdp", NULL },
+	{ "cdp", &cdp_ops },
 	{ "conformance", &conformance_ops },
 	{ "deviceshare", NULL },
 	{ "drf", &drf_ops },

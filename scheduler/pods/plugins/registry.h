@@ -8,6 +8,7 @@
 
 extern const struct plugin_ops binpack_ops;
 extern const struct plugin_ops capacity_ops;
+extern const struct plugin_ops cdp_ops;
 extern const struct plugin_ops conformance_ops;
 extern const struct plugin_ops drf_ops;
 extern const struct plugin_ops gang_ops;

@@ -221,6 +221,7 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 	case DECISION_MOVE:
 	case DECISION_STAY:
 	case DECISION_OVERDUE:
+	case DECISION_STUCK:
 	case DECISION_PODGROUP_PHASE:
 	case DECISION_PODGROUP_CONDITION:
 	case DECISION_EVENT:

@@ -49,6 +49,8 @@ static uint64_t mix_task(uint64_t h, const struct task *t)
 	h = mix(h, (uint64_t)t->awaits << 32 | t->victims);
 	h = mix(h, (uint64_t)t->in_vain << 32 | t->budget);
 	h = mix(h, (uint64_t)t->preempt_at);
+	h = mix(h, (uint64_t)t->ends_by);
+	h = mix(h, (uint64_t)t->cools_until);
 	return mix(h, t->cond_message);
 }
 

@@ -375,6 +375,9 @@ static struct sched_conf *make_conf(const struct sim_scheduler_options *opt,
 	struct sched_conf *conf;
 
 	configurations_add(w->plugins, w->evicts, &text);
+	if (w->budgets) {
+		strbuf_add_c(&text, "- plugins: [{name: pdb}, {name: cdp}]\n");
+	}
 	conf = parse_conf(text.p, NULL);
 	conf->gates_admission = opt->gates_admission;
 	conf->reservation_timeout_ns = opt->reservation_timeout_ns;
@@ -445,7 +448,10 @@ static void make_watches(struct sim_scheduler *s)
 		s->watch[i].resource = r;
 		s->watch[i].reflector = reflector_create(&ro);
 	}
-	s->standby = standby_create(s->nwatches);
+	s->standby = standby_create(n);
+	if (budgets) {
+		standby_add(s->standby, SCHED_BUDGETS);
+	}
 }
 
 static void start_leading(struct sim_scheduler *s)

@@ -168,7 +168,7 @@ struct fleet *fleet_create(const struct fleet_options *opt)
 	};
 
 	f->opt = *opt;
-	f->clusters = fleet_clusters_create(&lo, opt->namespace_);
+	f->clusters = fleet_clusters_create(&lo, opt->namespace_, opt->kubeconfig_root);
 	f->offers = fleet_offers_create();
 	f->prices = fleet_prices_create(&(struct fleet_prices_options){
 		.conf = opt->conf, .clock = opt->clock, .post = post, .ctx = f });

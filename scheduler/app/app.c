@@ -40,6 +40,7 @@
 #include "scheduler/base/message_decode.h"
 #include "scheduler/multikueue/fleet/fleet.h"
 #include "scheduler/multikueue/fleet/fleet_kinds.h"
+#include "scheduler/multikueue/worker_config.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
@@ -487,6 +488,7 @@ static int start_fleet(struct app *a, struct err *err)
 		.manages = is_manager(a),
 		.namespace_ = o->multikueue_namespace == NULL ? a->kube->namespace_
 							      : o->multikueue_namespace,
+		.kubeconfig_root = WORKER_CONFIG_ROOT,
 		.transport = a->requests,
 		.clock = clock_real(),
 		.limiter = a->limiter,

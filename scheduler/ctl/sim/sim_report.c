@@ -35,17 +35,21 @@ static int by_podgroup_name(const void *a, const void *b)
 	const struct podgroup *const *x = a, *const *y = b;
 	int r = strcmp((*x)->namespace_, (*y)->namespace_);
 
-	return r != 0 ? r : strcmp((*x)->name, (*y)->name);
+	if (r == 0) {
+		r = strcmp((*x)->name, (*y)->name);
+	}
+	return r != 0 ? r : (*x)->id < (*y)->id ? -1 : 1;
 }
 
-/* PodGroups by name; the caller frees. */
+/* PodGroups by name, those of Kubernetes by their parts; the caller frees. */
 static const struct podgroup **sorted_podgroups(const struct cluster *c, size_t *ret_n)
 {
 	const struct podgroup **v = xmalloc_zero(c->podgroups.n + 1, sizeof(*v));
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->podgroups.n; i++) {
-		if (c->podgroups.v[i] != NULL && c->podgroups.v[i]->exists) {
+		if (c->podgroups.v[i] != NULL && c->podgroups.v[i]->exists &&
+		    c->podgroups.v[i]->kind != PODGROUP_KUBE) {
 			v[n++] = c->podgroups.v[i];
 		}
 	}

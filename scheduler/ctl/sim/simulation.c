@@ -541,12 +541,26 @@ bool simulation_run_cycle(struct simulation *s)
 	return any;
 }
 
+static const struct podgroup *find_podgroup(const struct cluster *c, enum podgroup_kind kind,
+					    struct str key)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct podgroup_key k = { .kind = kind };
+
+	k.namespace_ = str_next(&key, '/');
+	k.name = key;
+	cluster_podgroup_key(&k, &text);
+	return cluster_podgroup_find(c, strbuf_str(&text));
+}
+
 static bool is_there(const struct cluster *c, enum sched_resource resource, struct str key)
 {
 	const struct queue *q = resource == SCHED_QUEUES ? queue_find(c, key) : NULL;
 	const struct node *n = resource == SCHED_NODES ? cluster_node_find(c, key) : NULL;
 	const struct podgroup *g =
-		resource == SCHED_PODGROUPS ? cluster_podgroup_find(c, key) : NULL;
+		resource == SCHED_PODGROUPS        ? find_podgroup(c, PODGROUP_VOLCANO, key)
+		: resource == SCHED_KUBE_PODGROUPS ? find_podgroup(c, PODGROUP_KUBE, key)
+						   : NULL;
 
 	return (q != NULL && q->exists) || (n != NULL && n->exists) || (g != NULL && g->exists) ||
 	       (resource == SCHED_PODS && cluster_task_find(c, key) != NULL) ||

@@ -100,6 +100,7 @@ struct plugin_ops {
 			    const struct task *victim);
 	bool (*reclaimable)(void *state, struct session *s, const struct task *t,
 			    const struct task *victim);
+	bool reclaims_by_hierarchy; /* it is asked so with enableHierarchy only */
 	/* False: no pod of q is reclaimable in this session, for whatever pod of another queue.
 	 * Spares looking at them. */
 	bool (*queue_gives)(void *state, const struct session *s, const struct queue *q);

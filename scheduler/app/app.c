@@ -551,8 +551,7 @@ static void make_watches(struct app *a)
 			.field_selector = a->fleet != NULL && r == SCHED_NAMESPACES
 						  ? "metadata.name=" FLEET_KINDS_IDENTITY
 						  : NULL,
-			.missing_ok = (sched_kinds_get(r)->wings & SCHED_WING_PODS) == 0 ||
-				      !sched_kinds_get(r)->needed,
+			.missing_ok = sched_kinds_may_be_missing(r),
 			.seed = rng_entropy(),
 		};
 

@@ -41,6 +41,14 @@ static int by_podgroup_name(const void *a, const void *b)
 	return r != 0 ? r : (*x)->id < (*y)->id ? -1 : 1;
 }
 
+/* A pod that another scheduler places is no group. */
+static bool is_shown(const struct cluster *c, const struct podgroup *g)
+{
+	return g->kind != PODGROUP_KUBE &&
+	       (g->kind != PODGROUP_ALONE ||
+		(c->tasks.v[g->tasks.v[0]]->flags & TASK_GATE_ONLY) == 0);
+}
+
 /* PodGroups by name, those of Kubernetes by their parts; the caller frees. */
 static const struct podgroup **sorted_podgroups(const struct cluster *c, size_t *ret_n)
 {
@@ -48,9 +56,10 @@ static const struct podgroup **sorted_podgroups(const struct cluster *c, size_t 
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->podgroups.n; i++) {
-		if (c->podgroups.v[i] != NULL && c->podgroups.v[i]->exists &&
-		    c->podgroups.v[i]->kind != PODGROUP_KUBE) {
-			v[n++] = c->podgroups.v[i];
+		const struct podgroup *g = c->podgroups.v[i];
+
+		if (g != NULL && g->exists && is_shown(c, g)) {
+			v[n++] = g;
 		}
 	}
 	qsort(v, n, sizeof(v[0]), by_podgroup_name);
@@ -231,6 +240,9 @@ static const char *state_of(const struct simulation *s, const struct task *t)
 	}
 	if ((t->flags & TASK_FOREIGN_GATE) != 0) {
 		return "gated by another controller";
+	}
+	if ((t->flags & TASK_GATE_ONLY) != 0) {
+		return "ungated"; /* its own scheduler places it */
 	}
 	return t->cond == POD_COND_UNSCHEDULABLE ? "published" : "pending";
 }

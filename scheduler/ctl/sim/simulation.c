@@ -220,6 +220,7 @@ int simulation_create(struct sim_input *in, const struct simulation_options *opt
 	CLEANUP(simulation_destroyp) struct simulation *s = xmalloc_zero(1, sizeof(*s));
 	struct cache_options co = {
 		.scheduler_names = names,
+		.gate_schedulers = opt->gate_schedulers,
 		.default_queue = KEYS_DEFAULT_QUEUE,
 		.found_age_max_ns = INT64_MAX,
 		.listener = { .on_pod = on_pod, .on_bad_object = on_bad_object, .ctx = s },

@@ -252,7 +252,7 @@ static int see_budget(struct world *w, const struct jdoc *object, struct arena *
 	struct api_disruption_budget budget;
 	int r = decode_jdoc(&disruption_budget_fields, object, &budget, a, err);
 
-	return r < 0 ? r : budgets_set(w->f.cluster, &budget, err);
+	return r < 0 ? r : from_api_budget(w->f.cluster, &budget, err);
 }
 
 /* Applies one object to the cluster. */

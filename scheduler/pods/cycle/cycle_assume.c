@@ -59,6 +59,12 @@ static void assume_revoke(struct cluster *c, struct task *t, const struct decisi
 	}
 }
 
+/* The write that reports the pod sets or removes the nomination, too. */
+static void assume_nomination(struct cluster *c, struct task *t, const struct decision *d)
+{
+	cluster_task_set_nominated(c, t, d->node == MODEL_NONE ? NULL : c->nodes.v[d->node]);
+}
+
 /* The reservation timeout counts from a publication: a pod that is published again later starts
  * from zero. One that waits for its victims is nominated to their node, and not published. */
 static void note_publication(struct task *t, const struct decision *d, int64_t now)
@@ -80,6 +86,7 @@ static void assume_publish(struct cluster *c, struct task *t, const struct decis
 	t->published_at = MODEL_TIME_NONE;
 	note_publication(t, d, now);
 	t->cond_message = hash_of(d->message);
+	assume_nomination(c, t, d);
 }
 
 static enum pod_cond cond_of(const char *reason)
@@ -102,11 +109,13 @@ static enum pod_cond cond_of(const char *reason)
 	return POD_COND_OTHER;
 }
 
-static void assume_condition(struct task *t, const struct decision *d, int64_t now)
+static void assume_condition(struct cluster *c, struct task *t, const struct decision *d,
+			     int64_t now)
 {
 	t->cond = (uint8_t)cond_of(d->reason);
 	t->cond_message = hash_of(d->message);
 	note_publication(t, d, now);
+	assume_nomination(c, t, d);
 }
 
 static void assume_bind(struct cluster *c, struct task *t, const struct decision *d)
@@ -178,10 +187,10 @@ static void assume_await(struct cluster *c, struct task *t, const struct decisio
 	}
 }
 
-/* The write that reports the pod sets or removes the nomination, too. */
-static void assume_nomination(struct cluster *c, struct task *t, const struct decision *d)
+static void assume_overdue(struct task *t, const struct decision *d)
 {
-	cluster_task_set_nominated(c, t, d->node == MODEL_NONE ? NULL : c->nodes.v[d->node]);
+	t->flags &= ~(uint32_t)TASK_OVERDUE;
+	t->flags |= d->overdue ? TASK_OVERDUE : 0;
 }
 
 static void assume_phase(struct cluster *c, struct podgroup *g, const struct decision *d)
@@ -230,12 +239,10 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		break;
 	case DECISION_PUBLISH:
 		assume_publish(c, t, d, now);
-		assume_nomination(c, t, d);
 		break;
 	case DECISION_WITHDRAW:
 	case DECISION_CONDITION:
-		assume_condition(t, d, now);
-		assume_nomination(c, t, d);
+		assume_condition(c, t, d, now);
 		break;
 	case DECISION_BIND:
 		assume_bind(c, t, d);
@@ -247,8 +254,7 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		assume_await(c, t, d);
 		break;
 	case DECISION_OVERDUE:
-		t->flags &= ~(uint32_t)TASK_OVERDUE;
-		t->flags |= d->overdue ? TASK_OVERDUE : 0;
+		assume_overdue(t, d);
 		break;
 	case DECISION_STUCK:
 		assume_stuck(c, t);

@@ -83,6 +83,14 @@ static struct metric_cell *register_events_dropped(struct metric_registry *r)
 			   NULL);
 }
 
+static struct metric_family *register_in_vain(struct metric_registry *r, const char *const *labels)
+{
+	return metric_register(r, "headgate_evictions_in_vain_total",
+			       "Pods that were evicted for one of the queue that did not take "
+			       "their room",
+			       METRIC_COUNTER, labels);
+}
+
 struct sched_metrics *sched_metrics_create(struct metric_registry *r)
 {
 	static const char *const by_queue[] = { "queue_name", NULL };
@@ -120,11 +128,7 @@ struct sched_metrics *sched_metrics_create(struct metric_registry *r)
 				    by_queue);
 	m->decided = metric_register(r, "headgate_decisions_total", "Decisions on pods by kind",
 				     METRIC_COUNTER, by_queue_decision);
-	m->in_vain =
-		metric_register(r, "headgate_evictions_in_vain_total",
-				"Pods that were evicted for one of the queue that did not take "
-				"their room",
-				METRIC_COUNTER, by_queue);
+	m->in_vain = register_in_vain(r, by_queue);
 	m->wait = metric_register_histogram(r, "headgate_gate_wait_seconds",
 					    "Age of pods when quota was reserved for them",
 					    by_queue, seconds, ARRAY_LEN(seconds));

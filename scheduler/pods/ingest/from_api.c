@@ -1,11 +1,13 @@
 #include "scheduler/pods/ingest/from_api.h"
 
+#include "api/core/disruption_budget.h"
 #include "api/volcano/scheduling.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "enc/field.h"
 #include "scheduler/base/match_from_api.h"
+#include "scheduler/pods/model/budgets.h"
 
 int from_api_text(struct cluster *c, const char *text, const char **ret, struct err *err)
 {
@@ -82,4 +84,20 @@ int from_api_priority_class(struct cluster *c, const struct api_priority_class *
 	p->global_default = pc->global_default;
 	strmap_set(c->priority_classes, str_of(pc->meta.name), p);
 	return 0;
+}
+
+int from_api_budget(struct cluster *c, const struct api_disruption_budget *budget, struct err *err)
+{
+	const char *namespace_ = budget->meta.namespace_;
+	const struct budgets_spec spec = {
+		.namespace_ = str_of(namespace_ == NULL ? "default" : namespace_),
+		.name = str_of(budget->meta.name),
+		.uid = budget->meta.uid,
+		.generation = budget->meta.generation,
+		.selector = budget->spec.selector,
+		.allowed = (uint32_t)disruption_budget_allowed(budget),
+	};
+
+	return spec.name.len == 0 ? err_set(err, ERR_INVALID, "metadata.name: missing")
+				  : budgets_set(c, &spec, err);
 }

@@ -13,6 +13,7 @@
 #define FROM_API_MAX_AMOUNT (INT64_C(1) << 50)
 
 struct api_kube_pod_group;
+struct api_disruption_budget;
 struct api_node;
 struct api_pod;
 struct api_pod_group;
@@ -122,6 +123,9 @@ int from_api_priority_class(struct cluster *c, const struct api_priority_class *
 /* Works out the priority of every PodGroup again: its class, else the global default class, else 0.
  */
 void from_api_podgroup_priorities(struct cluster *c);
+
+/* Adds or updates, as budgets_set does (pods/model/budgets.h); where budgets are read. */
+int from_api_budget(struct cluster *c, const struct api_disruption_budget *budget, struct err *err);
 
 /* Amounts that a node has or a Queue limits, into *ret (the caller fills it before with what absent
  * names mean). Rounded down. New names become dimensions, for good: only administrators write these

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/core/disruption_budget.h"
+#include "api/meta/selector.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
@@ -172,10 +172,10 @@ static struct budget *add(struct cluster *c, struct space *s, const char *key)
 }
 
 /* The selector has not changed: so much is spared with every status. */
-static bool is_same_rule(const struct rule *r, const struct api_disruption_budget *object)
+static bool is_same_rule(const struct rule *r, const struct budgets_spec *spec)
 {
-	return r->generation != 0 && r->generation == object->meta.generation &&
-	       str_streq(r->uid, object->meta.uid);
+	return r->generation != 0 && r->generation == spec->generation &&
+	       str_streq(r->uid, spec->uid);
 }
 
 /* The texts of the object go with its message. */
@@ -198,28 +198,28 @@ static void copy_selector(struct selector *to, const struct selector *from, stru
 	to->requirements = v;
 }
 
-static int parse_rule(const struct api_disruption_budget *object, struct rule *ret, struct err *err)
+static int parse_rule(const struct budgets_spec *spec, struct rule *ret, struct err *err)
 {
-	struct rule r = { .arena = arena_create(256), .generation = object->meta.generation };
+	struct rule r = { .arena = arena_create(256), .generation = spec->generation };
 	struct selector selector;
 
-	if (selector_from_struct(object->spec.selector, r.arena, &selector, err) < 0) {
+	if (selector_from_struct(spec->selector, r.arena, &selector, err) < 0) {
 		arena_destroy(r.arena);
 		return err_wrap(err, "spec.selector");
 	}
 	copy_selector(&r.selector, &selector, r.arena);
-	r.uid = object->meta.uid == NULL ? NULL : xmalloc_dup(object->meta.uid);
+	r.uid = spec->uid == NULL ? NULL : xmalloc_dup(spec->uid);
 	*ret = r;
 	return 0;
 }
 
 /* b NULL: it is new. */
 static int set_rule(struct cluster *c, struct space *s, const char *key, struct budget **b,
-		    const struct api_disruption_budget *object, struct err *err)
+		    const struct budgets_spec *spec, struct err *err)
 {
 	struct rule r;
 
-	if (*b != NULL && is_same_rule(&c->budget_index->rules.v[(*b)->id], object)) {
+	if (*b != NULL && is_same_rule(&c->budget_index->rules.v[(*b)->id], spec)) {
 		return 0;
 	}
 	if (*b == NULL && s->budgets.n >= BUDGETS_MAX) {
@@ -228,7 +228,7 @@ static int set_rule(struct cluster *c, struct space *s, const char *key, struct 
 			       "not looked at before evictions",
 			       BUDGETS_MAX);
 	}
-	if (parse_rule(object, &r, err) < 0) {
+	if (parse_rule(spec, &r, err) < 0) {
 		return -ERR_INVALID;
 	}
 	if (*b == NULL) {
@@ -242,23 +242,20 @@ static int set_rule(struct cluster *c, struct space *s, const char *key, struct 
 	return 0;
 }
 
-int budgets_set(struct cluster *c, const struct api_disruption_budget *object, struct err *err)
+int budgets_set(struct cluster *c, const struct budgets_spec *spec, struct err *err)
 {
-	struct str namespace_ =
-		str_of(object->meta.namespace_ == NULL ? "default" : object->meta.namespace_);
 	CLEANUP(xmalloc_freep)
-	char *key = xmalloc_printf(STR_FMT "/%s", STR_ARG(namespace_),
-				   object->meta.name == NULL ? "" : object->meta.name);
-	struct space *s = space_of(c->budget_index, namespace_);
+	char *key =
+		xmalloc_printf(STR_FMT "/" STR_FMT, STR_ARG(spec->namespace_), STR_ARG(spec->name));
+	struct space *s = space_of(c->budget_index, spec->namespace_);
 	struct budget *b = strmap_get(c->budget_index->by_key, str_of(key));
-	uint32_t allowed = (uint32_t)disruption_budget_allowed(object);
 
-	if (set_rule(c, s, key, &b, object, err) < 0) {
-		prune(c->budget_index, namespace_, s);
+	if (set_rule(c, s, key, &b, spec, err) < 0) {
+		prune(c->budget_index, spec->namespace_, s);
 		return -ERR_INVALID;
 	}
-	c->demand_gen += b->allowed != allowed || b->granted > 0;
-	b->allowed = allowed;
+	c->demand_gen += b->allowed != spec->allowed || b->granted > 0;
+	b->allowed = spec->allowed;
 	b->granted = 0;
 	return 0;
 }

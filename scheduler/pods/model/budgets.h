@@ -1,8 +1,8 @@
 /* scheduler/pods/model/budgets.h: PodDisruptionBudgets, and which of them covers which pod: kept up
  * with each change of a selector (O(pods of the namespace)) and of a pod's labels (O(budgets of the
- * namespace)). Where no plugin needs them, none is read and no labels are kept. What a budget
- * allows is taken from its status, as the API server does that grants evictions. Owner: the sched
- * thread. Pure. */
+ * namespace)). Where no plugin needs them, none is read and no labels are kept. The number
+ * that a budget allows is that of its status, by which the API server grants evictions. Owner: the
+ * sched thread. Pure. */
 #ifndef SCHEDULER_PODS_MODEL_BUDGETS_H
 #define SCHEDULER_PODS_MODEL_BUDGETS_H
 
@@ -13,16 +13,25 @@
 
 #define BUDGETS_MAX 1000 /* in a namespace */
 
-struct api_disruption_budget;
+struct api_label_selector;
 struct err;
 struct field_map;
+
+/* One as it was read. */
+struct budgets_spec {
+	struct str namespace_, name;
+	const char *uid;
+	int64_t generation;                        /* of the selector; 0: not known */
+	const struct api_label_selector *selector; /* NULL: covers no pod */
+	uint32_t allowed;
+};
 
 /* They are read from now on: before the first pod. */
 void budgets_begin(struct cluster *c);
 void budgets_finish(struct cluster *c); /* of cluster_destroy */
 /* Adds or updates. -ERR_INVALID: its selector is not valid, or it is one too many in its namespace
  * and is left out (the API server goes by it, too); a known one stays as it was. */
-int budgets_set(struct cluster *c, const struct api_disruption_budget *object, struct err *err);
+int budgets_set(struct cluster *c, const struct budgets_spec *spec, struct err *err);
 struct budget *budgets_find(const struct cluster *c, struct str key); /* NULL */
 /* False: it is not known. */
 bool budgets_remove(struct cluster *c, struct str key);

@@ -18,6 +18,19 @@ static size_t count_set(void *const *v, size_t n)
 
 #define COUNT_SET(vec) count_set((void *const *)(vec).v, (vec).n)
 
+static const char *check_evictability(const struct cluster *c, const struct task *t)
+{
+	if (cluster_task_is_ending(t) &&
+	    (t->ending_pos >= c->ending.n || c->ending.v[t->ending_pos] != t->id)) {
+		return "a task that terminates is not at its place in the list";
+	}
+	if (t->budget < TASK_BUDGETS_SEVERAL &&
+	    (t->budget >= c->budgets.n || c->budgets.v[t->budget] == NULL)) {
+		return "a task has a budget that is gone";
+	}
+	return NULL;
+}
+
 static const char *check_task(const struct cluster *c, const struct task *t)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
@@ -53,14 +66,6 @@ static const char *check_task(const struct cluster *c, const struct task *t)
 	     t->awaits_pos >= c->awaiting.n || c->awaiting.v[t->awaits_pos] != t->id)) {
 		return "a task awaits a node that is gone, or is not at its place in the list";
 	}
-	if (cluster_task_is_ending(t) &&
-	    (t->ending_pos >= c->ending.n || c->ending.v[t->ending_pos] != t->id)) {
-		return "a task that terminates is not at its place in the list";
-	}
-	if (t->budget < TASK_BUDGETS_SEVERAL &&
-	    (t->budget >= c->budgets.n || c->budgets.v[t->budget] == NULL)) {
-		return "a task has a budget that is gone";
-	}
 	if (t->awaits != MODEL_NONE && t->status != TASK_PENDING && t->status != TASK_BINDING) {
 		return "a task with a node awaits one";
 	}
@@ -84,7 +89,7 @@ static const char *check_task(const struct cluster *c, const struct task *t)
 	    (t->charge_queue >= c->queues.n || c->queues.v[t->charge_queue] == NULL)) {
 		return "a task is charged to a queue that is gone";
 	}
-	return NULL;
+	return check_evictability(c, t);
 }
 
 static const char *check_tasks(const struct cluster *c)

@@ -31,8 +31,8 @@ struct pod_write_kind {
 	void (*fill)(const struct pod_write *w, struct http_call *call, struct strbuf *scratch);
 	/* NOT_YET: send again. REFUSED: the first answer was final. `pod` has the right UID. */
 	enum pod_write_judgement (*judge)(const struct pod_write *w, const struct jdoc *pod);
-	/* A request that goes before, and whose answer does not matter: fills the call and returns
-	 * true, or there is none. NULL: there is none. */
+	/* A request that goes before; its answer does not matter. Fills the call and returns true;
+	 * false, or NULL: there is none. */
 	bool (*fill_first)(const struct pod_write *w, struct http_call *call,
 			   struct strbuf *scratch);
 	/* An answer that is otherwise transient is a refusal: appends why. NULL: none is. */

@@ -63,6 +63,15 @@ static const char *check_publish(const struct task *t, const struct seen *s)
 	return NULL;
 }
 
+static const char *check_evict(const struct task *t)
+{
+	/* A pod without a node has done nothing yet. */
+	return t->node != MODEL_NONE && ((t->flags & TASK_PREEMPTABLE) == 0 ||
+					 (t->flags & TASK_CRITICAL) != 0)
+		       ? "a pod that may not be preempted is evicted"
+		       : NULL;
+}
+
 static bool is_for_its_scheduler(enum decision_kind kind)
 {
 	return kind == DECISION_BIND || kind == DECISION_PUBLISH || kind == DECISION_WITHDRAW ||
@@ -110,11 +119,7 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 	case DECISION_BIND:
 		return check_bind(t, s);
 	case DECISION_EVICT:
-		/* A pod without a node has done nothing yet. */
-		return t->node != MODEL_NONE && ((t->flags & TASK_PREEMPTABLE) == 0 ||
-						 (t->flags & TASK_CRITICAL) != 0)
-			       ? "a pod that may not be preempted is evicted"
-			       : NULL;
+		return check_evict(t);
 	case DECISION_MOVE:
 	case DECISION_STAY:
 		return s->charged ? NULL : "a charge that is not there is moved";

@@ -1,7 +1,5 @@
 #include "sim/controllers/sim_budgets.h"
 
-#include <stdlib.h>
-
 #include "apiserver/store/selector.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
@@ -24,9 +22,15 @@ bool sim_budgets_covers(const struct jdoc *budget, const struct jdoc *pod)
 /* A number, or a part of n in percent, rounded up. */
 static int64_t scaled(const struct jdoc *value, int64_t n)
 {
-	const char *text = jdoc_str(value);
+	struct str text = str_of(jdoc_str(value));
+	int64_t percent = 0;
 
-	return text == NULL ? jdoc_int(value, 0) : (n * strtoll(text, NULL, 10) + 99) / 100;
+	if (text.p == NULL) {
+		return jdoc_int(value, 0);
+	}
+	text.len -= text.len > 0;
+	(void)str_to_i64(text, &percent);
+	return (n * percent + 99) / 100;
 }
 
 static bool is_leaving(const struct jdoc *pod)

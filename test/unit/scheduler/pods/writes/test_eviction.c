@@ -139,7 +139,7 @@ static void test_the_eviction_api(void **state)
 	write_fixture_finish(&f);
 }
 
-/* The budget says no: another victim is to be found. What is no answer of the budget is sent again.
+/* The budget says no: another victim is to be found. Any other answer leads to another attempt.
  */
 static void test_what_a_budget_says_is_final(void **state)
 {

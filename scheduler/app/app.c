@@ -40,6 +40,7 @@
 #include "scheduler/base/message_decode.h"
 #include "scheduler/multikueue/fleet/fleet.h"
 #include "scheduler/multikueue/fleet/fleet_kinds.h"
+#include "scheduler/multikueue/worker_config.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
@@ -487,6 +488,7 @@ static int start_fleet(struct app *a, struct err *err)
 		.manages = is_manager(a),
 		.namespace_ = o->multikueue_namespace == NULL ? a->kube->namespace_
 							      : o->multikueue_namespace,
+		.kubeconfig_root = WORKER_CONFIG_ROOT,
 		.transport = a->requests,
 		.clock = clock_real(),
 		.limiter = a->limiter,
@@ -546,8 +548,7 @@ static void make_watches(struct app *a)
 			.field_selector = a->fleet != NULL && r == SCHED_NAMESPACES
 						  ? "metadata.name=" FLEET_KINDS_IDENTITY
 						  : NULL,
-			.missing_ok = (sched_kinds_get(r)->wings & SCHED_WING_PODS) == 0 ||
-				      !sched_kinds_get(r)->needed,
+			.missing_ok = sched_kinds_may_be_missing(r),
 			.seed = rng_entropy(),
 		};
 

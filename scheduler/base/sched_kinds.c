@@ -68,6 +68,11 @@ const char *sched_kinds_label(enum sched_resource r)
 	return kinds[r].label != NULL ? kinds[r].label : sched_kinds_names(r)->plural;
 }
 
+bool sched_kinds_may_be_missing(enum sched_resource r)
+{
+	return (kinds[r].wings & PODS) == 0 || !kinds[r].needed;
+}
+
 unsigned sched_kinds_watched(bool workloads)
 {
 	unsigned wings = workloads ? PODS | WORKLOADS : PODS, n = 0;

@@ -63,6 +63,8 @@ const struct kinds_row *sched_kinds_names(enum sched_resource r);
 /* Its name in logs, metrics and warnings: the plural, with the group if another kind here has the
  * same plural. */
 const char *sched_kinds_label(enum sched_resource r);
+/* Whether the scheduler does without the kind where the cluster does not serve it. */
+bool sched_kinds_may_be_missing(enum sched_resource r);
 /* The number of kinds that are watched, with or without the Workload engine: the first ones of enum
  * sched_resource. Those of the fleet do not count. */
 unsigned sched_kinds_watched(bool workloads);

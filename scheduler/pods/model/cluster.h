@@ -73,8 +73,9 @@ void cluster_podgroup_set_queue(struct cluster *c, struct podgroup *g, struct st
 /* After a change of the PodGroup or of one of its tasks: puts it into the open and changed lists of
  * its queue as it belongs there, and bumps the queue's podgroups_gen. */
 void cluster_podgroup_changed(struct cluster *c, struct podgroup *g);
-/* Whether it waits for something outside of it: a pod for quota or a node, or the PodGroup to be
- * enqueued. All else that a cycle reports of it follows from its own changes. */
+/* Whether it waits for something outside of it: a pod for quota or a node, a charge for room in the
+ * queue that the PodGroup names now, or the PodGroup to be enqueued. All else that a cycle reports
+ * of it follows from its own changes. */
 bool cluster_podgroup_is_open(const struct podgroup *g);
 /* The first n of the changed list were looked at. */
 void cluster_podgroup_drop_changed(struct cluster *c, struct queue *q, size_t n);
@@ -93,6 +94,8 @@ struct task *cluster_task_find(const struct cluster *c, struct str key);
 void cluster_task_remove(struct cluster *c, struct task *t);
 void cluster_task_set_podgroup(struct cluster *c, struct task *t,
 			       struct podgroup *g); /* NULL: none */
+/* The only writer of refused_queue; MODEL_NONE: none. */
+void cluster_task_set_refused(struct cluster *c, struct task *t, uint32_t queue);
 /* Autoscalers may see the pod as unschedulable: the condition says so, or a write of it ended
  * without a clear answer. */
 bool cluster_task_may_be_published(const struct task *t);

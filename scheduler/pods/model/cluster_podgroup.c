@@ -190,7 +190,8 @@ static struct queue *queue_of(const struct cluster *c, const struct podgroup *g)
 
 bool cluster_podgroup_is_open(const struct podgroup *g)
 {
-	return g->by_status[TASK_PENDING] > 0 || (g->exists && g->phase == PODGROUP_PENDING);
+	return g->by_status[TASK_PENDING] > 0 || g->refused > 0 ||
+	       (g->exists && g->phase == PODGROUP_PENDING);
 }
 
 static void leave_open(struct cluster *c, struct queue *q, struct podgroup *g)

@@ -219,6 +219,7 @@ static const char *check_podgroup(const struct cluster *c, const struct podgroup
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	const struct podgroup_key parts = cluster_podgroup_key_of(c, g);
 	uint32_t by_status[TASK_STATUS_COUNT_] = { 0 };
+	uint32_t refused = 0;
 	const char *wrong;
 
 	cluster_podgroup_key(&parts, &key);
@@ -237,9 +238,13 @@ static const char *check_podgroup(const struct cluster *c, const struct podgroup
 			return "a PodGroup lists a task that is not its own";
 		}
 		by_status[t->status]++;
+		refused += t->refused_queue != MODEL_NONE;
 	}
 	if (memcmp(by_status, g->by_status, sizeof(by_status)) != 0) {
 		return "a PodGroup's counts by status are off";
+	}
+	if (refused != g->refused) {
+		return "a PodGroup's count of tasks that a queue refused is off";
 	}
 	for (size_t i = 1; i < g->role_min.n; i++) {
 		if (g->role_min.v[i - 1].role >= g->role_min.v[i].role) {

@@ -214,6 +214,7 @@ struct podgroup {
 	struct VEC(struct podgroup_role_min) role_min; /* sorted by role */
 	struct VEC(uint32_t) tasks;
 	uint32_t by_status[TASK_STATUS_COUNT_];
+	uint32_t refused; /* how many of its tasks have a refused_queue */
 	int64_t created;
 	int64_t resource_version;
 	int32_t status_running, status_succeeded, status_failed; /* as last written */

@@ -448,6 +448,7 @@ static void make_watches(struct sim_scheduler *s)
 			.on_event = on_event,
 			.ctx = &s->watch[i],
 			.page_size = (unsigned)(2 + sim_world_below(s->world, 20)),
+			.missing_ok = sched_kinds_may_be_missing((enum sched_resource)i),
 			.seed = rng_next(&s->world->rng),
 		};
 

@@ -273,14 +273,16 @@ static struct str annotation(const struct api_pod *pod, const char *key)
 }
 
 /* Of our own schedulers' pods, those that opt in, or have our gate or mark, get a PodGroup object:
- * its conditions say why they wait. */
+ * its conditions say why they wait. None is made for a pod that has a node: a process that makes
+ * none may have placed it. */
 static bool gets_no_podgroup(const struct cluster *c, const struct api_pod *pod,
 			     const struct from_api_pod *p)
 {
 	const uint32_t any = (uint32_t)TASK_OPTED_IN | TASK_OUR_GATE | TASK_RESERVED_MARK;
 
-	return (p->flags & TASK_GATE_ONLY) != 0 || (c->implies_podgroups && (p->flags & any) == 0 &&
-						    meta_controller(&pod->meta) == NULL);
+	return (p->flags & TASK_GATE_ONLY) != 0 ||
+	       ((c->implies_podgroups || p->node.p != NULL) && (p->flags & any) == 0 &&
+		meta_controller(&pod->meta) == NULL);
 }
 
 /* The PodGroup, or the queue of a pod for which there is none to be made. The queue's name is

@@ -318,7 +318,8 @@ static void check_theirs(struct sim_oracle *o, const struct sim_change *change)
 		return;
 	}
 	if (now == NULL || sim_pod_is_placed(old) != sim_pod_is_placed(now) ||
-	    jdoc_path(now, "metadata.deletionTimestamp") != NULL ||
+	    !jdoc_equal(jdoc_path(old, "metadata.deletionTimestamp"),
+			jdoc_path(now, "metadata.deletionTimestamp")) ||
 	    !jdoc_equal(jdoc_get(old, "status"), jdoc_get(now, "status"))) {
 		sim_world_fail(o->world, "%s: more than its gate was changed", change->key);
 	}

@@ -185,6 +185,26 @@ static void test_plain_pods_are_groups_of_their_own(void **state)
 	}
 }
 
+/* A process that makes no PodGroups may have placed it. */
+static void test_a_placed_pod_is_a_group_of_its_own_also_where_podgroups_are_made(void **state)
+{
+	struct cache_fixture *f = *state;
+
+	for (int placed = 0; placed <= 1; placed++) {
+		const struct podgroup *g;
+
+		cache_fixture_json(
+			f, SCHED_PODS,
+			"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"u\"},"
+			"\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":"
+			"\"c\"}]%s}}",
+			placed ? ",\"nodeName\":\"n\"" : "");
+		g = podgroup_of(f, cache_fixture_task(f, "p"));
+		assert_int_equal(g != NULL && g->alone, placed);
+		cache_fixture_delete(f, SCHED_PODS, "ns/p");
+	}
+}
+
 static void see_plain(struct cache_fixture *f, const char *annotations, const char *cpu)
 {
 	cache_fixture_json(f, SCHED_PODS,
@@ -328,6 +348,8 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_a_group_of_ours_adopts_its_pod),
 		CACHE_FIXTURE_TEST(test_an_adopted_pod_stays_until_it_names_a_group),
 		CACHE_FIXTURE_TEST(test_plain_pods_are_groups_of_their_own),
+		CACHE_FIXTURE_TEST(
+			test_a_placed_pod_is_a_group_of_its_own_also_where_podgroups_are_made),
 		CACHE_FIXTURE_TEST(test_a_group_that_is_alone_follows_its_pod),
 		CACHE_FIXTURE_TEST(test_a_group_of_ours_takes_the_place_of_one_that_is_alone),
 		CACHE_FIXTURE_TEST(test_deletion_leaves_the_pods),

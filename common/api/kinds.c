@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "api/core/batch.h"
+#include "api/core/disruption_budget.h"
 #include "api/core/event.h"
 #include "api/core/kube_pod_group.h"
 #include "api/core/lease.h"
@@ -55,6 +56,8 @@ static const struct kinds_row rows[] = {
 	  "kwl,kueueworkload,kueueworkloads", true, &kueue_workload_fields },
 	{ "node.k8s.io", "runtimeclasses", "v1", "RuntimeClass", "runtimeclass", "", false,
 	  &runtime_class_fields },
+	{ "policy", "poddisruptionbudgets", "v1", "PodDisruptionBudget", "poddisruptionbudget",
+	  "pdb", true, &disruption_budget_fields },
 	{ "scheduling.k8s.io", "podgroups", "v1beta1", "PodGroup", "podgroup", "", true,
 	  &kube_pod_group_fields },
 	{ "scheduling.k8s.io", "priorityclasses", "v1", "PriorityClass", "priorityclass", "pc",

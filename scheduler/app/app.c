@@ -522,6 +522,9 @@ static void choose_kinds(struct app *a)
 	for (unsigned i = 0; a->fleet == NULL && i < n; i++) {
 		a->watch[a->nwatches++].resource = (enum sched_resource)i;
 	}
+	if (a->engine != NULL && engine_reads_budgets(a->engine)) {
+		a->watch[a->nwatches++].resource = SCHED_BUDGETS;
+	}
 }
 
 /* Of Secrets only those of the one namespace in which the kubeconfigs are. */
@@ -557,7 +560,13 @@ static void make_watches(struct app *a)
 		a->watch[i].app = a;
 		a->watch[i].reflector = reflector_create(&ro);
 	}
-	a->standby = a->fleet == NULL ? standby_create(a->nwatches) : NULL;
+	if (a->fleet == NULL) {
+		a->standby = standby_create(
+			sched_kinds_watched((a->o->controllers & OPTIONS_WORKLOAD) != 0));
+		if (engine_reads_budgets(a->engine)) {
+			standby_add(a->standby, SCHED_BUDGETS);
+		}
+	}
 }
 
 static const char *find_stale(void *ctx, int64_t now, int64_t *ret_since)

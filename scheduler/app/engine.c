@@ -273,7 +273,15 @@ static int make_cycle(struct engine *e, struct sched_conf *conf, struct err *err
 	struct cycle *cycle = NULL;
 	int r = cycle_create(conf, &cycle, err);
 
+	if (r == 0 && e->cache != NULL && cycle_needs_budgets(cycle) &&
+	    e->cluster->budget_index == NULL) {
+		r = err_set(
+			err, ERR_INVALID,
+			"plugin pdb: needs a restart: PodDisruptionBudgets, and labels of pods, "
+			"are read from the start");
+	}
 	if (r < 0) {
+		cycle_destroy(cycle);
 		return r;
 	}
 	cycle_destroy(e->cycle);
@@ -377,6 +385,7 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 		return r;
 	}
 	e->opt = *opt;
+	co.reads_budgets = cycle_needs_budgets(e->cycle);
 	e->next_timer_at = CLOCK_NEVER;
 	e->began_wall = clock_wall(opt->clock) - clock_mono(opt->clock);
 	e->writes_from = CLOCK_NEVER;
@@ -694,6 +703,11 @@ size_t engine_pools(struct engine *e, struct pool **out, size_t max)
 const struct cluster *engine_cluster(const struct engine *e)
 {
 	return cache_cluster(e->cache);
+}
+
+bool engine_reads_budgets(const struct engine *e)
+{
+	return e->cluster->budget_index != NULL;
 }
 
 struct workload_engine *engine_workloads(struct engine *e)

@@ -77,6 +77,8 @@ struct foreign *engine_foreign(const struct engine *e);
 /* Every pool that writes, for stepping in manual mode; returns how many. */
 size_t engine_pools(struct engine *e, struct pool **out, size_t max);
 const struct cluster *engine_cluster(const struct engine *e);
+/* Whether SCHED_BUDGETS is watched for it: it is synced with these only. Does not change. */
+bool engine_reads_budgets(const struct engine *e);
 struct workload_engine *engine_workloads(struct engine *e); /* NULL: it does not run */
 /* Drops waiting writes, awaits those in flight. */
 void engine_stop(struct engine *e, int64_t grace_ns);

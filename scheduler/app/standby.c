@@ -15,18 +15,24 @@ struct seen {
 
 struct standby {
 	struct seen of[SCHED_RESOURCE_COUNT_];
-	unsigned n;
+	enum sched_resource watched[SCHED_RESOURCE_COUNT_];
+	unsigned n; /* of watched */
 };
 
 struct standby *standby_create(unsigned resources)
 {
 	struct standby *s = xmalloc_zero(1, sizeof(*s));
 
-	s->n = resources;
-	for (unsigned i = 0; i < s->n; i++) {
-		s->of[i].latest = strmap_create(NULL);
+	for (unsigned i = 0; i < resources; i++) {
+		standby_add(s, (enum sched_resource)i);
 	}
 	return s;
+}
+
+void standby_add(struct standby *s, enum sched_resource r)
+{
+	s->of[r].latest = strmap_create(NULL);
+	s->watched[s->n++] = r;
 }
 
 static void free_one(void *ctx UNUSED, struct sched_msg *m)
@@ -41,7 +47,7 @@ void standby_destroy(struct standby *s)
 	}
 	standby_hand_over(s, free_one, NULL);
 	for (unsigned i = 0; i < s->n; i++) {
-		strmap_destroy(s->of[i].latest);
+		strmap_destroy(s->of[s->watched[i]].latest);
 	}
 	free(s);
 }
@@ -88,7 +94,9 @@ bool standby_take(struct standby *s, struct sched_msg *m)
 bool standby_is_complete(const struct standby *s)
 {
 	for (unsigned i = 0; i < s->n; i++) {
-		if (s->of[i].synced == NULL || !s->of[i].refreshed) {
+		const struct seen *seen = &s->of[s->watched[i]];
+
+		if (seen->synced == NULL || !seen->refreshed) {
 			return false;
 		}
 	}
@@ -113,7 +121,7 @@ void standby_hand_over(struct standby *s, void (*handle)(void *ctx, struct sched
 	struct receiver r = { handle, ctx };
 
 	for (unsigned i = 0; i < s->n; i++) {
-		struct seen *seen = &s->of[i];
+		struct seen *seen = &s->of[s->watched[i]];
 
 		/* In no order, as the objects of a LIST come in. Each message passes to handle: the
 		 * map only forgets it. */

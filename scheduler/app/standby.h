@@ -8,11 +8,15 @@
 
 #include <stdbool.h>
 
+#include "scheduler/base/sched_kinds.h"
+
 struct sched_msg;
 struct standby;
 
 /* resources: the number of watched resources, the first ones of enum sched_resource. */
 struct standby *standby_create(unsigned resources);
+/* Before the first message: one more is watched. */
+void standby_add(struct standby *s, enum sched_resource r);
 void standby_destroy(struct standby *s); /* NULL is fine */
 /* True: the message is about objects, and is kept or was freed. False: it is for the engine. */
 bool standby_take(struct standby *s, struct sched_msg *m);

@@ -1,6 +1,7 @@
 #include "scheduler/base/sched_kinds.h"
 
 #include "api/core/batch.h"
+#include "api/core/disruption_budget.h"
 #include "api/core/kube_pod_group.h"
 #include "api/core/limit_range.h"
 #include "api/core/namespace.h"
@@ -49,6 +50,7 @@ static const struct sched_kind kinds[SCHED_RESOURCE_COUNT_] = {
 	[SCHED_MULTIKUEUE_CONFIGS] = { &multikueue_config_fields, FLEET },
 	[SCHED_MULTIKUEUE_CLUSTERS] = { &multikueue_cluster_fields, FLEET },
 	[SCHED_SECRETS] = { &secret_fields, FLEET },
+	[SCHED_BUDGETS] = { &disruption_budget_fields, PODS, .unwatched = true, .read_order = 18 },
 	[SCHED_TOPOLOGIES] = { &kueue_topology_fields, WORKLOADS, .unwatched = true,
 			       .read_order = 10 },
 };

@@ -13,7 +13,8 @@ struct kinds_row;
 struct strbuf;
 
 /* In the order in which they are watched: kinds of the pods wing, then kinds watched only when the
- * Workload engine runs, then kinds that the fleet alone watches, then kinds never watched. */
+ * Workload engine runs, then kinds that the fleet alone watches, then one that is watched for the
+ * plugin pdb alone, then kinds never watched. */
 enum sched_resource {
 	SCHED_PODS,
 	SCHED_NODES,
@@ -35,6 +36,7 @@ enum sched_resource {
 	SCHED_MULTIKUEUE_CONFIGS,
 	SCHED_MULTIKUEUE_CLUSTERS,
 	SCHED_SECRETS,
+	SCHED_BUDGETS, /* PodDisruptionBudgets */
 	SCHED_TOPOLOGIES,
 	SCHED_RESOURCE_COUNT_
 };
@@ -48,7 +50,8 @@ enum sched_wing {
 struct sched_kind {
 	const struct field_table *fields; /* decodes objects of the kind */
 	unsigned wings;                   /* with a cache for its objects; enum sched_wing */
-	bool unwatched;                   /* headgatectl alone reads it */
+	bool unwatched;                   /* not by every process with the wing: SCHED_BUDGETS with
+					     the plugin pdb only, others by none */
 	bool needed;       /* headgatectl fails where the cluster does not serve it, and so does the
 			      scheduler if it is of the pods wing */
 	bool reports;      /* its status only reports: without it the object counts as much */

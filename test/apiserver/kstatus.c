@@ -184,6 +184,17 @@ int kstatus_forbidden(struct apiserver_response *resp, const struct resource *re
 	return answer(resp, 403, "Forbidden", text, details_of(res, name));
 }
 
+int kstatus_disruption_budget(struct apiserver_response *resp, const char *cause)
+{
+	struct jdoc *details = jdoc_new_object(), *one;
+
+	one = jdoc_append_take(jdoc_ensure_array(details, "causes"), jdoc_new_object());
+	jdoc_set_str(one, "reason", "DisruptionBudget");
+	jdoc_set_str(one, "message", cause);
+	return answer(resp, 429, "TooManyRequests",
+		      "Cannot evict pod as it would violate the pod's disruption budget.", details);
+}
+
 int kstatus_too_large(struct apiserver_response *resp, int64_t wanted, int64_t current)
 {
 	CLEANUP(xmalloc_freep)

@@ -28,6 +28,8 @@ int kstatus_other_uid(struct apiserver_response *resp, const struct resource *re
 		      struct str name, const char *wanted, struct str uid);
 int kstatus_forbidden(struct apiserver_response *resp, const struct resource *res, struct str name,
 		      const char *fmt, ...) PRINTF_LIKE(4, 5);
+/* 429: the eviction is one too many; cause names the budget. */
+int kstatus_disruption_budget(struct apiserver_response *resp, const char *cause);
 int kstatus_too_large(struct apiserver_response *resp, int64_t wanted, int64_t current);
 int kstatus_gone(struct apiserver_response *resp, const char *fmt, ...) PRINTF_LIKE(2, 3);
 int kstatus_method(struct apiserver_response *resp);

@@ -103,6 +103,18 @@ lacks default clusterqueue
 
 lacks default workload-selected
 
+render evict --set-json 'scheduler.config="actions: \"allocate, preempt\""'
+count default 2 'verbs: [delete]'
+count evict 3 'verbs: [delete]'
+lacks evict poddisruptionbudgets
+render pdb --set-json 'scheduler.config="{actions: \"preempt\", tiers: [{plugins: [{name: pdb}]}]}"'
+has pdb 'resources: [poddisruptionbudgets]'
+has pdb 'resources: [pods/eviction]'
+has pdb 'headgate.io/reads: PodDisruptionBudgets'
+count pdb 2 'verbs: [delete]'
+loads pdb
+lacks default poddisruptionbudgets
+
 render quota --set quota.enabled=true --set quota.jobNamespaceLabels.team=a \
 	--set-json 'quota.preemptionGateSelector={"matchLabels":{"replica":"yes"}}' \
 	--set webhook.failurePolicy.jobs=Ignore \

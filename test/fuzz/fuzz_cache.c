@@ -128,6 +128,7 @@ static void put_object(struct input *in, struct strbuf *b, enum sched_resource r
 	case SCHED_MULTIKUEUE_CONFIGS:
 	case SCHED_MULTIKUEUE_CLUSTERS:
 	case SCHED_SECRETS:
+	case SCHED_BUDGETS:
 	case SCHED_TOPOLOGIES:
 	case SCHED_RESOURCE_COUNT_:
 		strbuf_add_c(b, "{}");

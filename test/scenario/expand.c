@@ -143,6 +143,7 @@ static struct jdoc *expand_pod(const struct jdoc *shape)
 		jdoc_ensure_object(jdoc_ensure_object(container, "resources"), "requests");
 
 	jdoc_set_str(container, "name", "main");
+	copy(meta, "labels", shape, "labels");
 	copy(requests, "cpu", shape, "cpu");
 	copy(requests, "memory", shape, "memory");
 	copy(annotations, "scheduling.k8s.io/group-name", shape, "group");

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/core/disruption_budget.h"
 #include "api/core/kube_pod_group.h"
 #include "api/core/namespace.h"
 #include "api/core/node.h"
@@ -23,6 +24,7 @@
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/ledger/offers.h"
 #include "scheduler/pods/model/access.h"
+#include "scheduler/pods/model/budgets.h"
 
 static const char *const ours[] = { "volcano", NULL }, *const gated[] = { "default-scheduler",
 									  NULL };
@@ -40,6 +42,7 @@ void world_init(struct world *w, const char *conf, bool hierarchy)
 	w->objects = strmap_create(free_object);
 	w->oracle = oracle_create(hierarchy, true);
 	strbuf_init(&w->events);
+	budgets_begin(w->f.cluster);
 	w->f.cluster->default_queue = queue_get(w->f.cluster, STR_LIT("default"))->id;
 }
 
@@ -111,13 +114,14 @@ static void complete_meta(struct world *w, struct jdoc *object)
 static void settle_status(struct cluster *c, struct task *t, const struct from_api_pod *p)
 {
 	struct node *n = p->node.p == NULL ? NULL : cluster_node_get(c, p->node);
+	enum task_status status = from_api_pod_status(p, t);
 	struct podgroup *g = t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
 
 	if (p->status == TASK_SUCCEEDED || p->status == TASK_FAILED) {
 		ledger_release(c, t);
 	}
-	ledger_set_releasing(c, t, p->status == TASK_RELEASING);
-	cluster_task_set_status(c, t, p->status, n);
+	ledger_set_releasing(c, t, status == TASK_RELEASING);
+	cluster_task_set_status(c, t, status, n);
 	if (t->charge == CHARGE_PATCHING && (t->flags & TASK_OUR_GATE) == 0) {
 		ledger_advance(c, t, CHARGE_UNGATED);
 	}
@@ -150,6 +154,7 @@ static int see_pod(struct world *w, const struct jdoc *object, struct arena *a, 
 	if ((p.flags & TASK_GATE_ONLY) != 0 && p.published_at == MODEL_TIME_NONE) {
 		p.published_at = w->f.now;
 	}
+	from_api_pod_times(&p, w->f.now, w->f.now);
 	t = cluster_task_find(c, str_of(key));
 	if (t != NULL && !str_eq_c(p.uid, t->uid)) {
 		ledger_release(c, t);
@@ -165,6 +170,7 @@ static int see_pod(struct world *w, const struct jdoc *object, struct arena *a, 
 		ledger_resize(c, t, &old);
 	}
 	settle_status(c, t, &p);
+	budgets_set_labels(c, t, &pod.meta.labels);
 	return 0;
 }
 
@@ -241,6 +247,14 @@ static int see_priority_class(struct world *w, const struct jdoc *object, struct
 	return r;
 }
 
+static int see_budget(struct world *w, const struct jdoc *object, struct arena *a, struct err *err)
+{
+	struct api_disruption_budget budget;
+	int r = decode_jdoc(&disruption_budget_fields, object, &budget, a, err);
+
+	return r < 0 ? r : budgets_set(w->f.cluster, &budget, err);
+}
+
 /* Applies one object to the cluster. */
 static void see(struct world *w, const struct jdoc *object)
 {
@@ -254,7 +268,8 @@ static void see(struct world *w, const struct jdoc *object)
 		     { "Queue", see_queue },
 		     { "Node", see_node },
 		     { "Namespace", see_namespace },
-		     { "PriorityClass", see_priority_class } };
+		     { "PriorityClass", see_priority_class },
+		     { "PodDisruptionBudget", see_budget } };
 	CLEANUP(arena_destroyp) struct arena *a = arena_create(0);
 	struct err err = ERR_INIT;
 
@@ -283,7 +298,8 @@ void world_apply_take(struct world *w, struct jdoc *object)
 
 static struct jdoc *find(struct world *w, const char *kind, const char *name, char **ret_full)
 {
-	bool namespaced = str_streq(kind, "Pod") || str_has_suffix(str_of(kind), "PodGroup");
+	bool namespaced = str_streq(kind, "Pod") || str_has_suffix(str_of(kind), "PodGroup") ||
+			  str_streq(kind, "PodDisruptionBudget");
 	struct jdoc *object;
 
 	*ret_full = xmalloc_printf("%s %s%s", kind, namespaced ? "ns/" : "", name);

@@ -146,6 +146,7 @@ static void write_one(struct world *w, const struct decision *d)
 	case DECISION_STAY:
 	case DECISION_AWAIT:
 	case DECISION_OVERDUE:
+	case DECISION_STUCK:
 	case DECISION_AWAIT_QUOTA:
 	case DECISION_PODGROUP_CONDITION:
 	case DECISION_QUEUE_SCANNED:

@@ -6,6 +6,7 @@
 #include "play/autoscaler.h"
 #include "play/kubelet.h"
 #include "play/mirror.h"
+#include "sim/controllers/sim_budgets.h"
 #include "sim/controllers/sim_collector.h"
 #include "sim/oracles/sim_evictions.h"
 #include "sim/oracles/sim_judge.h"
@@ -382,6 +383,15 @@ static void user_acts(struct sim_run *r)
 	}
 }
 
+static bool step_controllers(struct sim_world *w)
+{
+	if (sim_collector_step(w)) {
+		sim_world_trace(w, "garbage collected");
+		return true;
+	}
+	return w->budgets && sim_budgets_step(w);
+}
+
 static void step(struct sim_run *r, bool chaos)
 {
 	struct sim_world *w = &r->world;
@@ -402,8 +412,8 @@ static void step(struct sim_run *r, bool chaos)
 	} else if (chaos && sim_world_chance(w, 3)) {
 		sim_world_strike(w, SIM_COMPACTED);
 		apiserver_compact(w->api);
-	} else if ((r->choices.list.n == 0 || sim_world_chance(w, 10)) && sim_collector_step(w)) {
-		sim_world_trace(w, "garbage collected");
+	} else if ((r->choices.list.n == 0 || sim_world_chance(w, 10)) && step_controllers(w)) {
+		/* One step of a controller. */
 	} else if (r->choices.list.n == 0) {
 		int64_t now = w->clock.mono_ns;
 

@@ -180,3 +180,12 @@ ipFamilyPolicy: {{ . }}
 ipFamilies: {{- toYaml . | nindent 0 }}
 {{- end }}
 {{- end -}}
+
+{{- define "headgate.schedulerConfig" -}}
+{{ .Values.custom.scheduler_config_override | default .Values.scheduler.config | default (.Files.Get "files/scheduler.yaml") }}
+{{- end -}}
+
+{{- /* "true" if the scheduler's configuration has the plugin pdb, in block or flow style; else "". */ -}}
+{{- define "headgate.readsBudgets" -}}
+{{- if regexMatch `(?m)^[^#\n]*name:\s*["']?pdb["']?\s*([,}#]|$)` (include "headgate.schedulerConfig" .) }}true{{ end }}
+{{- end -}}

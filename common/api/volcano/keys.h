@@ -39,6 +39,9 @@
 #define KEYS_CONDITION_SCHEDULED "PodScheduled"
 /* On pods: the number of reservations that ended without a node; in the condition's message it
  * comes first. */
+/* Label or annotation of a pod: a duration for which it is not to be evicted. */
+#define KEYS_COOLDOWN "volcano.sh/cooldown-time"
+#define KEYS_CONDITION_DISRUPTION "DisruptionTarget"
 #define KEYS_CONDITION_ATTEMPTS "headgate.io/ReservationTimedOut"
 #define KEYS_REASON_GATED "SchedulingGated"
 #define KEYS_REASON_UNSCHEDULABLE "Unschedulable"

@@ -107,11 +107,16 @@ static int load_live(struct live_cluster *s, const struct cluster_args *f, struc
 	}
 	s->counters = metric_registry_create();
 	co.counters = s->counters;
+	co.reads_budgets = hooks_needs_budgets(s->hooks);
 	s->cache = cache_create(&co);
 	while (r == 0 && sched_kinds_next(SCHED_WING_PODS, &l.resource)) {
-		struct sched_msg *synced = message_new(SCHED_MSG_SYNCED);
+		struct sched_msg *synced;
 
+		if (l.resource == SCHED_BUDGETS && !co.reads_budgets) {
+			continue;
+		}
 		r = list_kind(t, &l, err);
+		synced = message_new(SCHED_MSG_SYNCED);
 		synced->resource = l.resource;
 		apply(s, synced, l.now);
 	}

@@ -11,6 +11,7 @@
 #include "scheduler/ctl/explain/pod_lookup.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/ledger/totals.h"
+#include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/fit.h"
@@ -265,8 +266,23 @@ static void judge_quota(const struct live_cluster *s, struct pod_explanation *x)
 	}
 }
 
+/* As far as the configuration goes by budgets. */
+static const char *describe_budget(const struct live_cluster *s, const struct pod_explanation *x)
+{
+	const struct budget *b = budgets_of(live_cluster_cluster(s), x->task);
+
+	if (x->task->budget == MODEL_NONE) {
+		return "";
+	}
+	if (b == NULL) {
+		return "; it is not evicted: several PodDisruptionBudgets cover it";
+	}
+	return arena_printf(x->arena, "; PodDisruptionBudget %s allows %lld evictions now", b->key,
+			    (long long)b->allowed);
+}
+
 /* For a pod with a node: the queue that it is charged to, if that is unexpected. */
-static void judge_placed(struct pod_explanation *x)
+static void judge_placed(const struct live_cluster *s, struct pod_explanation *x)
 {
 	const struct queue *q = x->charged;
 	const struct pod_explain_line *l = first_short(x);
@@ -291,7 +307,9 @@ static void judge_placed(struct pod_explanation *x)
 				 beyond));
 		return;
 	}
-	set(x, reason, arena_printf(x->arena, "does not wait: it has a node%s", beyond));
+	set(x, reason,
+	    arena_printf(x->arena, "does not wait: it has a node%s%s", beyond,
+			 describe_budget(s, x)));
 }
 
 /* A pod of ours that waits; its queue can be used, and it has a PodGroup. */
@@ -330,7 +348,7 @@ static void judge(const struct live_cluster *s, struct pod_explanation *x)
 	if (t->status != TASK_PENDING && t->node == MODEL_NONE) {
 		set(x, "Finished", "does not wait: it has finished");
 	} else if (t->status != TASK_PENDING) {
-		judge_placed(x);
+		judge_placed(s, x);
 	} else if ((t->flags & TASK_OURS) == 0) {
 		set(x, "OtherScheduler",
 		    "is not scheduled by Headgate: it names another scheduler");

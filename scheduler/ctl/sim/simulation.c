@@ -30,6 +30,7 @@
 #include "scheduler/pods/cycle/shortage.h"
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/session.h"
@@ -229,9 +230,10 @@ int simulation_create(struct sim_input *in, const struct simulation_options *opt
 	s->now = opt->now;
 	s->arena = arena_create(0);
 	s->why = strmap_create(NULL);
-	s->cache = cache_create(&co);
 	r = load_conf(s, opt, err);
 	if (r == 0) {
+		co.reads_budgets = cycle_needs_budgets(s->cycle);
+		s->cache = cache_create(&co);
 		r = load_objects(s, in, err);
 	}
 	if (r < 0) {
@@ -411,6 +413,7 @@ static bool take_decision(struct simulation *s, const struct decision *d)
 	case DECISION_STAY:
 	case DECISION_AWAIT:
 	case DECISION_OVERDUE:
+	case DECISION_STUCK:
 	case DECISION_AWAIT_QUOTA:
 	case DECISION_PODGROUP_PHASE:
 	case DECISION_QUEUE_SCANNED:
@@ -562,6 +565,7 @@ static bool is_there(const struct cluster *c, enum sched_resource resource, stru
 
 	return (q != NULL && q->exists) || (n != NULL && n->exists) || (g != NULL && g->exists) ||
 	       (resource == SCHED_PODS && cluster_task_find(c, key) != NULL) ||
+	       (resource == SCHED_BUDGETS && budgets_find(c, key) != NULL) ||
 	       (resource == SCHED_PRIORITY_CLASSES && strmap_has(c->priority_classes, key));
 }
 

@@ -13,6 +13,7 @@
 #include "scheduler/pods/cycle/overdue.h"
 #include "scheduler/pods/cycle/revoke.h"
 #include "scheduler/pods/cycle/status.h"
+#include "scheduler/pods/cycle/stuck.h"
 #include "scheduler/pods/session/action.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"
@@ -72,6 +73,11 @@ int cycle_create(const struct sched_conf *conf, struct cycle **ret, struct err *
 	c->session = session_create(conf, c->hooks);
 	*ret = c;
 	return 0;
+}
+
+bool cycle_needs_budgets(const struct cycle *c)
+{
+	return hooks_needs_budgets(c->hooks);
 }
 
 void cycle_destroy(struct cycle *c)
@@ -180,6 +186,7 @@ static void run_phases(struct cycle *cy, const struct cluster *c, int64_t now,
 	moves_run(s);
 	revoke_run(s);
 	overdue_run(s);
+	stuck_run(s);
 	/* Before any action gives away what is held. */
 	awaited_quota_run(s);
 	holds_run(s);
@@ -208,7 +215,7 @@ const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int
 				  const struct cycle_trace *trace)
 {
 	struct session *s = cy->session;
-	bool stranded;
+	bool stranded, stuck;
 
 	arena_reset(s->arena);
 	s->decisions.n = 0;
@@ -221,7 +228,8 @@ const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int
 	/* Asked in any case, for the timer of those that wait for a backoff. */
 	stranded = has_stranded(cy, c, now);
 	/* Draining also concerns pods in no queue: all pods must be visited. */
-	cy->has_run = stranded || s->queues_due > 0 || !cy->conf->gates_admission;
+	stuck = stuck_is_due(c, now, &cy->stats.next_timer);
+	cy->has_run = stranded || stuck || s->queues_due > 0 || !cy->conf->gates_admission;
 	if (cy->has_run) {
 		run_phases(cy, c, now, trace);
 		remember_scans(cy, c);

@@ -28,6 +28,8 @@ struct cycle_trace {
  */
 int cycle_create(const struct sched_conf *conf, struct cycle **ret, struct err *err);
 void cycle_destroy(struct cycle *c);
+/* Whether its plugins go by PodDisruptionBudgets, which must be read then. */
+bool cycle_needs_budgets(const struct cycle *c);
 /* The list is valid until the next cycle_run or cycle_destroy. now: of the clock that the times in
  * the cluster are of: it must not go back, nor leap when the time of day is set. */
 const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int64_t now,

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "scheduler/pods/cycle/cycle.h"
 #include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
 
 static uint64_t hash_of(const char *message)
@@ -58,6 +59,17 @@ static void assume_revoke(struct cluster *c, struct task *t, const struct decisi
 	}
 }
 
+/* The reservation timeout counts from a publication: a pod that is published again later starts
+ * from zero. One that waits for its victims is nominated to their node, and not published. */
+static void note_publication(struct task *t, const struct decision *d, int64_t now)
+{
+	if (t->cond != POD_COND_UNSCHEDULABLE || d->node != MODEL_NONE) {
+		t->published_at = MODEL_TIME_NONE;
+	} else if (t->published_at == MODEL_TIME_NONE) {
+		t->published_at = now;
+	}
+}
+
 /* Best-effort pods are published without a charge. */
 static void assume_publish(struct cluster *c, struct task *t, const struct decision *d, int64_t now)
 {
@@ -65,7 +77,8 @@ static void assume_publish(struct cluster *c, struct task *t, const struct decis
 		ledger_advance(c, t, CHARGE_PUBLISHED);
 	}
 	t->cond = POD_COND_UNSCHEDULABLE;
-	t->published_at = now;
+	t->published_at = MODEL_TIME_NONE;
+	note_publication(t, d, now);
 	t->cond_message = hash_of(d->message);
 }
 
@@ -89,15 +102,11 @@ static enum pod_cond cond_of(const char *reason)
 	return POD_COND_OTHER;
 }
 
-static void assume_condition(struct task *t, const struct decision *d)
+static void assume_condition(struct task *t, const struct decision *d, int64_t now)
 {
 	t->cond = (uint8_t)cond_of(d->reason);
 	t->cond_message = hash_of(d->message);
-	/* The reservation timeout counts from a publication: a pod that is published again later
-	 * starts from zero. */
-	if (t->cond != POD_COND_UNSCHEDULABLE) {
-		t->published_at = MODEL_TIME_NONE;
-	}
+	note_publication(t, d, now);
 }
 
 static void assume_bind(struct cluster *c, struct task *t, const struct decision *d)
@@ -145,9 +154,18 @@ static void assume_evict(struct cluster *c, struct task *t, struct task *by)
 	ledger_set_releasing(c, t, true);
 	cluster_task_set_status(c, t, TASK_RELEASING, n);
 	if (by != NULL) {
+		budgets_evict(c, t, true);
 		by->victims++;
 		note_rival(c, c->podgroups.v[t->podgroup], c->podgroups.v[by->podgroup]);
 	}
+}
+
+/* Nothing is to be given away any more that waits for its end. */
+static void assume_stuck(struct cluster *c, struct task *t)
+{
+	t->flags |= TASK_STUCK;
+	ledger_set_releasing(c, t, false);
+	cluster_task_set_status(c, t, TASK_UNKNOWN, c->nodes.v[t->node]);
 }
 
 static void assume_await(struct cluster *c, struct task *t, const struct decision *d)
@@ -216,7 +234,7 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		break;
 	case DECISION_WITHDRAW:
 	case DECISION_CONDITION:
-		assume_condition(t, d);
+		assume_condition(t, d, now);
 		assume_nomination(c, t, d);
 		break;
 	case DECISION_BIND:
@@ -231,6 +249,9 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 	case DECISION_OVERDUE:
 		t->flags &= ~(uint32_t)TASK_OVERDUE;
 		t->flags |= d->overdue ? TASK_OVERDUE : 0;
+		break;
+	case DECISION_STUCK:
+		assume_stuck(c, t);
 		break;
 	case DECISION_PODGROUP_PHASE:
 		assume_phase(c, c->podgroups.v[d->podgroup], d);

@@ -140,6 +140,7 @@ void holds_give_up(struct session *s, const struct task *t, const char *why)
 
 	statement_await(s, t, NULL, t->victims > 0 ? s->now + pause : MODEL_TIME_NONE);
 	s->decisions.v[s->decisions.n - 1].warning = true;
+	s->decisions.v[s->decisions.n - 1].in_vain = t->victims;
 	if (session_task_charge(s, t) == CHARGE_AWAITING_VICTIMS) {
 		statement_revoke(s, t, MODEL_TIME_NONE, 0);
 	}

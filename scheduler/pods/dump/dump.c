@@ -227,6 +227,14 @@ static void put_task(struct json_out *o, const struct cluster *c, const struct t
 	dump_fields_write(dump_fields_task, t, o);
 }
 
+/* Its selector is left out: the tasks say which of them it covers. */
+static void put_budget(struct json_out *o, const struct cluster *c, const struct budget *b)
+{
+	(void)c;
+	json_out_kv(o, "key", b->key);
+	dump_fields_write(dump_fields_budget, b, o);
+}
+
 static bool put_priority_class(struct str key, void *value, void *ctx)
 {
 	const struct priority_class *p = value;
@@ -300,6 +308,7 @@ void dump_format(const struct cluster *c, struct strbuf *out)
 	 */
 	PUT_LIST(&o, c, "jobs", c->podgroups, put_podgroup);
 	PUT_LIST(&o, c, "tasks", c->tasks, put_task);
+	PUT_LIST(&o, c, "budgets", c->budgets, put_budget);
 	json_out_object_end(&o);
 	json_out_end(&o);
 }

@@ -52,6 +52,9 @@ const struct dump_field dump_fields_task[] = {
 	ROW(task, victims, "victims", DUMP_U32, 0, UINT32_MAX),
 	ROW(task, in_vain, "inVain", DUMP_U32, 0, UINT32_MAX),
 	ROW(task, preempt_at, "preemptAt", DUMP_I64, MODEL_TIME_NONE, 0),
+	ROW(task, ends_by, "endsBy", DUMP_I64, MODEL_TIME_NONE, 0),
+	ROW(task, cools_until, "coolsUntil", DUMP_I64, MODEL_TIME_NONE, 0),
+	ROW(task, budget, "budget", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	END,
 };
 
@@ -106,6 +109,12 @@ const struct dump_field dump_fields_node[] = {
 	ROW(node, exists, "exists", DUMP_BOOL, 1, 0),
 	ROW(node, unschedulable, "unschedulable", DUMP_BOOL, 0, 0),
 	ROW(node, spec_gen, "specGen", DUMP_U64, 0, 0),
+	END,
+};
+
+const struct dump_field dump_fields_budget[] = {
+	ROW(budget, allowed, "allowed", DUMP_U32, 0, INT32_MAX),
+	ROW(budget, granted, "granted", DUMP_U32, 0, UINT32_MAX),
 	END,
 };
 

@@ -296,6 +296,20 @@ static int read_id(const struct jdoc *d, void *const *v, size_t n, uint32_t *ret
 	return 0;
 }
 
+static int load_budget(struct cluster *c, const struct jdoc *d, struct err *err)
+{
+	struct str key = text_of(d, "key");
+	struct budget *b;
+
+	if (key.len == 0) {
+		return bad(err, "key: absent");
+	}
+	b = xmalloc_zero(1, sizeof(*b));
+	b->key = xmalloc_dup_n(key.p, key.len);
+	b->id = slots_add(&c->budgets, b);
+	return dump_fields_read(dump_fields_budget, d, b, err);
+}
+
 static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *t, struct err *err)
 {
 	const struct jdoc *klass = jdoc_get(d, "class"), *node = jdoc_get(d, "nominated");
@@ -333,6 +347,10 @@ static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *
 	if (t->charge_queue != MODEL_NONE &&
 	    (t->charge_queue >= c->queues.n || c->queues.v[t->charge_queue] == NULL)) {
 		return bad(err, "chargeQueue: no such id");
+	}
+	if (t->budget < TASK_BUDGETS_SEVERAL &&
+	    (t->budget >= c->budgets.n || c->budgets.v[t->budget] == NULL)) {
+		return bad(err, "budget: no such id");
 	}
 	return t->charge != CHARGE_NONE && t->klass == NULL ? bad(err, "charged without class") : 0;
 }
@@ -396,6 +414,8 @@ static int link_node(struct cluster *c, const struct jdoc *d, struct node *n, st
 		res_add(&n->used, &t->klass->request);
 		if (t->status == TASK_RELEASING) {
 			res_add(&n->releasing, &t->klass->request);
+			t->ending_pos = (uint32_t)c->ending.n;
+			vec_push(&c->ending, id);
 		}
 	}
 	return 0;
@@ -515,6 +535,7 @@ static int finish(struct cluster *c, const struct jdoc *doc, struct err *err)
 	COLLECT_FREE(&c->queues);
 	COLLECT_FREE(&c->podgroups);
 	COLLECT_FREE(&c->tasks);
+	COLLECT_FREE(&c->budgets);
 	(void)queue_topology_changed(c);
 	/* Making the topology has counted one change more than the dump has. */
 	c->queues_gen--;
@@ -531,6 +552,7 @@ static int load(struct cluster *c, const struct jdoc *doc, struct err *err)
 	    LOAD_LIST(c, doc, "nodes", &c->nodes, load_node, err) < 0 ||
 	    LOAD_LIST(c, doc, "queues", &c->queues, load_queue, err) < 0 ||
 	    LOAD_LIST(c, doc, "jobs", &c->podgroups, load_podgroup, err) < 0 ||
+	    LOAD_LIST(c, doc, "budgets", &c->budgets, load_budget, err) < 0 ||
 	    LOAD_LIST(c, doc, "tasks", &c->tasks, load_task, err) < 0 ||
 	    LINK_LIST(c, doc, "nodes", &c->nodes, link_node, err) < 0 ||
 	    LINK_LIST(c, doc, "jobs", &c->podgroups, link_podgroup, err) < 0 ||

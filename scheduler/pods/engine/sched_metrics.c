@@ -29,6 +29,7 @@ enum tally {
 	TALLY_PUBLISHED,
 	TALLY_WITHDRAWN,
 	TALLY_OVERDUE,
+	TALLY_STUCK,
 	TALLY_COUNT
 };
 
@@ -48,6 +49,7 @@ static const char *const tally_names[TALLY_COUNT] = {
 	"headgate_queue_gated_pods",     "headgate_queue_patching_pods",
 	"headgate_queue_ungated_pods",   "headgate_queue_published_pods",
 	"headgate_queue_withdrawn_pods", "headgate_queue_overdue_pods",
+	"headgate_queue_stuck_pods",
 };
 static const char *const tally_help[TALLY_COUNT] = {
 	"Pods that wait for quota behind our gate",
@@ -56,6 +58,7 @@ static const char *const tally_help[TALLY_COUNT] = {
 	"Pods that autoscalers see",
 	"Pods withdrawn from autoscalers",
 	"Pods that another scheduler has not placed in time, or beyond a limit",
+	"Pods that terminate and are not gone minutes after their grace period",
 };
 static const char *const phase_names[PODGROUP_PHASE_COUNT_] = {
 	"volcano_queue_pod_group_pending_count",   "volcano_queue_pod_group_inqueue_count",
@@ -66,7 +69,7 @@ static const char *const phase_names[PODGROUP_PHASE_COUNT_] = {
 struct sched_metrics {
 	struct metric_family *cpu[AMOUNT_COUNT], *memory[AMOUNT_COUNT], *scalar[AMOUNT_COUNT];
 	struct metric_family *tally[TALLY_COUNT], *phase[PODGROUP_PHASE_COUNT_], *weight;
-	struct metric_family *decided, *wait, *requests, *bad_objects, *conf, *action;
+	struct metric_family *decided, *in_vain, *wait, *requests, *bad_objects, *conf, *action;
 	struct metric_cell *cycle, *events_dropped;
 	uint64_t counted_events; /* of those dropped */
 	struct strmap *queues;   /* names with series */
@@ -117,6 +120,11 @@ struct sched_metrics *sched_metrics_create(struct metric_registry *r)
 				    by_queue);
 	m->decided = metric_register(r, "headgate_decisions_total", "Decisions on pods by kind",
 				     METRIC_COUNTER, by_queue_decision);
+	m->in_vain =
+		metric_register(r, "headgate_evictions_in_vain_total",
+				"Pods that were evicted for one of the queue that did not take "
+				"their room",
+				METRIC_COUNTER, by_queue);
 	m->wait = metric_register_histogram(r, "headgate_gate_wait_seconds",
 					    "Age of pods when quota was reserved for them",
 					    by_queue, seconds, ARRAY_LEN(seconds));
@@ -177,6 +185,10 @@ void sched_metrics_decisions(struct sched_metrics *m, const struct cluster *c,
 		const struct task *t;
 		const char *labels[2];
 
+		if (one->in_vain > 0) {
+			labels[0] = queue_of(c, c->tasks.v[one->task]);
+			metric_cell_add(metric_cell(m->in_vain, labels), one->in_vain);
+		}
 		if (names[one->kind] == NULL) {
 			continue;
 		}
@@ -295,6 +307,7 @@ void sched_metrics_totals(struct sched_metrics *m, const struct cluster *c,
 		set(m->tally[TALLY_PUBLISHED], q->name, t->published_pods);
 		set(m->tally[TALLY_WITHDRAWN], q->name, t->withdrawn);
 		set(m->tally[TALLY_OVERDUE], q->name, t->overdue);
+		set(m->tally[TALLY_STUCK], q->name, t->stuck);
 		set(m->weight, q->name, q->weight);
 		for (unsigned p = 0; p < PODGROUP_PHASE_COUNT_; p++) {
 			set(m->phase[p], q->name, t->podgroups[p]);

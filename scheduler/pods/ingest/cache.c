@@ -11,6 +11,7 @@
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ledger/offers.h"
 #include "scheduler/pods/model/access.h"
+#include "scheduler/pods/model/budgets.h"
 
 /* names: NULL: none. */
 static char **copy_names(const char *const *names)
@@ -52,6 +53,9 @@ struct cache *cache_create(const struct cache_options *opt)
 	c->shapes = strmap_create(NULL);
 	c->cluster->annotation_decides = opt->annotation_decides;
 	c->cluster->implies_podgroups = opt->implies_podgroups;
+	if (opt->reads_budgets) {
+		budgets_begin(c->cluster);
+	}
 	c->listener = opt->listener;
 	c->scratch = arena_create(0);
 	c->reports_foreign_from = MODEL_TIME_NONE;
@@ -114,7 +118,7 @@ void cache_resources_changed(struct cache *c)
 	}
 }
 
-static void on_bad_object(struct cache *c, enum sched_resource r, struct str key, const char *text)
+void cache_report_bad(struct cache *c, enum sched_resource r, struct str key, const char *text)
 {
 	if (c->listener.on_bad_object != NULL) {
 		c->listener.on_bad_object(c->listener.ctx, r, key, text);
@@ -162,6 +166,7 @@ static const struct {
 				   cache_kube_podgroup_keep },
 	[SCHED_PRIORITY_CLASSES] = { cache_priority_upsert, cache_priority_remove, NULL },
 	[SCHED_NAMESPACES] = { upsert_namespace, remove_namespace, NULL },
+	[SCHED_BUDGETS] = { cache_budget_upsert, cache_budget_remove, NULL },
 };
 
 /* An object that cannot be read keeps its accounting. */
@@ -177,7 +182,7 @@ static void on_upsert(struct cache *c, const struct sched_msg *m, struct cache_t
 	struct err err = ERR_INIT;
 
 	if (rows[m->resource].upsert != NULL && rows[m->resource].upsert(c, m, time, &err) < 0) {
-		on_bad_object(c, m->resource, m->key, err.text);
+		cache_report_bad(c, m->resource, m->key, err.text);
 		keep(c, m, time);
 	}
 }
@@ -199,7 +204,7 @@ void cache_apply(struct cache *c, const struct sched_msg *m, struct cache_time t
 		on_delete(c, m);
 		break;
 	case SCHED_MSG_BAD_OBJECT:
-		on_bad_object(c, m->resource, m->key, m->text);
+		cache_report_bad(c, m->resource, m->key, m->text);
 		keep(c, m, time);
 		break;
 	case SCHED_MSG_SYNCED:
@@ -233,7 +238,7 @@ bool cache_is_synced(const struct cache *c)
 			return false;
 		}
 	}
-	return true;
+	return c->cluster->budget_index == NULL || c->synced[SCHED_BUDGETS];
 }
 
 bool cache_take_dirty(struct cache *c)

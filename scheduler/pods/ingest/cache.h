@@ -85,6 +85,7 @@ struct cache_options {
 	/* Plain pods without PodGroup and owner are groups of their own: no object is made for
 	 * them. */
 	bool implies_podgroups;
+	bool reads_budgets; /* PodDisruptionBudgets come as well */
 	const char *default_queue;
 	/* How old a publication found on a pod may count that was made by an earlier process: its
 	 * time was taken from another clock, or from this one before a step. */

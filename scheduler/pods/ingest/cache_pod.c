@@ -1,4 +1,5 @@
 #include "api/core/pod.h"
+#include "api/volcano/keys.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/strbuf.h"
@@ -6,6 +7,7 @@
 #include "scheduler/pods/ingest/from_api.h"
 #include "scheduler/pods/ledger/attempts.h"
 #include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/pod_class.h"
 
 static void drop(struct cache *c, struct task *t)
@@ -49,14 +51,15 @@ static bool keeps_status(const struct task *t, const struct from_api_pod *p)
 
 static void set_status(struct cache *c, struct task *t, const struct from_api_pod *p)
 {
+	enum task_status status = from_api_pod_status(p, t);
 	struct node *n = NULL;
 
 	if (p->node.p != NULL && p->status != TASK_SUCCEEDED && p->status != TASK_FAILED) {
 		n = cluster_node_get(c->cluster, p->node);
 	}
 	/* The ledger compares with the status so far. */
-	ledger_set_releasing(c->cluster, t, p->status == TASK_RELEASING);
-	cluster_task_set_status(c->cluster, t, p->status, n);
+	ledger_set_releasing(c->cluster, t, status == TASK_RELEASING);
+	cluster_task_set_status(c->cluster, t, status, n);
 }
 
 static void apply(struct cache *c, struct task *t, const struct from_api_pod *p)
@@ -144,6 +147,17 @@ static int64_t found_wait(const struct cache *c, const struct from_api_pod *p,
 	return age < wait ? time.now + wait - age : MODEL_TIME_NONE;
 }
 
+static void set_times(const struct cache *c, struct from_api_pod *p, struct cache_time time)
+{
+	/* Autoscalers ignore a pod that is nominated. */
+	if (p->nominated.p != NULL && (p->flags & TASK_GATE_ONLY) == 0) {
+		p->published_at = MODEL_TIME_NONE;
+	} else {
+		p->published_at = since(c, p, time);
+	}
+	from_api_pod_times(p, time.now, time.wall);
+}
+
 static struct from_api_schedulers schedulers(const struct cache *c)
 {
 	return (struct from_api_schedulers){ .ours = (const char *const *)c->scheduler_names,
@@ -184,6 +198,7 @@ static struct task *take(struct cache *c, const struct api_pod *pod, const struc
 		cache_foreign_bind(c, t, pod);
 	}
 	apply(c, t, p);
+	budgets_set_labels(c->cluster, t, (t->flags & TASK_OURS) != 0 ? &pod->meta.labels : NULL);
 	/* An earlier process evicted pods for it. */
 	if (is_new && (t->flags & TASK_OURS) != 0 && t->status == TASK_PENDING &&
 	    t->nominated != MODEL_NONE) {
@@ -203,14 +218,22 @@ int cache_pod_upsert(struct cache *c, const struct sched_msg *m, struct cache_ti
 	const struct api_pod *pod = m->object;
 	const struct from_api_schedulers names = schedulers(c);
 	struct from_api_pod p;
+	struct task *known;
 
 	if (from_api_pod_read(c->cluster, pod, &names, c->scratch, &p, err) < 0) {
 		return -ERR_INVALID;
 	}
-	p.published_at = since(c, &p, time);
+	set_times(c, &p, time);
 	p.retry_at = found_wait(c, &p, time);
+	known = find(c, &p);
+	if (p.bad_cooldown && known == NULL && (p.flags & TASK_OURS) != 0) {
+		cache_report_bad(c, SCHED_PODS, m->key,
+				 "metadata.annotations[" KEYS_COOLDOWN
+				 "], or its label: not a duration, so it protects the pod for no "
+				 "time");
+	}
 	p.klass->charged_to_workload = is_charged_to_workload(c, pod, &p);
-	(void)take(c, pod, &p, find(c, &p), is_wanted(&p));
+	(void)take(c, pod, &p, known, is_wanted(&p));
 	return 0;
 }
 
@@ -233,7 +256,7 @@ void cache_pod_keep(struct cache *c, const struct sched_msg *m, struct cache_tim
 	t = find(c, &p);
 	same = t != NULL && (p.uid.p == NULL || str_eq_c(p.uid, t->uid)) ? t : NULL;
 	(void)from_api_pod_keep(c->cluster, pod, &names, same, c->scratch, &p);
-	p.published_at = since(c, &p, time);
+	set_times(c, &p, time);
 	p.klass->charged_to_workload =
 		is_charged_to_workload(c, pod, &p) ||
 		(same != NULL && same->klass != NULL && same->klass->charged_to_workload);

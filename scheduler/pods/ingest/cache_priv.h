@@ -59,7 +59,12 @@ void cache_kube_podgroup_keep(struct cache *c, const struct sched_msg *m, struct
 int cache_priority_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time,
 			  struct err *err);
 void cache_priority_remove(struct cache *c, const struct sched_msg *m);
+int cache_budget_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time,
+			struct err *err);
+void cache_budget_remove(struct cache *c, const struct sched_msg *m);
 
+/* To the listener: something about the object cannot be used. */
+void cache_report_bad(struct cache *c, enum sched_resource r, struct str key, const char *text);
 /* After a node or a Queue may have brought names of resources. */
 void cache_resources_changed(struct cache *c);
 /* The node has a shape that no node had so far. */

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/model/budgets.h"
 
 #define BACKOFF_MAX_SHIFT 8
 
@@ -110,6 +111,7 @@ static void on_evict(struct cache *c, struct task *t, const struct sched_msg *m,
 	if (m->outcome != SCHED_REJECTED && m->outcome != SCHED_CANCELLED) {
 		return;
 	}
+	budgets_evict(c->cluster, t, false);
 	/* It is no victim again before the pause is over. */
 	if (m->outcome == SCHED_REJECTED) {
 		back_off(t, now);

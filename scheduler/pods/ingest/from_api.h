@@ -58,7 +58,12 @@ struct from_api_pod {
 	int64_t created, deleted, published_at, resource_version;
 	uint32_t attempts;   /* as the pod says; 0: none */
 	int64_t attempts_at; /* wall ns of the end of the last one */
-	int64_t retry_at;    /* of a pod that is found so: cache_pod.c; MODEL_TIME_NONE */
+	/* By the clock of the process, from from_api_pod_times on; MODEL_TIME_NONE: none. */
+	int64_t ends_by, cools_until;
+	int64_t cooldown;  /* ns: it asks not to be evicted for so long after it was placed */
+	int64_t placed_at; /* wall ns, MODEL_TIME_NONE: it does not run, or it is not known */
+	bool bad_cooldown; /* its text is no duration: it counts as none */
+	int64_t retry_at;  /* of a pod that is found so: cache_pod.c; MODEL_TIME_NONE */
 };
 
 /* A pod of another scheduler gets a class with its request and ports only. */
@@ -69,6 +74,9 @@ int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
 int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
 		       const struct from_api_schedulers *names, struct from_api_pod *ret,
 		       struct err *err);
+/* Sets ends_by and cools_until; wall: the time at which it is now. A grace period counts for an
+ * hour at most: one without end keeps nothing waiting. */
+void from_api_pod_times(struct from_api_pod *p, int64_t now, int64_t wall);
 /* Of a pod that from_api_pod_read refuses, or that did not decode as a whole (decode_partial): what
  * can be read, completed by the same pod as it was last known (NULL: it was not), so that it goes
  * on holding what it held. An amount that cannot be read, or is out of range, is the known one,
@@ -85,6 +93,9 @@ int from_api_podgroup_keep(struct cluster *c, const struct api_pod_group *group,
  * ledger must record RELEASING first), charge, TASK_PARKED, TASK_UNGATING, retry_at; nor the
  * PodGroup of a task that is TASK_ADOPTED and names none. */
 void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct task *t);
+
+/* The status of t by the pod: one that does not end stays what it is until it is gone. */
+enum task_status from_api_pod_status(const struct from_api_pod *p, const struct task *t);
 
 /* Adds or updates; node accounts and generations follow. */
 int from_api_node(struct cluster *c, const struct api_node *node, struct err *err);

@@ -4,6 +4,7 @@
 #include "api/volcano/gate.h"
 #include "api/volcano/keys.h"
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "collections/intern.h"
@@ -168,6 +169,23 @@ static void read_attempts(const struct api_pod *pod, struct from_api_pod *p)
 		p->attempts = n < MAX_ATTEMPTS ? (uint32_t)n : MAX_ATTEMPTS;
 		p->attempts_at = c->last_transition;
 	}
+}
+
+/* Volcano's rule: the label comes first. */
+static void read_cooldown(const struct api_pod *pod, struct from_api_pod *p)
+{
+	const char *label = field_map_get(&pod->meta.labels, KEYS_COOLDOWN);
+	const char *text =
+		label != NULL ? label : field_map_get(&pod->meta.annotations, KEYS_COOLDOWN);
+	const struct api_condition *c =
+		meta_condition(&pod->status.conditions, KEYS_CONDITION_SCHEDULED);
+
+	p->cooldown = 0;
+	p->bad_cooldown = text != NULL && clock_parse_duration(str_of(text), &p->cooldown) < 0;
+	p->placed_at =
+		c != NULL && str_streq(c->status, "True") && str_streq(pod->status.phase, "Running")
+			? c->last_transition
+			: MODEL_TIME_NONE;
 }
 
 static void read_condition(const struct api_pod *pod, struct from_api_pod *p)
@@ -367,6 +385,8 @@ int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
 	read_flags(pod, &p);
 	read_scheduler(c, pod, names, &p);
 	read_condition(pod, &p);
+	read_cooldown(pod, &p);
+	p.ends_by = p.cools_until = MODEL_TIME_NONE;
 	p.reserved_name = read_mark(c, &p);
 	/* The namespace is interned when the task is made, which cannot fail: here it can. */
 	if (from_api_text(c, namespace_, &(const char *){ NULL }, err) < 0 ||
@@ -393,6 +413,45 @@ int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
 	}
 	*ret = p;
 	return 0;
+}
+
+#define ENDS_MAX_NS (INT64_C(3600) * 1000000000) /* longer graces do not keep others waiting */
+
+/* The time that the pod shows was taken from another clock. */
+static int64_t ends_by(const struct from_api_pod *p, int64_t now, int64_t wall)
+{
+	int64_t left;
+
+	if (p->deleted == MODEL_TIME_NONE) {
+		return MODEL_TIME_NONE;
+	}
+	if (__builtin_sub_overflow(p->deleted, wall, &left)) {
+		left = p->deleted < wall ? -ENDS_MAX_NS : ENDS_MAX_NS;
+	}
+	left = left < -ENDS_MAX_NS ? -ENDS_MAX_NS : left > ENDS_MAX_NS ? ENDS_MAX_NS : left;
+	return now + left;
+}
+
+/* Likewise; a pod that seems to have been placed in the future was so now. */
+static int64_t cools_until(const struct from_api_pod *p, int64_t now, int64_t wall)
+{
+	int64_t age, until;
+
+	if (p->cooldown == 0 || p->placed_at == MODEL_TIME_NONE ||
+	    __builtin_sub_overflow(wall, p->placed_at, &age)) {
+		return MODEL_TIME_NONE;
+	}
+	age = age < 0 ? 0 : age;
+	if (age >= p->cooldown) {
+		return MODEL_TIME_NONE;
+	}
+	return __builtin_add_overflow(now, p->cooldown - age, &until) ? INT64_MAX : until;
+}
+
+void from_api_pod_times(struct from_api_pod *p, int64_t now, int64_t wall)
+{
+	p->ends_by = ends_by(p, now, wall);
+	p->cools_until = cools_until(p, now, wall);
 }
 
 /* Ungated since it was first seen so. */
@@ -480,9 +539,16 @@ static bool stays_opted_in(const struct cluster *c, const struct from_api_pod *p
 	       (p->flags & ((uint32_t)TASK_OUR_GATE | TASK_RESERVED_MARK)) != 0;
 }
 
+enum task_status from_api_pod_status(const struct from_api_pod *p, const struct task *t)
+{
+	return p->status == TASK_RELEASING && (t->flags & TASK_STUCK) != 0 ? TASK_UNKNOWN
+									   : p->status;
+}
+
 void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct task *t)
 {
-	uint32_t kept = (uint32_t)TASK_PARKED | TASK_UNGATING | TASK_GREW | TASK_OVERDUE;
+	uint32_t kept =
+		(uint32_t)TASK_PARKED | TASK_UNGATING | TASK_GREW | TASK_OVERDUE | TASK_STUCK;
 	struct node *nominated = NULL;
 	bool adopted = false;
 
@@ -517,6 +583,8 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	t->gate_row = p->gate_row;
 	apply_condition(p, t);
 	t->created = p->created;
+	t->ends_by = p->ends_by;
+	t->cools_until = p->cools_until;
 	t->resource_version = p->resource_version;
 	cluster_task_changed(c, t);
 }

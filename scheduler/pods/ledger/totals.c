@@ -28,6 +28,7 @@ static void count_task(const struct task *t, struct queue_totals *q)
 	if (t->charge != CHARGE_NONE) {
 		res_add(&q->held, request);
 	}
+	q->stuck += (t->flags & TASK_STUCK) != 0;
 	/* A terminating pod holds quota, and asks for none. */
 	if (t->status != TASK_PENDING) {
 		return;
@@ -71,6 +72,7 @@ static void add_up(struct queue_totals *to, const struct queue_totals *from)
 	to->published_pods += from->published_pods;
 	to->withdrawn += from->withdrawn;
 	to->overdue += from->overdue;
+	to->stuck += from->stuck;
 	for (unsigned i = 0; i < PODGROUP_PHASE_COUNT_; i++) {
 		to->podgroups[i] += from->podgroups[i];
 	}

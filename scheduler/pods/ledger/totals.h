@@ -17,7 +17,7 @@ struct queue_totals {
 	struct res request; /* allocated plus everything pending, gated included */
 	struct res published; /* pods with PodScheduled=False/Unschedulable that opted in */
 	uint32_t gated; /* pods that carry our gate, without those that have a patch in flight */
-	uint32_t patching, ungated, published_pods, withdrawn, overdue;
+	uint32_t patching, ungated, published_pods, withdrawn, overdue, stuck;
 	uint32_t podgroups[PODGROUP_PHASE_COUNT_];
 };
 

@@ -7,6 +7,7 @@
 #include "collections/intern.h"
 #include "collections/strmap.h"
 #include "scheduler/pods/model/access.h"
+#include "scheduler/pods/model/budgets.h"
 
 struct cluster *cluster_create(void)
 {
@@ -48,6 +49,7 @@ static void free_tasks(struct cluster *c)
 	slots_finish(&c->tasks);
 	vec_finish(&c->awaiting);
 	vec_finish(&c->stranded);
+	vec_finish(&c->ending);
 	slots_finish(&c->class_by_id);
 }
 
@@ -116,6 +118,7 @@ void cluster_destroy(struct cluster *c)
 	free_podgroups(c);
 	free_queues(c);
 	free_nodes(c);
+	budgets_finish(c);
 	strmap_destroy(c->task_by_key);
 	strmap_destroy(c->podgroup_by_key);
 	strmap_destroy(c->queue_by_name);

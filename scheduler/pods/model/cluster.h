@@ -116,6 +116,8 @@ void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_
 /* Moves a task between statuses and nodes with all accounts (node NULL: none). */
 void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status status,
 			     struct node *n);
+/* It terminates on a node, and is in c->ending. */
+bool cluster_task_is_ending(const struct task *t);
 void cluster_task_set_nominated(struct cluster *c, struct task *t, struct node *n); /* NULL: none */
 /* Holds room on the node for it; NULL: no more. */
 void cluster_task_set_awaits(struct cluster *c, struct task *t, struct node *n);

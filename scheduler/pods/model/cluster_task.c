@@ -6,6 +6,7 @@
 #include "base/xmalloc.h"
 #include "collections/intern.h"
 #include "collections/strmap.h"
+#include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
 
 static void put_key(struct strbuf *key, struct str namespace_, struct str name)
@@ -44,10 +45,11 @@ struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct s
 	}
 	t->uid = t->name + name.len + 1;
 	t->podgroup = t->node = t->nominated = t->role = t->charge_queue = MODEL_NONE;
-	t->refused_queue = t->reserved = t->awaits = MODEL_NONE;
+	t->refused_queue = t->reserved = t->awaits = t->budget = MODEL_NONE;
 	t->granted_priority = INT32_MAX;
 	t->status = TASK_PENDING;
 	t->created = t->published_at = t->retry_at = t->preempt_at = MODEL_TIME_NONE;
+	t->ends_by = t->cools_until = MODEL_TIME_NONE;
 	t->id = slots_add(&c->tasks, t);
 	strmap_set(c->task_by_key, strbuf_str(&key), t);
 	return t;
@@ -237,10 +239,31 @@ static enum demand demand_of(enum task_status status)
 	return DEMAND_NONE;
 }
 
+bool cluster_task_is_ending(const struct task *t)
+{
+	return t->status == TASK_RELEASING && t->node != MODEL_NONE;
+}
+
+/* After its status or node has changed; was: how it was before. */
+static void track_ending(struct cluster *c, struct task *t, bool was)
+{
+	bool is = cluster_task_is_ending(t);
+
+	if (is && !was) {
+		t->ending_pos = (uint32_t)c->ending.n;
+		vec_push(&c->ending, t->id);
+	} else if (was && !is) {
+		vec_swap_remove(&c->ending, t->ending_pos);
+		if (t->ending_pos < c->ending.n) {
+			c->tasks.v[c->ending.v[t->ending_pos]]->ending_pos = t->ending_pos;
+		}
+	}
+}
+
 void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status status,
 			     struct node *n)
 {
-	bool stays;
+	bool stays, was_ending = cluster_task_is_ending(t);
 
 	assert(status < TASK_STATUS_COUNT_);
 	assert(status != TASK_ALLOCATED && status != TASK_PIPELINED);
@@ -278,6 +301,7 @@ void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status
 			book_on_node(c, t);
 		}
 	}
+	track_ending(c, t, was_ending);
 	/* A bind that is decided may still fail: the room stays held for it. */
 	if (status != TASK_PENDING && status != TASK_BINDING) {
 		cluster_task_set_awaits(c, t, NULL);
@@ -362,12 +386,16 @@ void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_
 void cluster_task_remove(struct cluster *c, struct task *t)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	bool was_ending;
 
 	/* The ledger is above this folder: its caller has released the charge. */
 	assert(t->charge == CHARGE_NONE);
 	cluster_task_set_nominated(c, t, NULL);
 	cluster_task_set_awaits(c, t, NULL);
+	budgets_set_labels(c, t, NULL);
+	was_ending = cluster_task_is_ending(t);
 	leave_node(c, t);
+	track_ending(c, t, was_ending);
 	leave_podgroup(c, t);
 	put_key(&key, str_of(t->namespace_), str_of(t->name));
 	strmap_remove(c->task_by_key, strbuf_str(&key));

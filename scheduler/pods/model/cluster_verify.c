@@ -53,6 +53,14 @@ static const char *check_task(const struct cluster *c, const struct task *t)
 	     t->awaits_pos >= c->awaiting.n || c->awaiting.v[t->awaits_pos] != t->id)) {
 		return "a task awaits a node that is gone, or is not at its place in the list";
 	}
+	if (cluster_task_is_ending(t) &&
+	    (t->ending_pos >= c->ending.n || c->ending.v[t->ending_pos] != t->id)) {
+		return "a task that terminates is not at its place in the list";
+	}
+	if (t->budget < TASK_BUDGETS_SEVERAL &&
+	    (t->budget >= c->budgets.n || c->budgets.v[t->budget] == NULL)) {
+		return "a task has a budget that is gone";
+	}
 	if (t->awaits != MODEL_NONE && t->status != TASK_PENDING && t->status != TASK_BINDING) {
 		return "a task with a node awaits one";
 	}

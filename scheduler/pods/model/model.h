@@ -16,6 +16,7 @@
 #include "scheduler/pods/model/resources.h"
 #include "scheduler/pods/model/unoffered.h"
 
+struct budget_index; /* pods/model/budgets.h */
 struct intern;
 struct strmap;
 struct pod_class; /* pods/model/pod_class.h */
@@ -92,7 +93,9 @@ enum task_flag {
 	TASK_OVERDUE = 1 << 17,    /* TASK_GATE_ONLY: reported as one that holds quota without a
 				      node for too long, or beyond a limit */
 	TASK_CONTROLLED =
-		1 << 18, /* a controller owns it, which creates another one in its place */
+		1 << 18,      /* a controller owns it, which creates another one in its place */
+	TASK_STUCK = 1 << 19, /* terminates, and was to be gone long ago: it counts as one that
+				 stays (pods/cycle/stuck.h) */
 };
 
 struct task {
@@ -138,6 +141,21 @@ struct task {
 	uint32_t victims;    /* pods that were evicted for it, since it holds that room or quota */
 	uint32_t in_vain;    /* times that such evictions led to nothing, in a row */
 	int64_t preempt_at;  /* no pod is evicted for it before, MODEL_TIME_NONE */
+	uint32_t budget;     /* id of the one PodDisruptionBudget that covers it; MODEL_NONE: none;
+				TASK_BUDGETS_SEVERAL: the API server evicts it by none of them */
+	uint32_t ending_pos; /* index in cluster->ending */
+	/* By the clock of the process as well: */
+	int64_t ends_by;     /* terminates: when it is to be gone; MODEL_TIME_NONE: not known */
+	int64_t cools_until; /* it asks not to be evicted before; MODEL_TIME_NONE */
+};
+#define TASK_BUDGETS_SEVERAL (MODEL_NONE - 1)
+
+/* A PodDisruptionBudget. */
+struct budget {
+	uint32_t id;
+	char *key;        /* owned, "namespace/name" */
+	uint32_t allowed; /* evictions that its status allows */
+	uint32_t granted; /* of these decided since the status was seen */
 };
 
 enum podgroup_phase {
@@ -308,16 +326,20 @@ struct cluster {
 	struct SLOTS(struct pod_class) class_by_id;
 	struct strmap *priority_classes; /* name -> struct priority_class (pods/model/cluster.h) */
 	struct access *access;           /* pods/model/access.h */
+	struct SLOTS(struct budget) budgets;
+	struct budget_index *budget_index;  /* NULL: no budgets are read, and tasks have none */
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */
 	struct res total;                   /* sum of allocatable of existing nodes */
 	struct VEC(uint32_t) awaiting;      /* ids of the tasks that await a node */
+	struct VEC(uint32_t) ending;        /* ids of the tasks on nodes that are TASK_RELEASING */
 	struct VEC(uint32_t) stranded;      /* ids: see cluster_task_is_stranded; may be outdated */
 	bool annotation_decides; /* --gate-sticky=false: set once, before the first pod */
 	bool implies_podgroups;  /* no PodGroups are made for plain pods without owner: likewise */
 	uint64_t queues_gen, nodes_gen;
 	uint64_t demand_gen; /* changes with all that PodGroups hold or ask for together: which
 				pods wait, hold quota, are on nodes or terminate; requests,
-				minMember, minResources, queues and phases of PodGroups */
+				minMember, minResources, queues and phases of PodGroups; and with
+				what budgets allow */
 	uint64_t drift; /* times an account would have gone below zero (a bug, counted instead of
 			   aborting) */
 };

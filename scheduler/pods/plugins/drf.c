@@ -1,7 +1,8 @@
 /* Volcano's drf plugin: dominant resource fairness. PodGroups are ordered by their dominant share:
  * the largest part of the cluster, over all resources, that their pods have. With enableHierarchy
  * queues are ordered as well, along the paths in their annotations (pods/plugins/drf_tree.h).
- * Within a queue, a PodGroup may evict pods of those that have more.
+ * Within a queue, a PodGroup may evict pods of those that have more; with enableHierarchy, a queue
+ * gives back pods to those that go before it with them.
  *
  * Unlike in Volcano, a pod counts from its reservation on: it has quota that others wait for. */
 #include <math.h>
@@ -99,6 +100,19 @@ static const struct drf_job *job_of(struct drf *p, const struct session *s,
 	return job;
 }
 
+static bool is_in_tree(const struct podgroup *g)
+{
+	return g->exists && g->queue != MODEL_NONE;
+}
+
+/* The PodGroup of t if the tree has it; NULL. */
+static const struct podgroup *podgroup_in_tree(const struct cluster *c, const struct task *t)
+{
+	const struct podgroup *g = t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
+
+	return g != NULL && is_in_tree(g) ? g : NULL;
+}
+
 static void drf_open(void *state, struct session *s)
 {
 	const struct cluster *c = session_cluster(s);
@@ -115,7 +129,7 @@ static void drf_open(void *state, struct session *s)
 	for (size_t i = 0; i < c->podgroups.n; i++) {
 		const struct podgroup *g = c->podgroups.v[i];
 
-		if (g != NULL && g->exists && g->queue != MODEL_NONE) {
+		if (g != NULL && is_in_tree(g)) {
 			drf_tree_add(p->tree, s, g, &job_of(p, s, g)->allocated);
 		}
 	}
@@ -162,6 +176,55 @@ static bool drf_preemptable(void *state, struct session *s, const struct task *t
 	return gains.share <= loses.share + SHARE_DELTA;
 }
 
+/* The tree shows what g has, with t more or less, until restore_tree. */
+static void change_tree(struct drf *p, struct session *s, const struct podgroup *g,
+			const struct task *t, bool more)
+{
+	struct res has = job_of(p, s, g)->allocated;
+
+	if (more) {
+		res_add(&has, &t->klass->request);
+	} else {
+		res_sub(&has, &t->klass->request);
+	}
+	drf_tree_change(p->tree, s, g, &has);
+}
+
+static void restore_tree(struct drf *p, struct session *s, const struct podgroup *g)
+{
+	drf_tree_change(p->tree, s, g, &job_of(p, s, g)->allocated);
+}
+
+/* Volcano's rule, with enableHierarchy: as if the pod were placed, its queue goes before the
+ * victim's as if the victim were gone. */
+static bool drf_reclaimable(void *state, struct session *s, const struct task *t,
+			    const struct task *victim)
+{
+	const struct cluster *c = session_cluster(s);
+	const struct podgroup *gains = podgroup_in_tree(c, t), *loses = podgroup_in_tree(c, victim);
+	const struct queue *to, *from;
+	struct drf *p = state;
+	bool is_before;
+
+	if (gains == NULL || loses == NULL || gains == loses) {
+		return false;
+	}
+	to = c->queues.v[gains->queue];
+	from = c->queues.v[loses->queue];
+	/* A queue without a path is outside of the hierarchy, which says nothing about it. */
+	if (to->hierarchy == NULL || from->hierarchy == NULL) {
+		return true;
+	}
+	if (!bitset_has(p->counted, t->id)) {
+		change_tree(p, s, gains, t, true);
+	}
+	change_tree(p, s, loses, victim, false);
+	is_before = drf_tree_compare(p->tree, to, from) < 0;
+	restore_tree(p, s, loses);
+	restore_tree(p, s, gains);
+	return is_before;
+}
+
 /* A pod's use has changed, or the change was undone: the sum follows its present state. A PodGroup
  * that nothing was asked about yet is summed up when something is. */
 static void follow(void *state, struct session *s, const struct task *t)
@@ -185,7 +248,7 @@ static void follow(void *state, struct session *s, const struct task *t)
 		res_add(&job->allocated, &t->klass->request);
 	}
 	update_share(p, s, job);
-	if (p->tree != NULL && g->exists && g->queue != MODEL_NONE) {
+	if (p->tree != NULL && is_in_tree(g)) {
 		drf_tree_change(p->tree, s, g, &job->allocated);
 	}
 }
@@ -198,6 +261,8 @@ const struct plugin_ops drf_ops = {
 	.job_order = drf_job_order,
 	.queue_order = drf_queue_order,
 	.preemptable = drf_preemptable,
+	.reclaims_by_hierarchy = true,
+	.reclaimable = drf_reclaimable,
 	.on_allocate = follow,
 	.on_deallocate = follow,
 };

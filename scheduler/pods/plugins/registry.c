@@ -5,7 +5,7 @@
 const struct plugin_row plugin_registry[] = {
 	{ "binpack", &binpack_ops },
 	{ "capacity", &capacity_ops },
-	{ "cdp", NULL },
+	{ "cdp", &cdp_ops },
 	{ "conformance", &conformance_ops },
 	{ "deviceshare", NULL },
 	{ "drf", &drf_ops },
@@ -16,7 +16,7 @@ const struct plugin_row plugin_registry[] = {
 	{ "nodeorder", &nodeorder_ops },
 	{ "numa-aware", NULL },
 	{ "overcommit", &overcommit_ops },
-	{ "pdb", NULL },
+	{ "pdb", &pdb_ops },
 	{ "predicates", &predicates_ops },
 	{ "priority", &priority_ops },
 	{ "proportion", &proportion_ops },

@@ -8,11 +8,13 @@
 
 extern const struct plugin_ops binpack_ops;
 extern const struct plugin_ops capacity_ops;
+extern const struct plugin_ops cdp_ops;
 extern const struct plugin_ops conformance_ops;
 extern const struct plugin_ops drf_ops;
 extern const struct plugin_ops gang_ops;
 extern const struct plugin_ops nodeorder_ops;
 extern const struct plugin_ops overcommit_ops;
+extern const struct plugin_ops pdb_ops;
 extern const struct plugin_ops predicates_ops;
 extern const struct plugin_ops priority_ops;
 extern const struct plugin_ops proportion_ops;

@@ -29,6 +29,7 @@ enum decision_kind {
 			   evicted for it again */
 	DECISION_AWAIT_QUOTA, /* task, queue: charge it beside the pods that are evicted for it */
 	DECISION_OVERDUE,     /* task: overdue or not any more (pods/cycle/overdue.h) */
+	DECISION_STUCK,       /* task: it does not end (pods/cycle/stuck.h) */
 	DECISION_PODGROUP_PHASE,     /* PodGroup: phase */
 	DECISION_PODGROUP_CONDITION, /* PodGroup: type (in condition_type), status true, reason,
 					message */
@@ -46,6 +47,7 @@ struct decision {
 	bool overdue;      /* OVERDUE */
 	uint8_t phase;     /* PODGROUP_PHASE */
 	int64_t retry_at;  /* REVOKE, AWAIT */
+	uint32_t in_vain;  /* AWAIT: so many pods were evicted, and it does not take their room */
 	uint32_t attempts; /* REVOKE, WITHDRAW: that many reservations ended without a node; 0: it
 			      is for another reason */
 	uint64_t hash;     /* PODGROUP_CONDITION, EVENT of a task: what it says, without counts and

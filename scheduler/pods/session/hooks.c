@@ -30,7 +30,7 @@
 	POINT(predicate_later, on[CONF_PREDICATE])                                                 \
 	POINT(job_starving, on[CONF_JOB_STARVING])                                                 \
 	POINT(preemptable, on[CONF_PREEMPTABLE])                                                   \
-	POINT(reclaimable, on[CONF_RECLAIMABLE])                                                   \
+	POINT(reclaimable, on[CONF_RECLAIMABLE] && reclaims(hook.ops, on))                         \
 	POINT(queue_gives, on[CONF_RECLAIMABLE])                                                   \
 	POINT(preemptive, on[CONF_PREEMPTIVE])                                                     \
 	POINT(node_score, on[CONF_NODE_ORDER])                                                     \
@@ -53,6 +53,11 @@ static void list_push(struct hook_list *l, const struct hook *h)
 {
 	l->v = xmalloc_resize(l->v, l->n + 1, sizeof(l->v[0]));
 	l->v[l->n++] = *h;
+}
+
+static bool reclaims(const struct plugin_ops *ops, const bool *on)
+{
+	return on[CONF_HIERARCHY] || !ops->reclaims_by_hierarchy;
 }
 
 static void compile_plugin(struct hooks *h, struct hook hook, const bool *on)
@@ -150,6 +155,16 @@ void hooks_close(const struct hooks *h, struct session *s)
 			h->all.v[i].ops->close(h->all.v[i].state, s);
 		}
 	}
+}
+
+bool hooks_needs_budgets(const struct hooks *h)
+{
+	for (size_t i = 0; i < h->all.n; i++) {
+		if (h->all.v[i].ops->needs_budgets) {
+			return true;
+		}
+	}
+	return false;
 }
 
 bool hooks_has_quota_plugin(const struct hooks *h)

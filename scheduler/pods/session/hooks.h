@@ -32,6 +32,8 @@ void hooks_open(const struct hooks *h, struct session *s);
 /* The other end of hooks_open. */
 void hooks_close(const struct hooks *h, struct session *s);
 
+/* Whether a plugin goes by PodDisruptionBudgets. */
+bool hooks_needs_budgets(const struct hooks *h);
 /* Without a quota plugin no gate may be removed. */
 bool hooks_has_quota_plugin(const struct hooks *h);
 /* Fills limits[0 .. queues.n - 1], by queue id: RES_UNLIMITED where no quota plugin limits. */

@@ -47,6 +47,9 @@ struct plugin_ops {
 	const char *name;
 	int (*create)(const struct plugin_args *args, void **ret_state, struct err *err);
 	void (*destroy)(void *state);
+	/* PodDisruptionBudgets and the labels of pods are read for it, and victims are evicted by
+	 * the Eviction API, which goes by budgets as well. */
+	bool needs_budgets;
 	void (*open)(void *state, struct session *s);
 	void (*close)(void *state, struct session *s);
 
@@ -97,6 +100,7 @@ struct plugin_ops {
 			    const struct task *victim);
 	bool (*reclaimable)(void *state, struct session *s, const struct task *t,
 			    const struct task *victim);
+	bool reclaims_by_hierarchy; /* it is asked so with enableHierarchy only */
 	/* False: no pod of q is reclaimable in this session, for whatever pod of another queue.
 	 * Spares looking at them. */
 	bool (*queue_gives)(void *state, const struct session *s, const struct queue *q);

@@ -65,6 +65,11 @@ const struct cluster *session_cluster(const struct session *s)
 	return s->cluster;
 }
 
+int64_t session_now(const struct session *s)
+{
+	return s->now;
+}
+
 const struct sched_conf *session_conf(const struct session *s)
 {
 	return s->conf;

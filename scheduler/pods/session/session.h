@@ -37,6 +37,7 @@ void session_open(struct session *s, const struct cluster *c, int64_t now);
 void session_close(struct session *s);
 
 const struct cluster *session_cluster(const struct session *s);
+int64_t session_now(const struct session *s); /* by the clock of the times in the cluster */
 const struct sched_conf *session_conf(const struct session *s);
 const struct hooks *session_hooks(const struct session *s);
 struct arena *session_arena(const struct session *s); /* mutable memory of this cycle */

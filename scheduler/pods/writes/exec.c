@@ -164,6 +164,19 @@ static void record(struct exec *e, const struct cluster *c, const struct decisio
 	}
 }
 
+/* A pod without a node is no victim: it is late, and deleted for that. */
+static struct pod_write *make_eviction(const struct cluster *c, const struct task *t,
+				       const struct decision *d, int64_t now)
+{
+	const struct eviction_options opt = {
+		.by_api = c->budget_index != NULL && t->node != MODEL_NONE,
+		.victim_text = d->by == MODEL_NONE ? NULL : d->message,
+		.now = now,
+	};
+
+	return eviction_new(t, &opt);
+}
+
 static void exec_task(struct exec *e, const struct cluster *c, const struct decision *d,
 		      int64_t now)
 {
@@ -188,7 +201,7 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 						  : c->podgroups.v[t->podgroup]->name));
 		break;
 	case DECISION_EVICT:
-		add_pod_write(e, POOL_EVICTIONS, t, eviction_new(t));
+		add_pod_write(e, POOL_EVICTIONS, t, make_eviction(c, t, d, now));
 		break;
 	case DECISION_PUBLISH:
 		add_pod_write(
@@ -213,6 +226,7 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 	case DECISION_MOVE:
 	case DECISION_STAY:
 	case DECISION_OVERDUE:
+	case DECISION_STUCK:
 	case DECISION_PODGROUP_PHASE:
 	case DECISION_PODGROUP_CONDITION:
 	case DECISION_EVENT:

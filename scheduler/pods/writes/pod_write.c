@@ -51,6 +51,11 @@ static bool pod_write_start(void *ctx UNUSED, void *item, unsigned sends UNUSED,
 {
 	struct pod_write *w = item;
 
+	if (!w->first_done && w->kind->fill_first != NULL &&
+	    w->kind->fill_first(w, call, scratch)) {
+		return true;
+	}
+	w->first_done = true;
 	if (!w->reading) {
 		w->kind->fill(w, call, scratch);
 		return true;
@@ -150,12 +155,13 @@ static enum pool_verdict judge(const struct pod_write_target *target, struct pod
 }
 
 /* 1. A write that was not sent is decided again later; a pod that is not there needs no write.
- * 2. A success is the end, or, of a pod that was read back, goes to judge.
- * 3. A transient failure is retried. Where the request may have been carried out, and repeating it
- *    is not harmless, the pod is read first.
- * 4. 409, 422 and 400 leave open whether the pod is another one, has changed, or shows the effect
+ * 2. The answer to a request that only goes before is not looked at.
+ * 3. A success is the end, or, of a pod that was read back, goes to judge.
+ * 4. A transient failure is retried, unless the kind knows it for a refusal. Where the request may
+ * have been carried out, and repeating it is not harmless, the pod is read first.
+ * 5. 409, 422 and 400 leave open whether the pod is another one, has changed, or shows the effect
  *    already: the pod is read.
- * 5. Every other refusal is final, unless an earlier attempt may have been carried out. */
+ * 6. Every other refusal is final, unless an earlier attempt may have been carried out. */
 static enum pool_verdict pod_write_finish(void *ctx, void *item, const struct http_result *result)
 {
 	const struct pod_write_target *target = ctx;
@@ -169,9 +175,16 @@ static enum pool_verdict pod_write_finish(void *ctx, void *item, const struct ht
 		return report(target, w, w->kind->gone_is_done ? SCHED_DONE : SCHED_GONE,
 			      STATUS_NOT_FOUND, "not found");
 	}
+	if (!w->first_done) {
+		w->first_done = true;
+		return POOL_AGAIN;
+	}
 	(void)rest_result(result, &err);
 	if (status_is_success(result->status)) {
 		return w->reading ? judge(target, w, result) : report_done(target, w, result->body);
+	}
+	if (!w->reading && w->kind->refuses != NULL && w->kind->refuses(result, &err)) {
+		return report(target, w, SCHED_REJECTED, result->status, err.text);
 	}
 	if (rest_is_transient(result->status)) {
 		if (!w->reading && rest_is_unanswered(result)) {

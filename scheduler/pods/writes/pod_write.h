@@ -11,6 +11,7 @@
 #include "scheduler/base/message.h"
 
 struct cluster;
+struct err;
 struct jdoc;
 struct pod_write;
 struct strbuf;
@@ -30,6 +31,12 @@ struct pod_write_kind {
 	void (*fill)(const struct pod_write *w, struct http_call *call, struct strbuf *scratch);
 	/* NOT_YET: send again. REFUSED: the first answer was final. `pod` has the right UID. */
 	enum pod_write_judgement (*judge)(const struct pod_write *w, const struct jdoc *pod);
+	/* A request that goes before, and whose answer does not matter: fills the call and returns
+	 * true, or there is none. NULL: there is none. */
+	bool (*fill_first)(const struct pod_write *w, struct http_call *call,
+			   struct strbuf *scratch);
+	/* An answer that is otherwise transient is a refusal: appends why. NULL: none is. */
+	bool (*refuses)(const struct http_result *result, struct err *err);
 	/* For a request that may have reached the server without an answer: true reads
 	 * the pod first, false sends again (repeating is harmless). */
 	bool read_after_unknown;
@@ -42,6 +49,7 @@ struct pod_write {
 	char *namespace_, *name, *uid;
 	char *texts[4];  /* meaning by kind */
 	int64_t wall_ns; /* by kind */
+	bool first_done; /* of fill_first */
 	bool reading;    /* a GET is out */
 	bool unanswered; /* an attempt may have had its effect: a refusal of the next one is only
 			    believed once the pod has been read */

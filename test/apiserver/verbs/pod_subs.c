@@ -9,6 +9,7 @@
 #include "apiserver/verbs/remove.h"
 #include "base/attrs.h"
 #include "base/clock.h"
+#include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 
 /* The condition becomes True, with the transition time of now. */
@@ -136,27 +137,104 @@ int pod_subs_bind(struct call *c)
 	return 0;
 }
 
-/* A budget forbids the eviction if its status, which the test writes in place of the disruption
- * controller, allows no more disruptions. */
-static bool budget_forbids(struct call *c, const struct object *pod)
+/* The budgets that cover the pod; *ret: the last one of them. */
+static unsigned find_budgets(struct call *c, const struct object *pod, struct object **ret)
 {
 	struct resource *budgets = resource_find(&c->s->resources, STR_LIT("policy"), STR_LIT("v1"),
 						 STR_LIT("poddisruptionbudgets"));
 	CLEANUP(jdoc_destroyp) struct jdoc *doc = object_parse(pod);
 	struct sorted_pos pos = sorted_seek(&budgets->bucket.objects, pod->ns, false);
 	struct object *b;
+	unsigned n = 0;
 
 	while ((b = sorted_next(&budgets->bucket.objects, &pos)) != NULL) {
 		CLEANUP(jdoc_destroyp) struct jdoc *pdb = object_parse(b);
 
-		if (str_eq(b->ns, pod->ns) && jdoc_get(pdb, "status") != NULL &&
+		if (str_eq(b->ns, pod->ns) && jdoc_path(pdb, "spec.selector") != NULL &&
 		    selector_label_object_matches(jdoc_path(pdb, "spec.selector"),
-						  jdoc_path(doc, "metadata.labels")) &&
-		    jdoc_int(jdoc_path(pdb, "status.disruptionsAllowed"), 1) <= 0) {
-			return true;
+						  jdoc_path(doc, "metadata.labels"))) {
+			*ret = b;
+			n++;
 		}
 	}
-	return false;
+	return n;
+}
+
+/* Only pods that run, and are not on their way out, are what a budget protects. */
+static bool is_protected(const struct object *pod)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *doc = object_parse(pod);
+	const char *phase = jdoc_str_or(jdoc_path(doc, "status.phase"), "Pending");
+
+	return !pod->terminating && !str_streq(phase, "Pending") &&
+	       !str_streq(phase, "Succeeded") && !str_streq(phase, "Failed");
+}
+
+/* One disruption less, which its status shows at once; the disruption controller counts anew when
+ * it sees the pod go. */
+static void take_disruption(struct call *c, const struct object *pod, struct jdoc **budget_take,
+			    int64_t allowed)
+{
+	struct resource *budgets = resource_find(&c->s->resources, STR_LIT("policy"), STR_LIT("v1"),
+						 STR_LIT("poddisruptionbudgets"));
+	struct jdoc *status = jdoc_ensure_object(*budget_take, "status");
+	char at[CLOCK_RFC3339_MAX];
+
+	clock_format_time(c->now, at);
+	jdoc_set_int(status, "disruptionsAllowed", allowed - 1);
+	jdoc_set_str(jdoc_ensure_object(status, "disruptedPods"), pod->name.p, at);
+	(void)commit_put(c->s, budgets, budget_take, c->now);
+}
+
+static int refuse_for_budget(struct call *c, const struct object *budget, const struct jdoc *doc,
+			     bool is_old)
+{
+	CLEANUP(xmalloc_freep) char *cause = NULL;
+
+	if (is_old) {
+		c->resp->retry_after_s = 10;
+		cause = xmalloc_printf("The disruption budget %s is still being processed by the "
+				       "server.",
+				       budget->name.p);
+	} else {
+		cause = xmalloc_printf(
+			"The disruption budget %s needs %lld healthy pods and has "
+			"%lld currently",
+			budget->name.p,
+			(long long)jdoc_int(jdoc_path(doc, "status.desiredHealthy"), 0),
+			(long long)jdoc_int(jdoc_path(doc, "status.currentHealthy"), 0));
+	}
+	return kstatus_disruption_budget(c->resp, cause);
+}
+
+/* By the status of the one budget, which the test writes in place of the disruption controller. */
+static int check_budget(struct call *c, const struct object *pod)
+{
+	struct object *budget = NULL;
+	unsigned n = is_protected(pod) ? find_budgets(c, pod, &budget) : 0;
+	CLEANUP(jdoc_destroyp) struct jdoc *doc = NULL;
+	int64_t allowed;
+	bool is_old;
+
+	if (n > 1) {
+		return kstatus_fail(c->resp, 500, "InternalError",
+				    "This pod has more than one PodDisruptionBudget, which the "
+				    "eviction subresource does not support.");
+	}
+	if (n == 0) {
+		return 0;
+	}
+	doc = object_parse(budget);
+	allowed = jdoc_int(jdoc_path(doc, "status.disruptionsAllowed"), 0);
+	is_old = jdoc_int(jdoc_path(doc, "status.observedGeneration"), 0) <
+		 jdoc_int(jdoc_path(doc, "metadata.generation"), 0);
+	if (is_old || allowed <= 0) {
+		return refuse_for_budget(c, budget, doc, is_old);
+	}
+	if (!c->info.dry_run) {
+		take_disruption(c, pod, &doc, allowed);
+	}
+	return 0;
 }
 
 /* Writes the reason of the eviction into the status: the condition DisruptionTarget. */
@@ -168,6 +246,16 @@ static void set_disruption_target(struct call *c, const struct object *o)
 		      c->now);
 	(void)commit_put(c->s, c->res, &pod, c->now);
 	jdoc_destroy(pod);
+}
+
+/* Before a budget pays for it. */
+static int check_precondition(struct call *c, const struct object *o, const struct jdoc *eviction)
+{
+	const char *uid = jdoc_path_str(eviction, "deleteOptions.preconditions.uid");
+
+	return uid == NULL || str_eq_c(o->uid, uid)
+		       ? 0
+		       : kstatus_other_uid(c->resp, c->res, o->ns, o->name, uid, o->uid);
 }
 
 int pod_subs_evict(struct call *c)
@@ -185,11 +273,10 @@ int pod_subs_evict(struct call *c)
 	if (o == NULL) {
 		return kstatus_not_found(c->resp, c->res, c->info.name);
 	}
-	if (budget_forbids(c, o)) {
-		c->resp->retry_after_s = 10;
-		return kstatus_fail(c->resp, 429, "TooManyRequests",
-				    "Cannot evict pod as it would violate the pod's disruption "
-				    "budget.");
+	r = check_precondition(c, o, eviction);
+	r = r < 0 ? r : check_budget(c, o);
+	if (r < 0) {
+		return r;
 	}
 	if (!c->info.dry_run) {
 		set_disruption_target(c, o);

@@ -127,7 +127,7 @@ static bool is_charged_to_workload(void *ctx, const void *pod_object UNUSED)
 	return f->charged_to_workload;
 }
 
-struct cache_fixture *cache_fixture_create(void)
+static struct cache_fixture *create(bool reads_budgets)
 {
 	static const char *const names[] = { "volcano", "headgate", NULL };
 	static const char *const gated[] = { "default-scheduler", NULL };
@@ -139,6 +139,7 @@ struct cache_fixture *cache_fixture_create(void)
 		.found_age_max_ns = INT64_C(900) * 1000000000,
 		.attempt_least_ns = INT64_C(60) * 1000000000,
 		.attempt_held_ns = INT64_C(1800) * 1000000000,
+		.reads_budgets = reads_budgets,
 		.listener = { .on_bad_object = on_bad,
 			      .on_pod_gone = on_gone,
 			      .on_foreign_bind = on_foreign_bind,
@@ -156,8 +157,21 @@ struct cache_fixture *cache_fixture_create(void)
 		assert_false(cache_is_synced(f->cache));
 		synced(f, (enum sched_resource)r);
 	}
+	assert_int_equal(cache_is_synced(f->cache), !reads_budgets);
+	synced(f, SCHED_BUDGETS);
+	assert_true(cache_is_synced(f->cache));
 	cache_fixture_check(f);
 	return f;
+}
+
+struct cache_fixture *cache_fixture_create(void)
+{
+	return create(false);
+}
+
+struct cache_fixture *cache_fixture_create_with_budgets(void)
+{
+	return create(true);
 }
 
 void cache_fixture_destroy(struct cache_fixture *f)

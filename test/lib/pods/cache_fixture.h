@@ -40,6 +40,8 @@ struct cache_fixture_pod {
 struct cache_time cache_fixture_time(const struct cache_fixture *f);
 struct cache_fixture *
 cache_fixture_create(void); /* synced, with queues "default" and "q" (4 cpu) */
+/* Likewise, and PodDisruptionBudgets are read. */
+struct cache_fixture *cache_fixture_create_with_budgets(void);
 void cache_fixture_destroy(struct cache_fixture *f);
 /* The same for cmocka. */
 int cache_fixture_setup(void **state);

@@ -47,8 +47,10 @@ static uint64_t mix_task(uint64_t h, const struct task *t)
 	h = mix(h, (uint64_t)t->retry_at);
 	h = mix(h, (uint64_t)t->resource_version);
 	h = mix(h, (uint64_t)t->awaits << 32 | t->victims);
-	h = mix(h, t->in_vain);
+	h = mix(h, (uint64_t)t->in_vain << 32 | t->budget);
 	h = mix(h, (uint64_t)t->preempt_at);
+	h = mix(h, (uint64_t)t->ends_by);
+	h = mix(h, (uint64_t)t->cools_until);
 	return mix(h, t->cond_message);
 }
 
@@ -136,9 +138,19 @@ static uint64_t mix_node(uint64_t h, const struct node *n)
 	return mix(h, n->spec_gen);
 }
 
+static uint64_t mix_budget(uint64_t h, const struct budget *b)
+{
+	h = mix_text(h, b->key);
+	return mix(h, (uint64_t)b->allowed << 32 | b->granted);
+}
+
 uint64_t cluster_checksum(const struct cluster *c)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < c->budgets.n; i++) {
+		h = c->budgets.v[i] == NULL ? mix(h, 0) : mix_budget(mix(h, 1), c->budgets.v[i]);
+	}
 
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		h = c->tasks.v[i] == NULL ? mix(h, 0) : mix_task(mix(h, 1), c->tasks.v[i]);

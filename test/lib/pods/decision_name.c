@@ -13,6 +13,7 @@ static const char *const names[DECISION_KIND_COUNT_] = {
 	[DECISION_EVICT] = "Evict",
 	[DECISION_AWAIT] = "Await",
 	[DECISION_OVERDUE] = "Overdue",
+	[DECISION_STUCK] = "Stuck",
 	[DECISION_AWAIT_QUOTA] = "AwaitQuota",
 	[DECISION_PODGROUP_PHASE] = "JobPhase",
 	[DECISION_PODGROUP_CONDITION] = "JobCondition",

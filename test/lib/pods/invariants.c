@@ -123,6 +123,7 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 	case DECISION_WITHDRAW:
 	case DECISION_CONDITION:
 	case DECISION_OVERDUE:
+	case DECISION_STUCK:
 	case DECISION_PODGROUP_PHASE:
 	case DECISION_PODGROUP_CONDITION:
 	case DECISION_EVENT:

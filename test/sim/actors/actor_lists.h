@@ -13,6 +13,7 @@ extern const struct sim_actors_actor actor_operator;       /* configurations, dr
 extern const struct sim_actors_actor actor_gangs;          /* gangs with roles */
 extern const struct sim_actors_actor actor_scheduler;      /* places the pods of another name */
 extern const struct sim_actors_actor actor_nodes;          /* nodes are lost */
+extern const struct sim_actors_actor actor_budgets;        /* what evictions must heed */
 extern const struct sim_actors_actor actor_status;         /* statuses of Workloads are edited */
 
 #endif

@@ -3,10 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/attrs.h"
+#include "base/clock.h"
+#include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
+#include "enc/json/jdoc.h"
+#include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/session/decision.h"
+#include "sim/controllers/sim_budgets.h"
 #include "sim/world/sim_pod.h"
 #include "sim/world/sim_view.h"
 
@@ -15,25 +21,10 @@ struct sim_evictions {
 	/* "UID UID" of the PodGroups of a preemptor and of its victim -> queues_gen, + 1 */
 	struct strmap *pairs;
 	struct strmap *waiting; /* UID of a preemptor -> its key */
+	struct strmap *shut;    /* key of a budget that allows no eviction -> struct shut */
+	int64_t labelled_at, restarted_at; /* monotonic ns */
 	size_t count;
 };
-
-struct sim_evictions *sim_evictions_create(struct sim_world *w)
-{
-	struct sim_evictions *e = xmalloc_zero(1, sizeof(*e));
-
-	e->world = w;
-	e->pairs = strmap_create(NULL);
-	e->waiting = strmap_create(free);
-	return e;
-}
-
-void sim_evictions_destroy(struct sim_evictions *e)
-{
-	strmap_destroy(e->pairs);
-	strmap_destroy(e->waiting);
-	free(e);
-}
 
 static void *gen_value(const struct cluster *c)
 {
@@ -59,6 +50,106 @@ static void check_pair(struct sim_evictions *e, const struct cluster *c, const s
 	strmap_set(e->pairs, str_of(pair), gen_value(c));
 }
 
+/* A budget has allowed no eviction for so long that the scheduler must know. */
+#define KNOWN_NS (INT64_C(300) * CLOCK_NS_PER_S)
+
+struct shut {          /* of a budget: it allows none */
+	int64_t since; /* monotonic ns */
+};
+
+static void on_change(void *ctx, const struct sim_change *change)
+{
+	struct sim_evictions *e = ctx;
+	int64_t now = e->world->clock.mono_ns;
+	struct shut *s;
+
+	/* With each change of a label or a selector, what was known begins anew. */
+	if (change->resource == SIM_PODS) {
+		CLEANUP(strbuf_finish) struct strbuf was = STRBUF_INIT, is = STRBUF_INIT;
+
+		jdoc_format(jdoc_path(change->old, "metadata.labels"), &was);
+		jdoc_format(jdoc_path(change->now, "metadata.labels"), &is);
+		if (!str_eq(strbuf_str(&was), strbuf_str(&is))) {
+			e->labelled_at = now;
+		}
+	}
+	if (change->resource != SIM_BUDGETS) {
+		return;
+	}
+	if (change->now == NULL ||
+	    jdoc_int(jdoc_path(change->now, "status.disruptionsAllowed"), 0) > 0 ||
+	    jdoc_int(jdoc_path(change->now, "metadata.generation"), 0) !=
+		    jdoc_int(jdoc_path(change->old, "metadata.generation"), 0)) {
+		(void)strmap_remove(e->shut, str_of(change->key));
+	}
+	if (change->now != NULL && !strmap_has(e->shut, str_of(change->key)) &&
+	    jdoc_int(jdoc_path(change->now, "status.disruptionsAllowed"), 0) <= 0) {
+		s = xmalloc_zero(1, sizeof(*s));
+		s->since = now;
+		strmap_set(e->shut, str_of(change->key), s);
+	}
+}
+
+struct victim {
+	const struct sim_evictions *e;
+	const struct jdoc *pod;
+};
+
+static bool check_budget(struct str key UNUSED, void *value, void *ctx)
+{
+	const struct shut *s = value;
+	const struct victim *v = ctx;
+	const struct sim_world *w = v->e->world;
+	const struct jdoc *budget;
+	CLEANUP(xmalloc_freep) char *name = xmalloc_dup_n(key.p, key.len);
+
+	budget = sim_view_get(w->view, SIM_BUDGETS, name);
+	if (budget != NULL && w->clock.mono_ns - s->since > KNOWN_NS &&
+	    sim_budgets_covers(budget, v->pod)) {
+		sim_world_fail(v->e->world, "evictions: %s, although its budget %s allows none",
+			       jdoc_path_str(v->pod, "metadata.name"), name);
+	}
+	return true;
+}
+
+/* Seen from outside, by the objects of the server. */
+static void check_budgets(struct sim_evictions *e, const struct task *victim)
+{
+	const struct sim_world *w = e->world;
+	char key[300];
+	struct victim v = { .e = e };
+
+	cluster_task_key(victim, key, sizeof(key));
+	v.pod = sim_view_get(w->view, SIM_PODS, key);
+	if (!w->budgets || v.pod == NULL || w->clock.mono_ns - e->labelled_at <= KNOWN_NS ||
+	    w->clock.mono_ns - e->restarted_at <= KNOWN_NS) {
+		return;
+	}
+	strmap_each(e->shut, check_budget, &v);
+}
+
+/* By what the scheduler knows: no more than the budget allows, however many are evicted at once. */
+static void check_allowance(struct sim_evictions *e, const struct cluster *c,
+			    const struct decisions *d)
+{
+	uint32_t *taken = xmalloc_zero(c->budgets.n + 1, sizeof(*taken));
+
+	for (size_t i = 0; i < d->n; i++) {
+		const struct task *t =
+			d->v[i].kind == DECISION_EVICT ? c->tasks.v[d->v[i].task] : NULL;
+		const struct budget *b = t == NULL ? NULL : budgets_of(c, t);
+
+		if (t == NULL || d->v[i].by == MODEL_NONE || t->budget == MODEL_NONE) {
+			continue;
+		}
+		if (b == NULL || ++taken[b->id] + b->granted > b->allowed) {
+			sim_world_fail(e->world, "evictions: %s beyond what its budgets allow",
+				       t->name);
+		}
+	}
+	free(taken);
+}
+
 static void on_evict(struct sim_evictions *e, const struct cluster *c, const struct decision *d)
 {
 	const struct task *victim = c->tasks.v[d->task], *by;
@@ -69,12 +160,33 @@ static void on_evict(struct sim_evictions *e, const struct cluster *c, const str
 	}
 	by = c->tasks.v[d->by];
 	e->count++;
+	check_budgets(e, victim);
 	check_pair(e, c, victim, by);
 	if ((by->flags & TASK_PREEMPT_NEVER) != 0) {
 		sim_world_fail(e->world, "evictions: for %s, which never preempts", by->name);
 	}
 	cluster_task_key(by, key, sizeof(key));
 	strmap_set(e->waiting, str_of(by->uid), xmalloc_dup(key));
+}
+
+struct sim_evictions *sim_evictions_create(struct sim_world *w)
+{
+	struct sim_evictions *e = xmalloc_zero(1, sizeof(*e));
+
+	e->world = w;
+	e->pairs = strmap_create(NULL);
+	e->waiting = strmap_create(free);
+	e->shut = strmap_create(free);
+	sim_view_listen(w->view, on_change, e);
+	return e;
+}
+
+void sim_evictions_destroy(struct sim_evictions *e)
+{
+	strmap_destroy(e->pairs);
+	strmap_destroy(e->waiting);
+	strmap_destroy(e->shut);
+	free(e);
 }
 
 static void on_await(struct sim_evictions *e, const struct cluster *c, const struct decisions *d,
@@ -102,8 +214,9 @@ static void on_await(struct sim_evictions *e, const struct cluster *c, const str
 void sim_evictions_decided(struct sim_evictions *e, const struct cluster *c,
 			   const struct decisions *d)
 {
+	check_allowance(e, c, d);
 	for (size_t i = 0; i < d->n; i++) {
-		if (d->v[i].kind == DECISION_EVICT) {
+		if (d->v[i].kind == DECISION_EVICT && d->v[i].by != MODEL_NONE) {
 			on_evict(e, c, &d->v[i]);
 		} else if (d->v[i].kind == DECISION_AWAIT) {
 			on_await(e, c, d, i);
@@ -120,6 +233,7 @@ void sim_evictions_restarted(struct sim_evictions *e)
 	strmap_destroy(e->waiting);
 	e->pairs = strmap_create(NULL);
 	e->waiting = strmap_create(free);
+	e->restarted_at = e->world->clock.mono_ns;
 }
 
 static bool judge_one(struct str uid, void *value, void *ctx)

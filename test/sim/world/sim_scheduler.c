@@ -390,6 +390,9 @@ static struct sched_conf *make_conf(const struct sim_scheduler_options *opt,
 	struct sched_conf *conf;
 
 	configurations_add(w->plugins, w->evicts, &text);
+	if (w->budgets) {
+		strbuf_add_c(&text, "- plugins: [{name: pdb}, {name: cdp}]\n");
+	}
 	conf = parse_conf(text.p, NULL);
 	conf->gates_admission = opt->gates_admission;
 	conf->reservation_timeout_ns = opt->reservation_timeout_ns;
@@ -439,8 +442,12 @@ static void make_engine(struct sim_scheduler *s)
 
 static void make_watches(struct sim_scheduler *s)
 {
-	s->nwatches = sched_kinds_watched(s->opt.kueue_conf != NULL);
+	unsigned n = sched_kinds_watched(s->opt.kueue_conf != NULL);
+	bool budgets = s->engine != NULL && engine_reads_budgets(s->engine);
+
+	s->nwatches = n + budgets;
 	for (unsigned i = 0; i < s->nwatches; i++) {
+		enum sched_resource r = i < n ? (enum sched_resource)i : SCHED_BUDGETS;
 		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 		struct reflector_options ro = {
 			.transport = sim_transport_base(s->watches),
@@ -452,13 +459,16 @@ static void make_watches(struct sim_scheduler *s)
 			.seed = rng_next(&s->world->rng),
 		};
 
-		sched_kinds_path((enum sched_resource)i, NULL, NULL, NULL, &path);
+		sched_kinds_path(r, NULL, NULL, NULL, &path);
 		ro.path = path.p;
 		s->watch[i].scheduler = s;
-		s->watch[i].resource = (enum sched_resource)i;
+		s->watch[i].resource = r;
 		s->watch[i].reflector = reflector_create(&ro);
 	}
-	s->standby = standby_create(s->nwatches);
+	s->standby = standby_create(n);
+	if (budgets) {
+		standby_add(s->standby, SCHED_BUDGETS);
+	}
 }
 
 static void start_leading(struct sim_scheduler *s)

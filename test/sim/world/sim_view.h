@@ -17,6 +17,7 @@ enum sim_resource {
 	SIM_QUEUES,
 	SIM_PODGROUPS,
 	SIM_NODES,
+	SIM_BUDGETS,
 	/* Only where the Workload engine's kinds are served: */
 	SIM_JOBS,
 	SIM_WORKLOADS,

@@ -152,21 +152,61 @@ static void test_binding_preconditions(void **state)
 			 409);
 }
 
+#define BUDGETS "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+
+static int evict(struct apiserver_fixture *f, const char *query)
+{
+	char url[100];
+
+	snprintf(url, sizeof(url), PODS "/p/eviction%s", query);
+	return apiserver_fixture_do(f, HTTP_POST, url, APISERVER_FIXTURE_YAML,
+				    "metadata: {name: p}");
+}
+
+static void set_budget(struct apiserver_fixture *f, const char *status)
+{
+	char body[200];
+
+	snprintf(body, sizeof(body), "{\"status\":%s}", status);
+	assert_int_equal(apiserver_fixture_do(f, HTTP_PATCH, BUDGETS "/b/status",
+					      APISERVER_FIXTURE_MERGE, body),
+			 200);
+}
+
 static void test_budget(void **state)
 {
 	struct apiserver_fixture *f = *state;
-	const char *budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
 
 	assert_int_equal(create(f, ""), 201);
 	assert_int_equal(apiserver_fixture_do(
-				 f, HTTP_POST, budgets, APISERVER_FIXTURE_YAML,
-				 "{metadata: {name: b}, spec: {selector: {matchLabels: {a: b}}}, "
-				 "status: {disruptionsAllowed: 0}}"),
+				 f, HTTP_POST, BUDGETS, APISERVER_FIXTURE_YAML,
+				 "{metadata: {name: b}, spec: {selector: {matchLabels: {a: b}}}}"),
 			 201);
-	assert_int_equal(apiserver_fixture_do(f, HTTP_POST, PODS "/p/eviction",
-					      APISERVER_FIXTURE_YAML, "metadata: {name: p}"),
-			 429);
+	/* It does not run yet: nothing is there to be disrupted. */
+	assert_int_equal(evict(f, "?dryRun=All"), 201);
+	assert_int_equal(patch(f, "/status", "{\"status\":{\"phase\":\"Running\"}}"), 200);
+	assert_int_equal(evict(f, ""), 429);
 	assert_true(f->resp.retry_after_s > 0);
+	set_budget(f, "{\"observedGeneration\":1,\"disruptionsAllowed\":0}");
+	assert_int_equal(evict(f, ""), 429);
+	assert_int_equal(f->resp.retry_after_s, 0);
+	assert_string_equal(apiserver_fixture_text(f, "message"),
+			    "Cannot evict pod as it would violate the pod's disruption budget.");
+	set_budget(f, "{\"observedGeneration\":1,\"disruptionsAllowed\":2}");
+	assert_int_equal(apiserver_fixture_do(
+				 f, HTTP_POST, BUDGETS, APISERVER_FIXTURE_YAML,
+				 "{metadata: {name: c}, spec: {selector: {matchLabels: {a: b}}}}"),
+			 201);
+	assert_int_equal(evict(f, ""), 500);
+	assert_int_equal(apiserver_fixture_do(f, HTTP_DELETE, BUDGETS "/c", NULL, NULL), 200);
+	assert_int_equal(
+		apiserver_fixture_do(f, HTTP_POST, PODS "/p/eviction", APISERVER_FIXTURE_YAML,
+				     "{metadata: {name: p}, deleteOptions: {preconditions: "
+				     "{uid: another}}}"),
+		409);
+	assert_int_equal(evict(f, ""), 201);
+	assert_int_equal(apiserver_fixture_do(f, HTTP_GET, BUDGETS "/b", NULL, NULL), 200);
+	assert_int_equal(jdoc_int(jdoc_path(f->doc, "status.disruptionsAllowed"), 0), 1);
 }
 
 int main(void)

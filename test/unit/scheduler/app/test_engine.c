@@ -42,7 +42,7 @@ static void keep(void *ctx, struct sched_msg *m)
 static struct sched_conf *parse(const char *text)
 {
 	static const char *const plugins[] = { "priority", "gang",    "conformance", "predicates",
-					       "capacity", "binpack", NULL };
+					       "capacity", "binpack", "pdb",         NULL };
 	static const char *const actions[] = { "enqueue", "allocate", "backfill", NULL };
 	struct conf_options co = { .known = { plugins, actions, NULL } };
 	struct sched_conf *conf = NULL;
@@ -345,6 +345,29 @@ static void test_a_configuration_that_did_not_load_changes_nothing(void **state)
 	end(&f);
 }
 
+static void reconfigure(struct fixture *f, const char *text)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_CONF);
+
+	m->conf = parse(text);
+	engine_handle(f->engine, m);
+	clock_fake_advance(&f->clock, CLOCK_NS_PER_S);
+	step(f);
+}
+
+/* PodDisruptionBudgets are not watched: every pod would seem to have none. */
+static void test_pdb_needs_a_restart(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	assert_false(engine_reads_budgets(f.engine));
+	reconfigure(&f, "actions: allocate\ntiers:\n- plugins:\n  - name: pdb\n");
+	assert_true(metric(&f, "headgate_configuration_reloads_total", "failed", 1));
+	end(&f);
+}
+
 static void on_dump(void *ctx, const char *part, struct str json)
 {
 	assert_string_equal(part, "cluster");
@@ -380,16 +403,6 @@ static bool answer_all(struct fixture *f, const char *text)
 		fake_transport_answer(f->transport, id, 200, "{}");
 	}
 	return found;
-}
-
-static void reconfigure(struct fixture *f, const char *text)
-{
-	struct sched_msg *m = message_new(SCHED_MSG_CONF);
-
-	m->conf = parse(text);
-	engine_handle(f->engine, m);
-	clock_fake_advance(&f->clock, CLOCK_NS_PER_S);
-	step(f);
 }
 
 /* Nothing else changes, so that no queue would be looked at. */
@@ -744,6 +757,7 @@ int main(void)
 		cmocka_unit_test(test_a_retry_waits_for_the_new_term),
 		cmocka_unit_test(test_steps_of_the_wall_clock_change_nothing),
 		cmocka_unit_test(test_a_configuration_that_did_not_load_changes_nothing),
+		cmocka_unit_test(test_pdb_needs_a_restart),
 		cmocka_unit_test(test_a_new_configuration_looks_at_every_queue_again),
 		cmocka_unit_test(test_a_snapshot_is_the_cluster_as_json),
 		cmocka_unit_test(test_a_missing_podgroup_is_reported_once),

@@ -75,6 +75,25 @@ static void it_is_complete_when_all_was_listed_and_refreshed(void **state)
 	standby_destroy(s);
 }
 
+static void one_more_may_be_watched(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf got = STRBUF_INIT;
+	struct standby *s = standby_create(1);
+
+	(void)state;
+	standby_add(s, SCHED_BUDGETS);
+	take(s, SCHED_MSG_SYNCED, 0, "", 0);
+	take(s, SCHED_MSG_REFRESHED, 0, "", 0);
+	take(s, SCHED_MSG_UPSERT, SCHED_BUDGETS, "ns/b", 1);
+	assert_false(standby_is_complete(s));
+	take(s, SCHED_MSG_SYNCED, SCHED_BUDGETS, "", 0);
+	take(s, SCHED_MSG_REFRESHED, SCHED_BUDGETS, "", 0);
+	assert_true(standby_is_complete(s));
+	standby_hand_over(s, write_down, &got);
+	assert_non_null(strstr(got.p, "ns/b"));
+	standby_destroy(s);
+}
+
 static void other_messages_go_to_the_engine(void **state)
 {
 	static const enum sched_msg_kind kinds[] = { SCHED_MSG_REQUEST_DONE, SCHED_MSG_LEASE,
@@ -100,6 +119,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_latest_of_each_object_is_handed_over),
 		cmocka_unit_test(it_is_complete_when_all_was_listed_and_refreshed),
+		cmocka_unit_test(one_more_may_be_watched),
 		cmocka_unit_test(other_messages_go_to_the_engine),
 	};
 

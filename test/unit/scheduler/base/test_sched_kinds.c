@@ -34,7 +34,8 @@ static void the_first_ones_are_watched(void **state)
 	for (unsigned r = 0; r < SCHED_RESOURCE_COUNT_; r++) {
 		const struct sched_kind *k = sched_kinds_get((enum sched_resource)r);
 
-		assert_int_equal((k->wings & SCHED_WING_PODS) != 0, r < basic);
+		assert_int_equal((k->wings & SCHED_WING_PODS) != 0,
+				 r < basic || r == SCHED_BUDGETS);
 		assert_int_equal(k->unwatched || k->wings == SCHED_WING_FLEET, r >= all);
 	}
 }
@@ -56,7 +57,8 @@ static void referenced_kinds_are_read_first(void **state)
 	(void)state;
 	names_in_order(SCHED_WING_PODS, &pods);
 	assert_string_equal(pods.p,
-			    "priorityclasses namespaces queues podgroups podgroups nodes pods ");
+			    "priorityclasses namespaces queues podgroups podgroups nodes pods "
+			    "poddisruptionbudgets ");
 	names_in_order(SCHED_WING_WORKLOADS, &workloads);
 	assert_string_equal(workloads.p,
 			    "namespaces limitranges runtimeclasses topologies resourceflavors "

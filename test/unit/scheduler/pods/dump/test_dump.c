@@ -69,6 +69,17 @@ static void add_node_spec(struct cluster *c, struct node *n)
 	n->unschedulable = true;
 }
 
+static uint32_t add_budget(struct cluster *c, const char *key, uint32_t allowed, uint32_t granted)
+{
+	struct budget *b = xmalloc_zero(1, sizeof(*b));
+
+	b->key = xmalloc_dup(key);
+	b->allowed = allowed;
+	b->granted = granted;
+	b->id = slots_add(&c->budgets, b);
+	return b->id;
+}
+
 /* A PodGroup of Kubernetes with pods of two queues, one of which does not exist. */
 static void add_kube_group(struct cluster *c)
 {
@@ -133,6 +144,9 @@ static struct cluster *rich_cluster(void)
 	cluster_task_set_nominated(c, u, n);
 	u->role = intern_id(c->names, STR_LIT("w"));
 	cluster_task_remove(c, gone);
+	add_budget(c, "ns/other", 0, 0);
+	u->budget = add_budget(c, "ns/b", INT32_MAX, 3);
+	t->budget = TASK_BUDGETS_SEVERAL;
 	assert_null(cluster_verify(c));
 	assert_null(ledger_verify(c));
 	return c;

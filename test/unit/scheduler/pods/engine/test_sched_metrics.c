@@ -105,9 +105,11 @@ static void test_hole_22_decisions_and_outcomes_are_counted(void **state)
 		struct decision v[] = {
 			{ .kind = DECISION_UNGATE, .task = t->id },
 			{ .kind = DECISION_PUBLISH, .task = t->id },
+			{ .kind = DECISION_AWAIT, .task = t->id, .in_vain = 4 },
+			{ .kind = DECISION_AWAIT, .task = t->id },
 			{ .kind = DECISION_QUEUE_SCANNED, .task = MODEL_NONE },
 		};
-		struct decisions d = { v, 3, 3 };
+		struct decisions d = { v, 5, 5 };
 
 		sched_metrics_decisions(m, c, &d, INT64_C(2000000000));
 	}
@@ -116,6 +118,7 @@ static void test_hole_22_decisions_and_outcomes_are_counted(void **state)
 	sched_metrics_conf(m, false);
 	assert_true(shows(r, "headgate_decisions_total{queue_name=\"q\",decision=\"ungate\"} 1"));
 	assert_true(shows(r, "headgate_decisions_total{queue_name=\"q\",decision=\"publish\"} 1"));
+	assert_true(shows(r, "headgate_evictions_in_vain_total{queue_name=\"q\"} 4"));
 	assert_true(shows(r, "headgate_gate_wait_seconds_sum{queue_name=\"q\"} 2"));
 	assert_true(shows(r, "headgate_requests_total{request=\"ungate\",outcome=\"rejected\"} 1"));
 	assert_true(shows(r, "headgate_bad_objects_total{resource=\"queues\"} 1"));
@@ -166,6 +169,7 @@ static void test_the_whole_exposition(void **state)
 	at->ungated = 72;
 	at->published_pods = 73;
 	at->withdrawn = 74;
+	at->stuck = 76;
 	q->weight = 75;
 	for (unsigned i = 0; i < PODGROUP_PHASE_COUNT_; i++) {
 		at->podgroups[i] = 80 + i;

@@ -661,9 +661,152 @@ static void test_unreadable_pod_replaces_another(void **state)
 	assert_int_equal(f->gone, 1);
 }
 
+static struct task *running_pod(struct cache_fixture *f, const char *meta, const char *placed)
+{
+	char json[1000];
+
+	snprintf(json, sizeof(json),
+		 "{\"metadata\":{\"name\":\"p\",\"namespace\":\"ns\",\"uid\":\"u\","
+		 "\"resourceVersion\":\"%lld\",%s},\"spec\":{\"schedulerName\":\"volcano\","
+		 "\"nodeName\":\"n\",\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{"
+		 "\"cpu\":\"1\"}}}]},\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":"
+		 "\"PodScheduled\",\"status\":\"True\",\"lastTransitionTime\":\"%s\"}]}}",
+		 (long long)++f->version, meta, placed);
+	cache_fixture_raw(f, SCHED_PODS, "ns/p", json);
+	return cache_fixture_task(f, "p");
+}
+
+#define COOLDOWN(text) "\"annotations\":{\"volcano.sh/cooldown-time\":\"" text "\"}"
+
+/* It is 15:06:40. */
+static void test_how_long_a_pod_is_protected(void **state)
+{
+	static const struct {
+		const char *meta, *placed;
+		int64_t left; /* s; 0: it is not protected */
+		unsigned bad;
+	} rows[] = {
+		{ COOLDOWN("1m"), "2025-06-15T15:06:30Z", 50, 0 },
+		{ COOLDOWN("1m"), "2025-06-15T15:05:40Z", 0, 0 },
+		{ COOLDOWN("1m"), "2025-06-15T15:06:50Z", 60, 0 },
+		{ COOLDOWN("0"), "2025-06-15T15:06:40Z", 0, 0 },
+		{ COOLDOWN("2000000h"), "2025-06-15T15:06:40Z", 7200000000, 0 },
+		{ COOLDOWN("-1m"), "2025-06-15T15:06:40Z", 0, 1 },
+		{ COOLDOWN("soon"), "2025-06-15T15:06:40Z", 0, 1 },
+		{ COOLDOWN(""), "2025-06-15T15:06:40Z", 0, 1 },
+		{ COOLDOWN("99999999h"), "2025-06-15T15:06:40Z", 0, 1 },
+		{ "\"labels\":{\"volcano.sh/cooldown-time\":\"30s\"}," COOLDOWN("1m"),
+		  "2025-06-15T15:06:40Z", 30, 0 },
+		{ "\"labels\":{}", "2025-06-15T15:06:40Z", 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		struct task *t;
+
+		unit_row(rows[i].meta);
+		(void)cache_fixture_node(f, "n", "4");
+		t = running_pod(f, rows[i].meta, rows[i].placed);
+		assert_int_equal(f->bad, rows[i].bad);
+		if (rows[i].left == 0) {
+			assert_true(t->cools_until == MODEL_TIME_NONE);
+		} else {
+			assert_true(t->cools_until == f->now + rows[i].left * INT64_C(1000000000));
+		}
+		/* It is reported once. */
+		(void)running_pod(f, rows[i].meta, rows[i].placed);
+		assert_int_equal(f->bad, rows[i].bad);
+		cache_fixture_destroy(f);
+	}
+}
+
+static void test_when_a_pod_is_to_be_gone(void **state)
+{
+	static const struct {
+		const char *meta;
+		int64_t left; /* s */
+	} rows[] = {
+		{ "\"deletionTimestamp\":\"2025-06-15T15:07:10Z\"", 30 },
+		{ "\"deletionTimestamp\":\"2025-06-15T15:06:10Z\"", -30 },
+		{ "\"deletionTimestamp\":\"2035-06-15T15:07:10Z\"", 3600 },
+		{ "\"deletionTimestamp\":\"1970-06-15T15:07:10Z\"", -3600 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		struct task *t;
+
+		unit_row(rows[i].meta);
+		(void)cache_fixture_node(f, "n", "4");
+		t = running_pod(f, rows[i].meta, "2025-06-15T15:00:00Z");
+		assert_int_equal(t->status, TASK_RELEASING);
+		assert_true(t->ends_by == f->now + rows[i].left * INT64_C(1000000000));
+		cache_fixture_destroy(f);
+	}
+}
+
+/* Until it is gone: an update is no sign that it ends. */
+static void test_a_pod_that_does_not_end_stays_one(void **state)
+{
+	static const char deleted[] = "\"deletionTimestamp\":\"2025-06-15T15:06:10Z\"";
+	struct cache_fixture *f = *state;
+	struct task *t;
+
+	(void)cache_fixture_node(f, "n", "4");
+	t = running_pod(f, deleted, "2025-06-15T15:00:00Z");
+	t->flags |= TASK_STUCK;
+	ledger_set_releasing(f->c, t, false);
+	cluster_task_set_status(f->c, t, TASK_UNKNOWN, f->c->nodes.v[t->node]);
+	assert_ptr_equal(running_pod(f, deleted, "2025-06-15T15:00:00Z"), t);
+	assert_int_equal(t->status, TASK_UNKNOWN);
+	cache_fixture_delete(f, SCHED_PODS, "ns/p");
+	assert_null(cache_fixture_task(f, "p"));
+}
+
+/* A new process finds the nominations of the one before: the room is held on. */
+static void test_holds_are_taken_over_from_nominations(void **state)
+{
+	static const struct {
+		const char *spec, *status;
+		bool holds;
+	} rows[] = {
+		{ "", "\"nominatedNodeName\":\"n\"", true },
+		{ "", "\"phase\":\"Pending\"", false },
+		{ "\"nodeName\":\"m\",", "\"nominatedNodeName\":\"n\"", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		struct node *n = cache_fixture_node(f, "n", "4");
+		struct task *t;
+
+		unit_row(rows[i].status);
+		(void)cache_fixture_node(f, "m", "4");
+		cache_fixture_json(
+			f, SCHED_PODS,
+			"{\"metadata\":{\"name\":\"p\",\"namespace\":\"ns\",\"uid\":\"u\","
+			"\"resourceVersion\":\"%lld\"},\"spec\":{\"schedulerName\":\"volcano\",%s"
+			"\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":"
+			"\"1\"}"
+			"}}]},\"status\":{%s}}",
+			(long long)++f->version, rows[i].spec, rows[i].status);
+		t = cache_fixture_task(f, "p");
+		assert_int_equal(t->awaits, rows[i].holds ? n->id : MODEL_NONE);
+		assert_int_equal(f->c->awaiting.n, rows[i].holds);
+		cache_fixture_destroy(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_how_long_a_pod_is_protected),
+		cmocka_unit_test(test_when_a_pod_is_to_be_gone),
+		CACHE_FIXTURE_TEST(test_a_pod_that_does_not_end_stays_one),
+		cmocka_unit_test(test_holds_are_taken_over_from_nominations),
 		CACHE_FIXTURE_TEST(test_unreadable_pod_is_charged),
 		CACHE_FIXTURE_TEST(test_known_pod_becomes_unreadable),
 		CACHE_FIXTURE_TEST(test_unreadable_pod_without_node),

@@ -245,6 +245,72 @@ static void test_queues_are_ordered_with_hierarchy(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* By what their queues would have: the pod is counted in, the victim out, and both are forgotten.
+ */
+static void test_reclaiming_along_the_hierarchy(void **state)
+{
+	static const struct {
+		const char *mine, *theirs; /* paths */
+		int64_t wanted, victim;    /* of 60 that the other queue has */
+		bool permits;
+	} rows[] = {
+		{ "root/q", "root/r", 20, 30, true },  /* 20 < 30 */
+		{ "root/q", "root/r", 30, 30, false }, /* 30 = 30 */
+		{ "root/q", "root/r", 20, 50, false }, /* 20 > 10 */
+		{ "root/q", "root/r", 20, 0, true },       { "root/t/q", "root/t/r", 20, 30, true },
+		{ "root/t/q", "root/t/r", 30, 50, false }, { NULL, "root/r", 30, 50, true },
+		{ "root/q", NULL, 30, 50, true },
+	};
+
+	(void)state;
+	hooks_fixture_finish(&f);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct task *t, *victim;
+		struct queue *q, *r;
+		struct podgroup *g;
+		int before;
+
+		unit_row_number(i);
+		start("- plugins: [{name: drf, enableHierarchy: true}]\n");
+		q = queue_find(f.cluster, STR_LIT("q"));
+		r = cluster_fixture_queue(f.cluster, "r", NULL, -1);
+		q->hierarchy = rows[i].mine == NULL ? NULL : xmalloc_dup(rows[i].mine);
+		r->hierarchy = rows[i].theirs == NULL ? NULL : xmalloc_dup(rows[i].theirs);
+		f.cluster->queues_gen++;
+		g = cluster_fixture_podgroup(f.cluster, "g", "r", 1);
+		t = pending(a, "a1", rows[i].wanted);
+		pending(a, "a2", 50);
+		pending(g, "g2", 50);
+		victim = running(g, "g1", rows[i].victim);
+		running(g, "g3", 60 - rows[i].victim);
+		hooks_fixture_open(&f);
+		before = hooks_queue_order(f.s, q, r);
+		assert_int_equal(hooks_reclaimable(f.s, t, victim), rows[i].permits);
+		assert_int_equal(hooks_reclaimable(f.s, t, victim), rows[i].permits);
+		assert_int_equal(hooks_queue_order(f.s, q, r), before);
+		if (i + 1 < ARRAY_LEN(rows)) {
+			hooks_fixture_finish(&f);
+		}
+	}
+}
+
+static void test_without_hierarchy_it_has_no_say(void **state)
+{
+	struct task *t, *victim;
+
+	(void)state;
+	t = pending(a, "a1", 10);
+	victim = running(b, "b1", 50);
+	hooks_fixture_open(&f);
+	assert_false(hooks_reclaimable(f.s, t, victim));
+	hooks_fixture_finish(&f);
+	start("- plugins: [{name: drf}, {name: conformance}]\n");
+	t = pending(a, "a1", 10);
+	victim = running(b, "b1", 50);
+	hooks_fixture_open(&f);
+	assert_true(hooks_reclaimable(f.s, t, victim));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +324,8 @@ int main(void)
 		TEST(test_no_nodes),
 		TEST(test_queues_have_no_order_without_hierarchy),
 		TEST(test_queues_are_ordered_with_hierarchy),
+		TEST(test_reclaiming_along_the_hierarchy),
+		TEST(test_without_hierarchy_it_has_no_say),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ static void test_rows_carry_their_own_name(void **state)
 			implemented++;
 		}
 	}
-	assert_int_equal(implemented, 10);
+	assert_int_equal(implemented, 12);
 }
 
 /* With one of them a configuration has limits of queues, and gates are removed. */

@@ -90,6 +90,7 @@ static struct decision of_task(const struct fixture *f, enum decision_kind kind)
 				  .podgroup = MODEL_NONE,
 				  .queue = MODEL_NONE,
 				  .node = MODEL_NONE,
+				  .by = MODEL_NONE,
 				  .reason = "R",
 				  .message = "m" };
 }
@@ -125,6 +126,49 @@ static void test_decisions_become_requests(void **state)
 	}
 	fake_transport_expect_none(f.transport);
 	end(&f);
+}
+
+/* Where budgets are read, they have their say. A pod without a node is late, and no victim. */
+static void test_how_pods_are_evicted(void **state)
+{
+	static const struct {
+		bool budgets, node;
+		const char *lines[2];
+	} rows[] = {
+		{ false,
+		  true,
+		  { "PATCH /api/v1/namespaces/ns/pods/p/status",
+		    "DELETE /api/v1/namespaces/ns/pods/p" } },
+		{ true, true, { "POST /api/v1/namespaces/ns/pods/p/eviction" } },
+		{ true, false, { "DELETE /api/v1/namespaces/ns/pods/p" } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+		struct decision d;
+
+		unit_row_number(i);
+		begin(&f);
+		if (rows[i].budgets) {
+			f.cluster->budget_index = (struct budget_index *)&f;
+		}
+		d = of_task(&f, DECISION_EVICT);
+		if (rows[i].node) {
+			cluster_task_set_status(f.cluster, f.task, TASK_RUNNING, f.node);
+			d.by = f.task->id;
+		}
+		decide(&f, d);
+		for (size_t k = 0; k < 2 && rows[i].lines[k] != NULL; k++) {
+			fake_transport_answer(f.transport,
+					      fake_transport_expect(f.transport, rows[i].lines[k]),
+					      200, "{}");
+			step(&f);
+		}
+		assert_int_equal(f.done, 1);
+		f.cluster->budget_index = NULL;
+		end(&f);
+	}
 }
 
 static void test_ungating_notes_the_queue_it_is_charged_to(void **state)
@@ -289,6 +333,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_decisions_become_requests),
+		cmocka_unit_test(test_how_pods_are_evicted),
 		cmocka_unit_test(test_ungating_notes_the_queue_it_is_charged_to),
 		cmocka_unit_test(test_events_name_their_object),
 		cmocka_unit_test(test_hints_give_way_to_events),

@@ -87,6 +87,9 @@ static bool end_statement(struct session *s, struct allocate_work *w, struct sta
 {
 	if (hooks_job_ready(s, w->podgroup)) {
 		statement_commit(s, st);
+		if (session_podgroup_count(s, w->podgroup, TASK_PIPELINED) > 0) {
+			session_note_held(s, w->podgroup);
+		}
 		return placed;
 	}
 	/* The gang is not complete. If it would be with what is being released, the room is held

@@ -26,8 +26,8 @@ replace() {
 	mv "$out/new.go" "$out/$1"
 }
 
-inputs=$({ cat volcano/build.sh volcano/*.go $(find volcano/mend -name '*.go') lib/*.go && cat "$source/go.mod" "$source/go.sum" &&
-	find "$source/pkg" "$source/staging" -name '*.go' -exec cat {} +; } | cksum)
+inputs=$({ cat volcano/build.sh volcano/*.go lib/*.go "$source/go.mod" "$source/go.sum" &&
+	find volcano/mend "$source/pkg" "$source/staging" -name '*.go' -exec cat {} +; } | cksum)
 if [ "$(cat "$out/built-from" 2>/dev/null)" = "$source $inputs" ]; then
 	echo "$out/differential"
 	exit

@@ -212,7 +212,7 @@ func (g *generator) quotas(q *scheduling.Queue, share float64) {
 	if g.Chance(0.5) {
 		q.Spec.Capability = g.some(0.2*share, 1.2*share)
 	}
-	if g.Chance(0.25) {
+	if g.Chance(0.25) && (g.capacity || !g.c.hasAction("reclaim")) { // see guarantee in docs/deviations.md
 		q.Spec.Guarantee.Resource = g.some(0, 0.3*share)
 	}
 	if g.capacity && g.Chance(0.7) {

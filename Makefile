@@ -125,8 +125,8 @@ MAKEFLAGS += --no-print-directory
 .PHONY: all lib install uninstall unit scenario admission integration chart sim sim-fresh mutants \
 	mutants-listed lint \
 	conformance test check suite coverage check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke \
-	analyze format bench demo docs man e2e bench-e2e bench-quota differential differential-mutants image image-check \
-	image-reproduce release clean help FORCE
+	analyze format bench demo docs man e2e bench-e2e bench-quota differential differential-volcano \
+	differential-mutants image image-check image-reproduce release clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(BIN) lib ## the programs, into build/bin
@@ -325,6 +325,9 @@ bench-quota: $(BIN) ## Kueue's performance runner, beside Kueue on real Kubernet
 
 differential: $(BUILD)/bin/headgatectl ## random clusters against Kueue's scheduler (needs Go 1.26); ARGS="N SEED"
 	@BUILD=$(BUILD) test/differential/run.sh $(ARGS)
+
+differential-volcano: $(BUILD)/bin/headgatectl ## random clusters against the scheduler of Volcano, sources in VOLCANO_SRC (needs Go 1.26); ARGS="N SEED"
+	@BUILD=$(BUILD) VOLCANO_SRC=$(VOLCANO_SRC) test/differential/volcano/run.sh $(ARGS)
 
 differential-mutants: $(BUILD)/bin/headgatectl ## deliberate breakages that this comparison must notice; ARGS="NUMBER": one
 	@$(MUTANT_ENV) test/differential/mutants.sh $(ARGS)

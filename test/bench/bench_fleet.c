@@ -1,7 +1,8 @@
 /* bench_fleet: the orchestrator of preemption with 20 worker clusters, over embedded API servers in
  * virtual time: the memory of Workloads with a replica on each, and the CPU time of its own code
  * for 100 of them that ask to preempt on all clusters at once, from the first message to the last
- * open gate. Then the manager of MultiKueue: Jobs a second, and requests for each. */
+ * open gate; `bench_fleet N` does that with N Workloads alone. Then the manager of MultiKueue: Jobs
+ * a second, and requests for each. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "lib/multikueue/fleet_jobs.h"
 #include "lib/multikueue/fleet_world.h"
 #include "obs/exposition.h"
+#include "process/log.h"
 
 #define WORKERS 20
 #define ASKING 100
@@ -164,11 +166,21 @@ static void bench_manager(void)
 	fleet_world_destroy(w);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const unsigned sizes[] = { 250, 500, 1000 };
 	struct growth decisions = { 0 };
+	uint64_t only;
 
+	log_set_level(LOG_ERROR);
+	if (argc > 1) { /* 10000 take some minutes, most of which are the API servers' */
+		if (!str_to_u64(str_of(argv[1]), &only) || only < ASKING) {
+			fprintf(stderr, "%s: not a number of at least %d\n", argv[1], ASKING);
+			return 2;
+		}
+		bench((unsigned)only, &decisions);
+		return 0;
+	}
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		bench(sizes[i], &decisions);
 	}

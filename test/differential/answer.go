@@ -4,36 +4,24 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"headgate/differential/lib"
 )
 
-// An answer is what a scheduler decided, a line each, in an order that says nothing:
+// What a scheduler decided:
 //
 //	CYCLE Admit WORKLOAD in QUEUE; PODSET xCOUNT RESOURCE=FLAVOR:AMOUNT...
 //	CYCLE Preempt VICTIM by WORKLOAD REASON
 //	CYCLE Pending WORKLOAD heap|inadmissible REASON
 //	queue NAME: heap WORKLOAD... inadmissible WORKLOAD...
-type answer []string
 
-func (a *answer) add(line string) { *a = append(*a, line) }
-
-func (a *answer) addQueue(name string, heap, inadmissible []string) {
+func addQueue(a *lib.Answer, name string, heap, inadmissible []string) {
 	if len(heap)+len(inadmissible) > 0 {
-		a.add(fmt.Sprintf("queue %s: heap %v inadmissible %v", name, heap, inadmissible))
+		a.Add("queue %s: heap %v inadmissible %v", name, heap, inadmissible)
 	}
 }
-
-func (a answer) sorted() answer {
-	sort.Strings(a)
-	return a
-}
-
-func (a answer) equals(b answer) bool { return slices.Equal(a, b) }
-
-func (a answer) text() string { return strings.Join(a, "\n") + "\n" }
 
 // amount is a quantity in thousandths, since its spelling says nothing.
 func amount(q resource.Quantity) string { return fmt.Sprintf("%dm", q.MilliValue()) }

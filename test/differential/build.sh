@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")"
 out=${XDG_CACHE_HOME:-$HOME/.cache}/headgate/differential
 
-inputs=$({ cat build.sh go.mod go.sum ./*.go mend/kueue.patch && find mend -name "*.go" -exec cat {} +; } | cksum)
+inputs=$({ cat build.sh go.mod go.sum ./*.go lib/*.go mend/kueue.patch && find mend -name "*.go" -exec cat {} +; } | cksum)
 if [ "$(cat "$out/built-from" 2>/dev/null)" = "$inputs" ]; then
 	echo "$out/differential"
 	exit

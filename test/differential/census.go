@@ -207,7 +207,3 @@ func (s census) print(total int) {
 	fmt.Println("Of them had")
 	fmt.Println(strings.Join(lines, "\n"))
 }
-
-func comment(text string) string {
-	return "# " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n# ") + "\n"
-}

@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"headgate/differential/lib"
 )
 
 // memory is the API server of Kueue's scheduler: objects in maps, and the few verbs that a cycle
@@ -32,7 +34,7 @@ type memory struct {
 func newMemory(c *cluster) *memory {
 	m := &memory{
 		namespaces: map[string]*corev1.Namespace{},
-		locals:     copies(c.locals),
+		locals:     lib.Copies(c.locals),
 		queues:     map[string]*kueue.ClusterQueue{},
 		workloads:  map[string]*kueue.Workload{},
 		changed:    map[string]*kueue.Workload{},

@@ -16,6 +16,8 @@ import (
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/mend"
+
+	"headgate/differential/lib"
 )
 
 // The clock of both schedulers. It stands still.
@@ -57,14 +59,6 @@ type cluster struct {
 	workloads  []*kueue.Workload
 }
 
-func copies[T interface{ DeepCopy() T }](in []T) []T {
-	out := make([]T, len(in))
-	for i, o := range in {
-		out[i] = o.DeepCopy()
-	}
-	return out
-}
-
 func (c *cluster) clone() *cluster {
 	out := *c
 	out.gates = map[string]bool{}
@@ -75,13 +69,13 @@ func (c *cluster) clone() *cluster {
 	out.strategies = append([]string(nil), c.strategies...)
 	out.deletions = append([]deletion(nil), c.deletions...)
 	out.updates = append([]update(nil), c.updates...)
-	out.namespaces = copies(c.namespaces)
-	out.flavors = copies(c.flavors)
-	out.cohorts = copies(c.cohorts)
-	out.queues = copies(c.queues)
-	out.checks = copies(c.checks)
-	out.locals = copies(c.locals)
-	out.workloads = copies(c.workloads)
+	out.namespaces = lib.Copies(c.namespaces)
+	out.flavors = lib.Copies(c.flavors)
+	out.cohorts = lib.Copies(c.cohorts)
+	out.queues = lib.Copies(c.queues)
+	out.checks = lib.Copies(c.checks)
+	out.locals = lib.Copies(c.locals)
+	out.workloads = lib.Copies(c.workloads)
 	return &out
 }
 
@@ -216,7 +210,7 @@ func (c *cluster) withCost(w *kueue.Workload) any {
 		return w
 	}
 	var m map[string]any
-	if err := json.Unmarshal(must(json.Marshal(w)), &m); err != nil {
+	if err := json.Unmarshal(lib.Must(json.Marshal(w)), &m); err != nil {
 		panic(err)
 	}
 	m["status"].(map[string]any)["preemptionCost"] = fmt.Sprint(cost)
@@ -237,14 +231,14 @@ func (c *cluster) configuration() []byte {
 	if c.usage != nil {
 		out["admissionFairSharing"] = c.usage
 	}
-	return must(yaml.Marshal(out))
+	return lib.Must(yaml.Marshal(out))
 }
 
 // manifests are all objects as JSON documents.
 func (c *cluster) manifests() []byte {
 	var out bytes.Buffer
 	for _, o := range c.objects() {
-		out.Write(must(json.Marshal(o)))
+		out.Write(lib.Must(json.Marshal(o)))
 		out.WriteString("\n---\n")
 	}
 	return out.Bytes()
@@ -278,55 +272,16 @@ func (c *cluster) arguments(updates func(after int) string) []string {
 	return out
 }
 
-// manifest is the object without fields that were not written and without empty status.
-func manifest(object any) string {
-	var m map[string]any
-	if err := json.Unmarshal(must(json.Marshal(object)), &m); err != nil {
-		panic(err)
-	}
-	prune(m)
-	return string(must(yaml.Marshal(m)))
-}
-
 // yaml is the cluster as manifests.
 func (c *cluster) yaml() string {
 	out := ""
 	for _, o := range c.objects() {
-		out += "---\n" + manifest(o)
+		out += "---\n" + lib.Manifest(o)
 	}
 	for after := 1; after < c.cycles; after++ {
-		if updates := c.updatesAfter(after, manifest); updates != "" {
-			out += comment(fmt.Sprintf("after-%d.yaml:\n%s", after, updates))
+		if updates := c.updatesAfter(after, lib.Manifest); updates != "" {
+			out += lib.Comment(fmt.Sprintf("after-%d.yaml:\n%s", after, updates))
 		}
 	}
 	return out
-}
-
-// prune takes off the empty members that Go writes, except an empty selector, which means everything.
-func prune(m map[string]any) {
-	for k, v := range m {
-		inner, ok := v.(map[string]any)
-		if ok {
-			prune(inner)
-		}
-		if list, ok := v.([]any); ok {
-			for _, e := range list {
-				if inner, ok := e.(map[string]any); ok {
-					prune(inner)
-				}
-			}
-		}
-		empty := v == nil || (ok && len(inner) == 0 && k != "namespaceSelector")
-		zero := k == "pendingWorkloads" || k == "reservingWorkloads" || k == "admittedWorkloads" || k == "weightedShare"
-		if empty || zero {
-			delete(m, k)
-		}
-	}
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }

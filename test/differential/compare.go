@@ -2,15 +2,14 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
-)
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+	"headgate/differential/lib"
+)
 
 // active: queues that are stopped, or lack a flavor or a check, are not compared: their heaps may
 // differ.
@@ -52,8 +51,8 @@ const (
 // A verdict is what came of one cluster.
 type verdict struct {
 	kind       int
-	ours       answer
-	kueue      []answer // different ones
+	ours       lib.Answer
+	kueue      []lib.Answer // different ones
 	error      error
 	run        *simulated
 	precedence bool // see askKueue
@@ -73,10 +72,10 @@ func compare(c *cluster, h *headgate, tries int) verdict {
 			return verdict{kind: broken, error: err, ours: v.ours}
 		}
 		v.precedence = v.precedence || precedence
-		if !slices.ContainsFunc(v.kueue, k.equals) {
+		if !slices.ContainsFunc(v.kueue, k.Equals) {
 			v.kueue = append(v.kueue, k)
 		}
-		if k.equals(v.ours) {
+		if k.Equals(v.ours) {
 			v.kind = same
 			if len(v.kueue) > 1 {
 				v.kind = unsettled
@@ -101,20 +100,9 @@ func (v *verdict) difference() string {
 		if len(v.kueue) > 1 {
 			out += fmt.Sprintf("against answer %d of Kueue:\n", i+1)
 		}
-		for _, line := range k {
-			if !slices.Contains(v.ours, line) {
-				out += "- " + line + "\n"
-			} else {
-				out += "  " + line + "\n"
-			}
-		}
-		for _, line := range v.ours {
-			if !slices.Contains(k, line) {
-				out += "+ " + line + "\n"
-			}
-		}
+		out += lib.Difference(k, v.ours)
 	}
 	return out
 }
 
-func containsLine(a answer, line string) bool { return slices.Contains(a, line) }
+func containsLine(a lib.Answer, line string) bool { return slices.Contains(a, line) }

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"headgate/differential/lib"
 )
 
 // A deviation is a difference that docs/deviations.md explains. A cluster counts for it when
@@ -117,7 +119,7 @@ func onlyPlaces(c *cluster, h *headgate, v *verdict) bool {
 }
 
 // beginsWith: the first cycle in which the answers differ is alike.
-func beginsWith(alike func(c *cluster, kueue, ours answer) bool, c *cluster, h *headgate, v *verdict) bool {
+func beginsWith(alike func(c *cluster, kueue, ours lib.Answer) bool, c *cluster, h *headgate, v *verdict) bool {
 	first := c.cycles
 	for _, line := range slices.Concat(v.kueue[0], v.ours) {
 		var cycle int
@@ -128,7 +130,7 @@ func beginsWith(alike func(c *cluster, kueue, ours answer) bool, c *cluster, h *
 	start := c.clone()
 	start.stopAfter(first)
 	w := compare(start, h, firstTries)
-	return slices.ContainsFunc(w.kueue, func(k answer) bool { return alike(c, k, w.ours) })
+	return slices.ContainsFunc(w.kueue, func(k lib.Answer) bool { return alike(c, k, w.ours) })
 }
 
 // onlyTriedAgain: quota came free while scans went on, or a Workload that lost a flavor within a cycle
@@ -145,7 +147,7 @@ func (c *cluster) admitsPartially() bool {
 	})
 }
 
-func sameButForTriedAgain(c *cluster, kueue, ours answer) bool {
+func sameButForTriedAgain(c *cluster, kueue, ours lib.Answer) bool {
 	for _, line := range ours {
 		aside := strings.Replace(line, " heap ", " inadmissible ", 1)
 		if line[0] != 'q' && !hasButForReason(c, kueue, line) && !hasButForReason(c, kueue, aside) {
@@ -155,7 +157,7 @@ func sameButForTriedAgain(c *cluster, kueue, ours answer) bool {
 	return len(kueue) == len(ours)
 }
 
-func sameButForPlaces(c *cluster, kueue, ours answer) bool {
+func sameButForPlaces(c *cluster, kueue, ours lib.Answer) bool {
 	for _, line := range kueue {
 		if line[0] != 'q' && !hasButForReason(c, ours, line) && !hasElsewhere(c, ours, line) {
 			return false
@@ -166,7 +168,7 @@ func sameButForPlaces(c *cluster, kueue, ours answer) bool {
 
 // hasElsewhere: what Kueue keeps in its heap is among the inadmissible ones. A scan that goes on sees
 // the flavors left alone, and gives the reason why these do not fit.
-func hasElsewhere(c *cluster, ours answer, line string) bool {
+func hasElsewhere(c *cluster, ours lib.Answer, line string) bool {
 	moved := strings.Replace(line, " heap ", " inadmissible ", 1)
 	if hasButForReason(c, ours, moved) {
 		return true
@@ -194,7 +196,7 @@ func onlyReasons(c *cluster, _ *headgate, v *verdict) bool {
 	return len(v.kueue[0]) == len(v.ours)
 }
 
-func hasButForReason(c *cluster, ours answer, line string) bool {
+func hasButForReason(c *cluster, ours lib.Answer, line string) bool {
 	what, reason := split(line)
 	for _, other := range ours {
 		same, why := split(other)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"headgate/differential/lib"
 )
 
 // The gate with which Kueue gives the reasons that are compared.
@@ -36,7 +37,7 @@ var gates = map[string]bool{
 
 // A generator makes one cluster from a seed.
 type generator struct {
-	*rand.Rand
+	lib.Random
 	c          *cluster
 	groups     []group
 	ties       bool // creation times from few values
@@ -55,28 +56,22 @@ type group struct {
 	flavors   []string
 }
 
-func (g *generator) chance(p float64) bool { return g.Float64() < p }
-
-func (g *generator) between(low, high int) int { return low + g.IntN(high-low+1) }
-
-func pick[T any](g *generator, of ...T) T { return of[g.IntN(len(of))] }
-
 func object(kind, namespace, name string) (metav1.TypeMeta, metav1.ObjectMeta) {
 	return metav1.TypeMeta{APIVersion: apiVersion, Kind: kind},
 		metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(name), Generation: 1}
 }
 
 func generate(seed uint64) *cluster {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x6865616467617465)), tree: map[string]string{}}
-	g.c = &cluster{gates: map[string]bool{}, cycles: pick(g, 1, 1, 2, 3, 4, 7)}
-	g.ties = g.chance(0.1)
-	g.priorities = pick(g, 1, 2, 3, 4)
-	g.contested = g.chance(0.3)
-	g.usage = g.chance(0.25)
+	g := &generator{Random: lib.NewRandom(seed), tree: map[string]string{}}
+	g.c = &cluster{gates: map[string]bool{}, cycles: lib.Pick(g.Random, 1, 1, 2, 3, 4, 7)}
+	g.ties = g.Chance(0.1)
+	g.priorities = lib.Pick(g.Random, 1, 2, 3, 4)
+	g.contested = g.Chance(0.3)
+	g.usage = g.Chance(0.25)
 	switch {
-	case g.chance(0.15):
+	case g.Chance(0.15):
 		g.beginMutual()
-	case g.chance(0.1):
+	case g.Chance(0.1):
 		g.beginFading()
 	}
 	g.makeGates()
@@ -86,21 +81,21 @@ func generate(seed uint64) *cluster {
 	} else {
 		g.makeTrees()
 	}
-	if !g.mutual && g.chance(0.25) {
+	if !g.mutual && g.Chance(0.25) {
 		g.makeChecks()
 	}
-	if !g.mutual && g.chance(0.15) {
+	if !g.mutual && g.Chance(0.15) {
 		g.makeHolds()
 	}
 	if g.usage {
 		g.makeUsage()
 	}
-	if g.chance(0.1) {
+	if g.Chance(0.1) {
 		g.makeCosts()
 	}
 	g.makeDeletions()
 	g.makeUpdates()
-	g.c.mends.NominalQuotaFirst = g.chance(0.4)
+	g.c.mends.NominalQuotaFirst = g.Chance(0.4)
 	g.c.mends.PreemptionEnds = true
 	return g.c
 }
@@ -113,11 +108,11 @@ func (g *generator) makeTrees() {
 	if g.fading {
 		most = 2
 	}
-	for i := range g.between(1, most) {
+	for i := range g.Between(1, most) {
 		g.makeQueue(fmt.Sprintf("q%d", i))
 	}
 	g.makeHolders()
-	for i := range g.between(1, 10) {
+	for i := range g.Between(1, 10) {
 		g.c.workloads = append(g.c.workloads, g.makeWorkload(fmt.Sprintf("p%d", i)))
 	}
 }
@@ -130,17 +125,17 @@ func (c *cluster) withDefaults() {
 }
 
 func (g *generator) makeGates() {
-	flip := g.chance(0.25)
-	for _, name := range sortedKeys(gates) {
-		g.c.gates[name] = gates[name] != (flip && name != reasons && g.chance(0.25))
+	flip := g.Chance(0.25)
+	for _, name := range lib.SortedKeys(gates) {
+		g.c.gates[name] = gates[name] != (flip && name != reasons && g.Chance(0.25))
 	}
 	// On by default in Headgate, off in Kueue.
-	if g.chance(0.5) {
+	if g.Chance(0.5) {
 		g.c.gates["PrioritizePreemptorWorkloads"] = true
 	}
-	if g.chance(0.45) {
+	if g.Chance(0.45) {
 		g.c.fair = true
-		g.c.strategies = pick(g, nil, []string{"LessThanOrEqualToFinalShare"}, []string{"LessThanInitialShare"},
+		g.c.strategies = lib.Pick(g.Random, nil, []string{"LessThanOrEqualToFinalShare"}, []string{"LessThanInitialShare"},
 			[]string{"LessThanOrEqualToFinalShare", "LessThanInitialShare"})
 	}
 }
@@ -156,24 +151,24 @@ func (g *generator) makeNamespaces() {
 
 func (g *generator) makeFlavors() {
 	first := group{resources: []corev1.ResourceName{"cpu"}}
-	if g.chance(0.25) {
+	if g.Chance(0.25) {
 		first.resources = append(first.resources, "memory")
 	}
-	for i := range g.between(1, 3) {
+	for i := range g.Between(1, 3) {
 		first.flavors = append(first.flavors, fmt.Sprintf("f%d", i))
 	}
 	g.groups = append(g.groups, first)
 	switch {
-	case g.chance(0.25):
+	case g.Chance(0.25):
 		second := group{resources: []corev1.ResourceName{"example.com/gpu"}}
-		for i := range g.between(1, 2) {
+		for i := range g.Between(1, 2) {
 			second.flavors = append(second.flavors, fmt.Sprintf("g%d", i))
 		}
 		g.groups = append(g.groups, second)
-	case g.chance(0.3):
+	case g.Chance(0.3):
 		g.groups[0].resources = append(g.groups[0].resources, "example.com/gpu")
 	}
-	if g.chance(0.08) {
+	if g.Chance(0.08) {
 		g.groups[0].resources = append(g.groups[0].resources, corev1.ResourcePods)
 	}
 	for _, group := range g.groups {
@@ -186,13 +181,13 @@ func (g *generator) makeFlavors() {
 func (g *generator) makeFlavor(name string) *kueue.ResourceFlavor {
 	f := &kueue.ResourceFlavor{}
 	f.TypeMeta, f.ObjectMeta = object("ResourceFlavor", "", name)
-	if g.chance(0.4) {
+	if g.Chance(0.4) {
 		f.Spec.NodeLabels = map[string]string{"type": name}
 	}
-	if g.chance(0.2) {
-		effect := pick(g, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute, corev1.TaintEffectPreferNoSchedule)
+	if g.Chance(0.2) {
+		effect := lib.Pick(g.Random, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute, corev1.TaintEffectPreferNoSchedule)
 		f.Spec.NodeTaints = []corev1.Taint{{Key: "spot", Value: "yes", Effect: effect}}
-		if g.chance(0.2) {
+		if g.Chance(0.2) {
 			f.Spec.Tolerations = []corev1.Toleration{{Key: "spot", Operator: corev1.TolerationOpExists}}
 		}
 	}
@@ -205,10 +200,10 @@ func (g *generator) makeCohorts() {
 	if g.contested {
 		least = 1
 	}
-	for i := range g.between(least, 4) {
+	for i := range g.Between(least, 4) {
 		name := fmt.Sprintf("c%d", i)
 		parent := ""
-		if i > 0 && (g.contested || g.chance(0.75)) {
+		if i > 0 && (g.contested || g.Chance(0.75)) {
 			if p := fmt.Sprintf("c%d", g.IntN(i)); depth[p] < 2 {
 				parent = p
 			} else if g.contested {
@@ -220,14 +215,14 @@ func (g *generator) makeCohorts() {
 		if parent != "" {
 			depth[name] = depth[parent] + 1
 		}
-		if parent == "" && g.chance(0.5) {
+		if parent == "" && g.Chance(0.5) {
 			continue // there because it is named
 		}
 		co := &kueue.Cohort{}
 		co.TypeMeta, co.ObjectMeta = object("Cohort", "", name)
 		co.Spec.ParentName = kueue.CohortReference(parent)
 		co.Spec.FairSharing = g.weight()
-		if g.chance(0.4) {
+		if g.Chance(0.4) {
 			co.Spec.ResourceGroups = g.quotas(parent != "", false)
 		}
 		g.c.cohorts = append(g.c.cohorts, co)
@@ -235,7 +230,7 @@ func (g *generator) makeCohorts() {
 }
 
 func (g *generator) weight() *kueue.FairSharing {
-	w := resource.MustParse(pick(g, "1", "1", "1", "2", "500m", "0"))
+	w := resource.MustParse(lib.Pick(g.Random, "1", "1", "1", "2", "500m", "0"))
 	return &kueue.FairSharing{Weight: &w}
 }
 
@@ -250,12 +245,12 @@ func (g *generator) quantity(r corev1.ResourceName, n int) resource.Quantity {
 func (g *generator) quotas(limits, isQueue bool) []kueue.ResourceGroup {
 	var out []kueue.ResourceGroup
 	for i, in := range g.groups {
-		if i > 0 && g.chance(0.15) {
+		if i > 0 && g.Chance(0.15) {
 			continue
 		}
 		rg := kueue.ResourceGroup{CoveredResources: in.resources}
 		for j, k := range g.Perm(len(in.flavors)) {
-			if j > 0 && g.chance(0.2) {
+			if j > 0 && g.Chance(0.2) {
 				continue
 			}
 			rg.Flavors = append(rg.Flavors, g.flavorQuotas(in.flavors[k], in.resources, limits, isQueue))
@@ -267,16 +262,16 @@ func (g *generator) quotas(limits, isQueue bool) []kueue.ResourceGroup {
 
 func (g *generator) flavorQuotas(flavor string, of []corev1.ResourceName, limits, isQueue bool) kueue.FlavorQuotas {
 	out := kueue.FlavorQuotas{Name: kueue.ResourceFlavorReference(flavor)}
-	borrow, lend := limits && g.chance(0.2), limits && g.chance(0.2)
+	borrow, lend := limits && g.Chance(0.2), limits && g.Chance(0.2)
 	for _, r := range of {
-		nominal := pick(g, 0, 2, 4, 4, 6, 8, 10)
+		nominal := lib.Pick(g.Random, 0, 2, 4, 4, 6, 8, 10)
 		q := kueue.ResourceQuota{Name: r, NominalQuota: g.quantity(r, nominal)}
 		if borrow {
-			limit := g.quantity(r, pick(g, 0, 2, 4, 6))
+			limit := g.quantity(r, lib.Pick(g.Random, 0, 2, 4, 6))
 			q.BorrowingLimit = &limit
 		}
 		if lend {
-			limit := g.quantity(r, g.between(0, nominal))
+			limit := g.quantity(r, g.Between(0, nominal))
 			q.LendingLimit = &limit
 		}
 		out.Resources = append(out.Resources, q)
@@ -287,13 +282,13 @@ func (g *generator) flavorQuotas(flavor string, of []corev1.ResourceName, limits
 func (g *generator) makeQueue(name string) {
 	q := &kueue.ClusterQueue{}
 	q.TypeMeta, q.ObjectMeta = object("ClusterQueue", "", name)
-	if cohorts := sortedKeys(g.tree); len(cohorts) > 0 && (g.contested || g.chance(0.9)) {
-		q.Spec.CohortName = kueue.CohortReference(pick(g, cohorts...))
+	if cohorts := lib.SortedKeys(g.tree); len(cohorts) > 0 && (g.contested || g.Chance(0.9)) {
+		q.Spec.CohortName = kueue.CohortReference(lib.Pick(g.Random, cohorts...))
 	}
 	q.Spec.ResourceGroups = g.quotas(q.Spec.CohortName != "", true)
-	q.Spec.QueueingStrategy = pick(g, kueue.BestEffortFIFO, kueue.BestEffortFIFO, kueue.BestEffortFIFO, kueue.StrictFIFO)
+	q.Spec.QueueingStrategy = lib.Pick(g.Random, kueue.BestEffortFIFO, kueue.BestEffortFIFO, kueue.BestEffortFIFO, kueue.StrictFIFO)
 	q.Spec.NamespaceSelector = &metav1.LabelSelector{}
-	if g.chance(0.06) {
+	if g.Chance(0.06) {
 		q.Spec.NamespaceSelector.MatchLabels = map[string]string{"team": "b"}
 	}
 	q.Spec.FlavorFungibility = g.fungibility()
@@ -302,10 +297,10 @@ func (g *generator) makeQueue(name string) {
 	q.Spec.StopPolicy = g.stopPolicy()
 	g.c.queues = append(g.c.queues, q)
 	g.makeLocal("a", "l"+name, name)
-	if g.chance(0.3) {
+	if g.Chance(0.3) {
 		g.makeLocal("b", "l"+name, name)
 	}
-	if g.usage && (g.fading || g.chance(0.7)) {
+	if g.usage && (g.fading || g.Chance(0.7)) {
 		g.makeLocal("a", "m"+name, name)
 	}
 }
@@ -320,7 +315,7 @@ func (g *generator) makeLocal(namespace, name, queue string) {
 
 func (g *generator) stopPolicy() *kueue.StopPolicy {
 	p := kueue.None
-	if g.chance(0.03) {
+	if g.Chance(0.03) {
 		p = kueue.Hold
 	}
 	return &p
@@ -328,11 +323,11 @@ func (g *generator) stopPolicy() *kueue.StopPolicy {
 
 func (g *generator) fungibility() *kueue.FlavorFungibility {
 	f := &kueue.FlavorFungibility{
-		WhenCanBorrow:  pick(g, kueue.MayStopSearch, kueue.TryNextFlavor),
-		WhenCanPreempt: pick(g, kueue.MayStopSearch, kueue.TryNextFlavor),
+		WhenCanBorrow:  lib.Pick(g.Random, kueue.MayStopSearch, kueue.TryNextFlavor),
+		WhenCanPreempt: lib.Pick(g.Random, kueue.MayStopSearch, kueue.TryNextFlavor),
 	}
-	if f.WhenCanBorrow == kueue.TryNextFlavor && f.WhenCanPreempt == kueue.TryNextFlavor && g.chance(0.6) {
-		p := pick(g, kueue.BorrowingOverPreemption, kueue.PreemptionOverBorrowing)
+	if f.WhenCanBorrow == kueue.TryNextFlavor && f.WhenCanPreempt == kueue.TryNextFlavor && g.Chance(0.6) {
+		p := lib.Pick(g.Random, kueue.BorrowingOverPreemption, kueue.PreemptionOverBorrowing)
 		f.Preference = &p
 	}
 	return f
@@ -340,19 +335,19 @@ func (g *generator) fungibility() *kueue.FlavorFungibility {
 
 func (g *generator) preemption() *kueue.ClusterQueuePreemption {
 	p := &kueue.ClusterQueuePreemption{
-		ReclaimWithinCohort: pick(g, kueue.PreemptionPolicyNever, kueue.PreemptionPolicyLowerPriority,
+		ReclaimWithinCohort: lib.Pick(g.Random, kueue.PreemptionPolicyNever, kueue.PreemptionPolicyLowerPriority,
 			kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyAny, kueue.PreemptionPolicyAny),
-		WithinClusterQueue: pick(g, kueue.PreemptionPolicyNever, kueue.PreemptionPolicyLowerPriority,
+		WithinClusterQueue: lib.Pick(g.Random, kueue.PreemptionPolicyNever, kueue.PreemptionPolicyLowerPriority,
 			kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyLowerOrNewerEqualPriority),
 		BorrowWithinCohort: &kueue.BorrowWithinCohort{Policy: kueue.BorrowWithinCohortPolicyNever},
 	}
 	if g.contested && p.ReclaimWithinCohort == kueue.PreemptionPolicyNever {
 		p.ReclaimWithinCohort = kueue.PreemptionPolicyAny
 	}
-	if p.ReclaimWithinCohort != kueue.PreemptionPolicyNever && g.chance(0.5) {
+	if p.ReclaimWithinCohort != kueue.PreemptionPolicyNever && g.Chance(0.5) {
 		p.BorrowWithinCohort.Policy = kueue.BorrowWithinCohortPolicyLowerPriority
-		if g.chance(0.5) {
-			threshold := int32(g.between(-1, 3))
+		if g.Chance(0.5) {
+			threshold := int32(g.Between(-1, 3))
 			p.BorrowWithinCohort.MaxPriorityThreshold = &threshold
 		}
 	}
@@ -375,8 +370,8 @@ func (g *generator) makeDeletions() {
 		if g.mutual {
 			chance = 0.03
 		}
-		if g.c.cycles > 1 && g.chance(chance) && w.Spec.Active == nil {
-			g.c.deletions = append(g.c.deletions, deletion{g.between(1, g.c.cycles-1), w.Namespace + "/" + w.Name})
+		if g.c.cycles > 1 && g.Chance(chance) && w.Spec.Active == nil {
+			g.c.deletions = append(g.c.deletions, deletion{g.Between(1, g.c.cycles-1), w.Namespace + "/" + w.Name})
 		}
 	}
 }

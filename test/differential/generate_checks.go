@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"headgate/differential/lib"
 )
 
 // makeCheckResults lets the controllers of admission checks answer between cycles, with what the
@@ -14,17 +16,17 @@ import (
 func (g *generator) makeCheckResults() {
 	for _, w := range g.c.workloads {
 		name, ok := g.checked[g.c.queueOf(w)]
-		if !ok || !g.chance(0.6) || g.c.isDeleted(w) || g.isUpdated(w) || w.Spec.Active != nil || w.Status.AdmissionChecks == nil {
+		if !ok || !g.Chance(0.6) || g.c.isDeleted(w) || g.isUpdated(w) || w.Spec.Active != nil || w.Status.AdmissionChecks == nil {
 			continue
 		}
 		held := w.Status.Admission != nil
 		after := g.afterSome()
 		w = w.DeepCopy()
 		w.Status = kueue.WorkloadStatus{}
-		state := pick(g, kueue.CheckStateReady, kueue.CheckStateRetry, kueue.CheckStateRetry, kueue.CheckStateRejected)
+		state := lib.Pick(g.Random, kueue.CheckStateReady, kueue.CheckStateRetry, kueue.CheckStateRetry, kueue.CheckStateRejected)
 		switch {
 		case !held:
-			state = pick(g, kueue.CheckStateReady, kueue.CheckStatePending, state)
+			state = lib.Pick(g.Random, kueue.CheckStateReady, kueue.CheckStatePending, state)
 		case state == kueue.CheckStateReady && !g.c.stops: // else it may have been preempted before
 			g.condition(w, kueue.WorkloadAdmitted, "Admitted", g.c.timeAfter(after))
 		case state == kueue.CheckStateReady:
@@ -63,7 +65,7 @@ func (g *generator) addCheckState(w *kueue.Workload, name string, state kueue.Ch
 // anew, and when it has stopped and the time has come, it waits again.
 func (g *generator) makeRetry(w *kueue.Workload, name string, after int) {
 	at := g.c.timeAfter(after)
-	delay := pick(g, 0, 0, 30*time.Second, 90*time.Second)
+	delay := lib.Pick(g.Random, 0, 0, 30*time.Second, 90*time.Second)
 	again := w.DeepCopy()
 	g.condition(w, kueue.WorkloadEvicted, kueue.WorkloadEvictedByAdmissionCheck, at)
 	g.addCheckState(w, name, kueue.CheckStatePending, after)
@@ -74,7 +76,7 @@ func (g *generator) makeRetry(w *kueue.Workload, name string, after int) {
 	g.c.updates = append(g.c.updates, update{after, w})
 	for later := after + 1; later < g.c.cycles && g.c.stops; later++ {
 		due := g.c.timeAfter(later)
-		if due.Sub(at.Time) >= delay && g.chance(0.7) {
+		if due.Sub(at.Time) >= delay && g.Chance(0.7) {
 			g.condition(again, kueue.WorkloadRequeued, kueue.WorkloadBackoffFinished, due)
 			again.Status.RequeueState = &kueue.RequeueState{}
 			g.c.updates = append(g.c.updates, update{later, again})

@@ -9,6 +9,8 @@ import (
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	kueueconstants "sigs.k8s.io/kueue/pkg/constants"
+
+	"headgate/differential/lib"
 )
 
 // makeChecks adds admission checks to some ClusterQueues, and their states to Workloads.
@@ -17,7 +19,7 @@ func (g *generator) makeChecks() {
 		k := &kueue.AdmissionCheck{Spec: kueue.AdmissionCheckSpec{ControllerName: "example.com/check"}}
 		k.TypeMeta, k.ObjectMeta = object("AdmissionCheck", "", name)
 		active := metav1.ConditionTrue
-		if g.chance(0.15) {
+		if g.Chance(0.15) {
 			active = metav1.ConditionFalse
 		}
 		k.Status.Conditions = []metav1.Condition{{Type: kueue.AdmissionCheckActive, Status: active, Reason: "Active",
@@ -27,12 +29,12 @@ func (g *generator) makeChecks() {
 	has := map[*kueue.ClusterQueue]string{}
 	g.checked = has
 	for _, q := range g.c.queues {
-		if !g.chance(0.4) {
+		if !g.Chance(0.4) {
 			continue
 		}
-		rule := kueue.AdmissionCheckStrategyRule{Name: kueue.AdmissionCheckReference(pick(g, "k0", "k0", "k1"))}
-		if g.chance(0.3) && len(q.Spec.ResourceGroups) > 0 {
-			rule.OnFlavors = []kueue.ResourceFlavorReference{pick(g, q.Spec.ResourceGroups[0].Flavors...).Name}
+		rule := kueue.AdmissionCheckStrategyRule{Name: kueue.AdmissionCheckReference(lib.Pick(g.Random, "k0", "k0", "k1"))}
+		if g.Chance(0.3) && len(q.Spec.ResourceGroups) > 0 {
+			rule.OnFlavors = []kueue.ResourceFlavorReference{lib.Pick(g.Random, q.Spec.ResourceGroups[0].Flavors...).Name}
 		} else {
 			has[q] = string(rule.Name)
 		}
@@ -47,9 +49,9 @@ func (g *generator) makeChecks() {
 
 func (g *generator) makeCheckState(w *kueue.Workload, name string) {
 	held := w.Status.Admission != nil
-	state := pick(g, kueue.CheckStateReady, kueue.CheckStatePending)
-	if !held && g.chance(0.3) {
-		state = pick(g, kueue.CheckStateRetry, kueue.CheckStateRejected)
+	state := lib.Pick(g.Random, kueue.CheckStateReady, kueue.CheckStatePending)
+	if !held && g.Chance(0.3) {
+		state = lib.Pick(g.Random, kueue.CheckStateRetry, kueue.CheckStateRejected)
 	}
 	w.Status.AdmissionChecks = []kueue.AdmissionCheckState{{Name: kueue.AdmissionCheckReference(name), State: state,
 		LastTransitionTime: g.ago(1), Message: "m"}}
@@ -67,7 +69,7 @@ func (g *generator) makeCheckState(w *kueue.Workload, name string) {
 func (g *generator) makeHolds() {
 	g.c.gates["MultiKueueOrchestratedPreemption"] = true
 	for _, w := range g.c.workloads {
-		if w.Status.Admission != nil || !g.chance(0.4) {
+		if w.Status.Admission != nil || !g.Chance(0.4) {
 			continue
 		}
 		switch g.IntN(4) {
@@ -78,8 +80,8 @@ func (g *generator) makeHolds() {
 			w.Spec.Active = &inactive
 		default:
 			w.Spec.PreemptionGates = []kueue.PreemptionGate{{Name: "example.com/gate"}}
-			position := pick(g, kueue.PreemptionGatePositionClosed, kueue.PreemptionGatePositionOpen)
-			if g.chance(0.7) {
+			position := lib.Pick(g.Random, kueue.PreemptionGatePositionClosed, kueue.PreemptionGatePositionOpen)
+			if g.Chance(0.7) {
 				w.Status.PreemptionGates = []kueue.PreemptionGateState{{Name: "example.com/gate", Position: position,
 					LastTransitionTime: g.ago(1)}}
 			}
@@ -91,8 +93,8 @@ func (g *generator) makeHolds() {
 func (g *generator) makeCosts() {
 	g.c.costs = map[string]int64{}
 	for _, w := range g.c.workloads {
-		if w.Status.Admission != nil && g.chance(0.6) {
-			g.c.costs[w.Namespace+"/"+w.Name] = int64(g.between(-1, 3))
+		if w.Status.Admission != nil && g.Chance(0.6) {
+			g.c.costs[w.Namespace+"/"+w.Name] = int64(g.Between(-1, 3))
 		}
 	}
 }
@@ -100,14 +102,14 @@ func (g *generator) makeCosts() {
 // makeUsage turns on admission fair sharing.
 func (g *generator) makeUsage() {
 	g.c.usage = &config.AdmissionFairSharing{
-		UsageHalfLifeTime:     metav1.Duration{Duration: pick(g, time.Minute, 5*time.Minute, 5*time.Minute, time.Hour)},
-		UsageSamplingInterval: metav1.Duration{Duration: pick(g, time.Minute, 5*time.Minute)},
+		UsageHalfLifeTime:     metav1.Duration{Duration: lib.Pick(g.Random, time.Minute, 5*time.Minute, 5*time.Minute, time.Hour)},
+		UsageSamplingInterval: metav1.Duration{Duration: lib.Pick(g.Random, time.Minute, 5*time.Minute)},
 	}
-	if g.chance(0.3) {
+	if g.Chance(0.3) {
 		g.c.usage.ResourceWeights = map[corev1.ResourceName]float64{corev1.ResourceCPU: 3}
 	}
 	for _, q := range g.c.queues {
-		if g.fading || g.chance(0.7) {
+		if g.fading || g.Chance(0.7) {
 			q.Spec.AdmissionScope = &kueue.AdmissionScope{AdmissionMode: kueue.UsageBasedAdmissionFairSharing}
 		}
 	}
@@ -130,5 +132,5 @@ func (g *generator) makeUsage() {
 // that others come first.
 func (g *generator) beginFading() {
 	g.usage, g.fading = true, true
-	g.c.cycles = g.between(3, 8)
+	g.c.cycles = g.Between(3, 8)
 }

@@ -7,6 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"headgate/differential/lib"
 )
 
 // makeUpdates lets things happen between cycles: Workloads arrive, users edit queues, cohorts and
@@ -15,39 +17,39 @@ func (g *generator) makeUpdates() {
 	if g.c.cycles == 1 {
 		return
 	}
-	g.c.stops = g.chance(0.4) || (len(g.c.checks) > 0 && g.chance(0.5))
-	g.c.advance = pick(g, 0, 0, time.Second, time.Minute)
+	g.c.stops = g.Chance(0.4) || (len(g.c.checks) > 0 && g.Chance(0.5))
+	g.c.advance = lib.Pick(g.Random, 0, 0, time.Second, time.Minute)
 	if g.fading {
-		g.c.advance = pick(g, time.Minute, 5*time.Minute, 10*time.Minute)
+		g.c.advance = lib.Pick(g.Random, time.Minute, 5*time.Minute, 10*time.Minute)
 	}
 	if g.mutual {
 		g.c.stops = true
-		if g.chance(0.7) {
+		if g.Chance(0.7) {
 			return
 		}
 	}
-	if g.chance(0.5) {
+	if g.Chance(0.5) {
 		g.makeArrivals()
 	}
-	if g.chance(0.4) {
+	if g.Chance(0.4) {
 		g.makeQuotaEdits()
 	}
-	if g.chance(0.4) {
+	if g.Chance(0.4) {
 		g.makeWorkloadEdits()
 	}
 	g.makeCheckResults()
-	if g.chance(0.15) || (g.fading && g.chance(0.3)) {
+	if g.Chance(0.15) || (g.fading && g.Chance(0.3)) {
 		g.makeStops()
 	}
 	slices.SortStableFunc(g.c.updates, func(a, b update) int { return a.after - b.after })
 }
 
-func (g *generator) afterSome() int { return g.between(1, g.c.cycles-1) }
+func (g *generator) afterSome() int { return g.Between(1, g.c.cycles-1) }
 
 // makeArrivals takes Workloads that wait out of the cluster; they are created later.
 func (g *generator) makeArrivals() {
 	g.c.workloads = slices.DeleteFunc(g.c.workloads, func(w *kueue.Workload) bool {
-		if w.Status.Admission != nil || !g.chance(0.4) || g.c.isDeleted(w) {
+		if w.Status.Admission != nil || !g.Chance(0.4) || g.c.isDeleted(w) {
 			return false
 		}
 		after := g.afterSome()
@@ -67,9 +69,9 @@ func (g *generator) editQuota(groups []kueue.ResourceGroup) {
 	if len(groups) == 0 {
 		return
 	}
-	f := pick(g, pick(g, groups...).Flavors...)
+	f := lib.Pick(g.Random, lib.Pick(g.Random, groups...).Flavors...)
 	r := &f.Resources[g.IntN(len(f.Resources))]
-	r.NominalQuota = g.quantity(r.Name, pick(g, 0, 1, 2, 4, 8, 12))
+	r.NominalQuota = g.quantity(r.Name, lib.Pick(g.Random, 0, 1, 2, 4, 8, 12))
 	if r.LendingLimit != nil && r.LendingLimit.Cmp(r.NominalQuota) > 0 {
 		*r.LendingLimit = r.NominalQuota
 	}
@@ -77,15 +79,15 @@ func (g *generator) editQuota(groups []kueue.ResourceGroup) {
 
 func (g *generator) makeQuotaEdits() {
 	for _, q := range g.c.queues {
-		if !g.chance(0.35) {
+		if !g.Chance(0.35) {
 			continue
 		}
 		q = q.DeepCopy()
 		q.Generation++
 		switch g.IntN(8) {
 		case 3:
-			if cohorts := sortedKeys(g.tree); q.Spec.CohortName != "" {
-				q.Spec.CohortName = kueue.CohortReference(pick(g, cohorts...))
+			if cohorts := lib.SortedKeys(g.tree); q.Spec.CohortName != "" {
+				q.Spec.CohortName = kueue.CohortReference(lib.Pick(g.Random, cohorts...))
 			}
 		case 4:
 			q.Spec.StopPolicy = g.otherPolicy(q.Spec.StopPolicy)
@@ -101,7 +103,7 @@ func (g *generator) makeQuotaEdits() {
 		g.c.updates = append(g.c.updates, update{g.afterSome(), q})
 	}
 	for _, co := range g.c.cohorts {
-		if g.chance(0.2) {
+		if g.Chance(0.2) {
 			co = co.DeepCopy()
 			co.Generation++
 			g.editQuota(co.Spec.ResourceGroups)
@@ -112,7 +114,7 @@ func (g *generator) makeQuotaEdits() {
 
 func (g *generator) makeWorkloadEdits() {
 	for _, w := range g.c.workloads {
-		if !g.chance(0.25) || g.c.isDeleted(w) || w.Spec.Active != nil { // Kueue wakes others for one that is not active
+		if !g.Chance(0.25) || g.c.isDeleted(w) || w.Spec.Active != nil { // Kueue wakes others for one that is not active
 			continue
 		}
 		held := w.Status.Admission != nil
@@ -120,14 +122,14 @@ func (g *generator) makeWorkloadEdits() {
 		w.Status = kueue.WorkloadStatus{}
 		after := g.afterSome()
 		switch {
-		case held && g.chance(0.4):
+		case held && g.Chance(0.4):
 			at := metav1.NewTime(now.Add(time.Duration(after) * g.c.advance))
 			g.condition(w, kueue.WorkloadFinished, kueue.WorkloadFinishedReasonSucceeded, at)
-		case held && g.chance(0.5) && w.Spec.PodSets[0].Count > 1:
+		case held && g.Chance(0.5) && w.Spec.PodSets[0].Count > 1:
 			w.Status.ReclaimablePods = []kueue.ReclaimablePod{{Name: w.Spec.PodSets[0].Name, Count: 1}}
 		default:
 			w.Generation++
-			priority := (*w.Spec.Priority + int32(g.between(1, g.priorities))) % int32(g.priorities+1) // another one
+			priority := (*w.Spec.Priority + int32(g.Between(1, g.priorities))) % int32(g.priorities+1) // another one
 			w.Spec.Priority = &priority
 		}
 		g.c.updates = append(g.c.updates, update{after, w})
@@ -147,7 +149,7 @@ func (g *generator) otherPolicy(p *kueue.StopPolicy) *kueue.StopPolicy {
 // and most of them wait again when it goes on, as the Workload controller does.
 func (g *generator) makeStops() {
 	for _, l := range g.c.locals {
-		if !g.chance(0.4) {
+		if !g.Chance(0.4) {
 			continue
 		}
 		after, again := g.afterSome(), 0
@@ -155,14 +157,14 @@ func (g *generator) makeStops() {
 		l.Generation++
 		l.Spec.StopPolicy = g.otherPolicy(l.Spec.StopPolicy)
 		g.c.updates = append(g.c.updates, update{after, l})
-		if after < g.c.cycles-1 && g.chance(0.4) {
-			again = g.between(after+1, g.c.cycles-1)
+		if after < g.c.cycles-1 && g.Chance(0.4) {
+			again = g.Between(after+1, g.c.cycles-1)
 			back := l.DeepCopy()
 			back.Generation++
 			back.Spec.StopPolicy = g.otherPolicy(l.Spec.StopPolicy)
 			g.c.updates = append(g.c.updates, update{again, back})
 		}
-		if *l.Spec.StopPolicy == kueue.None || g.chance(0.5) {
+		if *l.Spec.StopPolicy == kueue.None || g.Chance(0.5) {
 			continue
 		}
 		*l.Spec.StopPolicy = kueue.HoldAndDrain
@@ -176,7 +178,7 @@ func (g *generator) makeStops() {
 			back := w.DeepCopy()
 			g.condition(w, kueue.WorkloadEvicted, kueue.WorkloadEvictedByLocalQueueStopped, g.c.timeAfter(after))
 			g.c.updates = append(g.c.updates, update{after, w})
-			if again > 0 && g.chance(0.8) {
+			if again > 0 && g.Chance(0.8) {
 				g.condition(back, kueue.WorkloadRequeued, kueue.WorkloadLocalQueueRestarted, g.c.timeAfter(again))
 				g.c.updates = append(g.c.updates, update{again, back})
 			}

@@ -9,29 +9,31 @@ import (
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/kueue/pkg/controller/constants"
+
+	"headgate/differential/lib"
 )
 
 // makeWorkload makes one that waits.
 func (g *generator) makeWorkload(name string) *kueue.Workload {
-	l := pick(g, g.c.locals...)
+	l := lib.Pick(g.Random, g.c.locals...)
 	w := &kueue.Workload{}
 	w.TypeMeta, w.ObjectMeta = object("Workload", l.Namespace, name)
-	w.CreationTimestamp = g.ago(g.between(1, 200))
+	w.CreationTimestamp = g.ago(g.Between(1, 200))
 	w.Spec.QueueName = kueue.LocalQueueName(l.Name)
 	priority := int32(g.IntN(g.priorities))
-	if name[0] == 'p' && (g.contested || g.chance(0.4)) {
+	if name[0] == 'p' && (g.contested || g.Chance(0.4)) {
 		priority++ // than most of those that hold quota
 	}
 	w.Spec.Priority = &priority
 	w.Spec.PriorityClassRef = kueue.NewWorkloadPriorityClassRef("class") // else Kueue wakes nothing when it changes
-	if g.chance(0.1) {
-		w.Annotations = map[string]string{constants.PriorityBoostAnnotationKey: pick(g, "-2", "-1", "1", "2")}
+	if g.Chance(0.1) {
+		w.Annotations = map[string]string{constants.PriorityBoostAnnotationKey: lib.Pick(g.Random, "-2", "-1", "1", "2")}
 	}
-	minimum := g.chance(0.4)
-	for i := range pick(g, 1, 1, 1, 1, 2, 2, 3) {
+	minimum := g.Chance(0.4)
+	for i := range lib.Pick(g.Random, 1, 1, 1, 1, 2, 2, 3) {
 		p := g.makePodSet(i)
 		if minimum && p.Count > 1 {
-			low := int32(g.between(1, int(p.Count)-1))
+			low := int32(g.Between(1, int(p.Count)-1))
 			p.MinCount = &low
 			minimum = false
 		}
@@ -41,36 +43,36 @@ func (g *generator) makeWorkload(name string) *kueue.Workload {
 }
 
 func (g *generator) makePodSet(i int) kueue.PodSet {
-	p := kueue.PodSet{Name: kueue.PodSetReference(fmt.Sprintf("s%d", i)), Count: int32(pick(g, 1, 1, 2, 2, 3, 4, 6))}
+	p := kueue.PodSet{Name: kueue.PodSetReference(fmt.Sprintf("s%d", i)), Count: int32(lib.Pick(g.Random, 1, 1, 2, 2, 3, 4, 6))}
 	requests := corev1.ResourceList{}
 	for _, group := range g.groups {
 		for _, r := range group.resources {
-			if r == corev1.ResourcePods || (r != corev1.ResourceCPU && g.chance(0.3)) {
+			if r == corev1.ResourcePods || (r != corev1.ResourceCPU && g.Chance(0.3)) {
 				continue
 			}
-			requests[r] = g.quantity(r, pick(g, 0, 1, 1, 1, 1, 2, 2, 3, 4))
+			requests[r] = g.quantity(r, lib.Pick(g.Random, 0, 1, 1, 1, 1, 2, 2, 3, 4))
 		}
 	}
-	if g.chance(0.1) {
-		requests[corev1.ResourceCPU] = resource.MustParse(pick(g, "500m", "1500m", "250m"))
+	if g.Chance(0.1) {
+		requests[corev1.ResourceCPU] = resource.MustParse(lib.Pick(g.Random, "500m", "1500m", "250m"))
 	}
 	spec := &p.Template.Spec
 	spec.RestartPolicy = corev1.RestartPolicyNever
 	spec.Containers = []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{Requests: requests}}}
-	flavor := pick(g, g.c.flavors...).Name
-	if g.chance(0.12) {
+	flavor := lib.Pick(g.Random, g.c.flavors...).Name
+	if g.Chance(0.12) {
 		spec.NodeSelector = map[string]string{"type": flavor}
 	}
-	if g.chance(0.06) {
+	if g.Chance(0.06) {
 		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 			RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
 				NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{{
-					Key: "type", Operator: pick(g, corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn), Values: []string{flavor},
+					Key: "type", Operator: lib.Pick(g.Random, corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn), Values: []string{flavor},
 				}}}},
 			},
 		}}
 	}
-	if g.chance(0.5) {
+	if g.Chance(0.5) {
 		spec.Tolerations = []corev1.Toleration{{Key: "spot", Operator: corev1.TolerationOpExists}}
 	}
 	return p
@@ -122,14 +124,14 @@ func (g *generator) rooms() map[room]int64 {
 // quota was lowered since.
 func (g *generator) makeHolders() {
 	rooms := g.rooms()
-	slack := pick(g, 0.6, 0.9, 1, 1, 1, 1, 1.2)
+	slack := lib.Pick(g.Random, 0.6, 0.9, 1, 1, 1, 1, 1.2)
 	if g.contested {
 		slack = 1
 	}
 	for r, n := range rooms {
 		rooms[r] = int64(float64(n) * slack)
 	}
-	tries := g.between(0, 60)
+	tries := g.Between(0, 60)
 	if g.contested {
 		tries = 60
 	}
@@ -162,14 +164,14 @@ func (g *generator) admit(w *kueue.Workload, rooms map[room]int64) bool {
 		rooms[r] -= n
 	}
 	w.Status.Admission = admission
-	reserved := g.ago(g.between(1, 100))
+	reserved := g.ago(g.Between(1, 100))
 	g.condition(w, kueue.WorkloadQuotaReserved, "QuotaReserved", reserved)
 	g.condition(w, kueue.WorkloadAdmitted, "Admitted", reserved)
-	if g.chance(0.05) {
+	if g.Chance(0.05) {
 		g.condition(w, kueue.WorkloadEvicted, kueue.WorkloadEvictedByPreemption, g.ago(0))
 		g.condition(w, kueue.WorkloadPreempted, kueue.InClusterQueueReason, g.ago(0))
 	}
-	if g.chance(0.05) && w.Spec.PodSets[0].Count > 1 {
+	if g.Chance(0.05) && w.Spec.PodSets[0].Count > 1 {
 		w.Status.ReclaimablePods = []kueue.ReclaimablePod{{Name: w.Spec.PodSets[0].Name, Count: 1}}
 	}
 	return true
@@ -183,7 +185,7 @@ func (g *generator) condition(w *kueue.Workload, of, reason string, at metav1.Ti
 
 func (g *generator) assign(p *kueue.PodSet, q *kueue.ClusterQueue, taken map[room]int64) (kueue.PodSetAssignment, bool) {
 	count := p.Count
-	if p.MinCount != nil && g.chance(0.5) {
+	if p.MinCount != nil && g.Chance(0.5) {
 		count = *p.MinCount
 	}
 	a := kueue.PodSetAssignment{

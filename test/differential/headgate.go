@@ -10,6 +10,8 @@ import (
 	"sort"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"headgate/differential/lib"
 )
 
 // What headgatectl simulate --output json prints, as far as it is compared or counted.
@@ -52,7 +54,7 @@ func (h *headgate) run(c *cluster) (*simulated, error) {
 	var failed error
 	updates := func(after int) string {
 		name := filepath.Join(h.folder, fmt.Sprintf("after-%d.yaml", after))
-		text := c.updatesAfter(after, func(o any) string { return string(must(json.Marshal(o))) + "\n" })
+		text := c.updatesAfter(after, func(o any) string { return string(lib.Must(json.Marshal(o))) + "\n" })
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			failed = err
 		}
@@ -76,8 +78,8 @@ func (h *headgate) run(c *cluster) (*simulated, error) {
 }
 
 // answer brings the output into the form in which Kueue's is written down.
-func (s *simulated) answer(c *cluster) answer {
-	var out answer
+func (s *simulated) answer(c *cluster) lib.Answer {
+	var out lib.Answer
 	for _, d := range s.Decisions {
 		switch {
 		case d.Kind == "Admit":
@@ -89,21 +91,21 @@ func (s *simulated) answer(c *cluster) answer {
 				}
 				line += podSetText(p.Name, p.Count, p.Flavors, usage)
 			}
-			out.add(line)
+			out.Add("%s", line)
 		case d.Kind == "Preempt" && !d.Ongoing:
-			out.add(fmt.Sprintf("%d Preempt %s by %s %s", d.Cycle, d.Workload, d.By, d.Reason))
+			out.Add("%d Preempt %s by %s %s", d.Cycle, d.Workload, d.By, d.Reason)
 		case d.Kind == "Pending":
-			out.add(fmt.Sprintf("%d Pending %s %s %s", d.Cycle, d.Workload, d.Requeue, d.Reason))
+			out.Add("%d Pending %s %s %s", d.Cycle, d.Workload, d.Requeue, d.Reason)
 		case d.Kind != "Preempt":
-			out.add(fmt.Sprintf("%d %s %s", d.Cycle, d.Kind, d.Workload))
+			out.Add("%d %s %s", d.Cycle, d.Kind, d.Workload)
 		}
 	}
 	for name, q := range s.Queues {
 		if active(c, name) {
 			sort.Strings(q.Heap)
 			sort.Strings(q.Inadmissible)
-			out.addQueue(name, q.Heap, q.Inadmissible)
+			addQueue(&out, name, q.Heap, q.Inadmissible)
 		}
 	}
-	return out.sorted()
+	return out.Sorted()
 }

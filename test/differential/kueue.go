@@ -34,6 +34,8 @@ import (
 	"sigs.k8s.io/kueue/pkg/util/routine"
 	"sigs.k8s.io/kueue/pkg/util/wait"
 	"sigs.k8s.io/kueue/pkg/workload"
+
+	"headgate/differential/lib"
 )
 
 // Start would run cycles for ever, and at its own pace.
@@ -63,7 +65,7 @@ type kueueRun struct {
 	admissions   sync.WaitGroup
 	precedence   *precedence
 	cycle        int
-	answer       answer
+	answer       lib.Answer
 }
 
 func setGates(gates map[string]bool) error {
@@ -204,18 +206,18 @@ func (r *kueueRun) note() {
 	for _, key := range slices.Sorted(maps.Keys(r.memory.changed)) {
 		before, after := r.memory.changed[key], r.memory.workloads[key]
 		if !workload.HasQuotaReservation(before) && workload.HasQuotaReservation(after) {
-			r.answer.add(admissionLine(r.cycle, key, after.Status.Admission))
+			r.answer.Add("%s", admissionLine(r.cycle, key, after.Status.Admission))
 		}
 		evicted := apimeta.IsStatusConditionTrue(after.Status.Conditions, kueue.WorkloadEvicted)
 		if evicted && !apimeta.IsStatusConditionTrue(before.Status.Conditions, kueue.WorkloadEvicted) {
 			reason := apimeta.FindStatusCondition(after.Status.Conditions, kueue.WorkloadPreempted).Reason
-			r.answer.add(fmt.Sprintf("%d Preempt %s by %s %s", r.cycle, key, r.recorder.preemptor[key], reason))
+			r.answer.Add("%d Preempt %s by %s %s", r.cycle, key, r.recorder.preemptor[key], reason)
 			r.precedence.record(r.memory.workloads[r.recorder.preemptor[key]], after)
 		}
 	}
 	heap, inadmissible := r.places()
 	for key, reason := range r.recorder.pending {
-		r.answer.add(fmt.Sprintf("%d Pending %s %s %s", r.cycle, key, placeOf(key, heap, inadmissible), reason))
+		r.answer.Add("%d Pending %s %s %s", r.cycle, key, placeOf(key, heap, inadmissible), reason)
 	}
 	clear(r.recorder.pending)
 }
@@ -430,7 +432,7 @@ func (r *kueueRun) runCycle(ctx context.Context) error {
 
 // askKueue runs Kueue's scheduler. precedence: what was preempted before kept some workload from being
 // a candidate.
-func askKueue(c *cluster) (ret answer, precedence bool, err error) {
+func askKueue(c *cluster) (ret lib.Answer, precedence bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("Kueue panics: %v", p)
@@ -457,8 +459,8 @@ func askKueue(c *cluster) (ret answer, precedence bool, err error) {
 			return apimeta.IsStatusConditionFalse(r.memory.workloads[key].Status.Conditions, kueue.WorkloadRequeued)
 		})
 		if r.cache.ClusterQueueActive(kueue.ClusterQueueReference(q.Name)) {
-			r.answer.addQueue(q.Name, heap[q.Name], inadmissible[q.Name])
+			addQueue(&r.answer, q.Name, heap[q.Name], inadmissible[q.Name])
 		}
 	}
-	return r.answer.sorted(), r.precedence.counted, nil
+	return r.answer.Sorted(), r.precedence.counted, nil
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/go-logr/logr/funcr"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"headgate/differential/lib"
 )
 
 // How often Kueue is asked when it answers differently: of the two orders of a small map one may come
@@ -51,7 +53,7 @@ func (o *options) report(c *cluster, h *headgate, seed uint64, v verdict) {
 		v = compare(c, h, tries)
 	}
 	text := fmt.Sprintf("# headgatectl simulate %v --config config.yaml FILE\n# config.yaml:\n%s# - Kueue, + Headgate:\n%s%s",
-		c.arguments(func(after int) string { return fmt.Sprintf("after-%d.yaml", after) }), comment(string(c.configuration())), comment(v.difference()), c.yaml())
+		c.arguments(func(after int) string { return fmt.Sprintf("after-%d.yaml", after) }), lib.Comment(string(c.configuration())), lib.Comment(v.difference()), c.yaml())
 	fmt.Print(text)
 	if o.keep != "" {
 		name := filepath.Join(o.keep, fmt.Sprintf("%d.yaml", seed))
@@ -114,7 +116,7 @@ func (t *tally) print() {
 	fmt.Printf("%d clusters: %d answers the same, %d one of several that Kueue gives, %d different, "+
 		"%d different while Kueue gives several, %d without an answer\n", t.total, t.kinds[same], t.kinds[unsettled],
 		t.kinds[different], t.kinds[unstable], t.kinds[broken])
-	for _, name := range sortedKeys(t.explained) {
+	for _, name := range lib.SortedKeys(t.explained) {
 		fmt.Printf("  %d by the deviation %s of docs/deviations.md\n", t.explained[name], name)
 	}
 	t.sampled.print(t.total)
@@ -138,7 +140,7 @@ func main() {
 	}
 	ctrl.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
-	folder := must(os.MkdirTemp("", "differential"))
+	folder := lib.Must(os.MkdirTemp("", "differential"))
 	defer os.RemoveAll(folder)
 	t := o.play(&headgate{program: o.program, folder: folder})
 	t.print()

@@ -6,78 +6,44 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"headgate/differential/lib"
 )
 
-// A shrinker makes a cluster on which the two differ smaller, as long as they still do.
-type shrinker struct {
-	h         *headgate
-	best      *cluster
-	kind      int
-	signature map[string]bool
-}
+type shrinker struct{ lib.Shrinker[*cluster] }
 
 // How often Kueue is asked about a smaller cluster: a tie that its maps decide must not pass for a
 // difference. What comes of it is compared once more, with all tries.
 const shrinkTries = 15
 
-// try keeps what change makes of a copy when the difference is still there.
-func (s *shrinker) try(change func(c *cluster) bool) bool {
-	c := s.best.clone()
-	if !change(c) || !valid(c) {
-		return false
-	}
-	v := compare(c, s.h, shrinkTries)
-	if v.kind != s.kind || !subset(v.signature(), s.signature) || explain(c, s.h, v, shrinkTries) != "" {
-		return false
-	}
-	s.best = c
-	return true
-}
-
 func dropped[T any](list []T, i int) []T { return slices.Delete(slices.Clone(list), i, i+1) }
 
-// dropEach tries to leave out the elements of a list of the cluster, last ones first: many at once,
-// then fewer.
-func dropEach[T any](s *shrinker, list func(c *cluster) *[]T) bool {
-	any := false
-	for n := max(len(*list(s.best))/2, 1); n > 0; n /= 2 {
-		for end := len(*list(s.best)); end > 0; end -= n {
-			any = s.try(func(c *cluster) bool {
-				l := list(c)
-				*l = slices.Delete(slices.Clone(*l), max(end-n, 0), end)
-				return true
-			}) || any
-		}
-	}
-	return any
-}
-
 func (s *shrinker) objects() bool {
-	any := dropEach(s, func(c *cluster) *[]*kueue.Workload { return &c.workloads })
-	any = dropEach(s, func(c *cluster) *[]*kueue.ClusterQueue { return &c.queues }) || any
-	any = dropEach(s, func(c *cluster) *[]*kueue.LocalQueue { return &c.locals }) || any
-	any = dropEach(s, func(c *cluster) *[]*kueue.Cohort { return &c.cohorts }) || any
-	any = dropEach(s, func(c *cluster) *[]*kueue.ResourceFlavor { return &c.flavors }) || any
-	any = dropEach(s, func(c *cluster) *[]*corev1.Namespace { return &c.namespaces }) || any
-	any = dropEach(s, func(c *cluster) *[]*kueue.AdmissionCheck { return &c.checks }) || any
-	any = dropEach(s, func(c *cluster) *[]update { return &c.updates }) || any
-	return dropEach(s, func(c *cluster) *[]deletion { return &c.deletions }) || any
+	any := lib.DropEach(&s.Shrinker, func(c *cluster) *[]*kueue.Workload { return &c.workloads })
+	any = lib.DropEach(&s.Shrinker, func(c *cluster) *[]*kueue.ClusterQueue { return &c.queues }) || any
+	any = lib.DropEach(&s.Shrinker, func(c *cluster) *[]*kueue.LocalQueue { return &c.locals }) || any
+	any = lib.DropEach(&s.Shrinker, func(c *cluster) *[]*kueue.Cohort { return &c.cohorts }) || any
+	any = lib.DropEach(&s.Shrinker, func(c *cluster) *[]*kueue.ResourceFlavor { return &c.flavors }) || any
+	any = lib.DropEach(&s.Shrinker, func(c *cluster) *[]*corev1.Namespace { return &c.namespaces }) || any
+	any = lib.DropEach(&s.Shrinker, func(c *cluster) *[]*kueue.AdmissionCheck { return &c.checks }) || any
+	any = lib.DropEach(&s.Shrinker, func(c *cluster) *[]update { return &c.updates }) || any
+	return lib.DropEach(&s.Shrinker, func(c *cluster) *[]deletion { return &c.deletions }) || any
 }
 
 func (s *shrinker) settings() bool {
-	any := s.try(func(c *cluster) bool { c.stopAfter(c.cycles - 1); return c.cycles > 0 })
-	any = s.try(func(c *cluster) bool { was := len(c.costs); c.costs = nil; return was > 0 }) || any
-	any = s.try(func(c *cluster) bool { was := c.usage; c.usage = nil; return was != nil }) || any
-	any = s.try(func(c *cluster) bool { was := c.stops; c.stops = false; return was }) || any
-	any = s.try(func(c *cluster) bool { was := c.advance; c.advance = 0; return was > 0 }) || any
-	any = s.try(func(c *cluster) bool { was := c.fair; c.fair, c.strategies = false, nil; return was }) || any
-	any = s.try(func(c *cluster) bool {
+	any := s.Try(func(c *cluster) bool { c.stopAfter(c.cycles - 1); return c.cycles > 0 })
+	any = s.Try(func(c *cluster) bool { was := len(c.costs); c.costs = nil; return was > 0 }) || any
+	any = s.Try(func(c *cluster) bool { was := c.usage; c.usage = nil; return was != nil }) || any
+	any = s.Try(func(c *cluster) bool { was := c.stops; c.stops = false; return was }) || any
+	any = s.Try(func(c *cluster) bool { was := c.advance; c.advance = 0; return was > 0 }) || any
+	any = s.Try(func(c *cluster) bool { was := c.fair; c.fair, c.strategies = false, nil; return was }) || any
+	any = s.Try(func(c *cluster) bool {
 		was := c.mends.NominalQuotaFirst
 		c.mends.NominalQuotaFirst = false
 		return was
 	}) || any
-	for _, name := range sortedKeys(gates) {
-		any = s.try(func(c *cluster) bool {
+	for _, name := range lib.SortedKeys(gates) {
+		any = s.Try(func(c *cluster) bool {
 			was := c.gates[name]
 			c.gates[name] = gates[name]
 			return was != gates[name]
@@ -88,7 +54,7 @@ func (s *shrinker) settings() bool {
 
 func (s *shrinker) queueFields() bool {
 	any := false
-	for i := range s.best.queues {
+	for i := range s.Best.queues {
 		for _, change := range []func(spec *kueue.ClusterQueueSpec) bool{
 			func(q *kueue.ClusterQueueSpec) bool {
 				was := q.CohortName != ""
@@ -127,7 +93,7 @@ func (s *shrinker) queueFields() bool {
 				return was
 			},
 		} {
-			any = s.try(func(c *cluster) bool { return change(&c.queues[i].Spec) }) || any
+			any = s.Try(func(c *cluster) bool { return change(&c.queues[i].Spec) }) || any
 		}
 		any = s.quotaFields(func(c *cluster) *[]kueue.ResourceGroup { return &c.queues[i].Spec.ResourceGroups }) || any
 	}
@@ -135,18 +101,18 @@ func (s *shrinker) queueFields() bool {
 }
 
 func (s *shrinker) quotaFields(of func(c *cluster) *[]kueue.ResourceGroup) bool {
-	any := dropEach(s, of)
-	for g := range *of(s.best) {
-		any = dropEach(s, func(c *cluster) *[]kueue.FlavorQuotas { return &(*of(c))[g].Flavors }) || any
-		for f := range (*of(s.best))[g].Flavors {
-			for r := range (*of(s.best))[g].Flavors[f].Resources {
+	any := lib.DropEach(&s.Shrinker, of)
+	for g := range *of(s.Best) {
+		any = lib.DropEach(&s.Shrinker, func(c *cluster) *[]kueue.FlavorQuotas { return &(*of(c))[g].Flavors }) || any
+		for f := range (*of(s.Best))[g].Flavors {
+			for r := range (*of(s.Best))[g].Flavors[f].Resources {
 				at := func(c *cluster) *kueue.ResourceQuota { return &(*of(c))[g].Flavors[f].Resources[r] }
-				any = s.try(func(c *cluster) bool { was := at(c).BorrowingLimit; at(c).BorrowingLimit = nil; return was != nil }) || any
-				any = s.try(func(c *cluster) bool { was := at(c).LendingLimit; at(c).LendingLimit = nil; return was != nil }) || any
+				any = s.Try(func(c *cluster) bool { was := at(c).BorrowingLimit; at(c).BorrowingLimit = nil; return was != nil }) || any
+				any = s.Try(func(c *cluster) bool { was := at(c).LendingLimit; at(c).LendingLimit = nil; return was != nil }) || any
 			}
 		}
-		for r := len((*of(s.best))[g].CoveredResources) - 1; r >= 0; r-- {
-			any = s.try(func(c *cluster) bool { return dropResource(&(*of(c))[g], r) }) || any
+		for r := len((*of(s.Best))[g].CoveredResources) - 1; r >= 0; r-- {
+			any = s.Try(func(c *cluster) bool { return dropResource(&(*of(c))[g], r) }) || any
 		}
 	}
 	return any
@@ -175,21 +141,21 @@ func dropResource(g *kueue.ResourceGroup, i int) bool {
 
 func (s *shrinker) cohortFields() bool {
 	any := false
-	for i := range s.best.cohorts {
-		any = s.try(func(c *cluster) bool {
+	for i := range s.Best.cohorts {
+		any = s.Try(func(c *cluster) bool {
 			was := c.cohorts[i].Spec.FairSharing
 			c.cohorts[i].Spec.FairSharing = nil
 			return was != nil
 		}) || any
-		any = s.try(func(c *cluster) bool {
+		any = s.Try(func(c *cluster) bool {
 			was := c.cohorts[i].Spec.ParentName
 			c.cohorts[i].Spec.ParentName = ""
 			return was != ""
 		}) || any
 		any = s.quotaFields(func(c *cluster) *[]kueue.ResourceGroup { return &c.cohorts[i].Spec.ResourceGroups }) || any
 	}
-	for i := range s.best.flavors {
-		any = s.try(func(c *cluster) bool {
+	for i := range s.Best.flavors {
+		any = s.Try(func(c *cluster) bool {
 			spec := &c.flavors[i].Spec
 			was := len(spec.NodeTaints)+len(spec.NodeLabels)+len(spec.Tolerations) > 0
 			*spec = kueue.ResourceFlavorSpec{}
@@ -214,20 +180,20 @@ func dropRequest(w *kueue.Workload, podSet int, r corev1.ResourceName) bool {
 
 func (s *shrinker) workloadFields() bool {
 	any := false
-	for i := range s.best.workloads {
-		any = s.try(func(c *cluster) bool {
+	for i := range s.Best.workloads {
+		any = s.Try(func(c *cluster) bool {
 			w := c.workloads[i]
 			was := *w.Spec.Priority != 0
 			*w.Spec.Priority = 0
 			return was
 		}) || any
-		any = s.try(func(c *cluster) bool {
+		any = s.Try(func(c *cluster) bool {
 			w := c.workloads[i]
 			was := w.Status.ReclaimablePods
 			w.Status.ReclaimablePods = nil
 			return was != nil
 		}) || any
-		for p := len(s.best.workloads[i].Spec.PodSets) - 1; p >= 0; p-- {
+		for p := len(s.Best.workloads[i].Spec.PodSets) - 1; p >= 0; p-- {
 			any = s.podSetFields(i, p) || any
 		}
 	}
@@ -235,7 +201,7 @@ func (s *shrinker) workloadFields() bool {
 }
 
 func (s *shrinker) podSetFields(i, p int) bool {
-	if s.try(func(c *cluster) bool {
+	if s.Try(func(c *cluster) bool {
 		w := c.workloads[i]
 		if len(w.Spec.PodSets) < 2 || w.Status.ReclaimablePods != nil {
 			return false
@@ -248,28 +214,35 @@ func (s *shrinker) podSetFields(i, p int) bool {
 	}) {
 		return true
 	}
-	any := s.try(func(c *cluster) bool {
+	any := s.Try(func(c *cluster) bool {
 		set := &c.workloads[i].Spec.PodSets[p]
 		was := set.MinCount
 		set.MinCount = nil
 		return was != nil
 	})
-	any = s.try(func(c *cluster) bool {
+	any = s.Try(func(c *cluster) bool {
 		spec := &c.workloads[i].Spec.PodSets[p].Template.Spec
 		was := spec.NodeSelector != nil || spec.Affinity != nil || spec.Tolerations != nil
 		spec.NodeSelector, spec.Affinity, spec.Tolerations = nil, nil, nil
 		return was
 	}) || any
 	for _, r := range []corev1.ResourceName{"memory", "example.com/gpu", "cpu"} {
-		any = s.try(func(c *cluster) bool { return dropRequest(c.workloads[i], p, r) }) || any
+		any = s.Try(func(c *cluster) bool { return dropRequest(c.workloads[i], p, r) }) || any
 	}
 	return any
 }
 
 // shrink ends when no single change is possible any more.
 func shrink(c *cluster, h *headgate, v verdict) *cluster {
-	s := &shrinker{h: h, best: c, kind: v.kind, signature: v.signature()}
+	signature := v.signature()
+	s := &shrinker{lib.Shrinker[*cluster]{Best: c, Clone: (*cluster).clone, Differs: func(c *cluster) bool {
+		if !valid(c) {
+			return false
+		}
+		w := compare(c, h, shrinkTries)
+		return w.kind == v.kind && lib.Subset(w.signature(), signature) && explain(c, h, w, shrinkTries) == ""
+	}}}
 	for s.settings() || s.objects() || s.queueFields() || s.cohortFields() || s.workloadFields() {
 	}
-	return s.best
+	return s.Best
 }

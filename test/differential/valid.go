@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"headgate/differential/lib"
 )
 
 // valid: whether an API server with Kueue's rules would hold the cluster, and whether nothing
@@ -126,7 +128,7 @@ func (v *verdict) signature() map[string]bool {
 	if len(v.kueue) == 0 {
 		return out
 	}
-	note := func(side string, lines, others answer) {
+	note := func(side string, lines, others lib.Answer) {
 		for _, line := range lines {
 			words := strings.Fields(line)
 			if !containsLine(others, line) && words[0] != "queue" {
@@ -147,13 +149,4 @@ func (v *verdict) signature() map[string]bool {
 		out["queues at the end"] = true
 	}
 	return out
-}
-
-func subset(a, b map[string]bool) bool {
-	for k := range a {
-		if !b[k] {
-			return false
-		}
-	}
-	return len(a) > 0
 }

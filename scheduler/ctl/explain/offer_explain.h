@@ -11,10 +11,13 @@
 
 struct arena;
 struct orchestrate_options;
+struct worker_cost;
 
 struct offer_worker {
 	const char *cluster;
 	const struct replica *replica; /* NULL: it was not asked */
+	/* Of preempting there; NULL: not asked for, as it has quota or no replica. */
+	const struct worker_cost *cost;
 	/* Why it was not asked, or could not be reached; else the message of its worker, NULL:
 	 * none.
 	 */

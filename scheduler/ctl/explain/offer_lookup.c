@@ -19,6 +19,7 @@
 #include "scheduler/ctl/explain/live_workloads.h"
 #include "scheduler/ctl/multikueue/waiting_queues.h"
 #include "scheduler/ctl/multikueue/worker_access.h"
+#include "scheduler/ctl/multikueue/worker_cost.h"
 #include "scheduler/ctl/multikueue/worker_parallel.h"
 #include "scheduler/multikueue/observe.h"
 #include "scheduler/orchestrate/orchestrate.h"
@@ -34,10 +35,13 @@ struct asked {
 	struct observed observed;
 	struct arena *arena;
 	const char *message; /* of the worker, or of the error */
+	bool has_cost;
+	struct worker_cost cost;
 };
 
 struct asking {
 	const char *key; /* of the Workload */
+	const struct kueue_conf *conf;
 	int64_t call_ns, now;
 	struct asked *v;
 };
@@ -98,21 +102,31 @@ static int read_config(struct transport *manager, struct offer *o, struct err *e
 
 /* --- the workers -------------------------------------------------------------------------------*/
 
-static int read_replica(const struct asking *asking, struct asked *a, struct api_workload *w,
-			struct err *err)
+static int read_replica(const struct asking *asking, struct asked *a, struct transport *t,
+			struct api_workload *w, struct err *err)
 {
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 	CLEANUP(jdoc_destroyp) struct jdoc *doc = NULL;
-	struct transport *t = NULL;
-	int r = worker_access_connect(&a->access, &t, err);
+	int r;
 
 	sched_kinds_key_path(SCHED_WORKLOADS, str_of(asking->key), NULL, &path);
-	if (r == 0) {
-		r = rest_call(t, HTTP_GET, path.p, NULL, (struct str){ NULL, 0 }, asking->call_ns,
-			      &doc, err);
-	}
-	transport_destroy(t);
+	r = rest_call(t, HTTP_GET, path.p, NULL, (struct str){ NULL, 0 }, asking->call_ns, &doc,
+		      err);
 	return r < 0 ? r : decode_jdoc(&kueue_workload_fields, doc, w, a->arena, err);
+}
+
+/* Preemption there is still a question. */
+static void read_cost(const struct asking *asking, struct asked *a, struct transport *t)
+{
+	const struct worker_cost_request request = {
+		.worker = t, .conf = asking->conf, .key = asking->key, .limit_ns = asking->call_ns
+	};
+
+	if (a->observed.replica.uid != NULL && !a->observed.replica.reserved &&
+	    !a->observed.replica.admitted) {
+		worker_cost_read(&request, a->arena, &a->cost);
+		a->has_cost = true;
+	}
 }
 
 static void ask(void *ctx, size_t i)
@@ -122,6 +136,7 @@ static void ask(void *ctx, size_t i)
 	const struct api_condition *c;
 	struct err err = ERR_INIT;
 	struct api_workload w;
+	struct transport *t = NULL;
 	uint64_t signals = 0;
 	int r;
 
@@ -129,16 +144,33 @@ static void ask(void *ctx, size_t i)
 		return;
 	}
 	a->arena = arena_create(0);
-	r = read_replica(asking, a, &w, &err);
+	r = worker_access_connect(&a->access, &t, &err);
+	r = r < 0 ? r : read_replica(asking, a, t, &w, &err);
 	if (r < 0 && r != -ERR_NOT_FOUND) {
 		observe_unreachable(&a->observed);
 		a->message = arena_dup(a->arena, err.text);
+		transport_destroy(t);
 		return;
 	}
 	observe_object(&a->observed, r < 0 ? NULL : &w, KUEUE_GATE_MULTIKUEUE, asking->now,
 		       &signals);
 	c = r < 0 ? NULL : meta_condition(&w.status.conditions, KUEUE_QUOTA_RESERVED);
 	a->message = c == NULL ? NULL : c->message;
+	read_cost(asking, a, t);
+	transport_destroy(t);
+}
+
+static const struct worker_cost *copy_cost(struct arena *arena, const struct asked *a)
+{
+	struct worker_cost *copy;
+
+	if (!a->has_cost) {
+		return NULL;
+	}
+	copy = arena_zero(arena, 1, sizeof(*copy));
+	*copy = a->cost;
+	copy->why = arena_dup(arena, a->cost.why);
+	return copy;
 }
 
 /* Copies the answers, so that nothing of the threads has to be kept. */
@@ -158,13 +190,17 @@ static void take_answers(struct offer *o, const struct asked *v)
 		copy->uid = arena_dup(o->arena, copy->uid);
 		w->replica = copy;
 		w->message = arena_dup(o->arena, v[i].message);
+		w->cost = copy_cost(o->arena, &v[i]);
 	}
 }
 
-static void ask_workers(const struct cluster_args *a, const char *key, struct transport *manager,
-			int64_t now, struct offer *o)
+static void ask_workers(const struct cluster_args *a, const struct live_workloads *s,
+			const char *key, struct transport *manager, struct offer *o)
 {
-	struct asking asking = { .key = key, .call_ns = WORKER_CALL_NS, .now = now };
+	struct asking asking = { .key = key,
+				 .conf = workload_simulation_conf(s->world),
+				 .call_ns = WORKER_CALL_NS,
+				 .now = s->now };
 
 	if (a->has_timeout && a->timeout > 0) {
 		asking.call_ns = a->timeout;
@@ -196,8 +232,8 @@ static void fall_back(struct offer *o, const struct api_workload *w, const char 
 	}
 }
 
-static void look(const struct cluster_args *a, const char *key, const struct api_workload *w,
-		 int64_t now, struct offer *o)
+static void look(const struct cluster_args *a, const struct live_workloads *s, const char *key,
+		 const struct api_workload *w, struct offer *o)
 {
 	struct transport *manager = NULL;
 	struct err err = ERR_INIT;
@@ -216,7 +252,7 @@ static void look(const struct cluster_args *a, const char *key, const struct api
 		r = read_config(manager, o, &err);
 	}
 	if (r == 0) {
-		ask_workers(a, key, manager, now, o);
+		ask_workers(a, s, key, manager, o);
 	} else {
 		fall_back(o, w, arena_dup(o->arena, err.text));
 	}
@@ -247,7 +283,7 @@ void offer_lookup(const struct cluster_args *a, const struct live_workloads *s, 
 	ret->arena = arena_create(0);
 	ret->check = arena_dup(ret->arena, name);
 	ret->config = arena_dup(ret->arena, jdoc_path_str(check, "spec.parameters.name"));
-	look(a, key, &w, s->now, ret);
+	look(a, s, key, &w, ret);
 	orchestrate_conf_options(&workload_simulation_conf(s->world)->multikueue, &opt);
 	offer_explain(ret, str_of(token == NULL ? NULL : arena_dup(ret->arena, token)), &opt,
 		      s->now);

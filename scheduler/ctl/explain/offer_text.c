@@ -7,6 +7,7 @@
 #include "enc/json/json_out.h"
 #include "scheduler/ctl/cli/columns.h"
 #include "scheduler/ctl/explain/offer_explain.h"
+#include "scheduler/ctl/multikueue/worker_cost.h"
 
 static void print_time(const char *before, int64_t at, FILE *to)
 {
@@ -31,6 +32,21 @@ static void add_cell(struct columns *table, const char *value)
 
 	quote_plain(&text, str_of(value));
 	columns_add(table, "%s", text.p);
+}
+
+/* As in the event by which the manager reports its choice. */
+static void add_cost(struct columns *table, const struct worker_cost *c)
+{
+	if (c == NULL) {
+		columns_add(table, "-");
+	} else if (c->verdict == PRICE_PREEMPTS) {
+		columns_add(table, "%lld (%zu victim%s)", (long long)c->cost, c->victims,
+			    c->victims == 1 ? "" : "s");
+	} else if (c->verdict == PRICE_FITS) {
+		columns_add(table, "0");
+	} else {
+		columns_add(table, "%s", c->verdict == PRICE_CANNOT ? "no victims" : "not known");
+	}
 }
 
 static void print_token(const struct offer *o, FILE *to)
@@ -58,9 +74,24 @@ static void print_token(const struct offer *o, FILE *to)
 	fprintf(to, "\n");
 }
 
+static void print_unknown_costs(const struct offer *o, FILE *to)
+{
+	for (size_t i = 0; i < o->workers.n; i++) {
+		const struct offer_worker *w = &o->workers.v[i];
+
+		if (w->cost != NULL && w->cost->verdict == PRICE_UNKNOWN) {
+			print_quoted("The cost on ", w->cluster, to);
+			print_quoted(" is not known: ",
+				     w->cost->why == NULL ? "no answer" : w->cost->why, to);
+			fprintf(to, "\n");
+		}
+	}
+}
+
 static void print_workers(const struct offer *o, FILE *to)
 {
-	static const char *const heads[] = { "WORKER", "ANSWER", "FAILED ATTEMPTS", "WHY", NULL };
+	static const char *const heads[] = { "WORKER",          "ANSWER", "COST",
+					     "FAILED ATTEMPTS", "WHY",    NULL };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 
 	for (size_t i = 0; i < o->workers.n; i++) {
@@ -68,6 +99,7 @@ static void print_workers(const struct offer *o, FILE *to)
 
 		add_cell(table, w->cluster);
 		columns_add(table, "%s", w->answer);
+		add_cost(table, w->cost);
 		columns_add(table, "%zu", w->failures);
 		add_cell(table, w->verdict);
 	}
@@ -75,6 +107,7 @@ static void print_workers(const struct offer *o, FILE *to)
 		fprintf(to, "\n");
 		columns_print(table, to);
 	}
+	print_unknown_costs(o, to);
 }
 
 static void print_attempts(const struct offer *o, FILE *to)
@@ -160,6 +193,22 @@ static void write_token(const struct offer *o, struct json_out *out)
 	json_out_object_end(out);
 }
 
+static void write_cost(const struct worker_cost *c, struct json_out *out)
+{
+	if (c == NULL) {
+		return;
+	}
+	json_out_key(out, "cost");
+	json_out_object(out);
+	json_out_kv(out, "verdict", price_verdict_name(c->verdict));
+	if (c->verdict == PRICE_PREEMPTS || c->verdict == PRICE_FITS) {
+		json_out_kv_int(out, "podSeconds", c->cost);
+		json_out_kv_int(out, "victims", (int64_t)c->victims);
+	}
+	json_out_kv(out, "message", c->why);
+	json_out_object_end(out);
+}
+
 void offer_text_write_json(const struct offer *o, struct json_out *out)
 {
 	if (o->arena == NULL) {
@@ -178,6 +227,7 @@ void offer_text_write_json(const struct offer *o, struct json_out *out)
 		json_out_object(out);
 		json_out_kv(out, "name", w->cluster);
 		json_out_kv(out, "answer", w->answer);
+		write_cost(w->cost, out);
 		json_out_kv_int(out, "failedAttempts", (int64_t)w->failures);
 		json_out_kv(out, "verdict", w->verdict);
 		json_out_kv(out, "message", w->message);

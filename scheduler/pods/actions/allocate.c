@@ -75,6 +75,11 @@ static struct allocate_work *collect_podgroup(struct allocate_run *run, const st
 	struct session *s = run->session;
 	struct allocate_work *w;
 
+	/* Also one without pods: Volcano's Jobs create them when their PodGroup is Inqueue. */
+	if (!run->enqueue_configured && g->exists &&
+	    session_podgroup_phase(s, g) == PODGROUP_PENDING) {
+		statement_set_phase(s, g, PODGROUP_INQUEUE);
+	}
 	/* Most PodGroups are placed: their tasks are not looked at. */
 	if (session_podgroup_count(s, g, TASK_PENDING) == 0) {
 		return NULL;

@@ -76,17 +76,10 @@ static bool is_complete(struct session *s, const struct allocate_work *w)
 	return gang_is_met(&need);
 }
 
-static bool may_place(struct allocate_run *run, struct allocate_work *w)
+static bool may_place(struct session *s, struct allocate_work *w)
 {
-	struct session *s = run->session;
-
-	if (session_podgroup_phase(s, w->podgroup) == PODGROUP_PENDING) {
-		if (run->enqueue_configured) {
-			return false;
-		}
-		statement_set_phase(s, w->podgroup, PODGROUP_INQUEUE);
-	}
-	return hooks_job_valid(s, w->podgroup, NULL) && is_complete(s, w);
+	return session_podgroup_phase(s, w->podgroup) != PODGROUP_PENDING &&
+	       hooks_job_valid(s, w->podgroup, NULL) && is_complete(s, w);
 }
 
 static bool end_statement(struct session *s, struct allocate_work *w, struct statement st,
@@ -94,6 +87,9 @@ static bool end_statement(struct session *s, struct allocate_work *w, struct sta
 {
 	if (hooks_job_ready(s, w->podgroup)) {
 		statement_commit(s, st);
+		if (session_podgroup_count(s, w->podgroup, TASK_PIPELINED) > 0) {
+			session_note_held(s, w->podgroup);
+		}
 		return placed;
 	}
 	/* The gang is not complete. If it would be with what is being released, the room is held
@@ -174,7 +170,7 @@ bool allocate_place_step(struct allocate_run *run, struct allocate_work *w)
 	if (w->place.next == w->place.n) {
 		return false;
 	}
-	if (!may_place(run, w)) {
+	if (!may_place(s, w)) {
 		w->place.next = w->place.n;
 		return false;
 	}

@@ -60,6 +60,12 @@ struct evict_work *evict_step_collect(struct session *s, const struct queue *q,
 	return w->n > 0 ? w : NULL;
 }
 
+/* Those before it may have used up what the queue may take back. */
+static bool is_entitled(struct session *s, const struct evict_work *w, const struct task *t)
+{
+	return !w->reclaims || hooks_preemptive(s, w->queue, t);
+}
+
 static const struct node *find_room(struct session *s, const struct evict_work *w,
 				    struct victims *v, const struct task *t)
 {
@@ -105,7 +111,7 @@ static bool await_members(struct session *s, struct evict_work *w, struct victim
 
 		if (gang_is_candidate(s, t) &&
 		    (gang_is_met(&need) || gang_needs_role(&need, t->role)) &&
-		    await_quota(s, w, v, t)) {
+		    is_entitled(s, w, t) && await_quota(s, w, v, t)) {
 			gang_add_member(&need, t->role);
 			awaits = true;
 		}
@@ -120,7 +126,9 @@ static bool place_members(struct session *s, struct evict_work *w, struct victim
 
 	while (w->next < w->n && hooks_job_starving(s, w->podgroup)) {
 		const struct task *t = w->tasks[w->next++];
-		const struct node *n = placing_is_candidate(s, t) ? find_room(s, w, v, t) : NULL;
+		const struct node *n = placing_is_candidate(s, t) && is_entitled(s, w, t)
+					       ? find_room(s, w, v, t)
+					       : NULL;
 
 		if (n == NULL) {
 			continue;

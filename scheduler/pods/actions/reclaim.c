@@ -9,7 +9,8 @@ struct reclaim_run {
 	struct victims *victims;
 };
 
-/* The pods for which the queue may take something back. False: none. */
+/* The pods for which the queue may take something back, as things are: without one, victims need
+ * not be gathered. False: none. */
 static bool keep_entitled(struct session *s, struct evict_work *w)
 {
 	size_t kept = 0;
@@ -32,6 +33,7 @@ static void collect_queue(struct session *s, const struct queue *q, struct order
 		if (w == NULL) {
 			continue;
 		}
+		w->reclaims = true;
 		/* It depends on the pods of other queues what they give. */
 		session_wait_for_podgroups(s, q);
 		order_add(o, &w->order);

@@ -25,12 +25,7 @@ enum due_part due_part_of(const struct cluster *c, const struct queue *q, int64_
 	if (may_go_on(c, q, now)) {
 		return DUE_OPEN;
 	}
-	if (scan->podgroups_gen == q->podgroups_gen) {
-		return DUE_NOTHING;
-	}
-	/* The room of a gang that is held is counted in sessions alone: without it, it would be
-	 * given to another. */
-	return scan->holds ? DUE_OPEN : DUE_CHANGED;
+	return scan->podgroups_gen == q->podgroups_gen ? DUE_NOTHING : DUE_CHANGED;
 }
 
 static int by_place(const void *a, const void *b)
@@ -93,21 +88,41 @@ static void list(struct session *s, const struct cluster *c, const struct queue 
 	sort(l);
 }
 
+/* False: of no queue. */
+static bool find_parts(struct session *s, const struct cluster *c, int64_t now, bool all)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *q = c->queues.v[i];
+
+		if (q != NULL) {
+			s->due[i] = (uint8_t)(all ? DUE_ALL : due_part_of(c, q, now));
+			any |= s->due[i] != DUE_NOTHING;
+		}
+	}
+	return any;
+}
+
+/* The room of a gang that is held is counted in sessions alone: where any PodGroup is looked at,
+ * that gang is as well, or its room would be given away. */
 void due_list(struct session *s, const struct cluster *c, int64_t now, bool all)
 {
+	bool any;
+
 	s->due = arena_zero(s->arena, c->queues.n + 1, sizeof(*s->due));
 	s->podgroups = arena_zero(s->arena, c->queues.n + 1, sizeof(*s->podgroups));
 	s->queues_due = 0;
-	for (size_t i = 0; i < c->queues.n; i++) {
+	any = find_parts(s, c, now, all);
+	for (size_t i = 0; any && i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
-		enum due_part part = q == NULL ? DUE_NOTHING
-				     : all     ? DUE_ALL
-					       : due_part_of(c, q, now);
 
-		if (part != DUE_NOTHING) {
-			s->due[i] = (uint8_t)part;
+		if (q != NULL && q->scan.holds && s->due[i] < DUE_OPEN) {
+			s->due[i] = DUE_OPEN;
+		}
+		if (s->due[i] != DUE_NOTHING) {
 			s->queues_due++;
-			list(s, c, q, part);
+			list(s, c, q, (enum due_part)s->due[i]);
 		}
 	}
 }

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "scheduler/pods/cycle/shortage.h"
 #include "scheduler/pods/ledger/attempts.h"
+#include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"
@@ -151,38 +152,79 @@ static void report_condition(struct session *s, const struct podgroup *g, const 
 	}
 }
 
-/* Volcano's table; Releasing tasks still count where they are. */
-static enum podgroup_phase phase_of(const struct session *s, const struct podgroup *g,
-				    bool unschedulable)
+static uint32_t completed_count(const struct session *s, const struct podgroup *g)
 {
-	uint32_t completed = session_podgroup_count(s, g, TASK_SUCCEEDED) +
-			     session_podgroup_count(s, g, TASK_FAILED);
-	uint32_t scheduled = completed + session_podgroup_count(s, g, TASK_RUNNING) +
-			     session_podgroup_count(s, g, TASK_BOUND);
-	enum podgroup_phase old = session_podgroup_phase(s, g);
+	return session_podgroup_count(s, g, TASK_SUCCEEDED) +
+	       session_podgroup_count(s, g, TASK_FAILED);
+}
+
+static uint32_t releasing_on_nodes(const struct session *s, const struct podgroup *g)
+{
+	uint32_t n = 0;
 
 	for (size_t i = 0; i < g->tasks.n && session_podgroup_count(s, g, TASK_RELEASING) > 0;
 	     i++) {
 		const struct task *t = session_task(s, g->tasks.v[i]);
 
-		if (session_task_status(s, t) == TASK_RELEASING &&
-		    session_task_node(s, t) != MODEL_NONE) {
-			scheduled++;
-		}
+		n += session_task_status(s, t) == TASK_RELEASING &&
+		     session_task_node(s, t) != MODEL_NONE;
 	}
-	if (session_podgroup_count(s, g, TASK_RUNNING) > 0 && unschedulable) {
+	return n;
+}
+
+/* Those that terminate still count where they are. */
+static uint32_t scheduled_count(const struct session *s, const struct podgroup *g)
+{
+	return completed_count(s, g) + session_podgroup_count(s, g, TASK_RUNNING) +
+	       session_podgroup_count(s, g, TASK_BOUND) + releasing_on_nodes(s, g);
+}
+
+/* Pods with quota that another scheduler is about to place. */
+static int32_t placed_by_others(const struct session *s, const struct podgroup *g)
+{
+	int32_t n = 0;
+
+	for (size_t i = 0; i < g->tasks.n && session_podgroup_count(s, g, TASK_PENDING) > 0; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
+
+		n += (t->flags & TASK_GATE_ONLY) != 0 &&
+		     session_task_status(s, t) == TASK_PENDING &&
+		     ledger_is_unbound(session_task_charge(s, t));
+	}
+	return n;
+}
+
+/* As Volcano's gang plugin counts: minMember alone, whatever the roles are, and whatever the reason
+ * is. A PodGroup that only waits for its own pods to end lacks none. */
+static bool lacks_members(const struct session *s, const struct podgroup *g)
+{
+	if (hooks_job_ready(s, g) ||
+	    gang_count(s, g, GANG_READY) + placed_by_others(s, g) >= g->min_member) {
+		return false;
+	}
+	return unplaced(s, g) > 0 || releasing_on_nodes(s, g) == 0 ||
+	       (int64_t)scheduled_count(s, g) < g->min_member;
+}
+
+/* Volcano's table. */
+static enum podgroup_phase phase_of(const struct session *s, const struct podgroup *g)
+{
+	uint32_t scheduled = scheduled_count(s, g);
+
+	if (session_podgroup_count(s, g, TASK_RUNNING) > 0 && lacks_members(s, g)) {
 		return PODGROUP_UNKNOWN;
 	}
 	/* With minMember 0 and nothing scheduled that is Completed, too, as in Volcano. */
 	if ((int64_t)scheduled >= g->min_member) {
-		return scheduled == completed ? PODGROUP_COMPLETED : PODGROUP_RUNNING;
+		return scheduled == completed_count(s, g) ? PODGROUP_COMPLETED : PODGROUP_RUNNING;
 	}
-	return old == PODGROUP_INQUEUE ? PODGROUP_INQUEUE : PODGROUP_PENDING;
+	return session_podgroup_phase(s, g) == PODGROUP_INQUEUE ? PODGROUP_INQUEUE
+								: PODGROUP_PENDING;
 }
 
-static void report_phase(struct session *s, const struct podgroup *g, bool unschedulable)
+static void report_phase(struct session *s, const struct podgroup *g)
 {
-	enum podgroup_phase phase = phase_of(s, g, unschedulable);
+	enum podgroup_phase phase = phase_of(s, g);
 	struct decision *d;
 
 	if ((uint8_t)phase == g->phase &&
@@ -218,7 +260,7 @@ void status_podgroup_report(struct session *s, const struct podgroup *g, const s
 	     (v->unsupported && g->tasks.n > 0))) {
 		unschedulable = false;
 	}
-	report_phase(s, g, unschedulable);
+	report_phase(s, g);
 	if (g->kind == PODGROUP_ALONE) {
 		return; /* no object has the condition, and the events of its pod say the same */
 	}

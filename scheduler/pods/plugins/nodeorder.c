@@ -104,7 +104,7 @@ static void nodeorder_open(void *state, struct session *s)
 	}
 }
 
-/* Amounts of one dimension on a node, with the pod. */
+/* Amounts of one dimension on a node, with the pod, and with those that wait for room there. */
 struct use {
 	int64_t used, allocatable;
 };
@@ -113,6 +113,7 @@ static struct use use_of(const struct session *s, const struct pod_class *k, con
 			 unsigned dim)
 {
 	return (struct use){ .used = res_get(session_node_used(s, n), dim) +
+				     res_get(session_node_pipelined(s, n), dim) +
 				     res_get(&k->request, dim),
 			     .allocatable = res_get(&n->allocatable, dim) };
 }

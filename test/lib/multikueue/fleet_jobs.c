@@ -173,7 +173,9 @@ void fleet_jobs_core(struct fleet_world *w, const char *name)
 	if (d == NULL || is_true(d, KUEUE_FINISHED)) {
 		return;
 	}
-	if (!is_true(d, KUEUE_QUOTA_RESERVED)) {
+	if (fleet_jobs_job_is(w, MANAGER, name, "Complete")) {
+		set_condition(w, MANAGER, name, d, KUEUE_FINISHED, "Succeeded");
+	} else if (!is_true(d, KUEUE_QUOTA_RESERVED)) {
 		reserve(w, name);
 	} else if (is_true(d, KUEUE_EVICTED)) {
 		if (fleet_jobs_active(w, MANAGER, name) == 0) {
@@ -212,6 +214,8 @@ void fleet_jobs_work(struct fleet_world *w, unsigned worker, const char *name)
 		set_condition(w, (int)worker, name, d, KUEUE_EVICTED, "Deactivated");
 	} else if (job == NULL || is_true(d, KUEUE_FINISHED)) {
 		return;
+	} else if (is_true(job, "Complete")) {
+		set_condition(w, (int)worker, name, d, KUEUE_FINISHED, "Succeeded");
 	} else if (is_true(d, KUEUE_EVICTED) && !suspended) {
 		suspend(w, (int)worker, name, true);
 		set_active(w, (int)worker, name, false);
@@ -219,6 +223,34 @@ void fleet_jobs_work(struct fleet_world *w, unsigned worker, const char *name)
 		suspend(w, (int)worker, name, false);
 		set_active(w, (int)worker, name, true);
 	}
+}
+
+void fleet_jobs_restore(struct fleet_world *w, unsigned worker, const char *name)
+{
+	static const char *const kept[] = { "name", "namespace", "labels", "annotations" };
+	CLEANUP(jdoc_destroyp) struct jdoc *d = get(w, (int)worker, WORKLOADS, name);
+	CLEANUP(jdoc_destroyp) struct jdoc *again = jdoc_new_object();
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, text = STRBUF_INIT;
+	struct jdoc *meta;
+
+	if (d == NULL) {
+		return;
+	}
+	jdoc_set_str(again, "apiVersion", "kueue.x-k8s.io/v1beta2");
+	jdoc_set_str(again, "kind", "Workload");
+	jdoc_set_take(again, "spec", jdoc_copy(jdoc_get(d, "spec")));
+	meta = jdoc_ensure_object(again, "metadata");
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+		const struct jdoc *m = jdoc_get(jdoc_get(d, "metadata"), kept[i]);
+
+		if (m != NULL) {
+			jdoc_set_take(meta, kept[i], jdoc_copy(m));
+		}
+	}
+	jdoc_format(again, &text);
+	strbuf_printf(&path, WORKLOADS "/%s", name);
+	assert_int_equal(fleet_world_delete(w, (int)worker, path.p), 200);
+	assert_int_equal(fleet_world_create_object(w, (int)worker, WORKLOADS, text.p), 201);
 }
 
 void fleet_jobs_finish(struct fleet_world *w, unsigned worker, const char *name)

@@ -21,13 +21,17 @@ void fleet_jobs_submit(struct fleet_world *w, const char *name);
 void fleet_jobs_submit_as(struct fleet_world *w, const char *name, const struct fleet_job *job);
 /* The next act of the core: it admits a Workload with a Ready check, and resumes its Job; evicts
  * one with a check in Retry, suspends its Job, releases the quota when no pod is active, and gives
- * it again. */
+ * it again; finishes one of which the Job has completed. */
 void fleet_jobs_core(struct fleet_world *w, const char *name);
 /* It evicts the Workload of its own accord. */
 void fleet_jobs_evict(struct fleet_world *w, const char *name);
 /* The next act of a worker: it resumes the Job of an admitted replica, and stops that of an evicted
- * one; one that is to be deactivated is evicted. */
+ * one; one that is to be deactivated is evicted, and one of which the Job has completed is
+ * finished. */
 void fleet_jobs_work(struct fleet_world *w, unsigned worker, const char *name);
+/* The replica is deleted, and made again as it was but for its status, as from a backup: another
+ * UID. No effect where there is none. */
+void fleet_jobs_restore(struct fleet_world *w, unsigned worker, const char *name);
 /* The Job's pods have ended. */
 void fleet_jobs_finish(struct fleet_world *w, unsigned worker, const char *name);
 

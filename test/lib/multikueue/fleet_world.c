@@ -765,7 +765,8 @@ static void format_conditions(const struct fleet_world *w, enum fleet_world_stat
 					     "Pending the preemption of 1 workload(s)" },
 		[FLEET_WORLD_RESERVED] = { "True", "QuotaReserved", "False", "" },
 		[FLEET_WORLD_ADMITTED] = { "True", "QuotaReserved", "False", "" },
-		[FLEET_WORLD_EVICTED] = { "False", "Preempted", "False", "" },
+		/* Kueue 0.19 writes so before a cycle has looked at it again. */
+		[FLEET_WORLD_EVICTED] = { "False", "PendingEvaluation", "False", "" },
 	};
 
 	condition(w, out, KUEUE_QUOTA_RESERVED, rows[state].quota, rows[state].reason,
@@ -802,13 +803,33 @@ void fleet_world_fill(struct fleet_world *w, unsigned worker, const char *name, 
 	must_patch(w, (int)worker, path.p, body.p);
 }
 
+/* Evicted stays True until the replica has quota again. */
+static void keep_evicted(struct fleet_world *w, unsigned worker, const char *path,
+			 struct strbuf *out)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *d = fleet_world_get(w, (int)worker, path);
+
+	for (const struct jdoc *c = jdoc_first(jdoc_path(d, "status.conditions")); c != NULL;
+	     c = jdoc_next(c)) {
+		if (jdoc_is_str(jdoc_get(c, "type"), KUEUE_EVICTED)) {
+			strbuf_add_ch(out, ',');
+			jdoc_format(c, out);
+		}
+	}
+}
+
 void fleet_world_report(struct fleet_world *w, unsigned worker, const char *name,
 			enum fleet_world_state state)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT, path = STRBUF_INIT;
 
+	strbuf_printf(&path, WORKLOADS "/%s", name);
 	strbuf_add_c(&body, "{\"status\":{\"conditions\":[");
 	format_conditions(w, state, &body);
+	if (state != FLEET_WORLD_RESERVED && state != FLEET_WORLD_ADMITTED &&
+	    state != FLEET_WORLD_EVICTED) {
+		keep_evicted(w, worker, path.p, &body);
+	}
 	strbuf_add_c(&body, "]");
 	if (state == FLEET_WORLD_EVICTED) {
 		strbuf_add_c(&body, ",\"preemptionGates\":[{\"name\":\"" KUEUE_GATE_MULTIKUEUE
@@ -816,7 +837,7 @@ void fleet_world_report(struct fleet_world *w, unsigned worker, const char *name
 				    "\"2027-01-15T08:00:00Z\"}]");
 	}
 	strbuf_add_c(&body, "}}");
-	strbuf_printf(&path, WORKLOADS "/%s/status", name);
+	strbuf_add_c(&path, "/status");
 	must_patch(w, (int)worker, path.p, body.p);
 }
 

@@ -396,6 +396,7 @@ static struct sched_conf *make_conf(const struct sim_scheduler_options *opt,
 	conf = parse_conf(text.p, NULL);
 	conf->gates_admission = opt->gates_admission;
 	conf->reservation_timeout_ns = opt->reservation_timeout_ns;
+	conf->overdue_deletes = w->deletes_overdue;
 	conf->gate_sticky = w->sticky;
 	return conf;
 }

@@ -262,6 +262,9 @@ static void check_open(struct fleet *f, const struct token *t, size_t to)
 {
 	CHECK(f, t->phase == TOKEN_GRANTED && strcmp(t->holder, f->v[to].name) == 0,
 	      "I4: the gate of %s is opened without a grant\n", f->v[to].name);
+	CHECK(f, str_streq(t->uid, f->v[to].uid),
+	      "I4: the gate of %s is opened, and the grant is of a replica before it\n",
+	      f->v[to].name);
 	for (size_t i = 0; i < f->n; i++) {
 		const struct worker *w = &f->v[i];
 		enum replica_class c = replica_class(&w->seen);

@@ -14,12 +14,27 @@
 #define API MANAGING_CLUSTER_API
 #define AT ", lastTransitionTime: '2026-01-15T09:03:00Z'}"
 #define NAMESPACE "{apiVersion: v1, kind: Namespace, metadata: {name: ns}}\n---\n"
+#define PODS                                                                                       \
+	"{name: main, count: 1, template: {spec: {restartPolicy: Never, containers: [{name: c, "   \
+	"image: i, resources: {requests: {cpu: 1}}}]}}}"
+/* A queue that is full with a pod that has quota, and has not run yet: times are the real ones. */
+#define FULL_QUEUE                                                                                 \
+	"{" API "kind: ResourceFlavor, metadata: {name: f}, spec: {}}\n---\n"                      \
+	"{" API "kind: ClusterQueue, metadata: {name: cq}, spec: {namespaceSelector: {}, "         \
+	"preemption: {withinClusterQueue: LowerPriority}, resourceGroups: [{coveredResources: "    \
+	"[cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: 1}]}]}]}}\n---\n"        \
+	"{" API "kind: LocalQueue, metadata: {name: lq, namespace: ns}, spec: {clusterQueue: "     \
+	"cq}}\n---\n"                                                                              \
+	"{" API "kind: Workload, metadata: {name: low, namespace: ns}, spec: {queueName: lq, "     \
+	"podSets: [" PODS "]}, status: {admission: {clusterQueue: cq, podSetAssignments: [{name: " \
+	"main, count: 1, flavors: {cpu: f}, resourceUsage: {cpu: '1'}}]}, conditions: ["           \
+	"{type: QuotaReserved, status: 'True', reason: r, message: m" AT "]}}\n---\n"
 #define REPLICA(conditions, position)                                                              \
 	NAMESPACE                                                                                  \
 	"{" API "kind: Workload, metadata: {name: waits, namespace: ns, labels: "                  \
-	"{kueue.x-k8s.io/multikueue-origin: multikueue}}, spec: {queueName: lq, preemptionGates: " \
-	"[{name: kueue.x-k8s.io/multikueue}], podSets: [{name: main, count: 1, template: {spec: "  \
-	"{restartPolicy: Never, containers: [{name: c, image: i}]}}}]}, status: {conditions: "     \
+	"{kueue.x-k8s.io/multikueue-origin: multikueue}}, spec: {queueName: lq, priority: 10, "    \
+	"preemptionGates: [{name: kueue.x-k8s.io/multikueue}], podSets: [" PODS                    \
+	"]}, status: {conditions: "                                                                \
 	"[" conditions                                                                             \
 	"], preemptionGates: [{name: kueue.x-k8s.io/multikueue, position: " position AT "]}}\n"
 #define NO_QUOTA(reason, message)                                                                  \
@@ -48,8 +63,8 @@ static int begin(void **state UNUSED)
 	worker_fixture_load(&workers[0], REPLICA(NO_QUOTA("WaitingForPreemptedWorkloads",
 							  "2 victims stop") ", " SIGNALS,
 						 "Open"));
-	worker_fixture_load(&workers[1],
-			    REPLICA(NO_QUOTA("AdmissionGated", "gated") ", " SIGNALS, "Closed"));
+	worker_fixture_load(&workers[1], REPLICA(NO_QUOTA("AdmissionGated", "gated") ", " SIGNALS,
+						 "Closed") "---\n" FULL_QUEUE);
 	worker_fixture_load(&workers[2], NAMESPACE);
 	managing_cluster_add_workload(&manager, "waits", "lq", "Pending", TOKEN);
 	managing_cluster_add_workload(&manager, "runs", "lq", "Ready", TOKEN);
@@ -117,6 +132,20 @@ static void without_connections(void **state UNUSED)
 	recorded_check("test/unit/scheduler/ctl/outputs/explain_offer_token.txt", &all);
 }
 
+/* The cost is not known, and everything else is. */
+static void a_worker_that_may_not_be_read(void **state UNUSED)
+{
+	worker_fixture_set_faults(&workers[1],
+				  "[{fault: status, code: 403, count: 0, path: '.*/cohorts'}]");
+	assert_int_equal(live_fixture_run(&manager, "explain workload ns/waits"), VERB_OK);
+	assert_non_null(strstr(manager.out.p, "w2       Candidate     not known"));
+	assert_non_null(strstr(manager.out.p, "The cost on w2 is not known: "));
+	assert_non_null(strstr(manager.out.p, "cohorts"));
+	assert_int_equal(live_fixture_run(&manager, "explain workload ns/waits -o json"), VERB_OK);
+	assert_non_null(strstr(manager.out.p, "\"cost\":{\"verdict\":\"Unknown\",\"message\":"));
+	worker_fixture_set_faults(&workers[1], "[]");
+}
+
 static void a_silent_worker_is_out_of_reach(void **state UNUSED)
 {
 	worker_fixture_behave(&workers[1], (struct worker_behaviour){ .silent = true });
@@ -151,8 +180,9 @@ static void from_manifests(void **state UNUSED)
 	assert_int_equal(live_fixture_run(&manager, "explain workload ns/waits --as-is -f @yaml"),
 			 VERB_OK);
 	assert_non_null(strstr(manager.out.p, "Token:        no worker has it\n"));
-	assert_non_null(strstr(manager.out.p, "w5       NotAsked   0                 not asked: "
-					      "the objects are from manifests\n"));
+	assert_non_null(strstr(manager.out.p,
+			       "w5       NotAsked   -      0                 not asked: "
+			       "the objects are from manifests\n"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -160,11 +190,9 @@ static void from_manifests(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(answers_of_the_workers),
-		TEST(without_connections),
-		TEST(a_silent_worker_is_out_of_reach),
-		TEST(time_limits_of_a_configuration),
-		TEST(from_manifests),
+		TEST(answers_of_the_workers),         TEST(without_connections),
+		TEST(a_worker_that_may_not_be_read),  TEST(a_silent_worker_is_out_of_reach),
+		TEST(time_limits_of_a_configuration), TEST(from_manifests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

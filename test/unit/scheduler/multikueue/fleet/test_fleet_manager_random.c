@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
+#include "lib/multikueue/fleet_gates.h"
 #include "lib/multikueue/fleet_jobs.h"
 #include "lib/multikueue/fleet_world.h"
 
@@ -36,9 +37,10 @@ struct play {
 	/* The worker was out of reach for long with the Job: another one may run it as well. */
 	bool doubled[LOADS_MAX][WORKERS_MAX];
 	bool gone[LOADS_MAX]; /* deleted by its user */
+	struct fleet_gates gates[LOADS_MAX];
 	bool alive, calm, gated;
 	int64_t dead_at;
-	unsigned kills, ran, finished, evicted;
+	unsigned kills, ran, finished, evicted, opened, closed;
 };
 
 #define CHECK(p, cond, ...)                                                                        \
@@ -99,11 +101,26 @@ static void check_load(struct play *p, unsigned load)
 	CHECK(p, n <= 1, "Job %s runs on %u workers\n", name_of(load), n);
 }
 
+static void check_gates(struct play *p, unsigned load)
+{
+	bool away[WORKERS_MAX];
+	const char *broken;
+
+	for (unsigned i = 0; i < p->workers; i++) {
+		away[i] = is_away(p, i);
+	}
+	broken = fleet_gates_check(&p->gates[load], p->world, name_of(load), away, p->workers);
+	CHECK(p, broken == NULL, "%s: %s\n", name_of(load), broken);
+}
+
 static void check(struct play *p)
 {
 	note_away(p);
 	for (unsigned k = 0; k < p->loads; k++) {
 		check_load(p, k);
+		if (p->gated && !p->gone[k]) { /* the token goes with its object */
+			check_gates(p, k);
+		}
 	}
 }
 
@@ -115,6 +132,37 @@ static void run(struct play *p, unsigned half_steps)
 }
 
 /* --- the world ---------------------------------------------------------------------------------*/
+
+static void evict_gated(struct play *p, unsigned load, unsigned i)
+{
+	fleet_gates_evicted(&p->gates[load], p->world, name_of(load), i, !is_away(p, i));
+	fleet_world_report(p->world, i, name_of(load), FLEET_WORLD_EVICTED);
+}
+
+/* It fits on this worker by preemption alone: it asks until its gate is open, then its victims
+ * leave, and it is admitted or evicted itself. */
+static void preempt(struct play *p, unsigned load, unsigned i)
+{
+	const char *name = name_of(load);
+
+	if (!fleet_world_is_open(p->world, i, name)) {
+		fleet_world_report(p->world, i, name, FLEET_WORLD_GATED);
+	} else if (!p->calm && chance(p, 20)) {
+		evict_gated(p, load, i);
+	} else {
+		fleet_world_report(p->world, i, name,
+				   chance(p, 50) ? FLEET_WORLD_PREEMPTING : FLEET_WORLD_ADMITTED);
+	}
+}
+
+static void look(struct play *p, unsigned load, unsigned i)
+{
+	if (p->gated && chance(p, 90)) {
+		preempt(p, load, i);
+	} else if (chance(p, p->calm ? 50 : 15)) {
+		fleet_world_report(p->world, i, name_of(load), FLEET_WORLD_ADMITTED);
+	}
+}
 
 /* A worker's scheduler and its job reconciler. An evicted replica is queued again, unless it was
  * deactivated. */
@@ -138,9 +186,8 @@ static void work(struct play *p, unsigned load, unsigned i)
 		}
 	} else if (!fleet_jobs_is(w, (int)i, name, KUEUE_ADMITTED) &&
 		   !fleet_jobs_is(w, (int)i, name, KUEUE_DEACTIVATION_TARGET) &&
-		   !fleet_jobs_is(w, (int)i, name, KUEUE_FINISHED) &&
-		   chance(p, p->calm ? 50 : 15)) {
-		fleet_world_report(w, i, name, FLEET_WORLD_ADMITTED);
+		   !fleet_jobs_is(w, (int)i, name, KUEUE_FINISHED)) {
+		look(p, load, i);
 	}
 }
 
@@ -162,6 +209,9 @@ static void restart(struct play *p)
 	if (p->alive) {
 		fleet_world_kill(p->world, chance(p, 50));
 		p->kills++;
+		for (unsigned k = 0; k < p->loads; k++) {
+			fleet_gates_restarted(&p->gates[k]);
+		}
 	} else {
 		fleet_world_start(p->world);
 	}
@@ -185,6 +235,10 @@ static void remove_there(struct play *p, unsigned load, unsigned i)
 {
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 
+	if (chance(p, 30)) {
+		fleet_jobs_restore(p->world, i, name_of(load));
+		return;
+	}
 	if (chance(p, 70)) {
 		strbuf_printf(&path, PATH "%s", name_of(load));
 		(void)fleet_world_delete(p->world, (int)i, path.p);
@@ -196,14 +250,38 @@ static void remove_there(struct play *p, unsigned load, unsigned i)
 	}
 }
 
+/* A worker is cut off, and replicas there are restored from a backup: others of the same names, of
+ * which no deletion is seen. */
+static void toggle_cut(struct play *p, unsigned i)
+{
+	p->cut[i] = !p->cut[i];
+	fleet_world_cut(p->world, i, p->cut[i]);
+	for (unsigned k = 0; k < p->loads && p->cut[i]; k++) {
+		if (chance(p, 80)) {
+			fleet_jobs_restore(p->world, i, name_of(k));
+		}
+	}
+}
+
+/* The same soon after a gate was opened there, and for a moment. */
+static void cut_holder(struct play *p, unsigned load)
+{
+	for (unsigned i = 0; i < p->workers; i++) {
+		if (fleet_gates_counts(&p->gates[load], i) && !p->cut[i]) {
+			toggle_cut(p, i);
+			run(p, 50);
+			toggle_cut(p, i);
+		}
+	}
+}
+
 static void disturb(struct play *p)
 {
 	unsigned i = rng_below(&p->rng, p->workers), load = rng_below(&p->rng, p->loads);
 
 	switch (rng_below(&p->rng, 9)) {
 	case 0:
-		p->cut[i] = !p->cut[i];
-		fleet_world_cut(p->world, i, p->cut[i]);
+		toggle_cut(p, i);
 		break;
 	case 1:
 		p->hangs[i] = !p->hangs[i];
@@ -233,6 +311,7 @@ static void disturb(struct play *p)
 		remove_there(p, load, i);
 		break;
 	default:
+		cut_holder(p, load);
 		break;
 	}
 }
@@ -319,7 +398,7 @@ static void begin(struct play *p, uint64_t seed)
 	mo.dispatcher = chance(p, 50) ? MANAGER_ALL_AT_ONCE : MANAGER_INCREMENTAL;
 	mo.step_size = 1 + rng_below(&p->rng, 2);
 	mo.round_ns = MINUTE;
-	mo.gated = chance(p, 30);
+	mo.gated = p->gated = chance(p, 50);
 	p->workers = 1 + rng_below(&p->rng, WORKERS_MAX);
 	p->loads = 1 + rng_below(&p->rng, LOADS_MAX);
 	p->world = fleet_world_create(p->workers, &o, 1, seed);
@@ -352,6 +431,10 @@ static void play(uint64_t seed, struct play *sum)
 	sum->ran += p.ran;
 	sum->finished += p.finished;
 	sum->evicted += p.evicted;
+	for (unsigned k = 0; k < p.loads; k++) {
+		sum->opened += p.gates[k].opened;
+		sum->closed += p.gates[k].evictions;
+	}
 	fleet_world_destroy(p.world);
 }
 
@@ -366,12 +449,15 @@ static void test_random_fleets(void **state UNUSED)
 	for (unsigned i = 0; i < n; i++) {
 		play(first + i, &sum);
 	}
-	print_message("%u Jobs ended, %u were evicted, the manager died %u times\n", sum.finished,
-		      sum.evicted, sum.kills);
+	print_message("%u Jobs ended, %u were evicted, the manager died %u times; %u gates were "
+		      "opened, %u closed by an eviction\n",
+		      sum.finished, sum.evicted, sum.kills, sum.opened, sum.closed);
 	if (only == NULL) {
 		assert_true(sum.kills > WORLDS);
 		assert_true(sum.finished > WORLDS / 2);
 		assert_true(sum.evicted > 0);
+		assert_true(sum.opened > 0);
+		assert_true(sum.closed > 0);
 		assert_true(sum.ran > 0);
 	}
 }

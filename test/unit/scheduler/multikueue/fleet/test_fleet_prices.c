@@ -376,7 +376,7 @@ static void test_promised_victims(void **state UNUSED)
 	end(&t);
 }
 
-/* What was read while a Workload had the token shows its victims, which are not there any more, or
+/* A reading from while a Workload had the token shows its victims, which are not there any more, or
  * their room before it was taken. */
 static void test_reading_from_before_an_end(void **state UNUSED)
 {

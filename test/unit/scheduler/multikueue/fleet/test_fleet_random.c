@@ -14,6 +14,7 @@
 #include "base/rng.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
+#include "lib/multikueue/fleet_gates.h"
 #include "lib/multikueue/fleet_world.h"
 
 #define WORLDS 60
@@ -25,9 +26,7 @@
 
 /* A replica as its worker has it. */
 struct replica_state {
-	bool exists, reserved, admitted, preempting, evicted;
-	bool away; /* its gate may be open without the orchestrator knowing how to close it */
-	bool was_open;
+	bool exists, reserved, admitted, preempting;
 	int64_t freed_at;
 };
 
@@ -39,9 +38,10 @@ struct play {
 	bool cut[WORKERS_MAX], hangs[WORKERS_MAX], refuses[WORKERS_MAX + 1]; /* last: the manager */
 	bool has_victims[WORKERS_MAX], has_room[WORKERS_MAX];
 	struct replica_state at[LOADS_MAX][WORKERS_MAX];
+	struct fleet_gates gates[LOADS_MAX];
 	bool runs[LOADS_MAX]; /* the manager of MultiKueue has chosen a cluster */
 	bool alive, calm;
-	unsigned opened, granted, kills;
+	unsigned opened, evictions, kills;
 };
 
 #define CHECK(p, cond, ...)                                                                        \
@@ -67,33 +67,21 @@ static const char *name_of(unsigned load)
 
 /* --- promises ----------------------------------------------------------------------------------*/
 
-static bool token_names(struct play *p, unsigned load, unsigned worker)
+static bool is_away(struct play *p, unsigned i)
 {
-	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT, part = STRBUF_INIT;
-
-	fleet_world_token(p->world, name_of(load), &text);
-	strbuf_printf(&part, "\"holder\":\"w%u\"", worker);
-	return text.p != NULL && strstr(text.p, part.p) != NULL;
+	return p->cut[i] || p->hangs[i];
 }
 
 static void check_load(struct play *p, unsigned load)
 {
-	unsigned open = 0;
+	bool away[WORKERS_MAX];
+	const char *broken;
 
 	for (unsigned i = 0; i < p->workers; i++) {
-		struct replica_state *r = &p->at[load][i];
-		bool is = r->exists && fleet_world_is_open(p->world, i, name_of(load));
-
-		p->opened += is && !r->was_open;
-		r->was_open = is;
-		r->away = is && (r->away || p->cut[i] || p->hangs[i]);
-		/* From before it is opened until after it is closed. */
-		CHECK(p, !is || r->away || r->admitted || token_names(p, load, i),
-		      "gate of %s on w%u is open, and the token does not say so\n", name_of(load),
-		      i);
-		open += is && !r->away && !r->admitted;
+		away[i] = is_away(p, i);
 	}
-	CHECK(p, open <= 1, "%u gates of %s are open\n", open, name_of(load));
+	broken = fleet_gates_check(&p->gates[load], p->world, name_of(load), away, p->workers);
+	CHECK(p, broken == NULL, "%s: %s\n", name_of(load), broken);
 }
 
 /* All replicas of a worker are of one ClusterQueue. */
@@ -102,9 +90,7 @@ static void check_queue(struct play *p, unsigned i)
 	unsigned open = 0;
 
 	for (unsigned k = 0; k < p->loads; k++) {
-		const struct replica_state *r = &p->at[k][i];
-
-		open += r->was_open && !r->away && !r->admitted;
+		open += fleet_gates_counts(&p->gates[k], i);
 	}
 	CHECK(p, open <= p->max_open, "%u gates are open on w%u\n", open, i);
 }
@@ -138,9 +124,9 @@ static void evict(struct play *p, unsigned load, unsigned i)
 	struct replica_state *r = &p->at[load][i];
 
 	r->reserved = r->admitted = r->preempting = false;
-	r->evicted = true;
+	fleet_gates_evicted(&p->gates[load], p->world, name_of(load), i,
+			    p->alive && !is_away(p, i) && fleet_world_is_connected(p->world, i));
 	report(p, load, i, FLEET_WORLD_EVICTED);
-	r->was_open = false;
 }
 
 /* One cycle of the worker's scheduler looks at the replica. */
@@ -213,7 +199,6 @@ static void revert(struct play *p, unsigned load, unsigned i)
 					"{\"status\":{\"preemptionGates\":[{\"name\":"
 					"\"kueue.x-k8s.io/multikueue\",\"position\":\"Closed\","
 					"\"lastTransitionTime\":\"2027-01-15T08:00:00Z\"}]}}");
-		p->at[load][i].was_open = false;
 	}
 }
 
@@ -222,6 +207,9 @@ static void restart(struct play *p)
 	if (p->alive) {
 		fleet_world_kill(p->world, chance(p, 50));
 		p->kills++;
+		for (unsigned k = 0; k < p->loads; k++) {
+			fleet_gates_restarted(&p->gates[k]);
+		}
 	} else {
 		fleet_world_start(p->world);
 	}
@@ -407,7 +395,10 @@ static void play(uint64_t seed, struct play *sum)
 		CHECK(&p, text.len == 0 || strstr(text.p, "\"phase\":\"Free\"") != NULL,
 		      "%s runs, and its token is held: %s\n", name_of(k), text.p);
 	}
-	sum->opened += p.opened;
+	for (unsigned k = 0; k < p.loads; k++) {
+		sum->opened += p.gates[k].opened;
+		sum->evictions += p.gates[k].evictions;
+	}
 	sum->kills += p.kills;
 	fleet_world_destroy(p.world);
 }
@@ -423,9 +414,12 @@ static void test_random_fleets(void **state UNUSED)
 	for (unsigned i = 0; i < n; i++) {
 		play(first + i, &sum);
 	}
-	print_message("%u gates opened, the orchestrator died %u times\n", sum.opened, sum.kills);
+	print_message("%u gates opened, %u evictions during a grant, the orchestrator died %u "
+		      "times\n",
+		      sum.opened, sum.evictions, sum.kills);
 	if (only == NULL) {
 		assert_true(sum.opened > WORLDS);
+		assert_true(sum.evictions > 0);
 		assert_true(sum.kills > WORLDS);
 	}
 }

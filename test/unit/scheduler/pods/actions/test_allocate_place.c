@@ -56,6 +56,32 @@ static void a_pipelined_gang_holds_its_place(void **state)
 	cycle_fixture_finish(&f);
 }
 
+/* So does a pod beyond the minimum of its PodGroup. */
+static void a_pipelined_pod_holds_its_place(void **state)
+{
+	struct cycle_fixture f;
+	struct podgroup *g;
+	struct task *t;
+	struct queue *q;
+
+	(void)state;
+	cycle_fixture_init(&f, NULL);
+	q = cluster_fixture_queue(f.cluster, "q", NULL, -1);
+	cluster_fixture_node(f.cluster, "m", 1000);
+	cluster_fixture_node(f.cluster, "n", 2000);
+	t = cluster_fixture_task(f.cluster, "old", NULL, 1000);
+	cluster_task_set_status(f.cluster, t, TASK_RELEASING, f.cluster->nodes.v[1]);
+	g = cluster_fixture_podgroup(f.cluster, "g", "q", 1);
+	t = cluster_fixture_task(f.cluster, "g0", g, 1000);
+	cluster_task_set_status(f.cluster, t, TASK_RUNNING, f.cluster->nodes.v[0]);
+	ledger_charge(f.cluster, t, q, CHARGE_BOUND);
+	cluster_podgroup_set_phase(f.cluster, g, PODGROUP_RUNNING);
+	cluster_fixture_task(f.cluster, "g1", g, 2000);
+	(void)cycle_fixture_run(&f);
+	assert_true(q->scan.holds);
+	cycle_fixture_finish(&f);
+}
+
 /* The same for pods that opted in: those that do not fit now are published. */
 static void a_pipelined_gang_that_opted_in_is_published(void **state)
 {
@@ -140,6 +166,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_gang_that_fits_in_part_gets_nothing),
 		cmocka_unit_test(a_pipelined_gang_holds_its_place),
+		cmocka_unit_test(a_pipelined_pod_holds_its_place),
 		cmocka_unit_test(a_pipelined_gang_that_opted_in_is_published),
 		cmocka_unit_test(ordinary_pods_ask_the_quota),
 		cmocka_unit_test(quota_coming_free_is_not_taken_from_reservations),

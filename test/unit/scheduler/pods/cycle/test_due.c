@@ -67,9 +67,6 @@ static void what_changed_is_due_alone(void **state)
 	(void)state;
 	cluster_podgroup_changed(f.cluster, runs);
 	assert_int_equal(part(), DUE_CHANGED);
-	/* A gang that is held has no room but what each session counts for it. */
-	q->scan.holds = true;
-	assert_int_equal(part(), DUE_OPEN);
 }
 
 static void whatever_may_give_room_wakes_those_that_wait(void **state)
@@ -143,6 +140,22 @@ static void the_list_has_each_in_the_order_of_the_queue(void **state)
 	core_fixture_finish(&sf);
 }
 
+/* A gang that is held has no room but what each session counts for it. */
+static void held_gangs_are_listed_with_any_other(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+	struct core_fixture sf;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	q->scan.holds = true;
+	/* The other queue has never been looked at. */
+	assert_string_equal(listed(false, &sf, &out), "waits");
+	cluster_podgroup_changed(f.cluster, runs);
+	assert_string_equal(listed(false, &sf, &out), "waits runs");
+	core_fixture_finish(&sf);
+}
+
 static void those_not_looked_at_go_on_waiting(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
@@ -202,6 +215,7 @@ int main(void)
 		TEST(whatever_may_give_room_wakes_those_that_wait),
 		TEST(all_is_due_when_queues_change_and_at_first),
 		TEST(the_list_has_each_in_the_order_of_the_queue),
+		TEST(held_gangs_are_listed_with_any_other),
 		TEST(those_not_looked_at_go_on_waiting),
 		TEST(a_charge_that_was_refused_waits_for_room),
 	};

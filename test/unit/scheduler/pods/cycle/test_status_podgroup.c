@@ -49,24 +49,32 @@ static void phases(void **state)
 		const char *tasks;
 		int32_t min;
 		enum podgroup_phase old;
-		bool unschedulable;
 		enum podgroup_phase expected;
 	} rows[] = {
-		{ "ppp", 2, PODGROUP_PENDING, false, PODGROUP_PENDING },
-		{ "ppp", 2, PODGROUP_INQUEUE, false, PODGROUP_INQUEUE },
-		{ "ppp", 2, PODGROUP_RUNNING, false, PODGROUP_PENDING },
-		{ "bpp", 2, PODGROUP_INQUEUE, false, PODGROUP_INQUEUE },
-		{ "brp", 2, PODGROUP_INQUEUE, false, PODGROUP_RUNNING },
-		{ "rtp", 2, PODGROUP_INQUEUE, false, PODGROUP_RUNNING },
-		{ "rxp", 2, PODGROUP_INQUEUE, false, PODGROUP_INQUEUE },
-		{ "rsf", 3, PODGROUP_RUNNING, false, PODGROUP_RUNNING },
-		{ "ssf", 3, PODGROUP_RUNNING, false, PODGROUP_COMPLETED },
-		{ "ssp", 2, PODGROUP_RUNNING, false, PODGROUP_COMPLETED },
-		{ "rpp", 2, PODGROUP_RUNNING, true, PODGROUP_UNKNOWN },
-		{ "bpp", 2, PODGROUP_INQUEUE, true, PODGROUP_INQUEUE },
-		{ "", 0, PODGROUP_PENDING, false, PODGROUP_COMPLETED },
-		{ "p", 0, PODGROUP_INQUEUE, false, PODGROUP_COMPLETED },
-		{ "r", 0, PODGROUP_INQUEUE, false, PODGROUP_RUNNING },
+		{ "ppp", 2, PODGROUP_PENDING, PODGROUP_PENDING },
+		{ "ppp", 2, PODGROUP_INQUEUE, PODGROUP_INQUEUE },
+		{ "ppp", 2, PODGROUP_RUNNING, PODGROUP_PENDING },
+		{ "bpp", 2, PODGROUP_INQUEUE, PODGROUP_INQUEUE },
+		{ "brp", 2, PODGROUP_INQUEUE, PODGROUP_RUNNING },
+		{ "rsp", 2, PODGROUP_RUNNING, PODGROUP_RUNNING },
+		{ "ssf", 3, PODGROUP_RUNNING, PODGROUP_COMPLETED },
+		{ "ssp", 2, PODGROUP_RUNNING, PODGROUP_COMPLETED },
+		{ "bpp", 2, PODGROUP_INQUEUE, PODGROUP_INQUEUE },
+		{ "", 0, PODGROUP_PENDING, PODGROUP_COMPLETED },
+		{ "p", 0, PODGROUP_INQUEUE, PODGROUP_COMPLETED },
+		{ "r", 0, PODGROUP_INQUEUE, PODGROUP_RUNNING },
+		/* Some run, and members are missing, for whatever reason. */
+		{ "rpp", 2, PODGROUP_RUNNING, PODGROUP_UNKNOWN },
+		{ "rpp", 2, PODGROUP_INQUEUE, PODGROUP_UNKNOWN },
+		{ "rr", 3, PODGROUP_INQUEUE, PODGROUP_UNKNOWN },
+		{ "rsf", 3, PODGROUP_RUNNING, PODGROUP_UNKNOWN },
+		{ "rxp", 2, PODGROUP_INQUEUE, PODGROUP_UNKNOWN },
+		{ "rx", 2, PODGROUP_INQUEUE, PODGROUP_UNKNOWN },
+		/* Those that terminate on a node make up for them while none waits. */
+		{ "rtp", 2, PODGROUP_INQUEUE, PODGROUP_UNKNOWN },
+		{ "rt", 2, PODGROUP_INQUEUE, PODGROUP_RUNNING },
+		{ "rtf", 3, PODGROUP_INQUEUE, PODGROUP_RUNNING },
+		{ "rt", 3, PODGROUP_INQUEUE, PODGROUP_UNKNOWN },
 	};
 
 	(void)state;
@@ -80,9 +88,6 @@ static void phases(void **state)
 		start(&sf);
 		g = podgroup_of(&sf, rows[i].tasks, rows[i].min);
 		g->phase = (uint8_t)rows[i].old;
-		if (rows[i].unschedulable) {
-			v.code = v.message = "no node";
-		}
 		core_fixture_open(&sf);
 		status_podgroup_report(sf.s, g, &v);
 		got = rows[i].old;

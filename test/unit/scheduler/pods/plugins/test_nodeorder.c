@@ -249,6 +249,11 @@ static void test_placements_of_the_session_count(void **state)
 	assert_int_equal(score(k, n), 75);
 	statement_allocate(f.s, t, n);
 	assert_int_equal(score(k, n), 50);
+	/* Those that wait for room there as well, as in Volcano. */
+	t = cluster_fixture_task(f.cluster, "waits",
+				 cluster_fixture_podgroup(f.cluster, "h", NULL, 1), 1000);
+	statement_pipeline(f.s, t, n);
+	assert_int_equal(score(k, n), 37);
 }
 
 static void test_arguments(void **state)

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	"headgate/differential/lib"
+)
+
+// Which victims are taken of those that may be, and on which node, is Headgate's own choice
+// (docs/preemption.md): the least harm over all nodes, in Volcano the first node in order. So
+// Headgate's evictions are replayed in Volcano's session: Volcano's plugins must permit each of
+// them, the preemptor must then have room and quota, its PodGroup must be one that starves and is
+// served by that; and when all are done Volcano must find none that it would add.
+
+// A preemptor is a pod with the victims that Headgate evicts for it.
+type preemptor struct {
+	pod, node string
+	victims   []string
+}
+
+// replay is the state of replaying one cycle of Headgate's.
+type replay struct {
+	session *framework.Session
+	cycle   int
+	steps   []preemptor
+	out     *lib.Answer
+}
+
+// newReplay takes the evictions and pipelines of one cycle. Those without victims come last: they
+// are members of PodGroups for which others have victims.
+func newReplay(s *framework.Session, ours *simulated, cycle int, out *lib.Answer) *replay {
+	r := &replay{session: s, cycle: cycle, out: out}
+	at := func(pod string) *preemptor {
+		for i := range r.steps {
+			if r.steps[i].pod == pod {
+				return &r.steps[i]
+			}
+		}
+		r.steps = append(r.steps, preemptor{pod: pod})
+		return &r.steps[len(r.steps)-1]
+	}
+	for _, d := range ours.Decisions {
+		if d.Cycle == cycle && d.Kind == "Evict" {
+			p := at(preemptorIn(d.Message))
+			p.victims = append(p.victims, d.Pod)
+		}
+	}
+	for _, d := range ours.Decisions {
+		if d.Cycle == cycle && d.Kind == "Pipeline" {
+			at(d.Pod).node = d.Node
+		}
+	}
+	return r
+}
+
+func (r *replay) task(key string) *api.TaskInfo {
+	for _, job := range r.session.Jobs {
+		for _, t := range job.Tasks {
+			if t.Namespace+"/"+t.Name == key {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+// action replays what Headgate did in the action, then asks Volcano's for more. A pod that will have
+// room when pods that terminate are gone does not preempt in Headgate: Volcano's is not asked about
+// it. What it places without victims is left to allocate.
+func (r *replay) action(name string, execute func()) {
+	r.repeat(name)
+	before := pipelinedIn(r.session)
+	waiting := r.waiting()
+	for _, t := range waiting {
+		t.SchGated = true
+	}
+	execute()
+	for _, t := range waiting {
+		t.SchGated = false
+	}
+	for key, t := range pipelinedIn(r.session) {
+		if before[key] == nil && !t.EvictionOccurred {
+			_ = framework.NewStatement(r.session).UnPipeline(t)
+		}
+	}
+}
+
+// waiting are the pods for which a node will do without evictions.
+func (r *replay) waiting() []*api.TaskInfo {
+	var out []*api.TaskInfo
+	s := r.session
+	for _, job := range s.Jobs {
+		for _, t := range job.TaskStatusIndex[api.Pending] {
+			if t.SchGated || s.PrePredicateFn(t) != nil || !s.Allocatable(s.Queues[job.Queue], t) {
+				continue
+			}
+			if slices.ContainsFunc(s.NodeList, func(n *api.NodeInfo) bool {
+				return t.InitResreq.LessEqual(n.FutureIdle(), api.Zero) && s.PredicateForPreemptAction(t, n) == nil
+			}) {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}
+
+// repeat does what Headgate did: its PodGroups in the order of their first victim.
+func (r *replay) repeat(name string) {
+	var order []api.JobID
+	byJob := map[api.JobID][]preemptor{}
+	evicts := map[api.JobID]bool{}
+	for _, p := range r.steps {
+		t := r.task(p.pod)
+		if t == nil || t.Status != api.Pending || !r.belongs(name, t, p) {
+			continue
+		}
+		if byJob[t.Job] == nil {
+			order = append(order, t.Job)
+		}
+		byJob[t.Job] = append(byJob[t.Job], p)
+		evicts[t.Job] = evicts[t.Job] || len(p.victims) > 0
+	}
+	for _, job := range order {
+		if evicts[job] {
+			r.serve(name, r.session.Jobs[job], byJob[job])
+		}
+	}
+}
+
+// belongs: preempt evicts within the queue, reclaim in others.
+func (r *replay) belongs(action string, t *api.TaskInfo, p preemptor) bool {
+	if len(p.victims) == 0 {
+		return true
+	}
+	v := r.task(p.victims[0])
+	if v == nil {
+		return false
+	}
+	same := r.session.Jobs[v.Job].Queue == r.session.Jobs[t.Job].Queue
+	return same == (action == "preempt")
+}
+
+func (r *replay) refuse(p preemptor, why string) { r.out.Add("%d refused %s: %s", r.cycle, p.pod, why) }
+
+// serve replays one PodGroup in one statement.
+func (r *replay) serve(action string, job *api.JobInfo, steps []preemptor) {
+	s := r.session
+	if job.IsPending() {
+		r.refuse(steps[0], "its PodGroup is Pending")
+	}
+	if v := s.JobValid(job); v != nil && !v.Pass {
+		r.refuse(steps[0], "its PodGroup is not valid")
+	}
+	if action == "reclaim" && s.Overused(s.Queues[job.Queue]) {
+		r.refuse(steps[0], "its queue is overused")
+	}
+	st := framework.NewStatement(s)
+	for _, p := range steps {
+		if !s.JobStarving(job) && len(p.victims) == 0 {
+			break // the rest is placed by allocate
+		}
+		if !s.JobStarving(job) {
+			r.refuse(p, "its PodGroup does not starve")
+		}
+		r.place(action, st, p)
+	}
+	if !s.JobPipelined(job) {
+		r.refuse(steps[0], "its PodGroup is not served by that")
+	}
+	st.Commit()
+}
+
+func (r *replay) mayEvict(action string, t, victim *api.TaskInfo) bool {
+	s := r.session
+	if victim == nil || !victim.Preemptable {
+		return false
+	}
+	job := s.Jobs[victim.Job]
+	if action == "preempt" {
+		return api.PreemptableStatus(victim.Status) && job.Queue == s.Jobs[t.Job].Queue &&
+			(!t.BestEffort || victim.BestEffort) && len(s.Preemptable(t, []*api.TaskInfo{victim})) == 1
+	}
+	return victim.Status == api.Running && job.Queue != s.Jobs[t.Job].Queue && s.Queues[job.Queue].Reclaimable() &&
+		len(s.Reclaimable(t, []*api.TaskInfo{victim})) == 1
+}
+
+// place replays one preemptor: its victims, then its node.
+func (r *replay) place(action string, st *framework.Statement, p preemptor) {
+	s := r.session
+	t := r.task(p.pod)
+	queue := s.Queues[s.Jobs[t.Job].Queue]
+	node := s.Nodes[p.node]
+	if node == nil {
+		r.refuse(p, "it has no node")
+		return
+	}
+	if t.SchGated || (t.Pod.Spec.PreemptionPolicy != nil && *t.Pod.Spec.PreemptionPolicy == corev1.PreemptNever) {
+		r.refuse(p, "it may not preempt")
+	}
+	if action == "reclaim" && !s.Preemptive(queue, []*api.TaskInfo{t}) {
+		r.refuse(p, "its queue may not reclaim")
+	}
+	if err := s.PrePredicateFn(t); err != nil {
+		r.refuse(p, "it fits no node: "+err.Error())
+	}
+	for _, key := range p.victims {
+		v := r.task(key)
+		if !r.mayEvict(action, t, v) {
+			r.refuse(p, key+" may not be evicted")
+		}
+		if v != nil {
+			st.Evict(v, action)
+		}
+	}
+	if !t.InitResreq.LessEqual(node.FutureIdle(), api.Zero) {
+		r.refuse(p, "there is no room on "+p.node)
+	}
+	if !s.Allocatable(queue, t) {
+		r.refuse(p, "there is no quota")
+	}
+	if err := s.PredicateForPreemptAction(t, node); err != nil {
+		r.refuse(p, "it does not fit "+p.node)
+	}
+	if err := st.Pipeline(t, node.Name, true); err != nil {
+		r.refuse(p, "it cannot be pipelined")
+	}
+}
+
+// evictsIn: the first cycle in which there are evictions; 0: none.
+func (s *simulated) evictsIn() int {
+	first := 0
+	for _, d := range s.Decisions {
+		if d.Kind == "Evict" && (first == 0 || d.Cycle < first) {
+			first = d.Cycle
+		}
+	}
+	return first
+}
+
+// isEvicting: an action that is replayed.
+func isEvicting(name string) bool { return slices.Contains([]string{"preempt", "reclaim"}, name) }

@@ -200,7 +200,7 @@ static void test_a_placed_pod_is_a_group_of_its_own_also_where_podgroups_are_mad
 			"\"c\"}]%s}}",
 			placed ? ",\"nodeName\":\"n\"" : "");
 		g = podgroup_of(f, cache_fixture_task(f, "p"));
-		assert_int_equal(g != NULL && g->alone, placed);
+		assert_int_equal(g != NULL && g->kind == PODGROUP_ALONE, placed);
 		cache_fixture_delete(f, SCHED_PODS, "ns/p");
 	}
 }

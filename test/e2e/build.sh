@@ -5,7 +5,7 @@
 # no Karpenter starts while Karpenter is compiled. With everything in place it needs no network, and no Go.
 set -eu
 cd "$(dirname "$0")"
-version=v1.36.3
+version=v1.37.2
 out=${XDG_CACHE_HOME:-$HOME/.cache}/headgate/e2e-$version
 export CGO_ENABLED=0 GOFLAGS=-trimpath
 mkdir -p "$out"
@@ -25,7 +25,7 @@ version_flags() {
 	printf '%s' '-s -w'
 	for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
 		printf ' %s' "-X $package.gitVersion=$version -X $package.gitMajor=1" \
-			"-X $package.gitMinor=36 -X $package.gitTreeState=clean"
+			"-X $package.gitMinor=37 -X $package.gitTreeState=clean"
 	done
 }
 

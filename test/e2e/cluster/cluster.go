@@ -34,8 +34,8 @@ type Options struct {
 	Bin string // folder of the programs, as build.sh leaves it
 	Dir string // an existing folder for everything that is written; the cluster owns it
 
-	// More flags of kube-apiserver, after ours.
-	APIServerArgs []string
+	// More flags of kube-apiserver and kube-scheduler, after ours.
+	APIServerArgs, SchedulerArgs []string
 	// The API server writes down the requests of this group of users, for Requests; empty: none.
 	Audit string
 	// Only etcd and kube-apiserver are started; the others are prepared.
@@ -258,10 +258,10 @@ func (c *Cluster) prepareClients(o Options, controllerPort, schedulerPort, kwokP
 		"--cluster-signing-cert-file="+f("ca.crt"), "--cluster-signing-key-file="+f("ca.key"),
 		"--node-monitor-grace-period=10m", "--kube-api-qps=500", "--kube-api-burst=1000")
 	k = kubeconfigs["scheduler"]
-	c.Scheduler = c.program("kube-scheduler",
-		"--kubeconfig="+k, "--authentication-kubeconfig="+k, "--authorization-kubeconfig="+k,
-		"--bind-address=127.0.0.1", "--secure-port="+schedulerPort, "--cert-dir="+c.Dir,
-		"--leader-elect=false")
+	c.Scheduler = c.program("kube-scheduler", append([]string{
+		"--kubeconfig=" + k, "--authentication-kubeconfig=" + k, "--authorization-kubeconfig=" + k,
+		"--bind-address=127.0.0.1", "--secure-port=" + schedulerPort, "--cert-dir=" + c.Dir,
+		"--leader-elect=false"}, o.SchedulerArgs...)...)
 	c.Kwok = c.program("kwok", "--kubeconfig="+c.Kubeconfig, "--manage-all-nodes=false",
 		"--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
 		"--node-lease-duration-seconds=40", "--server-address=127.0.0.1:"+kwokPort,

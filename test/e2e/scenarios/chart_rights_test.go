@@ -252,9 +252,10 @@ func stage(r right) int {
 // to its end for each right, and says more than its failing would: which request it was. A right
 // without an entry here fails the test, so that none is added without one.
 func TestChartRights(t *testing.T) {
-	// Without the plugin the right to block an owner's deletion is not checked.
-	s := suite.StartOwn(t, suite.Options{APIServerArgs: []string{
-		"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"}, Values: []string{
+	// Without the plugin the right to block an owner's deletion is not checked; without the feature no
+	// PodGroup of Kubernetes is watched.
+	s := suite.StartOwn(t, suite.Options{APIServerArgs: append([]string{
+		"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"}, kubePodGroups...), Values: []string{
 		"scheduler.replicas=1", "webhook.replicas=1", "quota.enabled=true",
 		"quota.config=fairSharing: {}\nintegrations:\n  frameworks:\n  - batch/job\n  - pod\n",
 		// Refused renewals must not cost the lead.

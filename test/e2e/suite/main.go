@@ -111,6 +111,7 @@ func Image() string {
 type Options struct {
 	Values        []string // of the chart, as helm's --set
 	APIServerArgs []string // more flags of kube-apiserver
+	SchedulerArgs []string // and of kube-scheduler
 	Empty         bool     // without Headgate, which the scenario installs itself
 
 	Container *headgate.Container // the daemons run in containers of the image
@@ -132,7 +133,7 @@ func install(ctx context.Context, o Options) (*installation, error) {
 	}
 	begin := time.Now()
 	c, err := cluster.Start(ctx, cluster.Options{Bin: os.Getenv(envComponents), Dir: dir,
-		APIServerArgs: o.APIServerArgs, Audit: "system:serviceaccounts:" + headgate.Namespace})
+		APIServerArgs: o.APIServerArgs, SchedulerArgs: o.SchedulerArgs, Audit: "system:serviceaccounts:" + headgate.Namespace})
 	if err != nil {
 		return nil, err
 	}

@@ -539,7 +539,7 @@ static void make_watches(struct app *a)
 		enum sched_resource r = a->watch[i].resource;
 		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 		struct reflector_options ro = {
-			.resource = sched_kinds_names(r)->plural,
+			.resource = sched_kinds_label(r),
 			.counters = a->counters,
 			.transport = a->watches,
 			.clock = clock_real(),
@@ -548,7 +548,7 @@ static void make_watches(struct app *a)
 			.field_selector = a->fleet != NULL && r == SCHED_NAMESPACES
 						  ? "metadata.name=" FLEET_KINDS_IDENTITY
 						  : NULL,
-			.missing_ok = (sched_kinds_get(r)->wings & SCHED_WING_PODS) == 0,
+			.missing_ok = sched_kinds_may_be_missing(r),
 			.seed = rng_entropy(),
 		};
 
@@ -569,7 +569,7 @@ static const char *find_stale(void *ctx, int64_t now, int64_t *ret_since)
 
 		if (since != CLOCK_NEVER) {
 			*ret_since = since;
-			return sched_kinds_names(a->watch[i].resource)->plural;
+			return sched_kinds_label(a->watch[i].resource);
 		}
 	}
 	return NULL;

@@ -494,6 +494,7 @@ static void add_stats(const struct sim_run *r, struct sim_run_stats *stats)
 	stats->virtual_ns += w->clock.mono_ns;
 	stats->published_peak += sim_oracle_published_peak(r->oracle);
 	stats->evicted += sim_evictions_count(r->evictions);
+	stats->overdue += sim_oracle_deleted(r->oracle);
 	for (size_t i = 0; i < sim_view_count(w->view, SIM_PODS); i++) {
 		stats->placed += sim_pod_is_placed(sim_view_at(w->view, SIM_PODS, i));
 	}

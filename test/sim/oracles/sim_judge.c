@@ -196,19 +196,20 @@ static bool others_ask(const struct cluster *c, uint32_t queue)
 	return false;
 }
 
-/* Volcano's rule of the plugin proportion: pods that did not opt in are placed within their queue's
- * share of the present nodes. Pods that wait in other queues take shares, too, even when they fit
- * into none themselves; guarantees of all other queues are no part of it; and neither is quota that
- * pods hold without a node, which may be theirs of another scheduler for ever. */
-static bool lacks_share(const struct judge *j, const struct jdoc *pod, const char *key)
+/* Volcano's rule of the plugin proportion: pods that did not opt in (these, of one PodGroup) are
+ * placed within their queue's share of the present nodes. Pods that wait in other queues take
+ * shares, too, even when they fit into none themselves; guarantees of all other queues are no part
+ * of it; and neither is quota that pods hold without a node, which may be theirs of another
+ * scheduler for ever. */
+static bool lacks_share(const struct judge *j, const char *const *keys, size_t n)
 {
 	const struct cluster *c = j->cluster;
-	const struct task *t = cluster_task_find(c, str_of(key));
-	int64_t rest = c->total.v[RES_CPU];
+	const struct task *t = n > 0 ? cluster_task_find(c, str_of(keys[0])) : NULL;
+	int64_t rest = c->total.v[RES_CPU], need = 0;
 	uint32_t queue;
 
 	if (j->world->plugins != CONFIGURATIONS_PROPORTION || t == NULL ||
-	    t->podgroup == MODEL_NONE || sim_pod_is_opted_in(pod, j->world->sticky)) {
+	    t->podgroup == MODEL_NONE || (t->flags & TASK_OPTED_IN) != 0) {
 		return false;
 	}
 	queue = c->podgroups.v[t->podgroup]->queue;
@@ -218,14 +219,16 @@ static bool lacks_share(const struct judge *j, const struct jdoc *pod, const cha
 	if (others_ask(c, queue)) {
 		return true;
 	}
+	for (size_t i = 0; i < n; i++) {
+		need += sim_pod_milli_cpu(sim_view_get(j->world->view, SIM_PODS, keys[i]));
+	}
 	for (size_t i = 0; i < c->queues.n; i++) {
 		if (c->queues.v[i] != NULL && c->queues.v[i]->exists && i != queue) {
 			rest -= c->queues.v[i]->guarantee.v[RES_CPU];
 		}
 	}
-	return sim_pod_milli_cpu(pod) > rest - c->queues.v[queue]->charged.v[RES_CPU] ||
-	       sim_pod_milli_cpu(pod) >
-		       c->total.v[RES_CPU] - c->queues.v[c->root_queue]->charged.v[RES_CPU];
+	return need > rest - c->queues.v[queue]->charged.v[RES_CPU] ||
+	       need > c->total.v[RES_CPU] - c->queues.v[c->root_queue]->charged.v[RES_CPU];
 }
 
 static void members_finish(struct members *m)
@@ -298,7 +301,7 @@ static bool is_alone(const struct judge *j, const struct jdoc *pod)
 
 static void judge_alone(const struct judge *j, const struct jdoc *pod, const char *key)
 {
-	if (!has_queue_alone(j->world, pod) || lacks_share(j, pod, key) ||
+	if (!has_queue_alone(j->world, pod) || lacks_share(j, &key, 1) ||
 	    waits_for_its_turn(j, NULL)) {
 		return;
 	}
@@ -329,7 +332,7 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 		}
 		return;
 	}
-	if (!has_queue(j->world, g) || has_opted_out(j->world, group) || lacks_share(j, pod, key) ||
+	if (!has_queue(j->world, g) || has_opted_out(j->world, group) ||
 	    (!sim_pod_is_opted_in(pod, j->world->sticky) && waits_for_its_turn(j, g))) {
 		return;
 	}
@@ -355,6 +358,7 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 		}
 	}
 	if (!lacks_nodes_unseen(j, &m, need) &&
+	    !lacks_share(j, (const char *const *)m.waiting, need) &&
 	    sim_oracle_fits(j->oracle, (const char *const *)m.waiting, need)) {
 		sim_world_fail(j->world, "end: %s waits although its queue has room%s", key,
 			       need > 1 ? " for its gang" : "");

@@ -393,6 +393,7 @@ static struct sched_conf *make_conf(const struct sim_scheduler_options *opt,
 	conf = parse_conf(text.p, NULL);
 	conf->gates_admission = opt->gates_admission;
 	conf->reservation_timeout_ns = opt->reservation_timeout_ns;
+	conf->overdue_deletes = w->deletes_overdue;
 	conf->gate_sticky = w->sticky;
 	return conf;
 }
@@ -447,6 +448,7 @@ static void make_watches(struct sim_scheduler *s)
 			.on_event = on_event,
 			.ctx = &s->watch[i],
 			.page_size = (unsigned)(2 + sim_world_below(s->world, 20)),
+			.missing_ok = sched_kinds_may_be_missing((enum sched_resource)i),
 			.seed = rng_next(&s->world->rng),
 		};
 

@@ -102,10 +102,11 @@ FUZZ_BIN := $(call programs,$(FUZZ_SRC))
 DEMO_BIN := $(if $(DEMO_SRC),$(BUILD)/test/demo/demo)
 DOCS_BIN := $(BUILD)/test/docs/values_table $(BUILD)/test/docs/metrics_table $(BUILD)/test/docs/flags_table
 CHECK_BIN := $(UNIT_BIN) $(SCENARIO_BIN) $(ADMISSION_BIN)
-# The simulations and the random tests have one thread: there is nothing in them for ThreadSanitizer.
 SUITE_BIN := $(CHECK_BIN) $(INTEGRATION_BIN) $(REPLAY_BIN) $(SIM_BIN)
+# Folders of decisions cannot start a thread (test/lint/pure.h), and neither do the tests that play decisions alone:
+# there is nothing in them for ThreadSanitizer.
 ifeq ($(SAN),thread)
-SUITE_BIN := $(filter-out $(SIM_BIN) %_random,$(SUITE_BIN))
+SUITE_BIN := $(filter-out $(SCENARIO_BIN) $(ADMISSION_BIN) $(SIM_BIN) %_random $(PURE:%=$(BUILD)/test/unit/%/%),$(SUITE_BIN))
 endif
 
 MAIN_headgate-webhook := webhook/main/main.c
@@ -279,12 +280,13 @@ check: all $(SUITE_BIN) $(BENCH_BIN) $(DEMO_BIN) $(DOCS_BIN)
 endif
 
 check-asan: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer, the simulations by a sample
-	@SIM_SAMPLE=20 UBSAN_OPTIONS=print_stacktrace=1 TEST_TIMEOUT=3600 $(MAKE) BUILD=$(BUILD)/asan SAN=address,undefined suite
+	@SIM_SAMPLE=20 UBSAN_OPTIONS=print_stacktrace=1 TEST_TIMEOUT=3600 \
+		$(MAKE) BUILD=$(BUILD)/asan OPT=-O1 SAN=address,undefined suite
 
 # ThreadSanitizer of these compilers cannot place its shadow under full address randomisation.
-check-tsan: ## the suite under ThreadSanitizer
+check-tsan: ## the tests of everything that has threads, under ThreadSanitizer
 	@WRAP="$$(setarch -R true 2>/dev/null && echo setarch -R)" TSAN_OPTIONS="halt_on_error=1 suppressions=$(CURDIR)/test/lib/tsan.supp" \
-		TEST_TIMEOUT=3600 $(MAKE) BUILD=$(BUILD)/tsan SAN=thread suite
+		TEST_TIMEOUT=3600 $(MAKE) BUILD=$(BUILD)/tsan OPT=-O1 SAN=thread suite
 
 # A run starts without the counts of the one before.
 ifeq ($(COVERAGE),)

@@ -6,6 +6,7 @@
 
 #include "api/core/batch.h"
 #include "api/core/event.h"
+#include "api/core/kube_pod_group.h"
 #include "api/core/lease.h"
 #include "api/core/limit_range.h"
 #include "api/core/namespace.h"
@@ -54,6 +55,8 @@ static const struct kinds_row rows[] = {
 	  "kwl,kueueworkload,kueueworkloads", true, &kueue_workload_fields },
 	{ "node.k8s.io", "runtimeclasses", "v1", "RuntimeClass", "runtimeclass", "", false,
 	  &runtime_class_fields },
+	{ "scheduling.k8s.io", "podgroups", "v1beta1", "PodGroup", "podgroup", "", true,
+	  &kube_pod_group_fields },
 	{ "scheduling.k8s.io", "priorityclasses", "v1", "PriorityClass", "priorityclass", "pc",
 	  false, &scheduling_priority_class_fields },
 	{ KEYS_VOLCANO_GROUP, "podgroups", KEYS_VOLCANO_VERSION, "PodGroup", "podgroup",
@@ -125,7 +128,8 @@ static bool is_name(const struct kinds_row *k, struct str name)
 static const struct kinds_row *find_by(bool (*matches)(const struct kinds_row *, struct str),
 				       struct str name, struct str group)
 {
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+	/* From the end: of two kinds of one name Volcano's PodGroup comes before Kubernetes'. */
+	for (size_t i = ARRAY_LEN(rows); i-- > 0;) {
 		if (matches(&rows[i], name) &&
 		    (group.p == NULL || str_eq_c(group, rows[i].group))) {
 			return &rows[i];

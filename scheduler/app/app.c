@@ -40,6 +40,7 @@
 #include "scheduler/base/message_decode.h"
 #include "scheduler/multikueue/fleet/fleet.h"
 #include "scheduler/multikueue/fleet/fleet_kinds.h"
+#include "scheduler/multikueue/worker_config.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
@@ -487,6 +488,7 @@ static int start_fleet(struct app *a, struct err *err)
 		.manages = is_manager(a),
 		.namespace_ = o->multikueue_namespace == NULL ? a->kube->namespace_
 							      : o->multikueue_namespace,
+		.kubeconfig_root = WORKER_CONFIG_ROOT,
 		.transport = a->requests,
 		.clock = clock_real(),
 		.limiter = a->limiter,
@@ -537,7 +539,7 @@ static void make_watches(struct app *a)
 		enum sched_resource r = a->watch[i].resource;
 		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 		struct reflector_options ro = {
-			.resource = sched_kinds_names(r)->plural,
+			.resource = sched_kinds_label(r),
 			.counters = a->counters,
 			.transport = a->watches,
 			.clock = clock_real(),
@@ -546,7 +548,7 @@ static void make_watches(struct app *a)
 			.field_selector = a->fleet != NULL && r == SCHED_NAMESPACES
 						  ? "metadata.name=" FLEET_KINDS_IDENTITY
 						  : NULL,
-			.missing_ok = (sched_kinds_get(r)->wings & SCHED_WING_PODS) == 0,
+			.missing_ok = sched_kinds_may_be_missing(r),
 			.seed = rng_entropy(),
 		};
 
@@ -567,7 +569,7 @@ static const char *find_stale(void *ctx, int64_t now, int64_t *ret_since)
 
 		if (since != CLOCK_NEVER) {
 			*ret_since = since;
-			return sched_kinds_names(a->watch[i].resource)->plural;
+			return sched_kinds_label(a->watch[i].resource);
 		}
 	}
 	return NULL;

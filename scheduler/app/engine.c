@@ -196,9 +196,9 @@ static void on_bad_object(void *ctx, enum sched_resource r, struct str key, cons
 					 .name = name,
 					 .namespace_ = space };
 
-	log_warn("object cannot be read", LOG_STR("resource", names->plural), LOG_SLICE("key", key),
-		 LOG_STR("error", text));
-	sched_metrics_bad_object(e->metrics, names->plural);
+	log_warn("object cannot be read", LOG_STR("resource", sched_kinds_label(r)),
+		 LOG_SLICE("key", key), LOG_STR("error", text));
+	sched_metrics_bad_object(e->metrics, sched_kinds_label(r));
 	/* All replicas read the same object: the leader's event is enough. */
 	if (e->leading) {
 		recorder_event(exec_recorder(e->exec), &about, true, "InvalidObject", text);

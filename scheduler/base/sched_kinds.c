@@ -1,6 +1,7 @@
 #include "scheduler/base/sched_kinds.h"
 
 #include "api/core/batch.h"
+#include "api/core/kube_pod_group.h"
 #include "api/core/limit_range.h"
 #include "api/core/namespace.h"
 #include "api/core/node.h"
@@ -21,33 +22,35 @@
 #define FLEET SCHED_WING_FLEET
 
 static const struct sched_kind kinds[SCHED_RESOURCE_COUNT_] = {
-	[SCHED_PODS] = { &pod_fields, PODS, .needed = true, .read_order = 6 },
-	[SCHED_NODES] = { &node_fields, PODS, .needed = true, .read_order = 5 },
+	[SCHED_PODS] = { &pod_fields, PODS, .needed = true, .read_order = 7 },
+	[SCHED_NODES] = { &node_fields, PODS, .needed = true, .read_order = 6 },
 	[SCHED_QUEUES] = { &scheduling_queue_fields, PODS, .needed = true, .read_order = 3 },
 	[SCHED_PODGROUPS] = { &scheduling_pod_group_fields, PODS, .needed = true, .read_order = 4 },
+	[SCHED_KUBE_PODGROUPS] = { &kube_pod_group_fields, PODS, .read_order = 5,
+				   .label = "podgroups.scheduling.k8s.io" },
 	[SCHED_PRIORITY_CLASSES] = { &scheduling_priority_class_fields, PODS, .needed = true,
 				     .read_order = 1 },
 	[SCHED_NAMESPACES] = { &namespace_fields, PODS | WORKLOADS, .needed = true,
 			       .read_order = 2 },
 	[SCHED_FLAVORS] = { &kueue_resource_flavor_fields, WORKLOADS, .needed = true,
-			    .read_order = 10 },
+			    .read_order = 11 },
 	[SCHED_CLUSTER_QUEUES] = { &kueue_cluster_queue_fields, WORKLOADS, .needed = true,
-				   .reports = true, .read_order = 13 },
-	[SCHED_COHORTS] = { &kueue_cohort_fields, WORKLOADS, .reports = true, .read_order = 12 },
+				   .reports = true, .read_order = 14 },
+	[SCHED_COHORTS] = { &kueue_cohort_fields, WORKLOADS, .reports = true, .read_order = 13 },
 	[SCHED_LOCAL_QUEUES] = { &kueue_local_queue_fields, WORKLOADS, .needed = true,
-				 .reports = true, .read_order = 14 },
-	[SCHED_WORKLOADS] = { &kueue_workload_fields, WORKLOADS, .needed = true, .read_order = 16 },
+				 .reports = true, .read_order = 15 },
+	[SCHED_WORKLOADS] = { &kueue_workload_fields, WORKLOADS, .needed = true, .read_order = 17 },
 	[SCHED_WORKLOAD_PRIORITY_CLASSES] = { &kueue_workload_priority_class_fields, WORKLOADS,
-					      .read_order = 15 },
-	[SCHED_ADMISSION_CHECKS] = { &kueue_admission_check_fields, WORKLOADS, .read_order = 11 },
-	[SCHED_LIMIT_RANGES] = { &limit_range_fields, WORKLOADS, .read_order = 7 },
-	[SCHED_RUNTIME_CLASSES] = { &runtime_class_fields, WORKLOADS, .read_order = 8 },
+					      .read_order = 16 },
+	[SCHED_ADMISSION_CHECKS] = { &kueue_admission_check_fields, WORKLOADS, .read_order = 12 },
+	[SCHED_LIMIT_RANGES] = { &limit_range_fields, WORKLOADS, .read_order = 8 },
+	[SCHED_RUNTIME_CLASSES] = { &runtime_class_fields, WORKLOADS, .read_order = 9 },
 	[SCHED_JOBS] = { &batch_job_fields, WORKLOADS },
 	[SCHED_MULTIKUEUE_CONFIGS] = { &multikueue_config_fields, FLEET },
 	[SCHED_MULTIKUEUE_CLUSTERS] = { &multikueue_cluster_fields, FLEET },
 	[SCHED_SECRETS] = { &secret_fields, FLEET },
 	[SCHED_TOPOLOGIES] = { &kueue_topology_fields, WORKLOADS, .unwatched = true,
-			       .read_order = 9 },
+			       .read_order = 10 },
 };
 
 const struct sched_kind *sched_kinds_get(enum sched_resource r)
@@ -58,6 +61,16 @@ const struct sched_kind *sched_kinds_get(enum sched_resource r)
 const struct kinds_row *sched_kinds_names(enum sched_resource r)
 {
 	return kinds_by_fields(kinds[r].fields);
+}
+
+const char *sched_kinds_label(enum sched_resource r)
+{
+	return kinds[r].label != NULL ? kinds[r].label : sched_kinds_names(r)->plural;
+}
+
+bool sched_kinds_may_be_missing(enum sched_resource r)
+{
+	return (kinds[r].wings & PODS) == 0 || !kinds[r].needed;
 }
 
 unsigned sched_kinds_watched(bool workloads)

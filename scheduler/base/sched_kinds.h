@@ -19,6 +19,7 @@ enum sched_resource {
 	SCHED_NODES,
 	SCHED_QUEUES,
 	SCHED_PODGROUPS,
+	SCHED_KUBE_PODGROUPS, /* of Kubernetes, where it serves them */
 	SCHED_PRIORITY_CLASSES,
 	SCHED_NAMESPACES,
 	SCHED_FLAVORS,
@@ -48,15 +49,22 @@ struct sched_kind {
 	const struct field_table *fields; /* decodes objects of the kind */
 	unsigned wings;                   /* with a cache for its objects; enum sched_wing */
 	bool unwatched;                   /* headgatectl alone reads it */
-	bool needed;    /* headgatectl fails where the cluster does not serve it */
-	bool reports;   /* its status only reports: without it the object counts as much */
-	int read_order; /* place in the order in which headgatectl reads objects: objects that
-			others refer to come first; 0: not read */
+	bool needed;       /* headgatectl fails where the cluster does not serve it, and so does the
+			      scheduler if it is of the pods wing */
+	bool reports;      /* its status only reports: without it the object counts as much */
+	int read_order;    /* place in the order in which headgatectl reads objects: objects that
+			   others refer to come first; 0: not read */
+	const char *label; /* see sched_kinds_label; NULL: its plural */
 };
 
 /* Static; r below SCHED_RESOURCE_COUNT_. */
 const struct sched_kind *sched_kinds_get(enum sched_resource r);
 const struct kinds_row *sched_kinds_names(enum sched_resource r);
+/* Its name in logs, metrics and warnings: the plural, with the group if another kind here has the
+ * same plural. */
+const char *sched_kinds_label(enum sched_resource r);
+/* Whether the scheduler does without the kind where the cluster does not serve it. */
+bool sched_kinds_may_be_missing(enum sched_resource r);
 /* The number of kinds that are watched, with or without the Workload engine: the first ones of enum
  * sched_resource. Those of the fleet do not count. */
 unsigned sched_kinds_watched(bool workloads);

@@ -9,6 +9,7 @@
 #include "scheduler/ctl/cli/columns.h"
 #include "scheduler/ctl/ctl.h"
 #include "scheduler/ctl/explain/live_cluster.h"
+#include "scheduler/ctl/list/unplaced_pods.h"
 #include "scheduler/pods/ledger/totals.h"
 #include "scheduler/pods/session/session.h"
 
@@ -74,9 +75,17 @@ static void write_amount(const struct live_cluster *s, struct json_out *o, const
 	json_out_object_end(o);
 }
 
-static void write_row(const struct live_cluster *s, const struct queue *q, struct json_out *o)
+/* One of table and json. */
+struct output {
+	struct columns *table;
+	struct json_out *json;
+	const struct unplaced_pods *unplaced;
+};
+
+static void write_row(const struct live_cluster *s, const struct queue *q, const struct output *w)
 {
 	const struct queue_totals *t = &live_cluster_totals(s)[q->id];
+	struct json_out *o = w->json;
 
 	json_out_object(o);
 	json_out_kv(o, "name", q->name);
@@ -95,38 +104,39 @@ static void write_row(const struct live_cluster *s, const struct queue *q, struc
 	json_out_kv_int(o, "publishedPods", t->published_pods);
 	json_out_kv_int(o, "gatedPods", (int64_t)t->gated + t->patching);
 	json_out_kv_int(o, "withdrawnPods", t->withdrawn);
+	unplaced_pods_write(w->unplaced, q, o);
 	json_out_object_end(o);
 }
 
 /* Depth first, children by name; then the queues outside the tree (below a missing queue, or on a
  * cycle). */
 static void walk(const struct live_cluster *s, const struct queue *q, unsigned depth,
-		 struct columns *table, struct json_out *o)
+		 const struct output *w)
 {
 	const struct cluster *c = live_cluster_cluster(s);
 
-	if (q->exists && table != NULL) {
-		add_row(s, q, depth, table);
+	if (q->exists && w->table != NULL) {
+		add_row(s, q, depth, w->table);
 	} else if (q->exists) {
-		write_row(s, q, o);
+		write_row(s, q, w);
 	}
 	for (size_t i = 0; i < q->children.n; i++) {
-		walk(s, c->queues.v[q->children.v[i]], depth + 1, table, o);
+		walk(s, c->queues.v[q->children.v[i]], depth + 1, w);
 	}
 }
 
-static void walk_all(const struct live_cluster *s, struct columns *table, struct json_out *o)
+static void walk_all(const struct live_cluster *s, const struct output *w)
 {
 	const struct cluster *c = live_cluster_cluster(s);
 
 	for (size_t i = 0; i < c->queues.n; i++) {
 		if (c->queues.v[i] != NULL && c->queues.v[i]->parent == MODEL_NONE) {
-			walk(s, c->queues.v[i], 0, table, o);
+			walk(s, c->queues.v[i], 0, w);
 		}
 	}
 }
 
-static void print_json(const struct live_cluster *s)
+static void print_json(const struct live_cluster *s, const struct unplaced_pods *unplaced)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct json_out o;
@@ -135,25 +145,27 @@ static void print_json(const struct live_cluster *s)
 	json_out_object(&o);
 	json_out_key(&o, "queues");
 	json_out_array(&o);
-	walk_all(s, NULL, &o);
+	walk_all(s, &(struct output){ .json = &o, .unplaced = unplaced });
 	json_out_array_end(&o);
 	json_out_object_end(&o);
 	printf("%s\n", text.p);
 }
 
-static void print_table(const struct live_cluster *s)
+static void print_table(const struct live_cluster *s, const struct unplaced_pods *unplaced)
 {
 	static const char *const heads[] = { "QUEUE",    "STATE",     "LIMIT", "ALLOCATED",
 					     "RESERVED", "PUBLISHED", "GATED", NULL };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 
-	walk_all(s, table, NULL);
+	walk_all(s, &(struct output){ .table = table });
 	columns_print(table, stdout);
+	unplaced_pods_print(unplaced, stdout);
 }
 
 static int run_verb(int argc, char **argv)
 {
 	CLEANUP(live_cluster_destroyp) struct live_cluster *s = NULL;
+	struct unplaced_pods *unplaced;
 	struct cluster_args f;
 	struct err err = ERR_INIT;
 	int code;
@@ -164,11 +176,13 @@ static int run_verb(int argc, char **argv)
 	if (live_cluster_load(&f, &s, &err) < 0) {
 		return verb_fail(&err);
 	}
+	unplaced = unplaced_pods_create(s);
 	if (f.output == VERB_JSON) {
-		print_json(s);
+		print_json(s, unplaced);
 	} else {
-		print_table(s);
+		print_table(s, unplaced);
 	}
+	unplaced_pods_destroyp(&unplaced);
 	return VERB_OK;
 }
 
@@ -181,7 +195,9 @@ const struct verb ctl_queues_verb = {
 	.help = "show the tree of Queues with allocated, reserved and published amounts",
 	.flags.doc =
 		"Show the tree of Queues: limit, allocated, reserved, published and gated pods of "
-		"each queue and of all queues below it.",
+		"each queue and of all queues below it. Then the pods that other schedulers have "
+		"not placed, with the quota that they hold: a queue that is full may wait for "
+		"these.",
 	.flags.tables = tables,
 	.run = run_verb,
 };

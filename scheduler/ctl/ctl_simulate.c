@@ -52,7 +52,7 @@ struct arguments {
 	size_t nfiles;
 	struct VEC(struct deletion) deletions;
 	struct VEC(struct update) updates;
-	struct flags_list ignored;
+	struct flags_list ignored, gate_schedulers;
 	const char *config, *scheduler_conf;
 	enum verb_output output;
 	unsigned show;    /* enum show */
@@ -88,6 +88,10 @@ static const struct flags_row rows[] = {
 	  .help = "Kueue's configuration file, for the Workload engine" },
 	{ "scheduler-conf", .letter = 'C', AT(TEXT, scheduler_conf), .arg = "FILE",
 	  .unset = "built in", .help = "Configuration file of the scheduler" },
+	{ "gate-schedulers", AT(LIST, gate_schedulers), .arg = "NAME", .def = "default-scheduler",
+	  .may_be_empty = true,
+	  .help = "Name in spec.schedulerName of pods that are gated and that another scheduler "
+		  "places; may be repeated; empty: none" },
 	{ "now", AT(TIME, now), .unset = "the latest time in the files",
 	  .help = "Current time, in the first cycle" },
 	{ "advance", AT(DURATION, advance), .min = 0, .max = MAX_ADVANCE_NS, .def = "0s",
@@ -263,6 +267,7 @@ static int read_update(struct update *u, const struct update_reading *how, struc
 {
 	const struct strict_input_options opt = { .ignored = how->args->ignored.v,
 						  .nignored = how->args->ignored.n,
+						  .gate_schedulers = how->args->gate_schedulers.v,
 						  .problem = problem,
 						  .warn = strict_input_warn,
 						  .ctx = how->strict,
@@ -479,7 +484,9 @@ static int run(struct arguments *a, struct sim_input *in, struct strict_input *s
 	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
 	CLEANUP(simulation_destroyp) struct simulation *pods = NULL;
 	CLEANUP(workload_simulation_destroyp) struct workload_simulation *quota = NULL;
-	struct simulation_options opt = { .conf_path = a->scheduler_conf, .warn = warn };
+	struct simulation_options opt = { .conf_path = a->scheduler_conf,
+					  .gate_schedulers = a->gate_schedulers.v,
+					  .warn = warn };
 	struct workload_simulation_options quota_opt = { .warn = warn };
 	const struct sim_report_input *input;
 	struct parts parts;
@@ -521,7 +528,11 @@ static int run(struct arguments *a, struct sim_input *in, struct strict_input *s
 static int simulate(struct arguments *a)
 {
 	const struct strict_input_options opt = {
-		.ignored = a->ignored.v, .nignored = a->ignored.n, .problem = problem, .warn = warn
+		.ignored = a->ignored.v,
+		.nignored = a->ignored.n,
+		.gate_schedulers = a->gate_schedulers.v,
+		.problem = problem,
+		.warn = warn,
 	};
 	CLEANUP(sim_input_destroyp) struct sim_input *in = sim_input_create(warn, NULL);
 	CLEANUP(strict_input_destroyp)

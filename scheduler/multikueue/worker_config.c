@@ -1,5 +1,6 @@
 #include "scheduler/multikueue/worker_config.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/attrs.h"
@@ -68,5 +69,36 @@ int worker_config_parse(struct str text, struct kubeconfig **ret, const char **r
 		return -ERR_INVALID;
 	}
 	*ret = take_ptr(&c);
+	return 0;
+}
+
+static bool is_below(const char *path, const char *root)
+{
+	size_t n = strlen(root);
+
+	return strncmp(path, root, n) == 0 && path[n] == '/';
+}
+
+static bool goes_up(struct str path)
+{
+	while (path.len > 0) {
+		if (str_eq_c(str_next(&path, '/'), "..")) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int worker_config_check_path(const char *path, const char *root, struct err *err)
+{
+	if (path[0] != '/') {
+		return err_set(err, ERR_INVALID, "%s: not an absolute path", path);
+	}
+	if (goes_up(str_of(path))) {
+		return err_set(err, ERR_INVALID, "%s: has a component \"..\"", path);
+	}
+	if (!is_below(path, root)) {
+		return err_set(err, ERR_INVALID, "%s: not below %s", path, root);
+	}
 	return 0;
 }

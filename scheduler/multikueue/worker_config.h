@@ -7,6 +7,9 @@
 
 #include "base/str.h"
 
+/* The folder below which files may be named, as in Kueue. */
+#define WORKER_CONFIG_ROOT "/etc/multikueue/kubeconfigs"
+
 struct err;
 struct kubeconfig;
 
@@ -15,5 +18,8 @@ struct kubeconfig;
  * is refused. */
 int worker_config_parse(struct str text, struct kubeconfig **ret, const char **ret_reason,
 			struct err *err);
+/* 0: the text may name a file below root: it is absolute, and has no "..". Symbolic links are the
+ * reader's matter (worker/config_file.h). Else -ERR_INVALID. */
+int worker_config_check_path(const char *path, const char *root, struct err *err);
 
 #endif

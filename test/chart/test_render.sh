@@ -343,6 +343,11 @@ has multikueue '--controllers=multikueue'
 has multikueue '--leader-elect-resource-name=headgate-orchestrator'
 has multikueue 'resources: [jobs/status]'
 has multikueue 'resourceNames: [kube-system]'
+lacks multikueue 'mountPath: /etc/multikueue/kubeconfigs'
+render files --set orchestrator.enabled=true --set orchestrator.namespace= --set orchestrator.kubeconfigs=workers
+has files 'mountPath: /etc/multikueue/kubeconfigs'
+has files 'secretName: workers'
+loads files
 render released --set orchestrator.enabled=true --set orchestrator.namespace=
 has released '--multikueue-namespace=default'
 loads released

@@ -1,6 +1,7 @@
 #!/bin/sh
 # test/e2e/run.sh [SCENARIO=N|chart|quota|tenant|fleet | --serve]: the end-to-end scenarios on real components; E2E_RUN is a
-# regular expression of tests instead, E2E_COUNT how often each is played. The last line is
+# regular expression of tests instead, E2E_COUNT how often each is played. E2E_SAMPLE=PERCENT plays a part of what was
+# selected, drawn by E2E_SEED, which is another one each time and is printed. The last line is
 # "N passed, N failed", with ", N skipped" where some were. --serve leaves a cluster with Headgate running and prints its KUBECONFIG.
 # Expects the daemons in $BUILD/bin.
 set -eu
@@ -86,6 +87,27 @@ for try in 'unshare --net' 'unshare --map-root-user --net'; do
 	fi
 done
 [ -n "$isolate" ] || echo "no network namespace of our own: ports of this machine are used"
+
+# drawn REGEX: a regular expression of E2E_SAMPLE percent of the tests that match, in the order of their checksums
+# with the seed.
+drawn() {
+	"$E2E_WORK/scenarios.test" -test.list "$1" | while IFS= read -r name; do
+		echo "$(echo "$E2E_SEED $name" | cksum | cut -d ' ' -f 1) $name"
+	done | sort -n | awk -v percent="$E2E_SAMPLE" '
+		{ names[NR] = $2 }
+		END {
+			for (i = 1; 100 * (i - 1) < percent * NR; i++) {
+				list = list (i > 1 ? "|" : "") names[i]
+			}
+			print "^(" list ")$"
+		}'
+}
+if [ -n "${E2E_SAMPLE:-}" ]; then
+	E2E_SEED=${E2E_SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
+	echo "$E2E_SAMPLE % of the scenarios, the same again: E2E_SAMPLE=$E2E_SAMPLE E2E_SEED=$E2E_SEED ./run e2e $*"
+	run=$(drawn "$run")
+	[ -z "$beside" ] || beside=$(drawn "$beside")
+fi
 
 log=$E2E_WORK/log
 # play LOG REGEX: the scenarios that match, their output in LOG, what a reader follows on standard output.

@@ -3,6 +3,7 @@
 #include "lib/unit.h"
 
 #include "base/attrs.h"
+#include "base/err.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "play/scene.h"
@@ -119,6 +120,69 @@ static void test_not_placed_in_time(void **state UNUSED)
 	scene_stop(&s);
 }
 
+static void add_gang(struct scene *s, const char *name, int min)
+{
+	CLEANUP(xmalloc_freep)
+	char *body = xmalloc_printf("{\"apiVersion\":\"scheduling.k8s.io/v1beta1\",\"kind\":"
+				    "\"PodGroup\",\"metadata\":{\"name\":\"%s\"},\"spec\":{"
+				    "\"schedulingPolicy\":{\"gang\":{\"minCount\":%d}}}}",
+				    name, min);
+
+	scene_call(s, "POST", "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups", body,
+		   NULL);
+}
+
+static void add_member(struct scene *s, const char *name, const char *group)
+{
+	CLEANUP(xmalloc_freep)
+	char *body = xmalloc_printf(
+		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"%s\","
+		"\"annotations\":{\"scheduling.volcano.sh/queue-allocation-gate\":\"true\","
+		"\"scheduling.volcano.sh/queue-name\":\"q\"}},\"spec\":{\"schedulerName\":"
+		"\"" THEIRS "\",\"schedulingGroup\":{\"podGroupName\":\"%s\"},\"containers\":[{"
+		"\"name\":\"c\",\"image\":\"i\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}",
+		name, group);
+
+	scene_call(s, "POST", "/api/v1/namespaces/default/pods", body, NULL);
+}
+
+/* The kind is served some time after the scheduler has started. Then the minimum of a PodGroup gets
+ * its quota as a whole. */
+static void test_podgroups_of_kubernetes(void **state UNUSED)
+{
+	const struct scene_options opt = { 0 };
+	struct err err = ERR_INIT;
+	struct scene s;
+
+	if (stack_is_external()) {
+		skip(); /* which features it has is not for a test to choose */
+	}
+	scene_start(&s, &opt);
+	scene_add_queue(&s, "q", NULL, "3", NULL);
+	add_member(&s, "a1", "a");
+	add_member(&s, "a2", "a");
+	scene_settle(&s);
+	assert_true(scene_is(&s, "a1", SCENE_GATED));
+	if (stack_apply_file(s.stack, "test/play/kube-podgroups.yaml", &err) < 0) {
+		fail_msg("%s", err.text);
+	}
+	add_gang(&s, "a", 2);
+	add_gang(&s, "b", 2);
+	scene_wait(&s, "a1", SCENE_UNGATED);
+	scene_wait(&s, "a2", SCENE_UNGATED);
+	add_member(&s, "b1", "b");
+	add_member(&s, "b2", "b");
+	scene_settle(&s);
+	assert_true(scene_is(&s, "b1", SCENE_GATED));
+	assert_true(scene_is(&s, "b2", SCENE_GATED));
+	scene_delete_pod(&s, "a1");
+	scene_wait(&s, "b1", SCENE_UNGATED);
+	scene_wait(&s, "b2", SCENE_UNGATED);
+	assert_true(scene_is(&s, "a2", SCENE_UNGATED));
+	scene_judge(&s);
+	scene_stop(&s);
+}
+
 static void test_off(void **state UNUSED)
 {
 	static const char *const off[] = { "--gate-schedulers=", NULL };
@@ -142,6 +206,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_another_scheduler_places_them),
 		cmocka_unit_test(test_a_namespace_opts_in),
 		cmocka_unit_test(test_not_placed_in_time),
+		cmocka_unit_test(test_podgroups_of_kubernetes),
 		cmocka_unit_test(test_off),
 	};
 

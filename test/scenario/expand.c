@@ -66,6 +66,19 @@ static struct jdoc *expand_group(const struct jdoc *shape)
 	return d;
 }
 
+static struct jdoc *expand_kube_group(const struct jdoc *shape)
+{
+	struct jdoc *d = start("scheduling.k8s.io/v1beta1", "PodGroup", shape, true);
+	struct jdoc *policy = jdoc_ensure_object(jdoc_get_mut(d, "spec"), "schedulingPolicy");
+
+	if (jdoc_get(shape, "min") != NULL) {
+		copy(jdoc_ensure_object(policy, "gang"), "minCount", shape, "min");
+	} else {
+		jdoc_ensure_object(policy, "basic");
+	}
+	return d;
+}
+
 static struct jdoc *expand_node(const struct jdoc *shape)
 {
 	struct jdoc *d = start("v1", "Node", shape, false);
@@ -139,6 +152,10 @@ static struct jdoc *expand_pod(const struct jdoc *shape)
 	copy(spec, "schedulerName", shape, "scheduler");
 	copy(spec, "nodeSelector", shape, "selector");
 	copy(spec, "priority", shape, "priority");
+	if (jdoc_get(shape, "kubeGroup") != NULL) {
+		copy(jdoc_ensure_object(spec, "schedulingGroup"), "podGroupName", shape,
+		     "kubeGroup");
+	}
 	copy(spec, "nodeName", shape, "node");
 	jdoc_set_str(jdoc_get_mut(d, "status"), "phase",
 		     jdoc_get(shape, "node") != NULL ? "Running" : "Pending");
@@ -152,8 +169,9 @@ struct jdoc *expand_object(const char *kind, const struct jdoc *shape)
 		const char *kind;
 		struct jdoc *(*expand)(const struct jdoc *shape);
 	} rows[] = {
-		{ "queues", expand_queue }, { "groups", expand_group }, { "nodes", expand_node },
-		{ "pods", expand_pod },     { "objects", jdoc_copy },
+		{ "queues", expand_queue }, { "groups", expand_group },
+		{ "nodes", expand_node },   { "pods", expand_pod },
+		{ "objects", jdoc_copy },   { "kubeGroups", expand_kube_group },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

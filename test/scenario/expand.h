@@ -5,14 +5,17 @@
  *   node:  name, cpu, memory, labels, taints, unschedulable
  *   pod:   name, group, cpu, memory, gated (opted in, our gate), foreign (another gate), plain (did
  *          not opt in), node (bound and running), selector, role, priority, scheduler (volcano),
- *          queue (by annotation), queue-less fields in merge
+ *          queue (by annotation), kubeGroup (schedulingGroup), queue-less fields in merge
+ *   kubeGroup (a PodGroup of Kubernetes; kind KubePodGroup in "change" and "delete"): name, min
+ *          (absent: policy basic)
  * Everything lies in namespace "ns". Owner: the test. */
 #ifndef TEST_SCENARIO_EXPAND_H
 #define TEST_SCENARIO_EXPAND_H
 
 struct jdoc;
 
-/* New roots. kind: "queues", "groups", "nodes", "pods"; "objects" copies. Asserts on others. */
+/* New roots. kind: "queues", "groups", "kubeGroups", "nodes", "pods"; "objects" copies. Asserts on
+ * others. */
 struct jdoc *expand_object(const char *kind, const struct jdoc *shape);
 
 #endif

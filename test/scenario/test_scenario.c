@@ -7,7 +7,8 @@
  *   onReservationTimeout: delete;
  *   reservationAttempts: a number;
  *   gateSticky: false: a pod without the annotation is not opted in, whatever it was before
- *   steps: each applies `queues`, `groups`, `nodes`, `pods` (expand.h), `objects`, then `change`
+ *   steps: each applies `queues`, `groups`, `kubeGroups`, `nodes`, `pods` (expand.h), `objects`,
+ * then `change`
  *     ({kind, name, merge}) and `delete` ({kind, name}), waits `after`, acknowledges the writes of
  *     the cycle before unless `acknowledge: false`, and runs a cycle.
  *     expect: all its decisions in order;  published: the exact set afterwards;
@@ -39,7 +40,8 @@ static int64_t duration_of(const struct jdoc *d, int64_t def)
 
 static void apply_lists(struct world *w, const struct jdoc *step)
 {
-	static const char *const kinds[] = { "queues", "groups", "nodes", "pods", "objects" };
+	static const char *const kinds[] = { "queues", "groups", "kubeGroups",
+					     "nodes",  "pods",   "objects" };
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		const struct jdoc *o = jdoc_first(jdoc_get(step, kinds[i]));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/core/kube_pod_group.h"
 #include "api/core/namespace.h"
 #include "api/core/node.h"
 #include "api/core/pod.h"
@@ -50,9 +51,15 @@ void world_finish(struct world *w)
 	strbuf_finish(&w->events);
 }
 
+/* The PodGroup of Kubernetes is called KubePodGroup here. */
 static const char *kind_of(const struct jdoc *object)
 {
-	return jdoc_str_or(jdoc_get(object, "kind"), "");
+	const char *kind = jdoc_str_or(jdoc_get(object, "kind"), "");
+
+	return str_streq(kind, "PodGroup") && jdoc_is_str(jdoc_get(object, "apiVersion"),
+							  KUBE_POD_GROUP_API_VERSION)
+		       ? "KubePodGroup"
+		       : kind;
 }
 
 /* "namespace/name" or "name"; the caller frees. */
@@ -169,6 +176,15 @@ static int see_group(struct world *w, const struct jdoc *object, struct arena *a
 	return r < 0 ? r : from_api_podgroup(w->f.cluster, &group, STR_LIT("default"), err);
 }
 
+static int see_kube_group(struct world *w, const struct jdoc *object, struct arena *a,
+			  struct err *err)
+{
+	struct api_kube_pod_group group;
+	int r = decode_jdoc(&kube_pod_group_fields, object, &group, a, err);
+
+	return r < 0 ? r : from_api_kube_podgroup(w->f.cluster, &group, err);
+}
+
 static int see_queue(struct world *w, const struct jdoc *object, struct arena *a, struct err *err)
 {
 	struct cluster *c = w->f.cluster;
@@ -234,6 +250,7 @@ static void see(struct world *w, const struct jdoc *object)
 			   struct err *err);
 	} rows[] = { { "Pod", see_pod },
 		     { "PodGroup", see_group },
+		     { "KubePodGroup", see_kube_group },
 		     { "Queue", see_queue },
 		     { "Node", see_node },
 		     { "Namespace", see_namespace },
@@ -266,7 +283,7 @@ void world_apply_take(struct world *w, struct jdoc *object)
 
 static struct jdoc *find(struct world *w, const char *kind, const char *name, char **ret_full)
 {
-	bool namespaced = str_streq(kind, "Pod") || str_streq(kind, "PodGroup");
+	bool namespaced = str_streq(kind, "Pod") || str_has_suffix(str_of(kind), "PodGroup");
 	struct jdoc *object;
 
 	*ret_full = xmalloc_printf("%s %s%s", kind, namespaced ? "ns/" : "", name);
@@ -302,6 +319,16 @@ static void forget_podgroup(struct cluster *c, struct podgroup *g)
 	}
 }
 
+static void forget_kube_podgroup(struct cluster *c, const char *key)
+{
+	struct str name = str_of(key), space = str_next(&name, '/');
+	struct podgroup *g = cluster_podgroup_get_kube(c, space, name);
+
+	g->exists = false;
+	cluster_podgroup_kube_changed(c, g);
+	cluster_podgroup_prune(c, g);
+}
+
 static void forget(struct world *w, const char *kind, const char *key)
 {
 	struct cluster *c = w->f.cluster;
@@ -313,6 +340,8 @@ static void forget(struct world *w, const char *kind, const char *key)
 		cluster_task_remove(c, t);
 	} else if (str_streq(kind, "PodGroup")) {
 		forget_podgroup(c, cluster_podgroup_find(c, str_of(key)));
+	} else if (str_streq(kind, "KubePodGroup")) {
+		forget_kube_podgroup(c, key);
 	} else if (str_streq(kind, "Queue")) {
 		struct queue *q = queue_find(c, str_of(key));
 

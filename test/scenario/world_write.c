@@ -86,7 +86,7 @@ static void set_phase(struct world *w, const struct decision *d)
 	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("PodGroup %s/%s", g->namespace_, g->name);
 	struct jdoc *status;
 
-	if (g->alone) {
+	if (g->kind == PODGROUP_ALONE) {
 		return; /* there is no object */
 	}
 	status = jdoc_ensure_object(strmap_get(w->objects, str_of(key)), "status");

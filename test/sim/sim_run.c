@@ -18,7 +18,7 @@
 #define MAX_SCHEDULERS 2
 #define QUIET_NS (60 * CLOCK_NS_PER_S)
 #define SEEN_NS (5 * CLOCK_NS_PER_S) /* until a scheduler that was held up has caught up */
-#define SETTLE_NS (INT64_C(2400) * CLOCK_NS_PER_S)
+#define SETTLE_NS (INT64_C(3) * 3600 * CLOCK_NS_PER_S) /* longer than pods are put off */
 #define SETTLE_STEPS 200000
 #define SHORT_NS (20 * CLOCK_NS_PER_S) /* timeouts of reservations */
 #define LONG_NS (1800 * CLOCK_NS_PER_S)
@@ -494,6 +494,7 @@ static void add_stats(const struct sim_run *r, struct sim_run_stats *stats)
 	stats->virtual_ns += w->clock.mono_ns;
 	stats->published_peak += sim_oracle_published_peak(r->oracle);
 	stats->evicted += sim_evictions_count(r->evictions);
+	stats->overdue += sim_oracle_deleted(r->oracle);
 	for (size_t i = 0; i < sim_view_count(w->view, SIM_PODS); i++) {
 		stats->placed += sim_pod_is_placed(sim_view_at(w->view, SIM_PODS, i));
 	}

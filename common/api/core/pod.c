@@ -127,6 +127,12 @@ static const struct field pod_resource_claim_rows[] = {
 static const struct field_table pod_resource_claim_fields =
 	FIELD_TABLE(struct api_pod_resource_claim, pod_resource_claim_rows);
 
+static const struct field scheduling_group_rows[] = {
+	F_STR(struct api_scheduling_group, pod_group, "podGroupName"),
+};
+static const struct field_table scheduling_group_fields =
+	FIELD_TABLE(struct api_scheduling_group, scheduling_group_rows);
+
 static const struct field spec_rows[] = {
 	F_OBJ_PTR(struct api_pod_spec, affinity, "affinity", affinity_fields),
 	F_LIST(struct api_pod_spec, containers, "containers", container_fields),
@@ -144,6 +150,7 @@ static const struct field spec_rows[] = {
 	F_STR(struct api_pod_spec, runtime_class_name, "runtimeClassName"),
 	F_STR(struct api_pod_spec, scheduler_name, "schedulerName"),
 	F_LIST(struct api_pod_spec, gates, "schedulingGates", gate_fields),
+	F_OBJ_PTR(struct api_pod_spec, group, "schedulingGroup", scheduling_group_fields),
 	F_I64_OPT(struct api_pod_spec, grace, "terminationGracePeriodSeconds"),
 	F_LIST(struct api_pod_spec, tolerations, "tolerations", pod_toleration_fields),
 	F_LIST(struct api_pod_spec, spread, "topologySpreadConstraints", spread_fields),
@@ -190,6 +197,7 @@ static const struct field admission_spec_rows[] = {
 	F_STR(struct api_pod_spec, node_name, "nodeName"),
 	F_STR(struct api_pod_spec, scheduler_name, "schedulerName"),
 	F_LIST(struct api_pod_spec, gates, "schedulingGates", gate_fields),
+	F_OBJ_PTR(struct api_pod_spec, group, "schedulingGroup", scheduling_group_fields),
 };
 static const struct field_table admission_spec_fields =
 	FIELD_TABLE(struct api_pod_spec, admission_spec_rows);

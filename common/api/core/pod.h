@@ -72,6 +72,9 @@ struct api_spread { /* topologySpreadConstraints */
 	const char *topology_key, *when_unsatisfiable;
 	int32_t max_skew;
 };
+struct api_scheduling_group {  /* schedulingGroup */
+	const char *pod_group; /* podGroupName */
+};
 struct api_pod_resource_claim { /* resourceClaims */
 	const char *name, *claim_name, *template_name;
 };
@@ -89,6 +92,7 @@ struct api_pod_spec {
 	struct field_resources overhead;
 	struct api_resources *resources; /* of the whole pod */
 	struct FIELD_LIST(struct api_gate) gates;
+	struct api_scheduling_group *group; /* schedulingGroup; NULL: none */
 	struct FIELD_LIST(struct api_spread) spread;
 	struct FIELD_LIST(struct api_volume) volumes;
 	struct FIELD_LIST(struct api_pod_resource_claim) claims;
@@ -123,8 +127,8 @@ extern const struct field_table pod_fields;
 extern const struct field_table pod_spec_fields;
 extern const struct field_table pod_template_fields;
 extern const struct field_table pod_toleration_fields;
-/* Only what admission reads: metadata, and of spec schedulerName, nodeName and schedulingGates.
- * Decodes into a struct api_pod. */
+/* Only what admission reads: metadata, and of spec schedulerName, nodeName, schedulingGates
+ * and schedulingGroup. Decodes into a struct api_pod. */
 extern const struct field_table pod_admission_fields;
 
 bool pod_is_finished(const struct api_pod *p); /* Succeeded or Failed */

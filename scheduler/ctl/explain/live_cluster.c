@@ -59,8 +59,33 @@ static void on_item(void *ctx, struct str object, const struct cut_meta *meta)
 /* The daemon leaves such an object out as well; the warning says why it is missing. */
 static void on_bad_object(void *ctx UNUSED, enum sched_resource r, struct str key, const char *text)
 {
-	fprintf(stderr, "headgatectl: warning: %s " STR_FMT ": %s\n", sched_kinds_names(r)->plural,
+	fprintf(stderr, "headgatectl: warning: %s " STR_FMT ": %s\n", sched_kinds_label(r),
 		STR_ARG(key), text);
+}
+
+/* Whether the cluster serves the kind's version of its group. That is open to all users, while a
+ * list of what does not exist is forbidden to many. */
+static bool is_served(struct transport *t, enum sched_resource r)
+{
+	const struct kinds_row *k = sched_kinds_names(r);
+	CLEANUP(xmalloc_freep) char *path = xmalloc_printf("/apis/%s/%s", k->group, k->version);
+
+	return rest_call(t, HTTP_GET, path, NULL, str_of(NULL), CALL_NS, NULL, NULL) !=
+	       -ERR_NOT_FOUND;
+}
+
+static int list_kind(struct transport *t, struct listing *l, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+	int r;
+
+	sched_kinds_path(l->resource, NULL, NULL, NULL, &path);
+	/* Object by object: no tree of all pods of a large cluster is built. */
+	r = rest_list_cut(t, path.p, CALL_NS, on_item, l, err);
+	if (sched_kinds_get(l->resource)->needed) {
+		return r;
+	}
+	return r == -ERR_NOT_FOUND || (r == -ERR_FORBIDDEN && !is_served(t, l->resource)) ? 0 : r;
 }
 
 static int load_live(struct live_cluster *s, const struct cluster_args *f, struct err *err)
@@ -85,11 +110,8 @@ static int load_live(struct live_cluster *s, const struct cluster_args *f, struc
 	s->cache = cache_create(&co);
 	while (r == 0 && sched_kinds_next(SCHED_WING_PODS, &l.resource)) {
 		struct sched_msg *synced = message_new(SCHED_MSG_SYNCED);
-		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 
-		sched_kinds_path(l.resource, NULL, NULL, NULL, &path);
-		/* Object by object: no tree of all pods of a large cluster is built. */
-		r = rest_list_cut(t, path.p, CALL_NS, on_item, &l, err);
+		r = list_kind(t, &l, err);
 		synced->resource = l.resource;
 		apply(s, synced, l.now);
 	}

@@ -1,5 +1,6 @@
 #include "scheduler/ctl/explain/pod_explain.h"
 
+#include "api/core/kube_pod_group.h"
 #include "api/volcano/keys.h"
 #include "base/arena.h"
 #include "base/attrs.h"
@@ -286,7 +287,8 @@ static void judge_placed(struct pod_explanation *x)
 				 "%s, and not to queue %s of its %s until it fits "
 				 "the limit there%s",
 				 q->name, x->queue->name,
-				 x->podgroup->alone ? "annotation" : "PodGroup", beyond));
+				 x->podgroup->kind == PODGROUP_VOLCANO ? "PodGroup" : "annotation",
+				 beyond));
 		return;
 	}
 	set(x, reason, arena_printf(x->arena, "does not wait: it has a node%s", beyond));
@@ -333,7 +335,11 @@ static void judge(const struct live_cluster *s, struct pod_explanation *x)
 		set(x, "OtherScheduler",
 		    "is not scheduled by Headgate: it names another scheduler");
 	} else if (x->podgroup != NULL && !x->podgroup->exists) {
-		set(x, "PodGroupNotFound", "waits for its PodGroup, which does not exist");
+		set(x, "PodGroupNotFound",
+		    x->podgroup->kind == PODGROUP_PART
+			    ? "waits for its PodGroup of " KUBE_POD_GROUP_API_VERSION
+			      ", which does not exist"
+			    : "waits for its PodGroup, which does not exist");
 	} else if (x->queue_name != NULL && judge_queue(s, x)) {
 		return;
 	} else if (x->podgroup == NULL) {

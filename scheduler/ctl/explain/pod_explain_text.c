@@ -12,7 +12,8 @@
 /* NULL: none; a record that stands for one is no object. */
 static const char *podgroup_name(const struct pod_explanation *x)
 {
-	return x->podgroup == NULL || x->podgroup->alone ? NULL : x->podgroup->name;
+	return x->podgroup == NULL || x->podgroup->kind == PODGROUP_ALONE ? NULL
+									  : x->podgroup->name;
 }
 
 void pod_explain_text_print(const struct pod_explanation *x, FILE *to)

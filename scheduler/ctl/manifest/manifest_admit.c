@@ -292,7 +292,7 @@ static void run(const struct admitting *a, bool validating)
 }
 
 void manifest_admit(struct sim_input *in, struct manifest_check *check,
-		    const struct kueue_conf_owners *owners,
+		    const struct kueue_conf_owners *owners, const char *const *gate_schedulers,
 		    void (*warn)(void *ctx, const char *text), void *ctx)
 {
 	static const char *const names[] = { KEYS_DEFAULT_SCHEDULER };
@@ -303,6 +303,7 @@ void manifest_admit(struct sim_input *in, struct manifest_check *check,
 		.ctx = ctx,
 		.options = { .scheduler_names = names,
 			     .scheduler_count = ARRAY_LEN(names),
+			     .gate_schedulers = gate_schedulers,
 			     .gate_feature = true,
 			     .gate_sticky = true,
 			     .max_queue_depth = MAX_QUEUE_DEPTH,
@@ -310,6 +311,9 @@ void manifest_admit(struct sim_input *in, struct manifest_check *check,
 			     .manage_jobs_without_queue = owners->without_queue_name },
 	};
 
+	while (gate_schedulers != NULL && gate_schedulers[a.options.gate_scheduler_count] != NULL) {
+		a.options.gate_scheduler_count++;
+	}
 	/* Patches change the objects in place; the list stays valid, since none is added. */
 	a.objects = (struct sim_object **)(uintptr_t)sim_input_objects(in, &a.n);
 	a.denied = xmalloc_zero(a.n + 1, sizeof(*a.denied));

@@ -11,9 +11,10 @@ struct manifest_check;
 struct sim_input;
 
 /* Denials are problems of check; warn is called for warnings of handlers. owners: which objects
- * queue by themselves. */
+ * queue by themselves. gate_schedulers: of pods that are gated for others, NULL-terminated; NULL:
+ * none. */
 void manifest_admit(struct sim_input *in, struct manifest_check *check,
-		    const struct kueue_conf_owners *owners,
+		    const struct kueue_conf_owners *owners, const char *const *gate_schedulers,
 		    void (*warn)(void *ctx, const char *text), void *ctx);
 
 #endif

@@ -1,6 +1,7 @@
 #include "scheduler/ctl/manifest/other_objects.h"
 
 #include "api/kueue/kueue_keys.h"
+#include "api/volcano/gate.h"
 #include "api/volcano/keys.h"
 #include "base/str.h"
 #include "base/xmalloc.h"
@@ -14,8 +15,28 @@ static bool is_queued(const struct jdoc *object)
 			   "")[0] != '\0';
 }
 
+/* Whether it opted in, and names one of these schedulers. */
+static bool is_gated_for(const struct jdoc *pod, const char *const *gate_schedulers)
+{
+	const char *scheduler = jdoc_path_str(pod, "spec.schedulerName");
+	const struct jdoc *annotations = jdoc_path(pod, "metadata.annotations");
+	const struct gate_row *row;
+	bool opted_in = false;
+
+	for (size_t i = 0; (row = gate_at(i)) != NULL; i++) {
+		opted_in |= jdoc_is_str(jdoc_get(annotations, row->annotation), "true");
+	}
+	for (; opted_in && gate_schedulers != NULL && *gate_schedulers != NULL; gate_schedulers++) {
+		if (str_streq(*gate_schedulers, scheduler)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* NULL: a pod that is scheduled here, or that has a place already. */
-static const char *why_not_pod(const struct jdoc *pod, const struct kueue_conf_owners *owners)
+static const char *why_not_pod(const struct jdoc *pod, const struct kueue_conf_owners *owners,
+			       const char *const *gate_schedulers)
 {
 	const char *scheduler = jdoc_path_str(pod, "spec.schedulerName");
 	const char *phase = jdoc_path_str(pod, "status.phase");
@@ -25,17 +46,19 @@ static const char *why_not_pod(const struct jdoc *pod, const struct kueue_conf_o
 	/* With the mark of managed pods it has a Workload, whatever scheduler places it later. */
 	if (str_streq(scheduler, KEYS_DEFAULT_SCHEDULER) || (node != NULL && node[0] != '\0') ||
 	    (phase != NULL && !str_streq(phase, "Pending")) ||
-	    jdoc_is_str(jdoc_get(labels, KUEUE_MANAGED), "true")) {
+	    jdoc_is_str(jdoc_get(labels, KUEUE_MANAGED), "true") ||
+	    is_gated_for(pod, gate_schedulers)) {
 		return NULL;
 	}
 	if (is_queued(pod) && !owners->pods) {
 		return "its label " KUEUE_QUEUE_NAME " has no effect: the configuration does not "
 		       "integrate pods (integrations.frameworks)";
 	}
-	return scheduler == NULL ? "its schedulerName is not " KEYS_DEFAULT_SCHEDULER
-				   ": Kubernetes' own scheduler places it"
-				 : "its schedulerName is not " KEYS_DEFAULT_SCHEDULER
-				   ": another scheduler places it";
+	return scheduler == NULL || str_streq(scheduler, OTHER_OBJECTS_KUBE_SCHEDULER)
+		       ? "its schedulerName is not " KEYS_DEFAULT_SCHEDULER
+			 ": Kubernetes' own scheduler places it"
+		       : "its schedulerName is not " KEYS_DEFAULT_SCHEDULER
+			 ": another scheduler places it";
 }
 
 static const char *why_not_job(const struct jdoc *job, const struct kueue_conf_owners *owners)
@@ -50,7 +73,8 @@ static const char *why_not_job(const struct jdoc *job, const struct kueue_conf_o
 }
 
 struct sim_report_other *other_objects_list(struct sim_input *in,
-					    const struct kueue_conf_owners *owners, size_t *ret_n)
+					    const struct kueue_conf_owners *owners,
+					    const char *const *gate_schedulers, size_t *ret_n)
 {
 	size_t n, found = 0;
 	struct sim_object *const *objects = sim_input_objects(in, &n);
@@ -58,7 +82,8 @@ struct sim_report_other *other_objects_list(struct sim_input *in,
 
 	for (size_t i = 0; i < n; i++) {
 		const struct sim_object *o = objects[i];
-		const char *why = o->kind == SCHED_PODS   ? why_not_pod(o->json, owners)
+		const char *why = o->kind == SCHED_PODS
+					  ? why_not_pod(o->json, owners, gate_schedulers)
 				  : o->kind == SCHED_JOBS ? why_not_job(o->json, owners)
 							  : NULL;
 

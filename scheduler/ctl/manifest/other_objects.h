@@ -6,11 +6,16 @@
 
 #include "scheduler/ctl/sim/sim_report.h"
 
+/* The API server writes it where a pod names no scheduler. */
+#define OTHER_OBJECTS_KUBE_SCHEDULER "default-scheduler"
+
 struct kueue_conf_owners;
 struct sim_input;
 
-/* After admission; reasons are constant texts. The caller frees; keys live as long as in. */
+/* After admission; reasons are constant texts. gate_schedulers: as of manifest_admit. The caller
+ * frees; keys live as long as in. */
 struct sim_report_other *other_objects_list(struct sim_input *in,
-					    const struct kueue_conf_owners *owners, size_t *ret_n);
+					    const struct kueue_conf_owners *owners,
+					    const char *const *gate_schedulers, size_t *ret_n);
 
 #endif

@@ -185,6 +185,23 @@ static void warn_of_others(struct strict_input *s)
 	}
 }
 
+/* The API server does it before it asks webhooks. */
+static void default_schedulers(struct sim_input *in)
+{
+	size_t n;
+	struct sim_object *const *objects = sim_input_objects(in, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct jdoc *spec = objects[i]->kind == SCHED_PODS && !objects[i]->before
+					    ? jdoc_get_mut(objects[i]->json, "spec")
+					    : NULL;
+
+		if (spec != NULL && jdoc_get(spec, "schedulerName") == NULL) {
+			jdoc_set_str(spec, "schedulerName", OTHER_OBJECTS_KUBE_SCHEDULER);
+		}
+	}
+}
+
 /* Why each stage stands where it does:
  * 1. Objects were checked one by one as they were added. Kinds that were left out are reported
  *    now, with their number.
@@ -217,7 +234,9 @@ int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64
 	warn_of_opt_ins(s);
 	if (manifest_check_problems(s->check) == 0) {
 		builtin_admission(s->in, s->check);
-		manifest_admit(s->in, s->check, &conf->owners, strict_input_warn, s);
+		default_schedulers(s->in);
+		manifest_admit(s->in, s->check, &conf->owners, s->opt.gate_schedulers,
+			       strict_input_warn, s);
 	}
 	if (manifest_check_problems(s->check) > 0) {
 		return 1;
@@ -230,7 +249,8 @@ int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64
 	if (r < 0) {
 		return r;
 	}
-	s->others = other_objects_list(s->in, &conf->owners, &s->report.nothers);
+	s->others = other_objects_list(s->in, &conf->owners, s->opt.gate_schedulers,
+				       &s->report.nothers);
 	s->report.others = s->others;
 	if (s->opt.base != NULL) {
 		warn_of_others(s);

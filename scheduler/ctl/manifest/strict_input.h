@@ -16,6 +16,8 @@ struct strict_input;
 struct strict_input_options {
 	const char *const *ignored; /* kinds that are left out without a warning */
 	size_t nignored;
+	const char *const *gate_schedulers; /* of pods that are gated for others, NULL-terminated;
+					       NULL: none */
 	/* One text each; a problem means that the API would refuse an object. */
 	void (*problem)(void *ctx, const char *text);
 	void (*warn)(void *ctx, const char *text);

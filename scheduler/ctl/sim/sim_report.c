@@ -35,18 +35,31 @@ static int by_podgroup_name(const void *a, const void *b)
 	const struct podgroup *const *x = a, *const *y = b;
 	int r = strcmp((*x)->namespace_, (*y)->namespace_);
 
-	return r != 0 ? r : strcmp((*x)->name, (*y)->name);
+	if (r == 0) {
+		r = strcmp((*x)->name, (*y)->name);
+	}
+	return r != 0 ? r : (*x)->id < (*y)->id ? -1 : 1;
 }
 
-/* PodGroups by name; the caller frees. */
+/* A pod that another scheduler places is no group. */
+static bool is_shown(const struct cluster *c, const struct podgroup *g)
+{
+	return g->kind != PODGROUP_KUBE &&
+	       (g->kind != PODGROUP_ALONE ||
+		(c->tasks.v[g->tasks.v[0]]->flags & TASK_GATE_ONLY) == 0);
+}
+
+/* PodGroups by name, those of Kubernetes by their parts; the caller frees. */
 static const struct podgroup **sorted_podgroups(const struct cluster *c, size_t *ret_n)
 {
 	const struct podgroup **v = xmalloc_zero(c->podgroups.n + 1, sizeof(*v));
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->podgroups.n; i++) {
-		if (c->podgroups.v[i] != NULL && c->podgroups.v[i]->exists) {
-			v[n++] = c->podgroups.v[i];
+		const struct podgroup *g = c->podgroups.v[i];
+
+		if (g != NULL && g->exists && is_shown(c, g)) {
+			v[n++] = g;
 		}
 	}
 	qsort(v, n, sizeof(v[0]), by_podgroup_name);
@@ -227,6 +240,9 @@ static const char *state_of(const struct simulation *s, const struct task *t)
 	}
 	if ((t->flags & TASK_FOREIGN_GATE) != 0) {
 		return "gated by another controller";
+	}
+	if ((t->flags & TASK_GATE_ONLY) != 0) {
+		return "ungated"; /* its own scheduler places it */
 	}
 	return t->cond == POD_COND_UNSCHEDULABLE ? "published" : "pending";
 }

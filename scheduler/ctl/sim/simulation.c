@@ -219,6 +219,7 @@ int simulation_create(struct sim_input *in, const struct simulation_options *opt
 	CLEANUP(simulation_destroyp) struct simulation *s = xmalloc_zero(1, sizeof(*s));
 	struct cache_options co = {
 		.scheduler_names = names,
+		.gate_schedulers = opt->gate_schedulers,
 		.default_queue = KEYS_DEFAULT_QUEUE,
 		.found_age_max_ns = INT64_MAX,
 		.listener = { .on_pod = on_pod, .on_bad_object = on_bad_object, .ctx = s },
@@ -538,12 +539,26 @@ bool simulation_run_cycle(struct simulation *s)
 	return any;
 }
 
+static const struct podgroup *find_podgroup(const struct cluster *c, enum podgroup_kind kind,
+					    struct str key)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct podgroup_key k = { .kind = kind };
+
+	k.namespace_ = str_next(&key, '/');
+	k.name = key;
+	cluster_podgroup_key(&k, &text);
+	return cluster_podgroup_find(c, strbuf_str(&text));
+}
+
 static bool is_there(const struct cluster *c, enum sched_resource resource, struct str key)
 {
 	const struct queue *q = resource == SCHED_QUEUES ? queue_find(c, key) : NULL;
 	const struct node *n = resource == SCHED_NODES ? cluster_node_find(c, key) : NULL;
 	const struct podgroup *g =
-		resource == SCHED_PODGROUPS ? cluster_podgroup_find(c, key) : NULL;
+		resource == SCHED_PODGROUPS        ? find_podgroup(c, PODGROUP_VOLCANO, key)
+		: resource == SCHED_KUBE_PODGROUPS ? find_podgroup(c, PODGROUP_KUBE, key)
+						   : NULL;
 
 	return (q != NULL && q->exists) || (n != NULL && n->exists) || (g != NULL && g->exists) ||
 	       (resource == SCHED_PODS && cluster_task_find(c, key) != NULL) ||

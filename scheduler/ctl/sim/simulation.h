@@ -17,9 +17,11 @@ struct err;
 struct simulation;
 
 struct simulation_options {
-	const char *conf_path;  /* NULL: built in */
-	int64_t now;            /* wall ns; stands still */
-	sim_input_warn_fn warn; /* of the configuration; may be NULL */
+	const char *conf_path;              /* NULL: built in */
+	const char *const *gate_schedulers; /* of pods that others place, NULL-terminated; NULL:
+					       none */
+	int64_t now;                        /* wall ns; stands still */
+	sim_input_warn_fn warn;             /* of the configuration; may be NULL */
 	void *ctx;
 };
 

@@ -168,7 +168,7 @@ struct fleet *fleet_create(const struct fleet_options *opt)
 	};
 
 	f->opt = *opt;
-	f->clusters = fleet_clusters_create(&lo, opt->namespace_);
+	f->clusters = fleet_clusters_create(&lo, opt->namespace_, opt->kubeconfig_root);
 	f->offers = fleet_offers_create();
 	f->prices = fleet_prices_create(&(struct fleet_prices_options){
 		.conf = opt->conf, .clock = opt->clock, .post = post, .ctx = f });
@@ -256,8 +256,10 @@ static void set_holding(struct fleet *f, struct fleet_workload *w, const char *c
 {
 	const struct fleet_cluster *k =
 		cluster == NULL ? NULL : fleet_clusters_find(f->clusters, str_of(cluster));
+	const char *before = w->holding;
 
 	if (fleet_holders_set(&f->holders, w, k == NULL ? NULL : k->name)) {
+		fleet_prices_ended(f->prices, before);
 		strmap_each(f->workloads, look_at_waiting, f);
 	}
 }

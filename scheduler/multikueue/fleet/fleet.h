@@ -34,7 +34,8 @@ struct transport;
 
 struct fleet_options {
 	const char *origin; /* value of the label kueue.x-k8s.io/multikueue-origin of replicas */
-	const char *namespace_; /* of the Secrets with kubeconfigs */
+	const char *namespace_;      /* of the Secrets with kubeconfigs */
+	const char *kubeconfig_root; /* the folder of files with kubeconfigs: WORKER_CONFIG_ROOT */
 	bool orchestrates;
 	struct orchestrate_options orchestrate;
 	bool manages;

@@ -14,6 +14,7 @@
 #include "enc/base64.h"
 #include "kube/kubeconfig/kubeconfig.h"
 #include "scheduler/base/message.h"
+#include "scheduler/multikueue/worker/config_file.h"
 #include "scheduler/multikueue/worker/link.h"
 #include "scheduler/multikueue/worker_config.h"
 
@@ -21,7 +22,8 @@
 
 struct fleet_clusters {
 	struct link_options link;
-	const char *namespace_;
+	const char *namespace_, *root;
+	int64_t reread_at;      /* mono ns: when files with kubeconfigs are read again */
 	struct strmap *objects; /* struct sched_msg with a MultiKueueCluster, by name */
 	struct strmap *secrets; /* the same with a Secret */
 	bool listed;            /* all Secrets have been read */
@@ -35,12 +37,13 @@ static void free_message(void *value)
 }
 
 struct fleet_clusters *fleet_clusters_create(const struct link_options *link,
-					     const char *namespace_)
+					     const char *namespace_, const char *root)
 {
 	struct fleet_clusters *c = xmalloc_zero(1, sizeof(*c));
 
 	c->link = *link;
 	c->namespace_ = namespace_;
+	c->root = root;
 	c->objects = strmap_create(free_message);
 	c->secrets = strmap_create(free_message);
 	return c;
@@ -173,6 +176,29 @@ static int read_secret(const struct fleet_clusters *c, const char *name, struct 
 	return 0;
 }
 
+static bool is_file(const struct api_multikueue_kube_config *from)
+{
+	return from != NULL && str_streq(from->location_type, MULTIKUEUE_LOCATION_PATH);
+}
+
+static int read_location(const struct fleet_clusters *c,
+			 const struct api_multikueue_kube_config *from, struct strbuf *out,
+			 struct err *err)
+{
+	if (is_file(from)) {
+		return config_file_read(from->location, c->root, out, err) < 0
+			       ? err_wrap(err, "spec.clusterSource.kubeConfig.location")
+			       : 0;
+	}
+	if (from->location_type != NULL &&
+	    !str_streq(from->location_type, MULTIKUEUE_LOCATION_SECRET)) {
+		return err_set(err, ERR_INVALID,
+			       "spec.clusterSource.kubeConfig.locationType: neither Secret nor "
+			       "Path");
+	}
+	return read_secret(c, from->location, out, err);
+}
+
 static int read_config(const struct fleet_clusters *c, const struct api_multikueue_cluster *object,
 		       struct kubeconfig **ret, const char **ret_reason, struct err *err)
 {
@@ -180,22 +206,20 @@ static int read_config(const struct fleet_clusters *c, const struct api_multikue
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
 	*ret_reason = "BadKubeConfig";
-	if (from == NULL) {
-		*ret_reason = "BadClusterProfile";
+	if (from == NULL && object->spec.cluster_profile != NULL) {
+		*ret_reason = "MultiKueueClusterProfileFeatureDisabled"; /* Kueue's */
 		return err_set(err, ERR_INVALID,
-			       "spec.clusterSource: only kubeConfig is supported");
+			       "spec.clusterSource.clusterProfileRef: ClusterProfiles are not "
+			       "supported: %s",
+			       object->spec.cluster_profile->name == NULL
+				       ? "without a name"
+				       : object->spec.cluster_profile->name);
 	}
-	if (from->location_type != NULL &&
-	    !str_streq(from->location_type, MULTIKUEUE_LOCATION_SECRET)) {
-		return err_set(err, ERR_INVALID,
-			       "spec.clusterSource.kubeConfig.locationType: only Secret is "
-			       "supported");
-	}
-	if (from->location == NULL) {
+	if (from == NULL || from->location == NULL) {
 		return err_set(err, ERR_INVALID,
 			       "spec.clusterSource.kubeConfig.location: required");
 	}
-	if (read_secret(c, from->location, &text, err) < 0) {
+	if (read_location(c, from, &text, err) < 0) {
 		return -ERR_INVALID;
 	}
 	return worker_config_parse(strbuf_str(&text), ret, ret_reason, err);
@@ -289,9 +313,32 @@ const char *fleet_clusters_queue_of(const struct fleet_cluster *k, const char *l
 	return found == NULL ? local_queue : found;
 }
 
+/* A file says nothing when it changes. Returns when it is looked at next. */
+static int64_t reread_files(struct fleet_clusters *c)
+{
+	int64_t now = clock_mono(c->link.clock);
+	bool due = now >= c->reread_at, any = false;
+
+	for (size_t i = 0; i < c->all.n; i++) {
+		const struct sched_msg *m = strmap_get(c->objects, str_of(c->all.v[i]->name));
+		const struct api_multikueue_cluster *object = m == NULL ? NULL : m->object;
+
+		if (object != NULL && is_file(object->spec.kube_config)) {
+			any = true;
+			if (due) {
+				configure(c, c->all.v[i]);
+			}
+		}
+	}
+	if (due) {
+		c->reread_at = now + FLEET_CLUSTERS_REREAD_NS;
+	}
+	return any ? c->reread_at : CLOCK_NEVER;
+}
+
 int64_t fleet_clusters_step(struct fleet_clusters *c)
 {
-	int64_t at = CLOCK_NEVER;
+	int64_t at = reread_files(c);
 
 	for (size_t i = 0; i < c->closing.n;) {
 		at = clock_earlier(at, link_step(c->closing.v[i]));

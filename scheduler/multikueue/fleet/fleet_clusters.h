@@ -1,6 +1,6 @@
 /* scheduler/multikueue/fleet/fleet_clusters.h: the worker clusters of the fleet:
- * MultiKueueClusters, the Secrets with their kubeconfigs, and a connection for each. Owner: the
- * fleet thread. */
+ * MultiKueueClusters, the Secrets and files with their kubeconfigs, and a connection for each.
+ * Owner: the fleet thread. */
 #ifndef SCHEDULER_MULTIKUEUE_FLEET_FLEET_CLUSTERS_H
 #define SCHEDULER_MULTIKUEUE_FLEET_FLEET_CLUSTERS_H
 
@@ -36,10 +36,12 @@ struct fleet_cluster {
 	struct strmap *queues;
 };
 
+#define FLEET_CLUSTERS_REREAD_NS (10 * INT64_C(1000000000)) /* of files with kubeconfigs */
+
 /* link: of every connection; its cluster and seed are set for each. namespace_: of the Secrets.
- * Both must outlive the clusters. */
+ * root: the folder below which files are read. All must outlive the clusters. */
 struct fleet_clusters *fleet_clusters_create(const struct link_options *link,
-					     const char *namespace_);
+					     const char *namespace_, const char *root);
 void fleet_clusters_destroy(struct fleet_clusters *c); /* NULL is fine */
 /* UPSERT and DELETE of MultiKueueClusters and Secrets. */
 void fleet_clusters_handle(struct fleet_clusters *c, struct sched_msg *m);

@@ -35,6 +35,8 @@ struct book {
 	struct survey *running;        /* NULL: none is */
 	struct survey_answer
 		*answer;          /* of the last reading; NULL: there is none, or it is too old */
+	bool outdated;            /* a token has ended since the reading that runs began */
+	bool repeated;            /* that reading is the second one for this reason */
 	int64_t began_at;         /* wall ns at which the reading began */
 	int64_t read_at;          /* mono ns */
 	int64_t again_at;         /* mono ns: it could not be read, and is not before */
@@ -239,6 +241,28 @@ void fleet_prices_promise(struct fleet_prices *p, struct fleet_workload *w, cons
 	}
 }
 
+void fleet_prices_ended(struct fleet_prices *p, const char *cluster)
+{
+	struct book *b = strmap_get(p->books, str_of(cluster));
+
+	if (b != NULL && b->running != NULL) {
+		b->outdated = true;
+	} else if (b != NULL) {
+		close_book(b);
+	}
+}
+
+/* A reading that was outdated before it came is repeated once: where tokens end faster than a
+ * cluster is read, an old price is better than none. */
+static bool is_to_repeat(struct book *b)
+{
+	bool again = b->outdated && !b->repeated;
+
+	b->outdated = false;
+	b->repeated = again;
+	return again;
+}
+
 void fleet_prices_handle(struct fleet_prices *p, const char *cluster, struct sched_msg *m)
 {
 	struct book *b = strmap_get(p->books, str_of(cluster));
@@ -254,6 +278,9 @@ void fleet_prices_handle(struct fleet_prices *p, const char *cluster, struct sch
 		snprintf(b->error, sizeof(b->error), "%s", answer->err.text);
 		log_warn("costs of preemption are not known", LOG_STR("cluster", cluster),
 			 LOG_STR("error", b->error));
+		return;
+	}
+	if (is_to_repeat(b)) {
 		return;
 	}
 	b->read_at = clock_mono(p->opt.clock);

@@ -39,6 +39,9 @@ bool fleet_prices_set(struct fleet_prices *p, struct fleet_view *view,
  * token no more. */
 void fleet_prices_promise(struct fleet_prices *p, struct fleet_workload *w, const char *cluster,
 			  const struct fleet_holders *holders);
+/* A Workload has the token for this cluster no more: its victims have left since the cluster was
+ * read, or the room that they left is used. It is read again before the next price. */
+void fleet_prices_ended(struct fleet_prices *p, const char *cluster);
 /* SCHED_MSG_SURVEY. cluster: that of its connection. */
 void fleet_prices_handle(struct fleet_prices *p, const char *cluster, struct sched_msg *m);
 /* The connection to this cluster has ended. */

@@ -247,7 +247,7 @@ static void report_reserved(struct allocate_run *run, const struct allocate_work
 {
 	struct decision *d = decision_add(session_decisions(run->session), DECISION_EVENT);
 
-	if (w->podgroup->alone) {
+	if (w->podgroup->kind == PODGROUP_ALONE) {
 		d->task = w->podgroup->tasks.v[0];
 	} else {
 		d->podgroup = w->podgroup->id;

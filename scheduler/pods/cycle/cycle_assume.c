@@ -202,10 +202,10 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		break;
 	case DECISION_MOVE:
 		ledger_move(c, t, c->queues.v[d->queue]);
-		t->refused_queue = MODEL_NONE;
+		cluster_task_set_refused(c, t, MODEL_NONE);
 		break;
 	case DECISION_STAY:
-		t->refused_queue = d->queue;
+		cluster_task_set_refused(c, t, d->queue);
 		break;
 	case DECISION_REVOKE:
 		assume_revoke(c, t, d);

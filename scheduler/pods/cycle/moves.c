@@ -39,7 +39,7 @@ static void move(struct session *s, const struct task *t, const struct queue *to
 /* The object that names the queue of t. */
 static const char *namer(const struct session *s, const struct task *t)
 {
-	return s->cluster->podgroups.v[t->podgroup]->alone ? "pod" : "PodGroup";
+	return s->cluster->podgroups.v[t->podgroup]->kind == PODGROUP_VOLCANO ? "PodGroup" : "pod";
 }
 
 /* A charge that cannot be taken back: the pod has a node, or another scheduler may give it one at

@@ -11,10 +11,10 @@
 
 struct overdue {
 	struct session *session;
-	uint64_t *beyond; /* bits by task id: beyond the limit of a queue; NULL: none */
+	const uint64_t *beyond; /* bits by task id: beyond the limit of a queue; NULL: none */
 };
 
-static bool is_let_go(const struct session *s, const struct task *t)
+bool overdue_is_let_go(const struct session *s, const struct task *t)
 {
 	return (t->flags & TASK_GATE_ONLY) != 0 && t->status == TASK_PENDING &&
 	       session_task_charge(s, t) == CHARGE_UNGATED;
@@ -31,9 +31,8 @@ static int youngest_first(const void *a, const void *b)
 }
 
 /* Marks the youngest pods without which the queue would be within its limit. */
-static void mark_beyond(struct overdue *o, const struct queue *q)
+static void mark_beyond(struct session *s, const struct queue *q, uint64_t **beyond)
 {
-	struct session *s = o->session;
 	const struct cluster *c = s->cluster;
 	const struct task **v = arena_alloc(s->arena, (c->tasks.n + 1) * sizeof(*v));
 	struct res less = *session_queue_releasing(s, q);
@@ -42,14 +41,14 @@ static void mark_beyond(struct overdue *o, const struct queue *q)
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		const struct task *t = c->tasks.v[i];
 
-		if (t != NULL && is_let_go(s, t) &&
+		if (t != NULL && overdue_is_let_go(s, t) &&
 		    queue_is_within(c, session_task_charge_queue(s, t), q)) {
 			v[n++] = t;
 		}
 	}
 	qsort(v, n, sizeof(v[0]), youngest_first);
-	if (n > 0 && o->beyond == NULL) {
-		o->beyond = arena_zero(s->arena, BITSET_WORDS(c->tasks.n) + 1, sizeof(*o->beyond));
+	if (n > 0 && *beyond == NULL) {
+		*beyond = arena_zero(s->arena, BITSET_WORDS(c->tasks.n) + 1, sizeof(**beyond));
 	}
 	for (size_t i = 0; i < n; i++) {
 		uint32_t over = revoke_over_limit(s, q, &less);
@@ -58,7 +57,7 @@ static void mark_beyond(struct overdue *o, const struct queue *q)
 			return;
 		}
 		if ((res_mask(pod_class_charge(v[i]->klass)) & over) != 0) {
-			bitset_set(o->beyond, v[i]->id);
+			bitset_set(*beyond, v[i]->id);
 			res_add(&less, pod_class_charge(v[i]->klass));
 		}
 	}
@@ -103,7 +102,7 @@ static void judge(struct overdue *o, const struct queue *q, const struct task *t
 	bool late, deletes, is, was = (t->flags & TASK_OVERDUE) != 0;
 	struct decision *d;
 
-	if (!is_let_go(s, t)) {
+	if (!overdue_is_let_go(s, t)) {
 		return;
 	}
 	late = is_late(s, t);
@@ -135,17 +134,25 @@ static void judge_podgroup(struct overdue *o, const struct queue *q, const struc
 	}
 }
 
-void overdue_run(struct session *s)
+const uint64_t *overdue_find_beyond(struct session *s)
 {
 	const struct cluster *c = s->cluster;
 	static const struct res nothing;
-	struct overdue o = { .session = s };
+	uint64_t *beyond = NULL;
 
 	for (size_t i = 0; i < c->queues.n; i++) {
 		if (c->queues.v[i] != NULL && revoke_over_limit(s, c->queues.v[i], &nothing) != 0) {
-			mark_beyond(&o, c->queues.v[i]);
+			mark_beyond(s, c->queues.v[i], &beyond);
 		}
 	}
+	return beyond;
+}
+
+void overdue_run(struct session *s)
+{
+	const struct cluster *c = s->cluster;
+	struct overdue o = { s, overdue_find_beyond(s) };
+
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 

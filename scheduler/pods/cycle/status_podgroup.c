@@ -238,10 +238,12 @@ static void report_phase(struct session *s, const struct podgroup *g)
 	d->phase = (uint8_t)phase;
 }
 
-/* Another scheduler places its pod: it has no phase. */
+/* Another scheduler places its pods: it has no phase. */
 static bool asks_for_quota_alone(const struct session *s, const struct podgroup *g)
 {
-	return g->alone && (session_task(s, g->tasks.v[0])->flags & TASK_GATE_ONLY) != 0;
+	return g->kind == PODGROUP_PART ||
+	       (g->kind == PODGROUP_ALONE &&
+		(session_task(s, g->tasks.v[0])->flags & TASK_GATE_ONLY) != 0);
 }
 
 void status_podgroup_report(struct session *s, const struct podgroup *g, const struct verdict *v)
@@ -259,7 +261,7 @@ void status_podgroup_report(struct session *s, const struct podgroup *g, const s
 		unschedulable = false;
 	}
 	report_phase(s, g);
-	if (g->alone) {
+	if (g->kind == PODGROUP_ALONE) {
 		return; /* no object has the condition, and the events of its pod say the same */
 	}
 	if (unschedulable) {

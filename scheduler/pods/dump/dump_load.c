@@ -213,28 +213,59 @@ static int load_rivals(const struct jdoc *d, struct podgroup *g, struct err *err
 	return 0;
 }
 
-/* Looks up what "ns" and "name" say; false when the pair cannot name a new object. */
-static bool is_new_key(struct cluster *c, const struct strmap *map, struct str ns, struct str name,
-		       bool alone)
+/* False when these names cannot be those of a new object. */
+static bool is_new_key(struct cluster *c, const struct strmap *map, const struct podgroup_key *k)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 
 	/* The keys of pods are made likewise. */
-	cluster_podgroup_key(ns, name, alone, &key);
-	return name.len > 0 && ns.p != NULL && !strmap_has(map, strbuf_str(&key)) &&
-	       intern_id(c->names, ns) != INTERN_NONE;
+	cluster_podgroup_key(k, &key);
+	return k->name.len > 0 && k->namespace_.p != NULL && !strmap_has(map, strbuf_str(&key)) &&
+	       intern_id(c->names, k->namespace_) != INTERN_NONE;
+}
+
+/* Kind and names of a PodGroup. */
+static int read_podgroup_key(struct cluster *c, const struct jdoc *d, struct podgroup_key *ret,
+			     struct err *err)
+{
+	struct podgroup_key k = { .namespace_ = text_of(d, "ns"), .name = text_of(d, "name") };
+	int64_t kind = PODGROUP_VOLCANO, queue = MODEL_NONE;
+	const struct jdoc *part_queue = jdoc_get(d, "partQueue");
+
+	if (jdoc_get(d, "kind") != NULL &&
+	    dump_fields_read_int(jdoc_get(d, "kind"), 0, PODGROUP_KIND_COUNT_ - 1, &kind, err) <
+		    0) {
+		return err_wrap(err, "kind");
+	}
+	k.kind = (enum podgroup_kind)kind;
+	if (k.kind == PODGROUP_PART) {
+		if (dump_fields_read_int(part_queue, 0, UINT32_MAX, &queue, err) < 0 ||
+		    !is_name(c, (uint32_t)queue)) {
+			return bad(err, "partQueue: no such name");
+		}
+		k.queue = intern_str(c->names, (uint32_t)queue);
+	} else if (part_queue != NULL) {
+		return bad(err, "partQueue: not of this kind");
+	}
+	if (k.kind == PODGROUP_PART && memchr(k.name.p, '/', k.name.len) != NULL) {
+		return bad(err, "name: has a slash");
+	}
+	if (!is_new_key(c, c->podgroup_by_key, &k)) {
+		return bad(err, "name: absent or not unique");
+	}
+	*ret = k;
+	return 0;
 }
 
 static int load_podgroup(struct cluster *c, const struct jdoc *d, struct err *err)
 {
-	struct str ns = text_of(d, "ns"), name = text_of(d, "name");
-	bool alone = jdoc_bool(jdoc_get(d, "alone"), false);
+	struct podgroup_key key;
 	struct podgroup *g;
 
-	if (!is_new_key(c, c->podgroup_by_key, ns, name, alone)) {
-		return bad(err, "name: absent or not unique");
+	if (read_podgroup_key(c, d, &key, err) < 0) {
+		return -ERR_INVALID;
 	}
-	g = alone ? cluster_podgroup_get_alone(c, ns, name) : cluster_podgroup_get(c, ns, name);
+	g = cluster_podgroup_add(c, &key);
 	g->uid = dup_or_null(text_of(d, "uid"));
 	if (dump_fields_read(dump_fields_podgroup, d, g, err) < 0 ||
 	    dump_fields_read_res(d, "minResources", c->res, 0, &g->min_resources, err) < 0 ||
@@ -311,7 +342,8 @@ static int load_task(struct cluster *c, const struct jdoc *d, struct err *err)
 	struct str ns = text_of(d, "ns"), name = text_of(d, "name");
 	struct task *t;
 
-	if (!is_new_key(c, c->task_by_key, ns, name, false)) {
+	if (!is_new_key(c, c->task_by_key,
+			&(struct podgroup_key){ ns, name, .kind = PODGROUP_VOLCANO })) {
 		return bad(err, "name: absent or not unique");
 	}
 	t = cluster_task_add(c, ns, name, text_of(d, "uid"));
@@ -369,9 +401,28 @@ static int link_node(struct cluster *c, const struct jdoc *d, struct node *n, st
 	return 0;
 }
 
+static int link_part(struct cluster *c, struct podgroup *part, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct podgroup_key key = cluster_podgroup_key_of(c, part);
+	struct podgroup *whole;
+
+	key.kind = PODGROUP_KUBE;
+	cluster_podgroup_key(&key, &text);
+	whole = cluster_podgroup_find(c, strbuf_str(&text));
+	if (whole == NULL) {
+		return err_set(err, ERR_INVALID, "jobs: %s: a part of none", part->name);
+	}
+	cluster_podgroup_link_part(c, whole, part);
+	return 0;
+}
+
 static int link_podgroup(struct cluster *c, const struct jdoc *d, struct podgroup *g,
 			 struct err *err)
 {
+	if (g->kind == PODGROUP_PART && link_part(c, g, err) < 0) {
+		return -ERR_INVALID;
+	}
 	for (const struct jdoc *i = jdoc_first(jdoc_get(d, "tasks")); i != NULL; i = jdoc_next(i)) {
 		uint32_t id;
 		struct task *t;

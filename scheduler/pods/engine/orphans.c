@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "api/core/kube_pod_group.h"
 #include "base/str.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
@@ -108,6 +109,7 @@ static void report(struct orphans *o, const struct cluster *c, struct recorder *
 	const struct task *t = cluster_task_find(c, str_of(w->key));
 	struct recorder_object about = { .api_version = "v1", .kind = "Pod" };
 	CLEANUP(xmalloc_freep) char *message = NULL;
+	const struct podgroup *g;
 
 	/* A pod that found its PodGroup is removed from the map alone, so its entry in the list may
 	 * be void. If it has become an orphan again, there is a later entry, and this one may
@@ -126,8 +128,9 @@ static void report(struct orphans *o, const struct cluster *c, struct recorder *
 	about.name = t->name;
 	about.uid = t->uid;
 	about.namespace_ = t->namespace_;
-	message = xmalloc_printf("the pod waits for PodGroup %s, which does not exist",
-				 c->podgroups.v[t->podgroup]->name);
+	g = c->podgroups.v[t->podgroup];
+	message = xmalloc_printf("the pod waits for PodGroup %s%s, which does not exist", g->name,
+				 g->kind == PODGROUP_PART ? " of " KUBE_POD_GROUP_API_VERSION : "");
 	recorder_event(recorder, &about, true, "PodGroupMissing", message);
 }
 

@@ -158,6 +158,8 @@ static const struct {
 	[SCHED_NODES] = { cache_node_upsert, cache_node_remove, cache_node_keep },
 	[SCHED_QUEUES] = { cache_queue_upsert, cache_queue_remove, NULL },
 	[SCHED_PODGROUPS] = { cache_podgroup_upsert, cache_podgroup_remove, cache_podgroup_keep },
+	[SCHED_KUBE_PODGROUPS] = { cache_kube_podgroup_upsert, cache_kube_podgroup_remove,
+				   cache_kube_podgroup_keep },
 	[SCHED_PRIORITY_CLASSES] = { cache_priority_upsert, cache_priority_remove, NULL },
 	[SCHED_NAMESPACES] = { upsert_namespace, remove_namespace, NULL },
 };

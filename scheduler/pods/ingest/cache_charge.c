@@ -102,7 +102,7 @@ static void reconcile_bound(struct cache *c, struct task *t, struct queue *q)
 	/* The pod names its queue again: when it names the one that refused it a second time, that
 	 * is reported again. */
 	if (q != NULL && q->id == t->charge_queue && t->refused_queue != q->id) {
-		t->refused_queue = MODEL_NONE;
+		cluster_task_set_refused(c->cluster, t, MODEL_NONE);
 	}
 }
 

@@ -117,6 +117,9 @@ void cache_foreign_member(struct cache *c, const struct task *t)
 		return;
 	}
 	g = c->cluster->podgroups.v[t->podgroup];
+	if (g->kind != PODGROUP_VOLCANO) {
+		return;
+	}
 	add_key(&key, g);
 	if (strmap_has(c->foreign_podgroups, strbuf_str(&key))) {
 		report_if_ours(c, g, strbuf_str(&key));

@@ -40,7 +40,7 @@ static void forget_group(struct podgroup *g)
 
 static bool has_own_podgroup(const struct cluster *c, const struct task *t)
 {
-	return t->podgroup != MODEL_NONE && !c->podgroups.v[t->podgroup]->alone;
+	return t->podgroup != MODEL_NONE && c->podgroups.v[t->podgroup]->kind != PODGROUP_ALONE;
 }
 
 /* A PodGroup that our controller made for one pod has its member at once: that the pod names it

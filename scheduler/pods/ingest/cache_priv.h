@@ -52,6 +52,10 @@ int cache_podgroup_upsert(struct cache *c, const struct sched_msg *m, struct cac
 			  struct err *err);
 void cache_podgroup_remove(struct cache *c, const struct sched_msg *m);
 void cache_podgroup_keep(struct cache *c, const struct sched_msg *m, struct cache_time time);
+int cache_kube_podgroup_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time,
+			       struct err *err);
+void cache_kube_podgroup_remove(struct cache *c, const struct sched_msg *m);
+void cache_kube_podgroup_keep(struct cache *c, const struct sched_msg *m, struct cache_time time);
 int cache_priority_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time,
 			  struct err *err);
 void cache_priority_remove(struct cache *c, const struct sched_msg *m);

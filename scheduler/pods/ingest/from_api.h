@@ -12,6 +12,7 @@
 /* More than this of anything on one node or in one pod is taken for an error. */
 #define FROM_API_MAX_AMOUNT (INT64_C(1) << 50)
 
+struct api_kube_pod_group;
 struct api_node;
 struct api_pod;
 struct api_pod_group;
@@ -31,12 +32,15 @@ struct from_api_schedulers {
  * class into the scratch arena. */
 struct from_api_pod {
 	struct str namespace_, name, uid;
-	struct str group; /* PodGroup it names; absent: none (yet), or not our pod */
+	struct str group;      /* PodGroup it names; absent: none (yet), or not our pod */
+	struct str kube_group; /* PodGroup of Kubernetes that a TASK_GATE_ONLY pod names; absent */
 	/* Names none, and gets none: TASK_GATE_ONLY, or plain (neither opted in nor gated by us)
-	 * and without controller. The record that it has alone is of this queue. */
+	 * and without controller; or names one of either kind, so that neither counts. */
 	bool alone;
-	struct str queue;           /* the default queue where the pod names none */
-	int32_t min_member;         /* of a plain pod */
+	bool names_both;
+	struct str queue;   /* of a pod that is alone or has a kube_group; the default queue where
+			       the pod names none */
+	int32_t min_member; /* of a plain pod */
 	struct str node, nominated; /* absent: none */
 	struct str reserved;        /* value of the mark of a reservation; absent: none */
 	struct pod_class *klass;    /* normalised, not interned */
@@ -95,6 +99,12 @@ int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 /* Makes or updates the record of a task that is alone, which has its class by now. */
 struct podgroup *from_api_podgroup_alone(struct cluster *c, const struct from_api_pod *p,
 					 const struct task *t);
+/* Adds or updates the PODGROUP_KUBE and its parts. A minimum below 1 is an error. */
+int from_api_kube_podgroup(struct cluster *c, const struct api_kube_pod_group *group,
+			   struct err *err);
+/* As from_api_podgroup_keep. */
+int from_api_kube_podgroup_keep(struct cluster *c, const struct api_kube_pod_group *group,
+				struct err *err);
 /* Adds or updates; priorities of PodGroups follow by from_api_podgroup_priorities. */
 int from_api_priority_class(struct cluster *c, const struct api_priority_class *pc,
 			    struct err *err);

@@ -116,7 +116,10 @@ static const char *refusal(const struct api_pod_spec *spec)
 			return POD_CLASS_VOLUMES;
 		}
 	}
-	return spec->claims.n > 0 ? POD_CLASS_RESOURCE_CLAIMS : NULL;
+	if (spec->claims.n > 0) {
+		return POD_CLASS_RESOURCE_CLAIMS;
+	}
+	return spec->group != NULL ? POD_CLASS_SCHEDULING_GROUP : NULL;
 }
 
 static size_t count_exprs(const struct match_term *terms, size_t n)

@@ -248,6 +248,9 @@ static int read_class(struct cluster *c, const struct api_pod *pod, struct arena
 	if (r < 0) {
 		return r;
 	}
+	if (p->names_both) {
+		p->klass->unsupported = POD_CLASS_TWO_GROUPS;
+	}
 	pod_class_normalise(p->klass);
 	return 0;
 }
@@ -273,14 +276,36 @@ static struct str annotation(const struct api_pod *pod, const char *key)
 }
 
 /* Of our own schedulers' pods, those that opt in, or have our gate or mark, get a PodGroup object:
- * its conditions say why they wait. */
+ * its conditions say why they wait. None is made for a pod that has a node: a process that makes
+ * none may have placed it. */
 static bool gets_no_podgroup(const struct cluster *c, const struct api_pod *pod,
 			     const struct from_api_pod *p)
 {
 	const uint32_t any = (uint32_t)TASK_OPTED_IN | TASK_OUR_GATE | TASK_RESERVED_MARK;
 
-	return (p->flags & TASK_GATE_ONLY) != 0 || (c->implies_podgroups && (p->flags & any) == 0 &&
-						    meta_controller(&pod->meta) == NULL);
+	return (p->flags & TASK_GATE_ONLY) != 0 ||
+	       ((c->implies_podgroups || p->node.p != NULL) && (p->flags & any) == 0 &&
+		meta_controller(&pod->meta) == NULL);
+}
+
+static bool is_kube_group(const struct api_pod *pod)
+{
+	return validate_is_dns_subdomain(str_of(pod->spec.group->pod_group));
+}
+
+/* Other schedulers than ours honour spec.schedulingGroup. A pod that names a PodGroup of Volcano
+ * besides has neither: which of them is to count cannot be known. */
+static void read_kube_group(const struct api_pod *pod, struct from_api_pod *p)
+{
+	if ((p->flags & TASK_GATE_ONLY) == 0 || pod->spec.group == NULL) {
+		return;
+	}
+	p->names_both = p->group.p != NULL;
+	if (p->names_both) {
+		p->group = str_of(NULL);
+	} else if (is_kube_group(pod)) {
+		p->kube_group = str_of(pod->spec.group->pod_group);
+	}
 }
 
 /* The PodGroup, or the queue of a pod for which there is none to be made. The queue's name is
@@ -296,10 +321,11 @@ static int read_group(struct cluster *c, const struct api_pod *pod, struct from_
 		return 0;
 	}
 	p->group = annotation(pod, KEYS_GROUP_NAME);
-	if (p->group.p != NULL || !gets_no_podgroup(c, pod, p)) {
+	read_kube_group(pod, p);
+	if (p->group.p != NULL || (p->kube_group.p == NULL && !gets_no_podgroup(c, pod, p))) {
 		return 0;
 	}
-	p->alone = true;
+	p->alone = p->kube_group.p == NULL;
 	p->queue = annotation(pod, KEYS_QUEUE_NAME);
 	if (p->queue.p == NULL && c->default_queue != MODEL_NONE) {
 		p->queue = str_of(c->queues.v[c->default_queue]->name);
@@ -357,6 +383,10 @@ int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
 {
 	struct from_api_pod p;
 
+	if (pod->spec.group != NULL && !is_kube_group(pod)) {
+		return err_set(err, ERR_INVALID,
+			       "spec.schedulingGroup.podGroupName: missing, or not a name");
+	}
 	if (from_api_pod_plain(c, pod, names, &p, err) < 0 || read_role(c, pod, &p.role, err) < 0 ||
 	    read_class(c, pod, scratch, &p, err) < 0) {
 		return -ERR_INVALID;
@@ -435,6 +465,9 @@ static struct podgroup *podgroup_of(struct cluster *c, const struct from_api_pod
 	}
 	if (p->group.p != NULL) {
 		return cluster_podgroup_get(c, p->namespace_, p->group);
+	}
+	if (p->kube_group.p != NULL) {
+		return cluster_podgroup_get_part(c, p->namespace_, p->kube_group, p->queue);
 	}
 	return p->alone ? from_api_podgroup_alone(c, p, t) : NULL;
 }

@@ -87,8 +87,12 @@ static struct pod_class *keep_class(struct cluster *c, const struct api_pod *pod
 static void keep_group(const struct cluster *c, const struct podgroup *g, struct arena *scratch,
 		       struct from_api_pod *p)
 {
-	if (!g->alone) {
+	if (g->kind == PODGROUP_VOLCANO) {
 		p->group = arena_str(scratch, str_of(g->name));
+	} else if (g->kind == PODGROUP_PART) {
+		p->alone = false;
+		p->kube_group = arena_str(scratch, str_of(g->name));
+		p->queue = arena_str(scratch, intern_str(c->names, g->part_queue));
 	} else if (g->queue_name != MODEL_NONE) {
 		p->alone = true;
 		p->min_member = g->min_member;
@@ -116,7 +120,8 @@ static void complete(const struct cluster *c, const struct task *known, struct a
 			p->status = known->status;
 		}
 	}
-	if (p->group.p == NULL && known->podgroup != MODEL_NONE && (p->flags & TASK_OURS) != 0) {
+	if (p->group.p == NULL && p->kube_group.p == NULL && known->podgroup != MODEL_NONE &&
+	    (p->flags & TASK_OURS) != 0) {
 		keep_group(c, c->podgroups.v[known->podgroup], scratch, p);
 	}
 	p->role = known->role;

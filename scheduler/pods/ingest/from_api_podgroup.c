@@ -262,7 +262,8 @@ struct podgroup *from_api_podgroup_alone(struct cluster *c, const struct from_ap
 	enum podgroup_phase phase;
 	struct podgroup *g;
 
-	cluster_podgroup_key(p->namespace_, p->name, true, &key);
+	cluster_podgroup_key(
+		&(struct podgroup_key){ p->namespace_, p->name, .kind = PODGROUP_ALONE }, &key);
 	known = cluster_podgroup_find(c, strbuf_str(&key));
 	phase = known == NULL ? PODGROUP_PENDING : (enum podgroup_phase)known->phase;
 	g = cluster_podgroup_get_alone(c, p->namespace_, p->name);
@@ -296,8 +297,9 @@ void from_api_podgroup_priorities(struct cluster *c)
 		struct podgroup *g = c->podgroups.v[i];
 		int32_t priority;
 
-		/* The priority of one that is alone is that of its pod. */
-		if (g == NULL || !g->exists || g->alone) {
+		/* The priority of one that is alone is that of its pod; Kubernetes resolves
+		 * that of its own. */
+		if (g == NULL || !g->exists || g->kind != PODGROUP_VOLCANO) {
 			continue;
 		}
 		priority = class_value(c, g->priority_class, def);

@@ -242,7 +242,7 @@ void ledger_resize(struct cluster *c, struct task *t, const struct res *old_requ
 	}
 	t->flags |= TASK_GREW;
 	if (t->refused_queue == t->charge_queue) {
-		t->refused_queue = MODEL_NONE; /* this growth is reported, too */
+		cluster_task_set_refused(c, t, MODEL_NONE); /* this growth is reported, too */
 	}
 }
 

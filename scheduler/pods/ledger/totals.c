@@ -103,7 +103,7 @@ void totals_compute(const struct cluster *c, struct queue_totals *out)
 		if (g == NULL || g->queue == MODEL_NONE) {
 			continue;
 		}
-		out[g->queue].podgroups[g->phase] += g->exists && !g->alone;
+		out[g->queue].podgroups[g->phase] += g->exists && g->kind == PODGROUP_VOLCANO;
 		for (size_t k = 0; k < g->tasks.n; k++) {
 			const struct task *t = c->tasks.v[g->tasks.v[k]];
 

@@ -44,19 +44,38 @@ static inline struct queue *queue_at(const struct cluster *c, uint32_t id) /* NU
 /* Whether the queue with this id is top or lies below it; false for MODEL_NONE. */
 bool queue_is_within(const struct cluster *c, uint32_t id, const struct queue *top);
 
-/* PodGroups, by "namespace/name"; one that is alone by "/namespace/name". */
+/* PodGroups, by "namespace/name" of Volcano's. */
 struct podgroup *cluster_podgroup_get(struct cluster *c, struct str namespace_, struct str name);
 /* That of the pod of this name, which names none; it goes with the pod. */
 struct podgroup *cluster_podgroup_get_alone(struct cluster *c, struct str namespace_,
 					    struct str name);
-void cluster_podgroup_key(struct str namespace_, struct str name, bool alone, struct strbuf *key);
+/* The PODGROUP_KUBE, and its part for a queue; name is a DNS subdomain. A part goes with its last
+ * pod. */
+struct podgroup *cluster_podgroup_get_kube(struct cluster *c, struct str namespace_,
+					   struct str name);
+struct podgroup *cluster_podgroup_get_part(struct cluster *c, struct str namespace_,
+					   struct str name, struct str queue);
+/* After a change of exists, min_member, priority, created or uid of a PODGROUP_KUBE: its parts
+ * follow. */
+void cluster_podgroup_kube_changed(struct cluster *c, const struct podgroup *whole);
+struct podgroup_key {
+	struct str namespace_, name;
+	enum podgroup_kind kind;
+	struct str queue; /* PODGROUP_PART */
+};
+void cluster_podgroup_key(const struct podgroup_key *k, struct strbuf *out);
+struct podgroup_key cluster_podgroup_key_of(const struct cluster *c, const struct podgroup *g);
 struct podgroup *cluster_podgroup_find(const struct cluster *c, struct str key);
+/* For dumps: a new record, not linked yet; and the link of a part to its PODGROUP_KUBE. */
+struct podgroup *cluster_podgroup_add(struct cluster *c, const struct podgroup_key *k);
+void cluster_podgroup_link_part(struct cluster *c, struct podgroup *whole, struct podgroup *part);
 void cluster_podgroup_set_queue(struct cluster *c, struct podgroup *g, struct str queue_name);
 /* After a change of the PodGroup or of one of its tasks: puts it into the open and changed lists of
  * its queue as it belongs there, and bumps the queue's podgroups_gen. */
 void cluster_podgroup_changed(struct cluster *c, struct podgroup *g);
-/* Whether it waits for something outside of it: a pod for quota or a node, or the PodGroup to be
- * enqueued. All else that a cycle reports of it follows from its own changes. */
+/* Whether it waits for something outside of it: a pod for quota or a node, a charge for room in the
+ * queue that the PodGroup names now, or the PodGroup to be enqueued. All else that a cycle reports
+ * of it follows from its own changes. */
 bool cluster_podgroup_is_open(const struct podgroup *g);
 /* The first n of the changed list were looked at. */
 void cluster_podgroup_drop_changed(struct cluster *c, struct queue *q, size_t n);
@@ -75,6 +94,8 @@ struct task *cluster_task_find(const struct cluster *c, struct str key);
 void cluster_task_remove(struct cluster *c, struct task *t);
 void cluster_task_set_podgroup(struct cluster *c, struct task *t,
 			       struct podgroup *g); /* NULL: none */
+/* The only writer of refused_queue; MODEL_NONE: none. */
+void cluster_task_set_refused(struct cluster *c, struct task *t, uint32_t queue);
 /* Autoscalers may see the pod as unschedulable: the condition says so, or a write of it ended
  * without a clear answer. */
 bool cluster_task_may_be_published(const struct task *t);

@@ -41,6 +41,7 @@ static void mark_podgroup(struct intern *names, const struct podgroup *g)
 {
 	intern_mark_name(names, g->namespace_);
 	intern_mark(names, g->queue_name);
+	intern_mark(names, g->part_queue);
 	intern_mark(names, g->priority_class);
 	for (size_t i = 0; i < g->role_min.n; i++) {
 		intern_mark(names, g->role_min.v[i].role);

@@ -8,16 +8,36 @@
 #include "scheduler/pods/model/access.h"
 #include "scheduler/pods/model/cluster.h"
 
-/* No namespace is empty, so that no PodGroup that a pod may name has the key of one that is alone.
- */
-void cluster_podgroup_key(struct str namespace_, struct str name, bool alone, struct strbuf *key)
+/* No namespace is empty and no name has a slash, so that no PodGroup that a pod may name has the
+ * key of another kind. */
+void cluster_podgroup_key(const struct podgroup_key *k, struct strbuf *out)
 {
-	if (alone) {
-		strbuf_add_ch(key, '/');
+	static const char *const prefixes[PODGROUP_KIND_COUNT_] = {
+		[PODGROUP_VOLCANO] = "",
+		[PODGROUP_ALONE] = "/",
+		[PODGROUP_KUBE] = "//",
+		[PODGROUP_PART] = "//",
+	};
+
+	strbuf_add_str(out, str_of(prefixes[k->kind]));
+	strbuf_add_str(out, k->namespace_);
+	strbuf_add_ch(out, '/');
+	strbuf_add_str(out, k->name);
+	if (k->kind == PODGROUP_PART) {
+		strbuf_add_ch(out, '/');
+		strbuf_add_str(out, k->queue);
 	}
-	strbuf_add_str(key, namespace_);
-	strbuf_add_ch(key, '/');
-	strbuf_add_str(key, name);
+}
+
+struct podgroup_key cluster_podgroup_key_of(const struct cluster *c, const struct podgroup *g)
+{
+	return (struct podgroup_key){
+		.namespace_ = str_of(g->namespace_),
+		.name = str_of(g->name),
+		.kind = (enum podgroup_kind)g->kind,
+		.queue = g->part_queue == MODEL_NONE ? str_of(NULL)
+						     : intern_str(c->names, g->part_queue),
+	};
 }
 
 struct podgroup *cluster_podgroup_find(const struct cluster *c, struct str key)
@@ -25,46 +45,136 @@ struct podgroup *cluster_podgroup_find(const struct cluster *c, struct str key)
 	return strmap_get(c->podgroup_by_key, key);
 }
 
-static struct podgroup *get(struct cluster *c, struct str namespace_, struct str name, bool alone)
+static uint32_t intern(struct cluster *c, struct str name)
+{
+	uint32_t id = intern_id(c->names, name);
+
+	assert(id != INTERN_NONE);
+	return id;
+}
+
+struct podgroup *cluster_podgroup_add(struct cluster *c, const struct podgroup_key *k)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
-	uint32_t ns;
-	struct podgroup *g;
+	struct podgroup *g = xmalloc_zero(1, sizeof(*g));
 
-	cluster_podgroup_key(namespace_, name, alone, &key);
-	g = cluster_podgroup_find(c, strbuf_str(&key));
-	if (g != NULL) {
-		return g;
-	}
-	ns = intern_id(c->names, namespace_);
-	assert(ns != INTERN_NONE);
-	g = xmalloc_zero(1, sizeof(*g));
-	g->namespace_ = intern_name(c->names, ns);
-	g->name = xmalloc_dup_n(name.p, name.len);
+	cluster_podgroup_key(k, &key);
+	g->namespace_ = intern_name(c->names, intern(c, k->namespace_));
+	g->name = xmalloc_dup_n(k->name.p, k->name.len);
 	g->queue = g->queue_name = g->priority_class = g->barred_by = MODEL_NONE;
-	g->open_pos = MODEL_NONE;
+	g->open_pos = g->whole = g->next_part = g->prev_part = MODEL_NONE;
+	g->part_queue = k->kind == PODGROUP_PART ? intern(c, k->queue) : MODEL_NONE;
 	g->created = MODEL_TIME_NONE;
 	g->id = slots_add(&c->podgroups, g);
-	g->alone = alone;
+	g->kind = (uint8_t)k->kind;
 	strmap_set(c->podgroup_by_key, strbuf_str(&key), g);
 	return g;
 }
 
+static struct podgroup *find(const struct cluster *c, const struct podgroup_key *k)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
+	cluster_podgroup_key(k, &key);
+	return cluster_podgroup_find(c, strbuf_str(&key));
+}
+
+static struct podgroup *get(struct cluster *c, const struct podgroup_key *k)
+{
+	struct podgroup *g = find(c, k);
+
+	return g != NULL ? g : cluster_podgroup_add(c, k);
+}
+
 struct podgroup *cluster_podgroup_get(struct cluster *c, struct str namespace_, struct str name)
 {
-	return get(c, namespace_, name, false);
+	return get(c, &(struct podgroup_key){ namespace_, name, .kind = PODGROUP_VOLCANO });
 }
 
 struct podgroup *cluster_podgroup_get_alone(struct cluster *c, struct str namespace_,
 					    struct str name)
 {
-	struct podgroup *g = get(c, namespace_, name, true);
+	struct podgroup *g =
+		get(c, &(struct podgroup_key){ namespace_, name, .kind = PODGROUP_ALONE });
 
 	g->exists = true;
 	g->min_member = 1;
 	/* Its pod waits for quota alone. */
 	g->phase = PODGROUP_INQUEUE;
 	return g;
+}
+
+struct podgroup *cluster_podgroup_get_kube(struct cluster *c, struct str namespace_,
+					   struct str name)
+{
+	struct podgroup *g =
+		get(c, &(struct podgroup_key){ namespace_, name, .kind = PODGROUP_KUBE });
+
+	g->phase = PODGROUP_INQUEUE;
+	return g;
+}
+
+static void follow(struct cluster *c, const struct podgroup *whole, struct podgroup *part)
+{
+	c->demand_gen += part->exists != whole->exists || part->min_member != whole->min_member;
+	part->exists = whole->exists;
+	part->min_member = whole->min_member;
+	part->priority = whole->priority;
+	part->created = whole->created;
+	free(part->uid);
+	part->uid = whole->uid == NULL ? NULL : xmalloc_dup(whole->uid);
+	cluster_podgroup_set_queue(
+		c, part, whole->exists ? intern_str(c->names, part->part_queue) : str_of(NULL));
+	cluster_podgroup_changed(c, part);
+}
+
+void cluster_podgroup_link_part(struct cluster *c, struct podgroup *whole, struct podgroup *part)
+{
+	part->whole = whole->id;
+	part->next_part = whole->next_part;
+	if (part->next_part != MODEL_NONE) {
+		c->podgroups.v[part->next_part]->prev_part = part->id;
+	}
+	whole->next_part = part->id;
+}
+
+struct podgroup *cluster_podgroup_get_part(struct cluster *c, struct str namespace_,
+					   struct str name, struct str queue)
+{
+	const struct podgroup_key key = { namespace_, name, PODGROUP_PART, queue };
+	struct podgroup *part = find(c, &key), *whole;
+
+	if (part != NULL) {
+		return part;
+	}
+	whole = cluster_podgroup_get_kube(c, namespace_, name);
+	part = cluster_podgroup_add(c, &key);
+	part->phase = PODGROUP_INQUEUE;
+	cluster_podgroup_link_part(c, whole, part);
+	follow(c, whole, part);
+	return part;
+}
+
+void cluster_podgroup_kube_changed(struct cluster *c, const struct podgroup *whole)
+{
+	for (uint32_t id = whole->next_part; id != MODEL_NONE; id = c->podgroups.v[id]->next_part) {
+		follow(c, whole, c->podgroups.v[id]);
+	}
+}
+
+static void unlink_part(struct cluster *c, const struct podgroup *part)
+{
+	struct podgroup *whole = c->podgroups.v[part->whole];
+
+	if (part->next_part != MODEL_NONE) {
+		c->podgroups.v[part->next_part]->prev_part = part->prev_part;
+	}
+	if (part->prev_part != MODEL_NONE) {
+		c->podgroups.v[part->prev_part]->next_part = part->next_part;
+	} else {
+		whole->next_part = part->next_part;
+	}
+	cluster_podgroup_prune(c, whole);
 }
 
 /* Pods of an unknown queue get a condition that says so: its placeholder is looked at like a queue.
@@ -80,7 +190,8 @@ static struct queue *queue_of(const struct cluster *c, const struct podgroup *g)
 
 bool cluster_podgroup_is_open(const struct podgroup *g)
 {
-	return g->by_status[TASK_PENDING] > 0 || (g->exists && g->phase == PODGROUP_PENDING);
+	return g->by_status[TASK_PENDING] > 0 || g->refused > 0 ||
+	       (g->exists && g->phase == PODGROUP_PENDING);
 }
 
 static void leave_open(struct cluster *c, struct queue *q, struct podgroup *g)
@@ -232,15 +343,35 @@ const char *cluster_podgroup_unsupported(const struct podgroup *g)
 	return NULL;
 }
 
+/* Whether anything but its pods keeps it. */
+static bool is_kept(const struct podgroup *g)
+{
+	switch ((enum podgroup_kind)g->kind) {
+	case PODGROUP_VOLCANO:
+		return g->exists;
+	case PODGROUP_KUBE:
+		return g->exists || g->next_part != MODEL_NONE;
+	case PODGROUP_ALONE:
+	case PODGROUP_PART:
+	case PODGROUP_KIND_COUNT_:
+		break;
+	}
+	return false;
+}
+
 void cluster_podgroup_prune(struct cluster *c, struct podgroup *g)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	const struct podgroup_key parts = cluster_podgroup_key_of(c, g);
 
-	if ((g->exists && !g->alone) || g->tasks.n > 0) {
+	if (is_kept(g) || g->tasks.n > 0) {
 		return;
 	}
 	leave_queue(c, g);
-	cluster_podgroup_key(str_of(g->namespace_), str_of(g->name), g->alone, &key);
+	if (g->kind == PODGROUP_PART) {
+		unlink_part(c, g);
+	}
+	cluster_podgroup_key(&parts, &key);
 	strmap_remove(c->podgroup_by_key, strbuf_str(&key));
 	slots_remove(&c->podgroups, g->id);
 	unoffered_finish(&g->min_unoffered);

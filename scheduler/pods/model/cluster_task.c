@@ -70,6 +70,7 @@ static void leave_podgroup(struct cluster *c, struct task *t)
 	}
 	g = c->podgroups.v[t->podgroup];
 	g->by_status[t->status]--;
+	g->refused -= t->refused_queue != MODEL_NONE;
 	/* O(1): the order of the list means nothing, and each task knows its place. */
 	vec_swap_remove(&g->tasks, t->podgroup_pos);
 	if (t->podgroup_pos < g->tasks.n) {
@@ -96,8 +97,20 @@ void cluster_task_set_podgroup(struct cluster *c, struct task *t, struct podgrou
 	t->podgroup_pos = (uint32_t)g->tasks.n;
 	vec_push(&g->tasks, t->id);
 	g->by_status[t->status]++;
+	g->refused += t->refused_queue != MODEL_NONE;
 	c->demand_gen++;
 	cluster_podgroup_changed(c, g);
+}
+
+void cluster_task_set_refused(struct cluster *c, struct task *t, uint32_t queue)
+{
+	struct podgroup *g = t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
+
+	if (g != NULL && t->refused_queue != queue) {
+		g->refused += (queue != MODEL_NONE) - (t->refused_queue != MODEL_NONE);
+		cluster_podgroup_changed(c, g);
+	}
+	t->refused_queue = queue;
 }
 
 int32_t cluster_task_standing(const struct cluster *c, const struct task *t)

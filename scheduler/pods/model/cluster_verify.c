@@ -172,20 +172,63 @@ static const char *check_podgroup_queue(const struct cluster *c, const struct po
 	return check_open(q, g);
 }
 
+static const char *check_part(const struct cluster *c, const struct podgroup *g)
+{
+	const struct podgroup *whole = g->whole < c->podgroups.n ? c->podgroups.v[g->whole] : NULL;
+
+	if (whole == NULL || whole->kind != PODGROUP_KUBE || whole->exists != g->exists ||
+	    whole->min_member != g->min_member || whole->priority != g->priority ||
+	    !str_streq(whole->name, g->name) || whole->namespace_ != g->namespace_) {
+		return "a part of a PodGroup differs from it";
+	}
+	/* Each part is checked, so those behind the neighbours are, too. */
+	if ((g->prev_part == MODEL_NONE ? whole->next_part
+					: c->podgroups.v[g->prev_part]->next_part) != g->id ||
+	    (g->next_part != MODEL_NONE && c->podgroups.v[g->next_part]->prev_part != g->id)) {
+		return "a part of a PodGroup is not at its place";
+	}
+	return g->tasks.n == 0 ? "a part of a PodGroup has no pods" : NULL;
+}
+
+static const char *check_kind(const struct cluster *c, const struct podgroup *g)
+{
+	switch ((enum podgroup_kind)g->kind) {
+	case PODGROUP_VOLCANO:
+		return g->exists || g->tasks.n > 0
+			       ? NULL
+			       : "a PodGroup without PodGroup and pods is still there";
+	case PODGROUP_ALONE:
+		return g->exists && g->tasks.n == 1
+			       ? NULL
+			       : "a PodGroup that is alone has not its one pod";
+	case PODGROUP_KUBE:
+		return (g->exists || g->next_part != MODEL_NONE) && g->tasks.n == 0 &&
+				       g->queue_name == MODEL_NONE
+			       ? NULL
+			       : "a PodGroup of Kubernetes has neither object nor parts, or pods";
+	case PODGROUP_PART:
+		return check_part(c, g);
+	case PODGROUP_KIND_COUNT_:
+		break;
+	}
+	return "a PodGroup is of no kind";
+}
+
 static const char *check_podgroup(const struct cluster *c, const struct podgroup *g)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	const struct podgroup_key parts = cluster_podgroup_key_of(c, g);
 	uint32_t by_status[TASK_STATUS_COUNT_] = { 0 };
+	uint32_t refused = 0;
+	const char *wrong;
 
-	cluster_podgroup_key(str_of(g->namespace_), str_of(g->name), g->alone, &key);
+	cluster_podgroup_key(&parts, &key);
 	if (cluster_podgroup_find(c, strbuf_str(&key)) != g) {
 		return "a PodGroup is not found by its key";
 	}
-	if (!g->exists && g->tasks.n == 0) {
-		return "a PodGroup without PodGroup and pods is still there";
-	}
-	if (g->alone && (!g->exists || g->tasks.n != 1)) {
-		return "a PodGroup that is alone has not its one pod";
+	wrong = check_kind(c, g);
+	if (wrong != NULL) {
+		return wrong;
 	}
 	for (size_t i = 0; i < g->tasks.n; i++) {
 		const struct task *t =
@@ -195,9 +238,13 @@ static const char *check_podgroup(const struct cluster *c, const struct podgroup
 			return "a PodGroup lists a task that is not its own";
 		}
 		by_status[t->status]++;
+		refused += t->refused_queue != MODEL_NONE;
 	}
 	if (memcmp(by_status, g->by_status, sizeof(by_status)) != 0) {
 		return "a PodGroup's counts by status are off";
+	}
+	if (refused != g->refused) {
+		return "a PodGroup's count of tasks that a queue refused is off";
 	}
 	for (size_t i = 1; i < g->role_min.n; i++) {
 		if (g->role_min.v[i - 1].role >= g->role_min.v[i].role) {

@@ -170,9 +170,20 @@ struct podgroup_rival {
 };
 #define PODGROUP_RIVALS_MAX 16
 
+/* Headgate writes about those of PODGROUP_VOLCANO alone. */
+enum podgroup_kind {
+	PODGROUP_VOLCANO, /* a PodGroup of Volcano, which its pods name in an annotation */
+	PODGROUP_ALONE,   /* for the one pod of this name, which names none: a TASK_GATE_ONLY pod,
+			     or a plain one without owner. There is no object; exists is true */
+	PODGROUP_KUBE,    /* a PodGroup of Kubernetes, which TASK_GATE_ONLY pods name in
+			     spec.schedulingGroup. It is in no queue: its pods are in its parts */
+	PODGROUP_PART, /* the pods of a PODGROUP_KUBE that name one queue: a gang of its own, since
+			  quota is reserved in one queue at a time. Exists when that one does */
+	PODGROUP_KIND_COUNT_
+};
+
 /* A PodGroup. Its record is made for the first pod that names it, too: exists says whether the
- * object is there. A TASK_GATE_ONLY pod that names none, and a plain one without owner, has a
- * record of its own, which is alone: there is no object, and nothing is written about it. */
+ * object is there. */
 struct podgroup {
 	uint32_t id;
 	const char *namespace_; /* interned */
@@ -185,8 +196,13 @@ struct podgroup {
 	uint32_t barred_by;  /* id of the queue, or one above, that the namespace may not use
 				(pods/model/access.h); MODEL_NONE: it may. Nothing new for it then */
 	uint32_t priority_class; /* id in cluster->names, MODEL_NONE */
+	uint32_t part_queue;     /* PODGROUP_PART: id in cluster->names: the queue that its pods
+				    name, also before the PodGroup exists */
+	uint32_t whole;          /* PODGROUP_PART: id of its PODGROUP_KUBE */
+	uint32_t next_part, prev_part; /* ids, MODEL_NONE at the ends. PODGROUP_KUBE: next_part is
+					  its first part */
 	bool exists;
-	bool alone;          /* of the one pod of this name; exists is true */
+	uint8_t kind;        /* enum podgroup_kind */
 	bool changed;        /* is in the changed list of the queue that it names */
 	uint8_t phase;       /* enum podgroup_phase, as the PodGroup says */
 	uint8_t unsupported; /* enum podgroup_unsupported. Not 0: nothing new for it */
@@ -198,6 +214,7 @@ struct podgroup {
 	struct VEC(struct podgroup_role_min) role_min; /* sorted by role */
 	struct VEC(uint32_t) tasks;
 	uint32_t by_status[TASK_STATUS_COUNT_];
+	uint32_t refused; /* how many of its tasks have a refused_queue */
 	int64_t created;
 	int64_t resource_version;
 	int32_t status_running, status_succeeded, status_failed; /* as last written */

@@ -10,9 +10,11 @@
 
 const char *pod_class_refusal(struct str text)
 {
-	static const char *const refusals[] = { POD_CLASS_POD_AFFINITY, POD_CLASS_TOPOLOGY_SPREAD,
-						POD_CLASS_VOLUMES,      POD_CLASS_RESOURCE_CLAIMS,
-						POD_CLASS_TOO_LARGE,    POD_CLASS_UNREADABLE };
+	static const char *const refusals[] = {
+		POD_CLASS_POD_AFFINITY,    POD_CLASS_TOPOLOGY_SPREAD, POD_CLASS_VOLUMES,
+		POD_CLASS_RESOURCE_CLAIMS, POD_CLASS_TOO_LARGE,       POD_CLASS_UNREADABLE,
+		POD_CLASS_TWO_GROUPS,      POD_CLASS_SCHEDULING_GROUP
+	};
 
 	for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
 		if (str_eq_c(text, refusals[i])) {

@@ -48,6 +48,11 @@ struct pod_class {
 #define POD_CLASS_VOLUMES "volumes with a persistent volume claim are not supported yet"
 #define POD_CLASS_UNREADABLE "a part of the pod cannot be read: left as it is until it changes"
 #define POD_CLASS_RESOURCE_CLAIMS "resource claims are not supported yet"
+#define POD_CLASS_TWO_GROUPS                                                                       \
+	"the pod names a PodGroup in its annotation scheduling.k8s.io/group-name and one in "      \
+	"spec.schedulingGroup: only one of them can decide when it starts; remove the annotation"
+#define POD_CLASS_SCHEDULING_GROUP                                                                 \
+	"spec.schedulingGroup is not supported for pods that Headgate places"
 #define POD_CLASS_TOO_LARGE "more than 1000 labels, terms, tolerations and ports are not supported"
 
 /* The parts of a class that are looked at again for every node, in every cycle: a pod with more is

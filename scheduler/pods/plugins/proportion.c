@@ -6,8 +6,10 @@
  *
  * Unlike in Volcano, quota is reserved up to the configured limits of the tree of queues,
  * as with the capacity plugin, since what a queue deserves ends at the present cluster, which is to
- * grow for reserved pods (volcano-sh/volcano#5271 asks for gates under this plugin). Pods behind a
- * gate without quota ask for nothing: they would take shares from pods that can run. */
+ * grow for reserved pods (volcano-sh/volcano#5271 asks for gates under this plugin). Pods that did
+ * not opt in stay within these limits, too, which in Volcano are those of their own queue alone.
+ * Pods behind a gate without quota ask for nothing: they would take shares from pods that can
+ * run. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -225,14 +227,13 @@ static bool proportion_overused(void *state, const struct session *s, const stru
 	return res_over(deserved_of(p, q), &nothing, &used, UINT32_MAX) == 0;
 }
 
-static bool refuse(const struct session *s, const struct queue *q, const char *dims,
-		   struct reason *why)
+/* where: "what queue a deserves" or "queue a". */
+static bool refuse(const struct session *s, const char *dims, const char *where, struct reason *why)
 {
 	if (why != NULL) {
 		*why = (struct reason){
 			.code = "queue resource quota insufficient",
-			.detail = arena_printf(session_arena(s), "%s in what queue %s deserves",
-					       dims, q->name),
+			.detail = arena_printf(session_arena(s), "%s in %s", dims, where),
 		};
 	}
 	return false;
@@ -248,6 +249,29 @@ static uint32_t over_deserved(const struct proportion *p, const struct session *
 	return res_over(&used, &t->klass->request, deserved_of(p, q), t->klass->mask);
 }
 
+/* Pods that opted in have reserved quota within these limits: ordinary ones must not take it. */
+static bool is_within_limits(const struct proportion *p, const struct session *s,
+			     const struct queue *q, const struct task *t, struct reason *why)
+{
+	const struct queue *at;
+
+	QUEUE_FOR_EACH_UP (at, session_cluster(s), q->id) {
+		CLEANUP(strbuf_finish) struct strbuf dims = STRBUF_INIT;
+		struct res used;
+		uint32_t over;
+
+		capacity_allocated(s, at, true, &used);
+		over = res_over(&used, pod_class_charge(t->klass), &p->limits[at->id],
+				t->klass->mask);
+		if (over != 0) {
+			res_describe_over(session_cluster(s)->res, over, &dims);
+			return refuse(s, dims.p,
+				      arena_printf(session_arena(s), "queue %s", at->name), why);
+		}
+	}
+	return true;
+}
+
 static bool proportion_allocatable(void *state, struct session *s, const struct queue *q,
 				   const struct task *t, struct reason *why)
 {
@@ -257,6 +281,9 @@ static bool proportion_allocatable(void *state, struct session *s, const struct 
 
 	if (t->klass->charged_to_workload) {
 		return true;
+	}
+	if (!is_within_limits(p, s, q, t, why)) {
+		return false;
 	}
 	over = over_deserved(p, s, q, t);
 	if (over == 0 && t->klass->unoffered.n == 0) {
@@ -269,7 +296,8 @@ static bool proportion_allocatable(void *state, struct session *s, const struct 
 	} else {
 		strbuf_printf(&dims, "insufficient %s", t->klass->unoffered.v[0].name);
 	}
-	return refuse(s, q, dims.p, why);
+	return refuse(s, dims.p, arena_printf(session_arena(s), "what queue %s deserves", q->name),
+		      why);
 }
 
 static void proportion_quota_limits(void *state, struct session *s, struct res *limits)

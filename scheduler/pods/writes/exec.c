@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "api/core/kube_pod_group.h"
 #include "api/volcano/keys.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
@@ -112,8 +113,8 @@ static void request_podgroup_status(struct exec *e, const struct podgroup *g,
 	};
 	struct podgroup_change change = { .transition = e->transitions, .now = now };
 
-	/* Only named by pods, or alone: there is no object to write to. */
-	if (!g->exists || g->alone) {
+	/* Only named by pods, or not of Volcano: there is no object that is ours to write to. */
+	if (!g->exists || g->kind != PODGROUP_VOLCANO) {
 		return;
 	}
 	if (d->kind == DECISION_PODGROUP_PHASE) {
@@ -131,7 +132,7 @@ static void record(struct exec *e, const struct cluster *c, const struct decisio
 	struct recorder_object about = { .api_version = KEYS_VOLCANO_API_VERSION };
 
 	/* The events of its pod say the same. */
-	if (d->podgroup != MODEL_NONE && c->podgroups.v[d->podgroup]->alone) {
+	if (d->podgroup != MODEL_NONE && c->podgroups.v[d->podgroup]->kind == PODGROUP_ALONE) {
 		return;
 	}
 	if (d->task != MODEL_NONE) {
@@ -143,10 +144,14 @@ static void record(struct exec *e, const struct cluster *c, const struct decisio
 						  .uid = t->uid,
 						  .namespace_ = t->namespace_ };
 	} else if (d->podgroup != MODEL_NONE) {
+		const struct podgroup *g = c->podgroups.v[d->podgroup];
+
+		about.api_version = g->kind == PODGROUP_PART ? KUBE_POD_GROUP_API_VERSION
+							     : KEYS_VOLCANO_API_VERSION;
 		about.kind = "PodGroup";
-		about.name = c->podgroups.v[d->podgroup]->name;
-		about.uid = c->podgroups.v[d->podgroup]->uid;
-		about.namespace_ = c->podgroups.v[d->podgroup]->namespace_;
+		about.name = g->name;
+		about.uid = g->uid;
+		about.namespace_ = g->namespace_;
 	} else {
 		about.kind = "Queue";
 		about.name = c->queues.v[d->queue]->name;

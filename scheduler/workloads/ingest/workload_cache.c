@@ -501,6 +501,7 @@ bool workload_cache_commit(struct workload_cache *c, const struct workload *w)
 {
 	struct workload_state *s = w->state;
 	const struct workload_status *draft = &c->statuses->of[WORKLOAD_CACHE_DRAFT];
+	struct workload *changed = c->q->workloads.v[w->id];
 	struct workload_status_pack *packed;
 
 	assert(c->drafted);
@@ -510,8 +511,12 @@ bool workload_cache_commit(struct workload_cache *c, const struct workload *w)
 				 draft)) {
 		return false;
 	}
-	/* A cycle must know of an eviction that was decided since the last one. */
-	workload_cache_workload_flags(c->q->workloads.v[w->id], draft);
+	/* A cycle must know of an eviction that was decided since the last one, and must not admit
+	 * what has finished. */
+	workload_cache_workload_flags(changed, draft);
+	if (changed->flags.finished) {
+		pending_remove(c->q, changed);
+	}
 	packed = workload_status_pack_make(draft); /* the draft's texts are those of the status */
 	/* The status so far: the one in flight is kept for its answer; one that was
 	 * never sent is not needed any more; one that was read is kept, to be returned to when the

@@ -143,6 +143,9 @@ func (g *generator) makeNode(name string) {
 		corev1.ResourceMemory: gibibytes(lib.Pick(g.Random, 4, 8, 8, 16, 32)),
 		corev1.ResourcePods:   units(lib.Pick(g.Random, 110, 110, 110, 4)),
 	}
+	if g.c.hasAction("reclaim") && !g.capacity { // see pods-as-quota in docs/deviations.md
+		all[corev1.ResourcePods] = units(110)
+	}
 	if g.gpus && (len(g.c.nodes) == 0 || g.Chance(0.6)) { // see names-of-no-node in docs/deviations.md
 		all[gpu] = units(lib.Pick(g.Random, 1, 2, 4))
 	}

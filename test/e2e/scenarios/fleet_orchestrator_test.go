@@ -27,6 +27,7 @@ func onlyVictims(f *suite.F, jobs ...string) {
 // One worker preempts for a Job, the one on which that costs least, and the Job runs there.
 func TestFleetOnePreemption(t *testing.T) {
 	f := suite.StartFleet(t)
+	f.Orchestrate("order: Cost")
 	preemptOnce(f, f.Fleet.Workers[len(f.Fleet.Workers)-1])
 }
 
@@ -35,22 +36,34 @@ func TestFleetOnePreemptionByHeadgate(t *testing.T) {
 	f := suite.StartFleet(t)
 	last := f.Fleet.Workers[len(f.Fleet.Workers)-1]
 	f.Headgate(last)
+	f.Orchestrate("order: Cost")
 	preemptOnce(f, last)
 }
 
-// preemptOnce: preemption costs least on the last worker.
-func preemptOnce(f *suite.F, last *fleet.Member) {
-	f.Orchestrate("order: Cost")
+// fillUnequally fills all workers. Preemption costs least on the last one.
+func fillUnequally(f *suite.F) {
+	f.Helper()
 	f.Queues(4)
-	for _, m := range f.Fleet.Workers {
-		if m == last {
+	for i, m := range f.Fleet.Workers {
+		if i == len(f.Fleet.Workers)-1 {
 			f.Fill(m, "low", 4)
 			continue
 		}
 		f.Job(m, "low-1", 4) // all of its pods stop when one CPU is needed
 		f.WaitActive(m, "low-1", 4)
 	}
+}
+
+func preemptOnce(f *suite.F, last *fleet.Member) {
+	f.Helper()
+	fillUnequally(f)
 	high := f.Submit("high", 1)
+	checkOnePreemption(f, high, last)
+}
+
+// checkOnePreemption: Job high runs on the last worker, where it has preempted once.
+func checkOnePreemption(f *suite.F, high string, last *fleet.Member) {
+	f.Helper()
 	if on := f.WaitRuns("high", high); on != last {
 		// A machine that stands still for longer than the orchestrator waits for costs.
 		events, err := f.Events(f.Ctx, high)

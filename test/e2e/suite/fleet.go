@@ -40,6 +40,7 @@ type F struct {
 	Ctx       context.Context
 	Fleet     *fleet.Fleet
 	Gates     *oracle.Gates
+	Runs      *oracle.Runs // of the workers
 	Namespace string
 
 	breach       bool             // one is expected
@@ -64,6 +65,7 @@ func StartFleet(t *testing.T) *F {
 	}
 	delete(clients, shared.Manager.Name)
 	f.Gates = oracle.StartGates(ctx, clients)
+	f.Runs = oracle.StartRuns(ctx, clients)
 	t.Cleanup(f.end)
 	return f
 }
@@ -143,10 +145,12 @@ func (f *F) end() {
 	}
 	f.cleanUp()
 	f.Gates.Stop()
+	f.Runs.Stop()
 }
 
 func (f *F) diagnose() {
 	f.Logf("what the oracle saw:\n%s", f.Gates.Tell(f.Namespace))
+	f.Logf("where Jobs have run:\n%s", f.Runs.Tell(f.Namespace))
 	for _, m := range f.Fleet.Members() {
 		for _, what := range []string{"jobs", "workloads.kueue.x-k8s.io", "events"} {
 			args := []string{"get", what, "-n", f.Namespace}
@@ -293,6 +297,19 @@ func (f *F) Queues(cpus int) {
 	}
 }
 
+// Others are the workers but this one.
+func (f *F) Others(but *fleet.Member) []*fleet.Member {
+	return slices.DeleteFunc(slices.Clone(f.Fleet.Workers), func(m *fleet.Member) bool { return m == but })
+}
+
+// StopQueue lets a worker evict what the scenario has there, and admit nothing.
+func (f *F) StopQueue(m *fleet.Member) {
+	f.Helper()
+	_, err := m.Kubectl(f.Ctx, "", "patch", "clusterqueues.kueue.x-k8s.io", f.Namespace, "--type=merge",
+		`--patch={"spec": {"stopPolicy": "HoldAndDrain"}}`)
+	f.Must(err)
+}
+
 // Job creates a Job of queue "main" on a cluster.
 func (f *F) Job(m *fleet.Member, name string, pods int, options ...JobOption) {
 	f.Helper()
@@ -412,23 +429,30 @@ func (f *F) WaitNominated(name string, workers ...*fleet.Member) {
 	})
 }
 
-// WaitRuns waits until a Job runs on one worker, and nowhere else, and returns this one.
-func (f *F) WaitRuns(job, workload string) *fleet.Member {
+// WaitWinner waits until a Job is admitted on one of these workers, and returns this one.
+func (f *F) WaitWinner(job string, workers ...*fleet.Member) *fleet.Member {
 	f.Helper()
 	var on *fleet.Member
-	f.Eventually("Job "+job+" runs on one worker", func() error {
+	f.Eventually("Job "+job+" is admitted on one worker", func() error {
 		w, err := f.Workload(f.Fleet.Manager, job)
 		if err != nil {
 			return err
 		}
 		name, _, _ := unstructured.NestedString(w.Object, "status", "clusterName")
-		at := slices.IndexFunc(f.Fleet.Workers, func(m *fleet.Member) bool { return m.Name == name })
+		at := slices.IndexFunc(workers, func(m *fleet.Member) bool { return m.Name == name })
 		if at < 0 || !strings.HasPrefix(Condition(w, "Admitted"), "True/") {
 			return fmt.Errorf("clusterName %q, Admitted %s", name, Condition(w, "Admitted"))
 		}
-		on = f.Fleet.Workers[at]
+		on = workers[at]
 		return nil
 	})
+	return on
+}
+
+// WaitRuns waits until a Job runs on one worker, and nowhere else, and returns this one.
+func (f *F) WaitRuns(job, workload string) *fleet.Member {
+	f.Helper()
+	on := f.WaitWinner(job, f.Fleet.Workers...)
 	f.Eventually("its other replicas are gone", func() error {
 		for _, m := range f.Fleet.Workers {
 			if m != on && f.Replica(m, workload) != nil {

@@ -57,12 +57,13 @@ const managerConfig = `
 apiVersion: config.kueue.x-k8s.io/v1beta2
 kind: Configuration
 featureGates: {MultiKueueOrchestratedPreemption: %t}
-multiKueue: {origin: %s, gcInterval: 5s}
+multiKueue: {%s}
 `
 
 // Manage starts headgate-scheduler --controllers=multikueue on the manager until the scenario ends, in place of Kueue's
-// manager of MultiKueue: Kueue goes on without its feature gate MultiKueue. It may be killed and started again.
-func (f *F) Manage(orchestrates bool) *cluster.Process {
+// manager of MultiKueue: Kueue goes on without its feature gate MultiKueue. It may be killed and started again. The
+// settings are more ones of multiKueue ("workerLostTimeout: 5s").
+func (f *F) Manage(orchestrates bool, settings ...string) *cluster.Process {
 	f.Helper()
 	manager := f.Fleet.Manager
 	f.Must(manager.RestartKueue(f.Ctx, map[string]bool{orchestration: false, "MultiKueue": false}))
@@ -76,7 +77,8 @@ func (f *F) Manage(orchestrates bool) *cluster.Process {
 	f.Must(err)
 	kubeconfig := f.accountKubeconfig("multikueue")
 	conf := filepath.Join(manager.Dir, f.Namespace+".yaml")
-	f.Must(os.WriteFile(conf, fmt.Appendf(nil, managerConfig, orchestrates, fleet.Origin), 0o644))
+	settings = append([]string{"origin: " + fleet.Origin, "gcInterval: 5s"}, settings...)
+	f.Must(os.WriteFile(conf, fmt.Appendf(nil, managerConfig, orchestrates, strings.Join(settings, ", ")), 0o644))
 	f.orchestrator = f.daemon(manager, f.Namespace+"-multikueue", kubeconfig, "--controllers=multikueue",
 		"--quota-conf="+conf, "--multikueue-namespace="+fleet.KueueNamespace)
 	f.Cleanup(func() { f.terminate(f.orchestrator) })

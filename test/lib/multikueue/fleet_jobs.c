@@ -16,8 +16,11 @@
 #define JOBS "/apis/batch/v1/namespaces/default/jobs"
 #define WHEN "\"lastTransitionTime\":\"2027-01-15T08:00:00Z\""
 #define TEMPLATE                                                                                   \
-	"\"template\":{\"spec\":{\"restartPolicy\":\"Never\",\"containers\":[{\"name\":\"c\","     \
-	"\"image\":\"i\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}"
+	"\"template\":{\"spec\":{\"restartPolicy\":\"Never\",\"terminationGracePeriodSeconds\":%"  \
+	"lld,"                                                                                     \
+	"\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"resources\":{\"requests\":{\"cpu\":"    \
+	"\"1\""                                                                                    \
+	"}}}]}}"
 
 static struct jdoc *get(struct fleet_world *w, int server, const char *collection, const char *name)
 {
@@ -100,17 +103,17 @@ static void reserve(struct fleet_world *w, const char *name)
 	patch(w, MANAGER, WORKLOADS, name, "/status", text.p);
 }
 
-void fleet_jobs_submit(struct fleet_world *w, const char *name)
+void fleet_jobs_submit_as(struct fleet_world *w, const char *name, const struct fleet_job *j)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	CLEANUP(jdoc_destroyp) struct jdoc *job = NULL;
 
 	strbuf_printf(&body,
 		      "{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"%s\","
-		      "\"namespace\":\"default\"},\"spec\":{\"suspend\":true,\"parallelism\":1,"
-		      "\"completions\":1,\"managedBy\":\"kueue.x-k8s.io/multikueue\"," TEMPLATE
+		      "\"namespace\":\"default\"},\"spec\":{\"suspend\":true,\"parallelism\":%u,"
+		      "\"completions\":%u,\"managedBy\":\"kueue.x-k8s.io/multikueue\"," TEMPLATE
 		      "}}",
-		      name);
+		      name, j->pods, j->pods, (long long)j->grace_s);
 	assert_int_equal(fleet_world_create_object(w, MANAGER, JOBS, body.p), 201);
 	job = get(w, MANAGER, JOBS, name);
 	strbuf_reset(&body);
@@ -119,11 +122,18 @@ void fleet_jobs_submit(struct fleet_world *w, const char *name)
 		"{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Workload\","
 		"\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"ownerReferences\":["
 		"{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"%s\",\"uid\":\"%s\","
-		"\"controller\":true}]},\"spec\":{\"queueName\":\"main\",\"podSets\":[{"
-		"\"name\":\"main\",\"count\":1," TEMPLATE "}]}}",
-		name, name, jdoc_path_str(job, "metadata.uid"));
+		"\"controller\":true}]},\"spec\":{\"queueName\":\"main\",\"priority\":%d,"
+		"\"podSets\":[{\"name\":\"main\",\"count\":%u," TEMPLATE "}]}}",
+		name, name, jdoc_path_str(job, "metadata.uid"), j->priority, j->pods,
+		(long long)j->grace_s);
 	assert_int_equal(fleet_world_create_object(w, MANAGER, WORKLOADS, body.p), 201);
 	reserve(w, name);
+}
+
+void fleet_jobs_submit(struct fleet_world *w, const char *name)
+{
+	fleet_jobs_submit_as(w, name,
+			     &(struct fleet_job){ .priority = 0, .pods = 1, .grace_s = 30 });
 }
 
 static void suspend(struct fleet_world *w, int server, const char *name, bool yes)

@@ -6,11 +6,19 @@
 #define TEST_LIB_MULTIKUEUE_FLEET_JOBS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct fleet_world;
 
-/* A Job and its Workload, which has the quota. */
+struct fleet_job {
+	int priority;
+	unsigned pods;   /* of one CPU each */
+	int64_t grace_s; /* terminationGracePeriodSeconds */
+};
+
+/* A Job of one pod and its Workload, which has the quota. */
 void fleet_jobs_submit(struct fleet_world *w, const char *name);
+void fleet_jobs_submit_as(struct fleet_world *w, const char *name, const struct fleet_job *job);
 /* The next act of the core: it admits a Workload with a Ready check, and resumes its Job; evicts
  * one with a check in Retry, suspends its Job, releases the quota when no pod is active, and gives
  * it again. */

@@ -27,6 +27,7 @@
 #include "scheduler/base/message.h"
 #include "scheduler/multikueue/fleet/fleet.h"
 #include "scheduler/multikueue/fleet/fleet_kinds.h"
+#include "scheduler/multikueue/worker_config.h"
 #include "scheduler/orchestrate/token.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 
@@ -257,6 +258,7 @@ void fleet_world_start(struct fleet_world *w)
 {
 	struct fleet_options fo = { .origin = "multikueue",
 				    .namespace_ = SYSTEM,
+				    .kubeconfig_root = WORKER_CONFIG_ROOT,
 				    .orchestrates = !w->manages || w->manager.gated,
 				    .orchestrate = w->opt,
 				    .manages = w->manages,

@@ -20,16 +20,24 @@ static const char *name_of(const struct jdoc *object)
 	return object == NULL ? "default" : jdoc_path_str(object, "metadata.name");
 }
 
+/* The controller that owns pods without a PodGroup creates others in the place of those that are
+ * deleted, as often as the test's chance wants. */
+static const char owner[] =
+	"\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":"
+	"\"theirs\",\"uid\":\"theirs\",\"controller\":true}],";
+
 static bool create(struct sim_actors *a, const char *key, const char *value)
 {
+	bool owned = a->world->deletes_overdue && str_streq(key, KEYS_QUEUE_NAME);
 	CLEANUP(xmalloc_freep)
 	char *body = xmalloc_printf(
-		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"theirs%u\","
+		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"theirs%u\",%s"
 		"\"annotations\":{\"%s\":\"true\",\"%s\":\"%s\",\"demo.headgate.io/runs-for\":"
 		"\"3s\"}},\"spec\":{\"schedulerName\":\"" SIM_POD_THEIRS
 		"\",\"containers\":[{\"name\":\"main\",\"image\":\"x\",\"resources\":{\"requests\":"
 		"{\"cpu\":\"%um\"}}}]}}",
-		a->next++, gate_at(0)->annotation, key, value, 250u << sim_actors_below(a, 4));
+		a->next++, owned ? owner : "", gate_at(0)->annotation, key, value,
+		250u << sim_actors_below(a, 4));
 
 	return sim_actors_send(a, HTTP_POST, PODS, JSON, body) < 300;
 }

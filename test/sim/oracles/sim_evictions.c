@@ -61,9 +61,13 @@ static void check_pair(struct sim_evictions *e, const struct cluster *c, const s
 
 static void on_evict(struct sim_evictions *e, const struct cluster *c, const struct decision *d)
 {
-	const struct task *victim = c->tasks.v[d->task], *by = c->tasks.v[d->by];
+	const struct task *victim = c->tasks.v[d->task], *by;
 	char key[300];
 
+	if (d->by == MODEL_NONE) {
+		return; /* an overdue pod, for no other one */
+	}
+	by = c->tasks.v[d->by];
 	e->count++;
 	check_pair(e, c, victim, by);
 	if ((by->flags & TASK_PREEMPT_NEVER) != 0) {

@@ -178,28 +178,57 @@ static bool lacks_nodes_unseen(const struct judge *j, const struct members *m, s
 	return hidden && seen && places(j->world, cpu, pool) < (int64_t)need;
 }
 
-/* Volcano's rule of the plugin proportion: pods that did not opt in are placed within what the
- * present nodes have beyond the guarantees of all other queues, which may be nothing; and quota
- * that pods hold without a node, which may be theirs of another scheduler for ever, takes shares of
- * these nodes as well. */
-static bool lacks_unguaranteed(const struct judge *j, const struct jdoc *pod, const char *group)
+/* A pod that waits without quota beyond its own queue takes a share of the nodes from that queue.
+ */
+static bool others_ask(const struct cluster *c, uint32_t queue)
+{
+	const uint32_t asks_quota = (uint32_t)TASK_OPTED_IN | TASK_OUR_GATE | TASK_FOREIGN_GATE;
+
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		if (t != NULL && (t->flags & (TASK_OURS | asks_quota)) == TASK_OURS &&
+		    t->status == TASK_PENDING && t->charge == CHARGE_NONE &&
+		    t->podgroup != MODEL_NONE && c->podgroups.v[t->podgroup]->queue != queue) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Volcano's rule of the plugin proportion: pods that did not opt in (these, of one PodGroup) are
+ * placed within their queue's share of the present nodes. Pods that wait in other queues take
+ * shares, too, even when they fit into none themselves; guarantees of all other queues are no part
+ * of it; and neither is quota that pods hold without a node, which may be theirs of another
+ * scheduler for ever. */
+static bool lacks_share(const struct judge *j, const char *const *keys, size_t n)
 {
 	const struct cluster *c = j->cluster;
-	const struct podgroup *g = cluster_podgroup_find(c, str_of(group));
-	int64_t rest = c->total.v[RES_CPU];
+	const struct task *t = n > 0 ? cluster_task_find(c, str_of(keys[0])) : NULL;
+	int64_t rest = c->total.v[RES_CPU], need = 0;
+	uint32_t queue;
 
-	if (j->world->plugins != CONFIGURATIONS_PROPORTION || g == NULL || g->queue == MODEL_NONE ||
-	    sim_pod_is_opted_in(pod, j->world->sticky)) {
+	if (j->world->plugins != CONFIGURATIONS_PROPORTION || t == NULL ||
+	    t->podgroup == MODEL_NONE || (t->flags & TASK_OPTED_IN) != 0) {
 		return false;
 	}
+	queue = c->podgroups.v[t->podgroup]->queue;
+	if (queue == MODEL_NONE) {
+		return false;
+	}
+	if (others_ask(c, queue)) {
+		return true;
+	}
+	for (size_t i = 0; i < n; i++) {
+		need += sim_pod_milli_cpu(sim_view_get(j->world->view, SIM_PODS, keys[i]));
+	}
 	for (size_t i = 0; i < c->queues.n; i++) {
-		if (c->queues.v[i] != NULL && c->queues.v[i]->exists && i != g->queue) {
+		if (c->queues.v[i] != NULL && c->queues.v[i]->exists && i != queue) {
 			rest -= c->queues.v[i]->guarantee.v[RES_CPU];
 		}
 	}
-	return sim_pod_milli_cpu(pod) > rest - c->queues.v[g->queue]->charged.v[RES_CPU] ||
-	       sim_pod_milli_cpu(pod) >
-		       c->total.v[RES_CPU] - c->queues.v[c->root_queue]->charged.v[RES_CPU];
+	return need > rest - c->queues.v[queue]->charged.v[RES_CPU] ||
+	       need > c->total.v[RES_CPU] - c->queues.v[c->root_queue]->charged.v[RES_CPU];
 }
 
 static void members_finish(struct members *m)
@@ -272,10 +301,7 @@ static bool is_alone(const struct judge *j, const struct jdoc *pod)
 
 static void judge_alone(const struct judge *j, const struct jdoc *pod, const char *key)
 {
-	const char *queue = jdoc_str(jdoc_get(jdoc_path(pod, "metadata.annotations"),
-					      "scheduling.volcano.sh/queue-name"));
-
-	if (sim_view_get(j->world->view, SIM_QUEUES, queue == NULL ? "default" : queue) == NULL ||
+	if (!has_queue_alone(j->world, pod) || lacks_share(j, &key, 1) ||
 	    waits_for_its_turn(j, NULL)) {
 		return;
 	}
@@ -307,7 +333,6 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 		return;
 	}
 	if (!has_queue(j->world, g) || has_opted_out(j->world, group) ||
-	    lacks_unguaranteed(j, pod, group) ||
 	    (!sim_pod_is_opted_in(pod, j->world->sticky) && waits_for_its_turn(j, g))) {
 		return;
 	}
@@ -333,6 +358,7 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 		}
 	}
 	if (!lacks_nodes_unseen(j, &m, need) &&
+	    !lacks_share(j, (const char *const *)m.waiting, need) &&
 	    sim_oracle_fits(j->oracle, (const char *const *)m.waiting, need)) {
 		sim_world_fail(j->world, "end: %s waits although its queue has room%s", key,
 			       need > 1 ? " for its gang" : "");

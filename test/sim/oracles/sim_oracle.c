@@ -12,19 +12,22 @@
 #include "lib/pods/decision_name.h"
 #include "play/mirror.h"
 #include "play/oracle.h"
+#include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/session/decision.h"
 #include "sim/world/sim_pod.h"
 #include "sim/world/sim_view.h"
 
-enum { DECIDED_UNGATE = 1, DECIDED_BIND = 2, DECIDED_PUBLISH = 4 };
+enum { DECIDED_UNGATE = 1, DECIDED_BIND = 2, DECIDED_PUBLISH = 4, DECIDED_DELETE = 8 };
 
 struct sim_oracle {
 	struct sim_world *world;
 	struct oracle *promise;
 	struct strmap *decided;   /* uid -> bits */
-	struct strmap *published; /* uid -> struct publication, ours */
+	struct strmap *published; /* uid -> struct publication: ours since they are published, those
+				     of others since they have no gate */
 	struct strmap *disturbed; /* keys of PodGroups that users took members from */
 	int64_t changed_at;
+	size_t deleted; /* decided: overdue pods of another scheduler */
 };
 
 static void on_change(void *ctx, const struct sim_change *change);
@@ -82,6 +85,15 @@ static void note_published(struct sim_oracle *o, const char *uid, bool published
 	p->ended = !published;
 }
 
+static void note_ungated(struct sim_oracle *o, const char *uid)
+{
+	const struct publication *p = strmap_get(o->published, str_of(uid));
+
+	if (p == NULL || p->ended) {
+		note_published(o, uid, true);
+	}
+}
+
 void sim_oracle_decided(struct sim_oracle *o, const struct cluster *c, const struct decisions *d)
 {
 	for (size_t i = 0; i < d->n; i++) {
@@ -91,7 +103,8 @@ void sim_oracle_decided(struct sim_oracle *o, const struct cluster *c, const str
 				: e->kind == DECISION_BIND ? DECIDED_BIND
 				: e->kind == DECISION_PUBLISH || e->kind == DECISION_CONDITION
 					? DECIDED_PUBLISH
-					: 0;
+				: e->kind == DECISION_EVICT ? DECIDED_DELETE
+							    : 0;
 
 		if (t == NULL) {
 			continue;
@@ -125,6 +138,43 @@ static bool was_published_for(const struct sim_oracle *o, const struct task *t, 
 	return p != NULL && (now - p->since >= ns || now - p->since + set >= ns);
 }
 
+static bool has_guarantees(const struct cluster *c, const struct queue *parent)
+{
+	for (size_t i = 0; i < parent->children.n; i++) {
+		if (res_mask(&c->queues.v[parent->children.v[i]]->guarantee) != 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* In the ledger, since a limit was lowered: the promise about all pods is judged elsewhere. */
+static bool is_beyond_a_limit(const struct cluster *c, const struct task *t)
+{
+	static const struct res nothing;
+	const struct queue *q;
+
+	QUEUE_FOR_EACH_UP (q, c, t->charge_queue) {
+		/* Guarantees of others lower a limit, too. */
+		if (res_over(&q->charged, &nothing, &q->capability, UINT32_MAX) != 0 ||
+		    has_guarantees(c, q)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A pod of another scheduler that is deleted had no gate for long, or holds quota of a queue that
+ * is full. */
+static void check_overdue(struct sim_oracle *o, const struct cluster *c, const struct task *t,
+			  int64_t timeout_ns)
+{
+	if (!was_published_for(o, t, timeout_ns / 2) && !is_beyond_a_limit(c, t)) {
+		sim_world_fail(o->world, "decisions: %s is deleted, and not overdue", t->name);
+	}
+	o->deleted++;
+}
+
 void sim_oracle_timed_out(struct sim_oracle *o, const struct cluster *c, const struct decisions *d,
 			  int64_t timeout_ns)
 {
@@ -135,6 +185,9 @@ void sim_oracle_timed_out(struct sim_oracle *o, const struct cluster *c, const s
 			t == NULL || t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
 		bool long_ago = false;
 
+		if (t != NULL && e->kind == DECISION_EVICT && (t->flags & TASK_GATE_ONLY) != 0) {
+			check_overdue(o, c, t, timeout_ns);
+		}
 		/* A pod of another scheduler keeps its quota: that is a report alone. */
 		if (g == NULL || !str_streq(e->reason, "ReservationTimedOut") ||
 		    (t->flags & TASK_GATE_ONLY) != 0) {
@@ -309,16 +362,40 @@ static const struct jdoc *any(const struct sim_change *change)
 	return change->now == NULL ? change->old : change->now;
 }
 
-/* The scheduler takes the gate off another scheduler's pod, and does nothing else to it. */
+static bool is_deleted(const struct jdoc *pod)
+{
+	return pod == NULL || jdoc_path(pod, "metadata.deletionTimestamp") != NULL;
+}
+
+/* A pod that is overdue is deleted only while it has no node, and if another one takes its place.
+ */
+static bool may_delete(const struct sim_oracle *o, const struct jdoc *pod)
+{
+	return o->world->deletes_overdue && sim_pod_has_controller(pod) &&
+	       (decided(o, sim_pod_uid(pod)) & DECIDED_DELETE) != 0 && !sim_pod_is_placed(pod) &&
+	       !sim_pod_is_finished(pod) && !sim_pod_has_our_gate(pod);
+}
+
+/* The scheduler takes the gate off another scheduler's pod, deletes it when it is overdue, and does
+ * nothing else to it. */
 static void check_theirs(struct sim_oracle *o, const struct sim_change *change)
 {
 	const struct jdoc *old = change->old, *now = change->now;
 
+	if (now != NULL && !sim_pod_has_our_gate(now) && !sim_pod_has_foreign_gate(now)) {
+		note_ungated(o, sim_pod_uid(now));
+	}
 	if (change->actor != SIM_SCHEDULER || old == NULL) {
 		return;
 	}
+	if (is_deleted(now) && !is_deleted(old)) {
+		if (!may_delete(o, old)) {
+			sim_world_fail(o->world, "%s: deleted, and not overdue", change->key);
+		}
+		return;
+	}
 	if (now == NULL || sim_pod_is_placed(old) != sim_pod_is_placed(now) ||
-	    jdoc_path(now, "metadata.deletionTimestamp") != NULL ||
+	    is_deleted(old) != is_deleted(now) ||
 	    !jdoc_equal(jdoc_get(old, "status"), jdoc_get(now, "status"))) {
 		sim_world_fail(o->world, "%s: more than its gate was changed", change->key);
 	}
@@ -403,6 +480,11 @@ bool sim_oracle_is_disturbed(const struct sim_oracle *o, const char *group)
 int64_t sim_oracle_changed_at(const struct sim_oracle *o)
 {
 	return o->changed_at;
+}
+
+size_t sim_oracle_deleted(const struct sim_oracle *o)
+{
+	return o->deleted;
 }
 
 size_t sim_oracle_published_peak(const struct sim_oracle *o)

@@ -28,6 +28,8 @@ bool sim_oracle_fits(struct sim_oracle *o, const char *const *keys, size_t n);
 bool sim_oracle_is_disturbed(const struct sim_oracle *o, const char *group);
 /* Monotonic ns of the last change of a node or of a pod, without pods that fit no node ever. */
 int64_t sim_oracle_changed_at(const struct sim_oracle *o);
+/* Pods of another scheduler that were to be deleted, since they were overdue. */
+size_t sim_oracle_deleted(const struct sim_oracle *o);
 size_t sim_oracle_published_peak(const struct sim_oracle *o);
 
 #endif

@@ -31,6 +31,16 @@ static const struct jdoc *gates(const struct jdoc *pod)
 	return jdoc_first(jdoc_path(pod, "spec.schedulingGates"));
 }
 
+bool sim_pod_has_controller(const struct jdoc *pod)
+{
+	const struct jdoc *o = jdoc_first(jdoc_path(pod, "metadata.ownerReferences"));
+
+	while (o != NULL && !jdoc_bool(jdoc_get(o, "controller"), false)) {
+		o = jdoc_next(o);
+	}
+	return o != NULL;
+}
+
 bool sim_pod_has_gate(const struct jdoc *pod, const char *gate)
 {
 	const struct jdoc *g = gates(pod);

@@ -15,6 +15,7 @@ const char *sim_pod_uid(const struct jdoc *pod);
 bool sim_pod_is_ours(const struct jdoc *pod); /* names our scheduler */
 /* It opted in, and another scheduler places it. */
 bool sim_pod_is_theirs(const struct jdoc *pod);
+bool sim_pod_has_controller(const struct jdoc *pod);
 bool sim_pod_has_gate(const struct jdoc *pod, const char *gate);
 bool sim_pod_has_our_gate(const struct jdoc *pod);
 bool sim_pod_has_foreign_gate(const struct jdoc *pod);

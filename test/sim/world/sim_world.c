@@ -78,6 +78,7 @@ void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
 				 .quota = opt->quota,
 				 .plain = opt->plain,
 				 .evicts = !opt->plain && !opt->quota && opt->seed % 3 == 1,
+				 .deletes_overdue = !opt->plain && opt->seed % 5 < 2,
 				 .sticky = opt->seed % 2 == 0,
 				 .plugins = plugins_of(opt) };
 	w->trace = xmalloc_zero(SIM_TRACE_LINES, sizeof(w->trace[0]));
@@ -92,6 +93,7 @@ void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
 	w->api = apiserver_create(&ao);
 	load(w, "charts/headgate/files/crds/queues.yaml");
 	load(w, "charts/headgate/files/crds/podgroups.yaml");
+	load(w, "test/play/kube-podgroups.yaml");
 	for (size_t i = 0; w->quota && i < ARRAY_LEN(kinds); i++) {
 		CLEANUP(xmalloc_freep)
 		char *path = xmalloc_printf("charts/headgate/files/crds/quota/%s.yaml", kinds[i]);

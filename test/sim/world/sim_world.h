@@ -66,12 +66,14 @@ struct sim_world {
 	int64_t wrote_at; /* monotonic ns of the scheduler's last write, except to its lease */
 	uint64_t lost_admissions; /* the scheduler died during a write that gives quota */
 	enum sim_configuration configuration;
-	bool crash;      /* the request that was just handled killed the scheduler */
-	bool sticky;     /* --gate-sticky */
-	uint8_t plugins; /* of the scheduler: a row of lib/pods/configurations.h */
-	bool quota;      /* the kinds of the Workload engine are served */
-	bool plain;      /* nothing but users and faults: see actors/sim_actors.h */
-	bool evicts;     /* the configuration has preempt and reclaim, users have priorities */
+	bool crash;           /* the request that was just handled killed the scheduler */
+	bool sticky;          /* --gate-sticky */
+	uint8_t plugins;      /* of the scheduler: a row of lib/pods/configurations.h */
+	bool quota;           /* the kinds of the Workload engine are served */
+	bool plain;           /* nothing but users and faults: see actors/sim_actors.h */
+	bool deletes_overdue; /* --on-reservation-timeout=delete, and controllers own the pods of
+				 the other scheduler */
+	bool evicts;          /* the configuration has preempt and reclaim, users have priorities */
 	bool leader_elect;
 	int64_t led_at;     /* monotonic ns of the machine from which on the last process leads */
 	int64_t renewed_at; /* monotonic ns of the last write of a scheduler to the Lease */

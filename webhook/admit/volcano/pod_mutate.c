@@ -4,7 +4,8 @@
  * 3. It opts in by its annotation, else by its namespace.
  * 4. The gate is appended unless the pod has one of ours; the API server allows this only at
  *    creation.
- * 5. A queue that does not exist or is closed leads to a warning: the pod will wait for it. A queue
+ * 5. A PodGroup of Kubernetes that will not count leads to a warning.
+ * 6. A queue that does not exist or is closed leads to a warning: the pod will wait for it. A queue
  *    that the namespace may not use leads to a denial. */
 #include "webhook/admit/volcano/pod_mutate.h"
 
@@ -149,6 +150,25 @@ static void check_queue(const struct admit_request *q, const struct api_pod *pod
 	}
 }
 
+/* The scheduler keeps the gate of such pods, and reports it on them. */
+static void check_group(const struct admit_request *q, const struct api_pod *pod,
+			struct admit_answer *a)
+{
+	if (pod->spec.group == NULL) {
+		return;
+	}
+	if (is_ours(q->options, pod)) {
+		admit_warn(a, q->arena,
+			   "spec.schedulingGroup: not supported for pods that Headgate places: the "
+			   "pod stays gated");
+	} else if (field_map_get(&pod->meta.annotations, KEYS_GROUP_NAME) != NULL) {
+		admit_warn(a, q->arena,
+			   "metadata.annotations[" KEYS_GROUP_NAME
+			   "] and spec.schedulingGroup both name a PodGroup: the pod stays gated "
+			   "until the annotation is removed");
+	}
+}
+
 static void mutate(const struct admit_request *q, const struct api_pod *pod, struct admit_answer *a)
 {
 	const char *ns_name =
@@ -176,6 +196,7 @@ static void mutate(const struct admit_request *q, const struct api_pod *pod, str
 	if (!has_our_gate(pod)) {
 		add_gate(a, pod, row->gate);
 	}
+	check_group(q, pod, a);
 	check_queue(q, pod, ns, a);
 }
 

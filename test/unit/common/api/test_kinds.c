@@ -74,6 +74,9 @@ static void test_alias(void **state)
 	};
 	(void)state;
 
+	assert_string_equal(kinds_by_alias(STR_LIT("podgroup"))->group, "scheduling.volcano.sh");
+	assert_string_equal(kinds_by_alias(STR_LIT("podgroups.scheduling.k8s.io"))->group,
+			    "scheduling.k8s.io");
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct kinds_row *k = kinds_by_alias(str_of(rows[i].alias));
 

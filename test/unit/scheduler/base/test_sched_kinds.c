@@ -17,6 +17,8 @@ static void all_are_named(void **state)
 		assert_ptr_equal(k->fields, sched_kinds_get((enum sched_resource)r)->fields);
 		for (int other = 0; other < r; other++) {
 			assert_ptr_not_equal(k, sched_kinds_names((enum sched_resource)other));
+			assert_string_not_equal(sched_kinds_label((enum sched_resource)r),
+						sched_kinds_label((enum sched_resource)other));
 		}
 	}
 }
@@ -53,7 +55,8 @@ static void referenced_kinds_are_read_first(void **state)
 
 	(void)state;
 	names_in_order(SCHED_WING_PODS, &pods);
-	assert_string_equal(pods.p, "priorityclasses namespaces queues podgroups nodes pods ");
+	assert_string_equal(pods.p,
+			    "priorityclasses namespaces queues podgroups podgroups nodes pods ");
 	names_in_order(SCHED_WING_WORKLOADS, &workloads);
 	assert_string_equal(workloads.p,
 			    "namespaces limitranges runtimeclasses topologies resourceflavors "
@@ -70,6 +73,7 @@ static void paths_of_lists_and_objects(void **state)
 	} rows[] = {
 		{ SCHED_PODS, NULL, NULL, "/api/v1/pods" },
 		{ SCHED_PODGROUPS, NULL, NULL, "/apis/scheduling.volcano.sh/v1beta1/podgroups" },
+		{ SCHED_KUBE_PODGROUPS, NULL, NULL, "/apis/scheduling.k8s.io/v1beta1/podgroups" },
 		{ SCHED_RUNTIME_CLASSES, NULL, NULL, "/apis/node.k8s.io/v1/runtimeclasses" },
 		{ SCHED_WORKLOADS, "team/w", "status",
 		  "/apis/kueue.x-k8s.io/v1beta2/namespaces/team/workloads/w/status" },

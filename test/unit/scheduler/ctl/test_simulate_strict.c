@@ -81,6 +81,10 @@
 	"apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: team" meta "}\nspec: {" spec    \
 	", " CONTAINERS("1") "}\n---\n"
 
+#define KUBE_GROUP(min)                                                                            \
+	"apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata: {name: g, namespace: "   \
+	"team}\nspec: {schedulingPolicy: {gang: {minCount: " min "}}}\n---\n"
+
 static char folder[] = "/tmp/test_simulate_strict_XXXXXX";
 
 static void read_back(FILE *f, int fd, int saved, struct strbuf *out)
@@ -604,6 +608,19 @@ static const struct row cluster_rows[] = {
 	{ .name = "a pod that opts in is gated and ungated",
 	  .manifests = NODE POD(", " OPT_IN, "schedulerName: volcano"),
 	  .printed = "Ungate     team/p   scheduling.volcano.sh/queue-allocation-gate" },
+	{ .name = "so does one that names no scheduler, which is Kubernetes' own",
+	  .manifests = POD(", " OPT_IN, "schedulingGroup: {podGroupName: g}") KUBE_GROUP("1"),
+	  .printed = "team/p        default   ungated",
+	  .absent = "NOT SCHEDULED HERE" },
+	{ .name = "in a PodGroup of Kubernetes together with the others of it",
+	  .manifests = POD(", " OPT_IN, "schedulingGroup: {podGroupName: g}") KUBE_GROUP("2"),
+	  .printed = "Not enough valid tasks for gang-scheduling, valid: 1, min: 2",
+	  .absent = "Ungate" },
+	{ .name = "not with this flag",
+	  .words = "simulate --gate-schedulers=",
+	  .manifests = POD(", " OPT_IN, "schedulerName: default-scheduler"),
+	  .printed = "Pod team/p           its schedulerName is not volcano: Kubernetes' own",
+	  .absent = "Ungate" },
 	{ .name = "one that runs is not gated",
 	  .manifests = NODE "apiVersion: v1\nkind: Pod\nmetadata: {name: p, " OPT_IN
 			    "}\nspec: {schedulerName: volcano, nodeName: n, " CONTAINERS(

@@ -96,11 +96,40 @@ static void no_kubeconfig_at_all(void **state)
 	}
 }
 
+static void paths(void **state)
+{
+	static const struct {
+		const char *path, *error; /* NULL: it may be read */
+	} rows[] = {
+		{ WORKER_CONFIG_ROOT "/east", NULL },
+		{ WORKER_CONFIG_ROOT "/team/east.yaml", NULL },
+		{ WORKER_CONFIG_ROOT "/..data/east", NULL }, /* as Secrets are mounted */
+		{ WORKER_CONFIG_ROOT, "not below" },
+		{ WORKER_CONFIG_ROOT "east", "not below" },
+		{ WORKER_CONFIG_ROOT "/../east", "component \"..\"" },
+		{ WORKER_CONFIG_ROOT "/..", "component \"..\"" },
+		{ "/var/run/secrets/token", "not below" },
+		{ "etc/multikueue/kubeconfigs/east", "not an absolute path" },
+		{ "", "not an absolute path" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct err err = ERR_INIT;
+
+		unit_row(rows[i].path);
+		assert_int_equal(worker_config_check_path(rows[i].path, WORKER_CONFIG_ROOT, &err),
+				 rows[i].error == NULL ? 0 : -ERR_INVALID);
+		assert_true(rows[i].error == NULL || strstr(err.text, rows[i].error) != NULL);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts),
 		cmocka_unit_test(no_kubeconfig_at_all),
+		cmocka_unit_test(paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

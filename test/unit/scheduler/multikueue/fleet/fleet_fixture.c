@@ -109,6 +109,7 @@ void fleet_fixture_begin(struct fleet_fixture *f)
 	of_transports = f;
 	clock_fake_init(&f->clock, FLEET_FIXTURE_WALL);
 	clock_fake_advance(&f->clock, CLOCK_NS_PER_S);
+	folder_make(&f->root);
 	f->counters = metric_registry_create();
 	f->api = apiserver_create(&ao);
 	assert_int_equal(manifests_load_dir(f->api, CRDS, FLEET_FIXTURE_WALL, NULL), 0);
@@ -121,12 +122,13 @@ void fleet_fixture_begin(struct fleet_fixture *f)
 					 .next_source = next_source,
 					 .post = fleet_fixture_post,
 					 .ctx = f };
-	f->clusters = fleet_clusters_create(&f->link, FLEET_FIXTURE_SYSTEM);
+	f->clusters = fleet_clusters_create(&f->link, FLEET_FIXTURE_SYSTEM, f->root.path);
 }
 
 void fleet_fixture_end(struct fleet_fixture *f)
 {
 	fleet_clusters_destroy(f->clusters);
+	folder_remove(&f->root);
 	assert_int_equal(f->transports.n, 0);
 	for (size_t i = 0; i < f->queue.n; i++) {
 		message_free(f->queue.v[i]);

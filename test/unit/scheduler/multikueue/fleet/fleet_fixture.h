@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "collections/vec.h"
+#include "lib/folder.h"
 #include "scheduler/base/message.h"
 #include "scheduler/multikueue/fleet/fleet_clusters.h"
 #include "scheduler/multikueue/worker/link.h"
@@ -32,6 +33,7 @@ struct sched_msg *fleet_fixture_deleted(enum sched_resource r, const char *key);
 
 struct fleet_fixture {
 	struct clock_fake clock;
+	struct folder root; /* of files with kubeconfigs */
 	struct metric_registry *counters;
 	struct apiserver *api; /* that each connection leads to */
 	struct link_options link;

@@ -2,6 +2,8 @@
 
 #include "lib/unit.h"
 
+#include <string.h>
+
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
@@ -48,14 +50,21 @@ static void test_clusters_without_a_kubeconfig(void **state UNUSED)
 		  LOAD "Secret kueue-system/east: data[kubeconfig] is not base64" },
 		{ "cluster profile",
 		  "{'spec':{'clusterSource':{'clusterProfileRef':{'name':'p'}}}}", NULL,
-		  "BadClusterProfile", LOAD "spec.clusterSource: only kubeConfig is supported" },
-		{ "no source", "{}", NULL, "BadClusterProfile",
-		  LOAD "spec.clusterSource: only kubeConfig is supported" },
-		{ "a path",
-		  "{'spec':{'clusterSource':{'kubeConfig':{'location':'/etc/x','locationType':"
+		  "MultiKueueClusterProfileFeatureDisabled",
+		  LOAD "spec.clusterSource.clusterProfileRef: ClusterProfiles are not supported: "
+		       "p" },
+		{ "no source", "{}", NULL, "BadKubeConfig",
+		  LOAD "spec.clusterSource.kubeConfig.location: required" },
+		{ "a path that is not one",
+		  "{'spec':{'clusterSource':{'kubeConfig':{'location':'x','locationType':"
 		  "'Path'}}}}",
 		  NULL, "BadKubeConfig",
-		  LOAD "spec.clusterSource.kubeConfig.locationType: only Secret is supported" },
+		  LOAD "spec.clusterSource.kubeConfig.location: x: not an absolute path" },
+		{ "a place of another type",
+		  "{'spec':{'clusterSource':{'kubeConfig':{'location':'x','locationType':"
+		  "'Cloud'}}}}",
+		  NULL, "BadKubeConfig",
+		  LOAD "spec.clusterSource.kubeConfig.locationType: neither Secret nor Path" },
 		{ "no location",
 		  "{'spec':{'clusterSource':{'kubeConfig':{'locationType':'Secret'}}}}", NULL,
 		  "BadKubeConfig", LOAD "spec.clusterSource.kubeConfig.location: required" },
@@ -107,6 +116,60 @@ static void test_refused_kubeconfigs(void **state UNUSED)
 		assert_int_equal(f.connects, 0);
 		fleet_fixture_end(&f);
 	}
+}
+
+static void expect_load_error(struct fleet_fixture *f, const char *part)
+{
+	CLEANUP(strbuf_finish) struct strbuf got = STRBUF_INIT;
+	const char *reason;
+
+	assert_string_equal(link_condition(find(f, "east")->link, &reason, &got), "False");
+	assert_string_equal(reason, "BadKubeConfig");
+	assert_non_null(strstr(got.p, LOAD "spec.clusterSource.kubeConfig.location: "));
+	assert_non_null(strstr(got.p, part));
+}
+
+static void wait_for_files(struct fleet_fixture *f)
+{
+	clock_fake_advance(&f->clock, FLEET_CLUSTERS_REREAD_NS);
+	fleet_fixture_settle(f);
+}
+
+/* A file is read again after a while: when it comes, when it is replaced, when it goes. */
+static void test_files(void **state UNUSED)
+{
+	struct fleet_fixture f;
+	CLEANUP(strbuf_finish) struct strbuf cluster = STRBUF_INIT;
+	int64_t at;
+
+	fleet_fixture_begin(&f);
+	strbuf_printf(&cluster,
+		      "{'spec':{'clusterSource':{'kubeConfig':{'location':'%s/east','locationType':"
+		      "'Path'}}}}",
+		      f.root.path);
+	add_cluster(&f, "east", cluster.p);
+	fleet_fixture_connect(&f);
+	expect_load_error(&f, "/east: No such file or directory");
+	at = fleet_clusters_step(f.clusters);
+	assert_true(at > clock_mono(&f.clock.base));
+	assert_true(at <= clock_mono(&f.clock.base) + FLEET_CLUSTERS_REREAD_NS);
+
+	folder_write(&f.root, "east", FLEET_FIXTURE_CONFIG);
+	wait_for_files(&f);
+	expect_condition(&f, "east", "True", "Active", "Connected");
+	assert_int_equal(f.connects, 2);
+	wait_for_files(&f); /* nothing has changed */
+	assert_int_equal(f.connects, 2);
+	folder_write(&f.root, "east",
+		     "{current-context: d, contexts: [{name: d, context: {cluster: c}}], "
+		     "clusters: [{name: c, cluster: {server: 'https://other.example'}}]}");
+	wait_for_files(&f);
+	expect_condition(&f, "east", "True", "Active", "Connected");
+	assert_int_equal(f.connects, 4);
+	folder_write(&f.root, "east", "{");
+	wait_for_files(&f);
+	assert_false(link_is_up(find(&f, "east")->link));
+	fleet_fixture_end(&f);
 }
 
 static void test_waits_for_the_list_of_secrets(void **state UNUSED)
@@ -305,6 +368,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clusters_without_a_kubeconfig),
 		cmocka_unit_test(test_refused_kubeconfigs),
+		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_waits_for_the_list_of_secrets),
 		cmocka_unit_test(test_tries_again),
 		cmocka_unit_test(test_secrets_come_and_go),

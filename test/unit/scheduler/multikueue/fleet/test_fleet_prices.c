@@ -376,6 +376,35 @@ static void test_promised_victims(void **state UNUSED)
 	end(&t);
 }
 
+/* What was read while a Workload had the token shows its victims, which are not there any more, or
+ * their room before it was taken. */
+static void test_reading_from_before_an_end(void **state UNUSED)
+{
+	struct test t;
+
+	begin(&t);
+	price(&t, t.p);
+	grant(&t, t.p, "east");
+	(void)fleet_holders_set(&t.holders, t.p, NULL);
+	fleet_prices_ended(t.prices, "east");
+	fleet_prices_ended(t.prices, "never read");
+	assert_false(set(&t, t.q));
+	assert_int_equal(deliver(&t), 1); /* of east alone */
+	assert_true(set(&t, t.q));
+
+	/* One that was under way is repeated, but once: others end meanwhile. */
+	fleet_prices_ended(t.prices, "east");
+	assert_false(set(&t, t.q));
+	fleet_prices_ended(t.prices, "east");
+	assert_int_equal(deliver(&t), 1);
+	assert_false(set(&t, t.q));
+	fleet_prices_ended(t.prices, "east");
+	assert_int_equal(deliver(&t), 1);
+	assert_true(set(&t, t.q));
+	assert_true(cost(&t, 0) > 0);
+	end(&t);
+}
+
 static void test_promise_without_a_reading(void **state UNUSED)
 {
 	struct test t;
@@ -404,6 +433,7 @@ int main(void)
 		cmocka_unit_test(test_reading_ends_with_its_connection),
 		cmocka_unit_test(test_clusters_that_are_not_connected),
 		cmocka_unit_test(test_promised_victims),
+		cmocka_unit_test(test_reading_from_before_an_end),
 		cmocka_unit_test(test_promise_without_a_reading),
 	};
 

@@ -183,6 +183,28 @@ static void those_not_looked_at_go_on_waiting(void **state)
 	core_fixture_finish(&sf);
 }
 
+/* Its PodGroup was moved to a queue that had no room: its charge is to follow when there is some.
+ */
+static void a_charge_that_was_refused_waits_for_room(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+	struct task *r = f.cluster->tasks.v[runs->tasks.v[0]];
+	struct core_fixture sf;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	cluster_task_set_refused(f.cluster, r, q->id);
+	cluster_podgroup_drop_changed(f.cluster, q, q->changed.n);
+	q->scan.podgroups_gen = q->podgroups_gen;
+	assert_string_equal(listed(false, &sf, &out), "");
+	q->room_gen++;
+	assert_string_equal(listed(false, &sf, &out), "waits runs");
+	cluster_task_set_refused(f.cluster, r, MODEL_NONE);
+	cluster_podgroup_drop_changed(f.cluster, q, q->changed.n);
+	assert_string_equal(listed(false, &sf, &out), "waits");
+	core_fixture_finish(&sf);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -195,6 +217,7 @@ int main(void)
 		TEST(the_list_has_each_in_the_order_of_the_queue),
 		TEST(held_gangs_are_listed_with_any_other),
 		TEST(those_not_looked_at_go_on_waiting),
+		TEST(a_charge_that_was_refused_waits_for_room),
 	};
 
 	return cmocka_run_group_tests_name("due", tests, NULL, NULL);

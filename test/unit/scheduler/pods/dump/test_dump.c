@@ -69,6 +69,24 @@ static void add_node_spec(struct cluster *c, struct node *n)
 	n->unschedulable = true;
 }
 
+/* A PodGroup of Kubernetes with pods of two queues, one of which does not exist. */
+static void add_kube_group(struct cluster *c)
+{
+	struct podgroup *g;
+
+	(void)cluster_fixture_task(
+		c, "k1", cluster_podgroup_get_part(c, STR_LIT("ns"), STR_LIT("k"), STR_LIT("b")),
+		1);
+	(void)cluster_fixture_task(
+		c, "k2",
+		cluster_podgroup_get_part(c, STR_LIT("ns"), STR_LIT("k"), STR_LIT("nowhere")), 1);
+	g = cluster_podgroup_get_kube(c, STR_LIT("ns"), STR_LIT("k"));
+	g->exists = true;
+	g->min_member = 2;
+	g->uid = xmalloc_dup("kuid");
+	cluster_podgroup_kube_changed(c, g);
+}
+
 static struct cluster *rich_cluster(void)
 {
 	struct cluster *c = cluster_create();
@@ -85,6 +103,7 @@ static struct cluster *rich_cluster(void)
 
 	cluster_podgroup_set_queue(c, alone, STR_LIT("b"));
 	cluster_fixture_task(c, "t3", alone, 100)->flags |= TASK_GATE_ONLY;
+	add_kube_group(c);
 	assert_true(res_names_add(c->res, STR_LIT("nvidia.com/gpu")) > 0);
 	a->guarantee.v[RES_FIRST_NAMED] = 3;
 	a->uid = xmalloc_dup("quid");

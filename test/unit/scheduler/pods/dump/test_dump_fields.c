@@ -80,6 +80,7 @@ static void test_defaults_are_left_out_and_come_back(void **state)
 	CLEANUP(strbuf_finish) struct strbuf b = STRBUF_INIT;
 	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
 	struct podgroup j = { .queue_name = MODEL_NONE,
+			      .part_queue = MODEL_NONE,
 			      .barred_by = MODEL_NONE,
 			      .priority_class = MODEL_NONE,
 			      .exists = true,

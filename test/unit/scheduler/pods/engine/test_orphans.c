@@ -85,6 +85,34 @@ static void test_recorded_once(void **state)
 	end(&f);
 }
 
+/* Of Kubernetes' PodGroups the message says which version of the API is read. */
+static void test_a_podgroup_of_kubernetes(void **state)
+{
+	struct fixture f;
+	const char *body;
+	uint64_t id;
+
+	(void)state;
+	begin(&f);
+	cache_fixture_json(f.cache, SCHED_PODS,
+			   "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"u\","
+			   "\"annotations\":{\"volcano.sh/queue-allocation-gate\":\"true\"}},"
+			   "\"spec\":{\"schedulerName\":\"default-scheduler\",\"schedulingGroup\":"
+			   "{\"podGroupName\":\"g\"}}}");
+	orphans_pod_upserted(f.orphans, f.cache->c, cache_fixture_task(f.cache, "p"),
+			     clock_mono(&f.clock.base));
+	clock_fake_advance(&f.clock, ORPHANS_GRACE_NS);
+	orphans_record_due(f.orphans, f.cache->c, f.recorder, clock_mono(&f.clock.base));
+	while (pool_step(recorder_pool(f.recorder))) {
+	}
+	id = fake_transport_expect_prefix(f.transport, "POST /api/v1/namespaces/ns/events");
+	body = fake_transport_body(f.transport, id).p;
+	assert_non_null(strstr(body, "waits for PodGroup g of scheduling.k8s.io/v1beta1, which "
+				     "does not exist"));
+	fake_transport_answer(f.transport, id, 201, "{}");
+	end(&f);
+}
+
 static void test_pods_that_are_no_orphans(void **state)
 {
 	static const struct {
@@ -151,6 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_recorded_once),
+		cmocka_unit_test(test_a_podgroup_of_kubernetes),
 		cmocka_unit_test(test_pods_that_are_no_orphans),
 		cmocka_unit_test(test_the_podgroup_comes_in_time_and_goes),
 		cmocka_unit_test(test_a_pod_that_is_gone_is_forgotten),

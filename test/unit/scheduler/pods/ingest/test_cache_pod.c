@@ -421,7 +421,7 @@ static void test_growth_is_noted(void **state)
 	p.cpu = "2500m";
 	t = cache_fixture_pod(f, &p);
 	assert_true(t->flags & TASK_GREW);
-	t->refused_queue = t->charge_queue;
+	cluster_task_set_refused(f->c, t, t->charge_queue);
 	p.cpu = "2";
 	(void)cache_fixture_pod(f, &p);
 	assert_int_equal(t->refused_queue, t->charge_queue);

@@ -179,9 +179,29 @@ static void test_plain_pods_are_groups_of_their_own(void **state)
 			"\"c\"}]%s}}",
 			rows[i].meta, rows[i].spec);
 		g = podgroup_of(f, cache_fixture_task(f, "p"));
-		assert_int_equal(g != NULL && g->alone, rows[i].alone);
+		assert_int_equal(g != NULL && g->kind == PODGROUP_ALONE, rows[i].alone);
 		cache_fixture_delete(f, SCHED_PODS, "ns/p");
 		assert_null(cluster_podgroup_find(f->c, STR_LIT("/ns/p")));
+	}
+}
+
+/* A process that makes no PodGroups may have placed it. */
+static void test_a_placed_pod_is_a_group_of_its_own_also_where_podgroups_are_made(void **state)
+{
+	struct cache_fixture *f = *state;
+
+	for (int placed = 0; placed <= 1; placed++) {
+		const struct podgroup *g;
+
+		cache_fixture_json(
+			f, SCHED_PODS,
+			"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"u\"},"
+			"\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":"
+			"\"c\"}]%s}}",
+			placed ? ",\"nodeName\":\"n\"" : "");
+		g = podgroup_of(f, cache_fixture_task(f, "p"));
+		assert_int_equal(g != NULL && g->alone, placed);
+		cache_fixture_delete(f, SCHED_PODS, "ns/p");
 	}
 }
 
@@ -205,7 +225,7 @@ static void test_a_group_that_is_alone_follows_its_pod(void **state)
 	f->c->implies_podgroups = true;
 	see_plain(f, "", "1500m");
 	g = podgroup_of(f, cache_fixture_task(f, "p"));
-	assert_true(g->exists && g->alone && g->uid == NULL);
+	assert_true(g->exists && g->kind == PODGROUP_ALONE && g->uid == NULL);
 	assert_string_equal(f->c->queues.v[g->queue]->name, "default");
 	assert_int_equal(g->min_member, 1);
 	assert_true(g->has_min_resources);
@@ -235,14 +255,14 @@ static void test_a_group_of_ours_takes_the_place_of_one_that_is_alone(void **sta
 
 	f->c->implies_podgroups = true;
 	t = cache_fixture_pod(f, &plain);
-	assert_true(podgroup_of(f, t)->alone);
+	assert_true(podgroup_of(f, t)->kind == PODGROUP_ALONE);
 	see_group_of(f, OURS, t->uid, "100");
 	assert_string_equal(podgroup_of(f, t)->name, "podgroup-x");
 	t = cache_fixture_pod(f, &plain);
 	assert_string_equal(podgroup_of(f, t)->name, "podgroup-x");
 	cache_fixture_delete(f, SCHED_PODGROUPS, "ns/podgroup-x");
 	t = cache_fixture_pod(f, &plain);
-	assert_true(podgroup_of(f, t)->alone);
+	assert_true(podgroup_of(f, t)->kind == PODGROUP_ALONE);
 	cache_fixture_delete(f, SCHED_PODS, "ns/p");
 	(void)cache_fixture_group(f, "podgroup-uid-p", "q", 1);
 	t = cache_fixture_pod(f, &plain);
@@ -328,6 +348,8 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_a_group_of_ours_adopts_its_pod),
 		CACHE_FIXTURE_TEST(test_an_adopted_pod_stays_until_it_names_a_group),
 		CACHE_FIXTURE_TEST(test_plain_pods_are_groups_of_their_own),
+		CACHE_FIXTURE_TEST(
+			test_a_placed_pod_is_a_group_of_its_own_also_where_podgroups_are_made),
 		CACHE_FIXTURE_TEST(test_a_group_that_is_alone_follows_its_pod),
 		CACHE_FIXTURE_TEST(test_a_group_of_ours_takes_the_place_of_one_that_is_alone),
 		CACHE_FIXTURE_TEST(test_deletion_leaves_the_pods),

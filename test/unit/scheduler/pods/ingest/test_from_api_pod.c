@@ -352,7 +352,7 @@ static void test_gate_only_apply(void **state)
 		from_api_pod_apply(f->c, &p, t);
 		g = f->c->podgroups.v[t->podgroup];
 		assert_string_equal(g->name, rows[i].group);
-		assert_int_equal(g->alone, rows[i].queue != NULL);
+		assert_int_equal(g->kind == PODGROUP_ALONE, rows[i].queue != NULL);
 		if (rows[i].queue != NULL) {
 			assert_string_equal(intern_name(f->c->names, g->queue_name), rows[i].queue);
 			assert_int_equal(g->priority, 7);

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/attrs.h"
+#include "collections/intern.h"
 #include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 
@@ -48,7 +49,7 @@ static void test_one_that_is_alone(void **state)
 	struct task *t = cluster_fixture_task(c, "t", g, 1);
 
 	(void)state;
-	assert_true(g->alone && g->exists);
+	assert_true(g->kind == PODGROUP_ALONE && g->exists);
 	assert_int_equal(g->min_member, 1);
 	assert_ptr_equal(cluster_podgroup_get_alone(c, STR_LIT("ns"), STR_LIT("t")), g);
 	assert_ptr_not_equal(cluster_podgroup_get(c, STR_LIT("ns"), STR_LIT("t")), g);
@@ -58,6 +59,50 @@ static void test_one_that_is_alone(void **state)
 	assert_ptr_equal(cluster_podgroup_find(c, STR_LIT("/ns/t")), g);
 	cluster_task_remove(c, t);
 	assert_null(cluster_podgroup_find(c, STR_LIT("/ns/t")));
+	cluster_destroy(c);
+}
+
+/* One PodGroup of Kubernetes: a part for each queue, gone with its last pod. */
+static void test_parts(void **state)
+{
+	static const char *const queues[] = { "a", "b", "c" };
+	struct cluster *c = cluster_create();
+	struct podgroup *whole, *parts[3];
+	struct task *tasks[3];
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		parts[i] = cluster_podgroup_get_part(c, STR_LIT("ns"), STR_LIT("g"),
+						     str_of(queues[i]));
+		tasks[i] = cluster_fixture_task(c, queues[i], parts[i], 1);
+	}
+	assert_ptr_equal(cluster_podgroup_get_part(c, STR_LIT("ns"), STR_LIT("g"), STR_LIT("b")),
+			 parts[1]);
+	whole = cluster_podgroup_find(c, STR_LIT("//ns/g"));
+	assert_ptr_equal(cluster_podgroup_get_kube(c, STR_LIT("ns"), STR_LIT("g")), whole);
+	assert_int_equal(parts[0]->queue_name, MODEL_NONE);
+	whole->exists = true;
+	whole->min_member = 2;
+	cluster_podgroup_kube_changed(c, whole);
+	for (size_t i = 0; i < 3; i++) {
+		assert_true(parts[i]->exists);
+		assert_int_equal(parts[i]->min_member, 2);
+		assert_string_equal(intern_name(c->names, parts[i]->queue_name), queues[i]);
+	}
+	assert_null(cluster_verify(c));
+	/* The one in the middle of the list, then its ends. */
+	cluster_task_remove(c, tasks[1]);
+	assert_null(cluster_podgroup_find(c, STR_LIT("//ns/g/b")));
+	assert_null(cluster_verify(c));
+	cluster_task_remove(c, tasks[2]);
+	assert_null(cluster_verify(c));
+	whole->exists = false;
+	cluster_podgroup_kube_changed(c, whole);
+	cluster_podgroup_prune(c, whole);
+	assert_ptr_equal(cluster_podgroup_find(c, STR_LIT("//ns/g")), whole);
+	cluster_task_remove(c, tasks[0]);
+	assert_null(cluster_podgroup_find(c, STR_LIT("//ns/g")));
+	assert_null(cluster_verify(c));
 	cluster_destroy(c);
 }
 
@@ -210,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_each_unsupported_field_is_named),
 		cmocka_unit_test(test_get_find_prune),
 		cmocka_unit_test(test_one_that_is_alone),
+		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_lives_as_long_as_its_pods),
 		cmocka_unit_test(test_moves_between_queues_bump_both),
 	};

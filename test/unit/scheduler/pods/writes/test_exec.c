@@ -237,6 +237,7 @@ static void test_phases_go_to_podgroups_that_exist(void **state)
 			      .queue = MODEL_NONE,
 			      .node = MODEL_NONE,
 			      .phase = PODGROUP_INQUEUE };
+	uint64_t id;
 
 	(void)state;
 	begin(&f);
@@ -258,14 +259,29 @@ static void test_phases_go_to_podgroups_that_exist(void **state)
 	fake_transport_expect_none(f.transport);
 	f.podgroup->exists = true;
 	/* One that is alone has no object for a phase, nor for an event. */
-	f.podgroup->alone = true;
+	f.podgroup->kind = PODGROUP_ALONE;
 	decide(&f, d);
 	d.kind = DECISION_EVENT;
 	decide(&f, d);
 	clock_fake_advance(&f.clock, CLOCK_NS_PER_S);
 	step(&f);
 	fake_transport_expect_none(f.transport);
-	f.podgroup->alone = false;
+	/* One of Kubernetes has events, and its conditions are those of its own scheduler. */
+	f.podgroup->kind = PODGROUP_PART;
+	d.kind = DECISION_PODGROUP_PHASE;
+	decide(&f, d);
+	clock_fake_advance(&f.clock, CLOCK_NS_PER_S);
+	step(&f);
+	fake_transport_expect_none(f.transport);
+	d.kind = DECISION_EVENT;
+	d.reason = "QuotaReserved";
+	d.message = "m";
+	decide(&f, d);
+	id = fake_transport_expect(f.transport, "POST /api/v1/namespaces/ns/events");
+	assert_non_null(
+		strstr(fake_transport_body(f.transport, id).p, "\"scheduling.k8s.io/v1beta1\""));
+	fake_transport_answer(f.transport, id, 201, "{}");
+	f.podgroup->kind = PODGROUP_VOLCANO;
 	end(&f);
 }
 

@@ -321,6 +321,31 @@ static void an_eviction_counts_as_soon_as_it_is_decided(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
+/* Its job may end while it waits: it is not admitted before that is written, and waits again when
+ * it cannot be written. */
+static void one_that_is_decided_to_be_finished_does_not_wait(void **state)
+{
+	struct condition finished = { "Finished", "True", "Succeeded", "m", 5, 1 };
+	struct workload_cache_fixture f;
+	const struct workload *w;
+	uint64_t write;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_workload(&f, "low", 0, "2",
+					WORKLOAD_CACHE_FIXTURE_CONDITION("Evicted"));
+	w = workload_cache_fixture_get(&f, "low");
+	assert_int_equal(w->pending.where, QUOTA_HEAP);
+	(void)workload_status_set_condition(workload_cache_edit(f.cache, w), &finished);
+	assert_true(workload_cache_commit(f.cache, w));
+	workload_cache_fixture_cycle(&f);
+	assert_int_equal(w->holding.node, MODEL_NONE);
+	write = workload_cache_fixture_write(&f, "low");
+	workload_cache_fixture_done(&f, "low", write, SCHED_STALE, 0);
+	assert_int_equal(w->pending.where, QUOTA_HEAP);
+	workload_cache_fixture_finish(&f);
+}
+
 static void writes_of_a_workload_go_one_by_one(void **state)
 {
 	struct workload_cache_fixture f;
@@ -722,6 +747,7 @@ int main(void)
 		cmocka_unit_test(a_failed_preemption_is_taken_back),
 		cmocka_unit_test(a_reason_that_was_not_written_is_found_again),
 		cmocka_unit_test(an_eviction_counts_as_soon_as_it_is_decided),
+		cmocka_unit_test(one_that_is_decided_to_be_finished_does_not_wait),
 		cmocka_unit_test(writes_of_a_workload_go_one_by_one),
 		cmocka_unit_test(an_eviction_that_is_refused_is_put_off),
 		cmocka_unit_test(a_failed_write_does_not_undo_the_one_before),

@@ -50,7 +50,7 @@ func generate(seed uint64) *cluster {
 	g.c.cycles = lib.Pick(g.Random, 1, 1, 2, 3)
 	g.capacity = g.Chance(0.6)
 	g.hierarchy = g.capacity && g.Chance(0.5)
-	g.gpus = g.Chance(0.25)
+	g.gpus = g.capacity && g.Chance(0.4) // see whole-units in docs/deviations.md
 	g.bestEffort = g.Chance(0.2)
 	g.full = g.Chance(0.5)
 	g.ties = g.Chance(0.1)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# test/differential/volcano/build.sh: builds the comparison with Volcano's scheduler, whose sources are in
-# VOLCANO_SRC, into the cache when it is not there yet, and prints where it is.
+# test/differential/volcano/build.sh: builds the comparison with Volcano's scheduler (its sources:
+# VOLCANO_SRC) into the cache when it is not there yet, and prints where it is.
 set -eu
 cd "$(dirname "$0")/.."
 out=${XDG_CACHE_HOME:-$HOME/.cache}/headgate/differential-volcano

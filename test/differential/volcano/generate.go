@@ -50,7 +50,7 @@ func generate(seed uint64) *cluster {
 	g.c.cycles = lib.Pick(g.Random, 1, 1, 2, 3)
 	g.capacity = g.Chance(0.6)
 	g.hierarchy = g.capacity && g.Chance(0.5)
-	g.gpus = g.Chance(0.25)
+	g.gpus = g.capacity && g.Chance(0.4) // see whole-units in docs/deviations.md
 	g.bestEffort = g.Chance(0.2)
 	g.full = g.Chance(0.5)
 	g.ties = g.Chance(0.1)
@@ -142,6 +142,9 @@ func (g *generator) makeNode(name string) {
 		corev1.ResourceCPU:    cpus(1000 * lib.Pick(g.Random, 2, 4, 4, 8, 16)),
 		corev1.ResourceMemory: gibibytes(lib.Pick(g.Random, 4, 8, 8, 16, 32)),
 		corev1.ResourcePods:   units(lib.Pick(g.Random, 110, 110, 110, 4)),
+	}
+	if g.c.hasAction("reclaim") && !g.capacity { // see pods-as-quota in docs/deviations.md
+		all[corev1.ResourcePods] = units(110)
 	}
 	if g.gpus && (len(g.c.nodes) == 0 || g.Chance(0.6)) { // see names-of-no-node in docs/deviations.md
 		all[gpu] = units(lib.Pick(g.Random, 1, 2, 4))

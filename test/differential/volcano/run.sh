@@ -1,7 +1,7 @@
 #!/bin/sh
-# run.sh [N [SEED]] [OPTION...]: N random clusters (100), the first one from SEED (1), are decided by the
-# scheduler of Volcano, whose sources are in VOLCANO_SRC, and by headgatectl simulate. Options: those that
-# the program's -help lists. Skips (exit 77) without sources.
+# run.sh [N [SEED]] [OPTION...]: N random clusters (100), the first one from SEED (1), are decided by
+# Volcano's scheduler (its sources: VOLCANO_SRC) and by headgatectl simulate. Options: those that the
+# program's -help lists. Skips (exit 77) without sources.
 set -eu
 here=$(dirname "$0")
 if [ ! -f "${VOLCANO_SRC:-}/pkg/scheduler/scheduler.go" ]; then

@@ -91,17 +91,20 @@ static void workers_are_joined_checked_and_explained(void **state UNUSED)
 	worker_fixture_load(&workers[1], QUEUE);
 	expect("multikueue check", VERB_OK, "1 found, in which Workloads wait");
 	expect("explain workload ns/waits", VERB_OK,
-	       "w1       Unevaluated   0                 it has no replica yet");
+	       "w1       Unevaluated   -      0                 it has no replica yet");
 	add_replica(&workers[0], "{name: kueue.x-k8s.io/multikueue}");
 	add_replica(&workers[1], "");
 	expect("multikueue check w2", VERB_FAILED, "1 of 1 have no preemption gate");
 	expect("explain workload ns/waits", VERB_OK,
-	       "w1       Candidate   0                 would preempt, and may be chosen next\n"
-	       "w2       HeldBack    0                 the replica has no gate that the manager "
+	       "w1       Candidate   no victims   0                 would preempt, and may be "
+	       "chosen "
+	       "next\n"
+	       "w2       HeldBack    no victims   0                 the replica has no gate that "
+	       "the manager "
 	       "may open\n");
 	/* The token is withdrawn. */
 	worker_fixture_behave(&workers[1], (struct worker_behaviour){ .token = "another" });
-	expect("explain workload ns/waits", VERB_OK, "w2       Unreachable   0");
+	expect("explain workload ns/waits", VERB_OK, "w2       Unreachable   -            0");
 	expect("multikueue check w2", VERB_FAILED, "connection");
 }
 

@@ -382,7 +382,7 @@ static void stop_queue(struct sim_quota_users *u)
 
 	snprintf(body, sizeof(body), "{\"spec\":{\"stopPolicy\":\"%s\"}}", policy);
 	snprintf(local, sizeof(local), "lq-%s", queue);
-	if (one_in(u, 2)) {
+	if (!one_in(u, 3)) {
 		patch(u, QUEUES, queue, body);
 	} else {
 		patch(u, LOCALS, local, body);

@@ -279,8 +279,8 @@ static int64_t taken_later(const struct cluster *c, const struct decisions *list
 	return sum;
 }
 
-/* The quota of a pod without a gate is given and taken back in one cycle when the cycle evicts other
- * pods of its gang: there is nothing to be written then. */
+/* The quota of a pod without a gate is given and taken back in one cycle when the cycle evicts
+ * other pods of its gang: there is nothing to be written then. */
 static bool is_taken_back(const struct decisions *list, size_t n)
 {
 	for (size_t i = n + 1; list->v[n].kind == DECISION_RESERVE && i < list->n; i++) {

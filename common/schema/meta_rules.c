@@ -259,14 +259,17 @@ static void check_owners(const struct jdoc *meta, struct jdoc *causes)
 	static const char *const needed[] = { "kind", "name", "uid" };
 	const struct jdoc *owners = jdoc_get(meta, "ownerReferences");
 	const struct jdoc *controller = NULL;
+	size_t at = 0;
 
-	for (const struct jdoc *o = jdoc_first(owners); o != NULL; o = jdoc_next(o)) {
+	for (const struct jdoc *o = jdoc_first(owners); o != NULL; o = jdoc_next(o), at++) {
 		for (size_t i = 0; i < ARRAY_LEN(needed); i++) {
 			CLEANUP(xmalloc_freep)
-			char *at = xmalloc_printf("metadata.ownerReferences.%s", needed[i]);
+			char *path =
+				xmalloc_printf("metadata.ownerReferences[%zu].%s", at, needed[i]);
 
 			if (jdoc_str_or(jdoc_get(o, needed[i]), "")[0] == '\0') {
-				refuse_text(causes, at, "", "must not be empty");
+				causes_add(causes, "FieldValueRequired", path,
+					   "Required value: must not be empty");
 			}
 		}
 		if (jdoc_bool(jdoc_get(o, "controller"), false) && controller != NULL) {

@@ -10,8 +10,8 @@
 #include "enc/json/jdoc.h"
 
 #define VERSION_MAJOR "1"
-#define VERSION_MINOR "36"
-#define VERSION_GIT "v1.36.0-headgate"
+#define VERSION_MINOR "37"
+#define VERSION_GIT "v1.37.0-headgate"
 
 static void add_words(struct jdoc *obj, const char *key, const char *words)
 {

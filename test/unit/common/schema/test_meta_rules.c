@@ -100,9 +100,12 @@ static const struct {
 
 	{ .doc = OWNERS(
 		  "{kind: K, name: a, uid: u, controller: true}, {kind: K, name: b, uid: u}") },
-	{ .doc = OWNERS("{name: a, uid: u}"), .first = BAD("ownerReferences.kind", "") },
-	{ .doc = OWNERS("{kind: K, uid: u}"), .first = BAD("ownerReferences.name", "") },
-	{ .doc = OWNERS("{kind: K, name: a}"), .first = BAD("ownerReferences.uid", "") "must not" },
+	{ .doc = OWNERS("{name: a, uid: u}"),
+	  .first = "metadata.ownerReferences[0].kind: Required value: must not be empty" },
+	{ .doc = OWNERS("{kind: K, uid: u}"),
+	  .first = "metadata.ownerReferences[0].name: Required" },
+	{ .doc = OWNERS("{kind: K, name: a, uid: u}, {kind: K, name: a}"),
+	  .first = "metadata.ownerReferences[1].uid: Required" },
 	{ .doc = OWNERS("{kind: K, name: a, uid: u, controller: false}, "
 			"{kind: K, name: b, uid: u, controller: true}, "
 			"{kind: L, name: c, uid: u, controller: true}"),

@@ -247,7 +247,8 @@ static int read_podgroup_key(struct cluster *c, const struct jdoc *d, struct pod
 	} else if (part_queue != NULL) {
 		return bad(err, "partQueue: not of this kind");
 	}
-	if (k.kind == PODGROUP_PART && memchr(k.name.p, '/', k.name.len) != NULL) {
+	if (k.kind == PODGROUP_PART && k.name.p != NULL &&
+	    memchr(k.name.p, '/', k.name.len) != NULL) {
 		return bad(err, "name: has a slash");
 	}
 	if (!is_new_key(c, c->podgroup_by_key, &k)) {

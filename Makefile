@@ -106,7 +106,7 @@ SUITE_BIN := $(CHECK_BIN) $(INTEGRATION_BIN) $(REPLAY_BIN) $(SIM_BIN)
 # Folders of decisions cannot start a thread (test/lint/pure.h), and neither do the tests that play decisions alone:
 # there is nothing in them for ThreadSanitizer.
 ifeq ($(SAN),thread)
-SUITE_BIN := $(filter-out $(SCENARIO_BIN) $(ADMISSION_BIN) $(SIM_BIN) %_random $(PURE:%=$(BUILD)/test/unit/%/%),$(SUITE_BIN))
+SUITE_BIN := $(filter-out $(SCENARIO_BIN) $(ADMISSION_BIN) $(SIM_BIN) %_random %_trace $(PURE:%=$(BUILD)/test/unit/%/%),$(SUITE_BIN))
 endif
 
 MAIN_headgate-webhook := webhook/main/main.c

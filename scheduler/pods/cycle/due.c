@@ -117,7 +117,10 @@ void due_list(struct session *s, const struct cluster *c, int64_t now, bool all)
 	for (size_t i = 0; any && i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 
-		if (q != NULL && q->scan.holds && s->due[i] < DUE_OPEN) {
+		if (q == NULL) {
+			continue;
+		}
+		if (q->scan.holds && s->due[i] < DUE_OPEN) {
 			s->due[i] = DUE_OPEN;
 		}
 		if (s->due[i] != DUE_NOTHING) {

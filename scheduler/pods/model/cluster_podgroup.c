@@ -19,6 +19,7 @@ void cluster_podgroup_key(const struct podgroup_key *k, struct strbuf *out)
 		[PODGROUP_PART] = "//",
 	};
 
+	assert(k->kind < PODGROUP_KIND_COUNT_);
 	strbuf_add_str(out, str_of(prefixes[k->kind]));
 	strbuf_add_str(out, k->namespace_);
 	strbuf_add_ch(out, '/');

@@ -10,11 +10,15 @@
 
 const char *pod_class_refusal(struct str text)
 {
-	static const char *const refusals[] = {
-		POD_CLASS_POD_AFFINITY,    POD_CLASS_TOPOLOGY_SPREAD, POD_CLASS_VOLUMES,
-		POD_CLASS_RESOURCE_CLAIMS, POD_CLASS_TOO_LARGE,       POD_CLASS_UNREADABLE,
-		POD_CLASS_TWO_GROUPS,      POD_CLASS_SCHEDULING_GROUP
-	};
+	static const char two_groups[] = POD_CLASS_TWO_GROUPS;
+	static const char *const refusals[] = { POD_CLASS_POD_AFFINITY,
+						POD_CLASS_TOPOLOGY_SPREAD,
+						POD_CLASS_VOLUMES,
+						POD_CLASS_RESOURCE_CLAIMS,
+						POD_CLASS_TOO_LARGE,
+						POD_CLASS_UNREADABLE,
+						two_groups,
+						POD_CLASS_SCHEDULING_GROUP };
 
 	for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
 		if (str_eq_c(text, refusals[i])) {

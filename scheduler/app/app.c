@@ -560,12 +560,9 @@ static void make_watches(struct app *a)
 		a->watch[i].app = a;
 		a->watch[i].reflector = reflector_create(&ro);
 	}
-	if (a->fleet == NULL) {
-		a->standby = standby_create(
-			sched_kinds_watched((a->o->controllers & OPTIONS_WORKLOAD) != 0));
-		if (engine_reads_budgets(a->engine)) {
-			standby_add(a->standby, SCHED_BUDGETS);
-		}
+	a->standby = a->fleet == NULL ? standby_create() : NULL;
+	for (size_t i = 0; a->standby != NULL && i < a->nwatches; i++) {
+		standby_add(a->standby, a->watch[i].resource);
 	}
 }
 

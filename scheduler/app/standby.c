@@ -19,14 +19,9 @@ struct standby {
 	unsigned n; /* of watched */
 };
 
-struct standby *standby_create(unsigned resources)
+struct standby *standby_create(void)
 {
-	struct standby *s = xmalloc_zero(1, sizeof(*s));
-
-	for (unsigned i = 0; i < resources; i++) {
-		standby_add(s, (enum sched_resource)i);
-	}
-	return s;
+	return xmalloc_zero(1, sizeof(struct standby));
 }
 
 void standby_add(struct standby *s, enum sched_resource r)

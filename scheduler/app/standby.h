@@ -13,9 +13,8 @@
 struct sched_msg;
 struct standby;
 
-/* resources: the number of watched resources, the first ones of enum sched_resource. */
-struct standby *standby_create(unsigned resources);
-/* Before the first message: one more is watched. */
+struct standby *standby_create(void);
+/* Before the first message, for each resource that is watched, once. */
 void standby_add(struct standby *s, enum sched_resource r);
 void standby_destroy(struct standby *s); /* NULL is fine */
 /* True: the message is about objects, and is kept or was freed. False: it is for the engine. */

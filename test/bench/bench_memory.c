@@ -93,10 +93,11 @@ static bool run(unsigned pods)
 /* Memory of a standby. */
 static void run_standby(unsigned pods)
 {
-	struct standby *s = standby_create(1);
+	struct standby *s = standby_create();
 	struct strbuf json = STRBUF_INIT;
 	size_t before = heap_used();
 
+	standby_add(s, SCHED_PODS);
 	for (unsigned i = 0; i < pods; i++) {
 		CLEANUP(xmalloc_freep) char *key = xmalloc_printf("team-%u/pod-%u", i % 50, i);
 

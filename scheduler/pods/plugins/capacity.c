@@ -303,6 +303,18 @@ static bool refuse_dims(const struct session *s, const struct queue *q, uint32_t
 		      arena_dup(session_arena(s), text.p));
 }
 
+bool capacity_has_room(const struct session *s, const struct queue *q, bool hierarchy,
+		       const struct res *limit, const struct task *t, struct reason *why)
+{
+	struct res used;
+	uint32_t over;
+
+	capacity_allocated(s, q, hierarchy, &used);
+	over = res_over(&used, pod_class_charge(t->klass), limit,
+			t->klass->charged_to_workload ? 0 : t->klass->mask);
+	return over == 0 || refuse_dims(s, q, over, why);
+}
+
 /* Names that no Queue has are limited by none. Without hierarchy a queue is limited by the present
  * nodes as well, and no node has them either. */
 static bool accepts_unoffered(const struct capacity *p, const struct session *s,
@@ -323,14 +335,8 @@ static bool capacity_allocatable(void *state, struct session *s, const struct qu
 	const struct capacity *p = state;
 
 	for (const struct queue *at = q; at != NULL; at = parent_of(p, s, at)) {
-		struct res used;
-		uint32_t over;
-
-		capacity_allocated(s, at, p->hierarchy, &used);
-		over = res_over(&used, pod_class_charge(t->klass), &p->real[at->id],
-				t->klass->charged_to_workload ? 0 : t->klass->mask);
-		if (over != 0) {
-			return refuse_dims(s, at, over, why);
+		if (!capacity_has_room(s, at, p->hierarchy, &p->real[at->id], t, why)) {
+			return false;
 		}
 	}
 	return t->klass->charged_to_workload ||

@@ -12,6 +12,7 @@
 struct cluster;
 struct podgroup;
 struct queue;
+struct reason;
 struct session;
 struct task;
 struct tree;
@@ -20,6 +21,10 @@ struct tree;
  * queue's children are none of its business, while the ledger rolls them up. */
 void capacity_allocated(const struct session *s, const struct queue *q, bool hierarchy,
 			struct res *ret);
+/* Whether the charge of t stays within the limit of q. False: why says "insufficient cpu in queue
+ * q" (NULL: not wanted). */
+bool capacity_has_room(const struct session *s, const struct queue *q, bool hierarchy,
+		       const struct res *limit, const struct task *t, struct reason *why);
 /* Without the victim, q has at least what it is guaranteed. */
 bool capacity_keeps_guarantee(const struct session *s, const struct queue *q, bool hierarchy,
 			      const struct task *victim);

@@ -227,13 +227,14 @@ static bool proportion_overused(void *state, const struct session *s, const stru
 	return res_over(deserved_of(p, q), &nothing, &used, UINT32_MAX) == 0;
 }
 
-/* where: "what queue a deserves" or "queue a". */
-static bool refuse(const struct session *s, const char *dims, const char *where, struct reason *why)
+static bool refuse(const struct session *s, const struct queue *q, const char *dims,
+		   struct reason *why)
 {
 	if (why != NULL) {
 		*why = (struct reason){
 			.code = "queue resource quota insufficient",
-			.detail = arena_printf(session_arena(s), "%s in %s", dims, where),
+			.detail = arena_printf(session_arena(s), "%s in what queue %s deserves",
+					       dims, q->name),
 		};
 	}
 	return false;
@@ -256,17 +257,8 @@ static bool is_within_limits(const struct proportion *p, const struct session *s
 	const struct queue *at;
 
 	QUEUE_FOR_EACH_UP (at, session_cluster(s), q->id) {
-		CLEANUP(strbuf_finish) struct strbuf dims = STRBUF_INIT;
-		struct res used;
-		uint32_t over;
-
-		capacity_allocated(s, at, true, &used);
-		over = res_over(&used, pod_class_charge(t->klass), &p->limits[at->id],
-				t->klass->mask);
-		if (over != 0) {
-			res_describe_over(session_cluster(s)->res, over, &dims);
-			return refuse(s, dims.p,
-				      arena_printf(session_arena(s), "queue %s", at->name), why);
+		if (!capacity_has_room(s, at, true, &p->limits[at->id], t, why)) {
+			return false;
 		}
 	}
 	return true;
@@ -296,8 +288,7 @@ static bool proportion_allocatable(void *state, struct session *s, const struct 
 	} else {
 		strbuf_printf(&dims, "insufficient %s", t->klass->unoffered.v[0].name);
 	}
-	return refuse(s, dims.p, arena_printf(session_arena(s), "what queue %s deserves", q->name),
-		      why);
+	return refuse(s, q, dims.p, why);
 }
 
 static void proportion_quota_limits(void *state, struct session *s, struct res *limits)

@@ -446,6 +446,7 @@ static void make_watches(struct sim_scheduler *s)
 	bool budgets = s->engine != NULL && engine_reads_budgets(s->engine);
 
 	s->nwatches = n + budgets;
+	s->standby = standby_create();
 	for (unsigned i = 0; i < s->nwatches; i++) {
 		enum sched_resource r = i < n ? (enum sched_resource)i : SCHED_BUDGETS;
 		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
@@ -455,7 +456,7 @@ static void make_watches(struct sim_scheduler *s)
 			.on_event = on_event,
 			.ctx = &s->watch[i],
 			.page_size = (unsigned)(2 + sim_world_below(s->world, 20)),
-			.missing_ok = sched_kinds_may_be_missing((enum sched_resource)i),
+			.missing_ok = sched_kinds_may_be_missing(r),
 			.seed = rng_next(&s->world->rng),
 		};
 
@@ -464,10 +465,7 @@ static void make_watches(struct sim_scheduler *s)
 		s->watch[i].scheduler = s;
 		s->watch[i].resource = r;
 		s->watch[i].reflector = reflector_create(&ro);
-	}
-	s->standby = standby_create(n);
-	if (budgets) {
-		standby_add(s->standby, SCHED_BUDGETS);
+		standby_add(s->standby, r);
 	}
 }
 

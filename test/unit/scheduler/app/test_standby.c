@@ -34,9 +34,19 @@ static void write_down(void *ctx, struct sched_msg *m)
 	message_free(m);
 }
 
+static struct standby *create(unsigned resources)
+{
+	struct standby *s = standby_create();
+
+	for (unsigned i = 0; i < resources; i++) {
+		standby_add(s, (enum sched_resource)i);
+	}
+	return s;
+}
+
 static void the_latest_of_each_object_is_handed_over(void **state)
 {
-	struct standby *s = standby_create(2);
+	struct standby *s = create(2);
 	CLEANUP(strbuf_finish) struct strbuf got = STRBUF_INIT, want = STRBUF_INIT;
 
 	(void)state;
@@ -61,7 +71,7 @@ static void the_latest_of_each_object_is_handed_over(void **state)
 
 static void it_is_complete_when_all_was_listed_and_refreshed(void **state)
 {
-	struct standby *s = standby_create(2);
+	struct standby *s = create(2);
 
 	(void)state;
 	assert_false(standby_is_complete(s));
@@ -75,10 +85,10 @@ static void it_is_complete_when_all_was_listed_and_refreshed(void **state)
 	standby_destroy(s);
 }
 
-static void one_more_may_be_watched(void **state)
+static void any_kind_may_be_watched(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf got = STRBUF_INIT;
-	struct standby *s = standby_create(1);
+	struct standby *s = create(1);
 
 	(void)state;
 	standby_add(s, SCHED_BUDGETS);
@@ -99,7 +109,7 @@ static void other_messages_go_to_the_engine(void **state)
 	static const enum sched_msg_kind kinds[] = { SCHED_MSG_REQUEST_DONE, SCHED_MSG_LEASE,
 						     SCHED_MSG_CONF, SCHED_MSG_SNAPSHOT,
 						     SCHED_MSG_STOP };
-	struct standby *s = standby_create(1);
+	struct standby *s = create(1);
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
@@ -119,7 +129,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_latest_of_each_object_is_handed_over),
 		cmocka_unit_test(it_is_complete_when_all_was_listed_and_refreshed),
-		cmocka_unit_test(one_more_may_be_watched),
+		cmocka_unit_test(any_kind_may_be_watched),
 		cmocka_unit_test(other_messages_go_to_the_engine),
 	};
 

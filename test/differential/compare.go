@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -39,70 +38,26 @@ func active(c *cluster, name string) bool {
 	return true
 }
 
-// How a comparison can end.
-const (
-	same      = iota
-	unsettled // Kueue answers one way and another, and ours is one of its answers
-	different
-	unstable // Kueue answers one way and another, and ours is none of them
-	broken   // one of them gave no answer
-)
-
 // A verdict is what came of one cluster.
 type verdict struct {
-	kind       int
-	ours       lib.Answer
-	kueue      []lib.Answer // different ones
-	error      error
+	lib.Verdict
 	run        *simulated
 	precedence bool // see askKueue
 }
 
-// compare asks both. The order in which Kueue walks its maps decides some ties, so it is asked
-// again when the answers differ, and much more often when it gave several: there may be two ties.
+// compare asks both. Kueue is asked much more often when it gave several answers: there may be two ties.
 func compare(c *cluster, h *headgate, tries int) verdict {
 	run, err := h.run(c)
 	if err != nil {
-		return verdict{kind: broken, error: err}
+		return verdict{Verdict: lib.Verdict{Kind: lib.Broken, Error: err}}
 	}
-	v := verdict{ours: run.answer(c), run: run}
-	for i := 0; i < tries || (len(v.kueue) > 1 && i < 10*tries); i++ {
+	v := verdict{Verdict: lib.Verdict{Ours: run.answer(c)}, run: run}
+	v.Ask(tries, 10, func() (lib.Answer, error) {
 		k, precedence, err := askKueue(c)
-		if err != nil {
-			return verdict{kind: broken, error: err, ours: v.ours}
-		}
 		v.precedence = v.precedence || precedence
-		if !slices.ContainsFunc(v.kueue, k.Equals) {
-			v.kueue = append(v.kueue, k)
-		}
-		if k.Equals(v.ours) {
-			v.kind = same
-			if len(v.kueue) > 1 {
-				v.kind = unsettled
-			}
-			return v
-		}
-	}
-	v.kind = different
-	if len(v.kueue) > 1 {
-		v.kind = unstable
-	}
+		return k, err
+	})
 	return v
-}
-
-// difference shows both answers: what only Kueue says with -, what only Headgate says with +.
-func (v *verdict) difference() string {
-	if v.error != nil {
-		return v.error.Error() + "\n"
-	}
-	out := ""
-	for i, k := range v.kueue {
-		if len(v.kueue) > 1 {
-			out += fmt.Sprintf("against answer %d of Kueue:\n", i+1)
-		}
-		out += lib.Difference(k, v.ours)
-	}
-	return out
 }
 
 func containsLine(a lib.Answer, line string) bool { return slices.Contains(a, line) }

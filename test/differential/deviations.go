@@ -121,16 +121,16 @@ func onlyPlaces(c *cluster, h *headgate, v *verdict) bool {
 // beginsWith: the first cycle in which the answers differ is alike.
 func beginsWith(alike func(c *cluster, kueue, ours lib.Answer) bool, c *cluster, h *headgate, v *verdict) bool {
 	first := c.cycles
-	for _, line := range slices.Concat(v.kueue[0], v.ours) {
+	for _, line := range slices.Concat(v.Theirs[0], v.Ours) {
 		var cycle int
-		if n, _ := fmt.Sscan(line, &cycle); n == 1 && !(containsLine(v.kueue[0], line) && containsLine(v.ours, line)) {
+		if n, _ := fmt.Sscan(line, &cycle); n == 1 && !(containsLine(v.Theirs[0], line) && containsLine(v.Ours, line)) {
 			first = min(first, cycle)
 		}
 	}
 	start := c.clone()
 	start.stopAfter(first)
 	w := compare(start, h, firstTries)
-	return slices.ContainsFunc(w.kueue, func(k lib.Answer) bool { return alike(c, k, w.ours) })
+	return slices.ContainsFunc(w.Theirs, func(k lib.Answer) bool { return alike(c, k, w.Ours) })
 }
 
 // onlyTriedAgain: quota came free while scans went on, or a Workload that lost a flavor within a cycle
@@ -188,12 +188,12 @@ var noFit = []string{"", "WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor
 // onlyReasons: decisions are equal, and the answers differ in the reason of Workloads that wait for
 // flavors of several groups, or for a resource that their ClusterQueue does not have.
 func onlyReasons(c *cluster, _ *headgate, v *verdict) bool {
-	for _, line := range v.kueue[0] {
-		if !hasButForReason(c, v.ours, line) {
+	for _, line := range v.Theirs[0] {
+		if !hasButForReason(c, v.Ours, line) {
 			return false
 		}
 	}
-	return len(v.kueue[0]) == len(v.ours)
+	return len(v.Theirs[0]) == len(v.Ours)
 }
 
 func hasButForReason(c *cluster, ours lib.Answer, line string) bool {
@@ -237,9 +237,9 @@ func split(line string) (what, reason string) {
 // byAnswers names the deviation that the answers show.
 func byAnswers(c *cluster, h *headgate, v verdict) string {
 	for _, d := range deviations {
-		for i := range v.kueue {
+		for i := range v.Theirs {
 			one := v
-			one.kueue = v.kueue[i : i+1]
+			one.Theirs = v.Theirs[i : i+1]
 			if d.explains != nil && d.explains(c, h, &one) {
 				return d.name
 			}
@@ -255,7 +255,7 @@ func explains(by []deviation, c *cluster, h *headgate, tries int) (rest string, 
 		d.mend(changed)
 	}
 	v := compare(changed, h, tries)
-	if v.kind == same || v.kind == unsettled {
+	if v.Kind == lib.Same || v.Kind == lib.Unsettled {
 		return "", true
 	}
 	rest = byAnswers(changed, h, v)
@@ -265,7 +265,7 @@ func explains(by []deviation, c *cluster, h *headgate, tries int) (rest string, 
 // explain names the deviation that a difference comes from, or several; "" when they do not explain
 // all of it.
 func explain(c *cluster, h *headgate, v verdict, tries int) string {
-	if v.kind != different && v.kind != unstable {
+	if v.Kind != lib.Different && v.Kind != lib.Unstable {
 		return ""
 	}
 	if name := byAnswers(c, h, v); name != "" {

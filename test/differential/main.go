@@ -40,8 +40,7 @@ type options struct {
 
 // A tally counts what the clusters came to.
 type tally struct {
-	total     int
-	kinds     [broken + 1]int
+	lib.Tally
 	explained map[string]int // by deviation
 	sampled   census
 }
@@ -53,7 +52,7 @@ func (o *options) report(c *cluster, h *headgate, seed uint64, v verdict) {
 		v = compare(c, h, tries)
 	}
 	text := fmt.Sprintf("# headgatectl simulate %v --config config.yaml FILE\n# config.yaml:\n%s# - Kueue, + Headgate:\n%s%s",
-		c.arguments(func(after int) string { return fmt.Sprintf("after-%d.yaml", after) }), lib.Comment(string(c.configuration())), lib.Comment(v.difference()), c.yaml())
+		c.arguments(func(after int) string { return fmt.Sprintf("after-%d.yaml", after) }), lib.Comment(string(c.configuration())), lib.Comment(v.Difference("Kueue")), c.yaml())
 	fmt.Print(text)
 	if o.keep != "" {
 		name := filepath.Join(o.keep, fmt.Sprintf("%d.yaml", seed))
@@ -68,7 +67,7 @@ func judge(c *cluster, h *headgate) (verdict, string) {
 	v := compare(c, h, firstTries)
 	name := explain(c, h, v, firstTries)
 	settled := name != "" && !strings.Contains(name, " and ")
-	if !settled && (v.kind == different || v.kind == unstable) {
+	if !settled && (v.Kind == lib.Different || v.Kind == lib.Unstable) {
 		v = compare(c, h, tries)
 		name = explain(c, h, v, tries)
 	}
@@ -93,18 +92,18 @@ func (o *options) play(h *headgate) tally {
 			}
 		}
 		v, name := judge(c, h)
-		t.total++
+		t.Total++
 		t.sampled.count(c, &v)
 		if name != "" {
 			t.explained[name]++
 			continue
 		}
-		t.kinds[v.kind]++
-		if v.kind == same || v.kind == unsettled {
+		t.Kinds[v.Kind]++
+		if v.Kind == lib.Same || v.Kind == lib.Unsettled {
 			continue
 		}
 		o.report(c, h, seed, v)
-		if found := t.kinds[different] + t.kinds[unstable] + t.kinds[broken]; found >= o.stopAt {
+		if found := t.Found(); found >= o.stopAt {
 			fmt.Printf("\nstopped after %d differences\n", found)
 			break
 		}
@@ -113,13 +112,11 @@ func (o *options) play(h *headgate) tally {
 }
 
 func (t *tally) print() {
-	fmt.Printf("%d clusters: %d answers the same, %d one of several that Kueue gives, %d different, "+
-		"%d different while Kueue gives several, %d without an answer\n", t.total, t.kinds[same], t.kinds[unsettled],
-		t.kinds[different], t.kinds[unstable], t.kinds[broken])
+	t.Print("Kueue")
 	for _, name := range lib.SortedKeys(t.explained) {
 		fmt.Printf("  %d by the deviation %s of docs/deviations.md\n", t.explained[name], name)
 	}
-	t.sampled.print(t.total)
+	t.sampled.print(t.Total)
 }
 
 func main() {
@@ -144,7 +141,7 @@ func main() {
 	defer os.RemoveAll(folder)
 	t := o.play(&headgate{program: o.program, folder: folder})
 	t.print()
-	if t.kinds[different]+t.kinds[unstable]+t.kinds[broken] > 0 {
+	if t.Found() > 0 {
 		os.RemoveAll(folder)
 		os.Exit(1)
 	}

@@ -240,7 +240,7 @@ func shrink(c *cluster, h *headgate, v verdict) *cluster {
 			return false
 		}
 		w := compare(c, h, shrinkTries)
-		return w.kind == v.kind && lib.Subset(w.signature(), signature) && explain(c, h, w, shrinkTries) == ""
+		return w.Kind == v.Kind && lib.Subset(w.signature(), signature) && explain(c, h, w, shrinkTries) == ""
 	}}}
 	for s.settings() || s.objects() || s.queueFields() || s.cohortFields() || s.workloadFields() {
 	}

@@ -122,10 +122,10 @@ func validAdmission(c *cluster, a *kueue.Admission) bool {
 // signature says in what way the answers differ: which kinds of lines only one of them has.
 func (v *verdict) signature() map[string]bool {
 	out := map[string]bool{}
-	if v.error != nil {
-		out[v.error.Error()] = true
+	if v.Error != nil {
+		out[v.Error.Error()] = true
 	}
-	if len(v.kueue) == 0 {
+	if len(v.Theirs) == 0 {
 		return out
 	}
 	note := func(side string, lines, others lib.Answer) {
@@ -143,8 +143,8 @@ func (v *verdict) signature() map[string]bool {
 			}
 		}
 	}
-	note("-", v.kueue[0], v.ours)
-	note("+", v.ours, v.kueue[0])
+	note("-", v.Theirs[0], v.Ours)
+	note("+", v.Ours, v.Theirs[0])
 	if len(out) == 0 {
 		out["queues at the end"] = true
 	}

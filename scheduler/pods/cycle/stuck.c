@@ -28,8 +28,8 @@ static void report(struct session *s, const struct task *t)
 	d->task = t->id;
 	d->warning = true;
 	d->reason = "PodDoesNotEnd";
-	d->message = "the pod was to be gone minutes ago: a finalizer or its node keeps it; no pod "
-		     "waits for its room and quota any more";
+	d->message = "the pod should have been gone minutes ago: a finalizer or its node keeps it; "
+		     "no pod waits for its room and quota any more";
 }
 
 void stuck_run(struct session *s)

@@ -94,8 +94,8 @@ enum task_flag {
 				      node for too long, or beyond a limit */
 	TASK_CONTROLLED =
 		1 << 18,      /* a controller owns it, which creates another one in its place */
-	TASK_STUCK = 1 << 19, /* terminates, and was to be gone long ago: it counts as one that
-				 stays (pods/cycle/stuck.h) */
+	TASK_STUCK = 1 << 19, /* terminates, and should have been gone long ago: it counts as one
+				 that stays (pods/cycle/stuck.h) */
 };
 
 struct task {

@@ -22,7 +22,7 @@ func (s *census) count(c *cluster, v *verdict) {
 			seen["plugin "+p.name] = true
 		}
 	}
-	for _, line := range v.ours {
+	for _, line := range v.Ours {
 		words := strings.Fields(line)
 		if words[0] == "group" {
 			seen["PodGroup that ends "+words[2]] = true

@@ -31,10 +31,8 @@ type options struct {
 
 // A tally counts what the clusters came to.
 type tally struct {
-	total     int
-	kinds     [broken + 1]int
-	explained map[string]int // by deviation
-	sampled   census
+	lib.Tally
+	sampled census
 }
 
 func (o *options) report(c *cluster, h *headgate, seed uint64, v verdict) {
@@ -44,7 +42,7 @@ func (o *options) report(c *cluster, h *headgate, seed uint64, v verdict) {
 		v = compare(c, h, tries)
 	}
 	text := fmt.Sprintf("# headgatectl simulate %v --scheduler-conf scheduler.yaml FILE\n# scheduler.yaml:\n%s# - Volcano, + Headgate:\n%s%s",
-		c.arguments(), lib.Comment(string(c.configuration())), lib.Comment(v.difference()), c.yaml())
+		c.arguments(), lib.Comment(string(c.configuration())), lib.Comment(v.Difference("Volcano")), c.yaml())
 	fmt.Print(text)
 	if o.keep != "" {
 		name := filepath.Join(o.keep, fmt.Sprintf("%d.yaml", seed))
@@ -55,7 +53,7 @@ func (o *options) report(c *cluster, h *headgate, seed uint64, v verdict) {
 }
 
 func (o *options) play(h *headgate) tally {
-	t := tally{explained: map[string]int{}}
+	t := tally{}
 	begin := time.Now()
 	for i := range o.clusters {
 		if o.budget > 0 && time.Since(begin) > o.budget {
@@ -64,18 +62,14 @@ func (o *options) play(h *headgate) tally {
 		seed := o.seed + uint64(i)
 		c := generate(seed)
 		v := compare(c, h, tries)
-		t.total++
+		t.Total++
 		t.sampled.count(c, &v)
-		if name := explain(c, h, v); name != "" {
-			t.explained[name]++
-			continue
-		}
-		t.kinds[v.kind]++
-		if v.kind == same || v.kind == unsettled {
+		t.Kinds[v.Kind]++
+		if v.Kind == lib.Same || v.Kind == lib.Unsettled {
 			continue
 		}
 		o.report(c, h, seed, v)
-		if found := t.kinds[different] + t.kinds[unstable] + t.kinds[broken]; found >= o.stopAt {
+		if found := t.Found(); found >= o.stopAt {
 			fmt.Printf("\nstopped after %d differences\n", found)
 			break
 		}
@@ -84,13 +78,8 @@ func (o *options) play(h *headgate) tally {
 }
 
 func (t *tally) print() {
-	fmt.Printf("%d clusters: %d answers the same, %d one of several that Volcano gives, %d different, "+
-		"%d different while Volcano gives several, %d without an answer\n", t.total, t.kinds[same], t.kinds[unsettled],
-		t.kinds[different], t.kinds[unstable], t.kinds[broken])
-	for _, name := range lib.SortedKeys(t.explained) {
-		fmt.Printf("  %d by the deviation %s of docs/deviations.md\n", t.explained[name], name)
-	}
-	t.sampled.print(t.total)
+	t.Print("Volcano")
+	t.sampled.print(t.Total)
 }
 
 func main() {
@@ -117,7 +106,7 @@ func main() {
 	t := o.play(&headgate{program: o.program, folder: folder})
 	t.print()
 	os.RemoveAll(folder)
-	if t.kinds[different]+t.kinds[unstable]+t.kinds[broken] > 0 {
+	if t.Found() > 0 {
 		os.Exit(1)
 	}
 }

@@ -143,7 +143,7 @@ func shrink(c *cluster, h *headgate, v verdict) *cluster {
 			return false
 		}
 		w := compare(c, h, tries)
-		return w.kind == v.kind && lib.Subset(w.signature(), signature) && explain(c, h, w) == ""
+		return w.Kind == v.Kind && lib.Subset(w.signature(), signature)
 	}}
 	for objects(s) || settings(s) || queueFields(s) || groupFields(s) || podFields(s) {
 	}

@@ -384,8 +384,17 @@ $(BUILD)/headgatectl: $(BUILD)/obj/$(MAIN_headgatectl:.c=.o) $(BUILD)/libheadgat
 
 # --- analysis ------------------------------------------------------------------------------------
 
-TIDY_OK := $(LIB_SRC:%.c=$(BUILD)/tidy/%.ok)
-ANALYZER_OK := $(LIB_SRC:%.c=$(BUILD)/analyzer/%.ok)
+# ANALYZE_SAMPLE=PERCENT: gcc and clang-tidy look at a part of the files alone; ANALYZE_SEED draws the same part again.
+ANALYZED := $(LIB_SRC)
+ifneq ($(ANALYZE_SAMPLE),)
+ifeq ($(ANALYZE_SEED),)
+ANALYZE_SEED := $(shell . test/lib/draw.sh; new_seed)
+endif
+ANALYZED := $(shell . test/lib/draw.sh; printf '%s\n' $(LIB_SRC) | draw $(ANALYZE_SEED) $(ANALYZE_SAMPLE))
+$(info $(ANALYZE_SAMPLE) % of the files, the same again: make analyze ANALYZE_SAMPLE=$(ANALYZE_SAMPLE) ANALYZE_SEED=$(ANALYZE_SEED))
+endif
+TIDY_OK := $(ANALYZED:%.c=$(BUILD)/tidy/%.ok)
+ANALYZER_OK := $(ANALYZED:%.c=$(BUILD)/analyzer/%.ok)
 
 analyze: $(ANALYZER_OK) $(TIDY_OK) $(BUILD)/cppcheck.ok ## gcc -fanalyzer, clang-tidy, cppcheck and go vet
 	@echo "the analysers found nothing"

@@ -17,6 +17,8 @@
 set -u
 # shellcheck source=test/mutants/build.sh
 . test/mutants/build.sh
+# shellcheck source=test/lib/draw.sh
+. test/lib/draw.sh
 OUT=$BUILD/mutants
 FLOOR=${FLOOR:-0}
 JOBS=${JOBS:-1}
@@ -212,7 +214,7 @@ if [ "${1:-}" = --one ]; then
 	exit 0
 fi
 COUNT=${1:-20}
-seed=${2:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
+seed=${2:-$(new_seed)}
 END=$(($(date +%s) + ${MINUTES:-100000} * 60))
 export COUNT END
 echo "# $COUNT mutants, the same again: make mutants ARGS=\"$COUNT $seed\""

@@ -307,11 +307,11 @@ static size_t lacking_by_role(const struct judge *j, const struct jdoc *g, const
 	return lacking;
 }
 
-/* A plain pod without owner need not have a PodGroup. */
+/* A pod without owner need not have a PodGroup; where they are made, a gated one does. */
 static bool is_alone(const struct judge *j, const struct jdoc *pod)
 {
-	return !sim_pod_is_opted_in(pod, j->world->sticky) && !sim_pod_has_our_gate(pod) &&
-	       jdoc_first(jdoc_path(pod, "metadata.ownerReferences")) == NULL;
+	return (j->cluster->implies_podgroups || !sim_pod_has_our_gate(pod)) &&
+	       !sim_pod_has_controller(pod);
 }
 
 static void judge_alone(const struct judge *j, const struct jdoc *pod, const char *key)
@@ -550,7 +550,7 @@ static void judge_totals(const struct judge *j)
 
 		gated += (sim_pod_is_ours(pod) || sim_pod_is_theirs(pod)) &&
 			 sim_pod_has_our_gate(pod) &&
-			 (group == NULL && sim_pod_is_theirs(pod)
+			 (group == NULL && (sim_pod_is_theirs(pod) || is_alone(j, pod))
 				  ? has_queue_alone(j->world, pod)
 				  : g != NULL && has_queue(j->world, g));
 	}

@@ -331,6 +331,42 @@ static void one_after_the_other(void **state)
 	finish(&f);
 }
 
+/* A queue that has given all that it gives is passed over, until pods of it are placed again. */
+static void a_queue_that_gives_again(void **state)
+{
+	struct podgroup *from, *to;
+	struct task *t0, *t1, *elsewhere;
+	struct fixture f;
+	struct node *n;
+
+	(void)state;
+	start(&f);
+	f.q->deserved.v[RES_CPU] = 1000;
+	from = podgroup(&f, "from", 1);
+	for (int i = 0; i < 2; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		running(&f, name + 1, from, 1000, cluster_fixture_node(f.c, name, 1000));
+	}
+	f.q = cluster_fixture_queue(f.c, "other", NULL, -1);
+	f.q->deserved.v[RES_CPU] = 2000;
+	to = cluster_fixture_podgroup(f.c, "to", "other", 1);
+	t0 = cluster_fixture_task(f.c, "t0", to, 1000);
+	t1 = cluster_fixture_task(f.c, "t1", to, 1000);
+	n = cluster_fixture_node(f.c, "n2", 1000);
+	elsewhere = cluster_fixture_task(f.c, "elsewhere", from, 1000);
+	elsewhere->flags &= ~(uint32_t)TASK_PREEMPTABLE;
+	core_fixture_open(&f.core);
+	f.v = victims_of_all_queues(f.core.s);
+	statement_pipeline(f.core.s, t0, victims_make_room(f.v, f.q, t0));
+	assert_null(victims_make_room(f.v, f.q, t1));
+	statement_pipeline(f.core.s, elsewhere, n);
+	assert_non_null(victims_make_room(f.v, f.q, t1));
+	assert_string_equal(core_fixture_decisions(&f.core), "Evict 0; Evict 1");
+	finish(&f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -343,6 +379,7 @@ int main(void)
 		cmocka_unit_test(no_priority_beyond_what_the_pod_was_granted),
 		cmocka_unit_test(within_a_podgroup),
 		cmocka_unit_test(one_after_the_other),
+		cmocka_unit_test(a_queue_that_gives_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

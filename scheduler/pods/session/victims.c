@@ -7,6 +7,7 @@
 #include "collections/heap.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/fit.h"
+#include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/hooks_fallback.h"
 #include "scheduler/pods/session/placing.h"
@@ -67,6 +68,9 @@ enum gives { GIVES_NOT_KNOWN, GIVES_MORE, GIVES_NO_MORE };
 struct victims {
 	struct session *session;
 	enum victims_kind kind;
+	bool spares_gangs;
+	const struct podgroup **podgroups; /* that have candidates, in order */
+	size_t npodgroups;
 	struct spot *spots;
 	size_t nspots, most; /* most: candidates on one node */
 	struct spot all;     /* of all nodes together, in order; v NULL: not made yet */
@@ -259,6 +263,12 @@ static struct victims *make(struct gathering *g, enum victims_kind kind)
 	}
 	make_spots(v, g);
 	v->ncandidates = g->found.n;
+	v->npodgroups = g->podgroups.n;
+	v->podgroups =
+		arena_alloc(g->session->arena, (g->podgroups.n + 1) * sizeof(v->podgroups[0]));
+	for (size_t i = 0; i < g->podgroups.n; i++) {
+		v->podgroups[i] = g->podgroups.v[i];
+	}
 	v->plan = arena_alloc(g->session->arena, (g->found.n + 1) * sizeof(*v->plan));
 	v->trial = arena_alloc(g->session->arena, (g->found.n + 1) * sizeof(*v->trial));
 	vec_finish(&g->found);
@@ -345,6 +355,16 @@ void victims_finish(struct victims *v)
 		vec_finish(&v->searches);
 		vec_finish(&v->asked);
 	}
+}
+
+void victims_spare_gangs(struct victims *v)
+{
+	v->spares_gangs = true;
+}
+
+const struct podgroup *victims_podgroup(const struct victims *v, size_t i)
+{
+	return i < v->npodgroups ? v->podgroups[i] : NULL;
 }
 
 void victims_restored(struct victims *v)
@@ -570,8 +590,15 @@ static bool is_rival(const struct session *s, const struct task *t, const struct
 	return false;
 }
 
-static bool may_evict(const struct victims *v, const struct queue *q, const struct task *t,
-		      const struct task *victim)
+static bool is_preemptable(const struct victims *v, const struct task *t, const struct task *victim)
+{
+	return v->spares_gangs ? hooks_gang_preemptable(v->session, t, victim)
+			       : hooks_preemptable(v->session, t, victim);
+}
+
+/* Whether its gang can spare it is another question. */
+static bool is_permitted(const struct victims *v, const struct queue *q, const struct task *t,
+			 const struct task *victim)
 {
 	struct session *s = v->session;
 
@@ -580,14 +607,22 @@ static bool may_evict(const struct victims *v, const struct queue *q, const stru
 	}
 	switch (v->kind) {
 	case OF_QUEUE:
-		return victim->podgroup != t->podgroup && hooks_preemptable(s, t, victim);
+		return victim->podgroup != t->podgroup && is_preemptable(v, t, victim);
 	case OF_PODGROUP:
-		return hooks_preemptable(s, t, victim);
+		return is_preemptable(v, t, victim);
 	case OF_ALL_QUEUES:
 		break;
 	}
 	return victim->charge_queue != q->id && v->gives[victim->charge_queue] != GIVES_NO_MORE &&
-	       hooks_reclaimable(s, t, victim);
+	       (v->spares_gangs ? hooks_gang_reclaimable(s, t, victim)
+				: hooks_reclaimable(s, t, victim));
+}
+
+static bool may_evict(const struct victims *v, const struct queue *q, const struct task *t,
+		      const struct task *victim)
+{
+	return is_permitted(v, q, t, victim) &&
+	       (!v->spares_gangs || gang_can_spare(v->session, victim));
 }
 
 static bool has_quota(const struct victims *v, const struct queue *q, const struct task *t)
@@ -807,5 +842,38 @@ bool victims_make_quota(struct victims *v, const struct queue *q, const struct t
 	v->plan = v->trial;
 	v->trial = plan;
 	evict(v, q, t, harm.count);
+	return true;
+}
+
+bool victims_evict_podgroup(struct victims *v, const struct queue *q, const struct task *t,
+			    const struct podgroup *from)
+{
+	struct session *s = v->session;
+	struct statement st = statement_begin(s);
+	const struct task **plan = v->plan;
+	bool permitted = true;
+	size_t n = 0;
+
+	ask_queues_again(v);
+	for (size_t i = 0; i < from->tasks.n && permitted; i++) {
+		const struct task *victim = session_task(s, from->tasks.v[i]);
+
+		if (!is_candidate(s, victim, session_task_status(s, victim)) ||
+		    victim->charge_queue != from->queue) {
+			continue;
+		}
+		permitted = is_permitted(v, q, t, victim);
+		if (permitted) {
+			statement_evict(s, victim, t, NULL);
+			v->trial[n++] = victim;
+		}
+	}
+	statement_discard(s, st);
+	if (!permitted || n == 0) {
+		return false;
+	}
+	v->plan = v->trial;
+	v->trial = plan;
+	evict(v, q, t, n);
 	return true;
 }

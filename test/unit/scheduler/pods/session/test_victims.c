@@ -367,6 +367,41 @@ static void a_queue_that_gives_again(void **state)
 	finish(&f);
 }
 
+/* The plugins agree to each pod after those before it, the gang loses all that are left. */
+static void podgroups_as_a_whole(void **state)
+{
+	struct podgroup *low, *high;
+	struct statement st;
+	struct fixture f;
+	struct task *t;
+
+	(void)state;
+	start(&f);
+	low = podgroup(&f, "low", 1);
+	high = podgroup(&f, "high", 9);
+	running(&f, "a", low, 1000, cluster_fixture_node(f.c, "n0", 1000));
+	running(&f, "b", low, 1000, cluster_fixture_node(f.c, "n1", 1000));
+	running(&f, "c", high, 1000, cluster_fixture_node(f.c, "n2", 1000));
+	t = cluster_fixture_task(f.c, "t", high, 1000);
+	open_queue(&f);
+	victims_spare_gangs(f.v);
+	assert_ptr_equal(victims_podgroup(f.v, 0), low);
+	assert_ptr_equal(victims_podgroup(f.v, 1), high);
+	assert_null(victims_podgroup(f.v, 2));
+	st = statement_begin(f.core.s);
+	assert_true(victims_evict_podgroup(f.v, f.q, t, low));
+	assert_string_equal(core_fixture_decisions(&f.core), "Evict a; Evict b");
+	assert_false(victims_evict_podgroup(f.v, f.q, t, low));
+	assert_false(victims_evict_podgroup(f.v, f.q, t, high));
+	statement_discard(f.core.s, st);
+	victims_restored(f.v);
+	/* A gang of one that needs its pod cannot spare it. */
+	assert_string_equal(search(&f, t), "n0: Evict a");
+	low->min_member = 2;
+	assert_string_equal(search(&f, t), "none: ");
+	finish(&f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -380,6 +415,7 @@ int main(void)
 		cmocka_unit_test(within_a_podgroup),
 		cmocka_unit_test(one_after_the_other),
 		cmocka_unit_test(a_queue_that_gives_again),
+		cmocka_unit_test(podgroups_as_a_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,9 +3,12 @@
 #include "base/strbuf.h"
 #include "collections/intern.h"
 #include "collections/strmap.h"
+#include "enc/field.h"
 #include "enc/json/json_out.h"
 #include "scheduler/pods/dump/dump_fields.h"
+#include "scheduler/pods/model/access.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/selectors.h"
 
 static void put_ids(struct json_out *o, const char *key, const uint32_t *v, size_t n)
 {
@@ -20,11 +23,8 @@ static void put_ids(struct json_out *o, const char *key, const uint32_t *v, size
 	json_out_array_end(o);
 }
 
-static void put_labels(struct json_out *o, const char *key, const struct label *v, size_t n)
+static void put_pairs(struct json_out *o, const char *key, const struct label *v, size_t n)
 {
-	if (n == 0) {
-		return;
-	}
 	json_out_key(o, key);
 	json_out_array(o);
 	for (size_t i = 0; i < n; i++) {
@@ -34,6 +34,13 @@ static void put_labels(struct json_out *o, const char *key, const struct label *
 		json_out_array_end(o);
 	}
 	json_out_array_end(o);
+}
+
+static void put_labels(struct json_out *o, const char *key, const struct label *v, size_t n)
+{
+	if (n > 0) {
+		put_pairs(o, key, v, n);
+	}
 }
 
 static void put_expr(struct json_out *o, const struct match_expr *e)
@@ -103,6 +110,34 @@ static void put_ports(struct json_out *o, const struct pod_class *k)
 	json_out_array_end(o);
 }
 
+static void put_texts(struct json_out *o, const char *key, const char *const *v, size_t n)
+{
+	json_out_key(o, key);
+	json_out_array(o);
+	for (size_t i = 0; i < n; i++) {
+		json_out_str(o, v[i]);
+	}
+	json_out_array_end(o);
+}
+
+static void put_pod_terms(struct json_out *o, const struct pod_class *k)
+{
+	json_out_key(o, "podTerms");
+	json_out_array(o);
+	for (size_t i = 0; i < k->nterms; i++) {
+		const struct pod_term *t = &k->terms[i];
+
+		json_out_object(o);
+		json_out_kv(o, "topologyKey", t->topology_key);
+		dump_fields_write(dump_fields_pod_term, t, o);
+		put_texts(o, "namespaces", t->namespaces, t->nnamespaces);
+		put_terms(o, "namespacesBy", &t->namespaces_by, 1);
+		put_terms(o, "pods", &t->pods, 1);
+		json_out_object_end(o);
+	}
+	json_out_array_end(o);
+}
+
 static void put_class(struct json_out *o, const struct cluster *c, const struct pod_class *k)
 {
 	dump_fields_write_res(o, "request", c->res, &k->request, 0);
@@ -119,6 +154,9 @@ static void put_class(struct json_out *o, const struct cluster *c, const struct 
 	}
 	if (k->nports > 0) {
 		put_ports(o, k);
+	}
+	if (k->nterms > 0) {
+		put_pod_terms(o, k);
 	}
 	if (k->charged_to_workload) {
 		json_out_kv_bool(o, "elsewhere", true);
@@ -218,6 +256,10 @@ static void put_task(struct json_out *o, const struct cluster *c, const struct t
 	if (t->klass != NULL) {
 		json_out_kv_int(o, "class", t->klass->id);
 	}
+	if (t->labels != NULL) {
+		/* Without any label it can be selected as well. */
+		put_pairs(o, "labels", t->labels->v, t->labels->n);
+	}
 	if (t->nominated != MODEL_NONE) {
 		json_out_kv_int(o, "nominated", t->nominated);
 	}
@@ -292,6 +334,36 @@ static void put_names(struct json_out *o, const struct cluster *c)
 	json_out_array_end(o);
 }
 
+static void put_namespace(void *ctx, struct str name, const struct field_map *labels)
+{
+	struct json_out *o = ctx;
+
+	json_out_object(o);
+	json_out_key(o, "name");
+	json_out_slice(o, name);
+	json_out_key(o, "labels");
+	json_out_array(o);
+	for (size_t i = 0; i < labels->n; i++) {
+		json_out_array(o);
+		json_out_str(o, labels->v[i].key);
+		json_out_str(o, labels->v[i].value);
+		json_out_array_end(o);
+	}
+	json_out_array_end(o);
+	json_out_object_end(o);
+}
+
+/* Where terms of pods have a namespaceSelector. */
+static void put_namespaces(struct json_out *o, const struct cluster *c)
+{
+	if (c->selectors->wide.n > 0) {
+		json_out_key(o, "namespaces");
+		json_out_array(o);
+		access_each_namespace(c, put_namespace, o);
+		json_out_array_end(o);
+	}
+}
+
 void dump_format(const struct cluster *c, struct strbuf *out)
 {
 	struct json_out o;
@@ -309,6 +381,7 @@ void dump_format(const struct cluster *c, struct strbuf *out)
 	PUT_LIST(&o, c, "jobs", c->podgroups, put_podgroup);
 	PUT_LIST(&o, c, "tasks", c->tasks, put_task);
 	PUT_LIST(&o, c, "budgets", c->budgets, put_budget);
+	put_namespaces(&o, c);
 	json_out_object_end(&o);
 	json_out_end(&o);
 }

@@ -10,6 +10,7 @@
 #include "enc/json/jdoc.h"
 #include "scheduler/pods/dump/dump_fields.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/selectors.h"
 
 int dump_class_text(struct cluster *c, const struct jdoc *d, const char **ret, struct err *err)
 {
@@ -102,6 +103,71 @@ static int load_terms(struct cluster *c, const struct jdoc *d, struct match_term
 	return 0;
 }
 
+static int load_texts(struct cluster *c, const struct jdoc *d, const char ***ret, size_t *ret_n,
+		      struct err *err)
+{
+	*ret = xmalloc_zero(jdoc_count(d) + 1, sizeof(**ret));
+	for (const struct jdoc *v = jdoc_first(d); v != NULL; v = jdoc_next(v)) {
+		if (needed_text(c, v, &(*ret)[*ret_n], err) < 0) {
+			return -ERR_INVALID;
+		}
+		(*ret_n)++;
+	}
+	return 0;
+}
+
+/* The one term of a list; absent: without expressions. */
+static int load_match(struct cluster *c, const struct jdoc *d, struct match_term *ret,
+		      struct err *err)
+{
+	struct match_term *v = NULL;
+	size_t n = 0;
+	int r;
+
+	if (jdoc_count(d) > 1) {
+		return err_set(err, ERR_INVALID, "more than one term");
+	}
+	r = load_terms(c, d, &v, &n, err);
+	if (n > 0) {
+		*ret = v[0];
+	}
+	free(v);
+	return r;
+}
+
+static int load_pod_term(struct cluster *c, const struct jdoc *d, struct pod_term *t,
+			 struct err *err)
+{
+	if (needed_text(c, jdoc_get(d, "topologyKey"), &t->topology_key, err) < 0 ||
+	    dump_fields_read(dump_fields_pod_term, d, t, err) < 0 ||
+	    load_texts(c, jdoc_get(d, "namespaces"), &t->namespaces, &t->nnamespaces, err) < 0 ||
+	    load_match(c, jdoc_get(d, "namespacesBy"), &t->namespaces_by, err) < 0) {
+		return -ERR_INVALID;
+	}
+	return load_match(c, jdoc_get(d, "pods"), &t->pods, err);
+}
+
+/* They are sorted by kind, on which questions about them rely. */
+static int load_pod_terms(struct cluster *c, const struct jdoc *d, struct pod_class *k,
+			  struct err *err)
+{
+	if (jdoc_count(d) > POD_CLASS_TERMS_MAX) {
+		return err_set(err, ERR_INVALID, "podTerms: more than %d", POD_CLASS_TERMS_MAX);
+	}
+	k->terms = xmalloc_zero(jdoc_count(d) + 1, sizeof(k->terms[0]));
+	for (const struct jdoc *row = jdoc_first(d); row != NULL; row = jdoc_next(row)) {
+		struct pod_term *t = &k->terms[k->nterms++];
+
+		if (load_pod_term(c, row, t, err) < 0) {
+			return err_wrap(err, "podTerms");
+		}
+		if (k->nterms > 1 && t[-1].kind > t->kind) {
+			return err_set(err, ERR_INVALID, "podTerms: not sorted by kind");
+		}
+	}
+	return 0;
+}
+
 static int load_tolerations(struct cluster *c, const struct jdoc *d, struct pod_class *k,
 			    struct err *err)
 {
@@ -158,6 +224,7 @@ static int load_parts(struct cluster *c, const struct jdoc *d, struct pod_class 
 	    dump_class_labels(c, jdoc_get(d, "selector"), &k->selector, &k->nselector, err) < 0 ||
 	    load_terms(c, jdoc_get(d, "required"), &k->required, &k->nrequired, err) < 0 ||
 	    load_terms(c, jdoc_get(d, "preferred"), &k->preferred, &k->npreferred, err) < 0 ||
+	    load_pod_terms(c, jdoc_get(d, "podTerms"), k, err) < 0 ||
 	    load_tolerations(c, jdoc_get(d, "tolerations"), k, err) < 0) {
 		return -ERR_INVALID;
 	}
@@ -186,6 +253,7 @@ int dump_class_load(struct cluster *c, const struct jdoc *d, struct err *err)
 	/* Not interned, since that would give out a reference: the tasks bring theirs. */
 	k->id = (uint32_t)c->class_by_id.n;
 	strmap_set(c->classes, strbuf_str(&signature), k);
+	selectors_add_class(c, k);
 	vec_push(&c->class_by_id, take_ptr(&k));
 	return 0;
 }

@@ -3,10 +3,11 @@
 #include "base/strbuf.h"
 #include "collections/intern.h"
 #include "collections/strmap.h"
-#include "enc/field.h"
 #include "enc/json/json_out.h"
 #include "scheduler/pods/dump/dump_fields.h"
-#include "scheduler/pods/model/access.h"
+#include "scheduler/pods/dump/dump_pod_terms.h"
+#include "scheduler/pods/dump/dump_terms.h"
+#include "scheduler/pods/dump/dump_volumes.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/selectors.h"
 
@@ -43,41 +44,6 @@ static void put_labels(struct json_out *o, const char *key, const struct label *
 	}
 }
 
-static void put_expr(struct json_out *o, const struct match_expr *e)
-{
-	json_out_object(o);
-	json_out_kv(o, "key", e->key);
-	json_out_kv_int(o, "op", (int64_t)e->op);
-	if (e->on_field) {
-		json_out_kv_bool(o, "onField", true);
-	}
-	json_out_key(o, "values");
-	json_out_array(o);
-	for (size_t i = 0; i < e->nvalues; i++) {
-		json_out_str(o, e->values[i]);
-	}
-	json_out_array_end(o);
-	json_out_object_end(o);
-}
-
-static void put_terms(struct json_out *o, const char *key, const struct match_term *v, size_t n)
-{
-	json_out_key(o, key);
-	json_out_array(o);
-	for (size_t i = 0; i < n; i++) {
-		json_out_object(o);
-		json_out_kv_int(o, "weight", v[i].weight);
-		json_out_key(o, "exprs");
-		json_out_array(o);
-		for (size_t j = 0; j < v[i].nexprs; j++) {
-			put_expr(o, &v[i].exprs[j]);
-		}
-		json_out_array_end(o);
-		json_out_object_end(o);
-	}
-	json_out_array_end(o);
-}
-
 static void put_tolerations(struct json_out *o, const struct pod_class *k)
 {
 	json_out_key(o, "tolerations");
@@ -110,44 +76,16 @@ static void put_ports(struct json_out *o, const struct pod_class *k)
 	json_out_array_end(o);
 }
 
-static void put_texts(struct json_out *o, const char *key, const char *const *v, size_t n)
-{
-	json_out_key(o, key);
-	json_out_array(o);
-	for (size_t i = 0; i < n; i++) {
-		json_out_str(o, v[i]);
-	}
-	json_out_array_end(o);
-}
-
-static void put_pod_terms(struct json_out *o, const struct pod_class *k)
-{
-	json_out_key(o, "podTerms");
-	json_out_array(o);
-	for (size_t i = 0; i < k->nterms; i++) {
-		const struct pod_term *t = &k->terms[i];
-
-		json_out_object(o);
-		json_out_kv(o, "topologyKey", t->topology_key);
-		dump_fields_write(dump_fields_pod_term, t, o);
-		put_texts(o, "namespaces", t->namespaces, t->nnamespaces);
-		put_terms(o, "namespacesBy", &t->namespaces_by, 1);
-		put_terms(o, "pods", &t->pods, 1);
-		json_out_object_end(o);
-	}
-	json_out_array_end(o);
-}
-
 static void put_class(struct json_out *o, const struct cluster *c, const struct pod_class *k)
 {
 	dump_fields_write_res(o, "request", c->res, &k->request, 0);
 	dump_fields_write_unoffered(o, "unoffered", &k->unoffered);
 	put_labels(o, "selector", k->selector, k->nselector);
 	if (k->has_required) {
-		put_terms(o, "required", k->required, k->nrequired);
+		dump_terms_write(o, "required", k->required, k->nrequired);
 	}
 	if (k->npreferred > 0) {
-		put_terms(o, "preferred", k->preferred, k->npreferred);
+		dump_terms_write(o, "preferred", k->preferred, k->npreferred);
 	}
 	if (k->ntolerations > 0) {
 		put_tolerations(o, k);
@@ -155,9 +93,8 @@ static void put_class(struct json_out *o, const struct cluster *c, const struct 
 	if (k->nports > 0) {
 		put_ports(o, k);
 	}
-	if (k->nterms > 0) {
-		put_pod_terms(o, k);
-	}
+	dump_pod_terms_write_class(o, k);
+	dump_volumes_write_class(o, k);
 	if (k->charged_to_workload) {
 		json_out_kv_bool(o, "elsewhere", true);
 	}
@@ -184,6 +121,7 @@ static void put_node(struct json_out *o, const struct cluster *c, const struct n
 		}
 		json_out_array_end(o);
 	}
+	dump_volumes_write_limits(o, n);
 	put_ids(o, "tasks", n->tasks.v, n->tasks.n);
 }
 
@@ -334,36 +272,6 @@ static void put_names(struct json_out *o, const struct cluster *c)
 	json_out_array_end(o);
 }
 
-static void put_namespace(void *ctx, struct str name, const struct field_map *labels)
-{
-	struct json_out *o = ctx;
-
-	json_out_object(o);
-	json_out_key(o, "name");
-	json_out_slice(o, name);
-	json_out_key(o, "labels");
-	json_out_array(o);
-	for (size_t i = 0; i < labels->n; i++) {
-		json_out_array(o);
-		json_out_str(o, labels->v[i].key);
-		json_out_str(o, labels->v[i].value);
-		json_out_array_end(o);
-	}
-	json_out_array_end(o);
-	json_out_object_end(o);
-}
-
-/* Where terms of pods have a namespaceSelector. */
-static void put_namespaces(struct json_out *o, const struct cluster *c)
-{
-	if (c->selectors->wide.n > 0) {
-		json_out_key(o, "namespaces");
-		json_out_array(o);
-		access_each_namespace(c, put_namespace, o);
-		json_out_array_end(o);
-	}
-}
-
 void dump_format(const struct cluster *c, struct strbuf *out)
 {
 	struct json_out o;
@@ -381,7 +289,8 @@ void dump_format(const struct cluster *c, struct strbuf *out)
 	PUT_LIST(&o, c, "jobs", c->podgroups, put_podgroup);
 	PUT_LIST(&o, c, "tasks", c->tasks, put_task);
 	PUT_LIST(&o, c, "budgets", c->budgets, put_budget);
-	put_namespaces(&o, c);
+	dump_pod_terms_write_namespaces(&o, c);
+	dump_volumes_write(&o, c);
 	json_out_object_end(&o);
 	json_out_end(&o);
 }

@@ -1,20 +1,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/intern.h"
 #include "collections/strmap.h"
-#include "enc/field.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/pods/dump/dump.h"
 #include "scheduler/pods/dump/dump_class.h"
 #include "scheduler/pods/dump/dump_fields.h"
-#include "scheduler/pods/model/access.h"
+#include "scheduler/pods/dump/dump_pod_terms.h"
+#include "scheduler/pods/dump/dump_volumes.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/selectors.h"
+#include "scheduler/pods/model/volumes.h"
 
 static struct str text_of(const struct jdoc *d, const char *key)
 {
@@ -140,7 +140,8 @@ static int load_node(struct cluster *c, const struct jdoc *d, struct err *err)
 		vec_push(&n->labels, labels[i]);
 	}
 	free(labels);
-	if (load_taints(c, d, n, err) < 0 || dump_fields_read(dump_fields_node, d, n, err) < 0 ||
+	if (load_taints(c, d, n, err) < 0 || dump_volumes_read_limits(c, d, n, err) < 0 ||
+	    dump_fields_read(dump_fields_node, d, n, err) < 0 ||
 	    dump_fields_read_res(d, "allocatable", c->res, 0, &n->allocatable, err) < 0) {
 		return -ERR_INVALID;
 	}
@@ -331,40 +332,6 @@ static int load_labels(struct cluster *c, const struct jdoc *d, struct task *t, 
 	return 0;
 }
 
-static int load_namespace(struct cluster *c, const struct jdoc *d, struct err *err)
-{
-	CLEANUP(arena_destroyp) struct arena *scratch = arena_create(0);
-	const struct jdoc *labels = jdoc_get(d, "labels");
-	struct str name = text_of(d, "name");
-	struct field_pair *pairs = arena_zero(scratch, jdoc_count(labels), sizeof(*pairs));
-	struct field_map map = { pairs, 0 };
-
-	for (const struct jdoc *l = jdoc_first(labels); l != NULL; l = jdoc_next(l)) {
-		struct field_pair *p = &pairs[map.n++];
-
-		*p = (struct field_pair){ jdoc_str(jdoc_at(l, 0)), jdoc_str(jdoc_at(l, 1)) };
-		if (p->key == NULL || p->value == NULL) {
-			return bad(err, "labels: a text is missing");
-		}
-	}
-	if (name.len == 0) {
-		return bad(err, "name: absent");
-	}
-	(void)access_set_namespace(c, name, &map);
-	return 0;
-}
-
-static int load_namespaces(struct cluster *c, const struct jdoc *doc, struct err *err)
-{
-	for (const struct jdoc *d = jdoc_first(jdoc_get(doc, "namespaces")); d != NULL;
-	     d = jdoc_next(d)) {
-		if (load_namespace(c, d, err) < 0) {
-			return err_wrap(err, "namespaces");
-		}
-	}
-	return 0;
-}
-
 static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *t, struct err *err)
 {
 	const struct jdoc *klass = jdoc_get(d, "class"), *node = jdoc_get(d, "nominated");
@@ -380,6 +347,7 @@ static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *
 		if (t->klass->nterms > 0) {
 			selectors_add_task(c, t);
 		}
+		volumes_enter_task(c, t);
 	}
 	if (load_labels(c, d, t, err) < 0) {
 		return err_wrap(err, "labels");
@@ -608,12 +576,14 @@ static int finish(struct cluster *c, const struct jdoc *doc, struct err *err)
 static int load(struct cluster *c, const struct jdoc *doc, struct err *err)
 {
 	if (load_resources(c, doc, err) < 0 || load_names(c, doc, err) < 0 ||
-	    load_priority_classes(c, doc, err) < 0 || load_namespaces(c, doc, err) < 0 ||
+	    load_priority_classes(c, doc, err) < 0 ||
+	    dump_pod_terms_read_namespaces(c, jdoc_get(doc, "namespaces"), err) < 0 ||
 	    LOAD_LIST(c, doc, "classes", &c->class_by_id, dump_class_load, err) < 0 ||
 	    LOAD_LIST(c, doc, "nodes", &c->nodes, load_node, err) < 0 ||
 	    LOAD_LIST(c, doc, "queues", &c->queues, load_queue, err) < 0 ||
 	    LOAD_LIST(c, doc, "jobs", &c->podgroups, load_podgroup, err) < 0 ||
 	    LOAD_LIST(c, doc, "budgets", &c->budgets, load_budget, err) < 0 ||
+	    dump_volumes_read(c, doc, err) < 0 ||
 	    LOAD_LIST(c, doc, "tasks", &c->tasks, load_task, err) < 0 ||
 	    LINK_LIST(c, doc, "nodes", &c->nodes, link_node, err) < 0 ||
 	    LINK_LIST(c, doc, "jobs", &c->podgroups, link_podgroup, err) < 0 ||

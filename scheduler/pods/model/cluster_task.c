@@ -9,6 +9,7 @@
 #include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/selectors.h"
+#include "scheduler/pods/model/volumes.h"
 
 static void put_key(struct strbuf *key, struct str namespace_, struct str name)
 {
@@ -378,10 +379,12 @@ void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_
 	if (old != NULL && old->nterms > 0) {
 		selectors_remove_task(c, t);
 	}
+	volumes_leave_task(c, t);
 	t->klass = klass_take;
 	if (klass_take != NULL && klass_take->nterms > 0) {
 		selectors_add_task(c, t);
 	}
+	volumes_enter_task(c, t);
 	c->demand_gen++;
 	if (t->node != MODEL_NONE) {
 		book_on_node(c, t);
@@ -410,6 +413,7 @@ void cluster_task_remove(struct cluster *c, struct task *t)
 	if (t->klass != NULL && t->klass->nterms > 0) {
 		selectors_remove_task(c, t);
 	}
+	volumes_leave_task(c, t);
 	cluster_class_unref(c, t->klass);
 	slots_remove(&c->tasks, t->id);
 	free(t->name);

@@ -12,7 +12,7 @@
 const char *pod_class_refusal(struct str text)
 {
 	static const char two_groups[] = POD_CLASS_TWO_GROUPS;
-	static const char *const refusals[] = { POD_CLASS_MANY_TERMS,      POD_CLASS_VOLUMES,
+	static const char *const refusals[] = { POD_CLASS_MANY_TERMS,      POD_CLASS_CLAIMS,
 						POD_CLASS_RESOURCE_CLAIMS, POD_CLASS_TOO_LARGE,
 						POD_CLASS_UNREADABLE,      two_groups,
 						POD_CLASS_SCHEDULING_GROUP };
@@ -65,11 +65,32 @@ static int port_cmp(const void *a, const void *b)
 	return r != 0 ? r : text_cmp(x->ip, y->ip);
 }
 
+static int claim_cmp(const void *a, const void *b)
+{
+	const struct pod_claim *x = a, *y = b;
+	int r = text_cmp(x->name, y->name);
+
+	return r != 0 ? r : text_cmp(x->owner, y->owner);
+}
+
 static void sort(void *v, size_t n, size_t size, int (*cmp)(const void *, const void *))
 {
 	if (n > 1) {
 		qsort(v, n, size, cmp);
 	}
+}
+
+/* Several volumes of a pod may name one claim. */
+static void drop_repeated_claims(struct pod_class *k)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < k->nclaims; i++) {
+		if (kept == 0 || claim_cmp(&k->claims[kept - 1], &k->claims[i]) != 0) {
+			k->claims[kept++] = k->claims[i];
+		}
+	}
+	k->nclaims = kept;
 }
 
 /* Lists that mean the same in any order get one order, so that equal pods have equal signatures.
@@ -82,6 +103,8 @@ void pod_class_normalise(struct pod_class *k)
 	sort(k->selector, k->nselector, sizeof(k->selector[0]), selector_cmp);
 	sort(k->tolerations, k->ntolerations, sizeof(k->tolerations[0]), toleration_cmp);
 	sort(k->ports, k->nports, sizeof(k->ports[0]), port_cmp);
+	sort(k->claims, k->nclaims, sizeof(k->claims[0]), claim_cmp);
+	drop_repeated_claims(k);
 	for (size_t i = 0; i < k->nrequired; i++) {
 		pod_term_normalise_match(&k->required[i]);
 	}
@@ -156,6 +179,15 @@ void pod_class_format(const struct pod_class *k, struct strbuf *out)
 		signature_put_int(out, k->ports[i].protocol);
 		signature_put_text(out, k->ports[i].ip);
 	}
+	if (k->nclaims > 0) {
+		strbuf_add_ch(out, 'v');
+		signature_put_text(out, k->claims_in);
+	}
+	for (size_t i = 0; i < k->nclaims; i++) {
+		strbuf_add_ch(out, 'c');
+		signature_put_text(out, k->claims[i].name);
+		signature_put_text(out, k->claims[i].owner);
+	}
 	if (k->unsupported != NULL) {
 		strbuf_add_ch(out, 'u');
 		signature_put_text(out, k->unsupported);
@@ -174,16 +206,6 @@ static void *copy_array(const void *v, size_t n, size_t size)
 	return copy;
 }
 
-static struct match_term *copy_terms(const struct match_term *terms, size_t n)
-{
-	struct match_term *copy = copy_array(terms, n, sizeof(*terms));
-
-	for (size_t i = 0; i < n; i++) {
-		pod_term_copy_match(&copy[i]);
-	}
-	return copy;
-}
-
 struct pod_class *pod_class_copy(const struct pod_class *k, const char *signature)
 {
 	struct pod_class *copy = xmalloc(sizeof(*copy));
@@ -198,19 +220,12 @@ struct pod_class *pod_class_copy(const struct pod_class *k, const char *signatur
 	copy->selector = copy_array(k->selector, k->nselector, sizeof(k->selector[0]));
 	copy->tolerations = copy_array(k->tolerations, k->ntolerations, sizeof(k->tolerations[0]));
 	copy->ports = copy_array(k->ports, k->nports, sizeof(k->ports[0]));
-	copy->required = copy_terms(k->required, k->nrequired);
-	copy->preferred = copy_terms(k->preferred, k->npreferred);
+	copy->claims = copy_array(k->claims, k->nclaims, sizeof(k->claims[0]));
+	copy->required = match_terms_copy(k->required, k->nrequired);
+	copy->preferred = match_terms_copy(k->preferred, k->npreferred);
 	copy->terms = pod_term_copy(k->terms, k->nterms);
 	memset(&copy->tasks, 0, sizeof(copy->tasks));
 	return copy;
-}
-
-static void free_terms(struct match_term *terms, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		pod_term_free_match(&terms[i]);
-	}
-	free(terms);
 }
 
 void pod_class_destroy(struct pod_class *k)
@@ -222,8 +237,9 @@ void pod_class_destroy(struct pod_class *k)
 	free(k->selector);
 	free(k->tolerations);
 	free(k->ports);
-	free_terms(k->required, k->nrequired);
-	free_terms(k->preferred, k->npreferred);
+	free(k->claims);
+	match_terms_free(k->required, k->nrequired);
+	match_terms_free(k->preferred, k->npreferred);
 	pod_term_free(k->terms, k->nterms);
 	vec_finish(&k->tasks);
 	free(k->signature);

@@ -86,24 +86,6 @@ static void *copy_array(const void *v, size_t n, size_t size)
 	return copy;
 }
 
-void pod_term_copy_match(struct match_term *t)
-{
-	t->exprs = copy_array(t->exprs, t->nexprs, sizeof(t->exprs[0]));
-	for (size_t i = 0; i < t->nexprs; i++) {
-		struct match_expr *e = &t->exprs[i];
-
-		e->values = copy_array(e->values, e->nvalues, sizeof(e->values[0]));
-	}
-}
-
-void pod_term_free_match(struct match_term *t)
-{
-	for (size_t i = 0; i < t->nexprs; i++) {
-		free(t->exprs[i].values);
-	}
-	free(t->exprs);
-}
-
 struct pod_term *pod_term_copy(const struct pod_term *terms, size_t n)
 {
 	struct pod_term *copy = copy_array(terms, n, sizeof(*terms));
@@ -112,8 +94,8 @@ struct pod_term *pod_term_copy(const struct pod_term *terms, size_t n)
 		struct pod_term *t = &copy[i];
 
 		t->namespaces = copy_array(t->namespaces, t->nnamespaces, sizeof(t->namespaces[0]));
-		pod_term_copy_match(&t->namespaces_by);
-		pod_term_copy_match(&t->pods);
+		match_term_copy(&t->namespaces_by);
+		match_term_copy(&t->pods);
 		t->selector = NULL;
 	}
 	return copy;
@@ -123,8 +105,8 @@ void pod_term_free(struct pod_term *terms, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		free(terms[i].namespaces);
-		pod_term_free_match(&terms[i].namespaces_by);
-		pod_term_free_match(&terms[i].pods);
+		match_term_finish(&terms[i].namespaces_by);
+		match_term_finish(&terms[i].pods);
 	}
 	free(terms);
 }

@@ -50,8 +50,6 @@ void pod_term_mark(struct intern *names, const struct pod_term *t);
 
 /* Of expressions alone, also of node affinity. */
 void pod_term_normalise_match(struct match_term *t);
-void pod_term_copy_match(struct match_term *t); /* t was copied: gets lists of its own */
-void pod_term_free_match(struct match_term *t);
 void pod_term_mark_match(struct intern *names, const struct match_term *t);
 
 #endif

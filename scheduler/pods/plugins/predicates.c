@@ -1,6 +1,6 @@
-/* Volcano's predicates plugin, as far as node properties, host ports, the pod count, inter-pod
- * affinity and topology spread go; what a class asks for beyond that (volumes) is refused visibly.
- * Whether resources fit is not asked here. Texts are kube-scheduler's.
+/* Volcano's predicates plugin, as far as node properties, host ports, volumes, the pod count,
+ * inter-pod affinity and topology spread go; what a class asks for beyond that (resource claims) is
+ * refused visibly. Whether resources fit is not asked here. Texts are kube-scheduler's.
  *
  * Arguments: predicate.NodeAffinityEnable, predicate.NodePortsEnable, predicate.PodAffinityEnable,
  * predicate.PodTopologySpreadEnable, predicate.TaintTolerationEnable (all true). */
@@ -13,6 +13,7 @@
 #include "scheduler/pods/plugins/predicates_affinity.h"
 #include "scheduler/pods/plugins/predicates_match.h"
 #include "scheduler/pods/plugins/predicates_spread.h"
+#include "scheduler/pods/plugins/predicates_volumes.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/domains.h"
 
@@ -57,7 +58,9 @@ static int predicates_create(const struct plugin_args *args, void **ret_state, s
 static bool refuse(struct reason *why, const char *code, const char *detail, bool unresolvable)
 {
 	if (why != NULL) {
-		*why = (struct reason){ code, detail, unresolvable };
+		*why = (struct reason){ .code = code,
+					.detail = detail,
+					.unresolvable = unresolvable };
 	}
 	return false;
 }
@@ -91,7 +94,7 @@ static bool predicates_class_predicate(void *state, const struct session *s,
 		return refuse(why, "node(s) had untolerated taint",
 			      why == NULL ? NULL : describe_taint(s, taint), true);
 	}
-	return true;
+	return predicates_volumes_class(s, k, n, why);
 }
 
 static bool holds_ports(const struct session *s, const struct task *t)

@@ -18,12 +18,13 @@ struct session;
 
 enum vote { VOTE_REJECT = -1, VOTE_ABSTAIN = 0, VOTE_PERMIT = 1 };
 
-/* Why something was refused. `code` is a static short text used to count and aggregate
- * ("Insufficient cpu"); detail lives in the session arena. */
+/* Why something was refused. `code` is a short text used to count and aggregate ("Insufficient
+ * cpu"), static or in the session arena, as detail is. */
 struct reason {
 	const char *code;
 	const char *detail; /* or NULL */
 	bool unresolvable;  /* evicting pods would not help */
+	bool everywhere;    /* it is about the pod: the same for every node */
 };
 
 struct plugin_arg {

@@ -129,6 +129,19 @@ uint32_t pod_class_charge_mask(const struct pod_class *k)
 	return k->charged_to_workload ? 0 : k->mask | 1u << RES_PODS;
 }
 
+static void format_claims(const struct pod_class *k, struct strbuf *out)
+{
+	if (k->nclaims > 0) {
+		strbuf_add_ch(out, 'v');
+		signature_put_text(out, k->claims_in);
+	}
+	for (size_t i = 0; i < k->nclaims; i++) {
+		strbuf_add_ch(out, 'c');
+		signature_put_text(out, k->claims[i].name);
+		signature_put_text(out, k->claims[i].owner);
+	}
+}
+
 void pod_class_format(const struct pod_class *k, struct strbuf *out)
 {
 	for (unsigned i = 0; i < res_width(&k->request); i++) {
@@ -179,15 +192,7 @@ void pod_class_format(const struct pod_class *k, struct strbuf *out)
 		signature_put_int(out, k->ports[i].protocol);
 		signature_put_text(out, k->ports[i].ip);
 	}
-	if (k->nclaims > 0) {
-		strbuf_add_ch(out, 'v');
-		signature_put_text(out, k->claims_in);
-	}
-	for (size_t i = 0; i < k->nclaims; i++) {
-		strbuf_add_ch(out, 'c');
-		signature_put_text(out, k->claims[i].name);
-		signature_put_text(out, k->claims[i].owner);
-	}
+	format_claims(k, out);
 	if (k->unsupported != NULL) {
 		strbuf_add_ch(out, 'u');
 		signature_put_text(out, k->unsupported);

@@ -43,12 +43,16 @@ func (f *F) ManagePods() *cluster.Process {
 		}
 	})
 	f.HeadgateForPods()
+	// The manager has no controllers, and the API server wants the account of a pod.
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	_, err := f.Fleet.Manager.Client.CoreV1().ServiceAccounts(f.Namespace).Create(f.Ctx, account, metav1.CreateOptions{})
+	f.Must(err)
 	for _, m := range f.Fleet.Members() {
 		rules, account := podRulesOfWorker, "multikueue"
 		if m == f.Fleet.Manager {
 			rules, account = podRulesOfManager, "headgate-multikueue"
 		}
-		_, err := m.Kubectl(f.Ctx, fmt.Sprintf(podRights, rules, account), "apply", "--server-side", "-f", "-")
+		_, err = m.Kubectl(f.Ctx, fmt.Sprintf(podRights, rules, account), "apply", "--server-side", "-f", "-")
 		f.Must(err)
 	}
 	return f.manage(fmt.Sprintf(managerConfig, false, strings.Join(ofManager(nil), ", ")) + withPods)

@@ -33,6 +33,7 @@
 #include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/model/volumes.h"
 #include "scheduler/pods/session/session.h"
 
 /* A write that is acknowledged before the next cycle. */
@@ -554,6 +555,20 @@ static const struct podgroup *find_podgroup(const struct cluster *c, enum podgro
 	return cluster_podgroup_find(c, strbuf_str(&text));
 }
 
+static bool has_storage(const struct cluster *c, enum sched_resource resource, struct str key)
+{
+	const struct claim *cl = resource == SCHED_CLAIMS ? volumes_find_claim(c, key) : NULL;
+	const struct volume *v =
+		resource == SCHED_VOLUMES ? strmap_get(c->volume_by_name, key) : NULL;
+	const struct storage_class *k = resource == SCHED_STORAGE_CLASSES
+						? strmap_get(c->storage_class_by_name, key)
+						: NULL;
+	const struct node *n = resource == SCHED_CSI_NODES ? cluster_node_find(c, key) : NULL;
+
+	return (cl != NULL && cl->exists) || (v != NULL && v->exists) || (k != NULL && k->exists) ||
+	       (n != NULL && n->limits.n > 0);
+}
+
 static bool is_there(const struct cluster *c, enum sched_resource resource, struct str key)
 {
 	const struct queue *q = resource == SCHED_QUEUES ? queue_find(c, key) : NULL;
@@ -566,6 +581,7 @@ static bool is_there(const struct cluster *c, enum sched_resource resource, stru
 	return (q != NULL && q->exists) || (n != NULL && n->exists) || (g != NULL && g->exists) ||
 	       (resource == SCHED_PODS && cluster_task_find(c, key) != NULL) ||
 	       (resource == SCHED_BUDGETS && budgets_find(c, key) != NULL) ||
+	       has_storage(c, resource, key) ||
 	       (resource == SCHED_PRIORITY_CLASSES && strmap_has(c->priority_classes, key));
 }
 

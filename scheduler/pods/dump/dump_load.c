@@ -10,7 +10,9 @@
 #include "scheduler/pods/dump/dump.h"
 #include "scheduler/pods/dump/dump_class.h"
 #include "scheduler/pods/dump/dump_fields.h"
+#include "scheduler/pods/dump/dump_volumes.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/volumes.h"
 
 static struct str text_of(const struct jdoc *d, const char *key)
 {
@@ -136,7 +138,8 @@ static int load_node(struct cluster *c, const struct jdoc *d, struct err *err)
 		vec_push(&n->labels, labels[i]);
 	}
 	free(labels);
-	if (load_taints(c, d, n, err) < 0 || dump_fields_read(dump_fields_node, d, n, err) < 0 ||
+	if (load_taints(c, d, n, err) < 0 || dump_volumes_read_limits(c, d, n, err) < 0 ||
+	    dump_fields_read(dump_fields_node, d, n, err) < 0 ||
 	    dump_fields_read_res(d, "allocatable", c->res, 0, &n->allocatable, err) < 0) {
 		return -ERR_INVALID;
 	}
@@ -323,6 +326,7 @@ static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *
 			return err_wrap(err, "class");
 		}
 		t->klass = cluster_class_ref(c, c->class_by_id.v[id]);
+		volumes_enter_task(c, t);
 	}
 	if (node != NULL) {
 		if (read_id(node, (void *const *)c->nodes.v, c->nodes.n, &id, err) < 0) {
@@ -554,6 +558,7 @@ static int load(struct cluster *c, const struct jdoc *doc, struct err *err)
 	    LOAD_LIST(c, doc, "queues", &c->queues, load_queue, err) < 0 ||
 	    LOAD_LIST(c, doc, "jobs", &c->podgroups, load_podgroup, err) < 0 ||
 	    LOAD_LIST(c, doc, "budgets", &c->budgets, load_budget, err) < 0 ||
+	    dump_volumes_read(c, doc, err) < 0 ||
 	    LOAD_LIST(c, doc, "tasks", &c->tasks, load_task, err) < 0 ||
 	    LINK_LIST(c, doc, "nodes", &c->nodes, link_node, err) < 0 ||
 	    LINK_LIST(c, doc, "jobs", &c->podgroups, link_podgroup, err) < 0 ||

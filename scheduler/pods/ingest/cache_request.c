@@ -63,16 +63,13 @@ static void undo_bind(struct cache *c, struct task *t)
 		return;
 	}
 	cluster_task_set_status(c->cluster, t, TASK_PENDING, NULL);
-	if (t->charge != CHARGE_ASSUMED) {
-		return;
-	}
 	/* Pods that did not opt in and best-effort pods are placed without a reservation. */
-	if ((t->flags & TASK_OPTED_IN) == 0 || t->klass->best_effort) {
-		ledger_release(c->cluster, t);
-		return;
+	if (t->charge == CHARGE_ASSUMED && (t->flags & TASK_OPTED_IN) != 0 &&
+	    !t->klass->best_effort) {
+		ledger_advance(c->cluster, t,
+			       t->cond == POD_COND_UNSCHEDULABLE ? CHARGE_PUBLISHED
+								 : CHARGE_UNGATED);
 	}
-	ledger_advance(c->cluster, t,
-		       t->cond == POD_COND_UNSCHEDULABLE ? CHARGE_PUBLISHED : CHARGE_UNGATED);
 }
 
 static void on_bind(struct cache *c, struct task *t, const struct sched_msg *m, int64_t now)
@@ -92,7 +89,9 @@ static void on_bind(struct cache *c, struct task *t, const struct sched_msg *m, 
 		break;
 	}
 	undo_bind(c, t);
-	cache_charge_reconcile(c, t); /* its group or queue may have been deleted meanwhile */
+	/* What it held for this bind alone goes; its group or queue may have been deleted
+	 * meanwhile. */
+	cache_charge_reconcile(c, t);
 }
 
 /* The victim stays. Its next update says whether it is bound or running. */

@@ -8,6 +8,7 @@
 #include "collections/strmap.h"
 #include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/volumes.h"
 
 static void put_key(struct strbuf *key, struct str namespace_, struct str name)
 {
@@ -374,7 +375,9 @@ void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_
 	if (t->node != MODEL_NONE) {
 		unbook_from_node(c, t);
 	}
+	volumes_leave_task(c, t);
 	t->klass = klass_take;
+	volumes_enter_task(c, t);
 	c->demand_gen++;
 	if (t->node != MODEL_NONE) {
 		book_on_node(c, t);
@@ -399,6 +402,7 @@ void cluster_task_remove(struct cluster *c, struct task *t)
 	leave_podgroup(c, t);
 	put_key(&key, str_of(t->namespace_), str_of(t->name));
 	strmap_remove(c->task_by_key, strbuf_str(&key));
+	volumes_leave_task(c, t);
 	cluster_class_unref(c, t->klass);
 	slots_remove(&c->tasks, t->id);
 	free(t->name);

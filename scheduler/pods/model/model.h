@@ -158,6 +158,53 @@ struct budget {
 	uint32_t granted; /* of these decided since the status was seen */
 };
 
+/* A StorageClass. */
+struct storage_class {
+	char *name;                    /* owned */
+	bool exists;                   /* false: claims name it, but the object is not there */
+	bool waits;                    /* volumeBindingMode WaitForFirstConsumer */
+	const char *provisioner;       /* interned; NULL: it provisions nothing */
+	bool restricted;               /* allowedTopologies present: a node matches one of them */
+	struct match_term *topologies; /* owned */
+	size_t ntopologies;
+	uint32_t uses; /* claims that name it */
+};
+
+/* A PersistentVolume. */
+struct volume {
+	char *name;                  /* owned */
+	bool exists;                 /* false: claims name it, but the object is not there */
+	bool restricted;             /* required node affinity present */
+	struct match_term *affinity; /* any term; owned */
+	size_t naffinity;
+	struct match_term *zones; /* one term: what its labels about zone and region say; owned */
+	size_t nzones;
+	const char *driver;          /* interned, of a CSI volume; NULL */
+	struct VEC(uint32_t) claims; /* ids of those that name it */
+};
+
+/* A PersistentVolumeClaim. Its record is made for the first pod that names it, too. */
+struct claim {
+	uint32_t id;
+	char *key;   /* owned, "namespace/name" */
+	bool exists; /* false: pods name it, but the object is not there */
+	bool bound, lost, deleting;
+	bool once;             /* ReadWriteOncePod: for one pod at a time */
+	char *uid;             /* owned; NULL */
+	char *owner;           /* owned: the UID of its controlling owner; NULL: none */
+	struct volume *volume; /* that it names; NULL: none */
+	struct storage_class *klass;
+	int64_t resource_version;
+	uint32_t uses;              /* pod classes that name it */
+	struct VEC(uint32_t) users; /* ids of the tasks that name it, in no order */
+};
+
+/* How many volumes of a CSI driver can be attached to a node. */
+struct volume_limit {
+	const char *driver; /* interned */
+	uint32_t count;
+};
+
 enum podgroup_phase {
 	PODGROUP_PENDING,
 	PODGROUP_INQUEUE,
@@ -192,7 +239,7 @@ struct podgroup_rival {
 enum podgroup_kind {
 	PODGROUP_VOLCANO, /* a PodGroup of Volcano, which its pods name in an annotation */
 	PODGROUP_ALONE,   /* for the one pod of this name, which names none: a TASK_GATE_ONLY pod,
-			     or a plain one without owner. There is no object; exists is true */
+			     or one of ours without owner. There is no object; exists is true */
 	PODGROUP_KUBE,    /* a PodGroup of Kubernetes, which TASK_GATE_ONLY pods name in
 			     spec.schedulingGroup. It is in no queue: its pods are in its parts */
 	PODGROUP_PART, /* the pods of a PODGROUP_KUBE that name one queue: a gang of its own, since
@@ -303,6 +350,7 @@ struct node {
 	struct res used; /* of all pods on it that are not finished, terminating ones included */
 	struct res releasing; /* part of used */
 	struct VEC(uint32_t) tasks;
+	struct VEC(struct volume_limit) limits; /* of its CSINode, which may come before it */
 	uint32_t nominations; /* tasks nominated to it, or that await it: it keeps its id for them
 			       */
 	uint64_t spec_gen; /* changes with labels, taints, unschedulable: predicate caches key on it
@@ -327,14 +375,16 @@ struct cluster {
 	struct strmap *priority_classes; /* name -> struct priority_class (pods/model/cluster.h) */
 	struct access *access;           /* pods/model/access.h */
 	struct SLOTS(struct budget) budgets;
-	struct budget_index *budget_index;  /* NULL: no budgets are read, and tasks have none */
+	struct budget_index *budget_index; /* NULL: no budgets are read, and tasks have none */
+	struct SLOTS(struct claim) claims;
+	struct strmap *claim_by_key, *volume_by_name, *storage_class_by_name;
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */
 	struct res total;                   /* sum of allocatable of existing nodes */
 	struct VEC(uint32_t) awaiting;      /* ids of the tasks that await a node */
 	struct VEC(uint32_t) ending;        /* ids of the tasks on nodes that are TASK_RELEASING */
 	struct VEC(uint32_t) stranded;      /* ids: see cluster_task_is_stranded; may be outdated */
 	bool annotation_decides; /* --gate-sticky=false: set once, before the first pod */
-	bool implies_podgroups;  /* no PodGroups are made for plain pods without owner: likewise */
+	bool implies_podgroups;  /* no PodGroups are made for pods without owner: likewise */
 	uint64_t queues_gen, nodes_gen;
 	uint64_t demand_gen; /* changes with all that PodGroups hold or ask for together: which
 				pods wait, hold quota, are on nodes or terminate; requests,

@@ -1,5 +1,5 @@
-/* Volcano's predicates plugin, as far as node properties, host ports and the pod count go; what a
- * class asks for beyond that (volumes, pod affinity, spread) is refused visibly. Whether resources
+/* Volcano's predicates plugin, as far as node properties, host ports, volumes and the pod count go;
+ * what a class asks for beyond that (pod affinity, spread) is refused visibly. Whether resources
  * fit is not asked here. Texts are kube-scheduler's.
  *
  * Arguments: predicate.NodeAffinityEnable, predicate.NodePortsEnable,
@@ -11,6 +11,7 @@
 #include "base/xmalloc.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/predicates_match.h"
+#include "scheduler/pods/plugins/predicates_volumes.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/session.h"
 
@@ -47,7 +48,9 @@ static int predicates_create(const struct plugin_args *args, void **ret_state, s
 static bool refuse(struct reason *why, const char *code, const char *detail, bool unresolvable)
 {
 	if (why != NULL) {
-		*why = (struct reason){ code, detail, unresolvable };
+		*why = (struct reason){ .code = code,
+					.detail = detail,
+					.unresolvable = unresolvable };
 	}
 	return false;
 }
@@ -81,7 +84,7 @@ static bool predicates_class_predicate(void *state, const struct session *s,
 		return refuse(why, "node(s) had untolerated taint",
 			      why == NULL ? NULL : describe_taint(s, taint), true);
 	}
-	return true;
+	return predicates_volumes_class(s, k, n, why);
 }
 
 static bool holds_ports(const struct session *s, const struct task *t)

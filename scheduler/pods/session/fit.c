@@ -314,7 +314,7 @@ enum fit_result fit_on(struct session *s, const struct task *t, const struct nod
 
 struct tally {
 	const char *text;
-	size_t count;
+	size_t count; /* of nodes; 0: it is about the pod */
 };
 
 struct tallies {
@@ -322,17 +322,22 @@ struct tallies {
 	size_t n;
 };
 
-static void count(struct tallies *c, const char *text)
+static void add(struct tallies *c, const char *text, size_t nodes)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		if (strcmp(c->v[i].text, text) == 0) {
-			c->v[i].count++;
+			c->v[i].count += nodes;
 			return;
 		}
 	}
 	if (c->n < REASONS_MAX) {
-		c->v[c->n++] = (struct tally){ text, 1 };
+		c->v[c->n++] = (struct tally){ text, nodes };
 	}
+}
+
+static void count(struct tallies *c, const char *text)
+{
+	add(c, text, 1);
 }
 
 /* "Insufficient NAME" of names that no node has: the same for every node. */
@@ -363,7 +368,7 @@ static bool tally_node(struct session *s, const struct task *t, const struct nod
 	uint32_t over;
 
 	if (!hooks_class_predicate(s, t->klass, n, &why) || !hooks_predicate(s, t, n, &why)) {
-		count(c, why.code == NULL ? "node(s) were refused" : why.code);
+		add(c, why.code == NULL ? "node(s) were refused" : why.code, !why.everywhere);
 		return false;
 	}
 	over = res_over(session_node_used(s, n), &t->klass->request, &n->allocatable,
@@ -411,7 +416,11 @@ static const char *explain(struct session *s, const struct task *t)
 	qsort(c.v, c.n, sizeof(c.v[0]), by_count);
 	strbuf_printf(&text, "0/%zu nodes are available", f->n);
 	for (size_t i = 0; i < c.n; i++) {
-		strbuf_printf(&text, "%s%zu %s", i == 0 ? ": " : ", ", c.v[i].count, c.v[i].text);
+		strbuf_add_c(&text, i == 0 ? ": " : ", ");
+		if (c.v[i].count > 0) {
+			strbuf_printf(&text, "%zu ", c.v[i].count);
+		}
+		strbuf_add_c(&text, c.v[i].text);
 	}
 	strbuf_add_ch(&text, '.');
 	return arena_dup_n(s->arena, strbuf_str(&text).p, strbuf_str(&text).len);

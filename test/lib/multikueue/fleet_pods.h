@@ -1,6 +1,6 @@
 /* test/lib/multikueue/fleet_pods.h: the same as fleet_jobs.h for a group of two pods, "NAME-0" and
- * "NAME-1": the core on the manager's cluster, and Kueue with a kubelet on each worker, whose pods
- * have its finalizer. The Workload has the name of the group. One thread. */
+ * "NAME-1": the core on the manager's cluster, and Kueue with a kubelet on each worker. Pods on
+ * workers have the finalizer of Kueue. The Workload has the name of the group. One thread. */
 #ifndef TEST_LIB_MULTIKUEUE_FLEET_PODS_H
 #define TEST_LIB_MULTIKUEUE_FLEET_PODS_H
 

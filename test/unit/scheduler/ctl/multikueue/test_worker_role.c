@@ -70,8 +70,7 @@ static void describe_all(enum worker_role_level level, struct strbuf *out)
 static void the_rights_of_each_level(void **state UNUSED)
 {
 	CLEANUP(strbuf_finish)
-	struct strbuf low = STRBUF_INIT,
-		      high = STRBUF_INIT, all = STRBUF_INIT;
+	struct strbuf low = STRBUF_INIT, high = STRBUF_INIT, all = STRBUF_INIT;
 
 	describe_all(WORKER_ROLE_ORCHESTRATOR, &low);
 	assert_string_equal(low.p, orchestrator);

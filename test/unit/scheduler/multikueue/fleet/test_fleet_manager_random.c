@@ -448,7 +448,7 @@ static void play_round(struct play *p)
 	check(p);
 }
 
-/* What is being deleted on the workers waits for their finalizers. */
+/* Objects that are being deleted on the workers wait for their finalizers. */
 static void let_go(struct play *p)
 {
 	for (unsigned k = 0; k < p->loads; k++) {

@@ -359,10 +359,14 @@ has multikueue '--leader-elect-resource-name=headgate-orchestrator'
 has multikueue 'resources: [jobs/status]'
 has multikueue 'resourceNames: [kube-system]'
 lacks multikueue 'mountPath: /etc/multikueue/kubeconfigs'
-lacks multikueue 'resources: [pods/status]'
-render carries-pods --set orchestrator.enabled=true --set orchestrator.manager=true \
-	--set 'orchestrator.config=integrations: {frameworks: [batch/job\, pod]}'
-has carries-pods 'resources: [pods/status]'
+for framework in batch/job pod; do
+	render carries-$(basename $framework) --set orchestrator.enabled=true --set orchestrator.manager=true \
+		--set "orchestrator.config=integrations: {frameworks: [$framework]}" \
+		--show-only templates/orchestrator-rbac.yaml
+done
+lacks carries-job 'resources: [pods'
+has carries-pod 'resources: [pods]'
+has carries-pod 'resources: [pods/status]'
 render files --set orchestrator.enabled=true --set orchestrator.namespace= --set orchestrator.kubeconfigs=workers
 has files 'mountPath: /etc/multikueue/kubeconfigs'
 has files 'secretName: workers'

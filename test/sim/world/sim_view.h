@@ -18,6 +18,8 @@ enum sim_resource {
 	SIM_PODGROUPS,
 	SIM_NODES,
 	SIM_BUDGETS,
+	SIM_CLAIMS,
+	SIM_VOLUMES,
 	/* Only where the Workload engine's kinds are served: */
 	SIM_JOBS,
 	SIM_WORKLOADS,

@@ -415,7 +415,8 @@ static void step(struct sim_run *r, bool chaos)
 	} else if (chaos && sim_world_chance(w, 3)) {
 		sim_world_strike(w, SIM_COMPACTED);
 		apiserver_compact(w->api);
-	} else if ((r->choices.list.n == 0 || sim_world_chance(w, 10)) && step_controllers(w)) {
+	} else if ((r->choices.list.n == 0 || sim_world_chance(w, w->volumes ? 60 : 10)) &&
+		   step_controllers(w)) {
 		/* One step of a controller. */
 	} else if (r->choices.list.n == 0) {
 		int64_t now = w->clock.mono_ns;

@@ -14,7 +14,7 @@
 #define PODS "/api/v1/namespaces/default/pods"
 #define CLAIMS "/api/v1/namespaces/default/persistentvolumeclaims"
 #define CLASSES "/apis/storage.k8s.io/v1/storageclasses"
-#define CLAIMS_MAX 6
+#define CLAIMS_MAX 10
 
 static const char *name_of(const struct jdoc *object)
 {
@@ -142,12 +142,12 @@ static void leave(struct sim_actors *a)
 
 static const struct sim_actors_act acts[] = {
 	{ "claim and pod created", create_claim, 6 },
-	{ "pod created for a claim", use_claim, 3 },
+	{ "pod created for a claim", use_claim, 8 },
 	{ "pod with an ephemeral volume created", create_own, 4 },
 	{ "claim deleted", delete_claim, 2 },
 	{ "selected node edited", edit_claim, 1 },
 };
 
 const struct sim_actors_actor actor_volumes = {
-	.acts = acts, .n = ARRAY_LEN(acts), .per_mille = 10, .pods = true, .end = leave
+	.acts = acts, .n = ARRAY_LEN(acts), .per_mille = 25, .pods = true, .end = leave
 };

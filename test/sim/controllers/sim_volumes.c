@@ -102,7 +102,7 @@ static bool make_volume(struct sim_world *w, const struct jdoc *claim, const cha
 		      "\"namespace\":\"default\",\"name\":\"%s\",\"uid\":\"%s\"}",
 		      jdoc_path_str(claim, "metadata.uid"), name_of(claim),
 		      jdoc_path_str(claim, "metadata.uid"));
-	if (node != NULL && w->faults.on && sim_world_chance(w, 600)) {
+	if (node != NULL && sim_world_chance(w, 600)) {
 		strbuf_printf(&body,
 			      ",\"nodeAffinity\":{\"required\":{\"nodeSelectorTerms\":[{"
 			      "\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\","
@@ -153,7 +153,8 @@ static bool provision(struct sim_world *w, const struct jdoc *claim)
 /* When everything is to settle, no pod is to wait for the one node of its volume. */
 static bool free_volume(struct sim_world *w, const struct jdoc *volume)
 {
-	if (w->faults.on || jdoc_path(volume, "spec.nodeAffinity") == NULL) {
+	if (w->faults.on || jdoc_path(volume, "spec.nodeAffinity") == NULL ||
+	    !sim_world_chance(w, 20)) {
 		return false;
 	}
 	sim_world_trace(w, "volume %s can be had on every node", name_of(volume));

@@ -144,8 +144,8 @@ static bool provision(struct sim_world *w, const struct jdoc *claim)
 	if (late && sim_view_get(w->view, SIM_NODES, node) == NULL) {
 		return take_node_back(w, claim);
 	}
-	if (w->faults.on && sim_world_chance(w, 700)) {
-		return late && sim_world_chance(w, 200) && take_node_back(w, claim);
+	if (sim_world_chance(w, w->faults.on ? 700 : 300)) {
+		return late && sim_world_chance(w, 400) && take_node_back(w, claim);
 	}
 	return make_volume(w, claim, late ? node : NULL);
 }

@@ -53,6 +53,9 @@ static int resolve_actions(struct cycle *c, struct err *err)
 		if (row->run != NULL) {
 			c->actions[c->nactions++] = row;
 		}
+		if (row->check != NULL && row->check(&c->conf->actions[i], err) < 0) {
+			return -ERR_INVALID;
+		}
 	}
 	return 0;
 }

@@ -45,7 +45,7 @@ struct from_api_pod {
 	bool names_both;
 	struct str queue;   /* of a pod that is alone or has a kube_group; the default queue where
 			       the pod names none */
-	int32_t min_member; /* of a plain pod */
+	int32_t min_member; /* of a pod without PodGroup that is ours to place */
 	struct str node, nominated; /* absent: none */
 	struct str reserved;        /* value of the mark of a reservation; absent: none */
 	struct pod_class *klass;    /* normalised, not interned */

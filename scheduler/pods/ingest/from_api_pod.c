@@ -294,16 +294,15 @@ static struct str annotation(const struct api_pod *pod, const char *key)
 	return str_of(value == NULL || value[0] == '\0' ? NULL : value);
 }
 
-/* Of our own schedulers' pods, those that opt in, or have our gate or mark, get a PodGroup object:
- * its conditions say why they wait. None is made for a pod that has a node: a process that makes
- * none may have placed it. */
+/* Where PodGroups are made for such pods, none is for one that another process has placed or
+ * ungated without: the PodGroup of a gated pod comes before its quota. */
 static bool gets_no_podgroup(const struct cluster *c, const struct api_pod *pod,
 			     const struct from_api_pod *p)
 {
-	const uint32_t any = (uint32_t)TASK_OPTED_IN | TASK_OUR_GATE | TASK_RESERVED_MARK;
+	bool was_let_go = (p->flags & TASK_RESERVED_MARK) != 0 && (p->flags & TASK_OUR_GATE) == 0;
 
 	return (p->flags & TASK_GATE_ONLY) != 0 ||
-	       ((c->implies_podgroups || p->node.p != NULL) && (p->flags & any) == 0 &&
+	       ((c->implies_podgroups || p->node.p != NULL || was_let_go) &&
 		meta_controller(&pod->meta) == NULL);
 }
 
@@ -499,13 +498,16 @@ static bool stays_adopted(const struct cluster *c, const struct from_api_pod *p,
 	       (p->flags & TASK_OPTED_IN) == 0;
 }
 
-/* The PodGroup that a process with --podgroup-per-pod has made for a pod that waits; NULL: none. */
+/* The PodGroup that a process with --podgroup-per-pod has made for a pod that waits; NULL: none. A
+ * pod under quota would name it. */
 static struct podgroup *find_made(const struct cluster *c, const struct from_api_pod *p)
 {
+	const uint32_t names_it =
+		(uint32_t)TASK_OPTED_IN | TASK_OUR_GATE | TASK_RESERVED_MARK | TASK_FOREIGN_GATE;
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	struct podgroup *g;
 
-	if (p->node.p != NULL || p->status != TASK_PENDING || (p->flags & TASK_FOREIGN_GATE) != 0) {
+	if (p->node.p != NULL || p->status != TASK_PENDING || (p->flags & names_it) != 0) {
 		return NULL;
 	}
 	strbuf_printf(&key, STR_FMT "/podgroup-" STR_FMT, STR_ARG(p->namespace_), STR_ARG(p->uid));

@@ -248,7 +248,7 @@ struct podgroup_rival {
 enum podgroup_kind {
 	PODGROUP_VOLCANO, /* a PodGroup of Volcano, which its pods name in an annotation */
 	PODGROUP_ALONE,   /* for the one pod of this name, which names none: a TASK_GATE_ONLY pod,
-			     or a plain one without owner. There is no object; exists is true */
+			     or one of ours without owner. There is no object; exists is true */
 	PODGROUP_KUBE,    /* a PodGroup of Kubernetes, which TASK_GATE_ONLY pods name in
 			     spec.schedulingGroup. It is in no queue: its pods are in its parts */
 	PODGROUP_PART, /* the pods of a PODGROUP_KUBE that name one queue: a gang of its own, since
@@ -394,7 +394,7 @@ struct cluster {
 	struct VEC(uint32_t) binding;       /* ids of the tasks with a bind_by */
 	struct VEC(uint32_t) stranded;      /* ids: see cluster_task_is_stranded; may be outdated */
 	bool annotation_decides; /* --gate-sticky=false: set once, before the first pod */
-	bool implies_podgroups;  /* no PodGroups are made for plain pods without owner: likewise */
+	bool implies_podgroups;  /* no PodGroups are made for pods without owner: likewise */
 	uint64_t queues_gen, nodes_gen;
 	uint64_t demand_gen; /* changes with all that PodGroups hold or ask for together: which
 				pods wait, hold quota, are on nodes or terminate; requests,

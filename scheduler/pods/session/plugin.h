@@ -102,6 +102,9 @@ struct plugin_ops {
 	bool (*reclaimable)(void *state, struct session *s, const struct task *t,
 			    const struct task *victim);
 	bool reclaims_by_hierarchy; /* it is asked so with enableHierarchy only */
+	/* Both keep gangs at their minimum: the actions that evict gangs as a whole see to that by
+	 * themselves, and do not ask it. */
+	bool keeps_gangs;
 	/* False: no pod of q is reclaimable in this session, for whatever pod of another queue.
 	 * Spares looking at them. */
 	bool (*queue_gives)(void *state, const struct session *s, const struct queue *q);

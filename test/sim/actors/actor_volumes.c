@@ -1,5 +1,5 @@
-/* Users whose pods have PersistentVolumeClaims and ephemeral volumes, and who edit and delete these
- * claims. All their pods choose the pool "special", which grows for them. */
+/* Users make pods with PersistentVolumeClaims and ephemeral volumes, and edit and delete these
+ * claims. All these pods choose the pool "special", which grows for them. */
 #include <stdio.h>
 
 #include "base/attrs.h"

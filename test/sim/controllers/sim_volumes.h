@@ -1,6 +1,6 @@
-/* test/sim/controllers/sim_volumes.h: what makes volumes in a cluster: the controller of ephemeral
- * volumes, the binder of claims, and a provisioner, which takes its time, and fails now and
- * then, by taking the node back from the claim. Owner: the run. */
+/* test/sim/controllers/sim_volumes.h: volumes are made here as in a cluster: by the controller of
+ * ephemeral volumes, the binder of claims, and a provisioner, which takes its time, and fails now
+ * and then, by taking the node back from the claim. Owner: the run. */
 #ifndef TEST_SIM_CONTROLLERS_SIM_VOLUMES_H
 #define TEST_SIM_CONTROLLERS_SIM_VOLUMES_H
 

@@ -127,8 +127,7 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 		return s->charged ? NULL : "a charge that is not there is moved";
 	case DECISION_FINISH_BIND:
 	case DECISION_GIVE_BACK:
-		return t->bind_by != MODEL_TIME_NONE ? NULL
-						     : "a pod that waits for no claim is bound";
+		return t->bind_by != MODEL_TIME_NONE ? NULL : "a pod waits for no claim";
 	case DECISION_AWAIT:
 		return t->status == TASK_PENDING ? NULL : "a pod with a node awaits one";
 	case DECISION_WITHDRAW:

@@ -135,7 +135,7 @@ static bool others_allow(const struct predicates *p, const struct session *s, co
 	bool unresolvable = false;
 
 	if (v != NULL && p->spread) {
-		text = predicates_spread_refusal(s, v, t->klass, n, &unresolvable);
+		text = predicates_spread_refusal(s, v, t->klass, n, later, &unresolvable);
 	}
 	if (v != NULL && text == NULL && p->pod_affinity) {
 		text = predicates_affinity_refusal(v, t->klass, n, later, &unresolvable);

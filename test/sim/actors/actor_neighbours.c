@@ -1,4 +1,4 @@
-/* Users whose pods must be near others, away from them, or spread; nodes get zones, and lose them.
+/* Pods that must be near others, away from them, or spread; nodes get zones, and lose them.
  */
 #include <stdio.h>
 

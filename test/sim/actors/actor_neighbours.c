@@ -1,5 +1,4 @@
-/* Pods that must be near others, away from them, or spread; nodes get zones, and lose them.
- */
+/* Pods that must be near others, away from them, or spread; nodes get zones, and lose them. */
 #include <stdio.h>
 
 #include "base/attrs.h"

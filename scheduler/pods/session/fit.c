@@ -176,6 +176,19 @@ static struct fit_class *new_class(struct session *s, struct fit *f)
 	return k;
 }
 
+/* Whether placing a pod of the class may close other nodes than its own to the next one. */
+static bool is_volatile(const struct session *s, const struct pod_class *k)
+{
+	for (size_t i = 0; i < k->nclaims; i++) {
+		const struct claim *cl = s->cluster->claims.v[k->claims[i].id];
+
+		if (!cl->bound || cl->once) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* NULL: there is none. */
 static struct fit_class *find_ranking(const struct fit *f, const struct task *t, uint64_t view)
 {
@@ -219,7 +232,7 @@ static void refresh(struct session *s, struct fit_class *k, const struct task *t
 {
 	uint64_t outside = domains_view_version(domains_view(s, t));
 
-	if (k->outside == outside) {
+	if (k->outside == outside && !is_volatile(s, k->klass)) {
 		replay_changed(s, k, t);
 		return;
 	}

@@ -56,6 +56,7 @@ static uint64_t mix_task(uint64_t h, const struct task *t)
 		h = mix_text(h, t->labels->v[i].value);
 	}
 	h = mix(h, t->labels == NULL ? UINT64_MAX : t->labels->matches.n);
+	h = mix(h, (uint64_t)t->bind_by);
 	return mix(h, t->cond_message);
 }
 

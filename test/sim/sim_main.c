@@ -8,6 +8,7 @@ static const uint64_t regression_seeds[] = {
 	801189,   /* a stream that was held up was due already, and the simulated clock went back */
 	805126,   /* a gang that did not opt in: autoscalers see only some of its members */
 	52001652, /* a withdrawal was not sent, and not decided again while the pod paused */
+	874,      /* a pod that waited for releases let another domain have more than maxSkew */
 	805506,   /* a bind of a best-effort pod was undone to a reservation, and withdrawn later */
 };
 

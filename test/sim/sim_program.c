@@ -124,12 +124,14 @@ static void on_abort(int signal UNUSED)
 static void print_stats(const struct sim_program *p, const struct sim_run_stats *s)
 {
 	printf("# %llu runs, %llu half steps, %lld virtual minutes, %llu restarts, %llu published "
-	       "at the peaks, %llu placed at the ends, %llu evicted, %llu overdue "
+	       "at the peaks, %llu placed at the ends, %llu evicted, "
+	       "%llu bound by terms about others, %llu overdue "
 	       "ones deleted\n",
 	       (unsigned long long)s->runs, (unsigned long long)s->steps,
 	       (long long)(s->virtual_ns / INT64_C(60000000000)), (unsigned long long)s->restarts,
 	       (unsigned long long)s->published_peak, (unsigned long long)s->placed,
-	       (unsigned long long)s->evicted, (unsigned long long)s->overdue);
+	       (unsigned long long)s->evicted, (unsigned long long)s->neighbours,
+	       (unsigned long long)s->overdue);
 	for (unsigned i = 0; i < SIM_FAULT_COUNT_; i++) {
 		printf("# fault %-16s struck %llu times\n", sim_faults_name((enum sim_fault)i),
 		       (unsigned long long)s->struck[i]);

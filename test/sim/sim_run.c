@@ -13,6 +13,7 @@
 #include "sim/oracles/sim_evictions.h"
 #include "sim/oracles/sim_judge.h"
 #include "sim/oracles/sim_kube_groups.h"
+#include "sim/oracles/sim_neighbours.h"
 #include "sim/users/sim_users.h"
 #include "sim/world/sim_pod.h"
 #include "sim/world/sim_scheduler.h"
@@ -68,6 +69,7 @@ static void on_decided(void *ctx, const struct cluster *c, const struct decision
 	sim_oracle_timed_out(r->oracle, c, d, r->least_timeout_ns);
 	sim_oracle_decided(r->oracle, c, d);
 	sim_evictions_decided(r->evictions, c, d);
+	sim_neighbours_decided(&r->world, c, d);
 	sim_kube_groups_decided(&r->world, c, d);
 }
 
@@ -511,6 +513,7 @@ static void add_stats(const struct sim_run *r, struct sim_run_stats *stats)
 	stats->virtual_ns += w->clock.mono_ns;
 	stats->published_peak += sim_oracle_published_peak(r->oracle);
 	stats->evicted += sim_evictions_count(r->evictions);
+	stats->neighbours += r->world.neighbours;
 	stats->overdue += sim_oracle_deleted(r->oracle);
 	for (size_t i = 0; i < sim_view_count(w->view, SIM_PODS); i++) {
 		stats->placed += sim_pod_is_placed(sim_view_at(w->view, SIM_PODS, i));

@@ -25,7 +25,7 @@ struct sim_run_options {
 };
 
 struct sim_run_stats {
-	uint64_t runs, steps, restarts, published_peak, placed, evicted, overdue;
+	uint64_t runs, steps, restarts, published_peak, placed, evicted, neighbours, overdue;
 	int64_t virtual_ns;
 	uint64_t trace_digest; /* of the last run */
 	uint64_t struck[SIM_FAULT_COUNT_];

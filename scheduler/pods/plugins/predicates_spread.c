@@ -23,38 +23,33 @@ static bool is_eligible(const struct pod_class *k, size_t i, const struct node *
 }
 
 /* As long as there are fewer domains than minDomains, the fewest pods that a domain has are none.
- */
-static int64_t least_of(const struct domain_table *t, int32_t min_domains)
+ * Pods that are pipelined make their domain fuller, and the emptiest one no fuller before they have
+ * come. */
+static int64_t least_of(const struct domain_table *t, int32_t min_domains, bool later)
 {
-	return t->domains < (uint32_t)min_domains ? 0 : t->least;
-}
-
-static bool is_within_skew(const struct session *s, const struct domain_view *v,
-			   const struct pod_class *k, size_t i, const struct domain_count *c)
-{
-	const struct domain_table *t = domains_spread(s, v, i, is_eligible);
-
-	return (int64_t)domain_count_spread(c) + domains_selects_itself(v, i) -
-		       least_of(t, k->terms[i].min_domains) <=
-	       k->terms[i].max_skew;
+	return t->domains < (uint32_t)min_domains ? 0 : later ? t->least_later : t->least;
 }
 
 const char *predicates_spread_refusal(const struct session *s, const struct domain_view *v,
-				      const struct pod_class *k, const struct node *n,
+				      const struct pod_class *k, const struct node *n, bool later,
 				      bool *ret_unresolvable)
 {
 	for (size_t i = 0; i < k->nterms; i++) {
+		const struct domain_table *t;
 		struct domain_count c;
 
 		if (k->terms[i].kind != POD_TERM_SPREAD) {
 			continue;
 		}
-		if (!domain_table_get(domains_spread(s, v, i, is_eligible), n, &c)) {
+		t = domains_spread(s, v, i, is_eligible);
+		if (!domain_table_get(t, n, &c)) {
 			*ret_unresolvable = true;
 			return "node(s) didn't match pod topology spread constraints (missing "
 			       "required label)";
 		}
-		if (!is_within_skew(s, v, k, i, &c)) {
+		if ((int64_t)domain_count_spread(&c, true) + domains_selects_itself(v, i) -
+			    least_of(t, k->terms[i].min_domains, later) >
+		    k->terms[i].max_skew) {
 			*ret_unresolvable = false;
 			return "node(s) didn't match pod topology spread constraints";
 		}

@@ -11,9 +11,10 @@ struct pod_class;
 struct session;
 
 /* Why a pod of the class with this view may not go to the node, as static text; NULL: it may.
- * *ret_unresolvable: evicting pods would not help. */
+ * later: when the pods that are pipelined have come. *ret_unresolvable: evicting pods would not
+ * help. */
 const char *predicates_spread_refusal(const struct session *s, const struct domain_view *v,
-				      const struct pod_class *k, const struct node *n,
+				      const struct pod_class *k, const struct node *n, bool later,
 				      bool *ret_unresolvable);
 
 #endif

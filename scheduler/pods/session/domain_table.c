@@ -75,33 +75,44 @@ void domain_table_limit(struct domain_table *t, struct arena *a, const struct cl
 	}
 }
 
-static uint32_t find_least(const struct domain_table *t)
+static uint32_t find_least(const struct domain_table *t, bool later)
 {
 	uint32_t least = UINT32_MAX;
 
 	for (size_t i = 0; i < t->key->n && least > 0; i++) {
-		if (t->has_eligible[i] != 0 && domain_count_spread(&t->counts[i]) < least) {
-			least = domain_count_spread(&t->counts[i]);
+		uint32_t n = domain_count_spread(&t->counts[i], later);
+
+		if (t->has_eligible[i] != 0 && n < least) {
+			least = n;
 		}
 	}
 	return least;
 }
 
-/* O(domains) when the domain that had the fewest got one more. */
+/* O(domains) when the domain that had the fewest got one more. True: *least has changed. */
+static bool follow_least(const struct domain_table *t, uint32_t before, uint32_t now, bool later,
+			 uint32_t *least)
+{
+	uint32_t was = *least;
+
+	if (now < was) {
+		*least = now;
+	} else if (now != before && before == was) {
+		*least = find_least(t, later);
+	}
+	return *least != was;
+}
+
 static bool spread_changed(struct domain_table *t, uint32_t domain, const struct domain_count *was)
 {
-	uint32_t before = domain_count_spread(was);
-	uint32_t now = domain_count_spread(&t->counts[domain]), least = t->least;
+	const struct domain_count *is = &t->counts[domain];
+	bool changed = follow_least(t, domain_count_spread(was, false),
+				    domain_count_spread(is, false), false, &t->least);
 
-	if (now == before) {
-		return false;
-	}
-	if (now < least) {
-		t->least = now;
-	} else if (before == least) {
-		t->least = find_least(t);
-	}
-	return t->least != least || t->key->nodes[domain] > 1;
+	changed |= follow_least(t, domain_count_spread(was, true), domain_count_spread(is, true),
+				true, &t->least_later);
+	return changed || (t->key->nodes[domain] > 1 &&
+			   domain_count_spread(was, true) != domain_count_spread(is, true));
 }
 
 static void add(struct domain_count *c, enum domain_state state, bool more)

@@ -43,7 +43,8 @@ struct domain_table {
 	const uint64_t *eligible; /* bit set by node id: nodes on which pods count */
 	uint8_t *has_eligible;    /* by domain */
 	uint32_t domains;         /* that have an eligible node */
-	uint32_t least;           /* pods in the one of these that has the fewest */
+	/* Pods in the one of these that has the fewest: now, and with those that are pipelined. */
+	uint32_t least, least_later;
 };
 
 /* O(nodes). */
@@ -57,10 +58,11 @@ bool domain_table_add(struct domain_table *t, struct arena *a, uint32_t node,
 		      enum domain_state state, bool more);
 /* The counts in the domain of the node; false: it is in none. */
 bool domain_table_get(const struct domain_table *t, const struct node *n, struct domain_count *ret);
-/* Pods that count for a spread: terminating ones do not, as in kube-scheduler. */
-static inline uint32_t domain_count_spread(const struct domain_count *c)
+/* Pods that count for a spread: terminating ones do not, as in kube-scheduler. later: pipelined
+ * ones do. */
+static inline uint32_t domain_count_spread(const struct domain_count *c, bool later)
 {
-	return c->here - c->releasing + c->pipelined;
+	return c->here - c->releasing + (later ? c->pipelined : 0);
 }
 
 #endif

@@ -14,6 +14,7 @@ extern const struct sim_actors_actor actor_gangs;          /* gangs with roles *
 extern const struct sim_actors_actor actor_scheduler;      /* places the pods of another name */
 extern const struct sim_actors_actor actor_nodes;          /* nodes are lost */
 extern const struct sim_actors_actor actor_budgets;        /* limits of evictions */
+extern const struct sim_actors_actor actor_neighbours;     /* affinity and spread of pods */
 extern const struct sim_actors_actor actor_status;         /* statuses of Workloads are edited */
 extern const struct sim_actors_actor actor_kube_groups;    /* PodGroups of Kubernetes */
 extern const struct sim_actors_actor actor_volumes;        /* claims and ephemeral volumes */

@@ -66,6 +66,7 @@ struct sim_world {
 	int64_t wrote_at; /* monotonic ns of the scheduler's last write, except to its lease */
 	uint64_t lost_admissions; /* the scheduler died during a write that gives quota */
 	enum sim_configuration configuration;
+	uint64_t neighbours;  /* binds of pods with terms about others */
 	bool crash;           /* the request that was just handled killed the scheduler */
 	bool sticky;          /* --gate-sticky */
 	uint8_t plugins;      /* of the scheduler: a row of lib/pods/configurations.h */

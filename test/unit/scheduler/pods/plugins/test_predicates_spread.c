@@ -44,9 +44,12 @@ static int teardown(void **state)
 	return 0;
 }
 
+static bool later;
+
 static const char *refusal(const struct task *t, const struct node *n, bool *unresolvable)
 {
-	return predicates_spread_refusal(sf.s, domains_view(sf.s, t), t->klass, n, unresolvable);
+	return predicates_spread_refusal(sf.s, domains_view(sf.s, t), t->klass, n, later,
+					 unresolvable);
 }
 
 static struct task *add(const char *name, const char *labels, const char *terms)
@@ -82,6 +85,23 @@ static void test_skew(void **state)
 	assert_refused(stranger, 1, NULL);
 	statement_allocate(sf.s, one, nodes[2]);
 	assert_refused(two, 0, NULL);
+}
+
+/* A pod that waits for releases in zone b does not let more into zone a before it has come. */
+static void test_pipelined_pods_make_no_room_elsewhere(void **state)
+{
+	struct task *waits, *t;
+
+	(void)state;
+	waits = add("waits", "app=x", "");
+	t = add("t", "app=x", "spread zone app=x skew=2");
+	core_fixture_open(&sf);
+	statement_pipeline(sf.s, waits, nodes[2]);
+	assert_refused(t, 0, SKEW);
+	later = true;
+	assert_refused(t, 0, NULL);
+	later = false;
+	assert_refused(t, 2, NULL);
 }
 
 static void test_min_domains(void **state)
@@ -152,6 +172,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_skew),
+		T(test_pipelined_pods_make_no_room_elsewhere),
 		T(test_min_domains),
 		T(test_policies),
 		T(test_several_constraints),

@@ -125,7 +125,7 @@ MAKEFLAGS += --no-print-directory
 .PHONY: all lib install uninstall unit scenario admission integration chart sim sim-fresh mutants \
 	mutants-listed lint \
 	conformance test check suite coverage check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke \
-	analyze format bench demo docs man e2e bench-e2e bench-quota differential differential-volcano \
+	analyze format bench demo docs man e2e bench-e2e bench-quota bench-fleet differential differential-volcano \
 	differential-mutants image image-check image-reproduce release clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -322,6 +322,9 @@ bench-e2e: $(BIN) ## beside kube-scheduler on real Kubernetes (needs Go 1.26); B
 
 bench-quota: $(BIN) ## Kueue's performance runner, beside Kueue on real Kubernetes (needs Go 1.26); BENCH_SHARE=0.05 is short
 	@BUILD=$(BUILD) test/e2e/bench.sh quota
+
+bench-fleet: $(BIN) ## the manager of MultiKueue beside Kueue's on real Kubernetes (needs Go 1.26); BENCH_JOBS=50 is short
+	@BUILD=$(BUILD) test/e2e/bench.sh fleet
 
 differential: $(BUILD)/bin/headgatectl ## random clusters against Kueue's scheduler (needs Go 1.26); ARGS="N SEED"
 	@BUILD=$(BUILD) test/differential/run.sh $(ARGS)

@@ -41,7 +41,7 @@ struct engine_options {
 	unsigned gate_workers;
 	bool manual; /* pools are stepped by the owner */
 	bool controllers_podgroup, controllers_queue;
-	bool podgroup_per_pod;               /* an object for each plain pod that has none */
+	bool podgroup_per_pod;               /* an object for each pod that has none */
 	bool controllers_cost;               /* preemption costs; only with kueue_conf */
 	const struct kueue_conf *kueue_conf; /* the Workload engine runs; NULL: it does not. Must
 						outlive the engine */

@@ -37,8 +37,7 @@ static const struct flags_row rows[] = {
 	  .help = "Controllers to run; * is podgroup and queue; preemption-cost needs workload; "
 		  "multikueue and orchestrator run alone; -NAME disables one" },
 	{ "podgroup-per-pod", AT(BOOL, podgroup_per_pod), .def = "false",
-	  .help = "Create a PodGroup for each pod without PodGroup, owner and gate, as Volcano "
-		  "does, "
+	  .help = "Create a PodGroup for each pod without PodGroup and owner, as Volcano does, "
 		  "instead of treating it as a group of its own; for tools that read PodGroups" },
 	{ "quota-conf", AT(TEXT, kueue_conf), .arg = "FILE", .unset = "built in",
 	  .help = "Kueue's Configuration for the Workload engine, read at the start" },

@@ -20,6 +20,7 @@
 #include "play/autoscaler.h"
 #include "play/history.h"
 #include "play/job_controller.h"
+#include "play/kube_scheduler.h"
 #include "play/kubelet.h"
 #include "play/mirror.h"
 #include "play/stack.h"
@@ -33,6 +34,7 @@ static const struct autoscaler_group groups[] = {
 	{ "small", "1", "1Gi", 110, "pool", "small", 20 },
 	{ "plain", "1", "1Gi", 110, "pool", "plain", 20 },
 	{ "batch", "2", "4Gi", 110, "pool", "batch", 20 },
+	{ "web", "1", "1Gi", 110, "pool", "web", 20 },
 	{ "general", "4", "8Gi", 110, "pool", "general",
 	  20 }, /* pods without nodeSelector get these */
 };
@@ -68,6 +70,10 @@ static struct act acts[] = {
 	  "   priority: it preempts job-long, which runs again when there is quota.",
 	  7, "batch", 0, "5. Three Jobs, quota for 4 CPU", "05-jobs-high.yaml", "default/job-long-",
 	  3 },
+	{ "06-kube-scheduler.yaml", "shop/web-", "6. Six pods of kube-scheduler, quota for two",
+	  "   Headgate takes gates off as quota is reserved, and does no more. The\n"
+	  "   simulated kube-scheduler reports pods that find no node, and places them.",
+	  6, "web", 0, "6. Six pods of kube-scheduler, quota for 2", NULL, NULL, 0 },
 };
 
 struct demo {
@@ -75,6 +81,7 @@ struct demo {
 	struct transport *transport;
 	struct mirror *mirror;
 	struct kubelet *kubelet;
+	struct kube_scheduler *kube_scheduler;
 	struct job_controller *jobs;
 	struct autoscaler *autoscaler;
 	struct timeline *timeline;
@@ -162,11 +169,7 @@ static int start(struct demo *d, struct err *err)
 	 * demo. */
 	static const char *const args[] = { "--leader-elect-lease-duration=5m",
 					    "--leader-elect-renew-deadline=4m",
-					    "--leader-elect-retry-period=2s",
-					    /* There is no other scheduler: pods that name none run,
-					     * too. */
-					    "--scheduler-name=volcano",
-					    "--scheduler-name=default-scheduler", NULL };
+					    "--leader-elect-retry-period=2s", NULL };
 	struct stack_options so = { .scheduler_args = args, .quota = true };
 	struct autoscaler_options ao = { .groups = groups,
 					 .ngroups = ARRAY_LEN(groups),
@@ -177,9 +180,9 @@ static int start(struct demo *d, struct err *err)
 	int r;
 
 	printf("A cluster on this machine: an API server, Headgate's webhook and scheduler, and\n"
-	       "simulated kubelets, Job controller and autoscaler. It begins with one node of\n"
-	       "2 CPU. Each line has the time, what happens, and the quota of the queue in "
-	       "use.\n\n");
+	       "simulated kubelets, Job controller, kube-scheduler and autoscaler. There is one\n"
+	       "node of 2 CPU. Each line has the time, what happens, and the quota of the queue\n"
+	       "in use.\n\n");
 	fflush(stdout);
 	r = stack_start(&so, &d->stack, err);
 
@@ -195,10 +198,11 @@ static int start(struct demo *d, struct err *err)
 	mirror_follow(d->mirror, MIRROR_WORKLOADS);
 	d->jobs = job_controller_create(d->mirror);
 	d->kubelet = kubelet_create(d->mirror, START_DELAY_NS);
+	d->kube_scheduler = kube_scheduler_create(d->mirror);
 	d->autoscaler = autoscaler_create(d->mirror, &ao);
 	mirror_start(d->mirror);
 	autoscaler_start(d->autoscaler);
-	r = apply(d, "00-node.yaml", err);
+	r = apply(d, "00-cluster.yaml", err);
 	if (r == 0 && !mirror_wait(d->mirror, is_ready, NULL, STEP_TIMEOUT_NS)) {
 		r = err_set(err, ERR_TIMEOUT, "the scheduler did not make its queues");
 	}
@@ -264,6 +268,9 @@ static void judge(struct demo *d)
 		"the Jobs got no more nodes than their quota needs, two");
 	verdict(d, history_starts(d->mirror, "default/job-long-0") == 2,
 		"job-long was preempted by job-high, and ran again");
+	most = history_most_unschedulable(d->mirror, acts[5].prefix);
+	verdict(d, most >= 1 && most <= 2 && acts[5].bought >= 1 && acts[5].bought <= 2,
+		"pods of kube-scheduler: autoscalers saw two at once, as their quota is");
 	verdict(d, d->fleet.with_gates == 1 && d->fleet.after_crash == 1,
 		"one cluster evicted one Workload, also after the orchestrator was killed");
 }
@@ -285,6 +292,7 @@ static void stop(struct demo *d, bool keep_logs)
 	transport_destroy(d->transport);
 	autoscaler_destroy(d->autoscaler);
 	kubelet_destroy(d->kubelet);
+	kube_scheduler_destroy(d->kube_scheduler);
 	job_controller_destroy(d->jobs);
 	timeline_destroy(d->timeline);
 	mirror_destroy(d->mirror);

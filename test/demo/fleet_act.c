@@ -189,7 +189,7 @@ int fleet_act_play(struct fleet_act *ret, struct err *err)
 	int r;
 
 	*ret = (struct fleet_act){ 0 };
-	printf("\n6. One urgent Workload, three full clusters\n"
+	printf("\n7. One urgent Workload, three full clusters\n"
 	       "   A manager and three worker clusters. w0 runs four Workloads, w1 one and w2\n"
 	       "   two. Only preemption makes room for an urgent one.\n\n");
 	fflush(stdout);

@@ -18,10 +18,11 @@ awk 'length($0) > 80 { print "wider than 80 columns: " $0; n++ } END { exit n > 
 	complain "lines do not fit"
 # How many things are on one line depends on how busy the machine is.
 for text in 'every promise held' 'quota, gates? ' 'waits? behind' 'bought by the autoscaler' \
-	'job-long is preempted and stops' '(is|are) complete'; do
+	'job-long is preempted and stops' '(is|are) complete' \
+	'web-[0-5] needs? '; do
 	grep -qE "$text" "$work/out" || complain "not in the story: $text"
 done
-for text in 'Three Jobs, quota for 4 CPU' 'ten-9' 'job-high-1'; do
+for text in 'Three Jobs, quota for 4 CPU' 'ten-9' 'job-high-1' 'web-5'; do
 	grep -qF "$text" "$work/timeline.svg" || complain "not in the picture: $text"
 done
 [ $failed -eq 0 ] || cat "$work/out"

@@ -238,7 +238,7 @@ static void test_close_and_open(void **state UNUSED)
 	say("open queue shelf", 0, "shelf opened");
 	say("close queue desk", 0, "queue.scheduling.volcano.sh/desk closed");
 	say("close queue desk", 0, "desk is closed already");
-	wait_state("desk", "Closing"); /* it has a PodGroup */
+	wait_state("desk", "Closing"); /* it has a pod */
 	scene_wait(&scene, "letter", SCENE_WITHDRAWN);
 	say("open queue desk", 0, "queue.scheduling.volcano.sh/desk opened");
 	wait_state("desk", "Open");

@@ -129,6 +129,11 @@ static void close_it(struct scene *s)
 
 static void test_closed_and_unknown_queues_say_why(void **state)
 {
+	static const char owned[] =
+		"{apiVersion: v1, kind: Pod, metadata: {name: owned-1, annotations: {" OURS
+		": 'true', scheduling.volcano.sh/queue-name: closed}, ownerReferences: ["
+		"{apiVersion: batch/v1, kind: Job, name: owner, uid: u1, controller: true}]},"
+		" spec: {schedulerName: volcano, containers: [{name: c, image: i}]}}";
 	struct scene *s = *state;
 	struct scene_pod p = { .name = "closed-1", .queue = "closed", .cpu = "1" };
 
@@ -141,9 +146,12 @@ static void test_closed_and_unknown_queues_say_why(void **state)
 	scene_add_pod(s, &p);
 	p = (struct scene_pod){ .name = "unknown-1", .queue = "nowhere", .cpu = "1" };
 	scene_add_pod(s, &p);
-	scene_wait_event(s, "PodGroupRefused", "closed-1");
-	scene_wait_event(s, "PodGroupRefused", "unknown-1");
-	/* If the PodGroup is older than the closing of the queue, the scheduler reports it. */
+	scene_apply(s, owned);
+	scene_wait_event(s, "QueueUnavailable", "closed-1");
+	scene_wait_event(s, "QueueUnavailable", "unknown-1");
+	/* A new PodGroup is refused; of one that is older than the closing of the queue, the
+	 * scheduler reports it. */
+	scene_wait_event(s, "PodGroupRefused", "owned-1");
 	scene_wait(s, "before", SCENE_GATED);
 	scene_wait_event(s, "QueueUnavailable", "before");
 	scene_settle(s);

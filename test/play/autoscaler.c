@@ -14,20 +14,12 @@
 #include "enc/quantity.h"
 #include "kube/transport.h"
 #include "play/mirror.h"
+#include "play/node_room.h"
 
 #define TIMEOUT_NS (60 * CLOCK_NS_PER_S)
-#define NAME_MAX_LEN 64
-
-/* One node, real or ordered, during a scan. */
-struct room {
-	char name[NAME_MAX_LEN];
-	int64_t cpu, memory, pods;            /* free: milli-CPU, bytes, pieces */
-	const struct jdoc *labels;            /* of a real node */
-	const struct autoscaler_group *group; /* of an ordered one */
-};
 
 struct order {
-	char name[NAME_MAX_LEN];
+	char name[NODE_ROOM_NAME_MAX];
 	const struct autoscaler_group *group;
 	int64_t due; /* monotonic */
 };
@@ -36,103 +28,15 @@ struct autoscaler {
 	struct mirror *mirror;
 	struct autoscaler_options opt;
 	struct VEC(struct order) orders;
-	struct VEC(struct room) rooms;
+	struct node_rooms rooms;
 	_Atomic unsigned ordered;
 };
 
-static int64_t amount(const struct jdoc *list, const char *name, bool milli)
+static struct node_room room_of_group(const struct autoscaler_group *g, const char *name)
 {
-	const char *text = jdoc_str(jdoc_get(list, name));
-	struct quantity q;
-
-	if (text == NULL || quantity_parse(str_of(text), &q, NULL) < 0) {
-		return 0;
-	}
-	return milli ? quantity_milli(q) : quantity_value(q);
-}
-
-static void add_requests(const struct jdoc *pod, int64_t *cpu, int64_t *memory)
-{
-	const struct jdoc *containers = jdoc_path(pod, "spec.containers");
-
-	for (const struct jdoc *c = jdoc_first(containers); c != NULL; c = jdoc_next(c)) {
-		const struct jdoc *requests = jdoc_path(c, "resources.requests");
-
-		*cpu += amount(requests, "cpu", true);
-		*memory += amount(requests, "memory", false);
-	}
-}
-
-static bool add_node(void *ctx, struct str key, const struct jdoc *node)
-{
-	struct autoscaler *a = ctx;
-	const struct jdoc *allocatable = jdoc_path(node, "status.allocatable");
-	struct room r = { .labels = jdoc_path(node, "metadata.labels") };
-
-	snprintf(r.name, sizeof(r.name), STR_FMT, STR_ARG(key));
-	r.cpu = amount(allocatable, "cpu", true);
-	r.memory = amount(allocatable, "memory", false);
-	r.pods = amount(allocatable, "pods", false);
-	vec_push(&a->rooms, r);
-	return true;
-}
-
-static bool take_room(struct room *r, int64_t cpu, int64_t memory)
-{
-	if (r->cpu < cpu || r->memory < memory || r->pods < 1) {
-		return false;
-	}
-	r->cpu -= cpu;
-	r->memory -= memory;
-	r->pods--;
-	return true;
-}
-
-static bool use_node(void *ctx, struct str key UNUSED, const struct jdoc *pod)
-{
-	struct autoscaler *a = ctx;
-	const char *node = jdoc_path_str(pod, "spec.nodeName"),
-		   *phase = jdoc_path_str(pod, "status.phase");
-	int64_t cpu = 0, memory = 0;
-
-	if (node == NULL || str_streq(phase, "Succeeded") || str_streq(phase, "Failed")) {
-		return true;
-	}
-	add_requests(pod, &cpu, &memory);
-	for (size_t i = 0; i < a->rooms.n; i++) {
-		if (str_streq(a->rooms.v[i].name, node)) {
-			a->rooms.v[i].cpu -= cpu;
-			a->rooms.v[i].memory -= memory;
-			a->rooms.v[i].pods--;
-		}
-	}
-	return true;
-}
-
-static bool has_label(const struct room *r, const char *key, const char *value)
-{
-	if (r->group != NULL) {
-		return r->group->label_key != NULL && str_streq(r->group->label_key, key) &&
-		       str_streq(r->group->label_value, value);
-	}
-	return jdoc_is_str(jdoc_get(r->labels, key), value);
-}
-
-static bool selector_matches(const struct jdoc *pod, const struct room *r)
-{
-	const struct jdoc *selector = jdoc_path(pod, "spec.nodeSelector");
-
-	for (const struct jdoc *s = jdoc_first(selector); s != NULL; s = jdoc_next(s)) {
-		if (!has_label(r, jdoc_key(s), jdoc_str(s))) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static struct room room_of_group(const struct autoscaler_group *g, const char *name)
-{
-	struct room r = { .group = g, .pods = g->pods };
+	struct node_room r = { .pods = g->pods,
+			       .label_key = g->label_key,
+			       .label_value = g->label_value };
 	struct quantity q;
 
 	snprintf(r.name, sizeof(r.name), "%s", name);
@@ -155,20 +59,18 @@ static unsigned group_size(const struct autoscaler *a, const struct autoscaler_g
 	return n;
 }
 
-static void order_node(struct autoscaler *a, const struct jdoc *pod, struct str key, int64_t cpu,
-		       int64_t memory)
+static void order_node(struct autoscaler *a, const struct jdoc *pod, struct str key)
 {
 	for (unsigned i = 0; i < a->opt.ngroups; i++) {
 		const struct autoscaler_group *g = &a->opt.groups[i];
 		struct order o = {
 			.group = g, .due = clock_mono(mirror_clock(a->mirror)) + a->opt.provision_ns
 		};
-		struct room r;
+		struct node_room r;
 
 		snprintf(o.name, sizeof(o.name), "%s-%u", g->name, group_size(a, g) + 1);
 		r = room_of_group(g, o.name);
-		if (group_size(a, g) >= g->max || !selector_matches(pod, &r) ||
-		    !take_room(&r, cpu, memory)) {
+		if (group_size(a, g) >= g->max || !node_room_take(&r, pod)) {
 			continue;
 		}
 		vec_push(&a->orders, o);
@@ -186,19 +88,16 @@ static void order_node(struct autoscaler *a, const struct jdoc *pod, struct str 
 static bool consider(void *ctx, struct str key, const struct jdoc *pod)
 {
 	struct autoscaler *a = ctx;
-	int64_t cpu = 0, memory = 0;
 
 	if (!mirror_pod_triggers_scale_up(pod)) {
 		return true;
 	}
-	add_requests(pod, &cpu, &memory);
 	for (size_t i = 0; i < a->rooms.n; i++) {
-		if (selector_matches(pod, &a->rooms.v[i]) &&
-		    take_room(&a->rooms.v[i], cpu, memory)) {
+		if (node_room_take(&a->rooms.v[i], pod)) {
 			return true;
 		}
 	}
-	order_node(a, pod, key, cpu, memory);
+	order_node(a, pod, key);
 	return true;
 }
 
@@ -244,9 +143,7 @@ static void scan(void *ctx)
 	if (atomic_load(&mirror_transport(a->mirror)->stopping)) {
 		return;
 	}
-	vec_clear(&a->rooms);
-	mirror_each(a->mirror, MIRROR_NODES, add_node, a);
-	mirror_each(a->mirror, MIRROR_PODS, use_node, a);
+	node_room_read(&a->rooms, a->mirror);
 	for (size_t i = 0; i < a->orders.n; i++) {
 		struct order *o = &a->orders.v[i];
 

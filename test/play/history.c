@@ -132,17 +132,21 @@ bool history_gang_at_once(struct mirror *m, const char *prefix, size_t members)
 	return seen == members;
 }
 
-static bool is_live(const struct mirror_record *r)
+static bool is_live(const struct jdoc *pod)
 {
-	CLEANUP(jdoc_destroyp) struct jdoc *object = NULL;
-
-	return r->text != NULL && jdoc_parse(str_of(r->text), &object, NULL) == 0 &&
-	       !is_finished(object) && jdoc_path(object, "metadata.deletionTimestamp") == NULL;
+	return !is_finished(pod) && jdoc_path(pod, "metadata.deletionTimestamp") == NULL;
 }
 
-size_t history_most_at_once(struct mirror *m, const char *prefix)
+static bool record_is(const struct mirror_record *r, bool (*is)(const struct jdoc *pod))
 {
-	struct strmap *live = strmap_create(NULL);
+	CLEANUP(jdoc_destroyp) struct jdoc *pod = NULL;
+
+	return r->text != NULL && jdoc_parse(str_of(r->text), &pod, NULL) == 0 && is(pod);
+}
+
+static size_t most_at_once(struct mirror *m, const char *prefix, bool (*is)(const struct jdoc *pod))
+{
+	struct strmap *counted = strmap_create(NULL);
 	size_t n, most = 0;
 	const struct mirror_record *r = mirror_history(m, &n);
 
@@ -150,15 +154,25 @@ size_t history_most_at_once(struct mirror *m, const char *prefix)
 		if (r[i].resource != MIRROR_PODS || !str_has_prefix(str_of(r[i].key), prefix)) {
 			continue;
 		}
-		if (is_live(&r[i])) {
-			strmap_set(live, str_of(r[i].key), live);
+		if (record_is(&r[i], is)) {
+			strmap_set(counted, str_of(r[i].key), counted);
 		} else {
-			(void)strmap_take(live, str_of(r[i].key));
+			(void)strmap_take(counted, str_of(r[i].key));
 		}
-		most = strmap_count(live) > most ? strmap_count(live) : most;
+		most = strmap_count(counted) > most ? strmap_count(counted) : most;
 	}
-	strmap_destroy(live);
+	strmap_destroy(counted);
 	return most;
+}
+
+size_t history_most_at_once(struct mirror *m, const char *prefix)
+{
+	return most_at_once(m, prefix, is_live);
+}
+
+size_t history_most_unschedulable(struct mirror *m, const char *prefix)
+{
+	return most_at_once(m, prefix, mirror_pod_triggers_scale_up);
 }
 
 size_t history_starts(struct mirror *m, const char *key)
@@ -171,8 +185,8 @@ size_t history_starts(struct mirror *m, const char *key)
 		bool is_it = r[i].resource == MIRROR_PODS && strcmp(r[i].key, key) == 0;
 
 		if (is_it) {
-			starts += !was_live && is_live(&r[i]);
-			was_live = is_live(&r[i]);
+			starts += !was_live && record_is(&r[i], is_live);
+			was_live = record_is(&r[i], is_live);
 		}
 	}
 	return starts;

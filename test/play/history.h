@@ -24,6 +24,8 @@ bool history_never_together(struct mirror *m, const char *a, const char *b);
 bool history_gang_at_once(struct mirror *m, const char *prefix, size_t n);
 /* The most pods with this key prefix that were neither finished nor being deleted at once. */
 size_t history_most_at_once(struct mirror *m, const char *prefix);
+/* The most pods with this key prefix that an autoscaler would buy nodes for at once. */
+size_t history_most_unschedulable(struct mirror *m, const char *prefix);
 /* How often a pod with this key was created, or created again after its end. */
 size_t history_starts(struct mirror *m, const char *key);
 

@@ -26,6 +26,7 @@
 #include "scheduler/multikueue/fleet/fleet_view.h"
 #include "scheduler/multikueue/fleet/fleet_workload.h"
 #include "scheduler/multikueue/fleet/fleet_writes.h"
+#include "scheduler/multikueue/manager/carried.h"
 #include "scheduler/multikueue/worker/link.h"
 
 #define CONNECTING_NS (60 * CLOCK_NS_PER_S)
@@ -119,18 +120,21 @@ static void look_for_manager(void *ctx, struct fleet_workload *w)
 static void create_manager(struct fleet *f, const struct pool_options *base)
 {
 	const struct fleet_options *opt = &f->opt;
-	const struct fleet_manager_options mo = { .manager = opt->manager,
-						  .gc_ns = opt->gc_ns,
-						  .origin = opt->origin,
-						  .counters = opt->counters,
-						  .recorder = f->recorder,
-						  .clusters = f->clusters,
-						  .offers = f->offers,
-						  .clock = opt->clock,
-						  .post = post,
-						  .record = record_for_manager,
-						  .look_at = look_for_manager,
-						  .ctx = f };
+	const struct fleet_manager_options mo = {
+		.manager = opt->manager,
+		.kinds = 1u << CARRIED_JOBS | (unsigned)opt->carries_pods << CARRIED_PODS,
+		.gc_ns = opt->gc_ns,
+		.origin = opt->origin,
+		.counters = opt->counters,
+		.recorder = f->recorder,
+		.clusters = f->clusters,
+		.offers = f->offers,
+		.clock = opt->clock,
+		.post = post,
+		.record = record_for_manager,
+		.look_at = look_for_manager,
+		.ctx = f
+	};
 
 	f->manager = fleet_manager_create(&mo, base);
 	f->active = fleet_active_create(f->clusters, f->offers, fleet_manager_pool(f->manager),
@@ -159,6 +163,7 @@ struct fleet *fleet_create(const struct fleet_options *opt)
 		.request_timeout_ns = opt->request_timeout_ns,
 		.manual = opt->manual,
 		.needs_jobs = opt->manages,
+		.needs_pods = opt->manages && opt->carries_pods,
 		.seed = opt->seed,
 		.connect = connect_worker,
 		.next_source = next_source,
@@ -441,17 +446,12 @@ static bool stall_replica(struct str key UNUSED, void *value, void *ctx)
 static void on_watch(struct fleet *f, struct fleet_cluster *k, const struct sched_msg *m)
 {
 	struct cluster_change c = { f, k };
-	bool *stalled = m->resource == SCHED_WORKLOADS                    ? &k->is_stalled
-			: m->resource == SCHED_JOBS && f->manager != NULL ? &k->has_stalled_jobs
-									  : NULL;
 
-	if (stalled == NULL || k->source == 0) {
+	if (k->source == 0 ||
+	    !fleet_clusters_stall(k, m->resource, m->reason != REFLECTOR_REASON_NONE,
+				  clock_wall(f->opt.clock))) {
 		return;
 	}
-	if (!k->is_stalled && !k->has_stalled_jobs) {
-		k->stalled_at = clock_wall(f->opt.clock);
-	}
-	*stalled = m->reason != REFLECTOR_REASON_NONE;
 	strmap_each(f->workloads, stall_replica, &c);
 }
 
@@ -484,7 +484,8 @@ static void follow_links(struct fleet *f)
 			strmap_each(f->workloads, lose_replica, &c);
 		}
 		k->source = now;
-		k->is_stalled = k->has_stalled_jobs = false;
+		k->is_stalled = false;
+		k->stalled_jobs = 0;
 		k->was_up |= now != 0;
 		if (f->manager != NULL && now != 0) {
 			fleet_manager_reach(f->manager, k);
@@ -567,7 +568,7 @@ static void on_worker(struct fleet *f, struct sched_msg *m)
 		on_replica(f, k, m);
 	} else if (is_object(m) && m->resource == SCHED_LOCAL_QUEUES) {
 		fleet_clusters_queue(k, m);
-	} else if (is_object(m) && m->resource == SCHED_JOBS && f->manager != NULL) {
+	} else if (is_object(m) && f->manager != NULL) {
 		fleet_manager_job(f->manager, k, m);
 	}
 }
@@ -600,13 +601,15 @@ static void on_cluster(struct fleet *f, struct sched_msg *m)
 
 static void on_manager(struct fleet *f, struct sched_msg *m)
 {
+	enum carried kind;
+
 	if (m->resource == SCHED_WORKLOADS) {
 		on_local(f, m);
 	} else if (m->resource == SCHED_MULTIKUEUE_CLUSTERS) {
 		on_cluster(f, m);
 	} else if (m->resource == SCHED_SECRETS) {
 		fleet_clusters_handle(f->clusters, m);
-	} else if (m->resource == SCHED_JOBS || m->resource == SCHED_NAMESPACES) {
+	} else if (m->resource == SCHED_NAMESPACES || carried_find(m->resource, &kind)) {
 		fleet_manager_handle(f->manager, m);
 	} else if (fleet_offers_handle(f->offers, m)) {
 		strmap_each(f->workloads, look_at_each, f);
@@ -682,7 +685,8 @@ void fleet_handle(struct fleet *f, struct sched_msg *m)
 
 static bool has_all(const struct fleet *f, unsigned kinds)
 {
-	const enum sched_resource *all = fleet_kinds_watched(f->manager != NULL);
+	const enum sched_resource *all =
+		fleet_kinds_watched(f->manager != NULL, f->opt.carries_pods);
 
 	for (size_t i = 0; all[i] != SCHED_RESOURCE_COUNT_; i++) {
 		if ((kinds & 1u << all[i]) == 0) {

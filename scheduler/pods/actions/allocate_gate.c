@@ -249,6 +249,7 @@ static void report_reserved(struct allocate_run *run, const struct allocate_work
 
 	if (w->podgroup->kind == PODGROUP_ALONE) {
 		d->task = w->podgroup->tasks.v[0];
+		d->hint = true; /* there may be thousands of them at once */
 	} else {
 		d->podgroup = w->podgroup->id;
 	}

@@ -82,8 +82,7 @@ struct cache_options {
 	/* A pod is opted in as long as its annotation says so. Else one that has had our gate or
 	 * our mark stays opted in. */
 	bool annotation_decides;
-	/* Plain pods without PodGroup and owner are groups of their own: no object is made for
-	 * them. */
+	/* Pods without PodGroup and owner are groups of their own: no object is made for them. */
 	bool implies_podgroups;
 	bool reads_budgets; /* PodDisruptionBudgets come as well */
 	const char *default_queue;

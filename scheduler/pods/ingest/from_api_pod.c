@@ -8,7 +8,9 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "collections/intern.h"
+#include "scheduler/base/match_from_api.h"
 #include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/model/selectors.h"
 
 static const char *annotation_or_label(const struct api_meta *m, const char *key)
 {
@@ -260,17 +262,30 @@ static int read_class(struct cluster *c, const struct api_pod *pod, struct arena
 		return err_wrap(err, "requests");
 	}
 	/* Where a pod of another scheduler may run does not matter here. */
-	r = (p->flags & (TASK_OURS | TASK_GATE_ONLY)) == TASK_OURS
-		    ? from_api_class_read(c, pod, scratch, p->klass, err)
-		    : from_api_class_ports(c, pod, scratch, p->klass, err);
-	if (r < 0) {
-		return r;
+	if ((p->flags & (TASK_OURS | TASK_GATE_ONLY)) == TASK_OURS) {
+		r = from_api_class_read(c, pod, scratch, p->klass, err);
+	} else {
+		r = from_api_class_ports(c, pod, scratch, p->klass, err);
+		r = r < 0 ? r : from_api_terms_read(c, pod, false, scratch, p->klass, err);
+	}
+	/* Whether one is in use matters for all pods. */
+	if (r < 0 || from_api_class_claims(c, pod, scratch, p->klass, err) < 0) {
+		return -ERR_INVALID;
 	}
 	if (p->names_both) {
 		p->klass->unsupported = POD_CLASS_TWO_GROUPS;
 	}
 	pod_class_normalise(p->klass);
 	return 0;
+}
+
+static int read_labels(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
+		       struct from_api_pod *p, struct err *err)
+{
+	return match_from_api_selector(c->names, &pod->meta.labels, scratch, &p->labels,
+				       &p->nlabels, err) < 0
+		       ? err_wrap(err, "metadata.labels")
+		       : 0;
 }
 
 /* A name that no queue can have counts as none. */
@@ -293,16 +308,15 @@ static struct str annotation(const struct api_pod *pod, const char *key)
 	return str_of(value == NULL || value[0] == '\0' ? NULL : value);
 }
 
-/* Of our own schedulers' pods, those that opt in, or have our gate or mark, get a PodGroup object:
- * its conditions say why they wait. None is made for a pod that has a node: a process that makes
- * none may have placed it. */
+/* Where PodGroups are made for such pods, none is for one that another process has placed or
+ * ungated without: the PodGroup of a gated pod comes before its quota. */
 static bool gets_no_podgroup(const struct cluster *c, const struct api_pod *pod,
 			     const struct from_api_pod *p)
 {
-	const uint32_t any = (uint32_t)TASK_OPTED_IN | TASK_OUR_GATE | TASK_RESERVED_MARK;
+	bool was_let_go = (p->flags & TASK_RESERVED_MARK) != 0 && (p->flags & TASK_OUR_GATE) == 0;
 
 	return (p->flags & TASK_GATE_ONLY) != 0 ||
-	       ((c->implies_podgroups || p->node.p != NULL) && (p->flags & any) == 0 &&
+	       ((c->implies_podgroups || p->node.p != NULL || was_let_go) &&
 		meta_controller(&pod->meta) == NULL);
 }
 
@@ -408,7 +422,7 @@ int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
 			       "spec.schedulingGroup.podGroupName: missing, or not a name");
 	}
 	if (from_api_pod_plain(c, pod, names, &p, err) < 0 || read_role(c, pod, &p.role, err) < 0 ||
-	    read_class(c, pod, scratch, &p, err) < 0) {
+	    read_class(c, pod, scratch, &p, err) < 0 || read_labels(c, pod, scratch, &p, err) < 0) {
 		return -ERR_INVALID;
 	}
 	*ret = p;
@@ -498,13 +512,16 @@ static bool stays_adopted(const struct cluster *c, const struct from_api_pod *p,
 	       (p->flags & TASK_OPTED_IN) == 0;
 }
 
-/* The PodGroup that a process with --podgroup-per-pod has made for a pod that waits; NULL: none. */
+/* The PodGroup that a process with --podgroup-per-pod has made for a pod that waits; NULL: none. A
+ * pod under quota would name it. */
 static struct podgroup *find_made(const struct cluster *c, const struct from_api_pod *p)
 {
+	const uint32_t names_it =
+		(uint32_t)TASK_OPTED_IN | TASK_OUR_GATE | TASK_RESERVED_MARK | TASK_FOREIGN_GATE;
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	struct podgroup *g;
 
-	if (p->node.p != NULL || p->status != TASK_PENDING || (p->flags & TASK_FOREIGN_GATE) != 0) {
+	if (p->node.p != NULL || p->status != TASK_PENDING || (p->flags & names_it) != 0) {
 		return NULL;
 	}
 	strbuf_printf(&key, STR_FMT "/podgroup-" STR_FMT, STR_ARG(p->namespace_), STR_ARG(p->uid));
@@ -558,6 +575,7 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 		t->attempts = p->attempts;
 	}
 	cluster_task_set_class(c, t, cluster_class_intern(c, p->klass));
+	selectors_set_labels(c, t, p->labels, p->nlabels);
 	if (stays_adopted(c, p, t)) {
 		kept |= TASK_ADOPTED;
 	} else {

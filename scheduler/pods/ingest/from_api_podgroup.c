@@ -239,8 +239,8 @@ static void multiply(struct cluster *c, struct res *r, int32_t times)
 	}
 }
 
-/* The minimum of a plain pod, with minMember of its kind, as the PodGroup that Volcano's controller
- * would make for it. */
+/* The minimum of a pod that is ours to place, with minMember of its kind, as the PodGroup that
+ * Volcano's controller would make for it. */
 static void ask_as_volcano(struct cluster *c, const struct from_api_pod *p, const struct task *t,
 			   struct podgroup *g)
 {
@@ -253,7 +253,7 @@ static void ask_as_volcano(struct cluster *c, const struct from_api_pod *p, cons
 	g->min_resources = min;
 }
 
-/* Another scheduler's pod asks for quota alone. A plain one is enqueued first. */
+/* Another scheduler's pod asks for quota alone. One of ours is enqueued first. */
 struct podgroup *from_api_podgroup_alone(struct cluster *c, const struct from_api_pod *p,
 					 const struct task *t)
 {

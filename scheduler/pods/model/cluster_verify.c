@@ -5,6 +5,7 @@
 #include "collections/intern.h"
 #include "collections/strmap.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/selectors.h"
 
 static size_t count_set(void *const *v, size_t n)
 {
@@ -27,6 +28,35 @@ static const char *check_evictability(const struct cluster *c, const struct task
 	if (t->budget < TASK_BUDGETS_SEVERAL &&
 	    (t->budget >= c->budgets.n || c->budgets.v[t->budget] == NULL)) {
 		return "a task has a budget that is gone";
+	}
+	return NULL;
+}
+
+static bool uses(const struct cluster *c, const struct task *t, const struct claim *cl)
+{
+	for (size_t i = 0; t->klass != NULL && i < t->klass->nclaims; i++) {
+		if (c->claims.v[t->klass->claims[i].id] == cl) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static const char *check_claim(const struct cluster *c, const struct claim *cl)
+{
+	if (!cl->exists && cl->uses == 0) {
+		return "a claim that nothing names is still there";
+	}
+	if ((cl->binders == 0) != (cl->node == MODEL_NONE)) {
+		return "a claim has a node without tasks that are bound to it, or the other way "
+		       "round";
+	}
+	for (size_t i = 0; i < cl->users.n; i++) {
+		uint32_t id = cl->users.v[i];
+
+		if (id >= c->tasks.n || c->tasks.v[id] == NULL || !uses(c, c->tasks.v[id], cl)) {
+			return "a claim has a user that does not name it";
+		}
 	}
 	return NULL;
 }
@@ -56,6 +86,11 @@ static const char *check_task(const struct cluster *c, const struct task *t)
 				      t->node_pos >= c->nodes.v[t->node]->tasks.n ||
 				      c->nodes.v[t->node]->tasks.v[t->node_pos] != t->id)) {
 		return "a task is not at its place on its node";
+	}
+	if (t->bind_by != MODEL_TIME_NONE &&
+	    (t->status != TASK_BINDING || t->binding_pos >= c->binding.n ||
+	     c->binding.v[t->binding_pos] != t->id)) {
+		return "a task that waits for its claims is not being bound, or not in its place";
 	}
 	if (t->nominated != MODEL_NONE &&
 	    (t->nominated >= c->nodes.n || c->nodes.v[t->nominated] == NULL)) {
@@ -113,6 +148,45 @@ static const char *check_tasks(const struct cluster *c)
 		}
 	}
 	return NULL;
+}
+
+static const char *check_labels(const struct cluster *c)
+{
+	size_t listed = 0, labelled = 0, carriers = 0;
+
+	for (size_t i = 0; i < c->selectors->labels.n; i++) {
+		const struct pod_labels *l = c->selectors->labels.v[i];
+
+		listed += l == NULL ? 0 : l->tasks.n;
+		if (l != NULL && l->tasks.n == 0) {
+			return "labels are kept that no pod has";
+		}
+	}
+	for (size_t i = 0; i < c->class_by_id.n; i++) {
+		carriers += c->class_by_id.v[i] == NULL ? 0 : c->class_by_id.v[i]->tasks.n;
+	}
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		if (t == NULL) {
+			continue;
+		}
+		labelled += t->labels != NULL;
+		carriers -= t->klass != NULL && t->klass->nterms > 0;
+		if (t->labels != NULL && (t->labels_pos >= t->labels->tasks.n ||
+					  t->labels->tasks.v[t->labels_pos] != t->id)) {
+			return "a task is not at its place among those with its labels";
+		}
+		if (t->klass != NULL && t->klass->nterms > 0 &&
+		    (t->class_pos >= t->klass->tasks.n ||
+		     t->klass->tasks.v[t->class_pos] != t->id)) {
+			return "a task is not at its place among those with its terms";
+		}
+	}
+	if (listed != labelled || carriers != 0) {
+		return "labels or classes list tasks too many or too few";
+	}
+	return selectors_verify(c);
 }
 
 static const char *check_classes(const struct cluster *c)
@@ -360,8 +434,8 @@ static const char *check_node(const struct cluster *c, const struct node *n)
 	if (cluster_node_find(c, str_of(n->name)) != n) {
 		return "a node is not found by its name";
 	}
-	if (!n->exists && n->tasks.n == 0 && n->nominations == 0) {
-		return "a node without object and pods is still there";
+	if (!n->exists && n->tasks.n == 0 && n->nominations == 0 && n->limits.n == 0) {
+		return "a node without object, pods and limits is still there";
 	}
 	for (size_t i = 0; i < n->tasks.n; i++) {
 		const struct task *t =
@@ -424,10 +498,23 @@ static const char *check_nodes(const struct cluster *c)
 }
 
 /* Classes come before nodes: those read the requests. */
+static const char *check_claims(const struct cluster *c)
+{
+	for (size_t i = 0; i < c->claims.n; i++) {
+		const char *wrong = c->claims.v[i] == NULL ? NULL : check_claim(c, c->claims.v[i]);
+
+		if (wrong != NULL) {
+			return wrong;
+		}
+	}
+	return NULL;
+}
+
 const char *cluster_verify(const struct cluster *c)
 {
 	static const char *(*const checks[])(const struct cluster *) = {
-		check_tasks, check_classes, check_podgroups, check_queues, check_nodes,
+		check_tasks,  check_labels, check_classes, check_podgroups,
+		check_queues, check_nodes,  check_claims,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {

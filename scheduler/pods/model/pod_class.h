@@ -8,7 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collections/vec.h"
 #include "scheduler/base/match.h"
+#include "scheduler/pods/model/pod_term.h"
 #include "scheduler/pods/model/resources.h"
 #include "scheduler/pods/model/unoffered.h"
 
@@ -16,6 +18,14 @@ struct host_port {
 	const char *ip;   /* interned; "0.0.0.0" is every address */
 	uint8_t protocol; /* 0 TCP, 1 UDP, 2 SCTP */
 	uint16_t port;
+};
+
+/* A PersistentVolumeClaim that a pod names. */
+struct pod_claim {
+	const char *name;  /* interned */
+	const char *owner; /* interned UID of the pod that must own it, since it is of a generic
+			      ephemeral volume; NULL: any may */
+	uint32_t id;       /* in cluster->claims, while the class is in the cluster */
 };
 
 struct pod_class {
@@ -33,19 +43,25 @@ struct pod_class {
 	bool has_required; /* affinity present: an empty list matches nothing */
 	struct match_term *preferred;
 	size_t npreferred;
+	struct pod_term *terms; /* about other pods */
+	size_t nterms;
 	struct toleration *tolerations;
 	size_t ntolerations;
 	struct host_port *ports;
 	size_t nports;
+	struct pod_claim *claims; /* sorted by name */
+	size_t nclaims;
+	const char *claims_in; /* interned namespace of the claims; NULL without any */
 	const char
 		*unsupported; /* static text: why this scheduler refuses it for now; NULL: fine */
 	char *signature;      /* canonical text, owned */
+	struct VEC(uint32_t) tasks; /* ids, of a class with terms alone */
 };
 
 /* Why a pod is refused for now (struct pod_class.unsupported). */
-#define POD_CLASS_POD_AFFINITY "required inter-pod affinity or anti-affinity is not supported yet"
-#define POD_CLASS_TOPOLOGY_SPREAD "topology spread with DoNotSchedule is not supported yet"
-#define POD_CLASS_VOLUMES "volumes with a persistent volume claim are not supported yet"
+#define POD_CLASS_MANY_TERMS                                                                       \
+	"more than 32 terms of inter-pod affinity and topology spread are not supported"
+#define POD_CLASS_CLAIMS "more than 128 persistent volume claims are not supported"
 #define POD_CLASS_UNREADABLE "a part of the pod cannot be read: left as it is until it changes"
 #define POD_CLASS_RESOURCE_CLAIMS "resource claims are not supported yet"
 #define POD_CLASS_TWO_GROUPS                                                                       \
@@ -59,6 +75,11 @@ struct pod_class {
  * refused, so that one pod cannot hold up the others. Values of an expression do not count: they
  * are searched, not looked through. */
 #define POD_CLASS_PARTS_MAX 1000
+/* Each costs a count per topology domain. */
+#define POD_CLASS_TERMS_MAX 32
+
+/* More claims than a node can attach volumes. */
+#define POD_CLASS_CLAIMS_MAX 128
 
 struct str;
 struct strbuf;

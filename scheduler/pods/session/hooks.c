@@ -7,6 +7,7 @@
 #include "base/xmalloc.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/combine.h"
 #include "scheduler/pods/session/hooks_fallback.h"
 #include "scheduler/pods/session/session_priv.h"
@@ -294,9 +295,20 @@ bool hooks_job_pipelined(const struct session *s, const struct podgroup *g)
 	return COMBINE_VOTE(&session_hooks(s)->job_pipelined, job_pipelined, s, g);
 }
 
+/* Claims are looked at by the plugin predicates alone: without it, a pod with claims would be put
+ * where its volumes are not. */
 bool hooks_class_predicate(const struct session *s, const struct pod_class *k, const struct node *n,
 			   struct reason *why)
 {
+	if (k->nclaims > 0 && session_hooks(s)->class_predicate.n == 0) {
+		if (why != NULL) {
+			*why = (struct reason){ .code = "PersistentVolumeClaims need the plugin "
+							"predicates",
+						.unresolvable = true,
+						.everywhere = true };
+		}
+		return false;
+	}
 	return COMBINE_ALL(&session_hooks(s)->class_predicate, class_predicate, s, k, n, why);
 }
 

@@ -18,12 +18,13 @@ struct session;
 
 enum vote { VOTE_REJECT = -1, VOTE_ABSTAIN = 0, VOTE_PERMIT = 1 };
 
-/* Why something was refused. `code` is a static short text used to count and aggregate
- * ("Insufficient cpu"); detail lives in the session arena. */
+/* Why something was refused. `code` is a short text used to count and aggregate ("Insufficient
+ * cpu"), static or in the session arena, as detail is. */
 struct reason {
 	const char *code;
 	const char *detail; /* or NULL */
 	bool unresolvable;  /* evicting pods would not help */
+	bool everywhere;    /* it is about the pod: the same for every node */
 };
 
 struct plugin_arg {
@@ -84,7 +85,9 @@ struct plugin_ops {
 	/* The part of the predicate that depends on class and node spec only (cached per class). */
 	bool (*class_predicate)(void *state, const struct session *s, const struct pod_class *k,
 				const struct node *n, struct reason *why);
-	/* The part that depends on what is on the node now (ports, pod count). */
+	/* The part that depends on what is on the node now (ports, pod count), and on the pods in
+	 * its topology domains (pods/session/domains.h). Of the task it may look at its class and
+	 * its view of domains alone. */
 	bool (*predicate)(void *state, const struct session *s, const struct task *t,
 			  const struct node *n, struct reason *why);
 	/* The same, without the pods that terminate there. */

@@ -8,6 +8,7 @@
 #include "base/xmalloc.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/domain_table.h"
 
 /* Old slots are not copied: none of them is of the session that begins. A zeroed slot has epoch 0,
  * which no session uses. */
@@ -29,6 +30,7 @@ void session_overlay_finish(struct overlay *o)
 	free(o->nodes);
 	free(o->podgroups);
 	free(o->queues);
+	free(o->claims);
 	vec_finish(&o->log);
 	vec_finish(&o->touched);
 	vec_finish(&o->touched_podgroups);
@@ -42,6 +44,7 @@ void session_overlay_open(struct overlay *o, const struct cluster *c, struct are
 	o->nodes = slots(o->nodes, &o->nnodes, c->nodes.n, sizeof(*o->nodes));
 	o->podgroups = slots(o->podgroups, &o->npodgroups, c->podgroups.n, sizeof(*o->podgroups));
 	o->queues = slots(o->queues, &o->nqueues, c->queues.n, sizeof(*o->queues));
+	o->claims = slots(o->claims, &o->nclaims, c->claims.n, sizeof(*o->claims));
 	o->epoch++;
 	/* After 2^32 sessions the numbers start again, and slots of long ago would look current. */
 	if (o->epoch == 0) {
@@ -49,6 +52,7 @@ void session_overlay_open(struct overlay *o, const struct cluster *c, struct are
 		memset(o->nodes, 0, o->nnodes * sizeof(*o->nodes));
 		memset(o->podgroups, 0, o->npodgroups * sizeof(*o->podgroups));
 		memset(o->queues, 0, o->nqueues * sizeof(*o->queues));
+		memset(o->claims, 0, o->nclaims * sizeof(*o->claims));
 		o->epoch = 1;
 	}
 	vec_clear(&o->log);
@@ -72,6 +76,10 @@ struct overlay_task *session_overlay_task(struct overlay *o, const struct task *
 			.charge_queue = t->charge_queue,
 			.status = t->status,
 			.charge = t->charge,
+			.counted = (uint8_t)(t->node == MODEL_NONE         ? DOMAIN_OUT
+					     : t->status == TASK_RELEASING ? DOMAIN_RELEASING
+									   : DOMAIN_HERE),
+			.counted_node = t->node,
 			.attempt_node = MODEL_NONE,
 		};
 	}
@@ -112,6 +120,20 @@ struct overlay_podgroup *session_overlay_podgroup(struct overlay *o, const struc
 		if (t->status == TASK_PENDING && t->klass != NULL && t->klass->best_effort) {
 			slot->best_effort_pending++;
 		}
+	}
+	return slot;
+}
+
+struct overlay_claim *session_overlay_claim(struct overlay *o, const struct claim *cl)
+{
+	struct overlay_claim *slot = &o->claims[cl->id];
+
+	if (slot->epoch == o->epoch) {
+		return slot;
+	}
+	*slot = (struct overlay_claim){ .epoch = o->epoch, .node = cl->node };
+	for (size_t i = 0; i < cl->users.n; i++) {
+		slot->placed += o->cluster->tasks.v[cl->users.v[i]]->node != MODEL_NONE;
 	}
 	return slot;
 }

@@ -258,8 +258,12 @@ static bool parent_is_closed(const struct queue_controller *s, const struct clus
 	return parent != NULL && is_closed(parent->state);
 }
 
+/* Pods that are in no PodGroup of Volcano keep a queue from being closed, too. */
 static const char *closing_state(const struct queue_totals *totals)
 {
+	if (totals->request.v[RES_PODS] > 0 || totals->held.v[RES_PODS] > 0) {
+		return "Closing";
+	}
 	for (unsigned i = 0; i < PODGROUP_PHASE_COUNT_; i++) {
 		if (totals->podgroups[i] > 0) {
 			return "Closing";

@@ -143,8 +143,8 @@ func TestScenario5ClosedAndUnknownQueues(t *testing.T) {
 	if !warns(unknown) {
 		t.Errorf("no warning names queue %s: %q", unknown, warned.text)
 	}
-	waitEvent(s, "closed", "PodGroupRefused")
-	waitEvent(s, "unknown", "PodGroupRefused")
+	waitEvent(s, "closed", "QueueUnavailable")
+	waitEvent(s, "unknown", "QueueUnavailable")
 	waitEvent(s, "member", "QueueUnavailable")
 	s.WaitGated("closed", "member", "unknown")
 	s.WaitPublished()

@@ -59,8 +59,9 @@ func TestScenario8AtTheTerminal(t *testing.T) {
 
 	kubectl("get queues.scheduling.volcano.sh "+q, "NAME", "PARENT", q, "root")
 	kubectl("get q "+q, q)
-	kubectl("get podgroups -n "+s.Namespace, "NAME", "STATUS", "MINMEMBER", "RUNNINGS", "AGE", "podgroup-")
-	kubectl("get pg -n "+s.Namespace, "podgroup-")
+	s.PodGroup("group", q, 1, nil)
+	kubectl("get podgroups -n "+s.Namespace, "NAME", "STATUS", "MINMEMBER", "RUNNINGS", "AGE", "group")
+	kubectl("get pg -n "+s.Namespace, "group")
 	kubectl("get pods -n "+s.Namespace, "node", "Pending", "quota", "SchedulingGated", "runs", "Running")
 	kubectl("explain queue.spec", "capability", "parent")
 	kubectl("explain queue.spec.capability", "FIELD: capability")

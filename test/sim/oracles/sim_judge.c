@@ -196,11 +196,26 @@ static bool others_ask(const struct cluster *c, uint32_t queue)
 	return false;
 }
 
+/* The charge of pods in this very queue, or what is guaranteed to it where that is more. */
+static int64_t taken_by(const struct cluster *c, const struct queue *q)
+{
+	int64_t own = q->charged.v[RES_CPU];
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *child = c->queues.v[i];
+
+		if (child != NULL && child->exists && child->parent == q->id) {
+			own -= child->charged.v[RES_CPU];
+		}
+	}
+	return own > q->guarantee.v[RES_CPU] ? own : q->guarantee.v[RES_CPU];
+}
+
 /* Volcano's rule of the plugin proportion: pods that did not opt in (these, of one PodGroup) are
  * placed within their queue's share of the present nodes. Pods that wait in other queues take
- * shares, too, even when they fit into none themselves; guarantees of all other queues are no part
- * of it; and neither is quota that pods hold without a node, which may be theirs of another
- * scheduler for ever. */
+ * shares, too, even when they fit into none themselves; neither what other queues use nor what is
+ * guaranteed to them is part of it; and neither is quota that pods hold without a node, which may
+ * be theirs of another scheduler for ever. */
 static bool lacks_share(const struct judge *j, const char *const *keys, size_t n)
 {
 	const struct cluster *c = j->cluster;
@@ -224,7 +239,7 @@ static bool lacks_share(const struct judge *j, const char *const *keys, size_t n
 	}
 	for (size_t i = 0; i < c->queues.n; i++) {
 		if (c->queues.v[i] != NULL && c->queues.v[i]->exists && i != queue) {
-			rest -= c->queues.v[i]->guarantee.v[RES_CPU];
+			rest -= taken_by(c, c->queues.v[i]);
 		}
 	}
 	return need > rest - c->queues.v[queue]->charged.v[RES_CPU] ||
@@ -292,11 +307,11 @@ static size_t lacking_by_role(const struct judge *j, const struct jdoc *g, const
 	return lacking;
 }
 
-/* A plain pod without owner need not have a PodGroup. */
+/* A pod without owner need not have a PodGroup; where they are made, a gated one does. */
 static bool is_alone(const struct judge *j, const struct jdoc *pod)
 {
-	return !sim_pod_is_opted_in(pod, j->world->sticky) && !sim_pod_has_our_gate(pod) &&
-	       jdoc_first(jdoc_path(pod, "metadata.ownerReferences")) == NULL;
+	return (j->cluster->implies_podgroups || !sim_pod_has_our_gate(pod)) &&
+	       !sim_pod_has_controller(pod);
 }
 
 static void judge_alone(const struct judge *j, const struct jdoc *pod, const char *key)
@@ -517,6 +532,19 @@ static void judge_moved(const struct judge *j)
 	}
 }
 
+/* A pod that waits for its PodGroup is in no queue. */
+static bool has_missing_kube_group(const struct sim_world *w, const struct jdoc *pod)
+{
+	const char *group = jdoc_path_str(pod, "spec.schedulingGroup.podGroupName");
+	CLEANUP(xmalloc_freep) char *key = NULL;
+
+	if (group == NULL) {
+		return false;
+	}
+	key = xmalloc_printf("%s/%s", jdoc_path_str(pod, "metadata.namespace"), group);
+	return sim_view_get(w->view, SIM_KUBE_PODGROUPS, key) == NULL;
+}
+
 /* Compares the sums that metrics and statuses of Queues are made of with the pods. */
 static void judge_totals(const struct judge *j)
 {
@@ -535,8 +563,9 @@ static void judge_totals(const struct judge *j)
 
 		gated += (sim_pod_is_ours(pod) || sim_pod_is_theirs(pod)) &&
 			 sim_pod_has_our_gate(pod) &&
-			 (group == NULL && sim_pod_is_theirs(pod)
-				  ? has_queue_alone(j->world, pod)
+			 (group == NULL && (sim_pod_is_theirs(pod) || is_alone(j, pod))
+				  ? has_queue_alone(j->world, pod) &&
+					    !has_missing_kube_group(j->world, pod)
 				  : g != NULL && has_queue(j->world, g));
 	}
 	if (root != NULL && totals[root->id].gated != gated) {

@@ -91,15 +91,13 @@ static void add_annotation(struct admit_answer *a, bool has_any, const char *key
 	admit_patch_end(a);
 }
 
-/* A pod of our schedulers gets a PodGroup, which gets the queue of the namespace. For one of other
- * schedulers the pod alone has to say it. */
-static void add_queue(const struct admit_request *q, const struct api_pod *pod,
-		      const struct admit_namespace *ns, bool has_any, struct admit_answer *a)
+/* There may be no PodGroup to say it. */
+static void add_queue(const struct api_pod *pod, const struct admit_namespace *ns, bool has_any,
+		      struct admit_answer *a)
 {
 	const char *queue = field_map_get(&pod->meta.annotations, KEYS_QUEUE_NAME);
 
-	if (!is_ours(q->options, pod) && ns != NULL && ns->queue != NULL &&
-	    (queue == NULL || queue[0] == '\0') &&
+	if (ns != NULL && ns->queue != NULL && (queue == NULL || queue[0] == '\0') &&
 	    field_map_get(&pod->meta.annotations, KEYS_GROUP_NAME) == NULL) {
 		add_annotation(a, has_any, KEYS_QUEUE_NAME, ns->queue);
 	}
@@ -192,7 +190,7 @@ static void mutate(const struct admit_request *q, const struct api_pod *pod, str
 	if (by_namespace) {
 		add_annotation(a, pod->meta.annotations.v != NULL, row->annotation, "true");
 	}
-	add_queue(q, pod, ns, by_namespace || pod->meta.annotations.v != NULL, a);
+	add_queue(pod, ns, by_namespace || pod->meta.annotations.v != NULL, a);
 	if (!has_our_gate(pod)) {
 		add_gate(a, pod, row->gate);
 	}

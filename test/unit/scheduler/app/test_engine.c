@@ -19,179 +19,60 @@
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/pods/model/cluster.h"
+#include "unit/scheduler/app/engine_fixture.h"
 
-#define WALL (1700000000 * CLOCK_NS_PER_S)
-
-struct fixture {
-	struct clock_fake clock;
-	struct fake_transport *transport;
-	struct metric_registry *counters;
-	struct engine *engine;
-	struct sched_msg *done[16];
-	size_t ndone;
-};
-
-static void keep(void *ctx, struct sched_msg *m)
+static void see_world(struct engine_fixture *f)
 {
-	struct fixture *f = ctx;
-
-	assert_true(f->ndone < ARRAY_LEN(f->done));
-	f->done[f->ndone++] = m;
-}
-
-static struct sched_conf *parse(const char *text)
-{
-	static const char *const plugins[] = { "priority", "gang",    "conformance", "predicates",
-					       "capacity", "binpack", "pdb",         NULL };
-	static const char *const actions[] = { "enqueue", "allocate", "backfill", NULL };
-	struct conf_options co = { .known = { plugins, actions, NULL } };
-	struct sched_conf *conf = NULL;
-
-	assert_int_equal(conf_parse(str_of(text), "test", &co, &conf, NULL), 0);
-	conf->gates_admission = true;
-	return conf;
-}
-
-/* queues: with the controller of Queues. */
-static void begin_with(struct fixture *f, bool queues, bool podgroup_per_pod)
-{
-	static const char *const names[] = { "volcano", NULL };
-	struct engine_options eo = { .scheduler_names = names,
-				     .default_queue = "default",
-				     .gate_workers = 1,
-				     .manual = true,
-				     .controllers_podgroup = true,
-				     .controllers_queue = queues,
-				     .podgroup_per_pod = podgroup_per_pod,
-				     .min_interval_ns = CLOCK_NS_PER_MS,
-				     .period_ns = CLOCK_NS_PER_S,
-				     .request_timeout_ns = CLOCK_NS_PER_S,
-				     .post = keep,
-				     .ctx = f };
-
-	*f = (struct fixture){ 0 };
-	clock_fake_init(&f->clock, WALL);
-	clock_fake_advance(&f->clock, CLOCK_NS_PER_S);
-	f->transport = fake_transport_create(&f->clock);
-	f->counters = metric_registry_create();
-	eo.transport = fake_transport_base(f->transport);
-	eo.clock = &f->clock.base;
-	eo.counters = f->counters;
-	assert_int_equal(engine_create(&eo, parse(conf_default_text()), &f->engine, NULL), 0);
-}
-
-static void begin(struct fixture *f)
-{
-	begin_with(f, false, false);
-}
-
-static void end(struct fixture *f)
-{
-	engine_destroy(f->engine);
-	fake_transport_destroy(f->transport);
-	metric_registry_destroy(f->counters);
-}
-
-static void see(struct fixture *f, enum sched_resource r, const char *key, const char *json)
-{
-	struct sched_msg *m = message_decode(r, str_of(key), str_of(json), 1);
-
-	m->resource = r;
-	engine_handle(f->engine, m);
-}
-
-static void sync_all(struct fixture *f)
-{
-	for (unsigned i = 0; i < sched_kinds_watched(false); i++) {
-		struct sched_msg *m = message_new(SCHED_MSG_SYNCED);
-
-		m->resource = (enum sched_resource)i;
-		engine_handle(f->engine, m);
-	}
-}
-
-static void lead(struct fixture *f, int64_t not_before)
-{
-	struct sched_msg *m = message_new(SCHED_MSG_LEASE);
-
-	m->flag = true;
-	m->not_before = not_before;
-	engine_handle(f->engine, m);
-}
-
-static void step_pools(struct fixture *f)
-{
-	struct pool *pools[ENGINE_MAX_POOLS];
-	size_t n = engine_pools(f->engine, pools, ENGINE_MAX_POOLS);
-
-	for (size_t i = 0; i < n; i++) {
-		while (pool_step(pools[i])) {
-		}
-	}
-}
-
-/* Steps the engine and its pools, and hands outcomes back. */
-static void step(struct fixture *f)
-{
-	clock_fake_advance(&f->clock, 10 * CLOCK_NS_PER_MS);
-	engine_step(f->engine);
-	step_pools(f);
-}
-
-static void take_outcomes(struct fixture *f)
-{
-	for (size_t i = 0; i < f->ndone; i++) {
-		engine_handle(f->engine, f->done[i]);
-	}
-	f->ndone = 0;
-}
-
-static void see_world(struct fixture *f)
-{
-	see(f, SCHED_QUEUES, "root",
-	    "{\"metadata\":{\"name\":\"root\",\"uid\":\"q0\"},\"spec\":{},\"status\":{\"state\":"
-	    "\"Open\"}}");
-	see(f, SCHED_QUEUES, "default",
-	    "{\"metadata\":{\"name\":\"default\",\"uid\":\"q1\"},\"spec\":{\"parent\":\"root\","
-	    "\"capability\":{\"cpu\":\"1\"}},"
-	    "\"status\":{\"state\":\"Open\"}}");
-	see(f, SCHED_PODGROUPS, "ns/g",
-	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"g1\"},\"spec\":{"
-	    "\"minMember\":1,\"queue\":\"default\"}}");
-	see(f, SCHED_PODS, "ns/p",
-	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"u1\",\"annotations\":{"
-	    "\"scheduling.k8s.io/group-name\":"
-	    "\"g\",\"scheduling.volcano.sh/"
-	    "queue-allocation-gate\":\"true\"}},\"spec\":{\"schedulerName\":\"volcano\","
-	    "\"schedulingGates\":[{\"name\":\"scheduling.volcano.sh/"
-	    "queue-allocation-gate\"}],\"containers\":[{\"name\":\"c\","
-	    "\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]},\"status\":{\"phase\":\"Pending\"}}");
+	engine_fixture_see(f, SCHED_QUEUES, "root",
+			   "{\"metadata\":{\"name\":\"root\",\"uid\":\"q0\"},\"spec\":{},"
+			   "\"status\":{\"state\":"
+			   "\"Open\"}}");
+	engine_fixture_see(
+		f, SCHED_QUEUES, "default",
+		"{\"metadata\":{\"name\":\"default\",\"uid\":\"q1\"},\"spec\":{\"parent\":\"root\","
+		"\"capability\":{\"cpu\":\"1\"}},"
+		"\"status\":{\"state\":\"Open\"}}");
+	engine_fixture_see(
+		f, SCHED_PODGROUPS, "ns/g",
+		"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"g1\"},\"spec\":{"
+		"\"minMember\":1,\"queue\":\"default\"}}");
+	engine_fixture_see(
+		f, SCHED_PODS, "ns/p",
+		"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"u1\",\"annotations\":"
+		"{"
+		"\"scheduling.k8s.io/group-name\":"
+		"\"g\",\"scheduling.volcano.sh/"
+		"queue-allocation-gate\":\"true\"}},\"spec\":{\"schedulerName\":\"volcano\","
+		"\"schedulingGates\":[{\"name\":\"scheduling.volcano.sh/"
+		"queue-allocation-gate\"}],\"containers\":[{\"name\":\"c\","
+		"\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]},\"status\":{\"phase\":\"Pending\"}"
+		"}");
 }
 
 static void test_nothing_is_written_before_lease_and_lists(void **state)
 {
-	struct fixture f;
+	struct engine_fixture f;
 
 	(void)state;
-	begin(&f);
+	engine_fixture_begin(&f);
 	see_world(&f);
-	step(&f);
+	engine_fixture_step(&f);
 	fake_transport_expect_none(f.transport); /* a standby */
-	lead(&f, clock_mono(&f.clock.base) + CLOCK_NS_PER_S);
-	step(&f);
+	engine_fixture_lead(&f, clock_mono(&f.clock.base) + CLOCK_NS_PER_S);
+	engine_fixture_step(&f);
 	fake_transport_expect_none(f.transport); /* lists not complete */
-	sync_all(&f);
-	step(&f);
+	engine_fixture_sync_all(&f);
+	engine_fixture_step(&f);
 	fake_transport_expect_none(f.transport); /* the old leader's writes may still arrive */
 	assert_true(atomic_load(&engine_state(f.engine)->leading));
 	clock_fake_advance(&f.clock, CLOCK_NS_PER_S);
-	step(&f);
+	engine_fixture_step(&f);
 	(void)fake_transport_expect(f.transport, "PATCH /api/v1/namespaces/ns/pods/p");
 	assert_true(atomic_load(&engine_state(f.engine)->has_quota_plugin));
-	end(&f);
+	engine_fixture_end(&f);
 }
 
-static void answer(struct fixture *f, const char *line, int status)
+static void answer(struct engine_fixture *f, const char *line, int status)
 {
 	fake_transport_answer(f->transport, fake_transport_expect_prefix(f->transport, line),
 			      status, "{}");
@@ -200,40 +81,40 @@ static void answer(struct fixture *f, const char *line, int status)
 /* gate off -> acknowledged -> no node: published, and never before. */
 static void test_hole_24_one_patch_then_at_once_the_next_step(void **state)
 {
-	struct fixture f;
+	struct engine_fixture f;
 	uint64_t gate;
 
 	(void)state;
-	begin(&f);
+	engine_fixture_begin(&f);
 	see_world(&f);
-	sync_all(&f);
-	lead(&f, 0);
-	step(&f);
+	engine_fixture_sync_all(&f);
+	engine_fixture_lead(&f, 0);
+	engine_fixture_step(&f);
 	gate = fake_transport_expect(f.transport, "PATCH /api/v1/namespaces/ns/pods/p");
 	while (fake_transport_pending(f.transport) > 0) {
 		answer(&f, "", 200); /* events, PodGroup and Queue status */
-		step(&f);
+		engine_fixture_step(&f);
 	}
 	fake_transport_answer(f.transport, gate, 200, "{}");
-	take_outcomes(&f);
-	step(&f);
+	engine_fixture_take_outcomes(&f);
+	engine_fixture_step(&f);
 	gate = fake_transport_expect(f.transport, "PATCH /api/v1/namespaces/ns/pods/p/status");
 	assert_non_null(strstr(fake_transport_body(f.transport, gate).p, "\"Unschedulable\""));
-	end(&f);
+	engine_fixture_end(&f);
 }
 
-static void go_on(struct fixture *f, unsigned steps)
+static void go_on(struct engine_fixture *f, unsigned steps)
 {
 	while (steps-- > 0) {
-		step(f);
+		engine_fixture_step(f);
 		while (fake_transport_pending(f->transport) > 0) {
 			answer(f, "", 200);
 		}
-		take_outcomes(f);
+		engine_fixture_take_outcomes(f);
 	}
 }
 
-static const struct task *pod_of(struct fixture *f)
+static const struct task *pod_of(struct engine_fixture *f)
 {
 	return cluster_task_find(engine_cluster(f->engine), STR_LIT("ns/p"));
 }
@@ -241,13 +122,13 @@ static const struct task *pod_of(struct fixture *f)
 /* Neither reservations nor backoff depend on the wall clock. */
 static void test_steps_of_the_wall_clock_change_nothing(void **state)
 {
-	struct fixture f;
+	struct engine_fixture f;
 
 	(void)state;
-	begin(&f);
+	engine_fixture_begin(&f);
 	see_world(&f);
-	sync_all(&f);
-	lead(&f, 0);
+	engine_fixture_sync_all(&f);
+	engine_fixture_lead(&f, 0);
 	go_on(&f, 4);
 	assert_int_equal(pod_of(&f)->charge, CHARGE_PUBLISHED);
 	f.clock.wall_ns += 3600 * CLOCK_NS_PER_S;
@@ -265,63 +146,63 @@ static void test_steps_of_the_wall_clock_change_nothing(void **state)
 	clock_fake_advance(&f.clock, 3600 * CLOCK_NS_PER_S);
 	go_on(&f, 6);
 	assert_int_equal(pod_of(&f)->charge, CHARGE_PUBLISHED);
-	end(&f);
+	engine_fixture_end(&f);
 }
 
 /* The outcome of a write counts once. */
 static void test_backoff_of_a_refused_write(void **state)
 {
-	struct fixture f;
+	struct engine_fixture f;
 	int64_t now;
 
 	(void)state;
-	begin(&f);
+	engine_fixture_begin(&f);
 	see_world(&f);
-	sync_all(&f);
-	lead(&f, 0);
-	step(&f);
+	engine_fixture_sync_all(&f);
+	engine_fixture_lead(&f, 0);
+	engine_fixture_step(&f);
 	answer(&f, "PATCH /api/v1/namespaces/ns/pods/p", 403);
 	now = clock_mono(&f.clock.base);
-	take_outcomes(&f);
+	engine_fixture_take_outcomes(&f);
 	assert_int_equal(pod_of(&f)->write_failures, 1);
-	assert_true(pod_of(&f)->retry_at <= now + CLOCK_NS_PER_S + WALL);
-	end(&f);
+	assert_true(pod_of(&f)->retry_at <= now + CLOCK_NS_PER_S + ENGINE_FIXTURE_WALL);
+	engine_fixture_end(&f);
 }
 
 /* Also a write of an earlier term that is to be tried again. */
 static void test_a_retry_waits_for_the_new_term(void **state)
 {
-	struct fixture f;
+	struct engine_fixture f;
 	uint64_t gate;
 	int64_t from;
 
 	(void)state;
-	begin(&f);
+	engine_fixture_begin(&f);
 	see_world(&f);
-	sync_all(&f);
-	lead(&f, 0);
-	step(&f);
+	engine_fixture_sync_all(&f);
+	engine_fixture_lead(&f, 0);
+	engine_fixture_step(&f);
 	gate = fake_transport_expect(f.transport, "PATCH /api/v1/namespaces/ns/pods/p");
 	while (fake_transport_pending(f.transport) > 0) {
 		answer(&f, "", 200);
-		step(&f);
+		engine_fixture_step(&f);
 	}
 	fake_transport_answer(f.transport, gate, 503, "{}");
 	engine_handle(f.engine, message_new(SCHED_MSG_LEASE));
 	from = clock_mono(&f.clock.base) + 10 * CLOCK_NS_PER_S;
-	lead(&f, from);
+	engine_fixture_lead(&f, from);
 	while (clock_mono(&f.clock.base) < from - CLOCK_NS_PER_S) {
-		step(&f);
+		engine_fixture_step(&f);
 		fake_transport_expect_none(f.transport);
 		clock_fake_advance(&f.clock, CLOCK_NS_PER_S / 2);
 	}
 	clock_fake_advance(&f.clock, 2 * CLOCK_NS_PER_S);
-	step(&f);
+	engine_fixture_step(&f);
 	(void)fake_transport_expect(f.transport, "PATCH /api/v1/namespaces/ns/pods/p");
-	end(&f);
+	engine_fixture_end(&f);
 }
 
-static bool metric(struct fixture *f, const char *name, const char *label, double value)
+static bool metric(struct engine_fixture *f, const char *name, const char *label, double value)
 {
 	static const char *const names[] = { "result", NULL };
 	const char *values[] = { label };
@@ -333,39 +214,39 @@ static bool metric(struct fixture *f, const char *name, const char *label, doubl
 
 static void test_a_configuration_that_did_not_load_changes_nothing(void **state)
 {
-	struct fixture f;
+	struct engine_fixture f;
 	struct sched_msg *m = message_new(SCHED_MSG_CONF);
 
 	(void)state;
-	begin(&f);
+	engine_fixture_begin(&f);
 	m->text = "file:3: bad";
 	engine_handle(f.engine, m);
 	assert_true(metric(&f, "headgate_configuration_reloads_total", "failed", 1));
 	assert_true(metric(&f, "headgate_configuration_reloads_total", "ok", 0));
-	end(&f);
+	engine_fixture_end(&f);
 }
 
-static void reconfigure(struct fixture *f, const char *text)
+static void reconfigure(struct engine_fixture *f, const char *text)
 {
 	struct sched_msg *m = message_new(SCHED_MSG_CONF);
 
-	m->conf = parse(text);
+	m->conf = engine_fixture_parse(text);
 	engine_handle(f->engine, m);
 	clock_fake_advance(&f->clock, CLOCK_NS_PER_S);
-	step(f);
+	engine_fixture_step(f);
 }
 
 /* PodDisruptionBudgets are not watched: every pod would seem to have none. */
 static void test_pdb_needs_a_restart(void **state)
 {
-	struct fixture f;
+	struct engine_fixture f;
 
 	(void)state;
-	begin(&f);
+	engine_fixture_begin(&f);
 	assert_false(engine_reads_budgets(f.engine));
 	reconfigure(&f, "actions: allocate\ntiers:\n- plugins:\n  - name: pdb\n");
 	assert_true(metric(&f, "headgate_configuration_reloads_total", "failed", 1));
-	end(&f);
+	engine_fixture_end(&f);
 }
 
 static void on_dump(void *ctx, const char *part, struct str json)
@@ -377,21 +258,21 @@ static void on_dump(void *ctx, const char *part, struct str json)
 static void test_a_snapshot_is_the_cluster_as_json(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
-	struct fixture f;
+	struct engine_fixture f;
 	struct sched_msg *m = message_new(SCHED_MSG_SNAPSHOT);
 
 	(void)state;
-	begin(&f);
+	engine_fixture_begin(&f);
 	see_world(&f);
 	m->reply = on_dump;
 	m->ctx = &text;
 	engine_handle(f.engine, m);
 	assert_non_null(strstr(text.p, "\"u1\""));
-	end(&f);
+	engine_fixture_end(&f);
 }
 
 /* Answers all requests; true when one of them carries this text. */
-static bool answer_all(struct fixture *f, const char *text)
+static bool answer_all(struct engine_fixture *f, const char *text)
 {
 	bool found = false;
 
@@ -408,42 +289,45 @@ static bool answer_all(struct fixture *f, const char *text)
 /* Nothing else changes, so that no queue would be looked at. */
 static void test_a_new_configuration_looks_at_every_queue_again(void **state)
 {
-	struct fixture f;
+	struct engine_fixture f;
 
 	(void)state;
-	begin(&f);
-	sync_all(&f);
-	lead(&f, 0);
+	engine_fixture_begin(&f);
+	engine_fixture_sync_all(&f);
+	engine_fixture_lead(&f, 0);
 	see_world(&f);
 	reconfigure(&f, "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n");
 	assert_false(answer_all(&f, "schedulingGates")); /* there is no quota plugin */
 	reconfigure(&f, conf_default_text());
 	assert_true(answer_all(&f, "schedulingGates"));
-	take_outcomes(&f);
-	end(&f);
+	engine_fixture_take_outcomes(&f);
+	engine_fixture_end(&f);
 }
 
 static void test_a_missing_podgroup_is_reported_once(void **state)
 {
-	struct fixture f;
+	struct engine_fixture f;
 	unsigned reported = 0;
 
 	(void)state;
-	begin(&f);
-	see(&f, SCHED_PODS, "ns/p",
-	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"u1\",\"annotations\":{"
-	    "\"scheduling.k8s.io/group-name\":\"absent\"}},\"spec\":{\"schedulerName\":\"volcano\","
-	    "\"containers\":[{\"name\":\"c\"}]},\"status\":{\"phase\":\"Pending\"}}");
-	sync_all(&f);
-	lead(&f, 0);
+	engine_fixture_begin(&f);
+	engine_fixture_see(
+		&f, SCHED_PODS, "ns/p",
+		"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"u1\",\"annotations\":"
+		"{"
+		"\"scheduling.k8s.io/"
+		"group-name\":\"absent\"}},\"spec\":{\"schedulerName\":\"volcano\","
+		"\"containers\":[{\"name\":\"c\"}]},\"status\":{\"phase\":\"Pending\"}}");
+	engine_fixture_sync_all(&f);
+	engine_fixture_lead(&f, 0);
 	for (unsigned i = 0; i < 60; i++) {
 		clock_fake_advance(&f.clock, CLOCK_NS_PER_S);
-		step(&f);
+		engine_fixture_step(&f);
 		reported += answer_all(&f, "PodGroupMissing");
-		take_outcomes(&f);
+		engine_fixture_take_outcomes(&f);
 	}
 	assert_int_equal(reported, 1);
-	end(&f);
+	engine_fixture_end(&f);
 }
 
 /* One that cannot be decoded, and one of which a part cannot be used. */
@@ -459,20 +343,20 @@ static void test_a_bad_object_is_counted_and_reported(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct fixture f;
+		struct engine_fixture f;
 
 		unit_row(rows[i]);
-		begin(&f);
-		sync_all(&f);
-		lead(&f, 0);
-		see(&f, SCHED_QUEUES, "bad", rows[i]);
+		engine_fixture_begin(&f);
+		engine_fixture_sync_all(&f);
+		engine_fixture_lead(&f, 0);
+		engine_fixture_see(&f, SCHED_QUEUES, "bad", rows[i]);
 		assert_true(metric_cell_get(metric_cell(
 				    metric_register(f.counters, "headgate_bad_objects_total", "",
 						    METRIC_COUNTER, names),
 				    values)) == 1);
-		step(&f);
+		engine_fixture_step(&f);
 		assert_true(answer_all(&f, "InvalidObject"));
-		end(&f);
+		engine_fixture_end(&f);
 	}
 }
 
@@ -488,34 +372,37 @@ static void test_a_bad_object_is_counted_and_reported(void **state)
 /* Nothing is written for a plain pod before its Binding: no PodGroup, and no name of one. */
 static void test_a_plain_pod_costs_one_binding(void **state)
 {
-	struct fixture f;
+	struct engine_fixture f;
 	uint64_t id;
 
 	(void)state;
-	begin(&f);
-	see(&f, SCHED_QUEUES, "team",
-	    "{\"metadata\":{\"name\":\"team\",\"uid\":\"q1\"},\"spec\":{},"
-	    "\"status\":{\"state\":\"Open\"}}");
-	see(&f, SCHED_NODES, "n",
-	    "{\"metadata\":{\"name\":\"n\"},\"status\":{\"allocatable\":{\"cpu\":\"1\",\"pods\":"
-	    "\"9\"},"
-	    "\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}");
-	sync_all(&f);
-	lead(&f, 0);
-	step(&f);
-	see(&f, SCHED_PODS, "ns/plain",
-	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":\"u1\",\"annotations\":"
-	    "{"
-	    "\"scheduling.volcano.sh/queue-name\":\"team\"}},"
-	    "\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\","
-	    "\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]},"
-	    "\"status\":{\"phase\":\"Pending\"}}");
-	step(&f);
+	engine_fixture_begin(&f);
+	engine_fixture_see(&f, SCHED_QUEUES, "team",
+			   "{\"metadata\":{\"name\":\"team\",\"uid\":\"q1\"},\"spec\":{},"
+			   "\"status\":{\"state\":\"Open\"}}");
+	engine_fixture_see(&f, SCHED_NODES, "n",
+			   "{\"metadata\":{\"name\":\"n\"},\"status\":{\"allocatable\":{\"cpu\":"
+			   "\"1\",\"pods\":"
+			   "\"9\"},"
+			   "\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}");
+	engine_fixture_sync_all(&f);
+	engine_fixture_lead(&f, 0);
+	engine_fixture_step(&f);
+	engine_fixture_see(
+		&f, SCHED_PODS, "ns/plain",
+		"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":\"u1\","
+		"\"annotations\":"
+		"{"
+		"\"scheduling.volcano.sh/queue-name\":\"team\"}},"
+		"\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\","
+		"\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]},"
+		"\"status\":{\"phase\":\"Pending\"}}");
+	engine_fixture_step(&f);
 	id = fake_transport_expect(f.transport, "POST /api/v1/namespaces/ns/pods/plain/binding");
 	assert_null(strstr(fake_transport_body(f.transport, id).p, "group-name"));
 	fake_transport_expect_none(f.transport);
-	take_outcomes(&f);
-	end(&f);
+	engine_fixture_take_outcomes(&f);
+	engine_fixture_end(&f);
 }
 
 /* With --podgroup-per-pod a plain pod gets the name of its PodGroup with its Binding; before that
@@ -524,34 +411,39 @@ static void test_one_write_binds_a_plain_pod(void **state)
 {
 	(void)state;
 	for (int nodes = 0; nodes < 2; nodes++) {
-		struct fixture f;
+		struct engine_fixture f;
 		const char *line = nodes == 0 ? "PATCH /api/v1/namespaces/ns/pods/plain"
 					      : "POST /api/v1/namespaces/ns/pods/plain/binding";
 		uint64_t id;
 
-		begin_with(&f, false, true);
-		see(&f, SCHED_QUEUES, "default",
-		    "{\"metadata\":{\"name\":\"default\",\"uid\":\"q1\"},\"spec\":{},"
-		    "\"status\":{\"state\":\"Open\"}}");
+		engine_fixture_begin_with(&f, false, true);
+		engine_fixture_see(
+			&f, SCHED_QUEUES, "default",
+			"{\"metadata\":{\"name\":\"default\",\"uid\":\"q1\"},\"spec\":{},"
+			"\"status\":{\"state\":\"Open\"}}");
 		if (nodes > 0) {
-			see(&f, SCHED_NODES, "n",
-			    "{\"metadata\":{\"name\":\"n\"},\"status\":{\"allocatable\":{\"cpu\":"
-			    "\"1\",\"pods\":\"9\"},\"conditions\":[{\"type\":\"Ready\","
-			    "\"status\":\"True\"}]}}");
+			engine_fixture_see(
+				&f, SCHED_NODES, "n",
+				"{\"metadata\":{\"name\":\"n\"},\"status\":{\"allocatable\":{"
+				"\"cpu\":"
+				"\"1\",\"pods\":\"9\"},\"conditions\":[{\"type\":\"Ready\","
+				"\"status\":\"True\"}]}}");
 		}
-		sync_all(&f);
-		lead(&f, 0);
-		step(&f);
-		see(&f, SCHED_PODS, "ns/plain",
-		    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":\"u1\"},"
-		    "\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\","
-		    "\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]},"
-		    "\"status\":{\"phase\":\"Pending\"}}");
-		step(&f);
+		engine_fixture_sync_all(&f);
+		engine_fixture_lead(&f, 0);
+		engine_fixture_step(&f);
+		engine_fixture_see(
+			&f, SCHED_PODS, "ns/plain",
+			"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":\"u1\"},"
+			"\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\","
+			"\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]},"
+			"\"status\":{\"phase\":\"Pending\"}}");
+		engine_fixture_step(&f);
 		answer(&f, "POST /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups", 201);
-		see(&f, SCHED_PODGROUPS, "ns/podgroup-u1", PODGROUP_OF_PLAIN("default", "Pending"));
-		step(&f);
-		step(&f);
+		engine_fixture_see(&f, SCHED_PODGROUPS, "ns/podgroup-u1",
+				   PODGROUP_OF_PLAIN("default", "Pending"));
+		engine_fixture_step(&f);
+		engine_fixture_step(&f);
 		if (nodes == 0) {
 			answer(&f, "PATCH /api/v1/namespaces/ns/pods/plain/status", 200);
 			answer(&f, "POST /api/v1/namespaces/ns/events", 201);
@@ -560,32 +452,34 @@ static void test_one_write_binds_a_plain_pod(void **state)
 		id = fake_transport_expect(f.transport, line);
 		assert_non_null(strstr(fake_transport_body(f.transport, id).p,
 				       "\"scheduling.k8s.io/group-name\":\"podgroup-u1\""));
-		take_outcomes(&f);
-		end(&f);
+		engine_fixture_take_outcomes(&f);
+		engine_fixture_end(&f);
 	}
 }
 
 static void test_a_plain_pod_that_waited_before_a_restart_names_its_podgroup(void **state)
 {
-	struct fixture f;
+	struct engine_fixture f;
 
 	(void)state;
-	begin_with(&f, false, true);
-	see(&f, SCHED_QUEUES, "default",
-	    "{\"metadata\":{\"name\":\"default\",\"uid\":\"q1\"},\"spec\":{},"
-	    "\"status\":{\"state\":\"Open\"}}");
-	lead(&f, 0);
-	see(&f, SCHED_PODS, "ns/plain",
-	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":\"u1\"},"
-	    "\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\"}]},"
-	    "\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"PodScheduled\","
-	    "\"status\":\"False\",\"reason\":\"Unschedulable\",\"message\":\"0/0 nodes\"}]}}");
-	see(&f, SCHED_PODGROUPS, "ns/podgroup-u1", PODGROUP_OF_PLAIN("default", "Inqueue"));
-	sync_all(&f);
-	step(&f);
+	engine_fixture_begin_with(&f, false, true);
+	engine_fixture_see(&f, SCHED_QUEUES, "default",
+			   "{\"metadata\":{\"name\":\"default\",\"uid\":\"q1\"},\"spec\":{},"
+			   "\"status\":{\"state\":\"Open\"}}");
+	engine_fixture_lead(&f, 0);
+	engine_fixture_see(
+		&f, SCHED_PODS, "ns/plain",
+		"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":\"u1\"},"
+		"\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\"}]},"
+		"\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"PodScheduled\","
+		"\"status\":\"False\",\"reason\":\"Unschedulable\",\"message\":\"0/0 nodes\"}]}}");
+	engine_fixture_see(&f, SCHED_PODGROUPS, "ns/podgroup-u1",
+			   PODGROUP_OF_PLAIN("default", "Inqueue"));
+	engine_fixture_sync_all(&f);
+	engine_fixture_step(&f);
 	assert_true(answer_all(&f, "\"scheduling.k8s.io/group-name\":\"podgroup-u1\""));
-	take_outcomes(&f);
-	end(&f);
+	engine_fixture_take_outcomes(&f);
+	engine_fixture_end(&f);
 }
 
 /* By an update of the PodGroup alone, a pod that has no condition yet is not annotated. */
@@ -604,67 +498,70 @@ static void test_a_plain_pod_without_a_condition_is_not_annotated(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_finish) struct strbuf pod = STRBUF_INIT;
-		struct fixture f;
+		struct engine_fixture f;
 
 		unit_row_number(i);
-		begin_with(&f, false, true);
-		sync_all(&f);
-		lead(&f, 0);
+		engine_fixture_begin_with(&f, false, true);
+		engine_fixture_sync_all(&f);
+		engine_fixture_lead(&f, 0);
 		strbuf_printf(&pod,
 			      "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":"
 			      "\"u1\"},\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{"
 			      "\"name\":\"c\"}]},\"status\":{\"phase\":\"Pending\"%s}}",
 			      rows[i].conditions);
-		see(&f, SCHED_PODS, "ns/plain", pod.p);
-		see(&f, SCHED_PODGROUPS, "ns/podgroup-u1", PODGROUP_OF_PLAIN("absent", "Pending"));
-		step_pools(&f);
+		engine_fixture_see(&f, SCHED_PODS, "ns/plain", pod.p);
+		engine_fixture_see(&f, SCHED_PODGROUPS, "ns/podgroup-u1",
+				   PODGROUP_OF_PLAIN("absent", "Pending"));
+		engine_fixture_step_pools(&f);
 		assert_int_equal(answer_all(&f, "\"scheduling.k8s.io/group-name\":\"podgroup-u1\""),
 				 rows[i].annotated);
-		take_outcomes(&f);
-		end(&f);
+		engine_fixture_take_outcomes(&f);
+		engine_fixture_end(&f);
 	}
 }
 
 /* A tenant may delete the PodGroup that was made for a pod; nothing in the pod changes then. */
 static void test_a_plain_pod_gets_another_podgroup_when_its_own_is_deleted(void **state)
 {
-	struct fixture f;
+	struct engine_fixture f;
 	struct sched_msg *gone = message_new(SCHED_MSG_DELETE);
 	uint64_t id;
 
 	(void)state;
-	begin_with(&f, false, true);
-	see(&f, SCHED_QUEUES, "team",
-	    "{\"metadata\":{\"name\":\"team\",\"uid\":\"q1\"},\"spec\":{},"
-	    "\"status\":{\"state\":\"Open\"}}");
-	sync_all(&f);
-	lead(&f, 0);
-	see(&f, SCHED_PODS, "ns/plain",
-	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":\"u1\","
-	    "\"annotations\":{\"scheduling.volcano.sh/queue-name\":\"team\"}},"
-	    "\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\"}]},"
-	    "\"status\":{\"phase\":\"Pending\"}}");
-	step(&f);
+	engine_fixture_begin_with(&f, false, true);
+	engine_fixture_see(&f, SCHED_QUEUES, "team",
+			   "{\"metadata\":{\"name\":\"team\",\"uid\":\"q1\"},\"spec\":{},"
+			   "\"status\":{\"state\":\"Open\"}}");
+	engine_fixture_sync_all(&f);
+	engine_fixture_lead(&f, 0);
+	engine_fixture_see(
+		&f, SCHED_PODS, "ns/plain",
+		"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":\"u1\","
+		"\"annotations\":{\"scheduling.volcano.sh/queue-name\":\"team\"}},"
+		"\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\"}]},"
+		"\"status\":{\"phase\":\"Pending\"}}");
+	engine_fixture_step(&f);
 	answer(&f, "POST /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups", 201);
-	see(&f, SCHED_PODGROUPS, "ns/podgroup-u1", PODGROUP_OF_PLAIN("team", "Pending"));
+	engine_fixture_see(&f, SCHED_PODGROUPS, "ns/podgroup-u1",
+			   PODGROUP_OF_PLAIN("team", "Pending"));
 	gone->resource = SCHED_PODGROUPS;
 	gone->key = STR_LIT("ns/podgroup-u1");
 	engine_handle(f.engine, gone);
-	step(&f);
+	engine_fixture_step(&f);
 	id = fake_transport_expect(
 		f.transport, "POST /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups");
 	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "\"podgroup-u1\""));
 	assert_non_null(strstr(fake_transport_body(f.transport, id).p, "\"queue\":\"team\""));
-	end(&f);
+	engine_fixture_end(&f);
 }
 
-static void step_controllers(struct fixture *f)
+static void step_controllers(struct engine_fixture *f)
 {
 	clock_fake_advance(&f->clock, 2 * CLOCK_NS_PER_S);
-	step(f);
+	engine_fixture_step(f);
 }
 
-static void gone(struct fixture *f, enum sched_resource r, const char *key)
+static void gone(struct engine_fixture *f, enum sched_resource r, const char *key)
 {
 	struct sched_msg *m = message_new(SCHED_MSG_DELETE);
 
@@ -698,27 +595,27 @@ static void test_queues_are_controlled(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
-		struct fixture f;
+		struct engine_fixture f;
 
 		unit_row_number(i);
-		begin_with(&f, true, false);
+		engine_fixture_begin_with(&f, true, false);
 		see_world(&f);
 		strbuf_printf(&json,
 			      "{\"metadata\":{\"name\":\"team\",\"uid\":\"q2\",\"resourceVersion\":"
 			      "\"7\"%s},%s}",
 			      rows[i].meta, rows[i].rest);
-		see(&f, SCHED_QUEUES, "team", json.p);
-		sync_all(&f);
-		lead(&f, 0);
+		engine_fixture_see(&f, SCHED_QUEUES, "team", json.p);
+		engine_fixture_sync_all(&f);
+		engine_fixture_lead(&f, 0);
 		step_controllers(&f);
 		assert_int_equal(answer_all(&f, rows[i].text), rows[i].sent);
-		take_outcomes(&f);
+		engine_fixture_take_outcomes(&f);
 		gone(&f, SCHED_QUEUES, "default");
 		step_controllers(&f);
 		assert_true(
 			answer_all(&f, "\"kind\":\"Queue\",\"metadata\":{\"name\":\"default\"}"));
-		take_outcomes(&f);
-		end(&f);
+		engine_fixture_take_outcomes(&f);
+		engine_fixture_end(&f);
 	}
 }
 
@@ -727,25 +624,26 @@ static void test_a_podgroup_that_is_never_seen_is_asked_for_again(void **state)
 {
 	static const char line[] =
 		"POST /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups";
-	struct fixture f;
+	struct engine_fixture f;
 
 	(void)state;
-	begin_with(&f, false, true);
-	sync_all(&f);
-	lead(&f, 0);
-	see(&f, SCHED_PODS, "ns/plain",
-	    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":\"u1\"},"
-	    "\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\"}]},"
-	    "\"status\":{\"phase\":\"Pending\"}}");
-	step(&f);
+	engine_fixture_begin_with(&f, false, true);
+	engine_fixture_sync_all(&f);
+	engine_fixture_lead(&f, 0);
+	engine_fixture_see(
+		&f, SCHED_PODS, "ns/plain",
+		"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"plain\",\"uid\":\"u1\"},"
+		"\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":\"c\"}]},"
+		"\"status\":{\"phase\":\"Pending\"}}");
+	engine_fixture_step(&f);
 	answer(&f, line, 201);
-	step(&f);
+	engine_fixture_step(&f);
 	fake_transport_expect_none(f.transport);
 	clock_fake_advance(&f.clock, 60 * CLOCK_NS_PER_S);
-	step(&f);
+	engine_fixture_step(&f);
 	answer(&f, line, 201);
-	take_outcomes(&f);
-	end(&f);
+	engine_fixture_take_outcomes(&f);
+	engine_fixture_end(&f);
 }
 
 int main(void)

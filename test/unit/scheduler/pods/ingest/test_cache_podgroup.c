@@ -140,8 +140,8 @@ static struct podgroup *podgroup_of(const struct cache_fixture *f, const struct 
 	return t->podgroup == MODEL_NONE ? NULL : f->c->podgroups.v[t->podgroup];
 }
 
-/* A plain pod that names no PodGroup and has no owner is one by itself. */
-static void test_plain_pods_are_groups_of_their_own(void **state)
+/* A pod that names no PodGroup and has no owner is one by itself, gated or not. */
+static void test_pods_without_owner_are_groups_of_their_own(void **state)
 {
 	static const struct {
 		const char *meta, *spec; /* more members of them */
@@ -156,12 +156,12 @@ static void test_plain_pods_are_groups_of_their_own(void **state)
 		  "\"uid\":\"x\",\"controller\":true}]",
 		  "", false },
 		{ ",\"annotations\":{\"scheduling.volcano.sh/queue-allocation-gate\":\"true\"}", "",
-		  false },
-		{ ",\"annotations\":{\"headgate.io/reserved\":\"q\"}", "", false },
+		  true },
+		{ ",\"annotations\":{\"headgate.io/reserved\":\"q\"}", "", true },
 		{ "",
 		  ",\"schedulingGates\":[{\"name\":\"scheduling.volcano.sh/"
 		  "queue-allocation-gate\"}]",
-		  false },
+		  true },
 		{ "", ",\"schedulingGates\":[{\"name\":\"example.com/mine\"}]", true },
 		{ ",\"annotations\":{\"scheduling.k8s.io/group-name\":\"g\"}", "", false },
 	};
@@ -185,22 +185,30 @@ static void test_plain_pods_are_groups_of_their_own(void **state)
 	}
 }
 
-/* A process that makes no PodGroups may have placed it. */
-static void test_a_placed_pod_is_a_group_of_its_own_also_where_podgroups_are_made(void **state)
+/* A process that makes no PodGroups may have placed it, or ungated it. */
+static void
+test_a_pod_that_was_let_go_is_a_group_of_its_own_also_where_podgroups_are_made(void **state)
 {
+	static const struct {
+		struct cache_fixture_pod pod;
+		bool alone;
+	} rows[] = {
+		{ { .name = "p" }, false },
+		{ { .name = "p", .opted_in = true }, false },
+		{ { .name = "p", .opted_in = true, .gated = true }, false },
+		{ { .name = "p", .opted_in = true, .gated = true, .reserved = "q" }, false },
+		{ { .name = "p", .opted_in = true, .reserved = "q" }, true },
+		{ { .name = "p", .node = "n", .phase = "Running" }, true },
+		{ { .name = "p", .opted_in = true, .node = "n", .phase = "Running" }, true },
+	};
 	struct cache_fixture *f = *state;
 
-	for (int placed = 0; placed <= 1; placed++) {
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct podgroup *g;
 
-		cache_fixture_json(
-			f, SCHED_PODS,
-			"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"u\"},"
-			"\"spec\":{\"schedulerName\":\"volcano\",\"containers\":[{\"name\":"
-			"\"c\"}]%s}}",
-			placed ? ",\"nodeName\":\"n\"" : "");
-		g = podgroup_of(f, cache_fixture_task(f, "p"));
-		assert_int_equal(g != NULL && g->kind == PODGROUP_ALONE, placed);
+		unit_row_number(i);
+		g = podgroup_of(f, cache_fixture_pod(f, &rows[i].pod));
+		assert_int_equal(g != NULL && g->kind == PODGROUP_ALONE, rows[i].alone);
 		cache_fixture_delete(f, SCHED_PODS, "ns/p");
 	}
 }
@@ -268,6 +276,29 @@ static void test_a_group_of_ours_takes_the_place_of_one_that_is_alone(void **sta
 	t = cache_fixture_pod(f, &plain);
 	assert_string_equal(podgroup_of(f, t)->name, "podgroup-uid-p");
 	assert_int_not_equal(t->flags & TASK_ADOPTED, 0);
+}
+
+/* One that is under quota would name it. */
+static void test_a_gated_pod_stays_alone_beside_a_group_of_ours(void **state)
+{
+	static const struct cache_fixture_pod gated = { .name = "p",
+							.opted_in = true,
+							.gated = true };
+	struct cache_fixture *f = *state;
+	struct task *t;
+
+	f->c->implies_podgroups = true;
+	t = cache_fixture_pod(f, &gated);
+	cache_fixture_json(f, SCHED_PODGROUPS,
+			   "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"podgroup-uid-p\","
+			   "\"uid\":\"g\",\"annotations\":{" OURS "},\"ownerReferences\":[{"
+			   "\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"p\",\"uid\":"
+			   "\"uid-p\",\"controller\":true}]},\"spec\":{\"minMember\":1}}");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(podgroup_of(f, t)->kind, PODGROUP_ALONE);
+		assert_int_equal(t->flags & TASK_ADOPTED, 0);
+		t = cache_fixture_pod(f, &gated);
+	}
 }
 
 static void test_deletion_leaves_the_pods(void **state)
@@ -347,11 +378,12 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_spec_is_taken_over),
 		CACHE_FIXTURE_TEST(test_a_group_of_ours_adopts_its_pod),
 		CACHE_FIXTURE_TEST(test_an_adopted_pod_stays_until_it_names_a_group),
-		CACHE_FIXTURE_TEST(test_plain_pods_are_groups_of_their_own),
+		CACHE_FIXTURE_TEST(test_pods_without_owner_are_groups_of_their_own),
 		CACHE_FIXTURE_TEST(
-			test_a_placed_pod_is_a_group_of_its_own_also_where_podgroups_are_made),
+			test_a_pod_that_was_let_go_is_a_group_of_its_own_also_where_podgroups_are_made),
 		CACHE_FIXTURE_TEST(test_a_group_that_is_alone_follows_its_pod),
 		CACHE_FIXTURE_TEST(test_a_group_of_ours_takes_the_place_of_one_that_is_alone),
+		CACHE_FIXTURE_TEST(test_a_gated_pod_stays_alone_beside_a_group_of_ours),
 		CACHE_FIXTURE_TEST(test_deletion_leaves_the_pods),
 		CACHE_FIXTURE_TEST(test_older_and_bad_ones_are_refused),
 	};

@@ -402,6 +402,39 @@ static void podgroups_as_a_whole(void **state)
 	finish(&f);
 }
 
+/* A node whose cheap victim is gone has a dearer one, which is tried after those of other nodes. */
+static void the_dearer_one_of_a_node_comes_later(void **state)
+{
+	struct podgroup *low, *mid, *high;
+	struct fixture f;
+	struct node *a;
+
+	(void)state;
+	start(&f);
+	low = podgroup(&f, "low", 1);
+	mid = podgroup(&f, "mid", 5);
+	high = podgroup(&f, "high", 9);
+	a = cluster_fixture_node(f.c, "a", 2000);
+	running(&f, "a-low", low, 1000, a);
+	running(&f, "a-mid", mid, 1000, a);
+	running(&f, "b-low", low, 1000, cluster_fixture_node(f.c, "b", 1000));
+	for (int i = 0; i < 3; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "t%d", i);
+		cluster_fixture_task(f.c, name, high, 1000);
+	}
+	open_queue(&f);
+	for (int i = 0; i < 3; i++) {
+		const struct task *t = f.c->tasks.v[3 + i];
+
+		statement_pipeline(f.core.s, t, victims_make_room(f.v, f.q, t));
+	}
+	assert_string_equal(core_fixture_decisions(&f.core),
+			    "Evict a-low; Evict b-low; Evict a-mid");
+	finish(&f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -414,6 +447,7 @@ int main(void)
 		cmocka_unit_test(no_priority_beyond_what_the_pod_was_granted),
 		cmocka_unit_test(within_a_podgroup),
 		cmocka_unit_test(one_after_the_other),
+		cmocka_unit_test(the_dearer_one_of_a_node_comes_later),
 		cmocka_unit_test(a_queue_that_gives_again),
 		cmocka_unit_test(podgroups_as_a_whole),
 	};

@@ -188,7 +188,7 @@ static void test_an_empty_state_opens_and_parent_is_set(void **state)
 	end(&f);
 }
 
-static void test_closing_becomes_closed_without_podgroups(void **state)
+static void test_closing_becomes_closed_without_podgroups_and_pods(void **state)
 {
 	struct fixture f;
 	struct queue *q;
@@ -202,6 +202,15 @@ static void test_closing_becomes_closed_without_podgroups(void **state)
 	run(&f);
 	expect_state(&f, "a", NULL);
 	f.totals[q->id].podgroups[PODGROUP_RUNNING] = 0;
+	f.totals[q->id].request.v[RES_PODS] = 1;
+	run(&f);
+	fake_transport_expect_none(f.transport);
+	/* It terminates. */
+	f.totals[q->id].request.v[RES_PODS] = 0;
+	f.totals[q->id].held.v[RES_PODS] = 1;
+	run(&f);
+	expect_state(&f, "a", NULL);
+	f.totals[q->id].held.v[RES_PODS] = 0;
 	run(&f);
 	expect_state(&f, "a", "Closed");
 	end(&f);
@@ -418,7 +427,7 @@ int main(void)
 		cmocka_unit_test(test_root_and_default_are_made),
 		cmocka_unit_test(test_root_and_default_are_made_again),
 		cmocka_unit_test(test_an_empty_state_opens_and_parent_is_set),
-		cmocka_unit_test(test_closing_becomes_closed_without_podgroups),
+		cmocka_unit_test(test_closing_becomes_closed_without_podgroups_and_pods),
 		cmocka_unit_test(test_a_closed_parent_closes_and_an_open_one_reopens_its_own),
 		cmocka_unit_test(test_a_move_that_was_not_sent_is_decided_again),
 		cmocka_unit_test(test_a_move_that_came_too_late_is_looked_at_again),

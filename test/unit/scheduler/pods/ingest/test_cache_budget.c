@@ -73,7 +73,7 @@ static void update_ready(struct cache_fixture *f, const char *conditions)
 }
 
 /* By the condition Ready of the pod and the policy of the budget; a pod without the condition is
- * not ready. What waits for a victim looks again when that changes. */
+ * not ready. Pods that wait for a victim are looked at again when that changes. */
 static void test_pods_that_are_not_ready(void **state)
 {
 	struct cache_fixture *f = cache_fixture_create_with_budgets();

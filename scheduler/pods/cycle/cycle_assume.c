@@ -188,11 +188,13 @@ static void assume_evict(struct cluster *c, struct task *t, struct task *by)
 {
 	struct node *n = t->node == MODEL_NONE ? NULL : c->nodes.v[t->node];
 
-	/* The ledger goes by the status that the task has so far. */
+	/* The ledger and the budgets go by the status that the task has so far. */
 	ledger_set_releasing(c, t, true);
-	cluster_task_set_status(c, t, TASK_RELEASING, n);
 	if (by != NULL) {
 		budgets_evict(c, t, true);
+	}
+	cluster_task_set_status(c, t, TASK_RELEASING, n);
+	if (by != NULL) {
 		by->victims++;
 		note_rival(c, c->podgroups.v[t->podgroup], c->podgroups.v[by->podgroup]);
 	}

@@ -128,6 +128,7 @@ const struct dump_field dump_fields_node[] = {
 const struct dump_field dump_fields_budget[] = {
 	ROW(budget, allowed, "allowed", DUMP_U32, 0, INT32_MAX),
 	ROW(budget, granted, "granted", DUMP_U32, 0, UINT32_MAX),
+	ROW(budget, unready_go, "unreadyGo", DUMP_BOOL, 0, 0),
 	END,
 };
 

@@ -171,12 +171,20 @@ static bool is_charged_to_workload(const struct cache *c, const struct api_pod *
 	       c->listener.is_charged_to_workload(c->listener.ctx, pod);
 }
 
+/* For the Eviction API a pod without the condition is not ready. */
+static bool is_unready(const struct api_pod *pod)
+{
+	const struct api_condition *c = meta_condition(&pod->status.conditions, "Ready");
+
+	return c == NULL || !str_streq(c->status, "True");
+}
+
 /* t: known under that name, or NULL. Returns the task as it is then; NULL: it is not wanted, or the
  * update is older than what is known. */
 static struct task *take(struct cache *c, const struct api_pod *pod, const struct from_api_pod *p,
 			 struct task *t, bool wanted)
 {
-	bool is_new;
+	bool is_new, was_unready;
 
 	if (t != NULL && p->resource_version != 0 && p->resource_version < t->resource_version) {
 		return NULL;
@@ -197,8 +205,11 @@ static struct task *take(struct cache *c, const struct api_pod *pod, const struc
 		 * known. */
 		cache_foreign_bind(c, t, pod);
 	}
+	was_unready = (t->flags & TASK_UNREADY) != 0;
 	apply(c, t, p);
+	t->flags &= ~(uint32_t)TASK_UNREADY;
 	budgets_set_labels(c->cluster, t, (t->flags & TASK_OURS) != 0 ? &pod->meta.labels : NULL);
+	budgets_set_unready(c->cluster, t, was_unready, is_unready(pod));
 	/* An earlier process evicted pods for it. */
 	if (is_new && (t->flags & TASK_OURS) != 0 && t->status == TASK_PENDING &&
 	    t->nominated != MODEL_NONE) {

@@ -96,6 +96,7 @@ int from_api_budget(struct cluster *c, const struct api_disruption_budget *budge
 		.generation = budget->meta.generation,
 		.selector = budget->spec.selector,
 		.allowed = (uint32_t)disruption_budget_allowed(budget),
+		.unready_go = disruption_budget_lets_unready_go(budget),
 	};
 
 	return spec.name.len == 0 ? err_set(err, ERR_INVALID, "metadata.name: missing")

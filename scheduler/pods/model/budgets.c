@@ -254,8 +254,10 @@ int budgets_set(struct cluster *c, const struct budgets_spec *spec, struct err *
 		prune(c->budget_index, spec->namespace_, s);
 		return -ERR_INVALID;
 	}
-	c->demand_gen += b->allowed != spec->allowed || b->granted > 0;
+	c->demand_gen +=
+		b->allowed != spec->allowed || b->granted > 0 || b->unready_go != spec->unready_go;
 	b->allowed = spec->allowed;
+	b->unready_go = spec->unready_go;
 	b->granted = 0;
 	return 0;
 }
@@ -396,11 +398,20 @@ void budgets_set_labels(struct cluster *c, struct task *t, const struct field_ma
 	settle(c, t);
 }
 
+void budgets_set_unready(struct cluster *c, struct task *t, bool was, bool is)
+{
+	if (c->budget_index == NULL) {
+		return;
+	}
+	t->flags |= is ? (uint32_t)TASK_UNREADY : 0;
+	c->demand_gen += was != is && t->budget != MODEL_NONE;
+}
+
 void budgets_evict(struct cluster *c, const struct task *t, bool granted)
 {
 	struct budget *b = budgets_of(c, t);
 
-	if (b == NULL) {
+	if (b == NULL || !budgets_guard(c, t)) {
 		return;
 	}
 	if (granted) {

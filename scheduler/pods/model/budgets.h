@@ -24,6 +24,7 @@ struct budgets_spec {
 	int64_t generation;                        /* of the selector; 0: not known */
 	const struct api_label_selector *selector; /* NULL: covers no pod */
 	uint32_t allowed;
+	bool unready_go;
 };
 
 /* They are read from now on: before the first pod. */
@@ -37,12 +38,25 @@ struct budget *budgets_find(const struct cluster *c, struct str key); /* NULL */
 bool budgets_remove(struct cluster *c, struct str key);
 /* labels NULL: no budget matters to the pod. No effect where none is read. */
 void budgets_set_labels(struct cluster *c, struct task *t, const struct field_map *labels);
+/* was: what TASK_UNREADY said before the update of the pod, which has cleared it. No effect where
+ * none is read. */
+void budgets_set_unready(struct cluster *c, struct task *t, bool was, bool is);
 /* The eviction of t was decided; granted false: and is not carried out after all. */
 void budgets_evict(struct cluster *c, const struct task *t, bool granted);
 /* The budget of t; NULL: none, or several. */
 static inline struct budget *budgets_of(const struct cluster *c, const struct task *t)
 {
 	return t->budget >= TASK_BUDGETS_SEVERAL ? NULL : c->budgets.v[t->budget];
+}
+/* Whether the API server asks the budgets of t before it evicts it, and counts it: not for a pod
+ * that has not started, and by its policy (disruption_budget_lets_unready_go) not for one that is
+ * not ready. */
+static inline bool budgets_guard(const struct cluster *c, const struct task *t)
+{
+	const struct budget *b = budgets_of(c, t);
+
+	return t->budget != MODEL_NONE && t->status != TASK_BOUND &&
+	       (b == NULL || !b->unready_go || (t->flags & TASK_UNREADY) == 0);
 }
 
 #endif

@@ -95,9 +95,10 @@ enum task_flag {
 	TASK_OVERDUE = 1 << 17,    /* TASK_GATE_ONLY: reported as one that holds quota without a
 				      node for too long, or beyond a limit */
 	TASK_CONTROLLED =
-		1 << 18,      /* a controller owns it, which creates another one in its place */
-	TASK_STUCK = 1 << 19, /* terminates, and should have been gone long ago: it counts as one
-				 that stays (pods/cycle/stuck.h) */
+		1 << 18,        /* a controller owns it, which creates another one in its place */
+	TASK_UNREADY = 1 << 20, /* its condition Ready is not True; known where budgets are read */
+	TASK_STUCK = 1 << 19,   /* terminates, and should have been gone long ago: it counts as one
+				   that stays (pods/cycle/stuck.h) */
 };
 
 struct task {
@@ -164,6 +165,7 @@ struct budget {
 	char *key;        /* owned, "namespace/name" */
 	uint32_t allowed; /* evictions that its status allows */
 	uint32_t granted; /* of these decided since the status was seen */
+	bool unready_go;  /* pods that are not ready are evicted beside them */
 };
 
 /* A StorageClass. */

@@ -1,7 +1,8 @@
 /* Volcano's pdb plugin: keeps pods from being evicted beyond what their PodDisruptionBudgets allow.
  * As for the API server, which grants the evictions, a pod that several budgets cover is not
  * evicted, an empty selector covers all pods of the namespace, and what was granted already counts
- * once more if it is asked for again. */
+ * once more if it is asked for again; budgets do not count for pods that have not started, nor for
+ * those that are not ready while the budget lets them go. */
 #include "scheduler/pods/plugins/registry.h"
 
 #include <stdlib.h>
@@ -36,8 +37,10 @@ static bool is_allowed(const struct pdb *p, const struct session *s, const struc
 {
 	const struct budget *b = budgets_of(session_cluster(s), victim);
 
-	return b == NULL ? victim->budget == MODEL_NONE
-			 : (uint64_t)b->granted + p->taken[b->id] < b->allowed;
+	if (!budgets_guard(session_cluster(s), victim)) {
+		return true;
+	}
+	return b != NULL && (uint64_t)b->granted + p->taken[b->id] < b->allowed;
 }
 
 static bool pdb_permits(void *state, struct session *s, const struct task *t,
@@ -60,7 +63,7 @@ static void count(struct pdb *p, const struct session *s, const struct task *t, 
 {
 	const struct budget *b = budgets_of(session_cluster(s), t);
 
-	if (b != NULL) {
+	if (b != NULL && budgets_guard(session_cluster(s), t)) {
 		p->taken[b->id] += n;
 	}
 }

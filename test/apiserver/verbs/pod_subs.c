@@ -170,6 +170,27 @@ static bool is_protected(const struct object *pod)
 	       !str_streq(phase, "Succeeded") && !str_streq(phase, "Failed");
 }
 
+static bool is_ready(const struct object *pod)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *doc = object_parse(pod);
+
+	for (const struct jdoc *c = jdoc_first(jdoc_path(doc, "status.conditions")); c != NULL;
+	     c = jdoc_next(c)) {
+		if (str_streq(jdoc_path_str(c, "type"), "Ready")) {
+			return str_streq(jdoc_path_str(c, "status"), "True");
+		}
+	}
+	return false;
+}
+
+static bool lets_unready_go(const struct jdoc *budget)
+{
+	int64_t desired = jdoc_int(jdoc_path(budget, "status.desiredHealthy"), 0);
+
+	return str_streq(jdoc_path_str(budget, "spec.unhealthyPodEvictionPolicy"), "AlwaysAllow") ||
+	       (desired > 0 && jdoc_int(jdoc_path(budget, "status.currentHealthy"), 0) >= desired);
+}
+
 /* One disruption less, which its status shows at once; the disruption controller counts anew when
  * it sees the pod go. */
 static void take_disruption(struct call *c, const struct object *pod, struct jdoc **budget_take,
@@ -225,6 +246,9 @@ static int check_budget(struct call *c, const struct object *pod)
 		return 0;
 	}
 	doc = object_parse(budget);
+	if (!is_ready(pod) && lets_unready_go(doc)) {
+		return 0;
+	}
 	allowed = jdoc_int(jdoc_path(doc, "status.disruptionsAllowed"), 0);
 	is_old = jdoc_int(jdoc_path(doc, "status.observedGeneration"), 0) <
 		 jdoc_int(jdoc_path(doc, "metadata.generation"), 0);

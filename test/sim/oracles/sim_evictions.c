@@ -121,7 +121,9 @@ static void check_budgets(struct sim_evictions *e, const struct task *victim)
 
 	cluster_task_key(victim, key, sizeof(key));
 	v.pod = sim_view_get(w->view, SIM_PODS, key);
-	if (!w->budgets || v.pod == NULL || w->clock.mono_ns - e->labelled_at <= KNOWN_NS ||
+	/* The API server asks no budget about a pod that has not started. */
+	if (!w->budgets || v.pod == NULL || victim->status == TASK_BOUND ||
+	    w->clock.mono_ns - e->labelled_at <= KNOWN_NS ||
 	    w->clock.mono_ns - e->restarted_at <= KNOWN_NS) {
 		return;
 	}
@@ -139,7 +141,7 @@ static void check_allowance(struct sim_evictions *e, const struct cluster *c,
 			d->v[i].kind == DECISION_EVICT ? c->tasks.v[d->v[i].task] : NULL;
 		const struct budget *b = t == NULL ? NULL : budgets_of(c, t);
 
-		if (t == NULL || d->v[i].by == MODEL_NONE || t->budget == MODEL_NONE) {
+		if (t == NULL || d->v[i].by == MODEL_NONE || !budgets_guard(c, t)) {
 			continue;
 		}
 		if (b == NULL || ++taken[b->id] + b->granted > b->allowed) {

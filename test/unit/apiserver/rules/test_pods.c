@@ -192,6 +192,12 @@ static void test_budget(void **state)
 	assert_int_equal(f->resp.retry_after_s, 0);
 	assert_string_equal(apiserver_fixture_text(f, "message"),
 			    "Cannot evict pod as it would violate the pod's disruption budget.");
+	/* A pod that is not ready may go when enough others are healthy. */
+	set_budget(f, "{\"observedGeneration\":1,\"currentHealthy\":1,\"desiredHealthy\":2}");
+	assert_int_equal(evict(f, "?dryRun=All"), 429);
+	set_budget(f, "{\"observedGeneration\":1,\"currentHealthy\":2,\"desiredHealthy\":2}");
+	assert_int_equal(evict(f, "?dryRun=All"), 201);
+	set_budget(f, "{\"observedGeneration\":1,\"currentHealthy\":0,\"desiredHealthy\":0}");
 	set_budget(f, "{\"observedGeneration\":1,\"disruptionsAllowed\":2}");
 	assert_int_equal(apiserver_fixture_do(
 				 f, HTTP_POST, BUDGETS, APISERVER_FIXTURE_YAML,

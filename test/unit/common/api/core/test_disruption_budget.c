@@ -1,5 +1,6 @@
 #include "api/core/disruption_budget.h"
 
+#include "base/attrs.h"
 #include "lib/unit.h"
 
 #include "lib/decode_fixture.h"
@@ -38,11 +39,40 @@ static void test_nothing_is_allowed_by_an_old_status(void **state)
 	assert_int_equal(disruption_budget_allowed(&b), INT32_MAX);
 }
 
+static void test_whether_unready_pods_may_go(void **state)
+{
+	static const struct {
+		const char *text;
+		bool go;
+	} rows[] = {
+		{ "{'spec':{}}", false },
+		{ "{'spec':{'unhealthyPodEvictionPolicy':'AlwaysAllow'}}", true },
+		{ "{'status':{'currentHealthy':2,'desiredHealthy':2}}", true },
+		{ "{'status':{'currentHealthy':1,'desiredHealthy':2}}", false },
+		{ "{'status':{'currentHealthy':0,'desiredHealthy':0}}", false },
+		{ "{'spec':{'unhealthyPodEvictionPolicy':'IfHealthyBudget'},'status':{'"
+		  "currentHealthy':3,'desiredHealthy':2}}",
+		  true },
+		{ "{'spec':{'unhealthyPodEvictionPolicy':'Other'},'status':{'desiredHealthy':2}}",
+		  false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct api_disruption_budget b;
+
+		unit_row_number(i);
+		decode_fixture(&disruption_budget_fields, rows[i].text, &b);
+		assert_int_equal(disruption_budget_lets_unready_go(&b), rows[i].go);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_decode),
 		cmocka_unit_test(test_nothing_is_allowed_by_an_old_status),
+		cmocka_unit_test(test_whether_unready_pods_may_go),
 	};
 
 	return cmocka_run_group_tests_name("disruption_budget", tests, decode_fixture_open,

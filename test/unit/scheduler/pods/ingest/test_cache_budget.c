@@ -59,6 +59,47 @@ static void test_pods_and_budgets_in_any_order(void **state)
 	cache_fixture_destroy(f);
 }
 
+static void update_ready(struct cache_fixture *f, const char *conditions)
+{
+	cache_fixture_json(f, SCHED_PODS,
+			   "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"uid-p\","
+			   "\"labels\":{\"app\":\"a\"},\"annotations\":{"
+			   "\"scheduling.k8s.io/group-name\":\"g\"},\"resourceVersion\":\"%lld\"},"
+			   "\"spec\":{\"schedulerName\":\"volcano\",\"nodeName\":\"n\","
+			   "\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{"
+			   "\"cpu\":\"1\"}}}]},\"status\":{\"phase\":\"Running\","
+			   "\"conditions\":[%s]}}",
+			   (long long)++f->version, conditions);
+}
+
+/* By the condition Ready of the pod and the policy of the budget; a pod without the condition is
+ * not ready. Pods that wait for a victim are looked at again when that changes. */
+static void test_pods_that_are_not_ready(void **state)
+{
+	struct cache_fixture *f = cache_fixture_create_with_budgets();
+	uint64_t before;
+	struct task *t;
+
+	(void)state;
+	set_up(f);
+	budget(f, "a", 1, 0);
+	t = pod(f, "volcano", "a");
+	assert_true(budgets_guard(f->c, t));
+	cache_fixture_json(f, SCHED_BUDGETS,
+			   "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"b\",\"uid\":\"u\","
+			   "\"generation\":2},\"spec\":{\"unhealthyPodEvictionPolicy\":"
+			   "\"AlwaysAllow\",\"selector\":{\"matchLabels\":{\"app\":\"a\"}}},"
+			   "\"status\":{\"observedGeneration\":2}}");
+	assert_false(budgets_guard(f->c, t));
+	before = f->c->demand_gen;
+	update_ready(f, "{\"type\":\"Ready\",\"status\":\"True\"}");
+	assert_true(budgets_guard(f->c, t));
+	assert_true(f->c->demand_gen > before);
+	update_ready(f, "{\"type\":\"Ready\",\"status\":\"False\"}");
+	assert_false(budgets_guard(f->c, t));
+	cache_fixture_destroy(f);
+}
+
 static void test_a_refused_eviction_gives_back_what_it_took(void **state)
 {
 	static const enum sched_outcome outcomes[] = { SCHED_REJECTED, SCHED_CANCELLED };
@@ -121,6 +162,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pods_and_budgets_in_any_order),
+		cmocka_unit_test(test_pods_that_are_not_ready),
 		cmocka_unit_test(test_a_refused_eviction_gives_back_what_it_took),
 		cmocka_unit_test(test_what_cannot_be_used_is_reported),
 		CACHE_FIXTURE_TEST(test_without_the_plugin_none_is_kept),

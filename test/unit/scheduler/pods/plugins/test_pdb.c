@@ -112,11 +112,49 @@ static void test_what_is_protected(void **state)
 	core_fixture_finish(&f.core);
 }
 
+/* As the Eviction API: budgets do not count for these. */
+static void test_pods_that_no_budget_guards(void **state)
+{
+	static const struct {
+		const char *what;
+		bool bound, unready, unready_go, several, permitted;
+	} rows[] = {
+		{ "has not started", true, false, false, false, true },
+		{ "has not started, of several", true, false, false, true, true },
+		{ "is not ready", false, true, true, false, true },
+		{ "is not ready, its budget is short of pods", false, true, false, false, false },
+		{ "is not ready, of several", false, true, true, true, false },
+		{ "is ready", false, false, true, false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+		struct task *v;
+		uint32_t id;
+
+		print_message("%s\n", rows[i].what);
+		start(&f);
+		v = f.victims[0];
+		id = budget(&f, "ns/b", 0);
+		f.c->budgets.v[id]->unready_go = rows[i].unready_go;
+		v->budget = rows[i].several ? TASK_BUDGETS_SEVERAL : id;
+		v->flags |= rows[i].unready ? (uint32_t)TASK_UNREADY : 0;
+		if (rows[i].bound) {
+			cluster_task_set_status(f.c, v, TASK_BOUND, f.c->nodes.v[v->node]);
+		}
+		open_session(&f);
+		assert_int_equal(permits(&f, 0), rows[i].permitted);
+		core_fixture_finish(&f.core);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_more_than_the_budget_allows),
 		cmocka_unit_test(test_what_is_protected),
+		cmocka_unit_test(test_pods_that_no_budget_guards),
 	};
 
 	return cmocka_run_group_tests_name("pods/plugins/pdb", tests, NULL, NULL);

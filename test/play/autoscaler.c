@@ -143,7 +143,7 @@ static void scan(void *ctx)
 	if (atomic_load(&mirror_transport(a->mirror)->stopping)) {
 		return;
 	}
-	node_rooms_read(&a->rooms, a->mirror);
+	node_room_read(&a->rooms, a->mirror);
 	for (size_t i = 0; i < a->orders.n; i++) {
 		struct order *o = &a->orders.v[i];
 

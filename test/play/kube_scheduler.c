@@ -124,7 +124,7 @@ static void schedule(void *ctx)
 
 	k->is_due = false;
 	if (!atomic_load(&mirror_transport(k->mirror)->stopping)) {
-		node_rooms_read(&k->rooms, k->mirror);
+		node_room_read(&k->rooms, k->mirror);
 		mirror_each(k->mirror, MIRROR_PODS, place, k);
 	}
 }

@@ -66,7 +66,7 @@ static bool use_node(void *ctx, struct str key UNUSED, const struct jdoc *pod)
 	return true;
 }
 
-void node_rooms_read(struct node_rooms *rooms, const struct mirror *m)
+void node_room_read(struct node_rooms *rooms, const struct mirror *m)
 {
 	vec_clear(rooms);
 	mirror_each(m, MIRROR_NODES, add_node, rooms);

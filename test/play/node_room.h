@@ -24,7 +24,7 @@ struct node_room {
 struct node_rooms VEC(struct node_room);
 
 /* Replaces the contents by the nodes of the mirror, less what the pods on them request. */
-void node_rooms_read(struct node_rooms *rooms, const struct mirror *m);
+void node_room_read(struct node_rooms *rooms, const struct mirror *m);
 /* Takes the room for the pod; false, without a change, if it is too little, or if the nodeSelector
  * does not match. */
 bool node_room_take(struct node_room *r, const struct jdoc *pod);

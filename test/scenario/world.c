@@ -119,6 +119,10 @@ static void settle_status(struct cluster *c, struct task *t, const struct from_a
 	enum task_status status = from_api_pod_status(p, t);
 	struct podgroup *g = t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
 
+	/* It waits for its claims. */
+	if (t->bind_by != MODEL_TIME_NONE && p->status == TASK_PENDING) {
+		return;
+	}
 	if (p->status == TASK_SUCCEEDED || p->status == TASK_FAILED) {
 		ledger_release(c, t);
 	}
@@ -323,6 +327,11 @@ static void see(struct world *w, const struct jdoc *object)
 		}
 	}
 	fail_msg("objects of kind \"%s\" are not for scenarios", kind_of(object));
+}
+
+void world_see(struct world *w, const struct jdoc *object)
+{
+	see(w, object);
 }
 
 void world_apply_take(struct world *w, struct jdoc *object)

@@ -10,6 +10,7 @@
 #include "sim/controllers/sim_collector.h"
 #include "sim/oracles/sim_evictions.h"
 #include "sim/oracles/sim_judge.h"
+#include "sim/oracles/sim_kube_groups.h"
 #include "sim/users/sim_users.h"
 #include "sim/world/sim_pod.h"
 #include "sim/world/sim_scheduler.h"
@@ -65,6 +66,7 @@ static void on_decided(void *ctx, const struct cluster *c, const struct decision
 	sim_oracle_timed_out(r->oracle, c, d, r->least_timeout_ns);
 	sim_oracle_decided(r->oracle, c, d);
 	sim_evictions_decided(r->evictions, c, d);
+	sim_kube_groups_decided(&r->world, c, d);
 }
 
 static void on_admission(void *ctx, const struct forest *f, const struct admission_decisions *d)
@@ -481,6 +483,7 @@ static void end(struct sim_run *r)
 	}
 	sim_judge_end(w, r->oracle, sim_scheduler_cluster(r->schedulers[0]));
 	sim_evictions_judge(r->evictions);
+	sim_kube_groups_judge(w, r->oracle, sim_scheduler_cluster(r->schedulers[0]));
 	if (r->quota == NULL || sim_world_failed(w)) {
 		return;
 	}

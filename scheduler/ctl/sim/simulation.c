@@ -283,6 +283,7 @@ static void acknowledge_bind(struct cluster *c, struct task *t)
 	if (t->status != TASK_BINDING) {
 		return;
 	}
+	volumes_provision(c, t);
 	if (t->charge != CHARGE_NONE) {
 		ledger_advance(c, t, CHARGE_BOUND);
 	}
@@ -408,6 +409,8 @@ static bool take_decision(struct simulation *s, const struct decision *d)
 			     podgroup_key(s, cache_cluster(s->cache)->podgroups.v[d->podgroup]),
 			     d->message);
 		return false;
+	case DECISION_FINISH_BIND:
+	case DECISION_GIVE_BACK:
 	case DECISION_RESERVE:
 	case DECISION_REVOKE:
 	case DECISION_MOVE:

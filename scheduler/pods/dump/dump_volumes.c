@@ -36,12 +36,16 @@ static void put_claim(struct json_out *o, const struct claim *cl)
 	put_text(o, "owner", cl->owner);
 	put_text(o, "volume", cl->volume == NULL ? NULL : cl->volume->name);
 	put_text(o, "class", cl->klass == NULL ? NULL : cl->klass->name);
+	put_text(o, "selected", cl->selected);
+	put_flag(o, "writing", cl->writing);
 	put_flag(o, "bound", cl->bound);
 	put_flag(o, "lost", cl->lost);
 	put_flag(o, "deleting", cl->deleting);
 	put_flag(o, "once", cl->once);
 	json_out_key(o, "rv");
 	dump_fields_write_int(o, cl->resource_version);
+	json_out_key(o, "written");
+	dump_fields_write_int(o, cl->written);
 	json_out_object_end(o);
 }
 
@@ -159,11 +163,13 @@ static int read_claim(struct cluster *c, const struct jdoc *d, struct err *err)
 		.klass = str_of(text_of(d, "class")),
 		.uid = text_of(d, "uid"),
 		.owner = text_of(d, "owner"),
+		.selected = text_of(d, "selected"),
 		.bound = flag_of(d, "bound"),
 		.lost = flag_of(d, "lost"),
 		.deleting = flag_of(d, "deleting"),
 		.once = flag_of(d, "once"),
 	};
+	int64_t written = 0;
 
 	if (spec.key.len == 0 || strchr(spec.key.p, '/') == NULL) {
 		return err_set(err, ERR_INVALID, "key: not a namespace and a name");
@@ -176,7 +182,13 @@ static int read_claim(struct cluster *c, const struct jdoc *d, struct err *err)
 				 err) < 0) {
 		return err_wrap(err, "rv");
 	}
+	if (jdoc_get(d, "written") != NULL &&
+	    dump_fields_read_int(jdoc_get(d, "written"), INT64_MIN, INT64_MAX, &written, err) < 0) {
+		return err_wrap(err, "written");
+	}
 	(void)volumes_set_claim(c, &spec);
+	volumes_find_claim(c, spec.key)->writing = flag_of(d, "writing");
+	volumes_find_claim(c, spec.key)->written = written;
 	return 0;
 }
 

@@ -34,6 +34,7 @@ int from_api_volumes_claim(struct cluster *c, const struct api_persistent_claim 
 		.klass = str_of(storage_claim_class(claim)),
 		.uid = claim->meta.uid,
 		.owner = owner == NULL ? NULL : owner->uid,
+		.selected = field_map_get(&claim->meta.annotations, STORAGE_SELECTED_NODE),
 		.bound = storage_claim_is_bound(claim),
 		.lost = str_streq(claim->status.phase, "Lost"),
 		.deleting = claim->meta.deleted != FIELD_NO_TIME,

@@ -52,6 +52,7 @@ static void free_tasks(struct cluster *c)
 	vec_finish(&c->awaiting);
 	vec_finish(&c->stranded);
 	vec_finish(&c->ending);
+	vec_finish(&c->binding);
 	slots_finish(&c->class_by_id);
 }
 

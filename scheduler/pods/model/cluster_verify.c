@@ -46,6 +46,10 @@ static const char *check_claim(const struct cluster *c, const struct claim *cl)
 	if (!cl->exists && cl->uses == 0) {
 		return "a claim that nothing names is still there";
 	}
+	if ((cl->binders == 0) != (cl->node == MODEL_NONE)) {
+		return "a claim has a node without tasks that are bound to it, or the other way "
+		       "round";
+	}
 	for (size_t i = 0; i < cl->users.n; i++) {
 		uint32_t id = cl->users.v[i];
 
@@ -81,6 +85,11 @@ static const char *check_task(const struct cluster *c, const struct task *t)
 				      t->node_pos >= c->nodes.v[t->node]->tasks.n ||
 				      c->nodes.v[t->node]->tasks.v[t->node_pos] != t->id)) {
 		return "a task is not at its place on its node";
+	}
+	if (t->bind_by != MODEL_TIME_NONE &&
+	    (t->status != TASK_BINDING || t->binding_pos >= c->binding.n ||
+	     c->binding.v[t->binding_pos] != t->id)) {
+		return "a task that waits for its claims is not being bound, or not in its place";
 	}
 	if (t->nominated != MODEL_NONE &&
 	    (t->nominated >= c->nodes.n || c->nodes.v[t->nominated] == NULL)) {

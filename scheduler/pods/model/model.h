@@ -147,6 +147,9 @@ struct task {
 	/* By the clock of the process as well: */
 	int64_t ends_by;     /* terminates: when it is to be gone; MODEL_TIME_NONE: not known */
 	int64_t cools_until; /* it asks not to be evicted before; MODEL_TIME_NONE */
+	int64_t bind_by; /* TASK_BINDING: it waits until then for its claims, and its Binding is not
+			    sent before; MODEL_TIME_NONE: it waits for none */
+	uint32_t binding_pos; /* index in cluster->binding */
 };
 #define TASK_BUDGETS_SEVERAL (MODEL_NONE - 1)
 
@@ -194,7 +197,13 @@ struct claim {
 	char *owner;           /* owned: the UID of its controlling owner; NULL: none */
 	struct volume *volume; /* that it names; NULL: none */
 	struct storage_class *klass;
+	char *selected; /* owned: the node for which its volume is to be made; NULL: none yet */
 	int64_t resource_version;
+	/* The node of the tasks that wait for it while they are bound, and how many these are;
+	 * MODEL_NONE: none. Of a claim that is not bound they are all on one. */
+	uint32_t node, binders;
+	bool writing;               /* the write of `selected` is on its way */
+	int64_t written;            /* the version that this write has made, 0: none */
 	uint32_t uses;              /* pod classes that name it */
 	struct VEC(uint32_t) users; /* ids of the tasks that name it, in no order */
 };
@@ -382,6 +391,7 @@ struct cluster {
 	struct res total;                   /* sum of allocatable of existing nodes */
 	struct VEC(uint32_t) awaiting;      /* ids of the tasks that await a node */
 	struct VEC(uint32_t) ending;        /* ids of the tasks on nodes that are TASK_RELEASING */
+	struct VEC(uint32_t) binding;       /* ids of the tasks with a bind_by */
 	struct VEC(uint32_t) stranded;      /* ids: see cluster_task_is_stranded; may be outdated */
 	bool annotation_decides; /* --gate-sticky=false: set once, before the first pod */
 	bool implies_podgroups;  /* no PodGroups are made for pods without owner: likewise */

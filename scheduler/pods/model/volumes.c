@@ -35,6 +35,7 @@ static void free_claim(struct claim *cl)
 	free(cl->key);
 	free(cl->uid);
 	free(cl->owner);
+	free(cl->selected);
 	vec_finish(&cl->users);
 	free(cl);
 }
@@ -107,6 +108,7 @@ static struct claim *get_claim(struct cluster *c, struct str key)
 	if (cl == NULL) {
 		cl = xmalloc_zero(1, sizeof(*cl));
 		cl->key = xmalloc_dup_n(key.p, key.len);
+		cl->node = MODEL_NONE;
 		cl->id = slots_add(&c->claims, cl);
 		strmap_set(c->claim_by_key, key, cl);
 	}
@@ -230,6 +232,9 @@ bool volumes_set_claim(struct cluster *c, const struct volumes_claim_spec *spec)
 	changed |= set_flag(&cl->once, spec->once);
 	changed |= set_text(&cl->uid, spec->uid);
 	changed |= set_text(&cl->owner, spec->owner);
+	changed |= set_text(&cl->selected, spec->selected);
+	/* The answer to a write of ours may come after what it has made. */
+	changed |= cl->written > cl->resource_version && cl->written <= spec->resource_version;
 	cl->resource_version = spec->resource_version;
 	set_names(c, cl, v, k);
 	if (changed) {
@@ -248,6 +253,8 @@ bool volumes_remove_claim(struct cluster *c, struct str key)
 	set_names(c, cl, NULL, NULL);
 	(void)set_text(&cl->uid, NULL);
 	(void)set_text(&cl->owner, NULL);
+	(void)set_text(&cl->selected, NULL);
+	cl->written = 0;
 	cl->exists = cl->bound = cl->lost = cl->deleting = cl->once = false;
 	wake(c, cl);
 	prune_claim(c, cl);
@@ -393,6 +400,21 @@ bool volumes_fits_node(const struct volume *v, const struct node *n)
 	return false;
 }
 
+bool volumes_provides(const struct storage_class *k, const struct node *n)
+{
+	for (size_t i = 0; i < k->ntopologies; i++) {
+		if (cluster_node_matches(n, &k->topologies[i])) {
+			return true;
+		}
+	}
+	return !k->restricted;
+}
+
+bool volumes_may_select(const struct claim *cl, const struct node *n)
+{
+	return cl->selected == NULL || strcmp(cl->selected, n->name) == 0;
+}
+
 /* Labels of zones and regions, the present one of a pair first. */
 static const char *const zone_labels[][2] = {
 	{ "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone" },
@@ -476,12 +498,91 @@ void volumes_leave_class(struct cluster *c, const struct pod_class *k)
 	}
 }
 
+bool volumes_are_bound(const struct cluster *c, const struct task *t)
+{
+	for (size_t i = 0; t->klass != NULL && i < t->klass->nclaims; i++) {
+		if (!c->claims.v[t->klass->claims[i].id]->bound) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void hold(const struct task *t, struct claim *cl)
+{
+	cl->binders++;
+	cl->node = t->node;
+}
+
+static void let_go(struct claim *cl)
+{
+	if (--cl->binders == 0) {
+		cl->node = MODEL_NONE;
+	}
+}
+
+void volumes_select(struct cluster *c, const struct task *t)
+{
+	const struct node *n = c->nodes.v[t->node];
+
+	for (size_t i = 0; i < t->klass->nclaims; i++) {
+		struct claim *cl = c->claims.v[t->klass->claims[i].id];
+
+		cl->writing |= !cl->bound && !same_text(cl->selected, n->name);
+	}
+}
+
+void volumes_wait(struct cluster *c, struct task *t, int64_t by)
+{
+	bool waits = by != MODEL_TIME_NONE, waited = t->bind_by != MODEL_TIME_NONE;
+
+	t->bind_by = by;
+	if (waits && !waited) {
+		assert(t->status == TASK_BINDING);
+		t->binding_pos = (uint32_t)c->binding.n;
+		vec_push(&c->binding, t->id);
+		for (size_t i = 0; i < t->klass->nclaims; i++) {
+			hold(t, c->claims.v[t->klass->claims[i].id]);
+		}
+	} else if (waited && !waits) {
+		vec_swap_remove(&c->binding, t->binding_pos);
+		if (t->binding_pos < c->binding.n) {
+			c->tasks.v[c->binding.v[t->binding_pos]]->binding_pos = t->binding_pos;
+		}
+		for (size_t i = 0; i < t->klass->nclaims; i++) {
+			let_go(c->claims.v[t->klass->claims[i].id]);
+		}
+	}
+}
+
+void volumes_provision(struct cluster *c, const struct task *t)
+{
+	for (size_t i = 0; i < t->klass->nclaims; i++) {
+		struct claim *cl = c->claims.v[t->klass->claims[i].id];
+
+		if (!cl->bound && set_text(&cl->selected, c->nodes.v[t->node]->name)) {
+			wake(c, cl);
+		}
+	}
+}
+
+void volumes_written(struct claim *cl, bool done, int64_t version)
+{
+	cl->writing = false;
+	if (done && version > cl->written) {
+		cl->written = version;
+	}
+}
+
 void volumes_enter_task(struct cluster *c, const struct task *t)
 {
 	for (size_t i = 0; t->klass != NULL && i < t->klass->nclaims; i++) {
 		struct claim *cl = c->claims.v[t->klass->claims[i].id];
 
 		vec_push(&cl->users, t->id);
+		if (t->bind_by != MODEL_TIME_NONE) {
+			hold(t, cl);
+		}
 	}
 }
 
@@ -495,6 +596,9 @@ void volumes_leave_task(struct cluster *c, const struct task *t)
 			at++;
 		}
 		vec_swap_remove(&cl->users, at);
+		if (t->bind_by != MODEL_TIME_NONE) {
+			let_go(cl);
+		}
 	}
 }
 

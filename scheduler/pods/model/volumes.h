@@ -15,6 +15,7 @@ struct volumes_claim_spec {
 	struct str key;             /* "namespace/name" */
 	struct str volume, klass;   /* names; absent: none */
 	const char *uid, *owner;    /* NULL: none */
+	const char *selected;       /* node; NULL: none */
 	bool bound, lost, deleting; /* bound: both sides say so */
 	bool once;
 	int64_t resource_version;
@@ -50,6 +51,22 @@ bool volumes_remove_volume(struct cluster *c, struct str name);
 bool volumes_remove_class(struct cluster *c, struct str name);
 
 struct claim *volumes_find_claim(const struct cluster *c, struct str key); /* NULL */
+/* Whether every claim of the task is bound. */
+bool volumes_are_bound(const struct cluster *c, const struct task *t);
+/* The task, which is TASK_BINDING, waits for its claims until then; MODEL_TIME_NONE: no more. */
+void volumes_wait(struct cluster *c, struct task *t, int64_t by);
+/* Its unbound claims that are not meant for its node count as being written. */
+void volumes_select(struct cluster *c, const struct task *t);
+/* Where no provisioner is: the unbound claims of the task count as meant for its node, for good. */
+void volumes_provision(struct cluster *c, const struct task *t);
+/* The write of a claim has ended. done: with this version; else the node that the claim shows
+ * counts. */
+void volumes_written(struct claim *cl, bool done, int64_t version);
+/* Whether the volume of an unbound claim is to be made for n, or for a node that is still to be
+ * chosen. */
+bool volumes_may_select(const struct claim *cl, const struct node *n);
+/* Whether volumes of the class can be made for the node. */
+bool volumes_provides(const struct storage_class *k, const struct node *n);
 /* The part of the key behind the namespace. */
 const char *volumes_claim_name(const struct claim *cl);
 /* By node affinity; by the labels about zones and regions. A volume that is not there fits none. */

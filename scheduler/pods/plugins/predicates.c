@@ -17,16 +17,20 @@
 
 struct predicates {
 	bool affinity, ports, taints;
+	struct volume_marks *marks;
 };
 
 static void predicates_destroy(void *state)
 {
-	free(state);
+	struct predicates *p = state;
+
+	predicates_volumes_marks_destroy(p->marks);
+	free(p);
 }
 
 static int predicates_create(const struct plugin_args *args, void **ret_state, struct err *err)
 {
-	struct predicates p;
+	struct predicates p = { .marks = NULL };
 	int r = plugin_args_bool(args, "predicate.NodeAffinityEnable", true, &p.affinity, err);
 
 	if (r == 0) {
@@ -39,6 +43,7 @@ static int predicates_create(const struct plugin_args *args, void **ret_state, s
 		struct predicates *kept = xmalloc(sizeof(*kept));
 
 		*kept = p;
+		kept->marks = predicates_volumes_marks_create();
 		*ret_state = kept;
 	}
 	return r;
@@ -132,7 +137,7 @@ static bool predicates_predicate(void *state, const struct session *s, const str
 		return refuse(why, "node(s) didn't have free ports for the requested pod ports",
 			      NULL, false);
 	}
-	return true;
+	return predicates_volumes_task(p->marks, s, t, n, false, why);
 }
 
 static bool predicates_predicate_later(void *state, const struct session *s, const struct task *t,
@@ -144,7 +149,8 @@ static bool predicates_predicate_later(void *state, const struct session *s, con
 		       session_node_releasing(s, n)->v[RES_PODS];
 
 	return pods < n->allocatable.v[RES_PODS] &&
-	       (!p->ports || t->klass->nports == 0 || ports_are_free(s, t->klass, n, true));
+	       (!p->ports || t->klass->nports == 0 || ports_are_free(s, t->klass, n, true)) &&
+	       predicates_volumes_task(p->marks, s, t, n, true, NULL);
 }
 
 const struct plugin_ops predicates_ops = {

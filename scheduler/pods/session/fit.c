@@ -174,6 +174,19 @@ static struct fit_class *new_class(struct session *s, struct fit *f)
 	return k;
 }
 
+/* Whether placing a pod of the class may close other nodes than its own to the next one. */
+static bool is_volatile(const struct session *s, const struct pod_class *k)
+{
+	for (size_t i = 0; i < k->nclaims; i++) {
+		const struct claim *cl = s->cluster->claims.v[k->claims[i].id];
+
+		if (!cl->bound || cl->once) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* The ranking of t's class, up to date. */
 static struct fit_class *ranking(struct session *s, const struct task *t)
 {
@@ -185,7 +198,12 @@ static struct fit_class *ranking(struct session *s, const struct task *t)
 	}
 	if (f->slot_of[t->klass->id] != 0) {
 		k = f->by_class[f->slot_of[t->klass->id] - 1];
-		replay_changed(s, k, t);
+		if (is_volatile(s, k->klass)) {
+			play_all(s, k, t);
+			k->nowhere = 0;
+		} else {
+			replay_changed(s, k, t);
+		}
 		return k;
 	}
 	/* The oldest ranking makes room. All have the same size, so its memory serves the new

@@ -90,7 +90,7 @@ static const struct jdoc *any_ungated(struct sim_actors *a)
 }
 
 /* Room does not matter to us: the kubelet of the simulation runs what it gets. */
-static bool bind(struct sim_actors *a)
+bool actor_scheduler_bind(struct sim_actors *a)
 {
 	const struct jdoc *pod = any_ungated(a), *node = sim_actors_any(a, SIM_NODES);
 	CLEANUP(xmalloc_freep) char *url = NULL;
@@ -153,7 +153,7 @@ static bool delete_pod(struct sim_actors *a)
 static const struct sim_actors_act acts[] = {
 	{ "another scheduler's pod is created", create_pod, 6 },
 	{ "another scheduler's gang is created", create_gang, 2 },
-	{ "another scheduler binds a pod", bind, 8 },
+	{ "another scheduler binds a pod", actor_scheduler_bind, 8 },
 	{ "another scheduler finds no node", publish, 3 },
 	{ "another scheduler's pod loses its gate to a client", take_gate_off, 1 },
 	{ "another scheduler's pod gets another queue", edit_queue, 1 },

@@ -532,6 +532,19 @@ static void judge_moved(const struct judge *j)
 	}
 }
 
+/* A pod that waits for its PodGroup is in no queue. */
+static bool has_missing_kube_group(const struct sim_world *w, const struct jdoc *pod)
+{
+	const char *group = jdoc_path_str(pod, "spec.schedulingGroup.podGroupName");
+	CLEANUP(xmalloc_freep) char *key = NULL;
+
+	if (group == NULL) {
+		return false;
+	}
+	key = xmalloc_printf("%s/%s", jdoc_path_str(pod, "metadata.namespace"), group);
+	return sim_view_get(w->view, SIM_KUBE_PODGROUPS, key) == NULL;
+}
+
 /* Compares the sums that metrics and statuses of Queues are made of with the pods. */
 static void judge_totals(const struct judge *j)
 {
@@ -551,7 +564,8 @@ static void judge_totals(const struct judge *j)
 		gated += (sim_pod_is_ours(pod) || sim_pod_is_theirs(pod)) &&
 			 sim_pod_has_our_gate(pod) &&
 			 (group == NULL && (sim_pod_is_theirs(pod) || is_alone(j, pod))
-				  ? has_queue_alone(j->world, pod)
+				  ? has_queue_alone(j->world, pod) &&
+					    !has_missing_kube_group(j->world, pod)
 				  : g != NULL && has_queue(j->world, g));
 	}
 	if (root != NULL && totals[root->id].gated != gated) {

@@ -410,6 +410,7 @@ static void on_change(void *ctx, const struct sim_change *change)
 	struct sim_oracle *o = ctx;
 
 	if (change->resource >= SIM_BASIC_COUNT_ || change->resource == SIM_BUDGETS ||
+	    change->resource == SIM_KUBE_PODGROUPS ||
 	    (change->resource == SIM_PODS && !sim_pod_is_ours(any(change)) &&
 	     !sim_pod_is_theirs(any(change)))) {
 		return;
@@ -439,6 +440,7 @@ static void on_change(void *ctx, const struct sim_change *change)
 
 /* ---- the end ---- */
 
+/* As one of ours that is published: what is granted to it counts in the same way. */
 static struct jdoc *as_published(const struct jdoc *pod)
 {
 	struct jdoc *copy = jdoc_copy(pod), *c = jdoc_new_object();
@@ -446,6 +448,10 @@ static struct jdoc *as_published(const struct jdoc *pod)
 	struct jdoc *meta = jdoc_ensure_object(copy, "metadata");
 
 	jdoc_set_str(jdoc_ensure_object(meta, "annotations"), gate_at(0)->annotation, "true");
+	if (sim_pod_is_theirs(pod)) {
+		jdoc_set_str(jdoc_ensure_object(copy, "spec"), "schedulerName", "volcano");
+		jdoc_remove(meta, "ownerReferences");
+	}
 	jdoc_set_str(c, "type", "PodScheduled");
 	jdoc_set_str(c, "status", "False");
 	jdoc_set_str(c, "reason", "Unschedulable");

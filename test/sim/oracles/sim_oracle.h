@@ -22,7 +22,8 @@ void sim_oracle_timed_out(struct sim_oracle *o, const struct cluster *c, const s
 			  int64_t timeout_ns);
 /* Call after time has passed: an excess is tolerated for a limited time. */
 void sim_oracle_check(struct sim_oracle *o);
-/* True when there is quota to publish the n pods besides those that run or are published now. */
+/* True when there is quota for the n pods besides those that run, are published now, or were
+ * ungated for another scheduler. */
 bool sim_oracle_fits(struct sim_oracle *o, const char *const *keys, size_t n);
 /* A user changed the PodGroup, or took members from it. */
 bool sim_oracle_is_disturbed(const struct sim_oracle *o, const char *group);

@@ -37,6 +37,7 @@ static const char *const paths[SIM_RESOURCE_COUNT_] = {
 	[SIM_PODGROUPS] = "/apis/scheduling.volcano.sh/v1beta1/podgroups",
 	[SIM_NODES] = "/api/v1/nodes",
 	[SIM_BUDGETS] = "/apis/policy/v1/poddisruptionbudgets",
+	[SIM_KUBE_PODGROUPS] = "/apis/scheduling.k8s.io/v1beta1/podgroups",
 	[SIM_JOBS] = "/apis/batch/v1/jobs",
 	[SIM_WORKLOADS] = KUEUE "workloads",
 	[SIM_CLUSTER_QUEUES] = KUEUE "clusterqueues",

@@ -18,6 +18,7 @@ enum sim_resource {
 	SIM_PODGROUPS,
 	SIM_NODES,
 	SIM_BUDGETS,
+	SIM_KUBE_PODGROUPS, /* of scheduling.k8s.io */
 	/* Only where the Workload engine's kinds are served: */
 	SIM_JOBS,
 	SIM_WORKLOADS,

@@ -75,6 +75,7 @@ struct sim_world {
 				 the other scheduler */
 	bool evicts;          /* the configuration has preempt and reclaim, users have priorities */
 	bool budgets;         /* likewise the plugins pdb and cdp; the disruption controller runs */
+	bool kube_groups;     /* users of another scheduler have PodGroups of Kubernetes */
 	bool leader_elect;
 	int64_t led_at;     /* monotonic ns of the machine from which on the last process leads */
 	int64_t renewed_at; /* monotonic ns of the last write of a scheduler to the Lease */

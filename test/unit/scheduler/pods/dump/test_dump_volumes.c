@@ -58,6 +58,36 @@ static struct cluster *make(void)
 	return c;
 }
 
+/* A pod that waits for its claim keeps its time and its place. */
+static void test_a_pod_that_is_being_bound(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
+	struct cluster *c = make(), *again = NULL;
+	struct task *t = c->tasks.v[0];
+	struct err err = ERR_INIT;
+
+	(void)state;
+	(void)volumes_set_claim(
+		c, &(struct volumes_claim_spec){ .key = STR_LIT("ns/other"), .selected = "x" });
+	cluster_task_set_status(c, t, TASK_BINDING, c->nodes.v[0]);
+	volumes_wait(c, t, 77);
+	volumes_select(c, t);
+	volumes_written(volumes_find_claim(c, STR_LIT("ns/data")), true, 9);
+	dump_format(c, &first);
+	if (dump_load(strbuf_str(&first), &again, &err) < 0) {
+		fail_msg("%s", err.text);
+	}
+	dump_format(again, &second);
+	assert_string_equal(first.p, second.p);
+	assert_int_equal(again->tasks.v[0]->bind_by, 77);
+	assert_int_equal(again->binding.n, 1);
+	assert_true(volumes_find_claim(again, STR_LIT("ns/other"))->writing);
+	assert_int_equal(volumes_find_claim(again, STR_LIT("ns/other"))->node, 0);
+	assert_int_equal(volumes_find_claim(again, STR_LIT("ns/data"))->written, 9);
+	cluster_destroy(again);
+	cluster_destroy(c);
+}
+
 static void test_round_trip(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
@@ -110,6 +140,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_a_pod_that_is_being_bound),
 		cmocka_unit_test(test_refusals),
 	};
 

@@ -1,5 +1,6 @@
 #include "lib/pods/cache_fixture.h"
 #include "lib/unit.h"
+#include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/model/volumes.h"
 
@@ -138,12 +139,83 @@ static void test_limits_of_a_node_come_first_or_last(void **state)
 	cache_fixture_delete(f, SCHED_CSI_NODES, "n");
 }
 
+/* A pod that waits for its claim, on node n. */
+static struct task *start(struct cache_fixture *f)
+{
+	struct node *n = cache_fixture_node(f, "n", "4");
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	claim(f, "data", "", "\"storageClassName\":\"fast\"");
+	t = pod(f, "p", "{\"name\":\"a\",\"persistentVolumeClaim\":{\"claimName\":\"data\"}}");
+	ledger_charge(f->c, t, queue_find(f->c, STR_LIT("q")), CHARGE_ASSUMED);
+	cluster_task_set_status(f->c, t, TASK_BINDING, n);
+	volumes_wait(f->c, t, f->now + 1);
+	volumes_select(f->c, t);
+	return t;
+}
+
+static void test_writes_that_fail_give_the_place_back(void **state)
+{
+	static const struct {
+		enum sched_outcome outcome;
+		bool pauses;
+	} rows[] = { { SCHED_REJECTED, true },
+		     { SCHED_STALE, true },
+		     { SCHED_GONE, true },
+		     { SCHED_CANCELLED, false } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		struct task *t = start(f);
+
+		unit_row_number(i);
+		assert_true(find(f, "ns/data")->writing);
+		cache_fixture_done(f, SCHED_REQ_CLAIM, "ns/data", NULL, rows[i].outcome);
+		assert_false(find(f, "ns/data")->writing);
+		assert_int_equal(t->status, TASK_PENDING);
+		assert_int_equal(t->retry_at > f->now, rows[i].pauses);
+		assert_int_equal(cache_fixture_charged(f, "q"), 0);
+		cache_fixture_destroy(f);
+	}
+}
+
+static void test_writes_that_are_done_are_awaited(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct task *t = start(f);
+
+	cache_fixture_done(f, SCHED_REQ_CLAIM, "ns/unknown", NULL, SCHED_DONE);
+	cache_fixture_done(f, SCHED_REQ_CLAIM, "ns/data", NULL, SCHED_DONE);
+	assert_int_equal(t->status, TASK_BINDING);
+	assert_false(find(f, "ns/data")->writing);
+	/* A pod that is deleted waits no more. */
+	cache_fixture_delete(f, SCHED_PODS, "ns/p");
+	assert_int_equal(f->c->binding.n, 0);
+	assert_int_equal(find(f, "ns/data")->node, MODEL_NONE);
+}
+
+static void test_a_new_leader_decides_again(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct task *t = start(f);
+
+	cache_rebuild_ledger(f->cache, f->now);
+	assert_int_equal(t->status, TASK_PENDING);
+	assert_int_equal(f->c->binding.n, 0);
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CACHE_FIXTURE_TEST(test_records_go_with_the_last_name),
 		CACHE_FIXTURE_TEST(test_a_change_wakes_the_pods_that_wait),
 		CACHE_FIXTURE_TEST(test_what_cannot_be_read_is_as_if_it_were_not_there),
+		cmocka_unit_test(test_writes_that_fail_give_the_place_back),
+		CACHE_FIXTURE_TEST(test_writes_that_are_done_are_awaited),
+		CACHE_FIXTURE_TEST(test_a_new_leader_decides_again),
 		CACHE_FIXTURE_TEST(test_limits_of_a_node_come_first_or_last),
 	};
 

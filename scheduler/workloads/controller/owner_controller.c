@@ -127,24 +127,24 @@ static enum owner_controller_activity first_activity(const struct owner_controll
 	return e->workloads.n == 0 ? OWNER_CONTROLLER_FOREIGN : activity(o, e->workloads.v[0]);
 }
 
-/* --- Jobs --------------------------------------------------------------------------------------
- */
-
 static void set_prebuilt(struct owner_controller *o, const struct owner *e, struct str key, bool on)
 {
-	const char *name = e->job == NULL ? NULL : owner_spec_prebuilt(&e->job->meta);
+	const struct api_meta *by = owner_controller_plan_namer(e);
 	CLEANUP(strbuf_finish) struct strbuf other = STRBUF_INIT;
 
-	if (name == NULL) {
+	if (by == NULL) {
 		return;
 	}
-	owner_controller_plan_name(&other, e->job->meta.namespace_, name);
+	owner_controller_plan_name(&other, by->namespace_, owner_spec_prebuilt(by));
 	if (on) {
 		strmap_set(o->prebuilt, strbuf_str(&other), xmalloc_dup_n(key.p, key.len));
 	} else {
 		(void)strmap_remove(o->prebuilt, strbuf_str(&other));
 	}
 }
+
+/* --- Jobs --------------------------------------------------------------------------------------
+ */
 
 /* m NULL: the Job is gone. */
 static void set_job(struct owner_controller *o, struct str key, struct sched_msg *m)
@@ -235,6 +235,7 @@ static void drop_pod(struct owner_controller *o, struct str key, struct pod_entr
 	struct owner *e = need_owner(o, str_of(owner));
 	enum owner_controller_activity before = first_activity(o, e);
 
+	set_prebuilt(o, e, str_of(owner), false);
 	unlink_pod(e, pe);
 	(void)strmap_remove(o->pods, key);
 	if (first_activity(o, e) != before) {
@@ -257,6 +258,7 @@ static void set_pod(struct owner_controller *o, struct str key, struct str owner
 		strmap_set(o->pods, key, pe);
 	} else {
 		owner_controller_times_pod(o, e, pe, m->object);
+		set_prebuilt(o, e, owner, false);
 		unlink_pod(e, pe);
 	}
 	old = pe->msg;
@@ -264,6 +266,7 @@ static void set_pod(struct owner_controller *o, struct str key, struct str owner
 	pe->pod = m->object;
 	message_free(old);
 	link_pod(e, pe);
+	set_prebuilt(o, e, owner, true);
 	if (first_activity(o, e) != before) {
 		report_all(o, e);
 	}

@@ -281,18 +281,45 @@ static bool knows(const struct owner_controller *o, struct str key)
 	return o->opt.knows != NULL && o->opt.knows(o->opt.ctx, key);
 }
 
-/* The Workload that the Job names is there, but was not kept when it was read, as it concerned no
+const struct api_meta *owner_controller_plan_namer(const struct owner *e)
+{
+	const struct api_meta *m = NULL;
+
+	if (e->job != NULL) {
+		m = &e->job->meta;
+	} else if (e->pods.n > 0 && kueue_pod_group_name(e->pods.v[0]->pod) == NULL) {
+		m = &e->pods.v[0]->pod->meta;
+	}
+	return m == NULL || owner_spec_prebuilt(m) == NULL ? NULL : m;
+}
+
+/* NULL: it names none, or there is none. */
+static const struct api_workload *prebuilt_of(const struct owner_controller *o,
+					      const struct owner *e)
+{
+	const struct api_meta *by = owner_controller_plan_namer(e);
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	const struct workload_entry *we =
+		by == NULL ? NULL
+			   : strmap_get(o->workloads,
+					owner_controller_plan_name(&key, by->namespace_,
+								   owner_spec_prebuilt(by)));
+
+	return we == NULL ? NULL : we->w;
+}
+
+/* The Workload that the owner names is there, but was not kept when it was read, as it concerned no
  * owner then: it is read again before anything is decided. */
 static bool awaits_prebuilt(const struct owner_controller *o, const struct owner *e)
 {
-	const char *name = e->job == NULL ? NULL : owner_spec_prebuilt(&e->job->meta);
+	const struct api_meta *by = owner_controller_plan_namer(e);
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	struct str k;
 
-	if (name == NULL) {
+	if (by == NULL) {
 		return false;
 	}
-	k = owner_controller_plan_name(&key, e->job->meta.namespace_, name);
+	k = owner_controller_plan_name(&key, by->namespace_, owner_spec_prebuilt(by));
 	if (strmap_has(o->workloads, k) || !knows(o, k)) {
 		return false;
 	}
@@ -303,19 +330,11 @@ static bool awaits_prebuilt(const struct owner_controller *o, const struct owner
 static void plan_job(const struct owner_controller *o, const struct owner *e,
 		     struct owner_plan *plan)
 {
-	CLEANUP(strbuf_finish) struct strbuf other = STRBUF_INIT;
 	struct job_plan_of of = { .job = e->job, .n = e->workloads.n };
-	const char *prebuilt = e->job == NULL ? NULL : owner_spec_prebuilt(&e->job->meta);
 
 	of.workloads = list_workloads(e, plan->arena);
 	of.starting = owner_controller_plan_is_starting(e);
-	if (prebuilt != NULL) {
-		const struct workload_entry *we = strmap_get(
-			o->workloads,
-			owner_controller_plan_name(&other, e->job->meta.namespace_, prebuilt));
-
-		of.prebuilt = we == NULL ? NULL : we->w;
-	}
+	of.prebuilt = prebuilt_of(o, e);
 	if (e->job != NULL) {
 		of.place = owner_world_manages(o->world, e->job->meta.namespace_)
 				   ? owner_controller_nest_place(o, e)
@@ -352,6 +371,7 @@ static void plan_pods(const struct owner_controller *o, const struct owner *e,
 		starting[i] = owner_controller_plan_is_pod_starting(e->pods.v[i]);
 	}
 	of.workloads = list_workloads(e, plan->arena);
+	of.prebuilt = prebuilt_of(o, e);
 	if (of.n > 0) {
 		of.name_taken = is_name_taken(o, list[0]);
 		of.elsewhere = !owner_world_manages(o->world, list[0]->meta.namespace_);

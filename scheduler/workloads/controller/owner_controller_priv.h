@@ -24,7 +24,7 @@ struct sent {
 	uint64_t before[OWNER_WRITE_COUNT_], now[OWNER_WRITE_COUNT_];
 };
 
-/* A Workload that is linked to an owner, or that a Job names as its own. */
+/* A Workload that is linked to an owner, or that a Job or a pod names as its own. */
 struct workload_entry {
 	struct sched_msg *msg; /* of w */
 	const struct api_workload *w;
@@ -74,6 +74,9 @@ struct owner_controller {
 struct str owner_controller_plan_name(struct strbuf *b, const char *namespace_, const char *name);
 struct str owner_controller_plan_owner(struct strbuf *b, const char *kind, const char *namespace_,
 				       const char *name);
+
+/* The Job, or the pod without group, if it names a prebuilt Workload; NULL: the owner does not. */
+const struct api_meta *owner_controller_plan_namer(const struct owner *e);
 
 /* Forgets what was said of the pod, which is gone. */
 void owner_controller_hold_gone(struct owner_controller *o, struct str pod);

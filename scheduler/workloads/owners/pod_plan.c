@@ -572,12 +572,58 @@ static void plan_conflict(struct planning *p)
 	}
 }
 
+/* The prebuilt Workload that a pod without group names: it must match, and the pod becomes its
+ * owner. */
+static const struct api_workload *choose_prebuilt(struct planning *p)
+{
+	const struct api_workload *w = p->of->prebuilt;
+
+	if (w == NULL) {
+		plan_stop(p, "NoMatchingWorkload", "The prebuilt Workload does not exist", false);
+		return NULL;
+	}
+	if (meta_controller(&w->meta) == NULL) {
+		struct owner_write_object self = { p->first->meta.name, p->first->meta.uid };
+		struct owner_plan_refs refs = { "v1", "Pod", true, &self, 1 };
+
+		owner_plan_adopt(p->plan, &refs, w);
+		return NULL;
+	}
+	if (!owner_plan_is_owned_by(w, &p->first->meta)) {
+		plan_stop(p, "NoMatchingWorkload", "The prebuilt Workload belongs to another owner",
+			  false);
+		return NULL;
+	}
+	if (!owner_plan_is_true(w, KUEUE_FINISHED) && w->meta.deleted == FIELD_NO_TIME &&
+	    !matches_alone(p, w)) {
+		plan_status(p, w, "OutOfSync", "The prebuilt workload is out of sync with its job");
+		plan_stop(p, "NoMatchingWorkload", "The prebuilt Workload is out of sync", false);
+		return NULL;
+	}
+	return w;
+}
+
+static void plan_prebuilt(struct planning *p)
+{
+	const struct api_workload *match = choose_prebuilt(p);
+
+	if (match != NULL) {
+		plan_with(p, match);
+	} else if (pod_is_finished(p->first)) {
+		plan_pods_drop_finalizers(p);
+	}
+}
+
 static void plan_group_or_pod(struct planning *p)
 {
 	const struct api_workload *match, *other;
 
 	if (p->of->name_taken) {
 		plan_conflict(p);
+		return;
+	}
+	if (!p->group && owner_spec_prebuilt(&p->first->meta) != NULL) {
+		plan_prebuilt(p);
 		return;
 	}
 	match = choose(p, &other);

@@ -23,6 +23,8 @@ struct pod_plan_of {
 	 */
 	const struct api_workload *const *workloads;
 	size_t nworkloads;
+	/* The Workload that a pod without group names itself, NULL when there is none. */
+	const struct api_workload *prebuilt;
 	bool name_taken; /* a Workload with the group's name belongs to another owner */
 	bool elsewhere;  /* their namespace is not managed */
 	bool ending;     /* their namespace is being deleted */

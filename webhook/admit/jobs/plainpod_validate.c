@@ -50,11 +50,6 @@ static void check_write(const struct admit_check *c, const struct api_pod *old,
 		admit_check_deny(c, QUEUEING_LABEL(KUEUE_PREBUILT_WORKLOAD),
 				 "must be the name of the pod group");
 	}
-	if (group_of(pod) == NULL && prebuilt != NULL &&
-	    field_map_get(&old->meta.labels, KUEUE_PREBUILT_WORKLOAD) == NULL) {
-		admit_check_deny(c, QUEUEING_LABEL(KUEUE_PREBUILT_WORKLOAD),
-				 "allowed for Jobs and pod groups only");
-	}
 	queueing_check_unsupported(c, "metadata.annotations", &old->meta, &pod->meta);
 }
 

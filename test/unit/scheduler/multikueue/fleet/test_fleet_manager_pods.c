@@ -7,6 +7,7 @@
 #include "api/kueue/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/clock.h"
+#include "base/strbuf.h"
 #include "enc/json/jdoc.h"
 #include "lib/multikueue/fleet_jobs.h"
 #include "lib/multikueue/fleet_pods.h"
@@ -296,6 +297,51 @@ static void test_let_go_here(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+/* A pod without group: its Workload is that of its controller, by UID. */
+static void test_pod_alone(void **state UNUSED)
+{
+	struct fleet_world *w = begin(1);
+	CLEANUP(jdoc_destroyp) struct jdoc *local = NULL, *there = NULL, *end = NULL;
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+
+	assert_int_equal(
+		fleet_world_create_object(
+			w, MANAGER, PODS,
+			"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\","
+			"\"namespace\":\"default\",\"labels\":{\"kueue.x-k8s.io/"
+			"managed\":\"true\"}},"
+			"\"spec\":{\"schedulingGates\":[{\"name\":\"kueue.x-k8s.io/admission\"}],"
+			"\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}"),
+		201);
+	local = fleet_world_get(w, MANAGER, PODS "/p");
+	strbuf_printf(
+		&body,
+		"{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Workload\","
+		"\"metadata\":{\"name\":\"g\",\"namespace\":\"default\",\"ownerReferences\":[{"
+		"\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"p\",\"uid\":\"%s\","
+		"\"controller\":true}]},\"spec\":{\"queueName\":\"main\",\"podSets\":[{\"name\":"
+		"\"main\",\"count\":1,\"template\":{\"spec\":{\"containers\":[{\"name\":\"c\","
+		"\"image\":\"i\"}]}}}]}}",
+		jdoc_path_str(local, "metadata.uid"));
+	assert_int_equal(fleet_world_create_object(w, MANAGER, WORKLOADS, body.p), 201);
+	fleet_jobs_reserve(w, "g");
+	fleet_world_run(w, S);
+	fleet_world_report(w, 0, "g", FLEET_WORLD_ADMITTED);
+	fleet_world_run(w, S);
+	there = fleet_world_get(w, 0, PODS "/p");
+	assert_string_equal(jdoc_str_or(jdoc_get(jdoc_path(there, "metadata.annotations"),
+						 "kueue.x-k8s.io/prebuilt-workload-name"),
+					""),
+			    "g");
+	assert_int_equal(
+		fleet_world_patch(w, 0, PODS "/p/status", "{\"status\":{\"phase\":\"Succeeded\"}}"),
+		200);
+	fleet_world_run(w, S);
+	end = fleet_world_get(w, MANAGER, PODS "/p");
+	assert_string_equal(jdoc_path_str(end, "status.phase"), "Succeeded");
+	fleet_world_destroy(w);
+}
+
 /* A manager that does not carry pods. */
 static void test_not_carried(void **state UNUSED)
 {
@@ -317,7 +363,7 @@ int main(void)
 		cmocka_unit_test(test_lost_for_good), cmocka_unit_test(test_deleted_locally),
 		cmocka_unit_test(test_made_again),    cmocka_unit_test(test_lost_pod),
 		cmocka_unit_test(test_foreign_pod),   cmocka_unit_test(test_let_go_here),
-		cmocka_unit_test(test_not_carried),
+		cmocka_unit_test(test_pod_alone),     cmocka_unit_test(test_not_carried),
 	};
 
 	return cmocka_run_group_tests_name("fleet/manager_pods", tests, NULL, NULL);

@@ -106,9 +106,23 @@ static void closing_waits_for_nothing(void **state)
 	sem_destroy(&may_end);
 }
 
+/* The account may have no right to read pods where they are not carried. */
+static void test_lists(void **state UNUSED)
+{
+	for (int i = 0; i < CHANNEL_LIST_COUNT_; i++) {
+		const struct link_options jobs = { .needs_jobs = true };
+		const struct link_options pods = { .needs_jobs = true, .needs_pods = true };
+
+		assert_int_equal(channel_has(&jobs, (enum channel_list)i), i != CHANNEL_PODS);
+		assert_true(channel_has(&pods, (enum channel_list)i));
+	}
+	assert_int_equal(channel_resource(CHANNEL_PODS), SCHED_PODS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lists),
 		cmocka_unit_test(closing_waits_for_nothing),
 	};
 

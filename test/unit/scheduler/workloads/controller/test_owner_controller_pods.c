@@ -439,9 +439,47 @@ static void answers_that_are_lost(void **state)
 	}
 }
 
+/* As MultiKueue makes it on a worker cluster: the pod becomes its owner, and gets no other one. */
+static void pod_with_a_prebuilt_workload(void **state)
+{
+	struct owner_fixture f;
+
+	(void)state;
+	owner_fixture_begin(&f, CONF);
+	owner_controller_synced(f.o);
+	owner_fixture_call(
+		&f, HTTP_POST, OWNER_FIXTURE_WORKLOADS, APISERVER_FIXTURE_YAML,
+		"{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: w,"
+		" namespace: default}, spec: {queueName: lq, podSets: [{name: main, count: 1,"
+		" template: {spec: {containers: [{name: c, image: busybox, command: [sleep, '5'],"
+		" resources: {requests: {cpu: '1'}}}]}}}]}}");
+	owner_fixture_settle(&f);
+	create_pod(&f, "a", NULL, ", kueue.x-k8s.io/prebuilt-workload-name: w");
+	owner_fixture_settle(&f);
+	owner_fixture_get_workload(&f); /* the only one */
+	owner_fixture_expect(&f, "metadata.name", "w");
+	assert_string_equal(
+		jdoc_str_or(jdoc_get(jdoc_at(jdoc_path(f.api.doc, "metadata.ownerReferences"), 0),
+				     "name"),
+			    ""),
+		"a");
+	assert_int_equal(owner_fixture_activity(&f), OWNER_CONTROLLER_STOPPED);
+	/* When it is gone, a pod that was let go does not run on. */
+	owner_fixture_call(&f, HTTP_PATCH, PODS "/a", APISERVER_FIXTURE_MERGE,
+			   "{\"spec\":{\"schedulingGates\":null}}");
+	owner_fixture_call(&f, HTTP_PATCH, OWNER_FIXTURE_WORKLOADS "/w", APISERVER_FIXTURE_MERGE,
+			   "{\"metadata\":{\"finalizers\":null}}");
+	owner_fixture_call(&f, HTTP_DELETE, OWNER_FIXTURE_WORKLOADS "/w", NULL, "");
+	owner_fixture_settle(&f);
+	assert_false(is_there(&f, "a") &&
+		     jdoc_path(f.api.doc, "metadata.deletionTimestamp") == NULL);
+	owner_fixture_end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pod_with_a_prebuilt_workload),
 		cmocka_unit_test(a_pod_that_runs_to_its_end),
 		cmocka_unit_test(quota_stays_while_a_pod_may_be_let_go),
 		cmocka_unit_test(a_pod_that_is_preempted),

@@ -22,6 +22,7 @@
 #define EVICTED HOLDS "," C("Admitted", "True", "a") "," C("Evicted", "True", "Preempted") "]"
 #define FINISHED "'conditions':[" C("Finished", "True", "Succeeded") "]"
 #define DELETED ",'deletionTimestamp':'2026-01-01T00:00:00Z'"
+#define PREBUILT ",'kueue.x-k8s.io/queue-name':'lq','kueue.x-k8s.io/prebuilt-workload-name':'w'"
 #define LATER(status, reason) C("WaitingForReplacementPods", status, reason)
 
 /* Of a Workload: none, one of the pod alone, one of the group. */
@@ -31,7 +32,7 @@ static const struct row {
 	const char *want; /* kinds of writes, and of which pod */
 	struct pod_fixture of;
 	struct pod_fixture_workload w;
-	bool has, elsewhere, name_taken, ending, pods_ready;
+	bool has, has_prebuilt, elsewhere, name_taken, ending, pods_ready;
 } table[] = {
 	/* --- which pods are managed --- */
 	{ .name = "no queue", .pods = "a:G", .of = { .labels = "" }, .want = "" },
@@ -65,6 +66,52 @@ static const struct row {
 	  .has = true,
 	  .w = { .status = ADMITTED },
 	  .want = "POD_START:a" },
+	/* --- one pod with a prebuilt Workload --- */
+	{ .name = "it is not there: the pod waits",
+	  .pods = "a:G",
+	  .of = { .labels = PREBUILT },
+	  .want = "" },
+	{ .name = "the pod does not run without it",
+	  .pods = "a:R",
+	  .of = { .labels = PREBUILT },
+	  .want = "POD_END:a" },
+	{ .name = "nor when it has ended: it is released",
+	  .pods = "a:S",
+	  .of = { .labels = PREBUILT },
+	  .want = "POD_DROP_FINALIZER:a" },
+	{ .name = "it becomes owned",
+	  .pods = "a:G",
+	  .of = { .labels = PREBUILT },
+	  .has_prebuilt = true,
+	  .w = { .owners = "" },
+	  .want = "SYNC" },
+	{ .name = "it belongs to another owner",
+	  .pods = "a:R",
+	  .of = { .labels = PREBUILT },
+	  .has_prebuilt = true,
+	  .w = { .meta = ",'ownerReferences':[{'apiVersion':'v1','kind':'Pod','name':'z','uid':"
+			 "'u-z','controller':true}]",
+		 .owners = "" },
+	  .want = "POD_END:a" },
+	{ .name = "it has other pods",
+	  .pods = "a:G",
+	  .of = { .labels = PREBUILT },
+	  .has_prebuilt = true,
+	  .w = { .podsets = "main:1 more:1" },
+	  .want = "STATUS" },
+	{ .name = "it is admitted",
+	  .pods = "a:G",
+	  .of = { .labels = PREBUILT },
+	  .has_prebuilt = true,
+	  .w = { .status = ADMITTED },
+	  .want = "POD_START:a" },
+	{ .name = "it is deleted",
+	  .pods = "a:R",
+	  .of = { .labels = PREBUILT },
+	  .has_prebuilt = true,
+	  .w = { .meta = DELETED, .status = ADMITTED },
+	  .want = "POD_END:a" },
+	/* --- */
 	{ .name = "it is sent to another cluster: it is held here",
 	  .pods = "a:G",
 	  .has = true,
@@ -366,6 +413,7 @@ static void run(const struct row *r, struct owner_plan *plan)
 				  .n = pod_fixture_pods(&r->of, r->pods, pods),
 				  .workloads = workloads,
 				  .nworkloads = r->has,
+				  .prebuilt = r->has_prebuilt ? &w : NULL,
 				  .name_taken = r->name_taken,
 				  .elsewhere = r->elsewhere,
 				  .ending = r->ending };

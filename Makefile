@@ -125,7 +125,7 @@ MAKEFLAGS += --no-print-directory
 .PHONY: all lib install uninstall unit scenario admission integration chart sim sim-fresh mutants \
 	mutants-listed lint \
 	conformance test check suite coverage check-asan check-tsan clang-check fuzz fuzz-bin fuzz-smoke \
-	analyze format bench demo docs man e2e bench-e2e bench-quota differential differential-volcano \
+	analyze format bench demo docs man e2e bench-e2e bench-quota bench-fleet differential differential-volcano \
 	differential-mutants image image-check image-reproduce release clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -323,6 +323,9 @@ bench-e2e: $(BIN) ## beside kube-scheduler on real Kubernetes (needs Go 1.26); B
 bench-quota: $(BIN) ## Kueue's performance runner, beside Kueue on real Kubernetes (needs Go 1.26); BENCH_SHARE=0.05 is short
 	@BUILD=$(BUILD) test/e2e/bench.sh quota
 
+bench-fleet: $(BIN) ## the manager of MultiKueue beside Kueue's on real Kubernetes (needs Go 1.26); BENCH_JOBS=50 is short
+	@BUILD=$(BUILD) test/e2e/bench.sh fleet
+
 differential: $(BUILD)/bin/headgatectl ## random clusters against Kueue's scheduler (needs Go 1.26); ARGS="N SEED"
 	@BUILD=$(BUILD) test/differential/run.sh $(ARGS)
 
@@ -384,8 +387,17 @@ $(BUILD)/headgatectl: $(BUILD)/obj/$(MAIN_headgatectl:.c=.o) $(BUILD)/libheadgat
 
 # --- analysis ------------------------------------------------------------------------------------
 
-TIDY_OK := $(LIB_SRC:%.c=$(BUILD)/tidy/%.ok)
-ANALYZER_OK := $(LIB_SRC:%.c=$(BUILD)/analyzer/%.ok)
+# ANALYZE_SAMPLE=PERCENT: gcc and clang-tidy look at a part of the files alone; ANALYZE_SEED draws the same part again.
+ANALYZED := $(LIB_SRC)
+ifneq ($(ANALYZE_SAMPLE),)
+ifeq ($(ANALYZE_SEED),)
+ANALYZE_SEED := $(shell . test/lib/draw.sh; new_seed)
+endif
+ANALYZED := $(shell . test/lib/draw.sh; printf '%s\n' $(LIB_SRC) | draw $(ANALYZE_SEED) $(ANALYZE_SAMPLE))
+$(info $(ANALYZE_SAMPLE) % of the files, the same again: make analyze ANALYZE_SAMPLE=$(ANALYZE_SAMPLE) ANALYZE_SEED=$(ANALYZE_SEED))
+endif
+TIDY_OK := $(ANALYZED:%.c=$(BUILD)/tidy/%.ok)
+ANALYZER_OK := $(ANALYZED:%.c=$(BUILD)/analyzer/%.ok)
 
 analyze: $(ANALYZER_OK) $(TIDY_OK) $(BUILD)/cppcheck.ok ## gcc -fanalyzer, clang-tidy, cppcheck and go vet
 	@echo "the analysers found nothing"

@@ -19,6 +19,7 @@
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
 #include "api/kueue/multikueue.h"
+#include "api/storage/storage.h"
 #include "api/volcano/keys.h"
 #include "api/volcano/scheduling.h"
 #include "base/attrs.h"
@@ -30,6 +31,10 @@ static const struct kinds_row rows[] = {
 	  &limit_range_fields },
 	{ "", "namespaces", "v1", "Namespace", "namespace", "ns", false, &namespace_fields },
 	{ "", "nodes", "v1", "Node", "node", "no", false, &node_fields },
+	{ "", "persistentvolumeclaims", "v1", "PersistentVolumeClaim", "persistentvolumeclaim",
+	  "pvc", true, &storage_claim_fields },
+	{ "", "persistentvolumes", "v1", "PersistentVolume", "persistentvolume", "pv", false,
+	  &storage_volume_fields },
 	{ "", "pods", "v1", "Pod", "pod", "po", true, &pod_fields },
 	{ "", "secrets", "v1", "Secret", "secret", "", true, &secret_fields },
 	{ "batch", "jobs", "v1", "Job", "job", "", true, &batch_job_fields },
@@ -66,6 +71,10 @@ static const struct kinds_row rows[] = {
 	  "pg,podgroup-v1beta1", true, &scheduling_pod_group_fields },
 	{ KEYS_VOLCANO_GROUP, "queues", KEYS_VOLCANO_VERSION, "Queue", "queue", "q,queue-v1beta1",
 	  false, &scheduling_queue_fields },
+	{ "storage.k8s.io", "csinodes", "v1", "CSINode", "csinode", "", false,
+	  &storage_csi_node_fields },
+	{ "storage.k8s.io", "storageclasses", "v1", "StorageClass", "storageclass", "sc", false,
+	  &storage_class_fields },
 };
 
 const struct kinds_row *kinds_all(size_t *ret_n)

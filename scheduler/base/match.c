@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/xmalloc.h"
 
 const char *match_label(const struct label *labels, size_t n, const char *key)
 {
@@ -100,4 +101,44 @@ bool match_tolerates(const struct toleration *tolerations, size_t n, const struc
 		}
 	}
 	return false;
+}
+
+static void *copy_array(const void *v, size_t n, size_t size)
+{
+	void *copy;
+
+	if (n == 0) {
+		return NULL;
+	}
+	copy = xmalloc_zero(n, size);
+	memcpy(copy, v, n * size);
+	return copy;
+}
+
+struct match_term *match_terms_copy(const struct match_term *terms, size_t n)
+{
+	struct match_term *copy = copy_array(terms, n, sizeof(*terms));
+
+	for (size_t i = 0; i < n; i++) {
+		struct match_term *t = &copy[i];
+
+		t->exprs = copy_array(t->exprs, t->nexprs, sizeof(t->exprs[0]));
+		for (size_t j = 0; j < t->nexprs; j++) {
+			struct match_expr *e = &t->exprs[j];
+
+			e->values = copy_array(e->values, e->nvalues, sizeof(e->values[0]));
+		}
+	}
+	return copy;
+}
+
+void match_terms_free(struct match_term *terms, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < terms[i].nexprs; j++) {
+			free(terms[i].exprs[j].values);
+		}
+		free(terms[i].exprs);
+	}
+	free(terms);
 }

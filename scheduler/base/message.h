@@ -54,6 +54,7 @@ enum sched_request {
 	SCHED_REQ_REPLICA_JOB,    /* a Job there, likewise */
 	SCHED_REQ_DISPATCH,       /* status of the local Workload, likewise */
 	SCHED_REQ_JOB_STATUS,     /* of the local Job, likewise */
+	SCHED_REQ_CLAIM,          /* the node for which the volume of a claim is to be made */
 	SCHED_REQ_CLUSTER_STATUS, /* of a MultiKueueCluster or AdmissionCheck, likewise */
 	SCHED_REQ_COUNT_
 };
@@ -93,6 +94,7 @@ struct sched_msg {
 	const char *written; /* REQUEST_DONE of a pod: the queue, node or condition reason that was
 				written; NULL: none */
 	uint64_t version;    /* REQUEST_DONE of a Workload: number of the write */
+	const char *about;   /* REQUEST_DONE of an object of a job: its key; NULL: none */
 	bool flag;
 	unsigned gate_fields; /* of api/kueue/preemption_gate.h; 0: not known */
 	int64_t not_before;   /* LEASE: monotonic ns before which nothing may be written */

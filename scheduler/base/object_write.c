@@ -17,7 +17,7 @@ struct object_write {
 	const char *content_type;
 	bool keeps_foreign_fields, names_version, retries_refused, once;
 	bool reads; /* the create found an object, which is read now */
-	char *key, *path, *body;
+	char *key, *about, *path, *body;
 	char *item_path; /* of the object that a create makes; NULL: it is not read */
 };
 
@@ -34,6 +34,7 @@ struct object_write *object_write_new(const struct object_write_spec *spec)
 	w->retries_refused = spec->retries_refused;
 	w->once = spec->once;
 	w->key = xmalloc_dup_n(spec->key.p, spec->key.len);
+	w->about = spec->about.p == NULL ? NULL : xmalloc_dup_n(spec->about.p, spec->about.len);
 	w->path = xmalloc_dup(spec->path);
 	w->body = xmalloc_dup_n(spec->body.p, spec->body.len);
 	if (spec->reads_existing) {
@@ -49,6 +50,7 @@ static void item_free(void *item)
 	struct object_write *w = item;
 
 	free(w->key);
+	free(w->about);
 	free(w->path);
 	free(w->body);
 	free(w->item_path);
@@ -90,6 +92,7 @@ static enum pool_verdict report_with(const struct object_write_target *target,
 	m->request = w->request;
 	m->outcome = outcome;
 	m->key = arena_str(m->arena, str_of(w->key));
+	m->about = w->about == NULL ? NULL : arena_dup(m->arena, w->about);
 	m->status = result->status;
 	m->text = arena_dup(m->arena, text);
 	m->resource_version = outcome == SCHED_DONE || m->object != NULL ? rest_version(result) : 0;

@@ -14,6 +14,7 @@ struct object_write_spec {
 	enum sched_resource resource;
 	enum http_method method;
 	struct str key;            /* reported back: "namespace/name" or "name" */
+	struct str about;          /* reported back as well; absent: none */
 	const char *path;          /* URL path */
 	const char *content_type;  /* static */
 	struct str body;           /* copied */

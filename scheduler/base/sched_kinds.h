@@ -23,6 +23,10 @@ enum sched_resource {
 	SCHED_KUBE_PODGROUPS, /* of Kubernetes, where it serves them */
 	SCHED_PRIORITY_CLASSES,
 	SCHED_NAMESPACES,
+	SCHED_CLAIMS,  /* PersistentVolumeClaims */
+	SCHED_VOLUMES, /* PersistentVolumes */
+	SCHED_STORAGE_CLASSES,
+	SCHED_CSI_NODES,
 	SCHED_FLAVORS,
 	SCHED_CLUSTER_QUEUES,
 	SCHED_COHORTS,

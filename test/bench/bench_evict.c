@@ -1,24 +1,19 @@
 /* bench_evict: the decisions of the actions preempt and reclaim, no I/O: a gang of 500 pods in a
- * queue that fills 5,000 nodes, and reclaiming over 1,000 queues with 100,000 running pods. Medians
- * of cycles. */
+ * queue that fills 5,000 nodes, and reclaiming over 1,000 queues with 100,000 running pods; both
+ * also at an eighth, a quarter and a half of that. CPU time, medians of cycles. */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
+#include "base/attrs.h"
+#include "bench/growth.h"
 #include "lib/pods/evict_fixture.h"
 #include "scheduler/pods/ledger/ledger.h"
 
-#define NODES 5000
 #define PER_NODE 20
-#define GANG 500
-#define QUEUES 1000
-#define STARVING 100
 #define ROUNDS 9
 
-static double now_s(void)
-{
-	return (double)clock_mono(clock_real()) / 1e9;
-}
+/* Nodes; queues, pods of the gang, and queues that reclaim are in proportion. */
+static const int sizes[] = { 625, 1250, 2500, 5000 };
 
 static int by_value(const void *a, const void *b)
 {
@@ -27,24 +22,25 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Cycles over the same cluster: nothing is assumed. */
-static void measure(struct cycle_fixture *f, const char *what)
+/* Cycles over the same cluster: nothing is assumed. Returns the median. */
+static double measure(struct cycle_fixture *f, size_t *ret_evicted)
 {
 	double v[ROUNDS];
 	size_t evicted = 0;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		double start = now_s();
+		double start = growth_now_ms();
 		const struct decisions *d = cycle_run(f->cycle, f->cluster, f->now, NULL);
 
-		v[i] = (now_s() - start) * 1e3;
+		v[i] = growth_now_ms() - start;
 		evicted = 0;
 		for (size_t k = 0; k < d->n; k++) {
 			evicted += d->v[k].kind == DECISION_EVICT;
 		}
 	}
 	qsort(v, ROUNDS, sizeof(v[0]), by_value);
-	printf("%s: %zu evicted, %.1f ms\n", what, evicted, v[ROUNDS / 2]);
+	*ret_evicted = evicted;
+	return v[ROUNDS / 2];
 }
 
 /* Everything that is there has been looked at. */
@@ -56,12 +52,12 @@ static void settle(struct cycle_fixture *f)
 }
 
 /* Full nodes: pods of PodGroups with 10 members, in turns of the queues. */
-static void fill(struct cycle_fixture *f, int queues)
+static void fill(struct cycle_fixture *f, int nodes, int queues)
 {
 	struct podgroup *g = NULL;
 	char name[32], queue[32];
 
-	for (int n = 0; n < NODES; n++) {
+	for (int n = 0; n < nodes; n++) {
 		struct node *node;
 
 		snprintf(name, sizeof(name), "node-%05d", n);
@@ -81,34 +77,43 @@ static void fill(struct cycle_fixture *f, int queues)
 	}
 }
 
-static void bench_preempt(void)
+static double bench_preempt(int nodes)
 {
 	struct cycle_fixture f;
 	struct podgroup *g;
 	char name[32];
+	size_t evicted;
+	double ms;
 
 	cycle_fixture_init(&f, evict_fixture_conf);
 	cluster_fixture_queue(f.cluster, "q-0000", NULL, -1);
-	fill(&f, 1);
+	fill(&f, nodes, 1);
 	settle(&f);
-	g = evict_fixture_podgroup(f.cluster, "gang", "q-0000", GANG, 9);
+	g = evict_fixture_podgroup(f.cluster, "gang", "q-0000", nodes / 10, 9);
 	g->phase = PODGROUP_INQUEUE;
-	for (int i = 0; i < GANG; i++) {
+	for (int i = 0; i < nodes / 10; i++) {
 		snprintf(name, sizeof(name), "gang-%03d", i);
 		cluster_fixture_task(f.cluster, name, g, 4000);
 	}
-	measure(&f, "preempting gang of 500 (4 victims each), 5000 full nodes of 20 pods");
+	ms = measure(&f, &evicted);
+	printf("preempting gang of %d (4 victims each), %d full nodes of %d pods: %zu evicted, "
+	       "%.1f ms\n",
+	       nodes / 10, nodes, PER_NODE, evicted, ms);
 	cycle_fixture_finish(&f);
+	return ms;
 }
 
-/* The first queues have nothing of what they deserve, and one pod each that waits for it. */
-static void bench_reclaim(void)
+/* A tenth more queues have nothing of what they deserve, and one pod each that waits for it. */
+static double bench_reclaim(int nodes)
 {
+	int queues = nodes / 5, all = queues + queues / 10;
 	struct cycle_fixture f;
 	char name[32], queue[32];
+	size_t evicted;
+	double idle, ms;
 
 	cycle_fixture_init(&f, evict_fixture_conf);
-	for (int i = 0; i < QUEUES + STARVING; i++) {
+	for (int i = 0; i < all; i++) {
 		struct queue *q;
 
 		snprintf(queue, sizeof(queue), "q-%04d", i);
@@ -117,10 +122,10 @@ static void bench_reclaim(void)
 		q->deserved.v[RES_CPU] = 90000;
 	}
 	(void)queue_topology_changed(f.cluster);
-	fill(&f, QUEUES);
+	fill(&f, nodes, queues);
 	settle(&f);
-	measure(&f, "a cycle with reclaim, 1000 queues, 100000 running pods, nothing to do");
-	for (int i = QUEUES; i < QUEUES + STARVING; i++) {
+	idle = measure(&f, &evicted);
+	for (int i = queues; i < all; i++) {
 		struct podgroup *g;
 
 		snprintf(queue, sizeof(queue), "q-%04d", i);
@@ -129,13 +134,25 @@ static void bench_reclaim(void)
 		g->phase = PODGROUP_INQUEUE;
 		cluster_fixture_task(f.cluster, name, g, 2000);
 	}
-	measure(&f, "the same, 100 queues reclaim for a pod each");
+	ms = measure(&f, &evicted);
+	printf("reclaim, %d queues, %d running pods: nothing to do %.1f ms; %d queues reclaim for "
+	       "a pod each: %zu evicted, %.1f ms\n",
+	       queues, nodes * PER_NODE, idle, all - queues, evicted, ms);
 	cycle_fixture_finish(&f);
+	return ms;
 }
 
 int main(void)
 {
-	bench_preempt();
-	bench_reclaim();
+	struct growth preempt = { 0 }, reclaim = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		growth_add(&preempt, sizes[i], bench_preempt(sizes[i]));
+	}
+	printf("preempting gang: exponent %.2f\n", growth_exponent(&preempt));
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		growth_add(&reclaim, sizes[i], bench_reclaim(sizes[i]));
+	}
+	printf("reclaim: exponent %.2f\n", growth_exponent(&reclaim));
 	return 0;
 }

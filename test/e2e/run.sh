@@ -8,6 +8,8 @@ set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=test/lib/count.sh
 . "$root/test/lib/count.sh"
+# shellcheck source=test/lib/draw.sh
+. "$root/test/lib/draw.sh"
 case ${BUILD:-build} in
 /*) E2E_BUILD=$BUILD ;;
 *) E2E_BUILD=$root/${BUILD:-build} ;;
@@ -88,22 +90,12 @@ for try in 'unshare --net' 'unshare --map-root-user --net'; do
 done
 [ -n "$isolate" ] || echo "no network namespace of our own: ports of this machine are used"
 
-# drawn REGEX: a regular expression of E2E_SAMPLE percent of the tests that match, in the order of their checksums
-# with the seed.
+# drawn REGEX: a regular expression of E2E_SAMPLE percent of the tests that match.
 drawn() {
-	"$E2E_WORK/scenarios.test" -test.list "$1" | while IFS= read -r name; do
-		echo "$(echo "$E2E_SEED $name" | cksum | cut -d ' ' -f 1) $name"
-	done | sort -n | awk -v percent="$E2E_SAMPLE" '
-		{ names[NR] = $2 }
-		END {
-			for (i = 1; 100 * (i - 1) < percent * NR; i++) {
-				list = list (i > 1 ? "|" : "") names[i]
-			}
-			print "^(" list ")$"
-		}'
+	echo "^($("$E2E_WORK/scenarios.test" -test.list "$1" | draw "$E2E_SEED" "$E2E_SAMPLE" | paste -s -d '|'))\$"
 }
 if [ -n "${E2E_SAMPLE:-}" ]; then
-	E2E_SEED=${E2E_SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
+	E2E_SEED=${E2E_SEED:-$(new_seed)}
 	echo "$E2E_SAMPLE % of the scenarios, the same again: E2E_SAMPLE=$E2E_SAMPLE E2E_SEED=$E2E_SEED ./run e2e $*"
 	run=$(drawn "$run")
 	[ -z "$beside" ] || beside=$(drawn "$beside")

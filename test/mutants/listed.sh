@@ -8,6 +8,8 @@
 set -u
 # shellcheck source=test/mutants/build.sh
 . test/mutants/build.sh
+# shellcheck source=test/lib/draw.sh
+. test/lib/draw.sh
 BUILD=${BUILD:-build}
 SEEDS=${SEEDS:-400}
 JOBS=${JOBS:-$(nproc)}
@@ -86,10 +88,8 @@ fi
 count=$(grep -vc '^#' "$ROWS")
 rows=$(seq "${1:-1}" "${1:-$count}")
 if [ -n "${SAMPLE:-}" ] && [ $# -eq 0 ]; then
-	seed=${SAMPLE_SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
-	rows=$(for row in $rows; do
-		echo "$(echo "$seed $row" | cksum | cut -d ' ' -f 1) $row"
-	done | sort -n | head -n "$SAMPLE" | cut -d ' ' -f 2 | sort -n)
+	seed=${SAMPLE_SEED:-$(new_seed)}
+	rows=$(echo "$rows" | draw "$seed" 100 | head -n "$SAMPLE" | sort -n)
 	echo "# $SAMPLE of $count mutants, the same again: make mutants-listed SAMPLE=$SAMPLE SAMPLE_SEED=$seed"
 fi
 printf '%s\n' "$rows" | xargs -P "$JOBS" -n 1 "$0" --one >"$OUT/tap"

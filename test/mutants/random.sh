@@ -14,9 +14,13 @@
 # cent (0) of twenty or more. MINUTES: no mutant begins later (no limit). JOBS: how many at a time (1).
 # QUICK=1: without the tests over sockets, which take a minute and more for each mutant that survives; those of the
 # HTTP client and server still run for their own folders. FILES: only sources with a path that matches this pattern.
+# ONLY: only tests with a path that matches this regular expression, of those that QUICK leaves: ONLY=/sim/ says what
+# the simulations notice by themselves.
 set -u
 # shellcheck source=test/mutants/build.sh
 . test/mutants/build.sh
+# shellcheck source=test/lib/draw.sh
+. test/lib/draw.sh
 OUT=$BUILD/mutants
 FLOOR=${FLOOR:-0}
 JOBS=${JOBS:-1}
@@ -176,14 +180,14 @@ try() {
 judge() {
 	killer=
 	began=$(date +%s)
-	tests_of "$file" "$dir" >"$dir/tests"
+	tests_of "$file" "$dir" | grep -E "${ONLY:-.}" >"$dir/tests"
 	while read -r test; do
 		if fails "$test" <&-; then
 			killer=$test
 			break
 		fi
 	done <"$dir/tests"
-	if [ -z "$killer" ] && [ -z "${QUICK:-}" ]; then
+	if [ -z "$killer" ] && [ -z "${QUICK:-}${ONLY:-}" ]; then
 		link_programs "$dir" "$file" || return
 		tests_over_sockets | xargs -P 4 -n 1 "$0" --fails "$dir"
 		[ ! -f "$dir/killer" ] || killer=$(head -n 1 "$dir/killer")
@@ -212,7 +216,7 @@ if [ "${1:-}" = --one ]; then
 	exit 0
 fi
 COUNT=${1:-20}
-seed=${2:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
+seed=${2:-$(new_seed)}
 END=$(($(date +%s) + ${MINUTES:-100000} * 60))
 export COUNT END
 echo "# $COUNT mutants, the same again: make mutants ARGS=\"$COUNT $seed\""

@@ -8,6 +8,7 @@
 #include "api/core/namespace.h"
 #include "api/core/node.h"
 #include "api/core/pod.h"
+#include "api/storage/storage.h"
 #include "api/volcano/scheduling.h"
 #include "base/arena.h"
 #include "base/clock.h"
@@ -25,6 +26,7 @@
 #include "scheduler/pods/ledger/offers.h"
 #include "scheduler/pods/model/access.h"
 #include "scheduler/pods/model/budgets.h"
+#include "scheduler/pods/model/volumes.h"
 
 static const char *const ours[] = { "volcano", NULL }, *const gated[] = { "default-scheduler",
 									  NULL };
@@ -117,6 +119,10 @@ static void settle_status(struct cluster *c, struct task *t, const struct from_a
 	enum task_status status = from_api_pod_status(p, t);
 	struct podgroup *g = t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
 
+	/* It waits for its claims. */
+	if (t->bind_by != MODEL_TIME_NONE && p->status == TASK_PENDING) {
+		return;
+	}
 	if (p->status == TASK_SUCCEEDED || p->status == TASK_FAILED) {
 		ledger_release(c, t);
 	}
@@ -255,6 +261,41 @@ static int see_budget(struct world *w, const struct jdoc *object, struct arena *
 	return r < 0 ? r : from_api_budget(w->f.cluster, &budget, err);
 }
 
+static int see_claim(struct world *w, const struct jdoc *object, struct arena *a, struct err *err)
+{
+	struct api_persistent_claim claim;
+	bool changed;
+	int r = decode_jdoc(&storage_claim_fields, object, &claim, a, err);
+
+	return r < 0 ? r : from_api_volumes_claim(w->f.cluster, &claim, &changed, err);
+}
+
+static int see_volume(struct world *w, const struct jdoc *object, struct arena *a, struct err *err)
+{
+	struct api_persistent_volume volume;
+	int r = decode_jdoc(&storage_volume_fields, object, &volume, a, err);
+
+	return r < 0 ? r : from_api_volumes_volume(w->f.cluster, &volume, a, err);
+}
+
+static int see_storage_class(struct world *w, const struct jdoc *object, struct arena *a,
+			     struct err *err)
+{
+	struct api_storage_class k;
+	int r = decode_jdoc(&storage_class_fields, object, &k, a, err);
+
+	return r < 0 ? r : from_api_volumes_storage_class(w->f.cluster, &k, a, err);
+}
+
+static int see_csi_node(struct world *w, const struct jdoc *object, struct arena *a,
+			struct err *err)
+{
+	struct api_csi_node node;
+	int r = decode_jdoc(&storage_csi_node_fields, object, &node, a, err);
+
+	return r < 0 ? r : from_api_volumes_csi_node(w->f.cluster, &node, a, err);
+}
+
 /* Applies one object to the cluster. */
 static void see(struct world *w, const struct jdoc *object)
 {
@@ -269,7 +310,11 @@ static void see(struct world *w, const struct jdoc *object)
 		     { "Node", see_node },
 		     { "Namespace", see_namespace },
 		     { "PriorityClass", see_priority_class },
-		     { "PodDisruptionBudget", see_budget } };
+		     { "PodDisruptionBudget", see_budget },
+		     { "PersistentVolumeClaim", see_claim },
+		     { "PersistentVolume", see_volume },
+		     { "StorageClass", see_storage_class },
+		     { "CSINode", see_csi_node } };
 	CLEANUP(arena_destroyp) struct arena *a = arena_create(0);
 	struct err err = ERR_INIT;
 
@@ -282,6 +327,11 @@ static void see(struct world *w, const struct jdoc *object)
 		}
 	}
 	fail_msg("objects of kind \"%s\" are not for scenarios", kind_of(object));
+}
+
+void world_see(struct world *w, const struct jdoc *object)
+{
+	see(w, object);
 }
 
 void world_apply_take(struct world *w, struct jdoc *object)
@@ -299,7 +349,8 @@ void world_apply_take(struct world *w, struct jdoc *object)
 static struct jdoc *find(struct world *w, const char *kind, const char *name, char **ret_full)
 {
 	bool namespaced = str_streq(kind, "Pod") || str_has_suffix(str_of(kind), "PodGroup") ||
-			  str_streq(kind, "PodDisruptionBudget");
+			  str_streq(kind, "PodDisruptionBudget") ||
+			  str_streq(kind, "PersistentVolumeClaim");
 	struct jdoc *object;
 
 	*ret_full = xmalloc_printf("%s %s%s", kind, namespaced ? "ns/" : "", name);
@@ -372,6 +423,8 @@ static void forget(struct world *w, const char *kind, const char *key)
 		n->exists = false;
 		cluster_node_changed(c, n, &old, true);
 		cluster_node_prune(c, n);
+	} else if (str_streq(kind, "PersistentVolumeClaim")) {
+		(void)volumes_remove_claim(c, str_of(key));
 	} else {
 		fail_msg("deleting a %s is not for scenarios", kind);
 	}

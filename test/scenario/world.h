@@ -30,6 +30,8 @@ void world_delete(struct world *w, const char *kind, const char *name);
 const char *world_run(struct world *w);
 /* Applies the changed objects to the cluster. */
 void world_acknowledge(struct world *w);
+/* Applies an object of w that was changed in place to the cluster. */
+void world_see(struct world *w, const struct jdoc *object);
 /* Call it after an object of w was changed in place: the oracle looks at it again. */
 void world_rewatch(struct world *w, const struct jdoc *object);
 /* Names of published pods that opted in, sorted: "p1 p2". */

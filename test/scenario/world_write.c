@@ -8,6 +8,8 @@
 #include "collections/strmap.h"
 #include "enc/json/jdoc.h"
 #include "lib/unit.h"
+#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/model/volumes.h"
 #include "scheduler/pods/session/decision.h"
 
 static struct jdoc *pod_of(struct world *w, const struct decision *d)
@@ -106,6 +108,35 @@ static void add_event(struct world *w, const struct decision *d)
 						  : "-");
 }
 
+/* The claims get their node, and the scheduler sees it. */
+static void select_node(struct world *w, const struct decision *d)
+{
+	const struct cluster *c = w->f.cluster;
+	const struct task *t = c->tasks.v[d->task];
+
+	for (size_t i = 0; i < t->klass->nclaims; i++) {
+		struct claim *cl = c->claims.v[t->klass->claims[i].id];
+		CLEANUP(xmalloc_freep)
+		char *key = xmalloc_printf("PersistentVolumeClaim %s", cl->key);
+		struct jdoc *object = strmap_get(w->objects, str_of(key));
+
+		if (cl->writing) {
+			annotate(object, "volume.kubernetes.io/selected-node",
+				 c->nodes.v[d->node]->name);
+			volumes_written(cl, true, 0);
+			world_see(w, object);
+		}
+	}
+}
+
+static void place(struct jdoc *pod, const char *node)
+{
+	annotate(pod, "headgate.io/bound-by", "headgate-scheduler");
+	jdoc_set_str(jdoc_get_mut(pod, "spec"), "nodeName", node);
+	jdoc_set_str(jdoc_get_mut(pod, "status"), "phase", "Running");
+	jdoc_remove(jdoc_get_mut(pod, "status"), "conditions");
+}
+
 static void write_one(struct world *w, const struct decision *d)
 {
 	const struct cluster *c = w->f.cluster;
@@ -128,11 +159,16 @@ static void write_one(struct world *w, const struct decision *d)
 		terminate(w, pod);
 		break;
 	case DECISION_BIND:
+		if (c->tasks.v[d->task]->bind_by != MODEL_TIME_NONE) {
+			select_node(w, d);
+			break;
+		}
 		pod = pod_of(w, d);
-		annotate(pod, "headgate.io/bound-by", "headgate-scheduler");
-		jdoc_set_str(jdoc_get_mut(pod, "spec"), "nodeName", c->nodes.v[d->node]->name);
-		jdoc_set_str(jdoc_get_mut(pod, "status"), "phase", "Running");
-		jdoc_remove(jdoc_get_mut(pod, "status"), "conditions");
+		place(pod, c->nodes.v[d->node]->name);
+		break;
+	case DECISION_FINISH_BIND:
+		pod = pod_of(w, d);
+		place(pod, c->nodes.v[d->node]->name);
 		break;
 	case DECISION_PODGROUP_PHASE:
 		set_phase(w, d);
@@ -140,6 +176,7 @@ static void write_one(struct world *w, const struct decision *d)
 	case DECISION_EVENT:
 		add_event(w, d);
 		break;
+	case DECISION_GIVE_BACK:
 	case DECISION_RESERVE:
 	case DECISION_REVOKE:
 	case DECISION_MOVE:

@@ -28,7 +28,7 @@ static const struct field_table node_term_fields =
 static const struct field node_selector_rows[] = {
 	F_LIST(struct api_node_selector, terms, "nodeSelectorTerms", node_term_fields),
 };
-static const struct field_table node_selector_fields =
+const struct field_table pod_node_selector_fields =
 	FIELD_TABLE(struct api_node_selector, node_selector_rows);
 
 static const struct field preferred_node_rows[] = {
@@ -43,7 +43,7 @@ static const struct field_table preferred_node_fields =
 
 static const struct field node_affinity_rows[] = {
 	F_LIST(struct api_node_affinity, preferred, PREFERRED, preferred_node_fields),
-	F_OBJ_PTR(struct api_node_affinity, required, REQUIRED, node_selector_fields),
+	F_OBJ_PTR(struct api_node_affinity, required, REQUIRED, pod_node_selector_fields),
 };
 static const struct field_table node_affinity_fields =
 	FIELD_TABLE(struct api_node_affinity, node_affinity_rows);

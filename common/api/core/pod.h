@@ -127,6 +127,7 @@ extern const struct field_table pod_fields;
 extern const struct field_table pod_spec_fields;
 extern const struct field_table pod_template_fields;
 extern const struct field_table pod_toleration_fields;
+extern const struct field_table pod_node_selector_fields;
 /* Only what admission reads: metadata, and of spec schedulerName, nodeName, schedulingGates
  * and schedulingGroup. Decodes into a struct api_pod. */
 extern const struct field_table pod_admission_fields;

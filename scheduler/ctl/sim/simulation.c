@@ -33,6 +33,7 @@
 #include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/model/volumes.h"
 #include "scheduler/pods/session/session.h"
 
 /* A write that is acknowledged before the next cycle. */
@@ -282,6 +283,7 @@ static void acknowledge_bind(struct cluster *c, struct task *t)
 	if (t->status != TASK_BINDING) {
 		return;
 	}
+	volumes_provision(c, t);
 	if (t->charge != CHARGE_NONE) {
 		ledger_advance(c, t, CHARGE_BOUND);
 	}
@@ -407,6 +409,8 @@ static bool take_decision(struct simulation *s, const struct decision *d)
 			     podgroup_key(s, cache_cluster(s->cache)->podgroups.v[d->podgroup]),
 			     d->message);
 		return false;
+	case DECISION_FINISH_BIND:
+	case DECISION_GIVE_BACK:
 	case DECISION_RESERVE:
 	case DECISION_REVOKE:
 	case DECISION_MOVE:
@@ -554,6 +558,20 @@ static const struct podgroup *find_podgroup(const struct cluster *c, enum podgro
 	return cluster_podgroup_find(c, strbuf_str(&text));
 }
 
+static bool has_storage(const struct cluster *c, enum sched_resource resource, struct str key)
+{
+	const struct claim *cl = resource == SCHED_CLAIMS ? volumes_find_claim(c, key) : NULL;
+	const struct volume *v =
+		resource == SCHED_VOLUMES ? strmap_get(c->volume_by_name, key) : NULL;
+	const struct storage_class *k = resource == SCHED_STORAGE_CLASSES
+						? strmap_get(c->storage_class_by_name, key)
+						: NULL;
+	const struct node *n = resource == SCHED_CSI_NODES ? cluster_node_find(c, key) : NULL;
+
+	return (cl != NULL && cl->exists) || (v != NULL && v->exists) || (k != NULL && k->exists) ||
+	       (n != NULL && n->limits.n > 0);
+}
+
 static bool is_there(const struct cluster *c, enum sched_resource resource, struct str key)
 {
 	const struct queue *q = resource == SCHED_QUEUES ? queue_find(c, key) : NULL;
@@ -566,6 +584,7 @@ static bool is_there(const struct cluster *c, enum sched_resource resource, stru
 	return (q != NULL && q->exists) || (n != NULL && n->exists) || (g != NULL && g->exists) ||
 	       (resource == SCHED_PODS && cluster_task_find(c, key) != NULL) ||
 	       (resource == SCHED_BUDGETS && budgets_find(c, key) != NULL) ||
+	       has_storage(c, resource, key) ||
 	       (resource == SCHED_PRIORITY_CLASSES && strmap_has(c->priority_classes, key));
 }
 

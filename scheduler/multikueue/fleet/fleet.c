@@ -26,6 +26,7 @@
 #include "scheduler/multikueue/fleet/fleet_view.h"
 #include "scheduler/multikueue/fleet/fleet_workload.h"
 #include "scheduler/multikueue/fleet/fleet_writes.h"
+#include "scheduler/multikueue/manager/carried.h"
 #include "scheduler/multikueue/worker/link.h"
 
 #define CONNECTING_NS (60 * CLOCK_NS_PER_S)
@@ -441,17 +442,12 @@ static bool stall_replica(struct str key UNUSED, void *value, void *ctx)
 static void on_watch(struct fleet *f, struct fleet_cluster *k, const struct sched_msg *m)
 {
 	struct cluster_change c = { f, k };
-	bool *stalled = m->resource == SCHED_WORKLOADS                    ? &k->is_stalled
-			: m->resource == SCHED_JOBS && f->manager != NULL ? &k->has_stalled_jobs
-									  : NULL;
 
-	if (stalled == NULL || k->source == 0) {
+	if (k->source == 0 ||
+	    !fleet_clusters_stall(k, m->resource, m->reason != REFLECTOR_REASON_NONE,
+				  clock_wall(f->opt.clock))) {
 		return;
 	}
-	if (!k->is_stalled && !k->has_stalled_jobs) {
-		k->stalled_at = clock_wall(f->opt.clock);
-	}
-	*stalled = m->reason != REFLECTOR_REASON_NONE;
 	strmap_each(f->workloads, stall_replica, &c);
 }
 
@@ -484,7 +480,8 @@ static void follow_links(struct fleet *f)
 			strmap_each(f->workloads, lose_replica, &c);
 		}
 		k->source = now;
-		k->is_stalled = k->has_stalled_jobs = false;
+		k->is_stalled = false;
+		k->stalled_jobs = 0;
 		k->was_up |= now != 0;
 		if (f->manager != NULL && now != 0) {
 			fleet_manager_reach(f->manager, k);
@@ -567,7 +564,7 @@ static void on_worker(struct fleet *f, struct sched_msg *m)
 		on_replica(f, k, m);
 	} else if (is_object(m) && m->resource == SCHED_LOCAL_QUEUES) {
 		fleet_clusters_queue(k, m);
-	} else if (is_object(m) && m->resource == SCHED_JOBS && f->manager != NULL) {
+	} else if (is_object(m) && f->manager != NULL) {
 		fleet_manager_job(f->manager, k, m);
 	}
 }
@@ -600,13 +597,15 @@ static void on_cluster(struct fleet *f, struct sched_msg *m)
 
 static void on_manager(struct fleet *f, struct sched_msg *m)
 {
+	enum carried kind;
+
 	if (m->resource == SCHED_WORKLOADS) {
 		on_local(f, m);
 	} else if (m->resource == SCHED_MULTIKUEUE_CLUSTERS) {
 		on_cluster(f, m);
 	} else if (m->resource == SCHED_SECRETS) {
 		fleet_clusters_handle(f->clusters, m);
-	} else if (m->resource == SCHED_JOBS || m->resource == SCHED_NAMESPACES) {
+	} else if (m->resource == SCHED_NAMESPACES || carried_find(m->resource, &kind)) {
 		fleet_manager_handle(f->manager, m);
 	} else if (fleet_offers_handle(f->offers, m)) {
 		strmap_each(f->workloads, look_at_each, f);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/core/batch.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
 #include "base/attrs.h"
@@ -19,10 +18,11 @@
 #include "scheduler/base/message.h"
 #include "scheduler/base/object_write.h"
 #include "scheduler/multikueue/fleet/fleet_clusters.h"
+#include "scheduler/multikueue/fleet/fleet_locals.h"
 #include "scheduler/multikueue/fleet/fleet_managed.h"
 #include "scheduler/multikueue/fleet/fleet_workload.h"
+#include "scheduler/multikueue/manager/carried.h"
 #include "scheduler/multikueue/manager/local_body.h"
-#include "scheduler/multikueue/manager/mirror.h"
 #include "scheduler/multikueue/worker/link.h"
 
 #define POOL_SLOTS 64
@@ -97,16 +97,15 @@ static const struct jdoc *workload_doc(struct fleet_carry_step *s)
 	return document(&s->workload_doc, s->w->local->json);
 }
 
-static const struct jdoc *job_doc(struct fleet_carry_step *s)
-{
-	return s->job == NULL ? NULL : document(&s->job_doc, s->job->json);
-}
-
 void fleet_carry_end(struct fleet_carry_step *s)
 {
 	jdoc_destroy(s->workload_doc);
-	jdoc_destroy(s->job_doc);
-	s->workload_doc = s->job_doc = NULL;
+	s->workload_doc = NULL;
+}
+
+static int64_t version_of(const struct sched_msg *m)
+{
+	return m == NULL ? 0 : m->resource_version;
 }
 
 static bool may_write(const struct request *r, const struct fleet_write *w, int64_t version)
@@ -118,40 +117,49 @@ static bool may_write(const struct request *r, const struct fleet_write *w, int6
 	       !fleet_managed_is_paused(tries, r->s->now) && (tries->idle & 1u << r->a->act) == 0;
 }
 
-/* kind: the writes to one Workload's objects differ in it in the pool, where the orchestrator's
- * have the bare key. */
-static void send(struct request *r, struct fleet_write *w, int64_t version, const char *kind)
+static bool may_write_there(const struct request *r, const struct fleet_object *o)
 {
-	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	return may_write(r, &o->write, version_of(o->object));
+}
+
+/* key: of the object that is written, by which the answer finds it; in the pool it is told apart by
+ * its kind, where the orchestrator's writes have the bare key. */
+static void send(struct request *r, struct fleet_write *w, int64_t version, struct str key)
+{
+	CLEANUP(strbuf_finish) struct strbuf item = STRBUF_INIT;
 	struct pool *pool = r->t == NULL ? r->c->pool : link_pool(r->t->cluster->link);
 
 	r->spec.key = str_of(r->s->w->key);
+	r->spec.about = key;
 	r->spec.path = r->path.p;
 	r->spec.body = strbuf_str(&r->body);
 	r->spec.names_version = r->spec.once = true;
-	strbuf_printf(&key, "%s %s", kind, r->s->w->key);
+	strbuf_printf(&item, "%s " STR_FMT, sched_kinds_label(r->spec.resource), STR_ARG(key));
 	free(w->event);
 	*w = (struct fleet_write){ .in_flight = true, .act = r->a->act, .sent = version };
 	if (r->a->event != NULL) {
 		w->event = xmalloc_dup(r->a->event);
 		w->warning = r->a->warning;
 	}
-	pool_add(pool, strbuf_str(&key), object_write_new(&r->spec));
+	pool_add(pool, strbuf_str(&item), object_write_new(&r->spec));
+	strbuf_reset(&r->path);
+	strbuf_reset(&r->body);
 }
 
 static void on_replica(struct request *r)
 {
+	struct fleet_object *o = &r->t->replica;
+
 	r->spec.request = SCHED_REQ_REPLICA;
 	r->spec.resource = SCHED_WORKLOADS;
-	send(r, &r->t->replica_write, r->t->replica == NULL ? 0 : r->t->replica->resource_version,
-	     "replica");
+	send(r, &o->write, version_of(o->object), str_of(r->s->w->key));
 }
 
-static void on_job(struct request *r)
+static void on_part(struct request *r, struct fleet_part *part)
 {
 	r->spec.request = SCHED_REQ_REPLICA_JOB;
-	r->spec.resource = SCHED_JOBS;
-	send(r, &r->t->job_write, r->t->job == NULL ? 0 : r->t->job->resource_version, "job");
+	r->spec.resource = part->resource;
+	send(r, &part->o.write, version_of(part->o.object), str_of(part->key));
 }
 
 static void object_path(struct request *r, enum sched_resource k, struct str key, const char *sub,
@@ -161,79 +169,86 @@ static void object_path(struct request *r, enum sched_resource k, struct str key
 	strbuf_add_c(&r->path, query);
 }
 
-static bool may_write_replica(const struct request *r)
+static const struct api_meta *meta_of(const struct fleet_part *part)
 {
-	return may_write(r, &r->t->replica_write,
-			 r->t->replica == NULL ? 0 : r->t->replica->resource_version);
-}
+	enum carried c;
 
-static bool may_write_job(const struct request *r)
-{
-	return may_write(r, &r->t->job_write, r->t->job == NULL ? 0 : r->t->job->resource_version);
+	return part->o.object != NULL && carried_find(part->resource, &c)
+		       ? carried_row(c)->meta(part->o.object->object)
+		       : NULL;
 }
 
 /* --- on a worker -------------------------------------------------------------------------------*/
 
+/* The body of a create is made. */
+static void create(struct request *r, enum sched_resource k, const struct api_meta *local)
+{
+	sched_kinds_path(k, local->namespace_, NULL, NULL, &r->path);
+	strbuf_add_c(&r->path, "?" MANAGER);
+	r->spec.method = HTTP_POST;
+	r->spec.content_type = JSON;
+	r->spec.reads_existing = true;
+	r->spec.name = local->name;
+}
+
 static void create_replica(struct request *r)
 {
-	const struct api_workload *local = fleet_workload_local(r->s->w);
-	const struct jdoc *doc = may_write_replica(r) ? workload_doc(r->s) : NULL;
+	const struct jdoc *doc = may_write_there(r, &r->t->replica) ? workload_doc(r->s) : NULL;
 
-	if (doc == NULL) {
-		return;
+	if (doc != NULL) {
+		replica_body_create(doc, r->c->opt.by, r->c->opt.gated, &r->body);
+		create(r, SCHED_WORKLOADS, &fleet_workload_local(r->s->w)->meta);
+		on_replica(r);
 	}
-	replica_body_create(doc, r->c->opt.by, r->c->opt.gated, &r->body);
-	sched_kinds_path(SCHED_WORKLOADS, local->meta.namespace_, NULL, NULL, &r->path);
-	strbuf_add_c(&r->path, "?" MANAGER);
-	r->spec.method = HTTP_POST;
-	r->spec.content_type = JSON;
-	r->spec.reads_existing = true;
-	r->spec.name = local->meta.name;
-	on_replica(r);
 }
 
-static void create_job(struct request *r)
+static void create_part(struct request *r, struct fleet_part *part, const struct fleet_local *local)
 {
-	const struct jdoc *workload = may_write_job(r) ? workload_doc(r->s) : NULL;
-	const struct jdoc *doc = workload == NULL ? NULL : job_doc(r->s);
-	const struct api_job *job = doc == NULL ? NULL : r->s->job->object;
+	CLEANUP(jdoc_destroyp) struct jdoc *parsed = NULL;
+	const struct jdoc *workload = may_write_there(r, &part->o) ? workload_doc(r->s) : NULL;
+	const struct jdoc *doc = workload == NULL ? NULL : document(&parsed, local->object->json);
 
-	if (job == NULL) {
-		return;
+	if (doc != NULL) {
+		r->s->kind->create(doc, workload, r->c->opt.by, &r->body);
+		create(r, part->resource, r->s->kind->meta(local->object->object));
+		on_part(r, part);
+		fleet_managed_note_sent(part, r->s->now);
 	}
-	replica_body_job(doc, workload, r->c->opt.by, &r->body);
-	sched_kinds_path(SCHED_JOBS, job->meta.namespace_, NULL, NULL, &r->path);
-	strbuf_add_c(&r->path, "?" MANAGER);
-	r->spec.method = HTTP_POST;
-	r->spec.content_type = JSON;
-	r->spec.reads_existing = true;
-	r->spec.name = job->meta.name;
-	on_job(r);
-	r->t->job_sent = true;
-	r->t->job_sent_at = r->s->now;
 }
 
-/* One step of it; the next follows when this one is seen. The Job goes first, so that nothing of
+/* True: it is there, and not being deleted. */
+static bool delete_part(struct request *r, struct fleet_part *part)
+{
+	const struct api_meta *meta = meta_of(part);
+
+	if (meta == NULL || meta->deleted != FIELD_NO_TIME) {
+		return false;
+	}
+	if (may_write_there(r, &part->o)) {
+		replica_body_delete(meta, &r->body);
+		object_path(r, part->resource, str_of(part->key), NULL, "");
+		r->spec.method = HTTP_DELETE;
+		r->spec.content_type = JSON;
+		on_part(r, part);
+	}
+	return true;
+}
+
+/* One step of it; the next follows when this one is seen. The job goes first, so that nothing of
  * the worker takes it for one that lost its Workload. */
 static void delete_replica(struct request *r)
 {
-	const struct api_job *job = r->t->job == NULL ? NULL : r->t->job->object;
-	const struct api_workload *w = r->t->replica == NULL ? NULL : r->t->replica->object;
+	const struct sched_msg *m = r->t->replica.object;
+	const struct api_workload *w = m == NULL ? NULL : m->object;
+	bool waits = false;
 
-	if (job != NULL && job->meta.deleted == FIELD_NO_TIME) {
-		if (may_write_job(r)) {
-			replica_body_delete(&job->meta, &r->body);
-			object_path(r, SCHED_JOBS, r->t->job->key, NULL, "");
-			r->spec.method = HTTP_DELETE;
-			r->spec.content_type = JSON;
-			on_job(r);
-		}
+	for (size_t i = 0; i < r->t->parts.n; i++) {
+		waits |= delete_part(r, r->t->parts.v[i]);
+	}
+	if (waits || w == NULL || !may_write_there(r, &r->t->replica)) {
 		return;
 	}
-	if (w == NULL || !may_write_replica(r)) {
-		return;
-	}
-	object_path(r, SCHED_WORKLOADS, r->t->replica->key, NULL, "");
+	object_path(r, SCHED_WORKLOADS, m->key, NULL, "");
 	if (replica_body_has_finalizer(&w->meta)) {
 		replica_body_without_finalizer(&w->meta, &r->body);
 		strbuf_add_c(&r->path, "?" MANAGER);
@@ -249,69 +264,63 @@ static void delete_replica(struct request *r)
 
 static void update_replica(struct request *r)
 {
-	const struct api_workload *w = r->t->replica->object;
+	const struct sched_msg *m = r->t->replica.object;
+	const struct api_workload *w = m->object;
 
-	if (!may_write_replica(r)) {
+	if (!may_write_there(r, &r->t->replica)) {
 		return;
 	}
 	r->spec.method = HTTP_PATCH;
 	if (r->a->act == MANAGER_EVICT_REPLICA) {
 		replica_body_evict(&w->meta, r->a->message, r->s->now, &r->body);
-		object_path(r, SCHED_WORKLOADS, r->t->replica->key, "status",
+		object_path(r, SCHED_WORKLOADS, m->key, "status",
 			    "?fieldManager=" MANAGER_EVICT_FIELD_MANAGER "&force=true");
 		r->spec.content_type = APPLY;
 	} else {
 		replica_body_priority(fleet_workload_local(r->s->w), &w->meta, &r->body);
-		object_path(r, SCHED_WORKLOADS, r->t->replica->key, NULL, "?" MANAGER);
+		object_path(r, SCHED_WORKLOADS, m->key, NULL, "?" MANAGER);
 		r->spec.content_type = MERGE;
 	}
 	on_replica(r);
 }
 
-static void update_job(struct request *r)
+static void update_part(struct request *r, struct fleet_part *part, const struct fleet_local *local)
 {
-	const struct api_job *remote = r->t->job->object;
-
-	if (!may_write_job(r)) {
+	if (!may_write_there(r, &part->o)) {
 		return;
 	}
-	replica_body_class(r->s->job->object, &remote->meta, &r->body);
-	object_path(r, SCHED_JOBS, r->t->job->key, NULL, "?" MANAGER);
+	replica_body_class(r->s->kind->meta(local->object->object), meta_of(part), &r->body);
+	object_path(r, part->resource, str_of(part->key), NULL, "?" MANAGER);
 	r->spec.method = HTTP_PATCH;
 	r->spec.content_type = MERGE;
-	on_job(r);
+	on_part(r, part);
 }
 
 /* --- local -------------------------------------------------------------------------------------*/
 
-static void sync_job(struct request *r, const struct fleet_there *from)
+/* from: the object there; NULL: nothing runs any more. */
+static void sync_local(struct request *r, struct fleet_local *local, const struct fleet_part *from)
 {
-	struct fleet_write *w = &r->s->w->managed->job_write;
-	CLEANUP(jdoc_destroyp) struct jdoc *remote = NULL;
-	const struct jdoc *local;
+	CLEANUP(jdoc_destroyp) struct jdoc *here = NULL;
+	CLEANUP(jdoc_destroyp) struct jdoc *there = NULL;
+	const struct sched_msg *m = local->object;
 
-	if (r->s->job == NULL || !may_write(r, w, r->s->job->resource_version)) {
-		return;
-	}
-	local = job_doc(r->s);
-	if (local == NULL) {
+	if (!may_write(r, &local->write, m->resource_version) || document(&here, m->json) == NULL ||
+	    (from != NULL && document(&there, from->o.object->json) == NULL)) {
 		return;
 	}
 	if (from == NULL) {
-		mirror_reset(local, &r->body);
-	} else if (mirror_due(r->s->job->object, from->job->object) == MIRROR_SUSPENDED) {
-		mirror_suspended(local, r->s->now, &r->body);
-	} else if (document(&remote, from->job->json) != NULL) {
-		mirror_copy(local, remote, &r->body);
+		r->s->kind->reset(here, &r->body);
 	} else {
-		return;
+		r->s->kind->sync(here, there, r->s->kind->due(m->object, from->o.object->object),
+				 r->s->now, &r->body);
 	}
-	object_path(r, SCHED_JOBS, r->s->job->key, "status", "?" MANAGER);
+	object_path(r, m->resource, m->key, "status", "?" MANAGER);
 	r->spec.request = SCHED_REQ_JOB_STATUS;
-	r->spec.resource = SCHED_JOBS;
+	r->spec.resource = m->resource;
 	r->spec.method = HTTP_PATCH;
 	r->spec.content_type = MERGE;
-	send(r, w, r->s->job->resource_version, "job");
+	send(r, &local->write, m->resource_version, m->key);
 }
 
 static void write_status(struct request *r, const char *cluster)
@@ -339,16 +348,16 @@ static void write_status(struct request *r, const char *cluster)
 	r->spec.resource = SCHED_WORKLOADS;
 	r->spec.method = HTTP_PATCH;
 	r->spec.content_type = APPLY;
-	send(r, w, local->resource_version, "workload");
+	send(r, w, local->resource_version, local->key);
 	w->cluster = cluster;
 }
 
 void fleet_carry_out(struct fleet_carry *c, struct fleet_carry_step *s,
-		     const struct manager_action *a, struct fleet_there *t)
+		     const struct manager_action *a, const struct fleet_carry_on *on)
 {
 	/* A local write waits for failures there, not for those of the cluster. */
-	bool remote = a->act <= MANAGER_UPDATE_JOB;
-	struct request r = { .c = c, .s = s, .a = a, .t = remote ? t : NULL };
+	bool remote = a->act <= MANAGER_DELETE_JOB;
+	struct request r = { .c = c, .s = s, .a = a, .t = remote ? on->t : NULL };
 
 	switch (a->act) {
 	case MANAGER_CREATE_REPLICA:
@@ -362,20 +371,23 @@ void fleet_carry_out(struct fleet_carry *c, struct fleet_carry_step *s,
 		delete_replica(&r);
 		break;
 	case MANAGER_CREATE_JOB:
-		create_job(&r);
+		create_part(&r, on->part, on->local);
 		break;
 	case MANAGER_UPDATE_JOB:
-		update_job(&r);
+		update_part(&r, on->part, on->local);
+		break;
+	case MANAGER_DELETE_JOB:
+		(void)delete_part(&r, on->part);
 		break;
 	case MANAGER_SYNC_JOB:
 	case MANAGER_RESET_JOB:
-		sync_job(&r, t);
+		sync_local(&r, on->local, on->part);
 		break;
 	case MANAGER_NOMINATE:
 	case MANAGER_SET_CLUSTER:
 	case MANAGER_SET_CHECK:
 	case MANAGER_FINISH:
-		write_status(&r, t == NULL ? NULL : t->cluster->name);
+		write_status(&r, on->t == NULL ? NULL : on->t->cluster->name);
 		break;
 	case MANAGER_ACT_COUNT_:
 		break;
@@ -384,34 +396,43 @@ void fleet_carry_out(struct fleet_carry *c, struct fleet_carry_step *s,
 	strbuf_finish(&r.body);
 }
 
+static bool is_look_due(const struct fleet_object *o, int64_t now, int64_t *at)
+{
+	if (!o->taken || o->write.in_flight) {
+		return false;
+	}
+	if (o->look_at > now && o->look_at - now <= LOOK_NS << MAX_DOUBLED) {
+		*at = clock_earlier(*at, o->look_at);
+		return false;
+	}
+	return true;
+}
+
 int64_t fleet_carry_look(struct fleet_carry *c, struct fleet_workload *w, struct fleet_there *t,
 			 int64_t now)
 {
 	const struct manager_action none = { .act = MANAGER_CREATE_REPLICA };
 	struct fleet_carry_step s = { .w = w, .now = now };
-	struct request r = { .c = c, .s = &s, .a = &none, .t = t };
-	struct fleet_write *write = t->job_taken ? &t->job_write : &t->replica_write;
+	struct request r = { .c = c, .s = &s, .a = &none, .t = t, .spec.method = HTTP_GET };
+	int64_t at = CLOCK_NEVER;
 
-	if (!t->job_taken && !t->replica_taken) {
-		return CLOCK_NEVER;
+	for (size_t i = 0; i < t->parts.n; i++) {
+		struct fleet_part *part = t->parts.v[i];
+
+		if (is_look_due(&part->o, now, &at)) {
+			object_path(&r, part->resource, str_of(part->key), NULL, "");
+			on_part(&r, part);
+			part->o.write.looks = true;
+		}
 	}
-	if (t->look_at > now && t->look_at - now <= LOOK_NS << MAX_DOUBLED) {
-		return t->look_at;
-	}
-	if (write->in_flight) {
-		return CLOCK_NEVER;
-	}
-	r.spec.method = HTTP_GET;
-	if (t->job_taken) {
-		object_path(&r, SCHED_JOBS, str_of(w->managed->job_key), NULL, "");
-		on_job(&r);
-	} else {
+	if (is_look_due(&t->replica, now, &at)) {
 		object_path(&r, SCHED_WORKLOADS, str_of(w->key), NULL, "");
 		on_replica(&r);
+		t->replica.write.looks = true;
 	}
-	write->looks = true;
 	strbuf_finish(&r.path);
-	return CLOCK_NEVER;
+	strbuf_finish(&r.body);
+	return at;
 }
 
 /* --- answers -----------------------------------------------------------------------------------*/
@@ -459,7 +480,9 @@ static void pause_after(struct fleet_tries *t, int64_t least, int64_t now)
 struct answer {
 	const struct fleet_carry *c;
 	struct fleet_workload *w;
-	struct fleet_there *t; /* NULL: local */
+	struct fleet_there *t;   /* NULL: local */
+	struct fleet_object *o;  /* there; NULL: local */
+	struct fleet_part *part; /* of the job there; NULL: o is the replica, or local */
 	struct fleet_write *write;
 	struct fleet_tries *tries;
 	const struct sched_msg *m;
@@ -468,30 +491,25 @@ struct answer {
 
 static void take_name(const struct answer *a)
 {
-	struct fleet_there *t = a->t;
 	unsigned times;
 
-	assert(t != NULL);
-	times = t->looks < MAX_DOUBLED ? t->looks : MAX_DOUBLED;
-	if (a->m->request == SCHED_REQ_REPLICA_JOB) {
-		t->job_taken = true;
-		t->job_sent = false;
-	} else {
-		t->replica_taken = true;
+	assert(a->o != NULL);
+	times = a->o->looks < MAX_DOUBLED ? a->o->looks : MAX_DOUBLED;
+	a->o->taken = true;
+	if (a->part != NULL) {
+		a->part->sent = false;
 	}
-	t->looks++;
-	t->look_at = a->now + (LOOK_NS << times);
+	a->o->looks++;
+	a->o->look_at = a->now + (LOOK_NS << times);
 }
 
 static void on_looked(const struct answer *a)
 {
-	assert(a->t != NULL);
+	assert(a->o != NULL);
 	if (a->m->outcome != SCHED_GONE) {
 		take_name(a);
-	} else if (a->m->request == SCHED_REQ_REPLICA_JOB) {
-		a->t->job_taken = false;
 	} else {
-		a->t->replica_taken = false;
+		a->o->taken = false;
 	}
 }
 
@@ -501,17 +519,11 @@ static void on_existing(const struct answer *a)
 {
 	const struct sched_msg *m = a->m;
 	const struct api_workload *replica = m->object;
-	const struct api_job *job = m->object;
-	bool is_job = m->request == SCHED_REQ_REPLICA_JOB, ours = false;
+	bool ours;
 
-	if (m->object != NULL && is_job) {
-		const char *slash = strchr(a->w->key, '/');
-
-		ours = replica_body_is_ours(&job->meta, a->c->opt.by) && slash != NULL &&
-		       str_streq(replica_body_workload_of(&job->meta), slash + 1);
-	} else if (m->object != NULL) {
-		ours = replica_body_is_ours(&replica->meta, a->c->opt.by);
-	}
+	ours = a->part != NULL
+		       ? fleet_managed_is_part_of(m, a->w->key, a->c->opt.by)
+		       : replica != NULL && replica_body_is_ours(&replica->meta, a->c->opt.by);
 	if (ours) {
 		a->write->written = m->resource_version;
 	} else {
@@ -528,9 +540,8 @@ static void on_refused(const struct answer *a)
 		      t == NULL ? "" : " on ", t == NULL ? "" : t->cluster->name, a->m->text);
 	record(a->c, a->w, true, text.p);
 	pause_after(a->tries, REFUSED_PAUSE_NS, a->now);
-	if (a->write->act == MANAGER_CREATE_JOB) {
-		assert(a->t != NULL);
-		a->t->job_sent = false;
+	if (a->part != NULL && a->write->act == MANAGER_CREATE_JOB) {
+		a->part->sent = false;
 	}
 }
 
@@ -538,7 +549,8 @@ static void on_done(const struct answer *a)
 {
 	struct fleet_write *write = a->write;
 	int64_t version = a->m->resource_version;
-	bool is_deletion = write->act == MANAGER_DELETE_REPLICA && version <= write->sent;
+	bool deletes = write->act == MANAGER_DELETE_REPLICA || write->act == MANAGER_DELETE_JOB;
+	bool is_deletion = deletes && version <= write->sent;
 
 	a->tries->failures = 0;
 	write->written = is_deletion ? write->sent + 1 : version;
@@ -566,8 +578,7 @@ static bool is_create(const struct fleet_write *w)
 /* The object of a worker that was written to was seen to go meanwhile. */
 static bool is_gone(const struct answer *a)
 {
-	return a->t != NULL && !is_create(a->write) &&
-	       (a->write == &a->t->job_write ? a->t->job : a->t->replica) == NULL;
+	return a->o != NULL && !is_create(a->write) && a->o->object == NULL;
 }
 
 static void on_answer(const struct answer *a)
@@ -604,28 +615,34 @@ static void on_answer(const struct answer *a)
 }
 
 void fleet_carry_done(struct fleet_carry *c, struct fleet_workload *w, struct fleet_there *t,
-		      const struct sched_msg *m, int64_t now)
+		      struct fleet_local *local, const struct sched_msg *m, int64_t now)
 {
-	struct fleet_managed *g = w->managed;
-	struct fleet_write *write =
-		t == NULL
-			? (m->request == SCHED_REQ_JOB_STATUS ? &g->job_write : &g->workload_write)
-			: (m->request == SCHED_REQ_REPLICA_JOB ? &t->job_write : &t->replica_write);
-	struct answer a = { c, w, t, write, t == NULL ? &g->tries : &t->tries, m, now };
+	struct answer a = { .c = c, .w = w, .t = t, .m = m, .now = now };
 
-	if (!write->in_flight) {
+	if (t == NULL) {
+		a.write = local == NULL ? &w->managed->workload_write : &local->write;
+		a.tries = &w->managed->tries;
+	} else {
+		a.part = m->request == SCHED_REQ_REPLICA_JOB
+				 ? fleet_managed_part(t, m->resource, str_of(m->about), true)
+				 : NULL;
+		a.o = a.part == NULL ? &t->replica : &a.part->o;
+		a.write = &a.o->write;
+		a.tries = &t->tries;
+	}
+	if (!a.write->in_flight) {
 		return; /* of an object that another one has replaced */
 	}
-	write->in_flight = false;
-	write->done_at = now;
-	if (write->looks) {
+	a.write->in_flight = false;
+	a.write->done_at = now;
+	if (a.write->looks) {
 		on_looked(&a);
 	} else {
 		on_answer(&a);
 	}
 	if (is_gone(&a)) {
-		write->written = 0;
+		a.write->written = 0;
 	}
-	free(write->event);
-	write->event = NULL;
+	free(a.write->event);
+	a.write->event = NULL;
 }

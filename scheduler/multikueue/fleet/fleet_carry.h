@@ -14,7 +14,10 @@
 #include "scheduler/multikueue/manager/manager.h"
 #include "scheduler/multikueue/manager/replica_body.h"
 
+struct carried_kind;
 struct fleet_carry;
+struct fleet_local;
+struct fleet_part;
 struct fleet_there;
 struct fleet_workload;
 struct jdoc;
@@ -37,26 +40,32 @@ struct fleet_carry *fleet_carry_create(const struct fleet_carry_options *opt,
 void fleet_carry_destroy(struct fleet_carry *c); /* NULL is fine */
 struct pool *fleet_carry_pool(struct fleet_carry *c);
 
-/* Shared by the actions of one step; the documents are made when they are needed, and the caller
- * destroys them by fleet_carry_end. */
+/* Shared by the actions of one step; the document is made when it is needed, and the caller
+ * destroys it by fleet_carry_end. */
 struct fleet_carry_step {
 	struct fleet_workload *w;
-	const struct sched_msg *job; /* local; NULL: none */
+	const struct carried_kind *kind; /* NULL: the owner is not carried */
 	const char *check;
 	int64_t now; /* wall ns */
-	struct jdoc *workload_doc, *job_doc;
+	struct jdoc *workload_doc;
 };
 
-/* t: of the action's cluster, which can be reached; NULL: the action is about local objects. */
+/* The objects that an action is about. */
+struct fleet_carry_on {
+	struct fleet_there *t;     /* of its cluster, which can be reached; NULL: it has none */
+	struct fleet_part *part;   /* of the job there; NULL: it has none */
+	struct fleet_local *local; /* the same here */
+};
 void fleet_carry_out(struct fleet_carry *c, struct fleet_carry_step *s,
-		     const struct manager_action *a, struct fleet_there *t);
+		     const struct manager_action *a, const struct fleet_carry_on *on);
 void fleet_carry_end(struct fleet_carry_step *s);
-/* Reads whether an object that is not this manager's still has the name, when that is due. Returns
+/* Reads whether objects that are not this manager's still have the names, when that is due. Returns
  * the time at which it is (wall ns); CLOCK_NEVER. */
 int64_t fleet_carry_look(struct fleet_carry *c, struct fleet_workload *w, struct fleet_there *t,
 			 int64_t now);
-/* SCHED_MSG_REQUEST_DONE. t: of the connection's cluster; NULL: of the manager's API server. */
+/* SCHED_MSG_REQUEST_DONE. t: of the connection's cluster; NULL: of the manager's API server. local:
+ * the object of the job that was written there, which may be gone; NULL: it was another one. */
 void fleet_carry_done(struct fleet_carry *c, struct fleet_workload *w, struct fleet_there *t,
-		      const struct sched_msg *m, int64_t now);
+		      struct fleet_local *local, const struct sched_msg *m, int64_t now);
 
 #endif

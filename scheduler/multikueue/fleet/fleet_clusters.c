@@ -57,7 +57,9 @@ void fleet_clusters_destroy(struct fleet_clusters *c)
 	for (size_t i = 0; i < c->all.n; i++) {
 		link_destroy(c->all.v[i]->link);
 		strmap_destroy(c->all.v[i]->queues);
-		strmap_destroy(c->all.v[i]->jobs);
+		for (unsigned k = 0; k < CARRIED_COUNT_; k++) {
+			strmap_destroy(c->all.v[i]->carried[k]);
+		}
 		free(c->all.v[i]->name);
 		free(c->all.v[i]);
 	}
@@ -126,7 +128,9 @@ static struct fleet_cluster *add(struct fleet_clusters *c, struct str name)
 		k = xmalloc_zero(1, sizeof(*k));
 		k->name = xmalloc_dup_n(name.p, name.len);
 		k->is_gone = true;
-		k->jobs = strmap_create(free_message);
+		for (unsigned i = 0; i < CARRIED_COUNT_; i++) {
+			k->carried[i] = strmap_create(free_message);
+		}
 		vec_push(&c->all, k);
 	}
 	if (k->is_gone) {
@@ -355,4 +359,31 @@ int64_t fleet_clusters_step(struct fleet_clusters *c)
 		}
 	}
 	return at;
+}
+
+struct sched_msg *fleet_clusters_carried(const struct fleet_cluster *c, enum sched_resource r,
+					 struct str key)
+{
+	enum carried k;
+
+	return carried_find(r, &k) ? strmap_get(c->carried[k], key) : NULL;
+}
+
+bool fleet_clusters_stall(struct fleet_cluster *c, enum sched_resource r, bool fails, int64_t now)
+{
+	enum carried k;
+	bool is_job = carried_find(r, &k);
+
+	if (r != SCHED_WORKLOADS && !is_job) {
+		return false;
+	}
+	if (!c->is_stalled && c->stalled_jobs == 0) {
+		c->stalled_at = now;
+	}
+	if (!is_job) {
+		c->is_stalled = fails;
+	} else {
+		c->stalled_jobs = (c->stalled_jobs & ~(1u << k)) | (unsigned)fails << k;
+	}
+	return true;
 }

@@ -10,6 +10,7 @@
 
 #include "base/str.h"
 #include "collections/vec.h"
+#include "scheduler/multikueue/manager/carried.h"
 
 struct api_multikueue_cluster;
 struct fleet_clusters;
@@ -25,11 +26,11 @@ struct fleet_cluster {
 	bool is_stalled; /* its watch of Workloads fails: replicas are as they were seen last */
 	bool is_gone;    /* the MultiKueueCluster was deleted; the name stays valid */
 	bool was_up;     /* it has been connected before */
-	/* Its watch of Jobs fails; only where they are needed. */
-	bool has_stalled_jobs;
+	unsigned stalled_jobs; /* kinds of jobs of which its watch fails; bits of enum carried */
 	int64_t stalled_at;    /* wall ns: since when one of the watches fails */
 	int64_t gone_at;       /* wall ns */
-	struct strmap *jobs;   /* Jobs of the worker: struct sched_msg, by key */
+	/* Objects of jobs on the worker: struct sched_msg, by key. */
+	struct strmap *carried[CARRIED_COUNT_];
 	uint64_t other_source; /* the connection that showed an object of another manager last */
 	/* The ClusterQueue of each LocalQueue ("namespace/name") of the worker, where it may be
 	 * read. */
@@ -62,6 +63,13 @@ const char *fleet_clusters_queue_of(const struct fleet_cluster *c, const char *l
 struct fleet_cluster *fleet_clusters_any(const struct fleet_clusters *c, struct str name);
 /* Connects what is due. Returns the monotonic time at which to call it again. */
 int64_t fleet_clusters_step(struct fleet_clusters *c);
+/* The watch of this kind fails, or works again; now: wall ns. False: it is not one that is needed.
+ */
+bool fleet_clusters_stall(struct fleet_cluster *c, enum sched_resource r, bool fails, int64_t now);
+/* The object of a job with this key on the worker; NULL: there is none, or the kind is not carried.
+ */
+struct sched_msg *fleet_clusters_carried(const struct fleet_cluster *c, enum sched_resource r,
+					 struct str key);
 /* In the order in which they were read first. */
 struct fleet_cluster *fleet_clusters_at(const struct fleet_clusters *c, size_t i);
 size_t fleet_clusters_count(const struct fleet_clusters *c);

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/core/batch.h"
 #include "api/kueue/kueue_workload.h"
+#include "api/meta/meta.h"
 #include "base/xmalloc.h"
-#include "collections/strmap.h"
 #include "scheduler/base/message.h"
 #include "scheduler/multikueue/fleet/fleet_clusters.h"
+#include "scheduler/multikueue/manager/carried.h"
 #include "scheduler/multikueue/manager/replica_body.h"
 
 struct fleet_managed *fleet_managed_create(void)
@@ -33,12 +33,22 @@ static void set_message(struct sched_msg **at, struct sched_msg *m)
 	message_free(old);
 }
 
+static void free_part(struct fleet_part *part)
+{
+	message_free(part->o.object);
+	end_write(&part->o.write);
+	free(part->key);
+	free(part);
+}
+
 static void free_there(struct fleet_there *t)
 {
-	message_free(t->replica);
-	message_free(t->job);
-	end_write(&t->replica_write);
-	end_write(&t->job_write);
+	message_free(t->replica.object);
+	end_write(&t->replica.write);
+	for (size_t i = 0; i < t->parts.n; i++) {
+		free_part(t->parts.v[i]);
+	}
+	vec_finish(&t->parts);
 	free(t);
 }
 
@@ -52,8 +62,7 @@ void fleet_managed_destroy(struct fleet_managed *g)
 	}
 	vec_finish(&g->there);
 	end_write(&g->workload_write);
-	end_write(&g->job_write);
-	free(g->job_key);
+	free(g->job);
 	free(g);
 }
 
@@ -119,77 +128,158 @@ void fleet_managed_set_replica(struct fleet_there *t, struct sched_msg *m,
 	bool is_ours = w != NULL && replica_body_is_ours(&w->meta, by);
 
 	if (m == NULL) {
-		note_gone(&t->replica_write, t->replica);
+		note_gone(&t->replica.write, t->replica.object);
 	}
-	t->replica_foreign = w != NULL && !is_ours;
-	t->replica_taken = t->replica_taken && !is_ours;
+	t->replica.foreign = w != NULL && !is_ours;
+	t->replica.taken = t->replica.taken && !is_ours;
 	t->replica_source = source;
-	set_message(&t->replica, is_ours ? m : NULL);
+	set_message(&t->replica.object, is_ours ? m : NULL);
 }
 
-static bool is_job_of(const struct sched_msg *m, const char *workload,
-		      const struct replica_body_manager *by)
+bool fleet_managed_is_part_of(const struct sched_msg *m, const char *workload,
+			      const struct replica_body_manager *by)
 {
-	const struct api_job *job = m->object;
-	const char *name = replica_body_workload_of(&job->meta), *slash = strchr(workload, '/');
-	size_t space = slash == NULL ? 0 : (size_t)(slash - workload);
+	const char *slash = strchr(workload, '/'), *name;
+	const struct api_meta *meta;
+	enum carried c;
 
-	return replica_body_is_ours(&job->meta, by) && slash != NULL &&
-	       str_streq(name, slash + 1) &&
-	       str_eq(str_of(job->meta.namespace_), (struct str){ workload, space });
-}
-
-static void set_job(struct fleet_there *t, struct sched_msg *m)
-{
-	if (m != NULL) {
-		t->job_sent = t->job_taken = false;
+	if (slash == NULL || m->object == NULL || !carried_find(m->resource, &c)) {
+		return false;
 	}
-	set_message(&t->job, m);
+	meta = carried_row(c)->meta(m->object);
+	name = replica_body_workload_of(meta);
+	return replica_body_is_ours(meta, by) && str_streq(name, slash + 1) &&
+	       str_eq(str_of(meta->namespace_),
+		      (struct str){ workload, (size_t)(slash - workload) });
 }
 
-void fleet_managed_find_job(struct fleet_managed *g, struct fleet_there *t, const char *workload,
-			    struct sched_msg *m, const struct replica_body_manager *by)
+/* The place of the first part that does not come before this name. */
+static size_t place_of(const struct fleet_there *t, enum sched_resource r, struct str key)
 {
-	struct sched_msg *found;
+	size_t from = 0, to = t->parts.n;
 
-	if (g->job_key == NULL) {
-		if (m != NULL && is_job_of(m, workload, by)) {
-			set_job(t, m);
+	while (from < to) {
+		size_t i = from + (to - from) / 2;
+		const struct fleet_part *part = t->parts.v[i];
+		int by = part->resource != r ? (part->resource > r) - (part->resource < r)
+					     : str_cmp(str_of(part->key), key);
+
+		if (by < 0) {
+			from = i + 1;
+		} else {
+			to = i;
 		}
-		return;
 	}
-	found = strmap_get(t->cluster->jobs, str_of(g->job_key));
-	t->job_foreign = found != NULL && !is_job_of(found, workload, by);
-	set_job(t, t->job_foreign ? NULL : found);
+	return from;
 }
 
-void fleet_managed_drop_job(struct fleet_there *t, struct sched_msg *gone)
+struct fleet_part *fleet_managed_part(struct fleet_there *t, enum sched_resource r, struct str key,
+				      bool add)
 {
-	note_gone(&t->job_write, gone);
-	t->job_foreign = false;
-	if (t->job != NULL && str_eq(t->job->key, gone->key)) {
-		set_message(&t->job, NULL);
+	size_t at = place_of(t, r, key);
+	struct fleet_part *part = at < t->parts.n ? t->parts.v[at] : NULL;
+
+	if (part != NULL && part->resource == r && str_eq_c(key, part->key)) {
+		return part;
 	}
+	if (!add) {
+		return NULL;
+	}
+	part = xmalloc_zero(1, sizeof(*part));
+	part->resource = r;
+	part->key = xmalloc_dup_n(key.p, key.len);
+	vec_push(&t->parts, part);
+	memmove(&t->parts.v[at + 1], &t->parts.v[at],
+		(t->parts.n - 1 - at) * sizeof(t->parts.v[0]));
+	t->parts.v[at] = part;
+	return part;
+}
+
+void fleet_managed_see(struct fleet_there *t, struct fleet_part *part, const char *workload,
+		       const struct replica_body_manager *by)
+{
+	struct sched_msg *found =
+		fleet_clusters_carried(t->cluster, part->resource, str_of(part->key));
+
+	part->o.foreign = found != NULL && !fleet_managed_is_part_of(found, workload, by);
+	found = part->o.foreign ? NULL : found;
+	if (found != NULL) {
+		part->sent = part->o.taken = false;
+	}
+	set_message(&part->o.object, found);
+}
+
+void fleet_managed_drop(struct fleet_part *part, const struct sched_msg *gone)
+{
+	note_gone(&part->o.write, gone);
+	part->o.foreign = false;
+	set_message(&part->o.object, NULL);
+}
+
+static bool is_known(const struct fleet_part *part)
+{
+	return part->o.object != NULL || part->sent || part->o.write.in_flight;
+}
+
+void fleet_managed_tidy(struct fleet_there *t,
+			bool (*wanted)(const void *ctx, const struct fleet_part *part),
+			const void *ctx)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->parts.n; i++) {
+		struct fleet_part *part = t->parts.v[i];
+
+		if (is_known(part) || wanted(ctx, part)) {
+			t->parts.v[n++] = part;
+		} else {
+			free_part(part);
+		}
+	}
+	t->parts.n = n;
 }
 
 void fleet_managed_lose(struct fleet_there *t)
 {
-	end_write(&t->replica_write);
-	end_write(&t->job_write);
+	end_write(&t->replica.write);
+	for (size_t i = 0; i < t->parts.n; i++) {
+		end_write(&t->parts.v[i]->o.write);
+	}
 	t->tries = (struct fleet_tries){ .failures = 0 };
+}
+
+static void reach(struct fleet_object *o, bool shown)
+{
+	if (!shown) {
+		set_message(&o->object, NULL);
+		o->foreign = false;
+	}
+	o->taken = false;
+	o->looks = 0;
 }
 
 void fleet_managed_reach(struct fleet_there *t, uint64_t source)
 {
-	if (t->replica_source != source) {
-		set_message(&t->replica, NULL);
-		t->replica_foreign = false;
+	reach(&t->replica, t->replica_source == source);
+	for (size_t i = 0; i < t->parts.n; i++) {
+		struct fleet_part *part = t->parts.v[i];
+
+		reach(&part->o, part->o.object == NULL || part->o.object->source == source);
+		part->sent = false;
 	}
-	if (t->job != NULL && t->job->source != source) {
-		set_message(&t->job, NULL);
-	}
-	t->replica_taken = t->job_taken = t->job_sent = false;
-	t->looks = 0;
+}
+
+void fleet_managed_note_sent(struct fleet_part *part, int64_t now)
+{
+	part->sent = true;
+	part->sent_at = now;
+}
+
+bool fleet_managed_is_sent(const struct fleet_part *part, int64_t now)
+{
+	return part->sent &&
+	       (part->o.write.in_flight || part->o.write.written != 0 ||
+		(now >= part->sent_at && now - part->sent_at <= FLEET_MANAGED_SENT_NS));
 }
 
 /* --- writes ------------------------------------------------------------------------------------*/
@@ -206,12 +296,22 @@ bool fleet_managed_is_paused(const struct fleet_tries *t, int64_t now)
 	return t->until > now && t->until - now <= FLEET_MANAGED_MAX_PAUSE_NS;
 }
 
+static bool has_part(const struct fleet_there *t)
+{
+	for (size_t i = 0; i < t->parts.n; i++) {
+		if (t->parts.v[i]->o.object != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool fleet_managed_is_gone(const struct fleet_managed *g)
 {
 	for (size_t i = 0; i < g->there.n; i++) {
 		const struct fleet_there *t = g->there.v[i];
 
-		if (!t->cluster->is_gone && (t->replica != NULL || t->job != NULL)) {
+		if (!t->cluster->is_gone && (t->replica.object != NULL || has_part(t))) {
 			return false;
 		}
 	}

@@ -1,7 +1,7 @@
 /* scheduler/multikueue/fleet/fleet_managed.h: all that the manager of MultiKueue keeps of one
- * Workload: its replica and its Job on each worker cluster as read last, and how the last writes to
- * these and to the local objects have gone. Nothing of it outlives the process: what a write has
- * done is read again from the API servers. Owner: the fleet thread. */
+ * Workload: its replica and the objects of its job on each worker cluster as read last, and how the
+ * last writes to these and to the local Workload have gone. Nothing of it outlives the process:
+ * what a write has done is read again from the API servers. Owner: the fleet thread. */
 #ifndef SCHEDULER_MULTIKUEUE_FLEET_FLEET_MANAGED_H
 #define SCHEDULER_MULTIKUEUE_FLEET_FLEET_MANAGED_H
 
@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/str.h"
 #include "collections/vec.h"
+#include "scheduler/base/sched_kinds.h"
 #include "scheduler/multikueue/manager/manager.h"
 
 struct fleet_cluster;
@@ -19,6 +21,10 @@ struct sched_msg;
 /* How long the effect of a write that was answered is waited for: a watch may never show it (an
  * object that was created and deleted between two lists). */
 #define FLEET_MANAGED_AWAIT_NS (60 * INT64_C(1000000000))
+/* After a create of an object of a job without an answer, on a connection that is still up: by then
+ * it has been carried out or never will be. The silence of a server that hangs is noticed before.
+ */
+#define FLEET_MANAGED_SENT_NS (120 * INT64_C(1000000000))
 #define FLEET_MANAGED_MAX_PAUSE_NS (300 * INT64_C(1000000000))
 
 /* The last write to one object. */
@@ -42,27 +48,40 @@ struct fleet_tries {
 			    * before an object of the Workload changes */
 };
 
-/* One Workload on one worker cluster. */
-struct fleet_there {
-	struct fleet_cluster *cluster;   /* borrowed: it outlives all Workloads */
-	struct sched_msg *replica, *job; /* this manager's; NULL: none */
-	uint64_t replica_source;         /* the connection that showed the replica last */
-	/* Objects of the same names that are not this manager's: as the watch shows them, and by
-	 * answers to creates. */
-	bool replica_foreign, job_foreign, replica_taken, job_taken;
+/* An object on a worker, by its name: this manager's, or another one. */
+struct fleet_object {
+	struct sched_msg *object; /* this manager's; NULL: none */
+	/* There is one that is not this manager's: as the watch shows it, and by an answer to a
+	 * create. */
+	bool foreign, taken;
 	unsigned looks;  /* how often such an answer was looked at again */
 	int64_t look_at; /* wall ns at which to do so */
-	bool job_sent;   /* struct manager_cluster */
-	int64_t job_sent_at;
-	struct fleet_write replica_write, job_write;
+	struct fleet_write write;
+};
+
+/* One of the objects of a job. */
+struct fleet_part {
+	struct fleet_object o; /* first */
+	enum sched_resource resource;
+	char *key; /* "namespace/name" */
+	bool sent; /* struct manager_object */
+	int64_t sent_at;
+};
+
+/* One Workload on one worker cluster. */
+struct fleet_there {
+	struct fleet_cluster *cluster; /* borrowed: it outlives all Workloads */
+	struct fleet_object replica;
+	uint64_t replica_source;               /* the connection that showed the replica last */
+	struct VEC(struct fleet_part *) parts; /* in the order of resources and keys */
 	struct fleet_tries tries;
 };
 
 struct fleet_managed {
-	struct VEC(struct fleet_there *) there;       /* in no order */
-	struct fleet_write workload_write, job_write; /* of the local objects */
-	struct fleet_tries tries;                     /* likewise */
-	char *job_key;    /* of the local Job, "namespace/name"; NULL: the owner is another kind */
+	struct VEC(struct fleet_there *) there; /* in no order */
+	struct fleet_write workload_write;      /* of the local Workload */
+	struct fleet_tries tries;               /* of this and of the local objects of its job */
+	char *job;        /* key of its job in fleet_locals.h; NULL: none, or it is not carried */
 	int64_t round_at; /* struct manager_view */
 	bool was_local;   /* the local Workload has been seen */
 	bool collected;   /* it has not, and a garbage collection found this */
@@ -81,16 +100,29 @@ void fleet_managed_changed(struct fleet_managed *g);
 /* The replica as a connection has shown it; NULL: it is gone. */
 void fleet_managed_set_replica(struct fleet_there *t, struct sched_msg *m,
 			       const struct replica_body_manager *by, uint64_t source);
-/* Sets the Job among those of the cluster: the one with the local Job's name; without that the one
- * of m (NULL: no change). workload: the key of the Workload. */
-void fleet_managed_find_job(struct fleet_managed *g, struct fleet_there *t, const char *workload,
-			    struct sched_msg *m, const struct replica_body_manager *by);
-/* The Job of that key is gone from the cluster. */
-void fleet_managed_drop_job(struct fleet_there *t, struct sched_msg *gone);
+/* The object of this name there; one that is not known is added if `add`. NULL: it is not. */
+struct fleet_part *fleet_managed_part(struct fleet_there *t, enum sched_resource r, struct str key,
+				      bool add);
+/* The object of a job is this manager's, and names the Workload with this key. */
+bool fleet_managed_is_part_of(const struct sched_msg *m, const char *workload,
+			      const struct replica_body_manager *by);
+/* Sets it to what the cluster has. workload: the key of the Workload. */
+void fleet_managed_see(struct fleet_there *t, struct fleet_part *part, const char *workload,
+		       const struct replica_body_manager *by);
+/* It is gone from the cluster. */
+void fleet_managed_drop(struct fleet_part *part, const struct sched_msg *gone);
+/* Of its names, those that nothing is known of, or wanted for, are forgotten: wanted says which
+ * ones are. */
+void fleet_managed_tidy(struct fleet_there *t,
+			bool (*wanted)(const void *ctx, const struct fleet_part *part),
+			const void *ctx);
 /* The connection is lost: of its writes nothing more is heard. */
 void fleet_managed_lose(struct fleet_there *t);
 /* All lists of a new connection are complete: what it has not shown is gone. */
 void fleet_managed_reach(struct fleet_there *t, uint64_t source);
+/* A create of the part was sent at `now`, wall ns; and whether it may still take effect. */
+void fleet_managed_note_sent(struct fleet_part *part, int64_t now);
+bool fleet_managed_is_sent(const struct fleet_part *part, int64_t now);
 /* The effect of the last write is not seen yet. version: of the object as read; 0: it is absent. */
 bool fleet_managed_awaits(const struct fleet_write *w, int64_t version, int64_t now);
 /* A failure less than a pause ago. */

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/core/batch.h"
 #include "api/core/namespace.h"
 #include "api/kueue/kueue.h"
 #include "api/kueue/kueue_keys.h"
@@ -22,43 +21,38 @@
 #include "scheduler/multikueue/fleet/fleet_carry.h"
 #include "scheduler/multikueue/fleet/fleet_clusters.h"
 #include "scheduler/multikueue/fleet/fleet_kinds.h"
+#include "scheduler/multikueue/fleet/fleet_locals.h"
 #include "scheduler/multikueue/fleet/fleet_managed.h"
 #include "scheduler/multikueue/fleet/fleet_offers.h"
 #include "scheduler/multikueue/fleet/fleet_workload.h"
+#include "scheduler/multikueue/manager/carried.h"
 #include "scheduler/multikueue/worker/link.h"
-
-/* After a create of a Job without an answer, on a connection that is still up: by then it has been
- * carried out or never will be. The silence of a server that hangs is noticed before. */
-#define JOB_SENT_NS (120 * CLOCK_NS_PER_S)
-
-/* A local Job and the Workloads that have it as their owner. */
-struct local_job {
-	struct sched_msg *object; /* NULL: not there */
-	struct VEC(struct fleet_workload *) of;
-};
 
 struct fleet_manager {
 	struct fleet_manager_options opt;
 	struct replica_body_manager by;
 	char *identity; /* of by */
 	struct fleet_carry *carry;
-	struct strmap *jobs;   /* struct local_job by key */
+	struct fleet_locals *locals;
 	struct strmap *others; /* keys of local Workloads without a record */
 	struct arena *arena;   /* of the decision at hand */
 	struct VEC(struct manager_cluster) clusters;
 	struct VEC(struct fleet_there *) there; /* of each of them; NULL: of one that does not exist
 						 */
+	struct VEC(struct fleet_part **) parts; /* of each of them: of its `jobs`, in the arena */
 	int64_t began, connecting_until;        /* wall ns */
 	int64_t collect_at;                     /* mono ns; 0: not begun */
 };
 
-static void free_job(void *value)
+static void look_at(struct fleet_manager *m, struct fleet_workload *w)
 {
-	struct local_job *j = value;
+	fleet_managed_changed(w->managed);
+	m->opt.look_at(m->opt.ctx, w);
+}
 
-	message_free(j->object);
-	vec_finish(&j->of);
-	free(j);
+static void look_for_locals(void *ctx, struct fleet_workload *w)
+{
+	look_at(ctx, w);
 }
 
 struct fleet_manager *fleet_manager_create(const struct fleet_manager_options *opt,
@@ -74,7 +68,7 @@ struct fleet_manager *fleet_manager_create(const struct fleet_manager_options *o
 								     .gated = opt->manager.gated,
 								     .post = opt->post },
 				      base);
-	m->jobs = strmap_create(free_job);
+	m->locals = fleet_locals_create(look_for_locals, m);
 	m->others = strmap_create(NULL);
 	m->arena = arena_create(0);
 	return m;
@@ -86,11 +80,12 @@ void fleet_manager_destroy(struct fleet_manager *m)
 		return;
 	}
 	fleet_carry_destroy(m->carry);
-	strmap_destroy(m->jobs);
+	fleet_locals_destroy(m->locals);
 	strmap_destroy(m->others);
 	arena_destroy(m->arena);
 	vec_finish(&m->clusters);
 	vec_finish(&m->there);
+	vec_finish(&m->parts);
 	free(m->identity);
 	free(m);
 }
@@ -100,79 +95,7 @@ struct pool *fleet_manager_pool(struct fleet_manager *m)
 	return fleet_carry_pool(m->carry);
 }
 
-static void look_at(struct fleet_manager *m, struct fleet_workload *w)
-{
-	fleet_managed_changed(w->managed);
-	m->opt.look_at(m->opt.ctx, w);
-}
-
 /* --- local objects -----------------------------------------------------------------------------*/
-
-static struct local_job *job_of(struct fleet_manager *m, struct str key, bool add)
-{
-	struct local_job *j = strmap_get(m->jobs, key);
-
-	if (j == NULL && add) {
-		j = xmalloc_zero(1, sizeof(*j));
-		strmap_set(m->jobs, key, j);
-	}
-	return j;
-}
-
-static void leave_job(struct fleet_manager *m, struct fleet_workload *w)
-{
-	struct fleet_managed *g = w->managed;
-	struct local_job *j = g->job_key == NULL ? NULL : job_of(m, str_of(g->job_key), false);
-
-	for (size_t i = 0; j != NULL && i < j->of.n; i++) {
-		if (j->of.v[i] == w) {
-			vec_swap_remove(&j->of, i);
-			break;
-		}
-	}
-	if (j != NULL && j->object == NULL && j->of.n == 0) {
-		(void)strmap_remove(m->jobs, str_of(g->job_key));
-	}
-	free(g->job_key);
-	g->job_key = NULL;
-}
-
-/* The key of the Job that owns it; the caller frees it. NULL: it is owned by none. */
-static char *owner_of(const struct api_workload *local)
-{
-	const struct api_owner *o = meta_controller(&local->meta);
-
-	o = o == NULL && local->meta.owners.n > 0 ? local->meta.owners.v : o;
-	if (o == NULL || !str_streq(o->api_version, "batch/v1") || !str_streq(o->kind, "Job") ||
-	    o->name == NULL) {
-		return NULL;
-	}
-	return xmalloc_printf("%s/%s", local->meta.namespace_, o->name);
-}
-
-static void follow_owner(struct fleet_manager *m, struct fleet_workload *w)
-{
-	CLEANUP(xmalloc_freep) char *key = owner_of(fleet_workload_local(w));
-	struct fleet_managed *g = w->managed;
-	struct local_job *j;
-
-	if (str_streq(key, g->job_key)) {
-		return;
-	}
-	leave_job(m, w);
-	g->job_key = take_ptr(&key);
-	if (g->job_key != NULL) {
-		j = job_of(m, str_of(g->job_key), true);
-		vec_push(&j->of, w);
-	}
-	for (size_t i = 0; i < fleet_clusters_count(m->opt.clusters); i++) {
-		struct fleet_cluster *k = fleet_clusters_at(m->opt.clusters, i);
-
-		if (g->job_key != NULL && strmap_has(k->jobs, str_of(g->job_key))) {
-			fleet_managed_find_job(g, fleet_managed_there(g, k), w->key, NULL, &m->by);
-		}
-	}
-}
 
 void fleet_manager_note_local(struct fleet_manager *m, struct fleet_workload *w, struct str key,
 			      const struct sched_msg *local)
@@ -188,19 +111,19 @@ void fleet_manager_note_local(struct fleet_manager *m, struct fleet_workload *w,
 		return;
 	}
 	if (local == NULL) {
-		leave_job(m, w);
+		fleet_locals_leave(m->locals, w);
 		fleet_managed_renew(g);
 	} else {
 		g->was_local = true;
 		g->collected = false;
-		follow_owner(m, w);
+		fleet_locals_follow(m->locals, w);
 	}
 	look_at(m, w);
 }
 
 void fleet_manager_forget(struct fleet_manager *m, struct fleet_workload *w)
 {
-	leave_job(m, w);
+	fleet_locals_leave(m->locals, w);
 }
 
 static void on_identity(struct fleet_manager *m, const struct sched_msg *msg)
@@ -217,26 +140,10 @@ static void on_identity(struct fleet_manager *m, const struct sched_msg *msg)
 
 void fleet_manager_handle(struct fleet_manager *m, struct sched_msg *msg)
 {
-	struct local_job *j;
-
 	if (msg->resource == SCHED_NAMESPACES) {
 		on_identity(m, msg);
-		return;
-	}
-	if (msg->resource != SCHED_JOBS || msg->kind == SCHED_MSG_BAD_OBJECT) {
-		return; /* a Job that cannot be read is as it was */
-	}
-	j = job_of(m, msg->key, msg->kind == SCHED_MSG_UPSERT);
-	if (j == NULL) {
-		return;
-	}
-	message_free(j->object);
-	j->object = msg->kind == SCHED_MSG_UPSERT ? message_ref(msg) : NULL;
-	for (size_t i = 0; i < j->of.n; i++) {
-		look_at(m, j->of.v[i]);
-	}
-	if (j->object == NULL && j->of.n == 0) {
-		(void)strmap_remove(m->jobs, msg->key);
+	} else {
+		fleet_locals_handle(m->locals, msg);
 	}
 }
 
@@ -277,72 +184,73 @@ void fleet_manager_replica(struct fleet_manager *m, struct fleet_workload *w,
 	}
 	fleet_managed_set_replica(t, msg->kind == SCHED_MSG_UPSERT ? msg : NULL, &m->by,
 				  msg->source);
-	if (t->replica_foreign) {
+	if (t->replica.foreign) {
 		report_other(m, k, msg->key);
 	}
 	look_at(m, w);
 }
 
-/* The key of the Workload for which a Job on a worker was made by this manager; the caller frees
- * it. NULL: there is none. */
-static char *workload_of(const struct fleet_manager *m, const struct sched_msg *job)
+/* The key of the Workload for which the object of a job on a worker was made by this manager; the
+ * caller frees it. NULL: there is none. */
+static char *workload_of(const struct fleet_manager *m, const struct carried_kind *kind,
+			 const struct sched_msg *object)
 {
-	const struct api_job *j = job == NULL ? NULL : job->object;
-	const char *name = j == NULL || !replica_body_is_ours(&j->meta, &m->by)
+	const struct api_meta *meta = object == NULL ? NULL : kind->meta(object->object);
+	const char *name = meta == NULL || !replica_body_is_ours(meta, &m->by)
 				   ? NULL
-				   : replica_body_workload_of(&j->meta);
+				   : replica_body_workload_of(meta);
 
-	return name == NULL ? NULL : xmalloc_printf("%s/%s", j->meta.namespace_, name);
+	return name == NULL ? NULL : xmalloc_printf("%s/%s", meta->namespace_, name);
 }
 
-static void find_job(struct fleet_manager *m, struct fleet_cluster *k, struct fleet_workload *w,
-		     struct sched_msg *job, struct sched_msg *gone)
+/* gone: the object as it was; NULL: it is there. */
+static void see_part(struct fleet_manager *m, struct fleet_cluster *k, struct fleet_workload *w,
+		     const struct sched_msg *msg, const struct sched_msg *gone)
 {
-	struct fleet_there *t = w == NULL ? NULL : fleet_managed_there(w->managed, k);
+	struct fleet_there *t = fleet_managed_there(w->managed, k);
+	struct fleet_part *part = fleet_managed_part(t, msg->resource, msg->key, true);
 
-	if (t == NULL) {
-		return;
-	}
 	if (gone != NULL) {
-		fleet_managed_drop_job(t, gone);
+		fleet_managed_drop(part, gone);
 	}
-	fleet_managed_find_job(w->managed, t, w->key, job, &m->by);
+	fleet_managed_see(t, part, w->key, &m->by);
 	look_at(m, w);
 }
 
-static struct fleet_workload *record_of(struct fleet_manager *m, const char *key)
+static void see_part_of(struct fleet_manager *m, struct fleet_cluster *k, const char *workload,
+			const struct sched_msg *msg, const struct sched_msg *gone)
 {
-	return key == NULL ? NULL : m->opt.record(m->opt.ctx, str_of(key));
+	if (workload != NULL) {
+		see_part(m, k, m->opt.record(m->opt.ctx, str_of(workload)), msg, gone);
+	}
 }
 
 /* It counts for the Workload that it names, the one that it named before, and those that have the
- * local Job of its name. */
+ * local object of its name. */
 void fleet_manager_job(struct fleet_manager *m, struct fleet_cluster *k, struct sched_msg *msg)
 {
-	struct sched_msg *before = strmap_get(k->jobs, msg->key), *now = NULL;
+	struct sched_msg *before = fleet_clusters_carried(k, msg->resource, msg->key);
+	const struct fleet_job *j = fleet_locals_with(m->locals, msg->resource, msg->key);
 	CLEANUP(xmalloc_freep) char *old = NULL, *new = NULL;
-	struct local_job *j = job_of(m, msg->key, false);
+	enum carried c;
 
-	if (msg->kind == SCHED_MSG_BAD_OBJECT) {
+	if (msg->kind == SCHED_MSG_BAD_OBJECT || !carried_find(msg->resource, &c)) {
 		return;
 	}
 	before = before == NULL ? NULL : message_ref(before);
-	old = workload_of(m, before);
+	old = workload_of(m, carried_row(c), before);
 	if (msg->kind == SCHED_MSG_UPSERT) {
-		now = message_ref(msg);
-		new = workload_of(m, now);
-		strmap_set(k->jobs, msg->key, now);
+		new = workload_of(m, carried_row(c), msg);
+		strmap_set(k->carried[c], msg->key, message_ref(msg));
 	} else {
-		(void)strmap_remove(k->jobs, msg->key);
+		(void)strmap_remove(k->carried[c], msg->key);
 	}
-	if (old != NULL && (now == NULL || !str_streq(old, new))) {
-		find_job(m, k, record_of(m, old), NULL, before);
+	if (!str_streq(old, new)) {
+		see_part_of(m, k, old, msg, before);
 	}
-	if (new != NULL) {
-		find_job(m, k, record_of(m, new), now, NULL);
-	}
+	see_part_of(m, k, new, msg, NULL);
 	for (size_t i = 0; j != NULL && i < j->of.n; i++) {
-		find_job(m, k, j->of.v[i], NULL, now == NULL ? before : NULL);
+		see_part(m, k, j->of.v[i], msg, msg->kind == SCHED_MSG_DELETE ? before : NULL);
 	}
 	message_free(before);
 }
@@ -356,31 +264,34 @@ void fleet_manager_lose(struct fleet_workload *w, const struct fleet_cluster *k)
 	}
 }
 
-struct stale_jobs {
-	const struct fleet_cluster *k;
+struct stale {
+	uint64_t source;
+	const struct strmap *map;
 	struct VEC(const char *) keys;
 };
 
 static bool add_if_stale(struct str key, void *value, void *ctx)
 {
-	struct stale_jobs *s = ctx;
-	const struct sched_msg *job = value;
+	struct stale *s = ctx;
+	const struct sched_msg *object = value;
 
-	if (job->source != s->k->source) {
-		vec_push(&s->keys, strmap_key(s->k->jobs, key));
+	if (object->source != s->source) {
+		vec_push(&s->keys, strmap_key(s->map, key));
 	}
 	return true;
 }
 
 void fleet_manager_reach(struct fleet_manager *m UNUSED, struct fleet_cluster *k)
 {
-	struct stale_jobs s = { k, VEC_INIT };
+	for (unsigned c = 0; c < CARRIED_COUNT_; c++) {
+		struct stale s = { .source = k->source, .map = k->carried[c] };
 
-	strmap_each(k->jobs, add_if_stale, &s);
-	for (size_t i = 0; i < s.keys.n; i++) {
-		(void)strmap_remove(k->jobs, str_of(s.keys.v[i]));
+		strmap_each(k->carried[c], add_if_stale, &s);
+		for (size_t i = 0; i < s.keys.n; i++) {
+			(void)strmap_remove(k->carried[c], str_of(s.keys.v[i]));
+		}
+		vec_finish(&s.keys);
 	}
-	vec_finish(&s.keys);
 }
 
 void fleet_manager_reach_workload(struct fleet_manager *m, struct fleet_workload *w,
@@ -390,7 +301,9 @@ void fleet_manager_reach_workload(struct fleet_manager *m, struct fleet_workload
 
 	if (t != NULL) {
 		fleet_managed_reach(t, k->source);
-		fleet_managed_find_job(w->managed, t, w->key, NULL, &m->by);
+		for (size_t i = 0; i < t->parts.n; i++) {
+			fleet_managed_see(t, t->parts.v[i], w->key, &m->by);
+		}
 	}
 	look_at(m, w);
 }
@@ -399,9 +312,16 @@ void fleet_manager_done(struct fleet_manager *m, struct fleet_workload *w,
 			const struct fleet_cluster *k, const struct sched_msg *msg)
 {
 	struct fleet_there *t = k == NULL ? NULL : fleet_managed_find(w->managed, k);
+	struct fleet_local *local = NULL;
 
+	if (msg->request == SCHED_REQ_JOB_STATUS) {
+		local = fleet_locals_find(m->locals, msg->resource, str_of(msg->about));
+		if (local == NULL) {
+			return; /* it has gone meanwhile */
+		}
+	}
 	if (k == NULL || t != NULL) {
-		fleet_carry_done(m->carry, w, t, msg, clock_wall(m->opt.clock));
+		fleet_carry_done(m->carry, w, t, local, msg, clock_wall(m->opt.clock));
 		m->opt.look_at(m->opt.ctx, w);
 	}
 }
@@ -450,7 +370,7 @@ static int64_t reported_loss(const struct fleet_manager *m, const char *name, in
 static void set_link(const struct fleet_manager *m, const struct fleet_cluster *k, int64_t now,
 		     struct manager_cluster *c)
 {
-	bool stalled = k->is_stalled || k->has_stalled_jobs;
+	bool stalled = k->is_stalled || k->stalled_jobs != 0;
 
 	if (k->source != 0 && !stalled) {
 		c->link = MANAGER_UP;
@@ -465,12 +385,103 @@ static void set_link(const struct fleet_manager *m, const struct fleet_cluster *
 	}
 }
 
-/* name lives as long as the decision. */
-static void add(struct fleet_manager *m, struct fleet_managed *g, const char *name, bool configured,
-		int64_t now)
+/* A decision as it is made. */
+struct decision {
+	struct fleet_manager *m;
+	struct fleet_workload *w;
+	const struct fleet_job *job; /* NULL: none is known */
+	size_t njobs;                /* its objects */
+	int64_t now;
+};
+
+static bool is_local(const void *ctx, const struct fleet_part *part)
 {
+	const struct decision *d = ctx;
+	size_t from = 0, to = d->njobs;
+
+	while (from < to) {
+		size_t i = from + (to - from) / 2;
+		const struct sched_msg *m = d->job->objects.v[i]->object;
+		int by = str_cmp(m->key, str_of(part->key));
+
+		if (by == 0) {
+			return m->resource == part->resource;
+		}
+		if (by < 0) {
+			from = i + 1;
+		} else {
+			to = i;
+		}
+	}
+	return false;
+}
+
+static struct manager_object object_of(const struct fleet_part *part)
+{
+	enum carried c;
+	bool exists = part->o.object != NULL && carried_find(part->resource, &c);
+
+	return (struct manager_object){
+		.object = exists ? part->o.object->object : NULL,
+		.meta = exists ? carried_row(c)->meta(part->o.object->object) : NULL,
+		.taken = part->o.foreign || part->o.taken,
+		.sent = part->sent,
+	};
+}
+
+/* Those of local objects come first, in their order. */
+static struct fleet_part **parts_of(const struct decision *d, struct fleet_there *t, size_t *ret_n)
+{
+	struct fleet_part **list;
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->njobs; i++) {
+		const struct sched_msg *m = d->job->objects.v[i]->object;
+		struct fleet_part *part = fleet_managed_part(t, m->resource, m->key, true);
+
+		fleet_managed_see(t, part, d->w->key, &d->m->by);
+	}
+	fleet_managed_tidy(t, is_local, d);
+	list = arena_zero(d->m->arena, t->parts.n + 1, sizeof(struct fleet_part *));
+	for (; n < d->njobs; n++) {
+		const struct sched_msg *m = d->job->objects.v[n]->object;
+
+		list[n] = fleet_managed_part(t, m->resource, m->key, false);
+	}
+	for (size_t i = 0; i < t->parts.n; i++) {
+		if (!is_local(d, t->parts.v[i])) {
+			list[n++] = t->parts.v[i];
+		}
+	}
+	*ret_n = n;
+	return list;
+}
+
+static void add_there(const struct decision *d, struct fleet_there *t, struct manager_cluster *c)
+{
+	size_t n;
+	struct fleet_part **parts = parts_of(d, t, &n);
+	struct manager_object *jobs = arena_zero(d->m->arena, n + 1, sizeof(*jobs));
+
+	for (size_t i = 0; i < n; i++) {
+		if (c->link == MANAGER_UP && !fleet_managed_is_sent(parts[i], d->now)) {
+			parts[i]->sent = false;
+		}
+		jobs[i] = object_of(parts[i]);
+	}
+	c->replica = t->replica.object == NULL ? NULL : t->replica.object->object;
+	c->replica_taken = t->replica.foreign || t->replica.taken;
+	c->jobs = jobs;
+	c->njobs = n;
+	vec_push(&d->m->parts, parts);
+}
+
+/* name lives as long as the decision. */
+static void add(const struct decision *d, const char *name, bool configured)
+{
+	struct fleet_manager *m = d->m;
 	struct fleet_cluster *k = fleet_clusters_any(m->opt.clusters, str_of(name));
-	struct fleet_there *t = k == NULL ? NULL : fleet_managed_there(g, k);
+	struct fleet_there *t = k == NULL ? NULL : fleet_managed_there(d->w->managed, k);
 	struct manager_cluster c = { .name = name,
 				     .configured = configured,
 				     .link = MANAGER_NEVER,
@@ -482,42 +493,44 @@ static void add(struct fleet_manager *m, struct fleet_managed *g, const char *na
 		}
 	}
 	if (k != NULL) {
-		set_link(m, k, now, &c);
-		if (t->job_sent && c.link == MANAGER_UP && !t->job_write.in_flight &&
-		    t->job_write.written == 0 &&
-		    (now < t->job_sent_at || now - t->job_sent_at > JOB_SENT_NS)) {
-			t->job_sent = false;
-		}
-		c.replica = t->replica == NULL ? NULL : t->replica->object;
-		c.job = t->job == NULL ? NULL : t->job->object;
-		c.replica_taken = t->replica_foreign || t->replica_taken;
-		c.job_taken = t->job_foreign || t->job_taken;
-		c.job_sent = t->job_sent;
+		set_link(m, k, d->now, &c);
+		add_there(d, t, &c);
+	} else {
+		vec_push(&m->parts, NULL);
 	}
 	vec_push(&m->clusters, c);
 	vec_push(&m->there, t);
 }
 
-static void add_clusters(struct fleet_manager *m, const struct fleet_workload *w,
-			 const struct field_strs *configured, int64_t now)
+static bool has_any(const struct fleet_there *t)
 {
-	const struct api_workload *local = fleet_workload_local(w);
-	struct fleet_managed *g = w->managed;
+	for (size_t i = 0; i < t->parts.n; i++) {
+		if (t->parts.v[i]->o.object != NULL || t->parts.v[i]->sent) {
+			return true;
+		}
+	}
+	return t->replica.object != NULL;
+}
+
+static void add_clusters(const struct decision *d, const struct field_strs *configured)
+{
+	const struct api_workload *local = fleet_workload_local(d->w);
+	struct fleet_managed *g = d->w->managed;
+	struct fleet_manager *m = d->m;
 
 	vec_clear(&m->clusters);
 	vec_clear(&m->there);
+	vec_clear(&m->parts);
 	for (size_t i = 0; configured != NULL && i < configured->n; i++) {
-		add(m, g, configured->v[i], true, now);
+		add(d, configured->v[i], true);
 	}
 	for (size_t i = 0; i < g->there.n; i++) {
-		const struct fleet_there *t = g->there.v[i];
-
-		if (t->replica != NULL || t->job != NULL || t->job_sent) {
-			add(m, g, t->cluster->name, false, now);
+		if (has_any(g->there.v[i])) {
+			add(d, g->there.v[i]->cluster->name, false);
 		}
 	}
 	if (local != NULL && local->status.cluster_name != NULL) {
-		add(m, g, local->status.cluster_name, false, now);
+		add(d, local->status.cluster_name, false);
 	}
 }
 
@@ -532,9 +545,27 @@ static bool may_decide(const struct fleet_manager *m, const struct fleet_workloa
 	return !fleet_managed_awaits(&g->workload_write, w->local->resource_version, now);
 }
 
-static bool awaits(const struct fleet_write *w, const struct sched_msg *seen, int64_t now)
+static bool awaits(const struct fleet_object *o, int64_t now)
 {
-	return fleet_managed_awaits(w, seen == NULL ? 0 : seen->resource_version, now);
+	return fleet_managed_awaits(&o->write, o->object == NULL ? 0 : o->object->resource_version,
+				    now);
+}
+
+static int64_t wake_there(const struct fleet_there *t, int64_t at, int64_t now)
+{
+	bool waits = awaits(&t->replica, now);
+
+	at = t->tries.until > now ? clock_earlier(at, t->tries.until) : at;
+	for (size_t i = 0; i < t->parts.n; i++) {
+		const struct fleet_part *part = t->parts.v[i];
+
+		if (part->sent && now - part->sent_at <= FLEET_MANAGED_SENT_NS) {
+			at = clock_earlier(at,
+					   part->sent_at + FLEET_MANAGED_SENT_NS + CLOCK_NS_PER_S);
+		}
+		waits |= awaits(&part->o, now);
+	}
+	return waits ? clock_earlier(at, now + FLEET_MANAGED_AWAIT_NS) : at;
 }
 
 static int64_t wake_at(const struct fleet_manager *m, const struct fleet_managed *g, int64_t at,
@@ -542,21 +573,64 @@ static int64_t wake_at(const struct fleet_manager *m, const struct fleet_managed
 {
 	at = g->tries.until > now ? clock_earlier(at, g->tries.until) : at;
 	for (size_t i = 0; i < m->there.n; i++) {
-		const struct fleet_there *t = m->there.v[i];
-
 		if (m->clusters.v[i].link == MANAGER_NEVER && now < m->connecting_until) {
 			at = clock_earlier(at, m->connecting_until); /* reported_loss */
 		}
-		if (t == NULL) {
-			continue;
+		if (m->there.v[i] != NULL) {
+			at = wake_there(m->there.v[i], at, now);
 		}
-		at = t->tries.until > now ? clock_earlier(at, t->tries.until) : at;
-		if (t->job_sent && now - t->job_sent_at <= JOB_SENT_NS) {
-			at = clock_earlier(at, t->job_sent_at + JOB_SENT_NS + CLOCK_NS_PER_S);
-		}
-		if (awaits(&t->replica_write, t->replica, now) ||
-		    awaits(&t->job_write, t->job, now)) {
-			at = clock_earlier(at, now + FLEET_MANAGED_AWAIT_NS);
+	}
+	return at;
+}
+
+static void carry_out(const struct decision *d, struct fleet_carry_step *s,
+		      const struct manager_action *a)
+{
+	bool is_local = a->act == MANAGER_RESET_JOB;
+	struct fleet_carry_on on = { .t = NULL };
+
+	if (a->cluster != SIZE_MAX) {
+		on.t = d->m->there.v[a->cluster];
+		on.part = a->job < d->m->clusters.v[a->cluster].njobs
+				  ? d->m->parts.v[a->cluster][a->job]
+				  : NULL;
+	}
+	if ((a->cluster != SIZE_MAX || is_local) && a->job < d->njobs) {
+		on.local = d->job->objects.v[a->job];
+	}
+	fleet_carry_out(d->m->carry, s, a, &on);
+}
+
+static void make_view(const struct decision *d, const struct fleet_carry_step *s,
+		      const struct field_strs *configured, struct manager_view *ret)
+{
+	const void **jobs;
+
+	add_clusters(d, configured);
+	jobs = arena_zero(d->m->arena, d->njobs + 1, sizeof(*jobs));
+	for (size_t i = 0; i < d->njobs; i++) {
+		jobs[i] = d->job->objects.v[i]->object->object;
+	}
+	*ret = (struct manager_view){ .opt = &d->m->opt.manager,
+				      .local = fleet_workload_local(d->w),
+				      .kind = s->kind,
+				      .jobs = jobs,
+				      .njobs = d->njobs,
+				      .check = s->check,
+				      .has_config = configured != NULL,
+				      .clusters = d->m->clusters.v,
+				      .n = d->m->clusters.n,
+				      .began = d->m->began,
+				      .round_at = d->w->managed->round_at,
+				      .now = d->now };
+}
+
+static int64_t look_at_names(struct fleet_manager *m, struct fleet_workload *w, int64_t at,
+			     int64_t now)
+{
+	for (size_t i = 0; i < m->there.n; i++) {
+		if (m->there.v[i] != NULL && m->clusters.v[i].link == MANAGER_UP) {
+			at = clock_earlier(at, fleet_carry_look(m->carry, w, m->there.v[i], now));
 		}
 	}
 	return at;
@@ -565,48 +639,28 @@ static int64_t wake_at(const struct fleet_manager *m, const struct fleet_managed
 int64_t fleet_manager_decide(struct fleet_manager *m, struct fleet_workload *w, int64_t now)
 {
 	const struct api_workload *local = fleet_workload_local(w);
-	struct fleet_managed *g = w->managed;
 	const struct api_check_state *check =
 		local == NULL ? NULL : fleet_offers_check(m->opt.offers, local);
-	const struct field_strs *configured =
-		check == NULL ? NULL : fleet_offers_clusters(m->opt.offers, check->name);
-	const struct local_job *j =
-		g->job_key == NULL ? NULL : job_of(m, str_of(g->job_key), false);
+	struct decision d = { m, w, fleet_locals_of(m->locals, w), 0, now };
 	struct fleet_carry_step carry = { .w = w,
-					  .job = j == NULL ? NULL : j->object,
+					  .kind = fleet_locals_kind(w),
 					  .check = check == NULL ? NULL : check->name,
 					  .now = now };
-	struct manager_view view = { .opt = &m->opt.manager,
-				     .local = local,
-				     .job = carry.job == NULL ? NULL : carry.job->object,
-				     .check = carry.check,
-				     .has_config = configured != NULL,
-				     .began = m->began,
-				     .round_at = g->round_at,
-				     .now = now };
+	struct manager_view view;
 	struct manager_step step;
-	int64_t at;
 
 	if (!may_decide(m, w, now)) {
-		return g->workload_write.written != 0 ? now + FLEET_MANAGED_AWAIT_NS : CLOCK_NEVER;
+		return w->managed->workload_write.written != 0 ? now + FLEET_MANAGED_AWAIT_NS
+							       : CLOCK_NEVER;
 	}
-	add_clusters(m, w, configured, now);
-	view.clusters = m->clusters.v;
-	view.n = m->clusters.n;
 	arena_reset(m->arena);
+	d.njobs = d.job == NULL ? 0 : d.job->objects.n;
+	make_view(&d, &carry,
+		  check == NULL ? NULL : fleet_offers_clusters(m->opt.offers, check->name), &view);
 	manager_next(&view, m->arena, &step);
-	at = step.at;
 	for (size_t i = 0; i < step.n; i++) {
-		size_t cluster = step.v[i].cluster;
-
-		fleet_carry_out(m->carry, &carry, &step.v[i],
-				cluster == SIZE_MAX ? NULL : m->there.v[cluster]);
+		carry_out(&d, &carry, &step.v[i]);
 	}
 	fleet_carry_end(&carry);
-	for (size_t i = 0; i < m->there.n; i++) {
-		if (m->there.v[i] != NULL && m->clusters.v[i].link == MANAGER_UP) {
-			at = clock_earlier(at, fleet_carry_look(m->carry, w, m->there.v[i], now));
-		}
-	}
-	return wake_at(m, g, at, now);
+	return wake_at(m, w->managed, look_at_names(m, w, step.at, now), now);
 }

@@ -2,13 +2,12 @@
 
 #include <string.h>
 
-#include "api/core/batch.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
-#include "base/attrs.h"
 #include "base/clock.h"
 #include "base/str.h"
+#include "scheduler/multikueue/manager/carried.h"
 #include "scheduler/multikueue/manager/offer.h"
 #include "scheduler/multikueue/manager/pass.h"
 #include "scheduler/multikueue/manager/wind_down.h"
@@ -27,38 +26,19 @@ void manager_defaults(struct manager_options *ret)
 
 /* --- the owner ---------------------------------------------------------------------------------*/
 
-/* Kinds of which the status can be copied, and that run elsewhere by spec.managedBy. */
-static const struct {
-	const char *api_version, *kind;
-} kinds[] = {
-	{ "batch/v1", "Job" },
-};
-
-static bool is_known(const struct api_owner *o)
-{
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		if (str_streq(o->api_version, kinds[i].api_version) &&
-		    str_streq(o->kind, kinds[i].kind)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Rejects a Workload that can never be dispatched. False: that, or its Job is not there. */
 static bool judge_owner(struct pass *p)
 {
 	const struct api_meta *m = &p->local->meta;
 	const struct api_owner *o = meta_controller(m);
-	const struct api_job *job = p->view->job;
-	const char *by;
+	const struct manager_view *v = p->view;
 
 	o = o == NULL && m->owners.n > 0 ? m->owners.v : o;
 	if (o == NULL) {
 		pass_reject(p, "No multikueue adapter found");
 		return false;
 	}
-	if (!is_known(o)) {
+	if (v->kind == NULL) {
 		/* As Go prints a kind: one of the core group has an empty group. */
 		pass_reject(p, arena_printf(p->arena,
 					    "No multikueue adapter found for owner kind \"%s%s, "
@@ -71,16 +51,16 @@ static bool judge_owner(struct pass *p)
 					    o->kind == NULL ? "" : o->kind));
 		return false;
 	}
-	if (job == NULL || !str_streq(job->meta.uid, o->uid)) {
+	if (v->njobs == 0 || !str_streq(v->kind->meta(v->jobs[0])->uid, o->uid)) {
 		return false;
 	}
-	by = job->spec.managed_by;
-	if (!str_streq(by, KUEUE_MULTIKUEUE_CONTROLLER)) {
-		pass_reject(p, arena_printf(p->arena,
-					    "The owner is not managed by Kueue: Expecting "
-					    "spec.managedBy to be \"%s\" not \"%s\"",
-					    KUEUE_MULTIKUEUE_CONTROLLER, by == NULL ? "" : by));
-		return false;
+	for (size_t i = 0; i < v->njobs; i++) {
+		const char *why = v->kind->refusal(v->jobs[i], p->arena);
+
+		if (why != NULL) {
+			pass_reject(p, why);
+			return false;
+		}
 	}
 	return true;
 }
@@ -136,6 +116,16 @@ static void decide(struct pass *p)
 	}
 }
 
+static size_t room_for(const struct manager_view *view)
+{
+	size_t n = PASS_ACTIONS_PER_CLUSTER * view->n + PASS_ACTIONS_BESIDES + view->njobs;
+
+	for (size_t i = 0; i < view->n; i++) {
+		n += PASS_ACTIONS_PER_OBJECT * view->clusters[i].njobs;
+	}
+	return n;
+}
+
 void manager_next(const struct manager_view *view, struct arena *arena, struct manager_step *ret)
 {
 	const struct api_workload *local = view->local;
@@ -146,8 +136,7 @@ void manager_next(const struct manager_view *view, struct arena *arena, struct m
 				 ? NULL
 				 : kueue_workload_check(local, view->check),
 		.arena = arena,
-		.v = arena_zero(arena, PASS_ACTIONS_PER_CLUSTER * view->n + PASS_ACTIONS_BESIDES,
-				sizeof(struct manager_action)),
+		.v = arena_zero(arena, room_for(view), sizeof(struct manager_action)),
 		.at = CLOCK_NEVER,
 		.spec = STRBUF_INIT,
 	};
@@ -166,6 +155,7 @@ const char *manager_act_name(enum manager_act act)
 		[MANAGER_EVICT_REPLICA] = "EvictReplica",
 		[MANAGER_CREATE_JOB] = "CreateJob",
 		[MANAGER_UPDATE_JOB] = "UpdateJob",
+		[MANAGER_DELETE_JOB] = "DeleteJob",
 		[MANAGER_SYNC_JOB] = "SyncJob",
 		[MANAGER_RESET_JOB] = "ResetJob",
 		[MANAGER_NOMINATE] = "Nominate",

@@ -1,6 +1,7 @@
 /* scheduler/multikueue/manager/manager.h: the next actions of MultiKueue for one local Workload:
- * replicas on worker clusters, the one that wins, its Job, the way back of the Job's status, and
- * the end (Kueue: the workload reconciler of MultiKueue and its dispatchers). Preemption gates are
+ * replicas on worker clusters, the one that wins, its job, the way back of the job's status, and
+ * the end (Kueue: the workload reconciler of MultiKueue and its dispatchers). A job is a Job, or
+ * one of the other kinds of carried.h; it consists of one or more objects. Preemption gates are
  * not here (scheduler/orchestrate). Pure: one call gives all that is to be done now, from the
  * objects as they stand. Nothing is remembered between calls, so that a restart, a lost call and a
  * lost write change nothing; when everything stands as it should, there is nothing to do.
@@ -39,9 +40,9 @@
  *  - FINISH: server-side apply as MANAGER_FIELD_MANAGER, of the condition Finished alone. Headgate
  *    leaves Finished to the controller of the job, and its next apply as kueue-admission would
  *    remove it. Nothing ever has to take it back.
- *  - SYNC_JOB, RESET_JOB: merge patch of the Job's status; only MultiKueue writes it.
+ *  - SYNC_JOB, RESET_JOB: merge patch of the status of the object; only MultiKueue writes it.
  * On a worker's API server:
- *  - CREATE_REPLICA, CREATE_JOB, DELETE_REPLICA: as MANAGER_FIELD_MANAGER.
+ *  - CREATE_REPLICA, CREATE_JOB, DELETE_REPLICA, DELETE_JOB: as MANAGER_FIELD_MANAGER.
  *  - UPDATE_REPLICA, UPDATE_JOB: merge patches of one version of the object. Kueue's sample role
  *    for managers does not grant the right to patch Jobs.
  *  - EVICT_REPLICA: server-side apply of the status, forced, as MANAGER_EVICT_FIELD_MANAGER, of the
@@ -62,9 +63,10 @@
 #define MANAGER_EVENT_REASON "MultiKueue" /* of all events, on the local Workload */
 #define MANAGER_NOT_KNOWN INT64_MIN       /* of a time */
 
-struct api_job;
+struct api_meta;
 struct api_workload;
 struct arena;
+struct carried_kind;
 
 enum manager_dispatcher {
 	MANAGER_ALL_AT_ONCE, /* kueue.x-k8s.io/multikueue-dispatcher-all-at-once */
@@ -99,11 +101,19 @@ enum manager_link {
 	MANAGER_NEVER, /* this manager has not been connected to it yet: no object is known */
 };
 
-/* An object there is this manager's if replica_body_is_ours says so, and a Job if it names the
- * Workload besides (replica_body_workload_of). Only such objects are given here: no action is ever
- * about another one. A name is taken if another object has it: the caller has seen it, or an answer
- * AlreadyExists, and looks again at its own pace. Such a cluster is not nominated, and can neither
- * get a replica nor win. */
+/* One object of a job on a cluster: the Job, or one of the pods. */
+struct manager_object {
+	const void *object;          /* of the struct of the kind; NULL: there is none */
+	const struct api_meta *meta; /* of it; NULL likewise */
+	bool taken;
+	bool sent; /* CREATE_JOB was sent, and neither was it answered nor the object seen since */
+};
+
+/* An object there is this manager's if replica_body_is_ours says so, and one of a job if it names
+ * the Workload besides (replica_body_workload_of). Only such objects are given here: no action is
+ * ever about another one. A name is taken if another object has it: the caller has seen it, or an
+ * answer AlreadyExists, and looks again at its own pace. Such a cluster is not nominated, and can
+ * neither get a replica nor win. */
 struct manager_cluster {
 	const char *name;
 	bool configured; /* the MultiKueueConfig of the check names it. Others are given as long as
@@ -113,15 +123,20 @@ struct manager_cluster {
 	 * before this one has reported; MANAGER_NOT_KNOWN: none */
 	int64_t lost_at;
 	const struct api_workload *replica;
-	const struct api_job *job;
-	bool replica_taken, job_taken;
-	bool job_sent; /* CREATE_JOB was sent, and neither was it answered nor the Job seen since */
+	bool replica_taken;
+	/* One for each local object, in that order; then those that have no local one any more. */
+	const struct manager_object *jobs;
+	size_t njobs;
 };
 
 struct manager_view {
 	const struct manager_options *opt;
 	const struct api_workload *local; /* NULL: it is gone */
-	const struct api_job *job;        /* local; NULL: there is none, or it is not read yet */
+	/* The kind of the owner; NULL: it is not carried. */
+	const struct carried_kind *kind;
+	/* The local objects of the job; none: they do not exist, or are not read yet. */
+	const void *const *jobs;
+	size_t njobs;
 	const char *check; /* name of the AdmissionCheck of MultiKueue; NULL: it has none */
 	bool has_config;   /* its MultiKueueConfig was read; false: nothing is begun or given up */
 	const struct manager_cluster *clusters; /* in configured order, then others; distinct */
@@ -138,18 +153,19 @@ enum manager_act {
 	/* On a cluster. */
 	MANAGER_CREATE_REPLICA, /* replica_body_create */
 	MANAGER_UPDATE_REPLICA, /* its priority: replica_body_priority */
-	/* All that is there of it, in this order: the Job, our finalizer, the Workload
-	 * (replica_body_delete, replica_body_without_finalizer). Those that are not there, or are
-	 * being deleted already, are passed over. */
+	/* All that is there of it, in this order: the objects of the job, our finalizer, the
+	 * Workload (replica_body_delete, replica_body_without_finalizer). Those that are not there,
+	 * or are being deleted already, are passed over. */
 	MANAGER_DELETE_REPLICA,
 	MANAGER_EVICT_REPLICA, /* asks the worker to stop it: replica_body_evict of `message` */
-	MANAGER_CREATE_JOB,    /* replica_body_job */
-	MANAGER_UPDATE_JOB,    /* its WorkloadPriorityClass, which the worker's job reconciler then
-				* gives to the replica: replica_body_class */
-	/* On the local Job's status. */
-	MANAGER_SYNC_JOB,  /* from the Job on the cluster, as mirror_due says: mirror_copy or
-			      mirror_suspended */
-	MANAGER_RESET_JOB, /* mirror_reset */
+	/* On one object of the job there. */
+	MANAGER_CREATE_JOB, /* carried_kind.create */
+	MANAGER_UPDATE_JOB, /* its WorkloadPriorityClass, which the worker's job reconciler then
+			     * gives to the replica: replica_body_class */
+	MANAGER_DELETE_JOB, /* replica_body_delete */
+	/* On the status of a local object of the job. */
+	MANAGER_SYNC_JOB,  /* from the object on the cluster: carried_kind.sync */
+	MANAGER_RESET_JOB, /* carried_kind.reset */
 	/* On the local Workload's status. */
 	MANAGER_NOMINATE,    /* `names`, replacing the list; the caller notes the time of the answer
 				as round_at */
@@ -165,6 +181,7 @@ enum manager_act {
 struct manager_action {
 	enum manager_act act;
 	size_t cluster;      /* in the view; SIZE_MAX: none */
+	size_t job;          /* of actions about one object: its place in the lists `jobs` */
 	const char *state;   /* of SET_CHECK: KUEUE_CHECK_RETRY, ... */
 	const char *reason;  /* of Finished */
 	const char *message; /* of the check, Finished, or DeactivationTarget */

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "scheduler/multikueue/manager/manager.h"
+#include "scheduler/multikueue/manager/pass.h"
 #include "scheduler/multikueue/observe.h"
 
 static bool has_name(const struct field_strs *names, const char *name)
@@ -27,7 +28,7 @@ bool nominate_has(const struct manager_view *view, const char *cluster)
 
 bool nominate_is_taken(const struct manager_cluster *c)
 {
-	return c->replica_taken || c->job_taken;
+	return c->replica_taken || pass_is_job_taken(c);
 }
 
 static bool may_be_offered(const struct manager_cluster *c)

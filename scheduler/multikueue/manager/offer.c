@@ -1,11 +1,10 @@
 #include "scheduler/multikueue/manager/offer.h"
 
-#include "api/core/batch.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
 #include "base/str.h"
-#include "scheduler/multikueue/manager/mirror.h"
+#include "scheduler/multikueue/manager/carried.h"
 #include "scheduler/multikueue/manager/nominate.h"
 #include "scheduler/multikueue/manager/pass.h"
 #include "scheduler/multikueue/manager/winner.h"
@@ -32,7 +31,7 @@ static size_t find_admitted(struct pass *p)
 		const struct manager_cluster *c = &p->view->clusters[i];
 
 		if ((found == PASS_NONE ||
-		     (c->job != NULL && p->view->clusters[found].job == NULL)) &&
+		     (pass_knows_job(c) && !pass_knows_job(&p->view->clusters[found]))) &&
 		    may_win(p, c)) {
 			found = i;
 		}
@@ -49,7 +48,7 @@ static size_t find_finished(const struct pass *p)
 		const struct api_workload *r = pass_replica(c);
 
 		if (r != NULL && pass_has_finished(r) &&
-		    (c->job != NULL || pass_check_is(p, KUEUE_CHECK_READY))) {
+		    (pass_knows_job(c) || pass_check_is(p, KUEUE_CHECK_READY))) {
 			return i;
 		}
 	}
@@ -91,14 +90,14 @@ static void offer_to(struct pass *p, const struct nominate *to, size_t i)
 	if (c->link != MANAGER_UP || !nominate_has(p->view, c->name)) {
 		return; /* later */
 	}
-	if (c->replica == NULL && c->job == NULL) {
+	if (c->replica == NULL && !pass_knows_job(c)) {
 		pass_add(p, MANAGER_CREATE_REPLICA, i);
 		return;
 	}
 	sync = r == NULL ? SPEC_SYNC_OTHER : pass_sync(p, r);
 	if (sync == SPEC_SYNC_OTHER || pass_is_true(r, KUEUE_FINISHED)) {
 		pass_take_back(p, i); /* a new one is made when nothing is left */
-	} else if (sync == SPEC_SYNC_PRIORITY && c->job == NULL) {
+	} else if (sync == SPEC_SYNC_PRIORITY && !pass_knows_job(c)) {
 		pass_add(p, MANAGER_UPDATE_REPLICA, i);
 	}
 }
@@ -123,7 +122,8 @@ static void say_taken(struct pass *p, const struct nominate *to)
 			 arena_printf(p->arena,
 				      "Worker cluster \"%s\" has a %s of this name that is not of "
 				      "this manager",
-				      taken->name, taken->replica_taken ? "Workload" : "Job"));
+				      taken->name,
+				      taken->replica_taken ? "Workload" : p->view->kind->kind));
 	}
 }
 
@@ -161,7 +161,7 @@ void offer(struct pass *p)
 	} else if (pass_check_is(p, KUEUE_CHECK_READY)) {
 		pass_retry_unless_ended(p, "Admission check is Ready but no admitting cluster is "
 					   "recorded; this is unexpected, please report it");
-	} else if (mirror_has_ended(p->view->job)) {
+	} else if (pass_job_is_ending(p)) {
 		pass_say_ended(p);
 	} else if (others_are_ready(p)) {
 		nominate(p);

@@ -1,13 +1,12 @@
 #include "scheduler/multikueue/manager/pass.h"
 
-#include "api/core/batch.h"
 #include "api/kueue/kueue.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/str.h"
-#include "scheduler/multikueue/manager/mirror.h"
+#include "scheduler/multikueue/manager/carried.h"
 #include "scheduler/multikueue/manager/replica_body.h"
 
 struct manager_action *pass_add(struct pass *p, enum manager_act act, size_t cluster)
@@ -16,6 +15,11 @@ struct manager_action *pass_add(struct pass *p, enum manager_act act, size_t clu
 
 	*a = (struct manager_action){ .act = act, .cluster = cluster };
 	return a;
+}
+
+void pass_add_job(struct pass *p, enum manager_act act, size_t cluster, size_t job)
+{
+	pass_add(p, act, cluster)->job = job;
 }
 
 void pass_look_again(struct pass *p, int64_t at)
@@ -57,9 +61,49 @@ const struct api_workload *pass_replica(const struct manager_cluster *c)
 		       : NULL;
 }
 
+bool pass_knows_job(const struct manager_cluster *c)
+{
+	for (size_t k = 0; k < c->njobs; k++) {
+		if (c->jobs[k].object != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool pass_has_job(const struct manager_cluster *c)
 {
-	return c->link == MANAGER_UP && c->job != NULL;
+	return c->link == MANAGER_UP && pass_knows_job(c);
+}
+
+bool pass_is_job_taken(const struct manager_cluster *c)
+{
+	for (size_t k = 0; k < c->njobs; k++) {
+		if (c->jobs[k].taken) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool all_jobs(const struct manager_view *v, bool (*is)(const void *object))
+{
+	for (size_t k = 0; k < v->njobs; k++) {
+		if (!is(v->jobs[k])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool pass_job_has_ended(const struct pass *p)
+{
+	return all_jobs(p->view, p->view->kind->has_ended);
+}
+
+bool pass_job_is_ending(const struct pass *p)
+{
+	return all_jobs(p->view, p->view->kind->is_ending);
 }
 
 enum spec_sync pass_sync(struct pass *p, const struct api_workload *replica)
@@ -92,12 +136,22 @@ int64_t pass_lost_at(const struct manager_view *v, const struct manager_cluster 
 	return clock_earlier(since, v->now) + v->opt->worker_lost_ns;
 }
 
+static bool has_job_to_delete(const struct manager_cluster *c)
+{
+	for (size_t k = 0; k < c->njobs; k++) {
+		if (c->link == MANAGER_UP && c->jobs[k].object != NULL &&
+		    !pass_is_deleted(c->jobs[k].meta)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void pass_take_back(struct pass *p, size_t i)
 {
 	const struct manager_cluster *c = &p->view->clusters[i];
-	bool job = pass_has_job(c) && !pass_is_deleted(&c->job->meta);
 
-	if (job || pass_replica(c) != NULL ||
+	if (has_job_to_delete(c) || pass_replica(c) != NULL ||
 	    (c->link == MANAGER_UP && c->replica != NULL &&
 	     replica_body_has_finalizer(&c->replica->meta))) {
 		pass_add(p, MANAGER_DELETE_REPLICA, i);
@@ -155,7 +209,7 @@ struct manager_action *pass_retry(struct pass *p, const char *message)
 
 void pass_say_ended(struct pass *p)
 {
-	if (batch_finished(p->view->job) == NULL) {
+	if (!pass_job_has_ended(p)) {
 		pass_say(p,
 			 "By its last status the Job has ended or was about to, and its cluster or "
 			 "its remote Job is gone; it is not run again");
@@ -164,7 +218,7 @@ void pass_say_ended(struct pass *p)
 
 void pass_retry_unless_ended(struct pass *p, const char *text)
 {
-	if (mirror_has_ended(p->view->job)) {
+	if (pass_job_is_ending(p)) {
 		pass_say_ended(p);
 	} else {
 		pass_retry(p, pass_with_previous(p, text));

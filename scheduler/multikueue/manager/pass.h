@@ -21,17 +21,19 @@ struct pass {
 	const struct api_workload *local;
 	const struct api_check_state *check; /* of MultiKueue; NULL: the Workload has none */
 	struct arena *arena;
-	struct manager_action *v; /* room for two on each cluster, and PASS_ACTIONS_BESIDES */
+	struct manager_action *v; /* with room for as many as the limits below say */
 	size_t n;
 	int64_t at;
 	struct strbuf spec; /* of local, as spec_sync compares it; "": not needed yet */
 };
 
 #define PASS_ACTIONS_PER_CLUSTER 2
+#define PASS_ACTIONS_PER_OBJECT 2 /* on each cluster; and one on each local object */
 #define PASS_ACTIONS_BESIDES 8
 
-/* Adds an action, of which the caller fills in the rest. */
+/* Adds an action, of which the caller fills in the rest; one about an object of the job. */
 struct manager_action *pass_add(struct pass *p, enum manager_act act, size_t cluster);
+void pass_add_job(struct pass *p, enum manager_act act, size_t cluster, size_t job);
 /* The step names no later time than this. */
 void pass_look_again(struct pass *p, int64_t at);
 
@@ -48,8 +50,14 @@ bool pass_is_deleted(const struct api_meta *m);
 bool pass_check_is(const struct pass *p, const char *state);
 /* The replica on a cluster that can be reached, unless it is being deleted; NULL: there is none. */
 const struct api_workload *pass_replica(const struct manager_cluster *c);
-/* The cluster can be reached, and has the Job. */
+/* As far as is known the cluster has objects of the job. The same, and it can be reached. */
+bool pass_knows_job(const struct manager_cluster *c);
 bool pass_has_job(const struct manager_cluster *c);
+/* One of the names of these objects is taken there. */
+bool pass_is_job_taken(const struct manager_cluster *c);
+/* All local objects have ended; or are sure to, or have. */
+bool pass_job_has_ended(const struct pass *p);
+bool pass_job_is_ending(const struct pass *p);
 /* How the spec of the replica differs from the local one. */
 enum spec_sync pass_sync(struct pass *p, const struct api_workload *replica);
 /* The cluster of status.clusterName; PASS_NONE: it is not set, or the view does not have it. */
@@ -71,7 +79,7 @@ void pass_say(struct pass *p, const char *text);
 void pass_reject(struct pass *p, const char *text);
 /* The check is Retry, with a warning: the core evicts the Workload, and it is offered again. */
 struct manager_action *pass_retry(struct pass *p, const char *message);
-/* The same for a Job that runs nowhere any more, so far as is known. One that has ended is not run
+/* The same for a job that runs nowhere any more, so far as is known. One that has ended is not run
  * again (in Kueue it is): the job reconciler finishes the Workload, or the message of the check
  * says that an operator has to look (pass_say_ended). */
 void pass_retry_unless_ended(struct pass *p, const char *text);

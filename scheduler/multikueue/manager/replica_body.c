@@ -2,11 +2,9 @@
 
 #include <string.h>
 
-#include "api/core/batch.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
 #include "api/meta/validate.h"
-#include "api/volcano/keys.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/str.h"
@@ -25,17 +23,16 @@ bool replica_body_is_ours(const struct api_meta *m, const struct replica_body_ma
 	       (cluster == NULL || str_streq(cluster, by->cluster));
 }
 
-const char *replica_body_workload_of(const struct api_meta *job)
+const char *replica_body_workload_of(const struct api_meta *object)
 {
-	const char *name = field_map_get(&job->annotations, KUEUE_PREBUILT_WORKLOAD);
+	const char *name = field_map_get(&object->annotations, KUEUE_PREBUILT_WORKLOAD);
 
-	return name != NULL ? name : field_map_get(&job->labels, KUEUE_PREBUILT_WORKLOAD);
+	return name != NULL ? name : field_map_get(&object->labels, KUEUE_PREBUILT_WORKLOAD);
 }
 
 /* --- objects -----------------------------------------------------------------------------------*/
 
-/* A copy of the map; an empty one if there is none. */
-static struct jdoc *copy_map(const struct jdoc *map)
+struct jdoc *replica_body_map(const struct jdoc *map)
 {
 	return jdoc_kind(map) == JDOC_OBJECT ? jdoc_copy(map) : jdoc_new_object();
 }
@@ -58,8 +55,7 @@ static void copy_str(const struct jdoc *from, const char *key, struct jdoc *to)
 	}
 }
 
-/* An object with the name and the namespace of this one; the caller owns it. */
-static struct jdoc *new_object(const char *api_version, const char *kind, const struct jdoc *of)
+struct jdoc *replica_body_object(const char *api_version, const char *kind, const struct jdoc *of)
 {
 	struct jdoc *d = jdoc_new_object(), *meta;
 	const struct jdoc *from = jdoc_get(of, "metadata");
@@ -84,14 +80,31 @@ static void set_manager(struct jdoc *labels, struct jdoc *notes,
 	}
 }
 
+void replica_body_name(const struct jdoc *workload, const struct replica_body_manager *by,
+		       struct jdoc *labels_take, struct jdoc *notes_take, struct jdoc *object)
+{
+	const char *name = jdoc_str_or(jdoc_path(workload, "metadata.name"), "");
+	struct jdoc *meta = jdoc_get_mut(object, "metadata");
+
+	set_manager(labels_take, notes_take, by);
+	(void)jdoc_remove(labels_take, KUEUE_PREBUILT_WORKLOAD);
+	if (validate_is_label_value(str_of(name))) {
+		jdoc_set_str(labels_take, KUEUE_PREBUILT_WORKLOAD, name);
+	}
+	jdoc_set_str(notes_take, KUEUE_PREBUILT_WORKLOAD, name);
+	set_map(meta, "labels", labels_take);
+	set_map(meta, "annotations", notes_take);
+}
+
 void replica_body_create(const struct jdoc *local, const struct replica_body_manager *by,
 			 bool gated, struct strbuf *out)
 {
-	CLEANUP(jdoc_destroyp) struct jdoc *d = new_object(KUEUE_API_VERSION, "Workload", local);
+	CLEANUP(jdoc_destroyp)
+	struct jdoc *d = replica_body_object(KUEUE_API_VERSION, "Workload", local);
 	struct jdoc *meta = jdoc_get_mut(d, "metadata");
-	struct jdoc *labels = copy_map(jdoc_path(local, "metadata.labels"));
-	struct jdoc *notes = copy_map(jdoc_path(local, "metadata.annotations"));
-	struct jdoc *spec = jdoc_set_take(d, "spec", copy_map(jdoc_get(local, "spec")));
+	struct jdoc *labels = replica_body_map(jdoc_path(local, "metadata.labels"));
+	struct jdoc *notes = replica_body_map(jdoc_path(local, "metadata.annotations"));
+	struct jdoc *spec = jdoc_set_take(d, "spec", replica_body_map(jdoc_get(local, "spec")));
 
 	(void)jdoc_remove(labels, KUEUE_JOB_UID);
 	set_manager(labels, notes, by);
@@ -106,125 +119,6 @@ void replica_body_create(const struct jdoc *local, const struct replica_body_man
 		jdoc_set_str(jdoc_append_take(gates, jdoc_new_object()), "name",
 			     KUEUE_GATE_MULTIKUEUE);
 	}
-	jdoc_format(d, out);
-}
-
-/* --- the Job -----------------------------------------------------------------------------------*/
-
-/* Labels of pods that the API server generates for the local Job. batch.kubernetes.io/job-name is
- * the same on every cluster. */
-static const char *const generated[] = { "controller-uid", "job-name",
-					 "batch.kubernetes.io/controller-uid" };
-#define JOB_NAME_LABEL "batch.kubernetes.io/job-name"
-
-/* `to` may be of another kind than an object: then it stays for the worker's API server to refuse.
- */
-static void restore(struct jdoc *to, const char *key, const struct jdoc *from)
-{
-	const struct jdoc *value = jdoc_get(from, key);
-
-	if (jdoc_kind(to) != JDOC_OBJECT) {
-		return;
-	}
-	if (value == NULL) {
-		(void)jdoc_remove(to, key);
-	} else {
-		jdoc_set_take(to, key, jdoc_copy(value));
-	}
-}
-
-/* An admission on this cluster changes the template: node selector and tolerations of its flavors,
- * labels, annotations and gates. The only pod set of the Workload has it as the user made it, and
- * the worker compares the two. */
-static void restore_template(struct jdoc *template, const struct jdoc *podset)
-{
-	static const char *const of_spec[] = { "nodeSelector", "tolerations", "schedulingGates" };
-	struct jdoc *meta = jdoc_ensure_object(template, "metadata");
-	struct jdoc *spec = jdoc_ensure_object(template, "spec");
-	const struct jdoc *then_meta = jdoc_path(podset, "template.metadata");
-	const struct jdoc *then_spec = jdoc_path(podset, "template.spec");
-	CLEANUP(jdoc_destroyp)
-	struct jdoc *name =
-		jdoc_new_str(jdoc_str_or(jdoc_get(jdoc_get(meta, "labels"), JOB_NAME_LABEL), ""));
-
-	restore(meta, "labels", then_meta);
-	restore(meta, "annotations", then_meta);
-	if (jdoc_str(name)[0] != '\0') {
-		struct jdoc *labels = jdoc_ensure_object(meta, "labels");
-
-		if (labels != NULL) {
-			jdoc_set_str(labels, JOB_NAME_LABEL, jdoc_str(name));
-		}
-	}
-	for (size_t i = 0; i < ARRAY_LEN(of_spec); i++) {
-		restore(spec, of_spec[i], then_spec);
-	}
-}
-
-/* Only a partial admission changes the number of pods. */
-static void restore_count(struct jdoc *spec, const struct jdoc *notes, const struct jdoc *podset)
-{
-	int64_t count = jdoc_int(jdoc_get(podset, "count"), 1);
-
-	if (jdoc_get(podset, "minCount") == NULL) {
-		return;
-	}
-	jdoc_set_int(spec, "parallelism", count);
-	if (jdoc_is_str(jdoc_get(notes, KUEUE_JOB_COMPLETIONS_EQUAL), "true")) {
-		jdoc_set_int(spec, "completions", count);
-	}
-}
-
-static void fill_spec(struct jdoc *spec, const struct jdoc *notes, const struct jdoc *workload)
-{
-	/* The selector is that of the local Job's UID; made by hand, it needs labels that go. */
-	static const char *const members[] = { "selector", "manualSelector", "managedBy",
-					       "ttlSecondsAfterFinished" };
-	struct jdoc *template = jdoc_ensure_object(spec, "template"), *labels;
-	const struct jdoc *sets = jdoc_path(workload, "spec.podSets");
-
-	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-		(void)jdoc_remove(spec, members[i]);
-	}
-	jdoc_set_bool(spec, "suspend", true);
-	if (template == NULL) {
-		return; /* of another kind: the worker's API server refuses it */
-	}
-	if (jdoc_count(sets) == 1) {
-		restore_template(template, jdoc_at(sets, 0));
-		restore_count(spec, notes, jdoc_at(sets, 0));
-	}
-	labels = jdoc_get_mut(jdoc_get_mut(template, "metadata"), "labels");
-	for (size_t i = 0; labels != NULL && i < ARRAY_LEN(generated); i++) {
-		(void)jdoc_remove(labels, generated[i]);
-	}
-}
-
-void replica_body_job(const struct jdoc *local_job, const struct jdoc *local_workload,
-		      const struct replica_body_manager *by, struct strbuf *out)
-{
-	CLEANUP(jdoc_destroyp) struct jdoc *d = new_object("batch/v1", "Job", local_job);
-	struct jdoc *meta = jdoc_get_mut(d, "metadata");
-	struct jdoc *labels = copy_map(jdoc_path(local_job, "metadata.labels"));
-	struct jdoc *notes = copy_map(jdoc_path(local_job, "metadata.annotations"));
-	struct jdoc *spec = jdoc_set_take(d, "spec", copy_map(jdoc_get(local_job, "spec")));
-	const char *name = jdoc_str_or(jdoc_path(local_workload, "metadata.name"), "");
-
-	for (size_t i = 0; i < ARRAY_LEN(generated); i++) {
-		(void)jdoc_remove(labels, generated[i]);
-	}
-	set_manager(labels, notes, by);
-	(void)jdoc_remove(labels, KUEUE_PREBUILT_WORKLOAD);
-	if (validate_is_label_value(str_of(name))) {
-		jdoc_set_str(labels, KUEUE_PREBUILT_WORKLOAD, name);
-	}
-	/* Marks of what this cluster's job reconciler has done with the local Job. */
-	(void)jdoc_remove(notes, KEYS_STARTED);
-	(void)jdoc_remove(notes, KUEUE_STOPPING);
-	jdoc_set_str(notes, KUEUE_PREBUILT_WORKLOAD, name);
-	fill_spec(spec, notes, local_workload);
-	set_map(meta, "labels", labels);
-	set_map(meta, "annotations", notes);
 	jdoc_format(d, out);
 }
 
@@ -251,19 +145,17 @@ void replica_body_priority(const struct api_workload *local, const struct api_me
 	encode_merge(&kueue_workload_fields, &patch, nulls, out);
 }
 
-void replica_body_class(const struct api_job *local, const struct api_meta *remote,
+/* The metadata of all kinds is the same. */
+void replica_body_class(const struct api_meta *local, const struct api_meta *remote,
 			struct strbuf *out)
 {
-	const struct field_pair label = {
-		KUEUE_PRIORITY_CLASS, field_map_get(&local->meta.labels, KUEUE_PRIORITY_CLASS)
-	};
-	struct api_job patch;
+	const struct field_pair label = { KUEUE_PRIORITY_CLASS,
+					  field_map_get(&local->labels, KUEUE_PRIORITY_CLASS) };
+	struct api_workload patch;
 
-	decode_init(&batch_job_fields, &patch);
-	patch.meta.uid = remote->uid;
-	patch.meta.resource_version = remote->resource_version;
+	begin(remote, &patch);
 	patch.meta.labels = (struct field_map){ &label, 1 }; /* none: it is removed */
-	encode_merge(&batch_job_fields, &patch, NULL, out);
+	encode_merge(&kueue_workload_fields, &patch, NULL, out);
 }
 
 void replica_body_evict(const struct api_meta *replica, const char *message, int64_t now,

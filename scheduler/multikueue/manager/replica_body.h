@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct api_job;
 struct api_meta;
 struct api_workload;
 struct jdoc;
@@ -28,8 +27,9 @@ struct replica_body_manager {
  * manager have no annotation, and those that ours takes over from it are kept. Any other object of
  * the same name is that of a user, or of another manager: it is neither read nor written. */
 bool replica_body_is_ours(const struct api_meta *m, const struct replica_body_manager *by);
-/* The Workload that a Job on a worker cluster was made for (annotation, else label); NULL: none. */
-const char *replica_body_workload_of(const struct api_meta *job);
+/* The Workload that the object of a job on a worker cluster was made for (annotation, else label);
+ * NULL: none. */
+const char *replica_body_workload_of(const struct api_meta *object);
 
 /* To create. Of the local Workload: name, namespace, spec; labels without the UID of its job, by
  * which a worker would finish it for want of a job; annotations without the preemption token and
@@ -37,18 +37,21 @@ const char *replica_body_workload_of(const struct api_meta *job);
  * replica has the gate of MultiKueue if gated, and no other. */
 void replica_body_create(const struct jdoc *local, const struct replica_body_manager *by,
 			 bool gated, struct strbuf *out);
-/* To create, as the user made it: without what the API server and an admission on this cluster have
- * added, for which the Workload stands; suspended. It names the Workload as prebuilt, by annotation
- * and, if it fits (63 bytes), by label, for workers of any version. ttlSecondsAfterFinished is left
- * out: the worker would delete the Job before its end is copied, and it would run again. */
-void replica_body_job(const struct jdoc *local_job, const struct jdoc *local_workload,
-		      const struct replica_body_manager *by, struct strbuf *out);
+/* For the objects of a job. One with the kind given, and the name and the namespace of `of`; a copy
+ * of a map, or an empty one (NULL, or of another kind). The caller owns them. */
+struct jdoc *replica_body_object(const char *api_version, const char *kind, const struct jdoc *of);
+struct jdoc *replica_body_map(const struct jdoc *map);
+/* Labels and annotations of the object, which take those given: it is this manager's, and names the
+ * Workload as prebuilt, by annotation and, if it fits (63 bytes), by label, for workers of any
+ * version. A user may have written the same keys. */
+void replica_body_name(const struct jdoc *workload, const struct replica_body_manager *by,
+		       struct jdoc *labels_take, struct jdoc *notes_take, struct jdoc *object);
 
 /* Merge patch of the replica, of this version of it. */
 void replica_body_priority(const struct api_workload *local, const struct api_meta *replica,
 			   struct strbuf *out);
-/* Merge patch of the remote Job, of this version of it: its WorkloadPriorityClass. */
-void replica_body_class(const struct api_job *local, const struct api_meta *remote,
+/* Merge patch of the remote object of a job, of this version of it: its WorkloadPriorityClass. */
+void replica_body_class(const struct api_meta *local, const struct api_meta *remote,
 			struct strbuf *out);
 /* Apply of the replica's status: asks the worker to deactivate it. message is cut to the length of
  * a condition's; now: wall ns. */

@@ -1,11 +1,11 @@
 #include "scheduler/multikueue/manager/wind_down.h"
 
-#include "api/core/batch.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/str.h"
+#include "scheduler/multikueue/manager/carried.h"
 #include "scheduler/multikueue/manager/pass.h"
 #include "scheduler/multikueue/manager/winner.h"
 
@@ -51,6 +51,16 @@ static void stop(struct pass *p, size_t i)
 	winner_mirror(p, i);
 }
 
+static bool may_have_job(const struct manager_cluster *c)
+{
+	for (size_t k = 0; k < c->njobs; k++) {
+		if (c->jobs[k].object != NULL || c->jobs[k].sent) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool may_run_there(const struct pass *p, const struct manager_cluster *c)
 {
 	const char *recorded = p->local->status.cluster_name;
@@ -58,18 +68,28 @@ static bool may_run_there(const struct pass *p, const struct manager_cluster *c)
 	if (recorded != NULL) {
 		return str_streq(recorded, c->name);
 	}
-	return c->link == MANAGER_NEVER || c->replica != NULL || c->job != NULL || c->job_sent;
+	return c->link == MANAGER_NEVER || c->replica != NULL || may_have_job(c);
+}
+
+/* A cluster that can be reached has object k: its status is copied. */
+static bool is_reported(const struct pass *p, size_t k)
+{
+	for (size_t i = 0; i < p->view->n; i++) {
+		const struct manager_cluster *c = &p->view->clusters[i];
+
+		if (c->link == MANAGER_UP && c->jobs[k].object != NULL) {
+			return true;
+		}
+	}
+	return false;
 }
 
 /* The core waits until no pod is active. When no cluster is left that could report it, the copied
  * status would say forever that some are (Kueue #15682). */
-static void reset_job(struct pass *p)
+static void reset_jobs(struct pass *p)
 {
 	int64_t at = INT64_MIN;
 
-	if (p->view->job->status.active == 0) {
-		return;
-	}
 	for (size_t i = 0; i < p->view->n; i++) {
 		const struct manager_cluster *c = &p->view->clusters[i];
 
@@ -77,10 +97,15 @@ static void reset_job(struct pass *p)
 			at = clock_later(at, pass_lost_at(p->view, c));
 		}
 	}
-	if (at > p->view->now) {
-		pass_look_again(p, at);
-	} else {
-		pass_add(p, MANAGER_RESET_JOB, PASS_NONE);
+	for (size_t k = 0; k < p->view->njobs; k++) {
+		if (!p->view->kind->is_active(p->view->jobs[k]) || is_reported(p, k)) {
+			continue;
+		}
+		if (at > p->view->now) {
+			pass_look_again(p, at);
+		} else {
+			pass_add_job(p, MANAGER_RESET_JOB, PASS_NONE, k);
+		}
 	}
 }
 
@@ -91,7 +116,6 @@ void wind_down(struct pass *p)
 	pass_take_back_others(p, runner);
 	if (runner != PASS_NONE) {
 		stop(p, runner);
-	} else {
-		reset_job(p);
 	}
+	reset_jobs(p);
 }

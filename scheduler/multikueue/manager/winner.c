@@ -1,12 +1,11 @@
 #include "scheduler/multikueue/manager/winner.h"
 
-#include "api/core/batch.h"
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/str.h"
-#include "scheduler/multikueue/manager/mirror.h"
+#include "scheduler/multikueue/manager/carried.h"
 #include "scheduler/multikueue/manager/pass.h"
 
 static void retry_gone(struct pass *p)
@@ -68,11 +67,43 @@ void winner_set(struct pass *p, size_t i)
 	record(p, i, delayed_topologies(p, p->view->clusters[i].replica));
 }
 
+/* The status of local object k does not say all that the one there says. */
+static bool is_due(const struct pass *p, size_t i, size_t k)
+{
+	const void *there = p->view->clusters[i].jobs[k].object;
+
+	return there != NULL && p->view->kind->due(p->view->jobs[k], there) != CARRIED_DUE_NOTHING;
+}
+
+static bool any_due(const struct pass *p, size_t i)
+{
+	for (size_t k = 0; k < p->view->njobs; k++) {
+		if (is_due(p, i, k)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void winner_mirror(struct pass *p, size_t i)
 {
-	if (mirror_due(p->view->job, p->view->clusters[i].job) != MIRROR_NOTHING) {
-		pass_add(p, MANAGER_SYNC_JOB, i);
+	for (size_t k = 0; k < p->view->njobs; k++) {
+		if (is_due(p, i, k)) {
+			pass_add_job(p, MANAGER_SYNC_JOB, i, k);
+		}
 	}
+}
+
+static bool may_run(const struct pass *p, const struct manager_cluster *c)
+{
+	for (size_t k = 0; k < c->njobs; k++) {
+		const struct manager_object *o = &c->jobs[k];
+
+		if (o->sent || (o->object != NULL && !p->view->kind->has_ended(o->object))) {
+			return true;
+		}
+	}
+	return false;
 }
 
 /* When c, which has not won, holds back no more. A Job that is being deleted there goes within
@@ -84,9 +115,8 @@ static int64_t released_at(const struct pass *p, const struct manager_cluster *c
 		meta_condition(&p->local->status.conditions, KUEUE_QUOTA_RESERVED);
 	const struct manager_view *v = p->view;
 	int64_t since = q->last_transition == FIELD_NO_TIME ? v->began : q->last_transition;
-	bool may_run = c->job_sent || (c->job != NULL && batch_finished(c->job) == NULL);
 
-	if (!may_run || c->link == MANAGER_NEVER) {
+	if (!may_run(p, c) || c->link == MANAGER_NEVER) {
 		return INT64_MIN;
 	}
 	return c->link == MANAGER_LOST ? pass_lost_at(v, c)
@@ -109,21 +139,60 @@ static bool is_held_back(struct pass *p, size_t winner)
 	return at > p->view->now;
 }
 
-static void start_job(struct pass *p, size_t i)
+/* Creates what is missing there, but what has ended or is being deleted here. */
+static void start(struct pass *p, size_t i)
+{
+	const struct manager_cluster *c = &p->view->clusters[i];
+	const struct carried_kind *kind = p->view->kind;
+	bool held = false, asked = false;
+
+	for (size_t k = 0; k < p->view->njobs; k++) {
+		if (c->jobs[k].object != NULL || kind->is_ending(p->view->jobs[k]) ||
+		    pass_is_deleted(kind->meta(p->view->jobs[k]))) {
+			continue;
+		}
+		held = asked ? held : is_held_back(p, i);
+		asked = true;
+		if (!held) {
+			pass_add_job(p, MANAGER_CREATE_JOB, i, k);
+		}
+	}
+}
+
+/* The local objects have gone. */
+static void remove_others(struct pass *p, size_t i)
 {
 	const struct manager_cluster *c = &p->view->clusters[i];
 
-	if (c->job_taken) {
-		pass_retry_unless_ended(
-			p, arena_printf(p->arena,
-					"The Job of this name on worker cluster \"%s\" "
-					"is not of this manager",
-					c->name));
-	} else if (mirror_has_ended(p->view->job)) {
-		pass_say_ended(p);
-	} else if (!is_held_back(p, i)) {
-		pass_add(p, MANAGER_CREATE_JOB, i);
+	for (size_t k = 0; k < c->njobs; k++) {
+		bool wanted = k < p->view->njobs &&
+			      !pass_is_deleted(p->view->kind->meta(p->view->jobs[k]));
+
+		if (!wanted && c->jobs[k].object != NULL && !pass_is_deleted(c->jobs[k].meta)) {
+			pass_add_job(p, MANAGER_DELETE_JOB, i, k);
+		}
 	}
+}
+
+static void run_job(struct pass *p, size_t i)
+{
+	const struct manager_cluster *c = &p->view->clusters[i];
+
+	if (pass_is_job_taken(c)) {
+		pass_retry_unless_ended(p,
+					arena_printf(p->arena,
+						     "The %s of this name on worker cluster \"%s\" "
+						     "is not of this manager",
+						     p->view->kind->kind, c->name));
+		return;
+	}
+	if (!pass_has_job(c) && pass_job_is_ending(p)) {
+		pass_say_ended(p);
+		return;
+	}
+	start(p, i);
+	winner_mirror(p, i);
+	remove_others(p, i);
 }
 
 /* 1. The end of the Job is copied before the local Workload is finished: then everything on the
@@ -135,19 +204,19 @@ void winner_finish(struct pass *p, size_t i)
 	const struct manager_cluster *c = &p->view->clusters[i];
 	const struct api_condition *f =
 		meta_condition(&c->replica->status.conditions, KUEUE_FINISHED);
-	bool ended = batch_finished(p->view->job) != NULL;
+	bool ended = pass_job_has_ended(p);
 	struct manager_action *a;
 
-	if (pass_has_job(c) && (mirror_due(p->view->job, c->job) != MIRROR_NOTHING || !ended)) {
+	if (pass_has_job(c) && (any_due(p, i) || !ended)) {
 		winner_mirror(p, i);
 		return;
 	}
-	if (!ended && c->job_taken) {
-		pass_say(p, arena_printf(
-				    p->arena,
-				    "The Job on worker cluster \"%s\" is not of this manager: its "
-				    "status cannot be copied",
-				    c->name));
+	if (!ended && pass_is_job_taken(c)) {
+		pass_say(p,
+			 arena_printf(p->arena,
+				      "The %s on worker cluster \"%s\" is not of this manager: its "
+				      "status cannot be copied",
+				      p->view->kind->kind, c->name));
 		return;
 	}
 	if (!ended && str_streq(f->reason, KUEUE_REASON_OWNER_NOT_FOUND)) {
@@ -159,9 +228,9 @@ void winner_finish(struct pass *p, size_t i)
 	a->message = f->message;
 	if (!ended) {
 		a->event = arena_printf(p->arena,
-					"The Job on worker cluster \"%s\" is gone: its status was "
+					"The %s on worker cluster \"%s\" is gone: its status was "
 					"not copied",
-					c->name);
+					p->view->kind->kind, c->name);
 		a->warning = true;
 	}
 }
@@ -170,11 +239,15 @@ void winner_finish(struct pass *p, size_t i)
  * replica would be undone again and again: the Job has to follow. */
 static void update_class(struct pass *p, size_t i)
 {
-	const struct api_job *remote = p->view->clusters[i].job;
+	for (size_t k = 0; k < p->view->njobs; k++) {
+		const struct manager_object *there = &p->view->clusters[i].jobs[k];
+		const struct api_meta *here = p->view->kind->meta(p->view->jobs[k]);
 
-	if (!str_streq(field_map_get(&p->view->job->meta.labels, KUEUE_PRIORITY_CLASS),
-		       field_map_get(&remote->meta.labels, KUEUE_PRIORITY_CLASS))) {
-		pass_add(p, MANAGER_UPDATE_JOB, i);
+		if (there->object != NULL &&
+		    !str_streq(field_map_get(&here->labels, KUEUE_PRIORITY_CLASS),
+			       field_map_get(&there->meta->labels, KUEUE_PRIORITY_CLASS))) {
+			pass_add_job(p, MANAGER_UPDATE_JOB, i, k);
+		}
 	}
 }
 
@@ -183,7 +256,7 @@ static void keep_running(struct pass *p, size_t i, enum spec_sync sync)
 	const struct manager_cluster *c = &p->view->clusters[i];
 	struct field_strs topologies = delayed_topologies(p, c->replica);
 
-	if (c->job != NULL) {
+	if (pass_knows_job(c)) {
 		update_class(p, i);
 	} else if (sync == SPEC_SYNC_PRIORITY) {
 		pass_add(p, MANAGER_UPDATE_REPLICA, i);
@@ -191,11 +264,7 @@ static void keep_running(struct pass *p, size_t i, enum spec_sync sync)
 	if (!pass_check_is(p, KUEUE_CHECK_READY) || topologies.n > 0) {
 		record(p, i, topologies);
 	}
-	if (c->job == NULL) {
-		start_job(p, i);
-	} else {
-		winner_mirror(p, i);
-	}
+	run_job(p, i);
 }
 
 static void follow_winner(struct pass *p, size_t i)

@@ -91,6 +91,8 @@ static bool await_quota(struct session *s, const struct evict_work *w, struct vi
 		if (n == NULL && !victims_make_quota(v, w->queue, t)) {
 			return false;
 		}
+	} else if (w->evicts) {
+		(void)fit_find(s, t, &n);
 	}
 	statement_await_quota(s, t);
 	if (n != NULL) {
@@ -233,7 +235,7 @@ bool evict_step_serve(struct session *s, struct evict_work *w, struct victims *v
 	struct statement st = statement_begin(s);
 	bool for_quota = wants_quota(s, w);
 	bool served = for_quota ? await_members(s, w, v) : place_members(s, w, v);
-	bool evicts = has_evictions(s, &st);
+	bool evicts = w->evicts || has_evictions(s, &st);
 
 	session_wait_for_nodes(s, w->queue);
 	if (!served || (!evicts && (for_quota || allocates(s)))) {

@@ -16,5 +16,9 @@ void backfill_run(struct session *s);
 void preempt_run(struct session *s);
 /* Room for them, from pods of queues that have more than they deserve. */
 void reclaim_run(struct session *s);
+/* As preempt, from gangs: what they can spare, then a gang as a whole. */
+void gangpreempt_run(struct session *s);
+/* As reclaim, from gangs. */
+void gangreclaim_run(struct session *s);
 
 #endif

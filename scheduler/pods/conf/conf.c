@@ -89,22 +89,35 @@ static void on_warning(void *ctx, const char *text)
 	}
 }
 
-static bool is_in(const char *const *names, struct str name)
+#define NOT_IN SIZE_MAX
+
+static size_t find_in(const char *const *names, struct str name)
 {
 	for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
 		if (str_eq_c(name, names[i])) {
-			return true;
+			return i;
 		}
 	}
-	return false;
+	return NOT_IN;
+}
+
+static bool is_in(const char *const *names, struct str name)
+{
+	return find_in(names, name) != NOT_IN;
 }
 
 static void warn_absent(struct parse *p, const char *kind, const char *name)
 {
-	if (is_in(p->opt->known.absent, str_of(name))) {
+	const struct conf_names *known = &p->opt->known;
+	size_t at = find_in(known->absent, str_of(name));
+	const char *why =
+		at == NOT_IN || known->absent_reasons == NULL ? NULL : known->absent_reasons[at];
+
+	if (at != NOT_IN) {
 		CLEANUP(xmalloc_freep)
-		char *text = xmalloc_printf("%s \"%s\" has no implementation here and is left out",
-					    kind, name);
+		char *text = xmalloc_printf(
+			"%s \"%s\" %s", kind, name,
+			why != NULL ? why : "has no implementation here and is left out");
 
 		p->reader.word = str_of(name);
 		on_warning(p, text);

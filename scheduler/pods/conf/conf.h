@@ -89,6 +89,8 @@ struct conf_names {
 		*const *actions;   /* NULL-terminated: everything that is not an error */
 	const char *const *absent; /* those of both that have no implementation: accepted with one
 				      warning each; may be NULL */
+	const char *const *absent_reasons; /* for each of absent the end of its warning, or NULL;
+					      may be NULL */
 };
 
 typedef void (*conf_warn_fn)(void *ctx, const char *text);

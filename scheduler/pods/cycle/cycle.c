@@ -7,6 +7,7 @@
 #include "base/xmalloc.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/awaited_quota.h"
+#include "scheduler/pods/cycle/claims.h"
 #include "scheduler/pods/cycle/due.h"
 #include "scheduler/pods/cycle/holds.h"
 #include "scheduler/pods/cycle/moves.h"
@@ -51,6 +52,9 @@ static int resolve_actions(struct cycle *c, struct err *err)
 		}
 		if (row->run != NULL) {
 			c->actions[c->nactions++] = row;
+		}
+		if (row->check != NULL && row->check(&c->conf->actions[i], err) < 0) {
+			return -ERR_INVALID;
 		}
 	}
 	return 0;
@@ -187,6 +191,7 @@ static void run_phases(struct cycle *cy, const struct cluster *c, int64_t now,
 	revoke_run(s);
 	overdue_run(s);
 	stuck_run(s);
+	claims_run(s);
 	/* Before any action gives away what is held. */
 	awaited_quota_run(s);
 	holds_run(s);
@@ -215,7 +220,7 @@ const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int
 				  const struct cycle_trace *trace)
 {
 	struct session *s = cy->session;
-	bool stranded, stuck;
+	bool stranded, stuck, claims;
 
 	arena_reset(s->arena);
 	s->decisions.n = 0;
@@ -229,7 +234,9 @@ const struct decisions *cycle_run(struct cycle *cy, const struct cluster *c, int
 	stranded = has_stranded(cy, c, now);
 	/* Draining also concerns pods in no queue: all pods must be visited. */
 	stuck = stuck_is_due(c, now, &cy->stats.next_timer);
-	cy->has_run = stranded || stuck || s->queues_due > 0 || !cy->conf->gates_admission;
+	claims = claims_are_due(c, now, &cy->stats.next_timer);
+	cy->has_run =
+		stranded || stuck || claims || s->queues_due > 0 || !cy->conf->gates_admission;
 	if (cy->has_run) {
 		run_phases(cy, c, now, trace);
 		remember_scans(cy, c);

@@ -2,10 +2,12 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "scheduler/pods/cycle/claims.h"
 #include "scheduler/pods/cycle/cycle.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/volumes.h"
 
 static uint64_t hash_of(const char *message)
 {
@@ -118,7 +120,7 @@ static void assume_condition(struct cluster *c, struct task *t, const struct dec
 	assume_nomination(c, t, d);
 }
 
-static void assume_bind(struct cluster *c, struct task *t, const struct decision *d)
+static void assume_bind(struct cluster *c, struct task *t, const struct decision *d, int64_t now)
 {
 	if (t->charge != CHARGE_NONE) {
 		ledger_advance(c, t, CHARGE_ASSUMED);
@@ -130,6 +132,18 @@ static void assume_bind(struct cluster *c, struct task *t, const struct decision
 	t->flags &= ~(uint32_t)TASK_GREW;
 	t->attempts = 0;
 	cluster_task_set_status(c, t, TASK_BINDING, c->nodes.v[d->node]);
+	if (!volumes_are_bound(c, t)) {
+		volumes_wait(c, t, now + CLAIMS_TIMEOUT_NS);
+		volumes_select(c, t);
+	}
+}
+
+static void assume_give_back(struct cluster *c, struct task *t, const struct decision *d)
+{
+	ledger_undo_bind(c, t);
+	t->write_failures++;
+	t->retry_at = d->retry_at;
+	cluster_task_changed(c, t);
 }
 
 /* The newest one takes the place of the oldest. */
@@ -245,7 +259,13 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		assume_condition(c, t, d, now);
 		break;
 	case DECISION_BIND:
-		assume_bind(c, t, d);
+		assume_bind(c, t, d, now);
+		break;
+	case DECISION_FINISH_BIND:
+		volumes_wait(c, t, MODEL_TIME_NONE);
+		break;
+	case DECISION_GIVE_BACK:
+		assume_give_back(c, t, d);
 		break;
 	case DECISION_EVICT:
 		assume_evict(c, t, d->by == MODEL_NONE ? NULL : c->tasks.v[d->by]);

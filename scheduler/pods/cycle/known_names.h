@@ -8,8 +8,9 @@
 #include "scheduler/pods/session/plugin.h"
 
 struct known_names {
-	const char **plugins, **actions, **unimplemented; /* NULL-terminated, as in struct
-							     conf_names */
+	/* NULL-terminated, as in struct conf_names. */
+	const char **plugins, **actions, **unimplemented;
+	const char **reasons; /* for each of unimplemented; NULL: there is nothing to say */
 };
 
 struct known_names_source {

@@ -5,6 +5,8 @@
 #include "collections/strmap.h"
 #include "enc/json/json_out.h"
 #include "scheduler/pods/dump/dump_fields.h"
+#include "scheduler/pods/dump/dump_terms.h"
+#include "scheduler/pods/dump/dump_volumes.h"
 #include "scheduler/pods/model/cluster.h"
 
 static void put_ids(struct json_out *o, const char *key, const uint32_t *v, size_t n)
@@ -32,41 +34,6 @@ static void put_labels(struct json_out *o, const char *key, const struct label *
 		json_out_str(o, v[i].key);
 		json_out_str(o, v[i].value);
 		json_out_array_end(o);
-	}
-	json_out_array_end(o);
-}
-
-static void put_expr(struct json_out *o, const struct match_expr *e)
-{
-	json_out_object(o);
-	json_out_kv(o, "key", e->key);
-	json_out_kv_int(o, "op", (int64_t)e->op);
-	if (e->on_field) {
-		json_out_kv_bool(o, "onField", true);
-	}
-	json_out_key(o, "values");
-	json_out_array(o);
-	for (size_t i = 0; i < e->nvalues; i++) {
-		json_out_str(o, e->values[i]);
-	}
-	json_out_array_end(o);
-	json_out_object_end(o);
-}
-
-static void put_terms(struct json_out *o, const char *key, const struct match_term *v, size_t n)
-{
-	json_out_key(o, key);
-	json_out_array(o);
-	for (size_t i = 0; i < n; i++) {
-		json_out_object(o);
-		json_out_kv_int(o, "weight", v[i].weight);
-		json_out_key(o, "exprs");
-		json_out_array(o);
-		for (size_t j = 0; j < v[i].nexprs; j++) {
-			put_expr(o, &v[i].exprs[j]);
-		}
-		json_out_array_end(o);
-		json_out_object_end(o);
 	}
 	json_out_array_end(o);
 }
@@ -109,10 +76,10 @@ static void put_class(struct json_out *o, const struct cluster *c, const struct 
 	dump_fields_write_unoffered(o, "unoffered", &k->unoffered);
 	put_labels(o, "selector", k->selector, k->nselector);
 	if (k->has_required) {
-		put_terms(o, "required", k->required, k->nrequired);
+		dump_terms_write(o, "required", k->required, k->nrequired);
 	}
 	if (k->npreferred > 0) {
-		put_terms(o, "preferred", k->preferred, k->npreferred);
+		dump_terms_write(o, "preferred", k->preferred, k->npreferred);
 	}
 	if (k->ntolerations > 0) {
 		put_tolerations(o, k);
@@ -120,6 +87,7 @@ static void put_class(struct json_out *o, const struct cluster *c, const struct 
 	if (k->nports > 0) {
 		put_ports(o, k);
 	}
+	dump_volumes_write_class(o, k);
 	if (k->charged_to_workload) {
 		json_out_kv_bool(o, "elsewhere", true);
 	}
@@ -146,6 +114,7 @@ static void put_node(struct json_out *o, const struct cluster *c, const struct n
 		}
 		json_out_array_end(o);
 	}
+	dump_volumes_write_limits(o, n);
 	put_ids(o, "tasks", n->tasks.v, n->tasks.n);
 }
 
@@ -309,6 +278,7 @@ void dump_format(const struct cluster *c, struct strbuf *out)
 	PUT_LIST(&o, c, "jobs", c->podgroups, put_podgroup);
 	PUT_LIST(&o, c, "tasks", c->tasks, put_task);
 	PUT_LIST(&o, c, "budgets", c->budgets, put_budget);
+	dump_volumes_write(&o, c);
 	json_out_object_end(&o);
 	json_out_end(&o);
 }

@@ -9,7 +9,10 @@
 #include "collections/strmap.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/pods/dump/dump_fields.h"
+#include "scheduler/pods/dump/dump_terms.h"
+#include "scheduler/pods/dump/dump_volumes.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/volumes.h"
 
 int dump_class_text(struct cluster *c, const struct jdoc *d, const char **ret, struct err *err)
 {
@@ -30,7 +33,8 @@ int dump_class_text(struct cluster *c, const struct jdoc *d, const char **ret, s
 	return 0;
 }
 
-static int needed_text(struct cluster *c, const struct jdoc *d, const char **ret, struct err *err)
+int dump_class_needed_text(struct cluster *c, const struct jdoc *d, const char **ret,
+			   struct err *err)
 {
 	if (jdoc_kind(d) == JDOC_NULL) {
 		return err_set(err, ERR_INVALID, "a text is missing");
@@ -45,60 +49,13 @@ int dump_class_labels(struct cluster *c, const struct jdoc *d, struct label **re
 	CLEANUP(xmalloc_freep) struct label *v = xmalloc_zero(n + 1, sizeof(*v));
 
 	for (const struct jdoc *pair = jdoc_first(d); pair != NULL; pair = jdoc_next(pair), i++) {
-		if (needed_text(c, jdoc_at(pair, 0), &v[i].key, err) < 0 ||
-		    needed_text(c, jdoc_at(pair, 1), &v[i].value, err) < 0) {
+		if (dump_class_needed_text(c, jdoc_at(pair, 0), &v[i].key, err) < 0 ||
+		    dump_class_needed_text(c, jdoc_at(pair, 1), &v[i].value, err) < 0) {
 			return err_wrap(err, "[%zu]", i);
 		}
 	}
 	*ret = take_ptr(&v);
 	*ret_n = n;
-	return 0;
-}
-
-static int load_expr(struct cluster *c, const struct jdoc *d, struct match_expr *e, struct err *err)
-{
-	const struct jdoc *values = jdoc_get(d, "values");
-	int64_t op = 0;
-
-	if (needed_text(c, jdoc_get(d, "key"), &e->key, err) < 0 ||
-	    dump_fields_read_int(jdoc_get(d, "op"), 0, MATCH_LT, &op, err) < 0) {
-		return err_wrap(err, "key or op");
-	}
-	e->op = (enum match_op)op;
-	e->on_field = jdoc_bool(jdoc_get(d, "onField"), false);
-	e->values = xmalloc_zero(jdoc_count(values) + 1, sizeof(e->values[0]));
-	for (const struct jdoc *v = jdoc_first(values); v != NULL; v = jdoc_next(v)) {
-		if (needed_text(c, v, &e->values[e->nvalues], err) < 0) {
-			return err_wrap(err, "values");
-		}
-		e->nvalues++;
-	}
-	return 0;
-}
-
-static int load_terms(struct cluster *c, const struct jdoc *d, struct match_term **ret,
-		      size_t *ret_n, struct err *err)
-{
-	*ret = xmalloc_zero(jdoc_count(d) + 1, sizeof(**ret));
-	for (const struct jdoc *row = jdoc_first(d); row != NULL; row = jdoc_next(row)) {
-		const struct jdoc *exprs = jdoc_get(row, "exprs");
-		/* Counted before it is filled, so that what was read is freed when the rest fails.
-		 */
-		struct match_term *t = &(*ret)[(*ret_n)++];
-		int64_t weight = 0;
-
-		if (dump_fields_read_int(jdoc_get(row, "weight"), INT32_MIN, INT32_MAX, &weight,
-					 err) < 0) {
-			return err_wrap(err, "weight");
-		}
-		t->weight = (int32_t)weight;
-		t->exprs = xmalloc_zero(jdoc_count(exprs) + 1, sizeof(t->exprs[0]));
-		for (const struct jdoc *e = jdoc_first(exprs); e != NULL; e = jdoc_next(e)) {
-			if (load_expr(c, e, &t->exprs[t->nexprs++], err) < 0) {
-				return -ERR_INVALID;
-			}
-		}
-	}
 	return 0;
 }
 
@@ -111,7 +68,7 @@ static int load_tolerations(struct cluster *c, const struct jdoc *d, struct pod_
 		int64_t effect = 0;
 
 		if (dump_class_text(c, jdoc_get(row, "key"), &t->key, err) < 0 ||
-		    needed_text(c, jdoc_get(row, "value"), &t->value, err) < 0 ||
+		    dump_class_needed_text(c, jdoc_get(row, "value"), &t->value, err) < 0 ||
 		    dump_fields_read_int(jdoc_get(row, "effect"), 0, TAINT_NO_EXECUTE, &effect,
 					 err) < 0) {
 			return err_wrap(err, "tolerations");
@@ -130,7 +87,7 @@ static int load_ports(struct cluster *c, const struct jdoc *d, struct pod_class 
 		struct host_port *p = &k->ports[k->nports++];
 		int64_t protocol = 0, port = 0;
 
-		if (needed_text(c, jdoc_get(row, "ip"), &p->ip, err) < 0 ||
+		if (dump_class_needed_text(c, jdoc_get(row, "ip"), &p->ip, err) < 0 ||
 		    dump_fields_read_int(jdoc_get(row, "protocol"), 0, 2, &protocol, err) < 0 ||
 		    dump_fields_read_int(jdoc_get(row, "port"), 0, UINT16_MAX, &port, err) < 0) {
 			return err_wrap(err, "ports");
@@ -156,12 +113,14 @@ static int load_parts(struct cluster *c, const struct jdoc *d, struct pod_class 
 	if (dump_fields_read_res(d, "request", c->res, 0, &k->request, err) < 0 ||
 	    dump_fields_read_unoffered(d, "unoffered", &k->unoffered, err) < 0 ||
 	    dump_class_labels(c, jdoc_get(d, "selector"), &k->selector, &k->nselector, err) < 0 ||
-	    load_terms(c, jdoc_get(d, "required"), &k->required, &k->nrequired, err) < 0 ||
-	    load_terms(c, jdoc_get(d, "preferred"), &k->preferred, &k->npreferred, err) < 0 ||
+	    dump_terms_read(c, jdoc_get(d, "required"), &k->required, &k->nrequired, err) < 0 ||
+	    dump_terms_read(c, jdoc_get(d, "preferred"), &k->preferred, &k->npreferred, err) < 0 ||
 	    load_tolerations(c, jdoc_get(d, "tolerations"), k, err) < 0) {
 		return -ERR_INVALID;
 	}
-	return load_ports(c, jdoc_get(d, "ports"), k, err);
+	return load_ports(c, jdoc_get(d, "ports"), k, err) < 0
+		       ? -ERR_INVALID
+		       : dump_volumes_read_class(c, d, k, err);
 }
 
 static void destroyp(struct pod_class **pk)
@@ -186,6 +145,7 @@ int dump_class_load(struct cluster *c, const struct jdoc *d, struct err *err)
 	/* Not interned, since that would give out a reference: the tasks bring theirs. */
 	k->id = (uint32_t)c->class_by_id.n;
 	strmap_set(c->classes, strbuf_str(&signature), k);
+	volumes_enter_class(c, k);
 	vec_push(&c->class_by_id, take_ptr(&k));
 	return 0;
 }

@@ -14,6 +14,9 @@ struct label;
 int dump_class_load(struct cluster *c, const struct jdoc *d, struct err *err);
 /* An interned text; d that is absent or null gives NULL. */
 int dump_class_text(struct cluster *c, const struct jdoc *d, const char **ret, struct err *err);
+/* The same, but absent is an error. */
+int dump_class_needed_text(struct cluster *c, const struct jdoc *d, const char **ret,
+			   struct err *err);
 /* [[key, value], ...]; d may be NULL. The caller frees *ret. */
 int dump_class_labels(struct cluster *c, const struct jdoc *d, struct label **ret, size_t *ret_n,
 		      struct err *err);

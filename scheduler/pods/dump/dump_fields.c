@@ -54,6 +54,7 @@ const struct dump_field dump_fields_task[] = {
 	ROW(task, preempt_at, "preemptAt", DUMP_I64, MODEL_TIME_NONE, 0),
 	ROW(task, ends_by, "endsBy", DUMP_I64, MODEL_TIME_NONE, 0),
 	ROW(task, cools_until, "coolsUntil", DUMP_I64, MODEL_TIME_NONE, 0),
+	ROW(task, bind_by, "bindBy", DUMP_I64, MODEL_TIME_NONE, 0),
 	ROW(task, budget, "budget", DUMP_U32, MODEL_NONE, UINT32_MAX),
 	END,
 };

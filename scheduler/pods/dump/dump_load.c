@@ -10,7 +10,9 @@
 #include "scheduler/pods/dump/dump.h"
 #include "scheduler/pods/dump/dump_class.h"
 #include "scheduler/pods/dump/dump_fields.h"
+#include "scheduler/pods/dump/dump_volumes.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/volumes.h"
 
 static struct str text_of(const struct jdoc *d, const char *key)
 {
@@ -136,7 +138,8 @@ static int load_node(struct cluster *c, const struct jdoc *d, struct err *err)
 		vec_push(&n->labels, labels[i]);
 	}
 	free(labels);
-	if (load_taints(c, d, n, err) < 0 || dump_fields_read(dump_fields_node, d, n, err) < 0 ||
+	if (load_taints(c, d, n, err) < 0 || dump_volumes_read_limits(c, d, n, err) < 0 ||
+	    dump_fields_read(dump_fields_node, d, n, err) < 0 ||
 	    dump_fields_read_res(d, "allocatable", c->res, 0, &n->allocatable, err) < 0) {
 		return -ERR_INVALID;
 	}
@@ -315,6 +318,7 @@ static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *
 {
 	const struct jdoc *klass = jdoc_get(d, "class"), *node = jdoc_get(d, "nominated");
 	const struct jdoc *awaits = jdoc_get(d, "awaits");
+	int64_t by;
 	uint32_t id;
 
 	if (klass != NULL) {
@@ -323,6 +327,11 @@ static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *
 			return err_wrap(err, "class");
 		}
 		t->klass = cluster_class_ref(c, c->class_by_id.v[id]);
+		/* It waits for its claims as soon as its node is known. */
+		by = t->bind_by;
+		t->bind_by = MODEL_TIME_NONE;
+		volumes_enter_task(c, t);
+		t->bind_by = by;
 	}
 	if (node != NULL) {
 		if (read_id(node, (void *const *)c->nodes.v, c->nodes.n, &id, err) < 0) {
@@ -394,6 +403,21 @@ typedef int (*load_fn)(struct cluster *c, const struct jdoc *d, struct err *err)
 		load_r_;                                                                           \
 	})
 
+static int link_binding(struct cluster *c, struct task *t, struct err *err)
+{
+	int64_t by = t->bind_by;
+
+	if (by == MODEL_TIME_NONE) {
+		return 0;
+	}
+	t->bind_by = MODEL_TIME_NONE;
+	if (t->status != TASK_BINDING) {
+		return err_set(err, ERR_INVALID, "tasks: bindBy: %s is not being bound", t->name);
+	}
+	volumes_wait(c, t, by);
+	return 0;
+}
+
 static int link_node(struct cluster *c, const struct jdoc *d, struct node *n, struct err *err)
 {
 	for (const struct jdoc *i = jdoc_first(jdoc_get(d, "tasks")); i != NULL; i = jdoc_next(i)) {
@@ -417,6 +441,9 @@ static int link_node(struct cluster *c, const struct jdoc *d, struct node *n, st
 			res_add(&n->releasing, &t->klass->request);
 			t->ending_pos = (uint32_t)c->ending.n;
 			vec_push(&c->ending, id);
+		}
+		if (link_binding(c, t, err) < 0) {
+			return -ERR_INVALID;
 		}
 	}
 	return 0;
@@ -554,6 +581,7 @@ static int load(struct cluster *c, const struct jdoc *doc, struct err *err)
 	    LOAD_LIST(c, doc, "queues", &c->queues, load_queue, err) < 0 ||
 	    LOAD_LIST(c, doc, "jobs", &c->podgroups, load_podgroup, err) < 0 ||
 	    LOAD_LIST(c, doc, "budgets", &c->budgets, load_budget, err) < 0 ||
+	    dump_volumes_read(c, doc, err) < 0 ||
 	    LOAD_LIST(c, doc, "tasks", &c->tasks, load_task, err) < 0 ||
 	    LINK_LIST(c, doc, "nodes", &c->nodes, link_node, err) < 0 ||
 	    LINK_LIST(c, doc, "jobs", &c->podgroups, link_podgroup, err) < 0 ||

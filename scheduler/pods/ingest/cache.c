@@ -166,6 +166,13 @@ static const struct {
 				   cache_kube_podgroup_keep },
 	[SCHED_PRIORITY_CLASSES] = { cache_priority_upsert, cache_priority_remove, NULL },
 	[SCHED_NAMESPACES] = { upsert_namespace, remove_namespace, NULL },
+	[SCHED_CLAIMS] = { cache_volumes_upsert_claim, cache_volumes_remove_claim, NULL },
+	[SCHED_VOLUMES] = { cache_volumes_upsert_volume, cache_volumes_remove_volume,
+			    cache_volumes_keep_volume },
+	[SCHED_STORAGE_CLASSES] = { cache_volumes_upsert_storage_class,
+				    cache_volumes_remove_storage_class,
+				    cache_volumes_keep_storage_class },
+	[SCHED_CSI_NODES] = { cache_volumes_upsert_csi_node, cache_volumes_remove_csi_node, NULL },
 	[SCHED_BUDGETS] = { cache_budget_upsert, cache_budget_remove, NULL },
 };
 

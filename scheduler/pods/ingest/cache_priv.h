@@ -62,6 +62,22 @@ void cache_priority_remove(struct cache *c, const struct sched_msg *m);
 int cache_budget_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time,
 			struct err *err);
 void cache_budget_remove(struct cache *c, const struct sched_msg *m);
+int cache_volumes_upsert_claim(struct cache *c, const struct sched_msg *m, struct cache_time time,
+			       struct err *err);
+void cache_volumes_remove_claim(struct cache *c, const struct sched_msg *m);
+int cache_volumes_upsert_volume(struct cache *c, const struct sched_msg *m, struct cache_time time,
+				struct err *err);
+void cache_volumes_remove_volume(struct cache *c, const struct sched_msg *m);
+/* As if it were not there: no pod is placed by what it said before. */
+void cache_volumes_keep_volume(struct cache *c, const struct sched_msg *m, struct cache_time time);
+int cache_volumes_upsert_storage_class(struct cache *c, const struct sched_msg *m,
+				       struct cache_time time, struct err *err);
+void cache_volumes_remove_storage_class(struct cache *c, const struct sched_msg *m);
+void cache_volumes_keep_storage_class(struct cache *c, const struct sched_msg *m,
+				      struct cache_time time);
+int cache_volumes_upsert_csi_node(struct cache *c, const struct sched_msg *m,
+				  struct cache_time time, struct err *err);
+void cache_volumes_remove_csi_node(struct cache *c, const struct sched_msg *m);
 
 /* To the listener: something about the object cannot be used. */
 void cache_report_bad(struct cache *c, enum sched_resource r, struct str key, const char *text);

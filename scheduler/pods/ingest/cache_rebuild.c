@@ -106,6 +106,11 @@ static void rebuild(struct cache *c, struct task *t)
 void cache_rebuild_ledger(struct cache *c, int64_t wall)
 {
 	c->reports_foreign_from = wall;
+	/* Another leader may have decided about pods that wait for their claims: they are decided
+	 * again, and the claims say for which node. */
+	while (c->cluster->binding.n > 0) {
+		ledger_undo_bind(c->cluster, c->cluster->tasks.v[c->cluster->binding.v[0]]);
+	}
 	cache_queue_reconcile(c);
 	for (size_t i = 0; i < c->cluster->tasks.n; i++) {
 		if (c->cluster->tasks.v[i] != NULL) {

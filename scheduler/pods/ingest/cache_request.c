@@ -5,6 +5,7 @@
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/budgets.h"
+#include "scheduler/pods/model/volumes.h"
 
 #define BACKOFF_MAX_SHIFT 8
 
@@ -56,25 +57,6 @@ static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m
 	}
 }
 
-/* The pod is pending again, with the charge that it had before the bind was decided. */
-static void undo_bind(struct cache *c, struct task *t)
-{
-	if (t->status != TASK_BINDING) {
-		return;
-	}
-	cluster_task_set_status(c->cluster, t, TASK_PENDING, NULL);
-	if (t->charge != CHARGE_ASSUMED) {
-		return;
-	}
-	/* Pods that did not opt in and best-effort pods are placed without a reservation. */
-	if ((t->flags & TASK_OPTED_IN) == 0 || t->klass->best_effort) {
-		ledger_release(c->cluster, t);
-		return;
-	}
-	ledger_advance(c->cluster, t,
-		       t->cond == POD_COND_UNSCHEDULABLE ? CHARGE_PUBLISHED : CHARGE_UNGATED);
-}
-
 static void on_bind(struct cache *c, struct task *t, const struct sched_msg *m, int64_t now)
 {
 	switch (m->outcome) {
@@ -91,7 +73,7 @@ static void on_bind(struct cache *c, struct task *t, const struct sched_msg *m, 
 	case SCHED_CANCELLED:
 		break;
 	}
-	undo_bind(c, t);
+	ledger_undo_bind(c->cluster, t);
 	cache_charge_reconcile(c, t); /* its group or queue may have been deleted meanwhile */
 }
 
@@ -183,6 +165,7 @@ static void on_task(struct cache *c, const struct sched_msg *m, int64_t now)
 	case SCHED_REQ_DISPATCH:
 	case SCHED_REQ_JOB_STATUS:
 	case SCHED_REQ_CLUSTER_STATUS:
+	case SCHED_REQ_CLAIM:
 	case SCHED_REQ_COUNT_:
 		break;
 	}
@@ -201,10 +184,36 @@ static void on_podgroup_status(struct cache *c, const struct sched_msg *m)
 	}
 }
 
+/* The node was not written: the places of the pods that wait for the claim are given back. */
+static void on_claim(struct cache *c, const struct sched_msg *m, int64_t now)
+{
+	struct claim *cl = volumes_find_claim(c->cluster, m->key);
+
+	if (cl == NULL) {
+		return;
+	}
+	volumes_written(cl, m->outcome == SCHED_DONE, m->resource_version);
+	for (size_t i = 0; m->outcome != SCHED_DONE && i < cl->users.n; i++) {
+		struct task *t = c->cluster->tasks.v[cl->users.v[i]];
+
+		if (t->bind_by == MODEL_TIME_NONE) {
+			continue;
+		}
+		if (m->outcome != SCHED_CANCELLED) {
+			back_off(t, now);
+		}
+		ledger_undo_bind(c->cluster, t);
+		cache_charge_reconcile(c, t);
+		cluster_task_changed(c->cluster, t);
+	}
+}
+
 void cache_request_done(struct cache *c, const struct sched_msg *m, int64_t now)
 {
 	if (m->request == SCHED_REQ_PODGROUP) {
 		on_podgroup_status(c, m);
+	} else if (m->request == SCHED_REQ_CLAIM) {
+		on_claim(c, m, now);
 	} else {
 		on_task(c, m, now);
 	}

@@ -12,13 +12,17 @@
 /* More than this of anything on one node or in one pod is taken for an error. */
 #define FROM_API_MAX_AMOUNT (INT64_C(1) << 50)
 
+struct api_csi_node;
 struct api_kube_pod_group;
 struct api_disruption_budget;
 struct api_node;
+struct api_persistent_claim;
+struct api_persistent_volume;
 struct api_pod;
 struct api_pod_group;
 struct api_priority_class;
 struct api_queue;
+struct api_storage_class;
 struct arena;
 struct err;
 struct field_resources;
@@ -127,6 +131,16 @@ void from_api_podgroup_priorities(struct cluster *c);
 /* Adds or updates, as budgets_set does (pods/model/budgets.h); where budgets are read. */
 int from_api_budget(struct cluster *c, const struct api_disruption_budget *budget, struct err *err);
 
+/* Add or update, as pods/model/volumes.h says. *ret_changed: placements depend on it. */
+int from_api_volumes_claim(struct cluster *c, const struct api_persistent_claim *claim,
+			   bool *ret_changed, struct err *err);
+int from_api_volumes_volume(struct cluster *c, const struct api_persistent_volume *volume,
+			    struct arena *scratch, struct err *err);
+int from_api_volumes_storage_class(struct cluster *c, const struct api_storage_class *k,
+				   struct arena *scratch, struct err *err);
+int from_api_volumes_csi_node(struct cluster *c, const struct api_csi_node *node,
+			      struct arena *scratch, struct err *err);
+
 /* Amounts that a node has or a Queue limits, into *ret (the caller fills it before with what absent
  * names mean). Rounded down. New names become dimensions, for good: only administrators write these
  * objects; the caller then calls offers_resolve (pods/ledger/offers.h). max: largest amount that is
@@ -143,6 +157,9 @@ int from_api_text(struct cluster *c, const char *text, const char **ret, struct 
 /* The selector, affinity, tolerations, ports and refusals of a pod that is ours. */
 int from_api_class_read(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
 			struct pod_class *k, struct err *err);
+/* The claims of its volumes, POD_CLASS_CLAIMS_MAX at most: with more it is refused. */
+int from_api_class_claims(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
+			  struct pod_class *k, struct err *err);
 /* Host ports only. */
 int from_api_class_ports(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
 			 struct pod_class *k, struct err *err);

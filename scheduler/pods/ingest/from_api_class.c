@@ -96,6 +96,48 @@ int from_api_class_ports(struct cluster *c, const struct api_pod *pod, struct ar
 	return 0;
 }
 
+/* The claim of a generic ephemeral volume has the name of the pod and of the volume. */
+static int read_claim(struct cluster *c, const struct api_pod *pod, const struct api_volume *v,
+		      struct arena *scratch, struct pod_claim *claim, struct err *err)
+{
+	const char *name = v->claim != NULL ? v->claim->claim_name
+					    : arena_printf(scratch, "%s-%s", pod->meta.name,
+							   v->name == NULL ? "" : v->name);
+
+	if (from_api_text(c, name, &claim->name, err) < 0) {
+		return -ERR_INVALID;
+	}
+	return v->claim != NULL ? 0 : from_api_text(c, pod->meta.uid, &claim->owner, err);
+}
+
+int from_api_class_claims(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
+			  struct pod_class *k, struct err *err)
+{
+	size_t max = pod->spec.volumes.n < POD_CLASS_CLAIMS_MAX ? pod->spec.volumes.n
+								: POD_CLASS_CLAIMS_MAX;
+
+	k->claims = arena_zero(scratch, max, sizeof(k->claims[0]));
+	for (size_t i = 0; i < pod->spec.volumes.n; i++) {
+		const struct api_volume *v = &pod->spec.volumes.v[i];
+
+		if (v->claim == NULL && !v->ephemeral) {
+			continue;
+		}
+		if (k->nclaims == POD_CLASS_CLAIMS_MAX) {
+			k->unsupported = POD_CLASS_CLAIMS;
+			return 0;
+		}
+		if (read_claim(c, pod, v, scratch, &k->claims[k->nclaims++], err) < 0) {
+			return err_wrap(err, "spec.volumes[%zu]", i);
+		}
+	}
+	return k->nclaims == 0
+		       ? 0
+		       : from_api_text(
+				 c, pod->meta.namespace_ == NULL ? "default" : pod->meta.namespace_,
+				 &k->claims_in, err);
+}
+
 /* Placing such a pod correctly needs rules that are not implemented. Preferences of these kinds are
  * passed over: a place without them is allowed, if less good. */
 static const char *refusal(const struct api_pod_spec *spec)
@@ -109,11 +151,6 @@ static const char *refusal(const struct api_pod_spec *spec)
 	for (size_t i = 0; i < spec->spread.n; i++) {
 		if (!str_streq(spec->spread.v[i].when_unsatisfiable, "ScheduleAnyway")) {
 			return POD_CLASS_TOPOLOGY_SPREAD;
-		}
-	}
-	for (size_t i = 0; i < spec->volumes.n; i++) {
-		if (spec->volumes.v[i].claim != NULL || spec->volumes.v[i].ephemeral) {
-			return POD_CLASS_VOLUMES;
 		}
 	}
 	if (spec->claims.n > 0) {

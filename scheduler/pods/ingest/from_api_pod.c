@@ -263,8 +263,9 @@ static int read_class(struct cluster *c, const struct api_pod *pod, struct arena
 	r = (p->flags & (TASK_OURS | TASK_GATE_ONLY)) == TASK_OURS
 		    ? from_api_class_read(c, pod, scratch, p->klass, err)
 		    : from_api_class_ports(c, pod, scratch, p->klass, err);
-	if (r < 0) {
-		return r;
+	/* Whether one is in use matters for all pods. */
+	if (r < 0 || from_api_class_claims(c, pod, scratch, p->klass, err) < 0) {
+		return -ERR_INVALID;
 	}
 	if (p->names_both) {
 		p->klass->unsupported = POD_CLASS_TWO_GROUPS;

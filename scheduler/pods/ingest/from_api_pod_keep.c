@@ -63,6 +63,25 @@ static void keep_ports(struct cluster *c, const struct api_pod *pod, const struc
 	}
 }
 
+static void keep_claims(struct cluster *c, const struct api_pod *pod, const struct task *known,
+			struct arena *scratch, struct pod_class *k)
+{
+	const struct pod_class *was = known == NULL ? NULL : known->klass;
+
+	if (from_api_class_claims(c, pod, scratch, k, NULL) < 0) {
+		k->nclaims = 0;
+	}
+	if (was == NULL || was->nclaims <= k->nclaims) {
+		return;
+	}
+	k->nclaims = was->nclaims;
+	k->claims_in = was->claims_in;
+	k->claims = arena_zero(scratch, was->nclaims, sizeof(k->claims[0]));
+	for (size_t i = 0; i < was->nclaims; i++) {
+		k->claims[i] = was->claims[i];
+	}
+}
+
 static struct pod_class *keep_class(struct cluster *c, const struct api_pod *pod,
 				    const struct task *known, struct arena *scratch)
 {
@@ -79,6 +98,7 @@ static struct pod_class *keep_class(struct cluster *c, const struct api_pod *pod
 		res_max(&k->request, &known->klass->request);
 	}
 	keep_ports(c, pod, known, scratch, k);
+	keep_claims(c, pod, known, scratch, k);
 	k->unsupported = POD_CLASS_UNREADABLE;
 	pod_class_normalise(k);
 	return k;

@@ -278,3 +278,20 @@ void ledger_rebuild_sums(struct cluster *c)
 		}
 	}
 }
+
+void ledger_undo_bind(struct cluster *c, struct task *t)
+{
+	if (t->status != TASK_BINDING) {
+		return;
+	}
+	cluster_task_set_status(c, t, TASK_PENDING, NULL);
+	if (t->charge != CHARGE_ASSUMED) {
+		return;
+	}
+	/* Pods that did not opt in and best-effort pods are placed without a reservation. */
+	if ((t->flags & TASK_OPTED_IN) == 0 || t->klass->best_effort) {
+		ledger_release(c, t);
+		return;
+	}
+	ledger_advance(c, t, t->cond == POD_COND_UNSCHEDULABLE ? CHARGE_PUBLISHED : CHARGE_UNGATED);
+}

@@ -20,6 +20,9 @@ void ledger_set_releasing(struct cluster *c, struct task *t, bool releasing);
 void ledger_recharge(struct cluster *c, struct task *t, const struct res *old_request);
 /* Likewise, after the pod itself changed (resize in place): marks a charged pod that grew. */
 void ledger_resize(struct cluster *c, struct task *t, const struct res *old_request);
+/* Takes back a bind that was decided: the pod is pending again, with the charge that it had before.
+ * No effect on a task that is not TASK_BINDING. */
+void ledger_undo_bind(struct cluster *c, struct task *t);
 /* To another queue, whatever its limit: pods/cycle/moves.h decides. */
 void ledger_move(struct cluster *c, struct task *t, struct queue *to);
 /* Recomputes all sums from the tasks (after the topology changed). */

@@ -8,6 +8,7 @@
 #include "collections/strmap.h"
 #include "scheduler/pods/model/access.h"
 #include "scheduler/pods/model/budgets.h"
+#include "scheduler/pods/model/volumes.h"
 
 struct cluster *cluster_create(void)
 {
@@ -24,6 +25,7 @@ struct cluster *cluster_create(void)
 	c->classes = strmap_create(NULL);
 	c->priority_classes = strmap_create(free);
 	c->access = access_create();
+	volumes_begin(c);
 	c->root_queue = MODEL_NONE;
 	c->default_queue = MODEL_NONE;
 	/* The root is there even when no object describes it: every queue without a parent hangs
@@ -50,6 +52,7 @@ static void free_tasks(struct cluster *c)
 	vec_finish(&c->awaiting);
 	vec_finish(&c->stranded);
 	vec_finish(&c->ending);
+	vec_finish(&c->binding);
 	slots_finish(&c->class_by_id);
 }
 
@@ -103,6 +106,7 @@ static void free_nodes(struct cluster *c)
 			vec_finish(&n->labels);
 			vec_finish(&n->taints);
 			vec_finish(&n->tasks);
+			vec_finish(&n->limits);
 			free(n);
 		}
 	}
@@ -119,6 +123,7 @@ void cluster_destroy(struct cluster *c)
 	free_queues(c);
 	free_nodes(c);
 	budgets_finish(c);
+	volumes_finish(c);
 	strmap_destroy(c->task_by_key);
 	strmap_destroy(c->podgroup_by_key);
 	strmap_destroy(c->queue_by_name);

@@ -128,6 +128,8 @@ size_t cluster_task_key(const struct task *t, char *buf,
 
 struct node *cluster_node_get(struct cluster *c, struct str name); /* placeholder when unknown */
 struct node *cluster_node_find(const struct cluster *c, struct str name);
+/* All expressions of the term. A term without expressions selects nothing, as in Kubernetes. */
+bool cluster_node_matches(const struct node *n, const struct match_term *t);
 /* After labels, taints, unschedulable, allocatable or exists changed. */
 void cluster_node_changed(struct cluster *c, struct node *n, const struct res *old_allocatable,
 			  bool spec);

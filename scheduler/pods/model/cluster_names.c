@@ -1,5 +1,6 @@
 #include "collections/intern.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/volumes.h"
 
 static void mark_labels(struct intern *names, const struct label *v, size_t n)
 {
@@ -35,6 +36,11 @@ static void mark_class(struct intern *names, const struct pod_class *k)
 	for (size_t i = 0; i < k->nports; i++) {
 		intern_mark_name(names, k->ports[i].ip);
 	}
+	intern_mark_name(names, k->claims_in);
+	for (size_t i = 0; i < k->nclaims; i++) {
+		intern_mark_name(names, k->claims[i].name);
+		intern_mark_name(names, k->claims[i].owner);
+	}
 }
 
 static void mark_podgroup(struct intern *names, const struct podgroup *g)
@@ -54,6 +60,9 @@ static void mark_node(struct intern *names, const struct node *n)
 	for (size_t i = 0; i < n->taints.n; i++) {
 		intern_mark_name(names, n->taints.v[i].key);
 		intern_mark_name(names, n->taints.v[i].value);
+	}
+	for (size_t i = 0; i < n->limits.n; i++) {
+		intern_mark_name(names, n->limits.v[i].driver);
 	}
 }
 
@@ -83,6 +92,7 @@ static void sweep_names(struct cluster *c)
 			mark_node(c->names, c->nodes.v[i]);
 		}
 	}
+	volumes_mark_terms(c, mark_terms);
 	intern_sweep(c->names);
 }
 

@@ -24,6 +24,22 @@ struct node *cluster_node_get(struct cluster *c, struct str name)
 	return n;
 }
 
+static bool expr_holds(const struct match_expr *e, const struct node *n)
+{
+	return match_expr_holds(e, e->on_field ? n->name
+					       : match_label(n->labels.v, n->labels.n, e->key));
+}
+
+bool cluster_node_matches(const struct node *n, const struct match_term *t)
+{
+	for (size_t i = 0; i < t->nexprs; i++) {
+		if (!expr_holds(&t->exprs[i], n)) {
+			return false;
+		}
+	}
+	return t->nexprs > 0;
+}
+
 void cluster_node_changed(struct cluster *c, struct node *n, const struct res *old_allocatable,
 			  bool spec)
 {
@@ -44,8 +60,8 @@ void cluster_node_changed(struct cluster *c, struct node *n, const struct res *o
 
 void cluster_node_prune(struct cluster *c, struct node *n)
 {
-	/* Its pods and nominations have its id. */
-	if (n->exists || n->tasks.n > 0 || n->nominations > 0) {
+	/* Its pods and nominations have its id; its CSINode may come first. */
+	if (n->exists || n->tasks.n > 0 || n->nominations > 0 || n->limits.n > 0) {
 		return;
 	}
 	strmap_remove(c->node_by_name, str_of(n->name));

@@ -8,6 +8,7 @@
 #include "collections/strmap.h"
 #include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/volumes.h"
 
 static void put_key(struct strbuf *key, struct str namespace_, struct str name)
 {
@@ -49,7 +50,7 @@ struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct s
 	t->granted_priority = INT32_MAX;
 	t->status = TASK_PENDING;
 	t->created = t->published_at = t->retry_at = t->preempt_at = MODEL_TIME_NONE;
-	t->ends_by = t->cools_until = MODEL_TIME_NONE;
+	t->ends_by = t->cools_until = t->bind_by = MODEL_TIME_NONE;
 	t->id = slots_add(&c->tasks, t);
 	strmap_set(c->task_by_key, strbuf_str(&key), t);
 	return t;
@@ -276,6 +277,7 @@ void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status
 	if (t->status == (uint8_t)status && t->node == (n == NULL ? MODEL_NONE : n->id)) {
 		return;
 	}
+	volumes_wait(c, t, MODEL_TIME_NONE);
 	/* On the same node its request stays booked, unless it begins or ceases to terminate: no
 	 * room comes free when a bind is seen or a pod starts. */
 	stays = n != NULL && t->node == n->id && t->status != TASK_RELEASING &&
@@ -374,7 +376,9 @@ void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_
 	if (t->node != MODEL_NONE) {
 		unbook_from_node(c, t);
 	}
+	volumes_leave_task(c, t);
 	t->klass = klass_take;
+	volumes_enter_task(c, t);
 	c->demand_gen++;
 	if (t->node != MODEL_NONE) {
 		book_on_node(c, t);
@@ -393,12 +397,14 @@ void cluster_task_remove(struct cluster *c, struct task *t)
 	cluster_task_set_nominated(c, t, NULL);
 	cluster_task_set_awaits(c, t, NULL);
 	budgets_set_labels(c, t, NULL);
+	volumes_wait(c, t, MODEL_TIME_NONE);
 	was_ending = cluster_task_is_ending(t);
 	leave_node(c, t);
 	track_ending(c, t, was_ending);
 	leave_podgroup(c, t);
 	put_key(&key, str_of(t->namespace_), str_of(t->name));
 	strmap_remove(c->task_by_key, strbuf_str(&key));
+	volumes_leave_task(c, t);
 	cluster_class_unref(c, t->klass);
 	slots_remove(&c->tasks, t->id);
 	free(t->name);

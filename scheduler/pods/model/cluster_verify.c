@@ -31,6 +31,35 @@ static const char *check_evictability(const struct cluster *c, const struct task
 	return NULL;
 }
 
+static bool uses(const struct cluster *c, const struct task *t, const struct claim *cl)
+{
+	for (size_t i = 0; t->klass != NULL && i < t->klass->nclaims; i++) {
+		if (c->claims.v[t->klass->claims[i].id] == cl) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static const char *check_claim(const struct cluster *c, const struct claim *cl)
+{
+	if (!cl->exists && cl->uses == 0) {
+		return "a claim that nothing names is still there";
+	}
+	if ((cl->binders == 0) != (cl->node == MODEL_NONE)) {
+		return "a claim has a node without tasks that are bound to it, or the other way "
+		       "round";
+	}
+	for (size_t i = 0; i < cl->users.n; i++) {
+		uint32_t id = cl->users.v[i];
+
+		if (id >= c->tasks.n || c->tasks.v[id] == NULL || !uses(c, c->tasks.v[id], cl)) {
+			return "a claim has a user that does not name it";
+		}
+	}
+	return NULL;
+}
+
 static const char *check_task(const struct cluster *c, const struct task *t)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
@@ -56,6 +85,11 @@ static const char *check_task(const struct cluster *c, const struct task *t)
 				      t->node_pos >= c->nodes.v[t->node]->tasks.n ||
 				      c->nodes.v[t->node]->tasks.v[t->node_pos] != t->id)) {
 		return "a task is not at its place on its node";
+	}
+	if (t->bind_by != MODEL_TIME_NONE &&
+	    (t->status != TASK_BINDING || t->binding_pos >= c->binding.n ||
+	     c->binding.v[t->binding_pos] != t->id)) {
+		return "a task that waits for its claims is not being bound, or not in its place";
 	}
 	if (t->nominated != MODEL_NONE &&
 	    (t->nominated >= c->nodes.n || c->nodes.v[t->nominated] == NULL)) {
@@ -360,8 +394,8 @@ static const char *check_node(const struct cluster *c, const struct node *n)
 	if (cluster_node_find(c, str_of(n->name)) != n) {
 		return "a node is not found by its name";
 	}
-	if (!n->exists && n->tasks.n == 0 && n->nominations == 0) {
-		return "a node without object and pods is still there";
+	if (!n->exists && n->tasks.n == 0 && n->nominations == 0 && n->limits.n == 0) {
+		return "a node without object, pods and limits is still there";
 	}
 	for (size_t i = 0; i < n->tasks.n; i++) {
 		const struct task *t =
@@ -424,10 +458,23 @@ static const char *check_nodes(const struct cluster *c)
 }
 
 /* Classes come before nodes: those read the requests. */
+static const char *check_claims(const struct cluster *c)
+{
+	for (size_t i = 0; i < c->claims.n; i++) {
+		const char *wrong = c->claims.v[i] == NULL ? NULL : check_claim(c, c->claims.v[i]);
+
+		if (wrong != NULL) {
+			return wrong;
+		}
+	}
+	return NULL;
+}
+
 const char *cluster_verify(const struct cluster *c)
 {
 	static const char *(*const checks[])(const struct cluster *) = {
-		check_tasks, check_classes, check_podgroups, check_queues, check_nodes,
+		check_tasks,  check_classes, check_podgroups,
+		check_queues, check_nodes,   check_claims,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {

@@ -147,6 +147,9 @@ struct task {
 	/* By the clock of the process as well: */
 	int64_t ends_by;     /* terminates: when it is to be gone; MODEL_TIME_NONE: not known */
 	int64_t cools_until; /* it asks not to be evicted before; MODEL_TIME_NONE */
+	int64_t bind_by; /* TASK_BINDING: it waits until then for its claims, and its Binding is not
+			    sent before; MODEL_TIME_NONE: it waits for none */
+	uint32_t binding_pos; /* index in cluster->binding */
 };
 #define TASK_BUDGETS_SEVERAL (MODEL_NONE - 1)
 
@@ -156,6 +159,59 @@ struct budget {
 	char *key;        /* owned, "namespace/name" */
 	uint32_t allowed; /* evictions that its status allows */
 	uint32_t granted; /* of these decided since the status was seen */
+};
+
+/* A StorageClass. */
+struct storage_class {
+	char *name;                    /* owned */
+	bool exists;                   /* false: claims name it, but the object is not there */
+	bool waits;                    /* volumeBindingMode WaitForFirstConsumer */
+	const char *provisioner;       /* interned; NULL: it provisions nothing */
+	bool restricted;               /* allowedTopologies present: a node matches one of them */
+	struct match_term *topologies; /* owned */
+	size_t ntopologies;
+	uint32_t uses; /* claims that name it */
+};
+
+/* A PersistentVolume. */
+struct volume {
+	char *name;                  /* owned */
+	bool exists;                 /* false: claims name it, but the object is not there */
+	bool restricted;             /* required node affinity present */
+	struct match_term *affinity; /* any term; owned */
+	size_t naffinity;
+	struct match_term *zones; /* one term: what its labels about zone and region say; owned */
+	size_t nzones;
+	const char *driver;          /* interned, of a CSI volume; NULL */
+	struct VEC(uint32_t) claims; /* ids of those that name it */
+};
+
+/* A PersistentVolumeClaim. Its record is made for the first pod that names it, too. */
+struct claim {
+	uint32_t id;
+	char *key;   /* owned, "namespace/name" */
+	bool exists; /* false: pods name it, but the object is not there */
+	bool bound, lost, deleting;
+	bool once;             /* ReadWriteOncePod: for one pod at a time */
+	char *uid;             /* owned; NULL */
+	char *owner;           /* owned: the UID of its controlling owner; NULL: none */
+	struct volume *volume; /* that it names; NULL: none */
+	struct storage_class *klass;
+	char *selected; /* owned: the node for which its volume is to be made; NULL: none yet */
+	int64_t resource_version;
+	/* The node of the tasks that wait for it while they are bound, and how many these are;
+	 * MODEL_NONE: none. Of a claim that is not bound they are all on one. */
+	uint32_t node, binders;
+	bool writing;               /* the write of `selected` is on its way */
+	int64_t written;            /* the version that this write has made, 0: none */
+	uint32_t uses;              /* pod classes that name it */
+	struct VEC(uint32_t) users; /* ids of the tasks that name it, in no order */
+};
+
+/* How many volumes of a CSI driver can be attached to a node. */
+struct volume_limit {
+	const char *driver; /* interned */
+	uint32_t count;
 };
 
 enum podgroup_phase {
@@ -303,6 +359,7 @@ struct node {
 	struct res used; /* of all pods on it that are not finished, terminating ones included */
 	struct res releasing; /* part of used */
 	struct VEC(uint32_t) tasks;
+	struct VEC(struct volume_limit) limits; /* of its CSINode, which may come before it */
 	uint32_t nominations; /* tasks nominated to it, or that await it: it keeps its id for them
 			       */
 	uint64_t spec_gen; /* changes with labels, taints, unschedulable: predicate caches key on it
@@ -327,11 +384,14 @@ struct cluster {
 	struct strmap *priority_classes; /* name -> struct priority_class (pods/model/cluster.h) */
 	struct access *access;           /* pods/model/access.h */
 	struct SLOTS(struct budget) budgets;
-	struct budget_index *budget_index;  /* NULL: no budgets are read, and tasks have none */
+	struct budget_index *budget_index; /* NULL: no budgets are read, and tasks have none */
+	struct SLOTS(struct claim) claims;
+	struct strmap *claim_by_key, *volume_by_name, *storage_class_by_name;
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */
 	struct res total;                   /* sum of allocatable of existing nodes */
 	struct VEC(uint32_t) awaiting;      /* ids of the tasks that await a node */
 	struct VEC(uint32_t) ending;        /* ids of the tasks on nodes that are TASK_RELEASING */
+	struct VEC(uint32_t) binding;       /* ids of the tasks with a bind_by */
 	struct VEC(uint32_t) stranded;      /* ids: see cluster_task_is_stranded; may be outdated */
 	bool annotation_decides; /* --gate-sticky=false: set once, before the first pod */
 	bool implies_podgroups;  /* no PodGroups are made for pods without owner: likewise */

@@ -13,7 +13,7 @@ const char *pod_class_refusal(struct str text)
 	static const char two_groups[] = POD_CLASS_TWO_GROUPS;
 	static const char *const refusals[] = { POD_CLASS_POD_AFFINITY,
 						POD_CLASS_TOPOLOGY_SPREAD,
-						POD_CLASS_VOLUMES,
+						POD_CLASS_CLAIMS,
 						POD_CLASS_RESOURCE_CLAIMS,
 						POD_CLASS_TOO_LARGE,
 						POD_CLASS_UNREADABLE,
@@ -75,6 +75,14 @@ static int port_cmp(const void *a, const void *b)
 	return r != 0 ? r : text_cmp(x->ip, y->ip);
 }
 
+static int claim_cmp(const void *a, const void *b)
+{
+	const struct pod_claim *x = a, *y = b;
+	int r = text_cmp(x->name, y->name);
+
+	return r != 0 ? r : text_cmp(x->owner, y->owner);
+}
+
 static void sort(void *v, size_t n, size_t size, int (*cmp)(const void *, const void *))
 {
 	if (n > 1) {
@@ -93,6 +101,19 @@ static void sort_terms(struct match_term *terms, size_t n)
 	}
 }
 
+/* Several volumes of a pod may name one claim. */
+static void drop_repeated_claims(struct pod_class *k)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < k->nclaims; i++) {
+		if (kept == 0 || claim_cmp(&k->claims[kept - 1], &k->claims[i]) != 0) {
+			k->claims[kept++] = k->claims[i];
+		}
+	}
+	k->nclaims = kept;
+}
+
 /* Lists that mean the same in any order get one order, so that equal pods have equal signatures.
  * The order of terms is kept: it decides nothing, but is the same in all pods of a template. */
 void pod_class_normalise(struct pod_class *k)
@@ -103,6 +124,8 @@ void pod_class_normalise(struct pod_class *k)
 	sort(k->selector, k->nselector, sizeof(k->selector[0]), selector_cmp);
 	sort(k->tolerations, k->ntolerations, sizeof(k->tolerations[0]), toleration_cmp);
 	sort(k->ports, k->nports, sizeof(k->ports[0]), port_cmp);
+	sort(k->claims, k->nclaims, sizeof(k->claims[0]), claim_cmp);
+	drop_repeated_claims(k);
 	sort_terms(k->required, k->nrequired);
 	sort_terms(k->preferred, k->npreferred);
 }
@@ -210,6 +233,15 @@ void pod_class_format(const struct pod_class *k, struct strbuf *out)
 		put_int(out, k->ports[i].protocol);
 		put_text(out, k->ports[i].ip);
 	}
+	if (k->nclaims > 0) {
+		strbuf_add_ch(out, 'v');
+		put_text(out, k->claims_in);
+	}
+	for (size_t i = 0; i < k->nclaims; i++) {
+		strbuf_add_ch(out, 'c');
+		put_text(out, k->claims[i].name);
+		put_text(out, k->claims[i].owner);
+	}
 	if (k->unsupported != NULL) {
 		strbuf_add_ch(out, 'u');
 		put_text(out, k->unsupported);
@@ -228,23 +260,6 @@ static void *copy_array(const void *v, size_t n, size_t size)
 	return copy;
 }
 
-static struct match_term *copy_terms(const struct match_term *terms, size_t n)
-{
-	struct match_term *copy = copy_array(terms, n, sizeof(*terms));
-
-	for (size_t i = 0; i < n; i++) {
-		struct match_term *t = &copy[i];
-
-		t->exprs = copy_array(t->exprs, t->nexprs, sizeof(t->exprs[0]));
-		for (size_t j = 0; j < t->nexprs; j++) {
-			struct match_expr *e = &t->exprs[j];
-
-			e->values = copy_array(e->values, e->nvalues, sizeof(e->values[0]));
-		}
-	}
-	return copy;
-}
-
 struct pod_class *pod_class_copy(const struct pod_class *k, const char *signature)
 {
 	struct pod_class *copy = xmalloc(sizeof(*copy));
@@ -259,20 +274,10 @@ struct pod_class *pod_class_copy(const struct pod_class *k, const char *signatur
 	copy->selector = copy_array(k->selector, k->nselector, sizeof(k->selector[0]));
 	copy->tolerations = copy_array(k->tolerations, k->ntolerations, sizeof(k->tolerations[0]));
 	copy->ports = copy_array(k->ports, k->nports, sizeof(k->ports[0]));
-	copy->required = copy_terms(k->required, k->nrequired);
-	copy->preferred = copy_terms(k->preferred, k->npreferred);
+	copy->claims = copy_array(k->claims, k->nclaims, sizeof(k->claims[0]));
+	copy->required = match_terms_copy(k->required, k->nrequired);
+	copy->preferred = match_terms_copy(k->preferred, k->npreferred);
 	return copy;
-}
-
-static void free_terms(struct match_term *terms, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < terms[i].nexprs; j++) {
-			free(terms[i].exprs[j].values);
-		}
-		free(terms[i].exprs);
-	}
-	free(terms);
 }
 
 void pod_class_destroy(struct pod_class *k)
@@ -284,8 +289,9 @@ void pod_class_destroy(struct pod_class *k)
 	free(k->selector);
 	free(k->tolerations);
 	free(k->ports);
-	free_terms(k->required, k->nrequired);
-	free_terms(k->preferred, k->npreferred);
+	free(k->claims);
+	match_terms_free(k->required, k->nrequired);
+	match_terms_free(k->preferred, k->npreferred);
 	free(k->signature);
 	free(k);
 }

@@ -18,6 +18,14 @@ struct host_port {
 	uint16_t port;
 };
 
+/* A PersistentVolumeClaim that a pod names. */
+struct pod_claim {
+	const char *name;  /* interned */
+	const char *owner; /* interned UID of the pod that must own it, since it is of a generic
+			      ephemeral volume; NULL: any may */
+	uint32_t id;       /* in cluster->claims, while the class is in the cluster */
+};
+
 struct pod_class {
 	uint32_t refs;
 	uint32_t id;        /* dense, for per-class caches; re-used after the class is gone */
@@ -37,6 +45,9 @@ struct pod_class {
 	size_t ntolerations;
 	struct host_port *ports;
 	size_t nports;
+	struct pod_claim *claims; /* sorted by name */
+	size_t nclaims;
+	const char *claims_in; /* interned namespace of the claims; NULL without any */
 	const char
 		*unsupported; /* static text: why this scheduler refuses it for now; NULL: fine */
 	char *signature;      /* canonical text, owned */
@@ -45,7 +56,7 @@ struct pod_class {
 /* Why a pod is refused for now (struct pod_class.unsupported). */
 #define POD_CLASS_POD_AFFINITY "required inter-pod affinity or anti-affinity is not supported yet"
 #define POD_CLASS_TOPOLOGY_SPREAD "topology spread with DoNotSchedule is not supported yet"
-#define POD_CLASS_VOLUMES "volumes with a persistent volume claim are not supported yet"
+#define POD_CLASS_CLAIMS "more than 128 persistent volume claims are not supported"
 #define POD_CLASS_UNREADABLE "a part of the pod cannot be read: left as it is until it changes"
 #define POD_CLASS_RESOURCE_CLAIMS "resource claims are not supported yet"
 #define POD_CLASS_TWO_GROUPS                                                                       \
@@ -59,6 +70,9 @@ struct pod_class {
  * refused, so that one pod cannot hold up the others. Values of an expression do not count: they
  * are searched, not looked through. */
 #define POD_CLASS_PARTS_MAX 1000
+
+/* More claims than a node can attach volumes. */
+#define POD_CLASS_CLAIMS_MAX 128
 
 struct str;
 struct strbuf;

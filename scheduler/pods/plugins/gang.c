@@ -90,4 +90,5 @@ const struct plugin_ops gang_ops = {
 	.job_starving = gang_job_starving,
 	.preemptable = gang_permits,
 	.reclaimable = gang_permits,
+	.keeps_gangs = true,
 };

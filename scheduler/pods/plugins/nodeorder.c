@@ -187,7 +187,7 @@ static int64_t preferences(const struct pod_class *k, const struct node *n)
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < k->npreferred; i++) {
-		if (predicates_match_term(&k->preferred[i], n)) {
+		if (cluster_node_matches(n, &k->preferred[i])) {
 			sum += k->preferred[i].weight;
 		}
 	}

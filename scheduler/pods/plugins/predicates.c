@@ -1,5 +1,5 @@
-/* Volcano's predicates plugin, as far as node properties, host ports and the pod count go; what a
- * class asks for beyond that (volumes, pod affinity, spread) is refused visibly. Whether resources
+/* Volcano's predicates plugin, as far as node properties, host ports, volumes and the pod count go;
+ * what a class asks for beyond that (pod affinity, spread) is refused visibly. Whether resources
  * fit is not asked here. Texts are kube-scheduler's.
  *
  * Arguments: predicate.NodeAffinityEnable, predicate.NodePortsEnable,
@@ -11,21 +11,26 @@
 #include "base/xmalloc.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/predicates_match.h"
+#include "scheduler/pods/plugins/predicates_volumes.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/session.h"
 
 struct predicates {
 	bool affinity, ports, taints;
+	struct volume_marks *marks;
 };
 
 static void predicates_destroy(void *state)
 {
-	free(state);
+	struct predicates *p = state;
+
+	predicates_volumes_marks_destroy(p->marks);
+	free(p);
 }
 
 static int predicates_create(const struct plugin_args *args, void **ret_state, struct err *err)
 {
-	struct predicates p;
+	struct predicates p = { .marks = NULL };
 	int r = plugin_args_bool(args, "predicate.NodeAffinityEnable", true, &p.affinity, err);
 
 	if (r == 0) {
@@ -38,6 +43,7 @@ static int predicates_create(const struct plugin_args *args, void **ret_state, s
 		struct predicates *kept = xmalloc(sizeof(*kept));
 
 		*kept = p;
+		kept->marks = predicates_volumes_marks_create();
 		*ret_state = kept;
 	}
 	return r;
@@ -47,7 +53,9 @@ static int predicates_create(const struct plugin_args *args, void **ret_state, s
 static bool refuse(struct reason *why, const char *code, const char *detail, bool unresolvable)
 {
 	if (why != NULL) {
-		*why = (struct reason){ code, detail, unresolvable };
+		*why = (struct reason){ .code = code,
+					.detail = detail,
+					.unresolvable = unresolvable };
 	}
 	return false;
 }
@@ -81,7 +89,7 @@ static bool predicates_class_predicate(void *state, const struct session *s,
 		return refuse(why, "node(s) had untolerated taint",
 			      why == NULL ? NULL : describe_taint(s, taint), true);
 	}
-	return true;
+	return predicates_volumes_class(s, k, n, why);
 }
 
 static bool holds_ports(const struct session *s, const struct task *t)
@@ -129,7 +137,7 @@ static bool predicates_predicate(void *state, const struct session *s, const str
 		return refuse(why, "node(s) didn't have free ports for the requested pod ports",
 			      NULL, false);
 	}
-	return true;
+	return predicates_volumes_task(p->marks, s, t, n, false, why);
 }
 
 static bool predicates_predicate_later(void *state, const struct session *s, const struct task *t,
@@ -141,7 +149,8 @@ static bool predicates_predicate_later(void *state, const struct session *s, con
 		       session_node_releasing(s, n)->v[RES_PODS];
 
 	return pods < n->allocatable.v[RES_PODS] &&
-	       (!p->ports || t->klass->nports == 0 || ports_are_free(s, t->klass, n, true));
+	       (!p->ports || t->klass->nports == 0 || ports_are_free(s, t->klass, n, true)) &&
+	       predicates_volumes_task(p->marks, s, t, n, true, NULL);
 }
 
 const struct plugin_ops predicates_ops = {

@@ -3,24 +3,8 @@
 #include <string.h>
 
 #include "scheduler/base/match.h"
-#include "scheduler/pods/model/model.h"
+#include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
-
-static bool expr_holds(const struct match_expr *e, const struct node *n)
-{
-	return match_expr_holds(e, e->on_field ? n->name
-					       : match_label(n->labels.v, n->labels.n, e->key));
-}
-
-bool predicates_match_term(const struct match_term *t, const struct node *n)
-{
-	for (size_t i = 0; i < t->nexprs; i++) {
-		if (!expr_holds(&t->exprs[i], n)) {
-			return false;
-		}
-	}
-	return t->nexprs > 0;
-}
 
 bool predicates_match_affinity(const struct pod_class *k, const struct node *n)
 {
@@ -34,7 +18,7 @@ bool predicates_match_affinity(const struct pod_class *k, const struct node *n)
 		return true;
 	}
 	for (size_t i = 0; i < k->nrequired; i++) {
-		if (predicates_match_term(&k->required[i], n)) {
+		if (cluster_node_matches(n, &k->required[i])) {
 			return true;
 		}
 	}

@@ -6,13 +6,10 @@
 
 #include <stdbool.h>
 
-struct match_term;
 struct node;
 struct pod_class;
 struct taint;
 
-/* All expressions of the term. A term without expressions selects nothing, as in Kubernetes. */
-bool predicates_match_term(const struct match_term *t, const struct node *n);
 /* nodeSelector, and the required terms of node affinity: any term, all expressions of it. */
 bool predicates_match_affinity(const struct pod_class *k, const struct node *n);
 /* The first NoSchedule or NoExecute taint that k does not tolerate; NULL: none. */

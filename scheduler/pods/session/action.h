@@ -6,11 +6,16 @@
 
 #include <stddef.h>
 
+struct conf_action;
+struct err;
 struct session;
 
 struct action_row {
 	const char *name;
 	void (*run)(struct session *s);
+	/* Of its arguments in the configuration; NULL: it has none. Fails with -ERR_INVALID. */
+	int (*check)(const struct conf_action *a, struct err *err);
+	const char *absent; /* why run is NULL; NULL: there is no implementation */
 };
 extern const struct action_row action_registry[];
 extern const size_t action_registry_count;

@@ -20,9 +20,12 @@ enum decision_kind {
 	DECISION_PUBLISH,  /* task: PodScheduled=False/Unschedulable with message, nominated node
 			      only after evictions */
 	DECISION_WITHDRAW, /* task: PodScheduled=False/NotReadyForScheduling with message */
-	DECISION_CONDITION, /* task: PodScheduled=False with reason and message (pods that did not
-			       opt in) */
-	DECISION_BIND,      /* task, node */
+	DECISION_CONDITION,   /* task: PodScheduled=False with reason and message (pods that did not
+				 opt in) */
+	DECISION_BIND,        /* task, node; its Binding waits where a claim of it is not bound */
+	DECISION_FINISH_BIND, /* task, node: its claims are bound by now */
+	DECISION_GIVE_BACK, /* task: its claims were not bound for its node, message says why; it is
+			       decided again from retry_at on */
 	DECISION_EVICT, /* task: victim; reason, message; by: the pod for which, MODEL_NONE: none */
 	DECISION_AWAIT, /* task, node: room there is held for it. node NONE: no more; warning: and
 			   its evictions, if any, led to nothing; retry_at: when pods may be
@@ -46,7 +49,7 @@ struct decision {
 	bool hint;         /* EVENT: one of very many perhaps, the first to go under pressure */
 	bool overdue;      /* OVERDUE */
 	uint8_t phase;     /* PODGROUP_PHASE */
-	int64_t retry_at;  /* REVOKE, AWAIT */
+	int64_t retry_at;  /* REVOKE, AWAIT, GIVE_BACK */
 	uint32_t in_vain;  /* AWAIT: so many pods were evicted, and it does not take their room */
 	uint32_t attempts; /* REVOKE, WITHDRAW: that many reservations ended without a node; 0: it
 			      is for another reason */

@@ -174,6 +174,19 @@ static struct fit_class *new_class(struct session *s, struct fit *f)
 	return k;
 }
 
+/* Whether placing a pod of the class may close other nodes than its own to the next one. */
+static bool is_volatile(const struct session *s, const struct pod_class *k)
+{
+	for (size_t i = 0; i < k->nclaims; i++) {
+		const struct claim *cl = s->cluster->claims.v[k->claims[i].id];
+
+		if (!cl->bound || cl->once) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* The ranking of t's class, up to date. */
 static struct fit_class *ranking(struct session *s, const struct task *t)
 {
@@ -185,7 +198,12 @@ static struct fit_class *ranking(struct session *s, const struct task *t)
 	}
 	if (f->slot_of[t->klass->id] != 0) {
 		k = f->by_class[f->slot_of[t->klass->id] - 1];
-		replay_changed(s, k, t);
+		if (is_volatile(s, k->klass)) {
+			play_all(s, k, t);
+			k->nowhere = 0;
+		} else {
+			replay_changed(s, k, t);
+		}
 		return k;
 	}
 	/* The oldest ranking makes room. All have the same size, so its memory serves the new
@@ -314,7 +332,7 @@ enum fit_result fit_on(struct session *s, const struct task *t, const struct nod
 
 struct tally {
 	const char *text;
-	size_t count;
+	size_t count; /* of nodes; 0: it is about the pod */
 };
 
 struct tallies {
@@ -322,17 +340,22 @@ struct tallies {
 	size_t n;
 };
 
-static void count(struct tallies *c, const char *text)
+static void add(struct tallies *c, const char *text, size_t nodes)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		if (strcmp(c->v[i].text, text) == 0) {
-			c->v[i].count++;
+			c->v[i].count += nodes;
 			return;
 		}
 	}
 	if (c->n < REASONS_MAX) {
-		c->v[c->n++] = (struct tally){ text, 1 };
+		c->v[c->n++] = (struct tally){ text, nodes };
 	}
+}
+
+static void count(struct tallies *c, const char *text)
+{
+	add(c, text, 1);
 }
 
 /* "Insufficient NAME" of names that no node has: the same for every node. */
@@ -363,7 +386,7 @@ static bool tally_node(struct session *s, const struct task *t, const struct nod
 	uint32_t over;
 
 	if (!hooks_class_predicate(s, t->klass, n, &why) || !hooks_predicate(s, t, n, &why)) {
-		count(c, why.code == NULL ? "node(s) were refused" : why.code);
+		add(c, why.code == NULL ? "node(s) were refused" : why.code, !why.everywhere);
 		return false;
 	}
 	over = res_over(session_node_used(s, n), &t->klass->request, &n->allocatable,
@@ -411,7 +434,11 @@ static const char *explain(struct session *s, const struct task *t)
 	qsort(c.v, c.n, sizeof(c.v[0]), by_count);
 	strbuf_printf(&text, "0/%zu nodes are available", f->n);
 	for (size_t i = 0; i < c.n; i++) {
-		strbuf_printf(&text, "%s%zu %s", i == 0 ? ": " : ", ", c.v[i].count, c.v[i].text);
+		strbuf_add_c(&text, i == 0 ? ": " : ", ");
+		if (c.v[i].count > 0) {
+			strbuf_printf(&text, "%zu ", c.v[i].count);
+		}
+		strbuf_add_c(&text, c.v[i].text);
 	}
 	strbuf_add_ch(&text, '.');
 	return arena_dup_n(s->arena, strbuf_str(&text).p, strbuf_str(&text).len);

@@ -121,6 +121,27 @@ bool gang_roles_are_met(const struct session *s, const struct podgroup *g, enum 
 	return met == g->role_min.n;
 }
 
+bool gang_can_spare(const struct session *s, const struct task *t)
+{
+	const struct podgroup *g = session_cluster(s)->podgroups.v[t->podgroup];
+	const struct podgroup_role_min *role;
+	int32_t surplus = gang_count(s, g, GANG_READY) - g->min_member, count = 0;
+
+	if (surplus <= 0) {
+		return surplus < 0;
+	}
+	role = has_role_minimums(g) ? find_minimum(g, t->role) : NULL;
+	if (role == NULL) {
+		return true;
+	}
+	for (size_t i = 0; i < g->tasks.n && count <= role->min; i++) {
+		const struct task *other = session_task(s, g->tasks.v[i]);
+
+		count += other->role == t->role && gang_has_reached(s, other, GANG_READY);
+	}
+	return count > role->min;
+}
+
 static struct gang_role *find_role(const struct gang_need *need, uint32_t role)
 {
 	for (size_t i = 0; i < need->nroles; i++) {

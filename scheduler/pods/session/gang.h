@@ -45,6 +45,10 @@ bool gang_needs_role(const struct gang_need *need, uint32_t role);
 /* Counts one more member of this role. */
 void gang_add_member(struct gang_need *need, uint32_t role);
 
+/* Whether the PodGroup of t, which has a node, is as complete without it as with it: it has more
+ * members than it needs, or lacks some anyway. O(1), with minimums per role O(tasks). */
+bool gang_can_spare(const struct session *s, const struct task *t);
+
 /* Whether quota may be reserved for t: it opted in, has requests, no charge and no gate but ours,
  * is not set aside and may be tried again. */
 bool gang_is_candidate(const struct session *s, const struct task *t);

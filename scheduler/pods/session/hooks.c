@@ -7,6 +7,7 @@
 #include "base/xmalloc.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/combine.h"
 #include "scheduler/pods/session/hooks_fallback.h"
 #include "scheduler/pods/session/session_priv.h"
@@ -46,6 +47,8 @@
 
 struct hooks {
 	struct hook_list all; /* every plugin once, owns the states */
+	/* preemptable and reclaimable, without plugins that keep gangs. */
+	struct hook_list gang_preemptable, gang_reclaimable;
 	POINTS(LIST)
 };
 
@@ -64,6 +67,15 @@ static void compile_plugin(struct hooks *h, struct hook hook, const bool *on)
 {
 	list_push(&h->all, &hook);
 	POINTS(ADD_IF)
+	if (hook.ops->keeps_gangs) {
+		return;
+	}
+	if (hook.ops->preemptable != NULL && on[CONF_PREEMPTABLE]) {
+		list_push(&h->gang_preemptable, &hook);
+	}
+	if (hook.ops->reclaimable != NULL && on[CONF_RECLAIMABLE] && reclaims(hook.ops, on)) {
+		list_push(&h->gang_reclaimable, &hook);
+	}
 }
 
 static int create_plugin(const struct sched_conf *conf, const struct conf_plugin *p,
@@ -135,6 +147,8 @@ void hooks_destroy(struct hooks *h)
 		}
 	}
 	free(h->all.v);
+	free(h->gang_preemptable.v);
+	free(h->gang_reclaimable.v);
 	POINTS(FREE)
 	free(h);
 }
@@ -281,9 +295,20 @@ bool hooks_job_pipelined(const struct session *s, const struct podgroup *g)
 	return COMBINE_VOTE(&session_hooks(s)->job_pipelined, job_pipelined, s, g);
 }
 
+/* Claims are looked at by the plugin predicates alone: without it, a pod with claims would be put
+ * where its volumes are not. */
 bool hooks_class_predicate(const struct session *s, const struct pod_class *k, const struct node *n,
 			   struct reason *why)
 {
+	if (k->nclaims > 0 && session_hooks(s)->class_predicate.n == 0) {
+		if (why != NULL) {
+			*why = (struct reason){ .code = "PersistentVolumeClaims need the plugin "
+							"predicates",
+						.unresolvable = true,
+						.everywhere = true };
+		}
+		return false;
+	}
 	return COMBINE_ALL(&session_hooks(s)->class_predicate, class_predicate, s, k, n, why);
 }
 
@@ -315,6 +340,20 @@ bool hooks_reclaimable(struct session *s, const struct task *t, const struct tas
 	const struct hook_list *list = &session_hooks(s)->reclaimable;
 
 	return list->n > 0 && COMBINE_ALL(list, reclaimable, s, t, victim);
+}
+
+bool hooks_gang_preemptable(struct session *s, const struct task *t, const struct task *victim)
+{
+	const struct hooks *h = session_hooks(s);
+
+	return h->preemptable.n > 0 && COMBINE_ALL(&h->gang_preemptable, preemptable, s, t, victim);
+}
+
+bool hooks_gang_reclaimable(struct session *s, const struct task *t, const struct task *victim)
+{
+	const struct hooks *h = session_hooks(s);
+
+	return h->reclaimable.n > 0 && COMBINE_ALL(&h->gang_reclaimable, reclaimable, s, t, victim);
 }
 
 bool hooks_queue_gives(const struct session *s, const struct queue *q)

@@ -86,6 +86,10 @@ bool hooks_job_starving(const struct session *s, const struct podgroup *g);
 bool hooks_preemptable(struct session *s, const struct task *t, const struct task *victim);
 /* The same for a victim of another queue. */
 bool hooks_reclaimable(struct session *s, const struct task *t, const struct task *victim);
+/* Both for actions that know themselves what the gangs of victims can spare: plugins that keep
+ * gangs are not asked. */
+bool hooks_gang_preemptable(struct session *s, const struct task *t, const struct task *victim);
+bool hooks_gang_reclaimable(struct session *s, const struct task *t, const struct task *victim);
 /* Whether other queues may get back anything from q. */
 bool hooks_queue_gives(const struct session *s, const struct queue *q);
 /* Whether q may get back from other queues what t requests. */

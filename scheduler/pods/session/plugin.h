@@ -18,12 +18,13 @@ struct session;
 
 enum vote { VOTE_REJECT = -1, VOTE_ABSTAIN = 0, VOTE_PERMIT = 1 };
 
-/* Why something was refused. `code` is a static short text used to count and aggregate
- * ("Insufficient cpu"); detail lives in the session arena. */
+/* Why something was refused. `code` is a short text used to count and aggregate ("Insufficient
+ * cpu"), static or in the session arena, as detail is. */
 struct reason {
 	const char *code;
 	const char *detail; /* or NULL */
 	bool unresolvable;  /* evicting pods would not help */
+	bool everywhere;    /* it is about the pod: the same for every node */
 };
 
 struct plugin_arg {
@@ -101,6 +102,9 @@ struct plugin_ops {
 	bool (*reclaimable)(void *state, struct session *s, const struct task *t,
 			    const struct task *victim);
 	bool reclaims_by_hierarchy; /* it is asked so with enableHierarchy only */
+	/* Both keep gangs at their minimum: the actions that evict gangs as a whole see to that by
+	 * themselves, and do not ask it. */
+	bool keeps_gangs;
 	/* False: no pod of q is reclaimable in this session, for whatever pod of another queue.
 	 * Spares looking at them. */
 	bool (*queue_gives)(void *state, const struct session *s, const struct queue *q);

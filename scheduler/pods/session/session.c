@@ -187,6 +187,16 @@ const struct task *session_node_added(const struct session *s, const struct node
 	return slot->epoch == s->overlay->epoch && i < slot->nadded ? slot->added[i] : NULL;
 }
 
+uint32_t session_claim_node(const struct session *s, const struct claim *cl)
+{
+	return session_overlay_claim(s->overlay, cl)->node;
+}
+
+uint32_t session_claim_placed(const struct session *s, const struct claim *cl)
+{
+	return session_overlay_claim(s->overlay, cl)->placed;
+}
+
 uint32_t session_podgroup_count(const struct session *s, const struct podgroup *g,
 				enum task_status status)
 {

@@ -66,6 +66,10 @@ uint32_t session_node_version(const struct session *s,
 /* Tasks placed on the node by this cycle come after the cluster's; i runs from 0 until it returns
  * NULL. */
 const struct task *session_node_added(const struct session *s, const struct node *n, size_t i);
+/* The node for which an unbound claim is bound, MODEL_NONE: none is chosen; and how many pods with
+ * a node use the claim. */
+uint32_t session_claim_node(const struct session *s, const struct claim *cl);
+uint32_t session_claim_placed(const struct session *s, const struct claim *cl);
 uint32_t session_podgroup_count(const struct session *s, const struct podgroup *g,
 				enum task_status status);
 enum podgroup_phase session_podgroup_phase(const struct session *s, const struct podgroup *g);

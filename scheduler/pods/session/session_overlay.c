@@ -29,6 +29,7 @@ void session_overlay_finish(struct overlay *o)
 	free(o->nodes);
 	free(o->podgroups);
 	free(o->queues);
+	free(o->claims);
 	vec_finish(&o->log);
 	vec_finish(&o->touched);
 	vec_finish(&o->touched_podgroups);
@@ -42,6 +43,7 @@ void session_overlay_open(struct overlay *o, const struct cluster *c, struct are
 	o->nodes = slots(o->nodes, &o->nnodes, c->nodes.n, sizeof(*o->nodes));
 	o->podgroups = slots(o->podgroups, &o->npodgroups, c->podgroups.n, sizeof(*o->podgroups));
 	o->queues = slots(o->queues, &o->nqueues, c->queues.n, sizeof(*o->queues));
+	o->claims = slots(o->claims, &o->nclaims, c->claims.n, sizeof(*o->claims));
 	o->epoch++;
 	/* After 2^32 sessions the numbers start again, and slots of long ago would look current. */
 	if (o->epoch == 0) {
@@ -49,6 +51,7 @@ void session_overlay_open(struct overlay *o, const struct cluster *c, struct are
 		memset(o->nodes, 0, o->nnodes * sizeof(*o->nodes));
 		memset(o->podgroups, 0, o->npodgroups * sizeof(*o->podgroups));
 		memset(o->queues, 0, o->nqueues * sizeof(*o->queues));
+		memset(o->claims, 0, o->nclaims * sizeof(*o->claims));
 		o->epoch = 1;
 	}
 	vec_clear(&o->log);
@@ -112,6 +115,20 @@ struct overlay_podgroup *session_overlay_podgroup(struct overlay *o, const struc
 		if (t->status == TASK_PENDING && t->klass != NULL && t->klass->best_effort) {
 			slot->best_effort_pending++;
 		}
+	}
+	return slot;
+}
+
+struct overlay_claim *session_overlay_claim(struct overlay *o, const struct claim *cl)
+{
+	struct overlay_claim *slot = &o->claims[cl->id];
+
+	if (slot->epoch == o->epoch) {
+		return slot;
+	}
+	*slot = (struct overlay_claim){ .epoch = o->epoch, .node = cl->node };
+	for (size_t i = 0; i < cl->users.n; i++) {
+		slot->placed += o->cluster->tasks.v[cl->users.v[i]]->node != MODEL_NONE;
 	}
 	return slot;
 }

@@ -46,6 +46,12 @@ struct overlay_queue {
 	struct res charged, releasing;
 };
 
+struct overlay_claim {
+	uint32_t epoch;
+	uint32_t node;   /* for which an unbound one is bound; MODEL_NONE: none yet */
+	uint32_t placed; /* pods with a node that use it */
+};
+
 enum undo_kind { UNDO_64, UNDO_32, UNDO_8, UNDO_NODE, UNDO_ALLOCATE, UNDO_DEALLOCATE };
 
 struct undo {
@@ -66,7 +72,8 @@ struct overlay {
 	struct overlay_node *nodes;
 	struct overlay_podgroup *podgroups;
 	struct overlay_queue *queues;
-	size_t ntasks, nnodes, npodgroups, nqueues; /* slots */
+	struct overlay_claim *claims;
+	size_t ntasks, nnodes, npodgroups, nqueues, nclaims; /* slots */
 	struct VEC(struct undo) log;
 	struct VEC(uint32_t) touched; /* nodes in the order their use changed, with repeats */
 	struct VEC(uint32_t) touched_podgroups; /* ids, each once: a statement has changed them or
@@ -87,6 +94,7 @@ struct overlay_task *session_overlay_task(struct overlay *o, const struct task *
 struct overlay_node *session_overlay_node(struct overlay *o, const struct node *n);
 struct overlay_podgroup *session_overlay_podgroup(struct overlay *o, const struct podgroup *g);
 struct overlay_queue *session_overlay_queue(struct overlay *o, const struct queue *q);
+struct overlay_claim *session_overlay_claim(struct overlay *o, const struct claim *cl);
 
 /* Logged writes. */
 void session_overlay_set64(struct overlay *o, int64_t *at, int64_t value);

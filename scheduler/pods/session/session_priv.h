@@ -45,6 +45,15 @@ static inline struct overlay_podgroup *session_priv_podgroup(const struct sessio
 	return session_overlay_podgroup(s->overlay, g);
 }
 
+/* Whether the PodGroup may be one of session_touched_podgroups: else its tasks are as in the
+ * cluster. */
+static inline bool session_priv_is_touched(const struct session *s, const struct podgroup *g)
+{
+	const struct overlay_podgroup *slot = &s->overlay->podgroups[g->id];
+
+	return slot->epoch == s->overlay->epoch && slot->touched;
+}
+
 /* The queue of t's charge (or of its PodGroup) and its ancestors hold an unbound charge. */
 static inline void session_priv_mark_unbound(struct session *s, const struct task *t)
 {

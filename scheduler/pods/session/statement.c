@@ -99,6 +99,18 @@ static void log_event(struct session *s, enum undo_kind kind, const struct task 
 	vec_push(&s->overlay->log, u);
 }
 
+/* An unbound claim is bound for one node, whichever of its pods is the first to get one. */
+static void use_claims(struct session *s, const struct task *t, const struct node *n)
+{
+	for (size_t i = 0; i < t->klass->nclaims; i++) {
+		const struct claim *cl = s->cluster->claims.v[t->klass->claims[i].id];
+		struct overlay_claim *slot = session_overlay_claim(s->overlay, cl);
+
+		session_overlay_set32(s->overlay, &slot->node, n->id);
+		session_overlay_set32(s->overlay, &slot->placed, slot->placed + 1);
+	}
+}
+
 /* The node's use grows at once, so that the tasks behind see what is left; the queue's only if the
  * task had no charge. */
 void statement_allocate(struct session *s, const struct task *t, const struct node *n)
@@ -111,6 +123,7 @@ void statement_allocate(struct session *s, const struct task *t, const struct no
 	session_overlay_add(s->overlay, &session_overlay_node(s->overlay, n)->used,
 			    &t->klass->request, booked_mask(t), 1);
 	add_to_node(s, t, n);
+	use_claims(s, t, n);
 	session_overlay_touch(s->overlay, n, false);
 	set_charge(s, t, CHARGE_ASSUMED);
 	hooks_on_allocate(s, t);
@@ -127,6 +140,7 @@ void statement_pipeline(struct session *s, const struct task *t, const struct no
 	session_overlay_add(s->overlay, &session_overlay_node(s->overlay, n)->pipelined,
 			    &t->klass->request, booked_mask(t), 1);
 	add_to_node(s, t, n);
+	use_claims(s, t, n);
 	session_overlay_touch(s->overlay, n, false);
 	/* It will take the room and the quota when they come free, so both are held against later
 	 * tasks. A charge that it has keeps its state: nothing is decided about the pod yet. */

@@ -7,6 +7,7 @@
 #include "collections/heap.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/fit.h"
+#include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/hooks_fallback.h"
 #include "scheduler/pods/session/placing.h"
@@ -17,9 +18,15 @@
 
 enum victims_kind { OF_QUEUE, OF_PODGROUP, OF_ALL_QUEUES };
 
+/* With what its place in the order and its node are found by: of 100,000 tasks, few are looked at
+ * again. */
 struct candidate {
 	const struct task *task;
-	uint32_t rank; /* of its PodGroup */
+	int64_t created;
+	uint32_t
+		rank; /* of its PodGroup, from 1 on; before the ranks are known the PodGroup's id */
+	int32_t priority, cost;
+	uint32_t node;
 };
 
 /* The harm of evicting some pods of a node. Of victims in order, the last one is the worst. */
@@ -32,14 +39,17 @@ struct harm {
 /* The candidates of one node. */
 struct spot {
 	const struct node *node;
-	struct candidate *v;
+	struct candidate
+		*v; /* sorted at the first use; the first one is always the first in order */
 	size_t n;
+	bool sorted;
 };
 
 /* A spot in a search: harm is at least that much. */
 struct guess {
 	struct spot *spot;
 	struct harm harm;
+	bool usable; /* the pods may use the node; not looked at before its turn comes */
 };
 
 /* Of pods that are equal for the search. */
@@ -52,31 +62,40 @@ struct search {
 	uint64_t *hopeless; /* bit set by queue id: no node can be made to fit, as things are */
 };
 
+/* Whether other queues may get back anything more from a queue. */
+enum gives { GIVES_NOT_KNOWN, GIVES_MORE, GIVES_NO_MORE };
+
 struct victims {
 	struct session *session;
 	enum victims_kind kind;
+	bool spares_gangs;
+	const struct podgroup **podgroups; /* that have candidates, in order */
+	size_t npodgroups;
 	struct spot *spots;
 	size_t nspots, most; /* most: candidates on one node */
 	struct spot all;     /* of all nodes together, in order; v NULL: not made yet */
 	size_t ncandidates;
 	struct VEC(struct search *) searches;
 	const struct task **plan, **trial; /* most each */
+	/* OF_ALL_QUEUES: what is known of queues in this search. */
+	uint8_t *gives;             /* by queue id: enum gives */
+	struct VEC(uint32_t) asked; /* ids of those that are known */
 };
 
 /* --- candidates ------------------------------------------------------------------------------- */
 
-static bool is_candidate(const struct session *s, const struct task *t)
+/* status: of the session. */
+static bool is_candidate(const struct session *s, const struct task *t, enum task_status status)
 {
 	const uint32_t must = (uint32_t)TASK_OURS | TASK_PREEMPTABLE;
-	enum task_status status = session_task_status(s, t);
 
 	/* A pod that is set aside could not be evicted the last time. That of a Workload belongs to
 	 * ClusterQueues, which decide about it; that of another scheduler is left to its own. */
-	return (t->flags & (must | TASK_GATE_ONLY)) == must && t->klass != NULL &&
-	       !t->klass->charged_to_workload && (status == TASK_RUNNING || status == TASK_BOUND) &&
-	       t->podgroup != MODEL_NONE && t->node != MODEL_NONE &&
-	       s->cluster->nodes.v[t->node]->exists && t->charge != CHARGE_NONE &&
-	       !session_task_is_set_aside(s, t);
+	return (t->flags & (must | TASK_GATE_ONLY)) == must &&
+	       (status == TASK_RUNNING || status == TASK_BOUND) && t->klass != NULL &&
+	       !t->klass->charged_to_workload && t->podgroup != MODEL_NONE &&
+	       t->node != MODEL_NONE && s->cluster->nodes.v[t->node]->exists &&
+	       t->charge != CHARGE_NONE && !session_task_is_set_aside(s, t);
 }
 
 struct gathering {
@@ -84,37 +103,35 @@ struct gathering {
 	struct VEC(struct candidate) found;
 	struct VEC(const struct podgroup *) podgroups; /* that have candidates */
 	const struct queue *queue;                     /* NULL: any */
-	uint32_t *queue_ranks; /* by id: of several queues; NULL: there is one */
+	uint32_t *ranks, next_rank;                    /* by PodGroup id */
 };
 
 static void gather_podgroup(struct gathering *g, const struct podgroup *from)
 {
+	struct session *s = g->session;
+	/* Spares a look at the overlay for each pod. */
+	bool touched = session_priv_is_touched(s, from);
 	size_t before = g->found.n;
 
 	for (size_t i = 0; i < from->tasks.n; i++) {
-		const struct task *t = session_task(g->session, from->tasks.v[i]);
+		const struct task *t = session_task(s, from->tasks.v[i]);
+		enum task_status status =
+			touched ? session_task_status(s, t) : (enum task_status)t->status;
 
-		if (is_candidate(g->session, t) &&
+		if (is_candidate(s, t, status) &&
 		    (g->queue == NULL || t->charge_queue == g->queue->id)) {
-			vec_push(&g->found, ((struct candidate){ .task = t }));
+			struct candidate c = { .task = t,
+					       .created = t->created,
+					       .rank = from->id,
+					       .priority = t->priority,
+					       .cost = t->deletion_cost,
+					       .node = t->node };
+
+			vec_push(&g->found, c);
 		}
 	}
 	if (g->found.n > before) {
 		vec_push(&g->podgroups, from);
-	}
-}
-
-static void gather_queue(struct gathering *g, const struct queue *q)
-{
-	for (size_t i = 0; i < q->podgroups.n; i++) {
-		const struct podgroup *from = g->session->cluster->podgroups.v[q->podgroups.v[i]];
-
-		if (from->exists &&
-		    session_podgroup_count(g->session, from, TASK_RUNNING) +
-				    session_podgroup_count(g->session, from, TASK_BOUND) >
-			    0) {
-			gather_podgroup(g, from);
-		}
 	}
 }
 
@@ -125,35 +142,46 @@ static int by_queue(const void *a, const void *b, void *ctx)
 	return hooks_queue_order(*(const struct session *const *)ctx, *y, *x);
 }
 
-/* The queue that is served first loses last, and so do the PodGroups that plugins prefer. */
+/* The PodGroup that plugins prefer loses last. */
 static int by_standing(const void *a, const void *b, void *ctx)
 {
 	const struct podgroup *const *x = a, *const *y = b;
-	const struct gathering *g = ctx;
-	int r;
+	int r = hooks_job_preference(*(const struct session *const *)ctx, *y, *x);
 
-	if ((*x)->queue != (*y)->queue && g->queue_ranks != NULL) {
-		return g->queue_ranks[(*x)->queue] < g->queue_ranks[(*y)->queue] ? -1 : 1;
-	}
-	r = hooks_job_preference(g->session, *y, *x);
 	return r != 0 ? r : ((*x)->priority > (*y)->priority) - ((*x)->priority < (*y)->priority);
 }
 
-/* PodGroups that are equal in this order have one rank. */
-static uint32_t *rank_podgroups(struct gathering *g)
+/* PodGroups that are equal in this order have one rank. podgroups[from ..] are those of one queue,
+ * which is served before the ones that were ranked so far: it loses later. */
+static void rank_podgroups(struct gathering *g, size_t from)
 {
-	struct session *s = g->session;
-	uint32_t *ranks = arena_alloc(s->arena, (s->cluster->podgroups.n + 1) * sizeof(*ranks));
-	uint32_t rank = 0;
+	const struct podgroup **v = &g->podgroups.v[from];
+	size_t n = g->podgroups.n - from;
 
-	if (g->podgroups.n > 1) {
-		qsort_r(g->podgroups.v, g->podgroups.n, sizeof(g->podgroups.v[0]), by_standing, g);
+	if (n > 1) {
+		qsort_r(v, n, sizeof(v[0]), by_standing, &g->session);
 	}
-	for (size_t i = 0; i < g->podgroups.n; i++) {
-		rank += i > 0 && by_standing(&g->podgroups.v[i - 1], &g->podgroups.v[i], g) != 0;
-		ranks[g->podgroups.v[i]->id] = rank;
+	for (size_t i = 0; i < n; i++) {
+		g->next_rank += i == 0 || by_standing(&v[i - 1], &v[i], &g->session) != 0;
+		g->ranks[v[i]->id] = g->next_rank;
 	}
-	return ranks;
+}
+
+static void gather_queue(struct gathering *g, const struct queue *q)
+{
+	size_t ranked = g->podgroups.n;
+
+	for (size_t i = 0; i < q->podgroups.n; i++) {
+		const struct podgroup *from = g->session->cluster->podgroups.v[q->podgroups.v[i]];
+
+		if (from->exists &&
+		    session_podgroup_count(g->session, from, TASK_RUNNING) +
+				    session_podgroup_count(g->session, from, TASK_BOUND) >
+			    0) {
+			gather_podgroup(g, from);
+		}
+	}
+	rank_podgroups(g, ranked);
 }
 
 static int by_order(const void *a, const void *b)
@@ -163,17 +191,35 @@ static int by_order(const void *a, const void *b)
 	if (x->rank != y->rank) {
 		return x->rank < y->rank ? -1 : 1;
 	}
-	if (x->task->priority != y->task->priority) {
-		return x->task->priority < y->task->priority ? -1 : 1;
+	if (x->priority != y->priority) {
+		return x->priority < y->priority ? -1 : 1;
 	}
-	if (x->task->deletion_cost != y->task->deletion_cost) {
-		return x->task->deletion_cost < y->task->deletion_cost ? -1 : 1;
+	if (x->cost != y->cost) {
+		return x->cost < y->cost ? -1 : 1;
 	}
 	/* The younger one has done less. */
-	if (x->task->created != y->task->created) {
-		return x->task->created > y->task->created ? -1 : 1;
+	if (x->created != y->created) {
+		return x->created > y->created ? -1 : 1;
 	}
 	return hooks_fallback_task(y->task, x->task);
+}
+
+static void put_candidate(struct spot *to, const struct candidate *c)
+{
+	to->v[to->n] = *c;
+	if (to->n > 0 && by_order(c, &to->v[0]) < 0) {
+		to->v[to->n] = to->v[0];
+		to->v[0] = *c;
+	}
+	to->n++;
+}
+
+static void sort_spot(struct spot *spot)
+{
+	if (!spot->sorted) {
+		qsort(spot->v, spot->n, sizeof(spot->v[0]), by_order);
+		spot->sorted = true;
+	}
 }
 
 /* One spot for each node, its candidates side by side. */
@@ -187,11 +233,11 @@ static void make_spots(struct victims *v, const struct gathering *g)
 		s->arena, (g->found.n < s->cluster->nodes.n ? g->found.n : s->cluster->nodes.n) + 1,
 		sizeof(*v->spots));
 	for (size_t i = 0; i < g->found.n; i++) {
-		uint32_t *at = &spot_of[g->found.v[i].task->node];
+		uint32_t *at = &spot_of[g->found.v[i].node];
 
 		if (*at == 0) {
 			*at = (uint32_t)++v->nspots;
-			v->spots[*at - 1].node = s->cluster->nodes.v[g->found.v[i].task->node];
+			v->spots[*at - 1].node = s->cluster->nodes.v[g->found.v[i].node];
 		}
 		v->spots[*at - 1].n++;
 	}
@@ -202,27 +248,27 @@ static void make_spots(struct victims *v, const struct gathering *g)
 		v->spots[i].n = 0;
 	}
 	for (size_t i = 0; i < g->found.n; i++) {
-		struct spot *to = &v->spots[spot_of[g->found.v[i].task->node] - 1];
-
-		to->v[to->n++] = g->found.v[i];
-	}
-	for (size_t i = 0; i < v->nspots; i++) {
-		qsort(v->spots[i].v, v->spots[i].n, sizeof(v->spots[i].v[0]), by_order);
+		put_candidate(&v->spots[spot_of[g->found.v[i].node] - 1], &g->found.v[i]);
 	}
 }
 
 static struct victims *make(struct gathering *g, enum victims_kind kind)
 {
 	struct victims *v = arena_zero(g->session->arena, 1, sizeof(*v));
-	const uint32_t *ranks = rank_podgroups(g);
 
 	v->session = g->session;
 	v->kind = kind;
 	for (size_t i = 0; i < g->found.n; i++) {
-		g->found.v[i].rank = ranks[g->found.v[i].task->podgroup];
+		g->found.v[i].rank = g->ranks[g->found.v[i].rank];
 	}
 	make_spots(v, g);
 	v->ncandidates = g->found.n;
+	v->npodgroups = g->podgroups.n;
+	v->podgroups =
+		arena_alloc(g->session->arena, (g->podgroups.n + 1) * sizeof(v->podgroups[0]));
+	for (size_t i = 0; i < g->podgroups.n; i++) {
+		v->podgroups[i] = g->podgroups.v[i];
+	}
 	v->plan = arena_alloc(g->session->arena, (g->found.n + 1) * sizeof(*v->plan));
 	v->trial = arena_alloc(g->session->arena, (g->found.n + 1) * sizeof(*v->trial));
 	vec_finish(&g->found);
@@ -230,9 +276,18 @@ static struct victims *make(struct gathering *g, enum victims_kind kind)
 	return v;
 }
 
+static struct gathering gathering_begin(struct session *s, const struct queue *q)
+{
+	return (struct gathering){
+		.session = s,
+		.queue = q,
+		.ranks = arena_alloc(s->arena, (s->cluster->podgroups.n + 1) * sizeof(uint32_t)),
+	};
+}
+
 struct victims *victims_of_queue(struct session *s, const struct queue *q)
 {
-	struct gathering g = { .session = s, .queue = q };
+	struct gathering g = gathering_begin(s, q);
 
 	gather_queue(&g, q);
 	return make(&g, OF_QUEUE);
@@ -240,9 +295,10 @@ struct victims *victims_of_queue(struct session *s, const struct queue *q)
 
 struct victims *victims_of_podgroup(struct session *s, const struct podgroup *from)
 {
-	struct gathering g = { .session = s };
+	struct gathering g = gathering_begin(s, NULL);
 
 	gather_podgroup(&g, from);
+	rank_podgroups(&g, 0);
 	return make(&g, OF_PODGROUP);
 }
 
@@ -270,17 +326,18 @@ static const struct queue **list_queues(struct session *s, size_t *ret_n)
 
 struct victims *victims_of_all_queues(struct session *s)
 {
-	struct gathering g = { .session = s };
+	struct gathering g = gathering_begin(s, NULL);
+	struct victims *v;
 	size_t n;
 	const struct queue **queues = list_queues(s, &n);
 
-	g.queue_ranks = arena_alloc(s->arena, (s->cluster->queues.n + 1) * sizeof(*g.queue_ranks));
 	for (size_t i = 0; i < n; i++) {
 		g.queue = queues[i];
-		g.queue_ranks[g.queue->id] = (uint32_t)i;
 		gather_queue(&g, g.queue);
 	}
-	return make(&g, OF_ALL_QUEUES);
+	v = make(&g, OF_ALL_QUEUES);
+	v->gives = arena_zero(s->arena, s->cluster->queues.n + 1, sizeof(*v->gives));
+	return v;
 }
 
 static void forget_searches(struct victims *v)
@@ -296,7 +353,18 @@ void victims_finish(struct victims *v)
 	if (v != NULL) {
 		forget_searches(v);
 		vec_finish(&v->searches);
+		vec_finish(&v->asked);
 	}
+}
+
+void victims_spare_gangs(struct victims *v)
+{
+	v->spares_gangs = true;
+}
+
+const struct podgroup *victims_podgroup(const struct victims *v, size_t i)
+{
+	return i < v->npodgroups ? v->podgroups[i] : NULL;
 }
 
 void victims_restored(struct victims *v)
@@ -332,9 +400,40 @@ static int compare_guesses(const void *a, const void *b, const void *ctx)
 static void add_harm(struct harm *h, const struct candidate *c)
 {
 	h->rank = c->rank;
-	h->priority = c->task->priority;
-	h->cost = c->task->deletion_cost;
+	h->priority = c->priority;
+	h->cost = c->cost;
 	h->count++;
+}
+
+/* Not while evictions are tried: a queue gives less and less as its pods are evicted. */
+static bool still_gives(struct victims *v, const struct queue *q)
+{
+	if (v->gives[q->id] == GIVES_NOT_KNOWN) {
+		bool gives = hooks_queue_gives(v->session, q);
+
+		v->gives[q->id] = gives ? GIVES_MORE : GIVES_NO_MORE;
+		vec_push(&v->asked, q->id);
+	}
+	return v->gives[q->id] == GIVES_MORE;
+}
+
+/* Before a search: what was found out during the last one may be outdated. A queue that gives
+ * again, since pods of it were placed, makes guesses too high. */
+static void ask_queues_again(struct victims *v)
+{
+	bool more = false;
+
+	for (size_t i = 0; i < v->asked.n; i++) {
+		uint32_t id = v->asked.v[i];
+
+		more = more || (v->gives[id] == GIVES_NO_MORE &&
+				hooks_queue_gives(v->session, v->session->cluster->queues.v[id]));
+		v->gives[id] = GIVES_NOT_KNOWN;
+	}
+	vec_clear(&v->asked);
+	if (more) {
+		forget_searches(v);
+	}
 }
 
 /* The part that needs no plugin. */
@@ -357,28 +456,60 @@ static bool may_be_victim(const struct victims *v, const struct task *t, const s
 	return true;
 }
 
+/* With taken on the node. */
+static bool has_room(const struct spot *spot, const struct task *t, const struct res *taken)
+{
+	uint32_t mask = t->klass->mask | UINT32_C(1) << RES_PODS;
+
+	return res_over(taken, &t->klass->request, &spot->node->allocatable, mask) == 0;
+}
+
+/* The resources that are taken there when the pods that terminate are gone. */
+static struct res taken_on(const struct session *s, const struct node *n)
+{
+	struct res taken = *session_node_used(s, n);
+
+	res_sub(&taken, session_node_releasing(s, n));
+	res_add(&taken, session_node_pipelined(s, n));
+	return taken;
+}
+
 /* The least harm that t can do on the node: resources alone are compared. False: not even all
  * candidates together make room. */
-static bool guess_harm(const struct victims *v, const struct task *t, const struct spot *spot,
-		       struct harm *ret)
+static bool guess_harm(struct victims *v, const struct task *t, struct spot *spot, struct harm *ret)
 {
-	const struct session *s = v->session;
-	uint32_t mask = t->klass->mask | UINT32_C(1) << RES_PODS;
-	struct res taken = *session_node_used(s, spot->node);
+	struct session *s = v->session;
+	struct res taken = taken_on(s, spot->node);
 
+	sort_spot(spot);
 	*ret = (struct harm){ .count = 0 };
-	res_sub(&taken, session_node_releasing(s, spot->node));
-	res_add(&taken, session_node_pipelined(s, spot->node));
 	for (size_t i = 0; i < spot->n; i++) {
-		if (res_over(&taken, &t->klass->request, &spot->node->allocatable, mask) == 0) {
+		const struct task *victim = spot->v[i].task;
+
+		if (has_room(spot, t, &taken)) {
 			return true;
 		}
-		if (may_be_victim(v, t, spot->v[i].task)) {
-			res_sub(&taken, &spot->v[i].task->klass->request);
+		if (may_be_victim(v, t, victim) &&
+		    (v->kind != OF_ALL_QUEUES ||
+		     still_gives(v, s->cluster->queues.v[victim->charge_queue]))) {
+			res_sub(&taken, &victim->klass->request);
 			add_harm(ret, &spot->v[i]);
 		}
 	}
-	return res_over(&taken, &t->klass->request, &spot->node->allocatable, mask) == 0;
+	return has_room(spot, t, &taken);
+}
+
+/* Before anything is known of the node: none, or the first of its candidates. */
+static struct harm least_harm(const struct session *s, const struct task *t,
+			      const struct spot *spot)
+{
+	struct res taken = taken_on(s, spot->node);
+	struct harm least = { .count = 0 };
+
+	if (!has_room(spot, t, &taken)) {
+		add_harm(&least, &spot->v[0]);
+	}
+	return least;
 }
 
 /* The priority that decides about victims of this kind. */
@@ -416,12 +547,9 @@ static struct search *start_search(struct victims *v, const struct task *t)
 	f->guesses = arena_zero(s->arena, v->nspots + 1, sizeof(f->guesses[0]));
 	heap_init(&f->heap, compare_guesses, NULL, NULL);
 	for (size_t i = 0; i < v->nspots; i++) {
-		f->guesses[i].spot = &v->spots[i];
-		/* The cheap question first. */
-		if (guess_harm(v, t, &v->spots[i], &f->guesses[i].harm) &&
-		    hooks_class_predicate(s, t->klass, v->spots[i].node, NULL)) {
-			heap_push(&f->heap, &f->guesses[i]);
-		}
+		f->guesses[i] =
+			(struct guess){ &v->spots[i], least_harm(s, t, &v->spots[i]), false };
+		heap_push(&f->heap, &f->guesses[i]);
 	}
 	vec_push(&v->searches, f);
 	return f;
@@ -462,8 +590,15 @@ static bool is_rival(const struct session *s, const struct task *t, const struct
 	return false;
 }
 
-static bool may_evict(const struct victims *v, const struct queue *q, const struct task *t,
-		      const struct task *victim)
+static bool is_preemptable(const struct victims *v, const struct task *t, const struct task *victim)
+{
+	return v->spares_gangs ? hooks_gang_preemptable(v->session, t, victim)
+			       : hooks_preemptable(v->session, t, victim);
+}
+
+/* Whether its gang can spare it is another question. */
+static bool is_permitted(const struct victims *v, const struct queue *q, const struct task *t,
+			 const struct task *victim)
 {
 	struct session *s = v->session;
 
@@ -472,13 +607,22 @@ static bool may_evict(const struct victims *v, const struct queue *q, const stru
 	}
 	switch (v->kind) {
 	case OF_QUEUE:
-		return victim->podgroup != t->podgroup && hooks_preemptable(s, t, victim);
+		return victim->podgroup != t->podgroup && is_preemptable(v, t, victim);
 	case OF_PODGROUP:
-		return hooks_preemptable(s, t, victim);
+		return is_preemptable(v, t, victim);
 	case OF_ALL_QUEUES:
 		break;
 	}
-	return victim->charge_queue != q->id && hooks_reclaimable(s, t, victim);
+	return victim->charge_queue != q->id && v->gives[victim->charge_queue] != GIVES_NO_MORE &&
+	       (v->spares_gangs ? hooks_gang_reclaimable(s, t, victim)
+				: hooks_reclaimable(s, t, victim));
+}
+
+static bool may_evict(const struct victims *v, const struct queue *q, const struct task *t,
+		      const struct task *victim)
+{
+	return is_permitted(v, q, t, victim) &&
+	       (!v->spares_gangs || gang_can_spare(v->session, victim));
 }
 
 static bool has_quota(const struct victims *v, const struct queue *q, const struct task *t)
@@ -589,8 +733,18 @@ static void evict(const struct victims *v, const struct queue *q, const struct t
 	}
 }
 
-/* A guess is too low where plugins protect victims, or the node has changed since: it is made again
- * when it comes to the top, and then tried.
+/* The cheap question first. */
+static bool guess_again(struct victims *v, const struct task *t, struct guess *g)
+{
+	if (!guess_harm(v, t, g->spot, &g->harm)) {
+		return false;
+	}
+	g->usable = g->usable || hooks_class_predicate(v->session, t->klass, g->spot->node, NULL);
+	return g->usable;
+}
+
+/* A guess is too low where plugins protect victims, the node has changed since, or the node was not
+ * looked at yet: it is made again when it comes to the top, and then tried.
  * 1. Take the spot with the lowest guess; guess again, and put it back if it is worse by now.
  * 2. Try it: plugins and predicates have their say.
  * 3. Done when the best that was tried is at least as good as the lowest guess.
@@ -605,7 +759,7 @@ static bool find_best(struct victims *v, struct search *f, const struct queue *q
 	while ((g = heap_pop(&f->heap)) != NULL) {
 		struct harm harm = g->harm;
 
-		if (!guess_harm(v, t, g->spot, &g->harm)) {
+		if (!guess_again(v, t, g)) {
 			continue;
 		}
 		if (compare_harm(&harm, &g->harm) != 0) {
@@ -623,7 +777,7 @@ static bool find_best(struct victims *v, struct search *f, const struct queue *q
 
 			v->trial = v->plan;
 			v->plan = better;
-			*ret = (struct guess){ g->spot, harm };
+			*ret = (struct guess){ g->spot, harm, true };
 			found = true;
 		}
 	}
@@ -642,6 +796,7 @@ const struct node *victims_make_room(struct victims *v, const struct queue *q, c
 	if (v->nspots == 0 || t->klass->unsupported != NULL || t->klass->unoffered.n > 0) {
 		return NULL;
 	}
+	ask_queues_again(v);
 	f = find_search(v, t);
 	if (bitset_has(f->hopeless, q->id)) {
 		return NULL;
@@ -680,11 +835,45 @@ bool victims_make_quota(struct victims *v, const struct queue *q, const struct t
 	const struct task **plan = v->plan;
 	struct harm harm;
 
+	ask_queues_again(v);
 	if (v->ncandidates == 0 || !try_spot(v, q, t, all_spots(v), &harm)) {
 		return false;
 	}
 	v->plan = v->trial;
 	v->trial = plan;
 	evict(v, q, t, harm.count);
+	return true;
+}
+
+bool victims_evict_podgroup(struct victims *v, const struct queue *q, const struct task *t,
+			    const struct podgroup *from)
+{
+	struct session *s = v->session;
+	struct statement st = statement_begin(s);
+	const struct task **plan = v->plan;
+	bool permitted = true;
+	size_t n = 0;
+
+	ask_queues_again(v);
+	for (size_t i = 0; i < from->tasks.n && permitted; i++) {
+		const struct task *victim = session_task(s, from->tasks.v[i]);
+
+		if (!is_candidate(s, victim, session_task_status(s, victim)) ||
+		    victim->charge_queue != from->queue) {
+			continue;
+		}
+		permitted = is_permitted(v, q, t, victim);
+		if (permitted) {
+			statement_evict(s, victim, t, NULL);
+			v->trial[n++] = victim;
+		}
+	}
+	statement_discard(s, st);
+	if (!permitted || n == 0) {
+		return false;
+	}
+	v->plan = v->trial;
+	v->trial = plan;
+	evict(v, q, t, n);
 	return true;
 }

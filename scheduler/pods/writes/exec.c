@@ -10,8 +10,10 @@
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/decision.h"
 #include "scheduler/pods/writes/binding.h"
+#include "scheduler/pods/writes/claim_selection.h"
 #include "scheduler/pods/writes/eviction.h"
 #include "scheduler/pods/writes/gate_removal.h"
 #include "scheduler/pods/writes/pod_status.h"
@@ -22,7 +24,15 @@
 #define BIND_SLOTS 64
 #define STATUS_SLOTS 32
 
-enum { POOL_GATES, POOL_BINDS, POOL_EVICTIONS, POOL_POD_STATUS, POOL_PODGROUPS, POOL_COUNT };
+enum {
+	POOL_GATES,
+	POOL_BINDS,
+	POOL_CLAIMS,
+	POOL_EVICTIONS,
+	POOL_POD_STATUS,
+	POOL_PODGROUPS,
+	POOL_COUNT
+};
 
 struct exec {
 	struct pod_write_target target;
@@ -40,6 +50,7 @@ static const struct {
 } pool_rows[POOL_COUNT] = {
 	[POOL_GATES] = { "gate-removal", &pod_write_pool_ops, GATE_SLOTS },
 	[POOL_BINDS] = { "bind", &pod_write_pool_ops, BIND_SLOTS },
+	[POOL_CLAIMS] = { "claims", &pod_write_pool_ops, STATUS_SLOTS },
 	[POOL_EVICTIONS] = { "evict", &pod_write_pool_ops, STATUS_SLOTS },
 	[POOL_POD_STATUS] = { "pod-status", &pod_write_pool_ops, STATUS_SLOTS },
 	[POOL_PODGROUPS] = { "podgroup-status", &podgroup_status_pool_ops, STATUS_SLOTS },
@@ -177,6 +188,30 @@ static struct pod_write *make_eviction(const struct cluster *c, const struct tas
 	return eviction_new(t, &opt);
 }
 
+/* The Binding brings an adopted pod the name of its PodGroup, in the same write. */
+static void bind(struct exec *e, const struct cluster *c, const struct task *t, const char *node)
+{
+	add_pod_write(e, POOL_BINDS, t,
+		      binding_new(t, node,
+				  (t->flags & TASK_ADOPTED) == 0
+					  ? NULL
+					  : c->podgroups.v[t->podgroup]->name));
+}
+
+/* Its Binding follows when its claims are bound. */
+static void select_node(struct exec *e, const struct cluster *c, const struct task *t,
+			const char *node)
+{
+	for (size_t i = 0; i < t->klass->nclaims; i++) {
+		const struct claim *cl = c->claims.v[t->klass->claims[i].id];
+
+		if (cl->writing && cl->exists && !cl->bound) {
+			pool_add(e->pools[POOL_CLAIMS], str_of(cl->key),
+				 claim_selection_new(cl, node));
+		}
+	}
+}
+
 static void exec_task(struct exec *e, const struct cluster *c, const struct decision *d,
 		      int64_t now)
 {
@@ -192,13 +227,15 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 							  ? NULL
 							  : c->queues.v[t->charge_queue]->name));
 		break;
-	/* The Binding brings an adopted pod the name of its PodGroup, in the same write. */
 	case DECISION_BIND:
-		add_pod_write(e, POOL_BINDS, t,
-			      binding_new(t, node,
-					  (t->flags & TASK_ADOPTED) == 0
-						  ? NULL
-						  : c->podgroups.v[t->podgroup]->name));
+		if (t->bind_by != MODEL_TIME_NONE) {
+			select_node(e, c, t, node);
+			break;
+		}
+		bind(e, c, t, node);
+		break;
+	case DECISION_FINISH_BIND:
+		bind(e, c, t, node);
 		break;
 	case DECISION_EVICT:
 		add_pod_write(e, POOL_EVICTIONS, t, make_eviction(c, t, d, now));
@@ -223,6 +260,7 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 	case DECISION_AWAIT:
 	case DECISION_AWAIT_QUOTA:
 	case DECISION_REVOKE:
+	case DECISION_GIVE_BACK:
 	case DECISION_MOVE:
 	case DECISION_STAY:
 	case DECISION_OVERDUE:

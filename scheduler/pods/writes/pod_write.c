@@ -14,15 +14,21 @@
 #include "kube/rest.h"
 #include "scheduler/pods/model/model.h"
 
-struct pod_write *pod_write_new(const struct pod_write_kind *kind, const struct task *t)
+struct pod_write *pod_write_new_for(const struct pod_write_kind *kind, struct str namespace_,
+				    struct str name, const char *uid)
 {
 	struct pod_write *w = xmalloc_zero(1, sizeof(*w));
 
 	w->kind = kind;
-	w->namespace_ = xmalloc_dup(t->namespace_);
-	w->name = xmalloc_dup(t->name);
-	w->uid = xmalloc_dup(t->uid);
+	w->namespace_ = xmalloc_dup_n(namespace_.p, namespace_.len);
+	w->name = xmalloc_dup_n(name.p, name.len);
+	w->uid = xmalloc_dup(uid);
 	return w;
+}
+
+struct pod_write *pod_write_new(const struct pod_write_kind *kind, const struct task *t)
+{
+	return pod_write_new_for(kind, str_of(t->namespace_), str_of(t->name), t->uid);
 }
 
 static void pod_write_free(void *item)
@@ -60,7 +66,7 @@ static bool pod_write_start(void *ctx UNUSED, void *item, unsigned sends UNUSED,
 		w->kind->fill(w, call, scratch);
 		return true;
 	}
-	sched_kinds_path(SCHED_PODS, w->namespace_, w->name, NULL, scratch);
+	sched_kinds_path(w->kind->resource, w->namespace_, w->name, NULL, scratch);
 	call->method = HTTP_GET;
 	call->url = scratch->p;
 	return true;
@@ -83,7 +89,7 @@ static struct sched_msg *make_outcome(const struct pod_write *w, enum sched_outc
 {
 	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
 
-	m->resource = SCHED_PODS;
+	m->resource = w->kind->resource;
 	m->request = w->kind->request;
 	m->outcome = outcome;
 	m->key = str_of(arena_printf(m->arena, "%s/%s", w->namespace_, w->name));
@@ -133,11 +139,11 @@ static enum pool_verdict judge(const struct pod_write_target *target, struct pod
 		return POOL_RETRY;
 	}
 	if (!jdoc_is_str(jdoc_path(pod, "metadata.uid"), w->uid)) {
-		return report(target, w, SCHED_GONE, 0, "another pod has taken the name");
+		return report(target, w, SCHED_GONE, 0, "another object has taken the name");
 	}
 	switch (w->kind->judge(w, pod)) {
 	case POD_WRITE_IS_DONE:
-		return report(target, w, SCHED_DONE, 0, NULL);
+		return report_done(target, w, result->body);
 	case POD_WRITE_IS_STALE:
 		return report(target, w, SCHED_STALE, w->refused_status, w->refused_text);
 	case POD_WRITE_REFUSED:

@@ -1,4 +1,5 @@
-/* scheduler/pods/writes/pod_write.h: the common part of all writes to one pod: identity by UID,
+/* scheduler/pods/writes/pod_write.h: the common part of all writes to one pod, or to a claim of
+ * one: identity by UID,
  * reading the pod back where the answer leaves open what happened, and the mapping of answers to
  * outcomes. Kinds (gate removal, bind, evict, status) supply the request and the judgement of a pod
  * that was read back. Thread: created by the sched thread, then owned by the pool. */
@@ -7,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/str.h"
 #include "kube/pool.h"
 #include "scheduler/base/message.h"
 
@@ -27,6 +29,7 @@ enum pod_write_judgement {
 
 struct pod_write_kind {
 	enum sched_request request;
+	enum sched_resource resource; /* SCHED_PODS, or SCHED_CLAIMS */
 	/* Fills method, url, content type and body of call from scratch memory. */
 	void (*fill)(const struct pod_write *w, struct http_call *call, struct strbuf *scratch);
 	/* NOT_YET: send again. REFUSED: the first answer was final. `pod` has the right UID. */
@@ -65,6 +68,9 @@ struct pod_write_target {
 };
 
 struct pod_write *pod_write_new(const struct pod_write_kind *kind, const struct task *t);
+/* The same for another object; all are copied. */
+struct pod_write *pod_write_new_for(const struct pod_write_kind *kind, struct str namespace_,
+				    struct str name, const char *uid);
 /* Operations for pool_options; ctx there is a struct pod_write_target. */
 extern const struct pool_ops pod_write_pool_ops;
 bool pod_write_may_send(void *ctx);

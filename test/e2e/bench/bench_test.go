@@ -115,7 +115,7 @@ func TestAsked(t *testing.T) {
 		for _, code := range []int{200, 200, 409} {
 			line := auditLine("patch", "workloads", "status", "a", code, 0, 0)
 			line = strings.Replace(line, "{", fmt.Sprintf(`{"userAgent":%q,`, agent), 1)
-			if err := addAsked(asked, []byte(line), "minimalkueue/"); err != nil {
+			if err := addAsked(asked, []byte(line), client{program: "minimalkueue/"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -123,8 +123,22 @@ func TestAsked(t *testing.T) {
 	if len(asked) != 2 || asked["patch workloads/status"] != 2 || asked["patch workloads/status (409)"] != 1 {
 		t.Errorf("%v", asked)
 	}
-	if err := addAsked(asked, []byte(`{"userAgent":"minimalkueue/`), "minimalkueue/"); err == nil {
+	if err := addAsked(asked, []byte(`{"userAgent":"minimalkueue/`), client{program: "minimalkueue/"}); err == nil {
 		t.Error("half a line was taken")
+	}
+	for _, user := range []string{remoteUser, remoteUser + "2", "admin"} {
+		line := strings.Replace(auditLine("get", "jobs", "", "a", 200, 0, 0), "{",
+			fmt.Sprintf(`{"user":{"username":%q},"userAgent":%q,`, user, remoteUser), 1)
+		if err := addAsked(asked, []byte(line), client{user: remoteUser}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked["get jobs"] != 1 {
+		t.Errorf("%v", asked)
+	}
+	left := less(asked, map[string]int{"get jobs": 1, "patch workloads/status": 1})
+	if len(left) != 2 || left["patch workloads/status"] != 1 || total(left) != 2 {
+		t.Errorf("%v", left)
 	}
 }
 

@@ -1,5 +1,5 @@
 // Program bench measures schedulers on a real etcd and kube-apiserver: ./run bench-e2e and, with the
-// argument quota, ./run bench-quota. README.md says what is measured and which environment
+// argument quota, ./run bench-quota, with fleet ./run bench-fleet. README.md says what is measured and which environment
 // variables change it.
 package main
 
@@ -147,8 +147,8 @@ func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer cancel()
 	run := bench
-	if len(os.Args) > 1 && os.Args[1] == "quota" {
-		run = benchQuota
+	if len(os.Args) > 1 {
+		run = map[string]func(context.Context) error{"quota": benchQuota, "fleet": benchFleet}[os.Args[1]]
 	}
 	if err := run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-e2e:", err)

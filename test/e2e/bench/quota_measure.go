@@ -189,7 +189,7 @@ func (r *quotaRun) finish(ctx context.Context, f *quotaFigures, summary string) 
 		return fmt.Errorf("%s: %w", summary, err)
 	}
 	f.classes = s.WorkloadClasses
-	if f.asked, err = readAsked(r.c.Dir, r.contender.Name+"/"); err != nil {
+	if f.asked, err = readAsked(r.c.Dir, client{program: r.contender.Name + "/"}); err != nil {
 		return err
 	}
 	finished, err := r.countFinished(ctx)

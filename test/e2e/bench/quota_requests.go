@@ -20,9 +20,14 @@ rules:
 - level: None
 `
 
-// readAsked counts in the audit log what programs with a name asked for: "patch workloads/status",
-// with the code when it was refused.
-func readAsked(dir, program string) (map[string]int, error) {
+// client is whose requests are counted: those of programs whose name begins so, or of a user.
+type client struct {
+	program, user string // one of them
+}
+
+// readAsked counts in the audit log what a client asked for: "patch workloads/status", with the code when it was
+// refused.
+func readAsked(dir string, who client) (map[string]int, error) {
 	f, err := os.Open(auditLog(dir))
 	if err != nil {
 		return nil, err
@@ -36,7 +41,7 @@ func readAsked(dir, program string) (map[string]int, error) {
 			return asked, nil
 		}
 		if err == nil {
-			err = addAsked(asked, line, program)
+			err = addAsked(asked, line, who)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", auditLog(dir), err)
@@ -44,20 +49,21 @@ func readAsked(dir, program string) (map[string]int, error) {
 	}
 }
 
-func addAsked(asked map[string]int, line []byte, program string) error {
+func addAsked(asked map[string]int, line []byte, who client) error {
 	var e struct {
 		auditEvent
 		UserAgent string
+		User      struct{ Username string }
 	}
 
 	// Most lines are others'.
-	if !bytes.Contains(line, []byte(program)) {
+	if !bytes.Contains(line, []byte(who.program+who.user)) {
 		return nil
 	}
 	if err := json.Unmarshal(line, &e); err != nil {
 		return err
 	}
-	if !strings.HasPrefix(e.UserAgent, program) {
+	if !strings.HasPrefix(e.UserAgent, who.program) || who.user != "" && e.User.Username != who.user {
 		return nil
 	}
 	what := e.Verb + " " + e.ObjectRef.Resource

@@ -31,6 +31,11 @@ type Options struct {
 	Workers int
 
 	ManagerGates, WorkerGates map[string]bool // feature gates of Kueue that are not as by default
+
+	NoPods bool // nothing makes pods of Jobs
+
+	// More flags of the kube-apiserver of the member with this folder; nil: none.
+	APIServerArgs func(dir string) ([]string, error)
 }
 
 // Member is one cluster of a fleet.
@@ -87,7 +92,7 @@ func (f *Fleet) Each(do func(*Member) error) error {
 
 func (f *Fleet) start(ctx context.Context, o Options) error {
 	err := f.Each(func(m *Member) error {
-		if err := m.startCluster(ctx, o, m != f.Manager); err != nil {
+		if err := m.startCluster(ctx, o, m != f.Manager && !o.NoPods); err != nil {
 			return err
 		}
 		gates := o.WorkerGates
@@ -120,7 +125,14 @@ func (m *Member) startCluster(ctx context.Context, o Options, jobs bool) error {
 	if jobs {
 		controllers = jobControllers
 	}
-	c, err := cluster.Start(ctx, cluster.Options{Bin: o.Bin, Dir: dir, Bare: true, Controllers: controllers})
+	var args []string
+	if o.APIServerArgs != nil {
+		var err error
+		if args, err = o.APIServerArgs(dir); err != nil {
+			return err
+		}
+	}
+	c, err := cluster.Start(ctx, cluster.Options{Bin: o.Bin, Dir: dir, Bare: true, Controllers: controllers, APIServerArgs: args})
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,7 @@ static uint64_t mix_task(uint64_t h, const struct task *t)
 	h = mix(h, (uint64_t)t->preempt_at);
 	h = mix(h, (uint64_t)t->ends_by);
 	h = mix(h, (uint64_t)t->cools_until);
+	h = mix(h, (uint64_t)t->bind_by);
 	return mix(h, t->cond_message);
 }
 

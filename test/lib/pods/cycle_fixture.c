@@ -84,7 +84,7 @@ void cycle_fixture_format(const struct cluster *c, const struct decision *d, str
 	} else if (d->kind == DECISION_AWAIT) {
 		strbuf_printf(out, " %s",
 			      d->node == MODEL_NONE ? "nothing" : c->nodes.v[d->node]->name);
-	} else if (d->kind == DECISION_BIND) {
+	} else if (d->kind == DECISION_BIND || d->kind == DECISION_FINISH_BIND) {
 		strbuf_printf(out, " %s", c->nodes.v[d->node]->name);
 	} else if (d->kind == DECISION_PODGROUP_PHASE) {
 		strbuf_printf(out, " %s", phases[d->phase]);

@@ -16,7 +16,7 @@ static void run_nothing(struct session *s)
 void hooks_fixture_init(struct hooks_fixture *f, const char *tiers, const struct plugin_row *rows,
 			size_t nrows)
 {
-	static const struct action_row actions[] = { { "allocate", run_nothing } };
+	static const struct action_row actions[] = { { .name = "allocate", .run = run_nothing } };
 	const struct known_names_source from = { rows, nrows, actions, 1 };
 	CLEANUP(xmalloc_freep) char *text = xmalloc_printf("actions: allocate\ntiers:\n%s", tiers);
 	struct conf_options opt = { .warn = NULL };

@@ -123,6 +123,10 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 	case DECISION_MOVE:
 	case DECISION_STAY:
 		return s->charged ? NULL : "a charge that is not there is moved";
+	case DECISION_FINISH_BIND:
+	case DECISION_GIVE_BACK:
+		return t->bind_by != MODEL_TIME_NONE ? NULL
+						     : "a pod that waits for no claim is bound";
 	case DECISION_AWAIT:
 		return t->status == TASK_PENDING ? NULL : "a pod with a node awaits one";
 	case DECISION_WITHDRAW:

@@ -196,11 +196,26 @@ static bool others_ask(const struct cluster *c, uint32_t queue)
 	return false;
 }
 
+/* The charge of pods in this very queue, or what is guaranteed to it where that is more. */
+static int64_t taken_by(const struct cluster *c, const struct queue *q)
+{
+	int64_t own = q->charged.v[RES_CPU];
+
+	for (size_t i = 0; i < c->queues.n; i++) {
+		const struct queue *child = c->queues.v[i];
+
+		if (child != NULL && child->exists && child->parent == q->id) {
+			own -= child->charged.v[RES_CPU];
+		}
+	}
+	return own > q->guarantee.v[RES_CPU] ? own : q->guarantee.v[RES_CPU];
+}
+
 /* Volcano's rule of the plugin proportion: pods that did not opt in (these, of one PodGroup) are
  * placed within their queue's share of the present nodes. Pods that wait in other queues take
- * shares, too, even when they fit into none themselves; guarantees of all other queues are no part
- * of it; and neither is quota that pods hold without a node, which may be theirs of another
- * scheduler for ever. */
+ * shares, too, even when they fit into none themselves; neither what other queues use nor what is
+ * guaranteed to them is part of it; and neither is quota that pods hold without a node, which may
+ * be theirs of another scheduler for ever. */
 static bool lacks_share(const struct judge *j, const char *const *keys, size_t n)
 {
 	const struct cluster *c = j->cluster;
@@ -224,7 +239,7 @@ static bool lacks_share(const struct judge *j, const char *const *keys, size_t n
 	}
 	for (size_t i = 0; i < c->queues.n; i++) {
 		if (c->queues.v[i] != NULL && c->queues.v[i]->exists && i != queue) {
-			rest -= c->queues.v[i]->guarantee.v[RES_CPU];
+			rest -= taken_by(c, c->queues.v[i]);
 		}
 	}
 	return need > rest - c->queues.v[queue]->charged.v[RES_CPU] ||

@@ -106,6 +106,9 @@ static void test_scope(void **state)
 		"priorityclasses",
 		"queues",
 		"runtimeclasses",
+		"persistentvolumes",
+		"storageclasses",
+		"csinodes",
 	};
 	size_t n;
 	const struct kinds_row *k = kinds_all(&n);

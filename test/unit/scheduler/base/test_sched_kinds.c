@@ -57,7 +57,8 @@ static void referenced_kinds_are_read_first(void **state)
 	(void)state;
 	names_in_order(SCHED_WING_PODS, &pods);
 	assert_string_equal(pods.p,
-			    "priorityclasses namespaces queues podgroups podgroups nodes pods "
+			    "priorityclasses namespaces queues podgroups podgroups nodes csinodes "
+			    "storageclasses persistentvolumes persistentvolumeclaims pods "
 			    "poddisruptionbudgets ");
 	names_in_order(SCHED_WING_WORKLOADS, &workloads);
 	assert_string_equal(workloads.p,

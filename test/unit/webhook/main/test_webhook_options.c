@@ -227,6 +227,8 @@ static void test_mistakes_are_named(void **state)
 		{ { "x", "--cert-mode=secret" }, "--webhook-service-name or --webhook-url" },
 		{ { "x", "--cert-mode=secret", "--webhook-url=u", "--tls-cert-file=c" },
 		  "does not allow certificate files" },
+		{ { "x", "--cert-mode=secret", "--webhook-url=u", "--tls-private-key-file=k" },
+		  "does not allow certificate files" },
 		{ { "x", "--cert-mode=secret", "--webhook-url=u", "--offline" },
 		  "needs an API server" },
 		{ { "x", "--port=65536" }, "--port: \"65536\"" },

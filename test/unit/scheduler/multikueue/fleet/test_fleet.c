@@ -286,6 +286,27 @@ static void test_one_preemptor_for_each_queue(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+/* The manager forgets the cluster; the next Workload does not wait for it. */
+static void test_removed_holder(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "first", 0);
+	report_all(w, 2, "first", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "first"), 0);
+	assert_int_equal(fleet_world_delete(w, FLEET_WORLD_MANAGER,
+					    "/apis/kueue.x-k8s.io/v1beta2/multikueueclusters/w0"),
+			 200);
+	fleet_world_run(w, MINUTE);
+	fleet_world_offer(w, "second", 0);
+	report_all(w, 2, "second", FLEET_WORLD_GATED);
+	fleet_world_run(w, MINUTE);
+	assert_int_equal(fleet_world_open(w, "second"), 1);
+	assert_false(fleet_world_is_open(w, 0, "second"));
+	fleet_world_destroy(w);
+}
+
 /* The holder has had its time, but a new process has not yet tried to reach it. */
 static void test_restart_waits_for_the_holder(void **state UNUSED)
 {
@@ -511,6 +532,7 @@ int main(void)
 		cmocka_unit_test(test_restart_keeps_the_token),
 		cmocka_unit_test(test_reverted_gate_is_opened_again),
 		cmocka_unit_test(test_one_preemptor_for_each_queue),
+		cmocka_unit_test(test_removed_holder),
 		cmocka_unit_test(test_restart_waits_for_the_holder),
 		cmocka_unit_test(test_clock_set_back),
 		cmocka_unit_test(test_clock_set_back_after_a_refusal),

@@ -330,6 +330,24 @@ static void test_messages_without_effect(void **state UNUSED)
 	fleet_fixture_end(&f);
 }
 
+/* The time is that of the first watch that fails. */
+static void test_stalled_watches(void **state UNUSED)
+{
+	struct fleet_cluster k = { .stalled_jobs = 0 };
+
+	assert_false(fleet_clusters_stall(&k, SCHED_LOCAL_QUEUES, true, 1));
+	assert_int_equal(k.stalled_at, 0);
+	assert_true(fleet_clusters_stall(&k, SCHED_JOBS, true, 2));
+	assert_int_equal(k.stalled_jobs, 1u << CARRIED_JOBS);
+	assert_true(fleet_clusters_stall(&k, SCHED_WORKLOADS, true, 3));
+	assert_true(k.is_stalled);
+	assert_true(fleet_clusters_stall(&k, SCHED_JOBS, false, 4));
+	assert_int_equal(k.stalled_jobs, 0);
+	assert_int_equal(k.stalled_at, 2);
+	assert_true(fleet_clusters_stall(&k, SCHED_WORKLOADS, false, 5));
+	assert_false(k.is_stalled);
+}
+
 static void test_queues(void **state UNUSED)
 {
 	static const struct {
@@ -375,6 +393,7 @@ int main(void)
 		cmocka_unit_test(test_deleted_and_made_again),
 		cmocka_unit_test(test_connections_of_deleted_clusters_end),
 		cmocka_unit_test(test_messages_without_effect),
+		cmocka_unit_test(test_stalled_watches),
 		cmocka_unit_test(test_queues),
 	};
 

@@ -3,6 +3,7 @@
 #include "lib/unit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -32,7 +33,7 @@ struct world {
 
 static void begin(struct world *w)
 {
-	*w = (struct world){ .k = { .jobs = strmap_create(free_job) } };
+	*w = (struct world){ .k = { .carried[CARRIED_JOBS] = strmap_create(free_job) } };
 	w->g = fleet_managed_create();
 	w->t = fleet_managed_there(w->g, &w->k);
 	assert_ptr_equal(fleet_managed_there(w->g, &w->k), w->t);
@@ -42,7 +43,7 @@ static void begin(struct world *w)
 static void end(struct world *w)
 {
 	fleet_managed_destroy(w->g);
-	strmap_destroy(w->k.jobs);
+	strmap_destroy(w->k.carried[CARRIED_JOBS]);
 }
 
 static void replica(struct world *w, int64_t version, const char *json, uint64_t source)
@@ -58,7 +59,7 @@ static struct sched_msg *add_job(struct world *w, const char *key, const char *j
 	struct sched_msg *m = fleet_fixture_object(SCHED_JOBS, key, 5, json);
 
 	m->source = 1;
-	strmap_set(w->k.jobs, str_of(key), m);
+	strmap_set(w->k.carried[CARRIED_JOBS], str_of(key), m);
 	return m;
 }
 
@@ -69,87 +70,123 @@ static void test_replicas(void **state UNUSED)
 	begin(&w);
 	assert_true(fleet_managed_is_gone(w.g));
 	replica(&w, 3, "{'metadata':{" OURS "}}", 1);
-	assert_non_null(w.t->replica);
-	assert_false(w.t->replica_foreign);
+	assert_non_null(w.t->replica.object);
+	assert_false(w.t->replica.foreign);
 	assert_false(fleet_managed_is_gone(w.g));
 	w.k.is_gone = true; /* nothing can be removed there */
 	assert_true(fleet_managed_is_gone(w.g));
 	w.k.is_gone = false;
 	replica(&w, 4,
 		"{'metadata':{" OURS ",'annotations':{'headgate.io/multikueue-manager':'u2'}}}", 1);
-	assert_null(w.t->replica);
-	assert_true(w.t->replica_foreign);
-	w.t->replica_taken = true;
+	assert_null(w.t->replica.object);
+	assert_true(w.t->replica.foreign);
+	w.t->replica.taken = true;
 	fleet_managed_set_replica(w.t, NULL, &by, 1);
-	assert_false(w.t->replica_foreign);
-	assert_true(w.t->replica_taken); /* by an object that the watch does not show */
+	assert_false(w.t->replica.foreign);
+	assert_true(w.t->replica.taken); /* by an object that the watch does not show */
 	replica(&w, 5, "{'metadata':{" OURS "}}", 1);
-	assert_false(w.t->replica_taken);
+	assert_false(w.t->replica.taken);
 	end(&w);
 }
 
-/* The Job of the local one's name counts, if it names the Workload. */
-static void test_jobs(void **state UNUSED)
+/* An object counts if it names the Workload. */
+static void test_parts(void **state UNUSED)
 {
-	struct world w;
+	struct fleet_part *part;
 	struct sched_msg *m;
+	struct world w;
 
 	begin(&w);
-	w.t->job_sent = w.t->job_taken = true;
+	assert_null(fleet_managed_part(w.t, SCHED_JOBS, str_of("ns/j"), false));
+	part = fleet_managed_part(w.t, SCHED_JOBS, str_of("ns/j"), true);
+	part->sent = part->o.taken = true;
 	m = add_job(&w, "ns/j", "{'metadata':{'namespace':'ns'," OURS "," NAMES("w") "}}");
-	fleet_managed_find_job(w.g, w.t, "ns/w", m, &by); /* the local Workload is not known */
-	assert_ptr_equal(w.t->job, m);
-	assert_false(w.t->job_sent || w.t->job_taken);
-	fleet_managed_find_job(w.g, w.t, "ns/w", NULL, &by);
-	assert_ptr_equal(w.t->job, m);
-
-	w.g->job_key = xmalloc_dup("ns/other");
-	fleet_managed_find_job(w.g, w.t, "ns/w", NULL, &by);
-	assert_null(w.t->job);
-	free(w.g->job_key);
-	w.g->job_key = xmalloc_dup("ns/j");
-	fleet_managed_find_job(w.g, w.t, "ns/w", NULL, &by);
-	assert_ptr_equal(w.t->job, m);
+	fleet_managed_see(w.t, part, "ns/w", &by);
+	assert_ptr_equal(part->o.object, m);
+	assert_false(part->sent || part->o.taken);
+	assert_false(fleet_managed_is_gone(w.g));
 
 	(void)add_job(&w, "ns/j", "{'metadata':{'namespace':'ns'," OURS "," NAMES("x") "}}");
-	fleet_managed_find_job(w.g, w.t, "ns/w", NULL, &by);
-	assert_null(w.t->job);
-	assert_true(w.t->job_foreign);
-	m = add_job(&w, "ns/j", "{'metadata':{'namespace':'no'," OURS "," NAMES("w") "}}");
-	fleet_managed_find_job(w.g, w.t, "ns/w", NULL, &by);
-	assert_null(w.t->job); /* of another namespace than its key says */
+	fleet_managed_see(w.t, part, "ns/w", &by);
+	assert_null(part->o.object);
+	assert_true(part->o.foreign);
+	(void)add_job(&w, "ns/j", "{'metadata':{'namespace':'no'," OURS "," NAMES("w") "}}");
+	fleet_managed_see(w.t, part, "ns/w", &by);
+	assert_null(part->o.object); /* of another namespace than its key says */
 
 	m = add_job(&w, "ns/j", "{'metadata':{'namespace':'ns'," OURS "," NAMES("w") "}}");
-	fleet_managed_find_job(w.g, w.t, "ns/w", NULL, &by);
-	assert_non_null(w.t->job);
-	fleet_managed_drop_job(w.t, m);
-	assert_null(w.t->job);
+	fleet_managed_see(w.t, part, "ns/w", &by);
+	assert_non_null(part->o.object);
+	fleet_managed_drop(part, m);
+	assert_null(part->o.object);
+	end(&w);
+}
+
+static bool is_wanted(const void *ctx, const struct fleet_part *part)
+{
+	return strcmp(part->key, ctx) == 0;
+}
+
+/* Names are in order, each once; those that nothing is known of are forgotten. */
+static void test_names(void **state UNUSED)
+{
+	static const char *const keys[] = { "ns/c", "ns/a", "ns/d", "ns/b", "ns/a" };
+	struct world w;
+
+	begin(&w);
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		(void)fleet_managed_part(w.t, SCHED_JOBS, str_of(keys[i]), true);
+	}
+	assert_int_equal(w.t->parts.n, 4);
+	assert_string_equal(w.t->parts.v[0]->key, "ns/a");
+	assert_string_equal(w.t->parts.v[3]->key, "ns/d");
+	w.t->parts.v[1]->sent = true;
+	w.t->parts.v[2]->o.write.in_flight = true;
+	fleet_managed_tidy(w.t, is_wanted, "ns/d");
+	assert_int_equal(w.t->parts.n, 3);
+	assert_string_equal(w.t->parts.v[0]->key, "ns/b");
 	end(&w);
 }
 
 static void test_connections(void **state UNUSED)
 {
+	struct fleet_part *part;
 	struct world w;
-	struct sched_msg *m;
 
 	begin(&w);
 	replica(&w, 3, "{'metadata':{" OURS "}}", 1);
-	m = add_job(&w, "ns/j", "{'metadata':{'namespace':'ns'," OURS "," NAMES("w") "}}");
-	fleet_managed_find_job(w.g, w.t, "ns/w", m, &by);
-	w.t->replica_write.in_flight = w.t->job_write.in_flight = w.t->job_sent = true;
+	part = fleet_managed_part(w.t, SCHED_JOBS, str_of("ns/j"), true);
+	(void)add_job(&w, "ns/j", "{'metadata':{'namespace':'ns'," OURS "," NAMES("w") "}}");
+	fleet_managed_see(w.t, part, "ns/w", &by);
+	w.t->replica.write.in_flight = part->o.write.in_flight = part->sent = true;
 	w.t->tries.failures = 3;
 	fleet_managed_lose(w.t);
-	assert_false(w.t->replica_write.in_flight || w.t->job_write.in_flight);
-	assert_true(w.t->job_sent); /* it may have arrived */
+	assert_false(w.t->replica.write.in_flight || part->o.write.in_flight);
+	assert_true(part->sent); /* it may have arrived */
 	assert_int_equal(w.t->tries.failures, 0);
 	fleet_managed_reach(w.t, 1);
-	assert_non_null(w.t->replica);
-	assert_non_null(w.t->job);
-	assert_false(w.t->job_sent);
+	assert_non_null(w.t->replica.object);
+	assert_non_null(part->o.object);
+	assert_false(part->sent);
 	fleet_managed_reach(w.t, 2); /* which has not shown them */
-	assert_null(w.t->replica);
-	assert_null(w.t->job);
+	assert_null(w.t->replica.object);
+	assert_null(part->o.object);
 	end(&w);
+}
+
+/* A create without an answer may take effect for a while. */
+static void test_sent(void **state UNUSED)
+{
+	struct fleet_part part = { .key = NULL };
+	int64_t last = 5 * S + FLEET_MANAGED_SENT_NS;
+
+	assert_false(fleet_managed_is_sent(&part, 5 * S));
+	fleet_managed_note_sent(&part, 5 * S);
+	assert_true(fleet_managed_is_sent(&part, last));
+	assert_false(fleet_managed_is_sent(&part, last + 1));
+	assert_false(fleet_managed_is_sent(&part, 4 * S)); /* the clock was set back */
+	part.o.write.in_flight = true;
+	assert_true(fleet_managed_is_sent(&part, last + 1));
 }
 
 static void test_effects(void **state UNUSED)
@@ -172,13 +209,13 @@ static void test_deletions(void **state UNUSED)
 
 	begin(&w);
 	replica(&w, 3, "{'metadata':{" OURS "}}", 1);
-	w.t->replica_write.written = 9;
+	w.t->replica.write.written = 9;
 	fleet_managed_set_replica(w.t, NULL, &by, 1);
-	assert_int_equal(w.t->replica_write.written, 9);
+	assert_int_equal(w.t->replica.write.written, 9);
 	replica(&w, 9, "{'metadata':{" OURS "}}", 1);
-	w.t->replica_write.written = 10; /* of its deletion */
+	w.t->replica.write.written = 10; /* of its deletion */
 	fleet_managed_set_replica(w.t, NULL, &by, 1);
-	assert_int_equal(w.t->replica_write.written, 0);
+	assert_int_equal(w.t->replica.write.written, 0);
 	end(&w);
 }
 
@@ -207,7 +244,8 @@ static void test_pauses(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_replicas),    cmocka_unit_test(test_jobs),
+		cmocka_unit_test(test_replicas),    cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_names),       cmocka_unit_test(test_sent),
 		cmocka_unit_test(test_connections), cmocka_unit_test(test_effects),
 		cmocka_unit_test(test_deletions),   cmocka_unit_test(test_pauses),
 	};

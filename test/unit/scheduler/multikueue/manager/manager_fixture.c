@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "lib/decode_fixture.h"
+#include "scheduler/multikueue/manager/carried.h"
 
 #define TEXT_MAX 8192
 
@@ -300,7 +301,11 @@ static void make_local(struct manager_fixture *f, const char *words)
 	make_job(&l.p, l.unmanaged ? "" : ",'managedBy':'kueue.x-k8s.io/multikueue'",
 		 l.otherjob ? "'uid':'j2'" : "'uid':'j'", &f->job);
 	f->view.local = l.gone ? NULL : &f->local;
-	f->view.job = l.nojob || l.gone ? NULL : &f->job;
+	f->local_jobs[0] = &f->job;
+	f->view.jobs = f->local_jobs;
+	f->view.njobs = l.nojob || l.gone ? 0 : 1;
+	f->view.kind =
+		l.gone || f->local.meta.owners.n == 0 ? NULL : carried_of(f->local.meta.owners.v);
 	f->view.check = l.state[0] == '\0' ? NULL : "mk";
 }
 
@@ -360,7 +365,8 @@ static bool job_word(const struct word *w, struct cluster_words *c)
 	return true;
 }
 
-static void cluster_word(const struct word *w, struct manager_cluster *c, struct cluster_words *cw)
+static void cluster_word(const struct word *w, struct manager_cluster *c,
+			 struct manager_object *job, struct cluster_words *cw)
 {
 	if (is(w, "lost")) {
 		c->link = MANAGER_LOST;
@@ -374,9 +380,9 @@ static void cluster_word(const struct word *w, struct manager_cluster *c, struct
 	} else if (is(w, "taken")) {
 		c->replica_taken = true;
 	} else if (is(w, "jobtaken")) {
-		c->job_taken = true;
+		job->taken = true;
 	} else if (is(w, "jobsent")) {
-		c->job_sent = true;
+		job->sent = true;
 	} else if (job_word(w, cw)) {
 		return;
 	} else if (replica_word(w, &cw->p)) {
@@ -390,15 +396,18 @@ static void make_cluster(struct manager_fixture *f, size_t i, const char *words)
 {
 	static const char *const names[] = { "w1", "w2", "w3", "w4", "w5" };
 	struct manager_cluster *c = &f->clusters[i];
+	struct manager_object *job = &f->objects[i];
 	struct cluster_words cw = { 0 };
 	struct word w;
 
 	*c = (struct manager_cluster){ .name = names[i],
 				       .configured = true,
 				       .link = MANAGER_UP,
-				       .lost_at = MANAGER_NOT_KNOWN };
+				       .lost_at = MANAGER_NOT_KNOWN,
+				       .jobs = job,
+				       .njobs = 1 };
 	while (next_word(&words, &w)) {
-		cluster_word(&w, c, &cw);
+		cluster_word(&w, c, job, &cw);
 	}
 	make_workload(&cw.p, false, &f->replicas[i]);
 	make_job(&cw.p, "",
@@ -406,7 +415,8 @@ static void make_cluster(struct manager_fixture *f, size_t i, const char *words)
 				 : "'uid':'r'",
 		 &f->jobs[i]);
 	c->replica = cw.replica ? &f->replicas[i] : NULL;
-	c->job = cw.job ? &f->jobs[i] : NULL;
+	job->object = cw.job ? &f->jobs[i] : NULL;
+	job->meta = cw.job ? &f->jobs[i].meta : NULL;
 }
 
 void manager_fixture_make(struct manager_fixture *f, const char *local, const char *const *clusters)

@@ -33,6 +33,8 @@ struct manager_fixture {
 	struct manager_cluster clusters[MANAGER_FIXTURE_CLUSTERS];
 	struct api_workload local, replicas[MANAGER_FIXTURE_CLUSTERS];
 	struct api_job job, jobs[MANAGER_FIXTURE_CLUSTERS];
+	const void *local_jobs[1];
+	struct manager_object objects[MANAGER_FIXTURE_CLUSTERS];
 };
 
 /* Kueue's defaults, and workerLostTimeout 5 minutes, as its tests have it. clusters[i]: of w(i+1);

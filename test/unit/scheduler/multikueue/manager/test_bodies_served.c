@@ -17,8 +17,8 @@
 #include "enc/decode.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/multikueue/gate_write.h"
+#include "scheduler/multikueue/manager/carried_job.h"
 #include "scheduler/multikueue/manager/manager.h"
-#include "scheduler/multikueue/manager/mirror.h"
 #include "scheduler/multikueue/manager/replica_body.h"
 #include "unit/apiserver/apiserver_fixture.h"
 
@@ -311,7 +311,7 @@ static void replica_and_job(void **state)
 	m = meta_of(&worker, arena);
 	assert_true(replica_body_is_ours(&m, &by));
 	strbuf_reset(&body);
-	replica_body_job(local_job, local, &by, &body);
+	carried_job_kind.create(local_job, local, &by, &body);
 	must(&worker, HTTP_POST, JOBS, APISERVER_FIXTURE_JSON, body.p);
 	m = meta_of(&worker, arena);
 	assert_string_equal(replica_body_workload_of(&m), "w");
@@ -391,16 +391,16 @@ static void statuses_of_jobs(void **state)
 	must(s, HTTP_POST, JOBS, APISERVER_FIXTURE_YAML, job);
 	assert_int_equal(jdoc_parse(str_of(running), &remote, NULL), 0);
 	first = get(s, JOBS "/j");
-	mirror_suspended(first, NOW, &body);
+	carried_job_kind.sync(first, NULL, CARRIED_DUE_SUSPENDED, NOW, &body);
 	patch_job(s, &body);
 	assert_true(has_condition(s, "Suspended"));
 	second = get(s, JOBS "/j");
-	mirror_copy(second, remote, &body);
+	carried_job_kind.sync(second, remote, CARRIED_DUE_STATUS, NOW, &body);
 	patch_job(s, &body);
 	assert_false(has_condition(s, "Suspended"));
 	assert_true(jdoc_equal(jdoc_get(s->f.doc, "status"), jdoc_get(remote, "status")));
 	third = get(s, JOBS "/j");
-	mirror_reset(third, &body);
+	carried_job_kind.reset(third, &body);
 	patch_job(s, &body);
 	assert_int_equal(jdoc_int(jdoc_path(s->f.doc, "status.active"), 0), 0);
 }

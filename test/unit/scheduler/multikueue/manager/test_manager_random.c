@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "enc/decode.h"
+#include "scheduler/multikueue/manager/carried.h"
 
 #define WORLDS 2000
 #define STEPS 60
@@ -41,6 +42,7 @@ struct shown {
 	struct api_condition conditions[5];
 	struct api_pod_set podset;
 	struct api_job job;
+	struct manager_object object;
 	struct api_condition done;
 	struct field_pair label;
 };
@@ -222,7 +224,13 @@ static void look(struct worker *v)
 
 static struct manager_cluster cluster_of(struct worker *v)
 {
+	bool has_job = v->known && v->seen.job;
+
 	show(&v->shown, &v->seen);
+	v->shown.object = (struct manager_object){ .object = has_job ? &v->shown.job : NULL,
+						   .meta = has_job ? &v->shown.job.meta : NULL,
+						   .taken = v->job_taken,
+						   .sent = v->job_sent };
 	return (struct manager_cluster){
 		.name = v->name,
 		.configured = v->configured,
@@ -231,10 +239,9 @@ static struct manager_cluster cluster_of(struct worker *v)
 				     : MANAGER_NEVER,
 		.lost_at = v->known ? v->down_at : MANAGER_NOT_KNOWN,
 		.replica = v->known && v->seen.replica ? &v->shown.replica : NULL,
-		.job = v->known && v->seen.job ? &v->shown.job : NULL,
 		.replica_taken = v->replica_taken,
-		.job_taken = v->job_taken,
-		.job_sent = v->job_sent,
+		.jobs = &v->shown.object,
+		.njobs = 1,
 	};
 }
 
@@ -442,6 +449,9 @@ static void check_action(struct world *w, const struct manager_action *a)
 	case MANAGER_FINISH:
 		CHECK(w, l->done || !v->seen.job, "the end of the Job is not copied\n");
 		break;
+	case MANAGER_DELETE_JOB: /* there is one Job, which lives as long as its Workload */
+		CHECK(w, false, "the Job of %s is deleted alone\n", v->name);
+		break;
 	case MANAGER_RESET_JOB:
 	case MANAGER_NOMINATE:
 	case MANAGER_SET_CHECK:
@@ -531,7 +541,7 @@ static void nominate(struct world *w, const struct field_strs *names)
 	w->round_at = w->now;
 }
 
-/* As mirror_due says. */
+/* As carried_kind.due says. */
 static void sync_job(struct world *w, const struct there *t)
 {
 	if (!w->local.suspended || t->suspended || t->done) {
@@ -585,6 +595,7 @@ static void apply(struct world *w, const struct manager_action *a)
 	case MANAGER_UPDATE_REPLICA:
 		v->now.priority = w->local.priority;
 		break;
+	case MANAGER_DELETE_JOB:
 	case MANAGER_ACT_COUNT_:
 		break;
 	}
@@ -628,9 +639,12 @@ static void restart(struct world *w)
 static bool call(struct world *w)
 {
 	struct manager_cluster clusters[WORKERS_MAX];
+	const void *const jobs[] = { &w->job };
 	struct manager_view view = { .opt = &w->opt,
 				     .local = w->local.exists ? &w->workload : NULL,
-				     .job = w->local.exists ? &w->job : NULL,
+				     .kind = carried_row(CARRIED_JOBS),
+				     .jobs = jobs,
+				     .njobs = w->local.exists,
 				     .check = "mk",
 				     .has_config = true,
 				     .clusters = clusters,
@@ -874,7 +888,7 @@ static void promises_hold(void **state)
 	}
 	for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
 		print_message("  %s: %u\n", manager_act_name((enum manager_act)i), acts[i]);
-		assert_true(acts[i] > 0); /* each has been met */
+		assert_true(acts[i] > 0 || i == MANAGER_DELETE_JOB); /* a Job is one object */
 	}
 }
 

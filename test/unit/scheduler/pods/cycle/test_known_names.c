@@ -13,9 +13,10 @@ static void test_absent_are_rows_without_functions(void **state)
 	static const struct plugin_row plugins[] = { { "gang", &ops },
 						     { "capacity", &ops },
 						     { "drf", NULL } };
-	static const struct action_row actions[] = { { "enqueue", run_nothing },
-						     { "reclaim", NULL } };
-	const struct known_names_source from = { plugins, 3, actions, 2 };
+	static const struct action_row actions[] = { { .name = "enqueue", .run = run_nothing },
+						     { .name = "reclaim" },
+						     { .name = "shuffle", .absent = "why" } };
+	const struct known_names_source from = { plugins, 3, actions, 3 };
 	struct known_names n;
 	struct conf_names known;
 
@@ -28,10 +29,14 @@ static void test_absent_are_rows_without_functions(void **state)
 	assert_null(known.plugins[3]);
 	assert_string_equal(known.actions[0], "enqueue");
 	assert_string_equal(known.actions[1], "reclaim");
-	assert_null(known.actions[2]);
+	assert_string_equal(known.actions[2], "shuffle");
+	assert_null(known.actions[3]);
 	assert_string_equal(known.absent[0], "drf");
 	assert_string_equal(known.absent[1], "reclaim");
-	assert_null(known.absent[2]);
+	assert_string_equal(known.absent[2], "shuffle");
+	assert_null(known.absent[3]);
+	assert_null(known.absent_reasons[1]);
+	assert_string_equal(known.absent_reasons[2], "why");
 	known_names_finish(&n);
 	assert_null(n.plugins);
 }

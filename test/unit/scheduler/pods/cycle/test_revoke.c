@@ -296,6 +296,7 @@ static void halves_of_gangs_do_not_block_each_other(void **state)
 	core_fixture_finish(&sf);
 }
 
+/* Warnings, all of them. */
 static unsigned count_events(const struct core_fixture *sf, const char *reason)
 {
 	unsigned n = 0;
@@ -303,7 +304,10 @@ static unsigned count_events(const struct core_fixture *sf, const char *reason)
 	for (size_t i = 0; i < sf->s->decisions.n; i++) {
 		const struct decision *d = &sf->s->decisions.v[i];
 
-		n += d->kind == DECISION_EVENT && str_streq(d->reason, reason);
+		if (d->kind == DECISION_EVENT && str_streq(d->reason, reason)) {
+			assert_true(d->warning);
+			n++;
+		}
 	}
 	return n;
 }

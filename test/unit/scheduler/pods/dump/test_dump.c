@@ -51,7 +51,7 @@ static const struct pod_class *rich_class(struct cluster *c)
 			       .ntolerations = 2,
 			       .ports = port,
 			       .nports = 1,
-			       .unsupported = POD_CLASS_VOLUMES,
+			       .unsupported = POD_CLASS_CLAIMS,
 			       .unoffered = { &(struct unoffered_amount){ "example.com/x", 3 },
 					      1 } };
 

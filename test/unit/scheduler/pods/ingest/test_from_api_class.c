@@ -73,8 +73,8 @@ static void test_refusals(void **state)
 		  POD_CLASS_TOPOLOGY_SPREAD },
 		{ "\"volumes\":[{\"name\":\"v\",\"emptyDir\":{}}]", NULL },
 		{ "\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"c\"}}]",
-		  POD_CLASS_VOLUMES },
-		{ "\"volumes\":[{\"name\":\"v\",\"ephemeral\":{}}]", POD_CLASS_VOLUMES },
+		  NULL },
+		{ "\"volumes\":[{\"name\":\"v\",\"ephemeral\":{}}]", NULL },
 		{ "\"resourceClaims\":[{\"name\":\"x\"}]", POD_CLASS_RESOURCE_CLAIMS },
 	};
 
@@ -89,6 +89,43 @@ static void test_refusals(void **state)
 			assert_non_null(pod_class_refusal(str_of(k.unsupported)));
 		}
 	}
+}
+
+/* Of a pod with n claims. */
+static const char *refusal_of_claims(struct fixture *f, int n, struct pod_class *k)
+{
+	struct strbuf json CLEANUP(strbuf_finish) = STRBUF_INIT;
+
+	strbuf_add_c(&json, "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"volumes\":[");
+	for (int i = 0; i < n; i++) {
+		strbuf_printf(&json,
+			      "%s{\"name\":\"v%d\",\"persistentVolumeClaim\":{\"claimName\":"
+			      "\"c%d\"}}",
+			      i == 0 ? "" : ",", i, i);
+	}
+	strbuf_add_c(&json, "]}}");
+	*k = (struct pod_class){ .refs = 0 };
+	assert_int_equal(from_api_class_claims(f->c,
+					       api_fixture_decode(f->arena, &pod_fields, json.p),
+					       f->arena, k, NULL),
+			 0);
+	return k->unsupported;
+}
+
+static void test_claims_of_volumes(void **state)
+{
+	struct fixture *f = *state;
+	struct pod_class k;
+
+	assert_null(refusal_of_claims(f, 0, &k));
+	assert_null(k.claims_in);
+	assert_null(refusal_of_claims(f, POD_CLASS_CLAIMS_MAX, &k));
+	assert_int_equal(k.nclaims, POD_CLASS_CLAIMS_MAX);
+	assert_string_equal(k.claims[1].name, "c1");
+	assert_null(k.claims[1].owner);
+	assert_string_equal(k.claims_in, "default");
+	assert_string_equal(refusal_of_claims(f, POD_CLASS_CLAIMS_MAX + 1, &k), POD_CLASS_CLAIMS);
+	assert_non_null(pod_class_refusal(str_of(k.unsupported)));
 }
 
 /* With n labels and tolerations in all, and many values, which do not count. */
@@ -337,6 +374,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_refusals),
+		T(test_claims_of_volumes),
 		T(test_pods_that_cost_too_much_per_node_are_refused),
 		T(test_node_affinity),
 		T(test_bad_affinity_names_its_place),

@@ -238,6 +238,45 @@ static void which_pods_may_ask_for_quota(void **state)
 	}
 }
 
+/* Three of three run. A role of which all are needed spares none; one more than that does. */
+static void which_members_a_gang_can_spare(void **state)
+{
+	static const struct {
+		int32_t min_member, role_min;
+		bool spares;
+	} rows[] = {
+		{ 2, 0, true },  { 3, 0, false }, { 4, 0, true }, { 2, 1, true },
+		{ 2, 2, false }, { 2, 3, true }, /* as many roles are not looked at */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct podgroup_role_min min = { 1, rows[i].role_min };
+		struct core_fixture sf;
+		struct podgroup *g;
+		struct node *n;
+
+		unit_row_number(i);
+		core_fixture_init(&sf, NULL);
+		cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
+		n = cluster_fixture_node(sf.f.cluster, "n", 3000);
+		g = cluster_fixture_podgroup(sf.f.cluster, "j", "q", rows[i].min_member);
+		if (rows[i].role_min > 0) {
+			vec_push(&g->role_min, min);
+		}
+		for (int k = 0; k < 3; k++) {
+			const char *const names[] = { "t0", "t1", "t2" };
+			struct task *t = cluster_fixture_task(sf.f.cluster, names[k], g, 1000);
+
+			t->role = k < 2 ? 1 : 2;
+			cluster_task_set_status(sf.f.cluster, t, TASK_RUNNING, n);
+		}
+		core_fixture_open(&sf);
+		assert_int_equal(gang_can_spare(sf.s, sf.f.cluster->tasks.v[0]), rows[i].spares);
+		core_fixture_finish(&sf);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -249,6 +288,7 @@ int main(void)
 		cmocka_unit_test(enough_pods_of_other_roles_are_not_enough),
 		cmocka_unit_test(roles_that_ask_for_more_than_the_whole_are_not_looked_at),
 		cmocka_unit_test(which_pods_may_ask_for_quota),
+		cmocka_unit_test(which_members_a_gang_can_spare),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -331,6 +331,110 @@ static void one_after_the_other(void **state)
 	finish(&f);
 }
 
+/* A queue that has given all that it gives is passed over, until pods of it are placed again. */
+static void a_queue_that_gives_again(void **state)
+{
+	struct podgroup *from, *to;
+	struct task *t0, *t1, *elsewhere;
+	struct fixture f;
+	struct node *n;
+
+	(void)state;
+	start(&f);
+	f.q->deserved.v[RES_CPU] = 1000;
+	from = podgroup(&f, "from", 1);
+	for (int i = 0; i < 2; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		running(&f, name + 1, from, 1000, cluster_fixture_node(f.c, name, 1000));
+	}
+	f.q = cluster_fixture_queue(f.c, "other", NULL, -1);
+	f.q->deserved.v[RES_CPU] = 2000;
+	to = cluster_fixture_podgroup(f.c, "to", "other", 1);
+	t0 = cluster_fixture_task(f.c, "t0", to, 1000);
+	t1 = cluster_fixture_task(f.c, "t1", to, 1000);
+	n = cluster_fixture_node(f.c, "n2", 1000);
+	elsewhere = cluster_fixture_task(f.c, "elsewhere", from, 1000);
+	elsewhere->flags &= ~(uint32_t)TASK_PREEMPTABLE;
+	core_fixture_open(&f.core);
+	f.v = victims_of_all_queues(f.core.s);
+	statement_pipeline(f.core.s, t0, victims_make_room(f.v, f.q, t0));
+	assert_null(victims_make_room(f.v, f.q, t1));
+	statement_pipeline(f.core.s, elsewhere, n);
+	assert_non_null(victims_make_room(f.v, f.q, t1));
+	assert_string_equal(core_fixture_decisions(&f.core), "Evict 0; Evict 1");
+	finish(&f);
+}
+
+/* The plugins agree to each pod after those before it, the gang loses all that are left. */
+static void podgroups_as_a_whole(void **state)
+{
+	struct podgroup *low, *high;
+	struct statement st;
+	struct fixture f;
+	struct task *t;
+
+	(void)state;
+	start(&f);
+	low = podgroup(&f, "low", 1);
+	high = podgroup(&f, "high", 9);
+	running(&f, "a", low, 1000, cluster_fixture_node(f.c, "n0", 1000));
+	running(&f, "b", low, 1000, cluster_fixture_node(f.c, "n1", 1000));
+	running(&f, "c", high, 1000, cluster_fixture_node(f.c, "n2", 1000));
+	t = cluster_fixture_task(f.c, "t", high, 1000);
+	open_queue(&f);
+	victims_spare_gangs(f.v);
+	assert_ptr_equal(victims_podgroup(f.v, 0), low);
+	assert_ptr_equal(victims_podgroup(f.v, 1), high);
+	assert_null(victims_podgroup(f.v, 2));
+	st = statement_begin(f.core.s);
+	assert_true(victims_evict_podgroup(f.v, f.q, t, low));
+	assert_string_equal(core_fixture_decisions(&f.core), "Evict a; Evict b");
+	assert_false(victims_evict_podgroup(f.v, f.q, t, low));
+	assert_false(victims_evict_podgroup(f.v, f.q, t, high));
+	statement_discard(f.core.s, st);
+	victims_restored(f.v);
+	/* A gang of one that needs its pod cannot spare it. */
+	assert_string_equal(search(&f, t), "n0: Evict a");
+	low->min_member = 2;
+	assert_string_equal(search(&f, t), "none: ");
+	finish(&f);
+}
+
+/* A node whose cheap victim is gone has a dearer one, which is tried after those of other nodes. */
+static void the_dearer_one_of_a_node_comes_later(void **state)
+{
+	struct podgroup *low, *mid, *high;
+	struct fixture f;
+	struct node *a;
+
+	(void)state;
+	start(&f);
+	low = podgroup(&f, "low", 1);
+	mid = podgroup(&f, "mid", 5);
+	high = podgroup(&f, "high", 9);
+	a = cluster_fixture_node(f.c, "a", 2000);
+	running(&f, "a-low", low, 1000, a);
+	running(&f, "a-mid", mid, 1000, a);
+	running(&f, "b-low", low, 1000, cluster_fixture_node(f.c, "b", 1000));
+	for (int i = 0; i < 3; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "t%d", i);
+		cluster_fixture_task(f.c, name, high, 1000);
+	}
+	open_queue(&f);
+	for (int i = 0; i < 3; i++) {
+		const struct task *t = f.c->tasks.v[3 + i];
+
+		statement_pipeline(f.core.s, t, victims_make_room(f.v, f.q, t));
+	}
+	assert_string_equal(core_fixture_decisions(&f.core),
+			    "Evict a-low; Evict b-low; Evict a-mid");
+	finish(&f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -343,6 +447,9 @@ int main(void)
 		cmocka_unit_test(no_priority_beyond_what_the_pod_was_granted),
 		cmocka_unit_test(within_a_podgroup),
 		cmocka_unit_test(one_after_the_other),
+		cmocka_unit_test(the_dearer_one_of_a_node_comes_later),
+		cmocka_unit_test(a_queue_that_gives_again),
+		cmocka_unit_test(podgroups_as_a_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

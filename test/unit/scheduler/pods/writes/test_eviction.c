@@ -88,7 +88,8 @@ static void test_a_victim_that_is_gone_already_is_fine(void **state)
 static void test_a_victim_gets_its_condition_first(void **state)
 {
 	static const int answers[] = { 200, 500, 403, 429 };
-	const struct eviction_options opt = { .victim_text = "for another", .now = 0 };
+	const struct eviction_options opt = { .victim_text = "for another",
+					      .now = 60 * CLOCK_NS_PER_S };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
@@ -99,7 +100,7 @@ static void test_a_victim_gets_its_condition_first(void **state)
 		id = write_fixture_expect(&f, STATUS);
 		assert_true(str_eq_c(fake_transport_body(f.transport, id),
 				     "{\"metadata\":{\"uid\":\"u-1\"},\"status\":{\"conditions\":[{"
-				     "\"lastTransitionTime\":\"1970-01-01T00:00:00Z\",\"message\":"
+				     "\"lastTransitionTime\":\"1970-01-01T00:01:00Z\",\"message\":"
 				     "\"for another\",\"reason\":\"PreemptionByScheduler\","
 				     "\"status\":\"True\",\"type\":\"DisruptionTarget\"}]}}"));
 		fake_transport_answer(f.transport, id, answers[i], "{}");

@@ -1,0 +1,37 @@
+#include "scheduler/multikueue/manager/carried.h"
+
+#include "api/meta/meta.h"
+#include "base/attrs.h"
+#include "base/str.h"
+#include "scheduler/multikueue/manager/carried_job.h"
+
+static const struct carried_kind *const rows[CARRIED_COUNT_] = {
+	[CARRIED_JOBS] = &carried_job_kind,
+};
+
+const struct carried_kind *carried_row(enum carried c)
+{
+	return rows[c];
+}
+
+const struct carried_kind *carried_of(const struct api_owner *o)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (str_streq(o->api_version, rows[i]->api_version) &&
+		    str_streq(o->kind, rows[i]->kind)) {
+			return rows[i];
+		}
+	}
+	return NULL;
+}
+
+bool carried_find(enum sched_resource r, enum carried *ret)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (rows[i]->resource == r) {
+			*ret = (enum carried)i;
+			return true;
+		}
+	}
+	return false;
+}

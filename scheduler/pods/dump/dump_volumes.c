@@ -1,0 +1,306 @@
+#include "scheduler/pods/dump/dump_volumes.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/xmalloc.h"
+#include "collections/strmap.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/json_out.h"
+#include "scheduler/pods/dump/dump.h"
+#include "scheduler/pods/dump/dump_class.h"
+#include "scheduler/pods/dump/dump_fields.h"
+#include "scheduler/pods/dump/dump_terms.h"
+#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/model/volumes.h"
+
+static void put_text(struct json_out *o, const char *key, const char *text)
+{
+	if (text != NULL) {
+		json_out_kv(o, key, text);
+	}
+}
+
+static void put_flag(struct json_out *o, const char *key, bool value)
+{
+	if (value) {
+		json_out_kv_bool(o, key, true);
+	}
+}
+
+static void put_claim(struct json_out *o, const struct claim *cl)
+{
+	json_out_object(o);
+	json_out_kv(o, "key", cl->key);
+	put_text(o, "uid", cl->uid);
+	put_text(o, "owner", cl->owner);
+	put_text(o, "volume", cl->volume == NULL ? NULL : cl->volume->name);
+	put_text(o, "class", cl->klass == NULL ? NULL : cl->klass->name);
+	put_text(o, "selected", cl->selected);
+	put_flag(o, "writing", cl->writing);
+	put_flag(o, "bound", cl->bound);
+	put_flag(o, "lost", cl->lost);
+	put_flag(o, "deleting", cl->deleting);
+	put_flag(o, "once", cl->once);
+	json_out_key(o, "rv");
+	dump_fields_write_int(o, cl->resource_version);
+	json_out_key(o, "written");
+	dump_fields_write_int(o, cl->written);
+	json_out_object_end(o);
+}
+
+static bool put_volume(struct str key, void *value, void *ctx)
+{
+	const struct volume *v = value;
+	struct json_out *o = ctx;
+
+	(void)key;
+	if (v->exists) {
+		json_out_object(o);
+		json_out_kv(o, "name", v->name);
+		put_text(o, "driver", v->driver);
+		if (v->restricted) {
+			dump_terms_write(o, "affinity", v->affinity, v->naffinity);
+		}
+		if (v->nzones > 0) {
+			dump_terms_write(o, "zones", v->zones, v->nzones);
+		}
+		json_out_object_end(o);
+	}
+	return true;
+}
+
+static bool put_storage_class(struct str key, void *value, void *ctx)
+{
+	const struct storage_class *k = value;
+	struct json_out *o = ctx;
+
+	(void)key;
+	if (k->exists) {
+		json_out_object(o);
+		json_out_kv(o, "name", k->name);
+		put_text(o, "provisioner", k->provisioner);
+		put_flag(o, "waits", k->waits);
+		if (k->restricted) {
+			dump_terms_write(o, "topologies", k->topologies, k->ntopologies);
+		}
+		json_out_object_end(o);
+	}
+	return true;
+}
+
+void dump_volumes_write(struct json_out *o, const struct cluster *c)
+{
+	json_out_key(o, "storageClasses");
+	json_out_array(o);
+	strmap_each(c->storage_class_by_name, put_storage_class, o);
+	json_out_array_end(o);
+	json_out_key(o, "volumes");
+	json_out_array(o);
+	strmap_each(c->volume_by_name, put_volume, o);
+	json_out_array_end(o);
+	json_out_key(o, "claims");
+	json_out_array(o);
+	for (size_t i = 0; i < c->claims.n; i++) {
+		if (c->claims.v[i] != NULL && c->claims.v[i]->exists) {
+			put_claim(o, c->claims.v[i]);
+		}
+	}
+	json_out_array_end(o);
+}
+
+void dump_volumes_write_class(struct json_out *o, const struct pod_class *k)
+{
+	if (k->nclaims == 0) {
+		return;
+	}
+	json_out_kv(o, "claimsIn", k->claims_in);
+	json_out_key(o, "claims");
+	json_out_array(o);
+	for (size_t i = 0; i < k->nclaims; i++) {
+		json_out_object(o);
+		json_out_kv(o, "name", k->claims[i].name);
+		put_text(o, "owner", k->claims[i].owner);
+		json_out_object_end(o);
+	}
+	json_out_array_end(o);
+}
+
+void dump_volumes_write_limits(struct json_out *o, const struct node *n)
+{
+	if (n->limits.n == 0) {
+		return;
+	}
+	json_out_key(o, "volumeLimits");
+	json_out_array(o);
+	for (size_t i = 0; i < n->limits.n; i++) {
+		json_out_object(o);
+		json_out_kv(o, "driver", n->limits.v[i].driver);
+		json_out_kv_int(o, "count", n->limits.v[i].count);
+		json_out_object_end(o);
+	}
+	json_out_array_end(o);
+}
+
+/* --- back --------------------------------------------------------------------------------------
+ */
+
+static const char *text_of(const struct jdoc *d, const char *key)
+{
+	return jdoc_str(jdoc_get(d, key));
+}
+
+static bool flag_of(const struct jdoc *d, const char *key)
+{
+	return jdoc_bool(jdoc_get(d, key), false);
+}
+
+static int read_claim(struct cluster *c, const struct jdoc *d, struct err *err)
+{
+	struct volumes_claim_spec spec = {
+		.key = str_of(text_of(d, "key")),
+		.volume = str_of(text_of(d, "volume")),
+		.klass = str_of(text_of(d, "class")),
+		.uid = text_of(d, "uid"),
+		.owner = text_of(d, "owner"),
+		.selected = text_of(d, "selected"),
+		.bound = flag_of(d, "bound"),
+		.lost = flag_of(d, "lost"),
+		.deleting = flag_of(d, "deleting"),
+		.once = flag_of(d, "once"),
+	};
+	int64_t written = 0;
+
+	if (spec.key.len == 0 || strchr(spec.key.p, '/') == NULL) {
+		return err_set(err, ERR_INVALID, "key: not a namespace and a name");
+	}
+	/* A claim that is bound names its volume. */
+	if (spec.bound && spec.volume.len == 0) {
+		return err_set(err, ERR_INVALID, "volume: absent");
+	}
+	if (dump_fields_read_int(jdoc_get(d, "rv"), INT64_MIN, INT64_MAX, &spec.resource_version,
+				 err) < 0) {
+		return err_wrap(err, "rv");
+	}
+	if (jdoc_get(d, "written") != NULL &&
+	    dump_fields_read_int(jdoc_get(d, "written"), INT64_MIN, INT64_MAX, &written, err) < 0) {
+		return err_wrap(err, "written");
+	}
+	(void)volumes_set_claim(c, &spec);
+	volumes_find_claim(c, spec.key)->writing = flag_of(d, "writing");
+	volumes_find_claim(c, spec.key)->written = written;
+	return 0;
+}
+
+static int read_volume(struct cluster *c, const struct jdoc *d, struct err *err)
+{
+	struct volumes_volume_spec spec = { .name = str_of(text_of(d, "name")),
+					    .restricted = jdoc_get(d, "affinity") != NULL };
+	int r;
+
+	if (spec.name.len == 0) {
+		return err_set(err, ERR_INVALID, "name: absent");
+	}
+	r = dump_terms_read(c, jdoc_get(d, "affinity"), &spec.affinity, &spec.naffinity, err);
+	if (r == 0) {
+		r = dump_terms_read(c, jdoc_get(d, "zones"), &spec.zones, &spec.nzones, err);
+	}
+	if (r == 0) {
+		r = dump_class_text(c, jdoc_get(d, "driver"), &spec.driver, err);
+	}
+	if (r == 0) {
+		volumes_set_volume(c, &spec);
+	}
+	match_terms_free(spec.affinity, spec.naffinity);
+	match_terms_free(spec.zones, spec.nzones);
+	return r;
+}
+
+static int read_storage_class(struct cluster *c, const struct jdoc *d, struct err *err)
+{
+	struct volumes_class_spec spec = { .name = str_of(text_of(d, "name")),
+					   .waits = flag_of(d, "waits"),
+					   .restricted = jdoc_get(d, "topologies") != NULL };
+	int r;
+
+	if (spec.name.len == 0) {
+		return err_set(err, ERR_INVALID, "name: absent");
+	}
+	r = dump_terms_read(c, jdoc_get(d, "topologies"), &spec.topologies, &spec.ntopologies, err);
+	if (r == 0) {
+		r = dump_class_text(c, jdoc_get(d, "provisioner"), &spec.provisioner, err);
+	}
+	if (r == 0) {
+		volumes_set_class(c, &spec);
+	}
+	match_terms_free(spec.topologies, spec.ntopologies);
+	return r;
+}
+
+int dump_volumes_read(struct cluster *c, const struct jdoc *doc, struct err *err)
+{
+	static const struct {
+		const char *key;
+		int (*read)(struct cluster *c, const struct jdoc *d, struct err *err);
+	} lists[] = { { "storageClasses", read_storage_class },
+		      { "volumes", read_volume },
+		      { "claims", read_claim } };
+
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		size_t n = 0;
+
+		for (const struct jdoc *d = jdoc_first(jdoc_get(doc, lists[i].key)); d != NULL;
+		     d = jdoc_next(d), n++) {
+			if (n == DUMP_MAX_OBJECTS) {
+				return err_set(err, ERR_INVALID, "%s: more than %u", lists[i].key,
+					       DUMP_MAX_OBJECTS);
+			}
+			if (lists[i].read(c, d, err) < 0) {
+				return err_wrap(err, "%s[%zu]", lists[i].key, n);
+			}
+		}
+	}
+	return 0;
+}
+
+int dump_volumes_read_class(struct cluster *c, const struct jdoc *d, struct pod_class *k,
+			    struct err *err)
+{
+	const struct jdoc *list = jdoc_get(d, "claims");
+
+	if (jdoc_count(list) == 0) {
+		return 0;
+	}
+	if (jdoc_count(list) > POD_CLASS_CLAIMS_MAX ||
+	    dump_class_needed_text(c, jdoc_get(d, "claimsIn"), &k->claims_in, err) < 0) {
+		return err_set(err, ERR_INVALID, "claims: too many, or without claimsIn");
+	}
+	k->claims = xmalloc_zero(jdoc_count(list), sizeof(k->claims[0]));
+	for (const struct jdoc *row = jdoc_first(list); row != NULL; row = jdoc_next(row)) {
+		struct pod_claim *claim = &k->claims[k->nclaims++];
+
+		if (dump_class_needed_text(c, jdoc_get(row, "name"), &claim->name, err) < 0 ||
+		    dump_class_text(c, jdoc_get(row, "owner"), &claim->owner, err) < 0) {
+			return err_wrap(err, "claims");
+		}
+	}
+	return 0;
+}
+
+int dump_volumes_read_limits(struct cluster *c, const struct jdoc *d, struct node *n,
+			     struct err *err)
+{
+	for (const struct jdoc *row = jdoc_first(jdoc_get(d, "volumeLimits")); row != NULL;
+	     row = jdoc_next(row)) {
+		struct volume_limit limit = { .driver = NULL };
+		int64_t count = 0;
+
+		if (dump_class_needed_text(c, jdoc_get(row, "driver"), &limit.driver, err) < 0 ||
+		    dump_fields_read_int(jdoc_get(row, "count"), 0, UINT32_MAX, &count, err) < 0) {
+			return err_wrap(err, "volumeLimits");
+		}
+		limit.count = (uint32_t)count;
+		vec_push(&n->limits, limit);
+	}
+	return 0;
+}

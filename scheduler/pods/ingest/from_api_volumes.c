@@ -1,0 +1,200 @@
+#include "api/storage/storage.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "scheduler/base/match_from_api.h"
+#include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/model/volumes.h"
+
+static int check_name(const struct api_meta *m, struct err *err)
+{
+	return m->name == NULL ? err_set(err, ERR_INVALID, "metadata.name: missing") : 0;
+}
+
+static bool has_mode(const struct field_strs *modes, const char *mode)
+{
+	for (size_t i = 0; i < modes->n; i++) {
+		if (str_streq(modes->v[i], mode)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+int from_api_volumes_claim(struct cluster *c, const struct api_persistent_claim *claim,
+			   bool *ret_changed, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	const struct api_owner *owner = meta_controller(&claim->meta);
+	struct volumes_claim_spec spec = {
+		.volume = str_of(claim->spec.volume_name),
+		.klass = str_of(storage_claim_class(claim)),
+		.uid = claim->meta.uid,
+		.owner = owner == NULL ? NULL : owner->uid,
+		.selected = field_map_get(&claim->meta.annotations, STORAGE_SELECTED_NODE),
+		.bound = storage_claim_is_bound(claim),
+		.lost = str_streq(claim->status.phase, "Lost"),
+		.deleting = claim->meta.deleted != FIELD_NO_TIME,
+		.once = has_mode(&claim->spec.access_modes, "ReadWriteOncePod"),
+		.resource_version = meta_version(&claim->meta),
+	};
+
+	if (check_name(&claim->meta, err) < 0) {
+		return -ERR_INVALID;
+	}
+	strbuf_printf(&key, "%s/%s",
+		      claim->meta.namespace_ == NULL ? "default" : claim->meta.namespace_,
+		      claim->meta.name);
+	spec.key = strbuf_str(&key);
+	*ret_changed = volumes_set_claim(c, &spec);
+	return 0;
+}
+
+static const char *const zone_labels[] = {
+	"failure-domain.beta.kubernetes.io/region",
+	"failure-domain.beta.kubernetes.io/zone",
+	"topology.kubernetes.io/region",
+	"topology.kubernetes.io/zone",
+};
+
+/* "a__b" means either; an empty part is an error, as in Kubernetes. */
+static int read_zone(struct cluster *c, const char *key, const char *value, struct arena *scratch,
+		     struct match_expr *e, struct err *err)
+{
+	struct str rest = str_of(value);
+	size_t max = rest.len + 1;
+
+	e->op = MATCH_IN;
+	e->values = arena_zero(scratch, max, sizeof(e->values[0]));
+	while (rest.p != NULL) {
+		const char *sep = strstr(rest.p, "__");
+		size_t len = sep == NULL ? strlen(rest.p) : (size_t)(sep - rest.p);
+		const char *part = arena_dup_n(scratch, rest.p, len);
+
+		if (len == 0) {
+			return err_set(err, ERR_INVALID, "metadata.labels[%s]: an empty zone", key);
+		}
+		if (from_api_text(c, part, &e->values[e->nvalues++], err) < 0) {
+			return -ERR_INVALID;
+		}
+		rest = str_of(sep == NULL ? NULL : sep + 2);
+	}
+	return from_api_text(c, key, &e->key, err);
+}
+
+static int read_zones(struct cluster *c, const struct field_map *labels, struct arena *scratch,
+		      struct volumes_volume_spec *spec, struct err *err)
+{
+	struct match_term *term = arena_zero(scratch, 1, sizeof(*term));
+
+	term->exprs = arena_zero(scratch, ARRAY_LEN(zone_labels), sizeof(term->exprs[0]));
+	for (size_t i = 0; i < ARRAY_LEN(zone_labels); i++) {
+		const char *value = field_map_get(labels, zone_labels[i]);
+
+		if (value != NULL && read_zone(c, zone_labels[i], value, scratch,
+					       &term->exprs[term->nexprs++], err) < 0) {
+			return -ERR_INVALID;
+		}
+	}
+	spec->zones = term;
+	spec->nzones = term->nexprs > 0;
+	return 0;
+}
+
+int from_api_volumes_volume(struct cluster *c, const struct api_persistent_volume *volume,
+			    struct arena *scratch, struct err *err)
+{
+	const struct api_volume_affinity *affinity = volume->spec.affinity;
+	struct volumes_volume_spec spec = { .name = str_of(volume->meta.name) };
+
+	if (check_name(&volume->meta, err) < 0 ||
+	    read_zones(c, &volume->meta.labels, scratch, &spec, err) < 0) {
+		return -ERR_INVALID;
+	}
+	spec.restricted = affinity != NULL && affinity->required != NULL;
+	if (spec.restricted && match_from_api_required(c->names, affinity->required, scratch,
+						       &spec.affinity, &spec.naffinity, err) < 0) {
+		return err_path(err, "spec.nodeAffinity.required.");
+	}
+	if (volume->spec.csi != NULL && volume->spec.csi->driver != NULL &&
+	    from_api_text(c, volume->spec.csi->driver, &spec.driver, err) < 0) {
+		return err_wrap(err, "spec.csi.driver");
+	}
+	volumes_set_volume(c, &spec);
+	return 0;
+}
+
+static int read_topology(struct cluster *c, const struct api_topology_term *from,
+			 struct arena *scratch, struct match_term *t, struct err *err)
+{
+	t->exprs = arena_zero(scratch, from->labels.n, sizeof(t->exprs[0]));
+	for (size_t i = 0; i < from->labels.n; i++) {
+		const struct api_topology_label *label = &from->labels.v[i];
+		struct api_node_requirement in = { .key = label->key,
+						   .operator_ = "In",
+						   .values = label->values };
+		struct api_node_term one = { .expressions = { &in, 1 } };
+		struct match_term read;
+
+		if (match_from_api_term(c->names, &one, scratch, &read, err) < 0) {
+			return -ERR_INVALID;
+		}
+		t->exprs[t->nexprs++] = read.exprs[0];
+	}
+	return 0;
+}
+
+int from_api_volumes_storage_class(struct cluster *c, const struct api_storage_class *k,
+				   struct arena *scratch, struct err *err)
+{
+	struct volumes_class_spec spec = {
+		.name = str_of(k->meta.name),
+		.waits = str_streq(k->binding_mode, "WaitForFirstConsumer"),
+		.restricted = k->topologies.n > 0,
+		.topologies = arena_zero(scratch, k->topologies.n, sizeof(spec.topologies[0])),
+	};
+
+	if (check_name(&k->meta, err) < 0) {
+		return -ERR_INVALID;
+	}
+	for (; spec.ntopologies < k->topologies.n; spec.ntopologies++) {
+		if (read_topology(c, &k->topologies.v[spec.ntopologies], scratch,
+				  &spec.topologies[spec.ntopologies], err) < 0) {
+			return err_wrap(err, "allowedTopologies[%zu]", spec.ntopologies);
+		}
+	}
+	if (k->provisioner != NULL && !str_streq(k->provisioner, STORAGE_NO_PROVISIONER) &&
+	    from_api_text(c, k->provisioner, &spec.provisioner, err) < 0) {
+		return err_wrap(err, "provisioner");
+	}
+	volumes_set_class(c, &spec);
+	return 0;
+}
+
+int from_api_volumes_csi_node(struct cluster *c, const struct api_csi_node *node,
+			      struct arena *scratch, struct err *err)
+{
+	struct volume_limit *limits = arena_zero(scratch, node->spec.drivers.n, sizeof(*limits));
+	size_t n = 0;
+
+	if (check_name(&node->meta, err) < 0) {
+		return -ERR_INVALID;
+	}
+	for (size_t i = 0; i < node->spec.drivers.n; i++) {
+		const struct api_csi_driver *d = &node->spec.drivers.v[i];
+
+		/* A driver without a count, or with one below 0, has no limit. */
+		if (d->name == NULL || d->allocatable == NULL || d->allocatable->count < 0) {
+			continue;
+		}
+		if (from_api_text(c, d->name, &limits[n].driver, err) < 0) {
+			return err_wrap(err, "spec.drivers[%zu].name", i);
+		}
+		limits[n++].count = (uint32_t)d->allocatable->count;
+	}
+	volumes_set_limits(c, str_of(node->meta.name), limits, n);
+	return 0;
+}

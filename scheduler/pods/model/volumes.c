@@ -1,0 +1,641 @@
+#include "scheduler/pods/model/volumes.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "collections/intern.h"
+#include "collections/strmap.h"
+#include "scheduler/pods/model/cluster.h"
+
+static void free_volume(void *value)
+{
+	struct volume *v = value;
+
+	free(v->name);
+	match_terms_free(v->affinity, v->naffinity);
+	match_terms_free(v->zones, v->nzones);
+	vec_finish(&v->claims);
+	free(v);
+}
+
+static void free_class(void *value)
+{
+	struct storage_class *k = value;
+
+	free(k->name);
+	match_terms_free(k->topologies, k->ntopologies);
+	free(k);
+}
+
+static void free_claim(struct claim *cl)
+{
+	free(cl->key);
+	free(cl->uid);
+	free(cl->owner);
+	free(cl->selected);
+	vec_finish(&cl->users);
+	free(cl);
+}
+
+void volumes_begin(struct cluster *c)
+{
+	c->claim_by_key = strmap_create(NULL);
+	c->volume_by_name = strmap_create(free_volume);
+	c->storage_class_by_name = strmap_create(free_class);
+}
+
+void volumes_finish(struct cluster *c)
+{
+	for (size_t i = 0; i < c->claims.n; i++) {
+		if (c->claims.v[i] != NULL) {
+			free_claim(c->claims.v[i]);
+		}
+	}
+	slots_finish(&c->claims);
+	strmap_destroy(c->claim_by_key);
+	strmap_destroy(c->volume_by_name);
+	strmap_destroy(c->storage_class_by_name);
+}
+
+/* --- names that others refer to ----------------------------------------------------------------
+ */
+
+static struct volume *get_volume(struct cluster *c, struct str name)
+{
+	struct volume *v = strmap_get(c->volume_by_name, name);
+
+	if (v == NULL) {
+		v = xmalloc_zero(1, sizeof(*v));
+		v->name = xmalloc_dup_n(name.p, name.len);
+		strmap_set(c->volume_by_name, name, v);
+	}
+	return v;
+}
+
+static void prune_volume(struct cluster *c, struct volume *v)
+{
+	if (v != NULL && !v->exists && v->claims.n == 0) {
+		(void)strmap_remove(c->volume_by_name, str_of(v->name));
+	}
+}
+
+static struct storage_class *get_class(struct cluster *c, struct str name)
+{
+	struct storage_class *k = strmap_get(c->storage_class_by_name, name);
+
+	if (k == NULL) {
+		k = xmalloc_zero(1, sizeof(*k));
+		k->name = xmalloc_dup_n(name.p, name.len);
+		strmap_set(c->storage_class_by_name, name, k);
+	}
+	return k;
+}
+
+static void prune_class(struct cluster *c, struct storage_class *k)
+{
+	if (k != NULL && !k->exists && k->uses == 0) {
+		(void)strmap_remove(c->storage_class_by_name, str_of(k->name));
+	}
+}
+
+static struct claim *get_claim(struct cluster *c, struct str key)
+{
+	struct claim *cl = volumes_find_claim(c, key);
+
+	if (cl == NULL) {
+		cl = xmalloc_zero(1, sizeof(*cl));
+		cl->key = xmalloc_dup_n(key.p, key.len);
+		cl->node = MODEL_NONE;
+		cl->id = slots_add(&c->claims, cl);
+		strmap_set(c->claim_by_key, key, cl);
+	}
+	return cl;
+}
+
+static void drop_id(struct claim *cl, struct volume *v)
+{
+	for (size_t i = 0; i < v->claims.n; i++) {
+		if (v->claims.v[i] == cl->id) {
+			vec_swap_remove(&v->claims, i);
+			return;
+		}
+	}
+}
+
+static void set_names(struct cluster *c, struct claim *cl, struct volume *v,
+		      struct storage_class *k)
+{
+	struct volume *old = cl->volume;
+	struct storage_class *old_class = cl->klass;
+
+	if (v != old) {
+		cl->volume = v;
+		if (v != NULL) {
+			vec_push(&v->claims, cl->id);
+		}
+		if (old != NULL) {
+			drop_id(cl, old);
+			prune_volume(c, old);
+		}
+	}
+	if (k != old_class) {
+		cl->klass = k;
+		if (k != NULL) {
+			k->uses++;
+		}
+		if (old_class != NULL) {
+			old_class->uses--;
+			prune_class(c, old_class);
+		}
+	}
+}
+
+static void prune_claim(struct cluster *c, struct claim *cl)
+{
+	if (cl->exists || cl->uses > 0) {
+		return;
+	}
+	assert(cl->users.n == 0);
+	(void)strmap_remove(c->claim_by_key, str_of(cl->key));
+	slots_remove(&c->claims, cl->id);
+	free_claim(cl);
+}
+
+struct claim *volumes_find_claim(const struct cluster *c, struct str key)
+{
+	return strmap_get(c->claim_by_key, key);
+}
+
+const char *volumes_claim_name(const struct claim *cl)
+{
+	return strchr(cl->key, '/') + 1;
+}
+
+/* --- objects -----------------------------------------------------------------------------------
+ */
+
+/* The pods that wait, and use the claim, are looked at again: also those that waited for nodes of
+ * another shape, since it may have been the claim for which they found none. */
+static void wake(struct cluster *c, const struct claim *cl)
+{
+	for (size_t i = 0; i < cl->users.n; i++) {
+		struct task *t = c->tasks.v[cl->users.v[i]];
+
+		if (t->status != TASK_PENDING && t->status != TASK_BINDING) {
+			continue;
+		}
+		if (t->retry_at == MODEL_TIME_NEVER) {
+			t->retry_at = MODEL_TIME_NONE;
+		}
+		cluster_task_changed(c, t);
+	}
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool set_text(char **at, const char *text)
+{
+	if (same_text(*at, text)) {
+		return false;
+	}
+	free(*at);
+	*at = text == NULL ? NULL : xmalloc_dup(text);
+	return true;
+}
+
+/* True: it was another value. */
+static bool set_flag(bool *at, bool value)
+{
+	bool changed = *at != value;
+
+	*at = value;
+	return changed;
+}
+
+bool volumes_set_claim(struct cluster *c, const struct volumes_claim_spec *spec)
+{
+	struct claim *cl = get_claim(c, spec->key);
+	struct volume *v = spec->volume.p == NULL ? NULL : get_volume(c, spec->volume);
+	struct storage_class *k = spec->klass.p == NULL ? NULL : get_class(c, spec->klass);
+	bool changed = v != cl->volume || k != cl->klass;
+
+	changed |= set_flag(&cl->exists, true);
+	changed |= set_flag(&cl->bound, spec->bound);
+	changed |= set_flag(&cl->lost, spec->lost);
+	changed |= set_flag(&cl->deleting, spec->deleting);
+	changed |= set_flag(&cl->once, spec->once);
+	changed |= set_text(&cl->uid, spec->uid);
+	changed |= set_text(&cl->owner, spec->owner);
+	changed |= set_text(&cl->selected, spec->selected);
+	/* The answer to a write of ours may come after what it has made. */
+	changed |= cl->written > cl->resource_version && cl->written <= spec->resource_version;
+	cl->resource_version = spec->resource_version;
+	set_names(c, cl, v, k);
+	if (changed) {
+		wake(c, cl);
+	}
+	return changed;
+}
+
+bool volumes_remove_claim(struct cluster *c, struct str key)
+{
+	struct claim *cl = volumes_find_claim(c, key);
+
+	if (cl == NULL || !cl->exists) {
+		return false;
+	}
+	set_names(c, cl, NULL, NULL);
+	(void)set_text(&cl->uid, NULL);
+	(void)set_text(&cl->owner, NULL);
+	(void)set_text(&cl->selected, NULL);
+	cl->written = 0;
+	cl->exists = cl->bound = cl->lost = cl->deleting = cl->once = false;
+	wake(c, cl);
+	prune_claim(c, cl);
+	return true;
+}
+
+static void wake_volume(struct cluster *c, const struct volume *v)
+{
+	for (size_t i = 0; i < v->claims.n; i++) {
+		wake(c, c->claims.v[v->claims.v[i]]);
+	}
+}
+
+static void clear_volume(struct volume *v)
+{
+	match_terms_free(v->affinity, v->naffinity);
+	match_terms_free(v->zones, v->nzones);
+	v->affinity = v->zones = NULL;
+	v->naffinity = v->nzones = 0;
+	v->restricted = false;
+	v->driver = NULL;
+}
+
+void volumes_set_volume(struct cluster *c, const struct volumes_volume_spec *spec)
+{
+	struct volume *v = get_volume(c, spec->name);
+
+	clear_volume(v);
+	v->exists = true;
+	v->restricted = spec->restricted;
+	v->affinity = match_terms_copy(spec->affinity, spec->naffinity);
+	v->naffinity = spec->naffinity;
+	v->zones = match_terms_copy(spec->zones, spec->nzones);
+	v->nzones = spec->nzones;
+	v->driver = spec->driver;
+	wake_volume(c, v);
+}
+
+bool volumes_remove_volume(struct cluster *c, struct str name)
+{
+	struct volume *v = strmap_get(c->volume_by_name, name);
+
+	if (v == NULL || !v->exists) {
+		return false;
+	}
+	clear_volume(v);
+	v->exists = false;
+	wake_volume(c, v);
+	prune_volume(c, v);
+	return true;
+}
+
+/* Administrators change classes, and seldom: so no list of claims is kept for them. */
+static void wake_class(struct cluster *c, const struct storage_class *k)
+{
+	for (size_t i = 0; k->uses > 0 && i < c->claims.n; i++) {
+		if (c->claims.v[i] != NULL && c->claims.v[i]->klass == k) {
+			wake(c, c->claims.v[i]);
+		}
+	}
+}
+
+static void clear_class(struct storage_class *k)
+{
+	match_terms_free(k->topologies, k->ntopologies);
+	k->topologies = NULL;
+	k->ntopologies = 0;
+	k->waits = k->restricted = false;
+	k->provisioner = NULL;
+}
+
+void volumes_set_class(struct cluster *c, const struct volumes_class_spec *spec)
+{
+	struct storage_class *k = get_class(c, spec->name);
+
+	clear_class(k);
+	k->exists = true;
+	k->waits = spec->waits;
+	k->restricted = spec->restricted;
+	k->provisioner = spec->provisioner;
+	k->topologies = match_terms_copy(spec->topologies, spec->ntopologies);
+	k->ntopologies = spec->ntopologies;
+	wake_class(c, k);
+}
+
+bool volumes_remove_class(struct cluster *c, struct str name)
+{
+	struct storage_class *k = strmap_get(c->storage_class_by_name, name);
+
+	if (k == NULL || !k->exists) {
+		return false;
+	}
+	clear_class(k);
+	k->exists = false;
+	wake_class(c, k);
+	prune_class(c, k);
+	return true;
+}
+
+static bool same_limits(const struct node *n, const struct volume_limit *limits, size_t count)
+{
+	if (n->limits.n != count) {
+		return false;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (n->limits.v[i].driver != limits[i].driver ||
+		    n->limits.v[i].count != limits[i].count) {
+			return false;
+		}
+	}
+	return true;
+}
+
+void volumes_set_limits(struct cluster *c, struct str node, const struct volume_limit *limits,
+			size_t n)
+{
+	struct node *at = n > 0 ? cluster_node_get(c, node) : cluster_node_find(c, node);
+
+	if (at == NULL || same_limits(at, limits, n)) {
+		return;
+	}
+	vec_finish(&at->limits);
+	for (size_t i = 0; i < n; i++) {
+		vec_push(&at->limits, limits[i]);
+	}
+	c->nodes_gen++;
+	cluster_node_prune(c, at);
+}
+
+/* --- which nodes a volume allows ---------------------------------------------------------------
+ */
+
+bool volumes_fits_node(const struct volume *v, const struct node *n)
+{
+	if (!v->exists || !v->restricted) {
+		return v->exists;
+	}
+	for (size_t i = 0; i < v->naffinity; i++) {
+		if (cluster_node_matches(n, &v->affinity[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool volumes_provides(const struct storage_class *k, const struct node *n)
+{
+	for (size_t i = 0; i < k->ntopologies; i++) {
+		if (cluster_node_matches(n, &k->topologies[i])) {
+			return true;
+		}
+	}
+	return !k->restricted;
+}
+
+bool volumes_may_select(const struct claim *cl, const struct node *n)
+{
+	return cl->selected == NULL || strcmp(cl->selected, n->name) == 0;
+}
+
+/* Labels of zones and regions, the present one of a pair first. */
+static const char *const zone_labels[][2] = {
+	{ "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone" },
+	{ "topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region" },
+};
+
+/* By text: the name may not be the one that is interned. NULL: the node has no such label. */
+static const char *label_of(const struct node *n, const char *key)
+{
+	for (size_t i = 0; i < n->labels.n; i++) {
+		if (strcmp(n->labels.v[i].key, key) == 0) {
+			return n->labels.v[i].value;
+		}
+	}
+	return NULL;
+}
+
+static bool has_zone(const struct node *n)
+{
+	for (size_t i = 0; i < 2; i++) {
+		if (label_of(n, zone_labels[i][0]) != NULL ||
+		    label_of(n, zone_labels[i][1]) != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* As in Kubernetes, a volume with a beta label also fits a node that has the present one alone. */
+static const char *zone_of(const struct node *n, const char *key)
+{
+	const char *value = label_of(n, key);
+
+	for (size_t i = 0; i < 2 && value == NULL; i++) {
+		if (strcmp(key, zone_labels[i][1]) == 0) {
+			value = label_of(n, zone_labels[i][0]);
+		}
+	}
+	return value;
+}
+
+/* A node that says nothing about zones is in all of them: clusters of one zone have no labels. */
+bool volumes_fits_zone(const struct volume *v, const struct node *n)
+{
+	if (v->nzones == 0 || !has_zone(n)) {
+		return true;
+	}
+	for (size_t i = 0; i < v->zones->nexprs; i++) {
+		const struct match_expr *e = &v->zones->exprs[i];
+
+		if (!match_expr_holds(e, zone_of(n, e->key))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* --- pods --------------------------------------------------------------------------------------
+ */
+
+void volumes_enter_class(struct cluster *c, struct pod_class *k)
+{
+	for (size_t i = 0; i < k->nclaims; i++) {
+		CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+		struct claim *cl;
+
+		strbuf_printf(&key, "%s/%s", k->claims_in, k->claims[i].name);
+		cl = get_claim(c, strbuf_str(&key));
+		cl->uses++;
+		k->claims[i].id = cl->id;
+	}
+}
+
+void volumes_leave_class(struct cluster *c, const struct pod_class *k)
+{
+	for (size_t i = 0; i < k->nclaims; i++) {
+		struct claim *cl = c->claims.v[k->claims[i].id];
+
+		cl->uses--;
+		prune_claim(c, cl);
+	}
+}
+
+bool volumes_are_bound(const struct cluster *c, const struct task *t)
+{
+	for (size_t i = 0; t->klass != NULL && i < t->klass->nclaims; i++) {
+		if (!c->claims.v[t->klass->claims[i].id]->bound) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void hold(const struct task *t, struct claim *cl)
+{
+	cl->binders++;
+	cl->node = t->node;
+}
+
+static void let_go(struct claim *cl)
+{
+	if (--cl->binders == 0) {
+		cl->node = MODEL_NONE;
+	}
+}
+
+void volumes_select(struct cluster *c, const struct task *t)
+{
+	const struct node *n = c->nodes.v[t->node];
+
+	for (size_t i = 0; i < t->klass->nclaims; i++) {
+		struct claim *cl = c->claims.v[t->klass->claims[i].id];
+
+		cl->writing |= !cl->bound && !same_text(cl->selected, n->name);
+	}
+}
+
+void volumes_wait(struct cluster *c, struct task *t, int64_t by)
+{
+	bool waits = by != MODEL_TIME_NONE, waited = t->bind_by != MODEL_TIME_NONE;
+
+	t->bind_by = by;
+	if (waits && !waited) {
+		assert(t->status == TASK_BINDING);
+		t->binding_pos = (uint32_t)c->binding.n;
+		vec_push(&c->binding, t->id);
+		for (size_t i = 0; i < t->klass->nclaims; i++) {
+			hold(t, c->claims.v[t->klass->claims[i].id]);
+		}
+	} else if (waited && !waits) {
+		vec_swap_remove(&c->binding, t->binding_pos);
+		if (t->binding_pos < c->binding.n) {
+			c->tasks.v[c->binding.v[t->binding_pos]]->binding_pos = t->binding_pos;
+		}
+		for (size_t i = 0; i < t->klass->nclaims; i++) {
+			let_go(c->claims.v[t->klass->claims[i].id]);
+		}
+	}
+}
+
+void volumes_provision(struct cluster *c, const struct task *t)
+{
+	for (size_t i = 0; i < t->klass->nclaims; i++) {
+		struct claim *cl = c->claims.v[t->klass->claims[i].id];
+
+		if (!cl->bound && set_text(&cl->selected, c->nodes.v[t->node]->name)) {
+			wake(c, cl);
+		}
+	}
+}
+
+void volumes_written(struct claim *cl, bool done, int64_t version)
+{
+	cl->writing = false;
+	if (done && version > cl->written) {
+		cl->written = version;
+	}
+}
+
+void volumes_enter_task(struct cluster *c, const struct task *t)
+{
+	for (size_t i = 0; t->klass != NULL && i < t->klass->nclaims; i++) {
+		struct claim *cl = c->claims.v[t->klass->claims[i].id];
+
+		vec_push(&cl->users, t->id);
+		if (t->bind_by != MODEL_TIME_NONE) {
+			hold(t, cl);
+		}
+	}
+}
+
+void volumes_leave_task(struct cluster *c, const struct task *t)
+{
+	for (size_t i = 0; t->klass != NULL && i < t->klass->nclaims; i++) {
+		struct claim *cl = c->claims.v[t->klass->claims[i].id];
+		size_t at = 0;
+
+		while (cl->users.v[at] != t->id) {
+			at++;
+		}
+		vec_swap_remove(&cl->users, at);
+		if (t->bind_by != MODEL_TIME_NONE) {
+			let_go(cl);
+		}
+	}
+}
+
+struct marking {
+	struct intern *names;
+	void (*mark)(struct intern *names, const struct match_term *terms, size_t n);
+};
+
+static bool mark_volume(struct str key, void *value, void *ctx)
+{
+	const struct marking *m = ctx;
+	const struct volume *v = value;
+
+	(void)key;
+	m->mark(m->names, v->affinity, v->naffinity);
+	m->mark(m->names, v->zones, v->nzones);
+	intern_mark_name(m->names, v->driver);
+	return true;
+}
+
+static bool mark_class(struct str key, void *value, void *ctx)
+{
+	const struct marking *m = ctx;
+	const struct storage_class *k = value;
+
+	(void)key;
+	m->mark(m->names, k->topologies, k->ntopologies);
+	intern_mark_name(m->names, k->provisioner);
+	return true;
+}
+
+void volumes_mark_terms(const struct cluster *c,
+			void (*mark)(struct intern *names, const struct match_term *terms,
+				     size_t n))
+{
+	struct marking m = { c->names, mark };
+
+	strmap_each(c->volume_by_name, mark_volume, &m);
+	strmap_each(c->storage_class_by_name, mark_class, &m);
+}

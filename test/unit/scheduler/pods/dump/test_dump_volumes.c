@@ -1,0 +1,148 @@
+#include "scheduler/pods/dump/dump_volumes.h"
+
+#include "base/attrs.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "collections/intern.h"
+#include "enc/json/jdoc.h"
+#include "enc/json/json_out.h"
+#include "lib/pods/cluster_fixture.h"
+#include "lib/unit.h"
+#include "scheduler/pods/dump/dump.h"
+#include "scheduler/pods/model/volumes.h"
+
+static const char *in(struct cluster *c, const char *text)
+{
+	return intern_name(c->names, intern_id(c->names, str_of(text)));
+}
+
+static struct cluster *make(void)
+{
+	struct cluster *c = cluster_create();
+	struct task *t = cluster_fixture_task(c, "t", NULL, 100);
+	struct pod_claim of[] = { { .name = in(c, "data"), .owner = in(c, "u") },
+				  { .name = in(c, "other") } };
+	struct pod_class k = { .claims = of, .nclaims = 2, .claims_in = in(c, "ns") };
+	const char *values[] = { in(c, "a") };
+	struct match_expr e = { .key = in(c, "zone"), .values = values, .nvalues = 1 };
+	struct match_term term = { &e, 1, 0 };
+	struct volume_limit limit = { in(c, "d"), 5 };
+
+	pod_class_normalise(&k);
+	cluster_task_set_class(c, t, cluster_class_intern(c, &k));
+	(void)cluster_fixture_node(c, "n", 1000);
+	volumes_set_limits(c, STR_LIT("n"), &limit, 1);
+	volumes_set_class(c, &(struct volumes_class_spec){ .name = STR_LIT("fast"),
+							   .waits = true,
+							   .restricted = true,
+							   .provisioner = in(c, "d"),
+							   .topologies = &term,
+							   .ntopologies = 1 });
+	volumes_set_volume(c, &(struct volumes_volume_spec){ .name = STR_LIT("v"),
+							     .restricted = true,
+							     .affinity = &term,
+							     .naffinity = 1,
+							     .zones = &term,
+							     .nzones = 1,
+							     .driver = in(c, "d") });
+	(void)volumes_set_claim(c, &(struct volumes_claim_spec){ .key = STR_LIT("ns/data"),
+								 .volume = STR_LIT("v"),
+								 .klass = STR_LIT("fast"),
+								 .uid = "c",
+								 .owner = "u",
+								 .bound = true,
+								 .lost = true,
+								 .deleting = true,
+								 .once = true,
+								 .resource_version = 7 });
+	return c;
+}
+
+/* A pod that waits for its claim keeps its time and its place. */
+static void test_a_pod_that_is_being_bound(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
+	struct cluster *c = make(), *again = NULL;
+	struct task *t = c->tasks.v[0];
+	struct err err = ERR_INIT;
+
+	(void)state;
+	(void)volumes_set_claim(
+		c, &(struct volumes_claim_spec){ .key = STR_LIT("ns/other"), .selected = "x" });
+	cluster_task_set_status(c, t, TASK_BINDING, c->nodes.v[0]);
+	volumes_wait(c, t, 77);
+	volumes_select(c, t);
+	volumes_written(volumes_find_claim(c, STR_LIT("ns/data")), true, 9);
+	dump_format(c, &first);
+	if (dump_load(strbuf_str(&first), &again, &err) < 0) {
+		fail_msg("%s", err.text);
+	}
+	dump_format(again, &second);
+	assert_string_equal(first.p, second.p);
+	assert_int_equal(again->tasks.v[0]->bind_by, 77);
+	assert_int_equal(again->binding.n, 1);
+	assert_true(volumes_find_claim(again, STR_LIT("ns/other"))->writing);
+	assert_int_equal(volumes_find_claim(again, STR_LIT("ns/other"))->node, 0);
+	assert_int_equal(volumes_find_claim(again, STR_LIT("ns/data"))->written, 9);
+	cluster_destroy(again);
+	cluster_destroy(c);
+}
+
+static void test_round_trip(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
+	struct cluster *c = make(), *again = NULL;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	dump_format(c, &first);
+	if (dump_load(strbuf_str(&first), &again, &err) < 0) {
+		fail_msg("%s", err.text);
+	}
+	dump_format(again, &second);
+	assert_string_equal(first.p, second.p);
+	assert_int_equal(volumes_find_claim(again, STR_LIT("ns/other"))->users.n, 1);
+	assert_false(volumes_find_claim(again, STR_LIT("ns/other"))->exists);
+	cluster_destroy(again);
+	cluster_destroy(c);
+}
+
+static void test_refusals(void **state)
+{
+	static const struct {
+		const char *json, *text;
+	} rows[] = {
+		{ "{\"claims\":[{\"key\":\"data\",\"rv\":1}]}",
+		  "claims[0]: key: not a namespace and a name" },
+		{ "{\"claims\":[{\"key\":\"ns/data\",\"rv\":1,\"bound\":true}]}",
+		  "claims[0]: volume: absent" },
+		{ "{\"volumes\":[{}]}", "volumes[0]: name: absent" },
+		{ "{\"storageClasses\":[{}]}", "storageClasses[0]: name: absent" },
+		{ "{\"volumes\":[{\"name\":\"v\",\"affinity\":[{\"weight\":0,\"exprs\":[{}]}]}]}",
+		  "volumes[0]: key or op: a text is missing" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
+		struct cluster *c = cluster_create();
+		struct err err = ERR_INIT;
+
+		unit_row_number(i);
+		assert_int_equal(jdoc_parse(str_of(rows[i].json), &d, NULL), 0);
+		assert_int_equal(dump_volumes_read(c, d, &err), -ERR_INVALID);
+		assert_string_equal(err.text, rows[i].text);
+		cluster_destroy(c);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_a_pod_that_is_being_bound),
+		cmocka_unit_test(test_refusals),
+	};
+
+	return cmocka_run_group_tests_name("dump/dump_volumes", tests, NULL, NULL);
+}

@@ -277,8 +277,8 @@ static const char *describe_budget(const struct live_cluster *s, const struct po
 	if (b == NULL) {
 		return "; it is not evicted: several PodDisruptionBudgets cover it";
 	}
-	return arena_printf(x->arena, "; PodDisruptionBudget %s allows %lld evictions now", b->key,
-			    (long long)b->allowed);
+	return arena_printf(x->arena, "; PodDisruptionBudget %s allows %lld eviction%s now", b->key,
+			    (long long)b->allowed, b->allowed == 1 ? "" : "s");
 }
 
 /* For a pod with a node: the queue that it is charged to, if that is unexpected. */

@@ -198,8 +198,8 @@ func TestScenario9ResourceClaims(t *testing.T) {
 		}
 		return nil
 	})
-	explains(s, waits, "has quota")
 	waitEvent(s, waits, "FailedScheduling")
+	explains(s, waits, "has quota, and its own scheduler finds no node for it")
 	claims, err := devices.ResourceClaims(s.Namespace).List(s.Ctx, metav1.ListOptions{})
 	s.Must(err)
 	for _, c := range claims.Items {

@@ -147,7 +147,7 @@ func TestScenario9NodeLoss(t *testing.T) {
 		}
 		return nil
 	})
-	explains(s, fresh, "has quota")
+	explains(s, fresh, "has quota, and its own scheduler finds no node for it")
 	s.Nodes(1, "1", "4Gi")
 	s.WaitRunning(fresh)
 }
@@ -189,6 +189,7 @@ func TestScenario9Eviction(t *testing.T) {
 			s.Before("the next one waits for the quota of the evicted pod", s.Gone(running[0]), s.Ungated(name))
 		}
 	}
+	explains(s, waiting(s)[0], "waits for quota")
 	for _, name := range append(now, waiting(s)...) {
 		if strings.HasPrefix(name, "web-") {
 			beganGated(s, name)

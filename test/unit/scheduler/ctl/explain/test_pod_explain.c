@@ -155,6 +155,52 @@ static void load_budgets(const char *path)
 	assert_int_equal(file_write_atomic(path, strbuf_str(&text), 0600, NULL), 0);
 }
 
+static void test_pods_with_quota_that_another_scheduler_places(void **state)
+{
+	static const struct {
+		enum pod_cond cond;
+		const char *verdict;
+	} rows[] = {
+		{ POD_COND_GATED, "has quota, and its own scheduler places it" },
+		{ POD_COND_UNSCHEDULABLE, "has quota, and its own scheduler finds no node for it; "
+					  "autoscalers see it" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+		CLEANUP(pod_explain_finish) struct pod_explanation x = { .arena = NULL };
+		char path[] = "/tmp/headgate-explain-XXXXXX";
+		const struct cluster_args a = { .dump = path };
+		struct cluster *c = cluster_create();
+		struct podgroup *g;
+		struct live_cluster *s = NULL;
+		struct task *t;
+
+		unit_row_number(i);
+		cluster_fixture_queue(c, "root", NULL, -1);
+		cluster_fixture_queue(c, "team-a", "root", 2000);
+		g = cluster_podgroup_get_alone(c, STR_LIT("ns"), STR_LIT("theirs"));
+		cluster_podgroup_set_queue(c, g, STR_LIT("team-a"));
+		t = cluster_fixture_task(c, "theirs", g, 100);
+		t->flags |= TASK_OURS | TASK_OPTED_IN | TASK_GATE_ONLY | TASK_RESERVED_MARK;
+		t->cond = (uint8_t)rows[i].cond;
+		ledger_charge(c, t, queue_find(c, STR_LIT("team-a")), CHARGE_UNGATED);
+		dump_format(c, &text);
+		cluster_destroy(c);
+		assert_int_equal(close(mkstemp(path)), 0);
+		assert_int_equal(file_write_atomic(path, strbuf_str(&text), 0600, NULL), 0);
+		assert_int_equal(live_cluster_load(&a, &s, NULL), 0);
+		assert_int_equal(unlink(path), 0);
+		pod_explain_task(s,
+				 cluster_task_find(live_cluster_cluster(s), STR_LIT("ns/theirs")),
+				 NULL, &x);
+		assert_string_equal(x.verdict, rows[i].verdict);
+		assert_string_equal(x.reason, "QuotaReserved");
+		live_cluster_destroy(s);
+	}
+}
+
 static void test_budgets_of_pods_that_run(void **state)
 {
 	static const struct {
@@ -194,6 +240,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_pod_of_another_scheduler),
 		cmocka_unit_test(test_what_never_fits_and_what_is_mistyped),
+		cmocka_unit_test(test_pods_with_quota_that_another_scheduler_places),
 		cmocka_unit_test(test_budgets_of_pods_that_run),
 	};
 

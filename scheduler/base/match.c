@@ -115,19 +115,30 @@ static void *copy_array(const void *v, size_t n, size_t size)
 	return copy;
 }
 
+void match_term_copy(struct match_term *t)
+{
+	t->exprs = copy_array(t->exprs, t->nexprs, sizeof(t->exprs[0]));
+	for (size_t j = 0; j < t->nexprs; j++) {
+		struct match_expr *e = &t->exprs[j];
+
+		e->values = copy_array(e->values, e->nvalues, sizeof(e->values[0]));
+	}
+}
+
+void match_term_finish(struct match_term *t)
+{
+	for (size_t j = 0; j < t->nexprs; j++) {
+		free(t->exprs[j].values);
+	}
+	free(t->exprs);
+}
+
 struct match_term *match_terms_copy(const struct match_term *terms, size_t n)
 {
 	struct match_term *copy = copy_array(terms, n, sizeof(*terms));
 
 	for (size_t i = 0; i < n; i++) {
-		struct match_term *t = &copy[i];
-
-		t->exprs = copy_array(t->exprs, t->nexprs, sizeof(t->exprs[0]));
-		for (size_t j = 0; j < t->nexprs; j++) {
-			struct match_expr *e = &t->exprs[j];
-
-			e->values = copy_array(e->values, e->nvalues, sizeof(e->values[0]));
-		}
+		match_term_copy(&copy[i]);
 	}
 	return copy;
 }
@@ -135,10 +146,7 @@ struct match_term *match_terms_copy(const struct match_term *terms, size_t n)
 void match_terms_free(struct match_term *terms, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < terms[i].nexprs; j++) {
-			free(terms[i].exprs[j].values);
-		}
-		free(terms[i].exprs);
+		match_term_finish(&terms[i]);
 	}
 	free(terms);
 }

@@ -46,6 +46,9 @@ struct toleration {
 const char *match_label(const struct label *labels, size_t n, const char *key);
 /* Whether the expression holds for a label (or field) of this value; NULL: it is absent. */
 bool match_expr_holds(const struct match_expr *e, const char *value);
+/* t, which was copied from another one, gets lists of its own; and their end. */
+void match_term_copy(struct match_term *t);
+void match_term_finish(struct match_term *t);
 /* A deep copy; interned strings are shared. NULL without terms. The caller frees it. */
 struct match_term *match_terms_copy(const struct match_term *terms, size_t n);
 void match_terms_free(struct match_term *terms, size_t n); /* of match_terms_copy; NULL is fine */

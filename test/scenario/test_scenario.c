@@ -12,7 +12,7 @@
  *     ({kind, name, merge}) and `delete` ({kind, name}), waits `after`, acknowledges the writes of
  *     the cycle before unless `acknowledge: false`, and runs a cycle.
  *     expect: all its decisions in order;  published: the exact set afterwards;
- *     events: all its events;  phases: {group: phase} */
+ *     events: all its events;  phases: {group: phase};  says: {pod: message of its condition} */
 #include <string.h>
 
 #include "base/clock.h"
@@ -94,6 +94,15 @@ static void check_phases(struct world *w, const struct jdoc *phases)
 	}
 }
 
+static void check_messages(struct world *w, const struct jdoc *says)
+{
+	for (const struct jdoc *p = jdoc_first(says); p != NULL; p = jdoc_next(p)) {
+		const char *message = world_message(w, jdoc_key(p));
+
+		assert_string_equal(message == NULL ? "" : message, jdoc_str(p));
+	}
+}
+
 static void run_step(struct world *w, const struct jdoc *step, size_t number)
 {
 	CLEANUP(strbuf_finish) struct strbuf published = STRBUF_INIT;
@@ -113,6 +122,7 @@ static void run_step(struct world *w, const struct jdoc *step, size_t number)
 	world_published(w, &published);
 	compare("published", jdoc_get(step, "published"), " ", published.p);
 	check_phases(w, jdoc_get(step, "phases"));
+	check_messages(w, jdoc_get(step, "says"));
 }
 
 static struct jdoc *load(const char *name)

@@ -512,3 +512,13 @@ const char *world_phase(struct world *w, const char *group)
 
 	return jdoc_path_str(find(w, "PodGroup", group, &full), "status.phase");
 }
+
+const char *world_message(struct world *w, const char *pod)
+{
+	CLEANUP(xmalloc_freep) char *full = NULL;
+	const struct jdoc *d = find(w, "Pod", pod, &full);
+
+	/* The scheduler writes no other one. */
+	return jdoc_str(
+		jdoc_get(jdoc_first(jdoc_get(jdoc_get(d, "status"), "conditions")), "message"));
+}

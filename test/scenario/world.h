@@ -36,6 +36,8 @@ void world_see(struct world *w, const struct jdoc *object);
 void world_rewatch(struct world *w, const struct jdoc *object);
 /* Names of published pods that opted in, sorted: "p1 p2". */
 void world_published(struct world *w, struct strbuf *out);
+/* The message of the condition PodScheduled of a pod; NULL: it has none. */
+const char *world_message(struct world *w, const char *pod);
 /* "Pending", ... of a PodGroup as last written. */
 const char *world_phase(struct world *w, const char *group);
 

@@ -48,9 +48,26 @@ static const struct field node_affinity_rows[] = {
 static const struct field_table node_affinity_fields =
 	FIELD_TABLE(struct api_node_affinity, node_affinity_rows);
 
+static const struct field pod_term_rows[] = {
+	F_OBJ_PTR(struct api_pod_term, selector, "labelSelector", selector_fields),
+	F_STRS(struct api_pod_term, match_label_keys, "matchLabelKeys"),
+	F_STRS(struct api_pod_term, mismatch_label_keys, "mismatchLabelKeys"),
+	F_OBJ_PTR(struct api_pod_term, namespace_selector, "namespaceSelector", selector_fields),
+	F_STRS(struct api_pod_term, namespaces, "namespaces"),
+	F_STR(struct api_pod_term, topology_key, "topologyKey"),
+};
+static const struct field_table pod_term_fields = FIELD_TABLE(struct api_pod_term, pod_term_rows);
+
+static const struct field preferred_pod_rows[] = {
+	F_OBJ(struct api_preferred_pod_term, term, "podAffinityTerm", pod_term_fields),
+	F_I32(struct api_preferred_pod_term, weight, "weight"),
+};
+static const struct field_table preferred_pod_fields =
+	FIELD_TABLE(struct api_preferred_pod_term, preferred_pod_rows);
+
 static const struct field pod_affinity_rows[] = {
-	F_RAW_LIST(struct api_pod_affinity, preferred, PREFERRED),
-	F_RAW_LIST(struct api_pod_affinity, required, REQUIRED),
+	F_LIST(struct api_pod_affinity, preferred, PREFERRED, preferred_pod_fields),
+	F_LIST(struct api_pod_affinity, required, REQUIRED, pod_term_fields),
 };
 static const struct field_table pod_affinity_fields =
 	FIELD_TABLE(struct api_pod_affinity, pod_affinity_rows);
@@ -113,7 +130,12 @@ static const struct field volume_rows[] = {
 static const struct field_table volume_fields = FIELD_TABLE(struct api_volume, volume_rows);
 
 static const struct field spread_rows[] = {
+	F_OBJ_PTR(struct api_spread, selector, "labelSelector", selector_fields),
+	F_STRS(struct api_spread, match_label_keys, "matchLabelKeys"),
 	F_I32(struct api_spread, max_skew, "maxSkew"),
+	F_I32(struct api_spread, min_domains, "minDomains"),
+	F_STR(struct api_spread, affinity_policy, "nodeAffinityPolicy"),
+	F_STR(struct api_spread, taints_policy, "nodeTaintsPolicy"),
 	F_STR(struct api_spread, topology_key, "topologyKey"),
 	F_STR(struct api_spread, when_unsatisfiable, "whenUnsatisfiable"),
 };

@@ -4,6 +4,7 @@
 #define COMMON_API_CORE_POD_H
 
 #include "api/meta/meta.h"
+#include "api/meta/selector.h"
 #include "enc/field.h"
 
 struct api_toleration {
@@ -30,8 +31,18 @@ struct api_node_affinity {
 	struct api_node_selector *required; /* NULL: absent */
 	struct FIELD_LIST(struct api_preferred_node_term) preferred;
 };
-struct api_pod_affinity { /* inter-pod affinity: only its presence matters */
-	struct field_raw_list required, preferred;
+struct api_pod_term { /* of inter-pod affinity and anti-affinity */
+	struct api_label_selector *selector, *namespace_selector; /* NULL: absent */
+	struct field_strs namespaces, match_label_keys, mismatch_label_keys;
+	const char *topology_key;
+};
+struct api_preferred_pod_term {
+	struct api_pod_term term;
+	int32_t weight;
+};
+struct api_pod_affinity {
+	struct FIELD_LIST(struct api_preferred_pod_term) preferred;
+	struct FIELD_LIST(struct api_pod_term) required;
 };
 struct api_affinity {
 	struct api_node_affinity *node;
@@ -68,9 +79,11 @@ struct api_volume {
 	bool ephemeral;                 /* a generic ephemeral volume */
 	bool csi;                       /* an inline CSI volume */
 };
-struct api_spread { /* topologySpreadConstraints */
-	const char *topology_key, *when_unsatisfiable;
-	int32_t max_skew;
+struct api_spread {                          /* topologySpreadConstraints */
+	struct api_label_selector *selector; /* NULL: absent */
+	struct field_strs match_label_keys;
+	const char *topology_key, *when_unsatisfiable, *affinity_policy, *taints_policy;
+	int32_t max_skew, min_domains; /* min_domains: 0 absent */
 };
 struct api_scheduling_group {  /* schedulingGroup */
 	const char *pod_group; /* podGroupName */

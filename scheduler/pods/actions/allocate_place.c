@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/session/fit.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/placing.h"
@@ -154,12 +156,58 @@ static void move_to_front(struct allocate_list *l, size_t first, size_t i)
 	l->v[first] = t;
 }
 
+/* The member that was placed first, if where it went decides where others may go; else NULL. */
+static const struct task *find_leader(const struct session *s, const struct allocate_list *l,
+				      size_t first)
+{
+	for (size_t i = first; i < l->n; i++) {
+		const struct pod_class *k = l->v[i]->klass;
+
+		if (session_task_node(s, l->v[i]) != MODEL_NONE) {
+			return k->nterms > 0 && k->terms[0].kind == POD_TERM_AFFINITY ? l->v[i]
+										      : NULL;
+		}
+	}
+	return NULL;
+}
+
 #define PLACE_ORDERS 4 /* of a gang, at most; each looks through the nodes again */
+#define PLACE_DOMAINS 8
+
+static bool is_done(const struct session *s, const struct allocate_work *w, size_t lacking)
+{
+	return lacking == SIZE_MAX || hooks_job_ready(s, w->podgroup);
+}
+
+/* Where the leader follows pods that are there, the next attempt is like the last, and there is no
+ * other. */
+static void place_elsewhere(struct session *s, struct allocate_work *w, size_t first,
+			    struct statement *st, bool *ret_placed)
+{
+	const struct task *leader;
+	size_t lacking = first;
+	bool more = true;
+
+	for (unsigned tries = 1; tries < PLACE_DOMAINS && more && !is_done(s, w, lacking) &&
+				 (leader = find_leader(s, &w->place, first)) != NULL;
+	     tries++) {
+		const struct node *n = session_cluster(s)->nodes.v[session_task_node(s, leader)];
+
+		statement_discard(s, *st);
+		more = domains_avoid(s, leader, n);
+		*st = statement_begin(s);
+		w->place.next = first;
+		lacking = place_members(s, w, ret_placed);
+	}
+	domains_avoid_nothing(s);
+}
 
 /* 1. Place members in task order until the PodGroup may start.
  * 2. If one lacked a node that may have gone to another class of pods, undo all, put it first, and
  *    try again, in PLACE_ORDERS orders at most.
- * 3. Keep what was placed, hold it, or take it back. */
+ * 3. If one lacked a node near the others, undo all, and begin in other topology domains, in
+ *    PLACE_DOMAINS at most.
+ * 4. Keep what was placed, hold it, or take it back. */
 bool allocate_place_step(struct allocate_run *run, struct allocate_work *w)
 {
 	struct session *s = run->session;
@@ -178,15 +226,17 @@ bool allocate_place_step(struct allocate_run *run, struct allocate_work *w)
 	session_note_tried(s, w->podgroup);
 	st = statement_begin(s);
 	lacking = place_members(s, w, &placed);
-	for (unsigned tries = 1;
-	     tries < PLACE_ORDERS && lacking != SIZE_MAX && !hooks_job_ready(s, w->podgroup) &&
-	     may_lack_its_turn(&w->place, first, lacking);
+	for (unsigned tries = 1; tries < PLACE_ORDERS && !is_done(s, w, lacking) &&
+				 may_lack_its_turn(&w->place, first, lacking);
 	     tries++) {
 		statement_discard(s, st);
 		move_to_front(&w->place, first, lacking);
 		w->place.next = first;
 		st = statement_begin(s);
 		lacking = place_members(s, w, &placed);
+	}
+	if (!is_done(s, w, lacking)) {
+		place_elsewhere(s, w, first, &st, &placed);
 	}
 	return end_statement(s, w, st, placed);
 }

@@ -5,9 +5,11 @@
 #include "collections/strmap.h"
 #include "enc/json/json_out.h"
 #include "scheduler/pods/dump/dump_fields.h"
+#include "scheduler/pods/dump/dump_pod_terms.h"
 #include "scheduler/pods/dump/dump_terms.h"
 #include "scheduler/pods/dump/dump_volumes.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/selectors.h"
 
 static void put_ids(struct json_out *o, const char *key, const uint32_t *v, size_t n)
 {
@@ -22,11 +24,8 @@ static void put_ids(struct json_out *o, const char *key, const uint32_t *v, size
 	json_out_array_end(o);
 }
 
-static void put_labels(struct json_out *o, const char *key, const struct label *v, size_t n)
+static void put_pairs(struct json_out *o, const char *key, const struct label *v, size_t n)
 {
-	if (n == 0) {
-		return;
-	}
 	json_out_key(o, key);
 	json_out_array(o);
 	for (size_t i = 0; i < n; i++) {
@@ -36,6 +35,13 @@ static void put_labels(struct json_out *o, const char *key, const struct label *
 		json_out_array_end(o);
 	}
 	json_out_array_end(o);
+}
+
+static void put_labels(struct json_out *o, const char *key, const struct label *v, size_t n)
+{
+	if (n > 0) {
+		put_pairs(o, key, v, n);
+	}
 }
 
 static void put_tolerations(struct json_out *o, const struct pod_class *k)
@@ -87,6 +93,7 @@ static void put_class(struct json_out *o, const struct cluster *c, const struct 
 	if (k->nports > 0) {
 		put_ports(o, k);
 	}
+	dump_pod_terms_write_class(o, k);
 	dump_volumes_write_class(o, k);
 	if (k->charged_to_workload) {
 		json_out_kv_bool(o, "elsewhere", true);
@@ -187,6 +194,10 @@ static void put_task(struct json_out *o, const struct cluster *c, const struct t
 	if (t->klass != NULL) {
 		json_out_kv_int(o, "class", t->klass->id);
 	}
+	if (t->labels != NULL) {
+		/* Without any label it can be selected as well. */
+		put_pairs(o, "labels", t->labels->v, t->labels->n);
+	}
 	if (t->nominated != MODEL_NONE) {
 		json_out_kv_int(o, "nominated", t->nominated);
 	}
@@ -278,6 +289,7 @@ void dump_format(const struct cluster *c, struct strbuf *out)
 	PUT_LIST(&o, c, "jobs", c->podgroups, put_podgroup);
 	PUT_LIST(&o, c, "tasks", c->tasks, put_task);
 	PUT_LIST(&o, c, "budgets", c->budgets, put_budget);
+	dump_pod_terms_write_namespaces(&o, c);
 	dump_volumes_write(&o, c);
 	json_out_object_end(&o);
 	json_out_end(&o);

@@ -9,9 +9,11 @@
 #include "collections/strmap.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/pods/dump/dump_fields.h"
+#include "scheduler/pods/dump/dump_pod_terms.h"
 #include "scheduler/pods/dump/dump_terms.h"
 #include "scheduler/pods/dump/dump_volumes.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/selectors.h"
 #include "scheduler/pods/model/volumes.h"
 
 int dump_class_text(struct cluster *c, const struct jdoc *d, const char **ret, struct err *err)
@@ -115,6 +117,7 @@ static int load_parts(struct cluster *c, const struct jdoc *d, struct pod_class 
 	    dump_class_labels(c, jdoc_get(d, "selector"), &k->selector, &k->nselector, err) < 0 ||
 	    dump_terms_read(c, jdoc_get(d, "required"), &k->required, &k->nrequired, err) < 0 ||
 	    dump_terms_read(c, jdoc_get(d, "preferred"), &k->preferred, &k->npreferred, err) < 0 ||
+	    dump_pod_terms_read(c, jdoc_get(d, "podTerms"), k, err) < 0 ||
 	    load_tolerations(c, jdoc_get(d, "tolerations"), k, err) < 0) {
 		return -ERR_INVALID;
 	}
@@ -145,6 +148,7 @@ int dump_class_load(struct cluster *c, const struct jdoc *d, struct err *err)
 	/* Not interned, since that would give out a reference: the tasks bring theirs. */
 	k->id = (uint32_t)c->class_by_id.n;
 	strmap_set(c->classes, strbuf_str(&signature), k);
+	selectors_add_class(c, k);
 	volumes_enter_class(c, k);
 	vec_push(&c->class_by_id, take_ptr(&k));
 	return 0;

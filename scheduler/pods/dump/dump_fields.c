@@ -8,6 +8,7 @@
 #include "enc/json/jdoc.h"
 #include "enc/json/json_out.h"
 #include "scheduler/pods/model/model.h"
+#include "scheduler/pods/model/pod_term.h"
 
 #define EXACT_MAX (INT64_C(1) << 53)
 #define ROW(type, member, name, kind_, def_, max_)                                                 \
@@ -26,6 +27,17 @@ const struct dump_field dump_fields_cluster[] = {
 	ROW(cluster, queues_gen, "queuesGen", DUMP_U64, 0, 0),
 	ROW(cluster, nodes_gen, "nodesGen", DUMP_U64, 0, 0),
 	ROW(cluster, demand_gen, "demandGen", DUMP_U64, 0, 0),
+	END,
+};
+
+const struct dump_field dump_fields_pod_term[] = {
+	ROW(pod_term, kind, "kind", DUMP_U8, POD_TERM_AFFINITY, POD_TERM_KIND_COUNT_ - 1),
+	ROW(pod_term, selects, "selects", DUMP_BOOL, 1, 0),
+	ROW(pod_term, selects_namespaces, "selectsNamespaces", DUMP_BOOL, 0, 0),
+	ROW(pod_term, max_skew, "maxSkew", DUMP_I32, 0, 0),
+	ROW(pod_term, min_domains, "minDomains", DUMP_I32, 0, 0),
+	ROW(pod_term, ignores_affinity, "ignoresAffinity", DUMP_BOOL, 0, 0),
+	ROW(pod_term, honors_taints, "honorsTaints", DUMP_BOOL, 0, 0),
 	END,
 };
 

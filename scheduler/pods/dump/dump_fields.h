@@ -24,8 +24,8 @@ struct dump_field {
 	int64_t max; /* of DUMP_U8 and DUMP_U32; def is always accepted */
 };
 
-extern const struct dump_field dump_fields_cluster[], dump_fields_task[], dump_fields_podgroup[],
-	dump_fields_queue[], dump_fields_node[], dump_fields_budget[];
+extern const struct dump_field dump_fields_cluster[], dump_fields_pod_term[], dump_fields_task[],
+	dump_fields_podgroup[], dump_fields_queue[], dump_fields_node[], dump_fields_budget[];
 
 /* As members of the object that is open in o. */
 void dump_fields_write(const struct dump_field *fields, const void *obj, struct json_out *o);

@@ -10,8 +10,10 @@
 #include "scheduler/pods/dump/dump.h"
 #include "scheduler/pods/dump/dump_class.h"
 #include "scheduler/pods/dump/dump_fields.h"
+#include "scheduler/pods/dump/dump_pod_terms.h"
 #include "scheduler/pods/dump/dump_volumes.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/selectors.h"
 #include "scheduler/pods/model/volumes.h"
 
 static struct str text_of(const struct jdoc *d, const char *key)
@@ -314,6 +316,22 @@ static int load_budget(struct cluster *c, const struct jdoc *d, struct err *err)
 	return dump_fields_read(dump_fields_budget, d, b, err);
 }
 
+static int load_labels(struct cluster *c, const struct jdoc *d, struct task *t, struct err *err)
+{
+	CLEANUP(xmalloc_freep) struct label *v = NULL;
+	const struct jdoc *labels = jdoc_get(d, "labels");
+	size_t n = 0;
+
+	if (labels == NULL) {
+		return 0;
+	}
+	if (dump_class_labels(c, labels, &v, &n, err) < 0) {
+		return -ERR_INVALID;
+	}
+	selectors_set_labels(c, t, v, n);
+	return 0;
+}
+
 static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *t, struct err *err)
 {
 	const struct jdoc *klass = jdoc_get(d, "class"), *node = jdoc_get(d, "nominated");
@@ -327,11 +345,17 @@ static int load_task_refs(struct cluster *c, const struct jdoc *d, struct task *
 			return err_wrap(err, "class");
 		}
 		t->klass = cluster_class_ref(c, c->class_by_id.v[id]);
+		if (t->klass->nterms > 0) {
+			selectors_add_task(c, t);
+		}
 		/* It waits for its claims as soon as its node is known. */
 		by = t->bind_by;
 		t->bind_by = MODEL_TIME_NONE;
 		volumes_enter_task(c, t);
 		t->bind_by = by;
+	}
+	if (load_labels(c, d, t, err) < 0) {
+		return err_wrap(err, "labels");
 	}
 	if (node != NULL) {
 		if (read_id(node, (void *const *)c->nodes.v, c->nodes.n, &id, err) < 0) {
@@ -576,6 +600,7 @@ static int load(struct cluster *c, const struct jdoc *doc, struct err *err)
 {
 	if (load_resources(c, doc, err) < 0 || load_names(c, doc, err) < 0 ||
 	    load_priority_classes(c, doc, err) < 0 ||
+	    dump_pod_terms_read_namespaces(c, jdoc_get(doc, "namespaces"), err) < 0 ||
 	    LOAD_LIST(c, doc, "classes", &c->class_by_id, dump_class_load, err) < 0 ||
 	    LOAD_LIST(c, doc, "nodes", &c->nodes, load_node, err) < 0 ||
 	    LOAD_LIST(c, doc, "queues", &c->queues, load_queue, err) < 0 ||

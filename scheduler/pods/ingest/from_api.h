@@ -49,6 +49,8 @@ struct from_api_pod {
 	struct str node, nominated; /* absent: none */
 	struct str reserved;        /* value of the mark of a reservation; absent: none */
 	struct pod_class *klass;    /* normalised, not interned */
+	struct label *labels;       /* by key, interned */
+	size_t nlabels;
 	uint32_t role;
 	uint32_t reserved_name; /* id of `reserved` in cluster->names; MODEL_NONE: absent */
 	int32_t priority;
@@ -157,6 +159,11 @@ int from_api_text(struct cluster *c, const char *text, const char **ret, struct 
 /* The selector, affinity, tolerations, ports and refusals of a pod that is ours. */
 int from_api_class_read(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
 			struct pod_class *k, struct err *err);
+/* The terms about other pods, by kind. places false: another scheduler places the pod, and only
+ * those are read that keep others away from it. Those after the first POD_CLASS_TERMS_MAX are left
+ * out, and k->unsupported says so. */
+int from_api_terms_read(struct cluster *c, const struct api_pod *pod, bool places,
+			struct arena *scratch, struct pod_class *k, struct err *err);
 /* The claims of its volumes, POD_CLASS_CLAIMS_MAX at most: with more it is refused. */
 int from_api_class_claims(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
 			  struct pod_class *k, struct err *err);

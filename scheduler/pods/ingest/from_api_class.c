@@ -138,21 +138,9 @@ int from_api_class_claims(struct cluster *c, const struct api_pod *pod, struct a
 				 &k->claims_in, err);
 }
 
-/* Placing such a pod correctly needs rules that are not implemented. Preferences of these kinds are
- * passed over: a place without them is allowed, if less good. */
+/* Placing such a pod correctly needs rules that are not implemented. */
 static const char *refusal(const struct api_pod_spec *spec)
 {
-	const struct api_affinity *a = spec->affinity;
-
-	if (a != NULL && ((a->pod != NULL && a->pod->required.n > 0) ||
-			  (a->pod_anti != NULL && a->pod_anti->required.n > 0))) {
-		return POD_CLASS_POD_AFFINITY;
-	}
-	for (size_t i = 0; i < spec->spread.n; i++) {
-		if (!str_streq(spec->spread.v[i].when_unsatisfiable, "ScheduleAnyway")) {
-			return POD_CLASS_TOPOLOGY_SPREAD;
-		}
-	}
 	if (spec->claims.n > 0) {
 		return POD_CLASS_RESOURCE_CLAIMS;
 	}
@@ -171,8 +159,15 @@ static size_t count_exprs(const struct match_term *terms, size_t n)
 
 static size_t count_parts(const struct pod_class *k)
 {
-	return k->nselector + k->ntolerations + k->nports + count_exprs(k->required, k->nrequired) +
-	       count_exprs(k->preferred, k->npreferred);
+	size_t sum = k->nselector + k->ntolerations + k->nports +
+		     count_exprs(k->required, k->nrequired) +
+		     count_exprs(k->preferred, k->npreferred);
+
+	for (size_t i = 0; i < k->nterms; i++) {
+		sum += k->terms[i].nnamespaces + count_exprs(&k->terms[i].namespaces_by, 1) +
+		       count_exprs(&k->terms[i].pods, 1);
+	}
+	return sum;
 }
 
 int from_api_class_read(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
@@ -197,6 +192,9 @@ int from_api_class_read(struct cluster *c, const struct api_pod *pod, struct are
 		return -ERR_INVALID;
 	}
 	if (from_api_class_ports(c, pod, scratch, k, err) < 0) {
+		return -ERR_INVALID;
+	}
+	if (from_api_terms_read(c, pod, true, scratch, k, err) < 0) {
 		return -ERR_INVALID;
 	}
 	if (k->unsupported == NULL && count_parts(k) > POD_CLASS_PARTS_MAX) {

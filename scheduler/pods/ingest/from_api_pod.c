@@ -8,7 +8,9 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "collections/intern.h"
+#include "scheduler/base/match_from_api.h"
 #include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/model/selectors.h"
 
 static const char *annotation_or_label(const struct api_meta *m, const char *key)
 {
@@ -260,9 +262,12 @@ static int read_class(struct cluster *c, const struct api_pod *pod, struct arena
 		return err_wrap(err, "requests");
 	}
 	/* Where a pod of another scheduler may run does not matter here. */
-	r = (p->flags & (TASK_OURS | TASK_GATE_ONLY)) == TASK_OURS
-		    ? from_api_class_read(c, pod, scratch, p->klass, err)
-		    : from_api_class_ports(c, pod, scratch, p->klass, err);
+	if ((p->flags & (TASK_OURS | TASK_GATE_ONLY)) == TASK_OURS) {
+		r = from_api_class_read(c, pod, scratch, p->klass, err);
+	} else {
+		r = from_api_class_ports(c, pod, scratch, p->klass, err);
+		r = r < 0 ? r : from_api_terms_read(c, pod, false, scratch, p->klass, err);
+	}
 	/* Whether one is in use matters for all pods. */
 	if (r < 0 || from_api_class_claims(c, pod, scratch, p->klass, err) < 0) {
 		return -ERR_INVALID;
@@ -272,6 +277,15 @@ static int read_class(struct cluster *c, const struct api_pod *pod, struct arena
 	}
 	pod_class_normalise(p->klass);
 	return 0;
+}
+
+static int read_labels(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
+		       struct from_api_pod *p, struct err *err)
+{
+	return match_from_api_selector(c->names, &pod->meta.labels, scratch, &p->labels,
+				       &p->nlabels, err) < 0
+		       ? err_wrap(err, "metadata.labels")
+		       : 0;
 }
 
 /* A name that no queue can have counts as none. */
@@ -408,7 +422,7 @@ int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
 			       "spec.schedulingGroup.podGroupName: missing, or not a name");
 	}
 	if (from_api_pod_plain(c, pod, names, &p, err) < 0 || read_role(c, pod, &p.role, err) < 0 ||
-	    read_class(c, pod, scratch, &p, err) < 0) {
+	    read_class(c, pod, scratch, &p, err) < 0 || read_labels(c, pod, scratch, &p, err) < 0) {
 		return -ERR_INVALID;
 	}
 	*ret = p;
@@ -561,6 +575,7 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 		t->attempts = p->attempts;
 	}
 	cluster_task_set_class(c, t, cluster_class_intern(c, p->klass));
+	selectors_set_labels(c, t, p->labels, p->nlabels);
 	if (stays_adopted(c, p, t)) {
 		kept |= TASK_ADOPTED;
 	} else {

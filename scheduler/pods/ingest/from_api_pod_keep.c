@@ -4,8 +4,9 @@
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "collections/intern.h"
+#include "scheduler/base/match_from_api.h"
 #include "scheduler/pods/ingest/from_api.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/model/selectors.h"
 
 /* -1: cannot be read, or is out of range. */
 static int64_t amount_of(struct quantity q, int dim)
@@ -63,6 +64,40 @@ static void keep_ports(struct cluster *c, const struct api_pod *pod, const struc
 	}
 }
 
+/* Those that keep others away from it stay. */
+static void keep_terms(struct cluster *c, const struct api_pod *pod, const struct task *known,
+		       struct arena *scratch, struct pod_class *k)
+{
+	const struct pod_class *was = known == NULL ? NULL : known->klass;
+
+	if (from_api_terms_read(c, pod, false, scratch, k, NULL) < 0) {
+		k->nterms = 0;
+	}
+	if (k->nterms == 0 && was != NULL && was->nterms > 0) {
+		k->terms = arena_zero(scratch, was->nterms, sizeof(k->terms[0]));
+		for (size_t i = 0; i < was->nterms; i++) {
+			k->terms[i] = was->terms[i];
+		}
+		k->nterms = was->nterms;
+	}
+}
+
+static void keep_labels(struct cluster *c, const struct api_pod *pod, const struct task *known,
+			struct arena *scratch, struct from_api_pod *p)
+{
+	const struct pod_labels *was = known == NULL ? NULL : known->labels;
+
+	if (pod->meta.labels.n > 0 && match_from_api_selector(c->names, &pod->meta.labels, scratch,
+							      &p->labels, &p->nlabels, NULL) == 0) {
+		return;
+	}
+	p->nlabels = was == NULL ? 0 : was->n;
+	p->labels = arena_zero(scratch, p->nlabels, sizeof(p->labels[0]));
+	for (size_t i = 0; i < p->nlabels; i++) {
+		p->labels[i] = was->v[i];
+	}
+}
+
 static void keep_claims(struct cluster *c, const struct api_pod *pod, const struct task *known,
 			struct arena *scratch, struct pod_class *k)
 {
@@ -98,6 +133,7 @@ static struct pod_class *keep_class(struct cluster *c, const struct api_pod *pod
 		res_max(&k->request, &known->klass->request);
 	}
 	keep_ports(c, pod, known, scratch, k);
+	keep_terms(c, pod, known, scratch, k);
 	keep_claims(c, pod, known, scratch, k);
 	k->unsupported = POD_CLASS_UNREADABLE;
 	pod_class_normalise(k);
@@ -161,6 +197,7 @@ int from_api_pod_keep(struct cluster *c, const struct api_pod *pod,
 		complete(c, known, scratch, &p);
 	}
 	p.klass = keep_class(c, pod, known, scratch);
+	keep_labels(c, pod, known, scratch, &p);
 	*ret = p;
 	return 0;
 }

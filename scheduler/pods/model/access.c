@@ -9,6 +9,7 @@
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/selectors.h"
 
 struct rule { /* of a queue */
 	struct arena *arena;
@@ -104,6 +105,7 @@ bool access_set_namespace(struct cluster *c, struct str name, const struct field
 	} else {
 		strmap_set(c->access->namespaces, name, copy(labels));
 	}
+	selectors_namespace_changed(c, name);
 	return access_update(c);
 }
 
@@ -159,6 +161,36 @@ static const char *get_label(const void *ctx, const char *key)
 	/* The API server gives every Namespace this label, so that a selector of it works before
 	 * the Namespace is seen. */
 	return value == NULL && str_streq(key, KEYS_NAMESPACE_NAME) ? w->name : value;
+}
+
+const char *access_namespace_label(const struct cluster *c, const char *name, const char *key)
+{
+	const struct namespace_ref ref = { name, strmap_get(c->access->namespaces, str_of(name)) };
+
+	return get_label(&ref, key);
+}
+
+struct each {
+	void (*fn)(void *ctx, struct str name, const struct field_map *labels);
+	void *ctx;
+};
+
+static bool call_each(struct str name, void *value, void *ctx)
+{
+	const struct labels *l = value;
+	const struct each *e = ctx;
+
+	e->fn(e->ctx, name, &l->map);
+	return true;
+}
+
+void access_each_namespace(const struct cluster *c,
+			   void (*fn)(void *ctx, struct str name, const struct field_map *labels),
+			   void *ctx)
+{
+	struct each e = { fn, ctx };
+
+	strmap_each(c->access->namespaces, call_each, &e);
 }
 
 /* The nearest queue, upwards, that the namespace may not use. */

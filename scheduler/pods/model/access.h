@@ -24,6 +24,12 @@ void access_destroy(struct access *a); /* NULL is fine */
 /* labels are copied; NULL: the namespace was deleted. True: some podgroup->barred_by has changed.
  */
 bool access_set_namespace(struct cluster *c, struct str name, const struct field_map *labels);
+/* The value of a label of the namespace; NULL: it has none. */
+const char *access_namespace_label(const struct cluster *c, const char *name, const char *key);
+/* Calls fn for each namespace that is known. */
+void access_each_namespace(const struct cluster *c,
+			   void (*fn)(void *ctx, struct str name, const struct field_map *labels),
+			   void *ctx);
 /* text: the annotation; NULL: none. True: it has changed; then call queue_topology_changed(), which
  * checks all PodGroups again. */
 bool access_set_queue(struct cluster *c, struct str queue, const char *text);

@@ -8,6 +8,7 @@
 #include "collections/strmap.h"
 #include "scheduler/pods/model/access.h"
 #include "scheduler/pods/model/budgets.h"
+#include "scheduler/pods/model/selectors.h"
 #include "scheduler/pods/model/volumes.h"
 
 struct cluster *cluster_create(void)
@@ -25,6 +26,7 @@ struct cluster *cluster_create(void)
 	c->classes = strmap_create(NULL);
 	c->priority_classes = strmap_create(free);
 	c->access = access_create();
+	c->selectors = selectors_create();
 	volumes_begin(c);
 	c->root_queue = MODEL_NONE;
 	c->default_queue = MODEL_NONE;
@@ -131,6 +133,7 @@ void cluster_destroy(struct cluster *c)
 	strmap_destroy(c->classes);
 	strmap_destroy(c->priority_classes);
 	access_destroy(c->access);
+	selectors_destroy(c->selectors);
 	res_names_destroy(c->res);
 	intern_destroy(c->names);
 	free(c);

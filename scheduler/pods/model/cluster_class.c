@@ -3,6 +3,7 @@
 #include "base/strbuf.h"
 #include "collections/strmap.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/selectors.h"
 #include "scheduler/pods/model/volumes.h"
 
 /* The signature is the key: two candidates are equal exactly when their texts are. */
@@ -17,6 +18,7 @@ const struct pod_class *cluster_class_intern(struct cluster *c, const struct pod
 		k = pod_class_copy(candidate, signature.p);
 		k->id = slots_add(&c->class_by_id, k);
 		strmap_set(c->classes, strbuf_str(&signature), k);
+		selectors_add_class(c, k);
 		volumes_enter_class(c, k);
 	}
 	k->refs++;
@@ -41,6 +43,7 @@ void cluster_class_unref(struct cluster *c, const struct pod_class *klass)
 	if (--k->refs > 0) {
 		return;
 	}
+	selectors_remove_class(c, k);
 	strmap_remove(c->classes, str_of(k->signature));
 	slots_remove(&c->class_by_id, k->id);
 	volumes_leave_class(c, k);

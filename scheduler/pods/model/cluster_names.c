@@ -1,5 +1,6 @@
 #include "collections/intern.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/selectors.h"
 #include "scheduler/pods/model/volumes.h"
 
 static void mark_labels(struct intern *names, const struct label *v, size_t n)
@@ -13,14 +14,7 @@ static void mark_labels(struct intern *names, const struct label *v, size_t n)
 static void mark_terms(struct intern *names, const struct match_term *terms, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < terms[i].nexprs; j++) {
-			const struct match_expr *e = &terms[i].exprs[j];
-
-			intern_mark_name(names, e->key);
-			for (size_t v = 0; v < e->nvalues; v++) {
-				intern_mark_name(names, e->values[v]);
-			}
-		}
+		pod_term_mark_match(names, &terms[i]);
 	}
 }
 
@@ -29,6 +23,9 @@ static void mark_class(struct intern *names, const struct pod_class *k)
 	mark_labels(names, k->selector, k->nselector);
 	mark_terms(names, k->required, k->nrequired);
 	mark_terms(names, k->preferred, k->npreferred);
+	for (size_t i = 0; i < k->nterms; i++) {
+		pod_term_mark(names, &k->terms[i]);
+	}
 	for (size_t i = 0; i < k->ntolerations; i++) {
 		intern_mark_name(names, k->tolerations[i].key);
 		intern_mark_name(names, k->tolerations[i].value);
@@ -80,6 +77,13 @@ static void sweep_names(struct cluster *c)
 			intern_mark_name(c->names, c->tasks.v[i]->namespace_);
 			intern_mark(c->names, c->tasks.v[i]->role);
 			intern_mark(c->names, c->tasks.v[i]->reserved);
+		}
+	}
+	for (size_t i = 0; i < c->selectors->labels.n; i++) {
+		const struct pod_labels *l = c->selectors->labels.v[i];
+
+		if (l != NULL) {
+			mark_labels(c->names, l->v, l->n);
 		}
 	}
 	for (size_t i = 0; i < c->podgroups.n; i++) {

@@ -8,6 +8,7 @@
 #include "collections/strmap.h"
 #include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/selectors.h"
 #include "scheduler/pods/model/volumes.h"
 
 static void put_key(struct strbuf *key, struct str namespace_, struct str name)
@@ -376,8 +377,14 @@ void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_
 	if (t->node != MODEL_NONE) {
 		unbook_from_node(c, t);
 	}
+	if (old != NULL && old->nterms > 0) {
+		selectors_remove_task(c, t);
+	}
 	volumes_leave_task(c, t);
 	t->klass = klass_take;
+	if (klass_take != NULL && klass_take->nterms > 0) {
+		selectors_add_task(c, t);
+	}
 	volumes_enter_task(c, t);
 	c->demand_gen++;
 	if (t->node != MODEL_NONE) {
@@ -404,6 +411,10 @@ void cluster_task_remove(struct cluster *c, struct task *t)
 	leave_podgroup(c, t);
 	put_key(&key, str_of(t->namespace_), str_of(t->name));
 	strmap_remove(c->task_by_key, strbuf_str(&key));
+	selectors_forget_labels(c, t);
+	if (t->klass != NULL && t->klass->nterms > 0) {
+		selectors_remove_task(c, t);
+	}
 	volumes_leave_task(c, t);
 	cluster_class_unref(c, t->klass);
 	slots_remove(&c->tasks, t->id);

@@ -5,6 +5,7 @@
 #include "collections/intern.h"
 #include "collections/strmap.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/selectors.h"
 
 static size_t count_set(void *const *v, size_t n)
 {
@@ -147,6 +148,45 @@ static const char *check_tasks(const struct cluster *c)
 		}
 	}
 	return NULL;
+}
+
+static const char *check_labels(const struct cluster *c)
+{
+	size_t listed = 0, labelled = 0, carriers = 0;
+
+	for (size_t i = 0; i < c->selectors->labels.n; i++) {
+		const struct pod_labels *l = c->selectors->labels.v[i];
+
+		listed += l == NULL ? 0 : l->tasks.n;
+		if (l != NULL && l->tasks.n == 0) {
+			return "labels are kept that no pod has";
+		}
+	}
+	for (size_t i = 0; i < c->class_by_id.n; i++) {
+		carriers += c->class_by_id.v[i] == NULL ? 0 : c->class_by_id.v[i]->tasks.n;
+	}
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *t = c->tasks.v[i];
+
+		if (t == NULL) {
+			continue;
+		}
+		labelled += t->labels != NULL;
+		carriers -= t->klass != NULL && t->klass->nterms > 0;
+		if (t->labels != NULL && (t->labels_pos >= t->labels->tasks.n ||
+					  t->labels->tasks.v[t->labels_pos] != t->id)) {
+			return "a task is not at its place among those with its labels";
+		}
+		if (t->klass != NULL && t->klass->nterms > 0 &&
+		    (t->class_pos >= t->klass->tasks.n ||
+		     t->klass->tasks.v[t->class_pos] != t->id)) {
+			return "a task is not at its place among those with its terms";
+		}
+	}
+	if (listed != labelled || carriers != 0) {
+		return "labels or classes list tasks too many or too few";
+	}
+	return selectors_verify(c);
 }
 
 static const char *check_classes(const struct cluster *c)
@@ -473,8 +513,8 @@ static const char *check_claims(const struct cluster *c)
 const char *cluster_verify(const struct cluster *c)
 {
 	static const char *(*const checks[])(const struct cluster *) = {
-		check_tasks,  check_classes, check_podgroups,
-		check_queues, check_nodes,   check_claims,
+		check_tasks,  check_labels, check_classes, check_podgroups,
+		check_queues, check_nodes,  check_claims,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {

@@ -19,7 +19,9 @@
 struct budget_index; /* pods/model/budgets.h */
 struct intern;
 struct strmap;
-struct pod_class; /* pods/model/pod_class.h */
+struct pod_class;  /* pods/model/pod_class.h */
+struct pod_labels; /* pods/model/selectors.h */
+struct selector_index;
 
 enum task_status {
 	TASK_PENDING,   /* no node */
@@ -104,10 +106,13 @@ struct task {
 	uint32_t podgroup_pos; /* index in podgroup->tasks */
 	uint32_t node;         /* MODEL_NONE */
 	uint32_t node_pos;
-	uint32_t nominated;            /* node id or MODEL_NONE */
-	const struct pod_class *klass; /* counted reference */
-	const char *namespace_;        /* interned */
-	char *name;                    /* owned; uid lies behind it in the same allocation */
+	uint32_t nominated;              /* node id or MODEL_NONE */
+	const struct pod_class *klass;   /* counted reference */
+	const struct pod_labels *labels; /* shared by equal pods; NULL: not known */
+	uint32_t labels_pos;             /* index in labels->tasks */
+	uint32_t class_pos;              /* index in klass->tasks, of a class with terms */
+	const char *namespace_;          /* interned */
+	char *name;                      /* owned; uid lies behind it in the same allocation */
 	const char *uid;
 	uint32_t role; /* id in cluster->names, MODEL_NONE */
 	int32_t priority;
@@ -381,8 +386,9 @@ struct cluster {
 		*node_by_name;  /* lookups; never iterated in decisions */
 	struct strmap *classes; /* pod classes by signature */
 	struct SLOTS(struct pod_class) class_by_id;
-	struct strmap *priority_classes; /* name -> struct priority_class (pods/model/cluster.h) */
-	struct access *access;           /* pods/model/access.h */
+	struct strmap *priority_classes;  /* name -> struct priority_class (pods/model/cluster.h) */
+	struct access *access;            /* pods/model/access.h */
+	struct selector_index *selectors; /* pods/model/selectors.h */
 	struct SLOTS(struct budget) budgets;
 	struct budget_index *budget_index; /* NULL: no budgets are read, and tasks have none */
 	struct SLOTS(struct claim) claims;

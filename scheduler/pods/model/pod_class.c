@@ -7,17 +7,14 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "scheduler/pods/model/model.h"
+#include "scheduler/pods/model/signature.h"
 
 const char *pod_class_refusal(struct str text)
 {
 	static const char two_groups[] = POD_CLASS_TWO_GROUPS;
-	static const char *const refusals[] = { POD_CLASS_POD_AFFINITY,
-						POD_CLASS_TOPOLOGY_SPREAD,
-						POD_CLASS_CLAIMS,
-						POD_CLASS_RESOURCE_CLAIMS,
-						POD_CLASS_TOO_LARGE,
-						POD_CLASS_UNREADABLE,
-						two_groups,
+	static const char *const refusals[] = { POD_CLASS_MANY_TERMS,      POD_CLASS_CLAIMS,
+						POD_CLASS_RESOURCE_CLAIMS, POD_CLASS_TOO_LARGE,
+						POD_CLASS_UNREADABLE,      two_groups,
 						POD_CLASS_SCHEDULING_GROUP };
 
 	for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
@@ -38,13 +35,6 @@ static int text_cmp(const char *a, const char *b)
 		return a == NULL ? -1 : 1;
 	}
 	return strcmp(a, b);
-}
-
-static int value_cmp(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-
-	return text_cmp(*x, *y);
 }
 
 static int selector_cmp(const void *a, const void *b)
@@ -90,17 +80,6 @@ static void sort(void *v, size_t n, size_t size, int (*cmp)(const void *, const 
 	}
 }
 
-static void sort_terms(struct match_term *terms, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < terms[i].nexprs; j++) {
-			struct match_expr *e = &terms[i].exprs[j];
-
-			sort(e->values, e->nvalues, sizeof(e->values[0]), value_cmp);
-		}
-	}
-}
-
 /* Several volumes of a pod may name one claim. */
 static void drop_repeated_claims(struct pod_class *k)
 {
@@ -126,8 +105,15 @@ void pod_class_normalise(struct pod_class *k)
 	sort(k->ports, k->nports, sizeof(k->ports[0]), port_cmp);
 	sort(k->claims, k->nclaims, sizeof(k->claims[0]), claim_cmp);
 	drop_repeated_claims(k);
-	sort_terms(k->required, k->nrequired);
-	sort_terms(k->preferred, k->npreferred);
+	for (size_t i = 0; i < k->nrequired; i++) {
+		pod_term_normalise_match(&k->required[i]);
+	}
+	for (size_t i = 0; i < k->npreferred; i++) {
+		pod_term_normalise_match(&k->preferred[i]);
+	}
+	for (size_t i = 0; i < k->nterms; i++) {
+		pod_term_normalise(&k->terms[i]);
+	}
 }
 
 const struct res *pod_class_charge(const struct pod_class *k)
@@ -143,50 +129,16 @@ uint32_t pod_class_charge_mask(const struct pod_class *k)
 	return k->charged_to_workload ? 0 : k->mask | 1u << RES_PODS;
 }
 
-static void put_int(struct strbuf *out, int64_t n)
+static void format_claims(const struct pod_class *k, struct strbuf *out)
 {
-	char digits[24];
-	size_t at = sizeof(digits);
-	uint64_t u = n < 0 ? -(uint64_t)n : (uint64_t)n;
-
-	do {
-		digits[--at] = (char)('0' + u % 10);
-		u /= 10;
-	} while (u != 0);
-	if (n < 0) {
-		digits[--at] = '-';
+	if (k->nclaims > 0) {
+		strbuf_add_ch(out, 'v');
+		signature_put_text(out, k->claims_in);
 	}
-	strbuf_add(out, digits + at, sizeof(digits) - at);
-}
-
-/* Length first, so that no text can be mistaken for two. */
-static void put_text(struct strbuf *out, const char *text)
-{
-	if (text == NULL) {
-		strbuf_add_ch(out, '~');
-		return;
-	}
-	put_int(out, (int64_t)strlen(text));
-	strbuf_add_ch(out, ':');
-	strbuf_add_c(out, text);
-}
-
-static void put_terms(struct strbuf *out, char mark, const struct match_term *terms, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		strbuf_add_ch(out, mark);
-		put_int(out, terms[i].weight);
-		for (size_t j = 0; j < terms[i].nexprs; j++) {
-			const struct match_expr *e = &terms[i].exprs[j];
-
-			strbuf_add_ch(out, e->on_field ? 'f' : 'l');
-			put_int(out, (int64_t)e->op);
-			put_text(out, e->key);
-			for (size_t v = 0; v < e->nvalues; v++) {
-				strbuf_add_ch(out, ',');
-				put_text(out, e->values[v]);
-			}
-		}
+	for (size_t i = 0; i < k->nclaims; i++) {
+		strbuf_add_ch(out, 'c');
+		signature_put_text(out, k->claims[i].name);
+		signature_put_text(out, k->claims[i].owner);
 	}
 }
 
@@ -195,56 +147,55 @@ void pod_class_format(const struct pod_class *k, struct strbuf *out)
 	for (unsigned i = 0; i < res_width(&k->request); i++) {
 		if (res_get(&k->request, i) != 0) {
 			strbuf_add_ch(out, 'r');
-			put_int(out, i);
+			signature_put_int(out, i);
 			strbuf_add_ch(out, '=');
-			put_int(out, res_get(&k->request, i));
+			signature_put_int(out, res_get(&k->request, i));
 		}
 	}
 	for (size_t i = 0; i < k->unoffered.n; i++) {
 		strbuf_add_ch(out, 'o');
-		put_text(out, k->unoffered.v[i].name);
-		put_int(out, k->unoffered.v[i].amount);
+		signature_put_text(out, k->unoffered.v[i].name);
+		signature_put_int(out, k->unoffered.v[i].amount);
 	}
 	if (k->charged_to_workload) {
 		strbuf_add_ch(out, 'w');
 	}
 	for (size_t i = 0; i < k->nselector; i++) {
 		strbuf_add_ch(out, 's');
-		put_text(out, k->selector[i].key);
-		put_text(out, k->selector[i].value);
+		signature_put_text(out, k->selector[i].key);
+		signature_put_text(out, k->selector[i].value);
 	}
 	/* A required affinity without terms matches no node; none at all matches every one. */
 	strbuf_add_c(out, k->has_required ? "A" : "");
-	put_terms(out, 'a', k->required, k->nrequired);
-	put_terms(out, 'p', k->preferred, k->npreferred);
+	for (size_t i = 0; i < k->nrequired; i++) {
+		signature_put_term(out, 'a', &k->required[i]);
+	}
+	for (size_t i = 0; i < k->npreferred; i++) {
+		signature_put_term(out, 'p', &k->preferred[i]);
+	}
+	for (size_t i = 0; i < k->nterms; i++) {
+		pod_term_format(&k->terms[i], out);
+	}
 	for (size_t i = 0; i < k->ntolerations; i++) {
 		const struct toleration *t = &k->tolerations[i];
 
 		strbuf_add_ch(out, 't');
-		put_text(out, t->key);
-		put_text(out, t->value);
+		signature_put_text(out, t->key);
+		signature_put_text(out, t->value);
 		strbuf_add_c(out, t->exists ? "e" : "");
-		put_int(out, t->any_effect ? -1 : t->effect);
+		signature_put_int(out, t->any_effect ? -1 : t->effect);
 	}
 	for (size_t i = 0; i < k->nports; i++) {
 		strbuf_add_ch(out, 'h');
-		put_int(out, k->ports[i].port);
+		signature_put_int(out, k->ports[i].port);
 		strbuf_add_ch(out, '/');
-		put_int(out, k->ports[i].protocol);
-		put_text(out, k->ports[i].ip);
+		signature_put_int(out, k->ports[i].protocol);
+		signature_put_text(out, k->ports[i].ip);
 	}
-	if (k->nclaims > 0) {
-		strbuf_add_ch(out, 'v');
-		put_text(out, k->claims_in);
-	}
-	for (size_t i = 0; i < k->nclaims; i++) {
-		strbuf_add_ch(out, 'c');
-		put_text(out, k->claims[i].name);
-		put_text(out, k->claims[i].owner);
-	}
+	format_claims(k, out);
 	if (k->unsupported != NULL) {
 		strbuf_add_ch(out, 'u');
-		put_text(out, k->unsupported);
+		signature_put_text(out, k->unsupported);
 	}
 }
 
@@ -277,6 +228,8 @@ struct pod_class *pod_class_copy(const struct pod_class *k, const char *signatur
 	copy->claims = copy_array(k->claims, k->nclaims, sizeof(k->claims[0]));
 	copy->required = match_terms_copy(k->required, k->nrequired);
 	copy->preferred = match_terms_copy(k->preferred, k->npreferred);
+	copy->terms = pod_term_copy(k->terms, k->nterms);
+	memset(&copy->tasks, 0, sizeof(copy->tasks));
 	return copy;
 }
 
@@ -292,6 +245,8 @@ void pod_class_destroy(struct pod_class *k)
 	free(k->claims);
 	match_terms_free(k->required, k->nrequired);
 	match_terms_free(k->preferred, k->npreferred);
+	pod_term_free(k->terms, k->nterms);
+	vec_finish(&k->tasks);
 	free(k->signature);
 	free(k);
 }

@@ -8,7 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collections/vec.h"
 #include "scheduler/base/match.h"
+#include "scheduler/pods/model/pod_term.h"
 #include "scheduler/pods/model/resources.h"
 #include "scheduler/pods/model/unoffered.h"
 
@@ -41,6 +43,8 @@ struct pod_class {
 	bool has_required; /* affinity present: an empty list matches nothing */
 	struct match_term *preferred;
 	size_t npreferred;
+	struct pod_term *terms; /* about other pods */
+	size_t nterms;
 	struct toleration *tolerations;
 	size_t ntolerations;
 	struct host_port *ports;
@@ -51,11 +55,12 @@ struct pod_class {
 	const char
 		*unsupported; /* static text: why this scheduler refuses it for now; NULL: fine */
 	char *signature;      /* canonical text, owned */
+	struct VEC(uint32_t) tasks; /* ids, of a class with terms alone */
 };
 
 /* Why a pod is refused for now (struct pod_class.unsupported). */
-#define POD_CLASS_POD_AFFINITY "required inter-pod affinity or anti-affinity is not supported yet"
-#define POD_CLASS_TOPOLOGY_SPREAD "topology spread with DoNotSchedule is not supported yet"
+#define POD_CLASS_MANY_TERMS                                                                       \
+	"more than 32 terms of inter-pod affinity and topology spread are not supported"
 #define POD_CLASS_CLAIMS "more than 128 persistent volume claims are not supported"
 #define POD_CLASS_UNREADABLE "a part of the pod cannot be read: left as it is until it changes"
 #define POD_CLASS_RESOURCE_CLAIMS "resource claims are not supported yet"
@@ -70,6 +75,8 @@ struct pod_class {
  * refused, so that one pod cannot hold up the others. Values of an expression do not count: they
  * are searched, not looked through. */
 #define POD_CLASS_PARTS_MAX 1000
+/* Each costs a count per topology domain. */
+#define POD_CLASS_TERMS_MAX 32
 
 /* More claims than a node can attach volumes. */
 #define POD_CLASS_CLAIMS_MAX 128

@@ -1,22 +1,24 @@
-/* Volcano's predicates plugin, as far as node properties, host ports, volumes and the pod count go;
- * what a class asks for beyond that (pod affinity, spread) is refused visibly. Whether resources
- * fit is not asked here. Texts are kube-scheduler's.
+/* Volcano's predicates plugin, as far as node properties, host ports, volumes, the pod count,
+ * inter-pod affinity and topology spread go; what a class asks for beyond that (resource claims) is
+ * refused visibly. Whether resources fit is not asked here. Texts are kube-scheduler's.
  *
- * Arguments: predicate.NodeAffinityEnable, predicate.NodePortsEnable,
- * predicate.TaintTolerationEnable (all true). */
+ * Arguments: predicate.NodeAffinityEnable, predicate.NodePortsEnable, predicate.PodAffinityEnable,
+ * predicate.PodTopologySpreadEnable, predicate.TaintTolerationEnable (all true). */
 #include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/plugins/predicates_affinity.h"
 #include "scheduler/pods/plugins/predicates_match.h"
+#include "scheduler/pods/plugins/predicates_spread.h"
 #include "scheduler/pods/plugins/predicates_volumes.h"
 #include "scheduler/pods/plugins/registry.h"
-#include "scheduler/pods/session/session.h"
+#include "scheduler/pods/session/domains.h"
 
 struct predicates {
-	bool affinity, ports, taints;
+	bool affinity, ports, taints, pod_affinity, spread;
 	struct volume_marks *marks;
 };
 
@@ -38,6 +40,14 @@ static int predicates_create(const struct plugin_args *args, void **ret_state, s
 	}
 	if (r == 0) {
 		r = plugin_args_bool(args, "predicate.TaintTolerationEnable", true, &p.taints, err);
+	}
+	if (r == 0) {
+		r = plugin_args_bool(args, "predicate.PodAffinityEnable", true, &p.pod_affinity,
+				     err);
+	}
+	if (r == 0) {
+		r = plugin_args_bool(args, "predicate.PodTopologySpreadEnable", true, &p.spread,
+				     err);
 	}
 	if (r == 0) {
 		struct predicates *kept = xmalloc(sizeof(*kept));
@@ -121,6 +131,23 @@ static bool ports_are_free(const struct session *s, const struct pod_class *k, c
 	return true;
 }
 
+/* Terms about other pods, in both directions. */
+static bool others_allow(const struct predicates *p, const struct session *s, const struct task *t,
+			 const struct node *n, bool later, struct reason *why)
+{
+	const struct domain_view *v = domains_view(s, t);
+	const char *text = NULL;
+	bool unresolvable = false;
+
+	if (v != NULL && p->spread) {
+		text = predicates_spread_refusal(s, v, t->klass, n, &unresolvable);
+	}
+	if (v != NULL && text == NULL && p->pod_affinity) {
+		text = predicates_affinity_refusal(v, t->klass, n, later, &unresolvable);
+	}
+	return text == NULL || refuse(why, text, NULL, unresolvable);
+}
+
 static bool predicates_predicate(void *state, const struct session *s, const struct task *t,
 				 const struct node *n, struct reason *why)
 {
@@ -137,7 +164,8 @@ static bool predicates_predicate(void *state, const struct session *s, const str
 		return refuse(why, "node(s) didn't have free ports for the requested pod ports",
 			      NULL, false);
 	}
-	return predicates_volumes_task(p->marks, s, t, n, false, why);
+	return others_allow(p, s, t, n, false, why) &&
+	       predicates_volumes_task(p->marks, s, t, n, false, why);
 }
 
 static bool predicates_predicate_later(void *state, const struct session *s, const struct task *t,
@@ -150,6 +178,7 @@ static bool predicates_predicate_later(void *state, const struct session *s, con
 
 	return pods < n->allocatable.v[RES_PODS] &&
 	       (!p->ports || t->klass->nports == 0 || ports_are_free(s, t->klass, n, true)) &&
+	       others_allow(p, s, t, n, true, NULL) &&
 	       predicates_volumes_task(p->marks, s, t, n, true, NULL);
 }
 

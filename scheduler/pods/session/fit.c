@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "collections/bitset.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"
 
@@ -17,12 +18,13 @@
  * the best leaf, tree[k] the better of tree[2k] and tree[2k + 1]. */
 struct fit_class {
 	const struct pod_class *klass;
-	uint64_t *may;     /* bit set over nodes: the class predicate passes */
-	uint32_t *version; /* of the node when its leaf was last played */
-	double *score;     /* of leaves that fit */
-	uint32_t *tree;    /* 2 * width, NONE: no node fits */
-	size_t seen;       /* entries of overlay->touched that have been played */
-	uint64_t nowhere;  /* overlay->grown + 1 when nothing fitted, not even later; 0: unknown */
+	uint64_t *may;          /* bit set over nodes: the class predicate passes */
+	uint32_t *version;      /* of the node when its leaf was last played */
+	double *score;          /* of leaves that fit */
+	uint32_t *tree;         /* 2 * width, NONE: no node fits */
+	size_t seen;            /* entries of overlay->touched that have been played */
+	uint64_t view, outside; /* domains_view_id and domains_view_version when it was played */
+	uint64_t nowhere; /* overlay->grown + 1 when nothing fitted, not even later; 0: unknown */
 	const char *explain;
 };
 
@@ -32,7 +34,7 @@ struct fit {
 	size_t n, width;           /* width: power of two, at least n */
 	struct fit_class *by_class[FIT_CLASSES_MAX];
 	size_t next;         /* victim */
-	uint8_t *slot_of;    /* class id -> slot + 1 */
+	uint8_t *slot_of;    /* class id -> slot + 1, of rankings without a view */
 	uint32_t *releasing; /* positions of nodes where pods terminate */
 	size_t nreleasing;
 	const char **short_of; /* by dimension: "Insufficient cpu", made at first use */
@@ -114,8 +116,8 @@ static uint32_t play(struct session *s, struct fit_class *k, const struct task *
 
 	s->nodes_scored++;
 	k->version[i] = session_node_version(s, n);
-	/* From cheap to dear. The answer for t holds for its class: the predicate of a plugin looks
-	 * at nothing else of the task. */
+	/* From cheap to dear. The answer for t holds for its class and view: the predicate of a
+	 * plugin looks at nothing else of the task. */
 	if (!bitset_has(k->may, i) || !fits_now(s, k->klass, n) ||
 	    !hooks_predicate(s, t, n, NULL)) {
 		return NONE;
@@ -187,38 +189,74 @@ static bool is_volatile(const struct session *s, const struct pod_class *k)
 	return false;
 }
 
+/* NULL: there is none. */
+static struct fit_class *find_ranking(const struct fit *f, const struct task *t, uint64_t view)
+{
+	uint8_t slot = f->slot_of[t->klass->id];
+
+	if (view == 0) {
+		return slot == 0 ? NULL : f->by_class[slot - 1];
+	}
+	for (size_t i = 0; i < FIT_CLASSES_MAX && f->by_class[i] != NULL; i++) {
+		if (f->by_class[i]->klass == t->klass && f->by_class[i]->view == view) {
+			return f->by_class[i];
+		}
+	}
+	return NULL;
+}
+
+/* The oldest ranking makes room. All have the same size, so its memory serves the new class. */
+static struct fit_class *take_slot(struct session *s, const struct task *t, uint64_t view)
+{
+	struct fit *f = s->fit;
+	struct fit_class *k = f->by_class[f->next];
+
+	if (k == NULL) {
+		k = f->by_class[f->next] = new_class(s, f);
+	} else if (k->view == 0) {
+		f->slot_of[k->klass->id] = 0;
+	}
+	if (view == 0) {
+		f->slot_of[t->klass->id] = (uint8_t)(f->next + 1);
+	}
+	f->next = (f->next + 1) % FIT_CLASSES_MAX;
+	k->klass = t->klass;
+	k->view = view;
+	k->nowhere = 0;
+	k->explain = NULL;
+	return k;
+}
+
+/* A pod on another node may forbid or allow this one to the class: then all are played again. */
+static void refresh(struct session *s, struct fit_class *k, const struct task *t)
+{
+	uint64_t outside = domains_view_version(domains_view(s, t));
+
+	if (k->outside == outside && !is_volatile(s, k->klass)) {
+		replay_changed(s, k, t);
+		return;
+	}
+	play_all(s, k, t);
+	k->nowhere = 0;
+	k->outside = outside;
+}
+
 /* The ranking of t's class, up to date. */
 static struct fit_class *ranking(struct session *s, const struct task *t)
 {
+	uint64_t view = domains_view_id(domains_view(s, t));
 	struct fit *f = s->fit;
 	struct fit_class *k;
 
 	if (f->nodes == NULL) {
 		list_nodes(s, f);
 	}
-	if (f->slot_of[t->klass->id] != 0) {
-		k = f->by_class[f->slot_of[t->klass->id] - 1];
-		if (is_volatile(s, k->klass)) {
-			play_all(s, k, t);
-			k->nowhere = 0;
-		} else {
-			replay_changed(s, k, t);
-		}
+	k = find_ranking(f, t, view);
+	if (k != NULL) {
+		refresh(s, k, t);
 		return k;
 	}
-	/* The oldest ranking makes room. All have the same size, so its memory serves the new
-	 * class. */
-	k = f->by_class[f->next];
-	if (k == NULL) {
-		k = f->by_class[f->next] = new_class(s, f);
-	} else {
-		f->slot_of[k->klass->id] = 0;
-	}
-	f->slot_of[t->klass->id] = (uint8_t)(f->next + 1);
-	f->next = (f->next + 1) % FIT_CLASSES_MAX;
-	k->klass = t->klass;
-	k->nowhere = 0;
-	k->explain = NULL;
+	k = take_slot(s, t, view);
 	memset(k->may, 0, BITSET_WORDS(f->width) * sizeof(*k->may));
 	for (size_t i = 0; i < f->n; i++) {
 		/* A resource that no node offers keeps the class from every node; so does a part
@@ -229,6 +267,7 @@ static struct fit_class *ranking(struct session *s, const struct task *t)
 		}
 	}
 	play_all(s, k, t);
+	k->outside = domains_view_version(domains_view(s, t));
 	return k;
 }
 
@@ -296,6 +335,11 @@ enum fit_result fit_find(struct session *s, const struct task *t, const struct n
 	const struct node *later;
 
 	s->tasks_seen++;
+	if (k->view != 0 && t->podgroup != MODEL_NONE) {
+		/* A pod that comes to another node, or goes, may let it in. */
+		session_wait_for_podgroups(
+			s, queue_at(s->cluster, s->cluster->podgroups.v[t->podgroup]->queue));
+	}
 	if (nominated_fits(s, k, t, ret_node)) {
 		return FIT_IDLE;
 	}

@@ -1,7 +1,7 @@
-/* scheduler/pods/session/fit.h: which node a pod goes to. Equal pods (one pod class) share one pass
- * over the nodes: what depends on class and node alone is asked once, the ranking is a tournament
- * tree, and only nodes with changed use are played again. Ties go to the node with the smaller id.
- * Thread: sched. Pure. */
+/* scheduler/pods/session/fit.h: which node a pod goes to. Equal pods (one pod class, and one view
+ * of topology domains) share one pass over the nodes: what depends on class and node alone is asked
+ * once, the ranking is a tournament tree, and only nodes with changed use are played again. Ties go
+ * to the node with the smaller id. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_SESSION_FIT_H
 #define SCHEDULER_PODS_SESSION_FIT_H
 

@@ -85,7 +85,9 @@ struct plugin_ops {
 	/* The part of the predicate that depends on class and node spec only (cached per class). */
 	bool (*class_predicate)(void *state, const struct session *s, const struct pod_class *k,
 				const struct node *n, struct reason *why);
-	/* The part that depends on what is on the node now (ports, pod count). */
+	/* The part that depends on what is on the node now (ports, pod count), and on the pods in
+	 * its topology domains (pods/session/domains.h). Of the task it may look at its class and
+	 * its view of domains alone. */
 	bool (*predicate)(void *state, const struct session *s, const struct task *t,
 			  const struct node *n, struct reason *why);
 	/* The same, without the pods that terminate there. */

@@ -7,6 +7,7 @@
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/session/fit.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"
@@ -19,6 +20,7 @@ struct session *session_create(const struct sched_conf *conf, const struct hooks
 	s->hooks = hooks;
 	s->arena = arena_create(1 << 16);
 	s->overlay = xmalloc_zero(1, sizeof(*s->overlay));
+	s->domains = domains_create();
 	s->has_quota_plugin = hooks_has_quota_plugin(hooks);
 	return s;
 }
@@ -31,6 +33,7 @@ void session_destroy(struct session *s)
 	session_overlay_finish(s->overlay);
 	decision_finish(&s->decisions);
 	arena_destroy(s->arena);
+	domains_destroy(s->domains);
 	free(s->overlay);
 	free(s);
 }
@@ -41,6 +44,7 @@ void session_open(struct session *s, const struct cluster *c, int64_t now)
 	s->now = now;
 	session_overlay_open(s->overlay, c, s->arena);
 	s->fit = fit_create(s);
+	domains_open(s);
 	s->statements = 0;
 	s->unbound = NULL;
 	s->not_counted = NULL;

@@ -8,6 +8,7 @@
 #include "base/xmalloc.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/domain_table.h"
 
 /* Old slots are not copied: none of them is of the session that begins. A zeroed slot has epoch 0,
  * which no session uses. */
@@ -75,6 +76,10 @@ struct overlay_task *session_overlay_task(struct overlay *o, const struct task *
 			.charge_queue = t->charge_queue,
 			.status = t->status,
 			.charge = t->charge,
+			.counted = (uint8_t)(t->node == MODEL_NONE         ? DOMAIN_OUT
+					     : t->status == TASK_RELEASING ? DOMAIN_RELEASING
+									   : DOMAIN_HERE),
+			.counted_node = t->node,
 			.attempt_node = MODEL_NONE,
 		};
 	}

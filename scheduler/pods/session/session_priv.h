@@ -7,6 +7,7 @@
 #include "scheduler/pods/session/session.h"
 #include "scheduler/pods/session/session_overlay.h"
 
+struct domains;
 struct fit;
 
 struct session {
@@ -20,6 +21,7 @@ struct session {
 	struct res *limits;      /* by queue id */
 	struct res *not_counted; /* revoke.c, by queue id; NULL: no queue was over its limit yet */
 	struct fit *fit;
+	struct domains *domains;
 	int64_t *timers;                 /* by queue id: when to look again, INT64_MAX: never */
 	uint8_t *due;                    /* by queue id: enum due_part (pods/cycle/due.h) */
 	struct podgroup_list *podgroups; /* by queue id: session_podgroups */

@@ -5,6 +5,7 @@
 
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"
 
@@ -125,6 +126,7 @@ void statement_allocate(struct session *s, const struct task *t, const struct no
 	add_to_node(s, t, n);
 	use_claims(s, t, n);
 	session_overlay_touch(s->overlay, n, false);
+	domains_update(s, t);
 	set_charge(s, t, CHARGE_ASSUMED);
 	hooks_on_allocate(s, t);
 	d = decision_add(&s->decisions, DECISION_BIND);
@@ -142,6 +144,7 @@ void statement_pipeline(struct session *s, const struct task *t, const struct no
 	add_to_node(s, t, n);
 	use_claims(s, t, n);
 	session_overlay_touch(s->overlay, n, false);
+	domains_update(s, t);
 	/* It will take the room and the quota when they come free, so both are held against later
 	 * tasks. A charge that it has keeps its state: nothing is decided about the pod yet. */
 	if (session_task_charge(s, t) == CHARGE_NONE) {
@@ -175,6 +178,7 @@ void statement_evict(struct session *s, const struct task *t, const struct task 
 			    &session_overlay_node(s->overlay, s->cluster->nodes.v[node])->releasing,
 			    &t->klass->request, booked_mask(t), 1);
 	session_overlay_touch(s->overlay, s->cluster->nodes.v[node], true);
+	domains_update(s, t);
 	if (session_task_charge(s, t) != CHARGE_NONE) {
 		QUEUE_FOR_EACH_UP (q, s->cluster, queue_of(s, t)) {
 			session_overlay_add(
@@ -268,6 +272,12 @@ static void end_statement(struct session *s, struct statement st)
 
 void statement_hold(struct session *s, struct statement st)
 {
+	/* The pods that it has placed are not bound: their PodGroup is held by now. */
+	for (size_t i = st.undo_mark; i < s->overlay->log.n; i++) {
+		if (s->overlay->log.v[i].kind == UNDO_ALLOCATE) {
+			domains_update(s, s->overlay->log.v[i].at.task);
+		}
+	}
 	end_statement(s, st);
 	s->decisions.n = st.decision_mark;
 }
@@ -296,6 +306,7 @@ static void undo_one(struct session *s, struct undo u)
 		s->overlay->grown++;
 		break;
 	case UNDO_ALLOCATE:
+		domains_update(s, u.at.task);
 		hooks_on_deallocate(s, u.at.task);
 		break;
 	case UNDO_DEALLOCATE:
@@ -303,6 +314,7 @@ static void undo_one(struct session *s, struct undo u)
 		if (is_quiet(s, u.at.task->node)) {
 			(void)vec_pop(&s->overlay->evicted);
 		}
+		domains_update(s, u.at.task);
 		hooks_on_allocate(s, u.at.task);
 		break;
 	}

@@ -6,6 +6,7 @@
 #include "collections/bitset.h"
 #include "collections/heap.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/session/fit.h"
 #include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/hooks.h"
@@ -56,6 +57,7 @@ struct guess {
 struct search {
 	const struct pod_class *klass;
 	int32_t priority; /* of the PodGroup, or of the pod: see priority_for */
+	uint64_t view;    /* domains_view_id */
 	unsigned vote;    /* how it is asked whether there is quota: see vote_of */
 	struct guess *guesses;
 	struct heap heap;
@@ -541,6 +543,7 @@ static struct search *start_search(struct victims *v, const struct task *t)
 
 	f->klass = t->klass;
 	f->priority = priority_for(v, t);
+	f->view = domains_view_id(domains_view(s, t));
 	f->vote = vote_of(s, t);
 	f->hopeless =
 		arena_zero(s->arena, BITSET_WORDS(s->cluster->queues.n), sizeof(*f->hopeless));
@@ -557,12 +560,14 @@ static struct search *start_search(struct victims *v, const struct task *t)
 
 static struct search *find_search(struct victims *v, const struct task *t)
 {
+	uint64_t view = domains_view_id(domains_view(v->session, t));
 	unsigned vote = vote_of(v->session, t);
 
 	for (size_t i = 0; i < v->searches.n; i++) {
 		struct search *f = v->searches.v[i];
 
-		if (f->klass == t->klass && f->vote == vote && f->priority == priority_for(v, t)) {
+		if (f->klass == t->klass && f->view == view && f->vote == vote &&
+		    f->priority == priority_for(v, t)) {
 			return f;
 		}
 	}

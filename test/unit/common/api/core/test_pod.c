@@ -54,7 +54,8 @@ static void test_refused_and_counted_terms(void **state)
 	struct arena *arena CLEANUP(arena_destroyp) = arena_create(0);
 	const char *text =
 		"{\"spec\":{\"affinity\":{\"podAffinity\":{"
-		"\"requiredDuringSchedulingIgnoredDuringExecution\":[{\"topologyKey\":\"z\"},{}]},"
+		"\"requiredDuringSchedulingIgnoredDuringExecution\":[{\"topologyKey\":\"z\","
+		"\"namespaceSelector\":{},\"matchLabelKeys\":[\"k\"]},{}]},"
 		"\"podAntiAffinity\":{}},\"volumes\":[{\"name\":\"a\",\"persistentVolumeClaim\":{"
 		"\"claimName\":\"c\"}},{\"ephemeral\":{\"volumeClaimTemplate\":{}}},{\"csi\":{"
 		"\"driver\":\"d\"}}],\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":"
@@ -65,6 +66,10 @@ static void test_refused_and_counted_terms(void **state)
 
 	assert_int_equal(decode_text(&pod_fields, str_of(text), &p, arena, NULL), 0);
 	assert_int_equal(p.spec.affinity->pod->required.n, 2);
+	assert_string_equal(p.spec.affinity->pod->required.v[0].topology_key, "z");
+	assert_non_null(p.spec.affinity->pod->required.v[0].namespace_selector);
+	assert_null(p.spec.affinity->pod->required.v[0].selector);
+	assert_int_equal(p.spec.affinity->pod->required.v[0].match_label_keys.n, 1);
 	assert_int_equal(p.spec.affinity->pod_anti->required.n, 0);
 	assert_null(p.spec.affinity->node);
 	assert_string_equal(p.spec.volumes.v[0].claim->claim_name, "c");

@@ -15,9 +15,11 @@
 #include "lib/pods/cluster_checksum.h"
 #include "lib/pods/cluster_fixture.h"
 #include "lib/pods/ledger_verify.h"
+#include "lib/pods/term_fixture.h"
 #include "lib/recorded.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/model/selectors.h"
 
 static const char *name_in(struct cluster *c, const char *text)
 {
@@ -142,6 +144,12 @@ static struct cluster *rich_cluster(void)
 	cluster_task_set_status(c, t, TASK_RELEASING, n);
 	cluster_task_set_class(c, u, rich_class(c));
 	cluster_task_set_nominated(c, u, n);
+	term_fixture_namespace(c, "ns", "team=red");
+	term_fixture_labels(c, t, "app=x,i=1");
+	term_fixture_labels(c, u, "");
+	term_fixture_terms(c, cluster_task_find(c, STR_LIT("ns/t3")),
+			   "near zone app=x; away zone * in=a+ns of=team=red; "
+			   "spread rack - skew=3 min=2 ignore honor");
 	u->role = intern_id(c->names, STR_LIT("w"));
 	cluster_task_remove(c, gone);
 	add_budget(c, "ns/other", 0, 0);
@@ -195,7 +203,8 @@ static void test_loaded_cluster_lives_on(void **state)
 	ledger_release(loaded, t);
 	cluster_task_remove(loaded, t);
 	(void)cluster_fixture_queue(loaded, "nowhere", NULL, -1);
-	(void)cluster_fixture_task(loaded, "new", NULL, 5);
+	(void)term_fixture_task(loaded, "new", NULL, "app=x", "");
+	assert_int_equal(cluster_task_find(loaded, STR_LIT("ns/new"))->labels->matches.n, 2);
 	assert_null(cluster_verify(loaded));
 	assert_null(ledger_verify(loaded));
 	cluster_destroy(loaded);

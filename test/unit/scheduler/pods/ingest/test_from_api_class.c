@@ -57,20 +57,6 @@ static void test_refusals(void **state)
 		const char *spec, *refusal;
 	} rows[] = {
 		{ "", NULL },
-		{ "\"affinity\":{\"podAffinity\":{"
-		  "\"requiredDuringSchedulingIgnoredDuringExecution\":"
-		  "[{}]}}",
-		  POD_CLASS_POD_AFFINITY },
-		{ "\"affinity\":{\"podAntiAffinity\":{"
-		  "\"requiredDuringSchedulingIgnoredDuringExecution\":[{}]}}",
-		  POD_CLASS_POD_AFFINITY },
-		{ "\"affinity\":{\"podAntiAffinity\":{"
-		  "\"preferredDuringSchedulingIgnoredDuringExecution\":[{}]}}",
-		  NULL },
-		{ "\"topologySpreadConstraints\":[{\"whenUnsatisfiable\":\"ScheduleAnyway\"}]",
-		  NULL },
-		{ "\"topologySpreadConstraints\":[{\"whenUnsatisfiable\":\"DoNotSchedule\"}]",
-		  POD_CLASS_TOPOLOGY_SPREAD },
 		{ "\"volumes\":[{\"name\":\"v\",\"emptyDir\":{}}]", NULL },
 		{ "\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"c\"}}]",
 		  NULL },

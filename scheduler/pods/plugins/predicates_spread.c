@@ -1,0 +1,63 @@
+#include "scheduler/pods/plugins/predicates_spread.h"
+
+#include <stddef.h>
+
+#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/plugins/predicates_match.h"
+#include "scheduler/pods/session/domains.h"
+
+/* Pods count on nodes that have the topology keys of all constraints of the pod, and that the
+ * policies of this one include. */
+static bool is_eligible(const struct pod_class *k, size_t i, const struct node *n)
+{
+	const struct pod_term *t = &k->terms[i];
+
+	for (size_t j = 0; j < k->nterms; j++) {
+		if (k->terms[j].kind == POD_TERM_SPREAD &&
+		    match_label(n->labels.v, n->labels.n, k->terms[j].topology_key) == NULL) {
+			return false;
+		}
+	}
+	return (t->ignores_affinity || predicates_match_affinity(k, n)) &&
+	       (!t->honors_taints || predicates_match_taint(k, n) == NULL);
+}
+
+/* As long as there are fewer domains than minDomains, the fewest pods that a domain has are none.
+ */
+static int64_t least_of(const struct domain_table *t, int32_t min_domains)
+{
+	return t->domains < (uint32_t)min_domains ? 0 : t->least;
+}
+
+static bool is_within_skew(const struct session *s, const struct domain_view *v,
+			   const struct pod_class *k, size_t i, const struct domain_count *c)
+{
+	const struct domain_table *t = domains_spread(s, v, i, is_eligible);
+
+	return (int64_t)domain_count_spread(c) + domains_selects_itself(v, i) -
+		       least_of(t, k->terms[i].min_domains) <=
+	       k->terms[i].max_skew;
+}
+
+const char *predicates_spread_refusal(const struct session *s, const struct domain_view *v,
+				      const struct pod_class *k, const struct node *n,
+				      bool *ret_unresolvable)
+{
+	for (size_t i = 0; i < k->nterms; i++) {
+		struct domain_count c;
+
+		if (k->terms[i].kind != POD_TERM_SPREAD) {
+			continue;
+		}
+		if (!domain_table_get(domains_spread(s, v, i, is_eligible), n, &c)) {
+			*ret_unresolvable = true;
+			return "node(s) didn't match pod topology spread constraints (missing "
+			       "required label)";
+		}
+		if (!is_within_skew(s, v, k, i, &c)) {
+			*ret_unresolvable = false;
+			return "node(s) didn't match pod topology spread constraints";
+		}
+	}
+	return NULL;
+}

@@ -1,0 +1,155 @@
+#include "scheduler/pods/session/domain_table.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "collections/bitset.h"
+#include "scheduler/pods/model/model.h"
+
+/* Values of labels to domains: open addressing by pointer, since they are interned. */
+struct values {
+	const char **value;
+	uint32_t *domain;
+	size_t mask;
+};
+
+static uint32_t *slot_of(struct values *v, const char *value)
+{
+	size_t at = ((uintptr_t)value >> 4) * 0x9e3779b97f4a7c15u >> 20;
+
+	for (at &= v->mask; v->value[at] != NULL && v->value[at] != value;) {
+		at = (at + 1) & v->mask;
+	}
+	v->value[at] = value;
+	return &v->domain[at];
+}
+
+/* Domains are numbered by their first node, so that the numbers do not depend on addresses. */
+struct domain_key *domain_table_key(struct arena *a, const struct cluster *c, const char *name)
+{
+	struct domain_key *k = arena_zero(a, 1, sizeof(*k));
+	struct values v = { .mask = 15 };
+
+	while (v.mask < 2 * c->nodes.n) {
+		v.mask = 2 * v.mask + 1;
+	}
+	v.value = arena_zero(a, v.mask + 1, sizeof(*v.value));
+	v.domain = arena_alloc(a, (v.mask + 1) * sizeof(*v.domain));
+	memset(v.domain, 0xff, (v.mask + 1) * sizeof(*v.domain));
+	k->name = name;
+	k->of = arena_alloc(a, (c->nodes.n + 1) * sizeof(*k->of));
+	k->nodes = arena_zero(a, c->nodes.n + 1, sizeof(*k->nodes));
+	for (size_t i = 0; i < c->nodes.n; i++) {
+		const struct node *n = c->nodes.v[i];
+		const char *value = n == NULL || !n->exists
+					    ? NULL
+					    : match_label(n->labels.v, n->labels.n, name);
+		uint32_t *domain;
+
+		k->of[i] = DOMAIN_NONE;
+		if (value == NULL) {
+			continue;
+		}
+		domain = slot_of(&v, value);
+		if (*domain == DOMAIN_NONE) {
+			*domain = k->n++;
+		}
+		k->of[i] = *domain;
+		k->nodes[*domain]++;
+	}
+	return k;
+}
+
+void domain_table_limit(struct domain_table *t, struct arena *a, const struct cluster *c,
+			const uint64_t *eligible)
+{
+	t->eligible = eligible;
+	t->has_eligible = arena_zero(a, t->key->n + 1, sizeof(*t->has_eligible));
+	for (size_t i = 0; i < c->nodes.n; i++) {
+		uint32_t d = t->key->of[i];
+
+		if (d != DOMAIN_NONE && bitset_has(eligible, i) && t->has_eligible[d] == 0) {
+			t->has_eligible[d] = 1;
+			t->domains++;
+		}
+	}
+}
+
+static uint32_t find_least(const struct domain_table *t)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (size_t i = 0; i < t->key->n && least > 0; i++) {
+		if (t->has_eligible[i] != 0 && domain_count_spread(&t->counts[i]) < least) {
+			least = domain_count_spread(&t->counts[i]);
+		}
+	}
+	return least;
+}
+
+/* O(domains) when the domain that had the fewest got one more. */
+static bool spread_changed(struct domain_table *t, uint32_t domain, const struct domain_count *was)
+{
+	uint32_t before = domain_count_spread(was);
+	uint32_t now = domain_count_spread(&t->counts[domain]), least = t->least;
+
+	if (now == before) {
+		return false;
+	}
+	if (now < least) {
+		t->least = now;
+	} else if (before == least) {
+		t->least = find_least(t);
+	}
+	return t->least != least || t->key->nodes[domain] > 1;
+}
+
+static void add(struct domain_count *c, enum domain_state state, bool more)
+{
+	uint32_t by = more ? 1 : UINT32_MAX;
+
+	c->here += state == DOMAIN_PIPELINED ? 0 : by;
+	c->releasing += state == DOMAIN_RELEASING ? by : 0;
+	c->pipelined += state == DOMAIN_PIPELINED ? by : 0;
+}
+
+/* Rules of affinity ask whether there is any. */
+static bool differ(const struct domain_count *a, const struct domain_count *b)
+{
+	return (a->here == 0) != (b->here == 0) || (a->pipelined == 0) != (b->pipelined == 0);
+}
+
+bool domain_table_add(struct domain_table *t, struct arena *a, uint32_t node,
+		      enum domain_state state, bool more)
+{
+	uint32_t domain = t->key->of[node];
+	struct domain_count was, total = t->total;
+
+	if (state == DOMAIN_OUT || domain == DOMAIN_NONE ||
+	    (t->eligible != NULL && !bitset_has(t->eligible, node))) {
+		return false;
+	}
+	/* Most tables of a cluster in which terms select nothing stay so small. */
+	if (t->counts == NULL) {
+		t->counts = arena_zero(a, t->key->n + 1, sizeof(*t->counts));
+	}
+	was = t->counts[domain];
+	add(&t->counts[domain], state, more);
+	add(&t->total, state, more);
+	if (t->eligible != NULL) {
+		return spread_changed(t, domain, &was);
+	}
+	return differ(&total, &t->total) ||
+	       (t->key->nodes[domain] > 1 && differ(&was, &t->counts[domain]));
+}
+
+bool domain_table_get(const struct domain_table *t, const struct node *n, struct domain_count *ret)
+{
+	uint32_t domain = t->key->of[n->id];
+
+	if (domain == DOMAIN_NONE) {
+		return false;
+	}
+	*ret = t->counts == NULL ? (struct domain_count){ .here = 0 } : t->counts[domain];
+	return true;
+}

@@ -1,0 +1,597 @@
+#include "scheduler/pods/session/domains.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/xmalloc.h"
+#include "collections/bitset.h"
+#include "scheduler/pods/model/selectors.h"
+#include "scheduler/pods/session/session_priv.h"
+
+/* So much memory for tables; then all are dropped, and made again when they are asked for. */
+#define BYTES_MAX ((size_t)64 << 20)
+
+enum counted {
+	COUNTS_SELECTED, /* pods that the selector selects */
+	COUNTS_TOGETHER, /* pods that all terms of affinity of the class select */
+	COUNTS_CARRIERS, /* pods with the required anti-affinity */
+};
+
+struct entry {
+	struct domain_table table; /* first */
+	enum counted what;
+	const struct pod_selector *selector; /* under which it is listed */
+	const struct pod_class *klass;       /* COUNTS_TOGETHER */
+	uint64_t version;
+	struct entry *next; /* of this selector */
+};
+
+struct domain_view {
+	const struct pod_class *klass;
+	const struct pod_labels *labels; /* of a pod that has it */
+	uint64_t id;
+	struct entry **own; /* by term of the class; of a spread NULL until it is asked for */
+	struct entry **forbidding;
+	size_t nforbidding;
+	uint8_t **avoided;        /* by term, then by domain; NULL: none */
+	uint64_t version;         /* of avoided */
+	struct domain_view *next; /* of this class */
+};
+
+struct domains {
+	bool used; /* some pod in the cluster has terms */
+	struct arena *arena;
+	struct entry **by_selector;    /* by selector id; NULL: nothing was made yet */
+	struct domain_view **by_class; /* by class id */
+	struct domain_key *keys;
+	struct domain_view *avoiding; /* NULL: none */
+	uint64_t clock;
+};
+
+struct domains *domains_create(void)
+{
+	struct domains *d = xmalloc_zero(1, sizeof(*d));
+
+	d->arena = arena_create(1 << 16);
+	return d;
+}
+
+void domains_destroy(struct domains *d)
+{
+	if (d != NULL) {
+		arena_destroy(d->arena);
+		free(d);
+	}
+}
+
+static void drop_all(struct domains *d)
+{
+	arena_reset(d->arena);
+	d->by_selector = NULL;
+	d->by_class = NULL;
+	d->keys = NULL;
+	d->avoiding = NULL;
+}
+
+void domains_open(struct session *s)
+{
+	drop_all(s->domains);
+	s->domains->used = slots_count(&s->cluster->selectors->selectors) > 0;
+}
+
+/* --- pods --------------------------------------------------------------------------------------
+ */
+
+/* Pods of a gang that is held are not bound yet. */
+static enum domain_state state_of(const struct session *s, const struct task *t)
+{
+	switch (session_task_status(s, t)) {
+	case TASK_ALLOCATED:
+		return t->podgroup != MODEL_NONE && session_priv_podgroup(
+							    s, s->cluster->podgroups.v[t->podgroup])
+							    ->held
+			       ? DOMAIN_PIPELINED
+			       : DOMAIN_HERE;
+	case TASK_PIPELINED:
+		return DOMAIN_PIPELINED;
+	case TASK_RELEASING:
+		return session_task_node(s, t) == MODEL_NONE ? DOMAIN_OUT : DOMAIN_RELEASING;
+	case TASK_BINDING:
+	case TASK_BOUND:
+	case TASK_RUNNING:
+	case TASK_UNKNOWN:
+		return session_task_node(s, t) == MODEL_NONE ? DOMAIN_OUT : DOMAIN_HERE;
+	case TASK_PENDING:
+	case TASK_SUCCEEDED:
+	case TASK_FAILED:
+	case TASK_STATUS_COUNT_:
+		break;
+	}
+	return DOMAIN_OUT;
+}
+
+/* Whether the pod counts in the table. */
+static bool counts(const struct entry *e, const struct task *t)
+{
+	const struct pod_class *k = e->klass;
+
+	switch (e->what) {
+	case COUNTS_SELECTED:
+		return selectors_selects(e->selector, t->labels);
+	case COUNTS_TOGETHER:
+		for (size_t i = 0; i < k->nterms && k->terms[i].kind == POD_TERM_AFFINITY; i++) {
+			if (!selectors_selects(k->terms[i].selector, t->labels)) {
+				return false;
+			}
+		}
+		return true;
+	case COUNTS_CARRIERS:
+		for (size_t i = 0; t->klass != NULL && i < t->klass->nterms; i++) {
+			const struct pod_term *term = &t->klass->terms[i];
+
+			if (term->kind == POD_TERM_ANTI_AFFINITY && term->selector == e->selector &&
+			    term->topology_key == e->table.key->name) {
+				return true;
+			}
+		}
+		break;
+	}
+	return false;
+}
+
+static void add(struct domains *d, struct entry *e, uint32_t node, enum domain_state state,
+		bool more)
+{
+	if (state != DOMAIN_OUT && domain_table_add(&e->table, d->arena, node, state, more)) {
+		e->version = ++d->clock;
+	}
+}
+
+struct move {
+	uint32_t from, to; /* nodes */
+	enum domain_state was, is;
+};
+
+static void move_in(struct domains *d, uint32_t selector, bool carries, const struct task *t,
+		    const struct move *m)
+{
+	for (struct entry *e = d->by_selector[selector]; e != NULL; e = e->next) {
+		if ((e->what == COUNTS_CARRIERS) == carries && counts(e, t)) {
+			add(d, e, m->from, m->was, false);
+			add(d, e, m->to, m->is, true);
+		}
+	}
+}
+
+/* Two terms of a pod may have one selector. */
+static bool is_first(const struct pod_class *k, size_t i)
+{
+	for (size_t j = 0; j < i; j++) {
+		if (k->terms[j].kind == POD_TERM_ANTI_AFFINITY &&
+		    k->terms[j].selector == k->terms[i].selector) {
+			return false;
+		}
+	}
+	return k->terms[i].kind == POD_TERM_ANTI_AFFINITY;
+}
+
+void domains_update(struct session *s, const struct task *t)
+{
+	struct overlay_task *slot;
+	struct move m;
+
+	if (!s->domains->used ||
+	    (t->klass->nterms == 0 && (t->labels == NULL || t->labels->matches.n == 0))) {
+		return;
+	}
+	slot = session_priv_task(s, t);
+	m = (struct move){ slot->counted_node, session_task_node(s, t),
+			   (enum domain_state)slot->counted, state_of(s, t) };
+	if (m.was == m.is && m.from == m.to) {
+		return;
+	}
+	slot->counted = (uint8_t)m.is;
+	slot->counted_node = m.to;
+	if (s->domains->by_selector == NULL) {
+		return;
+	}
+	for (size_t i = 0; t->labels != NULL && i < t->labels->matches.n; i++) {
+		move_in(s->domains, t->labels->matches.v[i].selector, false, t, &m);
+	}
+	for (size_t i = 0; i < t->klass->nterms; i++) {
+		if (is_first(t->klass, i)) {
+			move_in(s->domains, t->klass->terms[i].selector->id, true, t, &m);
+		}
+	}
+}
+
+/* --- tables ------------------------------------------------------------------------------------
+ */
+
+static const struct domain_key *key_of(const struct session *s, const char *name)
+{
+	struct domains *d = s->domains;
+	struct domain_key *k;
+
+	for (k = d->keys; k != NULL; k = k->next) {
+		if (k->name == name) {
+			return k;
+		}
+	}
+	k = domain_table_key(d->arena, s->cluster, name);
+	k->next = d->keys;
+	d->keys = k;
+	return k;
+}
+
+/* As domains_update has counted it last. */
+static void count_task(const struct session *s, struct entry *e, const struct task *t)
+{
+	const struct overlay_task *slot = &s->overlay->tasks[t->id];
+
+	if (slot->epoch != s->overlay->epoch) {
+		add(s->domains, e, t->node, state_of(s, t), true);
+	} else {
+		add(s->domains, e, slot->counted_node, (enum domain_state)slot->counted, true);
+	}
+}
+
+static void count_selected(const struct session *s, struct entry *e)
+{
+	const struct selector_index *x = s->cluster->selectors;
+
+	for (size_t i = 0; i < e->selector->labels.n; i++) {
+		const struct pod_labels *l = x->labels.v[e->selector->labels.v[i]];
+
+		/* One pod answers for all with these labels. */
+		if (l->tasks.n > 0 && counts(e, session_task(s, l->tasks.v[0]))) {
+			for (size_t k = 0; k < l->tasks.n; k++) {
+				count_task(s, e, session_task(s, l->tasks.v[k]));
+			}
+		}
+	}
+}
+
+static void count_carriers(const struct session *s, struct entry *e)
+{
+	for (size_t i = 0; i < e->selector->classes.n; i++) {
+		const struct pod_class *k = s->cluster->class_by_id.v[e->selector->classes.v[i]];
+
+		/* One pod answers for its class. */
+		if (k->tasks.n == 0 || !counts(e, session_task(s, k->tasks.v[0]))) {
+			continue;
+		}
+		for (size_t j = 0; j < k->tasks.n; j++) {
+			count_task(s, e, session_task(s, k->tasks.v[j]));
+		}
+	}
+}
+
+static struct entry *new_entry(const struct session *s, const struct pod_term *t, enum counted what)
+{
+	struct domains *d = s->domains;
+	struct entry *e = arena_zero(d->arena, 1, sizeof(*e));
+
+	e->table.key = key_of(s, t->topology_key);
+	e->what = what;
+	e->selector = t->selector;
+	e->version = ++d->clock;
+	e->next = d->by_selector[t->selector->id];
+	d->by_selector[t->selector->id] = e;
+	return e;
+}
+
+/* Counts that are not of one class alone are shared by all views. */
+static struct entry *shared_entry(const struct session *s, const struct pod_term *t,
+				  enum counted what)
+{
+	struct entry *e;
+
+	for (e = s->domains->by_selector[t->selector->id]; e != NULL; e = e->next) {
+		if (e->what == what && e->table.eligible == NULL &&
+		    e->table.key->name == t->topology_key) {
+			return e;
+		}
+	}
+	e = new_entry(s, t, what);
+	if (what == COUNTS_CARRIERS) {
+		count_carriers(s, e);
+	} else {
+		count_selected(s, e);
+	}
+	return e;
+}
+
+/* Listed under the first selector, since it counts no pod that this one does not select. */
+static struct entry *together_entry(const struct session *s, const struct pod_class *k, size_t i)
+{
+	struct pod_term t = k->terms[i];
+	struct entry *e;
+
+	t.selector = k->terms[0].selector;
+	e = new_entry(s, &t, COUNTS_TOGETHER);
+	e->klass = k;
+	count_selected(s, e);
+	return e;
+}
+
+/* --- views -------------------------------------------------------------------------------------
+ */
+
+static bool has_several_affinities(const struct pod_class *k)
+{
+	return k->nterms > 1 && k->terms[1].kind == POD_TERM_AFFINITY;
+}
+
+/* Counts of own terms depend on nothing of the pod but its class: all views of it share them. */
+static void make_own(const struct session *s, struct domain_view *v)
+{
+	const struct pod_class *k = v->klass;
+	const struct domain_view *same = s->domains->by_class[k->id];
+
+	if (same != NULL) {
+		v->own = same->own;
+		return;
+	}
+	v->own = arena_zero(s->domains->arena, k->nterms + 1, sizeof(v->own[0]));
+	for (size_t i = 0; i < k->nterms; i++) {
+		if (k->terms[i].kind == POD_TERM_SPREAD) {
+			continue;
+		}
+		v->own[i] = k->terms[i].kind == POD_TERM_AFFINITY && has_several_affinities(k)
+				    ? together_entry(s, k, i)
+				    : shared_entry(s, &k->terms[i], COUNTS_SELECTED);
+	}
+}
+
+static void add_forbidding(struct domains *d, struct domain_view *v, struct entry *e)
+{
+	for (size_t i = 0; i < v->nforbidding; i++) {
+		if (v->forbidding[i] == e) {
+			return;
+		}
+	}
+	/* It grows at powers of two. */
+	if ((v->nforbidding & (v->nforbidding - 1)) == 0) {
+		struct entry **grown =
+			arena_alloc(d->arena, 2 * (v->nforbidding + 1) * sizeof(*grown));
+
+		for (size_t i = 0; i < v->nforbidding; i++) {
+			grown[i] = v->forbidding[i];
+		}
+		v->forbidding = grown;
+	}
+	v->forbidding[v->nforbidding++] = e;
+}
+
+/* The anti-affinities of others that select the pod, also where none of their pods has a node yet:
+ * this session may place some. */
+static void make_forbidding(const struct session *s, struct domain_view *v)
+{
+	const struct cluster *c = s->cluster;
+
+	for (size_t i = 0; v->labels != NULL && i < v->labels->matches.n; i++) {
+		const struct pod_selector *x =
+			c->selectors->selectors.v[v->labels->matches.v[i].selector];
+
+		for (size_t j = 0; x->by_kind[POD_TERM_ANTI_AFFINITY] > 0 && j < x->classes.n;
+		     j++) {
+			const struct pod_class *k = c->class_by_id.v[x->classes.v[j]];
+
+			for (size_t n = 0; n < k->nterms; n++) {
+				if (k->terms[n].kind == POD_TERM_ANTI_AFFINITY &&
+				    k->terms[n].selector == x) {
+					add_forbidding(
+						s->domains, v,
+						shared_entry(s, &k->terms[n], COUNTS_CARRIERS));
+				}
+			}
+		}
+	}
+}
+
+static bool is_concerned(const struct session *s, const struct task *t)
+{
+	const struct selector_index *x = s->cluster->selectors;
+
+	if (!s->domains->used) {
+		return false;
+	}
+	if (t->klass->nterms > 0) {
+		return true;
+	}
+	for (size_t i = 0; t->labels != NULL && i < t->labels->matches.n; i++) {
+		if (x->selectors.v[t->labels->matches.v[i].selector]
+			    ->by_kind[POD_TERM_ANTI_AFFINITY] > 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void begin(const struct session *s)
+{
+	struct domains *d = s->domains;
+
+	if (arena_used(d->arena) > BYTES_MAX) {
+		drop_all(d);
+	}
+	if (d->by_selector == NULL) {
+		d->by_selector = arena_zero(d->arena, s->cluster->selectors->selectors.n + 1,
+					    sizeof(d->by_selector[0]));
+		d->by_class =
+			arena_zero(d->arena, s->cluster->class_by_id.n + 1, sizeof(d->by_class[0]));
+	}
+}
+
+static struct domain_view *find_view(const struct session *s, const struct task *t)
+{
+	struct domains *d = s->domains;
+	struct domain_view *v;
+
+	if (!is_concerned(s, t)) {
+		return NULL;
+	}
+	begin(s);
+	for (v = d->by_class[t->klass->id]; v != NULL; v = v->next) {
+		if (selectors_are_alike(v->labels, t->labels)) {
+			return v;
+		}
+	}
+	v = arena_zero(d->arena, 1, sizeof(*v));
+	v->klass = t->klass;
+	v->labels = t->labels;
+	v->id = ++d->clock;
+	make_own(s, v);
+	make_forbidding(s, v);
+	v->next = d->by_class[t->klass->id];
+	d->by_class[t->klass->id] = v;
+	return v;
+}
+
+const struct domain_view *domains_view(const struct session *s, const struct task *t)
+{
+	return find_view(s, t);
+}
+
+uint64_t domains_view_id(const struct domain_view *v)
+{
+	return v == NULL ? 0 : v->id;
+}
+
+uint64_t domains_view_version(const struct domain_view *v)
+{
+	uint64_t version = v == NULL ? 0 : v->version;
+
+	for (size_t i = 0; v != NULL && i < v->klass->nterms; i++) {
+		if (v->own[i] != NULL && v->own[i]->version > version) {
+			version = v->own[i]->version;
+		}
+	}
+	for (size_t i = 0; v != NULL && i < v->nforbidding; i++) {
+		if (v->forbidding[i]->version > version) {
+			version = v->forbidding[i]->version;
+		}
+	}
+	return version;
+}
+
+bool domains_selects_itself(const struct domain_view *v, size_t i)
+{
+	return selectors_selects(v->klass->terms[i].selector, v->labels);
+}
+
+bool domains_selected(const struct domain_view *v, size_t i, const struct node *n,
+		      struct domain_count *ret)
+{
+	return domain_table_get(&v->own[i]->table, n, ret);
+}
+
+struct domain_count domains_total(const struct domain_view *v, size_t i)
+{
+	return v->own[i]->table.total;
+}
+
+size_t domains_forbidding(const struct domain_view *v)
+{
+	return v->nforbidding;
+}
+
+bool domains_forbids(const struct domain_view *v, size_t set, const struct node *n,
+		     struct domain_count *ret)
+{
+	return domain_table_get(&v->forbidding[set]->table, n, ret);
+}
+
+/* Whether the pod would be the first that its own terms select. */
+static bool leads(const struct domain_view *v)
+{
+	const struct pod_class *k = v->klass;
+
+	for (size_t i = 0; i < k->nterms && k->terms[i].kind == POD_TERM_AFFINITY; i++) {
+		struct domain_count total = domains_total(v, i);
+
+		if (!domains_selects_itself(v, i) || total.here + total.pipelined > 0) {
+			return false;
+		}
+	}
+	return k->nterms > 0 && k->terms[0].kind == POD_TERM_AFFINITY;
+}
+
+static void start_avoiding(struct domains *d, struct domain_view *v)
+{
+	const struct pod_class *k = v->klass;
+
+	v->avoided = arena_zero(d->arena, k->nterms, sizeof(v->avoided[0]));
+	for (size_t i = 0; i < k->nterms && k->terms[i].kind == POD_TERM_AFFINITY; i++) {
+		v->avoided[i] =
+			arena_zero(d->arena, v->own[i]->table.key->n + 1, sizeof(*v->avoided[i]));
+	}
+	d->avoiding = v;
+}
+
+bool domains_avoid(struct session *s, const struct task *t, const struct node *n)
+{
+	struct domain_view *v = find_view(s, t);
+
+	if (v == NULL || !leads(v) || (s->domains->avoiding != NULL && s->domains->avoiding != v)) {
+		return false;
+	}
+	if (v->avoided == NULL) {
+		start_avoiding(s->domains, v);
+	}
+	for (size_t i = 0; i < v->klass->nterms && v->avoided[i] != NULL; i++) {
+		uint32_t domain = v->own[i]->table.key->of[n->id];
+
+		if (domain != DOMAIN_NONE) {
+			v->avoided[i][domain] = 1;
+		}
+	}
+	v->version = ++s->domains->clock;
+	return true;
+}
+
+void domains_avoid_nothing(struct session *s)
+{
+	struct domain_view *v = s->domains->avoiding;
+
+	if (v != NULL) {
+		v->avoided = NULL;
+		v->version = ++s->domains->clock;
+		s->domains->avoiding = NULL;
+	}
+}
+
+bool domains_is_avoided(const struct domain_view *v, size_t i, const struct node *n)
+{
+	uint32_t domain = v->own[i]->table.key->of[n->id];
+
+	return v->avoided != NULL && domain != DOMAIN_NONE && v->avoided[i][domain] != 0;
+}
+
+static struct entry *spread_entry(const struct session *s, const struct pod_class *k, size_t i,
+				  domain_eligible_fn eligible)
+{
+	const struct cluster *c = s->cluster;
+	uint64_t *may = arena_zero(s->domains->arena, BITSET_WORDS(c->nodes.n + 1), sizeof(*may));
+	struct entry *e = new_entry(s, &k->terms[i], COUNTS_SELECTED);
+
+	for (size_t n = 0; n < c->nodes.n; n++) {
+		if (c->nodes.v[n] != NULL && c->nodes.v[n]->exists &&
+		    eligible(k, i, c->nodes.v[n])) {
+			bitset_set(may, n);
+		}
+	}
+	domain_table_limit(&e->table, s->domains->arena, c, may);
+	count_selected(s, e);
+	return e;
+}
+
+const struct domain_table *domains_spread(const struct session *s, const struct domain_view *v,
+					  size_t i, domain_eligible_fn eligible)
+{
+	if (v->own[i] == NULL) {
+		v->own[i] = spread_entry(s, v->klass, i, eligible);
+	}
+	return &v->own[i]->table;
+}

@@ -1,0 +1,399 @@
+#include "scheduler/pods/session/domains.h"
+
+#include <stdio.h>
+
+#include "base/attrs.h"
+#include "base/rng.h"
+#include "lib/pods/core_fixture.h"
+#include "lib/pods/term_fixture.h"
+#include "lib/unit.h"
+#include "scheduler/pods/model/selectors.h"
+
+enum { NODES = 6, TASKS = 40, STEPS = 4000 };
+
+static struct core_fixture sf;
+
+static struct node *add_node(const char *name, const char *labels)
+{
+	struct node *n = cluster_fixture_node(sf.f.cluster, name, 100000);
+
+	term_fixture_node_labels(sf.f.cluster, n, labels);
+	return n;
+}
+
+static struct task *add(const char *name, const char *labels, const char *terms)
+{
+	return term_fixture_task(sf.f.cluster, name, NULL, labels, terms);
+}
+
+static void test_pods_that_nothing_concerns_have_no_view(void **state)
+{
+	struct task *plain, *carrier, *selected, *spread;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	plain = add("plain", "app=x", "");
+	core_fixture_open(&sf);
+	assert_null(domains_view(sf.s, plain));
+	assert_int_equal(domains_view_id(NULL), 0);
+	assert_int_equal(domains_view_version(NULL), 0);
+	core_fixture_finish(&sf);
+	core_fixture_init(&sf, NULL);
+	plain = add("plain", "app=z", "");
+	carrier = add("carrier", "", "away zone app=x");
+	spread = add("spread", "", "spread zone app=z");
+	selected = add("selected", "app=x", "");
+	core_fixture_open(&sf);
+	/* A spread keeps nothing away from its pods. */
+	assert_null(domains_view(sf.s, plain));
+	assert_non_null(domains_view(sf.s, carrier));
+	assert_non_null(domains_view(sf.s, spread));
+	assert_int_equal(domains_forbidding(domains_view(sf.s, selected)), 1);
+	assert_int_equal(domains_forbidding(domains_view(sf.s, carrier)), 0);
+	core_fixture_finish(&sf);
+}
+
+static void test_equal_pods_share_a_view(void **state)
+{
+	struct task *a, *b, *other;
+	const struct domain_view *v;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	a = add("a", "app=x,i=1", "near zone app=x");
+	b = add("b", "app=x,i=2", "near zone app=x");
+	other = add("c", "app=y", "near zone app=x");
+	core_fixture_open(&sf);
+	v = domains_view(sf.s, a);
+	assert_ptr_equal(v, domains_view(sf.s, b));
+	assert_int_not_equal(domains_view_id(v), domains_view_id(domains_view(sf.s, other)));
+	assert_true(domains_selects_itself(v, 0));
+	assert_false(domains_selects_itself(domains_view(sf.s, other), 0));
+	core_fixture_finish(&sf);
+}
+
+/* Only a pod that all terms of affinity select counts for each of them. */
+static void test_affinity_counts_pods_that_all_terms_select(void **state)
+{
+	struct domain_count count;
+	struct task *t, *one, *both;
+	struct node *n;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	n = add_node("n", "rack=r,zone=a");
+	t = add("t", "", "near zone app=x; near rack tier=y");
+	one = add("one", "app=x", "");
+	both = add("both", "app=x,tier=y", "");
+	cluster_task_set_status(sf.f.cluster, one, TASK_RUNNING, n);
+	core_fixture_open(&sf);
+	assert_int_equal(domains_total(domains_view(sf.s, t), 0).here, 0);
+	statement_allocate(sf.s, both, n);
+	for (size_t i = 0; i < 2; i++) {
+		assert_true(domains_selected(domains_view(sf.s, t), i, n, &count));
+		assert_int_equal(count.here, 1);
+	}
+	core_fixture_finish(&sf);
+}
+
+/* A gang that was taken back does not begin in the same domain; others are not concerned. */
+static void test_domains_are_avoided(void **state)
+{
+	struct task *t, *alike, *follower, *plain;
+	struct node *a, *b;
+	uint64_t version;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	a = add_node("a", "zone=a");
+	b = add_node("b", "zone=b");
+	t = add("t", "app=x", "near zone app=x");
+	alike = add("alike", "app=x", "near zone app=x");
+	follower = add("follower", "app=y", "near zone app=y");
+	plain = add("plain", "app=z", "near zone app=x");
+	cluster_task_set_status(sf.f.cluster, add("y", "app=y", ""), TASK_RUNNING, a);
+	core_fixture_open(&sf);
+	assert_false(domains_avoid(sf.s, plain, a));
+	assert_false(domains_avoid(sf.s, follower, a));
+	version = domains_view_version(domains_view(sf.s, t));
+	assert_true(domains_avoid(sf.s, t, a));
+	assert_true(domains_view_version(domains_view(sf.s, t)) > version);
+	assert_true(domains_is_avoided(domains_view(sf.s, alike), 0, a));
+	assert_false(domains_is_avoided(domains_view(sf.s, alike), 0, b));
+	assert_true(domains_avoid(sf.s, t, b));
+	version = domains_view_version(domains_view(sf.s, t));
+	domains_avoid_nothing(sf.s);
+	assert_true(domains_view_version(domains_view(sf.s, t)) > version);
+	assert_false(domains_is_avoided(domains_view(sf.s, t), 0, a));
+	domains_avoid_nothing(sf.s);
+	core_fixture_finish(&sf);
+}
+
+/* --- random changes, counted again -------------------------------------------------------------
+ */
+
+static struct task *tasks[TASKS];
+static struct podgroup *groups[2];
+
+static bool is_eligible(const struct pod_class *k, size_t i, const struct node *n)
+{
+	(void)k;
+	(void)i;
+	return n->id != 1;
+}
+
+static const char *zone(const struct node *n, const char *key)
+{
+	return match_label(n->labels.v, n->labels.n, key);
+}
+
+/* Node and state of a pod, from the session alone. */
+static const struct node *node_of(const struct task *t, struct domain_count *ret)
+{
+	enum task_status status = session_task_status(sf.s, t);
+	uint32_t id = session_task_node(sf.s, t);
+	bool held = t->podgroup != MODEL_NONE &&
+		    session_priv_podgroup(sf.s, sf.f.cluster->podgroups.v[t->podgroup])->held;
+	bool pipelined = status == TASK_PIPELINED || (status == TASK_ALLOCATED && held);
+
+	*ret = (struct domain_count){ .here = !pipelined,
+				      .releasing = status == TASK_RELEASING,
+				      .pipelined = pipelined };
+	return id == MODEL_NONE ? NULL : sf.f.cluster->nodes.v[id];
+}
+
+static bool carries(const struct task *t, const struct pod_term *term)
+{
+	for (size_t i = 0; i < t->klass->nterms; i++) {
+		if (t->klass->terms[i].kind == POD_TERM_ANTI_AFFINITY &&
+		    t->klass->terms[i].selector == term->selector &&
+		    t->klass->terms[i].topology_key == term->topology_key) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void sum(struct domain_count *to, const struct domain_count *c)
+{
+	to->here += c->here;
+	to->releasing += c->releasing;
+	to->pipelined += c->pipelined;
+}
+
+/* Pods in the domain of n that the term selects, or (by_carriers) that have it. */
+static struct domain_count recount(const struct pod_term *term, const struct node *n,
+				   bool by_carriers)
+{
+	struct domain_count all = { 0 }, one;
+
+	for (size_t i = 0; i < TASKS; i++) {
+		const struct node *at = node_of(tasks[i], &one);
+
+		if (at == NULL || zone(at, term->topology_key) != zone(n, term->topology_key) ||
+		    (term->kind == POD_TERM_SPREAD && !is_eligible(NULL, 0, at))) {
+			continue;
+		}
+		if (by_carriers ? carries(tasks[i], term)
+				: selectors_selects(term->selector, tasks[i]->labels)) {
+			sum(&all, &one);
+		}
+	}
+	return all;
+}
+
+static void assert_same(struct domain_count a, struct domain_count b)
+{
+	assert_int_equal(a.here, b.here);
+	assert_int_equal(a.releasing, b.releasing);
+	assert_int_equal(a.pipelined, b.pipelined);
+}
+
+static void check_least(const struct domain_table *table, const struct pod_term *term)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (size_t i = 0; i < NODES; i++) {
+		const struct node *n = sf.f.cluster->nodes.v[i];
+		struct domain_count c = recount(term, n, false);
+
+		if (zone(n, term->topology_key) != NULL && is_eligible(NULL, 0, n) &&
+		    domain_count_spread(&c) < least) {
+			least = domain_count_spread(&c);
+		}
+	}
+	assert_int_equal(table->least, least);
+}
+
+static void check_task(const struct task *t)
+{
+	const struct domain_view *v = domains_view(sf.s, t);
+	struct domain_count count;
+
+	for (size_t i = 0; i < t->klass->nterms; i++) {
+		const struct pod_term *term = &t->klass->terms[i];
+
+		for (size_t k = 0; k < NODES; k++) {
+			const struct node *n = sf.f.cluster->nodes.v[k];
+			bool in =
+				term->kind == POD_TERM_SPREAD
+					? domain_table_get(domains_spread(sf.s, v, i, is_eligible),
+							   n, &count)
+					: domains_selected(v, i, n, &count);
+
+			assert_int_equal(in, zone(n, term->topology_key) != NULL);
+			if (in) {
+				assert_same(count, recount(term, n, false));
+			}
+		}
+		if (term->kind == POD_TERM_SPREAD) {
+			check_least(domains_spread(sf.s, v, i, is_eligible), term);
+		}
+	}
+}
+
+/* The pods that forbid it, in all sets together. */
+static void check_forbidden(const struct task *t, const struct task *carrier)
+{
+	const struct domain_view *v = domains_view(sf.s, t);
+	const struct pod_term *term = &carrier->klass->terms[0];
+	struct domain_count count;
+
+	if (term->kind != POD_TERM_ANTI_AFFINITY || !selectors_selects(term->selector, t->labels)) {
+		return;
+	}
+	for (size_t k = 0; k < NODES; k++) {
+		const struct node *n = sf.f.cluster->nodes.v[k];
+		struct domain_count want = recount(term, n, true);
+		bool found = zone(n, term->topology_key) == NULL;
+
+		for (size_t i = 0; i < domains_forbidding(v); i++) {
+			found |= domains_forbids(v, i, n, &count) && count.here == want.here &&
+				 count.releasing == want.releasing &&
+				 count.pipelined == want.pipelined;
+		}
+		assert_true(found);
+	}
+}
+
+static void act(struct rng *rng, const struct task *t)
+{
+	const struct node *n = sf.f.cluster->nodes.v[rng_below(rng, NODES)];
+
+	if (session_task_status(sf.s, t) == TASK_PENDING) {
+		(rng_below(rng, 3) == 0 ? statement_pipeline : statement_allocate)(sf.s, t, n);
+	} else if (session_task_status(sf.s, t) == TASK_RUNNING) {
+		statement_evict(sf.s, t, tasks[0], "");
+	}
+}
+
+/* Allocations that were decided before stay so when the PodGroup is held afterwards. */
+static bool may_be_held(const struct podgroup *g)
+{
+	return session_podgroup_count(sf.s, g, TASK_ALLOCATED) == 0;
+}
+
+static void play(struct rng *rng)
+{
+	struct statement st = statement_begin(sf.s);
+	const struct podgroup *g = groups[rng_below(rng, 2)];
+
+	for (uint64_t i = rng_below(rng, 6); i > 0; i--) {
+		act(rng, tasks[rng_below(rng, TASKS)]);
+		if (rng_below(rng, 2) == 0) {
+			check_task(tasks[rng_below(rng, TASKS)]);
+		}
+	}
+	switch (rng_below(rng, 8)) {
+	case 0:
+		statement_commit(sf.s, st);
+		break;
+	case 1:
+		if (!may_be_held(g)) {
+			statement_discard(sf.s, st);
+			break;
+		}
+		for (size_t i = 0; i < g->tasks.n; i++) {
+			act(rng, sf.f.cluster->tasks.v[g->tasks.v[i]]);
+		}
+		session_note_held(sf.s, g);
+		statement_hold(sf.s, st);
+		break;
+	default:
+		statement_discard(sf.s, st);
+	}
+}
+
+static void set_up_world(struct rng *rng)
+{
+	static const char *const nodes[NODES] = {
+		"zone=a", "zone=a,rack=r", "zone=b,rack=r", "zone=b", "", "zone=c,rack=s"
+	};
+	static const char *const labels[] = { "", "app=x", "app=y", "app=x,tier=y" };
+	static const char *const terms[] = { "", "near zone app=x",
+					     "away rack app=x; away zone app=x",
+					     "away zone app=y; spread zone app=x",
+					     "near zone app=y; away zone *; spread rack app=y" };
+	char name[16];
+
+	core_fixture_init(&sf, NULL);
+	for (size_t i = 0; i < NODES; i++) {
+		snprintf(name, sizeof(name), "n%zu", i);
+		add_node(name, nodes[i]);
+	}
+	cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
+	groups[0] = cluster_fixture_podgroup(sf.f.cluster, "g0", "q", 1);
+	groups[1] = cluster_fixture_podgroup(sf.f.cluster, "g1", "q", 1);
+	for (size_t i = 0; i < TASKS; i++) {
+		/* The small group is held at some time. */
+		struct podgroup *g = i < 3 ? groups[0] : i < 6 ? groups[1] : NULL;
+
+		snprintf(name, sizeof(name), "p%zu", i);
+		tasks[i] = term_fixture_task(sf.f.cluster, name, g,
+					     labels[rng_below(rng, ARRAY_LEN(labels))],
+					     terms[rng_below(rng, ARRAY_LEN(terms))]);
+		if (i % 3 == 0 && g == NULL) {
+			cluster_task_set_status(sf.f.cluster, tasks[i],
+						i % 2 == 0 ? TASK_RUNNING : TASK_RELEASING,
+						sf.f.cluster->nodes.v[rng_below(rng, NODES)]);
+		}
+	}
+}
+
+/* Views that are made in the middle of a statement follow when it is undone, committed or held. */
+static void test_counts_follow_the_session(void **state)
+{
+	struct rng rng;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		rng_init(&rng, seed);
+		set_up_world(&rng);
+		core_fixture_open(&sf);
+		for (size_t step = 0; step < STEPS / 20; step++) {
+			size_t i = rng_below(&rng, TASKS);
+
+			play(&rng);
+			check_task(tasks[i]);
+			for (size_t k = 0; k < TASKS; k++) {
+				if (tasks[k]->klass->nterms > 0) {
+					check_forbidden(tasks[i], tasks[k]);
+				}
+			}
+		}
+		core_fixture_finish(&sf);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pods_that_nothing_concerns_have_no_view),
+		cmocka_unit_test(test_equal_pods_share_a_view),
+		cmocka_unit_test(test_affinity_counts_pods_that_all_terms_select),
+		cmocka_unit_test(test_domains_are_avoided),
+		cmocka_unit_test(test_counts_follow_the_session),
+	};
+
+	return cmocka_run_group_tests_name("pods/session/domains", tests, NULL, NULL);
+}

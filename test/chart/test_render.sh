@@ -360,7 +360,7 @@ has multikueue 'resources: [jobs/status]'
 has multikueue 'resourceNames: [kube-system]'
 lacks multikueue 'mountPath: /etc/multikueue/kubeconfigs'
 for framework in batch/job pod; do
-	render carries-$(basename $framework) --set orchestrator.enabled=true --set orchestrator.manager=true \
+	render "carries-${framework##*/}" --set orchestrator.enabled=true --set orchestrator.manager=true \
 		--set "orchestrator.config=integrations: {frameworks: [$framework]}" \
 		--show-only templates/orchestrator-rbac.yaml
 done

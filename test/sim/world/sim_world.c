@@ -96,6 +96,7 @@ void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
 				 .evicts = evicts_of(opt),
 				 .deletes_overdue = !opt->plain && opt->seed % 5 < 2,
 				 .budgets = !opt->plain && !opt->quota && opt->seed % 6 == 1,
+				 .volumes = !opt->plain && !opt->quota && opt->seed % 5 == 3,
 				 .kube_groups = !opt->plain && !opt->quota && opt->seed % 7 < 2,
 				 .sticky = opt->seed % 2 == 0,
 				 .plugins = plugins_of(opt) };

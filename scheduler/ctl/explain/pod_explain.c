@@ -277,8 +277,8 @@ static const char *describe_budget(const struct live_cluster *s, const struct po
 	if (b == NULL) {
 		return "; it is not evicted: several PodDisruptionBudgets cover it";
 	}
-	return arena_printf(x->arena, "; PodDisruptionBudget %s allows %lld evictions now", b->key,
-			    (long long)b->allowed);
+	return arena_printf(x->arena, "; PodDisruptionBudget %s allows %lld eviction%s now", b->key,
+			    (long long)b->allowed, b->allowed == 1 ? "" : "s");
 }
 
 /* For a pod with a node: the queue that it is charged to, if that is unexpected. */
@@ -328,7 +328,11 @@ static void judge_waiting(const struct live_cluster *s, struct pod_explanation *
 	} else if (t->charge == CHARGE_NONE) {
 		judge_quota(s, x);
 	} else if ((t->flags & TASK_GATE_ONLY) != 0) {
-		set(x, "QuotaReserved", "has quota, and its own scheduler places it");
+		set(x, "QuotaReserved",
+		    t->cond == POD_COND_UNSCHEDULABLE
+			    ? "has quota, and its own scheduler finds no node for it; autoscalers "
+			      "see it"
+			    : "has quota, and its own scheduler places it");
 	} else if (t->charge == CHARGE_PUBLISHED || t->cond == POD_COND_UNSCHEDULABLE) {
 		set(x, "Published", "has quota and waits for a node; autoscalers see it");
 	} else {

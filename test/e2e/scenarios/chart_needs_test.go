@@ -112,7 +112,7 @@ func (c *chartRights) next(prefix string) string {
 	return fmt.Sprintf("%s%d", prefix, c.serial)
 }
 
-// work is a pod that needs everything from its PodGroup to its binding.
+// work is a pod without owner, which needs everything from its quota to its binding.
 func (c *chartRights) work(prefix string, more ...suite.PodOption) {
 	c.Helper()
 	c.Pod(c.next(prefix), append([]suite.PodOption{suite.Opted, suite.Queue(c.queue),
@@ -200,13 +200,14 @@ func (c *chartRights) restart(account string) {
 
 func (c *chartRights) schedulerNeeds(r right) func() {
 	switch r.verb + " " + r.what {
-	case "create podgroups", "get podgroups", "patch podgroups", "patch pods", "create pods/binding",
-		"create events":
+	case "create podgroups", "get podgroups", "patch podgroups": // of the pods of an owner
+		return func() { c.makeOwner("job") }
+	case "patch pods", "create pods/binding", "create events":
 		return func() { c.work("work-") }
 	case "patch pods/status":
 		return func() { c.work("fits-nowhere-", suite.Select("e2e.headgate.io/none", "none")) }
 	case "patch events": // the PodGroup is refused again and again
-		return func() { c.work("unknown-", suite.Queue(c.next("unknown-"))) }
+		return func() { c.makeOwner("job", suite.Queue(c.next("unknown-"))) }
 	case "get pods": // what became of a write that was refused as invalid
 		return func() { c.work(bindingRefused) }
 	case "patch queues/status":
@@ -269,9 +270,10 @@ func (c *chartRights) deleteDefaultQueue() {
 }
 
 // makeOwner makes an owner with pods that opt in.
-func (c *chartRights) makeOwner(kind string) {
+func (c *chartRights) makeOwner(kind string, more ...suite.PodOption) {
 	c.Helper()
-	pod := c.Spec(c.next(kind+"-"), suite.Opted, suite.Queue(c.queue), suite.Request("1m", "1Mi"))
+	pod := c.Spec(c.next(kind+"-"), append([]suite.PodOption{suite.Opted, suite.Queue(c.queue),
+		suite.Request("1m", "1Mi")}, more...)...)
 	template := corev1.PodTemplateSpec{Spec: pod.Spec, ObjectMeta: metav1.ObjectMeta{
 		Annotations: pod.Annotations, Labels: map[string]string{"app": pod.Name}}}
 	meta := metav1.ObjectMeta{Name: pod.Name}

@@ -172,6 +172,7 @@ func TestScenario9DeploymentOfALabelledNamespace(t *testing.T) {
 	s.Must(err)
 	waitCounts(s, 3, 2)
 	s.WaitRunning(holding(s, "")...)
+	explains(s, waiting(s)[0], "waits for quota")
 	scale := func(n int) {
 		patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, n)
 		_, err := apps.Deployments(s.Namespace).Patch(s.Ctx, "web", types.MergePatchType, patch, metav1.PatchOptions{}, "scale")

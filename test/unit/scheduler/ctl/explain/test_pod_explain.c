@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "api/meta/selector.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
@@ -11,6 +12,8 @@
 #include "lib/unit.h"
 #include "process/file.h"
 #include "scheduler/pods/dump/dump.h"
+#include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/model/budgets.h"
 
 static struct jdoc *read_pod(const char *json)
 {
@@ -103,11 +106,142 @@ static void test_what_never_fits_and_what_is_mistyped(void **state)
 	live_cluster_destroy(s);
 }
 
+static void cover(struct cluster *c, const char *name, const char *value, uint32_t allowed)
+{
+	struct field_pair pair = { "app", value };
+	const struct api_label_selector selector = { .match_labels = { &pair, 1 } };
+	const struct budgets_spec spec = { .namespace_ = STR_LIT("ns"),
+					   .name = str_of(name),
+					   .generation = 1,
+					   .selector = &selector,
+					   .allowed = allowed };
+
+	assert_int_equal(budgets_set(c, &spec, NULL), 0);
+}
+
+static void run_on(struct cluster *c, struct node *n, struct podgroup *g, const char *app)
+{
+	struct field_pair pair = { "app", app };
+	const struct field_map labels = { &pair, 1 };
+	struct task *t = cluster_fixture_task(c, app, g, 100);
+
+	budgets_set_labels(c, t, &labels);
+	cluster_task_set_status(c, t, TASK_RUNNING, n);
+	ledger_charge(c, t, queue_find(c, STR_LIT("team-a")), CHARGE_BOUND);
+}
+
+static void load_budgets(const char *path)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct cluster *c = cluster_create();
+	struct podgroup *g;
+	struct node *n;
+
+	budgets_begin(c);
+	cluster_fixture_queue(c, "root", NULL, -1);
+	cluster_fixture_queue(c, "team-a", "root", 2000);
+	n = cluster_fixture_node(c, "n", 4000);
+	g = cluster_fixture_podgroup(c, "g", "team-a", 1);
+	cover(c, "one", "web", 1);
+	cover(c, "none", "db", 0);
+	cover(c, "first", "both", 1);
+	cover(c, "second", "both", 1);
+	run_on(c, n, g, "web");
+	run_on(c, n, g, "db");
+	run_on(c, n, g, "both");
+	run_on(c, n, g, "free");
+	dump_format(c, &text);
+	cluster_destroy(c);
+	assert_int_equal(file_write_atomic(path, strbuf_str(&text), 0600, NULL), 0);
+}
+
+static void test_pods_with_quota_that_another_scheduler_places(void **state)
+{
+	static const struct {
+		enum pod_cond cond;
+		const char *verdict;
+	} rows[] = {
+		{ POD_COND_GATED, "has quota, and its own scheduler places it" },
+		{ POD_COND_UNSCHEDULABLE, "has quota, and its own scheduler finds no node for it; "
+					  "autoscalers see it" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+		CLEANUP(pod_explain_finish) struct pod_explanation x = { .arena = NULL };
+		char path[] = "/tmp/headgate-explain-XXXXXX";
+		const struct cluster_args a = { .dump = path };
+		struct cluster *c = cluster_create();
+		struct podgroup *g;
+		struct live_cluster *s = NULL;
+		struct task *t;
+
+		unit_row_number(i);
+		cluster_fixture_queue(c, "root", NULL, -1);
+		cluster_fixture_queue(c, "team-a", "root", 2000);
+		g = cluster_podgroup_get_alone(c, STR_LIT("ns"), STR_LIT("theirs"));
+		cluster_podgroup_set_queue(c, g, STR_LIT("team-a"));
+		t = cluster_fixture_task(c, "theirs", g, 100);
+		t->flags |= TASK_OURS | TASK_OPTED_IN | TASK_GATE_ONLY | TASK_RESERVED_MARK;
+		t->cond = (uint8_t)rows[i].cond;
+		ledger_charge(c, t, queue_find(c, STR_LIT("team-a")), CHARGE_UNGATED);
+		dump_format(c, &text);
+		cluster_destroy(c);
+		assert_int_equal(close(mkstemp(path)), 0);
+		assert_int_equal(file_write_atomic(path, strbuf_str(&text), 0600, NULL), 0);
+		assert_int_equal(live_cluster_load(&a, &s, NULL), 0);
+		assert_int_equal(unlink(path), 0);
+		pod_explain_task(s,
+				 cluster_task_find(live_cluster_cluster(s), STR_LIT("ns/theirs")),
+				 NULL, &x);
+		assert_string_equal(x.verdict, rows[i].verdict);
+		assert_string_equal(x.reason, "QuotaReserved");
+		live_cluster_destroy(s);
+	}
+}
+
+static void test_budgets_of_pods_that_run(void **state)
+{
+	static const struct {
+		const char *pod, *verdict;
+	} rows[] = {
+		{ "ns/free", "does not wait: it has a node" },
+		{ "ns/web", "does not wait: it has a node; PodDisruptionBudget ns/one allows 1 "
+			    "eviction now" },
+		{ "ns/db", "does not wait: it has a node; PodDisruptionBudget ns/none allows 0 "
+			   "evictions now" },
+		{ "ns/both", "does not wait: it has a node; it is not evicted: several "
+			     "PodDisruptionBudgets cover it" },
+	};
+	char path[] = "/tmp/headgate-explain-XXXXXX";
+	const struct cluster_args a = { .dump = path };
+	struct live_cluster *s = NULL;
+
+	(void)state;
+	assert_int_equal(close(mkstemp(path)), 0);
+	load_budgets(path);
+	assert_int_equal(live_cluster_load(&a, &s, NULL), 0);
+	assert_int_equal(unlink(path), 0);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(pod_explain_finish) struct pod_explanation x = { .arena = NULL };
+
+		unit_row(rows[i].pod);
+		pod_explain_task(s, cluster_task_find(live_cluster_cluster(s), str_of(rows[i].pod)),
+				 NULL, &x);
+		assert_string_equal(x.verdict, rows[i].verdict);
+		assert_string_equal(x.reason, "HasNode");
+	}
+	live_cluster_destroy(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_pod_of_another_scheduler),
 		cmocka_unit_test(test_what_never_fits_and_what_is_mistyped),
+		cmocka_unit_test(test_pods_with_quota_that_another_scheduler_places),
+		cmocka_unit_test(test_budgets_of_pods_that_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,12 +72,37 @@ static void put_pod(struct input *in, struct strbuf *b, unsigned n)
 		strbuf_add_c(b, ",\"schedulingGates\":[{\"name\":"
 				"\"scheduling.volcano.sh/queue-allocation-gate\"}]");
 	}
+	if (take(in, 3) == 0) {
+		strbuf_printf(b,
+			      ",\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{"
+			      "\"claimName\":\"v%u\"}},{\"name\":\"x\"%s}]",
+			      take(in, 3), take(in, 2) ? ",\"ephemeral\":{}" : "");
+	}
 	strbuf_printf(
 		b,
 		",\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]},\"status\":"
 		"{\"phase\":\"%s\",\"nominatedNodeName\":\"n%u\",\"conditions\":[{\"type\":"
 		"\"PodScheduled\",\"status\":\"False\",\"reason\":\"%s\",\"message\":\"m\"}]}}",
 		cpus[take(in, 7)], phases[take(in, 5)], take(in, 3), reasons[take(in, 4)]);
+}
+
+static void put_claim(struct input *in, struct strbuf *b, unsigned n)
+{
+	unsigned bits = take(in, 64);
+
+	strbuf_printf(b,
+		      "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"v%u\",\"uid\":\"u%u\","
+		      "\"resourceVersion\":\"%u\"%s,\"annotations\":{\"x\":\"y\"",
+		      n, bits & 1, take(in, 8),
+		      bits & 2 ? ",\"deletionTimestamp\":\"2025-06-15T00:00:00Z\"" : "");
+	strbuf_printf(b, "%s%s}},\"spec\":{\"accessModes\":[\"%s\"]",
+		      bits & 4 ? ",\"pv.kubernetes.io/bind-completed\":\"yes\"" : "",
+		      bits & 8 ? ",\"volume.kubernetes.io/selected-node\":\"n0\"" : "",
+		      bits & 16 ? "ReadWriteOncePod" : "ReadWriteMany");
+	if (bits & 32) {
+		strbuf_printf(b, ",\"volumeName\":\"v%u\"", take(in, 3));
+	}
+	strbuf_printf(b, ",\"storageClassName\":\"s%u\"}}", take(in, 3));
 }
 
 static void put_object(struct input *in, struct strbuf *b, enum sched_resource r, unsigned n)
@@ -114,6 +139,29 @@ static void put_object(struct input *in, struct strbuf *b, enum sched_resource r
 			      "\"globalDefault\":%s}",
 			      n, take(in, 9), take(in, 2) ? "true" : "false");
 		break;
+	case SCHED_CLAIMS:
+		put_claim(in, b, n);
+		break;
+	case SCHED_VOLUMES:
+		strbuf_printf(b,
+			      "{\"metadata\":{\"name\":\"v%u\",\"labels\":{"
+			      "\"topology.kubernetes.io/zone\":\"%s\"}},\"spec\":{\"csi\":{"
+			      "\"driver\":\"d%u\"}}}",
+			      n, take(in, 2) ? "a__b" : "a__", take(in, 2));
+		break;
+	case SCHED_STORAGE_CLASSES:
+		strbuf_printf(b,
+			      "{\"metadata\":{\"name\":\"s%u\"},\"provisioner\":\"d%u\","
+			      "\"volumeBindingMode\":\"%s\"}",
+			      n, take(in, 2), take(in, 2) ? "WaitForFirstConsumer" : "Immediate");
+		break;
+	case SCHED_CSI_NODES:
+		strbuf_printf(b,
+			      "{\"metadata\":{\"name\":\"n%u\"},\"spec\":{\"drivers\":[{\"name\":"
+			      "\"d%u\",\"allocatable\":{\"count\":%u}}]}}",
+			      n, take(in, 2), take(in, 3));
+		break;
+	case SCHED_KUBE_PODGROUPS:
 	case SCHED_NAMESPACES:
 	case SCHED_FLAVORS:
 	case SCHED_CLUSTER_QUEUES:
@@ -142,6 +190,8 @@ static const char *key_of(struct sched_msg *m, enum sched_resource r, unsigned n
 		[SCHED_PODS] = "ns/p",          [SCHED_NODES] = "n",
 		[SCHED_QUEUES] = "q",           [SCHED_PODGROUPS] = "ns/g",
 		[SCHED_PRIORITY_CLASSES] = "c", [SCHED_NAMESPACES] = "",
+		[SCHED_CLAIMS] = "ns/v",        [SCHED_VOLUMES] = "v",
+		[SCHED_STORAGE_CLASSES] = "s",  [SCHED_CSI_NODES] = "n",
 	};
 
 	return arena_printf(m->arena, "%s%u", formats[r], n);
@@ -153,7 +203,8 @@ static void request_done(struct input *in, struct cache *c)
 		[SCHED_REQ_UNGATE] = SCHED_PODS,        [SCHED_REQ_BIND] = SCHED_PODS,
 		[SCHED_REQ_EVICT] = SCHED_PODS,         [SCHED_REQ_POD_STATUS] = SCHED_PODS,
 		[SCHED_REQ_PODGROUP] = SCHED_PODGROUPS, [SCHED_REQ_QUEUE] = SCHED_QUEUES,
-		[SCHED_REQ_WORKLOAD] = SCHED_PODS,      [SCHED_REQ_QUOTA_STATUS] = SCHED_PODS,
+		[SCHED_REQ_CLAIM] = SCHED_CLAIMS,       [SCHED_REQ_WORKLOAD] = SCHED_PODS,
+		[SCHED_REQ_QUOTA_STATUS] = SCHED_PODS,
 	};
 	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
 
@@ -196,6 +247,8 @@ static struct decision decide(const struct cluster *c, const struct task *t, uns
 	} else if (what == 4 && t->status == TASK_RUNNING && t->podgroup != MODEL_NONE) {
 		d.kind = DECISION_EVICT;
 		d.by = t->id;
+	} else if (what >= 5 && t->bind_by != MODEL_TIME_NONE) {
+		d.kind = what == 5 ? DECISION_FINISH_BIND : DECISION_GIVE_BACK;
 	}
 	return d;
 }
@@ -204,7 +257,7 @@ static struct decision decide(const struct cluster *c, const struct task *t, uns
 static void assume(struct input *in, struct cache *c)
 {
 	struct cluster *cluster = cache_cluster(c);
-	unsigned n = take(in, 8), what = take(in, 5);
+	unsigned n = take(in, 8), what = take(in, 7);
 	struct decision d;
 
 	if (n >= cluster->tasks.n || cluster->tasks.v[n] == NULL) {

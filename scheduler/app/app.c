@@ -514,7 +514,8 @@ static int start_fleet(struct app *a, struct err *err)
 static void choose_kinds(struct app *a)
 {
 	unsigned n = sched_kinds_watched((a->o->controllers & OPTIONS_WORKLOAD) != 0);
-	const enum sched_resource *kinds = fleet_kinds_watched(is_manager(a));
+	const enum sched_resource *kinds =
+		fleet_kinds_watched(is_manager(a), a->fleet != NULL && a->kueue_conf->owners.pods);
 
 	for (unsigned i = 0; a->fleet != NULL && kinds[i] != SCHED_RESOURCE_COUNT_; i++) {
 		a->watch[a->nwatches++].resource = kinds[i];
@@ -548,6 +549,8 @@ static void make_watches(struct app *a)
 			.clock = clock_real(),
 			.on_event = on_event,
 			.ctx = &a->watch[i],
+			.label_selector =
+				a->fleet != NULL && r == SCHED_PODS ? FLEET_KINDS_PODS : NULL,
 			.field_selector = a->fleet != NULL && r == SCHED_NAMESPACES
 						  ? "metadata.name=" FLEET_KINDS_IDENTITY
 						  : NULL,

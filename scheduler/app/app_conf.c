@@ -83,6 +83,7 @@ void app_conf_fleet(const struct kueue_conf *c, struct fleet_options *ret)
 	orchestrate_conf_options(m, &ret->orchestrate);
 	/* Without the manager the orchestrator is all that there is. */
 	ret->orchestrates = !ret->manages || c->options.preemption_gates;
+	ret->carries_pods = ret->manages && c->owners.pods;
 	manager_defaults(&ret->manager);
 	ret->manager.gated = c->options.preemption_gates;
 	ret->manager.worker_lost_ns = m->worker_lost_ns;

@@ -11,6 +11,7 @@
 static const struct flags_choice levels[] = {
 	{ "orchestrator", WORKER_ROLE_ORCHESTRATOR },
 	{ "manager", WORKER_ROLE_MANAGER },
+	{ "manager-pods", WORKER_ROLE_MANAGER_PODS },
 	{ NULL, 0 },
 };
 
@@ -20,8 +21,8 @@ static const struct flags_row rows[] = {
 	{ "name", AT(TEXT, name), .min = 1, .arg = "CLUSTER",
 	  .help = "For kubeconfig: name of the MultiKueueCluster" },
 	{ "for", FLAGS_CHOICE_AT(struct multikueue_args, levels, level), .def = "orchestrator",
-	  .help = "The rights of a manager that opens gates, or of one that makes replicas and "
-		  "Jobs as well" },
+	  .help = "The rights of a manager that opens gates, of one that makes replicas and Jobs "
+		  "as well, or pods besides" },
 	{ "address", AT(TEXT, address), .min = 1, .arg = "URL",
 	  .unset = "that of the worker's kubeconfig",
 	  .help = "For kubeconfig: address of the worker's API server as the manager reaches it" },

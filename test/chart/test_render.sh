@@ -223,7 +223,7 @@ loads external
 
 # The account of a manager: the rights of the file, and no others.
 lacks default headgate-multikueue
-for level in orchestrator manager; do
+for level in orchestrator manager manager-pods; do
 	render worker-$level --set multikueue.worker.enabled=true --set multikueue.worker.for=$level \
 		--show-only templates/multikueue-worker.yaml
 	count worker-$level 5 'name: headgate-multikueue'
@@ -238,6 +238,9 @@ count worker-manager 10 'apiGroups:'
 lacks worker-orchestrator '- create'
 lacks worker-orchestrator '- delete'
 lacks worker-orchestrator '- jobs'
+lacks worker-manager '- pods'
+has worker-manager-pods '- jobs'
+has worker-manager-pods '- pods'
 has worker-manager '- jobs'
 
 render url --set webhook.url=https://127.0.0.1:9443/ --set schedulerNames='{volcano,batch}' \
@@ -356,6 +359,14 @@ has multikueue '--leader-elect-resource-name=headgate-orchestrator'
 has multikueue 'resources: [jobs/status]'
 has multikueue 'resourceNames: [kube-system]'
 lacks multikueue 'mountPath: /etc/multikueue/kubeconfigs'
+for framework in batch/job pod; do
+	render "carries-${framework##*/}" --set orchestrator.enabled=true --set orchestrator.manager=true \
+		--set "orchestrator.config=integrations: {frameworks: [$framework]}" \
+		--show-only templates/orchestrator-rbac.yaml
+done
+lacks carries-job 'resources: [pods'
+has carries-pod 'resources: [pods]'
+has carries-pod 'resources: [pods/status]'
 render files --set orchestrator.enabled=true --set orchestrator.namespace= --set orchestrator.kubeconfigs=workers
 has files 'mountPath: /etc/multikueue/kubeconfigs'
 has files 'secretName: workers'

@@ -210,7 +210,7 @@ static void step(struct cycle *cy, struct cluster *c, int64_t now)
 	check(invariants_of_quota(c));
 }
 
-static struct sched_conf *load_conf(unsigned row, bool evicts)
+static struct sched_conf *load_conf(unsigned row, enum configurations_evict evict)
 {
 	const struct known_names_source from = { plugin_registry, plugin_registry_count,
 						 action_registry, action_registry_count };
@@ -221,7 +221,7 @@ static struct sched_conf *load_conf(unsigned row, bool evicts)
 
 	known_names_init(&names, &from);
 	opt.known = known_names_conf(&names);
-	configurations_add(row, evicts, &text);
+	configurations_add(row, evict, &text);
 	if (conf_parse(strbuf_str(&text), "configuration", &opt, &conf, NULL) < 0) {
 		abort();
 	}
@@ -233,7 +233,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, size };
 	/* By the size, so that inputs mean the same under each. */
-	struct sched_conf *conf = load_conf(size % CONFIGURATIONS_COUNT, size % 2 == 0);
+	struct sched_conf *conf =
+		load_conf(size % CONFIGURATIONS_COUNT,
+			  (enum configurations_evict)(size % 2 == 0 ? 1 + size / 6 % 3 : 0));
 	struct cycle *cy = make_cycle(conf, &in);
 	struct cluster *c = cluster_create();
 	int64_t now = CYCLE_FIXTURE_START;

@@ -8,6 +8,8 @@
 #include "play/mirror.h"
 #include "sim/controllers/sim_budgets.h"
 #include "sim/controllers/sim_collector.h"
+#include "sim/controllers/sim_volumes.h"
+#include "sim/oracles/sim_bindings.h"
 #include "sim/oracles/sim_evictions.h"
 #include "sim/oracles/sim_judge.h"
 #include "sim/oracles/sim_kube_groups.h"
@@ -125,6 +127,7 @@ static void start(struct sim_run *r, const struct sim_run_options *opt)
 	r->actors = sim_actors_create(w, opt->plain);
 	r->oracle = sim_oracle_create(w);
 	r->evictions = sim_evictions_create(w);
+	sim_bindings_watch(w);
 	choose(r);
 	r->cluster = sim_transport_create(w, SIM_CLUSTER);
 	r->mirror = mirror_create(sim_transport_base(r->cluster), &w->clock.base, false);
@@ -393,7 +396,7 @@ static bool step_controllers(struct sim_world *w)
 		sim_world_trace(w, "garbage collected");
 		return true;
 	}
-	return w->budgets && sim_budgets_step(w);
+	return (w->budgets && sim_budgets_step(w)) || (w->volumes && sim_volumes_step(w));
 }
 
 static void step(struct sim_run *r, bool chaos)
@@ -416,7 +419,8 @@ static void step(struct sim_run *r, bool chaos)
 	} else if (chaos && sim_world_chance(w, 3)) {
 		sim_world_strike(w, SIM_COMPACTED);
 		apiserver_compact(w->api);
-	} else if ((r->choices.list.n == 0 || sim_world_chance(w, 10)) && step_controllers(w)) {
+	} else if ((r->choices.list.n == 0 || sim_world_chance(w, w->volumes ? 60 : 10)) &&
+		   step_controllers(w)) {
 		/* One step of a controller. */
 	} else if (r->choices.list.n == 0) {
 		int64_t now = w->clock.mono_ns;

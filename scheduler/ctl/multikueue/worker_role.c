@@ -56,7 +56,8 @@ static void add_rule(struct worker_role *role, const struct jdoc *rule)
 
 struct worker_role *worker_role_create(enum worker_role_level level)
 {
-	static const char *const names[WORKER_ROLE_COUNT_] = { "orchestrator", "manager" };
+	static const char *const names[WORKER_ROLE_COUNT_] = { "orchestrator", "manager",
+							       "manager-pods" };
 	struct worker_role *role = xmalloc_zero(1, sizeof(*role));
 	CLEANUP(jdoc_destroyp) struct jdoc *file = NULL;
 	int r = yaml_parse(CHART_FILE_TEXT(worker_role_file), &file, NULL);

@@ -10,6 +10,7 @@ struct strbuf;
 enum worker_role_level {
 	WORKER_ROLE_ORCHESTRATOR, /* opens gates, prices workers */
 	WORKER_ROLE_MANAGER,      /* makes replicas and Jobs besides */
+	WORKER_ROLE_MANAGER_PODS, /* and pods */
 	WORKER_ROLE_COUNT_
 };
 

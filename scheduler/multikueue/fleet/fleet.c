@@ -120,18 +120,21 @@ static void look_for_manager(void *ctx, struct fleet_workload *w)
 static void create_manager(struct fleet *f, const struct pool_options *base)
 {
 	const struct fleet_options *opt = &f->opt;
-	const struct fleet_manager_options mo = { .manager = opt->manager,
-						  .gc_ns = opt->gc_ns,
-						  .origin = opt->origin,
-						  .counters = opt->counters,
-						  .recorder = f->recorder,
-						  .clusters = f->clusters,
-						  .offers = f->offers,
-						  .clock = opt->clock,
-						  .post = post,
-						  .record = record_for_manager,
-						  .look_at = look_for_manager,
-						  .ctx = f };
+	const struct fleet_manager_options mo = {
+		.manager = opt->manager,
+		.kinds = 1u << CARRIED_JOBS | (unsigned)opt->carries_pods << CARRIED_PODS,
+		.gc_ns = opt->gc_ns,
+		.origin = opt->origin,
+		.counters = opt->counters,
+		.recorder = f->recorder,
+		.clusters = f->clusters,
+		.offers = f->offers,
+		.clock = opt->clock,
+		.post = post,
+		.record = record_for_manager,
+		.look_at = look_for_manager,
+		.ctx = f
+	};
 
 	f->manager = fleet_manager_create(&mo, base);
 	f->active = fleet_active_create(f->clusters, f->offers, fleet_manager_pool(f->manager),
@@ -160,6 +163,7 @@ struct fleet *fleet_create(const struct fleet_options *opt)
 		.request_timeout_ns = opt->request_timeout_ns,
 		.manual = opt->manual,
 		.needs_jobs = opt->manages,
+		.needs_pods = opt->manages && opt->carries_pods,
 		.seed = opt->seed,
 		.connect = connect_worker,
 		.next_source = next_source,
@@ -681,7 +685,8 @@ void fleet_handle(struct fleet *f, struct sched_msg *m)
 
 static bool has_all(const struct fleet *f, unsigned kinds)
 {
-	const enum sched_resource *all = fleet_kinds_watched(f->manager != NULL);
+	const enum sched_resource *all =
+		fleet_kinds_watched(f->manager != NULL, f->opt.carries_pods);
 
 	for (size_t i = 0; all[i] != SCHED_RESOURCE_COUNT_; i++) {
 		if ((kinds & 1u << all[i]) == 0) {

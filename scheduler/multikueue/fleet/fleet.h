@@ -39,6 +39,7 @@ struct fleet_options {
 	bool orchestrates;
 	struct orchestrate_options orchestrate;
 	bool manages;
+	bool carries_pods; /* by the manager: pods and pod groups besides Jobs */
 	struct manager_options manager;
 	int64_t gc_ns; /* between two collections of orphans by the manager; 0: none */
 	const struct kueue_conf *conf; /* of the workers, for prices; must outlive the fleet */

@@ -312,8 +312,12 @@ static void sync_local(struct request *r, struct fleet_local *local, const struc
 	if (from == NULL) {
 		r->s->kind->reset(here, &r->body);
 	} else {
-		r->s->kind->sync(here, there, r->s->kind->due(m->object, from->o.object->object),
-				 r->s->now, &r->body);
+		const struct carried_object a = { .object = m->object,
+						  .digest = local->digest.value },
+					    b = { .object = from->o.object->object,
+						  .digest = from->digest.value };
+
+		r->s->kind->sync(here, there, r->s->kind->due(&a, &b), r->s->now, &r->body);
 	}
 	object_path(r, m->resource, m->key, "status", "?" MANAGER);
 	r->spec.request = SCHED_REQ_JOB_STATUS;

@@ -1,16 +1,17 @@
 #include "scheduler/multikueue/fleet/fleet_kinds.h"
 
 #include "api/core/batch.h"
-#include "api/kueue/kueue_keys.h"
+#include "api/core/pod.h"
 #include "api/kueue/kueue_workload.h"
 #include "kube/reflector/reflector.h"
 #include "scheduler/base/message.h"
 #include "scheduler/base/message_decode.h"
 #include "scheduler/base/message_json.h"
 
-const enum sched_resource *fleet_kinds_watched(bool manages)
+const enum sched_resource *fleet_kinds_watched(bool manages, bool pods)
 {
-	static const enum sched_resource kinds[] = { SCHED_NAMESPACES,
+	static const enum sched_resource kinds[] = { SCHED_PODS,
+						     SCHED_NAMESPACES,
 						     SCHED_JOBS,
 						     SCHED_WORKLOADS,
 						     SCHED_ADMISSION_CHECKS,
@@ -19,19 +20,25 @@ const enum sched_resource *fleet_kinds_watched(bool manages)
 						     SCHED_SECRETS,
 						     SCHED_RESOURCE_COUNT_ };
 
-	return manages ? kinds : kinds + 2;
+	return manages && pods ? kinds : manages ? kinds + 1 : kinds + 3;
 }
 
-/* The manager makes replicas and Jobs of the whole objects. */
+/* The manager makes replicas, Jobs and pods of the whole objects. */
 static bool is_whole(const struct sched_msg *m)
 {
 	const struct api_workload *w = m->object;
 	const struct api_job *job = m->object;
 
-	return m->resource == SCHED_WORKLOADS ? w->status.admission_checks.n > 0
-	       : m->resource == SCHED_JOBS
-		       ? str_streq(job->spec.managed_by, KUEUE_MULTIKUEUE_CONTROLLER)
-		       : false;
+	switch ((unsigned)m->resource) {
+	case SCHED_WORKLOADS:
+		return w->status.admission_checks.n > 0;
+	case SCHED_JOBS:
+		return str_streq(job->spec.managed_by, KUEUE_MULTIKUEUE_CONTROLLER);
+	case SCHED_PODS:
+		return pod_has_gate(m->object, KUEUE_GATE_ADMISSION);
+	default:
+		return false;
+	}
 }
 
 struct sched_msg *fleet_kinds_message(bool manages, enum sched_resource r,

@@ -5,16 +5,19 @@
 
 #include <stdbool.h>
 
+#include "api/kueue/kueue_keys.h"
 #include "scheduler/base/sched_kinds.h"
 
 struct reflector_event;
 struct sched_msg;
 
-#define FLEET_KINDS_IDENTITY "kube-system" /* Namespace; managers differ in its UID */
+#define FLEET_KINDS_PODS KUEUE_MANAGED "=true" /* label selector */
+#define FLEET_KINDS_IDENTITY "kube-system"     /* Namespace; managers differ in its UID */
 
 /* The kinds that are watched; ends with SCHED_RESOURCE_COUNT_. Of Namespaces FLEET_KINDS_IDENTITY
- * alone, of Secrets those of one namespace. manages: with the manager of MultiKueue. */
-const enum sched_resource *fleet_kinds_watched(bool manages);
+ * alone, of Secrets those of one namespace, of pods those that queue (FLEET_KINDS_PODS). manages:
+ * with the manager of MultiKueue; pods: it carries these, too. */
+const enum sched_resource *fleet_kinds_watched(bool manages, bool pods);
 /* The message for an event of such a kind, as fleet_handle needs it; NULL: none. */
 struct sched_msg *fleet_kinds_message(bool manages, enum sched_resource r,
 				      const struct reflector_event *event);

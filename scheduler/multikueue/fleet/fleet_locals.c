@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
@@ -13,6 +14,7 @@
 #include "scheduler/multikueue/manager/carried.h"
 
 struct fleet_locals {
+	unsigned kinds;
 	struct strmap *objects; /* struct fleet_local, by resource and key */
 	struct strmap *jobs;    /* struct fleet_job, by its key */
 	void (*look_at)(void *ctx, struct fleet_workload *w);
@@ -38,11 +40,12 @@ static void free_job(void *value)
 	free(j);
 }
 
-struct fleet_locals *fleet_locals_create(void (*look_at)(void *ctx, struct fleet_workload *w),
-					 void *ctx)
+struct fleet_locals *
+fleet_locals_create(unsigned kinds, void (*look_at)(void *ctx, struct fleet_workload *w), void *ctx)
 {
 	struct fleet_locals *l = xmalloc_zero(1, sizeof(*l));
 
+	l->kinds = kinds;
 	l->objects = strmap_create(free_local);
 	l->jobs = strmap_create(free_job);
 	l->look_at = look_at;
@@ -96,10 +99,25 @@ static struct str object_key(enum sched_resource r, struct str key, struct strbu
 	return strbuf_str(out);
 }
 
-/* A kind has one name in the keys of jobs; the caller frees it. */
-static char *job_key(const struct carried_kind *kind, struct str key)
+#define GROUP "PodGroup"
+
+/* The caller frees it. kind: of the owner, or GROUP. */
+static char *job_key(const char *kind, const char *namespace_, const char *name)
 {
-	return xmalloc_printf("%s/" STR_FMT, kind->kind, STR_ARG(key));
+	return xmalloc_printf("%s/%s/%s", kind, namespace_, name);
+}
+
+/* The job of an object; the caller frees it. */
+static char *job_of_object(const struct carried_kind *kind, const struct sched_msg *m)
+{
+	const struct api_meta *meta = kind->meta(m->object);
+	const char *group = kind->resource == SCHED_PODS
+				    ? field_map_get(&meta->labels, KUEUE_POD_GROUP_NAME)
+				    : NULL;
+
+	return group != NULL && group[0] != '\0'
+		       ? job_key(GROUP, meta->namespace_, group)
+		       : job_key(kind->kind, meta->namespace_, meta->name);
 }
 
 static void link_object(struct fleet_job *j, struct fleet_local *o)
@@ -173,7 +191,7 @@ void fleet_locals_handle(struct fleet_locals *l, struct sched_msg *m)
 		return;
 	}
 	if (m->kind == SCHED_MSG_UPSERT) {
-		set_object(l, key, job_key(carried_row(c), m->key), m);
+		set_object(l, key, job_of_object(carried_row(c), m), m);
 	} else if (m->kind == SCHED_MSG_DELETE && o != NULL) {
 		remove_object(l, key, o);
 	}
@@ -188,27 +206,31 @@ static const struct api_owner *owner_of(const struct api_workload *local)
 	return o == NULL && local->meta.owners.n > 0 ? local->meta.owners.v : o;
 }
 
-const struct carried_kind *fleet_locals_kind(const struct fleet_workload *w)
+const struct carried_kind *fleet_locals_kind(const struct fleet_locals *l,
+					     const struct fleet_workload *w)
 {
 	const struct api_workload *local = fleet_workload_local(w);
 	const struct api_owner *o = local == NULL ? NULL : owner_of(local);
+	const struct carried_kind *kind = o == NULL ? NULL : carried_of(o);
+	enum carried c;
 
-	return o == NULL ? NULL : carried_of(o);
+	return kind != NULL && carried_find(kind->resource, &c) && (l->kinds & 1u << c) != 0 ? kind
+											     : NULL;
 }
 
 /* The caller frees it. NULL: its owner is not carried. */
-static char *job_of(const struct fleet_workload *w)
+static char *job_of_workload(const struct fleet_locals *l, const struct fleet_workload *w)
 {
 	const struct api_workload *local = fleet_workload_local(w);
-	const struct carried_kind *kind = fleet_locals_kind(w);
+	const struct carried_kind *kind = fleet_locals_kind(l, w);
 	const char *name = kind == NULL ? NULL : owner_of(local)->name;
-	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 
 	if (name == NULL) {
 		return NULL;
 	}
-	strbuf_printf(&key, "%s/%s", local->meta.namespace_, name);
-	return job_key(kind, strbuf_str(&key));
+	return carried_is_group(&local->meta, kind)
+		       ? job_key(GROUP, local->meta.namespace_, local->meta.name)
+		       : job_key(kind->kind, local->meta.namespace_, name);
 }
 
 void fleet_locals_leave(struct fleet_locals *l, struct fleet_workload *w)
@@ -231,7 +253,7 @@ void fleet_locals_leave(struct fleet_locals *l, struct fleet_workload *w)
 
 bool fleet_locals_follow(struct fleet_locals *l, struct fleet_workload *w)
 {
-	CLEANUP(xmalloc_freep) char *key = job_of(w);
+	CLEANUP(xmalloc_freep) char *key = job_of_workload(l, w);
 	struct fleet_managed *g = w->managed;
 	struct fleet_job *j;
 

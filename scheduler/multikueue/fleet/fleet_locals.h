@@ -14,7 +14,8 @@ struct fleet_workload;
 struct fleet_local {
 	struct sched_msg *object;
 	struct fleet_write write; /* of its status */
-	char *job;                /* key of its job */
+	struct fleet_digest digest;
+	char *job; /* key of its job */
 };
 
 struct fleet_job {
@@ -22,8 +23,10 @@ struct fleet_job {
 	struct VEC(struct fleet_workload *) of;
 };
 
-/* look_at: an object of this Workload's job has changed, come or gone. */
-struct fleet_locals *fleet_locals_create(void (*look_at)(void *ctx, struct fleet_workload *w),
+/* kinds: those that are carried, bits of enum carried. look_at: an object of this Workload's job
+ * has changed, come or gone. */
+struct fleet_locals *fleet_locals_create(unsigned kinds,
+					 void (*look_at)(void *ctx, struct fleet_workload *w),
 					 void *ctx);
 void fleet_locals_destroy(struct fleet_locals *l); /* NULL is fine */
 /* UPSERT, DELETE and BAD_OBJECT of an object of a kind that is carried; one that cannot be read is
@@ -44,6 +47,7 @@ const struct fleet_job *fleet_locals_with(const struct fleet_locals *l, enum sch
 struct fleet_local *fleet_locals_find(const struct fleet_locals *l, enum sched_resource r,
 				      struct str key);
 /* The kind of the local Workload's owner; NULL: it is not carried. */
-const struct carried_kind *fleet_locals_kind(const struct fleet_workload *w);
+const struct carried_kind *fleet_locals_kind(const struct fleet_locals *l,
+					     const struct fleet_workload *w);
 
 #endif

@@ -5,7 +5,9 @@
 
 #include "api/kueue/kueue_workload.h"
 #include "api/meta/meta.h"
+#include "base/attrs.h"
 #include "base/xmalloc.h"
+#include "enc/json/jdoc.h"
 #include "scheduler/base/message.h"
 #include "scheduler/multikueue/fleet/fleet_clusters.h"
 #include "scheduler/multikueue/manager/carried.h"
@@ -267,6 +269,22 @@ void fleet_managed_reach(struct fleet_there *t, uint64_t source)
 		reach(&part->o, part->o.object == NULL || part->o.object->source == source);
 		part->sent = false;
 	}
+}
+
+uint64_t fleet_managed_digest(struct fleet_digest *d, const struct sched_msg *m)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *doc = NULL;
+	enum carried c;
+
+	if (d->of != 0 && d->of == m->resource_version) {
+		return d->value;
+	}
+	if (!carried_find(m->resource, &c) || carried_row(c)->digest == NULL || m->json.p == NULL ||
+	    jdoc_parse(m->json, &doc, NULL) < 0) {
+		return 0;
+	}
+	*d = (struct fleet_digest){ m->resource_version, carried_row(c)->digest(doc) };
+	return d->value;
 }
 
 void fleet_managed_note_sent(struct fleet_part *part, int64_t now)

@@ -48,6 +48,12 @@ struct fleet_tries {
 			    * before an object of the Workload changes */
 };
 
+/* carried_kind.digest, made once for each version of an object. */
+struct fleet_digest {
+	int64_t of; /* resourceVersion; 0: none yet */
+	uint64_t value;
+};
+
 /* An object on a worker, by its name: this manager's, or another one. */
 struct fleet_object {
 	struct sched_msg *object; /* this manager's; NULL: none */
@@ -64,7 +70,8 @@ struct fleet_part {
 	struct fleet_object o; /* first */
 	enum sched_resource resource;
 	char *key; /* "namespace/name" */
-	bool sent; /* struct manager_object */
+	struct fleet_digest digest;
+	bool sent; /* struct carried_object */
 	int64_t sent_at;
 };
 
@@ -120,6 +127,8 @@ void fleet_managed_tidy(struct fleet_there *t,
 void fleet_managed_lose(struct fleet_there *t);
 /* All lists of a new connection are complete: what it has not shown is gone. */
 void fleet_managed_reach(struct fleet_there *t, uint64_t source);
+/* m: the object. */
+uint64_t fleet_managed_digest(struct fleet_digest *d, const struct sched_msg *m);
 /* A create of the part was sent at `now`, wall ns; and whether it may still take effect. */
 void fleet_managed_note_sent(struct fleet_part *part, int64_t now);
 bool fleet_managed_is_sent(const struct fleet_part *part, int64_t now);

@@ -68,7 +68,7 @@ struct fleet_manager *fleet_manager_create(const struct fleet_manager_options *o
 								     .gated = opt->manager.gated,
 								     .post = opt->post },
 				      base);
-	m->locals = fleet_locals_create(look_for_locals, m);
+	m->locals = fleet_locals_create(opt->kinds, look_for_locals, m);
 	m->others = strmap_create(NULL);
 	m->arena = arena_create(0);
 	return m;
@@ -416,14 +416,15 @@ static bool is_local(const void *ctx, const struct fleet_part *part)
 	return false;
 }
 
-static struct manager_object object_of(const struct fleet_part *part)
+static struct carried_object object_of(struct fleet_part *part)
 {
 	enum carried c;
 	bool exists = part->o.object != NULL && carried_find(part->resource, &c);
 
-	return (struct manager_object){
+	return (struct carried_object){
 		.object = exists ? part->o.object->object : NULL,
 		.meta = exists ? carried_row(c)->meta(part->o.object->object) : NULL,
+		.digest = exists ? fleet_managed_digest(&part->digest, part->o.object) : 0,
 		.taken = part->o.foreign || part->o.taken,
 		.sent = part->sent,
 	};
@@ -461,7 +462,7 @@ static void add_there(const struct decision *d, struct fleet_there *t, struct ma
 {
 	size_t n;
 	struct fleet_part **parts = parts_of(d, t, &n);
-	struct manager_object *jobs = arena_zero(d->m->arena, n + 1, sizeof(*jobs));
+	struct carried_object *jobs = arena_zero(d->m->arena, n + 1, sizeof(*jobs));
 
 	for (size_t i = 0; i < n; i++) {
 		if (c->link == MANAGER_UP && !fleet_managed_is_sent(parts[i], d->now)) {
@@ -604,12 +605,16 @@ static void carry_out(const struct decision *d, struct fleet_carry_step *s,
 static void make_view(const struct decision *d, const struct fleet_carry_step *s,
 		      const struct field_strs *configured, struct manager_view *ret)
 {
-	const void **jobs;
+	struct carried_object *jobs;
 
 	add_clusters(d, configured);
 	jobs = arena_zero(d->m->arena, d->njobs + 1, sizeof(*jobs));
 	for (size_t i = 0; i < d->njobs; i++) {
-		jobs[i] = d->job->objects.v[i]->object->object;
+		struct fleet_local *local = d->job->objects.v[i];
+
+		jobs[i].object = local->object->object;
+		jobs[i].meta = s->kind->meta(local->object->object);
+		jobs[i].digest = fleet_managed_digest(&local->digest, local->object);
 	}
 	*ret = (struct manager_view){ .opt = &d->m->opt.manager,
 				      .local = fleet_workload_local(d->w),
@@ -643,7 +648,7 @@ int64_t fleet_manager_decide(struct fleet_manager *m, struct fleet_workload *w, 
 		local == NULL ? NULL : fleet_offers_check(m->opt.offers, local);
 	struct decision d = { m, w, fleet_locals_of(m->locals, w), 0, now };
 	struct fleet_carry_step carry = { .w = w,
-					  .kind = fleet_locals_kind(w),
+					  .kind = fleet_locals_kind(m->locals, w),
 					  .check = check == NULL ? NULL : check->name,
 					  .now = now };
 	struct manager_view view;

@@ -25,7 +25,8 @@ struct sched_msg;
 
 struct fleet_manager_options {
 	struct manager_options manager;
-	int64_t gc_ns; /* between two collections of orphans on the workers; 0: none */
+	unsigned kinds; /* of jobs that are carried, bits of enum carried */
+	int64_t gc_ns;  /* between two collections of orphans on the workers; 0: none */
 	const char *origin;
 	struct metric_registry *counters;
 	/* Borrowed. */

@@ -17,7 +17,18 @@ struct jdoc;
 struct replica_body_manager;
 struct strbuf;
 
-enum carried { CARRIED_JOBS, CARRIED_COUNT_ };
+enum carried { CARRIED_JOBS, CARRIED_PODS, CARRIED_COUNT_ };
+
+/* One object of a job on a cluster: the Job, or one of the pods. Borrowed. */
+struct carried_object {
+	const void
+		*object; /* of the struct of the resource (sched_kinds_get); NULL: there is none */
+	const struct api_meta *meta; /* of it; NULL likewise */
+	uint64_t digest;             /* carried_kind.digest; 0 where the kind has none */
+	/* On a worker alone: */
+	bool taken; /* an object of another has the name */
+	bool sent;  /* a create was sent, and neither was it answered nor the object seen since */
+};
 
 /* The write that the status of the local object needs. */
 enum carried_due {
@@ -27,7 +38,7 @@ enum carried_due {
 				 to say that it is suspended */
 };
 
-/* Objects are of the struct of the resource (sched_kinds_get); documents are their JSON. */
+/* Objects are of the struct of the resource; documents are their JSON. */
 struct carried_kind {
 	const char *api_version, *kind; /* of owner references */
 	enum sched_resource resource;
@@ -40,7 +51,11 @@ struct carried_kind {
 	bool (*is_ending)(const void *local);
 	/* By its status pods of it run: the core waits with the release of quota. */
 	bool (*is_active)(const void *local);
-	enum carried_due (*due)(const void *local, const void *remote);
+	/* Of the status as it is copied, the same for equal ones; NULL: the struct has all of it.
+	 */
+	uint64_t (*digest)(const struct jdoc *object);
+	enum carried_due (*due)(const struct carried_object *local,
+				const struct carried_object *remote);
 	/* The merge patches of the local object's status, of this version of it: for what is due,
 	 * at `now`, wall ns; and when nothing of it runs any more, as its cluster is lost, or the
 	 * remote object gone. */
@@ -57,6 +72,8 @@ struct carried_kind {
 const struct carried_kind *carried_row(enum carried c);
 /* The kind of this owner; NULL: it is not carried. */
 const struct carried_kind *carried_of(const struct api_owner *o);
+/* The Workload of a kind, NULL included, is that of a group of pods, which has its name. */
+bool carried_is_group(const struct api_meta *workload, const struct carried_kind *kind);
 /* False: objects of this resource are not carried. */
 bool carried_find(enum sched_resource r, enum carried *ret);
 

@@ -69,9 +69,9 @@ static bool keeps_start(bool suspended, bool has_start, bool remote_has_start)
 	return !suspended && has_start && !remote_has_start;
 }
 
-static enum carried_due due(const void *local_object, const void *remote_object)
+static enum carried_due due(const struct carried_object *here, const struct carried_object *there)
 {
-	const struct api_job *local = local_object, *remote = remote_object;
+	const struct api_job *local = here->object, *remote = there->object;
 
 	if (batch_is_suspended(local) && !batch_is_suspended(remote) &&
 	    batch_finished(remote) == NULL) {

@@ -51,11 +51,13 @@ static bool judge_owner(struct pass *p)
 					    o->kind == NULL ? "" : o->kind));
 		return false;
 	}
-	if (v->njobs == 0 || !str_streq(v->kind->meta(v->jobs[0])->uid, o->uid)) {
+	/* A group is owned by several pods; those that came later may not be owners yet. */
+	if (v->njobs == 0 ||
+	    (!carried_is_group(m, v->kind) && !str_streq(v->jobs[0].meta->uid, o->uid))) {
 		return false;
 	}
 	for (size_t i = 0; i < v->njobs; i++) {
-		const char *why = v->kind->refusal(v->jobs[i], p->arena);
+		const char *why = v->kind->refusal(v->jobs[i].object, p->arena);
 
 		if (why != NULL) {
 			pass_reject(p, why);

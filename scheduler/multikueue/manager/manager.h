@@ -63,10 +63,10 @@
 #define MANAGER_EVENT_REASON "MultiKueue" /* of all events, on the local Workload */
 #define MANAGER_NOT_KNOWN INT64_MIN       /* of a time */
 
-struct api_meta;
 struct api_workload;
 struct arena;
 struct carried_kind;
+struct carried_object;
 
 enum manager_dispatcher {
 	MANAGER_ALL_AT_ONCE, /* kueue.x-k8s.io/multikueue-dispatcher-all-at-once */
@@ -101,14 +101,6 @@ enum manager_link {
 	MANAGER_NEVER, /* this manager has not been connected to it yet: no object is known */
 };
 
-/* One object of a job on a cluster: the Job, or one of the pods. */
-struct manager_object {
-	const void *object;          /* of the struct of the kind; NULL: there is none */
-	const struct api_meta *meta; /* of it; NULL likewise */
-	bool taken;
-	bool sent; /* CREATE_JOB was sent, and neither was it answered nor the object seen since */
-};
-
 /* An object there is this manager's if replica_body_is_ours says so, and one of a job if it names
  * the Workload besides (replica_body_workload_of). Only such objects are given here: no action is
  * ever about another one. A name is taken if another object has it: the caller has seen it, or an
@@ -125,17 +117,17 @@ struct manager_cluster {
 	const struct api_workload *replica;
 	bool replica_taken;
 	/* One for each local object, in that order; then those that have no local one any more. */
-	const struct manager_object *jobs;
+	const struct carried_object *jobs;
 	size_t njobs;
 };
 
 struct manager_view {
 	const struct manager_options *opt;
 	const struct api_workload *local; /* NULL: it is gone */
-	/* The kind of the owner; NULL: it is not carried. */
+	/* The kind of the owner; NULL: it is not carried, or not by this manager. */
 	const struct carried_kind *kind;
 	/* The local objects of the job; none: they do not exist, or are not read yet. */
-	const void *const *jobs;
+	const struct carried_object *jobs;
 	size_t njobs;
 	const char *check; /* name of the AdmissionCheck of MultiKueue; NULL: it has none */
 	bool has_config;   /* its MultiKueueConfig was read; false: nothing is begun or given up */

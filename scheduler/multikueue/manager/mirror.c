@@ -1,6 +1,8 @@
 #include "scheduler/multikueue/manager/mirror.h"
 
 #include "base/attrs.h"
+#include "base/str.h"
+#include "base/strbuf.h"
 #include "enc/json/jdoc.h"
 
 struct jdoc *mirror_patch(const struct jdoc *local, struct jdoc **ret_status)
@@ -42,4 +44,36 @@ void mirror_difference(const struct jdoc *from, const struct jdoc *to, struct jd
 			jdoc_set_take(patch, jdoc_key(m), jdoc_copy(m));
 		}
 	}
+}
+
+#define MIX UINT64_C(0x9e3779b97f4a7c15)
+
+static uint64_t digest_members(const struct jdoc *d)
+{
+	uint64_t sum = 1;
+
+	for (const struct jdoc *m = jdoc_first(d); m != NULL; m = jdoc_next(m)) {
+		sum += (str_hash(str_of(jdoc_key(m))) * MIX) ^ (mirror_digest(m) * 31 + 7);
+	}
+	return sum * MIX;
+}
+
+uint64_t mirror_digest(const struct jdoc *d)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	uint64_t hash = 3;
+
+	if (jdoc_kind(d) == JDOC_OBJECT) {
+		return digest_members(d);
+	}
+	if (jdoc_kind(d) == JDOC_ARRAY) {
+		for (const struct jdoc *m = jdoc_first(d); m != NULL; m = jdoc_next(m)) {
+			hash = hash * MIX + mirror_digest(m);
+		}
+		return hash;
+	}
+	if (d != NULL) {
+		jdoc_format(d, &text);
+	}
+	return str_hash(strbuf_str(&text));
 }

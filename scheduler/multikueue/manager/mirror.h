@@ -3,6 +3,8 @@
 #ifndef SCHEDULER_MULTIKUEUE_MANAGER_MIRROR_H
 #define SCHEDULER_MULTIKUEUE_MANAGER_MIRROR_H
 
+#include <stdint.h>
+
 struct jdoc;
 
 /* A patch of this version of the object; the caller owns it. *ret_status is its status, which is
@@ -12,5 +14,7 @@ struct jdoc *mirror_patch(const struct jdoc *local, struct jdoc **ret_status);
  * is left out. A worker cluster may send anything: `to` of another kind than an object adds
  * nothing; NULL is an empty one. */
 void mirror_difference(const struct jdoc *from, const struct jdoc *to, struct jdoc *patch);
+/* A hash that is the same for equal documents, whatever the order of members. */
+uint64_t mirror_digest(const struct jdoc *d);
 
 #endif

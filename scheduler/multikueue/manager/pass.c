@@ -76,6 +76,17 @@ bool pass_has_job(const struct manager_cluster *c)
 	return c->link == MANAGER_UP && pass_knows_job(c);
 }
 
+bool pass_is_stale(const struct pass *p, const struct manager_cluster *c, size_t k)
+{
+	const char *made_for =
+		c->jobs[k].object == NULL
+			? NULL
+			: field_map_get(&c->jobs[k].meta->annotations, REPLICA_BODY_FOR);
+
+	return k < p->view->njobs && made_for != NULL &&
+	       !str_streq(made_for, p->view->jobs[k].meta->uid);
+}
+
 bool pass_is_job_taken(const struct manager_cluster *c)
 {
 	for (size_t k = 0; k < c->njobs; k++) {
@@ -89,7 +100,7 @@ bool pass_is_job_taken(const struct manager_cluster *c)
 static bool all_jobs(const struct manager_view *v, bool (*is)(const void *object))
 {
 	for (size_t k = 0; k < v->njobs; k++) {
-		if (!is(v->jobs[k])) {
+		if (!is(v->jobs[k].object)) {
 			return false;
 		}
 	}

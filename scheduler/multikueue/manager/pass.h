@@ -53,6 +53,8 @@ const struct api_workload *pass_replica(const struct manager_cluster *c);
 /* As far as is known the cluster has objects of the job. The same, and it can be reached. */
 bool pass_knows_job(const struct manager_cluster *c);
 bool pass_has_job(const struct manager_cluster *c);
+/* Object k there was made for another local object of that name, which is gone. */
+bool pass_is_stale(const struct pass *p, const struct manager_cluster *c, size_t k);
 /* One of the names of these objects is taken there. */
 bool pass_is_job_taken(const struct manager_cluster *c);
 /* All local objects have ended; or are sure to, or have. */

@@ -15,6 +15,10 @@ struct strbuf;
 
 #define REPLICA_BODY_MANAGER "headgate.io/multikueue-manager" /* annotation */
 
+/* Of an object of a job, where another one may have its name here later: the UID of the local one.
+ */
+#define REPLICA_BODY_FOR "headgate.io/multikueue-uid" /* annotation */
+
 /* A manager, as its objects on worker clusters name it. Managers that share a worker should have
  * origins of their own; the annotation shows it where they do not. */
 struct replica_body_manager {

@@ -98,7 +98,7 @@ static void reset_jobs(struct pass *p)
 		}
 	}
 	for (size_t k = 0; k < p->view->njobs; k++) {
-		if (!p->view->kind->is_active(p->view->jobs[k]) || is_reported(p, k)) {
+		if (!p->view->kind->is_active(p->view->jobs[k].object) || is_reported(p, k)) {
 			continue;
 		}
 		if (at > p->view->now) {

@@ -70,9 +70,10 @@ void winner_set(struct pass *p, size_t i)
 /* The status of local object k does not say all that the one there says. */
 static bool is_due(const struct pass *p, size_t i, size_t k)
 {
-	const void *there = p->view->clusters[i].jobs[k].object;
+	const struct manager_cluster *c = &p->view->clusters[i];
 
-	return there != NULL && p->view->kind->due(p->view->jobs[k], there) != CARRIED_DUE_NOTHING;
+	return c->jobs[k].object != NULL && !pass_is_stale(p, c, k) &&
+	       p->view->kind->due(&p->view->jobs[k], &c->jobs[k]) != CARRIED_DUE_NOTHING;
 }
 
 static bool any_due(const struct pass *p, size_t i)
@@ -97,7 +98,7 @@ void winner_mirror(struct pass *p, size_t i)
 static bool may_run(const struct pass *p, const struct manager_cluster *c)
 {
 	for (size_t k = 0; k < c->njobs; k++) {
-		const struct manager_object *o = &c->jobs[k];
+		const struct carried_object *o = &c->jobs[k];
 
 		if (o->sent || (o->object != NULL && !p->view->kind->has_ended(o->object))) {
 			return true;
@@ -143,12 +144,12 @@ static bool is_held_back(struct pass *p, size_t winner)
 static void start(struct pass *p, size_t i)
 {
 	const struct manager_cluster *c = &p->view->clusters[i];
-	const struct carried_kind *kind = p->view->kind;
 	bool held = false, asked = false;
 
 	for (size_t k = 0; k < p->view->njobs; k++) {
-		if (c->jobs[k].object != NULL || kind->is_ending(p->view->jobs[k]) ||
-		    pass_is_deleted(kind->meta(p->view->jobs[k]))) {
+		if (c->jobs[k].object != NULL ||
+		    p->view->kind->is_ending(p->view->jobs[k].object) ||
+		    pass_is_deleted(p->view->jobs[k].meta)) {
 			continue;
 		}
 		held = asked ? held : is_held_back(p, i);
@@ -159,14 +160,14 @@ static void start(struct pass *p, size_t i)
 	}
 }
 
-/* The local objects have gone. */
+/* Those of which the local objects have gone, or are being deleted. */
 static void remove_others(struct pass *p, size_t i)
 {
 	const struct manager_cluster *c = &p->view->clusters[i];
 
 	for (size_t k = 0; k < c->njobs; k++) {
-		bool wanted = k < p->view->njobs &&
-			      !pass_is_deleted(p->view->kind->meta(p->view->jobs[k]));
+		bool wanted = k < p->view->njobs && !pass_is_stale(p, c, k) &&
+			      !pass_is_deleted(p->view->jobs[k].meta);
 
 		if (!wanted && c->jobs[k].object != NULL && !pass_is_deleted(c->jobs[k].meta)) {
 			pass_add_job(p, MANAGER_DELETE_JOB, i, k);
@@ -195,6 +196,16 @@ static void run_job(struct pass *p, size_t i)
 	remove_others(p, i);
 }
 
+static bool has_stale(const struct pass *p, const struct manager_cluster *c)
+{
+	for (size_t k = 0; k < p->view->njobs; k++) {
+		if (pass_is_stale(p, c, k)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* 1. The end of the Job is copied before the local Workload is finished: then everything on the
  * cluster is deleted.
  * 2. A Job that has not been seen to end yet is waited for: Workloads and Jobs are watched apart.
@@ -207,6 +218,10 @@ void winner_finish(struct pass *p, size_t i)
 	bool ended = pass_job_has_ended(p);
 	struct manager_action *a;
 
+	if (pass_has_job(c) && has_stale(p, c)) {
+		remove_others(p, i);
+		return;
+	}
 	if (pass_has_job(c) && (any_due(p, i) || !ended)) {
 		winner_mirror(p, i);
 		return;
@@ -240,8 +255,8 @@ void winner_finish(struct pass *p, size_t i)
 static void update_class(struct pass *p, size_t i)
 {
 	for (size_t k = 0; k < p->view->njobs; k++) {
-		const struct manager_object *there = &p->view->clusters[i].jobs[k];
-		const struct api_meta *here = p->view->kind->meta(p->view->jobs[k]);
+		const struct carried_object *there = &p->view->clusters[i].jobs[k];
+		const struct api_meta *here = p->view->jobs[k].meta;
 
 		if (there->object != NULL &&
 		    !str_streq(field_map_get(&here->labels, KUEUE_PRIORITY_CLASS),

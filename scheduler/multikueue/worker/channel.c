@@ -28,6 +28,7 @@ static const struct {
 } lists[CHANNEL_LIST_COUNT_] = {
 	[CHANNEL_WORKLOADS] = { SCHED_WORKLOADS, true },
 	[CHANNEL_JOBS] = { SCHED_JOBS, true },
+	[CHANNEL_PODS] = { SCHED_PODS, true },
 	[CHANNEL_LOCAL_QUEUES] = { SCHED_LOCAL_QUEUES, false },
 };
 
@@ -55,6 +56,11 @@ struct channel {
 enum sched_resource channel_resource(enum channel_list list)
 {
 	return lists[list].resource;
+}
+
+bool channel_has(const struct link_options *opt, enum channel_list list)
+{
+	return list != CHANNEL_PODS || opt->needs_pods;
 }
 
 /* --- messages: any thread ----------------------------------------------------------------------*/
@@ -108,7 +114,8 @@ static void on_event(void *ctx, const struct reflector_event *event)
 	if (m == NULL) {
 		return;
 	}
-	if (c->opt->needs_jobs && w->resource == SCHED_JOBS && m->kind == SCHED_MSG_UPSERT) {
+	if (m->kind == SCHED_MSG_UPSERT && c->opt->needs_jobs &&
+	    (w->resource == SCHED_JOBS || w->resource == SCHED_PODS)) {
 		message_json_keep_status(m, event->object);
 	}
 	if (atomic_fetch_add(&c->queued, 1) >= (int)c->opt->max_queued) {
@@ -190,12 +197,16 @@ int channel_open(const struct link_options *opt, const struct kubeconfig *cfg, s
 	c->watches = watches;
 	c->requests = requests;
 	for (int i = 0; i < CHANNEL_LIST_COUNT_; i++) {
-		make_watch(c, (enum channel_list)i);
+		if (channel_has(opt, (enum channel_list)i)) {
+			make_watch(c, (enum channel_list)i);
+		}
 	}
 	make_pools(c);
 	/* Last: from here on callbacks run. */
 	for (int i = 0; i < CHANNEL_LIST_COUNT_; i++) {
-		reflector_start(c->watch[i].reflector);
+		if (c->watch[i].reflector != NULL) {
+			reflector_start(c->watch[i].reflector);
+		}
 	}
 	*ret = c;
 	return 0;

@@ -18,10 +18,19 @@ struct pool;
 struct transport;
 
 /* The lists that are read and watched. */
-enum channel_list { CHANNEL_WORKLOADS, CHANNEL_JOBS, CHANNEL_LOCAL_QUEUES, CHANNEL_LIST_COUNT_ };
+enum channel_list {
+	CHANNEL_WORKLOADS,
+	CHANNEL_JOBS,
+	CHANNEL_PODS,
+	CHANNEL_LOCAL_QUEUES,
+	CHANNEL_LIST_COUNT_
+};
 
 /* The kind of the objects in a list. */
 enum sched_resource channel_resource(enum channel_list list);
+
+/* The list is read by connections with these options. */
+bool channel_has(const struct link_options *opt, enum channel_list list);
 
 /* Makes the transports and begins the lists. opt is borrowed until channel_destroy. */
 int channel_open(const struct link_options *opt, const struct kubeconfig *cfg, struct channel **ret,

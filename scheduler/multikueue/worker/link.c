@@ -142,7 +142,9 @@ static void start(struct link *l)
 	happen(l, CONNECTION_STARTED, NULL, NULL);
 	count(l, l->attempts);
 	for (int i = 0; i < CHANNEL_LIST_COUNT_; i++) {
-		l->lists[i] = (struct list_state){ .failing_since = CLOCK_NEVER };
+		l->lists[i] =
+			(struct list_state){ .synced = !channel_has(&l->opt, (enum channel_list)i),
+					     .failing_since = CLOCK_NEVER };
 	}
 	l->gate_fields = 0;
 	l->has_gate_fields = false;
@@ -210,7 +212,8 @@ static void check_established(struct link *l)
 
 static bool is_needed(const struct link *l, enum channel_list list)
 {
-	return list == CHANNEL_WORKLOADS || (list == CHANNEL_JOBS && l->opt.needs_jobs);
+	return list == CHANNEL_WORKLOADS || (list == CHANNEL_JOBS && l->opt.needs_jobs) ||
+	       (list == CHANNEL_PODS && l->opt.needs_pods);
 }
 
 /* A failure of the list or watch that is needed, or of any one by which it shows that the server

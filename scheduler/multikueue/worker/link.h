@@ -1,8 +1,8 @@
 /* scheduler/multikueue/worker/link.h: the connection to one worker cluster (MultiKueueCluster):
  * made as soon as it is due (scheduler/multikueue/connection.h), kept, and made anew when it is
- * lost. It lists and watches the replicas, which are the Workloads and batch Jobs with the label of
- * this manager, and all LocalQueues; it learns which fields of preemption gates the API server
- * serves; and it has the pool through which replicas are written.
+ * lost. It lists and watches the replicas, which are the Workloads, batch Jobs and (if they are
+ * needed) pods with the label of this manager, and all LocalQueues; it learns which fields of
+ * preemption gates the API server serves; and it has the pool through which replicas are written.
  *
  * Each connection has a number that none had before it. All messages of a connection carry it
  * (sched_msg.source): objects, SYNCED, answers to writes, and WATCH and GATE_FIELDS, which are for
@@ -42,8 +42,9 @@ struct link_options {
 	int64_t request_timeout_ns;
 	bool manual; /* the owner steps link_pool; no thread is started */
 	/* Jobs are as necessary as Workloads: a connection on which they cannot be read has failed,
-	 * and messages keep their status as text (message_json.h). */
-	bool needs_jobs;
+	 * and messages keep their status as text (message_json.h). The same of pods, which are not
+	 * read otherwise. */
+	bool needs_jobs, needs_pods;
 	/* Messages about objects that were posted and not yet handled, and objects in one list: a
 	 * cluster that exceeds them is cut off, so that it does not fill the memory that all share.
 	 * 0: LINK_MAX_QUEUED, LINK_MAX_OBJECTS */

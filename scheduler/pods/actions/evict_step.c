@@ -228,7 +228,8 @@ static void note_held_room(struct session *s, const struct podgroup *g)
 }
 
 /* 1. Pods without quota that opted in get that of their victims; else pods are placed.
- * 2. Without evictions there is nothing to do that allocate does not do as well.
+ * 2. Without evictions there is nothing to do that allocate does not do as well: the pods that are
+ *    left may have others evicted if the PodGroup starves even with these.
  * 3. The room of the victims is held. */
 bool evict_step_serve(struct session *s, struct evict_work *w, struct victims *v)
 {
@@ -239,12 +240,14 @@ bool evict_step_serve(struct session *s, struct evict_work *w, struct victims *v
 
 	session_wait_for_nodes(s, w->queue);
 	if (!served || (!evicts && (for_quota || allocates(s)))) {
+		bool goes_on = served && !for_quota && hooks_job_starving(s, w->podgroup);
+
 		statement_discard(s, st);
 		if (evicts) {
 			victims_restored(v);
 		}
-		w->next = w->n;
-		return false;
+		w->next = goes_on ? w->next : w->n;
+		return goes_on;
 	}
 	if (for_quota) {
 		note_awaited_quota(s, w->podgroup);

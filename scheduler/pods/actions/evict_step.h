@@ -25,7 +25,8 @@ bool evict_step_is_starving(struct session *s, const struct podgroup *g);
 struct evict_work *evict_step_collect(struct session *s, const struct queue *q,
 				      const struct podgroup *g);
 /* Places pods until the PodGroup no longer starves, and those that it needs have a node each, now
- * or when the victims are gone. Otherwise nothing has changed, and w has no more pods. */
+ * or when the victims are gone; those for which no pod need be evicted are left to allocate. False:
+ * nothing has changed, and there is no more to do for w. */
 bool evict_step_serve(struct session *s, struct evict_work *w, struct victims *v);
 
 #endif

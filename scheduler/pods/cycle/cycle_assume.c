@@ -138,12 +138,27 @@ static void assume_bind(struct cluster *c, struct task *t, const struct decision
 	}
 }
 
-static void assume_give_back(struct cluster *c, struct task *t, const struct decision *d)
+/* Its claims are bound, or will not be for its node. */
+static void assume_claims(struct cluster *c, struct task *t, const struct decision *d)
 {
+	if (d->kind == DECISION_FINISH_BIND) {
+		volumes_wait(c, t, MODEL_TIME_NONE);
+		return;
+	}
 	ledger_undo_bind(c, t);
 	t->write_failures++;
 	t->retry_at = d->retry_at;
 	cluster_task_changed(c, t);
+}
+
+static void assume_move(struct cluster *c, struct task *t, const struct decision *d)
+{
+	bool moves = d->kind == DECISION_MOVE;
+
+	if (moves) {
+		ledger_move(c, t, c->queues.v[d->queue]);
+	}
+	cluster_task_set_refused(c, t, moves ? MODEL_NONE : d->queue);
 }
 
 /* The newest one takes the place of the oldest. */
@@ -229,8 +244,7 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 {
 	struct task *t = d->task == MODEL_NONE ? NULL : c->tasks.v[d->task];
 
-	assert(t != NULL ||
-	       d->kind >= DECISION_PODGROUP_PHASE); /* the kinds before are about a pod */
+	assert(t != NULL || d->kind >= DECISION_PODGROUP_PHASE); /* others are about a pod */
 	switch (d->kind) {
 	case DECISION_UNGATE:
 		assume_ungate(c, t, d);
@@ -242,11 +256,8 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		charge(c, t, d->queue, CHARGE_AWAITING_VICTIMS);
 		break;
 	case DECISION_MOVE:
-		ledger_move(c, t, c->queues.v[d->queue]);
-		cluster_task_set_refused(c, t, MODEL_NONE);
-		break;
 	case DECISION_STAY:
-		cluster_task_set_refused(c, t, d->queue);
+		assume_move(c, t, d);
 		break;
 	case DECISION_REVOKE:
 		assume_revoke(c, t, d);
@@ -262,10 +273,8 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		assume_bind(c, t, d, now);
 		break;
 	case DECISION_FINISH_BIND:
-		volumes_wait(c, t, MODEL_TIME_NONE);
-		break;
 	case DECISION_GIVE_BACK:
-		assume_give_back(c, t, d);
+		assume_claims(c, t, d);
 		break;
 	case DECISION_EVICT:
 		assume_evict(c, t, d->by == MODEL_NONE ? NULL : c->tasks.v[d->by]);

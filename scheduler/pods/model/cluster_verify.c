@@ -19,11 +19,16 @@ static size_t count_set(void *const *v, size_t n)
 
 #define COUNT_SET(vec) count_set((void *const *)(vec).v, (vec).n)
 
-static const char *check_evictability(const struct cluster *c, const struct task *t)
+static const char *check_lists(const struct cluster *c, const struct task *t)
 {
 	if (cluster_task_is_ending(t) &&
 	    (t->ending_pos >= c->ending.n || c->ending.v[t->ending_pos] != t->id)) {
 		return "a task that terminates is not at its place in the list";
+	}
+	if (t->bind_by != MODEL_TIME_NONE &&
+	    (t->status != TASK_BINDING || t->binding_pos >= c->binding.n ||
+	     c->binding.v[t->binding_pos] != t->id)) {
+		return "a task that waits for its claims is not being bound, or not in its place";
 	}
 	if (t->budget < TASK_BUDGETS_SEVERAL &&
 	    (t->budget >= c->budgets.n || c->budgets.v[t->budget] == NULL)) {
@@ -87,11 +92,6 @@ static const char *check_task(const struct cluster *c, const struct task *t)
 				      c->nodes.v[t->node]->tasks.v[t->node_pos] != t->id)) {
 		return "a task is not at its place on its node";
 	}
-	if (t->bind_by != MODEL_TIME_NONE &&
-	    (t->status != TASK_BINDING || t->binding_pos >= c->binding.n ||
-	     c->binding.v[t->binding_pos] != t->id)) {
-		return "a task that waits for its claims is not being bound, or not in its place";
-	}
 	if (t->nominated != MODEL_NONE &&
 	    (t->nominated >= c->nodes.n || c->nodes.v[t->nominated] == NULL)) {
 		return "a task is nominated to a node that is gone";
@@ -124,7 +124,7 @@ static const char *check_task(const struct cluster *c, const struct task *t)
 	    (t->charge_queue >= c->queues.n || c->queues.v[t->charge_queue] == NULL)) {
 		return "a task is charged to a queue that is gone";
 	}
-	return check_evictability(c, t);
+	return check_lists(c, t);
 }
 
 static const char *check_tasks(const struct cluster *c)

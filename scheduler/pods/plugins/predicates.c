@@ -164,8 +164,8 @@ static bool predicates_predicate(void *state, const struct session *s, const str
 		return refuse(why, "node(s) didn't have free ports for the requested pod ports",
 			      NULL, false);
 	}
-	return predicates_volumes_task(p->marks, s, t, n, false, why) &&
-	       others_allow(p, s, t, n, false, why);
+	return others_allow(p, s, t, n, false, why) &&
+	       predicates_volumes_task(p->marks, s, t, n, false, why);
 }
 
 static bool predicates_predicate_later(void *state, const struct session *s, const struct task *t,
@@ -178,8 +178,8 @@ static bool predicates_predicate_later(void *state, const struct session *s, con
 
 	return pods < n->allocatable.v[RES_PODS] &&
 	       (!p->ports || t->klass->nports == 0 || ports_are_free(s, t->klass, n, true)) &&
-	       predicates_volumes_task(p->marks, s, t, n, true, NULL) &&
-	       others_allow(p, s, t, n, true, NULL);
+	       others_allow(p, s, t, n, true, NULL) &&
+	       predicates_volumes_task(p->marks, s, t, n, true, NULL);
 }
 
 const struct plugin_ops predicates_ops = {

@@ -227,8 +227,13 @@ static void plan_status(struct planning *p, const struct api_workload *w, const 
 	}
 }
 
+/* Pods have no spec.managedBy: those that MultiKueue has sent to another cluster keep their gate.
+ * The cluster is recorded before the Workload is admitted. */
 static void plan_start(struct planning *p, const struct api_workload *w)
 {
+	if (w->status.cluster_name != NULL) {
+		return;
+	}
 	for (size_t i = 0; i < p->split.kept.n; i++) {
 		CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 		const struct api_pod *pod = p->split.kept.v[i];

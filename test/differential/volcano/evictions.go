@@ -75,7 +75,7 @@ func (r *replay) task(key string) *api.TaskInfo {
 func (r *replay) action(name string, execute func()) {
 	r.repeat(name)
 	before := pipelinedIn(r.session)
-	waiting := r.waiting()
+	waiting := r.withComplete(r.waiting())
 	for _, t := range waiting {
 		t.SchGated = true
 	}
@@ -88,6 +88,43 @@ func (r *replay) action(name string, execute func()) {
 			_ = framework.NewStatement(r.session).UnPipeline(t)
 		}
 	}
+}
+
+// withComplete adds the other pods of PodGroups that do not starve with those that wait: in Headgate
+// nothing is evicted for them either.
+func (r *replay) withComplete(waiting []*api.TaskInfo) []*api.TaskInfo {
+	s := r.session
+	out := slices.Clone(waiting)
+	byJob := map[api.JobID][]*api.TaskInfo{}
+	for _, t := range waiting {
+		byJob[t.Job] = append(byJob[t.Job], t)
+	}
+	for id, tasks := range byJob {
+		job := s.Jobs[id]
+		slices.SortFunc(tasks, func(a, b *api.TaskInfo) int {
+			if s.TaskOrderFn(a, b) {
+				return -1
+			}
+			return 1
+		})
+		st := framework.NewStatement(s)
+		for _, t := range tasks {
+			for _, n := range s.NodeList {
+				if t.InitResreq.LessEqual(n.FutureIdle(), api.Zero) && s.PredicateForPreemptAction(t, n) == nil {
+					_ = st.Pipeline(t, n.Name, false)
+					break
+				}
+			}
+		}
+		complete := !s.JobStarving(job)
+		st.Discard()
+		for _, t := range job.TaskStatusIndex[api.Pending] {
+			if complete && !t.SchGated && !slices.Contains(out, t) {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
 }
 
 // waiting are the pods for which a node will do without evictions.

@@ -35,9 +35,23 @@ kind: Configuration
 featureGates: {MultiKueueOrchestratedPreemption: true}
 `
 
+// withPods is a part of a Configuration: pods are managed besides Jobs.
+const withPods = "integrations: {frameworks: [batch/job, pod]}\n"
+
 // Headgate runs on these workers in place of Kueue until the scenario ends: headgate-scheduler --controllers=workload
 // with Kueue's CustomResourceDefinitions of its kinds, and without webhooks.
 func (f *F) Headgate(workers ...*fleet.Member) {
+	f.Helper()
+	f.headgate(workerConfig, workers...)
+}
+
+// HeadgateForPods is the same on all members, the manager included; pods queue besides Jobs.
+func (f *F) HeadgateForPods() {
+	f.Helper()
+	f.headgate(workerConfig+withPods, f.Fleet.Members()...)
+}
+
+func (f *F) headgate(config string, workers ...*fleet.Member) {
 	f.Helper()
 	f.Must(f.Fleet.Each(func(m *fleet.Member) error {
 		if !slices.Contains(workers, m) {
@@ -50,7 +64,7 @@ func (f *F) Headgate(workers ...*fleet.Member) {
 			if !slices.Contains(workers, m) {
 				return nil
 			}
-			return m.RestartKueue(f.Ctx, map[string]bool{orchestration: true})
+			return m.RestartKueue(f.Ctx, map[string]bool{orchestration: m != f.Fleet.Manager})
 		}))
 	})
 	for _, m := range workers {
@@ -60,7 +74,7 @@ func (f *F) Headgate(workers ...*fleet.Member) {
 			f.Must(err)
 		}
 		conf := filepath.Join(m.Dir, "headgate.yaml")
-		f.Must(os.WriteFile(conf, []byte(workerConfig), 0o644))
+		f.Must(os.WriteFile(conf, []byte(config), 0o644))
 		p := f.daemon(m, f.Namespace+"-headgate", m.Kubeconfig, "--controllers=workload", "--quota-conf="+conf)
 		f.Cleanup(func() { f.terminate(p) })
 	}

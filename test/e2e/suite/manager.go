@@ -73,12 +73,22 @@ func (f *F) Manage(orchestrates bool, settings ...string) *cluster.Process {
 			f.Must(f.Fleet.WaitConnected(f.Ctx, m))
 		}
 	})
+	return f.manage(fmt.Sprintf(managerConfig, orchestrates, strings.Join(ofManager(settings), ", ")))
+}
+
+func ofManager(settings []string) []string {
+	return append([]string{"origin: " + fleet.Origin, "gcInterval: 5s"}, settings...)
+}
+
+// manage starts it with this Configuration.
+func (f *F) manage(config string) *cluster.Process {
+	f.Helper()
+	manager := f.Fleet.Manager
 	_, err := manager.Kubectl(f.Ctx, managerRights, "apply", "--server-side", "-f", "-")
 	f.Must(err)
 	kubeconfig := f.accountKubeconfig("multikueue")
 	conf := filepath.Join(manager.Dir, f.Namespace+".yaml")
-	settings = append([]string{"origin: " + fleet.Origin, "gcInterval: 5s"}, settings...)
-	f.Must(os.WriteFile(conf, fmt.Appendf(nil, managerConfig, orchestrates, strings.Join(settings, ", ")), 0o644))
+	f.Must(os.WriteFile(conf, []byte(config), 0o644))
 	f.orchestrator = f.daemon(manager, f.Namespace+"-multikueue", kubeconfig, "--controllers=multikueue",
 		"--quota-conf="+conf, "--multikueue-namespace="+fleet.KueueNamespace)
 	f.Cleanup(func() { f.terminate(f.orchestrator) })
@@ -125,13 +135,7 @@ func (f *F) WaitComplete(job, workload string) {
 		}
 		return fmt.Errorf("%v", j.Status)
 	})
-	f.Eventually("Workload "+workload+" is finished", func() error {
-		w, err := f.local(workload)
-		if err == nil && !strings.HasPrefix(Condition(w, "Finished"), "True/") {
-			err = errors.New(Condition(w, "Finished"))
-		}
-		return err
-	})
+	f.WaitFinished(workload)
 	f.WaitNothingLeft(job, workload)
 }
 

@@ -83,9 +83,17 @@ static void set_condition(struct fleet_world *w, int server, const char *name,
 	patch(w, server, WORKLOADS, name, "/status", text.p);
 }
 
+void fleet_jobs_set(struct fleet_world *w, int server, const char *name, const char *condition,
+		    const char *reason)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *d = get(w, server, WORKLOADS, name);
+
+	set_condition(w, server, name, d, condition, reason);
+}
+
 /* --- the manager's cluster ---------------------------------------------------------------------*/
 
-static void reserve(struct fleet_world *w, const char *name)
+void fleet_jobs_reserve(struct fleet_world *w, const char *name)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	char when[CLOCK_RFC3339_MAX];
@@ -127,7 +135,7 @@ void fleet_jobs_submit_as(struct fleet_world *w, const char *name, const struct 
 		name, name, jdoc_path_str(job, "metadata.uid"), j->priority, j->pods,
 		(long long)j->grace_s);
 	assert_int_equal(fleet_world_create_object(w, MANAGER, WORKLOADS, body.p), 201);
-	reserve(w, name);
+	fleet_jobs_reserve(w, name);
 }
 
 void fleet_jobs_submit(struct fleet_world *w, const char *name)
@@ -146,7 +154,7 @@ static void suspend(struct fleet_world *w, int server, const char *name, bool ye
 	}
 }
 
-static void release(struct fleet_world *w, const char *name)
+void fleet_jobs_release(struct fleet_world *w, const char *name)
 {
 	patch(w, MANAGER, WORKLOADS, name, "/status",
 	      "{\"status\":{\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":\"False\","
@@ -176,10 +184,10 @@ void fleet_jobs_core(struct fleet_world *w, const char *name)
 	if (fleet_jobs_job_is(w, MANAGER, name, "Complete")) {
 		set_condition(w, MANAGER, name, d, KUEUE_FINISHED, "Succeeded");
 	} else if (!is_true(d, KUEUE_QUOTA_RESERVED)) {
-		reserve(w, name);
+		fleet_jobs_reserve(w, name);
 	} else if (is_true(d, KUEUE_EVICTED)) {
 		if (fleet_jobs_active(w, MANAGER, name) == 0) {
-			release(w, name);
+			fleet_jobs_release(w, name);
 		}
 	} else if (jdoc_is_str(state, KUEUE_CHECK_RETRY)) {
 		fleet_jobs_evict(w, name);
@@ -200,6 +208,12 @@ static void set_active(struct fleet_world *w, int server, const char *name, bool
 		     : "{\"status\":{\"active\":0,\"startTime\":null}}");
 }
 
+void fleet_jobs_deactivate(struct fleet_world *w, unsigned worker, const char *name)
+{
+	patch(w, (int)worker, WORKLOADS, name, "", "{\"spec\":{\"active\":false}}");
+	fleet_jobs_set(w, (int)worker, name, KUEUE_EVICTED, "Deactivated");
+}
+
 void fleet_jobs_work(struct fleet_world *w, unsigned worker, const char *name)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *d = get(w, (int)worker, WORKLOADS, name);
@@ -210,8 +224,7 @@ void fleet_jobs_work(struct fleet_world *w, unsigned worker, const char *name)
 		return;
 	}
 	if (is_true(d, KUEUE_DEACTIVATION_TARGET) && !is_true(d, KUEUE_EVICTED)) {
-		patch(w, (int)worker, WORKLOADS, name, "", "{\"spec\":{\"active\":false}}");
-		set_condition(w, (int)worker, name, d, KUEUE_EVICTED, "Deactivated");
+		fleet_jobs_deactivate(w, worker, name);
 	} else if (job == NULL || is_true(d, KUEUE_FINISHED)) {
 		return;
 	} else if (is_true(job, "Complete")) {

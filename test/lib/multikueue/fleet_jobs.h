@@ -35,6 +35,16 @@ void fleet_jobs_restore(struct fleet_world *w, unsigned worker, const char *name
 /* The Job's pods have ended. */
 void fleet_jobs_finish(struct fleet_world *w, unsigned worker, const char *name);
 
+/* For owners of other kinds: the quota is given, or taken, and what belongs to it is written anew;
+ * a condition of the Workload on a server becomes True; a worker deactivates and evicts its
+ * replica.
+ */
+void fleet_jobs_reserve(struct fleet_world *w, const char *name);
+void fleet_jobs_release(struct fleet_world *w, const char *name);
+void fleet_jobs_set(struct fleet_world *w, int server, const char *name, const char *condition,
+		    const char *reason);
+void fleet_jobs_deactivate(struct fleet_world *w, unsigned worker, const char *name);
+
 /* All of these are read from the API servers. */
 bool fleet_jobs_exists(struct fleet_world *w, int server, const char *name);      /* the Job */
 bool fleet_jobs_has_replica(struct fleet_world *w, int server, const char *name); /* the Workload */

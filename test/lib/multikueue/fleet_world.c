@@ -58,7 +58,7 @@ struct fleet_world {
 	uint64_t seed;
 	unsigned workers, max_open;
 	struct orchestrate_options opt;
-	bool manages;
+	bool manages, carries_pods;
 	struct manager_options manager;
 	int64_t gc_ns;
 	struct kueue_conf *conf;
@@ -230,7 +230,7 @@ static void on_event(void *ctx, const struct reflector_event *event)
 
 static void start_watches(struct fleet_world *w)
 {
-	const enum sched_resource *kinds = fleet_kinds_watched(w->manages);
+	const enum sched_resource *kinds = fleet_kinds_watched(w->manages, w->carries_pods);
 
 	for (size_t i = 0; kinds[i] != SCHED_RESOURCE_COUNT_; i++) {
 		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
@@ -239,6 +239,7 @@ static void start_watches(struct fleet_world *w)
 			.clock = &w->clock.base,
 			.on_event = on_event,
 			.ctx = &w->watch[i],
+			.label_selector = kinds[i] == SCHED_PODS ? FLEET_KINDS_PODS : NULL,
 			.field_selector = kinds[i] == SCHED_NAMESPACES
 						  ? "metadata.name=" FLEET_KINDS_IDENTITY
 						  : NULL,
@@ -262,6 +263,7 @@ void fleet_world_start(struct fleet_world *w)
 				    .orchestrates = !w->manages || w->manager.gated,
 				    .orchestrate = w->opt,
 				    .manages = w->manages,
+				    .carries_pods = w->carries_pods,
 				    .manager = w->manager,
 				    .gc_ns = w->gc_ns,
 				    .max_open = w->max_open,
@@ -673,6 +675,11 @@ void fleet_world_manage(struct fleet_world *w, const struct manager_options *opt
 	w->manages = true;
 	w->manager = *opt;
 	w->gc_ns = gc_ns;
+}
+
+void fleet_world_carry_pods(struct fleet_world *w)
+{
+	w->carries_pods = true;
 }
 
 void fleet_world_destroy(struct fleet_world *w)

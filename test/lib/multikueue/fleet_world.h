@@ -24,6 +24,8 @@ struct fleet_world *fleet_world_create(unsigned workers, const struct orchestrat
 				       unsigned max_open, uint64_t seed);
 /* From the next start on the process is the manager of MultiKueue. gated: it orchestrates, too. */
 void fleet_world_manage(struct fleet_world *w, const struct manager_options *opt, int64_t gc_ns);
+/* The same: that manager carries pods, too. */
+void fleet_world_carry_pods(struct fleet_world *w);
 void fleet_world_destroy(struct fleet_world *w);
 int64_t fleet_world_time(const struct fleet_world *w); /* ns since its beginning */
 int64_t fleet_world_wall(const struct fleet_world *w); /* ns, of the manager's clock */

@@ -51,12 +51,12 @@ static uint64_t mix_task(uint64_t h, const struct task *t)
 	h = mix(h, (uint64_t)t->preempt_at);
 	h = mix(h, (uint64_t)t->ends_by);
 	h = mix(h, (uint64_t)t->cools_until);
+	h = mix(h, (uint64_t)t->bind_by);
 	for (size_t i = 0; t->labels != NULL && i < t->labels->n; i++) {
 		h = mix_text(h, t->labels->v[i].key);
 		h = mix_text(h, t->labels->v[i].value);
 	}
 	h = mix(h, t->labels == NULL ? UINT64_MAX : t->labels->matches.n);
-	h = mix(h, (uint64_t)t->bind_by);
 	return mix(h, t->cond_message);
 }
 

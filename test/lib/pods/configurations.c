@@ -43,19 +43,24 @@ static const char *const tiers[CONFIGURATIONS_COUNT] = {
 		"{name: nodeorder}]\n",
 };
 
-void configurations_add(unsigned row, bool evicts, struct strbuf *out)
+void configurations_add(unsigned row, enum configurations_evict evict, struct strbuf *out)
 {
+	static const char *const actions[CONFIGURATIONS_EVICT_COUNT_] = {
+		[CONFIGURATIONS_EVICT_NONE] = "",
+		[CONFIGURATIONS_EVICT_PODS] = ", preempt, reclaim",
+		[CONFIGURATIONS_EVICT_GANGS] = ", gangpreempt, gangreclaim",
+		[CONFIGURATIONS_EVICT_BOTH] = ", gangreclaim, preempt, reclaim, gangpreempt",
+	};
 	const char *gang, *rest;
 
 	assert(row < CONFIGURATIONS_COUNT);
-	if (row == CONFIGURATIONS_BUILT_IN && !evicts) {
+	if (row == CONFIGURATIONS_BUILT_IN && evict == CONFIGURATIONS_EVICT_NONE) {
 		strbuf_add_c(out, conf_default_text());
 		return;
 	}
-	strbuf_printf(out, "actions: \"enqueue, allocate, backfill%s\"\ntiers:\n",
-		      evicts ? ", preempt, reclaim" : "");
+	strbuf_printf(out, "actions: \"enqueue, allocate, backfill%s\"\ntiers:\n", actions[evict]);
 	gang = strstr(tiers[row], "%s");
 	rest = gang + 2;
 	strbuf_add(out, tiers[row], (size_t)(gang - tiers[row]));
-	strbuf_printf(out, "%s%s", evicts ? "false" : "true", rest);
+	strbuf_printf(out, "%s%s", evict != CONFIGURATIONS_EVICT_NONE ? "false" : "true", rest);
 }

@@ -3,8 +3,6 @@
 #ifndef TEST_LIB_PODS_CONFIGURATIONS_H
 #define TEST_LIB_PODS_CONFIGURATIONS_H
 
-#include <stdbool.h>
-
 #define CONFIGURATIONS_BUILT_IN 0
 #define CONFIGURATIONS_PROPORTION 1 /* of Volcano's chart */
 #define CONFIGURATIONS_DRF 2
@@ -12,8 +10,17 @@
 
 struct strbuf;
 
-/* Appends that configuration. evicts: with the actions preempt and reclaim, to which the plugin
- * gang leaves PodGroups of one pod as well. Asserts that there is such a row. */
-void configurations_add(unsigned row, bool evicts, struct strbuf *out);
+/* Actions that evict. With any of them the plugin gang leaves PodGroups of one pod to preempt and
+ * reclaim. */
+enum configurations_evict {
+	CONFIGURATIONS_EVICT_NONE,
+	CONFIGURATIONS_EVICT_PODS,  /* preempt, reclaim */
+	CONFIGURATIONS_EVICT_GANGS, /* gangpreempt, gangreclaim */
+	CONFIGURATIONS_EVICT_BOTH,
+	CONFIGURATIONS_EVICT_COUNT_
+};
+
+/* Appends that configuration. Asserts that there is such a row. */
+void configurations_add(unsigned row, enum configurations_evict evict, struct strbuf *out);
 
 #endif

@@ -78,35 +78,37 @@ static bool is_for_its_scheduler(enum decision_kind kind)
 	       kind == DECISION_CONDITION || kind == DECISION_REVOKE;
 }
 
+/* The pod gets quota: by losing its gate, without a gate, or while its victims end. */
+static const char *check_gain(const struct task *t, struct seen *s, const struct decision *d)
+{
+	bool again = s->charged && t->charge != CHARGE_AWAITING_VICTIMS;
+
+	if (d->kind == DECISION_UNGATE && (t->flags & TASK_OUR_GATE) == 0) {
+		return "a pod without our gate is ungated";
+	}
+	if (d->kind == DECISION_UNGATE && d->uncharged) {
+		return s->charged ? "a charged pod is ungated without charge" : NULL;
+	}
+	if (d->kind == DECISION_UNGATE && (again || (t->flags & TASK_FOREIGN_GATE) != 0)) {
+		return "quota is given twice, or to a pod that another gate holds";
+	}
+	if (d->kind == DECISION_RESERVE && (again || (t->flags & TASK_OUR_GATE) != 0)) {
+		return "quota is given twice, or to a gated pod without taking its gate";
+	}
+	if (d->kind == DECISION_AWAIT_QUOTA && s->charged) {
+		return "quota is given twice";
+	}
+	s->charged = 1;
+	return NULL;
+}
+
 static const char *check_charge(const struct task *t, struct seen *s, const struct decision *d)
 {
 	switch (d->kind) {
 	case DECISION_UNGATE:
-		if ((t->flags & TASK_OUR_GATE) == 0) {
-			return "a pod without our gate is ungated";
-		}
-		if (d->uncharged) {
-			return s->charged ? "a charged pod is ungated without charge" : NULL;
-		}
-		if ((s->charged && t->charge != CHARGE_AWAITING_VICTIMS) ||
-		    (t->flags & TASK_FOREIGN_GATE) != 0) {
-			return "quota is given twice, or to a pod that another gate holds";
-		}
-		s->charged = 1;
-		return NULL;
 	case DECISION_RESERVE:
-		if ((s->charged && t->charge != CHARGE_AWAITING_VICTIMS) ||
-		    (t->flags & TASK_OUR_GATE) != 0) {
-			return "quota is given twice, or to a gated pod without taking its gate";
-		}
-		s->charged = 1;
-		return NULL;
 	case DECISION_AWAIT_QUOTA:
-		if (s->charged) {
-			return "quota is given twice";
-		}
-		s->charged = 1;
-		return NULL;
+		return check_gain(t, s, d);
 	case DECISION_REVOKE:
 		if (!s->charged || t->charge == CHARGE_PATCHING) {
 			return "quota is taken from a pod that has none or that has a patch in "
@@ -125,8 +127,7 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 		return s->charged ? NULL : "a charge that is not there is moved";
 	case DECISION_FINISH_BIND:
 	case DECISION_GIVE_BACK:
-		return t->bind_by != MODEL_TIME_NONE ? NULL
-						     : "a pod that waits for no claim is bound";
+		return t->bind_by != MODEL_TIME_NONE ? NULL : "a pod waits for no claim";
 	case DECISION_AWAIT:
 		return t->status == TASK_PENDING ? NULL : "a pod with a node awaits one";
 	case DECISION_WITHDRAW:

@@ -17,6 +17,7 @@ extern const struct sim_actors_actor actor_budgets;        /* limits of eviction
 extern const struct sim_actors_actor actor_neighbours;     /* affinity and spread of pods */
 extern const struct sim_actors_actor actor_status;         /* statuses of Workloads are edited */
 extern const struct sim_actors_actor actor_kube_groups;    /* PodGroups of Kubernetes */
+extern const struct sim_actors_actor actor_volumes;        /* claims and ephemeral volumes */
 
 /* Binds a pod of another scheduler that has no gate, whether there is room or not. */
 bool actor_scheduler_bind(struct sim_actors *a);

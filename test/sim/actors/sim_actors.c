@@ -9,10 +9,10 @@
 #include "sim/world/sim_webhook.h"
 
 static const struct sim_actors_actor *const actors[] = {
-	&actor_tenant,     &actor_queues,       &actor_cluster_queues, &actor_lease,
-	&actor_nodes,      &actor_batch_tenant, &actor_operator,       &actor_gangs,
-	&actor_status,     &actor_scheduler,    &actor_budgets,        &actor_kube_groups,
-	&actor_neighbours,
+	&actor_tenant,  &actor_queues,       &actor_cluster_queues, &actor_lease,
+	&actor_nodes,   &actor_batch_tenant, &actor_operator,       &actor_gangs,
+	&actor_status,  &actor_scheduler,    &actor_budgets,        &actor_kube_groups,
+	&actor_volumes, &actor_neighbours,
 };
 
 #define NEIGHBOURS_EVERY 3 /* seeds */
@@ -34,12 +34,13 @@ struct sim_actors *sim_actors_create(struct sim_world *w, bool plain)
 	a->world = w;
 	rng_init(&a->rng, w->seed ^ UINT64_C(0xb4eadf6c5a1d2e37));
 	/* The last ones have their own seeds: the others draw what they drew before. */
-	a->present |= (uint64_t)w->budgets << (ARRAY_LEN(actors) - 3);
-	a->present |= (uint64_t)w->kube_groups << (ARRAY_LEN(actors) - 2);
+	a->present |= (uint64_t)w->budgets << (ARRAY_LEN(actors) - 4);
+	a->present |= (uint64_t)w->kube_groups << (ARRAY_LEN(actors) - 3);
+	a->present |= (uint64_t)w->volumes << (ARRAY_LEN(actors) - 2);
 	if (!plain && !w->quota && w->seed % NEIGHBOURS_EVERY == 1) {
 		a->present |= UINT64_C(1) << (ARRAY_LEN(actors) - 1);
 	}
-	for (size_t i = 0; i + 3 < ARRAY_LEN(actors) && !plain; i++) {
+	for (size_t i = 0; i + 4 < ARRAY_LEN(actors) && !plain; i++) {
 		bool chosen = sim_actors_below(a, 2) == 0;
 
 		if (chosen && is_of(actors[i], w->quota)) {

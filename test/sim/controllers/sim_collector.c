@@ -16,6 +16,7 @@ static const struct {
 	{ SIM_PODGROUPS, "/apis/scheduling.volcano.sh/v1beta1", "podgroups" },
 	{ SIM_WORKLOADS, "/apis/" KUEUE_API_VERSION, "workloads" },
 	{ SIM_PODS, "/api/v1", "pods" },
+	{ SIM_CLAIMS, "/api/v1", "persistentvolumeclaims" },
 };
 
 /* An object in the namespace of `one` has the UID. */

@@ -483,6 +483,18 @@ static bool is_usable(const struct cluster *c, const struct queue *queue)
 	return true;
 }
 
+/* A queue without a limit has its parent's, from which guarantees are subtracted once more. */
+static int64_t inherited(const struct cluster *c, const struct queue *queue, unsigned d)
+{
+	int64_t least = queue->capability.v[d];
+	const struct queue *q;
+
+	QUEUE_FOR_EACH_UP (q, c, queue->id) {
+		least = q->capability.v[d] < least ? q->capability.v[d] : least;
+	}
+	return least;
+}
+
 /* Room for the pod in `to` and its ancestors that do not carry the charge already, also if all
  * guarantees of others were kept. */
 static bool has_room(const struct cluster *c, const struct task *t, const struct queue *to)
@@ -503,7 +515,7 @@ static bool has_room(const struct cluster *c, const struct task *t, const struct
 		for (uint32_t m = res_mask(request) & ~RES_FURTHER; m != 0; m &= m - 1) {
 			unsigned d = (unsigned)__builtin_ctz(m);
 
-			if (q->charged.v[d] + request->v[d] + kept.v[d] > q->capability.v[d]) {
+			if (q->charged.v[d] + request->v[d] + kept.v[d] > inherited(c, q, d)) {
 				return false;
 			}
 		}

@@ -409,8 +409,10 @@ static void on_change(void *ctx, const struct sim_change *change)
 							  [SIM_PODGROUPS] = ORACLE_PODGROUPS };
 	struct sim_oracle *o = ctx;
 
-	if (change->resource >= SIM_BASIC_COUNT_ || change->resource == SIM_BUDGETS ||
-	    change->resource == SIM_KUBE_PODGROUPS ||
+	if (change->resource == SIM_CLAIMS || change->resource == SIM_VOLUMES) {
+		o->changed_at = o->world->clock.mono_ns;
+	}
+	if (change->resource > SIM_NODES ||
 	    (change->resource == SIM_PODS && !sim_pod_is_ours(any(change)) &&
 	     !sim_pod_is_theirs(any(change)))) {
 		return;

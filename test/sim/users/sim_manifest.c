@@ -56,6 +56,22 @@ static void container(const struct sim_manifest_pod *p, struct json_out *o)
 	json_out_object_end(o);
 }
 
+static void volumes(const struct sim_manifest_pod *p, struct json_out *o)
+{
+	json_out_key(o, "volumes");
+	json_out_array(o);
+	json_out_object(o);
+	json_out_kv(o, "name", "own");
+	json_out_key(o, p->own_claim ? "ephemeral" : "persistentVolumeClaim");
+	json_out_object(o);
+	if (!p->own_claim) {
+		json_out_kv(o, "claimName", p->claim);
+	}
+	json_out_object_end(o);
+	json_out_object_end(o);
+	json_out_array_end(o);
+}
+
 static void spec(const struct sim_manifest_pod *p, struct json_out *o)
 {
 	json_out_key(o, "spec");
@@ -77,6 +93,9 @@ static void spec(const struct sim_manifest_pod *p, struct json_out *o)
 		json_out_object(o);
 		json_out_kv(o, "pool", p->pool);
 		json_out_object_end(o);
+	}
+	if (p->own_claim || p->claim != NULL) {
+		volumes(p, o);
 	}
 	json_out_key(o, "containers");
 	json_out_array(o);

@@ -15,6 +15,8 @@ struct sim_manifest_pod {
 	const char *class_;                  /* priorityClassName; NULL: none */
 	unsigned milli_cpu;
 	bool opted_in, alias, foreign_gate, best_effort;
+	const char *claim; /* that its volume names; NULL: none */
+	bool own_claim;    /* its volume, called "own", is a generic ephemeral one */
 	unsigned invented; /* how many resources that no node has; named after the pod */
 };
 

@@ -389,7 +389,7 @@ static struct sched_conf *make_conf(const struct sim_scheduler_options *opt,
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct sched_conf *conf;
 
-	configurations_add(w->plugins, w->evicts, &text);
+	configurations_add(w->plugins, (enum configurations_evict)w->evicts, &text);
 	if (w->budgets) {
 		strbuf_add_c(&text, "- plugins: [{name: pdb}, {name: cdp}]\n");
 	}

@@ -18,6 +18,8 @@ enum sim_resource {
 	SIM_PODGROUPS,
 	SIM_NODES,
 	SIM_BUDGETS,
+	SIM_CLAIMS,
+	SIM_VOLUMES,
 	SIM_KUBE_PODGROUPS, /* of scheduling.k8s.io */
 	/* Only where the Workload engine's kinds are served: */
 	SIM_JOBS,

@@ -63,6 +63,22 @@ static uint8_t plugins_of(const struct sim_world_options *opt)
 	return opt->seed % 4 == 1 ? CONFIGURATIONS_PROPORTION : CONFIGURATIONS_DRF;
 }
 
+static uint8_t evicts_of(const struct sim_world_options *opt)
+{
+	if (opt->plain || opt->quota || opt->seed % 3 != 1) {
+		return CONFIGURATIONS_EVICT_NONE;
+	}
+	/* Likewise. */
+	switch (opt->seed / 12 % 3) {
+	case 0:
+		return CONFIGURATIONS_EVICT_PODS;
+	case 1:
+		return CONFIGURATIONS_EVICT_GANGS;
+	default:
+		return CONFIGURATIONS_EVICT_BOTH;
+	}
+}
+
 void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
 {
 	static const char *const kinds[] = {
@@ -77,9 +93,10 @@ void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
 				 .verbose = opt->verbose,
 				 .quota = opt->quota,
 				 .plain = opt->plain,
-				 .evicts = !opt->plain && !opt->quota && opt->seed % 3 == 1,
+				 .evicts = evicts_of(opt),
 				 .deletes_overdue = !opt->plain && opt->seed % 5 < 2,
 				 .budgets = !opt->plain && !opt->quota && opt->seed % 6 == 1,
+				 .volumes = !opt->plain && !opt->quota && opt->seed % 5 == 3,
 				 .kube_groups = !opt->plain && !opt->quota && opt->seed % 7 < 2,
 				 .sticky = opt->seed % 2 == 0,
 				 .plugins = plugins_of(opt) };

@@ -74,8 +74,9 @@ struct sim_world {
 	bool plain;           /* nothing but users and faults: see actors/sim_actors.h */
 	bool deletes_overdue; /* --on-reservation-timeout=delete, and controllers own the pods of
 				 the other scheduler */
-	bool evicts;          /* the configuration has preempt and reclaim, users have priorities */
+	uint8_t evicts;       /* enum configurations_evict. Not 0: users have priorities */
 	bool budgets;         /* likewise the plugins pdb and cdp; the disruption controller runs */
+	bool volumes;         /* users have PersistentVolumeClaims, and a provisioner runs */
 	bool kube_groups;     /* users of another scheduler have PodGroups of Kubernetes */
 	bool leader_elect;
 	int64_t led_at;     /* monotonic ns of the machine from which on the last process leads */

@@ -72,20 +72,24 @@ static void configuration_of_the_fleet(void **state)
 {
 	static const struct {
 		const char *text;
-		bool manages, orchestrates, gated;
+		bool manages, orchestrates, gated, pods;
 		enum manager_dispatcher dispatcher;
 		int64_t lost, gc;
 	} rows[] = {
-		{ "{}", false, true, false, MANAGER_ALL_AT_ONCE, 900, 60 },
-		{ "{}", true, false, false, MANAGER_ALL_AT_ONCE, 900, 60 },
+		{ "{}", false, true, false, false, MANAGER_ALL_AT_ONCE, 900, 60 },
+		{ "{}", true, false, false, false, MANAGER_ALL_AT_ONCE, 900, 60 },
 		{ "featureGates: {MultiKueueOrchestratedPreemption: true}\n"
 		  "multiKueue: {gcInterval: 0s, workerLostTimeout: 10s, dispatcherName: "
 		  "kueue.x-k8s.io/multikueue-dispatcher-incremental}\n",
-		  true, true, true, MANAGER_INCREMENTAL, 10, 0 },
+		  true, true, true, false, MANAGER_INCREMENTAL, 10, 0 },
 		{ "multiKueue: {dispatcherName: "
 		  "kueue.x-k8s.io/multikueue-dispatcher-all-at-once}\n",
-		  true, false, false, MANAGER_ALL_AT_ONCE, 900, 60 },
-		{ "multiKueue: {dispatcherName: example.com/mine}\n", true, false, false,
+		  true, false, false, false, MANAGER_ALL_AT_ONCE, 900, 60 },
+		{ "integrations: {frameworks: [batch/job, pod]}\n", true, false, false, true,
+		  MANAGER_ALL_AT_ONCE, 900, 60 },
+		{ "integrations: {frameworks: [batch/job, pod]}\n", false, true, false, false,
+		  MANAGER_ALL_AT_ONCE, 900, 60 },
+		{ "multiKueue: {dispatcherName: example.com/mine}\n", true, false, false, false,
 		  MANAGER_EXTERNAL, 900, 60 },
 	};
 
@@ -103,6 +107,7 @@ static void configuration_of_the_fleet(void **state)
 		assert_string_equal(fo.origin, "multikueue");
 		assert_true(fo.orchestrates == rows[i].orchestrates);
 		assert_true(fo.manager.gated == rows[i].gated);
+		assert_true(fo.carries_pods == rows[i].pods);
 		assert_int_equal(fo.manager.dispatcher, rows[i].dispatcher);
 		assert_int_equal(fo.manager.worker_lost_ns, rows[i].lost * CLOCK_NS_PER_S);
 		assert_int_equal(fo.manager.step_size, 3);

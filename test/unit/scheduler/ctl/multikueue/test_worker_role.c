@@ -48,6 +48,13 @@ static const char manager[] = "create workloads.kueue.x-k8s.io\n"
 			      "delete jobs.batch\n"
 			      "get jobs.batch/status\n";
 
+static const char pods[] = "get pods\n"
+			   "list pods\n"
+			   "watch pods\n"
+			   "create pods\n"
+			   "patch pods\n"
+			   "delete pods\n";
+
 static void describe_all(enum worker_role_level level, struct strbuf *out)
 {
 	CLEANUP(worker_role_destroyp) struct worker_role *role = worker_role_create(level);
@@ -60,25 +67,29 @@ static void describe_all(enum worker_role_level level, struct strbuf *out)
 	}
 }
 
-static void the_rights_of_both_levels(void **state UNUSED)
+static void the_rights_of_each_level(void **state UNUSED)
 {
-	CLEANUP(strbuf_finish) struct strbuf low = STRBUF_INIT, high = STRBUF_INIT;
+	CLEANUP(strbuf_finish)
+	struct strbuf low = STRBUF_INIT, high = STRBUF_INIT, all = STRBUF_INIT;
 
 	describe_all(WORKER_ROLE_ORCHESTRATOR, &low);
 	assert_string_equal(low.p, orchestrator);
 	describe_all(WORKER_ROLE_MANAGER, &high);
 	assert_memory_equal(high.p, orchestrator, sizeof(orchestrator) - 1);
 	assert_string_equal(high.p + sizeof(orchestrator) - 1, manager);
+	describe_all(WORKER_ROLE_MANAGER_PODS, &all);
+	assert_memory_equal(all.p, high.p, high.len);
+	assert_string_equal(all.p + high.len, pods);
 }
 
 /* Rights are read from the first group and the first name of a rule. */
 static void a_rule_has_one_group_and_at_most_one_name(void **state UNUSED)
 {
 	CLEANUP(worker_role_destroyp)
-	struct worker_role *role = worker_role_create(WORKER_ROLE_MANAGER);
+	struct worker_role *role = worker_role_create(WORKER_ROLE_MANAGER_PODS);
 	const struct jdoc *rules = worker_role_rules(role);
 
-	assert_int_equal(jdoc_count(rules), 10);
+	assert_int_equal(jdoc_count(rules), 11);
 	for (const struct jdoc *r = jdoc_first(rules); r != NULL; r = jdoc_next(r)) {
 		assert_int_equal(jdoc_count(jdoc_get(r, "apiGroups")), 1);
 		assert_true(jdoc_count(jdoc_get(r, "resourceNames")) <= 1);
@@ -88,7 +99,7 @@ static void a_rule_has_one_group_and_at_most_one_name(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_rights_of_both_levels),
+		cmocka_unit_test(the_rights_of_each_level),
 		cmocka_unit_test(a_rule_has_one_group_and_at_most_one_name),
 	};
 

@@ -18,13 +18,15 @@ static bool has(const enum sched_resource *kinds, enum sched_resource r)
 
 static void test_kinds(void **state UNUSED)
 {
-	assert_true(has(fleet_kinds_watched(false), SCHED_WORKLOADS));
-	assert_true(has(fleet_kinds_watched(false), SCHED_SECRETS));
-	assert_false(has(fleet_kinds_watched(false), SCHED_JOBS));
-	assert_false(has(fleet_kinds_watched(false), SCHED_NAMESPACES));
-	assert_true(has(fleet_kinds_watched(true), SCHED_WORKLOADS));
-	assert_true(has(fleet_kinds_watched(true), SCHED_JOBS));
-	assert_true(has(fleet_kinds_watched(true), SCHED_NAMESPACES));
+	assert_true(has(fleet_kinds_watched(false, false), SCHED_WORKLOADS));
+	assert_true(has(fleet_kinds_watched(false, false), SCHED_SECRETS));
+	assert_false(has(fleet_kinds_watched(false, false), SCHED_JOBS));
+	assert_false(has(fleet_kinds_watched(false, false), SCHED_NAMESPACES));
+	assert_true(has(fleet_kinds_watched(true, false), SCHED_WORKLOADS));
+	assert_false(has(fleet_kinds_watched(true, false), SCHED_PODS));
+	assert_true(has(fleet_kinds_watched(true, true), SCHED_PODS));
+	assert_true(has(fleet_kinds_watched(true, false), SCHED_JOBS));
+	assert_true(has(fleet_kinds_watched(true, false), SCHED_NAMESPACES));
 }
 
 /* Texts are kept where the manager makes other objects of them, and nowhere else. */

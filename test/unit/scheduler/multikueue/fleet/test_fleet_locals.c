@@ -35,14 +35,19 @@ static void set_local(struct world *w, const char *json)
 	message_free(m);
 }
 
-static void begin(struct world *w, const char *json)
+static void begin_with(struct world *w, unsigned kinds, const char *json)
 {
 	*w = (struct world){ .looks = 0 };
-	w->l = fleet_locals_create(look_at, w);
+	w->l = fleet_locals_create(kinds, look_at, w);
 	w->w = fleet_workload_create(str_of("ns/w"));
 	w->w->managed = fleet_managed_create();
 	set_local(w, json);
 	(void)fleet_locals_follow(w->l, w->w);
+}
+
+static void begin(struct world *w, const char *json)
+{
+	begin_with(w, 1u << CARRIED_JOBS | 1u << CARRIED_PODS, json);
 }
 
 static void end(struct world *w)
@@ -98,14 +103,14 @@ static void test_owners(void **state UNUSED)
 	struct world w;
 
 	begin(&w, OWNED_BY("batch/v1", "CronJob", "j"));
-	assert_null(fleet_locals_kind(w.w));
+	assert_null(fleet_locals_kind(w.l, w.w));
 	assert_null(fleet_locals_of(w.l, w.w));
 	set_local(&w, "{'metadata':{'name':'w','namespace':'ns'}}");
 	assert_false(fleet_locals_follow(w.l, w.w));
 	set_local(&w, OWNED_BY("batch/v1", "Job", "j"));
 	assert_true(fleet_locals_follow(w.l, w.w));
 	assert_false(fleet_locals_follow(w.l, w.w));
-	assert_ptr_equal(fleet_locals_kind(w.w), carried_row(CARRIED_JOBS));
+	assert_ptr_equal(fleet_locals_kind(w.l, w.w), carried_row(CARRIED_JOBS));
 	set_local(&w, OWNED_BY("batch/v1", "Job", "k"));
 	assert_true(fleet_locals_follow(w.l, w.w));
 	add(&w, SCHED_JOBS, "ns/j", "{'metadata':{'name':'j','namespace':'ns'}}");
@@ -113,10 +118,55 @@ static void test_owners(void **state UNUSED)
 	end(&w);
 }
 
+#define GROUP(name) "'labels':{'kueue.x-k8s.io/pod-group-name':'" name "'}"
+
+/* The Workload of a group has its name, and owners that do not control it. */
+static void test_group(void **state UNUSED)
+{
+	const struct fleet_job *j;
+	struct world w;
+
+	begin(&w, "{'metadata':{'name':'w','namespace':'ns','annotations':{"
+		  "'kueue.x-k8s.io/is-group-workload':'true'},'ownerReferences':[{"
+		  "'apiVersion':'v1','kind':'Pod','name':'b','uid':'u'}]}}");
+	add(&w, SCHED_PODS, "ns/b", "{'metadata':{'name':'b','namespace':'ns'," GROUP("w") "}}");
+	add(&w, SCHED_PODS, "ns/c", "{'metadata':{'name':'c','namespace':'ns'," GROUP("x") "}}");
+	add(&w, SCHED_PODS, "ns/a", "{'metadata':{'name':'a','namespace':'ns'," GROUP("w") "}}");
+	add(&w, SCHED_PODS, "no/d", "{'metadata':{'name':'d','namespace':'no'," GROUP("w") "}}");
+	add(&w, SCHED_PODS, "ns/w", "{'metadata':{'name':'w','namespace':'ns'}}"); /* alone */
+	j = fleet_locals_of(w.l, w.w);
+	assert_int_equal(j->objects.n, 2);
+	assert_true(str_eq_c(j->objects.v[0]->object->key, "ns/a"));
+	assert_true(str_eq_c(j->objects.v[1]->object->key, "ns/b"));
+	assert_int_equal(w.looks, 2);
+	/* It leaves the group. */
+	add(&w, SCHED_PODS, "ns/b", "{'metadata':{'name':'b','namespace':'ns'}}");
+	assert_int_equal(count(&w), 1);
+	assert_int_equal(w.looks, 3);
+	end(&w);
+}
+
+static void test_pod_alone(void **state UNUSED)
+{
+	struct world w;
+
+	begin(&w, OWNED_BY("v1", "Pod", "p"));
+	assert_ptr_equal(fleet_locals_kind(w.l, w.w), carried_row(CARRIED_PODS));
+	add(&w, SCHED_PODS, "ns/p", "{'metadata':{'name':'p','namespace':'ns'}}");
+	add(&w, SCHED_JOBS, "ns/p", "{'metadata':{'name':'p','namespace':'ns'}}");
+	assert_int_equal(count(&w), 1);
+	end(&w);
+	begin_with(&w, 1u << CARRIED_JOBS, OWNED_BY("v1", "Pod", "p"));
+	assert_null(fleet_locals_kind(w.l, w.w));
+	end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_job),
-					    cmocka_unit_test(test_owners) };
+					    cmocka_unit_test(test_owners),
+					    cmocka_unit_test(test_group),
+					    cmocka_unit_test(test_pod_alone) };
 
 	return cmocka_run_group_tests_name("fleet/locals", tests, NULL, NULL);
 }

@@ -241,13 +241,32 @@ static void test_pauses(void **state UNUSED)
 	end(&w);
 }
 
+/* Made once for each version of an object. */
+static void test_digests(void **state UNUSED)
+{
+	struct fleet_digest d = { .of = 0 };
+	struct sched_msg *m = fleet_fixture_object(SCHED_PODS, "ns/p", 5, "{'metadata':{}}");
+	uint64_t first;
+
+	assert_int_equal(fleet_managed_digest(&d, m), 0); /* its text is not kept */
+	m->json = str_of("{\"status\":{\"phase\":\"Running\"}}");
+	first = fleet_managed_digest(&d, m);
+	assert_true(first != 0);
+	m->json = str_of("{\"status\":{\"phase\":\"Pending\"}}");
+	assert_true(fleet_managed_digest(&d, m) == first);
+	m->resource_version++;
+	assert_true(fleet_managed_digest(&d, m) != first);
+	message_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_replicas),    cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_names),       cmocka_unit_test(test_sent),
-		cmocka_unit_test(test_connections), cmocka_unit_test(test_effects),
-		cmocka_unit_test(test_deletions),   cmocka_unit_test(test_pauses),
+		cmocka_unit_test(test_replicas), cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_names),    cmocka_unit_test(test_digests),
+		cmocka_unit_test(test_sent),     cmocka_unit_test(test_connections),
+		cmocka_unit_test(test_effects),  cmocka_unit_test(test_deletions),
+		cmocka_unit_test(test_pauses),
 	};
 
 	return cmocka_run_group_tests_name("fleet/managed", tests, NULL, NULL);

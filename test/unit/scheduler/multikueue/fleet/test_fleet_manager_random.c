@@ -1,9 +1,9 @@
-/* Random fleets with the manager of MultiKueue over embedded API servers in virtual time: Jobs that
- * are submitted, evicted, deleted and edited; workers that admit, evict and finish them;
- * connections that are cut or hang; API servers that refuse; a manager that dies between any two
- * half steps of its requests. After each of them at most one worker runs a Job, but where manager.h
- * says that two may. In the end everything works: all that is left has run to its end, the statuses
- * agree, and nothing is left on any worker. */
+/* Random fleets with the manager of MultiKueue over embedded API servers in virtual time: Jobs and
+ * groups of pods that are submitted, evicted, deleted, and made again under the same name; workers
+ * that admit, evict and finish them; connections that are cut or hang; API servers that refuse; a
+ * manager that dies between any two half steps of its requests. After each of them at most one
+ * worker runs a Job, but where manager.h says that two may. In the end everything works: all that
+ * is left has run to its end, the statuses agree, and nothing is left on any worker. */
 #include "lib/unit.h"
 
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include "base/strbuf.h"
 #include "lib/multikueue/fleet_gates.h"
 #include "lib/multikueue/fleet_jobs.h"
+#include "lib/multikueue/fleet_pods.h"
 #include "lib/multikueue/fleet_world.h"
 
 #define WORLDS 40
@@ -37,6 +38,7 @@ struct play {
 	/* The worker was out of reach for long with the Job: another one may run it as well. */
 	bool doubled[LOADS_MAX][WORKERS_MAX];
 	bool gone[LOADS_MAX]; /* deleted by its user */
+	bool pods[LOADS_MAX]; /* a group of pods, not a Job */
 	struct fleet_gates gates[LOADS_MAX];
 	bool alive, calm, gated;
 	int64_t dead_at;
@@ -64,6 +66,76 @@ static const char *name_of(unsigned load)
 	return names[load];
 }
 
+/* --- Jobs and groups of pods -------------------------------------------------------------------*/
+
+static void submit(struct play *p, unsigned load)
+{
+	if (p->pods[load]) {
+		fleet_pods_submit(p->world, name_of(load));
+	} else {
+		fleet_jobs_submit(p->world, name_of(load));
+	}
+}
+
+/* Any of it may run there. */
+static bool runs(struct play *p, unsigned load, int server)
+{
+	return p->pods[load] ? fleet_pods_running(p->world, server, name_of(load)) > 0
+			     : fleet_jobs_runs(p->world, server, name_of(load));
+}
+
+static bool exists(struct play *p, unsigned load, int server)
+{
+	return p->pods[load] ? fleet_pods_exist(p->world, server, name_of(load))
+			     : fleet_jobs_exists(p->world, server, name_of(load));
+}
+
+/* By the status of the local objects. */
+static bool is_active(struct play *p, unsigned load)
+{
+	int server = FLEET_WORLD_MANAGER;
+
+	return p->pods[load] ? fleet_pods_in(p->world, server, name_of(load), "Running") > 0
+			     : fleet_jobs_active(p->world, server, name_of(load)) > 0;
+}
+
+static void act(struct play *p, unsigned load, unsigned worker)
+{
+	if (p->pods[load]) {
+		fleet_pods_work(p->world, worker, name_of(load));
+	} else {
+		fleet_jobs_work(p->world, worker, name_of(load));
+	}
+}
+
+static void finish(struct play *p, unsigned load, unsigned worker)
+{
+	if (p->pods[load]) {
+		fleet_pods_finish(p->world, worker, name_of(load));
+	} else {
+		fleet_jobs_finish(p->world, worker, name_of(load));
+	}
+	p->finished++;
+}
+
+static void core(struct play *p, unsigned load)
+{
+	if (p->pods[load]) {
+		fleet_pods_core(p->world, name_of(load));
+	} else {
+		fleet_jobs_core(p->world, name_of(load));
+	}
+}
+
+static void evict(struct play *p, unsigned load)
+{
+	if (p->pods[load]) {
+		fleet_pods_evict(p->world, name_of(load));
+	} else {
+		evict(p, load);
+	}
+}
+
 /* --- promises ----------------------------------------------------------------------------------*/
 
 /* A connection that was lost is tried again after minutes only. */
@@ -88,17 +160,19 @@ static void check_load(struct play *p, unsigned load)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < p->workers; i++) {
-		bool runs = fleet_jobs_runs(p->world, (int)i, name_of(load));
+		bool there = runs(p, load, (int)i);
 
-		p->doubled[load][i] &= runs;
-		if (runs && p->away_at[i] != CLOCK_NEVER) {
+		p->doubled[load][i] &= there;
+		if (there && p->away_at[i] != CLOCK_NEVER) {
 			p->doubled[load][i] |=
 				fleet_world_time(p->world) - p->away_at[i] >= LOST_AFTER;
 		}
-		n += runs && !p->doubled[load][i];
+		n += there && !p->doubled[load][i];
 	}
 	p->ran += n;
-	CHECK(p, n <= 1, "Job %s runs on %u workers\n", name_of(load), n);
+	CHECK(p, n <= 1, "%s runs on %u workers\n", name_of(load), n);
+	CHECK(p, !p->pods[load] || !runs(p, load, FLEET_WORLD_MANAGER),
+	      "pods of %s were let go on the manager's cluster\n", name_of(load));
 }
 
 static void check_gates(struct play *p, unsigned load)
@@ -171,17 +245,16 @@ static void work(struct play *p, unsigned load, unsigned i)
 	const char *name = name_of(load);
 	struct fleet_world *w = p->world;
 
+	act(p, load, i);
 	if (!fleet_jobs_has_replica(w, (int)i, name)) {
 		return;
 	}
-	fleet_jobs_work(w, i, name);
-	if (fleet_jobs_runs(w, (int)i, name)) {
+	if (runs(p, load, (int)i)) {
 		if (chance(p, p->calm ? 40 : 5)) {
-			fleet_jobs_finish(w, i, name);
-			p->finished++;
+			finish(p, load, i);
 		} else if (!p->calm && chance(p, 5)) {
 			fleet_world_report(w, i, name, FLEET_WORLD_EVICTED);
-			fleet_jobs_work(w, i, name);
+			act(p, load, i);
 			p->evicted++;
 		}
 	} else if (!fleet_jobs_is(w, (int)i, name, KUEUE_ADMITTED) &&
@@ -197,8 +270,7 @@ static void forget_away(struct play *p)
 {
 	for (unsigned i = 0; i < p->workers; i++) {
 		for (unsigned k = 0; k < p->loads; k++) {
-			p->doubled[k][i] |= (p->cut[i] || p->hangs[i]) &&
-					    fleet_jobs_runs(p->world, (int)i, name_of(k));
+			p->doubled[k][i] |= (p->cut[i] || p->hangs[i]) && runs(p, k, (int)i);
 		}
 	}
 }
@@ -222,12 +294,28 @@ static void remove_load(struct play *p, unsigned load)
 {
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 
+	p->gone[load] = true;
+	if (p->pods[load]) {
+		fleet_pods_remove(p->world, name_of(load));
+		return;
+	}
 	strbuf_printf(&path, PATH "%s", name_of(load));
 	(void)fleet_world_delete(p->world, FLEET_WORLD_MANAGER, path.p);
 	strbuf_reset(&path);
 	strbuf_printf(&path, JOBS "%s", name_of(load));
 	(void)fleet_world_delete(p->world, FLEET_WORLD_MANAGER, path.p);
-	p->gone[load] = true;
+}
+
+/* Its user deletes it, and makes another one of the same name, of which the manager may not see
+ * that it is another one before it has decided again. */
+static void remake_load(struct play *p, unsigned load)
+{
+	remove_load(p, load);
+	run(p, rng_below(&p->rng, 20));
+	submit(p, load);
+	p->gone[load] = false;
+	p->gates[load] = (struct fleet_gates){ .opened = p->gates[load].opened,
+					       .evictions = p->gates[load].evictions };
 }
 
 /* Something on the worker deletes the replica, its Job, or both. */
@@ -243,7 +331,9 @@ static void remove_there(struct play *p, unsigned load, unsigned i)
 		strbuf_printf(&path, PATH "%s", name_of(load));
 		(void)fleet_world_delete(p->world, (int)i, path.p);
 	}
-	if (chance(p, 50)) {
+	if (p->pods[load]) {
+		fleet_pods_remove_there(p->world, i, name_of(load));
+	} else if (chance(p, 50)) {
 		strbuf_reset(&path);
 		strbuf_printf(&path, JOBS "%s", name_of(load));
 		(void)fleet_world_delete(p->world, (int)i, path.p);
@@ -263,13 +353,17 @@ static void toggle_cut(struct play *p, unsigned i)
 	}
 }
 
-/* The same soon after a gate was opened there, and for a moment. */
+/* The same soon after a gate was opened there, and for a moment; or until a new connection shows
+ * the other replica while the token still names the old one. */
 static void cut_holder(struct play *p, unsigned load)
 {
 	for (unsigned i = 0; i < p->workers; i++) {
 		if (fleet_gates_counts(&p->gates[load], i) && !p->cut[i]) {
 			toggle_cut(p, i);
 			run(p, 50);
+			if (chance(p, 50)) {
+				fleet_world_run(p->world, (8 + rng_below(&p->rng, 10)) * S);
+			}
 			toggle_cut(p, i);
 		}
 	}
@@ -291,11 +385,13 @@ static void disturb(struct play *p)
 		restart(p);
 		break;
 	case 3:
-		fleet_jobs_evict(p->world, name_of(load));
+		evict(p, load);
 		break;
 	case 4:
 		if (chance(p, 20)) {
 			remove_load(p, load);
+		} else if (chance(p, 30) && !p->gone[load]) {
+			remake_load(p, load);
 		}
 		break;
 	case 5:
@@ -335,7 +431,7 @@ static void play_round(struct play *p)
 {
 	for (unsigned k = 0; k < p->loads; k++) {
 		if (!p->gone[k] && chance(p, 80)) {
-			fleet_jobs_core(p->world, name_of(k));
+			core(p, k);
 		}
 		for (unsigned i = 0; i < p->workers; i++) {
 			if (chance(p, 60)) {
@@ -350,6 +446,16 @@ static void play_round(struct play *p)
 	run(p, p->calm ? 100000 : rng_below(&p->rng, 80));
 	fleet_world_run(p->world, (int64_t)(1 + rng_below(&p->rng, p->calm ? 10 : 40)) * S);
 	check(p);
+}
+
+/* Objects that are being deleted on the workers wait for their finalizers. */
+static void let_go(struct play *p)
+{
+	for (unsigned k = 0; k < p->loads; k++) {
+		for (unsigned i = 0; i < p->workers; i++) {
+			act(p, k, i);
+		}
+	}
 }
 
 static bool all_ended(const struct play *p)
@@ -372,12 +478,11 @@ static void check_end(struct play *p)
 		      p->gone[k] ||
 			      fleet_jobs_is(p->world, FLEET_WORLD_MANAGER, name, KUEUE_FINISHED),
 		      "%s has not ended\n", name);
-		CHECK(p, p->gone[k] || fleet_jobs_active(p->world, FLEET_WORLD_MANAGER, name) == 0,
-		      "%s has ended with active pods\n", name);
+		CHECK(p, p->gone[k] || !is_active(p, k), "%s has ended with active pods\n", name);
 		for (unsigned i = 0; i < p->workers; i++) {
 			CHECK(p,
 			      !fleet_jobs_has_replica(p->world, (int)i, name) &&
-				      !fleet_jobs_exists(p->world, (int)i, name),
+				      !exists(p, k, (int)i),
 			      "something of %s is left on w%u\n", name, i);
 		}
 	}
@@ -403,12 +508,14 @@ static void begin(struct play *p, uint64_t seed)
 	p->loads = 1 + rng_below(&p->rng, LOADS_MAX);
 	p->world = fleet_world_create(p->workers, &o, 1, seed);
 	fleet_world_manage(p->world, &mo, MINUTE);
+	fleet_world_carry_pods(p->world);
 	for (unsigned i = 0; i < WORKERS_MAX; i++) {
 		p->away_at[i] = CLOCK_NEVER;
 	}
 	restart(p);
 	for (unsigned k = 0; k < p->loads; k++) {
-		fleet_jobs_submit(p->world, name_of(k));
+		p->pods[k] = chance(p, 40);
+		submit(p, k);
 	}
 }
 
@@ -425,7 +532,11 @@ static void play(uint64_t seed, struct play *sum)
 		play_round(&p);
 	}
 	/* The longest pause of a connection, and a collection of orphans. */
-	fleet_world_run(p.world, 10 * MINUTE);
+	for (unsigned i = 0; i < 20; i++) {
+		let_go(&p);
+		fleet_world_run(p.world, 30 * S);
+	}
+	let_go(&p);
 	check_end(&p);
 	sum->kills += p.kills;
 	sum->ran += p.ran;
@@ -449,7 +560,7 @@ static void test_random_fleets(void **state UNUSED)
 	for (unsigned i = 0; i < n; i++) {
 		play(first + i, &sum);
 	}
-	print_message("%u Jobs ended, %u were evicted, the manager died %u times; %u gates were "
+	print_message("%u ended, %u were evicted, the manager died %u times; %u gates were "
 		      "opened, %u closed by an eviction\n",
 		      sum.finished, sum.evicted, sum.kills, sum.opened, sum.closed);
 	if (only == NULL) {

@@ -13,7 +13,6 @@
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "lib/decode_fixture.h"
-#include "scheduler/multikueue/manager/carried.h"
 
 #define TEXT_MAX 8192
 
@@ -301,11 +300,12 @@ static void make_local(struct manager_fixture *f, const char *words)
 	make_job(&l.p, l.unmanaged ? "" : ",'managedBy':'kueue.x-k8s.io/multikueue'",
 		 l.otherjob ? "'uid':'j2'" : "'uid':'j'", &f->job);
 	f->view.local = l.gone ? NULL : &f->local;
-	f->local_jobs[0] = &f->job;
-	f->view.jobs = f->local_jobs;
+	f->local_job = (struct carried_object){ .object = &f->job, .meta = &f->job.meta };
+	f->view.jobs = &f->local_job;
 	f->view.njobs = l.nojob || l.gone ? 0 : 1;
-	f->view.kind =
-		l.gone || f->local.meta.owners.n == 0 ? NULL : carried_of(f->local.meta.owners.v);
+	f->view.kind = f->local.meta.owners.n > 0 && str_streq(f->local.meta.owners.v->kind, "Job")
+			       ? carried_row(CARRIED_JOBS)
+			       : NULL;
 	f->view.check = l.state[0] == '\0' ? NULL : "mk";
 }
 
@@ -366,7 +366,7 @@ static bool job_word(const struct word *w, struct cluster_words *c)
 }
 
 static void cluster_word(const struct word *w, struct manager_cluster *c,
-			 struct manager_object *job, struct cluster_words *cw)
+			 struct carried_object *job, struct cluster_words *cw)
 {
 	if (is(w, "lost")) {
 		c->link = MANAGER_LOST;
@@ -396,7 +396,7 @@ static void make_cluster(struct manager_fixture *f, size_t i, const char *words)
 {
 	static const char *const names[] = { "w1", "w2", "w3", "w4", "w5" };
 	struct manager_cluster *c = &f->clusters[i];
-	struct manager_object *job = &f->objects[i];
+	struct carried_object *job = &f->objects[i];
 	struct cluster_words cw = { 0 };
 	struct word w;
 

@@ -20,6 +20,7 @@
 
 #include "api/core/batch.h"
 #include "api/kueue/kueue_workload.h"
+#include "scheduler/multikueue/manager/carried.h"
 #include "scheduler/multikueue/manager/manager.h"
 
 #define MANAGER_FIXTURE_NOW (INT64_C(1800000000) * 1000000000)
@@ -33,8 +34,8 @@ struct manager_fixture {
 	struct manager_cluster clusters[MANAGER_FIXTURE_CLUSTERS];
 	struct api_workload local, replicas[MANAGER_FIXTURE_CLUSTERS];
 	struct api_job job, jobs[MANAGER_FIXTURE_CLUSTERS];
-	const void *local_jobs[1];
-	struct manager_object objects[MANAGER_FIXTURE_CLUSTERS];
+	struct carried_object local_job;
+	struct carried_object objects[MANAGER_FIXTURE_CLUSTERS];
 };
 
 /* Kueue's defaults, and workerLostTimeout 5 minutes, as its tests have it. clusters[i]: of w(i+1);

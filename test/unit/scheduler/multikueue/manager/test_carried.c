@@ -2,6 +2,7 @@
 
 #include "lib/unit.h"
 
+#include "api/kueue/kueue_keys.h"
 #include "api/meta/meta.h"
 #include "base/attrs.h"
 
@@ -14,6 +15,8 @@ static void test_owners(void **state UNUSED)
 		{ "batch/v1", "Job", true },
 		{ "batch/v1beta1", "Job", false },
 		{ "batch/v1", "CronJob", false },
+		{ "v1", "Pod", true },
+		{ "v2", "Pod", false },
 		{ "jobset.x-k8s.io/v1alpha2", "JobSet", false },
 		{ NULL, NULL, false },
 	};
@@ -25,6 +28,18 @@ static void test_owners(void **state UNUSED)
 		unit_row_number(i);
 		assert_int_equal(carried_of(&o) != NULL, rows[i].want);
 	}
+}
+
+static void test_groups(void **state UNUSED)
+{
+	const struct field_pair mark = { KUEUE_IS_GROUP_WORKLOAD, "true" };
+	struct api_meta m = { .annotations = { &mark, 1 } };
+
+	assert_true(carried_is_group(&m, carried_row(CARRIED_PODS)));
+	assert_false(carried_is_group(&m, carried_row(CARRIED_JOBS)));
+	assert_false(carried_is_group(&m, NULL));
+	m.annotations.n = 0;
+	assert_false(carried_is_group(&m, carried_row(CARRIED_PODS)));
 }
 
 static void test_resources(void **state UNUSED)
@@ -41,6 +56,7 @@ static void test_resources(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_owners),
+					    cmocka_unit_test(test_groups),
 					    cmocka_unit_test(test_resources) };
 
 	return cmocka_run_group_tests_name("manager/carried", tests, NULL, NULL);

@@ -80,7 +80,10 @@ static void what_is_due(void **state)
 		unit_row(rows[i].name);
 		make(rows[i].local_spec, rows[i].local, &local);
 		make(rows[i].remote_spec, rows[i].remote, &remote);
-		assert_int_equal(carried_job_kind.due(&local, &remote), rows[i].want);
+		assert_int_equal(
+			carried_job_kind.due(&(struct carried_object){ .object = &local },
+					     &(struct carried_object){ .object = &remote }),
+			rows[i].want);
 	}
 }
 

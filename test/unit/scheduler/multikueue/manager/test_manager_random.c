@@ -42,7 +42,7 @@ struct shown {
 	struct api_condition conditions[5];
 	struct api_pod_set podset;
 	struct api_job job;
-	struct manager_object object;
+	struct carried_object object;
 	struct api_condition done;
 	struct field_pair label;
 };
@@ -227,7 +227,7 @@ static struct manager_cluster cluster_of(struct worker *v)
 	bool has_job = v->known && v->seen.job;
 
 	show(&v->shown, &v->seen);
-	v->shown.object = (struct manager_object){ .object = has_job ? &v->shown.job : NULL,
+	v->shown.object = (struct carried_object){ .object = has_job ? &v->shown.job : NULL,
 						   .meta = has_job ? &v->shown.job.meta : NULL,
 						   .taken = v->job_taken,
 						   .sent = v->job_sent };
@@ -639,11 +639,11 @@ static void restart(struct world *w)
 static bool call(struct world *w)
 {
 	struct manager_cluster clusters[WORKERS_MAX];
-	const void *const jobs[] = { &w->job };
+	const struct carried_object job = { .object = &w->job, .meta = &w->job.meta };
 	struct manager_view view = { .opt = &w->opt,
 				     .local = w->local.exists ? &w->workload : NULL,
 				     .kind = carried_row(CARRIED_JOBS),
-				     .jobs = jobs,
+				     .jobs = &job,
 				     .njobs = w->local.exists,
 				     .check = "mk",
 				     .has_config = true,

@@ -61,12 +61,39 @@ static void test_nothing_there(void **state UNUSED)
 	body_fixture_expect(&body, "{'a':null}");
 }
 
+static void test_digests(void **state UNUSED)
+{
+	static const struct {
+		const char *a, *b;
+		bool same;
+	} rows[] = {
+		{ "{'a':1,'b':[1,2]}", "{'b':[1,2],'a':1}", true },
+		{ "{'a':{'x':true,'y':null}}", "{'a':{'y':null,'x':true}}", true },
+		{ "{'a':1}", "{'a':2}", false },
+		{ "{'a':1}", "{'b':1}", false },
+		{ "{'a':1}", "{'a':'1'}", false },
+		{ "{'a':[1,2]}", "{'a':[2,1]}", false },
+		{ "{'a':'x','b':'y'}", "{'a':'y','b':'x'}", false },
+		{ "{'a':{'b':1}}", "{'a':{},'b':1}", false },
+		{ "[]", "{}", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(jdoc_destroyp) struct jdoc *a = body_fixture(rows[i].a);
+		CLEANUP(jdoc_destroyp) struct jdoc *b = body_fixture(rows[i].b);
+
+		unit_row_number(i);
+		assert_int_equal(mirror_digest(a) == mirror_digest(b), rows[i].same);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_patch),
 		cmocka_unit_test(test_differences),
 		cmocka_unit_test(test_nothing_there),
+		cmocka_unit_test(test_digests),
 	};
 
 	return cmocka_run_group_tests_name("manager/mirror", tests, NULL, NULL);

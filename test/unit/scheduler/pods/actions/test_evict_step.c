@@ -94,9 +94,49 @@ static void a_step_evicts_and_holds(void **state)
 	core_fixture_finish(&f.core);
 }
 
+/* The first pod is left to allocate. For the second one a pod is evicted at once when each pod is
+ * wanted; a gang that is complete with the first one has no need of that. */
+static void pods_behind_one_that_fits(void **state)
+{
+	(void)state;
+	for (int gang = 0; gang < 2; gang++) {
+		const char *const expected = gang ? "" : "Evict v; Await p2 n";
+		struct core_fixture f;
+		struct podgroup *low, *high;
+		struct victims *v;
+		struct evict_work *w;
+		struct queue *q;
+
+		core_fixture_init(&f, gang ? evict_fixture_conf
+					   : "actions: \"preempt, allocate\"\n"
+					     "tiers:\n"
+					     "- plugins:\n"
+					     "  - name: priority\n"
+					     "  - name: predicates\n");
+		q = cluster_fixture_queue(f.f.cluster, "q", NULL, -1);
+		low = evict_fixture_podgroup(f.f.cluster, "low", "q", 1, 1);
+		evict_fixture_running(f.f.cluster, "v", low, 2000,
+				      cluster_fixture_node(f.f.cluster, "n", 2000));
+		cluster_fixture_node(f.f.cluster, "idle", 1000);
+		high = evict_fixture_podgroup(f.f.cluster, "high", "q", 1, 9);
+		high->phase = PODGROUP_INQUEUE;
+		cluster_fixture_task(f.f.cluster, "p1", high, 1000);
+		cluster_fixture_task(f.f.cluster, "p2", high, 2000);
+		core_fixture_open(&f);
+		v = victims_of_queue(f.s, q);
+		w = evict_step_collect(f.s, q, high);
+		while (w->next < w->n && evict_step_serve(f.s, w, v)) {
+		}
+		assert_string_equal(core_fixture_decisions(&f), expected);
+		victims_finish(v);
+		core_fixture_finish(&f);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pods_behind_one_that_fits),
 		cmocka_unit_test(which_podgroups_starve),
 		cmocka_unit_test(a_pause_is_kept),
 		cmocka_unit_test(a_step_evicts_and_holds),

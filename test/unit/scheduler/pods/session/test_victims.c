@@ -402,7 +402,7 @@ static void podgroups_as_a_whole(void **state)
 	finish(&f);
 }
 
-/* A node whose cheap victim is gone has a dearer one, which is tried after those of other nodes. */
+/* When the cheap victim of a node is gone, its dearer one is tried after those of other nodes. */
 static void the_dearer_one_of_a_node_comes_later(void **state)
 {
 	struct podgroup *low, *mid, *high;

@@ -140,11 +140,27 @@ static bool takes_pods(const struct cluster *c, const char *name)
 	return true;
 }
 
+static int64_t size_of(const struct judge *j, const char *key)
+{
+	return sim_pod_milli_cpu(sim_view_get(j->world->view, SIM_PODS, key));
+}
+
+/* A client took its gate: it has no quota, and may get some as a member or by its Binding. */
+static bool is_without_quota(const struct judge *j, const struct jdoc *pod)
+{
+	CLEANUP(xmalloc_freep)
+	char *key = xmalloc_printf("default/%s", jdoc_path_str(pod, "metadata.name"));
+	const struct task *t = cluster_task_find(j->cluster, str_of(key));
+
+	return t != NULL && t->charge == CHARGE_NONE;
+}
+
 /* The pods of a gang that name one queue. */
 struct part {
 	char *waiting[MAX_MEMBERS]; /* keys */
 	size_t nwaiting;
 	size_t held;     /* without gate, not finished */
+	bool uncharged;  /* one of these has no quota */
 	size_t finished; /* successfully or not: whether these count is left open here */
 };
 
@@ -163,6 +179,7 @@ static void collect(const struct judge *j, const struct jdoc *of, struct part *r
 			ret->finished++;
 		} else if (!sim_pod_has_our_gate(pod)) {
 			ret->held++;
+			ret->uncharged |= is_without_quota(j, pod);
 		} else if (is_waiting(pod) && ret->nwaiting < MAX_MEMBERS) {
 			ret->waiting[ret->nwaiting++] =
 				xmalloc_printf("default/%s", jdoc_path_str(pod, "metadata.name"));
@@ -177,15 +194,16 @@ static void part_finish(struct part *p)
 	}
 }
 
-/* The room is computed for the first ones: the pod must be among them. */
-static void put_first(struct part *p, const char *key)
+/* Members are tried in an order of the scheduler's: the largest may be the first. */
+static void sort_by_size(const struct judge *j, struct part *p)
 {
-	for (size_t i = 0; i < p->nwaiting; i++) {
-		if (str_streq(p->waiting[i], key)) {
-			char *first = p->waiting[0];
+	for (size_t i = 1; i < p->nwaiting; i++) {
+		for (size_t k = i;
+		     k > 0 && size_of(j, p->waiting[k - 1]) < size_of(j, p->waiting[k]); k--) {
+			char *larger = p->waiting[k];
 
-			p->waiting[0] = p->waiting[i];
-			p->waiting[i] = first;
+			p->waiting[k] = p->waiting[k - 1];
+			p->waiting[k - 1] = larger;
 		}
 	}
 }
@@ -204,8 +222,8 @@ static void judge_gang(const struct judge *j, const struct jdoc *pod, const char
 
 	collect(j, pod, &p);
 	need = p.held < min ? min - p.held : 1;
-	put_first(&p, key);
-	if (need <= p.nwaiting &&
+	sort_by_size(j, &p);
+	if (need <= p.nwaiting && !p.uncharged &&
 	    sim_oracle_fits(j->oracle, (const char *const *)p.waiting, need)) {
 		sim_world_fail(j->world, "end: %s waits although its queue has room for its gang",
 			       key);

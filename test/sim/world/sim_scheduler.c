@@ -606,8 +606,10 @@ static void handle_message(void *owner, void *arg UNUSED)
 {
 	struct sim_scheduler *s = owner;
 	struct sched_msg *m = s->queue.v[s->queue_at++];
+	/* Budgets refuse an eviction by 429, and by 500 where several cover the pod. */
+	bool by_budget = m->request == SCHED_REQ_EVICT && (m->status == 429 || m->status == 500);
 
-	if (m->kind == SCHED_MSG_REQUEST_DONE && m->outcome == SCHED_REJECTED &&
+	if (m->kind == SCHED_MSG_REQUEST_DONE && m->outcome == SCHED_REJECTED && !by_budget &&
 	    (m->status < 400 || m->status == 408 || m->status == 429 || m->status >= 500)) {
 		sim_world_fail(s->world,
 			       "a write that ended with %d, which is transient, counts as refused",

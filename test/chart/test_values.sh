@@ -32,7 +32,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work" "$FOUND"' EXIT
 for list in plugins actions; do
 	known $list >"$work/chart"
-	grep -o '{ "[a-z-]*"' scheduler/pods/$list/registry.c | tr -d '{ "' >"$work/source"
+	grep -oE '\{ (\.name = )?"[a-z-]*"' scheduler/pods/$list/registry.c | sed 's/.*"\(.*\)"/\1/' >"$work/source"
 	same "$list in known-names.yaml"
 done
 known frameworks >"$work/chart"

@@ -105,6 +105,29 @@ static void put_claim(struct input *in, struct strbuf *b, unsigned n)
 	strbuf_printf(b, ",\"storageClassName\":\"s%u\"}}", take(in, 3));
 }
 
+static void put_storage(struct input *in, struct strbuf *b, enum sched_resource r, unsigned n)
+{
+	if (r == SCHED_CLAIMS) {
+		put_claim(in, b, n);
+	} else if (r == SCHED_VOLUMES) {
+		strbuf_printf(b,
+			      "{\"metadata\":{\"name\":\"v%u\",\"labels\":{"
+			      "\"topology.kubernetes.io/zone\":\"%s\"}},\"spec\":{\"csi\":{"
+			      "\"driver\":\"d%u\"}}}",
+			      n, take(in, 2) ? "a__b" : "a__", take(in, 2));
+	} else if (r == SCHED_STORAGE_CLASSES) {
+		strbuf_printf(b,
+			      "{\"metadata\":{\"name\":\"s%u\"},\"provisioner\":\"d%u\","
+			      "\"volumeBindingMode\":\"%s\"}",
+			      n, take(in, 2), take(in, 2) ? "WaitForFirstConsumer" : "Immediate");
+	} else {
+		strbuf_printf(b,
+			      "{\"metadata\":{\"name\":\"n%u\"},\"spec\":{\"drivers\":[{\"name\":"
+			      "\"d%u\",\"allocatable\":{\"count\":%u}}]}}",
+			      n, take(in, 2), take(in, 3));
+	}
+}
+
 static void put_object(struct input *in, struct strbuf *b, enum sched_resource r, unsigned n)
 {
 	switch (r) {
@@ -140,26 +163,10 @@ static void put_object(struct input *in, struct strbuf *b, enum sched_resource r
 			      n, take(in, 9), take(in, 2) ? "true" : "false");
 		break;
 	case SCHED_CLAIMS:
-		put_claim(in, b, n);
-		break;
 	case SCHED_VOLUMES:
-		strbuf_printf(b,
-			      "{\"metadata\":{\"name\":\"v%u\",\"labels\":{"
-			      "\"topology.kubernetes.io/zone\":\"%s\"}},\"spec\":{\"csi\":{"
-			      "\"driver\":\"d%u\"}}}",
-			      n, take(in, 2) ? "a__b" : "a__", take(in, 2));
-		break;
 	case SCHED_STORAGE_CLASSES:
-		strbuf_printf(b,
-			      "{\"metadata\":{\"name\":\"s%u\"},\"provisioner\":\"d%u\","
-			      "\"volumeBindingMode\":\"%s\"}",
-			      n, take(in, 2), take(in, 2) ? "WaitForFirstConsumer" : "Immediate");
-		break;
 	case SCHED_CSI_NODES:
-		strbuf_printf(b,
-			      "{\"metadata\":{\"name\":\"n%u\"},\"spec\":{\"drivers\":[{\"name\":"
-			      "\"d%u\",\"allocatable\":{\"count\":%u}}]}}",
-			      n, take(in, 2), take(in, 3));
+		put_storage(in, b, r, n);
 		break;
 	case SCHED_KUBE_PODGROUPS:
 	case SCHED_NAMESPACES:

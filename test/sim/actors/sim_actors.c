@@ -9,10 +9,10 @@
 #include "sim/world/sim_webhook.h"
 
 static const struct sim_actors_actor *const actors[] = {
-	&actor_tenant,     &actor_queues,       &actor_cluster_queues, &actor_lease,
-	&actor_nodes,      &actor_batch_tenant, &actor_operator,       &actor_gangs,
-	&actor_status,     &actor_scheduler,    &actor_budgets,        &actor_kube_groups,
-	&actor_volumes,    &actor_neighbours,
+	&actor_tenant,  &actor_queues,       &actor_cluster_queues, &actor_lease,
+	&actor_nodes,   &actor_batch_tenant, &actor_operator,       &actor_gangs,
+	&actor_status,  &actor_scheduler,    &actor_budgets,        &actor_kube_groups,
+	&actor_volumes, &actor_neighbours,
 };
 
 #define NEIGHBOURS_EVERY 3 /* seeds */

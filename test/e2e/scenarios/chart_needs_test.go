@@ -21,11 +21,11 @@ import (
 	"headgate/e2e/suite"
 )
 
-// bindingRefused is the start of names of pods that cannot be bound.
-const bindingRefused = "refused-"
+// writeRefused is the start of names of pods that cannot be bound, and of claims that get no node.
+const writeRefused = "refused-"
 
-// prepare makes what the needs are made of: a node, a queue with room, one without, a gated pod, and
-// pods with a binding that the API server finds invalid.
+// prepare makes what the needs are made of: a node, a queue with room, one without, a gated pod, a
+// StorageClass, and pods and claims with writes that the API server finds invalid.
 func (c *chartRights) prepare() {
 	c.Helper()
 	var err error
@@ -36,6 +36,7 @@ func (c *chartRights) prepare() {
 	c.Apply(quotaToNeed)
 	c.queue = c.Queue("q", "32", "32Gi")
 	c.full = c.Queue("full", "1m", "1Mi")
+	makeLateClass(c.S)
 	c.Pod("waits", suite.Opted, suite.Queue(c.full), suite.Request("1", "1Gi"))
 	c.SchedulerSawAll()
 	c.WaitGated("waits")
@@ -46,12 +47,13 @@ func (c *chartRights) prepare() {
 		ObjectMeta: metav1.ObjectMeta{Name: c.Namespace},
 		Spec: admissionv1.ValidatingAdmissionPolicySpec{
 			MatchConstraints: &admissionv1.MatchResources{MatchPolicy: &match,
-				ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
-					Operations: []admissionv1.OperationType{admissionv1.Create},
-					Rule: admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"},
-						Resources: []string{"pods/binding"}}}}}},
+				ResourceRules: []admissionv1.NamedRuleWithOperations{
+					refusedRule(admissionv1.Create, "pods/binding"),
+					refusedRule(admissionv1.Update, "persistentvolumeclaims")}},
+			// Claims of others are left alone, so that the namespace can be deleted.
 			Validations: []admissionv1.Validation{{Reason: &invalid,
-				Expression: fmt.Sprintf("!request.name.startsWith(%q)", bindingRefused)}},
+				Expression: fmt.Sprintf("!request.name.startsWith(%q) || (request.operation == \"UPDATE\" && "+
+					"request.userInfo.username != %q)", writeRefused, account("scheduler"))}},
 		}}, metav1.CreateOptions{})
 	c.Must(err)
 	_, err = admission.ValidatingAdmissionPolicyBindings().Create(c.Ctx, &admissionv1.ValidatingAdmissionPolicyBinding{
@@ -61,7 +63,7 @@ func (c *chartRights) prepare() {
 	}, metav1.CreateOptions{})
 	c.Must(err)
 	c.Eventually("bindings are refused as invalid", func() error {
-		binding := &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: bindingRefused + "none"},
+		binding := &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: writeRefused + "none"},
 			Target: corev1.ObjectReference{Kind: "Node", Name: "none"}}
 		err := c.Cluster.Client.CoreV1().Pods(c.Namespace).Bind(c.Ctx, binding, metav1.CreateOptions{})
 		if !apierrors.IsInvalid(err) {
@@ -69,6 +71,12 @@ func (c *chartRights) prepare() {
 		}
 		return nil
 	})
+}
+
+func refusedRule(operation admissionv1.OperationType, resource string) admissionv1.NamedRuleWithOperations {
+	return admissionv1.NamedRuleWithOperations{RuleWithOperations: admissionv1.RuleWithOperations{
+		Operations: []admissionv1.OperationType{operation},
+		Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{resource}}}}
 }
 
 // enter begins a stage: with daemons that lead, where the one before left some that had not all rights
@@ -117,6 +125,14 @@ func (c *chartRights) work(prefix string, more ...suite.PodOption) {
 	c.Helper()
 	c.Pod(c.next(prefix), append([]suite.PodOption{suite.Opted, suite.Queue(c.queue),
 		suite.Request("1m", "1Mi")}, more...)...)
+}
+
+// workWithClaim is work with a claim that needs a node before it is bound.
+func (c *chartRights) workWithClaim(prefix string) {
+	c.Helper()
+	claim := c.next(prefix)
+	makeLateClaim(c.S, claim)
+	c.work("with-claim-", withClaim(claim))
 }
 
 // need returns what makes the account ask for the right; nil: not known.
@@ -209,7 +225,11 @@ func (c *chartRights) schedulerNeeds(r right) func() {
 	case "patch events": // the PodGroup is refused again and again
 		return func() { c.makeOwner("job", suite.Queue(c.next("unknown-"))) }
 	case "get pods": // what became of a write that was refused as invalid
-		return func() { c.work(bindingRefused) }
+		return func() { c.work(writeRefused) }
+	case "patch persistentvolumeclaims": // the node that its volume is to be made for
+		return func() { c.workWithClaim("data-") }
+	case "get persistentvolumeclaims": // as for pods
+		return func() { c.workWithClaim(writeRefused) }
 	case "patch queues/status":
 		return func() { c.makeQueue(c.next("new-"), "root") }
 	case "patch queues": // a child learns that its parent was closed

@@ -16,14 +16,51 @@ import (
 	"headgate/e2e/suite"
 )
 
-// provisioner makes a volume for each claim of the scenario for which kube-scheduler has selected a node.
+// selectedNode is the annotation by which a scheduler says where a volume is to be made.
+const selectedNode = "volume.kubernetes.io/selected-node"
+
+func provisionerName(s *suite.S) string { return "e2e.headgate.io/" + s.Namespace }
+
+// makeLateClass makes a StorageClass, named after the namespace, whose volumes wait for their first consumer.
+func makeLateClass(s *suite.S) {
+	s.Helper()
+	classes, late := s.Cluster.Client.StorageV1().StorageClasses(), storagev1.VolumeBindingWaitForFirstConsumer
+	_, err := classes.Create(s.Ctx, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace},
+		Provisioner: provisionerName(s), VolumeBindingMode: &late}, metav1.CreateOptions{})
+	s.Must(err)
+	s.Cleanup(func() { _ = classes.Delete(s.Ctx, s.Namespace, metav1.DeleteOptions{}) })
+}
+
+// makeLateClaim makes a claim of that class.
+func makeLateClaim(s *suite.S, name string) *corev1.PersistentVolumeClaim {
+	s.Helper()
+	c, err := s.Cluster.Client.CoreV1().PersistentVolumeClaims(s.Namespace).Create(s.Ctx, &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: &s.Namespace,
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources: corev1.VolumeResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}},
+	}, metav1.CreateOptions{})
+	s.Must(err)
+	return c
+}
+
+func withClaim(name string) suite.PodOption {
+	return func(p *corev1.Pod) {
+		p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}}}
+	}
+}
+
+// provisioner makes a volume for each claim of the scenario for which a scheduler has selected a node.
 type provisioner struct {
 	s    *suite.S
 	lock sync.Mutex
 	made map[string]string // claim -> node
 }
 
-func startProvisioner(s *suite.S, class string) *provisioner {
+// startProvisioner provisions for the StorageClass of makeLateClass.
+func startProvisioner(s *suite.S) *provisioner {
 	s.Helper()
 	p := &provisioner{s: s, made: map[string]string{}}
 	ctx, cancel := context.WithCancel(s.Ctx)
@@ -32,7 +69,7 @@ func startProvisioner(s *suite.S, class string) *provisioner {
 	go func() {
 		defer done.Done()
 		for ctx.Err() == nil {
-			p.look(ctx, class)
+			p.look(ctx)
 			select {
 			case <-ctx.Done():
 			case <-time.After(100 * time.Millisecond):
@@ -52,21 +89,21 @@ func startProvisioner(s *suite.S, class string) *provisioner {
 func (p *provisioner) volume(claim string) string { return p.s.Namespace + "-" + claim }
 
 // look tries again at the next look what fails now.
-func (p *provisioner) look(ctx context.Context, class string) {
+func (p *provisioner) look(ctx context.Context) {
 	core := p.s.Cluster.Client.CoreV1()
 	claims, err := core.PersistentVolumeClaims(p.s.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return
 	}
 	for _, c := range claims.Items {
-		node := c.Annotations["volume.kubernetes.io/selected-node"]
+		node := c.Annotations[selectedNode]
 		if node == "" || p.node(c.Name) != "" {
 			continue
 		}
 		_, err := core.PersistentVolumes().Create(ctx, &corev1.PersistentVolume{
 			ObjectMeta: metav1.ObjectMeta{Name: p.volume(c.Name), Annotations: map[string]string{
-				"pv.kubernetes.io/provisioned-by": class}},
-			Spec: corev1.PersistentVolumeSpec{Capacity: c.Spec.Resources.Requests, StorageClassName: class,
+				"pv.kubernetes.io/provisioned-by": provisionerName(p.s)}},
+			Spec: corev1.PersistentVolumeSpec{Capacity: c.Spec.Resources.Requests, StorageClassName: p.s.Namespace,
 				AccessModes:            c.Spec.AccessModes,
 				ClaimRef:               &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name, UID: c.UID},
 				PersistentVolumeSource: corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: "/data"}},
@@ -95,30 +132,13 @@ func TestScenario9ProvisionedVolumes(t *testing.T) {
 	s.Nodes(2, "4", "8Gi")
 	q := s.Queue("q", "2", "8Gi")
 	label(s)
-	class, core := s.Namespace, s.Cluster.Client.CoreV1()
-	late := storagev1.VolumeBindingWaitForFirstConsumer
-	_, err := s.Cluster.Client.StorageV1().StorageClasses().Create(s.Ctx, &storagev1.StorageClass{
-		ObjectMeta: metav1.ObjectMeta{Name: class}, Provisioner: "e2e.headgate.io/" + class, VolumeBindingMode: &late,
-	}, metav1.CreateOptions{})
-	s.Must(err)
-	s.Cleanup(func() {
-		_ = s.Cluster.Client.StorageV1().StorageClasses().Delete(s.Ctx, class, metav1.DeleteOptions{})
-	})
-	p := startProvisioner(s, class)
+	makeLateClass(s)
+	p := startProvisioner(s)
 	for i := range 3 {
 		name := fmt.Sprintf("data-%d", i)
-		_, err = core.PersistentVolumeClaims(s.Namespace).Create(s.Ctx, &corev1.PersistentVolumeClaim{
-			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-				Resources: corev1.VolumeResourceRequirements{
-					Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}},
-		}, metav1.CreateOptions{})
-		s.Must(err)
+		makeLateClaim(s, name)
 		s.Pod(name, elsewhere, suite.Queue(q), suite.Request("1", "1Gi"), suite.Select("e2e.headgate.io/scenario", s.Namespace),
-			func(p *corev1.Pod) {
-				p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
-					PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}}}
-			})
+			withClaim(name))
 	}
 	waitCounts(s, 2, 1)
 	running, gated := holding(s, "data-"), waiting(s)[0]

@@ -65,7 +65,7 @@ func countByNode(s *suite.S, app string) map[string]int {
 	return nodes
 }
 
-// kube-scheduler places pods that waited behind the gate, with rules that our own placement does not know.
+// kube-scheduler places pods that waited behind the gate, by its own rules.
 func TestScenario9KubeSchedulerPlaces(t *testing.T) {
 	s := suite.Start(t)
 	s.Nodes(3, "4", "8Gi")

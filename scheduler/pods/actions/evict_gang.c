@@ -56,6 +56,7 @@ struct gangs {
 	struct evict_work *work;
 	struct victims *victims;
 	size_t first; /* of work->tasks */
+	const struct task *preemptor;
 	const struct podgroup **v;
 	size_t n;
 };
@@ -72,7 +73,7 @@ static bool serve_with(struct gangs *g, size_t count, size_t left_out, bool keep
 	w->next = g->first;
 	for (size_t i = 0; i < count; i++) {
 		if (i != left_out &&
-		    victims_evict_podgroup(g->victims, w->queue, w->tasks[g->first], g->v[i])) {
+		    victims_evict_podgroup(g->victims, w->queue, g->preemptor, g->v[i])) {
 			w->evicts = true;
 		}
 	}
@@ -126,8 +127,7 @@ static size_t keep_permitted(struct gangs *g, size_t count)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (victims_evict_podgroup(g->victims, g->work->queue, g->work->tasks[g->first],
-					   g->v[i])) {
+		if (victims_evict_podgroup(g->victims, g->work->queue, g->preemptor, g->v[i])) {
 			g->v[kept++] = g->v[i];
 		}
 	}
@@ -201,6 +201,8 @@ static bool serve_by_gangs(struct session *s, struct evict_work *w, struct victi
 	struct gangs g = { .session = s, .work = w, .victims = v, .first = first };
 	size_t count;
 
+	w->next = first;
+	g.preemptor = evict_step_first(s, w);
 	list(&g);
 	count = keep_permitted(&g, find_count(&g));
 	return count > 0 && serve_with(&g, spare_some(&g, count), g.n, true);

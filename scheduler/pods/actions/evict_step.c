@@ -207,6 +207,18 @@ static bool wants_quota(const struct session *s, const struct evict_work *w)
 	return false;
 }
 
+const struct task *evict_step_first(const struct session *s, const struct evict_work *w)
+{
+	bool for_quota = wants_quota(s, w);
+
+	for (size_t i = w->next; i < w->n; i++) {
+		if (!for_quota || gang_is_candidate(s, w->tasks[i])) {
+			return w->tasks[i];
+		}
+	}
+	return w->tasks[w->next];
+}
+
 static void note_awaited_quota(struct session *s, const struct podgroup *g)
 {
 	struct decision *d = decision_add(session_decisions(s), DECISION_EVENT);

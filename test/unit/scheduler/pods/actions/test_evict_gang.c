@@ -123,6 +123,30 @@ static void then_a_gang_as_a_whole(void **state)
 }
 
 /* As few as are enough: the first one, which is smaller, does not help the second one. */
+/* Of a PodGroup with a pod that did not opt in, those that did get quota, and are those for which a
+ * gang goes. */
+static void in_the_name_of_a_pod_that_is_served(void **state)
+{
+	struct podgroup *p;
+	struct fixture f;
+
+	(void)state;
+	start(&f);
+	queue_find(f.c, STR_LIT("q"))->capability.v[RES_CPU] = 2000;
+	gang(&f, "low", 2, 0, 1, 1000);
+	p = preemptor(&f, "p", 1, 1000);
+	cluster_fixture_task(f.c, "p1", p, 1000)->flags |= TASK_OPTED_IN | TASK_OUR_GATE;
+	assert_non_null(strstr(serve(&f, p), "AwaitQuota p1"));
+	for (size_t i = 0; i < f.core.s->decisions.n; i++) {
+		const struct decision *d = &f.core.s->decisions.v[i];
+
+		if (d->kind == DECISION_EVICT) {
+			assert_string_equal(f.c->tasks.v[d->by]->name, "p1");
+		}
+	}
+	finish(&f);
+}
+
 static void superfluous_gangs_are_spared(void **state)
 {
 	struct fixture f;
@@ -260,6 +284,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pods_that_gangs_can_spare_go_first),
 		cmocka_unit_test(then_a_gang_as_a_whole),
+		cmocka_unit_test(in_the_name_of_a_pod_that_is_served),
 		cmocka_unit_test(superfluous_gangs_are_spared),
 		cmocka_unit_test(what_protects_a_gang),
 		cmocka_unit_test(pods_of_a_role_that_has_too_few_are_not_spared),

@@ -91,6 +91,10 @@ static void add_conditions(const struct quota_model *q, const struct workload_st
 			};
 		}
 	}
+	/* An empty list would be owned by this manager. */
+	if (!all && ret->n == 0) {
+		ret->v = NULL;
+	}
 }
 
 static struct field_resources amounts(const struct quota_model *q,

@@ -129,6 +129,26 @@ static void others_keep_their_conditions(void **state)
 }
 
 /* Pod changes that a check asked for are for one admission. */
+/* An empty list would be owned by this manager: those of others would go with it. */
+static void without_a_condition_of_ours_no_list_is_named(void **state)
+{
+	struct condition other = { "WaitingForReplacementPods", "True", "PodsFailed", "m", 0, 1 };
+	struct fixture f;
+	struct jdoc *d;
+
+	(void)state;
+	begin(&f);
+	f.status.conditions.v[0] = other;
+	d = format(&f);
+	assert_null(jdoc_path(d, "status.conditions"));
+	jdoc_destroy(d);
+	vec_clear(&f.status.conditions);
+	d = format(&f);
+	assert_null(jdoc_path(d, "status.conditions"));
+	jdoc_destroy(d);
+	end(&f);
+}
+
 static void updates_of_a_check_that_starts_anew_are_taken_off_once(void **state)
 {
 	struct workload_status_check check = { .name = "c", .message = "", .drops_updates = true };
@@ -564,6 +584,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(absent_fields_are_left_out),
 		cmocka_unit_test(others_keep_their_conditions),
+		cmocka_unit_test(without_a_condition_of_ours_no_list_is_named),
 		cmocka_unit_test(updates_of_a_check_that_starts_anew_are_taken_off_once),
 		cmocka_unit_test(a_workload_without_owner_is_finished_by_us),
 		cmocka_unit_test(all_of_it),

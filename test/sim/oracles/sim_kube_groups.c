@@ -27,7 +27,7 @@ static bool is_ungated_now(const struct decisions *d, const struct task *t)
 	return false;
 }
 
-/* Members that have their quota, or had it, with those that get it now. */
+/* Members that have their quota, or had it, or go without, with those that get it now. */
 static int32_t count_granted(const struct cluster *c, const struct podgroup *g,
 			     const struct decisions *d)
 {
@@ -37,7 +37,7 @@ static int32_t count_granted(const struct cluster *c, const struct podgroup *g,
 		const struct task *t = c->tasks.v[g->tasks.v[i]];
 
 		n += t->charge != CHARGE_NONE || (t->flags & TASK_OUR_GATE) == 0 ||
-		     is_ungated_now(d, t);
+		     (t->flags & TASK_UNGATING) != 0 || is_ungated_now(d, t);
 	}
 	return n;
 }

@@ -132,7 +132,7 @@ static void evict(struct play *p, unsigned load)
 	if (p->pods[load]) {
 		fleet_pods_evict(p->world, name_of(load));
 	} else {
-		evict(p, load);
+		fleet_jobs_evict(p->world, name_of(load));
 	}
 }
 

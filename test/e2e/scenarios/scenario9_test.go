@@ -231,6 +231,7 @@ func TestScenario9EvictedPodsComeBackGated(t *testing.T) {
 	for _, name := range running {
 		s.DeletePod(name)
 	}
+	s.WaitGone(running...)
 	waitCounts(s, 2, 1)
 	s.WaitRunning(holding(s, "")...)
 	for _, name := range s.Oracle.Names(s.Namespace, func(p oracle.PodState) bool { return p.Phase == corev1.PodRunning }) {

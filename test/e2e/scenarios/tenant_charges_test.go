@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -132,15 +131,9 @@ func TestTenantMovesCharges(t *testing.T) {
 	s.Must(create("runs", a, "1"))
 	s.WaitRunning("runs")
 	s.Must(create("waits", a, "1"))
-	s.Must(create("dummy", b, "1m"))
-	group := ""
-	s.Eventually("the dummy has a PodGroup", func() error {
-		if group = s.GetPod("dummy").Annotations[oracle.GroupKey]; group == "" {
-			return errors.New("no annotation")
-		}
-		return nil
-	})
-	s.Must(annotate("runs", oracle.GroupKey, strconv.Quote(group)))
+	s.PodGroup("group", b, 1, nil)
+	s.Must(create("dummy", b, "1m", suite.Group("group")))
+	s.Must(annotate("runs", oracle.GroupKey, `"group"`))
 	waitEvent(s, "runs", "QuotaMoveRefused")
 
 	for _, forged := range []struct{ key, value string }{

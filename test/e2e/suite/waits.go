@@ -76,6 +76,19 @@ func (s *S) WaitUngated(names ...string) {
 	s.waitEach("ungated", func(p oracle.PodState) bool { return !p.Gated }, names)
 }
 
+// WaitGone waits until these pods are not there any more.
+func (s *S) WaitGone(names ...string) {
+	s.Helper()
+	s.Eventually(fmt.Sprintf("gone: %v", names), func() error {
+		for _, name := range s.Oracle.Names(s.Namespace, func(oracle.PodState) bool { return true }) {
+			if slices.Contains(names, name) {
+				return fmt.Errorf("%s is there", name)
+			}
+		}
+		return nil
+	})
+}
+
 const canary = "e2e-canary-"
 
 // SchedulerSawAll returns when the scheduler has seen all pods that were created so far and has run

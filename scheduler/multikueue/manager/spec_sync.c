@@ -6,9 +6,44 @@
 #include "base/strbuf.h"
 #include "enc/decode.h"
 #include "enc/encode.h"
+#include "enc/json/jdoc.h"
 
+/* NULL: nothing is left. Items of a list stay. */
+static struct jdoc *without_empty_members(const struct jdoc *d)
+{
+	bool is_object = jdoc_kind(d) == JDOC_OBJECT;
+	struct jdoc *copy;
+
+	if (jdoc_kind(d) == JDOC_NULL ||
+	    ((is_object || jdoc_kind(d) == JDOC_ARRAY) && jdoc_first(d) == NULL)) {
+		return NULL;
+	}
+	if (!is_object && jdoc_kind(d) != JDOC_ARRAY) {
+		return jdoc_copy(d);
+	}
+	copy = is_object ? jdoc_new_object() : jdoc_new_array();
+	for (const struct jdoc *c = jdoc_first(d); c != NULL; c = jdoc_next(c)) {
+		struct jdoc *value = without_empty_members(c);
+
+		if (!is_object) {
+			jdoc_append_take(copy, value != NULL ? value : jdoc_copy(c));
+		} else if (value != NULL) {
+			jdoc_add_take(copy, jdoc_key(c), value);
+		}
+	}
+	if (jdoc_first(copy) == NULL) {
+		jdoc_destroy(copy);
+		return NULL;
+	}
+	return copy;
+}
+
+/* A client of Kueue's types, such as Kueue on the worker, adds members that are empty ("metadata":
+ * {}) whenever it writes the object. */
 void spec_sync_text(const struct api_workload *w, struct strbuf *out)
 {
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *whole = NULL, *rest = NULL;
 	struct api_workload copy;
 
 	decode_init(&kueue_workload_fields, &copy);
@@ -17,7 +52,13 @@ void spec_sync_text(const struct api_workload *w, struct strbuf *out)
 	copy.spec.priority = FIELD_NO_I32;
 	copy.spec.priority_class_ref = NULL;
 	copy.spec.preemption_gates.v = NULL;
-	encode_text(&kueue_workload_fields, &copy, out);
+	encode_text(&kueue_workload_fields, &copy, &text);
+	if (jdoc_parse(strbuf_str(&text), &whole, NULL) == 0) {
+		rest = without_empty_members(whole);
+	}
+	if (rest != NULL) {
+		jdoc_format(rest, out);
+	}
 }
 
 static int32_t priority_of(const struct api_workload *w)

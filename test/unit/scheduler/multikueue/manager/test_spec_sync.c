@@ -33,6 +33,11 @@ static void comparisons(void **state)
 		{ "the default of active", PODS, PODS ",'active':true", SPEC_SYNC_SAME },
 		{ "the default of priority", PODS, PODS ",'priority':0", SPEC_SYNC_SAME },
 		{ "a member that no table knows", PODS, PODS ",'later':{'a':1}", SPEC_SYNC_SAME },
+		{ "empty members", PODS,
+		  "'podSets':[{'name':'main','count':2,'template':{'metadata':{},'spec':{"
+		  "'containers':[{'name':'c','resources':{}}],'nodeSelector':{},"
+		  "'tolerations':[]}}}]",
+		  SPEC_SYNC_SAME },
 		{ "a priority", PODS ",'priority':3", PODS ",'priority':4", SPEC_SYNC_PRIORITY },
 		{ "a class", PODS ",'priorityClassRef':{'name':'a'}", PODS, SPEC_SYNC_PRIORITY },
 		{ "another class", PODS ",'priorityClassRef':{'name':'a'}",

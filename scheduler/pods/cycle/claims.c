@@ -27,9 +27,10 @@ static struct finding look_at_bound(const struct claim *cl, const struct node *n
 	if (!cl->volume->exists) {
 		return (struct finding){ .verdict = VERDICT_WAIT };
 	}
-	return volumes_fits_node(cl->volume, n)
-		       ? (struct finding){ .verdict = VERDICT_READY }
-		       : failed(cl, "its volume cannot be had on the node");
+	if (!volumes_fits_node(cl->volume, n)) {
+		return failed(cl, "its volume cannot be had on the node");
+	}
+	return (struct finding){ .verdict = VERDICT_READY };
 }
 
 static struct finding look_at(const struct claim *cl, const struct pod_claim *of,

@@ -161,6 +161,9 @@ bool domain_table_get(const struct domain_table *t, const struct node *n, struct
 	if (domain == DOMAIN_NONE) {
 		return false;
 	}
-	*ret = t->counts == NULL ? (struct domain_count){ .here = 0 } : t->counts[domain];
+	*ret = (struct domain_count){ .here = 0 };
+	if (t->counts != NULL) {
+		*ret = t->counts[domain];
+	}
 	return true;
 }

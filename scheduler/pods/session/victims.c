@@ -157,8 +157,8 @@ static int by_standing(const void *a, const void *b, void *ctx)
  * which is served before the ones that were ranked so far: it loses later. */
 static void rank_podgroups(struct gathering *g, size_t from)
 {
-	const struct podgroup **v = &g->podgroups.v[from];
 	size_t n = g->podgroups.n - from;
+	const struct podgroup **v = n > 0 ? &g->podgroups.v[from] : NULL;
 
 	if (n > 1) {
 		qsort_r(v, n, sizeof(v[0]), by_standing, &g->session);

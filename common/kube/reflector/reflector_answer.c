@@ -297,6 +297,9 @@ static enum reflector_event_id judge_failure(struct reflector *r, const struct r
 	if (f->is_watch && result->error == ERR_TIMEOUT) {
 		return reflector_answer_silence(r);
 	}
+	if (result->error == 0 && event_of_code(r, result->status) == EVENT_ABSENT) {
+		return EVENT_ABSENT; /* nothing has failed: reflector_answer_missing says it once */
+	}
 	reflector_report_answer(&r->report, result);
 	if (f->is_watch && rest_is_version_ahead(result)) {
 		/* Only a new LIST helps. */
@@ -367,6 +370,7 @@ void reflector_answer_missing(struct reflector *r)
 	reflector_report_contact(&r->report);
 	if (!r->missing) {
 		r->missing = true;
+		reflector_report_missing(&r->report);
 		emit_complete(r);
 	}
 	end_refresh(r);

@@ -126,6 +126,14 @@ void reflector_report_answer(struct reflector_report *r, const struct http_resul
 	failed(r, reason_of(result), result->status, err.text);
 }
 
+void reflector_report_missing(const struct reflector_report *r)
+{
+	if (r->resource != NULL) {
+		log_info("resource is not served, and counts as empty",
+			 LOG_STR("resource", r->resource));
+	}
+}
+
 void reflector_report_contact(struct reflector_report *r)
 {
 	atomic_store(&r->contact_at, clock_mono(r->clock));

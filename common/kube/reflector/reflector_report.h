@@ -40,6 +40,9 @@ void reflector_report_failed(struct reflector_report *r, enum reflector_reason r
 			     const char *detail);
 /* The same for an unsuccessful answer. */
 void reflector_report_answer(struct reflector_report *r, const struct http_result *result);
+/* Logs that the API server does not serve the resource, which is no failure where it may be
+ * missing. */
+void reflector_report_missing(const struct reflector_report *r);
 /* Records that a frame arrived or a list is complete. */
 void reflector_report_contact(struct reflector_report *r);
 /* Monotonic ns of the last contact with the server during a failure; CLOCK_NEVER: no failure, or

@@ -122,8 +122,9 @@ static bool may_write_there(const struct request *r, const struct fleet_object *
 	return may_write(r, &o->write, version_of(o->object));
 }
 
-/* key: of the object that is written, by which the answer finds it; in the pool it is told apart by
- * its kind, where the orchestrator's writes have the bare key. */
+/* key: of the object that is written; the answer is matched to the object by it. The pool has
+ * writes of several kinds, so an item's name there is kind and key; that of a write of the
+ * orchestrator is the key alone. */
 static void send(struct request *r, struct fleet_write *w, int64_t version, struct str key)
 {
 	CLEANUP(strbuf_finish) struct strbuf item = STRBUF_INIT;

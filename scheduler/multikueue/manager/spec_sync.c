@@ -58,6 +58,8 @@ void spec_sync_text(const struct api_workload *w, struct strbuf *out)
 	}
 	if (rest != NULL) {
 		jdoc_format(rest, out);
+	} else {
+		strbuf_add_str(out, strbuf_str(&text)); /* nested too deeply to be read again */
 	}
 }
 

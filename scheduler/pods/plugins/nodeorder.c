@@ -18,8 +18,8 @@
 #include "base/xmalloc.h"
 #include "scheduler/base/match.h"
 #include "scheduler/pods/model/pod_class.h"
-#include "scheduler/pods/plugins/predicates_match.h"
 #include "scheduler/pods/plugins/registry.h"
+#include "scheduler/pods/predicates/predicates_match.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session.h"
 

@@ -10,11 +10,11 @@
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "scheduler/pods/model/pod_class.h"
-#include "scheduler/pods/plugins/predicates_affinity.h"
-#include "scheduler/pods/plugins/predicates_match.h"
-#include "scheduler/pods/plugins/predicates_spread.h"
-#include "scheduler/pods/plugins/predicates_volumes.h"
 #include "scheduler/pods/plugins/registry.h"
+#include "scheduler/pods/predicates/predicates_affinity.h"
+#include "scheduler/pods/predicates/predicates_match.h"
+#include "scheduler/pods/predicates/predicates_spread.h"
+#include "scheduler/pods/predicates/predicates_volumes.h"
 #include "scheduler/pods/session/domains.h"
 
 struct predicates {

@@ -18,7 +18,7 @@ import (
 	"headgate/e2e/headgate"
 )
 
-// remoteUser is whom a worker's API server takes the manager for.
+// remoteUser is the user of the manager at the API server of a worker.
 const remoteUser = "system:serviceaccount:" + fleet.KueueNamespace + ":multikueue"
 
 const multiKueue = "kueue.x-k8s.io/multikueue"

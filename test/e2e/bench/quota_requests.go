@@ -20,7 +20,7 @@ rules:
 - level: None
 `
 
-// client is whose requests are counted: those of programs whose name begins so, or of a user.
+// client says which requests are counted: those of programs with a name that begins like this, or those of a user.
 type client struct {
 	program, user string // one of them
 }

@@ -21,7 +21,7 @@ const selectedNode = "volume.kubernetes.io/selected-node"
 
 func provisionerName(s *suite.S) string { return "e2e.headgate.io/" + s.Namespace }
 
-// makeLateClass makes a StorageClass, named after the namespace, whose volumes wait for their first consumer.
+// makeLateClass makes a StorageClass with the name of the namespace; its claims are bound when a pod needs them.
 func makeLateClass(s *suite.S) {
 	s.Helper()
 	classes, late := s.Cluster.Client.StorageV1().StorageClasses(), storagev1.VolumeBindingWaitForFirstConsumer

@@ -194,6 +194,24 @@ static void test_the_consumer_learns_of_failures(void **state)
 	strbuf_finish(&health);
 }
 
+/* Where the resource may be missing, that is no failure, however often it is asked for. */
+static void test_a_resource_that_is_not_served_is_no_failure(void **state)
+{
+	struct reflector_options opt = { .on_health = on_health, .missing_ok = true };
+	struct reflector_fixture f;
+	(void)state;
+
+	strbuf_add_c(&health, "");
+	reflector_fixture_begin_with(&f, opt);
+	for (int i = 0; i < 2; i++) {
+		reflector_fixture_answer(&f, LIST, 404, "{}");
+		expect_health("");
+		fake_transport_advance(f.transport, 60 * S);
+	}
+	reflector_fixture_end(&f);
+	strbuf_finish(&health);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +221,7 @@ int main(void)
 		cmocka_unit_test(test_failures_are_stale_when_they_last),
 		cmocka_unit_test(test_nothing_heard_yet_is_not_stale),
 		cmocka_unit_test(test_the_consumer_learns_of_failures),
+		cmocka_unit_test(test_a_resource_that_is_not_served_is_no_failure),
 	};
 
 	log_set_level(LOG_ERROR);

@@ -1,8 +1,8 @@
-/* scheduler/pods/plugins/predicates_match.h: Kubernetes' rules of what a pod class says about
+/* scheduler/pods/predicates/predicates_match.h: Kubernetes' rules of what a pod class says about
  * nodes: selectors, node affinity, taints, host ports. Label strings are compared by pointer: both
  * sides are interned in the same table. Pure; any thread. */
-#ifndef SCHEDULER_PODS_PLUGINS_PREDICATES_MATCH_H
-#define SCHEDULER_PODS_PLUGINS_PREDICATES_MATCH_H
+#ifndef SCHEDULER_PODS_PREDICATES_PREDICATES_MATCH_H
+#define SCHEDULER_PODS_PREDICATES_PREDICATES_MATCH_H
 
 #include <stdbool.h>
 

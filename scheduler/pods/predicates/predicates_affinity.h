@@ -1,7 +1,7 @@
-/* scheduler/pods/plugins/predicates_affinity.h: required inter-pod affinity and anti-affinity, by
- * kube-scheduler's rules and in its words. Thread: sched. Pure. */
-#ifndef SCHEDULER_PODS_PLUGINS_PREDICATES_AFFINITY_H
-#define SCHEDULER_PODS_PLUGINS_PREDICATES_AFFINITY_H
+/* scheduler/pods/predicates/predicates_affinity.h: required inter-pod affinity and anti-affinity,
+ * by kube-scheduler's rules and in its words. Thread: sched. Pure. */
+#ifndef SCHEDULER_PODS_PREDICATES_PREDICATES_AFFINITY_H
+#define SCHEDULER_PODS_PREDICATES_PREDICATES_AFFINITY_H
 
 #include <stdbool.h>
 

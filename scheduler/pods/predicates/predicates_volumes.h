@@ -1,8 +1,8 @@
-/* scheduler/pods/plugins/predicates_volumes.h: which nodes the PersistentVolumeClaims of a pod
+/* scheduler/pods/predicates/predicates_volumes.h: which nodes the PersistentVolumeClaims of a pod
  * allow, by the rules of kube-scheduler's plugins VolumeBinding, VolumeZone, VolumeRestrictions and
  * NodeVolumeLimits, in its words. Thread: sched. Pure. */
-#ifndef SCHEDULER_PODS_PLUGINS_PREDICATES_VOLUMES_H
-#define SCHEDULER_PODS_PLUGINS_PREDICATES_VOLUMES_H
+#ifndef SCHEDULER_PODS_PREDICATES_PREDICATES_VOLUMES_H
+#define SCHEDULER_PODS_PREDICATES_PREDICATES_VOLUMES_H
 
 #include <stdbool.h>
 

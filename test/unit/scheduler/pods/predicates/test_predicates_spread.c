@@ -1,4 +1,4 @@
-#include "scheduler/pods/plugins/predicates_spread.h"
+#include "scheduler/pods/predicates/predicates_spread.h"
 
 #include <stdio.h>
 
@@ -178,5 +178,5 @@ int main(void)
 		T(test_several_constraints),
 	};
 
-	return cmocka_run_group_tests_name("pods/plugins/predicates_spread", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("pods/predicates/predicates_spread", tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
-#include "scheduler/pods/plugins/predicates_spread.h"
+#include "scheduler/pods/predicates/predicates_spread.h"
 
 #include <stddef.h>
 
 #include "scheduler/pods/model/pod_class.h"
-#include "scheduler/pods/plugins/predicates_match.h"
+#include "scheduler/pods/predicates/predicates_match.h"
 #include "scheduler/pods/session/domains.h"
 
 /* Pods count on nodes that have the topology keys of all constraints of the pod, and that the

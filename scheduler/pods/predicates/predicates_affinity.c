@@ -1,4 +1,4 @@
-#include "scheduler/pods/plugins/predicates_affinity.h"
+#include "scheduler/pods/predicates/predicates_affinity.h"
 
 #include <stddef.h>
 

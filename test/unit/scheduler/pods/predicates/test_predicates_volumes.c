@@ -1,4 +1,4 @@
-#include "scheduler/pods/plugins/predicates_volumes.h"
+#include "scheduler/pods/predicates/predicates_volumes.h"
 
 #include "collections/intern.h"
 #include "lib/pods/hooks_fixture.h"
@@ -295,5 +295,5 @@ int main(void)
 						teardown),
 	};
 
-	return cmocka_run_group_tests_name("plugins/predicates_volumes", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("pods/predicates/predicates_volumes", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "scheduler/pods/plugins/predicates_match.h"
+#include "scheduler/pods/predicates/predicates_match.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "scheduler/pods/plugins/predicates_affinity.h"
+#include "scheduler/pods/predicates/predicates_affinity.h"
 
 #include "lib/pods/core_fixture.h"
 #include "lib/pods/term_fixture.h"
@@ -150,5 +150,6 @@ int main(void)
 		T(test_the_first_of_a_group),
 	};
 
-	return cmocka_run_group_tests_name("pods/plugins/predicates_affinity", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("pods/predicates/predicates_affinity", tests, NULL,
+					   NULL);
 }

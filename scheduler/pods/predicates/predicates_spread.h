@@ -1,7 +1,7 @@
-/* scheduler/pods/plugins/predicates_spread.h: topology spread constraints with DoNotSchedule, by
+/* scheduler/pods/predicates/predicates_spread.h: topology spread constraints with DoNotSchedule, by
  * kube-scheduler's rules and in its words. Thread: sched. Pure. */
-#ifndef SCHEDULER_PODS_PLUGINS_PREDICATES_SPREAD_H
-#define SCHEDULER_PODS_PLUGINS_PREDICATES_SPREAD_H
+#ifndef SCHEDULER_PODS_PREDICATES_PREDICATES_SPREAD_H
+#define SCHEDULER_PODS_PREDICATES_PREDICATES_SPREAD_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "scheduler/pods/plugins/predicates_volumes.h"
+#include "scheduler/pods/predicates/predicates_volumes.h"
 
 #include <stdlib.h>
 #include <string.h>

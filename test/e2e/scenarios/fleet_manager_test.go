@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"headgate/e2e/cluster"
 	"headgate/e2e/oracle"
 	"headgate/e2e/suite"
 )
@@ -13,18 +14,24 @@ import (
 // deleted while it runs. The manager is Headgate's, the core on its cluster and the workers are Kueue's.
 func TestFleetManager(t *testing.T) {
 	f := suite.StartFleet(t)
-	manageJobs(f)
+	manageJobs(f, f.Manage(false))
 }
 
 // The same with Headgate on the workers.
 func TestFleetManagerOfHeadgate(t *testing.T) {
 	f := suite.StartFleet(t)
 	f.Headgate(f.Fleet.Workers...)
-	manageJobs(f)
+	manageJobs(f, f.Manage(false))
 }
 
-func manageJobs(f *suite.F) {
-	process := f.Manage(false)
+// The same with Headgate as the core on the manager's cluster as well, and Kueue on the workers: these write the
+// replicas of Workloads that Headgate has made.
+func TestFleetManagerWithCore(t *testing.T) {
+	f := suite.StartFleet(t)
+	manageJobs(f, f.ManageWithCore())
+}
+
+func manageJobs(f *suite.F, process *cluster.Process) {
 	f.Queues(2)
 	one := f.Submit("one", 1)
 	on := f.WaitRuns("one", one)

@@ -80,7 +80,19 @@ func ofManager(settings []string) []string {
 	return append([]string{"origin: " + fleet.Origin, "gcInterval: 5s"}, settings...)
 }
 
-// manage starts it with this Configuration.
+// ManageWithCore is Manage with Headgate as the core on the manager's cluster, too: Kueue does not run there.
+func (f *F) ManageWithCore() *cluster.Process {
+	f.Helper()
+	f.Cleanup(func() {
+		for _, m := range f.Fleet.Workers {
+			f.Must(f.Fleet.WaitConnected(f.Ctx, m))
+		}
+	})
+	f.Headgate(f.Fleet.Manager)
+	return f.manage(fmt.Sprintf(managerConfig, false, strings.Join(ofManager(nil), ", ")))
+}
+
+// manage starts headgate-scheduler --controllers=multikueue with this Configuration.
 func (f *F) manage(config string) *cluster.Process {
 	f.Helper()
 	manager := f.Fleet.Manager

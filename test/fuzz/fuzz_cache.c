@@ -229,6 +229,10 @@ static struct decision decide(const struct cluster *c, const struct task *t, uns
 			      .node = MODEL_NONE,
 			      .retry_at = MODEL_TIME_NONE };
 	bool may_reserve = t->status == TASK_PENDING && t->charge == CHARGE_NONE;
+	/* As a cycle has it: a pod whose charge is in any other state is not placed. */
+	bool may_bind = t->status == TASK_PENDING &&
+			(t->charge == CHARGE_NONE || t->charge == CHARGE_UNGATED ||
+			 t->charge == CHARGE_PUBLISHED);
 
 	d.kind = DECISION_KIND_COUNT_;
 	if (t->podgroup != MODEL_NONE) {
@@ -247,8 +251,7 @@ static struct decision decide(const struct cluster *c, const struct task *t, uns
 	} else if (what == 2 && t->charge == CHARGE_UNGATED && t->status == TASK_PENDING) {
 		d.kind = DECISION_PUBLISH;
 		d.message = "no";
-	} else if (what == 3 && t->status == TASK_PENDING && t->charge != CHARGE_PATCHING &&
-		   c->nodes.n > 0 && c->nodes.v[0] != NULL) {
+	} else if (what == 3 && may_bind && c->nodes.n > 0 && c->nodes.v[0] != NULL) {
 		d.kind = DECISION_BIND;
 		d.node = 0;
 	} else if (what == 4 && t->status == TASK_RUNNING && t->podgroup != MODEL_NONE) {

@@ -27,7 +27,12 @@ for program; do
 	else
 		failed=$((failed + 1))
 		printf 'FAILED %s\n' "$name"
-		tail -n 60 "$LOG_DIR/$name.log" | sed 's/^/    /'
+		# What libFuzzer found new is long; what broke is below it, and the input itself is needed
+		# where the files of the run are gone.
+		grep -v '^#[0-9]*[[:space:]]*[A-Z]\|NEW_FUNC' "$LOG_DIR/$name.log" | tail -n 50 | sed 's/^/    /'
+		for input in "$LOG_DIR/$name"-crash-* "$LOG_DIR/$name"-timeout-* "$LOG_DIR/$name"-oom-*; do
+			[ ! -f "$input" ] || printf '    input, gzip and base64: %s\n' "$(gzip -9 <"$input" | base64 -w 0)"
+		done
 	fi
 done
 count_line "$passed" "$failed" 0 | tee "$LOG_DIR/summary"

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/kueue/custom_kinds.h"
 #include "base/strbuf.h"
 #include "scheduler/multikueue/manager/manager.h"
 #include "scheduler/orchestrate/orchestrate.h"
@@ -26,6 +27,8 @@ struct fleet_world *fleet_world_create(unsigned workers, const struct orchestrat
 void fleet_world_manage(struct fleet_world *w, const struct manager_options *opt, int64_t gc_ns);
 /* The same: that manager carries pods, too. */
 void fleet_world_carry_pods(struct fleet_world *w);
+/* The same: kinds of the configuration, which are borrowed. */
+void fleet_world_carry(struct fleet_world *w, struct custom_kinds kinds);
 void fleet_world_destroy(struct fleet_world *w);
 int64_t fleet_world_time(const struct fleet_world *w); /* ns since its beginning */
 int64_t fleet_world_wall(const struct fleet_world *w); /* ns, of the manager's clock */

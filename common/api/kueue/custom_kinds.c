@@ -7,6 +7,8 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "base/xmalloc.h"
+#include "enc/json/jdoc.h"
 
 /* Kubernetes: in lower case it is a label. */
 static bool is_kind(struct str s)
@@ -62,6 +64,54 @@ const struct custom_kind *custom_kinds_find(const struct custom_kinds *k, struct
 const struct custom_kind *custom_kinds_of_key(const struct custom_kinds *k, struct str key)
 {
 	return custom_kinds_find(k, str_next(&key, '/'));
+}
+
+/* The resource of the kind in an APIResourceList; subresources have a slash in their names. */
+static const struct jdoc *find_kind(const struct jdoc *list, const char *kind)
+{
+	const struct jdoc *all = jdoc_get(list, "resources");
+
+	for (const struct jdoc *r = jdoc_first(all); r != NULL; r = jdoc_next(r)) {
+		struct str name = str_of(jdoc_str_or(jdoc_get(r, "name"), "/")), plural;
+
+		plural = str_next(&name, '/');
+		if (jdoc_is_str(jdoc_get(r, "kind"), kind) && name.p == NULL && plural.len > 0) {
+			return r;
+		}
+	}
+	return NULL;
+}
+
+static bool has_status(const struct jdoc *list, const char *plural)
+{
+	CLEANUP(xmalloc_freep) char *name = xmalloc_printf("%s/status", plural);
+	const struct jdoc *all = jdoc_get(list, "resources");
+
+	for (const struct jdoc *r = jdoc_first(all); r != NULL; r = jdoc_next(r)) {
+		if (jdoc_is_str(jdoc_get(r, "name"), name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *custom_kinds_problem(const struct custom_kind *k, const struct jdoc *list,
+				 const char **ret_plural)
+{
+	const struct jdoc *resource = find_kind(list, k->kind);
+	const char *plural = jdoc_str(jdoc_get(resource, "name"));
+
+	if (resource == NULL) {
+		return "is not served";
+	}
+	if (!jdoc_bool(jdoc_get(resource, "namespaced"), false)) {
+		return "is not namespaced";
+	}
+	if (!has_status(list, plural)) {
+		return "has no subresource status";
+	}
+	*ret_plural = plural;
+	return NULL;
 }
 
 struct str custom_kinds_object(struct str key)

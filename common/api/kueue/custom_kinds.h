@@ -13,6 +13,7 @@
 
 struct arena;
 struct err;
+struct jdoc;
 
 struct custom_kind {
 	const char *name; /* "Kind.version.group" */
@@ -32,6 +33,11 @@ int custom_kinds_parse(const char *name, struct arena *arena, struct custom_kind
 /* The kind with this name, or of an object with this key; NULL: there is none. */
 const struct custom_kind *custom_kinds_find(const struct custom_kinds *k, struct str name);
 const struct custom_kind *custom_kinds_of_key(const struct custom_kinds *k, struct str key);
+/* How an API server serves the kind, by its APIResourceList of group and version; NULL: it does not
+ * serve these. Returns why objects of the kind cannot be carried: "is not served", static; NULL:
+ * they can, and *ret_plural is the name of the resource, of the list. */
+const char *custom_kinds_problem(const struct custom_kind *k, const struct jdoc *list,
+				 const char **ret_plural);
 /* "namespace/name" of a key. */
 struct str custom_kinds_object(struct str key);
 

@@ -198,48 +198,6 @@ static void begin_watch(struct part *p, const char *plural)
 
 /* --- discovery ---------------------------------------------------------------------------------*/
 
-/* The resource of the kind in an APIResourceList; subresources have a slash in their names. */
-static const struct jdoc *find_kind(const struct jdoc *list, const char *kind)
-{
-	const struct jdoc *all = jdoc_get(list, "resources");
-
-	for (const struct jdoc *r = jdoc_first(all); r != NULL; r = jdoc_next(r)) {
-		struct str name = str_of(jdoc_str_or(jdoc_get(r, "name"), "/")), plural;
-
-		plural = str_next(&name, '/');
-		if (jdoc_is_str(jdoc_get(r, "kind"), kind) && name.p == NULL && plural.len > 0) {
-			return r;
-		}
-	}
-	return NULL;
-}
-
-static bool has_status(const struct jdoc *list, const char *plural)
-{
-	CLEANUP(xmalloc_freep) char *name = xmalloc_printf("%s/status", plural);
-	const struct jdoc *all = jdoc_get(list, "resources");
-
-	for (const struct jdoc *r = jdoc_first(all); r != NULL; r = jdoc_next(r)) {
-		if (jdoc_is_str(jdoc_get(r, "name"), name)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* NULL: the kind can be used. list NULL: group and version are not served. */
-static const char *problem_of(const struct jdoc *list, const struct jdoc *resource)
-{
-	if (resource == NULL) {
-		return "is not served";
-	}
-	if (!jdoc_bool(jdoc_get(resource, "namespaced"), false)) {
-		return "is not namespaced";
-	}
-	return has_status(list, jdoc_str(jdoc_get(resource, "name"))) ? NULL
-								      : "has no subresource status";
-}
-
 static void be_missing(struct part *p, const char *why)
 {
 	bool was = p->missing;
@@ -266,8 +224,7 @@ static void retry(struct part *p, enum reflector_reason reason, const char *text
 /* list NULL: group and version are not served. */
 static void take_answer(struct part *p, const struct jdoc *list)
 {
-	const struct jdoc *resource = find_kind(list, p->kind->kind);
-	const char *why = problem_of(list, resource);
+	const char *plural = NULL, *why = custom_kinds_problem(p->kind, list, &plural);
 
 	if (p->fails) {
 		p->fails = false;
@@ -279,8 +236,8 @@ static void take_answer(struct part *p, const struct jdoc *list)
 		return;
 	}
 	p->missing = false;
-	post_resource(p, jdoc_str(jdoc_get(resource, "name")), "");
-	begin_watch(p, jdoc_str(jdoc_get(resource, "name")));
+	post_resource(p, plural, "");
+	begin_watch(p, plural);
 }
 
 static void on_done(void *ctx, const struct http_result *result)

@@ -8,6 +8,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "enc/json/jdoc.h"
 
 static void test_parse(void **state UNUSED)
 {
@@ -98,13 +99,46 @@ static void test_keys(void **state UNUSED)
 	assert_true(str_eq_c(custom_kinds_object(key), "ns/a"));
 }
 
+static void test_problems(void **state UNUSED)
+{
+	static const struct {
+		const char *resources, *want; /* NULL: none */
+	} rows[] = {
+		{ "", "is not served" },
+		{ "{'name':'bars','kind':'Bar','namespaced':true}", "is not served" },
+		{ "{'name':'fooz','kind':'Foo','namespaced':false}", "is not namespaced" },
+		{ "{'name':'fooz','kind':'Foo','namespaced':true}", "has no subresource status" },
+		{ "{'name':'fooz/status','kind':'Foo','namespaced':true},"
+		  "{'name':'fooz','kind':'Foo','namespaced':true}",
+		  NULL },
+	};
+	static const struct custom_kind k = { .kind = "Foo" };
+
+	assert_string_equal(custom_kinds_problem(&k, NULL, NULL), "is not served");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+		CLEANUP(jdoc_destroyp) struct jdoc *list = NULL;
+		const char *plural = "", *why;
+
+		unit_row(rows[i].resources);
+		strbuf_printf(&text, "{'resources':[%s]}", rows[i].resources);
+		for (size_t c = 0; c < text.len; c++) {
+			text.p[c] = text.p[c] == '\'' ? '"' : text.p[c];
+		}
+		assert_int_equal(jdoc_parse(strbuf_str(&text), &list, NULL), 0);
+		why = custom_kinds_problem(&k, list, &plural);
+		assert_string_equal(why == NULL ? "" : why,
+				    rows[i].want == NULL ? "" : rows[i].want);
+		assert_string_equal(plural, rows[i].want == NULL ? "fooz" : "");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_parse),    cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_limits),   cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_problems),
 	};
 
 	return cmocka_run_group_tests_name("custom_kinds", tests, NULL, NULL);

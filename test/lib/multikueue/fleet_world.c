@@ -510,6 +510,11 @@ void fleet_world_refuse(struct fleet_world *w, int server, bool refuses)
 	w->refuses[index_of(w, server)] = refuses;
 }
 
+void fleet_world_faults(struct fleet_world *w, int server, const char *script)
+{
+	assert_int_equal(apiserver_set_faults(server_of(w, server), str_of(script), NULL), 0);
+}
+
 void fleet_world_refuse_creates(struct fleet_world *w, unsigned worker, int status)
 {
 	w->creates[worker] = status;

@@ -51,6 +51,8 @@ void fleet_world_cut(struct fleet_world *w, unsigned worker, bool cut);
 void fleet_world_hang(struct fleet_world *w, int server, bool hangs);
 /* The server refuses what the orchestrator patches: tokens, or on a worker gates. */
 void fleet_world_refuse(struct fleet_world *w, int server, bool refuses);
+/* Rules of apiserver/faults.h, until the next ones. Not together with the two around this. */
+void fleet_world_faults(struct fleet_world *w, int server, const char *script);
 /* A worker answers creates of the process with this status, without effect; 0: it does not. */
 void fleet_world_refuse_creates(struct fleet_world *w, unsigned worker, int status);
 /* The process of the orchestrator dies, without or with those requests arriving that it has sent.

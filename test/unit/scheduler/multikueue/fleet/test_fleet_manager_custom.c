@@ -375,6 +375,84 @@ static void test_definition_removed(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+#define FORBIDDEN "[{fault: status, code: 403, count: 0, path: '/apis/example.com/v1/fooz'}]"
+
+static bool cluster_says(struct fleet_world *w, const char *name, const char *part)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
+	const struct jdoc *c;
+
+	strbuf_printf(&path, "/apis/kueue.x-k8s.io/v1beta2/multikueueclusters/%s", name);
+	d = fleet_world_get(w, MANAGER, path.p);
+	c = jdoc_at(jdoc_path(d, "status.conditions"), 0);
+	return jdoc_is_str(jdoc_get(c, "status"), "True") &&
+	       strstr(jdoc_str_or(jdoc_get(c, "message"), ""), part) != NULL;
+}
+
+/* The right is missing on one worker, which goes on with other jobs, and is granted. */
+static void test_forbidden_there(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2);
+
+	fleet_world_kill(w, false);
+	fleet_world_faults(w, 1, FORBIDDEN);
+	fleet_world_start(w);
+	fleet_world_run(w, 5 * S);
+	submit(w);
+	fleet_jobs_submit(w, "job");
+	fleet_world_run(w, S);
+	assert_true(fleet_jobs_has_replica(w, 0, "wl"));
+	assert_false(fleet_jobs_has_replica(w, 1, "wl"));
+	assert_true(fleet_jobs_has_replica(w, 1, "job"));
+	assert_true(cluster_says(w, "w1", NAME " cannot be read: "));
+	fleet_world_faults(w, 1, "[]");
+	fleet_world_run(w, MINUTE);
+	assert_true(fleet_jobs_has_replica(w, 1, "wl"));
+	assert_false(cluster_says(w, "w1", NAME));
+	fleet_world_destroy(w);
+}
+
+/* It is withdrawn while the job runs there: to this Workload the cluster is as one that is lost. */
+static void test_forbidden_later(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2);
+
+	submit(w);
+	run_on(w, 0);
+	fleet_world_faults(w, 0, FORBIDDEN);
+	fleet_world_cut(w, 0, true); /* its watches end */
+	fleet_world_run(w, 2 * MINUTE);
+	fleet_world_cut(w, 0, false);
+	fleet_world_run(w, 6 * MINUTE);
+	fleet_jobs_submit(w, "job");
+	fleet_world_run(w, S);
+	assert_true(fleet_jobs_has_replica(w, 0, "job"));
+	assert_true(fleet_jobs_check(w, "wl", "Ready", ""));
+	assert_true(exists(w, 0));
+	fleet_world_run(w, 20 * MINUTE);
+	assert_true(fleet_jobs_check(w, "wl", "Retry", "Admitting remote lost"));
+	fleet_world_destroy(w);
+}
+
+/* On the manager's cluster: Jobs go on. */
+static void test_forbidden_here(void **state UNUSED)
+{
+	struct fleet_world *w = begin(1);
+
+	fleet_world_kill(w, false);
+	fleet_world_faults(w, MANAGER, FORBIDDEN);
+	fleet_world_start(w);
+	fleet_world_run(w, 5 * S);
+	submit_workload(w, "Foo", "u");
+	fleet_jobs_submit(w, "job");
+	fleet_world_run(w, S);
+	assert_true(fleet_jobs_has_replica(w, 0, "job"));
+	assert_false(fleet_jobs_has_replica(w, 0, "wl"));
+	assert_true(fleet_jobs_check(w, "wl", "Pending", NAME " cannot be read: "));
+	fleet_world_destroy(w);
+}
+
 static void test_other_kind(void **state UNUSED)
 {
 	struct fleet_world *w = begin(1);
@@ -499,6 +577,9 @@ int main(void)
 		cmocka_unit_test(test_served_nowhere),
 		cmocka_unit_test(test_not_served_here),
 		cmocka_unit_test(test_definition_removed),
+		cmocka_unit_test(test_forbidden_there),
+		cmocka_unit_test(test_forbidden_later),
+		cmocka_unit_test(test_forbidden_here),
 		cmocka_unit_test(test_other_kind),
 		cmocka_unit_test(test_foreign),
 		cmocka_unit_test(test_deleted_locally),

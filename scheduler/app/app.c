@@ -40,6 +40,7 @@
 #include "scheduler/base/message_decode.h"
 #include "scheduler/multikueue/fleet/fleet.h"
 #include "scheduler/multikueue/fleet/fleet_kinds.h"
+#include "scheduler/multikueue/worker/custom_watch.h"
 #include "scheduler/multikueue/worker_config.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/ingest/cache.h"
@@ -75,8 +76,9 @@ struct app {
 	struct fleet *fleet;           /* with --controllers=multikueue or orchestrator */
 	struct mpsc *queue;            /* messages to the sched thread */
 	struct watch watch[SCHED_RESOURCE_COUNT_];
-	unsigned nwatches;       /* number of watches in use */
-	struct standby *standby; /* sched thread; NULL: handed over to the engine */
+	unsigned nwatches;            /* number of watches in use */
+	struct custom_watch *customs; /* NULL: the fleet's manager does not run */
+	struct standby *standby;      /* sched thread; NULL: handed over to the engine */
 	struct endpoints *endpoints;
 	pthread_t sched;
 	bool sched_runs;
@@ -148,6 +150,9 @@ static void start_watches(void *ctx)
 	for (unsigned i = 0; i < a->nwatches; i++) {
 		reflector_start(a->watch[i].reflector);
 	}
+	if (a->customs != NULL) {
+		custom_watch_start(a->customs);
+	}
 }
 
 /* Transport thread of the watches. */
@@ -160,6 +165,9 @@ static void refresh_watches(void *ctx)
 	}
 	for (unsigned i = 0; i < a->nwatches; i++) {
 		reflector_refresh(a->watch[i].reflector);
+	}
+	if (a->customs != NULL) {
+		custom_watch_refresh(a->customs);
 	}
 }
 
@@ -539,6 +547,17 @@ static const char *namespace_of(const struct app *a, enum sched_resource r)
 static void make_watches(struct app *a)
 {
 	choose_kinds(a);
+	if (is_manager(a)) {
+		a->customs = custom_watch_create(&(struct custom_watch_options){
+			.kinds = a->kueue_conf->multikueue.frameworks,
+			.transport = a->watches,
+			.clock = clock_real(),
+			.whole = true,
+			.counters = a->counters,
+			.seed = rng_entropy(),
+			.post = post,
+			.ctx = a });
+	}
 	for (unsigned i = 0; i < a->nwatches; i++) {
 		enum sched_resource r = a->watch[i].resource;
 		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
@@ -736,6 +755,7 @@ static void stop(struct app *a)
 	for (unsigned i = 0; i < SCHED_RESOURCE_COUNT_; i++) {
 		reflector_destroy(a->watch[i].reflector);
 	}
+	custom_watch_destroy(a->customs);
 	standby_destroy(a->standby);
 	lease_destroy(a->lease);
 	engine_destroy(a->engine);

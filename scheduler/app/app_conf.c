@@ -84,6 +84,9 @@ void app_conf_fleet(const struct kueue_conf *c, struct fleet_options *ret)
 	/* Without the manager the orchestrator is all that there is. */
 	ret->orchestrates = !ret->manages || c->options.preemption_gates;
 	ret->carries_pods = ret->manages && c->owners.pods;
+	if (ret->manages) {
+		ret->customs = m->frameworks;
+	}
 	manager_defaults(&ret->manager);
 	ret->manager.gated = c->options.preemption_gates;
 	ret->manager.worker_lost_ns = m->worker_lost_ns;

@@ -529,6 +529,7 @@ void engine_handle(struct engine *e, struct sched_msg *msg_take)
 	case SCHED_MSG_REFRESHED:
 	case SCHED_MSG_GATE_FIELDS:
 	case SCHED_MSG_WATCH:
+	case SCHED_MSG_RESOURCE:
 	case SCHED_MSG_SURVEY:
 	case SCHED_MSG_STOP:
 	case SCHED_MSG_KIND_COUNT_:

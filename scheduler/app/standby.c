@@ -78,6 +78,7 @@ bool standby_take(struct standby *s, struct sched_msg *m)
 	case SCHED_MSG_SNAPSHOT:
 	case SCHED_MSG_GATE_FIELDS:
 	case SCHED_MSG_WATCH:
+	case SCHED_MSG_RESOURCE:
 	case SCHED_MSG_SURVEY:
 	case SCHED_MSG_STOP:
 	case SCHED_MSG_KIND_COUNT_:

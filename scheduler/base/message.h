@@ -32,6 +32,8 @@ enum sched_msg_kind {
 	SCHED_MSG_GATE_FIELDS, /* gate_fields: what the API server serves of preemption gates */
 	SCHED_MSG_WATCH,       /* of a worker cluster: lists and watches of `resource` fail (reason,
 				  status, text) or work again */
+	SCHED_MSG_RESOURCE,    /* how an API server serves a kind of the configuration
+				  (multikueue/worker/custom_watch.h) */
 	SCHED_MSG_SURVEY,      /* payload: a worker cluster was read (multikueue/worker/survey.h) */
 	SCHED_MSG_STOP,
 	SCHED_MSG_KIND_COUNT_
@@ -94,7 +96,8 @@ struct sched_msg {
 	const char *written; /* REQUEST_DONE of a pod: the queue, node or condition reason that was
 				written; NULL: none */
 	uint64_t version;    /* REQUEST_DONE of a Workload: number of the write */
-	const char *about;   /* REQUEST_DONE of an object of a job: its key; NULL: none */
+	const char *about;   /* REQUEST_DONE of an object of a job: its key; RESOURCE: the plural;
+				NULL: none */
 	bool flag;
 	unsigned gate_fields; /* of api/kueue/preemption_gate.h; 0: not known */
 	int64_t not_before;   /* LEASE: monotonic ns before which nothing may be written */

@@ -10,6 +10,7 @@
 #include "api/core/runtime_class.h"
 #include "api/core/secret.h"
 #include "api/kinds.h"
+#include "api/kueue/custom_job.h"
 #include "api/kueue/kueue.h"
 #include "api/kueue/kueue_workload.h"
 #include "api/kueue/multikueue.h"
@@ -60,9 +61,12 @@ static const struct sched_kind kinds[SCHED_RESOURCE_COUNT_] = {
 			       .read_order = 14 },
 };
 
+static const struct sched_kind custom = { &custom_job_fields, FLEET, .unwatched = true,
+					  .label = "custom" };
+
 const struct sched_kind *sched_kinds_get(enum sched_resource r)
 {
-	return &kinds[r];
+	return r == SCHED_CUSTOM ? &custom : &kinds[r];
 }
 
 const struct kinds_row *sched_kinds_names(enum sched_resource r)
@@ -72,7 +76,9 @@ const struct kinds_row *sched_kinds_names(enum sched_resource r)
 
 const char *sched_kinds_label(enum sched_resource r)
 {
-	return kinds[r].label != NULL ? kinds[r].label : sched_kinds_names(r)->plural;
+	const struct sched_kind *k = sched_kinds_get(r);
+
+	return k->label != NULL ? k->label : sched_kinds_names(r)->plural;
 }
 
 bool sched_kinds_may_be_missing(enum sched_resource r)

@@ -42,7 +42,9 @@ enum sched_resource {
 	SCHED_SECRETS,
 	SCHED_BUDGETS, /* PodDisruptionBudgets */
 	SCHED_TOPOLOGIES,
-	SCHED_RESOURCE_COUNT_
+	SCHED_RESOURCE_COUNT_,
+	SCHED_CUSTOM /* of kinds that a configuration names (custom_kinds.h): it has no names of its
+			own, and no path */
 };
 
 enum sched_wing {
@@ -64,12 +66,12 @@ struct sched_kind {
 	const char *label; /* see sched_kinds_label; NULL: its plural */
 };
 
-/* Static; r below SCHED_RESOURCE_COUNT_. */
+/* Static; r below SCHED_RESOURCE_COUNT_, here and below, or for these two SCHED_CUSTOM. */
 const struct sched_kind *sched_kinds_get(enum sched_resource r);
-const struct kinds_row *sched_kinds_names(enum sched_resource r);
 /* Its name in logs, metrics and warnings: the plural, with the group if another kind here has the
  * same plural. */
 const char *sched_kinds_label(enum sched_resource r);
+const struct kinds_row *sched_kinds_names(enum sched_resource r);
 /* Whether the scheduler does without the kind where the cluster does not serve it. */
 bool sched_kinds_may_be_missing(enum sched_resource r);
 /* The number of kinds that are watched, with or without the Workload engine: the first ones of enum

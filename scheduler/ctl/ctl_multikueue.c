@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "api/kueue/custom_kinds.h"
 #include "base/attrs.h"
 #include "base/err.h"
 #include "scheduler/ctl/multikueue/fleet_check.h"
@@ -23,6 +24,10 @@ static const struct flags_row rows[] = {
 	{ "for", FLAGS_CHOICE_AT(struct multikueue_args, levels, level), .def = "orchestrator",
 	  .help = "The rights of a manager that opens gates, of one that makes replicas and Jobs "
 		  "as well, or pods besides" },
+	{ "external-framework", AT(LIST, frameworks), .max = CUSTOM_KINDS_MAX,
+	  .arg = "KIND.VERSION.GROUP",
+	  .help = "One of multiKueue.externalFrameworks of the manager; may be given several "
+		  "times" },
 	{ "address", AT(TEXT, address), .min = 1, .arg = "URL",
 	  .unset = "that of the worker's kubeconfig",
 	  .help = "For kubeconfig: address of the worker's API server as the manager reaches it" },

@@ -242,6 +242,15 @@ lacks worker-manager '- pods'
 has worker-manager-pods '- jobs'
 has worker-manager-pods '- pods'
 has worker-manager '- jobs'
+lacks worker-manager '- foos'
+for level in orchestrator manager; do
+	render further-$level --set multikueue.worker.enabled=true --set multikueue.worker.for=$level \
+		--set 'multikueue.worker.externalResources={foos.example.com}' \
+		--show-only templates/multikueue-worker.yaml
+done
+has further-manager 'apiGroups: [example.com]'
+has further-manager 'resources: [foos]'
+lacks further-orchestrator 'foos'
 
 render url --set webhook.url=https://127.0.0.1:9443/ --set schedulerNames='{volcano,batch}' \
 	--set webhook.failurePolicy.pods=Ignore
@@ -367,6 +376,13 @@ done
 lacks carries-job 'resources: [pods'
 has carries-pod 'resources: [pods]'
 has carries-pod 'resources: [pods/status]'
+render carries-foo --set orchestrator.enabled=true --set orchestrator.manager=true \
+	--set 'orchestrator.config=multiKueue: {externalFrameworks: [{name: Foo.v1.example.com}]}' \
+	--set 'orchestrator.externalResources={foos.example.com}' \
+	--show-only templates/orchestrator-rbac.yaml
+has carries-foo 'apiGroups: [example.com]'
+has carries-foo 'resources: [foos]'
+has carries-foo 'resources: [foos/status]'
 render files --set orchestrator.enabled=true --set orchestrator.namespace= --set orchestrator.kubeconfigs=workers
 has files 'mountPath: /etc/multikueue/kubeconfigs'
 has files 'secretName: workers'
@@ -402,6 +418,10 @@ refused install --set crds.install=perhaps
 refused orchestrator.config --set orchestrator.config='multiKueue: {bogus: 1}'
 refused orchestrator.config --set orchestrator.config='multiKueue: {workerLostTimeout: soon}'
 refused orchestrator.config --set orchestrator.config='multiKueue: {orchestratedPreemption: {order: Random}}'
+refused orchestrator.config --set orchestrator.config='multiKueue: {externalFrameworks: [{name: Foo.v1}]}'
+refused orchestrator.config --set orchestrator.config='multiKueue: {externalFrameworks: [Foo.v1.example.com]}'
+refused externalResources --set 'orchestrator.externalResources={foos}'
+refused externalResources --set 'multikueue.worker.externalResources={*.example.com}'
 refused orchestrator.leaderElection --set orchestrator.leaderElection.leaseDuration=1s
 refused orchestrator.metricsPort --set orchestrator.metricsPort=11251
 refused orchestrator.extraArgs --set 'orchestrator.extraArgs={--controllers=workload}'

@@ -19,6 +19,7 @@
 #include "scheduler/ctl/multikueue/multikueue_args.h"
 #include "scheduler/ctl/multikueue/waiting_queues.h"
 #include "scheduler/ctl/multikueue/worker_access.h"
+#include "scheduler/ctl/multikueue/worker_kinds.h"
 #include "scheduler/ctl/multikueue/worker_parallel.h"
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
@@ -147,13 +148,14 @@ int fleet_check_run(const struct multikueue_args *a, bool *ret_good, struct err 
 {
 	CLEANUP(fleet_finish)
 	struct fleet f = { .opt = { .origin = a->origin, .level = a->level }, .why = ERR_INIT };
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	struct transport *manager = NULL;
-	int r;
+	int r = worker_kinds_parse(&a->frameworks, arena, &f.opt.kinds, err);
 
 	if (a->cluster.has_timeout) {
 		f.opt.call_ns = a->cluster.timeout;
 	}
-	r = cluster_args_connect(&a->cluster, &manager, err);
+	r = r < 0 ? r : cluster_args_connect(&a->cluster, &manager, err);
 	if (r == 0) {
 		r = check(a, manager, &f, err);
 	}

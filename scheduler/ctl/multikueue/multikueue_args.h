@@ -3,6 +3,7 @@
 #ifndef SCHEDULER_CTL_MULTIKUEUE_MULTIKUEUE_ARGS_H
 #define SCHEDULER_CTL_MULTIKUEUE_MULTIKUEUE_ARGS_H
 
+#include "process/flags.h"
 #include "scheduler/ctl/cli/cluster_args.h"
 #include "scheduler/ctl/multikueue/worker_role.h"
 
@@ -13,6 +14,7 @@ struct multikueue_args {
 	const char *account;         /* namespace of the account on the worker */
 	const char *origin;          /* label of the replicas */
 	enum worker_role_level level;
+	struct flags_list frameworks; /* kinds that the manager carries besides */
 	bool dry_run;
 };
 

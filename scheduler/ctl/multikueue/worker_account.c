@@ -60,11 +60,9 @@ static struct jdoc *make(const char *pattern, const char *namespace_)
 	return json;
 }
 
-void worker_account_init(struct worker_account *ret, enum worker_role_level level,
+void worker_account_init(struct worker_account *ret, const struct worker_role *role,
 			 const char *namespace_)
 {
-	CLEANUP(worker_role_destroyp) struct worker_role *role = worker_role_create(level);
-
 	for (size_t i = 0; i < WORKER_ACCOUNT_OBJECTS; i++) {
 		ret->v[i] = (struct worker_account_object){
 			.kind = objects[i].kind,

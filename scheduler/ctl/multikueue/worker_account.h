@@ -27,7 +27,7 @@ struct worker_account {
 };
 
 /* In the order in which they are to be applied. namespace_: a DNS label, borrowed. */
-void worker_account_init(struct worker_account *ret, enum worker_role_level level,
+void worker_account_init(struct worker_account *ret, const struct worker_role *role,
 			 const char *namespace_);
 void worker_account_finish(struct worker_account *a); /* for CLEANUP; zeroed is fine */
 /* Appends the path of an object, without a query. */

@@ -20,6 +20,7 @@
 #include "net/http.h"
 #include "scheduler/base/sched_kinds.h"
 #include "scheduler/ctl/multikueue/worker_access.h"
+#include "scheduler/ctl/multikueue/worker_kinds.h"
 
 #define CALL_NS (10 * CLOCK_NS_PER_S)
 #define ALL_NS (30 * CLOCK_NS_PER_S)
@@ -178,12 +179,39 @@ static int review(struct looking *l, const struct worker_role_right *right)
 	return r < 0 ? r : jdoc_bool(jdoc_path(answer, "status.allowed"), false);
 }
 
+/* The rights on a kind are those on the resource that the worker serves it as. */
+static void check_kinds(struct looking *l, struct worker_role *role)
+{
+	size_t good = 0;
+
+	for (size_t i = 0; i < l->opt->kinds.n; i++) {
+		const struct custom_kind *k = &l->opt->kinds.v[i];
+		CLEANUP(xmalloc_freep) char *plural = NULL;
+		int64_t limit = time_left(l);
+		int r = limit == 0 ? -ERR_TIMEOUT
+				   : worker_kinds_ask(l->t, k, limit, &plural, &l->why);
+
+		if (r < 0) {
+			report(l,
+			       r == -ERR_NOT_FOUND ? WORKER_FINDING_FAILED : WORKER_FINDING_UNKNOWN,
+			       "kinds", "%s", l->why.text);
+			continue;
+		}
+		worker_role_add_kind(role, k->group, plural);
+		good++;
+	}
+	if (good == l->opt->kinds.n && good > 0) {
+		report(l, WORKER_FINDING_OK, "kinds", "all %zu are served", good);
+	}
+}
+
 static void check_rights(struct looking *l)
 {
 	CLEANUP(worker_role_destroyp) struct worker_role *role = worker_role_create(l->opt->level);
 	const struct worker_role_right *right;
 	unsigned missing = 0, n;
 
+	check_kinds(l, role);
 	for (n = 0; (right = worker_role_at(role, n)) != NULL; n++) {
 		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 		int r = review(l, right);

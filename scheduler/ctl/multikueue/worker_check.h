@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/kueue/custom_kinds.h"
 #include "collections/vec.h"
 #include "scheduler/ctl/multikueue/waiting_queues.h"
 #include "scheduler/ctl/multikueue/worker_role.h"
@@ -35,8 +36,9 @@ struct worker_finding {
 struct worker_check_options {
 	const char *origin; /* label of the replicas that the manager makes */
 	enum worker_role_level level;
-	int64_t call_ns; /* longest time of one request; 0: 10 s */
-	int64_t all_ns;  /* of all requests to one worker; 0: 30 s */
+	struct custom_kinds kinds; /* that the manager carries besides; borrowed */
+	int64_t call_ns;           /* longest time of one request; 0: 10 s */
+	int64_t all_ns;            /* of all requests to one worker; 0: 30 s */
 };
 
 struct worker_check {

@@ -4,10 +4,12 @@
 #include <time.h>
 
 #include "api/meta/validate.h"
+#include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "base/xmalloc.h"
 #include "enc/base64.h"
 #include "enc/json/jdoc.h"
 #include "enc/yaml.h"
@@ -17,6 +19,8 @@
 #include "process/file.h"
 #include "scheduler/ctl/multikueue/multikueue_args.h"
 #include "scheduler/ctl/multikueue/worker_account.h"
+#include "scheduler/ctl/multikueue/worker_kinds.h"
+#include "scheduler/ctl/multikueue/worker_role.h"
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
 #define POLL_NS (200 * CLOCK_NS_PER_MS)
@@ -192,6 +196,34 @@ static int make(const struct multikueue_args *a, const struct worker_account *ac
 	return wait_for_token(a, t, &account->v[WORKER_ACCOUNT_TOKEN], ret_secret, err);
 }
 
+/* The kinds of the configuration are looked up on the worker, for the names of their resources. */
+static int add_kinds(const struct multikueue_args *a, struct worker_role *role, struct err *err)
+{
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	struct transport *t = NULL;
+	struct custom_kinds kinds;
+	int r = worker_kinds_parse(&a->frameworks, arena, &kinds, err);
+
+	if (r < 0 || kinds.n == 0) {
+		return r;
+	}
+	if (a->level < WORKER_ROLE_MANAGER) {
+		return err_set(err, ERR_INVALID,
+			       "--external-framework: only with --for manager or manager-pods");
+	}
+	r = cluster_args_connect(&a->cluster, &t, err);
+	for (size_t i = 0; r == 0 && i < kinds.n; i++) {
+		CLEANUP(xmalloc_freep) char *plural = NULL;
+
+		r = worker_kinds_ask(t, &kinds.v[i], CALL_NS, &plural, err);
+		if (r == 0) {
+			worker_role_add_kind(role, kinds.v[i].group, plural);
+		}
+	}
+	transport_destroy(t);
+	return r;
+}
+
 /* 1. Mistakes in names and address are refused before anything is made.
  * 2. The account, its rights and a Secret for its token are applied to the worker.
  * 3. The worker makes the token.
@@ -202,12 +234,14 @@ int worker_kubeconfig_run(const struct multikueue_args *a, struct err *err)
 	CLEANUP(kubeconfig_destroyp) struct kubeconfig *c = NULL;
 	CLEANUP(jdoc_destroyp) struct jdoc *secret = NULL;
 	struct transport *t = NULL;
+	CLEANUP(worker_role_destroyp) struct worker_role *role = worker_role_create(a->level);
 	int r = check_names(a, err);
 
+	r = r < 0 ? r : add_kinds(a, role, err);
 	if (r < 0) {
 		return r;
 	}
-	worker_account_init(&account, a->level, a->account);
+	worker_account_init(&account, role, a->account);
 	if (a->dry_run) {
 		print_objects(&account);
 		return 0;

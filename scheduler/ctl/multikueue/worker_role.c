@@ -16,6 +16,7 @@
 CHART_FILE(worker_role_file, "multikueue-worker.yaml");
 
 struct worker_role {
+	enum worker_role_level level;
 	struct jdoc *rules;
 	struct arena *arena; /* names of the rights */
 	struct VEC(struct worker_role_right) rights;
@@ -65,6 +66,7 @@ struct worker_role *worker_role_create(enum worker_role_level level)
 	/* Our own file, which is part of the program. */
 	assert(r == 0);
 	(void)r;
+	role->level = level;
 	role->rules = jdoc_new_array();
 	role->arena = arena_create(0);
 	/* Each level has the rights of those before it. */
@@ -76,6 +78,24 @@ struct worker_role *worker_role_create(enum worker_role_level level)
 		}
 	}
 	return role;
+}
+
+void worker_role_add_kind(struct worker_role *role, const char *group, const char *plural)
+{
+	static const char *const verbs[] = { "get", "list", "watch", "create", "patch", "delete" };
+	CLEANUP(jdoc_destroyp) struct jdoc *rule = jdoc_new_object();
+	struct jdoc *list;
+
+	if (role->level < WORKER_ROLE_MANAGER) {
+		return;
+	}
+	jdoc_append_take(jdoc_ensure_array(rule, "apiGroups"), jdoc_new_str(group));
+	jdoc_append_take(jdoc_ensure_array(rule, "resources"), jdoc_new_str(plural));
+	list = jdoc_ensure_array(rule, "verbs");
+	for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
+		jdoc_append_take(list, jdoc_new_str(verbs[i]));
+	}
+	add_rule(role, rule);
 }
 
 void worker_role_destroyp(struct worker_role **pr)

@@ -25,6 +25,9 @@ struct worker_role_right {
 };
 
 struct worker_role *worker_role_create(enum worker_role_level level);
+/* Adds the rights on the objects of one more kind that the manager carries. A level below MANAGER
+ * carries none. */
+void worker_role_add_kind(struct worker_role *role, const char *group, const char *plural);
 void worker_role_destroyp(struct worker_role **pr); /* for CLEANUP */
 /* Of a ClusterRole, as an array. */
 const struct jdoc *worker_role_rules(const struct worker_role *role);

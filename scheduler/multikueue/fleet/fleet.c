@@ -120,21 +120,23 @@ static void look_for_manager(void *ctx, struct fleet_workload *w)
 static void create_manager(struct fleet *f, const struct pool_options *base)
 {
 	const struct fleet_options *opt = &f->opt;
-	const struct fleet_manager_options mo = {
-		.manager = opt->manager,
-		.kinds = 1u << CARRIED_JOBS | (unsigned)opt->carries_pods << CARRIED_PODS,
-		.gc_ns = opt->gc_ns,
-		.origin = opt->origin,
-		.counters = opt->counters,
-		.recorder = f->recorder,
-		.clusters = f->clusters,
-		.offers = f->offers,
-		.clock = opt->clock,
-		.post = post,
-		.record = record_for_manager,
-		.look_at = look_for_manager,
-		.ctx = f
-	};
+	const struct fleet_manager_options mo = { .manager = opt->manager,
+						  .kinds = 1u << CARRIED_JOBS |
+							   (unsigned)opt->carries_pods
+								   << CARRIED_PODS |
+							   1u << CARRIED_CUSTOM,
+						  .customs = opt->customs,
+						  .gc_ns = opt->gc_ns,
+						  .origin = opt->origin,
+						  .counters = opt->counters,
+						  .recorder = f->recorder,
+						  .clusters = f->clusters,
+						  .offers = f->offers,
+						  .clock = opt->clock,
+						  .post = post,
+						  .record = record_for_manager,
+						  .look_at = look_for_manager,
+						  .ctx = f };
 
 	f->manager = fleet_manager_create(&mo, base);
 	f->active = fleet_active_create(f->clusters, f->offers, fleet_manager_pool(f->manager),
@@ -164,6 +166,7 @@ struct fleet *fleet_create(const struct fleet_options *opt)
 		.manual = opt->manual,
 		.needs_jobs = opt->manages,
 		.needs_pods = opt->manages && opt->carries_pods,
+		.customs = opt->customs,
 		.seed = opt->seed,
 		.connect = connect_worker,
 		.next_source = next_source,
@@ -527,12 +530,6 @@ static void on_survey(struct fleet *f, const struct fleet_cluster *k, struct sch
 	strmap_each(f->workloads, look_at_unpriced, f);
 }
 
-static bool is_object(const struct sched_msg *m)
-{
-	return m->kind == SCHED_MSG_UPSERT || m->kind == SCHED_MSG_DELETE ||
-	       m->kind == SCHED_MSG_BAD_OBJECT;
-}
-
 /* k: NULL: of the manager's API server. */
 static void on_manager_done(struct fleet *f, const struct fleet_cluster *k,
 			    const struct sched_msg *m)
@@ -549,6 +546,21 @@ static void on_manager_done(struct fleet *f, const struct fleet_cluster *k,
 	}
 }
 
+static bool look_at_each(struct str key UNUSED, void *value, void *ctx)
+{
+	look_at(ctx, value);
+	return true;
+}
+
+static void on_kind(struct fleet *f, const struct sched_msg *m)
+{
+	if (m->source == 0) {
+		fleet_manager_custom(f->manager, m);
+	}
+	fleet_active_note(f->active);
+	strmap_each(f->workloads, look_at_each, f);
+}
+
 static void on_worker(struct fleet *f, struct sched_msg *m)
 {
 	struct fleet_cluster *k = fleet_clusters_of(f->clusters, m->source);
@@ -556,7 +568,9 @@ static void on_worker(struct fleet *f, struct sched_msg *m)
 	if (k == NULL || !link_handle(k->link, m)) {
 		return; /* of a connection that has ended */
 	}
-	if (m->kind == SCHED_MSG_REQUEST_DONE && m->request != SCHED_REQ_PREEMPTION_GATE) {
+	if (fleet_kinds_is_state(m)) {
+		on_kind(f, m);
+	} else if (m->kind == SCHED_MSG_REQUEST_DONE && m->request != SCHED_REQ_PREEMPTION_GATE) {
 		on_manager_done(f, k, m);
 	} else if (m->kind == SCHED_MSG_REQUEST_DONE) {
 		on_gate_done(f, k, m);
@@ -564,19 +578,13 @@ static void on_worker(struct fleet *f, struct sched_msg *m)
 		on_watch(f, k, m);
 	} else if (m->kind == SCHED_MSG_SURVEY) {
 		on_survey(f, k, m);
-	} else if (is_object(m) && m->resource == SCHED_WORKLOADS) {
+	} else if (fleet_kinds_is_object(m) && m->resource == SCHED_WORKLOADS) {
 		on_replica(f, k, m);
-	} else if (is_object(m) && m->resource == SCHED_LOCAL_QUEUES) {
+	} else if (fleet_kinds_is_object(m) && m->resource == SCHED_LOCAL_QUEUES) {
 		fleet_clusters_queue(k, m);
-	} else if (is_object(m) && f->manager != NULL) {
+	} else if (fleet_kinds_is_object(m) && f->manager != NULL) {
 		fleet_manager_job(f->manager, k, m);
 	}
-}
-
-static bool look_at_each(struct str key UNUSED, void *value, void *ctx)
-{
-	look_at(ctx, value);
-	return true;
 }
 
 static bool follow_each(struct str key UNUSED, void *value, void *ctx)
@@ -670,11 +678,13 @@ void fleet_handle(struct fleet *f, struct sched_msg *m)
 		on_lease(f, m);
 	} else if (m->source != 0) {
 		on_worker(f, m);
+	} else if (fleet_kinds_is_state(m)) {
+		on_kind(f, m);
 	} else if (m->kind == SCHED_MSG_REQUEST_DONE) {
 		on_token_done(f, m);
 	} else if (m->kind == SCHED_MSG_SYNCED || m->kind == SCHED_MSG_REFRESHED) {
 		on_list(f, m);
-	} else if (is_object(m)) {
+	} else if (fleet_kinds_is_object(m)) {
 		on_manager(f, m);
 	}
 	follow_links(f);
@@ -682,19 +692,6 @@ void fleet_handle(struct fleet *f, struct sched_msg *m)
 }
 
 /* --- decisions ------------------------------------------------------------------------------*/
-
-static bool has_all(const struct fleet *f, unsigned kinds)
-{
-	const enum sched_resource *all =
-		fleet_kinds_watched(f->manager != NULL, f->opt.carries_pods);
-
-	for (size_t i = 0; all[i] != SCHED_RESOURCE_COUNT_; i++) {
-		if ((kinds & 1u << all[i]) == 0) {
-			return false;
-		}
-	}
-	return true;
-}
 
 static void wait_until(struct fleet *f, struct fleet_workload *w, int64_t at)
 {
@@ -885,9 +882,11 @@ int64_t fleet_step(struct fleet *f)
 	int64_t at = clock_earlier(fleet_clusters_step(f->clusters), mono + HEARTBEAT_NS);
 
 	atomic_store(&f->state.heartbeat, mono);
-	atomic_store(&f->state.synced, has_all(f, f->synced));
+	atomic_store(&f->state.synced,
+		     fleet_kinds_has_all(f->manager != NULL, f->opt.carries_pods, f->synced));
 	follow_links(f);
-	if (!f->leading || !has_all(f, f->fresh)) {
+	if (!f->leading ||
+	    !fleet_kinds_has_all(f->manager != NULL, f->opt.carries_pods, f->fresh)) {
 		return at;
 	}
 	if (mono < f->writes_from) {

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api/kueue/custom_kinds.h"
 #include "scheduler/base/engine_state.h"
 #include "scheduler/base/message.h"
 #include "scheduler/multikueue/manager/manager.h"
@@ -39,7 +40,8 @@ struct fleet_options {
 	bool orchestrates;
 	struct orchestrate_options orchestrate;
 	bool manages;
-	bool carries_pods; /* by the manager: pods and pod groups besides Jobs */
+	bool carries_pods;           /* by the manager: pods and pod groups besides Jobs */
+	struct custom_kinds customs; /* by the manager: kinds besides; borrowed */
 	struct manager_options manager;
 	int64_t gc_ns; /* between two collections of orphans by the manager; 0: none */
 	const struct kueue_conf *conf; /* of the workers, for prices; must outlive the fleet */

@@ -23,6 +23,7 @@
 #include "scheduler/multikueue/fleet/fleet_workload.h"
 #include "scheduler/multikueue/manager/carried.h"
 #include "scheduler/multikueue/manager/local_body.h"
+#include "scheduler/multikueue/worker/custom_lists.h"
 #include "scheduler/multikueue/worker/link.h"
 
 #define POOL_SLOTS 64
@@ -163,11 +164,22 @@ static void on_part(struct request *r, struct fleet_part *part)
 	send(r, &part->o.write, version_of(part->o.object), str_of(part->key));
 }
 
-static void object_path(struct request *r, enum sched_resource k, struct str key, const char *sub,
+static const struct custom_lists *customs_of(const struct request *r)
+{
+	return r->t == NULL ? r->c->opt.customs : link_customs(r->t->cluster->link);
+}
+
+/* False: the API server does not serve the kind, as far as is known. */
+static bool object_path(struct request *r, enum sched_resource k, struct str key, const char *sub,
 			const char *query)
 {
-	sched_kinds_key_path(k, key, sub, &r->path);
+	if (k != SCHED_CUSTOM) {
+		sched_kinds_key_path(k, key, sub, &r->path);
+	} else if (!custom_lists_key_path(customs_of(r), key, sub, &r->path)) {
+		return false;
+	}
 	strbuf_add_c(&r->path, query);
+	return true;
 }
 
 static const struct api_meta *meta_of(const struct fleet_part *part)
@@ -181,10 +193,9 @@ static const struct api_meta *meta_of(const struct fleet_part *part)
 
 /* --- on a worker -------------------------------------------------------------------------------*/
 
-/* The body of a create is made. */
-static void create(struct request *r, enum sched_resource k, const struct api_meta *local)
+/* The body of a create is made; the path of the collection, too. */
+static void create(struct request *r, const struct api_meta *local)
 {
-	sched_kinds_path(k, local->namespace_, NULL, NULL, &r->path);
 	strbuf_add_c(&r->path, "?" MANAGER);
 	r->spec.method = HTTP_POST;
 	r->spec.content_type = JSON;
@@ -197,21 +208,36 @@ static void create_replica(struct request *r)
 	const struct jdoc *doc = may_write_there(r, &r->t->replica) ? workload_doc(r->s) : NULL;
 
 	if (doc != NULL) {
+		const struct api_meta *local = &fleet_workload_local(r->s->w)->meta;
+
 		replica_body_create(doc, r->c->opt.by, r->c->opt.gated, &r->body);
-		create(r, SCHED_WORKLOADS, &fleet_workload_local(r->s->w)->meta);
+		sched_kinds_path(SCHED_WORKLOADS, local->namespace_, NULL, NULL, &r->path);
+		create(r, local);
 		on_replica(r);
 	}
+}
+
+/* False: as object_path. */
+static bool collection_path(struct request *r, const struct fleet_part *part,
+			    const char *namespace_)
+{
+	if (part->resource == SCHED_CUSTOM) {
+		return custom_lists_collection(customs_of(r), str_of(part->key), &r->path);
+	}
+	sched_kinds_path(part->resource, namespace_, NULL, NULL, &r->path);
+	return true;
 }
 
 static void create_part(struct request *r, struct fleet_part *part, const struct fleet_local *local)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *parsed = NULL;
+	const struct api_meta *meta = r->s->kind->meta(local->object->object);
 	const struct jdoc *workload = may_write_there(r, &part->o) ? workload_doc(r->s) : NULL;
 	const struct jdoc *doc = workload == NULL ? NULL : document(&parsed, local->object->json);
 
-	if (doc != NULL) {
+	if (doc != NULL && collection_path(r, part, meta->namespace_)) {
 		r->s->kind->create(doc, workload, r->c->opt.by, &r->body);
-		create(r, part->resource, r->s->kind->meta(local->object->object));
+		create(r, meta);
 		on_part(r, part);
 		fleet_managed_note_sent(part, r->s->now);
 	}
@@ -225,9 +251,9 @@ static bool delete_part(struct request *r, struct fleet_part *part)
 	if (meta == NULL || meta->deleted != FIELD_NO_TIME) {
 		return false;
 	}
-	if (may_write_there(r, &part->o)) {
+	if (may_write_there(r, &part->o) &&
+	    object_path(r, part->resource, str_of(part->key), NULL, "")) {
 		replica_body_delete(meta, &r->body);
-		object_path(r, part->resource, str_of(part->key), NULL, "");
 		r->spec.method = HTTP_DELETE;
 		r->spec.content_type = JSON;
 		on_part(r, part);
@@ -249,7 +275,7 @@ static void delete_replica(struct request *r)
 	if (waits || w == NULL || !may_write_there(r, &r->t->replica)) {
 		return;
 	}
-	object_path(r, SCHED_WORKLOADS, m->key, NULL, "");
+	(void)object_path(r, SCHED_WORKLOADS, m->key, NULL, "");
 	if (replica_body_has_finalizer(&w->meta)) {
 		replica_body_without_finalizer(&w->meta, &r->body);
 		strbuf_add_c(&r->path, "?" MANAGER);
@@ -274,12 +300,12 @@ static void update_replica(struct request *r)
 	r->spec.method = HTTP_PATCH;
 	if (r->a->act == MANAGER_EVICT_REPLICA) {
 		replica_body_evict(&w->meta, r->a->message, r->s->now, &r->body);
-		object_path(r, SCHED_WORKLOADS, m->key, "status",
-			    "?fieldManager=" MANAGER_EVICT_FIELD_MANAGER "&force=true");
+		(void)object_path(r, SCHED_WORKLOADS, m->key, "status",
+				  "?fieldManager=" MANAGER_EVICT_FIELD_MANAGER "&force=true");
 		r->spec.content_type = APPLY;
 	} else {
 		replica_body_priority(fleet_workload_local(r->s->w), &w->meta, &r->body);
-		object_path(r, SCHED_WORKLOADS, m->key, NULL, "?" MANAGER);
+		(void)object_path(r, SCHED_WORKLOADS, m->key, NULL, "?" MANAGER);
 		r->spec.content_type = MERGE;
 	}
 	on_replica(r);
@@ -287,11 +313,19 @@ static void update_replica(struct request *r)
 
 static void update_part(struct request *r, struct fleet_part *part, const struct fleet_local *local)
 {
-	if (!may_write_there(r, &part->o)) {
+	const struct api_workload *replica =
+		r->t->replica.object == NULL ? NULL : r->t->replica.object->object;
+
+	if (!may_write_there(r, &part->o) ||
+	    !object_path(r, part->resource, str_of(part->key), NULL, "?" MANAGER)) {
 		return;
 	}
-	replica_body_class(r->s->kind->meta(local->object->object), meta_of(part), &r->body);
-	object_path(r, part->resource, str_of(part->key), NULL, "?" MANAGER);
+	if (r->a->act == MANAGER_END_JOB) {
+		replica_body_ended(&replica->meta, meta_of(part), &r->body);
+	} else {
+		replica_body_class(r->s->kind->meta(local->object->object), meta_of(part),
+				   &r->body);
+	}
 	r->spec.method = HTTP_PATCH;
 	r->spec.content_type = MERGE;
 	on_part(r, part);
@@ -306,7 +340,9 @@ static void sync_local(struct request *r, struct fleet_local *local, const struc
 	CLEANUP(jdoc_destroyp) struct jdoc *there = NULL;
 	const struct sched_msg *m = local->object;
 
-	if (!may_write(r, &local->write, m->resource_version) || document(&here, m->json) == NULL ||
+	if (!may_write(r, &local->write, m->resource_version) ||
+	    !object_path(r, m->resource, m->key, "status", "?" MANAGER) ||
+	    document(&here, m->json) == NULL ||
 	    (from != NULL && document(&there, from->o.object->json) == NULL)) {
 		return;
 	}
@@ -320,7 +356,6 @@ static void sync_local(struct request *r, struct fleet_local *local, const struc
 
 		r->s->kind->sync(here, there, r->s->kind->due(&a, &b), r->s->now, &r->body);
 	}
-	object_path(r, m->resource, m->key, "status", "?" MANAGER);
 	r->spec.request = SCHED_REQ_JOB_STATUS;
 	r->spec.resource = m->resource;
 	r->spec.method = HTTP_PATCH;
@@ -344,11 +379,12 @@ static void write_status(struct request *r, const char *cluster)
 	}
 	if (r->a->act == MANAGER_FINISH) {
 		local_body_finished(&of, r->a, &r->body);
-		object_path(r, SCHED_WORKLOADS, local->key, "status", "?" MANAGER "&force=true");
+		(void)object_path(r, SCHED_WORKLOADS, local->key, "status",
+				  "?" MANAGER "&force=true");
 	} else {
 		local_body_admission(&of, r->a, &r->body);
-		object_path(r, SCHED_WORKLOADS, local->key, "status",
-			    "?fieldManager=" KUEUE_FIELD_MANAGER "&force=true");
+		(void)object_path(r, SCHED_WORKLOADS, local->key, "status",
+				  "?fieldManager=" KUEUE_FIELD_MANAGER "&force=true");
 	}
 	r->spec.request = SCHED_REQ_DISPATCH;
 	r->spec.resource = SCHED_WORKLOADS;
@@ -380,6 +416,7 @@ void fleet_carry_out(struct fleet_carry *c, struct fleet_carry_step *s,
 		create_part(&r, on->part, on->local);
 		break;
 	case MANAGER_UPDATE_JOB:
+	case MANAGER_END_JOB:
 		update_part(&r, on->part, on->local);
 		break;
 	case MANAGER_DELETE_JOB:
@@ -425,14 +462,14 @@ int64_t fleet_carry_look(struct fleet_carry *c, struct fleet_workload *w, struct
 	for (size_t i = 0; i < t->parts.n; i++) {
 		struct fleet_part *part = t->parts.v[i];
 
-		if (is_look_due(&part->o, now, &at)) {
-			object_path(&r, part->resource, str_of(part->key), NULL, "");
+		if (is_look_due(&part->o, now, &at) &&
+		    object_path(&r, part->resource, str_of(part->key), NULL, "")) {
 			on_part(&r, part);
 			part->o.write.looks = true;
 		}
 	}
 	if (is_look_due(&t->replica, now, &at)) {
-		object_path(&r, SCHED_WORKLOADS, str_of(w->key), NULL, "");
+		(void)object_path(&r, SCHED_WORKLOADS, str_of(w->key), NULL, "");
 		on_replica(&r);
 		t->replica.write.looks = true;
 	}

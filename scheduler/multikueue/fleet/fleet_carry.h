@@ -15,6 +15,7 @@
 #include "scheduler/multikueue/manager/replica_body.h"
 
 struct carried_kind;
+struct custom_lists;
 struct fleet_carry;
 struct fleet_local;
 struct fleet_part;
@@ -30,6 +31,7 @@ struct fleet_carry_options {
 	struct metric_registry *counters;
 	struct recorder *recorder; /* borrowed, as the next */
 	const struct replica_body_manager *by;
+	const struct custom_lists *customs; /* at the manager's API server */
 	bool gated;
 	void (*post)(void *ctx, struct sched_msg *msg); /* gets the outcomes; ctx: of the pool */
 };

@@ -23,6 +23,30 @@ const enum sched_resource *fleet_kinds_watched(bool manages, bool pods)
 	return manages && pods ? kinds : manages ? kinds + 1 : kinds + 3;
 }
 
+bool fleet_kinds_has_all(bool manages, bool pods, unsigned kinds)
+{
+	const enum sched_resource *all = fleet_kinds_watched(manages, pods);
+
+	for (size_t i = 0; all[i] != SCHED_RESOURCE_COUNT_; i++) {
+		if ((kinds & 1u << all[i]) == 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool fleet_kinds_is_object(const struct sched_msg *m)
+{
+	return m->kind == SCHED_MSG_UPSERT || m->kind == SCHED_MSG_DELETE ||
+	       m->kind == SCHED_MSG_BAD_OBJECT;
+}
+
+bool fleet_kinds_is_state(const struct sched_msg *m)
+{
+	return m->resource == SCHED_CUSTOM && !fleet_kinds_is_object(m) &&
+	       m->kind != SCHED_MSG_REQUEST_DONE;
+}
+
 /* The manager makes replicas, Jobs and pods of the whole objects. */
 static bool is_whole(const struct sched_msg *m)
 {

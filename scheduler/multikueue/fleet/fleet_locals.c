@@ -12,9 +12,11 @@
 #include "scheduler/base/message.h"
 #include "scheduler/multikueue/fleet/fleet_workload.h"
 #include "scheduler/multikueue/manager/carried.h"
+#include "scheduler/multikueue/manager/carried_custom.h"
 
 struct fleet_locals {
 	unsigned kinds;
+	struct VEC(struct carried_kind) customs;
 	struct strmap *objects; /* struct fleet_local, by resource and key */
 	struct strmap *jobs;    /* struct fleet_job, by its key */
 	void (*look_at)(void *ctx, struct fleet_workload *w);
@@ -40,12 +42,16 @@ static void free_job(void *value)
 	free(j);
 }
 
-struct fleet_locals *
-fleet_locals_create(unsigned kinds, void (*look_at)(void *ctx, struct fleet_workload *w), void *ctx)
+struct fleet_locals *fleet_locals_create(unsigned kinds, struct custom_kinds customs,
+					 void (*look_at)(void *ctx, struct fleet_workload *w),
+					 void *ctx)
 {
 	struct fleet_locals *l = xmalloc_zero(1, sizeof(*l));
 
 	l->kinds = kinds;
+	for (size_t i = 0; i < customs.n; i++) {
+		vec_push(&l->customs, carried_custom_row(&customs.v[i]));
+	}
 	l->objects = strmap_create(free_local);
 	l->jobs = strmap_create(free_job);
 	l->look_at = look_at;
@@ -58,6 +64,7 @@ void fleet_locals_destroy(struct fleet_locals *l)
 	if (l != NULL) {
 		strmap_destroy(l->jobs);
 		strmap_destroy(l->objects);
+		vec_finish(&l->customs);
 		free(l);
 	}
 }
@@ -115,6 +122,9 @@ static char *job_of_object(const struct carried_kind *kind, const struct sched_m
 				    ? field_map_get(&meta->labels, KUEUE_POD_GROUP_NAME)
 				    : NULL;
 
+	if (kind->resource == SCHED_CUSTOM) {
+		return xmalloc_dup_n(m->key.p, m->key.len); /* begins with the kind's name */
+	}
 	return group != NULL && group[0] != '\0'
 		       ? job_key(GROUP, meta->namespace_, group)
 		       : job_key(kind->kind, meta->namespace_, meta->name);
@@ -206,16 +216,32 @@ static const struct api_owner *owner_of(const struct api_workload *local)
 	return o == NULL && local->meta.owners.n > 0 ? local->meta.owners.v : o;
 }
 
+/* NULL: it is not carried. */
+static const struct carried_kind *kind_of(const struct fleet_locals *l, const struct api_owner *o)
+{
+	const struct carried_kind *kind = carried_of(o);
+
+	for (size_t i = 0; kind == NULL && i < l->customs.n; i++) {
+		if (str_streq(o->api_version, l->customs.v[i].api_version) &&
+		    str_streq(o->kind, l->customs.v[i].kind)) {
+			return &l->customs.v[i];
+		}
+	}
+	return kind;
+}
+
 const struct carried_kind *fleet_locals_kind(const struct fleet_locals *l,
 					     const struct fleet_workload *w)
 {
 	const struct api_workload *local = fleet_workload_local(w);
 	const struct api_owner *o = local == NULL ? NULL : owner_of(local);
-	const struct carried_kind *kind = o == NULL ? NULL : carried_of(o);
+	const struct carried_kind *kind = o == NULL ? NULL : kind_of(l, o);
 	enum carried c;
 
-	return kind != NULL && carried_find(kind->resource, &c) && (l->kinds & 1u << c) != 0 ? kind
-											     : NULL;
+	return kind != NULL && (kind->custom != NULL ||
+				(carried_find(kind->resource, &c) && (l->kinds & 1u << c) != 0))
+		       ? kind
+		       : NULL;
 }
 
 /* The caller frees it. NULL: its owner is not carried. */
@@ -230,7 +256,8 @@ static char *job_of_workload(const struct fleet_locals *l, const struct fleet_wo
 	}
 	return carried_is_group(&local->meta, kind)
 		       ? job_key(GROUP, local->meta.namespace_, local->meta.name)
-		       : job_key(kind->kind, local->meta.namespace_, name);
+		       : job_key(kind->custom != NULL ? kind->custom->name : kind->kind,
+				 local->meta.namespace_, name);
 }
 
 void fleet_locals_leave(struct fleet_locals *l, struct fleet_workload *w)

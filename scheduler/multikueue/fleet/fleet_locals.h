@@ -4,6 +4,7 @@
 #ifndef SCHEDULER_MULTIKUEUE_FLEET_FLEET_LOCALS_H
 #define SCHEDULER_MULTIKUEUE_FLEET_FLEET_LOCALS_H
 
+#include "api/kueue/custom_kinds.h"
 #include "collections/vec.h"
 #include "scheduler/multikueue/fleet/fleet_managed.h"
 
@@ -23,9 +24,10 @@ struct fleet_job {
 	struct VEC(struct fleet_workload *) of;
 };
 
-/* kinds: those that are carried, bits of enum carried. look_at: an object of this Workload's job
+/* kinds: those that are carried, bits of enum carried; customs: those of the configuration besides,
+ * borrowed. look_at: an object of this Workload's job
  * has changed, come or gone. */
-struct fleet_locals *fleet_locals_create(unsigned kinds,
+struct fleet_locals *fleet_locals_create(unsigned kinds, struct custom_kinds customs,
 					 void (*look_at)(void *ctx, struct fleet_workload *w),
 					 void *ctx);
 void fleet_locals_destroy(struct fleet_locals *l); /* NULL is fine */

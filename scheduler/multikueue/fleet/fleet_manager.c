@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
+#include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "collections/vec.h"
@@ -26,6 +27,7 @@
 #include "scheduler/multikueue/fleet/fleet_offers.h"
 #include "scheduler/multikueue/fleet/fleet_workload.h"
 #include "scheduler/multikueue/manager/carried.h"
+#include "scheduler/multikueue/worker/custom_lists.h"
 #include "scheduler/multikueue/worker/link.h"
 
 struct fleet_manager {
@@ -34,8 +36,9 @@ struct fleet_manager {
 	char *identity; /* of by */
 	struct fleet_carry *carry;
 	struct fleet_locals *locals;
-	struct strmap *others; /* keys of local Workloads without a record */
-	struct arena *arena;   /* of the decision at hand */
+	struct custom_lists customs; /* at the manager's API server */
+	struct strmap *others;       /* keys of local Workloads without a record */
+	struct arena *arena;         /* of the decision at hand */
 	struct VEC(struct manager_cluster) clusters;
 	struct VEC(struct fleet_there *) there; /* of each of them; NULL: of one that does not exist
 						 */
@@ -62,13 +65,15 @@ struct fleet_manager *fleet_manager_create(const struct fleet_manager_options *o
 
 	m->opt = *opt;
 	m->by = (struct replica_body_manager){ opt->origin, NULL };
+	custom_lists_init(&m->customs, opt->customs);
 	m->carry = fleet_carry_create(&(struct fleet_carry_options){ .counters = opt->counters,
 								     .recorder = opt->recorder,
 								     .by = &m->by,
+								     .customs = &m->customs,
 								     .gated = opt->manager.gated,
 								     .post = opt->post },
 				      base);
-	m->locals = fleet_locals_create(opt->kinds, look_for_locals, m);
+	m->locals = fleet_locals_create(opt->kinds, opt->customs, look_for_locals, m);
 	m->others = strmap_create(NULL);
 	m->arena = arena_create(0);
 	return m;
@@ -81,6 +86,7 @@ void fleet_manager_destroy(struct fleet_manager *m)
 	}
 	fleet_carry_destroy(m->carry);
 	fleet_locals_destroy(m->locals);
+	custom_lists_finish(&m->customs);
 	strmap_destroy(m->others);
 	arena_destroy(m->arena);
 	vec_finish(&m->clusters);
@@ -145,6 +151,11 @@ void fleet_manager_handle(struct fleet_manager *m, struct sched_msg *msg)
 	} else {
 		fleet_locals_handle(m->locals, msg);
 	}
+}
+
+void fleet_manager_custom(struct fleet_manager *m, const struct sched_msg *msg)
+{
+	custom_lists_handle(&m->customs, msg, clock_wall(m->opt.clock));
 }
 
 /* --- objects on workers ------------------------------------------------------------------------*/
@@ -389,10 +400,39 @@ static void set_link(const struct fleet_manager *m, const struct fleet_cluster *
 struct decision {
 	struct fleet_manager *m;
 	struct fleet_workload *w;
-	const struct fleet_job *job; /* NULL: none is known */
-	size_t njobs;                /* its objects */
+	const struct fleet_job *job;      /* NULL: none is known */
+	const struct custom_kind *custom; /* of the job; NULL: it has another kind */
+	size_t njobs;                     /* its objects */
 	int64_t now;
 };
+
+/* NULL: objects of the job's kind can be used at this API server. In the arena. */
+static const char *problem_of(const struct decision *d, const struct custom_lists *lists)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	return d->custom != NULL && custom_lists_problem(lists, d->custom, &text)
+		       ? arena_dup(d->m->arena, text.p)
+		       : NULL;
+}
+
+/* A cluster on which objects of the kind cannot be read is as one that cannot be reached, for those
+ * that need them. */
+static void set_kind(const struct decision *d, const struct fleet_cluster *k,
+		     struct manager_cluster *c)
+{
+	const struct custom_lists *lists = k->is_gone ? NULL : link_customs(k->link);
+	int64_t since;
+
+	if (d->custom == NULL || lists == NULL || c->link != MANAGER_UP) {
+		return;
+	}
+	c->kind_problem = problem_of(d, lists);
+	if (!custom_lists_is_complete(lists, d->custom, d->now, &since)) {
+		c->link = MANAGER_LOST;
+		c->lost_at = since;
+	}
+}
 
 static bool is_local(const void *ctx, const struct fleet_part *part)
 {
@@ -495,6 +535,7 @@ static void add(const struct decision *d, const char *name, bool configured)
 	}
 	if (k != NULL) {
 		set_link(m, k, d->now, &c);
+		set_kind(d, k, &c);
 		add_there(d, t, &c);
 	} else {
 		vec_push(&m->parts, NULL);
@@ -615,12 +656,14 @@ static void make_view(const struct decision *d, const struct fleet_carry_step *s
 		jobs[i].object = local->object->object;
 		jobs[i].meta = s->kind->meta(local->object->object);
 		jobs[i].digest = fleet_managed_digest(&local->digest, local->object);
+		jobs[i].too_large = d->custom != NULL && local->object->json.p == NULL;
 	}
 	*ret = (struct manager_view){ .opt = &d->m->opt.manager,
 				      .local = fleet_workload_local(d->w),
 				      .kind = s->kind,
 				      .jobs = jobs,
 				      .njobs = d->njobs,
+				      .kind_problem = problem_of(d, &d->m->customs),
 				      .check = s->check,
 				      .has_config = configured != NULL,
 				      .clusters = d->m->clusters.v,
@@ -646,7 +689,7 @@ int64_t fleet_manager_decide(struct fleet_manager *m, struct fleet_workload *w, 
 	const struct api_workload *local = fleet_workload_local(w);
 	const struct api_check_state *check =
 		local == NULL ? NULL : fleet_offers_check(m->opt.offers, local);
-	struct decision d = { m, w, fleet_locals_of(m->locals, w), 0, now };
+	struct decision d = { .m = m, .w = w, .job = fleet_locals_of(m->locals, w), .now = now };
 	struct fleet_carry_step carry = { .w = w,
 					  .kind = fleet_locals_kind(m->locals, w),
 					  .check = check == NULL ? NULL : check->name,
@@ -659,6 +702,10 @@ int64_t fleet_manager_decide(struct fleet_manager *m, struct fleet_workload *w, 
 							       : CLOCK_NEVER;
 	}
 	arena_reset(m->arena);
+	d.custom = carry.kind == NULL ? NULL : carry.kind->custom;
+	if (d.custom != NULL && !custom_lists_is_fresh(&m->customs, d.custom)) {
+		d.job = NULL; /* its objects may be of before this process led */
+	}
 	d.njobs = d.job == NULL ? 0 : d.job->objects.n;
 	make_view(&d, &carry,
 		  check == NULL ? NULL : fleet_offers_clusters(m->opt.offers, check->name), &view);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/kueue/custom_kinds.h"
 #include "base/str.h"
 #include "scheduler/multikueue/manager/manager.h"
 
@@ -25,8 +26,9 @@ struct sched_msg;
 
 struct fleet_manager_options {
 	struct manager_options manager;
-	unsigned kinds; /* of jobs that are carried, bits of enum carried */
-	int64_t gc_ns;  /* between two collections of orphans on the workers; 0: none */
+	unsigned kinds;              /* of jobs that are carried, bits of enum carried */
+	struct custom_kinds customs; /* those of the configuration besides; borrowed */
+	int64_t gc_ns; /* between two collections of orphans on the workers; 0: none */
 	const char *origin;
 	struct metric_registry *counters;
 	/* Borrowed. */
@@ -55,7 +57,9 @@ void fleet_manager_note_local(struct fleet_manager *m, struct fleet_workload *w,
 void fleet_manager_forget(struct fleet_manager *m, struct fleet_workload *w); /* w ends */
 /* UPSERT and DELETE of local Jobs, and of the Namespace kube-system. */
 void fleet_manager_handle(struct fleet_manager *m, struct sched_msg *msg);
-/* The same of a replica on a worker; w: its record. */
+/* The messages of custom_watch.h about a kind, of the manager's API server. */
+void fleet_manager_custom(struct fleet_manager *m, const struct sched_msg *msg);
+/* UPSERT and DELETE of a replica on a worker; w: its record. */
 void fleet_manager_replica(struct fleet_manager *m, struct fleet_workload *w,
 			   struct fleet_cluster *k, struct sched_msg *msg);
 void fleet_manager_job(struct fleet_manager *m, struct fleet_cluster *k, struct sched_msg *msg);

@@ -4,12 +4,14 @@
 #include "api/meta/meta.h"
 #include "base/attrs.h"
 #include "base/str.h"
+#include "scheduler/multikueue/manager/carried_custom.h"
 #include "scheduler/multikueue/manager/carried_job.h"
 #include "scheduler/multikueue/manager/carried_pod.h"
 
 static const struct carried_kind *const rows[CARRIED_COUNT_] = {
 	[CARRIED_JOBS] = &carried_job_kind,
 	[CARRIED_PODS] = &carried_pod_kind,
+	[CARRIED_CUSTOM] = &carried_custom_kind,
 };
 
 const struct carried_kind *carried_row(enum carried c)
@@ -20,7 +22,7 @@ const struct carried_kind *carried_row(enum carried c)
 const struct carried_kind *carried_of(const struct api_owner *o)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (str_streq(o->api_version, rows[i]->api_version) &&
+		if (rows[i]->kind != NULL && str_streq(o->api_version, rows[i]->api_version) &&
 		    str_streq(o->kind, rows[i]->kind)) {
 			return rows[i];
 		}

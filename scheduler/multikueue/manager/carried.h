@@ -13,11 +13,18 @@
 struct api_meta;
 struct api_owner;
 struct arena;
+struct custom_kind;
 struct jdoc;
 struct replica_body_manager;
 struct strbuf;
 
-enum carried { CARRIED_JOBS, CARRIED_PODS, CARRIED_COUNT_ };
+enum carried {
+	CARRIED_JOBS,
+	CARRIED_PODS,
+	CARRIED_CUSTOM, /* kinds of the configuration: each has a row of its own (carried_custom.h)
+			 */
+	CARRIED_COUNT_
+};
 
 /* One object of a job on a cluster: the Job, or one of the pods. Borrowed. */
 struct carried_object {
@@ -25,6 +32,7 @@ struct carried_object {
 		*object; /* of the struct of the resource (sched_kinds_get); NULL: there is none */
 	const struct api_meta *meta; /* of it; NULL likewise */
 	uint64_t digest;             /* carried_kind.digest; 0 where the kind has none */
+	bool too_large;              /* here alone: its text was not kept */
 	/* On a worker alone: */
 	bool taken; /* an object of another has the name */
 	bool sent;  /* a create was sent, and neither was it answered nor the object seen since */
@@ -44,6 +52,10 @@ struct carried_kind {
 	enum sched_resource resource;
 	/* Once the local object has ended, the core finishes the Workload: by that object alone. */
 	bool core_finishes;
+	const struct custom_kind *custom; /* NULL: not of the configuration */
+	/* Its objects do not say that they have ended: the Workload does. has_ended and is_ending
+	 * are never true. */
+	bool ends_unseen;
 	const struct api_meta *(*meta)(const void *object);
 	/* Why the local object can never be carried, in the arena; NULL: it can. */
 	const char *(*refusal)(const void *local, struct arena *arena);
@@ -60,7 +72,7 @@ struct carried_kind {
 				const struct carried_object *remote);
 	/* The merge patches of the local object's status, of this version of it: for what is due,
 	 * at `now`, wall ns; and when nothing of it runs any more, as its cluster is lost, or the
-	 * remote object gone. */
+	 * remote object gone (NULL: is_active is never true). */
 	void (*sync)(const struct jdoc *local, const struct jdoc *remote, enum carried_due due,
 		     int64_t now, struct strbuf *out);
 	void (*reset)(const struct jdoc *local, struct strbuf *out);
@@ -71,8 +83,9 @@ struct carried_kind {
 		       const struct replica_body_manager *by, struct strbuf *out);
 };
 
+/* Of CUSTOM: the row without a kind. */
 const struct carried_kind *carried_row(enum carried c);
-/* The kind of this owner; NULL: it is not carried. */
+/* The kind of this owner; NULL: it is not carried, or one of the configuration. */
 const struct carried_kind *carried_of(const struct api_owner *o);
 /* The Workload of a kind, NULL included, is that of a group of pods, which has its name. */
 bool carried_is_group(const struct api_meta *workload, const struct carried_kind *kind);

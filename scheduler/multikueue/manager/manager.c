@@ -51,6 +51,10 @@ static bool judge_owner(struct pass *p)
 					    o->kind == NULL ? "" : o->kind));
 		return false;
 	}
+	if (v->kind_problem != NULL && v->njobs == 0) {
+		pass_say(p, v->kind_problem);
+		return false;
+	}
 	/* A group is owned by several pods; those that came later may not be owners yet. */
 	if (v->njobs == 0 ||
 	    (!carried_is_group(m, v->kind) && !str_streq(v->jobs[0].meta->uid, o->uid))) {
@@ -59,6 +63,9 @@ static bool judge_owner(struct pass *p)
 	for (size_t i = 0; i < v->njobs; i++) {
 		const char *why = v->kind->refusal(v->jobs[i].object, p->arena);
 
+		if (why == NULL && v->jobs[i].too_large) {
+			why = "The owner is too large to be sent to another cluster";
+		}
 		if (why != NULL) {
 			pass_reject(p, why);
 			return false;
@@ -157,6 +164,7 @@ const char *manager_act_name(enum manager_act act)
 		[MANAGER_EVICT_REPLICA] = "EvictReplica",
 		[MANAGER_CREATE_JOB] = "CreateJob",
 		[MANAGER_UPDATE_JOB] = "UpdateJob",
+		[MANAGER_END_JOB] = "EndJob",
 		[MANAGER_DELETE_JOB] = "DeleteJob",
 		[MANAGER_SYNC_JOB] = "SyncJob",
 		[MANAGER_RESET_JOB] = "ResetJob",

@@ -45,8 +45,8 @@
  *  - SYNC_JOB, RESET_JOB: merge patch of the status of the object; only MultiKueue writes it.
  * On a worker's API server:
  *  - CREATE_REPLICA, CREATE_JOB, DELETE_REPLICA, DELETE_JOB: as MANAGER_FIELD_MANAGER.
- *  - UPDATE_REPLICA, UPDATE_JOB: merge patches of one version of the object. Kueue's sample role
- *    for managers does not grant the right to patch Jobs.
+ *  - UPDATE_REPLICA, UPDATE_JOB, END_JOB: merge patches of one version of the object. Kueue's
+ * sample role for managers does not grant the right to patch Jobs.
  *  - EVICT_REPLICA: server-side apply of the status, forced, as MANAGER_EVICT_FIELD_MANAGER, of the
  *    condition DeactivationTarget alone: the field manager of gate_write.h owns the entry of the
  *    gate, which an apply without it would remove. */
@@ -118,6 +118,10 @@ struct manager_cluster {
 	int64_t lost_at;
 	const struct api_workload *replica;
 	bool replica_taken;
+	/* Objects of the kind of the job cannot be used there, and why: "Foo.v1.example.com is not
+	 * served". NULL: they can. Where they cannot be read either, the link is LOST or NEVER.
+	 * Such a cluster is not nominated. */
+	const char *kind_problem;
 	/* One for each local object, in that order; then those that have no local one any more. */
 	const struct carried_object *jobs;
 	size_t njobs;
@@ -131,8 +135,9 @@ struct manager_view {
 	/* The local objects of the job; none: they do not exist, or are not read yet. */
 	const struct carried_object *jobs;
 	size_t njobs;
-	const char *check; /* name of the AdmissionCheck of MultiKueue; NULL: it has none */
-	bool has_config;   /* its MultiKueueConfig was read; false: nothing is begun or given up */
+	const char *kind_problem; /* the same here */
+	const char *check;        /* name of the AdmissionCheck of MultiKueue; NULL: it has none */
+	bool has_config; /* its MultiKueueConfig was read; false: nothing is begun or given up */
 	const struct manager_cluster *clusters; /* in configured order, then others; distinct */
 	size_t n;
 	int64_t began;    /* wall ns at which this manager began to lead: a cluster that is NEVER
@@ -156,6 +161,7 @@ enum manager_act {
 	MANAGER_CREATE_JOB, /* carried_kind.create */
 	MANAGER_UPDATE_JOB, /* its WorkloadPriorityClass, which the worker's job reconciler then
 			     * gives to the replica: replica_body_class */
+	MANAGER_END_JOB,    /* replica_body_ended */
 	MANAGER_DELETE_JOB, /* replica_body_delete */
 	/* On the status of a local object of the job. */
 	MANAGER_SYNC_JOB,  /* from the object on the cluster: carried_kind.sync */

@@ -28,7 +28,7 @@ bool nominate_has(const struct manager_view *view, const char *cluster)
 
 bool nominate_is_taken(const struct manager_cluster *c)
 {
-	return c->replica_taken || pass_is_job_taken(c);
+	return c->replica_taken || c->kind_problem != NULL || pass_is_job_taken(c);
 }
 
 static bool may_be_offered(const struct manager_cluster *c)

@@ -102,7 +102,7 @@ static void offer_to(struct pass *p, const struct nominate *to, size_t i)
 	}
 }
 
-/* It can be offered nowhere, because other objects have the name. */
+/* It can be offered nowhere, because other objects have the name, or its kind cannot be used. */
 static void say_taken(struct pass *p, const struct nominate *to)
 {
 	const struct manager_cluster *taken = NULL;
@@ -117,7 +117,10 @@ static void say_taken(struct pass *p, const struct nominate *to)
 			taken = c;
 		}
 	}
-	if (taken != NULL) {
+	if (taken != NULL && taken->kind_problem != NULL) {
+		pass_say(p, arena_printf(p->arena, "Worker cluster \"%s\": %s", taken->name,
+					 taken->kind_problem));
+	} else if (taken != NULL) {
 		pass_say(p,
 			 arena_printf(p->arena,
 				      "Worker cluster \"%s\" has a %s of this name that is not of "

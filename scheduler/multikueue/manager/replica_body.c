@@ -158,6 +158,17 @@ void replica_body_class(const struct api_meta *local, const struct api_meta *rem
 	encode_merge(&kueue_workload_fields, &patch, NULL, out);
 }
 
+void replica_body_ended(const struct api_meta *replica, const struct api_meta *remote,
+			struct strbuf *out)
+{
+	const struct field_pair note = { REPLICA_BODY_ENDED, replica->uid };
+	struct api_workload patch;
+
+	begin(remote, &patch);
+	patch.meta.annotations = (struct field_map){ &note, 1 };
+	encode_merge(&kueue_workload_fields, &patch, NULL, out);
+}
+
 void replica_body_evict(const struct api_meta *replica, const char *message, int64_t now,
 			struct strbuf *out)
 {

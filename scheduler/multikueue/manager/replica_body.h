@@ -19,6 +19,11 @@ struct strbuf;
  */
 #define REPLICA_BODY_FOR "headgate.io/multikueue-uid" /* annotation */
 
+/* The same, where the object does not show its end: the UID of the Workload on its cluster, which
+ * has finished. Written to the object as it was read, so that its last status has been read by
+ * then. */
+#define REPLICA_BODY_ENDED "headgate.io/multikueue-ended" /* annotation */
+
 /* A manager, as its objects on worker clusters name it. Managers that share a worker should have
  * origins of their own; the annotation shows it where they do not. */
 struct replica_body_manager {
@@ -56,6 +61,9 @@ void replica_body_priority(const struct api_workload *local, const struct api_me
 			   struct strbuf *out);
 /* Merge patch of the remote object of a job, of this version of it: its WorkloadPriorityClass. */
 void replica_body_class(const struct api_meta *local, const struct api_meta *remote,
+			struct strbuf *out);
+/* The same: REPLICA_BODY_ENDED by this replica. */
+void replica_body_ended(const struct api_meta *replica, const struct api_meta *remote,
 			struct strbuf *out);
 /* Apply of the replica's status: asks the worker to deactivate it. message is cut to the length of
  * a condition's; now: wall ns. */

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "scheduler/multikueue/manager/carried.h"
 #include "scheduler/multikueue/manager/pass.h"
+#include "scheduler/multikueue/manager/replica_body.h"
 
 static void retry_gone(struct pass *p)
 {
@@ -187,6 +188,12 @@ static void run_job(struct pass *p, size_t i)
 						     p->view->kind->kind, c->name));
 		return;
 	}
+	if (c->kind_problem != NULL) {
+		pass_retry(p,
+			   pass_with_previous(p, arena_printf(p->arena, "Worker cluster \"%s\": %s",
+							      c->name, c->kind_problem)));
+		return;
+	}
 	if (!pass_has_job(c) && pass_job_is_ending(p)) {
 		pass_say_ended(p);
 		return;
@@ -206,6 +213,26 @@ static bool has_stale(const struct pass *p, const struct manager_cluster *c)
 	return false;
 }
 
+/* Workload and job are watched apart: the last status of a job that does not show its end may still
+ * be on its way. A write to the object as it was read is accepted only when there is none. False:
+ * that write is due. */
+static bool is_seen_to_end(struct pass *p, size_t i)
+{
+	const struct manager_cluster *c = &p->view->clusters[i];
+	bool seen = true;
+
+	for (size_t k = 0; k < c->njobs; k++) {
+		const struct api_meta *m = c->jobs[k].meta;
+
+		if (c->jobs[k].object != NULL && !pass_is_deleted(m) &&
+		    !field_map_is(&m->annotations, REPLICA_BODY_ENDED, c->replica->meta.uid)) {
+			pass_add_job(p, MANAGER_END_JOB, i, k);
+			seen = false;
+		}
+	}
+	return seen;
+}
+
 /* 1. The end of the Job is copied before the local Workload is finished: then everything on the
  * cluster is deleted.
  * 2. A Job that has not been seen to end yet is waited for: Workloads and Jobs are watched apart.
@@ -217,7 +244,8 @@ void winner_finish(struct pass *p, size_t i)
 	const struct manager_cluster *c = &p->view->clusters[i];
 	const struct api_condition *f =
 		meta_condition(&c->replica->status.conditions, KUEUE_FINISHED);
-	bool ended = pass_job_has_ended(p);
+	bool unseen = p->view->kind->ends_unseen && pass_has_job(c);
+	bool ended = unseen || pass_job_has_ended(p);
 	struct manager_action *a;
 
 	if (pass_has_job(c) && has_stale(p, c)) {
@@ -226,6 +254,9 @@ void winner_finish(struct pass *p, size_t i)
 	}
 	if (pass_has_job(c) && (any_due(p, i) || !ended)) {
 		winner_mirror(p, i);
+		return;
+	}
+	if (unseen && !is_seen_to_end(p, i)) {
 		return;
 	}
 	if (!ended && pass_is_job_taken(c)) {

@@ -18,6 +18,7 @@
 #include "scheduler/base/message_decode.h"
 #include "scheduler/base/message_json.h"
 #include "scheduler/base/object_write.h"
+#include "scheduler/multikueue/worker/custom_watch.h"
 #include "scheduler/multikueue/worker/link.h"
 
 #define WRITE_SLOTS 32
@@ -43,6 +44,7 @@ struct channel {
 	uint64_t source;
 	struct transport *watches, *requests;
 	struct watch watch[CHANNEL_LIST_COUNT_];
+	struct custom_watch *customs;
 	struct object_write_target target;
 	struct pool *writes;
 	struct gate_fields *gate_fields; /* NULL: answered */
@@ -126,6 +128,21 @@ static void on_event(void *ctx, const struct reflector_event *event)
 	post(c, m);
 }
 
+static void post_custom(void *ctx, struct sched_msg *m)
+{
+	struct channel *c = ctx;
+
+	atomic_fetch_add(&c->queued, 1);
+	post(c, m);
+}
+
+static bool has_room(void *ctx)
+{
+	const struct channel *c = ctx;
+
+	return atomic_load(&c->queued) < (int)c->opt->max_queued;
+}
+
 void channel_note_handled(struct channel *c)
 {
 	atomic_fetch_sub(&c->queued, 1);
@@ -155,6 +172,24 @@ static void make_watch(struct channel *c, enum channel_list list)
 	sched_kinds_path(w->resource, NULL, NULL, NULL, &path);
 	ro.path = path.p;
 	w->reflector = reflector_create(&ro);
+}
+
+static void make_customs(struct channel *c)
+{
+	const struct link_options *opt = c->opt;
+	CLEANUP(xmalloc_freep)
+	char *label = xmalloc_printf("%s=%s", KUEUE_MULTIKUEUE_ORIGIN, opt->origin);
+
+	c->customs = custom_watch_create(&(struct custom_watch_options){
+		.kinds = opt->customs,
+		.transport = c->watches,
+		.clock = opt->clock,
+		.label_selector = label,
+		.max_objects = opt->max_objects,
+		.seed = opt->seed ^ (c->source * CHANNEL_LIST_COUNT_ + CHANNEL_LIST_COUNT_),
+		.post = post_custom,
+		.has_room = has_room,
+		.ctx = c });
 }
 
 static void make_pools(struct channel *c)
@@ -201,8 +236,10 @@ int channel_open(const struct link_options *opt, const struct kubeconfig *cfg, s
 			make_watch(c, (enum channel_list)i);
 		}
 	}
+	make_customs(c);
 	make_pools(c);
 	/* Last: from here on callbacks run. */
+	custom_watch_start(c->customs);
 	for (int i = 0; i < CHANNEL_LIST_COUNT_; i++) {
 		if (c->watch[i].reflector != NULL) {
 			reflector_start(c->watch[i].reflector);
@@ -225,6 +262,7 @@ static void *close_all(void *arg)
 	for (int i = 0; i < CHANNEL_LIST_COUNT_; i++) {
 		reflector_destroy(c->watch[i].reflector);
 	}
+	custom_watch_destroy(c->customs);
 	gate_fields_destroy(c->gate_fields);
 	pool_destroy(c->writes);
 	transport_destroy(c->requests);

@@ -50,7 +50,7 @@ struct transport *channel_transport(const struct channel *c);
 /* Manual: sends the question for gate fields when it is due; returns when it is to be called again
  * (mono ns). Otherwise a thread does that: CLOCK_NEVER. */
 int64_t channel_step(struct channel *c);
-/* A message about an object, or SYNCED, was taken from the queue. */
+/* A message about an object, SYNCED, or one of custom_watch.h was taken from the queue. */
 void channel_note_handled(struct channel *c);
 /* The question for gate fields was answered: its thread ends. */
 void channel_drop_gate_fields(struct channel *c);

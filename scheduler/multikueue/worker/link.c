@@ -17,6 +17,7 @@
 #include "scheduler/base/message.h"
 #include "scheduler/multikueue/connection.h"
 #include "scheduler/multikueue/worker/channel.h"
+#include "scheduler/multikueue/worker/custom_lists.h"
 
 #define FAILED_REASON "ClientConnectionFailed" /* of the condition Active, as Kueue has it */
 /* A connection is lost when its watches go on failing for so long. A watch that is cut is resumed
@@ -47,6 +48,7 @@ struct link {
 	struct kubeconfig *cfg;  /* NULL: UNCONFIGURED */
 	struct channel *channel; /* CONNECTING or UP; else NULL */
 	struct list_state lists[CHANNEL_LIST_COUNT_];
+	struct custom_lists customs;
 	unsigned gate_fields;
 	bool has_gate_fields; /* the question was answered */
 	bool was_up;
@@ -146,6 +148,7 @@ static void start(struct link *l)
 			(struct list_state){ .synced = !channel_has(&l->opt, (enum channel_list)i),
 					     .failing_since = CLOCK_NEVER };
 	}
+	custom_lists_reset(&l->customs);
 	l->gate_fields = 0;
 	l->has_gate_fields = false;
 	if (channel_open(&l->opt, l->cfg, &l->channel, &err) < 0) {
@@ -200,7 +203,7 @@ int64_t link_step(struct link *l)
  */
 static void check_established(struct link *l)
 {
-	bool complete = l->has_gate_fields;
+	bool complete = l->has_gate_fields && custom_lists_are_settled(&l->customs);
 
 	for (int i = 0; i < CHANNEL_LIST_COUNT_; i++) {
 		complete = complete && (l->lists[i].synced || l->lists[i].refused);
@@ -306,6 +309,13 @@ static bool find_list(enum sched_resource r, enum channel_list *ret)
 	return false;
 }
 
+static void on_custom(struct link *l, const struct sched_msg *m)
+{
+	channel_note_handled(l->channel);
+	custom_lists_handle(&l->customs, m, clock_wall(l->opt.clock));
+	check_established(l);
+}
+
 bool link_handle(struct link *l, const struct sched_msg *m)
 {
 	enum channel_list list;
@@ -318,7 +328,11 @@ bool link_handle(struct link *l, const struct sched_msg *m)
 		l->has_gate_fields = true;
 		channel_drop_gate_fields(l->channel);
 		check_established(l);
-	} else if (m->kind == SCHED_MSG_REQUEST_DONE || !find_list(m->resource, &list)) {
+	} else if (m->kind == SCHED_MSG_REQUEST_DONE) {
+		return true;
+	} else if (m->resource == SCHED_CUSTOM) {
+		on_custom(l, m);
+	} else if (!find_list(m->resource, &list)) {
 		return true;
 	} else if (m->kind == SCHED_MSG_WATCH) {
 		on_watch(l, list, m);
@@ -369,6 +383,7 @@ struct link *link_create(const struct link_options *opt)
 	if (l->opt.max_objects == 0) {
 		l->opt.max_objects = LINK_MAX_OBJECTS;
 	}
+	custom_lists_init(&l->customs, opt->customs);
 	connection_init(&l->connection, clock_wall(opt->clock));
 	register_metrics(l);
 	set_connected(l);
@@ -391,6 +406,7 @@ void link_destroy(struct link *l)
 	metric_remove_where(l->attempts, values, 1);
 	metric_remove_where(l->losses, values, 1);
 	metric_remove_where(l->errors, values, 1);
+	custom_lists_finish(&l->customs);
 	kubeconfig_destroy(l->cfg);
 	free(l->cluster);
 	free(l->origin);
@@ -487,7 +503,19 @@ const char *link_condition(const struct link *l, const char **ret_reason, struct
 	if (refused.len > 0) {
 		strbuf_printf(message, ", but cannot read %s", refused.p);
 	}
+	if (link_is_up(l)) {
+		strbuf_reset(&refused);
+		custom_lists_add_problems(&l->customs, &refused);
+	}
+	if (refused.len > 0) {
+		strbuf_printf(message, ", but %s", refused.p);
+	}
 	return status;
+}
+
+const struct custom_lists *link_customs(const struct link *l)
+{
+	return &l->customs;
 }
 
 struct pool *link_pool(const struct link *l)

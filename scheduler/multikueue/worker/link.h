@@ -1,7 +1,8 @@
 /* scheduler/multikueue/worker/link.h: the connection to one worker cluster (MultiKueueCluster):
  * made as soon as it is due (scheduler/multikueue/connection.h), kept, and made anew when it is
  * lost. It lists and watches the replicas, which are the Workloads, batch Jobs and (if they are
- * needed) pods with the label of this manager, and all LocalQueues; it learns which fields of
+ * needed) pods and objects of configured kinds with the label of this manager, and all LocalQueues;
+ * it learns which fields of
  * preemption gates the API server serves; and it has the pool through which replicas are written.
  *
  * Each connection has a number that none had before it. All messages of a connection carry it
@@ -19,7 +20,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/kueue/custom_kinds.h"
+
 struct clock;
+struct custom_lists;
 struct err;
 struct kubeconfig;
 struct link;
@@ -45,6 +49,9 @@ struct link_options {
 	 * and messages keep their status as text (message_json.h). The same of pods, which are not
 	 * read otherwise. */
 	bool needs_jobs, needs_pods;
+	/* Kinds of jobs besides (custom_watch.h). A connection does without those that cannot be
+	 * read. Borrowed. */
+	struct custom_kinds customs;
 	/* Messages about objects that were posted and not yet handled, and objects in one list: a
 	 * cluster that exceeds them is cut off, so that it does not fill the memory that all share.
 	 * 0: LINK_MAX_QUEUED, LINK_MAX_OBJECTS */
@@ -100,6 +107,9 @@ const char *link_condition(const struct link *l, const char **ret_reason, struct
 /* Appends the lists of Jobs and LocalQueues that the API server refuses, for which the connection
  * does not wait, each with its answer; appends nothing if there are none. */
 void link_add_refused(const struct link *l, struct strbuf *out);
+
+/* The state of the configured kinds there. Changes in link_step and link_handle alone. */
+const struct custom_lists *link_customs(const struct link *l);
 
 /* For writes to the cluster (scheduler/base/object_write.h); NULL: there is no connection. Valid
  * until the next call of link_configure, link_step, link_handle or link_destroy. */

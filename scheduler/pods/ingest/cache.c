@@ -227,6 +227,7 @@ void cache_apply(struct cache *c, const struct sched_msg *m, struct cache_time t
 	case SCHED_MSG_SNAPSHOT:
 	case SCHED_MSG_GATE_FIELDS:
 	case SCHED_MSG_WATCH:
+	case SCHED_MSG_RESOURCE:
 	case SCHED_MSG_SURVEY:
 	case SCHED_MSG_STOP:
 	case SCHED_MSG_KIND_COUNT_:

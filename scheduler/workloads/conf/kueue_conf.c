@@ -204,6 +204,42 @@ static const struct config_row incremental_dispatcher[] = {
 	{ "stepSize", AT(COUNT, multikueue.step_size), .def = 3, .max = 1000 },
 	{ .type = CONFIG_END },
 };
+
+/* The rows of the item have read its name. */
+static int read_framework(struct config_reader *r, const struct jdoc *d UNUSED, void *at,
+			  struct err *err)
+{
+	struct custom_kind *k = at;
+	struct err inner = ERR_INIT;
+
+	if (custom_kinds_parse(k->name, r->arena, k, &inner) < 0) {
+		return config_fail(r, "name", err, "%s", inner.text);
+	}
+	return str_streq(k->group, "batch") && str_streq(k->kind, "Job")
+		       ? config_fail(r, "name", err, "\"%s\" is carried without being listed",
+				     k->name)
+		       : 0;
+}
+
+static int check_frameworks(struct config_reader *r, const struct jdoc *d UNUSED, void *at,
+			    struct err *err)
+{
+	const struct custom_kinds *k = at;
+
+	for (size_t i = 0; i < k->n; i++) {
+		const struct custom_kind *first = custom_kinds_find(k, str_of(k->v[i].name));
+
+		if (first != &k->v[i]) {
+			return config_fail(r, NULL, err, "\"%s\" is listed twice", k->v[i].name);
+		}
+	}
+	return 0;
+}
+
+static const struct config_row framework[] = {
+	{ "name", CONFIG_AT(struct custom_kind, TEXT, name), .required = true },
+	{ .type = CONFIG_END },
+};
 static const struct config_row multikueue[] = {
 	{ "gcInterval", AT(DURATION, multikueue.gc_ns), .def = 60 * CLOCK_NS_PER_S },
 	{ "origin", AT(TEXT, multikueue.origin) },
@@ -211,7 +247,10 @@ static const struct config_row multikueue[] = {
 	  .def = 900 * CLOCK_NS_PER_S },
 	{ "dispatcherName", AT(TEXT, multikueue.dispatcher) },
 	{ "incrementalDispatcherConfig", OBJECT(incremental_dispatcher) },
-	{ "externalFrameworks", IGNORED },
+	{ "externalFrameworks", ITEMS(LIST, multikueue.frameworks.v, multikueue.frameworks.n),
+	  .rows = framework, .read = read_framework, .max = CUSTOM_KINDS_MAX },
+	{ "externalFrameworks", CONFIG_CUSTOM_AT(struct kueue_conf, JDOC_ARRAY, check_frameworks,
+						 multikueue.frameworks) },
 	{ "clusterProfile", IGNORED },
 	/* KEP-8303; Kueue has it as a constant. */
 	{ "singleClusterPreemptionTimeout", AT(DURATION, multikueue.preemption_timeout_ns),

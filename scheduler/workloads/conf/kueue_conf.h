@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "api/kueue/custom_kinds.h"
 #include "api/kueue/preemption_gate.h"
 #include "base/str.h"
 #include "scheduler/workloads/conf/kueue_conf_metrics.h"
@@ -21,8 +22,11 @@ struct jdoc;
 
 /* multiKueue */
 struct kueue_conf_multikueue {
-	const char *origin;            /* NULL: "multikueue" */
-	const char *dispatcher;        /* dispatcherName; NULL: all at once */
+	const char *origin;     /* NULL: "multikueue" */
+	const char *dispatcher; /* dispatcherName; NULL: all at once */
+	/* externalFrameworks: kinds that the manager carries besides; distinct, none of those that
+	 * it carries otherwise. */
+	struct custom_kinds frameworks;
 	int32_t step_size;             /* of the incremental one; 0 counts as 1 */
 	int64_t gc_ns;                 /* gcInterval; 0: never */
 	int64_t worker_lost_ns;        /* workerLostTimeout */

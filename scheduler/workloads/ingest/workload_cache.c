@@ -371,6 +371,7 @@ static void apply(struct workload_cache *c, struct sched_msg *m, int64_t now)
 	case SCHED_MSG_SNAPSHOT:
 	case SCHED_MSG_GATE_FIELDS:
 	case SCHED_MSG_WATCH:
+	case SCHED_MSG_RESOURCE:
 	case SCHED_MSG_SURVEY:
 	case SCHED_MSG_STOP:
 	case SCHED_MSG_KIND_COUNT_:

@@ -18,24 +18,24 @@
 #include "base/rng.h"
 #include "base/xmalloc.h"
 #include "collections/vec.h"
-#include "enc/base64.h"
 #include "enc/json/jdoc.h"
 #include "kube/pool.h"
 #include "kube/reflector/reflector.h"
 #include "kube/transport.h"
 #include "lib/multikueue/fleet_core.h"
 #include "lib/multikueue/fleet_pipe.h"
+#include "lib/multikueue/fleet_setup.h"
 #include "obs/metric.h"
 #include "scheduler/base/message.h"
 #include "scheduler/multikueue/fleet/fleet.h"
 #include "scheduler/multikueue/fleet/fleet_kinds.h"
+#include "scheduler/multikueue/worker/custom_watch.h"
 #include "scheduler/multikueue/worker_config.h"
 #include "scheduler/orchestrate/token.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 
 #define WALL (INT64_C(1800000000) * CLOCK_NS_PER_S)
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
-#define SYSTEM "kueue-system"
 #define CRDS "charts/headgate/files/crds/quota"
 #define REQUEST_NS (5 * CLOCK_NS_PER_S)
 #define FLEET "fleet"     /* the process */
@@ -54,6 +54,7 @@ struct fleet_world {
 	unsigned workers, max_open;
 	struct orchestrate_options opt;
 	bool manages, carries_pods;
+	struct custom_kinds customs;
 	struct manager_options manager;
 	int64_t gc_ns;
 	struct kueue_conf *conf;
@@ -66,6 +67,7 @@ struct fleet_world {
 	struct metric_registry *metrics;
 	struct transport *watches, *requests;
 	struct watch watch[8];
+	struct custom_watch *custom;
 	struct fleet *fleet;                           /* NULL: killed */
 	struct fleet_core *cores[FLEET_WORLD_MAX + 1]; /* as servers; NULL: none */
 	double spent;                                  /* by it, ms of CPU time */
@@ -211,8 +213,8 @@ static void start_watches(struct fleet_world *w)
 			.seed = w->seed + i
 		};
 
-		sched_kinds_path(kinds[i], kinds[i] == SCHED_SECRETS ? SYSTEM : NULL, NULL, NULL,
-				 &path);
+		sched_kinds_path(kinds[i], kinds[i] == SCHED_SECRETS ? FLEET_SETUP_SYSTEM : NULL,
+				 NULL, NULL, &path);
 		ro.path = path.p;
 		w->watch[i] = (struct watch){ w, kinds[i], reflector_create(&ro) };
 		reflector_start(w->watch[i].reflector);
@@ -220,15 +222,29 @@ static void start_watches(struct fleet_world *w)
 	}
 }
 
+static void start_customs(struct fleet_world *w)
+{
+	w->custom = custom_watch_create(&(struct custom_watch_options){ .kinds = w->customs,
+									.transport = w->watches,
+									.clock = &w->clock.base,
+									.whole = true,
+									.seed = w->seed,
+									.post = post,
+									.ctx = w });
+	custom_watch_start(w->custom);
+	custom_watch_refresh(w->custom);
+}
+
 void fleet_world_start(struct fleet_world *w)
 {
 	struct fleet_options fo = { .origin = "multikueue",
-				    .namespace_ = SYSTEM,
+				    .namespace_ = FLEET_SETUP_SYSTEM,
 				    .kubeconfig_root = WORKER_CONFIG_ROOT,
 				    .orchestrates = !w->manages || w->manager.gated,
 				    .orchestrate = w->opt,
 				    .manages = w->manages,
 				    .carries_pods = w->carries_pods,
+				    .customs = w->customs,
 				    .manager = w->manager,
 				    .gc_ns = w->gc_ns,
 				    .max_open = w->max_open,
@@ -251,6 +267,7 @@ void fleet_world_start(struct fleet_world *w)
 	lease->flag = true;
 	post(w, lease);
 	start_watches(w);
+	start_customs(w);
 }
 
 /* Those that were destroyed. */
@@ -284,6 +301,8 @@ void fleet_world_kill(struct fleet_world *w, bool flush)
 		reflector_destroy(w->watch[i].reflector);
 		w->watch[i].reflector = NULL;
 	}
+	custom_watch_destroy(w->custom);
+	w->custom = NULL;
 	fleet_stop(w->fleet, 0);
 	transport_destroy(w->requests);
 	fleet_destroy(w->fleet);
@@ -490,6 +509,11 @@ void fleet_world_refuse(struct fleet_world *w, int server, bool refuses)
 	w->refuses[index_of(w, server)] = refuses;
 }
 
+void fleet_world_faults(struct fleet_world *w, int server, const char *script)
+{
+	assert_int_equal(apiserver_set_faults(server_of(w, server), str_of(script), NULL), 0);
+}
+
 void fleet_world_refuse_creates(struct fleet_world *w, unsigned worker, int status)
 {
 	w->creates[worker] = status;
@@ -552,8 +576,6 @@ struct jdoc *fleet_world_get(struct fleet_world *w, int server, const char *path
 
 /* --- the fleet's objects -----------------------------------------------------------------------*/
 
-#define KUEUE "/apis/kueue.x-k8s.io/v1beta2/"
-
 static void must_create(struct fleet_world *w, int server, const char *collection, const char *json)
 {
 	int status = fleet_world_create_object(w, server, collection, json);
@@ -570,73 +592,6 @@ static void must_patch(struct fleet_world *w, int server, const char *path, cons
 	if (status != 200) {
 		fail_msg("PATCH %s: %d: %s", path, status, patch);
 	}
-}
-
-static void add_cluster(struct fleet_world *w, unsigned i)
-{
-	static const char config[] =
-		"apiVersion: v1\nkind: Config\ncurrent-context: c\n"
-		"contexts: [{name: c, context: {cluster: c, user: u}}]\n"
-		"clusters: [{name: c, cluster: {server: \"https://worker.example:6443\"}}]\n"
-		"users: [{name: u, user: {token: t}}]\n";
-	CLEANUP(strbuf_finish)
-	struct strbuf data = STRBUF_INIT, secret = STRBUF_INIT, cluster = STRBUF_INIT;
-
-	base64_encode(str_of(config), &data);
-	strbuf_printf(&secret,
-		      "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"w%u\","
-		      "\"namespace\":\"" SYSTEM "\"},\"data\":{\"kubeconfig\":\"%s\"}}",
-		      i, data.p);
-	must_create(w, FLEET_WORLD_MANAGER, "/api/v1/namespaces/" SYSTEM "/secrets", secret.p);
-	strbuf_printf(&cluster,
-		      "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"MultiKueueCluster\","
-		      "\"metadata\":{\"name\":\"w%u\"},\"spec\":{\"clusterSource\":{\"kubeConfig\":"
-		      "{\"location\":\"w%u\",\"locationType\":\"Secret\"}}}}",
-		      i, i);
-	must_create(w, FLEET_WORLD_MANAGER, KUEUE "multikueueclusters", cluster.p);
-	must_create(w, (int)i, KUEUE "resourceflavors",
-		    "{\"apiVersion\":\"kueue.x-k8s.io/"
-		    "v1beta2\",\"kind\":\"ResourceFlavor\",\"metadata\":"
-		    "{\"name\":\"f\"}}");
-	must_create(
-		w, (int)i, KUEUE "clusterqueues",
-		"{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"ClusterQueue\",\"metadata\":"
-		"{\"name\":\"cq\"},\"spec\":{\"namespaceSelector\":{},\"preemption\":"
-		"{\"withinClusterQueue\":\"LowerPriority\"},\"resourceGroups\":[{"
-		"\"coveredResources\":"
-		"[\"cpu\"],\"flavors\":[{\"name\":\"f\",\"resources\":[{\"name\":\"cpu\","
-		"\"nominalQuota\":\"1\"}]}]}]}}");
-	must_create(
-		w, (int)i, KUEUE "namespaces/default/localqueues",
-		"{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"LocalQueue\",\"metadata\":"
-		"{\"name\":\"main\",\"namespace\":\"default\"},\"spec\":{\"clusterQueue\":\"cq\"}"
-		"}");
-}
-
-static void add_check(struct fleet_world *w)
-{
-	must_create(w, FLEET_WORLD_MANAGER, "/api/v1/namespaces",
-		    "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"" SYSTEM
-		    "\"}}");
-	must_create(w, FLEET_WORLD_MANAGER, KUEUE "admissionchecks",
-		    "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"AdmissionCheck\","
-		    "\"metadata\":{\"name\":\"mk\"},\"spec\":{\"controllerName\":"
-		    "\"kueue.x-k8s.io/multikueue\",\"parameters\":{\"apiGroup\":\"kueue.x-k8s.io\","
-		    "\"kind\":\"MultiKueueConfig\",\"name\":\"all\"}}}");
-}
-
-static void add_config(struct fleet_world *w)
-{
-	CLEANUP(strbuf_finish) struct strbuf config = STRBUF_INIT;
-
-	strbuf_add_c(&config, "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":"
-			      "\"MultiKueueConfig\",\"metadata\":{\"name\":\"all\"},\"spec\":"
-			      "{\"clusters\":[");
-	for (unsigned i = 0; i < w->workers; i++) {
-		strbuf_printf(&config, "%s\"w%u\"", i == 0 ? "" : ",", i);
-	}
-	strbuf_add_c(&config, "]}}");
-	must_create(w, FLEET_WORLD_MANAGER, KUEUE "multikueueconfigs", config.p);
 }
 
 struct fleet_world *fleet_world_create(unsigned workers, const struct orchestrate_options *opt,
@@ -659,12 +614,12 @@ struct fleet_world *fleet_world_create(unsigned workers, const struct orchestrat
 		w->servers[i] = apiserver_create(&ao);
 		assert_int_equal(manifests_load_dir(w->servers[i], CRDS, WALL, NULL), 0);
 	}
-	add_check(w);
+	fleet_setup_check(w);
 	if (workers > 0) { /* a config names one at least */
-		add_config(w);
+		fleet_setup_config(w, workers);
 	}
 	for (unsigned i = 0; i < workers; i++) {
-		add_cluster(w, i);
+		fleet_setup_cluster(w, i);
 	}
 	return w;
 }
@@ -674,6 +629,11 @@ void fleet_world_manage(struct fleet_world *w, const struct manager_options *opt
 	w->manages = true;
 	w->manager = *opt;
 	w->gc_ns = gc_ns;
+}
+
+void fleet_world_carry(struct fleet_world *w, struct custom_kinds kinds)
+{
+	w->customs = kinds;
 }
 
 void fleet_world_carry_pods(struct fleet_world *w)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/kueue/custom_kinds.h"
 #include "base/strbuf.h"
 #include "scheduler/multikueue/manager/manager.h"
 #include "scheduler/orchestrate/orchestrate.h"
@@ -27,6 +28,8 @@ struct fleet_world *fleet_world_create(unsigned workers, const struct orchestrat
 void fleet_world_manage(struct fleet_world *w, const struct manager_options *opt, int64_t gc_ns);
 /* The same: that manager carries pods, too. */
 void fleet_world_carry_pods(struct fleet_world *w);
+/* The same: kinds of the configuration, which are borrowed. */
+void fleet_world_carry(struct fleet_world *w, struct custom_kinds kinds);
 void fleet_world_destroy(struct fleet_world *w);
 int64_t fleet_world_time(const struct fleet_world *w); /* ns since its beginning */
 int64_t fleet_world_wall(const struct fleet_world *w); /* ns, of the manager's clock */
@@ -49,6 +52,8 @@ void fleet_world_cut(struct fleet_world *w, unsigned worker, bool cut);
 void fleet_world_hang(struct fleet_world *w, int server, bool hangs);
 /* The server refuses what the orchestrator patches: tokens, or on a worker gates. */
 void fleet_world_refuse(struct fleet_world *w, int server, bool refuses);
+/* Rules of apiserver/faults.h, until the next ones. Not together with the two around this. */
+void fleet_world_faults(struct fleet_world *w, int server, const char *script);
 /* A worker answers creates of the process with this status, without effect; 0: it does not. */
 void fleet_world_refuse_creates(struct fleet_world *w, unsigned worker, int status);
 /* The process of the orchestrator dies, without or with those requests arriving that it has sent.

@@ -3,6 +3,7 @@
 #include "lib/unit.h"
 
 #include "api/kinds.h"
+#include "api/kueue/custom_job.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
 
@@ -21,6 +22,15 @@ static void all_are_named(void **state)
 						sched_kinds_label((enum sched_resource)other));
 		}
 	}
+}
+
+/* One that only a configuration names is decoded by what all of them have. */
+static void custom_kinds_are_none_of_these(void **state)
+{
+	(void)state;
+	assert_ptr_equal(sched_kinds_get(SCHED_CUSTOM)->fields, &custom_job_fields);
+	assert_string_equal(sched_kinds_label(SCHED_CUSTOM), "custom");
+	assert_true(SCHED_CUSTOM > SCHED_RESOURCE_COUNT_);
 }
 
 /* Those of the pods wing come first, those that neither wing watches last. */
@@ -108,6 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_are_named),
+		cmocka_unit_test(custom_kinds_are_none_of_these),
 		cmocka_unit_test(the_first_ones_are_watched),
 		cmocka_unit_test(referenced_kinds_are_read_first),
 		cmocka_unit_test(paths_of_lists_and_objects),

@@ -27,9 +27,11 @@ static void the_objects_of_the_worker(void **state UNUSED)
 		{ "Secret", "/api/v1/namespaces/true/secrets/headgate-multikueue" },
 	};
 	CLEANUP(worker_account_finish) struct worker_account a = { 0 };
+	CLEANUP(worker_role_destroyp)
+	struct worker_role *role = worker_role_create(WORKER_ROLE_ORCHESTRATOR);
 
 	/* A namespace may have a name that YAML takes for something else. */
-	worker_account_init(&a, WORKER_ROLE_ORCHESTRATOR, "true");
+	worker_account_init(&a, role, "true");
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 

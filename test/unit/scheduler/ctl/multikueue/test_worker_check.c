@@ -147,9 +147,49 @@ static void findings_decide(void **state UNUSED)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+#define FOOS                                                                                       \
+	"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: "  \
+	"fooz.example.com}, spec: {group: example.com, scope: Namespaced, names: {kind: Foo, "     \
+	"plural: fooz, singular: foo}, versions: [{name: v1, served: true, storage: true, "        \
+	"subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, "                    \
+	"x-kubernetes-preserve-unknown-fields: true}}}]}}"
+
+/* Kinds of the configuration: whether they are served, and the rights on them. */
+static void further_kinds(void **state UNUSED)
+{
+	static const struct custom_kind foo = { "Foo.v1.example.com", "Foo", "v1", "example.com",
+						"example.com/v1" };
+	static const char *const missing[] = { "patch fooz.example.com", NULL };
+	const struct worker_check_options opt = { .origin = "multikueue",
+						  .level = WORKER_ROLE_MANAGER,
+						  .kinds = { &foo, 1 } };
+
+	look(&opt, NULL, 0);
+	expect("kinds", WORKER_FINDING_FAILED, "Foo.v1.example.com is not served");
+	worker_check_finish(&c);
+	worker_fixture_load(&worker, FOOS);
+	look(&opt, NULL, 0);
+	expect("kinds", WORKER_FINDING_OK, "all 1 are served");
+	expect("rights", WORKER_FINDING_OK, "that the manager needs");
+	worker_check_finish(&c);
+	worker_fixture_behave(&worker, (struct worker_behaviour){ .missing = missing });
+	look(&opt, NULL, 0);
+	expect("rights", WORKER_FINDING_FAILED, "missing: patch fooz.example.com");
+	worker_check_finish(&c);
+	worker_fixture_behave(&worker, (struct worker_behaviour){ .missing = NULL });
+	worker_fixture_set_faults(&worker,
+				  "[{fault: status, code: 503, path: /apis/example.com/v1, "
+				  "count: 0}]");
+	look(&opt, NULL, 0);
+	expect("kinds", WORKER_FINDING_UNKNOWN, "Foo.v1.example.com: ");
+	worker_check_finish(&c);
+	worker_fixture_set_faults(&worker, "[]");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(further_kinds, begin, end),
 		TEST(definitions_that_have_no_gates),
 		TEST(a_token_that_is_refused),
 		TEST(all_requests_together_have_a_limit),

@@ -55,9 +55,8 @@ static const char pods[] = "get pods\n"
 			   "patch pods\n"
 			   "delete pods\n";
 
-static void describe_all(enum worker_role_level level, struct strbuf *out)
+static void describe_role(const struct worker_role *role, struct strbuf *out)
 {
-	CLEANUP(worker_role_destroyp) struct worker_role *role = worker_role_create(level);
 	const struct worker_role_right *right;
 
 	for (unsigned i = 0; (right = worker_role_at(role, i)) != NULL; i++) {
@@ -65,6 +64,13 @@ static void describe_all(enum worker_role_level level, struct strbuf *out)
 		strbuf_printf(out, "%s%s\n", right->name == NULL ? "" : " ",
 			      right->name == NULL ? "" : right->name);
 	}
+}
+
+static void describe_all(enum worker_role_level level, struct strbuf *out)
+{
+	CLEANUP(worker_role_destroyp) struct worker_role *role = worker_role_create(level);
+
+	describe_role(role, out);
 }
 
 static void the_rights_of_each_level(void **state UNUSED)
@@ -96,11 +102,34 @@ static void a_rule_has_one_group_and_at_most_one_name(void **state UNUSED)
 	}
 }
 
+static void further_kinds(void **state UNUSED)
+{
+	static const char foos[] = "get foos.example.com\n"
+				   "list foos.example.com\n"
+				   "watch foos.example.com\n"
+				   "create foos.example.com\n"
+				   "patch foos.example.com\n"
+				   "delete foos.example.com\n";
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	CLEANUP(worker_role_destroyp)
+	struct worker_role *role = worker_role_create(WORKER_ROLE_MANAGER);
+	CLEANUP(worker_role_destroyp)
+	struct worker_role *low = worker_role_create(WORKER_ROLE_ORCHESTRATOR);
+	size_t before = jdoc_count(worker_role_rules(low));
+
+	worker_role_add_kind(role, "example.com", "foos");
+	describe_role(role, &text);
+	assert_string_equal(text.p + sizeof(orchestrator) - 1 + sizeof(manager) - 1, foos);
+	worker_role_add_kind(low, "example.com", "foos"); /* carries nothing */
+	assert_int_equal(jdoc_count(worker_role_rules(low)), before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_rights_of_each_level),
 		cmocka_unit_test(a_rule_has_one_group_and_at_most_one_name),
+		cmocka_unit_test(further_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static void set_local(struct world *w, const char *json)
 static void begin_with(struct world *w, unsigned kinds, const char *json)
 {
 	*w = (struct world){ .looks = 0 };
-	w->l = fleet_locals_create(kinds, look_at, w);
+	w->l = fleet_locals_create(kinds, (struct custom_kinds){ 0 }, look_at, w);
 	w->w = fleet_workload_create(str_of("ns/w"));
 	w->w->managed = fleet_managed_create();
 	set_local(w, json);

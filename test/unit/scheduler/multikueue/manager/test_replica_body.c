@@ -123,7 +123,9 @@ static void odd_objects(void **state)
 
 			kind->create(d, d, &manager, &b);
 			assert_int_equal(jdoc_parse(strbuf_str(&b), &second, NULL), 0);
-			assert_string_equal(jdoc_path_str(second, "kind"), kind->kind);
+			/* Of a kind of the configuration it is that of the object. */
+			assert_string_equal(jdoc_path_str(second, "kind"),
+					    kind->kind == NULL ? "" : kind->kind);
 		}
 	}
 }
@@ -217,6 +219,17 @@ static void classes(void **state)
 	}
 }
 
+static void ends(void **state)
+{
+	static const struct api_meta job = { .name = "f", .uid = "j", .resource_version = "9" };
+	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
+
+	(void)state;
+	replica_body_ended(&replica, &job, &body);
+	body_fixture_expect(&body, "{'metadata':{'uid':'j','resourceVersion':'9','annotations':{"
+				   "'headgate.io/multikueue-ended':'u'}}}");
+}
+
 static void evictions(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
@@ -265,6 +278,7 @@ int main(void)
 		cmocka_unit_test(ownership),
 		cmocka_unit_test(priorities),
 		cmocka_unit_test(classes),
+		cmocka_unit_test(ends),
 		cmocka_unit_test(evictions),
 		cmocka_unit_test(deletions),
 	};

@@ -7,6 +7,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "base/xmalloc.h"
 #include "enc/config.h"
 #include "enc/yaml.h"
 
@@ -300,6 +301,72 @@ static void errors_in_times_name_the_field(void **state)
 	}
 }
 
+#define FRAMEWORKS "multiKueue: {externalFrameworks: "
+
+static void frameworks_are_read(void **state)
+{
+	CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
+
+	(void)state;
+	assert_int_equal(read_text(FRAMEWORKS "[{name: Foo.v1.example.com}, "
+					      "{name: JobSet.v1alpha2.jobset.x-k8s.io}]}",
+				   NULL, &c, NULL),
+			 0);
+	assert_int_equal(c->multikueue.frameworks.n, 2);
+	assert_string_equal(c->multikueue.frameworks.v[0].name, "Foo.v1.example.com");
+	assert_string_equal(c->multikueue.frameworks.v[1].kind, "JobSet");
+	assert_string_equal(c->multikueue.frameworks.v[1].api_version, "jobset.x-k8s.io/v1alpha2");
+}
+
+static void bad_frameworks_are_refused(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "[Foo.v1.example.com]}",
+		  "multiKueue.externalFrameworks[0]: must be an object, not a string" },
+		{ "Foo.v1.example.com}",
+		  "multiKueue.externalFrameworks: must be a list, not a string" },
+		{ "[{}]}", "multiKueue.externalFrameworks[0].name: missing" },
+		{ "[{name: 1}]}",
+		  "multiKueue.externalFrameworks[0].name: must be a string, not a number" },
+		{ "[{name: A.v1.b}, {name: Foo.v1}]}",
+		  "multiKueue.externalFrameworks[1].name: \"Foo.v1\" is not Kind.version.group" },
+		{ "[{name: Job.v1.batch}]}",
+		  "multiKueue.externalFrameworks[0].name: \"Job.v1.batch\" is carried without "
+		  "being listed" },
+		{ "[{name: A.v1.b}, {name: A.v2.b}, {name: A.v1.b}]}",
+		  "multiKueue.externalFrameworks: \"A.v1.b\" is listed twice" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xmalloc_freep) char *text = xmalloc_printf(FRAMEWORKS "%s", rows[i][0]);
+		CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
+		struct err err = ERR_INIT;
+
+		unit_row(rows[i][0]);
+		assert_int_equal(read_text(text, NULL, &c, &err), -ERR_INVALID);
+		assert_string_equal(err.text, rows[i][1]);
+	}
+}
+
+/* At the limit and one beyond. */
+static void frameworks_are_limited(void **state)
+{
+	(void)state;
+	for (unsigned n = CUSTOM_KINDS_MAX; n <= CUSTOM_KINDS_MAX + 1; n++) {
+		CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+		strbuf_add_c(&text, FRAMEWORKS "[");
+		for (unsigned i = 0; i < n; i++) {
+			strbuf_printf(&text, "{name: F%u.v1.g},", i);
+		}
+		strbuf_add_c(&text, "]}");
+		assert_int_equal(read_text(text.p, NULL, &c, NULL),
+				 n > CUSTOM_KINDS_MAX ? -ERR_INVALID : 0);
+	}
+}
+
 /* Each setting of Kueue's own processes. */
 #define FOR_KUEUE_ALONE                                                                            \
 	"webhook: {port: 1, host: h, certDir: d}\nhealth: {healthProbeBindAddress: a, "            \
@@ -420,6 +487,9 @@ int main(void)
 		cmocka_unit_test(time_limits_can_be_set),
 		cmocka_unit_test(multikueue_has_defaults),
 		cmocka_unit_test(multikueue_can_be_set),
+		cmocka_unit_test(frameworks_are_read),
+		cmocka_unit_test(bad_frameworks_are_refused),
+		cmocka_unit_test(frameworks_are_limited),
 		cmocka_unit_test(errors_in_times_name_the_field),
 		cmocka_unit_test(unknown_fields_are_refused),
 		cmocka_unit_test(labels_of_workload_metrics_are_copied),

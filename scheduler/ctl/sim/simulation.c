@@ -409,6 +409,7 @@ static bool take_decision(struct simulation *s, const struct decision *d)
 			     podgroup_key(s, cache_cluster(s->cache)->podgroups.v[d->podgroup]),
 			     d->message);
 		return false;
+	case DECISION_TAKE_VOLUME:
 	case DECISION_FINISH_BIND:
 	case DECISION_GIVE_BACK:
 	case DECISION_RESERVE:

@@ -271,6 +271,9 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 	case DECISION_CONDITION:
 		assume_condition(c, t, d, now);
 		break;
+	case DECISION_TAKE_VOLUME:
+		volumes_take(c->claims.v[d->claim], c->volumes.v[d->volume]);
+		break;
 	case DECISION_BIND:
 		assume_bind(c, t, d, now);
 		break;

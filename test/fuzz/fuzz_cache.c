@@ -269,7 +269,7 @@ static struct decision decide(const struct cluster *c, const struct task *t, uns
 			      .node = MODEL_NONE,
 			      .retry_at = MODEL_TIME_NONE };
 	bool may_reserve = t->status == TASK_PENDING && t->charge == CHARGE_NONE;
-	/* As a cycle has it: a pod whose charge is in any other state is not placed. */
+	/* As a cycle has it: a pod with a charge in any other state is not placed. */
 	bool may_bind = t->status == TASK_PENDING &&
 			(t->charge == CHARGE_NONE || t->charge == CHARGE_UNGATED ||
 			 t->charge == CHARGE_PUBLISHED);

@@ -562,8 +562,7 @@ static const struct podgroup *find_podgroup(const struct cluster *c, enum podgro
 static bool has_storage(const struct cluster *c, enum sched_resource resource, struct str key)
 {
 	const struct claim *cl = resource == SCHED_CLAIMS ? volumes_find_claim(c, key) : NULL;
-	const struct volume *v =
-		resource == SCHED_VOLUMES ? strmap_get(c->volume_by_name, key) : NULL;
+	const struct volume *v = resource == SCHED_VOLUMES ? volumes_find_volume(c, key) : NULL;
 	const struct storage_class *k = resource == SCHED_STORAGE_CLASSES
 						? strmap_get(c->storage_class_by_name, key)
 						: NULL;

@@ -186,7 +186,7 @@ static bool flag_of(const struct jdoc *d, const char *key)
 	return jdoc_bool(jdoc_get(d, key), false);
 }
 
-/* What is absent is 0. */
+/* A member that is absent is 0. */
 static int read_number(const struct jdoc *d, const char *key, int64_t max, int64_t *ret,
 		       struct err *err)
 {

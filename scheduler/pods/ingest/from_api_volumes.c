@@ -162,7 +162,7 @@ static int read_zones(struct cluster *c, const struct field_map *labels, struct 
 	return 0;
 }
 
-/* What of the volume matters as long as no claim is bound to it. */
+/* The part of the volume that matters as long as no claim is bound to it. */
 static int read_claimable(struct cluster *c, const struct api_persistent_volume *volume,
 			  struct arena *scratch, struct volumes_volume_spec *spec, struct err *err)
 {

@@ -247,7 +247,7 @@ struct claim {
 	uint32_t node, binders;
 	bool writing;               /* the write of `selected` is on its way */
 	int64_t written;            /* the version that this write has made, 0: none */
-	struct volume *taken;       /* whose taker it is; NULL: none */
+	struct volume *taken;       /* of which it is the taker; NULL: none */
 	struct VEC(uint32_t) refs;  /* ids of the volumes with a claimRef to it */
 	uint32_t unbound_pos;       /* index in klass->unbound; MODEL_NONE */
 	uint32_t uses;              /* pod classes that name it */

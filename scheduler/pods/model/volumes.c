@@ -326,7 +326,7 @@ static bool set_wish(struct claim *cl, const struct volumes_claim_spec *spec)
 	return changed;
 }
 
-/* What was reserved is so no more, or its claimRef says so by now. */
+/* It is reserved no more, or its claimRef says so by now. */
 static void release(struct volume *v)
 {
 	if (v->taker != NULL) {

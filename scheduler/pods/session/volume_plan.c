@@ -99,7 +99,7 @@ static bool plan_one(const struct search *q, const struct volume **ret)
 	if (reserved != NULL) {
 		return volumes_fits_node(reserved, q->n);
 	}
-	/* What it gets was decided with an earlier pod. */
+	/* Its volume was decided about with an earlier pod. */
 	if (node != MODEL_NONE) {
 		return true;
 	}

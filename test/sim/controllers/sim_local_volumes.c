@@ -1,6 +1,6 @@
 #include "sim/controllers/sim_local_volumes.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
@@ -26,11 +26,13 @@ bool sim_local_volumes_has(const struct jdoc *volume)
 int64_t sim_local_volumes_size(const struct jdoc *object)
 {
 	const char *text = jdoc_path_str(object, "spec.capacity.storage");
+	int64_t n = 0;
 
 	if (text == NULL) {
 		text = jdoc_path_str(object, "spec.resources.requests.storage");
 	}
-	return text == NULL ? 0 : strtoll(text, NULL, 10);
+	(void)str_to_i64((struct str){ text, text == NULL ? 0 : strspn(text, "0123456789") }, &n);
+	return n;
 }
 
 void sim_local_volumes_manifest(const char *name, const char *klass, unsigned gigabytes,

@@ -217,7 +217,7 @@ static void test_a_reserved_volume_is_awaited(void **state)
 
 	(void)state;
 	start_with_volume(&x);
-	/* What was written may be seen before the answer comes. */
+	/* The claimRef may be seen before the answer comes. */
 	set_volume(&x, seen);
 	assert_string_equal(cycle_fixture_run(&x.f), "");
 	volumes_claimed(volumes_find_volume(x.c, STR_LIT("v")), true, 4);

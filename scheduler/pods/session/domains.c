@@ -33,6 +33,8 @@ struct domain_view {
 	struct entry **own; /* by term of the class; of a spread NULL until it is asked for */
 	struct entry **forbidding;
 	size_t nforbidding;
+	const struct domain_key **keys; /* of all of these */
+	size_t nkeys, keys_cap;
 	uint8_t **avoided;        /* by term, then by domain; NULL: none */
 	uint64_t version;         /* of avoided */
 	struct domain_view *next; /* of this class */
@@ -390,6 +392,36 @@ static void make_forbidding(const struct session *s, struct domain_view *v)
 	}
 }
 
+static void add_key(struct domains *d, struct domain_view *v, const struct domain_key *key)
+{
+	for (size_t i = 0; i < v->nkeys; i++) {
+		if (v->keys[i] == key) {
+			return;
+		}
+	}
+	if (v->nkeys == v->keys_cap) {
+		const struct domain_key **grown =
+			arena_alloc(d->arena, 2 * (v->nkeys + 1) * sizeof(*grown));
+
+		for (size_t i = 0; i < v->nkeys; i++) {
+			grown[i] = v->keys[i];
+		}
+		v->keys = grown;
+		v->keys_cap = 2 * (v->nkeys + 1);
+	}
+	v->keys[v->nkeys++] = key;
+}
+
+static void make_keys(const struct session *s, struct domain_view *v)
+{
+	for (size_t i = 0; i < v->klass->nterms; i++) {
+		add_key(s->domains, v, key_of(s, v->klass->terms[i].topology_key));
+	}
+	for (size_t i = 0; i < v->nforbidding; i++) {
+		add_key(s->domains, v, v->forbidding[i]->table.key);
+	}
+}
+
 static bool is_concerned(const struct session *s, const struct task *t)
 {
 	const struct selector_index *x = s->cluster->selectors;
@@ -444,6 +476,7 @@ static struct domain_view *find_view(const struct session *s, const struct task 
 	v->id = ++d->clock;
 	make_own(s, v);
 	make_forbidding(s, v);
+	make_keys(s, v);
 	v->next = d->by_class[t->klass->id];
 	d->by_class[t->klass->id] = v;
 	return v;
@@ -474,6 +507,12 @@ uint64_t domains_view_version(const struct domain_view *v)
 		}
 	}
 	return version;
+}
+
+const struct domain_key *const *domains_keys(const struct domain_view *v, size_t *ret_n)
+{
+	*ret_n = v->nkeys;
+	return v->keys;
 }
 
 bool domains_selects_itself(const struct domain_view *v, size_t i)

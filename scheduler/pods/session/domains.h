@@ -28,6 +28,10 @@ const struct domain_view *domains_view(const struct session *s, const struct tas
 uint64_t domains_view_id(const struct domain_view *v);
 uint64_t domains_view_version(const struct domain_view *v);
 
+/* The topology keys on which answers about a node depend: equal values of these labels, equal
+ * answers. Valid as the view is. */
+const struct domain_key *const *domains_keys(const struct domain_view *v, size_t *ret_n);
+
 /* Term i of the pod's class: whether it selects the pod itself; pods that it selects in the domain
  * of the node (false: the node is in none), and in all. For terms of affinity: pods that all of
  * those together select. */

@@ -29,6 +29,7 @@
 	POINT(class_predicate, on[CONF_PREDICATE])                                                 \
 	POINT(predicate, on[CONF_PREDICATE])                                                       \
 	POINT(predicate_later, on[CONF_PREDICATE])                                                 \
+	POINT(domain_predicate, on[CONF_PREDICATE])                                                \
 	POINT(job_starving, on[CONF_JOB_STARVING])                                                 \
 	POINT(preemptable, on[CONF_PREEMPTABLE])                                                   \
 	POINT(reclaimable, on[CONF_RECLAIMABLE] && reclaims(hook.ops, on))                         \
@@ -312,15 +313,29 @@ bool hooks_class_predicate(const struct session *s, const struct pod_class *k, c
 	return COMBINE_ALL(&session_hooks(s)->class_predicate, class_predicate, s, k, n, why);
 }
 
-bool hooks_predicate(const struct session *s, const struct task *t, const struct node *n,
-		     struct reason *why)
+bool hooks_node_predicate(const struct session *s, const struct task *t, const struct node *n,
+			  struct reason *why)
 {
 	return COMBINE_ALL(&session_hooks(s)->predicate, predicate, s, t, n, why);
 }
 
+bool hooks_domain_predicate(const struct session *s, const struct task *t, const struct node *n,
+			    bool later, struct reason *why)
+{
+	return COMBINE_ALL(&session_hooks(s)->domain_predicate, domain_predicate, s, t, n, later,
+			   why);
+}
+
+bool hooks_predicate(const struct session *s, const struct task *t, const struct node *n,
+		     struct reason *why)
+{
+	return hooks_node_predicate(s, t, n, why) && hooks_domain_predicate(s, t, n, false, why);
+}
+
 bool hooks_predicate_later(const struct session *s, const struct task *t, const struct node *n)
 {
-	return COMBINE_ALL(&session_hooks(s)->predicate_later, predicate_later, s, t, n);
+	return COMBINE_ALL(&session_hooks(s)->predicate_later, predicate_later, s, t, n) &&
+	       hooks_domain_predicate(s, t, n, true, NULL);
 }
 
 bool hooks_job_starving(const struct session *s, const struct podgroup *g)

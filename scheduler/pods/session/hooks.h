@@ -73,7 +73,14 @@ bool hooks_job_pipelined(const struct session *s, const struct podgroup *g);
 /* The part that depends on class and node spec only; worth caching per class and node->spec_gen. */
 bool hooks_class_predicate(const struct session *s, const struct pod_class *k, const struct node *n,
 			   struct reason *why);
-/* The part that depends on the pods that are on the node now. */
+/* The part that depends on the class and on the pods that are on the node now. */
+bool hooks_node_predicate(const struct session *s, const struct task *t, const struct node *n,
+			  struct reason *why);
+/* The part that depends on the view of t and on the topology domains of the node. later: as it will
+ * be when the pods that terminate are gone. */
+bool hooks_domain_predicate(const struct session *s, const struct task *t, const struct node *n,
+			    bool later, struct reason *why);
+/* Both. */
 bool hooks_predicate(const struct session *s, const struct task *t, const struct node *n,
 		     struct reason *why);
 /* The same, as it will be when the pods that terminate there are gone. */

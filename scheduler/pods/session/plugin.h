@@ -85,14 +85,19 @@ struct plugin_ops {
 	/* The part of the predicate that depends on class and node spec only (cached per class). */
 	bool (*class_predicate)(void *state, const struct session *s, const struct pod_class *k,
 				const struct node *n, struct reason *why);
-	/* The part that depends on what is on the node now (ports, pod count), and on the pods in
-	 * its topology domains (pods/session/domains.h). Of the task it may look at its class and
-	 * its view of domains alone. */
+	/* The part that depends on what is on the node now (ports, pod count). Of the task it may
+	 * look at its class alone, without its terms about other pods. */
 	bool (*predicate)(void *state, const struct session *s, const struct task *t,
 			  const struct node *n, struct reason *why);
 	/* The same, without the pods that terminate there. */
 	bool (*predicate_later)(void *state, const struct session *s, const struct task *t,
 				const struct node *n);
+	/* The part that depends on the pods in the topology domains of the node, for pods that have
+	 * a view of them (pods/session/domains.h). Of the task it may look at its class and its
+	 * view alone, and of the node at its domains for the keys of the view: it is asked about
+	 * one node for all that have the same. later: without the pods that terminate. */
+	bool (*domain_predicate)(void *state, const struct session *s, const struct task *t,
+				 const struct node *n, bool later, struct reason *why);
 
 	/* Whether pods may be evicted for the PodGroup. */
 	bool (*job_starving)(void *state, const struct session *s, const struct podgroup *g);

@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/attrs.h"
 #include "base/rng.h"
 #include "lib/pods/core_fixture.h"
+#include "lib/pods/term_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/pod_class.h"
 
@@ -231,6 +233,72 @@ static void agrees_with_a_plain_search(void **state)
 	core_fixture_finish(&sf);
 }
 
+static void set_up_neighbours(struct core_fixture *sf, struct rng *r)
+{
+	static const char *const labels[] = { "", "app=x", "app=y", "app=x,tier=y" };
+	static const char *const terms[] = { "",
+					     "",
+					     "near zone app=x",
+					     "near zone app=y; away host app=x",
+					     "away host app=y",
+					     "away zone tier=y; spread zone app=x skew=3",
+					     "spread zone app=x; spread host app=x skew=2",
+					     "near rack app=x; near zone app=x" };
+	char name[16], text[64];
+
+	core_fixture_init(sf, NULL);
+	for (int i = 0; i < NODES; i++) {
+		struct node *n;
+
+		snprintf(name, sizeof(name), "n%d", i);
+		n = cluster_fixture_node(sf->f.cluster, name, 2000 + 100 * i);
+		snprintf(text, sizeof(text), "host=n%d,zone=z%d%s", i, i % 3,
+			 i % 4 == 0 ? "" : ",rack=r");
+		term_fixture_node_labels(sf->f.cluster, n, i == 5 ? "" : text);
+		n->unschedulable = i % 6 == 5;
+	}
+	for (int i = 0; i < STEPS; i++) {
+		struct task *t;
+
+		snprintf(name, sizeof(name), "p%d", i);
+		t = cluster_fixture_task(sf->f.cluster, name, NULL,
+					 100 + 10 * (int64_t)rng_below(r, 3));
+		term_fixture_labels(sf->f.cluster, t, labels[rng_below(r, ARRAY_LEN(labels))]);
+		term_fixture_terms(sf->f.cluster, t, terms[rng_below(r, ARRAY_LEN(terms))]);
+	}
+}
+
+/* The same with terms about other pods, by several sets of topology keys. */
+static void agrees_with_a_plain_search_about_neighbours(void **state)
+{
+	struct core_fixture sf;
+	struct statement st;
+	struct rng r;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		rng_init(&r, seed);
+		set_up_neighbours(&sf, &r);
+		core_fixture_open(&sf);
+		st = statement_begin(sf.s);
+		for (size_t i = 0; i < STEPS; i++) {
+			const struct task *t = sf.f.cluster->tasks.v[i];
+			const struct node *want = best_by_hand(sf.s, t), *n = NULL;
+
+			assert_int_equal(fit_find(sf.s, t, &n), want == NULL ? FIT_NONE : FIT_IDLE);
+			assert_ptr_equal(n, want);
+			if (want != NULL) {
+				statement_allocate(sf.s, t, n);
+			}
+			if (rng_below(&r, 60) == 0) {
+				statement_discard(sf.s, st);
+				st = statement_begin(sf.s);
+			}
+		}
+		core_fixture_finish(&sf);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -242,6 +310,7 @@ int main(void)
 		cmocka_unit_test(evictions_of_this_session_count),
 		cmocka_unit_test(the_explanation_counts_reasons),
 		cmocka_unit_test(agrees_with_a_plain_search),
+		cmocka_unit_test(agrees_with_a_plain_search_about_neighbours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

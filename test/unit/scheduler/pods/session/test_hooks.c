@@ -200,6 +200,18 @@ static bool fake_predicate(void *state, const struct session *s, const struct ta
 	return yes;
 }
 
+static bool fake_domain_predicate(void *state, const struct session *s, const struct task *t,
+				  const struct node *n, bool later, struct reason *why)
+{
+	(void)later;
+	(void)s;
+	(void)t;
+	(void)n;
+	(void)why;
+	note(state, "domain_predicate");
+	return yes;
+}
+
 static double fake_node_score(void *state, const struct session *s, const struct pod_class *k,
 			      const struct node *n)
 {
@@ -235,8 +247,8 @@ static void fake_on_deallocate(void *state, struct session *s, const struct task
 		.overused = fake_overused, .queue_accepts = fake_queue_accepts,                    \
 		.allocatable = fake_allocatable, .quota_limits = fake_quota_limits,                \
 		.class_predicate = fake_class_predicate, .predicate = fake_predicate,              \
-		.node_score = fake_node_score, .on_allocate = fake_on_allocate,                    \
-		.on_deallocate = fake_on_deallocate,                                               \
+		.domain_predicate = fake_domain_predicate, .node_score = fake_node_score,          \
+		.on_allocate = fake_on_allocate, .on_deallocate = fake_on_deallocate,              \
 	}
 
 static const struct plugin_ops fake_a = FAKE("a", create_a), fake_b = FAKE("b", create_b);
@@ -311,12 +323,13 @@ static void test_every_extension_point_reaches_its_plugin(void **state)
 	(void)state;
 	start(&f, "- plugins:\n  - name: a\n");
 	call_everything(&f);
-	assert_string_equal(asked.p,
-			    "a:quota_limits a:queue_order a:job_order a:task_order a:queue_accepts "
-			    "a:queue_accepts a:allocatable a:overused a:job_enqueueable "
-			    "a:job_enqueued a:job_valid a:job_ready a:job_pipelined "
-			    "a:class_predicate a:predicate a:node_score a:on_allocate "
-			    "a:on_deallocate ");
+	assert_string_equal(
+		asked.p,
+		"a:quota_limits a:queue_order a:job_order a:task_order a:queue_accepts "
+		"a:queue_accepts a:allocatable a:overused a:job_enqueueable "
+		"a:job_enqueued a:job_valid a:job_ready a:job_pipelined "
+		"a:class_predicate a:predicate a:domain_predicate a:node_score a:on_allocate "
+		"a:on_deallocate ");
 	hooks_fixture_finish(&f);
 }
 
@@ -358,7 +371,7 @@ static void test_switches_take_extension_points_away(void **state)
 		{ "enableJobEnqueued", "job_enqueueable job_enqueued" },
 		{ "enableJobReady", "job_ready" },
 		{ "enableJobPipelined", "job_pipelined" },
-		{ "enablePredicate", "class_predicate predicate" },
+		{ "enablePredicate", "class_predicate predicate domain_predicate" },
 		{ "enableNodeOrder", "node_score" },
 	};
 
@@ -385,7 +398,7 @@ static void test_switches_take_extension_points_away(void **state)
 		for (const char *p = asked.p; *p != '\0'; p++) {
 			left += *p == ' ';
 		}
-		assert_int_equal(left + removed, 18);
+		assert_int_equal(left + removed, 19);
 		hooks_fixture_finish(&f);
 	}
 }

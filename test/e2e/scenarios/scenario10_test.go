@@ -144,6 +144,64 @@ func TestScenario10KilledWhileAVolumeIsMade(t *testing.T) {
 	}
 }
 
+// waitVolume waits until Kubernetes has bound a claim, and returns the name of its volume.
+func waitVolume(s *suite.S, claim string) string {
+	s.Helper()
+	var volume string
+	s.Eventually("claim "+claim+" is bound", func() error {
+		if volume = getClaim(s, claim).Spec.VolumeName; volume == "" {
+			return errors.New("not yet")
+		}
+		return nil
+	})
+	return volume
+}
+
+// Volumes that are there go to the claims of pods that have quota, the smallest that does, one to each, and the pods
+// to their nodes. The volumes are bound by Kubernetes' own controller. A scheduler that is killed before and after a
+// volume is reserved costs none.
+func TestScenario10LocalVolumes(t *testing.T) {
+	s := suite.Start(t)
+	s.Nodes(2, "4", "8Gi")
+	q := s.Queue("q", "3", "8Gi")
+	makeLocalClass(s, s.Namespace)
+	small, large := s.Namespace+"-small", s.Namespace+"-large"
+	makeVolume(s, s.Namespace, large, "3Gi", s.NodeName(0))
+	makeVolume(s, s.Namespace, small, "2Gi", s.NodeName(1))
+	made := map[string]*corev1.PersistentVolumeClaim{}
+	i := startInterruptions(s)
+	restore := i.stuck("patch", "persistentvolumes", func() {
+		made["first"] = makeClaim(s, s.Namespace, "first", "1Gi")
+		s.Pod("first", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"), withClaim("first"))
+	})
+	i.kill()
+	restore()
+	restore = i.stuck("create", "pods/binding", func() { waitVolume(s, "first") })
+	i.kill()
+	restore()
+	s.WaitRunning("first")
+	made["second"] = makeClaim(s, s.Namespace, "second", "1Gi")
+	s.Pod("second", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"), withClaim("second"))
+	s.WaitRunning("second")
+	for pod, want := range map[string]struct{ volume, node string }{
+		"first": {small, s.NodeName(1)}, "second": {large, s.NodeName(0)}} {
+		if volume := waitVolume(s, pod); volume != want.volume {
+			t.Errorf("claim %s has volume %s, not %s", pod, volume, want.volume)
+		}
+		if node := s.GetPod(pod).Spec.NodeName; node != want.node {
+			t.Errorf("pod %s is on %s, and its volume on %s", pod, node, want.node)
+		}
+		if bound, claim := s.Bound(pod).RV(), claimBound(s, made[pod]); bound < claim {
+			t.Errorf("pod %s has its node since resourceVersion %d, and its claim is bound since %d", pod, bound, claim)
+		}
+	}
+	makeClaim(s, s.Namespace, "third", "1Gi")
+	s.Pod("third", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"), withClaim("third"))
+	s.WaitPublished("third")
+	makeVolume(s, s.Namespace, s.Namespace+"-late", "1Gi", s.NodeName(0))
+	s.WaitRunning("third")
+}
+
 // Headgate keeps required anti-affinity, for pods that run and for pods of one gang, and spreads pods.
 func TestScenario10AffinityAndSpread(t *testing.T) {
 	s := suite.Start(t)

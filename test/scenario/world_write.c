@@ -146,7 +146,7 @@ static void reserve_volume(struct world *w, const struct decision *d)
 	if (cl->uid != NULL) {
 		jdoc_set_str(ref, "uid", cl->uid);
 	}
-	volumes_claimed(v, true, 0);
+	volumes_claimed(w->f.cluster, v, true, 0);
 	world_see(w, object);
 }
 

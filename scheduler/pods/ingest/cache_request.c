@@ -227,7 +227,7 @@ static void on_volume(struct cache *c, const struct sched_msg *m, int64_t now)
 	if (v == NULL) {
 		return;
 	}
-	volumes_claimed(v, m->outcome == SCHED_DONE, m->resource_version);
+	volumes_claimed(c->cluster, v, m->outcome == SCHED_DONE, m->resource_version);
 	if (taker != NULL && m->outcome != SCHED_DONE) {
 		give_places_back(c, taker, m, now);
 	}

@@ -6,6 +6,7 @@
 #include "collections/strmap.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/selectors.h"
+#include "scheduler/pods/model/volume_match.h"
 
 static size_t count_set(void *const *v, size_t n)
 {
@@ -76,8 +77,7 @@ static const char *check_volume(const struct volume *v)
 	for (size_t i = 0; v->klass != NULL && i < v->klass->unclaimed.n; i++) {
 		times += v->klass->unclaimed.v[i] == v;
 	}
-	if (times != (size_t)(v->exists && v->available && !v->deleting && v->ref == NULL &&
-			      v->klass != NULL)) {
+	if (times != (size_t)volume_match_is_unclaimed(v)) {
 		return "a volume is not unclaimed, and in the list of those, or the other way "
 		       "round";
 	}

@@ -92,8 +92,7 @@ size_t volume_match_position(const struct storage_class *k, const char *host, in
 	return find(k, host, bytes, NULL);
 }
 
-/* Volumes without a class are for claims that do not wait for their pod. */
-static bool is_unclaimed(const struct volume *v)
+bool volume_match_is_unclaimed(const struct volume *v)
 {
 	return v->exists && v->available && !v->deleting && v->ref == NULL && v->klass != NULL;
 }
@@ -102,7 +101,7 @@ bool volume_match_enter(struct volume *v)
 {
 	size_t at;
 
-	if (!is_unclaimed(v)) {
+	if (!volume_match_is_unclaimed(v)) {
 		return false;
 	}
 	at = find(v->klass, host_of(v), v->form.bytes, v->name);
@@ -117,7 +116,7 @@ void volume_match_leave(struct volume *v)
 {
 	size_t at;
 
-	if (!is_unclaimed(v)) {
+	if (!volume_match_is_unclaimed(v)) {
 		return;
 	}
 	at = find(v->klass, host_of(v), v->form.bytes, v->name);

@@ -19,6 +19,9 @@ const struct volume *volume_match_reserved(const struct cluster *c, const struct
 /* Index in k->unclaimed of the first volume on this host, "": of those of no certain host, that has
  * at least so many bytes; those behind it on this host follow by size, then by name. O(log n). */
 size_t volume_match_position(const struct storage_class *k, const char *host, int64_t bytes);
+/* Whether it is there, named by no claimRef, and of a class: volumes without one are for claims
+ * that do not wait for their pod. */
+bool volume_match_is_unclaimed(const struct volume *v);
 /* v, which has changed, is put into the list of its class, if it is unclaimed: true; and taken out
  * before it changes. For volumes.c. */
 bool volume_match_enter(struct volume *v);

@@ -326,14 +326,25 @@ static bool set_wish(struct claim *cl, const struct volumes_claim_spec *spec)
 	return changed;
 }
 
-/* It is reserved no more, or its claimRef says so by now. */
-static void release(struct volume *v)
+/* Claims that are bound do not depend on their class. */
+static void wake_class(struct cluster *c, const struct storage_class *k)
+{
+	for (size_t i = 0; i < k->unbound.n; i++) {
+		wake(c, c->claims.v[k->unbound.v[i]]);
+	}
+}
+
+/* It is reserved no more, or its claimRef says so by now. Others can have it if it is free. */
+static void release(struct cluster *c, struct volume *v)
 {
 	if (v->taker != NULL) {
 		v->taker->taken = NULL;
 		v->taker = NULL;
 	}
 	v->written = 0;
+	if (!v->writing && volume_match_is_unclaimed(v)) {
+		wake_class(c, v->klass);
+	}
 }
 
 bool volumes_set_claim(struct cluster *c, const struct volumes_claim_spec *spec)
@@ -351,7 +362,7 @@ bool volumes_set_claim(struct cluster *c, const struct volumes_claim_spec *spec)
 	if (set_text(&cl->uid, spec->uid) || cl->bound) {
 		changed |= cl->taken != NULL;
 		if (cl->taken != NULL) {
-			release(cl->taken);
+			release(c, cl->taken);
 		}
 	}
 	changed |= set_text(&cl->owner, spec->owner);
@@ -376,7 +387,7 @@ bool volumes_remove_claim(struct cluster *c, struct str key)
 	cl->exists = cl->bound = cl->lost = cl->deleting = false;
 	set_names(c, cl, NULL, NULL);
 	if (cl->taken != NULL) {
-		release(cl->taken);
+		release(c, cl->taken);
 	}
 	(void)set_wish(cl, &(struct volumes_claim_spec){ .uid = NULL });
 	(void)set_text(&cl->uid, NULL);
@@ -398,14 +409,6 @@ static void wake_volume(struct cluster *c, const struct volume *v)
 	}
 	if (v->taker != NULL) {
 		wake(c, v->taker);
-	}
-}
-
-/* Claims that are bound do not depend on their class. */
-static void wake_class(struct cluster *c, const struct storage_class *k)
-{
-	for (size_t i = 0; i < k->unbound.n; i++) {
-		wake(c, c->claims.v[k->unbound.v[i]]);
 	}
 }
 
@@ -479,7 +482,7 @@ void volumes_set_volume(struct cluster *c, const struct volumes_volume_spec *spe
 	wake_volume(c, v);
 	/* Another object of the name, or it shows by now what was written. */
 	if (set_text(&v->uid, spec->uid) || (v->written > 0 && v->written <= v->resource_version)) {
-		release(v);
+		release(c, v);
 	}
 	if (volume_match_enter(v)) {
 		wake_class(c, v->klass);
@@ -494,8 +497,8 @@ bool volumes_remove_volume(struct cluster *c, struct str name)
 		return false;
 	}
 	wake_volume(c, v);
-	release(v);
 	clear_volume(c, v);
+	release(c, v);
 	set_class(c, &v->klass, NULL);
 	prune_volume(c, v);
 	return true;
@@ -770,13 +773,13 @@ void volumes_take(struct claim *cl, struct volume *v)
 	v->written = 0;
 }
 
-void volumes_claimed(struct volume *v, bool done, int64_t version)
+void volumes_claimed(struct cluster *c, struct volume *v, bool done, int64_t version)
 {
 	v->writing = false;
 	if (done && version > v->resource_version) {
 		v->written = version;
 	} else {
-		release(v);
+		release(c, v);
 	}
 }
 

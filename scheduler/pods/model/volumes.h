@@ -73,7 +73,7 @@ void volumes_select(struct cluster *c, const struct task *t);
 /* v, which is unclaimed and not being written, is reserved for the claim, and is being written. */
 void volumes_take(struct claim *cl, struct volume *v);
 /* The write of its claimRef has ended. done: with this version; else it is reserved no more. */
-void volumes_claimed(struct volume *v, bool done, int64_t version);
+void volumes_claimed(struct cluster *c, struct volume *v, bool done, int64_t version);
 /* Where no provisioner is: the unbound claims of the task count as meant for its node, for good. */
 void volumes_provision(struct cluster *c, const struct task *t);
 /* The write of a claim has ended. done: with this version; else the node that the claim shows

@@ -74,10 +74,9 @@ func makeVolume(s *suite.S, class, name, size, node string) {
 	volumes := s.Cluster.Client.CoreV1().PersistentVolumes()
 	v := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: corev1.PersistentVolumeSpec{StorageClassName: class,
-			Capacity:    corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)},
-			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			PersistentVolumeSource: corev1.PersistentVolumeSource{
-				CSI: &corev1.CSIPersistentVolumeSource{Driver: provisionerName(s), VolumeHandle: name}}}}
+			Capacity:               corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)},
+			AccessModes:            []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/data"}}}}
 	if node != "" {
 		v.Spec.NodeAffinity = onNode(node)
 		v.Spec.PersistentVolumeSource = corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: "/data"}}

@@ -220,7 +220,7 @@ static void test_a_reserved_volume_is_awaited(void **state)
 	/* The claimRef may be seen before the answer comes. */
 	set_volume(&x, seen);
 	assert_string_equal(cycle_fixture_run(&x.f), "");
-	volumes_claimed(volumes_find_volume(x.c, STR_LIT("v")), true, 4);
+	volumes_claimed(x.c, volumes_find_volume(x.c, STR_LIT("v")), true, 4);
 	assert_null(x.cl->taken);
 	assert_string_equal(cycle_fixture_run(&x.f), "");
 	set(&x, (struct volumes_claim_spec){
@@ -228,7 +228,7 @@ static void test_a_reserved_volume_is_awaited(void **state)
 	assert_string_equal(cycle_fixture_run(&x.f), "FinishBind p n");
 	cycle_fixture_finish(&x.f);
 	start_with_volume(&x);
-	volumes_claimed(volumes_find_volume(x.c, STR_LIT("v")), true, 4);
+	volumes_claimed(x.c, volumes_find_volume(x.c, STR_LIT("v")), true, 4);
 	assert_string_equal(cycle_fixture_run(&x.f), "");
 	assert_non_null(x.cl->taken);
 	set_volume(&x, seen);
@@ -261,7 +261,7 @@ static void test_a_reserved_volume_is_lost(void **state)
 		start_with_volume(&x);
 		seen.resource_version = 5;
 		if (rows[i].done) {
-			volumes_claimed(volumes_find_volume(x.c, STR_LIT("v")), true, 4);
+			volumes_claimed(x.c, volumes_find_volume(x.c, STR_LIT("v")), true, 4);
 		}
 		set_volume(&x, seen);
 		assert_non_null(strstr(cycle_fixture_run(&x.f), "GiveBack p"));

@@ -144,7 +144,7 @@ static void test_volumes_and_their_claims(void **state)
 	assert_int_equal(v->taker->selector->nexprs, 1);
 	assert_int_equal(v->taker->refs.n, 1);
 	cluster_destroy(again);
-	volumes_claimed(volumes_find_volume(c, STR_LIT("free")), true, 9);
+	volumes_claimed(c, volumes_find_volume(c, STR_LIT("free")), true, 9);
 	load_again(c, &again);
 	v = volumes_find_volume(again, STR_LIT("free"));
 	assert_int_equal(v->written, 9);

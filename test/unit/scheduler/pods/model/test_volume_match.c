@@ -192,7 +192,7 @@ static void test_what_is_reserved(void **state)
 	assert_string_equal(volume_match_reserved(c, cl)->name, "b");
 	volumes_take(cl, mine);
 	assert_ptr_equal(volume_match_reserved(c, cl), mine);
-	volumes_claimed(mine, false, 0);
+	volumes_claimed(c, mine, false, 0);
 	assert_string_equal(volume_match_reserved(c, cl)->name, "b");
 	assert_true(volumes_remove_volume(c, STR_LIT("b")));
 	assert_null(volume_match_reserved(c, cl));

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -69,13 +70,60 @@ func (r *replay) task(key string) *api.TaskInfo {
 	return nil
 }
 
-// action replays what Headgate did in the action, then asks Volcano's for more. A pod that will have
-// room when pods that terminate are gone does not preempt in Headgate: Volcano's is not asked about
-// it. What it places without victims is left to allocate.
+// action replays what Headgate did in the action, and asks Volcano's for more: about a PodGroup that
+// comes before one for which Headgate evicts pods, in the state before that, since both serve each
+// PodGroup when its turn comes; about the others at the end.
 func (r *replay) action(name string, execute func()) {
-	r.repeat(name)
+	order, steps := r.stepsOf(name)
+	asked := map[api.JobID]bool{}
+	for _, id := range order {
+		asked[id] = true
+	}
+	for _, id := range order {
+		for _, job := range r.before(id, asked) {
+			asked[job] = true
+			r.ask(execute, func(t *api.TaskInfo) bool { return t.Job != job })
+		}
+		r.serve(name, r.session.Jobs[id], steps[id])
+	}
+	for _, id := range order {
+		delete(asked, id)
+	}
+	r.ask(execute, func(t *api.TaskInfo) bool { return asked[t.Job] })
+}
+
+// before lists the PodGroups, of those not asked about, for which victims are looked for before the
+// one with the id.
+func (r *replay) before(id api.JobID, asked map[api.JobID]bool) []api.JobID {
+	s := r.session
+	var out []api.JobID
+	next := s.Jobs[id]
+	for _, key := range slices.Sorted(maps.Keys(s.Jobs)) {
+		job := s.Jobs[key]
+		if asked[key] || len(job.TaskStatusIndex[api.Pending]) == 0 || s.Queues[job.Queue] == nil {
+			continue
+		}
+		if job.Queue == next.Queue && s.JobOrderFn(job, next) ||
+			job.Queue != next.Queue && s.QueueOrderFn(s.Queues[job.Queue], s.Queues[next.Queue]) {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// ask runs Volcano's action without the pods that are left out. A pod that will have room when pods
+// that terminate are gone does not preempt in Headgate: Volcano's is not asked about it. What it
+// places without victims is left to allocate.
+func (r *replay) ask(execute func(), isLeftOut func(t *api.TaskInfo) bool) {
 	before := pipelinedIn(r.session)
 	waiting := r.withComplete(r.waiting())
+	for _, job := range r.session.Jobs {
+		for _, t := range job.TaskStatusIndex[api.Pending] {
+			if !t.SchGated && isLeftOut(t) && !slices.Contains(waiting, t) {
+				waiting = append(waiting, t)
+			}
+		}
+	}
 	for _, t := range waiting {
 		t.SchGated = true
 	}
@@ -146,8 +194,8 @@ func (r *replay) waiting() []*api.TaskInfo {
 	return out
 }
 
-// repeat does what Headgate did: its PodGroups in the order of their first victim.
-func (r *replay) repeat(name string) {
+// stepsOf lists what Headgate did in the action: its PodGroups in the order of their first victim.
+func (r *replay) stepsOf(name string) ([]api.JobID, map[api.JobID][]preemptor) {
 	var order []api.JobID
 	byJob := map[api.JobID][]preemptor{}
 	evicts := map[api.JobID]bool{}
@@ -162,11 +210,7 @@ func (r *replay) repeat(name string) {
 		byJob[t.Job] = append(byJob[t.Job], p)
 		evicts[t.Job] = evicts[t.Job] || len(p.victims) > 0
 	}
-	for _, job := range order {
-		if evicts[job] {
-			r.serve(name, r.session.Jobs[job], byJob[job])
-		}
-	}
+	return slices.DeleteFunc(order, func(id api.JobID) bool { return !evicts[id] }), byJob
 }
 
 // belongs: preempt evicts within the queue, reclaim in others.

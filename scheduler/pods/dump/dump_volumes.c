@@ -223,7 +223,7 @@ static int read_taken(struct cluster *c, struct claim *cl, const char *name, str
 	if (name == NULL) {
 		return 0;
 	}
-	if (v == NULL || !v->exists || v->taker != NULL || cl->bound) {
+	if (v == NULL || !v->exists || v->taker != NULL || cl->taken != NULL || cl->bound) {
 		return err_set(err, ERR_INVALID, "taken: not a volume that the claim can get");
 	}
 	writing = v->writing;

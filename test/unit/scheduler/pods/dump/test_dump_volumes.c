@@ -185,6 +185,10 @@ static void test_refusals(void **state)
 		{ "{\"volumes\":[{}]}", "volumes[0]: name: absent" },
 		{ "{\"volumes\":[{\"name\":\"v\",\"ref\":\"data\"}]}",
 		  "volumes[0]: ref: not a namespace and a name" },
+		{ "{\"volumes\":[{\"name\":\"v\"},{\"name\":\"w\"}],\"claims\":[{\"key\":\"ns/"
+		  "data\","
+		  "\"rv\":1,\"taken\":\"v\"},{\"key\":\"ns/data\",\"rv\":1,\"taken\":\"w\"}]}",
+		  "claims[1]: taken: not a volume that the claim can get" },
 		{ "{\"claims\":[{\"key\":\"ns/data\",\"rv\":1,\"taken\":\"v\"}]}",
 		  "claims[0]: taken: not a volume that the claim can get" },
 		{ "{\"storageClasses\":[{}]}", "storageClasses[0]: name: absent" },

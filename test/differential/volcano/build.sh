@@ -76,10 +76,12 @@ replace pkg/scheduler/actions/backfill/backfill.go 'job := ssn.Jobs[task.Job]' '
 replace pkg/scheduler/actions/backfill/backfill.go 'ssn.Allocate(task, node)' 'turn.statement.Allocate(task, node)'
 replace pkg/scheduler/actions/backfill/backfill.go 'for !jobs[queue.UID].Empty() {' \
 	'if !jobs[queue.UID].Empty() { queues.Push(queue)'
-replace pkg/scheduler/actions/backfill/backfill.go 'queues.Pop().(*api.QueueInfo)' 'util.PopFirst(queues, ssn.Queues), true'
-for action in allocate enqueue reclaim; do
-	replace pkg/scheduler/actions/$action/$action.go 'queues.Pop().(*api.QueueInfo)' 'util.PopFirst(queues, ssn.Queues)'
+replace pkg/scheduler/actions/backfill/backfill.go 'queues.Pop()' 'util.PopFirst(queues)'
+for action in allocate enqueue gangpreempt gangreclaim reclaim; do
+	replace pkg/scheduler/actions/$action/$action.go 'queues.Pop()' 'util.PopFirst(queues)'
 done
+replace pkg/scheduler/framework/session_plugins.go 'lv := l.(*api.QueueInfo)' \
+	'l, r = ssn.branches(l.(*api.QueueInfo), r.(*api.QueueInfo)); lv := l.(*api.QueueInfo)'
 replace pkg/scheduler/api/job_info.go 'func (ji *JobInfo) NeedContinueAllocating(' 'func (ji *JobInfo) needContinueByRoles('
 replace pkg/scheduler/api/job_info.go 'func (ji *JobInfo) TaskHasFitErrors(' 'func (ji *JobInfo) roleHasFitErrors('
 replace pkg/scheduler/plugins/capacity/capacity.go 'func (cp *capacityPlugin) checkGuaranteeConstraint(' \
@@ -90,6 +92,11 @@ replace pkg/scheduler/plugins/predicates/predicates.go 'klog.V(4).Infoln("predic
 	'if event.Task.Status == api.Running { return }; klog.V(4).Infoln("predicates, allocate",'
 replace pkg/scheduler/plugins/predicates/predicates.go 'klog.V(4).Infoln("predicates, deallocate",' \
 	'if event.Task.Status == api.Releasing { return }; klog.V(4).Infoln("predicates, deallocate",'
+# The deviation gang-victims.
+replace pkg/scheduler/framework/session_plugins.go 'func (ssn *Session) UnifiedEvictable(' \
+	'func (ssn *Session) unifiedEvictableByTiers('
+replace pkg/scheduler/actions/utils/simulate.go 'task.SchGated || task.Resreq.IsEmpty()' \
+	'task.SchGated || task.Resreq.IsEmpty() || !framework.Preempts(task)'
 # The phases as Volcano has them after 1.15: pods that terminate on a node count.
 replace pkg/scheduler/framework/session.go 'if int32(scheduled) >= jobInfo.PodGroup.Spec.MinMember {' \
 	'if scheduled += releasing(jobInfo); int32(scheduled) >= jobInfo.PodGroup.Spec.MinMember {'

@@ -3,9 +3,11 @@ package main
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"volcano.sh/volcano/pkg/scheduler/actions/utils"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
@@ -27,6 +29,7 @@ type preemptor struct {
 // replay is the state of replaying one cycle of Headgate's.
 type replay struct {
 	session *framework.Session
+	wholes  bool // gangs may be evicted as a whole
 	cycle   int
 	steps   []preemptor
 	out     *lib.Answer
@@ -34,8 +37,8 @@ type replay struct {
 
 // newReplay takes the evictions and pipelines of one cycle. Those without victims come last: they
 // are members of PodGroups for which others have victims.
-func newReplay(s *framework.Session, ours *simulated, cycle int, out *lib.Answer) *replay {
-	r := &replay{session: s, cycle: cycle, out: out}
+func newReplay(s *framework.Session, c *cluster, ours *simulated, cycle int, out *lib.Answer) *replay {
+	r := &replay{session: s, wholes: !c.sparesGangs, cycle: cycle, out: out}
 	at := func(pod string) *preemptor {
 		for i := range r.steps {
 			if r.steps[i].pod == pod {
@@ -213,7 +216,10 @@ func (r *replay) stepsOf(name string) ([]api.JobID, map[api.JobID][]preemptor) {
 	return slices.DeleteFunc(order, func(id api.JobID) bool { return !evicts[id] }), byJob
 }
 
-// belongs: preempt evicts within the queue, reclaim in others.
+// preempts: preempt and gangpreempt evict within the queue, reclaim and gangreclaim in others.
+func preempts(action string) bool { return strings.HasSuffix(action, "preempt") }
+
+// belongs says whether the eviction is one of the action's.
 func (r *replay) belongs(action string, t *api.TaskInfo, p preemptor) bool {
 	if len(p.victims) == 0 {
 		return true
@@ -223,7 +229,7 @@ func (r *replay) belongs(action string, t *api.TaskInfo, p preemptor) bool {
 		return false
 	}
 	same := r.session.Jobs[v.Job].Queue == r.session.Jobs[t.Job].Queue
-	return same == (action == "preempt")
+	return same == preempts(action)
 }
 
 func (r *replay) refuse(p preemptor, why string) { r.out.Add("%d refused %s: %s", r.cycle, p.pod, why) }
@@ -237,10 +243,14 @@ func (r *replay) serve(action string, job *api.JobInfo, steps []preemptor) {
 	if v := s.JobValid(job); v != nil && !v.Pass {
 		r.refuse(steps[0], "its PodGroup is not valid")
 	}
-	if action == "reclaim" && s.Overused(s.Queues[job.Queue]) {
+	if !preempts(action) && s.Overused(s.Queues[job.Queue]) {
 		r.refuse(steps[0], "its queue is overused")
 	}
 	st := framework.NewStatement(s)
+	var victims []string
+	for _, p := range steps {
+		victims = append(victims, p.victims...)
+	}
 	for _, p := range steps {
 		if !s.JobStarving(job) && len(p.victims) == 0 {
 			break // the rest is placed by allocate
@@ -248,7 +258,7 @@ func (r *replay) serve(action string, job *api.JobInfo, steps []preemptor) {
 		if !s.JobStarving(job) {
 			r.refuse(p, "its PodGroup does not starve")
 		}
-		r.place(action, st, p)
+		r.place(action, st, p, victims)
 	}
 	if !s.JobPipelined(job) {
 		r.refuse(steps[0], "its PodGroup is not served by that")
@@ -256,22 +266,46 @@ func (r *replay) serve(action string, job *api.JobInfo, steps []preemptor) {
 	st.Commit()
 }
 
-func (r *replay) mayEvict(action string, t, victim *api.TaskInfo) bool {
+// mayEvict: all are the victims of the PodGroup.
+func (r *replay) mayEvict(action string, t, victim *api.TaskInfo, all []string) bool {
 	s := r.session
 	if victim == nil || !victim.Preemptable {
 		return false
 	}
 	job := s.Jobs[victim.Job]
-	if action == "preempt" {
-		return api.PreemptableStatus(victim.Status) && job.Queue == s.Jobs[t.Job].Queue &&
-			(!t.BestEffort || victim.BestEffort) && len(s.Preemptable(t, []*api.TaskInfo{victim})) == 1
+	same := job.Queue == s.Jobs[t.Job].Queue
+	switch action {
+	case "preempt":
+		return api.PreemptableStatus(victim.Status) && same && (!t.BestEffort || victim.BestEffort) &&
+			len(s.Preemptable(t, []*api.TaskInfo{victim})) == 1
+	case "reclaim":
+		return victim.Status == api.Running && !same && s.Queues[job.Queue].Reclaimable() &&
+			len(s.Reclaimable(t, []*api.TaskInfo{victim})) == 1
 	}
-	return victim.Status == api.Running && job.Queue != s.Jobs[t.Job].Queue && s.Queues[job.Queue].Reclaimable() &&
-		len(s.Reclaimable(t, []*api.TaskInfo{victim})) == 1
+	if utils.CreateJobBundles(job, []*api.TaskInfo{victim})[0].Type != utils.BundleSafe &&
+		!r.goesWhole(job, all) {
+		return false
+	}
+	if action == "gangpreempt" {
+		return api.PreemptableStatus(victim.Status) && same && victim.Job != t.Job &&
+			s.Jobs[t.Job].Priority > job.Priority && len(s.GangPreemptable(t, []*api.TaskInfo{victim})) == 1
+	}
+	return victim.Status == api.Running && !same && s.Queues[job.Queue].Reclaimable() &&
+		len(s.GangReclaimable(t, []*api.TaskInfo{victim})) == 1
+}
+
+// goesWhole: no pod of the PodGroup is left that could be evicted.
+func (r *replay) goesWhole(job *api.JobInfo, victims []string) bool {
+	for _, t := range job.Tasks {
+		if api.PreemptableStatus(t.Status) && t.Preemptable && !slices.Contains(victims, t.Namespace+"/"+t.Name) {
+			return false
+		}
+	}
+	return r.wholes
 }
 
 // place replays one preemptor: its victims, then its node.
-func (r *replay) place(action string, st *framework.Statement, p preemptor) {
+func (r *replay) place(action string, st *framework.Statement, p preemptor, all []string) {
 	s := r.session
 	t := r.task(p.pod)
 	queue := s.Queues[s.Jobs[t.Job].Queue]
@@ -283,7 +317,7 @@ func (r *replay) place(action string, st *framework.Statement, p preemptor) {
 	if t.SchGated || (t.Pod.Spec.PreemptionPolicy != nil && *t.Pod.Spec.PreemptionPolicy == corev1.PreemptNever) {
 		r.refuse(p, "it may not preempt")
 	}
-	if action == "reclaim" && !s.Preemptive(queue, []*api.TaskInfo{t}) {
+	if !preempts(action) && !s.Preemptive(queue, []*api.TaskInfo{t}) {
 		r.refuse(p, "its queue may not reclaim")
 	}
 	if err := s.PrePredicateFn(t); err != nil {
@@ -291,7 +325,7 @@ func (r *replay) place(action string, st *framework.Statement, p preemptor) {
 	}
 	for _, key := range p.victims {
 		v := r.task(key)
-		if !r.mayEvict(action, t, v) {
+		if !r.mayEvict(action, t, v, all) {
 			r.refuse(p, key+" may not be evicted")
 		}
 		if v != nil {
@@ -324,4 +358,6 @@ func (s *simulated) evictsIn() int {
 }
 
 // isEvicting: an action that is replayed.
-func isEvicting(name string) bool { return slices.Contains([]string{"preempt", "reclaim"}, name) }
+func isEvicting(name string) bool {
+	return slices.Contains([]string{"preempt", "reclaim", "gangpreempt", "gangreclaim"}, name)
+}

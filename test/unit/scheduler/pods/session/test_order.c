@@ -146,19 +146,14 @@ static size_t number_of(const struct random_tree *r, const struct queue *q)
 	return SIZE_MAX;
 }
 
-/* Asks every queue at or below `at`: the root itself is none of the random ones. */
-static const struct queue *find_first(const struct random_tree *r, const struct queue *at)
+static const struct queue *find_first(const struct random_tree *r)
 {
-	const struct session *s = r->sf.s;
-	size_t own = number_of(r, at);
-	const struct queue *first = own != SIZE_MAX && r->waits[own] ? at : NULL;
+	const struct queue *first = NULL;
 
-	for (size_t i = 0; i < at->children.n; i++) {
-		const struct queue *q =
-			find_first(r, session_cluster(s)->queues.v[at->children.v[i]]);
-
-		if (q != NULL && (first == NULL || hooks_queue_order(s, q, first) < 0)) {
-			first = q;
+	for (size_t i = 0; i < QUEUES; i++) {
+		if (r->waits[i] &&
+		    (first == NULL || hooks_queue_order(r->sf.s, r->queues[i], first) < 0)) {
+			first = r->queues[i];
 		}
 	}
 	return first;
@@ -176,7 +171,6 @@ static void place_one(struct random_tree *r, size_t i)
 
 static void serve_all(struct random_tree *r)
 {
-	const struct cluster *c = session_cluster(r->sf.s);
 	struct order_queue *q;
 	struct order o;
 
@@ -191,7 +185,7 @@ static void serve_all(struct random_tree *r)
 	while ((q = order_next_queue(&o)) != NULL) {
 		size_t i = number_of(r, q->queue);
 
-		assert_ptr_equal(q->queue, find_first(r, c->queues.v[c->root_queue]));
+		assert_ptr_equal(q->queue, find_first(r));
 		r->waits[i] = r->placed[i] < TASKS;
 		place_one(r, i);
 		if (r->waits[i]) {
@@ -202,7 +196,7 @@ static void serve_all(struct random_tree *r)
 			order_refresh(&o);
 		}
 	}
-	assert_null(find_first(r, c->queues.v[c->root_queue]));
+	assert_null(find_first(r));
 	order_finish(&o);
 }
 

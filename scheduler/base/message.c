@@ -55,6 +55,7 @@ const char *message_request_name(enum sched_request r)
 		[SCHED_REQ_DISPATCH] = "dispatch",
 		[SCHED_REQ_JOB_STATUS] = "job_status",
 		[SCHED_REQ_CLAIM] = "claim",
+		[SCHED_REQ_VOLUME] = "volume",
 		[SCHED_REQ_CLUSTER_STATUS] = "cluster_status",
 	};
 

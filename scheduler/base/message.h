@@ -57,6 +57,7 @@ enum sched_request {
 	SCHED_REQ_DISPATCH,       /* status of the local Workload, likewise */
 	SCHED_REQ_JOB_STATUS,     /* of the local Job, likewise */
 	SCHED_REQ_CLAIM,          /* the node for which the volume of a claim is to be made */
+	SCHED_REQ_VOLUME,         /* the claim for which a volume is reserved */
 	SCHED_REQ_CLUSTER_STATUS, /* of a MultiKueueCluster or AdmissionCheck, likewise */
 	SCHED_REQ_COUNT_
 };

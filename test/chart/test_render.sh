@@ -162,6 +162,8 @@ has default 'rbac.authorization.k8s.io/aggregate-to-edit: "true"'
 lacks default localqueue-viewer
 lacks default 'kind: NetworkPolicy'
 has default 'runAsUser: 65532'
+has default 'name: headgate-scheduler-claims'
+has default 'name: headgate-scheduler-volumes'
 has quota 'name: headgate-localqueue-viewer-role'
 render open --set podSecurityContext.runAsUser=null --set userRoles.prefix=kueue \
 	--set networkPolicy.enabled=true --set networkPolicy.metricsFrom[0].podSelector.matchLabels.a=b \

@@ -102,7 +102,36 @@ static void put_claim(struct input *in, struct strbuf *b, unsigned n)
 	if (bits & 32) {
 		strbuf_printf(b, ",\"volumeName\":\"v%u\"", take(in, 3));
 	}
-	strbuf_printf(b, ",\"storageClassName\":\"s%u\"}}", take(in, 3));
+	strbuf_printf(b, ",\"storageClassName\":\"s%u\"", take(in, 3));
+	strbuf_printf(b, ",\"resources\":{\"requests\":{\"storage\":\"%uGi\"}}%s}}", take(in, 3),
+		      take(in, 3) == 0 ? ",\"selector\":{\"matchLabels\":{\"a\":\"b\"}}" : "");
+}
+
+/* A claimRef may be to a claim that is not there, or was another one. */
+static void put_volume(struct input *in, struct strbuf *b, unsigned n)
+{
+	unsigned bits = take(in, 64);
+
+	strbuf_printf(b,
+		      "{\"metadata\":{\"name\":\"v%u\",\"uid\":\"u%u\",\"resourceVersion\":\"%u\","
+		      "\"labels\":{\"%s\":\"b\",\"topology.kubernetes.io/zone\":\"%s\"}},\"spec\":{"
+		      "\"capacity\":{\"storage\":\"%uGi\"},\"accessModes\":[\"ReadWriteMany\","
+		      "\"ReadWriteOncePod\"],\"storageClassName\":\"s%u\"",
+		      n, bits & 1, take(in, 8), bits & 2 ? "a" : "c", bits & 4 ? "a__b" : "a__",
+		      take(in, 3), take(in, 3));
+	if (bits & 8) {
+		strbuf_printf(b, ",\"claimRef\":{\"namespace\":\"ns\",\"name\":\"v%u\"%s}",
+			      take(in, 4), take(in, 2) ? ",\"uid\":\"u0\"" : "");
+	}
+	if (bits & 16) {
+		strbuf_printf(b,
+			      ",\"nodeAffinity\":{\"required\":{\"nodeSelectorTerms\":[{"
+			      "\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\","
+			      "\"values\":[\"n%u\"]}]}]}}",
+			      take(in, 3));
+	}
+	strbuf_printf(b, ",\"csi\":{\"driver\":\"d%u\"}},\"status\":{\"phase\":\"%s\"}}",
+		      take(in, 2), bits & 32 ? "Available" : "Bound");
 }
 
 static void put_storage(struct input *in, struct strbuf *b, enum sched_resource r, unsigned n)
@@ -110,11 +139,7 @@ static void put_storage(struct input *in, struct strbuf *b, enum sched_resource 
 	if (r == SCHED_CLAIMS) {
 		put_claim(in, b, n);
 	} else if (r == SCHED_VOLUMES) {
-		strbuf_printf(b,
-			      "{\"metadata\":{\"name\":\"v%u\",\"labels\":{"
-			      "\"topology.kubernetes.io/zone\":\"%s\"}},\"spec\":{\"csi\":{"
-			      "\"driver\":\"d%u\"}}}",
-			      n, take(in, 2) ? "a__b" : "a__", take(in, 2));
+		put_volume(in, b, n);
 	} else if (r == SCHED_STORAGE_CLASSES) {
 		strbuf_printf(b,
 			      "{\"metadata\":{\"name\":\"s%u\"},\"provisioner\":\"d%u\","
@@ -211,7 +236,7 @@ static void request_done(struct input *in, struct cache *c)
 		[SCHED_REQ_EVICT] = SCHED_PODS,         [SCHED_REQ_POD_STATUS] = SCHED_PODS,
 		[SCHED_REQ_PODGROUP] = SCHED_PODGROUPS, [SCHED_REQ_QUEUE] = SCHED_QUEUES,
 		[SCHED_REQ_CLAIM] = SCHED_CLAIMS,       [SCHED_REQ_WORKLOAD] = SCHED_PODS,
-		[SCHED_REQ_QUOTA_STATUS] = SCHED_PODS,
+		[SCHED_REQ_QUOTA_STATUS] = SCHED_PODS,  [SCHED_REQ_VOLUME] = SCHED_VOLUMES,
 	};
 	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
 
@@ -219,6 +244,21 @@ static void request_done(struct input *in, struct cache *c)
 	m->outcome = (enum sched_outcome)take(in, SCHED_STALE + 1);
 	m->key = str_of(key_of(m, of[m->request], take(in, 4)));
 	apply(c, m);
+}
+
+/* A volume and a claim that a cycle might bring together. */
+static bool find_match(const struct cluster *c, struct decision *d)
+{
+	const struct volume *v = c->volumes.n == 0 ? NULL : c->volumes.v[0];
+	const struct claim *cl = c->claims.n == 0 ? NULL : c->claims.v[0];
+
+	if (v == NULL || cl == NULL || !v->exists || v->ref != NULL || v->taker != NULL ||
+	    v->writing || !cl->exists || cl->bound || cl->taken != NULL) {
+		return false;
+	}
+	d->volume = v->id;
+	d->claim = cl->id;
+	return true;
 }
 
 static struct decision decide(const struct cluster *c, const struct task *t, unsigned what)
@@ -229,7 +269,7 @@ static struct decision decide(const struct cluster *c, const struct task *t, uns
 			      .node = MODEL_NONE,
 			      .retry_at = MODEL_TIME_NONE };
 	bool may_reserve = t->status == TASK_PENDING && t->charge == CHARGE_NONE;
-	/* As a cycle has it: a pod whose charge is in any other state is not placed. */
+	/* As a cycle has it: a pod with a charge in any other state is not placed. */
 	bool may_bind = t->status == TASK_PENDING &&
 			(t->charge == CHARGE_NONE || t->charge == CHARGE_UNGATED ||
 			 t->charge == CHARGE_PUBLISHED);
@@ -257,6 +297,8 @@ static struct decision decide(const struct cluster *c, const struct task *t, uns
 	} else if (what == 4 && t->status == TASK_RUNNING && t->podgroup != MODEL_NONE) {
 		d.kind = DECISION_EVICT;
 		d.by = t->id;
+	} else if (what == 7 && may_bind && find_match(c, &d)) {
+		d.kind = DECISION_TAKE_VOLUME;
 	} else if (what >= 5 && t->bind_by != MODEL_TIME_NONE) {
 		d.kind = what == 5 ? DECISION_FINISH_BIND : DECISION_GIVE_BACK;
 	}
@@ -267,7 +309,7 @@ static struct decision decide(const struct cluster *c, const struct task *t, uns
 static void assume(struct input *in, struct cache *c)
 {
 	struct cluster *cluster = cache_cluster(c);
-	unsigned n = take(in, 8), what = take(in, 7);
+	unsigned n = take(in, 8), what = take(in, 8);
 	struct decision d;
 
 	if (n >= cluster->tasks.n || cluster->tasks.v[n] == NULL) {

@@ -267,7 +267,7 @@ static int see_claim(struct world *w, const struct jdoc *object, struct arena *a
 	bool changed;
 	int r = decode_jdoc(&storage_claim_fields, object, &claim, a, err);
 
-	return r < 0 ? r : from_api_volumes_claim(w->f.cluster, &claim, &changed, err);
+	return r < 0 ? r : from_api_volumes_claim(w->f.cluster, &claim, a, &changed, err);
 }
 
 static int see_volume(struct world *w, const struct jdoc *object, struct arena *a, struct err *err)

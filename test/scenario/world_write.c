@@ -129,6 +129,27 @@ static void select_node(struct world *w, const struct decision *d)
 	}
 }
 
+/* The volume is reserved, and the scheduler sees it. */
+static void reserve_volume(struct world *w, const struct decision *d)
+{
+	struct volume *v = w->f.cluster->volumes.v[d->volume];
+	const struct claim *cl = w->f.cluster->claims.v[d->claim];
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("PersistentVolume %s", v->name);
+	struct jdoc *object = strmap_get(w->objects, str_of(key));
+	struct jdoc *ref = jdoc_ensure_object(jdoc_get_mut(object, "spec"), "claimRef");
+	CLEANUP(xmalloc_freep)
+	char *space = xmalloc_dup_n(cl->key, strcspn(cl->key, "/"));
+
+	annotate(object, "pv.kubernetes.io/bound-by-controller", "yes");
+	jdoc_set_str(ref, "namespace", space);
+	jdoc_set_str(ref, "name", volumes_claim_name(cl));
+	if (cl->uid != NULL) {
+		jdoc_set_str(ref, "uid", cl->uid);
+	}
+	volumes_claimed(w->f.cluster, v, true, 0);
+	world_see(w, object);
+}
+
 static void place(struct jdoc *pod, const char *node)
 {
 	annotate(pod, "headgate.io/bound-by", "headgate-scheduler");
@@ -157,6 +178,9 @@ static void write_one(struct world *w, const struct decision *d)
 	case DECISION_EVICT:
 		pod = pod_of(w, d);
 		terminate(w, pod);
+		break;
+	case DECISION_TAKE_VOLUME:
+		reserve_volume(w, d);
 		break;
 	case DECISION_BIND:
 		if (c->tasks.v[d->task]->bind_by != MODEL_TIME_NONE) {

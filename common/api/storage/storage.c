@@ -11,6 +11,7 @@ static const struct field claim_spec_rows[] = {
 	F_OBJ(struct api_persistent_claim_spec, resources, "resources", requirement_fields),
 	F_OBJ_PTR(struct api_persistent_claim_spec, selector, "selector", selector_fields),
 	F_STR(struct api_persistent_claim_spec, storage_class, "storageClassName"),
+	F_STR(struct api_persistent_claim_spec, attributes_class, "volumeAttributesClassName"),
 	F_STR(struct api_persistent_claim_spec, volume_mode, "volumeMode"),
 	F_STR(struct api_persistent_claim_spec, volume_name, "volumeName"),
 };
@@ -60,6 +61,7 @@ static const struct field volume_spec_rows[] = {
 	F_OBJ_PTR(struct api_persistent_volume_spec, csi, "csi", csi_source_fields),
 	F_OBJ_PTR(struct api_persistent_volume_spec, affinity, "nodeAffinity", affinity_fields),
 	F_STR(struct api_persistent_volume_spec, storage_class, "storageClassName"),
+	F_STR(struct api_persistent_volume_spec, attributes_class, "volumeAttributesClassName"),
 	F_STR(struct api_persistent_volume_spec, volume_mode, "volumeMode"),
 };
 static const struct field_table volume_spec_fields =
@@ -130,14 +132,24 @@ static const struct field csi_node_rows[] = {
 };
 const struct field_table storage_csi_node_fields = FIELD_TABLE(struct api_csi_node, csi_node_rows);
 
-const char *storage_claim_class(const struct api_persistent_claim *c)
+static const char *class_of(const struct api_meta *meta, const char *field)
 {
-	const char *beta = field_map_get(&c->meta.annotations, STORAGE_BETA_CLASS);
+	const char *beta = field_map_get(&meta->annotations, STORAGE_BETA_CLASS);
 
 	if (beta == NULL) {
-		return c->spec.storage_class;
+		return field;
 	}
 	return beta[0] == '\0' ? NULL : beta;
+}
+
+const char *storage_claim_class(const struct api_persistent_claim *c)
+{
+	return class_of(&c->meta, c->spec.storage_class);
+}
+
+const char *storage_volume_class(const struct api_persistent_volume *v)
+{
+	return class_of(&v->meta, v->spec.storage_class);
 }
 
 bool storage_claim_is_bound(const struct api_persistent_claim *c)

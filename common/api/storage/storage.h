@@ -12,6 +12,8 @@
 /* Annotations of a claim that Kubernetes' controllers and schedulers agree on. */
 #define STORAGE_SELECTED_NODE "volume.kubernetes.io/selected-node"
 #define STORAGE_BIND_COMPLETED "pv.kubernetes.io/bind-completed"
+/* On a volume: its claimRef was written for a claim, not by the volume's administrator. */
+#define STORAGE_BOUND_BY_CONTROLLER "pv.kubernetes.io/bound-by-controller"
 #define STORAGE_BETA_CLASS "volume.beta.kubernetes.io/storage-class"
 /* The provisioner of classes that provision nothing. */
 #define STORAGE_NO_PROVISIONER "kubernetes.io/no-provisioner"
@@ -25,6 +27,7 @@ struct api_persistent_claim_spec {
 	struct field_strs access_modes;
 	struct api_storage_requirements resources;
 	struct api_label_selector *selector;
+	const char *attributes_class;
 };
 struct api_persistent_claim_status {
 	const char *phase;
@@ -47,6 +50,7 @@ struct api_volume_affinity {
 };
 struct api_persistent_volume_spec {
 	const char *storage_class, *volume_mode;
+	const char *attributes_class;
 	struct field_strs access_modes;
 	struct field_resources capacity;
 	struct api_claim_reference *claim; /* NULL: none */
@@ -98,6 +102,8 @@ extern const struct field_table storage_volume_fields;
 extern const struct field_table storage_class_fields;
 extern const struct field_table storage_csi_node_fields;
 
+/* The class of the volume, by the same rule as that of a claim. */
+const char *storage_volume_class(const struct api_persistent_volume *v);
 /* The class that the claim asks for: the beta annotation comes before the field, as in Kubernetes.
  * NULL: none. */
 const char *storage_claim_class(const struct api_persistent_claim *c);

@@ -409,6 +409,7 @@ static bool take_decision(struct simulation *s, const struct decision *d)
 			     podgroup_key(s, cache_cluster(s->cache)->podgroups.v[d->podgroup]),
 			     d->message);
 		return false;
+	case DECISION_TAKE_VOLUME:
 	case DECISION_FINISH_BIND:
 	case DECISION_GIVE_BACK:
 	case DECISION_RESERVE:
@@ -561,8 +562,7 @@ static const struct podgroup *find_podgroup(const struct cluster *c, enum podgro
 static bool has_storage(const struct cluster *c, enum sched_resource resource, struct str key)
 {
 	const struct claim *cl = resource == SCHED_CLAIMS ? volumes_find_claim(c, key) : NULL;
-	const struct volume *v =
-		resource == SCHED_VOLUMES ? strmap_get(c->volume_by_name, key) : NULL;
+	const struct volume *v = resource == SCHED_VOLUMES ? volumes_find_volume(c, key) : NULL;
 	const struct storage_class *k = resource == SCHED_STORAGE_CLASSES
 						? strmap_get(c->storage_class_by_name, key)
 						: NULL;

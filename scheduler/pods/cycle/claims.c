@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/model/volume_match.h"
 #include "scheduler/pods/model/volumes.h"
 #include "scheduler/pods/session/session_priv.h"
 
@@ -33,9 +34,24 @@ static struct finding look_at_bound(const struct claim *cl, const struct node *n
 	return (struct finding){ .verdict = VERDICT_READY };
 }
 
-static struct finding look_at(const struct claim *cl, const struct pod_claim *of,
-			      const struct node *n)
+/* A volume that was there before. */
+static struct finding look_at_reserved(const struct claim *cl, const struct volume *v,
+				       const struct node *n)
 {
+	if (v->ref != NULL && v->ref != cl) {
+		return failed(cl, "another claim has got its volume");
+	}
+	if (!volumes_fits_node(v, n)) {
+		return failed(cl, "its volume cannot be had on the node");
+	}
+	return (struct finding){ .verdict = VERDICT_WAIT };
+}
+
+static struct finding look_at(const struct cluster *c, const struct claim *cl,
+			      const struct pod_claim *of, const struct node *n)
+{
+	const struct volume *reserved;
+
 	if (!cl->exists || cl->deleting || cl->lost) {
 		return failed(cl, "it is gone, lost or being deleted");
 	}
@@ -44,6 +60,13 @@ static struct finding look_at(const struct claim *cl, const struct pod_claim *of
 	}
 	if (cl->bound) {
 		return look_at_bound(cl, n);
+	}
+	reserved = volume_match_reserved(c, cl);
+	if (reserved != NULL) {
+		return look_at_reserved(cl, reserved, n);
+	}
+	if (cl->klass == NULL || cl->klass->provisioner == NULL) {
+		return failed(cl, "no volume is reserved for it");
 	}
 	/* The node may not be written yet, or not be seen yet. */
 	if (cl->writing || cl->written > cl->resource_version ||
@@ -61,7 +84,7 @@ static struct finding examine(const struct cluster *c, const struct task *t, int
 
 	for (size_t i = 0; i < t->klass->nclaims; i++) {
 		const struct claim *cl = c->claims.v[t->klass->claims[i].id];
-		struct finding one = look_at(cl, &t->klass->claims[i], n);
+		struct finding one = look_at(c, cl, &t->klass->claims[i], n);
 
 		one.claim = cl;
 		if (one.verdict == VERDICT_FAILED) {

@@ -1,8 +1,8 @@
 /* scheduler/pods/cycle/claims.h: pods that have got a node and wait for the volumes that are made
- * for it. Their Binding is sent when all their claims are bound. When a provisioner gives up, which
- * it says by taking back the node from the claim, or CLAIMS_TIMEOUT_NS are over, the place is given
- * back and decided again. The rules are those of kube-scheduler's plugin VolumeBinding, where it
- * binds. Thread: sched. Pure. */
+ * for it, or reserved for their claims. Their Binding is sent when all their claims are bound. When
+ * a provisioner gives up, which it says by taking back the node from the claim, a volume goes to
+ * another claim, or CLAIMS_TIMEOUT_NS are over, the place is given back and decided again. The
+ * rules are those of kube-scheduler's plugin VolumeBinding, where it binds. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_CYCLE_CLAIMS_H
 #define SCHEDULER_PODS_CYCLE_CLAIMS_H
 

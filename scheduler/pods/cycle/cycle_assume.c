@@ -138,9 +138,13 @@ static void assume_bind(struct cluster *c, struct task *t, const struct decision
 	}
 }
 
-/* Its claims are bound, or will not be for its node. */
+/* One of its claims gets a volume; or they are bound, or will not be for its node. */
 static void assume_claims(struct cluster *c, struct task *t, const struct decision *d)
 {
+	if (d->kind == DECISION_TAKE_VOLUME) {
+		volumes_take(c->claims.v[d->claim], c->volumes.v[d->volume]);
+		return;
+	}
 	if (d->kind == DECISION_FINISH_BIND) {
 		volumes_wait(c, t, MODEL_TIME_NONE);
 		return;
@@ -218,8 +222,13 @@ static void assume_await(struct cluster *c, struct task *t, const struct decisio
 	}
 }
 
-static void assume_overdue(struct task *t, const struct decision *d)
+/* It is late: to get a node, or to end. */
+static void assume_late(struct cluster *c, struct task *t, const struct decision *d)
 {
+	if (d->kind == DECISION_STUCK) {
+		assume_stuck(c, t);
+		return;
+	}
 	t->flags &= ~(uint32_t)TASK_OVERDUE;
 	t->flags |= d->overdue ? TASK_OVERDUE : 0;
 }
@@ -274,6 +283,7 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 	case DECISION_BIND:
 		assume_bind(c, t, d, now);
 		break;
+	case DECISION_TAKE_VOLUME:
 	case DECISION_FINISH_BIND:
 	case DECISION_GIVE_BACK:
 		assume_claims(c, t, d);
@@ -285,10 +295,8 @@ static void assume_one(struct cluster *c, const struct decision *d, int64_t now)
 		assume_await(c, t, d);
 		break;
 	case DECISION_OVERDUE:
-		assume_overdue(t, d);
-		break;
 	case DECISION_STUCK:
-		assume_stuck(c, t);
+		assume_late(c, t, d);
 		break;
 	case DECISION_PODGROUP_PHASE:
 		assume_phase(c, c->podgroups.v[d->podgroup], d);

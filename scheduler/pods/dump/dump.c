@@ -24,23 +24,10 @@ static void put_ids(struct json_out *o, const char *key, const uint32_t *v, size
 	json_out_array_end(o);
 }
 
-static void put_pairs(struct json_out *o, const char *key, const struct label *v, size_t n)
-{
-	json_out_key(o, key);
-	json_out_array(o);
-	for (size_t i = 0; i < n; i++) {
-		json_out_array(o);
-		json_out_str(o, v[i].key);
-		json_out_str(o, v[i].value);
-		json_out_array_end(o);
-	}
-	json_out_array_end(o);
-}
-
 static void put_labels(struct json_out *o, const char *key, const struct label *v, size_t n)
 {
 	if (n > 0) {
-		put_pairs(o, key, v, n);
+		dump_terms_write_labels(o, key, v, n);
 	}
 }
 
@@ -196,7 +183,7 @@ static void put_task(struct json_out *o, const struct cluster *c, const struct t
 	}
 	if (t->labels != NULL) {
 		/* Without any label it can be selected as well. */
-		put_pairs(o, "labels", t->labels->v, t->labels->n);
+		dump_terms_write_labels(o, "labels", t->labels->v, t->labels->n);
 	}
 	if (t->nominated != MODEL_NONE) {
 		json_out_kv_int(o, "nominated", t->nominated);

@@ -25,6 +25,19 @@ static void put_expr(struct json_out *o, const struct match_expr *e)
 	json_out_object_end(o);
 }
 
+void dump_terms_write_labels(struct json_out *o, const char *key, const struct label *v, size_t n)
+{
+	json_out_key(o, key);
+	json_out_array(o);
+	for (size_t i = 0; i < n; i++) {
+		json_out_array(o);
+		json_out_str(o, v[i].key);
+		json_out_str(o, v[i].value);
+		json_out_array_end(o);
+	}
+	json_out_array_end(o);
+}
+
 void dump_terms_write(struct json_out *o, const char *key, const struct match_term *v, size_t n)
 {
 	json_out_key(o, key);

@@ -1,5 +1,6 @@
 #include "scheduler/pods/dump/dump_volumes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -28,6 +29,15 @@ static void put_flag(struct json_out *o, const char *key, bool value)
 	}
 }
 
+static void put_form(struct json_out *o, const struct volume_form *form)
+{
+	json_out_key(o, "bytes");
+	dump_fields_write_int(o, form->bytes);
+	json_out_kv_int(o, "access", form->access);
+	put_flag(o, "block", form->block);
+	put_text(o, "attributes", form->attributes);
+}
+
 static void put_claim(struct json_out *o, const struct claim *cl)
 {
 	json_out_object(o);
@@ -41,7 +51,11 @@ static void put_claim(struct json_out *o, const struct claim *cl)
 	put_flag(o, "bound", cl->bound);
 	put_flag(o, "lost", cl->lost);
 	put_flag(o, "deleting", cl->deleting);
-	put_flag(o, "once", cl->once);
+	put_form(o, &cl->form);
+	if (cl->selector != NULL) {
+		dump_terms_write(o, "selector", cl->selector, 1);
+	}
+	put_text(o, "taken", cl->taken == NULL ? NULL : cl->taken->name);
 	json_out_key(o, "rv");
 	dump_fields_write_int(o, cl->resource_version);
 	json_out_key(o, "written");
@@ -49,25 +63,38 @@ static void put_claim(struct json_out *o, const struct claim *cl)
 	json_out_object_end(o);
 }
 
-static bool put_volume(struct str key, void *value, void *ctx)
+static void put_claim_ref(struct json_out *o, const struct volume *v)
 {
-	const struct volume *v = value;
-	struct json_out *o = ctx;
+	put_text(o, "ref", v->ref == NULL ? NULL : v->ref->key);
+	put_text(o, "refUID", v->ref_uid);
+	put_flag(o, "writing", v->writing);
+	json_out_key(o, "rv");
+	dump_fields_write_int(o, v->resource_version);
+	json_out_key(o, "written");
+	dump_fields_write_int(o, v->written);
+}
 
-	(void)key;
-	if (v->exists) {
-		json_out_object(o);
-		json_out_kv(o, "name", v->name);
-		put_text(o, "driver", v->driver);
-		if (v->restricted) {
-			dump_terms_write(o, "affinity", v->affinity, v->naffinity);
-		}
-		if (v->nzones > 0) {
-			dump_terms_write(o, "zones", v->zones, v->nzones);
-		}
-		json_out_object_end(o);
+static void put_volume(struct json_out *o, const struct volume *v)
+{
+	json_out_object(o);
+	json_out_kv(o, "name", v->name);
+	put_text(o, "uid", v->uid);
+	put_text(o, "driver", v->driver);
+	if (v->restricted) {
+		dump_terms_write(o, "affinity", v->affinity, v->naffinity);
 	}
-	return true;
+	if (v->nzones > 0) {
+		dump_terms_write(o, "zones", v->zones, v->nzones);
+	}
+	put_text(o, "class", v->klass == NULL ? NULL : v->klass->name);
+	put_form(o, &v->form);
+	put_flag(o, "available", v->available);
+	put_flag(o, "deleting", v->deleting);
+	if (v->labels.n > 0) {
+		dump_terms_write_labels(o, "labels", v->labels.v, v->labels.n);
+	}
+	put_claim_ref(o, v);
+	json_out_object_end(o);
 }
 
 static bool put_storage_class(struct str key, void *value, void *ctx)
@@ -97,7 +124,11 @@ void dump_volumes_write(struct json_out *o, const struct cluster *c)
 	json_out_array_end(o);
 	json_out_key(o, "volumes");
 	json_out_array(o);
-	strmap_each(c->volume_by_name, put_volume, o);
+	for (size_t i = 0; i < c->volumes.n; i++) {
+		if (c->volumes.v[i] != NULL && c->volumes.v[i]->exists) {
+			put_volume(o, c->volumes.v[i]);
+		}
+	}
 	json_out_array_end(o);
 	json_out_key(o, "claims");
 	json_out_array(o);
@@ -155,8 +186,59 @@ static bool flag_of(const struct jdoc *d, const char *key)
 	return jdoc_bool(jdoc_get(d, key), false);
 }
 
+/* A member that is absent is 0. */
+static int read_number(const struct jdoc *d, const char *key, int64_t max, int64_t *ret,
+		       struct err *err)
+{
+	*ret = 0;
+	if (jdoc_get(d, key) != NULL &&
+	    dump_fields_read_int(jdoc_get(d, key), max == INT64_MAX ? INT64_MIN : 0, max, ret,
+				 err) < 0) {
+		return err_wrap(err, "%s", key);
+	}
+	return 0;
+}
+
+static int read_form(struct cluster *c, const struct jdoc *d, struct volume_form *form,
+		     struct err *err)
+{
+	int64_t access;
+
+	if (read_number(d, "bytes", INT64_MAX, &form->bytes, err) < 0 ||
+	    read_number(d, "access", UINT8_MAX, &access, err) < 0) {
+		return -ERR_INVALID;
+	}
+	form->access = (uint8_t)access;
+	form->block = flag_of(d, "block");
+	return dump_class_text(c, jdoc_get(d, "attributes"), &form->attributes, err);
+}
+
+/* The write of a volume for the claim that is on its way, or that is not seen yet. */
+static int read_taken(struct cluster *c, struct claim *cl, const char *name, struct err *err)
+{
+	struct volume *v = name == NULL ? NULL : volumes_find_volume(c, str_of(name));
+	bool writing;
+	int64_t written;
+
+	if (name == NULL) {
+		return 0;
+	}
+	if (v == NULL || !v->exists || v->taker != NULL || cl->taken != NULL || cl->bound) {
+		return err_set(err, ERR_INVALID, "taken: not a volume that the claim can get");
+	}
+	writing = v->writing;
+	written = v->written;
+	v->writing = false;
+	volumes_take(cl, v);
+	v->writing = writing;
+	v->written = written;
+	return 0;
+}
+
 static int read_claim(struct cluster *c, const struct jdoc *d, struct err *err)
 {
+	struct match_term *selector = NULL;
+	size_t nselector = 0;
 	struct volumes_claim_spec spec = {
 		.key = str_of(text_of(d, "key")),
 		.volume = str_of(text_of(d, "volume")),
@@ -167,9 +249,10 @@ static int read_claim(struct cluster *c, const struct jdoc *d, struct err *err)
 		.bound = flag_of(d, "bound"),
 		.lost = flag_of(d, "lost"),
 		.deleting = flag_of(d, "deleting"),
-		.once = flag_of(d, "once"),
 	};
-	int64_t written = 0;
+	struct claim *cl;
+	int64_t written;
+	int r;
 
 	if (spec.key.len == 0 || strchr(spec.key.p, '/') == NULL) {
 		return err_set(err, ERR_INVALID, "key: not a namespace and a name");
@@ -182,20 +265,62 @@ static int read_claim(struct cluster *c, const struct jdoc *d, struct err *err)
 				 err) < 0) {
 		return err_wrap(err, "rv");
 	}
-	if (jdoc_get(d, "written") != NULL &&
-	    dump_fields_read_int(jdoc_get(d, "written"), INT64_MIN, INT64_MAX, &written, err) < 0) {
-		return err_wrap(err, "written");
+	if (read_number(d, "written", INT64_MAX, &written, err) < 0 ||
+	    read_form(c, d, &spec.form, err) < 0) {
+		return -ERR_INVALID;
 	}
-	(void)volumes_set_claim(c, &spec);
-	volumes_find_claim(c, spec.key)->writing = flag_of(d, "writing");
-	volumes_find_claim(c, spec.key)->written = written;
-	return 0;
+	r = dump_terms_read(c, jdoc_get(d, "selector"), &selector, &nselector, err);
+	spec.selector = nselector == 1 ? selector : NULL;
+	if (r == 0) {
+		(void)volumes_set_claim(c, &spec);
+	}
+	match_terms_free(selector, nselector);
+	if (r < 0) {
+		return err_wrap(err, "selector");
+	}
+	cl = volumes_find_claim(c, spec.key);
+	cl->writing = flag_of(d, "writing");
+	cl->written = written;
+	return read_taken(c, cl, text_of(d, "taken"), err);
+}
+
+/* Of members that need no list of their own. */
+static int read_volume_plain(struct cluster *c, const struct jdoc *d,
+			     struct volumes_volume_spec *spec, struct err *err)
+{
+	spec->klass = str_of(text_of(d, "class"));
+	spec->available = flag_of(d, "available");
+	spec->deleting = flag_of(d, "deleting");
+	spec->uid = text_of(d, "uid");
+	spec->ref = str_of(text_of(d, "ref"));
+	spec->ref_uid = text_of(d, "refUID");
+	if (spec->ref.p != NULL && strchr(spec->ref.p, '/') == NULL) {
+		return err_set(err, ERR_INVALID, "ref: not a namespace and a name");
+	}
+	if (read_number(d, "rv", INT64_MAX, &spec->resource_version, err) < 0 ||
+	    read_form(c, d, &spec->form, err) < 0) {
+		return -ERR_INVALID;
+	}
+	return dump_class_text(c, jdoc_get(d, "driver"), &spec->driver, err);
+}
+
+static void add_volume(struct cluster *c, const struct jdoc *d,
+		       const struct volumes_volume_spec *spec, int64_t written)
+{
+	struct volume *v;
+
+	volumes_set_volume(c, spec);
+	v = volumes_find_volume(c, spec->name);
+	v->writing = flag_of(d, "writing");
+	v->written = written;
 }
 
 static int read_volume(struct cluster *c, const struct jdoc *d, struct err *err)
 {
 	struct volumes_volume_spec spec = { .name = str_of(text_of(d, "name")),
 					    .restricted = jdoc_get(d, "affinity") != NULL };
+	struct label *labels = NULL;
+	int64_t written;
 	int r;
 
 	if (spec.name.len == 0) {
@@ -206,13 +331,21 @@ static int read_volume(struct cluster *c, const struct jdoc *d, struct err *err)
 		r = dump_terms_read(c, jdoc_get(d, "zones"), &spec.zones, &spec.nzones, err);
 	}
 	if (r == 0) {
-		r = dump_class_text(c, jdoc_get(d, "driver"), &spec.driver, err);
+		r = dump_class_labels(c, jdoc_get(d, "labels"), &labels, &spec.nlabels, err);
 	}
 	if (r == 0) {
-		volumes_set_volume(c, &spec);
+		r = read_volume_plain(c, d, &spec, err);
+	}
+	if (r == 0) {
+		r = read_number(d, "written", INT64_MAX, &written, err);
+	}
+	if (r == 0) {
+		spec.labels = labels;
+		add_volume(c, d, &spec, written);
 	}
 	match_terms_free(spec.affinity, spec.naffinity);
 	match_terms_free(spec.zones, spec.nzones);
+	free(labels);
 	return r;
 }
 

@@ -166,6 +166,7 @@ static void on_task(struct cache *c, const struct sched_msg *m, int64_t now)
 	case SCHED_REQ_JOB_STATUS:
 	case SCHED_REQ_CLUSTER_STATUS:
 	case SCHED_REQ_CLAIM:
+	case SCHED_REQ_VOLUME:
 	case SCHED_REQ_COUNT_:
 		break;
 	}
@@ -184,16 +185,11 @@ static void on_podgroup_status(struct cache *c, const struct sched_msg *m)
 	}
 }
 
-/* The node was not written: the places of the pods that wait for the claim are given back. */
-static void on_claim(struct cache *c, const struct sched_msg *m, int64_t now)
+/* The places of the pods that wait for the claim are given back. */
+static void give_places_back(struct cache *c, const struct claim *cl, const struct sched_msg *m,
+			     int64_t now)
 {
-	struct claim *cl = volumes_find_claim(c->cluster, m->key);
-
-	if (cl == NULL) {
-		return;
-	}
-	volumes_written(cl, m->outcome == SCHED_DONE, m->resource_version);
-	for (size_t i = 0; m->outcome != SCHED_DONE && i < cl->users.n; i++) {
+	for (size_t i = 0; i < cl->users.n; i++) {
 		struct task *t = c->cluster->tasks.v[cl->users.v[i]];
 
 		if (t->bind_by == MODEL_TIME_NONE) {
@@ -208,12 +204,43 @@ static void on_claim(struct cache *c, const struct sched_msg *m, int64_t now)
 	}
 }
 
+/* The node was not written, or it was. */
+static void on_claim(struct cache *c, const struct sched_msg *m, int64_t now)
+{
+	struct claim *cl = volumes_find_claim(c->cluster, m->key);
+
+	if (cl == NULL) {
+		return;
+	}
+	volumes_written(cl, m->outcome == SCHED_DONE, m->resource_version);
+	if (m->outcome != SCHED_DONE) {
+		give_places_back(c, cl, m, now);
+	}
+}
+
+/* The claim for which it was to be reserved may be gone, or have got another one. */
+static void on_volume(struct cache *c, const struct sched_msg *m, int64_t now)
+{
+	struct volume *v = volumes_find_volume(c->cluster, m->key);
+	const struct claim *taker = v == NULL ? NULL : v->taker;
+
+	if (v == NULL) {
+		return;
+	}
+	volumes_claimed(c->cluster, v, m->outcome == SCHED_DONE, m->resource_version);
+	if (taker != NULL && m->outcome != SCHED_DONE) {
+		give_places_back(c, taker, m, now);
+	}
+}
+
 void cache_request_done(struct cache *c, const struct sched_msg *m, int64_t now)
 {
 	if (m->request == SCHED_REQ_PODGROUP) {
 		on_podgroup_status(c, m);
 	} else if (m->request == SCHED_REQ_CLAIM) {
 		on_claim(c, m, now);
+	} else if (m->request == SCHED_REQ_VOLUME) {
+		on_volume(c, m, now);
 	} else {
 		on_task(c, m, now);
 	}

@@ -7,7 +7,7 @@ int cache_volumes_upsert_claim(struct cache *c, const struct sched_msg *m,
 			       struct cache_time time UNUSED, struct err *err)
 {
 	bool changed = false;
-	int r = from_api_volumes_claim(c->cluster, m->object, &changed, err);
+	int r = from_api_volumes_claim(c->cluster, m->object, c->scratch, &changed, err);
 
 	/* Of most changes of a claim, such as those of its status, nothing follows. */
 	c->dirty |= changed;

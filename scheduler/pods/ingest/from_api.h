@@ -134,8 +134,9 @@ void from_api_podgroup_priorities(struct cluster *c);
 int from_api_budget(struct cluster *c, const struct api_disruption_budget *budget, struct err *err);
 
 /* Add or update, as pods/model/volumes.h says. *ret_changed: placements depend on it. */
+#define FROM_API_SELECTOR_MAX 64 /* requirements of a claim about labels of its volume */
 int from_api_volumes_claim(struct cluster *c, const struct api_persistent_claim *claim,
-			   bool *ret_changed, struct err *err);
+			   struct arena *scratch, bool *ret_changed, struct err *err);
 int from_api_volumes_volume(struct cluster *c, const struct api_persistent_volume *volume,
 			    struct arena *scratch, struct err *err);
 int from_api_volumes_storage_class(struct cluster *c, const struct api_storage_class *k,

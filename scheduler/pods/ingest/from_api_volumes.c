@@ -14,18 +14,72 @@ static int check_name(const struct api_meta *m, struct err *err)
 	return m->name == NULL ? err_set(err, ERR_INVALID, "metadata.name: missing") : 0;
 }
 
-static bool has_mode(const struct field_strs *modes, const char *mode)
+/* A mode that is not known is no mode of any volume or claim. */
+static uint8_t read_access(const struct field_strs *modes)
 {
+	static const struct {
+		const char *mode;
+		enum volume_access access;
+	} rows[] = { { "ReadWriteOnce", VOLUME_ONCE },
+		     { "ReadOnlyMany", VOLUME_READ_ONLY_MANY },
+		     { "ReadWriteMany", VOLUME_MANY },
+		     { "ReadWriteOncePod", VOLUME_ONCE_POD } };
+	unsigned mask = 0;
+
 	for (size_t i = 0; i < modes->n; i++) {
-		if (str_streq(modes->v[i], mode)) {
-			return true;
+		for (size_t r = 0; r < ARRAY_LEN(rows); r++) {
+			mask |= str_streq(modes->v[i], rows[r].mode) ? rows[r].access : 0;
 		}
 	}
-	return false;
+	return (uint8_t)mask;
+}
+
+/* Saturates: no volume is as large as such a claim asks for. */
+static int64_t read_bytes(const struct field_resources *amounts, bool up)
+{
+	const struct quantity *q = field_resources_get(amounts, "storage");
+
+	if (q == NULL) {
+		return 0;
+	}
+	return up ? quantity_value(*q) : quantity_value_floor(*q);
+}
+
+/* A name without text is none. */
+static int read_form(struct cluster *c, const char *volume_mode, const char *attributes,
+		     struct volume_form *form, struct err *err)
+{
+	form->block = str_streq(volume_mode, "Block");
+	if (attributes != NULL && attributes[0] != '\0' &&
+	    from_api_text(c, attributes, &form->attributes, err) < 0) {
+		return err_wrap(err, "spec.volumeAttributesClassName");
+	}
+	return 0;
+}
+
+static int read_selector(struct cluster *c, const struct api_label_selector *from,
+			 struct arena *scratch, const struct match_term **ret, struct err *err)
+{
+	struct match_term *t;
+
+	if (from == NULL) {
+		return 0;
+	}
+	if (from->match_labels.n + from->match_expressions.n > FROM_API_SELECTOR_MAX) {
+		return err_set(err, ERR_INVALID, "spec.selector: more than %d requirements",
+			       FROM_API_SELECTOR_MAX);
+	}
+	t = arena_zero(scratch, 1, sizeof(*t));
+	if (match_from_api_label_selector(c->names, from, scratch, &t->exprs, &t->nexprs, err) <
+	    0) {
+		return err_wrap(err, "spec.selector");
+	}
+	*ret = t;
+	return 0;
 }
 
 int from_api_volumes_claim(struct cluster *c, const struct api_persistent_claim *claim,
-			   bool *ret_changed, struct err *err)
+			   struct arena *scratch, bool *ret_changed, struct err *err)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	const struct api_owner *owner = meta_controller(&claim->meta);
@@ -38,11 +92,15 @@ int from_api_volumes_claim(struct cluster *c, const struct api_persistent_claim 
 		.bound = storage_claim_is_bound(claim),
 		.lost = str_streq(claim->status.phase, "Lost"),
 		.deleting = claim->meta.deleted != FIELD_NO_TIME,
-		.once = has_mode(&claim->spec.access_modes, "ReadWriteOncePod"),
+		.form.access = read_access(&claim->spec.access_modes),
+		.form.bytes = read_bytes(&claim->spec.resources.requests, true),
 		.resource_version = meta_version(&claim->meta),
 	};
 
-	if (check_name(&claim->meta, err) < 0) {
+	if (check_name(&claim->meta, err) < 0 ||
+	    read_form(c, claim->spec.volume_mode, claim->spec.attributes_class, &spec.form, err) <
+		    0 ||
+	    read_selector(c, claim->spec.selector, scratch, &spec.selector, err) < 0) {
 		return -ERR_INVALID;
 	}
 	strbuf_printf(&key, "%s/%s",
@@ -104,6 +162,35 @@ static int read_zones(struct cluster *c, const struct field_map *labels, struct 
 	return 0;
 }
 
+/* The part of the volume that matters as long as no claim is bound to it. */
+static int read_claimable(struct cluster *c, const struct api_persistent_volume *volume,
+			  struct arena *scratch, struct volumes_volume_spec *spec, struct err *err)
+{
+	const struct api_claim_reference *ref = volume->spec.claim;
+	struct label *labels = NULL;
+
+	spec->klass = str_of(storage_volume_class(volume));
+	spec->form.access = read_access(&volume->spec.access_modes);
+	spec->form.bytes = read_bytes(&volume->spec.capacity, false);
+	spec->available = str_streq(volume->status.phase, "Available");
+	spec->deleting = volume->meta.deleted != FIELD_NO_TIME;
+	spec->uid = volume->meta.uid;
+	spec->resource_version = meta_version(&volume->meta);
+	if (ref != NULL && ref->name != NULL) {
+		spec->ref = str_of(arena_printf(scratch, "%s/%s",
+						ref->namespace_ == NULL ? "" : ref->namespace_,
+						ref->name));
+		spec->ref_uid = ref->uid;
+	}
+	if (match_from_api_selector(c->names, &volume->meta.labels, scratch, &labels,
+				    &spec->nlabels, err) < 0) {
+		return err_wrap(err, "metadata.labels");
+	}
+	spec->labels = labels;
+	return read_form(c, volume->spec.volume_mode, volume->spec.attributes_class, &spec->form,
+			 err);
+}
+
 int from_api_volumes_volume(struct cluster *c, const struct api_persistent_volume *volume,
 			    struct arena *scratch, struct err *err)
 {
@@ -111,7 +198,8 @@ int from_api_volumes_volume(struct cluster *c, const struct api_persistent_volum
 	struct volumes_volume_spec spec = { .name = str_of(volume->meta.name) };
 
 	if (check_name(&volume->meta, err) < 0 ||
-	    read_zones(c, &volume->meta.labels, scratch, &spec, err) < 0) {
+	    read_zones(c, &volume->meta.labels, scratch, &spec, err) < 0 ||
+	    read_claimable(c, volume, scratch, &spec, err) < 0) {
 		return -ERR_INVALID;
 	}
 	spec.restricted = affinity != NULL && affinity->required != NULL;

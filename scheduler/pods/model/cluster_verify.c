@@ -6,6 +6,7 @@
 #include "collections/strmap.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/selectors.h"
+#include "scheduler/pods/model/volume_match.h"
 
 static size_t count_set(void *const *v, size_t n)
 {
@@ -49,7 +50,7 @@ static bool uses(const struct cluster *c, const struct task *t, const struct cla
 
 static const char *check_claim(const struct cluster *c, const struct claim *cl)
 {
-	if (!cl->exists && cl->uses == 0) {
+	if (!cl->exists && cl->uses == 0 && cl->refs.n == 0) {
 		return "a claim that nothing names is still there";
 	}
 	if ((cl->binders == 0) != (cl->node == MODEL_NONE)) {
@@ -63,7 +64,27 @@ static const char *check_claim(const struct cluster *c, const struct claim *cl)
 			return "a claim has a user that does not name it";
 		}
 	}
+	if (cl->taken != NULL && (cl->taken->taker != cl || cl->bound || !cl->exists)) {
+		return "a volume is reserved for a claim that is bound or gone, or for another one";
+	}
 	return NULL;
+}
+
+static const char *check_volume(const struct volume *v)
+{
+	size_t times = 0;
+
+	for (size_t i = 0; v->klass != NULL && i < v->klass->unclaimed.n; i++) {
+		times += v->klass->unclaimed.v[i] == v;
+	}
+	if (times != (size_t)volume_match_is_unclaimed(v)) {
+		return "a volume is not unclaimed, and in the list of those, or the other way "
+		       "round";
+	}
+	if (v->taker != NULL && v->taker->taken != v) {
+		return "a volume is reserved for a claim that does not take it";
+	}
+	return v->exists || v->claims.n > 0 ? NULL : "a volume that nothing names is still there";
 }
 
 static const char *check_task(const struct cluster *c, const struct task *t)
@@ -500,6 +521,13 @@ static const char *check_nodes(const struct cluster *c)
 /* Classes come before nodes: those read the requests. */
 static const char *check_claims(const struct cluster *c)
 {
+	for (size_t i = 0; i < c->volumes.n; i++) {
+		const char *wrong = c->volumes.v[i] == NULL ? NULL : check_volume(c->volumes.v[i]);
+
+		if (wrong != NULL) {
+			return wrong;
+		}
+	}
 	for (size_t i = 0; i < c->claims.n; i++) {
 		const char *wrong = c->claims.v[i] == NULL ? NULL : check_claim(c, c->claims.v[i]);
 

@@ -168,6 +168,22 @@ struct budget {
 	bool unready_go;  /* pods that are not ready are evicted beside them */
 };
 
+/* Access modes of volumes and claims. */
+enum volume_access {
+	VOLUME_ONCE = 1,           /* ReadWriteOnce */
+	VOLUME_READ_ONLY_MANY = 2, /* ReadOnlyMany */
+	VOLUME_MANY = 4,           /* ReadWriteMany */
+	VOLUME_ONCE_POD = 8,       /* ReadWriteOncePod: for one pod at a time */
+};
+
+/* The form of a volume, or that of the volume for which a claim asks. */
+struct volume_form {
+	int64_t bytes;          /* a claim: at least */
+	uint8_t access;         /* mask of enum volume_access; a claim: each of these */
+	bool block;             /* volumeMode Block */
+	const char *attributes; /* interned VolumeAttributesClass; NULL: none */
+};
+
 /* A StorageClass. */
 struct storage_class {
 	char *name;                    /* owned */
@@ -177,11 +193,15 @@ struct storage_class {
 	bool restricted;               /* allowedTopologies present: a node matches one of them */
 	struct match_term *topologies; /* owned */
 	size_t ntopologies;
-	uint32_t uses; /* claims that name it */
+	uint32_t uses; /* claims and volumes that name it */
+	/* Volumes that are there and not bound, in the order of volume_match_position. */
+	struct VEC(struct volume *) unclaimed;
+	struct VEC(uint32_t) unbound; /* ids of the claims that name it and are not bound */
 };
 
 /* A PersistentVolume. */
 struct volume {
+	uint32_t id;
 	char *name;                  /* owned */
 	bool exists;                 /* false: claims name it, but the object is not there */
 	bool restricted;             /* required node affinity present */
@@ -191,6 +211,21 @@ struct volume {
 	size_t nzones;
 	const char *driver;          /* interned, of a CSI volume; NULL */
 	struct VEC(uint32_t) claims; /* ids of those that name it */
+	struct storage_class *klass; /* that it names; NULL: none */
+	struct volume_form form;
+	struct VEC(struct label) labels; /* by key */
+	const char
+		*host; /* interned: the one host on which it is, by its affinity; NULL: not known */
+	bool available; /* phase Available */
+	bool deleting;
+	struct claim *ref; /* that its claimRef names; NULL: none */
+	char *ref_uid;     /* owned; NULL: any claim of the name */
+	char *uid;         /* owned; NULL */
+	int64_t resource_version;
+	/* The claim for which this scheduler reserves it, until its claimRef says so. */
+	struct claim *taker;
+	bool writing;    /* the write of the claimRef is on its way */
+	int64_t written; /* the version that this write has made, 0: none */
 };
 
 /* A PersistentVolumeClaim. Its record is made for the first pod that names it, too. */
@@ -199,10 +234,11 @@ struct claim {
 	char *key;   /* owned, "namespace/name" */
 	bool exists; /* false: pods name it, but the object is not there */
 	bool bound, lost, deleting;
-	bool once;             /* ReadWriteOncePod: for one pod at a time */
-	char *uid;             /* owned; NULL */
-	char *owner;           /* owned: the UID of its controlling owner; NULL: none */
-	struct volume *volume; /* that it names; NULL: none */
+	struct volume_form form;
+	struct match_term *selector; /* of labels of the volume; owned; NULL: any */
+	char *uid;                   /* owned; NULL */
+	char *owner;                 /* owned: the UID of its controlling owner; NULL: none */
+	struct volume *volume;       /* that it names; NULL: none */
 	struct storage_class *klass;
 	char *selected; /* owned: the node for which its volume is to be made; NULL: none yet */
 	int64_t resource_version;
@@ -211,6 +247,9 @@ struct claim {
 	uint32_t node, binders;
 	bool writing;               /* the write of `selected` is on its way */
 	int64_t written;            /* the version that this write has made, 0: none */
+	struct volume *taken;       /* of which it is the taker; NULL: none */
+	struct VEC(uint32_t) refs;  /* ids of the volumes with a claimRef to it */
+	uint32_t unbound_pos;       /* index in klass->unbound; MODEL_NONE */
 	uint32_t uses;              /* pod classes that name it */
 	struct VEC(uint32_t) users; /* ids of the tasks that name it, in no order */
 };
@@ -394,6 +433,7 @@ struct cluster {
 	struct SLOTS(struct budget) budgets;
 	struct budget_index *budget_index; /* NULL: no budgets are read, and tasks have none */
 	struct SLOTS(struct claim) claims;
+	struct SLOTS(struct volume) volumes;
 	struct strmap *claim_by_key, *volume_by_name, *storage_class_by_name;
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */
 	struct res total;                   /* sum of allocatable of existing nodes */

@@ -9,14 +9,16 @@
 #include "collections/intern.h"
 #include "collections/strmap.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/volume_match.h"
 
-static void free_volume(void *value)
+static void free_volume(struct volume *v)
 {
-	struct volume *v = value;
-
 	free(v->name);
+	free(v->uid);
+	free(v->ref_uid);
 	match_terms_free(v->affinity, v->naffinity);
 	match_terms_free(v->zones, v->nzones);
+	vec_finish(&v->labels);
 	vec_finish(&v->claims);
 	free(v);
 }
@@ -27,6 +29,8 @@ static void free_class(void *value)
 
 	free(k->name);
 	match_terms_free(k->topologies, k->ntopologies);
+	vec_finish(&k->unclaimed);
+	vec_finish(&k->unbound);
 	free(k);
 }
 
@@ -36,6 +40,8 @@ static void free_claim(struct claim *cl)
 	free(cl->uid);
 	free(cl->owner);
 	free(cl->selected);
+	match_terms_free(cl->selector, cl->selector != NULL);
+	vec_finish(&cl->refs);
 	vec_finish(&cl->users);
 	free(cl);
 }
@@ -43,7 +49,7 @@ static void free_claim(struct claim *cl)
 void volumes_begin(struct cluster *c)
 {
 	c->claim_by_key = strmap_create(NULL);
-	c->volume_by_name = strmap_create(free_volume);
+	c->volume_by_name = strmap_create(NULL);
 	c->storage_class_by_name = strmap_create(free_class);
 }
 
@@ -54,7 +60,13 @@ void volumes_finish(struct cluster *c)
 			free_claim(c->claims.v[i]);
 		}
 	}
+	for (size_t i = 0; i < c->volumes.n; i++) {
+		if (c->volumes.v[i] != NULL) {
+			free_volume(c->volumes.v[i]);
+		}
+	}
 	slots_finish(&c->claims);
+	slots_finish(&c->volumes);
 	strmap_destroy(c->claim_by_key);
 	strmap_destroy(c->volume_by_name);
 	strmap_destroy(c->storage_class_by_name);
@@ -63,13 +75,19 @@ void volumes_finish(struct cluster *c)
 /* --- names that others refer to ----------------------------------------------------------------
  */
 
+struct volume *volumes_find_volume(const struct cluster *c, struct str name)
+{
+	return strmap_get(c->volume_by_name, name);
+}
+
 static struct volume *get_volume(struct cluster *c, struct str name)
 {
-	struct volume *v = strmap_get(c->volume_by_name, name);
+	struct volume *v = volumes_find_volume(c, name);
 
 	if (v == NULL) {
 		v = xmalloc_zero(1, sizeof(*v));
 		v->name = xmalloc_dup_n(name.p, name.len);
+		v->id = slots_add(&c->volumes, v);
 		strmap_set(c->volume_by_name, name, v);
 	}
 	return v;
@@ -79,6 +97,8 @@ static void prune_volume(struct cluster *c, struct volume *v)
 {
 	if (v != NULL && !v->exists && v->claims.n == 0) {
 		(void)strmap_remove(c->volume_by_name, str_of(v->name));
+		slots_remove(&c->volumes, v->id);
+		free_volume(v);
 	}
 }
 
@@ -108,7 +128,7 @@ static struct claim *get_claim(struct cluster *c, struct str key)
 	if (cl == NULL) {
 		cl = xmalloc_zero(1, sizeof(*cl));
 		cl->key = xmalloc_dup_n(key.p, key.len);
-		cl->node = MODEL_NONE;
+		cl->node = cl->unbound_pos = MODEL_NONE;
 		cl->id = slots_add(&c->claims, cl);
 		strmap_set(c->claim_by_key, key, cl);
 	}
@@ -125,11 +145,60 @@ static void drop_id(struct claim *cl, struct volume *v)
 	}
 }
 
+/* The other way round than drop_id: of the volumes that refer to the claim. */
+static void drop_ref(struct claim *cl, const struct volume *v)
+{
+	for (size_t i = 0; i < cl->refs.n; i++) {
+		if (cl->refs.v[i] == v->id) {
+			vec_swap_remove(&cl->refs, i);
+			return;
+		}
+	}
+}
+
+static void set_class(struct cluster *c, struct storage_class **at, struct storage_class *k)
+{
+	struct storage_class *old = *at;
+
+	if (k == old) {
+		return;
+	}
+	*at = k;
+	if (k != NULL) {
+		k->uses++;
+	}
+	if (old != NULL) {
+		old->uses--;
+		prune_class(c, old);
+	}
+}
+
+static void leave_unbound(struct cluster *c, struct claim *cl)
+{
+	struct storage_class *k = cl->klass;
+
+	if (cl->unbound_pos == MODEL_NONE) {
+		return;
+	}
+	vec_swap_remove(&k->unbound, cl->unbound_pos);
+	if (cl->unbound_pos < k->unbound.n) {
+		c->claims.v[k->unbound.v[cl->unbound_pos]]->unbound_pos = cl->unbound_pos;
+	}
+	cl->unbound_pos = MODEL_NONE;
+}
+
+static void enter_unbound(struct claim *cl)
+{
+	if (cl->exists && !cl->bound && cl->klass != NULL) {
+		cl->unbound_pos = (uint32_t)cl->klass->unbound.n;
+		vec_push(&cl->klass->unbound, cl->id);
+	}
+}
+
 static void set_names(struct cluster *c, struct claim *cl, struct volume *v,
 		      struct storage_class *k)
 {
 	struct volume *old = cl->volume;
-	struct storage_class *old_class = cl->klass;
 
 	if (v != old) {
 		cl->volume = v;
@@ -141,21 +210,14 @@ static void set_names(struct cluster *c, struct claim *cl, struct volume *v,
 			prune_volume(c, old);
 		}
 	}
-	if (k != old_class) {
-		cl->klass = k;
-		if (k != NULL) {
-			k->uses++;
-		}
-		if (old_class != NULL) {
-			old_class->uses--;
-			prune_class(c, old_class);
-		}
-	}
+	leave_unbound(c, cl);
+	set_class(c, &cl->klass, k);
+	enter_unbound(cl);
 }
 
 static void prune_claim(struct cluster *c, struct claim *cl)
 {
-	if (cl->exists || cl->uses > 0) {
+	if (cl->exists || cl->uses > 0 || cl->refs.n > 0) {
 		return;
 	}
 	assert(cl->users.n == 0);
@@ -218,6 +280,73 @@ static bool set_flag(bool *at, bool value)
 	return changed;
 }
 
+static bool same_form(const struct volume_form *a, const struct volume_form *b)
+{
+	return a->bytes == b->bytes && a->access == b->access && a->block == b->block &&
+	       a->attributes == b->attributes;
+}
+
+static bool same_expr(const struct match_expr *a, const struct match_expr *b)
+{
+	if (a->key != b->key || a->op != b->op || a->nvalues != b->nvalues) {
+		return false;
+	}
+	for (size_t i = 0; i < a->nvalues; i++) {
+		if (a->values[i] != b->values[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool same_selector(const struct match_term *a, const struct match_term *b)
+{
+	if (a == NULL || b == NULL || a->nexprs != b->nexprs) {
+		return a == b;
+	}
+	for (size_t i = 0; i < a->nexprs; i++) {
+		if (!same_expr(&a->exprs[i], &b->exprs[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* For which volume it asks. */
+static bool set_wish(struct claim *cl, const struct volumes_claim_spec *spec)
+{
+	bool changed = !same_form(&cl->form, &spec->form);
+
+	cl->form = spec->form;
+	if (!same_selector(cl->selector, spec->selector)) {
+		match_terms_free(cl->selector, cl->selector != NULL);
+		cl->selector = match_terms_copy(spec->selector, spec->selector != NULL);
+		changed = true;
+	}
+	return changed;
+}
+
+/* Claims that are bound do not depend on their class. */
+static void wake_class(struct cluster *c, const struct storage_class *k)
+{
+	for (size_t i = 0; i < k->unbound.n; i++) {
+		wake(c, c->claims.v[k->unbound.v[i]]);
+	}
+}
+
+/* It is reserved no more, or its claimRef says so by now. Others can have it if it is free. */
+static void release(struct cluster *c, struct volume *v)
+{
+	if (v->taker != NULL) {
+		v->taker->taken = NULL;
+		v->taker = NULL;
+	}
+	v->written = 0;
+	if (!v->writing && volume_match_is_unclaimed(v)) {
+		wake_class(c, v->klass);
+	}
+}
+
 bool volumes_set_claim(struct cluster *c, const struct volumes_claim_spec *spec)
 {
 	struct claim *cl = get_claim(c, spec->key);
@@ -229,8 +358,13 @@ bool volumes_set_claim(struct cluster *c, const struct volumes_claim_spec *spec)
 	changed |= set_flag(&cl->bound, spec->bound);
 	changed |= set_flag(&cl->lost, spec->lost);
 	changed |= set_flag(&cl->deleting, spec->deleting);
-	changed |= set_flag(&cl->once, spec->once);
-	changed |= set_text(&cl->uid, spec->uid);
+	changed |= set_wish(cl, spec);
+	if (set_text(&cl->uid, spec->uid) || cl->bound) {
+		changed |= cl->taken != NULL;
+		if (cl->taken != NULL) {
+			release(c, cl->taken);
+		}
+	}
 	changed |= set_text(&cl->owner, spec->owner);
 	changed |= set_text(&cl->selected, spec->selected);
 	/* The answer to a write of ours may come after what it has made. */
@@ -250,12 +384,16 @@ bool volumes_remove_claim(struct cluster *c, struct str key)
 	if (cl == NULL || !cl->exists) {
 		return false;
 	}
+	cl->exists = cl->bound = cl->lost = cl->deleting = false;
 	set_names(c, cl, NULL, NULL);
+	if (cl->taken != NULL) {
+		release(c, cl->taken);
+	}
+	(void)set_wish(cl, &(struct volumes_claim_spec){ .uid = NULL });
 	(void)set_text(&cl->uid, NULL);
 	(void)set_text(&cl->owner, NULL);
 	(void)set_text(&cl->selected, NULL);
 	cl->written = 0;
-	cl->exists = cl->bound = cl->lost = cl->deleting = cl->once = false;
 	wake(c, cl);
 	prune_claim(c, cl);
 	return true;
@@ -266,23 +404,49 @@ static void wake_volume(struct cluster *c, const struct volume *v)
 	for (size_t i = 0; i < v->claims.n; i++) {
 		wake(c, c->claims.v[v->claims.v[i]]);
 	}
+	if (v->ref != NULL) {
+		wake(c, v->ref);
+	}
+	if (v->taker != NULL) {
+		wake(c, v->taker);
+	}
 }
 
-static void clear_volume(struct volume *v)
+static void clear_volume(struct cluster *c, struct volume *v)
 {
+	struct claim *ref = v->ref;
+
+	volume_match_leave(v);
 	match_terms_free(v->affinity, v->naffinity);
 	match_terms_free(v->zones, v->nzones);
 	v->affinity = v->zones = NULL;
 	v->naffinity = v->nzones = 0;
-	v->restricted = false;
-	v->driver = NULL;
+	v->exists = v->restricted = v->available = v->deleting = false;
+	v->driver = v->host = NULL;
+	v->form = (struct volume_form){ .bytes = 0 };
+	vec_clear(&v->labels);
+	if (ref != NULL) {
+		drop_ref(ref, v);
+		v->ref = NULL;
+		prune_claim(c, ref);
+	}
 }
 
-void volumes_set_volume(struct cluster *c, const struct volumes_volume_spec *spec)
+/* The host to which its affinity binds a volume, in the form that provisioners of local volumes
+ * write. */
+static const char *find_host(const struct volume *v)
 {
-	struct volume *v = get_volume(c, spec->name);
+	const struct match_expr *e = v->naffinity == 1 ? v->affinity[0].exprs : NULL;
 
-	clear_volume(v);
+	if (e == NULL || v->affinity[0].nexprs != 1 || e->op != MATCH_IN || e->nvalues != 1 ||
+	    !(e->on_field || strcmp(e->key, VOLUME_MATCH_HOST_LABEL) == 0)) {
+		return NULL;
+	}
+	return e->values[0];
+}
+
+static void fill_volume(struct volume *v, const struct volumes_volume_spec *spec)
+{
 	v->exists = true;
 	v->restricted = spec->restricted;
 	v->affinity = match_terms_copy(spec->affinity, spec->naffinity);
@@ -290,31 +454,54 @@ void volumes_set_volume(struct cluster *c, const struct volumes_volume_spec *spe
 	v->zones = match_terms_copy(spec->zones, spec->nzones);
 	v->nzones = spec->nzones;
 	v->driver = spec->driver;
+	v->host = find_host(v);
+	v->form = spec->form;
+	v->available = spec->available;
+	v->deleting = spec->deleting;
+	for (size_t i = 0; i < spec->nlabels; i++) {
+		vec_push(&v->labels, spec->labels[i]);
+	}
+	v->resource_version = spec->resource_version;
+}
+
+void volumes_set_volume(struct cluster *c, const struct volumes_volume_spec *spec)
+{
+	struct volume *v = get_volume(c, spec->name);
+
+	if (v->ref != NULL) {
+		wake(c, v->ref);
+	}
+	clear_volume(c, v);
+	fill_volume(v, spec);
+	set_class(c, &v->klass, spec->klass.p == NULL ? NULL : get_class(c, spec->klass));
+	(void)set_text(&v->ref_uid, spec->ref_uid);
+	if (spec->ref.p != NULL) {
+		v->ref = get_claim(c, spec->ref);
+		vec_push(&v->ref->refs, v->id);
+	}
 	wake_volume(c, v);
+	/* Another object of the name, or it shows by now what was written. */
+	if (set_text(&v->uid, spec->uid) || (v->written > 0 && v->written <= v->resource_version)) {
+		release(c, v);
+	}
+	if (volume_match_enter(v)) {
+		wake_class(c, v->klass);
+	}
 }
 
 bool volumes_remove_volume(struct cluster *c, struct str name)
 {
-	struct volume *v = strmap_get(c->volume_by_name, name);
+	struct volume *v = volumes_find_volume(c, name);
 
 	if (v == NULL || !v->exists) {
 		return false;
 	}
-	clear_volume(v);
-	v->exists = false;
 	wake_volume(c, v);
+	clear_volume(c, v);
+	release(c, v);
+	set_class(c, &v->klass, NULL);
 	prune_volume(c, v);
 	return true;
-}
-
-/* Administrators change classes, and seldom: so no list of claims is kept for them. */
-static void wake_class(struct cluster *c, const struct storage_class *k)
-{
-	for (size_t i = 0; k->uses > 0 && i < c->claims.n; i++) {
-		if (c->claims.v[i] != NULL && c->claims.v[i]->klass == k) {
-			wake(c, c->claims.v[i]);
-		}
-	}
 }
 
 static void clear_class(struct storage_class *k)
@@ -528,7 +715,9 @@ void volumes_select(struct cluster *c, const struct task *t)
 	for (size_t i = 0; i < t->klass->nclaims; i++) {
 		struct claim *cl = c->claims.v[t->klass->claims[i].id];
 
-		cl->writing |= !cl->bound && !same_text(cl->selected, n->name);
+		cl->writing |= !cl->bound && volume_match_reserved(c, cl) == NULL &&
+			       cl->klass != NULL && cl->klass->provisioner != NULL &&
+			       !same_text(cl->selected, n->name);
 	}
 }
 
@@ -560,7 +749,8 @@ void volumes_provision(struct cluster *c, const struct task *t)
 	for (size_t i = 0; i < t->klass->nclaims; i++) {
 		struct claim *cl = c->claims.v[t->klass->claims[i].id];
 
-		if (!cl->bound && set_text(&cl->selected, c->nodes.v[t->node]->name)) {
+		if (!cl->bound && volume_match_reserved(c, cl) == NULL &&
+		    set_text(&cl->selected, c->nodes.v[t->node]->name)) {
 			wake(c, cl);
 		}
 	}
@@ -571,6 +761,25 @@ void volumes_written(struct claim *cl, bool done, int64_t version)
 	cl->writing = false;
 	if (done && version > cl->written) {
 		cl->written = version;
+	}
+}
+
+void volumes_take(struct claim *cl, struct volume *v)
+{
+	assert(cl->taken == NULL && v->taker == NULL && !v->writing);
+	cl->taken = v;
+	v->taker = cl;
+	v->writing = true;
+	v->written = 0;
+}
+
+void volumes_claimed(struct cluster *c, struct volume *v, bool done, int64_t version)
+{
+	v->writing = false;
+	if (done && version > v->resource_version) {
+		v->written = version;
+	} else {
+		release(c, v);
 	}
 }
 
@@ -607,16 +816,16 @@ struct marking {
 	void (*mark)(struct intern *names, const struct match_term *terms, size_t n);
 };
 
-static bool mark_volume(struct str key, void *value, void *ctx)
+static void mark_volume(const struct marking *m, const struct volume *v)
 {
-	const struct marking *m = ctx;
-	const struct volume *v = value;
-
-	(void)key;
 	m->mark(m->names, v->affinity, v->naffinity);
 	m->mark(m->names, v->zones, v->nzones);
 	intern_mark_name(m->names, v->driver);
-	return true;
+	intern_mark_name(m->names, v->form.attributes);
+	for (size_t i = 0; i < v->labels.n; i++) {
+		intern_mark_name(m->names, v->labels.v[i].key);
+		intern_mark_name(m->names, v->labels.v[i].value);
+	}
 }
 
 static bool mark_class(struct str key, void *value, void *ctx)
@@ -636,6 +845,17 @@ void volumes_mark_terms(const struct cluster *c,
 {
 	struct marking m = { c->names, mark };
 
-	strmap_each(c->volume_by_name, mark_volume, &m);
+	for (size_t i = 0; i < c->volumes.n; i++) {
+		if (c->volumes.v[i] != NULL) {
+			mark_volume(&m, c->volumes.v[i]);
+		}
+	}
+	for (size_t i = 0; i < c->claims.n; i++) {
+		if (c->claims.v[i] != NULL) {
+			m.mark(c->names, c->claims.v[i]->selector,
+			       c->claims.v[i]->selector != NULL);
+			intern_mark_name(c->names, c->claims.v[i]->form.attributes);
+		}
+	}
 	strmap_each(c->storage_class_by_name, mark_class, &m);
 }

@@ -1,7 +1,8 @@
 /* scheduler/pods/model/volumes.h: PersistentVolumeClaims with the volumes and StorageClasses that
- * they name, and the limits of CSINodes. Each record is made when it is first named and goes when
- * neither the object nor a name of it is left. A change of an object makes the PodGroups of the
- * pods that wait for it due. Owner: the sched thread. Pure. */
+ * they name, and the limits of CSINodes. Which volume a claim can get is in volume_match.h. Each
+ * record is made when it is first named and goes when neither the object nor a name of it is left.
+ * A change of an object makes the PodGroups of the pods that wait for it due. Owner: the sched
+ * thread. Pure. */
 #ifndef SCHEDULER_PODS_MODEL_VOLUMES_H
 #define SCHEDULER_PODS_MODEL_VOLUMES_H
 
@@ -17,7 +18,8 @@ struct volumes_claim_spec {
 	const char *uid, *owner;    /* NULL: none */
 	const char *selected;       /* node; NULL: none */
 	bool bound, lost, deleting; /* bound: both sides say so */
-	bool once;
+	struct volume_form form;
+	const struct match_term *selector; /* NULL: any volume */
 	int64_t resource_version;
 };
 struct volumes_volume_spec {
@@ -26,6 +28,15 @@ struct volumes_volume_spec {
 	struct match_term *affinity, *zones;
 	size_t naffinity, nzones;
 	const char *driver;
+	struct str klass; /* absent: none */
+	struct volume_form form;
+	const struct label *labels; /* by key */
+	size_t nlabels;
+	bool available, deleting;
+	struct str ref;      /* "namespace/name" of the claim in its claimRef; absent: none */
+	const char *ref_uid; /* NULL: any claim of that name */
+	const char *uid;     /* NULL: none */
+	int64_t resource_version;
 };
 struct volumes_class_spec {
 	struct str name;
@@ -50,13 +61,19 @@ bool volumes_remove_claim(struct cluster *c, struct str key);
 bool volumes_remove_volume(struct cluster *c, struct str name);
 bool volumes_remove_class(struct cluster *c, struct str name);
 
-struct claim *volumes_find_claim(const struct cluster *c, struct str key); /* NULL */
+struct claim *volumes_find_claim(const struct cluster *c, struct str key);    /* NULL */
+struct volume *volumes_find_volume(const struct cluster *c, struct str name); /* NULL */
 /* Whether every claim of the task is bound. */
 bool volumes_are_bound(const struct cluster *c, const struct task *t);
 /* The task, which is TASK_BINDING, waits for its claims until then; MODEL_TIME_NONE: no more. */
 void volumes_wait(struct cluster *c, struct task *t, int64_t by);
-/* Its unbound claims that are not meant for its node count as being written. */
+/* Its unbound claims that are not meant for its node, and for which a volume is to be made, count
+ * as being written. */
 void volumes_select(struct cluster *c, const struct task *t);
+/* v, which is unclaimed and not being written, is reserved for the claim, and is being written. */
+void volumes_take(struct claim *cl, struct volume *v);
+/* The write of its claimRef has ended. done: with this version; else it is reserved no more. */
+void volumes_claimed(struct cluster *c, struct volume *v, bool done, int64_t version);
 /* Where no provisioner is: the unbound claims of the task count as meant for its node, for good. */
 void volumes_provision(struct cluster *c, const struct task *t);
 /* The write of a claim has ended. done: with this version; else the node that the claim shows

@@ -8,6 +8,7 @@
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/model/volumes.h"
 #include "scheduler/pods/session/session.h"
+#include "scheduler/pods/session/volume_plan.h"
 
 static bool refuse(struct reason *why, const char *code)
 {
@@ -63,14 +64,8 @@ static bool is_usable(const struct session *s, const struct pod_claim *of, const
 		return REFUSE_ALL(s, why, "PVC %s was not created for this pod (pod is not owner)",
 				  cl->key);
 	}
-	if (!cl->bound && (cl->klass == NULL || !cl->klass->waits || cl->volume != NULL)) {
-		return refuse_all(why, "pod has unbound immediate PersistentVolumeClaims");
-	}
-	return cl->bound || cl->klass->provisioner != NULL ||
-	       REFUSE_ALL(s, why,
-			  "volumes of StorageClass \"%s\", which has no provisioner, are not "
-			  "supported yet",
-			  cl->klass->name);
+	return cl->bound || (cl->klass != NULL && cl->klass->waits && cl->volume == NULL) ||
+	       refuse_all(why, "pod has unbound immediate PersistentVolumeClaims");
 }
 
 static bool is_reachable(const struct claim *cl, const struct node *n, struct reason *why)
@@ -84,15 +79,6 @@ static bool is_reachable(const struct claim *cl, const struct node *n, struct re
 	}
 	return volumes_fits_zone(cl->volume, n) ||
 	       refuse(why, "node(s) had no available volume zone");
-}
-
-#define NO_VOLUME "node(s) didn't find available persistent volumes to bind"
-
-/* Whether a volume can be made for the node. */
-static bool is_makeable(const struct claim *cl, const struct node *n, struct reason *why)
-{
-	return (volumes_may_select(cl, n) && volumes_provides(cl->klass, n)) ||
-	       refuse(why, NO_VOLUME);
 }
 
 bool predicates_volumes_class(const struct session *s, const struct pod_class *k,
@@ -110,7 +96,7 @@ bool predicates_volumes_class(const struct session *s, const struct pod_class *k
 	for (size_t i = 0; i < k->nclaims; i++) {
 		const struct claim *cl = c->claims.v[k->claims[i].id];
 
-		if (cl->bound ? !is_reachable(cl, n, why) : !is_makeable(cl, n, why)) {
+		if (cl->bound && !is_reachable(cl, n, why)) {
 			return false;
 		}
 	}
@@ -208,17 +194,24 @@ static bool fits_limits(struct volume_marks *m, const struct session *s, const s
 	return true;
 }
 
-static bool fits_users(const struct session *s, const struct claim *cl, const struct node *n,
-		       struct reason *why)
+static bool fits_users(const struct session *s, const struct claim *cl, struct reason *why)
 {
-	uint32_t node = session_claim_node(s, cl);
-
-	if (cl->once && session_claim_placed(s, cl) > 0) {
+	if ((cl->form.access & VOLUME_ONCE_POD) != 0 && session_claim_placed(s, cl) > 0) {
 		return refuse(why,
 			      "node has pod using PersistentVolumeClaim with the same name and "
 			      "ReadWriteOncePod access mode");
 	}
-	return cl->bound || node == MODEL_NONE || node == n->id || refuse(why, NO_VOLUME);
+	return true;
+}
+
+/* Volumes do not come free by evictions on the node. */
+static bool finds_volumes(const struct session *s, const struct pod_class *k, const struct node *n,
+			  struct reason *why)
+{
+	struct volume_plan plan;
+
+	return k->nclaims == 0 || volume_plan_make(s, k, n, &plan) ||
+	       refuse(why, "node(s) didn't find available persistent volumes to bind");
 }
 
 bool predicates_volumes_task(struct volume_marks *m, const struct session *s, const struct task *t,
@@ -227,9 +220,12 @@ bool predicates_volumes_task(struct volume_marks *m, const struct session *s, co
 	const struct cluster *c = session_cluster(s);
 
 	for (size_t i = 0; i < t->klass->nclaims; i++) {
-		if (!fits_users(s, c->claims.v[t->klass->claims[i].id], n, why)) {
+		if (!fits_users(s, c->claims.v[t->klass->claims[i].id], why)) {
 			return false;
 		}
+	}
+	if (!finds_volumes(s, t->klass, n, why)) {
+		return false;
 	}
 	if (t->klass->nclaims > 0 && !fits_limits(m, s, t, n, later)) {
 		if (why != NULL) {

@@ -20,8 +20,9 @@ void predicates_volumes_marks_destroy(struct volume_marks *m);
  * NULL. */
 bool predicates_volumes_class(const struct session *s, const struct pod_class *k,
 			      const struct node *n, struct reason *why);
-/* Whether other pods leave room for t on the node: those that use the same claims, and those that
- * have volumes attached there. later: when those that terminate there are gone. */
+/* Whether each unbound claim gets a volume there, and other pods leave room for t on the node:
+ * those that use the same claims, and those that have volumes attached there. later: when those
+ * that terminate there are gone. */
 bool predicates_volumes_task(struct volume_marks *m, const struct session *s, const struct task *t,
 			     const struct node *n, bool later, struct reason *why);
 

@@ -12,7 +12,7 @@ struct decision *decision_add(struct decisions *d, enum decision_kind kind)
 	e = &d->v[d->n++];
 	memset(e, 0, sizeof(*e));
 	e->kind = kind;
-	e->task = e->podgroup = e->queue = e->node = e->by = MODEL_NONE;
+	e->task = e->podgroup = e->queue = e->node = e->by = e->claim = e->volume = MODEL_NONE;
 	e->retry_at = MODEL_TIME_NONE;
 	return e;
 }

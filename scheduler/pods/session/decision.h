@@ -22,6 +22,8 @@ enum decision_kind {
 	DECISION_WITHDRAW, /* task: PodScheduled=False/NotReadyForScheduling with message */
 	DECISION_CONDITION,   /* task: PodScheduled=False with reason and message (pods that did not
 				 opt in) */
+	DECISION_TAKE_VOLUME, /* claim, volume: it is reserved for the claim of task, before its
+				 BIND */
 	DECISION_BIND,        /* task, node; its Binding waits where a claim of it is not bound */
 	DECISION_FINISH_BIND, /* task, node: its claims are bound by now */
 	DECISION_GIVE_BACK, /* task: its claims were not bound for its node, message says why; it is
@@ -43,7 +45,7 @@ enum decision_kind {
 
 struct decision {
 	enum decision_kind kind;
-	uint32_t task, podgroup, queue, node, by; /* MODEL_NONE where not meant */
+	uint32_t task, podgroup, queue, node, by, claim, volume; /* MODEL_NONE where not meant */
 	bool uncharged;    /* UNGATE without charge (best effort, feature off, annotation gone) */
 	bool warning;      /* EVENT */
 	bool hint;         /* EVENT: one of very many perhaps, the first to go under pressure */

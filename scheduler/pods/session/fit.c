@@ -120,7 +120,7 @@ static bool is_volatile(const struct session *s, const struct pod_class *k)
 	for (size_t i = 0; i < k->nclaims; i++) {
 		const struct claim *cl = s->cluster->claims.v[k->claims[i].id];
 
-		if (!cl->bound || cl->once) {
+		if (!cl->bound || (cl->form.access & VOLUME_ONCE_POD) != 0) {
 			return true;
 		}
 	}

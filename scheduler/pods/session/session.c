@@ -201,6 +201,11 @@ uint32_t session_claim_placed(const struct session *s, const struct claim *cl)
 	return session_overlay_claim(s->overlay, cl)->placed;
 }
 
+bool session_volume_is_free(const struct session *s, const struct volume *v)
+{
+	return !v->writing && session_overlay_volume(s->overlay, v)->claim == MODEL_NONE;
+}
+
 uint32_t session_podgroup_count(const struct session *s, const struct podgroup *g,
 				enum task_status status)
 {

@@ -70,6 +70,8 @@ const struct task *session_node_added(const struct session *s, const struct node
  * a node use the claim. */
 uint32_t session_claim_node(const struct session *s, const struct claim *cl);
 uint32_t session_claim_placed(const struct session *s, const struct claim *cl);
+/* Whether no claim has got the volume, which is one of its class's unclaimed. */
+bool session_volume_is_free(const struct session *s, const struct volume *v);
 uint32_t session_podgroup_count(const struct session *s, const struct podgroup *g,
 				enum task_status status);
 enum podgroup_phase session_podgroup_phase(const struct session *s, const struct podgroup *g);

@@ -31,6 +31,7 @@ void session_overlay_finish(struct overlay *o)
 	free(o->podgroups);
 	free(o->queues);
 	free(o->claims);
+	free(o->volumes);
 	vec_finish(&o->log);
 	vec_finish(&o->touched);
 	vec_finish(&o->touched_podgroups);
@@ -45,6 +46,7 @@ void session_overlay_open(struct overlay *o, const struct cluster *c, struct are
 	o->podgroups = slots(o->podgroups, &o->npodgroups, c->podgroups.n, sizeof(*o->podgroups));
 	o->queues = slots(o->queues, &o->nqueues, c->queues.n, sizeof(*o->queues));
 	o->claims = slots(o->claims, &o->nclaims, c->claims.n, sizeof(*o->claims));
+	o->volumes = slots(o->volumes, &o->nvolumes, c->volumes.n, sizeof(*o->volumes));
 	o->epoch++;
 	/* After 2^32 sessions the numbers start again, and slots of long ago would look current. */
 	if (o->epoch == 0) {
@@ -53,6 +55,7 @@ void session_overlay_open(struct overlay *o, const struct cluster *c, struct are
 		memset(o->podgroups, 0, o->npodgroups * sizeof(*o->podgroups));
 		memset(o->queues, 0, o->nqueues * sizeof(*o->queues));
 		memset(o->claims, 0, o->nclaims * sizeof(*o->claims));
+		memset(o->volumes, 0, o->nvolumes * sizeof(*o->volumes));
 		o->epoch = 1;
 	}
 	vec_clear(&o->log);
@@ -134,6 +137,19 @@ struct overlay_claim *session_overlay_claim(struct overlay *o, const struct clai
 	*slot = (struct overlay_claim){ .epoch = o->epoch, .node = cl->node };
 	for (size_t i = 0; i < cl->users.n; i++) {
 		slot->placed += o->cluster->tasks.v[cl->users.v[i]]->node != MODEL_NONE;
+	}
+	return slot;
+}
+
+struct overlay_volume *session_overlay_volume(struct overlay *o, const struct volume *v)
+{
+	struct overlay_volume *slot = &o->volumes[v->id];
+
+	if (slot->epoch != o->epoch) {
+		*slot = (struct overlay_volume){
+			.epoch = o->epoch,
+			.claim = v->taker == NULL ? MODEL_NONE : v->taker->id,
+		};
 	}
 	return slot;
 }

@@ -54,6 +54,11 @@ struct overlay_claim {
 	uint32_t placed; /* pods with a node that use it */
 };
 
+struct overlay_volume {
+	uint32_t epoch;
+	uint32_t claim; /* id of the one for which it is reserved; MODEL_NONE */
+};
+
 enum undo_kind { UNDO_64, UNDO_32, UNDO_8, UNDO_NODE, UNDO_ALLOCATE, UNDO_DEALLOCATE };
 
 struct undo {
@@ -75,7 +80,8 @@ struct overlay {
 	struct overlay_podgroup *podgroups;
 	struct overlay_queue *queues;
 	struct overlay_claim *claims;
-	size_t ntasks, nnodes, npodgroups, nqueues, nclaims; /* slots */
+	struct overlay_volume *volumes;
+	size_t ntasks, nnodes, npodgroups, nqueues, nclaims, nvolumes; /* slots */
 	struct VEC(struct undo) log;
 	struct VEC(uint32_t) touched; /* nodes in the order their use changed, with repeats */
 	struct VEC(uint32_t) touched_podgroups; /* ids, each once: a statement has changed them or
@@ -97,6 +103,7 @@ struct overlay_node *session_overlay_node(struct overlay *o, const struct node *
 struct overlay_podgroup *session_overlay_podgroup(struct overlay *o, const struct podgroup *g);
 struct overlay_queue *session_overlay_queue(struct overlay *o, const struct queue *q);
 struct overlay_claim *session_overlay_claim(struct overlay *o, const struct claim *cl);
+struct overlay_volume *session_overlay_volume(struct overlay *o, const struct volume *v);
 
 /* Logged writes. */
 void session_overlay_set64(struct overlay *o, int64_t *at, int64_t value);

@@ -8,6 +8,7 @@
 #include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"
+#include "scheduler/pods/session/volume_plan.h"
 
 struct statement statement_begin(struct session *s)
 {
@@ -100,15 +101,41 @@ static void log_event(struct session *s, enum undo_kind kind, const struct task 
 	vec_push(&s->overlay->log, u);
 }
 
-/* An unbound claim is bound for one node, whichever of its pods is the first to get one. */
-static void use_claims(struct session *s, const struct task *t, const struct node *n)
+static void take_volume(struct session *s, const struct task *t, const struct claim *cl,
+			const struct volume *v, bool decided)
 {
+	struct decision *d;
+
+	session_overlay_set32(s->overlay, &session_overlay_volume(s->overlay, v)->claim, cl->id);
+	if (decided) {
+		d = decision_add(&s->decisions, DECISION_TAKE_VOLUME);
+		d->task = t->id;
+		d->claim = cl->id;
+		d->volume = v->id;
+	}
+}
+
+/* An unbound claim is bound for one node, and a volume that is there is reserved for it, whichever
+ * of its pods is the first to get one. */
+static void use_claims(struct session *s, const struct task *t, const struct node *n, bool decided)
+{
+	struct volume_plan plan;
+
+	if (t->klass->nclaims == 0) {
+		return;
+	}
+	/* Only the plugin predicates lets pods with claims on nodes, and only if there is a plan.
+	 */
+	(void)volume_plan_make(s, t->klass, n, &plan);
 	for (size_t i = 0; i < t->klass->nclaims; i++) {
 		const struct claim *cl = s->cluster->claims.v[t->klass->claims[i].id];
 		struct overlay_claim *slot = session_overlay_claim(s->overlay, cl);
 
 		session_overlay_set32(s->overlay, &slot->node, n->id);
 		session_overlay_set32(s->overlay, &slot->placed, slot->placed + 1);
+		if (plan.take[i] != NULL) {
+			take_volume(s, t, cl, plan.take[i], decided);
+		}
 	}
 }
 
@@ -124,7 +151,7 @@ void statement_allocate(struct session *s, const struct task *t, const struct no
 	session_overlay_add(s->overlay, &session_overlay_node(s->overlay, n)->used,
 			    &t->klass->request, booked_mask(t), 1);
 	add_to_node(s, t, n);
-	use_claims(s, t, n);
+	use_claims(s, t, n, true);
 	session_overlay_touch(s->overlay, n, false);
 	domains_update(s, t);
 	set_charge(s, t, CHARGE_ASSUMED);
@@ -142,7 +169,7 @@ void statement_pipeline(struct session *s, const struct task *t, const struct no
 	session_overlay_add(s->overlay, &session_overlay_node(s->overlay, n)->pipelined,
 			    &t->klass->request, booked_mask(t), 1);
 	add_to_node(s, t, n);
-	use_claims(s, t, n);
+	use_claims(s, t, n, false);
 	session_overlay_touch(s->overlay, n, false);
 	domains_update(s, t);
 	/* It will take the room and the quota when they come free, so both are held against later

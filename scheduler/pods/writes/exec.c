@@ -19,6 +19,7 @@
 #include "scheduler/pods/writes/pod_status.h"
 #include "scheduler/pods/writes/pod_write.h"
 #include "scheduler/pods/writes/podgroup_status.h"
+#include "scheduler/pods/writes/volume_reservation.h"
 
 #define GATE_SLOTS 8
 #define BIND_SLOTS 64
@@ -212,6 +213,11 @@ static void select_node(struct exec *e, const struct cluster *c, const struct ta
 	}
 }
 
+static void reserve_volume(struct exec *e, const struct volume *v, const struct claim *cl)
+{
+	pool_add(e->pools[POOL_CLAIMS], str_of(v->name), volume_reservation_new(v, cl));
+}
+
 static void exec_task(struct exec *e, const struct cluster *c, const struct decision *d,
 		      int64_t now)
 {
@@ -226,6 +232,9 @@ static void exec_task(struct exec *e, const struct cluster *c, const struct deci
 			      gate_removal_new(t, d->uncharged || t->charge_queue == MODEL_NONE
 							  ? NULL
 							  : c->queues.v[t->charge_queue]->name));
+		break;
+	case DECISION_TAKE_VOLUME:
+		reserve_volume(e, c->volumes.v[d->volume], c->claims.v[d->claim]);
 		break;
 	case DECISION_BIND:
 		if (t->bind_by != MODEL_TIME_NONE) {

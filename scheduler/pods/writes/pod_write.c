@@ -20,7 +20,7 @@ struct pod_write *pod_write_new_for(const struct pod_write_kind *kind, struct st
 	struct pod_write *w = xmalloc_zero(1, sizeof(*w));
 
 	w->kind = kind;
-	w->namespace_ = xmalloc_dup_n(namespace_.p, namespace_.len);
+	w->namespace_ = namespace_.p == NULL ? NULL : xmalloc_dup_n(namespace_.p, namespace_.len);
 	w->name = xmalloc_dup_n(name.p, name.len);
 	w->uid = xmalloc_dup(uid);
 	return w;
@@ -92,7 +92,9 @@ static struct sched_msg *make_outcome(const struct pod_write *w, enum sched_outc
 	m->resource = w->kind->resource;
 	m->request = w->kind->request;
 	m->outcome = outcome;
-	m->key = str_of(arena_printf(m->arena, "%s/%s", w->namespace_, w->name));
+	m->key = str_of(w->namespace_ == NULL
+				? arena_dup(m->arena, w->name)
+				: arena_printf(m->arena, "%s/%s", w->namespace_, w->name));
 	m->uid = arena_dup(m->arena, w->uid);
 	m->written = w->texts[0] == NULL ? NULL : arena_dup(m->arena, w->texts[0]);
 	return m;

@@ -1,5 +1,5 @@
 /* scheduler/pods/writes/pod_write.h: the common part of all writes to one pod, or to a claim of
- * one: identity by UID,
+ * one, or to a volume for such a claim: identity by UID,
  * reading the pod back where the answer leaves open what happened, and the mapping of answers to
  * outcomes. Kinds (gate removal, bind, evict, status) supply the request and the judgement of a pod
  * that was read back. Thread: created by the sched thread, then owned by the pool. */
@@ -29,7 +29,7 @@ enum pod_write_judgement {
 
 struct pod_write_kind {
 	enum sched_request request;
-	enum sched_resource resource; /* SCHED_PODS, or SCHED_CLAIMS */
+	enum sched_resource resource; /* SCHED_PODS, SCHED_CLAIMS or SCHED_VOLUMES */
 	/* Fills method, url, content type and body of call from scratch memory. */
 	void (*fill)(const struct pod_write *w, struct http_call *call, struct strbuf *scratch);
 	/* NOT_YET: send again. REFUSED: the first answer was final. `pod` has the right UID. */
@@ -49,7 +49,8 @@ struct pod_write_kind {
 
 struct pod_write {
 	const struct pod_write_kind *kind;
-	char *namespace_, *name, *uid;
+	char *namespace_; /* NULL: a volume has none */
+	char *name, *uid;
 	char *texts[4];  /* meaning by kind */
 	int64_t wall_ns; /* by kind */
 	bool first_done; /* of fill_first */
@@ -68,7 +69,7 @@ struct pod_write_target {
 };
 
 struct pod_write *pod_write_new(const struct pod_write_kind *kind, const struct task *t);
-/* The same for another object; all are copied. */
+/* The same for another object; all are copied. namespace_ is absent where the kind has none. */
 struct pod_write *pod_write_new_for(const struct pod_write_kind *kind, struct str namespace_,
 				    struct str name, const char *uid);
 /* Operations for pool_options; ctx there is a struct pod_write_target. */

@@ -21,7 +21,8 @@ import (
 	"headgate/e2e/suite"
 )
 
-// writeRefused is the start of names of pods that cannot be bound, and of claims that get no node.
+// writeRefused is the start of names of pods that cannot be bound, of claims that get no node, and of volumes that are
+// reserved for none.
 const writeRefused = "refused-"
 
 // prepare makes what the needs are made of: a node, a queue with room, one without, a gated pod, a
@@ -37,6 +38,7 @@ func (c *chartRights) prepare() {
 	c.queue = c.Queue("q", "32", "32Gi")
 	c.full = c.Queue("full", "1m", "1Mi")
 	makeLateClass(c.S)
+	makeLocalClass(c.S, c.localClass())
 	c.Pod("waits", suite.Opted, suite.Queue(c.full), suite.Request("1", "1Gi"))
 	c.SchedulerSawAll()
 	c.WaitGated("waits")
@@ -49,7 +51,8 @@ func (c *chartRights) prepare() {
 			MatchConstraints: &admissionv1.MatchResources{MatchPolicy: &match,
 				ResourceRules: []admissionv1.NamedRuleWithOperations{
 					refusedRule(admissionv1.Create, "pods/binding"),
-					refusedRule(admissionv1.Update, "persistentvolumeclaims")}},
+					refusedRule(admissionv1.Update, "persistentvolumeclaims"),
+					refusedRule(admissionv1.Update, "persistentvolumes")}},
 			// Claims of others are left alone, so that the namespace can be deleted.
 			Validations: []admissionv1.Validation{{Reason: &invalid,
 				Expression: fmt.Sprintf("!request.name.startsWith(%q) || (request.operation == \"UPDATE\" && "+
@@ -133,6 +136,17 @@ func (c *chartRights) workWithClaim(prefix string) {
 	claim := c.next(prefix)
 	makeLateClaim(c.S, claim)
 	c.work("with-claim-", withClaim(claim))
+}
+
+func (c *chartRights) localClass() string { return c.Namespace + "-local" }
+
+// workWithVolume is work with a claim that gets a volume that is there.
+func (c *chartRights) workWithVolume(prefix string) {
+	c.Helper()
+	name := c.next(prefix)
+	makeVolume(c.S, c.localClass(), name+"."+c.Namespace, "1Gi", "")
+	makeClaim(c.S, c.localClass(), name, "1Gi")
+	c.work("with-volume-", withClaim(name))
 }
 
 // need returns what makes the account ask for the right; nil: not known.
@@ -230,6 +244,10 @@ func (c *chartRights) schedulerNeeds(r right) func() {
 		return func() { c.workWithClaim("data-") }
 	case "get persistentvolumeclaims": // as for pods
 		return func() { c.workWithClaim(writeRefused) }
+	case "patch persistentvolumes": // the claim for which one is reserved
+		return func() { c.workWithVolume("local-") }
+	case "get persistentvolumes":
+		return func() { c.workWithVolume(writeRefused) }
 	case "patch queues/status":
 		return func() { c.makeQueue(c.next("new-"), "root") }
 	case "patch queues": // a child learns that its parent was closed

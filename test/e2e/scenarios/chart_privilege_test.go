@@ -34,35 +34,62 @@ func TestChartLeastPrivilege(t *testing.T) {
 		s.Must(err)
 		as[name] = client
 	}
+	makeClaim(s, s.Namespace, "waits", "1Gi")
+	makeVolume(s, s.Namespace, s.Namespace, "1Gi", "")
+	makeVolume(s, s.Namespace, s.Namespace+"-taken", "1Gi", "")
+	_, err := s.Cluster.Client.CoreV1().PersistentVolumes().Patch(s.Ctx, s.Namespace+"-taken", types.MergePatchType, []byte(
+		`{"spec":{"claimRef":{"apiVersion":"v1","kind":"PersistentVolumeClaim","namespace":"other","name":"other","uid":"u"}}}`),
+		metav1.PatchOptions{})
+	s.Must(err)
+	objects := map[string]struct{ resource, space, name string }{
+		"claim": {"persistentvolumeclaims", s.Namespace, "waits"}, "volume": {"persistentvolumes", "", s.Namespace},
+		"taken": {"persistentvolumes", "", s.Namespace + "-taken"}}
 	pods := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 	registrations := schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1",
 		Resource: "validatingwebhookconfigurations"}
 	for _, c := range []struct {
 		account, patch string
 		refusal        string // empty: it is allowed
+		object         string // of objects; empty: the pod, or the registration
 	}{
-		{"scheduler", `{"spec":{"containers":[{"name":"main","image":"other"}]}}`, "no containers"},
-		{"scheduler", `{"spec":{"activeDeadlineSeconds":1}}`, "no deadlines"},
-		{"scheduler", `{"spec":{"schedulingGates":null}}`, "none but its own"},
-		{"scheduler", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"n","uid":"u"}]}}`, "no owners"},
-		{"scheduler", `{"metadata":{"finalizers":["example.com/a"]}}`, "no finalizers"},
-		{"scheduler", `{"metadata":{"labels":{"a":"z"}}}`, "only when it is admitted"},
-		{"scheduler", `{"spec":{"nodeSelector":{"e":"f","g":"h"}}}`, "only when it is admitted"},
-		{"scheduler", `[{"op":"add","path":"/spec/tolerations/-","value":{"operator":"Exists"}}]`, "only when it is admitted"},
-		{"scheduler", `{"metadata":{"annotations":{"c":"z"}}}`, "no annotations of others"},
-		{"scheduler", `{"metadata":{"annotations":{"c":null}}}`, "no annotations of others"},
-		{"scheduler", `{"metadata":{"annotations":{"headgate.io/reserved":"q"}}}`, ""},
-		{"scheduler", `{"metadata":{"finalizers":["kueue.x-k8s.io/managed"]}}`, ""},
-		{"webhook", `[{"op":"replace","path":"/webhooks/0/failurePolicy","value":"Ignore"}]`, "nothing of its registrations"},
-		{"webhook", `[{"op":"replace","path":"/webhooks/0/rules/0/resources","value":["*"]}]`, "nothing of its registrations"},
-		{"webhook", `[{"op":"replace","path":"/webhooks/0/clientConfig/url","value":"https://127.0.0.1/a"}]`, "nothing of its registrations"},
-		{"webhook", `[{"op":"remove","path":"/webhooks/0"}]`, "nothing of its registrations"},
+		{"scheduler", `{"spec":{"containers":[{"name":"main","image":"other"}]}}`, "no containers", ""},
+		{"scheduler", `{"spec":{"activeDeadlineSeconds":1}}`, "no deadlines", ""},
+		{"scheduler", `{"spec":{"schedulingGates":null}}`, "none but its own", ""},
+		{"scheduler", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"n","uid":"u"}]}}`, "no owners", ""},
+		{"scheduler", `{"metadata":{"finalizers":["example.com/a"]}}`, "no finalizers", ""},
+		{"scheduler", `{"metadata":{"labels":{"a":"z"}}}`, "only when it is admitted", ""},
+		{"scheduler", `{"spec":{"nodeSelector":{"e":"f","g":"h"}}}`, "only when it is admitted", ""},
+		{"scheduler", `[{"op":"add","path":"/spec/tolerations/-","value":{"operator":"Exists"}}]`, "only when it is admitted", ""},
+		{"scheduler", `{"metadata":{"annotations":{"c":"z"}}}`, "no annotations of others", ""},
+		{"scheduler", `{"metadata":{"annotations":{"c":null}}}`, "no annotations of others", ""},
+		{"scheduler", `{"metadata":{"annotations":{"headgate.io/reserved":"q"}}}`, "", ""},
+		{"scheduler", `{"metadata":{"finalizers":["kueue.x-k8s.io/managed"]}}`, "", ""},
+		{"webhook", `[{"op":"replace","path":"/webhooks/0/failurePolicy","value":"Ignore"}]`, "nothing of its registrations", ""},
+		{"webhook", `[{"op":"replace","path":"/webhooks/0/rules/0/resources","value":["*"]}]`, "nothing of its registrations", ""},
+		{"webhook", `[{"op":"replace","path":"/webhooks/0/clientConfig/url","value":"https://127.0.0.1/a"}]`, "nothing of its registrations", ""},
+		{"webhook", `[{"op":"remove","path":"/webhooks/0"}]`, "nothing of its registrations", ""},
 		{"webhook", `[{"op":"replace","path":"/webhooks/0/clientConfig/caBundle","value":"` +
-			base64.StdEncoding.EncodeToString(s.Cluster.CA) + `"}]`, ""},
+			base64.StdEncoding.EncodeToString(s.Cluster.CA) + `"}]`, "", ""},
+		{"scheduler", `{"metadata":{"annotations":{"volume.kubernetes.io/selected-node":"n"}}}`, "", "claim"},
+		{"scheduler", `{"metadata":{"annotations":{"pv.kubernetes.io/bind-completed":"yes"}}}`, "no annotations of others", "claim"},
+		{"scheduler", `{"metadata":{"finalizers":null}}`, "no labels, owners and finalizers", "claim"},
+		{"scheduler", `{"spec":{"volumeName":"v"}}`, "nothing that a claim asks for", "claim"},
+		{"scheduler", `{"metadata":{"annotations":{"pv.kubernetes.io/bound-by-controller":"yes"}},"spec":{"claimRef":{` +
+			`"apiVersion":"v1","kind":"PersistentVolumeClaim","namespace":"n","name":"c","uid":"u"}}}`, "", "volume"},
+		{"scheduler", `{"spec":{"claimRef":{"apiVersion":"v1","kind":"PersistentVolumeClaim","namespace":"n","name":"c"}}}`,
+			"no volume from a claim", "volume"},
+		{"scheduler", `{"spec":{"persistentVolumeReclaimPolicy":"Delete"}}`, "nothing of a volume but its claim", "volume"},
+		{"scheduler", `{"metadata":{"labels":{"a":"z"}}}`, "no labels, owners and finalizers", "volume"},
+		{"scheduler", `{"metadata":{"annotations":{"a":"z"}}}`, "no annotations of others", "volume"},
+		{"scheduler", `{"spec":{"claimRef":null}}`, "no volume from a claim", "taken"},
+		{"scheduler", `{"spec":{"claimRef":{"uid":"v"}}}`, "no volume from a claim", "taken"},
 	} {
 		resource, space, name, kind := pods, s.Namespace, "waits", types.StrategicMergePatchType
 		if c.account == "webhook" {
 			resource, space, name = registrations, "", headgate.Release+"-queues-validate"
+		}
+		if o, found := objects[c.object]; found {
+			resource, space, name = schema.GroupVersionResource{Version: "v1", Resource: o.resource}, o.space, o.name
 		}
 		if strings.HasPrefix(c.patch, "[") {
 			kind = types.JSONPatchType

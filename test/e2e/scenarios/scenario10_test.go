@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"headgate/e2e/suite"
 )
@@ -144,6 +146,63 @@ func TestScenario10KilledWhileAVolumeIsMade(t *testing.T) {
 	}
 }
 
+// waitVolume waits until Kubernetes has bound a claim, and returns the name of its volume.
+func waitVolume(s *suite.S, claim string) string {
+	s.Helper()
+	var volume string
+	s.Eventually("claim "+claim+" is bound", func() error {
+		if volume = getClaim(s, claim).Spec.VolumeName; volume == "" {
+			return errors.New("not yet")
+		}
+		return nil
+	})
+	return volume
+}
+
+// Volumes that are there go to the claims of pods that have quota, the smallest on the node that does, one to each, and
+// the pods to their nodes. The volumes are bound by Kubernetes' own controller. A scheduler that is killed before and after a
+// volume is reserved costs none.
+func TestScenario10LocalVolumes(t *testing.T) {
+	s := suite.Start(t)
+	s.Nodes(2, "4", "8Gi")
+	q := s.Queue("q", "3", "8Gi")
+	makeLocalClass(s, s.Namespace)
+	small, large := s.Namespace+"-small", s.Namespace+"-large"
+	makeVolume(s, s.Namespace, large, "3Gi", s.NodeName(1))
+	makeVolume(s, s.Namespace, small, "2Gi", s.NodeName(1))
+	made := map[string]*corev1.PersistentVolumeClaim{}
+	i := startInterruptions(s)
+	restore := i.stuck("patch", "persistentvolumes", func() {
+		made["first"] = makeClaim(s, s.Namespace, "first", "1Gi")
+		s.Pod("first", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"), withClaim("first"))
+	})
+	i.kill()
+	restore()
+	restore = i.stuck("create", "pods/binding", func() { waitVolume(s, "first") })
+	i.kill()
+	restore()
+	s.WaitRunning("first")
+	made["second"] = makeClaim(s, s.Namespace, "second", "1Gi")
+	s.Pod("second", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"), withClaim("second"))
+	s.WaitRunning("second")
+	for pod, want := range map[string]string{"first": small, "second": large} {
+		if volume := waitVolume(s, pod); volume != want {
+			t.Errorf("claim %s has volume %s, not %s", pod, volume, want)
+		}
+		if node := s.GetPod(pod).Spec.NodeName; node != s.NodeName(1) {
+			t.Errorf("pod %s is on %s, and its volume on %s", pod, node, s.NodeName(1))
+		}
+		if bound, claim := s.Bound(pod).RV(), claimBound(s, made[pod]); bound < claim {
+			t.Errorf("pod %s has its node since resourceVersion %d, and its claim is bound since %d", pod, bound, claim)
+		}
+	}
+	makeClaim(s, s.Namespace, "third", "1Gi")
+	s.Pod("third", suite.Opted, suite.Queue(q), suite.Request("1", "1Gi"), withClaim("third"))
+	s.WaitPublished("third")
+	makeVolume(s, s.Namespace, s.Namespace+"-late", "1Gi", s.NodeName(0))
+	s.WaitRunning("third")
+}
+
 // Headgate keeps required anti-affinity, for pods that run and for pods of one gang, and spreads pods.
 func TestScenario10AffinityAndSpread(t *testing.T) {
 	s := suite.Start(t)
@@ -179,4 +238,64 @@ func TestScenario10AffinityAndSpread(t *testing.T) {
 			t.Errorf("%d pods on %s, not two on each of three nodes", pods, node)
 		}
 	}
+}
+
+// evicting is a configuration with the actions that evict.
+const evicting = `scheduler.config=actions: "enqueue\, allocate\, backfill\, preempt\, reclaim"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+    enablePreemptable: false
+    enableReclaimable: false
+  - name: conformance
+- plugins:
+  - name: predicates
+  - name: capacity
+    enableHierarchy: true
+`
+
+// Headgate makes room for pods with claims where their volumes are: within a queue by priority, and for a queue that has
+// not got what it deserves.
+func TestScenario10EvictsWhereTheVolumeIs(t *testing.T) {
+	s := suite.StartOwn(t, suite.Options{Values: []string{evicting}})
+	s.Nodes(2, "4", "8Gi")
+	high := s.Namespace + "-high"
+	_, err := s.Cluster.Client.SchedulingV1().PriorityClasses().Create(s.Ctx, &schedulingv1.PriorityClass{
+		ObjectMeta: metav1.ObjectMeta{Name: high}, Value: 1000}, metav1.CreateOptions{})
+	s.Must(err)
+	deserved := func(cpu string) suite.QueueOption {
+		return func(q *unstructured.Unstructured) {
+			s.Must(unstructured.SetNestedStringMap(q.Object, map[string]string{"cpu": cpu, "memory": "8Gi"}, "spec", "deserved"))
+		}
+	}
+	much := s.Queue("much", "", "", deserved("4"))
+	little := s.Queue("little", "", "", deserved("4"))
+	makeLocalClass(s, s.Namespace)
+	onNode := func(n int) suite.PodOption { return suite.Select(corev1.LabelHostname, s.NodeName(n)) }
+	for n := range 2 {
+		s.Pod(fmt.Sprintf("low-%d", n), suite.Opted, suite.Queue(much), suite.Request("4", "1Gi"), onNode(n))
+	}
+	s.WaitRunning("low-0", "low-1")
+
+	makeVolume(s, s.Namespace, s.Namespace+"-1", "1Gi", s.NodeName(1))
+	makeClaim(s, s.Namespace, "first", "1Gi")
+	s.Pod("first", suite.Opted, suite.Queue(much), suite.Request("4", "1Gi"), withClaim("first"),
+		func(p *corev1.Pod) { p.Spec.PriorityClassName = high })
+	s.WaitRunning("first")
+	if node := s.GetPod("first").Spec.NodeName; node != s.NodeName(1) {
+		t.Errorf("the pod is on %s, and its volume on %s", node, s.NodeName(1))
+	}
+	s.WaitGone("low-1")
+	s.WaitRunning("low-0")
+
+	makeVolume(s, s.Namespace, s.Namespace+"-0", "1Gi", s.NodeName(0))
+	makeClaim(s, s.Namespace, "second", "1Gi")
+	s.Pod("second", suite.Opted, suite.Queue(little), suite.Request("4", "1Gi"), withClaim("second"))
+	s.WaitRunning("second")
+	if node := s.GetPod("second").Spec.NodeName; node != s.NodeName(0) {
+		t.Errorf("the pod is on %s, and its volume on %s", node, s.NodeName(0))
+	}
+	s.WaitGone("low-0")
+	s.WaitRunning("first")
 }

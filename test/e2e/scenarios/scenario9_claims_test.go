@@ -24,25 +24,66 @@ func provisionerName(s *suite.S) string { return "e2e.headgate.io/" + s.Namespac
 // makeLateClass makes a StorageClass with the name of the namespace; its claims are bound when a pod needs them.
 func makeLateClass(s *suite.S) {
 	s.Helper()
-	classes, late := s.Cluster.Client.StorageV1().StorageClasses(), storagev1.VolumeBindingWaitForFirstConsumer
-	_, err := classes.Create(s.Ctx, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace},
-		Provisioner: provisionerName(s), VolumeBindingMode: &late}, metav1.CreateOptions{})
-	s.Must(err)
-	s.Cleanup(func() { _ = classes.Delete(s.Ctx, s.Namespace, metav1.DeleteOptions{}) })
+	makeWaitingClass(s, s.Namespace, provisionerName(s))
 }
 
-// makeLateClaim makes a claim of that class.
+// makeLocalClass makes a StorageClass of volumes that an administrator makes.
+func makeLocalClass(s *suite.S, name string) {
+	s.Helper()
+	makeWaitingClass(s, name, "kubernetes.io/no-provisioner")
+}
+
+func makeWaitingClass(s *suite.S, name, provisioner string) {
+	s.Helper()
+	classes, late := s.Cluster.Client.StorageV1().StorageClasses(), storagev1.VolumeBindingWaitForFirstConsumer
+	_, err := classes.Create(s.Ctx, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name},
+		Provisioner: provisioner, VolumeBindingMode: &late}, metav1.CreateOptions{})
+	s.Must(err)
+	s.Cleanup(func() { _ = classes.Delete(s.Ctx, name, metav1.DeleteOptions{}) })
+}
+
+// makeLateClaim makes a claim of the class of makeLateClass.
 func makeLateClaim(s *suite.S, name string) *corev1.PersistentVolumeClaim {
+	s.Helper()
+	return makeClaim(s, s.Namespace, name, "1Gi")
+}
+
+func makeClaim(s *suite.S, class, name, size string) *corev1.PersistentVolumeClaim {
 	s.Helper()
 	c, err := s.Cluster.Client.CoreV1().PersistentVolumeClaims(s.Namespace).Create(s.Ctx, &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: &s.Namespace,
+		Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: &class,
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			Resources: corev1.VolumeResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}},
+				Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}}},
 	}, metav1.CreateOptions{})
 	s.Must(err)
 	return c
+}
+
+// onNode is the affinity of a volume that is on one node.
+func onNode(node string) *corev1.VolumeNodeAffinity {
+	return &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+		MatchExpressions: []corev1.NodeSelectorRequirement{{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn,
+			Values: []string{node}}}}}}}
+}
+
+// makeVolume makes a volume that no claim has got yet, on a node (empty: every one reaches it).
+func makeVolume(s *suite.S, class, name, size, node string) {
+	s.Helper()
+	volumes := s.Cluster.Client.CoreV1().PersistentVolumes()
+	v := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: corev1.PersistentVolumeSpec{StorageClassName: class,
+			Capacity:               corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)},
+			AccessModes:            []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/data"}}}}
+	if node != "" {
+		v.Spec.NodeAffinity = onNode(node)
+		v.Spec.PersistentVolumeSource = corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: "/data"}}
+	}
+	_, err := volumes.Create(s.Ctx, v, metav1.CreateOptions{})
+	s.Must(err)
+	s.Cleanup(func() { _ = volumes.Delete(s.Ctx, name, metav1.DeleteOptions{}) })
 }
 
 func withClaim(name string) suite.PodOption {
@@ -107,9 +148,7 @@ func (p *provisioner) look(ctx context.Context) {
 				AccessModes:            c.Spec.AccessModes,
 				ClaimRef:               &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name, UID: c.UID},
 				PersistentVolumeSource: corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: "/data"}},
-				NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
-					MatchExpressions: []corev1.NodeSelectorRequirement{{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn,
-						Values: []string{node}}}}}}}},
+				NodeAffinity:           onNode(node)},
 		}, metav1.CreateOptions{})
 		if err == nil {
 			p.lock.Lock()

@@ -86,6 +86,8 @@ void cycle_fixture_format(const struct cluster *c, const struct decision *d, str
 			      d->node == MODEL_NONE ? "nothing" : c->nodes.v[d->node]->name);
 	} else if (d->kind == DECISION_BIND || d->kind == DECISION_FINISH_BIND) {
 		strbuf_printf(out, " %s", c->nodes.v[d->node]->name);
+	} else if (d->kind == DECISION_TAKE_VOLUME) {
+		strbuf_printf(out, " %s", c->volumes.v[d->volume]->name);
 	} else if (d->kind == DECISION_PODGROUP_PHASE) {
 		strbuf_printf(out, " %s", phases[d->phase]);
 	} else if (d->kind == DECISION_PODGROUP_CONDITION) {

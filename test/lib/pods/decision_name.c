@@ -9,6 +9,7 @@ static const char *const names[DECISION_KIND_COUNT_] = {
 	[DECISION_PUBLISH] = "Publish",
 	[DECISION_WITHDRAW] = "Withdraw",
 	[DECISION_CONDITION] = "Condition",
+	[DECISION_TAKE_VOLUME] = "TakeVolume",
 	[DECISION_BIND] = "Bind",
 	[DECISION_FINISH_BIND] = "FinishBind",
 	[DECISION_GIVE_BACK] = "GiveBack",

@@ -128,6 +128,8 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 	case DECISION_FINISH_BIND:
 	case DECISION_GIVE_BACK:
 		return t->bind_by != MODEL_TIME_NONE ? NULL : "a pod waits for no claim";
+	case DECISION_TAKE_VOLUME:
+		return t->status == TASK_PENDING ? NULL : "a pod with a node takes a volume";
 	case DECISION_AWAIT:
 		return t->status == TASK_PENDING ? NULL : "a pod with a node awaits one";
 	case DECISION_WITHDRAW:

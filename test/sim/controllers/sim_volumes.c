@@ -3,6 +3,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
+#include "sim/controllers/sim_local_volumes.h"
 #include "sim/world/sim_pod.h"
 #include "sim/world/sim_view.h"
 
@@ -135,7 +136,8 @@ static bool provision(struct sim_world *w, const struct jdoc *claim)
 	const char *node = jdoc_str(annotation(claim, SIM_VOLUMES_SELECTED));
 	bool late = jdoc_is_str(jdoc_path(claim, "spec.storageClassName"), SIM_VOLUMES_LATE);
 
-	if (is_leaving(claim) || sim_volumes_is_bound(claim) || (late && node == NULL)) {
+	if (is_leaving(claim) || sim_volumes_is_bound(claim) || (late && node == NULL) ||
+	    jdoc_is_str(jdoc_path(claim, "spec.storageClassName"), SIM_VOLUMES_LOCAL)) {
 		return false;
 	}
 	if (sim_view_get(w->view, SIM_VOLUMES, volume) != NULL) {
@@ -176,5 +178,5 @@ static bool each(struct sim_world *w, enum sim_resource r,
 bool sim_volumes_step(struct sim_world *w)
 {
 	return each(w, SIM_PODS, make_claim) || each(w, SIM_CLAIMS, provision) ||
-	       each(w, SIM_VOLUMES, free_volume);
+	       sim_local_volumes_step(w) || each(w, SIM_VOLUMES, free_volume);
 }

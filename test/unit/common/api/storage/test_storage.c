@@ -11,7 +11,8 @@ static void test_claims(void **state)
 	decode_fixture(&storage_claim_fields,
 		       "{'metadata':{'name':'data'},'spec':{'accessModes':['ReadWriteOnce'],"
 		       "'resources':{'requests':{'storage':'1Gi'}},'storageClassName':'fast',"
-		       "'volumeMode':'Block','selector':{'matchLabels':{'a':'b'}}},"
+		       "'volumeMode':'Block','volumeAttributesClassName':'gold','selector':{'"
+		       "matchLabels':{'a':'b'}}},"
 		       "'status':{'phase':'Pending'}}",
 		       &c);
 	assert_string_equal(c.spec.access_modes.v[0], "ReadWriteOnce");
@@ -19,6 +20,7 @@ static void test_claims(void **state)
 		quantity_value(*field_resources_get(&c.spec.resources.requests, "storage")),
 		1 << 30);
 	assert_string_equal(storage_claim_class(&c), "fast");
+	assert_string_equal(c.spec.attributes_class, "gold");
 	assert_false(storage_claim_is_bound(&c));
 	decode_fixture(&storage_claim_fields,
 		       "{'metadata':{'annotations':{'volume.beta.kubernetes.io/storage-class':"
@@ -55,6 +57,17 @@ static void test_volumes(void **state)
 	assert_string_equal(v.spec.csi->driver, "d");
 	assert_string_equal(v.spec.claim->uid, "u");
 	assert_string_equal(v.spec.affinity->required->terms.v[0].expressions.v[0].key, "zone");
+	assert_null(storage_volume_class(&v));
+	decode_fixture(&storage_volume_fields,
+		       "{'metadata':{'annotations':{'volume.beta.kubernetes.io/storage-class':"
+		       "'slow'}},'spec':{'storageClassName':'fast'}}",
+		       &v);
+	assert_string_equal(storage_volume_class(&v), "slow");
+	decode_fixture(&storage_volume_fields,
+		       "{'spec':{'storageClassName':'fast','volumeAttributesClassName':'gold'}}",
+		       &v);
+	assert_string_equal(storage_volume_class(&v), "fast");
+	assert_string_equal(v.spec.attributes_class, "gold");
 	decode_fixture(&storage_volume_fields, "{'spec':{'nfs':{}}}", &v);
 	assert_null(v.spec.csi);
 	assert_null(v.spec.claim);

@@ -182,6 +182,126 @@ static void test_the_wait_ends(void **state)
 	cycle_fixture_finish(&x.f);
 }
 
+static void set_volume(struct fixture *x, struct volumes_volume_spec s)
+{
+	s.name = STR_LIT("v");
+	s.klass = STR_LIT("fast");
+	volumes_set_volume(x->c, &s);
+}
+
+/* As start, with a volume that is reserved for the claim. */
+static void start_with_volume(struct fixture *x)
+{
+	const struct volumes_volume_spec free_one = { .available = true, .resource_version = 3 };
+
+	start(x);
+	set_volume(x, free_one);
+	volumes_written(x->cl, true, 2);
+	set(x, (struct volumes_claim_spec){ .uid = "u", .resource_version = 2 });
+	assert_non_null(strstr(cycle_fixture_run(&x->f), "GiveBack p"));
+	x->f.now = x->t->retry_at;
+	assert_non_null(strstr(cycle_fixture_run(&x->f), "TakeVolume p v; Bind p n"));
+	(void)cycle_fixture_run(&x->f);
+	assert_int_equal(x->t->status, TASK_BINDING);
+	assert_false(x->cl->writing);
+	assert_string_equal(x->cl->taken->name, "v");
+	assert_true(x->cl->taken->writing);
+}
+
+static void test_a_reserved_volume_is_awaited(void **state)
+{
+	struct volumes_volume_spec seen = { .ref = STR_LIT("ns/data"),
+					    .ref_uid = "u",
+					    .resource_version = 4 };
+	struct fixture x;
+
+	(void)state;
+	start_with_volume(&x);
+	/* The claimRef may be seen before the answer comes. */
+	set_volume(&x, seen);
+	assert_string_equal(cycle_fixture_run(&x.f), "");
+	volumes_claimed(x.c, volumes_find_volume(x.c, STR_LIT("v")), true, 4);
+	assert_null(x.cl->taken);
+	assert_string_equal(cycle_fixture_run(&x.f), "");
+	set(&x, (struct volumes_claim_spec){
+			.uid = "u", .bound = true, .volume = STR_LIT("v"), .resource_version = 5 });
+	assert_string_equal(cycle_fixture_run(&x.f), "FinishBind p n");
+	cycle_fixture_finish(&x.f);
+	start_with_volume(&x);
+	volumes_claimed(x.c, volumes_find_volume(x.c, STR_LIT("v")), true, 4);
+	assert_string_equal(cycle_fixture_run(&x.f), "");
+	assert_non_null(x.cl->taken);
+	set_volume(&x, seen);
+	assert_null(x.cl->taken);
+	assert_string_equal(cycle_fixture_run(&x.f), "");
+	cycle_fixture_finish(&x.f);
+}
+
+static void test_a_reserved_volume_is_lost(void **state)
+{
+	static const struct {
+		struct volumes_volume_spec volume;
+		bool done;
+		const char *why;
+	} rows[] = {
+		{ { .ref = STR_LIT("ns/other") }, false, "another claim has got its volume" },
+		{ { .ref = STR_LIT("ns/data"), .ref_uid = "u", .restricted = true },
+		  true,
+		  "its volume cannot be had on the node" },
+		/* The claimRef was taken off again. */
+		{ { .available = true }, true, "provisioning failed" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct volumes_volume_spec seen = rows[i].volume;
+		struct fixture x;
+
+		unit_row_number(i);
+		start_with_volume(&x);
+		seen.resource_version = 5;
+		if (rows[i].done) {
+			volumes_claimed(x.c, volumes_find_volume(x.c, STR_LIT("v")), true, 4);
+		}
+		set_volume(&x, seen);
+		assert_non_null(strstr(cycle_fixture_run(&x.f), "GiveBack p"));
+		assert_non_null(strstr(message(&x), rows[i].why));
+		assert_int_equal(x.t->status, TASK_PENDING);
+		cycle_fixture_finish(&x.f);
+	}
+}
+
+/* The claim, or the volume, is another object of the name by now. */
+static void test_what_is_reserved_goes_with_its_objects(void **state)
+{
+	struct fixture x;
+
+	(void)state;
+	start_with_volume(&x);
+	set(&x, (struct volumes_claim_spec){ .uid = "another", .resource_version = 9 });
+	assert_null(x.cl->taken);
+	assert_null(volumes_find_volume(x.c, STR_LIT("v"))->taker);
+	/* It is being written: no other claim gets it before the answer. */
+	assert_non_null(strstr(cycle_fixture_run(&x.f), "GiveBack p"));
+	x.f.now = x.t->retry_at;
+	assert_null(strstr(cycle_fixture_run(&x.f), "TakeVolume"));
+	cycle_fixture_finish(&x.f);
+	start_with_volume(&x);
+	assert_true(volumes_remove_volume(x.c, STR_LIT("v")));
+	assert_null(x.cl->taken);
+	assert_non_null(strstr(cycle_fixture_run(&x.f), "GiveBack p"));
+	cycle_fixture_finish(&x.f);
+	start_with_volume(&x);
+	assert_true(volumes_remove_claim(x.c, STR_LIT("ns/data")));
+	assert_null(volumes_find_volume(x.c, STR_LIT("v"))->taker);
+	assert_null(cluster_verify(x.c));
+	cycle_fixture_finish(&x.f);
+	start_with_volume(&x);
+	set_volume(&x, (struct volumes_volume_spec){ .uid = "another", .available = true });
+	assert_null(x.cl->taken);
+	cycle_fixture_finish(&x.f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +310,9 @@ int main(void)
 		cmocka_unit_test(test_the_claim_or_the_node_goes),
 		cmocka_unit_test(test_the_volume_may_be_seen_later_than_the_claim),
 		cmocka_unit_test(test_the_wait_ends),
+		cmocka_unit_test(test_a_reserved_volume_is_awaited),
+		cmocka_unit_test(test_a_reserved_volume_is_lost),
+		cmocka_unit_test(test_what_is_reserved_goes_with_its_objects),
 	};
 
 	return cmocka_run_group_tests_name("cycle/claims", tests, NULL, NULL);

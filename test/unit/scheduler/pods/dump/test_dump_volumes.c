@@ -45,16 +45,17 @@ static struct cluster *make(void)
 							     .zones = &term,
 							     .nzones = 1,
 							     .driver = in(c, "d") });
-	(void)volumes_set_claim(c, &(struct volumes_claim_spec){ .key = STR_LIT("ns/data"),
-								 .volume = STR_LIT("v"),
-								 .klass = STR_LIT("fast"),
-								 .uid = "c",
-								 .owner = "u",
-								 .bound = true,
-								 .lost = true,
-								 .deleting = true,
-								 .once = true,
-								 .resource_version = 7 });
+	(void)volumes_set_claim(c, &(struct volumes_claim_spec){
+					   .key = STR_LIT("ns/data"),
+					   .volume = STR_LIT("v"),
+					   .klass = STR_LIT("fast"),
+					   .uid = "c",
+					   .owner = "u",
+					   .bound = true,
+					   .lost = true,
+					   .deleting = true,
+					   .form = { 7, VOLUME_ONCE_POD, true, in(c, "gold") },
+					   .resource_version = 7 });
 	return c;
 }
 
@@ -67,8 +68,9 @@ static void test_a_pod_that_is_being_bound(void **state)
 	struct err err = ERR_INIT;
 
 	(void)state;
-	(void)volumes_set_claim(
-		c, &(struct volumes_claim_spec){ .key = STR_LIT("ns/other"), .selected = "x" });
+	(void)volumes_set_claim(c, &(struct volumes_claim_spec){ .key = STR_LIT("ns/other"),
+								 .klass = STR_LIT("fast"),
+								 .selected = "x" });
 	cluster_task_set_status(c, t, TASK_BINDING, c->nodes.v[0]);
 	volumes_wait(c, t, 77);
 	volumes_select(c, t);
@@ -84,6 +86,70 @@ static void test_a_pod_that_is_being_bound(void **state)
 	assert_true(volumes_find_claim(again, STR_LIT("ns/other"))->writing);
 	assert_int_equal(volumes_find_claim(again, STR_LIT("ns/other"))->node, 0);
 	assert_int_equal(volumes_find_claim(again, STR_LIT("ns/data"))->written, 9);
+	cluster_destroy(again);
+	cluster_destroy(c);
+}
+
+static void load_again(const struct cluster *c, struct cluster **ret)
+{
+	CLEANUP(strbuf_finish) struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
+	struct err err = ERR_INIT;
+
+	dump_format(c, &first);
+	if (dump_load(strbuf_str(&first), ret, &err) < 0) {
+		fail_msg("%s", err.text);
+	}
+	dump_format(*ret, &second);
+	assert_string_equal(first.p, second.p);
+	assert_null(cluster_verify(*ret));
+}
+
+/* A volume that is being reserved for a claim, and one with a claimRef. */
+static void test_volumes_and_their_claims(void **state)
+{
+	struct cluster *c = make(), *again = NULL;
+	struct label label = { in(c, "disk"), in(c, "ssd") };
+	struct match_expr e = { .key = label.key, .op = MATCH_EXISTS };
+	struct match_term selector = { &e, 1, 0 };
+	struct volumes_volume_spec spec = { .name = STR_LIT("free"),
+					    .klass = STR_LIT("fast"),
+					    .form = { INT64_MAX, VOLUME_ONCE, false, NULL },
+					    .labels = &label,
+					    .nlabels = 1,
+					    .available = true,
+					    .uid = "f",
+					    .resource_version = 3 };
+	const struct volume *v;
+
+	(void)state;
+	(void)volumes_set_claim(c, &(struct volumes_claim_spec){ .key = STR_LIT("ns/other"),
+								 .klass = STR_LIT("fast"),
+								 .uid = "o",
+								 .selector = &selector });
+	volumes_set_volume(c, &spec);
+	spec = (struct volumes_volume_spec){ .name = STR_LIT("named"),
+					     .deleting = true,
+					     .ref = STR_LIT("ns/other"),
+					     .ref_uid = "o" };
+	volumes_set_volume(c, &spec);
+	volumes_take(volumes_find_claim(c, STR_LIT("ns/other")),
+		     volumes_find_volume(c, STR_LIT("free")));
+	load_again(c, &again);
+	v = volumes_find_volume(again, STR_LIT("free"));
+	assert_true(v->writing);
+	assert_string_equal(v->taker->key, "ns/other");
+	assert_ptr_equal(v->taker->taken, v);
+	assert_int_equal(v->form.bytes, INT64_MAX);
+	assert_string_equal(v->labels.v[0].key, "disk");
+	assert_int_equal(v->taker->selector->nexprs, 1);
+	assert_int_equal(v->taker->refs.n, 1);
+	cluster_destroy(again);
+	volumes_claimed(c, volumes_find_volume(c, STR_LIT("free")), true, 9);
+	load_again(c, &again);
+	v = volumes_find_volume(again, STR_LIT("free"));
+	assert_int_equal(v->written, 9);
+	assert_non_null(v->taker);
+	assert_false(v->writing);
 	cluster_destroy(again);
 	cluster_destroy(c);
 }
@@ -117,6 +183,14 @@ static void test_refusals(void **state)
 		{ "{\"claims\":[{\"key\":\"ns/data\",\"rv\":1,\"bound\":true}]}",
 		  "claims[0]: volume: absent" },
 		{ "{\"volumes\":[{}]}", "volumes[0]: name: absent" },
+		{ "{\"volumes\":[{\"name\":\"v\",\"ref\":\"data\"}]}",
+		  "volumes[0]: ref: not a namespace and a name" },
+		{ "{\"volumes\":[{\"name\":\"v\"},{\"name\":\"w\"}],\"claims\":[{\"key\":\"ns/"
+		  "data\","
+		  "\"rv\":1,\"taken\":\"v\"},{\"key\":\"ns/data\",\"rv\":1,\"taken\":\"w\"}]}",
+		  "claims[1]: taken: not a volume that the claim can get" },
+		{ "{\"claims\":[{\"key\":\"ns/data\",\"rv\":1,\"taken\":\"v\"}]}",
+		  "claims[0]: taken: not a volume that the claim can get" },
 		{ "{\"storageClasses\":[{}]}", "storageClasses[0]: name: absent" },
 		{ "{\"volumes\":[{\"name\":\"v\",\"affinity\":[{\"weight\":0,\"exprs\":[{}]}]}]}",
 		  "volumes[0]: key or op: a text is missing" },
@@ -141,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_a_pod_that_is_being_bound),
+		cmocka_unit_test(test_volumes_and_their_claims),
 		cmocka_unit_test(test_refusals),
 	};
 

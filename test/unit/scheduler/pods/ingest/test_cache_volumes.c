@@ -146,6 +146,9 @@ static struct task *start(struct cache_fixture *f)
 	struct task *t;
 
 	(void)cache_fixture_group(f, "g", "q", 1);
+	cache_fixture_json(f, SCHED_STORAGE_CLASSES,
+			   "{\"metadata\":{\"name\":\"fast\"},\"provisioner\":\"d\","
+			   "\"volumeBindingMode\":\"WaitForFirstConsumer\"}");
 	claim(f, "data", "", "\"storageClassName\":\"fast\"");
 	t = pod(f, "p", "{\"name\":\"a\",\"persistentVolumeClaim\":{\"claimName\":\"data\"}}");
 	ledger_charge(f->c, t, queue_find(f->c, STR_LIT("q")), CHARGE_ASSUMED);
@@ -196,6 +199,63 @@ static void test_writes_that_are_done_are_awaited(void **state)
 	assert_int_equal(find(f, "ns/data")->node, MODEL_NONE);
 }
 
+/* The same pod, for the claim of which volume v is being reserved. */
+static struct task *start_with_volume(struct cache_fixture *f)
+{
+	struct task *t;
+
+	cache_fixture_json(f, SCHED_VOLUMES,
+			   "{\"metadata\":{\"name\":\"v\",\"uid\":\"u-v\",\"resourceVersion\":"
+			   "\"3\"},\"spec\":{\"storageClassName\":\"fast\"},\"status\":{"
+			   "\"phase\":\"Available\"}}");
+	t = start(f);
+	volumes_take(volumes_find_claim(f->c, STR_LIT("ns/data")),
+		     volumes_find_volume(f->c, STR_LIT("v")));
+	return t;
+}
+
+static void test_reservations_that_fail_give_the_place_back(void **state)
+{
+	static const struct {
+		enum sched_outcome outcome;
+		bool pauses;
+	} rows[] = { { SCHED_REJECTED, true },
+		     { SCHED_STALE, true },
+		     { SCHED_GONE, true },
+		     { SCHED_UNANSWERED, true },
+		     { SCHED_CANCELLED, false } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		struct task *t = start_with_volume(f);
+
+		unit_row_number(i);
+		cache_fixture_done(f, SCHED_REQ_VOLUME, "v", NULL, rows[i].outcome);
+		assert_null(find(f, "ns/data")->taken);
+		assert_null(volumes_find_volume(f->c, STR_LIT("v"))->taker);
+		assert_int_equal(t->status, TASK_PENDING);
+		assert_int_equal(t->retry_at > f->now, rows[i].pauses);
+		assert_int_equal(cache_fixture_charged(f, "q"), 0);
+		assert_null(cluster_verify(f->c));
+		cache_fixture_destroy(f);
+	}
+}
+
+static void test_reservations_that_are_done(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct task *t = start_with_volume(f);
+
+	cache_fixture_done(f, SCHED_REQ_VOLUME, "unknown", NULL, SCHED_DONE);
+	cache_fixture_done(f, SCHED_REQ_VOLUME, "v", NULL, SCHED_DONE);
+	assert_int_equal(t->status, TASK_BINDING);
+	/* The claim has gone meanwhile, so that nothing is reserved: nothing happens. */
+	cache_fixture_done(f, SCHED_REQ_VOLUME, "v", NULL, SCHED_STALE);
+	assert_int_equal(t->status, TASK_BINDING);
+	assert_null(cluster_verify(f->c));
+}
+
 static void test_a_new_leader_decides_again(void **state)
 {
 	struct cache_fixture *f = *state;
@@ -215,6 +275,8 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_what_cannot_be_read_is_as_if_it_were_not_there),
 		cmocka_unit_test(test_writes_that_fail_give_the_place_back),
 		CACHE_FIXTURE_TEST(test_writes_that_are_done_are_awaited),
+		cmocka_unit_test(test_reservations_that_fail_give_the_place_back),
+		CACHE_FIXTURE_TEST(test_reservations_that_are_done),
 		CACHE_FIXTURE_TEST(test_a_new_leader_decides_again),
 		CACHE_FIXTURE_TEST(test_limits_of_a_node_come_first_or_last),
 	};

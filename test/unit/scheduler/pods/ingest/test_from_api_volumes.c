@@ -1,6 +1,7 @@
 #include "api/storage/storage.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ingest/from_api.h"
 #include "scheduler/pods/model/volumes.h"
@@ -31,7 +32,7 @@ static const struct claim *claim(const char *json)
 
 	assert_int_equal(
 		from_api_volumes_claim(c, api_fixture_decode(arena, &storage_claim_fields, json),
-				       &changed, NULL),
+				       arena, &changed, NULL),
 		0);
 	return volumes_find_claim(c, STR_LIT("ns/data"));
 }
@@ -44,22 +45,133 @@ static void test_claims(void **state)
 
 	(void)state;
 	assert_true(cl->exists);
-	assert_false(cl->bound || cl->lost || cl->deleting || cl->once);
+	assert_false(cl->bound || cl->lost || cl->deleting || cl->form.access != 0);
 	cl = claim("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"data\",\"uid\":\"u\","
 		   "\"deletionTimestamp\":\"2025-06-15T15:06:40Z\",\"annotations\":{"
 		   "\"pv.kubernetes.io/bind-completed\":\"yes\"},\"ownerReferences\":[{\"uid\":"
 		   "\"o\",\"controller\":true}]},\"spec\":{\"volumeName\":\"v\",\"accessModes\":["
 		   "\"ReadWriteOncePod\"],\"storageClassName\":\"fast\"},\"status\":{\"phase\":"
 		   "\"Lost\"}}");
-	assert_true(cl->bound && cl->lost && cl->deleting && cl->once);
+	assert_true(cl->bound && cl->lost && cl->deleting);
+	assert_int_equal(cl->form.access, VOLUME_ONCE_POD);
 	assert_string_equal(cl->owner, "o");
 	assert_string_equal(cl->volume->name, "v");
 	assert_string_equal(cl->klass->name, "fast");
 	assert_int_equal(
 		from_api_volumes_claim(c, api_fixture_decode(arena, &storage_claim_fields, "{}"),
-				       &changed, &err),
+				       arena, &changed, &err),
 		-ERR_INVALID);
 	assert_string_equal(err.text, "metadata.name: missing");
+}
+
+/* Which volume a claim asks for. */
+static void test_wishes(void **state)
+{
+	const struct claim *cl =
+		claim("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"data\"},\"spec\":{"
+		      "\"accessModes\":[\"ReadWriteOnce\",\"ReadOnlyMany\",\"ReadWriteMany\","
+		      "\"unknown\"],\"resources\":{\"requests\":{\"storage\":\"1500m\"}},"
+		      "\"volumeMode\":\"Block\",\"volumeAttributesClassName\":\"gold\","
+		      "\"selector\":{\"matchLabels\":{\"a\":\"b\"}}}}");
+
+	(void)state;
+	assert_int_equal(cl->form.access, VOLUME_ONCE | VOLUME_READ_ONLY_MANY | VOLUME_MANY);
+	assert_int_equal(cl->form.bytes, 2);
+	assert_true(cl->form.block);
+	assert_string_equal(cl->form.attributes, "gold");
+	assert_int_equal(cl->selector->nexprs, 1);
+	assert_string_equal(cl->selector->exprs[0].key, "a");
+	cl = claim("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"data\"},\"spec\":{"
+		   "\"resources\":{\"requests\":{\"storage\":\"9000E\"}},\"selector\":{},"
+		   "\"volumeAttributesClassName\":\"\"}}");
+	assert_int_equal(cl->form.bytes, INT64_MAX);
+	assert_false(cl->form.block);
+	assert_null(cl->form.attributes);
+	assert_int_equal(cl->selector->nexprs, 0);
+}
+
+static int read_selector(unsigned n, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
+	bool changed;
+
+	strbuf_add_c(&json, "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"data\"},\"spec\":{"
+			    "\"selector\":{\"matchLabels\":{\"a\":\"b\"},\"matchExpressions\":[");
+	for (unsigned i = 1; i < n; i++) {
+		strbuf_printf(&json, "%s{\"key\":\"k%u\",\"operator\":\"Exists\"}",
+			      i == 1 ? "" : ",", i);
+	}
+	strbuf_add_c(&json, "]}}}");
+	return from_api_volumes_claim(c, api_fixture_decode(arena, &storage_claim_fields, json.p),
+				      arena, &changed, err);
+}
+
+static void test_selectors_have_a_limit(void **state)
+{
+	struct err err = ERR_INIT;
+	bool changed;
+
+	(void)state;
+	assert_int_equal(read_selector(FROM_API_SELECTOR_MAX, NULL), 0);
+	assert_int_equal(read_selector(FROM_API_SELECTOR_MAX + 1, &err), -ERR_INVALID);
+	assert_string_equal(err.text, "spec.selector: more than 64 requirements");
+	assert_int_equal(
+		from_api_volumes_claim(
+			c,
+			api_fixture_decode(arena, &storage_claim_fields,
+					   "{\"metadata\":{\"name\":\"data\"},\"spec\":{"
+					   "\"selector\":{\"matchExpressions\":[{\"key\":\"a\","
+					   "\"operator\":\"Near\"}]}}}"),
+			arena, &changed, &err),
+		-ERR_INVALID);
+	assert_non_null(strstr(err.text, "spec.selector: matchExpressions[0]"));
+}
+
+static void test_volumes_that_no_claim_has_got(void **state)
+{
+	const struct volume *v;
+
+	(void)state;
+	assert_int_equal(
+		from_api_volumes_volume(
+			c,
+			api_fixture_decode(
+				arena, &storage_volume_fields,
+				"{\"metadata\":{\"name\":\"v\",\"uid\":\"u\",\"resourceVersion\":"
+				"\"7\",\"labels\":{\"disk\":\"ssd\"}},\"spec\":{\"accessModes\":["
+				"\"ReadWriteOnce\"],\"capacity\":{\"storage\":\"1500m\"},"
+				"\"storageClassName\":\"local\",\"nodeAffinity\":{\"required\":{"
+				"\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":"
+				"\"kubernetes.io/hostname\",\"operator\":\"In\",\"values\":["
+				"\"n1\"]}]}]}}},\"status\":{\"phase\":\"Available\"}}"),
+			arena, NULL),
+		0);
+	v = volumes_find_volume(c, STR_LIT("v"));
+	assert_string_equal(v->klass->name, "local");
+	assert_int_equal(v->klass->unclaimed.n, 1);
+	assert_string_equal(v->host, "n1");
+	assert_int_equal(v->form.bytes, 1);
+	assert_int_equal(v->form.access, VOLUME_ONCE);
+	assert_string_equal(v->labels.v[0].value, "ssd");
+	assert_string_equal(v->uid, "u");
+	assert_int_equal(v->resource_version, 7);
+	assert_int_equal(
+		from_api_volumes_volume(
+			c,
+			api_fixture_decode(
+				arena, &storage_volume_fields,
+				"{\"metadata\":{\"name\":\"v\",\"deletionTimestamp\":"
+				"\"2025-06-15T15:06:40Z\"},\"spec\":{\"claimRef\":{\"namespace\":"
+				"\"ns\",\"name\":\"data\",\"uid\":\"x\"},\"storageClassName\":"
+				"\"local\"},\"status\":{\"phase\":\"Bound\"}}"),
+			arena, NULL),
+		0);
+	assert_string_equal(v->ref->key, "ns/data");
+	assert_string_equal(v->ref_uid, "x");
+	assert_true(v->deleting && !v->available);
+	assert_null(v->host);
+	assert_int_equal(v->klass->unclaimed.n, 0);
+	assert_null(cluster_verify(c));
 }
 
 static void test_volumes_keep_their_zones_and_terms(void **state)
@@ -129,6 +241,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_claims, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_wishes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_selectors_have_a_limit, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_volumes_that_no_claim_has_got, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_volumes_keep_their_zones_and_terms, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_classes, setup, teardown),

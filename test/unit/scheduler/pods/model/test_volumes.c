@@ -168,6 +168,42 @@ static void test_the_same_limits_change_nothing(void **state)
 	assert_null(cluster_node_find(c, STR_LIT("unknown")));
 }
 
+/* The write of the claimRef fails, or the claim goes before it ends: another claim can have it. */
+static void test_a_volume_that_comes_free_wakes_others(void **state)
+{
+	struct task *t = cluster_fixture_task(c, "t", NULL, 100);
+	struct pod_claim of = { .name = in("b") };
+	struct pod_class k = { .claims = &of, .nclaims = 1, .claims_in = in("ns") };
+	struct volume *v;
+
+	(void)state;
+	cluster_task_set_class(c, t, cluster_class_intern(c, &k));
+	(void)set("ns/b", NULL, "k");
+	volumes_set_volume(c, &(struct volumes_volume_spec){ .name = STR_LIT("v"),
+							     .klass = STR_LIT("k"),
+							     .available = true });
+	v = volumes_find_volume(c, STR_LIT("v"));
+	volumes_take(set("ns/a", NULL, "k"), v);
+	t->retry_at = MODEL_TIME_NEVER;
+	volumes_claimed(c, v, false, 0);
+	assert_int_equal(t->retry_at, MODEL_TIME_NONE);
+	volumes_take(set("ns/a", NULL, "k"), v);
+	t->retry_at = MODEL_TIME_NEVER;
+	assert_true(volumes_remove_claim(c, STR_LIT("ns/a")));
+	assert_null(v->taker);
+	/* It is being written. */
+	assert_int_equal(t->retry_at, MODEL_TIME_NEVER);
+	volumes_claimed(c, v, false, 0);
+	assert_int_equal(t->retry_at, MODEL_TIME_NONE);
+	t->retry_at = MODEL_TIME_NEVER;
+	volumes_take(set("ns/a", NULL, "k"), v);
+	volumes_claimed(c, v, true, 5);
+	assert_int_equal(t->retry_at, MODEL_TIME_NEVER);
+	assert_true(volumes_remove_claim(c, STR_LIT("ns/a")));
+	assert_int_equal(t->retry_at, MODEL_TIME_NONE);
+	assert_true(volumes_remove_claim(c, STR_LIT("ns/b")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +212,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_names_without_objects_come_and_go, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_a_claim_of_a_pod_outlives_its_object, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_a_volume_that_comes_free_wakes_others, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_the_same_limits_change_nothing, setup,
 						teardown),

@@ -52,14 +52,20 @@ static void set(struct volumes_claim_spec spec)
 	(void)volumes_set_claim(f.cluster, &spec);
 }
 
+static bool fits_now(struct reason *ret_why)
+{
+	return hooks_class_predicate(f.s, task->klass, node, ret_why) &&
+	       (task->klass->nclaims == 0 || hooks_predicate(f.s, task, node, ret_why));
+}
+
 static const char *refused(void)
 {
 	bool fits;
 
 	hooks_fixture_open(&f);
 	why = (struct reason){ .code = NULL };
-	fits = hooks_class_predicate(f.s, task->klass, node, NULL);
-	assert_int_equal(hooks_class_predicate(f.s, task->klass, node, &why), fits);
+	fits = fits_now(NULL);
+	assert_int_equal(fits_now(&why), fits);
 	assert_true(fits || why.unresolvable);
 	return fits ? NULL : why.code;
 }
@@ -158,8 +164,7 @@ static void test_volumes_that_are_made_for_the_node(void **state)
 	use(NULL);
 	set((struct volumes_claim_spec){ .klass = STR_LIT("k") });
 	volumes_set_class(f.cluster, &k);
-	assert_string_equal(refused(), "volumes of StorageClass \"k\", which has no provisioner, "
-				       "are not supported yet");
+	assert_string_equal(refused(), "node(s) didn't find available persistent volumes to bind");
 	k.provisioner = in("d");
 	volumes_set_class(f.cluster, &k);
 	assert_null(refused());
@@ -201,7 +206,8 @@ static void test_one_pod_at_a_time(void **state)
 
 	(void)state;
 	use(NULL);
-	set((struct volumes_claim_spec){ .bound = true, .volume = STR_LIT("v"), .once = true });
+	set((struct volumes_claim_spec){
+		.bound = true, .volume = STR_LIT("v"), .form.access = VOLUME_ONCE_POD });
 	volumes_set_volume(f.cluster, &(struct volumes_volume_spec){ .name = STR_LIT("v") });
 	other = add_user("other");
 	hooks_fixture_open(&f);
@@ -223,6 +229,9 @@ static void test_pods_of_one_session_share_the_node_of_a_claim(void **state)
 	(void)state;
 	use(NULL);
 	set((struct volumes_claim_spec){ .klass = STR_LIT("k") });
+	volumes_set_class(f.cluster, &(struct volumes_class_spec){ .name = STR_LIT("k"),
+								   .waits = true,
+								   .provisioner = in("d") });
 	other = add_user("other");
 	hooks_fixture_open(&f);
 	st = statement_begin(f.s);
@@ -234,6 +243,53 @@ static void test_pods_of_one_session_share_the_node_of_a_claim(void **state)
 	statement_discard(f.s, st);
 	assert_null(refused_now());
 	assert_int_equal(session_claim_placed(f.s, f.cluster->claims.v[0]), 0);
+}
+
+static void add_volume(const char *name)
+{
+	volumes_set_volume(f.cluster, &(struct volumes_volume_spec){ .name = str_of(name),
+								     .klass = STR_LIT("k"),
+								     .available = true });
+}
+
+/* A volume that an earlier pod of the session has got is out of reach. */
+static void test_a_volume_goes_to_one_claim(void **state)
+{
+	struct pod_claim of = { .name = in("more") };
+	struct pod_class k = { .claims = &of, .nclaims = 1, .claims_in = in("ns") };
+	struct task *other;
+	struct statement st;
+
+	(void)state;
+	use(NULL);
+	set((struct volumes_claim_spec){ .klass = STR_LIT("k") });
+	(void)volumes_set_claim(f.cluster, &(struct volumes_claim_spec){ .key = STR_LIT("ns/more"),
+									 .klass = STR_LIT("k") });
+	volumes_set_class(f.cluster,
+			  &(struct volumes_class_spec){ .name = STR_LIT("k"), .waits = true });
+	add_volume("v");
+	other = add_user("other");
+	cluster_task_set_class(f.cluster, other, cluster_class_intern(f.cluster, &k));
+	hooks_fixture_open(&f);
+	assert_null(refused_now());
+	st = statement_begin(f.s);
+	statement_allocate(f.s, other, node);
+	assert_string_equal(refused_now(),
+			    "node(s) didn't find available persistent volumes to bind");
+	assert_true(why.unresolvable);
+	assert_false(hooks_predicate_later(f.s, task, node));
+	statement_discard(f.s, st);
+	assert_null(refused_now());
+	st = statement_begin(f.s);
+	statement_pipeline(f.s, other, node);
+	assert_non_null(refused_now());
+	statement_discard(f.s, st);
+	add_volume("w");
+	hooks_fixture_open(&f);
+	st = statement_begin(f.s);
+	statement_allocate(f.s, other, node);
+	assert_null(refused_now());
+	statement_discard(f.s, st);
 }
 
 static void test_limits_of_the_node(void **state)
@@ -290,6 +346,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_one_pod_at_a_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pods_of_one_session_share_the_node_of_a_claim,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_volume_goes_to_one_claim, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_limits_of_the_node, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_without_the_plugin_claims_are_refused, setup,
 						teardown),

@@ -1,6 +1,7 @@
 #include "scheduler/pods/session/fit.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +21,13 @@
 struct fit_view {
 	const struct pod_class *klass;
 	uint64_t view, outside; /* domains_view_id, and domains_view_version when it was judged */
+	bool decides;           /* domains_view_decides */
 	struct ranking *ranking;
 	uint64_t ranking_id, whole; /* of the ranking when it was judged */
 	size_t seen;                /* entries of overlay->touched that have been judged */
 	bool *allowed;              /* by cell */
+	uint64_t scored;            /* domains_view_score_version when they were scored; 0: never */
+	double *score;              /* by cell: what its domains add to the score of its nodes */
 	/* Of cells, as the trees of a ranking are of places: 2 * cells. */
 	uint32_t *top;
 	uint64_t nowhere; /* overlay->grown + 1 when nothing fitted, not even later; 0: unknown */
@@ -39,6 +43,10 @@ struct fit {
 	uint64_t rankings_filled;
 	uint32_t *releasing; /* places of nodes where pods terminate */
 	size_t nreleasing;
+	/* For scoring the cells of a view: a node of each, the cell, its score. */
+	const struct node **samples;
+	uint32_t *sampled;
+	double *scores;
 	const char **short_of; /* by dimension: "Insufficient cpu", made at first use */
 };
 
@@ -52,6 +60,9 @@ static void list_nodes(struct session *s, struct fit *f)
 	l->made = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*l->made));
 	l->made_for = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*l->made_for));
 	f->releasing = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*f->releasing));
+	f->samples = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*f->samples));
+	f->sampled = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*f->sampled));
+	f->scores = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*f->scores));
 	for (size_t i = 0; i < c->nodes.n; i++) {
 		const struct node *n = c->nodes.v[i];
 
@@ -119,19 +130,27 @@ static bool is_volatile(const struct session *s, const struct pod_class *k)
 /* --- cells -------------------------------------------------------------------------------------
  */
 
-/* A cell further down may have lost its last node, and not have been played again yet. */
-static uint32_t better(const struct ranking *r, uint32_t a, uint32_t b)
+/* Of a node there, rounded as hooks_node_score is: sums that are equal compare equal. */
+static double score_at(const struct fit_view *v, uint32_t place, double of_node)
 {
+	return v->scored == 0 ? of_node
+			      : round((of_node + v->score[v->ranking->cell[place]]) / 1e-6) * 1e-6;
+}
+
+/* A cell further down may have lost its last node, and not have been played again yet. */
+static uint32_t better(const struct fit_view *v, uint32_t a, uint32_t b)
+{
+	const struct ranking *r = v->ranking;
 	uint32_t x = a == NONE ? NONE : ranking_best(r, a);
 	uint32_t y = b == NONE ? NONE : ranking_best(r, b);
+	double of_x, of_y;
 
 	if (x == NONE || y == NONE) {
 		return x == NONE ? b : a;
 	}
-	if (r->score[x] > r->score[y] || (!(r->score[x] < r->score[y]) && x < y)) {
-		return a;
-	}
-	return b;
+	of_x = score_at(v, x, r->score[x]);
+	of_y = score_at(v, y, r->score[y]);
+	return of_x > of_y || (!(of_x < of_y) && x < y) ? a : b;
 }
 
 /* All nodes of the cell have the same domains: one answers for all. */
@@ -148,6 +167,26 @@ static uint32_t leaf(const struct fit_view *v, uint32_t cell)
 	return v->allowed[cell] && ranking_best(v->ranking, cell) != NONE ? cell : NONE;
 }
 
+/* All cells that the class may use are scored together, since scores are relative. */
+static void score_cells(struct session *s, struct fit_view *v, const struct task *t)
+{
+	struct fit *f = s->fit;
+	size_t n = 0;
+
+	for (uint32_t c = 0; c < v->ranking->ncells; c++) {
+		uint32_t sample = ranking_sample(v->ranking, c);
+
+		if (sample != NONE) {
+			f->samples[n] = f->nodes.v[sample];
+			f->sampled[n++] = c;
+		}
+	}
+	hooks_domain_scores(s, t, f->samples, n, f->scores);
+	for (size_t i = 0; i < n; i++) {
+		v->score[f->sampled[i]] = f->scores[i];
+	}
+}
+
 /* O(cells). */
 static void play_cells(struct session *s, struct fit_view *v, const struct task *t)
 {
@@ -158,7 +197,7 @@ static void play_cells(struct session *s, struct fit_view *v, const struct task 
 		v->top[r->ncells + c] = leaf(v, c);
 	}
 	for (size_t i = r->ncells; i-- > 1;) {
-		v->top[i] = better(r, v->top[2 * i], v->top[2 * i + 1]);
+		v->top[i] = better(v, v->top[2 * i], v->top[2 * i + 1]);
 	}
 	v->seen = s->overlay->touched.n;
 	v->whole = r->whole;
@@ -180,7 +219,7 @@ static void replay_cells(struct session *s, struct fit_view *v, const struct tas
 		v->top[i] = leaf(v, r->cell[place]);
 		while (i > 1) {
 			i /= 2;
-			v->top[i] = better(r, v->top[2 * i], v->top[2 * i + 1]);
+			v->top[i] = better(v, v->top[2 * i], v->top[2 * i + 1]);
 		}
 	}
 }
@@ -220,11 +259,13 @@ static struct fit_view *take_slot(struct session *s, const struct task *t, uint6
 	} else if (v->top == NULL) {
 		v->allowed = arena_alloc(s->arena, (f->nodes.n + 1) * sizeof(*v->allowed));
 		v->top = arena_alloc(s->arena, 2 * (f->nodes.n + 1) * sizeof(*v->top));
+		v->score = arena_alloc(s->arena, (f->nodes.n + 1) * sizeof(*v->score));
 	}
 	f->next_view = (f->next_view + 1) % FIT_RANKINGS_MAX;
 	v->klass = t->klass;
 	v->view = view;
 	v->ranking = NULL;
+	v->scored = 0;
 	v->nowhere = 0;
 	v->explain = NULL;
 	return v;
@@ -249,35 +290,53 @@ static bool attach(struct session *s, struct fit_view *v, const struct task *t,
 	return true;
 }
 
-/* The view of t, up to date. A pod on another node may forbid or allow this one to the class: then
- * all cells are asked again. */
+/* Brings the cells up to date. A pod on another node may forbid or allow this one to the class, or
+ * change the scores of cells against each other: then all are played again. */
+static void refresh(struct session *s, struct fit_view *v, const struct task *t,
+		    const struct domain_view *domains, bool fresh)
+{
+	uint64_t outside = domains_view_version(domains);
+	uint64_t scored = domains_view_score_version(domains);
+	bool all = is_volatile(s, t->klass);
+	bool ask = fresh || all || v->outside != outside, score = fresh || v->scored != scored;
+
+	ranking_refresh(s, v->ranking, t, all);
+	if (ask) {
+		v->nowhere = 0;
+		v->outside = outside;
+	}
+	v->decides = domains_view_decides(domains);
+	if (v->view == 0) {
+		return;
+	}
+	if (score) {
+		v->scored = scored;
+		if (scored != 0) {
+			score_cells(s, v, t);
+		}
+	}
+	if (ask || score || v->whole != v->ranking->whole ||
+	    s->overlay->touched.n - v->seen > v->ranking->ncells) {
+		play_cells(s, v, t);
+	} else {
+		replay_cells(s, v, t);
+	}
+}
+
+/* The view of t, up to date. */
 static struct fit_view *view_of(struct session *s, const struct task *t)
 {
 	const struct domain_view *domains = domains_view(s, t);
-	uint64_t id = domains_view_id(domains), outside = domains_view_version(domains);
+	uint64_t id = domains_view_id(domains);
 	struct fit *f = s->fit;
 	struct fit_view *v;
-	bool fresh, ask, all;
 
 	if (f->nodes.v == NULL) {
 		list_nodes(s, f);
 	}
 	v = find_view(f, t, id);
 	v = v != NULL ? v : take_slot(s, t, id);
-	fresh = attach(s, v, t, domains);
-	all = is_volatile(s, t->klass);
-	ask = fresh || all || v->outside != outside;
-	ranking_refresh(s, v->ranking, t, all);
-	if (ask) {
-		v->nowhere = 0;
-		v->outside = outside;
-	}
-	if (id != 0 && (ask || v->whole != v->ranking->whole ||
-			s->overlay->touched.n - v->seen > v->ranking->ncells)) {
-		play_cells(s, v, t);
-	} else if (id != 0) {
-		replay_cells(s, v, t);
-	}
+	refresh(s, v, t, domains, attach(s, v, t, domains));
 	return v;
 }
 
@@ -314,7 +373,7 @@ static void consider_later(struct session *s, struct fit_view *v, const struct t
 	    !hooks_predicate(s, t, n, NULL)) {
 		return;
 	}
-	score = hooks_node_score(s, v->klass, n);
+	score = score_at(v, place, hooks_node_score(s, v->klass, n));
 	if (later->best == NONE || score > later->score ||
 	    (!(score < later->score) && place < later->best)) {
 		*later = (struct later){ place, score };
@@ -364,7 +423,7 @@ enum fit_result fit_find(struct session *s, const struct task *t, const struct n
 	const struct node *later;
 
 	s->tasks_seen++;
-	if (v->view != 0 && t->podgroup != MODEL_NONE) {
+	if (v->decides && t->podgroup != MODEL_NONE) {
 		/* A pod that comes to another node, or goes, may let it in. */
 		session_wait_for_podgroups(
 			s, queue_at(s->cluster, s->cluster->podgroups.v[t->podgroup]->queue));

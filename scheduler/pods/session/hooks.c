@@ -36,6 +36,7 @@
 	POINT(queue_gives, on[CONF_RECLAIMABLE])                                                   \
 	POINT(preemptive, on[CONF_PREEMPTIVE])                                                     \
 	POINT(node_score, on[CONF_NODE_ORDER])                                                     \
+	POINT(domain_scores, on[CONF_NODE_ORDER])                                                  \
 	POINT(on_allocate, true)                                                                   \
 	POINT(on_deallocate, true)
 
@@ -202,7 +203,7 @@ int hooks_queue_order(const struct session *s, const struct queue *a, const stru
 {
 	int r = COMBINE_ORDER(&session_hooks(s)->queue_order, queue_order, s, a, b);
 
-	return r != 0 ? r : hooks_fallback_queue(a, b);
+	return r != 0 ? r : hooks_fallback_queue(session_cluster(s), a, b);
 }
 
 int hooks_job_preference(const struct session *s, const struct podgroup *a,
@@ -384,6 +385,20 @@ bool hooks_preemptive(struct session *s, const struct queue *q, const struct tas
 double hooks_node_score(const struct session *s, const struct pod_class *k, const struct node *n)
 {
 	return COMBINE_SUM(&session_hooks(s)->node_score, node_score, s, k, n);
+}
+
+bool hooks_scores_domains(const struct session *s)
+{
+	return session_hooks(s)->domain_scores.n > 0;
+}
+
+void hooks_domain_scores(const struct session *s, const struct task *t,
+			 const struct node *const *nodes, size_t n, double *scores)
+{
+	for (size_t i = 0; i < n; i++) {
+		scores[i] = 0;
+	}
+	COMBINE_EACH(&session_hooks(s)->domain_scores, domain_scores, s, t, nodes, n, scores);
 }
 
 void hooks_on_allocate(struct session *s, const struct task *t)

@@ -104,6 +104,13 @@ bool hooks_preemptive(struct session *s, const struct queue *q, const struct tas
 /* The higher the better, rounded to 1e-6. */
 double hooks_node_score(const struct session *s, const struct pod_class *k, const struct node *n);
 
+/* scores[0 .. n - 1]: the part of each node's score that depends on the pods in its topology
+ * domains. */
+void hooks_domain_scores(const struct session *s, const struct task *t,
+			 const struct node *const *nodes, size_t n, double *scores);
+/* Whether a plugin does that: else preferences about other pods have no effect. */
+bool hooks_scores_domains(const struct session *s);
+
 /* Notifies the plugins after a task got quota, or was put on a node, in the session (both may
  * follow each other); hooks_on_deallocate after that was undone. */
 void hooks_on_allocate(struct session *s, const struct task *t);

@@ -124,6 +124,13 @@ struct plugin_ops {
 	double (*node_score)(void *state, const struct session *s, const struct pod_class *k,
 			     const struct node *n);
 
+	/* Adds to scores[i] the part that depends on the pods in the topology domains of nodes[i],
+	 * under the conditions of domain_predicate. The nodes stand for all into which the class
+	 * may go, one for those in the same domains: scores may be relative to each other. Asked
+	 * for pods with a view alone, when domains_view_score_version has changed. */
+	void (*domain_scores)(void *state, const struct session *s, const struct task *t,
+			      const struct node *const *nodes, size_t n, double *scores);
+
 	/* A task got quota or a node, in this order if both; the other one: that was undone. */
 	void (*on_allocate)(void *state, struct session *s, const struct task *t);
 	void (*on_deallocate)(void *state, struct session *s, const struct task *t);

@@ -1,5 +1,6 @@
 #include "scheduler/pods/session/fit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "lib/pods/term_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/domains.h"
 
 enum { NODES = 13, SHAPES = 80, STEPS = 3000 };
 
@@ -169,6 +171,29 @@ static void the_explanation_counts_reasons(void **state)
 	core_fixture_finish(&sf);
 }
 
+/* With what the pods in its domains add, each node of its own compared with all that the class may
+ * use. */
+static double full_score(struct session *s, const struct task *t, const struct node *n)
+{
+	const struct cluster *c = session_cluster(s);
+	const struct node *nodes[NODES];
+	double scores[NODES], sum = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < c->nodes.n; i++) {
+		if (hooks_class_predicate(s, t->klass, c->nodes.v[i], NULL)) {
+			nodes[count++] = c->nodes.v[i];
+		}
+	}
+	if (domains_view(s, t) != NULL) {
+		hooks_domain_scores(s, t, nodes, count, scores);
+		for (size_t i = 0; i < count; i++) {
+			sum += nodes[i] == n ? scores[i] : 0;
+		}
+	}
+	return round((hooks_node_score(s, t->klass, n) + sum) / 1e-6) * 1e-6;
+}
+
 /* Asked of every node, without any memory. */
 static const struct node *best_by_hand(struct session *s, const struct task *t)
 {
@@ -181,8 +206,7 @@ static const struct node *best_by_hand(struct session *s, const struct task *t)
 		if (session_node_used(s, n)->v[RES_CPU] + t->klass->request.v[RES_CPU] <=
 			    n->allocatable.v[RES_CPU] &&
 		    hooks_class_predicate(s, t->klass, n, NULL) && hooks_predicate(s, t, n, NULL) &&
-		    (best == NULL ||
-		     hooks_node_score(s, t->klass, n) > hooks_node_score(s, t->klass, best))) {
+		    (best == NULL || full_score(s, t, n) > full_score(s, t, best))) {
 			best = n;
 		}
 	}
@@ -243,10 +267,14 @@ static void set_up_neighbours(struct core_fixture *sf, struct rng *r)
 					     "away host app=y",
 					     "away zone tier=y; spread zone app=x skew=3",
 					     "spread zone app=x; spread host app=x skew=2",
-					     "near rack app=x; near zone app=x" };
+					     "near rack app=x; near zone app=x",
+					     "prefer zone app=x weight=3; avoid host app=y",
+					     "near zone app=x; avoid host app=x",
+					     "avoid zone tier=y weight=10" };
 	char name[16], text[64];
 
-	core_fixture_init(sf, NULL);
+	core_fixture_init(sf, "actions: allocate\ntiers: [{plugins: [{name: predicates}, "
+			      "{name: capacity}, {name: nodeorder}]}]\n");
 	for (int i = 0; i < NODES; i++) {
 		struct node *n;
 

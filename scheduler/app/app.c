@@ -38,6 +38,7 @@
 #include "scheduler/app/options.h"
 #include "scheduler/app/standby.h"
 #include "scheduler/base/message_decode.h"
+#include "scheduler/base/message_json.h"
 #include "scheduler/multikueue/fleet/fleet.h"
 #include "scheduler/multikueue/fleet/fleet_kinds.h"
 #include "scheduler/multikueue/worker/custom_watch.h"
@@ -127,6 +128,9 @@ static void on_event(void *ctx, const struct reflector_event *event)
 				      : message_decode_event(w->resource, event);
 
 	if (m != NULL) {
+		if (!is_fleet(w->app)) {
+			message_json_lend(m, event->object);
+		}
 		post(w->app, m);
 	}
 }

@@ -6,6 +6,7 @@
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "scheduler/base/message.h"
+#include "scheduler/base/message_json.h"
 
 struct seen {
 	struct strmap *latest;    /* key -> the message that is kept */
@@ -57,6 +58,7 @@ bool standby_take(struct standby *s, struct sched_msg *m)
 		/* Of each object the latest version is kept: a standby needs the memory of one
 		 * list. */
 		message_free(strmap_take(seen->latest, m->key));
+		free(message_json_take(m));
 		strmap_set(seen->latest, m->key, m);
 		return true;
 	case SCHED_MSG_DELETE:

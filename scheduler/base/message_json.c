@@ -1,8 +1,12 @@
 #include "scheduler/base/message_json.h"
 
+#include <stdlib.h>
+
+#include "api/core/batch.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
+#include "base/xmalloc.h"
 #include "enc/json/cut.h"
 #include "scheduler/base/message.h"
 
@@ -76,4 +80,21 @@ void message_json_keep(struct sched_msg *m, struct str object)
 void message_json_keep_status(struct sched_msg *m, struct str object)
 {
 	keep(m, object, is_of_status, is_version);
+}
+
+void message_json_lend(struct sched_msg *m, struct str object)
+{
+	if (m->kind == SCHED_MSG_UPSERT && m->resource == SCHED_JOBS &&
+	    batch_is_suspended(m->object) && batch_finished(m->object) == NULL) {
+		m->payload = xmalloc_dup_n(object.p, object.len);
+		m->free_payload = free;
+	}
+}
+
+char *message_json_take(struct sched_msg *m)
+{
+	char *text = m->payload;
+
+	m->payload = NULL;
+	return text;
 }

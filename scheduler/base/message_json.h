@@ -13,4 +13,11 @@ void message_json_keep(struct sched_msg *m, struct str object);
 /* The same of metadata.resourceVersion and status alone. */
 void message_json_keep_status(struct sched_msg *m, struct str object);
 
+/* For the controller of owners, which may have to make the Workload of a Job at once: an UPSERT of
+ * a Job that is suspended and has not ended gets a copy of its text as its payload; any other
+ * message stays as it is. */
+void message_json_lend(struct sched_msg *m, struct str object);
+/* That text without the message; the caller frees it. NULL: none. */
+char *message_json_take(struct sched_msg *m);
+
 #endif

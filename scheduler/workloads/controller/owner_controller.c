@@ -12,6 +12,7 @@
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "scheduler/base/message.h"
+#include "scheduler/base/message_json.h"
 #include "scheduler/workloads/conf/kueue_conf_owners.h"
 #include "scheduler/workloads/controller/owner_controller_priv.h"
 #include "scheduler/workloads/controller/owner_world.h"
@@ -174,12 +175,15 @@ static void on_job(struct owner_controller *o, struct sched_msg *m)
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	const struct api_job *job = m->object;
 
+	o->lent = message_json_take(m);
 	if (o->opt.which->jobs) {
 		set_job(o,
 			owner_controller_plan_owner(&key, OWNERS_JOB, job->meta.namespace_,
 						    job->meta.name),
 			m);
 	}
+	free(o->lent);
+	o->lent = NULL;
 }
 
 static void on_job_gone(struct owner_controller *o, struct str key)

@@ -141,8 +141,12 @@ static void set_creating(struct owner_controller *o, struct owner *e, char *item
 static void send_one(struct owner_controller *o, struct owner *e, struct str key,
 		     const char *namespace_, const struct owner_write *w)
 {
+	struct owner_request *request = owner_request_new(namespace_, w);
 	CLEANUP(strbuf_finish) struct strbuf item = STRBUF_INIT;
 
+	if (o->lent != NULL && e->job != NULL) {
+		owner_request_fill(request, e->job->meta.uid, str_of(o->lent));
+	}
 	/* Writes about a Job follow one another, and those about a pod; those about a Workload as
 	 * well, by kind. */
 	if (w->workload != NULL) {
@@ -155,7 +159,7 @@ static void send_one(struct owner_controller *o, struct owner *e, struct str key
 	if (w->kind == OWNER_CREATE) {
 		set_creating(o, e, xmalloc_dup(item.p));
 	}
-	pool_add(o->pool, strbuf_str(&item), owner_request_new(namespace_, w));
+	pool_add(o->pool, strbuf_str(&item), request);
 }
 
 static bool wants_none(const struct sent *sent)

@@ -62,6 +62,7 @@ struct owner_controller {
 	struct owner_world *world;
 	struct owner_plan_env env;
 	bool synced;
+	char *lent; /* text of the Job that is handled; NULL: none */
 	struct strmap *owners, *pods, *workloads;
 	struct strmap *prebuilt; /* Workload key -> owner key */
 	struct strmap *below;    /* key of a Job or pod -> the Jobs that belong to it */

@@ -152,25 +152,32 @@ static bool start(void *ctx UNUSED, void *item, unsigned sends UNUSED, struct ht
 }
 
 /* The template as it is stored, with all that this program does not know of. */
-static enum pool_verdict take_template(struct owner_request *w, const struct http_result *result)
+static bool take_template(struct owner_request *w, struct str text)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *owner = NULL;
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	const struct gap *gap = &w->gaps[w->filled];
 
-	if (jdoc_parse(result->body, &owner, NULL) < 0 ||
+	if (jdoc_parse(text, &owner, NULL) < 0 ||
 	    !str_streq(jdoc_path_str(owner, "metadata.uid"), gap->uid)) {
-		return POOL_DONE; /* another object of this name, which has a plan of its own */
+		return false; /* another object of this name, which has a plan of its own */
 	}
 	strbuf_add_c(&body, w->body);
 	if (!owner_write_add_template(w->pods, owner, &body)) {
-		return POOL_DONE;
+		return false;
 	}
 	strbuf_add_c(&body, gap->tail);
 	free(w->body);
 	w->body = strbuf_steal(&body, NULL);
 	w->filled++;
-	return POOL_AGAIN;
+	return true;
+}
+
+void owner_request_fill(struct owner_request *w, const char *uid, struct str owner)
+{
+	while (w->filled < w->ngaps && str_streq(w->gaps[w->filled].uid, uid) &&
+	       take_template(w, owner)) {
+	}
 }
 
 /* The owner is what users look at; a Workload without one has the event itself. */
@@ -217,7 +224,7 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 	}
 	/* An answer to a GET: the write itself is still to be sent. */
 	if (code == 0 && w->filled < w->ngaps) {
-		return take_template(w, result);
+		return take_template(w, result->body) ? POOL_AGAIN : POOL_DONE;
 	}
 	if (code == 0) {
 		record_event(t, w, false, w->event, w->message);

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/str.h"
 #include "kube/pool.h"
 
 struct owner_request;
@@ -16,6 +17,9 @@ struct recorder;
 
 /* Copies all texts; the caller owns the request until it is added to the pool. */
 struct owner_request *owner_request_new(const char *namespace_, const struct owner_write *w);
+/* Gives it the owner with this UID as JSON, as it was planned for: the request does not read its
+ * template then. No effect on one that needs none of that owner. */
+void owner_request_fill(struct owner_request *w, const char *uid, struct str owner);
 
 /* Context of the pool. */
 struct owner_request_target {

@@ -15,6 +15,7 @@
 #include "obs/metric.h"
 #include "scheduler/app/engine.h"
 #include "scheduler/base/message_decode.h"
+#include "scheduler/base/message_json.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/known_names.h"
 #include "scheduler/pods/session/plugin.h"
@@ -53,6 +54,7 @@ static void on_event(void *ctx, const struct reflector_event *event)
 	struct sched_msg *m = message_decode_event(w->resource, event);
 
 	if (m != NULL) {
+		message_json_lend(m, event->object);
 		post(w->core, m);
 	}
 }

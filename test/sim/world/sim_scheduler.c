@@ -16,6 +16,7 @@
 #include "scheduler/app/engine.h"
 #include "scheduler/app/standby.h"
 #include "scheduler/base/message_decode.h"
+#include "scheduler/base/message_json.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/known_names.h"
 #include "scheduler/pods/engine/foreign.h"
@@ -95,6 +96,7 @@ static void on_event(void *ctx, const struct reflector_event *event)
 	struct sched_msg *m = message_decode_event(w->resource, event);
 
 	if (m != NULL) {
+		message_json_lend(m, event->object);
 		post(w->scheduler, m);
 	}
 }

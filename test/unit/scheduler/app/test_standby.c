@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/strbuf.h"
+#include "base/xmalloc.h"
 #include "scheduler/base/message.h"
 
 static struct sched_msg *message(enum sched_msg_kind kind, enum sched_resource r, const char *key,
@@ -42,6 +43,25 @@ static struct standby *create(unsigned resources)
 		standby_add(s, (enum sched_resource)i);
 	}
 	return s;
+}
+
+static void do_not_free(void *p)
+{
+	fail_msg("%s is freed", (const char *)p);
+}
+
+/* Text that was lent for the next step would be kept for as long as the process does not lead. */
+static void lent_text_is_not_kept(void **state)
+{
+	struct standby *s = create(1);
+	struct sched_msg *m = message(SCHED_MSG_UPSERT, 0, "ns/a", 1);
+
+	(void)state;
+	m->payload = xmalloc_dup("text");
+	m->free_payload = do_not_free;
+	assert_true(standby_take(s, m));
+	assert_null(m->payload);
+	standby_destroy(s);
 }
 
 static void the_latest_of_each_object_is_handed_over(void **state)
@@ -127,6 +147,7 @@ static void other_messages_go_to_the_engine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lent_text_is_not_kept),
 		cmocka_unit_test(the_latest_of_each_object_is_handed_over),
 		cmocka_unit_test(it_is_complete_when_all_was_listed_and_refreshed),
 		cmocka_unit_test(any_kind_may_be_watched),

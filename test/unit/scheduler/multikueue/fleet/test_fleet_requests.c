@@ -232,7 +232,6 @@ static void end(struct scene *s)
 }
 
 #define CORE                                                                                       \
-	"1 core GET jobs\n"                                                                        \
 	"1 core PATCH jobs\n"                                                                      \
 	"2 core PATCH workloads/status as headgate-job\n"                                          \
 	"2 core PATCH workloads/status as kueue-admission\n"                                       \

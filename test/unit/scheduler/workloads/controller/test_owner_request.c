@@ -187,6 +187,40 @@ static void the_template_comes_from_the_job(void **state)
 	end(&f);
 }
 
+/* Of the object that was planned for the template is known already; another one fills nothing. */
+static void the_template_is_given_with_the_plan(void **state)
+{
+	static const char other[] =
+		"{\"metadata\":{\"uid\":\"j-2\"},\"spec\":{\"template\":{\"spec\":{}}}}";
+	struct owner_write about = create;
+	struct owner_request *r;
+	struct fixture f;
+	uint64_t id;
+
+	(void)state;
+	about.about = (struct owner_write_object){ "j", "j-1" };
+	for (int given = 0; given < 2; given++) {
+		begin(&f);
+		r = owner_request_new("ns", &about);
+		owner_request_fill(r, "j-2", str_of(other));
+		owner_request_fill(r, "j-1", str_of("{"));
+		if (given) {
+			owner_request_fill(r, "j-1", str_of(TEMPLATE));
+			owner_request_fill(r, "j-1", str_of(TEMPLATE)); /* no effect */
+		}
+		pool_add(f.pool, STR_LIT("k"), r);
+		if (!given) {
+			fake_transport_answer(f.net, expect_call(&f, "GET " JOB), 200, TEMPLATE);
+		}
+		id = expect_call(&f, "POST " WORKLOADS);
+		assert_true(
+			str_eq_c(fake_transport_body(f.net, id), "{\"t\":{\"spec\":{\"x\":1}}}"));
+		fake_transport_answer(f.net, id, 201, "{}");
+		fake_transport_answer(f.net, expect_call(&f, EVENT), 201, "{}");
+		end(&f);
+	}
+}
+
 static void the_specs_come_from_the_pods(void **state)
 {
 	static const struct owner_write_gap gaps[] = { { { "a", "u-a" }, "," },
@@ -460,6 +494,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(where_each_kind_goes),
 		cmocka_unit_test(the_template_comes_from_the_job),
+		cmocka_unit_test(the_template_is_given_with_the_plan),
 		cmocka_unit_test(the_specs_come_from_the_pods),
 		cmocka_unit_test(a_pod_that_is_another_one_or_has_no_spec),
 		cmocka_unit_test(a_job_that_is_another_one),

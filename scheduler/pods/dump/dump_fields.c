@@ -38,6 +38,7 @@ const struct dump_field dump_fields_pod_term[] = {
 	ROW(pod_term, min_domains, "minDomains", DUMP_I32, 0, 0),
 	ROW(pod_term, ignores_affinity, "ignoresAffinity", DUMP_BOOL, 0, 0),
 	ROW(pod_term, honors_taints, "honorsTaints", DUMP_BOOL, 0, 0),
+	ROW(pod_term, weight, "weight", DUMP_I32, 0, 0),
 	END,
 };
 

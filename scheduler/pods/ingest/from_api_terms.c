@@ -5,6 +5,7 @@
 #include "scheduler/pods/ingest/from_api.h"
 
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
+#define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"
 
 /* Of one pod. */
 struct reading {
@@ -141,6 +142,33 @@ static int read_required(const struct reading *r, const struct api_pod_affinity 
 	return 0;
 }
 
+static int read_weighted(const struct reading *r, const struct api_preferred_pod_term *from,
+			 int sign)
+{
+	size_t i = r->k->nterms;
+
+	if (from->weight < 1 || from->weight > POD_TERM_WEIGHT_MAX) {
+		return err_set(r->err, ERR_INVALID, "weight: %d is not 1 to %d", from->weight,
+			       POD_TERM_WEIGHT_MAX);
+	}
+	if (read_term(r, &from->term, POD_TERM_PREFERRED) < 0) {
+		return err_wrap(r->err, "podAffinityTerm");
+	}
+	r->k->terms[i].weight = sign * from->weight;
+	return 0;
+}
+
+static int read_preferred(const struct reading *r, const struct api_pod_affinity *a, int sign,
+			  const char *name)
+{
+	for (size_t i = 0; a != NULL && i < a->preferred.n && has_room(r); i++) {
+		if (read_weighted(r, &a->preferred.v[i], sign) < 0) {
+			return err_wrap(r->err, "spec.affinity.%s." PREFERRED "[%zu]", name, i);
+		}
+	}
+	return 0;
+}
+
 static int read_spread(const struct reading *r, const struct api_spread *from)
 {
 	static const struct field_strs none;
@@ -169,8 +197,7 @@ static int read_spreads(const struct reading *r)
 	for (size_t i = 0; i < r->pod->spec.spread.n; i++) {
 		const struct api_spread *from = &r->pod->spec.spread.v[i];
 
-		/* Preferences of these kinds are passed over: a place without them is allowed, if
-		 * less good. */
+		/* Passed over: a place that does not keep it is allowed, if less good. */
 		if (str_streq(from->when_unsatisfiable, "ScheduleAnyway")) {
 			continue;
 		}
@@ -195,7 +222,7 @@ int from_api_terms_read(struct cluster *c, const struct api_pod *pod, bool place
 	}
 	k->terms = arena_zero(scratch, POD_CLASS_TERMS_MAX, sizeof(k->terms[0]));
 	/* In this order, by kind. Of a pod that another scheduler places only those matter which
-	 * keep other pods away from it. */
+	 * keep other pods away from it, or are preferences about them. */
 	if (places && a != NULL &&
 	    read_required(&r, a->pod, POD_TERM_AFFINITY, "podAffinity") < 0) {
 		return -ERR_INVALID;
@@ -204,5 +231,11 @@ int from_api_terms_read(struct cluster *c, const struct api_pod *pod, bool place
 	    read_required(&r, a->pod_anti, POD_TERM_ANTI_AFFINITY, "podAntiAffinity") < 0) {
 		return -ERR_INVALID;
 	}
-	return places ? read_spreads(&r) : 0;
+	if (places && read_spreads(&r) < 0) {
+		return -ERR_INVALID;
+	}
+	return a != NULL && (read_preferred(&r, a->pod, 1, "podAffinity") < 0 ||
+			     read_preferred(&r, a->pod_anti, -1, "podAntiAffinity") < 0)
+		       ? -ERR_INVALID
+		       : 0;
 }

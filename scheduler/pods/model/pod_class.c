@@ -142,7 +142,7 @@ static void format_claims(const struct pod_class *k, struct strbuf *out)
 	}
 }
 
-void pod_class_format(const struct pod_class *k, struct strbuf *out)
+void pod_class_format_shape(const struct pod_class *k, struct strbuf *out)
 {
 	for (unsigned i = 0; i < res_width(&k->request); i++) {
 		if (res_get(&k->request, i) != 0) {
@@ -173,9 +173,6 @@ void pod_class_format(const struct pod_class *k, struct strbuf *out)
 	for (size_t i = 0; i < k->npreferred; i++) {
 		signature_put_term(out, 'p', &k->preferred[i]);
 	}
-	for (size_t i = 0; i < k->nterms; i++) {
-		pod_term_format(&k->terms[i], out);
-	}
 	for (size_t i = 0; i < k->ntolerations; i++) {
 		const struct toleration *t = &k->tolerations[i];
 
@@ -196,6 +193,14 @@ void pod_class_format(const struct pod_class *k, struct strbuf *out)
 	if (k->unsupported != NULL) {
 		strbuf_add_ch(out, 'u');
 		signature_put_text(out, k->unsupported);
+	}
+}
+
+void pod_class_format(const struct pod_class *k, struct strbuf *out)
+{
+	pod_class_format_shape(k, out);
+	for (size_t i = 0; i < k->nterms; i++) {
+		pod_term_format(&k->terms[i], out);
 	}
 }
 

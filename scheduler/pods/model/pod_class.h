@@ -93,8 +93,10 @@ const char *pod_class_refusal(struct str text);
 /* Brings a class under construction into canonical order and derives mask, best_effort and the one
  * pod of its request. */
 void pod_class_normalise(struct pod_class *k);
-/* Appends the signature: equal texts mean equal classes. k must be normalised. */
+/* Appends the signature: equal texts mean equal classes. k must be normalised. The shape is all of
+ * it but the terms about other pods. */
 void pod_class_format(const struct pod_class *k, struct strbuf *out);
+void pod_class_format_shape(const struct pod_class *k, struct strbuf *out);
 /* Deep copy with refs 0 and the given signature; interned strings are shared. */
 struct pod_class *pod_class_copy(const struct pod_class *k, const char *signature);
 void pod_class_destroy(struct pod_class *k); /* of pod_class_copy; NULL is fine */

@@ -72,6 +72,10 @@ void pod_term_format(const struct pod_term *t, struct strbuf *out)
 		strbuf_add_c(out, t->ignores_affinity ? "i" : "");
 		strbuf_add_c(out, t->honors_taints ? "t" : "");
 	}
+	if (t->kind == POD_TERM_PREFERRED) {
+		strbuf_add_ch(out, 'w');
+		signature_put_int(out, t->weight);
+	}
 }
 
 static void *copy_array(const void *v, size_t n, size_t size)

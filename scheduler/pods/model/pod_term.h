@@ -18,8 +18,11 @@ enum pod_term_kind {
 	POD_TERM_AFFINITY,      /* required */
 	POD_TERM_ANTI_AFFINITY, /* required */
 	POD_TERM_SPREAD,        /* DoNotSchedule */
+	POD_TERM_PREFERRED,     /* affinity, or anti-affinity by a weight below 0 */
 	POD_TERM_KIND_COUNT_
 };
+
+#define POD_TERM_WEIGHT_MAX 100
 
 struct pod_term {
 	uint8_t kind;             /* enum pod_term_kind */
@@ -32,8 +35,9 @@ struct pod_term {
 	struct match_term pods;          /* labelSelector */
 	/* Of POD_TERM_SPREAD: */
 	int32_t max_skew, min_domains;
-	bool ignores_affinity;               /* nodeAffinityPolicy: Ignore */
-	bool honors_taints;                  /* nodeTaintsPolicy: Honor */
+	bool ignores_affinity; /* nodeAffinityPolicy: Ignore */
+	bool honors_taints;    /* nodeTaintsPolicy: Honor */
+	int32_t weight;        /* of POD_TERM_PREFERRED: 1 to POD_TERM_WEIGHT_MAX, or less than 0 */
 	const struct pod_selector *selector; /* of a class in the cluster; NULL before */
 };
 

@@ -270,7 +270,7 @@ static void leave(struct cluster *c, struct task *t)
 	}
 	t->labels = NULL;
 	/* Pods that wait may have waited for it. */
-	c->demand_gen += l->matches.n > 0;
+	c->demand_gen += selectors_decide_about(c, l);
 	if (l->tasks.n == 0) {
 		remove_labels(c->selectors, l);
 	}
@@ -281,7 +281,7 @@ static void enter(struct cluster *c, struct task *t, struct pod_labels *l)
 	t->labels = l;
 	t->labels_pos = (uint32_t)l->tasks.n;
 	vec_push(&l->tasks, t->id);
-	c->demand_gen += l->matches.n > 0;
+	c->demand_gen += selectors_decide_about(c, l);
 }
 
 void selectors_set_labels(struct cluster *c, struct task *t, const struct label *v, size_t n)
@@ -501,6 +501,18 @@ void selectors_namespace_changed(struct cluster *c, struct str name)
 bool selectors_selects(const struct pod_selector *s, const struct pod_labels *l)
 {
 	return l != NULL && has(l, find(l, s->id), s->id);
+}
+
+bool selectors_decide_about(const struct cluster *c, const struct pod_labels *l)
+{
+	for (size_t i = 0; i < l->matches.n; i++) {
+		const struct pod_selector *s = c->selectors->selectors.v[l->matches.v[i].selector];
+
+		if (s->refs > s->by_kind[POD_TERM_PREFERRED]) {
+			return true;
+		}
+	}
+	return false;
 }
 
 bool selectors_are_alike(const struct pod_labels *a, const struct pod_labels *b)

@@ -64,6 +64,8 @@ void selectors_namespace_changed(struct cluster *c, struct str name);
 bool selectors_selects(const struct pod_selector *s, const struct pod_labels *l);
 /* Recomputes which labels each selector selects; NULL when right, else a static text. For tests. */
 const char *selectors_verify(const struct cluster *c);
+/* Whether a required term, or a spread constraint, selects pods with these labels. */
+bool selectors_decide_about(const struct cluster *c, const struct pod_labels *l);
 /* Both are selected by the same ones; NULL: by none. */
 bool selectors_are_alike(const struct pod_labels *a, const struct pod_labels *b);
 

@@ -1,9 +1,8 @@
 /* Volcano's nodeorder plugin: the scores of kube-scheduler, each 0 to 100, with a weight each.
  *
  * Arguments: leastrequested.weight (1), mostrequested.weight (0), balancedresource.weight (1),
- * nodeaffinity.weight (2), tainttoleration.weight (3). imagelocality.weight, podaffinity.weight and
- * podtopologyspread.weight are read, and have no effect: images of nodes and labels of pods are not
- * in the model.
+ * nodeaffinity.weight (2), tainttoleration.weight (3), podaffinity.weight (2). imagelocality.weight
+ * and podtopologyspread.weight are read, and have no effect yet.
  *
  * Unlike in Volcano, the best sum of preferences and the largest number of taints, which count as
  * 100, are those of all nodes that the pod's class may use, also of full ones: a score changes with
@@ -18,8 +17,10 @@
 #include "base/xmalloc.h"
 #include "scheduler/base/match.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/plugins/nodeorder_domains.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/predicates/predicates_match.h"
+#include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session.h"
 
@@ -63,6 +64,7 @@ struct nodeorder {
 	struct maxima *by_class; /* by class id, filled at the first use of each */
 	int gpu;                 /* dimension of nvidia.com/gpu, -1: no object has it */
 	bool has_soft_taints;    /* a node has a taint PreferNoSchedule */
+	int64_t *by_node;        /* a score, while it is computed */
 };
 
 static int nodeorder_create(const struct plugin_args *args, void **ret_state, struct err *err)
@@ -94,6 +96,7 @@ static void nodeorder_open(void *state, struct session *s)
 
 	p->by_class = arena_zero(session_arena(s), c->class_by_id.n + 1, sizeof(*p->by_class));
 	p->gpu = res_names_find(c->res, STR_LIT("nvidia.com/gpu"));
+	p->by_node = arena_alloc(session_arena(s), (c->nodes.n + 1) * sizeof(*p->by_node));
 	p->has_soft_taints = false;
 	for (size_t i = 0; i < c->nodes.n && !p->has_soft_taints; i++) {
 		const struct node *n = c->nodes.v[i];
@@ -261,10 +264,25 @@ static double nodeorder_node_score(void *state, const struct session *s, const s
 	       (w[SCORE_TAINTS] == 0 ? 0 : w[SCORE_TAINTS] * score_taints(p, s, k, n));
 }
 
+static void nodeorder_domain_scores(void *state, const struct session *s, const struct task *t,
+				    const struct node *const *nodes, size_t n, double *scores)
+{
+	const struct nodeorder *p = state;
+
+	if (p->weight[SCORE_POD_AFFINITY] == 0) {
+		return;
+	}
+	nodeorder_domains_affinity(domains_view(s, t), t->klass, nodes, n, p->by_node);
+	for (size_t i = 0; i < n; i++) {
+		scores[i] += p->weight[SCORE_POD_AFFINITY] * (double)p->by_node[i];
+	}
+}
+
 const struct plugin_ops nodeorder_ops = {
 	.name = "nodeorder",
 	.create = nodeorder_create,
 	.destroy = free,
 	.open = nodeorder_open,
 	.node_score = nodeorder_node_score,
+	.domain_scores = nodeorder_domain_scores,
 };

@@ -132,10 +132,11 @@ static bool ports_are_free(const struct session *s, const struct pod_class *k, c
 }
 
 /* Terms about other pods, in both directions. */
-static bool others_allow(const struct predicates *p, const struct session *s, const struct task *t,
-			 const struct node *n, bool later, struct reason *why)
+static bool predicates_domain_predicate(void *state, const struct session *s, const struct task *t,
+					const struct node *n, bool later, struct reason *why)
 {
 	const struct domain_view *v = domains_view(s, t);
+	const struct predicates *p = state;
 	const char *text = NULL;
 	bool unresolvable = false;
 
@@ -164,8 +165,7 @@ static bool predicates_predicate(void *state, const struct session *s, const str
 		return refuse(why, "node(s) didn't have free ports for the requested pod ports",
 			      NULL, false);
 	}
-	return predicates_volumes_task(p->marks, s, t, n, false, why) &&
-	       others_allow(p, s, t, n, false, why);
+	return predicates_volumes_task(p->marks, s, t, n, false, why);
 }
 
 static bool predicates_predicate_later(void *state, const struct session *s, const struct task *t,
@@ -178,8 +178,7 @@ static bool predicates_predicate_later(void *state, const struct session *s, con
 
 	return pods < n->allocatable.v[RES_PODS] &&
 	       (!p->ports || t->klass->nports == 0 || ports_are_free(s, t->klass, n, true)) &&
-	       predicates_volumes_task(p->marks, s, t, n, true, NULL) &&
-	       others_allow(p, s, t, n, true, NULL);
+	       predicates_volumes_task(p->marks, s, t, n, true, NULL);
 }
 
 const struct plugin_ops predicates_ops = {
@@ -189,4 +188,5 @@ const struct plugin_ops predicates_ops = {
 	.class_predicate = predicates_class_predicate,
 	.predicate = predicates_predicate,
 	.predicate_later = predicates_predicate_later,
+	.domain_predicate = predicates_domain_predicate,
 };

@@ -115,10 +115,8 @@ static bool spread_changed(struct domain_table *t, uint32_t domain, const struct
 			   domain_count_spread(was, true) != domain_count_spread(is, true));
 }
 
-static void add(struct domain_count *c, enum domain_state state, bool more)
+static void add(struct domain_count *c, enum domain_state state, uint32_t by)
 {
-	uint32_t by = more ? 1 : UINT32_MAX;
-
 	c->here += state == DOMAIN_PIPELINED ? 0 : by;
 	c->releasing += state == DOMAIN_RELEASING ? by : 0;
 	c->pipelined += state == DOMAIN_PIPELINED ? by : 0;
@@ -131,7 +129,7 @@ static bool differ(const struct domain_count *a, const struct domain_count *b)
 }
 
 bool domain_table_add(struct domain_table *t, struct arena *a, uint32_t node,
-		      enum domain_state state, bool more)
+		      enum domain_state state, int32_t by)
 {
 	uint32_t domain = t->key->of[node];
 	struct domain_count was, total = t->total;
@@ -145,8 +143,8 @@ bool domain_table_add(struct domain_table *t, struct arena *a, uint32_t node,
 		t->counts = arena_zero(a, t->key->n + 1, sizeof(*t->counts));
 	}
 	was = t->counts[domain];
-	add(&t->counts[domain], state, more);
-	add(&t->total, state, more);
+	add(&t->counts[domain], state, (uint32_t)by);
+	add(&t->total, state, (uint32_t)by);
 	if (t->eligible != NULL) {
 		return spread_changed(t, domain, &was);
 	}

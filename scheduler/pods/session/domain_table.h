@@ -52,10 +52,11 @@ struct domain_key *domain_table_key(struct arena *a, const struct cluster *c, co
 /* For spread constraints: before anything is counted. */
 void domain_table_limit(struct domain_table *t, struct arena *a, const struct cluster *c,
 			const uint64_t *eligible);
-/* A pod in that state comes to the node, or goes (more false). True: what pods that ask may do may
- * have changed on other nodes, too. */
+/* A pod in that state comes to the node (by 1), or goes (by -1). Sums of weights change by more;
+ * they may be below 0, then modulo 2^32. True: what pods that ask may do may have changed on other
+ * nodes, too. */
 bool domain_table_add(struct domain_table *t, struct arena *a, uint32_t node,
-		      enum domain_state state, bool more);
+		      enum domain_state state, int32_t by);
 /* The counts in the domain of the node; false: it is in none. */
 bool domain_table_get(const struct domain_table *t, const struct node *n, struct domain_count *ret);
 /* Pods that count for a spread: terminating ones do not, as in kube-scheduler. later: pipelined

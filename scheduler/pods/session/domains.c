@@ -6,6 +6,7 @@
 #include "base/xmalloc.h"
 #include "collections/bitset.h"
 #include "scheduler/pods/model/selectors.h"
+#include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"
 
 /* So much memory for tables; then all are dropped, and made again when they are asked for. */
@@ -15,6 +16,7 @@ enum counted {
 	COUNTS_SELECTED, /* pods that the selector selects */
 	COUNTS_TOGETHER, /* pods that all terms of affinity of the class select */
 	COUNTS_CARRIERS, /* pods with the required anti-affinity */
+	COUNTS_WEIGHTS,  /* the weights of preferences that pods have */
 };
 
 struct entry {
@@ -22,8 +24,13 @@ struct entry {
 	enum counted what;
 	const struct pod_selector *selector; /* under which it is listed */
 	const struct pod_class *klass;       /* COUNTS_TOGETHER */
-	uint64_t version;
-	struct entry *next; /* of this selector */
+	uint64_t version, counted;           /* of answers; of counts */
+	struct entry *next;                  /* of this selector */
+};
+
+struct entry_list { /* grows at powers of two */
+	struct entry **v;
+	size_t n;
 };
 
 struct domain_view {
@@ -31,8 +38,9 @@ struct domain_view {
 	const struct pod_labels *labels; /* of a pod that has it */
 	uint64_t id;
 	struct entry **own; /* by term of the class; of a spread NULL until it is asked for */
-	struct entry **forbidding;
-	size_t nforbidding;
+	struct entry_list forbidding, preferring;
+	const struct domain_key **keys; /* of all of these */
+	size_t nkeys, keys_cap;
 	uint8_t **avoided;        /* by term, then by domain; NULL: none */
 	uint64_t version;         /* of avoided */
 	struct domain_view *next; /* of this class */
@@ -110,8 +118,23 @@ static enum domain_state state_of(const struct session *s, const struct task *t)
 	return DOMAIN_OUT;
 }
 
-/* Whether the pod counts in the table. */
-static bool counts(const struct entry *e, const struct task *t)
+static int32_t carried(const struct entry *e, const struct pod_class *k, enum pod_term_kind kind)
+{
+	int32_t sum = 0;
+
+	for (size_t i = 0; k != NULL && i < k->nterms; i++) {
+		const struct pod_term *term = &k->terms[i];
+
+		if (term->kind == kind && term->selector == e->selector &&
+		    term->topology_key == e->table.key->name) {
+			sum += kind == POD_TERM_PREFERRED ? term->weight : 1;
+		}
+	}
+	return sum;
+}
+
+/* By how much the pod counts in the table. */
+static int32_t counts(const struct entry *e, const struct task *t)
 {
 	const struct pod_class *k = e->klass;
 
@@ -121,29 +144,27 @@ static bool counts(const struct entry *e, const struct task *t)
 	case COUNTS_TOGETHER:
 		for (size_t i = 0; i < k->nterms && k->terms[i].kind == POD_TERM_AFFINITY; i++) {
 			if (!selectors_selects(k->terms[i].selector, t->labels)) {
-				return false;
+				return 0;
 			}
 		}
-		return true;
+		return 1;
 	case COUNTS_CARRIERS:
-		for (size_t i = 0; t->klass != NULL && i < t->klass->nterms; i++) {
-			const struct pod_term *term = &t->klass->terms[i];
-
-			if (term->kind == POD_TERM_ANTI_AFFINITY && term->selector == e->selector &&
-			    term->topology_key == e->table.key->name) {
-				return true;
-			}
-		}
-		break;
+		return carried(e, t->klass, POD_TERM_ANTI_AFFINITY) > 0;
+	case COUNTS_WEIGHTS:
+		return carried(e, t->klass, POD_TERM_PREFERRED);
 	}
-	return false;
+	return 0;
 }
 
 static void add(struct domains *d, struct entry *e, uint32_t node, enum domain_state state,
-		bool more)
+		int32_t by)
 {
-	if (state != DOMAIN_OUT && domain_table_add(&e->table, d->arena, node, state, more)) {
-		e->version = ++d->clock;
+	if (state == DOMAIN_OUT) {
+		return;
+	}
+	e->counted = ++d->clock;
+	if (domain_table_add(&e->table, d->arena, node, state, by)) {
+		e->version = e->counted;
 	}
 }
 
@@ -152,27 +173,38 @@ struct move {
 	enum domain_state was, is;
 };
 
+static bool counts_carriers(const struct entry *e)
+{
+	return e->what == COUNTS_CARRIERS || e->what == COUNTS_WEIGHTS;
+}
+
 static void move_in(struct domains *d, uint32_t selector, bool carries, const struct task *t,
 		    const struct move *m)
 {
 	for (struct entry *e = d->by_selector[selector]; e != NULL; e = e->next) {
-		if ((e->what == COUNTS_CARRIERS) == carries && counts(e, t)) {
-			add(d, e, m->from, m->was, false);
-			add(d, e, m->to, m->is, true);
+		int32_t by = counts_carriers(e) == carries ? counts(e, t) : 0;
+
+		if (by != 0) {
+			add(d, e, m->from, m->was, -by);
+			add(d, e, m->to, m->is, by);
 		}
 	}
+}
+
+static bool is_carried(const struct pod_class *k, size_t i)
+{
+	return k->terms[i].kind == POD_TERM_ANTI_AFFINITY || k->terms[i].kind == POD_TERM_PREFERRED;
 }
 
 /* Two terms of a pod may have one selector. */
 static bool is_first(const struct pod_class *k, size_t i)
 {
 	for (size_t j = 0; j < i; j++) {
-		if (k->terms[j].kind == POD_TERM_ANTI_AFFINITY &&
-		    k->terms[j].selector == k->terms[i].selector) {
+		if (is_carried(k, j) && k->terms[j].selector == k->terms[i].selector) {
 			return false;
 		}
 	}
-	return k->terms[i].kind == POD_TERM_ANTI_AFFINITY;
+	return is_carried(k, i);
 }
 
 void domains_update(struct session *s, const struct task *t)
@@ -225,14 +257,24 @@ static const struct domain_key *key_of(const struct session *s, const char *name
 }
 
 /* As domains_update has counted it last. */
-static void count_task(const struct session *s, struct entry *e, const struct task *t)
+static void count_task(const struct session *s, struct entry *e, const struct task *t, int32_t by)
 {
 	const struct overlay_task *slot = &s->overlay->tasks[t->id];
 
 	if (slot->epoch != s->overlay->epoch) {
-		add(s->domains, e, t->node, state_of(s, t), true);
+		add(s->domains, e, t->node, state_of(s, t), by);
 	} else {
-		add(s->domains, e, slot->counted_node, (enum domain_state)slot->counted, true);
+		add(s->domains, e, slot->counted_node, (enum domain_state)slot->counted, by);
+	}
+}
+
+/* One of the pods answers for all: they have the same labels, or are of one class. */
+static void count_tasks(const struct session *s, struct entry *e, const uint32_t *ids, size_t n)
+{
+	int32_t by = n == 0 ? 0 : counts(e, session_task(s, ids[0]));
+
+	for (size_t i = 0; by != 0 && i < n; i++) {
+		count_task(s, e, session_task(s, ids[i]), by);
 	}
 }
 
@@ -243,12 +285,7 @@ static void count_selected(const struct session *s, struct entry *e)
 	for (size_t i = 0; i < e->selector->labels.n; i++) {
 		const struct pod_labels *l = x->labels.v[e->selector->labels.v[i]];
 
-		/* One pod answers for all with these labels. */
-		if (l->tasks.n > 0 && counts(e, session_task(s, l->tasks.v[0]))) {
-			for (size_t k = 0; k < l->tasks.n; k++) {
-				count_task(s, e, session_task(s, l->tasks.v[k]));
-			}
-		}
+		count_tasks(s, e, l->tasks.v, l->tasks.n);
 	}
 }
 
@@ -257,13 +294,7 @@ static void count_carriers(const struct session *s, struct entry *e)
 	for (size_t i = 0; i < e->selector->classes.n; i++) {
 		const struct pod_class *k = s->cluster->class_by_id.v[e->selector->classes.v[i]];
 
-		/* One pod answers for its class. */
-		if (k->tasks.n == 0 || !counts(e, session_task(s, k->tasks.v[0]))) {
-			continue;
-		}
-		for (size_t j = 0; j < k->tasks.n; j++) {
-			count_task(s, e, session_task(s, k->tasks.v[j]));
-		}
+		count_tasks(s, e, k->tasks.v, k->tasks.n);
 	}
 }
 
@@ -275,7 +306,7 @@ static struct entry *new_entry(const struct session *s, const struct pod_term *t
 	e->table.key = key_of(s, t->topology_key);
 	e->what = what;
 	e->selector = t->selector;
-	e->version = ++d->clock;
+	e->version = e->counted = ++d->clock;
 	e->next = d->by_selector[t->selector->id];
 	d->by_selector[t->selector->id] = e;
 	return e;
@@ -294,7 +325,7 @@ static struct entry *shared_entry(const struct session *s, const struct pod_term
 		}
 	}
 	e = new_entry(s, t, what);
-	if (what == COUNTS_CARRIERS) {
+	if (counts_carriers(e)) {
 		count_carriers(s, e);
 	} else {
 		count_selected(s, e);
@@ -318,6 +349,12 @@ static struct entry *together_entry(const struct session *s, const struct pod_cl
 /* --- views -------------------------------------------------------------------------------------
  */
 
+/* Preferences have no effect where no plugin scores domains. */
+static bool bears(const struct session *s, enum pod_term_kind kind)
+{
+	return kind != POD_TERM_PREFERRED || hooks_scores_domains(s);
+}
+
 static bool has_several_affinities(const struct pod_class *k)
 {
 	return k->nterms > 1 && k->terms[1].kind == POD_TERM_AFFINITY;
@@ -335,7 +372,8 @@ static void make_own(const struct session *s, struct domain_view *v)
 	}
 	v->own = arena_zero(s->domains->arena, k->nterms + 1, sizeof(v->own[0]));
 	for (size_t i = 0; i < k->nterms; i++) {
-		if (k->terms[i].kind == POD_TERM_SPREAD) {
+		if (k->terms[i].kind == POD_TERM_SPREAD ||
+		    !bears(s, (enum pod_term_kind)k->terms[i].kind)) {
 			continue;
 		}
 		v->own[i] = k->terms[i].kind == POD_TERM_AFFINITY && has_several_affinities(k)
@@ -344,29 +382,28 @@ static void make_own(const struct session *s, struct domain_view *v)
 	}
 }
 
-static void add_forbidding(struct domains *d, struct domain_view *v, struct entry *e)
+static void list_add(struct domains *d, struct entry_list *l, struct entry *e)
 {
-	for (size_t i = 0; i < v->nforbidding; i++) {
-		if (v->forbidding[i] == e) {
+	for (size_t i = 0; i < l->n; i++) {
+		if (l->v[i] == e) {
 			return;
 		}
 	}
-	/* It grows at powers of two. */
-	if ((v->nforbidding & (v->nforbidding - 1)) == 0) {
-		struct entry **grown =
-			arena_alloc(d->arena, 2 * (v->nforbidding + 1) * sizeof(*grown));
+	if ((l->n & (l->n - 1)) == 0) {
+		struct entry **grown = arena_alloc(d->arena, 2 * (l->n + 1) * sizeof(*grown));
 
-		for (size_t i = 0; i < v->nforbidding; i++) {
-			grown[i] = v->forbidding[i];
+		for (size_t i = 0; i < l->n; i++) {
+			grown[i] = l->v[i];
 		}
-		v->forbidding = grown;
+		l->v = grown;
 	}
-	v->forbidding[v->nforbidding++] = e;
+	l->v[l->n++] = e;
 }
 
-/* The anti-affinities of others that select the pod, also where none of their pods has a node yet:
- * this session may place some. */
-static void make_forbidding(const struct session *s, struct domain_view *v)
+/* The terms of others, of one kind, that select the pod, also where none of their pods has a node
+ * yet: this session may place some. */
+static void list_carried(const struct session *s, const struct domain_view *v,
+			 enum pod_term_kind kind, enum counted what, struct entry_list *ret)
 {
 	const struct cluster *c = s->cluster;
 
@@ -374,19 +411,51 @@ static void make_forbidding(const struct session *s, struct domain_view *v)
 		const struct pod_selector *x =
 			c->selectors->selectors.v[v->labels->matches.v[i].selector];
 
-		for (size_t j = 0; x->by_kind[POD_TERM_ANTI_AFFINITY] > 0 && j < x->classes.n;
-		     j++) {
+		for (size_t j = 0; x->by_kind[kind] > 0 && j < x->classes.n; j++) {
 			const struct pod_class *k = c->class_by_id.v[x->classes.v[j]];
 
 			for (size_t n = 0; n < k->nterms; n++) {
-				if (k->terms[n].kind == POD_TERM_ANTI_AFFINITY &&
-				    k->terms[n].selector == x) {
-					add_forbidding(
-						s->domains, v,
-						shared_entry(s, &k->terms[n], COUNTS_CARRIERS));
+				if (k->terms[n].kind == kind && k->terms[n].selector == x) {
+					list_add(s->domains, ret,
+						 shared_entry(s, &k->terms[n], what));
 				}
 			}
 		}
+	}
+}
+
+static void add_key(struct domains *d, struct domain_view *v, const struct domain_key *key)
+{
+	for (size_t i = 0; i < v->nkeys; i++) {
+		if (v->keys[i] == key) {
+			return;
+		}
+	}
+	if (v->nkeys == v->keys_cap) {
+		const struct domain_key **grown =
+			arena_alloc(d->arena, 2 * (v->nkeys + 1) * sizeof(*grown));
+
+		for (size_t i = 0; i < v->nkeys; i++) {
+			grown[i] = v->keys[i];
+		}
+		v->keys = grown;
+		v->keys_cap = 2 * (v->nkeys + 1);
+	}
+	v->keys[v->nkeys++] = key;
+}
+
+static void make_keys(const struct session *s, struct domain_view *v)
+{
+	for (size_t i = 0; i < v->klass->nterms; i++) {
+		if (bears(s, (enum pod_term_kind)v->klass->terms[i].kind)) {
+			add_key(s->domains, v, key_of(s, v->klass->terms[i].topology_key));
+		}
+	}
+	for (size_t i = 0; i < v->forbidding.n; i++) {
+		add_key(s->domains, v, v->forbidding.v[i]->table.key);
+	}
+	for (size_t i = 0; i < v->preferring.n; i++) {
+		add_key(s->domains, v, v->preferring.v[i]->table.key);
 	}
 }
 
@@ -397,12 +466,16 @@ static bool is_concerned(const struct session *s, const struct task *t)
 	if (!s->domains->used) {
 		return false;
 	}
-	if (t->klass->nterms > 0) {
-		return true;
+	for (size_t i = 0; i < t->klass->nterms; i++) {
+		if (bears(s, (enum pod_term_kind)t->klass->terms[i].kind)) {
+			return true;
+		}
 	}
 	for (size_t i = 0; t->labels != NULL && i < t->labels->matches.n; i++) {
-		if (x->selectors.v[t->labels->matches.v[i].selector]
-			    ->by_kind[POD_TERM_ANTI_AFFINITY] > 0) {
+		const struct pod_selector *by = x->selectors.v[t->labels->matches.v[i].selector];
+
+		if (by->by_kind[POD_TERM_ANTI_AFFINITY] > 0 ||
+		    (by->by_kind[POD_TERM_PREFERRED] > 0 && bears(s, POD_TERM_PREFERRED))) {
 			return true;
 		}
 	}
@@ -443,7 +516,11 @@ static struct domain_view *find_view(const struct session *s, const struct task 
 	v->labels = t->labels;
 	v->id = ++d->clock;
 	make_own(s, v);
-	make_forbidding(s, v);
+	list_carried(s, v, POD_TERM_ANTI_AFFINITY, COUNTS_CARRIERS, &v->forbidding);
+	if (bears(s, POD_TERM_PREFERRED)) {
+		list_carried(s, v, POD_TERM_PREFERRED, COUNTS_WEIGHTS, &v->preferring);
+	}
+	make_keys(s, v);
 	v->next = d->by_class[t->klass->id];
 	d->by_class[t->klass->id] = v;
 	return v;
@@ -459,21 +536,52 @@ uint64_t domains_view_id(const struct domain_view *v)
 	return v == NULL ? 0 : v->id;
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 uint64_t domains_view_version(const struct domain_view *v)
 {
 	uint64_t version = v == NULL ? 0 : v->version;
 
 	for (size_t i = 0; v != NULL && i < v->klass->nterms; i++) {
-		if (v->own[i] != NULL && v->own[i]->version > version) {
-			version = v->own[i]->version;
+		if (v->own[i] != NULL && v->klass->terms[i].kind != POD_TERM_PREFERRED) {
+			version = later(version, v->own[i]->version);
 		}
 	}
-	for (size_t i = 0; v != NULL && i < v->nforbidding; i++) {
-		if (v->forbidding[i]->version > version) {
-			version = v->forbidding[i]->version;
-		}
+	for (size_t i = 0; v != NULL && i < v->forbidding.n; i++) {
+		version = later(version, v->forbidding.v[i]->version);
 	}
 	return version;
+}
+
+uint64_t domains_view_score_version(const struct domain_view *v)
+{
+	uint64_t version = 0;
+
+	for (size_t i = 0; v != NULL && i < v->klass->nterms; i++) {
+		if (v->own[i] != NULL && v->klass->terms[i].kind == POD_TERM_PREFERRED) {
+			version = later(version, v->own[i]->counted);
+		}
+	}
+	for (size_t i = 0; v != NULL && i < v->preferring.n; i++) {
+		version = later(version, v->preferring.v[i]->counted);
+	}
+	return version;
+}
+
+bool domains_view_decides(const struct domain_view *v)
+{
+	return v != NULL &&
+	       (v->forbidding.n > 0 ||
+		(v->klass->nterms > 0 && v->klass->terms[0].kind != POD_TERM_PREFERRED));
+}
+
+const struct domain_key *const *domains_keys(const struct domain_view *v, size_t *ret_n)
+{
+	*ret_n = v->nkeys;
+	return v->keys;
 }
 
 bool domains_selects_itself(const struct domain_view *v, size_t i)
@@ -494,13 +602,24 @@ struct domain_count domains_total(const struct domain_view *v, size_t i)
 
 size_t domains_forbidding(const struct domain_view *v)
 {
-	return v->nforbidding;
+	return v->forbidding.n;
 }
 
 bool domains_forbids(const struct domain_view *v, size_t set, const struct node *n,
 		     struct domain_count *ret)
 {
-	return domain_table_get(&v->forbidding[set]->table, n, ret);
+	return domain_table_get(&v->forbidding.v[set]->table, n, ret);
+}
+
+size_t domains_preferring(const struct domain_view *v)
+{
+	return v->preferring.n;
+}
+
+bool domains_prefers(const struct domain_view *v, size_t set, const struct node *n,
+		     struct domain_count *ret)
+{
+	return domain_table_get(&v->preferring.v[set]->table, n, ret);
 }
 
 /* Whether the pod would be the first that its own terms select. */

@@ -3,7 +3,8 @@
  * for pods of one class on which the same terms of others bear. It is made when the first such pod
  * is looked at, O(pods and terms that its own terms and labels match), and kept up with every pod
  * that is placed, evicted or taken back, O(terms that select it). A pod that has no terms and that
- * no required anti-affinity selects has no view, and costs nothing. Thread: sched. Pure. */
+ * no anti-affinity or preference of another selects has no view, and costs nothing; nor do
+ * preferences where no plugin scores domains. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_SESSION_DOMAINS_H
 #define SCHEDULER_PODS_SESSION_DOMAINS_H
 
@@ -27,6 +28,14 @@ const struct domain_view *domains_view(const struct session *s, const struct tas
  * changed about nodes that did not change themselves. No number is used twice in a session. */
 uint64_t domains_view_id(const struct domain_view *v);
 uint64_t domains_view_version(const struct domain_view *v);
+/* The same for scores, which change with every pod that counts; 0: there is no preference. */
+uint64_t domains_view_score_version(const struct domain_view *v);
+/* Whether terms decide where the pod may go, beyond preferences. */
+bool domains_view_decides(const struct domain_view *v);
+
+/* The topology keys on which answers about a node depend: equal values of these labels, equal
+ * answers. Valid as the view is. */
+const struct domain_key *const *domains_keys(const struct domain_view *v, size_t *ret_n);
 
 /* Term i of the pod's class: whether it selects the pod itself; pods that it selects in the domain
  * of the node (false: the node is in none), and in all. For terms of affinity: pods that all of
@@ -49,6 +58,12 @@ bool domains_is_avoided(const struct domain_view *v, size_t i, const struct node
  * these pods are in the domain of the node, likewise. */
 size_t domains_forbidding(const struct domain_view *v);
 bool domains_forbids(const struct domain_view *v, size_t set, const struct node *n,
+		     struct domain_count *ret);
+
+/* Pods with preferences that select the pod: sets of terms with one selector and topology key, and
+ * the sum of their weights, for each pod with such terms, in the domain of the node, likewise. */
+size_t domains_preferring(const struct domain_view *v);
+bool domains_prefers(const struct domain_view *v, size_t set, const struct node *n,
 		     struct domain_count *ret);
 
 /* Whether pods on the node count for spread constraint i of the class. */

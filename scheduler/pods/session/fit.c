@@ -1,6 +1,7 @@
 #include "scheduler/pods/session/fit.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,65 +10,71 @@
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/ranking.h"
 #include "scheduler/pods/session/session_priv.h"
 
-#define NONE UINT32_MAX
+#define NONE RANKING_NONE
 #define REASONS_MAX 32
 
-/* The ranking of one class. Leaf i of the tournament stands for node i of struct fit; tree[1] is
- * the best leaf, tree[k] the better of tree[2k] and tree[2k + 1]. */
-struct fit_class {
+/* A ranking as pods of one class and view see it: the cells that their terms allow, by the best
+ * node of each. For pods without a view there is one cell, and it is allowed. */
+struct fit_view {
 	const struct pod_class *klass;
-	uint64_t *may;          /* bit set over nodes: the class predicate passes */
-	uint32_t *version;      /* of the node when its leaf was last played */
-	double *score;          /* of leaves that fit */
-	uint32_t *tree;         /* 2 * width, NONE: no node fits */
-	size_t seen;            /* entries of overlay->touched that have been played */
-	uint64_t view, outside; /* domains_view_id and domains_view_version when it was played */
+	uint64_t view, outside; /* domains_view_id, and domains_view_version when it was judged */
+	bool decides;           /* domains_view_decides */
+	struct ranking *ranking;
+	uint64_t ranking_id, whole; /* of the ranking when it was judged */
+	size_t seen;                /* entries of overlay->touched that have been judged */
+	bool *allowed;              /* by cell */
+	uint64_t scored;            /* domains_view_score_version when they were scored; 0: never */
+	double *score;              /* by cell: what its domains add to the score of its nodes */
+	/* Of cells, as the trees of a ranking are of places: 2 * cells. */
+	uint32_t *top;
 	uint64_t nowhere; /* overlay->grown + 1 when nothing fitted, not even later; 0: unknown */
 	const char *explain;
 };
 
 struct fit {
-	const struct node **nodes; /* that exist, by id */
-	uint32_t *index;           /* node id -> position in nodes, NONE */
-	size_t n, width;           /* width: power of two, at least n */
-	struct fit_class *by_class[FIT_CLASSES_MAX];
-	size_t next;         /* victim */
-	uint8_t *slot_of;    /* class id -> slot + 1, of rankings without a view */
-	uint32_t *releasing; /* positions of nodes where pods terminate */
+	struct ranking_nodes nodes; /* v NULL: not listed yet */
+	struct ranking *rankings[FIT_RANKINGS_MAX];
+	struct fit_view *views[FIT_RANKINGS_MAX];
+	size_t next_ranking, next_view; /* that make room */
+	uint8_t *slot_of;               /* class id -> slot + 1, of pods without a view */
+	uint64_t rankings_filled;
+	uint32_t *releasing; /* places of nodes where pods terminate */
 	size_t nreleasing;
+	/* For scoring the cells of a view: a node of each, the cell, its score. */
+	const struct node **samples;
+	uint32_t *sampled;
+	double *scores;
 	const char **short_of; /* by dimension: "Insufficient cpu", made at first use */
 };
-
-static bool is_zero(const struct res *r)
-{
-	return res_mask(r) == 0;
-}
 
 static void list_nodes(struct session *s, struct fit *f)
 {
 	const struct cluster *c = s->cluster;
+	struct ranking_nodes *l = &f->nodes;
 
-	f->nodes = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*f->nodes));
-	f->index = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*f->index));
+	l->v = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*l->v));
+	l->place = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*l->place));
+	l->made = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*l->made));
+	l->made_for = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*l->made_for));
 	f->releasing = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*f->releasing));
+	f->samples = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*f->samples));
+	f->sampled = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*f->sampled));
+	f->scores = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*f->scores));
 	for (size_t i = 0; i < c->nodes.n; i++) {
 		const struct node *n = c->nodes.v[i];
 
-		f->index[i] = NONE;
+		l->place[i] = NONE;
 		if (n == NULL || !n->exists) {
 			continue;
 		}
-		if (!is_zero(&n->releasing)) {
-			f->releasing[f->nreleasing++] = (uint32_t)f->n;
+		if (res_mask(&n->releasing) != 0) {
+			f->releasing[f->nreleasing++] = (uint32_t)l->n;
 		}
-		f->index[i] = (uint32_t)f->n;
-		f->nodes[f->n++] = n;
-	}
-	f->width = 1;
-	while (f->width < f->n) {
-		f->width *= 2;
+		l->place[i] = (uint32_t)l->n;
+		l->v[l->n++] = n;
 	}
 }
 
@@ -80,100 +87,31 @@ struct fit *fit_create(struct session *s)
 	return f;
 }
 
-static uint32_t better(const struct fit_class *k, uint32_t a, uint32_t b)
-{
-	if (a == NONE || b == NONE) {
-		return a == NONE ? b : a;
-	}
-	if (k->score[a] > k->score[b] || (!(k->score[a] < k->score[b]) && a < b)) {
-		return a;
-	}
-	return b;
-}
-
-/* used - releasing + pipelined + request <= allocatable, saturating. */
-static bool fits_later(const struct session *s, const struct pod_class *k, const struct node *n)
-{
-	struct res taken = *session_node_used(s, n);
-
-	res_sub(&taken, session_node_releasing(s, n));
-	res_add(&taken, session_node_pipelined(s, n));
-	return res_over(&taken, &k->request, &n->allocatable, k->mask) == 0;
-}
-
-/* Room that is held for pods that wait for releases on the node is not free, though no pod uses it.
+/* --- rankings ----------------------------------------------------------------------------------
  */
-static bool fits_now(const struct session *s, const struct pod_class *k, const struct node *n)
-{
-	return res_over(session_node_used(s, n), &k->request, &n->allocatable, k->mask) == 0 &&
-	       (is_zero(session_node_pipelined(s, n)) || fits_later(s, k, n));
-}
 
-/* Whether the class fits node i now, and with which score. */
-static uint32_t play(struct session *s, struct fit_class *k, const struct task *t, uint32_t i)
+/* The oldest ranking makes room. All have the same size, so its memory serves the new shape. */
+static struct ranking *find_ranking(struct session *s, const struct task *t,
+				    const struct domain_key *const *keys, size_t nkeys)
 {
-	const struct node *n = s->fit->nodes[i];
-
-	s->nodes_scored++;
-	k->version[i] = session_node_version(s, n);
-	/* From cheap to dear. The answer for t holds for its class and view: the predicate of a
-	 * plugin looks at nothing else of the task. */
-	if (!bitset_has(k->may, i) || !fits_now(s, k->klass, n) ||
-	    !hooks_predicate(s, t, n, NULL)) {
-		return NONE;
-	}
-	k->score[i] = hooks_node_score(s, k->klass, n);
-	return i;
-}
-
-/* O(nodes): each inner node is played once, from the bottom up. */
-static void play_all(struct session *s, struct fit_class *k, const struct task *t)
-{
+	CLEANUP(strbuf_finish) struct strbuf shape = STRBUF_INIT;
 	struct fit *f = s->fit;
+	struct ranking **slot;
 
-	for (uint32_t i = 0; i < f->width; i++) {
-		k->tree[f->width + i] = i < f->n ? play(s, k, t, i) : NONE;
-	}
-	for (size_t i = f->width - 1; i > 0; i--) {
-		k->tree[i] = better(k, k->tree[2 * i], k->tree[2 * i + 1]);
-	}
-	k->seen = s->overlay->touched.n;
-}
-
-static void replay_changed(struct session *s, struct fit_class *k, const struct task *t)
-{
-	struct fit *f = s->fit;
-
-	/* More changes than nodes: one pass over all nodes costs less than a path up the tree for
-	 * each change. */
-	if (s->overlay->touched.n - k->seen > f->n) {
-		play_all(s, k, t);
-		return;
-	}
-	for (; k->seen < s->overlay->touched.n; k->seen++) {
-		/* The list names a node once for each change: its version shows that it has been
-		 * played since. */
-		uint32_t i = f->index[s->overlay->touched.v[k->seen]];
-
-		if (i == NONE || k->version[i] == session_node_version(s, f->nodes[i])) {
-			continue;
-		}
-		k->tree[f->width + i] = play(s, k, t, i);
-		for (size_t up = (f->width + i) / 2; up > 0; up /= 2) {
-			k->tree[up] = better(k, k->tree[2 * up], k->tree[2 * up + 1]);
+	pod_class_format_shape(t->klass, &shape);
+	for (size_t i = 0; i < FIT_RANKINGS_MAX && f->rankings[i] != NULL; i++) {
+		if (ranking_serves(f->rankings[i], strbuf_str(&shape), keys, nkeys)) {
+			return f->rankings[i];
 		}
 	}
-}
-
-static struct fit_class *new_class(struct session *s, struct fit *f)
-{
-	struct fit_class *k = arena_zero(s->arena, 1, sizeof(*k));
-
-	k->may = arena_alloc(s->arena, BITSET_WORDS(f->width) * sizeof(*k->may));
-	k->version = arena_alloc(s->arena, f->width * sizeof(*k->version));
-	k->score = arena_alloc(s->arena, f->width * sizeof(*k->score));
-	k->tree = arena_alloc(s->arena, 2 * f->width * sizeof(*k->tree));
-	return k;
+	slot = &f->rankings[f->next_ranking];
+	f->next_ranking = (f->next_ranking + 1) % FIT_RANKINGS_MAX;
+	if (*slot == NULL) {
+		*slot = ranking_create(s, &f->nodes);
+	}
+	ranking_fill(s, *slot, t, keys, nkeys);
+	(*slot)->id = ++f->rankings_filled;
+	return *slot;
 }
 
 /* Whether placing a pod of the class may close other nodes than its own to the next one. */
@@ -189,171 +127,321 @@ static bool is_volatile(const struct session *s, const struct pod_class *k)
 	return false;
 }
 
+/* --- cells -------------------------------------------------------------------------------------
+ */
+
+/* Of a node there, rounded as hooks_node_score is: sums that are equal compare equal. */
+static double score_at(const struct fit_view *v, uint32_t place, double of_node)
+{
+	return v->scored == 0 ? of_node
+			      : round((of_node + v->score[v->ranking->cell[place]]) / 1e-6) * 1e-6;
+}
+
+/* A cell further down may have lost its last node, and not have been played again yet. */
+static uint32_t better(const struct fit_view *v, uint32_t a, uint32_t b)
+{
+	const struct ranking *r = v->ranking;
+	uint32_t x = a == NONE ? NONE : ranking_best(r, a);
+	uint32_t y = b == NONE ? NONE : ranking_best(r, b);
+	double of_x, of_y;
+
+	if (x == NONE || y == NONE) {
+		return x == NONE ? b : a;
+	}
+	of_x = score_at(v, x, r->score[x]);
+	of_y = score_at(v, y, r->score[y]);
+	return of_x > of_y || (!(of_x < of_y) && x < y) ? a : b;
+}
+
+/* All nodes of the cell have the same domains: one answers for all. */
+static void judge(struct session *s, struct fit_view *v, const struct task *t, uint32_t cell)
+{
+	uint32_t sample = ranking_sample(v->ranking, cell);
+
+	v->allowed[cell] = sample != NONE &&
+			   hooks_domain_predicate(s, t, v->ranking->nodes->v[sample], false, NULL);
+}
+
+static uint32_t leaf(const struct fit_view *v, uint32_t cell)
+{
+	return v->allowed[cell] && ranking_best(v->ranking, cell) != NONE ? cell : NONE;
+}
+
+/* All cells that the class may use are scored together, since scores are relative. */
+static void score_cells(struct session *s, struct fit_view *v, const struct task *t)
+{
+	struct fit *f = s->fit;
+	size_t n = 0;
+
+	for (uint32_t c = 0; c < v->ranking->ncells; c++) {
+		uint32_t sample = ranking_sample(v->ranking, c);
+
+		if (sample != NONE) {
+			f->samples[n] = f->nodes.v[sample];
+			f->sampled[n++] = c;
+		}
+	}
+	hooks_domain_scores(s, t, f->samples, n, f->scores);
+	for (size_t i = 0; i < n; i++) {
+		v->score[f->sampled[i]] = f->scores[i];
+	}
+}
+
+/* O(cells). */
+static void play_cells(struct session *s, struct fit_view *v, const struct task *t)
+{
+	const struct ranking *r = v->ranking;
+
+	for (uint32_t c = 0; c < r->ncells; c++) {
+		judge(s, v, t, c);
+		v->top[r->ncells + c] = leaf(v, c);
+	}
+	for (size_t i = r->ncells; i-- > 1;) {
+		v->top[i] = better(v, v->top[2 * i], v->top[2 * i + 1]);
+	}
+	v->seen = s->overlay->touched.n;
+	v->whole = r->whole;
+}
+
+static void replay_cells(struct session *s, struct fit_view *v, const struct task *t)
+{
+	const struct ranking *r = v->ranking;
+
+	for (; v->seen < s->overlay->touched.n; v->seen++) {
+		uint32_t place = r->nodes->place[s->overlay->touched.v[v->seen]];
+		size_t i;
+
+		if (place == NONE) {
+			continue;
+		}
+		judge(s, v, t, r->cell[place]);
+		i = r->ncells + r->cell[place];
+		v->top[i] = leaf(v, r->cell[place]);
+		while (i > 1) {
+			i /= 2;
+			v->top[i] = better(v, v->top[2 * i], v->top[2 * i + 1]);
+		}
+	}
+}
+
+/* --- views -------------------------------------------------------------------------------------
+ */
+
 /* NULL: there is none. */
-static struct fit_class *find_ranking(const struct fit *f, const struct task *t, uint64_t view)
+static struct fit_view *find_view(const struct fit *f, const struct task *t, uint64_t view)
 {
 	uint8_t slot = f->slot_of[t->klass->id];
 
 	if (view == 0) {
-		return slot == 0 ? NULL : f->by_class[slot - 1];
+		return slot == 0 ? NULL : f->views[slot - 1];
 	}
-	for (size_t i = 0; i < FIT_CLASSES_MAX && f->by_class[i] != NULL; i++) {
-		if (f->by_class[i]->klass == t->klass && f->by_class[i]->view == view) {
-			return f->by_class[i];
+	for (size_t i = 0; i < FIT_RANKINGS_MAX && f->views[i] != NULL; i++) {
+		if (f->views[i]->klass == t->klass && f->views[i]->view == view) {
+			return f->views[i];
 		}
 	}
 	return NULL;
 }
 
-/* The oldest ranking makes room. All have the same size, so its memory serves the new class. */
-static struct fit_class *take_slot(struct session *s, const struct task *t, uint64_t view)
+/* The oldest makes room, as of rankings. */
+static struct fit_view *take_slot(struct session *s, const struct task *t, uint64_t view)
 {
 	struct fit *f = s->fit;
-	struct fit_class *k = f->by_class[f->next];
+	struct fit_view *v = f->views[f->next_view];
 
-	if (k == NULL) {
-		k = f->by_class[f->next] = new_class(s, f);
-	} else if (k->view == 0) {
-		f->slot_of[k->klass->id] = 0;
+	if (v == NULL) {
+		v = f->views[f->next_view] = arena_zero(s->arena, 1, sizeof(*v));
+	} else if (v->view == 0) {
+		f->slot_of[v->klass->id] = 0;
 	}
 	if (view == 0) {
-		f->slot_of[t->klass->id] = (uint8_t)(f->next + 1);
+		f->slot_of[t->klass->id] = (uint8_t)(f->next_view + 1);
+	} else if (v->top == NULL) {
+		v->allowed = arena_alloc(s->arena, (f->nodes.n + 1) * sizeof(*v->allowed));
+		v->top = arena_alloc(s->arena, 2 * (f->nodes.n + 1) * sizeof(*v->top));
+		v->score = arena_alloc(s->arena, (f->nodes.n + 1) * sizeof(*v->score));
 	}
-	f->next = (f->next + 1) % FIT_CLASSES_MAX;
-	k->klass = t->klass;
-	k->view = view;
-	k->nowhere = 0;
-	k->explain = NULL;
-	return k;
+	f->next_view = (f->next_view + 1) % FIT_RANKINGS_MAX;
+	v->klass = t->klass;
+	v->view = view;
+	v->ranking = NULL;
+	v->scored = 0;
+	v->nowhere = 0;
+	v->explain = NULL;
+	return v;
 }
 
-/* A pod on another node may forbid or allow this one to the class: then all are played again. */
-static void refresh(struct session *s, struct fit_class *k, const struct task *t)
+/* Its ranking, filled for another shape meanwhile, is found or filled again. True: it is another
+ * one. */
+static bool attach(struct session *s, struct fit_view *v, const struct task *t,
+		   const struct domain_view *domains)
 {
-	uint64_t outside = domains_view_version(domains_view(s, t));
+	const struct domain_key *const *keys = NULL;
+	size_t nkeys = 0;
 
-	if (k->outside == outside && !is_volatile(s, k->klass)) {
-		replay_changed(s, k, t);
+	if (v->ranking != NULL && v->ranking->id == v->ranking_id) {
+		return false;
+	}
+	if (domains != NULL) {
+		keys = domains_keys(domains, &nkeys);
+	}
+	v->ranking = find_ranking(s, t, keys, nkeys);
+	v->ranking_id = v->ranking->id;
+	return true;
+}
+
+/* Brings the cells up to date. A pod on another node may forbid or allow this one to the class, or
+ * change the scores of cells against each other: then all are played again. */
+static void refresh(struct session *s, struct fit_view *v, const struct task *t,
+		    const struct domain_view *domains, bool fresh)
+{
+	uint64_t outside = domains_view_version(domains);
+	uint64_t scored = domains_view_score_version(domains);
+	bool all = is_volatile(s, t->klass);
+	bool ask = fresh || all || v->outside != outside, score = fresh || v->scored != scored;
+
+	ranking_refresh(s, v->ranking, t, all);
+	if (ask) {
+		v->nowhere = 0;
+		v->outside = outside;
+	}
+	v->decides = domains_view_decides(domains);
+	if (v->view == 0) {
 		return;
 	}
-	play_all(s, k, t);
-	k->nowhere = 0;
-	k->outside = outside;
-}
-
-/* The ranking of t's class, up to date. */
-static struct fit_class *ranking(struct session *s, const struct task *t)
-{
-	uint64_t view = domains_view_id(domains_view(s, t));
-	struct fit *f = s->fit;
-	struct fit_class *k;
-
-	if (f->nodes == NULL) {
-		list_nodes(s, f);
-	}
-	k = find_ranking(f, t, view);
-	if (k != NULL) {
-		refresh(s, k, t);
-		return k;
-	}
-	k = take_slot(s, t, view);
-	memset(k->may, 0, BITSET_WORDS(f->width) * sizeof(*k->may));
-	for (size_t i = 0; i < f->n; i++) {
-		/* A resource that no node offers keeps the class from every node; so does a part
-		 * of the pod that this scheduler cannot place. */
-		if (t->klass->unsupported == NULL && t->klass->unoffered.n == 0 &&
-		    hooks_class_predicate(s, t->klass, f->nodes[i], NULL)) {
-			bitset_set(k->may, i);
+	if (score) {
+		v->scored = scored;
+		if (scored != 0) {
+			score_cells(s, v, t);
 		}
 	}
-	play_all(s, k, t);
-	k->outside = domains_view_version(domains_view(s, t));
-	return k;
+	if (ask || score || v->whole != v->ranking->whole ||
+	    s->overlay->touched.n - v->seen > v->ranking->ncells) {
+		play_cells(s, v, t);
+	} else {
+		replay_cells(s, v, t);
+	}
 }
 
+/* The view of t, up to date. */
+static struct fit_view *view_of(struct session *s, const struct task *t)
+{
+	const struct domain_view *domains = domains_view(s, t);
+	uint64_t id = domains_view_id(domains);
+	struct fit *f = s->fit;
+	struct fit_view *v;
+
+	if (f->nodes.v == NULL) {
+		list_nodes(s, f);
+	}
+	v = find_view(f, t, id);
+	v = v != NULL ? v : take_slot(s, t, id);
+	refresh(s, v, t, domains, attach(s, v, t, domains));
+	return v;
+}
+
+/* The best place that the view allows, NONE. */
+static uint32_t best_now(const struct fit_view *v)
+{
+	if (v->view == 0) {
+		return ranking_best(v->ranking, 0);
+	}
+	return v->top[1] == NONE ? NONE : ranking_best(v->ranking, v->top[1]);
+}
+
+static bool fits_now(const struct fit_view *v, uint32_t place)
+{
+	return (v->view == 0 || v->allowed[v->ranking->cell[place]]) &&
+	       ranking_fits(v->ranking, place);
+}
+
+/* --- finding a node ----------------------------------------------------------------------------
+ */
+
 struct later {
-	uint32_t best; /* position of the node, NONE */
+	uint32_t best; /* place of the node, NONE */
 	double score;
 };
 
-static void consider_later(struct session *s, struct fit_class *k, const struct task *t, uint32_t i,
-			   struct later *later)
+static void consider_later(struct session *s, struct fit_view *v, const struct task *t,
+			   uint32_t place, struct later *later)
 {
-	const struct node *n = s->fit->nodes[i];
+	const struct node *n = s->fit->nodes.v[place];
 	double score;
 
-	if (!bitset_has(k->may, i) || !fits_later(s, k->klass, n) ||
+	if (!bitset_has(v->ranking->may, place) || !ranking_room_later(s, v->klass, n) ||
 	    !hooks_predicate(s, t, n, NULL)) {
 		return;
 	}
-	score = hooks_node_score(s, k->klass, n);
+	score = score_at(v, place, hooks_node_score(s, v->klass, n));
 	if (later->best == NONE || score > later->score ||
-	    (!(score < later->score) && i < later->best)) {
-		*later = (struct later){ i, score };
+	    (!(score < later->score) && place < later->best)) {
+		*later = (struct later){ place, score };
 	}
 }
 
 /* Only nodes where pods terminate can have room later that they have not now: those are looked
  * through, without a ranking. Ties go to the first. */
-static const struct node *best_later(struct session *s, struct fit_class *k, const struct task *t)
+static const struct node *best_later(struct session *s, struct fit_view *v, const struct task *t)
 {
 	struct later later = { .best = NONE };
 	struct fit *f = s->fit;
 
 	for (size_t r = 0; r < f->nreleasing; r++) {
-		consider_later(s, k, t, f->releasing[r], &later);
+		consider_later(s, v, t, f->releasing[r], &later);
 	}
 	for (size_t r = 0; r < s->overlay->evicted.n; r++) {
-		uint32_t i = f->index[s->overlay->evicted.v[r]];
+		uint32_t place = f->nodes.place[s->overlay->evicted.v[r]];
 
-		if (i != NONE) {
-			consider_later(s, k, t, i, &later);
+		if (place != NONE) {
+			consider_later(s, v, t, place, &later);
 		}
 	}
-	return later.best == NONE ? NULL : f->nodes[later.best];
+	return later.best == NONE ? NULL : f->nodes.v[later.best];
 }
 
-static bool nominated_fits(struct session *s, struct fit_class *k, const struct task *t,
+static bool nominated_fits(const struct session *s, const struct fit_view *v, const struct task *t,
 			   const struct node **ret_node)
 {
-	uint32_t i = t->nominated == MODEL_NONE ? NONE : s->fit->index[t->nominated];
+	uint32_t place = t->nominated == MODEL_NONE ? NONE : s->fit->nodes.place[t->nominated];
 
-	if (i == NONE || k->tree[s->fit->width + i] == NONE) {
+	if (place == NONE || !fits_now(v, place)) {
 		return false;
 	}
-	*ret_node = s->fit->nodes[i];
+	*ret_node = s->fit->nodes.v[place];
 	return true;
 }
 
-/* 1. Bring the ranking of the pod's class up to date.
+/* 1. Bring the view and the ranking of the pod up to date.
  * 2. Take the node to which the pod is nominated, if it fits, as Volcano does.
- * 3. Else the best node with room, which is the root of the tournament.
+ * 3. Else the best node with room, which is the best one of the best cell.
  * 4. Else the best node that will have room when its terminating pods are gone. */
 enum fit_result fit_find(struct session *s, const struct task *t, const struct node **ret_node)
 {
-	struct fit_class *k = ranking(s, t);
+	struct fit_view *v = view_of(s, t);
+	uint32_t best = best_now(v);
 	const struct node *later;
 
 	s->tasks_seen++;
-	if (k->view != 0 && t->podgroup != MODEL_NONE) {
+	if (v->decides && t->podgroup != MODEL_NONE) {
 		/* A pod that comes to another node, or goes, may let it in. */
 		session_wait_for_podgroups(
 			s, queue_at(s->cluster, s->cluster->podgroups.v[t->podgroup]->queue));
 	}
-	if (nominated_fits(s, k, t, ret_node)) {
+	if (nominated_fits(s, v, t, ret_node)) {
 		return FIT_IDLE;
 	}
-	if (s->fit->n > 0 && k->tree[1] != NONE) {
-		*ret_node = s->fit->nodes[k->tree[1]];
+	if (best != NONE) {
+		*ret_node = s->fit->nodes.v[best];
 		return FIT_IDLE;
 	}
 	/* Nothing has come free since no node fitted: step 4 would find nothing again. */
-	if (k->nowhere == s->overlay->grown + 1) {
+	if (v->nowhere == s->overlay->grown + 1) {
 		return FIT_NONE;
 	}
-	later = best_later(s, k, t);
+	later = best_later(s, v, t);
 	if (later == NULL) {
-		k->nowhere = s->overlay->grown + 1;
+		v->nowhere = s->overlay->grown + 1;
 		return FIT_NONE;
 	}
 	*ret_node = later;
@@ -368,10 +456,11 @@ enum fit_result fit_on(struct session *s, const struct task *t, const struct nod
 	    !hooks_class_predicate(s, k, n, NULL)) {
 		return FIT_NONE;
 	}
-	if (fits_now(s, k, n) && hooks_predicate(s, t, n, NULL)) {
+	if (ranking_room_now(s, k, n) && hooks_predicate(s, t, n, NULL)) {
 		return FIT_IDLE;
 	}
-	return fits_later(s, k, n) && hooks_predicate_later(s, t, n) ? FIT_RELEASING : FIT_NONE;
+	return ranking_room_later(s, k, n) && hooks_predicate_later(s, t, n) ? FIT_RELEASING
+									     : FIT_NONE;
 }
 
 struct tally {
@@ -471,12 +560,12 @@ static const char *explain(struct session *s, const struct task *t)
 	if (t->klass->unsupported != NULL) {
 		return t->klass->unsupported;
 	}
-	for (size_t i = 0; i < f->n; i++) {
-		suit += tally_node(s, t, f->nodes[i], &c);
+	for (size_t i = 0; i < f->nodes.n; i++) {
+		suit += tally_node(s, t, f->nodes.v[i], &c);
 	}
 	tally_unoffered(s, t->klass, suit, &c);
 	qsort(c.v, c.n, sizeof(c.v[0]), by_count);
-	strbuf_printf(&text, "0/%zu nodes are available", f->n);
+	strbuf_printf(&text, "0/%zu nodes are available", f->nodes.n);
 	for (size_t i = 0; i < c.n; i++) {
 		strbuf_add_c(&text, i == 0 ? ": " : ", ");
 		if (c.v[i].count > 0) {
@@ -490,12 +579,12 @@ static const char *explain(struct session *s, const struct task *t)
 
 const char *fit_explain(struct session *s, const struct task *t)
 {
-	struct fit_class *k = ranking(s, t);
+	struct fit_view *v = view_of(s, t);
 
 	/* It costs a walk over all nodes, and is made once although their use may have changed
 	 * since. */
-	if (k->explain == NULL) {
-		k->explain = explain(s, t);
+	if (v->explain == NULL) {
+		v->explain = explain(s, t);
 	}
-	return k->explain;
+	return v->explain;
 }

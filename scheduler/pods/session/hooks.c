@@ -29,12 +29,14 @@
 	POINT(class_predicate, on[CONF_PREDICATE])                                                 \
 	POINT(predicate, on[CONF_PREDICATE])                                                       \
 	POINT(predicate_later, on[CONF_PREDICATE])                                                 \
+	POINT(domain_predicate, on[CONF_PREDICATE])                                                \
 	POINT(job_starving, on[CONF_JOB_STARVING])                                                 \
 	POINT(preemptable, on[CONF_PREEMPTABLE])                                                   \
 	POINT(reclaimable, on[CONF_RECLAIMABLE] && reclaims(hook.ops, on))                         \
 	POINT(queue_gives, on[CONF_RECLAIMABLE])                                                   \
 	POINT(preemptive, on[CONF_PREEMPTIVE])                                                     \
 	POINT(node_score, on[CONF_NODE_ORDER])                                                     \
+	POINT(domain_scores, on[CONF_NODE_ORDER])                                                  \
 	POINT(on_allocate, true)                                                                   \
 	POINT(on_deallocate, true)
 
@@ -312,15 +314,29 @@ bool hooks_class_predicate(const struct session *s, const struct pod_class *k, c
 	return COMBINE_ALL(&session_hooks(s)->class_predicate, class_predicate, s, k, n, why);
 }
 
-bool hooks_predicate(const struct session *s, const struct task *t, const struct node *n,
-		     struct reason *why)
+bool hooks_node_predicate(const struct session *s, const struct task *t, const struct node *n,
+			  struct reason *why)
 {
 	return COMBINE_ALL(&session_hooks(s)->predicate, predicate, s, t, n, why);
 }
 
+bool hooks_domain_predicate(const struct session *s, const struct task *t, const struct node *n,
+			    bool later, struct reason *why)
+{
+	return COMBINE_ALL(&session_hooks(s)->domain_predicate, domain_predicate, s, t, n, later,
+			   why);
+}
+
+bool hooks_predicate(const struct session *s, const struct task *t, const struct node *n,
+		     struct reason *why)
+{
+	return hooks_node_predicate(s, t, n, why) && hooks_domain_predicate(s, t, n, false, why);
+}
+
 bool hooks_predicate_later(const struct session *s, const struct task *t, const struct node *n)
 {
-	return COMBINE_ALL(&session_hooks(s)->predicate_later, predicate_later, s, t, n);
+	return COMBINE_ALL(&session_hooks(s)->predicate_later, predicate_later, s, t, n) &&
+	       hooks_domain_predicate(s, t, n, true, NULL);
 }
 
 bool hooks_job_starving(const struct session *s, const struct podgroup *g)
@@ -369,6 +385,20 @@ bool hooks_preemptive(struct session *s, const struct queue *q, const struct tas
 double hooks_node_score(const struct session *s, const struct pod_class *k, const struct node *n)
 {
 	return COMBINE_SUM(&session_hooks(s)->node_score, node_score, s, k, n);
+}
+
+bool hooks_scores_domains(const struct session *s)
+{
+	return session_hooks(s)->domain_scores.n > 0;
+}
+
+void hooks_domain_scores(const struct session *s, const struct task *t,
+			 const struct node *const *nodes, size_t n, double *scores)
+{
+	for (size_t i = 0; i < n; i++) {
+		scores[i] = 0;
+	}
+	COMBINE_EACH(&session_hooks(s)->domain_scores, domain_scores, s, t, nodes, n, scores);
 }
 
 void hooks_on_allocate(struct session *s, const struct task *t)

@@ -73,7 +73,14 @@ bool hooks_job_pipelined(const struct session *s, const struct podgroup *g);
 /* The part that depends on class and node spec only; worth caching per class and node->spec_gen. */
 bool hooks_class_predicate(const struct session *s, const struct pod_class *k, const struct node *n,
 			   struct reason *why);
-/* The part that depends on the pods that are on the node now. */
+/* The part that depends on the class and on the pods that are on the node now. */
+bool hooks_node_predicate(const struct session *s, const struct task *t, const struct node *n,
+			  struct reason *why);
+/* The part that depends on the view of t and on the topology domains of the node. later: as it will
+ * be when the pods that terminate are gone. */
+bool hooks_domain_predicate(const struct session *s, const struct task *t, const struct node *n,
+			    bool later, struct reason *why);
+/* Both. */
 bool hooks_predicate(const struct session *s, const struct task *t, const struct node *n,
 		     struct reason *why);
 /* The same, as it will be when the pods that terminate there are gone. */
@@ -96,6 +103,13 @@ bool hooks_queue_gives(const struct session *s, const struct queue *q);
 bool hooks_preemptive(struct session *s, const struct queue *q, const struct task *t);
 /* The higher the better, rounded to 1e-6. */
 double hooks_node_score(const struct session *s, const struct pod_class *k, const struct node *n);
+
+/* scores[0 .. n - 1]: the part of each node's score that depends on the pods in its topology
+ * domains. */
+void hooks_domain_scores(const struct session *s, const struct task *t,
+			 const struct node *const *nodes, size_t n, double *scores);
+/* Whether a plugin does that: else preferences about other pods have no effect. */
+bool hooks_scores_domains(const struct session *s);
 
 /* Notifies the plugins after a task got quota, or was put on a node, in the session (both may
  * follow each other); hooks_on_deallocate after that was undone. */

@@ -85,14 +85,19 @@ struct plugin_ops {
 	/* The part of the predicate that depends on class and node spec only (cached per class). */
 	bool (*class_predicate)(void *state, const struct session *s, const struct pod_class *k,
 				const struct node *n, struct reason *why);
-	/* The part that depends on what is on the node now (ports, pod count), and on the pods in
-	 * its topology domains (pods/session/domains.h). Of the task it may look at its class and
-	 * its view of domains alone. */
+	/* The part that depends on what is on the node now (ports, pod count). Of the task it may
+	 * look at its class alone, without its terms about other pods. */
 	bool (*predicate)(void *state, const struct session *s, const struct task *t,
 			  const struct node *n, struct reason *why);
 	/* The same, without the pods that terminate there. */
 	bool (*predicate_later)(void *state, const struct session *s, const struct task *t,
 				const struct node *n);
+	/* The part that depends on the pods in the topology domains of the node, for pods that have
+	 * a view of them (pods/session/domains.h). Of the task it may look at its class and its
+	 * view alone, and of the node at its domains for the keys of the view: it is asked about
+	 * one node for all that have the same. later: without the pods that terminate. */
+	bool (*domain_predicate)(void *state, const struct session *s, const struct task *t,
+				 const struct node *n, bool later, struct reason *why);
 
 	/* Whether pods may be evicted for the PodGroup. */
 	bool (*job_starving)(void *state, const struct session *s, const struct podgroup *g);
@@ -118,6 +123,13 @@ struct plugin_ops {
 	 * overlay) only. */
 	double (*node_score)(void *state, const struct session *s, const struct pod_class *k,
 			     const struct node *n);
+
+	/* Adds to scores[i] the part that depends on the pods in the topology domains of nodes[i],
+	 * under the conditions of domain_predicate. The nodes stand for all into which the class
+	 * may go, one for those in the same domains: scores may be relative to each other. Asked
+	 * for pods with a view alone, when domains_view_score_version has changed. */
+	void (*domain_scores)(void *state, const struct session *s, const struct task *t,
+			      const struct node *const *nodes, size_t n, double *scores);
 
 	/* A task got quota or a node, in this order if both; the other one: that was undone. */
 	void (*on_allocate)(void *state, struct session *s, const struct task *t);

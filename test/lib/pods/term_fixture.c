@@ -95,7 +95,9 @@ static void parse_option(struct cluster *c, struct arena *a, struct str word, st
 		t->honors_taints = true;
 	} else {
 		assert_true(str_to_i64(value, &n));
-		*(str_eq_c(name, "skew") ? &t->max_skew : &t->min_domains) = (int32_t)n;
+		*(str_eq_c(name, "skew")     ? &t->max_skew
+		  : str_eq_c(name, "weight") ? &t->weight
+					     : &t->min_domains) = (int32_t)(t->weight < 0 ? -n : n);
 	}
 }
 
@@ -106,9 +108,13 @@ static void parse_term(struct cluster *c, struct arena *a, const struct task *ta
 		   pods = str_next(&text, ' ');
 
 	*t = (struct pod_term){
-		.kind = str_eq_c(kind, "near")   ? POD_TERM_AFFINITY
-			: str_eq_c(kind, "away") ? POD_TERM_ANTI_AFFINITY
-						 : POD_TERM_SPREAD,
+		.kind = str_eq_c(kind, "near")     ? POD_TERM_AFFINITY
+			: str_eq_c(kind, "away")   ? POD_TERM_ANTI_AFFINITY
+			: str_eq_c(kind, "spread") ? POD_TERM_SPREAD
+						   : POD_TERM_PREFERRED,
+		.weight = str_eq_c(kind, "prefer")  ? 1
+			  : str_eq_c(kind, "avoid") ? -1
+						    : 0,
 		.topology_key = in(c, key),
 		.selects = !str_eq_c(pods, "-"),
 		.namespaces = arena_zero(a, LABELS_MAX, sizeof(t->namespaces[0])),

@@ -31,7 +31,7 @@ static void test_refuses(void **state)
 {
 	static const char *const rows[] = {
 		"[{}]",
-		"[{'topologyKey':'z','kind':3}]",
+		"[{'topologyKey':'z','kind':99}]",
 		"[{'topologyKey':'z','namespaces':[7]}]",
 		"[{'topologyKey':'z','pods':[{'weight':0},{'weight':0}]}]",
 		"[{'topologyKey':'z','namespacesBy':[{}]}]",

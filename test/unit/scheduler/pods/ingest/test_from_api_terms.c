@@ -51,11 +51,14 @@ static int read_spec(struct fixture *f, const char *spec, bool places, struct po
 				   f->arena, k, err);
 }
 
+#define PREFERRED "'preferredDuringSchedulingIgnoredDuringExecution'"
 #define REQUIRED "'requiredDuringSchedulingIgnoredDuringExecution'"
 
 static const char *const all =
 	"'affinity':{'podAntiAffinity':{" REQUIRED ":[{'topologyKey':'host','namespaces':['b','a'],"
-	"'namespaceSelector':{'matchLabels':{'team':'red'}}}]},"
+	"'namespaceSelector':{'matchLabels':{'team':'red'}}}]," PREFERRED
+	":[{'weight':100,'podAffinityTerm':{'topologyKey':'rack','labelSelector':{'matchLabels':{"
+	"'app':'y'}}}}]},"
 	"'podAffinity':{" REQUIRED ":[{'topologyKey':'zone','labelSelector':{}}],"
 	"'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':1,'podAffinityTerm':{"
 	"'topologyKey':'zone'}}]}},"
@@ -71,7 +74,7 @@ static void test_terms(void **state)
 	struct pod_class k;
 
 	assert_int_equal(read_spec(*state, all, true, &k, NULL), 0);
-	assert_int_equal(k.nterms, 4);
+	assert_int_equal(k.nterms, 6);
 	t = &k.terms[0];
 	assert_int_equal(t->kind, POD_TERM_AFFINITY);
 	assert_true(t->selects);
@@ -95,15 +98,24 @@ static void test_terms(void **state)
 	assert_false(t->ignores_affinity || t->honors_taints);
 	/* kube-scheduler counts no pod for an empty selector of a spread. */
 	assert_false(t->selects);
+	assert_int_equal(k.terms[4].kind, POD_TERM_PREFERRED);
+	assert_int_equal(k.terms[4].weight, 1);
+	assert_string_equal(k.terms[4].topology_key, "zone");
+	assert_int_equal(k.terms[5].kind, POD_TERM_PREFERRED);
+	assert_int_equal(k.terms[5].weight, -100);
+	assert_string_equal(k.terms[5].pods.exprs[0].values[0], "y");
 }
 
-static void test_pods_of_other_schedulers_only_keep_others_away(void **state)
+/* Required terms of affinity and spread say only where they go themselves. */
+static void test_pods_of_other_schedulers_have_terms_about_others(void **state)
 {
 	struct pod_class k;
 
 	assert_int_equal(read_spec(*state, all, false, &k, NULL), 0);
-	assert_int_equal(k.nterms, 1);
+	assert_int_equal(k.nterms, 3);
 	assert_int_equal(k.terms[0].kind, POD_TERM_ANTI_AFFINITY);
+	assert_int_equal(k.terms[1].kind, POD_TERM_PREFERRED);
+	assert_int_equal(k.terms[2].kind, POD_TERM_PREFERRED);
 	assert_int_equal(read_spec(*state, "'nodeName':'n'", false, &k, NULL), 0);
 	assert_int_equal(k.nterms, 0);
 }
@@ -153,7 +165,7 @@ static void test_label_keys(void **state)
 	}
 }
 
-/* Anti-affinities and spread constraints, half of each. */
+/* Anti-affinities, a spread constraint, and a preference. */
 static void make_many(char *spec, size_t size, int n)
 {
 	size_t at = (size_t)snprintf(spec, size, "'affinity':{'podAntiAffinity':{" REQUIRED ":[");
@@ -163,7 +175,8 @@ static void make_many(char *spec, size_t size, int n)
 				       i == 0 ? "" : ",");
 	}
 	snprintf(spec + at, size - at,
-		 "]}},'topologySpreadConstraints':[{'topologyKey':'z'},{'topologyKey':'z'}]");
+		 "]},'podAffinity':{" PREFERRED ":[{'weight':1,'podAffinityTerm':{}}]}},"
+		 "'topologySpreadConstraints':[{'topologyKey':'z'}]");
 }
 
 static void test_limit(void **state)
@@ -197,6 +210,16 @@ static void test_bad_terms_name_their_place(void **state)
 		  "'matchExpressions':[{'key':'a','operator':'Gt','values':['1']}]}}]}}",
 		  "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]"
 		  ": namespaceSelector: matchExpressions[0]: " },
+		{ "'affinity':{'podAffinity':{" PREFERRED ":[{'weight':100},{'weight':101}]}}",
+		  "spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution[1]: "
+		  "weight: 101 is not 1 to 100" },
+		{ "'affinity':{'podAntiAffinity':{" PREFERRED ":[{'weight':0}]}}",
+		  "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution["
+		  "0]: weight: 0 is not 1 to 100" },
+		{ "'affinity':{'podAntiAffinity':{" PREFERRED ":[{'weight':1,'podAffinityTerm':{"
+		  "'labelSelector':{'matchExpressions':[{}]}}}]}}",
+		  "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution["
+		  "0]: podAffinityTerm: labelSelector: matchExpressions[0]: " },
 		{ "'topologySpreadConstraints':[{'labelSelector':{'matchExpressions':[{}]}}]",
 		  "spec.topologySpreadConstraints[0]: labelSelector: matchExpressions[0]: " },
 	};
@@ -217,7 +240,7 @@ static void test_bad_terms_name_their_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_terms),          T(test_pods_of_other_schedulers_only_keep_others_away),
+		T(test_terms),          T(test_pods_of_other_schedulers_have_terms_about_others),
 		T(test_all_namespaces), T(test_label_keys),
 		T(test_limit),          T(test_bad_terms_name_their_place),
 	};

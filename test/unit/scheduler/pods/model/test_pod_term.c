@@ -75,6 +75,15 @@ static void test_every_member_is_in_the_text(void **state)
 		format(&changed[i], &other);
 		assert_string_not_equal(text.p, other.p);
 	}
+	/* The weight of a preference. */
+	changed[0].kind = changed[1].kind = POD_TERM_PREFERRED;
+	changed[1].selects = true;
+	changed[0].weight = 1;
+	changed[1].weight = -1;
+	format(&changed[0], &text);
+	format(&changed[1], &other);
+	assert_string_not_equal(text.p, other.p);
+	format(&term, &text);
 	/* The selector has nothing to do with the rest. */
 	strbuf_reset(&text);
 	strbuf_reset(&other);

@@ -53,6 +53,40 @@ static void test_no_selector_selects_nothing_and_an_empty_one_all(void **state)
 	cluster_destroy(c);
 }
 
+/* Pods that wait are looked at again when such a pod comes or goes; preferences wait for nothing.
+ */
+static void test_terms_that_decide(void **state)
+{
+	static const struct {
+		const char *terms;
+		bool decides;
+	} rows[] = {
+		{ "near zone app=x", true },
+		{ "away zone app=x", true },
+		{ "spread zone app=x", true },
+		{ "prefer zone app=x", false },
+		{ "prefer zone app=y", false },
+		{ "near zone app=y", false },
+		{ "near zone *; avoid zone app=x", true },
+		{ "near zone app=x; avoid zone app=x", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct cluster *c = cluster_create();
+		struct task *t = term_fixture_task(c, "t", NULL, "app=x", "");
+		uint64_t gen;
+
+		unit_row(rows[i].terms);
+		term_fixture_task(c, "carrier", NULL, "", rows[i].terms);
+		assert_int_equal(selectors_decide_about(c, t->labels), rows[i].decides);
+		gen = c->demand_gen;
+		selectors_forget_labels(c, t);
+		assert_int_equal(c->demand_gen - gen, rows[i].decides);
+		cluster_destroy(c);
+	}
+}
+
 static struct task *far_task(struct cluster *c, const char *space, const char *name)
 {
 	struct task *t = cluster_task_add(c, str_of(space), str_of(name), STR_LIT(""));
@@ -175,6 +209,7 @@ static void test_random_changes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_terms_that_decide),
 		cmocka_unit_test(test_pods_with_equal_labels_and_terms_share),
 		cmocka_unit_test(test_no_selector_selects_nothing_and_an_empty_one_all),
 		cmocka_unit_test(test_namespaces),

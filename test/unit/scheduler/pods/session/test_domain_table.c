@@ -59,14 +59,14 @@ static void test_counts(void **state)
 	struct domain_count count;
 
 	(void)state;
-	assert_false(domain_table_add(&t, a, 3, DOMAIN_HERE, true));
-	assert_false(domain_table_add(&t, a, 0, DOMAIN_OUT, true));
+	assert_false(domain_table_add(&t, a, 3, DOMAIN_HERE, 1));
+	assert_false(domain_table_add(&t, a, 0, DOMAIN_OUT, 1));
 	assert_null(t.counts);
-	assert_true(domain_table_add(&t, a, 0, DOMAIN_HERE, true));
-	assert_false(domain_table_add(&t, a, 1, DOMAIN_RELEASING, true));
+	assert_true(domain_table_add(&t, a, 0, DOMAIN_HERE, 1));
+	assert_false(domain_table_add(&t, a, 1, DOMAIN_RELEASING, 1));
 	/* Zone b has one node, which the caller looks at anyway. */
-	assert_false(domain_table_add(&t, a, 2, DOMAIN_HERE, true));
-	assert_true(domain_table_add(&t, a, 2, DOMAIN_PIPELINED, true));
+	assert_false(domain_table_add(&t, a, 2, DOMAIN_HERE, 1));
+	assert_true(domain_table_add(&t, a, 2, DOMAIN_PIPELINED, 1));
 	assert_true(domain_table_get(&t, c->nodes.v[1], &count));
 	assert_int_equal(count.here, 2);
 	assert_int_equal(count.releasing, 1);
@@ -74,9 +74,28 @@ static void test_counts(void **state)
 	assert_int_equal(domain_count_spread(&count, false), 1);
 	assert_int_equal(t.total.here, 3);
 	assert_int_equal(t.total.pipelined, 1);
-	assert_false(domain_table_add(&t, a, 0, DOMAIN_HERE, false));
-	assert_true(domain_table_add(&t, a, 1, DOMAIN_RELEASING, false));
+	assert_false(domain_table_add(&t, a, 0, DOMAIN_HERE, -1));
+	assert_true(domain_table_add(&t, a, 1, DOMAIN_RELEASING, -1));
 	assert_int_equal(t.total.here, 1);
+	cluster_destroy(c);
+}
+
+/* Sums of weights may be below 0, and come back. */
+static void test_weights(void **state)
+{
+	CLEANUP(arena_destroyp) struct arena *a = arena_create(0);
+	struct cluster *c = make();
+	struct domain_table t = start(a, c);
+	struct domain_count count;
+
+	(void)state;
+	domain_table_add(&t, a, 0, DOMAIN_HERE, -100);
+	domain_table_add(&t, a, 1, DOMAIN_HERE, 30);
+	assert_true(domain_table_get(&t, c->nodes.v[0], &count));
+	assert_int_equal((int32_t)count.here, -70);
+	domain_table_add(&t, a, 0, DOMAIN_HERE, 100);
+	assert_true(domain_table_get(&t, c->nodes.v[0], &count));
+	assert_int_equal((int32_t)count.here, 30);
 	cluster_destroy(c);
 }
 
@@ -94,19 +113,19 @@ static void test_spread(void **state)
 	assert_int_equal(t.domains, 2);
 	assert_int_equal(t.least, 0);
 	/* Not eligible: nothing is counted. */
-	assert_false(domain_table_add(&t, a, 0, DOMAIN_HERE, true));
+	assert_false(domain_table_add(&t, a, 0, DOMAIN_HERE, 1));
 	assert_int_equal(t.total.here, 0);
-	assert_true(domain_table_add(&t, a, 1, DOMAIN_HERE, true));
+	assert_true(domain_table_add(&t, a, 1, DOMAIN_HERE, 1));
 	assert_int_equal(t.least, 0);
 	/* The emptiest domain will get its first one, and gets it. */
-	assert_true(domain_table_add(&t, a, 2, DOMAIN_PIPELINED, true));
+	assert_true(domain_table_add(&t, a, 2, DOMAIN_PIPELINED, 1));
 	assert_int_equal(t.least, 0);
 	assert_int_equal(t.least_later, 1);
-	assert_true(domain_table_add(&t, a, 2, DOMAIN_HERE, true));
+	assert_true(domain_table_add(&t, a, 2, DOMAIN_HERE, 1));
 	assert_int_equal(t.least, 1);
 	assert_int_equal(t.least_later, 1);
-	assert_false(domain_table_add(&t, a, 2, DOMAIN_RELEASING, true));
-	assert_true(domain_table_add(&t, a, 1, DOMAIN_HERE, false));
+	assert_false(domain_table_add(&t, a, 2, DOMAIN_RELEASING, 1));
+	assert_true(domain_table_add(&t, a, 1, DOMAIN_HERE, -1));
 	assert_int_equal(t.least, 0);
 	cluster_destroy(c);
 }
@@ -116,6 +135,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_domains_of_a_key),
 		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_weights),
 		cmocka_unit_test(test_spread),
 	};
 

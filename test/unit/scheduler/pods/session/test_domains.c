@@ -4,12 +4,18 @@
 
 #include "base/attrs.h"
 #include "base/rng.h"
+#include "collections/intern.h"
 #include "lib/pods/core_fixture.h"
 #include "lib/pods/term_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/selectors.h"
 
 enum { NODES = 6, TASKS = 40, STEPS = 4000 };
+
+/* With nodeorder: without it preferences have no effect. */
+#define SCORED                                                                                     \
+	"actions: allocate\n"                                                                      \
+	"tiers: [{plugins: [{name: predicates}, {name: capacity}, {name: nodeorder}]}]\n"
 
 static struct core_fixture sf;
 
@@ -50,6 +56,58 @@ static void test_pods_that_nothing_concerns_have_no_view(void **state)
 	assert_non_null(domains_view(sf.s, spread));
 	assert_int_equal(domains_forbidding(domains_view(sf.s, selected)), 1);
 	assert_int_equal(domains_forbidding(domains_view(sf.s, carrier)), 0);
+	core_fixture_finish(&sf);
+}
+
+static void test_preferences_need_a_plugin_that_scores(void **state)
+{
+	(void)state;
+	for (int scored = 0; scored < 2; scored++) {
+		struct task *carrier, *selected, *both, *plain;
+		const struct domain_view *v;
+
+		core_fixture_init(&sf, scored ? SCORED : NULL);
+		carrier = add("carrier", "", "prefer zone app=x");
+		selected = add("selected", "app=x", "");
+		both = add("both", "app=x", "near zone app=y; avoid rack app=x");
+		plain = add("plain", "app=z", "");
+		core_fixture_open(&sf);
+		assert_null(domains_view(sf.s, plain));
+		assert_int_equal(domains_view(sf.s, carrier) != NULL, scored);
+		assert_int_equal(domains_view(sf.s, selected) != NULL, scored);
+		assert_false(domains_view_decides(domains_view(sf.s, selected)));
+		assert_false(domains_view_decides(domains_view(sf.s, carrier)));
+		v = domains_view(sf.s, both);
+		assert_true(domains_view_decides(v));
+		assert_int_equal(domains_view_score_version(v) != 0, scored);
+		assert_int_equal(domains_preferring(v), scored ? 2 : 0);
+		core_fixture_finish(&sf);
+	}
+}
+
+/* Scores follow every pod that counts; what is allowed depends on none of them. */
+static void test_preferences_have_a_version_of_their_own(void **state)
+{
+	const struct domain_view *v;
+	uint64_t version, scored;
+	struct task *t, *x, *y;
+	struct node *n;
+
+	(void)state;
+	core_fixture_init(&sf, SCORED);
+	n = add_node("n", "zone=a");
+	t = add("t", "", "prefer zone app=x");
+	x = add("x", "app=x", "");
+	y = add("y", "app=y", "");
+	core_fixture_open(&sf);
+	v = domains_view(sf.s, t);
+	version = domains_view_version(v);
+	scored = domains_view_score_version(v);
+	statement_allocate(sf.s, y, n);
+	assert_int_equal(domains_view_score_version(v), scored);
+	statement_allocate(sf.s, x, n);
+	assert_true(domains_view_score_version(v) > scored);
+	assert_int_equal(domains_view_version(v), version);
 	core_fixture_finish(&sf);
 }
 
@@ -277,6 +335,68 @@ static void check_forbidden(const struct task *t, const struct task *carrier)
 	}
 }
 
+static int64_t weight_of(const struct task *t, const struct pod_selector *x, const char *key)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < t->klass->nterms; i++) {
+		const struct pod_term *term = &t->klass->terms[i];
+
+		if (term->kind == POD_TERM_PREFERRED && term->selector == x &&
+		    term->topology_key == key) {
+			sum += term->weight;
+		}
+	}
+	return sum;
+}
+
+/* The weights that pods in the domain of n give to t, of all selectors and keys together. */
+static int64_t prefer_by_hand(const struct task *t, const struct node *n)
+{
+	const struct selector_index *x = sf.f.cluster->selectors;
+	static const char *const keys[] = { "zone", "rack" };
+	struct domain_count one;
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < TASKS; i++) {
+		const struct node *at = node_of(tasks[i], &one);
+
+		for (size_t k = 0; at != NULL && k < ARRAY_LEN(keys); k++) {
+			const char *key =
+				intern_name(sf.f.cluster->names,
+					    intern_id(sf.f.cluster->names, str_of(keys[k])));
+
+			if (zone(at, key) == NULL || zone(at, key) != zone(n, key)) {
+				continue;
+			}
+			for (size_t m = 0; m < t->labels->matches.n; m++) {
+				sum += weight_of(tasks[i],
+						 x->selectors.v[t->labels->matches.v[m].selector],
+						 key);
+			}
+		}
+	}
+	return sum;
+}
+
+static void check_preferred(const struct task *t)
+{
+	const struct domain_view *v = domains_view(sf.s, t);
+	struct domain_count count;
+
+	for (size_t k = 0; v != NULL && k < NODES; k++) {
+		const struct node *n = sf.f.cluster->nodes.v[k];
+		int64_t sum = 0;
+
+		for (size_t i = 0; i < domains_preferring(v); i++) {
+			if (domains_prefers(v, i, n, &count)) {
+				sum += (int32_t)(count.here + count.pipelined);
+			}
+		}
+		assert_int_equal(sum, prefer_by_hand(t, n));
+	}
+}
+
 static void act(struct rng *rng, const struct task *t)
 {
 	const struct node *n = sf.f.cluster->nodes.v[rng_below(rng, NODES)];
@@ -331,13 +451,18 @@ static void set_up_world(struct rng *rng)
 		"zone=a", "zone=a,rack=r", "zone=b,rack=r", "zone=b", "", "zone=c,rack=s"
 	};
 	static const char *const labels[] = { "", "app=x", "app=y", "app=x,tier=y" };
-	static const char *const terms[] = { "", "near zone app=x",
-					     "away rack app=x; away zone app=x",
-					     "away zone app=y; spread zone app=x",
-					     "near zone app=y; away zone *; spread rack app=y" };
+	static const char *const terms[] = {
+		"",
+		"near zone app=x",
+		"away rack app=x; away zone app=x",
+		"away zone app=y; spread zone app=x",
+		"near zone app=y; away zone *; spread rack app=y",
+		"prefer zone app=x weight=7; avoid zone app=x weight=3",
+		"near zone app=x; avoid rack * weight=100"
+	};
 	char name[16];
 
-	core_fixture_init(&sf, NULL);
+	core_fixture_init(&sf, SCORED);
 	for (size_t i = 0; i < NODES; i++) {
 		snprintf(name, sizeof(name), "n%zu", i);
 		add_node(name, nodes[i]);
@@ -376,6 +501,7 @@ static void test_counts_follow_the_session(void **state)
 
 			play(&rng);
 			check_task(tasks[i]);
+			check_preferred(tasks[i]);
 			for (size_t k = 0; k < TASKS; k++) {
 				if (tasks[k]->klass->nterms > 0) {
 					check_forbidden(tasks[i], tasks[k]);
@@ -390,6 +516,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pods_that_nothing_concerns_have_no_view),
+		cmocka_unit_test(test_preferences_need_a_plugin_that_scores),
+		cmocka_unit_test(test_preferences_have_a_version_of_their_own),
 		cmocka_unit_test(test_equal_pods_share_a_view),
 		cmocka_unit_test(test_affinity_counts_pods_that_all_terms_select),
 		cmocka_unit_test(test_domains_are_avoided),

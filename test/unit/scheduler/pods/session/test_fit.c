@@ -1,12 +1,16 @@
 #include "scheduler/pods/session/fit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/attrs.h"
 #include "base/rng.h"
 #include "lib/pods/core_fixture.h"
+#include "lib/pods/term_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/session/domains.h"
 
 enum { NODES = 13, SHAPES = 80, STEPS = 3000 };
 
@@ -167,6 +171,29 @@ static void the_explanation_counts_reasons(void **state)
 	core_fixture_finish(&sf);
 }
 
+/* With what the pods in its domains add, each node of its own compared with all that the class may
+ * use. */
+static double full_score(struct session *s, const struct task *t, const struct node *n)
+{
+	const struct cluster *c = session_cluster(s);
+	const struct node *nodes[NODES];
+	double scores[NODES], sum = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < c->nodes.n; i++) {
+		if (hooks_class_predicate(s, t->klass, c->nodes.v[i], NULL)) {
+			nodes[count++] = c->nodes.v[i];
+		}
+	}
+	if (domains_view(s, t) != NULL) {
+		hooks_domain_scores(s, t, nodes, count, scores);
+		for (size_t i = 0; i < count; i++) {
+			sum += nodes[i] == n ? scores[i] : 0;
+		}
+	}
+	return round((hooks_node_score(s, t->klass, n) + sum) / 1e-6) * 1e-6;
+}
+
 /* Asked of every node, without any memory. */
 static const struct node *best_by_hand(struct session *s, const struct task *t)
 {
@@ -179,8 +206,7 @@ static const struct node *best_by_hand(struct session *s, const struct task *t)
 		if (session_node_used(s, n)->v[RES_CPU] + t->klass->request.v[RES_CPU] <=
 			    n->allocatable.v[RES_CPU] &&
 		    hooks_class_predicate(s, t->klass, n, NULL) && hooks_predicate(s, t, n, NULL) &&
-		    (best == NULL ||
-		     hooks_node_score(s, t->klass, n) > hooks_node_score(s, t->klass, best))) {
+		    (best == NULL || full_score(s, t, n) > full_score(s, t, best))) {
 			best = n;
 		}
 	}
@@ -231,6 +257,76 @@ static void agrees_with_a_plain_search(void **state)
 	core_fixture_finish(&sf);
 }
 
+static void set_up_neighbours(struct core_fixture *sf, struct rng *r)
+{
+	static const char *const labels[] = { "", "app=x", "app=y", "app=x,tier=y" };
+	static const char *const terms[] = { "",
+					     "",
+					     "near zone app=x",
+					     "near zone app=y; away host app=x",
+					     "away host app=y",
+					     "away zone tier=y; spread zone app=x skew=3",
+					     "spread zone app=x; spread host app=x skew=2",
+					     "near rack app=x; near zone app=x",
+					     "prefer zone app=x weight=3; avoid host app=y",
+					     "near zone app=x; avoid host app=x",
+					     "avoid zone tier=y weight=10" };
+	char name[16], text[64];
+
+	core_fixture_init(sf, "actions: allocate\ntiers: [{plugins: [{name: predicates}, "
+			      "{name: capacity}, {name: nodeorder}]}]\n");
+	for (int i = 0; i < NODES; i++) {
+		struct node *n;
+
+		snprintf(name, sizeof(name), "n%d", i);
+		n = cluster_fixture_node(sf->f.cluster, name, 2000 + 100 * i);
+		snprintf(text, sizeof(text), "host=n%d,zone=z%d%s", i, i % 3,
+			 i % 4 == 0 ? "" : ",rack=r");
+		term_fixture_node_labels(sf->f.cluster, n, i == 5 ? "" : text);
+		n->unschedulable = i % 6 == 5;
+	}
+	for (int i = 0; i < STEPS; i++) {
+		struct task *t;
+
+		snprintf(name, sizeof(name), "p%d", i);
+		t = cluster_fixture_task(sf->f.cluster, name, NULL,
+					 100 + 10 * (int64_t)rng_below(r, 3));
+		term_fixture_labels(sf->f.cluster, t, labels[rng_below(r, ARRAY_LEN(labels))]);
+		term_fixture_terms(sf->f.cluster, t, terms[rng_below(r, ARRAY_LEN(terms))]);
+	}
+}
+
+/* The same with terms about other pods, by several sets of topology keys. */
+static void agrees_with_a_plain_search_about_neighbours(void **state)
+{
+	struct core_fixture sf;
+	struct statement st;
+	struct rng r;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		rng_init(&r, seed);
+		set_up_neighbours(&sf, &r);
+		core_fixture_open(&sf);
+		st = statement_begin(sf.s);
+		for (size_t i = 0; i < STEPS; i++) {
+			const struct task *t = sf.f.cluster->tasks.v[i];
+			const struct node *want = best_by_hand(sf.s, t), *n = NULL;
+
+			assert_int_equal(fit_find(sf.s, t, &n), want == NULL ? FIT_NONE : FIT_IDLE);
+			assert_ptr_equal(n, want);
+			if (want != NULL) {
+				statement_allocate(sf.s, t, n);
+			}
+			if (rng_below(&r, 60) == 0) {
+				statement_discard(sf.s, st);
+				st = statement_begin(sf.s);
+			}
+		}
+		core_fixture_finish(&sf);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -242,6 +338,7 @@ int main(void)
 		cmocka_unit_test(evictions_of_this_session_count),
 		cmocka_unit_test(the_explanation_counts_reasons),
 		cmocka_unit_test(agrees_with_a_plain_search),
+		cmocka_unit_test(agrees_with_a_plain_search_about_neighbours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,6 +200,30 @@ static bool fake_predicate(void *state, const struct session *s, const struct ta
 	return yes;
 }
 
+static bool fake_domain_predicate(void *state, const struct session *s, const struct task *t,
+				  const struct node *n, bool later, struct reason *why)
+{
+	(void)later;
+	(void)s;
+	(void)t;
+	(void)n;
+	(void)why;
+	note(state, "domain_predicate");
+	return yes;
+}
+
+static void fake_domain_scores(void *state, const struct session *s, const struct task *t,
+			       const struct node *const *nodes, size_t n, double *scores)
+{
+	(void)s;
+	(void)t;
+	(void)nodes;
+	note(state, "domain_scores");
+	for (size_t i = 0; i < n; i++) {
+		scores[i] += score;
+	}
+}
+
 static double fake_node_score(void *state, const struct session *s, const struct pod_class *k,
 			      const struct node *n)
 {
@@ -235,6 +259,7 @@ static void fake_on_deallocate(void *state, struct session *s, const struct task
 		.overused = fake_overused, .queue_accepts = fake_queue_accepts,                    \
 		.allocatable = fake_allocatable, .quota_limits = fake_quota_limits,                \
 		.class_predicate = fake_class_predicate, .predicate = fake_predicate,              \
+		.domain_predicate = fake_domain_predicate, .domain_scores = fake_domain_scores,    \
 		.node_score = fake_node_score, .on_allocate = fake_on_allocate,                    \
 		.on_deallocate = fake_on_deallocate,                                               \
 	}
@@ -281,7 +306,9 @@ static void call_everything(struct hooks_fixture *f)
 	struct podgroup *g = cluster_fixture_podgroup(f->cluster, "j", "q", 1);
 	struct task *t = cluster_fixture_task(f->cluster, "t", g, 1);
 	struct node *n = cluster_fixture_node(f->cluster, "n", 1);
+	const struct node *nodes[] = { n };
 	struct res limits[8];
+	double sum;
 
 	hooks_fixture_open(f);
 	strbuf_reset(&asked);
@@ -300,6 +327,7 @@ static void call_everything(struct hooks_fixture *f)
 	hooks_class_predicate(f->s, t->klass, n, NULL);
 	hooks_predicate(f->s, t, n, NULL);
 	hooks_node_score(f->s, t->klass, n);
+	hooks_domain_scores(f->s, t, nodes, 1, &sum);
 	hooks_on_allocate(f->s, t);
 	hooks_on_deallocate(f->s, t);
 }
@@ -315,7 +343,8 @@ static void test_every_extension_point_reaches_its_plugin(void **state)
 			    "a:quota_limits a:queue_order a:job_order a:task_order a:queue_accepts "
 			    "a:queue_accepts a:allocatable a:overused a:job_enqueueable "
 			    "a:job_enqueued a:job_valid a:job_ready a:job_pipelined "
-			    "a:class_predicate a:predicate a:node_score a:on_allocate "
+			    "a:class_predicate a:predicate a:domain_predicate a:node_score "
+			    "a:domain_scores a:on_allocate "
 			    "a:on_deallocate ");
 	hooks_fixture_finish(&f);
 }
@@ -358,8 +387,8 @@ static void test_switches_take_extension_points_away(void **state)
 		{ "enableJobEnqueued", "job_enqueueable job_enqueued" },
 		{ "enableJobReady", "job_ready" },
 		{ "enableJobPipelined", "job_pipelined" },
-		{ "enablePredicate", "class_predicate predicate" },
-		{ "enableNodeOrder", "node_score" },
+		{ "enablePredicate", "class_predicate predicate domain_predicate" },
+		{ "enableNodeOrder", "node_score domain_scores" },
 	};
 
 	(void)state;
@@ -385,7 +414,7 @@ static void test_switches_take_extension_points_away(void **state)
 		for (const char *p = asked.p; *p != '\0'; p++) {
 			left += *p == ' ';
 		}
-		assert_int_equal(left + removed, 18);
+		assert_int_equal(left + removed, 20);
 		hooks_fixture_finish(&f);
 	}
 }
@@ -442,6 +471,7 @@ static void test_votes_and_reasons_come_through(void **state)
 {
 	struct hooks_fixture f;
 	struct reason why = { .code = NULL };
+	double sums[] = { 7, 8 };
 	struct podgroup *g;
 
 	(void)state;
@@ -461,6 +491,9 @@ static void test_votes_and_reasons_come_through(void **state)
 	assert_string_equal(asked.p, "b:job_enqueueable ");
 	score = 1.5;
 	assert_true(hooks_node_score(f.s, NULL, NULL) == 3);
+	hooks_domain_scores(f.s, NULL, NULL, 2, sums);
+	assert_true(sums[0] == 3 && sums[1] == 3);
+	assert_true(hooks_scores_domains(f.s));
 	hooks_fixture_finish(&f);
 }
 
@@ -480,6 +513,7 @@ static void test_without_plugins_the_answer_is_yes(void **state)
 	assert_true(hooks_allocatable(f.s, NULL, NULL, NULL));
 	assert_false(hooks_overused(f.s, NULL));
 	assert_true(hooks_predicate(f.s, NULL, NULL, NULL));
+	assert_false(hooks_scores_domains(f.s));
 	hooks_fixture_finish(&f);
 }
 

@@ -1,0 +1,81 @@
+/* scheduler/pods/session/ranking.h: the nodes with room for pods of one shape (a pod class without
+ * its terms about other pods), best first within each cell. Terms about other pods treat nodes
+ * alike that have the same values of some labels, the topology keys: such nodes form a cell;
+ * without keys all nodes are one. So pods with different terms share the pass over the nodes, and
+ * ask about their terms once for each cell. Each cell is ranked by a tournament tree, in which only
+ * nodes with changed use are played again. Ties go to the node with the smaller id. Owner: struct
+ * fit; memory: the session's arena. Thread: sched. Pure. */
+#ifndef SCHEDULER_PODS_SESSION_RANKING_H
+#define SCHEDULER_PODS_SESSION_RANKING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct domain_key;
+struct node;
+struct pod_class;
+struct session;
+struct task;
+
+#define RANKING_NONE UINT32_MAX
+
+/* Nodes that exist, by id. A place is an index into v. */
+struct ranking_nodes {
+	const struct node **v;
+	uint32_t *place; /* by node id; RANKING_NONE */
+	size_t n;
+	uint32_t *made, *made_for; /* n + 1 each, for ranking_fill alone */
+};
+
+struct ranking {
+	uint64_t id; /* no two fillings have the same; 0: not filled */
+	const struct ranking_nodes *nodes;
+	struct str shape;  /* pod_class_format_shape */
+	const char **keys; /* interned names of the topology keys */
+	size_t nkeys;
+	uint64_t *may;     /* bit set by place: the class predicate passes */
+	uint32_t *version; /* by place: of the node when it was last played */
+	double *score;     /* by place, of those that fit */
+	uint32_t *cell;    /* by place */
+	uint32_t *order;   /* places, cell by cell */
+	uint32_t *at;      /* by place: its index in order */
+	uint32_t *start;   /* by cell, and one more: into order */
+	size_t ncells;     /* at least 1 */
+	/* A tree of 2 * n for each cell of n nodes, in the order of cells. Node 1 is the root, the
+	 * last n are the leaves; RANKING_NONE: no node fits. */
+	uint32_t *tree;
+	size_t seen;    /* entries of overlay->touched that have been played */
+	uint64_t whole; /* times that all nodes were played again */
+};
+
+/* Without memory of its own yet. */
+struct ranking *ranking_create(struct session *s, const struct ranking_nodes *nodes);
+/* Ranks the nodes for the shape of t. keys: of what its terms depend on. O(nodes * keys). */
+void ranking_fill(struct session *s, struct ranking *r, const struct task *t,
+		  const struct domain_key *const *keys, size_t nkeys);
+/* Whether it ranks for this shape by these keys. */
+bool ranking_serves(const struct ranking *r, struct str shape, const struct domain_key *const *keys,
+		    size_t nkeys);
+/* Plays what has changed; t has the shape. all: may be all nodes. */
+void ranking_refresh(struct session *s, struct ranking *r, const struct task *t, bool all);
+
+/* The best place of the cell; whether the node at this place fits; the first place of the cell that
+ * the class predicate allows. RANKING_NONE: none. */
+static inline uint32_t ranking_best(const struct ranking *r, size_t cell)
+{
+	return r->start[cell] == r->start[cell + 1] ? RANKING_NONE
+						    : r->tree[2 * r->start[cell] + 1];
+}
+bool ranking_fits(const struct ranking *r, uint32_t place);
+uint32_t ranking_sample(const struct ranking *r, size_t cell);
+
+/* Whether what the class requests is free on the node: now, and when the pods that terminate there
+ * are gone. Room that is held for pods that wait for releases on the node is not free, though no
+ * pod uses it. */
+bool ranking_room_now(const struct session *s, const struct pod_class *k, const struct node *n);
+bool ranking_room_later(const struct session *s, const struct pod_class *k, const struct node *n);
+
+#endif

@@ -92,6 +92,9 @@ replace pkg/scheduler/plugins/predicates/predicates.go 'klog.V(4).Infoln("predic
 	'if event.Task.Status == api.Running { return }; klog.V(4).Infoln("predicates, allocate",'
 replace pkg/scheduler/plugins/predicates/predicates.go 'klog.V(4).Infoln("predicates, deallocate",' \
 	'if event.Task.Status == api.Releasing { return }; klog.V(4).Infoln("predicates, deallocate",'
+# The deviation whole-units.
+replace pkg/scheduler/plugins/proportion/proportion.go 'ssn.AddQueueOrderFn(pp.Name(),' \
+	'pp.wholeUnits(); ssn.AddQueueOrderFn(pp.Name(),'
 # The deviation gang-victims.
 replace pkg/scheduler/framework/session_plugins.go 'func (ssn *Session) UnifiedEvictable(' \
 	'func (ssn *Session) unifiedEvictableByTiers('

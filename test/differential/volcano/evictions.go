@@ -310,7 +310,7 @@ func (r *replay) place(action string, st *framework.Statement, p preemptor, all 
 	t := r.task(p.pod)
 	queue := s.Queues[s.Jobs[t.Job].Queue]
 	node := s.Nodes[p.node]
-	if node == nil {
+	if node == nil && !strings.HasPrefix(action, "gang") {
 		r.refuse(p, "it has no node")
 		return
 	}
@@ -331,6 +331,9 @@ func (r *replay) place(action string, st *framework.Statement, p preemptor, all 
 		if v != nil {
 			st.Evict(v, action)
 		}
+	}
+	if node == nil {
+		return // whole gangs are evicted for the first pod, and make room for others
 	}
 	if !t.InitResreq.LessEqual(node.FutureIdle(), api.Zero) {
 		r.refuse(p, "there is no room on "+p.node)

@@ -309,11 +309,11 @@ static void refresh(struct session *s, struct fit_view *v, const struct task *t,
 	if (v->view == 0) {
 		return;
 	}
-	if (score) {
-		v->scored = scored;
-		if (scored != 0) {
-			score_cells(s, v, t);
-		}
+	v->scored = scored;
+	if (score && scored != 0) {
+		score_cells(s, v, t);
+		/* Tables may have been made for it. */
+		v->scored = domains_view_score_version(domains);
 	}
 	if (ask || score || v->whole != v->ranking->whole ||
 	    s->overlay->touched.n - v->seen > v->ranking->ncells) {

@@ -266,7 +266,7 @@ conformance: $(BUILD)/bin/headgatectl ## recorded scheduling cases of $CONFORMAN
 	@BUILD=$(BUILD) CONFORMANCE=$(CONFORMANCE) test/conformance/run.sh $(ARGS)
 
 suite: $(BIN) $(SUITE_BIN) $(DOCS_BIN) ## all tests, no lints
-	@$(RUN_TESTS) $(SUITE_BIN) $(INTEGRATION_SH) test/chart/test_install.sh
+	@$(RUN_TESTS) $(filter-out $(LEAVE_OUT),$(SUITE_BIN)) $(INTEGRATION_SH) test/chart/test_install.sh
 
 test: $(BIN) $(SUITE_BIN) $(DEMO_BIN) $(DOCS_BIN) ## all tests and lints
 	@$(RUN_TESTS) $(SUITE_BIN) $(INTEGRATION_SH) $(CHART_SH) $(DEMO_SH) $(LINTS)
@@ -279,9 +279,13 @@ check: all $(SUITE_BIN) $(BENCH_BIN) $(DEMO_BIN) $(DOCS_BIN)
 	@$(RUN_TESTS) $(CHECK_BIN) test/chart/test_render.sh $(LINTS)
 endif
 
+# For slow builds: fewer random fleets, and none of the long traces, which go the same ways.
+FLEETS_SAMPLE := FLEET_WORLDS=20
+FLEET_TRACE := %/test_fleet_trace
+
 check-asan: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer, the simulations by a sample
-	@SIM_SAMPLE=20 UBSAN_OPTIONS=print_stacktrace=1 TEST_TIMEOUT=3600 \
-		$(MAKE) BUILD=$(BUILD)/asan OPT=-O1 SAN=address,undefined suite
+	@SIM_SAMPLE=20 $(FLEETS_SAMPLE) UBSAN_OPTIONS=print_stacktrace=1 TEST_TIMEOUT=3600 \
+		$(MAKE) BUILD=$(BUILD)/asan OPT=-O1 SAN=address,undefined LEAVE_OUT=$(FLEET_TRACE) suite
 
 # ThreadSanitizer of these compilers cannot place its shadow under full address randomisation.
 check-tsan: ## the tests of everything that has threads, under ThreadSanitizer
@@ -291,11 +295,11 @@ check-tsan: ## the tests of everything that has threads, under ThreadSanitizer
 # A run starts without the counts of the one before.
 ifeq ($(COVERAGE),)
 coverage: ## lines and branches that the tests reach, by folder; fails below the floors of test/coverage
-	@TEST_TIMEOUT=3600 $(MAKE) BUILD=$(BUILD)/coverage OPT=-O0 COVERAGE=1 coverage
+	@$(FLEETS_SAMPLE) TEST_TIMEOUT=3600 $(MAKE) BUILD=$(BUILD)/coverage OPT=-O0 COVERAGE=1 coverage
 else
 coverage: $(BIN) $(CHECK_BIN) $(INTEGRATION_BIN) $(REPLAY_BIN)
 	@find $(BUILD) -name '*.gcda' -delete
-	@$(RUN_TESTS) $(CHECK_BIN) $(INTEGRATION_BIN) $(REPLAY_BIN)
+	@$(RUN_TESTS) $(filter-out $(FLEET_TRACE),$(CHECK_BIN)) $(INTEGRATION_BIN) $(REPLAY_BIN)
 	@test/coverage/report.sh $(BUILD)/obj
 endif
 

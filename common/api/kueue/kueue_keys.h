@@ -86,12 +86,13 @@
 #define KUEUE_REASON_LOCAL_QUEUE_STOPPED "LocalQueueStopped"         /* Evicted, Requeued */
 #define KUEUE_REASON_CLUSTER_QUEUE_STOPPED "ClusterQueueStopped"     /* Evicted, Requeued */
 #define KUEUE_REASON_DEACTIVATED "Deactivated" /* Evicted, Requeued; "DeactivatedDueTo" + cause */
-#define KUEUE_REASON_WAIT_FOR_START "WaitForStart"                /* PodsReady=False */
-#define KUEUE_REASON_WAIT_FOR_RECOVERY "WaitForRecovery"          /* PodsReady=False */
-#define KUEUE_REASON_OWNER_NOT_FOUND "OwnerNotFound"              /* Finished */
-#define KUEUE_REASON_OUT_OF_SYNC "OutOfSync"                      /* Finished */
-#define KUEUE_REASON_SLICE_REPLACED "WorkloadSliceReplaced"       /* Finished */
-#define KUEUE_REASON_EVICTED_ON_MANAGER "EvictedOnManagerCluster" /* DeactivationTarget */
+#define KUEUE_REASON_WAIT_FOR_START "WaitForStart"                         /* PodsReady=False */
+#define KUEUE_MESSAGE_WAIT_FOR_START "Not all pods are ready or succeeded" /* of that */
+#define KUEUE_REASON_WAIT_FOR_RECOVERY "WaitForRecovery"                   /* PodsReady=False */
+#define KUEUE_REASON_OWNER_NOT_FOUND "OwnerNotFound"                       /* Finished */
+#define KUEUE_REASON_OUT_OF_SYNC "OutOfSync"                               /* Finished */
+#define KUEUE_REASON_SLICE_REPLACED "WorkloadSliceReplaced"                /* Finished */
+#define KUEUE_REASON_EVICTED_ON_MANAGER "EvictedOnManagerCluster"          /* DeactivationTarget */
 
 /* stopPolicy */
 #define KUEUE_STOP_NONE "None"

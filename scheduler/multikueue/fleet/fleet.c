@@ -759,7 +759,7 @@ static void orchestrate(struct fleet *f, struct fleet_workload *w, int64_t now)
 	};
 	struct orchestrate_step step = { .act = ORCHESTRATE_WAIT };
 
-	if (w->local == NULL || fleet_workload_is_waiting(w)) {
+	if (w->local == NULL || fleet_workload_is_waiting(w, now)) {
 		return;
 	}
 	fleet_view_make(&f->view, w, &source, now);

@@ -334,7 +334,8 @@ static void write_status(struct request *r, const char *cluster)
 	const struct sched_msg *local = r->s->w->local;
 	struct local_body of = { .check = r->s->check, .cluster = cluster, .now = r->s->now };
 
-	if (!may_write(r, w, local->resource_version)) {
+	if (!may_write(r, w, local->resource_version) ||
+	    fleet_workload_awaits_token(r->s->w)) { /* a write to the same object */
 		return;
 	}
 	of.local = workload_doc(r->s);
@@ -558,7 +559,8 @@ static void on_done(const struct answer *a)
 	bool is_deletion = deletes && version <= write->sent;
 
 	a->tries->failures = 0;
-	write->written = is_deletion ? write->sent + 1 : version;
+	/* Until it is seen to go: changes of before may still be shown. */
+	write->written = is_deletion ? INT64_MAX : version;
 	if (!is_deletion && write->sent != 0 && version == write->sent) {
 		a->tries->idle |= 1u << write->act;
 	}

@@ -123,6 +123,22 @@ static void note_gone(struct fleet_write *w, const struct sched_msg *gone)
 	}
 }
 
+static const char *uid_of(const struct sched_msg *m)
+{
+	const struct api_workload *w = m->object;
+	enum carried c;
+
+	return carried_find(m->resource, &c) ? carried_row(c)->meta(m->object)->uid : w->meta.uid;
+}
+
+/* A list may show the object that has taken the place of one without the deletion of that one. */
+static void note_other(struct fleet_object *o, const struct sched_msg *m)
+{
+	if (o->object != NULL && m != NULL && !str_streq(uid_of(o->object), uid_of(m))) {
+		note_gone(&o->write, o->object);
+	}
+}
+
 void fleet_managed_set_replica(struct fleet_there *t, struct sched_msg *m,
 			       const struct replica_body_manager *by, uint64_t source)
 {
@@ -132,6 +148,7 @@ void fleet_managed_set_replica(struct fleet_there *t, struct sched_msg *m,
 	if (m == NULL) {
 		note_gone(&t->replica.write, t->replica.object);
 	}
+	note_other(&t->replica, m);
 	t->replica.foreign = w != NULL && !is_ours;
 	t->replica.taken = t->replica.taken && !is_ours;
 	t->replica_source = source;
@@ -203,6 +220,7 @@ void fleet_managed_see(struct fleet_there *t, struct fleet_part *part, const cha
 	struct sched_msg *found =
 		fleet_clusters_carried(t->cluster, part->resource, str_of(part->key));
 
+	note_other(&part->o, found);
 	part->o.foreign = found != NULL && !fleet_managed_is_part_of(found, workload, by);
 	found = part->o.foreign ? NULL : found;
 	if (found != NULL) {

@@ -181,9 +181,11 @@ bool fleet_workload_awaits_token(const struct fleet_workload *w)
 }
 
 /* A replica that cannot be reached does not show anything: nothing of it is waited for. */
-bool fleet_workload_is_waiting(const struct fleet_workload *w)
+bool fleet_workload_is_waiting(const struct fleet_workload *w, int64_t now)
 {
-	if (fleet_workload_awaits_token(w)) {
+	if (fleet_workload_awaits_token(w) ||
+	    (w->managed != NULL && w->local != NULL &&
+	     fleet_managed_awaits(&w->managed->workload_write, w->local->resource_version, now))) {
 		return true;
 	}
 	for (size_t i = 0; i < w->replicas.n; i++) {

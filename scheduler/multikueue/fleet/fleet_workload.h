@@ -80,8 +80,10 @@ void fleet_workload_forget_promises(struct fleet_workload *w);
 void fleet_workload_drop(struct fleet_workload *w, const char *cluster);
 /* A write of the token is under way, or has not been read back. */
 bool fleet_workload_awaits_token(const struct fleet_workload *w);
-/* The same for it and for gates: nothing can be decided. */
-bool fleet_workload_is_waiting(const struct fleet_workload *w);
+/* The same for it, for gates, and for what the manager writes to the local object, since of two
+ * writes for one version of it the second would be refused: nothing can be decided. now: wall ns.
+ */
+bool fleet_workload_is_waiting(const struct fleet_workload *w, int64_t now);
 /* Orders pointers to Workloads by priority and then by age, as in the queues of Kueue: where a
  * ClusterQueue of a worker has room for one preemptor only, the first gets it. For qsort. */
 int fleet_workload_compare(const void *a, const void *b);

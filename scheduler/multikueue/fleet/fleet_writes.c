@@ -10,6 +10,8 @@
 #include "base/xmalloc.h"
 #include "enc/decode.h"
 #include "enc/encode.h"
+#include "enc/json/json_out.h"
+#include "enc/json/patch.h"
 #include "kube/pool.h"
 #include "scheduler/base/message.h"
 #include "scheduler/base/object_write.h"
@@ -48,27 +50,54 @@ struct pool *fleet_writes_pool(struct fleet_writes *f)
 	return f->pool;
 }
 
+/* A grant is decided from the whole object: it is for this version of it. */
+static void format_grant(const struct api_workload *local, const char *text, struct strbuf *out)
+{
+	struct field_pair annotation = { TOKEN_ANNOTATION, text };
+	struct api_workload patch;
+
+	decode_init(&kueue_workload_fields, &patch);
+	patch.meta.uid = local->meta.uid;
+	patch.meta.resource_version = local->meta.resource_version;
+	patch.meta.annotations = (struct field_map){ &annotation, 1 };
+	encode_text(&kueue_workload_fields, &patch, out);
+}
+
+/* A token that comes free has to be the one that was read, and nothing else: the core writes the
+ * admission, which often ends it, in the same moment. */
+static void format_end(const struct api_workload *local, const char *text, struct strbuf *out)
+{
+	const char *old = field_map_get(&local->meta.annotations, TOKEN_ANNOTATION);
+	struct json_out o;
+
+	patch_begin(&o, out);
+	patch_test_str(&o, "/metadata/uid", NULL, str_of(local->meta.uid));
+	patch_test_str(&o, "/metadata/annotations", TOKEN_ANNOTATION, str_of(old));
+	patch_add_str(&o, "/metadata/annotations", TOKEN_ANNOTATION, str_of(text));
+	patch_end(&o);
+}
+
 void fleet_writes_token(struct fleet_writes *f, struct fleet_workload *w, const struct token *t)
 {
 	const struct api_workload *local = fleet_workload_local(w);
+	bool ends = t->phase == TOKEN_FREE &&
+		    field_map_get(&local->meta.annotations, TOKEN_ANNOTATION) != NULL;
 	CLEANUP(strbuf_finish)
 	struct strbuf path = STRBUF_INIT, text = STRBUF_INIT, body = STRBUF_INIT;
 	struct object_write_spec spec = { .request = SCHED_REQ_PREEMPTION_TOKEN,
 					  .resource = SCHED_WORKLOADS,
 					  .method = HTTP_PATCH,
 					  .key = str_of(w->key),
-					  .content_type = "application/merge-patch+json",
+					  .content_type = ends ? "application/json-patch+json"
+							       : "application/merge-patch+json",
 					  .names_version = true };
-	struct field_pair annotation = { TOKEN_ANNOTATION, NULL };
-	struct api_workload patch;
 
 	token_format(t, &text);
-	annotation.value = text.p;
-	decode_init(&kueue_workload_fields, &patch);
-	patch.meta.uid = local->meta.uid;
-	patch.meta.resource_version = local->meta.resource_version;
-	patch.meta.annotations = (struct field_map){ &annotation, 1 };
-	encode_text(&kueue_workload_fields, &patch, &body);
+	if (ends) {
+		format_end(local, text.p, &body);
+	} else {
+		format_grant(local, text.p, &body);
+	}
 	sched_kinds_key_path(SCHED_WORKLOADS, str_of(w->key), NULL, &path);
 	strbuf_add_c(&path, "?fieldManager=" FLEET_NAME);
 	spec.path = path.p;

@@ -42,6 +42,8 @@ enum carried_due {
 struct carried_kind {
 	const char *api_version, *kind; /* of owner references */
 	enum sched_resource resource;
+	/* Once the local object has ended, the core finishes the Workload: by that object alone. */
+	bool core_finishes;
 	const struct api_meta *(*meta)(const void *object);
 	/* Why the local object can never be carried, in the arena; NULL: it can. */
 	const char *(*refusal)(const void *local, struct arena *arena);

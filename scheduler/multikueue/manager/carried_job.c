@@ -282,6 +282,7 @@ const struct carried_kind carried_job_kind = {
 	.api_version = "batch/v1",
 	.kind = "Job",
 	.resource = SCHED_JOBS,
+	.core_finishes = true,
 	.meta = meta,
 	.refusal = refusal,
 	.has_ended = has_ended,

@@ -39,7 +39,9 @@
  *    A merge patch by the same name is another entry of managedFields, and does not help.
  *  - FINISH: server-side apply as MANAGER_FIELD_MANAGER, of the condition Finished alone. Headgate
  *    leaves Finished to the controller of the job, and its next apply as kueue-admission would
- *    remove it. Nothing ever has to take it back.
+ *    remove it. Nothing ever has to take it back. Where the local object of the job shows the end,
+ *    and the core finishes the Workload by it (carried_kind.core_finishes), there is none: Kueue's
+ *    manager and its core both write it.
  *  - SYNC_JOB, RESET_JOB: merge patch of the status of the object; only MultiKueue writes it.
  * On a worker's API server:
  *  - CREATE_REPLICA, CREATE_JOB, DELETE_REPLICA, DELETE_JOB: as MANAGER_FIELD_MANAGER.

@@ -209,7 +209,9 @@ static bool has_stale(const struct pass *p, const struct manager_cluster *c)
 /* 1. The end of the Job is copied before the local Workload is finished: then everything on the
  * cluster is deleted.
  * 2. A Job that has not been seen to end yet is waited for: Workloads and Jobs are watched apart.
- * 3. Without the Job, the replica alone says how it ended; that is better than to run it again. */
+ * 3. The core finishes the Workload of a Job that has ended here; a write of this manager besides
+ *    would be refused, or would make the core's be refused.
+ * 4. Without the Job, the replica alone says how it ended; that is better than to run it again. */
 void winner_finish(struct pass *p, size_t i)
 {
 	const struct manager_cluster *c = &p->view->clusters[i];
@@ -236,6 +238,9 @@ void winner_finish(struct pass *p, size_t i)
 	}
 	if (!ended && str_streq(f->reason, KUEUE_REASON_OWNER_NOT_FOUND)) {
 		retry_gone(p); /* it was deleted there before it ended */
+		return;
+	}
+	if (ended && p->view->kind->core_finishes) {
 		return;
 	}
 	a = pass_add(p, MANAGER_FINISH, i);

@@ -48,7 +48,6 @@ static void backfill_podgroup(struct session *s, const struct queue *q, const st
 	size_t n;
 	const struct task **tasks = order_tasks(s, g, &n);
 
-	session_note_tried(s, g);
 	for (size_t i = 0; i < n; i++) {
 		if (is_wanted(s, tasks[i])) {
 			place(s, q, tasks[i]);

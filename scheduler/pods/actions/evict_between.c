@@ -181,8 +181,14 @@ void evict_between_queues(struct session *s, enum evict_gangs gangs)
 	collect_entitled(s, &o);
 	order_start(&o);
 	while ((q = order_next_queue(&o)) != NULL) {
+		size_t decisions = session_decisions_so_far(s)->n;
+
 		if (reclaim_for(&r, q)) {
 			order_put_back(&o, q);
+		}
+		/* The queues of the victims have less. */
+		if (session_decisions_so_far(s)->n != decisions) {
+			order_refresh(&o);
 		}
 	}
 	order_finish(&o);

@@ -203,7 +203,7 @@ int hooks_queue_order(const struct session *s, const struct queue *a, const stru
 {
 	int r = COMBINE_ORDER(&session_hooks(s)->queue_order, queue_order, s, a, b);
 
-	return r != 0 ? r : hooks_fallback_queue(a, b);
+	return r != 0 ? r : hooks_fallback_queue(session_cluster(s), a, b);
 }
 
 int hooks_job_preference(const struct session *s, const struct podgroup *a,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "scheduler/pods/model/model.h"
+#include "scheduler/pods/model/cluster.h"
 
 static int compare_time(int64_t a, int64_t b)
 {
@@ -15,7 +15,7 @@ static int compare_text(const char *a, const char *b)
 	return strcmp(a == NULL ? "" : a, b == NULL ? "" : b);
 }
 
-int hooks_fallback_queue(const struct queue *a, const struct queue *b)
+static int compare_queues(const struct queue *a, const struct queue *b)
 {
 	int r = compare_time(a->created, b->created);
 
@@ -23,6 +23,29 @@ int hooks_fallback_queue(const struct queue *a, const struct queue *b)
 		r = compare_text(a->uid, b->uid);
 	}
 	return r != 0 ? r : compare_text(a->name, b->name);
+}
+
+static const struct queue *climb(const struct cluster *c, const struct queue *q, uint32_t depth)
+{
+	while (q->depth > depth) {
+		q = queue_at(c, q->parent);
+	}
+	return q;
+}
+
+int hooks_fallback_queue(const struct cluster *c, const struct queue *a, const struct queue *b)
+{
+	uint32_t depth = a->depth < b->depth ? a->depth : b->depth;
+	const struct queue *x = climb(c, a, depth), *y = climb(c, b, depth);
+
+	if (x == y) {
+		return (a->depth > b->depth) - (a->depth < b->depth);
+	}
+	while (x->parent != y->parent) {
+		x = queue_at(c, x->parent);
+		y = queue_at(c, y->parent);
+	}
+	return compare_queues(x, y);
 }
 
 int hooks_fallback_podgroup(const struct podgroup *a, const struct podgroup *b)

@@ -3,12 +3,16 @@
 #ifndef SCHEDULER_PODS_SESSION_HOOKS_FALLBACK_H
 #define SCHEDULER_PODS_SESSION_HOOKS_FALLBACK_H
 
+struct cluster;
 struct podgroup;
 struct queue;
 struct task;
 
-/* By creation time, UID, then name. */
-int hooks_fallback_queue(const struct queue *a, const struct queue *b);
+/* Those of one branch of the tree of queues side by side, a queue before those below it. Branches,
+ * right below the last queue that a and b have in common, by creation time, UID, then name. In
+ * Volcano by those of a and b themselves: with shares, by which branches are compared, that is no
+ * order among three queues. O(depth) */
+int hooks_fallback_queue(const struct cluster *c, const struct queue *a, const struct queue *b);
 /* By creation time, UID, namespace, then name. */
 int hooks_fallback_podgroup(const struct podgroup *a, const struct podgroup *b);
 /* By the number at the end of the pod name, when both names have at least three parts joined by

@@ -1,16 +1,24 @@
 #include "scheduler/pods/session/order.h"
 
+#include <assert.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "collections/vec.h"
 #include "scheduler/pods/session/hooks.h"
 
-static int by_queue(const void *a, const void *b, const void *ctx)
+static int by_first(const void *a, const void *b, const void *ctx)
 {
 	const struct order_queue *x = a, *y = b;
 
-	return hooks_queue_order(ctx, x->queue, y->queue);
+	return hooks_queue_order(ctx, x->first->queue, y->first->queue);
+}
+
+static void on_moved(void *elem, size_t index)
+{
+	((struct order_queue *)elem)->place = index;
 }
 
 static int by_podgroup(const void *a, const void *b, const void *ctx)
@@ -36,10 +44,9 @@ void order_init(struct order *o, const struct session *s)
 {
 	const struct cluster *c = session_cluster(s);
 
-	o->session = s;
-	o->n = c->queues.n;
+	*o = (struct order){ .session = s, .n = c->queues.n };
 	o->by_id = arena_zero(session_arena(s), o->n + 1, sizeof(o->by_id[0]));
-	heap_init(&o->queues, by_queue, NULL, s);
+	heap_init(&o->top, by_first, on_moved, s);
 }
 
 void order_finish(struct order *o)
@@ -47,41 +54,117 @@ void order_finish(struct order *o)
 	for (size_t i = 0; i < o->n; i++) {
 		if (o->by_id[i] != NULL) {
 			heap_finish(&o->by_id[i]->podgroups);
+			heap_finish(&o->by_id[i]->below);
 		}
 	}
-	heap_finish(&o->queues);
+	heap_finish(&o->top);
+}
+
+/* Makes it, and those above it, if need be. */
+static struct order_queue *get_queue(struct order *o, uint32_t id)
+{
+	const struct cluster *c = session_cluster(o->session);
+	struct order_queue *below = NULL;
+	const struct queue *at;
+
+	QUEUE_FOR_EACH_UP (at, c, id) {
+		struct order_queue *q = o->by_id[at->id];
+		bool is_new = q == NULL;
+
+		if (is_new) {
+			q = o->by_id[at->id] = arena_zero(session_arena(o->session), 1, sizeof(*q));
+			q->queue = at;
+			q->place = SIZE_MAX;
+			heap_init(&q->podgroups, by_podgroup, NULL, o->session);
+			heap_init(&q->below, by_first, on_moved, o->session);
+		}
+		if (below != NULL) {
+			below->up = q;
+		}
+		if (!is_new) {
+			break;
+		}
+		below = q;
+	}
+	return o->by_id[id];
 }
 
 void order_add(struct order *o, struct order_podgroup *g)
 {
-	struct order_queue *q = o->by_id[g->podgroup->queue];
+	heap_push(&get_queue(o, g->podgroup->queue)->podgroups, g);
+}
 
-	if (q == NULL) {
-		q = arena_zero(session_arena(o->session), 1, sizeof(*q));
-		q->queue = session_cluster(o->session)->queues.v[g->podgroup->queue];
-		heap_init(&q->podgroups, by_podgroup, NULL, o->session);
-		o->by_id[g->podgroup->queue] = q;
+static struct order_queue *find_first(const struct order *o, struct order_queue *q)
+{
+	const struct order_queue *child = heap_peek(&q->below);
+
+	if (child != NULL &&
+	    !(q->waits && hooks_queue_order(o->session, q->queue, child->first->queue) < 0)) {
+		return child->first;
 	}
-	heap_push(&q->podgroups, g);
+	return q->waits ? q : NULL;
+}
+
+/* Queues are compared with their siblings, each by the first one below it: another queue's share
+ * changes none of these comparisons but those of the queues above it. */
+static void place_again(struct order *o, struct order_queue *q)
+{
+	for (; q != NULL; q = q->up) {
+		struct heap *siblings = q->up == NULL ? &o->top : &q->up->below;
+
+		if (q->place != SIZE_MAX) {
+			heap_remove(siblings, q->place);
+		}
+		q->first = find_first(o, q);
+		if (q->first != NULL) {
+			heap_push(siblings, q);
+		}
+	}
+}
+
+void order_refresh(struct order *o)
+{
+	vec_clear(&o->top);
+	for (size_t i = 0; i < o->n; i++) {
+		if (o->by_id[i] != NULL) {
+			vec_clear(&o->by_id[i]->below);
+			o->by_id[i]->place = SIZE_MAX;
+		}
+	}
+	for (size_t i = 0; i < o->n; i++) {
+		if (o->by_id[i] != NULL && o->by_id[i]->waits) {
+			place_again(o, o->by_id[i]);
+		}
+	}
 }
 
 void order_start(struct order *o)
 {
 	for (size_t i = 0; i < o->n; i++) {
 		if (o->by_id[i] != NULL) {
-			heap_push(&o->queues, o->by_id[i]);
+			o->by_id[i]->waits = o->by_id[i]->podgroups.n > 0;
 		}
 	}
+	order_refresh(o);
 }
 
 struct order_queue *order_next_queue(struct order *o)
 {
-	return heap_pop(&o->queues);
+	const struct order_queue *top;
+
+	place_again(o, o->served);
+	top = heap_peek(&o->top);
+	o->served = top == NULL ? NULL : top->first;
+	if (o->served != NULL) {
+		o->served->waits = false;
+	}
+	return o->served;
 }
 
 void order_put_back(struct order *o, struct order_queue *q)
 {
-	heap_push(&o->queues, q);
+	assert(q == o->served);
+	q->waits = true;
 }
 
 struct order_podgroup *order_next_podgroup(struct order_queue *q)

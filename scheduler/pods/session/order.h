@@ -1,8 +1,9 @@
-/* scheduler/pods/session/order.h: which queue and which PodGroup is next: a heap of queues by queue
- * order, each with a heap of PodGroups by Volcano's jobOrder. Queue order is evaluated again
- * whenever a queue is put back, so that shares are fresh. Owner: the action that made it. Thread:
- * sched. Pure.
- */
+/* scheduler/pods/session/order.h: which queue and which PodGroup is next: queues by queue order,
+ * each with a heap of PodGroups by Volcano's jobOrder. The queue that is next is the first one by
+ * the shares of the moment: what a queue got counts for those above it as well, and with these for
+ * all queues below them. Paths of plugin drf (volcano.sh/hierarchy) are no part of that tree: there
+ * a queue may keep its place while another one below the same path is served, as in Volcano. Owner:
+ * the action that made it. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_SESSION_ORDER_H
 #define SCHEDULER_PODS_SESSION_ORDER_H
 
@@ -17,16 +18,24 @@ struct order_podgroup {
 			no preference */
 };
 
+/* A queue with work, or one above such. */
 struct order_queue {
 	const struct queue *queue;
 	struct heap podgroups; /* of struct order_podgroup */
+	/* For order.c: */
+	bool waits;                /* for its turn */
+	struct order_queue *up;    /* the parent; NULL: struct order has it at the top */
+	struct heap below;         /* the children with a first one */
+	struct order_queue *first; /* of itself and all below it that wait; NULL: none does */
+	size_t place;              /* in the heap of the parent; SIZE_MAX: not there */
 };
 
 struct order {
 	const struct session *session;
-	struct heap queues;         /* of struct order_queue */
+	struct heap top;            /* of struct order_queue, as their `below` */
 	struct order_queue **by_id; /* session arena */
 	size_t n;
+	struct order_queue *served; /* the last one that was next */
 };
 
 void order_init(struct order *o, const struct session *s);
@@ -34,8 +43,13 @@ void order_finish(struct order *o);
 /* The PodGroup's queue must be known. Queues join order_next_queue when order_start is called. */
 void order_add(struct order *o, struct order_podgroup *g);
 void order_start(struct order *o);
-struct order_queue *order_next_queue(struct order *o); /* NULL: none left */
+/* NULL: none left. Since the last call only the shares of the queue that it returned have changed,
+ * and of those above it. O(log queues) comparisons at each level above it. */
+struct order_queue *order_next_queue(struct order *o);
+/* The queue that was next stays in the order. */
 void order_put_back(struct order *o, struct order_queue *q);
+/* After shares of other queues have changed, too. O(queues). */
+void order_refresh(struct order *o);
 struct order_podgroup *order_next_podgroup(struct order_queue *q); /* NULL: none left */
 
 /* Serves every PodGroup of a queue that is due and that is wanted once: queues in turn, one

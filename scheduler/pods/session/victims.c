@@ -880,5 +880,7 @@ bool victims_evict_podgroup(struct victims *v, const struct queue *q, const stru
 	v->plan = v->trial;
 	v->trial = plan;
 	evict(v, q, t, n);
+	/* Pods that no node could be made to fit may fit now. */
+	forget_searches(v);
 	return true;
 }

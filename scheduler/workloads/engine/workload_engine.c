@@ -370,8 +370,9 @@ static void write_or_defer(struct workload_engine *e, const struct admission_dec
 		deferred_reasons_drop(e->deferred, d->workload);
 	}
 	write_decision(e, d, now);
-	if (d->kind == QUOTA_DECIDE_PREEMPT && !d->ongoing) {
-		/* Where no job has to stop, the reservation goes with the same write. */
+	if (d->kind == QUOTA_DECIDE_ADMIT || (d->kind == QUOTA_DECIDE_PREEMPT && !d->ongoing)) {
+		/* More goes with the same write: after an admission that its job is not ready,
+		 * after a preemption the reservation, where no job has to stop. */
 		reconciler_touch(e->reconciler, str_of(w->key));
 	}
 }

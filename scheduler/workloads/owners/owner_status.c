@@ -21,7 +21,7 @@ static struct api_condition pods_ready(const struct owner_status *s, const struc
 	struct api_condition c = { .type = KUEUE_PODS_READY,
 				   .status = "False",
 				   .reason = KUEUE_REASON_WAIT_FOR_START,
-				   .message = "Not all pods are ready or succeeded" };
+				   .message = KUEUE_MESSAGE_WAIT_FOR_START };
 
 	/* Readiness counts from the admission on: pods of the last one say nothing about the
 	 * next. */
@@ -172,8 +172,9 @@ bool owner_status_apply(const struct owner_status *s, const struct api_workload 
 	struct api_condition v[CONDITIONS_MAX];
 	size_t n = 0;
 
-	/* The readiness of what never got quota is no news, nor that of what has ended. */
-	if (s->pods_ready && (kueue_workload_is_reserving(w) || old != NULL)) {
+	/* The readiness of what was never admitted is no news, nor that of what has ended. While
+	 * checks are waited for, their controllers write this status. */
+	if (s->pods_ready && (kueue_condition_is_true(have, KUEUE_ADMITTED) || old != NULL)) {
 		/* With the end, readiness stays as it was: pods that have gone are no failure. */
 		v[n] = ends && old != NULL ? *old : pods_ready(s, w);
 		same &= settle(&v[n++], w, s->now);

@@ -6,24 +6,42 @@
 #include "scheduler/workloads/status/workload_checks.h"
 #include "scheduler/workloads/status/workload_pending.h"
 
+/* Of a job that is only about to start nothing is ready: the admission says so in its own write.
+ * From then on the controller of the owner reports (owners/owner_status.h). */
+static void begin_readiness(struct workload_reconcile *l)
+{
+	if (l->times->wait_pods_ready && l->in->job == WORKLOAD_RECONCILE_JOB_STOPPED &&
+	    workload_status_condition(l->status, KUEUE_PODS_READY) == NULL) {
+		(void)workload_reconcile_set(l, KUEUE_PODS_READY, false,
+					     KUEUE_REASON_WAIT_FOR_START,
+					     KUEUE_MESSAGE_WAIT_FOR_START);
+	}
+}
+
 void workload_reserved_admit(struct workload_reconcile *l)
 {
 	const char *message;
 
 	if (workload_status_is_true(l->status, KUEUE_ADMITTED)) {
+		/* By a decision that is still to be written. */
+		if (l->in->written != NULL &&
+		    !workload_status_is_true(l->in->written, KUEUE_ADMITTED)) {
+			begin_readiness(l);
+		}
 		return;
 	}
 	/* Whether all are Ready is not known before the checks of the flavors are known. */
 	if (!l->in->checks_known || !workload_checks_ready(l)) {
 		(void)workload_reconcile_set(l, KUEUE_ADMITTED, false,
 					     KUEUE_REASON_UNSATISFIED_CHECKS,
-					     "The workload has not all checks ready");
+					     WORKLOAD_STATUS_UNSATISFIED);
 		return;
 	}
 	message =
 		arena_printf(l->status->arena, "Admitted by ClusterQueue %s", l->in->cluster.name);
 	(void)workload_reconcile_set(l, KUEUE_ADMITTED, true, KUEUE_ADMITTED, message);
 	workload_reconcile_event(l, false, KUEUE_ADMITTED, message);
+	begin_readiness(l);
 }
 
 /* Takes the reservation back at once, since nothing runs yet; workload_pending_explain sets the

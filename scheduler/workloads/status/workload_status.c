@@ -216,7 +216,7 @@ static void admit(struct workload_status *status, const struct quota_model *q,
 	 * (Kueue). */
 	if (!has_all_checks(status, n->queue, d->assignment)) {
 		set(status, KUEUE_ADMITTED, false, KUEUE_REASON_UNSATISFIED_CHECKS,
-		    "Not all admission checks are ready", now);
+		    WORKLOAD_STATUS_UNSATISFIED, now);
 		return;
 	}
 	message = arena_printf(status->arena, "Admitted by ClusterQueue %s", n->name);

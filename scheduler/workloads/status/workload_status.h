@@ -11,6 +11,9 @@
 
 #define WORKLOAD_STATUS_MESSAGE_MAX 32768 /* bytes; longer messages are cut */
 #define WORKLOAD_STATUS_EVENT_MAX 1024
+/* The message of Admitted=False by checks. The cycle and the reconciler say it alike (Kueue: the
+ * latter), or each Workload would be written once more for it. */
+#define WORKLOAD_STATUS_UNSATISFIED "The workload has not all checks ready"
 
 struct condition {
 	const char *type, *status, *reason, *message; /* status: "True", "False", "Unknown" */

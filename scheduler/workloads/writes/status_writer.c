@@ -58,7 +58,9 @@ static const char *text_of(const char *text)
 	return text == NULL ? "" : text;
 }
 
-/* Finished belongs to the job's controller; we set it only if there is none (OwnerNotFound). */
+/* Finished belongs to the job's controller; we set it only if there is none (OwnerNotFound).
+ * PodsReady does so after the admission, which sets it first: left out by a later write before that
+ * controller says anything else, it would be removed. */
 static bool is_ours(const struct condition *c)
 {
 	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
@@ -66,8 +68,10 @@ static bool is_ours(const struct condition *c)
 			return true;
 		}
 	}
-	return str_streq(c->type, KUEUE_FINISHED) &&
-	       str_streq(c->reason, KUEUE_REASON_OWNER_NOT_FOUND);
+	return str_streq(c->type, KUEUE_FINISHED)
+		       ? str_streq(c->reason, KUEUE_REASON_OWNER_NOT_FOUND)
+		       : str_streq(c->type, KUEUE_PODS_READY) &&
+				 str_streq(c->reason, KUEUE_REASON_WAIT_FOR_START);
 }
 
 static void add_conditions(const struct quota_model *q, const struct workload_status *status,

@@ -69,6 +69,34 @@ replace pkg/scheduler/actions/reclaim/reclaim.go 'if !resreq.LessEqual(available
 replace pkg/scheduler/plugins/proportion/proportion.go '} else if status == api.Pending {' \
 	'} else if tasks := withoutGates(tasks); status == api.Pending {'
 replace pkg/scheduler/actions/preempt/preempt.go 'if !assigned {' 'if !assigned || !ssn.JobPipelined(job) {'
+# The deviations backfill, each-member, fresh-order, guarantee and until-gone.
+replace pkg/scheduler/actions/backfill/backfill.go 'backfill.pickUpPendingTasks(ssn)' \
+	'backfill.pickUpPendingTasks(ssn); turn := &turn{session: ssn}; defer turn.end()'
+replace pkg/scheduler/actions/backfill/backfill.go 'job := ssn.Jobs[task.Job]' 'job := turn.of(ssn.Jobs[task.Job])'
+replace pkg/scheduler/actions/backfill/backfill.go 'ssn.Allocate(task, node)' 'turn.statement.Allocate(task, node)'
+replace pkg/scheduler/actions/backfill/backfill.go 'for !jobs[queue.UID].Empty() {' \
+	'if !jobs[queue.UID].Empty() { queues.Push(queue)'
+replace pkg/scheduler/actions/backfill/backfill.go 'queues.Pop()' 'util.PopFirst(queues)'
+for action in allocate enqueue gangpreempt gangreclaim reclaim; do
+	replace pkg/scheduler/actions/$action/$action.go 'queues.Pop()' 'util.PopFirst(queues)'
+done
+replace pkg/scheduler/framework/session_plugins.go 'lv := l.(*api.QueueInfo)' \
+	'l, r = ssn.branches(l.(*api.QueueInfo), r.(*api.QueueInfo)); lv := l.(*api.QueueInfo)'
+replace pkg/scheduler/api/job_info.go 'func (ji *JobInfo) NeedContinueAllocating(' 'func (ji *JobInfo) needContinueByRoles('
+replace pkg/scheduler/api/job_info.go 'func (ji *JobInfo) TaskHasFitErrors(' 'func (ji *JobInfo) roleHasFitErrors('
+replace pkg/scheduler/plugins/capacity/capacity.go 'func (cp *capacityPlugin) checkGuaranteeConstraint(' \
+	'func (cp *capacityPlugin) checkWholeGuarantee('
+replace pkg/scheduler/plugins/capacity/capacity.go 'cp.shouldSkipReclaimee(reclaimee, reclaimer); skip {' \
+	'cp.shouldSkipReclaimee(reclaimee, reclaimer); skip || !cp.keepsGuaranteesAbove(ssn, reclaimerAttr, attr, victims, reclaimee) {'
+replace pkg/scheduler/plugins/predicates/predicates.go 'klog.V(4).Infoln("predicates, allocate",' \
+	'if event.Task.Status == api.Running { return }; klog.V(4).Infoln("predicates, allocate",'
+replace pkg/scheduler/plugins/predicates/predicates.go 'klog.V(4).Infoln("predicates, deallocate",' \
+	'if event.Task.Status == api.Releasing { return }; klog.V(4).Infoln("predicates, deallocate",'
+# The deviation gang-victims.
+replace pkg/scheduler/framework/session_plugins.go 'func (ssn *Session) UnifiedEvictable(' \
+	'func (ssn *Session) unifiedEvictableByTiers('
+replace pkg/scheduler/actions/utils/simulate.go 'task.SchGated || task.Resreq.IsEmpty()' \
+	'task.SchGated || task.Resreq.IsEmpty() || !framework.Preempts(task)'
 # The phases as Volcano has them after 1.15: pods that terminate on a node count.
 replace pkg/scheduler/framework/session.go 'if int32(scheduled) >= jobInfo.PodGroup.Spec.MinMember {' \
 	'if scheduled += releasing(jobInfo); int32(scheduled) >= jobInfo.PodGroup.Spec.MinMember {'

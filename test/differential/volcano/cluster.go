@@ -26,14 +26,15 @@ type plugin struct {
 
 // A cluster is what both schedulers are asked about.
 type cluster struct {
-	actions []string
-	tiers   [][]plugin
-	cycles  int
-	classes []*schedulingv1.PriorityClass
-	nodes   []*corev1.Node
-	queues  []*scheduling.Queue
-	groups  []*scheduling.PodGroup
-	pods    []*corev1.Pod
+	actions     []string
+	sparesGangs bool // allowWholeBundle: false
+	tiers       [][]plugin
+	cycles      int
+	classes     []*schedulingv1.PriorityClass
+	nodes       []*corev1.Node
+	queues      []*scheduling.Queue
+	groups      []*scheduling.PodGroup
+	pods        []*corev1.Pod
 }
 
 func (c *cluster) clone() *cluster {
@@ -89,7 +90,15 @@ func (c *cluster) configuration() []byte {
 		}
 		tiers = append(tiers, map[string]any{"plugins": plugins})
 	}
-	return lib.Must(yaml.Marshal(map[string]any{"actions": actions, "tiers": tiers}))
+	all := map[string]any{"actions": actions, "tiers": tiers}
+	if c.sparesGangs {
+		var more []any
+		for _, name := range []string{"gangpreempt", "gangreclaim"} {
+			more = append(more, map[string]any{"name": name, "arguments": map[string]any{"allowWholeBundle": false}})
+		}
+		all["configurations"] = more
+	}
+	return lib.Must(yaml.Marshal(all))
 }
 
 func (c *cluster) objects() []any {

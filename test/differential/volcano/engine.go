@@ -121,7 +121,7 @@ func (f *configured) cycle(c *cluster, ours *simulated, number int, out *lib.Ans
 		conf.EnabledActionMap[a.Name()] = true
 	}
 	s := framework.OpenSession(r, f.tiers, f.more)
-	again := newReplay(s, ours, number, out)
+	again := newReplay(s, c, ours, number, out)
 	for _, a := range f.actions {
 		execute := func() {
 			a.Initialize()

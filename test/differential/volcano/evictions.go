@@ -1,10 +1,13 @@
 package main
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"volcano.sh/volcano/pkg/scheduler/actions/utils"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
@@ -26,6 +29,7 @@ type preemptor struct {
 // replay is the state of replaying one cycle of Headgate's.
 type replay struct {
 	session *framework.Session
+	wholes  bool // gangs may be evicted as a whole
 	cycle   int
 	steps   []preemptor
 	out     *lib.Answer
@@ -33,8 +37,8 @@ type replay struct {
 
 // newReplay takes the evictions and pipelines of one cycle. Those without victims come last: they
 // are members of PodGroups for which others have victims.
-func newReplay(s *framework.Session, ours *simulated, cycle int, out *lib.Answer) *replay {
-	r := &replay{session: s, cycle: cycle, out: out}
+func newReplay(s *framework.Session, c *cluster, ours *simulated, cycle int, out *lib.Answer) *replay {
+	r := &replay{session: s, wholes: !c.sparesGangs, cycle: cycle, out: out}
 	at := func(pod string) *preemptor {
 		for i := range r.steps {
 			if r.steps[i].pod == pod {
@@ -69,13 +73,60 @@ func (r *replay) task(key string) *api.TaskInfo {
 	return nil
 }
 
-// action replays what Headgate did in the action, then asks Volcano's for more. A pod that will have
-// room when pods that terminate are gone does not preempt in Headgate: Volcano's is not asked about
-// it. What it places without victims is left to allocate.
+// action replays what Headgate did in the action, and asks Volcano's for more: about a PodGroup that
+// comes before one for which Headgate evicts pods, in the state before that, since both serve each
+// PodGroup when its turn comes; about the others at the end.
 func (r *replay) action(name string, execute func()) {
-	r.repeat(name)
+	order, steps := r.stepsOf(name)
+	asked := map[api.JobID]bool{}
+	for _, id := range order {
+		asked[id] = true
+	}
+	for _, id := range order {
+		for _, job := range r.before(id, asked) {
+			asked[job] = true
+			r.ask(execute, func(t *api.TaskInfo) bool { return t.Job != job })
+		}
+		r.serve(name, r.session.Jobs[id], steps[id])
+	}
+	for _, id := range order {
+		delete(asked, id)
+	}
+	r.ask(execute, func(t *api.TaskInfo) bool { return asked[t.Job] })
+}
+
+// before lists the PodGroups, of those not asked about, for which victims are looked for before the
+// one with the id.
+func (r *replay) before(id api.JobID, asked map[api.JobID]bool) []api.JobID {
+	s := r.session
+	var out []api.JobID
+	next := s.Jobs[id]
+	for _, key := range slices.Sorted(maps.Keys(s.Jobs)) {
+		job := s.Jobs[key]
+		if asked[key] || len(job.TaskStatusIndex[api.Pending]) == 0 || s.Queues[job.Queue] == nil {
+			continue
+		}
+		if job.Queue == next.Queue && s.JobOrderFn(job, next) ||
+			job.Queue != next.Queue && s.QueueOrderFn(s.Queues[job.Queue], s.Queues[next.Queue]) {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// ask runs Volcano's action without the pods that are left out. A pod that will have room when pods
+// that terminate are gone does not preempt in Headgate: Volcano's is not asked about it. What it
+// places without victims is left to allocate.
+func (r *replay) ask(execute func(), isLeftOut func(t *api.TaskInfo) bool) {
 	before := pipelinedIn(r.session)
 	waiting := r.withComplete(r.waiting())
+	for _, job := range r.session.Jobs {
+		for _, t := range job.TaskStatusIndex[api.Pending] {
+			if !t.SchGated && isLeftOut(t) && !slices.Contains(waiting, t) {
+				waiting = append(waiting, t)
+			}
+		}
+	}
 	for _, t := range waiting {
 		t.SchGated = true
 	}
@@ -146,8 +197,8 @@ func (r *replay) waiting() []*api.TaskInfo {
 	return out
 }
 
-// repeat does what Headgate did: its PodGroups in the order of their first victim.
-func (r *replay) repeat(name string) {
+// stepsOf lists what Headgate did in the action: its PodGroups in the order of their first victim.
+func (r *replay) stepsOf(name string) ([]api.JobID, map[api.JobID][]preemptor) {
 	var order []api.JobID
 	byJob := map[api.JobID][]preemptor{}
 	evicts := map[api.JobID]bool{}
@@ -162,14 +213,13 @@ func (r *replay) repeat(name string) {
 		byJob[t.Job] = append(byJob[t.Job], p)
 		evicts[t.Job] = evicts[t.Job] || len(p.victims) > 0
 	}
-	for _, job := range order {
-		if evicts[job] {
-			r.serve(name, r.session.Jobs[job], byJob[job])
-		}
-	}
+	return slices.DeleteFunc(order, func(id api.JobID) bool { return !evicts[id] }), byJob
 }
 
-// belongs: preempt evicts within the queue, reclaim in others.
+// preempts: preempt and gangpreempt evict within the queue, reclaim and gangreclaim in others.
+func preempts(action string) bool { return strings.HasSuffix(action, "preempt") }
+
+// belongs says whether the eviction is one of the action's.
 func (r *replay) belongs(action string, t *api.TaskInfo, p preemptor) bool {
 	if len(p.victims) == 0 {
 		return true
@@ -179,7 +229,7 @@ func (r *replay) belongs(action string, t *api.TaskInfo, p preemptor) bool {
 		return false
 	}
 	same := r.session.Jobs[v.Job].Queue == r.session.Jobs[t.Job].Queue
-	return same == (action == "preempt")
+	return same == preempts(action)
 }
 
 func (r *replay) refuse(p preemptor, why string) { r.out.Add("%d refused %s: %s", r.cycle, p.pod, why) }
@@ -193,10 +243,14 @@ func (r *replay) serve(action string, job *api.JobInfo, steps []preemptor) {
 	if v := s.JobValid(job); v != nil && !v.Pass {
 		r.refuse(steps[0], "its PodGroup is not valid")
 	}
-	if action == "reclaim" && s.Overused(s.Queues[job.Queue]) {
+	if !preempts(action) && s.Overused(s.Queues[job.Queue]) {
 		r.refuse(steps[0], "its queue is overused")
 	}
 	st := framework.NewStatement(s)
+	var victims []string
+	for _, p := range steps {
+		victims = append(victims, p.victims...)
+	}
 	for _, p := range steps {
 		if !s.JobStarving(job) && len(p.victims) == 0 {
 			break // the rest is placed by allocate
@@ -204,7 +258,7 @@ func (r *replay) serve(action string, job *api.JobInfo, steps []preemptor) {
 		if !s.JobStarving(job) {
 			r.refuse(p, "its PodGroup does not starve")
 		}
-		r.place(action, st, p)
+		r.place(action, st, p, victims)
 	}
 	if !s.JobPipelined(job) {
 		r.refuse(steps[0], "its PodGroup is not served by that")
@@ -212,22 +266,46 @@ func (r *replay) serve(action string, job *api.JobInfo, steps []preemptor) {
 	st.Commit()
 }
 
-func (r *replay) mayEvict(action string, t, victim *api.TaskInfo) bool {
+// mayEvict: all are the victims of the PodGroup.
+func (r *replay) mayEvict(action string, t, victim *api.TaskInfo, all []string) bool {
 	s := r.session
 	if victim == nil || !victim.Preemptable {
 		return false
 	}
 	job := s.Jobs[victim.Job]
-	if action == "preempt" {
-		return api.PreemptableStatus(victim.Status) && job.Queue == s.Jobs[t.Job].Queue &&
-			(!t.BestEffort || victim.BestEffort) && len(s.Preemptable(t, []*api.TaskInfo{victim})) == 1
+	same := job.Queue == s.Jobs[t.Job].Queue
+	switch action {
+	case "preempt":
+		return api.PreemptableStatus(victim.Status) && same && (!t.BestEffort || victim.BestEffort) &&
+			len(s.Preemptable(t, []*api.TaskInfo{victim})) == 1
+	case "reclaim":
+		return victim.Status == api.Running && !same && s.Queues[job.Queue].Reclaimable() &&
+			len(s.Reclaimable(t, []*api.TaskInfo{victim})) == 1
 	}
-	return victim.Status == api.Running && job.Queue != s.Jobs[t.Job].Queue && s.Queues[job.Queue].Reclaimable() &&
-		len(s.Reclaimable(t, []*api.TaskInfo{victim})) == 1
+	if utils.CreateJobBundles(job, []*api.TaskInfo{victim})[0].Type != utils.BundleSafe &&
+		!r.goesWhole(job, all) {
+		return false
+	}
+	if action == "gangpreempt" {
+		return api.PreemptableStatus(victim.Status) && same && victim.Job != t.Job &&
+			s.Jobs[t.Job].Priority > job.Priority && len(s.GangPreemptable(t, []*api.TaskInfo{victim})) == 1
+	}
+	return victim.Status == api.Running && !same && s.Queues[job.Queue].Reclaimable() &&
+		len(s.GangReclaimable(t, []*api.TaskInfo{victim})) == 1
+}
+
+// goesWhole: no pod of the PodGroup is left that could be evicted.
+func (r *replay) goesWhole(job *api.JobInfo, victims []string) bool {
+	for _, t := range job.Tasks {
+		if api.PreemptableStatus(t.Status) && t.Preemptable && !slices.Contains(victims, t.Namespace+"/"+t.Name) {
+			return false
+		}
+	}
+	return r.wholes
 }
 
 // place replays one preemptor: its victims, then its node.
-func (r *replay) place(action string, st *framework.Statement, p preemptor) {
+func (r *replay) place(action string, st *framework.Statement, p preemptor, all []string) {
 	s := r.session
 	t := r.task(p.pod)
 	queue := s.Queues[s.Jobs[t.Job].Queue]
@@ -239,7 +317,7 @@ func (r *replay) place(action string, st *framework.Statement, p preemptor) {
 	if t.SchGated || (t.Pod.Spec.PreemptionPolicy != nil && *t.Pod.Spec.PreemptionPolicy == corev1.PreemptNever) {
 		r.refuse(p, "it may not preempt")
 	}
-	if action == "reclaim" && !s.Preemptive(queue, []*api.TaskInfo{t}) {
+	if !preempts(action) && !s.Preemptive(queue, []*api.TaskInfo{t}) {
 		r.refuse(p, "its queue may not reclaim")
 	}
 	if err := s.PrePredicateFn(t); err != nil {
@@ -247,7 +325,7 @@ func (r *replay) place(action string, st *framework.Statement, p preemptor) {
 	}
 	for _, key := range p.victims {
 		v := r.task(key)
-		if !r.mayEvict(action, t, v) {
+		if !r.mayEvict(action, t, v, all) {
 			r.refuse(p, key+" may not be evicted")
 		}
 		if v != nil {
@@ -280,4 +358,6 @@ func (s *simulated) evictsIn() int {
 }
 
 // isEvicting: an action that is replayed.
-func isEvicting(name string) bool { return slices.Contains([]string{"preempt", "reclaim"}, name) }
+func isEvicting(name string) bool {
+	return slices.Contains([]string{"preempt", "reclaim", "gangpreempt", "gangreclaim"}, name)
+}

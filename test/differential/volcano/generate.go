@@ -28,7 +28,8 @@ type generator struct {
 	hierarchy  bool
 	capacity   bool // the plugin capacity, not proportion
 	gpus       bool
-	evicts     bool // preempt or reclaim is among the actions
+	evicts     bool // preempt or reclaim is among the actions, or that of gangs
+	reclaims   bool
 	bestEffort bool // pods without requests
 	full       bool // most of the nodes is taken
 	ties       bool // creation times from few values
@@ -55,6 +56,7 @@ func generate(seed uint64) *cluster {
 	g.full = g.Chance(0.5)
 	g.ties = g.Chance(0.1)
 	g.makeConfiguration()
+	g.withGangs(lib.NewRandom(seed + 1<<40))
 	g.makeClasses()
 	for i := range lib.Pick(g.Random, 1, 2, 3, 4, 6) {
 		g.makeNode(fmt.Sprintf("n%d", i))
@@ -83,8 +85,9 @@ func (g *generator) makeConfiguration() {
 		[]string{"enqueue", "allocate", "backfill", "reclaim"},
 		[]string{"enqueue", "allocate", "preempt", "reclaim", "backfill"},
 		[]string{"enqueue", "reclaim", "allocate", "backfill", "preempt"})
-	g.evicts = g.c.hasAction("preempt") || g.c.hasAction("reclaim")
-	g.bestEffort = g.bestEffort && !g.c.hasAction("reclaim") // see pods-as-quota in docs/deviations.md
+	g.reclaims = g.c.hasAction("reclaim")
+	g.evicts = g.c.hasAction("preempt") || g.reclaims
+	g.bestEffort = g.bestEffort && !g.reclaims // see pods-as-quota in docs/deviations.md
 	gang := plugin{name: "gang"}
 	drf := plugin{name: "drf"}
 	if g.Chance(0.6) { // as the chart has it
@@ -119,6 +122,17 @@ func (g *generator) makeConfiguration() {
 	g.c.tiers = [][]plugin{first, second}
 }
 
+// withGangs has the actions for whole gangs in place of the others in some clusters. The draw is one
+// of its own, so that it changes nothing else.
+func (g *generator) withGangs(r lib.Random) {
+	for i, name := range g.c.actions {
+		if isEvicting(name) && r.Chance(0.5) {
+			g.c.actions[i] = "gang" + name
+		}
+	}
+	g.c.sparesGangs = r.Chance(0.15)
+}
+
 func (g *generator) makeClasses() {
 	for _, name := range lib.SortedKeys(priorities) {
 		p := &schedulingv1.PriorityClass{TypeMeta: metav1.TypeMeta{APIVersion: "scheduling.k8s.io/v1", Kind: "PriorityClass"},
@@ -143,7 +157,7 @@ func (g *generator) makeNode(name string) {
 		corev1.ResourceMemory: gibibytes(lib.Pick(g.Random, 4, 8, 8, 16, 32)),
 		corev1.ResourcePods:   units(lib.Pick(g.Random, 110, 110, 110, 4)),
 	}
-	if g.c.hasAction("reclaim") && !g.capacity { // see pods-as-quota in docs/deviations.md
+	if g.reclaims && !g.capacity { // see pods-as-quota in docs/deviations.md
 		all[corev1.ResourcePods] = units(110)
 	}
 	if g.gpus && (len(g.c.nodes) == 0 || g.Chance(0.6)) { // see names-of-no-node in docs/deviations.md
@@ -215,7 +229,7 @@ func (g *generator) quotas(q *scheduling.Queue, share float64) {
 	if g.Chance(0.5) {
 		q.Spec.Capability = g.some(0.2*share, 1.2*share)
 	}
-	if g.Chance(0.25) && (g.capacity || !g.c.hasAction("reclaim")) { // see guarantee in docs/deviations.md
+	if g.Chance(0.25) && (g.capacity || !g.reclaims) { // see guarantee in docs/deviations.md
 		q.Spec.Guarantee.Resource = g.some(0, 0.3*share)
 	}
 	if g.capacity && g.Chance(0.7) {

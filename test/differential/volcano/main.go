@@ -39,6 +39,12 @@ func (o *options) report(c *cluster, h *headgate, seed uint64, v verdict) {
 	fmt.Printf("\n=== cluster %d: they differ\n", seed)
 	if o.shrink {
 		c = shrink(c, h, v)
+	}
+	if o.log {
+		klog.SetOutput(os.Stderr)
+		v = compare(c, h, 1)
+		klog.SetOutput(io.Discard)
+	} else {
 		v = compare(c, h, tries)
 	}
 	text := fmt.Sprintf("# headgatectl simulate %v --scheduler-conf scheduler.yaml FILE\n# scheduler.yaml:\n%s# - Volcano, + Headgate:\n%s%s",
@@ -91,16 +97,15 @@ func main() {
 	flag.StringVar(&o.keep, "keep", "", "folder for the manifests of differences")
 	flag.IntVar(&o.stopAt, "stop", 10, "stop after that many differences")
 	flag.DurationVar(&o.budget, "budget", 0, "stop after that time")
-	flag.BoolVar(&o.log, "log", false, "show Volcano's log")
+	flag.BoolVar(&o.log, "log", false, "show Volcano's log of differences, made small")
 	flag.Parse()
 	logging := flag.NewFlagSet("klog", flag.PanicOnError)
 	klog.InitFlags(logging)
+	_ = logging.Set("logtostderr", "false")
+	_ = logging.Set("stderrthreshold", "FATAL")
+	klog.SetOutput(io.Discard)
 	if o.log {
 		_ = logging.Set("v", "4")
-	} else {
-		_ = logging.Set("logtostderr", "false")
-		_ = logging.Set("stderrthreshold", "FATAL")
-		klog.SetOutput(io.Discard)
 	}
 	folder := lib.Must(os.MkdirTemp("", "differential"))
 	t := o.play(&headgate{program: o.program, folder: folder})

@@ -19,6 +19,7 @@ func objects(s *shrinker) bool {
 
 func settings(s *shrinker) bool {
 	any := s.Try(func(c *cluster) bool { c.cycles--; return c.cycles > 0 })
+	any = s.Try(func(c *cluster) bool { was := c.sparesGangs; c.sparesGangs = false; return was }) || any
 	for t := range s.Best.tiers {
 		any = lib.DropEach(s, func(c *cluster) *[]plugin { return &c.tiers[t] }) || any
 		for i := range s.Best.tiers[t] {

@@ -23,6 +23,8 @@
 #include "kube/pool.h"
 #include "kube/reflector/reflector.h"
 #include "kube/transport.h"
+#include "lib/multikueue/fleet_core.h"
+#include "lib/multikueue/fleet_pipe.h"
 #include "obs/metric.h"
 #include "scheduler/base/message.h"
 #include "scheduler/multikueue/fleet/fleet.h"
@@ -36,15 +38,8 @@
 #define SYSTEM "kueue-system"
 #define CRDS "charts/headgate/files/crds/quota"
 #define REQUEST_NS (5 * CLOCK_NS_PER_S)
+#define FLEET "fleet"     /* the process */
 #define HALF_STEPS 200000 /* without time passing: more is a loop */
-
-/* A transport of the orchestrator: the in-memory one, and whether it still exists. */
-struct pipe {
-	struct transport base; /* first */
-	struct fleet_world *world;
-	int server;
-	struct mem_transport *mem; /* NULL: destroyed */
-};
 
 struct watch {
 	struct fleet_world *world;
@@ -65,51 +60,18 @@ struct fleet_world {
 	struct apiserver *servers[FLEET_WORLD_MAX + 1]; /* the manager's is the last one in use */
 	int creates[FLEET_WORLD_MAX + 1]; /* the answer to creates; 0: they are carried out */
 	bool cut[FLEET_WORLD_MAX], hangs[FLEET_WORLD_MAX + 1], refuses[FLEET_WORLD_MAX + 1];
-	struct VEC(struct pipe *) pipes;
+	struct VEC(struct fleet_pipe *) pipes;
+	struct fleet_pipe_log log;
 	struct VEC(struct sched_msg *) queue;
 	struct metric_registry *metrics;
 	struct transport *watches, *requests;
 	struct watch watch[8];
-	struct fleet *fleet; /* NULL: killed */
-	double spent;        /* by it, ms of CPU time */
+	struct fleet *fleet;                           /* NULL: killed */
+	struct fleet_core *cores[FLEET_WORLD_MAX + 1]; /* as servers; NULL: none */
+	double spent;                                  /* by it, ms of CPU time */
 };
 
 /* --- transports --------------------------------------------------------------------------------*/
-
-static uint64_t submit(struct transport *t, const struct http_call *call)
-{
-	struct pipe *p = (struct pipe *)t;
-
-	return transport_submit(mem_transport_base(p->mem), call);
-}
-
-static void cancel(struct transport *t, uint64_t id)
-{
-	struct pipe *p = (struct pipe *)t;
-
-	transport_cancel(mem_transport_base(p->mem), id);
-}
-
-static void call(struct transport *t, int64_t delay_ns, void (*fn)(void *ctx), void *ctx)
-{
-	struct pipe *p = (struct pipe *)t;
-
-	transport_call(mem_transport_base(p->mem), delay_ns, fn, ctx);
-}
-
-static void destroy(struct transport *t)
-{
-	struct pipe *p = (struct pipe *)t;
-	struct mem_transport *m = p->mem;
-
-	atomic_store(&p->base.stopping, true);
-	transport_destroy(mem_transport_base(m));
-	p->mem = NULL;
-}
-
-static const struct transport_ops ops = {
-	.submit = submit, .cancel = cancel, .call = call, .destroy = destroy
-};
 
 static int index_of(const struct fleet_world *w, int server)
 {
@@ -121,14 +83,11 @@ static struct apiserver *server_of(struct fleet_world *w, int server)
 	return w->servers[index_of(w, server)];
 }
 
-static struct transport *make_pipe(struct fleet_world *w, int server)
+static struct transport *make_pipe(struct fleet_world *w, int server, const char *process)
 {
-	struct pipe *p = xmalloc_zero(1, sizeof(*p));
+	struct fleet_pipe *p =
+		fleet_pipe_create(server, process, server_of(w, server), &w->clock, &w->log);
 
-	p->base.ops = &ops;
-	p->world = w;
-	p->server = server;
-	p->mem = mem_transport_create(server_of(w, server), &w->clock);
 	vec_push(&w->pipes, p);
 	return &p->base;
 }
@@ -139,18 +98,23 @@ static int connect_worker(void *ctx, const char *cluster, const struct kubeconfi
 	uint64_t number = 0;
 
 	assert_true(str_to_u64(str_of(cluster + 1), &number));
-	*ret = make_pipe(ctx, (int)number);
+	*ret = make_pipe(ctx, (int)number, FLEET);
 	return 0;
 }
 
-static bool is_stuck(const struct fleet_world *w, const struct pipe *p)
+static bool is_fleets(const struct fleet_pipe *p)
 {
-	return w->hangs[index_of(w, p->server)];
+	return str_streq(p->process, FLEET);
 }
 
-static bool is_cut(const struct fleet_world *w, const struct pipe *p)
+static bool is_stuck(const struct fleet_world *w, const struct fleet_pipe *p)
 {
-	return p->server != FLEET_WORLD_MANAGER && w->cut[p->server];
+	return is_fleets(p) && w->hangs[index_of(w, p->server)];
+}
+
+static bool is_cut(const struct fleet_world *w, const struct fleet_pipe *p)
+{
+	return is_fleets(p) && p->server != FLEET_WORLD_MANAGER && w->cut[p->server];
 }
 
 /* Timers and time-outs are the client's own. */
@@ -161,7 +125,8 @@ static bool is_own(const struct mem_step *s)
 }
 
 /* The steps of a pipe that may happen now. */
-static size_t count_steps(const struct fleet_world *w, const struct pipe *p, size_t *ret_first)
+static size_t count_steps(const struct fleet_world *w, const struct fleet_pipe *p,
+			  size_t *ret_first)
 {
 	size_t ready = p->mem == NULL ? 0 : mem_transport_ready(p->mem), n = 0;
 
@@ -191,10 +156,10 @@ static void set_faults(struct apiserver *s, bool refuses, int creates)
 }
 
 /* Requests of the orchestrator alone are refused. */
-static void do_step(struct fleet_world *w, struct pipe *p, size_t i)
+static void do_step(struct fleet_world *w, struct fleet_pipe *p, size_t i)
 {
-	bool refuses = w->refuses[index_of(w, p->server)];
-	int creates = w->creates[index_of(w, p->server)];
+	bool refuses = is_fleets(p) && w->refuses[index_of(w, p->server)];
+	int creates = is_fleets(p) ? w->creates[index_of(w, p->server)] : 0;
 
 	if (is_cut(w, p) && !is_own(mem_transport_peek(p->mem, i))) {
 		mem_transport_lose(p->mem, i);
@@ -278,8 +243,8 @@ void fleet_world_start(struct fleet_world *w)
 	struct sched_msg *lease = message_new(SCHED_MSG_LEASE);
 
 	w->metrics = metric_registry_create();
-	w->watches = make_pipe(w, FLEET_WORLD_MANAGER);
-	w->requests = make_pipe(w, FLEET_WORLD_MANAGER);
+	w->watches = make_pipe(w, FLEET_WORLD_MANAGER, FLEET);
+	w->requests = make_pipe(w, FLEET_WORLD_MANAGER, FLEET);
 	fo.transport = w->requests;
 	fo.counters = w->metrics;
 	w->fleet = fleet_create(&fo);
@@ -288,13 +253,29 @@ void fleet_world_start(struct fleet_world *w)
 	start_watches(w);
 }
 
+/* Those that were destroyed. */
+static void drop_pipes(struct fleet_world *w)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->pipes.n; i++) {
+		if (w->pipes.v[i]->mem != NULL) {
+			assert_false(is_fleets(w->pipes.v[i]));
+			w->pipes.v[n++] = w->pipes.v[i];
+		} else {
+			free(w->pipes.v[i]);
+		}
+	}
+	w->pipes.n = n;
+}
+
 void fleet_world_kill(struct fleet_world *w, bool flush)
 {
 	if (w->fleet == NULL) {
 		return;
 	}
 	for (size_t i = 0; i < w->pipes.n; i++) {
-		if (w->pipes.v[i]->mem != NULL) {
+		if (is_fleets(w->pipes.v[i]) && w->pipes.v[i]->mem != NULL) {
 			mem_transport_crash(w->pipes.v[i]->mem, flush);
 		}
 	}
@@ -311,13 +292,25 @@ void fleet_world_kill(struct fleet_world *w, bool flush)
 		message_free(w->queue.v[i]);
 	}
 	vec_clear(&w->queue);
-	for (size_t i = 0; i < w->pipes.n; i++) {
-		assert_null(w->pipes.v[i]->mem);
-		free(w->pipes.v[i]);
-	}
-	vec_clear(&w->pipes);
+	drop_pipes(w);
 	metric_registry_destroy(w->metrics);
 	w->metrics = NULL;
+}
+
+void fleet_world_start_core(struct fleet_world *w, int server, const char *conf)
+{
+	struct fleet_core_options co = { .clock = &w->clock.base,
+					 .watches = make_pipe(w, server, "core"),
+					 .requests = make_pipe(w, server, "core"),
+					 .conf = conf,
+					 .seed = w->seed };
+
+	w->cores[index_of(w, server)] = fleet_core_create(&co);
+}
+
+void fleet_world_log(struct fleet_world *w, const struct fleet_pipe_log *log)
+{
+	w->log = *log;
 }
 
 bool fleet_world_is_connected(struct fleet_world *w, unsigned worker)
@@ -386,6 +379,9 @@ static bool step_pools(struct fleet_world *w)
 	for (size_t i = 0; i < n; i++) {
 		did |= pool_step(pools[i]);
 	}
+	for (size_t i = 0; i <= w->workers; i++) {
+		did |= w->cores[i] != NULL && fleet_core_step(w->cores[i]);
+	}
 	return did;
 }
 
@@ -423,6 +419,9 @@ static int64_t next_at(struct fleet_world *w)
 
 	for (size_t i = 0; i < n; i++) {
 		at = clock_earlier(at, pool_wake_at(pools[i]));
+	}
+	for (size_t i = 0; i <= w->workers; i++) {
+		at = w->cores[i] == NULL ? at : clock_earlier(at, fleet_core_wake_at(w->cores[i]));
 	}
 	for (size_t i = 0; i < w->pipes.n; i++) {
 		if (w->pipes.v[i]->mem != NULL) {
@@ -685,6 +684,10 @@ void fleet_world_carry_pods(struct fleet_world *w)
 void fleet_world_destroy(struct fleet_world *w)
 {
 	fleet_world_kill(w, false);
+	for (unsigned i = 0; i <= w->workers; i++) {
+		fleet_core_destroy(w->cores[i]);
+	}
+	drop_pipes(w);
 	for (unsigned i = 0; i <= w->workers; i++) {
 		apiserver_destroy(w->servers[i]);
 	}

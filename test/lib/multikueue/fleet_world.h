@@ -15,6 +15,7 @@
 #define FLEET_WORLD_MANAGER (-1)
 #define FLEET_WORLD_MAX 20 /* workers */
 
+struct fleet_pipe_log;
 struct fleet_world;
 struct jdoc;
 struct metric_registry;
@@ -54,6 +55,11 @@ void fleet_world_refuse_creates(struct fleet_world *w, unsigned worker, int stat
  */
 void fleet_world_kill(struct fleet_world *w, bool flush);
 void fleet_world_start(struct fleet_world *w);
+/* The core of this cluster runs as a process of its own (fleet_core.h), until the end. Its queues
+ * are the caller's to make. conf: Kueue's Configuration as JSON; NULL: the defaults. */
+void fleet_world_start_core(struct fleet_world *w, int server, const char *conf);
+/* From now on requests of all processes are reported (fleet_pipe.h). */
+void fleet_world_log(struct fleet_world *w, const struct fleet_pipe_log *log);
 /* The manager's wall clock is set by so much. */
 void fleet_world_set_clock(struct fleet_world *w, int64_t by);
 bool fleet_world_is_connected(struct fleet_world *w, unsigned worker); /* all lists are complete */

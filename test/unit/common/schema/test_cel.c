@@ -79,6 +79,7 @@ static const struct {
 	{ "object.spec.n", FAILS },
 	{ "object.spec.n && true", FAILS },
 	{ "'\\'' == \"'\"", YES },
+	{ "'\\r\\n\\t' == '\r\n\t'", YES },
 	{ "", REFUSED },
 	{ "1 + 1 == 2", REFUSED },
 	{ "object.metadata.name.matches('p')", REFUSED },

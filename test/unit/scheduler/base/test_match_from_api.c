@@ -35,7 +35,8 @@ static void test_label_selectors(void **state)
 	assert_int_equal(e[2].nvalues, 2);
 	assert_int_equal(e[3].op, MATCH_EXISTS);
 	assert_int_equal(e[4].op, MATCH_NOT_EXISTS);
-	decode_fixture(&selector_fields, "{'matchExpressions':[{'key':'c','operator':'Lt'}]}",
+	decode_fixture(&selector_fields,
+		       "{'matchLabels':{'a':'1'},'matchExpressions':[{'key':'c','operator':'Lt'}]}",
 		       &sel);
 	assert_int_equal(match_from_api_label_selector(names, &sel, arena, &e, &n, &err),
 			 -ERR_INVALID);

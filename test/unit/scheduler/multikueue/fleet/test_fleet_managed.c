@@ -89,6 +89,38 @@ static void test_replicas(void **state UNUSED)
 	end(&w);
 }
 
+/* After a deletion the object is waited for to go; a list shows only what has taken its place. */
+static void test_another_in_its_place(void **state UNUSED)
+{
+	struct fleet_part *part;
+	struct world w;
+
+	begin(&w);
+	replica(&w, 3, "{'metadata':{'uid':'a'," OURS "}}", 1);
+	w.t->replica.write = (struct fleet_write){ .act = MANAGER_DELETE_REPLICA,
+						   .written = INT64_MAX,
+						   .done_at = S };
+	replica(&w, 4, "{'metadata':{'uid':'a'," OURS "}}", 1); /* of before */
+	assert_true(fleet_managed_awaits(&w.t->replica.write, 4, S));
+	replica(&w, 5, "{'metadata':{'uid':'b'," OURS "}}", 1);
+	assert_false(fleet_managed_awaits(&w.t->replica.write, 5, S));
+
+	part = fleet_managed_part(w.t, SCHED_JOBS, str_of("ns/j"), true);
+	(void)add_job(&w, "ns/j",
+		      "{'metadata':{'uid':'a','namespace':'ns'," OURS "," NAMES("w") "}}");
+	fleet_managed_see(w.t, part, "ns/w", &by);
+	part->o.write = (struct fleet_write){ .act = MANAGER_DELETE_JOB,
+					      .written = INT64_MAX,
+					      .done_at = S };
+	fleet_managed_see(w.t, part, "ns/w", &by);
+	assert_true(fleet_managed_awaits(&part->o.write, 5, S));
+	(void)add_job(&w, "ns/j",
+		      "{'metadata':{'uid':'b','namespace':'ns'," OURS "," NAMES("w") "}}");
+	fleet_managed_see(w.t, part, "ns/w", &by);
+	assert_false(fleet_managed_awaits(&part->o.write, 5, S));
+	end(&w);
+}
+
 /* An object counts if it names the Workload. */
 static void test_parts(void **state UNUSED)
 {
@@ -262,11 +294,11 @@ static void test_digests(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_replicas), cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_names),    cmocka_unit_test(test_digests),
-		cmocka_unit_test(test_sent),     cmocka_unit_test(test_connections),
-		cmocka_unit_test(test_effects),  cmocka_unit_test(test_deletions),
-		cmocka_unit_test(test_pauses),
+		cmocka_unit_test(test_replicas),    cmocka_unit_test(test_another_in_its_place),
+		cmocka_unit_test(test_parts),       cmocka_unit_test(test_names),
+		cmocka_unit_test(test_digests),     cmocka_unit_test(test_sent),
+		cmocka_unit_test(test_connections), cmocka_unit_test(test_effects),
+		cmocka_unit_test(test_deletions),   cmocka_unit_test(test_pauses),
 	};
 
 	return cmocka_run_group_tests_name("fleet/managed", tests, NULL, NULL);

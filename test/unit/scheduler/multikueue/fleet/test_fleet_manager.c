@@ -100,6 +100,11 @@ static void test_life(void **state UNUSED)
 	fleet_jobs_finish(w, 1, "a");
 	fleet_world_run(w, S);
 	assert_true(fleet_jobs_job_is(w, MANAGER, "a", "Complete"));
+	/* The core finishes the Workload; until then all stays as it is. */
+	assert_false(fleet_jobs_is(w, MANAGER, "a", KUEUE_FINISHED));
+	assert_true(fleet_jobs_exists(w, 1, "a"));
+	fleet_jobs_core(w, "a");
+	fleet_world_run(w, S);
 	assert_true(fleet_jobs_is(w, MANAGER, "a", KUEUE_FINISHED));
 	assert_nothing_left(w, 2);
 	fleet_world_destroy(w);
@@ -135,6 +140,8 @@ static void test_killed_anywhere(void **state UNUSED)
 		fleet_world_start(w);
 		fleet_world_run(w, 3 * S);
 		assert_true(fleet_jobs_job_is(w, MANAGER, "a", "Complete"));
+		fleet_jobs_core(w, "a");
+		fleet_world_run(w, S);
 		assert_true(fleet_jobs_is(w, MANAGER, "a", KUEUE_FINISHED));
 		assert_nothing_left(w, 2);
 		fleet_world_destroy(w);
@@ -152,6 +159,8 @@ static void test_lost_and_back(void **state UNUSED)
 	fleet_world_cut(w, 0, false);
 	fleet_jobs_finish(w, 0, "a");
 	fleet_world_run(w, 6 * MINUTE); /* the pause of the connection */
+	fleet_jobs_core(w, "a");
+	fleet_world_run(w, S);
 	assert_true(fleet_jobs_is(w, MANAGER, "a", KUEUE_FINISHED));
 	assert_nothing_left(w, 2);
 	fleet_world_destroy(w);

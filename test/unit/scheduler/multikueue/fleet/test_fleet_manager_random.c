@@ -564,8 +564,8 @@ static void test_random_fleets(void **state UNUSED)
 		      "opened, %u closed by an eviction\n",
 		      sum.finished, sum.evicted, sum.kills, sum.opened, sum.closed);
 	if (only == NULL) {
-		assert_true(sum.kills > WORLDS);
-		assert_true(sum.finished > WORLDS / 2);
+		assert_true(sum.kills > n);
+		assert_true(sum.finished > n / 2);
 		assert_true(sum.evicted > 0);
 		assert_true(sum.opened > 0);
 		assert_true(sum.closed > 0);

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "scheduler/multikueue/fleet/fleet_managed.h"
 #include "scheduler/orchestrate/replica.h"
 #include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
 
@@ -55,7 +56,7 @@ static void test_new_one(void **state UNUSED)
 	assert_int_equal(w->token.lost_at, REPLICA_NOT_SEEN);
 	assert_int_equal(w->signal_at, REPLICA_NOT_SEEN);
 	assert_int_equal(w->wake_at, CLOCK_NEVER);
-	assert_false(fleet_workload_is_waiting(w));
+	assert_false(fleet_workload_is_waiting(w, 10));
 	assert_true(fleet_workload_is_gone(w));
 	fleet_workload_destroy(w);
 	fleet_workload_destroy(NULL);
@@ -145,14 +146,34 @@ static void test_waits_for_its_token(void **state UNUSED)
 	assert_false(fleet_workload_awaits_token(w));
 	w->token_in_flight = true;
 	assert_true(fleet_workload_awaits_token(w));
-	assert_true(fleet_workload_is_waiting(w));
+	assert_true(fleet_workload_is_waiting(w, 10));
 	w->token_in_flight = false;
 	w->token_written = 8;
 	assert_true(fleet_workload_awaits_token(w));
 	(void)set(w, local("u", NULL, 8), 10);
 	assert_false(fleet_workload_awaits_token(w));
 	(void)set(w, local("u", NULL, 9), 10);
-	assert_false(fleet_workload_is_waiting(w));
+	assert_false(fleet_workload_is_waiting(w, 10));
+	fleet_workload_destroy(w);
+}
+
+/* A write of the manager to the local object is waited for, but not for ever. */
+static void test_waits_for_the_manager(void **state UNUSED)
+{
+	struct fleet_workload *w = fleet_workload_create(str_of(KEY));
+
+	(void)set(w, local("u", NULL, 7), 10);
+	w->managed = fleet_managed_create();
+	assert_false(fleet_workload_is_waiting(w, 10));
+	w->managed->workload_write.in_flight = true;
+	assert_true(fleet_workload_is_waiting(w, 10));
+	w->managed->workload_write.in_flight = false;
+	w->managed->workload_write.written = 8;
+	w->managed->workload_write.done_at = 10;
+	assert_true(fleet_workload_is_waiting(w, 10));
+	assert_false(fleet_workload_is_waiting(w, 10 + FLEET_MANAGED_AWAIT_NS));
+	(void)set(w, local("u", NULL, 8), 10);
+	assert_false(fleet_workload_is_waiting(w, 10));
 	fleet_workload_destroy(w);
 }
 
@@ -164,23 +185,23 @@ static void test_waits_for_gates(void **state UNUSED)
 
 	observe(w, east, "e", 5, 1);
 	observe(w, west, "w", 5, 2);
-	assert_false(fleet_workload_is_waiting(w));
+	assert_false(fleet_workload_is_waiting(w, 10));
 	west->in_flight = true;
-	assert_true(fleet_workload_is_waiting(w));
+	assert_true(fleet_workload_is_waiting(w, 10));
 	west->in_flight = false;
 	west->written = 6;
-	assert_true(fleet_workload_is_waiting(w));
+	assert_true(fleet_workload_is_waiting(w, 10));
 	assert_false(fleet_workload_awaits_token(w));
 	/* One that cannot be reached does not show anything. */
 	observe_unreachable(&west->seen);
-	assert_false(fleet_workload_is_waiting(w));
+	assert_false(fleet_workload_is_waiting(w, 10));
 	west->in_flight = true;
-	assert_false(fleet_workload_is_waiting(w));
+	assert_false(fleet_workload_is_waiting(w, 10));
 	observe_reachable(&west->seen);
-	assert_true(fleet_workload_is_waiting(w));
+	assert_true(fleet_workload_is_waiting(w, 10));
 	west->in_flight = false;
 	observe(w, west, "w", 6, 2);
-	assert_false(fleet_workload_is_waiting(w));
+	assert_false(fleet_workload_is_waiting(w, 10));
 	fleet_workload_destroy(w);
 }
 
@@ -194,7 +215,7 @@ static void test_answer_after_the_replica(void **state UNUSED)
 	fleet_workload_observe(w, r, NULL, 1, 5);
 	r->written = 9;
 	assert_true(r->seen.replica.reachable);
-	assert_false(fleet_workload_is_waiting(w));
+	assert_false(fleet_workload_is_waiting(w, 10));
 	fleet_workload_destroy(w);
 }
 
@@ -227,7 +248,7 @@ static void test_write_ends_with_its_replica(void **state UNUSED)
 		} else {
 			observe(w, r, rows[i].uid, 6, rows[i].source);
 		}
-		assert_int_equal(fleet_workload_is_waiting(w), rows[i].waits);
+		assert_int_equal(fleet_workload_is_waiting(w, 10), rows[i].waits);
 		assert_int_equal(r->in_flight, rows[i].waits);
 		assert_int_equal(r->written, rows[i].waits ? 9 : 0);
 		assert_int_equal(r->source, rows[i].source);
@@ -345,6 +366,7 @@ int main(void)
 		cmocka_unit_test(test_token_is_read),
 		cmocka_unit_test(test_another_object_has_no_history),
 		cmocka_unit_test(test_waits_for_its_token),
+		cmocka_unit_test(test_waits_for_the_manager),
 		cmocka_unit_test(test_waits_for_gates),
 		cmocka_unit_test(test_answer_after_the_replica),
 		cmocka_unit_test(test_write_ends_with_its_replica),

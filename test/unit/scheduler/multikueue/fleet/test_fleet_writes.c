@@ -130,6 +130,43 @@ static void test_token_patch(void **state UNUSED)
 	fleet_writes_destroy(NULL);
 }
 
+/* The end of a grant is for the token that was read, whatever else has changed since. */
+static void test_end_of_a_token(void **state UNUSED)
+{
+	static const struct token free_again = { .epoch = 2,
+						 .phase = TOKEN_FREE,
+						 .lost_at = REPLICA_NOT_SEEN };
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *ops = NULL;
+	struct sched_msg *local;
+	struct test t;
+	uint64_t id;
+
+	begin(&t);
+	local = fleet_fixture_object(
+		SCHED_WORKLOADS, KEY, 8,
+		"{'metadata':{'name':'w','namespace':'ns','uid':'u','resourceVersion':'8',"
+		"'annotations':{'headgate.io/"
+		"preemption-token':'{}'}},'spec':{'queueName':'main'}}");
+	assert_int_equal(fleet_workload_set_local(t.w, local, NOW, NULL), -ERR_INVALID);
+	message_free(local);
+	fleet_writes_token(t.writes, t.w, &free_again);
+	(void)pool_step(fleet_writes_pool(t.writes));
+	id = fake_transport_expect(t.transport, TOKEN_PATCH);
+	assert_string_equal(fake_transport_request(t.transport, id)->content_type,
+			    "application/json-patch+json");
+	assert_int_equal(jdoc_parse(fake_transport_body(t.transport, id), &ops, NULL), 0);
+	assert_int_equal(jdoc_count(ops), 3);
+	assert_true(jdoc_is_str(jdoc_get(jdoc_at(ops, 0), "value"), "u"));
+	assert_true(jdoc_is_str(jdoc_get(jdoc_at(ops, 1), "op"), "test"));
+	assert_true(jdoc_is_str(jdoc_get(jdoc_at(ops, 1), "path"),
+				"/metadata/annotations/headgate.io~1preemption-token"));
+	assert_true(jdoc_is_str(jdoc_get(jdoc_at(ops, 1), "value"), "{}"));
+	token_format(&free_again, &text);
+	assert_true(jdoc_is_str(jdoc_get(jdoc_at(ops, 2), "value"), text.p));
+	end(&t);
+}
+
 #define STATUS(reason) "{\"kind\":\"Status\",\"reason\":\"" reason "\",\"message\":\"m\"}"
 
 /* written: the version that is waited for. */
@@ -401,6 +438,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_token_patch),
+		cmocka_unit_test(test_end_of_a_token),
 		cmocka_unit_test(test_outcomes_of_tokens),
 		cmocka_unit_test(test_gate_patch),
 		cmocka_unit_test(test_outcomes_of_gates),

@@ -1,6 +1,8 @@
 #include "lib/pods/cycle_fixture.h"
 #include "lib/unit.h"
 
+#include "scheduler/pods/ledger/ledger.h"
+
 static void pods_without_requests_go_anywhere(void **state)
 {
 	struct cycle_fixture f;
@@ -54,12 +56,35 @@ static void an_opted_in_pod_without_a_node_is_published(void **state)
 	cycle_fixture_finish(&f);
 }
 
+/* Members with requests are tried by allocate alone: this says nothing about them. */
+static void members_with_requests_are_not_published_untried(void **state)
+{
+	struct cycle_fixture f;
+	struct podgroup *g;
+	struct task *t;
+
+	(void)state;
+	cycle_fixture_init(&f,
+			   "actions: \"enqueue, backfill\"\ntiers:\n- plugins:\n  - name: gang\n"
+			   "  - name: capacity\n  - name: predicates\n");
+	cluster_fixture_queue(f.cluster, "q", NULL, 1000);
+	g = cluster_fixture_podgroup(f.cluster, "j", "q", 2);
+	t = cycle_fixture_gated(&f, "p0", g, 1000);
+	t->flags &= ~(uint32_t)TASK_OUR_GATE;
+	ledger_charge(f.cluster, t, f.cluster->queues.v[g->queue], CHARGE_UNGATED);
+	cluster_fixture_task(f.cluster, "p1", g, 0);
+	assert_string_equal(cycle_fixture_run(&f),
+			    "JobPhase j Inqueue; Condition p1 Unschedulable");
+	cycle_fixture_finish(&f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pods_without_requests_go_anywhere),
 		cmocka_unit_test(mixed_gangs),
 		cmocka_unit_test(an_opted_in_pod_without_a_node_is_published),
+		cmocka_unit_test(members_with_requests_are_not_published_untried),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

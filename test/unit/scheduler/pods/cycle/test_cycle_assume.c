@@ -124,10 +124,11 @@ static void plain_pods_are_charged_when_bound(void **state)
 {
 	struct fixture *f = *state;
 
-	f->t->flags = TASK_OURS;
+	f->t->flags = TASK_OURS | TASK_GREW;
 	add(f, DECISION_BIND)->node = 0;
 	assume(f);
 	assert_int_equal(f->t->charge, CHARGE_ASSUMED);
+	assert_int_equal(f->t->flags, TASK_OURS);
 	assert_int_equal(f->q->charged.v[RES_CPU], 1000);
 }
 

@@ -310,10 +310,18 @@ static void test_deletion_leaves_the_pods(void **state)
 	(void)cache_fixture_pod(f, &cache_fixture_running);
 	r = cache_fixture_pod(f, &cache_fixture_pending);
 	ledger_charge(f->c, r, queue_find(f->c, STR_LIT("q")), CHARGE_UNGATED);
+	cache_fixture_json(
+		f, SCHED_PODGROUPS,
+		"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"g-g\","
+		"\"resourceVersion\":\"%lld\"},\"spec\":{\"minMember\":2,\"queue\":\"q\","
+		"\"minTaskMember\":{\"w\":2}}}",
+		(long long)++f->version);
+	assert_int_equal(g->role_min.n, 1);
 	cache_fixture_delete(f, SCHED_PODGROUPS, "ns/g");
 	assert_ptr_equal(cluster_podgroup_find(f->c, STR_LIT("ns/g")), g);
 	assert_false(g->exists);
 	assert_int_equal(g->min_member, 0);
+	assert_int_equal(g->role_min.n, 0);
 	assert_int_equal(g->queue, MODEL_NONE);
 	assert_int_equal(r->charge, CHARGE_NONE);
 	assert_int_equal(cache_fixture_charged(f, "q"),

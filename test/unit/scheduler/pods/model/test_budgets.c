@@ -125,6 +125,25 @@ static void test_all_changes_are_followed(void **state)
 	cluster_destroy(c);
 }
 
+/* The pod that takes the place of one that has gone is still found. */
+static void test_pods_go_one_by_one(void **state)
+{
+	struct cluster *c = make();
+	struct task *first = cluster_fixture_task(c, "first", NULL, 1),
+		    *second = cluster_fixture_task(c, "second", NULL, 1),
+		    *third = cluster_fixture_task(c, "third", NULL, 1);
+
+	(void)state;
+	label(c, first, "a");
+	label(c, second, "a");
+	label(c, third, "a");
+	cluster_task_remove(c, first);
+	cluster_task_remove(c, third);
+	assert_int_equal(set(c, "b", "{'matchLabels':{'app':'a'}}", 1, 1), 0);
+	assert_string_equal(budget_of(c, second), "ns/b");
+	cluster_destroy(c);
+}
+
 /* The generation does not change with the status: the selector is not looked at again. A new budget
  * of the same name begins with the same one. */
 static void test_the_selector_is_that_of_the_generation(void **state)
@@ -209,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_selectors_cover_pods),
 		cmocka_unit_test(test_all_changes_are_followed),
+		cmocka_unit_test(test_pods_go_one_by_one),
 		cmocka_unit_test(test_the_selector_is_that_of_the_generation),
 		cmocka_unit_test(test_evictions_count_until_the_next_status),
 		cmocka_unit_test(test_what_is_refused),

@@ -203,6 +203,7 @@ static void test_arguments(void **state)
 		  1.75 / 3 * 100 },
 		{ "binpack.resources.nvidia.com/gpu: 2", 37.5 }, /* not listed */
 		{ "binpack.resources: \"\"", 37.5 },
+		{ "binpack.resources: \",\", binpack.resources.: heavy", 37.5 },
 	};
 
 	(void)state;

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "base/attrs.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/model/model.h"
 
 static char text[16][32];
 static size_t used;
@@ -91,18 +91,43 @@ static void test_podgroups(void **state)
 	assert_true(hooks_fallback_podgroup(&a, &b) < 0);
 }
 
-static void test_pending(void **state)
+static void test_queues(void **state)
 {
-	struct queue a = { .name = own("x"), .uid = own("2"), .created = 1 };
-	struct queue b = { .name = own("y"), .uid = own("1"), .created = 2 };
+	struct queue a = { .name = own("x"), .uid = own("2"), .created = 1, .parent = MODEL_NONE };
+	struct queue b = { .name = own("y"), .uid = own("1"), .created = 2, .parent = MODEL_NONE };
 
 	(void)state;
-	assert_true(hooks_fallback_queue(&a, &b) < 0);
+	assert_true(hooks_fallback_queue(NULL, &a, &b) < 0);
 	b.created = 1;
-	assert_true(hooks_fallback_queue(&a, &b) > 0);
+	assert_true(hooks_fallback_queue(NULL, &a, &b) > 0);
 	a.uid = b.uid = NULL;
-	assert_true(hooks_fallback_queue(&a, &b) < 0);
-	assert_int_equal(hooks_fallback_queue(&a, &a), 0);
+	assert_true(hooks_fallback_queue(NULL, &a, &b) < 0);
+	assert_int_equal(hooks_fallback_queue(NULL, &a, &a), 0);
+}
+
+/* root - old (1) - o1 (9) - o2 (2), root - young (5) - y1 (3) */
+static void test_queues_go_by_their_branches(void **state)
+{
+	static const char *const order[] = { "root", "old", "o1", "o2", "young", "y1" };
+	struct cluster *c = cluster_create();
+	const struct queue *v[ARRAY_LEN(order)];
+
+	(void)state;
+	cluster_fixture_queue(c, "old", NULL, -1)->created = 1;
+	cluster_fixture_queue(c, "young", NULL, -1)->created = 5;
+	cluster_fixture_queue(c, "o1", "old", -1)->created = 9;
+	cluster_fixture_queue(c, "o2", "o1", -1)->created = 2;
+	cluster_fixture_queue(c, "y1", "young", -1)->created = 3;
+	for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+		v[i] = queue_find(c, str_of(order[i]));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+		for (size_t k = 0; k < ARRAY_LEN(order); k++) {
+			assert_int_equal(sign(hooks_fallback_queue(c, v[i], v[k])),
+					 (i > k) - (i < k));
+		}
+	}
+	cluster_destroy(c);
 }
 
 int main(void)
@@ -111,7 +136,8 @@ int main(void)
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_task_namespace_counts_before_name),
 		cmocka_unit_test(test_podgroups),
-		cmocka_unit_test(test_pending),
+		cmocka_unit_test(test_queues),
+		cmocka_unit_test(test_queues_go_by_their_branches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,12 +89,28 @@ static void test_refused_status_of_a_bound_pod_is_stale(void **state)
 	write_fixture_finish(&f);
 }
 
+/* The pod still waits, with another condition: what was refused was not written. */
+static void test_refused_status_of_a_waiting_pod_is_refused(void **state)
+{
+	struct write_fixture f;
+
+	(void)state;
+	begin(&f, "node-1");
+	fake_transport_answer(f.transport, write_fixture_expect(&f, PATCH), 422, "{}");
+	fake_transport_answer(f.transport, write_fixture_expect(&f, READ), 200,
+			      "{\"metadata\":{\"uid\":\"u-1\"},\"status\":{\"conditions\":["
+			      "{\"type\":\"PodScheduled\",\"reason\":\"SchedulingGated\"}]}}");
+	write_fixture_outcome(&f, SCHED_REJECTED);
+	write_fixture_finish(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_condition_as_autoscalers_read_it),
 		cmocka_unit_test(test_attempts_are_kept_in_a_condition_of_ours),
 		cmocka_unit_test(test_refused_status_of_a_bound_pod_is_stale),
+		cmocka_unit_test(test_refused_status_of_a_waiting_pod_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("pods/writes/pod_status", tests, NULL, NULL);

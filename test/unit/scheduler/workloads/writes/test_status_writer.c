@@ -128,6 +128,26 @@ static void others_keep_their_conditions(void **state)
 	end(&f);
 }
 
+/* It was set with the admission: left out by the next write, it would go. */
+static void readiness_is_ours_until_it_is_reported(void **state)
+{
+	struct condition waits = { "PodsReady", "False", "WaitForStart", "m", 0, 0 };
+	struct fixture f;
+	struct jdoc *d;
+
+	(void)state;
+	begin(&f);
+	vec_push(&f.status.conditions, waits);
+	d = format(&f);
+	assert_int_equal(jdoc_count(jdoc_path(d, "status.conditions")), 2);
+	jdoc_destroy(d);
+	f.status.conditions.v[1].reason = "WaitForRecovery";
+	d = format(&f);
+	assert_int_equal(jdoc_count(jdoc_path(d, "status.conditions")), 1);
+	jdoc_destroy(d);
+	end(&f);
+}
+
 /* Pod changes that a check asked for are for one admission. */
 /* An empty list would be owned by this manager: those of others would go with it. */
 static void without_a_condition_of_ours_no_list_is_named(void **state)
@@ -584,6 +604,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(absent_fields_are_left_out),
 		cmocka_unit_test(others_keep_their_conditions),
+		cmocka_unit_test(readiness_is_ours_until_it_is_reported),
 		cmocka_unit_test(without_a_condition_of_ours_no_list_is_named),
 		cmocka_unit_test(updates_of_a_check_that_starts_anew_are_taken_off_once),
 		cmocka_unit_test(a_workload_without_owner_is_finished_by_us),

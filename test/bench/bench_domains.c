@@ -59,14 +59,14 @@ static void add_pods(struct cycle_fixture *f, const char *terms, int every)
 	}
 }
 
-static void bench(const char *about, const char *terms, int every)
+static void bench(const char *conf, const char *about, const char *terms, int every)
 {
 	struct cycle_fixture f;
 	const struct decisions *d;
 	double start, end;
 	size_t bound = 0;
 
-	cycle_fixture_init(&f, NULL);
+	cycle_fixture_init(&f, conf);
 	cluster_fixture_queue(f.cluster, "q", NULL, -1);
 	add_nodes(&f);
 	add_pods(&f, terms, every);
@@ -84,10 +84,21 @@ static void bench(const char *about, const char *terms, int every)
 
 int main(void)
 {
-	bench("without terms", "", 0);
-	bench("a tenth near each other by zone", "near zone", 10);
-	bench("a tenth away from each other by host", "away host", 10);
-	bench("a tenth spread over zones", "spread zone", 10);
-	bench("all spread over zones", "spread zone", 1);
+	static const char scored[] =
+		"actions: \"enqueue, allocate, backfill\"\n"
+		"tiers:\n"
+		"- plugins: [{name: priority}, {name: gang}]\n"
+		"- plugins: [{name: predicates}, {name: capacity, enableHierarchy: true}, "
+		"{name: nodeorder}]\n";
+
+	bench(NULL, "without terms", "", 0);
+	bench(NULL, "a tenth near each other by zone", "near zone", 10);
+	bench(NULL, "a tenth away from each other by host", "away host", 10);
+	bench(NULL, "a tenth spread over zones", "spread zone", 10);
+	bench(NULL, "all spread over zones", "spread zone", 1);
+	bench(scored, "scored, without terms", "", 0);
+	bench(scored, "all prefer each other by zone", "prefer zone", 1);
+	bench(scored, "a tenth avoid each other by host", "avoid host", 10);
+	bench(scored, "all spread over zones anyway", "anyway zone", 1);
 	return 0;
 }

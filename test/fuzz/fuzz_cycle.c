@@ -11,6 +11,7 @@
 #include "lib/pods/configurations.h"
 #include "lib/pods/cycle_fixture.h"
 #include "lib/pods/invariants.h"
+#include "lib/pods/term_fixture.h"
 #include "scheduler/pods/cycle/known_names.h"
 #include "scheduler/pods/ledger/ledger.h"
 
@@ -74,6 +75,25 @@ static void make_queues(struct cluster *c, struct input *in)
 	}
 }
 
+/* Labels and terms about other pods, of a third of the pods. */
+static void make_neighbour(struct cluster *c, struct task *t, unsigned choice)
+{
+	static const char *const terms[] = {
+		"near zone app=x",
+		"away host app=x",
+		"spread zone app=x; anyway host app=y",
+		"prefer zone app=x weight=100; avoid zone app=y weight=7",
+		"near zone app=y; avoid host *",
+		"anyway zone app=x skew=3; anyway rack *",
+		"",
+	};
+
+	if (choice % 3 == 0) {
+		term_fixture_labels(c, t, choice % 2 == 0 ? "app=x" : "app=y");
+		term_fixture_terms(c, t, terms[choice / 3 % ARRAY_LEN(terms)]);
+	}
+}
+
 static void make_task(struct cluster *c, struct input *in, unsigned i)
 {
 	uint8_t a = take(in), b = take(in);
@@ -92,6 +112,7 @@ static void make_task(struct cluster *c, struct input *in, unsigned i)
 	t->flags |= (b & 0x30) == 0x30 ? TASK_FOREIGN_GATE : 0;
 	t->flags |= (b & 0xc0) == 0xc0 ? TASK_OPTED_IN : 0;
 	t->cond = a > 240 ? POD_COND_UNSCHEDULABLE : POD_COND_NONE;
+	make_neighbour(c, t, 31u * a + b);
 	cluster_task_changed(c, t);
 }
 
@@ -243,10 +264,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	make_queues(c, &in);
 	for (int i = 0; i < NODES; i++) {
-		char name[32];
+		char name[32], labels[64];
+		struct node *n;
 
 		snprintf(name, sizeof(name), "n%d", i);
-		cluster_fixture_node(c, name, take(&in) * 10)->unschedulable = i == 3;
+		n = cluster_fixture_node(c, name, take(&in) * 10);
+		n->unschedulable = i == 3;
+		snprintf(labels, sizeof(labels), "host=%s,zone=z%d", name, i % 2);
+		term_fixture_node_labels(c, n, labels);
 	}
 	while (in.n > 0 && now < CYCLE_FIXTURE_START + 40 * CYCLE_FIXTURE_S) {
 		for (uint8_t add = take(&in) % 6; add > 0 && tasks < TASKS_MAX; add--) {

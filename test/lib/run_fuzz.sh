@@ -27,7 +27,7 @@ for program; do
 	else
 		failed=$((failed + 1))
 		printf 'FAILED %s\n' "$name"
-		# What libFuzzer found new is long; what broke is below it, and the input itself is needed
+		# The lines about new coverage are many, and the failure stands below them. The input is needed
 		# where the files of the run are gone.
 		grep -v '^#[0-9]*[[:space:]]*[A-Z]\|NEW_FUNC' "$LOG_DIR/$name.log" | tail -n 50 | sed 's/^/    /'
 		for input in "$LOG_DIR/$name"-crash-* "$LOG_DIR/$name"-timeout-* "$LOG_DIR/$name"-oom-*; do

@@ -169,13 +169,14 @@ static int read_preferred(const struct reading *r, const struct api_pod_affinity
 	return 0;
 }
 
-static int read_spread(const struct reading *r, const struct api_spread *from)
+static int read_spread(const struct reading *r, const struct api_spread *from,
+		       enum pod_term_kind kind)
 {
 	static const struct field_strs none;
 	struct pod_term *t = &r->k->terms[r->k->nterms];
 
 	*t = (struct pod_term){
-		.kind = POD_TERM_SPREAD,
+		.kind = (uint8_t)kind,
 		.max_skew = from->max_skew,
 		.min_domains = from->min_domains < 1 ? 1 : from->min_domains,
 		.ignores_affinity = str_streq(from->affinity_policy, "Ignore"),
@@ -192,19 +193,19 @@ static int read_spread(const struct reading *r, const struct api_spread *from)
 	return 0;
 }
 
-static int read_spreads(const struct reading *r)
+static int read_spreads(const struct reading *r, enum pod_term_kind kind)
 {
 	for (size_t i = 0; i < r->pod->spec.spread.n; i++) {
 		const struct api_spread *from = &r->pod->spec.spread.v[i];
 
-		/* Passed over: a place that does not keep it is allowed, if less good. */
-		if (str_streq(from->when_unsatisfiable, "ScheduleAnyway")) {
+		if (str_streq(from->when_unsatisfiable, "ScheduleAnyway") !=
+		    (kind == POD_TERM_SPREAD_ANYWAY)) {
 			continue;
 		}
 		if (!has_room(r)) {
 			break;
 		}
-		if (read_spread(r, from) < 0) {
+		if (read_spread(r, from, kind) < 0) {
 			return err_wrap(r->err, "spec.topologySpreadConstraints[%zu]", i);
 		}
 	}
@@ -231,11 +232,12 @@ int from_api_terms_read(struct cluster *c, const struct api_pod *pod, bool place
 	    read_required(&r, a->pod_anti, POD_TERM_ANTI_AFFINITY, "podAntiAffinity") < 0) {
 		return -ERR_INVALID;
 	}
-	if (places && read_spreads(&r) < 0) {
+	if (places && read_spreads(&r, POD_TERM_SPREAD) < 0) {
 		return -ERR_INVALID;
 	}
-	return a != NULL && (read_preferred(&r, a->pod, 1, "podAffinity") < 0 ||
-			     read_preferred(&r, a->pod_anti, -1, "podAntiAffinity") < 0)
-		       ? -ERR_INVALID
-		       : 0;
+	if (a != NULL && (read_preferred(&r, a->pod, 1, "podAffinity") < 0 ||
+			  read_preferred(&r, a->pod_anti, -1, "podAntiAffinity") < 0)) {
+		return -ERR_INVALID;
+	}
+	return places ? read_spreads(&r, POD_TERM_SPREAD_ANYWAY) : 0;
 }

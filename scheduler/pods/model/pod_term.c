@@ -64,7 +64,7 @@ void pod_term_format(const struct pod_term *t, struct strbuf *out)
 	signature_put_int(out, t->kind);
 	signature_put_text(out, t->topology_key);
 	pod_term_format_selector(t, out);
-	if (t->kind == POD_TERM_SPREAD) {
+	if (t->kind == POD_TERM_SPREAD || t->kind == POD_TERM_SPREAD_ANYWAY) {
 		strbuf_add_ch(out, 'k');
 		signature_put_int(out, t->max_skew);
 		strbuf_add_ch(out, '/');

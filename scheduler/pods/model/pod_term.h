@@ -19,10 +19,17 @@ enum pod_term_kind {
 	POD_TERM_ANTI_AFFINITY, /* required */
 	POD_TERM_SPREAD,        /* DoNotSchedule */
 	POD_TERM_PREFERRED,     /* affinity, or anti-affinity by a weight below 0 */
+	POD_TERM_SPREAD_ANYWAY, /* ScheduleAnyway */
 	POD_TERM_KIND_COUNT_
 };
 
 #define POD_TERM_WEIGHT_MAX 100
+
+/* Preferences have the last kinds: they do not decide where a pod may go. */
+static inline bool pod_term_is_preference(unsigned kind)
+{
+	return kind >= POD_TERM_PREFERRED;
+}
 
 struct pod_term {
 	uint8_t kind;             /* enum pod_term_kind */
@@ -33,7 +40,7 @@ struct pod_term {
 	size_t nnamespaces;
 	struct match_term namespaces_by; /* namespaceSelector: without expressions all namespaces */
 	struct match_term pods;          /* labelSelector */
-	/* Of POD_TERM_SPREAD: */
+	/* Of both kinds of spread: */
 	int32_t max_skew, min_domains;
 	bool ignores_affinity; /* nodeAffinityPolicy: Ignore */
 	bool honors_taints;    /* nodeTaintsPolicy: Honor */

@@ -508,7 +508,7 @@ bool selectors_decide_about(const struct cluster *c, const struct pod_labels *l)
 	for (size_t i = 0; i < l->matches.n; i++) {
 		const struct pod_selector *s = c->selectors->selectors.v[l->matches.v[i].selector];
 
-		if (s->refs > s->by_kind[POD_TERM_PREFERRED]) {
+		if (s->refs > s->by_kind[POD_TERM_PREFERRED] + s->by_kind[POD_TERM_SPREAD_ANYWAY]) {
 			return true;
 		}
 	}

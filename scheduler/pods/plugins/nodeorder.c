@@ -1,8 +1,9 @@
 /* Volcano's nodeorder plugin: the scores of kube-scheduler, each 0 to 100, with a weight each.
  *
  * Arguments: leastrequested.weight (1), mostrequested.weight (0), balancedresource.weight (1),
- * nodeaffinity.weight (2), tainttoleration.weight (3), podaffinity.weight (2). imagelocality.weight
- * and podtopologyspread.weight are read, and have no effect yet.
+ * nodeaffinity.weight (2), tainttoleration.weight (3), podaffinity.weight (2),
+ * podtopologyspread.weight (2). imagelocality.weight is read, and has no effect: images of nodes
+ * are not in the model.
  *
  * Unlike in Volcano, the best sum of preferences and the largest number of taints, which count as
  * 100, are those of all nodes that the pod's class may use, also of full ones: a score changes with
@@ -61,10 +62,10 @@ struct maxima {
 struct nodeorder {
 	double weight[SCORE_COUNT_];
 	/* Of this session: */
-	struct maxima *by_class; /* by class id, filled at the first use of each */
-	int gpu;                 /* dimension of nvidia.com/gpu, -1: no object has it */
-	bool has_soft_taints;    /* a node has a taint PreferNoSchedule */
-	int64_t *by_node;        /* a score, while it is computed */
+	struct maxima *by_class;          /* by class id, filled at the first use of each */
+	int gpu;                          /* dimension of nvidia.com/gpu, -1: no object has it */
+	bool has_soft_taints;             /* a node has a taint PreferNoSchedule */
+	struct nodeorder_domains domains; /* memory for their scores */
 };
 
 static int nodeorder_create(const struct plugin_args *args, void **ret_state, struct err *err)
@@ -96,7 +97,9 @@ static void nodeorder_open(void *state, struct session *s)
 
 	p->by_class = arena_zero(session_arena(s), c->class_by_id.n + 1, sizeof(*p->by_class));
 	p->gpu = res_names_find(c->res, STR_LIT("nvidia.com/gpu"));
-	p->by_node = arena_alloc(session_arena(s), (c->nodes.n + 1) * sizeof(*p->by_node));
+	p->domains.scores = arena_alloc(session_arena(s), (c->nodes.n + 1) * sizeof(int64_t));
+	p->domains.sums = arena_alloc(session_arena(s), (c->nodes.n + 1) * sizeof(double));
+	p->domains.marks = arena_alloc(session_arena(s), (c->nodes.n + 1) * sizeof(uint32_t));
 	p->has_soft_taints = false;
 	for (size_t i = 0; i < c->nodes.n && !p->has_soft_taints; i++) {
 		const struct node *n = c->nodes.v[i];
@@ -264,17 +267,28 @@ static double nodeorder_node_score(void *state, const struct session *s, const s
 	       (w[SCORE_TAINTS] == 0 ? 0 : w[SCORE_TAINTS] * score_taints(p, s, k, n));
 }
 
+static void add_weighted(const struct nodeorder_domains *d, double weight, double *scores)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		scores[i] += weight * (double)d->scores[i];
+	}
+}
+
 static void nodeorder_domain_scores(void *state, const struct session *s, const struct task *t,
 				    const struct node *const *nodes, size_t n, double *scores)
 {
+	const struct domain_view *v = domains_view(s, t);
 	const struct nodeorder *p = state;
+	struct nodeorder_domains d = p->domains;
 
-	if (p->weight[SCORE_POD_AFFINITY] == 0) {
-		return;
+	d.nodes = nodes;
+	d.n = n;
+	if (p->weight[SCORE_POD_AFFINITY] != 0) {
+		nodeorder_domains_affinity(v, t->klass, &d);
+		add_weighted(&d, p->weight[SCORE_POD_AFFINITY], scores);
 	}
-	nodeorder_domains_affinity(domains_view(s, t), t->klass, nodes, n, p->by_node);
-	for (size_t i = 0; i < n; i++) {
-		scores[i] += p->weight[SCORE_POD_AFFINITY] * (double)p->by_node[i];
+	if (p->weight[SCORE_SPREAD] != 0 && nodeorder_domains_spread(s, v, t->klass, &d)) {
+		add_weighted(&d, p->weight[SCORE_SPREAD], scores);
 	}
 }
 

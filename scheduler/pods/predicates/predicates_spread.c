@@ -6,14 +6,12 @@
 #include "scheduler/pods/predicates/predicates_match.h"
 #include "scheduler/pods/session/domains.h"
 
-/* Pods count on nodes that have the topology keys of all constraints of the pod, and that the
- * policies of this one include. */
-static bool is_eligible(const struct pod_class *k, size_t i, const struct node *n)
+bool predicates_spread_eligible(const struct pod_class *k, size_t i, const struct node *n)
 {
 	const struct pod_term *t = &k->terms[i];
 
 	for (size_t j = 0; j < k->nterms; j++) {
-		if (k->terms[j].kind == POD_TERM_SPREAD &&
+		if (k->terms[j].kind == t->kind &&
 		    match_label(n->labels.v, n->labels.n, k->terms[j].topology_key) == NULL) {
 			return false;
 		}
@@ -41,7 +39,7 @@ const char *predicates_spread_refusal(const struct session *s, const struct doma
 		if (k->terms[i].kind != POD_TERM_SPREAD) {
 			continue;
 		}
-		t = domains_spread(s, v, i, is_eligible);
+		t = domains_spread(s, v, i, predicates_spread_eligible);
 		if (!domain_table_get(t, n, &c)) {
 			*ret_unresolvable = true;
 			return "node(s) didn't match pod topology spread constraints (missing "

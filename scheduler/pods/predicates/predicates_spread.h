@@ -4,6 +4,7 @@
 #define SCHEDULER_PODS_PREDICATES_PREDICATES_SPREAD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct domain_view;
 struct node;
@@ -16,5 +17,9 @@ struct session;
 const char *predicates_spread_refusal(const struct session *s, const struct domain_view *v,
 				      const struct pod_class *k, const struct node *n, bool later,
 				      bool *ret_unresolvable);
+/* Whether pods on the node count for constraint i of the class, also with ScheduleAnyway: the node
+ * has the topology keys of all constraints of that kind, and the policies of this one include it.
+ */
+bool predicates_spread_eligible(const struct pod_class *k, size_t i, const struct node *n);
 
 #endif

@@ -39,6 +39,7 @@ struct domain_view {
 	uint64_t id;
 	struct entry **own; /* by term of the class; of a spread NULL until it is asked for */
 	struct entry_list forbidding, preferring;
+	bool scored;                    /* preferences have an effect */
 	const struct domain_key **keys; /* of all of these */
 	size_t nkeys, keys_cap;
 	uint8_t **avoided;        /* by term, then by domain; NULL: none */
@@ -352,7 +353,7 @@ static struct entry *together_entry(const struct session *s, const struct pod_cl
 /* Preferences have no effect where no plugin scores domains. */
 static bool bears(const struct session *s, enum pod_term_kind kind)
 {
-	return kind != POD_TERM_PREFERRED || hooks_scores_domains(s);
+	return !pod_term_is_preference(kind) || hooks_scores_domains(s);
 }
 
 static bool has_several_affinities(const struct pod_class *k)
@@ -373,6 +374,7 @@ static void make_own(const struct session *s, struct domain_view *v)
 	v->own = arena_zero(s->domains->arena, k->nterms + 1, sizeof(v->own[0]));
 	for (size_t i = 0; i < k->nterms; i++) {
 		if (k->terms[i].kind == POD_TERM_SPREAD ||
+		    k->terms[i].kind == POD_TERM_SPREAD_ANYWAY ||
 		    !bears(s, (enum pod_term_kind)k->terms[i].kind)) {
 			continue;
 		}
@@ -517,7 +519,8 @@ static struct domain_view *find_view(const struct session *s, const struct task 
 	v->id = ++d->clock;
 	make_own(s, v);
 	list_carried(s, v, POD_TERM_ANTI_AFFINITY, COUNTS_CARRIERS, &v->forbidding);
-	if (bears(s, POD_TERM_PREFERRED)) {
+	v->scored = hooks_scores_domains(s);
+	if (v->scored) {
 		list_carried(s, v, POD_TERM_PREFERRED, COUNTS_WEIGHTS, &v->preferring);
 	}
 	make_keys(s, v);
@@ -546,7 +549,7 @@ uint64_t domains_view_version(const struct domain_view *v)
 	uint64_t version = v == NULL ? 0 : v->version;
 
 	for (size_t i = 0; v != NULL && i < v->klass->nterms; i++) {
-		if (v->own[i] != NULL && v->klass->terms[i].kind != POD_TERM_PREFERRED) {
+		if (v->own[i] != NULL && !pod_term_is_preference(v->klass->terms[i].kind)) {
 			version = later(version, v->own[i]->version);
 		}
 	}
@@ -560,10 +563,12 @@ uint64_t domains_view_score_version(const struct domain_view *v)
 {
 	uint64_t version = 0;
 
-	for (size_t i = 0; v != NULL && i < v->klass->nterms; i++) {
-		if (v->own[i] != NULL && v->klass->terms[i].kind == POD_TERM_PREFERRED) {
-			version = later(version, v->own[i]->counted);
+	for (size_t i = 0; v != NULL && v->scored && i < v->klass->nterms; i++) {
+		if (!pod_term_is_preference(v->klass->terms[i].kind)) {
+			continue;
 		}
+		/* The table of a spread is made when it is asked for first. */
+		version = later(version, v->own[i] == NULL ? v->id : v->own[i]->counted);
 	}
 	for (size_t i = 0; v != NULL && i < v->preferring.n; i++) {
 		version = later(version, v->preferring.v[i]->counted);
@@ -575,7 +580,7 @@ bool domains_view_decides(const struct domain_view *v)
 {
 	return v != NULL &&
 	       (v->forbidding.n > 0 ||
-		(v->klass->nterms > 0 && v->klass->terms[0].kind != POD_TERM_PREFERRED));
+		(v->klass->nterms > 0 && !pod_term_is_preference(v->klass->terms[0].kind)));
 }
 
 const struct domain_key *const *domains_keys(const struct domain_view *v, size_t *ret_n)

@@ -28,6 +28,7 @@ struct fit_view {
 	bool *allowed;              /* by cell */
 	uint64_t scored;            /* domains_view_score_version when they were scored; 0: never */
 	double *score;              /* by cell: what its domains add to the score of its nodes */
+	double *total;              /* by cell: the score of its best node with that */
 	/* Of cells, as the trees of a ranking are of places: 2 * cells. */
 	uint32_t *top;
 	uint64_t nowhere; /* overlay->grown + 1 when nothing fitted, not even later; 0: unknown */
@@ -143,14 +144,11 @@ static uint32_t better(const struct fit_view *v, uint32_t a, uint32_t b)
 	const struct ranking *r = v->ranking;
 	uint32_t x = a == NONE ? NONE : ranking_best(r, a);
 	uint32_t y = b == NONE ? NONE : ranking_best(r, b);
-	double of_x, of_y;
 
 	if (x == NONE || y == NONE) {
 		return x == NONE ? b : a;
 	}
-	of_x = score_at(v, x, r->score[x]);
-	of_y = score_at(v, y, r->score[y]);
-	return of_x > of_y || (!(of_x < of_y) && x < y) ? a : b;
+	return v->total[a] > v->total[b] || (!(v->total[a] < v->total[b]) && x < y) ? a : b;
 }
 
 /* All nodes of the cell have the same domains: one answers for all. */
@@ -162,9 +160,15 @@ static void judge(struct session *s, struct fit_view *v, const struct task *t, u
 			   hooks_domain_predicate(s, t, v->ranking->nodes->v[sample], false, NULL);
 }
 
-static uint32_t leaf(const struct fit_view *v, uint32_t cell)
+static uint32_t leaf(struct fit_view *v, uint32_t cell)
 {
-	return v->allowed[cell] && ranking_best(v->ranking, cell) != NONE ? cell : NONE;
+	uint32_t best = ranking_best(v->ranking, cell);
+
+	if (!v->allowed[cell] || best == NONE) {
+		return NONE;
+	}
+	v->total[cell] = score_at(v, best, v->ranking->score[best]);
+	return cell;
 }
 
 /* All cells that the class may use are scored together, since scores are relative. */
@@ -187,13 +191,30 @@ static void score_cells(struct session *s, struct fit_view *v, const struct task
 	}
 }
 
+static void judge_all(struct session *s, struct fit_view *v, const struct task *t)
+{
+	for (uint32_t c = 0; c < v->ranking->ncells; c++) {
+		judge(s, v, t, c);
+	}
+}
+
+static void judge_touched(struct session *s, struct fit_view *v, const struct task *t)
+{
+	for (size_t i = v->seen; i < s->overlay->touched.n; i++) {
+		uint32_t place = v->ranking->nodes->place[s->overlay->touched.v[i]];
+
+		if (place != NONE) {
+			judge(s, v, t, v->ranking->cell[place]);
+		}
+	}
+}
+
 /* O(cells). */
-static void play_cells(struct session *s, struct fit_view *v, const struct task *t)
+static void play_cells(struct session *s, struct fit_view *v)
 {
 	const struct ranking *r = v->ranking;
 
 	for (uint32_t c = 0; c < r->ncells; c++) {
-		judge(s, v, t, c);
 		v->top[r->ncells + c] = leaf(v, c);
 	}
 	for (size_t i = r->ncells; i-- > 1;) {
@@ -203,7 +224,7 @@ static void play_cells(struct session *s, struct fit_view *v, const struct task 
 	v->whole = r->whole;
 }
 
-static void replay_cells(struct session *s, struct fit_view *v, const struct task *t)
+static void replay_cells(struct session *s, struct fit_view *v)
 {
 	const struct ranking *r = v->ranking;
 
@@ -214,7 +235,6 @@ static void replay_cells(struct session *s, struct fit_view *v, const struct tas
 		if (place == NONE) {
 			continue;
 		}
-		judge(s, v, t, r->cell[place]);
 		i = r->ncells + r->cell[place];
 		v->top[i] = leaf(v, r->cell[place]);
 		while (i > 1) {
@@ -259,6 +279,7 @@ static struct fit_view *take_slot(struct session *s, const struct task *t, uint6
 	} else if (v->top == NULL) {
 		v->allowed = arena_alloc(s->arena, (f->nodes.n + 1) * sizeof(*v->allowed));
 		v->top = arena_alloc(s->arena, 2 * (f->nodes.n + 1) * sizeof(*v->top));
+		v->total = arena_alloc(s->arena, (f->nodes.n + 1) * sizeof(*v->total));
 		v->score = arena_alloc(s->arena, (f->nodes.n + 1) * sizeof(*v->score));
 	}
 	f->next_view = (f->next_view + 1) % FIT_RANKINGS_MAX;
@@ -299,6 +320,7 @@ static void refresh(struct session *s, struct fit_view *v, const struct task *t,
 	uint64_t scored = domains_view_score_version(domains);
 	bool all = is_volatile(s, t->klass);
 	bool ask = fresh || all || v->outside != outside, score = fresh || v->scored != scored;
+	bool many;
 
 	ranking_refresh(s, v->ranking, t, all);
 	if (ask) {
@@ -309,17 +331,22 @@ static void refresh(struct session *s, struct fit_view *v, const struct task *t,
 	if (v->view == 0) {
 		return;
 	}
-	if (score) {
-		v->scored = scored;
-		if (scored != 0) {
-			score_cells(s, v, t);
-		}
+	v->scored = scored;
+	if (score && scored != 0) {
+		score_cells(s, v, t);
+		/* Tables may have been made for it. */
+		v->scored = domains_view_score_version(domains);
 	}
-	if (ask || score || v->whole != v->ranking->whole ||
-	    s->overlay->touched.n - v->seen > v->ranking->ncells) {
-		play_cells(s, v, t);
+	many = s->overlay->touched.n - v->seen > v->ranking->ncells;
+	if (ask || many) {
+		judge_all(s, v, t);
 	} else {
-		replay_cells(s, v, t);
+		judge_touched(s, v, t);
+	}
+	if (ask || score || many || v->whole != v->ranking->whole) {
+		play_cells(s, v);
+	} else {
+		replay_cells(s, v);
 	}
 }
 

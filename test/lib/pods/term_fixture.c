@@ -111,6 +111,7 @@ static void parse_term(struct cluster *c, struct arena *a, const struct task *ta
 		.kind = str_eq_c(kind, "near")     ? POD_TERM_AFFINITY
 			: str_eq_c(kind, "away")   ? POD_TERM_ANTI_AFFINITY
 			: str_eq_c(kind, "spread") ? POD_TERM_SPREAD
+			: str_eq_c(kind, "anyway") ? POD_TERM_SPREAD_ANYWAY
 						   : POD_TERM_PREFERRED,
 		.weight = str_eq_c(kind, "prefer")  ? 1
 			  : str_eq_c(kind, "avoid") ? -1

@@ -10,8 +10,8 @@ void term_fixture_labels(struct cluster *c, struct task *t, const char *text);
 void term_fixture_node_labels(struct cluster *c, struct node *n, const char *text);
 void term_fixture_namespace(struct cluster *c, const char *name, const char *text);
 /* The task, which has a class, gets the terms, sorted by kind and separated by "; ":
- *   near|away|spread|prefer|avoid TOPOLOGY-KEY PODS [in=NAMESPACE+NAMESPACE] [of=LABELS] [skew=N]
- *   [min=N] [ignore] [honor] [weight=N]
+ *   near|away|spread|prefer|avoid|anyway TOPOLOGY-KEY PODS [in=NAMESPACE+NAMESPACE] [of=LABELS]
+ *   [skew=N] [min=N] [ignore] [honor] [weight=N]
  * PODS: labels, "*" all, "-" no selector. of: the namespaceSelector, "of=*" all. */
 void term_fixture_terms(struct cluster *c, struct task *t, const char *text);
 /* A pending task of the PodGroup (may be NULL) with labels and terms. */

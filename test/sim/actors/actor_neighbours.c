@@ -44,6 +44,7 @@ static char *make_term(struct sim_actors *a, const char *side)
 		any_key(a), side, namespaces[sim_actors_below(a, ARRAY_LEN(namespaces))]);
 }
 
+#define PREFERRED "\"preferredDuringSchedulingIgnoredDuringExecution\""
 #define REQUIRED "\"requiredDuringSchedulingIgnoredDuringExecution\""
 
 /* side: of the pod, which near-ness to itself and spread are about. */
@@ -70,7 +71,14 @@ static char *make_terms(struct sim_actors *a, const char *side)
 	default:
 		break;
 	}
-	return xmalloc_dup("");
+	return xmalloc_printf(
+		"\"affinity\":{\"podAffinity\":{" PREFERRED ":[{\"weight\":60,\"podAffinityTerm\":"
+		"%s}]},\"podAntiAffinity\":{" PREFERRED
+		":[{\"weight\":20,\"podAffinityTerm\":%s}]}},"
+		"\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"zone\","
+		"\"whenUnsatisfiable\":\"ScheduleAnyway\",\"labelSelector\":{\"matchLabels\":{"
+		"\"side\":\"%s\"}}}]",
+		own, other, side);
 }
 
 static bool create_pod(struct sim_actors *a, const char *group, const char *queue, const char *side,

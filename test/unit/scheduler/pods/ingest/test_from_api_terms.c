@@ -74,7 +74,7 @@ static void test_terms(void **state)
 	struct pod_class k;
 
 	assert_int_equal(read_spec(*state, all, true, &k, NULL), 0);
-	assert_int_equal(k.nterms, 6);
+	assert_int_equal(k.nterms, 7);
 	t = &k.terms[0];
 	assert_int_equal(t->kind, POD_TERM_AFFINITY);
 	assert_true(t->selects);
@@ -104,6 +104,8 @@ static void test_terms(void **state)
 	assert_int_equal(k.terms[5].kind, POD_TERM_PREFERRED);
 	assert_int_equal(k.terms[5].weight, -100);
 	assert_string_equal(k.terms[5].pods.exprs[0].values[0], "y");
+	assert_int_equal(k.terms[6].kind, POD_TERM_SPREAD_ANYWAY);
+	assert_int_equal(k.terms[6].max_skew, 2);
 }
 
 /* Required terms of affinity and spread say only where they go themselves. */
@@ -176,7 +178,9 @@ static void make_many(char *spec, size_t size, int n)
 	}
 	snprintf(spec + at, size - at,
 		 "]},'podAffinity':{" PREFERRED ":[{'weight':1,'podAffinityTerm':{}}]}},"
-		 "'topologySpreadConstraints':[{'topologyKey':'z'}]");
+		 "'topologySpreadConstraints':[{'topologyKey':'z','whenUnsatisfiable':'"
+		 "ScheduleAnyway'"
+		 "}]");
 }
 
 static void test_limit(void **state)

@@ -84,6 +84,12 @@ static void test_every_member_is_in_the_text(void **state)
 	format(&changed[1], &other);
 	assert_string_not_equal(text.p, other.p);
 	format(&term, &text);
+	changed[6].kind = changed[7].kind = POD_TERM_SPREAD_ANYWAY;
+	changed[7].min_domains = 1;
+	format(&changed[6], &other);
+	assert_string_not_equal(text.p, other.p);
+	format(&changed[7], &text);
+	assert_string_not_equal(text.p, other.p);
 	/* The selector has nothing to do with the rest. */
 	strbuf_reset(&text);
 	strbuf_reset(&other);

@@ -65,6 +65,7 @@ static void test_terms_that_decide(void **state)
 		{ "away zone app=x", true },
 		{ "spread zone app=x", true },
 		{ "prefer zone app=x", false },
+		{ "anyway zone app=x", false },
 		{ "prefer zone app=y", false },
 		{ "near zone app=y", false },
 		{ "near zone *; avoid zone app=x", true },

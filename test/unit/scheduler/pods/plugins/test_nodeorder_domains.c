@@ -51,7 +51,24 @@ static struct task *run_on(size_t node, const char *labels, const char *terms)
 
 static void scores_of(const struct task *t, int64_t *ret)
 {
-	nodeorder_domains_affinity(domains_view(sf.s, t), t->klass, nodes, NODES, ret);
+	const struct nodeorder_domains d = { .nodes = nodes, .n = NODES, .scores = ret };
+
+	nodeorder_domains_affinity(domains_view(sf.s, t), t->klass, &d);
+}
+
+static bool spread_of(const struct task *t, int64_t *ret)
+{
+	uint32_t marks[NODES];
+	double sums[NODES];
+	const struct nodeorder_domains d = {
+		.nodes = nodes,
+		.n = NODES,
+		.scores = ret,
+		.sums = sums,
+		.marks = marks,
+	};
+
+	return nodeorder_domains_spread(sf.s, domains_view(sf.s, t), t->klass, &d);
 }
 
 static void assert_scores(const struct task *t, const int64_t *want)
@@ -139,6 +156,75 @@ static void test_terminating_and_expected_pods_count(void **state)
 	assert_scores(t, (const int64_t[]){ 100, 100, 0, 0, 0, 0 });
 	statement_pipeline(sf.s, comes, nodes[2]);
 	assert_scores(t, (const int64_t[]){ 100, 100, 100, 100, 0, 0 });
+	core_fixture_finish(&sf);
+}
+
+/* The same pods. Weights: log(5) for the 3 zones, log(7) for the 5 hosts. */
+static void test_spread(void **state)
+{
+	static const struct {
+		const char *terms;
+		int64_t scores[NODES];
+	} rows[] = {
+		/* sums: 3, 2, 2 */
+		{ "anyway zone app=x", { 66, 66, 100, 100, 100, 0 } },
+		/* sums: 7, 6, 6 */
+		{ "anyway zone app=x skew=5", { 85, 85, 100, 100, 100, 0 } },
+		{ "anyway zone app=none", { 100, 100, 100, 100, 100, 0 } },
+		{ "anyway zone *", { 66, 66, 66, 66, 100, 0 } },
+		/* sums: 4, 0, 2, 0, 2 */
+		{ "anyway host app=x", { 0, 100, 50, 100, 50, 0 } },
+		/* sums: 7, 3, 4, 2, 4 */
+		{ "anyway zone app=x; anyway host app=x", { 28, 85, 71, 100, 71, 0 } },
+		/* a constraint that decides says nothing about the others */
+		{ "spread none app=x; anyway zone app=x", { 66, 66, 100, 100, 100, 0 } },
+		{ "anyway none app=x", { 0 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		int64_t got[NODES];
+		struct task *t;
+
+		unit_row(rows[i].terms);
+		start();
+		run_on(0, "app=x", "");
+		run_on(0, "app=x", "");
+		run_on(2, "app=x", "");
+		run_on(4, "app=x", "");
+		run_on(3, "app=y", "");
+		t = term_fixture_task(sf.f.cluster, "t", NULL, "", rows[i].terms);
+		core_fixture_open(&sf);
+		assert_true(spread_of(t, got));
+		for (size_t n = 0; n < NODES; n++) {
+			assert_int_equal(got[n], rows[i].scores[n]);
+		}
+		core_fixture_finish(&sf);
+	}
+}
+
+static void test_spread_of_pods_that_come_and_go(void **state)
+{
+	struct task *t, *gone, *comes, *none;
+	int64_t got[NODES];
+
+	(void)state;
+	start();
+	gone = run_on(0, "app=x", "");
+	comes = term_fixture_task(sf.f.cluster, "comes", NULL, "app=x", "");
+	t = term_fixture_task(sf.f.cluster, "t", NULL, "", "anyway zone app=x");
+	none = term_fixture_task(sf.f.cluster, "none", NULL, "", "prefer zone app=x");
+	core_fixture_open(&sf);
+	assert_false(spread_of(none, got));
+	assert_true(spread_of(t, got));
+	assert_int_equal(got[0], 0);
+	statement_evict(sf.s, gone, t, "");
+	assert_true(spread_of(t, got));
+	assert_int_equal(got[0], 100);
+	statement_pipeline(sf.s, comes, nodes[2]);
+	assert_true(spread_of(t, got));
+	assert_int_equal(got[0], 100);
+	assert_int_equal(got[3], 0);
 	core_fixture_finish(&sf);
 }
 
@@ -236,6 +322,8 @@ int main(void)
 		cmocka_unit_test(test_preferences_of_the_pod),
 		cmocka_unit_test(test_preferences_of_others),
 		cmocka_unit_test(test_terminating_and_expected_pods_count),
+		cmocka_unit_test(test_spread),
+		cmocka_unit_test(test_spread_of_pods_that_come_and_go),
 		cmocka_unit_test(test_random_placements),
 	};
 

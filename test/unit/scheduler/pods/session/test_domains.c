@@ -239,6 +239,11 @@ static void sum(struct domain_count *to, const struct domain_count *c)
 	to->pipelined += c->pipelined;
 }
 
+static bool is_spread(const struct pod_term *t)
+{
+	return t->kind == POD_TERM_SPREAD || t->kind == POD_TERM_SPREAD_ANYWAY;
+}
+
 /* Pods in the domain of n that the term selects, or (by_carriers) that have it. */
 static struct domain_count recount(const struct pod_term *term, const struct node *n,
 				   bool by_carriers)
@@ -249,7 +254,7 @@ static struct domain_count recount(const struct pod_term *term, const struct nod
 		const struct node *at = node_of(tasks[i], &one);
 
 		if (at == NULL || zone(at, term->topology_key) != zone(n, term->topology_key) ||
-		    (term->kind == POD_TERM_SPREAD && !is_eligible(NULL, 0, at))) {
+		    (is_spread(term) && !is_eligible(NULL, 0, at))) {
 			continue;
 		}
 		if (by_carriers ? carries(tasks[i], term)
@@ -294,7 +299,7 @@ static void check_task(const struct task *t)
 		for (size_t k = 0; k < NODES; k++) {
 			const struct node *n = sf.f.cluster->nodes.v[k];
 			bool in =
-				term->kind == POD_TERM_SPREAD
+				is_spread(term)
 					? domain_table_get(domains_spread(sf.s, v, i, is_eligible),
 							   n, &count)
 					: domains_selected(v, i, n, &count);
@@ -304,7 +309,7 @@ static void check_task(const struct task *t)
 				assert_same(count, recount(term, n, false));
 			}
 		}
-		if (term->kind == POD_TERM_SPREAD) {
+		if (is_spread(term)) {
 			check_least(domains_spread(sf.s, v, i, is_eligible), term, false);
 			check_least(domains_spread(sf.s, v, i, is_eligible), term, true);
 		}
@@ -458,7 +463,7 @@ static void set_up_world(struct rng *rng)
 		"away zone app=y; spread zone app=x",
 		"near zone app=y; away zone *; spread rack app=y",
 		"prefer zone app=x weight=7; avoid zone app=x weight=3",
-		"near zone app=x; avoid rack * weight=100"
+		"near zone app=x; avoid rack * weight=100; anyway zone app=y"
 	};
 	char name[16];
 

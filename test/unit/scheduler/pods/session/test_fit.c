@@ -260,17 +260,21 @@ static void agrees_with_a_plain_search(void **state)
 static void set_up_neighbours(struct core_fixture *sf, struct rng *r)
 {
 	static const char *const labels[] = { "", "app=x", "app=y", "app=x,tier=y" };
-	static const char *const terms[] = { "",
-					     "",
-					     "near zone app=x",
-					     "near zone app=y; away host app=x",
-					     "away host app=y",
-					     "away zone tier=y; spread zone app=x skew=3",
-					     "spread zone app=x; spread host app=x skew=2",
-					     "near rack app=x; near zone app=x",
-					     "prefer zone app=x weight=3; avoid host app=y",
-					     "near zone app=x; avoid host app=x",
-					     "avoid zone tier=y weight=10" };
+	static const char *const terms[] = {
+		"",
+		"",
+		"near zone app=x",
+		"near zone app=y; away host app=x",
+		"away host app=y",
+		"away zone tier=y; spread zone app=x skew=3",
+		"spread zone app=x; spread host app=x skew=2",
+		"near rack app=x; near zone app=x",
+		"prefer zone app=x weight=3; avoid host app=y",
+		"near zone app=x; avoid host app=x",
+		"avoid zone tier=y weight=10",
+		"anyway zone app=x skew=2",
+		"spread zone app=x; anyway host app=x; anyway rack *"
+	};
 	char name[16], text[64];
 
 	core_fixture_init(sf, "actions: allocate\ntiers: [{plugins: [{name: predicates}, "

@@ -154,6 +154,16 @@ static void terminate(struct cluster *c, struct task *t)
 				t->node == MODEL_NONE ? NULL : c->nodes.v[t->node]);
 }
 
+/* As in cache_charge.c: what has no node, and is not about to get one, keeps no charge. */
+static void opt_out(struct cluster *c, struct task *t)
+{
+	t->flags &= ~(uint32_t)TASK_OPTED_IN;
+	if (t->status == TASK_PENDING) {
+		ledger_release(c, t);
+	}
+	cluster_task_changed(c, t);
+}
+
 static void set_limit(struct cluster *c, uint8_t b)
 {
 	char name[32];
@@ -197,8 +207,7 @@ static void disturb(struct cluster *c, struct input *in)
 		terminate(c, t);
 		break;
 	case 5:
-		t->flags &= ~(uint32_t)TASK_OPTED_IN;
-		cluster_task_changed(c, t);
+		opt_out(c, t);
 		break;
 	default:
 		acknowledge(c, t);

@@ -33,7 +33,6 @@ struct podgroup_view {
 	const struct queue *queue;
 	const struct podgroup *podgroup;
 	struct verdict verdict;
-	bool held;      /* has nodes in this session without a decision */
 	bool placeable; /* its gang is complete and ungated: what is charged may be published */
 };
 
@@ -172,9 +171,9 @@ static void report_opted_in(struct session *s, const struct task *t, const struc
 		}
 		return;
 	}
-	/* The gang waits for resources that are being released, and no binding is decided: to
-	 * autoscalers the pod is one without a node. */
-	if (v->held && charge == CHARGE_ASSUMED && t->charge != CHARGE_PUBLISHED) {
+	/* It has a node in this session, but its gang waits for resources that are being released,
+	 * and no binding is decided: to autoscalers the pod is one without a node. */
+	if (charge == CHARGE_ASSUMED && t->charge != CHARGE_PUBLISHED) {
 		charge = CHARGE_UNGATED;
 	}
 	if (charge == CHARGE_UNGATED && tried) {
@@ -325,7 +324,7 @@ static void report_task(struct session *s, const struct task *t, const struct po
 
 	if ((t->flags & TASK_OURS) == 0 || t->klass == NULL ||
 	    (status != TASK_PENDING && status != TASK_PIPELINED &&
-	     !(v->held && status == TASK_ALLOCATED))) {
+	     !(status == TASK_ALLOCATED && session_priv_task(s, t)->held))) {
 		return;
 	}
 	/* A pod that is set aside is not reported, but its queue must come due when the wait ends.
@@ -358,7 +357,6 @@ static void report_podgroup(struct session *s, const struct queue *q, const stru
 	    0) {
 		return;
 	}
-	v.held = session_priv_podgroup(s, g)->held;
 	if (session_podgroup_was_tried(s, g) && v.verdict.valid && !v.verdict.queue_refuses) {
 		gang_need(s, g, GANG_PLACEABLE, &need);
 		v.placeable = gang_is_met(&need);

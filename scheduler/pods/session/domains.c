@@ -91,16 +91,11 @@ void domains_open(struct session *s)
 /* --- pods --------------------------------------------------------------------------------------
  */
 
-/* Pods of a gang that is held are not bound yet. */
 static enum domain_state state_of(const struct session *s, const struct task *t)
 {
 	switch (session_task_status(s, t)) {
 	case TASK_ALLOCATED:
-		return t->podgroup != MODEL_NONE && session_priv_podgroup(
-							    s, s->cluster->podgroups.v[t->podgroup])
-							    ->held
-			       ? DOMAIN_PIPELINED
-			       : DOMAIN_HERE;
+		return session_priv_task(s, t)->held ? DOMAIN_PIPELINED : DOMAIN_HERE;
 	case TASK_PIPELINED:
 		return DOMAIN_PIPELINED;
 	case TASK_RELEASING:

@@ -337,7 +337,6 @@ void session_note_tried(struct session *s, const struct podgroup *g)
 
 void session_note_held(struct session *s, const struct podgroup *g)
 {
-	session_priv_podgroup(s, g)->held = true;
 	s->waits[g->queue] |= SESSION_HOLDS;
 }
 

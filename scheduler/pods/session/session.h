@@ -116,7 +116,7 @@ bool session_podgroup_was_tried(const struct session *s, const struct podgroup *
 /* Notes for the conditions at the end of the cycle; kept when a statement is rolled back. Texts
  * live in the session arena or are static. */
 void session_note_tried(struct session *s, const struct podgroup *g);
-/* Allocations of the PodGroup in this session are not decided: see statement_hold. */
+/* The PodGroup waits for what is being released: its queue is looked at again in the next cycle. */
 void session_note_held(struct session *s, const struct podgroup *g);
 void session_note_attempt(struct session *s, const struct task *t, enum attempt what,
 			  const struct node *n, const char *message);

@@ -18,6 +18,7 @@ struct overlay_task {
 	uint8_t status, charge;
 	uint8_t revoked; /* lost its charge in this session: not charged again before the next */
 	uint8_t attempt; /* enum attempt; not part of the undo log, like the two below */
+	bool held; /* TASK_ALLOCATED, but its bind is not decided: see statement_hold; not undone */
 	uint8_t counted; /* enum domain_state that domains_update has counted, on that node */
 	uint32_t counted_node;
 	uint32_t attempt_node;
@@ -37,7 +38,6 @@ struct overlay_podgroup {
 	uint32_t best_effort_pending;
 	uint8_t phase;
 	bool touched;        /* in the list of those; not undone */
-	bool held;           /* placed in this session, but not decided: waits for releases */
 	bool tried;          /* its tasks were tried on nodes; not undone, like the rest below */
 	const char *refusal; /* why quota was not given, or its gang does not count; NULL */
 	const char *refusal_code; /* static text */

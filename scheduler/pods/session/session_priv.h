@@ -33,7 +33,7 @@ struct session {
 };
 
 /* Changes for which a queue that was looked at waits, beyond its own; and whether it has a PodGroup
- * that is held. */
+ * that session_note_held has named. */
 enum session_wait { SESSION_WAITS_NODES = 1, SESSION_WAITS_PODGROUPS = 2, SESSION_HOLDS = 4 };
 
 static inline struct overlay_task *session_priv_task(const struct session *s, const struct task *t)

@@ -299,10 +299,13 @@ static void end_statement(struct session *s, struct statement st)
 
 void statement_hold(struct session *s, struct statement st)
 {
-	/* The pods that it has placed are not bound: their PodGroup is held by now. */
 	for (size_t i = st.undo_mark; i < s->overlay->log.n; i++) {
-		if (s->overlay->log.v[i].kind == UNDO_ALLOCATE) {
-			domains_update(s, s->overlay->log.v[i].at.task);
+		const struct undo *u = &s->overlay->log.v[i];
+
+		if (u->kind == UNDO_ALLOCATE &&
+		    session_task_status(s, u->at.task) == TASK_ALLOCATED) {
+			session_overlay_task(s->overlay, u->at.task)->held = true;
+			domains_update(s, u->at.task);
 		}
 	}
 	end_statement(s, st);

@@ -57,6 +57,9 @@ static const char *check_publish(const struct task *t, const struct seen *s)
 	if ((t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0) {
 		return "a gated pod is published";
 	}
+	if (s->kinds[DECISION_BIND] > 0) {
+		return "a pod is bound and published in one cycle";
+	}
 	if (!s->charged && !t->klass->best_effort) {
 		return "a pod is published without quota";
 	}

@@ -285,7 +285,7 @@ static void test_requests_of_a_job(void **state UNUSED)
 		char worker[16];
 
 		unit_row(rows[i].about);
-		snprintf(worker, sizeof(worker), "w%d fleet ", play(&s, &rows[i], 1));
+		snprintf(worker, sizeof(worker), "w%d fleet ", play(&s, &rows[i], 4));
 		make_table(&s, "manager ", &t);
 		assert_string_equal(t.p, rows[i].table);
 		assert_int_equal(count(&s, worker, ""), rows[i].worker);

@@ -5,6 +5,7 @@
 #include "lib/pods/core_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/session/statement.h"
 
 struct fixture {
 	struct core_fixture sf;
@@ -121,6 +122,36 @@ static void unsupported_pods_are_refused_without_buying_nodes(void **state)
 	d = find(f.sf.s, DECISION_CONDITION);
 	assert_string_equal(d->reason, "NotReadyForScheduling");
 	assert_string_equal(d->message, "volumes");
+	core_fixture_finish(&f.sf);
+}
+
+/* A gang that may start, of which one more pod waits for room: the binds of the others are decided,
+ * and they need no nodes. */
+static void a_pod_that_is_bound_is_not_published(void **state)
+{
+	struct fixture f;
+	struct task *waits;
+	struct cluster *c;
+	struct statement st;
+
+	(void)state;
+	start(&f);
+	c = f.sf.f.cluster;
+	waits = cluster_fixture_task(c, "waits", f.g, 100);
+	f.t->flags |= TASK_OPTED_IN;
+	waits->flags |= TASK_OPTED_IN;
+	ledger_charge(c, f.t, c->queues.v[f.g->queue], CHARGE_UNGATED);
+	ledger_charge(c, waits, c->queues.v[f.g->queue], CHARGE_UNGATED);
+	core_fixture_open(&f.sf);
+	st = statement_begin(f.sf.s);
+	statement_allocate(f.sf.s, f.t, c->nodes.v[0]);
+	statement_pipeline(f.sf.s, waits, c->nodes.v[0]);
+	statement_commit(f.sf.s, st);
+	session_note_tried(f.sf.s, f.g);
+	session_note_held(f.sf.s, f.g);
+	status_run(f.sf.s);
+	assert_int_equal(find(f.sf.s, DECISION_BIND)->task, f.t->id);
+	assert_int_equal(find(f.sf.s, DECISION_PUBLISH)->task, waits->id);
 	core_fixture_finish(&f.sf);
 }
 
@@ -253,6 +284,7 @@ int main(void)
 		cmocka_unit_test(reasons_of_plain_pods),
 		cmocka_unit_test(no_reason_for_what_does_not_wait),
 		cmocka_unit_test(unsupported_pods_are_refused_without_buying_nodes),
+		cmocka_unit_test(a_pod_that_is_bound_is_not_published),
 		cmocka_unit_test(publishing),
 		cmocka_unit_test(a_pod_that_pauses_is_withdrawn),
 		cmocka_unit_test(a_gang_with_a_gated_member_is_not_published),

@@ -210,9 +210,8 @@ static const struct node *node_of(const struct task *t, struct domain_count *ret
 {
 	enum task_status status = session_task_status(sf.s, t);
 	uint32_t id = session_task_node(sf.s, t);
-	bool held = t->podgroup != MODEL_NONE &&
-		    session_priv_podgroup(sf.s, sf.f.cluster->podgroups.v[t->podgroup])->held;
-	bool pipelined = status == TASK_PIPELINED || (status == TASK_ALLOCATED && held);
+	bool pipelined = status == TASK_PIPELINED ||
+			 (status == TASK_ALLOCATED && session_priv_task(sf.s, t)->held);
 
 	*ret = (struct domain_count){ .here = !pipelined,
 				      .releasing = status == TASK_RELEASING,
@@ -413,12 +412,6 @@ static void act(struct rng *rng, const struct task *t)
 	}
 }
 
-/* Allocations that were decided before stay so when the PodGroup is held afterwards. */
-static bool may_be_held(const struct podgroup *g)
-{
-	return session_podgroup_count(sf.s, g, TASK_ALLOCATED) == 0;
-}
-
 static void play(struct rng *rng)
 {
 	struct statement st = statement_begin(sf.s);
@@ -435,10 +428,6 @@ static void play(struct rng *rng)
 		statement_commit(sf.s, st);
 		break;
 	case 1:
-		if (!may_be_held(g)) {
-			statement_discard(sf.s, st);
-			break;
-		}
 		for (size_t i = 0; i < g->tasks.n; i++) {
 			act(rng, sf.f.cluster->tasks.v[g->tasks.v[i]]);
 		}

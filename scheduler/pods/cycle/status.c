@@ -323,8 +323,7 @@ static void report_task(struct session *s, const struct task *t, const struct po
 	enum task_status status = session_task_status(s, t);
 
 	if ((t->flags & TASK_OURS) == 0 || t->klass == NULL ||
-	    (status != TASK_PENDING && status != TASK_PIPELINED &&
-	     !(status == TASK_ALLOCATED && session_priv_task(s, t)->held))) {
+	    (status != TASK_PENDING && status != TASK_PIPELINED)) {
 		return;
 	}
 	/* A pod that is set aside is not reported, but its queue must come due when the wait ends.

@@ -94,12 +94,11 @@ void domains_open(struct session *s)
 static enum domain_state state_of(const struct session *s, const struct task *t)
 {
 	switch (session_task_status(s, t)) {
-	case TASK_ALLOCATED:
-		return session_priv_task(s, t)->held ? DOMAIN_PIPELINED : DOMAIN_HERE;
 	case TASK_PIPELINED:
 		return DOMAIN_PIPELINED;
 	case TASK_RELEASING:
 		return session_task_node(s, t) == MODEL_NONE ? DOMAIN_OUT : DOMAIN_RELEASING;
+	case TASK_ALLOCATED:
 	case TASK_BINDING:
 	case TASK_BOUND:
 	case TASK_RUNNING:

@@ -18,8 +18,7 @@ struct domains;
 struct domains *domains_create(void);
 void domains_destroy(struct domains *d); /* NULL is fine */
 void domains_open(struct session *s);
-/* For pods/session/statement.c: the status or node of t in the session has changed, or its bind
- * is not decided any more. */
+/* For pods/session/statement.c: the status or node of t in the session has changed. */
 void domains_update(struct session *s, const struct task *t);
 
 /* The view of t; NULL: nothing concerns it. Valid until the next call for another pod. */

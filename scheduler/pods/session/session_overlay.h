@@ -18,7 +18,6 @@ struct overlay_task {
 	uint8_t status, charge;
 	uint8_t revoked; /* lost its charge in this session: not charged again before the next */
 	uint8_t attempt; /* enum attempt; not part of the undo log, like the two below */
-	bool held; /* TASK_ALLOCATED, but its bind is not decided: see statement_hold; not undone */
 	uint8_t counted; /* enum domain_state that domains_update has counted, on that node */
 	uint32_t counted_node;
 	uint32_t attempt_node;

@@ -299,13 +299,15 @@ static void end_statement(struct session *s, struct statement st)
 
 void statement_hold(struct session *s, struct statement st)
 {
-	for (size_t i = st.undo_mark; i < s->overlay->log.n; i++) {
-		const struct undo *u = &s->overlay->log.v[i];
+	/* They must not count as placed when others of their gang are tried in this session: that
+	 * gang would be bound in part. The log grows by this. */
+	for (size_t i = st.undo_mark, n = s->overlay->log.n; i < n; i++) {
+		const struct undo u = s->overlay->log.v[i];
 
-		if (u->kind == UNDO_ALLOCATE &&
-		    session_task_status(s, u->at.task) == TASK_ALLOCATED) {
-			session_overlay_task(s->overlay, u->at.task)->held = true;
-			domains_update(s, u->at.task);
+		if (u.kind == UNDO_ALLOCATE &&
+		    session_task_status(s, u.at.task) == TASK_ALLOCATED) {
+			set_status(s, u.at.task, TASK_PIPELINED, session_task_node(s, u.at.task));
+			domains_update(s, u.at.task);
 		}
 	}
 	end_statement(s, st);

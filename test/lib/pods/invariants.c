@@ -134,7 +134,9 @@ static const char *check_charge(const struct task *t, struct seen *s, const stru
 	case DECISION_TAKE_VOLUME:
 		return t->status == TASK_PENDING ? NULL : "a pod with a node takes a volume";
 	case DECISION_AWAIT:
-		return t->status == TASK_PENDING ? NULL : "a pod with a node awaits one";
+		return t->status == TASK_PENDING || d->node == MODEL_NONE
+			       ? NULL
+			       : "a pod that does not wait for a node awaits one";
 	case DECISION_WITHDRAW:
 	case DECISION_CONDITION:
 	case DECISION_OVERDUE:

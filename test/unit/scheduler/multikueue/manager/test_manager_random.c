@@ -449,8 +449,8 @@ static void check_action(struct world *w, const struct manager_action *a)
 	case MANAGER_FINISH:
 		CHECK(w, !l->done && !v->seen.job, "the core finishes it by its Job\n");
 		break;
-	case MANAGER_END_JOB:    /* a Job shows its end */
-	case MANAGER_DELETE_JOB: /* there is one, which lives as long as its Workload */
+	case MANAGER_END_JOB:
+	case MANAGER_DELETE_JOB: /* a Job shows its end, and stays */
 		CHECK(w, false, "the Job of %s is written to\n", v->name);
 		break;
 	case MANAGER_RESET_JOB:

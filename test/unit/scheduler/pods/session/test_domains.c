@@ -210,8 +210,7 @@ static const struct node *node_of(const struct task *t, struct domain_count *ret
 {
 	enum task_status status = session_task_status(sf.s, t);
 	uint32_t id = session_task_node(sf.s, t);
-	bool pipelined = status == TASK_PIPELINED ||
-			 (status == TASK_ALLOCATED && session_priv_task(sf.s, t)->held);
+	bool pipelined = status == TASK_PIPELINED;
 
 	*ret = (struct domain_count){ .here = !pipelined,
 				      .releasing = status == TASK_RELEASING,

@@ -168,7 +168,8 @@ static void hold_keeps_the_place_without_a_decision(void **state)
 
 	statement_allocate(s, t, sf->f.cluster->nodes.v[2]);
 	statement_hold(s, st);
-	assert_int_equal(session_task_status(s, t), TASK_ALLOCATED);
+	assert_int_equal(session_task_status(s, t), TASK_PIPELINED);
+	assert_int_equal(session_task_node(s, t), 2);
 	assert_string_equal(core_fixture_decisions(sf), "");
 }
 

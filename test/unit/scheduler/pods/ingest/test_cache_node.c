@@ -31,6 +31,7 @@ static void test_removed_under_its_pods(void **state)
 	(void)cache_fixture_pod(f, &p);
 	cache_fixture_delete(f, SCHED_NODES, "n");
 	assert_false(n->exists);
+	assert_int_equal(n->allocatable.v[RES_CPU], 0);
 	assert_int_equal(n->labels.n, 0);
 	assert_int_equal(f->c->total.v[RES_CPU], 0);
 	cache_fixture_delete(f, SCHED_NODES, "n");

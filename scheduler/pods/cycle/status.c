@@ -171,11 +171,6 @@ static void report_opted_in(struct session *s, const struct task *t, const struc
 		}
 		return;
 	}
-	/* It has a node in this session, but its gang waits for resources that are being released,
-	 * and no binding is decided: to autoscalers the pod is one without a node. */
-	if (charge == CHARGE_ASSUMED && t->charge != CHARGE_PUBLISHED) {
-		charge = CHARGE_UNGATED;
-	}
 	if (charge == CHARGE_UNGATED && tried) {
 		publish(s, t, publish_message(s, t, v));
 	} else if (t->charge == CHARGE_PUBLISHED && !session_task_was_revoked(s, t) &&

@@ -297,17 +297,39 @@ static void end_statement(struct session *s, struct statement st)
 	}
 }
 
+/* The charge that t had before entry i of the log, which is its allocation. */
+static enum charge_state charge_before(const struct session *s, const struct task *t, size_t i)
+{
+	const struct overlay_task *slot = session_priv_task(s, t);
+	const struct undo *u = &s->overlay->log.v[i];
+
+	while (u->kind != UNDO_8 || u->at.w8 != &slot->charge) {
+		u++;
+	}
+	return (enum charge_state)u->old;
+}
+
+/* As statement_pipeline has it. */
+static void hold_task(struct session *s, const struct task *t, enum charge_state before)
+{
+	set_status(s, t, TASK_PIPELINED, session_task_node(s, t));
+	if (before != CHARGE_NONE) {
+		set_charge(s, t, before);
+	}
+	domains_update(s, t);
+}
+
 void statement_hold(struct session *s, struct statement st)
 {
 	/* They must not count as placed when others of their gang are tried in this session: that
-	 * gang would be bound in part. The log grows by this. */
-	for (size_t i = st.undo_mark, n = s->overlay->log.n; i < n; i++) {
+	 * gang would be bound in part. The log grows by this. From its end, since quota may have
+	 * been reserved for a pod before it was placed. */
+	for (size_t i = s->overlay->log.n; i-- > st.undo_mark;) {
 		const struct undo u = s->overlay->log.v[i];
 
 		if (u.kind == UNDO_ALLOCATE &&
 		    session_task_status(s, u.at.task) == TASK_ALLOCATED) {
-			set_status(s, u.at.task, TASK_PIPELINED, session_task_node(s, u.at.task));
-			domains_update(s, u.at.task);
+			hold_task(s, u.at.task, charge_before(s, u.at.task, i));
 		}
 	}
 	end_statement(s, st);

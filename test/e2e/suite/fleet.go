@@ -2,6 +2,7 @@ package suite
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -187,7 +188,8 @@ func (f *F) cleanUp() {
 			}
 			left, err := workloads.List(ctx, all)
 			if err == nil && len(left.Items) > 0 {
-				err = fmt.Errorf("%d workloads, %s first", len(left.Items), left.Items[0].GetName())
+				first, _ := json.Marshal(left.Items[0].Object)
+				err = fmt.Errorf("%d workloads, the first one: %s", len(left.Items), first)
 			}
 			return err
 		})

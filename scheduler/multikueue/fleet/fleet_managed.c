@@ -134,7 +134,8 @@ static const char *uid_of(const struct sched_msg *m)
 /* A list may show the object that has taken the place of one without the deletion of that one. */
 static void note_other(struct fleet_object *o, const struct sched_msg *m)
 {
-	if (o->object != NULL && m != NULL && !str_streq(uid_of(o->object), uid_of(m))) {
+	if (o->object != NULL && m != NULL && m->object != NULL &&
+	    !str_streq(uid_of(o->object), uid_of(m))) {
 		note_gone(&o->write, o->object);
 	}
 }

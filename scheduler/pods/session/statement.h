@@ -34,8 +34,8 @@ void statement_revoke(struct session *s, const struct task *t, int64_t retry_at,
 /* Phase of the PodGroup in this session; the decision is made once, when the cycle ends. */
 void statement_set_phase(struct session *s, const struct podgroup *g, enum podgroup_phase phase);
 /* Keeps what was done in this session, so that it holds room against later PodGroups, but takes
- * back the decisions: for gangs that wait for resources that are being released. What was allocated
- * is pipelined then. */
+ * back the decisions: for gangs that wait for resources that are being released. Allocated pods are
+ * pipelined then. */
 void statement_hold(struct session *s, struct statement st);
 void statement_commit(struct session *s, struct statement st);
 void statement_discard(struct session *s, struct statement st);

@@ -443,8 +443,7 @@ static void check_action(struct world *w, const struct manager_action *a)
 		CHECK(w, v->seen.job, "the Job of %s is read, and there is none\n", v->name);
 		break;
 	case MANAGER_UPDATE_REPLICA:
-		CHECK(w, v->seen.replica && !v->seen.job, "the replica of %s is its Job's\n",
-		      v->name);
+		CHECK(w, v->seen.replica && !v->seen.job, "%s is that of a Job\n", v->name);
 		break;
 	case MANAGER_FINISH:
 		CHECK(w, !l->done && !v->seen.job, "the core finishes it by its Job\n");

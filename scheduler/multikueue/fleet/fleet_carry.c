@@ -182,6 +182,12 @@ static bool object_path(struct request *r, enum sched_resource k, struct str key
 	return true;
 }
 
+static void workload_path(struct request *r, struct str key, const char *sub, const char *query)
+{
+	sched_kinds_key_path(SCHED_WORKLOADS, key, sub, &r->path);
+	strbuf_add_c(&r->path, query);
+}
+
 static const struct api_meta *meta_of(const struct fleet_part *part)
 {
 	enum carried c;
@@ -275,7 +281,7 @@ static void delete_replica(struct request *r)
 	if (waits || w == NULL || !may_write_there(r, &r->t->replica)) {
 		return;
 	}
-	(void)object_path(r, SCHED_WORKLOADS, m->key, NULL, "");
+	workload_path(r, m->key, NULL, "");
 	if (replica_body_has_finalizer(&w->meta)) {
 		replica_body_without_finalizer(&w->meta, &r->body);
 		strbuf_add_c(&r->path, "?" MANAGER);
@@ -300,12 +306,12 @@ static void update_replica(struct request *r)
 	r->spec.method = HTTP_PATCH;
 	if (r->a->act == MANAGER_EVICT_REPLICA) {
 		replica_body_evict(&w->meta, r->a->message, r->s->now, &r->body);
-		(void)object_path(r, SCHED_WORKLOADS, m->key, "status",
-				  "?fieldManager=" MANAGER_EVICT_FIELD_MANAGER "&force=true");
+		workload_path(r, m->key, "status",
+			      "?fieldManager=" MANAGER_EVICT_FIELD_MANAGER "&force=true");
 		r->spec.content_type = APPLY;
 	} else {
 		replica_body_priority(fleet_workload_local(r->s->w), &w->meta, &r->body);
-		(void)object_path(r, SCHED_WORKLOADS, m->key, NULL, "?" MANAGER);
+		workload_path(r, m->key, NULL, "?" MANAGER);
 		r->spec.content_type = MERGE;
 	}
 	on_replica(r);
@@ -379,12 +385,11 @@ static void write_status(struct request *r, const char *cluster)
 	}
 	if (r->a->act == MANAGER_FINISH) {
 		local_body_finished(&of, r->a, &r->body);
-		(void)object_path(r, SCHED_WORKLOADS, local->key, "status",
-				  "?" MANAGER "&force=true");
+		workload_path(r, local->key, "status", "?" MANAGER "&force=true");
 	} else {
 		local_body_admission(&of, r->a, &r->body);
-		(void)object_path(r, SCHED_WORKLOADS, local->key, "status",
-				  "?fieldManager=" KUEUE_FIELD_MANAGER "&force=true");
+		workload_path(r, local->key, "status",
+			      "?fieldManager=" KUEUE_FIELD_MANAGER "&force=true");
 	}
 	r->spec.request = SCHED_REQ_DISPATCH;
 	r->spec.resource = SCHED_WORKLOADS;
@@ -469,7 +474,7 @@ int64_t fleet_carry_look(struct fleet_carry *c, struct fleet_workload *w, struct
 		}
 	}
 	if (is_look_due(&t->replica, now, &at)) {
-		(void)object_path(&r, SCHED_WORKLOADS, str_of(w->key), NULL, "");
+		workload_path(&r, str_of(w->key), NULL, "");
 		on_replica(&r);
 		t->replica.write.looks = true;
 	}

@@ -110,7 +110,7 @@ static struct ranking *find_ranking(struct session *s, const struct task *t,
 	if (*slot == NULL) {
 		*slot = ranking_create(s, &f->nodes);
 	}
-	ranking_fill(s, *slot, t, keys, nkeys);
+	ranking_fill(s, *slot, t, strbuf_str(&shape), keys, nkeys);
 	(*slot)->id = ++f->rankings_filled;
 	return *slot;
 }

@@ -200,14 +200,12 @@ void ranking_refresh(struct session *s, struct ranking *r, const struct task *t,
 	}
 }
 
-void ranking_fill(struct session *s, struct ranking *r, const struct task *t,
+void ranking_fill(struct session *s, struct ranking *r, const struct task *t, struct str shape,
 		  const struct domain_key *const *keys, size_t nkeys)
 {
-	CLEANUP(strbuf_finish) struct strbuf shape = STRBUF_INIT;
 	const struct pod_class *k = t->klass;
 
-	pod_class_format_shape(k, &shape);
-	r->shape = arena_str(s->arena, strbuf_str(&shape));
+	r->shape = arena_str(s->arena, shape);
 	make_cells(s, r, keys, nkeys);
 	memset(r->may, 0, BITSET_WORDS(r->nodes->n + 1) * sizeof(*r->may));
 	for (size_t i = 0; i < r->nodes->n; i++) {

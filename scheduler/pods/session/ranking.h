@@ -53,8 +53,9 @@ struct ranking {
 
 /* Without memory of its own yet. */
 struct ranking *ranking_create(struct session *s, const struct ranking_nodes *nodes);
-/* Ranks the nodes for the shape of t. keys: of what its terms depend on. O(nodes * keys). */
-void ranking_fill(struct session *s, struct ranking *r, const struct task *t,
+/* Ranks the nodes for t. shape: of its class (pod_class_format_shape), copied; keys: of what its
+ * terms depend on. O(nodes * keys). */
+void ranking_fill(struct session *s, struct ranking *r, const struct task *t, struct str shape,
 		  const struct domain_key *const *keys, size_t nkeys);
 /* Whether it ranks for this shape by these keys. */
 bool ranking_serves(const struct ranking *r, struct str shape, const struct domain_key *const *keys,

@@ -36,18 +36,14 @@ static void claim_selection_fill(const struct pod_write *w, struct http_call *ca
 	rest_fill(call, scratch, body, HTTP_PATCH, "application/merge-patch+json");
 }
 
-/* A conflict is final: the claim is not what was decided about, unless an answer was lost. */
 static enum pod_write_judgement claim_selection_judge(const struct pod_write *w,
 						      const struct jdoc *claim)
 {
 	const struct jdoc *annotations = jdoc_path(claim, "metadata.annotations");
 
-	if (jdoc_is_str(jdoc_get(annotations, STORAGE_SELECTED_NODE), w->texts[0])) {
-		return POD_WRITE_IS_DONE;
-	}
-	return jdoc_is_str(jdoc_path(claim, "metadata.resourceVersion"), w->texts[1])
-		       ? POD_WRITE_REFUSED
-		       : POD_WRITE_IS_STALE;
+	return pod_write_judge_version(
+		claim, jdoc_is_str(jdoc_get(annotations, STORAGE_SELECTED_NODE), w->texts[0]),
+		w->texts[1]);
 }
 
 static const struct pod_write_kind claim_selection_kind = {

@@ -212,6 +212,17 @@ static enum pool_verdict pod_write_finish(void *ctx, void *item, const struct ht
 	return report(target, w, SCHED_REJECTED, result->status, err.text);
 }
 
+enum pod_write_judgement pod_write_judge_version(const struct jdoc *object, bool is_done,
+						 const char *version)
+{
+	if (is_done) {
+		return POD_WRITE_IS_DONE;
+	}
+	return jdoc_is_str(jdoc_path(object, "metadata.resourceVersion"), version)
+		       ? POD_WRITE_REFUSED
+		       : POD_WRITE_IS_STALE;
+}
+
 const struct pool_ops pod_write_pool_ops = {
 	.start = pod_write_start,
 	.finish = pod_write_finish,

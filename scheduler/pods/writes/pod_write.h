@@ -72,6 +72,11 @@ struct pod_write *pod_write_new(const struct pod_write_kind *kind, const struct 
 /* The same for another object; all are copied. namespace_ is absent where the kind has none. */
 struct pod_write *pod_write_new_for(const struct pod_write_kind *kind, struct str namespace_,
 				    struct str name, const char *uid);
+/* The judgement of an object that is written in one version alone: a conflict is final, since the
+ * object is not what was decided about, unless the answer to a write that had its effect was lost.
+ */
+enum pod_write_judgement pod_write_judge_version(const struct jdoc *object, bool is_done,
+						 const char *version);
 /* Operations for pool_options; ctx there is a struct pod_write_target. */
 extern const struct pool_ops pod_write_pool_ops;
 bool pod_write_may_send(void *ctx);

@@ -54,16 +54,12 @@ static void volume_reservation_fill(const struct pod_write *w, struct http_call 
 	rest_fill(call, scratch, body, HTTP_PATCH, "application/merge-patch+json");
 }
 
-/* A conflict is final: the volume is not what was decided about, unless an answer was lost. */
 static enum pod_write_judgement volume_reservation_judge(const struct pod_write *w,
 							 const struct jdoc *volume)
 {
-	if (jdoc_is_str(jdoc_path(volume, "spec.claimRef.uid"), w->texts[CLAIM_UID])) {
-		return POD_WRITE_IS_DONE;
-	}
-	return jdoc_is_str(jdoc_path(volume, "metadata.resourceVersion"), w->texts[VERSION])
-		       ? POD_WRITE_REFUSED
-		       : POD_WRITE_IS_STALE;
+	return pod_write_judge_version(
+		volume, jdoc_is_str(jdoc_path(volume, "spec.claimRef.uid"), w->texts[CLAIM_UID]),
+		w->texts[VERSION]);
 }
 
 static const struct pod_write_kind volume_reservation_kind = {

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/attrs.h"
 #include "base/strbuf.h"
 #include "lib/pods/core_fixture.h"
 #include "lib/pods/term_fixture.h"
@@ -32,6 +33,7 @@ static void start(void)
 
 static struct ranking *rank(const struct task *t)
 {
+	CLEANUP(strbuf_finish) struct strbuf shape = STRBUF_INIT;
 	const struct domain_key *const *keys = NULL;
 	const struct domain_view *v = domains_view(sf.s, t);
 	struct arena *a = session_arena(sf.s);
@@ -51,7 +53,8 @@ static struct ranking *rank(const struct task *t)
 		keys = domains_keys(v, &n);
 	}
 	r = ranking_create(sf.s, &nodes);
-	ranking_fill(sf.s, r, t, keys, n);
+	pod_class_format_shape(t->klass, &shape);
+	ranking_fill(sf.s, r, t, strbuf_str(&shape), keys, n);
 	return r;
 }
 

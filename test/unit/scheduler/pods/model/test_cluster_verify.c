@@ -1,5 +1,6 @@
 #include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
+#include "scheduler/pods/model/images.h"
 
 struct scene {
 	struct cluster *c;
@@ -18,6 +19,7 @@ static void build(struct scene *s)
 	s->t = cluster_fixture_task(s->c, "t", s->g, 100);
 	s->u = cluster_fixture_task(s->c, "u", s->g, 100);
 	s->n = cluster_fixture_node(s->c, "n", 1000);
+	images_set_node(s->c, s->n, (struct images_entry[]){ { "a:1", 5 }, { "b:1", 5 } }, 2);
 	cluster_task_set_status(s->c, s->t, TASK_RUNNING, s->n);
 }
 
@@ -202,6 +204,37 @@ static void harm_node_task(struct scene *s)
 	vec_push(&s->n->tasks, s->u->id);
 }
 
+static void harm_image_order(struct scene *s)
+{
+	s->n->images.v[0] = 1;
+	s->n->images.v[1] = 0;
+}
+
+static void harm_image_id(struct scene *s)
+{
+	s->n->images.v[1] = 2;
+}
+
+static void harm_image_nodes(struct scene *s)
+{
+	s->c->images.v[0]->nodes++;
+}
+
+static void harm_image_uses(struct scene *s)
+{
+	s->c->images.v[0]->uses++;
+}
+
+static void harm_image_name(struct scene *s)
+{
+	s->c->images.v[0]->name[0] = 'x';
+}
+
+static void harm_image_without_nodes(struct scene *s)
+{
+	(void)images_add(s->c, STR_LIT("c:1"));
+}
+
 static void test_finds_each_fault(void **state)
 {
 	static const struct {
@@ -245,6 +278,13 @@ static void test_finds_each_fault(void **state)
 		{ harm_node_name, "a node is not found by its name" },
 		{ harm_nominations, "nodes count nominations too many or too few" },
 		{ harm_node_task, "a node lists a task that is not on it" },
+		{ harm_image_order, "a node's images are not known or not in order" },
+		{ harm_image_id, "a node's images are not known or not in order" },
+		{ harm_image_nodes, "an image counts nodes or classes too many or too few" },
+		{ harm_image_uses, "an image counts nodes or classes too many or too few" },
+		{ harm_image_name, "an image is not found by its name" },
+		{ harm_image_without_nodes,
+		  "an image without nodes has a size, or is still there" },
 	};
 
 	(void)state;

@@ -12,14 +12,14 @@
 #include "base/str.h"
 #include "scheduler/pods/model/model.h"
 
-/* A reference to an image has at most 255 bytes before its tag and digest, and less than that in
- * these: a longer text names none. */
-#define IMAGES_NAME_MAX 512
+/* A reference to an image has at most 255 bytes before its tag and digest, and some 270 in these: a
+ * longer text names no image. */
+#define IMAGES_NAME_MAX 1024
 /* Names that are kept of a node, the first ones. Kubelets list the largest images first, 50 of them
  * by default, with up to 5 names each. */
 #define IMAGES_NODE_MAX 1000
 
-/* What larger images count as, and smaller ones than 0 as 0. */
+/* Larger sizes count as this, and those below 0 as 0. */
 #define IMAGES_BYTES_MAX (INT64_C(1) << 40)
 
 /* A name of an image that a node has. */

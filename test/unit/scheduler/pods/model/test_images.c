@@ -150,7 +150,7 @@ static void test_repeated_names_count_once(void **state)
 	cluster_destroy(c);
 }
 
-/* What a node has already is left as it is. */
+/* An image that the node has already is left as it is. */
 static void test_the_same_images_change_nothing(void **state)
 {
 	struct cluster *c = cluster_create();

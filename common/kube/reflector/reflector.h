@@ -87,6 +87,7 @@ struct reflector_options {
 	int64_t watch_timeout_s; /* timeoutSeconds of a watch, 0: 300 with jitter */
 	int64_t silence_ns;      /* an open stream without a byte is cut after this, 0: 90 s */
 	bool missing_ok; /* 404 on the resource (CRD not installed): treat as empty, retry later */
+	bool forbidden_ok; /* the same for 403: without the right to list it it counts as empty */
 	uint64_t seed;
 };
 

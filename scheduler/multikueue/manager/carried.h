@@ -65,6 +65,9 @@ struct carried_kind {
 	bool (*is_ending)(const void *local);
 	/* By its status pods of it run: the core waits with the release of quota. */
 	bool (*is_active)(const void *local);
+	/* The core has not let it start, by a write to the object that is still to come; NULL: it
+	 * never writes to one. */
+	bool (*is_held)(const void *local);
 	/* Of the status as it is copied, the same for equal ones; NULL: the struct has all of it.
 	 */
 	uint64_t (*digest)(const struct jdoc *object);

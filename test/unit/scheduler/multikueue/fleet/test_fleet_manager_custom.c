@@ -375,6 +375,26 @@ static void test_definition_removed(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+/* It is there again under another plural, which is found without another connection. */
+static void test_definition_renamed(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2);
+	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
+
+	submit(w);
+	run_on(w, 0);
+	assert_int_equal(fleet_world_delete(w, 0, CRDS "/fooz.example.com"), 200);
+	define_with(w, 0, "foos", "Foo", "Namespaced", true);
+	fleet_world_cut(w, 0, true); /* its watches end */
+	fleet_world_run(w, S);
+	fleet_world_cut(w, 0, false);
+	fleet_world_run(w, 3 * MINUTE);
+	d = fleet_world_get(w, 0, "/apis/example.com/v1/namespaces/default/foos/f");
+	assert_non_null(d);
+	assert_int_equal(fleet_jobs_winner(w, "wl"), 0);
+	fleet_world_destroy(w);
+}
+
 #define FORBIDDEN "[{fault: status, code: 403, count: 0, path: '/apis/example.com/v1/fooz'}]"
 
 static bool cluster_says(struct fleet_world *w, const char *name, const char *part)
@@ -577,6 +597,7 @@ int main(void)
 		cmocka_unit_test(test_served_nowhere),
 		cmocka_unit_test(test_not_served_here),
 		cmocka_unit_test(test_definition_removed),
+		cmocka_unit_test(test_definition_renamed),
 		cmocka_unit_test(test_forbidden_there),
 		cmocka_unit_test(test_forbidden_later),
 		cmocka_unit_test(test_forbidden_here),

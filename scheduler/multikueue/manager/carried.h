@@ -32,7 +32,7 @@ struct carried_object {
 		*object; /* of the struct of the resource (sched_kinds_get); NULL: there is none */
 	const struct api_meta *meta; /* of it; NULL likewise */
 	uint64_t digest;             /* carried_kind.digest; 0 where the kind has none */
-	bool too_large;              /* here alone: its text was not kept */
+	bool too_large;              /* its text was not kept: it is neither sent nor copied */
 	/* On a worker alone: */
 	bool taken; /* an object of another has the name */
 	bool sent;  /* a create was sent, and neither was it answered nor the object seen since */

@@ -198,8 +198,8 @@ static bool is_about_to_start(const struct pass *p, size_t i)
 }
 
 /* The core resumes the local Job by a patch of the version that it has seen: a status written at
- * that moment would make the API server refuse one of the two. What is to be copied is copied when
- * the Job has been resumed. */
+ * that moment would make the API server refuse one of the two. The status is copied when the Job
+ * has been resumed. */
 static bool awaits_start(struct pass *p, size_t i)
 {
 	int64_t since = p->check->last_transition, at;

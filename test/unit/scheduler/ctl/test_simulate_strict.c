@@ -28,6 +28,15 @@
 	      "nominalQuota: 2}]}]}\n---\n" KUEUE                                                  \
 	      "kind: LocalQueue\nmetadata: {name: lq, namespace: team}\nspec: {clusterQueue: "     \
 	      "cq}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n---\n"
+/* A Workload in a namespace that is not in the manifests. */
+#define ELSEWHERE(selector)                                                                        \
+	KUEUE "kind: ResourceFlavor\nmetadata: {name: f}\n---\n" KUEUE                             \
+	      "kind: ClusterQueue\nmetadata: {name: cq}\nspec:\n  namespaceSelector: {" selector   \
+	      "}\n  resourceGroups:\n  - {coveredResources: [cpu], flavors: [{name: f, "           \
+	      "resources: [{name: cpu, nominalQuota: 2}]}]}\n---\n" LOCAL("lq", "else") KUEUE      \
+		"kind: Workload\nmetadata: {name: w, namespace: else}\nspec: {queueName: lq, "     \
+		"podSets: [{name: main, count: 1, template: {spec: {restartPolicy: "               \
+		"Never, " CONTAINERS("1") "}}}]}\n"
 #define BOUNDED(name, request, limit)                                                              \
 	"[{name: " name ", image: i, resources: {requests: {cpu: " request                         \
 	"}, limits: {cpu: " limit "}}}]"
@@ -458,6 +467,11 @@ static const struct row later_rows[] = {
 	  .code = VERB_USAGE,
 	  .printed = "later: document 1: Cohort c: unknown field \"spec.parent\" (did you mean "
 		     "parentName?)" },
+	{ .name = "a value of the configuration that cannot be read",
+	  .words = "simulate --config @later",
+	  .later = "waitForPodsReady: {timeout: 5}\n",
+	  .code = VERB_USAGE,
+	  .printed = "/later: waitForPodsReady.timeout: not a duration like 5m" },
 	{ .name = "what the webhook refuses of a change",
 	  .later = QUEUES WORKLOAD("w", "-1"),
 	  .code = VERB_USAGE,
@@ -610,7 +624,7 @@ static const struct row cluster_rows[] = {
 	  .printed = "Ungate     team/p   scheduling.volcano.sh/queue-allocation-gate" },
 	{ .name = "so does one that names no scheduler, which is Kubernetes' own",
 	  .manifests = POD(", " OPT_IN, "schedulingGroup: {podGroupName: g}") KUBE_GROUP("1"),
-	  .printed = "team/p        default   ungated",
+	  .printed = "team/p        default   ungated   has quota: its own scheduler",
 	  .absent = "NOT SCHEDULED HERE" },
 	{ .name = "in a PodGroup of Kubernetes together with the others of it",
 	  .manifests = POD(", " OPT_IN, "schedulingGroup: {podGroupName: g}") KUBE_GROUP("2"),
@@ -659,6 +673,20 @@ static const struct row cluster_rows[] = {
 	{ .name = "a plain pod with the label",
 	  .manifests = QUEUES POD(", " QUEUED, "restartPolicy: Never"),
 	  .printed = "its label kueue.x-k8s.io/queue-name has no effect" },
+	{ .name = "a namespace that is not there is added",
+	  .manifests = ELSEWHERE(""),
+	  .printed = "else/w     cq             main x1: cpu 1 of f",
+	  .absent = "warning" },
+	{ .name = "without labels, where these are asked for",
+	  .manifests = ELSEWHERE("matchLabels: {a: b}"),
+	  .printed = "warning: Namespace else is not in the manifests: it counts as one without "
+		     "labels\n" },
+	{ .name = "and then it is not selected",
+	  .manifests = ELSEWHERE("matchLabels: {a: b}"),
+	  .printed = "the namespaceSelector of the ClusterQueue does not match its namespace" },
+	{ .name = "but for the one that the API server sets",
+	  .manifests = ELSEWHERE("matchLabels: {kubernetes.io/metadata.name: else}"),
+	  .printed = "else/w     cq             main x1: cpu 1 of f" },
 	{ .name = "kinds without a part are named once, with a count",
 	  .manifests = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n---\n"
 		       "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: b, " QUEUED "}\n",

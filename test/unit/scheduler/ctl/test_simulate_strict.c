@@ -5,7 +5,6 @@
 
 #include "lib/unit.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "base/xmalloc.h"
 #include "process/file.h"
 #include "scheduler/ctl/cli/verb.h"
+#include "unit/scheduler/ctl/capture.h"
 
 #define KUEUE "apiVersion: kueue.x-k8s.io/v1beta2\n"
 #define VOLCANO "apiVersion: scheduling.volcano.sh/v1beta1\n"
@@ -96,21 +96,6 @@
 
 static char folder[] = "/tmp/test_simulate_strict_XXXXXX";
 
-static void read_back(FILE *f, int fd, int saved, struct strbuf *out)
-{
-	char text[4096];
-	size_t n;
-
-	fflush(stdout);
-	assert_true(dup2(saved, fd) >= 0);
-	close(saved);
-	rewind(f);
-	while ((n = fread(text, 1, sizeof(text), f)) > 0) {
-		strbuf_add(out, text, n);
-	}
-	fclose(f);
-}
-
 /* In the folder; the caller frees the path. */
 static char *write_file(const char *name, const char *text)
 {
@@ -130,28 +115,14 @@ static char *put_folder(const char *words)
 }
 
 /* Runs with words separated by blanks, in which @ is the folder, then the file; appends what is
- * printed, errors first. */
+ * printed. */
 static int run(const char *words, const char *manifests, struct strbuf *printed)
 {
 	CLEANUP(xmalloc_freep) char *path = write_file("f", manifests);
-	CLEANUP(xmalloc_freep) char *line = put_folder(words);
-	FILE *out = tmpfile(), *err = tmpfile();
-	char *argv[17] = { (char *)(uintptr_t) "headgatectl", line };
-	int argc = 2, code, saved_out, saved_err;
+	CLEANUP(xmalloc_freep) char *own = put_folder(words);
+	CLEANUP(xmalloc_freep) char *line = xmalloc_printf("%s %s", own, path);
+	int code = capture_ctl(line, printed);
 
-	for (char *p = strchr(line, ' '); p != NULL; p = strchr(p, ' ')) {
-		*p++ = '\0';
-		argv[argc++] = p;
-	}
-	argv[argc++] = path;
-	fflush(stdout);
-	saved_out = dup(STDOUT_FILENO);
-	saved_err = dup(STDERR_FILENO);
-	assert_true(dup2(fileno(out), STDOUT_FILENO) >= 0);
-	assert_true(dup2(fileno(err), STDERR_FILENO) >= 0);
-	code = ctl_run(argc, argv);
-	read_back(err, STDERR_FILENO, saved_err, printed);
-	read_back(out, STDOUT_FILENO, saved_out, printed);
 	unlink(path);
 	return code;
 }

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 

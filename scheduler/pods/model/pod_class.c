@@ -221,18 +221,6 @@ void pod_class_format(const struct pod_class *k, struct strbuf *out)
 	}
 }
 
-static void *copy_array(const void *v, size_t n, size_t size)
-{
-	void *copy;
-
-	if (n == 0) {
-		return NULL;
-	}
-	copy = xmalloc_zero(n, size);
-	memcpy(copy, v, n * size);
-	return copy;
-}
-
 struct pod_class *pod_class_copy(const struct pod_class *k, const char *signature)
 {
 	struct pod_class *copy = xmalloc(sizeof(*copy));
@@ -244,11 +232,12 @@ struct pod_class *pod_class_copy(const struct pod_class *k, const char *signatur
 	copy->id = 0;
 	copy->signature = xmalloc_dup(signature);
 	copy->unoffered = unoffered_copy(&k->unoffered);
-	copy->selector = copy_array(k->selector, k->nselector, sizeof(k->selector[0]));
-	copy->tolerations = copy_array(k->tolerations, k->ntolerations, sizeof(k->tolerations[0]));
-	copy->ports = copy_array(k->ports, k->nports, sizeof(k->ports[0]));
-	copy->claims = copy_array(k->claims, k->nclaims, sizeof(k->claims[0]));
-	copy->images = copy_array(k->images, k->nimages, sizeof(k->images[0]));
+	copy->selector = xmalloc_dup_array(k->selector, k->nselector, sizeof(k->selector[0]));
+	copy->tolerations =
+		xmalloc_dup_array(k->tolerations, k->ntolerations, sizeof(k->tolerations[0]));
+	copy->ports = xmalloc_dup_array(k->ports, k->nports, sizeof(k->ports[0]));
+	copy->claims = xmalloc_dup_array(k->claims, k->nclaims, sizeof(k->claims[0]));
+	copy->images = xmalloc_dup_array(k->images, k->nimages, sizeof(k->images[0]));
 	copy->required = match_terms_copy(k->required, k->nrequired);
 	copy->preferred = match_terms_copy(k->preferred, k->npreferred);
 	copy->terms = pod_term_copy(k->terms, k->nterms);

@@ -12,31 +12,7 @@
 #include "scheduler/pods/model/images.h"
 #include "unit/scheduler/pods/ingest/api_fixture.h"
 
-struct fixture {
-	struct cluster *c;
-	struct arena *arena;
-};
-
-static int setup(void **state)
-{
-	static struct fixture f;
-
-	f.c = cluster_create();
-	f.arena = arena_create(0);
-	*state = &f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	cluster_destroy(f->c);
-	arena_destroy(f->arena);
-	return 0;
-}
-
-static int read_spec(struct fixture *f, const char *spec, struct pod_class *k, struct err *err)
+static int read_spec(struct api_fixture *f, const char *spec, struct pod_class *k, struct err *err)
 {
 	char json[2048];
 
@@ -79,7 +55,7 @@ static void test_refusals(void **state)
 }
 
 /* Of a pod with n claims. */
-static const char *refusal_of_claims(struct fixture *f, int n, struct pod_class *k)
+static const char *refusal_of_claims(struct api_fixture *f, int n, struct pod_class *k)
 {
 	struct strbuf json CLEANUP(strbuf_finish) = STRBUF_INIT;
 
@@ -101,7 +77,7 @@ static const char *refusal_of_claims(struct fixture *f, int n, struct pod_class 
 
 static void test_claims_of_volumes(void **state)
 {
-	struct fixture *f = *state;
+	struct api_fixture *f = *state;
 	struct pod_class k;
 
 	assert_null(refusal_of_claims(f, 0, &k));
@@ -116,7 +92,7 @@ static void test_claims_of_volumes(void **state)
 }
 
 /* With n labels and tolerations in all, and many values, which do not count. */
-static const char *refusal_of_size(struct fixture *f, int n)
+static const char *refusal_of_size(struct api_fixture *f, int n)
 {
 	struct strbuf json CLEANUP(strbuf_finish) = STRBUF_INIT;
 	struct pod_class k = { .refs = 0 };
@@ -343,14 +319,14 @@ static void test_images_have_limits(void **state)
 }
 
 struct flipped {
-	struct fixture *f;
+	struct api_fixture *f;
 	const struct api_pod *pod;
 	char *before;
 	size_t n;
 };
 
 /* The text by which equal pods are found; NULL: the pod is refused. */
-static char *signature(struct fixture *f, const struct api_pod *pod)
+static char *signature(struct api_fixture *f, const struct api_pod *pod)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct pod_class k = { .refs = 0 };
@@ -400,7 +376,7 @@ static void expect_another_class(void *ctx, const char *path)
  * field makes no class of its own. */
 static void test_every_field_that_matters_is_in_the_class(void **state)
 {
-	struct fixture *f = *state;
+	struct api_fixture *f = *state;
 	struct api_pod *pod = api_fixture_decode(
 		f->arena, &pod_fields,
 		"{\"metadata\":{\"name\":\"p\"},\"spec\":{"
@@ -433,7 +409,7 @@ static void test_every_field_that_matters_is_in_the_class(void **state)
 	free(flipped.before);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, api_fixture_setup, api_fixture_teardown)
 
 int main(void)
 {

@@ -483,7 +483,7 @@ static const char *check_node(const struct cluster *c, const struct node *n)
 
 static const char *check_nodes(const struct cluster *c)
 {
-	struct res total = { .more = NULL };
+	struct res total = { .more = NULL }, used = { .more = NULL };
 	size_t nominated = 0, nominations = 0;
 
 	if (COUNT_SET(c->nodes) != strmap_count(c->node_by_name) ||
@@ -503,6 +503,7 @@ static const char *check_nodes(const struct cluster *c)
 		}
 		if (n->exists) {
 			res_add(&total, &n->allocatable);
+			res_add(&used, &n->used);
 		}
 		nominations += n->nominations;
 	}
@@ -514,6 +515,9 @@ static const char *check_nodes(const struct cluster *c)
 	}
 	if (nominated != nominations) {
 		return "nodes count nominations too many or too few";
+	}
+	if (!res_eq(&used, &c->used)) {
+		return "the cluster's use is not the sum of its nodes";
 	}
 	return res_eq(&total, &c->total) ? NULL : "the cluster's total is not the sum of its nodes";
 }

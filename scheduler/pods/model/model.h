@@ -449,6 +449,7 @@ struct cluster {
 	struct strmap *image_by_name;
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */
 	struct res total;                   /* sum of allocatable of existing nodes */
+	struct res used;                    /* sum of used of existing nodes */
 	struct VEC(uint32_t) awaiting;      /* ids of the tasks that await a node */
 	struct VEC(uint32_t) ending;        /* ids of the tasks on nodes that are TASK_RELEASING */
 	struct VEC(uint32_t) binding;       /* ids of the tasks with a bind_by */

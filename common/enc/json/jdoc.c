@@ -331,7 +331,9 @@ static cJSON *find_member(const struct jdoc *d, struct str key)
 		return NULL;
 	}
 	for (cJSON *c = node(d)->child; c != NULL; c = c->next) {
-		if (c->string[0] == first && str_eq_c(key, c->string)) {
+		if (c->string[0] == first &&
+		    (key.len == 0 || (strncmp(c->string, key.p, key.len) == 0 &&
+				      c->string[key.len] == '\0'))) {
 			return c;
 		}
 	}
@@ -356,10 +358,11 @@ const struct jdoc *jdoc_at(const struct jdoc *d, size_t i)
 
 const struct jdoc *jdoc_path(const struct jdoc *d, const char *path)
 {
-	struct str rest = str_of(path);
+	while (path != NULL && d != NULL) {
+		const char *end = strchrnul(path, '.');
 
-	while (rest.p != NULL && d != NULL) {
-		d = doc_const(find_member(d, str_next(&rest, '.')));
+		d = doc_const(find_member(d, (struct str){ path, (size_t)(end - path) }));
+		path = *end == '\0' ? NULL : end + 1;
 	}
 	return d;
 }

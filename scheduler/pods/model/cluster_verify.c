@@ -91,7 +91,9 @@ static const char *check_task(const struct cluster *c, const struct task *t)
 {
 	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 
-	strbuf_printf(&key, "%s/%s", t->namespace_, t->name);
+	strbuf_add_c(&key, t->namespace_);
+	strbuf_add_ch(&key, '/');
+	strbuf_add_c(&key, t->name);
 	if (cluster_task_find(c, strbuf_str(&key)) != t) {
 		return "a task is not found by its key";
 	}

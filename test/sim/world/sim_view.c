@@ -1,6 +1,7 @@
 #include "sim/world/sim_view.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/kueue/kueue_keys.h"
 #include "base/xmalloc.h"
@@ -23,8 +24,11 @@ struct sim_view {
 	struct sim_world *world;
 	struct apiserver_watch *watch[SIM_RESOURCE_COUNT_];
 	struct strmap *objects[SIM_RESOURCE_COUNT_];
+	struct VEC(const struct jdoc *) list[SIM_RESOURCE_COUNT_]; /* in the order of changes */
+	struct strmap *by_uid; /* objects of all kinds, borrowed */
 	struct VEC(struct event) events;
-	int64_t version; /* followed up to here */
+	int64_t version; /* of the server, followed up to here */
+	uint64_t changes;
 	struct VEC(struct listener) listeners;
 	unsigned resources; /* how many are followed */
 };
@@ -60,6 +64,7 @@ struct sim_view *sim_view_create(struct sim_world *w)
 	struct sim_view *v = xmalloc_zero(1, sizeof(*v));
 
 	v->world = w;
+	v->by_uid = strmap_create(NULL);
 	v->resources = w->quota ? SIM_RESOURCE_COUNT_ : SIM_BASIC_COUNT_;
 	for (unsigned i = 0; i < v->resources; i++) {
 		struct apiserver_response resp = APISERVER_RESPONSE_INIT;
@@ -85,7 +90,9 @@ void sim_view_destroy(struct sim_view *v)
 	for (unsigned i = 0; i < v->resources; i++) {
 		apiserver_watch_close(v->watch[i]);
 		strmap_destroy(v->objects[i]);
+		vec_finish(&v->list[i]);
 	}
+	strmap_destroy(v->by_uid);
 	vec_finish(&v->events);
 	vec_finish(&v->listeners);
 	free(v);
@@ -140,6 +147,32 @@ static int by_version(const void *a, const void *b)
 	return (x->version > y->version) - (x->version < y->version);
 }
 
+static const char *uid_of(const struct jdoc *object)
+{
+	return jdoc_str_or(jdoc_path(object, "metadata.uid"), "");
+}
+
+/* now, NULL: none, takes the place of old behind all others. */
+static void replace(struct sim_view *v, enum sim_resource r, const struct jdoc *old,
+		    const struct jdoc *now)
+{
+	size_t i = 0;
+
+	if (old != NULL) {
+		while (v->list[r].v[i] != old) {
+			i++;
+		}
+		v->list[r].n--;
+		memmove(&v->list[r].v[i], &v->list[r].v[i + 1],
+			(v->list[r].n - i) * sizeof(v->list[r].v[0]));
+		(void)strmap_remove(v->by_uid, str_of(uid_of(old)));
+	}
+	if (now != NULL) {
+		vec_push(&v->list[r], now);
+		strmap_set(v->by_uid, str_of(uid_of(now)), (void *)(uintptr_t)now);
+	}
+}
+
 static void apply(struct sim_view *v, struct event *e, enum sim_actor actor)
 {
 	const char *space = jdoc_path_str(e->object, "metadata.namespace"),
@@ -150,6 +183,8 @@ static void apply(struct sim_view *v, struct event *e, enum sim_actor actor)
 	struct jdoc *old = strmap_take(m, str_of(key));
 	struct sim_change change = { e->resource, actor, key, old, e->deleted ? NULL : e->object };
 
+	v->changes++;
+	replace(v, e->resource, old, change.now);
 	if (!e->deleted) {
 		strmap_set(m, str_of(key), e->object);
 	}
@@ -162,9 +197,9 @@ static void apply(struct sim_view *v, struct event *e, enum sim_actor actor)
 	}
 }
 
-int64_t sim_view_version(const struct sim_view *v)
+uint64_t sim_view_changes(const struct sim_view *v)
 {
-	return v->version;
+	return v->changes;
 }
 
 void sim_view_follow(struct sim_view *v, enum sim_actor actor)
@@ -191,28 +226,17 @@ const struct jdoc *sim_view_get(const struct sim_view *v, enum sim_resource r, c
 	return strmap_get(v->objects[r], str_of(key));
 }
 
-size_t sim_view_count(const struct sim_view *v, enum sim_resource r)
+const struct jdoc *sim_view_by_uid(const struct sim_view *v, const char *uid)
 {
-	return strmap_count(v->objects[r]);
+	return strmap_get(v->by_uid, str_of(uid));
 }
 
-struct nth {
-	size_t left;
-	const struct jdoc *found;
-};
-
-static bool count_down(struct str key UNUSED, void *value, void *ctx)
+size_t sim_view_count(const struct sim_view *v, enum sim_resource r)
 {
-	struct nth *n = ctx;
-
-	n->found = value;
-	return n->left-- > 0;
+	return v->list[r].n;
 }
 
 const struct jdoc *sim_view_at(const struct sim_view *v, enum sim_resource r, size_t i)
 {
-	struct nth n = { .left = i };
-
-	strmap_each(v->objects[r], count_down, &n);
-	return n.found;
+	return v->list[r].v[i];
 }

@@ -332,8 +332,8 @@ static cJSON *find_member(const struct jdoc *d, struct str key)
 	}
 	for (cJSON *c = node(d)->child; c != NULL; c = c->next) {
 		if (c->string[0] == first &&
-		    (key.len == 0 || (strncmp(c->string, key.p, key.len) == 0 &&
-				      c->string[key.len] == '\0'))) {
+		    (key.len == 0 ||
+		     (strncmp(c->string, key.p, key.len) == 0 && c->string[key.len] == '\0'))) {
 			return c;
 		}
 	}

@@ -134,6 +134,7 @@ static int ask(struct call *c, const struct jdoc *hook, const struct admission_s
 					   jdoc_str_or(jdoc_get(hook, "name"), ""));
 	}
 	if (r > 0) {
+		admission_review_add_objects(review, subject);
 		r = call_out(c, hook, review, &answer, &err);
 	}
 	if (r < 0) {

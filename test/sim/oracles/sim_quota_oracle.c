@@ -36,7 +36,7 @@ struct sim_quota_oracle {
 	struct strmap *edited;     /* UID of a Workload of which a user has edited the status ->
 				      healthy ns of the last time, + 1 */
 	struct strmap *unadmitted; /* UID of a Job that runs without quota -> healthy ns, + 1 */
-	uint64_t admitted_at; /* changes of the view after which no Job did, + 1 */
+	uint64_t admitted_at;      /* changes of the view after which no Job did, + 1 */
 	int64_t changed_at;
 	uint64_t seen[SIM_QUOTA_EVENT_COUNT_];
 };

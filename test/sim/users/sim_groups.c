@@ -24,8 +24,8 @@ struct sim_groups {
 	struct strmap *forced;     /* UIDs of pods that lost their gate to a user */
 	struct strmap *taken;      /* UID of a Workload that a user's write of its status made
 				      unadmitted -> healthy ns, + 1 */
-	uint64_t admitted_at; /* changes of the view after which no pod did, + 1 */
-	uint64_t bound_at;    /* the same: there was none to bind */
+	uint64_t admitted_at;      /* changes of the view after which no pod did, + 1 */
+	uint64_t bound_at;         /* the same: there was none to bind */
 	uint64_t seen[SIM_GROUPS_COUNT_];
 };
 

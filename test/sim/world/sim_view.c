@@ -11,8 +11,8 @@
 struct event {
 	enum sim_resource resource;
 	int64_t version;
-	bool deleted;
-	struct jdoc *object;
+	char *key;
+	struct jdoc *object; /* NULL: deleted */
 };
 
 struct listener {
@@ -103,38 +103,17 @@ void sim_view_listen(struct sim_view *v, sim_view_fn fn, void *ctx)
 	vec_push(&v->listeners, ((struct listener){ fn, ctx }));
 }
 
-static void read_frame(struct sim_view *v, enum sim_resource r, struct str text)
-{
-	CLEANUP(jdoc_destroyp) struct jdoc *frame = NULL;
-	struct event e = { .resource = r };
-	struct jdoc *object;
-
-	if (jdoc_parse(text, &frame, NULL) < 0) {
-		sim_world_fail(v->world, "the server sent a frame that is not JSON");
-		return;
-	}
-	object = jdoc_get_mut(frame, "object");
-	if (!str_to_i64(str_of(jdoc_path_str(object, "metadata.resourceVersion")), &e.version)) {
-		sim_world_fail(v->world, "the server sent an object without resourceVersion");
-		return;
-	}
-	e.deleted = jdoc_is_str(jdoc_get(frame, "type"), "DELETED");
-	e.object = jdoc_detach(frame, object);
-	vec_push(&v->events, e);
-}
-
 static void collect(struct sim_view *v, enum sim_resource r)
 {
-	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct apiserver_change change;
 	int got;
 
-	do {
-		strbuf_reset(&text);
-		got = apiserver_watch_next(v->watch[r], clock_wall(&v->world->clock.base), &text);
-		if (got == 1) {
-			read_frame(v, r, strbuf_str(&text));
-		}
-	} while (got == 1);
+	while ((got = apiserver_watch_next_change(v->watch[r], clock_wall(&v->world->clock.base),
+						  &change)) == 1) {
+		vec_push(&v->events,
+			 ((struct event){ r, change.version, xmalloc_dup(change.key.p),
+					  change.deleted ? NULL : jdoc_copy(change.object) }));
+	}
 	if (got < 0) {
 		sim_world_fail(v->world, "the view's own watch of %s ended", paths[r]);
 	}
@@ -175,26 +154,20 @@ static void replace(struct sim_view *v, enum sim_resource r, const struct jdoc *
 
 static void apply(struct sim_view *v, struct event *e, enum sim_actor actor)
 {
-	const char *space = jdoc_path_str(e->object, "metadata.namespace"),
-		   *name = jdoc_path_str(e->object, "metadata.name");
-	CLEANUP(xmalloc_freep)
-	char *key = space == NULL ? xmalloc_dup(name) : xmalloc_printf("%s/%s", space, name);
 	struct strmap *m = v->objects[e->resource];
-	struct jdoc *old = strmap_take(m, str_of(key));
-	struct sim_change change = { e->resource, actor, key, old, e->deleted ? NULL : e->object };
+	struct jdoc *old = strmap_take(m, str_of(e->key));
+	struct sim_change change = { e->resource, actor, e->key, old, e->object };
 
 	v->changes++;
-	replace(v, e->resource, old, change.now);
-	if (!e->deleted) {
-		strmap_set(m, str_of(key), e->object);
+	replace(v, e->resource, old, e->object);
+	if (e->object != NULL) {
+		strmap_set(m, str_of(e->key), e->object);
 	}
 	for (size_t i = 0; i < v->listeners.n; i++) {
 		v->listeners.v[i].fn(v->listeners.v[i].ctx, &change);
 	}
 	jdoc_destroy(old);
-	if (e->deleted) {
-		jdoc_destroy(e->object);
-	}
+	free(e->key);
 }
 
 uint64_t sim_view_changes(const struct sim_view *v)

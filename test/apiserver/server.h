@@ -37,6 +37,7 @@ struct call {
 	struct resource *res;
 	struct apiserver_response *resp;
 	bool creating, applying;
+	bool patched;     /* a webhook has: defaults are set and members pruned once more */
 	bool trusted;     /* loading manifests: no admission call-outs */
 	int64_t stale_rv; /* a scripted stale read sees this version; -1: none */
 };

@@ -323,17 +323,28 @@ const char *jdoc_key(const struct jdoc *d)
 	return d == NULL ? NULL : node(d)->string;
 }
 
-static cJSON *find_member(const struct jdoc *d, struct str key)
+static cJSON *find_member(const struct jdoc *d, const char *key)
 {
-	char first = key.len > 0 ? key.p[0] : '\0';
+	if (jdoc_kind(d) != JDOC_OBJECT || key == NULL) {
+		return NULL;
+	}
+	for (cJSON *c = node(d)->child; c != NULL; c = c->next) {
+		if (c->string[0] == key[0] && strcmp(c->string, key) == 0) {
+			return c;
+		}
+	}
+	return NULL;
+}
 
+/* The same for the first len bytes of a path, which are not 0. */
+static cJSON *find_part(const struct jdoc *d, const char *path, size_t len)
+{
 	if (jdoc_kind(d) != JDOC_OBJECT) {
 		return NULL;
 	}
 	for (cJSON *c = node(d)->child; c != NULL; c = c->next) {
-		if (c->string[0] == first &&
-		    (key.len == 0 ||
-		     (strncmp(c->string, key.p, key.len) == 0 && c->string[key.len] == '\0'))) {
+		if (c->string[0] == path[0] && strncmp(c->string, path, len) == 0 &&
+		    c->string[len] == '\0') {
 			return c;
 		}
 	}
@@ -342,7 +353,7 @@ static cJSON *find_member(const struct jdoc *d, struct str key)
 
 const struct jdoc *jdoc_get(const struct jdoc *d, const char *key)
 {
-	return doc_const(find_member(d, str_of(key)));
+	return doc_const(find_member(d, key));
 }
 
 const struct jdoc *jdoc_at(const struct jdoc *d, size_t i)
@@ -361,7 +372,8 @@ const struct jdoc *jdoc_path(const struct jdoc *d, const char *path)
 	while (path != NULL && d != NULL) {
 		const char *end = strchrnul(path, '.');
 
-		d = doc_const(find_member(d, (struct str){ path, (size_t)(end - path) }));
+		d = doc_const(*end == '\0' ? find_member(d, path)
+					   : find_part(d, path, (size_t)(end - path)));
 		path = *end == '\0' ? NULL : end + 1;
 	}
 	return d;
@@ -384,7 +396,7 @@ const struct jdoc *jdoc_next(const struct jdoc *c)
 
 struct jdoc *jdoc_get_mut(struct jdoc *d, const char *key)
 {
-	return doc(find_member(d, str_of(key)));
+	return doc(find_member(d, key));
 }
 
 struct jdoc *jdoc_at_mut(struct jdoc *d, size_t i)

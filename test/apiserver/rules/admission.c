@@ -157,6 +157,7 @@ static int apply_patch(struct call *c, const struct jdoc *hook, const struct jdo
 {
 	struct err err = ERR_INIT;
 
+	c->patched = c->patched || jdoc_get(response, "patch") != NULL;
 	if (admission_review_patch(response, doc, &err) == 0 || ignores_failure(hook)) {
 		return 0;
 	}

@@ -175,7 +175,9 @@ static int prepare(struct call *c, const struct jdoc *old, struct jdoc **new)
 		return r;
 	}
 	restore(c, old, *new);
-	r = defaults_apply(c, *new);
+	if (c->patched) {
+		r = defaults_apply(c, *new);
+	}
 	if (r < 0) {
 		return r;
 	}

@@ -87,12 +87,13 @@ static const char *check_volume(const struct volume *v)
 	return v->exists || v->claims.n > 0 ? NULL : "a volume that nothing names is still there";
 }
 
-static const char *check_task(const struct cluster *c, const struct task *t)
+static const char *check_task(const struct cluster *c, const struct task *t, struct strbuf *key)
 {
-	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
-
-	strbuf_printf(&key, "%s/%s", t->namespace_, t->name);
-	if (cluster_task_find(c, strbuf_str(&key)) != t) {
+	strbuf_reset(key);
+	strbuf_add_c(key, t->namespace_);
+	strbuf_add_ch(key, '/');
+	strbuf_add_c(key, t->name);
+	if (cluster_task_find(c, strbuf_str(key)) != t) {
 		return "a task is not found by its key";
 	}
 	if (t->klass == NULL && t->node != MODEL_NONE) {
@@ -150,6 +151,8 @@ static const char *check_task(const struct cluster *c, const struct task *t)
 
 static const char *check_tasks(const struct cluster *c)
 {
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
 	if (COUNT_SET(c->tasks) != strmap_count(c->task_by_key) ||
 	    COUNT_SET(c->tasks) != slots_count(&c->tasks)) {
 		return "the number of tasks is off";
@@ -163,7 +166,7 @@ static const char *check_tasks(const struct cluster *c)
 		if (c->tasks.v[i]->id != i) {
 			return "a task has another id than its place";
 		}
-		wrong = check_task(c, c->tasks.v[i]);
+		wrong = check_task(c, c->tasks.v[i], &key);
 		if (wrong != NULL) {
 			return wrong;
 		}
@@ -322,16 +325,17 @@ static const char *check_kind(const struct cluster *c, const struct podgroup *g)
 	return "a PodGroup is of no kind";
 }
 
-static const char *check_podgroup(const struct cluster *c, const struct podgroup *g)
+static const char *check_podgroup(const struct cluster *c, const struct podgroup *g,
+				  struct strbuf *key)
 {
-	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	const struct podgroup_key parts = cluster_podgroup_key_of(c, g);
 	uint32_t by_status[TASK_STATUS_COUNT_] = { 0 };
 	uint32_t refused = 0;
 	const char *wrong;
 
-	cluster_podgroup_key(&parts, &key);
-	if (cluster_podgroup_find(c, strbuf_str(&key)) != g) {
+	strbuf_reset(key);
+	cluster_podgroup_key(&parts, key);
+	if (cluster_podgroup_find(c, strbuf_str(key)) != g) {
 		return "a PodGroup is not found by its key";
 	}
 	wrong = check_kind(c, g);
@@ -364,6 +368,8 @@ static const char *check_podgroup(const struct cluster *c, const struct podgroup
 
 static const char *check_podgroups(const struct cluster *c)
 {
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
 	if (COUNT_SET(c->podgroups) != strmap_count(c->podgroup_by_key) ||
 	    COUNT_SET(c->podgroups) != slots_count(&c->podgroups)) {
 		return "the number of PodGroups is off";
@@ -377,7 +383,7 @@ static const char *check_podgroups(const struct cluster *c)
 		if (c->podgroups.v[i]->id != i) {
 			return "a PodGroup has another id than its place";
 		}
-		wrong = check_podgroup(c, c->podgroups.v[i]);
+		wrong = check_podgroup(c, c->podgroups.v[i], &key);
 		if (wrong != NULL) {
 			return wrong;
 		}

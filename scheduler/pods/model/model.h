@@ -138,7 +138,9 @@ struct task {
 	int64_t published_at; /* published since, TASK_GATE_ONLY: ungated since; MODEL_TIME_NONE */
 	int64_t retry_at; /* not to be decided again before, MODEL_TIME_NONE; MODEL_TIME_NEVER: not
 			     before nodes of another shape are there */
-	int64_t resource_version;
+	int64_t resource_version; /* of the object as it was last seen */
+	int64_t written; /* the version that taking our gate off has made, 0: none. It may be ahead
+			    of resource_version, and show what has not been looked at */
 	uint64_t cond_message; /* str_hash of the message last written or seen, so that equal ones
 				  are not repeated; 0: none */
 	/* Evictions for this pod (scheduler/pods/cycle/holds.h): */

@@ -2,8 +2,9 @@
  * virtual time: the memory of Workloads with a replica on each, and the CPU time of its own code
  * for 100 of them that ask to preempt on all clusters at once, from the first message to the last
  * open gate; `bench_fleet N` does that with N Workloads alone. Then the manager of MultiKueue: its
- * CPU time for a Job, and requests; `bench_fleet jobs N` does that with N Jobs alone. What HTTP and
- * TLS would take is in neither (bench_writes). */
+ * CPU time for a Job, and requests; `bench_fleet jobs N` does that with N Jobs alone. `bench_fleet
+ * held N`: its memory for N Jobs that are offered to 20 workers. What HTTP and TLS would take is in
+ * neither (bench_writes). */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,11 +189,45 @@ static void bench_manager(unsigned jobs)
 	fleet_world_destroy(w);
 }
 
+/* Jobs of which each worker has a replica: what a manager holds that has just read them all, so
+ * that the memory of the servers does not count. */
+static void bench_held(unsigned jobs)
+{
+	struct orchestrate_options o;
+	struct manager_options mo;
+	struct fleet_world *w;
+	size_t before, used;
+
+	orchestrate_defaults(&o);
+	manager_defaults(&mo);
+	w = fleet_world_create(WORKERS, &o, 1, 1);
+	fleet_world_manage(w, &mo, 0);
+	fleet_world_start(w);
+	fleet_world_run(w, 3 * CLOCK_NS_PER_S);
+	for (unsigned i = 0; i < jobs; i++) {
+		char name[32];
+
+		name_of(i, name);
+		fleet_jobs_submit(w, name);
+		fleet_world_run(w, CLOCK_NS_PER_MS);
+	}
+	fleet_world_run(w, 3 * CLOCK_NS_PER_S);
+	fleet_world_kill(w, false);
+	before = mallinfo2().uordblks;
+	fleet_world_start(w);
+	fleet_world_run(w, 3 * CLOCK_NS_PER_S);
+	used = mallinfo2().uordblks - before;
+	printf("manager, %u workers, %u Jobs that wait: %.1f MiB, %.0f bytes for each replica\n",
+	       WORKERS, jobs, (double)used / 1048576, (double)used / jobs / WORKERS);
+	fleet_world_destroy(w);
+}
+
 int main(int argc, char **argv)
 {
 	static const unsigned sizes[] = { 250, 500, 1000 };
 	struct growth decisions = { 0 };
 	bool jobs = argc > 2 && strcmp(argv[1], "jobs") == 0;
+	bool held = argc > 2 && strcmp(argv[1], "held") == 0;
 	uint64_t only;
 
 	log_set_level(LOG_ERROR);
@@ -204,6 +239,8 @@ int main(int argc, char **argv)
 		}
 		if (jobs) {
 			bench_manager((unsigned)only);
+		} else if (held) {
+			bench_held((unsigned)only);
 		} else {
 			bench((unsigned)only, &decisions);
 		}
@@ -213,6 +250,7 @@ int main(int argc, char **argv)
 		bench(sizes[i], &decisions);
 	}
 	bench_manager(MANAGED);
+	bench_held(sizes[0]);
 	printf("exponent of the decisions: %.2f\n", growth_exponent(&decisions));
 	return 0;
 }

@@ -301,6 +301,28 @@ static void test_pauses(void **state UNUSED)
 	end(&w);
 }
 
+/* The comparison of specs is forgotten with either of the objects: generations of another one count
+ * from 1 again. */
+static void test_compared(void **state UNUSED)
+{
+	struct world w;
+
+	begin(&w);
+	replica(&w, 5, "{'metadata':{'uid':'r'," OURS "}}", 1);
+	w.t->compared = (struct fleet_compared){ 1, 1, SPEC_SYNC_SAME };
+	replica(&w, 6, "{'metadata':{'uid':'r'," OURS "}}", 1);
+	assert_int_equal(w.t->compared.here, 1);
+	replica(&w, 7, "{'metadata':{'uid':'s'," OURS "}}", 1);
+	assert_int_equal(w.t->compared.here, 0);
+	w.t->compared.here = 1;
+	fleet_managed_set_replica(w.t, NULL, &by, 1);
+	assert_int_equal(w.t->compared.here, 0);
+	w.t->compared.here = 1;
+	fleet_managed_renew(w.g);
+	assert_int_equal(w.t->compared.here, 0);
+	end(&w);
+}
+
 /* Made once for each version of an object. */
 static void test_digests(void **state UNUSED)
 {
@@ -327,7 +349,7 @@ int main(void)
 		cmocka_unit_test(test_names),    cmocka_unit_test(test_digests),
 		cmocka_unit_test(test_sent),     cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_effects),  cmocka_unit_test(test_deletions),
-		cmocka_unit_test(test_pauses),
+		cmocka_unit_test(test_pauses),   cmocka_unit_test(test_compared),
 	};
 
 	return cmocka_run_group_tests_name("fleet/managed", tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include "enc/sorted.h"
 
 #define FIRST_ITEMS 4 /* room of a list at first; doubled when full */
+#define LARGE_ITEM 64 /* bytes; lists of larger ones have mostly one (pod sets, containers) */
 
 /* A member, list item or map entry being read. */
 struct part {
@@ -196,7 +197,7 @@ static char *make_room(struct decoder *d, char *items, size_t n, size_t *cap, si
 	if (n < *cap) {
 		return items;
 	}
-	*cap = *cap == 0 ? FIRST_ITEMS : *cap * 2;
+	*cap = *cap == 0 ? (size > LARGE_ITEM ? 1 : FIRST_ITEMS) : *cap * 2;
 	if (*cap * size > d->room) {
 		err_set(d->err, ERR_INVALID, ": lists and maps of more than %u bytes in memory",
 			DECODE_MAX_BYTES);

@@ -95,6 +95,9 @@ void fleet_managed_renew(struct fleet_managed *g)
 	end_write(&g->workload_write);
 	g->tries = (struct fleet_tries){ .failures = 0 };
 	g->round_at = MANAGER_NOT_KNOWN;
+	for (size_t i = 0; i < g->there.n; i++) {
+		g->there.v[i]->compared.here = 0;
+	}
 }
 
 void fleet_managed_changed(struct fleet_managed *g)
@@ -140,6 +143,13 @@ static void note_other(struct fleet_object *o, const struct sched_msg *m)
 	}
 }
 
+/* Generations of another object count from 1 again. */
+static bool is_same_replica(const struct fleet_there *t, const struct api_workload *w)
+{
+	return t->replica.object != NULL && w != NULL &&
+	       str_streq(uid_of(t->replica.object), w->meta.uid);
+}
+
 void fleet_managed_set_replica(struct fleet_there *t, struct sched_msg *m,
 			       const struct replica_body_manager *by, uint64_t source)
 {
@@ -150,6 +160,7 @@ void fleet_managed_set_replica(struct fleet_there *t, struct sched_msg *m,
 		note_gone(&t->replica.write, t->replica.object);
 	}
 	note_other(&t->replica, m);
+	t->compared.here = is_same_replica(t, w) ? t->compared.here : 0;
 	t->replica.foreign = w != NULL && !is_ours;
 	t->replica.taken = t->replica.taken && !is_ours;
 	t->replica_source = source;

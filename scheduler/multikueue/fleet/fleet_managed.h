@@ -76,10 +76,18 @@ struct fleet_part {
 	int64_t sent_at;
 };
 
+/* The specs of the local Workload and of a replica that were compared last: by their generations,
+ * which an API server raises with each change of a spec. */
+struct fleet_compared {
+	int64_t here, there; /* 0: nothing was compared */
+	enum spec_sync result;
+};
+
 /* One Workload on one worker cluster. */
 struct fleet_there {
 	struct fleet_cluster *cluster; /* borrowed: it outlives all Workloads */
 	struct fleet_object replica;
+	struct fleet_compared compared;
 	uint64_t replica_source;               /* the connection that showed the replica last */
 	struct VEC(struct fleet_part *) parts; /* in the order of resources and keys */
 	struct fleet_tries tries;

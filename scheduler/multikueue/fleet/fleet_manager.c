@@ -39,6 +39,7 @@ struct fleet_manager {
 	struct custom_lists customs; /* at the manager's API server */
 	struct strmap *others;       /* keys of local Workloads without a record */
 	struct arena *arena;         /* of the decision at hand */
+	struct strbuf spec;          /* the same: of the local Workload, as spec_sync compares it */
 	struct VEC(struct manager_cluster) clusters;
 	struct VEC(struct fleet_there *) there; /* of each of them; NULL: of one that does not exist
 						 */
@@ -89,6 +90,7 @@ void fleet_manager_destroy(struct fleet_manager *m)
 	custom_lists_finish(&m->customs);
 	strmap_destroy(m->others);
 	arena_destroy(m->arena);
+	strbuf_finish(&m->spec);
 	vec_finish(&m->clusters);
 	vec_finish(&m->there);
 	vec_finish(&m->parts);
@@ -118,7 +120,6 @@ void fleet_manager_note_local(struct fleet_manager *m, struct fleet_workload *w,
 	}
 	if (local == NULL) {
 		fleet_locals_leave(m->locals, w);
-		fleet_managed_renew(g);
 	} else {
 		g->was_local = true;
 		g->collected = false;
@@ -505,6 +506,28 @@ static struct fleet_part **parts_of(const struct decision *d, struct fleet_there
 	return list;
 }
 
+/* Of a server that counts no generations, specs are compared each time. */
+static enum spec_sync compare(const struct decision *d, struct fleet_there *t)
+{
+	const struct api_workload *here = fleet_workload_local(d->w);
+	const struct api_workload *there =
+		t->replica.object == NULL ? NULL : t->replica.object->object;
+	struct fleet_compared *c = &t->compared;
+
+	if (here == NULL || there == NULL) {
+		return SPEC_SYNC_OTHER; /* does not count */
+	}
+	if (c->here == 0 || c->here != here->meta.generation ||
+	    c->there != there->meta.generation) {
+		if (d->m->spec.len == 0) {
+			spec_sync_text(here, &d->m->spec);
+		}
+		*c = (struct fleet_compared){ here->meta.generation, there->meta.generation,
+					      spec_sync_of(here, &d->m->spec, there) };
+	}
+	return c->result;
+}
+
 static void add_there(const struct decision *d, struct fleet_there *t, struct manager_cluster *c)
 {
 	size_t n;
@@ -518,6 +541,7 @@ static void add_there(const struct decision *d, struct fleet_there *t, struct ma
 		jobs[i] = object_of(parts[i]);
 	}
 	c->replica = t->replica.object == NULL ? NULL : t->replica.object->object;
+	c->sync = compare(d, t);
 	c->replica_taken = t->replica.foreign || t->replica.taken;
 	c->jobs = jobs;
 	c->njobs = n;
@@ -731,6 +755,7 @@ int64_t fleet_manager_decide(struct fleet_manager *m, struct fleet_workload *w, 
 							       : CLOCK_NEVER;
 	}
 	arena_reset(m->arena);
+	strbuf_reset(&m->spec);
 	d.custom = carry.kind == NULL ? NULL : carry.kind->custom;
 	if (d.custom != NULL && !custom_lists_is_fresh(&m->customs, d.custom)) {
 		d.job = NULL; /* its objects may be of before this process led */

@@ -90,6 +90,9 @@ int fleet_workload_set_local(struct fleet_workload *w, struct sched_msg *m, int6
 	if (local == NULL || before == NULL || !str_streq(before->meta.uid, local->meta.uid)) {
 		w->token_in_flight = false;
 		w->token_written = w->token_pause_until = 0;
+		if (w->managed != NULL) {
+			fleet_managed_renew(w->managed);
+		}
 	}
 	if (m != NULL) {
 		(void)message_ref(m);

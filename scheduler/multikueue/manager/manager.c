@@ -155,11 +155,9 @@ void manager_next(const struct manager_view *view, struct arena *arena, struct m
 		.arena = arena,
 		.v = arena_zero(arena, room_for(view), sizeof(struct manager_action)),
 		.at = CLOCK_NEVER,
-		.spec = STRBUF_INIT,
 	};
 
 	decide(&p);
-	strbuf_finish(&p.spec);
 	*ret = (struct manager_step){ p.v, p.n, p.at };
 }
 

@@ -59,6 +59,7 @@
 
 #include "api/kueue/kueue_keys.h"
 #include "enc/field.h"
+#include "scheduler/multikueue/manager/spec_sync.h"
 
 #define MANAGER_FIELD_MANAGER KUEUE_MULTIKUEUE_CONTROLLER
 #define MANAGER_EVICT_FIELD_MANAGER "kueue.x-k8s.io/multikueue-evict"
@@ -117,6 +118,7 @@ struct manager_cluster {
 	 * before this one has reported; MANAGER_NOT_KNOWN: none */
 	int64_t lost_at;
 	const struct api_workload *replica;
+	enum spec_sync sync; /* how the replica differs from the local Workload, if both exist */
 	bool replica_taken;
 	/* Objects of the kind of the job cannot be used there, and why: "Foo.v1.example.com is not
 	 * served". NULL: they can. Where they cannot be read either, the link is LOST or NEVER.

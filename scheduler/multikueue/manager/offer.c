@@ -11,19 +11,19 @@
 
 /* It may be recorded as the winner. The webhook of Workloads allows only clusters that are
  * nominated. */
-static bool may_win(struct pass *p, const struct manager_cluster *c)
+static bool may_win(const struct pass *p, const struct manager_cluster *c)
 {
 	const struct api_workload *r = pass_replica(c);
 
 	return r != NULL && c->configured && !nominate_is_taken(c) &&
 	       nominate_has(p->view, c->name) && pass_is_true(r, KUEUE_ADMITTED) &&
 	       !pass_is_true(r, KUEUE_EVICTED) && !pass_is_true(r, KUEUE_FINISHED) &&
-	       pass_sync(p, r) != SPEC_SYNC_OTHER;
+	       c->sync != SPEC_SYNC_OTHER;
 }
 
 /* The first in configured order: times of workers are of other clocks. One that runs the Job
  * already, for a manager before this one, goes before all. */
-static size_t find_admitted(struct pass *p)
+static size_t find_admitted(const struct pass *p)
 {
 	size_t found = PASS_NONE;
 
@@ -81,7 +81,6 @@ static void offer_to(struct pass *p, const struct nominate *to, size_t i)
 {
 	const struct manager_cluster *c = &p->view->clusters[i];
 	const struct api_workload *r = pass_replica(c);
-	enum spec_sync sync;
 
 	if (!is_wanted(to, c)) {
 		pass_take_back(p, i);
@@ -94,10 +93,9 @@ static void offer_to(struct pass *p, const struct nominate *to, size_t i)
 		pass_add(p, MANAGER_CREATE_REPLICA, i);
 		return;
 	}
-	sync = r == NULL ? SPEC_SYNC_OTHER : pass_sync(p, r);
-	if (sync == SPEC_SYNC_OTHER || pass_is_true(r, KUEUE_FINISHED)) {
+	if (r == NULL || c->sync == SPEC_SYNC_OTHER || pass_is_true(r, KUEUE_FINISHED)) {
 		pass_take_back(p, i); /* a new one is made when nothing is left */
-	} else if (sync == SPEC_SYNC_PRIORITY && !pass_knows_job(c)) {
+	} else if (c->sync == SPEC_SYNC_PRIORITY && !pass_knows_job(c)) {
 		pass_add(p, MANAGER_UPDATE_REPLICA, i);
 	}
 }

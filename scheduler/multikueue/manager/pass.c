@@ -117,14 +117,6 @@ bool pass_job_is_ending(const struct pass *p)
 	return all_jobs(p->view, p->view->kind->is_ending);
 }
 
-enum spec_sync pass_sync(struct pass *p, const struct api_workload *replica)
-{
-	if (p->spec.len == 0) {
-		spec_sync_text(p->local, &p->spec);
-	}
-	return spec_sync_of(p->local, &p->spec, replica);
-}
-
 size_t pass_recorded(const struct pass *p)
 {
 	const char *name = p->local->status.cluster_name;

@@ -7,9 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/strbuf.h"
 #include "scheduler/multikueue/manager/manager.h"
-#include "scheduler/multikueue/manager/spec_sync.h"
 
 #define PASS_NONE SIZE_MAX /* no cluster */
 
@@ -24,7 +22,6 @@ struct pass {
 	struct manager_action *v; /* with room for as many as the limits below say */
 	size_t n;
 	int64_t at;
-	struct strbuf spec; /* of local, as spec_sync compares it; "": not needed yet */
 };
 
 #define PASS_ACTIONS_PER_CLUSTER 2
@@ -60,8 +57,6 @@ bool pass_is_job_taken(const struct manager_cluster *c);
 /* All local objects have ended; or are sure to, or have. */
 bool pass_job_has_ended(const struct pass *p);
 bool pass_job_is_ending(const struct pass *p);
-/* How the spec of the replica differs from the local one. */
-enum spec_sync pass_sync(struct pass *p, const struct api_workload *replica);
 /* The cluster of status.clusterName; PASS_NONE: it is not set, or the view does not have it. */
 size_t pass_recorded(const struct pass *p);
 /* When a cluster that cannot be reached counts as lost for good, wall ns. */

@@ -343,14 +343,14 @@ static void update_class(struct pass *p, size_t i)
 	}
 }
 
-static void keep_running(struct pass *p, size_t i, enum spec_sync sync)
+static void keep_running(struct pass *p, size_t i)
 {
 	const struct manager_cluster *c = &p->view->clusters[i];
 	struct field_strs topologies = delayed_topologies(p, c->replica);
 
 	if (pass_knows_job(c)) {
 		update_class(p, i);
-	} else if (sync == SPEC_SYNC_PRIORITY) {
+	} else if (c->sync == SPEC_SYNC_PRIORITY) {
 		pass_add(p, MANAGER_UPDATE_REPLICA, i);
 	}
 	if (!pass_check_is(p, KUEUE_CHECK_READY) || topologies.n > 0) {
@@ -363,7 +363,6 @@ static void follow_winner(struct pass *p, size_t i)
 {
 	const struct manager_cluster *c = &p->view->clusters[i];
 	const struct api_workload *r = pass_replica(c);
-	enum spec_sync sync;
 
 	if (r == NULL) {
 		pass_take_back(p, i);
@@ -394,14 +393,13 @@ static void follow_winner(struct pass *p, size_t i)
 		a->requeue_after = bounce_pause(p);
 		return;
 	}
-	sync = pass_sync(p, r);
-	if (sync == SPEC_SYNC_OTHER) {
+	if (c->sync == SPEC_SYNC_OTHER) {
 		pass_take_back(p, i);
 		retry_gone(p);
 	} else if (!c->configured || !pass_is_true(r, KUEUE_ADMITTED)) {
 		retry_gone(p);
 	} else {
-		keep_running(p, i, sync);
+		keep_running(p, i);
 	}
 }
 

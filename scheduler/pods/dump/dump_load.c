@@ -462,7 +462,7 @@ static int link_node(struct cluster *c, const struct jdoc *d, struct node *n, st
 		t->node = n->id;
 		t->node_pos = (uint32_t)n->tasks.n;
 		vec_push(&n->tasks, id);
-		res_add(&n->used, &t->klass->request);
+		cluster_node_book(c, n, &t->klass->request);
 		if (t->status == TASK_RELEASING) {
 			res_add(&n->releasing, &t->klass->request);
 			t->ending_pos = (uint32_t)c->ending.n;

@@ -19,8 +19,8 @@ static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m
 		t->flags &= ~(uint32_t)TASK_OUR_GATE;
 		/* Updates that were sent before the patch, and still show the gate, are older than
 		 * this. */
-		if (m->resource_version > t->resource_version) {
-			t->resource_version = m->resource_version;
+		if (m->resource_version > t->written) {
+			t->written = m->resource_version;
 		}
 		if (t->charge == CHARGE_PATCHING) {
 			ledger_advance(c->cluster, t, CHARGE_UNGATED);

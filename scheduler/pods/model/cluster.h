@@ -132,9 +132,13 @@ struct node *cluster_node_get(struct cluster *c, struct str name); /* placeholde
 struct node *cluster_node_find(const struct cluster *c, struct str name);
 /* All expressions of the term. A term without expressions selects nothing, as in Kubernetes. */
 bool cluster_node_matches(const struct node *n, const struct match_term *t);
-/* After labels, taints, unschedulable, allocatable or exists changed. */
+/* After labels, taints, unschedulable, allocatable or exists changed. old_allocatable: NULL if the
+ * node did not exist before. */
 void cluster_node_changed(struct cluster *c, struct node *n, const struct res *old_allocatable,
 			  bool spec);
+/* The request of a pod counts on the node, or does not any more. */
+void cluster_node_book(struct cluster *c, struct node *n, const struct res *request);
+void cluster_node_unbook(struct cluster *c, struct node *n, const struct res *request);
 void cluster_node_prune(
 	struct cluster *c,
 	struct node *n); /* removes it when it neither exists nor holds or attracts tasks */

@@ -184,7 +184,7 @@ static void book_on_node(struct cluster *c, const struct task *t)
 	if (t->klass == NULL) {
 		return;
 	}
-	res_add(&n->used, &t->klass->request);
+	cluster_node_book(c, n, &t->klass->request);
 	if (t->status == TASK_RELEASING) {
 		res_add(&n->releasing, &t->klass->request);
 		/* Room will come free there, for which a gang may be held. */
@@ -199,7 +199,7 @@ static void unbook_from_node(struct cluster *c, const struct task *t)
 	if (t->klass == NULL) {
 		return;
 	}
-	cluster_account_sub(c, &n->used, &t->klass->request);
+	cluster_node_unbook(c, n, &t->klass->request);
 	if (t->status == TASK_RELEASING) {
 		cluster_account_sub(c, &n->releasing, &t->klass->request);
 	}

@@ -128,12 +128,13 @@ static const char *check_capacities(const struct cluster *c)
 	return check.wrong;
 }
 
-static const char *check_task(const struct cluster *c, const struct task *t)
+static const char *check_task(const struct cluster *c, const struct task *t, struct strbuf *key)
 {
-	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
-
-	strbuf_printf(&key, "%s/%s", t->namespace_, t->name);
-	if (cluster_task_find(c, strbuf_str(&key)) != t) {
+	strbuf_reset(key);
+	strbuf_add_c(key, t->namespace_);
+	strbuf_add_ch(key, '/');
+	strbuf_add_c(key, t->name);
+	if (cluster_task_find(c, strbuf_str(key)) != t) {
 		return "a task is not found by its key";
 	}
 	if (t->klass == NULL && t->node != MODEL_NONE) {
@@ -191,6 +192,8 @@ static const char *check_task(const struct cluster *c, const struct task *t)
 
 static const char *check_tasks(const struct cluster *c)
 {
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
 	if (COUNT_SET(c->tasks) != strmap_count(c->task_by_key) ||
 	    COUNT_SET(c->tasks) != slots_count(&c->tasks)) {
 		return "the number of tasks is off";
@@ -204,7 +207,7 @@ static const char *check_tasks(const struct cluster *c)
 		if (c->tasks.v[i]->id != i) {
 			return "a task has another id than its place";
 		}
-		wrong = check_task(c, c->tasks.v[i]);
+		wrong = check_task(c, c->tasks.v[i], &key);
 		if (wrong != NULL) {
 			return wrong;
 		}
@@ -363,16 +366,17 @@ static const char *check_kind(const struct cluster *c, const struct podgroup *g)
 	return "a PodGroup is of no kind";
 }
 
-static const char *check_podgroup(const struct cluster *c, const struct podgroup *g)
+static const char *check_podgroup(const struct cluster *c, const struct podgroup *g,
+				  struct strbuf *key)
 {
-	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	const struct podgroup_key parts = cluster_podgroup_key_of(c, g);
 	uint32_t by_status[TASK_STATUS_COUNT_] = { 0 };
 	uint32_t refused = 0;
 	const char *wrong;
 
-	cluster_podgroup_key(&parts, &key);
-	if (cluster_podgroup_find(c, strbuf_str(&key)) != g) {
+	strbuf_reset(key);
+	cluster_podgroup_key(&parts, key);
+	if (cluster_podgroup_find(c, strbuf_str(key)) != g) {
 		return "a PodGroup is not found by its key";
 	}
 	wrong = check_kind(c, g);
@@ -405,6 +409,8 @@ static const char *check_podgroup(const struct cluster *c, const struct podgroup
 
 static const char *check_podgroups(const struct cluster *c)
 {
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
 	if (COUNT_SET(c->podgroups) != strmap_count(c->podgroup_by_key) ||
 	    COUNT_SET(c->podgroups) != slots_count(&c->podgroups)) {
 		return "the number of PodGroups is off";
@@ -418,7 +424,7 @@ static const char *check_podgroups(const struct cluster *c)
 		if (c->podgroups.v[i]->id != i) {
 			return "a PodGroup has another id than its place";
 		}
-		wrong = check_podgroup(c, c->podgroups.v[i]);
+		wrong = check_podgroup(c, c->podgroups.v[i], &key);
 		if (wrong != NULL) {
 			return wrong;
 		}
@@ -524,7 +530,7 @@ static const char *check_node(const struct cluster *c, const struct node *n)
 
 static const char *check_nodes(const struct cluster *c)
 {
-	struct res total = { .more = NULL };
+	struct res total = { .more = NULL }, used = { .more = NULL };
 	size_t nominated = 0, nominations = 0;
 
 	if (COUNT_SET(c->nodes) != strmap_count(c->node_by_name) ||
@@ -544,6 +550,7 @@ static const char *check_nodes(const struct cluster *c)
 		}
 		if (n->exists) {
 			res_add(&total, &n->allocatable);
+			res_add(&used, &n->used);
 		}
 		nominations += n->nominations;
 	}
@@ -555,6 +562,9 @@ static const char *check_nodes(const struct cluster *c)
 	}
 	if (nominated != nominations) {
 		return "nodes count nominations too many or too few";
+	}
+	if (!res_eq(&used, &c->used)) {
+		return "the cluster's use is not the sum of its nodes";
 	}
 	return res_eq(&total, &c->total) ? NULL : "the cluster's total is not the sum of its nodes";
 }

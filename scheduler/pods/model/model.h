@@ -138,7 +138,9 @@ struct task {
 	int64_t published_at; /* published since, TASK_GATE_ONLY: ungated since; MODEL_TIME_NONE */
 	int64_t retry_at; /* not to be decided again before, MODEL_TIME_NONE; MODEL_TIME_NEVER: not
 			     before nodes of another shape are there */
-	int64_t resource_version;
+	int64_t resource_version; /* of the object as it was last seen */
+	int64_t written; /* the version that taking our gate off has made, 0: none. It may be ahead
+			    of resource_version, and show what has not been looked at */
 	uint64_t cond_message; /* str_hash of the message last written or seen, so that equal ones
 				  are not repeated; 0: none */
 	/* Evictions for this pod (scheduler/pods/cycle/holds.h): */
@@ -464,6 +466,7 @@ struct cluster {
 	struct strmap *image_by_name;
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */
 	struct res total;                   /* sum of allocatable of existing nodes */
+	struct res used;                    /* sum of used of existing nodes */
 	struct VEC(uint32_t) awaiting;      /* ids of the tasks that await a node */
 	struct VEC(uint32_t) ending;        /* ids of the tasks on nodes that are TASK_RELEASING */
 	struct VEC(uint32_t) binding;       /* ids of the tasks with a bind_by */

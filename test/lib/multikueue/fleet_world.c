@@ -70,8 +70,16 @@ struct fleet_world {
 	struct custom_watch *custom;
 	struct fleet *fleet;                           /* NULL: killed */
 	struct fleet_core *cores[FLEET_WORLD_MAX + 1]; /* as servers; NULL: none */
-	double spent;                                  /* by it, ms of CPU time */
+	struct fleet_world_spent spent;
 };
+
+static double cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
 
 /* --- transports --------------------------------------------------------------------------------*/
 
@@ -162,6 +170,8 @@ static void do_step(struct fleet_world *w, struct fleet_pipe *p, size_t i)
 {
 	bool refuses = is_fleets(p) && w->refuses[index_of(w, p->server)];
 	int creates = is_fleets(p) ? w->creates[index_of(w, p->server)] : 0;
+	bool is_client = is_fleets(p) && mem_transport_peek(p->mem, i)->kind != MEM_STEP_REQUEST;
+	double begun;
 
 	if (is_cut(w, p) && !is_own(mem_transport_peek(p->mem, i))) {
 		mem_transport_lose(p->mem, i);
@@ -170,7 +180,9 @@ static void do_step(struct fleet_world *w, struct fleet_pipe *p, size_t i)
 	if (refuses || creates != 0) {
 		set_faults(server_of(w, p->server), refuses, creates);
 	}
+	begun = cpu_ms();
 	mem_transport_step(p->mem, i);
+	w->spent.client += is_client ? cpu_ms() - begun : 0;
 	if (refuses || creates != 0) {
 		set_faults(server_of(w, p->server), false, 0);
 	}
@@ -359,14 +371,6 @@ int64_t fleet_world_heartbeat(const struct fleet_world *w)
 
 /* --- time --------------------------------------------------------------------------------------*/
 
-static double cpu_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
 static int64_t deliver(struct fleet_world *w)
 {
 	double begun = cpu_ms();
@@ -377,15 +381,15 @@ static int64_t deliver(struct fleet_world *w)
 	}
 	vec_clear(&w->queue);
 	at = fleet_step(w->fleet);
-	w->spent += cpu_ms() - begun;
+	w->spent.deciding += cpu_ms() - begun;
 	return at;
 }
 
-double fleet_world_take_spent(struct fleet_world *w)
+struct fleet_world_spent fleet_world_take_spent(struct fleet_world *w)
 {
-	double spent = w->spent;
+	struct fleet_world_spent spent = w->spent;
 
-	w->spent = 0;
+	w->spent = (struct fleet_world_spent){ 0 };
 	return spent;
 }
 
@@ -393,11 +397,13 @@ static bool step_pools(struct fleet_world *w)
 {
 	struct pool *pools[FLEET_MAX_POOLS];
 	size_t n = fleet_pools(w->fleet, pools, FLEET_MAX_POOLS);
+	double begun = cpu_ms();
 	bool did = false;
 
 	for (size_t i = 0; i < n; i++) {
 		did |= pool_step(pools[i]);
 	}
+	w->spent.writes += cpu_ms() - begun;
 	for (size_t i = 0; i <= w->workers; i++) {
 		did |= w->cores[i] != NULL && fleet_core_step(w->cores[i]);
 	}

@@ -69,9 +69,14 @@ void fleet_world_log(struct fleet_world *w, const struct fleet_pipe_log *log);
 void fleet_world_set_clock(struct fleet_world *w, int64_t by);
 bool fleet_world_is_connected(struct fleet_world *w, unsigned worker); /* all lists are complete */
 struct metric_registry *fleet_world_metrics(struct fleet_world *w);
-/* CPU time that the orchestrator itself has taken since this was called last, ms: without servers,
- * connections and the decoding of objects. */
-double fleet_world_take_spent(struct fleet_world *w);
+/* CPU time that the process has taken since this was called last, ms: all but what HTTP and TLS
+ * would take; not the servers, of which a connection is a call. */
+struct fleet_world_spent {
+	double deciding; /* messages and decisions */
+	double client;   /* answers and watches: cut up and decoded into messages */
+	double writes;   /* pools: requests are made and sent */
+};
+struct fleet_world_spent fleet_world_take_spent(struct fleet_world *w);
 int64_t fleet_world_heartbeat(const struct fleet_world *w); /* of the orchestrator's last step */
 
 /* A Workload "default/NAME" that has the manager's quota and is offered to all workers, with a

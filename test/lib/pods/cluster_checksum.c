@@ -190,6 +190,7 @@ uint64_t cluster_checksum(const struct cluster *c)
 	h = mix(h, intern_count(c->names));
 	h = mix(h, (uint64_t)c->root_queue << 32 | c->default_queue);
 	h = mix_res(h, &c->total);
+	h = mix_res(h, &c->used);
 	h = mix(h, c->queues_gen);
 	h = mix(h, c->demand_gen);
 	return mix(mix(h, c->nodes_gen), c->drift);

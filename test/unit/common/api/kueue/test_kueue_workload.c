@@ -2,6 +2,8 @@
 
 #include "lib/unit.h"
 
+#include "base/arena.h"
+#include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "enc/decode.h"
@@ -202,6 +204,18 @@ static void many(struct strbuf *out, size_t n)
 	strbuf_add_c(out, "]}}");
 }
 
+/* Workloads are kept by the thousand: a list of one pod set holds no room for more. */
+static void test_size_in_memory(void **state UNUSED)
+{
+	static const char text[] = "{\"spec\":{\"podSets\":[{\"count\":1}]}}";
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	struct api_workload w;
+
+	assert_int_equal(decode_text(&kueue_workload_fields, str_of(text), &w, arena, NULL), 0);
+	assert_int_equal(w.spec.pod_sets.n, 1);
+	assert_true(arena_used(arena) < 2 * sizeof(struct api_pod_set));
+}
+
 static void test_limits(void **state)
 {
 	struct strbuf text CLEANUP(strbuf_finish) = STRBUF_INIT;
@@ -236,7 +250,8 @@ int main(void)
 		cmocka_unit_test(test_spec),      cmocka_unit_test(test_pod_template),
 		cmocka_unit_test(test_pod_sets),  cmocka_unit_test(test_absence),
 		cmocka_unit_test(test_admission), cmocka_unit_test(test_status),
-		cmocka_unit_test(test_stages),    cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_stages),    cmocka_unit_test(test_size_in_memory),
+		cmocka_unit_test(test_limits),
 	};
 
 	return cmocka_run_group_tests_name("kueue_workload", tests, decode_fixture_open,

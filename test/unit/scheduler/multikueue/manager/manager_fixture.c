@@ -475,9 +475,20 @@ static void add_action(const struct manager_fixture *f, const struct manager_act
 void manager_fixture_step(const struct manager_fixture *f, struct strbuf *out)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	CLEANUP(strbuf_finish) struct strbuf spec = STRBUF_INIT;
+	struct manager_cluster clusters[MANAGER_FIXTURE_CLUSTERS];
+	struct manager_view view = f->view;
 	struct manager_step step;
 
-	manager_next(&f->view, arena, &step);
+	spec_sync_text(&f->local, &spec);
+	view.clusters = clusters;
+	for (size_t i = 0; i < view.n; i++) {
+		clusters[i] = f->view.clusters[i];
+		if (clusters[i].replica != NULL) {
+			clusters[i].sync = spec_sync_of(&f->local, &spec, clusters[i].replica);
+		}
+	}
+	manager_next(&view, arena, &step);
 	for (size_t i = 0; i < step.n; i++) {
 		add_action(f, &step.v[i], out);
 	}

@@ -17,6 +17,7 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/rng.h"
+#include "base/strbuf.h"
 #include "enc/decode.h"
 #include "scheduler/multikueue/manager/carried.h"
 
@@ -639,6 +640,7 @@ static void restart(struct world *w)
 /* One call; false: there is nothing to do. */
 static bool call(struct world *w)
 {
+	CLEANUP(strbuf_finish) struct strbuf spec = STRBUF_INIT;
 	struct manager_cluster clusters[WORKERS_MAX];
 	const struct carried_object job = { .object = &w->job, .meta = &w->job.meta };
 	struct manager_view view = { .opt = &w->opt,
@@ -656,9 +658,13 @@ static bool call(struct world *w)
 	struct manager_step step;
 
 	show_local(w);
+	spec_sync_text(&w->workload, &spec);
 	for (size_t i = 0; i < w->n; i++) {
 		look(&w->v[i]);
 		clusters[i] = cluster_of(&w->v[i]);
+		if (clusters[i].replica != NULL) {
+			clusters[i].sync = spec_sync_of(&w->workload, &spec, clusters[i].replica);
+		}
 	}
 	arena_reset(w->arena);
 	manager_next(&view, w->arena, &step);

@@ -38,6 +38,11 @@ static void harm_total(struct scene *s)
 	s->c->total.v[RES_CPU]--;
 }
 
+static void harm_cluster_used(struct scene *s)
+{
+	s->c->used.v[RES_CPU]++;
+}
+
 static void harm_status(struct scene *s)
 {
 	s->u->status = TASK_UNKNOWN;
@@ -242,6 +247,7 @@ static const struct {
 	{ harm_used, "a node's use is not the sum of its tasks" },
 	{ harm_releasing, "a node's use is not the sum of its tasks" },
 	{ harm_total, "the cluster's total is not the sum of its nodes" },
+	{ harm_cluster_used, "the cluster's use is not the sum of its nodes" },
 	{ harm_status, NULL },
 	{ harm_session_status, "a task has a status of sessions only" },
 	{ harm_podgroup_pos, "a task is not at its place in its PodGroup" },

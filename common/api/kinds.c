@@ -71,8 +71,12 @@ static const struct kinds_row rows[] = {
 	  "pg,podgroup-v1beta1", true, &scheduling_pod_group_fields },
 	{ KEYS_VOLCANO_GROUP, "queues", KEYS_VOLCANO_VERSION, "Queue", "queue", "q,queue-v1beta1",
 	  false, &scheduling_queue_fields },
+	{ "storage.k8s.io", "csidrivers", "v1", "CSIDriver", "csidriver", "", false,
+	  &storage_csi_driver_fields },
 	{ "storage.k8s.io", "csinodes", "v1", "CSINode", "csinode", "", false,
 	  &storage_csi_node_fields },
+	{ "storage.k8s.io", "csistoragecapacities", "v1", "CSIStorageCapacity",
+	  "csistoragecapacity", "", true, &storage_capacity_fields },
 	{ "storage.k8s.io", "storageclasses", "v1", "StorageClass", "storageclass", "sc", false,
 	  &storage_class_fields },
 };

@@ -581,6 +581,7 @@ static void make_watches(struct app *a)
 						  ? "metadata.name=" FLEET_KINDS_IDENTITY
 						  : NULL,
 			.missing_ok = sched_kinds_may_be_missing(r),
+			.forbidden_ok = sched_kinds_may_be_forbidden(r),
 			.seed = rng_entropy(),
 		};
 

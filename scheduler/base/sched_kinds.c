@@ -25,7 +25,7 @@
 #define FLEET SCHED_WING_FLEET
 
 static const struct sched_kind kinds[SCHED_RESOURCE_COUNT_] = {
-	[SCHED_PODS] = { &pod_fields, PODS, .needed = true, .read_order = 11 },
+	[SCHED_PODS] = { &pod_fields, PODS, .needed = true, .read_order = 13 },
 	[SCHED_NODES] = { &node_fields, PODS, .needed = true, .read_order = 6 },
 	[SCHED_QUEUES] = { &scheduling_queue_fields, PODS, .needed = true, .read_order = 3 },
 	[SCHED_PODGROUPS] = { &scheduling_pod_group_fields, PODS, .needed = true, .read_order = 4 },
@@ -35,30 +35,34 @@ static const struct sched_kind kinds[SCHED_RESOURCE_COUNT_] = {
 				     .read_order = 1 },
 	[SCHED_NAMESPACES] = { &namespace_fields, PODS | WORKLOADS, .needed = true,
 			       .read_order = 2 },
-	[SCHED_CLAIMS] = { &storage_claim_fields, PODS, .needed = true, .read_order = 10 },
-	[SCHED_VOLUMES] = { &storage_volume_fields, PODS, .needed = true, .read_order = 9 },
-	[SCHED_STORAGE_CLASSES] = { &storage_class_fields, PODS, .needed = true, .read_order = 8 },
+	[SCHED_CLAIMS] = { &storage_claim_fields, PODS, .needed = true, .read_order = 12 },
+	[SCHED_VOLUMES] = { &storage_volume_fields, PODS, .needed = true, .read_order = 11 },
+	[SCHED_STORAGE_CLASSES] = { &storage_class_fields, PODS, .needed = true, .read_order = 9 },
 	[SCHED_CSI_NODES] = { &storage_csi_node_fields, PODS, .needed = true, .read_order = 7 },
+	[SCHED_CSI_DRIVERS] = { &storage_csi_driver_fields, PODS, .without = true,
+				.read_order = 8 },
+	[SCHED_STORAGE_CAPACITIES] = { &storage_capacity_fields, PODS, .without = true,
+				       .read_order = 10 },
 	[SCHED_FLAVORS] = { &kueue_resource_flavor_fields, WORKLOADS, .needed = true,
-			    .read_order = 15 },
+			    .read_order = 17 },
 	[SCHED_CLUSTER_QUEUES] = { &kueue_cluster_queue_fields, WORKLOADS, .needed = true,
-				   .reports = true, .read_order = 18 },
-	[SCHED_COHORTS] = { &kueue_cohort_fields, WORKLOADS, .reports = true, .read_order = 17 },
+				   .reports = true, .read_order = 20 },
+	[SCHED_COHORTS] = { &kueue_cohort_fields, WORKLOADS, .reports = true, .read_order = 19 },
 	[SCHED_LOCAL_QUEUES] = { &kueue_local_queue_fields, WORKLOADS, .needed = true,
-				 .reports = true, .read_order = 19 },
-	[SCHED_WORKLOADS] = { &kueue_workload_fields, WORKLOADS, .needed = true, .read_order = 21 },
+				 .reports = true, .read_order = 21 },
+	[SCHED_WORKLOADS] = { &kueue_workload_fields, WORKLOADS, .needed = true, .read_order = 23 },
 	[SCHED_WORKLOAD_PRIORITY_CLASSES] = { &kueue_workload_priority_class_fields, WORKLOADS,
-					      .read_order = 20 },
-	[SCHED_ADMISSION_CHECKS] = { &kueue_admission_check_fields, WORKLOADS, .read_order = 16 },
-	[SCHED_LIMIT_RANGES] = { &limit_range_fields, WORKLOADS, .read_order = 12 },
-	[SCHED_RUNTIME_CLASSES] = { &runtime_class_fields, WORKLOADS, .read_order = 13 },
+					      .read_order = 22 },
+	[SCHED_ADMISSION_CHECKS] = { &kueue_admission_check_fields, WORKLOADS, .read_order = 18 },
+	[SCHED_LIMIT_RANGES] = { &limit_range_fields, WORKLOADS, .read_order = 14 },
+	[SCHED_RUNTIME_CLASSES] = { &runtime_class_fields, WORKLOADS, .read_order = 15 },
 	[SCHED_JOBS] = { &batch_job_fields, WORKLOADS },
 	[SCHED_MULTIKUEUE_CONFIGS] = { &multikueue_config_fields, FLEET },
 	[SCHED_MULTIKUEUE_CLUSTERS] = { &multikueue_cluster_fields, FLEET },
 	[SCHED_SECRETS] = { &secret_fields, FLEET },
-	[SCHED_BUDGETS] = { &disruption_budget_fields, PODS, .unwatched = true, .read_order = 22 },
+	[SCHED_BUDGETS] = { &disruption_budget_fields, PODS, .unwatched = true, .read_order = 24 },
 	[SCHED_TOPOLOGIES] = { &kueue_topology_fields, WORKLOADS, .unwatched = true,
-			       .read_order = 14 },
+			       .read_order = 16 },
 };
 
 static const struct sched_kind custom = { &custom_job_fields, FLEET, .unwatched = true,
@@ -84,6 +88,11 @@ const char *sched_kinds_label(enum sched_resource r)
 bool sched_kinds_may_be_missing(enum sched_resource r)
 {
 	return (kinds[r].wings & PODS) == 0 || !kinds[r].needed;
+}
+
+bool sched_kinds_may_be_forbidden(enum sched_resource r)
+{
+	return kinds[r].without;
 }
 
 unsigned sched_kinds_watched(bool workloads)

@@ -27,6 +27,8 @@ enum sched_resource {
 	SCHED_VOLUMES, /* PersistentVolumes */
 	SCHED_STORAGE_CLASSES,
 	SCHED_CSI_NODES,
+	SCHED_CSI_DRIVERS,
+	SCHED_STORAGE_CAPACITIES, /* CSIStorageCapacities */
 	SCHED_FLAVORS,
 	SCHED_CLUSTER_QUEUES,
 	SCHED_COHORTS,
@@ -58,11 +60,13 @@ struct sched_kind {
 	unsigned wings;                   /* with a cache for its objects; enum sched_wing */
 	bool unwatched;                   /* not by every process with the wing: SCHED_BUDGETS with
 					     the plugin pdb only, others by none */
-	bool needed;       /* headgatectl fails where the cluster does not serve it, and so does the
-			      scheduler if it is of the pods wing */
-	bool reports;      /* its status only reports: without it the object counts as much */
-	int read_order;    /* place in the order in which headgatectl reads objects: objects that
-			   others refer to come first; 0: not read */
+	bool needed;    /* headgatectl fails where the cluster does not serve it, and so does the
+			   scheduler if it is of the pods wing */
+	bool without;   /* it is done without where the right to list it is missing: it only helps
+			   to place pods better */
+	bool reports;   /* its status only reports: without it the object counts as much */
+	int read_order; /* place in the order in which headgatectl reads objects: objects that
+			others refer to come first; 0: not read */
 	const char *label; /* see sched_kinds_label; NULL: its plural */
 };
 
@@ -74,6 +78,8 @@ const char *sched_kinds_label(enum sched_resource r);
 const struct kinds_row *sched_kinds_names(enum sched_resource r);
 /* Whether the scheduler does without the kind where the cluster does not serve it. */
 bool sched_kinds_may_be_missing(enum sched_resource r);
+/* Whether it does without the kind where it may not list it. */
+bool sched_kinds_may_be_forbidden(enum sched_resource r);
 /* The number of kinds that are watched, with or without the Workload engine: the first ones of enum
  * sched_resource. Those of the fleet do not count. */
 unsigned sched_kinds_watched(bool workloads);

@@ -134,6 +134,16 @@ static void put_volume(struct input *in, struct strbuf *b, unsigned n)
 		      take(in, 2), bits & 32 ? "Available" : "Bound");
 }
 
+static void put_capacity(struct input *in, struct strbuf *b, unsigned n)
+{
+	strbuf_printf(b,
+		      "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p%u\"},\"storageClassName\":"
+		      "\"s%u\","
+		      "\"capacity\":\"%uGi\"%s}",
+		      n, take(in, 3), take(in, 3),
+		      take(in, 3) == 0 ? "" : ",\"nodeTopology\":{\"matchLabels\":{\"a\":\"b\"}}");
+}
+
 static void put_storage(struct input *in, struct strbuf *b, enum sched_resource r, unsigned n)
 {
 	if (r == SCHED_CLAIMS) {
@@ -145,6 +155,12 @@ static void put_storage(struct input *in, struct strbuf *b, enum sched_resource 
 			      "{\"metadata\":{\"name\":\"s%u\"},\"provisioner\":\"d%u\","
 			      "\"volumeBindingMode\":\"%s\"}",
 			      n, take(in, 2), take(in, 2) ? "WaitForFirstConsumer" : "Immediate");
+	} else if (r == SCHED_CSI_DRIVERS) {
+		strbuf_printf(b,
+			      "{\"metadata\":{\"name\":\"d%u\"},\"spec\":{\"storageCapacity\":%s}}",
+			      n, take(in, 2) ? "true" : "false");
+	} else if (r == SCHED_STORAGE_CAPACITIES) {
+		put_capacity(in, b, n);
 	} else {
 		strbuf_printf(b,
 			      "{\"metadata\":{\"name\":\"n%u\"},\"spec\":{\"drivers\":[{\"name\":"
@@ -191,6 +207,8 @@ static void put_object(struct input *in, struct strbuf *b, enum sched_resource r
 	case SCHED_VOLUMES:
 	case SCHED_STORAGE_CLASSES:
 	case SCHED_CSI_NODES:
+	case SCHED_CSI_DRIVERS:
+	case SCHED_STORAGE_CAPACITIES:
 		put_storage(in, b, r, n);
 		break;
 	case SCHED_KUBE_PODGROUPS:
@@ -224,6 +242,7 @@ static const char *key_of(struct sched_msg *m, enum sched_resource r, unsigned n
 		[SCHED_PRIORITY_CLASSES] = "c", [SCHED_NAMESPACES] = "",
 		[SCHED_CLAIMS] = "ns/v",        [SCHED_VOLUMES] = "v",
 		[SCHED_STORAGE_CLASSES] = "s",  [SCHED_CSI_NODES] = "n",
+		[SCHED_CSI_DRIVERS] = "d",      [SCHED_STORAGE_CAPACITIES] = "ns/p",
 	};
 
 	return arena_printf(m->arena, "%s%u", formats[r], n);

@@ -296,6 +296,26 @@ static int see_csi_node(struct world *w, const struct jdoc *object, struct arena
 	return r < 0 ? r : from_api_volumes_csi_node(w->f.cluster, &node, a, err);
 }
 
+static int see_csi_driver(struct world *w, const struct jdoc *object, struct arena *a,
+			  struct err *err)
+{
+	struct api_csi_driver_object driver;
+	bool changed;
+	int r = decode_jdoc(&storage_csi_driver_fields, object, &driver, a, err);
+
+	return r < 0 ? r : from_api_volumes_driver(w->f.cluster, &driver, &changed, err);
+}
+
+static int see_capacity(struct world *w, const struct jdoc *object, struct arena *a,
+			struct err *err)
+{
+	struct api_storage_capacity capacity;
+	bool changed;
+	int r = decode_jdoc(&storage_capacity_fields, object, &capacity, a, err);
+
+	return r < 0 ? r : from_api_volumes_capacity(w->f.cluster, &capacity, a, &changed, err);
+}
+
 /* Applies one object to the cluster. */
 static void see(struct world *w, const struct jdoc *object)
 {
@@ -314,7 +334,9 @@ static void see(struct world *w, const struct jdoc *object)
 		     { "PersistentVolumeClaim", see_claim },
 		     { "PersistentVolume", see_volume },
 		     { "StorageClass", see_storage_class },
-		     { "CSINode", see_csi_node } };
+		     { "CSINode", see_csi_node },
+		     { "CSIDriver", see_csi_driver },
+		     { "CSIStorageCapacity", see_capacity } };
 	CLEANUP(arena_destroyp) struct arena *a = arena_create(0);
 	struct err err = ERR_INIT;
 

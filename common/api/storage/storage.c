@@ -132,6 +132,38 @@ static const struct field csi_node_rows[] = {
 };
 const struct field_table storage_csi_node_fields = FIELD_TABLE(struct api_csi_node, csi_node_rows);
 
+static const struct field csi_driver_spec_rows[] = {
+	F_BOOL(struct api_csi_driver_object_spec, storage_capacity, "storageCapacity"),
+};
+static const struct field_table csi_driver_spec_fields =
+	FIELD_TABLE(struct api_csi_driver_object_spec, csi_driver_spec_rows);
+
+static const struct field csi_driver_rows[] = {
+	F_STR(struct api_csi_driver_object, api_version, "apiVersion"),
+	F_STR(struct api_csi_driver_object, kind, "kind"),
+	F_OBJ(struct api_csi_driver_object, meta, "metadata", meta_fields),
+	F_OBJ(struct api_csi_driver_object, spec, "spec", csi_driver_spec_fields),
+};
+const struct field_table storage_csi_driver_fields =
+	FIELD_TABLE(struct api_csi_driver_object, csi_driver_rows);
+
+static const struct field capacity_rows[] = {
+	F_STR(struct api_storage_capacity, api_version, "apiVersion"),
+	F_QTY(struct api_storage_capacity, capacity, "capacity"),
+	F_STR(struct api_storage_capacity, kind, "kind"),
+	F_QTY(struct api_storage_capacity, maximum, "maximumVolumeSize"),
+	F_OBJ(struct api_storage_capacity, meta, "metadata", meta_fields),
+	F_OBJ_PTR(struct api_storage_capacity, nodes, "nodeTopology", selector_fields),
+	F_STR(struct api_storage_capacity, storage_class, "storageClassName"),
+};
+const struct field_table storage_capacity_fields =
+	FIELD_TABLE(struct api_storage_capacity, capacity_rows);
+
+const struct quantity *storage_capacity_limit(const struct api_storage_capacity *p)
+{
+	return p->maximum != NULL ? p->maximum : p->capacity;
+}
+
 static const char *class_of(const struct api_meta *meta, const char *field)
 {
 	const char *beta = field_map_get(&meta->annotations, STORAGE_BETA_CLASS);

@@ -1,6 +1,7 @@
 /* common/api/storage/storage.h: the kinds on which the placement of pods with persistent volumes
- * depends: PersistentVolumeClaim and PersistentVolume of v1, StorageClass and CSINode of
- * storage.k8s.io/v1, as far as that goes. Plain data in an arena. */
+ * depends: PersistentVolumeClaim and PersistentVolume of v1, StorageClass, CSINode,
+ * CSIDriver and CSIStorageCapacity of storage.k8s.io/v1, as far as that goes. Plain data in an
+ * arena. */
 #ifndef COMMON_API_STORAGE_STORAGE_H
 #define COMMON_API_STORAGE_STORAGE_H
 
@@ -97,10 +98,32 @@ struct api_csi_node { /* it has the name of its node */
 	struct api_csi_node_spec spec;
 };
 
+struct api_csi_driver_object_spec {
+	bool storage_capacity;
+};
+struct api_csi_driver_object {
+	const char *api_version, *kind;
+	struct api_meta meta;
+	struct api_csi_driver_object_spec spec;
+};
+
+struct api_storage_capacity {
+	const char *api_version, *kind;
+	struct api_meta meta;
+	const char *storage_class;
+	const struct quantity *capacity, *maximum; /* NULL: absent */
+	struct api_label_selector *nodes;          /* NULL: absent */
+};
+
 extern const struct field_table storage_claim_fields;
 extern const struct field_table storage_volume_fields;
 extern const struct field_table storage_class_fields;
 extern const struct field_table storage_csi_node_fields;
+extern const struct field_table storage_csi_driver_fields;
+extern const struct field_table storage_capacity_fields;
+
+/* The largest volume that it has room for; NULL: it says nothing. */
+const struct quantity *storage_capacity_limit(const struct api_storage_capacity *p);
 
 /* The class of the volume, by the same rule as that of a claim. */
 const char *storage_volume_class(const struct api_persistent_volume *v);

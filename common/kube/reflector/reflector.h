@@ -71,7 +71,8 @@ struct reflector_health {
 /* Runs on the transport's thread, amid the work of the reflector: calls none of its functions. */
 typedef void (*reflector_health_fn)(void *ctx, const struct reflector_health *health);
 
-/* The resource is missing: a list was answered with 404 (missing_ok). As reflector_health_fn. */
+/* The resource is missing: a list was answered with 404 (missing_ok) or 403 (forbidden_ok). As
+ * reflector_health_fn. */
 typedef void (*reflector_missing_fn)(void *ctx);
 
 struct reflector_options {
@@ -91,6 +92,7 @@ struct reflector_options {
 	int64_t watch_timeout_s; /* timeoutSeconds of a watch, 0: 300 with jitter */
 	int64_t silence_ns;      /* an open stream without a byte is cut after this, 0: 90 s */
 	bool missing_ok; /* 404 on the resource (CRD not installed): treat as empty, retry later */
+	bool forbidden_ok; /* the same for 403: without the right to list it it counts as empty */
 	uint64_t seed;
 };
 

@@ -154,7 +154,8 @@ static enum reflector_event_id event_of_code(const struct reflector *r, int code
 	if (err == ERR_GONE) {
 		return EVENT_GONE;
 	}
-	if (err == ERR_NOT_FOUND && r->opt.missing_ok) {
+	if ((err == ERR_NOT_FOUND && r->opt.missing_ok) ||
+	    (code == STATUS_FORBIDDEN && r->opt.forbidden_ok)) {
 		return EVENT_ABSENT;
 	}
 	return err == ERR_TIMEOUT || err == ERR_UNAVAILABLE ? EVENT_FAILED : EVENT_REFUSED;

@@ -34,7 +34,7 @@ enum reflector_event_id {
 	EVENT_LISTED,       /* the last page arrived */
 	EVENT_ENDED,        /* the stream ended normally */
 	EVENT_GONE,         /* 410: continue token or resource version too old */
-	EVENT_ABSENT,       /* 404, and missing_ok is set */
+	EVENT_ABSENT,       /* 404 or 403, and missing_ok or forbidden_ok is set */
 	EVENT_FAILED,       /* no answer, cut, 408, 429, 5xx: a retry may succeed */
 	EVENT_REFUSED,      /* another answer: a retry will not succeed */
 	EVENT_SILENT_ONCE,  /* the stream is open but silent: resume it */

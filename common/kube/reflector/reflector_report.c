@@ -129,7 +129,7 @@ void reflector_report_answer(struct reflector_report *r, const struct http_resul
 void reflector_report_missing(const struct reflector_report *r)
 {
 	if (r->resource != NULL) {
-		log_info("resource is not served, and counts as empty",
+		log_info("resource is not served or may not be listed, and counts as empty",
 			 LOG_STR("resource", r->resource));
 	}
 }

@@ -85,6 +85,11 @@ static int list_kind(struct transport *t, struct listing *l, struct err *err)
 	if (sched_kinds_get(l->resource)->needed) {
 		return r;
 	}
+	if (r == -ERR_FORBIDDEN && sched_kinds_may_be_forbidden(l->resource)) {
+		fprintf(stderr, "headgatectl: warning: %s do not count: %s\n",
+			sched_kinds_label(l->resource), err->text);
+		return 0;
+	}
 	return r == -ERR_NOT_FOUND || (r == -ERR_FORBIDDEN && !is_served(t, l->resource)) ? 0 : r;
 }
 

@@ -33,6 +33,7 @@
 #include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/model/storage_capacity.h"
 #include "scheduler/pods/model/volumes.h"
 #include "scheduler/pods/session/session.h"
 
@@ -569,7 +570,9 @@ static bool has_storage(const struct cluster *c, enum sched_resource resource, s
 	const struct node *n = resource == SCHED_CSI_NODES ? cluster_node_find(c, key) : NULL;
 
 	return (cl != NULL && cl->exists) || (v != NULL && v->exists) || (k != NULL && k->exists) ||
-	       (n != NULL && n->limits.n > 0);
+	       (n != NULL && n->limits.n > 0) ||
+	       (resource == SCHED_CSI_DRIVERS && storage_capacity_has_driver(c, key)) ||
+	       (resource == SCHED_STORAGE_CAPACITIES && storage_capacity_find(c, key) != NULL);
 }
 
 static bool is_there(const struct cluster *c, enum sched_resource resource, struct str key)

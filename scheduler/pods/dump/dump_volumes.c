@@ -13,6 +13,7 @@
 #include "scheduler/pods/dump/dump_fields.h"
 #include "scheduler/pods/dump/dump_terms.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/model/storage_capacity.h"
 #include "scheduler/pods/model/volumes.h"
 
 static void put_text(struct json_out *o, const char *key, const char *text)
@@ -116,8 +117,49 @@ static bool put_storage_class(struct str key, void *value, void *ctx)
 	return true;
 }
 
+static bool put_driver(struct str key, void *value, void *ctx)
+{
+	(void)value;
+	json_out_object(ctx);
+	json_out_key(ctx, "name");
+	json_out_slice(ctx, key);
+	json_out_object_end(ctx);
+	return true;
+}
+
+static bool put_capacity(struct str key, void *value, void *ctx)
+{
+	const struct storage_capacity *p = value;
+	struct json_out *o = ctx;
+
+	(void)key;
+	json_out_object(o);
+	json_out_kv(o, "key", p->key);
+	json_out_kv(o, "class", p->klass->name);
+	if (p->nodes != NULL) {
+		dump_terms_write(o, "nodes", p->nodes, 1);
+	}
+	json_out_key(o, "bytes");
+	dump_fields_write_int(o, p->bytes);
+	json_out_object_end(o);
+	return true;
+}
+
+static void put_capacities(struct json_out *o, const struct cluster *c)
+{
+	json_out_key(o, "capacityDrivers");
+	json_out_array(o);
+	strmap_each(c->capacity_drivers, put_driver, o);
+	json_out_array_end(o);
+	json_out_key(o, "storageCapacities");
+	json_out_array(o);
+	strmap_each(c->capacity_by_key, put_capacity, o);
+	json_out_array_end(o);
+}
+
 void dump_volumes_write(struct json_out *o, const struct cluster *c)
 {
+	put_capacities(o, c);
 	json_out_key(o, "storageClasses");
 	json_out_array(o);
 	strmap_each(c->storage_class_by_name, put_storage_class, o);
@@ -370,12 +412,48 @@ static int read_storage_class(struct cluster *c, const struct jdoc *d, struct er
 	return r;
 }
 
+static int read_driver(struct cluster *c, const struct jdoc *d, struct err *err)
+{
+	struct str name = str_of(text_of(d, "name"));
+
+	if (name.len == 0) {
+		return err_set(err, ERR_INVALID, "name: absent");
+	}
+	(void)storage_capacity_set_driver(c, name, true);
+	return 0;
+}
+
+static int read_capacity(struct cluster *c, const struct jdoc *d, struct err *err)
+{
+	struct storage_capacity_spec spec = { .key = str_of(text_of(d, "key")),
+					      .klass = str_of(text_of(d, "class")) };
+	struct match_term *nodes = NULL;
+	size_t n = 0;
+	int r;
+
+	if (spec.key.len == 0 || spec.klass.len == 0) {
+		return err_set(err, ERR_INVALID, "key or class: absent");
+	}
+	if (dump_fields_read_int(jdoc_get(d, "bytes"), -1, INT64_MAX, &spec.bytes, err) < 0) {
+		return err_wrap(err, "bytes");
+	}
+	r = dump_terms_read(c, jdoc_get(d, "nodes"), &nodes, &n, err);
+	if (r == 0) {
+		spec.nodes = n == 1 ? nodes : NULL;
+		(void)storage_capacity_set(c, &spec);
+	}
+	match_terms_free(nodes, n);
+	return r < 0 ? err_wrap(err, "nodes") : 0;
+}
+
 int dump_volumes_read(struct cluster *c, const struct jdoc *doc, struct err *err)
 {
 	static const struct {
 		const char *key;
 		int (*read)(struct cluster *c, const struct jdoc *d, struct err *err);
-	} lists[] = { { "storageClasses", read_storage_class },
+	} lists[] = { { "capacityDrivers", read_driver },
+		      { "storageCapacities", read_capacity },
+		      { "storageClasses", read_storage_class },
 		      { "volumes", read_volume },
 		      { "claims", read_claim } };
 

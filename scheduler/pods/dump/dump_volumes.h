@@ -1,6 +1,6 @@
-/* scheduler/pods/dump/dump_volumes.h: PersistentVolumeClaims, PersistentVolumes, StorageClasses and
- * the limits of CSINodes in a dump. Records without an object are not written: they follow from the
- * names of others. Any thread. */
+/* scheduler/pods/dump/dump_volumes.h: PersistentVolumeClaims, PersistentVolumes, StorageClasses,
+ * CSIStorageCapacities and the limits of CSINodes in a dump. Records without an object are not
+ * written: they follow from the names of others. Any thread. */
 #ifndef SCHEDULER_PODS_DUMP_DUMP_VOLUMES_H
 #define SCHEDULER_PODS_DUMP_DUMP_VOLUMES_H
 

@@ -173,6 +173,9 @@ static const struct {
 				    cache_volumes_remove_storage_class,
 				    cache_volumes_keep_storage_class },
 	[SCHED_CSI_NODES] = { cache_volumes_upsert_csi_node, cache_volumes_remove_csi_node, NULL },
+	[SCHED_CSI_DRIVERS] = { cache_volumes_upsert_driver, cache_volumes_remove_driver, NULL },
+	[SCHED_STORAGE_CAPACITIES] = { cache_volumes_upsert_capacity, cache_volumes_remove_capacity,
+				       cache_volumes_keep_capacity },
 	[SCHED_BUDGETS] = { cache_budget_upsert, cache_budget_remove, NULL },
 };
 

@@ -78,6 +78,15 @@ void cache_volumes_keep_storage_class(struct cache *c, const struct sched_msg *m
 int cache_volumes_upsert_csi_node(struct cache *c, const struct sched_msg *m,
 				  struct cache_time time, struct err *err);
 void cache_volumes_remove_csi_node(struct cache *c, const struct sched_msg *m);
+int cache_volumes_upsert_driver(struct cache *c, const struct sched_msg *m, struct cache_time time,
+				struct err *err);
+void cache_volumes_remove_driver(struct cache *c, const struct sched_msg *m);
+int cache_volumes_upsert_capacity(struct cache *c, const struct sched_msg *m,
+				  struct cache_time time, struct err *err);
+void cache_volumes_remove_capacity(struct cache *c, const struct sched_msg *m);
+/* As if there was no storage. */
+void cache_volumes_keep_capacity(struct cache *c, const struct sched_msg *m,
+				 struct cache_time time);
 
 /* To the listener: something about the object cannot be used. */
 void cache_report_bad(struct cache *c, enum sched_resource r, struct str key, const char *text);

@@ -12,6 +12,7 @@
 /* More than this of anything on one node or in one pod is taken for an error. */
 #define FROM_API_MAX_AMOUNT (INT64_C(1) << 50)
 
+struct api_csi_driver_object;
 struct api_csi_node;
 struct api_kube_pod_group;
 struct api_disruption_budget;
@@ -22,6 +23,7 @@ struct api_pod;
 struct api_pod_group;
 struct api_priority_class;
 struct api_queue;
+struct api_storage_capacity;
 struct api_storage_class;
 struct arena;
 struct err;
@@ -135,7 +137,7 @@ void from_api_podgroup_priorities(struct cluster *c);
 int from_api_budget(struct cluster *c, const struct api_disruption_budget *budget, struct err *err);
 
 /* Add or update, as pods/model/volumes.h says. *ret_changed: placements depend on it. */
-#define FROM_API_SELECTOR_MAX 64 /* requirements of a claim about labels of its volume */
+#define FROM_API_SELECTOR_MAX 64 /* requirements of a claim, or of a CSIStorageCapacity */
 int from_api_volumes_claim(struct cluster *c, const struct api_persistent_claim *claim,
 			   struct arena *scratch, bool *ret_changed, struct err *err);
 int from_api_volumes_volume(struct cluster *c, const struct api_persistent_volume *volume,
@@ -144,6 +146,11 @@ int from_api_volumes_storage_class(struct cluster *c, const struct api_storage_c
 				   struct arena *scratch, struct err *err);
 int from_api_volumes_csi_node(struct cluster *c, const struct api_csi_node *node,
 			      struct arena *scratch, struct err *err);
+/* *ret_changed: pods may find room that they did not find before. */
+int from_api_volumes_driver(struct cluster *c, const struct api_csi_driver_object *driver,
+			    bool *ret_changed, struct err *err);
+int from_api_volumes_capacity(struct cluster *c, const struct api_storage_capacity *capacity,
+			      struct arena *scratch, bool *ret_changed, struct err *err);
 
 /* Amounts that a node has or a Queue limits, into *ret (the caller fills it before with what absent
  * names mean). Rounded down. New names become dimensions, for good: only administrators write these

@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "scheduler/base/match_from_api.h"
 #include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/model/storage_capacity.h"
 #include "scheduler/pods/model/volumes.h"
 
 static int check_name(const struct api_meta *m, struct err *err)
@@ -57,8 +58,10 @@ static int read_form(struct cluster *c, const char *volume_mode, const char *att
 	return 0;
 }
 
+/* field: for errors. */
 static int read_selector(struct cluster *c, const struct api_label_selector *from,
-			 struct arena *scratch, const struct match_term **ret, struct err *err)
+			 const char *field, struct arena *scratch, const struct match_term **ret,
+			 struct err *err)
 {
 	struct match_term *t;
 
@@ -66,13 +69,13 @@ static int read_selector(struct cluster *c, const struct api_label_selector *fro
 		return 0;
 	}
 	if (from->match_labels.n + from->match_expressions.n > FROM_API_SELECTOR_MAX) {
-		return err_set(err, ERR_INVALID, "spec.selector: more than %d requirements",
+		return err_set(err, ERR_INVALID, "%s: more than %d requirements", field,
 			       FROM_API_SELECTOR_MAX);
 	}
 	t = arena_zero(scratch, 1, sizeof(*t));
 	if (match_from_api_label_selector(c->names, from, scratch, &t->exprs, &t->nexprs, err) <
 	    0) {
-		return err_wrap(err, "spec.selector");
+		return err_wrap(err, "%s", field);
 	}
 	*ret = t;
 	return 0;
@@ -100,7 +103,8 @@ int from_api_volumes_claim(struct cluster *c, const struct api_persistent_claim 
 	if (check_name(&claim->meta, err) < 0 ||
 	    read_form(c, claim->spec.volume_mode, claim->spec.attributes_class, &spec.form, err) <
 		    0 ||
-	    read_selector(c, claim->spec.selector, scratch, &spec.selector, err) < 0) {
+	    read_selector(c, claim->spec.selector, "spec.selector", scratch, &spec.selector, err) <
+		    0) {
 		return -ERR_INVALID;
 	}
 	strbuf_printf(&key, "%s/%s",
@@ -284,5 +288,50 @@ int from_api_volumes_csi_node(struct cluster *c, const struct api_csi_node *node
 		limits[n++].count = (uint32_t)d->allocatable->count;
 	}
 	volumes_set_limits(c, str_of(node->meta.name), limits, n);
+	return 0;
+}
+
+int from_api_volumes_driver(struct cluster *c, const struct api_csi_driver_object *driver,
+			    bool *ret_changed, struct err *err)
+{
+	if (check_name(&driver->meta, err) < 0) {
+		return -ERR_INVALID;
+	}
+	*ret_changed = storage_capacity_set_driver(c, str_of(driver->meta.name),
+						   driver->spec.storage_capacity);
+	return 0;
+}
+
+/* Nothing, and a negative amount, is room for no volume. */
+static int64_t read_limit(const struct quantity *limit)
+{
+	int64_t bytes = limit == NULL ? -1 : quantity_value_floor(*limit);
+
+	return bytes < 0 ? -1 : bytes;
+}
+
+int from_api_volumes_capacity(struct cluster *c, const struct api_storage_capacity *capacity,
+			      struct arena *scratch, bool *ret_changed, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+	struct storage_capacity_spec spec = {
+		.klass = str_of(capacity->storage_class),
+		.bytes = read_limit(storage_capacity_limit(capacity)),
+	};
+
+	if (check_name(&capacity->meta, err) < 0) {
+		return -ERR_INVALID;
+	}
+	if (spec.klass.len == 0) {
+		return err_set(err, ERR_INVALID, "storageClassName: missing");
+	}
+	if (read_selector(c, capacity->nodes, "nodeTopology", scratch, &spec.nodes, err) < 0) {
+		return -ERR_INVALID;
+	}
+	strbuf_printf(&key, "%s/%s",
+		      capacity->meta.namespace_ == NULL ? "default" : capacity->meta.namespace_,
+		      capacity->meta.name);
+	spec.key = strbuf_str(&key);
+	*ret_changed = storage_capacity_set(c, &spec);
 	return 0;
 }

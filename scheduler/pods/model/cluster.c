@@ -10,6 +10,7 @@
 #include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/images.h"
 #include "scheduler/pods/model/selectors.h"
+#include "scheduler/pods/model/storage_capacity.h"
 #include "scheduler/pods/model/volumes.h"
 
 struct cluster *cluster_create(void)
@@ -29,6 +30,7 @@ struct cluster *cluster_create(void)
 	c->access = access_create();
 	c->selectors = selectors_create();
 	volumes_begin(c);
+	storage_capacity_begin(c);
 	images_begin(c);
 	c->root_queue = MODEL_NONE;
 	c->default_queue = MODEL_NONE;
@@ -128,6 +130,7 @@ void cluster_destroy(struct cluster *c)
 	free_queues(c);
 	free_nodes(c);
 	budgets_finish(c);
+	storage_capacity_finish(c);
 	volumes_finish(c);
 	images_finish(c);
 	strmap_destroy(c->task_by_key);

@@ -87,6 +87,47 @@ static const char *check_volume(const struct volume *v)
 	return v->exists || v->claims.n > 0 ? NULL : "a volume that nothing names is still there";
 }
 
+static const char *check_capacity(const struct storage_class *k, size_t at)
+{
+	const struct storage_capacity *p = k->capacities.v[at];
+
+	if (p->klass != k) {
+		return "a StorageClass lists a capacity that is not its own";
+	}
+	return at == 0 || (uintptr_t)k->capacities.v[at - 1]->value <= (uintptr_t)p->value
+		       ? NULL
+		       : "the capacities of a StorageClass are not in order";
+}
+
+struct capacity_check {
+	const char *wrong;
+	size_t listed;
+};
+
+static bool check_capacities_of(struct str key, void *value, void *ctx)
+{
+	const struct storage_class *k = value;
+	struct capacity_check *check = ctx;
+
+	(void)key;
+	for (size_t i = 0; i < k->capacities.n && check->wrong == NULL; i++) {
+		check->wrong = check_capacity(k, i);
+		check->listed++;
+	}
+	return check->wrong == NULL;
+}
+
+static const char *check_capacities(const struct cluster *c)
+{
+	struct capacity_check check = { NULL, 0 };
+
+	strmap_each(c->storage_class_by_name, check_capacities_of, &check);
+	if (check.wrong == NULL && check.listed != strmap_count(c->capacity_by_key)) {
+		return "StorageClasses list capacities too many or too few";
+	}
+	return check.wrong;
+}
+
 static const char *check_task(const struct cluster *c, const struct task *t, struct strbuf *key)
 {
 	strbuf_reset(key);
@@ -607,8 +648,8 @@ static const char *check_claims(const struct cluster *c)
 const char *cluster_verify(const struct cluster *c)
 {
 	static const char *(*const checks[])(const struct cluster *) = {
-		check_tasks,  check_labels, check_classes, check_podgroups,
-		check_queues, check_nodes,  check_claims,  check_images,
+		check_tasks, check_labels, check_classes, check_podgroups,  check_queues,
+		check_nodes, check_claims, check_images,  check_capacities,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {

@@ -195,10 +195,23 @@ struct storage_class {
 	bool restricted;               /* allowedTopologies present: a node matches one of them */
 	struct match_term *topologies; /* owned */
 	size_t ntopologies;
-	uint32_t uses; /* claims and volumes that name it */
+	bool tracked;  /* its provisioner is a CSIDriver with storageCapacity */
+	uint32_t uses; /* claims, volumes and capacities that name it */
+	/* By the label value that a node must have (pods/model/storage_capacity.c). */
+	struct VEC(struct storage_capacity *) capacities;
 	/* Volumes that are there and not bound, in the order of volume_match_position. */
 	struct VEC(struct volume *) unclaimed;
 	struct VEC(uint32_t) unbound; /* ids of the claims that name it and are not bound */
+};
+
+/* A CSIStorageCapacity: how large a volume of the class can be made for nodes. */
+struct storage_capacity {
+	char *key;                   /* owned, "namespace/name" */
+	struct storage_class *klass; /* that it names */
+	struct match_term *nodes;    /* requirements on their labels; owned; NULL: no node */
+	const char *value;           /* interned: that a label of the node must have; NULL: none
+					certain */
+	int64_t bytes;               /* the largest volume; -1: none */
 };
 
 /* A PersistentVolume. */
@@ -447,6 +460,8 @@ struct cluster {
 	struct SLOTS(struct claim) claims;
 	struct SLOTS(struct volume) volumes;
 	struct strmap *claim_by_key, *volume_by_name, *storage_class_by_name;
+	struct strmap *capacity_by_key;
+	struct strmap *capacity_drivers; /* names of CSIDrivers with storageCapacity */
 	struct SLOTS(struct image) images;
 	struct strmap *image_by_name;
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */

@@ -9,6 +9,7 @@
 #include "collections/intern.h"
 #include "collections/strmap.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/storage_capacity.h"
 #include "scheduler/pods/model/volume_match.h"
 
 static void free_volume(struct volume *v)
@@ -31,6 +32,7 @@ static void free_class(void *value)
 	match_terms_free(k->topologies, k->ntopologies);
 	vec_finish(&k->unclaimed);
 	vec_finish(&k->unbound);
+	vec_finish(&k->capacities);
 	free(k);
 }
 
@@ -121,6 +123,20 @@ static void prune_class(struct cluster *c, struct storage_class *k)
 	}
 }
 
+struct storage_class *volumes_hold_class(struct cluster *c, struct str name)
+{
+	struct storage_class *k = get_class(c, name);
+
+	k->uses++;
+	return k;
+}
+
+void volumes_release_class(struct cluster *c, struct storage_class *k)
+{
+	k->uses--;
+	prune_class(c, k);
+}
+
 static struct claim *get_claim(struct cluster *c, struct str key)
 {
 	struct claim *cl = volumes_find_claim(c, key);
@@ -168,8 +184,7 @@ static void set_class(struct cluster *c, struct storage_class **at, struct stora
 		k->uses++;
 	}
 	if (old != NULL) {
-		old->uses--;
-		prune_class(c, old);
+		volumes_release_class(c, old);
 	}
 }
 
@@ -299,7 +314,7 @@ static bool same_expr(const struct match_expr *a, const struct match_expr *b)
 	return true;
 }
 
-static bool same_selector(const struct match_term *a, const struct match_term *b)
+bool volumes_same_selector(const struct match_term *a, const struct match_term *b)
 {
 	if (a == NULL || b == NULL || a->nexprs != b->nexprs) {
 		return a == b;
@@ -318,7 +333,7 @@ static bool set_wish(struct claim *cl, const struct volumes_claim_spec *spec)
 	bool changed = !same_form(&cl->form, &spec->form);
 
 	cl->form = spec->form;
-	if (!same_selector(cl->selector, spec->selector)) {
+	if (!volumes_same_selector(cl->selector, spec->selector)) {
 		match_terms_free(cl->selector, cl->selector != NULL);
 		cl->selector = match_terms_copy(spec->selector, spec->selector != NULL);
 		changed = true;
@@ -327,7 +342,7 @@ static bool set_wish(struct claim *cl, const struct volumes_claim_spec *spec)
 }
 
 /* Claims that are bound do not depend on their class. */
-static void wake_class(struct cluster *c, const struct storage_class *k)
+void volumes_wake_class(struct cluster *c, const struct storage_class *k)
 {
 	for (size_t i = 0; i < k->unbound.n; i++) {
 		wake(c, c->claims.v[k->unbound.v[i]]);
@@ -343,7 +358,7 @@ static void release(struct cluster *c, struct volume *v)
 	}
 	v->written = 0;
 	if (!v->writing && volume_match_is_unclaimed(v)) {
-		wake_class(c, v->klass);
+		volumes_wake_class(c, v->klass);
 	}
 }
 
@@ -485,7 +500,7 @@ void volumes_set_volume(struct cluster *c, const struct volumes_volume_spec *spe
 		release(c, v);
 	}
 	if (volume_match_enter(v)) {
-		wake_class(c, v->klass);
+		volumes_wake_class(c, v->klass);
 	}
 }
 
@@ -509,7 +524,7 @@ static void clear_class(struct storage_class *k)
 	match_terms_free(k->topologies, k->ntopologies);
 	k->topologies = NULL;
 	k->ntopologies = 0;
-	k->waits = k->restricted = false;
+	k->waits = k->restricted = k->tracked = false;
 	k->provisioner = NULL;
 }
 
@@ -522,9 +537,10 @@ void volumes_set_class(struct cluster *c, const struct volumes_class_spec *spec)
 	k->waits = spec->waits;
 	k->restricted = spec->restricted;
 	k->provisioner = spec->provisioner;
+	k->tracked = storage_capacity_is_tracked(c, spec->provisioner);
 	k->topologies = match_terms_copy(spec->topologies, spec->ntopologies);
 	k->ntopologies = spec->ntopologies;
-	wake_class(c, k);
+	volumes_wake_class(c, k);
 }
 
 bool volumes_remove_class(struct cluster *c, struct str name)
@@ -536,7 +552,7 @@ bool volumes_remove_class(struct cluster *c, struct str name)
 	}
 	clear_class(k);
 	k->exists = false;
-	wake_class(c, k);
+	volumes_wake_class(c, k);
 	prune_class(c, k);
 	return true;
 }
@@ -836,6 +852,9 @@ static bool mark_class(struct str key, void *value, void *ctx)
 	(void)key;
 	m->mark(m->names, k->topologies, k->ntopologies);
 	intern_mark_name(m->names, k->provisioner);
+	for (size_t i = 0; i < k->capacities.n; i++) {
+		m->mark(m->names, k->capacities.v[i]->nodes, k->capacities.v[i]->nodes != NULL);
+	}
 	return true;
 }
 

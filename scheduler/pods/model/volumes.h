@@ -90,6 +90,14 @@ const char *volumes_claim_name(const struct claim *cl);
 bool volumes_fits_node(const struct volume *v, const struct node *n);
 bool volumes_fits_zone(const struct volume *v, const struct node *n);
 
+/* For storage_capacity.c. The record of a StorageClass, made when it is new, stays until it is
+ * released as often. */
+struct storage_class *volumes_hold_class(struct cluster *c, struct str name);
+void volumes_release_class(struct cluster *c, struct storage_class *k);
+/* The pods that wait for unbound claims of the class are looked at again. */
+void volumes_wake_class(struct cluster *c, const struct storage_class *k);
+bool volumes_same_selector(const struct match_term *a, const struct match_term *b); /* NULL: none */
+
 /* The claims of a class get their ids, and a class more that names them; and the other way round.
  * For cluster_class.c. */
 void volumes_enter_class(struct cluster *c, struct pod_class *k);

@@ -211,7 +211,9 @@ static bool finds_volumes(const struct session *s, const struct pod_class *k, co
 	struct volume_plan plan;
 
 	return volume_plan_make(s, k, n, &plan) ||
-	       refuse(why, "node(s) didn't find available persistent volumes to bind");
+	       refuse(why, plan.lacks_storage
+				   ? "node(s) did not have enough free storage"
+				   : "node(s) didn't find available persistent volumes to bind");
 }
 
 bool predicates_volumes_task(struct volume_marks *m, const struct session *s, const struct task *t,

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "scheduler/pods/model/storage_capacity.h"
 #include "scheduler/pods/model/volume_match.h"
 #include "scheduler/pods/model/volumes.h"
 #include "scheduler/pods/session/session.h"
@@ -85,28 +86,39 @@ static bool can_make(const struct claim *cl, const struct node *n)
 	       volumes_provides(cl->klass, n);
 }
 
+enum plan { PLAN_NONE, PLAN_FULL, PLAN_FOUND };
+
+/* FULL: but for the free storage a volume could be made. */
+static enum plan plan_made(const struct claim *cl, const struct node *n)
+{
+	if (!can_make(cl, n)) {
+		return PLAN_NONE;
+	}
+	return storage_capacity_suffices(cl, n) ? PLAN_FOUND : PLAN_FULL;
+}
+
 /* A claim with a node is to get a volume that is made, as its provisioner may be at work; unless
  * there is none, so that the node means nothing. */
-static bool plan_one(const struct search *q, const struct volume **ret)
+static enum plan plan_one(const struct search *q, const struct volume **ret)
 {
 	const struct cluster *c = session_cluster(q->s);
 	const struct volume *reserved = volume_match_reserved(c, q->cl);
 	uint32_t node = session_claim_node(q->s, q->cl);
 
 	if (!awaits_pod(q->cl) || (node != MODEL_NONE && node != q->n->id)) {
-		return false;
+		return PLAN_NONE;
 	}
 	if (reserved != NULL) {
-		return volumes_fits_node(reserved, q->n);
+		return volumes_fits_node(reserved, q->n) ? PLAN_FOUND : PLAN_NONE;
 	}
 	/* Its volume was decided about with an earlier pod. */
 	if (node != MODEL_NONE) {
-		return true;
+		return PLAN_FOUND;
 	}
 	if (q->cl->selected == NULL || q->cl->klass->provisioner == NULL) {
 		*ret = search(q);
 	}
-	return *ret != NULL || can_make(q->cl, q->n);
+	return *ret != NULL ? PLAN_FOUND : plan_made(q->cl, q->n);
 }
 
 /* Two volumes of a pod may name one claim. */
@@ -149,13 +161,16 @@ bool volume_plan_make(const struct session *s, const struct pod_class *k, const 
 {
 	const struct cluster *c = session_cluster(s);
 	size_t order[POD_CLASS_CLAIMS_MAX], nunbound = sort_claims(c, k, order);
-	bool all = true;
+	size_t found = 0, full = 0;
 
 	memset(ret->take, 0, k->nclaims * sizeof(ret->take[0]));
 	for (size_t i = 0; i < nunbound; i++) {
 		const struct search q = { s, k, n, ret, c->claims.v[k->claims[order[i]].id] };
+		enum plan plan = plan_one(&q, &ret->take[order[i]]);
 
-		all &= plan_one(&q, &ret->take[order[i]]);
+		found += plan == PLAN_FOUND;
+		full += plan == PLAN_FULL;
 	}
-	return all;
+	ret->lacks_storage = full > 0 && found + full == nunbound;
+	return found == nunbound;
 }

@@ -16,6 +16,8 @@ struct volume_plan {
 	/* By index in klass->claims: the volume to be reserved for the claim; NULL: it has one, or
 	 * one is to be made. */
 	const struct volume *take[POD_CLASS_CLAIMS_MAX];
+	/* There is no plan since too little storage is free, and for no other reason. */
+	bool lacks_storage;
 };
 
 /* False: some claim of the class gets no volume on the node; the plan has what the others get. The

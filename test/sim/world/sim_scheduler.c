@@ -459,6 +459,7 @@ static void make_watches(struct sim_scheduler *s)
 			.ctx = &s->watch[i],
 			.page_size = (unsigned)(2 + sim_world_below(s->world, 20)),
 			.missing_ok = sched_kinds_may_be_missing(r),
+			.forbidden_ok = sched_kinds_may_be_forbidden(r),
 			.seed = rng_next(&s->world->rng),
 		};
 

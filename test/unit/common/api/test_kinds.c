@@ -109,6 +109,7 @@ static void test_scope(void **state)
 		"persistentvolumes",
 		"storageclasses",
 		"csinodes",
+		"csidrivers",
 	};
 	size_t n;
 	const struct kinds_row *k = kinds_all(&n);

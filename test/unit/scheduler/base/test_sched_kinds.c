@@ -50,6 +50,18 @@ static void the_first_ones_are_watched(void **state)
 	}
 }
 
+/* What only helps to place pods better. */
+static void some_are_done_without(void **state)
+{
+	(void)state;
+	for (unsigned r = 0; r < SCHED_RESOURCE_COUNT_; r++) {
+		bool without = r == SCHED_CSI_DRIVERS || r == SCHED_STORAGE_CAPACITIES;
+
+		assert_int_equal(sched_kinds_may_be_forbidden((enum sched_resource)r), without);
+		assert_true(!without || sched_kinds_may_be_missing((enum sched_resource)r));
+	}
+}
+
 static void names_in_order(enum sched_wing wing, struct strbuf *out)
 {
 	enum sched_resource r = SCHED_RESOURCE_COUNT_;
@@ -68,7 +80,8 @@ static void referenced_kinds_are_read_first(void **state)
 	names_in_order(SCHED_WING_PODS, &pods);
 	assert_string_equal(pods.p,
 			    "priorityclasses namespaces queues podgroups podgroups nodes csinodes "
-			    "storageclasses persistentvolumes persistentvolumeclaims pods "
+			    "csidrivers storageclasses csistoragecapacities persistentvolumes "
+			    "persistentvolumeclaims pods "
 			    "poddisruptionbudgets ");
 	names_in_order(SCHED_WING_WORKLOADS, &workloads);
 	assert_string_equal(workloads.p,
@@ -120,6 +133,7 @@ int main(void)
 		cmocka_unit_test(all_are_named),
 		cmocka_unit_test(custom_kinds_are_none_of_these),
 		cmocka_unit_test(the_first_ones_are_watched),
+		cmocka_unit_test(some_are_done_without),
 		cmocka_unit_test(referenced_kinds_are_read_first),
 		cmocka_unit_test(paths_of_lists_and_objects),
 	};

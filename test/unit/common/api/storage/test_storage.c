@@ -43,6 +43,28 @@ static void test_claims(void **state)
 	assert_null(storage_claim_class(&c));
 }
 
+static void test_capacities(void **state)
+{
+	struct api_storage_capacity p;
+	struct api_csi_driver_object d;
+
+	(void)state;
+	decode_fixture(&storage_capacity_fields,
+		       "{'capacity':'2Gi','metadata':{'name':'p'},'nodeTopology':{'matchLabels':{"
+		       "'a':'b'}},'storageClassName':'late'}",
+		       &p);
+	assert_string_equal(p.storage_class, "late");
+	assert_int_equal(p.nodes->match_labels.n, 1);
+	assert_int_equal(quantity_value(*storage_capacity_limit(&p)), INT64_C(2) << 30);
+	decode_fixture(&storage_capacity_fields, "{'capacity':'2Gi','maximumVolumeSize':'1Gi'}",
+		       &p);
+	assert_int_equal(quantity_value(*storage_capacity_limit(&p)), 1 << 30);
+	decode_fixture(&storage_capacity_fields, "{}", &p);
+	assert_null(storage_capacity_limit(&p));
+	decode_fixture(&storage_csi_driver_fields, "{'spec':{'storageCapacity':true}}", &d);
+	assert_true(d.spec.storage_capacity);
+}
+
 static void test_volumes(void **state)
 {
 	struct api_persistent_volume v;
@@ -102,6 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_claims),
 		cmocka_unit_test(test_volumes),
+		cmocka_unit_test(test_capacities),
 		cmocka_unit_test(test_classes_and_nodes),
 	};
 

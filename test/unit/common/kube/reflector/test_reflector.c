@@ -133,6 +133,44 @@ static void test_listing_absent_is_reported(void **state)
 	reflector_fixture_end(&f);
 }
 
+/* Without the right to list it: the right may come later, and be taken away again. */
+static void test_listing_forbidden(void **state)
+{
+	struct reflector_fixture f;
+	(void)state;
+
+	reflector_fixture_begin_with(&f, (struct reflector_options){ .forbidden_ok = true });
+	reflector_fixture_answer(&f, LIST, 403, "{}");
+	reflector_fixture_expect_log(&f, "S;");
+	assert_true(reflector_fixture_stats(&f).synced);
+	reflector_fixture_expect_wait(&f, 29 * S, 40 * S);
+	reflector_fixture_answer(&f, LIST, 200, PAGE("5", "", OBJ("a", "1")));
+	reflector_fixture_expect_log(&f, "U n/a 1;R;");
+	reflector_fixture_end(&f);
+}
+
+/* 401 is no answer about rights. */
+static void test_listing_forbidden_where_not_allowed(void **state)
+{
+	static const struct {
+		bool missing_ok, forbidden_ok;
+		int code;
+	} rows[] = { { true, false, 403 }, { false, true, 401 }, { false, true, 404 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct reflector_options opt = { .missing_ok = rows[i].missing_ok,
+						 .forbidden_ok = rows[i].forbidden_ok };
+		struct reflector_fixture f;
+
+		reflector_fixture_begin_with(&f, opt);
+		reflector_fixture_answer(&f, LIST, rows[i].code, "{}");
+		reflector_fixture_expect_log(&f, "");
+		assert_false(reflector_fixture_stats(&f).synced);
+		reflector_fixture_end(&f);
+	}
+}
+
 static void test_listing_absent_where_not_allowed(void **state)
 {
 	struct reflector_fixture f;
@@ -408,6 +446,8 @@ int main(void)
 		cmocka_unit_test(test_listing_gone_repeatedly_backs_off),
 		cmocka_unit_test(test_listing_absent),
 		cmocka_unit_test(test_listing_absent_is_reported),
+		cmocka_unit_test(test_listing_forbidden),
+		cmocka_unit_test(test_listing_forbidden_where_not_allowed),
 		cmocka_unit_test(test_listing_absent_where_not_allowed),
 		cmocka_unit_test(test_listing_failed_asks_the_same_page),
 		cmocka_unit_test(test_listing_refused_starts_over),

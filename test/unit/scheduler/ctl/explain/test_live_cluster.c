@@ -85,6 +85,22 @@ static void a_list_that_fails_ends_it(void **state UNUSED)
 	}
 }
 
+/* Without the right to list them it is done without. */
+static void free_storage_is_not_needed(void **state UNUSED)
+{
+	static const char *const faults[] = {
+		"[{fault: status, code: 403, path: '.*/csidrivers'}]",
+		"[{fault: status, code: 403, path: '.*/csistoragecapacities'}]",
+		"[{fault: status, code: 404, path: '.*/csistoragecapacities'}]",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
+		unit_row(faults[i]);
+		live_fixture_fault(&f, faults[i]);
+		expect("explain pod ns/waits", VERB_OK, "queue q has 0 cpu left");
+	}
+}
+
 static void objects_that_mean_nothing_are_reported(void **state UNUSED)
 {
 	live_fixture_load(&f, "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, "
@@ -120,6 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(running_pods_are_charged),
 		TEST(a_list_that_fails_ends_it),
+		TEST(free_storage_is_not_needed),
 		TEST(objects_that_mean_nothing_are_reported),
 		TEST(a_configuration_or_a_dump_that_is_none),
 		cmocka_unit_test(an_amount_without_a_limit_is_unlimited),

@@ -9,6 +9,7 @@
 #include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/dump/dump.h"
+#include "scheduler/pods/model/storage_capacity.h"
 #include "scheduler/pods/model/volumes.h"
 
 static const char *in(struct cluster *c, const char *text)
@@ -173,6 +174,34 @@ static void test_round_trip(void **state)
 	cluster_destroy(c);
 }
 
+static void test_free_storage(void **state)
+{
+	struct cluster *c = make(), *again = NULL;
+	const char *values[] = { in(c, "a") };
+	struct match_expr e = { .key = in(c, "zone"), .values = values, .nvalues = 1 };
+	struct match_term term = { &e, 1, 0 }, all = { .nexprs = 0 };
+	struct storage_capacity_spec spec = { .key = STR_LIT("ns/p"),
+					      .klass = STR_LIT("fast"),
+					      .bytes = -1 };
+
+	(void)state;
+	(void)storage_capacity_set_driver(c, STR_LIT("d"), true);
+	(void)storage_capacity_set(c, &spec);
+	spec = (struct storage_capacity_spec){ STR_LIT("ns/q"), STR_LIT("other"), &term,
+					       INT64_MAX };
+	(void)storage_capacity_set(c, &spec);
+	spec = (struct storage_capacity_spec){ STR_LIT("ns/r"), STR_LIT("fast"), &all, 0 };
+	(void)storage_capacity_set(c, &spec);
+	load_again(c, &again);
+	assert_true(storage_capacity_has_driver(again, STR_LIT("d")));
+	assert_null(storage_capacity_find(again, STR_LIT("ns/p"))->nodes);
+	assert_int_equal(storage_capacity_find(again, STR_LIT("ns/q"))->nodes->nexprs, 1);
+	assert_int_equal(storage_capacity_find(again, STR_LIT("ns/r"))->nodes->nexprs, 0);
+	assert_true(storage_capacity_find(again, STR_LIT("ns/r"))->klass->tracked);
+	cluster_destroy(again);
+	cluster_destroy(c);
+}
+
 static void test_refusals(void **state)
 {
 	static const struct {
@@ -192,6 +221,11 @@ static void test_refusals(void **state)
 		{ "{\"claims\":[{\"key\":\"ns/data\",\"rv\":1,\"taken\":\"v\"}]}",
 		  "claims[0]: taken: not a volume that the claim can get" },
 		{ "{\"storageClasses\":[{}]}", "storageClasses[0]: name: absent" },
+		{ "{\"capacityDrivers\":[{}]}", "capacityDrivers[0]: name: absent" },
+		{ "{\"storageCapacities\":[{\"key\":\"a/b\"}]}",
+		  "storageCapacities[0]: key or class: absent" },
+		{ "{\"storageCapacities\":[{\"key\":\"a/b\",\"class\":\"c\",\"bytes\":-2}]}",
+		  "storageCapacities[0]: bytes: out of range" },
 		{ "{\"volumes\":[{\"name\":\"v\",\"affinity\":[{\"weight\":0,\"exprs\":[{}]}]}]}",
 		  "volumes[0]: key or op: a text is missing" },
 	};
@@ -216,6 +250,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_a_pod_that_is_being_bound),
 		cmocka_unit_test(test_volumes_and_their_claims),
+		cmocka_unit_test(test_free_storage),
 		cmocka_unit_test(test_refusals),
 	};
 

@@ -2,6 +2,7 @@
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/model/storage_capacity.h"
 #include "scheduler/pods/model/volumes.h"
 
 static void claim(struct cache_fixture *f, const char *name, const char *meta, const char *spec)
@@ -116,6 +117,58 @@ static void test_what_cannot_be_read_is_as_if_it_were_not_there(void **state)
 	cache_fixture_raw(f, SCHED_STORAGE_CLASSES, "fast", "{\"allowedTopologies\":[]}");
 	assert_string_equal(f->bad_text, "metadata.name: missing");
 	assert_false(find(f, "ns/data")->klass->exists);
+}
+
+static void put_capacity(struct cache_fixture *f, unsigned gibibytes)
+{
+	cache_fixture_json(
+		f, SCHED_STORAGE_CAPACITIES,
+		"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\"},"
+		"\"storageClassName\":\"fast\",\"nodeTopology\":{},\"capacity\":\"%uGi\"}",
+		gibibytes);
+}
+
+/* A driver writes its capacities all the time: only more of them starts a cycle, and has the pods
+ * looked at that wait. */
+static void test_free_storage(void **state)
+{
+	static const char data[] =
+		"{\"name\":\"a\",\"persistentVolumeClaim\":{\"claimName\":\"data\"}}";
+	struct cache_fixture *f = *state;
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	cache_fixture_json(f, SCHED_CSI_DRIVERS,
+			   "{\"metadata\":{\"name\":\"d\"},\"spec\":{\"storageCapacity\":true}}");
+	cache_fixture_json(f, SCHED_STORAGE_CLASSES,
+			   "{\"metadata\":{\"name\":\"fast\"},\"provisioner\":\"d\","
+			   "\"volumeBindingMode\":\"WaitForFirstConsumer\"}");
+	claim(f, "data", "", "\"storageClassName\":\"fast\"");
+	t = pod(f, "p", data);
+	t->retry_at = MODEL_TIME_NEVER;
+	(void)cache_take_dirty(f->cache);
+	put_capacity(f, 2);
+	assert_true(cache_take_dirty(f->cache));
+	assert_true(t->retry_at == MODEL_TIME_NONE);
+	t->retry_at = MODEL_TIME_NEVER;
+	put_capacity(f, 1);
+	assert_false(cache_take_dirty(f->cache));
+	assert_true(t->retry_at == MODEL_TIME_NEVER);
+	put_capacity(f, 2);
+	assert_true(cache_take_dirty(f->cache));
+	assert_true(t->retry_at == MODEL_TIME_NONE);
+	/* One that cannot be read is as if there was none. */
+	cache_fixture_raw(f, SCHED_STORAGE_CAPACITIES, "ns/p",
+			  "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\"}}");
+	assert_string_equal(f->bad_text, "storageClassName: missing");
+	assert_null(storage_capacity_find(f->c, STR_LIT("ns/p")));
+	put_capacity(f, 2);
+	cache_fixture_delete(f, SCHED_STORAGE_CAPACITIES, "ns/p");
+	assert_null(storage_capacity_find(f->c, STR_LIT("ns/p")));
+	(void)cache_take_dirty(f->cache);
+	cache_fixture_delete(f, SCHED_CSI_DRIVERS, "d");
+	assert_true(cache_take_dirty(f->cache));
+	assert_false(storage_capacity_has_driver(f->c, STR_LIT("d")));
 }
 
 static void test_limits_of_a_node_come_first_or_last(void **state)
@@ -279,6 +332,7 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_reservations_that_are_done),
 		CACHE_FIXTURE_TEST(test_a_new_leader_decides_again),
 		CACHE_FIXTURE_TEST(test_limits_of_a_node_come_first_or_last),
+		CACHE_FIXTURE_TEST(test_free_storage),
 	};
 
 	return cmocka_run_group_tests_name("ingest/cache_volumes", tests, NULL, NULL);

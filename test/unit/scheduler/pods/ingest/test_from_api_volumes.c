@@ -4,6 +4,7 @@
 #include "base/strbuf.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/model/storage_capacity.h"
 #include "scheduler/pods/model/volumes.h"
 #include "unit/scheduler/pods/ingest/api_fixture.h"
 
@@ -104,6 +105,117 @@ static int read_selector(unsigned n, struct err *err)
 	strbuf_add_c(&json, "]}}}");
 	return from_api_volumes_claim(c, api_fixture_decode(arena, &storage_claim_fields, json.p),
 				      arena, &changed, err);
+}
+
+static int read_capacity(const char *json, struct err *err)
+{
+	bool changed = false;
+
+	return from_api_volumes_capacity(
+		c, api_fixture_decode(arena, &storage_capacity_fields, json), arena, &changed, err);
+}
+
+static void test_capacities(void **state)
+{
+	static const struct {
+		const char *members;
+		int64_t bytes;
+		size_t nexprs;
+		bool nodes;
+	} rows[] = {
+		{ "", -1, 0, false },
+		{ ",\"capacity\":\"5\"", 5, 0, false },
+		{ ",\"capacity\":\"1500m\"", 1, 0, false },
+		{ ",\"capacity\":\"-5\"", -1, 0, false },
+		{ ",\"maximumVolumeSize\":\"3\",\"nodeTopology\":{}", 3, 0, true },
+		{ ",\"capacity\":\"9\",\"maximumVolumeSize\":\"3\"", 3, 0, false },
+		{ ",\"capacity\":\"3\",\"maximumVolumeSize\":\"9\"", 9, 0, false },
+		{ ",\"nodeTopology\":{\"matchLabels\":{\"a\":\"b\"},\"matchExpressions\":[{\"key\":"
+		  "\"c\",\"operator\":\"Exists\"}]}",
+		  -1, 2, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
+		const struct storage_capacity *p;
+
+		unit_row(rows[i].members);
+		strbuf_printf(&json,
+			      "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\"},"
+			      "\"storageClassName\":\"late\"%s}",
+			      rows[i].members);
+		assert_int_equal(read_capacity(json.p, NULL), 0);
+		p = storage_capacity_find(c, STR_LIT("ns/p"));
+		assert_string_equal(p->klass->name, "late");
+		assert_int_equal(p->bytes, rows[i].bytes);
+		assert_int_equal(p->nodes != NULL, rows[i].nodes);
+		assert_int_equal(p->nodes == NULL ? 0 : p->nodes->nexprs, rows[i].nexprs);
+	}
+}
+
+static int read_topology(size_t n, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
+
+	strbuf_add_c(&json, "{\"metadata\":{\"name\":\"p\"},\"storageClassName\":\"late\","
+			    "\"nodeTopology\":{\"matchLabels\":{");
+	for (size_t i = 0; i < n; i++) {
+		strbuf_printf(&json, "%s\"k%zu\":\"v\"", i == 0 ? "" : ",", i);
+	}
+	strbuf_add_c(&json, "}}}");
+	return read_capacity(json.p, err);
+}
+
+static void test_capacities_that_say_nothing(void **state)
+{
+	static const struct {
+		const char *json, *text;
+	} rows[] = {
+		{ "{\"storageClassName\":\"late\"}", "metadata.name: missing" },
+		{ "{\"metadata\":{\"name\":\"p\"}}", "storageClassName: missing" },
+		{ "{\"metadata\":{\"name\":\"p\"},\"storageClassName\":\"\"}",
+		  "storageClassName: missing" },
+	};
+	struct err err = ERR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(read_capacity(rows[i].json, &err), -ERR_INVALID);
+		assert_string_equal(err.text, rows[i].text);
+	}
+	assert_int_equal(read_topology(FROM_API_SELECTOR_MAX, NULL), 0);
+	assert_int_equal(read_topology(FROM_API_SELECTOR_MAX + 1, &err), -ERR_INVALID);
+	assert_string_equal(err.text, "nodeTopology: more than 64 requirements");
+}
+
+static void test_drivers(void **state)
+{
+	bool changed = false;
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(from_api_volumes_driver(
+				 c,
+				 api_fixture_decode(arena, &storage_csi_driver_fields,
+						    "{\"metadata\":{\"name\":\"d\"},\"spec\":{"
+						    "\"storageCapacity\":true}}"),
+				 &changed, NULL),
+			 0);
+	assert_true(changed);
+	assert_true(storage_capacity_has_driver(c, STR_LIT("d")));
+	assert_int_equal(
+		from_api_volumes_driver(c,
+					api_fixture_decode(arena, &storage_csi_driver_fields,
+							   "{\"metadata\":{\"name\":\"d\"}}"),
+					&changed, NULL),
+		0);
+	assert_false(storage_capacity_has_driver(c, STR_LIT("d")));
+	assert_int_equal(from_api_volumes_driver(
+				 c, api_fixture_decode(arena, &storage_csi_driver_fields, "{}"),
+				 &changed, &err),
+			 -ERR_INVALID);
+	assert_string_equal(err.text, "metadata.name: missing");
 }
 
 static void test_selectors_have_a_limit(void **state)
@@ -243,6 +355,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_claims, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_wishes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_selectors_have_a_limit, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_capacities, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_capacities_that_say_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_drivers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_volumes_that_no_claim_has_got, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_volumes_keep_their_zones_and_terms, setup,

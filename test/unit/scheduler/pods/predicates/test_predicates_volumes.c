@@ -4,6 +4,7 @@
 #include "lib/pods/hooks_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/model/storage_capacity.h"
 #include "scheduler/pods/model/volumes.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/hooks.h"
@@ -183,6 +184,36 @@ static void test_volumes_that_are_made_for_the_node(void **state)
 	assert_null(refused());
 }
 
+static void test_volumes_need_free_storage(void **state)
+{
+	struct volumes_class_spec k = { .name = STR_LIT("k"),
+					.waits = true,
+					.provisioner = in("d") };
+	struct match_term all = { .nexprs = 0 };
+	struct storage_capacity_spec room = {
+		.key = STR_LIT("ns/p"), .klass = STR_LIT("k"), .nodes = &all, .bytes = 4
+	};
+
+	(void)state;
+	use(NULL);
+	volumes_set_class(f.cluster, &k);
+	(void)storage_capacity_set_driver(f.cluster, STR_LIT("d"), true);
+	set((struct volumes_claim_spec){ .klass = STR_LIT("k"), .form.bytes = 5 });
+	assert_string_equal(refused(), "node(s) did not have enough free storage");
+	(void)storage_capacity_set(f.cluster, &room);
+	assert_string_equal(refused(), "node(s) did not have enough free storage");
+	/* Also where the claim has its node already. */
+	set((struct volumes_claim_spec){ .klass = STR_LIT("k"), .form.bytes = 5, .selected = "n" });
+	assert_string_equal(refused(), "node(s) did not have enough free storage");
+	set((struct volumes_claim_spec){
+		.klass = STR_LIT("k"), .form.bytes = 5, .selected = "other" });
+	assert_string_equal(refused(), "node(s) didn't find available persistent volumes to bind");
+	set((struct volumes_claim_spec){ .klass = STR_LIT("k"), .form.bytes = 5 });
+	room.bytes = 5;
+	(void)storage_capacity_set(f.cluster, &room);
+	assert_null(refused());
+}
+
 static const char *refused_now(void)
 {
 	why = (struct reason){ .code = NULL };
@@ -343,6 +374,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_volumes_that_are_made_for_the_node, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_volumes_need_free_storage, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_one_pod_at_a_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pods_of_one_session_share_the_node_of_a_claim,
 						setup, teardown),

@@ -7,6 +7,7 @@
 #include "collections/intern.h"
 #include "lib/pods/hooks_fixture.h"
 #include "lib/unit.h"
+#include "scheduler/pods/model/storage_capacity.h"
 #include "scheduler/pods/model/volume_match.h"
 #include "scheduler/pods/model/volumes.h"
 #include "scheduler/pods/plugins/registry.h"
@@ -181,6 +182,39 @@ static void test_made_only_where_none_is_there(void **state)
 	cluster_class_unref(f.cluster, k);
 }
 
+/* Storage is named as the reason where it is the only one. */
+static void test_made_where_storage_is_free(void **state)
+{
+	static const char *const names[] = { "a", "b" };
+	const struct pod_class *k = class_of(names, 2);
+	struct match_term all = { .nexprs = 0 };
+	struct storage_capacity_spec room = {
+		.key = STR_LIT("ns/p"), .klass = STR_LIT("made"), .nodes = &all, .bytes = 5
+	};
+
+	(void)state;
+	(void)storage_capacity_set_driver(f.cluster, STR_LIT("d"), true);
+	(void)storage_capacity_set(f.cluster, &room);
+	add_claim("ns/a", "made", 5);
+	add_claim("ns/b", "made", 6);
+	assert_null(plan_for(k));
+	assert_true(plan.lacks_storage);
+	room.bytes = 6;
+	(void)storage_capacity_set(f.cluster, &room);
+	assert_string_equal(plan_for(k), "- -");
+	assert_false(plan.lacks_storage);
+	/* A volume that is there needs none; and where there is no volume, storage is not the
+	 * reason. */
+	add_claim("ns/a", "local", 9);
+	add_volume("w", NULL, false, 9);
+	assert_string_equal(plan_for(k), "w -");
+	add_claim("ns/a", "local", 10);
+	add_claim("ns/b", "made", 7);
+	assert_null(plan_for(k));
+	assert_false(plan.lacks_storage);
+	cluster_class_unref(f.cluster, k);
+}
+
 static void test_a_claim_ref_that_is_there(void **state)
 {
 	static const char *const names[] = { "a" };
@@ -213,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_the_smallest_that_does, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_claims_of_one_pod, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_made_where_storage_is_free, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_made_only_where_none_is_there, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_a_claim_ref_that_is_there, setup, teardown),

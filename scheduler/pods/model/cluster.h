@@ -123,6 +123,8 @@ void cluster_task_set_nominated(struct cluster *c, struct task *t, struct node *
 void cluster_task_set_awaits(struct cluster *c, struct task *t, struct node *n);
 void cluster_task_changed(struct cluster *c,
 			  struct task *t); /* after flags, priority, cond, ... changed */
+/* The pause after so many failures in a row: 1 s, 2 s, ... 256 s, in ns. failures: those before. */
+int64_t cluster_task_pause(unsigned failures);
 size_t cluster_task_key(const struct task *t, char *buf,
 			size_t size); /* "ns/name", snprintf-like */
 

@@ -115,6 +115,8 @@ void cluster_node_prune(struct cluster *c, struct node *n)
 	vec_finish(&n->labels);
 	vec_finish(&n->taints);
 	vec_finish(&n->tasks);
+	assert(n->images.n == 0);
+	vec_finish(&n->images);
 	free(n->name);
 	free(n);
 }

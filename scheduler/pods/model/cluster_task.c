@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/intern.h"
@@ -10,6 +11,13 @@
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/selectors.h"
 #include "scheduler/pods/model/volumes.h"
+
+#define PAUSE_MAX_SHIFT 8
+
+int64_t cluster_task_pause(unsigned failures)
+{
+	return CLOCK_NS_PER_S << (failures < PAUSE_MAX_SHIFT ? failures : PAUSE_MAX_SHIFT);
+}
 
 static void put_key(struct strbuf *key, struct str namespace_, struct str name)
 {

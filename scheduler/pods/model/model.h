@@ -260,6 +260,15 @@ struct volume_limit {
 	uint32_t count;
 };
 
+/* A container image under one of its names, with tag or digest (pods/model/images.h). */
+struct image {
+	uint32_t id;
+	char *name;     /* owned */
+	uint32_t nodes; /* that have it */
+	uint32_t uses;  /* pod classes that name it */
+	int64_t bytes;  /* the largest size that was reported since a node has it */
+};
+
 enum podgroup_phase {
 	PODGROUP_PENDING,
 	PODGROUP_INQUEUE,
@@ -406,6 +415,7 @@ struct node {
 	struct res releasing; /* part of used */
 	struct VEC(uint32_t) tasks;
 	struct VEC(struct volume_limit) limits; /* of its CSINode, which may come before it */
+	struct VEC(uint32_t) images;            /* ids of those that it has, ascending */
 	uint32_t nominations; /* tasks nominated to it, or that await it: it keeps its id for them
 			       */
 	uint64_t spec_gen; /* changes with labels, taints, unschedulable: predicate caches key on it
@@ -435,6 +445,8 @@ struct cluster {
 	struct SLOTS(struct claim) claims;
 	struct SLOTS(struct volume) volumes;
 	struct strmap *claim_by_key, *volume_by_name, *storage_class_by_name;
+	struct SLOTS(struct image) images;
+	struct strmap *image_by_name;
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */
 	struct res total;                   /* sum of allocatable of existing nodes */
 	struct res used;                    /* sum of used of existing nodes */

@@ -114,6 +114,8 @@ static struct ranking *find_ranking(struct session *s, const struct task *t,
 	struct ranking **slot;
 
 	pod_class_format_shape(t->klass, &shape);
+	strbuf_add_ch(&shape, ' ');
+	hooks_node_score_key(s, t->klass, &shape);
 	for (size_t i = 0; i < FIT_RANKINGS_MAX && f->rankings[i] != NULL; i++) {
 		if (ranking_serves(f->rankings[i], strbuf_str(&shape), keys, nkeys)) {
 			return f->rankings[i];
@@ -621,11 +623,13 @@ static const char *explain(struct session *s, const struct task *t)
 const char *fit_explain(struct session *s, const struct task *t)
 {
 	struct fit_view *v = view_of(s, t);
+	/* Without a view it is the same for all classes that share the ranking. */
+	const char **at = v->view == 0 ? &v->ranking->explain : &v->explain;
 
 	/* It costs a walk over all nodes, and is made once although their use may have changed
 	 * since. */
-	if (v->explain == NULL) {
-		v->explain = explain(s, t);
+	if (*at == NULL) {
+		*at = explain(s, t);
 	}
-	return v->explain;
+	return *at;
 }

@@ -210,6 +210,7 @@ void ranking_fill(struct session *s, struct ranking *r, const struct task *t, st
 	const struct pod_class *k = t->klass;
 
 	r->shape = arena_str(s->arena, shape);
+	r->explain = NULL;
 	make_cells(s, r, keys, nkeys);
 	memset(r->may, 0, BITSET_WORDS(r->nodes->n + 1) * sizeof(*r->may));
 	for (size_t i = 0; i < r->nodes->n; i++) {

@@ -248,6 +248,9 @@ static void act_missing(struct reflector *r)
 	reflector_answer_missing(r);
 	wakeup_set(r->timer, clock_mono(r->opt.clock) + MISSING_RETRY_NS +
 				     (int64_t)rng_below(&r->rng, MISSING_RETRY_NS / 4));
+	if (r->opt.on_missing != NULL) {
+		r->opt.on_missing(r->opt.ctx);
+	}
 }
 
 /* ---- the table ---- */

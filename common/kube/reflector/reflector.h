@@ -71,6 +71,9 @@ struct reflector_health {
 /* Runs on the transport's thread, amid the work of the reflector: calls none of its functions. */
 typedef void (*reflector_health_fn)(void *ctx, const struct reflector_health *health);
 
+/* The resource is missing: a list was answered with 404 (missing_ok). As reflector_health_fn. */
+typedef void (*reflector_missing_fn)(void *ctx);
+
 struct reflector_options {
 	const char *path; /* "/api/v1/pods", "/apis/scheduling.volcano.sh/v1beta1/queues" */
 	const char *label_selector; /* or NULL */
@@ -81,7 +84,8 @@ struct reflector_options {
 	struct transport *transport;
 	const struct clock *clock;
 	reflector_fn on_event;
-	reflector_health_fn on_health; /* each failure; NULL: not wanted */
+	reflector_health_fn on_health;   /* each failure; NULL: not wanted */
+	reflector_missing_fn on_missing; /* each such answer; NULL: not wanted */
 	void *ctx;
 	unsigned page_size;      /* most objects of a page, 0: 500 */
 	int64_t watch_timeout_s; /* timeoutSeconds of a watch, 0: 300 with jitter */

@@ -24,6 +24,7 @@
 #include "scheduler/multikueue/manager/carried.h"
 #include "scheduler/multikueue/manager/local_body.h"
 #include "scheduler/multikueue/worker/custom_lists.h"
+#include "scheduler/multikueue/worker/custom_watch.h"
 #include "scheduler/multikueue/worker/link.h"
 
 #define POOL_SLOTS 64
@@ -485,8 +486,8 @@ int64_t fleet_carry_look(struct fleet_carry *c, struct fleet_workload *w, struct
 
 /* --- answers -----------------------------------------------------------------------------------*/
 
-static void record(const struct fleet_carry *c, const struct fleet_workload *w, bool warning,
-		   const char *message)
+static void record_as(const struct fleet_carry *c, const struct fleet_workload *w, bool warning,
+		      const char *reason, const char *message)
 {
 	const struct api_workload *local = fleet_workload_local(w);
 	const struct recorder_object about = { .api_version = KUEUE_API_VERSION,
@@ -497,13 +498,35 @@ static void record(const struct fleet_carry *c, const struct fleet_workload *w, 
 					       .uid = local == NULL ? NULL : local->meta.uid };
 
 	if (local != NULL) {
-		recorder_event(c->opt.recorder, &about, warning, MANAGER_EVENT_REASON, message);
+		recorder_event(c->opt.recorder, &about, warning, reason, message);
 	}
 	if (warning) {
 		log_warn("MultiKueue", LOG_STR("workload", w->key), LOG_STR("message", message));
 	} else {
 		log_info("MultiKueue", LOG_STR("workload", w->key), LOG_STR("message", message));
 	}
+}
+
+static void record(const struct fleet_carry *c, const struct fleet_workload *w, bool warning,
+		   const char *message)
+{
+	record_as(c, w, warning, MANAGER_EVENT_REASON, message);
+}
+
+void fleet_carry_too_large(struct fleet_carry *c, const struct fleet_carry_step *s,
+			   const struct fleet_there *t, const struct api_meta *local, bool here)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	strbuf_printf(&text,
+		      "The status of %s %s is not copied: the object is larger than %u KiB on ",
+		      s->kind->kind, local->name, CUSTOM_WATCH_MAX_BYTES >> 10);
+	if (here) {
+		strbuf_add_c(&text, "the manager cluster");
+	} else {
+		strbuf_printf(&text, "worker cluster \"%s\"", t->cluster->name);
+	}
+	record_as(c, s->w, true, FLEET_CARRY_TOO_LARGE, text.p);
 }
 
 static void count(struct metric_family *f, const struct fleet_workload *w, const char *cluster)

@@ -14,6 +14,7 @@
 #include "scheduler/multikueue/manager/manager.h"
 #include "scheduler/multikueue/manager/replica_body.h"
 
+struct api_meta;
 struct carried_kind;
 struct custom_lists;
 struct fleet_carry;
@@ -26,6 +27,8 @@ struct metric_registry;
 struct pool_options;
 struct recorder;
 struct sched_msg;
+
+#define FLEET_CARRY_TOO_LARGE "StatusTooLarge" /* reason of an event of the local Workload */
 
 struct fleet_carry_options {
 	struct metric_registry *counters;
@@ -65,6 +68,10 @@ void fleet_carry_end(struct fleet_carry_step *s);
  * the time at which it is (wall ns); CLOCK_NEVER. */
 int64_t fleet_carry_look(struct fleet_carry *c, struct fleet_workload *w, struct fleet_there *t,
 			 int64_t now);
+/* An event says that the status of this object of the winner's is not copied, as its text is too
+ * large there, or here. local: the local object of it. */
+void fleet_carry_too_large(struct fleet_carry *c, const struct fleet_carry_step *s,
+			   const struct fleet_there *t, const struct api_meta *local, bool here);
 /* SCHED_MSG_REQUEST_DONE. t: of the connection's cluster; NULL: of the manager's API server. local:
  * the object of the job that was written there, which may be gone; NULL: it was another one. */
 void fleet_carry_done(struct fleet_carry *c, struct fleet_workload *w, struct fleet_there *t,

@@ -71,7 +71,8 @@ struct fleet_part {
 	enum sched_resource resource;
 	char *key; /* "namespace/name" */
 	struct fleet_digest digest;
-	bool sent; /* struct carried_object */
+	bool sent;  /* struct carried_object */
+	bool large; /* it has been reported that its status is not copied */
 	int64_t sent_at;
 };
 

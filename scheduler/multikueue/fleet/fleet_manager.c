@@ -456,6 +456,12 @@ static bool is_local(const void *ctx, const struct fleet_part *part)
 	return false;
 }
 
+/* Of kinds of the configuration, the text of larger objects is not kept. */
+static bool is_too_large(const struct sched_msg *object)
+{
+	return object->resource == SCHED_CUSTOM && object->json.p == NULL;
+}
+
 static struct carried_object object_of(struct fleet_part *part)
 {
 	enum carried c;
@@ -465,6 +471,7 @@ static struct carried_object object_of(struct fleet_part *part)
 		.object = exists ? part->o.object->object : NULL,
 		.meta = exists ? carried_row(c)->meta(part->o.object->object) : NULL,
 		.digest = exists ? fleet_managed_digest(&part->digest, part->o.object) : 0,
+		.too_large = exists && is_too_large(part->o.object),
 		.taken = part->o.foreign || part->o.taken,
 		.sent = part->sent,
 	};
@@ -656,7 +663,7 @@ static void make_view(const struct decision *d, const struct fleet_carry_step *s
 		jobs[i].object = local->object->object;
 		jobs[i].meta = s->kind->meta(local->object->object);
 		jobs[i].digest = fleet_managed_digest(&local->digest, local->object);
-		jobs[i].too_large = d->custom != NULL && local->object->json.p == NULL;
+		jobs[i].too_large = is_too_large(local->object);
 	}
 	*ret = (struct manager_view){ .opt = &d->m->opt.manager,
 				      .local = fleet_workload_local(d->w),
@@ -671,6 +678,28 @@ static void make_view(const struct decision *d, const struct fleet_carry_step *s
 				      .began = d->m->began,
 				      .round_at = d->w->managed->round_at,
 				      .now = d->now };
+}
+
+/* Once for each time that an object becomes too large. */
+static void report_too_large(const struct decision *d, const struct fleet_carry_step *s,
+			     const struct manager_view *v)
+{
+	for (size_t i = 0; d->custom != NULL && i < v->n; i++) {
+		const struct manager_cluster *c = &v->clusters[i];
+		bool won = v->local != NULL && str_streq(v->local->status.cluster_name, c->name);
+
+		for (size_t k = 0; won && k < v->njobs && k < c->njobs; k++) {
+			struct fleet_part *part = d->m->parts.v[i][k];
+			bool here = v->jobs[k].too_large;
+			bool large = c->jobs[k].object != NULL && (here || c->jobs[k].too_large);
+
+			if (large && !part->large) {
+				fleet_carry_too_large(d->m->carry, s, d->m->there.v[i],
+						      v->jobs[k].meta, here);
+			}
+			part->large = large;
+		}
+	}
 }
 
 static int64_t look_at_names(struct fleet_manager *m, struct fleet_workload *w, int64_t at,
@@ -709,6 +738,7 @@ int64_t fleet_manager_decide(struct fleet_manager *m, struct fleet_workload *w, 
 	d.njobs = d.job == NULL ? 0 : d.job->objects.n;
 	make_view(&d, &carry,
 		  check == NULL ? NULL : fleet_offers_clusters(m->opt.offers, check->name), &view);
+	report_too_large(&d, &carry, &view);
 	manager_next(&view, m->arena, &step);
 	for (size_t i = 0; i < step.n; i++) {
 		carry_out(&d, &carry, &step.v[i]);

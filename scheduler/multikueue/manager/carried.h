@@ -32,7 +32,7 @@ struct carried_object {
 		*object; /* of the struct of the resource (sched_kinds_get); NULL: there is none */
 	const struct api_meta *meta; /* of it; NULL likewise */
 	uint64_t digest;             /* carried_kind.digest; 0 where the kind has none */
-	bool too_large;              /* here alone: its text was not kept */
+	bool too_large;              /* its text was not kept: it is neither sent nor copied */
 	/* On a worker alone: */
 	bool taken; /* an object of another has the name */
 	bool sent;  /* a create was sent, and neither was it answered nor the object seen since */
@@ -65,6 +65,9 @@ struct carried_kind {
 	bool (*is_ending)(const void *local);
 	/* By its status pods of it run: the core waits with the release of quota. */
 	bool (*is_active)(const void *local);
+	/* The core has not let it start, by a write to the object that is still to come; NULL: it
+	 * never writes to one. */
+	bool (*is_held)(const void *local);
 	/* Of the status as it is copied, the same for equal ones; NULL: the struct has all of it.
 	 */
 	uint64_t (*digest)(const struct jdoc *object);

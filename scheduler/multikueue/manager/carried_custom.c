@@ -45,8 +45,8 @@ static uint64_t digest(const struct jdoc *object)
 
 static enum carried_due due(const struct carried_object *local, const struct carried_object *remote)
 {
-	return meta(local->object)->deleted != FIELD_NO_TIME || remote->digest == 0 ||
-			       local->digest == remote->digest
+	return meta(local->object)->deleted != FIELD_NO_TIME || local->too_large ||
+			       remote->digest == 0 || local->digest == remote->digest
 		       ? CARRIED_DUE_NOTHING
 		       : CARRIED_DUE_STATUS;
 }

@@ -106,6 +106,11 @@ static bool is_active(const void *local)
 	return job->status.active != 0;
 }
 
+static bool is_held(const void *local)
+{
+	return batch_is_suspended(local);
+}
+
 /* --- patches of the local status ---------------------------------------------------------------*/
 
 static void copy_status(const struct jdoc *local, const struct jdoc *remote, struct jdoc *status)
@@ -288,6 +293,7 @@ const struct carried_kind carried_job_kind = {
 	.has_ended = has_ended,
 	.is_ending = is_ending,
 	.is_active = is_active,
+	.is_held = is_held,
 	.due = due,
 	.sync = sync,
 	.reset = reset,

@@ -10,9 +10,10 @@
 /* The remote status is copied while the local Job is not suspended, while both are (so that the
  * number of active pods reaches 0 during an eviction), and when the remote Job has ended. While the
  * local Job alone is suspended, startTime must not be set, since the API server refuses changes of
- * the template of a Job that has it: only the condition Suspended is written, which the API server
- * asks for (Kubernetes 1.36) before such a change. When the local Job is resumed the status is
- * copied.
+ * the template of a Job that has it: only the condition Suspended is written, without which the API
+ * server of Kubernetes 1.36.0 and 1.36.1 refuses such a change. When the local Job is resumed the
+ * status is copied. A Job that was just admitted is about to be: nothing is written until then
+ * (winner.c).
  * The remote Job has no ttlSecondsAfterFinished: the worker would delete it before its end is
  * copied, and it would run again. */
 extern const struct carried_kind carried_job_kind;

@@ -26,6 +26,14 @@ void manager_defaults(struct manager_options *ret)
 
 /* --- the owner ---------------------------------------------------------------------------------*/
 
+/* It has been sent: it goes on there, though its local object has become too large since. */
+static bool is_sent(const struct pass *p)
+{
+	size_t i = pass_recorded(p);
+
+	return i != PASS_NONE && pass_knows_job(&p->view->clusters[i]);
+}
+
 /* Rejects a Workload that can never be dispatched. False: that, or its Job is not there. */
 static bool judge_owner(struct pass *p)
 {
@@ -63,7 +71,7 @@ static bool judge_owner(struct pass *p)
 	for (size_t i = 0; i < v->njobs; i++) {
 		const char *why = v->kind->refusal(v->jobs[i].object, p->arena);
 
-		if (why == NULL && v->jobs[i].too_large) {
+		if (why == NULL && v->jobs[i].too_large && !is_sent(p)) {
 			why = "The owner is too large to be sent to another cluster";
 		}
 		if (why != NULL) {

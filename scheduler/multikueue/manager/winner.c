@@ -9,6 +9,11 @@
 #include "scheduler/multikueue/manager/pass.h"
 #include "scheduler/multikueue/manager/replica_body.h"
 
+/* The core resumes a Job within milliseconds of its check. After so long it seems to be unable to:
+ * Kubernetes 1.36.0 and 1.36.1 refuse to change the template of a suspended Job without the
+ * condition Suspended (kubernetes#139281). The time of the check is in whole seconds. */
+#define RESUME_NS (3 * CLOCK_NS_PER_S)
+
 static void retry_gone(struct pass *p)
 {
 	pass_retry_unless_ended(p, "Admitting remote no longer exists");
@@ -176,6 +181,40 @@ static void remove_others(struct pass *p, size_t i)
 	}
 }
 
+static bool is_about_to_start(const struct pass *p, size_t i)
+{
+	const struct carried_kind *kind = p->view->kind;
+	const struct manager_cluster *c = &p->view->clusters[i];
+
+	for (size_t k = 0; k < p->view->njobs; k++) {
+		const void *local = p->view->jobs[k].object, *there = c->jobs[k].object;
+
+		if (kind->is_held != NULL && kind->is_held(local) && !kind->is_active(local) &&
+		    there != NULL && !kind->has_ended(there)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The core resumes the local Job by a patch of the version that it has seen: a status written at
+ * that moment would make the API server refuse one of the two. The status is copied when the Job
+ * has been resumed. */
+static bool awaits_start(struct pass *p, size_t i)
+{
+	int64_t since = p->check->last_transition, at;
+
+	if (!pass_check_is(p, KUEUE_CHECK_READY) || since == FIELD_NO_TIME ||
+	    !is_about_to_start(p, i)) {
+		return false;
+	}
+	at = clock_earlier(since, p->view->now) + RESUME_NS;
+	if (at > p->view->now) {
+		pass_look_again(p, at);
+	}
+	return at > p->view->now;
+}
+
 static void run_job(struct pass *p, size_t i)
 {
 	const struct manager_cluster *c = &p->view->clusters[i];
@@ -199,7 +238,9 @@ static void run_job(struct pass *p, size_t i)
 		return;
 	}
 	start(p, i);
-	winner_mirror(p, i);
+	if (!awaits_start(p, i)) {
+		winner_mirror(p, i);
+	}
 	remove_others(p, i);
 }
 

@@ -32,10 +32,13 @@ struct part {
 	const struct custom_kind *kind;
 	struct wakeup *timer;
 	struct backoff backoff;
-	struct reflector *reflector; /* NULL: how it is served is not known yet */
-	bool fails;                  /* the last question was not answered */
+	struct reflector *reflector; /* NULL: how it is served is not known */
+	char *plural;                /* of the reflector; NULL likewise */
+	bool lost;                   /* the last answer to its list was 404 */
+	bool asking;                 /* a question is in flight */
+	bool fails;                  /* the last one was not answered */
 	bool missing;                /* it was, and the kind cannot be used */
-	bool refreshing;             /* REFRESHED is wanted, and the reflector not asked for it */
+	bool refreshing;             /* REFRESHED is wanted */
 	bool cut_off;                /* of its objects some are missing in the messages */
 };
 
@@ -139,6 +142,8 @@ static void on_event(void *ctx, const struct reflector_event *event)
 	if (p->cut_off) {
 		return;
 	}
+	p->lost = false; /* of an empty list that is lost, on_missing follows */
+	p->refreshing &= event->kind != REFLECTOR_REFRESHED;
 	strbuf_add_c(&key, p->kind->name);
 	if (is_object) {
 		strbuf_printf(&key, "/" STR_FMT, STR_ARG(event->key));
@@ -168,7 +173,28 @@ static void on_health(void *ctx, const struct reflector_health *h)
 	}
 }
 
-/* A definition that is removed later leaves an empty list, which is tried again. */
+/* The definition was removed, or is served under another name by now. The question is sent when
+ * the reflector has finished with the answer. */
+static void on_missing(void *ctx)
+{
+	struct part *p = ctx;
+
+	p->lost = true;
+	if (!p->asking) {
+		wakeup_set(p->timer, clock_mono(p->of->opt.clock));
+	}
+}
+
+static void end_watch(struct part *p)
+{
+	reflector_destroy(p->reflector);
+	p->reflector = NULL;
+	free(p->plural);
+	p->plural = NULL;
+}
+
+/* A list of which the definition was removed is empty, so that nothing is left of it when it ends.
+ */
 static void begin_watch(struct part *p, const char *plural)
 {
 	struct custom_watch *w = p->of;
@@ -181,6 +207,7 @@ static void begin_watch(struct part *p, const char *plural)
 		.clock = w->opt.clock,
 		.on_event = on_event,
 		.on_health = on_health,
+		.on_missing = on_missing,
 		.missing_ok = true,
 		.ctx = p,
 		.seed = rng_next(&w->rng),
@@ -188,10 +215,10 @@ static void begin_watch(struct part *p, const char *plural)
 
 	rest_path(&path, p->kind->group, p->kind->version, NULL, plural, NULL, NULL);
 	ro.path = path.p;
+	p->plural = xmalloc_dup(plural);
 	p->reflector = reflector_create(&ro);
 	reflector_start(p->reflector);
 	if (p->refreshing) {
-		p->refreshing = false;
 		reflector_refresh(p->reflector);
 	}
 }
@@ -202,6 +229,7 @@ static void be_missing(struct part *p, const char *why)
 {
 	bool was = p->missing;
 
+	end_watch(p);
 	p->missing = true;
 	post_resource(p, NULL, why);
 	if (!was) {
@@ -231,11 +259,18 @@ static void take_answer(struct part *p, const struct jdoc *list)
 		fail(p, REFLECTOR_REASON_NONE, "");
 	}
 	backoff_reset(&p->backoff);
+	if (p->reflector != NULL && !p->lost) {
+		return; /* it was found meanwhile */
+	}
 	if (why != NULL) {
 		be_missing(p, why);
 		return;
 	}
 	p->missing = false;
+	if (str_streq(p->plural, plural)) {
+		return; /* the list is tried again */
+	}
+	end_watch(p);
 	post_resource(p, plural, "");
 	begin_watch(p, plural);
 }
@@ -247,6 +282,7 @@ static void on_done(void *ctx, const struct http_result *result)
 	struct err err = ERR_INIT;
 	int code;
 
+	p->asking = false;
 	if (result->error == ERR_CANCELLED) {
 		return; /* the transport is closing */
 	}
@@ -281,6 +317,7 @@ static void ask(void *ctx)
 	}
 	strbuf_printf(&url, "/apis/%s", p->kind->api_version);
 	call.url = url.p;
+	p->asking = true;
 	(void)transport_submit(p->of->opt.transport, &call);
 }
 
@@ -325,12 +362,13 @@ void custom_watch_refresh(struct custom_watch *w)
 	for (size_t i = 0; i < w->opt.kinds.n; i++) {
 		struct part *p = &w->parts[i];
 
+		if (p->missing) {
+			post_kind(p, SCHED_MSG_REFRESHED);
+			continue;
+		}
+		p->refreshing = true;
 		if (p->reflector != NULL) {
 			reflector_refresh(p->reflector);
-		} else if (p->missing) {
-			post_kind(p, SCHED_MSG_REFRESHED);
-		} else {
-			p->refreshing = true;
 		}
 	}
 }
@@ -342,7 +380,7 @@ void custom_watch_destroy(struct custom_watch *w)
 	}
 	for (size_t i = 0; i < w->opt.kinds.n; i++) {
 		wakeup_destroy(w->parts[i].timer);
-		reflector_destroy(w->parts[i].reflector);
+		end_watch(&w->parts[i]);
 	}
 	free(w->parts);
 	free(w->label_selector);

@@ -262,6 +262,15 @@ struct volume_limit {
 	uint32_t count;
 };
 
+/* A container image under one of its names, with tag or digest (pods/model/images.h). */
+struct image {
+	uint32_t id;
+	char *name;     /* owned */
+	uint32_t nodes; /* that have it */
+	uint32_t uses;  /* pod classes that name it */
+	int64_t bytes;  /* the largest size that was reported since a node has it */
+};
+
 enum podgroup_phase {
 	PODGROUP_PENDING,
 	PODGROUP_INQUEUE,
@@ -408,6 +417,7 @@ struct node {
 	struct res releasing; /* part of used */
 	struct VEC(uint32_t) tasks;
 	struct VEC(struct volume_limit) limits; /* of its CSINode, which may come before it */
+	struct VEC(uint32_t) images;            /* ids of those that it has, ascending */
 	uint32_t nominations; /* tasks nominated to it, or that await it: it keeps its id for them
 			       */
 	uint64_t spec_gen; /* changes with labels, taints, unschedulable: predicate caches key on it
@@ -437,8 +447,11 @@ struct cluster {
 	struct SLOTS(struct claim) claims;
 	struct SLOTS(struct volume) volumes;
 	struct strmap *claim_by_key, *volume_by_name, *storage_class_by_name;
+	struct SLOTS(struct image) images;
+	struct strmap *image_by_name;
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */
 	struct res total;                   /* sum of allocatable of existing nodes */
+	struct res used;                    /* sum of used of existing nodes */
 	struct VEC(uint32_t) awaiting;      /* ids of the tasks that await a node */
 	struct VEC(uint32_t) ending;        /* ids of the tasks on nodes that are TASK_RELEASING */
 	struct VEC(uint32_t) binding;       /* ids of the tasks with a bind_by */

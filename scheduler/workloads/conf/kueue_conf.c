@@ -341,6 +341,16 @@ static int refuse_unknown(struct config_reader *r, const struct config_row *t UN
 	return config_fail(r, NULL, err, "unknown field");
 }
 
+/* After all rows: the gate comes behind the kinds. */
+static void finish_frameworks(struct kueue_conf_multikueue *m, struct config_reader *r)
+{
+	if (m->frameworks.n > 0 && !m->custom_jobs) {
+		config_warn(r, "multiKueue.externalFrameworks",
+			    "without effect: the gate MultiKueueAdaptersForCustomJobs is off");
+		m->frameworks.n = 0;
+	}
+}
+
 static int read_file(const struct jdoc *d, config_unknown_fn unknown, kueue_conf_warn_fn warn,
 		     void *ctx, struct kueue_conf **ret, struct err *err)
 {
@@ -354,6 +364,7 @@ static int read_file(const struct jdoc *d, config_unknown_fn unknown, kueue_conf
 	quota_options_default(&c->options);
 	/* Kueue since 0.19: on without its section, too. */
 	c->times.wait_pods_ready = c->metrics.cohorts = c->metrics.creation_latency = true;
+	c->multikueue.custom_jobs = true;
 	if (config_read(&r, rows, d, c, err) < 0) {
 		return -ERR_INVALID;
 	}
@@ -363,6 +374,7 @@ static int read_file(const struct jdoc *d, config_unknown_fn unknown, kueue_conf
 	}
 	kueue_conf_owners_finish(&c->owners, c->arena);
 	kueue_conf_metrics_finish(&c->metrics, &r);
+	finish_frameworks(&c->multikueue, &r);
 	copy_metric_labels(c);
 	*ret = take_ptr(&c);
 	return 0;

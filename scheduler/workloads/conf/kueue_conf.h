@@ -27,6 +27,7 @@ struct kueue_conf_multikueue {
 	/* externalFrameworks: kinds that the manager carries besides; distinct, none of those that
 	 * it carries otherwise. */
 	struct custom_kinds frameworks;
+	bool custom_jobs;              /* the gate without which there are none of them */
 	int32_t step_size;             /* of the incremental one; 0 counts as 1 */
 	int64_t gc_ns;                 /* gcInterval; 0: never */
 	int64_t worker_lost_ns;        /* workerLostTimeout */

@@ -16,6 +16,7 @@ enum effect {
 #define OPTION(member) offsetof(struct kueue_conf, options.member)
 #define METRIC(member) offsetof(struct kueue_conf, metrics.member)
 #define TIME(member) offsetof(struct kueue_conf, times.member)
+#define MULTIKUEUE(member) offsetof(struct kueue_conf, multikueue.member)
 
 static const struct {
 	const char *name;
@@ -52,6 +53,7 @@ static const struct {
 	{ "MetricForWorkloadCreationLatency", SETS, METRIC(creation_latency) },
 	{ "MetricsForCohorts", SETS, METRIC(cohorts) },
 	{ "MultiKueue", NONE, 0 },
+	{ "MultiKueueAdaptersForCustomJobs", SETS, MULTIKUEUE(custom_jobs) },
 	{ "MultiKueueOrchestratedPreemption", TURNS_ON, OPTION(preemption_gates) },
 	{ "NominalQuotaFirst", SETS, OPTION(nominal_first) },
 	{ "ObjectRetentionPolicies", ALWAYS_ON, 0 },

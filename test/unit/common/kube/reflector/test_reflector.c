@@ -106,6 +106,33 @@ static void test_listing_absent(void **state)
 	reflector_fixture_end(&f);
 }
 
+static unsigned missing;
+
+static void count_missing(void *ctx UNUSED)
+{
+	missing++;
+}
+
+/* Each time, for a consumer that knows where else to look. */
+static void test_listing_absent_is_reported(void **state)
+{
+	struct reflector_fixture f;
+	(void)state;
+
+	missing = 0;
+	reflector_fixture_begin_with(
+		&f, (struct reflector_options){ .missing_ok = true, .on_missing = count_missing });
+	reflector_fixture_answer(&f, LIST, 404, "{}");
+	assert_int_equal(missing, 1);
+	reflector_fixture_expect_wait(&f, 29 * S, 40 * S);
+	reflector_fixture_answer(&f, LIST, 404, "{}");
+	assert_int_equal(missing, 2);
+	reflector_fixture_expect_wait(&f, 29 * S, 40 * S);
+	reflector_fixture_answer(&f, LIST, 200, PAGE("5", "", OBJ("a", "1")));
+	assert_int_equal(missing, 2);
+	reflector_fixture_end(&f);
+}
+
 static void test_listing_absent_where_not_allowed(void **state)
 {
 	struct reflector_fixture f;
@@ -380,6 +407,7 @@ int main(void)
 		cmocka_unit_test(test_listing_gone_restarts),
 		cmocka_unit_test(test_listing_gone_repeatedly_backs_off),
 		cmocka_unit_test(test_listing_absent),
+		cmocka_unit_test(test_listing_absent_is_reported),
 		cmocka_unit_test(test_listing_absent_where_not_allowed),
 		cmocka_unit_test(test_listing_failed_asks_the_same_page),
 		cmocka_unit_test(test_listing_refused_starts_over),

@@ -283,25 +283,92 @@ static void test_too_large(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
-/* A status that is too large is not copied, and holds nothing back. */
-static void test_large_status(void **state UNUSED)
+/* How many events of this reason the Workload has, with the last message. */
+static unsigned count_events(struct fleet_world *w, const char *reason, const char *message)
 {
-	struct fleet_world *w = begin(1);
+	CLEANUP(jdoc_destroyp)
+	struct jdoc *d = fleet_world_get(w, MANAGER, "/api/v1/namespaces/default/events");
+	unsigned n = 0;
+
+	for (const struct jdoc *e = jdoc_first(jdoc_get(d, "items")); e != NULL; e = jdoc_next(e)) {
+		if (jdoc_is_str(jdoc_get(e, "reason"), reason) &&
+		    jdoc_is_str(jdoc_path(e, "involvedObject.name"), "wl")) {
+			assert_string_equal(jdoc_str_or(jdoc_get(e, "message"), ""), message);
+			n += (unsigned)jdoc_int(jdoc_get(e, "count"), 1);
+		}
+	}
+	return n;
+}
+
+static void set_large_status(struct fleet_world *w, const char *state)
+{
 	CLEANUP(strbuf_finish) struct strbuf status = STRBUF_INIT;
 
-	submit(w);
-	run_on(w, 0);
-	set_status(w, 0, "{\"state\":\"Running\"}");
-	fleet_world_run(w, S);
-	strbuf_add_c(&status, "{\"state\":\"Done\",\"large\":\"");
+	strbuf_printf(&status, "{\"state\":\"%s\",\"large\":\"", state);
 	for (unsigned i = 0; i < 512u << 10; i++) {
 		strbuf_add_ch(&status, 'x');
 	}
 	strbuf_add_c(&status, "\"}");
 	set_status(w, 0, status.p);
-	fleet_jobs_set(w, 0, "wl", KUEUE_FINISHED, "Succeeded");
-	fleet_world_run(w, 5 * S);
+	fleet_world_run(w, S);
+}
+
+#define LARGE                                                                                      \
+	"The status of Foo f is not copied: the object is larger than 512 KiB on worker cluster "  \
+	"\"w0\""
+
+/* A status that is too large is not copied, and holds nothing back; that is reported once, until
+ * the object is smaller again. */
+static void test_large_status(void **state UNUSED)
+{
+	struct fleet_world *w = begin(1);
+
+	submit(w);
+	run_on(w, 0);
+	set_status(w, 0, "{\"state\":\"Running\"}");
+	fleet_world_run(w, S);
+	assert_int_equal(count_events(w, "StatusTooLarge", LARGE), 0);
+	set_large_status(w, "More");
+	set_large_status(w, "Most");
 	expect_member(w, MANAGER, "status.state", "\"Running\"");
+	assert_int_equal(count_events(w, "StatusTooLarge", LARGE), 1);
+	set_status(w, 0, "{\"state\":\"Less\",\"large\":null}");
+	fleet_world_run(w, 2 * MINUTE); /* an event is not counted more often */
+	expect_member(w, MANAGER, "status.state", "\"Less\"");
+	set_large_status(w, "Done");
+	fleet_jobs_set(w, 0, "wl", KUEUE_FINISHED, "Succeeded");
+	fleet_world_run(w, MINUTE);
+	expect_member(w, MANAGER, "status.state", "\"Less\"");
+	assert_int_equal(count_events(w, "StatusTooLarge", LARGE), 2);
+	assert_true(fleet_jobs_is(w, MANAGER, "wl", KUEUE_FINISHED));
+	fleet_world_destroy(w);
+}
+
+/* The object grows here while it runs there: it goes on, and its end is seen. */
+static void test_grown_here(void **state UNUSED)
+{
+	struct fleet_world *w = begin(1);
+	CLEANUP(strbuf_finish) struct strbuf patch = STRBUF_INIT;
+
+	submit(w);
+	run_on(w, 0);
+	strbuf_add_c(&patch, "{\"spec\":{\"large\":\"");
+	for (unsigned i = 0; i < 512u << 10; i++) {
+		strbuf_add_ch(&patch, 'x');
+	}
+	strbuf_add_c(&patch, "\"}}");
+	assert_int_equal(fleet_world_patch(w, MANAGER, FOOS "/f", patch.p), 200);
+	fleet_world_run(w, S);
+	assert_true(fleet_jobs_check(w, "wl", "Ready", ""));
+	set_status(w, 0, "{\"state\":\"Done\"}");
+	fleet_world_run(w, MINUTE);
+	assert_int_equal(count_events(w, "StatusTooLarge",
+				      "The status of Foo f is not copied: the object is larger "
+				      "than 512 KiB on the manager cluster"),
+			 1);
+	fleet_jobs_set(w, 0, "wl", KUEUE_FINISHED, "Succeeded");
+	fleet_world_run(w, MINUTE);
+	expect_member(w, MANAGER, "status", "");
 	assert_true(fleet_jobs_is(w, MANAGER, "wl", KUEUE_FINISHED));
 	fleet_world_destroy(w);
 }
@@ -372,6 +439,26 @@ static void test_definition_removed(void **state UNUSED)
 	define(w, 0);
 	fleet_world_run(w, 6 * MINUTE);
 	assert_true(exists(w, 0));
+	fleet_world_destroy(w);
+}
+
+/* It is there again under another plural, which is found without another connection. */
+static void test_definition_renamed(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2);
+	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
+
+	submit(w);
+	run_on(w, 0);
+	assert_int_equal(fleet_world_delete(w, 0, CRDS "/fooz.example.com"), 200);
+	define_with(w, 0, "foos", "Foo", "Namespaced", true);
+	fleet_world_cut(w, 0, true); /* its watches end */
+	fleet_world_run(w, S);
+	fleet_world_cut(w, 0, false);
+	fleet_world_run(w, 3 * MINUTE);
+	d = fleet_world_get(w, 0, "/apis/example.com/v1/namespaces/default/foos/f");
+	assert_non_null(d);
+	assert_int_equal(fleet_jobs_winner(w, "wl"), 0);
 	fleet_world_destroy(w);
 }
 
@@ -573,10 +660,12 @@ int main(void)
 		cmocka_unit_test(test_not_managed),
 		cmocka_unit_test(test_too_large),
 		cmocka_unit_test(test_large_status),
+		cmocka_unit_test(test_grown_here),
 		cmocka_unit_test(test_not_served_there),
 		cmocka_unit_test(test_served_nowhere),
 		cmocka_unit_test(test_not_served_here),
 		cmocka_unit_test(test_definition_removed),
+		cmocka_unit_test(test_definition_renamed),
 		cmocka_unit_test(test_forbidden_there),
 		cmocka_unit_test(test_forbidden_later),
 		cmocka_unit_test(test_forbidden_here),

@@ -68,11 +68,10 @@ static void job_condition(struct parts *p, const char *type)
 }
 
 static void check(struct parts *p, const char *name, const char *state, const char *message,
-		  const char *retries)
+		  const char *rest)
 {
-	ADD(p->checks, "%s{'name':'%s','state':'%s','message':'%s'%s%s}",
-	    p->checks[0] == '\0' ? "" : ",", name, state, message,
-	    retries == NULL ? "" : ",'retryCount':", retries == NULL ? "" : retries);
+	ADD(p->checks, "%s{'name':'%s','state':'%s','message':'%s'%s}",
+	    p->checks[0] == '\0' ? "" : ",", name, state, message, rest);
 }
 
 static void make_workload(const struct parts *p, bool with_checks, struct api_workload *ret)
@@ -169,7 +168,7 @@ static bool common_word(const struct word *w, struct parts *p)
 
 struct local_words { /* those that need others */
 	struct parts p;
-	char state[32], message[160], retries[16], owner[160], notes[256];
+	char state[32], message[160], check_rest[96], owner[160], notes[256];
 	bool nojob, otherjob, unmanaged, gone;
 };
 
@@ -186,6 +185,16 @@ static void list_of(const char *names, struct parts *p)
 	ADD(p->status, "']");
 }
 
+static void check_since(const struct word *w, struct local_words *l)
+{
+	char time[CLOCK_RFC3339_MAX];
+
+	if (w->value[0] != '\0') {
+		clock_format_time(MANAGER_FIXTURE_NOW - seconds(w->value), time);
+		ADD(l->check_rest, ",'lastTransitionTime':'%s'", time);
+	}
+}
+
 static bool check_word(const struct word *w, struct local_words *l)
 {
 	static const char *const states[][2] = { { "pending", "Pending" },
@@ -196,6 +205,7 @@ static bool check_word(const struct word *w, struct local_words *l)
 	for (size_t i = 0; i < ARRAY_LEN(states); i++) {
 		if (is(w, states[i][0])) {
 			ADD(l->state, "%s", states[i][1]);
+			check_since(w, l);
 			return true;
 		}
 	}
@@ -204,9 +214,9 @@ static bool check_word(const struct word *w, struct local_words *l)
 			ADD(l->message, "%c", *c == '_' ? ' ' : *c);
 		}
 	} else if (is(w, "retries")) {
-		ADD(l->retries, "%s", w->value);
+		ADD(l->check_rest, ",'retryCount':%s", w->value);
 	} else if (is(w, "other")) {
-		check(&l->p, "other", w->value, "", NULL);
+		check(&l->p, "other", w->value, "", "");
 	} else if (is(w, "cluster")) {
 		ADD(l->p.status, ",'clusterName':'%s'", w->value);
 	} else if (is(w, "nominated")) {
@@ -294,7 +304,7 @@ static void make_local(struct manager_fixture *f, const char *words)
 		ADD(l.p.meta, ",'annotations':{%s}", l.notes);
 	}
 	if (l.state[0] != '\0') {
-		check(&l.p, "mk", l.state, l.message, l.retries[0] == '\0' ? NULL : l.retries);
+		check(&l.p, "mk", l.state, l.message, l.check_rest);
 	}
 	make_workload(&l.p, true, &f->local);
 	make_job(&l.p, l.unmanaged ? "" : ",'managedBy':'kueue.x-k8s.io/multikueue'",

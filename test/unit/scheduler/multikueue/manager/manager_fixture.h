@@ -4,7 +4,8 @@
  *
  * Of the local side: "gone" "deleting" "finished[=Reason]" "quota[=SECONDS]" (ago, or
  * "none": no time) "evicted" "inactive" ·
- * "pending" "ready" "retry" "rejected" (the check of MultiKueue; none of them: there is no check)
+ * "pending" "ready" "retry" "rejected" (the check of MultiKueue; "=SECONDS": since so long; none of
+ * them: there is no check)
  * "message=M" (its message; _ stands for a blank) "retries=N" "other=State" (another check) ·
  * "cluster=w1" "nominated=w1,w2" "podset=NAME" "priority=N" "class=NAME" "gate" "delayed"
  * (topology) · "owner=KIND" ("none": no owner) "secondary" (the owner does not control) "nojob"

@@ -77,6 +77,8 @@ static void what_is_due(void **state UNUSED)
 
 		unit_row(rows[i].name);
 		assert_int_equal(KIND.due(&local, &remote), rows[i].want);
+		local.too_large = true; /* so that it has no text to be patched */
+		assert_int_equal(KIND.due(&local, &remote), CARRIED_DUE_NOTHING);
 	}
 }
 

@@ -277,6 +277,49 @@ static void statuses_of_jobs(void **state)
 	manager_fixture_run(rows, ARRAY_LEN(rows));
 }
 
+/* The core resumes a Job that it has just admitted, by a patch of the version that it has seen: a
+ * status written at that moment would make the API server refuse one of the two. */
+static void a_job_about_to_be_resumed_is_left_alone(void **state)
+{
+	static const struct manager_fixture_row rows[] = {
+		{ "it runs there",
+		  "quota ready=1 cluster=w1 suspended",
+		  { "admitted job jobactive=3" },
+		  "at +2" },
+		{ "the worker has said that it is suspended there",
+		  "quota ready=1 cluster=w1 suspended",
+		  { "admitted job jobsuspended jobactive=3" },
+		  "at +2" },
+		{ "the core has not resumed it",
+		  "quota ready=3 cluster=w1 suspended",
+		  { "admitted job jobactive=3" },
+		  "SyncJob w1" },
+		{ "the clock was set back",
+		  "quota ready=-5000 cluster=w1 suspended",
+		  { "admitted job jobactive=3" },
+		  "at +3" },
+		{ "the core has resumed it",
+		  "quota ready=1 cluster=w1",
+		  { "admitted job jobactive=3" },
+		  "SyncJob w1" },
+		{ "the core waits until none of it is active",
+		  "quota ready=1 cluster=w1 suspended active=3",
+		  { "admitted job jobsuspended" },
+		  "SyncJob w1" },
+		{ "it has ended there",
+		  "quota ready=1 cluster=w1 suspended",
+		  { "admitted job jobdone" },
+		  "SyncJob w1" },
+		{ "it is evicted here",
+		  "quota ready=1 cluster=w1 evicted suspended",
+		  { "admitted deactivated job jobactive=3" },
+		  "SyncJob w1" },
+	};
+
+	(void)state;
+	manager_fixture_run(rows, ARRAY_LEN(rows));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +331,7 @@ int main(void)
 		cmocka_unit_test(hole_5_31_a_job_that_ended_is_not_run_again),
 		cmocka_unit_test(priorities),
 		cmocka_unit_test(statuses_of_jobs),
+		cmocka_unit_test(a_job_about_to_be_resumed_is_left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, decode_fixture_open, decode_fixture_close);

@@ -228,6 +228,129 @@ static void test_refused(void **state UNUSED)
 	"\",\"resourceVersion\":\"1\"}" members "}"
 #define ITEMS(items) "{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":[" items "]}"
 
+#define FOUND_AS(name) RESOURCES(ROW(name "/status", "Foo", "true") "," ROW(name, "Foo", "true"))
+#define LIST_AS(name) "GET /apis/example.com/v1/" name "?limit=500&labelSelector=a%3Db"
+
+/* Its definition was deleted while it was watched. */
+static void lose(struct world *w)
+{
+	uint64_t watch;
+
+	begin_watching(w, false, 0);
+	answer(w, LIST, 200, ITEMS(ITEM("a", "")));
+	expect_log(w, "U Foo.v1.example.com/n/a {\"metadata\":{\"resourceVersion\":\"1\"}};"
+		      "S Foo.v1.example.com;");
+	watch = fake_transport_expect_prefix(w->transport, "GET /apis/example.com/v1/fooz?watch");
+	fake_transport_answer(w->transport, watch, 404, "{}");
+	fake_transport_advance(w->transport, S);
+	answer(w, LIST, 404, "{}");
+	expect_log(w, "D Foo.v1.example.com/n/a;");
+}
+
+/* The definition is there again, under another plural. */
+static void test_served_under_another_name(void **state UNUSED)
+{
+	struct world w;
+
+	lose(&w);
+	answer(&w, ASK, 200, FOUND_AS("foos"));
+	answer(&w, LIST_AS("foos"), 200, EMPTY);
+	expect_log(&w, "R Foo.v1.example.com foos;S Foo.v1.example.com;");
+	fake_transport_expect_prefix(w.transport, "GET /apis/example.com/v1/foos?watch");
+	fake_transport_expect_none(w.transport);
+	custom_watch_refresh(w.w);
+	answer(&w, LIST_AS("foos"), 200, EMPTY);
+	expect_log(&w, "F Foo.v1.example.com;");
+	end(&w);
+}
+
+/* The same plural: the list is tried again at its own pace. */
+static void test_served_as_before(void **state UNUSED)
+{
+	struct world w;
+
+	lose(&w);
+	answer(&w, ASK, 200, FOUND);
+	fake_transport_expect_none(w.transport);
+	fake_transport_advance(w.transport, 40 * S);
+	answer(&w, LIST, 404, "{}");
+	answer(&w, ASK, 200, FOUND);
+	fake_transport_advance(w.transport, 40 * S);
+	answer(&w, LIST, 200, EMPTY);
+	expect_log(&w, "");
+	end(&w);
+}
+
+/* Not served any more: it is asked for each minute, and a refresh is answered at once. */
+static void test_not_served_any_more(void **state UNUSED)
+{
+	struct world w;
+
+	lose(&w);
+	answer(&w, ASK, 404, "{}");
+	expect_log(&w, "R Foo.v1.example.com is not served;S Foo.v1.example.com;");
+	custom_watch_refresh(w.w);
+	expect_log(&w, "F Foo.v1.example.com;");
+	fake_transport_advance(w.transport, CUSTOM_WATCH_RETRY_NS);
+	answer(&w, ASK, 200, FOUND_AS("foos"));
+	answer(&w, LIST_AS("foos"), 200, EMPTY);
+	expect_log(&w, "R Foo.v1.example.com foos;S Foo.v1.example.com;");
+	end(&w);
+}
+
+/* The question fails meanwhile: it is repeated, with one question at a time. */
+static void test_lost_and_discovery_fails(void **state UNUSED)
+{
+	struct world w;
+	uint64_t question;
+
+	lose(&w);
+	question = fake_transport_expect(w.transport, ASK);
+	fake_transport_advance(w.transport, 40 * S);
+	answer(&w, LIST, 404, "{}");
+	fake_transport_expect_none(w.transport);
+	fake_transport_answer(w.transport, question, 503, "{}");
+	assert_true(str_has_prefix(strbuf_str(&w.log), "W Foo.v1.example.com 1 "));
+	strbuf_reset(&w.log);
+	fake_transport_advance(w.transport, 2 * S);
+	answer(&w, ASK, 200, FOUND_AS("foos"));
+	expect_log(&w, "W Foo.v1.example.com 0 ;R Foo.v1.example.com foos;");
+	end(&w);
+}
+
+/* The list is there again before the answer, which is of before. */
+static void test_found_before_the_answer(void **state UNUSED)
+{
+	struct world w;
+	uint64_t question;
+
+	lose(&w);
+	question = fake_transport_expect(w.transport, ASK);
+	fake_transport_advance(w.transport, 40 * S);
+	answer(&w, LIST, 200, ITEMS(ITEM("a", "")));
+	fake_transport_answer(w.transport, question, 404, "{}");
+	fake_transport_run(w.transport);
+	expect_log(&w, "U Foo.v1.example.com/n/a {\"metadata\":{\"resourceVersion\":\"1\"}};");
+	end(&w);
+}
+
+/* A refresh of the list under the old name ends with the one under the new name. */
+static void test_refreshed_while_lost(void **state UNUSED)
+{
+	struct world w;
+	uint64_t question;
+
+	lose(&w);
+	question = fake_transport_expect(w.transport, ASK);
+	custom_watch_refresh(w.w);
+	fake_transport_expect(w.transport, LIST);
+	fake_transport_answer(w.transport, question, 200, FOUND_AS("foos"));
+	fake_transport_run(w.transport);
+	answer(&w, LIST_AS("foos"), 200, EMPTY);
+	expect_log(&w, "R Foo.v1.example.com foos;S Foo.v1.example.com;F Foo.v1.example.com;");
+	end(&w);
+}
+
 /* Of local objects, the whole text of those that are managed. */
 static void test_whole(void **state UNUSED)
 {
@@ -296,11 +419,21 @@ static void test_no_room(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_found),   cmocka_unit_test(test_refreshed_early),
-		cmocka_unit_test(test_missing), cmocka_unit_test(test_failures),
-		cmocka_unit_test(test_refused), cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_large),   cmocka_unit_test(test_many),
+		cmocka_unit_test(test_found),
+		cmocka_unit_test(test_refreshed_early),
+		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_served_under_another_name),
+		cmocka_unit_test(test_served_as_before),
+		cmocka_unit_test(test_not_served_any_more),
+		cmocka_unit_test(test_lost_and_discovery_fails),
+		cmocka_unit_test(test_found_before_the_answer),
+		cmocka_unit_test(test_refreshed_while_lost),
 	};
 
 	return cmocka_run_group_tests_name("worker/custom_watch", tests, NULL, NULL);

@@ -318,6 +318,39 @@ static void frameworks_are_read(void **state)
 	assert_string_equal(c->multikueue.frameworks.v[1].api_version, "jobset.x-k8s.io/v1alpha2");
 }
 
+/* As in Kueue, which makes no adapters for them then. */
+static void frameworks_have_a_gate(void **state)
+{
+	static const struct {
+		const char *text, *warning;
+		size_t want;
+	} rows[] = {
+		{ "featureGates: {MultiKueueAdaptersForCustomJobs: false}\n" FRAMEWORKS
+		  "[{name: A.v1.b}]}",
+		  "multiKueue.externalFrameworks: without effect: the gate "
+		  "MultiKueueAdaptersForCustomJobs is off;",
+		  0 },
+		{ "featureGates: {MultiKueueAdaptersForCustomJobs: true}\n" FRAMEWORKS
+		  "[{name: A.v1.b}]}",
+		  "", 1 },
+		{ "featureGates: {MultiKueueAdaptersForCustomJobs: null}\n" FRAMEWORKS
+		  "[{name: A.v1.b}]}",
+		  "", 1 },
+		{ "featureGates: {MultiKueueAdaptersForCustomJobs: false}\n", "", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
+		CLEANUP(strbuf_finish) struct strbuf warnings = STRBUF_INIT;
+
+		unit_row_number(i);
+		assert_int_equal(read_text(rows[i].text, &warnings, &c, NULL), 0);
+		assert_int_equal(c->multikueue.frameworks.n, rows[i].want);
+		assert_string_equal(warnings.len == 0 ? "" : warnings.p, rows[i].warning);
+	}
+}
+
 static void bad_frameworks_are_refused(void **state)
 {
 	static const char *const rows[][2] = {
@@ -488,6 +521,7 @@ int main(void)
 		cmocka_unit_test(multikueue_has_defaults),
 		cmocka_unit_test(multikueue_can_be_set),
 		cmocka_unit_test(frameworks_are_read),
+		cmocka_unit_test(frameworks_have_a_gate),
 		cmocka_unit_test(bad_frameworks_are_refused),
 		cmocka_unit_test(frameworks_are_limited),
 		cmocka_unit_test(errors_in_times_name_the_field),

@@ -9,7 +9,7 @@ struct sums {
 	struct res charged, releasing;
 };
 
-/* What the queues should have: the charges of the tasks below them. */
+/* For each queue the charges of the tasks below it. */
 static struct sums *sum_up(const struct cluster *c)
 {
 	struct sums *sums = xmalloc_zero(c->queues.n + 1, sizeof(*sums));

@@ -9,7 +9,7 @@ struct sums {
 	struct res charged, releasing;
 };
 
-/* For each queue the charges of the tasks below it. */
+/* The sums that the queues should have: the charges of the tasks below them. */
 static struct sums *sum_up(const struct cluster *c)
 {
 	struct sums *sums = xmalloc_zero(c->queues.n + 1, sizeof(*sums));

@@ -60,7 +60,6 @@ static void bench(unsigned workloads, struct growth *decisions)
 	struct orchestrate_options o;
 	struct fleet_world *w;
 	size_t before;
-	struct fleet_world_spent s;
 	double used, spent;
 
 	orchestrate_defaults(&o);
@@ -79,8 +78,7 @@ static void bench(unsigned workloads, struct growth *decisions)
 	ask(w);
 	(void)fleet_world_take_spent(w);
 	fleet_world_run(w, CLOCK_NS_PER_S);
-	s = fleet_world_take_spent(w);
-	spent = s.deciding + s.client + s.writes;
+	spent = fleet_world_take_spent(w).deciding;
 	growth_add(decisions, workloads, spent);
 	printf("%u workers, %u Workloads: %.1f MiB, %.0f bytes for each replica; %d ask at once: "
 	       "%.1f ms of CPU, %u gates open\n",

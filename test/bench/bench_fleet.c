@@ -2,9 +2,9 @@
  * virtual time: the memory of Workloads with a replica on each, and the CPU time of its own code
  * for 100 of them that ask to preempt on all clusters at once, from the first message to the last
  * open gate; `bench_fleet N` does that with N Workloads alone. Then the manager of MultiKueue: its
- * CPU time for a Job, and requests; `bench_fleet jobs N` does that with N Jobs alone. `bench_fleet
- * held N`: its memory for N Jobs that are offered to 20 workers. What HTTP and TLS would take is in
- * neither (bench_writes). */
+ * CPU time for a Job, and requests; `bench_fleet jobs N` does that with N Jobs alone. The time that
+ * HTTP and TLS would take is in neither (bench_writes). Last, its memory for Jobs that are offered
+ * to 20 workers; `bench_fleet held N`. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>

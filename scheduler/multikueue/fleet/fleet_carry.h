@@ -54,7 +54,7 @@ struct fleet_carry_step {
 	const char *check;
 	int64_t now; /* wall ns */
 	struct jdoc *workload_doc;
-	struct strbuf replica; /* what is created on each worker */
+	struct strbuf replica; /* the body of its creation, the same on each worker */
 };
 
 /* The objects that an action is about. */

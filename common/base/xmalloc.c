@@ -71,6 +71,18 @@ char *xmalloc_dup_n(const char *bytes, size_t len)
 	return copy;
 }
 
+void *xmalloc_dup_array(const void *v, size_t count, size_t size)
+{
+	void *copy;
+
+	if (count == 0) {
+		return NULL;
+	}
+	copy = xmalloc(product(count, size));
+	memcpy(copy, v, count * size);
+	return copy;
+}
+
 char *xmalloc_printf(const char *fmt, ...)
 {
 	char *text = NULL;

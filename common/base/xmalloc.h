@@ -12,8 +12,9 @@ MUST_USE void *xmalloc(size_t size);
 MUST_USE void *xmalloc_zero(size_t count, size_t size);
 MUST_USE void *xmalloc_resize(void *p, size_t count, size_t size);
 MUST_USE char *xmalloc_dup(const char *text);
-MUST_USE char *xmalloc_dup_or_null(const char *text);        /* NULL of NULL */
-MUST_USE char *xmalloc_dup_n(const char *bytes, size_t len); /* adds the NUL */
+MUST_USE char *xmalloc_dup_or_null(const char *text);                       /* NULL of NULL */
+MUST_USE char *xmalloc_dup_n(const char *bytes, size_t len);                /* adds the NUL */
+MUST_USE void *xmalloc_dup_array(const void *v, size_t count, size_t size); /* NULL of none */
 MUST_USE char *xmalloc_printf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
 /* For CLEANUP: frees *pp of any pointer type. */

@@ -103,25 +103,13 @@ bool match_tolerates(const struct toleration *tolerations, size_t n, const struc
 	return false;
 }
 
-static void *copy_array(const void *v, size_t n, size_t size)
-{
-	void *copy;
-
-	if (n == 0) {
-		return NULL;
-	}
-	copy = xmalloc_zero(n, size);
-	memcpy(copy, v, n * size);
-	return copy;
-}
-
 void match_term_copy(struct match_term *t)
 {
-	t->exprs = copy_array(t->exprs, t->nexprs, sizeof(t->exprs[0]));
+	t->exprs = xmalloc_dup_array(t->exprs, t->nexprs, sizeof(t->exprs[0]));
 	for (size_t j = 0; j < t->nexprs; j++) {
 		struct match_expr *e = &t->exprs[j];
 
-		e->values = copy_array(e->values, e->nvalues, sizeof(e->values[0]));
+		e->values = xmalloc_dup_array(e->values, e->nvalues, sizeof(e->values[0]));
 	}
 }
 
@@ -135,7 +123,7 @@ void match_term_finish(struct match_term *t)
 
 struct match_term *match_terms_copy(const struct match_term *terms, size_t n)
 {
-	struct match_term *copy = copy_array(terms, n, sizeof(*terms));
+	struct match_term *copy = xmalloc_dup_array(terms, n, sizeof(*terms));
 
 	for (size_t i = 0; i < n; i++) {
 		match_term_copy(&copy[i]);

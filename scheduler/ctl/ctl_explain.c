@@ -223,6 +223,13 @@ static int run_verb(int argc, char **argv)
 	if (f.nrest == 2 && is_workload(f.rest[0]) && f.dump == NULL) {
 		return explain_workload(&f, NULL, &err) < 0 ? cluster_args_fail(&f, &err) : VERB_OK;
 	}
+	if (f.nrest == 2 && is_pod(f.rest[0])) {
+		fprintf(stderr,
+			"headgatectl: explain pod reads a cluster, or a dump (--dump), and no "
+			"manifests (-f): `headgatectl simulate FILE` says why their pods "
+			"wait\n");
+		return VERB_USAGE;
+	}
 	fprintf(stderr, "headgatectl: expected: explain pod NAMESPACE/NAME [--dump FILE], or "
 			"explain workload|job NAMESPACE/NAME [-f FILE]\n");
 	return VERB_USAGE;

@@ -268,6 +268,7 @@ static int read_update(struct update *u, const struct update_reading *how, struc
 	const struct strict_input_options opt = { .ignored = how->args->ignored.v,
 						  .nignored = how->args->ignored.n,
 						  .gate_schedulers = how->args->gate_schedulers.v,
+						  .config_path = how->args->config,
 						  .problem = problem,
 						  .warn = strict_input_warn,
 						  .ctx = how->strict,
@@ -531,6 +532,7 @@ static int simulate(struct arguments *a)
 		.ignored = a->ignored.v,
 		.nignored = a->ignored.n,
 		.gate_schedulers = a->gate_schedulers.v,
+		.config_path = a->config,
 		.problem = problem,
 		.warn = warn,
 	};

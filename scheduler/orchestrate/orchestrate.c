@@ -219,18 +219,32 @@ static bool has_paused(const struct decision *d, const struct replica *r)
 	return failed == 0 || is_over(d, last, d->opt->pause_ns << (doublings - 1));
 }
 
+static bool can_preempt(const struct decision *d, const struct replica *r)
+{
+	return d->opt->mode != ORCHESTRATE_COST || r->cost != REPLICA_COST_CANNOT;
+}
+
+/* While only the limit of open gates keeps a cluster from being chosen, a cluster where by its own
+ * rules nothing can be preempted is not chosen in its place: its gate would be open for a probe, in
+ * vain. */
 static size_t choose(const struct decision *d)
 {
 	int64_t median = median_cost(d);
-	size_t best = NONE;
+	size_t best = NONE, busy = NONE;
 
 	for (size_t i = 0; i < d->view->n; i++) {
 		const struct replica *r = &d->view->replicas[i];
+		size_t *slot = r->busy ? &busy : &best;
 
-		if (replica_class(r) == REPLICA_CANDIDATE && !r->busy && has_paused(d, r) &&
-		    (best == NONE || goes_before(d, r, &d->view->replicas[best], median))) {
-			best = i;
+		if (replica_class(r) == REPLICA_CANDIDATE && has_paused(d, r) &&
+		    (*slot == NONE || goes_before(d, r, &d->view->replicas[*slot], median))) {
+			*slot = i;
 		}
+	}
+	if (best != NONE && busy != NONE && !can_preempt(d, &d->view->replicas[best]) &&
+	    can_preempt(d, &d->view->replicas[busy]) &&
+	    !goes_before(d, &d->view->replicas[best], &d->view->replicas[busy], median)) {
+		return NONE;
 	}
 	return best;
 }

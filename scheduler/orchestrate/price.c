@@ -78,7 +78,7 @@ static void answer(struct price *ret, enum price_verdict verdict, const char *me
 {
 	*ret = (struct price){ .verdict = verdict, .message = message };
 	ret->cost = verdict == PRICE_UNKNOWN  ? REPLICA_COST_UNKNOWN
-		    : verdict == PRICE_CANNOT ? INT64_MAX
+		    : verdict == PRICE_CANNOT ? REPLICA_COST_CANNOT
 					      : 0;
 }
 

@@ -87,7 +87,7 @@ struct price {
 	size_t n;
 	int64_t pods; /* of the preemptor; of PREEMPTS */
 	int64_t wait_s;
-	/* For struct replica: REPLICA_COST_UNKNOWN; INT64_MAX: CANNOT; 0: FITS. */
+	/* For struct replica: REPLICA_COST_UNKNOWN; REPLICA_COST_CANNOT; 0: FITS. */
 	int64_t cost;
 };
 

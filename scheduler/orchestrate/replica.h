@@ -11,6 +11,7 @@
 
 #define REPLICA_NOT_SEEN INT64_MIN
 #define REPLICA_COST_UNKNOWN (-1)
+#define REPLICA_COST_CANNOT INT64_MAX /* nothing that it may preempt there makes room */
 
 /* Why a replica has no quota: the reason of its condition QuotaReserved, when that is False. */
 enum replica_answer {
@@ -38,7 +39,7 @@ struct replica {
 	 * order in which they were seen, from 1. */
 	int64_t signal_seen, open_seen, ahead_seen;
 	uint64_t signal_number;
-	int64_t cost; /* of what would be evicted for it, >= 0; REPLICA_COST_UNKNOWN */
+	int64_t cost; /* of what would be evicted for it, >= 0; or one of REPLICA_COST_* */
 };
 
 enum replica_class {

@@ -7,6 +7,7 @@
 #include "apiserver/kstatus.h"
 #include "apiserver/kubectl/discovery.h"
 #include "apiserver/options.h"
+#include "apiserver/rules/admission_match.h"
 #include "apiserver/server.h"
 #include "apiserver/store/commit.h"
 #include "apiserver/store/object.h"
@@ -20,6 +21,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "enc/json/jdoc.h"
 #include "enc/yaml.h"
 
@@ -40,6 +42,7 @@ struct apiserver *apiserver_create(const struct apiserver_options *opt)
 
 	s->opt = *opt;
 	rng_init(&s->rng, opt->seed);
+	s->expressions = admission_match_cache();
 	resource_table_init(&s->resources,
 			    opt->watch_ring > 0 ? opt->watch_ring : APISERVER_WATCH_RING);
 	if (apiserver_load(s, STR_LIT(built_in_objects), opt->now, &err) < 0) {
@@ -59,6 +62,7 @@ void apiserver_destroy(struct apiserver *s)
 	}
 	free(s->due);
 	faults_destroy(s->faults);
+	strmap_destroy(s->expressions);
 	resource_table_finish(&s->resources);
 	free(s);
 }

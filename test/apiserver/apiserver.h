@@ -40,6 +40,9 @@ struct apiserver_options {
 	size_t watch_ring;   /* changes kept per resource, 0: APISERVER_WATCH_RING */
 	int64_t finalise_ns; /* a terminating pod that no kubelet finishes is removed this long
 				after its deletion, 0: never */
+	/* Stored objects keep their trees, each until it is replaced: an update costs less, an
+	 * object several times its memory. Not where requests may come during a call-out. */
+	bool keeps_trees;
 	apiserver_review_fn review; /* NULL: call-outs fail like a refused connection */
 	void *review_ctx;
 };
@@ -71,6 +74,18 @@ void apiserver_response_finish(struct apiserver_response *resp);
 /* Appends the next frame (one line of JSON) to out. 1: did, 0: nothing to send yet, -1: the stream
  * has ended (out may hold last bytes that must still be sent). */
 int apiserver_watch_next(struct apiserver_watch *w, int64_t now, struct strbuf *out);
+/* A change as a tree. For watches without selector, bookmarks and scripted faults, of a server that
+ * keeps trees. */
+struct apiserver_change {
+	bool deleted;
+	int64_t version;
+	struct str key;            /* "namespace/name", or "name" */
+	const struct jdoc *object; /* NULL: deleted. Borrowed until the next request */
+};
+
+/* The same without a text. */
+int apiserver_watch_next_change(struct apiserver_watch *w, int64_t now,
+				struct apiserver_change *ret);
 /* When apiserver_watch_next could have something to say without any write (bookmark, time-out,
  * scripted delay); never later than that. */
 int64_t apiserver_watch_wake_at(const struct apiserver_watch *w);

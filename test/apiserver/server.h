@@ -9,6 +9,7 @@
 #include "base/rng.h"
 
 struct faults;
+struct strmap;
 
 struct server_due {
 	int64_t at;
@@ -20,6 +21,7 @@ struct apiserver {
 	struct apiserver_options opt;
 	struct resource_table resources;
 	struct rng rng;
+	struct strmap *expressions; /* text -> struct cel: of match conditions that were met */
 	int64_t rv;
 	struct faults *faults;
 	struct server_due *due; /* terminating pods to finalise, in order of time */
@@ -35,6 +37,7 @@ struct call {
 	struct resource *res;
 	struct apiserver_response *resp;
 	bool creating, applying;
+	bool patched;     /* a webhook has: defaults are set and members pruned once more */
 	bool trusted;     /* loading manifests: no admission call-outs */
 	int64_t stale_rv; /* a scripted stale read sees this version; -1: none */
 };

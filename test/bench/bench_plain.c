@@ -2,8 +2,9 @@
  * one pod each: the cycle that decides all of them, and the cycles after answers that come one at a
  * time. Constant if a cycle costs what has changed, and not what there is. The answers of a sample
  * are measured; all the others are still awaited meanwhile. The number of nodes is the same for all
- * sizes, but where nodes are short. A size as argument measures that one
- * alone, for a profiler. */
+ * sizes, but where nodes are short. All of it with the built-in configuration and with that of
+ * Volcano's chart. A size as argument measures that one alone, for a profiler; a second one, such
+ * as 5, one row of it alone. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,6 +12,7 @@
 #include "base/str.h"
 #include "base/xmalloc.h"
 #include "bench/growth.h"
+#include "lib/pods/configurations.h"
 #include "lib/pods/cycle_fixture.h"
 #include "scheduler/pods/ledger/ledger.h"
 
@@ -29,6 +31,11 @@ enum stage {
 
 static const char *const stages[STAGE_COUNT_] = { "room for all", "quota for half",
 						  "nodes for half", "a stream" };
+
+static const struct {
+	const char *name;
+	unsigned row; /* of lib/pods/configurations.h */
+} confs[] = { { "built in", CONFIGURATIONS_BUILT_IN }, { "Volcano's", CONFIGURATIONS_PROPORTION } };
 
 static struct task *add_pod(struct cycle_fixture *f, size_t i)
 {
@@ -78,14 +85,16 @@ static struct task *next_bound(struct cycle_fixture *f, struct task *const *pods
 }
 
 /* Milliseconds for a pod: its part of the first cycles, and what follows from its answer. */
-static double measure(size_t n, enum stage stage)
+static double measure(size_t n, enum stage stage, unsigned conf)
 {
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct task **pods = xmalloc_zero(n, sizeof(*pods));
 	size_t nodes = (stage == STAGE_NODES ? n / 2 : PODS_MAX + SAMPLE) / PODS_OF_NODE, at = 0;
 	struct cycle_fixture f;
 	double first, rest;
 
-	cycle_fixture_init(&f, NULL);
+	configurations_add(conf, CONFIGURATIONS_EVICT_NONE, &text);
+	cycle_fixture_init(&f, strbuf_str(&text).p);
 	cluster_fixture_queue(f.cluster, "q", NULL,
 			      stage == STAGE_QUOTA ? (int64_t)n / 2 * 1000 : -1);
 	for (size_t i = 0; i < nodes; i++) {
@@ -115,36 +124,55 @@ static double measure(size_t n, enum stage stage)
 	return first / (double)n + rest / SAMPLE;
 }
 
-static void bench(enum stage stage)
+static void bench(enum stage stage, size_t conf)
 {
 	static const size_t sizes[] = { 1000, 2000, 5000, 10000, 20000, PODS_MAX };
 	struct growth growth = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
-		double ms = measure(sizes[i], stage);
+		double ms = measure(sizes[i], stage, confs[conf].row);
 
 		growth_add(&growth, (double)sizes[i], ms);
-		printf("one queue, %zu plain pods, %s: %.4f ms for each pod\n", sizes[i],
-		       stages[stage], ms);
+		printf("%s, one queue, %zu plain pods, %s: %.4f ms for each pod\n",
+		       confs[conf].name, sizes[i], stages[stage], ms);
 	}
-	printf("one queue, plain pods, %s: exponent %.2f\n", stages[stage],
+	printf("%s, one queue, plain pods, %s: exponent %.2f\n", confs[conf].name, stages[stage],
 	       growth_exponent(&growth));
+}
+
+/* Rows are numbered from 1 on, the stages of one configuration after those of the other. */
+static void bench_row(size_t row, size_t n)
+{
+	enum stage stage = (enum stage)((row - 1) % STAGE_COUNT_);
+	size_t conf = (row - 1) / STAGE_COUNT_;
+
+	if (n == 0) {
+		bench(stage, conf);
+	} else {
+		printf("%zu: %s, %s: %.4f ms for each pod\n", row, confs[conf].name, stages[stage],
+		       measure(n, stage, confs[conf].row));
+	}
+}
+
+static bool parse(const char *text, uint64_t min, uint64_t max, uint64_t *ret)
+{
+	return str_to_u64(str_of(text), ret) && *ret >= min && *ret <= max;
 }
 
 int main(int argc, char **argv)
 {
-	uint64_t n = 0;
+	const uint64_t rows = STAGE_COUNT_ * ARRAY_LEN(confs);
+	uint64_t n = 0, one = 0;
 
-	if (argc > 1 && (!str_to_u64(str_of(argv[1]), &n) || n < 2 * SAMPLE || n > PODS_MAX)) {
-		fprintf(stderr, "usage: bench_plain [PODS]\n");
+	if ((argc > 1 && !parse(argv[1], 2 * SAMPLE, PODS_MAX, &n)) ||
+	    (argc > 2 && !parse(argv[2], 1, rows, &one))) {
+		fprintf(stderr, "usage: bench_plain [PODS [ROW]]\n");
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	for (enum stage stage = 0; stage < STAGE_COUNT_; stage++) {
-		if (n > 0) {
-			printf("%s: %.4f ms for each pod\n", stages[stage], measure(n, stage));
-		} else {
-			bench(stage);
+	for (uint64_t row = 1; row <= rows; row++) {
+		if (one == 0 || row == one) {
+			bench_row(row, n);
 		}
 	}
 	return 0;

@@ -1,6 +1,7 @@
 /* test/docs/metrics_table.c: prints the reference of the metrics of both daemons as Markdown
- * tables, but those with Kueue's names, which docs/quota.md explains. It makes the parts of the
- * daemons that register metrics, over a transport that never answers, and reads their registries.
+ * tables, but those with Kueue's names, which docs/reference/workload-metrics.md explains. It makes
+ * the parts of the daemons that register metrics, over a transport that never answers, and reads
+ * their registries.
  * Usage: metrics_table INTRODUCTION.md */
 #include <stdio.h>
 #include <stdlib.h>

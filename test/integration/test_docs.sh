@@ -1,17 +1,17 @@
 #!/bin/sh
 # The pages agree with the code: docs/quota.md and docs/reference/headgatectl.md show the output of their
-# commands, docs/quota.md lists the events of the code, the tests that docs/threat-model.md names exist, links
+# commands, docs/reference/workload-metrics.md lists the events of the code, the tests that docs/threat-model.md names exist, links
 # lead somewhere. With --write the commands' output is put into the pages instead. BUILD: the build folder (build).
 set -eu
 cd "$(dirname "$0")/../.."
-page=docs/quota.md
+events=docs/reference/workload-metrics.md
 bin=$(cd "${BUILD:-build}/bin" && pwd)
 new=$(mktemp)
 trap 'rm -f "$new"' EXIT
 unset ARGP_HELP_FMT COLUMNS
 
 # In a fenced block, all between a command and the next one, or the end, is its output.
-for shows in $page docs/reference/headgatectl.md; do
+for shows in docs/quota.md docs/reference/headgatectl.md; do
 	PATH=$bin:$PATH awk '
 	/^```/ { fenced = !fenced; shown = 0 }
 	fenced && /^\$ headgatectl / {
@@ -93,18 +93,18 @@ recorded=$(cat scheduler/workloads/status/*.c scheduler/workloads/engine/*.c sch
 	sed "$(awk '/^#define KUEUE_[A-Z_]+ "[A-Za-z]+"/ { print "s|\\<" $2 "\\>|" $3 "|g" }' $keys)" |
 	grep -oE '(tell|_event|plan_pod_delete)\([^;]*;' | grep -oE '"[A-Z][A-Za-z]+"' |
 	tr -d '"' | grep -vxE 'Job|Pod|Workload' | sort -u)
-shown=$(awk '/^## /{ on = $0 == "## Events" } on && /^\| `/' $page | cut -d'|' -f2 |
+shown=$(awk '/^## /{ on = $0 == "## Events" } on && /^\| `/' $events | cut -d'|' -f2 |
 	tr '\140' '\n' | grep -xE '[A-Z][A-Za-z]+' | sort -u)
 for event in $recorded; do
 	echo "$shown" | grep -qx "$event" || {
-		echo "FAILED: $page does not show the event $event"
+		echo "FAILED: $events does not show the event $event"
 		exit 1
 	}
 done
 for event in $shown; do
 	case $event in EvictedDueTo*) event=EvictedDueTo ;; esac
 	grep -rqE "\"$event(%s|[A-Za-z]*)\"" scheduler/workloads $keys || {
-		echo "FAILED: $page shows an event that the code does not record: $event"
+		echo "FAILED: $events shows an event that the code does not record: $event"
 		exit 1
 	}
 done

@@ -1,18 +1,18 @@
 #!/bin/sh
-# run_tests.sh PROGRAM...: runs test programs, a few at a time, and counts what passed.
+# run_tests.sh PROGRAM...: runs test programs, a few at a time, in the order given, and counts what passed.
 #
 # A program that speaks TAP (cmocka does) counts test by test; a script (*.sh) is one test that
 # passes by exit code 0 and is skipped by exit code 77. Output appears only for what failed, one line for
 # what was skipped, and the slowest programs with their seconds. The last line is "N passed, N failed",
 # followed by ", N skipped" when something was; exit 1 when something failed or nothing ran.
 #
-# JOBS: how many at a time (all processors). WRAP: a command put before each program.
+# JOBS: how many at a time (two more than processors, since those with daemons mostly wait). WRAP: a command put before each program.
 # TEST_TIMEOUT: seconds for one program (900). LOG_DIR: where the outputs stay (build/test-logs).
 set -u
 # shellcheck source=test/lib/count.sh
 . "$(dirname "$0")/count.sh"
 
-JOBS=${JOBS:-$(nproc)}
+JOBS=${JOBS:-$(($(nproc) + 2))}
 LOG_DIR=${LOG_DIR:-build/test-logs}
 export LOG_DIR WRAP="${WRAP:-}" TEST_TIMEOUT="${TEST_TIMEOUT:-900}"
 

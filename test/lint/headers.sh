@@ -1,5 +1,6 @@
 #!/bin/sh
-# Each header compiles alone, and its guard is its path.
+# Each header compiles alone, and its guard is its path. The build shows the first of those that their source
+# includes before anything else.
 . "$(dirname "$0")/lib.sh"
 
 sources '*.h' >"$FOUND.files"
@@ -10,6 +11,11 @@ while read -r h; do
 		echo "$h:1: the include guard must be $want"
 	fi
 done <"$FOUND.files" >"$FOUND"
+# Includes name a header by its path, from common/ or test/ on in those folders.
+while read -r h; do
+	first=$(sed -n '/^#include/{s/^#include "\(.*\)"$/\1/p;q;}' "${h%.h}.c" 2>/dev/null)
+	[ "$first" = "${h#common/}" ] || [ "$first" = "${h#test/}" ] || echo "$h"
+done <"$FOUND.files" >"$FOUND.alone"
 # shellcheck disable=SC2016
 xargs -P "$(nproc)" -I '{}' sh -c '
 	out=$('"${CC:-gcc}"' -fsyntax-only -std=gnu17 -D_GNU_SOURCE -Wall -Werror -I. -Icommon \
@@ -17,6 +23,6 @@ xargs -P "$(nproc)" -I '{}' sh -c '
 #include "$1"
 EOF
 	) || printf "%s:1: does not compile alone\n%s\n" "$1" "$out"' sh '{}' \
-	<"$FOUND.files" >>"$FOUND"
-rm -f "$FOUND.files"
+	<"$FOUND.alone" >>"$FOUND"
+rm -f "$FOUND.files" "$FOUND.alone"
 finish

@@ -29,6 +29,7 @@ struct autoscaler {
 	struct autoscaler_options opt;
 	struct VEC(struct order) orders;
 	struct node_rooms rooms;
+	uint64_t idle_at; /* changes of the mirror at which a scan had nothing to do, + 1 */
 	_Atomic unsigned ordered;
 };
 
@@ -135,14 +136,13 @@ static void create_node(struct autoscaler *a, struct order *o)
 	transport_submit(mirror_transport(a->mirror), &call);
 }
 
-static void scan(void *ctx)
+/* True: the next time would be the same while the mirror does not change. */
+static bool look(struct autoscaler *a)
 {
-	struct autoscaler *a = ctx;
 	int64_t now = clock_mono(mirror_clock(a->mirror));
+	size_t norders = a->orders.n;
+	bool idle = true;
 
-	if (atomic_load(&mirror_transport(a->mirror)->stopping)) {
-		return;
-	}
 	node_room_read(&a->rooms, a->mirror);
 	for (size_t i = 0; i < a->orders.n; i++) {
 		struct order *o = &a->orders.v[i];
@@ -150,6 +150,7 @@ static void scan(void *ctx)
 		if (mirror_get(a->mirror, MIRROR_NODES, o->name) != NULL) {
 			continue;
 		}
+		idle = false;
 		vec_push(&a->rooms, room_of_group(o->group, o->name));
 		if (o->due <= now) {
 			create_node(a, o);
@@ -157,6 +158,20 @@ static void scan(void *ctx)
 	}
 	if (mirror_is_synced(a->mirror)) {
 		mirror_each(a->mirror, MIRROR_PODS, consider, a);
+	}
+	return idle && a->orders.n == norders;
+}
+
+static void scan(void *ctx)
+{
+	struct autoscaler *a = ctx;
+	uint64_t changes = mirror_changes(a->mirror);
+
+	if (atomic_load(&mirror_transport(a->mirror)->stopping)) {
+		return;
+	}
+	if (a->idle_at != changes + 1) {
+		a->idle_at = look(a) ? changes + 1 : 0;
 	}
 	transport_call(mirror_transport(a->mirror), a->opt.scan_interval_ns, scan, a);
 }

@@ -41,6 +41,7 @@ struct mirror {
 	} listeners[MAX_LISTENERS];
 	size_t nlisteners;
 	bool keep_history;
+	uint64_t changes;
 	pthread_mutex_t lock; /* guards waiter, history */
 	pthread_cond_t woken;
 	struct waiter *waiter;
@@ -108,6 +109,7 @@ static void on_event(void *ctx, const struct reflector_event *event)
 {
 	struct watch *w = ctx;
 
+	w->mirror->changes++;
 	switch (event->kind) {
 	case REFLECTOR_UPSERT:
 	case REFLECTOR_DELETE:
@@ -236,6 +238,11 @@ bool mirror_is_synced(const struct mirror *m)
 		}
 	}
 	return true;
+}
+
+uint64_t mirror_changes(const struct mirror *m)
+{
+	return m->changes;
 }
 
 struct transport *mirror_transport(const struct mirror *m)

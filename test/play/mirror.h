@@ -53,6 +53,8 @@ const struct jdoc *mirror_get(const struct mirror *m, enum mirror_resource r, co
 size_t mirror_count(const struct mirror *m, enum mirror_resource r);
 void mirror_each(const struct mirror *m, enum mirror_resource r, mirror_each_fn fn, void *ctx);
 bool mirror_is_synced(const struct mirror *m);
+/* Counts what the watches said: as long as it stays, the functions above answer the same. */
+uint64_t mirror_changes(const struct mirror *m);
 struct transport *mirror_transport(const struct mirror *m);
 const struct clock *mirror_clock(const struct mirror *m);
 

@@ -10,6 +10,10 @@ static const uint64_t regression_seeds[] = {
 	52001652, /* a withdrawal was not sent, and not decided again while the pod paused */
 	874,      /* a pod that waited for releases let another domain have more than maxSkew */
 	805506,   /* a bind of a best-effort pod was undone to a reservation, and withdrawn later */
+	63000010, /* a deletion named the version of the patch before it, in which the pod was bound
+		   */
+	63000683, /* all was judged before a volume could be had on another node: the test's fault
+		   */
 };
 
 int main(int argc, char **argv)

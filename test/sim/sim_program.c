@@ -19,14 +19,16 @@ struct options {
 	uint64_t steps;
 	uint64_t hash_seed;
 	bool verbose, quick; /* quick: ends at the first failure */
+	bool digests;        /* of the traces are printed, to compare two versions of a program */
 };
 
 static void usage(void)
 {
 	fputs("usage: [--seed N | --seeds A..B] [--steps N] [--hash-seed N] [--quick] [-v] "
-	      "[--mutants]\n"
+	      "[--digests] [--mutants]\n"
 	      "--hash-seed: key of the hash tables, on which nothing may depend; --quick ends at "
-	      "the first failure; --mutants runs test/mutants/listed.sh\n",
+	      "the first failure; --digests prints a digest of each seed's trace; --mutants runs "
+	      "test/mutants/listed.sh\n",
 	      stderr);
 	exit(2);
 }
@@ -69,6 +71,10 @@ static void parse(int argc, char **argv, struct options *o)
 		}
 		if (str_streq(argv[i], "--quick")) {
 			o->quick = true;
+			continue;
+		}
+		if (str_streq(argv[i], "--digests")) {
+			o->digests = true;
 			continue;
 		}
 		if (str_streq(argv[i], "--mutants")) {
@@ -263,6 +269,10 @@ int sim_program(int argc, char **argv, const struct sim_program *p)
 							     is_plain(p, seed) };
 
 			held &= sim_run(&opt, &stats);
+			if (o.digests) {
+				printf("# seed %llu: trace %016llx\n", (unsigned long long)seed,
+				       (unsigned long long)stats.trace_digest);
+			}
 		}
 		failed += !held;
 		printf("%s %u - seeds %llu to %llu\n", held ? "ok" : "not ok", ++tests,

@@ -450,6 +450,7 @@ static bool is_settled(struct sim_run *r, int64_t since)
 	       w->clock.mono_ns - r->unhealthy_at >= SEEN_NS &&
 	       (w->faults.struck[SIM_STATUS_403] == 0 ||
 		w->clock.mono_ns - w->faults.last_at >= SIM_FAULTS_REFUSED_NS) &&
+	       !(w->volumes && sim_volumes_must_wait(w)) &&
 	       !sim_judge_must_wait(w, sim_scheduler_cluster(r->schedulers[0]),
 				    sim_scheduler_now(r->schedulers[0])) &&
 	       (r->quota == NULL || sim_quota_is_quiet(r->quota, QUIET_NS));

@@ -14,10 +14,17 @@ static const struct field spec_rows[] = {
 };
 static const struct field_table spec_fields = FIELD_TABLE(struct api_node_spec, spec_rows);
 
+static const struct field image_rows[] = {
+	F_STRS(struct api_node_image, names, "names"),
+	F_I64(struct api_node_image, size, "sizeBytes"),
+};
+static const struct field_table image_fields = FIELD_TABLE(struct api_node_image, image_rows);
+
 static const struct field status_rows[] = {
 	F_RESOURCES(struct api_node_status, allocatable, "allocatable"),
 	F_RESOURCES(struct api_node_status, capacity, "capacity"),
 	F_LIST(struct api_node_status, conditions, "conditions", meta_condition_fields),
+	F_LIST(struct api_node_status, images, "images", image_fields),
 };
 static const struct field_table status_fields = FIELD_TABLE(struct api_node_status, status_rows);
 

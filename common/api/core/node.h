@@ -14,9 +14,14 @@ struct api_node_spec {
 	bool unschedulable;
 	struct FIELD_LIST(struct api_taint) taints;
 };
+struct api_node_image {
+	struct field_strs names;
+	int64_t size; /* bytes */
+};
 struct api_node_status {
 	struct field_resources allocatable, capacity;
 	struct api_conditions conditions;
+	struct FIELD_LIST(struct api_node_image) images;
 };
 struct api_node {
 	const char *api_version, *kind;

@@ -102,6 +102,7 @@ static const struct field port_rows[] = {
 static const struct field_table port_fields = FIELD_TABLE(struct api_port, port_rows);
 
 static const struct field container_rows[] = {
+	F_STR(struct api_container, image, "image"),
 	F_STR(struct api_container, name, "name"),
 	F_LIST(struct api_container, ports, "ports", port_fields),
 	F_OBJ(struct api_container, resources, "resources", resources_fields),
@@ -121,10 +122,17 @@ static const struct field volume_claim_rows[] = {
 static const struct field_table volume_claim_fields =
 	FIELD_TABLE(struct api_volume_claim, volume_claim_rows);
 
+static const struct field volume_image_rows[] = {
+	F_STR(struct api_volume_image, reference, "reference"),
+};
+static const struct field_table volume_image_fields =
+	FIELD_TABLE(struct api_volume_image, volume_image_rows);
+
 static const struct field volume_rows[] = {
 	F_STR(struct api_volume, name, "name"),
 	F_PRESENT(struct api_volume, csi, "csi"),
 	F_PRESENT(struct api_volume, ephemeral, "ephemeral"),
+	F_OBJ_PTR(struct api_volume, image, "image", volume_image_fields),
 	F_OBJ_PTR(struct api_volume, claim, "persistentVolumeClaim", volume_claim_fields),
 };
 static const struct field_table volume_fields = FIELD_TABLE(struct api_volume, volume_rows);

@@ -61,7 +61,7 @@ struct api_port {
 	const char *host_ip, *protocol;
 };
 struct api_container {
-	const char *name, *restart_policy;
+	const char *image, *name, *restart_policy;
 	struct api_resources resources;
 	struct FIELD_LIST(struct api_port) ports;
 };
@@ -73,8 +73,12 @@ struct api_gate {
 struct api_volume_claim {
 	const char *claim_name;
 };
+struct api_volume_image {
+	const char *reference;
+};
 struct api_volume {
 	const char *name;
+	struct api_volume_image *image; /* NULL: none */
 	struct api_volume_claim *claim; /* persistentVolumeClaim; NULL: none */
 	bool ephemeral;                 /* a generic ephemeral volume */
 	bool csi;                       /* an inline CSI volume */

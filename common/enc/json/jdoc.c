@@ -323,15 +323,28 @@ const char *jdoc_key(const struct jdoc *d)
 	return d == NULL ? NULL : node(d)->string;
 }
 
-static cJSON *find_member(const struct jdoc *d, struct str key)
+static cJSON *find_member(const struct jdoc *d, const char *key)
 {
-	char first = key.len > 0 ? key.p[0] : '\0';
+	if (jdoc_kind(d) != JDOC_OBJECT || key == NULL) {
+		return NULL;
+	}
+	for (cJSON *c = node(d)->child; c != NULL; c = c->next) {
+		if (c->string[0] == key[0] && strcmp(c->string, key) == 0) {
+			return c;
+		}
+	}
+	return NULL;
+}
 
+/* The same for the first len bytes of a path, which are not 0. */
+static cJSON *find_part(const struct jdoc *d, const char *path, size_t len)
+{
 	if (jdoc_kind(d) != JDOC_OBJECT) {
 		return NULL;
 	}
 	for (cJSON *c = node(d)->child; c != NULL; c = c->next) {
-		if (c->string[0] == first && str_eq_c(key, c->string)) {
+		if (c->string[0] == path[0] && strncmp(c->string, path, len) == 0 &&
+		    c->string[len] == '\0') {
 			return c;
 		}
 	}
@@ -340,7 +353,7 @@ static cJSON *find_member(const struct jdoc *d, struct str key)
 
 const struct jdoc *jdoc_get(const struct jdoc *d, const char *key)
 {
-	return doc_const(find_member(d, str_of(key)));
+	return doc_const(find_member(d, key));
 }
 
 const struct jdoc *jdoc_at(const struct jdoc *d, size_t i)
@@ -356,10 +369,12 @@ const struct jdoc *jdoc_at(const struct jdoc *d, size_t i)
 
 const struct jdoc *jdoc_path(const struct jdoc *d, const char *path)
 {
-	struct str rest = str_of(path);
+	while (path != NULL && d != NULL) {
+		const char *end = strchrnul(path, '.');
 
-	while (rest.p != NULL && d != NULL) {
-		d = doc_const(find_member(d, str_next(&rest, '.')));
+		d = doc_const(*end == '\0' ? find_member(d, path)
+					   : find_part(d, path, (size_t)(end - path)));
+		path = *end == '\0' ? NULL : end + 1;
 	}
 	return d;
 }
@@ -381,7 +396,7 @@ const struct jdoc *jdoc_next(const struct jdoc *c)
 
 struct jdoc *jdoc_get_mut(struct jdoc *d, const char *key)
 {
-	return doc(find_member(d, str_of(key)));
+	return doc(find_member(d, key));
 }
 
 struct jdoc *jdoc_at_mut(struct jdoc *d, size_t i)

@@ -11,9 +11,14 @@ struct queue_totals;
 struct session;
 struct live_cluster;
 
+/* Reads the dump that f names, else the cluster that it names, with one request for each page of
+ * 500 objects. The caller destroys *ret. Objects that cannot be read are named on standard error
+ * and left out. Errors are those of the requests, among them -ERR_FORBIDDEN where a right to list a
+ * needed kind is missing; -ERR_INVALID: the configuration of the scheduler, or the dump. */
 int live_cluster_load(const struct cluster_args *f, struct live_cluster **ret, struct err *err);
-void live_cluster_destroy(struct live_cluster *s);
+void live_cluster_destroy(struct live_cluster *s); /* NULL is fine */
 void live_cluster_destroyp(struct live_cluster **ps);
+/* Each of these lives as long as s. */
 const struct cluster *live_cluster_cluster(const struct live_cluster *s);
 struct session *live_cluster_session(const struct live_cluster *s);
 const struct queue_totals *live_cluster_totals(const struct live_cluster *s); /* by queue id */

@@ -106,7 +106,11 @@ static int read_config(const struct cluster_args *a, struct jdoc **ret, struct e
 static int read_strictly(const struct cluster_args *a, struct sim_input *in, struct err *err)
 {
 	const struct strict_input_options opt = {
-		.ignored = a->ignored.v, .nignored = a->ignored.n, .problem = problem, .warn = warn
+		.ignored = a->ignored.v,
+		.nignored = a->ignored.n,
+		.config_path = a->config,
+		.problem = problem,
+		.warn = warn,
 	};
 	CLEANUP(strict_input_destroyp) struct strict_input *s = strict_input_create(&opt, in);
 	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;

@@ -6,6 +6,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "collections/vec.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/ctl/manifest/builtin_admission.h"
@@ -202,6 +203,66 @@ static void default_schedulers(struct sim_input *in)
 	}
 }
 
+/* Whether the labels of namespaces decide about a Workload. */
+static bool selects_namespaces(struct sim_input *in)
+{
+	size_t n;
+	struct sim_object *const *objects = sim_input_objects(in, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (objects[i]->kind == SCHED_CLUSTER_QUEUES &&
+		    jdoc_first(jdoc_path(objects[i]->json, "spec.namespaceSelector")) != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+struct missing_namespaces {
+	struct strict_input *s;
+	bool warn;
+};
+
+static bool add_namespace(struct str name, void *value UNUSED, void *ctx)
+{
+	const struct missing_namespaces *m = ctx;
+	CLEANUP(xmalloc_freep)
+	char *text = xmalloc_printf("Namespace " STR_FMT
+				    " is not in the manifests: it counts as one without labels",
+				    STR_ARG(name));
+	struct jdoc *namespace_ = jdoc_new_object();
+	struct jdoc *meta = jdoc_set_take(namespace_, "metadata", jdoc_new_object());
+	struct jdoc *labels = jdoc_set_take(meta, "labels", jdoc_new_object());
+
+	jdoc_set_take(meta, "name", jdoc_new_str_n(name));
+	/* The API server gives it to each namespace. */
+	jdoc_set_take(labels, "kubernetes.io/metadata.name", jdoc_new_str_n(name));
+	(void)sim_input_take(m->s->in, SCHED_NAMESPACES, namespace_, "not in the manifests", NULL);
+	if (m->warn) {
+		strict_input_warn(m->s, text);
+	}
+	return true;
+}
+
+/* Manifests of queues and Jobs seldom have their namespace beside them, and nothing is admitted in
+ * a namespace that does not exist. */
+static void add_missing_namespaces(struct strict_input *s)
+{
+	struct missing_namespaces m = { s, selects_namespaces(s->in) };
+	CLEANUP(strmap_destroyp) struct strmap *missing = strmap_create(NULL);
+	size_t n;
+	struct sim_object *const *objects = sim_input_objects(s->in, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *name = jdoc_path_str(objects[i]->json, "metadata.namespace");
+
+		if (name != NULL && sim_input_find(s->in, SCHED_NAMESPACES, name) == NULL) {
+			strmap_set(missing, str_of(name), s);
+		}
+	}
+	strmap_each(missing, add_namespace, &m);
+}
+
 /* Why each stage stands where it does:
  * 1. Objects were checked one by one as they were added. Kinds that were left out are reported
  *    now, with their number.
@@ -211,8 +272,10 @@ static void default_schedulers(struct sim_input *in)
  * 4. Admission comes only without problems: its handlers read what the checks guarantee, and
  *    would only repeat the problem in other words. Priority and RuntimeClass come before the
  *    webhooks, as in the API server.
- * 5. Workloads are made after admission, which suspends Jobs and marks the pods that queue.
- * 6. Objects that no engine decides about are found last: the marks of admission decide that,
+ * 5. Namespaces that are missing are added when objects are counted and checked: they are no
+ *    part of the manifests. Admission does not need them.
+ * 6. Workloads are made after admission, which suspends Jobs and marks the pods that queue.
+ * 7. Objects that no engine decides about are found last: the marks of admission decide that,
  *    too. */
 int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64_t now,
 			struct err *err)
@@ -223,7 +286,7 @@ int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64
 	manifest_check_warn_ignored(s->check);
 	/* Its warnings come when the Workload engine reads it. */
 	if (kueue_conf_read(config, NULL, NULL, &conf, err) < 0) {
-		return err_wrap(err, "configuration");
+		return err_wrap(err, "%s", s->opt.config_path);
 	}
 	if (s->opt.base != NULL) {
 		sim_input_set_base(s->in, s->opt.base);
@@ -241,6 +304,7 @@ int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64
 	if (manifest_check_problems(s->check) > 0) {
 		return 1;
 	}
+	add_missing_namespaces(s);
 	r = owner_workloads_make(
 		s->in,
 		&(struct owner_workloads_options){

@@ -18,6 +18,7 @@ struct strict_input_options {
 	size_t nignored;
 	const char *const *gate_schedulers; /* of pods that are gated for others, NULL-terminated;
 					       NULL: none */
+	const char *config_path;            /* of the configuration, for errors; NULL: none */
 	/* One text each; a problem means that the API would refuse an object. */
 	void (*problem)(void *ctx, const char *text);
 	void (*warn)(void *ctx, const char *text);

@@ -637,6 +637,11 @@ const char *simulation_why(const struct simulation *s, const struct task *t)
 	const struct podgroup *g;
 	const char *text;
 
+	/* Its last decision is that it has quota. */
+	if ((t->flags & TASK_GATE_ONLY) != 0 && (t->flags & TASK_OUR_GATE) == 0 &&
+	    t->charge != CHARGE_NONE) {
+		return "has quota: its own scheduler, which is not simulated, places it";
+	}
 	strbuf_printf(&key, "Pod %s/%s", t->namespace_, t->name);
 	text = strmap_get(s->why, strbuf_str(&key));
 	if (text != NULL || t->podgroup == MODEL_NONE) {

@@ -63,8 +63,8 @@ static const struct local_queue *local_of(const struct quota_model *q, const str
 	return quota_local_find(q, str_of(key));
 }
 
-/* The queue that is stopped; NULL: both of them run. */
-/* Either stop is enough; the LocalQueue comes first, which is nearer to the user. */
+/* Names the queue that is stopped; NULL: both of them run. Either stop is enough; the LocalQueue
+ * comes first, which is nearer to the user. */
 static const char *about_stop(const struct quota_model *q, const struct local_queue *local,
 			      struct strbuf *message)
 {

@@ -246,7 +246,7 @@ static void list_costs(const struct fleet_view *view, const struct fleet_prices 
 			continue;
 		}
 		strbuf_printf(out, "%s%s: ", listed++ == 0 ? " (" : ", ", r->cluster);
-		if (r->cost == INT64_MAX) {
+		if (r->cost == REPLICA_COST_CANNOT) {
 			strbuf_add_c(out, "nothing to preempt");
 		} else if (r->cost != REPLICA_COST_UNKNOWN) {
 			strbuf_printf(out, "%lld", (long long)r->cost);

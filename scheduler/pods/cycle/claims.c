@@ -7,8 +7,6 @@
 #include "scheduler/pods/model/volumes.h"
 #include "scheduler/pods/session/session_priv.h"
 
-#define PAUSE_MAX_SHIFT 8
-
 enum verdict { VERDICT_WAIT, VERDICT_READY, VERDICT_FAILED };
 
 struct finding {
@@ -113,13 +111,6 @@ bool claims_are_due(const struct cluster *c, int64_t now, int64_t *timer)
 	return any;
 }
 
-/* As after a Binding that is refused: 1 s, 2 s, ... 256 s. */
-static int64_t pause_after(const struct task *t)
-{
-	return INT64_C(1000000000)
-	       << (t->write_failures < PAUSE_MAX_SHIFT ? t->write_failures : PAUSE_MAX_SHIFT);
-}
-
 static void give_back(struct session *s, const struct task *t, const struct finding *f)
 {
 	const char *message = arena_printf(s->arena, "persistentvolumeclaim \"%s\", node %s: %s",
@@ -129,7 +120,8 @@ static void give_back(struct session *s, const struct task *t, const struct find
 
 	d->task = t->id;
 	d->message = message;
-	d->retry_at = s->now + pause_after(t);
+	/* As after a Binding that is refused. */
+	d->retry_at = s->now + cluster_task_pause(t->write_failures);
 	d = decision_add(&s->decisions, DECISION_EVENT);
 	d->task = t->id;
 	d->warning = true;

@@ -2,15 +2,13 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "scheduler/pods/session/fit.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/order.h"
 #include "scheduler/pods/session/placing.h"
 #include "scheduler/pods/session/session_priv.h"
 #include "scheduler/pods/session/statement.h"
-
-#define PAUSE_NS INT64_C(1000000000)
-#define PAUSE_MAX_SHIFT 8
 
 static int by_podgroup(const void *a, const void *b, void *ctx)
 {
@@ -130,13 +128,12 @@ static void report_in_vain(struct session *s, const struct task *t, const char *
 				  "%u pods were evicted for the pod, which cannot take their room: "
 				  "%s; no pod is evicted "
 				  "for it in the next %lld s",
-				  t->victims, why, (long long)(pause / PAUSE_NS));
+				  t->victims, why, (long long)(pause / CLOCK_NS_PER_S));
 }
 
 void holds_give_up(struct session *s, const struct task *t, const char *why)
 {
-	unsigned shift = t->in_vain < PAUSE_MAX_SHIFT ? t->in_vain : PAUSE_MAX_SHIFT;
-	int64_t pause = PAUSE_NS << shift;
+	int64_t pause = cluster_task_pause(t->in_vain);
 
 	statement_await(s, t, NULL, t->victims > 0 ? s->now + pause : MODEL_TIME_NONE);
 	s->decisions.v[s->decisions.n - 1].warning = true;

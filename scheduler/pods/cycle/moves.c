@@ -149,8 +149,8 @@ static void move_or_report(struct session *s, const struct task *t, const struct
 		stay(s, t, to, text, accepts ? shortage_of_task(s, to, t) : "");
 	} else {
 		revoke_charge(s, t,
-			      arena_printf(s->arena, "the PodGroup names queue %s now, which %s",
-					   to->name, text));
+			      arena_printf(s->arena, "the %s names queue %s now, which %s",
+					   namer(s, t), to->name, text));
 	}
 }
 

@@ -5,6 +5,7 @@
 #include "collections/strmap.h"
 #include "enc/json/json_out.h"
 #include "scheduler/pods/dump/dump_fields.h"
+#include "scheduler/pods/dump/dump_images.h"
 #include "scheduler/pods/dump/dump_pod_terms.h"
 #include "scheduler/pods/dump/dump_terms.h"
 #include "scheduler/pods/dump/dump_volumes.h"
@@ -82,6 +83,7 @@ static void put_class(struct json_out *o, const struct cluster *c, const struct 
 	}
 	dump_pod_terms_write_class(o, k);
 	dump_volumes_write_class(o, k);
+	dump_images_write_class(o, k);
 	if (k->charged_to_workload) {
 		json_out_kv_bool(o, "elsewhere", true);
 	}
@@ -109,6 +111,7 @@ static void put_node(struct json_out *o, const struct cluster *c, const struct n
 		json_out_array_end(o);
 	}
 	dump_volumes_write_limits(o, n);
+	dump_images_write_node(o, n);
 	put_ids(o, "tasks", n->tasks.v, n->tasks.n);
 }
 
@@ -268,6 +271,7 @@ void dump_format(const struct cluster *c, struct strbuf *out)
 	json_out_kv_int(&o, "version", DUMP_VERSION);
 	dump_fields_write(dump_fields_cluster, c, &o);
 	put_names(&o, c);
+	PUT_LIST(&o, c, "images", c->images, dump_images_write);
 	PUT_LIST(&o, c, "classes", c->class_by_id, put_class);
 	PUT_LIST(&o, c, "nodes", c->nodes, put_node);
 	PUT_LIST(&o, c, "queues", c->queues, put_queue);

@@ -9,10 +9,12 @@
 #include "collections/strmap.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/pods/dump/dump_fields.h"
+#include "scheduler/pods/dump/dump_images.h"
 #include "scheduler/pods/dump/dump_pod_terms.h"
 #include "scheduler/pods/dump/dump_terms.h"
 #include "scheduler/pods/dump/dump_volumes.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/images.h"
 #include "scheduler/pods/model/selectors.h"
 #include "scheduler/pods/model/volumes.h"
 
@@ -118,7 +120,8 @@ static int load_parts(struct cluster *c, const struct jdoc *d, struct pod_class 
 	    dump_terms_read(c, jdoc_get(d, "required"), &k->required, &k->nrequired, err) < 0 ||
 	    dump_terms_read(c, jdoc_get(d, "preferred"), &k->preferred, &k->npreferred, err) < 0 ||
 	    dump_pod_terms_read(c, jdoc_get(d, "podTerms"), k, err) < 0 ||
-	    load_tolerations(c, jdoc_get(d, "tolerations"), k, err) < 0) {
+	    load_tolerations(c, jdoc_get(d, "tolerations"), k, err) < 0 ||
+	    dump_images_read_class(c, d, k, err) < 0) {
 		return -ERR_INVALID;
 	}
 	return load_ports(c, jdoc_get(d, "ports"), k, err) < 0
@@ -150,6 +153,7 @@ int dump_class_load(struct cluster *c, const struct jdoc *d, struct err *err)
 	strmap_set(c->classes, strbuf_str(&signature), k);
 	selectors_add_class(c, k);
 	volumes_enter_class(c, k);
+	images_enter_class(c, k);
 	vec_push(&c->class_by_id, take_ptr(&k));
 	return 0;
 }

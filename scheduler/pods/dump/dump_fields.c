@@ -61,6 +61,7 @@ const struct dump_field dump_fields_task[] = {
 	ROW(task, published_at, "publishedAt", DUMP_I64, MODEL_TIME_NONE, 0),
 	ROW(task, retry_at, "retryAt", DUMP_I64, MODEL_TIME_NONE, 0),
 	ROW(task, resource_version, "rv", DUMP_I64, 0, 0),
+	ROW(task, written, "written", DUMP_I64, 0, 0),
 	ROW(task, cond_message, "condMessage", DUMP_U64, 0, 0),
 	ROW(task, victims, "victims", DUMP_U32, 0, UINT32_MAX),
 	ROW(task, in_vain, "inVain", DUMP_U32, 0, UINT32_MAX),

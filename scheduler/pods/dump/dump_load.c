@@ -10,6 +10,7 @@
 #include "scheduler/pods/dump/dump.h"
 #include "scheduler/pods/dump/dump_class.h"
 #include "scheduler/pods/dump/dump_fields.h"
+#include "scheduler/pods/dump/dump_images.h"
 #include "scheduler/pods/dump/dump_pod_terms.h"
 #include "scheduler/pods/dump/dump_volumes.h"
 #include "scheduler/pods/model/cluster.h"
@@ -141,6 +142,7 @@ static int load_node(struct cluster *c, const struct jdoc *d, struct err *err)
 	}
 	free(labels);
 	if (load_taints(c, d, n, err) < 0 || dump_volumes_read_limits(c, d, n, err) < 0 ||
+	    dump_images_read_node(c, d, n, err) < 0 ||
 	    dump_fields_read(dump_fields_node, d, n, err) < 0 ||
 	    dump_fields_read_res(d, "allocatable", c->res, 0, &n->allocatable, err) < 0) {
 		return -ERR_INVALID;
@@ -460,7 +462,7 @@ static int link_node(struct cluster *c, const struct jdoc *d, struct node *n, st
 		t->node = n->id;
 		t->node_pos = (uint32_t)n->tasks.n;
 		vec_push(&n->tasks, id);
-		res_add(&n->used, &t->klass->request);
+		cluster_node_book(c, n, &t->klass->request);
 		if (t->status == TASK_RELEASING) {
 			res_add(&n->releasing, &t->klass->request);
 			t->ending_pos = (uint32_t)c->ending.n;
@@ -583,6 +585,7 @@ static int finish(struct cluster *c, const struct jdoc *doc, struct err *err)
 		return bad(err, "root or defaultQueue: no such queue");
 	}
 	COLLECT_FREE(&c->class_by_id);
+	COLLECT_FREE(&c->images);
 	COLLECT_FREE(&c->nodes);
 	COLLECT_FREE(&c->queues);
 	COLLECT_FREE(&c->podgroups);
@@ -601,6 +604,7 @@ static int load(struct cluster *c, const struct jdoc *doc, struct err *err)
 	if (load_resources(c, doc, err) < 0 || load_names(c, doc, err) < 0 ||
 	    load_priority_classes(c, doc, err) < 0 ||
 	    dump_pod_terms_read_namespaces(c, jdoc_get(doc, "namespaces"), err) < 0 ||
+	    LOAD_LIST(c, doc, "images", &c->images, dump_images_read, err) < 0 ||
 	    LOAD_LIST(c, doc, "classes", &c->class_by_id, dump_class_load, err) < 0 ||
 	    LOAD_LIST(c, doc, "nodes", &c->nodes, load_node, err) < 0 ||
 	    LOAD_LIST(c, doc, "queues", &c->queues, load_queue, err) < 0 ||

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/model/images.h"
 
 /* Pods that name it may have been seen first, or ask for more than it had so far. */
 static void reconcile_pods(struct cache *c, const struct node *n)
@@ -87,6 +88,7 @@ void cache_node_remove(struct cache *c, const struct sched_msg *m)
 	res_fill(&n->allocatable, 0);
 	vec_finish(&n->labels);
 	vec_finish(&n->taints);
+	images_set_node(c->cluster, n, NULL, 0);
 	cluster_node_changed(c->cluster, n, &old, true);
 	cluster_node_prune(c->cluster, n);
 	c->dirty = true;

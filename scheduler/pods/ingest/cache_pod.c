@@ -69,7 +69,7 @@ static void apply(struct cache *c, struct task *t, const struct from_api_pod *p)
 	struct res old;
 
 	/* The write that failed for good may succeed on the changed pod. */
-	if (p->resource_version != t->resource_version) {
+	if (p->resource_version != t->resource_version && p->resource_version != t->written) {
 		t->flags &= ~(uint32_t)TASK_PARKED;
 	}
 	/* A pod that is new here has no class yet. */
@@ -186,7 +186,8 @@ static struct task *take(struct cache *c, const struct api_pod *pod, const struc
 {
 	bool is_new, was_unready;
 
-	if (t != NULL && p->resource_version != 0 && p->resource_version < t->resource_version) {
+	if (t != NULL && p->resource_version != 0 &&
+	    (p->resource_version < t->resource_version || p->resource_version < t->written)) {
 		return NULL;
 	}
 	if (t != NULL && (!str_eq_c(p->uid, t->uid) || !wanted)) {

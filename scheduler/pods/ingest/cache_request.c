@@ -1,22 +1,14 @@
 #include "api/meta/status.h"
 #include "api/volcano/keys.h"
-#include "base/clock.h"
 #include "base/str.h"
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/volumes.h"
 
-#define BACKOFF_MAX_SHIFT 8
-
-/* Doubles with every failure: 1 s, 2 s, ... 256 s. */
 static void back_off(struct task *t, int64_t now)
 {
-	unsigned shift =
-		t->write_failures < BACKOFF_MAX_SHIFT ? t->write_failures : BACKOFF_MAX_SHIFT;
-
-	t->write_failures++;
-	t->retry_at = now + (CLOCK_NS_PER_S << shift);
+	t->retry_at = now + cluster_task_pause(t->write_failures++);
 }
 
 static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m, int64_t now)
@@ -27,8 +19,8 @@ static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m
 		t->flags &= ~(uint32_t)TASK_OUR_GATE;
 		/* Updates that were sent before the patch, and still show the gate, are older than
 		 * this. */
-		if (m->resource_version > t->resource_version) {
-			t->resource_version = m->resource_version;
+		if (m->resource_version > t->written) {
+			t->written = m->resource_version;
 		}
 		if (t->charge == CHARGE_PATCHING) {
 			ledger_advance(c->cluster, t, CHARGE_UNGATED);

@@ -104,7 +104,8 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 /* The status of t by the pod: one that does not end stays what it is until it is gone. */
 enum task_status from_api_pod_status(const struct from_api_pod *p, const struct task *t);
 
-/* Adds or updates; node accounts and generations follow. */
+/* Adds or updates; node accounts and generations follow. A change of its images alone is none of
+ * those. */
 int from_api_node(struct cluster *c, const struct api_node *node, struct err *err);
 /* Adds or updates; *ret_changed: something that decisions depend on changed (the caller then calls
  * queue_topology_changed), as opposed to the status alone. */
@@ -157,7 +158,8 @@ int from_api_requested(const struct cluster *c, const struct field_resources *r,
 		       struct res *ret, struct unoffered *ret_unoffered, struct err *err);
 /* An interned copy of text ("" for NULL). */
 int from_api_text(struct cluster *c, const char *text, const char **ret, struct err *err);
-/* The selector, affinity, tolerations, ports and refusals of a pod that is ours. */
+/* The selector, affinity, tolerations, ports and refusals of a pod that is ours, and the images of
+ * one without a node. */
 int from_api_class_read(struct cluster *c, const struct api_pod *pod, struct arena *scratch,
 			struct pod_class *k, struct err *err);
 /* The terms about other pods, by kind. places false: another scheduler places the pod, and only

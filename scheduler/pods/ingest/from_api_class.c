@@ -1,8 +1,11 @@
+#include <string.h>
+
 #include "api/core/pod.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "scheduler/base/match_from_api.h"
 #include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/model/images.h"
 
 static int read_node_affinity(struct cluster *c, const struct api_node_affinity *a,
 			      struct arena *scratch, struct pod_class *k, struct err *err)
@@ -138,6 +141,53 @@ int from_api_class_claims(struct cluster *c, const struct api_pod *pod, struct a
 				 &k->claims_in, err);
 }
 
+/* The name that kubelets report: without tag and digest it is that of the tag latest. */
+static const char *full_name(const char *image, struct arena *scratch)
+{
+	const char *colon = strrchr(image, ':'), *slash = strrchr(image, '/');
+	bool tagged = colon != NULL && (slash == NULL || colon > slash);
+
+	return tagged ? image : arena_printf(scratch, "%s:latest", image);
+}
+
+static void add_image(const char *image, struct arena *scratch, struct pod_class *k)
+{
+	const char *name;
+
+	k->image_sources++;
+	if (image == NULL || strlen(image) > IMAGES_NAME_MAX) {
+		return; /* no node has it */
+	}
+	name = full_name(image, scratch);
+	for (size_t i = 0; i < k->nimages; i++) {
+		if (strcmp(k->images[i].name, name) == 0) {
+			k->images[i].times++;
+			return;
+		}
+	}
+	if (k->nimages < POD_CLASS_IMAGES_MAX) {
+		k->images[k->nimages++] = (struct pod_image){ .name = name, .times = 1 };
+	}
+}
+
+/* In kube-scheduler's order. */
+static void read_images(const struct api_pod_spec *spec, struct arena *scratch, struct pod_class *k)
+{
+	k->images = arena_zero(scratch, POD_CLASS_IMAGES_MAX, sizeof(k->images[0]));
+	for (size_t i = 0; i < spec->init_containers.n; i++) {
+		add_image(spec->init_containers.v[i].image, scratch, k);
+	}
+	for (size_t i = 0; i < spec->containers.n; i++) {
+		add_image(spec->containers.v[i].image, scratch, k);
+	}
+	for (size_t i = 0; i < spec->volumes.n; i++) {
+		if (spec->volumes.v[i].image != NULL) {
+			add_image(spec->volumes.v[i].image->reference, scratch, k);
+		}
+	}
+	k->image_sources = k->nimages == 0 ? 0 : k->image_sources;
+}
+
 /* Placing such a pod correctly needs rules that are not implemented. */
 static const char *refusal(const struct api_pod_spec *spec)
 {
@@ -196,6 +246,11 @@ int from_api_class_read(struct cluster *c, const struct api_pod *pod, struct are
 	}
 	if (from_api_terms_read(c, pod, true, scratch, k, err) < 0) {
 		return -ERR_INVALID;
+	}
+	/* A pod that has its node is not placed again: its class is that of pods with other images.
+	 */
+	if (spec->node_name == NULL) {
+		read_images(spec, scratch, k);
 	}
 	if (k->unsupported == NULL && count_parts(k) > POD_CLASS_PARTS_MAX) {
 		k->unsupported = POD_CLASS_TOO_LARGE;

@@ -6,6 +6,7 @@
 #include "base/xmalloc.h"
 #include "scheduler/base/match_from_api.h"
 #include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/model/images.h"
 
 struct node_spec {
 	struct label *labels;
@@ -85,6 +86,23 @@ static void store_spec(struct node *n, const struct node_spec *s)
 	}
 }
 
+static void read_images(struct cluster *c, const struct api_node *node, struct node *n)
+{
+	struct VEC(struct images_entry) names = VEC_INIT;
+
+	for (size_t i = 0; i < node->status.images.n; i++) {
+		const struct api_node_image *image = &node->status.images.v[i];
+
+		for (size_t k = 0; k < image->names.n && names.n < IMAGES_NODE_MAX; k++) {
+			struct images_entry e = { image->names.v[k], image->size };
+
+			vec_push(&names, e);
+		}
+	}
+	images_set_node(c, n, names.v, names.n);
+	vec_finish(&names);
+}
+
 int from_api_node(struct cluster *c, const struct api_node *node, struct err *err)
 {
 	CLEANUP(spec_finish) struct node_spec s = { .labels = NULL };
@@ -110,6 +128,7 @@ int from_api_node(struct cluster *c, const struct api_node *node, struct err *er
 	n = cluster_node_get(c, str_of(node->meta.name));
 	old = n->allocatable;
 	existed = n->exists;
+	read_images(c, node, n);
 	spec = !existed || n->unschedulable != node->spec.unschedulable || !spec_equal(n, &s);
 	if (!spec && res_eq(&old, &allocatable)) {
 		return 0; /* a heartbeat */

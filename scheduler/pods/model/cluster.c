@@ -8,6 +8,7 @@
 #include "collections/strmap.h"
 #include "scheduler/pods/model/access.h"
 #include "scheduler/pods/model/budgets.h"
+#include "scheduler/pods/model/images.h"
 #include "scheduler/pods/model/selectors.h"
 #include "scheduler/pods/model/volumes.h"
 
@@ -28,6 +29,7 @@ struct cluster *cluster_create(void)
 	c->access = access_create();
 	c->selectors = selectors_create();
 	volumes_begin(c);
+	images_begin(c);
 	c->root_queue = MODEL_NONE;
 	c->default_queue = MODEL_NONE;
 	/* The root is there even when no object describes it: every queue without a parent hangs
@@ -109,6 +111,7 @@ static void free_nodes(struct cluster *c)
 			vec_finish(&n->taints);
 			vec_finish(&n->tasks);
 			vec_finish(&n->limits);
+			vec_finish(&n->images);
 			free(n);
 		}
 	}
@@ -126,6 +129,7 @@ void cluster_destroy(struct cluster *c)
 	free_nodes(c);
 	budgets_finish(c);
 	volumes_finish(c);
+	images_finish(c);
 	strmap_destroy(c->task_by_key);
 	strmap_destroy(c->podgroup_by_key);
 	strmap_destroy(c->queue_by_name);

@@ -123,6 +123,8 @@ void cluster_task_set_nominated(struct cluster *c, struct task *t, struct node *
 void cluster_task_set_awaits(struct cluster *c, struct task *t, struct node *n);
 void cluster_task_changed(struct cluster *c,
 			  struct task *t); /* after flags, priority, cond, ... changed */
+/* The pause after so many failures in a row: 1 s, 2 s, ... 256 s, in ns. failures: those before. */
+int64_t cluster_task_pause(unsigned failures);
 size_t cluster_task_key(const struct task *t, char *buf,
 			size_t size); /* "ns/name", snprintf-like */
 
@@ -130,9 +132,13 @@ struct node *cluster_node_get(struct cluster *c, struct str name); /* placeholde
 struct node *cluster_node_find(const struct cluster *c, struct str name);
 /* All expressions of the term. A term without expressions selects nothing, as in Kubernetes. */
 bool cluster_node_matches(const struct node *n, const struct match_term *t);
-/* After labels, taints, unschedulable, allocatable or exists changed. */
+/* After labels, taints, unschedulable, allocatable or exists changed. old_allocatable: NULL if the
+ * node did not exist before. */
 void cluster_node_changed(struct cluster *c, struct node *n, const struct res *old_allocatable,
 			  bool spec);
+/* The request of a pod counts on the node, or does not any more. */
+void cluster_node_book(struct cluster *c, struct node *n, const struct res *request);
+void cluster_node_unbook(struct cluster *c, struct node *n, const struct res *request);
 void cluster_node_prune(
 	struct cluster *c,
 	struct node *n); /* removes it when it neither exists nor holds or attracts tasks */

@@ -3,6 +3,7 @@
 #include "base/strbuf.h"
 #include "collections/strmap.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/images.h"
 #include "scheduler/pods/model/selectors.h"
 #include "scheduler/pods/model/volumes.h"
 
@@ -20,6 +21,7 @@ const struct pod_class *cluster_class_intern(struct cluster *c, const struct pod
 		strmap_set(c->classes, strbuf_str(&signature), k);
 		selectors_add_class(c, k);
 		volumes_enter_class(c, k);
+		images_enter_class(c, k);
 	}
 	k->refs++;
 	return k;
@@ -47,5 +49,6 @@ void cluster_class_unref(struct cluster *c, const struct pod_class *klass)
 	strmap_remove(c->classes, str_of(k->signature));
 	slots_remove(&c->class_by_id, k->id);
 	volumes_leave_class(c, k);
+	images_leave_class(c, k);
 	pod_class_destroy(k);
 }

@@ -134,6 +134,7 @@ static void sweep_resources(struct cluster *c)
 		}
 	}
 	res_names_mark(&c->total);
+	res_names_mark(&c->used);
 	res_names_sweep(c->res);
 	/* Vectors that are kept outside of the cluster may have been freed: their holders compare
 	 * this number. */

@@ -40,15 +40,61 @@ bool cluster_node_matches(const struct node *n, const struct match_term *t)
 	return t->nexprs > 0;
 }
 
+static void count_used(struct cluster *c)
+{
+	res_fill(&c->used, 0);
+	for (size_t i = 0; i < c->nodes.n; i++) {
+		if (c->nodes.v[i] != NULL && c->nodes.v[i]->exists) {
+			res_add(&c->used, &c->nodes.v[i]->used);
+		}
+	}
+}
+
+/* Takes off what existing nodes use no more. */
+static void use_less(struct cluster *c, const struct res *amount)
+{
+	for (unsigned d = 0; d < res_names_count(c->res); d++) {
+		/* A sum that was cut off at the largest number does not come back by subtraction.
+		 * This is a walk over all nodes, but only for sums that have reached it. */
+		if (res_get(amount, d) > 0 && res_get(&c->used, d) == INT64_MAX) {
+			count_used(c);
+			return;
+		}
+	}
+	cluster_account_sub(c, &c->used, amount);
+}
+
+void cluster_node_book(struct cluster *c, struct node *n, const struct res *request)
+{
+	res_add(&n->used, request);
+	if (n->exists) {
+		res_add(&c->used, request);
+	}
+}
+
+void cluster_node_unbook(struct cluster *c, struct node *n, const struct res *request)
+{
+	cluster_account_sub(c, &n->used, request);
+	if (n->exists) {
+		use_less(c, request);
+	}
+}
+
 void cluster_node_changed(struct cluster *c, struct node *n, const struct res *old_allocatable,
 			  bool spec)
 {
-	/* NULL: the node was not in the total. */
-	if (old_allocatable != NULL) {
+	bool existed = old_allocatable != NULL;
+
+	if (existed) {
 		cluster_account_sub(c, &c->total, old_allocatable);
 	}
 	if (n->exists) {
 		res_add(&c->total, &n->allocatable);
+	}
+	if (n->exists && !existed) {
+		res_add(&c->used, &n->used);
+	} else if (existed && !n->exists) {
+		use_less(c, &n->used);
 	}
 	c->nodes_gen++;
 	if (spec) {
@@ -69,6 +115,8 @@ void cluster_node_prune(struct cluster *c, struct node *n)
 	vec_finish(&n->labels);
 	vec_finish(&n->taints);
 	vec_finish(&n->tasks);
+	assert(n->images.n == 0);
+	vec_finish(&n->images);
 	free(n->name);
 	free(n);
 }

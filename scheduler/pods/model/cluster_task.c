@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/intern.h"
@@ -10,6 +11,13 @@
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/selectors.h"
 #include "scheduler/pods/model/volumes.h"
+
+#define PAUSE_MAX_SHIFT 8
+
+int64_t cluster_task_pause(unsigned failures)
+{
+	return CLOCK_NS_PER_S << (failures < PAUSE_MAX_SHIFT ? failures : PAUSE_MAX_SHIFT);
+}
 
 static void put_key(struct strbuf *key, struct str namespace_, struct str name)
 {
@@ -176,7 +184,7 @@ static void book_on_node(struct cluster *c, const struct task *t)
 	if (t->klass == NULL) {
 		return;
 	}
-	res_add(&n->used, &t->klass->request);
+	cluster_node_book(c, n, &t->klass->request);
 	if (t->status == TASK_RELEASING) {
 		res_add(&n->releasing, &t->klass->request);
 		/* Room will come free there, for which a gang may be held. */
@@ -191,7 +199,7 @@ static void unbook_from_node(struct cluster *c, const struct task *t)
 	if (t->klass == NULL) {
 		return;
 	}
-	cluster_account_sub(c, &n->used, &t->klass->request);
+	cluster_node_unbook(c, n, &t->klass->request);
 	if (t->status == TASK_RELEASING) {
 		cluster_account_sub(c, &n->releasing, &t->klass->request);
 	}

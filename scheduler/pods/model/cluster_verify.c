@@ -87,12 +87,13 @@ static const char *check_volume(const struct volume *v)
 	return v->exists || v->claims.n > 0 ? NULL : "a volume that nothing names is still there";
 }
 
-static const char *check_task(const struct cluster *c, const struct task *t)
+static const char *check_task(const struct cluster *c, const struct task *t, struct strbuf *key)
 {
-	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
-
-	strbuf_printf(&key, "%s/%s", t->namespace_, t->name);
-	if (cluster_task_find(c, strbuf_str(&key)) != t) {
+	strbuf_reset(key);
+	strbuf_add_c(key, t->namespace_);
+	strbuf_add_ch(key, '/');
+	strbuf_add_c(key, t->name);
+	if (cluster_task_find(c, strbuf_str(key)) != t) {
 		return "a task is not found by its key";
 	}
 	if (t->klass == NULL && t->node != MODEL_NONE) {
@@ -150,6 +151,8 @@ static const char *check_task(const struct cluster *c, const struct task *t)
 
 static const char *check_tasks(const struct cluster *c)
 {
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
 	if (COUNT_SET(c->tasks) != strmap_count(c->task_by_key) ||
 	    COUNT_SET(c->tasks) != slots_count(&c->tasks)) {
 		return "the number of tasks is off";
@@ -163,7 +166,7 @@ static const char *check_tasks(const struct cluster *c)
 		if (c->tasks.v[i]->id != i) {
 			return "a task has another id than its place";
 		}
-		wrong = check_task(c, c->tasks.v[i]);
+		wrong = check_task(c, c->tasks.v[i], &key);
 		if (wrong != NULL) {
 			return wrong;
 		}
@@ -322,16 +325,17 @@ static const char *check_kind(const struct cluster *c, const struct podgroup *g)
 	return "a PodGroup is of no kind";
 }
 
-static const char *check_podgroup(const struct cluster *c, const struct podgroup *g)
+static const char *check_podgroup(const struct cluster *c, const struct podgroup *g,
+				  struct strbuf *key)
 {
-	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	const struct podgroup_key parts = cluster_podgroup_key_of(c, g);
 	uint32_t by_status[TASK_STATUS_COUNT_] = { 0 };
 	uint32_t refused = 0;
 	const char *wrong;
 
-	cluster_podgroup_key(&parts, &key);
-	if (cluster_podgroup_find(c, strbuf_str(&key)) != g) {
+	strbuf_reset(key);
+	cluster_podgroup_key(&parts, key);
+	if (cluster_podgroup_find(c, strbuf_str(key)) != g) {
 		return "a PodGroup is not found by its key";
 	}
 	wrong = check_kind(c, g);
@@ -364,6 +368,8 @@ static const char *check_podgroup(const struct cluster *c, const struct podgroup
 
 static const char *check_podgroups(const struct cluster *c)
 {
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
+
 	if (COUNT_SET(c->podgroups) != strmap_count(c->podgroup_by_key) ||
 	    COUNT_SET(c->podgroups) != slots_count(&c->podgroups)) {
 		return "the number of PodGroups is off";
@@ -377,7 +383,7 @@ static const char *check_podgroups(const struct cluster *c)
 		if (c->podgroups.v[i]->id != i) {
 			return "a PodGroup has another id than its place";
 		}
-		wrong = check_podgroup(c, c->podgroups.v[i]);
+		wrong = check_podgroup(c, c->podgroups.v[i], &key);
 		if (wrong != NULL) {
 			return wrong;
 		}
@@ -483,7 +489,7 @@ static const char *check_node(const struct cluster *c, const struct node *n)
 
 static const char *check_nodes(const struct cluster *c)
 {
-	struct res total = { .more = NULL };
+	struct res total = { .more = NULL }, used = { .more = NULL };
 	size_t nominated = 0, nominations = 0;
 
 	if (COUNT_SET(c->nodes) != strmap_count(c->node_by_name) ||
@@ -503,6 +509,7 @@ static const char *check_nodes(const struct cluster *c)
 		}
 		if (n->exists) {
 			res_add(&total, &n->allocatable);
+			res_add(&used, &n->used);
 		}
 		nominations += n->nominations;
 	}
@@ -515,7 +522,66 @@ static const char *check_nodes(const struct cluster *c)
 	if (nominated != nominations) {
 		return "nodes count nominations too many or too few";
 	}
+	if (!res_eq(&used, &c->used)) {
+		return "the cluster's use is not the sum of its nodes";
+	}
 	return res_eq(&total, &c->total) ? NULL : "the cluster's total is not the sum of its nodes";
+}
+
+static const char *check_images_of(const struct cluster *c, const struct node *n, uint32_t *nodes)
+{
+	if (!n->exists && n->images.n > 0) {
+		return "a node that does not exist has images";
+	}
+	for (size_t i = 0; i < n->images.n; i++) {
+		uint32_t id = n->images.v[i];
+
+		if (id >= c->images.n || c->images.v[id] == NULL ||
+		    (i > 0 && n->images.v[i - 1] >= id)) {
+			return "a node's images are not known or not in order";
+		}
+		nodes[id]++;
+	}
+	return NULL;
+}
+
+static const char *check_image(const struct cluster *c, const struct image *i, uint32_t nodes,
+			       uint32_t uses)
+{
+	if (strmap_get(c->image_by_name, str_of(i->name)) != i) {
+		return "an image is not found by its name";
+	}
+	if (i->nodes != nodes || i->uses != uses) {
+		return "an image counts nodes or classes too many or too few";
+	}
+	return nodes == 0 && (uses == 0 || i->bytes != 0)
+		       ? "an image without nodes has a size, or is still there"
+		       : NULL;
+}
+
+static const char *check_images(const struct cluster *c)
+{
+	uint32_t *nodes = xmalloc_zero(c->images.n + 1, sizeof(*nodes));
+	uint32_t *uses = xmalloc_zero(c->images.n + 1, sizeof(*uses));
+	const char *wrong = NULL;
+
+	for (size_t i = 0; i < c->nodes.n && wrong == NULL; i++) {
+		wrong = c->nodes.v[i] == NULL ? NULL : check_images_of(c, c->nodes.v[i], nodes);
+	}
+	for (size_t i = 0; i < c->class_by_id.n; i++) {
+		const struct pod_class *k = c->class_by_id.v[i];
+
+		for (size_t j = 0; k != NULL && j < k->nimages; j++) {
+			uses[k->images[j].id]++;
+		}
+	}
+	for (size_t i = 0; i < c->images.n && wrong == NULL; i++) {
+		wrong = c->images.v[i] == NULL ? NULL
+					       : check_image(c, c->images.v[i], nodes[i], uses[i]);
+	}
+	free(nodes);
+	free(uses);
+	return wrong;
 }
 
 /* Classes come before nodes: those read the requests. */
@@ -542,7 +608,7 @@ const char *cluster_verify(const struct cluster *c)
 {
 	static const char *(*const checks[])(const struct cluster *) = {
 		check_tasks,  check_labels, check_classes, check_podgroups,
-		check_queues, check_nodes,  check_claims,
+		check_queues, check_nodes,  check_claims,  check_images,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {

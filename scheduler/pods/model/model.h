@@ -138,7 +138,9 @@ struct task {
 	int64_t published_at; /* published since, TASK_GATE_ONLY: ungated since; MODEL_TIME_NONE */
 	int64_t retry_at; /* not to be decided again before, MODEL_TIME_NONE; MODEL_TIME_NEVER: not
 			     before nodes of another shape are there */
-	int64_t resource_version;
+	int64_t resource_version; /* of the object as it was last seen */
+	int64_t written; /* the version that taking our gate off has made, 0: none. It may be ahead
+			    of resource_version, and show what has not been looked at */
 	uint64_t cond_message; /* str_hash of the message last written or seen, so that equal ones
 				  are not repeated; 0: none */
 	/* Evictions for this pod (scheduler/pods/cycle/holds.h): */
@@ -258,6 +260,15 @@ struct claim {
 struct volume_limit {
 	const char *driver; /* interned */
 	uint32_t count;
+};
+
+/* A container image under one of its names, with tag or digest (pods/model/images.h). */
+struct image {
+	uint32_t id;
+	char *name;     /* owned */
+	uint32_t nodes; /* that have it */
+	uint32_t uses;  /* pod classes that name it */
+	int64_t bytes;  /* the largest size that was reported since a node has it */
 };
 
 enum podgroup_phase {
@@ -406,6 +417,7 @@ struct node {
 	struct res releasing; /* part of used */
 	struct VEC(uint32_t) tasks;
 	struct VEC(struct volume_limit) limits; /* of its CSINode, which may come before it */
+	struct VEC(uint32_t) images;            /* ids of those that it has, ascending */
 	uint32_t nominations; /* tasks nominated to it, or that await it: it keeps its id for them
 			       */
 	uint64_t spec_gen; /* changes with labels, taints, unschedulable: predicate caches key on it
@@ -435,8 +447,11 @@ struct cluster {
 	struct SLOTS(struct claim) claims;
 	struct SLOTS(struct volume) volumes;
 	struct strmap *claim_by_key, *volume_by_name, *storage_class_by_name;
+	struct SLOTS(struct image) images;
+	struct strmap *image_by_name;
 	uint32_t root_queue, default_queue; /* ids or MODEL_NONE */
 	struct res total;                   /* sum of allocatable of existing nodes */
+	struct res used;                    /* sum of used of existing nodes */
 	struct VEC(uint32_t) awaiting;      /* ids of the tasks that await a node */
 	struct VEC(uint32_t) ending;        /* ids of the tasks on nodes that are TASK_RELEASING */
 	struct VEC(uint32_t) binding;       /* ids of the tasks with a bind_by */

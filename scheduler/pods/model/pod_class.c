@@ -73,6 +73,13 @@ static int claim_cmp(const void *a, const void *b)
 	return r != 0 ? r : text_cmp(x->owner, y->owner);
 }
 
+static int image_cmp(const void *a, const void *b)
+{
+	const struct pod_image *x = a, *y = b;
+
+	return text_cmp(x->name, y->name);
+}
+
 static void sort(void *v, size_t n, size_t size, int (*cmp)(const void *, const void *))
 {
 	if (n > 1) {
@@ -105,6 +112,7 @@ void pod_class_normalise(struct pod_class *k)
 	sort(k->ports, k->nports, sizeof(k->ports[0]), port_cmp);
 	sort(k->claims, k->nclaims, sizeof(k->claims[0]), claim_cmp);
 	drop_repeated_claims(k);
+	sort(k->images, k->nimages, sizeof(k->images[0]), image_cmp);
 	for (size_t i = 0; i < k->nrequired; i++) {
 		pod_term_normalise_match(&k->required[i]);
 	}
@@ -202,18 +210,15 @@ void pod_class_format(const struct pod_class *k, struct strbuf *out)
 	for (size_t i = 0; i < k->nterms; i++) {
 		pod_term_format(&k->terms[i], out);
 	}
-}
-
-static void *copy_array(const void *v, size_t n, size_t size)
-{
-	void *copy;
-
-	if (n == 0) {
-		return NULL;
+	for (size_t i = 0; i < k->nimages; i++) {
+		strbuf_add_ch(out, 'i');
+		signature_put_text(out, k->images[i].name);
+		signature_put_int(out, k->images[i].times);
 	}
-	copy = xmalloc_zero(n, size);
-	memcpy(copy, v, n * size);
-	return copy;
+	if (k->nimages > 0) {
+		strbuf_add_ch(out, '/');
+		signature_put_int(out, k->image_sources);
+	}
 }
 
 struct pod_class *pod_class_copy(const struct pod_class *k, const char *signature)
@@ -227,10 +232,12 @@ struct pod_class *pod_class_copy(const struct pod_class *k, const char *signatur
 	copy->id = 0;
 	copy->signature = xmalloc_dup(signature);
 	copy->unoffered = unoffered_copy(&k->unoffered);
-	copy->selector = copy_array(k->selector, k->nselector, sizeof(k->selector[0]));
-	copy->tolerations = copy_array(k->tolerations, k->ntolerations, sizeof(k->tolerations[0]));
-	copy->ports = copy_array(k->ports, k->nports, sizeof(k->ports[0]));
-	copy->claims = copy_array(k->claims, k->nclaims, sizeof(k->claims[0]));
+	copy->selector = xmalloc_dup_array(k->selector, k->nselector, sizeof(k->selector[0]));
+	copy->tolerations =
+		xmalloc_dup_array(k->tolerations, k->ntolerations, sizeof(k->tolerations[0]));
+	copy->ports = xmalloc_dup_array(k->ports, k->nports, sizeof(k->ports[0]));
+	copy->claims = xmalloc_dup_array(k->claims, k->nclaims, sizeof(k->claims[0]));
+	copy->images = xmalloc_dup_array(k->images, k->nimages, sizeof(k->images[0]));
 	copy->required = match_terms_copy(k->required, k->nrequired);
 	copy->preferred = match_terms_copy(k->preferred, k->npreferred);
 	copy->terms = pod_term_copy(k->terms, k->nterms);
@@ -248,6 +255,7 @@ void pod_class_destroy(struct pod_class *k)
 	free(k->tolerations);
 	free(k->ports);
 	free(k->claims);
+	free(k->images);
 	match_terms_free(k->required, k->nrequired);
 	match_terms_free(k->preferred, k->npreferred);
 	pod_term_free(k->terms, k->nterms);

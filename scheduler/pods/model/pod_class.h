@@ -28,6 +28,13 @@ struct pod_claim {
 	uint32_t id;       /* in cluster->claims, while the class is in the cluster */
 };
 
+/* A container image that a pod names. */
+struct pod_image {
+	const char *name; /* of its record while the class is in the cluster; with tag or digest */
+	uint32_t id;      /* in cluster->images, while the class is in the cluster */
+	uint32_t times;   /* containers and volumes with it */
+};
+
 struct pod_class {
 	uint32_t refs;
 	uint32_t id;        /* dense, for per-class caches; re-used after the class is gone */
@@ -52,6 +59,10 @@ struct pod_class {
 	struct pod_claim *claims; /* sorted by name */
 	size_t nclaims;
 	const char *claims_in; /* interned namespace of the claims; NULL without any */
+	/* Of a pod that is still to be placed: they decide which nodes it prefers. */
+	struct pod_image *images; /* sorted by name */
+	size_t nimages;
+	uint32_t image_sources; /* containers and volumes that could name one; 0 without images */
 	const char
 		*unsupported; /* static text: why this scheduler refuses it for now; NULL: fine */
 	char *signature;      /* canonical text, owned */
@@ -78,6 +89,9 @@ struct pod_class {
 /* Each costs a count per topology domain. */
 #define POD_CLASS_TERMS_MAX 32
 
+/* The first ones of a pod; each is looked for on every node. */
+#define POD_CLASS_IMAGES_MAX 32
+
 /* More claims than a node can attach volumes. */
 #define POD_CLASS_CLAIMS_MAX 128
 
@@ -94,7 +108,8 @@ const char *pod_class_refusal(struct str text);
  * pod of its request. */
 void pod_class_normalise(struct pod_class *k);
 /* Appends the signature: equal texts mean equal classes. k must be normalised. The shape is all of
- * it but the terms about other pods. */
+ * it but the terms about other pods and the images: it decides which nodes the pod fits, as far as
+ * other pods do not. */
 void pod_class_format(const struct pod_class *k, struct strbuf *out);
 void pod_class_format_shape(const struct pod_class *k, struct strbuf *out);
 /* Deep copy with refs 0 and the given signature; interned strings are shared. */

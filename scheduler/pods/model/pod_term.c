@@ -78,26 +78,15 @@ void pod_term_format(const struct pod_term *t, struct strbuf *out)
 	}
 }
 
-static void *copy_array(const void *v, size_t n, size_t size)
-{
-	void *copy;
-
-	if (n == 0) {
-		return NULL;
-	}
-	copy = xmalloc_zero(n, size);
-	memcpy(copy, v, n * size);
-	return copy;
-}
-
 struct pod_term *pod_term_copy(const struct pod_term *terms, size_t n)
 {
-	struct pod_term *copy = copy_array(terms, n, sizeof(*terms));
+	struct pod_term *copy = xmalloc_dup_array(terms, n, sizeof(*terms));
 
 	for (size_t i = 0; i < n; i++) {
 		struct pod_term *t = &copy[i];
 
-		t->namespaces = copy_array(t->namespaces, t->nnamespaces, sizeof(t->namespaces[0]));
+		t->namespaces =
+			xmalloc_dup_array(t->namespaces, t->nnamespaces, sizeof(t->namespaces[0]));
 		match_term_copy(&t->namespaces_by);
 		match_term_copy(&t->pods);
 		t->selector = NULL;

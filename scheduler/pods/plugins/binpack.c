@@ -41,10 +41,13 @@ double binpack_score(const struct binpack_weights *w, const struct res *request,
 {
 	double score = 0, weight_sum = 0;
 
-	for (uint32_t m = res_mask(request) & w->weighted; m != 0; m &= m - 1) {
+	for (uint32_t m = w->weighted; m != 0; m &= m - 1) {
 		unsigned d = (unsigned)__builtin_ctz(m);
 		double after = (double)used->v[d] + (double)request->v[d];
 
+		if (request->v[d] <= 0) {
+			continue;
+		}
 		weight_sum += w->dim[d];
 		/* A dimension that the node does not have, or that has no weight, adds nothing and
 		 * does not speak against the node either: whether the pod fits is asked elsewhere.

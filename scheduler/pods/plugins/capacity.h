@@ -8,6 +8,7 @@
 
 #include "collections/vec.h"
 #include "scheduler/pods/model/resources.h"
+#include "scheduler/pods/plugins/podgroup_sums.h"
 
 struct cluster;
 struct podgroup;
@@ -30,22 +31,11 @@ bool capacity_keeps_guarantee(const struct session *s, const struct queue *q, bo
 			      const struct task *victim);
 
 /* Amounts that Inqueue PodGroups will ask for beyond their charges, minus those that running
- * PodGroups could give back: Volcano's inqueue - elastic, rolled up. Kept from session to session:
- * each counts anew what has changed. All zero: nothing is counted yet. */
+ * PodGroups could give back: Volcano's inqueue - elastic, rolled up. All zero: nothing is counted
+ * yet. */
 struct capacity_demand {
-	const struct tree *tree; /* borrowed, of the session */
-	/* Of that these were counted; after a change of it, all is counted anew. */
-	const struct cluster *cluster;
-	uint64_t queues_gen, res_swept;
-	unsigned width; /* of a sum: names of resources */
-	__int128 *sums; /* by queue id: the largest amounts of many PodGroups do not overflow it */
-	struct VEC(struct capacity_part) parts; /* by id of the PodGroup */
-	struct VEC(uint32_t) played;            /* ids: counted as this session has changed them */
-};
-
-struct capacity_part { /* of one PodGroup in the sums */
-	uint32_t queue;
-	struct res *amount; /* owned; NULL: nothing */
+	struct podgroup_sums sums;
+	struct VEC(uint32_t) played; /* ids: counted as this session has changed them */
 };
 
 /* A session begins. O(PodGroups that changed since the last one) unless queues have changed. tree:

@@ -1,9 +1,5 @@
 #include "scheduler/pods/plugins/capacity.h"
 
-#include <stdlib.h>
-
-#include "base/xmalloc.h"
-#include "scheduler/base/tree.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/session.h"
 
@@ -115,119 +111,32 @@ static void elastic(const struct session *s, const struct podgroup *g, struct re
 	}
 }
 
-/* sign * amount to the queue and all above it. */
-static void add_up(struct capacity_demand *d, uint32_t queue, const struct res *amount, int sign)
+static void count(const struct session *s, const struct podgroup *g, struct res *ret)
 {
-	unsigned width = res_width(amount) < d->width ? res_width(amount) : d->width;
+	struct res given;
 
-	for (uint32_t q = queue; q != TREE_NONE;
-	     q = tree_is_placed(d->tree, q) ? tree_parent(d->tree, q) : TREE_NONE) {
-		for (unsigned i = 0; i < width; i++) {
-			d->sums[(size_t)q * d->width + i] += sign * (__int128)res_get(amount, i);
-		}
-	}
-}
-
-/* Replaces the part of the PodGroup with this id. */
-static void set_part(struct capacity_demand *d, uint32_t id, uint32_t queue,
-		     const struct res *amount)
-{
-	struct capacity_part *p;
-
-	while (d->parts.n <= id) {
-		vec_push(&d->parts, ((struct capacity_part){ .amount = NULL }));
-	}
-	p = &d->parts.v[id];
-	if (p->amount != NULL) {
-		add_up(d, p->queue, p->amount, -1);
-	}
-	if (queue == MODEL_NONE || res_is_zero(amount)) {
-		free(p->amount);
-		p->amount = NULL;
-		return;
-	}
-	if (p->amount == NULL) {
-		p->amount = xmalloc(sizeof(*p->amount));
-	}
-	*p->amount = *amount;
-	p->queue = queue;
-	add_up(d, queue, amount, 1);
-}
-
-/* As the session has it now; id: it may be gone. */
-static void count(struct capacity_demand *d, const struct session *s, uint32_t id)
-{
-	const struct cluster *c = session_cluster(s);
-	const struct podgroup *g = id < c->podgroups.n ? c->podgroups.v[id] : NULL;
-	struct res amount = { .v = { 0 } }, given;
-
-	if (g == NULL || !g->exists || g->queue == MODEL_NONE) {
-		set_part(d, id, MODEL_NONE, &amount);
-		return;
-	}
 	if (capacity_demand_is_inqueue(s, g)) {
-		announced(s, g, &amount);
+		announced(s, g, ret);
 	}
 	elastic(s, g, &given);
-	res_sub(&amount, &given);
-	set_part(d, id, g->queue, &amount);
+	res_sub(ret, &given);
 }
 
-static bool is_current(const struct capacity_demand *d, const struct cluster *c)
-{
-	return d->sums != NULL && d->cluster == c && d->queues_gen == c->queues_gen &&
-	       d->res_swept == c->res_swept && d->width == res_names_count(c->res);
-}
-
-static void count_all(struct capacity_demand *d, const struct session *s)
-{
-	const struct cluster *c = session_cluster(s);
-
-	capacity_demand_finish(d);
-	d->cluster = c;
-	d->queues_gen = c->queues_gen;
-	d->res_swept = c->res_swept;
-	d->width = res_names_count(c->res);
-	d->sums = xmalloc_zero(c->queues.n * d->width, sizeof(*d->sums));
-	for (size_t i = 0; i < c->podgroups.n; i++) {
-		count(d, s, (uint32_t)i);
-	}
-}
-
-/* 1. Parts that the last session has changed for itself.
- * 2. PodGroups that have changed since, in whatever queue. */
+/* The changes of the last session were its own: their PodGroups are counted again, too. */
 void capacity_demand_open(struct capacity_demand *d, const struct session *s,
 			  const struct tree *tree)
 {
-	const struct cluster *c = session_cluster(s);
-
-	d->tree = tree;
-	if (!is_current(d, c)) {
-		count_all(d, s);
-		return;
-	}
+	podgroup_sums_open(&d->sums, s, tree, count);
 	for (size_t i = 0; i < d->played.n; i++) {
-		count(d, s, d->played.v[i]);
+		podgroup_sums_count(&d->sums, s, d->played.v[i]);
 	}
 	vec_clear(&d->played);
-	for (size_t i = 0; i < c->queues.n; i++) {
-		const struct queue *q = c->queues.v[i];
-
-		for (size_t k = 0; q != NULL && k < q->changed.n; k++) {
-			count(d, s, q->changed.v[k]);
-		}
-	}
 }
 
 void capacity_demand_finish(struct capacity_demand *d)
 {
-	for (size_t i = 0; i < d->parts.n; i++) {
-		free(d->parts.v[i].amount);
-	}
-	vec_finish(&d->parts);
+	podgroup_sums_finish(&d->sums);
 	vec_finish(&d->played);
-	free(d->sums);
-	d->sums = NULL;
 }
 
 void capacity_demand_follow(struct capacity_demand *d, const struct session *s)
@@ -236,39 +145,26 @@ void capacity_demand_follow(struct capacity_demand *d, const struct session *s)
 	const uint32_t *ids = session_touched_podgroups(s, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		count(d, s, ids[i]);
+		podgroup_sums_count(&d->sums, s, ids[i]);
 		vec_push(&d->played, ids[i]);
 	}
-}
-
-static int64_t clamp(__int128 v)
-{
-	return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
 }
 
 void capacity_demand_of_queue(const struct capacity_demand *d, const struct session *s,
 			      const struct queue *q, struct res *ret)
 {
-	*ret = (struct res){ .v = { 0 } };
-	for (unsigned i = 0; i < d->width; i++) {
-		res_set(session_cluster(s)->res, ret, i,
-			clamp(d->sums[(size_t)q->id * d->width + i]));
-	}
+	podgroup_sums_get(&d->sums, s, q, ret);
 }
 
 void capacity_demand_add(struct capacity_demand *d, const struct session *s,
 			 const struct podgroup *g)
 {
-	struct res amount, now = { .v = { 0 } };
+	struct res amount;
 
 	if (!g->has_min_resources) {
 		return;
 	}
 	announced(s, g, &amount);
-	if (g->id < d->parts.n && d->parts.v[g->id].amount != NULL) {
-		now = *d->parts.v[g->id].amount;
-	}
-	res_add(&now, &amount);
-	set_part(d, g->id, g->queue, &now);
+	podgroup_sums_add(&d->sums, s, g, &amount);
 	vec_push(&d->played, g->id);
 }

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/xmalloc.h"
 #include "collections/bitset.h"
+#include "collections/vec.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/drf_tree.h"
 #include "scheduler/pods/plugins/registry.h"
@@ -26,10 +27,12 @@ struct drf_job {
 struct drf {
 	struct drf_tree *tree; /* NULL: without hierarchy */
 	/* Of this session: */
-	uint32_t dims;          /* that the cluster has */
-	struct drf_job **jobs;  /* by PodGroup id; NULL: not asked for yet */
+	uint32_t dims;                     /* that the cluster has */
+	struct VEC(struct drf_job *) jobs; /* by PodGroup id; NULL: not asked for yet */
+	struct VEC(uint32_t) asked;        /* ids of the others */
 	struct drf_job nothing; /* stands for all PodGroups that have nothing: most that wait */
-	uint64_t *counted;      /* bit set over tasks: those in the sums of jobs */
+	struct VEC(uint64_t) counted; /* bit set over tasks: those in the sums of jobs */
+	struct VEC(uint32_t) summed;  /* ids of tasks that are or were in it */
 };
 
 static int drf_create(const struct plugin_args *args, void **ret_state, struct err *err)
@@ -47,6 +50,10 @@ static void drf_destroy(void *state)
 	struct drf *p = state;
 
 	drf_tree_destroy(p->tree);
+	vec_finish(&p->jobs);
+	vec_finish(&p->asked);
+	vec_finish(&p->counted);
+	vec_finish(&p->summed);
 	free(p);
 }
 
@@ -72,30 +79,37 @@ static void update_share(const struct drf *p, const struct session *s, struct dr
 /* To be changed. */
 static struct drf_job *own_job(struct drf *p, const struct session *s, const struct podgroup *g)
 {
-	if (p->jobs[g->id] == &p->nothing) {
-		p->jobs[g->id] = arena_zero(session_arena(s), 1, sizeof(struct drf_job));
+	if (p->jobs.v[g->id] == &p->nothing) {
+		p->jobs.v[g->id] = arena_zero(session_arena(s), 1, sizeof(struct drf_job));
 	}
-	return p->jobs[g->id];
+	return p->jobs.v[g->id];
+}
+
+static void add_task(struct drf *p, struct drf_job *job, const struct task *t)
+{
+	bitset_set(p->counted.v, t->id);
+	vec_push(&p->summed, t->id);
+	res_add(&job->allocated, &t->klass->request);
 }
 
 static const struct drf_job *job_of(struct drf *p, const struct session *s,
 				    const struct podgroup *g)
 {
-	struct drf_job *job = p->jobs[g->id];
+	struct drf_job *job = p->jobs.v[g->id];
 
 	if (job != NULL) {
 		return job;
 	}
-	p->jobs[g->id] = &p->nothing;
+	p->jobs.v[g->id] = &p->nothing;
+	vec_push(&p->asked, g->id);
 	for (size_t i = 0; i < g->tasks.n; i++) {
 		const struct task *t = session_task(s, g->tasks.v[i]);
 
 		if (is_allocated(s, t)) {
-			bitset_set(p->counted, t->id);
-			res_add(&own_job(p, s, g)->allocated, &t->klass->request);
+			add_task(p, own_job(p, s, g), t);
 		}
 	}
-	job = p->jobs[g->id];
+	job = p->jobs.v[g->id];
 	update_share(p, s, job);
 	return job;
 }
@@ -113,15 +127,32 @@ static const struct podgroup *podgroup_in_tree(const struct cluster *c, const st
 	return g != NULL && is_in_tree(g) ? g : NULL;
 }
 
+/* O(what the last session was asked about). */
+static void forget_session(struct drf *p, const struct cluster *c)
+{
+	for (size_t i = 0; i < p->asked.n; i++) {
+		p->jobs.v[p->asked.v[i]] = NULL;
+	}
+	for (size_t i = 0; i < p->summed.n; i++) {
+		bitset_clear(p->counted.v, p->summed.v[i]);
+	}
+	vec_clear(&p->asked);
+	vec_clear(&p->summed);
+	while (p->jobs.n < c->podgroups.n) {
+		vec_push(&p->jobs, NULL);
+	}
+	while (p->counted.n < BITSET_WORDS(c->tasks.n)) {
+		vec_push(&p->counted, 0);
+	}
+}
+
 static void drf_open(void *state, struct session *s)
 {
 	const struct cluster *c = session_cluster(s);
 	struct drf *p = state;
 
 	p->dims = res_mask(&c->total);
-	p->jobs = arena_zero(session_arena(s), c->podgroups.n + 1, sizeof(p->jobs[0]));
-	p->counted =
-		arena_zero(session_arena(s), BITSET_WORDS(c->tasks.n) + 1, sizeof(p->counted[0]));
+	forget_session(p, c);
 	if (p->tree == NULL) {
 		return;
 	}
@@ -167,7 +198,7 @@ static bool drf_preemptable(void *state, struct session *s, const struct task *t
 	}
 	gains = *job_of(p, s, c->podgroups.v[t->podgroup]);
 	loses = *job_of(p, s, c->podgroups.v[victim->podgroup]);
-	if (!bitset_has(p->counted, t->id)) {
+	if (!bitset_has(p->counted.v, t->id)) {
 		res_add(&gains.allocated, &t->klass->request);
 	}
 	res_sub(&loses.allocated, &victim->klass->request);
@@ -215,7 +246,7 @@ static bool drf_reclaimable(void *state, struct session *s, const struct task *t
 	if (to->hierarchy == NULL || from->hierarchy == NULL) {
 		return true;
 	}
-	if (!bitset_has(p->counted, t->id)) {
+	if (!bitset_has(p->counted.v, t->id)) {
 		change_tree(p, s, gains, t, true);
 	}
 	change_tree(p, s, loses, victim, false);
@@ -232,20 +263,19 @@ static void follow(void *state, struct session *s, const struct task *t)
 	struct drf *p = state;
 	const struct podgroup *g;
 	struct drf_job *job;
-	bool is_counted = bitset_has(p->counted, t->id);
+	bool is_counted = bitset_has(p->counted.v, t->id);
 
-	if (t->podgroup == MODEL_NONE || p->jobs[t->podgroup] == NULL ||
+	if (t->podgroup == MODEL_NONE || p->jobs.v[t->podgroup] == NULL ||
 	    is_counted == is_allocated(s, t)) {
 		return;
 	}
 	g = session_cluster(s)->podgroups.v[t->podgroup];
 	job = own_job(p, s, g);
 	if (is_counted) {
-		bitset_clear(p->counted, t->id);
+		bitset_clear(p->counted.v, t->id);
 		res_sub(&job->allocated, &t->klass->request);
 	} else {
-		bitset_set(p->counted, t->id);
-		res_add(&job->allocated, &t->klass->request);
+		add_task(p, job, t);
 	}
 	update_share(p, s, job);
 	if (p->tree != NULL && is_in_tree(g)) {

@@ -1,9 +1,8 @@
 /* Volcano's nodeorder plugin: the scores of kube-scheduler, each 0 to 100, with a weight each.
  *
  * Arguments: leastrequested.weight (1), mostrequested.weight (0), balancedresource.weight (1),
- * nodeaffinity.weight (2), tainttoleration.weight (3), podaffinity.weight (2),
- * podtopologyspread.weight (2). imagelocality.weight is read, and has no effect: images of nodes
- * are not in the model.
+ * nodeaffinity.weight (2), tainttoleration.weight (3), imagelocality.weight (1),
+ * podaffinity.weight (2), podtopologyspread.weight (2).
  *
  * Unlike in Volcano, the best sum of preferences and the largest number of taints, which count as
  * 100, are those of all nodes that the pod's class may use, also of full ones: a score changes with
@@ -19,6 +18,7 @@
 #include "scheduler/base/match.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/nodeorder_domains.h"
+#include "scheduler/pods/plugins/nodeorder_images.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/predicates/predicates_match.h"
 #include "scheduler/pods/session/domains.h"
@@ -53,16 +53,18 @@ static const struct {
 	[SCORE_SPREAD] = { "podtopologyspread.weight", 2 },
 };
 
-/* The most that a node which the class may use has. */
-struct maxima {
-	bool is_known;
-	int64_t affinity, taints;
+/* Of a pod class, made at the first use. */
+struct of_class {
+	bool has_maxima, has_images;
+	int64_t affinity, taints; /* maxima: the most that a node which the class may use has */
+	struct nodeorder_images images;
 };
 
 struct nodeorder {
 	double weight[SCORE_COUNT_];
 	/* Of this session: */
-	struct maxima *by_class;          /* by class id, filled at the first use of each */
+	struct of_class *by_class;        /* by class id */
+	size_t nodes;                     /* that exist */
 	int gpu;                          /* dimension of nvidia.com/gpu, -1: no object has it */
 	bool has_soft_taints;             /* a node has a taint PreferNoSchedule */
 	struct nodeorder_domains domains; /* memory for their scores */
@@ -101,10 +103,15 @@ static void nodeorder_open(void *state, struct session *s)
 	p->domains.sums = arena_alloc(session_arena(s), (c->nodes.n + 1) * sizeof(double));
 	p->domains.marks = arena_alloc(session_arena(s), (c->nodes.n + 1) * sizeof(uint32_t));
 	p->has_soft_taints = false;
-	for (size_t i = 0; i < c->nodes.n && !p->has_soft_taints; i++) {
+	p->nodes = 0;
+	for (size_t i = 0; i < c->nodes.n; i++) {
 		const struct node *n = c->nodes.v[i];
 
-		for (size_t k = 0; n != NULL && n->exists && k < n->taints.n; k++) {
+		if (n == NULL || !n->exists) {
+			continue;
+		}
+		p->nodes++;
+		for (size_t k = 0; k < n->taints.n; k++) {
 			p->has_soft_taints |= is_soft(&n->taints.v[k]);
 		}
 	}
@@ -217,16 +224,16 @@ static int64_t larger(int64_t a, int64_t b)
 }
 
 /* O(nodes) for each class with preferences, or where there are soft taints. */
-static const struct maxima *maxima_of(const struct nodeorder *p, const struct session *s,
-				      const struct pod_class *k)
+static const struct of_class *maxima_of(const struct nodeorder *p, const struct session *s,
+					const struct pod_class *k)
 {
 	const struct cluster *c = session_cluster(s);
-	struct maxima *m = &p->by_class[k->id];
+	struct of_class *m = &p->by_class[k->id];
 
-	if (m->is_known) {
+	if (m->has_maxima) {
 		return m;
 	}
-	m->is_known = true;
+	m->has_maxima = true;
 	for (size_t i = 0; i < c->nodes.n; i++) {
 		const struct node *n = c->nodes.v[i];
 
@@ -236,6 +243,19 @@ static const struct maxima *maxima_of(const struct nodeorder *p, const struct se
 		}
 	}
 	return m;
+}
+
+static const struct nodeorder_images *images_of(const struct nodeorder *p, const struct session *s,
+						const struct pod_class *k)
+{
+	struct of_class *m = &p->by_class[k->id];
+
+	if (!m->has_images) {
+		m->images =
+			nodeorder_images_judge(session_cluster(s), k, p->nodes, session_arena(s));
+		m->has_images = true;
+	}
+	return &m->images;
 }
 
 static int64_t score_affinity(const struct nodeorder *p, const struct session *s,
@@ -254,6 +274,23 @@ static int64_t score_taints(const struct nodeorder *p, const struct session *s,
 	return most == 0 ? SCORE_MAX : SCORE_MAX - percent(soft_taints(k, n), most);
 }
 
+/* Apart from the images, the shape has all that the scores go by. */
+static void nodeorder_node_score_key(void *state, const struct session *s,
+				     const struct pod_class *k, struct strbuf *out)
+{
+	const struct nodeorder *p = state;
+
+	if (k->nimages > 0 && p->weight[SCORE_IMAGES] != 0) {
+		nodeorder_images_format(images_of(p, s, k), out);
+	}
+}
+
+static int64_t score_images(const struct nodeorder *p, const struct session *s,
+			    const struct pod_class *k, const struct node *n)
+{
+	return k->nimages == 0 ? 0 : nodeorder_images_score(images_of(p, s, k), n);
+}
+
 static double nodeorder_node_score(void *state, const struct session *s, const struct pod_class *k,
 				   const struct node *n)
 {
@@ -264,7 +301,8 @@ static double nodeorder_node_score(void *state, const struct session *s, const s
 	       (w[SCORE_MOST] == 0 ? 0 : w[SCORE_MOST] * score_requested(s, k, n, true)) +
 	       (w[SCORE_BALANCED] == 0 ? 0 : w[SCORE_BALANCED] * score_balanced(p, s, k, n)) +
 	       (w[SCORE_AFFINITY] == 0 ? 0 : w[SCORE_AFFINITY] * score_affinity(p, s, k, n)) +
-	       (w[SCORE_TAINTS] == 0 ? 0 : w[SCORE_TAINTS] * score_taints(p, s, k, n));
+	       (w[SCORE_TAINTS] == 0 ? 0 : w[SCORE_TAINTS] * score_taints(p, s, k, n)) +
+	       (w[SCORE_IMAGES] == 0 ? 0 : w[SCORE_IMAGES] * score_images(p, s, k, n));
 }
 
 static void add_weighted(const struct nodeorder_domains *d, double weight, double *scores)
@@ -298,5 +336,6 @@ const struct plugin_ops nodeorder_ops = {
 	.destroy = free,
 	.open = nodeorder_open,
 	.node_score = nodeorder_node_score,
+	.node_score_key = nodeorder_node_score_key,
 	.domain_scores = nodeorder_domain_scores,
 };

@@ -12,6 +12,7 @@
 #include "base/xmalloc.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/capacity.h"
+#include "scheduler/pods/plugins/podgroup_sums.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/session.h"
 
@@ -19,9 +20,11 @@
 
 struct overcommit {
 	double factor;
-	bool is_built; /* the two below, which cost a walk, at the first vote of a session */
+	struct podgroup_sums announced; /* of Inqueue PodGroups, as the cluster has them */
+	/* From the first vote of a session on. */
+	bool is_built;
 	struct res idle;
-	struct res inqueue;
+	struct res inqueue; /* with what this session has enqueued */
 };
 
 static int overcommit_create(const struct plugin_args *args, void **ret_state, struct err *err)
@@ -40,12 +43,12 @@ static int overcommit_create(const struct plugin_args *args, void **ret_state, s
 	return 0;
 }
 
-static void overcommit_open(void *state, struct session *s)
+static void overcommit_destroy(void *state)
 {
 	struct overcommit *o = state;
 
-	(void)s;
-	o->is_built = false;
+	podgroup_sums_finish(&o->announced);
+	free(o);
 }
 
 static int64_t scale(int64_t amount, double factor)
@@ -55,21 +58,15 @@ static int64_t scale(int64_t amount, double factor)
 	return scaled < (double)INT64_MAX ? (int64_t)scaled : INT64_MAX;
 }
 
-static void sum_idle(const struct session *s, double factor, struct res *ret)
+static void compute_idle(const struct cluster *c, double factor, struct res *ret)
 {
-	const struct cluster *c = session_cluster(s);
-
 	*ret = (struct res){ .v = { 0 } };
 	for (unsigned d = 0; d < res_names_count(c->res); d++) {
 		if (res_get(&c->total, d) != 0) {
 			res_set(c->res, ret, d, scale(res_get(&c->total, d), factor));
 		}
 	}
-	for (size_t i = 0; i < c->nodes.n; i++) {
-		if (c->nodes.v[i] != NULL && c->nodes.v[i]->exists) {
-			res_sub(ret, session_node_used(s, c->nodes.v[i]));
-		}
-	}
+	res_sub(ret, &c->used);
 }
 
 /* The part of minResources that is still to come. */
@@ -86,26 +83,29 @@ static void announced(const struct session *s, const struct podgroup *g, struct 
 	capacity_demand_without_gated(s, g, ret);
 }
 
+static void count(const struct session *s, const struct podgroup *g, struct res *ret)
+{
+	if (capacity_demand_is_inqueue(s, g)) {
+		announced(s, g, ret);
+	}
+}
+
+static void overcommit_open(void *state, struct session *s)
+{
+	struct overcommit *o = state;
+
+	podgroup_sums_open(&o->announced, s, NULL, count);
+	o->is_built = false;
+}
+
 static void build(struct overcommit *o, const struct session *s)
 {
-	const struct cluster *c = session_cluster(s);
-
 	if (o->is_built) {
 		return;
 	}
 	o->is_built = true;
-	sum_idle(s, o->factor, &o->idle);
-	o->inqueue = (struct res){ .v = { 0 } };
-	for (size_t i = 0; i < c->podgroups.n; i++) {
-		const struct podgroup *g = c->podgroups.v[i];
-		struct res demand;
-
-		if (g != NULL && g->exists && g->queue != MODEL_NONE &&
-		    capacity_demand_is_inqueue(s, g)) {
-			announced(s, g, &demand);
-			res_add(&o->inqueue, &demand);
-		}
-	}
+	compute_idle(session_cluster(s), o->factor, &o->idle);
+	podgroup_sums_get(&o->announced, s, NULL, &o->inqueue);
 }
 
 static enum vote refuse(const struct session *s, const char *dims, struct reason *why)
@@ -160,7 +160,7 @@ static void overcommit_job_enqueued(void *state, struct session *s, const struct
 const struct plugin_ops overcommit_ops = {
 	.name = "overcommit",
 	.create = overcommit_create,
-	.destroy = free,
+	.destroy = overcommit_destroy,
 	.open = overcommit_open,
 	.job_enqueueable = overcommit_job_enqueueable,
 	.job_enqueued = overcommit_job_enqueued,

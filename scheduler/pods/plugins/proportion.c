@@ -21,22 +21,16 @@
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/capacity.h"
 #include "scheduler/pods/plugins/capacity_limits.h"
+#include "scheduler/pods/plugins/podgroup_sums.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/plugins/water_fill.h"
 #include "scheduler/pods/session/session.h"
 
-struct proportion_queue {
-	uint64_t podgroups_gen; /* of the queue when waiting was counted */
-	bool is_counted;
-	struct res waiting; /* requests of pods without a node that need no quota before */
-	struct res deserved;
-};
-
 struct proportion {
 	void *flat; /* state of the capacity plugin */
-	/* By queue id. The requests are counted again for queues that have changed; all of them
-	 * when the queues themselves, or names of resources, have. */
-	struct proportion_queue *queues;
+	struct podgroup_sums
+		waiting;      /* requests of pods without a node that need no quota before */
+	struct res *deserved; /* by queue id, as the next one */
 	struct res *limits;
 	size_t nqueues;
 	const struct cluster *cluster;
@@ -62,7 +56,8 @@ static void proportion_destroy(void *state)
 	struct proportion *p = state;
 
 	capacity_ops.destroy(p->flat);
-	free(p->queues);
+	podgroup_sums_finish(&p->waiting);
+	free(p->deserved);
 	free(p->limits);
 	free(p);
 }
@@ -71,13 +66,13 @@ static void read_queues(struct proportion *p, const struct cluster *c)
 {
 	struct tree *tree;
 
-	if (p->queues != NULL && p->cluster == c && p->nqueues == c->queues.n &&
+	if (p->limits != NULL && p->cluster == c && p->nqueues == c->queues.n &&
 	    p->queues_gen == c->queues_gen && p->res_swept == c->res_swept) {
 		return;
 	}
-	free(p->queues);
+	free(p->deserved);
 	free(p->limits);
-	p->queues = xmalloc_zero(c->queues.n + 1, sizeof(*p->queues));
+	p->deserved = xmalloc((c->queues.n + 1) * sizeof(*p->deserved));
 	p->limits = xmalloc((c->queues.n + 1) * sizeof(*p->limits));
 	p->nqueues = c->queues.n;
 	p->cluster = c;
@@ -97,24 +92,13 @@ static bool is_waiting(const struct task *t)
 	       t->charge == CHARGE_NONE && t->klass != NULL;
 }
 
-static void count_waiting(const struct cluster *c, const struct queue *q,
-			  struct proportion_queue *at)
+static void count_waiting(const struct session *s, const struct podgroup *g, struct res *ret)
 {
-	if (at->is_counted && at->podgroups_gen == q->podgroups_gen) {
-		return;
-	}
-	at->is_counted = true;
-	at->podgroups_gen = q->podgroups_gen;
-	res_fill(&at->waiting, 0);
-	for (size_t i = 0; i < q->open.n; i++) {
-		const struct podgroup *g = c->podgroups.v[q->open.v[i]];
+	for (size_t i = 0; g->by_status[TASK_PENDING] > 0 && i < g->tasks.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
 
-		for (size_t k = 0; k < g->tasks.n; k++) {
-			const struct task *t = c->tasks.v[g->tasks.v[k]];
-
-			if (is_waiting(t)) {
-				res_add(&at->waiting, pod_class_charge(t->klass));
-			}
+		if (is_waiting(t)) {
+			res_add(ret, pod_class_charge(t->klass));
 		}
 	}
 }
@@ -122,7 +106,6 @@ static void count_waiting(const struct cluster *c, const struct queue *q,
 /* One queue that takes part in the division, since a PodGroup is in it. */
 struct member {
 	const struct queue *queue;
-	struct proportion_queue *at;
 	struct res want;
 };
 
@@ -136,17 +119,17 @@ static size_t collect_members(struct proportion *p, const struct session *s, str
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 		struct member *m = &members[n];
+		struct res waiting;
 
-		res_fill(&p->queues[i].deserved, 0);
+		res_fill(&p->deserved[i], 0);
 		if (q == NULL || q->podgroups.n == 0) {
 			continue;
 		}
 		n++;
 		m->queue = q;
-		m->at = &p->queues[i];
-		count_waiting(c, q, m->at);
 		capacity_allocated(s, q, false, &m->want);
-		res_add(&m->want, &m->at->waiting);
+		podgroup_sums_get(&p->waiting, s, q, &waiting);
+		res_add(&m->want, &waiting);
 		res_min(&m->want, &real[i]);
 	}
 	return n;
@@ -173,7 +156,8 @@ static void divide(struct proportion *p, const struct session *s)
 		water_fill(fill, n, res_get(&c->total, d));
 		for (size_t i = 0; i < n; i++) {
 			if (fill[i].share != 0) {
-				res_set(c->res, &members[i].at->deserved, d, fill[i].share);
+				res_set(c->res, &p->deserved[members[i].queue->id], d,
+					fill[i].share);
 			}
 		}
 	}
@@ -185,12 +169,13 @@ static void proportion_open(void *state, struct session *s)
 
 	capacity_ops.open(p->flat, s);
 	read_queues(p, session_cluster(s));
+	podgroup_sums_open(&p->waiting, s, NULL, count_waiting);
 	divide(p, s);
 }
 
 static const struct res *deserved_of(const struct proportion *p, const struct queue *q)
 {
-	return &p->queues[q->id].deserved;
+	return &p->deserved[q->id];
 }
 
 static double share_of(const struct proportion *p, const struct session *s, const struct queue *q)

@@ -210,7 +210,7 @@ static bool finds_volumes(const struct session *s, const struct pod_class *k, co
 {
 	struct volume_plan plan;
 
-	return k->nclaims == 0 || volume_plan_make(s, k, n, &plan) ||
+	return volume_plan_make(s, k, n, &plan) ||
 	       refuse(why, "node(s) didn't find available persistent volumes to bind");
 }
 
@@ -219,6 +219,10 @@ bool predicates_volumes_task(struct volume_marks *m, const struct session *s, co
 {
 	const struct cluster *c = session_cluster(s);
 
+	/* Asked for each node: most pods have none. */
+	if (t->klass->nclaims == 0) {
+		return true;
+	}
 	for (size_t i = 0; i < t->klass->nclaims; i++) {
 		if (!fits_users(s, c->claims.v[t->klass->claims[i].id], why)) {
 			return false;
@@ -227,7 +231,7 @@ bool predicates_volumes_task(struct volume_marks *m, const struct session *s, co
 	if (!finds_volumes(s, t->klass, n, why)) {
 		return false;
 	}
-	if (t->klass->nclaims > 0 && !fits_limits(m, s, t, n, later)) {
+	if (!fits_limits(m, s, t, n, later)) {
 		if (why != NULL) {
 			*why = (struct reason){ .code = "node(s) exceed max volume count" };
 		}

@@ -51,6 +51,23 @@ struct fit {
 	const char **short_of; /* by dimension: "Insufficient cpu", made at first use */
 };
 
+/* Several pods may terminate on one node. */
+static void list_releasing(struct session *s, struct fit *f)
+{
+	const struct cluster *c = s->cluster;
+	uint64_t *listed = arena_zero(s->arena, BITSET_WORDS(f->nodes.n + 1), sizeof(*listed));
+
+	f->releasing = arena_alloc(s->arena, (f->nodes.n + 1) * sizeof(*f->releasing));
+	for (size_t i = 0; i < c->ending.n; i++) {
+		uint32_t place = f->nodes.place[c->tasks.v[c->ending.v[i]]->node];
+
+		if (place != NONE && !bitset_has(listed, place)) {
+			bitset_set(listed, place);
+			f->releasing[f->nreleasing++] = place;
+		}
+	}
+}
+
 static void list_nodes(struct session *s, struct fit *f)
 {
 	const struct cluster *c = s->cluster;
@@ -60,7 +77,6 @@ static void list_nodes(struct session *s, struct fit *f)
 	l->place = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*l->place));
 	l->made = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*l->made));
 	l->made_for = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*l->made_for));
-	f->releasing = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*f->releasing));
 	f->samples = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*f->samples));
 	f->sampled = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*f->sampled));
 	f->scores = arena_alloc(s->arena, (c->nodes.n + 1) * sizeof(*f->scores));
@@ -71,12 +87,10 @@ static void list_nodes(struct session *s, struct fit *f)
 		if (n == NULL || !n->exists) {
 			continue;
 		}
-		if (res_mask(&n->releasing) != 0) {
-			f->releasing[f->nreleasing++] = (uint32_t)l->n;
-		}
 		l->place[i] = (uint32_t)l->n;
 		l->v[l->n++] = n;
 	}
+	list_releasing(s, f);
 }
 
 struct fit *fit_create(struct session *s)
@@ -100,6 +114,8 @@ static struct ranking *find_ranking(struct session *s, const struct task *t,
 	struct ranking **slot;
 
 	pod_class_format_shape(t->klass, &shape);
+	strbuf_add_ch(&shape, ' ');
+	hooks_node_score_key(s, t->klass, &shape);
 	for (size_t i = 0; i < FIT_RANKINGS_MAX && f->rankings[i] != NULL; i++) {
 		if (ranking_serves(f->rankings[i], strbuf_str(&shape), keys, nkeys)) {
 			return f->rankings[i];
@@ -607,11 +623,13 @@ static const char *explain(struct session *s, const struct task *t)
 const char *fit_explain(struct session *s, const struct task *t)
 {
 	struct fit_view *v = view_of(s, t);
+	/* Without a view it is the same for all classes that share the ranking. */
+	const char **at = v->view == 0 ? &v->ranking->explain : &v->explain;
 
 	/* It costs a walk over all nodes, and is made once although their use may have changed
 	 * since. */
-	if (v->explain == NULL) {
-		v->explain = explain(s, t);
+	if (*at == NULL) {
+		*at = explain(s, t);
 	}
-	return v->explain;
+	return *at;
 }

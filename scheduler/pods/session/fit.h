@@ -26,7 +26,7 @@ enum fit_result fit_find(struct session *s, const struct task *t, const struct n
 /* Whether t fits this node: now, or when what is being released there is gone. */
 enum fit_result fit_on(struct session *s, const struct task *t, const struct node *n);
 /* Why t fits no node now: "0/5 nodes are available: 3 Insufficient cpu, 2 node(s) had ...". In the
- * session's arena; made once per class and session. */
+ * session's arena; made once for equal pods of a session. */
 const char *fit_explain(struct session *s, const struct task *t);
 
 #endif

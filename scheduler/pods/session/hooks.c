@@ -36,6 +36,7 @@
 	POINT(queue_gives, on[CONF_RECLAIMABLE])                                                   \
 	POINT(preemptive, on[CONF_PREEMPTIVE])                                                     \
 	POINT(node_score, on[CONF_NODE_ORDER])                                                     \
+	POINT(node_score_key, on[CONF_NODE_ORDER])                                                 \
 	POINT(domain_scores, on[CONF_NODE_ORDER])                                                  \
 	POINT(on_allocate, true)                                                                   \
 	POINT(on_deallocate, true)
@@ -385,6 +386,11 @@ bool hooks_preemptive(struct session *s, const struct queue *q, const struct tas
 double hooks_node_score(const struct session *s, const struct pod_class *k, const struct node *n)
 {
 	return COMBINE_SUM(&session_hooks(s)->node_score, node_score, s, k, n);
+}
+
+void hooks_node_score_key(const struct session *s, const struct pod_class *k, struct strbuf *out)
+{
+	COMBINE_EACH(&session_hooks(s)->node_score_key, node_score_key, s, k, out);
 }
 
 bool hooks_scores_domains(const struct session *s)

@@ -18,6 +18,7 @@
 struct err;
 struct hooks;
 struct sched_conf;
+struct strbuf;
 
 /* Creates the state of every plugin of conf that has a row with functions; rows without functions
  * and names without a row are left out (conf_parse warned about them). Arguments that do not parse:
@@ -103,6 +104,8 @@ bool hooks_queue_gives(const struct session *s, const struct queue *q);
 bool hooks_preemptive(struct session *s, const struct queue *q, const struct task *t);
 /* The higher the better, rounded to 1e-6. */
 double hooks_node_score(const struct session *s, const struct pod_class *k, const struct node *n);
+/* Appends a text: classes with the same shape and text have the same scores in this session. */
+void hooks_node_score_key(const struct session *s, const struct pod_class *k, struct strbuf *out);
 
 /* scores[0 .. n - 1]: the part of each node's score that depends on the pods in its topology
  * domains. */

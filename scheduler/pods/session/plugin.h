@@ -15,6 +15,7 @@
 
 struct err;
 struct session;
+struct strbuf;
 
 enum vote { VOTE_REJECT = -1, VOTE_ABSTAIN = 0, VOTE_PERMIT = 1 };
 
@@ -123,6 +124,12 @@ struct plugin_ops {
 	 * overlay) only. */
 	double (*node_score)(void *state, const struct session *s, const struct pod_class *k,
 			     const struct node *n);
+
+	/* Appends a text about the parts of the class beyond its shape (pods/model/pod_class.h) on
+	 * which node_score depends: classes with the same shape and text have the same scores. The
+	 * text stays the same during a session. */
+	void (*node_score_key)(void *state, const struct session *s, const struct pod_class *k,
+			       struct strbuf *out);
 
 	/* Adds to scores[i] the part that depends on the pods in the topology domains of nodes[i],
 	 * under the conditions of domain_predicate. The nodes stand for all into which the class

@@ -106,8 +106,12 @@ bool ranking_room_later(const struct session *s, const struct pod_class *k, cons
 
 bool ranking_room_now(const struct session *s, const struct pod_class *k, const struct node *n)
 {
-	return res_over(session_node_used(s, n), &k->request, &n->allocatable, k->mask) == 0 &&
-	       (res_mask(session_node_pipelined(s, n)) == 0 || ranking_room_later(s, k, n));
+	if (res_over(session_node_used(s, n), &k->request, &n->allocatable, k->mask) != 0) {
+		return false;
+	}
+	/* Most nodes have not been changed by the session, and so have no pipelined pods. */
+	return session_node_version(s, n) == 0 || res_is_zero(session_node_pipelined(s, n)) ||
+	       ranking_room_later(s, k, n);
 }
 
 /* --- tournaments -------------------------------------------------------------------------------
@@ -206,6 +210,7 @@ void ranking_fill(struct session *s, struct ranking *r, const struct task *t, st
 	const struct pod_class *k = t->klass;
 
 	r->shape = arena_str(s->arena, shape);
+	r->explain = NULL;
 	make_cells(s, r, keys, nkeys);
 	memset(r->may, 0, BITSET_WORDS(r->nodes->n + 1) * sizeof(*r->may));
 	for (size_t i = 0; i < r->nodes->n; i++) {

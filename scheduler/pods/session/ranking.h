@@ -1,10 +1,10 @@
 /* scheduler/pods/session/ranking.h: the nodes with room for pods of one shape (a pod class without
- * its terms about other pods), best first within each cell. Terms about other pods treat nodes
- * alike that have the same values of some labels, the topology keys: such nodes form a cell;
- * without keys all nodes are one. So pods with different terms share the pass over the nodes, and
- * ask about their terms once for each cell. Each cell is ranked by a tournament tree, in which only
- * nodes with changed use are played again. Ties go to the node with the smaller id. Owner: struct
- * fit; memory: the session's arena. Thread: sched. Pure. */
+ * its terms about other pods, and of its images what decides a score), best first within each cell.
+ * Terms about other pods treat nodes alike that have the same values of some labels, the topology
+ * keys: such nodes form a cell; without keys all nodes are one. So pods with different terms share
+ * the pass over the nodes, and ask about their terms once for each cell. Each cell is ranked by a
+ * tournament tree, in which only nodes with changed use are played again. Ties go to the node with
+ * the smaller id. Owner: struct fit; memory: the session's arena. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_SESSION_RANKING_H
 #define SCHEDULER_PODS_SESSION_RANKING_H
 
@@ -33,7 +33,7 @@ struct ranking_nodes {
 struct ranking {
 	uint64_t id; /* no two fillings have the same; 0: not filled */
 	const struct ranking_nodes *nodes;
-	struct str shape;  /* pod_class_format_shape */
+	struct str shape;  /* pod_class_format_shape and hooks_node_score_key */
 	const char **keys; /* interned names of the topology keys */
 	size_t nkeys;
 	uint64_t *may;     /* bit set by place: the class predicate passes */
@@ -49,12 +49,14 @@ struct ranking {
 	uint32_t *tree;
 	size_t seen;    /* entries of overlay->touched that have been played */
 	uint64_t whole; /* times that all nodes were played again */
+	const char
+		*explain; /* for fit.c: why pods without a view fit no node; NULL: not asked yet */
 };
 
 /* Without memory of its own yet. */
 struct ranking *ranking_create(struct session *s, const struct ranking_nodes *nodes);
-/* Ranks the nodes for t. shape: of its class (pod_class_format_shape), copied; keys: of what its
- * terms depend on. O(nodes * keys). */
+/* Ranks the nodes for t. shape: of its class, copied; keys: of what its terms depend on.
+ * O(nodes * keys). */
 void ranking_fill(struct session *s, struct ranking *r, const struct task *t, struct str shape,
 		  const struct domain_key *const *keys, size_t nkeys);
 /* Whether it ranks for this shape by these keys. */

@@ -58,4 +58,5 @@ struct owner_write {
 /* Appends what fills a gap: the pod template of a Job, of a pod its spec alone (Kueue: pod
  * integration). False: it has none. */
 bool owner_write_add_template(bool pods, const struct jdoc *owner, struct strbuf *body);
+
 #endif

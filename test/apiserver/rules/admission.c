@@ -134,6 +134,7 @@ static int ask(struct call *c, const struct jdoc *hook, const struct admission_s
 					   jdoc_str_or(jdoc_get(hook, "name"), ""));
 	}
 	if (r > 0) {
+		admission_review_add_objects(review, subject);
 		r = call_out(c, hook, review, &answer, &err);
 	}
 	if (r < 0) {
@@ -156,6 +157,7 @@ static int apply_patch(struct call *c, const struct jdoc *hook, const struct jdo
 {
 	struct err err = ERR_INIT;
 
+	c->patched = c->patched || jdoc_get(response, "patch") != NULL;
 	if (admission_review_patch(response, doc, &err) == 0 || ignores_failure(hook)) {
 		return 0;
 	}

@@ -7,6 +7,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
+#include "collections/strmap.h"
 #include "enc/json/jdoc.h"
 #include "schema/cel.h"
 #include "schema/cel_eval.h"
@@ -121,22 +122,43 @@ static bool object_matches(const struct jdoc *selector, const struct admission_s
 	return false;
 }
 
+static void destroy_cel(void *cel)
+{
+	cel_destroy(cel);
+}
+
+struct strmap *admission_match_cache(void)
+{
+	return strmap_create(destroy_cel);
+}
+
+static int eval(struct apiserver *s, const char *text, const struct cel_vars *vars, bool *ret,
+		struct err *err)
+{
+	struct cel *cel = strmap_get(s->expressions, str_of(text));
+	int r;
+
+	if (cel == NULL) {
+		r = cel_compile(str_of(text), &cel, err);
+		if (r < 0) {
+			return r;
+		}
+		strmap_set(s->expressions, str_of(text), cel);
+	}
+	return cel_eval_bool(cel, vars, ret, err);
+}
+
 /* Any false: not concerned, even if another failed; else any failure is a failure. */
-static int conditions_match(const struct jdoc *hook, const struct cel_vars *vars, struct err *err)
+static int conditions_match(struct apiserver *s, const struct jdoc *hook,
+			    const struct cel_vars *vars, struct err *err)
 {
 	const struct jdoc *conditions = jdoc_get(hook, "matchConditions");
 	int res = 1;
 
 	for (const struct jdoc *m = jdoc_first(conditions); m != NULL; m = jdoc_next(m)) {
-		const char *text = jdoc_str_or(jdoc_get(m, "expression"), "");
-		struct cel *cel = NULL;
 		bool yes = true;
-		int r = cel_compile(str_of(text), &cel, err);
+		int r = eval(s, jdoc_str_or(jdoc_get(m, "expression"), ""), vars, &yes, err);
 
-		if (r == 0) {
-			r = cel_eval_bool(cel, vars, &yes, err);
-		}
-		cel_destroy(cel);
 		if (r < 0) {
 			(void)err_wrap(err, "match condition %s",
 				       jdoc_str_or(jdoc_get(m, "name"), ""));
@@ -158,5 +180,5 @@ int admission_match(struct call *c, const struct jdoc *hook,
 	    !object_matches(jdoc_get(hook, "objectSelector"), subject)) {
 		return 0;
 	}
-	return conditions_match(hook, &vars, err);
+	return conditions_match(c->s, hook, &vars, err);
 }

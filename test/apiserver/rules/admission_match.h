@@ -7,12 +7,15 @@
 #include "apiserver/rules/admission.h"
 
 struct err;
+struct strmap;
 
 struct admission_subject {
 	enum admission_op op;
 	const struct jdoc *old, *object; /* NULL where there is none */
 };
 
+/* An empty table of compiled match conditions, struct apiserver's `expressions`. */
+struct strmap *admission_match_cache(void);
 /* One of its rules names what the call is about. */
 bool admission_match_rules(const struct call *c, const struct jdoc *hook, enum admission_op op);
 /* The selectors and conditions of a webhook with a rule that matches. request: the AdmissionRequest

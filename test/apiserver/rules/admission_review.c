@@ -55,13 +55,19 @@ struct jdoc *admission_review_build(struct call *c, const struct admission_subje
 	user = jdoc_ensure_object(request, "userInfo");
 	jdoc_set_str(user, "username", "system:admin");
 	jdoc_append_take(jdoc_ensure_array(user, "groups"), jdoc_new_str("system:masters"));
+	jdoc_set_bool(request, "dryRun", c->info.dry_run);
+	jdoc_set_take(request, "options", options_for_review(c, options_kind(subject)));
+	return review;
+}
+
+void admission_review_add_objects(struct jdoc *review, const struct admission_subject *subject)
+{
+	struct jdoc *request = jdoc_get_mut(review, "request");
+
 	jdoc_set_take(request, "object",
 		      subject->object != NULL ? jdoc_copy(subject->object) : jdoc_new_null());
 	jdoc_set_take(request, "oldObject",
 		      subject->old != NULL ? jdoc_copy(subject->old) : jdoc_new_null());
-	jdoc_set_bool(request, "dryRun", c->info.dry_run);
-	jdoc_set_take(request, "options", options_for_review(c, options_kind(subject)));
-	return review;
 }
 
 int admission_review_parse(struct str text, const struct jdoc *review, struct jdoc **ret,

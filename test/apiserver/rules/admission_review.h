@@ -5,8 +5,10 @@
 #include "apiserver/rules/admission_match.h"
 #include "base/str.h"
 
-/* The review with a fresh UID, a new root. */
+/* The review with a fresh UID, a new root; yet without the objects, which its `request` has not in
+ * match conditions either. */
 struct jdoc *admission_review_build(struct call *c, const struct admission_subject *subject);
+void admission_review_add_objects(struct jdoc *review, const struct admission_subject *subject);
 /* The response of an answer to `review`, a new root; -ERR_INVALID when it is none. */
 int admission_review_parse(struct str text, const struct jdoc *review, struct jdoc **ret,
 			   struct err *err);

@@ -44,6 +44,9 @@ struct object *commit_put(struct apiserver *s, struct resource *res, struct jdoc
 		resource_add_crd(&s->resources, *doc);
 	}
 	o = object_create(*doc, rv, res->fields);
+	if (s->opt.keeps_trees) {
+		object_keep_doc(o, take_ptr(doc));
+	}
 	bucket_put(&res->bucket, o);
 	note_due(s, res, o, now);
 	object_unref(o); /* the bucket holds it */

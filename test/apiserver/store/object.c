@@ -155,6 +155,18 @@ const struct jdoc *object_doc(struct object *o)
 	return o->doc;
 }
 
+void object_keep_doc(struct object *o, struct jdoc *doc_take)
+{
+	object_drop_doc(o);
+	o->doc = doc_take;
+}
+
+void object_drop_doc(struct object *o)
+{
+	jdoc_destroy(o->doc);
+	o->doc = NULL;
+}
+
 void object_append_at(const struct object *o, int64_t rv, struct strbuf *out)
 {
 	size_t tail = o->rv_at + o->rv_len;

@@ -40,6 +40,8 @@ void object_unrefp(struct object **o);             /* for CLEANUP */
 struct jdoc *object_parse(const struct object *o); /* a tree of its own; asserts that it parses */
 /* The same tree at every call, borrowed from o: for what is looked at again and again. */
 const struct jdoc *object_doc(struct object *o);
+void object_keep_doc(struct object *o, struct jdoc *doc_take); /* that of which it was made */
+void object_drop_doc(struct object *o);
 /* Appends the text with another resourceVersion (deletions are sent with that of the event). */
 void object_append_at(const struct object *o, int64_t rv, struct strbuf *out);
 /* NULL when absent. */

@@ -201,13 +201,15 @@ static const char *seen_as(const struct apiserver_watch *w, const struct bucket_
 	return was ? "DELETED" : NULL;
 }
 
-static int next_change(struct apiserver_watch *w, int64_t now, struct strbuf *out)
+/* 1: *ret is the next change that the watch sees, as that type of event. 0: there is none yet. -1:
+ * they were compacted. */
+static int next_change(struct apiserver_watch *w, int64_t now, const struct bucket_event **ret,
+		       const char **ret_type)
 {
 	const struct bucket *b = &w->res->bucket;
 	int64_t limit = w->s->rv;
 
 	if (w->rv < b->compacted) {
-		gone_frame(w, out);
 		return -1;
 	}
 	if (w->faults.late_ns > 0) { /* changes become visible a batch at a time */
@@ -226,9 +228,8 @@ static int next_change(struct apiserver_watch *w, int64_t now, struct strbuf *ou
 		}
 		w->rv = e->rv;
 		if (type != NULL) {
-			bool deleted = type[0] == 'D';
-
-			frame(w, type, deleted ? e->prev : e->obj, e->rv, now, out);
+			*ret = e;
+			*ret_type = type;
 			return 1;
 		}
 	}
@@ -239,6 +240,25 @@ static int next_change(struct apiserver_watch *w, int64_t now, struct strbuf *ou
 		w->seen_rv = w->rv > w->seen_rv ? w->rv : w->seen_rv;
 	}
 	return 0;
+}
+
+static bool is_deletion(const char *type)
+{
+	return type[0] == 'D';
+}
+
+static int change_frame(struct apiserver_watch *w, int64_t now, struct strbuf *out)
+{
+	const struct bucket_event *e = NULL;
+	const char *type = NULL;
+	int r = next_change(w, now, &e, &type);
+
+	if (r < 0) {
+		gone_frame(w, out);
+	} else if (r > 0) {
+		frame(w, type, is_deletion(type) ? e->prev : e->obj, e->rv, now, out);
+	}
+	return r;
 }
 
 static int next_frame(struct apiserver_watch *w, int64_t now, struct strbuf *out)
@@ -257,7 +277,7 @@ static int next_frame(struct apiserver_watch *w, int64_t now, struct strbuf *out
 		bookmark_frame(w, true, out);
 		return 1;
 	}
-	r = next_change(w, now, out);
+	r = change_frame(w, now, out);
 	if (r != 0) {
 		return r;
 	}
@@ -312,6 +332,26 @@ int apiserver_watch_next(struct apiserver_watch *w, int64_t now, struct strbuf *
 		r = spoil(w, mark, out);
 	}
 	w->ended = r < 0;
+	return r;
+}
+
+int apiserver_watch_next_change(struct apiserver_watch *w, int64_t now,
+				struct apiserver_change *ret)
+{
+	const struct bucket_event *e = NULL;
+	const char *type = NULL;
+	int r;
+
+	assert(w->s->opt.keeps_trees && w->initial_at == w->initial.n);
+	r = next_change(w, now, &e, &type);
+	if (r > 0) {
+		bool deleted = is_deletion(type);
+
+		*ret = (struct apiserver_change){ .deleted = deleted,
+						  .version = e->rv,
+						  .key = e->obj->key,
+						  .object = deleted ? NULL : object_doc(e->obj) };
+	}
 	return r;
 }
 

@@ -119,7 +119,7 @@ static int prepare(struct call *c, struct jdoc **doc)
 			return r;
 		}
 		r = body_check_object(c, *doc);
-		if (r == 0) {
+		if (r == 0 && c->patched) {
 			r = defaults_apply(c, *doc);
 		}
 		if (r < 0) {

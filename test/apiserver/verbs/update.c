@@ -175,7 +175,9 @@ static int prepare(struct call *c, const struct jdoc *old, struct jdoc **new)
 		return r;
 	}
 	restore(c, old, *new);
-	r = defaults_apply(c, *new);
+	if (c->patched) {
+		r = defaults_apply(c, *new);
+	}
 	if (r < 0) {
 		return r;
 	}
@@ -238,14 +240,18 @@ static int attempt(struct call *c, update_make_fn make, bool is_put)
 {
 	CLEANUP(object_unrefp)
 	struct object *old = object_ref(commit_find(c->res, c->info.ns, c->info.name));
-	CLEANUP(jdoc_destroyp) struct jdoc *old_doc = NULL;
 	CLEANUP(jdoc_destroyp) struct jdoc *new = NULL;
+	CLEANUP(jdoc_destroyp) struct jdoc *parsed = NULL;
+	const struct jdoc *old_doc;
 	int r;
 
 	if (old == NULL) {
 		return kstatus_not_found(c->resp, c->res, c->info.name);
 	}
-	old_doc = object_parse(old);
+	if (!c->s->opt.keeps_trees) {
+		parsed = object_parse(old);
+	}
+	old_doc = parsed != NULL ? parsed : object_doc(old);
 	r = make(c, old_doc, &new);
 	r = r < 0 ? r : check_uid(c, old, new, is_put);
 	r = r < 0 ? r : check_version(c, old, new, is_put);
@@ -261,7 +267,11 @@ static int attempt(struct call *c, update_make_fn make, bool is_put)
 	if (commit_find(c->res, c->info.ns, c->info.name) != old) {
 		return AGAIN; /* another write came during a call-out */
 	}
-	return store(c, old, old_doc, &new);
+	r = store(c, old, old_doc, &new);
+	if (parsed == NULL && commit_find(c->res, c->info.ns, c->info.name) != old) {
+		object_drop_doc(old);
+	}
+	return r;
 }
 
 int update_run(struct call *c, update_make_fn make, bool is_put)

@@ -22,6 +22,9 @@ func (s *census) count(c *cluster, v *verdict) {
 			seen["plugin "+p.name] = true
 		}
 	}
+	for _, n := range c.nodes {
+		seen["images on nodes"] = seen["images on nodes"] || len(n.Status.Images) > 0
+	}
 	for _, line := range v.Ours {
 		words := strings.Fields(line)
 		if words[0] == "group" {
@@ -30,8 +33,10 @@ func (s *census) count(c *cluster, v *verdict) {
 			seen["decision "+words[1]] = true
 		}
 	}
-	for what := range seen {
-		(*s)[what]++
+	for what, is := range seen {
+		if is {
+			(*s)[what]++
+		}
 	}
 }
 

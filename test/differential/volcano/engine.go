@@ -82,9 +82,11 @@ func newCache(c *cluster) *recordingCache {
 	for _, o := range c.classes {
 		r.AddPriorityClass(o)
 	}
-	for _, o := range c.nodes {
-		if err := r.AddOrUpdateNode(o); err != nil {
-			panic(err)
+	for range 2 { // See nodeorder in docs/deviations.md: an image on a node counts those that had it then.
+		for _, o := range c.nodes {
+			if err := r.AddOrUpdateNode(o); err != nil {
+				panic(err)
+			}
 		}
 	}
 	for _, o := range c.queues {

@@ -65,6 +65,7 @@ func generate(seed uint64) *cluster {
 	for i := range g.Between(1, 8) {
 		g.makeGroup(fmt.Sprintf("g%d", i))
 	}
+	g.withImages(lib.NewRandom(seed + 2<<40))
 	return g.c
 }
 
@@ -131,6 +132,39 @@ func (g *generator) withGangs(r lib.Random) {
 		}
 	}
 	g.c.sparesGangs = r.Chance(0.15)
+}
+
+// withImages gives the nodes of some clusters container images, and the pods of a PodGroup one or two of
+// them. The draw is one of its own, too.
+func (g *generator) withImages(r lib.Random) {
+	order := g.c.plugin("nodeorder")
+	if order == nil || r.Chance(0.5) {
+		return
+	}
+	if r.Chance(0.5) {
+		order.arguments = map[string]any{"imagelocality.weight": lib.Pick(r, 0, 2, 5)}
+	}
+	sizes := map[string]int64{"example.com/a": 3 << 30, "b": 900 << 20, "c": 120 << 20, "d": 20 << 20}
+	names := lib.SortedKeys(sizes)
+	for _, n := range g.c.nodes {
+		for _, name := range names {
+			if r.Chance(0.5) {
+				n.Status.Images = append(n.Status.Images, corev1.ContainerImage{
+					Names: []string{name + "@sha256:0", name + ":latest"}, SizeBytes: sizes[name]})
+			}
+		}
+	}
+	images := map[string][]string{}
+	for _, p := range g.c.pods {
+		group := p.Annotations["scheduling.k8s.io/group-name"]
+		if images[group] == nil {
+			images[group] = []string{lib.Pick(r, names...), lib.Pick(r, "", "", lib.Pick(r, names...)+"@sha256:0")}
+		}
+		p.Spec.Containers[0].Image = images[group][0]
+		if second := images[group][1]; second != "" {
+			p.Spec.InitContainers = []corev1.Container{{Name: "i", Image: second}}
+		}
+	}
 }
 
 func (g *generator) makeClasses() {

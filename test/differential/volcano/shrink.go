@@ -108,6 +108,11 @@ func podFields(s *shrinker) bool {
 			func(p *corev1.Pod) bool { was := p.Spec.NodeSelector != nil; p.Spec.NodeSelector = nil; return was },
 			func(p *corev1.Pod) bool { was := p.Spec.Affinity != nil; p.Spec.Affinity = nil; return was },
 			func(p *corev1.Pod) bool { was := p.Spec.Tolerations != nil; p.Spec.Tolerations = nil; return was },
+			func(p *corev1.Pod) bool {
+				was := p.Spec.InitContainers != nil
+				p.Spec.InitContainers = nil
+				return was
+			},
 			func(p *corev1.Pod) bool { was := p.Spec.Priority != nil; p.Spec.Priority = nil; return was },
 			func(p *corev1.Pod) bool {
 				was := p.Spec.PreemptionPolicy != nil
@@ -130,6 +135,11 @@ func podFields(s *shrinker) bool {
 		any = s.Try(func(c *cluster) bool {
 			was := len(c.nodes[i].Spec.Taints) > 0
 			c.nodes[i].Spec.Taints = nil
+			return was
+		}) || any
+		any = s.Try(func(c *cluster) bool {
+			was := len(c.nodes[i].Status.Images) > 0
+			c.nodes[i].Status.Images = nil
 			return was
 		}) || any
 	}

@@ -28,6 +28,6 @@ func TestFleetManagerKinds(t *testing.T) {
 	f.SubmitSimulation("two")
 	f.SetSimulation(f.WaitSimulation("two"), "two", "Running")
 	f.WaitSimulationState("two", "Running")
-	f.Must(f.DeleteWorkload("two"))
+	f.DeleteWorkload("two")
 	f.WaitNoSimulation("two")
 }

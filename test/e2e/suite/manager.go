@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"headgate/e2e/cluster"
@@ -169,8 +170,20 @@ func (f *F) WaitNothingLeft(job, workload string) {
 	}
 }
 
-// DeleteWorkload deletes a Workload on the manager, as the garbage collector does that these clusters do without.
-func (f *F) DeleteWorkload(name string) error {
-	return f.Fleet.Manager.Dynamic.Resource(headgate.Workloads).Namespace(f.Namespace).Delete(f.Ctx, name,
-		metav1.DeleteOptions{})
+// DeleteWorkload deletes a Workload on the manager, as the garbage collector does that these clusters do without, and
+// waits until it is gone: the core there takes its finalizer off. Who comes after this core does not look at it again.
+func (f *F) DeleteWorkload(name string) {
+	f.Helper()
+	workloads := f.Fleet.Manager.Dynamic.Resource(headgate.Workloads).Namespace(f.Namespace)
+	f.Must(workloads.Delete(f.Ctx, name, metav1.DeleteOptions{}))
+	f.Eventually("Workload "+name+" is gone on the manager", func() error {
+		_, err := f.local(name)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err == nil {
+			err = errors.New("it is there")
+		}
+		return err
+	})
 }

@@ -141,6 +141,7 @@ static uint64_t mix_node(uint64_t h, const struct node *n)
 	h = mix_res(h, &n->used);
 	h = mix_res(h, &n->releasing);
 	h = mix_ids(h, n->tasks.v, n->tasks.n);
+	h = mix_ids(h, n->images.v, n->images.n);
 	return mix(h, n->spec_gen);
 }
 
@@ -176,12 +177,20 @@ uint64_t cluster_checksum(const struct cluster *c)
 
 		h = k == NULL ? mix(h, 0) : mix_text(mix(h, k->refs), k->signature);
 	}
+	for (size_t i = 0; i < c->images.n; i++) {
+		const struct image *m = c->images.v[i];
+
+		h = m == NULL ? mix(h, 0)
+			      : mix(mix_text(mix(h, (uint64_t)m->nodes << 32 | m->uses), m->name),
+				    (uint64_t)m->bytes);
+	}
 	for (unsigned i = 0; i < res_names_count(c->res); i++) {
 		h = mix_text(h, res_names_get(c->res, i));
 	}
 	h = mix(h, intern_count(c->names));
 	h = mix(h, (uint64_t)c->root_queue << 32 | c->default_queue);
 	h = mix_res(h, &c->total);
+	h = mix_res(h, &c->used);
 	h = mix(h, c->queues_gen);
 	h = mix(h, c->demand_gen);
 	return mix(mix(h, c->nodes_gen), c->drift);

@@ -1,32 +1,42 @@
 #include "lib/pods/ledger_verify.h"
 
+#include "base/attrs.h"
+#include "base/xmalloc.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
 
-/* One queue against a sum made from the tasks below it: quadratic. */
-static const char *verify_queue(const struct cluster *c, const struct queue *q)
-{
+struct sums {
 	struct res charged, releasing;
+};
 
-	res_fill(&charged, 0);
-	res_fill(&releasing, 0);
+/* What the queues should have: the charges of the tasks below them. */
+static struct sums *sum_up(const struct cluster *c)
+{
+	struct sums *sums = xmalloc_zero(c->queues.n + 1, sizeof(*sums));
+	const struct queue *q;
+
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		const struct task *t = c->tasks.v[i];
 
 		if (t == NULL || t->charge == CHARGE_NONE) {
 			continue;
 		}
-		if (queue_is_within(c, t->charge_queue, q)) {
-			res_add(&charged, pod_class_charge(t->klass));
+		QUEUE_FOR_EACH_UP (q, c, t->charge_queue) {
+			res_add(&sums[q->id].charged, pod_class_charge(t->klass));
 			if (t->status == TASK_RELEASING) {
-				res_add(&releasing, pod_class_charge(t->klass));
+				res_add(&sums[q->id].releasing, pod_class_charge(t->klass));
 			}
 		}
 	}
-	if (!res_eq(&charged, &q->charged)) {
+	return sums;
+}
+
+static const char *verify_queue(const struct queue *q, const struct sums *sums)
+{
+	if (!res_eq(&sums->charged, &q->charged)) {
 		return "charged of a queue is not the sum of the charges below it";
 	}
-	if (!res_eq(&releasing, &q->releasing)) {
+	if (!res_eq(&sums->releasing, &q->releasing)) {
 		return "releasing of a queue is not the sum of its terminating charges";
 	}
 	return NULL;
@@ -34,6 +44,9 @@ static const char *verify_queue(const struct cluster *c, const struct queue *q)
 
 const char *ledger_verify(const struct cluster *c)
 {
+	CLEANUP(xmalloc_freep) struct sums *sums = NULL;
+	const char *wrong = NULL;
+
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		const struct task *t = c->tasks.v[i];
 
@@ -48,15 +61,11 @@ const char *ledger_verify(const struct cluster *c)
 			return "a charge is booked on a queue that is gone";
 		}
 	}
-	for (size_t i = 0; i < c->queues.n; i++) {
-		const char *wrong = NULL;
-
+	sums = sum_up(c);
+	for (size_t i = 0; i < c->queues.n && wrong == NULL; i++) {
 		if (c->queues.v[i] != NULL) {
-			wrong = verify_queue(c, c->queues.v[i]);
-		}
-		if (wrong != NULL) {
-			return wrong;
+			wrong = verify_queue(c->queues.v[i], &sums[i]);
 		}
 	}
-	return NULL;
+	return wrong;
 }

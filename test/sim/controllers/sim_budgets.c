@@ -125,10 +125,14 @@ static bool reconcile(struct sim_world *w, const struct jdoc *budget)
 
 bool sim_budgets_step(struct sim_world *w)
 {
+	if (w->budgets_at == sim_view_changes(w->view)) {
+		return false;
+	}
 	for (size_t i = 0; i < sim_view_count(w->view, SIM_BUDGETS); i++) {
 		if (reconcile(w, sim_view_at(w->view, SIM_BUDGETS, i))) {
 			return true;
 		}
 	}
+	w->budgets_at = sim_view_changes(w->view);
 	return false;
 }

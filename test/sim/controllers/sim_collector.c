@@ -19,31 +19,19 @@ static const struct {
 	{ SIM_CLAIMS, "/api/v1", "persistentvolumeclaims" },
 };
 
-/* An object in the namespace of `one` has the UID. */
-static bool has(const struct sim_world *w, enum sim_resource r, const struct jdoc *one,
-		const char *uid)
-{
-	for (size_t i = 0; i < sim_view_count(w->view, r); i++) {
-		const struct jdoc *object = sim_view_at(w->view, r, i);
-
-		if (sim_workload_are_neighbours(object, one) &&
-		    str_streq(sim_pod_uid(object), uid)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Whether the owner exists; an owner of a kind that no part of the simulation makes counts as
  * existing. */
 static bool exists(const struct sim_world *w, const struct jdoc *one, const struct jdoc *owner)
 {
 	const char *uid = jdoc_str_or(jdoc_get(owner, "uid"), "");
-	const struct jdoc *kind = jdoc_get(owner, "kind");
+	const struct jdoc *kind = jdoc_get(owner, "kind"), *found;
 
-	return jdoc_is_str(kind, "Pod")   ? has(w, SIM_PODS, one, uid)
-	       : jdoc_is_str(kind, "Job") ? has(w, SIM_JOBS, one, uid)
-					  : true;
+	if (!jdoc_is_str(kind, "Pod") && !jdoc_is_str(kind, "Job")) {
+		return true;
+	}
+	found = sim_view_by_uid(w->view, uid);
+	return found != NULL && jdoc_equal(jdoc_get(found, "kind"), kind) &&
+	       sim_workload_are_neighbours(found, one);
 }
 
 static bool is_left_behind(const struct sim_world *w, const struct jdoc *one)
@@ -100,7 +88,7 @@ static bool collect_lost(struct sim_world *w)
 
 bool sim_collector_step(struct sim_world *w)
 {
-	if (w->collected_at == sim_view_version(w->view)) {
+	if (w->collected_at == sim_view_changes(w->view)) {
 		return false;
 	}
 	if (!w->plain && collect_lost(w)) {
@@ -111,6 +99,6 @@ bool sim_collector_step(struct sim_world *w)
 			return true;
 		}
 	}
-	w->collected_at = sim_view_version(w->view);
+	w->collected_at = sim_view_changes(w->view);
 	return false;
 }

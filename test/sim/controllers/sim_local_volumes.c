@@ -140,21 +140,40 @@ static bool is_spare(const struct jdoc *volume)
 	       sim_local_volumes_size(volume) >= SPARE_GIGABYTES;
 }
 
+static bool has_spare(const struct sim_world *w)
+{
+	for (size_t i = 0; i < sim_view_count(w->view, SIM_VOLUMES); i++) {
+		if (is_spare(sim_view_at(w->view, SIM_VOLUMES, i))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool needs_volume(const struct jdoc *claim)
+{
+	return !sim_volumes_is_bound(claim) &&
+	       jdoc_is_str(jdoc_path(claim, "spec.storageClassName"), SIM_VOLUMES_LOCAL);
+}
+
+bool sim_local_volumes_must_wait(const struct sim_world *w)
+{
+	for (size_t i = 0; i < sim_view_count(w->view, SIM_CLAIMS); i++) {
+		if (needs_volume(sim_view_at(w->view, SIM_CLAIMS, i)) && !has_spare(w)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* When everything is to settle, no pod is to wait for a volume that does not come. */
 static bool supply(struct sim_world *w, const struct jdoc *claim)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
 	CLEANUP(xmalloc_freep) char *name = NULL;
 
-	if (w->faults.on || sim_volumes_is_bound(claim) ||
-	    !jdoc_is_str(jdoc_path(claim, "spec.storageClassName"), SIM_VOLUMES_LOCAL) ||
-	    !sim_world_chance(w, 20)) {
+	if (w->faults.on || !needs_volume(claim) || !sim_world_chance(w, 20) || has_spare(w)) {
 		return false;
-	}
-	for (size_t i = 0; i < sim_view_count(w->view, SIM_VOLUMES); i++) {
-		if (is_spare(sim_view_at(w->view, SIM_VOLUMES, i))) {
-			return false;
-		}
 	}
 	name = xmalloc_printf("spare-%lld", (long long)w->clock.mono_ns);
 	sim_local_volumes_manifest(name, SIM_VOLUMES_LOCAL, SPARE_GIGABYTES, NULL, &body);

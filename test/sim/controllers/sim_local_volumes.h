@@ -17,6 +17,8 @@ struct strbuf;
 
 /* Does one thing; false: there is none to do. */
 bool sim_local_volumes_step(struct sim_world *w);
+/* Likewise there is one that does for every claim. */
+bool sim_local_volumes_must_wait(const struct sim_world *w);
 bool sim_local_volumes_has(const struct jdoc *volume); /* it is one of them */
 /* Appends such a volume; node NULL: every one reaches it. */
 void sim_local_volumes_manifest(const char *name, const char *klass, unsigned gigabytes,

@@ -175,6 +175,16 @@ static bool each(struct sim_world *w, enum sim_resource r,
 	return false;
 }
 
+bool sim_volumes_must_wait(const struct sim_world *w)
+{
+	for (size_t i = 0; i < sim_view_count(w->view, SIM_VOLUMES); i++) {
+		if (jdoc_path(sim_view_at(w->view, SIM_VOLUMES, i), "spec.nodeAffinity") != NULL) {
+			return true;
+		}
+	}
+	return sim_local_volumes_must_wait(w);
+}
+
 bool sim_volumes_step(struct sim_world *w)
 {
 	return each(w, SIM_PODS, make_claim) || each(w, SIM_CLAIMS, provision) ||

@@ -16,6 +16,9 @@ struct sim_world;
 
 /* Does one thing; false: there is none to do. */
 bool sim_volumes_step(struct sim_world *w);
+/* Without faults, every volume can be had on every node in the end, by chance sooner or later: a
+ * pod may wait for that as long as one cannot. */
+bool sim_volumes_must_wait(const struct sim_world *w);
 /* "namespace/name" of the claim of the pod's i-th volume; NULL: it has none. The caller frees it.
  */
 char *sim_volumes_claim_of(const struct jdoc *pod);

@@ -36,6 +36,7 @@ struct sim_quota_oracle {
 	struct strmap *edited;     /* UID of a Workload of which a user has edited the status ->
 				      healthy ns of the last time, + 1 */
 	struct strmap *unadmitted; /* UID of a Job that runs without quota -> healthy ns, + 1 */
+	uint64_t admitted_at;      /* changes of the view after which no Job did, + 1 */
 	int64_t changed_at;
 	uint64_t seen[SIM_QUOTA_EVENT_COUNT_];
 };
@@ -584,6 +585,11 @@ static bool runs_unadmitted(const struct sim_quota_oracle *o, const struct jdoc 
 
 void sim_quota_oracle_check(struct sim_quota_oracle *o)
 {
+	bool all_admitted = true;
+
+	if (o->admitted_at == sim_view_changes(o->world->view) + 1) {
+		return;
+	}
 	for (size_t i = 0; i < sim_view_count(o->world->view, SIM_JOBS); i++) {
 		const struct jdoc *job = sim_view_at(o->world->view, SIM_JOBS, i);
 		struct str uid = str_of(sim_workload_uid(job));
@@ -591,7 +597,10 @@ void sim_quota_oracle_check(struct sim_quota_oracle *o)
 
 		if (!runs_unadmitted(o, job)) {
 			(void)strmap_remove(o->unadmitted, uid);
-		} else if (since == 0) {
+			continue;
+		}
+		all_admitted = false;
+		if (since == 0) {
 			strmap_set(o->unadmitted, uid,
 				   (void *)(uintptr_t)(o->world->healthy_ns + 1));
 		} else if (!is_recent(o, since)) {
@@ -599,6 +608,7 @@ void sim_quota_oracle_check(struct sim_quota_oracle *o)
 				       jdoc_path_str(job, "metadata.name"));
 		}
 	}
+	o->admitted_at = all_admitted ? sim_view_changes(o->world->view) + 1 : 0;
 }
 
 static void on_change(void *ctx, const struct sim_change *change)

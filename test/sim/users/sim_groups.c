@@ -24,6 +24,8 @@ struct sim_groups {
 	struct strmap *forced;     /* UIDs of pods that lost their gate to a user */
 	struct strmap *taken;      /* UID of a Workload that a user's write of its status made
 				      unadmitted -> healthy ns, + 1 */
+	uint64_t admitted_at;      /* changes of the view after which no pod did, + 1 */
+	uint64_t bound_at;         /* the same: there was none to bind */
 	uint64_t seen[SIM_GROUPS_COUNT_];
 };
 
@@ -379,12 +381,18 @@ static void bind(void *owner, void *arg UNUSED)
 
 void sim_groups_offer(struct sim_groups *g, struct sim_choices *out)
 {
+	uint64_t changes = sim_view_changes(g->world->view);
+
+	if (g->bound_at == changes + 1) {
+		return;
+	}
 	for (size_t i = 0; i < sim_view_count(g->world->view, SIM_PODS); i++) {
 		if (is_to_bind(sim_view_at(g->world->view, SIM_PODS, i))) {
 			sim_world_choice(out, &(struct sim_choice){ bind, g, NULL, 3 });
 			return;
 		}
 	}
+	g->bound_at = changes + 1;
 }
 
 /* --- checks ------------------------------------------------------------------------------------*/
@@ -399,7 +407,11 @@ static bool runs_unadmitted(const struct sim_groups *g, const struct jdoc *pod)
 void sim_groups_check(struct sim_groups *g)
 {
 	int64_t now = g->world->healthy_ns;
+	bool all_admitted = true;
 
+	if (g->admitted_at == sim_view_changes(g->world->view) + 1) {
+		return;
+	}
 	for (size_t i = 0; i < sim_view_count(g->world->view, SIM_PODS); i++) {
 		const struct jdoc *pod = sim_view_at(g->world->view, SIM_PODS, i);
 		struct str uid = str_of(sim_pod_uid(pod));
@@ -407,13 +419,17 @@ void sim_groups_check(struct sim_groups *g)
 
 		if (!runs_unadmitted(g, pod)) {
 			(void)strmap_remove(g->unadmitted, uid);
-		} else if (since == 0) {
+			continue;
+		}
+		all_admitted = false;
+		if (since == 0) {
 			strmap_set(g->unadmitted, uid, (void *)(uintptr_t)(now + 1));
 		} else if (now - (int64_t)(since - 1) > SIM_QUOTA_GRACE_NS) {
 			sim_world_fail(g->world, "pod %s may run without an admitted Workload",
 				       name_of(pod));
 		}
 	}
+	g->admitted_at = all_admitted ? sim_view_changes(g->world->view) + 1 : 0;
 }
 
 void sim_groups_end(struct sim_groups *g)

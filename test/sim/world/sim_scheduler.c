@@ -619,17 +619,18 @@ static void handle_message(void *owner, void *arg UNUSED)
 	}
 	if (s->standby == NULL || !standby_take(s->standby, m)) {
 		engine_handle(s->engine, m);
+		check_cluster(s);
 	} else if (standby_is_complete(s->standby)) {
 		standby_hand_over(s->standby, to_engine, s);
 		standby_destroy(s->standby);
 		s->standby = NULL;
+		check_cluster(s);
 	}
 	if (s->queue_at == s->queue.n) {
 		s->queue_at = 0;
 		vec_clear(&s->queue);
 	}
 	s->poked = true;
-	check_cluster(s);
 }
 
 static void step_engine(void *owner, void *arg UNUSED)

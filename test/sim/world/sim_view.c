@@ -1,6 +1,7 @@
 #include "sim/world/sim_view.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/kueue/kueue_keys.h"
 #include "base/xmalloc.h"
@@ -10,8 +11,8 @@
 struct event {
 	enum sim_resource resource;
 	int64_t version;
-	bool deleted;
-	struct jdoc *object;
+	char *key;
+	struct jdoc *object; /* NULL: deleted */
 };
 
 struct listener {
@@ -23,8 +24,11 @@ struct sim_view {
 	struct sim_world *world;
 	struct apiserver_watch *watch[SIM_RESOURCE_COUNT_];
 	struct strmap *objects[SIM_RESOURCE_COUNT_];
+	struct VEC(const struct jdoc *) list[SIM_RESOURCE_COUNT_]; /* in the order of changes */
+	struct strmap *by_uid; /* objects of all kinds, borrowed */
 	struct VEC(struct event) events;
-	int64_t version; /* followed up to here */
+	int64_t version; /* of the server, followed up to here */
+	uint64_t changes;
 	struct VEC(struct listener) listeners;
 	unsigned resources; /* how many are followed */
 };
@@ -60,6 +64,7 @@ struct sim_view *sim_view_create(struct sim_world *w)
 	struct sim_view *v = xmalloc_zero(1, sizeof(*v));
 
 	v->world = w;
+	v->by_uid = strmap_create(NULL);
 	v->resources = w->quota ? SIM_RESOURCE_COUNT_ : SIM_BASIC_COUNT_;
 	for (unsigned i = 0; i < v->resources; i++) {
 		struct apiserver_response resp = APISERVER_RESPONSE_INIT;
@@ -85,7 +90,9 @@ void sim_view_destroy(struct sim_view *v)
 	for (unsigned i = 0; i < v->resources; i++) {
 		apiserver_watch_close(v->watch[i]);
 		strmap_destroy(v->objects[i]);
+		vec_finish(&v->list[i]);
 	}
+	strmap_destroy(v->by_uid);
 	vec_finish(&v->events);
 	vec_finish(&v->listeners);
 	free(v);
@@ -96,38 +103,17 @@ void sim_view_listen(struct sim_view *v, sim_view_fn fn, void *ctx)
 	vec_push(&v->listeners, ((struct listener){ fn, ctx }));
 }
 
-static void read_frame(struct sim_view *v, enum sim_resource r, struct str text)
-{
-	CLEANUP(jdoc_destroyp) struct jdoc *frame = NULL;
-	struct event e = { .resource = r };
-	struct jdoc *object;
-
-	if (jdoc_parse(text, &frame, NULL) < 0) {
-		sim_world_fail(v->world, "the server sent a frame that is not JSON");
-		return;
-	}
-	object = jdoc_get_mut(frame, "object");
-	if (!str_to_i64(str_of(jdoc_path_str(object, "metadata.resourceVersion")), &e.version)) {
-		sim_world_fail(v->world, "the server sent an object without resourceVersion");
-		return;
-	}
-	e.deleted = jdoc_is_str(jdoc_get(frame, "type"), "DELETED");
-	e.object = jdoc_detach(frame, object);
-	vec_push(&v->events, e);
-}
-
 static void collect(struct sim_view *v, enum sim_resource r)
 {
-	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct apiserver_change change;
 	int got;
 
-	do {
-		strbuf_reset(&text);
-		got = apiserver_watch_next(v->watch[r], clock_wall(&v->world->clock.base), &text);
-		if (got == 1) {
-			read_frame(v, r, strbuf_str(&text));
-		}
-	} while (got == 1);
+	while ((got = apiserver_watch_next_change(v->watch[r], clock_wall(&v->world->clock.base),
+						  &change)) == 1) {
+		vec_push(&v->events,
+			 ((struct event){ r, change.version, xmalloc_dup(change.key.p),
+					  change.deleted ? NULL : jdoc_copy(change.object) }));
+	}
 	if (got < 0) {
 		sim_world_fail(v->world, "the view's own watch of %s ended", paths[r]);
 	}
@@ -140,31 +126,53 @@ static int by_version(const void *a, const void *b)
 	return (x->version > y->version) - (x->version < y->version);
 }
 
+static const char *uid_of(const struct jdoc *object)
+{
+	return jdoc_str_or(jdoc_path(object, "metadata.uid"), "");
+}
+
+/* now, NULL: none, takes the place of old behind all others. */
+static void replace(struct sim_view *v, enum sim_resource r, const struct jdoc *old,
+		    const struct jdoc *now)
+{
+	size_t i = 0;
+
+	if (old != NULL) {
+		while (v->list[r].v[i] != old) {
+			i++;
+		}
+		v->list[r].n--;
+		memmove(&v->list[r].v[i], &v->list[r].v[i + 1],
+			(v->list[r].n - i) * sizeof(v->list[r].v[0]));
+		(void)strmap_remove(v->by_uid, str_of(uid_of(old)));
+	}
+	if (now != NULL) {
+		vec_push(&v->list[r], now);
+		strmap_set(v->by_uid, str_of(uid_of(now)), (void *)(uintptr_t)now);
+	}
+}
+
 static void apply(struct sim_view *v, struct event *e, enum sim_actor actor)
 {
-	const char *space = jdoc_path_str(e->object, "metadata.namespace"),
-		   *name = jdoc_path_str(e->object, "metadata.name");
-	CLEANUP(xmalloc_freep)
-	char *key = space == NULL ? xmalloc_dup(name) : xmalloc_printf("%s/%s", space, name);
 	struct strmap *m = v->objects[e->resource];
-	struct jdoc *old = strmap_take(m, str_of(key));
-	struct sim_change change = { e->resource, actor, key, old, e->deleted ? NULL : e->object };
+	struct jdoc *old = strmap_take(m, str_of(e->key));
+	struct sim_change change = { e->resource, actor, e->key, old, e->object };
 
-	if (!e->deleted) {
-		strmap_set(m, str_of(key), e->object);
+	v->changes++;
+	replace(v, e->resource, old, e->object);
+	if (e->object != NULL) {
+		strmap_set(m, str_of(e->key), e->object);
 	}
 	for (size_t i = 0; i < v->listeners.n; i++) {
 		v->listeners.v[i].fn(v->listeners.v[i].ctx, &change);
 	}
 	jdoc_destroy(old);
-	if (e->deleted) {
-		jdoc_destroy(e->object);
-	}
+	free(e->key);
 }
 
-int64_t sim_view_version(const struct sim_view *v)
+uint64_t sim_view_changes(const struct sim_view *v)
 {
-	return v->version;
+	return v->changes;
 }
 
 void sim_view_follow(struct sim_view *v, enum sim_actor actor)
@@ -191,28 +199,17 @@ const struct jdoc *sim_view_get(const struct sim_view *v, enum sim_resource r, c
 	return strmap_get(v->objects[r], str_of(key));
 }
 
-size_t sim_view_count(const struct sim_view *v, enum sim_resource r)
+const struct jdoc *sim_view_by_uid(const struct sim_view *v, const char *uid)
 {
-	return strmap_count(v->objects[r]);
+	return strmap_get(v->by_uid, str_of(uid));
 }
 
-struct nth {
-	size_t left;
-	const struct jdoc *found;
-};
-
-static bool count_down(struct str key UNUSED, void *value, void *ctx)
+size_t sim_view_count(const struct sim_view *v, enum sim_resource r)
 {
-	struct nth *n = ctx;
-
-	n->found = value;
-	return n->left-- > 0;
+	return v->list[r].n;
 }
 
 const struct jdoc *sim_view_at(const struct sim_view *v, enum sim_resource r, size_t i)
 {
-	struct nth n = { .left = i };
-
-	strmap_each(v->objects[r], count_down, &n);
-	return n.found;
+	return v->list[r].v[i];
 }

@@ -50,10 +50,12 @@ void sim_view_destroy(struct sim_view *v);
 void sim_view_listen(struct sim_view *v, sim_view_fn fn, void *ctx);
 /* Applies the changes since the last call, and calls the listeners. */
 void sim_view_follow(struct sim_view *v, enum sim_actor actor);
-int64_t sim_view_version(const struct sim_view *v); /* resourceVersion followed up to */
+uint64_t sim_view_changes(const struct sim_view *v); /* how many were applied so far */
 const struct jdoc *sim_view_get(const struct sim_view *v, enum sim_resource r, const char *key);
+/* Of any kind. NULL: none that is followed has this UID. */
+const struct jdoc *sim_view_by_uid(const struct sim_view *v, const char *uid);
 size_t sim_view_count(const struct sim_view *v, enum sim_resource r);
-/* The i-th object, in the order of their last changes. */
+/* The i-th object, in the order of their last changes; i is less than the count. */
 const struct jdoc *sim_view_at(const struct sim_view *v, enum sim_resource r, size_t i);
 
 #endif

@@ -107,29 +107,25 @@ bool sim_workload_has_finalizer(const struct jdoc *object, const char *name)
 
 const struct jdoc *sim_workload_job(const struct sim_world *world, const struct jdoc *w)
 {
-	const char *owner = sim_workload_owner(w);
+	const struct jdoc *job = sim_view_by_uid(world->view, sim_workload_owner(w));
 
-	for (size_t i = 0; i < sim_view_count(world->view, SIM_JOBS); i++) {
-		const struct jdoc *job = sim_view_at(world->view, SIM_JOBS, i);
-
-		if (sim_workload_are_neighbours(job, w) &&
-		    str_streq(sim_workload_uid(job), owner)) {
-			return job;
-		}
-	}
-	return NULL;
+	return job != NULL && jdoc_is_str(jdoc_get(job, "kind"), "Job") &&
+			       sim_workload_are_neighbours(job, w)
+		       ? job
+		       : NULL;
 }
 
 const struct jdoc *sim_workload_of(const struct sim_world *world, const struct jdoc *job)
 {
 	const struct jdoc *found = NULL;
+	const char *uid = sim_workload_uid(job);
 
 	for (size_t i = 0; i < sim_view_count(world->view, SIM_WORKLOADS); i++) {
 		const struct jdoc *w = sim_view_at(world->view, SIM_WORKLOADS, i);
 
-		if (sim_workload_are_neighbours(job, w) &&
-		    str_streq(sim_workload_owner(w), sim_workload_uid(job)) &&
-		    (found == NULL || sim_workload_is(w, KUEUE_QUOTA_RESERVED))) {
+		if (str_streq(sim_workload_owner(w), uid) &&
+		    (found == NULL || sim_workload_is(w, KUEUE_QUOTA_RESERVED)) &&
+		    sim_workload_are_neighbours(job, w)) {
 			found = w;
 		}
 	}

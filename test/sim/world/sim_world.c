@@ -85,9 +85,9 @@ void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
 		"admissionchecks", "clusterqueues",           "cohorts",   "localqueues",
 		"resourceflavors", "workloadpriorityclasses", "workloads",
 	};
-	struct apiserver_options ao = { .seed = opt->seed,
-					.now = START,
-					.review = sim_webhook_review };
+	struct apiserver_options ao = {
+		.seed = opt->seed, .now = START, .keeps_trees = true, .review = sim_webhook_review
+	};
 
 	*w = (struct sim_world){ .seed = opt->seed,
 				 .verbose = opt->verbose,

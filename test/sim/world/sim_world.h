@@ -61,7 +61,8 @@ struct sim_world {
 	struct sim_view *view;
 	struct sim_faults faults;
 	struct list_node orphans; /* requests in flight after their sender gave up or died */
-	int64_t collected_at;     /* version of the view at which there was no orphan */
+	uint64_t collected_at;    /* changes of the view after which there was no orphan */
+	uint64_t budgets_at;      /* the same: the status of each budget was right */
 	int64_t healthy_ns;       /* time during which a leader could write without faults */
 	int64_t wrote_at; /* monotonic ns of the scheduler's last write, except to its lease */
 	uint64_t lost_admissions; /* the scheduler died during a write that gives quota */

@@ -60,22 +60,17 @@ static void check_equal_completions(const struct admit_check *c, const struct ap
 	}
 }
 
-static bool same(const char *a, const char *b)
-{
-	return (a == NULL && b == NULL) || str_streq(a, b);
-}
-
 static bool same_annotation(const struct api_job *a, const struct api_job *b, const char *key)
 {
-	return same(field_map_get(&a->meta.annotations, key),
-		    field_map_get(&b->meta.annotations, key));
+	return str_streq(field_map_get(&a->meta.annotations, key),
+			 field_map_get(&b->meta.annotations, key));
 }
 
 static bool changes_pods(const struct api_job *old, const struct api_job *job)
 {
 	return batch_parallelism(old) != batch_parallelism(job) ||
 	       old->spec.completions != job->spec.completions ||
-	       !same(old->spec.completion_mode, job->spec.completion_mode) ||
+	       !str_streq(old->spec.completion_mode, job->spec.completion_mode) ||
 	       !same_annotation(old, job, KUEUE_JOB_MIN_PARALLELISM) ||
 	       !same_annotation(old, job, KUEUE_JOB_COMPLETIONS_EQUAL);
 }

@@ -27,6 +27,11 @@ static void ask_dup(void)
 	xmalloc_freep(&(char *){ xmalloc_dup_n("x", huge) });
 }
 
+static void ask_array(void)
+{
+	xmalloc_freep(&(void *){ xmalloc_dup_array("x", huge / 2, 3) });
+}
+
 /* Runs fn in a child with a closed stderr; true if it was ended by abort(). */
 static bool aborts(void (*fn)(void))
 {
@@ -49,7 +54,7 @@ static bool aborts(void (*fn)(void))
 
 static void test_overflow_aborts(void **state)
 {
-	static void (*const cases[])(void) = { ask_product, ask_resize, ask_dup };
+	static void (*const cases[])(void) = { ask_product, ask_resize, ask_dup, ask_array };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -112,10 +117,22 @@ static void test_freep_clears(void **state)
 	assert_null(p);
 }
 
+static void test_arrays_are_copied(void **state)
+{
+	const int numbers[] = { 1, 2, 3 };
+	int *copy = xmalloc_dup_array(numbers, 3, sizeof(numbers[0]));
+
+	(void)state;
+	assert_memory_equal(copy, numbers, sizeof(numbers));
+	assert_null(xmalloc_dup_array(numbers, 0, sizeof(numbers[0])));
+	free(copy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_overflow_aborts),
+		cmocka_unit_test(test_arrays_are_copied),
 		cmocka_unit_test(test_zero_size_is_unique),
 		cmocka_unit_test(test_zeroed_and_resized),
 		cmocka_unit_test(test_text),

@@ -222,6 +222,42 @@ static void test_absurd_transitions(void **state)
 	}
 }
 
+/* Our own duration counts in place of such a value: the holder is not robbed at once, and not
+ * waited for without end. */
+static void test_absurd_durations(void **state)
+{
+	static const char *const absurd[] = { "0", "-1", "9223372037", "1e300", "\"x\"", "null" };
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_LEN(absurd); i++) {
+		struct lease_fixture f;
+		char body[256];
+		uint64_t id;
+
+		unit_row(absurd[i]);
+		snprintf(body, sizeof(body),
+			 "{\"metadata\":{\"name\":\"main\",\"resourceVersion\":\"1\"},\"spec\":{"
+			 "\"holderIdentity\":\"other\",\"leaseDurationSeconds\":%s}}",
+			 absurd[i]);
+		lease_fixture_begin(&f);
+		for (;;) {
+			if (fake_transport_pending(f.transport) == 0) {
+				lease_fixture_advance(&f, 100 * MS);
+				assert_true(clock_mono(&f.clock.base) <= 18 * S);
+				continue;
+			}
+			id = fake_transport_expect_prefix(f.transport, "");
+			if (fake_transport_request(f.transport, id)->method == HTTP_PUT) {
+				break;
+			}
+			fake_transport_answer(f.transport, id, 200, body);
+		}
+		assert_true(clock_mono(&f.clock.base) >= 15 * S);
+		fake_transport_answer(f.transport, id, 500, "{}");
+		lease_fixture_end(&f);
+	}
+}
+
 /* An own name that was found is waited for once, whatever happens to the lease meanwhile. */
 static void test_wait_for_an_own_name_survives_a_loss(void **state)
 {
@@ -486,6 +522,7 @@ int main(void)
 		cmocka_unit_test(test_steal_after_expiry),
 		cmocka_unit_test(test_candidate_sees_a_renewal_soon),
 		cmocka_unit_test(test_absurd_transitions),
+		cmocka_unit_test(test_absurd_durations),
 		cmocka_unit_test(test_wait_for_an_own_name_survives_a_loss),
 		cmocka_unit_test(test_clock_skew),
 		cmocka_unit_test(test_steal_race_is_lost),

@@ -126,6 +126,9 @@ static void test_wrong_usage(void **state)
 				 "workload|job NAMESPACE/NAME [-f FILE]" },
 		{ "explain cq a", "expected: explain pod NAMESPACE/NAME [--dump FILE], or explain "
 				  "workload|job NAMESPACE/NAME [-f FILE]" },
+		{ "explain pod a -f x.yaml",
+		  "explain pod reads a cluster, or a dump (--dump), and no manifests (-f): "
+		  "`headgatectl simulate FILE` says why their pods wait" },
 		{ "list", "list accepts clusterqueues, localqueues, workloads, resourceflavors, "
 			  "cohorts, pods" },
 		{ "list nope", "list accepts clusterqueues, localqueues, workloads, "

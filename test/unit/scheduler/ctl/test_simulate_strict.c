@@ -5,7 +5,6 @@
 
 #include "lib/unit.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include "base/xmalloc.h"
 #include "process/file.h"
 #include "scheduler/ctl/cli/verb.h"
+#include "unit/scheduler/ctl/capture.h"
 
 #define KUEUE "apiVersion: kueue.x-k8s.io/v1beta2\n"
 #define VOLCANO "apiVersion: scheduling.volcano.sh/v1beta1\n"
@@ -28,6 +28,15 @@
 	      "nominalQuota: 2}]}]}\n---\n" KUEUE                                                  \
 	      "kind: LocalQueue\nmetadata: {name: lq, namespace: team}\nspec: {clusterQueue: "     \
 	      "cq}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n---\n"
+/* A Workload in a namespace that is not in the manifests. */
+#define ELSEWHERE(selector)                                                                        \
+	KUEUE "kind: ResourceFlavor\nmetadata: {name: f}\n---\n" KUEUE                             \
+	      "kind: ClusterQueue\nmetadata: {name: cq}\nspec:\n  namespaceSelector: {" selector   \
+	      "}\n  resourceGroups:\n  - {coveredResources: [cpu], flavors: [{name: f, "           \
+	      "resources: [{name: cpu, nominalQuota: 2}]}]}\n---\n" LOCAL("lq", "else") KUEUE      \
+		"kind: Workload\nmetadata: {name: w, namespace: else}\nspec: {queueName: lq, "     \
+		"podSets: [{name: main, count: 1, template: {spec: {restartPolicy: "               \
+		"Never, " CONTAINERS("1") "}}}]}\n"
 #define BOUNDED(name, request, limit)                                                              \
 	"[{name: " name ", image: i, resources: {requests: {cpu: " request                         \
 	"}, limits: {cpu: " limit "}}}]"
@@ -87,21 +96,6 @@
 
 static char folder[] = "/tmp/test_simulate_strict_XXXXXX";
 
-static void read_back(FILE *f, int fd, int saved, struct strbuf *out)
-{
-	char text[4096];
-	size_t n;
-
-	fflush(stdout);
-	assert_true(dup2(saved, fd) >= 0);
-	close(saved);
-	rewind(f);
-	while ((n = fread(text, 1, sizeof(text), f)) > 0) {
-		strbuf_add(out, text, n);
-	}
-	fclose(f);
-}
-
 /* In the folder; the caller frees the path. */
 static char *write_file(const char *name, const char *text)
 {
@@ -121,28 +115,14 @@ static char *put_folder(const char *words)
 }
 
 /* Runs with words separated by blanks, in which @ is the folder, then the file; appends what is
- * printed, errors first. */
+ * printed. */
 static int run(const char *words, const char *manifests, struct strbuf *printed)
 {
 	CLEANUP(xmalloc_freep) char *path = write_file("f", manifests);
-	CLEANUP(xmalloc_freep) char *line = put_folder(words);
-	FILE *out = tmpfile(), *err = tmpfile();
-	char *argv[17] = { (char *)(uintptr_t) "headgatectl", line };
-	int argc = 2, code, saved_out, saved_err;
+	CLEANUP(xmalloc_freep) char *own = put_folder(words);
+	CLEANUP(xmalloc_freep) char *line = xmalloc_printf("%s %s", own, path);
+	int code = capture_ctl(line, printed);
 
-	for (char *p = strchr(line, ' '); p != NULL; p = strchr(p, ' ')) {
-		*p++ = '\0';
-		argv[argc++] = p;
-	}
-	argv[argc++] = path;
-	fflush(stdout);
-	saved_out = dup(STDOUT_FILENO);
-	saved_err = dup(STDERR_FILENO);
-	assert_true(dup2(fileno(out), STDOUT_FILENO) >= 0);
-	assert_true(dup2(fileno(err), STDERR_FILENO) >= 0);
-	code = ctl_run(argc, argv);
-	read_back(err, STDERR_FILENO, saved_err, printed);
-	read_back(out, STDOUT_FILENO, saved_out, printed);
 	unlink(path);
 	return code;
 }
@@ -458,6 +438,11 @@ static const struct row later_rows[] = {
 	  .code = VERB_USAGE,
 	  .printed = "later: document 1: Cohort c: unknown field \"spec.parent\" (did you mean "
 		     "parentName?)" },
+	{ .name = "a value of the configuration that cannot be read",
+	  .words = "simulate --config @later",
+	  .later = "waitForPodsReady: {timeout: 5}\n",
+	  .code = VERB_USAGE,
+	  .printed = "/later: waitForPodsReady.timeout: not a duration like 5m" },
 	{ .name = "what the webhook refuses of a change",
 	  .later = QUEUES WORKLOAD("w", "-1"),
 	  .code = VERB_USAGE,
@@ -610,7 +595,7 @@ static const struct row cluster_rows[] = {
 	  .printed = "Ungate     team/p   scheduling.volcano.sh/queue-allocation-gate" },
 	{ .name = "so does one that names no scheduler, which is Kubernetes' own",
 	  .manifests = POD(", " OPT_IN, "schedulingGroup: {podGroupName: g}") KUBE_GROUP("1"),
-	  .printed = "team/p        default   ungated",
+	  .printed = "team/p        default   ungated   has quota: its own scheduler",
 	  .absent = "NOT SCHEDULED HERE" },
 	{ .name = "in a PodGroup of Kubernetes together with the others of it",
 	  .manifests = POD(", " OPT_IN, "schedulingGroup: {podGroupName: g}") KUBE_GROUP("2"),
@@ -659,6 +644,20 @@ static const struct row cluster_rows[] = {
 	{ .name = "a plain pod with the label",
 	  .manifests = QUEUES POD(", " QUEUED, "restartPolicy: Never"),
 	  .printed = "its label kueue.x-k8s.io/queue-name has no effect" },
+	{ .name = "a namespace that is not there is added",
+	  .manifests = ELSEWHERE(""),
+	  .printed = "else/w     cq             main x1: cpu 1 of f",
+	  .absent = "warning" },
+	{ .name = "without labels, where these are asked for",
+	  .manifests = ELSEWHERE("matchLabels: {a: b}"),
+	  .printed = "warning: Namespace else is not in the manifests: it counts as one without "
+		     "labels\n" },
+	{ .name = "and then it is not selected",
+	  .manifests = ELSEWHERE("matchLabels: {a: b}"),
+	  .printed = "the namespaceSelector of the ClusterQueue does not match its namespace" },
+	{ .name = "but for the one that the API server sets",
+	  .manifests = ELSEWHERE("matchLabels: {kubernetes.io/metadata.name: else}"),
+	  .printed = "else/w     cq             main x1: cpu 1 of f" },
 	{ .name = "kinds without a part are named once, with a count",
 	  .manifests = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n---\n"
 		       "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: b, " QUEUED "}\n",

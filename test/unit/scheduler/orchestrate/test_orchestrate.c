@@ -266,6 +266,37 @@ static void no_candidates(void **state)
 	expect_wait(&w, CLOCK_NEVER);
 }
 
+/* A gate that is opened where nothing can be preempted is open for a probe, and then closed. */
+static void the_busy_one_is_the_only_one_that_can_preempt(void **state)
+{
+	struct world w;
+
+	(void)state;
+	begin(&w);
+	signal_all(&w);
+	w.opt.mode = ORCHESTRATE_COST;
+	w.replicas[0].cost = REPLICA_COST_CANNOT;
+	w.replicas[1].cost = 7;
+	w.replicas[2].cost = REPLICA_COST_CANNOT;
+	w.replicas[1].busy = true;
+	expect_wait(&w, CLOCK_NEVER);
+	w.replicas[2].cost = REPLICA_COST_UNKNOWN;
+	expect_grant(&w, 2);
+	w.replicas[2].cost = REPLICA_COST_CANNOT;
+	w.replicas[1].busy = false;
+	expect_grant(&w, 1);
+	w.replicas[1].busy = true;
+	w.opt.mode = ORCHESTRATE_ORDER;
+	expect_grant(&w, 0);
+	w.opt.mode = ORCHESTRATE_COST;
+	w.replicas[1].cost = REPLICA_COST_CANNOT;
+	expect_grant(&w, 0);
+	w.replicas[1].cost = 7;
+	failed(&w, 1, TOKEN_TIMEOUT);
+	w.now += 3600 * S;
+	expect_grant(&w, 0);
+}
+
 /* The cheapest one may fail again and again while another one has room. */
 static void failures_come_last(void **state)
 {
@@ -628,6 +659,7 @@ int main(void)
 		cmocka_unit_test(without_a_window_the_first_gets_it),
 		cmocka_unit_test(modes),
 		cmocka_unit_test(no_candidates),
+		cmocka_unit_test(the_busy_one_is_the_only_one_that_can_preempt),
 		cmocka_unit_test(failures_come_last),
 		cmocka_unit_test(what_ended_well_is_no_failure),
 		cmocka_unit_test(quota_elsewhere),

@@ -154,6 +154,34 @@ static void test_parts(void **state UNUSED)
 	end(&w);
 }
 
+/* One that names the Workload but has no manager, or of another manager of the same origin, is
+ * neither changed nor deleted. */
+static void test_parts_of_others(void **state UNUSED)
+{
+	static const char *const rows[] = {
+		"{'metadata':{'namespace':'ns'," NAMES("w") "}}",
+		"{'metadata':{'namespace':'ns','labels':{'kueue.x-k8s.io/"
+		"multikueue-origin':'x'}," NAMES("w") "}}",
+		"{'metadata':{'namespace':'ns'," OURS
+		",'annotations':{'kueue.x-k8s.io/prebuilt-workload-name':'w',"
+		"'headgate.io/multikueue-manager':'u2'}}}",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fleet_part *part;
+		struct world w;
+
+		unit_row(rows[i]);
+		begin(&w);
+		part = fleet_managed_part(w.t, SCHED_JOBS, str_of("ns/j"), true);
+		(void)add_job(&w, "ns/j", rows[i]);
+		fleet_managed_see(w.t, part, "ns/w", &by);
+		assert_null(part->o.object);
+		assert_true(part->o.foreign);
+		end(&w);
+	}
+}
+
 static bool is_wanted(const void *ctx, const struct fleet_part *part)
 {
 	return strcmp(part->key, ctx) == 0;
@@ -316,12 +344,12 @@ static void test_digests(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_replicas),    cmocka_unit_test(test_another_in_its_place),
-		cmocka_unit_test(test_parts),       cmocka_unit_test(test_names),
-		cmocka_unit_test(test_digests),     cmocka_unit_test(test_sent),
-		cmocka_unit_test(test_connections), cmocka_unit_test(test_effects),
-		cmocka_unit_test(test_deletions),   cmocka_unit_test(test_pauses),
-		cmocka_unit_test(test_compared),
+		cmocka_unit_test(test_replicas), cmocka_unit_test(test_another_in_its_place),
+		cmocka_unit_test(test_parts),    cmocka_unit_test(test_parts_of_others),
+		cmocka_unit_test(test_names),    cmocka_unit_test(test_digests),
+		cmocka_unit_test(test_sent),     cmocka_unit_test(test_connections),
+		cmocka_unit_test(test_effects),  cmocka_unit_test(test_deletions),
+		cmocka_unit_test(test_pauses),   cmocka_unit_test(test_compared),
 	};
 
 	return cmocka_run_group_tests_name("fleet/managed", tests, NULL, NULL);

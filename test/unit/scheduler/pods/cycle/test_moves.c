@@ -1,5 +1,7 @@
 #include "scheduler/pods/cycle/moves.h"
 
+#include "base/attrs.h"
+#include "base/xmalloc.h"
 #include "lib/pods/core_fixture.h"
 #include "lib/pods/ledger_verify.h"
 #include "lib/unit.h"
@@ -129,6 +131,36 @@ static void queues_that_take_no_pods_take_no_charges(void **state)
 	core_fixture_finish(&sf);
 }
 
+/* The text names the object to look at: a pod without a PodGroup names its queue itself. */
+static void a_pod_alone_names_its_queue(void **state)
+{
+	static const struct {
+		enum podgroup_kind kind;
+		const char *namer;
+	} rows[] = { { PODGROUP_VOLCANO, "PodGroup" }, { PODGROUP_ALONE, "pod" } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xmalloc_freep)
+		char *text = xmalloc_printf("the %s names queue b now, which has no room for this "
+					    "pod",
+					    rows[i].namer);
+		struct core_fixture sf;
+		struct podgroup *g;
+
+		unit_row(rows[i].namer);
+		begin(&sf, 9000);
+		g = cluster_fixture_podgroup(sf.f.cluster, "j", "b", 1);
+		g->kind = rows[i].kind;
+		charged(&sf, "p0", "a", g, CHARGE_UNGATED);
+		charged(&sf, "p1", "a", g, CHARGE_UNGATED);
+		assert_string_equal(run(&sf), "Move p0; Revoke p1");
+		assert_string_equal(event_of(&sf)->reason, "QuotaRevoked");
+		assert_string_equal(event_of(&sf)->message, text);
+		core_fixture_finish(&sf);
+	}
+}
+
 static void the_rest_of_a_gang_is_revoked_with_it(void **state)
 {
 	struct core_fixture sf;
@@ -211,6 +243,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_charge_follows_within_the_limits),
 		cmocka_unit_test(queues_that_take_no_pods_take_no_charges),
+		cmocka_unit_test(a_pod_alone_names_its_queue),
 		cmocka_unit_test(the_rest_of_a_gang_is_revoked_with_it),
 		cmocka_unit_test(a_refusal_is_reported_once),
 		cmocka_unit_test(growth_beyond_a_limit_is_reported_once),

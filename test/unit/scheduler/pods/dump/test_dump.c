@@ -19,6 +19,7 @@
 #include "lib/recorded.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/model/images.h"
 #include "scheduler/pods/model/selectors.h"
 
 static const char *name_in(struct cluster *c, const char *text)
@@ -40,6 +41,7 @@ static const struct pod_class *rich_class(struct cluster *c)
 		{ .key = name_in(c, "gpu"), .value = name_in(c, "yes"), .effect = TAINT_NO_EXECUTE }
 	};
 	struct host_port port[] = { { name_in(c, "0.0.0.0"), 1, 8080 } };
+	struct pod_image image = { .name = "a:1", .times = 2 };
 	struct pod_class k = { .request = { .v = { 250, 1 << 20 } },
 			       .selector = sel,
 			       .nselector = 1,
@@ -54,6 +56,9 @@ static const struct pod_class *rich_class(struct cluster *c)
 			       .ports = port,
 			       .nports = 1,
 			       .unsupported = POD_CLASS_CLAIMS,
+			       .images = &image,
+			       .nimages = 1,
+			       .image_sources = 3,
 			       .unoffered = { &(struct unoffered_amount){ "example.com/x", 3 },
 					      1 } };
 
@@ -65,10 +70,12 @@ static void add_node_spec(struct cluster *c, struct node *n)
 {
 	struct taint t = { name_in(c, "dedicated"), name_in(c, "x"), TAINT_NO_EXECUTE };
 	struct label l = { name_in(c, "zone"), name_in(c, "z1") };
+	struct images_entry image = { "b:1", 5 };
 
 	vec_push(&n->taints, t);
 	vec_push(&n->labels, l);
 	n->unschedulable = true;
+	images_set_node(c, n, &image, 1);
 }
 
 static uint32_t add_budget(struct cluster *c, const char *key, uint32_t allowed, uint32_t granted)

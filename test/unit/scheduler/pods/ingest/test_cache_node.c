@@ -22,6 +22,21 @@ static void test_heartbeats_are_not_changes(void **state)
 	assert_true(n->unschedulable);
 }
 
+static void test_images_start_no_cycle(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct node *n = cache_fixture_node(f, "n", "8");
+
+	(void)cache_take_dirty(f->cache);
+	cache_fixture_json(f, SCHED_NODES,
+			   "{\"metadata\":{\"name\":\"n\",\"resourceVersion\":\"90\"},\"status\":{"
+			   "\"allocatable\":{\"cpu\":\"8\"},\"images\":[{\"names\":[\"a:1\"],"
+			   "\"sizeBytes\":5}]}}");
+	assert_int_equal(n->images.n, 1);
+	cache_fixture_delete(f, SCHED_NODES, "n");
+	assert_int_equal(slots_count(&f->c->images), 0);
+}
+
 static void test_removed_under_its_pods(void **state)
 {
 	struct cache_fixture *f = *state;
@@ -76,6 +91,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CACHE_FIXTURE_TEST(test_unreadable_node_gets_no_more_pods),
 		CACHE_FIXTURE_TEST(test_heartbeats_are_not_changes),
+		CACHE_FIXTURE_TEST(test_images_start_no_cycle),
 		CACHE_FIXTURE_TEST(test_removed_under_its_pods),
 		CACHE_FIXTURE_TEST(test_absurd_node_keeps_the_old_version),
 	};

@@ -1,6 +1,7 @@
 #include "lib/pods/cache_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/model/access.h"
 
 static void test_rebuilt_from_what_the_pods_prove(void **state)
 {
@@ -162,6 +163,36 @@ static void test_an_edit_does_not_count_at_the_next_leadership(void **state)
 	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 }
 
+/* Created on its node, in a PodGroup of a queue that its namespace may not use. The mark of a
+ * charge shows that the queue gave it quota before the rule was there. */
+static void test_a_queue_that_is_barred_is_charged_by_mark_alone(void **state)
+{
+	static const struct {
+		const char *reserved, *queue;
+	} rows[] = { { NULL, "default" }, { "q", "q" } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		const struct cache_fixture_pod p = { .name = "p",
+						     .group = "g",
+						     .node = "n",
+						     .phase = "Running",
+						     .reserved = rows[i].reserved };
+
+		unit_row(rows[i].queue);
+		(void)cache_fixture_group(f, "g", "q", 1);
+		cache_fixture_json(f, SCHED_NAMESPACES, "{\"metadata\":{\"name\":\"ns\"}}");
+		(void)access_set_queue(f->c, STR_LIT("q"), "team=a");
+		(void)access_update(f->c);
+		(void)cache_fixture_pod(f, &p);
+		cache_rebuild_ledger(f->cache, f->now);
+		cache_fixture_check(f);
+		assert_int_equal(cache_fixture_charged(f, rows[i].queue), 1000);
+		cache_fixture_destroy(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +201,7 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_writes_in_flight_keep_their_charge),
 		CACHE_FIXTURE_TEST(test_the_queue_that_granted_it_is_charged),
 		CACHE_FIXTURE_TEST(test_an_edit_does_not_count_at_the_next_leadership),
+		cmocka_unit_test(test_a_queue_that_is_barred_is_charged_by_mark_alone),
 	};
 
 	return cmocka_run_group_tests_name("pods/ingest/cache_rebuild", tests, NULL, NULL);

@@ -47,6 +47,34 @@ static void test_outcomes_of_ungating(void **state)
 	}
 }
 
+/* The answer to a patch shows a version in which another scheduler may have bound the pod. Updates
+ * from before it are old, but a deletion that names it would be one of a pod that was not seen. */
+static void test_the_version_of_a_patch_has_not_been_seen(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod before = gated;
+	struct task *t = patching(f);
+	int64_t seen = t->resource_version;
+	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
+
+	m->request = SCHED_REQ_UNGATE;
+	m->key = STR_LIT("ns/p");
+	m->uid = "uid-p";
+	m->outcome = SCHED_DONE;
+	m->resource_version = seen + 2;
+	cache_apply(f->cache, m, cache_fixture_time(f));
+	message_free(m);
+	assert_int_equal(t->resource_version, seen);
+	before.version = seen + 1;
+	t = cache_fixture_pod(f, &before);
+	assert_int_equal(t->resource_version, seen);
+	assert_int_equal(t->flags & TASK_OUR_GATE, 0);
+	before.version = seen + 2;
+	before.gated = false;
+	t = cache_fixture_pod(f, &before);
+	assert_int_equal(t->resource_version, seen + 2);
+}
+
 static void test_uncharged_ungating_ends_with_its_outcome(void **state)
 {
 	struct cache_fixture *f = *state;
@@ -299,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_outcomes_of_a_bind),
 		CACHE_FIXTURE_TEST(test_quota_is_free_when_the_withdrawal_is_acknowledged),
 		CACHE_FIXTURE_TEST(test_a_withdrawal_that_failed_is_decided_again),
+		CACHE_FIXTURE_TEST(test_the_version_of_a_patch_has_not_been_seen),
 		CACHE_FIXTURE_TEST(test_uncharged_ungating_ends_with_its_outcome),
 		CACHE_FIXTURE_TEST(test_back_off_doubles_up_to_a_limit),
 		CACHE_FIXTURE_TEST(test_unwritten_condition_is_decided_again),

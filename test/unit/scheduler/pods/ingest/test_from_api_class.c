@@ -9,33 +9,10 @@
 #include "lib/field_flip.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/model/images.h"
 #include "unit/scheduler/pods/ingest/api_fixture.h"
 
-struct fixture {
-	struct cluster *c;
-	struct arena *arena;
-};
-
-static int setup(void **state)
-{
-	static struct fixture f;
-
-	f.c = cluster_create();
-	f.arena = arena_create(0);
-	*state = &f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	cluster_destroy(f->c);
-	arena_destroy(f->arena);
-	return 0;
-}
-
-static int read_spec(struct fixture *f, const char *spec, struct pod_class *k, struct err *err)
+static int read_spec(struct api_fixture *f, const char *spec, struct pod_class *k, struct err *err)
 {
 	char json[2048];
 
@@ -78,7 +55,7 @@ static void test_refusals(void **state)
 }
 
 /* Of a pod with n claims. */
-static const char *refusal_of_claims(struct fixture *f, int n, struct pod_class *k)
+static const char *refusal_of_claims(struct api_fixture *f, int n, struct pod_class *k)
 {
 	struct strbuf json CLEANUP(strbuf_finish) = STRBUF_INIT;
 
@@ -100,7 +77,7 @@ static const char *refusal_of_claims(struct fixture *f, int n, struct pod_class 
 
 static void test_claims_of_volumes(void **state)
 {
-	struct fixture *f = *state;
+	struct api_fixture *f = *state;
 	struct pod_class k;
 
 	assert_null(refusal_of_claims(f, 0, &k));
@@ -115,7 +92,7 @@ static void test_claims_of_volumes(void **state)
 }
 
 /* With n labels and tolerations in all, and many values, which do not count. */
-static const char *refusal_of_size(struct fixture *f, int n)
+static const char *refusal_of_size(struct api_fixture *f, int n)
 {
 	struct strbuf json CLEANUP(strbuf_finish) = STRBUF_INIT;
 	struct pod_class k = { .refs = 0 };
@@ -265,15 +242,91 @@ static void test_ports(void **state)
 	assert_non_null(strstr(err.text, "ports[0]: hostPort"));
 }
 
+static void test_images(void **state)
+{
+	static const struct {
+		const char *spec;
+		const char *names; /* with times */
+		uint32_t sources;
+	} rows[] = {
+		{ "\"containers\":[{\"image\":\"a\"}]", "a:latest 1 ", 1 },
+		{ "\"containers\":[{\"image\":\"a:1\"}]", "a:1 1 ", 1 },
+		{ "\"containers\":[{\"image\":\"host:5000/a\"}]", "host:5000/a:latest 1 ", 1 },
+		{ "\"containers\":[{\"image\":\"host:5000/a:1\"}]", "host:5000/a:1 1 ", 1 },
+		{ "\"containers\":[{\"image\":\"a@sha256:0\"}]", "a@sha256:0 1 ", 1 },
+		{ "\"containers\":[{\"image\":\"a\"},{\"image\":\"b\"},{\"image\":\"a:latest\"}]",
+		  "a:latest 2 b:latest 1 ", 3 },
+		{ "\"initContainers\":[{\"image\":\"i\"}],\"containers\":[{\"image\":\"a\"}],"
+		  "\"volumes\":[{\"name\":\"v\",\"image\":{\"reference\":\"m\"}},{\"name\":"
+		  "\"w\",\"image\":{}},{\"name\":\"x\",\"emptyDir\":{}}]",
+		  "i:latest 1 a:latest 1 m:latest 1 ", 4 },
+		/* Nothing to look for. */
+		{ "\"containers\":[{\"name\":\"c\"}]", "", 0 },
+		{ "\"containers\":[{\"image\":\"\"}]", "", 0 },
+		/* Placed already. */
+		{ "\"nodeName\":\"n\",\"containers\":[{\"image\":\"a\"}]", "", 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf names = STRBUF_INIT;
+		struct pod_class k;
+
+		unit_row(rows[i].spec);
+		assert_int_equal(read_spec(*state, rows[i].spec, &k, NULL), 0);
+		for (size_t j = 0; j < k.nimages; j++) {
+			strbuf_printf(&names, "%s %u ", k.images[j].name, k.images[j].times);
+		}
+		assert_true(str_eq_c(strbuf_str(&names), rows[i].names));
+		assert_int_equal(k.image_sources, rows[i].sources);
+	}
+}
+
+/* Of a pod with n images. */
+static void read_images(struct fixture *f, size_t n, struct pod_class *k)
+{
+	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
+
+	strbuf_add_c(&json, "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[");
+	for (size_t i = 0; i < n; i++) {
+		strbuf_printf(&json, "%s{\"image\":\"i%zu\"}", i == 0 ? "" : ",", i);
+	}
+	strbuf_add_c(&json, "]}}");
+	*k = (struct pod_class){ .refs = 0 };
+	assert_int_equal(from_api_class_read(f->c,
+					     api_fixture_decode(f->arena, &pod_fields, json.p),
+					     f->arena, k, NULL),
+			 0);
+}
+
+static void test_images_have_limits(void **state)
+{
+	char spec[IMAGES_NAME_MAX + 64];
+	struct fixture *f = *state;
+	struct pod_class k;
+
+	read_images(f, POD_CLASS_IMAGES_MAX, &k);
+	assert_int_equal(k.nimages, POD_CLASS_IMAGES_MAX);
+	read_images(f, POD_CLASS_IMAGES_MAX + 1, &k);
+	assert_int_equal(k.nimages, POD_CLASS_IMAGES_MAX);
+	assert_int_equal(k.image_sources, POD_CLASS_IMAGES_MAX + 1);
+	assert_null(k.unsupported);
+	for (int more = 0; more <= 1; more++) {
+		snprintf(spec, sizeof(spec), "\"containers\":[{\"image\":\"%0*d:1\"}]",
+			 IMAGES_NAME_MAX - 2 + more, 0);
+		assert_int_equal(read_spec(f, spec, &k, NULL), 0);
+		assert_int_equal(k.nimages, more == 0);
+	}
+}
+
 struct flipped {
-	struct fixture *f;
+	struct api_fixture *f;
 	const struct api_pod *pod;
 	char *before;
 	size_t n;
 };
 
 /* The text by which equal pods are found; NULL: the pod is refused. */
-static char *signature(struct fixture *f, const struct api_pod *pod)
+static char *signature(struct api_fixture *f, const struct api_pod *pod)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct pod_class k = { .refs = 0 };
@@ -292,7 +345,8 @@ static bool matters(const char *path)
 {
 	static const char *const parts[] = {
 		"affinity.nodeAffinity.", "nodeSelector",       "tolerations",
-		"containers.ports.",      "containers shorter", "containers.ports shorter"
+		"containers.ports.",      "containers shorter", "containers.ports shorter",
+		"containers.image",
 	};
 
 	if (str_streq(path, "tolerations.tolerationSeconds") ||
@@ -322,7 +376,7 @@ static void expect_another_class(void *ctx, const char *path)
  * field makes no class of its own. */
 static void test_every_field_that_matters_is_in_the_class(void **state)
 {
-	struct fixture *f = *state;
+	struct api_fixture *f = *state;
 	struct api_pod *pod = api_fixture_decode(
 		f->arena, &pod_fields,
 		"{\"metadata\":{\"name\":\"p\"},\"spec\":{"
@@ -337,10 +391,11 @@ static void test_every_field_that_matters_is_in_the_class(void **state)
 		"\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[\"n\"]"
 		"}]"
 		"}]}}},"
-		"\"containers\":[{\"name\":\"c\",\"ports\":[{\"containerPort\":80,\"hostIP\":\"10."
+		"\"containers\":[{\"image\":\"i\",\"name\":\"c\",\"ports\":[{\"containerPort\":80,"
+		"\"hostIP\":\"10."
 		"0.0.1\","
 		"\"hostPort\":80,\"protocol\":\"UDP\"}]}],"
-		"\"nodeName\":\"n\",\"nodeSelector\":{\"k\":\"v\"},\"overhead\":{\"cpu\":\"1\"},"
+		"\"nodeSelector\":{\"k\":\"v\"},\"overhead\":{\"cpu\":\"1\"},"
 		"\"preemptionPolicy\":\"Never\",\"priority\":1,\"priorityClassName\":\"c\","
 		"\"restartPolicy\":\"Never\",\"runtimeClassName\":\"r\",\"schedulerName\":\"s\","
 		"\"schedulingGates\":[{\"name\":\"g\"}],"
@@ -354,7 +409,7 @@ static void test_every_field_that_matters_is_in_the_class(void **state)
 	free(flipped.before);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, api_fixture_setup, api_fixture_teardown)
 
 int main(void)
 {
@@ -366,6 +421,8 @@ int main(void)
 		T(test_bad_affinity_names_its_place),
 		T(test_tolerations),
 		T(test_ports),
+		T(test_images),
+		T(test_images_have_limits),
 		T(test_every_field_that_matters_is_in_the_class),
 	};
 

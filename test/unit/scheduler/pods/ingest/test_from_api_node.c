@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ingest/from_api.h"
+#include "scheduler/pods/model/images.h"
 #include "unit/scheduler/pods/ingest/api_fixture.h"
 
 static int read_node(struct cluster *c, const char *json, struct err *err)
@@ -137,6 +138,38 @@ static void test_each_change_of_the_spec_counts(void **state)
 	}
 }
 
+#define IMAGES(list) NODE(",\"status\":{\"images\":[" list "]}")
+
+/* Each name of an image is one; what a kubelet leaves out is no error. */
+static void test_images(void **state)
+{
+	struct cluster *c = cluster_create();
+	const struct node *n;
+	uint64_t nodes;
+
+	(void)state;
+	assert_int_equal(read_node(c,
+				   IMAGES("{\"names\":[\"r/a@sha256:1\",\"r/a:1\"],\"sizeBytes\":"
+					  "77},{\"names\":[\"r/b:1\"]},{\"sizeBytes\":5}"),
+				   NULL),
+			 0);
+	n = cluster_node_find(c, STR_LIT("n"));
+	assert_int_equal(n->images.n, 3);
+	assert_int_equal(images_find(c, STR_LIT("r/a:1"))->bytes, 77);
+	assert_int_equal(images_find(c, STR_LIT("r/a@sha256:1"))->bytes, 77);
+	assert_int_equal(images_find(c, STR_LIT("r/b:1"))->bytes, 0);
+	/* They decide nothing about whether a pod fits. */
+	nodes = c->nodes_gen;
+	assert_int_equal(read_node(c, IMAGES("{\"names\":[\"r/b:1\"]}"), NULL), 0);
+	assert_int_equal(c->nodes_gen, nodes);
+	assert_int_equal(n->images.n, 1);
+	assert_null(images_find(c, STR_LIT("r/a:1")));
+	assert_int_equal(read_node(c, NODE(""), NULL), 0);
+	assert_int_equal(n->images.n, 0);
+	assert_null(cluster_verify(c));
+	cluster_destroy(c);
+}
+
 static void test_refuses(void **state)
 {
 	static const struct {
@@ -170,6 +203,7 @@ int main(void)
 		cmocka_unit_test(test_capacity_stands_in_for_allocatable),
 		cmocka_unit_test(test_generations),
 		cmocka_unit_test(test_each_change_of_the_spec_counts),
+		cmocka_unit_test(test_images),
 		cmocka_unit_test(test_refuses),
 	};
 

@@ -12,32 +12,8 @@ static const char *const ours[] = { "volcano", NULL }, *const theirs[] = { "defa
 									   NULL };
 static const struct from_api_schedulers schedulers = { .ours = ours, .gated = theirs };
 
-struct fixture {
-	struct cluster *c;
-	struct arena *arena;
-};
-
-static int setup(void **state)
-{
-	static struct fixture f;
-
-	f.c = cluster_create();
-	f.arena = arena_create(0);
-	*state = &f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	cluster_destroy(f->c);
-	arena_destroy(f->arena);
-	return 0;
-}
-
 /* meta, spec, status: members of each object. */
-static struct from_api_pod read_pod(struct fixture *f, const char *meta, const char *spec,
+static struct from_api_pod read_pod(struct api_fixture *f, const char *meta, const char *spec,
 				    const char *status)
 {
 	char json[2048];
@@ -120,7 +96,7 @@ static void test_preemptable_rules(void **state)
 
 static void test_priority_and_role(void **state)
 {
-	struct fixture *f = *state;
+	struct api_fixture *f = *state;
 	struct from_api_pod p;
 
 	assert_int_equal(read_pod(f, "", "", "").priority, 1);
@@ -155,7 +131,7 @@ static void test_deletion_cost(void **state)
 		{ "2147483648", 0 }, { "-2147483649", 0 }, { "1.5", 0 },
 		{ "", 0 },
 	};
-	struct fixture *f = *state;
+	struct api_fixture *f = *state;
 	char meta[128];
 
 	assert_int_equal(read_pod(f, "", "", "").deletion_cost, 0);
@@ -253,7 +229,7 @@ static void test_request_and_class(void **state)
 
 static void test_foreign_pod_has_request_and_ports_only(void **state)
 {
-	struct fixture *f = *state;
+	struct api_fixture *f = *state;
 	struct from_api_pod p;
 	const struct api_pod *pod = api_fixture_decode(
 		f->arena, &pod_fields,
@@ -291,7 +267,7 @@ static void test_gate_only(void **state)
 		{ "\"headgate.io/reserved\":\"q\"", "", false, true },
 		{ "\"headgate.io/reserved\":\"q\"", "", true, false },
 	};
-	struct fixture *f = *state;
+	struct api_fixture *f = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(xmalloc_freep)
@@ -335,7 +311,7 @@ static void test_gate_only_apply(void **state)
 		{ ",\"scheduling.k8s.io/group-name\":\"g\"", "g", NULL },
 		{ ",\"scheduling.k8s.io/group-name\":\"\"", "p", "fallback" },
 	};
-	struct fixture *f = *state;
+	struct api_fixture *f = *state;
 	struct task *t = cluster_task_add(f->c, STR_LIT("ns"), STR_LIT("p"), STR_LIT("u"));
 
 	f->c->default_queue = queue_get(f->c, STR_LIT("fallback"))->id;
@@ -368,7 +344,7 @@ static void test_gate_only_apply(void **state)
 
 static void test_apply(void **state)
 {
-	struct fixture *f = *state;
+	struct api_fixture *f = *state;
 	struct from_api_pod p =
 		read_pod(f, "\"annotations\":{\"scheduling.k8s.io/group-name\":\"g\"}",
 			 "\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]",
@@ -401,7 +377,7 @@ static void test_apply(void **state)
 	assert_null(cluster_verify(f->c));
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, api_fixture_setup, api_fixture_teardown)
 
 int main(void)
 {

@@ -6,36 +6,13 @@
 #include "lib/unit.h"
 #include "scheduler/pods/ingest/from_api.h"
 #include "scheduler/pods/model/pod_class.h"
+#include "unit/scheduler/pods/ingest/api_fixture.h"
 
 static const char *const ours[] = { "volcano", NULL }, *const theirs[] = { "default-scheduler",
 									   NULL };
 static const struct from_api_schedulers schedulers = { .ours = ours, .gated = theirs };
 
-struct fixture {
-	struct cluster *c;
-	struct arena *arena;
-};
-
-static int setup(void **state)
-{
-	static struct fixture f;
-
-	f.c = cluster_create();
-	f.arena = arena_create(0);
-	*state = &f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	cluster_destroy(f->c);
-	arena_destroy(f->arena);
-	return 0;
-}
-
-static struct from_api_pod keep(struct fixture *f, const char *json, const struct task *known)
+static struct from_api_pod keep(struct api_fixture *f, const char *json, const struct task *known)
 {
 	struct api_pod pod;
 	struct from_api_pod p;
@@ -85,7 +62,7 @@ static void test_amounts(void **state)
 	}
 }
 
-static struct task *known_task(struct fixture *f)
+static struct task *known_task(struct api_fixture *f)
 {
 	struct from_api_pod p = keep(
 		f,
@@ -105,7 +82,7 @@ static struct task *known_task(struct fixture *f)
 /* Fields that an update lacks are as before, and no amount becomes less. */
 static void test_known(void **state)
 {
-	struct fixture *f = *state;
+	struct api_fixture *f = *state;
 	struct task *t = known_task(f);
 	struct from_api_pod p = keep(f, META "\"spec\":{}}", t);
 
@@ -147,7 +124,7 @@ static void test_end(void **state)
 
 static void test_needs_a_name(void **state)
 {
-	struct fixture *f = *state;
+	struct api_fixture *f = *state;
 	struct api_pod pod;
 	struct from_api_pod p;
 
@@ -159,10 +136,13 @@ static void test_needs_a_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_amounts, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_known, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_needs_a_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_amounts, api_fixture_setup,
+						api_fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_known, api_fixture_setup,
+						api_fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_end, api_fixture_setup, api_fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_needs_a_name, api_fixture_setup,
+						api_fixture_teardown),
 	};
 
 	return cmocka_run_group_tests_name("pods/ingest/from_api_pod_keep", tests, NULL, NULL);

@@ -9,32 +9,8 @@
 #include "scheduler/pods/model/signature.h"
 #include "unit/scheduler/pods/ingest/api_fixture.h"
 
-struct fixture {
-	struct cluster *c;
-	struct arena *arena;
-};
-
-static int setup(void **state)
-{
-	static struct fixture f;
-
-	f.c = cluster_create();
-	f.arena = arena_create(0);
-	*state = &f;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	cluster_destroy(f->c);
-	arena_destroy(f->arena);
-	return 0;
-}
-
 /* JSON with ' for ". The pod has labels app=x and v=1, and lies in namespace ns. */
-static int read_spec(struct fixture *f, const char *spec, bool places, struct pod_class *k,
+static int read_spec(struct api_fixture *f, const char *spec, bool places, struct pod_class *k,
 		     struct err *err)
 {
 	char json[8192];
@@ -239,7 +215,7 @@ static void test_bad_terms_name_their_place(void **state)
 	}
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, api_fixture_setup, api_fixture_teardown)
 
 int main(void)
 {

@@ -64,6 +64,49 @@ static void test_node_gone_under_its_pods(void **state)
 	cluster_destroy(c);
 }
 
+static void test_used_counts_existing_nodes(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct node *n = cluster_fixture_node(c, "n", 1000);
+	struct task *t = cluster_fixture_task(c, "t", NULL, 100);
+	struct task *u = cluster_fixture_task(c, "u", NULL, 20);
+	struct res old = n->allocatable;
+
+	(void)state;
+	cluster_task_set_status(c, t, TASK_RUNNING, n);
+	cluster_task_set_status(c, u, TASK_RUNNING, cluster_node_get(c, STR_LIT("later")));
+	assert_int_equal(c->used.v[RES_CPU], 100);
+	(void)cluster_fixture_node(c, "later", 1000);
+	assert_int_equal(c->used.v[RES_CPU], 120);
+	n->exists = false;
+	cluster_node_changed(c, n, &old, true);
+	assert_int_equal(c->used.v[RES_CPU], 20);
+	cluster_task_set_status(c, t, TASK_FAILED, NULL);
+	cluster_task_set_status(c, u, TASK_FAILED, NULL);
+	assert_int_equal(c->used.v[RES_CPU], 0);
+	assert_null(cluster_verify(c));
+	cluster_destroy(c);
+}
+
+/* The sum over two nodes is cut off at the largest number, and comes back from there. */
+static void test_the_largest_use_leaves_nothing_behind(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct task *t = cluster_fixture_task(c, "t", NULL, INT64_MAX - 1);
+	struct task *u = cluster_fixture_task(c, "u", NULL, INT64_MAX - 1);
+	struct node *n = cluster_fixture_node(c, "n", 1000);
+
+	(void)state;
+	cluster_task_set_status(c, t, TASK_RUNNING, cluster_fixture_node(c, "m", 1000));
+	cluster_task_set_status(c, u, TASK_RUNNING, n);
+	assert_true(c->used.v[RES_CPU] == INT64_MAX);
+	cluster_task_set_status(c, u, TASK_FAILED, NULL);
+	assert_true(c->used.v[RES_CPU] == INT64_MAX - 1);
+	assert_int_equal(c->drift, 0);
+	assert_null(cluster_verify(c));
+	cluster_destroy(c);
+}
+
 static void test_nominated_tasks_keep_the_id(void **state)
 {
 	struct cluster *c = cluster_create();
@@ -89,6 +132,8 @@ int main(void)
 		cmocka_unit_test(test_total_counts_existing_nodes),
 		cmocka_unit_test(test_spec_gen_never_repeats_for_an_id),
 		cmocka_unit_test(test_node_gone_under_its_pods),
+		cmocka_unit_test(test_used_counts_existing_nodes),
+		cmocka_unit_test(test_the_largest_use_leaves_nothing_behind),
 		cmocka_unit_test(test_nominated_tasks_keep_the_id),
 	};
 

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 
@@ -136,9 +137,19 @@ static void test_awaiting(void **state)
 	cluster_destroy(c);
 }
 
+static void test_pauses_double(void **state)
+{
+	(void)state;
+	assert_int_equal(cluster_task_pause(0), CLOCK_NS_PER_S);
+	assert_int_equal(cluster_task_pause(1), 2 * CLOCK_NS_PER_S);
+	assert_int_equal(cluster_task_pause(8), 256 * CLOCK_NS_PER_S);
+	assert_int_equal(cluster_task_pause(9), 256 * CLOCK_NS_PER_S);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pauses_double),
 		cmocka_unit_test(test_new_task_is_blank),
 		cmocka_unit_test(test_statuses_in_node_accounts),
 		cmocka_unit_test(test_resize_and_move_follow),

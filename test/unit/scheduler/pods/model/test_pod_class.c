@@ -59,6 +59,8 @@ static void test_order_does_not_matter(void **state)
 	struct toleration t2[] = { t1[1], t1[0] };
 	struct host_port p1[] = { { "0.0.0.0", 0, 80 }, { "0.0.0.0", 1, 80 } };
 	struct host_port p2[] = { p1[1], p1[0] };
+	struct pod_image i1[] = { { .name = "i", .times = 1 }, { .name = "j", .times = 1 } };
+	struct pod_image i2[] = { i1[1], i1[0] };
 	const char *v1[] = { "z1", "z2" }, *v2[] = { "z2", "z1" };
 	struct match_expr e1 = { .key = "zone", .values = v1, .nvalues = 2 };
 	struct match_expr e2 = { .key = "zone", .values = v2, .nvalues = 2 };
@@ -69,6 +71,8 @@ static void test_order_does_not_matter(void **state)
 			       .ntolerations = 2,
 			       .ports = p1,
 			       .nports = 2,
+			       .images = i1,
+			       .nimages = 2,
 			       .required = &m1,
 			       .nrequired = 1,
 			       .has_required = true };
@@ -78,6 +82,8 @@ static void test_order_does_not_matter(void **state)
 			       .ntolerations = 2,
 			       .ports = p2,
 			       .nports = 2,
+			       .images = i2,
+			       .nimages = 2,
 			       .required = &m2,
 			       .nrequired = 1,
 			       .has_required = true };
@@ -101,6 +107,8 @@ static void test_every_part_matters(void **state)
 	};
 	struct match_term t = { &e, 1, 0 }, tf = { &field, 1, 0 }, tn = { &not_in, 1, 0 };
 	struct match_term w1 = { &e, 1, 1 }, w2 = { &e, 1, 2 };
+	struct pod_image i1 = { .name = "a", .times = 1 }, i2 = { .name = "a", .times = 2 };
+	struct pod_image i3 = { .name = "b", .times = 1 };
 	struct unoffered_amount a1 = { "a", 1 }, a2 = { "a", 2 }, b1 = { "b", 1 };
 	struct pod_class v[] = {
 		{ .nports = 0 },
@@ -121,6 +129,10 @@ static void test_every_part_matters(void **state)
 		{ .unoffered = { &a1, 1 } },
 		{ .unoffered = { &a2, 1 } },
 		{ .unoffered = { &b1, 1 } },
+		{ .images = &i1, .nimages = 1, .image_sources = 2 },
+		{ .images = &i2, .nimages = 1, .image_sources = 2 },
+		{ .images = &i3, .nimages = 1, .image_sources = 2 },
+		{ .images = &i1, .nimages = 1, .image_sources = 3 },
 	};
 
 	(void)state;
@@ -130,6 +142,22 @@ static void test_every_part_matters(void **state)
 			assert_differ(&v[i], &v[j]);
 		}
 	}
+}
+
+/* They are preferences, which a plugin may not know. */
+static void test_images_are_not_in_the_shape(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf with = STRBUF_INIT, without = STRBUF_INIT;
+	struct pod_image image = { .name = "a", .times = 1 };
+	struct pod_class k = { .request = { .v = { [RES_CPU] = 1 } } };
+
+	(void)state;
+	pod_class_normalise(&k);
+	pod_class_format_shape(&k, &without);
+	k.images = &image;
+	k.nimages = k.image_sources = 1;
+	pod_class_format_shape(&k, &with);
+	assert_string_equal(with.p, without.p);
 }
 
 /* ab and ba have the parts a and b in both orders. */
@@ -279,6 +307,7 @@ int main(void)
 		cmocka_unit_test(test_normalise_derives),
 		cmocka_unit_test(test_order_does_not_matter),
 		cmocka_unit_test(test_every_part_matters),
+		cmocka_unit_test(test_images_are_not_in_the_shape),
 		cmocka_unit_test(test_every_field_of_a_part_matters),
 		cmocka_unit_test(test_copy_is_deep),
 		cmocka_unit_test(test_charge_of_a_class),

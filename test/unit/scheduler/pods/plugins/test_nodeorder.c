@@ -5,6 +5,7 @@
 #include "collections/intern.h"
 #include "lib/pods/hooks_fixture.h"
 #include "lib/unit.h"
+#include "scheduler/pods/model/images.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/statement.h"
@@ -223,6 +224,35 @@ static void test_soft_taints(void **state)
 	assert_int_equal(score(k, none), 300);
 }
 
+/* Of one of two nodes, with the size for 100 there: half of it counts. */
+static void test_images(void **state)
+{
+	static const struct {
+		int weight;
+		int64_t want;
+	} rows[] = { { 0, 0 }, { 1, 48 }, { 5, 240 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct images_entry e = { "a:1", INT64_C(1000) << 20 };
+		struct pod_image image = { .name = "a:1", .times = 1 };
+		struct pod_class shape = { .images = &image, .nimages = 1, .image_sources = 1 };
+		struct node *with, *without;
+		const struct pod_class *k;
+
+		start_only("imagelocality", rows[i].weight);
+		with = node("with", 1, 1);
+		without = node("without", 1, 1);
+		(void)cluster_node_get(f.cluster, STR_LIT("absent"));
+		images_set_node(f.cluster, with, &e, 1);
+		k = make_class(&shape);
+		assert_int_equal(score(k, with), rows[i].want);
+		assert_int_equal(score(k, without), 0);
+		hooks_fixture_finish(&f);
+	}
+	start("");
+}
+
 static void test_default_weights(void **state)
 {
 	struct node *n;
@@ -289,6 +319,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_gpus_are_balanced_when_requested, teardown),
 		cmocka_unit_test_teardown(test_preferred_affinity, teardown),
 		cmocka_unit_test_teardown(test_soft_taints, teardown),
+		cmocka_unit_test_teardown(test_images, teardown),
 		cmocka_unit_test_teardown(test_default_weights, teardown),
 		cmocka_unit_test_teardown(test_placements_of_the_session_count, teardown),
 		cmocka_unit_test_teardown(test_arguments, teardown),

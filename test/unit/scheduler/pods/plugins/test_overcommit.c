@@ -3,6 +3,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "lib/pods/hooks_fixture.h"
+#include "lib/pods/random_changes.h"
 #include "lib/unit.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/hooks.h"
@@ -185,6 +186,59 @@ static void test_bad_arguments(void **state)
 	start(PLUGIN);
 }
 
+/* The most that g may announce to be enqueued. */
+static int64_t most(void *plugin, struct podgroup *g)
+{
+	int64_t low = -1, high = 200; /* of 120 and less in the cluster */
+
+	while (low + 1 < high) {
+		g->min_resources.v[RES_CPU] = low + (high - low) / 2;
+		if (overcommit_ops.job_enqueueable(plugin, f.s, g, &why) == VOTE_PERMIT) {
+			low = g->min_resources.v[RES_CPU];
+		} else {
+			high = g->min_resources.v[RES_CPU];
+		}
+	}
+	return low;
+}
+
+static void *create(void)
+{
+	const struct plugin_args args = { .n = 0 };
+	void *ret;
+
+	assert_int_equal(overcommit_ops.create(&args, &ret, NULL), 0);
+	return ret;
+}
+
+/* A plugin that has followed all changes answers like one that counts for the first time. */
+static void test_sums_are_kept_through_changes(void **state)
+{
+	void *kept = create(), *anew;
+	struct random_changes r;
+	struct podgroup *g;
+
+	(void)state;
+	start(PLUGIN);
+	random_changes_init(&r, f.cluster, 4711);
+	g = group("new", PODGROUP_PENDING, 0);
+	for (int step = 0; step < 500; step++) {
+		random_changes_step(&r);
+		g->min_resources.v[RES_CPU] = 1;
+		hooks_fixture_open(&f);
+		anew = create();
+		overcommit_ops.open(anew, f.s);
+		overcommit_ops.open(kept, f.s);
+		assert_int_equal(most(kept, g), most(anew, g));
+		/* Of this session alone. */
+		overcommit_ops.job_enqueued(kept, f.s, r.g[1]);
+		overcommit_ops.destroy(anew);
+		random_changes_scan(&r);
+	}
+	random_changes_finish(&r);
+	overcommit_ops.destroy(kept);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +252,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_without_min_resources, teardown),
 		cmocka_unit_test_teardown(test_names_that_no_node_has, teardown),
 		cmocka_unit_test_teardown(test_bad_arguments, teardown),
+		cmocka_unit_test_teardown(test_sums_are_kept_through_changes, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include "base/attrs.h"
 #include "lib/pods/hooks_fixture.h"
+#include "lib/pods/random_changes.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/plugins/registry.h"
@@ -320,6 +321,55 @@ static void test_closed_queues_reclaim_nothing(void **state)
 	assert_false(hooks_preemptive(f.s, find("a"), t));
 }
 
+static void *create(void)
+{
+	const struct plugin_args args = { .n = 0 };
+	void *ret;
+
+	assert_int_equal(proportion_ops.create(&args, &ret, NULL), 0);
+	return ret;
+}
+
+static void assert_same(void *kept, void *anew, const struct queue *q, struct task *const *sizes,
+			size_t n)
+{
+	assert_int_equal(proportion_ops.overused(kept, f.s, q),
+			 proportion_ops.overused(anew, f.s, q));
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(proportion_ops.allocatable(kept, f.s, q, sizes[i], &why),
+				 proportion_ops.allocatable(anew, f.s, q, sizes[i], &why));
+	}
+}
+
+/* A plugin that has followed all changes answers like one that counts for the first time. */
+static void test_sums_are_kept_through_changes(void **state)
+{
+	void *kept = create(), *anew;
+	struct task *sizes[20];
+	struct random_changes r;
+
+	(void)state;
+	random_changes_init(&r, f.cluster, 4711);
+	for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+		char name[] = { 'C', (char)('a' + i), '\0' };
+
+		sizes[i] = cluster_fixture_task(f.cluster, name, NULL, 2 * (int64_t)i + 1);
+	}
+	for (int step = 0; step < 500; step++) {
+		random_changes_step(&r);
+		hooks_fixture_open(&f);
+		anew = create();
+		proportion_ops.open(anew, f.s);
+		proportion_ops.open(kept, f.s);
+		assert_same(kept, anew, r.left, sizes, ARRAY_LEN(sizes));
+		assert_same(kept, anew, r.right, sizes, ARRAY_LEN(sizes));
+		proportion_ops.destroy(anew);
+		random_changes_scan(&r);
+	}
+	random_changes_finish(&r);
+	proportion_ops.destroy(kept);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -339,6 +389,7 @@ int main(void)
 		TEST(test_names_that_no_node_has),
 		TEST(test_reclaiming),
 		TEST(test_closed_queues_reclaim_nothing),
+		TEST(test_sums_are_kept_through_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

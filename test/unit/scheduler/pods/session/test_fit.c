@@ -9,6 +9,7 @@
 #include "lib/pods/core_fixture.h"
 #include "lib/pods/term_fixture.h"
 #include "lib/unit.h"
+#include "scheduler/pods/model/images.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/domains.h"
 
@@ -171,6 +172,80 @@ static void the_explanation_counts_reasons(void **state)
 	core_fixture_finish(&sf);
 }
 
+/* Images of pods, unlike the rest of their class, only make rankings of their own where they decide
+ * a score. */
+static void images_that_decide_nothing_share_a_ranking(void **state)
+{
+	static const struct {
+		int64_t bytes; /* of the image of the first pod, which is on all nodes */
+		size_t scored; /* nodes, for both pods */
+		const char *node;
+	} rows[] = {
+		{ 0, 2, "n0" },
+		{ 20 << 20, 2, "n0" },
+		{ 100 << 20, 4, "n1" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct images_entry on_both = { "a:1", rows[i].bytes }, rare = { "b:1", 1 };
+		struct images_entry all[] = { on_both, rare };
+		struct pod_image first = { .name = "a:1", .times = 1 };
+		struct pod_image second = { .name = "b:1", .times = 1 };
+		struct pod_class k = { .request = { .v = { 1000 } }, .nimages = 1 };
+		struct core_fixture sf;
+		const struct node *n = NULL;
+		struct task *a, *b;
+
+		unit_row_number(i);
+		core_fixture_init(&sf, "actions: allocate\ntiers: [{plugins: [{name: predicates}, "
+				       "{name: capacity}, {name: nodeorder, arguments: "
+				       "{leastrequested.weight: 0, imagelocality.weight: 3}}]}]\n");
+		cluster_fixture_node(sf.f.cluster, "n0", 2000);
+		cluster_fixture_node(sf.f.cluster, "n1", 2000);
+		images_set_node(sf.f.cluster, sf.f.cluster->nodes.v[0], &rare, 1);
+		images_set_node(sf.f.cluster, sf.f.cluster->nodes.v[1], all, 2);
+		pod_class_normalise(&k);
+		k.image_sources = 1;
+		a = cluster_fixture_task(sf.f.cluster, "a", NULL, 1000);
+		k.images = &first;
+		cluster_task_set_class(sf.f.cluster, a, cluster_class_intern(sf.f.cluster, &k));
+		b = cluster_fixture_task(sf.f.cluster, "b", NULL, 1000);
+		k.images = &second;
+		cluster_task_set_class(sf.f.cluster, b, cluster_class_intern(sf.f.cluster, &k));
+		core_fixture_open(&sf);
+		assert_int_equal(fit_find(sf.s, b, &n), FIT_IDLE);
+		assert_string_equal(n->name, "n0");
+		assert_int_equal(fit_find(sf.s, a, &n), FIT_IDLE);
+		assert_string_equal(n->name, rows[i].node);
+		assert_int_equal(sf.s->nodes_scored, rows[i].scored);
+		core_fixture_finish(&sf);
+	}
+}
+
+/* Why they fit nowhere is looked into once for pods that differ in such images alone. */
+static void equal_pods_share_what_explains_them(void **state)
+{
+	struct pod_image image = { .name = "a:1", .times = 1 };
+	struct core_fixture sf;
+	struct pod_class k;
+	struct task *a, *b;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	cluster_fixture_node(sf.f.cluster, "n0", 100);
+	a = cluster_fixture_task(sf.f.cluster, "a", NULL, 1000);
+	b = cluster_fixture_task(sf.f.cluster, "b", NULL, 1000);
+	k = *b->klass;
+	k.images = &image;
+	k.nimages = k.image_sources = 1;
+	cluster_task_set_class(sf.f.cluster, b, cluster_class_intern(sf.f.cluster, &k));
+	core_fixture_open(&sf);
+	assert_string_equal(fit_explain(sf.s, a), "0/1 nodes are available: 1 Insufficient cpu.");
+	assert_ptr_equal(fit_explain(sf.s, b), fit_explain(sf.s, a));
+	core_fixture_finish(&sf);
+}
+
 /* With what the pods in its domains add, each node of its own compared with all that the class may
  * use. */
 static double full_score(struct session *s, const struct task *t, const struct node *n)
@@ -257,6 +332,35 @@ static void agrees_with_a_plain_search(void **state)
 	core_fixture_finish(&sf);
 }
 
+static const char *const images[] = { "a:1", "b:1", "c:1", "small:1" };
+
+/* Those on many nodes decide a score, and small ones never do. */
+static void give_images(struct cluster *c, struct rng *r, struct node *n)
+{
+	struct images_entry v[ARRAY_LEN(images)];
+	size_t count = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(images); i++) {
+		if (rng_below(r, 3) > 0) {
+			v[count++] =
+				(struct images_entry){ images[i],
+						       i == 3 ? 1000 : (int64_t)(i + 1) << 30 };
+		}
+	}
+	images_set_node(c, n, v, count);
+}
+
+static void name_an_image(struct cluster *c, struct rng *r, struct task *t)
+{
+	struct pod_image image = { .name = images[rng_below(r, ARRAY_LEN(images))], .times = 1 };
+	struct pod_class k = *t->klass;
+
+	k.images = &image;
+	k.nimages = rng_below(r, 3) > 0;
+	k.image_sources = 2 * (uint32_t)k.nimages;
+	cluster_task_set_class(c, t, cluster_class_intern(c, &k));
+}
+
 static void set_up_neighbours(struct core_fixture *sf, struct rng *r)
 {
 	static const char *const labels[] = { "", "app=x", "app=y", "app=x,tier=y" };
@@ -288,6 +392,7 @@ static void set_up_neighbours(struct core_fixture *sf, struct rng *r)
 			 i % 4 == 0 ? "" : ",rack=r");
 		term_fixture_node_labels(sf->f.cluster, n, i == 5 ? "" : text);
 		n->unschedulable = i % 6 == 5;
+		give_images(sf->f.cluster, r, n);
 	}
 	for (int i = 0; i < STEPS; i++) {
 		struct task *t;
@@ -297,6 +402,7 @@ static void set_up_neighbours(struct core_fixture *sf, struct rng *r)
 					 100 + 10 * (int64_t)rng_below(r, 3));
 		term_fixture_labels(sf->f.cluster, t, labels[rng_below(r, ARRAY_LEN(labels))]);
 		term_fixture_terms(sf->f.cluster, t, terms[rng_below(r, ARRAY_LEN(terms))]);
+		name_an_image(sf->f.cluster, r, t);
 	}
 }
 
@@ -341,6 +447,8 @@ int main(void)
 		cmocka_unit_test(a_place_that_was_given_back_is_free_again),
 		cmocka_unit_test(evictions_of_this_session_count),
 		cmocka_unit_test(the_explanation_counts_reasons),
+		cmocka_unit_test(images_that_decide_nothing_share_a_ranking),
+		cmocka_unit_test(equal_pods_share_what_explains_them),
 		cmocka_unit_test(agrees_with_a_plain_search),
 		cmocka_unit_test(agrees_with_a_plain_search_about_neighbours),
 	};

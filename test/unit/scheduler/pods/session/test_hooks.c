@@ -234,6 +234,15 @@ static double fake_node_score(void *state, const struct session *s, const struct
 	return score;
 }
 
+static void fake_node_score_key(void *state, const struct session *s, const struct pod_class *k,
+				struct strbuf *out)
+{
+	(void)s;
+	(void)k;
+	note(state, "node_score_key");
+	strbuf_add_c(out, "x");
+}
+
 static void fake_on_allocate(void *state, struct session *s, const struct task *t)
 {
 	(void)s;
@@ -260,8 +269,8 @@ static void fake_on_deallocate(void *state, struct session *s, const struct task
 		.allocatable = fake_allocatable, .quota_limits = fake_quota_limits,                \
 		.class_predicate = fake_class_predicate, .predicate = fake_predicate,              \
 		.domain_predicate = fake_domain_predicate, .domain_scores = fake_domain_scores,    \
-		.node_score = fake_node_score, .on_allocate = fake_on_allocate,                    \
-		.on_deallocate = fake_on_deallocate,                                               \
+		.node_score = fake_node_score, .node_score_key = fake_node_score_key,              \
+		.on_allocate = fake_on_allocate, .on_deallocate = fake_on_deallocate,              \
 	}
 
 static const struct plugin_ops fake_a = FAKE("a", create_a), fake_b = FAKE("b", create_b);
@@ -307,6 +316,7 @@ static void call_everything(struct hooks_fixture *f)
 	struct task *t = cluster_fixture_task(f->cluster, "t", g, 1);
 	struct node *n = cluster_fixture_node(f->cluster, "n", 1);
 	const struct node *nodes[] = { n };
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	struct res limits[8];
 	double sum;
 
@@ -327,6 +337,7 @@ static void call_everything(struct hooks_fixture *f)
 	hooks_class_predicate(f->s, t->klass, n, NULL);
 	hooks_predicate(f->s, t, n, NULL);
 	hooks_node_score(f->s, t->klass, n);
+	hooks_node_score_key(f->s, t->klass, &key);
 	hooks_domain_scores(f->s, t, nodes, 1, &sum);
 	hooks_on_allocate(f->s, t);
 	hooks_on_deallocate(f->s, t);
@@ -344,7 +355,7 @@ static void test_every_extension_point_reaches_its_plugin(void **state)
 			    "a:queue_accepts a:allocatable a:overused a:job_enqueueable "
 			    "a:job_enqueued a:job_valid a:job_ready a:job_pipelined "
 			    "a:class_predicate a:predicate a:domain_predicate a:node_score "
-			    "a:domain_scores a:on_allocate "
+			    "a:node_score_key a:domain_scores a:on_allocate "
 			    "a:on_deallocate ");
 	hooks_fixture_finish(&f);
 }
@@ -388,7 +399,7 @@ static void test_switches_take_extension_points_away(void **state)
 		{ "enableJobReady", "job_ready" },
 		{ "enableJobPipelined", "job_pipelined" },
 		{ "enablePredicate", "class_predicate predicate domain_predicate" },
-		{ "enableNodeOrder", "node_score domain_scores" },
+		{ "enableNodeOrder", "node_score node_score_key domain_scores" },
 	};
 
 	(void)state;
@@ -414,7 +425,7 @@ static void test_switches_take_extension_points_away(void **state)
 		for (const char *p = asked.p; *p != '\0'; p++) {
 			left += *p == ' ';
 		}
-		assert_int_equal(left + removed, 20);
+		assert_int_equal(left + removed, 21);
 		hooks_fixture_finish(&f);
 	}
 }
@@ -469,6 +480,7 @@ static void test_orders_fall_back_to_unique_keys(void **state)
 
 static void test_votes_and_reasons_come_through(void **state)
 {
+	CLEANUP(strbuf_finish) struct strbuf key = STRBUF_INIT;
 	struct hooks_fixture f;
 	struct reason why = { .code = NULL };
 	double sums[] = { 7, 8 };
@@ -491,6 +503,8 @@ static void test_votes_and_reasons_come_through(void **state)
 	assert_string_equal(asked.p, "b:job_enqueueable ");
 	score = 1.5;
 	assert_true(hooks_node_score(f.s, NULL, NULL) == 3);
+	hooks_node_score_key(f.s, NULL, &key);
+	assert_string_equal(key.p, "xx");
 	hooks_domain_scores(f.s, NULL, NULL, 2, sums);
 	assert_true(sums[0] == 3 && sums[1] == 3);
 	assert_true(hooks_scores_domains(f.s));

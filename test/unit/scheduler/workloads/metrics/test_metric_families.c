@@ -274,14 +274,15 @@ static size_t count(const char *text, const char *what)
 	return n;
 }
 
-/* docs/quota.md has each of them, with type and labels, and no others. */
+/* docs/reference/workload-metrics.md has each of them, with type and labels, and no others. */
 static void the_page_has_them_all(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf page = STRBUF_INIT;
 	size_t rows = 0;
 
 	(void)state;
-	assert_int_equal(file_read_all("docs/quota.md", 1 << 20, &page, NULL), 0);
+	assert_int_equal(file_read_all("docs/reference/workload-metrics.md", 1 << 20, &page, NULL),
+			 0);
 	for (int i = 0; i < QF_COUNT_; i++) {
 		struct metric_families_row row =
 			metric_families_describe((enum metric_families_id)i);
@@ -290,7 +291,7 @@ static void the_page_has_them_all(void **state)
 		add_labels(row.labels, &labels);
 		strbuf_printf(&line, "\n| `kueue_%s` | %s | %s | ", row.name, row.type, labels.p);
 		if (strstr(page.p, line.p) == NULL) {
-			fail_msg("docs/quota.md lacks \"%s\"", line.p + 1);
+			fail_msg("docs/reference/workload-metrics.md lacks \"%s\"", line.p + 1);
 		}
 		rows++;
 	}

@@ -169,6 +169,14 @@ static void put_storage(struct input *in, struct strbuf *b, enum sched_resource 
 	}
 }
 
+static void put_node(struct input *in, struct strbuf *b, unsigned n)
+{
+	strbuf_printf(b,
+		      "{\"metadata\":{\"name\":\"n%u\"},\"spec\":{\"unschedulable\":%s},"
+		      "\"status\":{\"allocatable\":{\"cpu\":\"%u\",\"pods\":\"9\"}}}",
+		      n, take(in, 2) ? "true" : "false", take(in, 9));
+}
+
 static void put_object(struct input *in, struct strbuf *b, enum sched_resource r, unsigned n)
 {
 	switch (r) {
@@ -176,10 +184,7 @@ static void put_object(struct input *in, struct strbuf *b, enum sched_resource r
 		put_pod(in, b, n);
 		break;
 	case SCHED_NODES:
-		strbuf_printf(b,
-			      "{\"metadata\":{\"name\":\"n%u\"},\"spec\":{\"unschedulable\":%s},"
-			      "\"status\":{\"allocatable\":{\"cpu\":\"%u\",\"pods\":\"9\"}}}",
-			      n, take(in, 2) ? "true" : "false", take(in, 9));
+		put_node(in, b, n);
 		break;
 	case SCHED_QUEUES:
 		strbuf_printf(

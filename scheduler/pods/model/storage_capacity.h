@@ -1,6 +1,6 @@
 /* scheduler/pods/model/storage_capacity.h: the storage that is free for volumes that are still to
- * be made: CSIStorageCapacities, which count for the StorageClasses whose provisioner is a
- * CSIDriver with storageCapacity, by the rules of kube-scheduler's plugin VolumeBinding. Each claim
+ * be made: CSIStorageCapacities, which count for StorageClasses of a CSIDriver with
+ * storageCapacity, by the rules of kube-scheduler's plugin VolumeBinding. Each claim
  * is compared alone: what several claims ask for together is found out by the provisioner. Owner:
  * the sched thread. Pure. */
 #ifndef SCHEDULER_PODS_MODEL_STORAGE_CAPACITY_H

@@ -50,7 +50,7 @@ static void the_first_ones_are_watched(void **state)
 	}
 }
 
-/* What only helps to place pods better. */
+/* Those that only help to place pods better. */
 static void some_are_done_without(void **state)
 {
 	(void)state;

@@ -103,6 +103,7 @@ void fleet_carry_end(struct fleet_carry_step *s)
 {
 	jdoc_destroy(s->workload_doc);
 	s->workload_doc = NULL;
+	strbuf_finish(&s->replica);
 }
 
 static int64_t version_of(const struct sched_msg *m)
@@ -217,7 +218,10 @@ static void create_replica(struct request *r)
 	if (doc != NULL) {
 		const struct api_meta *local = &fleet_workload_local(r->s->w)->meta;
 
-		replica_body_create(doc, r->c->opt.by, r->c->opt.gated, &r->body);
+		if (r->s->replica.len == 0) {
+			replica_body_create(doc, r->c->opt.by, r->c->opt.gated, &r->s->replica);
+		}
+		strbuf_add_str(&r->body, strbuf_str(&r->s->replica));
 		sched_kinds_path(SCHED_WORKLOADS, local->namespace_, NULL, NULL, &r->path);
 		create(r, local);
 		on_replica(r);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "base/strbuf.h"
 #include "scheduler/multikueue/manager/manager.h"
 #include "scheduler/multikueue/manager/replica_body.h"
 
@@ -45,14 +46,15 @@ struct fleet_carry *fleet_carry_create(const struct fleet_carry_options *opt,
 void fleet_carry_destroy(struct fleet_carry *c); /* NULL is fine */
 struct pool *fleet_carry_pool(struct fleet_carry *c);
 
-/* Shared by the actions of one step; the document is made when it is needed, and the caller
- * destroys it by fleet_carry_end. */
+/* Shared by the actions of one step; document and text are made when they are needed, and the
+ * caller frees them by fleet_carry_end. */
 struct fleet_carry_step {
 	struct fleet_workload *w;
 	const struct carried_kind *kind; /* NULL: the owner is not carried */
 	const char *check;
 	int64_t now; /* wall ns */
 	struct jdoc *workload_doc;
+	struct strbuf replica; /* the body of its creation, the same on each worker */
 };
 
 /* The objects that an action is about. */

@@ -746,7 +746,8 @@ int64_t fleet_manager_decide(struct fleet_manager *m, struct fleet_workload *w, 
 	struct fleet_carry_step carry = { .w = w,
 					  .kind = fleet_locals_kind(m->locals, w),
 					  .check = check == NULL ? NULL : check->name,
-					  .now = now };
+					  .now = now,
+					  .replica = STRBUF_INIT };
 	struct manager_view view;
 	struct manager_step step;
 

@@ -282,7 +282,7 @@ const char *invariants_of_quota(const struct cluster *c)
 		const struct queue *q = c->queues.v[i];
 
 		for (unsigned d = 0; q != NULL && q->broken == NULL && d < RES_DENSE; d++) {
-			/* What is kept is a part of what is charged. */
+			/* The kept amount is a part of the charge. */
 			if (q->charged.v[d] > q->capability.v[d] &&
 			    kept(c, q, d) > q->capability.v[d] && has_revocable(c, q, d)) {
 				return "a queue beyond its limit still holds quota without a node";

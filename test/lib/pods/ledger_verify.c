@@ -9,7 +9,7 @@ struct sums {
 	struct res charged, releasing;
 };
 
-/* What the queues should have: the charges of the tasks below them. */
+/* The sums that the queues should have: the charges of the tasks below them. */
 static struct sums *sum_up(const struct cluster *c)
 {
 	struct sums *sums = xmalloc_zero(c->queues.n + 1, sizeof(*sums));

@@ -1,12 +1,10 @@
 #include "scheduler/base/gate_fields.h"
 
-#include <string.h>
-
 #include "api/kueue/preemption_gate.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "kube/pool.h"
-#include "lib/net/fake_transport.h"
+#include "lib/net/write_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/base/message.h"
 
@@ -17,42 +15,24 @@
 	"\"properties\":{\"state\":{}}}}}}}}}}]}}"
 
 struct fixture {
-	struct clock_fake clock;
-	struct fake_transport *transport;
+	struct write_fixture w;
 	struct gate_fields *g;
-	struct sched_msg *last;
-	unsigned posts;
 };
-
-static void post(void *ctx, struct sched_msg *m)
-{
-	struct fixture *f = ctx;
-
-	message_free(f->last);
-	f->last = m;
-	f->posts++;
-}
 
 static void begin(struct fixture *f)
 {
-	struct pool_options base = { .backoff_min_ns = CLOCK_NS_PER_MS,
-				     .backoff_max_ns = CLOCK_NS_PER_S,
-				     .timeout_ns = CLOCK_NS_PER_S };
+	struct pool_options base;
 
-	memset(f, 0, sizeof(*f));
-	clock_fake_init(&f->clock, 0);
-	f->transport = fake_transport_create(&f->clock);
-	base.transport = fake_transport_base(f->transport);
-	base.clock = &f->clock.base;
-	base.ctx = f;
-	f->g = gate_fields_create(&base, NULL, post);
+	write_fixture_init(&f->w);
+	base = write_fixture_options(&f->w);
+	base.ctx = &f->w;
+	f->g = gate_fields_create(&base, NULL, f->w.target.post);
 }
 
 static void end(struct fixture *f)
 {
 	gate_fields_destroy(f->g);
-	fake_transport_destroy(f->transport);
-	message_free(f->last);
+	write_fixture_finish(&f->w);
 }
 
 static void work(struct fixture *f)
@@ -83,19 +63,19 @@ static void it_asks_once(void **state)
 		gate_fields_ask(f.g);
 		work(&f);
 		gate_fields_ask(f.g);
-		fake_transport_answer(f.transport, fake_transport_expect(f.transport, LINE),
+		fake_transport_answer(f.w.transport, fake_transport_expect(f.w.transport, LINE),
 				      rows[i].status, rows[i].body);
 		work(&f);
 		gate_fields_ask(f.g);
 		work(&f);
-		fake_transport_expect_none(f.transport);
+		fake_transport_expect_none(f.w.transport);
 		gate_fields_unknown(f.g);
 		gate_fields_ask(f.g);
 		work(&f);
-		(void)fake_transport_expect(f.transport, LINE);
-		assert_int_equal(f.posts, 1);
-		assert_int_equal(f.last->kind, SCHED_MSG_GATE_FIELDS);
-		assert_int_equal(f.last->gate_fields, rows[i].fields);
+		(void)fake_transport_expect(f.w.transport, LINE);
+		assert_int_equal(f.w.outcomes, 1);
+		assert_int_equal(f.w.last->kind, SCHED_MSG_GATE_FIELDS);
+		assert_int_equal(f.w.last->gate_fields, rows[i].fields);
 		end(&f);
 	}
 }
@@ -108,15 +88,15 @@ static void it_asks_again_after_an_error(void **state)
 	begin(&f);
 	gate_fields_ask(f.g);
 	work(&f);
-	fake_transport_answer(f.transport, fake_transport_expect(f.transport, LINE), 503, "{}");
+	fake_transport_answer(f.w.transport, fake_transport_expect(f.w.transport, LINE), 503, "{}");
 	work(&f);
-	assert_int_equal(f.posts, 0);
-	fake_transport_advance(f.transport, 10 * CLOCK_NS_PER_S);
+	assert_int_equal(f.w.outcomes, 0);
+	fake_transport_advance(f.w.transport, 10 * CLOCK_NS_PER_S);
 	work(&f);
-	fake_transport_answer(f.transport, fake_transport_expect(f.transport, LINE), 200, CRD);
+	fake_transport_answer(f.w.transport, fake_transport_expect(f.w.transport, LINE), 200, CRD);
 	work(&f);
-	assert_int_equal(f.posts, 1);
-	assert_int_equal(f.last->gate_fields, PREEMPTION_GATE_STATE);
+	assert_int_equal(f.w.outcomes, 1);
+	assert_int_equal(f.w.last->gate_fields, PREEMPTION_GATE_STATE);
 	end(&f);
 }
 

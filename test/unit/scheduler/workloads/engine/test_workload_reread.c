@@ -1,53 +1,33 @@
 #include "scheduler/workloads/engine/workload_reread.h"
 
-#include <string.h>
-
 #include "api/kueue/kueue_workload.h"
 #include "base/clock.h"
 #include "kube/pool.h"
-#include "lib/net/fake_transport.h"
+#include "lib/net/write_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/base/message.h"
 
 #define LINE "GET /apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/one"
 
 struct fixture {
-	struct clock_fake clock;
-	struct fake_transport *transport;
+	struct write_fixture w;
 	struct workload_reread *r;
-	struct sched_msg *last;
-	unsigned posts;
 };
-
-static void post(void *ctx, struct sched_msg *m)
-{
-	struct fixture *f = ctx;
-
-	message_free(f->last);
-	f->last = m;
-	f->posts++;
-}
 
 static void begin(struct fixture *f)
 {
-	struct pool_options base = { .backoff_min_ns = CLOCK_NS_PER_MS,
-				     .backoff_max_ns = CLOCK_NS_PER_S,
-				     .timeout_ns = CLOCK_NS_PER_S };
+	struct pool_options base;
 
-	memset(f, 0, sizeof(*f));
-	clock_fake_init(&f->clock, 0);
-	f->transport = fake_transport_create(&f->clock);
-	base.transport = fake_transport_base(f->transport);
-	base.clock = &f->clock.base;
-	base.ctx = f;
-	f->r = workload_reread_create(&base, post);
+	write_fixture_init(&f->w);
+	base = write_fixture_options(&f->w);
+	base.ctx = &f->w;
+	f->r = workload_reread_create(&base, f->w.target.post);
 }
 
 static void end(struct fixture *f)
 {
 	workload_reread_destroy(f->r);
-	fake_transport_destroy(f->transport);
-	message_free(f->last);
+	write_fixture_finish(&f->w);
 }
 
 static void work(struct fixture *f)
@@ -66,17 +46,17 @@ static void it_arrives_as_an_update(void **state)
 	workload_reread_add(f.r, STR_LIT("ns/one"));
 	workload_reread_add(f.r, STR_LIT("ns/one"));
 	work(&f);
-	fake_transport_answer(f.transport, fake_transport_expect(f.transport, LINE), 200,
+	fake_transport_answer(f.w.transport, fake_transport_expect(f.w.transport, LINE), 200,
 			      "{\"metadata\":{\"name\":\"one\",\"resourceVersion\":\"8\"}}");
 	work(&f);
-	fake_transport_expect_none(f.transport);
-	assert_int_equal(f.posts, 1);
-	assert_int_equal(f.last->kind, SCHED_MSG_UPSERT);
-	assert_int_equal(f.last->resource, SCHED_WORKLOADS);
-	assert_int_equal(f.last->resource_version, 8);
-	assert_true(f.last->flag);
-	assert_true(str_eq_c(f.last->key, "ns/one"));
-	w = f.last->object;
+	fake_transport_expect_none(f.w.transport);
+	assert_int_equal(f.w.outcomes, 1);
+	assert_int_equal(f.w.last->kind, SCHED_MSG_UPSERT);
+	assert_int_equal(f.w.last->resource, SCHED_WORKLOADS);
+	assert_int_equal(f.w.last->resource_version, 8);
+	assert_true(f.w.last->flag);
+	assert_true(str_eq_c(f.w.last->key, "ns/one"));
+	w = f.w.last->object;
 	assert_string_equal(w->meta.name, "one");
 	end(&f);
 }
@@ -96,13 +76,13 @@ static void answers(void **state)
 		begin(&f);
 		workload_reread_add(f.r, STR_LIT("ns/one"));
 		work(&f);
-		fake_transport_answer(f.transport, fake_transport_expect(f.transport, LINE),
+		fake_transport_answer(f.w.transport, fake_transport_expect(f.w.transport, LINE),
 				      rows[i].status, "{}");
 		work(&f);
-		fake_transport_advance(f.transport, 10 * CLOCK_NS_PER_S);
+		fake_transport_advance(f.w.transport, 10 * CLOCK_NS_PER_S);
 		work(&f);
-		assert_int_equal(fake_transport_pending(f.transport), rows[i].again);
-		assert_int_equal(f.posts, 0);
+		assert_int_equal(fake_transport_pending(f.w.transport), rows[i].again);
+		assert_int_equal(f.w.outcomes, 0);
 		end(&f);
 	}
 }

@@ -282,7 +282,7 @@ static void test_images(void **state)
 }
 
 /* Of a pod with n images. */
-static void read_images(struct fixture *f, size_t n, struct pod_class *k)
+static void read_images(struct api_fixture *f, size_t n, struct pod_class *k)
 {
 	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
 
@@ -301,7 +301,7 @@ static void read_images(struct fixture *f, size_t n, struct pod_class *k)
 static void test_images_have_limits(void **state)
 {
 	char spec[IMAGES_NAME_MAX + 64];
-	struct fixture *f = *state;
+	struct api_fixture *f = *state;
 	struct pod_class k;
 
 	read_images(f, POD_CLASS_IMAGES_MAX, &k);

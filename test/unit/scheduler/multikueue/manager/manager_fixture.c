@@ -472,22 +472,28 @@ static void add_action(const struct manager_fixture *f, const struct manager_act
 	}
 }
 
+void manager_fixture_compare(const struct api_workload *local, struct manager_cluster *c, size_t n)
+{
+	CLEANUP(strbuf_finish) struct strbuf spec = STRBUF_INIT;
+
+	spec_sync_text(local, &spec);
+	for (size_t i = 0; i < n; i++) {
+		if (c[i].replica != NULL) {
+			c[i].sync = spec_sync_of(local, &spec, c[i].replica);
+		}
+	}
+}
+
 void manager_fixture_step(const struct manager_fixture *f, struct strbuf *out)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
-	CLEANUP(strbuf_finish) struct strbuf spec = STRBUF_INIT;
 	struct manager_cluster clusters[MANAGER_FIXTURE_CLUSTERS];
 	struct manager_view view = f->view;
 	struct manager_step step;
 
-	spec_sync_text(&f->local, &spec);
+	memcpy(clusters, f->clusters, sizeof(clusters));
+	manager_fixture_compare(&f->local, clusters, view.n);
 	view.clusters = clusters;
-	for (size_t i = 0; i < view.n; i++) {
-		clusters[i] = f->view.clusters[i];
-		if (clusters[i].replica != NULL) {
-			clusters[i].sync = spec_sync_of(&f->local, &spec, clusters[i].replica);
-		}
-	}
 	manager_next(&view, arena, &step);
 	for (size_t i = 0; i < step.n; i++) {
 		add_action(f, &step.v[i], out);

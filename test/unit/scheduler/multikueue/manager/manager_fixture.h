@@ -48,6 +48,8 @@ struct manager_fixture_row {
 };
 /* Each row's step must be as it wants. */
 void manager_fixture_run(const struct manager_fixture_row *rows, size_t n);
+/* Sets how the replicas of n clusters differ from the local Workload. */
+void manager_fixture_compare(const struct api_workload *local, struct manager_cluster *c, size_t n);
 /* The step: "Nominate w1 w2; CreateReplica w1; at +300". Of SetCheck and Finish the text follows in
  * quotes; an event is "(Normal)" or "(Warning)". */
 void manager_fixture_step(const struct manager_fixture *f, struct strbuf *out);

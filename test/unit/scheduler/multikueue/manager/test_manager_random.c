@@ -17,9 +17,9 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/rng.h"
-#include "base/strbuf.h"
 #include "enc/decode.h"
 #include "scheduler/multikueue/manager/carried.h"
+#include "unit/scheduler/multikueue/manager/manager_fixture.h"
 
 #define WORLDS 2000
 #define STEPS 60
@@ -545,12 +545,10 @@ static void nominate(struct world *w, const struct field_strs *names)
 /* As carried_kind.due says. */
 static void sync_job(struct world *w, const struct there *t)
 {
-	if (!w->local.suspended || t->suspended || t->done) {
+	w->local.says_suspended = w->local.suspended && !t->suspended && !t->done;
+	if (!w->local.says_suspended) {
 		w->local.active = t->active;
 		w->local.done = t->done;
-		w->local.says_suspended = false;
-	} else {
-		w->local.says_suspended = true;
 	}
 }
 
@@ -640,7 +638,6 @@ static void restart(struct world *w)
 /* One call; false: there is nothing to do. */
 static bool call(struct world *w)
 {
-	CLEANUP(strbuf_finish) struct strbuf spec = STRBUF_INIT;
 	struct manager_cluster clusters[WORKERS_MAX];
 	const struct carried_object job = { .object = &w->job, .meta = &w->job.meta };
 	struct manager_view view = { .opt = &w->opt,
@@ -658,14 +655,11 @@ static bool call(struct world *w)
 	struct manager_step step;
 
 	show_local(w);
-	spec_sync_text(&w->workload, &spec);
 	for (size_t i = 0; i < w->n; i++) {
 		look(&w->v[i]);
 		clusters[i] = cluster_of(&w->v[i]);
-		if (clusters[i].replica != NULL) {
-			clusters[i].sync = spec_sync_of(&w->workload, &spec, clusters[i].replica);
-		}
 	}
+	manager_fixture_compare(&w->workload, clusters, w->n);
 	arena_reset(w->arena);
 	manager_next(&view, w->arena, &step);
 	w->wake_at = step.at == CLOCK_NEVER ? NEVER : step.at;

@@ -29,10 +29,11 @@ static const uint64_t regression_seeds[] = {
 	53000178, /* an apply left a part of a condition that a client owned, again and again */
 	43092979, /* a write named a version that had been fetched, but not looked at */
 	921403,   /* an empty list of conditions was applied, and removed those of others */
-	244,      /* never failed: a check deactivates a Workload, as in no other seed of a run */
-	293, /* never failed: a LocalQueue that is stopped evicts, as in no other seed of a run */
-	214, /* never failed: the scheduler dies while it gives quota, as in no other seed of a run
-	      */
+	5361,     /* never failed: a check deactivates a Workload, as in few other seeds */
+	293,  /* never failed: a LocalQueue that is stopped evicts, as in no other seed of a run */
+	214,  /* never failed: the scheduler dies while it gives quota, as in no other seed of a run
+	       */
+	5362, /* never failed: as 5361 */
 };
 
 int main(int argc, char **argv)

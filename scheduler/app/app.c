@@ -48,8 +48,8 @@
 #include "scheduler/workloads/conf/kueue_conf.h"
 
 /* A pod that comes alone is decided at once. In a stream of pods, their changes, answers and echoes
- * share cycles, each of which ranks all nodes, and their writes share wake-ups of the HTTP client:
- * that halves the CPU for a pod, and is short beside the time in which an API server binds it. */
+ * share cycles, each of which ranks all nodes, and their writes share wake-ups of the HTTP client
+ * (docs/benchmarks.md, "Plain pods"). It may cost a pod of a stream this time at each step. */
 #define MIN_CYCLE_INTERVAL_NS (50 * CLOCK_NS_PER_MS)
 #define STOP_GRACE_NS (5 * CLOCK_NS_PER_S)
 #define RELEASE_TIMEOUT_MS 3000

@@ -37,8 +37,9 @@ struct storage_capacity *storage_capacity_find(const struct cluster *c, struct s
 /* --- the list of a class -----------------------------------------------------------------------
  */
 
-/* A drivers' topology mostly names one node: of thousands of capacities a node asks those alone
- * that require one of its label values. NULL: no certain one. */
+/* The label value that every node of the capacity has; NULL: the requirements name no single one.
+ * Most drivers have a capacity for each node: of thousands, only those that require a label value
+ * of the node are looked at. */
 static const char *value_of(const struct match_term *nodes)
 {
 	for (size_t i = 0; nodes != NULL && i < nodes->nexprs; i++) {

@@ -148,11 +148,15 @@ func (f *configured) cycle(c *cluster, ours *simulated, number int, out *lib.Ans
 	r.write(c, number, nominated, out)
 }
 
+// pipelinedIn includes pods that are Allocated and not bound, since others of their gang are pipelined: Headgate
+// pipelines those as well.
 func pipelinedIn(s *framework.Session) map[string]*api.TaskInfo {
 	out := map[string]*api.TaskInfo{}
 	for _, job := range s.Jobs {
-		for _, t := range job.TaskStatusIndex[api.Pipelined] {
-			out[t.Namespace+"/"+t.Name] = t
+		for _, status := range []api.TaskStatus{api.Pipelined, api.Allocated} {
+			for _, t := range job.TaskStatusIndex[status] {
+				out[t.Namespace+"/"+t.Name] = t
+			}
 		}
 	}
 	return out

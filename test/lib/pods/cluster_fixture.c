@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/xmalloc.h"
+#include "collections/intern.h"
 
 struct queue *cluster_fixture_queue(struct cluster *c, const char *name, const char *parent,
 				    int64_t cpu)
@@ -15,6 +16,18 @@ struct queue *cluster_fixture_queue(struct cluster *c, const char *name, const c
 	q->capability.v[RES_CPU] = cpu < 0 ? RES_UNLIMITED : cpu;
 	(void)queue_topology_changed(c);
 	return q;
+}
+
+const char *cluster_fixture_name(struct cluster *c, const char *text)
+{
+	return intern_name(c->names, intern_id(c->names, str_of(text)));
+}
+
+void cluster_fixture_label(struct cluster *c, struct node *n, const char *key, const char *value)
+{
+	struct label l = { cluster_fixture_name(c, key), cluster_fixture_name(c, value) };
+
+	vec_push(&n->labels, l);
 }
 
 struct node *cluster_fixture_node(struct cluster *c, const char *name, int64_t cpu)

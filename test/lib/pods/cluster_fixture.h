@@ -9,7 +9,11 @@
  */
 struct queue *cluster_fixture_queue(struct cluster *c, const char *name, const char *parent,
 				    int64_t cpu);
+/* The interned name, as the model keeps it of labels, keys and values. */
+const char *cluster_fixture_name(struct cluster *c, const char *text);
 struct node *cluster_fixture_node(struct cluster *c, const char *name, int64_t cpu);
+/* cluster_node_changed is not called: for a node that nothing has looked at yet. */
+void cluster_fixture_label(struct cluster *c, struct node *n, const char *key, const char *value);
 /* A PodGroup that asks for queue (NULL: none). */
 struct podgroup *cluster_fixture_podgroup(struct cluster *c, const char *name, const char *queue,
 					  int32_t min_member);

@@ -1,7 +1,7 @@
 #include "scheduler/pods/cycle/claims.h"
 
 #include "base/attrs.h"
-#include "collections/intern.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/pods/cycle_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/pod_class.h"
@@ -23,11 +23,6 @@ static void set(struct fixture *x, struct volumes_claim_spec s)
 	(void)volumes_set_claim(x->c, &s);
 }
 
-static const char *in(struct fixture *x, const char *text)
-{
-	return intern_name(x->c->names, intern_id(x->c->names, str_of(text)));
-}
-
 /* The pod has a node, which is written on its claim. */
 static void start(struct fixture *x)
 {
@@ -39,15 +34,16 @@ static void start(struct fixture *x)
 	cluster_fixture_queue(x->c, "q", NULL, -1);
 	cluster_fixture_node(x->c, "n", 1000);
 	x->t = cluster_fixture_task(x->c, "p", cluster_fixture_podgroup(x->c, "g", "q", 1), 1000);
-	of = (struct pod_claim){ .name = in(x, "data") };
+	of = (struct pod_claim){ .name = cluster_fixture_name(x->c, "data") };
 	k = *x->t->klass;
 	k.claims = &of;
 	k.nclaims = 1;
-	k.claims_in = in(x, "ns");
+	k.claims_in = cluster_fixture_name(x->c, "ns");
 	cluster_task_set_class(x->c, x->t, cluster_class_intern(x->c, &k));
-	volumes_set_class(x->c, &(struct volumes_class_spec){ .name = STR_LIT("fast"),
-							      .waits = true,
-							      .provisioner = in(x, "d") });
+	volumes_set_class(x->c, &(struct volumes_class_spec){
+					.name = STR_LIT("fast"),
+					.waits = true,
+					.provisioner = cluster_fixture_name(x->c, "d") });
 	spec = (struct volumes_claim_spec){ .uid = "u", .resource_version = 1 };
 	set(x, spec);
 	x->cl = volumes_find_claim(x->c, STR_LIT("ns/data"));

@@ -3,7 +3,6 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "collections/intern.h"
 #include "enc/json/jdoc.h"
 #include "enc/json/json_out.h"
 #include "lib/pods/cluster_fixture.h"
@@ -11,62 +10,64 @@
 #include "scheduler/pods/dump/dump.h"
 #include "scheduler/pods/model/storage_capacity.h"
 #include "scheduler/pods/model/volumes.h"
-
-static const char *in(struct cluster *c, const char *text)
-{
-	return intern_name(c->names, intern_id(c->names, str_of(text)));
-}
+#include "unit/scheduler/pods/dump/dump_fixture.h"
 
 static struct cluster *make(void)
 {
 	struct cluster *c = cluster_create();
 	struct task *t = cluster_fixture_task(c, "t", NULL, 100);
-	struct pod_claim of[] = { { .name = in(c, "data"), .owner = in(c, "u") },
-				  { .name = in(c, "other") } };
-	struct pod_class k = { .claims = of, .nclaims = 2, .claims_in = in(c, "ns") };
-	const char *values[] = { in(c, "a") };
-	struct match_expr e = { .key = in(c, "zone"), .values = values, .nvalues = 1 };
+	struct pod_claim of[] = { { .name = cluster_fixture_name(c, "data"),
+				    .owner = cluster_fixture_name(c, "u") },
+				  { .name = cluster_fixture_name(c, "other") } };
+	struct pod_class k = { .claims = of,
+			       .nclaims = 2,
+			       .claims_in = cluster_fixture_name(c, "ns") };
+	const char *values[] = { cluster_fixture_name(c, "a") };
+	struct match_expr e = { .key = cluster_fixture_name(c, "zone"),
+				.values = values,
+				.nvalues = 1 };
 	struct match_term term = { &e, 1, 0 };
-	struct volume_limit limit = { in(c, "d"), 5 };
+	struct volume_limit limit = { cluster_fixture_name(c, "d"), 5 };
 
 	pod_class_normalise(&k);
 	cluster_task_set_class(c, t, cluster_class_intern(c, &k));
 	(void)cluster_fixture_node(c, "n", 1000);
 	volumes_set_limits(c, STR_LIT("n"), &limit, 1);
-	volumes_set_class(c, &(struct volumes_class_spec){ .name = STR_LIT("fast"),
-							   .waits = true,
-							   .restricted = true,
-							   .provisioner = in(c, "d"),
-							   .topologies = &term,
-							   .ntopologies = 1 });
-	volumes_set_volume(c, &(struct volumes_volume_spec){ .name = STR_LIT("v"),
-							     .restricted = true,
-							     .affinity = &term,
-							     .naffinity = 1,
-							     .zones = &term,
-							     .nzones = 1,
-							     .driver = in(c, "d") });
-	(void)volumes_set_claim(c, &(struct volumes_claim_spec){
-					   .key = STR_LIT("ns/data"),
-					   .volume = STR_LIT("v"),
-					   .klass = STR_LIT("fast"),
-					   .uid = "c",
-					   .owner = "u",
-					   .bound = true,
-					   .lost = true,
-					   .deleting = true,
-					   .form = { 7, VOLUME_ONCE_POD, true, in(c, "gold") },
-					   .resource_version = 7 });
+	volumes_set_class(c,
+			  &(struct volumes_class_spec){ .name = STR_LIT("fast"),
+							.waits = true,
+							.restricted = true,
+							.provisioner = cluster_fixture_name(c, "d"),
+							.topologies = &term,
+							.ntopologies = 1 });
+	volumes_set_volume(c,
+			   &(struct volumes_volume_spec){ .name = STR_LIT("v"),
+							  .restricted = true,
+							  .affinity = &term,
+							  .naffinity = 1,
+							  .zones = &term,
+							  .nzones = 1,
+							  .driver = cluster_fixture_name(c, "d") });
+	(void)volumes_set_claim(
+		c, &(struct volumes_claim_spec){
+			   .key = STR_LIT("ns/data"),
+			   .volume = STR_LIT("v"),
+			   .klass = STR_LIT("fast"),
+			   .uid = "c",
+			   .owner = "u",
+			   .bound = true,
+			   .lost = true,
+			   .deleting = true,
+			   .form = { 7, VOLUME_ONCE_POD, true, cluster_fixture_name(c, "gold") },
+			   .resource_version = 7 });
 	return c;
 }
 
 /* A pod that waits for its claim keeps its time and its place. */
 static void test_a_pod_that_is_being_bound(void **state)
 {
-	CLEANUP(strbuf_finish) struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
-	struct cluster *c = make(), *again = NULL;
+	struct cluster *c = make(), *again;
 	struct task *t = c->tasks.v[0];
-	struct err err = ERR_INIT;
 
 	(void)state;
 	(void)volumes_set_claim(c, &(struct volumes_claim_spec){ .key = STR_LIT("ns/other"),
@@ -76,12 +77,7 @@ static void test_a_pod_that_is_being_bound(void **state)
 	volumes_wait(c, t, 77);
 	volumes_select(c, t);
 	volumes_written(volumes_find_claim(c, STR_LIT("ns/data")), true, 9);
-	dump_format(c, &first);
-	if (dump_load(strbuf_str(&first), &again, &err) < 0) {
-		fail_msg("%s", err.text);
-	}
-	dump_format(again, &second);
-	assert_string_equal(first.p, second.p);
+	again = dump_fixture_reload(c);
 	assert_int_equal(again->tasks.v[0]->bind_by, 77);
 	assert_int_equal(again->binding.n, 1);
 	assert_true(volumes_find_claim(again, STR_LIT("ns/other"))->writing);
@@ -91,25 +87,11 @@ static void test_a_pod_that_is_being_bound(void **state)
 	cluster_destroy(c);
 }
 
-static void load_again(const struct cluster *c, struct cluster **ret)
-{
-	CLEANUP(strbuf_finish) struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
-	struct err err = ERR_INIT;
-
-	dump_format(c, &first);
-	if (dump_load(strbuf_str(&first), ret, &err) < 0) {
-		fail_msg("%s", err.text);
-	}
-	dump_format(*ret, &second);
-	assert_string_equal(first.p, second.p);
-	assert_null(cluster_verify(*ret));
-}
-
 /* A volume that is being reserved for a claim, and one with a claimRef. */
 static void test_volumes_and_their_claims(void **state)
 {
-	struct cluster *c = make(), *again = NULL;
-	struct label label = { in(c, "disk"), in(c, "ssd") };
+	struct cluster *c = make(), *again;
+	struct label label = { cluster_fixture_name(c, "disk"), cluster_fixture_name(c, "ssd") };
 	struct match_expr e = { .key = label.key, .op = MATCH_EXISTS };
 	struct match_term selector = { &e, 1, 0 };
 	struct volumes_volume_spec spec = { .name = STR_LIT("free"),
@@ -135,7 +117,7 @@ static void test_volumes_and_their_claims(void **state)
 	volumes_set_volume(c, &spec);
 	volumes_take(volumes_find_claim(c, STR_LIT("ns/other")),
 		     volumes_find_volume(c, STR_LIT("free")));
-	load_again(c, &again);
+	again = dump_fixture_reload(c);
 	v = volumes_find_volume(again, STR_LIT("free"));
 	assert_true(v->writing);
 	assert_string_equal(v->taker->key, "ns/other");
@@ -146,7 +128,7 @@ static void test_volumes_and_their_claims(void **state)
 	assert_int_equal(v->taker->refs.n, 1);
 	cluster_destroy(again);
 	volumes_claimed(c, volumes_find_volume(c, STR_LIT("free")), true, 9);
-	load_again(c, &again);
+	again = dump_fixture_reload(c);
 	v = volumes_find_volume(again, STR_LIT("free"));
 	assert_int_equal(v->written, 9);
 	assert_non_null(v->taker);
@@ -157,17 +139,9 @@ static void test_volumes_and_their_claims(void **state)
 
 static void test_round_trip(void **state)
 {
-	CLEANUP(strbuf_finish) struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
-	struct cluster *c = make(), *again = NULL;
-	struct err err = ERR_INIT;
+	struct cluster *c = make(), *again = dump_fixture_reload(c);
 
 	(void)state;
-	dump_format(c, &first);
-	if (dump_load(strbuf_str(&first), &again, &err) < 0) {
-		fail_msg("%s", err.text);
-	}
-	dump_format(again, &second);
-	assert_string_equal(first.p, second.p);
 	assert_int_equal(volumes_find_claim(again, STR_LIT("ns/other"))->users.n, 1);
 	assert_false(volumes_find_claim(again, STR_LIT("ns/other"))->exists);
 	cluster_destroy(again);
@@ -176,9 +150,11 @@ static void test_round_trip(void **state)
 
 static void test_free_storage(void **state)
 {
-	struct cluster *c = make(), *again = NULL;
-	const char *values[] = { in(c, "a") };
-	struct match_expr e = { .key = in(c, "zone"), .values = values, .nvalues = 1 };
+	struct cluster *c = make(), *again;
+	const char *values[] = { cluster_fixture_name(c, "a") };
+	struct match_expr e = { .key = cluster_fixture_name(c, "zone"),
+				.values = values,
+				.nvalues = 1 };
 	struct match_term term = { &e, 1, 0 }, all = { .nexprs = 0 };
 	struct storage_capacity_spec spec = { .key = STR_LIT("ns/p"),
 					      .klass = STR_LIT("fast"),
@@ -192,7 +168,7 @@ static void test_free_storage(void **state)
 	(void)storage_capacity_set(c, &spec);
 	spec = (struct storage_capacity_spec){ STR_LIT("ns/r"), STR_LIT("fast"), &all, 0 };
 	(void)storage_capacity_set(c, &spec);
-	load_again(c, &again);
+	again = dump_fixture_reload(c);
 	assert_true(storage_capacity_has_driver(again, STR_LIT("d")));
 	assert_null(storage_capacity_find(again, STR_LIT("ns/p"))->nodes);
 	assert_int_equal(storage_capacity_find(again, STR_LIT("ns/q"))->nodes->nexprs, 1);

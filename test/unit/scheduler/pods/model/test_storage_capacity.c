@@ -4,7 +4,6 @@
 
 #include "base/attrs.h"
 #include "base/rng.h"
-#include "collections/intern.h"
 #include "collections/strmap.h"
 #include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
@@ -13,18 +12,6 @@
 static struct cluster *c;
 static struct node *node;
 static struct claim *claim;
-
-static const char *in(const char *text)
-{
-	return intern_name(c->names, intern_id(c->names, str_of(text)));
-}
-
-static void label(struct node *n, const char *key, const char *value)
-{
-	struct label l = { in(key), in(value) };
-
-	vec_push(&n->labels, l);
-}
 
 static void set_claim(int64_t bytes)
 {
@@ -36,9 +23,10 @@ static void set_claim(int64_t bytes)
 
 static void set_class(const char *name, const char *provisioner)
 {
-	volumes_set_class(c, &(struct volumes_class_spec){ .name = str_of(name),
-							   .waits = true,
-							   .provisioner = in(provisioner) });
+	volumes_set_class(c, &(struct volumes_class_spec){
+				     .name = str_of(name),
+				     .waits = true,
+				     .provisioner = cluster_fixture_name(c, provisioner) });
 }
 
 static int setup(void **state)
@@ -46,8 +34,8 @@ static int setup(void **state)
 	(void)state;
 	c = cluster_create();
 	node = cluster_fixture_node(c, "n", 1000);
-	label(node, "rack", "r");
-	label(node, "zone", "a");
+	cluster_fixture_label(c, node, "rack", "r");
+	cluster_fixture_label(c, node, "zone", "a");
 	set_class("late", "d");
 	(void)storage_capacity_set_driver(c, STR_LIT("d"), true);
 	set_claim(10);
@@ -76,8 +64,8 @@ static bool set(const char *key, const char *klass, const char *nodes, int64_t b
 
 		(void)snprintf(text[0], sizeof(text[0]), STR_FMT, STR_ARG(name));
 		(void)snprintf(text[1], sizeof(text[1]), STR_FMT, STR_ARG(one));
-		values[term.nexprs] = in(text[1]);
-		exprs[term.nexprs] = (struct match_expr){ .key = in(text[0]),
+		values[term.nexprs] = cluster_fixture_name(c, text[1]);
+		exprs[term.nexprs] = (struct match_expr){ .key = cluster_fixture_name(c, text[0]),
 							  .values = &values[term.nexprs],
 							  .nvalues = 1 };
 		term.nexprs++;

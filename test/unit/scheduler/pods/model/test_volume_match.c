@@ -1,17 +1,12 @@
 #include "scheduler/pods/model/volume_match.h"
 
 #include "base/attrs.h"
-#include "collections/intern.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/volumes.h"
 
 static struct cluster *c;
-
-static const char *in(const char *text)
-{
-	return intern_name(c->names, intern_id(c->names, str_of(text)));
-}
 
 static int setup(void **state)
 {
@@ -46,7 +41,10 @@ static struct claim *set_claim(struct volumes_claim_spec spec)
 /* The claim asks for each of these; each row is a volume that differs in one. */
 static void test_what_suits(void **state)
 {
-	const struct label ssd = { in("disk"), in("ssd") }, hdd = { in("disk"), in("hdd") };
+	const struct label ssd = { cluster_fixture_name(c, "disk"),
+				   cluster_fixture_name(c, "ssd") },
+			   hdd = { cluster_fixture_name(c, "disk"),
+				   cluster_fixture_name(c, "hdd") };
 	const char *values[] = { ssd.value };
 	struct match_expr e = { .key = ssd.key, .values = values, .nvalues = 1 };
 	const struct match_term selector = { &e, 1, 0 };
@@ -54,31 +52,43 @@ static void test_what_suits(void **state)
 		struct volumes_volume_spec volume;
 		bool suits;
 	} rows[] = {
-		{ { .form = { 10, VOLUME_ONCE, true, in("gold") }, .labels = &ssd, .nlabels = 1 },
-		  true },
-		{ { .form = { 99, VOLUME_ONCE | VOLUME_MANY, true, in("gold") },
+		{ { .form = { 10, VOLUME_ONCE, true, cluster_fixture_name(c, "gold") },
 		    .labels = &ssd,
 		    .nlabels = 1 },
 		  true },
-		{ { .form = { 9, VOLUME_ONCE, true, in("gold") }, .labels = &ssd, .nlabels = 1 },
+		{ { .form = { 99, VOLUME_ONCE | VOLUME_MANY, true,
+			      cluster_fixture_name(c, "gold") },
+		    .labels = &ssd,
+		    .nlabels = 1 },
+		  true },
+		{ { .form = { 9, VOLUME_ONCE, true, cluster_fixture_name(c, "gold") },
+		    .labels = &ssd,
+		    .nlabels = 1 },
 		  false },
-		{ { .form = { 10, VOLUME_MANY, true, in("gold") }, .labels = &ssd, .nlabels = 1 },
+		{ { .form = { 10, VOLUME_MANY, true, cluster_fixture_name(c, "gold") },
+		    .labels = &ssd,
+		    .nlabels = 1 },
 		  false },
-		{ { .form = { 10, VOLUME_ONCE, false, in("gold") }, .labels = &ssd, .nlabels = 1 },
+		{ { .form = { 10, VOLUME_ONCE, false, cluster_fixture_name(c, "gold") },
+		    .labels = &ssd,
+		    .nlabels = 1 },
 		  false },
 		{ { .form = { 10, VOLUME_ONCE, true, NULL }, .labels = &ssd, .nlabels = 1 },
 		  false },
-		{ { .form = { 10, VOLUME_ONCE, true, in("gold") }, .labels = &hdd, .nlabels = 1 },
+		{ { .form = { 10, VOLUME_ONCE, true, cluster_fixture_name(c, "gold") },
+		    .labels = &hdd,
+		    .nlabels = 1 },
 		  false },
-		{ { .form = { 10, VOLUME_ONCE, true, in("gold") } }, false },
-		{ { .form = { 10, VOLUME_ONCE, true, in("gold") },
+		{ { .form = { 10, VOLUME_ONCE, true, cluster_fixture_name(c, "gold") } }, false },
+		{ { .form = { 10, VOLUME_ONCE, true, cluster_fixture_name(c, "gold") },
 		    .labels = &ssd,
 		    .nlabels = 1,
 		    .deleting = true },
 		  false },
 	};
 	const struct claim *cl = set_claim((struct volumes_claim_spec){
-		.form = { 10, VOLUME_ONCE, true, in("gold") }, .selector = &selector });
+		.form = { 10, VOLUME_ONCE, true, cluster_fixture_name(c, "gold") },
+		.selector = &selector });
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -116,8 +126,8 @@ static void test_which_are_unclaimed(void **state)
 
 static void add(const char *name, const char *host, int64_t bytes)
 {
-	const char *values[] = { host == NULL ? NULL : in(host) };
-	struct match_expr e = { .key = in(VOLUME_MATCH_HOST_LABEL),
+	const char *values[] = { host == NULL ? NULL : cluster_fixture_name(c, host) };
+	struct match_expr e = { .key = cluster_fixture_name(c, VOLUME_MATCH_HOST_LABEL),
 				.values = values,
 				.nvalues = 1 };
 	struct match_term t = { &e, 1, 0 };

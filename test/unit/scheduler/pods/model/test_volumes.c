@@ -1,23 +1,10 @@
 #include "scheduler/pods/model/volumes.h"
 
 #include "base/attrs.h"
-#include "collections/intern.h"
 #include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
 
 static struct cluster *c;
-
-static const char *in(const char *text)
-{
-	return intern_name(c->names, intern_id(c->names, str_of(text)));
-}
-
-static void label(struct node *n, const char *key, const char *value)
-{
-	struct label l = { in(key), in(value) };
-
-	vec_push(&n->labels, l);
-}
 
 static int setup(void **state)
 {
@@ -37,8 +24,10 @@ static int teardown(void **state)
 static void test_node_affinity(void **state)
 {
 	struct node *n = cluster_fixture_node(c, "n", 1000);
-	const char *values[] = { in("a") };
-	struct match_expr e = { .key = in("zone"), .values = values, .nvalues = 1 };
+	const char *values[] = { cluster_fixture_name(c, "a") };
+	struct match_expr e = { .key = cluster_fixture_name(c, "zone"),
+				.values = values,
+				.nvalues = 1 };
 	struct match_term t = { &e, 1, 0 };
 	struct volume v = { .restricted = true };
 
@@ -50,7 +39,7 @@ static void test_node_affinity(void **state)
 	assert_true(volumes_fits_node(&v, n));
 	v = (struct volume){ .exists = true, .restricted = true, .affinity = &t, .naffinity = 1 };
 	assert_false(volumes_fits_node(&v, n));
-	label(n, "zone", "a");
+	cluster_fixture_label(c, n, "zone", "a");
 	assert_true(volumes_fits_node(&v, n));
 }
 
@@ -77,14 +66,17 @@ static void test_zones(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct node *n = cluster_fixture_node(c, "n", 1000);
-		const char *values[] = { in("a"), in("b") };
-		struct match_expr e = { .key = in(rows[i].key), .values = values, .nvalues = 2 };
+		const char *values[] = { cluster_fixture_name(c, "a"),
+					 cluster_fixture_name(c, "b") };
+		struct match_expr e = { .key = cluster_fixture_name(c, rows[i].key),
+					.values = values,
+					.nvalues = 2 };
 		struct match_term t = { &e, 1, 0 };
 		struct volume v = { .exists = true, .zones = &t, .nzones = 1 };
 
 		unit_row_number(i);
 		vec_clear(&n->labels);
-		label(n, rows[i].node_key, rows[i].node_value);
+		cluster_fixture_label(c, n, rows[i].node_key, rows[i].node_value);
 		assert_int_equal(volumes_fits_zone(&v, n), rows[i].fits);
 		v.nzones = 0;
 		assert_true(volumes_fits_zone(&v, n));
@@ -131,8 +123,10 @@ static void test_names_without_objects_come_and_go(void **state)
 static void test_a_claim_of_a_pod_outlives_its_object(void **state)
 {
 	struct task *t = cluster_fixture_task(c, "t", NULL, 100);
-	struct pod_claim of = { .name = in("a") };
-	struct pod_class k = { .claims = &of, .nclaims = 1, .claims_in = in("ns") };
+	struct pod_claim of = { .name = cluster_fixture_name(c, "a") };
+	struct pod_class k = { .claims = &of,
+			       .nclaims = 1,
+			       .claims_in = cluster_fixture_name(c, "ns") };
 	struct claim *a;
 
 	(void)state;
@@ -151,7 +145,7 @@ static void test_a_claim_of_a_pod_outlives_its_object(void **state)
 
 static void test_the_same_limits_change_nothing(void **state)
 {
-	struct volume_limit l = { in("d"), 3 };
+	struct volume_limit l = { cluster_fixture_name(c, "d"), 3 };
 	uint64_t gen;
 
 	(void)state;
@@ -172,8 +166,10 @@ static void test_the_same_limits_change_nothing(void **state)
 static void test_a_volume_that_comes_free_wakes_others(void **state)
 {
 	struct task *t = cluster_fixture_task(c, "t", NULL, 100);
-	struct pod_claim of = { .name = in("b") };
-	struct pod_class k = { .claims = &of, .nclaims = 1, .claims_in = in("ns") };
+	struct pod_claim of = { .name = cluster_fixture_name(c, "b") };
+	struct pod_class k = { .claims = &of,
+			       .nclaims = 1,
+			       .claims_in = cluster_fixture_name(c, "ns") };
 	struct volume *v;
 
 	(void)state;

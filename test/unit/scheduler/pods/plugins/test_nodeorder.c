@@ -2,7 +2,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "base/strbuf.h"
-#include "collections/intern.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/pods/hooks_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/images.h"
@@ -44,11 +44,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-static const char *in(const char *text)
-{
-	return intern_name(f.cluster->names, intern_id(f.cluster->names, str_of(text)));
-}
-
 static struct node *node(const char *name, int64_t cpu, int64_t memory)
 {
 	struct node *n = cluster_fixture_node(f.cluster, name, cpu);
@@ -70,16 +65,10 @@ static struct node *used_node(const char *name, int64_t cpu, int64_t used_cpu, i
 
 static void taint(struct node *n, const char *key, enum taint_effect effect)
 {
-	struct taint t = { in(key), in(""), (uint8_t)effect };
+	struct taint t = { cluster_fixture_name(f.cluster, key),
+			   cluster_fixture_name(f.cluster, ""), (uint8_t)effect };
 
 	vec_push(&n->taints, t);
-}
-
-static void label(struct node *n, const char *key, const char *value)
-{
-	struct label l = { in(key), in(value) };
-
-	vec_push(&n->labels, l);
 }
 
 static const struct pod_class *make_class(const struct pod_class *shape)
@@ -174,15 +163,15 @@ static void test_preferred_affinity(void **state)
 
 	(void)state;
 	start_only("nodeaffinity", 2);
-	values[0] = in("a");
-	expr.key = in("zone");
-	other.key = in("disk");
+	values[0] = cluster_fixture_name(f.cluster, "a");
+	expr.key = cluster_fixture_name(f.cluster, "zone");
+	other.key = cluster_fixture_name(f.cluster, "disk");
 	none = node("none", 1, 1);
 	some = node("some", 1, 1);
 	all = node("all", 1, 1);
-	label(some, "zone", "a");
-	label(all, "disk", "ssd");
-	label(all, "zone", "a");
+	cluster_fixture_label(f.cluster, some, "zone", "a");
+	cluster_fixture_label(f.cluster, all, "disk", "ssd");
+	cluster_fixture_label(f.cluster, all, "zone", "a");
 	k = make_class(&shape);
 	assert_int_equal(score(k, none), 0);
 	assert_int_equal(score(k, some), 2 * 25);
@@ -216,8 +205,8 @@ static void test_soft_taints(void **state)
 	assert_int_equal(score(k, one), 150);
 	assert_int_equal(score(k, two), 0);
 	cluster_task_remove(f.cluster, cluster_task_find(f.cluster, STR_LIT("ns/pod")));
-	tolerations[0].key = in("b");
-	tolerations[0].value = in("");
+	tolerations[0].key = cluster_fixture_name(f.cluster, "b");
+	tolerations[0].value = cluster_fixture_name(f.cluster, "");
 	k = make_class(&shape);
 	assert_int_equal(score(k, one), 0);
 	assert_int_equal(score(k, two), 0);

@@ -3,7 +3,7 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
-#include "collections/intern.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/pods/hooks_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/plugins/registry.h"
@@ -23,14 +23,10 @@ static void start(const char *arguments)
 	node = cluster_fixture_node(f.cluster, "n", 1000);
 }
 
-static const char *in(const char *text)
-{
-	return intern_name(f.cluster->names, intern_id(f.cluster->names, str_of(text)));
-}
-
 static void add_taint(const char *key, const char *value)
 {
-	struct taint t = { in(key), in(value), TAINT_NO_SCHEDULE };
+	struct taint t = { cluster_fixture_name(f.cluster, key),
+			   cluster_fixture_name(f.cluster, value), TAINT_NO_SCHEDULE };
 
 	vec_push(&node->taints, t);
 }
@@ -56,7 +52,8 @@ static void test_labels_taints_and_state_of_the_node(void **state)
 
 	(void)state;
 	start("");
-	want = (struct label){ in("zone"), in("a") };
+	want = (struct label){ cluster_fixture_name(f.cluster, "zone"),
+			       cluster_fixture_name(f.cluster, "a") };
 	hooks_fixture_open(&f);
 	assert_null(refused(&k));
 	k.nselector = 1;
@@ -125,7 +122,7 @@ static void test_arguments_that_are_no_booleans(void **state)
 
 static struct task *task_with_port(const char *name, uint16_t port)
 {
-	struct host_port p = { in("0.0.0.0"), 0, port };
+	struct host_port p = { cluster_fixture_name(f.cluster, "0.0.0.0"), 0, port };
 	struct pod_class k = { .request = { .v = { [RES_CPU] = 1 } }, .ports = &p, .nports = 1 };
 	struct task *t = cluster_fixture_task(f.cluster, name, NULL, 1);
 

@@ -1,6 +1,6 @@
 #include "scheduler/pods/predicates/predicates_volumes.h"
 
-#include "collections/intern.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/pods/hooks_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/pod_class.h"
@@ -14,11 +14,6 @@ static struct hooks_fixture f;
 static struct node *node;
 static struct task *task;
 static struct reason why;
-
-static const char *in(const char *text)
-{
-	return intern_name(f.cluster->names, intern_id(f.cluster->names, str_of(text)));
-}
 
 static int setup(void **state)
 {
@@ -40,8 +35,12 @@ static int teardown(void **state)
 /* The task names ns/data; owner NULL: not as an ephemeral volume. */
 static void use(const char *owner)
 {
-	struct pod_claim of = { .name = in("data"), .owner = owner == NULL ? NULL : in(owner) };
-	struct pod_class k = { .claims = &of, .nclaims = 1, .claims_in = in("ns") };
+	struct pod_claim of = { .name = cluster_fixture_name(f.cluster, "data"),
+				.owner = owner == NULL ? NULL
+						       : cluster_fixture_name(f.cluster, owner) };
+	struct pod_class k = { .claims = &of,
+			       .nclaims = 1,
+			       .claims_in = cluster_fixture_name(f.cluster, "ns") };
 
 	pod_class_normalise(&k);
 	cluster_task_set_class(f.cluster, task, cluster_class_intern(f.cluster, &k));
@@ -110,13 +109,14 @@ static void test_ephemeral_volumes_need_their_own_claim(void **state)
 
 static void test_bound_claims_and_their_volumes(void **state)
 {
-	const char *values[] = { in("a") };
-	struct match_expr e = { .key = in("topology.kubernetes.io/zone"),
+	const char *values[] = { cluster_fixture_name(f.cluster, "a") };
+	struct match_expr e = { .key = cluster_fixture_name(f.cluster,
+							    "topology.kubernetes.io/zone"),
 				.values = values,
 				.nvalues = 1 };
 	struct match_term t = { &e, 1, 0 };
 	struct volumes_volume_spec v = { .name = STR_LIT("v") };
-	struct label other = { e.key, in("b") };
+	struct label other = { e.key, cluster_fixture_name(f.cluster, "b") };
 
 	(void)state;
 	use(NULL);
@@ -155,18 +155,20 @@ static void test_without_the_plugin_claims_are_refused(void **state)
 
 static void test_volumes_that_are_made_for_the_node(void **state)
 {
-	const char *values[] = { in("a") };
-	struct match_expr e = { .key = in("zone"), .values = values, .nvalues = 1 };
+	const char *values[] = { cluster_fixture_name(f.cluster, "a") };
+	struct match_expr e = { .key = cluster_fixture_name(f.cluster, "zone"),
+				.values = values,
+				.nvalues = 1 };
 	struct match_term t = { &e, 1, 0 };
 	struct volumes_class_spec k = { .name = STR_LIT("k"), .waits = true };
-	struct label zone = { e.key, in("b") };
+	struct label zone = { e.key, cluster_fixture_name(f.cluster, "b") };
 
 	(void)state;
 	use(NULL);
 	set((struct volumes_claim_spec){ .klass = STR_LIT("k") });
 	volumes_set_class(f.cluster, &k);
 	assert_string_equal(refused(), "node(s) didn't find available persistent volumes to bind");
-	k.provisioner = in("d");
+	k.provisioner = cluster_fixture_name(f.cluster, "d");
 	volumes_set_class(f.cluster, &k);
 	assert_null(refused());
 	set((struct volumes_claim_spec){ .klass = STR_LIT("k"), .selected = "other" });
@@ -188,7 +190,7 @@ static void test_volumes_need_free_storage(void **state)
 {
 	struct volumes_class_spec k = { .name = STR_LIT("k"),
 					.waits = true,
-					.provisioner = in("d") };
+					.provisioner = cluster_fixture_name(f.cluster, "d") };
 	struct match_term all = { .nexprs = 0 };
 	struct storage_capacity_spec room = {
 		.key = STR_LIT("ns/p"), .klass = STR_LIT("k"), .nodes = &all, .bytes = 4
@@ -260,9 +262,10 @@ static void test_pods_of_one_session_share_the_node_of_a_claim(void **state)
 	(void)state;
 	use(NULL);
 	set((struct volumes_claim_spec){ .klass = STR_LIT("k") });
-	volumes_set_class(f.cluster, &(struct volumes_class_spec){ .name = STR_LIT("k"),
-								   .waits = true,
-								   .provisioner = in("d") });
+	volumes_set_class(f.cluster, &(struct volumes_class_spec){
+					     .name = STR_LIT("k"),
+					     .waits = true,
+					     .provisioner = cluster_fixture_name(f.cluster, "d") });
 	other = add_user("other");
 	hooks_fixture_open(&f);
 	st = statement_begin(f.s);
@@ -286,8 +289,10 @@ static void add_volume(const char *name)
 /* A volume that an earlier pod of the session has got is out of reach. */
 static void test_a_volume_goes_to_one_claim(void **state)
 {
-	struct pod_claim of = { .name = in("more") };
-	struct pod_class k = { .claims = &of, .nclaims = 1, .claims_in = in("ns") };
+	struct pod_claim of = { .name = cluster_fixture_name(f.cluster, "more") };
+	struct pod_class k = { .claims = &of,
+			       .nclaims = 1,
+			       .claims_in = cluster_fixture_name(f.cluster, "ns") };
 	struct task *other;
 	struct statement st;
 
@@ -325,7 +330,7 @@ static void test_a_volume_goes_to_one_claim(void **state)
 
 static void test_limits_of_the_node(void **state)
 {
-	struct volume_limit limit = { in("d"), 0 };
+	struct volume_limit limit = { cluster_fixture_name(f.cluster, "d"), 0 };
 	struct pod_claim of = { .name = NULL };
 	struct pod_class k = { .claims = &of, .nclaims = 1 };
 	struct task *other;
@@ -346,8 +351,8 @@ static void test_limits_of_the_node(void **state)
 	cluster_task_set_status(f.cluster, other, TASK_RUNNING, node);
 	hooks_fixture_open(&f);
 	assert_null(refused_now());
-	of.name = in("more");
-	k.claims_in = in("ns");
+	of.name = cluster_fixture_name(f.cluster, "more");
+	k.claims_in = cluster_fixture_name(f.cluster, "ns");
 	cluster_task_set_class(f.cluster, task, cluster_class_intern(f.cluster, &k));
 	(void)volumes_set_claim(f.cluster, &(struct volumes_claim_spec){ .key = STR_LIT("ns/more"),
 									 .klass = STR_LIT("k") });

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/xmalloc.h"
-#include "collections/intern.h"
+#include "lib/pods/cluster_fixture.h"
 #include "lib/pods/hooks_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/storage_capacity.h"
@@ -16,11 +16,6 @@ static struct hooks_fixture f;
 static struct node *node;
 static struct volume_plan plan;
 
-static const char *in(const char *text)
-{
-	return intern_name(f.cluster->names, intern_id(f.cluster->names, str_of(text)));
-}
-
 static int setup(void **state)
 {
 	(void)state;
@@ -29,9 +24,10 @@ static int setup(void **state)
 	node = cluster_fixture_node(f.cluster, "n", 1000);
 	volumes_set_class(f.cluster,
 			  &(struct volumes_class_spec){ .name = STR_LIT("local"), .waits = true });
-	volumes_set_class(f.cluster, &(struct volumes_class_spec){ .name = STR_LIT("made"),
-								   .waits = true,
-								   .provisioner = in("d") });
+	volumes_set_class(f.cluster, &(struct volumes_class_spec){
+					     .name = STR_LIT("made"),
+					     .waits = true,
+					     .provisioner = cluster_fixture_name(f.cluster, "d") });
 	return 0;
 }
 
@@ -53,8 +49,10 @@ static void add_claim(const char *key, const char *klass, int64_t bytes)
 /* host NULL: every node reaches it. */
 static void add_volume(const char *name, const char *host, bool by_name, int64_t bytes)
 {
-	const char *values[] = { host == NULL ? NULL : in(host) };
-	struct match_expr e = { .key = in(by_name ? "metadata.name" : VOLUME_MATCH_HOST_LABEL),
+	const char *values[] = { host == NULL ? NULL : cluster_fixture_name(f.cluster, host) };
+	struct match_expr e = { .key = cluster_fixture_name(f.cluster,
+							    by_name ? "metadata.name"
+								    : VOLUME_MATCH_HOST_LABEL),
 				.values = values,
 				.nvalues = 1,
 				.on_field = by_name };
@@ -72,11 +70,13 @@ static void add_volume(const char *name, const char *host, bool by_name, int64_t
 static const struct pod_class *class_of(const char *const *claims, size_t n)
 {
 	struct pod_claim *of = xmalloc_zero(n, sizeof(*of));
-	struct pod_class k = { .claims = of, .nclaims = n, .claims_in = in("ns") };
+	struct pod_class k = { .claims = of,
+			       .nclaims = n,
+			       .claims_in = cluster_fixture_name(f.cluster, "ns") };
 	const struct pod_class *interned;
 
 	for (size_t i = 0; i < n; i++) {
-		of[i].name = in(claims[i]);
+		of[i].name = cluster_fixture_name(f.cluster, claims[i]);
 	}
 	interned = cluster_class_intern(f.cluster, &k);
 	free(of);
@@ -102,7 +102,8 @@ static const char *plan_for(const struct pod_class *k)
 
 static void label_host(const char *host)
 {
-	struct label l = { in(VOLUME_MATCH_HOST_LABEL), in(host) };
+	struct label l = { cluster_fixture_name(f.cluster, VOLUME_MATCH_HOST_LABEL),
+			   cluster_fixture_name(f.cluster, host) };
 
 	vec_push(&node->labels, l);
 }
@@ -219,10 +220,11 @@ static void test_a_claim_ref_that_is_there(void **state)
 {
 	static const char *const names[] = { "a" };
 	const struct pod_class *k = class_of(names, 1);
-	const char *values[] = { in("n") };
-	struct match_expr e = {
-		.key = in("metadata.name"), .values = values, .nvalues = 1, .on_field = true
-	};
+	const char *values[] = { cluster_fixture_name(f.cluster, "n") };
+	struct match_expr e = { .key = cluster_fixture_name(f.cluster, "metadata.name"),
+				.values = values,
+				.nvalues = 1,
+				.on_field = true };
 	struct match_term t = { &e, 1, 0 };
 	struct volumes_volume_spec spec = { .name = STR_LIT("ref"),
 					    .restricted = true,
@@ -236,7 +238,7 @@ static void test_a_claim_ref_that_is_there(void **state)
 	add_volume("free", NULL, false, 5);
 	volumes_set_volume(f.cluster, &spec);
 	assert_string_equal(plan_for(k), "-");
-	values[0] = in("other");
+	values[0] = cluster_fixture_name(f.cluster, "other");
 	volumes_set_volume(f.cluster, &spec);
 	assert_null(plan_for(k));
 	cluster_class_unref(f.cluster, k);

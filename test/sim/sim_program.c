@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "base/str.h"
 #include "collections/hash.h"
+#include "lib/seeds.h"
 #include "process/log.h"
 
 #define BLOCK 20
@@ -45,13 +46,13 @@ static uint64_t number(struct str text)
 
 static void parse_range(const char *text, struct options *o)
 {
-	const char *dots = strstr(text, "..");
+	struct seeds seeds;
 
-	if (dots == NULL) {
+	if (!seeds_parse(text, &seeds)) {
 		usage();
 	}
-	o->from = number((struct str){ text, (size_t)(dots - text) });
-	o->to = number(str_of(dots + 2));
+	o->from = seeds.first;
+	o->to = seeds.last;
 }
 
 static void run_mutants(void)

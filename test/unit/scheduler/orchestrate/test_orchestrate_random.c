@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
+#include "lib/seeds.h"
 
 #define FLEETS 3000
 #define STEPS 250
@@ -540,9 +541,10 @@ static void play(struct fleet *f, uint64_t seed)
 static void promises_hold(void **state)
 {
 	unsigned grants = 0, opened = 0, closed = 0, ended[TOKEN_OUTCOME_COUNT_] = { 0 };
+	const struct seeds seeds = seeds_of_run(FLEETS);
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= FLEETS; seed++) {
+	for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
 		struct fleet f;
 
 		play(&f, seed);
@@ -556,7 +558,8 @@ static void promises_hold(void **state)
 	print_message("%u grants, %u gates opened, %u closed\n", grants, opened, closed);
 	for (size_t o = 0; o < ARRAY_LEN(ended); o++) {
 		print_message("  %s: %u\n", token_outcome_name((enum token_outcome)o), ended[o]);
-		assert_true(ended[o] > 0); /* each way in which an attempt ends has been met */
+		assert_true(ended[o] > 0 ||
+			    !seeds.usual); /* each way in which an attempt ends has been met */
 	}
 }
 

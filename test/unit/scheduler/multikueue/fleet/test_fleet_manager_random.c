@@ -6,8 +6,6 @@
  * is left has run to its end, the statuses agree, and nothing is left on any worker. */
 #include "lib/unit.h"
 
-#include <stdlib.h>
-
 #include "api/kueue/kueue_keys.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -17,6 +15,7 @@
 #include "lib/multikueue/fleet_jobs.h"
 #include "lib/multikueue/fleet_pods.h"
 #include "lib/multikueue/fleet_world.h"
+#include "lib/seeds.h"
 
 #define WORLDS 40
 #define ROUNDS 50
@@ -551,21 +550,18 @@ static void play(uint64_t seed, struct play *sum)
 
 static void test_random_fleets(void **state UNUSED)
 {
-	const char *only = getenv("FLEET_SEED"), *many = getenv("FLEET_WORLDS");
-	uint64_t first = 1, n = only == NULL ? WORLDS : 1;
+	const struct seeds seeds = seeds_of_sampled_run(WORLDS);
 	struct play sum = { .kills = 0 };
 
-	assert_true(only == NULL || str_to_u64(str_of(only), &first));
-	assert_true(many == NULL || str_to_u64(str_of(many), &n));
-	for (unsigned i = 0; i < n; i++) {
-		play(first + i, &sum);
+	for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
+		play(seed, &sum);
 	}
 	print_message("%u ended, %u were evicted, the manager died %u times; %u gates were "
 		      "opened, %u closed by an eviction\n",
 		      sum.finished, sum.evicted, sum.kills, sum.opened, sum.closed);
-	if (only == NULL) {
-		assert_true(sum.kills > n);
-		assert_true(sum.finished > n / 2);
+	if (seeds.usual) {
+		assert_true(sum.kills > seeds.last);
+		assert_true(sum.finished > seeds.last / 2);
 		assert_true(sum.evicted > 0);
 		assert_true(sum.opened > 0);
 		assert_true(sum.closed > 0);

@@ -6,7 +6,6 @@
 #include "lib/unit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/attrs.h"
@@ -16,6 +15,7 @@
 #include "enc/json/jdoc.h"
 #include "lib/multikueue/fleet_gates.h"
 #include "lib/multikueue/fleet_world.h"
+#include "lib/seeds.h"
 
 #define WORLDS 60
 #define ROUNDS 60
@@ -405,22 +405,19 @@ static void play(uint64_t seed, struct play *sum)
 
 static void test_random_fleets(void **state UNUSED)
 {
-	const char *only = getenv("FLEET_SEED"), *many = getenv("FLEET_WORLDS");
-	uint64_t first = 1, n = only == NULL ? WORLDS : 1;
+	const struct seeds seeds = seeds_of_sampled_run(WORLDS);
 	struct play sum = { .opened = 0 };
 
-	assert_true(only == NULL || str_to_u64(str_of(only), &first));
-	assert_true(many == NULL || str_to_u64(str_of(many), &n));
-	for (unsigned i = 0; i < n; i++) {
-		play(first + i, &sum);
+	for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
+		play(seed, &sum);
 	}
 	print_message("%u gates opened, %u evictions during a grant, the orchestrator died %u "
 		      "times\n",
 		      sum.opened, sum.evictions, sum.kills);
-	if (only == NULL) {
-		assert_true(sum.opened > n);
+	if (seeds.usual) {
+		assert_true(sum.opened > seeds.last);
 		assert_true(sum.evictions > 0);
-		assert_true(sum.kills > n);
+		assert_true(sum.kills > seeds.last);
 	}
 }
 

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "enc/decode.h"
+#include "lib/seeds.h"
 #include "scheduler/multikueue/manager/carried.h"
 #include "unit/scheduler/multikueue/manager/manager_fixture.h"
 
@@ -74,25 +75,23 @@ struct local {
 
 struct world {
 	struct rng rng;
-	uint64_t seed;
+	uint64_t seed, hash;
 	struct manager_options opt;
 	struct worker v[WORKERS_MAX];
 	size_t n;
 	struct local local;
 	struct api_workload workload;
-	struct api_condition conditions[3];
+	struct api_condition conditions[3], job_conditions[2];
 	struct api_check_state check;
 	struct api_owner owner;
 	struct api_pod_set podset;
 	const char *names[WORKERS_MAX];
 	struct api_job job;
-	struct api_condition job_conditions[2];
 	struct field_pair job_label;
 	struct arena *arena;
 	int64_t now, began, round_at, wake_at;
 	bool calm;
 	bool disturbed; /* a write failed in the last calls, or the manager restarted */
-	uint64_t hash;
 	unsigned acts[MANAGER_ACT_COUNT_];
 };
 
@@ -877,9 +876,10 @@ static void promises_hold(void **state UNUSED)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	unsigned acts[MANAGER_ACT_COUNT_] = { 0 };
+	struct seeds seeds = seeds_of_run(WORLDS);
 	static struct world w;
 
-	for (uint64_t seed = 1; seed <= WORLDS; seed++) {
+	for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
 		play(&w, seed, arena);
 		for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
 			acts[i] += w.acts[i];
@@ -887,8 +887,8 @@ static void promises_hold(void **state UNUSED)
 	}
 	for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
 		print_message("  %s: %u\n", manager_act_name((enum manager_act)i), acts[i]);
-		assert_true(acts[i] > 0 || i == MANAGER_DELETE_JOB || i == MANAGER_FINISH ||
-			    i == MANAGER_END_JOB);
+		assert_true(acts[i] > 0 || !seeds.usual || i == MANAGER_DELETE_JOB ||
+			    i == MANAGER_FINISH || i == MANAGER_END_JOB);
 	}
 }
 

@@ -83,6 +83,14 @@ void cluster_podgroup_set_phase(struct cluster *c, struct podgroup *g, enum podg
 /* Why no pod of the PodGroup is started, for people: names the field, and what to do. NULL: none
  * of its fields is in the way. */
 const char *cluster_podgroup_unsupported(const struct podgroup *g);
+/* Pods of g were evicted for `by`: remembered for as many as may be, those without effect and then
+ * the oldest ones go. One without a PodGroup object is not remembered: its pod does not come back.
+ */
+void cluster_podgroup_note_rival(struct cluster *c, struct podgroup *g, const struct podgroup *by);
+/* The PodGroup of the record; NULL: it has no effect, as that one is gone or Queues have changed
+ * since. */
+const struct podgroup *cluster_podgroup_rival(const struct cluster *c,
+					      const struct podgroup_rival *r);
 void cluster_podgroup_prune(
 	struct cluster *c,
 	struct podgroup *g); /* removes it when it has neither PodGroup nor tasks */

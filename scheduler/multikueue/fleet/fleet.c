@@ -754,7 +754,7 @@ static void orchestrate(struct fleet *f, struct fleet_workload *w, int64_t now)
 		.connecting_until = now + (f->connecting_until - clock_mono(f->opt.clock)),
 		.max_open = f->opt.max_open,
 	};
-	struct orchestrate_step step = { .act = ORCHESTRATE_WAIT };
+	struct orchestrate_step step;
 
 	if (w->local == NULL || fleet_workload_is_waiting(w, now)) {
 		return;

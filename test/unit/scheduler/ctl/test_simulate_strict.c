@@ -279,9 +279,9 @@ static const struct row api_rows[] = {
 	  .printed = "unknown field \"spec.cohort\" (did you mean cohortName?)" },
 	{ .name = "a label map of a Queue that is misspelt",
 	  .manifests = "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: "
-		       "{name: q, lables: {a: b}}\n",
+		       "{name: q, label: {a: b}}\n",
 	  .code = VERB_USAGE,
-	  .printed = "unknown field \"metadata.lables\" (did you mean labels?)" },
+	  .printed = "unknown field \"metadata.label\" (did you mean labels?)" },
 	{ .name = "a policy of v1beta1",
 	  .manifests = KUEUE "kind: ClusterQueue\nmetadata: {name: q}\nspec: "
 			     "{flavorFungibility: {whenCanBorrow: Borrow}}\n",

@@ -75,12 +75,12 @@ static const struct {
 	  "spec.storagecapacity>storageCapacity; " },
 	{ "CSIStorageCapacity", "{maximumVolumesize: 1}", "maximumVolumesize>maximumVolumeSize; " },
 	{ "PodDisruptionBudget", "{spec: {minavailable: 1}}", "spec.minavailable>minAvailable; " },
-	{ "ClusterQueue", "{metadata: {lables: {}}, spec: {any: 1}, other: 1}",
-	  "metadata.lables>labels; " },
+	{ "ClusterQueue", "{metadata: {label: {}}, spec: {any: 1}, other: 1}",
+	  "metadata.label>labels; " },
 	{ "Workload",
-	  "{metadata: {anotations: {}}, spec: {any: 1, podSets: [{any: 1, template: {spec: "
+	  "{metadata: {annotation: {}}, spec: {any: 1, podSets: [{any: 1, template: {spec: "
 	  "{nodeSelecter: {}, tolerations: [{ky: x}]}}}]}}",
-	  "metadata.anotations>annotations; spec.podSets[0].template.spec.nodeSelecter>"
+	  "metadata.annotation>annotations; spec.podSets[0].template.spec.nodeSelecter>"
 	  "nodeSelector; spec.podSets[0].template.spec.tolerations[0].ky>key; " },
 	{ "Secret", "{any: 1}", "" },
 };

@@ -53,7 +53,7 @@ static void assume_revoke(struct cluster *c, struct task *t, const struct decisi
 		ledger_release(c, t);
 	}
 	t->flags &= ~(uint32_t)TASK_GREW;
-	t->retry_at = d->retry_at;
+	cluster_task_set_retry(c, t, d->retry_at);
 	t->published_at = MODEL_TIME_NONE;
 	if (d->attempts > 0) {
 		t->attempts = d->attempts;
@@ -150,7 +150,7 @@ static void assume_claims(struct cluster *c, struct task *t, const struct decisi
 	}
 	ledger_undo_bind(c, t);
 	t->write_failures++;
-	t->retry_at = d->retry_at;
+	cluster_task_set_retry(c, t, d->retry_at);
 	cluster_task_changed(c, t);
 }
 

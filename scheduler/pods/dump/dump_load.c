@@ -516,6 +516,8 @@ static int link_podgroup(struct cluster *c, const struct jdoc *d, struct podgrou
 		t->podgroup_pos = (uint32_t)g->tasks.n;
 		vec_push(&g->tasks, id);
 		g->by_status[t->status]++;
+		g->refused += t->refused_queue != MODEL_NONE;
+		g->unplaced += t->retry_at == MODEL_TIME_NEVER;
 	}
 	return 0;
 }

@@ -244,6 +244,21 @@ void cluster_podgroup_drop_changed(struct cluster *c, struct queue *q, size_t n)
 	}
 }
 
+void cluster_podgroup_try_again(struct cluster *c, struct podgroup *g)
+{
+	if (g->unplaced == 0) {
+		return;
+	}
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		struct task *t = c->tasks.v[g->tasks.v[i]];
+
+		if (t->retry_at == MODEL_TIME_NEVER) {
+			cluster_task_set_retry(c, t, MODEL_TIME_NONE);
+		}
+	}
+	cluster_podgroup_changed(c, g);
+}
+
 static void leave_queue(struct cluster *c, struct podgroup *g)
 {
 	struct queue *q;
@@ -287,6 +302,7 @@ void cluster_podgroup_set_queue(struct cluster *c, struct podgroup *g, struct st
 	if (id == g->queue_name) {
 		return;
 	}
+	cluster_podgroup_try_again(c, g);
 	leave_queue(c, g);
 	if (id == MODEL_NONE) {
 		return;

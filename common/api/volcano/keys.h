@@ -49,6 +49,7 @@
 #define KEYS_REASON_SCHEDULABLE "Schedulable"
 #define KEYS_REASON_ERROR "SchedulerError"
 
+#define KEYS_DEQUEUE_FIFO "fifo"
 #define KEYS_QUEUE_OPEN "Open"
 #define KEYS_QUEUE_CLOSED "Closed"
 #define KEYS_QUEUE_CLOSING "Closing"

@@ -21,6 +21,20 @@ static void check_state(const struct admit_request *q, const struct api_queue *q
 	admit_deny_invalid(a, q->arena, "status.state: \"%s\" is neither Open nor Closed", state);
 }
 
+/* Volcano's scheduler does not read the field either. An edit of anything else needs no word. */
+static void warn_of_dequeue_strategy(const struct admit_request *q, const struct api_queue *queue,
+				     const struct api_queue *old, struct admit_answer *a)
+{
+	const char *is = queue->spec.dequeue_strategy;
+
+	if (str_streq(is, KEYS_DEQUEUE_FIFO) &&
+	    (old == NULL || !str_streq(is, old->spec.dequeue_strategy))) {
+		admit_warn(a, q->arena,
+			   "spec.dequeueStrategy: " KEYS_DEQUEUE_FIFO
+			   " has no effect: a PodGroup that cannot start holds up no others");
+	}
+}
+
 static bool amounts_changed(const struct api_queue *queue, const struct api_queue *old)
 {
 	return !queue_amounts_equal(&queue->spec.capability, &old->spec.capability) ||
@@ -35,6 +49,7 @@ static void check_write(const struct admit_request *q, const struct api_queue *q
 	bool moved = old == NULL || !str_streq(queue_tree_parent(queue), queue_tree_parent(old));
 
 	check_state(q, queue, old, a);
+	warn_of_dequeue_strategy(q, queue, old, a);
 	queue_access_check(q, queue, a);
 	queue_amounts_check(q, queue, a);
 	if (old != NULL && changed && q->options->root_queue_protection &&

@@ -219,6 +219,9 @@ static const struct row form_rows[] = {
 	  .manifests = "apiVersion: v1\nkind: Node\nmetadata: {name: p, uid: u}\nspec: "
 		       "{zzz: 1}\n",
 	  .printed = "warning: " },
+	{ .name = "an order of a Queue that has no effect",
+	  .manifests = VOLCANO "kind: Queue\nmetadata: {name: q}\nspec: {dequeueStrategy: fifo}\n",
+	  .printed = "Queue q: spec.dequeueStrategy: fifo has no effect" },
 	{ .name = "fields of Kubernetes 1.37",
 	  .manifests = "apiVersion: v1\nkind: Node\nmetadata: {name: n}\nspec: "
 		       "{podPreemptionPolicy: {}}\n---\napiVersion: v1\nkind: Pod\nmetadata: "

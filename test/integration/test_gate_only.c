@@ -183,6 +183,36 @@ static void test_podgroups_of_kubernetes(void **state UNUSED)
 	scene_stop(&s);
 }
 
+/* Another installation serves the same scheduler. */
+static void test_two_gate_owners(void **state UNUSED)
+{
+	const struct scene_options opt = { 0 };
+	struct scene_pod p = { .name = "first", .queue = "q", .cpu = "1", .scheduler = THEIRS };
+	struct scene s;
+
+	scene_start(&s, &opt);
+	scene_add_queue(&s, "q", NULL, "1", NULL);
+	scene_add_pod(&s, &p);
+	scene_wait(&s, "first", SCENE_UNGATED);
+	p.name = "second";
+	scene_add_pod(&s, &p);
+	scene_settle(&s);
+	assert_true(scene_is(&s, "second", SCENE_GATED));
+	scene_patch_pod(&s, "second",
+			"{\"metadata\":{\"annotations\":{\"headgate.io/reserved\":\"q\"}},"
+			"\"spec\":{\"schedulingGates\":null}}");
+	scene_wait_event(&s, "UngatedByOthers", "second");
+	/* It counts: there is no quota beside it when the first one is gone. */
+	p.name = "third";
+	scene_add_pod(&s, &p);
+	scene_delete_pod(&s, "first");
+	scene_settle(&s);
+	assert_true(scene_is(&s, "third", SCENE_GATED));
+	scene_delete_pod(&s, "second");
+	scene_wait(&s, "third", SCENE_UNGATED);
+	scene_stop(&s);
+}
+
 static void test_off(void **state UNUSED)
 {
 	static const char *const off[] = { "--gate-schedulers=", NULL };
@@ -207,6 +237,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_a_namespace_opts_in),
 		cmocka_unit_test(test_not_placed_in_time),
 		cmocka_unit_test(test_podgroups_of_kubernetes),
+		cmocka_unit_test(test_two_gate_owners),
 		cmocka_unit_test(test_off),
 	};
 

@@ -115,6 +115,8 @@ static void complete_meta(struct world *w, struct jdoc *object)
 
 static void settle_status(struct cluster *c, struct task *t, const struct from_api_pod *p)
 {
+	const uint32_t let_go =
+		(uint32_t)TASK_GATE_ONLY | TASK_RESERVED_MARK | TASK_OUR_GATE | TASK_FOREIGN_GATE;
 	struct node *n = p->node.p == NULL ? NULL : cluster_node_get(c, p->node);
 	enum task_status status = from_api_pod_status(p, t);
 	struct podgroup *g = t->podgroup == MODEL_NONE ? NULL : c->podgroups.v[t->podgroup];
@@ -130,6 +132,11 @@ static void settle_status(struct cluster *c, struct task *t, const struct from_a
 	cluster_task_set_status(c, t, status, n);
 	if (t->charge == CHARGE_PATCHING && (t->flags & TASK_OUR_GATE) == 0) {
 		ledger_advance(c, t, CHARGE_UNGATED);
+	}
+	if (status == TASK_PENDING && t->charge == CHARGE_NONE && g != NULL &&
+	    g->queue != MODEL_NONE &&
+	    (t->flags & let_go) == ((uint32_t)TASK_GATE_ONLY | TASK_RESERVED_MARK)) {
+		ledger_charge(c, t, c->queues.v[g->queue], CHARGE_UNGATED);
 	}
 	if (t->node == MODEL_NONE || (t->flags & TASK_OURS) == 0) {
 		return;

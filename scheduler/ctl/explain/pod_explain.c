@@ -26,6 +26,8 @@ enum pod_gate {
 	POD_GATE_BOTH,
 	POD_GATE_FOREIGN,
 	POD_GATE_REMOVED,
+	POD_GATE_LOST,
+	POD_GATE_ELSEWHERE,
 };
 
 static const struct {
@@ -39,6 +41,9 @@ static const struct {
 						"Headgate's gate is removed last" },
 	[POD_GATE_FOREIGN] = { "GatedByOthers", "gated by another controller" },
 	[POD_GATE_REMOVED] = { "Removed", "removed" },
+	[POD_GATE_LOST] = { "RemovedByOthers", "none, and Headgate did not remove it" },
+	[POD_GATE_ELSEWHERE] = { "RemovedElsewhere", "removed by another installation of Headgate, "
+						     "or by a leader before this one" },
 };
 
 static enum pod_gate gate_of(const struct task *t)
@@ -51,7 +56,15 @@ static enum pod_gate gate_of(const struct task *t)
 	if (ours) {
 		return foreign ? POD_GATE_BOTH : POD_GATE_OURS;
 	}
-	return foreign ? POD_GATE_FOREIGN : POD_GATE_REMOVED;
+	if (foreign) {
+		return POD_GATE_FOREIGN;
+	}
+	if ((t->flags & TASK_UNGATED_ELSEWHERE) != 0) {
+		return POD_GATE_ELSEWHERE;
+	}
+	/* No quota is reserved for a pod without requests. */
+	return ledger_is_granted(t) || t->klass == NULL || t->klass->best_effort ? POD_GATE_REMOVED
+										 : POD_GATE_LOST;
 }
 
 /* --- the verdict -------------------------------------------------------------------------------*/

@@ -182,20 +182,44 @@ static void report_opted_in(struct session *s, const struct task *t, const struc
 	withdraw_uncharged(s, t);
 }
 
-/* Its own scheduler writes its conditions. Events say what keeps it gated, and that another client
- * has removed the gate. */
-static void report_gate_only(struct session *s, const struct task *t, const struct podgroup_view *v)
-{
-	static const char message[] =
-		"the pod has no gate, and Headgate did not remove it: its scheduler may start it "
-		"without quota; it is charged to its queue when there is room, or else when it has "
-		"a node";
+#define NO_GATE "the pod has no gate, and Headgate did not remove it: "
+#define ELSEWHERE                                                                                  \
+	"the gate was removed with the mark headgate.io/reserved, and not by this scheduler: "     \
+	"another "                                                                                 \
+	"installation, or a leader before this one, gates for the same schedulerName; "
 
-	if ((t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0) {
-		report_gated(s, t, v);
-	} else if (s->conf->gates_admission && t->charge == CHARGE_NONE &&
-		   (t->flags & TASK_RESERVED_MARK) == 0 && !t->klass->best_effort &&
-		   !was_said(t, message)) {
+/* The report about a pod of which this process has not taken the gate off; NULL: none. */
+static const char *describe_lost_gate(const struct task *t)
+{
+	bool theirs = (t->flags & TASK_GATE_ONLY) != 0;
+
+	if ((t->flags & TASK_UNGATED_ELSEWHERE) != 0) {
+		return theirs ? ELSEWHERE "it is charged to its queue, beyond the limit if need be"
+			      : ELSEWHERE "it gets no node before its queue has quota for it";
+	}
+	if (t->charge != CHARGE_NONE || (t->flags & TASK_RESERVED_MARK) != 0) {
+		return NULL;
+	}
+	return theirs ? NO_GATE "its scheduler may start it without quota; it is charged to its "
+				"queue when there is room, or else when it has a node"
+		      : NO_GATE "it gets no node before its queue has quota for it";
+}
+
+/* Once. From the first condition of ours on, that says more; and what was said of a pod with such a
+ * condition is not known any more. */
+static void report_lost_gate(struct session *s, const struct task *t)
+{
+	const uint32_t mustnot = (uint32_t)TASK_OUR_GATE | TASK_FOREIGN_GATE;
+	bool is_reported = (t->flags & TASK_GATE_ONLY) == 0 && t->cond != POD_COND_NONE &&
+			   t->cond != POD_COND_GATED;
+	const char *message;
+
+	if ((t->flags & (mustnot | TASK_OPTED_IN)) != TASK_OPTED_IN || is_reported ||
+	    !s->conf->gates_admission || t->klass->best_effort) {
+		return;
+	}
+	message = describe_lost_gate(t);
+	if (message != NULL && !was_said(t, message)) {
 		add_event(s, t, "UngatedByOthers", message);
 	}
 }
@@ -319,8 +343,11 @@ static void report_task(struct session *s, const struct task *t, const struct po
 {
 	enum task_status status = session_task_status(s, t);
 
-	if ((t->flags & TASK_OURS) == 0 || t->klass == NULL ||
-	    (status != TASK_PENDING && status != TASK_PIPELINED)) {
+	if ((t->flags & TASK_OURS) == 0 || t->klass == NULL || t->status != TASK_PENDING) {
+		return;
+	}
+	report_lost_gate(s, t);
+	if (status != TASK_PENDING && status != TASK_PIPELINED) {
 		return;
 	}
 	/* A pod that is set aside is not reported, but its queue must come due when the wait ends.
@@ -331,7 +358,10 @@ static void report_task(struct session *s, const struct task *t, const struct po
 		return;
 	}
 	if ((t->flags & TASK_GATE_ONLY) != 0) {
-		report_gate_only(s, t, v);
+		/* Its own scheduler writes its conditions. */
+		if ((t->flags & (TASK_OUR_GATE | TASK_FOREIGN_GATE)) != 0) {
+			report_gated(s, t, v);
+		}
 	} else if ((t->flags & TASK_OPTED_IN) != 0) {
 		report_opted_in(s, t, v);
 	} else if (v->podgroup->exists) {
@@ -348,9 +378,7 @@ static void report_podgroup(struct session *s, const struct queue *q, const stru
 	status_podgroup_assess(s, q, g, &v.verdict);
 	status_podgroup_report(s, g, &v.verdict);
 	/* Most PodGroups have all their pods on nodes: the walk over them is spared. */
-	if (session_podgroup_count(s, g, TASK_PENDING) +
-		    session_podgroup_count(s, g, TASK_PIPELINED) ==
-	    0) {
+	if (g->by_status[TASK_PENDING] == 0) {
 		return;
 	}
 	if (session_podgroup_was_tried(s, g) && v.verdict.valid && !v.verdict.queue_refuses) {

@@ -89,6 +89,8 @@ static void rebuild(struct cache *c, struct task *t)
 	struct queue *q = granted_by(c->cluster, t);
 	enum charge_state state = in_flight(t);
 
+	/* The process that led until now ungated. */
+	t->flags &= ~(uint32_t)TASK_UNGATED_ELSEWHERE;
 	if (state == CHARGE_NONE) {
 		state = has_node(t) ? bound_state(c->cluster, t) : state_by_mark(t);
 	}

@@ -14,6 +14,9 @@ static void back_off(struct cache *c, struct task *t, int64_t now)
 static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m, int64_t now)
 {
 	t->flags &= ~(uint32_t)TASK_UNGATING;
+	if (m->outcome != SCHED_DONE && m->outcome != SCHED_CANCELLED) {
+		t->flags |= TASK_UNGATE_TRIED;
+	}
 	switch (m->outcome) {
 	case SCHED_DONE:
 		t->flags &= ~(uint32_t)TASK_OUR_GATE;

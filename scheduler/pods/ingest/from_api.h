@@ -59,7 +59,7 @@ struct from_api_pod {
 	int32_t class_priority; /* spec.priority, which follows from the PriorityClass; absent: 0 */
 	int32_t granted_priority;
 	int32_t deletion_cost; /* 0: absent */
-	uint32_t flags;        /* without TASK_PARKED, TASK_UNGATING, TASK_ADOPTED */
+	uint32_t flags;        /* without those that the process keeps */
 	uint8_t gate_row;
 	enum task_status status;
 	enum pod_cond cond;

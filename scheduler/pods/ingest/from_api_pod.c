@@ -562,10 +562,20 @@ enum task_status from_api_pod_status(const struct from_api_pod *p, const struct 
 									   : p->status;
 }
 
+/* The mark comes with the patch of the process that reserves quota. */
+static bool is_ungated_elsewhere(const struct from_api_pod *p, const struct task *t)
+{
+	const uint32_t patched = (uint32_t)TASK_UNGATING | TASK_UNGATE_TRIED;
+
+	return (t->flags & TASK_OUR_GATE) != 0 && t->charge != CHARGE_PATCHING &&
+	       (t->flags & patched) == 0 &&
+	       (p->flags & ((uint32_t)TASK_OUR_GATE | TASK_RESERVED_MARK)) == TASK_RESERVED_MARK;
+}
+
 void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct task *t)
 {
-	uint32_t kept =
-		(uint32_t)TASK_PARKED | TASK_UNGATING | TASK_GREW | TASK_OVERDUE | TASK_STUCK;
+	uint32_t kept = (uint32_t)TASK_PARKED | TASK_UNGATING | TASK_GREW | TASK_OVERDUE |
+			TASK_STUCK | TASK_UNGATE_TRIED | TASK_UNGATED_ELSEWHERE;
 	const struct pod_labels *labels = t->labels;
 	struct node *nominated = NULL;
 	bool adopted = false, other_gates = ((p->flags ^ t->flags) & TASK_FOREIGN_GATE) != 0;
@@ -595,6 +605,7 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 	c->demand_gen += other_gates;
 	t->granted_priority = p->granted_priority;
 	t->deletion_cost = p->deletion_cost;
+	t->flags |= is_ungated_elsewhere(p, t) ? TASK_UNGATED_ELSEWHERE : 0;
 	t->flags = p->flags | (t->flags & kept);
 	if (stays_opted_in(c, p)) {
 		t->flags |= TASK_OPTED_IN;

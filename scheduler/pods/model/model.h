@@ -99,6 +99,10 @@ enum task_flag {
 	TASK_UNREADY = 1 << 20, /* its condition Ready is not True; known where budgets are read */
 	TASK_STUCK = 1 << 19,   /* terminates, and should have been gone long ago: it counts as one
 				   that stays (pods/cycle/stuck.h) */
+	TASK_UNGATE_TRIED = 1 << 21, /* a patch that takes our gate off has failed, and may have
+					had its effect all the same */
+	TASK_UNGATED_ELSEWHERE = 1 << 22, /* another process than this one took our gate off, with
+					     our mark: another installation, or a former leader */
 };
 
 struct task {

@@ -50,7 +50,7 @@ static int make_dump(void **state)
 		t->flags |= TASK_OPTED_IN | TASK_OUR_GATE;
 	}
 	t = cluster_fixture_task(c, "seen", cluster_fixture_podgroup(c, "two", "team-a", 1), 100);
-	t->flags |= TASK_OPTED_IN;
+	t->flags |= TASK_OPTED_IN | TASK_RESERVED_MARK;
 	t->cond = POD_COND_UNSCHEDULABLE;
 	ledger_charge(c, t, q, CHARGE_PATCHING);
 	ledger_advance(c, t, CHARGE_UNGATED);

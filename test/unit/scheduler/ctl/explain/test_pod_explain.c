@@ -159,11 +159,18 @@ static void test_pods_with_quota_that_another_scheduler_places(void **state)
 {
 	static const struct {
 		enum pod_cond cond;
-		const char *verdict;
+		uint32_t flags;
+		const char *verdict, *gate;
 	} rows[] = {
-		{ POD_COND_GATED, "has quota, and its own scheduler places it" },
-		{ POD_COND_UNSCHEDULABLE, "has quota, and its own scheduler finds no node for it; "
-					  "autoscalers see it" },
+		{ POD_COND_GATED, TASK_RESERVED_MARK, "has quota, and its own scheduler places it",
+		  "Removed" },
+		{ POD_COND_UNSCHEDULABLE, TASK_RESERVED_MARK,
+		  "has quota, and its own scheduler finds no node for it; autoscalers see it",
+		  "Removed" },
+		{ POD_COND_GATED, 0, "has quota, and its own scheduler places it",
+		  "RemovedByOthers" },
+		{ POD_COND_GATED, TASK_RESERVED_MARK | TASK_UNGATED_ELSEWHERE,
+		  "has quota, and its own scheduler places it", "RemovedElsewhere" },
 	};
 
 	(void)state;
@@ -183,7 +190,7 @@ static void test_pods_with_quota_that_another_scheduler_places(void **state)
 		g = cluster_podgroup_get_alone(c, STR_LIT("ns"), STR_LIT("theirs"));
 		cluster_podgroup_set_queue(c, g, STR_LIT("team-a"));
 		t = cluster_fixture_task(c, "theirs", g, 100);
-		t->flags |= TASK_OURS | TASK_OPTED_IN | TASK_GATE_ONLY | TASK_RESERVED_MARK;
+		t->flags |= (uint32_t)TASK_OURS | TASK_OPTED_IN | TASK_GATE_ONLY | rows[i].flags;
 		t->cond = (uint8_t)rows[i].cond;
 		ledger_charge(c, t, queue_find(c, STR_LIT("team-a")), CHARGE_UNGATED);
 		dump_format(c, &text);
@@ -197,6 +204,7 @@ static void test_pods_with_quota_that_another_scheduler_places(void **state)
 				 NULL, &x);
 		assert_string_equal(x.verdict, rows[i].verdict);
 		assert_string_equal(x.reason, "QuotaReserved");
+		assert_string_equal(x.gate_reason, rows[i].gate);
 		live_cluster_destroy(s);
 	}
 }

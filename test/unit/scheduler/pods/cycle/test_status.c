@@ -33,6 +33,18 @@ static const struct decision *find(struct session *s, enum decision_kind kind)
 	return NULL;
 }
 
+/* The message of the event; NULL: there is none. */
+static const char *lost_gate(const struct session *s)
+{
+	for (size_t i = 0; i < s->decisions.n; i++) {
+		if (s->decisions.v[i].kind == DECISION_EVENT &&
+		    strcmp(s->decisions.v[i].reason, "UngatedByOthers") == 0) {
+			return s->decisions.v[i].message;
+		}
+	}
+	return NULL;
+}
+
 /* Volcano's conditions of pods that did not opt in. */
 static void reasons_of_plain_pods(void **state)
 {
@@ -95,6 +107,69 @@ static void plain_pods_that_enqueue_refuses(void **state)
 	assert_non_null(d);
 	assert_string_equal(d->message, "1/1 tasks in gang unschedulable: no room: cpu");
 	core_fixture_finish(&f.sf);
+}
+
+/* A pod that opted in has no gate, and this process did not remove it. */
+static void lost_gates_are_reported_once(void **state)
+{
+	static const struct {
+		const char *what;
+		uint32_t flags;
+		enum pod_cond cond;
+		int64_t cpu;
+		bool off;
+		const char *end; /* of the message; NULL: no event */
+	} rows[] = {
+		{ "ours", TASK_OPTED_IN, POD_COND_GATED, 100, false,
+		  "did not remove it: it gets no node before its queue has quota for it" },
+		{ "without any condition", TASK_OPTED_IN, POD_COND_NONE, 100, false,
+		  "did not remove it: it gets no node before its queue has quota for it" },
+		{ "another scheduler's", TASK_OPTED_IN | TASK_GATE_ONLY, POD_COND_UNSCHEDULABLE,
+		  100, false, "when there is room, or else when it has a node" },
+		{ "ours, by another installation",
+		  TASK_OPTED_IN | TASK_RESERVED_MARK | TASK_UNGATED_ELSEWHERE, POD_COND_GATED, 100,
+		  false, "schedulerName; it gets no node before its queue has quota for it" },
+		{ "another scheduler's, by another installation",
+		  TASK_OPTED_IN | TASK_GATE_ONLY | TASK_RESERVED_MARK | TASK_UNGATED_ELSEWHERE,
+		  POD_COND_GATED, 100, false, "beyond the limit if need be" },
+		{ "with our mark", TASK_OPTED_IN | TASK_RESERVED_MARK, POD_COND_GATED, 100, false,
+		  NULL },
+		{ "with a gate", TASK_OPTED_IN | TASK_FOREIGN_GATE, POD_COND_GATED, 100, false,
+		  NULL },
+		{ "not opted in", 0, POD_COND_GATED, 100, false, NULL },
+		{ "without requests", TASK_OPTED_IN, POD_COND_GATED, 0, false, NULL },
+		{ "withdrawn", TASK_OPTED_IN, POD_COND_NOT_READY, 100, false, NULL },
+		{ "no pod is gated", TASK_OPTED_IN, POD_COND_GATED, 100, true, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+
+		print_message("%s\n", rows[i].what);
+		start(&f);
+		f.sf.f.conf->gates_admission = !rows[i].off;
+		f.t = cluster_fixture_task(f.sf.f.cluster, "u", f.g, rows[i].cpu);
+		f.t->flags |= rows[i].flags;
+		f.t->cond = (uint8_t)rows[i].cond;
+		for (int again = 0; again < 2; again++) {
+			const char *said;
+
+			core_fixture_open(&f.sf);
+			status_run(f.sf.s);
+			said = lost_gate(f.sf.s);
+			if (again == 1 || rows[i].end == NULL) {
+				assert_null(said);
+			} else {
+				assert_non_null(said);
+				assert_non_null(strstr(said, rows[i].end));
+			}
+			cycle_assume(f.sf.f.cluster, &f.sf.s->decisions, f.sf.f.now);
+			session_close(f.sf.s);
+		}
+		core_fixture_open(&f.sf);
+		core_fixture_finish(&f.sf);
+	}
 }
 
 /* Only what waits gets a condition. */
@@ -303,7 +378,11 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reasons_of_plain_pods),
+<<<<<<< HEAD
 		cmocka_unit_test(plain_pods_that_enqueue_refuses),
+=======
+		cmocka_unit_test(lost_gates_are_reported_once),
+>>>>>>> 24db540b
 		cmocka_unit_test(no_reason_for_what_does_not_wait),
 		cmocka_unit_test(unsupported_pods_are_refused_without_buying_nodes),
 		cmocka_unit_test(a_pod_that_is_bound_is_not_published),

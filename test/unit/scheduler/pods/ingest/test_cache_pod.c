@@ -297,6 +297,51 @@ static void test_hole_18_revoked_pods_stay_revoked(void **state)
 	assert_int_equal(cache_fixture_charged(f, "q"), 0);
 }
 
+/* Our gate goes off with a mark. */
+static void test_gates_that_another_process_takes_off(void **state)
+{
+	static const struct {
+		const char *what;
+		bool deciding, failed, cancelled, no_mark, elsewhere;
+	} rows[] = {
+		{ .what = "another installation", .elsewhere = true },
+		{ .what = "another client", .no_mark = true },
+		{ .what = "our patch, seen before its answer", .deciding = true },
+		{ .what = "our patch, which seemed to fail", .deciding = true, .failed = true },
+		{ .what = "our patch was never sent",
+		  .deciding = true,
+		  .cancelled = true,
+		  .elsewhere = true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		struct cache_fixture_pod p = ungated;
+		struct task *t;
+
+		print_message("%s\n", rows[i].what);
+		(void)cache_fixture_group(f, "g", "q", 1);
+		t = cache_fixture_pod(f, &gated);
+		if (rows[i].deciding) {
+			reserve(f, t);
+		}
+		if (rows[i].failed || rows[i].cancelled) {
+			cache_fixture_done(f, SCHED_REQ_UNGATE, "ns/p", "uid-p",
+					   rows[i].failed ? SCHED_UNANSWERED : SCHED_CANCELLED);
+		}
+		p.reserved = rows[i].no_mark ? NULL : "q";
+		t = cache_fixture_pod(f, &p);
+		assert_int_equal((t->flags & TASK_UNGATED_ELSEWHERE) != 0, rows[i].elsewhere);
+		/* It stays known, until another process has led meanwhile. */
+		t = cache_fixture_pod(f, &p);
+		assert_int_equal((t->flags & TASK_UNGATED_ELSEWHERE) != 0, rows[i].elsewhere);
+		cache_rebuild_ledger(f->cache, f->now);
+		assert_int_equal(t->flags & TASK_UNGATED_ELSEWHERE, 0);
+		cache_fixture_destroy(f);
+	}
+}
+
 /* A failed bind leaves the pod pending with its reservation. */
 static void test_hole_23_bind_failure_keeps_the_reservation(void **state)
 {
@@ -821,6 +866,7 @@ int main(void)
 		cmocka_unit_test(test_the_age_of_a_publication_that_is_found),
 		cmocka_unit_test(test_attempts_outlast_the_process),
 		CACHE_FIXTURE_TEST(test_hole_18_revoked_pods_stay_revoked),
+		cmocka_unit_test(test_gates_that_another_process_takes_off),
 		CACHE_FIXTURE_TEST(test_hole_23_bind_failure_keeps_the_reservation),
 		CACHE_FIXTURE_TEST(test_binding_outlives_updates_without_node),
 		CACHE_FIXTURE_TEST(test_older_updates_are_ignored),

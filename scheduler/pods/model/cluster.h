@@ -99,8 +99,11 @@ void cluster_task_set_refused(struct cluster *c, struct task *t, uint32_t queue)
 /* Autoscalers may see the pod as unschedulable: the condition says so, or a write of it ended
  * without a clear answer. */
 bool cluster_task_may_be_published(const struct task *t);
-/* A pod that opted in and is published, but has neither quota nor a PodGroup with a queue that
- * could give it some: nothing but a withdrawal keeps autoscalers from buying a node for it. */
+/* Pods were evicted for it, and what was held for it is lost without a decision: its PodGroup or
+ * its Queue went away. Nothing but an event says that they were evicted in vain. */
+bool cluster_task_has_lost_hold(const struct task *t);
+/* That; or a pod that opted in and is published, but has neither quota nor a PodGroup with a queue
+ * that could give it some: nothing but a withdrawal keeps autoscalers from buying a node for it. */
 bool cluster_task_is_stranded(const struct cluster *c, const struct task *t);
 /* The priority that counts between PodGroups, where one pod is evicted for another: that of the
  * PodGroup, which any tenant may choose, but no more than the pod was granted. Of a task with a

@@ -8,6 +8,7 @@
 #include "obs/metric.h"
 #include "scheduler/base/message_decode.h"
 #include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/cycle/known_names.h"
 
 static void keep(void *ctx, struct sched_msg *m)
 {
@@ -19,13 +20,16 @@ static void keep(void *ctx, struct sched_msg *m)
 
 struct sched_conf *engine_fixture_parse(const char *text)
 {
-	static const char *const plugins[] = { "priority", "gang",    "conformance", "predicates",
-					       "capacity", "binpack", "pdb",         NULL };
-	static const char *const actions[] = { "enqueue", "allocate", "backfill", NULL };
-	struct conf_options co = { .known = { plugins, actions, NULL } };
+	const struct known_names_source from = { plugin_registry, plugin_registry_count,
+						 action_registry, action_registry_count };
+	struct conf_options co = { .warn = NULL };
+	struct known_names names;
 	struct sched_conf *conf = NULL;
 
+	known_names_init(&names, &from);
+	co.known = known_names_conf(&names);
 	assert_int_equal(conf_parse(str_of(text), "test", &co, &conf, NULL), 0);
+	known_names_finish(&names);
 	conf->gates_admission = true;
 	return conf;
 }

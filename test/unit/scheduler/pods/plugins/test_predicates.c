@@ -105,7 +105,9 @@ static void test_arguments_that_are_no_booleans(void **state)
 {
 	static const char *const keys[] = { "predicate.NodeAffinityEnable",
 					    "predicate.NodePortsEnable",
-					    "predicate.TaintTolerationEnable" };
+					    "predicate.TaintTolerationEnable",
+					    "predicate.PodAffinityEnable",
+					    "predicate.PodTopologySpreadEnable" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {

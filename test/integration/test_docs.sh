@@ -144,7 +144,8 @@ done
 	echo "FAILED: $page does not have 34 defects"
 	exit 1
 }
-for name in $(grep -rhoE '^static void hole_5_[a-z0-9_]+' test/unit | sed 's/^static void //' | sort -u); do
+holes=$(grep -rhoE '^static void hole_5_[a-z0-9_]+' test/unit | sed 's/^static void //' | sort -u)
+for name in $holes; do
 	grep -qF "\`$name\`" $page || {
 		echo "FAILED: $page lacks $name"
 		exit 1

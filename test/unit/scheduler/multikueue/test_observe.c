@@ -54,6 +54,8 @@ static void see(struct fixture *f, const char *uid, const char *status)
 #define CONDITIONS(list) "\"conditions\":[" list "]"
 #define WAITS(reason, message) CONDITION("QuotaReserved", "False", reason, message)
 #define GATED WAITS("AdmissionGated", "")
+#define CLEARED                                                                                    \
+	WAITS("PendingEvaluation", "AdmissionGatedBy cleared, waiting for quota reservation")
 
 static const struct {
 	const char *name, *status;
@@ -71,6 +73,15 @@ static const struct {
 	{ "asks as its draft does",
 	  CONDITIONS(GATED "," CONDITION("QuotaReservationBlocked", "True", "PreemptionGated", "")),
 	  REPLICA_CANDIDATE },
+	{ "asks, and its answer was overwritten",
+	  CONDITIONS(CLEARED
+		     "," CONDITION("BlockedOnPreemptionGates", "True", "PreemptionGated", "")),
+	  REPLICA_CANDIDATE },
+	{ "its annotation was taken away", CONDITIONS(CLEARED), REPLICA_UNEVALUATED },
+	{ "waits for the next cycle after it asked",
+	  CONDITIONS(WAITS("PendingEvaluation", "") "," CONDITION("BlockedOnPreemptionGates",
+								  "True", "PreemptionGated", "")),
+	  REPLICA_UNEVALUATED },
 	{ "the signal was taken back",
 	  CONDITIONS(GATED "," CONDITION("BlockedOnPreemptionGates", "False", "Preempted", "")),
 	  REPLICA_UNEVALUATED },

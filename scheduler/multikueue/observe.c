@@ -115,6 +115,11 @@ enum replica_answer observe_answer(const struct api_workload *w)
 	if (was_gated(w, c)) {
 		return REPLICA_GATED;
 	}
+	/* No victim is on its way out: as long as that does not change, it is as if there were
+	 * none. */
+	if (says(c, "workload(s) failed, will retry")) {
+		return REPLICA_DOES_NOT_FIT;
+	}
 	for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
 		if (str_streq(c->reason, reasons[i].reason)) {
 			return reasons[i].answer;

@@ -313,7 +313,7 @@ static void remake_load(struct play *p, unsigned load)
 	run(p, rng_below(&p->rng, 20));
 	submit(p, load);
 	p->gone[load] = false;
-	fleet_gates_remade(&p->gates[load]);
+	fleet_gates_token_lost(&p->gates[load]);
 }
 
 /* Something on the worker deletes the replica, its Job, or both. */

@@ -86,6 +86,14 @@ void cluster_podgroup_try_again(struct cluster *c, struct podgroup *g);
 /* Why no pod of the PodGroup is started, for people: names the field, and what to do. NULL: none
  * of its fields is in the way. */
 const char *cluster_podgroup_unsupported(const struct podgroup *g);
+/* Pods of g were evicted for `by`: remembered for as many as may be, those without effect and then
+ * the oldest ones go. One without a PodGroup object is not remembered: its pod does not come back.
+ */
+void cluster_podgroup_note_rival(struct cluster *c, struct podgroup *g, const struct podgroup *by);
+/* The PodGroup of the record; NULL: it has no effect, as that one is gone or Queues have changed
+ * since. */
+const struct podgroup *cluster_podgroup_rival(const struct cluster *c,
+					      const struct podgroup_rival *r);
 void cluster_podgroup_prune(
 	struct cluster *c,
 	struct podgroup *g); /* removes it when it has neither PodGroup nor tasks */
@@ -108,8 +116,11 @@ void cluster_task_try_again(struct cluster *c, const struct task *t);
 /* Autoscalers may see the pod as unschedulable: the condition says so, or a write of it ended
  * without a clear answer. */
 bool cluster_task_may_be_published(const struct task *t);
-/* A pod that opted in and is published, but has neither quota nor a PodGroup with a queue that
- * could give it some: nothing but a withdrawal keeps autoscalers from buying a node for it. */
+/* Pods were evicted for it, and what was held for it is lost without a decision: its PodGroup or
+ * its Queue went away. Nothing but an event says that they were evicted in vain. */
+bool cluster_task_has_lost_hold(const struct task *t);
+/* That; or a pod that opted in and is published, but has neither quota nor a PodGroup with a queue
+ * that could give it some: nothing but a withdrawal keeps autoscalers from buying a node for it. */
 bool cluster_task_is_stranded(const struct cluster *c, const struct task *t);
 /* The priority that counts between PodGroups, where one pod is evicted for another: that of the
  * PodGroup, which any tenant may choose, but no more than the pod was granted. Of a task with a

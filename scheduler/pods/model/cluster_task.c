@@ -159,7 +159,13 @@ bool cluster_task_may_be_published(const struct task *t)
 	return t->cond == POD_COND_UNSCHEDULABLE || t->cond == POD_COND_OTHER;
 }
 
-bool cluster_task_is_stranded(const struct cluster *c, const struct task *t)
+bool cluster_task_has_lost_hold(const struct task *t)
+{
+	return t->status == TASK_PENDING && t->victims > 0 && t->charge == CHARGE_NONE &&
+	       t->awaits == MODEL_NONE;
+}
+
+static bool is_published_without_queue(const struct cluster *c, const struct task *t)
 {
 	const uint32_t gates = (uint32_t)TASK_OUR_GATE | TASK_FOREIGN_GATE;
 	const uint32_t ours = (uint32_t)TASK_OURS | TASK_OPTED_IN;
@@ -168,6 +174,11 @@ bool cluster_task_is_stranded(const struct cluster *c, const struct task *t)
 	       cluster_task_may_be_published(t) && t->charge == CHARGE_NONE && t->klass != NULL &&
 	       !t->klass->best_effort &&
 	       (t->podgroup == MODEL_NONE || c->podgroups.v[t->podgroup]->queue_name == MODEL_NONE);
+}
+
+bool cluster_task_is_stranded(const struct cluster *c, const struct task *t)
+{
+	return cluster_task_has_lost_hold(t) || is_published_without_queue(c, t);
 }
 
 bool cluster_task_may_be_written(const struct task *t, int64_t now)

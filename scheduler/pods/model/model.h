@@ -306,9 +306,10 @@ struct podgroup_role_min {
 	int32_t min;
 };
 
-/* A PodGroup for which pods of another one were evicted. That one evicts none of its pods in
- * return, as long as the Queues stay as they are. */
+/* A PodGroup for which pods of another one were evicted. That one evicts none of its pods, nor of
+ * those before it (pods/session/rivals.h), as long as the Queues stay as they are. */
 struct podgroup_rival {
+	uint32_t podgroup;
 	uint64_t name; /* str_hash of its UID */
 	uint64_t queues_gen;
 };

@@ -96,6 +96,7 @@ func TestChartLeastPrivilege(t *testing.T) {
 		{"scheduler", `{"spec":{"claimRef":{"apiVersion":"v1","kind":"PersistentVolumeClaim","namespace":"n","name":"c"}}}`,
 			"no volume from a claim", "volume"},
 		{"scheduler", `{"spec":{"persistentVolumeReclaimPolicy":"Delete"}}`, "nothing of a volume but its claim", "volume"},
+		{"scheduler", `{"spec":{"capacity":{"storage":"2Gi"}}}`, "nothing of a volume but its claim", "volume"},
 		{"scheduler", `{"metadata":{"labels":{"a":"z"}}}`, "no labels, owners and finalizers", "volume"},
 		{"scheduler", `{"metadata":{"annotations":{"a":"z"}}}`, "no annotations of others", "volume"},
 		{"scheduler", `{"spec":{"claimRef":null}}`, "no volume from a claim", "taken"},
@@ -127,4 +128,26 @@ func TestChartLeastPrivilege(t *testing.T) {
 			return nil
 		})
 	}
+	policiesAreWellTyped(s)
+}
+
+// policiesAreWellTyped: the controller manager compares each expression with the schemas of the kinds that it is about.
+func policiesAreWellTyped(s *suite.S) {
+	s.Helper()
+	s.Eventually("all policies are checked, without warnings", func() error {
+		policies, err := s.Cluster.Client.AdmissionregistrationV1().ValidatingAdmissionPolicies().List(s.Ctx, metav1.ListOptions{
+			LabelSelector: "app.kubernetes.io/instance=" + headgate.Release})
+		if err != nil {
+			return err
+		}
+		for _, p := range policies.Items {
+			if p.Status.ObservedGeneration != p.Generation || p.Status.TypeChecking == nil {
+				return fmt.Errorf("%s is not checked", p.Name)
+			}
+			if warnings := p.Status.TypeChecking.ExpressionWarnings; len(warnings) > 0 {
+				return fmt.Errorf("%s: %+v", p.Name, warnings)
+			}
+		}
+		return nil
+	})
 }

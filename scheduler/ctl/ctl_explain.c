@@ -5,11 +5,11 @@
 
 #include "base/attrs.h"
 #include "base/err.h"
+#include "base/nearest.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/ctl/cli/cluster_args.h"
-#include "scheduler/ctl/cli/nearest.h"
 #include "scheduler/ctl/explain/live_cluster.h"
 #include "scheduler/ctl/explain/offer_lookup.h"
 #include "scheduler/ctl/explain/pod_explain.h"

@@ -81,6 +81,15 @@ static bool says(const struct api_condition *c, const char *text)
 	return c->message != NULL && strstr(c->message, text) != NULL;
 }
 
+/* Kueue 0.19 takes the reason AdmissionGated for that of its annotation admission-gated-by. Where
+ * there is no such annotation, it overwrites the answer of a cycle that found a preemption gate
+ * closed. The signal stays. */
+static bool was_gated(const struct api_workload *w, const struct api_condition *c)
+{
+	return str_streq(c->reason, "PendingEvaluation") && says(c, "AdmissionGatedBy cleared") &&
+	       signals(w);
+}
+
 /* 1. The reason, where the worker has reasons of its own (UnadmittedWorkloadsObservability, Kueue
  * 0.19).
  * 2. Else the reason is Pending for everything, and the message says which.
@@ -102,6 +111,14 @@ enum replica_answer observe_answer(const struct api_workload *w)
 
 	if (c == NULL) {
 		return REPLICA_NO_ANSWER;
+	}
+	if (was_gated(w, c)) {
+		return REPLICA_GATED;
+	}
+	/* No victim is on its way out: as long as that does not change, it is as if there were
+	 * none. */
+	if (says(c, "workload(s) failed, will retry")) {
+		return REPLICA_DOES_NOT_FIT;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
 		if (str_streq(c->reason, reasons[i].reason)) {

@@ -164,6 +164,7 @@ lacks default 'kind: NetworkPolicy'
 has default 'runAsUser: 65532'
 has default 'name: headgate-scheduler-claims'
 has default 'name: headgate-scheduler-volumes'
+has default 'name: headgate-scheduler-status'
 has quota 'name: headgate-localqueue-viewer-role'
 render open --set podSecurityContext.runAsUser=null --set userRoles.prefix=kueue \
 	--set networkPolicy.enabled=true --set networkPolicy.metricsFrom[0].podSelector.matchLabels.a=b \

@@ -34,6 +34,12 @@ static const char unknown_plugin[] = "actions: \"allocate\"\n"
 				     "tiers:\n"
 				     "- plugins:\n"
 				     "  - name: nonsense\n";
+/* The argument alone is only warned about. */
+static const char unknown_argument[] = "actions: \"allocate\"\n"
+				       "tiers:\n"
+				       "- plugins:\n"
+				       "  - {name: gang, arguments: {gang.max: 1}}\n"
+				       "  - name: nonsense\n";
 /* As Volcano's chart has it. */
 static const char volcano_chart[] = "actions: \"enqueue, allocate, backfill\"\n"
 				    "tiers:\n"
@@ -81,6 +87,7 @@ static void test_bad_configuration_at_start(void **state)
 		{ broken, { "bad.conf", "line 3" } },
 		{ unknown_action, { "bad.conf:1:", "unknown action" } },
 		{ unknown_plugin, { "bad.conf:4:", "unknown plugin" } },
+		{ unknown_argument, { "bad.conf:4:", "unknown argument of plugin gang" } },
 		{ "actions: 7\n", { "bad.conf", "actions" } },
 		{ "- a\n- b\n", { "bad.conf", "" } },
 	};

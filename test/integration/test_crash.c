@@ -257,6 +257,9 @@ static void test_leader_stops_and_standby_takes_over(void **state UNUSED)
 	begin(&s, NULL);
 	start_program(&s, STACK_STANDBY);
 	assert_int_equal(scene_http(&s, STACK_STANDBY, "/readyz", NULL), 200);
+	/* It lists while the other one leads: pods do not wait for that when it takes over. */
+	scene_wait_metric_above(&s, STACK_STANDBY,
+				"headgate_reflector_watches_total{resource=\"pods\"}", 0);
 	play(&s);
 	scene_wait_for(&s, moments[1].name, moments[1].cond, NULL);
 	first = lease_holder(&s);

@@ -108,6 +108,10 @@ printf 'void f(void)\n{\n\tgmtime_r(a, b);\n}\n' | expect banned 'the calendar' 
 printf '/* %s: later */\n' TODO | expect banned 'unfinished work' common/base/thing.c
 printf '\nint thing_other(int n);\n' | expect comments 'a prototype without contract' common/base/thing.h
 printf '/* reci%s */\n' eve | expect spelling 'a typo' common/base/thing.c
+printf 'int main(void)\n{\n\tint r;\n\n\tr = run();\n\thash_seed(rng_entropy(), rng_entropy());\n}\n' |
+	expect seeded 'a program that seeds late' webhook/main/main.c
+printf 'int main(void)\n{\n\thash_seed(0, 0);\n}\n' |
+	expect seeded 'a program with a known key' webhook/main/main.c
 # shellcheck disable=SC2016
 printf '#!/bin/sh\nrm $1\n' | expect shell 'an unquoted variable' test/bad.sh
 printf 'package main\n\nvar  x int\n' | expect go 'bad format' test/e2e/x.go

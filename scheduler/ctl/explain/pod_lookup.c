@@ -8,12 +8,12 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/nearest.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
 #include "scheduler/base/sched_kinds.h"
-#include "scheduler/ctl/cli/nearest.h"
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
 

@@ -7,11 +7,11 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/nearest.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
 #include "kube/rest.h"
 #include "kube/transport.h"
-#include "scheduler/ctl/cli/nearest.h"
 #include "scheduler/ctl/list/workload_owner.h"
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)

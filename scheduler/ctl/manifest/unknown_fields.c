@@ -4,10 +4,10 @@
 #include <stdint.h>
 
 #include "base/attrs.h"
+#include "base/nearest.h"
 #include "base/str.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
-#include "scheduler/ctl/cli/nearest.h"
 #include "schema/schema.h"
 
 /* Members of an object, or of the items of a list: "name", or "name:Type" where the type is

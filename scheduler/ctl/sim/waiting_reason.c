@@ -1,8 +1,8 @@
 #include "scheduler/ctl/sim/waiting_reason.h"
 
 #include "base/attrs.h"
+#include "base/nearest.h"
 #include "base/xmalloc.h"
-#include "scheduler/ctl/cli/nearest.h"
 #include "scheduler/workloads/cycle/nofit_reason.h"
 #include "scheduler/workloads/model/quota_store.h"
 #include "scheduler/workloads/pending/pending.h"

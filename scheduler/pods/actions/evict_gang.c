@@ -12,26 +12,24 @@
 #define TRIED_MAX 16 /* PodGroups that are remembered, so that looking them up costs little */
 #define SPARE_MAX 16 /* gangs among which superfluous ones are looked for */
 
-static const char key[] = "allowWholeBundle";
+struct evict_gang_arguments {
+	bool whole;
+};
+const struct conf_args_row evict_gang_arguments[] = {
+	{ "allowWholeBundle", CONF_ARGS_AT(struct evict_gang_arguments, SWITCH, whole), .def = 1 },
+	{ "maxDomains", .kind = CONF_ARGS_NO_EFFECT },
+	{ .name = NULL },
+};
 
-static int parse(const struct conf_action *a, bool *ret, struct err *err)
+static int parse(const struct conf_action *a, struct evict_gang_arguments *ret, struct err *err)
 {
-	struct plugin_arg arg = { .key = NULL };
-	const struct plugin_args args = { .v = &arg, .n = 1 };
-
-	for (size_t i = 0; i < a->nargs; i++) {
-		if (strcmp(a->args[i].key, key) == 0) {
-			arg = (struct plugin_arg){ a->args[i].key, a->args[i].value };
-		}
-	}
-	*ret = true;
-	return arg.key == NULL ? 0 : plugin_args_bool(&args, key, true, ret, err);
+	return conf_args_read(evict_gang_arguments, a->args, a->nargs, ret, err);
 }
 
 int evict_gang_check(const struct conf_action *a, struct err *err)
 {
-	bool whole;
-	int r = parse(a, &whole, err);
+	struct evict_gang_arguments args;
+	int r = parse(a, &args, err);
 
 	return r < 0 ? err_wrap(err, "action %s", a->name) : 0;
 }
@@ -41,10 +39,10 @@ enum evict_gangs evict_gang_mode(const struct session *s, const char *action)
 	const struct sched_conf *conf = session_conf(s);
 
 	for (size_t i = 0; i < conf->nactions; i++) {
-		bool whole = true;
+		struct evict_gang_arguments args;
 
 		if (strcmp(conf->actions[i].name, action) == 0 &&
-		    parse(&conf->actions[i], &whole, NULL) == 0 && !whole) {
+		    parse(&conf->actions[i], &args, NULL) == 0 && !args.whole) {
 			return EVICT_GANGS_SPARED;
 		}
 	}

@@ -7,11 +7,14 @@
 #include "collections/vec.h"
 #include "scheduler/pods/actions/evict_between.h"
 #include "scheduler/pods/actions/evict_step.h"
+#include "scheduler/pods/conf/conf_args.h"
 
 struct conf_action;
 struct err;
 
-/* The arguments of either action. Fails with -ERR_INVALID where allowWholeBundle is neither true
+/* The arguments of either action. */
+extern const struct conf_args_row evict_gang_arguments[];
+/* Fails with -ERR_INVALID where allowWholeBundle is neither true
  * nor false. */
 int evict_gang_check(const struct conf_action *a, struct err *err);
 /* By allowWholeBundle of the action with this name. */

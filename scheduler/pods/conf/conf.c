@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/nearest.h"
 #include "base/xmalloc.h"
 #include "enc/config.h"
 #include "enc/yaml.h"
@@ -89,37 +90,26 @@ static void on_warning(void *ctx, const char *text)
 	}
 }
 
-#define NOT_IN SIZE_MAX
-
-static size_t find_in(const char *const *names, struct str name)
+static const struct conf_name *find_name(const struct conf_name *names, struct str name)
 {
-	for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
-		if (str_eq_c(name, names[i])) {
-			return i;
+	for (; names != NULL && names->name != NULL; names++) {
+		if (str_eq_c(name, names->name)) {
+			return names;
 		}
 	}
-	return NOT_IN;
+	return NULL;
 }
 
-static bool is_in(const char *const *names, struct str name)
+static void warn_absent(struct parse *p, const char *kind, const struct conf_name *name)
 {
-	return find_in(names, name) != NOT_IN;
-}
-
-static void warn_absent(struct parse *p, const char *kind, const char *name)
-{
-	const struct conf_names *known = &p->opt->known;
-	size_t at = find_in(known->absent, str_of(name));
-	const char *why =
-		at == NOT_IN || known->absent_reasons == NULL ? NULL : known->absent_reasons[at];
-
-	if (at != NOT_IN) {
+	if (name->absent) {
 		CLEANUP(xmalloc_freep)
-		char *text = xmalloc_printf(
-			"%s \"%s\" %s", kind, name,
-			why != NULL ? why : "has no implementation here and is left out");
+		char *text = xmalloc_printf("%s \"%s\" %s", kind, name->name,
+					    name->why != NULL
+						    ? name->why
+						    : "has no implementation here and is left out");
 
-		p->reader.word = str_of(name);
+		p->reader.word = str_of(name->name);
 		on_warning(p, text);
 	}
 }
@@ -151,54 +141,9 @@ static int warn_unknown(struct config_reader *r, const struct config_row *rows, 
 	return 0;
 }
 
-/* --- actions ---------------------------------------------------------------------------------- */
+/* --- arguments -------------------------------------------------------------------------------- */
 
-/* As in Volcano an unknown name is an error of the whole file. An action may be named more than
- * once: it then runs as often, and is warned about once. */
-static int read_action(struct parse *p, struct str name, struct err *err)
-{
-	struct config_reader *r = &p->reader;
-	struct sched_conf *c = p->conf;
-	const char *text = arena_str(c->arena, name).p;
-	bool is_new = true;
-
-	if (name.len == 0) {
-		return config_fail(r, NULL, err, "an empty action name");
-	}
-	if (!is_in(p->opt->known.actions, name)) {
-		r->word = name;
-		return config_fail(r, NULL, err, "unknown action \"%s\"", text);
-	}
-	if (c->nactions == CONF_MAX_ACTIONS) {
-		return config_fail(r, NULL, err, "more than %d", CONF_MAX_ACTIONS);
-	}
-	for (size_t i = 0; i < c->nactions; i++) {
-		is_new = is_new && !str_eq_c(name, c->actions[i].name);
-	}
-	if (is_new) {
-		warn_absent(p, "action", text);
-	}
-	c->actions[c->nactions++] = (struct conf_action){ .name = text };
-	return 0;
-}
-
-/* Names joined by commas. */
-static int read_actions(struct config_reader *r, const struct jdoc *d, void *at UNUSED,
-			struct err *err)
-{
-	struct str rest = str_of(jdoc_str(d)), word = r->word;
-	int code = 0;
-
-	while (code == 0 && rest.p != NULL) {
-		r->word = word;
-		code = read_action(r->ctx, str_trim(str_next(&rest, ',')), err);
-	}
-	return code;
-}
-
-/* --- plugins ---------------------------------------------------------------------------------- */
-
-/* Plugins read their arguments as text, whatever YAML made of them. */
+/* Plugins and actions read their arguments as text, whatever YAML made of them. */
 static int read_argument(struct config_reader *r, const struct jdoc *d, void *at,
 			 struct err *err UNUSED)
 {
@@ -216,96 +161,6 @@ static int read_argument(struct config_reader *r, const struct jdoc *d, void *at
 	*a = (struct conf_arg){ arena_dup(r->arena, jdoc_key(d)), arena_dup(r->arena, text.p) };
 	return 0;
 }
-
-/* Appends a plugin to the configuration. */
-static int add_plugin(struct config_reader *r, const struct jdoc *d UNUSED, void *at,
-		      struct err *err)
-{
-	struct parse *p = r->ctx;
-	struct sched_conf *c = p->conf;
-	struct conf_plugin *plugin = at;
-	bool is_new = true;
-
-	if (!is_in(p->opt->known.plugins, str_of(plugin->name))) {
-		r->word = str_of(plugin->name);
-		return config_fail(r, "name", err, "unknown plugin \"%s\"", plugin->name);
-	}
-	if (c->nplugins == CONF_MAX_PLUGINS) {
-		return config_fail(r, NULL, err, "more than %d plugins", CONF_MAX_PLUGINS);
-	}
-	for (size_t i = 0; i < c->nplugins; i++) {
-		is_new = is_new && !str_streq(plugin->name, c->plugins[i].name);
-	}
-	if (is_new) {
-		warn_absent(p, "plugin", plugin->name);
-	}
-	/* The tier is counted when it ends. */
-	plugin->tier = c->ntiers;
-	c->plugins[c->nplugins++] = *plugin;
-	return 0;
-}
-
-/* proportion and drf both order queues by their own shares; Volcano refuses such a file, too. */
-static int end_tier(struct config_reader *r, const struct jdoc *d UNUSED, void *at UNUSED,
-		    struct err *err)
-{
-	struct sched_conf *c = ((struct parse *)r->ctx)->conf;
-	bool drf_hierarchy = false, proportion = false;
-
-	for (size_t i = 0; i < c->nplugins; i++) {
-		const struct conf_plugin *p = &c->plugins[i];
-
-		if (p->tier == c->ntiers) {
-			proportion = proportion || str_streq(p->name, "proportion");
-			drf_hierarchy = drf_hierarchy ||
-					(str_streq(p->name, "drf") && p->on[CONF_HIERARCHY]);
-		}
-	}
-	if (drf_hierarchy && proportion) {
-		r->word = STR_LIT("drf");
-		return config_fail(r, NULL, err,
-				   "proportion and drf with enableHierarchy exclude each other");
-	}
-	c->ntiers++;
-	return 0;
-}
-
-/* --- arguments of actions --------------------------------------------------------------------- */
-
-/* Arguments go to every occurrence of the action; where an action is configured twice the first
- * value of an argument counts, since it is found first. */
-static int add_arguments(struct config_reader *r, const struct jdoc *d UNUSED, void *at,
-			 struct err *err)
-{
-	const struct parse *p = r->ctx;
-	const struct conf_action *from = at;
-
-	if (!is_in(p->opt->known.actions, str_of(from->name))) {
-		r->word = str_of(from->name);
-		config_warn(r, "name", "unknown action \"%s\", ignored", from->name);
-	}
-	for (size_t i = 0; i < p->conf->nactions; i++) {
-		struct conf_action *a = &p->conf->actions[i];
-		struct conf_arg *args;
-
-		if (!str_streq(a->name, from->name)) {
-			continue;
-		}
-		if (a->nargs + from->nargs > CONF_MAX_ARGS) {
-			return config_fail(r, "arguments", err, "more than %d items",
-					   CONF_MAX_ARGS);
-		}
-		args = arena_zero(r->arena, a->nargs + from->nargs + 1, sizeof(args[0]));
-		for (size_t k = 0; k < a->nargs + from->nargs; k++) {
-			args[k] = k < a->nargs ? a->args[k] : from->args[k - a->nargs];
-		}
-		a->args = args;
-		a->nargs += from->nargs;
-	}
-	return 0;
-}
-
-/* --- the file --------------------------------------------------------------------------------- */
 
 #define ARGUMENTS(type)                                                                            \
 	{                                                                                          \
@@ -349,6 +204,199 @@ static const struct config_row plugin_rows[] = {
 	SWITCH(HYPER_NODE_GRADIENT, "enabledHyperNodeGradient"),
 	{ .type = CONFIG_END },
 };
+
+static bool is_switch(const char *key)
+{
+	const struct config_row *row = plugin_rows;
+
+	while (row->type != CONFIG_END && !str_streq(row->name, key)) {
+		row++;
+	}
+	return row->type == CONFIG_BOOL;
+}
+
+static void add_hint(const struct conf_args_row *known, const char *key, struct strbuf *out)
+{
+	struct nearest nearest;
+
+	nearest_init(&nearest, str_of(key));
+	for (; known != NULL && known->name != NULL; known++) {
+		nearest_offer(&nearest, str_of(known->name));
+	}
+	nearest_add_hint(&nearest, out);
+}
+
+/* kind: "plugin" or "action". */
+static void warn_arguments(struct config_reader *r, const char *kind, const struct conf_name *of,
+			   const struct conf_arg *args, size_t n)
+{
+	size_t len = r->path.len;
+
+	strbuf_add_c(&r->path, ".arguments");
+	for (size_t i = 0; i < n && !of->absent; i++) {
+		const char *key = args[i].key;
+		const struct conf_args_row *row = conf_args_find(of->arguments, key);
+		CLEANUP(strbuf_finish) struct strbuf hint = STRBUF_INIT;
+
+		r->word = str_of(key);
+		if (row == NULL && is_switch(key)) {
+			config_warn(
+				r, key,
+				"ignored: this switch belongs beside the arguments of a plugin");
+		} else if (row == NULL) {
+			add_hint(of->arguments, key, &hint);
+			config_warn(r, key, "unknown argument of %s %s, ignored%s", kind, of->name,
+				    hint.len > 0 ? hint.p : "");
+		} else if (row->kind == CONF_ARGS_NO_EFFECT) {
+			config_warn(r, key, "this argument of Volcano's %s %s has no effect here",
+				    kind, of->name);
+		}
+	}
+	strbuf_truncate(&r->path, len);
+}
+
+/* --- actions ---------------------------------------------------------------------------------- */
+
+/* As in Volcano an unknown name is an error of the whole file. An action may be named more than
+ * once: it then runs as often, and is warned about once. */
+static int read_action(struct parse *p, struct str name, struct err *err)
+{
+	struct config_reader *r = &p->reader;
+	struct sched_conf *c = p->conf;
+	const struct conf_name *known = find_name(p->opt->known.actions, name);
+	const char *text = arena_str(c->arena, name).p;
+	bool is_new = true;
+
+	if (name.len == 0) {
+		return config_fail(r, NULL, err, "an empty action name");
+	}
+	if (known == NULL) {
+		r->word = name;
+		return config_fail(r, NULL, err, "unknown action \"%s\"", text);
+	}
+	if (c->nactions == CONF_MAX_ACTIONS) {
+		return config_fail(r, NULL, err, "more than %d", CONF_MAX_ACTIONS);
+	}
+	for (size_t i = 0; i < c->nactions; i++) {
+		is_new = is_new && !str_eq_c(name, c->actions[i].name);
+	}
+	if (is_new) {
+		warn_absent(p, "action", known);
+	}
+	c->actions[c->nactions++] = (struct conf_action){ .name = text };
+	return 0;
+}
+
+/* Names joined by commas. */
+static int read_actions(struct config_reader *r, const struct jdoc *d, void *at UNUSED,
+			struct err *err)
+{
+	struct str rest = str_of(jdoc_str(d)), word = r->word;
+	int code = 0;
+
+	while (code == 0 && rest.p != NULL) {
+		r->word = word;
+		code = read_action(r->ctx, str_trim(str_next(&rest, ',')), err);
+	}
+	return code;
+}
+
+/* --- plugins ---------------------------------------------------------------------------------- */
+
+/* Appends a plugin to the configuration. */
+static int add_plugin(struct config_reader *r, const struct jdoc *d UNUSED, void *at,
+		      struct err *err)
+{
+	struct parse *p = r->ctx;
+	struct sched_conf *c = p->conf;
+	struct conf_plugin *plugin = at;
+	const struct conf_name *known = find_name(p->opt->known.plugins, str_of(plugin->name));
+	bool is_new = true;
+
+	if (known == NULL) {
+		r->word = str_of(plugin->name);
+		return config_fail(r, "name", err, "unknown plugin \"%s\"", plugin->name);
+	}
+	if (c->nplugins == CONF_MAX_PLUGINS) {
+		return config_fail(r, NULL, err, "more than %d plugins", CONF_MAX_PLUGINS);
+	}
+	for (size_t i = 0; i < c->nplugins; i++) {
+		is_new = is_new && !str_streq(plugin->name, c->plugins[i].name);
+	}
+	if (is_new) {
+		warn_absent(p, "plugin", known);
+	}
+	warn_arguments(r, "plugin", known, plugin->args, plugin->nargs);
+	/* The tier is counted when it ends. */
+	plugin->tier = c->ntiers;
+	c->plugins[c->nplugins++] = *plugin;
+	return 0;
+}
+
+/* proportion and drf both order queues by their own shares; Volcano refuses such a file, too. */
+static int end_tier(struct config_reader *r, const struct jdoc *d UNUSED, void *at UNUSED,
+		    struct err *err)
+{
+	struct sched_conf *c = ((struct parse *)r->ctx)->conf;
+	bool drf_hierarchy = false, proportion = false;
+
+	for (size_t i = 0; i < c->nplugins; i++) {
+		const struct conf_plugin *p = &c->plugins[i];
+
+		if (p->tier == c->ntiers) {
+			proportion = proportion || str_streq(p->name, "proportion");
+			drf_hierarchy = drf_hierarchy ||
+					(str_streq(p->name, "drf") && p->on[CONF_HIERARCHY]);
+		}
+	}
+	if (drf_hierarchy && proportion) {
+		r->word = STR_LIT("drf");
+		return config_fail(r, NULL, err,
+				   "proportion and drf with enableHierarchy exclude each other");
+	}
+	c->ntiers++;
+	return 0;
+}
+
+/* --- arguments of actions --------------------------------------------------------------------- */
+
+/* Arguments go to every occurrence of the action; where an action is configured twice the first
+ * value of an argument counts, since it is found first. */
+static int add_arguments(struct config_reader *r, const struct jdoc *d UNUSED, void *at,
+			 struct err *err)
+{
+	const struct parse *p = r->ctx;
+	const struct conf_action *from = at;
+	const struct conf_name *known = find_name(p->opt->known.actions, str_of(from->name));
+
+	if (known == NULL) {
+		r->word = str_of(from->name);
+		config_warn(r, "name", "unknown action \"%s\", ignored", from->name);
+		return 0;
+	}
+	warn_arguments(r, "action", known, from->args, from->nargs);
+	for (size_t i = 0; i < p->conf->nactions; i++) {
+		struct conf_action *a = &p->conf->actions[i];
+		struct conf_arg *args;
+
+		if (!str_streq(a->name, from->name)) {
+			continue;
+		}
+		if (a->nargs + from->nargs > CONF_MAX_ARGS) {
+			return config_fail(r, "arguments", err, "more than %d items",
+					   CONF_MAX_ARGS);
+		}
+		args = arena_zero(r->arena, a->nargs + from->nargs + 1, sizeof(args[0]));
+		for (size_t k = 0; k < a->nargs + from->nargs; k++) {
+			args[k] = k < a->nargs ? a->args[k] : from->args[k - a->nargs];
+		}
+		a->args = args;
+		a->nargs += from->nargs;
+	}
+	return 0;
+}
+
+/* --- the file --------------------------------------------------------------------------------- */
 
 struct tier {
 	struct conf_plugin *plugins;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "scheduler/pods/conf/conf_args.h"
 
 #define CONF_MAX_BYTES (1u << 20)
 #define CONF_MAX_TIERS 16
@@ -49,10 +50,6 @@ enum conf_switch { /* index of plugin switches; spelling of each is in conf.c's 
 		   CONF_SWITCH_COUNT_
 };
 
-struct conf_arg {
-	const char *key, *value; /* scalars as text */
-};
-
 struct conf_plugin {
 	const char *name;
 	bool on[CONF_SWITCH_COUNT_]; /* defaults applied */
@@ -85,20 +82,24 @@ struct sched_conf {
 	char *default_queue;
 };
 
+/* A plugin or an action that is not an error. */
+struct conf_name {
+	const char *name;                      /* NULL ends an array */
+	const struct conf_args_row *arguments; /* NULL: it has none */
+	bool absent;     /* it has no implementation: accepted with one warning */
+	const char *why; /* the end of that warning, or NULL */
+};
+
 struct conf_names {
-	const char *const *plugins,
-		*const *actions;   /* NULL-terminated: everything that is not an error */
-	const char *const *absent; /* those of both that have no implementation: accepted with one
-				      warning each; may be NULL */
-	const char *const *absent_reasons; /* for each of absent the end of its warning, or NULL;
-					      may be NULL */
+	const struct conf_name *plugins, *actions;
 };
 
 typedef void (*conf_warn_fn)(void *ctx, const char *text);
 
 struct conf_options {
 	struct conf_names known; /* pods/cycle/known_names.h fills it from the registries */
-	conf_warn_fn warn;       /* unknown keys, names without implementation; may be NULL */
+	conf_warn_fn warn;       /* unknown keys and arguments, names and arguments without
+				    implementation; may be NULL */
 	void *ctx;               /* of warn */
 };
 

@@ -1,5 +1,6 @@
-/* scheduler/pods/cycle/known_names.h: the names that a configuration may use, taken from the
- * registries of plugins and actions: conf_parse does not know the registries. Any thread. */
+/* scheduler/pods/cycle/known_names.h: the names that a configuration may use, and their
+ * arguments, taken from the registries of plugins and actions: conf_parse does not know the
+ * registries. Any thread. */
 #ifndef SCHEDULER_PODS_CYCLE_KNOWN_NAMES_H
 #define SCHEDULER_PODS_CYCLE_KNOWN_NAMES_H
 
@@ -8,9 +9,7 @@
 #include "scheduler/pods/session/plugin.h"
 
 struct known_names {
-	/* NULL-terminated, as in struct conf_names. */
-	const char **plugins, **actions, **unimplemented;
-	const char **reasons; /* for each of unimplemented; NULL: there is nothing to say */
+	struct conf_name *plugins, *actions; /* as in struct conf_names */
 };
 
 struct known_names_source {
@@ -20,7 +19,7 @@ struct known_names_source {
 	size_t nactions;
 };
 
-/* The strings are those of the rows. */
+/* Strings and tables of arguments are those of the rows. */
 void known_names_init(struct known_names *n, const struct known_names_source *from);
 void known_names_finish(struct known_names *n);
 /* Valid until known_names_finish. */

@@ -8,6 +8,7 @@
  * cluster is looked up in open, the extension point itself is arithmetic only, and the last lines
  * say which extension points there are. */
 #include "scheduler/pods/plugins/binpack.h"
+#include "scheduler/pods/conf/conf_args.h"
 
 #include <stdlib.h>
 
@@ -74,21 +75,29 @@ static void binpack_destroy(void *state)
 	free(b);
 }
 
-static int read_weight(const struct plugin_args *args, const char *key, double *ret,
-		       struct err *err)
-{
-	int r = plugin_args_double(args, key, 1, ret, err);
+struct binpack_arguments {
+	double weight, cpu, memory;
+	const char *resources; /* "nvidia.com/gpu, example.com/foo" */
+};
+#define RESOURCE_PREFIX "binpack.resources."
+static const struct conf_args_row binpack_arguments[] = {
+	{ "binpack.weight", CONF_ARGS_AT(struct binpack_arguments, NUMBER, weight), .def = 1 },
+	{ "binpack.cpu", CONF_ARGS_AT(struct binpack_arguments, NUMBER, cpu), .def = 1 },
+	{ "binpack.memory", CONF_ARGS_AT(struct binpack_arguments, NUMBER, memory), .def = 1 },
+	{ "binpack.resources", CONF_ARGS_AT(struct binpack_arguments, TEXT, resources) },
+	{ RESOURCE_PREFIX, .kind = CONF_ARGS_PREFIX },
+	{ .name = NULL },
+};
 
-	if (r == 0 && *ret < 0) {
-		*ret = 1;
-	}
-	return r;
+static double weight_or_1(double weight)
+{
+	return weight < 0 ? 1 : weight;
 }
 
-/* binpack.resources: "nvidia.com/gpu, example.com/foo" */
-static int read_extra(const struct plugin_args *args, struct binpack *b, struct err *err)
+static int read_extra(const struct plugin_args *args, const char *resources, struct binpack *b,
+		      struct err *err)
 {
-	struct str rest = str_of(plugin_args_get(args, "binpack.resources"));
+	struct str rest = str_of(resources);
 
 	while (rest.p != NULL) {
 		struct str name = str_trim(str_next(&rest, ','));
@@ -102,11 +111,12 @@ static int read_extra(const struct plugin_args *args, struct binpack *b, struct 
 		b->extra = xmalloc_resize(b->extra, b->nextra + 1, sizeof(b->extra[0]));
 		w = &b->extra[b->nextra++];
 		w->name = xmalloc_dup_n(name.p, name.len);
-		key = xmalloc_printf("binpack.resources.%s", w->name);
-		r = read_weight(args, key, &w->weight, err);
+		key = xmalloc_printf(RESOURCE_PREFIX "%s", w->name);
+		r = conf_args_number(args->v, args->n, key, 1, &w->weight, err);
 		if (r < 0) {
 			return r;
 		}
+		w->weight = weight_or_1(w->weight);
 	}
 	return 0;
 }
@@ -114,16 +124,14 @@ static int read_extra(const struct plugin_args *args, struct binpack *b, struct 
 static int binpack_create(const struct plugin_args *args, void **ret_state, struct err *err)
 {
 	struct binpack *b = xmalloc_zero(1, sizeof(*b));
-	int r = plugin_args_double(args, "binpack.weight", 1, &b->weight, err);
+	struct binpack_arguments a;
+	int r = conf_args_read(binpack_arguments, args->v, args->n, &a, err);
 
 	if (r == 0) {
-		r = read_weight(args, "binpack.cpu", &b->cpu, err);
-	}
-	if (r == 0) {
-		r = read_weight(args, "binpack.memory", &b->memory, err);
-	}
-	if (r == 0) {
-		r = read_extra(args, b, err);
+		b->weight = a.weight;
+		b->cpu = weight_or_1(a.cpu);
+		b->memory = weight_or_1(a.memory);
+		r = read_extra(args, a.resources, b, err);
 	}
 	if (r < 0) {
 		binpack_destroy(b);
@@ -166,6 +174,7 @@ static double binpack_node_score(void *state, const struct session *s, const str
 
 const struct plugin_ops binpack_ops = {
 	.name = "binpack",
+	.arguments = binpack_arguments,
 	.create = binpack_create,
 	.destroy = binpack_destroy,
 	.open = binpack_open,

@@ -10,6 +10,7 @@
  * Argument: ancestorReclaimLevel (0): so many ancestors of a queue may be entitled in its place,
  * and are asked whether they give. */
 #include "scheduler/pods/plugins/capacity.h"
+#include "scheduler/pods/conf/conf_args.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -105,13 +106,23 @@ static bool is_current(const struct capacity *p, const struct cluster *c)
 	       (p->hierarchy || res_eq(&p->total, &c->total));
 }
 
+struct capacity_arguments {
+	double levels;
+};
+static const struct conf_args_row capacity_arguments[] = {
+	{ "ancestorReclaimLevel", CONF_ARGS_AT(struct capacity_arguments, NUMBER, levels) },
+	{ "capacity.DynamicResourceAllocationEnable", .kind = CONF_ARGS_NO_EFFECT },
+	{ "capacity.DRAConsumableCapacityEnable", .kind = CONF_ARGS_NO_EFFECT },
+	{ .name = NULL },
+};
+
 static int capacity_create(const struct plugin_args *args, void **ret_state, struct err *err)
 {
 	struct capacity *p;
-	double levels;
-	int r = plugin_args_double(args, "ancestorReclaimLevel", 0, &levels, err);
+	struct capacity_arguments a;
+	int r = conf_args_read(capacity_arguments, args->v, args->n, &a, err);
 
-	if (r == 0 && (levels < 0 || levels > CLUSTER_MAX_QUEUE_DEPTH)) {
+	if (r == 0 && (a.levels < 0 || a.levels > CLUSTER_MAX_QUEUE_DEPTH)) {
 		r = err_set(err, ERR_INVALID, "ancestorReclaimLevel: not between 0 and %d",
 			    CLUSTER_MAX_QUEUE_DEPTH);
 	}
@@ -119,7 +130,7 @@ static int capacity_create(const struct plugin_args *args, void **ret_state, str
 		return r;
 	}
 	p = xmalloc_zero(1, sizeof(*p));
-	p->levels = (unsigned)levels;
+	p->levels = (unsigned)a.levels;
 	p->hierarchy = args->hierarchy;
 	*ret_state = p;
 	return 0;
@@ -439,6 +450,7 @@ static bool capacity_queue_gives(void *state, const struct session *s, const str
 
 const struct plugin_ops capacity_ops = {
 	.name = "capacity",
+	.arguments = capacity_arguments,
 	.create = capacity_create,
 	.destroy = capacity_destroy,
 	.open = capacity_open,

@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "base/xmalloc.h"
 #include "scheduler/base/match.h"
+#include "scheduler/pods/conf/conf_args.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/nodeorder_domains.h"
 #include "scheduler/pods/plugins/nodeorder_images.h"
@@ -39,20 +40,6 @@ enum nodeorder_score {
 	SCORE_COUNT_
 };
 
-static const struct {
-	const char *key;
-	double weight;
-} arguments[SCORE_COUNT_] = {
-	[SCORE_LEAST] = { "leastrequested.weight", 1 },
-	[SCORE_MOST] = { "mostrequested.weight", 0 },
-	[SCORE_BALANCED] = { "balancedresource.weight", 1 },
-	[SCORE_AFFINITY] = { "nodeaffinity.weight", 2 },
-	[SCORE_TAINTS] = { "tainttoleration.weight", 3 },
-	[SCORE_IMAGES] = { "imagelocality.weight", 1 },
-	[SCORE_POD_AFFINITY] = { "podaffinity.weight", 2 },
-	[SCORE_SPREAD] = { "podtopologyspread.weight", 2 },
-};
-
 /* Of a pod class, made at the first use. */
 struct of_class {
 	bool has_maxima, has_images;
@@ -70,18 +57,31 @@ struct nodeorder {
 	struct nodeorder_domains domains; /* memory for their scores */
 };
 
+#define WEIGHT(score, key, weight_)                                                                \
+	{                                                                                          \
+		key ".weight", CONF_ARGS_AT(struct nodeorder, NUMBER, weight[SCORE_##score]),      \
+			.def = (weight_)                                                           \
+	}
+static const struct conf_args_row nodeorder_arguments[] = {
+	WEIGHT(LEAST, "leastrequested", 1),
+	WEIGHT(MOST, "mostrequested", 0),
+	WEIGHT(BALANCED, "balancedresource", 1),
+	WEIGHT(AFFINITY, "nodeaffinity", 2),
+	WEIGHT(TAINTS, "tainttoleration", 3),
+	WEIGHT(IMAGES, "imagelocality", 1),
+	WEIGHT(POD_AFFINITY, "podaffinity", 2),
+	WEIGHT(SPREAD, "podtopologyspread", 2),
+	{ .name = NULL },
+};
+
 static int nodeorder_create(const struct plugin_args *args, void **ret_state, struct err *err)
 {
 	struct nodeorder *p = xmalloc_zero(1, sizeof(*p));
+	int r = conf_args_read(nodeorder_arguments, args->v, args->n, p, err);
 
-	for (size_t i = 0; i < SCORE_COUNT_; i++) {
-		int r = plugin_args_double(args, arguments[i].key, arguments[i].weight,
-					   &p->weight[i], err);
-
-		if (r < 0) {
-			free(p);
-			return r;
-		}
+	if (r < 0) {
+		free(p);
+		return r;
 	}
 	*ret_state = p;
 	return 0;
@@ -332,6 +332,7 @@ static void nodeorder_domain_scores(void *state, const struct session *s, const 
 
 const struct plugin_ops nodeorder_ops = {
 	.name = "nodeorder",
+	.arguments = nodeorder_arguments,
 	.create = nodeorder_create,
 	.destroy = free,
 	.open = nodeorder_open,

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "scheduler/pods/conf/conf_args.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/capacity.h"
 #include "scheduler/pods/plugins/podgroup_sums.h"
@@ -27,10 +28,16 @@ struct overcommit {
 	struct res inqueue; /* with what this session has enqueued */
 };
 
+static const struct conf_args_row overcommit_arguments[] = {
+	{ "overcommit-factor", CONF_ARGS_AT(struct overcommit, NUMBER, factor),
+	  .def = FACTOR_DEFAULT },
+	{ .name = NULL },
+};
+
 static int overcommit_create(const struct plugin_args *args, void **ret_state, struct err *err)
 {
 	struct overcommit *o = xmalloc_zero(1, sizeof(*o));
-	int r = plugin_args_double(args, "overcommit-factor", FACTOR_DEFAULT, &o->factor, err);
+	int r = conf_args_read(overcommit_arguments, args->v, args->n, o, err);
 
 	if (r < 0) {
 		free(o);
@@ -159,6 +166,7 @@ static void overcommit_job_enqueued(void *state, struct session *s, const struct
 
 const struct plugin_ops overcommit_ops = {
 	.name = "overcommit",
+	.arguments = overcommit_arguments,
 	.create = overcommit_create,
 	.destroy = overcommit_destroy,
 	.open = overcommit_open,

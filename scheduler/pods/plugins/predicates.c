@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
+#include "scheduler/pods/conf/conf_args.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/predicates/predicates_affinity.h"
@@ -30,33 +31,40 @@ static void predicates_destroy(void *state)
 	free(p);
 }
 
+#define SWITCH(key, member)                                                                        \
+	{                                                                                          \
+		"predicate." key, CONF_ARGS_AT(struct predicates, SWITCH, member), .def = 1        \
+	}
+static const struct conf_args_row predicates_arguments[] = {
+	SWITCH("NodeAffinityEnable", affinity),
+	SWITCH("NodePortsEnable", ports),
+	SWITCH("TaintTolerationEnable", taints),
+	SWITCH("PodAffinityEnable", pod_affinity),
+	SWITCH("PodTopologySpreadEnable", spread),
+	{ "predicate.NodeVolumeLimitsEnable", .kind = CONF_ARGS_NO_EFFECT },
+	{ "predicate.VolumeZoneEnable", .kind = CONF_ARGS_NO_EFFECT },
+	{ "predicate.VolumeBindingEnable", .kind = CONF_ARGS_NO_EFFECT },
+	{ "predicate.DynamicResourceAllocationEnable", .kind = CONF_ARGS_NO_EFFECT },
+	{ "predicate.CacheEnable", .kind = CONF_ARGS_NO_EFFECT },
+	{ "volumebinding.bindTimeoutSeconds", .kind = CONF_ARGS_NO_EFFECT },
+	{ "volumebinding.shape", .kind = CONF_ARGS_NO_EFFECT },
+	{ "volumebinding.weight", .kind = CONF_ARGS_NO_EFFECT },
+	{ "dynamicresources.filterTimeoutSeconds", .kind = CONF_ARGS_NO_EFFECT },
+	{ .name = NULL },
+};
+
 static int predicates_create(const struct plugin_args *args, void **ret_state, struct err *err)
 {
-	struct predicates p = { .marks = NULL };
-	int r = plugin_args_bool(args, "predicate.NodeAffinityEnable", true, &p.affinity, err);
+	struct predicates *p = xmalloc_zero(1, sizeof(*p));
+	int r = conf_args_read(predicates_arguments, args->v, args->n, p, err);
 
-	if (r == 0) {
-		r = plugin_args_bool(args, "predicate.NodePortsEnable", true, &p.ports, err);
+	if (r < 0) {
+		free(p);
+		return r;
 	}
-	if (r == 0) {
-		r = plugin_args_bool(args, "predicate.TaintTolerationEnable", true, &p.taints, err);
-	}
-	if (r == 0) {
-		r = plugin_args_bool(args, "predicate.PodAffinityEnable", true, &p.pod_affinity,
-				     err);
-	}
-	if (r == 0) {
-		r = plugin_args_bool(args, "predicate.PodTopologySpreadEnable", true, &p.spread,
-				     err);
-	}
-	if (r == 0) {
-		struct predicates *kept = xmalloc(sizeof(*kept));
-
-		*kept = p;
-		kept->marks = predicates_volumes_marks_create();
-		*ret_state = kept;
-	}
-	return r;
+	p->marks = predicates_volumes_marks_create();
+	*ret_state = p;
+	return 0;
 }
 
 /* unresolvable: evicting pods from this node would not help. */
@@ -183,6 +191,7 @@ static bool predicates_predicate_later(void *state, const struct session *s, con
 
 const struct plugin_ops predicates_ops = {
 	.name = "predicates",
+	.arguments = predicates_arguments,
 	.create = predicates_create,
 	.destroy = predicates_destroy,
 	.class_predicate = predicates_class_predicate,

@@ -7,13 +7,16 @@
 #include <stddef.h>
 
 struct conf_action;
+struct conf_args_row;
 struct err;
 struct session;
 
 struct action_row {
 	const char *name;
 	void (*run)(struct session *s);
-	/* Of its arguments in the configuration; NULL: it has none. Fails with -ERR_INVALID. */
+	/* Of its arguments, and of those that Volcano has beside them; NULL: none. */
+	const struct conf_args_row *arguments;
+	/* Of their values in the configuration; NULL: it reads none. Fails with -ERR_INVALID. */
 	int (*check)(const struct conf_action *a, struct err *err);
 	const char *absent; /* why run is NULL; NULL: there is no implementation */
 };

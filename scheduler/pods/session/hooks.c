@@ -84,21 +84,16 @@ static void compile_plugin(struct hooks *h, struct hook hook, const bool *on)
 static int create_plugin(const struct sched_conf *conf, const struct conf_plugin *p,
 			 const struct plugin_ops *ops, void **ret_state, struct err *err)
 {
-	struct plugin_args args = { .n = p->nargs,
-				    .hierarchy = p->on[CONF_HIERARCHY],
-				    .feature_gates_admission = conf->gates_admission };
-	struct plugin_arg *v = xmalloc_zero(p->nargs, sizeof(*v));
+	const struct plugin_args args = { .v = p->args,
+					  .n = p->nargs,
+					  .hierarchy = p->on[CONF_HIERARCHY],
+					  .feature_gates_admission = conf->gates_admission };
 	int r = 0;
 
-	for (size_t i = 0; i < p->nargs; i++) {
-		v[i] = (struct plugin_arg){ p->args[i].key, p->args[i].value };
-	}
-	args.v = v;
 	*ret_state = NULL;
 	if (ops->create != NULL) {
 		r = ops->create(&args, ret_state, err);
 	}
-	free(v);
 	return r < 0 ? err_wrap(err, "plugin %s", p->name) : 0;
 }
 

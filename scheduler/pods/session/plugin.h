@@ -13,6 +13,8 @@
 #include "base/str.h"
 #include "scheduler/pods/model/model.h"
 
+struct conf_arg;
+struct conf_args_row;
 struct err;
 struct session;
 struct strbuf;
@@ -28,25 +30,18 @@ struct reason {
 	bool everywhere;    /* it is about the pod: the same for every node */
 };
 
-struct plugin_arg {
-	const char *key, *value;
-};
-
 struct plugin_args {
-	const struct plugin_arg *v;
+	const struct conf_arg *v;
 	size_t n;
 	bool hierarchy;               /* enableHierarchy of this plugin entry */
 	bool feature_gates_admission; /* SchedulingGatesQueueAdmission */
 };
 
-const char *plugin_args_get(const struct plugin_args *a, const char *key); /* NULL */
-int plugin_args_double(const struct plugin_args *a, const char *key, double def, double *ret,
-		       struct err *err);
-int plugin_args_bool(const struct plugin_args *a, const char *key, bool def, bool *ret,
-		     struct err *err);
-
 struct plugin_ops {
 	const char *name;
+	/* Of all arguments that `create` reads, and of those that Volcano has beside them; NULL:
+	 * none. */
+	const struct conf_args_row *arguments;
 	int (*create)(const struct plugin_args *args, void **ret_state, struct err *err);
 	void (*destroy)(void *state);
 	/* PodDisruptionBudgets and the labels of pods are read for it, and victims are evicted by

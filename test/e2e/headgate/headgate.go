@@ -62,8 +62,9 @@ type Headgate struct {
 	rollouts int
 	marks    int // see WaitRegistrations
 
-	mu   sync.Mutex
-	runs []HookRun
+	mu        sync.Mutex
+	runs      []HookRun
+	failHooks bool
 }
 
 // Install applies the chart and starts the daemons; it returns when all are ready, every registration

@@ -2,6 +2,7 @@ package headgate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -114,8 +115,21 @@ func (h *Headgate) RunHooks(ctx context.Context) {
 	}
 }
 
+// FailHooks: pods of hooks fail from now on, and their commands are not run; or are run again.
+func (h *Headgate) FailHooks(fail bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failHooks = fail
+}
+
 func (h *Headgate) runHook(ctx context.Context, p *corev1.Pod) {
-	out, err := h.RunPod(ctx, &p.Spec)
+	h.mu.Lock()
+	fail := h.failHooks
+	h.mu.Unlock()
+	out, err := "", errors.New("hooks are to fail")
+	if !fail {
+		out, err = h.RunPod(ctx, &p.Spec)
+	}
 	h.mu.Lock()
 	h.runs = append(h.runs, HookRun{Pod: p.Name, Output: out, Err: err})
 	h.mu.Unlock()

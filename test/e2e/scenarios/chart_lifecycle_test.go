@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"headgate/e2e/headgate"
 	"headgate/e2e/oracle"
@@ -168,12 +170,42 @@ func (c *chartLife) revision() int {
 	return 0
 }
 
+// uninstallInVain: the hook fails, so the release stays. The account that may delete its registrations does not.
+func (c *chartLife) uninstallInVain() {
+	c.Helper()
+	const name = headgate.Release + "-drain"
+	jobs := c.Cluster.Client.BatchV1().Jobs(headgate.Namespace)
+	c.Headgate.FailHooks(true)
+	failed := make(chan error, 1)
+	go func() { failed <- c.Headgate.HelmUninstall(c.Ctx) }()
+	c.Eventually("no second pod is tried", func() error {
+		_, err := jobs.Patch(c.Ctx, name, types.MergePatchType, []byte(`{"spec":{"backoffLimit":0}}`), metav1.PatchOptions{})
+		return err
+	})
+	c.refused(<-failed, name)
+	c.Headgate.FailHooks(false)
+	_, err := c.Cluster.Client.CoreV1().ServiceAccounts(headgate.Namespace).Get(c.Ctx, name, metav1.GetOptions{})
+	c.gone("ServiceAccount", err)
+	_, err = c.Cluster.Client.RbacV1().ClusterRoles().Get(c.Ctx, name, metav1.GetOptions{})
+	c.gone("ClusterRole", err)
+	_, err = c.Cluster.Client.RbacV1().ClusterRoleBindings().Get(c.Ctx, name, metav1.GetOptions{})
+	c.gone("ClusterRoleBinding", err)
+}
+
+func (c *chartLife) gone(kind string, err error) {
+	c.Helper()
+	if !apierrors.IsNotFound(err) {
+		c.Errorf("the %s of the hook that failed: %v", kind, err)
+	}
+}
+
 // uninstall leaves nothing that holds a pod, and what is the user's.
 func (c *chartLife) uninstall(queue string) {
 	c.Helper()
 	waits := c.pod(queue, true)
 	c.SchedulerSawAll()
 	c.WaitGated(waits)
+	c.uninstallInVain()
 	before := len(c.Headgate.HookRuns())
 	// Roles go before the daemons do.
 	c.CheckRights()

@@ -166,12 +166,13 @@ func TestScenario7FailOverTimes(t *testing.T) {
 	s.Nodes(1, "16", "16Gi")
 	q := s.Queue("q", "16", "")
 	for _, end := range []struct {
-		how  string
-		most time.Duration
-		act  func(*headgate.Daemon) error
+		how        string
+		most, slow time.Duration // slow: on top of it where the suite is patient
+		act        func(*headgate.Daemon) error
 	}{
-		{"kill -9", 17 * time.Second, func(d *headgate.Daemon) error { d.Kill(); return nil }},
-		{"SIGTERM", 1500 * time.Millisecond, func(d *headgate.Daemon) error { return d.Terminate(suite.Timeout) }},
+		{"kill -9", 17 * time.Second, 10 * time.Second, func(d *headgate.Daemon) error { d.Kill(); return nil }},
+		// Nothing waits in it but the next look at the lease, however slow the machine is: what stands still is added.
+		{"SIGTERM", 1500 * time.Millisecond, 0, func(d *headgate.Daemon) error { return d.Terminate(suite.Timeout) }},
 	} {
 		for n := range 3 {
 			name := fmt.Sprintf("%s-%d", strings.ToLower(strings.Fields(end.how)[0]), n)
@@ -190,7 +191,7 @@ func TestScenario7FailOverTimes(t *testing.T) {
 				end.how, took.Seconds(), stalled().Seconds())
 			most := end.most + 3*stalled()
 			if headgate.Patient() {
-				most += 10 * time.Second
+				most += end.slow
 			}
 			if took > most {
 				t.Errorf("%s: %v, want %v at most", end.how, took, end.most)

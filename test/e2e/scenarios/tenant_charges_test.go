@@ -108,6 +108,51 @@ func TestTenantResizes(t *testing.T) {
 	s.WaitRunning("waits")
 }
 
+// A tenant that may edit PodGroups moves one with a pod that runs to another tenant's queue. The charge stays there as
+// well, and a queue that does not exist is refused.
+func TestTenantMovesPodGroups(t *testing.T) {
+	s := suite.StartOwn(t, suite.Options{})
+	s.Nodes(1, "9", "16Gi")
+	a, b := s.Queue("a", "1", "8Gi"), s.Queue("b", "1", "8Gi")
+	s.Pod("victim", suite.Opted, suite.Queue(b), suite.Request("1", "1Gi"), suite.Select("no", "such-node"))
+	s.WaitPublished("victim")
+	eve := s.GroupTenant("eve")
+	s.PodGroup("group", a, 1, nil)
+	for _, name := range []string{"runs", "waits"} {
+		_, err := eve.CoreV1().Pods(s.Namespace).Create(s.Ctx, s.Spec(name, suite.Opted, suite.Group("group"),
+			suite.Request("1", "1Gi")), metav1.CreateOptions{})
+		s.Must(err)
+		if name == "runs" {
+			s.WaitRunning(name)
+		}
+	}
+	move := func(queue string) error {
+		path := "/apis/" + headgate.PodGroups.GroupVersion().String() + "/namespaces/" + s.Namespace + "/podgroups/group"
+		return eve.CoreV1().RESTClient().Patch(types.MergePatchType).AbsPath(path).
+			Body([]byte(fmt.Sprintf(`{"spec":{"queue":%q}}`, queue))).Do(s.Ctx).Error()
+	}
+	if err := move(s.Namespace + "-none"); err == nil || !strings.Contains(err.Error(), "does not exist") {
+		t.Errorf("to a queue that does not exist: %v", err)
+	}
+	s.Must(move(b))
+	waitEvent(s, "runs", "QuotaMoveRefused")
+	for range 2 {
+		s.SchedulerSawAll()
+		s.WaitGated("waits")
+		s.WaitPublished("victim")
+		wants(s, "headgatectl explain pod", []string{"it is charged to queue " + a + ", and not to queue " + b},
+			func() (string, error) { return s.Headgate.Ctl(s.Ctx, "explain", "pod", s.Namespace+"/runs") })
+		restartSchedulers(s)
+	}
+	// What was a's is a's: nothing of it was given out while the PodGroup named b.
+	s.Pod("honest", suite.Opted, suite.Queue(a), suite.Request("1", "1Gi"))
+	s.SchedulerSawAll()
+	s.WaitGated("waits", "honest")
+	s.DeletePod("runs")
+	s.WaitRunning("honest")
+	s.WaitGated("waits")
+}
+
 // A tenant that may only edit pods moves a pod that runs to a group of another tenant's queue. Its charge stays, the
 // other queue's pod keeps its quota, and the first queue gives nothing out twice; a restart does not change that, and
 // the mark that a restart goes by cannot be forged.

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,48 @@ func TestTenantForgesOwner(t *testing.T) {
 	s.WaitRunning("last")
 	unseen(s, "forged")
 	// It is a pod that queues: it runs when there is quota.
+	s.DeletePod("honest")
+	s.WaitRunning("forged")
+}
+
+// The same where pods without a queue are held as well: neither the label nor the marks of a Job's pods are needed to
+// pass there, only the owner.
+func TestTenantForgesOwnerWithoutQueue(t *testing.T) {
+	s := suite.StartOwn(t, suite.Options{Values: []string{"quota.enabled=true", "scheduler.replicas=1",
+		"webhook.replicas=1", "quota.config=manageJobsWithoutQueueName: true\nintegrations:\n  frameworks: [batch/job\\, pod]\n" +
+			"managedJobsNamespaceSelector:\n  matchLabels: {all-queue: \"true\"}"}})
+	makeTenants(s)
+	_, err := s.Cluster.Client.CoreV1().Namespaces().Patch(s.Ctx, s.Namespace, types.MergePatchType,
+		[]byte(`{"metadata": {"labels": {"all-queue": "true"}}}`), metav1.PatchOptions{})
+	s.Must(err)
+	pods := s.Tenant("eve").CoreV1().Pods(s.Namespace)
+	s.Eventually("a pod without a queue is held", func() error {
+		pod, err := pods.Create(s.Ctx, s.Spec("any", queued("green", "4"), unlabelled),
+			metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err == nil && !slices.Equal(gatesOf(pod), []string{admissionGate}) {
+			return fmt.Errorf("its gates: %v", gatesOf(pod))
+		}
+		return err
+	})
+	s.Pod("honest", queued("green", "3"))
+	s.WaitRunning("honest")
+	job := s.Job("owner", "green", 8)
+	_, err = pods.Create(s.Ctx, s.Spec("forged", queued("green", "4"), ownedBy(job), unlabelled), metav1.CreateOptions{})
+	s.Must(err)
+	unseen(s, "forged")
+	s.Eventually("the Job controller let the pod go, which is not its own", func() error {
+		if metav1.GetControllerOf(s.GetPod("forged")) != nil {
+			return fmt.Errorf("it has a controller")
+		}
+		return nil
+	})
+	s.Pod("last", queued("blue", "1"))
+	s.WaitRunning("last")
+	unseen(s, "forged")
+	// With a queue it waits for that one's quota.
+	_, err = pods.Patch(s.Ctx, "forged", types.MergePatchType, []byte(
+		fmt.Sprintf(`{"metadata": {"labels": {%q: "green"}}}`, headgate.QueueLabel)), metav1.PatchOptions{})
+	s.Must(err)
 	s.DeletePod("honest")
 	s.WaitRunning("forged")
 }

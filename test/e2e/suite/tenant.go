@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"headgate/e2e/headgate"
 )
 
 // Tenant is the client of a user with all rights on pods, and on those sub-resources of theirs, in the scenario's
@@ -26,6 +28,13 @@ func (s *S) JobTenant(name string) kubernetes.Interface {
 	s.Helper()
 	return s.tenant(name, rbacv1.PolicyRule{Verbs: []string{"*"}, APIGroups: []string{""}, Resources: []string{"pods"}},
 		rbacv1.PolicyRule{Verbs: []string{"*"}, APIGroups: []string{"batch"}, Resources: []string{"jobs"}})
+}
+
+// GroupTenant has all rights on PodGroups of Volcano as well.
+func (s *S) GroupTenant(name string) kubernetes.Interface {
+	s.Helper()
+	return s.tenant(name, rbacv1.PolicyRule{Verbs: []string{"*"}, APIGroups: []string{""}, Resources: []string{"pods"}},
+		rbacv1.PolicyRule{Verbs: []string{"*"}, APIGroups: []string{headgate.PodGroups.Group}, Resources: []string{"podgroups"}})
 }
 
 func (s *S) tenant(name string, rules ...rbacv1.PolicyRule) kubernetes.Interface {

@@ -74,6 +74,7 @@ static bool look(struct fleet_gate *g, struct fleet_world *w, const char *name, 
 	}
 	g->open = is_open(d);
 	g->away = g->open && (g->away || away);
+	g->token_lost = g->open && g->token_lost;
 	g->admitted = is_true(d, KUEUE_ADMITTED);
 	if (is_true(d, KUEUE_QUOTA_RESERVED)) {
 		g->evicted_epoch = 0; /* its status does not show the eviction any more */
@@ -81,11 +82,14 @@ static bool look(struct fleet_gate *g, struct fleet_world *w, const char *name, 
 	return g->open && !was_open;
 }
 
+static bool is_in_use(const struct fleet_gate *at)
+{
+	return at->open && !at->away && !at->admitted;
+}
+
 bool fleet_gates_counts(const struct fleet_gates *g, unsigned worker)
 {
-	const struct fleet_gate *at = &g->at[worker];
-
-	return at->open && !at->away && !at->admitted;
+	return is_in_use(&g->at[worker]) && !g->at[worker].token_lost;
 }
 
 const char *fleet_gates_check(struct fleet_gates *g, struct fleet_world *w, const char *name,
@@ -100,10 +104,10 @@ const char *fleet_gates_check(struct fleet_gates *g, struct fleet_world *w, cons
 		bool opened = look(at, w, name, i, away[i]);
 
 		g->opened += opened;
-		if (!fleet_gates_counts(g, i)) {
+		if (!is_in_use(at)) {
 			continue;
 		}
-		if (!names(token, i, at->uid)) {
+		if (!at->token_lost && !names(token, i, at->uid)) {
 			return "a gate is open, and the token does not name its replica";
 		}
 		if (opened && at->evicted_epoch != 0 && at->evicted_epoch == epoch) {
@@ -132,6 +136,14 @@ void fleet_gates_evicted(struct fleet_gates *g, struct fleet_world *w, const cha
 void fleet_gates_restarted(struct fleet_gates *g)
 {
 	for (unsigned i = 0; i < FLEET_GATES_WORKERS; i++) {
+		g->at[i].evicted_epoch = 0;
+	}
+}
+
+void fleet_gates_token_lost(struct fleet_gates *g)
+{
+	for (unsigned i = 0; i < FLEET_GATES_WORKERS; i++) {
+		g->at[i].token_lost = g->at[i].open;
 		g->at[i].evicted_epoch = 0;
 	}
 }

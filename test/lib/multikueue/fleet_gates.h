@@ -17,6 +17,7 @@ struct fleet_gate {
 	bool open;    /* it was */
 	/* It may be open without the orchestrator being able to close it. */
 	bool away;
+	bool token_lost;       /* while it was open: the token need not name it */
 	bool admitted;         /* the replica: then it may stay open */
 	int64_t evicted_epoch; /* of the grant during which it was evicted; 0: none */
 };
@@ -37,7 +38,10 @@ const char *fleet_gates_check(struct fleet_gates *g, struct fleet_world *w, cons
 void fleet_gates_evicted(struct fleet_gates *g, struct fleet_world *w, const char *name,
 			 unsigned worker, bool reachable);
 void fleet_gates_restarted(struct fleet_gates *g);
-/* Open gates that count: those that can be reached, of replicas that are not admitted. */
+/* The token was edited by hand, or went with a Workload that was made again under the same name. */
+void fleet_gates_token_lost(struct fleet_gates *g);
+/* Open gates that count towards the limit of a queue: those that can be reached, of replicas that
+ * are not admitted, and of which the orchestrator knows by its token. */
 bool fleet_gates_counts(const struct fleet_gates *g, unsigned worker);
 
 #endif

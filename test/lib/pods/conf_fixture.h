@@ -19,16 +19,34 @@ static inline void conf_fixture_warn(void *ctx, const char *text)
 	strbuf_printf(ctx, "%s\n", text);
 }
 
-/* drf and reclaim are known but have no implementation. */
+/* drf and reclaim are known but have no implementation. binpack and allocate have arguments. */
 static inline void conf_fixture_init(struct conf_fixture *f)
 {
-	static const char *const plugins[] = { "priority",   "gang",       "conformance",
-					       "predicates", "capacity",   "binpack",
-					       "drf",        "proportion", NULL };
-	static const char *const actions[] = { "enqueue", "allocate", "backfill", "reclaim", NULL };
-	static const char *const absent[] = { "drf", "reclaim", NULL };
+	static const struct conf_args_row arguments[] = {
+		{ "binpack.weight", .kind = CONF_ARGS_NUMBER },
+		{ "binpack.cpu", .kind = CONF_ARGS_NUMBER },
+		{ "binpack.mode", .kind = CONF_ARGS_NO_EFFECT },
+		{ "binpack.of.", .kind = CONF_ARGS_PREFIX },
+		{ .name = NULL }
+	};
+	static const struct conf_name plugins[] = {
+		{ .name = "priority" },
+		{ .name = "gang" },
+		{ .name = "conformance" },
+		{ .name = "predicates" },
+		{ .name = "capacity" },
+		{ .name = "binpack", .arguments = arguments },
+		{ .name = "drf", .absent = true },
+		{ .name = "proportion" },
+		{ .name = NULL },
+	};
+	static const struct conf_name actions[] = {
+		{ .name = "enqueue" },  { .name = "allocate", .arguments = arguments },
+		{ .name = "backfill" }, { .name = "reclaim", .absent = true },
+		{ .name = NULL },
+	};
 
-	*f = (struct conf_fixture){ .opt = { .known = { plugins, actions, absent },
+	*f = (struct conf_fixture){ .opt = { .known = { plugins, actions },
 					     .warn = conf_fixture_warn } };
 	strbuf_init(&f->warnings);
 	f->opt.ctx = &f->warnings;

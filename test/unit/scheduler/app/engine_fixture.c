@@ -8,6 +8,7 @@
 #include "obs/metric.h"
 #include "scheduler/base/message_decode.h"
 #include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/cycle/known_names.h"
 
 static void keep(void *ctx, struct sched_msg *m)
 {
@@ -19,18 +20,22 @@ static void keep(void *ctx, struct sched_msg *m)
 
 struct sched_conf *engine_fixture_parse(const char *text)
 {
-	static const char *const plugins[] = { "priority", "gang",    "conformance", "predicates",
-					       "capacity", "binpack", "pdb",         NULL };
-	static const char *const actions[] = { "enqueue", "allocate", "backfill", NULL };
-	struct conf_options co = { .known = { plugins, actions, NULL } };
+	const struct known_names_source from = { plugin_registry, plugin_registry_count,
+						 action_registry, action_registry_count };
+	struct conf_options co = { .warn = NULL };
+	struct known_names names;
 	struct sched_conf *conf = NULL;
 
+	known_names_init(&names, &from);
+	co.known = known_names_conf(&names);
 	assert_int_equal(conf_parse(str_of(text), "test", &co, &conf, NULL), 0);
+	known_names_finish(&names);
 	conf->gates_admission = true;
 	return conf;
 }
 
-void engine_fixture_begin_with(struct engine_fixture *f, bool queues, bool podgroup_per_pod)
+static void begin(struct engine_fixture *f, struct sched_conf *conf, bool queues,
+		  bool podgroup_per_pod)
 {
 	static const char *const names[] = { "volcano", NULL };
 	static const char *const gated[] = { "default-scheduler", NULL };
@@ -56,8 +61,17 @@ void engine_fixture_begin_with(struct engine_fixture *f, bool queues, bool podgr
 	eo.transport = fake_transport_base(f->transport);
 	eo.clock = &f->clock.base;
 	eo.counters = f->counters;
-	assert_int_equal(
-		engine_create(&eo, engine_fixture_parse(conf_default_text()), &f->engine, NULL), 0);
+	assert_int_equal(engine_create(&eo, conf, &f->engine, NULL), 0);
+}
+
+void engine_fixture_begin_with(struct engine_fixture *f, bool queues, bool podgroup_per_pod)
+{
+	begin(f, engine_fixture_parse(conf_default_text()), queues, podgroup_per_pod);
+}
+
+void engine_fixture_begin_by(struct engine_fixture *f, struct sched_conf *conf)
+{
+	begin(f, conf, false, false);
 }
 
 void engine_fixture_begin(struct engine_fixture *f)
@@ -81,13 +95,18 @@ void engine_fixture_see(struct engine_fixture *f, enum sched_resource r, const c
 	engine_handle(f->engine, m);
 }
 
+void engine_fixture_synced(struct engine_fixture *f, enum sched_resource r)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_SYNCED);
+
+	m->resource = r;
+	engine_handle(f->engine, m);
+}
+
 void engine_fixture_sync_all(struct engine_fixture *f)
 {
 	for (unsigned i = 0; i < sched_kinds_watched(false); i++) {
-		struct sched_msg *m = message_new(SCHED_MSG_SYNCED);
-
-		m->resource = (enum sched_resource)i;
-		engine_handle(f->engine, m);
+		engine_fixture_synced(f, (enum sched_resource)i);
 	}
 }
 

@@ -30,13 +30,18 @@ struct engine_fixture {
  * queues: with the controller of Queues. */
 void engine_fixture_begin_with(struct engine_fixture *f, bool queues, bool podgroup_per_pod);
 void engine_fixture_begin(struct engine_fixture *f); /* neither */
+/* The same by another configuration, which passes to the engine. */
+void engine_fixture_begin_by(struct engine_fixture *f, struct sched_conf *conf);
 void engine_fixture_end(struct engine_fixture *f);
-/* For a message SCHED_MSG_CONF; gates are on. */
+/* For engine_fixture_begin_by or a message SCHED_MSG_CONF; gates are on. */
 struct sched_conf *engine_fixture_parse(const char *text);
 /* The watch shows this object. */
 void engine_fixture_see(struct engine_fixture *f, enum sched_resource r, const char *key,
 			const char *json);
-void engine_fixture_sync_all(struct engine_fixture *f); /* all lists are complete */
+void engine_fixture_synced(struct engine_fixture *f,
+			   enum sched_resource r); /* a list is complete */
+/* All lists but those for a plugin alone. */
+void engine_fixture_sync_all(struct engine_fixture *f);
 void engine_fixture_lead(struct engine_fixture *f, int64_t not_before);
 /* Sends what the pools hold. */
 void engine_fixture_step_pools(struct engine_fixture *f);

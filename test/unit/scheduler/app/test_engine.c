@@ -14,11 +14,13 @@
 #include "kube/pool.h"
 #include "lib/net/fake_transport.h"
 #include "obs/metric.h"
+#include "process/log.h"
 #include "scheduler/base/message.h"
 #include "scheduler/base/message_decode.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/pods/model/cluster.h"
+#include "scheduler/pods/model/resources.h"
 #include "unit/scheduler/app/engine_fixture.h"
 
 static void see_world(struct engine_fixture *f)
@@ -360,6 +362,61 @@ static void test_a_bad_object_is_counted_and_reported(void **state)
 	}
 }
 
+/* Takes the lines of the log. */
+static void keep_line(struct str line, void *ctx)
+{
+	strbuf_add_str(ctx, line);
+}
+
+/* A node with this many resources of names that no other node has. Returns what was logged. */
+static const char *see_resources(struct engine_fixture *f, const char *node, unsigned n,
+				 struct strbuf *lines)
+{
+	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
+
+	strbuf_printf(&json, "{\"metadata\":{\"name\":\"%s\"},\"status\":{\"allocatable\":{", node);
+	for (unsigned i = 0; i < n; i++) {
+		strbuf_printf(&json, "%s\"%s.example.com/r%u\":\"1\"", i == 0 ? "" : ",", node, i);
+	}
+	strbuf_add_c(&json, "}}}");
+	strbuf_reset(lines);
+	log_set_sink(keep_line, lines);
+	engine_fixture_see(f, SCHED_NODES, node, json.p);
+	log_set_sink(NULL, NULL);
+	strbuf_add_c(lines, "");
+	return lines->p;
+}
+
+static unsigned resource_names(struct engine_fixture *f)
+{
+	return (unsigned)metric_cell_get(metric_cell(
+		metric_register(f->counters, "headgate_resource_names", "", METRIC_GAUGE, NULL),
+		NULL));
+}
+
+/* From three quarters of the limit on it warns; beyond the limit it says how many are left out. */
+static void test_many_names_of_resources_are_warned_of(void **state)
+{
+	const unsigned many = RES_NAMES_MAX / 4 * 3;
+	CLEANUP(strbuf_finish) struct strbuf lines = STRBUF_INIT;
+	struct engine_fixture f;
+
+	(void)state;
+	engine_fixture_begin(&f);
+	engine_fixture_sync_all(&f);
+	assert_string_equal(see_resources(&f, "few", 1, &lines), "");
+	assert_string_equal(see_resources(&f, "more", many - 1 - resource_names(&f), &lines), "");
+	assert_int_equal(resource_names(&f), many - 1);
+	assert_non_null(strstr(see_resources(&f, "many", 1, &lines), "almost as many resources"));
+	assert_non_null(strstr(lines.p, "counted=49149 limit=65535"));
+	assert_non_null(strstr(see_resources(&f, "all", RES_NAMES_MAX - many, &lines),
+			       "counted=65535 limit=65535"));
+	assert_non_null(strstr(see_resources(&f, "beyond", 2, &lines), "are left out"));
+	assert_non_null(strstr(lines.p, "counted=65535 leftOut=2"));
+	assert_int_equal(resource_names(&f), RES_NAMES_MAX + 2);
+	engine_fixture_end(&f);
+}
+
 /* The PodGroup that was made for pod "plain" with UID u1. */
 #define PODGROUP_OF_PLAIN(queue, phase)                                                            \
 	"{\"metadata\":{\"namespace\":\"ns\",\"name\":\"podgroup-u1\",\"uid\":\"g1\","             \
@@ -660,6 +717,7 @@ int main(void)
 		cmocka_unit_test(test_a_snapshot_is_the_cluster_as_json),
 		cmocka_unit_test(test_a_missing_podgroup_is_reported_once),
 		cmocka_unit_test(test_a_bad_object_is_counted_and_reported),
+		cmocka_unit_test(test_many_names_of_resources_are_warned_of),
 		cmocka_unit_test(test_a_plain_pod_costs_one_binding),
 		cmocka_unit_test(test_one_write_binds_a_plain_pod),
 		cmocka_unit_test(test_a_plain_pod_without_a_condition_is_not_annotated),

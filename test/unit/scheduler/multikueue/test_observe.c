@@ -54,6 +54,8 @@ static void see(struct fixture *f, const char *uid, const char *status)
 #define CONDITIONS(list) "\"conditions\":[" list "]"
 #define WAITS(reason, message) CONDITION("QuotaReserved", "False", reason, message)
 #define GATED WAITS("AdmissionGated", "")
+#define CLEARED                                                                                    \
+	WAITS("PendingEvaluation", "AdmissionGatedBy cleared, waiting for quota reservation")
 
 static const struct {
 	const char *name, *status;
@@ -71,6 +73,15 @@ static const struct {
 	{ "asks as its draft does",
 	  CONDITIONS(GATED "," CONDITION("QuotaReservationBlocked", "True", "PreemptionGated", "")),
 	  REPLICA_CANDIDATE },
+	{ "asks, and its answer was overwritten",
+	  CONDITIONS(CLEARED
+		     "," CONDITION("BlockedOnPreemptionGates", "True", "PreemptionGated", "")),
+	  REPLICA_CANDIDATE },
+	{ "its annotation was taken away", CONDITIONS(CLEARED), REPLICA_UNEVALUATED },
+	{ "waits for the next cycle after it asked",
+	  CONDITIONS(WAITS("PendingEvaluation", "") "," CONDITION("BlockedOnPreemptionGates",
+								  "True", "PreemptionGated", "")),
+	  REPLICA_UNEVALUATED },
 	{ "the signal was taken back",
 	  CONDITIONS(GATED "," CONDITION("BlockedOnPreemptionGates", "False", "Preempted", "")),
 	  REPLICA_UNEVALUATED },
@@ -82,6 +93,10 @@ static const struct {
 	{ "a reason of a later version", CONDITIONS(WAITS("Whatever", "")), REPLICA_CANNOT },
 	{ "victims leave", CONDITIONS(WAITS("WaitingForPreemptedWorkloads", "")),
 	  REPLICA_PREEMPTING },
+	{ "its evictions are refused",
+	  CONDITIONS(WAITS("WaitingForPreemptedWorkloads",
+			   "no quota. Preempting 2 workload(s) failed, will retry.")),
+	  REPLICA_CANNOT },
 	{ "a worker without reasons asks",
 	  CONDITIONS(WAITS("Pending", "Workload requires preemption, but it's gated") "," CONDITION(
 		  "BlockedOnPreemptionGates", "True", "PreemptionGated", "")),
@@ -89,6 +104,9 @@ static const struct {
 	{ "a worker without reasons preempts",
 	  CONDITIONS(WAITS("Pending", "no quota. Pending the preemption of 2 workload(s)")),
 	  REPLICA_PREEMPTING },
+	{ "a worker without reasons has its evictions refused",
+	  CONDITIONS(WAITS("Pending", "no quota. Preempting 2 workload(s) failed, will retry.")),
+	  REPLICA_CANNOT },
 	{ "a worker without reasons has no room", CONDITIONS(WAITS("Pending", "no quota")),
 	  REPLICA_CANNOT },
 	{ "has quota", CONDITIONS(CONDITION("QuotaReserved", "True", "QuotaReserved", "")),

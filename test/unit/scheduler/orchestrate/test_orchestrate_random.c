@@ -279,8 +279,9 @@ static void check_open(struct fleet *f, const struct token *t, size_t to)
 		      "I1: the gate of %s is opened, and that of %s was not given up\n",
 		      f->v[to].name, w->name);
 		CHECK(f,
-		      (c != REPLICA_RESERVED && c != REPLICA_PREEMPTING) ||
-			      manager_now(f) - w->seen.ahead_seen >= f->opt.ahead_ns,
+		      c != REPLICA_ADMITTED &&
+			      ((c != REPLICA_RESERVED && c != REPLICA_PREEMPTING) ||
+			       manager_now(f) - w->seen.ahead_seen >= f->opt.ahead_ns),
 		      "I2: the gate of %s is opened, while %s is %s\n", f->v[to].name, w->name,
 		      replica_class_name(c));
 	}

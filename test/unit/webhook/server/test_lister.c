@@ -13,6 +13,8 @@
 #include "process/log.h"
 #include "webhook/admit/admit.h"
 
+#define BOOKMARK "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"2\"}}}\n"
+
 static void drop_line(struct str line, void *ctx)
 {
 	(void)line;
@@ -157,6 +159,57 @@ static void test_what_is_followed(void **state)
 	}
 }
 
+/* Of all kinds that are followed, the one without contact is named. */
+static void test_what_is_stale(void **state)
+{
+	static const char *const names[] = { "queues", "namespaces", "localqueues",
+					     "workloadpriorityclasses" };
+
+	(void)state;
+	log_set_sink(drop_line, NULL);
+	for (size_t silent = 0; silent < ARRAY_LEN(names); silent++) {
+		struct lister *l = lister_create(NULL);
+		uint64_t lists[ARRAY_LEN(names)], watches[ARRAY_LEN(names)];
+		struct fake_transport *t;
+		struct clock_fake clock;
+		int64_t since = 0, start;
+		const char *name;
+
+		unit_row(names[silent]);
+		clock_fake_init(&clock, 1000 * CLOCK_NS_PER_S);
+		clock_fake_advance(&clock, CLOCK_NS_PER_S);
+		t = fake_transport_create(&clock);
+		lister_follow_quota(l);
+		lister_connect(l, fake_transport_base(t), &clock.base);
+		fake_transport_run(t);
+		for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+			lists[i] = fake_transport_expect_prefix(t, "GET /api");
+		}
+		for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+			fake_transport_answer(
+				t, lists[i], 200,
+				"{\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[]}");
+			watches[i] = fake_transport_expect_prefix(t, "GET /api");
+		}
+		start = clock_mono(&clock.base);
+		for (unsigned step = 0; step < 4; step++) {
+			assert_null(lister_stale_since(l, clock_mono(&clock.base), &since));
+			for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+				if (i != silent || step == 0) {
+					fake_transport_chunk(t, watches[i], BOOKMARK);
+				}
+			}
+			fake_transport_advance(t, 25 * CLOCK_NS_PER_S);
+		}
+		name = lister_stale_since(l, clock_mono(&clock.base), &since);
+		assert_non_null(name);
+		assert_string_equal(name, names[silent]);
+		assert_int_equal(since, start);
+		fake_transport_destroy(t);
+		lister_destroy(l);
+	}
+}
+
 static void test_undecodable_keeps_the_old(void **state)
 {
 	struct metric_registry *r = metric_registry_create();
@@ -236,6 +289,7 @@ int main(void)
 		cmocka_unit_test(test_namespaces_that_matter),
 		cmocka_unit_test(test_defaults_of_the_quota_kinds),
 		cmocka_unit_test(test_what_is_followed),
+		cmocka_unit_test(test_what_is_stale),
 		cmocka_unit_test(test_undecodable_keeps_the_old),
 		cmocka_unit_test(test_unconnected),
 		cmocka_unit_test(test_readers_and_writer),

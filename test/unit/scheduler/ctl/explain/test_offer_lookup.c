@@ -29,14 +29,15 @@
 	"podSets: [" PODS "]}, status: {admission: {clusterQueue: cq, podSetAssignments: [{name: " \
 	"main, count: 1, flavors: {cpu: f}, resourceUsage: {cpu: '1'}}]}, conditions: ["           \
 	"{type: QuotaReserved, status: 'True', reason: r, message: m" AT "]}}\n---\n"
-#define REPLICA(conditions, position)                                                              \
+#define REPLICA_WITH(gates, conditions, position)                                                  \
 	NAMESPACE                                                                                  \
 	"{" API "kind: Workload, metadata: {name: waits, namespace: ns, labels: "                  \
 	"{kueue.x-k8s.io/multikueue-origin: multikueue}}, spec: {queueName: lq, priority: 10, "    \
-	"preemptionGates: [{name: kueue.x-k8s.io/multikueue}], podSets: [" PODS                    \
+	"preemptionGates: [{name: kueue.x-k8s.io/multikueue}" gates "], podSets: [" PODS           \
 	"]}, status: {conditions: "                                                                \
 	"[" conditions                                                                             \
 	"], preemptionGates: [{name: kueue.x-k8s.io/multikueue, position: " position AT "]}}\n"
+#define REPLICA(conditions, position) REPLICA_WITH("", conditions, position)
 #define NO_QUOTA(reason, message)                                                                  \
 	"{type: QuotaReserved, status: 'False', reason: " reason ", message: '" message "'" AT
 #define SIGNALS                                                                                    \
@@ -146,6 +147,17 @@ static void a_worker_that_may_not_be_read(void **state UNUSED)
 	worker_fixture_set_faults(&workers[1], "[]");
 }
 
+static void a_gate_of_another_controller_is_named(void **state UNUSED)
+{
+	worker_fixture_load(&workers[2],
+			    REPLICA_WITH(", {name: team/freeze}",
+					 NO_QUOTA("AdmissionGated", "gated") ", " SIGNALS,
+					 "Closed"));
+	assert_int_equal(live_fixture_run(&manager, "explain workload ns/waits"), VERB_OK);
+	assert_non_null(strstr(manager.out.p, "w3       HeldBack"));
+	assert_non_null(strstr(manager.out.p, "team/freeze"));
+}
+
 static void a_silent_worker_is_out_of_reach(void **state UNUSED)
 {
 	worker_fixture_behave(&workers[1], (struct worker_behaviour){ .silent = true });
@@ -190,9 +202,13 @@ static void from_manifests(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(answers_of_the_workers),         TEST(without_connections),
-		TEST(a_worker_that_may_not_be_read),  TEST(a_silent_worker_is_out_of_reach),
-		TEST(time_limits_of_a_configuration), TEST(from_manifests),
+		TEST(answers_of_the_workers),
+		TEST(without_connections),
+		TEST(a_worker_that_may_not_be_read),
+		TEST(a_silent_worker_is_out_of_reach),
+		TEST(time_limits_of_a_configuration),
+		TEST(from_manifests),
+		TEST(a_gate_of_another_controller_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -505,6 +505,42 @@ static void test_hanging_cluster(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+static unsigned count_events(struct fleet_world *w, const char *reason, const char *part)
+{
+	CLEANUP(jdoc_destroyp)
+	struct jdoc *d =
+		fleet_world_get(w, FLEET_WORLD_MANAGER, "/api/v1/namespaces/default/events");
+	unsigned n = 0;
+
+	for (const struct jdoc *e = jdoc_first(jdoc_get(d, "items")); e != NULL; e = jdoc_next(e)) {
+		n += jdoc_is_str(jdoc_get(e, "reason"), reason) &&
+		     strstr(jdoc_str_or(jdoc_get(e, "message"), ""), part) != NULL;
+	}
+	return n;
+}
+
+/* Opening the manager's gate would be of no use there (Kueue opens it, and waits for 5 minutes). */
+static void test_gate_of_another_controller(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "a", 0);
+	assert_int_equal(fleet_world_patch(w, 0, LOCAL "a",
+					   "{\"spec\":{\"preemptionGates\":[{\"name\":"
+					   "\"team/freeze\"},{\"name\":"
+					   "\"kueue.x-k8s.io/multikueue\"}]}}"),
+			 200);
+	report_all(w, 2, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, MINUTE / 6);
+	assert_int_equal(fleet_world_open(w, "a"), 1);
+	assert_int_equal(count_events(w, "PreemptionHeldBack",
+				      "on worker cluster w0 it would preempt, but its preemption "
+				      "gate team/freeze is closed"),
+			 1);
+	assert_int_equal(count_events(w, "PreemptionHeldBack", ""), 1);
+	fleet_world_destroy(w);
+}
+
 /* /livez takes a thread that has been silent for half a minute for stuck. */
 static void test_sign_of_life(void **state UNUSED)
 {
@@ -543,6 +579,7 @@ int main(void)
 		cmocka_unit_test(test_leaves_others_alone),
 		cmocka_unit_test(test_closes_what_is_not_wanted),
 		cmocka_unit_test(test_hanging_cluster),
+		cmocka_unit_test(test_gate_of_another_controller),
 		cmocka_unit_test(test_sign_of_life),
 	};
 

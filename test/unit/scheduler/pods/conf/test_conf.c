@@ -388,6 +388,50 @@ static void test_arguments_become_text(void **state)
 }
 
 /* In one map, and over all maps of an action. */
+/* Arguments of a plugin that is left out are left out with it. */
+static void test_arguments_that_nothing_reads_are_named(void **state)
+{
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	assert_int_equal(conf_fixture_parse(&f, "actions: allocate\n"
+						"tiers:\n"
+						"- plugins:\n"
+						"  - name: binpack\n"
+						"    arguments:\n"
+						"      binpack.weighd: 1\n"
+						"      binpack.cpu: 1\n"
+						"      binpack.mode: x\n"
+						"      binpack.of.gpu: 2\n"
+						"      enableHierarchy: true\n"
+						"  - {name: gang, arguments: {a: 1}}\n"
+						"  - {name: drf, arguments: {a: 1}}\n"
+						"configurations:\n"
+						"- name: allocate\n"
+						"  arguments: {binpack.mode: 1, far: 1, name: 1}\n"
+						"- {name: reclaim, arguments: {a: 1}}\n"),
+			 0);
+	assert_string_equal(
+		f.warnings.p,
+		"s.conf:6: tiers[0].plugins[0].arguments.binpack.weighd: unknown argument of "
+		"plugin binpack, ignored; did you mean binpack.weight?\n"
+		"s.conf:8: tiers[0].plugins[0].arguments.binpack.mode: this argument of Volcano's "
+		"plugin binpack has no effect here\n"
+		"s.conf:10: tiers[0].plugins[0].arguments.enableHierarchy: ignored: this "
+		"switch belongs beside the arguments of a plugin\n"
+		"s.conf:11: tiers[0].plugins[1].arguments.a: unknown argument of plugin gang, "
+		"ignored\n"
+		"s.conf:12: plugin \"drf\" has no implementation here and is left out\n"
+		"s.conf:15: configurations[0].arguments.binpack.mode: this argument of Volcano's "
+		"action allocate has no effect here\n"
+		"s.conf:15: configurations[0].arguments.far: unknown argument of action allocate, "
+		"ignored\n"
+		"s.conf:15: configurations[0].arguments.name: unknown argument of action allocate, "
+		"ignored\n");
+	conf_fixture_finish(&f);
+}
+
 static void test_limit_of_arguments(void **state)
 {
 	struct strbuf b = STRBUF_INIT;
@@ -493,6 +537,7 @@ int main(void)
 		cmocka_unit_test(test_errors_in_plugins),
 		cmocka_unit_test(test_null_is_as_if_it_were_not_written),
 		cmocka_unit_test(test_arguments_become_text),
+		cmocka_unit_test(test_arguments_that_nothing_reads_are_named),
 		cmocka_unit_test(test_limit_of_arguments),
 		cmocka_unit_test(test_limit_of_plugins_is_for_all_tiers),
 		cmocka_unit_test(test_limit_of_bytes),

@@ -4,6 +4,7 @@
 
 #include "base/attrs.h"
 #include "base/clock.h"
+#include "enc/json/jdoc.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
 #include "lib/net/fake_transport.h"
@@ -11,20 +12,46 @@
 #include "scheduler/base/message.h"
 #include "scheduler/pods/model/cluster.h"
 
+/* The event that is sent, as its fields: NULL, where there is none. */
+static void assert_event(struct fake_transport *net, const char *type, const char *reason)
+{
+	struct jdoc *doc = NULL;
+	uint64_t id;
+
+	if (reason == NULL) {
+		fake_transport_expect_none(net);
+		return;
+	}
+	id = fake_transport_expect(net, "POST /api/v1/namespaces/ns/events");
+	assert_int_equal(jdoc_parse(fake_transport_body(net, id), &doc, NULL), 0);
+	assert_string_equal(jdoc_path_str(doc, "type"), type);
+	assert_string_equal(jdoc_path_str(doc, "reason"), reason);
+	assert_string_equal(jdoc_path_str(doc, "message"), "text");
+	assert_string_equal(jdoc_path_str(doc, "involvedObject.name"), "p");
+	jdoc_destroy(doc);
+	fake_transport_expect_none(net);
+}
+
 static void which_outcomes_are_recorded(void **state)
 {
 	static const struct {
 		enum sched_request request;
 		enum sched_outcome outcome;
-		const char *uid; /* NULL: that of the pod */
-		bool recorded;
+		const char *uid;           /* NULL: that of the pod */
+		const char *type, *reason; /* NULL: no event */
 	} cases[] = {
-		{ SCHED_REQ_BIND, SCHED_DONE, NULL, true },
-		{ SCHED_REQ_BIND, SCHED_REJECTED, NULL, true },
-		{ SCHED_REQ_EVICT, SCHED_DONE, NULL, true },
-		{ SCHED_REQ_UNGATE, SCHED_DONE, NULL, false },
-		{ SCHED_REQ_BIND, SCHED_GONE, NULL, false },
-		{ SCHED_REQ_BIND, SCHED_DONE, "another", false },
+		{ SCHED_REQ_BIND, SCHED_DONE, NULL, "Normal", "Scheduled" },
+		{ SCHED_REQ_BIND, SCHED_REJECTED, NULL, "Warning", "FailedBinding" },
+		{ SCHED_REQ_UNGATE, SCHED_REJECTED, NULL, "Warning", "FailedGateRemoval" },
+		{ SCHED_REQ_POD_STATUS, SCHED_REJECTED, NULL, "Warning", "FailedStatusUpdate" },
+		{ SCHED_REQ_EVICT, SCHED_DONE, NULL, "Normal", "Evict" },
+		{ SCHED_REQ_EVICT, SCHED_REJECTED, NULL, "Warning", "FailedEviction" },
+		{ SCHED_REQ_UNGATE, SCHED_DONE, NULL, NULL, NULL },
+		{ SCHED_REQ_POD_STATUS, SCHED_DONE, NULL, NULL, NULL },
+		{ SCHED_REQ_BIND, SCHED_GONE, NULL, NULL, NULL },
+		{ SCHED_REQ_EVICT, SCHED_GONE, NULL, NULL, NULL },
+		{ SCHED_REQ_BIND, SCHED_DONE, "another", NULL, NULL },
+		{ SCHED_REQ_EVICT, SCHED_REJECTED, "another", NULL, NULL },
 	};
 
 	(void)state;
@@ -52,7 +79,9 @@ static void which_outcomes_are_recorded(void **state)
 		m.key = STR_LIT("ns/p");
 		m.uid = cases[i].uid == NULL ? t->uid : cases[i].uid;
 		write_event_record(r, c, &m);
-		assert_int_equal(pool_waiting(recorder_pool(r)), cases[i].recorded);
+		while (pool_step(recorder_pool(r))) {
+		}
+		assert_event(net, cases[i].type, cases[i].reason);
 		recorder_destroy(r);
 		fake_transport_destroy(net);
 		cluster_destroy(c);

@@ -228,8 +228,8 @@ static void test_arguments_that_are_no_numbers(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const struct plugin_arg v[] = { { rows[i].key, "heavy" },
-						{ "binpack.resources", rows[i].list } };
+		const struct conf_arg v[] = { { rows[i].key, "heavy" },
+					      { "binpack.resources", rows[i].list } };
 		const struct plugin_args args = { .v = v, .n = 2 };
 		struct err err = ERR_INIT;
 		void *s = NULL;

@@ -1,7 +1,10 @@
 #include "base/attrs.h"
+#include "base/err.h"
 #include "lib/pods/hooks_fixture.h"
 #include "lib/unit.h"
+#include "scheduler/pods/conf/conf_args.h"
 #include "scheduler/pods/ledger/ledger.h"
+#include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/statement.h"
 
@@ -554,6 +557,36 @@ static void test_guarantee_counts_as_deserved(void **state)
 	assert_true(order("a", "b") < 0); /* 8/20 against 5/10 */
 }
 
+static void test_arguments_that_are_no_levels(void **state)
+{
+	static const struct {
+		const char *value, *error;
+	} rows[] = {
+		{ "few", "ancestorReclaimLevel: \"few\" is not a number" },
+		{ "-1", "ancestorReclaimLevel: not between 0 and 64" },
+		{ "65", "ancestorReclaimLevel: not between 0 and 64" },
+		{ "64", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct conf_arg arg = { "ancestorReclaimLevel", rows[i].value };
+		const struct plugin_args args = { .v = &arg, .n = 1 };
+		struct err err = ERR_INIT;
+		void *p = NULL;
+
+		unit_row(rows[i].value);
+		assert_int_equal(capacity_ops.create(&args, &p, &err),
+				 rows[i].error == NULL ? 0 : -ERR_INVALID);
+		if (rows[i].error != NULL) {
+			assert_null(p);
+			assert_string_equal(err.text, rows[i].error);
+		} else {
+			capacity_ops.destroy(p);
+		}
+	}
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
 
 int main(void)
@@ -585,6 +618,7 @@ int main(void)
 		TEST(test_quirk_a_queue_without_deserved_has_share_one),
 		TEST(test_leaves_are_compared_below_their_common_ancestor),
 		TEST(test_guarantee_counts_as_deserved),
+		cmocka_unit_test(test_arguments_that_are_no_levels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

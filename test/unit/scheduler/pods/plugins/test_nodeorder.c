@@ -5,6 +5,7 @@
 #include "lib/pods/cluster_fixture.h"
 #include "lib/pods/hooks_fixture.h"
 #include "lib/unit.h"
+#include "scheduler/pods/conf/conf_args.h"
 #include "scheduler/pods/model/images.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/hooks.h"
@@ -285,7 +286,7 @@ static void test_arguments(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-		const struct plugin_arg bad = { keys[i], "much" }, good = { keys[i], "7" };
+		const struct conf_arg bad = { keys[i], "much" }, good = { keys[i], "7" };
 		struct plugin_args args = { .v = &bad, .n = 1 };
 		struct err err = ERR_INIT;
 		void *p = NULL;

@@ -5,6 +5,7 @@
 #include "lib/pods/hooks_fixture.h"
 #include "lib/pods/random_changes.h"
 #include "lib/unit.h"
+#include "scheduler/pods/conf/conf_args.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/hooks.h"
 
@@ -174,7 +175,7 @@ static void test_names_that_no_node_has(void **state)
 
 static void test_bad_arguments(void **state)
 {
-	const struct plugin_arg arg = { "overcommit-factor", "many" };
+	const struct conf_arg arg = { "overcommit-factor", "many" };
 	const struct plugin_args args = { .v = &arg, .n = 1 };
 	struct err err = ERR_INIT;
 	void *p = NULL;

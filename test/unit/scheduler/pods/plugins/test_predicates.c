@@ -6,6 +6,7 @@
 #include "lib/pods/cluster_fixture.h"
 #include "lib/pods/hooks_fixture.h"
 #include "lib/unit.h"
+#include "scheduler/pods/conf/conf_args.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/statement.h"
@@ -104,11 +105,13 @@ static void test_arguments_that_are_no_booleans(void **state)
 {
 	static const char *const keys[] = { "predicate.NodeAffinityEnable",
 					    "predicate.NodePortsEnable",
-					    "predicate.TaintTolerationEnable" };
+					    "predicate.TaintTolerationEnable",
+					    "predicate.PodAffinityEnable",
+					    "predicate.PodTopologySpreadEnable" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-		const struct plugin_arg v = { keys[i], "maybe" };
+		const struct conf_arg v = { keys[i], "maybe" };
 		const struct plugin_args args = { .v = &v, .n = 1 };
 		struct err err = ERR_INIT;
 		void *s = NULL;

@@ -35,7 +35,7 @@ static int create_fake(char name, const struct plugin_args *args, void **ret, st
 	struct fake *f = xmalloc(sizeof(*f));
 	double weight;
 
-	if (plugin_args_double(args, "weight", 1, &weight, err) < 0) {
+	if (conf_args_number(args->v, args->n, "weight", 1, &weight, err) < 0) {
 		free(f);
 		return -ERR_INVALID;
 	}
@@ -533,8 +533,11 @@ static void test_without_plugins_the_answer_is_yes(void **state)
 
 static void test_arguments_that_do_not_parse_name_plugin_and_argument(void **state)
 {
-	static const char *const plugins[] = { "a", "b", NULL }, *const actions[] = { "x", NULL };
-	const struct conf_options opt = { .known = { plugins, actions, NULL } };
+	static const struct conf_name plugins[] = { { .name = "a" },
+						    { .name = "b" },
+						    { .name = NULL } };
+	static const struct conf_name actions[] = { { .name = "x" }, { .name = NULL } };
+	const struct conf_options opt = { .known = { plugins, actions } };
 	struct sched_conf *conf = NULL;
 	struct hooks *h = NULL;
 	struct err err = ERR_INIT;

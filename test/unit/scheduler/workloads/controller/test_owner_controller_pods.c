@@ -354,6 +354,36 @@ static void a_pod_that_leaves_its_group(void **state)
 	}
 }
 
+/* A process ended after the Workload had gone and before the pods were released: the next one finds
+ * pods with our finalizer that wait for nothing else. Until all objects are listed, their Workload
+ * may still come. */
+static void pods_without_a_workload_after_a_restart(void **state)
+{
+	static const char *const groups[] = { NULL, "g" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
+		const char *more =
+			groups[i] == NULL ? "" : ", kueue.x-k8s.io/pod-group-total-count: '2'";
+		struct owner_fixture f;
+
+		unit_row(groups[i]);
+		owner_fixture_begin(&f, CONF);
+		create_pod(&f, "a", groups[i], more);
+		create_pod(&f, "b", groups[i], more);
+		end_pod(&f, "a");
+		end_pod(&f, "b");
+		owner_fixture_settle(&f);
+		assert_true(is_there(&f, "a") && is_there(&f, "b"));
+		owner_controller_synced(f.o);
+		owner_fixture_settle(&f);
+		assert_false(is_there(&f, "a") || is_there(&f, "b"));
+		owner_fixture_call(&f, HTTP_GET, OWNER_FIXTURE_WORKLOADS, NULL, NULL);
+		owner_fixture_expect(&f, "items", "[]");
+		owner_fixture_end(&f);
+	}
+}
+
 /* Kubernetes deletes the pods of a namespace before all else. */
 static void a_group_that_goes_with_its_namespace(void **state)
 {
@@ -487,6 +517,7 @@ int main(void)
 		cmocka_unit_test(a_group_with_a_failed_pod),
 		cmocka_unit_test(a_group_that_is_preempted_and_comes_back),
 		cmocka_unit_test(a_pod_that_leaves_its_group),
+		cmocka_unit_test(pods_without_a_workload_after_a_restart),
 		cmocka_unit_test(a_group_that_goes_with_its_namespace),
 		cmocka_unit_test(pods_are_left_alone),
 		cmocka_unit_test(a_name_that_is_taken),

@@ -1,7 +1,7 @@
-/* scheduler/ctl/cli/nearest.h: of the names that exist, the one that is spelled nearest to a name
+/* common/base/nearest.h: of the names that exist, the one that is spelled nearest to a name
  * that does not: what was probably meant. One thread. */
-#ifndef SCHEDULER_CTL_CLI_NEAREST_H
-#define SCHEDULER_CTL_CLI_NEAREST_H
+#ifndef COMMON_BASE_NEAREST_H
+#define COMMON_BASE_NEAREST_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "scheduler/ctl/cli/nearest.h"
+#include "base/nearest.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -378,11 +378,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reasons_of_plain_pods),
-<<<<<<< HEAD
 		cmocka_unit_test(plain_pods_that_enqueue_refuses),
-=======
 		cmocka_unit_test(lost_gates_are_reported_once),
->>>>>>> 24db540b
 		cmocka_unit_test(no_reason_for_what_does_not_wait),
 		cmocka_unit_test(unsupported_pods_are_refused_without_buying_nodes),
 		cmocka_unit_test(a_pod_that_is_bound_is_not_published),

@@ -1,8 +1,8 @@
 #!/bin/sh
-# listed.sh [NUMBER]: each row of listed.txt makes a mutant of one file; the simulation linked with
-# it (sim_main, or the one that the row names) must fail. Speaks TAP. Run by `make mutants-listed`, which
-# gives CC, CFLAGS, LDFLAGS, LIBS and BUILD.
-# SEEDS: how many a mutant may survive (400). LIMIT: seconds for one mutant (1800). JOBS: how many at a
+# listed.sh [NUMBER]: each row of listed.txt makes a mutant of one file; the random test linked with
+# it (a simulation, or random fleets: test/ROW'S_LAST_FIELD.c, sim/sim_main without one) must fail. Speaks TAP. Run by
+# `make mutants-listed`, which gives CC, CFLAGS, LDFLAGS, LIBS and BUILD.
+# MUTANT_SEEDS: how many a mutant may survive (400). LIMIT: seconds for one mutant (1800). JOBS: how many at a
 # time. SAMPLE: how many rows (all of them); they are chosen by SAMPLE_SEED, which is another one each time and
 # is printed.
 set -u
@@ -11,10 +11,10 @@ set -u
 # shellcheck source=test/lib/draw.sh
 . test/lib/draw.sh
 BUILD=${BUILD:-build}
-SEEDS=${SEEDS:-400}
+MUTANT_SEEDS=${MUTANT_SEEDS:-400}
 JOBS=${JOBS:-$(nproc)}
 LIMIT=${LIMIT:-1800}
-export BUILD SEEDS JOBS LIMIT
+export BUILD MUTANT_SEEDS JOBS LIMIT
 ROWS=test/mutants/listed.txt
 OUT=$BUILD/mutants-listed
 
@@ -48,24 +48,27 @@ try() {
 	name=$(field "$text" 1)
 	base=$OUT/$1
 	program=$(field "$text" 5)
-	program=${program:-sim_main}
+	program=${program:-sim/sim_main}
 	if ! patch_file "$text" "$base.c"; then
 		echo "not ok $1 - $name # the line is not there exactly once"
 		return
 	fi
 	if ! compile "$base.c" "$base.o" 2>"$base.log" ||
-		! link_with "$BUILD/obj/test/sim/$program.o" "$base.o" "$base" 2>>"$base.log"; then
+		! link_with "$BUILD/obj/test/$program.o" "$base.o" "$base" 2>>"$base.log"; then
 		echo "not ok $1 - $name # does not build: $base.log"
 		return
 	fi
 	began=$(date +%s)
-	timeout "$LIMIT" "$base" --seeds "1..$SEEDS" --quick >"$base.log" 2>&1
+	case $program in
+	sim/*) timeout "$LIMIT" "$base" --seeds "1..$MUTANT_SEEDS" --quick >"$base.log" 2>&1 ;;
+	*) SEEDS=1..$MUTANT_SEEDS timeout "$LIMIT" "$base" >"$base.log" 2>&1 ;;
+	esac
 	code=$?
 	took=$(($(date +%s) - began))
-	why=$(sed -n 's/^# \(seed [0-9]*: .*\)/\1/p' "$base.log" | head -n 1)
+	why=$(sed -n 's/^\(# \)\{0,1\}\(seed [0-9]*: .*\)/\2/p' "$base.log" | head -n 1)
 	# Only a failing seed with a reason catches a mutant; running out of memory or time does not.
 	case $code in
-	0) echo "not ok $1 - $name # survived $SEEDS seeds" ;;
+	0) echo "not ok $1 - $name # survived $MUTANT_SEEDS seeds" ;;
 	124) echo "not ok $1 - $name # survived $LIMIT s" ;;
 	*)
 		if [ -n "$why" ]; then

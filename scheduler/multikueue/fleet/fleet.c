@@ -167,6 +167,7 @@ struct fleet *fleet_create(const struct fleet_options *opt)
 		.manual = opt->manual,
 		.needs_jobs = opt->manages,
 		.needs_pods = opt->manages && opt->carries_pods,
+		.needs_gates = opt->orchestrates,
 		.customs = opt->customs,
 		.seed = opt->seed,
 		.connect = connect_worker,
@@ -496,6 +497,10 @@ static void follow_links(struct fleet *f)
 		}
 		if (f->active != NULL) {
 			fleet_active_note(f->active);
+		}
+		if (now != 0 && f->opt.orchestrates && link_lacks_gates(k->link)) {
+			fleet_report_no_gates(f->report,
+					      fleet_clusters_object(f->clusters, k->name), k->name);
 		}
 		if (now != 0) {
 			strmap_each(f->workloads, reach_replica, &c);

@@ -285,7 +285,7 @@ static void report_plain(struct session *s, const struct task *t, const struct p
 		return;
 	}
 	add_event(s, t, "FailedScheduling", message);
-	if (session_priv_task(s, t)->attempt == ATTEMPT_QUOTA) {
+	if (session_priv_task(s, t)->attempt == ATTEMPT_QUOTA || v->verdict.kept_out) {
 		add_amounts(s, t, v, &s->decisions.v[s->decisions.n - 1]);
 	}
 }

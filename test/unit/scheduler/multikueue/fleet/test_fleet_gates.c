@@ -7,7 +7,9 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "enc/json/jdoc.h"
 #include "lib/multikueue/fleet_jobs.h"
+#include "lib/multikueue/fleet_setup.h"
 #include "lib/multikueue/fleet_world.h"
 
 #define S CLOCK_NS_PER_S
@@ -86,6 +88,39 @@ static void test_gates_are_opened_for_good(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+/* An entry may have members of a later version of KEP-8303, or of a fork. */
+static void test_members_that_are_not_known(void **state UNUSED)
+{
+	struct manager_options mo;
+	struct fleet_world *w;
+	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
+	const struct jdoc *entry;
+
+	manager_defaults(&mo);
+	w = begin(1, &mo);
+	fleet_setup_gate_entry(
+		w, 0,
+		"{\"position\":{\"type\":\"string\"},\"lastTransitionTime\":{\"type\":"
+		"\"string\"},\"openedFor\":{\"type\":\"string\"}}");
+	fleet_world_kill(w, true);
+	fleet_world_start(w);
+	fleet_jobs_submit(w, "a");
+	fleet_world_run(w, 2 * S);
+	assert_int_equal(fleet_world_patch(w, 0, WORKLOADS "/a/status",
+					   "{\"status\":{\"preemptionGates\":[{\"name\":"
+					   "\"kueue.x-k8s.io/multikueue\",\"position\":\"Closed\","
+					   "\"lastTransitionTime\":\"2027-01-15T08:00:00Z\","
+					   "\"openedFor\":\"team\"}]}}"),
+			 200);
+	add_gate(w, 0, "a");
+	fleet_world_run(w, S);
+	d = fleet_world_get(w, 0, WORKLOADS "/a");
+	entry = jdoc_at(jdoc_path(d, "status.preemptionGates"), 0);
+	assert_true(jdoc_is_str(jdoc_get(entry, "position"), "Open"));
+	assert_true(jdoc_is_str(jdoc_get(entry, "openedFor"), "team"));
+	fleet_world_destroy(w);
+}
+
 /* One that is admitted does not preempt any more, and nothing is written to it. */
 static void test_of_an_admitted_replica(void **state UNUSED)
 {
@@ -108,6 +143,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gates_are_opened_for_good),
+		cmocka_unit_test(test_members_that_are_not_known),
 		cmocka_unit_test(test_of_an_admitted_replica),
 	};
 

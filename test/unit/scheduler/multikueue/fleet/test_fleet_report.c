@@ -310,6 +310,34 @@ static void test_gates(void **state UNUSED)
 	end(&t, "opened again, closed, and opened for the next grant");
 }
 
+/* One event for each time that it comes to wait for the gate of another controller. */
+static void test_held_back(void **state UNUSED)
+{
+	struct test t;
+	struct token token = free_token();
+	struct fleet_replica *r;
+
+	begin(&t, ORCHESTRATE_ORDER);
+	read_token(&t, &token);
+	r = fleet_workload_replica(t.w, "east");
+	r->seen.replica.uid = "x";
+	r->seen.replica.reachable = r->seen.replica.has_gate = true;
+	r->seen.replica.signals = r->seen.replica.other_gate = true;
+	r->seen.replica.answer = REPLICA_GATED;
+	r->other_gate = xmalloc_dup("team/freeze");
+	vec_push(&t.view.of, r);
+	title("held back");
+	fleet_report_view(t.report, t.w, &t.view, WALL);
+	fleet_report_view(t.report, t.w, &t.view, WALL);
+	add_events(&t);
+	title("not any more");
+	r->seen.replica.answer = REPLICA_DOES_NOT_FIT;
+	fleet_report_view(t.report, t.w, &t.view, WALL);
+	add_events(&t);
+	assert_false(r->held_back);
+	end(&t, NULL);
+}
+
 /* --- reasons -----------------------------------------------------------------------------------*/
 
 static const struct replica candidate = {
@@ -473,6 +501,7 @@ int main(void)
 		cmocka_unit_test(test_each_end),
 		cmocka_unit_test(test_problems),
 		cmocka_unit_test(test_gates),
+		cmocka_unit_test(test_held_back),
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_waiting),
 		cmocka_unit_test(test_gauges),

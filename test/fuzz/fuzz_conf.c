@@ -12,12 +12,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool is_known(const char *const *names, const char *name)
+static bool is_known(const struct conf_name *names, const char *name)
 {
-	while (*names != NULL && strcmp(*names, name) != 0) {
+	while (names->name != NULL && strcmp(names->name, name) != 0) {
 		names++;
 	}
-	return *names != NULL;
+	return names->name != NULL;
 }
 
 static void on_warning(void *ctx, const char *text)

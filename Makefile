@@ -257,7 +257,11 @@ mutants: $(BIN) $(SUITE_BIN) $(DOCS_BIN) ## random breakages, one line each, tha
 	@$(MUTANT_ENV) TESTS='$(SUITE_BIN)' SCRIPTS='$(INTEGRATION_SH)' DOCS='$(DOCS_BIN)' \
 		PROGRAMS='$(foreach p,$(notdir $(BIN)),$p=$(MAIN_$p))' test/mutants/random.sh $(ARGS)
 
-mutants-listed: $(BIN) $(SIM_BIN) $(INTEGRATION_BIN) ## chosen breakages that the simulation must notice; ARGS=NUMBER: one of them
+# The tests that the rows of listed.txt name.
+LISTED_BIN := $(addprefix $(BUILD)/test/,$(sort $(shell \
+	sed -n 's/.* ||| .* ||| .* ||| .* ||| \([^ ]*\).*/\1/p' test/mutants/listed.txt)))
+
+mutants-listed: $(BIN) $(SIM_BIN) $(LISTED_BIN) ## chosen breakages that a random test must notice; ARGS=NUMBER: one of them
 	@$(MUTANT_ENV) test/mutants/listed.sh $(ARGS)
 
 lint: lib $(BUILD)/libtest.a $(DOCS_BIN) ## the rules of the house over the tree

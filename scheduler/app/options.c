@@ -52,8 +52,8 @@ static const struct flags_row rows[] = {
 	  .help = "A pod that another scheduler does not place in that time, or that is beyond a "
 		  "lowered limit: keep it, or delete it if a controller creates another one" },
 	{ "reservation-attempts", AT(INT, reservation_attempts), .max = 1000000, .def = "0",
-	  .help = "After this many reservations without a node, a gang waits for nodes of another "
-		  "shape; 0: no limit" },
+	  .help = "After this many reservations without a node, a gang waits until it changes or "
+		  "nodes of another shape appear; 0: no limit" },
 	{ "gate-sticky", AT(BOOL, gate_sticky), .def = "true",
 	  .help = "Keep a pod that has been gated under quota even if its annotation is "
 		  "removed" },

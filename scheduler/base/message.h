@@ -100,8 +100,9 @@ struct sched_msg {
 	const char *about;   /* REQUEST_DONE of an object of a job: its key; RESOURCE: the plural;
 				NULL: none */
 	bool flag;
-	unsigned gate_fields; /* of api/kueue/preemption_gate.h; 0: not known */
-	int64_t not_before;   /* LEASE: monotonic ns before which nothing may be written */
+	/* Of api/kueue/preemption_gate.h; 0: none, or (without the flag) not known. */
+	unsigned gate_fields;
+	int64_t not_before; /* LEASE: monotonic ns before which nothing may be written */
 	struct sched_conf *conf;
 	/* Owned by the message, until its receiver takes it and sets it to NULL. */
 	void *payload;

@@ -51,22 +51,29 @@ static bool is_open(const struct api_workload *w, const char *gate)
 	return false;
 }
 
+const char *observe_other_gate(const struct api_workload *w, const char *gate)
+{
+	for (size_t i = 0; i < w->spec.preemption_gates.n; i++) {
+		const char *name = w->spec.preemption_gates.v[i].name;
+
+		if (name != NULL && !str_streq(name, gate) && !is_open(w, name)) {
+			return name;
+		}
+	}
+	return NULL;
+}
+
 /* The gates of the spec count: Kueue removes an entry of the status that the spec does not name,
  * and a status alone keeps nothing from preempting. All gates must be open (KEP-8303), so that one
  * of another controller makes opening ours useless. */
 static void read_gates(const struct api_workload *w, const char *gate, struct replica *r)
 {
-	r->has_gate = r->is_open = r->other_gate = false;
+	r->has_gate = false;
 	for (size_t i = 0; i < w->spec.preemption_gates.n; i++) {
-		const char *name = w->spec.preemption_gates.v[i].name;
-
-		if (str_streq(name, gate)) {
-			r->has_gate = true;
-			r->is_open = is_open(w, gate);
-		} else if (name != NULL) {
-			r->other_gate |= !is_open(w, name);
-		}
+		r->has_gate |= str_streq(w->spec.preemption_gates.v[i].name, gate);
 	}
+	r->is_open = r->has_gate && is_open(w, gate);
+	r->other_gate = observe_other_gate(w, gate) != NULL;
 }
 
 static bool says(const struct api_condition *c, const char *text)

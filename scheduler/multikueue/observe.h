@@ -35,6 +35,8 @@ void observe_reachable(struct observed *o);
 void observe_granted(struct observed *o);
 /* The API server refused to open the gate. */
 void observe_refused(struct observed *o);
+/* The first gate of its spec with another name that is not open; NULL: none. Borrowed. */
+const char *observe_other_gate(const struct api_workload *w, const char *gate);
 /* Why a replica without quota has none. */
 enum replica_answer observe_answer(const struct api_workload *w);
 

@@ -74,7 +74,7 @@ static struct token *record(const struct decision *d)
 
 static void finish(const struct decision *d, enum token_outcome outcome)
 {
-	token_end(record(d), outcome, d->view->now);
+	token_end(record(d), outcome, d->view->now, d->view->n, &d->step->room);
 }
 
 static void revoke(const struct decision *d, enum token_outcome outcome)
@@ -420,9 +420,8 @@ void orchestrate_next(const struct orchestrate_options *opt, const struct orches
 	const struct decision d = { opt, view, ret };
 	size_t holder = find_holder(&d), stray = find_stray(&d, holder);
 
-	*ret = (struct orchestrate_step){ .act = ORCHESTRATE_WAIT,
-					  .replica = NONE,
-					  .at = CLOCK_NEVER };
+	/* The room may have the attempts of the view's token. */
+	act(&d, ORCHESTRATE_WAIT, NONE);
 	if (stray != NONE) {
 		if (!view->wanted || !adopt(&d)) {
 			act(&d, ORCHESTRATE_CLOSE, stray);

@@ -72,8 +72,9 @@ enum orchestrate_act {
 struct orchestrate_step {
 	enum orchestrate_act act;
 	size_t replica;
-	int64_t at; /* wall ns; CLOCK_NEVER: only a change matters */
-	struct token token;
+	int64_t at;         /* wall ns; CLOCK_NEVER: only a change matters */
+	struct token token; /* of RECORD */
+	struct token_room room;
 };
 
 /* ret borrows texts of the token and the replicas. The view is not changed. */

@@ -71,13 +71,17 @@ static int choice(const char *text, const char *const *names, size_t n, const ch
 	return err_set(err, ERR_INVALID, "%s: %s", path, text == NULL ? "missing" : "unknown");
 }
 
-static int take_attempts(const struct text_token *text, struct token *ret, struct err *err)
+static int take_attempts(const struct text_token *text, struct arena *arena, struct token *ret,
+			 struct err *err)
 {
+	struct token_attempt *v;
 	unsigned outcome;
 
 	if (text->attempts.n > TOKEN_MAX_ATTEMPTS) {
 		return err_set(err, ERR_INVALID, "attempts: more than %d", TOKEN_MAX_ATTEMPTS);
 	}
+	v = arena_zero(arena, text->attempts.n, sizeof(*v));
+	ret->attempts = v;
 	for (size_t i = 0; i < text->attempts.n; i++) {
 		const struct text_attempt *a = &text->attempts.v[i];
 		int r = choice(a->outcome, outcomes, ARRAY_LEN(outcomes), "attempts[].outcome",
@@ -90,13 +94,14 @@ static int take_attempts(const struct text_token *text, struct token *ret, struc
 			return err_set(err, ERR_INVALID,
 				       "attempts[%zu]: cluster and times are required", i);
 		}
-		ret->attempts[ret->n++] = (struct token_attempt){ a->cluster, a->began, a->ended,
-								  (enum token_outcome)outcome };
+		v[ret->n++] = (struct token_attempt){ a->cluster, a->began, a->ended,
+						      (enum token_outcome)outcome };
 	}
 	return 0;
 }
 
-static int take(const struct text_token *text, struct token *ret, struct err *err)
+static int take(const struct text_token *text, struct arena *arena, struct token *ret,
+		struct err *err)
 {
 	unsigned phase, outcome = 0;
 	int r = choice(text->phase, phases, ARRAY_LEN(phases), "phase", &phase, err);
@@ -123,7 +128,7 @@ static int take(const struct text_token *text, struct token *ret, struct err *er
 		ret->granted_at = text->granted_at;
 		ret->outcome = (enum token_outcome)outcome;
 	}
-	return take_attempts(text, ret, err);
+	return take_attempts(text, arena, ret, err);
 }
 
 int token_parse(struct str text, int64_t now, struct arena *arena, struct token *ret,
@@ -142,7 +147,7 @@ int token_parse(struct str text, int64_t now, struct arena *arena, struct token 
 	} else {
 		r = decode_text(&token_fields, text, &parsed, arena, err);
 	}
-	if (r < 0 || (r = take(&parsed, ret, err)) < 0) {
+	if (r < 0 || (r = take(&parsed, arena, ret, err)) < 0) {
 		*ret = (struct token){ .phase = TOKEN_FREE, .lost_at = now };
 	}
 	return r;
@@ -177,13 +182,20 @@ void token_format(const struct token *t, struct strbuf *out)
 	encode_text(&token_fields, &text, out);
 }
 
-void token_end(struct token *t, enum token_outcome outcome, int64_t now)
+void token_end(struct token *t, enum token_outcome outcome, int64_t now, size_t clusters,
+	       struct token_room *room)
 {
-	if (t->n == TOKEN_MAX_ATTEMPTS) {
-		memmove(&t->attempts[0], &t->attempts[1], (t->n - 1) * sizeof(t->attempts[0]));
-		t->n--;
+	size_t kept = clusters < TOKEN_KEPT_ATTEMPTS  ? TOKEN_KEPT_ATTEMPTS
+		      : clusters > TOKEN_MAX_ATTEMPTS ? TOKEN_MAX_ATTEMPTS
+						      : clusters;
+	size_t dropped = t->n < kept ? 0 : t->n + 1 - kept;
+
+	t->n -= dropped;
+	if (t->n > 0) {
+		memmove(room->v, &t->attempts[dropped], t->n * sizeof(room->v[0]));
 	}
-	t->attempts[t->n++] = (struct token_attempt){ t->holder, t->granted_at, now, outcome };
+	room->v[t->n++] = (struct token_attempt){ t->holder, t->granted_at, now, outcome };
+	t->attempts = room->v;
 	t->phase = TOKEN_FREE;
 	t->holder = t->uid = NULL;
 }

@@ -14,8 +14,9 @@
 #include "base/str.h"
 
 #define TOKEN_ANNOTATION "headgate.io/preemption-token"
-#define TOKEN_MAX_ATTEMPTS 20 /* kept; as many as a MultiKueueConfig of Kueue names clusters */
-#define TOKEN_MAX_BYTES 16384 /* of the text: 20 attempts with the longest names are shorter */
+#define TOKEN_MAX_ATTEMPTS 100 /* as many as a MultiKueueConfig may name clusters */
+#define TOKEN_MAX_BYTES 40960  /* of the text: 100 attempts with the longest names are shorter */
+#define TOKEN_KEPT_ATTEMPTS 20 /* of fewer clusters than that */
 
 struct arena;
 struct err;
@@ -56,8 +57,13 @@ struct token {
 	enum token_outcome outcome; /* of REVOKING */
 	int64_t lost_at; /* the annotation could not be read then, and the holder of the token
 			  * is not known; REPLICA_NOT_SEEN: it was never lost */
-	struct token_attempt attempts[TOKEN_MAX_ATTEMPTS]; /* oldest first */
+	const struct token_attempt *attempts; /* oldest first; at most TOKEN_MAX_ATTEMPTS */
 	size_t n;
+};
+
+/* Memory of the caller for the attempts of a token that has ended. */
+struct token_room {
+	struct token_attempt v[TOKEN_MAX_ATTEMPTS];
 };
 
 const char *token_outcome_name(enum token_outcome o); /* "Timeout" */
@@ -68,8 +74,12 @@ int token_parse(struct str text, int64_t now, struct arena *arena, struct token 
 		struct err *err);
 void token_format(const struct token *t, struct strbuf *out);
 
-/* The holder has it no more. The oldest attempt is dropped when there are too many. */
-void token_end(struct token *t, enum token_outcome outcome, int64_t now);
+/* The holder has it no more. The attempts are copied to the room, where the token may have them
+ * already. The oldest ones are dropped when there are more than the Workload has clusters, and more
+ * than TOKEN_KEPT_ATTEMPTS: a failure that was dropped while a cluster has not been tried yet would
+ * let the same clusters go first again and again. */
+void token_end(struct token *t, enum token_outcome outcome, int64_t now, size_t clusters,
+	       struct token_room *room);
 /* How many of the kept attempts of this cluster have failed, and when the last one ended
  * (REPLICA_NOT_SEEN: none has). Those that ended as ADMITTED or NEEDLESS have not. */
 size_t token_failures(const struct token *t, const char *cluster, int64_t *ret_last);

@@ -20,6 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT, again = STRBUF_INIT;
 	struct token t, back;
+	struct token_room room;
 
 	if (token_parse((struct str){ (const char *)data, size }, NOW, arena, &t, NULL) < 0) {
 		assert(t.phase == TOKEN_FREE && t.lost_at == NOW && t.n == 0 && t.epoch == 0);
@@ -34,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	token_format(&back, &again);
 	assert(str_eq(strbuf_str(&text), strbuf_str(&again)));
 	if (t.phase != TOKEN_FREE) {
-		token_end(&t, TOKEN_TIMEOUT, NOW);
+		token_end(&t, TOKEN_TIMEOUT, NOW, size, &room);
 		assert(t.n > 0 && t.n <= TOKEN_MAX_ATTEMPTS);
 	}
 	return 0;

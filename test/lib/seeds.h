@@ -7,10 +7,10 @@
 
 struct seeds {
 	uint64_t first, last; /* both included */
-	bool usual;           /* nobody asked for others: the run as a whole may be judged too */
+	bool usual;           /* not asked for by SEEDS: the run as a whole may be judged too */
 };
 
-/* 1 to usual, or those that SEEDS=FIRST..LAST in the environment asks for. What cannot be read ends
+/* 1 to usual, or those of SEEDS=FIRST..LAST in the environment; a value that cannot be read ends
  * the program. */
 struct seeds seeds_of_run(uint64_t usual);
 /* The same for worlds that are slow under a sanitizer: usually as many as FLEET_WORLDS says. */

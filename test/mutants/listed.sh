@@ -1,9 +1,9 @@
 #!/bin/sh
-# listed.sh [NUMBER]: each row of listed.txt makes a mutant of one file; the simulation linked with
-# it (sim_main, or the one that the row names) must fail, or the test over sockets that the row names, played
-# with the scheduler linked with it. Speaks TAP. Run by `make mutants-listed`, which
-# gives CC, CFLAGS, LDFLAGS, LIBS and BUILD.
-# SEEDS: how many a mutant may survive (400). LIMIT: seconds for one mutant (1800). JOBS: how many at a
+# listed.sh [NUMBER]: each row of listed.txt makes a mutant of one file; the random test linked with
+# it (a simulation, or random fleets: test/ROW'S_LAST_FIELD.c, sim/sim_main without one) must fail, or a test over
+# sockets (integration/PROGRAM PATTERN) with the scheduler linked with it. Speaks TAP. Run by `make mutants-listed`,
+# which gives CC, CFLAGS, LDFLAGS, LIBS and BUILD.
+# MUTANT_SEEDS: how many a mutant may survive (400). LIMIT: seconds for one mutant (1800). JOBS: how many at a
 # time. SAMPLE: how many rows (all of them); they are chosen by SAMPLE_SEED, which is another one each time and
 # is printed.
 set -u
@@ -12,10 +12,10 @@ set -u
 # shellcheck source=test/lib/draw.sh
 . test/lib/draw.sh
 BUILD=${BUILD:-build}
-SEEDS=${SEEDS:-400}
+MUTANT_SEEDS=${MUTANT_SEEDS:-400}
 JOBS=${JOBS:-$(nproc)}
 LIMIT=${LIMIT:-1800}
-export BUILD SEEDS JOBS LIMIT
+export BUILD MUTANT_SEEDS JOBS LIMIT
 ROWS=test/mutants/listed.txt
 OUT=$BUILD/mutants-listed
 
@@ -53,22 +53,22 @@ link_scheduler() {
 	link_with "$BUILD/obj/scheduler/app/main.o" "$1.o" "$1.bin/headgate-scheduler"
 }
 
-# Links mutant $1.o into what judges it, $2 of the row.
-link_judge() {
+# Links mutant $1.o into what test $2 plays: itself, or the scheduler.
+link_test() {
 	case $2 in
 	integration/*) link_scheduler "$1" ;;
-	*) link_with "$BUILD/obj/test/sim/$2.o" "$1.o" "$1" ;;
+	*) link_with "$BUILD/obj/test/$2.o" "$1.o" "$1" ;;
 	esac
 }
 
-# Plays it: a simulation, or PROGRAM and the pattern of a test's name.
-play_judge() {
+play_test() {
 	case $2 in
+	sim/*) timeout "$LIMIT" "$1" --seeds "1..$MUTANT_SEEDS" --quick ;;
 	integration/*)
 		# shellcheck disable=SC2086
 		HEADGATE_BIN=$(realpath "$1.bin") CMOCKA_MESSAGE_OUTPUT=TAP timeout "$LIMIT" "$BUILD"/test/$2
 		;;
-	*) timeout "$LIMIT" "$1" --seeds "1..$SEEDS" --quick ;;
+	*) SEEDS=1..$MUTANT_SEEDS timeout "$LIMIT" "$1" ;;
 	esac
 }
 
@@ -78,21 +78,24 @@ try() {
 	name=$(field "$text" 1)
 	base=$OUT/$1
 	program=$(field "$text" 5)
-	program=${program:-sim_main}
+	program=${program:-sim/sim_main}
 	if ! patch_file "$text" "$base.c"; then
 		echo "not ok $1 - $name # the line is not there exactly once"
 		return
 	fi
 	if ! compile "$base.c" "$base.o" 2>"$base.log" ||
-		! link_judge "$base" "$program" 2>>"$base.log"; then
+		! link_test "$base" "$program" 2>>"$base.log"; then
 		echo "not ok $1 - $name # does not build: $base.log"
 		return
 	fi
 	began=$(date +%s)
-	play_judge "$base" "$program" >"$base.log" 2>&1
+	play_test "$base" "$program" >"$base.log" 2>&1
 	code=$?
 	took=$(($(date +%s) - began))
-	why=$(sed -n -e 's/^# \(seed [0-9]*: .*\)/\1/p' -e 's/^not ok [0-9]* - //p' "$base.log" | head -n 1)
+	case $program in
+	integration/*) why=$(sed -n 's/^not ok [0-9]* - //p' "$base.log" | head -n 1) ;;
+	*) why=$(sed -n 's/^\(# \)\{0,1\}\(seed [0-9]*: .*\)/\2/p' "$base.log" | head -n 1) ;;
+	esac
 	# Only a failing seed or test with a reason catches a mutant; running out of memory or time does not.
 	case $code in
 	0) echo "not ok $1 - $name # survived $program" ;;

@@ -14,6 +14,9 @@ static const uint64_t regression_seeds[] = {
 		   */
 	63000683, /* all was judged before a volume could be had on another node: the test's fault
 		   */
+	71001037, /* the PodGroup of a preemptor was deleted: evictions in vain, without a word */
+	71002156, /* a member of a gang was evicted for another one, and the gang was too small */
+	71005318, /* a gang was evicted for a member that the other gang did not lack */
 };
 
 int main(int argc, char **argv)

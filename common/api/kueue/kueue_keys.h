@@ -10,6 +10,7 @@
 #define KUEUE_FIELD_MANAGER "kueue-admission"
 /* MultiKueue: spec.controllerName of its AdmissionChecks, spec.managedBy of its Jobs. */
 #define KUEUE_MULTIKUEUE_CONTROLLER "kueue.x-k8s.io/multikueue"
+#define KUEUE_PROVISIONING_CONTROLLER "kueue.x-k8s.io/provisioning-request"
 /* Configuration, multiKueue.dispatcherName */
 #define KUEUE_DISPATCHER_ALL_AT_ONCE "kueue.x-k8s.io/multikueue-dispatcher-all-at-once"
 #define KUEUE_DISPATCHER_INCREMENTAL "kueue.x-k8s.io/multikueue-dispatcher-incremental"

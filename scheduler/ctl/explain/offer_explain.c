@@ -184,8 +184,12 @@ static const char *verdict_of_other(const struct deciding *d, const struct offer
 			       ? "does not fit there, with preemption or without"
 			       : arena_printf(d->o->arena, "does not fit there: %s", w->message);
 	case REPLICA_HELD_BACK:
-		return w->replica->has_gate ? "another preemption gate of the replica is closed"
-					    : "the replica has no gate that the manager may open";
+		return w->other_gate != NULL
+			       ? arena_printf(d->o->arena,
+					      "another preemption gate of the replica is closed: "
+					      "%s",
+					      w->other_gate)
+			       : "the replica has no gate that the manager may open";
 	case REPLICA_PREEMPTING:
 		return "makes room without the token: no other one may preempt meanwhile";
 	case REPLICA_RESERVED:

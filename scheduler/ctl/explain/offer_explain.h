@@ -22,6 +22,8 @@ struct offer_worker {
 	 * none.
 	 */
 	const char *message;
+	const char *other_gate; /* one of its gates that is closed, and of another controller; NULL:
+				   none, or not known */
 	/* Made by offer_explain: */
 	const char *answer;  /* "Candidate", "NotAsked" */
 	const char *verdict; /* why it has the token, or has not */

@@ -35,6 +35,7 @@ struct asked {
 	struct observed observed;
 	struct arena *arena;
 	const char *message; /* of the worker, or of the error */
+	const char *other_gate;
 	bool has_cost;
 	struct worker_cost cost;
 };
@@ -156,6 +157,7 @@ static void ask(void *ctx, size_t i)
 		       &signals);
 	c = r < 0 ? NULL : meta_condition(&w.status.conditions, KUEUE_QUOTA_RESERVED);
 	a->message = c == NULL ? NULL : c->message;
+	a->other_gate = r < 0 ? NULL : observe_other_gate(&w, KUEUE_GATE_MULTIKUEUE);
 	read_cost(asking, a, t);
 	transport_destroy(t);
 }
@@ -190,6 +192,7 @@ static void take_answers(struct offer *o, const struct asked *v)
 		copy->uid = arena_dup(o->arena, copy->uid);
 		w->replica = copy;
 		w->message = arena_dup(o->arena, v[i].message);
+		w->other_gate = arena_dup(o->arena, v[i].other_gate);
 		w->cost = copy_cost(o->arena, &v[i]);
 	}
 }

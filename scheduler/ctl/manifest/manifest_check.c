@@ -11,6 +11,7 @@
 #include "collections/vec.h"
 #include "enc/json/jdoc.h"
 #include "enc/quantity.h"
+#include "scheduler/ctl/cli/nearest.h"
 #include "scheduler/ctl/manifest/core_values.h"
 #include "scheduler/ctl/manifest/crd_schemas.h"
 #include "scheduler/ctl/manifest/unknown_fields.h"
@@ -304,15 +305,43 @@ static bool is_namesake(const struct subject *s)
 	return false;
 }
 
+/* The simulated kind of the same group that was probably meant: at most a third of the letters
+ * differ; NULL: none. */
+static const char *kind_meant(const struct subject *s)
+{
+	size_t least = strlen(s->kind) / 3 + 1;
+	const char *meant = NULL;
+
+	for (int r = 0; r < SCHED_RESOURCE_COUNT_; r++) {
+		const struct kinds_row *k = sched_kinds_names((enum sched_resource)r);
+		size_t d = nearest_distance(str_of(s->kind), str_of(k->kind));
+
+		if (is_simulated((enum sched_resource)r) && str_streq(s->group, k->group) &&
+		    d < least) {
+			least = d;
+			meant = k->kind;
+		}
+	}
+	return meant;
+}
+
 /* A kind that is not simulated: 1, and a problem if its name is that of one that is. */
 static int refuse_kind(const struct subject *s)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	const char *meant = kind_meant(s);
 	char version[KINDS_API_VERSION_MAX];
 	enum sched_resource known;
 
 	/* First, so that --ignore also silences the problem below. */
 	if (is_ignored(s)) {
+		return 1;
+	}
+	if (meant != NULL) {
+		strbuf_printf(&text,
+			      "kind: not known; did you mean %s? (--ignore %s leaves this one out)",
+			      meant, s->kind);
+		problem(s, text.p);
 		return 1;
 	}
 	if (!find_kind(s->kind, NULL, &known) || is_namesake(s)) {
@@ -402,6 +431,7 @@ static void check_schema(const struct subject *s, const struct jdoc *schema, str
 	CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
 
 	unknown_fields_of_schema(schema, object, on_unknown, (void *)(uintptr_t)s);
+	unknown_fields_of_kind(s->kind, object, on_unknown, (void *)(uintptr_t)s);
 	schema_default(schema, object);
 	schema_validate(schema, s->m->patterns, object, causes);
 	drop_causes(causes, is_absent_in_status);

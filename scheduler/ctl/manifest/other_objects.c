@@ -34,6 +34,15 @@ static bool is_gated_for(const struct jdoc *pod, const char *const *gate_schedul
 	return false;
 }
 
+const char *other_objects_label_in_vain(const struct jdoc *pod,
+					const struct kueue_conf_owners *owners)
+{
+	return is_queued(pod) && !owners->pods ? "its label " KUEUE_QUEUE_NAME
+						 " has no effect: the configuration does not "
+						 "integrate pods (integrations.frameworks)"
+					       : NULL;
+}
+
 /* NULL: a pod that is scheduled here, or that has a place already. */
 static const char *why_not_pod(const struct jdoc *pod, const struct kueue_conf_owners *owners,
 			       const char *const *gate_schedulers)
@@ -42,6 +51,7 @@ static const char *why_not_pod(const struct jdoc *pod, const struct kueue_conf_o
 	const char *phase = jdoc_path_str(pod, "status.phase");
 	const char *node = jdoc_path_str(pod, "spec.nodeName");
 	const struct jdoc *labels = jdoc_path(pod, "metadata.labels");
+	const char *in_vain;
 
 	/* With the mark of managed pods it has a Workload, whatever scheduler places it later. */
 	if (str_streq(scheduler, KEYS_DEFAULT_SCHEDULER) || (node != NULL && node[0] != '\0') ||
@@ -50,9 +60,9 @@ static const char *why_not_pod(const struct jdoc *pod, const struct kueue_conf_o
 	    is_gated_for(pod, gate_schedulers)) {
 		return NULL;
 	}
-	if (is_queued(pod) && !owners->pods) {
-		return "its label " KUEUE_QUEUE_NAME " has no effect: the configuration does not "
-		       "integrate pods (integrations.frameworks)";
+	in_vain = other_objects_label_in_vain(pod, owners);
+	if (in_vain != NULL) {
+		return in_vain;
 	}
 	return scheduler == NULL || str_streq(scheduler, OTHER_OBJECTS_KUBE_SCHEDULER)
 		       ? "its schedulerName is not " KEYS_DEFAULT_SCHEDULER

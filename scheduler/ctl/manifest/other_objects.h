@@ -9,9 +9,13 @@
 /* The API server writes it where a pod names no scheduler. */
 #define OTHER_OBJECTS_KUBE_SCHEDULER "default-scheduler"
 
+struct jdoc;
 struct kueue_conf_owners;
 struct sim_input;
 
+/* NULL: the pod has no label of a queue, or has a Workload for it. A constant text. */
+const char *other_objects_label_in_vain(const struct jdoc *pod,
+					const struct kueue_conf_owners *owners);
 /* After admission; reasons are constant texts. gate_schedulers: as of manifest_admit. The caller
  * frees; keys live as long as in. */
 struct sim_report_other *other_objects_list(struct sim_input *in,

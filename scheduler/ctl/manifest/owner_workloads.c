@@ -38,13 +38,10 @@ struct item {
 
 struct making {
 	struct sim_input *in;
-	const struct kueue_conf_owners *owners;
+	const struct owner_workloads_options *opt;
 	struct owner_world *world;
 	struct owner_plan_env env;
 	struct VEC(struct item) items; /* Jobs, pods and Workloads */
-	void (*warn)(void *ctx, const char *text);
-	void *ctx;
-	size_t without; /* owners that get none although they queue */
 };
 
 static const struct api_job *job_of(const struct item *i)
@@ -70,8 +67,8 @@ static bool is_owner(const struct making *m, const struct sim_object *o)
 {
 	const struct jdoc *labels = jdoc_path(o->json, "metadata.labels");
 
-	return (o->kind == SCHED_JOBS && m->owners->jobs) ||
-	       (o->kind == SCHED_PODS && m->owners->pods &&
+	return (o->kind == SCHED_JOBS && m->opt->owners->jobs) ||
+	       (o->kind == SCHED_PODS && m->opt->owners->pods &&
 		jdoc_is_str(jdoc_get(labels, KUEUE_MANAGED), "true"));
 }
 
@@ -198,19 +195,27 @@ static void warn_note(const struct making *m, const struct item *owner, const st
 				    sim_input_kind_name(owner->object->kind), owner->object->key,
 				    w->message);
 
-	m->warn(m->ctx, text);
+	m->opt->warn(m->opt->ctx, text);
+}
+
+static void note_without(const struct making *m, const struct item *owner, const char *reason)
+{
+	m->opt->without(m->opt->ctx, owner->object->kind, owner->object->key, reason);
 }
 
 static int carry_out(struct making *m, const struct owner_plan *plan, const struct item *owner,
 		     const char *namespace_, struct err *err)
 {
-	bool warned = false, created = false;
+	const char *reason = NULL;
+	bool created = false;
 	int r = 0;
 
 	for (size_t i = 0; i < plan->writes.n && r == 0; i++) {
 		const struct owner_write *w = &plan->writes.v[i];
 
-		warned |= w->kind == OWNER_NOTE && w->warning;
+		if (w->kind == OWNER_NOTE && w->warning) {
+			reason = w->message;
+		}
 		created |= w->kind == OWNER_CREATE;
 		if (w->kind == OWNER_CREATE) {
 			r = add_workload(m, namespace_, w, owner, err);
@@ -220,7 +225,9 @@ static int carry_out(struct making *m, const struct owner_plan *plan, const stru
 	}
 	/* A note about an owner that gets its Workload is a warning, too, but not a missing
 	 * Workload. */
-	m->without += warned && !created;
+	if (reason != NULL && !created) {
+		note_without(m, owner, reason);
+	}
 	return r;
 }
 
@@ -286,6 +293,20 @@ static bool is_same_group(const struct api_pod *a, const struct api_pod *b)
 			  str_streq(a->meta.namespace_, b->meta.namespace_));
 }
 
+/* The daemon waits for the rest of the pods, and has nothing to write meanwhile. */
+static void note_incomplete(const struct making *m, const struct item *owner, size_t n)
+{
+	CLEANUP(xmalloc_freep) char *reason = NULL;
+	int32_t total = kueue_pod_group_total(pod_of(owner));
+
+	if (total > 0 && n < (size_t)total) {
+		reason = xmalloc_printf("its group has %zu of %d pods: it gets a Workload when all "
+					"are there",
+					n, total);
+		note_without(m, owner, reason);
+	}
+}
+
 static int plan_pods(struct making *m, const struct item *owner, struct err *err)
 {
 	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
@@ -314,6 +335,9 @@ static int plan_pods(struct making *m, const struct item *owner, struct err *err
 	of.elsewhere = !manages(m, first->meta.namespace_);
 	of.ending = owner_world_ends(m->world, first->meta.namespace_);
 	pod_plan(&of, &m->env, &plan);
+	if (group != NULL && plan.writes.n == 0 && of.nworkloads == 0 && !of.elsewhere) {
+		note_incomplete(m, owner, of.n);
+	}
 	return carry_out(m, &plan, owner, first->meta.namespace_, err);
 }
 
@@ -335,10 +359,10 @@ static int plan_all(struct making *m, struct err *err)
 }
 
 int owner_workloads_make(struct sim_input *in, const struct owner_workloads_options *opt,
-			 size_t *ret_without, struct err *err)
+			 struct err *err)
 {
 	const struct kueue_conf_owners *owners = opt->owners;
-	struct making m = { .in = in, .owners = owners, .warn = opt->warn, .ctx = opt->ctx };
+	struct making m = { .in = in, .opt = opt };
 	int r;
 
 	m.world = owner_world_create(&owners->namespaces);
@@ -356,6 +380,5 @@ int owner_workloads_make(struct sim_input *in, const struct owner_workloads_opti
 	}
 	vec_finish(&m.items);
 	owner_world_destroy(m.world);
-	*ret_without = m.without;
 	return r;
 }

@@ -4,8 +4,9 @@
 #ifndef SCHEDULER_CTL_MANIFEST_OWNER_WORKLOADS_H
 #define SCHEDULER_CTL_MANIFEST_OWNER_WORKLOADS_H
 
-#include <stddef.h>
 #include <stdint.h>
+
+#include "scheduler/base/sched_kinds.h"
 
 struct err;
 struct kueue_conf_owners;
@@ -15,13 +16,13 @@ struct owner_workloads_options {
 	const struct kueue_conf_owners *owners;
 	int64_t now;
 	void (*warn)(void *ctx, const char *text);
+	/* An owner that queues and gets no Workload; the texts are valid during the call. */
+	void (*without)(void *ctx, enum sched_resource kind, const char *key, const char *reason);
 	void *ctx;
 };
 
-/* Adds them to in. warn is called for owners that get none although they queue, with the reason;
- * *ret_without is their number. -ERR_INVALID: an owner cannot be read; the error names it and its
- * field. */
+/* Adds them to in. -ERR_INVALID: an owner cannot be read; the error names it and its field. */
 int owner_workloads_make(struct sim_input *in, const struct owner_workloads_options *opt,
-			 size_t *ret_without, struct err *err);
+			 struct err *err);
 
 #endif

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 
 #include "api/volcano/gate.h"
+#include "api/volcano/keys.h"
 #include "base/attrs.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "collections/vec.h"
@@ -23,6 +25,7 @@ struct strict_input {
 	struct manifest_check *check;
 	struct VEC(char *) warnings;
 	struct sim_report_other *others;
+	struct VEC(struct sim_report_other) without; /* reasons are owned */
 	struct sim_report_input report;
 };
 
@@ -61,6 +64,10 @@ void strict_input_destroyp(struct strict_input **ps)
 		free(s->warnings.v[i]);
 	}
 	vec_finish(&s->warnings);
+	for (size_t i = 0; i < s->without.n; i++) {
+		free((char *)(uintptr_t)s->without.v[i].reason);
+	}
+	vec_finish(&s->without);
 	manifest_check_destroyp(&s->check);
 	free(s->others);
 	free(s);
@@ -83,6 +90,14 @@ static void count_objects(struct strict_input *s)
 	for (size_t i = 0; i < n; i++) {
 		s->report.counts[objects[i]->kind]++;
 	}
+}
+
+static void on_without(void *ctx, enum sched_resource kind, const char *key, const char *reason)
+{
+	struct strict_input *s = ctx;
+	struct sim_report_other one = { kind, key, xmalloc_dup(reason) };
+
+	vec_push(&s->without, one);
 }
 
 /* The API accepts a circle of parents; queues in it are not active. */
@@ -165,6 +180,28 @@ static void warn_of_opt_ins(struct strict_input *s)
 					      "\"true\" does",
 					      o->where, sim_input_kind_name(o->kind), o->key,
 					      pod ? "annotation" : "label", row->annotation, value);
+			strict_input_warn(s, text);
+		}
+	}
+}
+
+/* A pod that is scheduled here although its label asks for a queue of Kueue. */
+static void warn_of_queue_labels(struct strict_input *s, const struct kueue_conf_owners *owners)
+{
+	size_t n;
+	struct sim_object *const *objects = sim_input_objects(s->in, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sim_object *o = objects[i];
+		const char *why = o->kind == SCHED_PODS && !o->before
+					  ? other_objects_label_in_vain(o->json, owners)
+					  : NULL;
+		CLEANUP(xmalloc_freep) char *text = NULL;
+
+		if (why != NULL && str_streq(jdoc_path_str(o->json, "spec.schedulerName"),
+					     KEYS_DEFAULT_SCHEDULER)) {
+			text = xmalloc_printf("%s: %s %s: %s", o->where,
+					      sim_input_kind_name(o->kind), o->key, why);
 			strict_input_warn(s, text);
 		}
 	}
@@ -295,6 +332,7 @@ int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64
 	count_objects(s);
 	warn_of_circles(s);
 	warn_of_opt_ins(s);
+	warn_of_queue_labels(s, &conf->owners);
 	if (manifest_check_problems(s->check) == 0) {
 		builtin_admission(s->in, s->check);
 		default_schedulers(s->in);
@@ -305,11 +343,13 @@ int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64
 		return 1;
 	}
 	add_missing_namespaces(s);
-	r = owner_workloads_make(
-		s->in,
-		&(struct owner_workloads_options){
-			.owners = &conf->owners, .now = now, .warn = strict_input_warn, .ctx = s },
-		&s->report.nwithout, err);
+	r = owner_workloads_make(s->in,
+				 &(struct owner_workloads_options){ .owners = &conf->owners,
+								    .now = now,
+								    .warn = strict_input_warn,
+								    .without = on_without,
+								    .ctx = s },
+				 err);
 	if (r < 0) {
 		return r;
 	}
@@ -324,6 +364,8 @@ int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64
 
 const struct sim_report_input *strict_input_report(struct strict_input *s)
 {
+	s->report.without = s->without.v;
+	s->report.nwithout = s->without.n;
 	s->report.warnings = (const char *const *)s->warnings.v;
 	s->report.nwarnings = s->warnings.n;
 	return &s->report;

@@ -11,7 +11,8 @@
 #include "schema/schema.h"
 
 /* Members of an object, or of the items of a list: "name", or "name:Type" where the type is
- * described as well. */
+ * described as well. "*": a schema knows the others, and these are those below which it does not
+ * look. */
 static const struct {
 	const char *name, *members;
 } types[] = {
@@ -40,15 +41,22 @@ static const struct {
 	{ "Affinity",
 	  "nodeAffinity:NodeAffinity podAffinity:PodAffinity podAntiAffinity:PodAffinity" },
 	{ "NodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution:NodeSelector "
-			  "preferredDuringSchedulingIgnoredDuringExecution" },
-	{ "PodAffinity", "requiredDuringSchedulingIgnoredDuringExecution "
-			 "preferredDuringSchedulingIgnoredDuringExecution" },
+			  "preferredDuringSchedulingIgnoredDuringExecution:"
+			  "PreferredSchedulingTerm" },
+	{ "PreferredSchedulingTerm", "weight preference:NodeSelectorTerm" },
+	{ "PodAffinity", "requiredDuringSchedulingIgnoredDuringExecution:PodAffinityTerm "
+			 "preferredDuringSchedulingIgnoredDuringExecution:"
+			 "WeightedPodAffinityTerm" },
+	{ "WeightedPodAffinityTerm", "weight podAffinityTerm:PodAffinityTerm" },
+	{ "PodAffinityTerm", "labelSelector:LabelSelector namespaces topologyKey "
+			     "namespaceSelector:LabelSelector matchLabelKeys mismatchLabelKeys" },
+	{ "LabelSelector", "matchLabels matchExpressions:Requirement" },
 	{ "NodeSelector", "nodeSelectorTerms:NodeSelectorTerm" },
 	{ "NodeSelectorTerm", "matchExpressions:Requirement matchFields:Requirement" },
 	{ "Requirement", "key operator values" },
-	{ "TopologySpreadConstraint",
-	  "maxSkew topologyKey whenUnsatisfiable labelSelector minDomains nodeAffinityPolicy "
-	  "nodeTaintsPolicy matchLabelKeys" },
+	{ "TopologySpreadConstraint", "maxSkew topologyKey whenUnsatisfiable "
+				      "labelSelector:LabelSelector minDomains nodeAffinityPolicy "
+				      "nodeTaintsPolicy matchLabelKeys" },
 	{ "PodStatus",
 	  "observedGeneration phase conditions message reason nominatedNodeName hostIP hostIPs "
 	  "podIP "
@@ -79,6 +87,40 @@ static const struct {
 	  "backoffLimitPerIndex maxFailedIndexes selector manualSelector template:PodTemplateSpec "
 	  "ttlSecondsAfterFinished completionMode suspend podReplacementPolicy managedBy "
 	  "scheduling" },
+	{ "PersistentVolumeClaim", "metadata:ObjectMeta spec:PersistentVolumeClaimSpec status" },
+	{ "PersistentVolumeClaimSpec",
+	  "accessModes selector:LabelSelector resources:ResourceRequirements volumeName "
+	  "storageClassName volumeMode dataSource dataSourceRef volumeAttributesClassName" },
+	{ "PersistentVolume", "metadata:ObjectMeta spec:PersistentVolumeSpec status" },
+	{ "PersistentVolumeSpec",
+	  "capacity accessModes claimRef persistentVolumeReclaimPolicy storageClassName "
+	  "mountOptions volumeMode nodeAffinity:VolumeNodeAffinity volumeAttributesClassName "
+	  "awsElasticBlockStore azureDisk azureFile cephfs cinder csi fc flexVolume flocker "
+	  "gcePersistentDisk glusterfs hostPath iscsi local nfs photonPersistentDisk "
+	  "portworxVolume quobyte rbd scaleIO storageos vsphereVolume" },
+	{ "VolumeNodeAffinity", "required:NodeSelector" },
+	{ "StorageClass",
+	  "metadata:ObjectMeta provisioner parameters reclaimPolicy mountOptions "
+	  "allowVolumeExpansion volumeBindingMode allowedTopologies:TopologySelectorTerm" },
+	{ "TopologySelectorTerm", "matchLabelExpressions:TopologySelectorRequirement" },
+	{ "TopologySelectorRequirement", "key values" },
+	{ "CSINode", "metadata:ObjectMeta spec:CSINodeSpec" },
+	{ "CSINodeSpec", "drivers:CSINodeDriver" },
+	{ "CSINodeDriver", "name nodeID topologyKeys allocatable:VolumeNodeResources" },
+	{ "VolumeNodeResources", "count" },
+	{ "CSIDriver", "metadata:ObjectMeta spec:CSIDriverSpec" },
+	{ "CSIDriverSpec",
+	  "attachRequired podInfoOnMount volumeLifecycleModes storageCapacity fsGroupPolicy "
+	  "tokenRequests requiresRepublish seLinuxMount nodeAllocatableUpdatePeriodSeconds "
+	  "serviceAccountTokenInSecrets preventPodSchedulingIfMissing" },
+	{ "CSIStorageCapacity", "metadata:ObjectMeta nodeTopology:LabelSelector storageClassName "
+				"capacity maximumVolumeSize" },
+	{ "PodDisruptionBudget", "metadata:ObjectMeta spec:PodDisruptionBudgetSpec status" },
+	{ "PodDisruptionBudgetSpec",
+	  "minAvailable maxUnavailable selector:LabelSelector unhealthyPodEvictionPolicy" },
+	{ "Workload", "* metadata:ObjectMeta spec:WorkloadSpec" },
+	{ "WorkloadSpec", "* podSets:PodSet" },
+	{ "PodSet", "* template:PodTemplateSpec" },
 	{ "Topology", "metadata:ObjectMeta spec:TopologySpec" },
 	{ "TopologySpec", "levels:TopologyLevel" },
 	{ "TopologyLevel", "nodeLabel" },
@@ -176,6 +218,9 @@ struct walk {
 	void *ctx;
 };
 
+#define ANY_OBJECT "* metadata:ObjectMeta"
+
+/* NULL: the type is not described. */
 static const char *members_of(struct str type)
 {
 	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
@@ -201,7 +246,8 @@ static bool find_member(const char *members, const char *name, struct str *ret_t
 		}
 		consider(near, known);
 	}
-	return false;
+	*ret_type = STR_LIT("");
+	return members[0] == '*';
 }
 
 static void walk_object(const struct walk *w, struct str type, const struct jdoc *d,
@@ -229,8 +275,8 @@ static void walk_value(const struct walk *w, struct str type, const struct jdoc 
 static void walk_object(const struct walk *w, struct str type, const struct jdoc *d,
 			const char *path)
 {
-	const char *members = members_of(type);
 	bool root = path[0] == '\0';
+	const char *known = members_of(type), *members = known == NULL && root ? ANY_OBJECT : known;
 
 	for (const struct jdoc *c = jdoc_first(d); c != NULL && members != NULL; c = jdoc_next(c)) {
 		const char *name = jdoc_key(c);

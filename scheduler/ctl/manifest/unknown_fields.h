@@ -13,7 +13,8 @@ typedef void (*unknown_fields_fn)(void *ctx, const char *path, const char *near)
 /* schema: of a CustomResourceDefinition. */
 void unknown_fields_of_schema(const struct jdoc *schema, const struct jdoc *object,
 			      unknown_fields_fn fn, void *ctx);
-/* kind: a core kind, or Topology; nothing is found in another one. */
+/* kind: a core kind, or Topology. Of another kind that has a schema: what the schema leaves open, the
+ * metadata and a Workload's pod templates. */
 void unknown_fields_of_kind(const char *kind, const struct jdoc *object, unknown_fields_fn fn,
 			    void *ctx);
 

@@ -317,6 +317,21 @@ static void write_waiting_pods(const struct simulation *s, struct json_out *o)
 	free(v);
 }
 
+static void write_objects(const char *key, const struct sim_report_other *v, size_t n,
+			  struct json_out *o)
+{
+	json_out_key(o, key);
+	json_out_array(o);
+	for (size_t i = 0; i < n; i++) {
+		json_out_object(o);
+		json_out_kv(o, "kind", sched_kinds_names(v[i].kind)->kind);
+		json_out_kv(o, "name", v[i].key);
+		json_out_kv(o, "reason", v[i].reason);
+		json_out_object_end(o);
+	}
+	json_out_array_end(o);
+}
+
 static void write_input(const struct sim_report_input *in, struct json_out *o)
 {
 	json_out_key(o, "read");
@@ -328,16 +343,8 @@ static void write_input(const struct sim_report_input *in, struct json_out *o)
 		}
 	}
 	json_out_object_end(o);
-	json_out_key(o, "others");
-	json_out_array(o);
-	for (size_t i = 0; i < in->nothers; i++) {
-		json_out_object(o);
-		json_out_kv(o, "kind", sched_kinds_names(in->others[i].kind)->kind);
-		json_out_kv(o, "name", in->others[i].key);
-		json_out_kv(o, "reason", in->others[i].reason);
-		json_out_object_end(o);
-	}
-	json_out_array_end(o);
+	write_objects("withoutWorkload", in->without, in->nwithout, o);
+	write_objects("others", in->others, in->nothers, o);
 	json_out_key(o, "warnings");
 	json_out_array(o);
 	for (size_t i = 0; i < in->nwarnings; i++) {
@@ -482,17 +489,16 @@ static void print_waiting(const struct simulation *s, FILE *to)
 	free(v);
 }
 
-static void print_others(const struct sim_report_input *in, FILE *to)
+static void print_objects(const char *head, const struct sim_report_other *v, size_t n, FILE *to)
 {
-	static const char *const heads[] = { "NOT SCHEDULED HERE", "WHY", NULL };
+	const char *const heads[] = { head, "WHY", NULL };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 
-	for (size_t i = 0; i < in->nothers; i++) {
-		columns_add(table, "%s %s", sched_kinds_names(in->others[i].kind)->kind,
-			    in->others[i].key);
-		columns_add(table, "%s", in->others[i].reason);
+	for (size_t i = 0; i < n; i++) {
+		columns_add(table, "%s %s", sched_kinds_names(v[i].kind)->kind, v[i].key);
+		columns_add(table, "%s", v[i].reason);
 	}
-	if (in->nothers > 0) {
+	if (n > 0) {
 		fprintf(to, "\n");
 		columns_print(table, to);
 	}
@@ -558,7 +564,10 @@ void sim_report_table(const struct sim_report_parts *parts, const struct sim_rep
 	print_podgroups(s, to);
 	print_waiting(s, to);
 	if (parts->input != NULL) {
-		print_others(parts->input, to);
+		print_objects("WITHOUT A WORKLOAD", parts->input->without, parts->input->nwithout,
+			      to);
+		print_objects("NOT SCHEDULED HERE", parts->input->others, parts->input->nothers,
+			      to);
 	}
 	if (show->events) {
 		print_steps(s, true, to);

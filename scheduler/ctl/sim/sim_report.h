@@ -25,7 +25,8 @@ struct sim_report_input {
 	size_t nothers;
 	const char *const *warnings;
 	size_t nwarnings;
-	size_t nwithout; /* Jobs and pods that queue, but get no Workload: warnings name them */
+	const struct sim_report_other *without; /* Jobs and pods that queue, but get no Workload */
+	size_t nwithout;
 };
 
 /* The two engines; both ran the same number of cycles. */

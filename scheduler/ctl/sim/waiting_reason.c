@@ -157,6 +157,17 @@ static void about_field(const struct cluster_queue *state, struct strbuf *messag
 					    "missing AdmissionCheck ", "" },
 		[QUOTA_CHECK_INACTIVE] = { "spec.admissionChecksStrategy", "AdmissionCheck ",
 					   " is not active" },
+		[QUOTA_CHECK_TWO_MULTIKUEUE] = { "spec.admissionChecksStrategy", "AdmissionCheck ",
+						 " is its second one of MultiKueue" },
+		[QUOTA_CHECK_MULTIKUEUE_OF_FLAVORS] = { "spec.admissionChecksStrategy",
+							"AdmissionCheck ",
+							" is one of MultiKueue, and cannot be for "
+							"some flavors alone (onFlavors)" },
+		[QUOTA_CHECK_MULTIKUEUE_AND_PROVISIONING] = { "spec.admissionChecksStrategy",
+							      "AdmissionCheck ",
+							      " makes nodes by "
+							      "ProvisioningRequests, "
+							      "which does not go with MultiKueue" },
 		[QUOTA_TOPOLOGY_NOT_FOUND] = { "spec.resourceGroups", "a flavor names Topology ",
 					       ", which does not exist" },
 		[QUOTA_COHORT_CYCLE] = { "spec.cohortName", "its cohorts form a cycle: ", "" },

@@ -16,6 +16,7 @@
 #include "process/log.h"
 #include "scheduler/multikueue/fleet/fleet_active.h"
 #include "scheduler/multikueue/fleet/fleet_clusters.h"
+#include "scheduler/multikueue/fleet/fleet_gates.h"
 #include "scheduler/multikueue/fleet/fleet_holders.h"
 #include "scheduler/multikueue/fleet/fleet_kinds.h"
 #include "scheduler/multikueue/fleet/fleet_managed.h"
@@ -166,6 +167,7 @@ struct fleet *fleet_create(const struct fleet_options *opt)
 		.manual = opt->manual,
 		.needs_jobs = opt->manages,
 		.needs_pods = opt->manages && opt->carries_pods,
+		.needs_gates = opt->orchestrates,
 		.customs = opt->customs,
 		.seed = opt->seed,
 		.connect = connect_worker,
@@ -496,6 +498,10 @@ static void follow_links(struct fleet *f)
 		if (f->active != NULL) {
 			fleet_active_note(f->active);
 		}
+		if (now != 0 && f->opt.orchestrates && link_lacks_gates(k->link)) {
+			fleet_report_no_gates(f->report,
+					      fleet_clusters_object(f->clusters, k->name), k->name);
+		}
 		if (now != 0) {
 			strmap_each(f->workloads, reach_replica, &c);
 		}
@@ -699,21 +705,6 @@ static void wait_until(struct fleet *f, struct fleet_workload *w, int64_t at)
 	f->wake_at = clock_earlier(f->wake_at, at);
 }
 
-static void write_gate(struct fleet *f, struct fleet_workload *w, struct fleet_replica *r,
-		       bool open, int64_t now)
-{
-	struct fleet_cluster *k = fleet_clusters_find(f->clusters, str_of(r->cluster));
-
-	if (fleet_writes_is_paused(r->pause_until, now)) {
-		wait_until(f, w, r->pause_until);
-		return;
-	}
-	if (k != NULL && k->source != 0) {
-		fleet_writes_gate(k->link, w, r, open, now);
-		fleet_report_gate_sent(f->report, w, r, open);
-	}
-}
-
 static void write_token(struct fleet *f, struct fleet_workload *w, const struct token *t,
 			int64_t now)
 {
@@ -745,7 +736,8 @@ static bool awaits_prices(struct fleet *f, struct fleet_workload *w,
 	return w->waits_prices;
 }
 
-static void orchestrate(struct fleet *f, struct fleet_workload *w, int64_t now)
+static void orchestrate(struct fleet *f, struct fleet_workload *w, const struct fleet_gates *gates,
+			int64_t now)
 {
 	const struct fleet_view_source source = {
 		.offers = f->offers,
@@ -754,7 +746,7 @@ static void orchestrate(struct fleet *f, struct fleet_workload *w, int64_t now)
 		.connecting_until = now + (f->connecting_until - clock_mono(f->opt.clock)),
 		.max_open = f->opt.max_open,
 	};
-	struct orchestrate_step step = { .act = ORCHESTRATE_WAIT };
+	struct orchestrate_step step;
 
 	if (w->local == NULL || fleet_workload_is_waiting(w, now)) {
 		return;
@@ -776,19 +768,25 @@ static void orchestrate(struct fleet *f, struct fleet_workload *w, int64_t now)
 		break;
 	case ORCHESTRATE_OPEN:
 	case ORCHESTRATE_CLOSE:
-		write_gate(f, w, f->view.of.v[step.replica], step.act == ORCHESTRATE_OPEN, now);
+		wait_until(f, w,
+			   fleet_gates_write(gates, w, f->view.of.v[step.replica],
+					     step.act == ORCHESTRATE_OPEN, now));
 		break;
 	}
 }
 
 static void decide(struct fleet *f, struct fleet_workload *w, int64_t now)
 {
+	const struct fleet_gates gates = { f->clusters, f->report };
+
 	w->wake_at = CLOCK_NEVER;
 	if (f->manager != NULL) {
 		wait_until(f, w, fleet_manager_decide(f->manager, w, now));
 	}
 	if (f->opt.orchestrates) {
-		orchestrate(f, w, now);
+		orchestrate(f, w, &gates, now);
+	} else {
+		wait_until(f, w, fleet_gates_open_all(&gates, w, now));
 	}
 	if (w->local == NULL) {
 		forget_if_gone(f, w);

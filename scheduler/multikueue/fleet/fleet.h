@@ -37,7 +37,7 @@ struct fleet_options {
 	const char *origin; /* value of the label kueue.x-k8s.io/multikueue-origin of replicas */
 	const char *namespace_;      /* of the Secrets with kubeconfigs */
 	const char *kubeconfig_root; /* the folder of files with kubeconfigs: WORKER_CONFIG_ROOT */
-	bool orchestrates;
+	bool orchestrates; /* false: it opens all gates that replicas of the manager have */
 	struct orchestrate_options orchestrate;
 	bool manages;
 	bool carries_pods;           /* by the manager: pods and pod groups besides Jobs */

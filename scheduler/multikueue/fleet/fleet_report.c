@@ -4,6 +4,7 @@
 
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
+#include "api/kueue/multikueue.h"
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
@@ -331,6 +332,22 @@ void fleet_report_gate(struct fleet_report *t, const struct fleet_workload *w,
 	}
 }
 
+void fleet_report_no_gates(struct fleet_report *t, const struct api_multikueue_cluster *object,
+			   const char *cluster)
+{
+	static const char text[] =
+		"the CustomResourceDefinition of Workloads on this cluster has no "
+		"status.preemptionGates: its scheduler preempts without being asked";
+	const struct recorder_object about = { .api_version = KUEUE_API_VERSION,
+					       .kind = "MultiKueueCluster",
+					       .name = cluster,
+					       .uid = object == NULL ? NULL : object->meta.uid };
+
+	recorder_event(t->recorder, &about, true, "PreemptionGatesNotServed", text);
+	log_warn("worker cluster without preemption gates", LOG_STR("cluster", cluster),
+		 LOG_STR("error", text));
+}
+
 void fleet_report_request(struct fleet_report *t, const struct sched_msg *m)
 {
 	const char *const values[] = { message_request_name(m->request),
@@ -340,6 +357,23 @@ void fleet_report_request(struct fleet_report *t, const struct sched_msg *m)
 }
 
 /* --- waiting -----------------------------------------------------------------------------------*/
+
+static void report_held_back(struct fleet_report *t, const struct fleet_workload *w,
+			     struct fleet_replica *r)
+{
+	bool held_back =
+		r->other_gate != NULL && replica_class(&r->seen.replica) == REPLICA_HELD_BACK;
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	if (held_back && !r->held_back) {
+		strbuf_printf(&text,
+			      "on worker cluster %s it would preempt, but its preemption gate %s "
+			      "is closed, which the orchestrator does not open",
+			      r->cluster, r->other_gate);
+		event(t, w, true, "PreemptionHeldBack", text.p);
+	}
+	r->held_back = held_back;
+}
 
 /* A preemption is avoided when a cluster asked for one, no grant followed, and the Workload runs
  * all the same. */
@@ -353,6 +387,9 @@ void fleet_report_view(struct fleet_report *t, struct fleet_workload *w,
 
 		asks |= c == REPLICA_CANDIDATE;
 		admitted |= c == REPLICA_ADMITTED;
+	}
+	for (size_t i = 0; i < view->of.n; i++) {
+		report_held_back(t, w, view->of.v[i]);
 	}
 	if (admitted && w->signal_at != REPLICA_NOT_SEEN) {
 		metric_cell_add(t->avoided, 1);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct api_multikueue_cluster;
 struct fleet_holders;
 struct fleet_prices;
 struct fleet_replica;
@@ -48,9 +49,14 @@ void fleet_report_gate_sent(struct fleet_report *t, const struct fleet_workload 
 			    struct fleet_replica *r, bool open);
 void fleet_report_gate(struct fleet_report *t, const struct fleet_workload *w,
 		       const struct fleet_replica *r, const struct sched_msg *m);
+/* The CustomResourceDefinition of this worker cluster has no preemption gates. The object of the
+ * cluster may be NULL. */
+void fleet_report_no_gates(struct fleet_report *t, const struct api_multikueue_cluster *object,
+			   const char *cluster);
 /* A write of a token or of a gate has ended. */
 void fleet_report_request(struct fleet_report *t, const struct sched_msg *m);
-/* A decision is made from this view. now: wall ns. */
+/* A decision is made from this view. Reports each replica that has come to wait for a gate of
+ * another controller. now: wall ns. */
 void fleet_report_view(struct fleet_report *t, struct fleet_workload *w,
 		       const struct fleet_view *view, int64_t now);
 /* Sets the gauges, every few seconds. workloads: struct fleet_workload by key. now: wall ns. */

@@ -27,6 +27,7 @@ static void free_replica(struct fleet_replica *r)
 {
 	free(r->queue);
 	free(r->version);
+	free(r->other_gate);
 	free(r);
 }
 
@@ -132,13 +133,16 @@ void fleet_workload_observe(struct fleet_workload *w, struct fleet_replica *r,
 {
 	free(r->queue);
 	free(r->version);
-	r->queue = r->version = NULL;
+	free(r->other_gate);
+	r->queue = r->version = r->other_gate = NULL;
 	r->version_n = 0;
 	if (replica != NULL) {
 		r->version = xmalloc_dup(replica->meta.resource_version == NULL
 						 ? ""
 						 : replica->meta.resource_version);
 		r->version_n = meta_version(&replica->meta);
+		r->other_gate =
+			xmalloc_dup_or_null(observe_other_gate(replica, KUEUE_GATE_MULTIKUEUE));
 		r->queue = replica->spec.queue_name == NULL
 				   ? NULL
 				   : xmalloc_printf("%s/%s", replica->meta.namespace_,

@@ -24,6 +24,8 @@ struct fleet_replica {
 	char *queue;       /* its LocalQueue, "namespace/name"; NULL: there is no replica */
 	char *version;     /* resourceVersion as last read; NULL: there is no replica */
 	int64_t version_n; /* the same as a number */
+	char *other_gate;  /* one of another controller, which is closed; NULL: none */
+	bool held_back;    /* it has been reported that it waits for that one */
 	uint64_t source;   /* the connection that showed it last */
 	/* Of writes of its gate: one is under way, which opens or closes it; the resourceVersion
 	 * that was known when it was sent, and the one that shows how it ended. */

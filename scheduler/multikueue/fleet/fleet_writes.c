@@ -166,7 +166,7 @@ void fleet_writes_gate_done(struct fleet_replica *r, const struct sched_msg *m, 
 
 	r->in_flight = false;
 	r->written = shown_by(m, r->sent);
-	r->pause_until = refused && !r->opens ? now + REFUSED_PAUSE_NS : 0;
+	r->pause_until = refused ? now + REFUSED_PAUSE_NS : 0;
 	if (refused && r->opens) {
 		observe_refused(&r->seen);
 	}

@@ -51,6 +51,7 @@ struct link {
 	struct custom_lists customs;
 	unsigned gate_fields;
 	bool has_gate_fields; /* the question was answered */
+	bool lacks_gates;     /* and the answer was that it serves none */
 	bool was_up;
 	struct channel *closing[MAX_CLOSING];
 	struct metric_family *connected, *attempts, *losses, *errors;
@@ -150,7 +151,7 @@ static void start(struct link *l)
 	}
 	custom_lists_reset(&l->customs);
 	l->gate_fields = 0;
-	l->has_gate_fields = false;
+	l->has_gate_fields = l->lacks_gates = false;
 	if (channel_open(&l->opt, l->cfg, &l->channel, &err) < 0) {
 		give_up(l, err.text);
 	}
@@ -326,6 +327,7 @@ bool link_handle(struct link *l, const struct sched_msg *m)
 	if (m->kind == SCHED_MSG_GATE_FIELDS) {
 		l->gate_fields = m->gate_fields;
 		l->has_gate_fields = true;
+		l->lacks_gates = m->flag && m->gate_fields == 0;
 		channel_drop_gate_fields(l->channel);
 		check_established(l);
 	} else if (m->kind == SCHED_MSG_REQUEST_DONE) {
@@ -476,6 +478,11 @@ unsigned link_gate_fields(const struct link *l)
 	return l->gate_fields;
 }
 
+bool link_lacks_gates(const struct link *l)
+{
+	return l->lacks_gates;
+}
+
 void link_add_refused(const struct link *l, struct strbuf *out)
 {
 	const char *separator = "";
@@ -509,6 +516,9 @@ const char *link_condition(const struct link *l, const char **ret_reason, struct
 	}
 	if (refused.len > 0) {
 		strbuf_printf(message, ", but %s", refused.p);
+	}
+	if (link_is_up(l) && l->opt.needs_gates && l->lacks_gates) {
+		strbuf_add_c(message, ", but its Workloads have no preemption gates");
 	}
 	return status;
 }

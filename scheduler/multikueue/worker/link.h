@@ -49,6 +49,7 @@ struct link_options {
 	 * and messages keep their status as text (message_json.h). The same of pods, which are not
 	 * read otherwise. */
 	bool needs_jobs, needs_pods;
+	bool needs_gates; /* the condition says when the cluster has no preemption gates */
 	/* Kinds of jobs besides (custom_watch.h). A connection does without those that cannot be
 	 * read. Borrowed. */
 	struct custom_kinds customs;
@@ -98,6 +99,8 @@ int64_t link_lost_at(const struct link *l);
 /* The fields of status.preemptionGates that the API server serves (api/kueue/preemption_gate.h); 0:
  * not known. Read anew with each connection. */
 unsigned link_gate_fields(const struct link *l);
+/* It serves none of them: its Workloads have no preemption gates, and preempt as they like. */
+bool link_lacks_gates(const struct link *l);
 /* It is or was up, or an attempt, or the kubeconfig, has failed: the condition below says more than
  * that it has just begun. */
 bool link_is_settled(const struct link *l);

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/session/gang.h"
+#include "scheduler/pods/session/rivals.h"
 #include "scheduler/pods/session/statement.h"
 
 #define TRIED_MAX 16 /* PodGroups that are remembered, so that looking them up costs little */
@@ -166,7 +167,7 @@ static bool are_equal(const struct session *s, const struct evict_work *a,
 
 	if (a->queue != b->queue || a->n != b->n || x->min_member != y->min_member ||
 	    x->priority != y->priority || x->role_min.n + y->role_min.n > 0 ||
-	    x->rivals.n + y->rivals.n > 0 ||
+	    rivals_may_exist(s, x) || rivals_may_exist(s, y) ||
 	    gang_count(s, x, GANG_PIPELINED) != gang_count(s, y, GANG_PIPELINED)) {
 		return false;
 	}

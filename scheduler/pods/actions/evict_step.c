@@ -101,6 +101,11 @@ static bool await_quota(struct session *s, const struct evict_work *w, struct vi
 	return true;
 }
 
+static bool may_await(const struct session *s, const struct gang_need *need, const struct task *t)
+{
+	return gang_is_candidate(s, t) && (gang_is_met(need) || gang_needs_role(need, t->role));
+}
+
 /* The members that the gang lacks, or one pod beyond it: as allocate reserves quota. */
 static bool await_members(struct session *s, struct evict_work *w, struct victims *v)
 {
@@ -111,12 +116,13 @@ static bool await_members(struct session *s, struct evict_work *w, struct victim
 	while (w->next < w->n && (!awaits || !gang_is_met(&need))) {
 		const struct task *t = w->tasks[w->next++];
 
-		if (gang_is_candidate(s, t) &&
-		    (gang_is_met(&need) || gang_needs_role(&need, t->role)) &&
-		    is_entitled(s, w, t) && await_quota(s, w, v, t)) {
+		if (may_await(s, &need, t) && is_entitled(s, w, t) && await_quota(s, w, v, t)) {
 			gang_add_member(&need, t->role);
 			awaits = true;
 		}
+	}
+	if (awaits) { /* the victims may be of this gang: it is counted again without them */
+		gang_need(s, w->podgroup, GANG_RESERVED, &need);
 	}
 	return awaits && gang_is_met(&need);
 }
@@ -209,10 +215,11 @@ static bool wants_quota(const struct session *s, const struct evict_work *w)
 
 const struct task *evict_step_first(const struct session *s, const struct evict_work *w)
 {
-	bool for_quota = wants_quota(s, w);
+	struct gang_need need;
 
+	gang_need(s, w->podgroup, GANG_RESERVED, &need);
 	for (size_t i = w->next; i < w->n; i++) {
-		if (!for_quota || gang_is_candidate(s, w->tasks[i])) {
+		if (may_await(s, &need, w->tasks[i])) {
 			return w->tasks[i];
 		}
 	}

@@ -79,7 +79,8 @@ struct sched_conf {
 	int64_t reservation_timeout_ns; /* 0: off */
 	int64_t reservation_backoff_ns; /* least time before a timed-out pod is decided again
 					   (pods/ledger/attempts.h); default 1 min */
-	uint32_t reservation_attempts;  /* then it waits for nodes of another shape; 0: no limit */
+	uint32_t reservation_attempts;  /* then it waits until it changes, or for nodes of another
+					   shape; 0: no limit */
 	bool overdue_deletes; /* --on-reservation-timeout=delete: see pods/cycle/overdue.h */
 	char *default_queue;
 };

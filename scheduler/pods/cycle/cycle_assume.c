@@ -1,5 +1,4 @@
 #include <assert.h>
-#include <string.h>
 
 #include "base/str.h"
 #include "scheduler/pods/cycle/claims.h"
@@ -54,7 +53,7 @@ static void assume_revoke(struct cluster *c, struct task *t, const struct decisi
 		ledger_release(c, t);
 	}
 	t->flags &= ~(uint32_t)TASK_GREW;
-	t->retry_at = d->retry_at;
+	cluster_task_set_retry(c, t, d->retry_at);
 	t->published_at = MODEL_TIME_NONE;
 	if (d->attempts > 0) {
 		t->attempts = d->attempts;
@@ -151,7 +150,7 @@ static void assume_claims(struct cluster *c, struct task *t, const struct decisi
 	}
 	ledger_undo_bind(c, t);
 	t->write_failures++;
-	t->retry_at = d->retry_at;
+	cluster_task_set_retry(c, t, d->retry_at);
 	cluster_task_changed(c, t);
 }
 
@@ -163,28 +162,6 @@ static void assume_move(struct cluster *c, struct task *t, const struct decision
 		ledger_move(c, t, c->queues.v[d->queue]);
 	}
 	cluster_task_set_refused(c, t, moves ? MODEL_NONE : d->queue);
-}
-
-/* The newest one takes the place of the oldest. */
-static void note_rival(struct cluster *c, struct podgroup *g, const struct podgroup *rival)
-{
-	struct podgroup_rival now = { .queues_gen = c->queues_gen };
-
-	if (g == rival || rival->uid == NULL) {
-		return;
-	}
-	now.name = str_hash(str_of(rival->uid));
-	for (size_t i = 0; i < g->rivals.n; i++) {
-		if (g->rivals.v[i].name == now.name) {
-			g->rivals.v[i] = now;
-			return;
-		}
-	}
-	if (g->rivals.n == PODGROUP_RIVALS_MAX) {
-		memmove(&g->rivals.v[0], &g->rivals.v[1], (g->rivals.n - 1) * sizeof(now));
-		g->rivals.n--;
-	}
-	vec_push(&g->rivals, now);
 }
 
 /* by: NULL for a pod that is deleted for no other one's sake. */
@@ -200,7 +177,8 @@ static void assume_evict(struct cluster *c, struct task *t, struct task *by)
 	cluster_task_set_status(c, t, TASK_RELEASING, n);
 	if (by != NULL) {
 		by->victims++;
-		note_rival(c, c->podgroups.v[t->podgroup], c->podgroups.v[by->podgroup]);
+		cluster_podgroup_note_rival(c, c->podgroups.v[t->podgroup],
+					    c->podgroups.v[by->podgroup]);
 	}
 }
 

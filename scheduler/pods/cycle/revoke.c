@@ -313,8 +313,8 @@ static void count_attempt(struct session *s, const struct podgroup *g, const str
 		ret->message = arena_printf(s->arena,
 					    "no node was found in time, %u times now: the quota is "
 					    "given to others, and "
-					    "no more is reserved before there are nodes of another "
-					    "shape, or other pods",
+					    "no more is reserved before the gang changes, or there "
+					    "are nodes of another shape",
 					    ret->attempts);
 		return;
 	}

@@ -4,12 +4,14 @@
 
 #include "base/str.h"
 #include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/cycle/holds.h"
 #include "scheduler/pods/cycle/shortage.h"
 #include "scheduler/pods/cycle/status_podgroup.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/session_priv.h"
+#include "scheduler/pods/session/statement.h"
 
 #define NO_MESSAGE "the pod group is waiting for its turn"
 
@@ -283,7 +285,7 @@ static void report_plain(struct session *s, const struct task *t, const struct p
 		return;
 	}
 	add_event(s, t, "FailedScheduling", message);
-	if (session_priv_task(s, t)->attempt == ATTEMPT_QUOTA) {
+	if (session_priv_task(s, t)->attempt == ATTEMPT_QUOTA || v->verdict.kept_out) {
 		add_amounts(s, t, v, &s->decisions.v[s->decisions.n - 1]);
 	}
 }
@@ -360,9 +362,23 @@ static void report_podgroup(struct session *s, const struct queue *q, const stru
 	}
 }
 
-static void withdraw_stranded(struct session *s)
+static void settle_stranded(struct session *s, const struct task *t)
 {
 	static const char message[] = "the PodGroup of the pod is gone, and with it the quota";
+	struct statement st;
+
+	if (!cluster_task_has_lost_hold(t)) {
+		withdraw(s, t, message);
+		add_event(s, t, "QuotaRevoked", message);
+		return;
+	}
+	st = statement_begin(s);
+	holds_give_up(s, t, "its PodGroup or its queue is gone");
+	statement_commit(s, st);
+}
+
+static void settle_all_stranded(struct session *s)
+{
 	const struct cluster *c = s->cluster;
 
 	for (size_t i = 0; i < c->stranded.n; i++) {
@@ -372,8 +388,7 @@ static void withdraw_stranded(struct session *s)
 		/* The list may be outdated, and ids of removed tasks are used again. */
 		if (t != NULL && cluster_task_is_stranded(c, t) &&
 		    cluster_task_may_be_written(t, s->now)) {
-			withdraw(s, t, message);
-			add_event(s, t, "QuotaRevoked", message);
+			settle_stranded(s, t);
 		}
 	}
 }
@@ -417,7 +432,7 @@ void status_run(struct session *s)
 	size_t n, next = 0;
 	const struct podgroup **changed = list_changed(s, &n);
 
-	withdraw_stranded(s);
+	settle_all_stranded(s);
 	for (size_t i = 0; i < c->queues.n; i++) {
 		const struct queue *q = c->queues.v[i];
 		const struct podgroup_list *l = q == NULL ? NULL : session_podgroups(s, q);

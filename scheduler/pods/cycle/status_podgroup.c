@@ -33,6 +33,22 @@ static bool lacks_quota(const struct session *s, const struct podgroup *g)
 	return g->min_member <= 0 || !gang_is_met(&need);
 }
 
+/* Its pods that did not opt in are placed only when enqueue has let it in. */
+static bool is_kept_out(const struct session *s, const struct podgroup *g)
+{
+	if (session_podgroup_phase(s, g) != PODGROUP_PENDING) {
+		return false;
+	}
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = session_task(s, g->tasks.v[i]);
+
+		if ((t->flags & TASK_OPTED_IN) == 0 && session_task_status(s, t) == TASK_PENDING) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* The number of attempts, if the PodGroup has been published several times and is not published
  * now; else 0. */
 static uint32_t failed_attempts(const struct session *s, const struct podgroup *g)
@@ -68,7 +84,8 @@ static void find_obstacle(struct session *s, const struct podgroup *g, struct ve
 		v->message = misfit(s, g);
 		v->code = v->message == NULL ? NULL : "no node";
 	}
-	if (v->code == NULL && slot->refusal != NULL && lacks_quota(s, g)) {
+	v->kept_out = slot->refusal != NULL && is_kept_out(s, g);
+	if (v->code == NULL && slot->refusal != NULL && (v->kept_out || lacks_quota(s, g))) {
 		v->code = slot->refusal_code;
 		v->message = slot->refusal;
 	}

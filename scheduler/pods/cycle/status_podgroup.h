@@ -10,6 +10,7 @@ struct verdict {
 	const char *code;      /* static text: the kind of obstacle; NULL: none that we know of */
 	const char *message;   /* for people; NULL with code NULL */
 	bool queue_refuses;    /* unknown, closed or broken queue */
+	bool kept_out;         /* refused by enqueue, and pods wait that did not opt in */
 	bool unsupported;      /* no pod of it is started: it has a field that is not supported */
 	bool valid;            /* has the tasks that it needs, and may use its queue */
 	bool ready;

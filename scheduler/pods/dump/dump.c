@@ -166,6 +166,7 @@ static void put_podgroup(struct json_out *o, const struct cluster *c, const stru
 		json_out_array(o);
 		for (size_t i = 0; i < g->rivals.n; i++) {
 			json_out_array(o);
+			json_out_int(o, g->rivals.v[i].podgroup);
 			dump_fields_write_int(o, (int64_t)g->rivals.v[i].name);
 			dump_fields_write_int(o, (int64_t)g->rivals.v[i].queues_gen);
 			json_out_array_end(o);

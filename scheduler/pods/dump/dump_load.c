@@ -206,16 +206,19 @@ static int load_rivals(const struct jdoc *d, struct podgroup *g, struct err *err
 {
 	for (const struct jdoc *r = jdoc_first(jdoc_get(d, "rivals")); r != NULL;
 	     r = jdoc_next(r)) {
-		int64_t name = 0, gen = 0;
+		int64_t id = 0, name = 0, gen = 0;
 
-		if (dump_fields_read_int(jdoc_at(r, 0), INT64_MIN, INT64_MAX, &name, err) < 0 ||
-		    dump_fields_read_int(jdoc_at(r, 1), INT64_MIN, INT64_MAX, &gen, err) < 0) {
+		/* It may be gone: then the record has no effect. */
+		if (dump_fields_read_int(jdoc_at(r, 0), 0, UINT32_MAX, &id, err) < 0 ||
+		    dump_fields_read_int(jdoc_at(r, 1), INT64_MIN, INT64_MAX, &name, err) < 0 ||
+		    dump_fields_read_int(jdoc_at(r, 2), INT64_MIN, INT64_MAX, &gen, err) < 0) {
 			return err_wrap(err, "rivals");
 		}
 		if (g->rivals.n == PODGROUP_RIVALS_MAX) {
 			return bad(err, "rivals: too many");
 		}
-		vec_push(&g->rivals, ((struct podgroup_rival){ (uint64_t)name, (uint64_t)gen }));
+		vec_push(&g->rivals,
+			 ((struct podgroup_rival){ (uint32_t)id, (uint64_t)name, (uint64_t)gen }));
 	}
 	return 0;
 }
@@ -513,6 +516,8 @@ static int link_podgroup(struct cluster *c, const struct jdoc *d, struct podgrou
 		t->podgroup_pos = (uint32_t)g->tasks.n;
 		vec_push(&g->tasks, id);
 		g->by_status[t->status]++;
+		g->refused += t->refused_queue != MODEL_NONE;
+		g->unplaced += t->retry_at == MODEL_TIME_NEVER;
 	}
 	return 0;
 }

@@ -23,15 +23,11 @@ static struct node *find(const struct cache *c, const struct api_node *node)
 }
 
 /* Pods for which no node was found may fit one of this shape. */
-static void try_again(struct cache *c)
+static void try_again(struct cluster *c)
 {
-	for (size_t i = 0; i < c->cluster->tasks.n; i++) {
-		struct task *t = c->cluster->tasks.v[i];
-
-		if (t != NULL && t->retry_at == MODEL_TIME_NEVER) {
-			t->retry_at = MODEL_TIME_NONE;
-			cluster_task_changed(c->cluster, t);
-			c->dirty = true;
+	for (size_t i = 0; i < c->podgroups.n; i++) {
+		if (c->podgroups.v[i] != NULL) {
+			cluster_podgroup_try_again(c, c->podgroups.v[i]);
 		}
 	}
 }
@@ -48,7 +44,7 @@ int cache_node_upsert(struct cache *c, const struct sched_msg *m, struct cache_t
 	if (c->cluster->nodes_gen != before) {
 		reconcile_pods(c, find(c, node));
 		if (cache_shapes_add(c, node)) {
-			try_again(c);
+			try_again(c->cluster);
 		}
 	}
 	cache_resources_changed(c);

@@ -128,8 +128,8 @@ static int64_t since(const struct cache *c, const struct from_api_pod *p, struct
 	return found == MODEL_TIME_NONE && (p->flags & TASK_GATE_ONLY) != 0 ? time.now : found;
 }
 
-/* An earlier process ended the reservation, and the pod waited for the next one. A wait for nodes
- * of another shape ends with the process: the pod waits no longer than after an ordinary attempt.
+/* An earlier process ended the reservation, and the pod waited for the next one. A wait without end
+ * (MODEL_TIME_NEVER) ends with the process: the pod waits no longer than after an ordinary attempt.
  */
 static int64_t found_wait(const struct cache *c, const struct from_api_pod *p,
 			  struct cache_time time)
@@ -200,7 +200,7 @@ static struct task *take(struct cache *c, const struct api_pod *pod, const struc
 	is_new = t == NULL;
 	if (is_new) {
 		t = cluster_task_add(c->cluster, p->namespace_, p->name, p->uid);
-		t->retry_at = p->retry_at;
+		cluster_task_set_retry(c->cluster, t, p->retry_at);
 	} else {
 		/* Before the update is applied: it compares with the state in which the pod was
 		 * known. */

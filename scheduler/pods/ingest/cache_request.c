@@ -6,9 +6,9 @@
 #include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/volumes.h"
 
-static void back_off(struct task *t, int64_t now)
+static void back_off(struct cache *c, struct task *t, int64_t now)
 {
-	t->retry_at = now + cluster_task_pause(t->write_failures++);
+	cluster_task_set_retry(c->cluster, t, now + cluster_task_pause(t->write_failures++));
 }
 
 static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m, int64_t now)
@@ -31,7 +31,7 @@ static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m
 		/* 403 is about rights and policies, which change without the pod: an API server
 		 * that has just started refuses all requests until it has read the roles. */
 		if (m->status == STATUS_FORBIDDEN) {
-			back_off(t, now);
+			back_off(c, t, now);
 			break;
 		}
 		/* A retry cannot succeed before the pod changes. */
@@ -39,7 +39,7 @@ static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m
 		break;
 	case SCHED_STALE:
 	case SCHED_UNANSWERED:
-		back_off(t, now);
+		back_off(c, t, now);
 		break;
 	case SCHED_CANCELLED:
 		break;
@@ -60,7 +60,7 @@ static void on_bind(struct cache *c, struct task *t, const struct sched_msg *m, 
 	case SCHED_REJECTED:
 	case SCHED_STALE:
 	case SCHED_UNANSWERED:
-		back_off(t, now);
+		back_off(c, t, now);
 		break;
 	case SCHED_CANCELLED:
 		break;
@@ -79,7 +79,7 @@ static void on_evict(struct cache *c, struct task *t, const struct sched_msg *m,
 	if (t->node == MODEL_NONE) {
 		ledger_set_releasing(c->cluster, t, false);
 		cluster_task_set_status(c->cluster, t, TASK_PENDING, NULL);
-		back_off(t, now);
+		back_off(c, t, now);
 		return;
 	}
 	if (m->outcome != SCHED_REJECTED && m->outcome != SCHED_CANCELLED) {
@@ -88,7 +88,7 @@ static void on_evict(struct cache *c, struct task *t, const struct sched_msg *m,
 	budgets_evict(c->cluster, t, false);
 	/* It is no victim again before the pause is over. */
 	if (m->outcome == SCHED_REJECTED) {
-		back_off(t, now);
+		back_off(c, t, now);
 	}
 	ledger_set_releasing(c->cluster, t, false);
 	cluster_task_set_status(c->cluster, t, TASK_RUNNING, c->cluster->nodes.v[t->node]);
@@ -107,7 +107,7 @@ static void on_pod_status(struct cache *c, struct task *t, const struct sched_ms
 		return;
 	}
 	if (m->outcome == SCHED_REJECTED || m->outcome == SCHED_STALE) {
-		back_off(t, now);
+		back_off(c, t, now);
 	}
 	if (m->outcome == SCHED_GONE) {
 		t->flags |= TASK_PARKED;
@@ -188,7 +188,7 @@ static void give_places_back(struct cache *c, const struct claim *cl, const stru
 			continue;
 		}
 		if (m->outcome != SCHED_CANCELLED) {
-			back_off(t, now);
+			back_off(c, t, now);
 		}
 		ledger_undo_bind(c->cluster, t);
 		cache_charge_reconcile(c, t);

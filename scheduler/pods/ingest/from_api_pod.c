@@ -566,8 +566,9 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 {
 	uint32_t kept =
 		(uint32_t)TASK_PARKED | TASK_UNGATING | TASK_GREW | TASK_OVERDUE | TASK_STUCK;
+	const struct pod_labels *labels = t->labels;
 	struct node *nominated = NULL;
-	bool adopted = false;
+	bool adopted = false, other_gates = ((p->flags ^ t->flags) & TASK_FOREIGN_GATE) != 0;
 
 	/* The pod may show an older number than the process has decided; a bound one starts from
 	 * zero. */
@@ -585,10 +586,13 @@ void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct 
 		nominated = cluster_node_get(c, p->nominated);
 	}
 	cluster_task_set_nominated(c, t, nominated);
+	if (t->role != p->role || t->labels != labels || other_gates) {
+		cluster_task_try_again(c, t);
+	}
 	t->role = p->role;
 	t->reserved = p->reserved_name;
 	t->priority = p->priority;
-	c->demand_gen += ((p->flags ^ t->flags) & TASK_FOREIGN_GATE) != 0;
+	c->demand_gen += other_gates;
 	t->granted_priority = p->granted_priority;
 	t->deletion_cost = p->deletion_cost;
 	t->flags = p->flags | (t->flags & kept);

@@ -187,6 +187,30 @@ static bool asks_for_the_same(const struct podgroup *podgroup, const struct api_
 	       res_eq(&podgroup->min_resources, &g->min_resources);
 }
 
+static bool has_same_roles(const struct podgroup *podgroup, const struct group *g)
+{
+	if (podgroup->role_min.n != g->roles.n) {
+		return false;
+	}
+	for (size_t i = 0; i < g->roles.n; i++) {
+		if (podgroup->role_min.v[i].role != g->roles.v[i].role ||
+		    podgroup->role_min.v[i].min != g->roles.v[i].min) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* But for the queue, which cluster_podgroup_set_queue compares. */
+static bool has_same_spec(const struct podgroup *podgroup, const struct api_pod_group *group,
+			  const struct group *g)
+{
+	return asks_for_the_same(podgroup, group, g) && has_same_roles(podgroup, g) &&
+	       unoffered_eq(&podgroup->min_unoffered, &g->unoffered) &&
+	       podgroup->priority_class == g->priority_class &&
+	       podgroup->unsupported == (uint8_t)find_unsupported(&group->spec);
+}
+
 /* Everything is read before anything changes: a PodGroup that is refused stays as it was. */
 int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 		      struct str default_queue, struct err *err)
@@ -200,6 +224,9 @@ int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 	podgroup =
 		cluster_podgroup_get(c, str_of(group->meta.namespace_), str_of(group->meta.name));
 	c->demand_gen += !asks_for_the_same(podgroup, group, &g);
+	if (!has_same_spec(podgroup, group, &g)) {
+		cluster_podgroup_try_again(c, podgroup);
+	}
 	podgroup->exists = true;
 	podgroup->min_member = group->spec.min_member;
 	podgroup->has_min_resources = group->spec.min_resources.v != NULL;
@@ -247,7 +274,10 @@ static void ask_as_volcano(struct cluster *c, const struct from_api_pod *p, cons
 	struct res min = t->klass->request;
 
 	multiply(c, &min, p->min_member);
-	c->demand_gen += !res_eq(&g->min_resources, &min);
+	if (!res_eq(&g->min_resources, &min)) {
+		c->demand_gen++;
+		cluster_podgroup_try_again(c, g);
+	}
 	g->min_member = p->min_member;
 	g->has_min_resources = res_mask(&min) != 0;
 	g->min_resources = min;

@@ -80,14 +80,26 @@ bool cluster_podgroup_is_open(const struct podgroup *g);
 /* The first n of the changed list were looked at. */
 void cluster_podgroup_drop_changed(struct cluster *c, struct queue *q, size_t n);
 void cluster_podgroup_set_phase(struct cluster *c, struct podgroup *g, enum podgroup_phase phase);
+/* After a change of what it asks for or of its members, and when nodes or volumes may suit it now:
+ * its tasks with a retry_at of MODEL_TIME_NEVER are decided again. O(1) without any. */
+void cluster_podgroup_try_again(struct cluster *c, struct podgroup *g);
 /* Why no pod of the PodGroup is started, for people: names the field, and what to do. NULL: none
  * of its fields is in the way. */
 const char *cluster_podgroup_unsupported(const struct podgroup *g);
+/* Pods of g were evicted for `by`: remembered for as many as may be, those without effect and then
+ * the oldest ones go. One without a PodGroup object is not remembered: its pod does not come back.
+ */
+void cluster_podgroup_note_rival(struct cluster *c, struct podgroup *g, const struct podgroup *by);
+/* The PodGroup of the record; NULL: it has no effect, as that one is gone or Queues have changed
+ * since. */
+const struct podgroup *cluster_podgroup_rival(const struct cluster *c,
+					      const struct podgroup_rival *r);
 void cluster_podgroup_prune(
 	struct cluster *c,
 	struct podgroup *g); /* removes it when it has neither PodGroup nor tasks */
 
-/* Tasks, by "namespace/name". A new task is PENDING without PodGroup, node and class. */
+/* Tasks, by "namespace/name". A new task is PENDING without PodGroup, node and class. set_podgroup,
+ * set_class and remove call cluster_task_try_again. */
 struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct str name,
 			      struct str uid);
 struct task *cluster_task_find(const struct cluster *c, struct str key);
@@ -96,11 +108,19 @@ void cluster_task_set_podgroup(struct cluster *c, struct task *t,
 			       struct podgroup *g); /* NULL: none */
 /* The only writer of refused_queue; MODEL_NONE: none. */
 void cluster_task_set_refused(struct cluster *c, struct task *t, uint32_t queue);
+/* The only writer of retry_at. MODEL_TIME_NEVER: of a task with a PodGroup. */
+void cluster_task_set_retry(struct cluster *c, struct task *t, int64_t at);
+/* cluster_podgroup_try_again for the PodGroup of a task that changes while it is PENDING: one with
+ * a node changes nothing for those of its gang that found none. */
+void cluster_task_try_again(struct cluster *c, const struct task *t);
 /* Autoscalers may see the pod as unschedulable: the condition says so, or a write of it ended
  * without a clear answer. */
 bool cluster_task_may_be_published(const struct task *t);
-/* A pod that opted in and is published, but has neither quota nor a PodGroup with a queue that
- * could give it some: nothing but a withdrawal keeps autoscalers from buying a node for it. */
+/* Pods were evicted for it, and what was held for it is lost without a decision: its PodGroup or
+ * its Queue went away. Nothing but an event says that they were evicted in vain. */
+bool cluster_task_has_lost_hold(const struct task *t);
+/* That; or a pod that opted in and is published, but has neither quota nor a PodGroup with a queue
+ * that could give it some: nothing but a withdrawal keeps autoscalers from buying a node for it. */
 bool cluster_task_is_stranded(const struct cluster *c, const struct task *t);
 /* The priority that counts between PodGroups, where one pod is evicted for another: that of the
  * PodGroup, which any tenant may choose, but no more than the pod was granted. Of a task with a

@@ -1,5 +1,6 @@
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
@@ -243,6 +244,21 @@ void cluster_podgroup_drop_changed(struct cluster *c, struct queue *q, size_t n)
 	}
 }
 
+void cluster_podgroup_try_again(struct cluster *c, struct podgroup *g)
+{
+	if (g->unplaced == 0) {
+		return;
+	}
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		struct task *t = c->tasks.v[g->tasks.v[i]];
+
+		if (t->retry_at == MODEL_TIME_NEVER) {
+			cluster_task_set_retry(c, t, MODEL_TIME_NONE);
+		}
+	}
+	cluster_podgroup_changed(c, g);
+}
+
 static void leave_queue(struct cluster *c, struct podgroup *g)
 {
 	struct queue *q;
@@ -286,6 +302,7 @@ void cluster_podgroup_set_queue(struct cluster *c, struct podgroup *g, struct st
 	if (id == g->queue_name) {
 		return;
 	}
+	cluster_podgroup_try_again(c, g);
 	leave_queue(c, g);
 	if (id == MODEL_NONE) {
 		return;
@@ -342,6 +359,49 @@ const char *cluster_podgroup_unsupported(const struct podgroup *g)
 		break;
 	}
 	return NULL;
+}
+
+const struct podgroup *cluster_podgroup_rival(const struct cluster *c,
+					      const struct podgroup_rival *r)
+{
+	const struct podgroup *g =
+		r->podgroup < c->podgroups.n ? c->podgroups.v[r->podgroup] : NULL;
+
+	return g != NULL && g->uid != NULL && r->queues_gen == c->queues_gen &&
+			       r->name == str_hash(str_of(g->uid))
+		       ? g
+		       : NULL;
+}
+
+/* Keeps the rivals that still have an effect, without `by`. */
+static void keep_rivals(const struct cluster *c, struct podgroup *g, const struct podgroup *by)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < g->rivals.n; i++) {
+		const struct podgroup *rival = cluster_podgroup_rival(c, &g->rivals.v[i]);
+
+		if (rival != NULL && rival != by) {
+			g->rivals.v[kept++] = g->rivals.v[i];
+		}
+	}
+	g->rivals.n = kept;
+}
+
+void cluster_podgroup_note_rival(struct cluster *c, struct podgroup *g, const struct podgroup *by)
+{
+	struct podgroup_rival now = { .podgroup = by->id, .queues_gen = c->queues_gen };
+
+	if (g == by || by->uid == NULL) {
+		return;
+	}
+	now.name = str_hash(str_of(by->uid));
+	keep_rivals(c, g, by);
+	if (g->rivals.n == PODGROUP_RIVALS_MAX) {
+		g->rivals.n--;
+		memmove(&g->rivals.v[0], &g->rivals.v[1], g->rivals.n * sizeof(now));
+	}
+	vec_push(&g->rivals, now);
 }
 
 /* Whether anything but its pods keeps it. */

@@ -73,6 +73,13 @@ void cluster_task_changed(struct cluster *c, struct task *t)
 	}
 }
 
+void cluster_task_try_again(struct cluster *c, const struct task *t)
+{
+	if (t->podgroup != MODEL_NONE && t->status == TASK_PENDING) {
+		cluster_podgroup_try_again(c, c->podgroups.v[t->podgroup]);
+	}
+}
+
 static void leave_podgroup(struct cluster *c, struct task *t)
 {
 	struct podgroup *g;
@@ -80,9 +87,13 @@ static void leave_podgroup(struct cluster *c, struct task *t)
 	if (t->podgroup == MODEL_NONE) {
 		return;
 	}
+	cluster_task_try_again(c, t);
 	g = c->podgroups.v[t->podgroup];
 	g->by_status[t->status]--;
 	g->refused -= t->refused_queue != MODEL_NONE;
+	if (t->retry_at == MODEL_TIME_NEVER) {
+		cluster_task_set_retry(c, t, MODEL_TIME_NONE);
+	}
 	/* O(1): the order of the list means nothing, and each task knows its place. */
 	vec_swap_remove(&g->tasks, t->podgroup_pos);
 	if (t->podgroup_pos < g->tasks.n) {
@@ -112,6 +123,7 @@ void cluster_task_set_podgroup(struct cluster *c, struct task *t, struct podgrou
 	g->refused += t->refused_queue != MODEL_NONE;
 	c->demand_gen++;
 	cluster_podgroup_changed(c, g);
+	cluster_task_try_again(c, t);
 }
 
 void cluster_task_set_refused(struct cluster *c, struct task *t, uint32_t queue)
@@ -123,6 +135,16 @@ void cluster_task_set_refused(struct cluster *c, struct task *t, uint32_t queue)
 		cluster_podgroup_changed(c, g);
 	}
 	t->refused_queue = queue;
+}
+
+void cluster_task_set_retry(struct cluster *c, struct task *t, int64_t at)
+{
+	bool was = t->retry_at == MODEL_TIME_NEVER, is = at == MODEL_TIME_NEVER;
+
+	if (t->podgroup != MODEL_NONE) {
+		c->podgroups.v[t->podgroup]->unplaced += (uint32_t)is - (uint32_t)was;
+	}
+	t->retry_at = at;
 }
 
 int32_t cluster_task_standing(const struct cluster *c, const struct task *t)
@@ -137,7 +159,13 @@ bool cluster_task_may_be_published(const struct task *t)
 	return t->cond == POD_COND_UNSCHEDULABLE || t->cond == POD_COND_OTHER;
 }
 
-bool cluster_task_is_stranded(const struct cluster *c, const struct task *t)
+bool cluster_task_has_lost_hold(const struct task *t)
+{
+	return t->status == TASK_PENDING && t->victims > 0 && t->charge == CHARGE_NONE &&
+	       t->awaits == MODEL_NONE;
+}
+
+static bool is_published_without_queue(const struct cluster *c, const struct task *t)
 {
 	const uint32_t gates = (uint32_t)TASK_OUR_GATE | TASK_FOREIGN_GATE;
 	const uint32_t ours = (uint32_t)TASK_OURS | TASK_OPTED_IN;
@@ -146,6 +174,11 @@ bool cluster_task_is_stranded(const struct cluster *c, const struct task *t)
 	       cluster_task_may_be_published(t) && t->charge == CHARGE_NONE && t->klass != NULL &&
 	       !t->klass->best_effort &&
 	       (t->podgroup == MODEL_NONE || c->podgroups.v[t->podgroup]->queue_name == MODEL_NONE);
+}
+
+bool cluster_task_is_stranded(const struct cluster *c, const struct task *t)
+{
+	return cluster_task_has_lost_hold(t) || is_published_without_queue(c, t);
 }
 
 bool cluster_task_may_be_written(const struct task *t, int64_t now)
@@ -400,6 +433,7 @@ void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_
 	}
 	cluster_class_unref(c, old);
 	cluster_task_changed(c, t);
+	cluster_task_try_again(c, t);
 }
 
 void cluster_task_remove(struct cluster *c, struct task *t)

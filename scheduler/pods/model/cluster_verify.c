@@ -35,6 +35,9 @@ static const char *check_lists(const struct cluster *c, const struct task *t)
 	    (t->budget >= c->budgets.n || c->budgets.v[t->budget] == NULL)) {
 		return "a task has a budget that is gone";
 	}
+	if (t->retry_at == MODEL_TIME_NEVER && t->podgroup == MODEL_NONE) {
+		return "a task that found no node has no PodGroup";
+	}
 	return NULL;
 }
 
@@ -371,7 +374,7 @@ static const char *check_podgroup(const struct cluster *c, const struct podgroup
 {
 	const struct podgroup_key parts = cluster_podgroup_key_of(c, g);
 	uint32_t by_status[TASK_STATUS_COUNT_] = { 0 };
-	uint32_t refused = 0;
+	uint32_t refused = 0, unplaced = 0;
 	const char *wrong;
 
 	strbuf_reset(key);
@@ -392,12 +395,16 @@ static const char *check_podgroup(const struct cluster *c, const struct podgroup
 		}
 		by_status[t->status]++;
 		refused += t->refused_queue != MODEL_NONE;
+		unplaced += t->retry_at == MODEL_TIME_NEVER;
 	}
 	if (memcmp(by_status, g->by_status, sizeof(by_status)) != 0) {
 		return "a PodGroup's counts by status are off";
 	}
 	if (refused != g->refused) {
 		return "a PodGroup's count of tasks that a queue refused is off";
+	}
+	if (unplaced != g->unplaced) {
+		return "a PodGroup's count of tasks that found no node is off";
 	}
 	for (size_t i = 1; i < g->role_min.n; i++) {
 		if (g->role_min.v[i - 1].role >= g->role_min.v[i].role) {

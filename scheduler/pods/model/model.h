@@ -137,7 +137,7 @@ struct task {
 	/* By the clock of the process, which goes on evenly (cache_time.now): */
 	int64_t published_at; /* published since, TASK_GATE_ONLY: ungated since; MODEL_TIME_NONE */
 	int64_t retry_at; /* not to be decided again before, MODEL_TIME_NONE; MODEL_TIME_NEVER: not
-			     before nodes of another shape are there */
+			     before its PodGroup changes or nodes of another shape are there */
 	int64_t resource_version; /* of the object as it was last seen */
 	int64_t written; /* the version that taking our gate off has made, 0: none. It may be ahead
 			    of resource_version, and show what has not been looked at */
@@ -306,9 +306,10 @@ struct podgroup_role_min {
 	int32_t min;
 };
 
-/* A PodGroup for which pods of another one were evicted. That one evicts none of its pods in
- * return, as long as the Queues stay as they are. */
+/* A PodGroup for which pods of another one were evicted. That one evicts none of its pods, nor of
+ * those before it (pods/session/rivals.h), as long as the Queues stay as they are. */
 struct podgroup_rival {
+	uint32_t podgroup;
 	uint64_t name; /* str_hash of its UID */
 	uint64_t queues_gen;
 };
@@ -358,7 +359,8 @@ struct podgroup {
 	struct VEC(struct podgroup_role_min) role_min; /* sorted by role */
 	struct VEC(uint32_t) tasks;
 	uint32_t by_status[TASK_STATUS_COUNT_];
-	uint32_t refused; /* how many of its tasks have a refused_queue */
+	uint32_t refused;  /* how many of its tasks have a refused_queue */
+	uint32_t unplaced; /* how many of its tasks have a retry_at of MODEL_TIME_NEVER */
 	int64_t created;
 	int64_t resource_version;
 	int32_t status_running, status_succeeded, status_failed; /* as last written */

@@ -37,6 +37,19 @@ void unoffered_finish(struct unoffered *u)
 	*u = (struct unoffered){ .n = 0 };
 }
 
+bool unoffered_eq(const struct unoffered *a, const struct unoffered *b)
+{
+	if (a->n != b->n) {
+		return false;
+	}
+	for (size_t i = 0; i < a->n; i++) {
+		if (a->v[i].amount != b->v[i].amount || strcmp(a->v[i].name, b->v[i].name) != 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
 size_t unoffered_resolve(struct unoffered *u, struct res_names *names, struct res *into)
 {
 	size_t kept = 0, had = u->n;

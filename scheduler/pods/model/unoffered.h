@@ -25,6 +25,8 @@ struct unoffered {
 /* A deep copy; nothing is allocated for an empty list. */
 struct unoffered unoffered_copy(const struct unoffered *u);
 void unoffered_finish(struct unoffered *u);
+/* The same amounts of the same names in the same order. */
+bool unoffered_eq(const struct unoffered *a, const struct unoffered *b);
 /* Sets the amounts of names that have a dimension by now in *into and takes them off the list.
  * Returns how many these were. */
 size_t unoffered_resolve(struct unoffered *u, struct res_names *names, struct res *into);

@@ -254,8 +254,8 @@ const char *volumes_claim_name(const struct claim *cl)
 /* --- objects -----------------------------------------------------------------------------------
  */
 
-/* The pods that wait, and use the claim, are looked at again: also those that waited for nodes of
- * another shape, since it may have been the claim for which they found none. */
+/* The pods that wait, and use the claim, are looked at again: with their gangs also those that
+ * waited for nodes of another shape, since it may have been the claim for which they found none. */
 static void wake(struct cluster *c, const struct claim *cl)
 {
 	for (size_t i = 0; i < cl->users.n; i++) {
@@ -265,7 +265,7 @@ static void wake(struct cluster *c, const struct claim *cl)
 			continue;
 		}
 		if (t->retry_at == MODEL_TIME_NEVER) {
-			t->retry_at = MODEL_TIME_NONE;
+			cluster_podgroup_try_again(c, c->podgroups.v[t->podgroup]);
 		}
 		cluster_task_changed(c, t);
 	}

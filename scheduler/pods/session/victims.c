@@ -12,6 +12,7 @@
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/hooks_fallback.h"
 #include "scheduler/pods/session/placing.h"
+#include "scheduler/pods/session/rivals.h"
 #include "scheduler/pods/session/session_priv.h"
 #include "scheduler/pods/session/statement.h"
 
@@ -79,6 +80,9 @@ struct victims {
 	size_t ncandidates;
 	struct VEC(struct search *) searches;
 	const struct task **plan, **trial; /* most each */
+	struct predecessors
+		rivals;     /* of the PodGroup that is searched for: pods/session/rivals.h */
+	uint64_t *is_rival; /* bit set of them; NULL: there were none so far */
 	/* OF_ALL_QUEUES: what is known of queues in this search. */
 	uint8_t *gives;             /* by queue id: enum gives */
 	struct VEC(uint32_t) asked; /* ids of those that are known */
@@ -356,6 +360,7 @@ void victims_finish(struct victims *v)
 		forget_searches(v);
 		vec_finish(&v->searches);
 		vec_finish(&v->asked);
+		vec_finish(&v->rivals);
 	}
 }
 
@@ -576,23 +581,23 @@ static struct search *find_search(struct victims *v, const struct task *t)
 
 /* --- plans ------------------------------------------------------------------------------------ */
 
-static bool is_rival(const struct session *s, const struct task *t, const struct task *victim)
+/* Before a search: those of t's PodGroup, as things are. */
+static void find_rivals(struct victims *v, const struct task *t)
 {
-	const struct podgroup *own = s->cluster->podgroups.v[t->podgroup];
-	const struct podgroup *other = s->cluster->podgroups.v[victim->podgroup];
-	uint64_t name;
+	const struct cluster *c = v->session->cluster;
 
-	if (own->rivals.n == 0 || other->uid == NULL) {
-		return false;
+	for (size_t i = 0; i < v->rivals.n; i++) {
+		bitset_clear(v->is_rival, v->rivals.v[i]);
 	}
-	name = str_hash(str_of(other->uid));
-	for (size_t i = 0; i < own->rivals.n; i++) {
-		if (own->rivals.v[i].name == name &&
-		    own->rivals.v[i].queues_gen == s->cluster->queues_gen) {
-			return true;
-		}
+	vec_clear(&v->rivals);
+	rivals_collect(v->session, c->podgroups.v[t->podgroup], &v->rivals);
+	if (v->rivals.n > 0 && v->is_rival == NULL) {
+		v->is_rival = arena_zero(v->session->arena, BITSET_WORDS(c->podgroups.n),
+					 sizeof(*v->is_rival));
 	}
-	return false;
+	for (size_t i = 0; i < v->rivals.n; i++) {
+		bitset_set(v->is_rival, v->rivals.v[i]);
+	}
 }
 
 static bool is_preemptable(const struct victims *v, const struct task *t, const struct task *victim)
@@ -607,7 +612,8 @@ static bool is_permitted(const struct victims *v, const struct queue *q, const s
 {
 	struct session *s = v->session;
 
-	if (!may_be_victim(v, t, victim) || is_rival(s, t, victim)) {
+	if (!may_be_victim(v, t, victim) ||
+	    (v->rivals.n > 0 && bitset_has(v->is_rival, victim->podgroup))) {
 		return false;
 	}
 	switch (v->kind) {
@@ -802,13 +808,14 @@ const struct node *victims_make_room(struct victims *v, const struct queue *q, c
 		return NULL;
 	}
 	ask_queues_again(v);
+	find_rivals(v, t);
 	f = find_search(v, t);
 	if (bitset_has(f->hopeless, q->id)) {
 		return NULL;
 	}
 	if (!find_best(v, f, q, t, &best)) {
 		/* Rivals are those of one PodGroup. */
-		if (v->session->cluster->podgroups.v[t->podgroup]->rivals.n == 0) {
+		if (v->rivals.n == 0) {
 			bitset_set(f->hopeless, q->id);
 		}
 		return NULL;
@@ -841,6 +848,7 @@ bool victims_make_quota(struct victims *v, const struct queue *q, const struct t
 	struct harm harm;
 
 	ask_queues_again(v);
+	find_rivals(v, t);
 	if (v->ncandidates == 0 || !try_spot(v, q, t, all_spots(v), &harm)) {
 		return false;
 	}
@@ -860,6 +868,7 @@ bool victims_evict_podgroup(struct victims *v, const struct queue *q, const stru
 	size_t n = 0;
 
 	ask_queues_again(v);
+	find_rivals(v, t);
 	for (size_t i = 0; i < from->tasks.n && permitted; i++) {
 		const struct task *victim = session_task(s, from->tasks.v[i]);
 

@@ -5,8 +5,8 @@
  * victims. Plugins are asked for each victim, after those before it were evicted. Thread: sched.
  * Pure.
  *
- * No PodGroup evicts pods of one for which its own pods were evicted (struct podgroup_rival), so
- * that two of them never evict each other in turns. */
+ * No PodGroup evicts pods of its rivals (pods/session/rivals.h), so that PodGroups never evict each
+ * other in turns. */
 #ifndef SCHEDULER_PODS_SESSION_VICTIMS_H
 #define SCHEDULER_PODS_SESSION_VICTIMS_H
 

@@ -78,6 +78,11 @@ static bool write_namespace(struct str key UNUSED, void *value, void *ctx)
 
 static bool write_check(struct str key, void *value, void *ctx)
 {
+	static const char *const controllers[] = {
+		[QUOTA_CHECK_OTHER] = NULL,
+		[QUOTA_CHECK_MULTIKUEUE] = KUEUE_MULTIKUEUE_CONTROLLER,
+		[QUOTA_CHECK_PROVISIONING] = KUEUE_PROVISIONING_CONTROLLER,
+	};
 	const struct quota_admission_check *check = value;
 	struct dump *d = ctx;
 	struct api_condition active = { .type = KUEUE_ACTIVE,
@@ -89,6 +94,7 @@ static bool write_check(struct str key, void *value, void *ctx)
 	o.api_version = KUEUE_API_VERSION;
 	o.kind = "AdmissionCheck";
 	o.meta.name = arena_dup_n(d->arena, key.p, key.len);
+	o.spec.controller_name = controllers[check->kind];
 	o.status.conditions.v = &active;
 	o.status.conditions.n = 1;
 	put(d, &kueue_admission_check_fields, &o);

@@ -155,34 +155,23 @@ void precedence_released(struct forest *f, const struct workload *w)
 	}
 }
 
-static bool contains(const struct precedence_list *list, size_t from, uint32_t id)
+static void list_direct(const void *ctx, uint32_t id, struct predecessors *out)
 {
-	for (size_t i = from; i < list->n; i++) {
-		if (list->v[i] == id) {
-			return true;
+	const struct quota_model *q = ctx;
+	const struct workload *w = q->workloads.v[id];
+
+	for (size_t i = 0; i < w->pending.preempted_by.n; i++) {
+		const struct quota_precedence *p = &w->pending.preempted_by.v[i];
+
+		if (is_valid(q, w, p)) {
+			vec_push(out, p->by);
 		}
 	}
-	return false;
 }
 
-void precedence_collect(const struct forest *f, const struct workload *w,
-			struct precedence_list *out)
+void precedence_collect(const struct forest *f, const struct workload *w, struct predecessors *out)
 {
 	const struct quota_model *q = forest_model(f);
-	size_t first = out->n;
 
-	/* Breadth first: the part of the list behind `at` has records that are still to be read. */
-	for (size_t at = first;; at++) {
-		for (size_t i = 0; i < w->pending.preempted_by.n; i++) {
-			const struct quota_precedence *p = &w->pending.preempted_by.v[i];
-
-			if (!contains(out, first, p->by) && is_valid(q, w, p)) {
-				vec_push(out, p->by);
-			}
-		}
-		if (at == out->n) {
-			return;
-		}
-		w = q->workloads.v[out->v[at]];
-	}
+	predecessors_collect(list_direct, q, w->id, q->workloads.n, out);
 }

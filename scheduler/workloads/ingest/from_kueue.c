@@ -173,9 +173,16 @@ int from_kueue_flavor(struct quota_model *q, const struct api_resource_flavor *r
 
 void from_kueue_check(struct quota_model *q, const struct api_admission_check *ac)
 {
+	const char *controller = ac->spec.controller_name;
+
 	if (ac->meta.name != NULL) {
 		quota_check_set(q, str_of(ac->meta.name),
-				kueue_condition_is_true(&ac->status.conditions, KUEUE_ACTIVE));
+				kueue_condition_is_true(&ac->status.conditions, KUEUE_ACTIVE),
+				str_streq(controller, KUEUE_MULTIKUEUE_CONTROLLER)
+					? QUOTA_CHECK_MULTIKUEUE
+				: str_streq(controller, KUEUE_PROVISIONING_CONTROLLER)
+					? QUOTA_CHECK_PROVISIONING
+					: QUOTA_CHECK_OTHER);
 	}
 }
 

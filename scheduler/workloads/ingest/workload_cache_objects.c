@@ -161,11 +161,13 @@ static int upsert_check(struct workload_cache *c, const struct sched_msg *m, int
 			struct err *err UNUSED)
 {
 	const struct quota_admission_check *old = quota_check_find(c->q, m->key), *new;
-	bool was = old != NULL && old->active, had = old != NULL;
+	const struct quota_admission_check was =
+		old == NULL ? (struct quota_admission_check){ 0 } : *old;
+	bool had = old != NULL;
 
 	from_kueue_check(c->q, m->object);
 	new = quota_check_find(c->q, m->key);
-	if (!had || (new != NULL &&new->active != was)) {
+	if (!had || (new != NULL && (new->active != was.active || new->kind != was.kind))) {
 		changed(c, now);
 	}
 	return 0;

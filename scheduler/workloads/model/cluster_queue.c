@@ -62,6 +62,43 @@ static const char *find_check(const struct quota_model *q, const struct cluster_
 	return NULL;
 }
 
+/* The first check of this kind behind `skip` others; NULL: there is none. of_flavors: only those
+ * that are for some flavors. */
+static const char *find_kind(const struct quota_model *q, const struct cluster_queue *queue,
+			     enum quota_check_kind kind, size_t skip, bool of_flavors)
+{
+	for (size_t i = 0; i < queue->checks.n; i++) {
+		const struct quota_check *rule = &queue->checks.v[i];
+		const struct quota_admission_check *c = quota_check_find(q, str_of(rule->name));
+
+		if (c != NULL && c->kind == kind && (!of_flavors || rule->nflavors > 0) &&
+		    skip-- == 0) {
+			return rule->name;
+		}
+	}
+	return NULL;
+}
+
+/* Of MultiKueue a ClusterQueue may have one check, for all of its flavors: the manager's quota is
+ * that of the fleet, the worker has flavors of its own, and makes its own nodes. */
+static enum quota_inactive find_multikueue(const struct quota_model *q,
+					   const struct cluster_queue *queue, const char **ret_what)
+{
+	*ret_what = find_kind(q, queue, QUOTA_CHECK_MULTIKUEUE, 1, false);
+	if (*ret_what != NULL) {
+		return QUOTA_CHECK_TWO_MULTIKUEUE;
+	}
+	*ret_what = find_kind(q, queue, QUOTA_CHECK_MULTIKUEUE, 0, true);
+	if (*ret_what != NULL) {
+		return QUOTA_CHECK_MULTIKUEUE_OF_FLAVORS;
+	}
+	if (find_kind(q, queue, QUOTA_CHECK_MULTIKUEUE, 0, false) == NULL) {
+		return QUOTA_ACTIVE;
+	}
+	*ret_what = find_kind(q, queue, QUOTA_CHECK_PROVISIONING, 0, false);
+	return *ret_what == NULL ? QUOTA_ACTIVE : QUOTA_CHECK_MULTIKUEUE_AND_PROVISIONING;
+}
+
 /* A Workload that holds an unknown amount; NULL: none. The first by key, whatever order they came
  * in. */
 static const char *find_unknown(const struct cluster_queue *queue)
@@ -84,6 +121,7 @@ static enum quota_inactive find_reason(const struct quota_model *q, const struct
 {
 	const struct cluster_queue *queue = n->queue;
 	const struct flavor *f;
+	enum quota_inactive why;
 
 	*ret_what = NULL;
 	/* Without an object, it is here for the Workloads that still hold its quota or wait in
@@ -106,6 +144,10 @@ static enum quota_inactive find_reason(const struct quota_model *q, const struct
 	*ret_what = find_check(q, queue, false);
 	if (*ret_what != NULL) {
 		return QUOTA_CHECK_INACTIVE;
+	}
+	why = find_multikueue(q, queue, ret_what);
+	if (why != QUOTA_ACTIVE) {
+		return why;
 	}
 	f = find_flavor(q, n, lacks_topology);
 	if (f != NULL) {
@@ -148,6 +190,9 @@ const char *cluster_queue_reason(enum quota_inactive why)
 		[QUOTA_FLAVOR_NOT_FOUND] = "FlavorNotFound",
 		[QUOTA_CHECK_NOT_FOUND] = "AdmissionCheckNotFound",
 		[QUOTA_CHECK_INACTIVE] = "AdmissionCheckInactive",
+		[QUOTA_CHECK_TWO_MULTIKUEUE] = "MultipleMultiKueueAdmissionChecks",
+		[QUOTA_CHECK_MULTIKUEUE_OF_FLAVORS] = "MultiKueueAdmissionCheckAppliedPerFlavor",
+		[QUOTA_CHECK_MULTIKUEUE_AND_PROVISIONING] = "MultiKueueWithProvisioningRequest",
 		[QUOTA_TOPOLOGY_NOT_FOUND] = "TopologyNotFound",
 		[QUOTA_COHORT_CYCLE] = "Unknown",
 		[QUOTA_UNREADABLE_WORKLOAD] = "UnreadableWorkload",

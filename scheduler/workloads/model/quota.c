@@ -288,7 +288,8 @@ struct quota_node *quota_cohort_get(struct quota_model *q, struct str name)
 	return n;
 }
 
-void quota_check_set(struct quota_model *q, struct str name, bool active)
+void quota_check_set(struct quota_model *q, struct str name, bool active,
+		     enum quota_check_kind kind)
 {
 	struct quota_admission_check *c = strmap_get(q->check_of, name);
 
@@ -297,6 +298,7 @@ void quota_check_set(struct quota_model *q, struct str name, bool active)
 		strmap_set(q->check_of, name, c);
 	}
 	c->active = active;
+	c->kind = kind;
 }
 
 void quota_check_remove(struct quota_model *q, struct str name)

@@ -91,6 +91,9 @@ enum quota_inactive {
 	QUOTA_FLAVOR_NOT_FOUND,
 	QUOTA_CHECK_NOT_FOUND,
 	QUOTA_CHECK_INACTIVE,
+	QUOTA_CHECK_TWO_MULTIKUEUE,
+	QUOTA_CHECK_MULTIKUEUE_OF_FLAVORS,
+	QUOTA_CHECK_MULTIKUEUE_AND_PROVISIONING,
 	QUOTA_TOPOLOGY_NOT_FOUND,
 	QUOTA_COHORT_CYCLE,
 	QUOTA_UNREADABLE_WORKLOAD, /* holds quota of it, and how much cannot be read */
@@ -241,8 +244,15 @@ struct local_queue {
 	double usage;       /* consumed, weighted; 0 when not known */
 };
 
+enum quota_check_kind { /* by its controller */
+			QUOTA_CHECK_OTHER,
+			QUOTA_CHECK_MULTIKUEUE,
+			QUOTA_CHECK_PROVISIONING
+};
+
 struct quota_admission_check { /* an AdmissionCheck object */
 	bool active;           /* its Active condition is True */
+	enum quota_check_kind kind;
 };
 
 struct quota_namespace {

@@ -74,7 +74,8 @@ void cluster_queue_check_all(struct quota_model *q);
 const char *cluster_queue_reason(enum quota_inactive why);
 
 /* AdmissionChecks that exist, and Topologies. Queues are updated by cluster_queue_check_all. */
-void quota_check_set(struct quota_model *q, struct str name, bool active);
+void quota_check_set(struct quota_model *q, struct str name, bool active,
+		     enum quota_check_kind kind);
 void quota_check_remove(struct quota_model *q, struct str name);
 const struct quota_admission_check *quota_check_find(const struct quota_model *q, struct str name);
 void quota_topology_set(struct quota_model *q, struct str name, bool exists);

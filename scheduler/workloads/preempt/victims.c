@@ -30,7 +30,7 @@ static int by_id(const void *pa, const void *pb)
 static void collect_gone(const struct victims_request *r, struct victims_request *ret,
 			 struct arena *arena)
 {
-	struct precedence_list before = VEC_INIT;
+	struct predecessors before = VEC_INIT;
 	uint32_t *v = NULL;
 
 	precedence_collect(r->forest, r->w, &before);

@@ -74,6 +74,7 @@ static bool look(struct fleet_gate *g, struct fleet_world *w, const char *name, 
 	}
 	g->open = is_open(d);
 	g->away = g->open && (g->away || away);
+	g->left_behind = g->open && g->left_behind;
 	g->admitted = is_true(d, KUEUE_ADMITTED);
 	if (is_true(d, KUEUE_QUOTA_RESERVED)) {
 		g->evicted_epoch = 0; /* its status does not show the eviction any more */
@@ -103,7 +104,7 @@ const char *fleet_gates_check(struct fleet_gates *g, struct fleet_world *w, cons
 		if (!fleet_gates_counts(g, i)) {
 			continue;
 		}
-		if (!names(token, i, at->uid)) {
+		if (!at->left_behind && !names(token, i, at->uid)) {
 			return "a gate is open, and the token does not name its replica";
 		}
 		if (opened && at->evicted_epoch != 0 && at->evicted_epoch == epoch) {
@@ -132,6 +133,14 @@ void fleet_gates_evicted(struct fleet_gates *g, struct fleet_world *w, const cha
 void fleet_gates_restarted(struct fleet_gates *g)
 {
 	for (unsigned i = 0; i < FLEET_GATES_WORKERS; i++) {
+		g->at[i].evicted_epoch = 0;
+	}
+}
+
+void fleet_gates_remade(struct fleet_gates *g)
+{
+	for (unsigned i = 0; i < FLEET_GATES_WORKERS; i++) {
+		g->at[i].left_behind = g->at[i].open;
 		g->at[i].evicted_epoch = 0;
 	}
 }

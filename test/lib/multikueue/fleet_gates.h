@@ -17,6 +17,7 @@ struct fleet_gate {
 	bool open;    /* it was */
 	/* It may be open without the orchestrator being able to close it. */
 	bool away;
+	bool left_behind;      /* by a Workload before this one: its token went with it */
 	bool admitted;         /* the replica: then it may stay open */
 	int64_t evicted_epoch; /* of the grant during which it was evicted; 0: none */
 };
@@ -37,6 +38,8 @@ const char *fleet_gates_check(struct fleet_gates *g, struct fleet_world *w, cons
 void fleet_gates_evicted(struct fleet_gates *g, struct fleet_world *w, const char *name,
 			 unsigned worker, bool reachable);
 void fleet_gates_restarted(struct fleet_gates *g);
+/* The Workload was deleted and is made again under the same name. */
+void fleet_gates_remade(struct fleet_gates *g);
 /* Open gates that count: those that can be reached, of replicas that are not admitted. */
 bool fleet_gates_counts(const struct fleet_gates *g, unsigned worker);
 

@@ -5,8 +5,11 @@
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "enc/base64.h"
+#include "enc/json/jdoc.h"
 #include "lib/multikueue/fleet_world.h"
 
+#define DEFINITION                                                                                 \
+	"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/workloads.kueue.x-k8s.io"
 #define KUEUE "/apis/kueue.x-k8s.io/v1beta2/"
 
 static void must_create(struct fleet_world *w, int server, const char *collection, const char *json)
@@ -84,4 +87,38 @@ void fleet_setup_config(struct fleet_world *w, unsigned workers)
 	}
 	strbuf_add_c(&config, "]}}");
 	must_create(w, FLEET_WORLD_MANAGER, KUEUE "multikueueconfigs", config.p);
+}
+
+static void set_entry(struct jdoc *version, const char *properties)
+{
+	static const char *const path[] = { "schema",     "openAPIV3Schema", "properties", "status",
+					    "properties", "preemptionGates", "items" };
+	CLEANUP(jdoc_destroyp) struct jdoc *entry = NULL;
+	struct jdoc *items = version, *name;
+
+	for (size_t i = 0; i < ARRAY_LEN(path) && items != NULL; i++) {
+		items = jdoc_get_mut(items, path[i]);
+	}
+	if (items == NULL) {
+		return; /* of an older version */
+	}
+	assert_int_equal(jdoc_parse(str_of(properties), &entry, NULL), 0);
+	name = jdoc_get_mut(jdoc_get_mut(items, "properties"), "name");
+	(void)jdoc_add_take(entry, "name", jdoc_detach(jdoc_get_mut(items, "properties"), name));
+	(void)jdoc_set_take(items, "properties", take_ptr(&entry));
+}
+
+void fleet_setup_gate_entry(struct fleet_world *w, int server, const char *properties)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *d = fleet_world_get(w, server, DEFINITION);
+	CLEANUP(strbuf_finish) struct strbuf patch = STRBUF_INIT;
+	struct jdoc *versions = jdoc_get_mut(jdoc_get_mut(d, "spec"), "versions");
+
+	for (size_t i = 0; i < jdoc_count(versions); i++) {
+		set_entry(jdoc_at_mut(versions, i), properties);
+	}
+	strbuf_add_c(&patch, "{\"spec\":{\"versions\":");
+	jdoc_format(versions, &patch);
+	strbuf_add_c(&patch, "}}");
+	assert_int_equal(fleet_world_patch(w, server, DEFINITION, patch.p), 200);
 }

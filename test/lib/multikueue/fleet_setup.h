@@ -13,5 +13,8 @@ void fleet_setup_check(struct fleet_world *w);
 void fleet_setup_config(struct fleet_world *w, unsigned workers);
 /* A worker: its MultiKueueCluster there, and its own queues. */
 void fleet_setup_cluster(struct fleet_world *w, unsigned i);
+/* From now on the definition of Workloads there has these properties of an entry of
+ * status.preemptionGates (JSON), besides its name. */
+void fleet_setup_gate_entry(struct fleet_world *w, int server, const char *properties);
 
 #endif

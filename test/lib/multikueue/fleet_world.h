@@ -14,7 +14,7 @@
 #include "scheduler/orchestrate/orchestrate.h"
 
 #define FLEET_WORLD_MANAGER (-1)
-#define FLEET_WORLD_MAX 20 /* workers */
+#define FLEET_WORLD_MAX 100 /* workers; as many as a MultiKueueConfig may name */
 
 struct fleet_pipe_log;
 struct fleet_world;

@@ -81,6 +81,7 @@ static uint64_t mix_podgroup(uint64_t h, const struct podgroup *g)
 	}
 	for (size_t i = 0; i < g->rivals.n; i++) {
 		h = mix(mix(h, g->rivals.v[i].name), g->rivals.v[i].queues_gen);
+		h = mix(h, g->rivals.v[i].podgroup);
 	}
 	h = mix_ids(h, g->tasks.v, g->tasks.n);
 	h = mix_ids(h, g->by_status, TASK_STATUS_COUNT_);

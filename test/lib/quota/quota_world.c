@@ -256,9 +256,11 @@ static void add_local(struct quota_world *w, struct quota_words *l)
 
 static void add_check(struct quota_world *w, struct quota_words *l)
 {
+	static const char *const kinds[] = { "other", "multikueue", "provisioning", NULL };
 	const char *active = quota_words_get(l, "active");
 
-	quota_check_set(w->q, str_of(l->v[1]), active == NULL || str_streq(active, "true"));
+	quota_check_set(w->q, str_of(l->v[1]), active == NULL || str_streq(active, "true"),
+			quota_words_enum(l, "kind", kinds, QUOTA_CHECK_OTHER));
 }
 
 static void add_topology(struct quota_world *w, struct quota_words *l)

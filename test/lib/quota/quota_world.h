@@ -4,7 +4,7 @@
  *
  *   option fair_sharing=true heads=2           members of struct quota_options
  *   flavor f label:k=v taint:k=v:NoSchedule toleration:k=v:NoSchedule topology=t   (or "missing")
- *   check c active=false                       an AdmissionCheck
+ *   check c active=false kind=multikueue       an AdmissionCheck (kind: or provisioning)
  *   namespace ns label:team=a
  *   cohort c parent=root weight=2
  *   queue q cohort=c strategy=StrictFIFO within=LowerPriority reclaim=Any borrow=LowerPriority \

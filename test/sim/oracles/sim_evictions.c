@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
+#include "collections/vec.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
@@ -16,38 +17,86 @@
 #include "sim/world/sim_pod.h"
 #include "sim/world/sim_view.h"
 
+/* Pods of one PodGroup were evicted for another one. */
+struct turn {
+	char *victim, *by; /* UIDs */
+	uint64_t queues_gen;
+};
+
+struct uids VEC(const char *);
+
 struct sim_evictions {
 	struct sim_world *world;
-	/* "UID UID" of the PodGroups of a preemptor and of its victim -> queues_gen, + 1 */
-	struct strmap *pairs;
+	struct VEC(struct turn) turns;
 	struct strmap *waiting; /* UID of a preemptor -> its key */
 	struct strmap *shut;    /* key of a budget that allows no eviction -> struct shut */
 	int64_t labelled_at, restarted_at; /* monotonic ns */
 	size_t count;
 };
 
-static void *gen_value(const struct cluster *c)
+static void forget_turns(struct sim_evictions *e)
 {
-	return (void *)(uintptr_t)(c->queues_gen + 1);
+	for (size_t i = 0; i < e->turns.n; i++) {
+		free(e->turns.v[i].victim);
+		free(e->turns.v[i].by);
+	}
+	vec_clear(&e->turns);
 }
 
-static void check_pair(struct sim_evictions *e, const struct cluster *c, const struct task *victim,
+static const struct podgroup *find_podgroup(const struct cluster *c, const char *uid)
+{
+	for (size_t i = 0; i < c->podgroups.n; i++) {
+		if (c->podgroups.v[i] != NULL && c->podgroups.v[i]->uid != NULL &&
+		    strcmp(c->podgroups.v[i]->uid, uid) == 0) {
+			return c->podgroups.v[i];
+		}
+	}
+	return NULL;
+}
+
+/* Appends the UIDs of those for which pods of that one were evicted, unless they are gone. */
+static void add_evictors(const struct sim_evictions *e, const struct cluster *c, const char *uid,
+			 struct uids *out)
+{
+	for (size_t i = 0; i < e->turns.n; i++) {
+		const struct turn *t = &e->turns.v[i];
+		bool known = false;
+
+		for (size_t k = 0; k < out->n; k++) {
+			known |= strcmp(out->v[k], t->by) == 0;
+		}
+		if (!known && t->queues_gen == c->queues_gen && strcmp(t->victim, uid) == 0 &&
+		    find_podgroup(c, t->by) != NULL) {
+			vec_push(out, t->by);
+		}
+	}
+}
+
+/* No PodGroup has pods evicted of one that had its own evicted, be it by way of others. */
+static void check_turn(struct sim_evictions *e, const struct cluster *c, const struct task *victim,
 		       const struct task *by)
 {
 	const struct podgroup *a = c->podgroups.v[by->podgroup];
 	const struct podgroup *b = c->podgroups.v[victim->podgroup];
-	CLEANUP(xmalloc_freep) char *pair = NULL, *turned = NULL;
+	struct uids before = VEC_INIT;
+	struct turn now = { .queues_gen = c->queues_gen };
 
 	if (a == b || a->uid == NULL || b->uid == NULL) {
 		return;
 	}
-	pair = xmalloc_printf("%s %s", a->uid, b->uid);
-	turned = xmalloc_printf("%s %s", b->uid, a->uid);
-	if (strmap_get(e->pairs, str_of(turned)) == gen_value(c)) {
-		sim_world_fail(e->world, "evictions: %s and %s evict each other in turns", a->name,
-			       b->name);
+	add_evictors(e, c, a->uid, &before);
+	for (size_t i = 0; i < before.n; i++) {
+		if (strcmp(before.v[i], b->uid) == 0) {
+			sim_world_fail(e->world, "evictions: %s and %s evict each other in turns",
+				       a->name, b->name);
+			break;
+		}
+		add_evictors(e, c, before.v[i], &before);
 	}
-	strmap_set(e->pairs, str_of(pair), gen_value(c));
+	vec_finish(&before);
+	now.victim = xmalloc_dup(b->uid);
+	now.by = xmalloc_dup(a->uid);
+	vec_push(&e->turns, now);
 }
 
 /* A budget has allowed no eviction for so long that the scheduler must know. */
@@ -163,7 +212,7 @@ static void on_evict(struct sim_evictions *e, const struct cluster *c, const str
 	by = c->tasks.v[d->by];
 	e->count++;
 	check_budgets(e, victim);
-	check_pair(e, c, victim, by);
+	check_turn(e, c, victim, by);
 	if ((by->flags & TASK_PREEMPT_NEVER) != 0) {
 		sim_world_fail(e->world, "evictions: for %s, which never preempts", by->name);
 	}
@@ -176,7 +225,6 @@ struct sim_evictions *sim_evictions_create(struct sim_world *w)
 	struct sim_evictions *e = xmalloc_zero(1, sizeof(*e));
 
 	e->world = w;
-	e->pairs = strmap_create(NULL);
 	e->waiting = strmap_create(free);
 	e->shut = strmap_create(free);
 	sim_view_listen(w->view, on_change, e);
@@ -185,7 +233,8 @@ struct sim_evictions *sim_evictions_create(struct sim_world *w)
 
 void sim_evictions_destroy(struct sim_evictions *e)
 {
-	strmap_destroy(e->pairs);
+	forget_turns(e);
+	vec_finish(&e->turns);
 	strmap_destroy(e->waiting);
 	strmap_destroy(e->shut);
 	free(e);
@@ -231,9 +280,8 @@ void sim_evictions_decided(struct sim_evictions *e, const struct cluster *c,
 
 void sim_evictions_restarted(struct sim_evictions *e)
 {
-	strmap_destroy(e->pairs);
+	forget_turns(e);
 	strmap_destroy(e->waiting);
-	e->pairs = strmap_create(NULL);
 	e->waiting = strmap_create(free);
 	e->restarted_at = e->world->clock.mono_ns;
 }

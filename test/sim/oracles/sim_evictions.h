@@ -1,8 +1,8 @@
 /* test/sim/oracles/sim_evictions.h: the promises about evictions, by the decisions of the
- * schedulers: no two PodGroups evict each other in turns while the Queues stay as they are, none is
- * evicted for a pod that never preempts, and every eviction leads to the pod that it was made for
- * being bound, or getting its quota, or is reported as in vain. A process that ends forgets about
- * its evictions; so does a pod that ends. Owner: the run. */
+ * schedulers: PodGroups evict each other in no circle, of whatever length, while the Queues stay as
+ * they are, none is evicted for a pod that never preempts, and every eviction leads to the pod that
+ * it was made for being bound, or getting its quota, or is reported as in vain. A process that ends
+ * forgets about its evictions; so does a pod that ends. Owner: the run. */
 #ifndef TEST_SIM_ORACLES_SIM_EVICTIONS_H
 #define TEST_SIM_ORACLES_SIM_EVICTIONS_H
 

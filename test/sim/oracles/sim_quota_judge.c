@@ -41,7 +41,7 @@ static bool is_put_off(const struct sim_world *world, const struct jdoc *w)
 	int64_t at = 0;
 
 	return text != NULL && (clock_parse_time(str_of(text), &at) < 0 ||
-				at > clock_wall(&world->clock.base) - world->machine.slack_ns ||
+				at >= clock_wall(&world->clock.base) - world->machine.slack_ns ||
 				(!world->statuses_edited &&
 				 str_streq(sim_workload_status(w, KUEUE_REQUEUED), "False")));
 }
@@ -227,12 +227,13 @@ static bool is_for_all(const struct jdoc *cq)
 	return jdoc_path(cq, "spec.namespaceSelector.matchLabels.team") == NULL;
 }
 
-/* A client that may write statuses holds it back, as in Kueue: it is not to be requeued, or a check
- * has failed of which the answer finds no quota any more. */
+/* A client that may write statuses holds it back, as in Kueue: it is not to be requeued, or not
+ * yet, or a check has failed of which the answer finds no quota any more. */
 static bool is_held_back(const struct sim_world *world, const struct jdoc *w)
 {
 	const struct jdoc *k = jdoc_first(jdoc_path(w, "status.admissionChecks"));
-	bool held = str_streq(sim_workload_status(w, KUEUE_REQUEUED), "False");
+	bool held =
+		str_streq(sim_workload_status(w, KUEUE_REQUEUED), "False") || is_put_off(world, w);
 
 	for (; k != NULL; k = jdoc_next(k)) {
 		held |= jdoc_is_str(jdoc_get(k, "state"), KUEUE_CHECK_RETRY) ||

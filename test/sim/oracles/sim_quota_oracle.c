@@ -33,8 +33,9 @@ struct sim_quota_oracle {
 	struct strmap *preempted;  /* key of a Workload that holds quota -> UID of the one that it
 				      was last preempted for, ours */
 	struct strmap *given;      /* key of a Workload that was given quota -> half step, + 1 */
-	struct strmap *edited;     /* UID of a Workload of which a user has edited the status ->
-				      healthy ns of the last time, + 1 */
+	struct strmap *edited;     /* UID of a Workload of which a user has edited the status, or of
+				      a Job from which one has taken its Workload -> healthy ns of
+				      the last time, + 1 */
 	struct strmap *unadmitted; /* UID of a Job that runs without quota -> healthy ns, + 1 */
 	uint64_t admitted_at;      /* changes of the view after which no Job did, + 1 */
 	int64_t changed_at;
@@ -138,9 +139,14 @@ static bool was_touched(const struct sim_quota_oracle *o, enum sim_resource r, c
 	return is_recent(o, (uintptr_t)strmap_get(o->touched, str_of(name)));
 }
 
-static uintptr_t edited_at(const struct sim_quota_oracle *o, const struct jdoc *w)
+static void note_edit(struct sim_quota_oracle *o, const char *uid)
 {
-	return (uintptr_t)strmap_get(o->edited, str_of(sim_workload_uid(w)));
+	strmap_set(o->edited, str_of(uid), (void *)(uintptr_t)(o->world->healthy_ns + 1));
+}
+
+static uintptr_t edited_at(const struct sim_quota_oracle *o, const struct jdoc *object)
+{
+	return (uintptr_t)strmap_get(o->edited, str_of(sim_workload_uid(object)));
 }
 
 /* Not the cost of a preemption, which is for others to write. */
@@ -164,6 +170,13 @@ static bool is_edit(const struct sim_change *change)
 		}
 	}
 	return false;
+}
+
+static bool loses_job(const struct sim_change *change)
+{
+	const char *old = sim_workload_owner(change->old);
+
+	return old[0] != '\0' && !str_streq(old, sim_workload_owner(change->now));
 }
 
 static bool job_was_touched(const struct sim_quota_oracle *o, const struct jdoc *job)
@@ -530,7 +543,7 @@ static void check_start(struct sim_quota_oracle *o, const char *key, const struc
 	const struct jdoc *selector = jdoc_path(job, "spec.template.spec.nodeSelector");
 
 	o->seen[SIM_QUOTA_STARTED]++;
-	if (is_recent(o, edited_at(o, w))) {
+	if (is_recent(o, edited_at(o, w)) || is_recent(o, edited_at(o, job))) {
 		return; /* the start may have been decided before */
 	}
 	if (!sim_workload_is(w, KUEUE_QUOTA_RESERVED) || !sim_workload_is(w, KUEUE_ADMITTED)) {
@@ -623,8 +636,10 @@ static void on_change(void *ctx, const struct sim_change *change)
 	if (change->actor != SIM_SCHEDULER) {
 		touch(o, change->resource, change->key);
 		if (change->resource == SIM_WORKLOADS && is_edit(change)) {
-			strmap_set(o->edited, str_of(sim_workload_uid(change->now)),
-				   (void *)(uintptr_t)(o->world->healthy_ns + 1));
+			note_edit(o, sim_workload_uid(change->now));
+		}
+		if (change->resource == SIM_WORKLOADS && loses_job(change)) {
+			note_edit(o, sim_workload_owner(change->old));
 		}
 		if (change->resource == SIM_WORKLOADS && !sim_workload_holds(change->old) &&
 		    sim_workload_holds(change->now)) {

@@ -47,11 +47,13 @@ static void it_asks_once(void **state)
 		int status;
 		const char *body;
 		unsigned fields;
+		bool read;
 	} rows[] = {
-		{ 200, CRD, PREEMPTION_GATE_STATE },
-		{ 200, "{\"spec\":{", 0 },
-		{ 403, "{}", 0 },
-		{ 404, "{}", 0 },
+		{ 200, CRD, PREEMPTION_GATE_STATE, true },
+		{ 200, "{}", 0, true },
+		{ 200, "{\"spec\":{", 0, false },
+		{ 403, "{}", 0, false },
+		{ 404, "{}", 0, false },
 	};
 
 	(void)state;
@@ -76,6 +78,7 @@ static void it_asks_once(void **state)
 		assert_int_equal(f.w.outcomes, 1);
 		assert_int_equal(f.w.last->kind, SCHED_MSG_GATE_FIELDS);
 		assert_int_equal(f.w.last->gate_fields, rows[i].fields);
+		assert_int_equal(f.w.last->flag, rows[i].read);
 		end(&f);
 	}
 }

@@ -178,6 +178,15 @@ static const struct row form_rows[] = {
 		       "q}\n",
 	  .code = VERB_USAGE,
 	  .printed = "Queue q: apiVersion: group \"scheduling.run.ai\" is another API" },
+	{ .name = "a kind that is misspelt",
+	  .manifests = KUEUE "kind: Localqueue\nmetadata: {name: q}\n",
+	  .code = VERB_USAGE,
+	  .printed = "Localqueue q: kind: not known; did you mean LocalQueue? (--ignore "
+		     "Localqueue leaves this one out)" },
+	{ .name = "another kind of the group of one that is simulated",
+	  .manifests = KUEUE "kind: MultiKueueConfig\nmetadata: {name: q}\n",
+	  .code = VERB_OK,
+	  .printed = "1 object of this kind plays no part in scheduling" },
 	{ .name = "which --ignore leaves out",
 	  .words = "simulate --ignore Queue.scheduling.run.ai",
 	  .manifests = "apiVersion: scheduling.run.ai/v2\nkind: Queue\nmetadata: {name: "
@@ -268,6 +277,11 @@ static const struct row api_rows[] = {
 	  .manifests = KUEUE "kind: ClusterQueue\nmetadata: {name: q}\nspec: {cohort: c}\n",
 	  .code = VERB_USAGE,
 	  .printed = "unknown field \"spec.cohort\" (did you mean cohortName?)" },
+	{ .name = "a label map of a Queue that is misspelt",
+	  .manifests = "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: "
+		       "{name: q, label: {a: b}}\n",
+	  .code = VERB_USAGE,
+	  .printed = "unknown field \"metadata.label\" (did you mean labels?)" },
 	{ .name = "a policy of v1beta1",
 	  .manifests = KUEUE "kind: ClusterQueue\nmetadata: {name: q}\nspec: "
 			     "{flavorFungibility: {whenCanBorrow: Borrow}}\n",
@@ -438,6 +452,17 @@ static const struct row later_rows[] = {
 	  .code = VERB_USAGE,
 	  .printed = "later: document 1: Cohort c: unknown field \"spec.parent\" (did you mean "
 		     "parentName?)" },
+	{ .name = "a group of pods that is not complete",
+	  .words = "simulate --fail-on pending --config @later",
+	  .manifests = QUEUES POD(", labels: {kueue.x-k8s.io/queue-name: lq, "
+				  "kueue.x-k8s.io/pod-group-name: g}, annotations: "
+				  "{kueue.x-k8s.io/pod-group-total-count: \"2\"}",
+				  "restartPolicy: Never"),
+	  .later = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+		   "integrations: {frameworks: [pod]}\n",
+	  .code = VERB_ANSWER,
+	  .printed = "Pod team/p           its group has 1 of 2 pods: it gets a Workload when all "
+		     "are there" },
 	{ .name = "a value of the configuration that cannot be read",
 	  .words = "simulate --config @later",
 	  .later = "waitForPodsReady: {timeout: 5}\n",
@@ -590,6 +615,18 @@ static const struct row cluster_rows[] = {
 	{ .name = "one without the label does not",
 	  .manifests = QUEUES JOB("train", "", "1"),
 	  .printed = "Job team/train       it has no label kueue.x-k8s.io/queue-name" },
+	{ .name = "the label of a pod that is scheduled here without a Workload",
+	  .manifests = NODE QUEUES POD(", " QUEUED, "schedulerName: volcano"),
+	  .printed = "Pod team/p: its label kueue.x-k8s.io/queue-name has no effect: the "
+		     "configuration does not integrate pods" },
+	{ .name = "a Job of which the class is missing",
+	  .words = "simulate --fail-on pending",
+	  .manifests = QUEUES JOB("train",
+				  ", labels: {kueue.x-k8s.io/queue-name: lq, "
+				  "kueue.x-k8s.io/priority-class: none}",
+				  "1"),
+	  .code = VERB_ANSWER,
+	  .printed = "Job team/train       " },
 	{ .name = "a pod that opts in is gated and ungated",
 	  .manifests = NODE POD(", " OPT_IN, "schedulerName: volcano"),
 	  .printed = "Ungate     team/p   scheduling.volcano.sh/queue-allocation-gate" },

@@ -16,6 +16,7 @@
 struct world {
 	struct orchestrate_options opt;
 	struct token token;
+	struct token_room room; /* of what it has in the beginning */
 	struct replica replicas[3];
 	struct orchestrate_step step;
 	bool unwanted;
@@ -33,6 +34,7 @@ static void begin(struct world *w)
 	orchestrate_defaults(&w->opt);
 	w->opt.mode = ORCHESTRATE_ORDER;
 	w->token.lost_at = REPLICA_NOT_SEEN;
+	w->token.attempts = w->room.v;
 	for (size_t i = 0; i < ARRAY_LEN(w->replicas); i++) {
 		w->replicas[i] = (struct replica){ .cluster = clusters[i],
 						   .uid = uids[i],
@@ -83,7 +85,7 @@ static void open_gate(struct world *w, size_t i)
 
 static void failed(struct world *w, size_t i, enum token_outcome outcome)
 {
-	w->token.attempts[w->token.n++] =
+	w->room.v[w->token.n++] =
 		(struct token_attempt){ clusters[i], w->now - 60 * S, w->now, outcome };
 }
 

@@ -63,7 +63,7 @@ static const struct {
 	  "makes room without the token: no other one may preempt meanwhile" },
 	{ "C", "A", "", "would preempt, and waits while w2 has quota", "is admitted there" },
 	{ "c", ".", "", "does not fit there: m", "it has no replica yet" },
-	{ "h", "H", "", "another preemption gate of the replica is closed",
+	{ "h", "H", "", "another preemption gate of the replica is closed: team/freeze",
 	  "the replica has no gate that the manager may open" },
 	{ "C", "C", GRANTED(""), "has the token: its gate is still closed",
 	  "would preempt, and waits while w1 has the token" },
@@ -116,6 +116,7 @@ static void explain(struct offer *o, const char *w1, const char *w2, const char 
 		struct replica *r = arena_zero(o->arena, 1, sizeof(*r));
 		struct offer_worker w = { .cluster = names[i], .message = "m" };
 
+		w.other_gate = letters[i][0] == 'h' ? "team/freeze" : NULL;
 		if (make(letters[i], r)) {
 			w.replica = r;
 		}

@@ -154,6 +154,23 @@ static void test_obstacles_of_a_workload(void **state)
 	workload_explain_fixture_finish(&f);
 }
 
+static void test_gates_without_the_feature(void **state)
+{
+	struct workload_explain_fixture f;
+
+	(void)state;
+	workload_explain_fixture_init(
+		&f,
+		QUOTA_SIM_CLUSTER "{" API
+				  "kind: Workload, metadata: {name: w, namespace: team}, spec: "
+				  "{queueName: lq, preemptionGates: [{name: g}], podSets: []}}\n",
+		"featureGates: {MultiKueueOrchestratedPreemption: false}\n", "team/w");
+	assert_int_equal(f.x.obstacles.n, 1);
+	assert_string_equal(f.x.obstacles.v[0].name, "g");
+	assert_string_equal(f.x.obstacles.v[0].message, "no effect: its feature gate is off");
+	workload_explain_fixture_finish(&f);
+}
+
 static void test_a_holder_and_its_preemptors(void **state)
 {
 	struct workload_explain_fixture f;
@@ -194,6 +211,7 @@ int main(void)
 		cmocka_unit_test(test_one_without_a_queue),
 		cmocka_unit_test(test_places_in_both_queues),
 		cmocka_unit_test(test_obstacles_of_a_workload),
+		cmocka_unit_test(test_gates_without_the_feature),
 		cmocka_unit_test(test_a_holder_and_its_preemptors),
 		cmocka_unit_test(test_an_unknown_workload),
 	};

@@ -41,6 +41,47 @@ static const struct {
 	{ "PriorityClass", "{values: 1}", "values>value; " },
 	{ "Topology", "{spec: {levels: [{nodelabel: x}]}}",
 	  "spec.levels[0].nodelabel>nodeLabel; " },
+	{ "Pod",
+	  "{spec: {affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+	  "[{labelSelecto: {}, labelSelector: {matchLabel: {}}}]}}}}",
+	  "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]."
+	  "labelSelecto>labelSelector; "
+	  "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]."
+	  "labelSelector.matchLabel>matchLabels; " },
+	{ "Pod",
+	  "{spec: {affinity: {podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: "
+	  "[{podAffinityTerm: {topologykey: x}}]}}}}",
+	  "spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]."
+	  "podAffinityTerm.topologykey>topologyKey; " },
+	{ "Pod",
+	  "{spec: {affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: "
+	  "[{preference: {matchExpression: []}}]}}}}",
+	  "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]."
+	  "preference.matchExpression>matchExpressions; " },
+	{ "Pod", "{spec: {topologySpreadConstraints: [{labelSelector: {matchLabel: {}}}]}}",
+	  "spec.topologySpreadConstraints[0].labelSelector.matchLabel>matchLabels; " },
+	{ "PersistentVolumeClaim", "{spec: {storageClass: x, resources: {request: {}}}}",
+	  "spec.storageClass>storageClassName; spec.resources.request>requests; " },
+	{ "PersistentVolume", "{spec: {nodeAffinity: {require: {}}, hostPath: {any: 1}}}",
+	  "spec.nodeAffinity.require>required; " },
+	{ "StorageClass",
+	  "{volumeBindingmode: x, allowedTopologies: [{matchLabelExpressions: "
+	  "[{value: []}]}]}",
+	  "volumeBindingmode>volumeBindingMode; "
+	  "allowedTopologies[0].matchLabelExpressions[0].value>values; " },
+	{ "CSINode", "{spec: {drivers: [{allocatable: {counts: 1}}]}}",
+	  "spec.drivers[0].allocatable.counts>count; " },
+	{ "CSIDriver", "{spec: {storagecapacity: true}}",
+	  "spec.storagecapacity>storageCapacity; " },
+	{ "CSIStorageCapacity", "{maximumVolumesize: 1}", "maximumVolumesize>maximumVolumeSize; " },
+	{ "PodDisruptionBudget", "{spec: {minavailable: 1}}", "spec.minavailable>minAvailable; " },
+	{ "ClusterQueue", "{metadata: {label: {}}, spec: {any: 1}, other: 1}",
+	  "metadata.label>labels; " },
+	{ "Workload",
+	  "{metadata: {annotation: {}}, spec: {any: 1, podSets: [{any: 1, template: {spec: "
+	  "{nodeSelecter: {}, tolerations: [{ky: x}]}}}]}}",
+	  "metadata.annotation>annotations; spec.podSets[0].template.spec.nodeSelecter>"
+	  "nodeSelector; spec.podSets[0].template.spec.tolerations[0].ky>key; " },
 	{ "Secret", "{any: 1}", "" },
 };
 

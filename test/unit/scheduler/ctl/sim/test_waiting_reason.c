@@ -121,6 +121,32 @@ static void expect_inactive(const char *yaml, const char *reason, const char *me
 	assert_string_equal(why.p, message);
 }
 
+#define CHECK(name, controller)                                                                    \
+	"{" API "kind: AdmissionCheck, metadata: {name: " name                                     \
+	"}, spec: {controllerName: kueue.x-k8s.io/" controller                                     \
+	"}, status: {conditions: [{type: Active, status: 'True'}]}}\n---\n"
+#define CHECKS(list) QUEUE(", admissionChecksStrategy: {admissionChecks: [" list "]}")
+
+static void checks_of_multikueue_exclude_others(void **state)
+{
+	(void)state;
+	expect_inactive(CHECK("k", "multikueue") CHECKS("{name: k}"), NULL, NULL);
+	expect_inactive(CHECK("k", "multikueue") CHECK("l", "multikueue")
+				CHECKS("{name: k}, {name: l}"),
+			"MultipleMultiKueueAdmissionChecks",
+			"ClusterQueue cq: spec.admissionChecksStrategy: AdmissionCheck l is its "
+			"second one of MultiKueue");
+	expect_inactive(CHECK("k", "multikueue") CHECKS("{name: k, onFlavors: [f]}"),
+			"MultiKueueAdmissionCheckAppliedPerFlavor",
+			"ClusterQueue cq: spec.admissionChecksStrategy: AdmissionCheck k is one of "
+			"MultiKueue, and cannot be for some flavors alone (onFlavors)");
+	expect_inactive(CHECK("k", "multikueue") CHECK("l", "provisioning-request")
+				CHECKS("{name: k}, {name: l}"),
+			"MultiKueueWithProvisioningRequest",
+			"ClusterQueue cq: spec.admissionChecksStrategy: AdmissionCheck l makes "
+			"nodes by ProvisioningRequests, which does not go with MultiKueue");
+}
+
 #define FLAVOR(name)                                                                               \
 	", resourceGroups: [{coveredResources: [cpu], flavors: [{name: " name                      \
 	", resources: [{name: cpu, nominalQuota: 1}]}]}]"
@@ -154,6 +180,7 @@ int main(void)
 		cmocka_unit_test(each_that_is_in_no_queue_has_its_reason),
 		cmocka_unit_test(each_that_was_evicted_by_a_stop_names_the_queue),
 		cmocka_unit_test(an_inactive_queue_says_what_it_lacks),
+		cmocka_unit_test(checks_of_multikueue_exclude_others),
 	};
 
 	return cmocka_run_group_tests_name("ctl/sim/waiting_reason", tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "enc/json/jdoc.h"
+#include "lib/multikueue/fleet_setup.h"
 #include "lib/multikueue/fleet_world.h"
 #include "scheduler/orchestrate/orchestrate.h"
 
@@ -42,7 +43,8 @@ static void read_times(struct fleet_world *w, const char *path, char out[64], ch
 	snprintf(version, 32, "%s", jdoc_path_str(d, "metadata.resourceVersion"));
 }
 
-static struct fleet_world *begin(unsigned workers)
+/* It has not started. */
+static struct fleet_world *create(unsigned workers, bool gated)
 {
 	struct orchestrate_options o;
 	struct manager_options mo;
@@ -50,8 +52,16 @@ static struct fleet_world *begin(unsigned workers)
 
 	orchestrate_defaults(&o);
 	manager_defaults(&mo);
+	mo.gated = gated;
 	w = fleet_world_create(workers, &o, 1, 1);
 	fleet_world_manage(w, &mo, 0);
+	return w;
+}
+
+static struct fleet_world *begin(unsigned workers)
+{
+	struct fleet_world *w = create(workers, false);
+
 	fleet_world_start(w);
 	fleet_world_run(w, 3 * S);
 	return w;
@@ -146,6 +156,60 @@ static void test_bad_configuration(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+static unsigned count_events(struct fleet_world *w, const char *reason, const char *object)
+{
+	CLEANUP(jdoc_destroyp)
+	struct jdoc *d =
+		fleet_world_get(w, FLEET_WORLD_MANAGER, "/api/v1/namespaces/default/events");
+	unsigned n = 0;
+
+	for (const struct jdoc *e = jdoc_first(jdoc_get(d, "items")); e != NULL; e = jdoc_next(e)) {
+		n += jdoc_is_str(jdoc_get(e, "reason"), reason) &&
+		     jdoc_is_str(jdoc_path(e, "involvedObject.name"), object);
+	}
+	return n;
+}
+
+static void test_worker_without_gates(void **state UNUSED)
+{
+	for (unsigned gated = 0; gated < 2; gated++) {
+		struct fleet_world *w = create(2, gated == 1);
+
+		fleet_setup_gate_entry(w, 1, "{}");
+		fleet_world_start(w);
+		fleet_world_run(w, MINUTE);
+		assert_active(w, KUEUE "multikueueclusters/w0", "True", "Active", "Connected");
+		assert_active(w, KUEUE "multikueueclusters/w1", "True", "Active",
+			      gated == 0 ? "Connected"
+					 : "Connected, but its Workloads have no preemption gates");
+		assert_active(w, KUEUE "admissionchecks/mk", "True", "Active", "is active");
+		assert_int_equal(count_events(w, "PreemptionGatesNotServed", "w1"), gated);
+		assert_int_equal(count_events(w, "PreemptionGatesNotServed", "w0"), 0);
+		fleet_world_destroy(w);
+	}
+}
+
+/* Another manager with the same origin has a Workload on this worker. */
+static void test_shared_origin(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2);
+	static const char workload[] =
+		"{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Workload\",\"metadata\":{"
+		"\"name\":\"a\",\"namespace\":\"default\",\"labels\":{"
+		"\"kueue.x-k8s.io/multikueue-origin\":\"multikueue\"},\"annotations\":{"
+		"\"headgate.io/multikueue-manager\":\"other\"}},\"spec\":{\"queueName\":\"mine\","
+		"\"podSets\":[{\"name\":\"main\",\"count\":1,\"template\":{\"spec\":{"
+		"\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}]}}";
+
+	assert_int_equal(
+		fleet_world_create_object(w, 1, KUEUE "namespaces/default/workloads", workload),
+		201);
+	fleet_world_run(w, MINUTE);
+	assert_int_equal(count_events(w, "OriginShared", "w1"), 1);
+	assert_int_equal(count_events(w, "OriginShared", "w0"), 0);
+	fleet_world_destroy(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +217,8 @@ int main(void)
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_restart_is_no_loss),
 		cmocka_unit_test(test_bad_configuration),
+		cmocka_unit_test(test_worker_without_gates),
+		cmocka_unit_test(test_shared_origin),
 	};
 
 	return cmocka_run_group_tests_name("fleet/active", tests, NULL, NULL);

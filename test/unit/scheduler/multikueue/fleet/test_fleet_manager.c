@@ -471,6 +471,49 @@ static void test_orchestrates(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+/* As many clusters as a MultiKueueConfig may name. Kueue's allows 20. */
+static void test_hundred_clusters(void **state UNUSED)
+{
+	struct fleet_world *w = begin(100);
+
+	fleet_jobs_submit(w, "a");
+	fleet_world_run(w, S);
+	for (int i = 0; i < 100; i++) {
+		assert_true(fleet_jobs_has_replica(w, i, "a"));
+	}
+	run_on(w, 99);
+	for (int i = 0; i < 99; i++) {
+		assert_false(fleet_jobs_has_replica(w, i, "a"));
+	}
+	fleet_world_destroy(w);
+}
+
+/* Each of 25 clusters may preempt once, in vain, before one may again. */
+static void test_last_of_many_may_preempt(void **state UNUSED)
+{
+	const unsigned n = 25;
+	struct manager_options mo;
+	struct fleet_world *w;
+
+	manager_defaults(&mo);
+	mo.gated = true;
+	w = begin_with(n, &mo);
+	fleet_jobs_submit(w, "a");
+	fleet_world_run(w, S);
+	for (unsigned i = 0; i < n; i++) {
+		fleet_world_report(w, i, "a", FLEET_WORLD_GATED);
+	}
+	for (int i = 0, was = -1; i < (int)n; i++) {
+		for (int k = 0; k < 25 && fleet_world_open(w, "a") == was; k++) {
+			fleet_world_run(w, S); /* it does not react */
+		}
+		was = fleet_world_open(w, "a");
+		assert_int_equal(was, i);
+	}
+	run_on(w, n - 1);
+	fleet_world_destroy(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -489,6 +532,8 @@ int main(void)
 		cmocka_unit_test(test_late_worker),
 		cmocka_unit_test(test_edited_spec),
 		cmocka_unit_test(test_orchestrates),
+		cmocka_unit_test(test_hundred_clusters),
+		cmocka_unit_test(test_last_of_many_may_preempt),
 	};
 
 	return cmocka_run_group_tests_name("fleet/manager", tests, NULL, NULL);

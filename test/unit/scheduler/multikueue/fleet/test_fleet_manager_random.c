@@ -313,8 +313,7 @@ static void remake_load(struct play *p, unsigned load)
 	run(p, rng_below(&p->rng, 20));
 	submit(p, load);
 	p->gone[load] = false;
-	p->gates[load] = (struct fleet_gates){ .opened = p->gates[load].opened,
-					       .evictions = p->gates[load].evictions };
+	fleet_gates_remade(&p->gates[load]);
 }
 
 /* Something on the worker deletes the replica, its Job, or both. */

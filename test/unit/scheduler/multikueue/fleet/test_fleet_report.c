@@ -140,6 +140,7 @@ static struct token grant(int64_t epoch, const char *cluster, int64_t at)
 static void test_grants_are_reported_once(void **state UNUSED)
 {
 	struct test t;
+	struct token_room room;
 	struct token token = free_token();
 
 	begin(&t, ORCHESTRATE_ORDER);
@@ -159,13 +160,13 @@ static void test_grants_are_reported_once(void **state UNUSED)
 	token.phase = TOKEN_REVOKING;
 	token.outcome = TOKEN_TIMEOUT;
 	read_token(&t, &token);
-	token_end(&token, TOKEN_TIMEOUT, WALL + 21 * S);
+	token_end(&token, TOKEN_TIMEOUT, WALL + 21 * S, 3, &room);
 	read_token(&t, &token);
 	read_token(&t, &token);
 	add_events(&t);
 	title("the next one, with the end of it, in one write");
 	token = grant(2, "west", WALL + 30 * S);
-	token_end(&token, TOKEN_ADMITTED, WALL + 40 * S + S / 2);
+	token_end(&token, TOKEN_ADMITTED, WALL + 40 * S + S / 2, 3, &room);
 	token.epoch = 3;
 	token.phase = TOKEN_GRANTED;
 	token.holder = "north";
@@ -179,11 +180,12 @@ static void test_grants_are_reported_once(void **state UNUSED)
 static void test_first_reading(void **state UNUSED)
 {
 	struct test t;
+	struct token_room room;
 	struct token token = grant(1, "east", WALL);
 
 	begin(&t, ORCHESTRATE_ORDER);
 	title("the first reading");
-	token_end(&token, TOKEN_TIMEOUT, WALL + 20 * S);
+	token_end(&token, TOKEN_TIMEOUT, WALL + 20 * S, 3, &room);
 	token.epoch = 2;
 	token.phase = TOKEN_GRANTED;
 	token.holder = "west";
@@ -191,7 +193,7 @@ static void test_first_reading(void **state UNUSED)
 	read_token(&t, &token);
 	add_events(&t);
 	title("its end");
-	token_end(&token, TOKEN_EVICTED, WALL + 30 * S);
+	token_end(&token, TOKEN_EVICTED, WALL + 30 * S, 3, &room);
 	read_token(&t, &token);
 	add_events(&t);
 	title("deleted");
@@ -208,6 +210,7 @@ static void test_first_reading(void **state UNUSED)
 static void test_each_end(void **state UNUSED)
 {
 	struct test t;
+	struct token_room room;
 	struct token token = free_token();
 
 	begin(&t, ORCHESTRATE_ORDER);
@@ -217,34 +220,34 @@ static void test_each_end(void **state UNUSED)
 		title(token_outcome_name((enum token_outcome)i));
 		token.holder = "east";
 		token.granted_at = WALL + 100 * i * S;
-		token_end(&token, (enum token_outcome)i, WALL + (100 * i + i) * S);
+		token_end(&token, (enum token_outcome)i, WALL + (100 * i + i) * S, 3, &room);
 		read_token(&t, &token);
 		add_events(&t);
 	}
 	title("the clock was set back meanwhile");
 	token.holder = "west";
 	token.granted_at = WALL + 10000 * S;
-	token_end(&token, TOKEN_ADMITTED, WALL + 9000 * S);
+	token_end(&token, TOKEN_ADMITTED, WALL + 9000 * S, 3, &room);
 	read_token(&t, &token);
 	add_events(&t);
 	title("with its grant in one write");
 	token.epoch++;
 	token.holder = "up";
 	token.granted_at = WALL + 9100 * S;
-	token_end(&token, TOKEN_GONE, WALL + 9101 * S);
+	token_end(&token, TOKEN_GONE, WALL + 9101 * S, 3, &room);
 	read_token(&t, &token);
 	add_events(&t);
 	title("and once more, to before the end of the one before");
 	token.holder = "north";
 	token.granted_at = WALL + S;
-	token_end(&token, TOKEN_TIMEOUT, WALL + 5 * S);
+	token_end(&token, TOKEN_TIMEOUT, WALL + 5 * S, 3, &room);
 	read_token(&t, &token);
 	read_token(&t, &token);
 	add_events(&t);
 	title("the oldest attempts are dropped");
-	for (unsigned i = 0; i < TOKEN_MAX_ATTEMPTS; i++) {
+	for (unsigned i = 0; i < TOKEN_KEPT_ATTEMPTS; i++) {
 		token.holder = "south";
-		token_end(&token, TOKEN_TIMEOUT, WALL + (6 + i) * S);
+		token_end(&token, TOKEN_TIMEOUT, WALL + (6 + i) * S, 3, &room);
 		read_token(&t, &token);
 	}
 	end(&t, "ends");
@@ -305,6 +308,34 @@ static void test_gates(void **state UNUSED)
 	t.w->token.epoch = 5;
 	fleet_report_gate_sent(t.report, t.w, r, true);
 	end(&t, "opened again, closed, and opened for the next grant");
+}
+
+/* One event for each time that it comes to wait for the gate of another controller. */
+static void test_held_back(void **state UNUSED)
+{
+	struct test t;
+	struct token token = free_token();
+	struct fleet_replica *r;
+
+	begin(&t, ORCHESTRATE_ORDER);
+	read_token(&t, &token);
+	r = fleet_workload_replica(t.w, "east");
+	r->seen.replica.uid = "x";
+	r->seen.replica.reachable = r->seen.replica.has_gate = true;
+	r->seen.replica.signals = r->seen.replica.other_gate = true;
+	r->seen.replica.answer = REPLICA_GATED;
+	r->other_gate = xmalloc_dup("team/freeze");
+	vec_push(&t.view.of, r);
+	title("held back");
+	fleet_report_view(t.report, t.w, &t.view, WALL);
+	fleet_report_view(t.report, t.w, &t.view, WALL);
+	add_events(&t);
+	title("not any more");
+	r->seen.replica.answer = REPLICA_DOES_NOT_FIT;
+	fleet_report_view(t.report, t.w, &t.view, WALL);
+	add_events(&t);
+	assert_false(r->held_back);
+	end(&t, NULL);
 }
 
 /* --- reasons -----------------------------------------------------------------------------------*/
@@ -470,6 +501,7 @@ int main(void)
 		cmocka_unit_test(test_each_end),
 		cmocka_unit_test(test_problems),
 		cmocka_unit_test(test_gates),
+		cmocka_unit_test(test_held_back),
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_waiting),
 		cmocka_unit_test(test_gauges),

@@ -186,8 +186,8 @@ static void what_protects_a_gang(void **state)
 		f.c->tasks.v[1]->flags |= rows[i].flag;
 		p = preemptor(&f, "p", 1, 1000);
 		if (rows[i].rival) {
-			vec_push(&p->rivals, ((struct podgroup_rival){ str_hash(STR_LIT("uid-low")),
-								       f.c->queues_gen }));
+			cluster_podgroup_note_rival(f.c, p,
+						    cluster_podgroup_find(f.c, STR_LIT("ns/low")));
 		}
 		assert_string_equal(serve(&f, p), rows[i].evicted
 							  ? "Evict low0; Evict low1; Await p0 low0"

@@ -4,6 +4,8 @@
 #include "lib/pods/evict_fixture.h"
 #include "lib/unit.h"
 
+#include "collections/intern.h"
+
 struct fixture {
 	struct core_fixture core;
 	struct podgroup *high;
@@ -94,6 +96,32 @@ static void a_step_evicts_and_holds(void **state)
 	core_fixture_finish(&f.core);
 }
 
+/* Without a master the gang is not complete: its quota comes before that of p, which is first by
+ * name. */
+static void pods_are_evicted_for_the_role_that_lacks(void **state)
+{
+	const uint32_t gated = TASK_OURS | TASK_OPTED_IN | TASK_OUR_GATE;
+	struct podgroup_role_min min = { .min = 1 };
+	const struct evict_work *w;
+	struct fixture f;
+	struct task *master;
+
+	(void)state;
+	start(&f);
+	min.role = intern_id(f.core.f.cluster->names, STR_LIT("master"));
+	vec_push(&f.high->role_min, min);
+	master = cluster_fixture_task(f.core.f.cluster, "z", f.high, 1000);
+	master->role = min.role;
+	f.pod->flags |= gated;
+	master->flags |= gated;
+	core_fixture_open(&f.core);
+	w = evict_step_collect(f.core.s, queue_find(f.core.f.cluster, STR_LIT("q")), f.high);
+	assert_non_null(w);
+	assert_ptr_equal(w->tasks[0], f.pod);
+	assert_ptr_equal(evict_step_first(f.core.s, w), master);
+	core_fixture_finish(&f.core);
+}
+
 /* The first pod is left to allocate. For the second one a pod is evicted at once when each pod is
  * wanted; a gang that is complete with the first one has no need of that. */
 static void pods_behind_one_that_fits(void **state)
@@ -136,6 +164,7 @@ static void pods_behind_one_that_fits(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pods_are_evicted_for_the_role_that_lacks),
 		cmocka_unit_test(pods_behind_one_that_fits),
 		cmocka_unit_test(which_podgroups_starve),
 		cmocka_unit_test(a_pause_is_kept),

@@ -76,6 +76,27 @@ static void reasons_of_plain_pods(void **state)
 	}
 }
 
+/* The conditions of the pod and of its PodGroup say why. */
+static void plain_pods_that_enqueue_refuses(void **state)
+{
+	struct fixture f;
+	const struct decision *d;
+
+	(void)state;
+	start(&f);
+	f.g->phase = PODGROUP_PENDING;
+	core_fixture_open(&f.sf);
+	session_note_refusal(f.sf.s, f.g, "no room", "no room: cpu");
+	status_run(f.sf.s);
+	d = find(f.sf.s, DECISION_CONDITION);
+	assert_non_null(d);
+	assert_string_equal(d->message, "no room: cpu");
+	d = find(f.sf.s, DECISION_PODGROUP_CONDITION);
+	assert_non_null(d);
+	assert_string_equal(d->message, "1/1 tasks in gang unschedulable: no room: cpu");
+	core_fixture_finish(&f.sf);
+}
+
 /* Only what waits gets a condition. */
 static void no_reason_for_what_does_not_wait(void **state)
 {
@@ -282,6 +303,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reasons_of_plain_pods),
+		cmocka_unit_test(plain_pods_that_enqueue_refuses),
 		cmocka_unit_test(no_reason_for_what_does_not_wait),
 		cmocka_unit_test(unsupported_pods_are_refused_without_buying_nodes),
 		cmocka_unit_test(a_pod_that_is_bound_is_not_published),

@@ -143,6 +143,8 @@ static struct cluster *rich_cluster(void)
 	g->min_unoffered = unoffered_copy(
 		&(struct unoffered){ &(struct unoffered_amount){ "example.com/y", 2 }, 1 });
 	g->status_hash = UINT64_MAX - 1;
+	waits->uid = xmalloc_dup("wuid");
+	cluster_podgroup_note_rival(c, g, waits);
 	vec_push(&g->role_min,
 		 ((struct podgroup_role_min){ intern_id(c->names, STR_LIT("w")), 2 }));
 	t->created = INT64_C(1750000000000000001);
@@ -160,6 +162,8 @@ static struct cluster *rich_cluster(void)
 			   "near zone app=x; away zone * in=a+ns of=team=red; "
 			   "spread rack - skew=3 min=2 ignore honor");
 	u->role = intern_id(c->names, STR_LIT("w"));
+	cluster_task_set_retry(c, u, MODEL_TIME_NEVER);
+	cluster_task_set_refused(c, t, a->id);
 	cluster_task_remove(c, gone);
 	add_budget(c, "ns/other", 0, 0);
 	u->budget = add_budget(c, "ns/b", INT32_MAX, 3);

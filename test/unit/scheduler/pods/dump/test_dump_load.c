@@ -1,3 +1,5 @@
+#include <inttypes.h>
+
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "lib/unit.h"
@@ -83,11 +85,45 @@ static void test_rows_at_limit_and_beyond(void **state)
 	assert_int_equal(load_many(DUMP_MAX_OBJECTS + 1), -ERR_INVALID);
 }
 
+static int load_rivals(unsigned n, int64_t id)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct cluster *c = NULL;
+	struct err err = ERR_INIT;
+	int r;
+
+	strbuf_add_c(&text, "{\"version\":1,\"names\":[\"ns\"],\"root\":0,\"queues\":[{\"name\":"
+			    "\"root\"}],\"jobs\":[{\"ns\":\"ns\",\"name\":\"g\",\"rivals\":[");
+	for (unsigned i = 0; i < n; i++) {
+		strbuf_printf(&text, "%s[%" PRId64 ",%u,7]", i > 0 ? "," : "", id, i);
+	}
+	strbuf_add_c(&text, "]}]}");
+	r = dump_load(strbuf_str(&text), &c, &err);
+	if (r < 0) {
+		assert_non_null(strstr(err.text, "jobs[0]: rivals"));
+	} else {
+		assert_int_equal(c->podgroups.v[0]->rivals.n, n);
+	}
+	cluster_destroy(c);
+	return r;
+}
+
+/* A rival may be gone. */
+static void test_rivals_at_limit_and_beyond(void **state)
+{
+	(void)state;
+	assert_int_equal(load_rivals(PODGROUP_RIVALS_MAX, UINT32_MAX), 0);
+	assert_int_equal(load_rivals(PODGROUP_RIVALS_MAX + 1, 0), -ERR_INVALID);
+	assert_int_equal(load_rivals(1, INT64_C(1) << 32), -ERR_INVALID);
+	assert_int_equal(load_rivals(1, -1), -ERR_INVALID);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refuses_what_does_not_fit),
 		cmocka_unit_test(test_rows_at_limit_and_beyond),
+		cmocka_unit_test(test_rivals_at_limit_and_beyond),
 	};
 
 	return cmocka_run_group_tests_name("pods/dump/dump_load", tests, NULL, NULL);

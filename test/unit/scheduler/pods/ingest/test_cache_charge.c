@@ -325,6 +325,25 @@ static void test_a_published_pod_without_its_group_is_stranded(void **state)
 	assert_false(cluster_task_is_stranded(f->c, t));
 }
 
+/* The quota that is held for it is released: the cycle is to report that pods left for nothing. */
+static void test_a_preemptor_without_its_group_is_stranded(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = { .name = "p", .group = "g", .opted_in = true, .gated = true };
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	t = cache_fixture_pod(f, &p);
+	ledger_charge(f->c, t, queue_find(f->c, STR_LIT("q")), CHARGE_AWAITING_VICTIMS);
+	t->victims = 1;
+	cache_fixture_delete(f, SCHED_PODGROUPS, "ns/g");
+	assert_int_equal(cache_fixture_charged(f, "q"), 0);
+	assert_int_equal(f->c->stranded.n, 1);
+	assert_true(cluster_task_has_lost_hold(t));
+	t->victims = 0;
+	assert_false(cluster_task_is_stranded(f->c, t));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +357,7 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_an_edit_moves_no_charge),
 		CACHE_FIXTURE_TEST(test_what_is_let_go_stays_charged),
 		CACHE_FIXTURE_TEST(test_a_published_pod_without_its_group_is_stranded),
+		CACHE_FIXTURE_TEST(test_a_preemptor_without_its_group_is_stranded),
 	};
 
 	return cmocka_run_group_tests_name("pods/ingest/cache_charge", tests, NULL, NULL);

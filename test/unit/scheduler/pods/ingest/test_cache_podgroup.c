@@ -378,6 +378,62 @@ static void test_unreadable_podgroup(void **state)
 	assert_int_equal(cache_fixture_charged(f, "q"), 1000);
 }
 
+/* A gang that has had its reservations is tried again when its PodGroup asks for something else. */
+static void test_only_changes_of_the_spec_end_the_wait(void **state)
+{
+	static const struct {
+		const char *about, *spec, *status;
+		bool ends;
+	} rows[] = {
+		{ "nothing", "\"minMember\":2,\"queue\":\"q\"", "", false },
+		{ "its status", "\"minMember\":2,\"queue\":\"q\"",
+		  "\"phase\":\"Inqueue\",\"running\":1,\"conditions\":[{\"type\":"
+		  "\"Unschedulable\",\"status\":\"True\"}]",
+		  false },
+		{ "minMember", "\"minMember\":1,\"queue\":\"q\"", "", true },
+		{ "minResources", "\"minMember\":2,\"queue\":\"q\",\"minResources\":{\"cpu\":1}",
+		  "", true },
+		{ "a resource that no node has",
+		  "\"minMember\":2,\"queue\":\"q\",\"minResources\":{\"a.io/b\":1}", "", true },
+		{ "a role", "\"minMember\":2,\"queue\":\"q\",\"minTaskMember\":{\"w\":1}", "",
+		  true },
+		{ "its queue", "\"minMember\":2,\"queue\":\"default\"", "", true },
+		{ "its priority", "\"minMember\":2,\"queue\":\"q\",\"priorityClassName\":\"high\"",
+		  "", true },
+		{ "a field that is not supported",
+		  "\"minMember\":2,\"queue\":\"q\",\"networkTopology\":{\"mode\":\"hard\"}", "",
+		  true },
+	};
+	struct cache_fixture *f = *state;
+	struct task *t;
+
+	(void)cache_fixture_group(f, "g", "q", 2);
+	t = cache_fixture_pod(f, &cache_fixture_pending);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i].about);
+		(void)cache_fixture_group(f, "g", "q", 2);
+		cluster_task_set_retry(f->c, t, MODEL_TIME_NEVER);
+		cache_fixture_json(f, SCHED_PODGROUPS,
+				   "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":"
+				   "\"g-g\",\"resourceVersion\":\"%lld\"},\"spec\":{%s},"
+				   "\"status\":{%s}}",
+				   (long long)++f->version, rows[i].spec, rows[i].status);
+		assert_int_equal(t->retry_at, rows[i].ends ? MODEL_TIME_NONE : MODEL_TIME_NEVER);
+	}
+	unit_row("another number of a role");
+	cache_fixture_json(f, SCHED_PODGROUPS,
+			   "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"g-g\"},"
+			   "\"spec\":{\"minMember\":2,\"minTaskMember\":{\"w\":1}}}");
+	cluster_task_set_retry(f->c, t, MODEL_TIME_NEVER);
+	cache_fixture_json(f, SCHED_PODGROUPS,
+			   "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"g-g\"},"
+			   "\"spec\":{\"minMember\":2,\"minTaskMember\":{\"w\":2}}}");
+	assert_int_equal(t->retry_at, MODEL_TIME_NONE);
+	cluster_task_set_retry(f->c, t, MODEL_TIME_NEVER);
+	cache_fixture_delete(f, SCHED_PODGROUPS, "ns/g");
+	assert_int_equal(t->retry_at, MODEL_TIME_NONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -394,6 +450,7 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_a_gated_pod_stays_alone_beside_a_group_of_ours),
 		CACHE_FIXTURE_TEST(test_deletion_leaves_the_pods),
 		CACHE_FIXTURE_TEST(test_older_and_bad_ones_are_refused),
+		CACHE_FIXTURE_TEST(test_only_changes_of_the_spec_end_the_wait),
 	};
 
 	return cmocka_run_group_tests_name("pods/ingest/cache_podgroup", tests, NULL, NULL);

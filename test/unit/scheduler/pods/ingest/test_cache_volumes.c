@@ -64,7 +64,7 @@ static void test_a_change_wakes_the_pods_that_wait(void **state)
 
 	claim(f, "data", "", "\"volumeName\":\"v\",\"storageClassName\":\"fast\"");
 	g->changed = false;
-	t->retry_at = MODEL_TIME_NEVER;
+	cluster_task_set_retry(f->c, t, MODEL_TIME_NEVER);
 	(void)cache_take_dirty(f->cache);
 	/* Only its resourceVersion has changed. */
 	claim(f, "data", "", "\"volumeName\":\"v\",\"storageClassName\":\"fast\"");
@@ -145,12 +145,12 @@ static void test_free_storage(void **state)
 			   "\"volumeBindingMode\":\"WaitForFirstConsumer\"}");
 	claim(f, "data", "", "\"storageClassName\":\"fast\"");
 	t = pod(f, "p", data);
-	t->retry_at = MODEL_TIME_NEVER;
+	cluster_task_set_retry(f->c, t, MODEL_TIME_NEVER);
 	(void)cache_take_dirty(f->cache);
 	put_capacity(f, 2);
 	assert_true(cache_take_dirty(f->cache));
 	assert_true(t->retry_at == MODEL_TIME_NONE);
-	t->retry_at = MODEL_TIME_NEVER;
+	cluster_task_set_retry(f->c, t, MODEL_TIME_NEVER);
 	put_capacity(f, 1);
 	assert_false(cache_take_dirty(f->cache));
 	assert_true(t->retry_at == MODEL_TIME_NEVER);

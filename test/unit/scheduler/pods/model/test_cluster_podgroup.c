@@ -1,6 +1,10 @@
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/attrs.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
 #include "collections/intern.h"
 #include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
@@ -246,6 +250,90 @@ static void test_each_unsupported_field_is_named(void **state)
 	}
 }
 
+static struct podgroup *with_uid(struct cluster *c, const char *name)
+{
+	struct podgroup *g = cluster_fixture_podgroup(c, name, "q", 1);
+
+	g->exists = true;
+	g->uid = xmalloc_dup(name);
+	return g;
+}
+
+/* "r1 r2": the rivals that still have an effect. */
+static void rivals_are(const struct cluster *c, const struct podgroup *g, const char *expected)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	for (size_t i = 0; i < g->rivals.n; i++) {
+		const struct podgroup *rival = cluster_podgroup_rival(c, &g->rivals.v[i]);
+
+		if (rival != NULL) {
+			strbuf_printf(&text, "%s%s", text.len > 0 ? " " : "", rival->name);
+		}
+	}
+	assert_string_equal(text.len > 0 ? text.p : "", expected);
+}
+
+static void test_rivals_and_their_end(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct podgroup *g = with_uid(c, "g"), *a = with_uid(c, "a"), *b = with_uid(c, "b");
+
+	(void)state;
+	cluster_podgroup_note_rival(c, g, a);
+	cluster_podgroup_note_rival(c, g, b);
+	/* Its own pods, and those of a PodGroup that will not come back. */
+	cluster_podgroup_note_rival(c, g, g);
+	cluster_podgroup_note_rival(c, g,
+				    cluster_podgroup_get_alone(c, STR_LIT("ns"), STR_LIT("alone")));
+	assert_int_equal(g->rivals.n, 2);
+	rivals_are(c, g, "a b");
+	/* The latest is the last one. */
+	cluster_podgroup_note_rival(c, g, a);
+	rivals_are(c, g, "b a");
+	/* Another one of this name. */
+	free(b->uid);
+	b->uid = xmalloc_dup("b2");
+	rivals_are(c, g, "a");
+	/* It is gone; another one may have its id. */
+	a->exists = false;
+	cluster_podgroup_prune(c, a);
+	rivals_are(c, g, "");
+	a = with_uid(c, "c");
+	rivals_are(c, g, "");
+	cluster_podgroup_note_rival(c, g, a);
+	assert_int_equal(g->rivals.n, 1);
+	(void)cluster_fixture_queue(c, "edited", NULL, -1);
+	rivals_are(c, g, "");
+	cluster_destroy(c);
+}
+
+static void test_so_many_rivals_are_remembered(void **state)
+{
+	struct cluster *c = cluster_create();
+	struct podgroup *g = with_uid(c, "g"), *first = NULL;
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < PODGROUP_RIVALS_MAX; i++) {
+		snprintf(name, sizeof(name), "r%d", i);
+		cluster_podgroup_note_rival(c, g, with_uid(c, name));
+		first = i == 0 ? cluster_podgroup_find(c, STR_LIT("ns/r0")) : first;
+	}
+	assert_ptr_equal(cluster_podgroup_rival(c, &g->rivals.v[0]), first);
+	cluster_podgroup_note_rival(c, g, with_uid(c, "one-more"));
+	assert_int_equal(g->rivals.n, PODGROUP_RIVALS_MAX);
+	assert_string_equal(cluster_podgroup_rival(c, &g->rivals.v[0])->name, "r1");
+	/* One that has no effect any more goes before the oldest. */
+	first = cluster_podgroup_find(c, STR_LIT("ns/r7"));
+	first->exists = false;
+	cluster_podgroup_prune(c, first);
+	cluster_podgroup_note_rival(c, g, with_uid(c, "another"));
+	assert_int_equal(g->rivals.n, PODGROUP_RIVALS_MAX);
+	assert_string_equal(cluster_podgroup_rival(c, &g->rivals.v[0])->name, "r1");
+	cluster_destroy(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +344,8 @@ int main(void)
 		cmocka_unit_test(test_get_find_prune),
 		cmocka_unit_test(test_one_that_is_alone),
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_rivals_and_their_end),
+		cmocka_unit_test(test_so_many_rivals_are_remembered),
 		cmocka_unit_test(test_lives_as_long_as_its_pods),
 		cmocka_unit_test(test_moves_between_queues_bump_both),
 	};

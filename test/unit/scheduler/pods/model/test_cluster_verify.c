@@ -154,6 +154,16 @@ static void harm_by_status(struct scene *s)
 	s->g->by_status[TASK_FAILED]++;
 }
 
+static void harm_unplaced(struct scene *s)
+{
+	s->g->unplaced++;
+}
+
+static void harm_refused(struct scene *s)
+{
+	s->g->refused++;
+}
+
 static void harm_podgroup_queue(struct scene *s)
 {
 	s->g->queue = s->below->id;
@@ -270,6 +280,8 @@ static const struct {
 	{ harm_task_id, NULL },
 	{ harm_podgroup_name, "a PodGroup is not found by its key" },
 	{ harm_by_status, "a PodGroup's counts by status are off" },
+	{ harm_unplaced, "a PodGroup's count of tasks that found no node is off" },
+	{ harm_refused, "a PodGroup's count of tasks that a queue refused is off" },
 	{ harm_podgroup_queue, "a PodGroup is not in the queue that it names" },
 	{ harm_podgroup_id, NULL },
 	{ harm_queue_name, NULL },

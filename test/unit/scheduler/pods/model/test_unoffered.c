@@ -25,6 +25,23 @@ static void test_copies_are_deep(void **state)
 	unoffered_finish(&none);
 }
 
+static void test_equal_lists(void **state)
+{
+	struct unoffered_amount v[] = { { "a", 1 }, { "b", 2 } }, w[] = { { "a", 1 }, { "b", 2 } };
+	struct unoffered a = { v, 2 }, b = { w, 2 };
+
+	(void)state;
+	assert_true(unoffered_eq(&a, &b));
+	w[1].amount = 3;
+	assert_false(unoffered_eq(&a, &b));
+	w[1] = (struct unoffered_amount){ "c", 2 };
+	assert_false(unoffered_eq(&a, &b));
+	a.n = b.n = 1;
+	assert_true(unoffered_eq(&a, &b));
+	b.n = 0;
+	assert_false(unoffered_eq(&a, &b));
+}
+
 static void test_names_that_are_offered_leave_the_list(void **state)
 {
 	struct unoffered_amount v[] = { { "a", 1 }, { "b", 2 }, { "c", 3 } };
@@ -49,6 +66,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_copies_are_deep),
+		cmocka_unit_test(test_equal_lists),
 		cmocka_unit_test(test_names_that_are_offered_leave_the_list),
 	};
 

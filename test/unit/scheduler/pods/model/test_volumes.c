@@ -165,7 +165,9 @@ static void test_the_same_limits_change_nothing(void **state)
 /* The write of the claimRef fails, or the claim goes before it ends: another claim can have it. */
 static void test_a_volume_that_comes_free_wakes_others(void **state)
 {
-	struct task *t = cluster_fixture_task(c, "t", NULL, 100);
+	struct podgroup *g = cluster_fixture_podgroup(c, "g", NULL, 2);
+	struct task *t = cluster_fixture_task(c, "t", g, 100);
+	struct task *mate = cluster_fixture_task(c, "mate", g, 100);
 	struct pod_claim of = { .name = cluster_fixture_name(c, "b") };
 	struct pod_class k = { .claims = &of,
 			       .nclaims = 1,
@@ -180,18 +182,21 @@ static void test_a_volume_that_comes_free_wakes_others(void **state)
 							     .available = true });
 	v = volumes_find_volume(c, STR_LIT("v"));
 	volumes_take(set("ns/a", NULL, "k"), v);
-	t->retry_at = MODEL_TIME_NEVER;
+	cluster_task_set_retry(c, t, MODEL_TIME_NEVER);
+	cluster_task_set_retry(c, mate, MODEL_TIME_NEVER);
 	volumes_claimed(c, v, false, 0);
 	assert_int_equal(t->retry_at, MODEL_TIME_NONE);
+	/* The gang starts whole or not at all. */
+	assert_int_equal(mate->retry_at, MODEL_TIME_NONE);
 	volumes_take(set("ns/a", NULL, "k"), v);
-	t->retry_at = MODEL_TIME_NEVER;
+	cluster_task_set_retry(c, t, MODEL_TIME_NEVER);
 	assert_true(volumes_remove_claim(c, STR_LIT("ns/a")));
 	assert_null(v->taker);
 	/* It is being written. */
 	assert_int_equal(t->retry_at, MODEL_TIME_NEVER);
 	volumes_claimed(c, v, false, 0);
 	assert_int_equal(t->retry_at, MODEL_TIME_NONE);
-	t->retry_at = MODEL_TIME_NEVER;
+	cluster_task_set_retry(c, t, MODEL_TIME_NEVER);
 	volumes_take(set("ns/a", NULL, "k"), v);
 	volumes_claimed(c, v, true, 5);
 	assert_int_equal(t->retry_at, MODEL_TIME_NEVER);

@@ -217,28 +217,57 @@ static void no_eviction_where_a_predicate_refuses(void **state)
 	finish(&f);
 }
 
-/* A PodGroup for which pods were evicted loses none to the one that they belonged to. */
-static void no_eviction_in_turn(void **state)
+/* A PodGroup for which pods were evicted loses none to the one that they belonged to, nor to others
+ * that lost pods to that one. */
+static void no_evictions_in_turn(void **state)
 {
-	struct podgroup *low, *high;
+	struct podgroup *low, *mid, *high;
 	struct fixture f;
 	struct task *t;
 
 	(void)state;
-	for (int edited = 0; edited < 2; edited++) {
+	for (int way = 0; way < 4; way++) {
+		bool edited = way % 2 == 1, circle = way >= 2;
+
 		start(&f);
 		low = podgroup(&f, "low", 1);
+		mid = podgroup(&f, "mid", 5);
 		high = podgroup(&f, "high", 9);
 		low->uid = xmalloc_dup("uid-low");
+		mid->uid = xmalloc_dup("uid-mid");
 		running(&f, "p", low, 1000, cluster_fixture_node(f.c, "n", 1000));
 		t = cluster_fixture_task(f.c, "t", high, 1000);
-		vec_push(&high->rivals, ((struct podgroup_rival){ str_hash(STR_LIT("uid-low")),
-								  f.c->queues_gen }));
+		cluster_podgroup_note_rival(f.c, high, circle ? mid : low);
+		cluster_podgroup_note_rival(f.c, mid, low);
 		f.c->queues_gen += (uint64_t)edited;
 		open_queue(&f);
 		assert_string_equal(search(&f, t), edited ? "n: Evict p" : "none: ");
 		finish(&f);
 	}
+}
+
+/* A search that finds nothing for a PodGroup with rivals holds for no other PodGroup. */
+static void rivals_are_those_of_one_podgroup(void **state)
+{
+	struct podgroup *low, *high, *other;
+	struct task *t, *u;
+	struct fixture f;
+
+	(void)state;
+	start(&f);
+	low = podgroup(&f, "low", 1);
+	high = podgroup(&f, "high", 9);
+	other = podgroup(&f, "other", 9);
+	low->uid = xmalloc_dup("uid-low");
+	running(&f, "p", low, 1000, cluster_fixture_node(f.c, "n", 1000));
+	t = cluster_fixture_task(f.c, "t", high, 1000);
+	u = cluster_fixture_task(f.c, "u", other, 1000);
+	cluster_podgroup_note_rival(f.c, high, low);
+	open_queue(&f);
+	assert_string_equal(search(&f, t), "none: ");
+	assert_string_equal(search(&f, u), "n: Evict p");
+	assert_string_equal(search(&f, t), "none: ");
+	finish(&f);
 }
 
 /* Any tenant may name any class in a PodGroup; that of a pod is granted. */
@@ -443,7 +472,8 @@ int main(void)
 		cmocka_unit_test(superfluous_victims_are_spared),
 		cmocka_unit_test(the_cheaper_goes_first),
 		cmocka_unit_test(no_eviction_where_a_predicate_refuses),
-		cmocka_unit_test(no_eviction_in_turn),
+		cmocka_unit_test(no_evictions_in_turn),
+		cmocka_unit_test(rivals_are_those_of_one_podgroup),
 		cmocka_unit_test(no_priority_beyond_what_the_pod_was_granted),
 		cmocka_unit_test(within_a_podgroup),
 		cmocka_unit_test(one_after_the_other),

@@ -3,6 +3,7 @@
 #include "lib/unit.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/attrs.h"
 #include "lib/workloads/admission_cycle_fixture.h"
@@ -229,6 +230,82 @@ static void a_gate_does_not_change_the_flavor(void **state)
 	}
 }
 
+/* The same where flavor a fits by borrowing alone: what whenCanBorrow and the preference choose is
+ * what the gated one gets, or is kept from. */
+static void a_gate_does_not_change_where_it_borrows(void **state)
+{
+	enum { NO, FITS, PREEMPTS };
+	static const struct {
+		int b;
+		const char *borrow, *preference, *flavor; /* "!": by preemption */
+	} rows[] = {
+		{ NO, "MayStopSearch", "BorrowingOverPreemption", "a" },
+		{ NO, "TryNextFlavor", "BorrowingOverPreemption", "a" },
+		{ FITS, "MayStopSearch", "BorrowingOverPreemption", "a" },
+		{ FITS, "TryNextFlavor", "BorrowingOverPreemption", "b" },
+		{ PREEMPTS, "MayStopSearch", "BorrowingOverPreemption", "a" },
+		{ PREEMPTS, "TryNextFlavor", "BorrowingOverPreemption", "a" },
+		{ PREEMPTS, "TryNextFlavor", "PreemptionOverBorrowing", "!b" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_LEN(rows); i++) {
+		bool gated = i % 2 == 0;
+		const char *flavor = rows[i / 2].flavor;
+		char world[1024], wants[256];
+
+		unit_row_number(i / 2);
+		snprintf(world, sizeof(world),
+			 "option preemption_gates=true\n"
+			 "queue lender cohort=c\nquota lender a cpu nominal=2\n"
+			 "queue q cohort=c within=LowerPriority whenborrow=%s "
+			 "whenpreempt=TryNextFlavor "
+			 "preference=%s\n"
+			 "quota q a cpu nominal=0\nquota q b cpu nominal=%s\n"
+			 "%sworkload w queue=q cpu=2 prio=1%s\n",
+			 rows[i / 2].borrow, rows[i / 2].preference,
+			 rows[i / 2].b == NO ? "0" : "2",
+			 rows[i / 2].b == PREEMPTS
+				 ? "workload vb queue=q cpu=2 prio=-1 holds=b reserved=-9s\n"
+				 : "",
+			 gated ? " preemption-gated" : "");
+		if (flavor[0] != '!') {
+			snprintf(wants, sizeof(wants), "admit w to q cpu=%s", flavor);
+		} else if (gated) {
+			snprintf(wants, sizeof(wants),
+				 "wait w inadmissible PreemptionGated AdmissionGated");
+		} else {
+			snprintf(wants, sizeof(wants),
+				 "preempt vb for w InClusterQueue; "
+				 "wait w heap PendingPreemption WaitingForPreemptedWorkloads");
+		}
+		run_rows(world, &(struct row){ "", "", wants }, 1);
+	}
+}
+
+/* The message becomes that of QuotaReserved, and of the event about it. */
+static void preempting_in_spite_of_a_gate_is_said(void **state)
+{
+	struct admission_cycle_fixture f;
+	const char *message = NULL;
+
+	(void)state;
+	admission_cycle_fixture_init(&f, "option preemption_gates=false\n"
+					 "queue q within=LowerPriority\nquota q f cpu nominal=2\n"
+					 "workload low queue=q cpu=2 prio=-9 holds=f reserved=-9s\n"
+					 "workload w queue=q cpu=2 prio=1 preemption-gated\n");
+	(void)admission_cycle_fixture_run(&f);
+	for (size_t i = 0; i < f.last->n; i++) {
+		if (f.last->v[i].workload == quota_world_workload(&f.w, "w")->id) {
+			message = f.last->v[i].message;
+		}
+	}
+	assert_non_null(message);
+	assert_non_null(strstr(message, "its preemption gates have no effect, because the feature "
+					"gate MultiKueueOrchestratedPreemption is off"));
+	admission_cycle_fixture_finish(&f);
+}
+
 /* Kueue: waitForPodsReady.blockAdmission. */
 static void one_after_the_other_until_its_pods_are_ready(void **state)
 {
@@ -287,6 +364,8 @@ int main(void)
 		cmocka_unit_test(capacity_is_reserved_for_a_blocked_head),
 		cmocka_unit_test(a_closed_gate_holds_back_preemption_and_reserves_nothing),
 		cmocka_unit_test(a_gate_does_not_change_the_flavor),
+		cmocka_unit_test(a_gate_does_not_change_where_it_borrows),
+		cmocka_unit_test(preempting_in_spite_of_a_gate_is_said),
 	};
 
 	return cmocka_run_group_tests_name("workloads/cycle/process_entry", tests, NULL, NULL);

@@ -28,7 +28,7 @@ static struct workload *get(const struct quota_world *w, const char *key)
 /* "b c": the workloads that go before it. */
 static void before(const struct quota_world *w, const char *key, const char *expected)
 {
-	struct precedence_list list = VEC_INIT;
+	struct predecessors list = VEC_INIT;
 	struct strbuf text = STRBUF_INIT;
 
 	precedence_collect(w->f, get(w, key), &list);

@@ -212,6 +212,40 @@ static void a_check_that_becomes_active_opens_the_queue(void **state)
 	workload_cache_fixture_finish(&f);
 }
 
+/* Its status is the same, but the ClusterQueue has two checks of MultiKueue now. */
+static void a_check_changes_its_controller(void **state)
+{
+	static const char *const checks[] = {
+		"{\"metadata\":{\"name\":\"c\"},\"spec\":{\"controllerName\":"
+		"\"kueue.x-k8s.io/multikueue\"},\"status\":{\"conditions\":[{\"type\":\"Active\","
+		"\"status\":\"True\"}]}}",
+		"{\"metadata\":{\"name\":\"d\"},\"status\":{\"conditions\":[{\"type\":\"Active\","
+		"\"status\":\"True\"}]}}",
+		"{\"metadata\":{\"name\":\"d\"},\"spec\":{\"controllerName\":"
+		"\"kueue.x-k8s.io/multikueue\"},\"status\":{\"conditions\":[{\"type\":\"Active\","
+		"\"status\":\"True\"}]}}",
+	};
+	struct workload_cache_fixture f;
+
+	(void)state;
+	begin(&f);
+	workload_cache_fixture_see(
+		&f, SCHED_CLUSTER_QUEUES, "team",
+		QUEUE("team", "2", "3",
+		      ",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"c\"},"
+		      "{\"name\":\"d\"}]}"));
+	workload_cache_fixture_see(&f, SCHED_ADMISSION_CHECKS, "c", checks[0]);
+	workload_cache_fixture_see(&f, SCHED_ADMISSION_CHECKS, "d", checks[1]);
+	workload_cache_fixture_workload(&f, "one", 0, "1", "");
+	workload_cache_fixture_cycle(&f);
+	assert_int_not_equal(holds(&f, "one"), MODEL_NONE);
+	workload_cache_fixture_see(&f, SCHED_ADMISSION_CHECKS, "d", checks[2]);
+	workload_cache_fixture_workload(&f, "two", 0, "1", "");
+	workload_cache_fixture_cycle(&f);
+	assert_int_equal(holds(&f, "two"), MODEL_NONE);
+	workload_cache_fixture_finish(&f);
+}
+
 /* Only headgatectl reads them. */
 static void a_topology_opens_the_queues_of_its_flavors(void **state)
 {
@@ -277,6 +311,7 @@ int main(void)
 		cmocka_unit_test(flavors_checks_and_namespaces),
 		cmocka_unit_test(requests_follow_limit_ranges),
 		cmocka_unit_test(a_check_that_becomes_active_opens_the_queue),
+		cmocka_unit_test(a_check_changes_its_controller),
 		cmocka_unit_test(a_topology_opens_the_queues_of_its_flavors),
 		cmocka_unit_test(bad_ones_change_nothing),
 	};

@@ -17,6 +17,17 @@ static void test_why_a_queue_is_not_active(void **state)
 		{ "check b active=false\nqueue q checks=b,c\n", "c", QUOTA_CHECK_NOT_FOUND },
 		{ "check b active=false\nqueue q checks=b\n", "b", QUOTA_CHECK_INACTIVE },
 		{ "check b\nqueue q checks=b\n", NULL, QUOTA_ACTIVE },
+		{ "check a kind=multikueue\ncheck b\nqueue q checks=a,b\n", NULL, QUOTA_ACTIVE },
+		{ "check a kind=provisioning\ncheck b kind=provisioning\nqueue q checks=a,b\n",
+		  NULL, QUOTA_ACTIVE },
+		{ "check a kind=multikueue\ncheck b\ncheck c kind=multikueue\n"
+		  "queue q checks=a,b,c\n",
+		  "c", QUOTA_CHECK_TWO_MULTIKUEUE },
+		{ "check a kind=multikueue active=false\ncheck b kind=multikueue\n"
+		  "queue q checks=a,b\n",
+		  "a", QUOTA_CHECK_INACTIVE },
+		{ "check a kind=multikueue\ncheck p kind=provisioning\nqueue q checks=p,a\n", "p",
+		  QUOTA_CHECK_MULTIKUEUE_AND_PROVISIONING },
 		{ "flavor f topology=t\nqueue q\nquota q f cpu\n", "t", QUOTA_TOPOLOGY_NOT_FOUND },
 		{ "option topology=false\nflavor f topology=t\nqueue q\nquota q f cpu\n", NULL,
 		  QUOTA_ACTIVE },
@@ -53,7 +64,7 @@ static void test_it_follows_its_flavors_and_checks(void **state)
 	quota_check_remove(w.q, STR_LIT("c"));
 	cluster_queue_check_all(w.q);
 	assert_int_equal(queue->inactive, QUOTA_CHECK_NOT_FOUND);
-	quota_check_set(w.q, STR_LIT("c"), true);
+	quota_check_set(w.q, STR_LIT("c"), true, QUOTA_CHECK_OTHER);
 	quota_flavor_clear(quota_flavor_find(w.q, STR_LIT("f")));
 	cluster_queue_check_all(w.q);
 	assert_int_equal(queue->inactive, QUOTA_FLAVOR_NOT_FOUND);

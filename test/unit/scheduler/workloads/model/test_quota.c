@@ -167,9 +167,10 @@ static void test_checks(void **state)
 
 	(void)state;
 	assert_null(quota_check_find(q, STR_LIT("c")));
-	quota_check_set(q, STR_LIT("c"), false);
+	quota_check_set(q, STR_LIT("c"), false, QUOTA_CHECK_OTHER);
 	assert_false(quota_check_find(q, STR_LIT("c"))->active);
-	quota_check_set(q, STR_LIT("c"), true);
+	quota_check_set(q, STR_LIT("c"), true, QUOTA_CHECK_MULTIKUEUE);
+	assert_int_equal(quota_check_find(q, STR_LIT("c"))->kind, QUOTA_CHECK_MULTIKUEUE);
 	assert_true(quota_check_find(q, STR_LIT("c"))->active);
 	quota_check_remove(q, STR_LIT("c"));
 	assert_null(quota_check_find(q, STR_LIT("c")));

@@ -3,9 +3,9 @@
 # fail (sim/sim_main where it names nothing): a simulation or a random test linked with it, or a test over
 # sockets played with the scheduler linked with it. Speaks TAP. Run by `make mutants-listed`, which
 # gives CC, CFLAGS, LDFLAGS, LIBS and BUILD.
-# MUTANT_SEEDS: how many a mutant may survive (400). LIMIT: seconds for one mutant (1800). JOBS: how many at a
-# time. SAMPLE: how many rows (all of them); they are chosen by SAMPLE_SEED, which is another one each time and
-# is printed.
+# MUTANT_SEEDS: how many a mutant may survive in a simulation (400), and a third of those of another random
+# test. LIMIT: seconds for one mutant (1800). JOBS: how many at a time. SAMPLE: how many rows (all of them);
+# they are chosen by SAMPLE_SEED, which is another one each time and is printed.
 set -u
 # shellcheck source=test/mutants/build.sh
 . test/mutants/build.sh
@@ -69,7 +69,7 @@ play_judge() {
 		HEADGATE_BIN=$(realpath "$1.bin") CMOCKA_MESSAGE_OUTPUT=TAP timeout "$LIMIT" "$BUILD"/test/$2
 		;;
 	sim/*) timeout "$LIMIT" "$1" --seeds "1..$MUTANT_SEEDS" --quick ;;
-	*) SEEDS=1..$MUTANT_SEEDS timeout "$LIMIT" "$1" ;;
+	*) SEEDS=1..$((MUTANT_SEEDS * 3)) CMOCKA_MESSAGE_OUTPUT=TAP timeout "$LIMIT" "$1" ;;
 	esac
 }
 

@@ -274,12 +274,31 @@ static bool is_seen_to_end(struct pass *p, size_t i)
 	return seen;
 }
 
+/* Some pods of the group have gone there before their end was copied, and the others have ended:
+ * nothing will say any more how those ended. */
+static bool has_lost_some(const struct pass *p, size_t i)
+{
+	const struct manager_cluster *c = &p->view->clusters[i];
+	bool lost = false;
+
+	for (size_t k = 0; k < p->view->njobs; k++) {
+		const struct carried_object *o = &c->jobs[k];
+
+		if (o->object != NULL && !p->view->kind->has_ended(o->object)) {
+			return false;
+		}
+		lost |= o->object == NULL && !o->sent;
+	}
+	return lost;
+}
+
 /* 1. The end of the Job is copied before the local Workload is finished: then everything on the
  * cluster is deleted.
  * 2. A Job that has not been seen to end yet is waited for: Workloads and Jobs are watched apart.
  * 3. The core finishes the Workload of a Job that has ended here; a write of this manager besides
  *    would be refused, or would make the core's be refused.
- * 4. Without the Job, the replica alone says how it ended; that is better than to run it again. */
+ * 4. Without the Job, or with a part of the pods, the replica alone says how it ended; that is
+ * better than to run it again. */
 void winner_finish(struct pass *p, size_t i)
 {
 	const struct manager_cluster *c = &p->view->clusters[i];
@@ -293,7 +312,7 @@ void winner_finish(struct pass *p, size_t i)
 		remove_others(p, i);
 		return;
 	}
-	if (pass_has_job(c) && (any_due(p, i) || !ended)) {
+	if (pass_has_job(c) && (any_due(p, i) || (!ended && !has_lost_some(p, i)))) {
 		winner_mirror(p, i);
 		return;
 	}

@@ -122,6 +122,36 @@ static void pods_are_evicted_for_the_role_that_lacks(void **state)
 	core_fixture_finish(&f.core);
 }
 
+/* The victim is a pod of the gang itself, which then lacks its minimum: nobody is evicted. */
+static void a_gang_is_counted_without_its_victims(void **state)
+{
+	struct core_fixture f;
+	struct podgroup *g;
+	struct victims *v;
+	struct evict_work *w;
+	struct queue *q;
+	struct task *p;
+
+	(void)state;
+	core_fixture_init(&f, evict_fixture_conf);
+	q = cluster_fixture_queue(f.f.cluster, "q", NULL, 1000);
+	g = evict_fixture_podgroup(f.f.cluster, "g", "q", 2, 1);
+	g->phase = PODGROUP_RUNNING;
+	evict_fixture_running(f.f.cluster, "v", g, 1000,
+			      cluster_fixture_node(f.f.cluster, "n", 1000));
+	p = cluster_fixture_task(f.f.cluster, "p", g, 1000);
+	p->priority = p->granted_priority = 9;
+	p->flags |= TASK_OURS | TASK_OPTED_IN | TASK_OUR_GATE;
+	core_fixture_open(&f);
+	w = evict_step_collect(f.s, q, g);
+	assert_non_null(w);
+	v = victims_of_podgroup(f.s, g);
+	assert_false(evict_step_serve(f.s, w, v));
+	assert_string_equal(core_fixture_decisions(&f), "");
+	victims_finish(v);
+	core_fixture_finish(&f);
+}
+
 /* The first pod is left to allocate. For the second one a pod is evicted at once when each pod is
  * wanted; a gang that is complete with the first one has no need of that. */
 static void pods_behind_one_that_fits(void **state)
@@ -164,6 +194,7 @@ static void pods_behind_one_that_fits(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_gang_is_counted_without_its_victims),
 		cmocka_unit_test(pods_are_evicted_for_the_role_that_lacks),
 		cmocka_unit_test(pods_behind_one_that_fits),
 		cmocka_unit_test(which_podgroups_starve),

@@ -746,7 +746,7 @@ static void orchestrate(struct fleet *f, struct fleet_workload *w, const struct 
 		.connecting_until = now + (f->connecting_until - clock_mono(f->opt.clock)),
 		.max_open = f->opt.max_open,
 	};
-	struct orchestrate_step step;
+	struct orchestrate_step step = { .act = ORCHESTRATE_WAIT };
 
 	if (w->local == NULL || fleet_workload_is_waiting(w, now)) {
 		return;

@@ -161,10 +161,12 @@ static int upsert_check(struct workload_cache *c, const struct sched_msg *m, int
 			struct err *err UNUSED)
 {
 	const struct quota_admission_check *old = quota_check_find(c->q, m->key), *new;
-	const struct quota_admission_check was =
-		old == NULL ? (struct quota_admission_check){ 0 } : *old;
+	struct quota_admission_check was = { 0 };
 	bool had = old != NULL;
 
+	if (had) {
+		was = *old;
+	}
 	from_kueue_check(c->q, m->object);
 	new = quota_check_find(c->q, m->key);
 	if (!had || (new != NULL && (new->active != was.active || new->kind != was.kind))) {

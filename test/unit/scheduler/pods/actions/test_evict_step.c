@@ -122,7 +122,7 @@ static void pods_are_evicted_for_the_role_that_lacks(void **state)
 	core_fixture_finish(&f.core);
 }
 
-/* The victim is a pod of the gang itself, which then lacks its minimum: nobody is evicted. */
+/* The victim is a pod of the gang itself, which then lacks its minimum: no pod is evicted. */
 static void a_gang_is_counted_without_its_victims(void **state)
 {
 	struct core_fixture f;

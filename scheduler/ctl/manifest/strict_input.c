@@ -153,6 +153,16 @@ static void refuse_changed_owners(struct strict_input *s)
 	}
 }
 
+/* "f.yaml: document 2: Pod team/p: why" */
+static void warn_about(struct strict_input *s, const struct sim_object *o, const char *why)
+{
+	CLEANUP(xmalloc_freep)
+	char *text = xmalloc_printf("%s: %s %s: %s", o->where, sim_input_kind_name(o->kind), o->key,
+				    why);
+
+	strict_input_warn(s, text);
+}
+
 /* Values other than "true" have no effect, which looks like a pod that needs no quota. */
 static void warn_of_opt_ins(struct strict_input *s)
 {
@@ -176,11 +186,9 @@ static void warn_of_opt_ins(struct strict_input *s)
 			    str_streq(value, "false")) {
 				continue;
 			}
-			text = xmalloc_printf("%s: %s %s: %s %s: \"%s\" does not opt in, only "
-					      "\"true\" does",
-					      o->where, sim_input_kind_name(o->kind), o->key,
+			text = xmalloc_printf("%s %s: \"%s\" does not opt in, only \"true\" does",
 					      pod ? "annotation" : "label", row->annotation, value);
-			strict_input_warn(s, text);
+			warn_about(s, o, text);
 		}
 	}
 }
@@ -196,13 +204,10 @@ static void warn_of_queue_labels(struct strict_input *s, const struct kueue_conf
 		const char *why = o->kind == SCHED_PODS && !o->before
 					  ? other_objects_label_in_vain(o->json, owners)
 					  : NULL;
-		CLEANUP(xmalloc_freep) char *text = NULL;
 
 		if (why != NULL && str_streq(jdoc_path_str(o->json, "spec.schedulerName"),
 					     KEYS_DEFAULT_SCHEDULER)) {
-			text = xmalloc_printf("%s: %s %s: %s", o->where,
-					      sim_input_kind_name(o->kind), o->key, why);
-			strict_input_warn(s, text);
+			warn_about(s, o, why);
 		}
 	}
 }
@@ -213,12 +218,9 @@ static void warn_of_others(struct strict_input *s)
 	for (size_t i = 0; i < s->report.nothers; i++) {
 		const struct sim_report_other *other = &s->others[i];
 		const struct sim_object *o = sim_input_find(s->in, other->kind, other->key);
-		CLEANUP(xmalloc_freep) char *text = NULL;
 
 		if (!o->before) {
-			text = xmalloc_printf("%s: %s %s: %s", o->where,
-					      sim_input_kind_name(o->kind), o->key, other->reason);
-			strict_input_warn(s, text);
+			warn_about(s, o, other->reason);
 		}
 	}
 }

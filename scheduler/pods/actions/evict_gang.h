@@ -14,8 +14,7 @@ struct err;
 
 /* The arguments of either action. */
 extern const struct conf_args_row evict_gang_arguments[];
-/* Fails with -ERR_INVALID where allowWholeBundle is neither true
- * nor false. */
+/* Fails with -ERR_INVALID where allowWholeBundle is neither true nor false. */
 int evict_gang_check(const struct conf_action *a, struct err *err);
 /* By allowWholeBundle of the action with this name. */
 enum evict_gangs evict_gang_mode(const struct session *s, const char *action);

@@ -185,8 +185,7 @@ static void report_opted_in(struct session *s, const struct task *t, const struc
 #define NO_GATE "the pod has no gate, and Headgate did not remove it: "
 #define ELSEWHERE                                                                                  \
 	"the gate was removed with the mark headgate.io/reserved, and not by this scheduler: "     \
-	"another "                                                                                 \
-	"installation, or a leader before this one, gates for the same schedulerName; "
+	"another installation, or a leader before this one, gates for the same schedulerName; "
 
 /* The report about a pod of which this process has not taken the gate off; NULL: none. */
 static const char *describe_lost_gate(const struct task *t)

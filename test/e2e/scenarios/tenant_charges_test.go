@@ -108,8 +108,8 @@ func TestTenantResizes(t *testing.T) {
 	s.WaitRunning("waits")
 }
 
-// A tenant that may edit PodGroups moves one with a pod that runs to another tenant's queue. The charge stays there as
-// well, and a queue that does not exist is refused.
+// A tenant that may edit PodGroups moves one with a pod that runs to another tenant's queue. Its charge stays where it was
+// granted, and a queue that does not exist is refused.
 func TestTenantMovesPodGroups(t *testing.T) {
 	s := suite.StartOwn(t, suite.Options{})
 	s.Nodes(1, "9", "16Gi")

@@ -26,6 +26,16 @@ func ownedBy(job *batchv1.Job) suite.PodOption {
 	}
 }
 
+// waitLetGo waits until the Job controller has let the pod go, which is not its own.
+func waitLetGo(s *suite.S, name string) {
+	s.Eventually("the Job controller let the pod go, which is not its own", func() error {
+		if metav1.GetControllerOf(s.GetPod(name)) != nil {
+			return fmt.Errorf("it has a controller")
+		}
+		return nil
+	})
+}
+
 // unlabelled takes the name of the queue away.
 func unlabelled(p *corev1.Pod) { delete(p.Labels, headgate.QueueLabel) }
 
@@ -42,12 +52,7 @@ func TestTenantForgesOwner(t *testing.T) {
 	_, err := pods.Create(s.Ctx, s.Spec("forged", queued("green", "4"), ownedBy(job)), metav1.CreateOptions{})
 	s.Must(err)
 	unseen(s, "forged")
-	s.Eventually("the Job controller let the pod go, which is not its own", func() error {
-		if metav1.GetControllerOf(s.GetPod("forged")) != nil {
-			return fmt.Errorf("it has a controller")
-		}
-		return nil
-	})
+	waitLetGo(s, "forged")
 	// What was created before it has been decided when this runs.
 	s.Pod("last", queued("blue", "1"))
 	s.WaitRunning("last")
@@ -82,12 +87,7 @@ func TestTenantForgesOwnerWithoutQueue(t *testing.T) {
 	_, err = pods.Create(s.Ctx, s.Spec("forged", queued("green", "4"), ownedBy(job), unlabelled), metav1.CreateOptions{})
 	s.Must(err)
 	unseen(s, "forged")
-	s.Eventually("the Job controller let the pod go, which is not its own", func() error {
-		if metav1.GetControllerOf(s.GetPod("forged")) != nil {
-			return fmt.Errorf("it has a controller")
-		}
-		return nil
-	})
+	waitLetGo(s, "forged")
 	s.Pod("last", queued("blue", "1"))
 	s.WaitRunning("last")
 	unseen(s, "forged")

@@ -856,3 +856,33 @@ void fleet_world_token(struct fleet_world *w, const char *name, struct strbuf *o
 		out,
 		jdoc_str_or(jdoc_get(jdoc_path(d, "metadata.annotations"), TOKEN_ANNOTATION), ""));
 }
+
+unsigned fleet_world_events(struct fleet_world *w, const char *reason, const char *object,
+			    const char *part)
+{
+	CLEANUP(jdoc_destroyp)
+	struct jdoc *d =
+		fleet_world_get(w, FLEET_WORLD_MANAGER, "/api/v1/namespaces/default/events");
+	unsigned n = 0;
+
+	for (const struct jdoc *e = jdoc_first(jdoc_get(d, "items")); e != NULL; e = jdoc_next(e)) {
+		n += (reason == NULL || jdoc_is_str(jdoc_get(e, "reason"), reason)) &&
+		     (object == NULL || jdoc_is_str(jdoc_path(e, "involvedObject.name"), object)) &&
+		     (part == NULL ||
+		      strstr(jdoc_str_or(jdoc_get(e, "message"), ""), part) != NULL);
+	}
+	return n;
+}
+
+struct fleet_world *fleet_world_managed(unsigned workers, const struct manager_options *opt)
+{
+	struct orchestrate_options o;
+	struct fleet_world *w;
+
+	orchestrate_defaults(&o);
+	w = fleet_world_create(workers, &o, 1, 1);
+	fleet_world_manage(w, opt, 60 * CLOCK_NS_PER_S);
+	fleet_world_start(w);
+	fleet_world_run(w, 2 * CLOCK_NS_PER_S);
+	return w;
+}

@@ -26,6 +26,8 @@ struct fleet_world *fleet_world_create(unsigned workers, const struct orchestrat
 				       unsigned max_open, uint64_t seed);
 /* From the next start on the process is the manager of MultiKueue. gated: it orchestrates, too. */
 void fleet_world_manage(struct fleet_world *w, const struct manager_options *opt, int64_t gc_ns);
+/* A world of which the manager has run for 2 s, and collects garbage each minute. */
+struct fleet_world *fleet_world_managed(unsigned workers, const struct manager_options *opt);
 /* The same: that manager carries pods, too. */
 void fleet_world_carry_pods(struct fleet_world *w);
 /* The same: kinds of the configuration, which are borrowed. */
@@ -102,6 +104,10 @@ void fleet_world_report(struct fleet_world *w, unsigned worker, const char *name
 bool fleet_world_is_open(struct fleet_world *w, unsigned worker, const char *name);
 /* The number of the one worker with an open gate; -1: none; -2: several. */
 int fleet_world_open(struct fleet_world *w, const char *name);
+/* How many events of the manager's cluster have this reason, are about an object of this name and
+ * have this text in their message; NULL: any. */
+unsigned fleet_world_events(struct fleet_world *w, const char *reason, const char *object,
+			    const char *part);
 /* The token's text on the manager, appended; "": none. */
 void fleet_world_token(struct fleet_world *w, const char *name, struct strbuf *out);
 

@@ -101,6 +101,14 @@ static void see_podgroup(struct scene *s, const char *name)
 	"\"storageClassName\":"                                                                    \
 	"\"fast\"" ref "},\"status\":{\"phase\":\"Available\"}}"
 #define RESERVED ",\"claimRef\":{\"namespace\":\"ns\",\"name\":\"c\",\"uid\":\"c\"}"
+#define PREEMPTED_AND_PREEMPTOR                                                                    \
+	{                                                                                          \
+		{ SCHED_PODS, "ns/v",                                                              \
+		  POD("v", "", ",\"nodeName\":\"n\",\"priority\":0", "Running") },                 \
+		{                                                                                  \
+			SCHED_PODS, "ns/p", POD("p", "", ",\"priority\":9", "Pending")             \
+		}                                                                                  \
+	}
 #define CLASS                                                                                      \
 	"{\"metadata\":{\"name\":\"fast\"},\"provisioner\":\"example.com/disk\","                  \
 	"\"volumeBindingMode\":\"WaitForFirstConsumer\"}"
@@ -416,27 +424,21 @@ static const struct play {
 	  .then_writes = "POST pods/p/binding; POST events Scheduled" },
 	{ .about = "that another pod is evicted for",
 	  .conf = CONF("allocate, preempt", ""),
-	  .first = { { SCHED_PODS, "ns/v",
-		       POD("v", "", ",\"nodeName\":\"n\",\"priority\":0", "Running") },
-		     { SCHED_PODS, "ns/p", POD("p", "", ",\"priority\":9", "Pending") } },
+	  .first = PREEMPTED_AND_PREEMPTOR,
 	  .first_writes = "PATCH pods/v/status; PATCH pods/p/status n; POST events Preempted; POST "
 			  "events FailedScheduling; DELETE pods/v; POST events Evict",
 	  .then = { { SCHED_PODS, "ns/v", NULL } },
 	  .then_writes = "POST pods/p/binding; POST events Scheduled" },
 	{ .about = "that another pod is evicted for, with pdb",
 	  .conf = CONF("allocate, preempt", ", {name: pdb}"),
-	  .first = { { SCHED_PODS, "ns/v",
-		       POD("v", "", ",\"nodeName\":\"n\",\"priority\":0", "Running") },
-		     { SCHED_PODS, "ns/p", POD("p", "", ",\"priority\":9", "Pending") } },
+	  .first = PREEMPTED_AND_PREEMPTOR,
 	  .first_writes = "POST pods/v/eviction; PATCH pods/p/status n; POST events Preempted; "
 			  "POST events FailedScheduling; POST events Evict",
 	  .then = { { SCHED_PODS, "ns/v", NULL } },
 	  .then_writes = "POST pods/p/binding; POST events Scheduled" },
 	{ .about = "that another pod was evicted for in vain",
 	  .conf = CONF("allocate, preempt", ""),
-	  .first = { { SCHED_PODS, "ns/v",
-		       POD("v", "", ",\"nodeName\":\"n\",\"priority\":0", "Running") },
-		     { SCHED_PODS, "ns/p", POD("p", "", ",\"priority\":9", "Pending") } },
+	  .first = PREEMPTED_AND_PREEMPTOR,
 	  .first_writes = "PATCH pods/v/status; PATCH pods/p/status n; POST events Preempted; POST "
 			  "events FailedScheduling; DELETE pods/v; POST events Evict",
 	  .then = { { SCHED_NODES, "n", NULL } },

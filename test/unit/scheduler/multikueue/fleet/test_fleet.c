@@ -505,20 +505,6 @@ static void test_hanging_cluster(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
-static unsigned count_events(struct fleet_world *w, const char *reason, const char *part)
-{
-	CLEANUP(jdoc_destroyp)
-	struct jdoc *d =
-		fleet_world_get(w, FLEET_WORLD_MANAGER, "/api/v1/namespaces/default/events");
-	unsigned n = 0;
-
-	for (const struct jdoc *e = jdoc_first(jdoc_get(d, "items")); e != NULL; e = jdoc_next(e)) {
-		n += jdoc_is_str(jdoc_get(e, "reason"), reason) &&
-		     strstr(jdoc_str_or(jdoc_get(e, "message"), ""), part) != NULL;
-	}
-	return n;
-}
-
 /* Opening the manager's gate would be of no use there (Kueue opens it, and waits for 5 minutes). */
 static void test_gate_of_another_controller(void **state UNUSED)
 {
@@ -533,11 +519,12 @@ static void test_gate_of_another_controller(void **state UNUSED)
 	report_all(w, 2, "a", FLEET_WORLD_GATED);
 	fleet_world_run(w, MINUTE / 6);
 	assert_int_equal(fleet_world_open(w, "a"), 1);
-	assert_int_equal(count_events(w, "PreemptionHeldBack",
-				      "on worker cluster w0 it would preempt, but its preemption "
-				      "gate team/freeze is closed"),
-			 1);
-	assert_int_equal(count_events(w, "PreemptionHeldBack", ""), 1);
+	assert_int_equal(
+		fleet_world_events(w, "PreemptionHeldBack", NULL,
+				   "on worker cluster w0 it would preempt, but its preemption "
+				   "gate team/freeze is closed"),
+		1);
+	assert_int_equal(fleet_world_events(w, "PreemptionHeldBack", NULL, ""), 1);
 	fleet_world_destroy(w);
 }
 

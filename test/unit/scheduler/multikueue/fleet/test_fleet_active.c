@@ -156,20 +156,6 @@ static void test_bad_configuration(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
-static unsigned count_events(struct fleet_world *w, const char *reason, const char *object)
-{
-	CLEANUP(jdoc_destroyp)
-	struct jdoc *d =
-		fleet_world_get(w, FLEET_WORLD_MANAGER, "/api/v1/namespaces/default/events");
-	unsigned n = 0;
-
-	for (const struct jdoc *e = jdoc_first(jdoc_get(d, "items")); e != NULL; e = jdoc_next(e)) {
-		n += jdoc_is_str(jdoc_get(e, "reason"), reason) &&
-		     jdoc_is_str(jdoc_path(e, "involvedObject.name"), object);
-	}
-	return n;
-}
-
 static void test_worker_without_gates(void **state UNUSED)
 {
 	for (unsigned gated = 0; gated < 2; gated++) {
@@ -183,8 +169,9 @@ static void test_worker_without_gates(void **state UNUSED)
 			      gated == 0 ? "Connected"
 					 : "Connected, but its Workloads have no preemption gates");
 		assert_active(w, KUEUE "admissionchecks/mk", "True", "Active", "is active");
-		assert_int_equal(count_events(w, "PreemptionGatesNotServed", "w1"), gated);
-		assert_int_equal(count_events(w, "PreemptionGatesNotServed", "w0"), 0);
+		assert_int_equal(fleet_world_events(w, "PreemptionGatesNotServed", "w1", NULL),
+				 gated);
+		assert_int_equal(fleet_world_events(w, "PreemptionGatesNotServed", "w0", NULL), 0);
 		fleet_world_destroy(w);
 	}
 }
@@ -205,8 +192,8 @@ static void test_shared_origin(void **state UNUSED)
 		fleet_world_create_object(w, 1, KUEUE "namespaces/default/workloads", workload),
 		201);
 	fleet_world_run(w, MINUTE);
-	assert_int_equal(count_events(w, "OriginShared", "w1"), 1);
-	assert_int_equal(count_events(w, "OriginShared", "w0"), 0);
+	assert_int_equal(fleet_world_events(w, "OriginShared", "w1", NULL), 1);
+	assert_int_equal(fleet_world_events(w, "OriginShared", "w0", NULL), 0);
 	fleet_world_destroy(w);
 }
 

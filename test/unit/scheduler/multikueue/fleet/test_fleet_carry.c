@@ -59,21 +59,6 @@ static double requests(struct fleet_world *w, const char *request, const char *o
 	return metric(w, line.p);
 }
 
-/* An event of the Workload "a" has this text in its message. */
-static bool has_event(struct fleet_world *w, const char *part)
-{
-	CLEANUP(jdoc_destroyp)
-	struct jdoc *d = fleet_world_get(w, MANAGER, "/api/v1/namespaces/default/events");
-
-	for (const struct jdoc *e = jdoc_first(jdoc_get(d, "items")); e != NULL; e = jdoc_next(e)) {
-		if (strstr(jdoc_str_or(jdoc_get(e, "message"), ""), part) != NULL &&
-		    jdoc_is_str(jdoc_get(e, "reason"), "MultiKueue")) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Each object is written once for each step, and everything is counted. */
 static void test_requests_of_a_life(void **state UNUSED)
 {
@@ -94,7 +79,8 @@ static void test_requests_of_a_life(void **state UNUSED)
 			      "cluster=\"w0\",replica_role=\"leader\"}") == 1);
 	assert_true(metric(w, "multikueue_workloads_admitted_total{cluster_queue=\"cq\","
 			      "cluster=\"w1\",replica_role=\"leader\"}") == 1);
-	assert_true(has_event(w, "The workload was admitted on \"w1\""));
+	assert_true(fleet_world_events(w, "MultiKueue", NULL,
+				       "The workload was admitted on \"w1\"") > 0);
 	/* Two creations and two deletions; one of a Job each. */
 	assert_true(requests(w, "replica", "done") == 4);
 	assert_true(requests(w, "replica_job", "done") == 2);
@@ -116,7 +102,8 @@ static void test_refused(void **state UNUSED)
 	fleet_jobs_submit(w, "a");
 	fleet_world_run(w, 10 * MINUTE);
 	assert_true(fleet_jobs_has_replica(w, 1, "a"));
-	assert_true(has_event(w, "CreateReplica on w0 was refused: "));
+	assert_true(fleet_world_events(w, "MultiKueue", NULL, "CreateReplica on w0 was refused: ") >
+		    0);
 	sent = requests(w, "replica", "rejected");
 	assert_true(sent >= 5 && sent <= 8); /* 5, 10, 20, ... 300 s */
 	fleet_world_refuse_creates(w, 0, 0);
@@ -133,7 +120,8 @@ static void test_no_namespace(void **state UNUSED)
 	fleet_world_refuse_creates(w, 0, 404);
 	fleet_jobs_submit(w, "a");
 	fleet_world_run(w, MINUTE);
-	assert_true(has_event(w, "CreateReplica on w0 was refused: "));
+	assert_true(fleet_world_events(w, "MultiKueue", NULL, "CreateReplica on w0 was refused: ") >
+		    0);
 	assert_true(requests(w, "replica", "gone") >= 2);
 	fleet_world_destroy(w);
 }

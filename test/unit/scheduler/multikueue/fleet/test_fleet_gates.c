@@ -16,19 +16,6 @@
 #define MINUTE (60 * S)
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
 
-static struct fleet_world *begin(unsigned workers, const struct manager_options *mo)
-{
-	struct orchestrate_options o;
-	struct fleet_world *w;
-
-	orchestrate_defaults(&o);
-	w = fleet_world_create(workers, &o, 1, 1);
-	fleet_world_manage(w, mo, MINUTE);
-	fleet_world_start(w);
-	fleet_world_run(w, 2 * S);
-	return w;
-}
-
 static void add_gate(struct fleet_world *w, int server, const char *name)
 {
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
@@ -49,7 +36,7 @@ static void test_gates_are_opened_for_good(void **state UNUSED)
 
 	manager_defaults(&mo);
 	mo.gated = true;
-	w = begin(3, &mo);
+	w = fleet_world_managed(3, &mo);
 	fleet_jobs_submit(w, "a");
 	fleet_world_run(w, S);
 	for (unsigned i = 0; i < 3; i++) {
@@ -97,7 +84,7 @@ static void test_members_that_are_not_known(void **state UNUSED)
 	const struct jdoc *entry;
 
 	manager_defaults(&mo);
-	w = begin(1, &mo);
+	w = fleet_world_managed(1, &mo);
 	fleet_setup_gate_entry(
 		w, 0,
 		"{\"position\":{\"type\":\"string\"},\"lastTransitionTime\":{\"type\":"
@@ -128,7 +115,7 @@ static void test_of_an_admitted_replica(void **state UNUSED)
 	struct fleet_world *w;
 
 	manager_defaults(&mo);
-	w = begin(1, &mo);
+	w = fleet_world_managed(1, &mo);
 	fleet_jobs_submit(w, "a");
 	fleet_world_run(w, S);
 	fleet_world_report(w, 0, "a", FLEET_WORLD_ADMITTED);

@@ -20,25 +20,12 @@
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
 #define JOBS "/apis/batch/v1/namespaces/default/jobs"
 
-static struct fleet_world *begin_with(unsigned workers, const struct manager_options *mo)
-{
-	struct orchestrate_options o;
-	struct fleet_world *w;
-
-	orchestrate_defaults(&o);
-	w = fleet_world_create(workers, &o, 1, 1);
-	fleet_world_manage(w, mo, MINUTE);
-	fleet_world_start(w);
-	fleet_world_run(w, 2 * S);
-	return w;
-}
-
 static struct fleet_world *begin(unsigned workers)
 {
 	struct manager_options mo;
 
 	manager_defaults(&mo);
-	return begin_with(workers, &mo);
+	return fleet_world_managed(workers, &mo);
 }
 
 /* The Job "a" runs on this worker. */
@@ -459,7 +446,7 @@ static void test_orchestrates(void **state UNUSED)
 
 	manager_defaults(&mo);
 	mo.gated = true;
-	w = begin_with(2, &mo);
+	w = fleet_world_managed(2, &mo);
 	fleet_jobs_submit(w, "a");
 	fleet_world_run(w, S);
 	fleet_world_report(w, 0, "a", FLEET_WORLD_GATED);
@@ -497,7 +484,7 @@ static void test_last_of_many_may_preempt(void **state UNUSED)
 
 	manager_defaults(&mo);
 	mo.gated = true;
-	w = begin_with(n, &mo);
+	w = fleet_world_managed(n, &mo);
 	fleet_jobs_submit(w, "a");
 	fleet_world_run(w, S);
 	for (unsigned i = 0; i < n; i++) {

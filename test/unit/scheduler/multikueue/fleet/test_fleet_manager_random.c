@@ -11,8 +11,8 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/strbuf.h"
-#include "lib/multikueue/fleet_gates.h"
 #include "lib/multikueue/fleet_jobs.h"
+#include "lib/multikueue/fleet_judge.h"
 #include "lib/multikueue/fleet_pods.h"
 #include "lib/multikueue/fleet_world.h"
 #include "lib/seeds.h"
@@ -38,7 +38,7 @@ struct play {
 	bool doubled[LOADS_MAX][WORKERS_MAX];
 	bool gone[LOADS_MAX]; /* deleted by its user */
 	bool pods[LOADS_MAX]; /* a group of pods, not a Job */
-	struct fleet_gates gates[LOADS_MAX];
+	struct fleet_judge gates[LOADS_MAX];
 	bool alive, calm, gated;
 	int64_t dead_at;
 	unsigned kills, ran, finished, evicted, opened, closed;
@@ -182,7 +182,7 @@ static void check_gates(struct play *p, unsigned load)
 	for (unsigned i = 0; i < p->workers; i++) {
 		away[i] = is_away(p, i);
 	}
-	broken = fleet_gates_check(&p->gates[load], p->world, name_of(load), away, p->workers);
+	broken = fleet_judge_check(&p->gates[load], p->world, name_of(load), away, p->workers);
 	CHECK(p, broken == NULL, "%s: %s\n", name_of(load), broken);
 }
 
@@ -208,7 +208,7 @@ static void run(struct play *p, unsigned half_steps)
 
 static void evict_gated(struct play *p, unsigned load, unsigned i)
 {
-	fleet_gates_evicted(&p->gates[load], p->world, name_of(load), i, !is_away(p, i));
+	fleet_judge_evicted(&p->gates[load], p->world, name_of(load), i, !is_away(p, i));
 	fleet_world_report(p->world, i, name_of(load), FLEET_WORLD_EVICTED);
 }
 
@@ -281,7 +281,7 @@ static void restart(struct play *p)
 		fleet_world_kill(p->world, chance(p, 50));
 		p->kills++;
 		for (unsigned k = 0; k < p->loads; k++) {
-			fleet_gates_restarted(&p->gates[k]);
+			fleet_judge_restarted(&p->gates[k]);
 		}
 	} else {
 		fleet_world_start(p->world);
@@ -313,7 +313,7 @@ static void remake_load(struct play *p, unsigned load)
 	run(p, rng_below(&p->rng, 20));
 	submit(p, load);
 	p->gone[load] = false;
-	fleet_gates_token_lost(&p->gates[load]);
+	fleet_judge_token_lost(&p->gates[load]);
 }
 
 /* Something on the worker deletes the replica, its Job, or both. */
@@ -356,7 +356,7 @@ static void toggle_cut(struct play *p, unsigned i)
 static void cut_holder(struct play *p, unsigned load)
 {
 	for (unsigned i = 0; i < p->workers; i++) {
-		if (fleet_gates_counts(&p->gates[load], i) && !p->cut[i]) {
+		if (fleet_judge_counts(&p->gates[load], i) && !p->cut[i]) {
 			toggle_cut(p, i);
 			run(p, 50);
 			if (chance(p, 50)) {

@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
-#include "lib/multikueue/fleet_gates.h"
+#include "lib/multikueue/fleet_judge.h"
 #include "lib/multikueue/fleet_world.h"
 #include "lib/seeds.h"
 #include "scheduler/orchestrate/token.h"
@@ -39,7 +39,7 @@ struct play {
 	bool cut[WORKERS_MAX], hangs[WORKERS_MAX], refuses[WORKERS_MAX + 1]; /* last: the manager */
 	bool has_victims[WORKERS_MAX], has_room[WORKERS_MAX];
 	struct replica_state at[LOADS_MAX][WORKERS_MAX];
-	struct fleet_gates gates[LOADS_MAX];
+	struct fleet_judge gates[LOADS_MAX];
 	bool runs[LOADS_MAX]; /* the manager of MultiKueue has chosen a cluster */
 	bool alive, calm;
 	unsigned opened, evictions, kills;
@@ -81,7 +81,7 @@ static void check_load(struct play *p, unsigned load)
 	for (unsigned i = 0; i < p->workers; i++) {
 		away[i] = is_away(p, i);
 	}
-	broken = fleet_gates_check(&p->gates[load], p->world, name_of(load), away, p->workers);
+	broken = fleet_judge_check(&p->gates[load], p->world, name_of(load), away, p->workers);
 	CHECK(p, broken == NULL, "%s: %s\n", name_of(load), broken);
 }
 
@@ -91,7 +91,7 @@ static void check_queue(struct play *p, unsigned i)
 	unsigned open = 0;
 
 	for (unsigned k = 0; k < p->loads; k++) {
-		open += fleet_gates_counts(&p->gates[k], i);
+		open += fleet_judge_counts(&p->gates[k], i);
 	}
 	CHECK(p, open <= p->max_open, "%u gates are open on w%u\n", open, i);
 }
@@ -125,7 +125,7 @@ static void evict(struct play *p, unsigned load, unsigned i)
 	struct replica_state *r = &p->at[load][i];
 
 	r->reserved = r->admitted = r->preempting = false;
-	fleet_gates_evicted(&p->gates[load], p->world, name_of(load), i,
+	fleet_judge_evicted(&p->gates[load], p->world, name_of(load), i,
 			    p->alive && !is_away(p, i) && fleet_world_is_connected(p->world, i));
 	report(p, load, i, FLEET_WORLD_EVICTED);
 }
@@ -214,7 +214,7 @@ static void spoil_token(struct play *p, unsigned load)
 					? "{\"metadata\":{\"annotations\":null}}"
 					: "{\"metadata\":{\"annotations\":{\"" TOKEN_ANNOTATION
 					  "\":\"{\\\"phase\\\":\\\"x\\\"}\"}}}");
-	fleet_gates_token_lost(&p->gates[load]);
+	fleet_judge_token_lost(&p->gates[load]);
 }
 
 static void restart(struct play *p)
@@ -223,7 +223,7 @@ static void restart(struct play *p)
 		fleet_world_kill(p->world, chance(p, 50));
 		p->kills++;
 		for (unsigned k = 0; k < p->loads; k++) {
-			fleet_gates_restarted(&p->gates[k]);
+			fleet_judge_restarted(&p->gates[k]);
 		}
 	} else {
 		fleet_world_start(p->world);

@@ -1,4 +1,4 @@
-#include "lib/multikueue/fleet_gates.h"
+#include "lib/multikueue/fleet_judge.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,8 +56,8 @@ static bool is_open(const struct jdoc *replica)
 }
 
 /* Returns whether the gate was opened since the last call. */
-static bool look(struct fleet_gate *g, struct fleet_world *w, const char *name, unsigned worker,
-		 bool away)
+static bool look(struct fleet_judge_gate *g, struct fleet_world *w, const char *name,
+		 unsigned worker, bool away)
 {
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 	CLEANUP(jdoc_destroyp) struct jdoc *d = NULL;
@@ -68,7 +68,7 @@ static bool look(struct fleet_gate *g, struct fleet_world *w, const char *name, 
 	d = fleet_world_get(w, (int)worker, path.p);
 	uid = jdoc_path_str(d, "metadata.uid");
 	if (uid == NULL || strcmp(uid, g->uid) != 0) {
-		*g = (struct fleet_gate){ .open = false };
+		*g = (struct fleet_judge_gate){ .open = false };
 		snprintf(g->uid, sizeof(g->uid), "%s", uid == NULL ? "" : uid);
 		was_open = false;
 	}
@@ -82,17 +82,17 @@ static bool look(struct fleet_gate *g, struct fleet_world *w, const char *name, 
 	return g->open && !was_open;
 }
 
-static bool is_in_use(const struct fleet_gate *at)
+static bool is_in_use(const struct fleet_judge_gate *at)
 {
 	return at->open && !at->away && !at->admitted;
 }
 
-bool fleet_gates_counts(const struct fleet_gates *g, unsigned worker)
+bool fleet_judge_counts(const struct fleet_judge *g, unsigned worker)
 {
 	return is_in_use(&g->at[worker]) && !g->at[worker].token_lost;
 }
 
-const char *fleet_gates_check(struct fleet_gates *g, struct fleet_world *w, const char *name,
+const char *fleet_judge_check(struct fleet_judge *g, struct fleet_world *w, const char *name,
 			      const bool *away, unsigned workers)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *token = read_token(w, name);
@@ -100,7 +100,7 @@ const char *fleet_gates_check(struct fleet_gates *g, struct fleet_world *w, cons
 	unsigned open = 0;
 
 	for (unsigned i = 0; i < workers; i++) {
-		struct fleet_gate *at = &g->at[i];
+		struct fleet_judge_gate *at = &g->at[i];
 		bool opened = look(at, w, name, i, away[i]);
 
 		g->opened += opened;
@@ -118,11 +118,11 @@ const char *fleet_gates_check(struct fleet_gates *g, struct fleet_world *w, cons
 	return open > 1 ? "several gates are open" : NULL;
 }
 
-void fleet_gates_evicted(struct fleet_gates *g, struct fleet_world *w, const char *name,
+void fleet_judge_evicted(struct fleet_judge *g, struct fleet_world *w, const char *name,
 			 unsigned worker, bool reachable)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *token = read_token(w, name);
-	struct fleet_gate *at = &g->at[worker];
+	struct fleet_judge_gate *at = &g->at[worker];
 
 	at->evicted_epoch = 0;
 	at->open = false;
@@ -133,16 +133,16 @@ void fleet_gates_evicted(struct fleet_gates *g, struct fleet_world *w, const cha
 	}
 }
 
-void fleet_gates_restarted(struct fleet_gates *g)
+void fleet_judge_restarted(struct fleet_judge *g)
 {
-	for (unsigned i = 0; i < FLEET_GATES_WORKERS; i++) {
+	for (unsigned i = 0; i < FLEET_JUDGE_WORKERS; i++) {
 		g->at[i].evicted_epoch = 0;
 	}
 }
 
-void fleet_gates_token_lost(struct fleet_gates *g)
+void fleet_judge_token_lost(struct fleet_judge *g)
 {
-	for (unsigned i = 0; i < FLEET_GATES_WORKERS; i++) {
+	for (unsigned i = 0; i < FLEET_JUDGE_WORKERS; i++) {
 		g->at[i].token_lost = g->at[i].open;
 		g->at[i].evicted_epoch = 0;
 	}

@@ -293,16 +293,9 @@ void dump_fields_write_res(struct json_out *o, const char *key, const struct res
 	}
 }
 
-int dump_fields_read_res(const struct jdoc *d, const char *key, struct res_names *names,
-			 int64_t def, struct res *ret, struct err *err)
+static int read_amounts(const struct jdoc *amounts, const char *key, const struct res_names *names,
+			struct res_edit *edit, struct err *err)
 {
-	const struct jdoc *amounts = jdoc_get(d, key);
-	struct res r;
-
-	if (amounts != NULL && jdoc_kind(amounts) != JDOC_OBJECT) {
-		return err_set(err, ERR_INVALID, "%s: not an object", key);
-	}
-	res_fill(&r, def);
 	for (const struct jdoc *a = jdoc_first(amounts); a != NULL; a = jdoc_next(a)) {
 		int dim = res_names_find(names, str_of(jdoc_key(a)));
 		int64_t amount = 0;
@@ -314,10 +307,29 @@ int dump_fields_read_res(const struct jdoc *d, const char *key, struct res_names
 		if (dump_fields_read_int(a, 0, INT64_MAX, &amount, err) < 0) {
 			return err_wrap(err, "%s.%s", key, jdoc_key(a));
 		}
-		res_set(names, &r, (unsigned)dim, amount);
+		res_edit_set(edit, (unsigned)dim, amount);
 	}
-	*ret = r;
 	return 0;
+}
+
+int dump_fields_read_res(const struct jdoc *d, const char *key, struct res_names *names,
+			 int64_t def, struct res *ret, struct err *err)
+{
+	const struct jdoc *amounts = jdoc_get(d, key);
+	struct res r;
+	struct res_edit edit = res_edit_begin(names, &r);
+	int rc;
+
+	if (amounts != NULL && jdoc_kind(amounts) != JDOC_OBJECT) {
+		return err_set(err, ERR_INVALID, "%s: not an object", key);
+	}
+	res_fill(&r, def);
+	rc = read_amounts(amounts, key, names, &edit, err);
+	res_edit_end(&edit);
+	if (rc == 0) {
+		*ret = r;
+	}
+	return rc;
 }
 
 void dump_fields_write_unoffered(struct json_out *o, const char *key, const struct unoffered *u)

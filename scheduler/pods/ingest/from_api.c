@@ -32,6 +32,8 @@ static int64_t offered_amount(struct quantity q, int dim)
 int from_api_offered(struct cluster *c, const struct field_resources *r, int64_t max,
 		     struct res *ret, struct err *err)
 {
+	struct res_edit edit;
+
 	/* The names are added only when nothing is wrong: an object that is refused shall not use
 	 * up those of others. */
 	for (size_t i = 0; i < r->n; i++) {
@@ -41,35 +43,39 @@ int from_api_offered(struct cluster *c, const struct field_resources *r, int64_t
 			return -ERR_INVALID;
 		}
 	}
+	edit = res_edit_begin(c->res, ret);
 	for (size_t i = 0; i < r->n; i++) {
 		int dim = res_names_add(c->res, str_of(r->v[i].name));
 
 		if (dim >= 0) {
-			res_set(c->res, ret, (unsigned)dim, offered_amount(r->v[i].amount, dim));
+			res_edit_set(&edit, (unsigned)dim, offered_amount(r->v[i].amount, dim));
 		}
 	}
+	res_edit_end(&edit);
 	return 0;
 }
 
 int from_api_requested(const struct cluster *c, const struct field_resources *r, int64_t max,
 		       struct res *ret, struct unoffered *ret_unoffered, struct err *err)
 {
-	for (size_t i = 0; i < r->n; i++) {
+	struct res_edit edit = res_edit_begin(c->res, ret);
+	int rc = 0;
+
+	for (size_t i = 0; i < r->n && rc == 0; i++) {
 		struct quantity q = r->v[i].amount;
 		int dim = res_names_find(c->res, str_of(r->v[i].name));
 		int64_t amount = dim == RES_CPU ? quantity_milli(q) : quantity_value(q);
 
-		if (check_amount(&r->v[i], amount, max, err) < 0) {
-			return -ERR_INVALID;
-		}
+		rc = check_amount(&r->v[i], amount, max, err);
 		if (dim >= 0) {
-			res_set(c->res, ret, (unsigned)dim, amount);
+			res_edit_set(&edit, (unsigned)dim, amount);
 		} else if (amount > 0) {
 			ret_unoffered->v[ret_unoffered->n++] =
 				(struct unoffered_amount){ r->v[i].name, amount };
 		}
 	}
-	return 0;
+	res_edit_end(&edit);
+	return rc;
 }
 
 int from_api_priority_class(struct cluster *c, const struct api_priority_class *pc, struct err *err)

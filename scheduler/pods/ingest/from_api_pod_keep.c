@@ -30,6 +30,7 @@ static int64_t known_amount(const struct task *known, int dim)
 static void keep_request(const struct cluster *c, const struct api_pod *pod,
 			 const struct task *known, struct arena *scratch, struct pod_class *k)
 {
+	struct res_edit edit = res_edit_begin(c->res, &k->request);
 	struct field_resources request;
 
 	pod_request_sum(pod, scratch, &request);
@@ -39,14 +40,15 @@ static void keep_request(const struct cluster *c, const struct api_pod *pod,
 		int64_t amount = amount_of(request.v[i].amount, dim);
 
 		if (dim >= 0) {
-			res_set(c->res, &k->request, (unsigned)dim,
-				amount < 0 ? known_amount(known, dim) : amount);
+			res_edit_set(&edit, (unsigned)dim,
+				     amount < 0 ? known_amount(known, dim) : amount);
 		} else if (amount != 0) {
 			k->unoffered.v[k->unoffered.n++] = (struct unoffered_amount){
 				request.v[i].name, amount < 0 ? FROM_API_MAX_AMOUNT : amount
 			};
 		}
 	}
+	res_edit_end(&edit);
 }
 
 static void keep_ports(struct cluster *c, const struct api_pod *pod, const struct task *known,

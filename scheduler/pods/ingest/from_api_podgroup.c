@@ -256,14 +256,17 @@ int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
  */
 static void multiply(struct cluster *c, struct res *r, int32_t times)
 {
+	struct res_edit edit = res_edit_begin(c->res, r);
+
 	for (unsigned d = 0; d < res_width(r) && d < res_names_count(c->res); d++) {
 		int64_t total;
 
 		if (__builtin_mul_overflow(res_get(r, d), (int64_t)times, &total)) {
 			total = RES_UNLIMITED - 1;
 		}
-		res_set(c->res, r, d, total);
+		res_edit_set(&edit, d, total);
 	}
+	res_edit_end(&edit);
 }
 
 /* The minimum of a pod that is ours to place, with minMember of its kind, as the PodGroup that

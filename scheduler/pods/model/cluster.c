@@ -148,13 +148,16 @@ void cluster_destroy(struct cluster *c)
 
 void cluster_account_sub(struct cluster *c, struct res *a, const struct res *b)
 {
+	struct res_edit edit = res_edit_begin(c->res, a);
+
 	res_sub(a, b);
 	for (unsigned i = 0; i < res_width(a); i++) {
 		if (res_get(a, i) < 0) {
-			res_set(c->res, a, i, 0);
+			res_edit_set(&edit, i, 0);
 			c->drift++;
 		}
 	}
+	res_edit_end(&edit);
 }
 
 /* room_gen only grows, so that the sum over the same queues changes with each of them. */

@@ -162,6 +162,13 @@ void res_names_sweep(struct res_names *n)
 	n->bytes_swept = n->bytes;
 }
 
+static void more_own(struct res_names *owner, struct res_more *m)
+{
+	m->next = owner->more;
+	owner->more = m;
+	owner->bytes += bytes_of(m->n);
+}
+
 static struct res_more *more_new(struct res_names *owner, uint32_t n, int64_t rest)
 {
 	struct res_more *m = xmalloc_zero(1, bytes_of(n));
@@ -170,9 +177,7 @@ static struct res_more *more_new(struct res_names *owner, uint32_t n, int64_t re
 	m->owner = owner;
 	m->n = n;
 	m->rest = rest;
-	m->next = owner->more;
-	owner->more = m;
-	owner->bytes += bytes_of(n);
+	more_own(owner, m);
 	return m;
 }
 
@@ -199,25 +204,71 @@ unsigned res_width(const struct res *r)
 
 void res_set(struct res_names *names, struct res *r, unsigned dim, int64_t value)
 {
-	const struct res_more *old = r->more;
-	uint32_t i = dim - RES_DENSE, n = more_n(old);
+	struct res_edit e = res_edit_begin(names, r);
+
+	res_edit_set(&e, dim, value);
+	res_edit_end(&e);
+}
+
+struct res_edit res_edit_begin(struct res_names *names, struct res *r)
+{
+	return (struct res_edit){ .r = r, .names = names };
+}
+
+int64_t res_edit_get(const struct res_edit *e, unsigned dim)
+{
+	return e->more == NULL || dim < RES_DENSE ? res_get(e->r, dim)
+						  : more_get(e->more, dim - RES_DENSE);
+}
+
+/* Room for n further dimensions. Vectors are immutable, since other structs may share them: what r
+ * has is copied, and stays until a sweep. */
+static void edit_reserve(struct res_edit *e, uint32_t n)
+{
+	const struct res_more *from = e->more != NULL ? e->more : e->r->more;
 	struct res_more *m;
 
+	n = n > more_n(from) ? n : more_n(from);
+	if (e->more != NULL && n <= e->room) {
+		return;
+	}
+	/* The first set may be the only one. */
+	e->room = e->more == NULL ? n : 2 * n;
+	m = xmalloc_zero(1, bytes_of(e->room));
+	m->owner = e->names;
+	m->n = more_n(from);
+	m->rest = from == NULL ? 0 : from->rest;
+	for (uint32_t i = 0; i < m->n; i++) {
+		m->v[i] = from->v[i];
+	}
+	free(e->more);
+	e->more = m;
+}
+
+void res_edit_set(struct res_edit *e, unsigned dim, int64_t value)
+{
 	if (dim < RES_DENSE) {
-		r->v[dim] = value;
+		e->r->v[dim] = value;
 		return;
 	}
-	if (res_get(r, dim) == value) {
+	if (res_edit_get(e, dim) == value) {
 		return;
 	}
-	n = i < n ? n : i + 1;
-	/* Vectors are immutable, since other structs may share this one: the old one stays until a
-	 * sweep. */
-	m = more_new(names, n, old == NULL ? 0 : old->rest);
-	for (uint32_t k = 0; k < n; k++) {
-		m->v[k] = k == i ? value : more_get(old, k);
+	dim -= RES_DENSE;
+	edit_reserve(e, dim + 1);
+	while (e->more->n <= dim) {
+		e->more->v[e->more->n++] = e->more->rest;
 	}
-	r->more = m;
+	e->more->v[dim] = value;
+}
+
+void res_edit_end(struct res_edit *e)
+{
+	if (e->more != NULL) {
+		assert(e->names != NULL);
+		e->r->more = xmalloc_resize(e->more, 1, bytes_of(e->more->n));
+		more_own(e->names, e->r->more);
+	}
 }
 
 /* Unlimited is a value of its own here, not a number that can grow or shrink. */
@@ -438,6 +489,14 @@ uint32_t res_over(const struct res *used, const struct res *req, const struct re
 		}
 	}
 	return over;
+}
+
+bool res_is_over(const struct res *used, const struct res *req, const struct res *limit,
+		 unsigned dim)
+{
+	int64_t need = res_get(req, dim);
+
+	return need > 0 && saturating_add(res_get(used, dim), need) > res_get(limit, dim);
 }
 
 /* The name for a bit of a mask. */

@@ -54,6 +54,18 @@ void res_names_sweep(struct res_names *n);
 int64_t res_get(const struct res *r, unsigned dim);
 /* names: those of the cluster, for a dimension from RES_DENSE on. */
 void res_set(struct res_names *names, struct res *r, unsigned dim, int64_t value);
+/* Several dimensions of one struct res: one vector is made, where res_set makes one for each. What
+ * is set lies in r after res_edit_end, which must follow; until then r is not to be used. */
+struct res_edit {
+	struct res *r;
+	struct res_names *names;
+	struct res_more *more; /* in the making: no other struct res has it */
+	uint32_t room;         /* of more */
+};
+struct res_edit res_edit_begin(struct res_names *names, struct res *r);
+void res_edit_set(struct res_edit *e, unsigned dim, int64_t value);
+int64_t res_edit_get(const struct res_edit *e, unsigned dim);
+void res_edit_end(struct res_edit *e);
 unsigned res_width(const struct res *r); /* dimensions from here on are all the same */
 
 void res_add(struct res *a, const struct res *b);       /* saturating; RES_UNLIMITED stays */
@@ -74,6 +86,9 @@ uint32_t res_mask(const struct res *a);
  * those that req has, or all when it has none. */
 uint32_t res_over(const struct res *used, const struct res *req, const struct res *limit,
 		  uint32_t mask);
+/* The same of one dimension that req has more than 0 of. */
+bool res_is_over(const struct res *used, const struct res *req, const struct res *limit,
+		 unsigned dim);
 /* Appends "insufficient cpu, memory" for dimensions that res_over returned. */
 void res_describe_over(const struct res_names *names, uint32_t over, struct strbuf *out);
 /* max over dimensions of mask of used/total; x/0 counts as 1 for x > 0 and as 0 for 0. */

@@ -52,6 +52,7 @@ bool unoffered_eq(const struct unoffered *a, const struct unoffered *b)
 
 size_t unoffered_resolve(struct unoffered *u, struct res_names *names, struct res *into)
 {
+	struct res_edit edit = res_edit_begin(names, into);
 	size_t kept = 0, had = u->n;
 
 	for (size_t i = 0; i < had; i++) {
@@ -60,9 +61,10 @@ size_t unoffered_resolve(struct unoffered *u, struct res_names *names, struct re
 		if (dim < 0) {
 			u->v[kept++] = u->v[i];
 		} else {
-			res_set(names, into, (unsigned)dim, u->v[i].amount);
+			res_edit_set(&edit, (unsigned)dim, u->v[i].amount);
 		}
 	}
+	res_edit_end(&edit);
 	u->n = kept;
 	return had - kept;
 }

@@ -7,12 +7,15 @@
  * object counts ("count/pods") is no resource that pods ask for. */
 static void drop_counts(const struct cluster *c, struct res *r)
 {
+	struct res_edit edit = res_edit_begin(c->res, r);
+
 	for (unsigned d = RES_FIRST_NAMED; d < res_width(r) && d < res_names_count(c->res); d++) {
 		if (res_get(r, d) != 0 &&
 		    str_has_prefix(str_of(res_names_get(c->res, d)), "count/")) {
-			res_set(c->res, r, d, 0);
+			res_edit_set(&edit, d, 0);
 		}
 	}
+	res_edit_end(&edit);
 }
 
 /* Sum of what the PodGroup's pods are charged, terminating ones left out. */

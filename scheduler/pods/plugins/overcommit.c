@@ -67,12 +67,13 @@ static int64_t scale(int64_t amount, double factor)
 
 static void compute_idle(const struct cluster *c, double factor, struct res *ret)
 {
+	struct res_edit edit = res_edit_begin(c->res, ret);
+
 	*ret = (struct res){ .v = { 0 } };
 	for (unsigned d = 0; d < res_names_count(c->res); d++) {
-		if (res_get(&c->total, d) != 0) {
-			res_set(c->res, ret, d, scale(res_get(&c->total, d), factor));
-		}
+		res_edit_set(&edit, d, scale(res_get(&c->total, d), factor));
 	}
+	res_edit_end(&edit);
 	res_sub(ret, &c->used);
 }
 

@@ -136,10 +136,12 @@ void podgroup_sums_add(struct podgroup_sums *p, const struct session *s, const s
 {
 	const struct podgroup_part *part = part_of(p, g->id);
 	struct res now = { .v = { 0 } };
+	struct res_edit edit = res_edit_begin(session_cluster(s)->res, &now);
 
 	for (uint32_t i = 0; i < part->n; i++) {
-		res_set(session_cluster(s)->res, &now, part->v[i].dim, part->v[i].amount);
+		res_edit_set(&edit, part->v[i].dim, part->v[i].amount);
 	}
+	res_edit_end(&edit);
 	res_add(&now, more);
 	set_part(p, g->id, g->queue, &now);
 }
@@ -152,12 +154,14 @@ static int64_t clamp(__int128 v)
 void podgroup_sums_get(const struct podgroup_sums *p, const struct session *s,
 		       const struct queue *q, struct res *ret)
 {
+	struct res_edit edit = res_edit_begin(session_cluster(s)->res, ret);
 	const __int128 *row;
 
 	assert(q == NULL || q->id < p->nqueues);
 	row = &p->v[(q == NULL ? p->nqueues : q->id) * p->width];
 	*ret = (struct res){ .v = { 0 } };
 	for (unsigned d = 0; d < p->width; d++) {
-		res_set(session_cluster(s)->res, ret, d, clamp(row[d]));
+		res_edit_set(&edit, d, clamp(row[d]));
 	}
+	res_edit_end(&edit);
 }

@@ -107,6 +107,7 @@ static void count_waiting(const struct session *s, const struct podgroup *g, str
 struct member {
 	const struct queue *queue;
 	struct res want;
+	struct res_edit deserved;
 };
 
 static size_t collect_members(struct proportion *p, const struct session *s, struct member *members)
@@ -127,6 +128,7 @@ static size_t collect_members(struct proportion *p, const struct session *s, str
 		}
 		n++;
 		m->queue = q;
+		m->deserved = res_edit_begin(c->res, &p->deserved[i]);
 		capacity_allocated(s, q, false, &m->want);
 		podgroup_sums_get(&p->waiting, s, q, &waiting);
 		res_add(&m->want, &waiting);
@@ -155,11 +157,11 @@ static void divide(struct proportion *p, const struct session *s)
 		}
 		water_fill(fill, n, res_get(&c->total, d));
 		for (size_t i = 0; i < n; i++) {
-			if (fill[i].share != 0) {
-				res_set(c->res, &p->deserved[members[i].queue->id], d,
-					fill[i].share);
-			}
+			res_edit_set(&members[i].deserved, d, fill[i].share);
 		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		res_edit_end(&members[i].deserved);
 	}
 }
 

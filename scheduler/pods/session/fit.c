@@ -572,10 +572,7 @@ static bool tally_node(struct session *s, const struct task *t, const struct nod
 	}
 	for (unsigned d = RES_DENSE; (over & RES_FURTHER) != 0 && d < res_width(&t->klass->request);
 	     d++) {
-		struct res one = { .more = NULL };
-
-		res_set(s->cluster->res, &one, d, res_get(&t->klass->request, d));
-		if (res_over(session_node_used(s, n), &one, &n->allocatable, res_mask(&one)) != 0) {
+		if (res_is_over(session_node_used(s, n), &t->klass->request, &n->allocatable, d)) {
 			count_short(s, d, c);
 		}
 	}

@@ -270,6 +270,53 @@ static void test_sweeping_keeps_what_is_marked(void **state)
 	res_names_destroy(n);
 }
 
+/* A vector for each amount would be 8 GiB. */
+static void test_many_amounts_at_once_are_one_vector(void **state)
+{
+	struct res_names *n = res_names_create();
+	struct res r, shared;
+	struct res_edit e = res_edit_begin(n, &r);
+
+	(void)state;
+	res_fill(&r, RES_UNLIMITED);
+	for (unsigned d = 0; d < RES_NAMES_MAX; d += 2) {
+		res_edit_set(&e, d, d);
+		assert_int_equal(res_edit_get(&e, d), d);
+	}
+	assert_true(res_edit_get(&e, 101) == RES_UNLIMITED);
+	res_edit_end(&e);
+	/* Up to the last one that was set. */
+	assert_int_equal(res_width(&r), RES_NAMES_MAX);
+	shared = r;
+	for (unsigned d = 0; d < RES_NAMES_MAX; d++) {
+		assert_true(res_get(&r, d) == (d % 2 == 0 ? d : RES_UNLIMITED));
+	}
+	assert_true(res_get(&r, RES_NAMES_MAX) == RES_UNLIMITED);
+	e = res_edit_begin(n, &r);
+	res_edit_set(&e, 100, 5);
+	res_edit_set(&e, 103, 6);
+	res_edit_set(&e, 7, 8);
+	res_edit_end(&e);
+	assert_int_equal(res_get(&r, 100), 5);
+	assert_int_equal(res_get(&r, 103), 6);
+	assert_int_equal(res_get(&r, 7), 8);
+	assert_int_equal(res_get(&r, 102), 102);
+	assert_int_equal(res_get(&shared, 100), 100);
+	assert_true(res_get(&shared, 103) == RES_UNLIMITED);
+	res_names_sweep(n);
+	assert_false(res_names_wants_sweep(n));
+	for (unsigned i = 0; i < 10; i++) {
+		r = (struct res){ .more = NULL };
+		e = res_edit_begin(n, &r);
+		for (unsigned d = RES_DENSE; d < 1000; d++) {
+			res_edit_set(&e, d, d);
+		}
+		res_edit_end(&e);
+	}
+	assert_false(res_names_wants_sweep(n)); /* 78 KB; 38 MB if each amount made a vector */
+	res_names_destroy(n);
+}
+
 static void test_dimensions_that_are_over_are_described(void **state)
 {
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
@@ -297,6 +344,7 @@ int main(void)
 		cmocka_unit_test(test_further_dimensions_are_like_the_others),
 		cmocka_unit_test(test_masks_and_limits_of_further_dimensions),
 		cmocka_unit_test(test_sweeping_keeps_what_is_marked),
+		cmocka_unit_test(test_many_amounts_at_once_are_one_vector),
 		cmocka_unit_test(test_dimensions_that_are_over_are_described),
 	};
 

@@ -30,7 +30,8 @@ struct amounts VEC(struct amount);
 struct oracle_pod {
 	char *group;  /* "namespace/name" of the PodGroup, NULL: none */
 	char *former; /* the PodGroups that it named before, "a/b,c/d"; NULL: none */
-	char *queue;  /* of a pod for which no PodGroup is made; NULL: see group */
+	char *queue;  /* of a pod for which no PodGroup need be made; NULL: see group */
+	char *made;   /* of such a pod: the PodGroup that may have been made for it all the same */
 	char *left;   /* queues that it named before, "a,b"; NULL: none */
 	bool gated;   /* has our gate */
 	bool let_go;  /* ungated by us for another scheduler, and not finished */
@@ -132,6 +133,7 @@ static void pod_free(void *p)
 	free(pod->group);
 	free(pod->former);
 	free(pod->queue);
+	free(pod->made);
 	free(pod->left);
 	free(pod);
 }
@@ -256,6 +258,14 @@ static void set_gate_only(struct oracle_pod *pod, bool finished)
 	pod->placed = (pod->placed || pod->let_go) && pod->opted_in;
 }
 
+static void set_made(struct oracle_pod *pod, const char *key, const struct jdoc *object)
+{
+	struct str rest = str_of(key), space = str_next(&rest, '/');
+
+	pod->made = xmalloc_printf(STR_FMT "/podgroup-%s", STR_ARG(space),
+				   jdoc_str_or(jdoc_path(object, "metadata.uid"), ""));
+}
+
 static void set_pod(struct oracle *o, const char *key, const struct jdoc *object)
 {
 	const struct jdoc *annotations = jdoc_path(object, "metadata.annotations");
@@ -286,6 +296,7 @@ static void set_pod(struct oracle *o, const char *key, const struct jdoc *object
 		const char *queue = jdoc_str(jdoc_get(annotations, QUEUE_KEY));
 
 		pod->queue = xmalloc_dup(queue == NULL || queue[0] == '\0' ? "default" : queue);
+		set_made(pod, key, object);
 	}
 	if (jdoc_is_str(jdoc_path(object, "spec.schedulerName"), GATE_ONLY)) {
 		set_gate_only(pod, finished);
@@ -442,11 +453,20 @@ static struct oracle_queue *parent_of(const struct oracle *o, const char *name,
 							: strmap_get(o->queues, str_of(parent));
 }
 
+/* Its queue, which a tenant may have edited, decides, not the pod's annotation. */
+static const char *queue_of_made(const struct oracle *o, const struct oracle_pod *pod)
+{
+	return pod->made == NULL ? NULL : strmap_get(o->groups, str_of(pod->made));
+}
+
 /* A pod on a node stays charged in the queue that granted it, or moves after an edit, if there is
  * room. */
 static bool may_be_elsewhere(const struct oracle *o, const struct oracle_pod *pod)
 {
+	const char *queue = queue_of_made(o, pod);
+
 	return pod->former != NULL || pod->left != NULL ||
+	       (queue != NULL && !str_streq(queue, pod->queue)) ||
 	       (pod->group != NULL && strmap_has(o->left, str_of(pod->group)));
 }
 
@@ -500,7 +520,11 @@ static void book_everywhere(struct oracle *o, const char *group, const struct or
 /* NULL: none. */
 static const char *queue_of(const struct oracle *o, const struct oracle_pod *pod)
 {
-	return pod->group == NULL ? pod->queue : strmap_get(o->groups, str_of(pod->group));
+	const char *made = queue_of_made(o, pod);
+
+	return pod->group != NULL ? strmap_get(o->groups, str_of(pod->group))
+	       : made != NULL     ? made
+				  : pod->queue;
 }
 
 static bool counts(const struct oracle *o, const struct oracle_pod *pod, bool elsewhere)
@@ -531,6 +555,8 @@ static bool book(struct str key UNUSED, void *value, void *ctx)
 	book_at_each(o, pod->left, pod);
 	if (pod->group != NULL) {
 		book_everywhere(o, pod->group, pod);
+	} else if (pod->made != NULL) {
+		book_everywhere(o, pod->made, pod);
 	}
 	while (rest.len > 0) {
 		struct str one = str_next(&rest, ',');

@@ -17,6 +17,8 @@ static const uint64_t regression_seeds[] = {
 	71001037, /* the PodGroup of a preemptor was deleted: evictions in vain, without a word */
 	71002156, /* a member of a gang was evicted for another one, and the gang was too small */
 	71005318, /* a gang was evicted for a member that the other gang did not lack */
+	71022891, /* a judge: the PodGroup of a pod without its name was moved, and its charge with
+		     it */
 };
 
 int main(int argc, char **argv)

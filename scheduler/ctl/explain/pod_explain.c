@@ -14,7 +14,7 @@
 #include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/pod_class.h"
-#include "scheduler/pods/session/fit.h"
+#include "scheduler/pods/search/fit.h"
 #include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session.h"

@@ -6,9 +6,9 @@
 #include "base/arena.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/domains.h"
-#include "scheduler/pods/session/fit.h"
+#include "scheduler/pods/search/fit.h"
 #include "scheduler/pods/session/hooks.h"
-#include "scheduler/pods/session/placing.h"
+#include "scheduler/pods/search/placing.h"
 #include "scheduler/pods/session/statement.h"
 
 static const char *quota_text(struct session *s, const struct reason *why)

@@ -4,7 +4,7 @@
 #define SCHEDULER_PODS_ACTIONS_ALLOCATE_WORK_H
 
 #include "scheduler/pods/session/gang.h"
-#include "scheduler/pods/session/order.h"
+#include "scheduler/pods/search/order.h"
 
 #define ALLOCATE_OVERUSED "the queue has all that it deserves now"
 

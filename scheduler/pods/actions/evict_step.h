@@ -4,8 +4,8 @@
 #ifndef SCHEDULER_PODS_ACTIONS_EVICT_STEP_H
 #define SCHEDULER_PODS_ACTIONS_EVICT_STEP_H
 
-#include "scheduler/pods/session/order.h"
-#include "scheduler/pods/session/victims.h"
+#include "scheduler/pods/search/order.h"
+#include "scheduler/pods/search/victims.h"
 
 /* One PodGroup. In the session's arena. */
 struct evict_work {

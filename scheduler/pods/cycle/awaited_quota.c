@@ -2,7 +2,7 @@
 
 #include "scheduler/pods/cycle/holds.h"
 #include "scheduler/pods/model/pod_class.h"
-#include "scheduler/pods/session/placing.h"
+#include "scheduler/pods/search/placing.h"
 #include "scheduler/pods/session/session_priv.h"
 #include "scheduler/pods/session/statement.h"
 

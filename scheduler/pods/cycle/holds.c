@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "scheduler/pods/session/fit.h"
+#include "scheduler/pods/search/fit.h"
 #include "scheduler/pods/session/hooks.h"
-#include "scheduler/pods/session/order.h"
-#include "scheduler/pods/session/placing.h"
+#include "scheduler/pods/search/order.h"
+#include "scheduler/pods/search/placing.h"
 #include "scheduler/pods/session/session_priv.h"
 #include "scheduler/pods/session/statement.h"
 

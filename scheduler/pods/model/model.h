@@ -311,7 +311,7 @@ struct podgroup_role_min {
 };
 
 /* A PodGroup for which pods of another one were evicted. That one evicts none of its pods, nor of
- * those before it (pods/session/rivals.h), as long as the Queues stay as they are. */
+ * those before it (pods/search/rivals.h), as long as the Queues stay as they are. */
 struct podgroup_rival {
 	uint32_t podgroup;
 	uint64_t name; /* str_hash of its UID */

@@ -8,7 +8,6 @@
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/domains.h"
-#include "scheduler/pods/session/fit.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"
 
@@ -43,7 +42,7 @@ void session_open(struct session *s, const struct cluster *c, int64_t now)
 	s->cluster = c;
 	s->now = now;
 	session_overlay_open(s->overlay, c, s->arena);
-	s->fit = fit_create(s);
+	s->fit = NULL;
 	domains_open(s);
 	s->statements = 0;
 	s->unbound = NULL;

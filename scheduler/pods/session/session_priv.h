@@ -1,5 +1,5 @@
-/* scheduler/pods/session/session_priv.h: the inside of a session, for pods/session and pods/cycle.
- * Actions and plugins see session.h. */
+/* scheduler/pods/session/session_priv.h: the inside of a session, for pods/session,
+ * pods/search and pods/cycle. Actions and plugins see session.h. */
 #ifndef SCHEDULER_PODS_SESSION_SESSION_PRIV_H
 #define SCHEDULER_PODS_SESSION_SESSION_PRIV_H
 
@@ -20,7 +20,7 @@ struct session {
 	struct overlay *overlay;
 	struct res *limits;      /* by queue id */
 	struct res *not_counted; /* revoke.c, by queue id; NULL: no queue was over its limit yet */
-	struct fit *fit;
+	struct fit *fit; /* memory of pods/search/fit.c; NULL: no pod looked for a node yet */
 	struct domains *domains;
 	int64_t *timers;                 /* by queue id: when to look again, INT64_MAX: never */
 	uint8_t *due;                    /* by queue id: enum due_part (pods/cycle/due.h) */

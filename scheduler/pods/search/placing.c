@@ -1,4 +1,4 @@
-#include "scheduler/pods/session/placing.h"
+#include "scheduler/pods/search/placing.h"
 
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/hooks.h"

@@ -1,4 +1,4 @@
-#include "scheduler/pods/session/rivals.h"
+#include "scheduler/pods/search/rivals.h"
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
@@ -131,5 +131,5 @@ int main(void)
 		cmocka_unit_test(evictions_that_make_no_rivals),
 	};
 
-	return cmocka_run_group_tests_name("pods/session/rivals", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("pods/search/rivals", tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
-/* scheduler/pods/session/rivals.h: the PodGroups of which another one evicts no pods, since its own
+/* scheduler/pods/search/rivals.h: the PodGroups of which another one evicts no pods, since its own
  * were evicted for theirs, or for those of a PodGroup that goes before it (scheduler/base/
  * predecessors.h): the records of the cluster, and what this session has evicted so far. So
  * PodGroups evict each other in no circle. Thread: sched. Pure. */
-#ifndef SCHEDULER_PODS_SESSION_RIVALS_H
-#define SCHEDULER_PODS_SESSION_RIVALS_H
+#ifndef SCHEDULER_PODS_SEARCH_RIVALS_H
+#define SCHEDULER_PODS_SEARCH_RIVALS_H
 
 #include "scheduler/base/predecessors.h"
 #include "scheduler/pods/session/session.h"

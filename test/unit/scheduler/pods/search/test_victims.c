@@ -1,4 +1,4 @@
-#include "scheduler/pods/session/victims.h"
+#include "scheduler/pods/search/victims.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-#include "scheduler/pods/session/ranking.h"
+#include "scheduler/pods/search/ranking.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
-/* scheduler/pods/session/order.h: which queue and which PodGroup is next: queues by queue order,
+/* scheduler/pods/search/order.h: which queue and which PodGroup is next: queues by queue order,
  * each with a heap of PodGroups by Volcano's jobOrder. The queue that is next is the first one by
  * the shares of the moment: what a queue got counts for those above it as well, and with these for
  * all queues below them. Paths of plugin drf (volcano.sh/hierarchy) are no part of that tree: there
  * a queue may keep its place while another one below the same path is served, as in Volcano. Owner:
  * the action that made it. Thread: sched. Pure. */
-#ifndef SCHEDULER_PODS_SESSION_ORDER_H
-#define SCHEDULER_PODS_SESSION_ORDER_H
+#ifndef SCHEDULER_PODS_SEARCH_ORDER_H
+#define SCHEDULER_PODS_SEARCH_ORDER_H
 
 #include "collections/heap.h"
 #include "scheduler/pods/session/session.h"

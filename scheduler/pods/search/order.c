@@ -1,4 +1,4 @@
-#include "scheduler/pods/session/order.h"
+#include "scheduler/pods/search/order.h"
 
 #include <assert.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "scheduler/pods/session/fit.h"
+#include "scheduler/pods/search/fit.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "scheduler/pods/session/rivals.h"
+#include "scheduler/pods/search/rivals.h"
 
 #include "scheduler/pods/model/cluster.h"
 

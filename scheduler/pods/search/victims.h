@@ -1,14 +1,14 @@
-/* scheduler/pods/session/victims.h: which pods are evicted so that a pod gets room on a node, and
+/* scheduler/pods/search/victims.h: which pods are evicted so that a pod gets room on a node, and
  * quota. A search knows its candidates by node, the first victims first: PodGroups that the plugins
  * place last, then lower priorities of PodGroup and pod, then cheaper ones, then younger ones. The
  * node is the one with the least harm: by its highest victim in this order, then by the number of
  * victims. Plugins are asked for each victim, after those before it were evicted. Thread: sched.
  * Pure.
  *
- * No PodGroup evicts pods of its rivals (pods/session/rivals.h), so that PodGroups never evict each
+ * No PodGroup evicts pods of its rivals (pods/search/rivals.h), so that PodGroups never evict each
  * other in turns. */
-#ifndef SCHEDULER_PODS_SESSION_VICTIMS_H
-#define SCHEDULER_PODS_SESSION_VICTIMS_H
+#ifndef SCHEDULER_PODS_SEARCH_VICTIMS_H
+#define SCHEDULER_PODS_SEARCH_VICTIMS_H
 
 #include "scheduler/pods/session/session.h"
 

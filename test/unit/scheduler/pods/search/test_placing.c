@@ -1,4 +1,4 @@
-#include "scheduler/pods/session/placing.h"
+#include "scheduler/pods/search/placing.h"
 
 #include "lib/pods/core_fixture.h"
 #include "lib/unit.h"

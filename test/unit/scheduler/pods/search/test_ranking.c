@@ -1,4 +1,4 @@
-#include "scheduler/pods/session/ranking.h"
+#include "scheduler/pods/search/ranking.h"
 
 #include <stdio.h>
 
@@ -228,5 +228,5 @@ int main(void)
 		cmocka_unit_test(test_a_whole_pass_is_counted),
 	};
 
-	return cmocka_run_group_tests_name("pods/session/ranking", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("pods/search/ranking", tests, NULL, NULL);
 }

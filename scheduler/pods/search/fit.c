@@ -1,4 +1,4 @@
-#include "scheduler/pods/session/fit.h"
+#include "scheduler/pods/search/fit.h"
 
 #include <assert.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/session/hooks.h"
-#include "scheduler/pods/session/ranking.h"
+#include "scheduler/pods/search/ranking.h"
 #include "scheduler/pods/session/session_priv.h"
 
 #define NONE RANKING_NONE
@@ -36,7 +36,7 @@ struct fit_view {
 };
 
 struct fit {
-	struct ranking_nodes nodes; /* v NULL: not listed yet */
+	struct ranking_nodes nodes;
 	struct ranking *rankings[FIT_RANKINGS_MAX];
 	struct fit_view *views[FIT_RANKINGS_MAX];
 	size_t next_ranking, next_view; /* that make room */
@@ -93,12 +93,14 @@ static void list_nodes(struct session *s, struct fit *f)
 	list_releasing(s, f);
 }
 
-struct fit *fit_create(struct session *s)
+/* Made for the first pod that looks for a node in this session. */
+static struct fit *create(struct session *s)
 {
 	struct fit *f = arena_zero(s->arena, 1, sizeof(*f));
 
 	f->short_of = arena_zero(s->arena, res_names_count(s->cluster->res), sizeof(*f->short_of));
 	f->slot_of = arena_zero(s->arena, s->cluster->class_by_id.n + 1, 1);
+	list_nodes(s, f);
 	return f;
 }
 
@@ -371,13 +373,12 @@ static struct fit_view *view_of(struct session *s, const struct task *t)
 {
 	const struct domain_view *domains = domains_view(s, t);
 	uint64_t id = domains_view_id(domains);
-	struct fit *f = s->fit;
 	struct fit_view *v;
 
-	if (f->nodes.v == NULL) {
-		list_nodes(s, f);
+	if (s->fit == NULL) {
+		s->fit = create(s);
 	}
-	v = find_view(f, t, id);
+	v = find_view(s->fit, t, id);
 	v = v != NULL ? v : take_slot(s, t, id);
 	refresh(s, v, t, domains, attach(s, v, t, domains));
 	return v;

@@ -1,7 +1,7 @@
-/* scheduler/pods/session/placing.h: which pods may be put on a node, and whether their quota allows
+/* scheduler/pods/search/placing.h: which pods may be put on a node, and whether their quota allows
  * it. Shared by the actions that place pods. Thread: sched. Pure. */
-#ifndef SCHEDULER_PODS_SESSION_PLACING_H
-#define SCHEDULER_PODS_SESSION_PLACING_H
+#ifndef SCHEDULER_PODS_SEARCH_PLACING_H
+#define SCHEDULER_PODS_SEARCH_PLACING_H
 
 #include "scheduler/pods/session/session.h"
 

@@ -1,12 +1,12 @@
-/* scheduler/pods/session/ranking.h: the nodes with room for pods of one shape (a pod class without
+/* scheduler/pods/search/ranking.h: the nodes with room for pods of one shape (a pod class without
  * its terms about other pods, and of its images what decides a score), best first within each cell.
  * Terms about other pods treat nodes alike that have the same values of some labels, the topology
  * keys: such nodes form a cell; without keys all nodes are one. So pods with different terms share
  * the pass over the nodes, and ask about their terms once for each cell. Each cell is ranked by a
  * tournament tree, in which only nodes with changed use are played again. Ties go to the node with
  * the smaller id. Owner: struct fit; memory: the session's arena. Thread: sched. Pure. */
-#ifndef SCHEDULER_PODS_SESSION_RANKING_H
-#define SCHEDULER_PODS_SESSION_RANKING_H
+#ifndef SCHEDULER_PODS_SEARCH_RANKING_H
+#define SCHEDULER_PODS_SEARCH_RANKING_H
 
 #include <stdbool.h>
 #include <stddef.h>

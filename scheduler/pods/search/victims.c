@@ -1,4 +1,4 @@
-#include "scheduler/pods/session/victims.h"
+#include "scheduler/pods/search/victims.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,12 +7,12 @@
 #include "collections/heap.h"
 #include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/domains.h"
-#include "scheduler/pods/session/fit.h"
+#include "scheduler/pods/search/fit.h"
 #include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/hooks_fallback.h"
-#include "scheduler/pods/session/placing.h"
-#include "scheduler/pods/session/rivals.h"
+#include "scheduler/pods/search/placing.h"
+#include "scheduler/pods/search/rivals.h"
 #include "scheduler/pods/session/session_priv.h"
 #include "scheduler/pods/session/statement.h"
 
@@ -81,7 +81,7 @@ struct victims {
 	struct VEC(struct search *) searches;
 	const struct task **plan, **trial; /* most each */
 	struct predecessors
-		rivals;     /* of the PodGroup that is searched for: pods/session/rivals.h */
+		rivals;     /* of the PodGroup that is searched for: pods/search/rivals.h */
 	uint64_t *is_rival; /* bit set of them; NULL: there were none so far */
 	/* OF_ALL_QUEUES: what is known of queues in this search. */
 	uint8_t *gives;             /* by queue id: enum gives */

@@ -15,7 +15,7 @@
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/cluster.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

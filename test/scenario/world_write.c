@@ -8,9 +8,9 @@
 #include "collections/strmap.h"
 #include "enc/json/jdoc.h"
 #include "lib/unit.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/model/volumes.h"
 #include "scheduler/pods/session/decision.h"
+#include "scheduler/pods/values/pod_class.h"
 
 static struct jdoc *pod_of(struct world *w, const struct decision *d)
 {

@@ -13,11 +13,11 @@
 #include "scheduler/pods/ledger/totals.h"
 #include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/search/fit.h"
 #include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session.h"
+#include "scheduler/pods/values/pod_class.h"
 
 enum pod_gate {
 	POD_GATE_NONE,

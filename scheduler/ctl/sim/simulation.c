@@ -32,10 +32,10 @@
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/budgets.h"
 #include "scheduler/pods/model/cluster.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/model/storage_capacity.h"
 #include "scheduler/pods/model/volumes.h"
 #include "scheduler/pods/session/session.h"
+#include "scheduler/pods/values/pod_class.h"
 
 /* A write that is acknowledged before the next cycle. */
 struct write {

@@ -6,8 +6,8 @@
 #include "scheduler/pods/actions/registry.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/ledger/ledger.h"
-#include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/search/placing.h"
+#include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/statement.h"
 
 static bool is_configured(const struct sched_conf *conf, const char *action)

@@ -5,9 +5,9 @@
 #include "base/arena.h"
 #include "collections/bitset.h"
 #include "scheduler/pods/conf/conf.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/statement.h"
+#include "scheduler/pods/values/pod_class.h"
 
 static void ungate_uncharged(struct session *s, const struct task *t)
 {

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "scheduler/pods/model/pod_class.h"
-#include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/search/fit.h"
-#include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/search/placing.h"
+#include "scheduler/pods/session/domains.h"
+#include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/statement.h"
+#include "scheduler/pods/values/pod_class.h"
 
 static const char *quota_text(struct session *s, const struct reason *why)
 {

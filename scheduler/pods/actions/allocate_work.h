@@ -3,8 +3,8 @@
 #ifndef SCHEDULER_PODS_ACTIONS_ALLOCATE_WORK_H
 #define SCHEDULER_PODS_ACTIONS_ALLOCATE_WORK_H
 
-#include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/search/order.h"
+#include "scheduler/pods/session/gang.h"
 
 #define ALLOCATE_OVERUSED "the queue has all that it deserves now"
 

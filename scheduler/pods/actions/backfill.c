@@ -1,10 +1,10 @@
 #include "base/arena.h"
 #include "scheduler/pods/actions/registry.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/search/fit.h"
-#include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/search/order.h"
+#include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/statement.h"
+#include "scheduler/pods/values/pod_class.h"
 
 static bool is_wanted(const struct session *s, const struct task *t)
 {

@@ -1,7 +1,7 @@
 #include "base/arena.h"
 #include "scheduler/pods/actions/registry.h"
-#include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/search/order.h"
+#include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/statement.h"
 
 static bool is_pending(struct session *s, const struct podgroup *g)

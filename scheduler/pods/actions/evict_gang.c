@@ -5,8 +5,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "scheduler/pods/conf/conf.h"
-#include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/search/rivals.h"
+#include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/statement.h"
 
 #define TRIED_MAX 16 /* PodGroups that are remembered, so that looking them up costs little */

@@ -5,9 +5,9 @@
 #include "base/arena.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/search/fit.h"
+#include "scheduler/pods/search/placing.h"
 #include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/hooks.h"
-#include "scheduler/pods/search/placing.h"
 #include "scheduler/pods/session/statement.h"
 
 /* preemptionPolicy Never holds for reclaiming as well, as in Volcano. */

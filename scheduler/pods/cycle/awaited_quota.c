@@ -1,10 +1,10 @@
 #include "scheduler/pods/cycle/awaited_quota.h"
 
 #include "scheduler/pods/cycle/holds.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/search/placing.h"
 #include "scheduler/pods/session/session_priv.h"
 #include "scheduler/pods/session/statement.h"
+#include "scheduler/pods/values/pod_class.h"
 
 static bool awaits_quota(const struct session *s, const struct task *t)
 {

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/model/volume_match.h"
 #include "scheduler/pods/model/volumes.h"
 #include "scheduler/pods/session/session_priv.h"
+#include "scheduler/pods/values/pod_class.h"
 
 enum verdict { VERDICT_WAIT, VERDICT_READY, VERDICT_FAILED };
 

@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "scheduler/pods/search/fit.h"
-#include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/search/order.h"
 #include "scheduler/pods/search/placing.h"
+#include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"
 #include "scheduler/pods/session/statement.h"
 

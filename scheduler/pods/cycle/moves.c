@@ -3,9 +3,9 @@
 #include "scheduler/pods/cycle/revoke.h"
 #include "scheduler/pods/cycle/shortage.h"
 #include "scheduler/pods/ledger/ledger.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"
+#include "scheduler/pods/values/pod_class.h"
 
 /* Ancestors that both queues share carry the charge before and after. */
 static bool fits(const struct session *s, const struct task *t, const struct queue *to)

@@ -6,8 +6,8 @@
 #include "collections/bitset.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/cycle/revoke.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/session_priv.h"
+#include "scheduler/pods/values/pod_class.h"
 
 struct overdue {
 	struct session *session;

@@ -7,11 +7,11 @@
 #include "scheduler/pods/cycle/shortage.h"
 #include "scheduler/pods/ledger/attempts.h"
 #include "scheduler/pods/ledger/ledger.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"
 #include "scheduler/pods/session/statement.h"
+#include "scheduler/pods/values/pod_class.h"
 
 #define NS_PER_S INT64_C(1000000000)
 

@@ -4,8 +4,8 @@
 #include "base/strbuf.h"
 #include "enc/quantity.h"
 #include "scheduler/pods/model/cluster.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/gang.h"
+#include "scheduler/pods/values/pod_class.h"
 
 const char *shortage_amount(unsigned dim, int64_t amount, char *buf)
 {

@@ -8,10 +8,10 @@
 #include "scheduler/pods/cycle/shortage.h"
 #include "scheduler/pods/cycle/status_podgroup.h"
 #include "scheduler/pods/ledger/ledger.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/session_priv.h"
 #include "scheduler/pods/session/statement.h"
+#include "scheduler/pods/values/pod_class.h"
 
 #define NO_MESSAGE "the pod group is waiting for its turn"
 

@@ -8,7 +8,7 @@
 #include "enc/json/jdoc.h"
 #include "enc/json/json_out.h"
 #include "scheduler/pods/model/model.h"
-#include "scheduler/pods/model/pod_term.h"
+#include "scheduler/pods/values/pod_term.h"
 
 #define EXACT_MAX (INT64_C(1) << 53)
 #define ROW(type, member, name, kind_, def_, max_)                                                 \

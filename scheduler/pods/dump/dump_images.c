@@ -6,7 +6,7 @@
 #include "enc/json/json_out.h"
 #include "scheduler/pods/dump/dump_fields.h"
 #include "scheduler/pods/model/images.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 void dump_images_write(struct json_out *o, const struct cluster *c, const struct image *i)
 {

@@ -12,9 +12,9 @@
 #include "scheduler/pods/dump/dump_class.h"
 #include "scheduler/pods/dump/dump_fields.h"
 #include "scheduler/pods/dump/dump_terms.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/model/storage_capacity.h"
 #include "scheduler/pods/model/volumes.h"
+#include "scheduler/pods/values/pod_class.h"
 
 static void put_text(struct json_out *o, const char *key, const char *text)
 {

@@ -1,7 +1,7 @@
 #include "collections/intern.h"
 #include "scheduler/pods/ingest/cache_priv.h"
 #include "scheduler/pods/ledger/ledger.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 /* The queue of the task's PodGroup; NULL: it names none. It need not exist. */
 static struct queue *queue_of(const struct cluster *c, const struct task *t)

@@ -8,7 +8,7 @@
 #include "scheduler/pods/ledger/attempts.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/budgets.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 static void drop(struct cache *c, struct task *t)
 {

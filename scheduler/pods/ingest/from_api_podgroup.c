@@ -7,7 +7,7 @@
 #include "collections/intern.h"
 #include "collections/strmap.h"
 #include "scheduler/pods/ingest/from_api.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 struct group_roles VEC(struct podgroup_role_min);
 

@@ -4,7 +4,7 @@
 
 #include "base/saturating.h"
 #include "scheduler/pods/model/cluster.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 #define BIT(state) (1u << (state))
 

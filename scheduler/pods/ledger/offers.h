@@ -1,6 +1,6 @@
 /* scheduler/pods/ledger/offers.h: resource names that appear on a node or a Queue for the first
- * time. Earlier requests for them are kept by name (pods/model/unoffered.h) and now become ordinary
- * amounts, also in the sums of nodes and queues. Owner: the sched thread. Pure. */
+ * time. Earlier requests for them are kept by name (pods/values/unoffered.h) and now become
+ * ordinary amounts, also in the sums of nodes and queues. Owner: the sched thread. Pure. */
 #ifndef SCHEDULER_PODS_LEDGER_OFFERS_H
 #define SCHEDULER_PODS_LEDGER_OFFERS_H
 

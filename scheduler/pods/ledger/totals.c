@@ -5,7 +5,7 @@
 #include "scheduler/base/tree.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/cluster.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 /* Without terminating pods: Volcano's status.allocated leaves them out. */
 static bool holds_node(const struct task *t)

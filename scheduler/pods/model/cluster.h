@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 #include "scheduler/pods/model/model.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 #define CLUSTER_MAX_QUEUE_DEPTH 64 /* levels below the root; deeper queues are broken */
 

@@ -6,7 +6,7 @@
 
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 void images_begin(struct cluster *c)
 {

@@ -13,13 +13,13 @@
 #include "collections/slots.h"
 #include "scheduler/base/match.h"
 #include "scheduler/base/sentinel.h"
-#include "scheduler/pods/model/resources.h"
-#include "scheduler/pods/model/unoffered.h"
+#include "scheduler/pods/values/resources.h"
+#include "scheduler/pods/values/unoffered.h"
 
 struct budget_index; /* pods/model/budgets.h */
 struct intern;
 struct strmap;
-struct pod_class;  /* pods/model/pod_class.h */
+struct pod_class;  /* pods/values/pod_class.h */
 struct pod_labels; /* pods/model/selectors.h */
 struct selector_index;
 

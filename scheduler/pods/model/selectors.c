@@ -9,7 +9,7 @@
 #include "collections/intern.h"
 #include "collections/strmap.h"
 #include "scheduler/pods/model/access.h"
-#include "scheduler/pods/model/signature.h"
+#include "scheduler/pods/values/signature.h"
 
 struct space {                                  /* a namespace */
 	struct VEC(uint32_t) labels, selectors; /* ids; selectors: those that name it */

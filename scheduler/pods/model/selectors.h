@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 #include "scheduler/pods/model/model.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 struct pod_match {
 	uint32_t selector; /* id */

@@ -15,9 +15,9 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "base/xmalloc.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/session.h"
+#include "scheduler/pods/values/pod_class.h"
 
 #define SCORE_MAX 100.0
 

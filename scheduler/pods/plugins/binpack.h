@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "scheduler/pods/model/resources.h"
+#include "scheduler/pods/values/resources.h"
 
 struct binpack_weights {
 	double plugin;         /* multiplies the score; 0 switches it off */

@@ -21,11 +21,11 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "scheduler/base/tree.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/capacity_limits.h"
 #include "scheduler/pods/plugins/capacity_reclaim.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/session.h"
+#include "scheduler/pods/values/pod_class.h"
 
 struct capacity {
 	bool hierarchy;

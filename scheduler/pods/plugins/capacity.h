@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "collections/vec.h"
-#include "scheduler/pods/model/resources.h"
 #include "scheduler/pods/plugins/podgroup_sums.h"
+#include "scheduler/pods/values/resources.h"
 
 struct cluster;
 struct podgroup;

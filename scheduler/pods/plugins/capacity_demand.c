@@ -1,7 +1,7 @@
 #include "scheduler/pods/plugins/capacity.h"
 
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/session.h"
+#include "scheduler/pods/values/pod_class.h"
 
 /* The four resources that every cluster has, and ordinary extended ones; the name of a quota on
  * object counts ("count/pods") is no resource that pods ask for. */

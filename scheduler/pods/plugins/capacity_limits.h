@@ -4,7 +4,7 @@
 #ifndef SCHEDULER_PODS_PLUGINS_CAPACITY_LIMITS_H
 #define SCHEDULER_PODS_PLUGINS_CAPACITY_LIMITS_H
 
-#include "scheduler/pods/model/resources.h"
+#include "scheduler/pods/values/resources.h"
 
 struct cluster;
 struct tree;

@@ -1,9 +1,9 @@
 #include "scheduler/pods/plugins/capacity_reclaim.h"
 
 #include "scheduler/base/tree.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/capacity.h"
 #include "scheduler/pods/session/session.h"
+#include "scheduler/pods/values/pod_class.h"
 
 #define PODS_BIT (UINT32_C(1) << RES_PODS)
 

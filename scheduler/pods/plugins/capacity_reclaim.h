@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "scheduler/pods/model/resources.h"
+#include "scheduler/pods/values/resources.h"
 
 struct queue;
 struct session;

@@ -12,10 +12,10 @@
 #include "base/xmalloc.h"
 #include "collections/bitset.h"
 #include "collections/vec.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/drf_tree.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/session.h"
+#include "scheduler/pods/values/pod_class.h"
 
 #define SHARE_DELTA 1e-6 /* shares that differ by less are equal */
 

@@ -8,8 +8,8 @@
 #include "base/str.h"
 #include "base/xmalloc.h"
 #include "collections/vec.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/session.h"
+#include "scheduler/pods/values/pod_class.h"
 
 #define ROOT 0
 #define NONE UINT32_MAX

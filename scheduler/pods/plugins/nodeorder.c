@@ -17,7 +17,6 @@
 #include "base/xmalloc.h"
 #include "scheduler/base/match.h"
 #include "scheduler/pods/conf/conf_args.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/nodeorder_domains.h"
 #include "scheduler/pods/plugins/nodeorder_images.h"
 #include "scheduler/pods/plugins/registry.h"
@@ -25,6 +24,7 @@
 #include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session.h"
+#include "scheduler/pods/values/pod_class.h"
 
 #define SCORE_MAX 100
 

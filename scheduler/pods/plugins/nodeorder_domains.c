@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "scheduler/base/match.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/predicates/predicates_spread.h"
 #include "scheduler/pods/session/domains.h"
+#include "scheduler/pods/values/pod_class.h"
 
 #define SCORE_MAX 100
 

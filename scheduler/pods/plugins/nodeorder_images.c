@@ -3,8 +3,8 @@
 #include "base/arena.h"
 #include "base/strbuf.h"
 #include "scheduler/pods/model/images.h"
-#include "scheduler/pods/model/pod_class.h"
-#include "scheduler/pods/model/signature.h"
+#include "scheduler/pods/values/pod_class.h"
+#include "scheduler/pods/values/signature.h"
 
 #define SCORE_MAX 100
 #define MIB (INT64_C(1) << 20)

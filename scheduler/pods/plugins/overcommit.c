@@ -11,11 +11,11 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "scheduler/pods/conf/conf_args.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/capacity.h"
 #include "scheduler/pods/plugins/podgroup_sums.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/session.h"
+#include "scheduler/pods/values/pod_class.h"
 
 #define FACTOR_DEFAULT 1.2
 

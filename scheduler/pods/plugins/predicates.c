@@ -10,13 +10,13 @@
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "scheduler/pods/conf/conf_args.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/predicates/predicates_affinity.h"
 #include "scheduler/pods/predicates/predicates_match.h"
 #include "scheduler/pods/predicates/predicates_spread.h"
 #include "scheduler/pods/predicates/predicates_volumes.h"
 #include "scheduler/pods/session/domains.h"
+#include "scheduler/pods/values/pod_class.h"
 
 struct predicates {
 	bool affinity, ports, taints, pod_affinity, spread;

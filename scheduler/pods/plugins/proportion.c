@@ -18,13 +18,13 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "scheduler/base/tree.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/capacity.h"
 #include "scheduler/pods/plugins/capacity_limits.h"
 #include "scheduler/pods/plugins/podgroup_sums.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/plugins/water_fill.h"
 #include "scheduler/pods/session/session.h"
+#include "scheduler/pods/values/pod_class.h"
 
 struct proportion {
 	void *flat; /* state of the capacity plugin */

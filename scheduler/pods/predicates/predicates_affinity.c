@@ -2,8 +2,8 @@
 
 #include <stddef.h>
 
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/domains.h"
+#include "scheduler/pods/values/pod_class.h"
 
 /* Pods that are pipelined are expected, and others keep away from them; but nothing is bound to be
  * near them before they are. */

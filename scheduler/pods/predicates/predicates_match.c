@@ -4,7 +4,7 @@
 
 #include "scheduler/base/match.h"
 #include "scheduler/pods/model/cluster.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 bool predicates_match_affinity(const struct pod_class *k, const struct node *n)
 {

@@ -2,9 +2,9 @@
 
 #include <stddef.h>
 
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/predicates/predicates_match.h"
 #include "scheduler/pods/session/domains.h"
+#include "scheduler/pods/values/pod_class.h"
 
 bool predicates_spread_eligible(const struct pod_class *k, size_t i, const struct node *n)
 {

@@ -5,10 +5,10 @@
 
 #include "base/arena.h"
 #include "base/xmalloc.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/model/volumes.h"
 #include "scheduler/pods/session/session.h"
 #include "scheduler/pods/session/volume_plan.h"
+#include "scheduler/pods/values/pod_class.h"
 
 static bool refuse(struct reason *why, const char *code)
 {

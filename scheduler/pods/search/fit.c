@@ -7,11 +7,11 @@
 
 #include "base/strbuf.h"
 #include "collections/bitset.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/search/ranking.h"
 #include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/session/hooks.h"
-#include "scheduler/pods/search/ranking.h"
 #include "scheduler/pods/session/session_priv.h"
+#include "scheduler/pods/values/pod_class.h"
 
 #define NONE RANKING_NONE
 #define REASONS_MAX 32

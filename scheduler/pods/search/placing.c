@@ -1,7 +1,7 @@
 #include "scheduler/pods/search/placing.h"
 
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/values/pod_class.h"
 
 bool placing_is_candidate(const struct session *s, const struct task *t)
 {

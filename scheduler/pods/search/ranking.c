@@ -4,10 +4,10 @@
 
 #include "base/strbuf.h"
 #include "collections/bitset.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/domain_table.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"
+#include "scheduler/pods/values/pod_class.h"
 
 struct ranking *ranking_create(struct session *s, const struct ranking_nodes *nodes)
 {

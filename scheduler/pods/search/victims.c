@@ -5,16 +5,16 @@
 
 #include "collections/bitset.h"
 #include "collections/heap.h"
-#include "scheduler/pods/model/pod_class.h"
-#include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/search/fit.h"
+#include "scheduler/pods/search/placing.h"
+#include "scheduler/pods/search/rivals.h"
+#include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/hooks_fallback.h"
-#include "scheduler/pods/search/placing.h"
-#include "scheduler/pods/search/rivals.h"
 #include "scheduler/pods/session/session_priv.h"
 #include "scheduler/pods/session/statement.h"
+#include "scheduler/pods/values/pod_class.h"
 
 #define SPARE_MAX 32 /* victims of a node among which superfluous ones are looked for */
 
@@ -80,9 +80,8 @@ struct victims {
 	size_t ncandidates;
 	struct VEC(struct search *) searches;
 	const struct task **plan, **trial; /* most each */
-	struct predecessors
-		rivals;     /* of the PodGroup that is searched for: pods/search/rivals.h */
-	uint64_t *is_rival; /* bit set of them; NULL: there were none so far */
+	struct predecessors rivals; /* of the PodGroup that is searched for: pods/search/rivals.h */
+	uint64_t *is_rival;         /* bit set of them; NULL: there were none so far */
 	/* OF_ALL_QUEUES: what is known of queues in this search. */
 	uint8_t *gives;             /* by queue id: enum gives */
 	struct VEC(uint32_t) asked; /* ids of those that are known */

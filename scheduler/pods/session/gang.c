@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "scheduler/pods/ledger/ledger.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 static bool is_pending_member(const struct session *s, const struct task *t, enum gang_stage stage)
 {

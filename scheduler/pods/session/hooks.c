@@ -7,10 +7,10 @@
 #include "base/xmalloc.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/model/cluster.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/combine.h"
 #include "scheduler/pods/session/hooks_fallback.h"
 #include "scheduler/pods/session/session_priv.h"
+#include "scheduler/pods/values/pod_class.h"
 
 /* Every extension point, and what switches it on. */
 #define POINTS(POINT)                                                                              \

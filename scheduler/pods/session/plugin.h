@@ -120,7 +120,7 @@ struct plugin_ops {
 	double (*node_score)(void *state, const struct session *s, const struct pod_class *k,
 			     const struct node *n);
 
-	/* Appends a text about the parts of the class beyond its shape (pods/model/pod_class.h) on
+	/* Appends a text about the parts of the class beyond its shape (pods/values/pod_class.h) on
 	 * which node_score depends: classes with the same shape and text have the same scores. The
 	 * text stays the same during a session. */
 	void (*node_score_key)(void *state, const struct session *s, const struct pod_class *k,

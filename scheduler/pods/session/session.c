@@ -6,10 +6,10 @@
 #include "base/xmalloc.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/ledger/ledger.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"
+#include "scheduler/pods/values/pod_class.h"
 
 struct session *session_create(const struct sched_conf *conf, const struct hooks *hooks)
 {

@@ -7,8 +7,8 @@
 #include "base/saturating.h"
 #include "base/xmalloc.h"
 #include "scheduler/pods/model/cluster.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/domain_table.h"
+#include "scheduler/pods/values/pod_class.h"
 
 /* Old slots are not copied: none of them is of the session that begins. A zeroed slot has epoch 0,
  * which no session uses. */

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "scheduler/pods/ledger/ledger.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/session_priv.h"
 #include "scheduler/pods/session/volume_plan.h"
+#include "scheduler/pods/values/pod_class.h"
 
 struct statement statement_begin(struct session *s)
 {

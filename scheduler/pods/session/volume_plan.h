@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 struct node;
 struct session;

@@ -7,8 +7,8 @@
 #include "lib/pods/ledger_verify.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/cluster.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/decision.h"
+#include "scheduler/pods/values/pod_class.h"
 
 struct seen {
 	uint8_t kinds[DECISION_KIND_COUNT_];

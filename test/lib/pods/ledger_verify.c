@@ -3,7 +3,7 @@
 #include "base/attrs.h"
 #include "base/xmalloc.h"
 #include "scheduler/pods/model/cluster.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 struct sums {
 	struct res charged, releasing;

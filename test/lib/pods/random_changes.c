@@ -2,7 +2,7 @@
 
 #include "lib/pods/cluster_fixture.h"
 #include "scheduler/pods/ledger/ledger.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 void random_changes_init(struct random_changes *r, struct cluster *c, uint64_t seed)
 {

@@ -9,7 +9,7 @@
 #include "lib/pods/configurations.h"
 #include "scheduler/pods/ledger/totals.h"
 #include "scheduler/pods/model/cluster.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 #include "sim/world/sim_pod.h"
 #include "sim/world/sim_view.h"
 

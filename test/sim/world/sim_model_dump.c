@@ -2,7 +2,7 @@
 
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/model/cluster.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 #include "scheduler/workloads/model/quota_model.h"
 #include "sim/world/sim_world.h"
 

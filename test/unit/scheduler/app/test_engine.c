@@ -20,7 +20,7 @@
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/ingest/cache.h"
 #include "scheduler/pods/model/cluster.h"
-#include "scheduler/pods/model/resources.h"
+#include "scheduler/pods/values/resources.h"
 #include "unit/scheduler/app/engine_fixture.h"
 
 static void see_world(struct engine_fixture *f)

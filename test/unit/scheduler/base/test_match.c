@@ -5,7 +5,7 @@
 #include "base/attrs.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/model.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 /* One pointer per text, as interned strings have. */
 static const char zone[] = "zone", cores[] = "cores", rack[] = "rack", a[] = "a", b[] = "b",

@@ -4,8 +4,8 @@
 #include "lib/pods/cluster_fixture.h"
 #include "lib/pods/cycle_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/model/volumes.h"
+#include "scheduler/pods/values/pod_class.h"
 
 struct fixture {
 	struct cycle_fixture f;

@@ -5,7 +5,7 @@
 #include "lib/pods/cache_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 #define GATE "\"scheduling.volcano.sh/queue-allocation-gate\""
 

@@ -4,7 +4,7 @@
 #include "lib/pods/ledger_verify.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 /* The effect of a cycle and its assumption on an opted-in pod. */
 static void reserve(struct cache_fixture *f, struct task *t)

@@ -1,9 +1,9 @@
 #include "lib/pods/cache_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/model/storage_capacity.h"
 #include "scheduler/pods/model/volumes.h"
+#include "scheduler/pods/values/pod_class.h"
 
 static void claim(struct cache_fixture *f, const char *name, const char *meta, const char *spec)
 {

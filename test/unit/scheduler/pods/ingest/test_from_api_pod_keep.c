@@ -5,7 +5,7 @@
 #include "enc/decode.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ingest/from_api.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 #include "unit/scheduler/pods/ingest/api_fixture.h"
 
 static const char *const ours[] = { "volcano", NULL }, *const theirs[] = { "default-scheduler",

@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ingest/from_api.h"
-#include "scheduler/pods/model/signature.h"
+#include "scheduler/pods/values/signature.h"
 #include "unit/scheduler/pods/ingest/api_fixture.h"
 
 /* JSON with ' for ". The pod has labels app=x and v=1, and lies in namespace ns. */

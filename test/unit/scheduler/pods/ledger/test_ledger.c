@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "base/xmalloc.h"
 #include "lib/pods/ledger_verify.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 enum { QUEUES = 7, TASKS = 40, CLASSES = 4, STEPS = 4000 };
 

@@ -3,8 +3,8 @@
 #include "lib/unit.h"
 #include "scheduler/base/tree.h"
 #include "scheduler/pods/ledger/ledger.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/capacity.h"
+#include "scheduler/pods/values/pod_class.h"
 
 static struct hooks_fixture f;
 static struct queue *parent, *left, *right;

@@ -8,8 +8,8 @@
 #include "base/xmalloc.h"
 #include "lib/pods/hooks_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/registry.h"
+#include "scheduler/pods/values/pod_class.h"
 
 static struct hooks_fixture f;
 static struct drf_tree *tree;

@@ -4,8 +4,8 @@
 #include "lib/pods/random_changes.h"
 #include "lib/unit.h"
 #include "scheduler/base/tree.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/plugins/registry.h"
+#include "scheduler/pods/values/pod_class.h"
 
 static struct hooks_fixture f;
 static struct podgroup_sums sums;

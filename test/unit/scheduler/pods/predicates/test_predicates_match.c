@@ -4,7 +4,7 @@
 #include "collections/intern.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/cluster.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 static struct intern *names;
 

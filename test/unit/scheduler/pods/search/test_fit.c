@@ -10,8 +10,8 @@
 #include "lib/pods/term_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/images.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/domains.h"
+#include "scheduler/pods/values/pod_class.h"
 
 enum { NODES = 13, SHAPES = 80, STEPS = 3000 };
 

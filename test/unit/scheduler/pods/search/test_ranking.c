@@ -7,8 +7,8 @@
 #include "lib/pods/core_fixture.h"
 #include "lib/pods/term_fixture.h"
 #include "lib/unit.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/session/domains.h"
+#include "scheduler/pods/values/pod_class.h"
 
 enum { NODES = 7 };
 

@@ -1,4 +1,4 @@
-#include "scheduler/pods/model/unoffered.h"
+#include "scheduler/pods/values/unoffered.h"
 
 #include <string.h>
 
@@ -70,5 +70,5 @@ int main(void)
 		cmocka_unit_test(test_names_that_are_offered_leave_the_list),
 	};
 
-	return cmocka_run_group_tests_name("pods/model/unoffered", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("pods/values/unoffered", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "scheduler/pods/model/unoffered.h"
+#include "scheduler/pods/values/unoffered.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* scheduler/pods/model/signature.h: pieces of canonical texts: two objects are equal exactly when
+/* scheduler/pods/values/signature.h: pieces of canonical texts: two objects are equal exactly when
  * their texts are. Texts that mean nothing are kept apart by their lengths. Pure. */
-#ifndef SCHEDULER_PODS_MODEL_SIGNATURE_H
-#define SCHEDULER_PODS_MODEL_SIGNATURE_H
+#ifndef SCHEDULER_PODS_VALUES_SIGNATURE_H
+#define SCHEDULER_PODS_VALUES_SIGNATURE_H
 
 #include <stdint.h>
 

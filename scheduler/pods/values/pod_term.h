@@ -1,8 +1,8 @@
-/* scheduler/pods/model/pod_term.h: terms of a pod about other pods: inter-pod affinity,
+/* scheduler/pods/values/pod_term.h: terms of a pod about other pods: inter-pod affinity,
  * anti-affinity and topology spread. Texts are interned in the cluster's names. Plain data, owned
  * by the pod class. Pure. */
-#ifndef SCHEDULER_PODS_MODEL_POD_TERM_H
-#define SCHEDULER_PODS_MODEL_POD_TERM_H
+#ifndef SCHEDULER_PODS_VALUES_POD_TERM_H
+#define SCHEDULER_PODS_VALUES_POD_TERM_H
 
 #include <stdbool.h>
 #include <stddef.h>

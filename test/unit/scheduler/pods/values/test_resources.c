@@ -1,4 +1,4 @@
-#include "scheduler/pods/model/resources.h"
+#include "scheduler/pods/values/resources.h"
 
 #include <stdio.h>
 
@@ -348,5 +348,5 @@ int main(void)
 		cmocka_unit_test(test_dimensions_that_are_over_are_described),
 	};
 
-	return cmocka_run_group_tests_name("pods/model/resources", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("pods/values/resources", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "scheduler/pods/model/signature.h"
+#include "scheduler/pods/values/signature.h"
 
 #include <string.h>
 
@@ -46,5 +46,5 @@ int main(void)
 		cmocka_unit_test(test_terms),
 	};
 
-	return cmocka_run_group_tests_name("pods/model/signature", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("pods/values/signature", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "scheduler/pods/model/signature.h"
+#include "scheduler/pods/values/signature.h"
 
 #include <string.h>
 

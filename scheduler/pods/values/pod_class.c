@@ -1,4 +1,4 @@
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 #include <stdlib.h>
 
@@ -6,8 +6,7 @@
 #include "base/str.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "scheduler/pods/model/model.h"
-#include "scheduler/pods/model/signature.h"
+#include "scheduler/pods/values/signature.h"
 
 const char *pod_class_refusal(struct str text)
 {

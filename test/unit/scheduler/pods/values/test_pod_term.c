@@ -1,4 +1,4 @@
-#include "scheduler/pods/model/pod_term.h"
+#include "scheduler/pods/values/pod_term.h"
 
 #include <string.h>
 
@@ -151,5 +151,5 @@ int main(void)
 		cmocka_unit_test_setup(test_names_are_kept_in_a_sweep, setup),
 	};
 
-	return cmocka_run_group_tests_name("pods/model/pod_term", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("pods/values/pod_term", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-#include "scheduler/pods/model/resources.h"
+#include "scheduler/pods/values/resources.h"
 
 #include <assert.h>
 #include <stdlib.h>

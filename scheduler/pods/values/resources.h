@@ -1,10 +1,10 @@
-/* scheduler/pods/model/resources.h: amounts of resources as dense int64 vectors.
+/* scheduler/pods/values/resources.h: amounts of resources as dense int64 vectors.
  * Dimension 0 is cpu in milli-CPU; all others are whole units (memory and storage in bytes, pods
  * and extended resources in pieces). Requests are rounded up, limits and capacities down, so that
  * integer arithmetic never admits more than the exact quantities would. All arithmetic saturates.
  * RES_UNLIMITED in a limit means "not limited in this dimension". Plain values: any thread. */
-#ifndef SCHEDULER_PODS_MODEL_RESOURCES_H
-#define SCHEDULER_PODS_MODEL_RESOURCES_H
+#ifndef SCHEDULER_PODS_VALUES_RESOURCES_H
+#define SCHEDULER_PODS_VALUES_RESOURCES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 #include <stdlib.h>
 
@@ -313,5 +313,5 @@ int main(void)
 		cmocka_unit_test(test_charge_of_a_class),
 	};
 
-	return cmocka_run_group_tests_name("pods/model/pod_class", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("pods/values/pod_class", tests, NULL, NULL);
 }

@@ -1,16 +1,16 @@
-/* scheduler/pods/model/unoffered.h: amounts of resources that neither a node nor a Queue has. Names
- * of resources become dimensions (pods/model/resources.h) only when a node or a Queue has them,
- * since any tenant may invent names in a pod or a PodGroup. Until then requests for them are kept
- * here, by name: no node satisfies them, and no queue limits them. Plain data in one allocation.
- * Owner: as of the struct it is in. */
-#ifndef SCHEDULER_PODS_MODEL_UNOFFERED_H
-#define SCHEDULER_PODS_MODEL_UNOFFERED_H
+/* scheduler/pods/values/unoffered.h: amounts of resources that neither a node nor a Queue has.
+ * Names of resources become dimensions (pods/values/resources.h) only when a node or a Queue has
+ * them, since any tenant may invent names in a pod or a PodGroup. Until then requests for them are
+ * kept here, by name: no node satisfies them, and no queue limits them. Plain data in one
+ * allocation. Owner: as of the struct it is in. */
+#ifndef SCHEDULER_PODS_VALUES_UNOFFERED_H
+#define SCHEDULER_PODS_VALUES_UNOFFERED_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scheduler/pods/model/resources.h"
+#include "scheduler/pods/values/resources.h"
 
 struct unoffered_amount {
 	const char *name;

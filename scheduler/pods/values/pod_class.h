@@ -1,8 +1,9 @@
-/* scheduler/pods/model/pod_class.h: the part of a pod spec that placement depends on, shared by all
- * equal pods. Interned by a canonical signature: equal pods have the same pointer, so one predicate
- * and score pass serves them all. Immutable; reference counted by tasks; owned by the cluster. */
-#ifndef SCHEDULER_PODS_MODEL_POD_CLASS_H
-#define SCHEDULER_PODS_MODEL_POD_CLASS_H
+/* scheduler/pods/values/pod_class.h: the part of a pod spec that placement depends on, shared by
+ * all equal pods. Interned by a canonical signature: equal pods have the same pointer, so one
+ * predicate and score pass serves them all. Immutable; reference counted by tasks; owned by the
+ * cluster. */
+#ifndef SCHEDULER_PODS_VALUES_POD_CLASS_H
+#define SCHEDULER_PODS_VALUES_POD_CLASS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,9 +11,9 @@
 
 #include "collections/vec.h"
 #include "scheduler/base/match.h"
-#include "scheduler/pods/model/pod_term.h"
-#include "scheduler/pods/model/resources.h"
-#include "scheduler/pods/model/unoffered.h"
+#include "scheduler/pods/values/pod_term.h"
+#include "scheduler/pods/values/resources.h"
+#include "scheduler/pods/values/unoffered.h"
 
 struct host_port {
 	const char *ip;   /* interned; "0.0.0.0" is every address */

@@ -1,4 +1,4 @@
-#include "scheduler/pods/model/pod_term.h"
+#include "scheduler/pods/values/pod_term.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "collections/intern.h"
-#include "scheduler/pods/model/signature.h"
+#include "scheduler/pods/values/signature.h"
 
 /* Interned strings of equal text are one pointer, but the order must not depend on addresses. */
 static int by_text(const void *a, const void *b)

@@ -6,13 +6,24 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "enc/decode_priv.h"
 #include "enc/json/jdoc.h"
 #include "enc/json/reader.h"
 #include "enc/sorted.h"
 
 #define FIRST_ITEMS 4 /* room of a list at first; doubled when full */
 #define LARGE_ITEM 64 /* bytes; lists of larger ones have mostly one (pod sets, containers) */
+
+/* Paths of errors are built on the way up: each level puts its element before ": <error>". */
+struct decoder {
+	struct reader *r;
+	struct arena *arena;
+	struct err *err;
+	size_t room; /* bytes that lists and maps may still take */
+	/* For a partial decode: */
+	bool partial;
+	struct err *first; /* the first error, NULL: none yet */
+	struct err *later; /* takes the errors after it */
+};
 
 /* A member, list item or map entry being read. */
 struct part {
@@ -46,7 +57,7 @@ static const char *const kind_names[] = {
 	[JDOC_STRING] = "string", [JDOC_ARRAY] = "array",  [JDOC_OBJECT] = "object",
 };
 
-int decode_wrong_kind(struct decoder *d, const char *want)
+static int wrong_kind(struct decoder *d, const char *want)
 {
 	enum jdoc_kind is = reader_kind(d->r);
 
@@ -59,7 +70,7 @@ int decode_wrong_kind(struct decoder *d, const char *want)
 static int get_str(struct decoder *d, const char **ret)
 {
 	if (UNLIKELY(reader_kind(d->r) != JDOC_STRING)) {
-		return decode_wrong_kind(d, "string");
+		return wrong_kind(d, "string");
 	}
 	*ret = reader_str_dup(d->r, d->arena);
 	return *ret == NULL ? -ERR_INVALID : 0;
@@ -70,7 +81,7 @@ static int get_int(struct decoder *d, int64_t min, int64_t max, int64_t *ret)
 	int64_t n;
 
 	if (reader_kind(d->r) != JDOC_NUMBER) {
-		return decode_wrong_kind(d, "integer");
+		return wrong_kind(d, "integer");
 	}
 	if (!reader_int(d->r, &n) || n < min || n > max) {
 		return err_set(d->err, ERR_INVALID, ": not an integer between %lld and %lld",
@@ -95,7 +106,7 @@ static int get_i32(struct decoder *d, bool optional, void *at)
 static int get_bool(struct decoder *d, bool *ret)
 {
 	if (reader_kind(d->r) != JDOC_BOOL) {
-		return decode_wrong_kind(d, "boolean");
+		return wrong_kind(d, "boolean");
 	}
 	*ret = reader_bool(d->r);
 	return 0;
@@ -106,7 +117,7 @@ static int get_time(struct decoder *d, int64_t *ret)
 	struct str s;
 
 	if (reader_kind(d->r) != JDOC_STRING) {
-		return decode_wrong_kind(d, "time");
+		return wrong_kind(d, "time");
 	}
 	s = reader_str(d->r);
 	if (s.p == NULL) {
@@ -137,7 +148,7 @@ static int get_quantity(struct decoder *d, struct quantity *ret)
 	} else if (kind == JDOC_NUMBER) {
 		s = reader_raw(d->r, d->arena);
 	} else {
-		return decode_wrong_kind(d, "quantity");
+		return wrong_kind(d, "quantity");
 	}
 	if (s.p == NULL) {
 		return -ERR_INVALID;
@@ -261,7 +272,7 @@ static int get_map(struct decoder *d, const struct field *f, struct field_list *
 	int r;
 
 	if (reader_kind(d->r) != JDOC_OBJECT) {
-		return decode_wrong_kind(d, "object");
+		return wrong_kind(d, "object");
 	}
 	reader_enter(d->r);
 	while (reader_next(d->r, &key)) {
@@ -303,7 +314,7 @@ static int get_strs(struct decoder *d, struct field_strs *ret)
 	int r;
 
 	if (reader_kind(d->r) != JDOC_ARRAY) {
-		return decode_wrong_kind(d, "array");
+		return wrong_kind(d, "array");
 	}
 	reader_enter(d->r);
 	while (reader_next(d->r, &key)) {
@@ -340,7 +351,7 @@ static int get_objects(struct decoder *d, const struct field *f, struct field_li
 
 	assert(f->size == f->sub->size);
 	if (reader_kind(d->r) != JDOC_ARRAY) {
-		return decode_wrong_kind(d, "array");
+		return wrong_kind(d, "array");
 	}
 	reader_enter(d->r);
 	while (reader_next(d->r, &key)) {
@@ -364,16 +375,16 @@ static int get_objects(struct decoder *d, const struct field *f, struct field_li
 	return 0;
 }
 
-static int get_int_or_str(struct decoder *d, struct field_int_or_str *ret)
+/* A value as text; slice: borrowed from the document. */
+static int get_raw(struct decoder *d, bool slice, struct str *ret)
 {
-	if (reader_kind(d->r) == JDOC_STRING) {
-		return get_str(d, &ret->text);
+	struct str raw = reader_raw(d->r, d->arena);
+
+	if (raw.p == NULL) {
+		return -ERR_INVALID;
 	}
-	if (reader_kind(d->r) != JDOC_NUMBER) {
-		return decode_wrong_kind(d, "integer or string");
-	}
-	ret->is_num = true;
-	return get_int(d, INT32_MIN, INT32_MAX, &ret->num);
+	*ret = slice ? raw : arena_str(d->arena, raw);
+	return 0;
 }
 
 static int get_text(struct decoder *d, const char **ret)
@@ -449,11 +460,7 @@ static int get_value(struct decoder *d, const struct field *f, void *at)
 		return get_objects(d, f, at);
 	case FIELD_RAW:
 	case FIELD_RAW_SLICE:
-		return decode_raw(d, f->kind == FIELD_RAW_SLICE, at);
-	case FIELD_RAW_LIST:
-		return decode_raw_list(d, at);
-	case FIELD_INT_OR_STR:
-		return get_int_or_str(d, at);
+		return get_raw(d, f->kind == FIELD_RAW_SLICE, at);
 	case FIELD_PRESENT:
 		*(bool *)at = true;
 		reader_skip(d->r);
@@ -505,7 +512,7 @@ static int get_object(struct decoder *d, const struct field_table *t, void *obj)
 
 	assert(t->count <= FIELD_TABLE_MAX);
 	if (reader_kind(d->r) != JDOC_OBJECT) {
-		return decode_wrong_kind(d, "object");
+		return wrong_kind(d, "object");
 	}
 	reader_enter(d->r);
 	while (reader_next(d->r, &key)) {

@@ -46,13 +46,6 @@ static bool is_no64(const void *at)
 	return *(const int64_t *)at == FIELD_NO_I64;
 }
 
-static bool is_neither(const void *at)
-{
-	const struct field_int_or_str *either = at;
-
-	return !either->is_num && either->text == NULL;
-}
-
 static bool never(const void *at)
 {
 	(void)at;
@@ -119,18 +112,6 @@ static void put_quantity(const struct field *f, const void *at, struct json_out 
 {
 	(void)f;
 	put_amount(**(const struct quantity *const *)at, o);
-}
-
-static void put_int_or_str(const struct field *f, const void *at, struct json_out *o)
-{
-	const struct field_int_or_str *either = at;
-
-	(void)f;
-	if (either->is_num) {
-		json_out_int(o, either->num);
-	} else {
-		json_out_str(o, either->text);
-	}
 }
 
 static void put_map(const struct field *f, const void *at, struct json_out *o)
@@ -204,12 +185,6 @@ static void put_raw(const struct field *f, const void *at, struct json_out *o)
 	json_out_raw(o, *(const struct str *)at);
 }
 
-static void put_raw_list(const struct field *f, const void *at, struct json_out *o)
-{
-	(void)f;
-	json_out_raw(o, ((const struct field_raw_list *)at)->json);
-}
-
 static const struct writer writers[FIELD_KIND_COUNT_] = {
 	[FIELD_STR] = { is_null, put_str },
 	[FIELD_BOOL] = { is_false, put_bool },
@@ -230,8 +205,6 @@ static const struct writer writers[FIELD_KIND_COUNT_] = {
 	[FIELD_OBJS] = { is_null, put_objs },
 	[FIELD_RAW] = { is_null, put_raw },
 	[FIELD_RAW_SLICE] = { is_null, put_raw },
-	[FIELD_RAW_LIST] = { is_null, put_raw_list },
-	[FIELD_INT_OR_STR] = { is_neither, put_int_or_str },
 	[FIELD_PRESENT] = { always, NULL },
 };
 

@@ -55,15 +55,6 @@ struct field_strs {
 	const char *const *v;
 	size_t n;
 };
-struct field_raw_list { /* a JSON array kept as text, its items counted */
-	struct str json;
-	size_t n;
-};
-struct field_int_or_str {
-	const char *text; /* NULL: absent or a number */
-	int64_t num;
-	bool is_num;
-};
 /* The member type of F_LIST: struct FIELD_LIST(struct api_port) ports; */
 #define FIELD_LIST(type)                                                                           \
 	{                                                                                          \
@@ -99,9 +90,7 @@ enum field_kind {
 	FIELD_OBJS,
 	FIELD_RAW,       /* text copied into the arena */
 	FIELD_RAW_SLICE, /* text borrowed from the decoded text, if the source is text */
-	FIELD_RAW_LIST,
-	FIELD_INT_OR_STR,
-	FIELD_PRESENT, /* bool: the member is there; never written */
+	FIELD_PRESENT,   /* bool: the member is there; never written */
 	FIELD_KIND_COUNT_
 };
 
@@ -167,10 +156,6 @@ struct field_table {
 #define F_STRS(type, member, json) FIELD_PLAIN(type, member, json, FIELD_STRS, struct field_strs)
 #define F_RAW(type, member, json) FIELD_PLAIN(type, member, json, FIELD_RAW, struct str)
 #define F_RAW_SLICE(type, member, json) FIELD_PLAIN(type, member, json, FIELD_RAW_SLICE, struct str)
-#define F_RAW_LIST(type, member, json)                                                             \
-	FIELD_PLAIN(type, member, json, FIELD_RAW_LIST, struct field_raw_list)
-#define F_INT_OR_STR(type, member, json)                                                           \
-	FIELD_PLAIN(type, member, json, FIELD_INT_OR_STR, struct field_int_or_str)
 #define F_PRESENT(type, member, json) FIELD_PLAIN(type, member, json, FIELD_PRESENT, bool)
 /* An embedded struct, a pointer to one, a list of them. */
 #define F_OBJ(type, member, json, table)                                                           \

@@ -103,8 +103,3 @@ void wakeup_set(struct wakeup *w, int64_t at_mono_ns)
 		ask(w);
 	}
 }
-
-int64_t wakeup_at(const struct wakeup *w)
-{
-	return w->at;
-}

@@ -15,6 +15,5 @@ struct wakeup *wakeup_create(struct transport *t, const struct clock *clock, voi
 /* NULL is fine; also after the transport was destroyed. fn does not run any more. */
 void wakeup_destroy(struct wakeup *w);
 void wakeup_set(struct wakeup *w, int64_t at_mono_ns); /* replaces; CLOCK_NEVER: not at all */
-int64_t wakeup_at(const struct wakeup *w);
 
 #endif

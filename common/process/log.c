@@ -1,7 +1,6 @@
 #include "process/log.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -45,16 +44,6 @@ static void add_value(struct strbuf *out, const struct log_field *f)
 		break;
 	case LOG_KIND_INT:
 		strbuf_printf(out, "%lld", (long long)f->i);
-		break;
-	case LOG_KIND_DOUBLE:
-		if (isfinite(f->d)) {
-			strbuf_printf(out, "%g", f->d);
-		} else {
-			strbuf_add_c(out, "null");
-		}
-		break;
-	case LOG_KIND_BOOL:
-		strbuf_add_c(out, f->i != 0 ? "true" : "false");
 		break;
 	}
 }

@@ -22,21 +22,18 @@ enum log_level {
 	LOG_COUNT_
 };
 enum log_format { LOG_TEXT, LOG_JSON };
-enum log_kind { LOG_KIND_STR, LOG_KIND_INT, LOG_KIND_DOUBLE, LOG_KIND_BOOL };
+enum log_kind { LOG_KIND_STR, LOG_KIND_INT };
 
 struct log_field {
 	const char *key; /* NULL ends the list */
 	enum log_kind kind;
 	struct str s;
 	int64_t i;
-	double d;
 };
 
 #define LOG_STR(k, text) ((struct log_field){ .key = (k), .kind = LOG_KIND_STR, .s = str_of(text) })
 #define LOG_SLICE(k, slice) ((struct log_field){ .key = (k), .kind = LOG_KIND_STR, .s = (slice) })
 #define LOG_INT(k, n) ((struct log_field){ .key = (k), .kind = LOG_KIND_INT, .i = (n) })
-#define LOG_DBL(k, n) ((struct log_field){ .key = (k), .kind = LOG_KIND_DOUBLE, .d = (n) })
-#define LOG_BOOL(k, b) ((struct log_field){ .key = (k), .kind = LOG_KIND_BOOL, .i = (b) })
 
 typedef void (*log_sink_fn)(struct str line, void *ctx);
 

@@ -237,8 +237,8 @@ const int64_t *tree_sums_of(const struct tree_sums *s, uint32_t node)
 	return &s->v[(size_t)node * s->width];
 }
 
-void tree_sums_charge_one(struct tree_sums *s, uint32_t node, unsigned dim, int64_t amount,
-			  tree_rise_fn rise, void *ctx)
+void tree_sums_charge(struct tree_sums *s, uint32_t node, unsigned dim, int64_t amount,
+		      tree_rise_fn rise, void *ctx)
 {
 	int64_t part = amount;
 
@@ -257,14 +257,6 @@ void tree_sums_charge_one(struct tree_sums *s, uint32_t node, unsigned dim, int6
 		if (!tree_is_placed(s->tree, at)) {
 			break;
 		}
-	}
-}
-
-void tree_sums_charge(struct tree_sums *s, uint32_t node, const int64_t *amount, tree_rise_fn rise,
-		      void *ctx)
-{
-	for (unsigned d = 0; d < s->width; d++) {
-		tree_sums_charge_one(s, node, d, amount[d], rise, ctx);
 	}
 }
 

@@ -44,13 +44,10 @@ struct tree_sums *tree_sums_create(const struct tree *t, unsigned width);
 struct tree_sums *tree_sums_copy(const struct tree_sums *from); /* without the undo log */
 void tree_sums_destroy(struct tree_sums *s);                    /* NULL is fine */
 const int64_t *tree_sums_of(const struct tree_sums *s, uint32_t node);
-/* Adds amount[0 .. width - 1] to node and the part that rises to its ancestors, stopping when
- * nothing rises any more. A node that is not placed is charged alone. */
-void tree_sums_charge(struct tree_sums *s, uint32_t node, const int64_t *amount, tree_rise_fn rise,
-		      void *ctx);
-/* The same in one dimension. O(depth). */
-void tree_sums_charge_one(struct tree_sums *s, uint32_t node, unsigned dim, int64_t amount,
-			  tree_rise_fn rise, void *ctx);
+/* Adds amount, in dimension dim, to node and the part that rises to its ancestors, stopping when
+ * nothing rises any more. A node that is not placed is charged alone. O(depth). */
+void tree_sums_charge(struct tree_sums *s, uint32_t node, unsigned dim, int64_t amount,
+		      tree_rise_fn rise, void *ctx);
 /* Charges since a mark can be undone exactly, latest mark first; forgetting a mark drops the undo
  * log and keeps the amounts. */
 size_t tree_sums_mark(const struct tree_sums *s);

@@ -202,14 +202,6 @@ unsigned res_width(const struct res *r)
 	return RES_DENSE + more_n(r->more);
 }
 
-void res_set(struct res_names *names, struct res *r, unsigned dim, int64_t value)
-{
-	struct res_edit e = res_edit_begin(names, r);
-
-	res_edit_set(&e, dim, value);
-	res_edit_end(&e);
-}
-
 struct res_edit res_edit_begin(struct res_names *names, struct res *r)
 {
 	return (struct res_edit){ .r = r, .names = names };
@@ -377,14 +369,6 @@ void res_min(struct res *a, const struct res *b)
 void res_inherit(struct res *a, const struct res *b)
 {
 	COMBINE(a, b, inherit_one);
-}
-
-void res_negate(struct res *a)
-{
-	struct res zero = { .more = NULL }, negative = zero;
-
-	COMBINE(&negative, a, saturating_sub);
-	*a = negative;
 }
 
 void res_fill(struct res *a, int64_t value)

@@ -52,10 +52,9 @@ void res_names_mark(const struct res *r);
 void res_names_sweep(struct res_names *n);
 
 int64_t res_get(const struct res *r, unsigned dim);
-/* names: those of the cluster, for a dimension from RES_DENSE on. */
-void res_set(struct res_names *names, struct res *r, unsigned dim, int64_t value);
-/* Several dimensions of one struct res: one vector is made, where res_set makes one for each. What
- * is set lies in r after res_edit_end, which must follow; until then r is not to be used. */
+/* Sets dimensions of one struct res. What is set lies in r after res_edit_end, which must follow;
+ * until then r is not to be used. names: those of the cluster; only dimensions from RES_DENSE on
+ * need them. */
 struct res_edit {
 	struct res *r;
 	struct res_names *names;
@@ -74,8 +73,7 @@ void res_sub_floor(struct res *a, const struct res *b); /* not below 0; RES_UNLI
 void res_max(struct res *a, const struct res *b);
 void res_min(struct res *a, const struct res *b);
 void res_inherit(struct res *a, const struct res *b); /* b where a is RES_UNLIMITED */
-void res_negate(struct res *a);
-void res_fill(struct res *a, int64_t value); /* 0, -1 or RES_UNLIMITED */
+void res_fill(struct res *a, int64_t value);          /* 0, -1 or RES_UNLIMITED */
 bool res_eq(const struct res *a, const struct res *b);
 bool res_is_zero(const struct res *a);
 /* a->more_word after a += sign * b, saturating, not below 0: of the further dimensions alone. */

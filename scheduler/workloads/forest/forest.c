@@ -85,8 +85,7 @@ static void charge(struct forest *f, uint32_t node, const struct quota_amounts *
 {
 	for (size_t i = 0; i < usage->n; i++) {
 		assert(usage->v[i].id < f->width);
-		tree_sums_charge_one(f->sums, node, usage->v[i].id, sign * usage->v[i].value, rise,
-				     f);
+		tree_sums_charge(f->sums, node, usage->v[i].id, sign * usage->v[i].value, rise, f);
 	}
 }
 

@@ -156,10 +156,6 @@ static struct jdoc *sample(const struct field *f)
 	case FIELD_RAW:
 	case FIELD_RAW_SLICE:
 		return parsed("{\"raw\":[1,{\"x\":null}]}");
-	case FIELD_RAW_LIST:
-		return parsed("[{\"a\":[1,2]},3]");
-	case FIELD_INT_OR_STR:
-		return jdoc_new_str("25%");
 	case FIELD_PRESENT:
 	case FIELD_KIND_COUNT_:
 		return NULL;
@@ -250,8 +246,6 @@ static const char *const kind_names[FIELD_KIND_COUNT_] = {
 	[FIELD_OBJS] = "list",
 	[FIELD_RAW] = "JSON",
 	[FIELD_RAW_SLICE] = "JSON",
-	[FIELD_RAW_LIST] = "list of JSON",
-	[FIELD_INT_OR_STR] = "integer or text",
 	[FIELD_PRESENT] = "whether it is there",
 };
 

@@ -29,8 +29,6 @@ struct outer {
 	struct inner *ptr;
 	struct FIELD_LIST(struct inner) list;
 	struct str raw, slice;
-	struct field_raw_list raw_list;
-	struct field_int_or_str either;
 };
 
 static const struct field inner_rows[] = {
@@ -58,8 +56,6 @@ static const struct field outer_rows[] = {
 	F_LIST(struct outer, list, "list", inner_fields),
 	F_RAW(struct outer, raw, "raw"),
 	F_RAW_SLICE(struct outer, slice, "slice"),
-	F_RAW_LIST(struct outer, raw_list, "rawList"),
-	F_INT_OR_STR(struct outer, either, "either"),
 	F_PRESENT(struct outer, here, "here"),
 };
 static const struct field_table outer_fields = FIELD_TABLE(struct outer, outer_rows);
@@ -83,8 +79,8 @@ static void test_values(void **state)
 			   "\"map\":{\"b\":\"2\",\"dropped\":\"z\",\"a\":\"1\",\"b\":\"3\"},"
 			   "\"ints\":{\"w\":3},\"strs\":[\"p\",\"q\"],\"ptr\":{\"n\":1e2},"
 			   "\"list\":[{\"name\":\"c\"},{\"requests\":{\"m\":1,\"cpu\":\"2\"}}],"
-			   "\"raw\":[1, {}],\"slice\": {\"a\" : 1} ,\"rawList\":[1,[2,3],{}],"
-			   "\"either\":7,\"unknown\":{\"x\":[1]}}";
+			   "\"raw\":[1, {}],\"slice\": {\"a\" : 1} ,"
+			   "\"unknown\":{\"x\":[1]}}";
 	struct outer o;
 
 	assert_int_equal(decode_text(&outer_fields, str_of(text), &o, *state, NULL), 0);
@@ -118,9 +114,6 @@ static void test_values(void **state)
 	assert_true(str_eq_c(o.slice, "{\"a\" : 1}"));
 	assert_true(o.slice.p > text && o.slice.p < text + strlen(text));
 	assert_false(o.raw.p > text && o.raw.p < text + strlen(text));
-	assert_int_equal(o.raw_list.n, 3);
-	assert_true(o.either.is_num);
-	assert_true(o.either.num == 7);
 }
 
 static void test_absent_null_and_empty(void **state)
@@ -195,8 +188,6 @@ static void test_errors_name_the_path(void **state)
 		{ "{\"list\":[{},{\"requests\":{\"cpu\":\"1x\"}}]}",
 		  "list[1].requests.cpu: invalid quantity \"1x\"" },
 		{ "{\"list\":[null]}", "list[0]: expected object, got null" },
-		{ "{\"rawList\":{}}", "rawList: expected array, got object" },
-		{ "{\"either\":[]}", "either: expected integer or string, got array" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -230,8 +221,6 @@ static void test_syntax_errors(void **state)
 		{ "{\"ptr\":x}", "column 8: value expected" },
 		{ "{\"map\":{\"k\":x}}", "column 13: value expected" },
 		{ "{\"list\":[x]}", "column 10: value expected" },
-		{ "{\"rawList\":x}", "column 12: value expected" },
-		{ "{\"either\":x}", "column 11: value expected" },
 		{ "{\"qty\":x}", "column 8: value expected" },
 		{ "x", "column 1: value expected" },
 		{ "{\"raw\":[1 2]}", "',' or ']' expected" },
@@ -306,7 +295,7 @@ static void test_partial(void **state)
 		"\"list\":[{\"name\":\"p\",\"requests\":{\"cpu\":\"1x\",\"m\":\"2\"}},7,"
 		"{\"name\":\"q\",\"n\":[{}]}],\"strs\":[\"u\",{\"deep\":[1,{}]},\"v\"],"
 		"\"ptr\":5,\"embedded\":{\"tri\":\"no\",\"name\":\"e\"},\"time\":\"never\","
-		"\"rawList\":{},\"here\":{}}";
+		"\"here\":{}}";
 	const struct field_resources *requests;
 	struct err err = ERR_INIT;
 	struct outer o;

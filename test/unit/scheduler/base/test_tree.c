@@ -15,6 +15,15 @@
  * 9   2   4                                */
 static const uint32_t forest[] = { TREE_NONE, 0, 1, 0, 1, TREE_NONE, 7, 6, 7, 3 };
 
+/* Charges all dimensions. */
+static void charge(struct tree_sums *s, uint32_t node, const int64_t *amount, size_t width,
+		   tree_rise_fn rise)
+{
+	for (unsigned d = 0; d < width; d++) {
+		tree_sums_charge(s, node, d, amount[d], rise, NULL);
+	}
+}
+
 static void test_order_is_by_depth_then_index(void **state)
 {
 	struct tree *t = tree_create(forest, ARRAY_LEN(forest));
@@ -121,7 +130,7 @@ static void test_a_chain_of_100000_needs_no_recursion(void **state)
 	}
 	t = tree_create(parent, N);
 	s = tree_sums_create(t, 1);
-	tree_sums_charge(s, N - 1, &one, NULL, NULL);
+	charge(s, N - 1, &one, 1, NULL);
 	assert_int_equal(tree_sums_of(s, 0)[0], 1);
 	tree_sums_destroy(s);
 	tree_destroy(t);
@@ -140,8 +149,8 @@ static void test_charges_reach_every_ancestor(void **state)
 	struct tree_sums *s = tree_sums_create(t, 2);
 
 	(void)state;
-	tree_sums_charge(s, 2, (const int64_t[]){ 5, 1 }, NULL, NULL);
-	tree_sums_charge(s, 4, (const int64_t[]){ 2, 0 }, NULL, NULL);
+	charge(s, 2, (const int64_t[]){ 5, 1 }, 2, NULL);
+	charge(s, 4, (const int64_t[]){ 2, 0 }, 2, NULL);
 	assert_sums(s, 2, 5, 1);
 	assert_sums(s, 4, 2, 0);
 	assert_sums(s, 1, 7, 1);
@@ -157,7 +166,7 @@ static void test_a_node_on_a_cycle_is_charged_alone(void **state)
 	struct tree_sums *s = tree_sums_create(t, 2);
 
 	(void)state;
-	tree_sums_charge(s, 8, (const int64_t[]){ 5, 1 }, NULL, NULL);
+	charge(s, 8, (const int64_t[]){ 5, 1 }, 2, NULL);
 	assert_sums(s, 8, 5, 1);
 	assert_sums(s, 7, 0, 0);
 	tree_sums_destroy(s);
@@ -171,9 +180,9 @@ static void test_sums_saturate_and_come_back(void **state)
 	size_t mark;
 
 	(void)state;
-	tree_sums_charge(s, 2, (const int64_t[]){ 10, -10 }, NULL, NULL);
+	charge(s, 2, (const int64_t[]){ 10, -10 }, 2, NULL);
 	mark = tree_sums_mark(s);
-	tree_sums_charge(s, 2, (const int64_t[]){ INT64_MAX, INT64_MIN }, NULL, NULL);
+	charge(s, 2, (const int64_t[]){ INT64_MAX, INT64_MIN }, 2, NULL);
 	assert_sums(s, 0, INT64_MAX, INT64_MIN);
 	tree_sums_undo(s, mark);
 	assert_sums(s, 0, 10, -10);
@@ -205,11 +214,11 @@ static void test_a_rule_decides_what_rises(void **state)
 	struct tree_sums *s = tree_sums_create(t, 2);
 
 	(void)state;
-	tree_sums_charge(s, 2, (const int64_t[]){ 8, 25 }, rise_beyond_ten, NULL);
+	charge(s, 2, (const int64_t[]){ 8, 25 }, 2, rise_beyond_ten);
 	assert_sums(s, 2, 8, 25);
 	assert_sums(s, 1, 0, 15);
 	assert_sums(s, 0, 0, 5);
-	tree_sums_charge(s, 2, (const int64_t[]){ 4, 1 }, rise_beyond_ten, NULL);
+	charge(s, 2, (const int64_t[]){ 4, 1 }, 2, rise_beyond_ten);
 	assert_sums(s, 2, 12, 26);
 	assert_sums(s, 1, 2, 16);
 	assert_sums(s, 0, 0, 6);
@@ -223,7 +232,7 @@ static void test_one_dimension_can_be_charged_alone(void **state)
 	struct tree_sums *s = tree_sums_create(t, 2);
 
 	(void)state;
-	tree_sums_charge_one(s, 2, 1, 25, rise_beyond_ten, NULL);
+	tree_sums_charge(s, 2, 1, 25, rise_beyond_ten, NULL);
 	assert_sums(s, 2, 0, 25);
 	assert_sums(s, 1, 0, 15);
 	assert_sums(s, 0, 0, 5);
@@ -257,8 +266,8 @@ static void test_undo_restores_random_charges_exactly(void **state)
 			int64_t amount[2] = { (int64_t)rng_below(&r, 50) - 20,
 					      (int64_t)rng_below(&r, 50) - 20 };
 
-			tree_sums_charge(s, (uint32_t)rng_below(&r, N), amount,
-					 i % 2 == 0 ? rise_beyond_ten : NULL, NULL);
+			charge(s, (uint32_t)rng_below(&r, N), amount, 2,
+			       i % 2 == 0 ? rise_beyond_ten : NULL);
 		}
 		if (step % 3 != 0) {
 			tree_sums_undo(s, mark);

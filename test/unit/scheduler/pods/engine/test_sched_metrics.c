@@ -4,6 +4,7 @@
 
 #include "base/strbuf.h"
 #include "lib/pods/cluster_fixture.h"
+#include "lib/pods/res_fixture.h"
 #include "lib/recorded.h"
 #include "lib/unit.h"
 #include "obs/exposition.h"
@@ -68,8 +69,8 @@ static void test_gauges_of_all_resources(void **state)
 	totals[q->id].reserved.v[RES_CPU] = 1500;
 	totals[q->id].reserved.v[RES_MEMORY] = 64;
 	totals[q->id].reserved.v[RES_PODS] = 2;
-	res_set(c->res, &totals[q->id].reserved, gpu, 3);
-	res_set(c->res, &q->capability, gpu, 4);
+	res_fixture_set(c->res, &totals[q->id].reserved, gpu, 3);
+	res_fixture_set(c->res, &q->capability, gpu, 4);
 	sched_metrics_totals(m, c, totals);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		if (!shows(r, lines[i])) {
@@ -137,7 +138,7 @@ static void fill(struct res *r, struct res_names *names, unsigned gpu, int64_t n
 {
 	r->v[RES_CPU] = n;
 	r->v[RES_MEMORY] = n + 1;
-	res_set(names, r, gpu, n + 2);
+	res_fixture_set(names, r, gpu, n + 2);
 }
 
 /* One queue with a number of its own in each place, one of each decision, and each request with

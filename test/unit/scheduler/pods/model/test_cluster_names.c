@@ -6,6 +6,7 @@
 #include "collections/intern.h"
 #include "lib/pods/cache_fixture.h"
 #include "lib/pods/cluster_fixture.h"
+#include "lib/pods/res_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/dump/dump.h"
 
@@ -128,12 +129,12 @@ static void test_existing_objects_keep_their_amounts(void **state)
 		dim = (unsigned)res_names_add(c->res, str_of(name));
 	}
 	for (size_t i = 0; i < ARRAY_LEN(held); i++) {
-		res_set(c->res, held[i], dim, 100 + (int64_t)i);
+		res_fixture_set(c->res, held[i], dim, 100 + (int64_t)i);
 	}
 	for (unsigned i = 0; i < 100000 && c->res_swept == swept; i++) {
 		struct res lost = { 0 };
 
-		res_set(c->res, &lost, dim, 1000 + i);
+		res_fixture_set(c->res, &lost, dim, 1000 + i);
 		cluster_names_sweep(c);
 	}
 	assert_true(c->res_swept > swept);
@@ -141,12 +142,12 @@ static void test_existing_objects_keep_their_amounts(void **state)
 	for (unsigned i = 0; i < 100; i++) {
 		struct res lost = { 0 };
 
-		res_set(c->res, &lost, dim, 5000000 + i);
+		res_fixture_set(c->res, &lost, dim, 5000000 + i);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(held); i++) {
 		unit_row_number(i);
 		assert_int_equal(res_get(held[i], dim), 100 + i);
-		res_set(c->res, held[i], dim, 0);
+		res_fixture_set(c->res, held[i], dim, 0);
 	}
 	cluster_destroy(c);
 }

@@ -2,6 +2,7 @@
 
 #include "lib/pods/hooks_fixture.h"
 #include "lib/pods/random_changes.h"
+#include "lib/pods/res_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/base/tree.h"
 #include "scheduler/pods/plugins/registry.h"
@@ -166,7 +167,7 @@ static void test_names_that_come_later(void **state)
 	for (char name[] = "example.com/a"; dim < RES_DENSE; name[12]++) {
 		dim = res_names_add(f.cluster->res, str_of(name));
 	}
-	res_set(f.cluster->res, &g->min_resources, (unsigned)dim, 4);
+	res_fixture_set(f.cluster->res, &g->min_resources, (unsigned)dim, 4);
 	cluster_podgroup_changed(f.cluster, g);
 	open_flat();
 	podgroup_sums_get(&sums, f.s, NULL, &r);

@@ -10,6 +10,7 @@
 #include "kube/pool.h"
 #include "lib/net/fake_transport.h"
 #include "lib/pods/cluster_fixture.h"
+#include "lib/pods/res_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/base/message.h"
 #include "scheduler/pods/ledger/totals.h"
@@ -407,8 +408,8 @@ static void test_amounts_are_written_again_after_a_sweep(void **state)
 		snprintf(name, sizeof(name), "a/r%u", dim);
 		dim = (unsigned)res_names_add(f.cluster->res, str_of(name));
 	}
-	res_set(f.cluster->res, &f.totals[q->id].allocated, dim, 3);
-	res_set(f.cluster->res, &f.totals[q->id].held, dim, 4);
+	res_fixture_set(f.cluster->res, &f.totals[q->id].allocated, dim, 3);
+	res_fixture_set(f.cluster->res, &f.totals[q->id].held, dim, 4);
 	run(&f);
 	expect_state(&f, "a", NULL);
 	run(&f);

@@ -1,17 +1,16 @@
 #include "scheduler/pods/search/victims.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "collections/bitset.h"
 #include "collections/heap.h"
+#include "scheduler/pods/search/candidates.h"
 #include "scheduler/pods/search/fit.h"
 #include "scheduler/pods/search/placing.h"
 #include "scheduler/pods/search/rivals.h"
 #include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/session/gang.h"
 #include "scheduler/pods/session/hooks.h"
-#include "scheduler/pods/session/hooks_fallback.h"
 #include "scheduler/pods/session/session_priv.h"
 #include "scheduler/pods/session/statement.h"
 #include "scheduler/pods/values/pod_class.h"
@@ -20,17 +19,6 @@
 
 enum victims_kind { OF_QUEUE, OF_PODGROUP, OF_ALL_QUEUES };
 
-/* With what its place in the order and its node are found by: of 100,000 tasks, few are looked at
- * again. */
-struct candidate {
-	const struct task *task;
-	int64_t created;
-	uint32_t
-		rank; /* of its PodGroup, from 1 on; before the ranks are known the PodGroup's id */
-	int32_t priority, cost;
-	uint32_t node;
-};
-
 /* The harm of evicting some pods of a node. Of victims in order, the last one is the worst. */
 struct harm {
 	uint32_t rank;
@@ -38,18 +26,9 @@ struct harm {
 	uint32_t count;
 };
 
-/* The candidates of one node. */
-struct spot {
-	const struct node *node;
-	struct candidate
-		*v; /* sorted at the first use; the first one is always the first in order */
-	size_t n;
-	bool sorted;
-};
-
 /* A spot in a search: harm is at least that much. */
 struct guess {
-	struct spot *spot;
+	struct candidates_spot *spot;
 	struct harm harm;
 	bool usable; /* the pods may use the node; not looked at before its turn comes */
 };
@@ -72,14 +51,10 @@ struct victims {
 	struct session *session;
 	enum victims_kind kind;
 	bool spares_gangs;
-	const struct podgroup **podgroups; /* that have candidates, in order */
-	size_t npodgroups;
-	struct spot *spots;
-	size_t nspots, most; /* most: candidates on one node */
-	struct spot all;     /* of all nodes together, in order; v NULL: not made yet */
-	size_t ncandidates;
+	struct candidates candidates;
+	struct candidates_spot all; /* of all nodes together; v NULL: not made yet */
 	struct VEC(struct search *) searches;
-	const struct task **plan, **trial; /* most each */
+	const struct task **plan, **trial; /* with room for all candidates each */
 	struct predecessors rivals; /* of the PodGroup that is searched for: pods/search/rivals.h */
 	uint64_t *is_rival;         /* bit set of them; NULL: there were none so far */
 	/* OF_ALL_QUEUES: what is known of queues in this search. */
@@ -87,262 +62,48 @@ struct victims {
 	struct VEC(uint32_t) asked; /* ids of those that are known */
 };
 
-/* --- candidates ------------------------------------------------------------------------------- */
-
-/* status: of the session. */
-static bool is_candidate(const struct session *s, const struct task *t, enum task_status status)
+static struct victims *make(struct session *s, enum victims_kind kind)
 {
-	const uint32_t must = (uint32_t)TASK_OURS | TASK_PREEMPTABLE;
+	struct victims *v = arena_zero(s->arena, 1, sizeof(*v));
 
-	/* A pod that is set aside could not be evicted the last time. That of a Workload belongs to
-	 * ClusterQueues, which decide about it; that of another scheduler is left to its own. */
-	return (t->flags & (must | TASK_GATE_ONLY)) == must &&
-	       (status == TASK_RUNNING || status == TASK_BOUND) && t->klass != NULL &&
-	       !t->klass->charged_to_workload && t->podgroup != MODEL_NONE &&
-	       t->node != MODEL_NONE && s->cluster->nodes.v[t->node]->exists &&
-	       t->charge != CHARGE_NONE && !session_task_is_set_aside(s, t);
-}
-
-struct gathering {
-	struct session *session;
-	struct VEC(struct candidate) found;
-	struct VEC(const struct podgroup *) podgroups; /* that have candidates */
-	const struct queue *queue;                     /* NULL: any */
-	uint32_t *ranks, next_rank;                    /* by PodGroup id */
-};
-
-static void gather_podgroup(struct gathering *g, const struct podgroup *from)
-{
-	struct session *s = g->session;
-	/* Spares a look at the overlay for each pod. */
-	bool touched = session_priv_is_touched(s, from);
-	size_t before = g->found.n;
-
-	for (size_t i = 0; i < from->tasks.n; i++) {
-		const struct task *t = session_task(s, from->tasks.v[i]);
-		enum task_status status =
-			touched ? session_task_status(s, t) : (enum task_status)t->status;
-
-		if (is_candidate(s, t, status) &&
-		    (g->queue == NULL || t->charge_queue == g->queue->id)) {
-			struct candidate c = { .task = t,
-					       .created = t->created,
-					       .rank = from->id,
-					       .priority = t->priority,
-					       .cost = t->deletion_cost,
-					       .node = t->node };
-
-			vec_push(&g->found, c);
-		}
-	}
-	if (g->found.n > before) {
-		vec_push(&g->podgroups, from);
-	}
-}
-
-static int by_queue(const void *a, const void *b, void *ctx)
-{
-	const struct queue *const *x = a, *const *y = b;
-
-	return hooks_queue_order(*(const struct session *const *)ctx, *y, *x);
-}
-
-/* The PodGroup that plugins prefer loses last. */
-static int by_standing(const void *a, const void *b, void *ctx)
-{
-	const struct podgroup *const *x = a, *const *y = b;
-	int r = hooks_job_preference(*(const struct session *const *)ctx, *y, *x);
-
-	return r != 0 ? r : ((*x)->priority > (*y)->priority) - ((*x)->priority < (*y)->priority);
-}
-
-/* PodGroups that are equal in this order have one rank. podgroups[from ..] are those of one queue,
- * which is served before the ones that were ranked so far: it loses later. */
-static void rank_podgroups(struct gathering *g, size_t from)
-{
-	size_t n = g->podgroups.n - from;
-	const struct podgroup **v = n > 0 ? &g->podgroups.v[from] : NULL;
-
-	if (n > 1) {
-		qsort_r(v, n, sizeof(v[0]), by_standing, &g->session);
-	}
-	for (size_t i = 0; i < n; i++) {
-		g->next_rank += i == 0 || by_standing(&v[i - 1], &v[i], &g->session) != 0;
-		g->ranks[v[i]->id] = g->next_rank;
-	}
-}
-
-static void gather_queue(struct gathering *g, const struct queue *q)
-{
-	size_t ranked = g->podgroups.n;
-
-	for (size_t i = 0; i < q->podgroups.n; i++) {
-		const struct podgroup *from = g->session->cluster->podgroups.v[q->podgroups.v[i]];
-
-		if (from->exists &&
-		    session_podgroup_count(g->session, from, TASK_RUNNING) +
-				    session_podgroup_count(g->session, from, TASK_BOUND) >
-			    0) {
-			gather_podgroup(g, from);
-		}
-	}
-	rank_podgroups(g, ranked);
-}
-
-static int by_order(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-
-	if (x->rank != y->rank) {
-		return x->rank < y->rank ? -1 : 1;
-	}
-	if (x->priority != y->priority) {
-		return x->priority < y->priority ? -1 : 1;
-	}
-	if (x->cost != y->cost) {
-		return x->cost < y->cost ? -1 : 1;
-	}
-	/* The younger one has done less. */
-	if (x->created != y->created) {
-		return x->created > y->created ? -1 : 1;
-	}
-	return hooks_fallback_task(y->task, x->task);
-}
-
-static void put_candidate(struct spot *to, const struct candidate *c)
-{
-	to->v[to->n] = *c;
-	if (to->n > 0 && by_order(c, &to->v[0]) < 0) {
-		to->v[to->n] = to->v[0];
-		to->v[0] = *c;
-	}
-	to->n++;
-}
-
-static void sort_spot(struct spot *spot)
-{
-	if (!spot->sorted) {
-		qsort(spot->v, spot->n, sizeof(spot->v[0]), by_order);
-		spot->sorted = true;
-	}
-}
-
-/* One spot for each node, its candidates side by side. */
-static void make_spots(struct victims *v, const struct gathering *g)
-{
-	struct session *s = v->session;
-	struct candidate *all = arena_alloc(s->arena, (g->found.n + 1) * sizeof(*all));
-	uint32_t *spot_of = arena_zero(s->arena, s->cluster->nodes.n + 1, sizeof(*spot_of));
-
-	v->spots = arena_zero(
-		s->arena, (g->found.n < s->cluster->nodes.n ? g->found.n : s->cluster->nodes.n) + 1,
-		sizeof(*v->spots));
-	for (size_t i = 0; i < g->found.n; i++) {
-		uint32_t *at = &spot_of[g->found.v[i].node];
-
-		if (*at == 0) {
-			*at = (uint32_t)++v->nspots;
-			v->spots[*at - 1].node = s->cluster->nodes.v[g->found.v[i].node];
-		}
-		v->spots[*at - 1].n++;
-	}
-	for (size_t i = 0; i < v->nspots; i++) {
-		v->spots[i].v = all;
-		all += v->spots[i].n;
-		v->most = v->spots[i].n > v->most ? v->spots[i].n : v->most;
-		v->spots[i].n = 0;
-	}
-	for (size_t i = 0; i < g->found.n; i++) {
-		put_candidate(&v->spots[spot_of[g->found.v[i].node] - 1], &g->found.v[i]);
-	}
-}
-
-static struct victims *make(struct gathering *g, enum victims_kind kind)
-{
-	struct victims *v = arena_zero(g->session->arena, 1, sizeof(*v));
-
-	v->session = g->session;
+	v->session = s;
 	v->kind = kind;
-	for (size_t i = 0; i < g->found.n; i++) {
-		g->found.v[i].rank = g->ranks[g->found.v[i].rank];
-	}
-	make_spots(v, g);
-	v->ncandidates = g->found.n;
-	v->npodgroups = g->podgroups.n;
-	v->podgroups =
-		arena_alloc(g->session->arena, (g->podgroups.n + 1) * sizeof(v->podgroups[0]));
-	for (size_t i = 0; i < g->podgroups.n; i++) {
-		v->podgroups[i] = g->podgroups.v[i];
-	}
-	v->plan = arena_alloc(g->session->arena, (g->found.n + 1) * sizeof(*v->plan));
-	v->trial = arena_alloc(g->session->arena, (g->found.n + 1) * sizeof(*v->trial));
-	vec_finish(&g->found);
-	vec_finish(&g->podgroups);
 	return v;
 }
 
-static struct gathering gathering_begin(struct session *s, const struct queue *q)
+/* After its candidates are known. */
+static struct victims *make_plans(struct victims *v)
 {
-	return (struct gathering){
-		.session = s,
-		.queue = q,
-		.ranks = arena_alloc(s->arena, (s->cluster->podgroups.n + 1) * sizeof(uint32_t)),
-	};
+	struct arena *arena = v->session->arena;
+
+	v->plan = arena_alloc(arena, (v->candidates.n + 1) * sizeof(*v->plan));
+	v->trial = arena_alloc(arena, (v->candidates.n + 1) * sizeof(*v->trial));
+	return v;
 }
 
 struct victims *victims_of_queue(struct session *s, const struct queue *q)
 {
-	struct gathering g = gathering_begin(s, q);
+	struct victims *v = make(s, OF_QUEUE);
 
-	gather_queue(&g, q);
-	return make(&g, OF_QUEUE);
+	candidates_of_queue(s, q, &v->candidates);
+	return make_plans(v);
 }
 
 struct victims *victims_of_podgroup(struct session *s, const struct podgroup *from)
 {
-	struct gathering g = gathering_begin(s, NULL);
+	struct victims *v = make(s, OF_PODGROUP);
 
-	gather_podgroup(&g, from);
-	rank_podgroups(&g, 0);
-	return make(&g, OF_PODGROUP);
-}
-
-/* The queues that give, those first that are served last. */
-static const struct queue **list_queues(struct session *s, size_t *ret_n)
-{
-	const struct cluster *c = s->cluster;
-	const struct queue **v = arena_alloc(s->arena, (c->queues.n + 1) * sizeof(*v));
-	size_t n = 0;
-
-	for (size_t i = 0; i < c->queues.n; i++) {
-		const struct queue *q = c->queues.v[i];
-
-		if (q != NULL && q->exists && q->reclaimable && q->podgroups.n > 0 &&
-		    hooks_queue_gives(s, q)) {
-			v[n++] = q;
-		}
-	}
-	if (n > 1) {
-		qsort_r(v, n, sizeof(v[0]), by_queue, &s);
-	}
-	*ret_n = n;
-	return v;
+	candidates_of_podgroup(s, from, &v->candidates);
+	return make_plans(v);
 }
 
 struct victims *victims_of_all_queues(struct session *s)
 {
-	struct gathering g = gathering_begin(s, NULL);
-	struct victims *v;
-	size_t n;
-	const struct queue **queues = list_queues(s, &n);
+	struct victims *v = make(s, OF_ALL_QUEUES);
 
-	for (size_t i = 0; i < n; i++) {
-		g.queue = queues[i];
-		gather_queue(&g, g.queue);
-	}
-	v = make(&g, OF_ALL_QUEUES);
+	candidates_of_all_queues(s, &v->candidates);
 	v->gives = arena_zero(s->arena, s->cluster->queues.n + 1, sizeof(*v->gives));
-	return v;
+	return make_plans(v);
 }
 
 static void forget_searches(struct victims *v)
@@ -370,7 +131,7 @@ void victims_spare_gangs(struct victims *v)
 
 const struct podgroup *victims_podgroup(const struct victims *v, size_t i)
 {
-	return i < v->npodgroups ? v->podgroups[i] : NULL;
+	return i < v->candidates.npodgroups ? v->candidates.podgroups[i] : NULL;
 }
 
 void victims_restored(struct victims *v)
@@ -463,7 +224,8 @@ static bool may_be_victim(const struct victims *v, const struct task *t, const s
 }
 
 /* With taken on the node. */
-static bool has_room(const struct spot *spot, const struct task *t, const struct res *taken)
+static bool has_room(const struct candidates_spot *spot, const struct task *t,
+		     const struct res *taken)
 {
 	uint32_t mask = t->klass->mask | UINT32_C(1) << RES_PODS;
 
@@ -482,12 +244,13 @@ static struct res taken_on(const struct session *s, const struct node *n)
 
 /* The least harm that t can do on the node: resources alone are compared. False: not even all
  * candidates together make room. */
-static bool guess_harm(struct victims *v, const struct task *t, struct spot *spot, struct harm *ret)
+static bool guess_harm(struct victims *v, const struct task *t, struct candidates_spot *spot,
+		       struct harm *ret)
 {
 	struct session *s = v->session;
 	struct res taken = taken_on(s, spot->node);
 
-	sort_spot(spot);
+	candidates_sort(spot);
 	*ret = (struct harm){ .count = 0 };
 	for (size_t i = 0; i < spot->n; i++) {
 		const struct task *victim = spot->v[i].task;
@@ -507,7 +270,7 @@ static bool guess_harm(struct victims *v, const struct task *t, struct spot *spo
 
 /* Before anything is known of the node: none, or the first of its candidates. */
 static struct harm least_harm(const struct session *s, const struct task *t,
-			      const struct spot *spot)
+			      const struct candidates_spot *spot)
 {
 	struct res taken = taken_on(s, spot->node);
 	struct harm least = { .count = 0 };
@@ -551,11 +314,12 @@ static struct search *start_search(struct victims *v, const struct task *t)
 	f->vote = vote_of(s, t);
 	f->hopeless =
 		arena_zero(s->arena, BITSET_WORDS(s->cluster->queues.n), sizeof(*f->hopeless));
-	f->guesses = arena_zero(s->arena, v->nspots + 1, sizeof(f->guesses[0]));
+	f->guesses = arena_zero(s->arena, v->candidates.nspots + 1, sizeof(f->guesses[0]));
 	heap_init(&f->heap, compare_guesses, NULL, NULL);
-	for (size_t i = 0; i < v->nspots; i++) {
-		f->guesses[i] =
-			(struct guess){ &v->spots[i], least_harm(s, t, &v->spots[i]), false };
+	for (size_t i = 0; i < v->candidates.nspots; i++) {
+		struct candidates_spot *spot = &v->candidates.spots[i];
+
+		f->guesses[i] = (struct guess){ spot, least_harm(s, t, spot), false };
 		heap_push(&f->heap, &f->guesses[i]);
 	}
 	vec_push(&v->searches, f);
@@ -693,7 +457,7 @@ static bool frees_quota(const struct victims *v, const struct queue *q, const st
 
 /* Leaves the victims in v->trial; false: t does not fit the node. */
 static bool try_spot(const struct victims *v, const struct queue *q, const struct task *t,
-		     const struct spot *spot, struct harm *ret)
+		     const struct candidates_spot *spot, struct harm *ret)
 {
 	struct statement st = statement_begin(v->session);
 	bool ok = fits(v, q, t, spot->node);
@@ -803,7 +567,8 @@ const struct node *victims_make_room(struct victims *v, const struct queue *q, c
 	struct guess best = { .spot = NULL };
 	struct search *f;
 
-	if (v->nspots == 0 || t->klass->unsupported != NULL || t->klass->unoffered.n > 0) {
+	if (v->candidates.nspots == 0 || t->klass->unsupported != NULL ||
+	    t->klass->unoffered.n > 0) {
 		return NULL;
 	}
 	ask_queues_again(v);
@@ -823,32 +588,20 @@ const struct node *victims_make_room(struct victims *v, const struct queue *q, c
 	return best.spot->node;
 }
 
-/* All candidates in order, whatever their nodes. */
-static const struct spot *all_spots(struct victims *v)
-{
-	struct candidate *at;
-
-	if (v->all.v != NULL) {
-		return &v->all;
-	}
-	v->all.v = at = arena_alloc(v->session->arena, (v->ncandidates + 1) * sizeof(*at));
-	for (size_t i = 0; i < v->nspots; i++) {
-		memcpy(at, v->spots[i].v, v->spots[i].n * sizeof(*at));
-		at += v->spots[i].n;
-	}
-	v->all.n = v->ncandidates;
-	qsort(v->all.v, v->all.n, sizeof(v->all.v[0]), by_order);
-	return &v->all;
-}
-
 bool victims_make_quota(struct victims *v, const struct queue *q, const struct task *t)
 {
 	const struct task **plan = v->plan;
 	struct harm harm;
 
+	if (v->candidates.n == 0) {
+		return false;
+	}
 	ask_queues_again(v);
 	find_rivals(v, t);
-	if (v->ncandidates == 0 || !try_spot(v, q, t, all_spots(v), &harm)) {
+	if (v->all.v == NULL) {
+		v->all = candidates_on_all_nodes(v->session, &v->candidates);
+	}
+	if (!try_spot(v, q, t, &v->all, &harm)) {
 		return false;
 	}
 	v->plan = v->trial;
@@ -871,7 +624,7 @@ bool victims_evict_podgroup(struct victims *v, const struct queue *q, const stru
 	for (size_t i = 0; i < from->tasks.n && permitted; i++) {
 		const struct task *victim = session_task(s, from->tasks.v[i]);
 
-		if (!is_candidate(s, victim, session_task_status(s, victim)) ||
+		if (!candidates_includes(s, victim, session_task_status(s, victim)) ||
 		    victim->charge_queue != from->queue) {
 			continue;
 		}

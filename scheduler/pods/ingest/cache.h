@@ -61,8 +61,8 @@ struct cache_listener {
 	/* Whether a Workload holds quota for this pod of ours, so that it is charged to no Queue.
 	 * NULL: never. */
 	bool (*is_charged_to_workload)(void *ctx, const void *pod_object);
-	/* Nodes and Queues have another number of names: so many are counted, and so many are not
-	 * because there are more than RES_NAMES_MAX. */
+	/* The number of resource names of nodes and Queues has changed; left_out: how many are
+	 * ignored, since there are more than RES_NAMES_MAX. */
 	void (*on_resources)(void *ctx, unsigned counted, size_t left_out);
 	void (*on_bad_object)(void *ctx, enum sched_resource r, struct str key, const char *text);
 	void *ctx;
@@ -79,18 +79,18 @@ struct cache_options {
 	const char *const *scheduler_names; /* NULL-terminated */
 	const char *const *gate_schedulers; /* likewise: pods of these are gated and charged, and
 					       placed by others; NULL: none */
-	/* A pod is opted in as long as its annotation says so. Else one that has had our gate or
-	 * our mark stays opted in. */
+	/* --gate-sticky=false: a pod is opted in as long as its annotation says so. With false here
+	 * a pod that has had our gate or our mark stays opted in. */
 	bool annotation_decides;
 	/* Pods without PodGroup and owner are groups of their own: no object is made for them. */
 	bool implies_podgroups;
 	bool reads_budgets; /* PodDisruptionBudgets come as well */
 	const char *default_queue;
-	/* How old a publication found on a pod may count that was made by an earlier process: its
-	 * time was taken from another clock, or from this one before a step. */
+	/* The greatest age of a publication that was made by an earlier process: that one had
+	 * another clock, or this clock has been set since. */
 	int64_t found_age_max_ns;
-	/* How long a pod waits that a reservation timed out for, found at the start: as
-	 * pods/ledger/attempts.h says, after reservations of that length. */
+	/* min_ns and held_ns of attempts_pause (pods/ledger/attempts.h), for pods of which a
+	 * reservation timed out before this process started. */
 	int64_t attempt_least_ns, attempt_held_ns;
 	struct metric_registry *counters;
 	struct cache_listener listener;

@@ -31,9 +31,10 @@ struct cache {
 	bool queues_stale; /* queue_topology_changed is still to be called */
 };
 
-/* One kind of object each; m->object is of that kind. upsert returns -ERR_INVALID for an object
- * that cannot be used (nothing changed then), remove ignores unknown keys. keep: for an object that
- * cannot be used, or did not decode completely. */
+/* For each kind of object, where m->object is of that kind:
+ * upsert returns -ERR_INVALID for an object that cannot be used, and has changed nothing then;
+ * remove ignores unknown keys;
+ * keep is called for an object that cannot be used, or did not decode completely. */
 int cache_pod_upsert(struct cache *c, const struct sched_msg *m, struct cache_time time,
 		     struct err *err);
 void cache_pod_remove(struct cache *c, const struct sched_msg *m);
@@ -68,7 +69,7 @@ void cache_volumes_remove_claim(struct cache *c, const struct sched_msg *m);
 int cache_volumes_upsert_volume(struct cache *c, const struct sched_msg *m, struct cache_time time,
 				struct err *err);
 void cache_volumes_remove_volume(struct cache *c, const struct sched_msg *m);
-/* As if it were not there: no pod is placed by what it said before. */
+/* The volume counts as absent: no pod is placed by its last known version. */
 void cache_volumes_keep_volume(struct cache *c, const struct sched_msg *m, struct cache_time time);
 int cache_volumes_upsert_storage_class(struct cache *c, const struct sched_msg *m,
 				       struct cache_time time, struct err *err);
@@ -84,22 +85,23 @@ void cache_volumes_remove_driver(struct cache *c, const struct sched_msg *m);
 int cache_volumes_upsert_capacity(struct cache *c, const struct sched_msg *m,
 				  struct cache_time time, struct err *err);
 void cache_volumes_remove_capacity(struct cache *c, const struct sched_msg *m);
-/* As if there was no storage. */
+/* The class counts as one without free storage. */
 void cache_volumes_keep_capacity(struct cache *c, const struct sched_msg *m,
 				 struct cache_time time);
 
-/* To the listener: something about the object cannot be used. */
+/* Reports to the listener that something about the object cannot be used. */
 void cache_report_bad(struct cache *c, enum sched_resource r, struct str key, const char *text);
-/* After a node or a Queue may have brought names of resources. */
+/* Call it after a change of a node or a Queue, which may have new names of resources. */
 void cache_resources_changed(struct cache *c);
-/* The node has a shape that no node had so far. */
+/* True: the node has a shape that no node had so far. */
 bool cache_shapes_add(struct cache *c, const struct api_node *node);
 /* Brings topology, sums and the charges of PodGroups that wait for queues up to date if need be. */
 void cache_queue_reconcile(struct cache *c);
 
 /* Reports a bind by another program: before an update of a known pod is applied. */
 void cache_foreign_bind(struct cache *c, const struct task *t, const struct api_pod *pod);
-/* A PodGroup that was not known before; a task that may belong to one; a PodGroup that is gone. */
+/* The same for PodGroups that another program made. podgroup: g was not known before; member: t may
+ * belong to such a PodGroup; forget: it is gone. */
 void cache_foreign_podgroup(struct cache *c, const struct podgroup *g,
 			    const struct api_pod_group *group);
 void cache_foreign_member(struct cache *c, const struct task *t);

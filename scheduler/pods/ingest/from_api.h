@@ -1,8 +1,8 @@
 /* scheduler/pods/ingest/from_api.h: from decoded API objects to the model. Amounts: requests are
  * rounded up, limits and capacities down; a negative or absurd amount is an error that names its
- * path. Every function checks all before it changes anything but the tables of names: after an
- * error the cluster holds what it held. Quota charges are the caller's business. Owner: the sched
- * thread. Pure. */
+ * path. Every function checks its whole input before it changes anything but the tables of names:
+ * after an error the cluster is as it was. Quota charges are the caller's business. Owner: the
+ * sched thread. Pure. */
 #ifndef SCHEDULER_PODS_INGEST_FROM_API_H
 #define SCHEDULER_PODS_INGEST_FROM_API_H
 
@@ -41,15 +41,16 @@ struct from_api_pod {
 	struct str namespace_, name, uid;
 	struct str group;      /* PodGroup it names; absent: none (yet), or not our pod */
 	struct str kube_group; /* PodGroup of Kubernetes that a TASK_GATE_ONLY pod names; absent */
-	/* Names none, and gets none: TASK_GATE_ONLY, or plain (neither opted in nor gated by us)
-	 * and without controller; or names one of either kind, so that neither counts. */
+	/* It is a group of its own. Either it names no PodGroup and none is made for it, as it is
+	 * TASK_GATE_ONLY, or plain (neither opted in nor gated by us) and without controller; or it
+	 * names one of each kind (names_both), so that neither counts. */
 	bool alone;
 	bool names_both;
-	struct str queue;   /* of a pod that is alone or has a kube_group; the default queue where
-			       the pod names none */
+	struct str queue;   /* of a pod that is alone or has a kube_group; the default queue if it
+			       names no queue */
 	int32_t min_member; /* of a pod without PodGroup that is ours to place */
 	struct str node, nominated; /* absent: none */
-	struct str reserved;        /* value of the mark of a reservation; absent: none */
+	struct str reserved;        /* value of headgate.io/reserved; absent: none */
 	struct pod_class *klass;    /* normalised, not interned */
 	struct label *labels;       /* by key, interned */
 	size_t nlabels;
@@ -59,20 +60,21 @@ struct from_api_pod {
 	int32_t class_priority; /* spec.priority, which follows from the PriorityClass; absent: 0 */
 	int32_t granted_priority;
 	int32_t deletion_cost; /* 0: absent */
-	uint32_t flags;        /* without those that the process keeps */
+	uint32_t flags;        /* enum task_flag, those that can be read off the object */
 	uint8_t gate_row;
 	enum task_status status;
 	enum pod_cond cond;
 	uint64_t cond_message;
 	int64_t created, deleted, published_at, resource_version;
-	uint32_t attempts;   /* as the pod says; 0: none */
+	uint32_t attempts;   /* reservations that timed out, by its annotation; 0: none */
 	int64_t attempts_at; /* wall ns of the end of the last one */
-	/* By the clock of the process, from from_api_pod_times on; MODEL_TIME_NONE: none. */
+	/* By the clock of the process, set by from_api_pod_times; MODEL_TIME_NONE: none. */
 	int64_t ends_by, cools_until;
-	int64_t cooldown;  /* ns: it asks not to be evicted for so long after it was placed */
-	int64_t placed_at; /* wall ns, MODEL_TIME_NONE: it does not run, or it is not known */
-	bool bad_cooldown; /* its text is no duration: it counts as none */
-	int64_t retry_at;  /* of a pod that is found so: cache_pod.c; MODEL_TIME_NONE */
+	int64_t cooldown;  /* ns after it was placed during which it asks not to be evicted */
+	int64_t placed_at; /* wall ns; MODEL_TIME_NONE: it does not run, or that is not known */
+	bool bad_cooldown; /* the text of its cooldown is no duration, and has no effect */
+	int64_t retry_at;  /* set by cache_pod.c for a pod that has a time-out behind it when it is
+			      first seen; else MODEL_TIME_NONE */
 };
 
 /* A pod of another scheduler gets a class with its request and ports only. */
@@ -83,19 +85,19 @@ int from_api_pod_read(struct cluster *c, const struct api_pod *pod,
 int from_api_pod_plain(struct cluster *c, const struct api_pod *pod,
 		       const struct from_api_schedulers *names, struct from_api_pod *ret,
 		       struct err *err);
-/* Sets ends_by and cools_until; wall: the time at which it is now. A grace period counts for an
- * hour at most: one without end keeps nothing waiting. */
+/* Sets ends_by and cools_until. now and wall: the present time by both clocks (struct cache_time).
+ * A grace period counts for an hour at most, so that an endless one keeps nothing waiting. */
 void from_api_pod_times(struct from_api_pod *p, int64_t now, int64_t wall);
-/* Of a pod that from_api_pod_read refuses, or that did not decode as a whole (decode_partial): what
- * can be read, completed by the same pod as it was last known (NULL: it was not), so that it goes
- * on holding what it held. An amount that cannot be read, or is out of range, is the known one,
- * else FROM_API_MAX_AMOUNT; no amount is less than the known one. The class fits no node
- * (POD_CLASS_UNREADABLE). Fails only without a name. */
+/* For a pod that from_api_pod_read refuses, or that decode_partial could not decode as a whole:
+ * reads what can be read, and takes the rest from the last known version of the pod (known; NULL:
+ * there is none), so that the pod goes on holding what it held. An amount that cannot be read, or
+ * is out of range, is the known one, or else FROM_API_MAX_AMOUNT; no amount is less than the known
+ * one. The class fits no node (POD_CLASS_UNREADABLE). Fails only without a name. */
 int from_api_pod_keep(struct cluster *c, const struct api_pod *pod,
 		      const struct from_api_schedulers *names, const struct task *known,
 		      struct arena *scratch, struct from_api_pod *ret);
-/* Of a PodGroup likewise that is not known: it has its queue, and a minimum that is never met, so
- * that members which run stay charged and no other starts. Fails without a name. */
+/* The same for a PodGroup that is not known yet: it gets its queue, and a minimum that is never
+ * met, so that members that run stay charged and no other member starts. Fails without a name. */
 int from_api_podgroup_keep(struct cluster *c, const struct api_pod_group *group,
 			   struct str default_queue, struct err *err);
 /* Sets class, PodGroup, nomination and plain members of an existing task. Not: status and node (the
@@ -103,7 +105,8 @@ int from_api_podgroup_keep(struct cluster *c, const struct api_pod_group *group,
  * PodGroup of a task that is TASK_ADOPTED and names none. */
 void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct task *t);
 
-/* The status of t by the pod: one that does not end stays what it is until it is gone. */
+/* The status of t that follows from the pod. One that terminates and is TASK_STUCK is TASK_UNKNOWN:
+ * it counts as a pod that stays. */
 enum task_status from_api_pod_status(const struct from_api_pod *p, const struct task *t);
 
 /* Adds or updates; node accounts and generations follow. A change of its images alone is none of
@@ -117,7 +120,7 @@ int from_api_queue(struct cluster *c, const struct api_queue *queue, bool *ret_c
  * on the queue they were on. Phase and counts are taken as the object has them. */
 int from_api_podgroup(struct cluster *c, const struct api_pod_group *group,
 		      struct str default_queue, struct err *err);
-/* Makes or updates the record of a task that is alone, which has its class by now. */
+/* Makes or updates the PODGROUP_ALONE of a task, after its class was set. */
 struct podgroup *from_api_podgroup_alone(struct cluster *c, const struct from_api_pod *p,
 					 const struct task *t);
 /* Adds or updates the PODGROUP_KUBE and its parts. A minimum below 1 is an error. */

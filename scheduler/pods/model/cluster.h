@@ -46,11 +46,11 @@ bool queue_is_within(const struct cluster *c, uint32_t id, const struct queue *t
 
 /* PodGroups, by "namespace/name" of Volcano's. */
 struct podgroup *cluster_podgroup_get(struct cluster *c, struct str namespace_, struct str name);
-/* That of the pod of this name, which names none; it goes with the pod. */
+/* The PODGROUP_ALONE of the pod with this name; it is removed with the pod. */
 struct podgroup *cluster_podgroup_get_alone(struct cluster *c, struct str namespace_,
 					    struct str name);
-/* The PODGROUP_KUBE, and its part for a queue; name is a DNS subdomain. A part goes with its last
- * pod. */
+/* The PODGROUP_KUBE, and its PODGROUP_PART for a queue; name is a DNS subdomain. A part is removed
+ * with its last pod. */
 struct podgroup *cluster_podgroup_get_kube(struct cluster *c, struct str namespace_,
 					   struct str name);
 struct podgroup *cluster_podgroup_get_part(struct cluster *c, struct str namespace_,
@@ -86,12 +86,12 @@ void cluster_podgroup_try_again(struct cluster *c, struct podgroup *g);
 /* Why no pod of the PodGroup is started, for people: names the field, and what to do. NULL: none
  * of its fields is in the way. */
 const char *cluster_podgroup_unsupported(const struct podgroup *g);
-/* Pods of g were evicted for `by`: remembered for as many as may be, those without effect and then
- * the oldest ones go. One without a PodGroup object is not remembered: its pod does not come back.
- */
+/* Records that pods of g were evicted for `by`, its rival. Of more than PODGROUP_RIVALS_MAX records
+ * those without effect go first, then the oldest. A rival without a PodGroup object is not
+ * recorded: its one pod does not come back. */
 void cluster_podgroup_note_rival(struct cluster *c, struct podgroup *g, const struct podgroup *by);
-/* The PodGroup of the record; NULL: it has no effect, as that one is gone or Queues have changed
- * since. */
+/* The PodGroup of the record; NULL: the record has no effect any more, since the PodGroup is gone
+ * or Queues have changed. */
 const struct podgroup *cluster_podgroup_rival(const struct cluster *c,
 					      const struct podgroup_rival *r);
 void cluster_podgroup_prune(
@@ -126,7 +126,7 @@ bool cluster_task_is_stranded(const struct cluster *c, const struct task *t);
  * PodGroup, which any tenant may choose, but no more than the pod was granted. Of a task with a
  * PodGroup. */
 int32_t cluster_task_standing(const struct cluster *c, const struct task *t);
-/* It exists at the API server, and no write about it has failed with a backoff that goes on. */
+/* It exists at the API server, and is not in backoff after a failed write. */
 bool cluster_task_may_be_written(const struct task *t, int64_t now);
 /* Puts it into c->stranded. */
 void cluster_task_note_stranded(struct cluster *c, const struct task *t);
@@ -136,10 +136,10 @@ void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_
 /* Moves a task between statuses and nodes with all accounts (node NULL: none). */
 void cluster_task_set_status(struct cluster *c, struct task *t, enum task_status status,
 			     struct node *n);
-/* It terminates on a node, and is in c->ending. */
+/* Whether it terminates on a node, and so is in c->ending. */
 bool cluster_task_is_ending(const struct task *t);
 void cluster_task_set_nominated(struct cluster *c, struct task *t, struct node *n); /* NULL: none */
-/* Holds room on the node for it; NULL: no more. */
+/* Holds room on the node for it; NULL: ends the hold. */
 void cluster_task_set_awaits(struct cluster *c, struct task *t, struct node *n);
 void cluster_task_changed(struct cluster *c,
 			  struct task *t); /* after flags, priority, cond, ... changed */
@@ -168,11 +168,11 @@ const struct pod_class *cluster_class_intern(struct cluster *c, const struct pod
 const struct pod_class *cluster_class_ref(struct cluster *c, const struct pod_class *klass);
 void cluster_class_unref(struct cluster *c, const struct pod_class *klass);
 
-/* Forgets names (cluster->names) that nothing in the cluster has any more, when so many may have
- * gathered that the look at everything is worth it: in all it costs no more than adding them did.
- * No pointer to a name, and no id of one, may be held elsewhere. The same for the further
- * dimensions of amounts (struct res_more); a struct res that is held elsewhere has lost them when
- * res_swept has grown. Not during a session. */
+/* Frees the names (cluster->names) that nothing in the cluster uses any more, and likewise the
+ * further dimensions of amounts (struct res_more). Walks the whole cluster, but only when enough of
+ * them may have gathered: over time it costs no more than adding them did. No pointer to a name,
+ * and no id of one, may be held outside the cluster; a struct res outside it has lost its further
+ * dimensions when res_swept has grown. Not during a session. */
 void cluster_names_sweep(struct cluster *c);
 
 /* a -= b for an account: what would go below zero is held at zero and counted in c->drift. */

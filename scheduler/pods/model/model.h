@@ -86,19 +86,19 @@ enum task_flag {
 	TASK_STARTED = 1 << 12,  /* status.phase is beyond Pending: a kubelet has it */
 	TASK_GREW = 1 << 13,     /* asks for more than it did when its charge was booked, or when
 				    it was bound */
-	TASK_BOUND_MARK = 1 << 14, /* carries headgate.io/bound-by */
-	TASK_STAND_IN = 1 << 15,   /* charged to the default queue until its PodGroup exists and
-				      is of a queue that its namespace may use */
-	TASK_GATE_ONLY = 1 << 16,  /* opted in, and placed by another scheduler (one of
-				      --gate-schedulers): it is gated and charged, and neither
-				      bound nor published. Once ungated it cannot be held back */
-	TASK_OVERDUE = 1 << 17,    /* TASK_GATE_ONLY: reported as one that holds quota without a
-				      node for too long, or beyond a limit */
-	TASK_CONTROLLED =
-		1 << 18,        /* a controller owns it, which creates another one in its place */
-	TASK_UNREADY = 1 << 20, /* its condition Ready is not True; known where budgets are read */
-	TASK_STUCK = 1 << 19,   /* terminates, and should have been gone long ago: it counts as one
-				   that stays (pods/cycle/stuck.h) */
+	TASK_BOUND_MARK = 1 << 14,   /* carries headgate.io/bound-by */
+	TASK_STAND_IN = 1 << 15,     /* charged to the default queue, until its PodGroup exists and
+					names a queue that its namespace may use */
+	TASK_GATE_ONLY = 1 << 16,    /* opted in, and placed by another scheduler (one of
+					--gate-schedulers): it is gated and charged, and neither
+					bound nor published. Once ungated it cannot be held back */
+	TASK_OVERDUE = 1 << 17,      /* TASK_GATE_ONLY: reported as one that holds quota without a
+					node for too long, or beyond a limit */
+	TASK_CONTROLLED = 1 << 18,   /* a controller owns it, and replaces it when it is gone */
+	TASK_STUCK = 1 << 19,        /* terminates, and should have been gone long ago: it counts as
+					one that stays (pods/cycle/stuck.h) */
+	TASK_UNREADY = 1 << 20,      /* its condition Ready is not True; only known where budgets
+					are read */
 	TASK_UNGATE_TRIED = 1 << 21, /* a patch that takes our gate off has failed, and may have
 					had its effect all the same */
 	TASK_UNGATED_ELSEWHERE = 1 << 22, /* another process than this one took our gate off, with
@@ -140,27 +140,30 @@ struct task {
 	int64_t created;         /* wall ns */
 	/* By the clock of the process, which goes on evenly (cache_time.now): */
 	int64_t published_at; /* published since, TASK_GATE_ONLY: ungated since; MODEL_TIME_NONE */
-	int64_t retry_at; /* not to be decided again before, MODEL_TIME_NONE; MODEL_TIME_NEVER: not
-			     before its PodGroup changes or nodes of another shape are there */
+	int64_t retry_at;     /* nothing is decided for it before; MODEL_TIME_NONE: at once.
+				 MODEL_TIME_NEVER: when its PodGroup changes, or a node of a new shape
+				 appears */
 	int64_t resource_version; /* of the object as it was last seen */
-	int64_t written; /* the version that taking our gate off has made, 0: none. It may be ahead
-			    of resource_version, and show what has not been looked at */
+	int64_t written; /* the resourceVersion that our patch of the gate returned, 0: none. It may
+			    be newer than resource_version: changes up to it are not read yet */
 	uint64_t cond_message; /* str_hash of the message last written or seen, so that equal ones
 				  are not repeated; 0: none */
 	/* Evictions for this pod (scheduler/pods/cycle/holds.h): */
 	uint32_t awaits;     /* node on which room is held for it until it is bound; MODEL_NONE */
 	uint32_t awaits_pos; /* index in cluster->awaiting */
-	uint32_t victims;    /* pods that were evicted for it, since it holds that room or quota */
-	uint32_t in_vain;    /* times that such evictions led to nothing, in a row */
-	int64_t preempt_at;  /* no pod is evicted for it before, MODEL_TIME_NONE */
+	uint32_t victims;    /* how many pods were evicted for the room or quota that it holds */
+	uint32_t in_vain;    /* how often in a row such evictions were in vain */
+	int64_t preempt_at;  /* no pod is evicted for it before; MODEL_TIME_NONE: at once */
 	uint32_t budget;     /* id of the one PodDisruptionBudget that covers it; MODEL_NONE: none;
-				TASK_BUDGETS_SEVERAL: the API server evicts it by none of them */
+				TASK_BUDGETS_SEVERAL: several do, and the API server never evicts
+				such a pod */
 	uint32_t ending_pos; /* index in cluster->ending */
 	/* By the clock of the process as well: */
-	int64_t ends_by;     /* terminates: when it is to be gone; MODEL_TIME_NONE: not known */
-	int64_t cools_until; /* it asks not to be evicted before; MODEL_TIME_NONE */
-	int64_t bind_by; /* TASK_BINDING: it waits until then for its claims, and its Binding is not
-			    sent before; MODEL_TIME_NONE: it waits for none */
+	int64_t ends_by;     /* terminating: when it should be gone; MODEL_TIME_NONE: not known */
+	int64_t cools_until; /* it asks not to be evicted before; MODEL_TIME_NONE: it does not ask
+			      */
+	int64_t bind_by; /* TASK_BINDING that waits for its claims: until when. Its Binding is sent
+			    when they are bound. MODEL_TIME_NONE: it waits for no claim */
 	uint32_t binding_pos; /* index in cluster->binding */
 };
 #define TASK_BUDGETS_SEVERAL (MODEL_NONE - 1)
@@ -170,8 +173,8 @@ struct budget {
 	uint32_t id;
 	char *key;        /* owned, "namespace/name" */
 	uint32_t allowed; /* evictions that its status allows */
-	uint32_t granted; /* of these decided since the status was seen */
-	bool unready_go;  /* pods that are not ready are evicted beside them */
+	uint32_t granted; /* how many of these were decided since the status was read */
+	bool unready_go;  /* pods that are not ready may be evicted without counting */
 };
 
 /* Access modes of volumes and claims. */
@@ -213,8 +216,8 @@ struct storage_capacity {
 	char *key;                   /* owned, "namespace/name" */
 	struct storage_class *klass; /* that it names */
 	struct match_term *nodes;    /* requirements on their labels; owned; NULL: no node */
-	const char *value;           /* interned: that a label of the node must have; NULL: none
-					certain */
+	const char *value;           /* interned: a label value that every node that it is for
+					has; NULL: no single value is certain */
 	int64_t bytes;               /* the largest volume; -1: none */
 };
 
@@ -310,11 +313,11 @@ struct podgroup_role_min {
 	int32_t min;
 };
 
-/* A PodGroup for which pods of another one were evicted. That one evicts none of its pods, nor of
- * those before it (pods/search/rivals.h), as long as the Queues stay as they are. */
+/* One PodGroup for which pods of this one were evicted: its rival (pods/search/rivals.h), as long
+ * as the Queues stay as they are. */
 struct podgroup_rival {
-	uint32_t podgroup;
-	uint64_t name; /* str_hash of its UID */
+	uint32_t podgroup; /* id of the rival */
+	uint64_t name;     /* str_hash of its UID */
 	uint64_t queues_gen;
 };
 #define PODGROUP_RIVALS_MAX 16
@@ -369,8 +372,8 @@ struct podgroup {
 	int64_t resource_version;
 	int32_t status_running, status_succeeded, status_failed; /* as last written */
 	uint64_t status_hash;                     /* of the conditions last written */
-	struct VEC(struct podgroup_rival) rivals; /* for which its pods were evicted; the oldest
-						     first, at most PODGROUP_RIVALS_MAX */
+	struct VEC(struct podgroup_rival) rivals; /* the oldest first; at most
+						     PODGROUP_RIVALS_MAX */
 };
 
 enum queue_state { QUEUE_OPEN, QUEUE_CLOSED, QUEUE_CLOSING, QUEUE_UNKNOWN };
@@ -403,8 +406,8 @@ struct queue {
 	/* Of podgroups or waiting, those of which something may be decided although they have not
 	 * changed (cluster_podgroup_is_open), in no order. */
 	struct VEC(uint32_t) open;
-	/* Ids of PodGroups that changed since the last scan, or came, left or were removed, so that
-	 * some are not in this queue. */
+	/* Ids of PodGroups that have changed, come or gone since the last scan: some are not in
+	 * this queue any more. */
 	struct VEC(uint32_t) changed;
 	uint8_t state; /* enum queue_state; an empty status.state is OPEN */
 	bool reclaimable;
@@ -445,8 +448,8 @@ struct node {
 
 struct cluster {
 	struct res_names *res;
-	uint64_t res_swept; /* grows with every sweep: a struct res that is held elsewhere has lost
-			       its further dimensions by then */
+	uint64_t res_swept; /* counts sweeps: each ends the further dimensions of every struct res
+			       that is not in the cluster */
 	unsigned res_resolved; /* names that requests were looked through for: pods/ledger/offers.h
 				*/
 	struct intern *names;  /* roles, namespaces, label strings, queue names */
@@ -477,8 +480,9 @@ struct cluster {
 	struct VEC(uint32_t) ending;        /* ids of the tasks on nodes that are TASK_RELEASING */
 	struct VEC(uint32_t) binding;       /* ids of the tasks with a bind_by */
 	struct VEC(uint32_t) stranded;      /* ids: see cluster_task_is_stranded; may be outdated */
-	bool annotation_decides; /* --gate-sticky=false: set once, before the first pod */
-	bool implies_podgroups;  /* no PodGroups are made for pods without owner: likewise */
+	bool annotation_decides; /* --gate-sticky=false; set once, before the first pod */
+	bool implies_podgroups;  /* pods without owner need no PodGroup object: they are groups of
+				    their own; set once, before the first pod */
 	uint64_t queues_gen, nodes_gen;
 	uint64_t demand_gen; /* changes with all that PodGroups hold or ask for together: which
 				pods wait, hold quota, are on nodes or terminate; requests,

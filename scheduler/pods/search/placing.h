@@ -8,8 +8,8 @@
 /* Whether t is a pod to place: it has no gate, and holds quota if it opted in. Best-effort pods are
  * placed by the backfill action. */
 bool placing_is_candidate(const struct session *s, const struct task *t);
-/* NULL: there will be room for the charge of t in q and all queues above when the pods that
- * terminate now are gone; else the lowest queue without. For pods that opted in. */
+/* The lowest queue, from q upwards, that will have no room for the charge of t even when the pods
+ * that terminate now are gone; NULL: all will have. For pods that opted in. */
 const struct queue *placing_quota_comes(const struct session *s, const struct queue *q,
 					const struct task *t);
 /* The quota vote for a pod that holds no charge. */

@@ -27,7 +27,7 @@ struct ranking_nodes {
 	const struct node **v;
 	uint32_t *place; /* by node id; RANKING_NONE */
 	size_t n;
-	uint32_t *made, *made_for; /* n + 1 each, for ranking_fill alone */
+	uint32_t *made, *made_for; /* scratch memory of ranking_fill, n + 1 each */
 };
 
 struct ranking {
@@ -47,8 +47,8 @@ struct ranking {
 	/* A tree of 2 * n for each cell of n nodes, in the order of cells. Node 1 is the root, the
 	 * last n are the leaves; RANKING_NONE: no node fits. */
 	uint32_t *tree;
-	size_t seen;    /* entries of overlay->touched that have been played */
-	uint64_t whole; /* times that all nodes were played again */
+	size_t seen;    /* how many entries of overlay->touched have been played */
+	uint64_t whole; /* how often all nodes were played again */
 	const char
 		*explain; /* for fit.c: why pods without a view fit no node; NULL: not asked yet */
 };
@@ -59,10 +59,10 @@ struct ranking *ranking_create(struct session *s, const struct ranking_nodes *no
  * O(nodes * keys). */
 void ranking_fill(struct session *s, struct ranking *r, const struct task *t, struct str shape,
 		  const struct domain_key *const *keys, size_t nkeys);
-/* Whether it ranks for this shape by these keys. */
+/* Whether r was filled for this shape and these keys. */
 bool ranking_serves(const struct ranking *r, struct str shape, const struct domain_key *const *keys,
 		    size_t nkeys);
-/* Plays what has changed; t has the shape. all: may be all nodes. */
+/* Plays the nodes again of which the use has changed; all: all nodes. t: a pod of the shape. */
 void ranking_refresh(struct session *s, struct ranking *r, const struct task *t, bool all);
 
 /* The best place of the cell; whether the node at this place fits; the first place of the cell that

@@ -1,16 +1,17 @@
-/* scheduler/pods/search/rivals.h: the PodGroups of which another one evicts no pods, since its own
- * were evicted for theirs, or for those of a PodGroup that goes before it (scheduler/base/
- * predecessors.h): the records of the cluster, and what this session has evicted so far. So
- * PodGroups evict each other in no circle. Thread: sched. Pure. */
+/* scheduler/pods/search/rivals.h: the rivals of a PodGroup: those for which pods of it were
+ * evicted, and their own rivals (scheduler/base/predecessors.h). It evicts no pod of a rival, so
+ * that PodGroups never evict each other in a circle. Known from the records of the cluster and from
+ * what this session has evicted so far. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_SEARCH_RIVALS_H
 #define SCHEDULER_PODS_SEARCH_RIVALS_H
 
 #include "scheduler/base/predecessors.h"
 #include "scheduler/pods/session/session.h"
 
-/* Whether g may have any. O(1). */
+/* False: g has no rival. O(1). */
 bool rivals_may_exist(const struct session *s, const struct podgroup *g);
-/* Appends the ids of all. O(records), for each that lost pods in this session O(decisions). */
+/* Appends the ids of all rivals of g. O(records), and O(decisions) for each rival that lost pods in
+ * this session. */
 void rivals_collect(const struct session *s, const struct podgroup *g, struct predecessors *out);
 
 #endif

@@ -1,9 +1,9 @@
 /* scheduler/pods/search/victims.h: which pods are evicted so that a pod gets room on a node, and
- * quota. A search knows its candidates by node, the first victims first: PodGroups that the plugins
- * place last, then lower priorities of PodGroup and pod, then cheaper ones, then younger ones. The
- * node is the one with the least harm: by its highest victim in this order, then by the number of
- * victims. Plugins are asked for each victim, after those before it were evicted. Thread: sched.
- * Pure.
+ * quota. A search lists its candidates by node, in the order in which they are evicted: PodGroups
+ * that the plugins place last, then lower priorities of PodGroup and pod, then those that are
+ * cheaper to delete, then younger ones. It chooses the node with the least harm: the one where the
+ * last victim in this order comes earliest, then the one with the fewest victims. Plugins are asked
+ * about each victim when those before it are evicted already. Thread: sched. Pure.
  *
  * No PodGroup evicts pods of its rivals (pods/search/rivals.h), so that PodGroups never evict each
  * other in turns. */
@@ -14,37 +14,38 @@
 
 struct victims;
 
-/* These are in the session's arena, for as long as the session is open; victims_finish before its
- * end. The candidates are those of now: O(pods of the queues in question). */
+/* Searches live in the session's arena; call victims_finish before the session ends. Candidates are
+ * listed once, by the three calls below: O(pods of the queues in question). */
 
 /* Pods of q, for PodGroups of a higher priority. */
 struct victims *victims_of_queue(struct session *s, const struct queue *q);
 /* Pods of g, for others of it with a higher priority. */
 struct victims *victims_of_podgroup(struct session *s, const struct podgroup *g);
-/* Pods of reclaimable queues that give, for other queues. */
+/* Pods of reclaimable queues that have something to give back (hooks_queue_gives), for other
+ * queues. */
 struct victims *victims_of_all_queues(struct session *s);
 void victims_finish(struct victims *v);
-/* For PodGroups that are served whole (gangpreempt, gangreclaim): pods that their gangs can spare
- * are evicted one by one, whatever the plugin gang says of them, and others with their PodGroup. */
+/* For the actions gangpreempt and gangreclaim: pods that their gang can spare are evicted one by
+ * one, without asking the plugin gang; all others only with their whole PodGroup. */
 void victims_spare_gangs(struct victims *v);
 
-/* Evicts pods of one node, as few as need be, so that t fits there and q has quota for it; without
- * need none. Returns the node, for statement_pipeline; NULL: there is no such node, and nothing has
- * changed. A node costs O(its candidates), and only those are looked at again that a search finds
- * best. */
+/* Evicts as few pods of one node as it takes for t to fit there and for q to have quota for it,
+ * none where none is needed. Returns the node, for statement_pipeline; NULL: there is no such node,
+ * and nothing has changed. A node costs O(its candidates), and only the nodes that look best are
+ * examined again. */
 const struct node *victims_make_room(struct victims *v, const struct queue *q,
 				     const struct task *t);
-/* Evicts pods of whatever nodes, so that q will have quota for t, which opted in. False: that
- * cannot be, and nothing has changed. O(candidates). */
+/* Evicts pods on any nodes, so that q will have quota for t, which opted in. False: it cannot be
+ * done, and nothing has changed. O(candidates). */
 bool victims_make_quota(struct victims *v, const struct queue *q, const struct task *t);
-/* After victims_spare_gangs: evicts all candidates of from that are left, on whatever nodes, for t
- * and others of its PodGroup. False: one of them may not be evicted, or there is none, and nothing
- * has changed. O(tasks of the PodGroup). */
+/* After victims_spare_gangs: evicts all remaining candidates of the PodGroup `from`, on any nodes,
+ * for t and its PodGroup. False: one of them may not be evicted, or there is none, and nothing has
+ * changed. O(tasks of the PodGroup). */
 bool victims_evict_podgroup(struct victims *v, const struct queue *q, const struct task *t,
 			    const struct podgroup *from);
-/* The PodGroups that had candidates, the first victims first; NULL: i is beyond the last one. */
+/* The PodGroups that had candidates, in the order of eviction; NULL: i is beyond the last one. */
 const struct podgroup *victims_podgroup(const struct victims *v, size_t i);
-/* After a statement with evictions was discarded. */
+/* Call it after a statement with evictions was discarded: the victims are candidates again. */
 void victims_restored(struct victims *v);
 
 #endif

@@ -15,8 +15,8 @@ enum decision_kind {
 			      pod is free once its withdrawal is acknowledged; retry_at: when it may
 			      be decided again */
 	DECISION_MOVE,     /* task, queue: its charge goes there */
-	DECISION_STAY,     /* task, queue: that queue refuses its charge, which stays; not to be
-			      reported again */
+	DECISION_STAY,     /* task, queue: that queue refuses the charge, which stays where it is;
+			      remembered, so that it is reported once */
 	DECISION_PUBLISH,  /* task: PodScheduled=False/Unschedulable with message, nominated node
 			      only after evictions */
 	DECISION_WITHDRAW, /* task: PodScheduled=False/NotReadyForScheduling with message */
@@ -26,15 +26,16 @@ enum decision_kind {
 				 BIND */
 	DECISION_BIND,        /* task, node; its Binding waits where a claim of it is not bound */
 	DECISION_FINISH_BIND, /* task, node: its claims are bound by now */
-	DECISION_GIVE_BACK, /* task: its claims were not bound for its node, message says why; it is
-			       decided again from retry_at on */
-	DECISION_EVICT, /* task: victim; reason, message; by: the pod for which, MODEL_NONE: none */
-	DECISION_AWAIT, /* task, node: room there is held for it. node NONE: no more; warning: and
-			   its evictions, if any, led to nothing; retry_at: when pods may be
-			   evicted for it again */
+	DECISION_GIVE_BACK,   /* task: it gives its node back, since its claims were not bound there
+				 (message: why); it is decided again from retry_at on */
+	DECISION_EVICT,       /* task: the victim; reason, message; by: the pod that gets its room,
+				 MODEL_NONE: none */
+	DECISION_AWAIT, /* task, node: room on the node is held for it. node MODEL_NONE: the hold
+			   ends; warning: pods were evicted for it in vain; retry_at: no pod is
+			   evicted for it before */
 	DECISION_AWAIT_QUOTA, /* task, queue: charge it beside the pods that are evicted for it */
-	DECISION_OVERDUE,     /* task: overdue or not any more (pods/cycle/overdue.h) */
-	DECISION_STUCK,       /* task: it does not end (pods/cycle/stuck.h) */
+	DECISION_OVERDUE,     /* task: it is overdue, or no longer (pods/cycle/overdue.h) */
+	DECISION_STUCK,       /* task: it should have been gone long ago (pods/cycle/stuck.h) */
 	DECISION_PODGROUP_PHASE,     /* PodGroup: phase */
 	DECISION_PODGROUP_CONDITION, /* PodGroup: type (in condition_type), status true, reason,
 					message */
@@ -45,25 +46,26 @@ enum decision_kind {
 
 struct decision {
 	enum decision_kind kind;
-	uint32_t task, podgroup, queue, node, by, claim, volume; /* MODEL_NONE where not meant */
+	uint32_t task, podgroup, queue, node, by, claim, volume; /* ids; MODEL_NONE: not used */
 	bool uncharged;    /* UNGATE without charge (best effort, feature off, annotation gone) */
 	bool warning;      /* EVENT */
-	bool hint;         /* EVENT: one of very many perhaps, the first to go under pressure */
+	bool hint;         /* EVENT: there may be very many; dropped first when events pile up */
 	bool overdue;      /* OVERDUE */
 	uint8_t phase;     /* PODGROUP_PHASE */
 	int64_t retry_at;  /* REVOKE, AWAIT, GIVE_BACK */
-	uint32_t in_vain;  /* AWAIT: so many pods were evicted, and it does not take their room */
-	uint32_t attempts; /* REVOKE, WITHDRAW: that many reservations ended without a node; 0: it
-			      is for another reason */
-	uint64_t hash;     /* PODGROUP_CONDITION, EVENT of a task: what it says, without counts and
-			      amounts that change often; EVENT: 0: its message */
-	const char *reason, *condition_type, *message; /* NULL where not meant */
+	uint32_t in_vain;  /* AWAIT: how many pods were evicted for room that it does not take */
+	uint32_t attempts; /* REVOKE, WITHDRAW: how many reservations in a row ended without a
+			      node; 0: that is not the reason */
+	uint64_t hash;     /* PODGROUP_CONDITION, EVENT about a task: of its text without counts and
+			      amounts that change often, so that it is not repeated for these. 0 in
+			      an EVENT: of its message */
+	const char *reason, *condition_type, *message; /* NULL: not used */
 	struct queue_scan scan;                        /* QUEUE_SCANNED */
 };
 
 struct decisions VEC(struct decision); /* in the order in which they are to be carried out */
 
-/* Appends a decision of that kind that means no object yet; valid until the next append. */
+/* Appends a decision of that kind, which names no object yet; valid until the next append. */
 struct decision *decision_add(struct decisions *d, enum decision_kind kind);
 void decision_finish(struct decisions *d);
 

@@ -52,9 +52,9 @@ struct domain_key *domain_table_key(struct arena *a, const struct cluster *c, co
 /* For spread constraints: before anything is counted. */
 void domain_table_limit(struct domain_table *t, struct arena *a, const struct cluster *c,
 			const uint64_t *eligible);
-/* A pod in that state comes to the node (by 1), or goes (by -1). Sums of weights change by more;
- * they may be below 0, then modulo 2^32. True: what pods that ask may do may have changed on other
- * nodes, too. */
+/* A pod in that state comes to the node (by 1) or goes (by -1). Tables that sum up weights change
+ * by more than 1; a sum below 0 is kept modulo 2^32. True: the answers about other nodes may have
+ * changed as well. */
 bool domain_table_add(struct domain_table *t, struct arena *a, uint32_t node,
 		      enum domain_state state, int32_t by);
 /* The counts in the domain of the node; false: it is in none. */

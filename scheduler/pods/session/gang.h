@@ -1,7 +1,7 @@
-/* scheduler/pods/session/gang.h: the number of members of a gang (PodGroup with minMember,
- * minTaskMember) that have reached a stage: may it be ungated, may it be placed or published, and,
- * for the gang plugin, is it valid, pipelined, ready. Like in Volcano, minimums per role are
- * ignored when they add up to more than minMember. Thread: sched. Pure. */
+/* scheduler/pods/session/gang.h: how many members of a gang (a PodGroup with minMember and
+ * minTaskMember) have reached a stage: enough to be ungated, to be placed or published, or, for the
+ * plugin gang, to be valid, pipelined or ready. As in Volcano, minimums per role are ignored when
+ * they add up to more than minMember. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_SESSION_GANG_H
 #define SCHEDULER_PODS_SESSION_GANG_H
 
@@ -9,20 +9,20 @@
 
 enum gang_stage {
 	GANG_VALID,     /* exists, and is not terminating */
-	GANG_RESERVED,  /* has its quota: charged, on a node, or in no need of a charge */
-	GANG_PLACEABLE, /* and its gate is off */
-	GANG_PIPELINED, /* has a node, or will have one that is being released */
+	GANG_RESERVED,  /* has its quota: is charged, is on a node, or needs no charge */
+	GANG_PLACEABLE, /* RESERVED, and its gate is off */
+	GANG_PIPELINED, /* has a node, or waits on one for resources that are being released */
 	GANG_READY,     /* has a node, or needs no decision to get one */
 };
 
 struct gang_role {
 	uint32_t role;
-	int32_t missing; /* may be negative: more than asked for */
+	int32_t missing; /* below 0: it has more than its minimum */
 };
 
 /* Members that a gang lacks. */
 struct gang_need {
-	int32_t missing; /* members, at least; not positive: none */
+	int32_t missing; /* members of any role; 0 or less: none */
 	struct gang_role *roles;
 	size_t nroles;
 };
@@ -45,12 +45,12 @@ bool gang_needs_role(const struct gang_need *need, uint32_t role);
 /* Counts one more member of this role. */
 void gang_add_member(struct gang_need *need, uint32_t role);
 
-/* Whether the PodGroup of t, which has a node, is as complete without it as with it: it has more
- * members than it needs, or lacks some anyway. O(1), with minimums per role O(tasks). */
+/* Whether the gang loses nothing when t, which has a node, goes: it has more members than it needs,
+ * or is incomplete with t as well. O(1), with minimums per role O(tasks). */
 bool gang_can_spare(const struct session *s, const struct task *t);
 
-/* Whether quota may be reserved for t: it opted in, has requests, no charge and no gate but ours,
- * is not set aside and may be tried again. */
+/* Whether quota may be reserved for t now: it opted in, has requests, is not charged, has no gate
+ * but ours, and no failed write or pause is in the way. */
 bool gang_is_candidate(const struct session *s, const struct task *t);
 
 #endif

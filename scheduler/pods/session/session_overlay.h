@@ -18,8 +18,8 @@ struct overlay_task {
 	uint8_t status, charge;
 	uint8_t revoked; /* lost its charge in this session: not charged again before the next */
 	uint8_t attempt; /* enum attempt; not part of the undo log, like the two below */
-	uint8_t counted; /* enum domain_state that domains_update has counted, on that node */
-	uint32_t counted_node;
+	uint8_t counted; /* enum domain_state that domains_update has counted last, */
+	uint32_t counted_node; /* on this node */
 	uint32_t attempt_node;
 	const char *attempt_message;
 };
@@ -115,7 +115,7 @@ void session_overlay_add(struct overlay *o, struct res *a, const struct res *b, 
 void session_overlay_charge(struct overlay *o, uint32_t queue, const struct task *t, int sign);
 /* The PodGroup, a task of it, or a charge of one, changed. */
 void session_overlay_touch_podgroup(struct overlay *o, const struct podgroup *g);
-/* The use of the node changed; grows: room appeared on it. */
+/* The use of the node has changed; grows: there is more room on it. */
 void session_overlay_touch(struct overlay *o, const struct node *n, bool grows);
 
 #endif

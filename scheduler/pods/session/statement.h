@@ -17,25 +17,25 @@ void statement_allocate(struct session *s, const struct task *t,
 			const struct node *n); /* BIND on commit */
 void statement_pipeline(struct session *s, const struct task *t,
 			const struct node *n); /* no decision */
-/* t is to end, for the pod by. */
+/* t is evicted to make room for the pod `by`. */
 void statement_evict(struct session *s, const struct task *t, const struct task *by,
 		     const char *message);
-/* Room on the node is held for t, which is pipelined, from now on: over cycles, until it is bound.
- * NULL: no more; retry_at: when pods may be evicted for it again. */
+/* From now on, over cycles and until it is bound, room on the node is held for t, which is
+ * pipelined. n NULL: the hold ends; retry_at: no pod is evicted for t before. */
 void statement_await(struct session *s, const struct task *t, const struct node *n,
 		     int64_t retry_at);
-/* Charge t to its PodGroup's queue, unless it awaits quota and is; decision UNGATE or RESERVE
- * depending on its gate. */
+/* Charges t to its PodGroup's queue, if statement_await_quota has not done so; decision UNGATE
+ * while our gate is on it, else RESERVE. */
 void statement_reserve(struct session *s, const struct task *t);
-/* Charge t beside the pods that are evicted for it; statement_reserve follows when they are gone.
+/* Charges t beside the pods that are evicted for it; statement_reserve follows when these are gone.
  */
 void statement_await_quota(struct session *s, const struct task *t);
 void statement_revoke(struct session *s, const struct task *t, int64_t retry_at, uint32_t attempts);
 /* Phase of the PodGroup in this session; the decision is made once, when the cycle ends. */
 void statement_set_phase(struct session *s, const struct podgroup *g, enum podgroup_phase phase);
-/* Keeps what was done in this session, so that it holds room against later PodGroups, but takes
- * back the decisions: for gangs that wait for resources that are being released. Allocated pods are
- * pipelined then. */
+/* For gangs that wait for resources that are being released: takes back the decisions, and keeps
+ * the rest for this session, so that later PodGroups do not get the room. Allocated pods become
+ * pipelined. */
 void statement_hold(struct session *s, struct statement st);
 void statement_commit(struct session *s, struct statement st);
 void statement_discard(struct session *s, struct statement st);

@@ -52,7 +52,7 @@ void res_names_mark(const struct res *r);
 void res_names_sweep(struct res_names *n);
 
 int64_t res_get(const struct res *r, unsigned dim);
-/* Sets dimensions of one struct res. What is set lies in r after res_edit_end, which must follow;
+/* Sets dimensions of one struct res. They are in r after res_edit_end, which must follow;
  * until then r is not to be used. names: those of the cluster; only dimensions from RES_DENSE on
  * need them. */
 struct res_edit {

@@ -40,7 +40,7 @@
 #include "scheduler/base/message_decode.h"
 #include "scheduler/base/message_json.h"
 #include "scheduler/multikueue/fleet/fleet.h"
-#include "scheduler/multikueue/fleet/fleet_kinds.h"
+#include "scheduler/multikueue/records/fleet_kinds.h"
 #include "scheduler/multikueue/worker/custom_watch.h"
 #include "scheduler/multikueue/worker_config.h"
 #include "scheduler/pods/conf/conf.h"

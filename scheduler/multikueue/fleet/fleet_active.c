@@ -18,9 +18,9 @@
 #include "scheduler/base/message.h"
 #include "scheduler/base/object_write.h"
 #include "scheduler/multikueue/check_active.h"
-#include "scheduler/multikueue/fleet/fleet_clusters.h"
-#include "scheduler/multikueue/fleet/fleet_offers.h"
 #include "scheduler/multikueue/manager/manager.h"
+#include "scheduler/multikueue/records/fleet_clusters.h"
+#include "scheduler/multikueue/records/fleet_offers.h"
 #include "scheduler/multikueue/worker/link.h"
 
 #define ACTIVE "Active"

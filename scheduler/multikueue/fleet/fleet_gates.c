@@ -4,11 +4,11 @@
 
 #include "base/clock.h"
 #include "base/str.h"
-#include "scheduler/multikueue/fleet/fleet_clusters.h"
-#include "scheduler/multikueue/fleet/fleet_managed.h"
 #include "scheduler/multikueue/fleet/fleet_report.h"
-#include "scheduler/multikueue/fleet/fleet_workload.h"
 #include "scheduler/multikueue/fleet/fleet_writes.h"
+#include "scheduler/multikueue/records/fleet_clusters.h"
+#include "scheduler/multikueue/records/fleet_managed.h"
+#include "scheduler/multikueue/records/fleet_workload.h"
 
 int64_t fleet_gates_write(const struct fleet_gates *g, struct fleet_workload *w,
 			  struct fleet_replica *r, bool open, int64_t now)

@@ -1,8 +1,8 @@
 #include "scheduler/multikueue/fleet/fleet_holders.h"
 
 #include "base/str.h"
-#include "scheduler/multikueue/fleet/fleet_clusters.h"
-#include "scheduler/multikueue/fleet/fleet_workload.h"
+#include "scheduler/multikueue/records/fleet_clusters.h"
+#include "scheduler/multikueue/records/fleet_workload.h"
 
 bool fleet_holders_set(struct fleet_holders *h, struct fleet_workload *w, const char *cluster)
 {

@@ -12,10 +12,10 @@
 #include "collections/vec.h"
 #include "process/log.h"
 #include "scheduler/base/message.h"
-#include "scheduler/multikueue/fleet/fleet_clusters.h"
 #include "scheduler/multikueue/fleet/fleet_holders.h"
 #include "scheduler/multikueue/fleet/fleet_view.h"
-#include "scheduler/multikueue/fleet/fleet_workload.h"
+#include "scheduler/multikueue/records/fleet_clusters.h"
+#include "scheduler/multikueue/records/fleet_workload.h"
 #include "scheduler/multikueue/worker/link.h"
 #include "scheduler/multikueue/worker/survey.h"
 

@@ -17,7 +17,7 @@
 #include "scheduler/multikueue/fleet/fleet_holders.h"
 #include "scheduler/multikueue/fleet/fleet_prices.h"
 #include "scheduler/multikueue/fleet/fleet_view.h"
-#include "scheduler/multikueue/fleet/fleet_workload.h"
+#include "scheduler/multikueue/records/fleet_workload.h"
 
 #define GAUGES_INTERVAL_NS (10 * CLOCK_NS_PER_S)
 #define MAX_LISTED 10 /* costs in one event */

@@ -5,15 +5,10 @@
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
 #include "base/str.h"
-#include "scheduler/multikueue/fleet/fleet_clusters.h"
 #include "scheduler/multikueue/fleet/fleet_holders.h"
-#include "scheduler/multikueue/fleet/fleet_offers.h"
-#include "scheduler/multikueue/fleet/fleet_workload.h"
-
-int32_t fleet_view_priority(const struct api_workload *w)
-{
-	return w->spec.priority == FIELD_NO_I32 ? 0 : w->spec.priority;
-}
+#include "scheduler/multikueue/records/fleet_clusters.h"
+#include "scheduler/multikueue/records/fleet_offers.h"
+#include "scheduler/multikueue/records/fleet_workload.h"
 
 struct making {
 	struct fleet_view *v;

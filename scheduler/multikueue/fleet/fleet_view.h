@@ -33,6 +33,5 @@ struct fleet_view {
 void fleet_view_make(struct fleet_view *v, struct fleet_workload *w,
 		     const struct fleet_view_source *source, int64_t now);
 void fleet_view_finish(struct fleet_view *v);
-int32_t fleet_view_priority(const struct api_workload *w);
 
 #endif

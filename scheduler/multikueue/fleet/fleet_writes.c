@@ -16,8 +16,8 @@
 #include "scheduler/base/message.h"
 #include "scheduler/base/object_write.h"
 #include "scheduler/multikueue/fleet/fleet.h"
-#include "scheduler/multikueue/fleet/fleet_workload.h"
 #include "scheduler/multikueue/gate_write.h"
+#include "scheduler/multikueue/records/fleet_workload.h"
 #include "scheduler/multikueue/worker/link.h"
 
 #define POOL_SLOTS 64

@@ -28,7 +28,7 @@
 #include "obs/metric.h"
 #include "scheduler/base/message.h"
 #include "scheduler/multikueue/fleet/fleet.h"
-#include "scheduler/multikueue/fleet/fleet_kinds.h"
+#include "scheduler/multikueue/records/fleet_kinds.h"
 #include "scheduler/multikueue/worker/custom_watch.h"
 #include "scheduler/multikueue/worker_config.h"
 #include "scheduler/orchestrate/token.h"

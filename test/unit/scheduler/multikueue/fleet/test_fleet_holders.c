@@ -4,8 +4,8 @@
 
 #include "base/attrs.h"
 #include "base/xmalloc.h"
-#include "scheduler/multikueue/fleet/fleet_workload.h"
-#include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
+#include "lib/multikueue/fleet_fixture.h"
+#include "scheduler/multikueue/records/fleet_workload.h"
 
 struct test {
 	struct fleet_fixture f;

@@ -11,11 +11,11 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "lib/multikueue/fleet_fixture.h"
 #include "scheduler/multikueue/fleet/fleet_holders.h"
 #include "scheduler/multikueue/fleet/fleet_view.h"
-#include "scheduler/multikueue/fleet/fleet_workload.h"
+#include "scheduler/multikueue/records/fleet_workload.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
-#include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
 
 #define S CLOCK_NS_PER_S
 #define SPEC(priority)                                                                             \

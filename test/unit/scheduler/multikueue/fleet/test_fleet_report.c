@@ -13,14 +13,14 @@
 #include "enc/json/jdoc.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
+#include "lib/multikueue/fleet_fixture.h"
 #include "lib/net/fake_transport.h"
 #include "lib/recorded.h"
 #include "obs/metric.h"
 #include "scheduler/multikueue/fleet/fleet_holders.h"
 #include "scheduler/multikueue/fleet/fleet_prices.h"
 #include "scheduler/multikueue/fleet/fleet_view.h"
-#include "scheduler/multikueue/fleet/fleet_workload.h"
-#include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
+#include "scheduler/multikueue/records/fleet_workload.h"
 
 #define KEY "ns/w"
 #define S CLOCK_NS_PER_S

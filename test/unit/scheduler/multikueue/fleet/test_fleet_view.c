@@ -4,10 +4,10 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
+#include "lib/multikueue/fleet_fixture.h"
 #include "scheduler/multikueue/fleet/fleet_holders.h"
-#include "scheduler/multikueue/fleet/fleet_offers.h"
-#include "scheduler/multikueue/fleet/fleet_workload.h"
-#include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
+#include "scheduler/multikueue/records/fleet_offers.h"
+#include "scheduler/multikueue/records/fleet_workload.h"
 
 #define NOW 77
 #define RESERVED "{'type':'QuotaReserved','status':'True'}"
@@ -280,25 +280,6 @@ static void test_busy(void **state UNUSED)
 	end(&t);
 }
 
-static void test_priority(void **state UNUSED)
-{
-	static const struct {
-		const char *json;
-		int32_t want;
-	} rows[] = { { "{}", 0 },
-		     { "{'spec':{'priority':7}}", 7 },
-		     { "{'spec':{'priority':-1}}", -1 } };
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct sched_msg *m =
-			fleet_fixture_object(SCHED_WORKLOADS, "ns/w", 1, rows[i].json);
-
-		unit_row(rows[i].json);
-		assert_int_equal(fleet_view_priority(m->object), rows[i].want);
-		message_free(m);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -308,7 +289,6 @@ int main(void)
 		cmocka_unit_test(test_deleted_cluster),
 		cmocka_unit_test(test_wanted),
 		cmocka_unit_test(test_busy),
-		cmocka_unit_test(test_priority),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

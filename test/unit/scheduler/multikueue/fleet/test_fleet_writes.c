@@ -8,11 +8,11 @@
 #include "enc/json/jdoc.h"
 #include "kube/kubeconfig/kubeconfig.h"
 #include "kube/pool.h"
+#include "lib/multikueue/fleet_fixture.h"
 #include "lib/net/fake_transport.h"
 #include "obs/metric.h"
-#include "scheduler/multikueue/fleet/fleet_workload.h"
+#include "scheduler/multikueue/records/fleet_workload.h"
 #include "scheduler/multikueue/worker_config.h"
-#include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
 
 #define KEY "ns/w"
 #define NOW (FLEET_FIXTURE_WALL + 5 * CLOCK_NS_PER_S)

@@ -1,4 +1,4 @@
-#include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
+#include "lib/multikueue/fleet_fixture.h"
 
 #include "lib/unit.h"
 

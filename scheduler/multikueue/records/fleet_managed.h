@@ -1,9 +1,9 @@
-/* scheduler/multikueue/fleet/fleet_managed.h: all that the manager of MultiKueue keeps of one
+/* scheduler/multikueue/records/fleet_managed.h: all that the manager of MultiKueue keeps of one
  * Workload: its replica and the objects of its job on each worker cluster as read last, and how the
  * last writes to these and to the local Workload have gone. Nothing of it outlives the process:
  * what a write has done is read again from the API servers. Owner: the fleet thread. */
-#ifndef SCHEDULER_MULTIKUEUE_FLEET_FLEET_MANAGED_H
-#define SCHEDULER_MULTIKUEUE_FLEET_FLEET_MANAGED_H
+#ifndef SCHEDULER_MULTIKUEUE_RECORDS_FLEET_MANAGED_H
+#define SCHEDULER_MULTIKUEUE_RECORDS_FLEET_MANAGED_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "scheduler/multikueue/fleet/fleet_kinds.h"
+#include "scheduler/multikueue/records/fleet_kinds.h"
 
 #include "api/core/batch.h"
 #include "api/core/pod.h"

@@ -1,4 +1,4 @@
-#include "scheduler/multikueue/fleet/fleet_managed.h"
+#include "scheduler/multikueue/records/fleet_managed.h"
 
 #include "lib/unit.h"
 
@@ -9,10 +9,10 @@
 #include "base/clock.h"
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
+#include "lib/multikueue/fleet_fixture.h"
 #include "scheduler/base/message.h"
-#include "scheduler/multikueue/fleet/fleet_clusters.h"
 #include "scheduler/multikueue/manager/replica_body.h"
-#include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
+#include "scheduler/multikueue/records/fleet_clusters.h"
 
 #define S CLOCK_NS_PER_S
 #define OURS "'labels':{'kueue.x-k8s.io/multikueue-origin':'multikueue'}"

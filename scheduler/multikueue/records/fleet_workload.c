@@ -1,4 +1,4 @@
-#include "scheduler/multikueue/fleet/fleet_workload.h"
+#include "scheduler/multikueue/records/fleet_workload.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,7 @@
 #include "base/clock.h"
 #include "base/xmalloc.h"
 #include "scheduler/base/message.h"
-#include "scheduler/multikueue/fleet/fleet_managed.h"
-#include "scheduler/multikueue/fleet/fleet_view.h"
+#include "scheduler/multikueue/records/fleet_managed.h"
 
 struct fleet_workload *fleet_workload_create(struct str key)
 {
@@ -216,6 +215,11 @@ bool fleet_workload_is_gone(const struct fleet_workload *w)
 	return w->local == NULL && (w->managed == NULL || fleet_managed_is_gone(w->managed));
 }
 
+static int32_t priority_of(const struct api_workload *w)
+{
+	return w->spec.priority == FIELD_NO_I32 ? 0 : w->spec.priority;
+}
+
 int fleet_workload_compare(const void *a, const void *b)
 {
 	const struct fleet_workload *x = *(struct fleet_workload *const *)a,
@@ -226,7 +230,7 @@ int fleet_workload_compare(const void *a, const void *b)
 	if (p == NULL || q == NULL) {
 		return p == NULL ? q != NULL : -1;
 	}
-	by = (int64_t)fleet_view_priority(q) - fleet_view_priority(p);
+	by = (int64_t)priority_of(q) - priority_of(p);
 	by = by != 0                             ? by
 	     : p->meta.created < q->meta.created ? -1
 						 : p->meta.created > q->meta.created;

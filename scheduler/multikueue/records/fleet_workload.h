@@ -1,7 +1,8 @@
-/* scheduler/multikueue/fleet/fleet_workload.h: all that the fleet keeps of one Workload: the local
- * object with its token, and the replica of it on each worker cluster. Owner: the fleet thread. */
-#ifndef SCHEDULER_MULTIKUEUE_FLEET_FLEET_WORKLOAD_H
-#define SCHEDULER_MULTIKUEUE_FLEET_FLEET_WORKLOAD_H
+/* scheduler/multikueue/records/fleet_workload.h: all that the fleet keeps of one Workload: the
+ * local object with its token, and the replica of it on each worker cluster. Owner: the fleet
+ * thread. */
+#ifndef SCHEDULER_MULTIKUEUE_RECORDS_FLEET_WORKLOAD_H
+#define SCHEDULER_MULTIKUEUE_RECORDS_FLEET_WORKLOAD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
-/* scheduler/multikueue/fleet/fleet_clusters.h: the worker clusters of the fleet:
+/* scheduler/multikueue/records/fleet_clusters.h: the worker clusters of the fleet:
  * MultiKueueClusters, the Secrets and files with their kubeconfigs, and a connection for each.
  * Owner: the fleet thread. */
-#ifndef SCHEDULER_MULTIKUEUE_FLEET_FLEET_CLUSTERS_H
-#define SCHEDULER_MULTIKUEUE_FLEET_FLEET_CLUSTERS_H
+#ifndef SCHEDULER_MULTIKUEUE_RECORDS_FLEET_CLUSTERS_H
+#define SCHEDULER_MULTIKUEUE_RECORDS_FLEET_CLUSTERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "scheduler/multikueue/fleet/fleet_managed.h"
+#include "scheduler/multikueue/records/fleet_managed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/base/message.h"
-#include "scheduler/multikueue/fleet/fleet_clusters.h"
 #include "scheduler/multikueue/manager/carried.h"
 #include "scheduler/multikueue/manager/replica_body.h"
+#include "scheduler/multikueue/records/fleet_clusters.h"
 
 struct fleet_managed *fleet_managed_create(void)
 {

@@ -1,4 +1,4 @@
-#include "scheduler/multikueue/fleet/fleet_clusters.h"
+#include "scheduler/multikueue/records/fleet_clusters.h"
 
 #include <stdlib.h>
 #include <string.h>

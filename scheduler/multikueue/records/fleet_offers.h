@@ -1,8 +1,8 @@
-/* scheduler/multikueue/fleet/fleet_offers.h: to which worker clusters a Workload can be sent: its
+/* scheduler/multikueue/records/fleet_offers.h: to which worker clusters a Workload can be sent: its
  * AdmissionCheck of MultiKueue, and the MultiKueueConfig that this names. Objects are kept as they
  * were read. Owner: the fleet thread. */
-#ifndef SCHEDULER_MULTIKUEUE_FLEET_FLEET_OFFERS_H
-#define SCHEDULER_MULTIKUEUE_FLEET_FLEET_OFFERS_H
+#ifndef SCHEDULER_MULTIKUEUE_RECORDS_FLEET_OFFERS_H
+#define SCHEDULER_MULTIKUEUE_RECORDS_FLEET_OFFERS_H
 
 #include <stdbool.h>
 

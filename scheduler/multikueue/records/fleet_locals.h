@@ -1,12 +1,12 @@
-/* scheduler/multikueue/fleet/fleet_locals.h: the local objects of the jobs that MultiKueue carries
- * (manager/carried.h), by the job that they are part of, and the Workloads that each job owns.
- * Owner: the fleet thread. */
-#ifndef SCHEDULER_MULTIKUEUE_FLEET_FLEET_LOCALS_H
-#define SCHEDULER_MULTIKUEUE_FLEET_FLEET_LOCALS_H
+/* scheduler/multikueue/records/fleet_locals.h: the local objects of the jobs that MultiKueue
+ * carries (manager/carried.h), by the job that they are part of, and the Workloads that each job
+ * owns. Owner: the fleet thread. */
+#ifndef SCHEDULER_MULTIKUEUE_RECORDS_FLEET_LOCALS_H
+#define SCHEDULER_MULTIKUEUE_RECORDS_FLEET_LOCALS_H
 
 #include "api/kueue/custom_kinds.h"
 #include "collections/vec.h"
-#include "scheduler/multikueue/fleet/fleet_managed.h"
+#include "scheduler/multikueue/records/fleet_managed.h"
 
 struct carried_kind;
 struct fleet_locals;

@@ -1,4 +1,4 @@
-#include "scheduler/multikueue/fleet/fleet_locals.h"
+#include "scheduler/multikueue/records/fleet_locals.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
 #include "scheduler/base/message.h"
-#include "scheduler/multikueue/fleet/fleet_workload.h"
 #include "scheduler/multikueue/manager/carried.h"
 #include "scheduler/multikueue/manager/carried_custom.h"
+#include "scheduler/multikueue/records/fleet_workload.h"
 
 struct fleet_locals {
 	unsigned kinds;

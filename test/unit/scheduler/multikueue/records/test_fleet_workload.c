@@ -1,4 +1,4 @@
-#include "scheduler/multikueue/fleet/fleet_workload.h"
+#include "scheduler/multikueue/records/fleet_workload.h"
 
 #include "lib/unit.h"
 
@@ -7,9 +7,9 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "scheduler/multikueue/fleet/fleet_managed.h"
+#include "lib/multikueue/fleet_fixture.h"
+#include "scheduler/multikueue/records/fleet_managed.h"
 #include "scheduler/orchestrate/replica.h"
-#include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
 
 #define KEY "ns/w"
 
@@ -358,6 +358,38 @@ static void test_promises(void **state UNUSED)
 	fleet_workload_destroy(w);
 }
 
+/* By priority, where 0 is the one of a Workload without; then by age; those without a local object
+ * last. */
+static void test_order(void **state UNUSED)
+{
+	static const char *const rows[] = { "{'spec':{'priority':7}}", "{}",
+					    "{'metadata':{'creationTimestamp':"
+					    "'2027-01-01T00:00:00Z'},'spec':{'priority':0}}",
+					    "{'spec':{'priority':-1}}", NULL };
+	struct fleet_workload *w[ARRAY_LEN(rows)];
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		w[i] = fleet_workload_create(str_of("ns/w"));
+		if (rows[i] != NULL) {
+			struct sched_msg *m =
+				fleet_fixture_object(SCHED_WORKLOADS, "ns/w", 1, rows[i]);
+
+			assert_int_equal(fleet_workload_set_local(w[i], m, 0, NULL), 0);
+			message_free(m);
+		}
+	}
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+			int r = fleet_workload_compare(&w[i], &w[k]);
+
+			assert_int_equal((r > 0) - (r < 0), (i > k) - (i < k));
+		}
+	}
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		fleet_workload_destroy(w[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +407,7 @@ int main(void)
 		cmocka_unit_test(test_drop),
 		cmocka_unit_test(test_is_gone),
 		cmocka_unit_test(test_promises),
+		cmocka_unit_test(test_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

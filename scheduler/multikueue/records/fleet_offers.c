@@ -1,4 +1,4 @@
-#include "scheduler/multikueue/fleet/fleet_offers.h"
+#include "scheduler/multikueue/records/fleet_offers.h"
 
 #include <stdlib.h>
 

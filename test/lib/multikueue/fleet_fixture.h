@@ -1,7 +1,7 @@
-/* test/unit/scheduler/multikueue/fleet/fleet_fixture.h: objects and worker clusters for tests of
+/* test/lib/multikueue/fleet_fixture.h: objects and worker clusters for tests of
  * the parts of the fleet: in virtual time, each cluster an embedded API server. One thread. */
-#ifndef TEST_UNIT_SCHEDULER_MULTIKUEUE_FLEET_FLEET_FIXTURE_H
-#define TEST_UNIT_SCHEDULER_MULTIKUEUE_FLEET_FLEET_FIXTURE_H
+#ifndef TEST_LIB_MULTIKUEUE_FLEET_FIXTURE_H
+#define TEST_LIB_MULTIKUEUE_FLEET_FIXTURE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "collections/vec.h"
 #include "lib/folder.h"
 #include "scheduler/base/message.h"
-#include "scheduler/multikueue/fleet/fleet_clusters.h"
+#include "scheduler/multikueue/records/fleet_clusters.h"
 #include "scheduler/multikueue/worker/link.h"
 
 #define FLEET_FIXTURE_WALL (INT64_C(1800000000) * CLOCK_NS_PER_S)

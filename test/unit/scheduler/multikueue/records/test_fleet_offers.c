@@ -1,11 +1,11 @@
-#include "scheduler/multikueue/fleet/fleet_offers.h"
+#include "scheduler/multikueue/records/fleet_offers.h"
 
 #include "lib/unit.h"
 
 #include "api/kueue/kueue_workload.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
+#include "lib/multikueue/fleet_fixture.h"
 
 #define CHECK(controller, parameters)                                                              \
 	"{'spec':{'controllerName':'" controller "','parameters':" parameters "}}"

@@ -1,4 +1,4 @@
-#include "scheduler/multikueue/fleet/fleet_clusters.h"
+#include "scheduler/multikueue/records/fleet_clusters.h"
 
 #include "lib/unit.h"
 
@@ -6,7 +6,7 @@
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
-#include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
+#include "lib/multikueue/fleet_fixture.h"
 
 #define EAST_SECRET "{'spec':{'clusterSource':{'kubeConfig':{'location':'east'}}}}"
 

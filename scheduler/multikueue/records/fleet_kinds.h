@@ -1,7 +1,7 @@
-/* scheduler/multikueue/fleet/fleet_kinds.h: the kinds of objects that the fleet reads of the
+/* scheduler/multikueue/records/fleet_kinds.h: the kinds of objects that the fleet reads of the
  * manager's API server. Any thread. */
-#ifndef SCHEDULER_MULTIKUEUE_FLEET_FLEET_KINDS_H
-#define SCHEDULER_MULTIKUEUE_FLEET_FLEET_KINDS_H
+#ifndef SCHEDULER_MULTIKUEUE_RECORDS_FLEET_KINDS_H
+#define SCHEDULER_MULTIKUEUE_RECORDS_FLEET_KINDS_H
 
 #include <stdbool.h>
 

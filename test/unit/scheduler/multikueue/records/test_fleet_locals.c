@@ -1,13 +1,13 @@
-#include "scheduler/multikueue/fleet/fleet_locals.h"
+#include "scheduler/multikueue/records/fleet_locals.h"
 
 #include "lib/unit.h"
 
 #include "base/attrs.h"
 #include "base/xmalloc.h"
+#include "lib/multikueue/fleet_fixture.h"
 #include "scheduler/base/message.h"
-#include "scheduler/multikueue/fleet/fleet_workload.h"
 #include "scheduler/multikueue/manager/carried.h"
-#include "unit/scheduler/multikueue/fleet/fleet_fixture.h"
+#include "scheduler/multikueue/records/fleet_workload.h"
 
 #define OWNED_BY(version, kind, name)                                                              \
 	"{'metadata':{'name':'w','namespace':'ns','ownerReferences':[{'apiVersion':'" version      \

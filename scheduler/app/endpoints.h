@@ -24,8 +24,8 @@ struct endpoints_options {
 	const char *metrics_token; /* obs/exposition.h */
 	struct metric_registry *counters;
 	const struct engine_state *state; /* borrowed until endpoints_stop */
-	struct foreign *foreign;          /* likewise; NULL: nothing is shown */
-	bool needs_no_plugin;             /* it schedules no pods */
+	struct foreign *foreign; /* borrowed until endpoints_stop; NULL: nothing is shown */
+	bool needs_no_plugin;    /* it schedules no pods */
 	/* A resource without contact to the API server for long, and since when (monotonic ns);
 	 * NULL: none. Any thread. */
 	const char *(*stale)(void *ctx, int64_t now, int64_t *ret_since);

@@ -46,19 +46,22 @@ enum sched_request {
 	SCHED_REQ_POD_STATUS,
 	SCHED_REQ_PODGROUP,
 	SCHED_REQ_QUEUE,
-	SCHED_REQ_WORKLOAD,         /* status of a Workload */
-	SCHED_REQ_QUOTA_STATUS,     /* status of a ClusterQueue, LocalQueue or Cohort */
-	SCHED_REQ_QUOTA_FINALIZER,  /* of a ClusterQueue, ResourceFlavor or AdmissionCheck */
-	SCHED_REQ_PREEMPTION_COST,  /* status.preemptionCost of a Workload */
-	SCHED_REQ_PREEMPTION_TOKEN, /* an annotation of a Workload, of the orchestrator */
-	SCHED_REQ_PREEMPTION_GATE,  /* in the status of a replica on a worker cluster, likewise */
-	SCHED_REQ_REPLICA,        /* a Workload on a worker cluster, of the manager of MultiKueue */
-	SCHED_REQ_REPLICA_JOB,    /* a Job there, likewise */
-	SCHED_REQ_DISPATCH,       /* status of the local Workload, likewise */
-	SCHED_REQ_JOB_STATUS,     /* of the local Job, likewise */
+	SCHED_REQ_WORKLOAD,        /* status of a Workload */
+	SCHED_REQ_QUOTA_STATUS,    /* status of a ClusterQueue, LocalQueue or Cohort */
+	SCHED_REQ_QUOTA_FINALIZER, /* of a ClusterQueue, ResourceFlavor or AdmissionCheck */
+	SCHED_REQ_PREEMPTION_COST, /* status.preemptionCost of a Workload */
+	/* By the orchestrator: */
+	SCHED_REQ_PREEMPTION_TOKEN, /* an annotation of a local Workload */
+	SCHED_REQ_PREEMPTION_GATE,  /* in the status of a replica on a worker cluster */
+	/* By the manager of MultiKueue: */
+	SCHED_REQ_REPLICA,        /* a Workload on a worker cluster */
+	SCHED_REQ_REPLICA_JOB,    /* a Job on a worker cluster */
+	SCHED_REQ_DISPATCH,       /* status of the local Workload */
+	SCHED_REQ_JOB_STATUS,     /* status of the local Job */
 	SCHED_REQ_CLAIM,          /* the node for which the volume of a claim is to be made */
 	SCHED_REQ_VOLUME,         /* the claim for which a volume is reserved */
-	SCHED_REQ_CLUSTER_STATUS, /* of a MultiKueueCluster or AdmissionCheck, likewise */
+	SCHED_REQ_CLUSTER_STATUS, /* status of a MultiKueueCluster or AdmissionCheck, by the manager
+				     of MultiKueue */
 	SCHED_REQ_COUNT_
 };
 
@@ -78,7 +81,7 @@ enum sched_outcome {
 struct sched_msg {
 	struct mpsc_node node; /* first */
 	enum sched_msg_kind kind;
-	unsigned refs; /* how many message_free it takes */
+	unsigned refs; /* references: the last message_free frees it */
 	struct arena *arena;
 	/* Where the object is, or was written: 0 for the cluster of this program, else the number
 	 * of the connection to a worker cluster. */
@@ -100,7 +103,8 @@ struct sched_msg {
 	const char *about;   /* REQUEST_DONE of an object of a job: its key; RESOURCE: the plural;
 				NULL: none */
 	bool flag;
-	/* Of api/kueue/preemption_gate.h; 0: none, or (without the flag) not known. */
+	/* GATE_FIELDS: bits of api/kueue/preemption_gate.h. 0 with the flag: the API server serves
+	 * none of them; 0 without: it is not known. */
 	unsigned gate_fields;
 	int64_t not_before; /* LEASE: monotonic ns before which nothing may be written */
 	struct sched_conf *conf;

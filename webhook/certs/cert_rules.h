@@ -10,9 +10,9 @@
 /* Bits of a set of facts. */
 enum cert_fact {
 	CERT_CA_GOOD = 1,      /* certificate and key belong together, are valid now and may sign */
-	CERT_LEAF_GOOD = 2,    /* likewise, signed by the CA, for all names */
+	CERT_LEAF_GOOD = 2,    /* as CERT_CA_GOOD, and signed by the CA, for all names */
 	CERT_CA_DUE = 4,       /* time for a new one: PAIR_RENEW_AT */
-	CERT_LEAF_DUE = 8,     /* likewise */
+	CERT_LEAF_DUE = 8,     /* time for a new one: PAIR_RENEW_AT */
 	CERT_HAS_NEXT = 16,    /* a next CA */
 	CERT_NEXT_SPREAD = 32, /* every registration has had it for long enough */
 	CERT_HAS_OLD = 64,     /* a former CA */

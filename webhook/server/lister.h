@@ -40,11 +40,14 @@ void lister_stop_lookups(struct lister *l);
 const struct admit_view *lister_view(struct lister *l);
 void lister_release(const struct admit_view *view); /* any thread */
 
-/* Callbacks of the reflectors (ctx is the lister); also for tests. */
+/* Callbacks of the reflectors (ctx is the lister), for tests as well. Those about defaults get only
+ * LocalQueues, or WorkloadPriorityClasses, of the name "default". */
 void lister_on_queue(void *ctx, const struct reflector_event *event);
-void lister_on_namespace(void *ctx, const struct reflector_event *event); /* likewise */
-/* Likewise; only objects of the name "default" are sent here. */
+/* See lister_on_queue. */
+void lister_on_namespace(void *ctx, const struct reflector_event *event);
+/* See lister_on_queue. */
 void lister_on_default_queue(void *ctx, const struct reflector_event *event);
-void lister_on_default_class(void *ctx, const struct reflector_event *event); /* likewise */
+/* See lister_on_queue. */
+void lister_on_default_class(void *ctx, const struct reflector_event *event);
 
 #endif

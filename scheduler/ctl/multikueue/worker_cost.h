@@ -14,8 +14,8 @@ struct transport;
 
 struct worker_cost {
 	enum price_verdict verdict;
-	int64_t cost;    /* pod-seconds; of PREEMPTS */
-	size_t victims;  /* likewise */
+	int64_t cost;    /* of PREEMPTS, in pod-seconds */
+	size_t victims;  /* of PREEMPTS: how many */
 	const char *why; /* the reason of UNKNOWN (an error of the worker as well) and CANNOT */
 };
 

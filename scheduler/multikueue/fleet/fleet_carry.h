@@ -60,8 +60,8 @@ struct fleet_carry_step {
 /* The objects that an action is about. */
 struct fleet_carry_on {
 	struct fleet_there *t;     /* of its cluster, which can be reached; NULL: it has none */
-	struct fleet_part *part;   /* of the job there; NULL: it has none */
-	struct fleet_local *local; /* the same here */
+	struct fleet_part *part;   /* the object of the job there; NULL: none */
+	struct fleet_local *local; /* the local object of the job; NULL: none */
 };
 void fleet_carry_out(struct fleet_carry *c, struct fleet_carry_step *s,
 		     const struct manager_action *a, const struct fleet_carry_on *on);

@@ -1,7 +1,7 @@
 /* scheduler/multikueue/fleet/fleet_manager.h: the manager of MultiKueue: for each local Workload
  * with its AdmissionCheck, the view of what is known of it on all clusters, from which
- * manager/manager.h decides, and the carrying out (fleet_carry.h). It keeps local Jobs, Jobs on the
- * workers, and which local Workloads exist besides. Owner: the fleet thread. */
+ * manager/manager.h decides, and the carrying out (fleet_carry.h). Besides it keeps local Jobs,
+ * Jobs on the workers, and the list of local Workloads that exist. Owner: the fleet thread. */
 #ifndef SCHEDULER_MULTIKUEUE_FLEET_FLEET_MANAGER_H
 #define SCHEDULER_MULTIKUEUE_FLEET_FLEET_MANAGER_H
 
@@ -37,9 +37,9 @@ struct fleet_manager_options {
 	const struct fleet_offers *offers;
 	const struct clock *clock;
 	void (*post)(void *ctx, struct sched_msg *msg);
-	/* The fleet's record of this Workload, made if there is none; and that it is to be decided
-	 * about. */
+	/* The fleet's record of this Workload, made if there is none. */
 	struct fleet_workload *(*record)(void *ctx, struct str key);
+	/* The fleet has to decide about this Workload soon. */
 	void (*look_at)(void *ctx, struct fleet_workload *w);
 	void *ctx; /* of post, record and look_at */
 };

@@ -26,7 +26,7 @@ struct fleet_report *fleet_report_create(struct metric_registry *counters,
 					 const struct orchestrate_options *options);
 void fleet_report_destroy(struct fleet_report *t); /* NULL is fine */
 
-/* The token before the local object is read again. */
+/* The token as it was before the local object is read again. */
 struct fleet_report_before {
 	bool known; /* the object had been read before */
 	int64_t epoch;
@@ -55,8 +55,8 @@ void fleet_report_no_gates(struct fleet_report *t, const struct api_multikueue_c
 			   const char *cluster);
 /* A write of a token or of a gate has ended. */
 void fleet_report_request(struct fleet_report *t, const struct sched_msg *m);
-/* A decision is made from this view. Reports each replica that has come to wait for a gate of
- * another controller. now: wall ns. */
+/* Reports each replica of the view that now waits for the gate of another controller; to be called
+ * before each decision. now: wall ns. */
 void fleet_report_view(struct fleet_report *t, struct fleet_workload *w,
 		       const struct fleet_view *view, int64_t now);
 /* Sets the gauges, every few seconds. workloads: struct fleet_workload by key. now: wall ns. */

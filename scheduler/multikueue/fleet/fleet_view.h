@@ -25,8 +25,8 @@ struct fleet_view_source {
 struct fleet_view {
 	struct orchestrate_view view; /* its replicas are those below */
 	struct VEC(struct replica) replicas;
-	struct VEC(struct fleet_replica *) of; /* the fleet's, of each of them */
-	bool is_busy;                          /* of one of them another Workload holds the gate */
+	struct VEC(struct fleet_replica *) of; /* of each of them, the fleet's record */
+	bool is_busy;                          /* another Workload holds the gate of one of them */
 };
 
 /* now: wall ns. w has a local object. The view lives until the next call, or until w changes. */

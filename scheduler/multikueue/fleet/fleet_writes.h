@@ -30,8 +30,8 @@ void fleet_writes_gate(struct link *l, const struct fleet_workload *w, struct fl
 /* SCHED_MSG_REQUEST_DONE of them. now: wall ns. */
 void fleet_writes_token_done(struct fleet_workload *w, const struct sched_msg *m, int64_t now);
 void fleet_writes_gate_done(struct fleet_replica *r, const struct sched_msg *m, int64_t now);
-/* The write was refused less than a pause ago; until: pause_until. A time that is further off than
- * a pause is from before the clock was set back, and over. */
+/* Whether the pause after a refused write goes on; until: pause_until. A time that is further ahead
+ * than a whole pause was noted before the clock was set back: that pause is over. */
 bool fleet_writes_is_paused(int64_t until, int64_t now);
 
 #endif

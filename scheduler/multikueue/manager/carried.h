@@ -30,11 +30,11 @@ enum carried {
 struct carried_object {
 	const void
 		*object; /* of the struct of the resource (sched_kinds_get); NULL: there is none */
-	const struct api_meta *meta; /* of it; NULL likewise */
+	const struct api_meta *meta; /* of the object; NULL: there is none */
 	uint64_t digest;             /* carried_kind.digest; 0 where the kind has none */
 	bool too_large;              /* its text was not kept: it is neither sent nor copied */
 	/* On a worker alone: */
-	bool taken; /* an object of another has the name */
+	bool taken; /* an object that is not this manager's has the name */
 	bool sent;  /* a create was sent, and neither was it answered nor the object seen since */
 };
 

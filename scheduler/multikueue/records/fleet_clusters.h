@@ -59,7 +59,7 @@ void fleet_clusters_queue(struct fleet_cluster *c, const struct sched_msg *m);
 /* The ClusterQueue of a replica's LocalQueue; the LocalQueue itself where that may not be read.
  * NULL is returned for NULL. */
 const char *fleet_clusters_queue_of(const struct fleet_cluster *c, const char *local_queue);
-/* The same, or one that was deleted. */
+/* As fleet_clusters_find, and clusters that were deleted as well. */
 struct fleet_cluster *fleet_clusters_any(const struct fleet_clusters *c, struct str name);
 /* Connects what is due. Returns the monotonic time at which to call it again. */
 int64_t fleet_clusters_step(struct fleet_clusters *c);

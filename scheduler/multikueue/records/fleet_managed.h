@@ -30,7 +30,7 @@ struct sched_msg;
 /* The last write to one object. */
 struct fleet_write {
 	bool in_flight;
-	bool looks; /* it only reads whether an object of another has the name */
+	bool looks; /* it only reads whether an object that is not ours has the name */
 	enum manager_act act;
 	int64_t sent;    /* the resourceVersion that was known; 0: no object was */
 	int64_t written; /* the one that shows how it ended; 0: nothing is waited for */
@@ -40,10 +40,10 @@ struct fleet_write {
 	const char *cluster; /* of SET_CLUSTER; borrowed */
 };
 
-/* Of the writes to the objects in one place. */
+/* The failures of writes to the objects on one cluster. */
 struct fleet_tries {
 	unsigned failures; /* in a row */
-	int64_t until;     /* wall ns: after a failure nothing is written before */
+	int64_t until;     /* wall ns: nothing is written before */
 	unsigned idle;     /* bits of enum manager_act: they had no effect, and are not repeated
 			    * before an object of the Workload changes */
 };
@@ -57,8 +57,8 @@ struct fleet_digest {
 /* An object on a worker, by its name: this manager's, or another one. */
 struct fleet_object {
 	struct sched_msg *object; /* this manager's; NULL: none */
-	/* There is one that is not this manager's: as the watch shows it, and by an answer to a
-	 * create. */
+	/* An object that is not this manager's has the name: foreign: the watch shows it; taken: a
+	 * create was answered AlreadyExists. */
 	bool foreign, taken;
 	unsigned looks;  /* how often such an answer was looked at again */
 	int64_t look_at; /* wall ns at which to do so */
@@ -71,7 +71,7 @@ struct fleet_part {
 	enum sched_resource resource;
 	char *key; /* "namespace/name" */
 	struct fleet_digest digest;
-	bool sent;  /* struct carried_object */
+	bool sent;  /* as in struct carried_object */
 	bool large; /* it has been reported that its status is not copied */
 	int64_t sent_at;
 };
@@ -100,7 +100,7 @@ struct fleet_managed {
 	char *job;        /* key of its job in fleet_locals.h; NULL: none, or it is not carried */
 	int64_t round_at; /* struct manager_view */
 	bool was_local;   /* the local Workload has been seen */
-	bool collected;   /* it has not, and a garbage collection found this */
+	bool collected;   /* it has never been seen, and a garbage collection found the rest */
 };
 
 struct fleet_managed *fleet_managed_create(void);
@@ -122,30 +122,31 @@ struct fleet_part *fleet_managed_part(struct fleet_there *t, enum sched_resource
 /* The object of a job is this manager's, and names the Workload with this key. */
 bool fleet_managed_is_part_of(const struct sched_msg *m, const char *workload,
 			      const struct replica_body_manager *by);
-/* Sets it to what the cluster has. workload: the key of the Workload. */
+/* Sets the part to the object that the cluster shows under its name. workload: the key of the
+ * Workload. */
 void fleet_managed_see(struct fleet_there *t, struct fleet_part *part, const char *workload,
 		       const struct replica_body_manager *by);
-/* It is gone from the cluster. */
+/* The object of the part is gone from the cluster. */
 void fleet_managed_drop(struct fleet_part *part, const struct sched_msg *gone);
-/* Of its names, those that nothing is known of, or wanted for, are forgotten: wanted says which
- * ones are. */
+/* Forgets the parts of which there is nothing to know any more, and that are not wanted. */
 void fleet_managed_tidy(struct fleet_there *t,
 			bool (*wanted)(const void *ctx, const struct fleet_part *part),
 			const void *ctx);
-/* The connection is lost: of its writes nothing more is heard. */
+/* The connection is lost: no answer to a write over it will come. */
 void fleet_managed_lose(struct fleet_there *t);
 /* All lists of a new connection are complete: what it has not shown is gone. */
 void fleet_managed_reach(struct fleet_there *t, uint64_t source);
-/* m: the object. */
+/* The digest of the object m, from d where d has it already. */
 uint64_t fleet_managed_digest(struct fleet_digest *d, const struct sched_msg *m);
-/* A create of the part was sent at `now`, wall ns; and whether it may still take effect. */
+/* note_sent: a create of the part was sent at `now`, wall ns. is_sent: one may still take effect.
+ */
 void fleet_managed_note_sent(struct fleet_part *part, int64_t now);
 bool fleet_managed_is_sent(const struct fleet_part *part, int64_t now);
 /* The effect of the last write is not seen yet. version: of the object as read; 0: it is absent. */
 bool fleet_managed_awaits(const struct fleet_write *w, int64_t version, int64_t now);
-/* A failure less than a pause ago. */
+/* Whether the pause after a failure goes on. */
 bool fleet_managed_is_paused(const struct fleet_tries *t, int64_t now);
-/* Nothing of it is left anywhere where it could be removed. */
+/* Whether nothing is left of it on any cluster from which it could be removed. */
 bool fleet_managed_is_gone(const struct fleet_managed *g);
 
 #endif

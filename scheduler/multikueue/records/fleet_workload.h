@@ -28,8 +28,9 @@ struct fleet_replica {
 	char *other_gate;  /* one of another controller, which is closed; NULL: none */
 	bool held_back;    /* it has been reported that it waits for that one */
 	uint64_t source;   /* the connection that showed it last */
-	/* Of writes of its gate: one is under way, which opens or closes it; the resourceVersion
-	 * that was known when it was sent, and the one that shows how it ended. */
+	/* The last write of its gate: whether it is under way, and whether it opens or closes it;
+	 * the resourceVersion that was known when it was sent, and the one that shows how it
+	 * ended. */
 	bool in_flight, opens;
 	int64_t sent, written;
 	int64_t pause_until;  /* wall ns: it was refused, and is not repeated before */
@@ -48,15 +49,15 @@ struct fleet_workload {
 	char *token_text;    /* of which it was parsed; NULL: none */
 	bool token_in_flight;
 	int64_t token_sent, token_written, token_pause_until; /* as of a replica */
-	struct VEC(char *) promised; /* keys of the victims that it was expected to have there */
+	struct VEC(char *) promised; /* keys of its expected victims on the holder's cluster */
 	const char *holding; /* the cluster that has the token, or is being given it; NULL: none */
 
 	struct fleet_managed *managed; /* NULL: there is no manager of MultiKueue here */
 	char *grant_reason;            /* of the grant under way, for its event; NULL: none */
 	int64_t signal_at; /* wall ns: since when it has asked without a grant; REPLICA_NOT_SEEN */
 	int64_t wake_at;   /* wall ns: when to look again; CLOCK_NEVER: after a change */
-	bool waits_busy;   /* for a gate that another Workload holds */
-	bool waits_prices; /* for what preemption would cost */
+	bool waits_busy;   /* it waits for a gate that another Workload holds */
+	bool waits_prices; /* it waits for the prices of preemption to be read */
 	bool due;
 };
 
@@ -68,24 +69,24 @@ const struct api_workload *fleet_workload_local(const struct fleet_workload *w);
  * was deleted. now: wall ns. -ERR_INVALID: its token cannot be read, and counts as lost. */
 int fleet_workload_set_local(struct fleet_workload *w, struct sched_msg *m, int64_t now,
 			     struct err *err);
-/* NULL: nothing is known of one there. */
+/* The replica on this cluster; NULL: none is known. */
 struct fleet_replica *fleet_workload_find(const struct fleet_workload *w, const char *cluster);
 /* Finds it or makes one, unreachable at first. cluster is borrowed. */
 struct fleet_replica *fleet_workload_replica(struct fleet_workload *w, const char *cluster);
 /* The replica as the worker's API server showed it, by this connection; NULL: it does not exist. */
 void fleet_workload_observe(struct fleet_workload *w, struct fleet_replica *r,
 			    const struct api_workload *replica, uint64_t source, int64_t now);
-/* The clock was set back to now: what was seen later than that counts as seen now, so that waits
- * for it take no longer than they do. */
+/* The clock was set back to now: times that are later than now become now, so that no wait gets
+ * longer by it. */
 void fleet_workload_set_clock_back(struct fleet_workload *w, int64_t now);
 void fleet_workload_forget_promises(struct fleet_workload *w);
 /* Forgets the replica, because its cluster is not part of the fleet any more. */
 void fleet_workload_drop(struct fleet_workload *w, const char *cluster);
 /* A write of the token is under way, or has not been read back. */
 bool fleet_workload_awaits_token(const struct fleet_workload *w);
-/* The same for it, for gates, and for what the manager writes to the local object, since of two
- * writes for one version of it the second would be refused: nothing can be decided. now: wall ns.
- */
+/* Whether some write is under way or has not been read back, so that nothing can be decided: of the
+ * token, of a gate, or of the manager to the local object (of two writes for one version of it the
+ * API server refuses the second). now: wall ns. */
 bool fleet_workload_is_waiting(const struct fleet_workload *w, int64_t now);
 /* Orders pointers to Workloads by priority and then by age, as in the queues of Kueue: where a
  * ClusterQueue of a worker has room for one preemptor only, the first gets it. For qsort. */

@@ -77,8 +77,8 @@ struct cache_time {
 
 struct cache_options {
 	const char *const *scheduler_names; /* NULL-terminated */
-	const char *const *gate_schedulers; /* likewise: pods of these are gated and charged, and
-					       placed by others; NULL: none */
+	const char *const *gate_schedulers; /* NULL-terminated: pods of these are gated and charged,
+					       and placed by others; NULL: none */
 	/* --gate-sticky=false: a pod is opted in as long as its annotation says so. With false here
 	 * a pod that has had our gate or our mark stays opted in. */
 	bool annotation_decides;

@@ -16,8 +16,9 @@ struct node;
 enum domain_state {
 	DOMAIN_OUT,       /* on no node */
 	DOMAIN_HERE,      /* has a node, or gets it by a decision of this session */
-	DOMAIN_RELEASING, /* likewise, and terminates there */
-	DOMAIN_PIPELINED, /* waits there for releases, or with a gang that does */
+	DOMAIN_RELEASING, /* has a node, and terminates there */
+	DOMAIN_PIPELINED, /* waits there for resources that are being released, or belongs to a
+			     gang that does */
 };
 
 struct domain_count {

@@ -20,9 +20,9 @@ int job_start_patch(const struct api_job *job, const struct api_workload *w,
 /* Suspends it and marks it as Kueue does, so that it is restored even if another program started
  * it. */
 void job_start_suspend(const struct api_job *job, struct strbuf *body);
-/* Suspends it and nothing else: it is no Workload's. */
+/* Suspends it and nothing else: it belongs to no Workload. */
 void job_start_hold(const struct api_job *job, struct strbuf *body);
-/* Unsuspends it and nothing else, likewise. */
+/* Unsuspends it and nothing else: it belongs to no Workload of its own. */
 void job_start_nested(const struct api_job *job, struct strbuf *body);
 /* Of the status: forgets when it started, without which the API server refuses a changed template.
  */

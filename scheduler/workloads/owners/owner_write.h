@@ -14,7 +14,8 @@ struct strbuf;
 
 enum owner_write_kind {
 	OWNER_CREATE,             /* the Workload; pod templates are read from the owner */
-	OWNER_UPDATE,             /* merge patch of the Workload, templates likewise */
+	OWNER_UPDATE,             /* merge patch of the Workload; pod templates are read from the
+				     owner */
 	OWNER_SYNC,               /* merge patch of the Workload */
 	OWNER_STATUS,             /* apply configuration of the Workload's status */
 	OWNER_DROP_FINALIZER,     /* merge patch of the Workload: without finalizer */

@@ -64,7 +64,7 @@ struct workload_reconcile_out {
 	bool deactivate;       /* spec.active=false must be written */
 	bool remove_finalizer; /* kueue.x-k8s.io/resource-in-use must go */
 	bool remove;           /* the Workload must be deleted (objectRetentionPolicies) */
-	bool remove_owner;     /* its Job must be deleted (likewise) */
+	bool remove_owner;     /* its Job must be deleted (objectRetentionPolicies) */
 	bool released;         /* the reservation was given back */
 	int64_t next;          /* wall ns to look again, WORKLOAD_RECONCILE_NEVER */
 	struct workload_status_events events;

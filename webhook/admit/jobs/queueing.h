@@ -12,9 +12,9 @@ struct api_meta;
 #define QUEUEING_LABEL(key) "metadata.labels[" key "]"
 #define QUEUEING_ANNOTATION(key) "metadata.annotations[" key "]"
 
-/* The label, NULL when it is absent or empty. */
+/* The labels with the LocalQueue and the WorkloadPriorityClass; NULL: absent or empty. */
 const char *queueing_queue(const struct api_meta *m);
-const char *queueing_class(const struct api_meta *m); /* WorkloadPriorityClass, likewise */
+const char *queueing_class(const struct api_meta *m); /* see queueing_queue */
 /* The controller in ownerReferences. Any tenant may write this field, so an external framework
  * counts as the owner only if an account of that framework writes the object. */
 enum queueing_owner {

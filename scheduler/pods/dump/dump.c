@@ -8,6 +8,7 @@
 #include "scheduler/pods/dump/dump_images.h"
 #include "scheduler/pods/dump/dump_pod_terms.h"
 #include "scheduler/pods/dump/dump_terms.h"
+#include "scheduler/pods/dump/dump_text.h"
 #include "scheduler/pods/dump/dump_volumes.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/selectors.h"
@@ -28,7 +29,7 @@ static void put_ids(struct json_out *o, const char *key, const uint32_t *v, size
 static void put_labels(struct json_out *o, const char *key, const struct label *v, size_t n)
 {
 	if (n > 0) {
-		dump_terms_write_labels(o, key, v, n);
+		dump_text_write_labels(o, key, v, n);
 	}
 }
 
@@ -187,7 +188,7 @@ static void put_task(struct json_out *o, const struct cluster *c, const struct t
 	}
 	if (t->labels != NULL) {
 		/* Without any label it can be selected as well. */
-		dump_terms_write_labels(o, "labels", t->labels->v, t->labels->n);
+		dump_text_write_labels(o, "labels", t->labels->v, t->labels->n);
 	}
 	if (t->nominated != MODEL_NONE) {
 		json_out_kv_int(o, "nominated", t->nominated);

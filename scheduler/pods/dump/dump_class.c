@@ -5,63 +5,18 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "collections/intern.h"
 #include "collections/strmap.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/pods/dump/dump_fields.h"
 #include "scheduler/pods/dump/dump_images.h"
 #include "scheduler/pods/dump/dump_pod_terms.h"
 #include "scheduler/pods/dump/dump_terms.h"
+#include "scheduler/pods/dump/dump_text.h"
 #include "scheduler/pods/dump/dump_volumes.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/images.h"
 #include "scheduler/pods/model/selectors.h"
 #include "scheduler/pods/model/volumes.h"
-
-int dump_class_text(struct cluster *c, const struct jdoc *d, const char **ret, struct err *err)
-{
-	uint32_t id;
-
-	if (jdoc_kind(d) == JDOC_NULL) {
-		*ret = NULL;
-		return 0;
-	}
-	if (jdoc_kind(d) != JDOC_STRING) {
-		return err_set(err, ERR_INVALID, "not a text");
-	}
-	id = intern_id(c->names, str_of(jdoc_str(d)));
-	if (id == INTERN_NONE) {
-		return err_set(err, ERR_INVALID, "too many different texts");
-	}
-	*ret = intern_name(c->names, id);
-	return 0;
-}
-
-int dump_class_needed_text(struct cluster *c, const struct jdoc *d, const char **ret,
-			   struct err *err)
-{
-	if (jdoc_kind(d) == JDOC_NULL) {
-		return err_set(err, ERR_INVALID, "a text is missing");
-	}
-	return dump_class_text(c, d, ret, err);
-}
-
-int dump_class_labels(struct cluster *c, const struct jdoc *d, struct label **ret, size_t *ret_n,
-		      struct err *err)
-{
-	size_t n = jdoc_count(d), i = 0;
-	CLEANUP(xmalloc_freep) struct label *v = xmalloc_zero(n + 1, sizeof(*v));
-
-	for (const struct jdoc *pair = jdoc_first(d); pair != NULL; pair = jdoc_next(pair), i++) {
-		if (dump_class_needed_text(c, jdoc_at(pair, 0), &v[i].key, err) < 0 ||
-		    dump_class_needed_text(c, jdoc_at(pair, 1), &v[i].value, err) < 0) {
-			return err_wrap(err, "[%zu]", i);
-		}
-	}
-	*ret = take_ptr(&v);
-	*ret_n = n;
-	return 0;
-}
 
 static int load_tolerations(struct cluster *c, const struct jdoc *d, struct pod_class *k,
 			    struct err *err)
@@ -71,8 +26,8 @@ static int load_tolerations(struct cluster *c, const struct jdoc *d, struct pod_
 		struct toleration *t = &k->tolerations[k->ntolerations++];
 		int64_t effect = 0;
 
-		if (dump_class_text(c, jdoc_get(row, "key"), &t->key, err) < 0 ||
-		    dump_class_needed_text(c, jdoc_get(row, "value"), &t->value, err) < 0 ||
+		if (dump_text_read(c, jdoc_get(row, "key"), &t->key, err) < 0 ||
+		    dump_text_read_needed(c, jdoc_get(row, "value"), &t->value, err) < 0 ||
 		    dump_fields_read_int(jdoc_get(row, "effect"), 0, TAINT_NO_EXECUTE, &effect,
 					 err) < 0) {
 			return err_wrap(err, "tolerations");
@@ -91,7 +46,7 @@ static int load_ports(struct cluster *c, const struct jdoc *d, struct pod_class 
 		struct host_port *p = &k->ports[k->nports++];
 		int64_t protocol = 0, port = 0;
 
-		if (dump_class_needed_text(c, jdoc_get(row, "ip"), &p->ip, err) < 0 ||
+		if (dump_text_read_needed(c, jdoc_get(row, "ip"), &p->ip, err) < 0 ||
 		    dump_fields_read_int(jdoc_get(row, "protocol"), 0, 2, &protocol, err) < 0 ||
 		    dump_fields_read_int(jdoc_get(row, "port"), 0, UINT16_MAX, &port, err) < 0) {
 			return err_wrap(err, "ports");
@@ -116,7 +71,8 @@ static int load_parts(struct cluster *c, const struct jdoc *d, struct pod_class 
 	}
 	if (dump_fields_read_res(d, "request", c->res, 0, &k->request, err) < 0 ||
 	    dump_fields_read_unoffered(d, "unoffered", &k->unoffered, err) < 0 ||
-	    dump_class_labels(c, jdoc_get(d, "selector"), &k->selector, &k->nselector, err) < 0 ||
+	    dump_text_read_labels(c, jdoc_get(d, "selector"), &k->selector, &k->nselector, err) <
+		    0 ||
 	    dump_terms_read(c, jdoc_get(d, "required"), &k->required, &k->nrequired, err) < 0 ||
 	    dump_terms_read(c, jdoc_get(d, "preferred"), &k->preferred, &k->npreferred, err) < 0 ||
 	    dump_pod_terms_read(c, jdoc_get(d, "podTerms"), k, err) < 0 ||

@@ -12,6 +12,7 @@
 #include "scheduler/pods/dump/dump_fields.h"
 #include "scheduler/pods/dump/dump_images.h"
 #include "scheduler/pods/dump/dump_pod_terms.h"
+#include "scheduler/pods/dump/dump_text.h"
 #include "scheduler/pods/dump/dump_volumes.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/selectors.h"
@@ -111,8 +112,8 @@ static int load_taints(struct cluster *c, const struct jdoc *d, struct node *n, 
 		struct taint taint = { .key = NULL };
 		int64_t effect = 0;
 
-		if (dump_class_text(c, jdoc_get(t, "key"), &taint.key, err) < 0 ||
-		    dump_class_text(c, jdoc_get(t, "value"), &taint.value, err) < 0 ||
+		if (dump_text_read(c, jdoc_get(t, "key"), &taint.key, err) < 0 ||
+		    dump_text_read(c, jdoc_get(t, "value"), &taint.value, err) < 0 ||
 		    dump_fields_read_int(jdoc_get(t, "effect"), 0, TAINT_NO_EXECUTE, &effect, err) <
 			    0) {
 			return err_wrap(err, "taints");
@@ -134,7 +135,7 @@ static int load_node(struct cluster *c, const struct jdoc *d, struct err *err)
 		return bad(err, "name: absent or not unique");
 	}
 	n = cluster_node_get(c, name);
-	if (dump_class_labels(c, jdoc_get(d, "labels"), &labels, &nlabels, err) < 0) {
+	if (dump_text_read_labels(c, jdoc_get(d, "labels"), &labels, &nlabels, err) < 0) {
 		return err_wrap(err, "labels");
 	}
 	for (size_t i = 0; i < nlabels; i++) {
@@ -330,7 +331,7 @@ static int load_labels(struct cluster *c, const struct jdoc *d, struct task *t, 
 	if (labels == NULL) {
 		return 0;
 	}
-	if (dump_class_labels(c, labels, &v, &n, err) < 0) {
+	if (dump_text_read_labels(c, labels, &v, &n, err) < 0) {
 		return -ERR_INVALID;
 	}
 	selectors_set_labels(c, t, v, n);

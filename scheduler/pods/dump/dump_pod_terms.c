@@ -8,9 +8,9 @@
 #include "enc/field.h"
 #include "enc/json/jdoc.h"
 #include "enc/json/json_out.h"
-#include "scheduler/pods/dump/dump_class.h"
 #include "scheduler/pods/dump/dump_fields.h"
 #include "scheduler/pods/dump/dump_terms.h"
+#include "scheduler/pods/dump/dump_text.h"
 #include "scheduler/pods/model/access.h"
 #include "scheduler/pods/model/selectors.h"
 
@@ -79,7 +79,7 @@ static int read_texts(struct cluster *c, const struct jdoc *d, const char ***ret
 {
 	*ret = xmalloc_zero(jdoc_count(d) + 1, sizeof(**ret));
 	for (const struct jdoc *v = jdoc_first(d); v != NULL; v = jdoc_next(v)) {
-		if (dump_class_needed_text(c, v, &(*ret)[*ret_n], err) < 0) {
+		if (dump_text_read_needed(c, v, &(*ret)[*ret_n], err) < 0) {
 			return -ERR_INVALID;
 		}
 		(*ret_n)++;
@@ -108,7 +108,7 @@ static int read_match(struct cluster *c, const struct jdoc *d, struct match_term
 
 static int read_term(struct cluster *c, const struct jdoc *d, struct pod_term *t, struct err *err)
 {
-	if (dump_class_needed_text(c, jdoc_get(d, "topologyKey"), &t->topology_key, err) < 0 ||
+	if (dump_text_read_needed(c, jdoc_get(d, "topologyKey"), &t->topology_key, err) < 0 ||
 	    dump_fields_read(dump_fields_pod_term, d, t, err) < 0 ||
 	    read_texts(c, jdoc_get(d, "namespaces"), &t->namespaces, &t->nnamespaces, err) < 0 ||
 	    read_match(c, jdoc_get(d, "namespacesBy"), &t->namespaces_by, err) < 0) {

@@ -4,8 +4,8 @@
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "enc/json/json_out.h"
-#include "scheduler/pods/dump/dump_class.h"
 #include "scheduler/pods/dump/dump_fields.h"
+#include "scheduler/pods/dump/dump_text.h"
 #include "scheduler/pods/model/model.h"
 
 static void put_expr(struct json_out *o, const struct match_expr *e)
@@ -23,19 +23,6 @@ static void put_expr(struct json_out *o, const struct match_expr *e)
 	}
 	json_out_array_end(o);
 	json_out_object_end(o);
-}
-
-void dump_terms_write_labels(struct json_out *o, const char *key, const struct label *v, size_t n)
-{
-	json_out_key(o, key);
-	json_out_array(o);
-	for (size_t i = 0; i < n; i++) {
-		json_out_array(o);
-		json_out_str(o, v[i].key);
-		json_out_str(o, v[i].value);
-		json_out_array_end(o);
-	}
-	json_out_array_end(o);
 }
 
 void dump_terms_write(struct json_out *o, const char *key, const struct match_term *v, size_t n)
@@ -61,7 +48,7 @@ static int load_expr(struct cluster *c, const struct jdoc *d, struct match_expr 
 	const struct jdoc *values = jdoc_get(d, "values");
 	int64_t op = 0;
 
-	if (dump_class_needed_text(c, jdoc_get(d, "key"), &e->key, err) < 0 ||
+	if (dump_text_read_needed(c, jdoc_get(d, "key"), &e->key, err) < 0 ||
 	    dump_fields_read_int(jdoc_get(d, "op"), 0, MATCH_LT, &op, err) < 0) {
 		return err_wrap(err, "key or op");
 	}
@@ -69,7 +56,7 @@ static int load_expr(struct cluster *c, const struct jdoc *d, struct match_expr 
 	e->on_field = jdoc_bool(jdoc_get(d, "onField"), false);
 	e->values = xmalloc_zero(jdoc_count(values) + 1, sizeof(e->values[0]));
 	for (const struct jdoc *v = jdoc_first(values); v != NULL; v = jdoc_next(v)) {
-		if (dump_class_needed_text(c, v, &e->values[e->nvalues], err) < 0) {
+		if (dump_text_read_needed(c, v, &e->values[e->nvalues], err) < 0) {
 			return err_wrap(err, "values");
 		}
 		e->nvalues++;

@@ -9,9 +9,9 @@
 #include "enc/json/jdoc.h"
 #include "enc/json/json_out.h"
 #include "scheduler/pods/dump/dump.h"
-#include "scheduler/pods/dump/dump_class.h"
 #include "scheduler/pods/dump/dump_fields.h"
 #include "scheduler/pods/dump/dump_terms.h"
+#include "scheduler/pods/dump/dump_text.h"
 #include "scheduler/pods/model/storage_capacity.h"
 #include "scheduler/pods/model/volumes.h"
 #include "scheduler/pods/values/pod_class.h"
@@ -92,7 +92,7 @@ static void put_volume(struct json_out *o, const struct volume *v)
 	put_flag(o, "available", v->available);
 	put_flag(o, "deleting", v->deleting);
 	if (v->labels.n > 0) {
-		dump_terms_write_labels(o, "labels", v->labels.v, v->labels.n);
+		dump_text_write_labels(o, "labels", v->labels.v, v->labels.n);
 	}
 	put_claim_ref(o, v);
 	json_out_object_end(o);
@@ -252,7 +252,7 @@ static int read_form(struct cluster *c, const struct jdoc *d, struct volume_form
 	}
 	form->access = (uint8_t)access;
 	form->block = flag_of(d, "block");
-	return dump_class_text(c, jdoc_get(d, "attributes"), &form->attributes, err);
+	return dump_text_read(c, jdoc_get(d, "attributes"), &form->attributes, err);
 }
 
 /* The write of a volume for the claim that is on its way, or that is not seen yet. */
@@ -343,7 +343,7 @@ static int read_volume_plain(struct cluster *c, const struct jdoc *d,
 	    read_form(c, d, &spec->form, err) < 0) {
 		return -ERR_INVALID;
 	}
-	return dump_class_text(c, jdoc_get(d, "driver"), &spec->driver, err);
+	return dump_text_read(c, jdoc_get(d, "driver"), &spec->driver, err);
 }
 
 static void add_volume(struct cluster *c, const struct jdoc *d,
@@ -373,7 +373,7 @@ static int read_volume(struct cluster *c, const struct jdoc *d, struct err *err)
 		r = dump_terms_read(c, jdoc_get(d, "zones"), &spec.zones, &spec.nzones, err);
 	}
 	if (r == 0) {
-		r = dump_class_labels(c, jdoc_get(d, "labels"), &labels, &spec.nlabels, err);
+		r = dump_text_read_labels(c, jdoc_get(d, "labels"), &labels, &spec.nlabels, err);
 	}
 	if (r == 0) {
 		r = read_volume_plain(c, d, &spec, err);
@@ -403,7 +403,7 @@ static int read_storage_class(struct cluster *c, const struct jdoc *d, struct er
 	}
 	r = dump_terms_read(c, jdoc_get(d, "topologies"), &spec.topologies, &spec.ntopologies, err);
 	if (r == 0) {
-		r = dump_class_text(c, jdoc_get(d, "provisioner"), &spec.provisioner, err);
+		r = dump_text_read(c, jdoc_get(d, "provisioner"), &spec.provisioner, err);
 	}
 	if (r == 0) {
 		volumes_set_class(c, &spec);
@@ -483,15 +483,15 @@ int dump_volumes_read_class(struct cluster *c, const struct jdoc *d, struct pod_
 		return 0;
 	}
 	if (jdoc_count(list) > POD_CLASS_CLAIMS_MAX ||
-	    dump_class_needed_text(c, jdoc_get(d, "claimsIn"), &k->claims_in, err) < 0) {
+	    dump_text_read_needed(c, jdoc_get(d, "claimsIn"), &k->claims_in, err) < 0) {
 		return err_set(err, ERR_INVALID, "claims: too many, or without claimsIn");
 	}
 	k->claims = xmalloc_zero(jdoc_count(list), sizeof(k->claims[0]));
 	for (const struct jdoc *row = jdoc_first(list); row != NULL; row = jdoc_next(row)) {
 		struct pod_claim *claim = &k->claims[k->nclaims++];
 
-		if (dump_class_needed_text(c, jdoc_get(row, "name"), &claim->name, err) < 0 ||
-		    dump_class_text(c, jdoc_get(row, "owner"), &claim->owner, err) < 0) {
+		if (dump_text_read_needed(c, jdoc_get(row, "name"), &claim->name, err) < 0 ||
+		    dump_text_read(c, jdoc_get(row, "owner"), &claim->owner, err) < 0) {
 			return err_wrap(err, "claims");
 		}
 	}
@@ -506,7 +506,7 @@ int dump_volumes_read_limits(struct cluster *c, const struct jdoc *d, struct nod
 		struct volume_limit limit = { .driver = NULL };
 		int64_t count = 0;
 
-		if (dump_class_needed_text(c, jdoc_get(row, "driver"), &limit.driver, err) < 0 ||
+		if (dump_text_read_needed(c, jdoc_get(row, "driver"), &limit.driver, err) < 0 ||
 		    dump_fields_read_int(jdoc_get(row, "count"), 0, UINT32_MAX, &count, err) < 0) {
 			return err_wrap(err, "volumeLimits");
 		}

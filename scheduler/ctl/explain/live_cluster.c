@@ -143,10 +143,15 @@ static int load_dump(struct live_cluster *s, const char *path, struct err *err)
 	return r < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
+static void warn_conf(void *ctx UNUSED, const char *text)
+{
+	fprintf(stderr, "headgatectl: warning: %s\n", text);
+}
+
 static int load_conf(struct live_cluster *s, const char *path, struct err *err)
 {
 	struct known_names names;
-	struct conf_options co = { 0 };
+	struct conf_options co = { .warn = warn_conf };
 	int r;
 
 	known_names_init(&names,

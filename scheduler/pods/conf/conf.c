@@ -445,6 +445,57 @@ static int read_document(struct parse *p, const struct jdoc *d, struct err *err)
 	return 0;
 }
 
+/* " or " between the names of all plugins that limit Queues; "" when none is known. */
+static void add_limiting_names(const struct conf_name *names, struct strbuf *out)
+{
+	for (; names != NULL && names->name != NULL; names++) {
+		if (names->limits_queues) {
+			strbuf_printf(out, "%s%s", out->len > 0 ? " or " : "", names->name);
+		}
+	}
+}
+
+/* The place of the i-th plugin in the file. */
+static void add_plugin_path(const struct sched_conf *c, size_t i, struct strbuf *out)
+{
+	size_t first = i;
+
+	while (first > 0 && c->plugins[first - 1].tier == c->plugins[i].tier) {
+		first--;
+	}
+	strbuf_printf(out, "tiers[%zu].plugins[%zu]", c->plugins[i].tier, i - first);
+}
+
+/* Volcano takes such a configuration, so it is no error. Its pods go beyond every limit, which only
+ * the probe of readiness would show. */
+static void warn_unlimited(struct parse *p)
+{
+	static const char means[] = "Queues have no limits: ungated pods are bound beyond them and "
+				    "in closed Queues, and no gate is removed";
+	CLEANUP(strbuf_finish) struct strbuf names = STRBUF_INIT;
+	const struct sched_conf *c = p->conf;
+	size_t off = c->nplugins; /* the last one that is switched off */
+
+	add_limiting_names(p->opt->known.plugins, &names);
+	for (size_t i = 0; i < c->nplugins; i++) {
+		if (find_name(p->opt->known.plugins, str_of(c->plugins[i].name))->limits_queues) {
+			off = i;
+			if (c->plugins[i].on[CONF_ALLOCATABLE]) {
+				return;
+			}
+		}
+	}
+	strbuf_reset(&p->reader.path);
+	if (off < c->nplugins) {
+		add_plugin_path(c, off, &p->reader.path);
+		p->reader.word = STR_LIT("enabledAllocatable");
+		config_warn(&p->reader, "enabledAllocatable", "with false %s", means);
+	} else if (names.len > 0) {
+		p->reader.word = STR_LIT("tiers");
+		config_warn(&p->reader, "tiers", "without %s %s", names.p, means);
+	}
+}
+
 int conf_parse(struct str text, const char *name, const struct conf_options *opt,
 	       struct sched_conf **ret, struct err *err)
 {
@@ -467,6 +518,9 @@ int conf_parse(struct str text, const char *name, const struct conf_options *opt
 					   .unknown = warn_unknown,
 					   .path = STRBUF_INIT };
 	code = read_document(&p, tree, err);
+	if (code == 0) {
+		warn_unlimited(&p);
+	}
 	config_finish(&p.reader);
 	if (code == 0) {
 		*ret = take_ptr(&conf);

@@ -86,8 +86,9 @@ struct sched_conf {
 struct conf_name {
 	const char *name;                      /* NULL ends an array */
 	const struct conf_args_row *arguments; /* NULL: it has none */
-	bool absent;     /* it has no implementation: accepted with one warning */
-	const char *why; /* the end of that warning, or NULL */
+	bool limits_queues; /* a plugin that keeps to the limits of Queues; see CONF_ALLOCATABLE */
+	bool absent;        /* it has no implementation: accepted with one warning */
+	const char *why;    /* the end of that warning, or NULL */
 };
 
 struct conf_names {
@@ -99,7 +100,7 @@ typedef void (*conf_warn_fn)(void *ctx, const char *text);
 struct conf_options {
 	struct conf_names known; /* pods/cycle/known_names.h fills it from the registries */
 	conf_warn_fn warn;       /* unknown keys and arguments, names and arguments without
-				    implementation; may be NULL */
+				    implementation, no plugin that limits Queues; may be NULL */
 	void *ctx;               /* of warn */
 };
 

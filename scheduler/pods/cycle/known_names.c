@@ -14,6 +14,7 @@ void known_names_init(struct known_names *n, const struct known_names_source *fr
 		n->plugins[i] = (struct conf_name){
 			.name = row->name,
 			.arguments = row->ops == NULL ? NULL : row->ops->arguments,
+			.limits_queues = row->ops != NULL && row->ops->quota_limits != NULL,
 			.absent = row->ops == NULL,
 		};
 	}

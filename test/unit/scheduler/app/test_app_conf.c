@@ -8,8 +8,10 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/strbuf.h"
 #include "lib/unit.h"
 #include "process/file.h"
+#include "process/log.h"
 #include "scheduler/app/options.h"
 #include "scheduler/multikueue/fleet/fleet.h"
 #include "scheduler/pods/conf/conf.h"
@@ -39,6 +41,34 @@ static void flags_decide_for_the_core(void **state)
 	assert_string_equal(conf->default_queue, "main");
 	assert_true(conf->nplugins > 0);
 	conf_destroy(conf);
+}
+
+static void add_log(struct str line, void *ctx)
+{
+	strbuf_add(ctx, line.p, line.len);
+}
+
+static void a_configuration_without_limits_is_warned_about(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf log = STRBUF_INIT;
+	struct sched_options o = { .default_queue = "main" };
+	struct sched_conf *conf = NULL;
+	char path[64];
+
+	(void)state;
+	log_set_sink(add_log, &log);
+	assert_int_equal(app_conf_load(&o, &conf, NULL), 0);
+	conf_destroy(conf);
+	assert_int_equal(log.len, 0);
+	write_file(path, sizeof(path), "actions: allocate\ntiers: []\n");
+	o.scheduler_conf = path;
+	assert_int_equal(app_conf_load(&o, &conf, NULL), 0);
+	conf_destroy(conf);
+	log_set_sink(NULL, NULL);
+	assert_int_equal(unlink(path), 0);
+	assert_true(str_has_prefix(strbuf_str(&log), "W"));
+	assert_non_null(strstr(log.p, path));
+	assert_non_null(strstr(log.p, ":2: tiers: without capacity or proportion "));
 }
 
 static void configuration_of_the_workload_engine(void **state)
@@ -119,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flags_decide_for_the_core),
+		cmocka_unit_test(a_configuration_without_limits_is_warned_about),
 		cmocka_unit_test(configuration_of_the_workload_engine),
 		cmocka_unit_test(configuration_of_the_fleet),
 	};

@@ -113,9 +113,12 @@ static void objects_that_mean_nothing_are_reported(void **state UNUSED)
 static void a_configuration_or_a_dump_that_is_none(void **state UNUSED)
 {
 	folder_write(&f.folder, "conf", "actions: nonsense\n");
+	folder_write(&f.folder, "unlimited", "actions: allocate\ntiers: []\n");
 	folder_write(&f.folder, "dump", "{}");
 	expect("explain pod ns/waits --scheduler-conf=@conf", VERB_FAILED, "nonsense");
 	expect("explain pod ns/waits --scheduler-conf=@missing", VERB_FAILED, "missing");
+	expect("explain pod ns/waits --scheduler-conf=@unlimited", VERB_OK,
+	       "unlimited:2: tiers: without capacity or proportion Queues have no limits");
 	expect("explain pod ns/waits --dump=@missing", VERB_FAILED, "missing");
 	expect("explain pod ns/waits --dump=@dump", VERB_FAILED, "/dump: ");
 }

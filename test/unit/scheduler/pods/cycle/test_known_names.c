@@ -7,6 +7,7 @@
 #include "lib/pods/conf_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/conf/conf_args.h"
+#include "scheduler/pods/session/hooks.h"
 
 static void run_nothing(struct session *s)
 {
@@ -136,10 +137,12 @@ static void test_arguments_that_nothing_reads_are_named(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(arguments); i++) {
 		bool action = str_has_prefix(str_of(arguments[i].of), "action ");
 		const char *warning = arguments[i].warning, *name = arguments[i].of + 7;
-		const char *list = action ? "configurations:\n-" : "tiers:\n- plugins:\n  -";
+		const char *list = action ? "configurations:\n- " : "- plugins:\n  - ";
 		CLEANUP(xmalloc_freep)
-		char *text = xmalloc_printf("actions: preempt\n%s {name: %s, arguments: {%s: 1}}",
-					    list, name, arguments[i].argument);
+		char *text =
+			xmalloc_printf("actions: preempt\ntiers:\n- plugins: [{name: capacity}]\n"
+				       "%s{name: %s, arguments: {%s: 1}}",
+				       list, name, arguments[i].argument);
 
 		unit_row(arguments[i].argument);
 		assert_int_equal(conf_fixture_parse(&f, text), 0);
@@ -156,12 +159,66 @@ static void test_arguments_that_nothing_reads_are_named(void **state)
 	conf_fixture_finish(&f);
 }
 
+#define UNLIMITED                                                                                  \
+	"Queues have no limits: ungated pods are bound beyond them and in closed Queues, and no "  \
+	"gate is removed\n"
+
+/* The warning is there exactly when the plugins, as they are compiled, have no limits. */
+static void test_a_configuration_without_limits_is_warned_about(void **state)
+{
+	static const struct {
+		const char *tiers, *warning;
+	} rows[] = {
+		{ "", "s.conf: tiers: without capacity or proportion " UNLIMITED },
+		{ "tiers: []", "s.conf:2: tiers: without capacity or proportion " UNLIMITED },
+		{ "tiers: [{plugins: [{name: gang}]}]",
+		  "s.conf:2: tiers: without capacity or proportion " UNLIMITED },
+		{ "tiers:\n- plugins: [{name: gang}, {name: priority}]\n- plugins:\n"
+		  "  - name: binpack\n  - name: capacity\n    enabledAllocatable: false\n",
+		  "s.conf:7: tiers[1].plugins[1].enabledAllocatable: with false " UNLIMITED },
+		{ "tiers: [{plugins: [{name: capacity, enabledAllocatable: false}, "
+		  "{name: proportion}]}]",
+		  "" },
+		{ "tiers: [{plugins: [{name: capacity, enabledAllocatable: false}]}, "
+		  "{plugins: [{name: proportion, enabledAllocatable: false}]}]",
+		  "s.conf:2: tiers[1].plugins[0].enabledAllocatable: with false " UNLIMITED },
+		{ "tiers: [{plugins: [{name: capacity}]}]", "" },
+		{ "tiers: [{plugins: [{name: gang}]}, {plugins: [{name: proportion}]}]", "" },
+	};
+	const struct known_names_source from = { plugin_registry, plugin_registry_count,
+						 action_registry, action_registry_count };
+	struct known_names names;
+	struct conf_fixture f;
+
+	(void)state;
+	conf_fixture_init(&f);
+	known_names_init(&names, &from);
+	f.opt.known = known_names_conf(&names);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xmalloc_freep)
+		char *text = xmalloc_printf("actions: allocate\n%s", rows[i].tiers);
+		struct hooks *hooks = NULL;
+
+		unit_row(rows[i].tiers);
+		assert_int_equal(conf_fixture_parse(&f, text), 0);
+		assert_string_equal(f.warnings.p, rows[i].warning);
+		assert_int_equal(
+			hooks_create(f.conf, plugin_registry, plugin_registry_count, &hooks, NULL),
+			0);
+		assert_int_equal(hooks_has_quota_plugin(hooks), f.warnings.len == 0);
+		hooks_destroy(hooks);
+	}
+	known_names_finish(&names);
+	conf_fixture_finish(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_absent_are_rows_without_functions),
 		cmocka_unit_test(test_empty_registries),
 		cmocka_unit_test(test_arguments_that_nothing_reads_are_named),
+		cmocka_unit_test(test_a_configuration_without_limits_is_warned_about),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,8 @@ static struct request_level describe(const struct forest *f, uint32_t node,
 		.lending = cell == NULL ? QUOTA_NO_LIMIT : cell->lending,
 		.borrowing = cell == NULL ? QUOTA_NO_LIMIT : cell->borrowing,
 		.quota = forest_subtree(f, node, asked.id),
-		.used = forest_usage(f, node, asked.id),
+		/* A sum that is too large to be counted is not "unlimited". */
+		.used = amount_short(forest_usage(f, node, asked.id), 0),
 		.asked = asked.value,
 		.available = not_below_zero(forest_available(f, node, asked.id)),
 	};
@@ -61,13 +62,13 @@ static const char *find_shortage(const struct forest *f, const struct request_le
 		if (l->asked <= l->available) {
 			return NULL;
 		}
-		assign_reason_amount(resource, amount_sub(l->asked, l->available), shortage);
+		assign_reason_amount(resource, amount_short(l->asked, l->available), shortage);
 		return arena_printf(arena, "short by %s", shortage);
 	}
 	if (l->borrowing == QUOTA_NO_LIMIT || left <= not_below_zero(borrowable(l))) {
 		return NULL;
 	}
-	assign_reason_amount(resource, amount_sub(left, not_below_zero(borrowable(l))), shortage);
+	assign_reason_amount(resource, amount_short(left, not_below_zero(borrowable(l))), shortage);
 	return arena_printf(arena, "short by %s because of borrowingLimit", shortage);
 }
 
@@ -80,7 +81,7 @@ void request_levels_add(const struct forest *f, uint32_t queue, struct quota_amo
 	for (uint32_t at = queue; at != MODEL_NONE; at = forest_parent(f, at)) {
 		struct request_level l = describe(f, at, asked);
 		int64_t left = not_below_zero(
-			amount_sub(asked.value, forest_local_available(f, at, asked.id)));
+			amount_short(asked.value, forest_local_available(f, at, asked.id)));
 
 		l.shortage = find_shortage(f, &l, left, arena);
 		vec_push(out, l);

@@ -192,7 +192,7 @@ static void add_note(const struct workload_explanation *x, const struct request_
 	if (!x->holds && l->shortage != NULL) {
 		columns_add(table, "<- %s", l->shortage);
 	} else if (x->holds && l->node == x->queue->id && l->used > l->quota) {
-		assign_reason_amount(resource, amount_sub(l->used, l->quota), amount);
+		assign_reason_amount(resource, amount_short(l->used, l->quota), amount);
 		columns_add(table, "<- borrows %s", amount);
 	} else {
 		columns_add(table, "%s", "");

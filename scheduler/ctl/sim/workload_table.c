@@ -11,6 +11,8 @@
 #include "scheduler/ctl/cli/columns.h"
 #include "scheduler/ctl/sim/quota_lists.h"
 #include "scheduler/ctl/sim/workload_waiting.h"
+#include "scheduler/workloads/assign/assign_reason.h"
+#include "scheduler/workloads/forest/amount.h"
 #include "scheduler/workloads/forest/share.h"
 #include "scheduler/workloads/model/quota_store.h"
 
@@ -22,6 +24,18 @@ static const struct quota_model *model_of(const struct workload_simulation *s)
 static const char *or_dash(const char *text)
 {
 	return text == NULL || text[0] == '\0' ? "-" : text;
+}
+
+/* The quantity, or words about an amount that is counted as none. */
+static const char *amount_text(const char *resource, int64_t amount,
+			       char out[WORKLOAD_STEP_AMOUNT_MAX])
+{
+	_Static_assert(WORKLOAD_STEP_AMOUNT_MAX >= ASSIGN_REASON_AMOUNT_MAX, "room for the words");
+	if (amount >= AMOUNT_REQUEST_MAX) {
+		assign_reason_amount(resource, amount, out);
+		return out;
+	}
+	return workload_step_amount(resource, amount, out);
 }
 
 static void print(struct columns *table, size_t rows, FILE *to)
@@ -45,7 +59,7 @@ static void describe_podset(const struct workload_step_podset *p, const struct w
 	}
 	for (size_t i = 0; i < p->n; i++) {
 		strbuf_printf(out, "%s %s %s of %s", i == 0 ? ":" : ",", p->v[i].resource,
-			      workload_step_amount(p->v[i].resource, p->v[i].amount, amount),
+			      amount_text(p->v[i].resource, p->v[i].amount, amount),
 			      p->v[i].flavor);
 	}
 }
@@ -201,7 +215,8 @@ static void add_cell(const struct forest *f, const struct quota_node *node, uint
 	const struct quota_model *q = forest_model(f);
 	const char *resource = quota_resource_name(q, q->pairs.v[pair].resource);
 	int64_t available = forest_available(f, node->id, pair);
-	const int64_t amounts[] = { forest_usage(f, node->id, pair), available > 0 ? available : 0,
+	const int64_t amounts[] = { amount_short(forest_usage(f, node->id, pair), 0),
+				    available > 0 ? available : 0,
 				    forest_potential(f, node->id, pair) };
 
 	columns_add(table, "%s", node->name);
@@ -210,7 +225,7 @@ static void add_cell(const struct forest *f, const struct quota_node *node, uint
 	for (size_t i = 0; i < ARRAY_LEN(amounts); i++) {
 		char text[WORKLOAD_STEP_AMOUNT_MAX];
 
-		columns_add(table, "%s", workload_step_amount(resource, amounts[i], text));
+		columns_add(table, "%s", amount_text(resource, amounts[i], text));
 	}
 }
 

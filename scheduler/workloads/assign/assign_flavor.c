@@ -54,7 +54,7 @@ static int64_t sum_of(const struct assign_need *need)
 {
 	int64_t sum = amount_add(need->earlier, need->amount);
 
-	return sum == QUOTA_UNLIMITED ? QUOTA_UNLIMITED - 1 : sum;
+	return sum == QUOTA_UNLIMITED ? AMOUNT_REQUEST_MAX : sum;
 }
 
 static void add_short(const struct assign_request *r, const struct assign_need *need,
@@ -65,7 +65,7 @@ static void add_short(const struct assign_request *r, const struct assign_need *
 	const char *const rest[] = { have, " free, ", lack, " too little" };
 
 	assign_reason_amount(resource, available, have);
-	assign_reason_amount(resource, amount_sub(sum_of(need), available), lack);
+	assign_reason_amount(resource, amount_short(sum_of(need), available), lack);
 	add_reason(r, need, why, rest);
 }
 

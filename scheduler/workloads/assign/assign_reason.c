@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "scheduler/workloads/forest/amount.h"
 
 #define TEXT_MAX 1024 /* of one reason: names have at most 253 bytes */
 
@@ -126,6 +127,16 @@ static void put_number(int64_t value, const char *unit, char out[ASSIGN_REASON_A
 	memcpy(out + at, unit, strlen(unit) + 1);
 }
 
+/* The largest round amount below the end of what is counted: milli-CPUs, bytes, or units, as 63
+ * bits hold them. */
+static const char *largest_round(const char *resource)
+{
+	if (strcmp(resource, "cpu") == 0) {
+		return "9P";
+	}
+	return is_in_bytes(resource) ? "7Ei" : "9E";
+}
+
 void assign_reason_amount(const char *resource, int64_t amount, char out[ASSIGN_REASON_AMOUNT_MAX])
 {
 	static const char *const binary[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi" };
@@ -133,6 +144,9 @@ void assign_reason_amount(const char *resource, int64_t amount, char out[ASSIGN_
 
 	if (amount == QUOTA_UNLIMITED) {
 		snprintf(out, ASSIGN_REASON_AMOUNT_MAX, "unlimited");
+	} else if (amount == AMOUNT_REQUEST_MAX || amount == INT64_MIN) {
+		snprintf(out, ASSIGN_REASON_AMOUNT_MAX, "%s%s",
+			 amount > 0 ? "more than " : "less than -", largest_round(resource));
 	} else if (strcmp(resource, "cpu") == 0) {
 		bool whole = amount % 1000 == 0;
 

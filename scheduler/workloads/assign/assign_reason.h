@@ -31,7 +31,8 @@ enum nofit_reason assign_reason_both(enum nofit_reason a, enum nofit_reason b);
 /* The reason when either could be avoided by the other way: the less severe one; NONE does not
  * count. */
 enum nofit_reason assign_reason_either(enum nofit_reason a, enum nofit_reason b);
-/* The amount as a quantity: "2500m" of cpu, "5Mi" of memory, "3" of anything. */
+/* The amount as a quantity: "2500m" of cpu, "5Mi" of memory, "3" of anything. "unlimited"; an
+ * amount beyond what is counted is "more than 9P", and not the number that it is counted as. */
 void assign_reason_amount(const char *resource, int64_t amount, char out[ASSIGN_REASON_AMOUNT_MAX]);
 
 #endif

@@ -8,7 +8,7 @@ int64_t amount_mul(int64_t a, int64_t times)
 	int64_t product;
 
 	if (__builtin_mul_overflow(a, times, &product)) {
-		return (a < 0) == (times < 0) ? QUOTA_UNLIMITED - 1 : INT64_MIN;
+		return (a < 0) == (times < 0) ? AMOUNT_REQUEST_MAX : INT64_MIN;
 	}
-	return product == QUOTA_UNLIMITED ? QUOTA_UNLIMITED - 1 : product;
+	return product == QUOTA_UNLIMITED ? AMOUNT_REQUEST_MAX : product;
 }

@@ -27,7 +27,21 @@ static inline int64_t amount_sub(int64_t a, int64_t b)
 	return saturating_sub(a, b);
 }
 
+/* The largest request: what is larger is counted as this. */
+#define AMOUNT_REQUEST_MAX (QUOTA_UNLIMITED - 1)
+
+/* The part of a request that `available` does not cover. A request that is too large to be counted
+ * stays so: the rest of it is not known. Never UNLIMITED. */
+static inline int64_t amount_short(int64_t asked, int64_t available)
+{
+	int64_t rest = amount_sub(asked, available);
+
+	return rest == QUOTA_UNLIMITED || (asked == AMOUNT_REQUEST_MAX && rest > 0)
+		       ? AMOUNT_REQUEST_MAX
+		       : rest;
+}
+
 int64_t amount_mul(int64_t a,
-		   int64_t times); /* a request: clamps to INT64_MAX - 1, never UNLIMITED */
+		   int64_t times); /* a request: clamps to AMOUNT_REQUEST_MAX, never UNLIMITED */
 
 #endif

@@ -91,6 +91,18 @@ static void test_nothing_is_left_of_what_is_overused(void **state)
 	       "a", "1", "a: quota 1 used 3 asked 1 left 0 <- short by 1\n");
 }
 
+/* The rest of a request that is too large to be counted is not known either. */
+static void test_requests_beyond_what_is_counted(void **state)
+{
+	(void)state;
+	expect("cohort all\nqueue a cohort=all\nquota a default cpu nominal=4 lend=1 borrow=2\n"
+	       "quota cohort/all default cpu nominal=10\n",
+	       "a", "9223372036854775806m",
+	       "a: quota 4 used 0 asked 9223372036854775 left 6 <- short by more than 9P because "
+	       "of borrowingLimit\n"
+	       "all: quota 11 used 0 asked 9223372036854775 left 11 <- short by more than 9P\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -98,6 +110,7 @@ int main(void)
 		cmocka_unit_test(test_private_quota_stays_below),
 		cmocka_unit_test(test_limits_of_cohorts),
 		cmocka_unit_test(test_nothing_is_left_of_what_is_overused),
+		cmocka_unit_test(test_requests_beyond_what_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

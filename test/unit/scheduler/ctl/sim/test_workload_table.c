@@ -104,6 +104,41 @@ static void those_that_wait_unseen_say_why(void **state)
 			     NULL });
 }
 
+/* What is larger than any amount that is counted is no number in the table. */
+static void amounts_beyond_what_is_counted(void **state)
+{
+	CLEANUP(workload_simulation_destroyp)
+	struct workload_simulation *s = workload_sim_fixture_create(
+		"{kind: Namespace, metadata: {name: team}}\n---\n"
+		"{" QUOTA_SIM_API "kind: ResourceFlavor, metadata: {name: f}}\n---\n"
+		"{" QUOTA_SIM_API "kind: ClusterQueue, metadata: {name: cq}, spec: "
+		"{namespaceSelector: {}, resourceGroups: [{coveredResources: [cpu], flavors: "
+		"[{name: f, resources: [{name: cpu, nominalQuota: '1e30'}]}]}]}}\n---\n"
+		"{" QUOTA_SIM_API "kind: LocalQueue, metadata: {name: lq, namespace: team}, spec: "
+		"{clusterQueue: cq}}\n---\n" QUOTA_SIM_WORKLOAD("a", "1E", "0", "")
+			QUOTA_SIM_WORKLOAD("b", "1E", "0", "")
+				QUOTA_SIM_WORKLOAD("c", "1E", "0", ""),
+		NULL);
+
+	(void)state;
+	(void)workload_simulation_run_cycle(s);
+	(void)workload_simulation_run_cycle(s);
+	(void)workload_simulation_run_cycle(s);
+	expect_lines(s, workload_table_decisions,
+		     (const char *const[]){ "main x1: cpu more than 9P of f\n", NULL });
+	expect_lines(
+		s, workload_table_waiting,
+		(const char *const[]){ "pod set main: cpu in flavor f: more than 9P requested, "
+				       "0 free, more than 9P too little; ",
+				       NULL });
+	expect_lines(
+		s, workload_table_capacity,
+		(const char *const[]){
+			"USED           AVAILABLE   AT MOST\n",
+			"cq             f        cpu        more than 9P   0           unlimited\n",
+			NULL });
+}
+
 static void an_admission_shows_missing_checks(void **state)
 {
 	CLEANUP(workload_simulation_destroyp)
@@ -157,6 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(columns_of_the_table),
 		cmocka_unit_test(those_that_wait_unseen_say_why),
+		cmocka_unit_test(amounts_beyond_what_is_counted),
 		cmocka_unit_test(an_admission_shows_missing_checks),
 		cmocka_unit_test(nothing_is_printed_about_nothing),
 	};

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "lib/unit.h"
+#include "scheduler/workloads/forest/amount.h"
 
 static void test_texts_are_sorted_and_said_once(void **state)
 {
@@ -65,7 +66,12 @@ static void test_amounts(void **state)
 		{ "ephemeral-storage", 2048, "2Ki" },
 		{ "hugepages-2Mi", 1 << 21, "2Mi" },
 		{ "example.com/gpu", 1024, "1024" },
-		{ "example.com/gpu", INT64_MIN, "-9223372036854775808" },
+		{ "example.com/gpu", INT64_MIN, "less than -9E" },
+		{ "example.com/gpu", QUOTA_UNLIMITED - 2, "9223372036854775805" },
+		{ "example.com/gpu", QUOTA_UNLIMITED - 1, "more than 9E" },
+		{ "cpu", QUOTA_UNLIMITED - 1, "more than 9P" },
+		{ "cpu", INT64_MIN, "less than -9P" },
+		{ "memory", QUOTA_UNLIMITED - 1, "more than 7Ei" },
 		{ "memory", QUOTA_UNLIMITED, "unlimited" },
 	};
 
@@ -79,6 +85,33 @@ static void test_amounts(void **state)
 	}
 }
 
+/* A request that is too large to be counted stays so, whatever is taken off it. */
+static void test_shortages(void **state)
+{
+	static const struct {
+		int64_t asked, available;
+		const char *text;
+	} rows[] = {
+		{ 3000, 1000, "2" },
+		{ 3000, -500, "3500m" },
+		{ QUOTA_UNLIMITED - 1, 4000, "more than 9P" },
+		{ QUOTA_UNLIMITED - 1, -1, "more than 9P" },
+		{ QUOTA_UNLIMITED - 2, -1, "more than 9P" },
+		{ QUOTA_UNLIMITED - 2, -100, "more than 9P" },
+		{ QUOTA_UNLIMITED - 2, 5, "9223372036854775800m" },
+		{ 4000, INT64_MIN, "more than 9P" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char text[ASSIGN_REASON_AMOUNT_MAX];
+
+		unit_row_number(i);
+		assign_reason_amount("cpu", amount_short(rows[i].asked, rows[i].available), text);
+		assert_string_equal(text, rows[i].text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -86,6 +119,7 @@ int main(void)
 		cmocka_unit_test(test_both_reasons_give_the_more_severe),
 		cmocka_unit_test(test_alternatives_give_the_less_severe),
 		cmocka_unit_test(test_amounts),
+		cmocka_unit_test(test_shortages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 #include "scheduler/ctl/explain/live_workloads.h"
 #include "scheduler/ctl/list/kueue_kinds.h"
 #include "scheduler/ctl/sim/quota_lists.h"
+#include "scheduler/ctl/sim/workload_waiting.h"
 #include "scheduler/workloads/model/quota_store.h"
 
 #define VISIBILITY "visibility.kueue.x-k8s.io/v1beta2"
@@ -152,6 +153,74 @@ static void show_rows(struct selection *x, const struct place *p, const char *lo
 	strmap_destroy(counts);
 }
 
+/* The pending Workloads that are not tried: those of a queue that stands still, and those that are
+ * in none, as those of a stopped LocalQueue. Kueue's API leaves the latter out. */
+struct untried {
+	struct selection *x;
+	const char *queue, *local; /* NULL: of all; a LocalQueue by its key */
+	struct columns *table;
+	size_t rows;
+};
+
+static bool is_selected(const struct untried *u, const struct workload *w, const char *queue)
+{
+	CLEANUP(xmalloc_freep)
+	char *key = xmalloc_printf("%s/%s", w->object.namespace_, w->object.local_queue);
+	const struct local_queue *local = quota_local_find(u->x->q, str_of(key));
+
+	if (u->local != NULL) {
+		return str_streq(key, u->local);
+	}
+	return u->queue == NULL || str_streq(queue, u->queue) ||
+	       (local != NULL && str_streq(local->queue, u->queue));
+}
+
+static void add_untried(void *ctx, const struct workload_waiting *row)
+{
+	struct untried *u = ctx;
+	const struct workload *w = quota_workload_find(u->x->q, str_of(row->workload));
+	bool queued = row->queue[0] != '\0';
+
+	if (row->position > 0 || row->inadmissible || !is_selected(u, w, row->queue)) {
+		return;
+	}
+	if (u->x->json == NULL) {
+		columns_add(u->table, "%s", row->workload);
+		columns_add(u->table, "%s",
+			    str_of(w->object.local_queue).len > 0 ? w->object.local_queue : "-");
+		columns_add(u->table, "%s", row->reason);
+		columns_add(u->table, "%s", row->message);
+		u->rows++;
+	} else if (!queued) {
+		fprintf(stderr, "headgatectl: warning: %s is in no queue: %s\n", row->workload,
+			row->message);
+	}
+}
+
+static void show_untried(struct selection *x, const char *queue, const char *local)
+{
+	static const char *const heads[] = { "NOT TRIED", "LOCALQUEUE", "REASON", "MESSAGE", NULL };
+	struct untried u = { .x = x, .queue = queue, .local = local };
+	const struct local_queue *one =
+		local == NULL ? NULL : quota_local_find(x->q, str_of(local));
+
+	/* Reasons are those of a ClusterQueue, which is not known then. */
+	if (x->alone) {
+		if (one->stop != QUOTA_RUN) {
+			fprintf(stderr, "headgatectl: warning: LocalQueue %s is stopped\n", local);
+		}
+		return;
+	}
+	u.table = columns_create(heads);
+	workload_waiting_each(x->source->world, add_untried, &u);
+	if (u.rows > 0) {
+		printf("%s", x->rows > 0 ? "\n" : "");
+		columns_print(u.table, stdout);
+	}
+	x->rows += u.rows;
+	columns_destroyp(&u.table);
+}
+
 /* Writes one PendingWorkloadsSummary with name and namespace, which is NULL for a ClusterQueue. */
 static void show_queue(struct selection *x, const struct place *p, const char *local)
 {
@@ -203,11 +272,10 @@ static void show_all(struct selection *x)
 	free(nodes);
 }
 
-static int show_named(struct selection *x, const struct kinds_row *kind, struct err *err)
+/* key: of a LocalQueue or a ClusterQueue. */
+static int show_named(struct selection *x, const struct kinds_row *kind, const char *key,
+		      struct err *err)
 {
-	CLEANUP(xmalloc_freep)
-	char *key = kind->namespaced ? cluster_args_key(x->args, x->args->rest[1])
-				     : xmalloc_dup(x->args->rest[1]);
 	const struct local_queue *local =
 		kind->namespaced ? quota_local_find(x->q, str_of(key)) : NULL;
 	const char *name = kind->namespaced ? (local == NULL ? NULL : local->queue) : key;
@@ -246,6 +314,19 @@ static int load(const struct cluster_args *a, const struct kinds_row *kind,
 	return r < 0 ? err_set(err, why.code, "%s", why.text) : 0;
 }
 
+static void print(struct selection *x, const char *text, const char *queue, const char *local)
+{
+	if (x->json != NULL) {
+		printf("%s\n", text);
+	} else if (x->rows > 0) {
+		columns_print(x->table, stdout);
+	}
+	show_untried(x, queue, local);
+	if (x->json == NULL && x->rows == 0) {
+		fprintf(stderr, "No pending workloads.\n");
+	}
+}
+
 static int show(const struct cluster_args *a, const struct kinds_row *kind, struct err *err)
 {
 	static const char *const heads[] = {
@@ -255,6 +336,7 @@ static int show(const struct cluster_args *a, const struct kinds_row *kind, stru
 	CLEANUP(live_workloads_finish) struct live_workloads source = { 0 };
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	CLEANUP(xmalloc_freep) char *key = NULL; /* of the one queue */
 	struct json_out json;
 	struct selection x = { .args = a, .source = &source, .table = table };
 	int r = load(a, kind, &source, &x.alone, err);
@@ -269,20 +351,15 @@ static int show(const struct cluster_args *a, const struct kinds_row *kind, stru
 	}
 	if (kind == NULL) {
 		show_all(&x);
-	} else {
-		r = show_named(&x, kind, err);
+		print(&x, text.p, NULL, NULL);
+		return 0;
 	}
-	if (r < 0) {
-		return r;
+	key = kind->namespaced ? cluster_args_key(a, a->rest[1]) : xmalloc_dup(a->rest[1]);
+	r = show_named(&x, kind, key, err);
+	if (r == 0) {
+		print(&x, text.p, kind->namespaced ? NULL : key, kind->namespaced ? key : NULL);
 	}
-	if (x.json != NULL) {
-		printf("%s\n", text.p);
-	} else if (x.rows > 0) {
-		columns_print(table, stdout);
-	} else {
-		fprintf(stderr, "No pending workloads.\n");
-	}
-	return 0;
+	return r;
 }
 
 static int run_verb(int argc, char **argv)
@@ -320,9 +397,12 @@ const struct verb ctl_pending_verb = {
 	.flags.args = "\nclusterqueue NAME\nlocalqueue NAMESPACE/NAME",
 	.flags.doc =
 		"Show the pending Workloads of a queue, or of all ClusterQueues, in the order in "
-		"which they are tried.",
+		"which they are tried; then those that are not tried, with the reason: the queue "
+		"is stopped or inactive, or they are in no queue.",
 	.flags.notes = "-o json prints a PendingWorkloadsSummary of Kueue's visibility API, where "
-		       "positions begin at 0; for all queues, a List of them.",
+		       "positions begin at 0; for all queues, a List of them. Kueue removes the "
+		       "Workloads of a stopped LocalQueue from its queue, so they are not items: "
+		       "standard error names them.",
 	.flags.tables = tables,
 	.run = run_verb,
 };

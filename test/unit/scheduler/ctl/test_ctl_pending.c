@@ -172,6 +172,81 @@ static void test_queues_that_are_missing(void **state)
 	}
 }
 
+/* Kueue's visibility API has no place for those in no queue, and does not say that a queue stands
+ * still; here they are named with the reason. */
+static const char stopped[] = QUOTA_SIM_CLUSTER
+	"{" API "kind: LocalQueue, metadata: {name: held, namespace: team}, spec: {clusterQueue: "
+	"cq, stopPolicy: Hold}}\n---\n"
+	"{" API "kind: ClusterQueue, metadata: {name: off}, spec: {stopPolicy: HoldAndDrain, "
+	"namespaceSelector: {}}}\n---\n"
+	"{" API "kind: LocalQueue, metadata: {name: off, namespace: team}, spec: {clusterQueue: "
+	"off}}\n---\n"
+	"{" API "kind: Workload, metadata: {name: h, namespace: team}, spec: {queueName: held, "
+	"podSets: []}}\n---\n"
+	"{" API "kind: Workload, metadata: {name: o, namespace: team}, spec: {queueName: off, "
+	"podSets: []}}\n---\n"
+	"{" API "kind: Workload, metadata: {name: l, namespace: team}, spec: {queueName: nope, "
+	"podSets: []}}\n---\n" QUOTA_SIM_WORKLOAD("a", "1", "7", "");
+
+#define QUEUED_A "cq             1          team/a     7          lq           1\n"
+#define QUEUED_O "off            1          team/o     0          off          1\n"
+#define WHY_H "team/h      held         Suspended       LocalQueue team/held is stopped\n"
+#define WHY_O                                                                                      \
+	"team/o      off          Stopped         ClusterQueue off: spec.stopPolicy: it is "       \
+	"stopped\n"
+#define WHY_L                                                                                      \
+	"team/l      nope         Misconfigured   spec.queueName: LocalQueue team/nope does "      \
+	"not exist\n"
+
+static void test_queues_that_are_stopped(void **state)
+{
+	static const struct {
+		const char *line, *out;
+	} rows[] = {
+		{ "", HEAD QUEUED_A QUEUED_O
+		  "\nNOT TRIED   LOCALQUEUE   REASON          MESSAGE\n" WHY_O WHY_H WHY_L },
+		{ "localqueue team/lq", HEAD QUEUED_A },
+		{ "localqueue team/held",
+		  "NOT TRIED   LOCALQUEUE   REASON      MESSAGE\n"
+		  "team/h      held         Suspended   LocalQueue team/held is stopped\n" },
+		{ "clusterqueue cq", HEAD QUEUED_A
+		  "\nNOT TRIED   LOCALQUEUE   REASON      MESSAGE\n"
+		  "team/h      held         Suspended   LocalQueue team/held is stopped\n" },
+		{ "clusterqueue off",
+		  HEAD QUEUED_O "\nNOT TRIED   LOCALQUEUE   REASON    MESSAGE\n"
+				"team/o      off          Stopped   ClusterQueue off: "
+				"spec.stopPolicy: it is stopped\n" },
+	};
+
+	(void)state;
+	folder_write(&folder, "stopped.yaml", stopped);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf line = STRBUF_INIT, out = STRBUF_INIT;
+
+		unit_row(rows[i].line);
+		strbuf_printf(&line, "headgatectl pending-workloads --as-is -f @stopped.yaml%s%s",
+			      rows[i].line[0] == '\0' ? "" : " ", rows[i].line);
+		assert_int_equal(folder_run(&folder, ctl_run, line.p, &out), VERB_OK);
+		assert_string_equal(out.p, rows[i].out);
+	}
+}
+
+/* The summary is that of Kueue's API; the others are said beside it. */
+static void test_a_summary_says_what_it_leaves_out(void **state)
+{
+	CLEANUP(xmalloc_freep)
+	char *line = xmalloc_printf("pending-workloads -o json --as-is -f %s/stopped.yaml lq "
+				    "team/held",
+				    folder.path);
+	CLEANUP(strbuf_finish) struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	assert_int_equal(capture_ctl(line, &out), VERB_OK);
+	assert_non_null(strstr(out.p, "\"items\":[]"));
+	assert_non_null(strstr(out.p, "headgatectl: warning: team/h is in no queue: LocalQueue "
+				      "team/held is stopped\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +254,8 @@ int main(void)
 		cmocka_unit_test(test_summaries),
 		cmocka_unit_test(test_exit_codes),
 		cmocka_unit_test(test_queues_that_are_missing),
+		cmocka_unit_test(test_queues_that_are_stopped),
+		cmocka_unit_test(test_a_summary_says_what_it_leaves_out),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -11,6 +11,7 @@
 #include "collections/vec.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/ctl/cli/verb.h"
+#include "scheduler/ctl/manifest/ignored_kinds.h"
 #include "scheduler/ctl/manifest/strict_input.h"
 #include "scheduler/ctl/sim/sim_files.h"
 #include "scheduler/ctl/sim/sim_input.h"
@@ -256,6 +257,7 @@ static int check_simulated(const struct update *u, struct err *err)
 
 struct update_reading {
 	const struct arguments *args;
+	struct ignored_kinds *ignored;
 	struct strict_input *strict; /* of the files before; NULL: as they are */
 	const struct jdoc *config;
 	int64_t now;
@@ -265,8 +267,7 @@ struct update_reading {
 static int read_update(struct update *u, const struct update_reading *how, struct sim_input *base,
 		       struct err *err)
 {
-	const struct strict_input_options opt = { .ignored = how->args->ignored.v,
-						  .nignored = how->args->ignored.n,
+	const struct strict_input_options opt = { .ignored = how->ignored,
 						  .gate_schedulers = how->args->gate_schedulers.v,
 						  .config_path = how->args->config,
 						  .problem = problem,
@@ -480,7 +481,8 @@ static int exit_code(const struct arguments *a, const struct parts *p,
  *    come.
  * 5. The cycles run.
  * 6. The report comes last. Its warnings are complete by then. */
-static int run(struct arguments *a, struct sim_input *in, struct strict_input *strict)
+static int run(struct arguments *a, struct sim_input *in, struct ignored_kinds *ignored,
+	       struct strict_input *strict)
 {
 	CLEANUP(jdoc_destroyp) struct jdoc *config = NULL;
 	CLEANUP(simulation_destroyp) struct simulation *pods = NULL;
@@ -503,10 +505,11 @@ static int run(struct arguments *a, struct sim_input *in, struct strict_input *s
 		r = strict_input_finish(strict, config, opt.now, &err);
 	}
 	if (r == 0) {
-		r = read_updates(a, &(struct update_reading){ a, strict, config, opt.now }, in,
-				 &err);
+		r = read_updates(a, &(struct update_reading){ a, ignored, strict, config, opt.now },
+				 in, &err);
 	}
-	if (r > 0) {
+	/* Now that all objects are read. */
+	if (r > 0 || (r == 0 && ignored_kinds_report(ignored, problem, NULL) > 0)) {
 		return VERB_USAGE;
 	}
 	quota_opt.config = config;
@@ -528,9 +531,10 @@ static int run(struct arguments *a, struct sim_input *in, struct strict_input *s
 
 static int simulate(struct arguments *a)
 {
+	CLEANUP(ignored_kinds_destroyp)
+	struct ignored_kinds *ignored = ignored_kinds_create(a->ignored.v, a->ignored.n);
 	const struct strict_input_options opt = {
-		.ignored = a->ignored.v,
-		.nignored = a->ignored.n,
+		.ignored = ignored,
 		.gate_schedulers = a->gate_schedulers.v,
 		.config_path = a->config,
 		.problem = problem,
@@ -540,7 +544,7 @@ static int simulate(struct arguments *a)
 	CLEANUP(strict_input_destroyp)
 	struct strict_input *strict = a->as_is ? NULL : strict_input_create(&opt, in);
 
-	return run(a, in, strict);
+	return run(a, in, ignored, strict);
 }
 
 static int run_verb(int argc, char **argv)

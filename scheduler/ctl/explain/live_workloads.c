@@ -13,6 +13,7 @@
 #include "kube/rest.h"
 #include "kube/transport.h"
 #include "net/http.h"
+#include "scheduler/ctl/manifest/ignored_kinds.h"
 #include "scheduler/ctl/manifest/strict_input.h"
 #include "scheduler/ctl/sim/sim_files.h"
 
@@ -105,9 +106,10 @@ static int read_config(const struct cluster_args *a, struct jdoc **ret, struct e
 
 static int read_strictly(const struct cluster_args *a, struct sim_input *in, struct err *err)
 {
+	CLEANUP(ignored_kinds_destroyp)
+	struct ignored_kinds *ignored = ignored_kinds_create(a->ignored.v, a->ignored.n);
 	const struct strict_input_options opt = {
-		.ignored = a->ignored.v,
-		.nignored = a->ignored.n,
+		.ignored = ignored,
 		.config_path = a->config,
 		.problem = problem,
 		.warn = warn,
@@ -121,6 +123,9 @@ static int read_strictly(const struct cluster_args *a, struct sim_input *in, str
 	}
 	if (r == 0) {
 		r = strict_input_finish(s, config, now_of(a, in), err);
+	}
+	if (r == 0 && ignored_kinds_report(ignored, problem, NULL) > 0) {
+		return err_set(err, ERR_INVALID, "--ignore has no effect");
 	}
 	/* The problems themselves were printed as they were found. */
 	return r > 0 ? err_set(err, ERR_INVALID,

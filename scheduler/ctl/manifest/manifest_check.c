@@ -14,6 +14,7 @@
 #include "enc/quantity.h"
 #include "scheduler/ctl/manifest/core_values.h"
 #include "scheduler/ctl/manifest/crd_schemas.h"
+#include "scheduler/ctl/manifest/ignored_kinds.h"
 #include "scheduler/ctl/manifest/unknown_fields.h"
 #include "schema/meta_rules.h"
 #include "schema/pod_amounts.h"
@@ -180,20 +181,6 @@ static void report_causes(const struct subject *s, const char *prefix, const str
 
 /* --- kinds that play no part -------------------------------------------------------------------*/
 
-static bool is_ignored(const struct subject *s)
-{
-	CLEANUP(xmalloc_freep) char *full = xmalloc_printf("%s.%s", s->kind, s->group);
-
-	for (size_t i = 0; i < s->m->opt.nignored; i++) {
-		const char *name = s->m->opt.ignored[i];
-
-		if (str_streq(name, s->kind) || str_streq(name, full)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static void leave_out(const struct subject *s)
 {
 	CLEANUP(xmalloc_freep)
@@ -334,7 +321,7 @@ static int refuse_kind(const struct subject *s)
 	enum sched_resource known;
 
 	/* First, so that --ignore also silences the problem below. */
-	if (is_ignored(s)) {
+	if (ignored_kinds_has(s->m->opt.ignored, s->kind, s->group)) {
 		return 1;
 	}
 	if (meant != NULL) {

@@ -9,12 +9,12 @@
 
 #include "scheduler/base/sched_kinds.h"
 
+struct ignored_kinds;
 struct jdoc;
 struct manifest_check;
 
 struct manifest_check_options {
-	const char *const *ignored; /* "Kind" or "Kind.group": left out without a warning */
-	size_t nignored;
+	struct ignored_kinds *ignored; /* left out without a warning; NULL: none */
 	/* One text each; a problem means that the API would refuse the object. */
 	void (*problem)(void *ctx, const char *text);
 	void (*warn)(void *ctx, const char *text);

@@ -40,11 +40,9 @@ struct strict_input *strict_input_create(const struct strict_input_options *opt,
 					 struct sim_input *in)
 {
 	struct strict_input *s = xmalloc_zero(1, sizeof(*s));
-	const struct manifest_check_options check = { .ignored = opt->ignored,
-						      .nignored = opt->nignored,
-						      .problem = on_problem,
-						      .warn = strict_input_warn,
-						      .ctx = s };
+	const struct manifest_check_options check = {
+		.ignored = opt->ignored, .problem = on_problem, .warn = strict_input_warn, .ctx = s
+	};
 
 	s->opt = *opt;
 	s->in = in;

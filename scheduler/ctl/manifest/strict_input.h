@@ -8,14 +8,14 @@
 #include <stdint.h>
 
 struct err;
+struct ignored_kinds;
 struct jdoc;
 struct sim_input;
 struct sim_report_input;
 struct strict_input;
 
 struct strict_input_options {
-	const char *const *ignored; /* kinds that are left out without a warning */
-	size_t nignored;
+	struct ignored_kinds *ignored; /* kinds that are left out without a warning; NULL: none */
 	const char *const *gate_schedulers; /* of pods that are gated for others, NULL-terminated;
 					       NULL: none */
 	const char *config_path;            /* of the configuration, for errors; NULL: none */

@@ -452,17 +452,22 @@ static void generate_name(struct manifest_check *m, struct jdoc *meta)
 	jdoc_set_str(meta, "name", made);
 }
 
-/* False: it has no name. A name that is not a string is refused where it is read. */
-static bool check_meta(const struct subject *s, bool is_custom)
+/* False: it has no name. A name that is not a string is refused where it is read. The namespace of
+ * a kind that has none is dropped by the API server, whatever it is. */
+static bool check_meta(const struct subject *s, bool is_custom, bool namespaced)
 {
 	const struct meta_rules_kind kind = { s->group, s->kind, is_custom };
 	const struct jdoc *name = jdoc_path(s->object, "metadata.name");
+	const char *space = jdoc_path_str(s->object, "metadata.namespace");
 	CLEANUP(jdoc_destroyp) struct jdoc *causes = jdoc_new_array();
 
 	if (jdoc_kind(name) == JDOC_NULL || jdoc_kind(name) == JDOC_STRING) {
 		meta_rules_check(&kind, s->object, NULL, causes);
-		report_causes(s, "", causes, problem);
 	}
+	if (namespaced && space != NULL && space[0] != '\0') {
+		meta_rules_check_label_name("metadata.namespace", space, causes);
+	}
+	report_causes(s, "", causes, problem);
 	return jdoc_kind(name) != JDOC_NULL && !jdoc_is_str(name, "");
 }
 
@@ -487,7 +492,8 @@ static int check_known(struct subject *s, enum sched_resource kind, struct jdoc 
 	} else {
 		check_core(s, object);
 	}
-	has_name = check_meta(s, schema != NULL || s->group[0] != '\0');
+	has_name = check_meta(s, schema != NULL || s->group[0] != '\0',
+			      sched_kinds_names(kind)->namespaced);
 	check_pods(s, kind);
 	return has_name ? 0 : 1;
 }

@@ -349,6 +349,28 @@ static const struct row api_rows[] = {
 	  .code = VERB_USAGE,
 	  .printed = "Node n\\u001b[31m\\nx: metadata.name: Invalid value",
 	  .absent = "\033" },
+	{ .name = "a namespace that can have no such name",
+	  .manifests = "apiVersion: v1\nkind: Namespace\nmetadata: {name: ok}\n---\n" KUEUE
+		       "kind: LocalQueue\nmetadata: {name: q, namespace: Team_A}\n"
+		       "spec: {clusterQueue: q}\n",
+	  .code = VERB_USAGE,
+	  .printed = "document 2: LocalQueue Team_A/q: metadata.namespace: Invalid value: "
+		     "\"Team_A\": a lowercase RFC 1123 label" },
+	{ .name = "a namespace with a dot",
+	  .manifests = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: a.b}\n"
+		       "spec: {containers: [{name: c, image: i}]}\n",
+	  .code = VERB_USAGE,
+	  .printed = "document 1: Pod a.b/p: metadata.namespace: Invalid value: \"a.b\"" },
+	{ .name = "a namespace of 64 letters",
+	  .manifests = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, namespace: "
+		       "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa}\n"
+		       "spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, "
+		       "image: i}]}}}\n",
+	  .code = VERB_USAGE,
+	  .printed = "must be no more than 63 bytes" },
+	{ .name = "a namespace of a kind that has none, which the API server drops",
+	  .manifests = "apiVersion: v1\nkind: Node\nmetadata: {name: n, namespace: Team_A}\n",
+	  .printed = "Read: 1 Node" },
 	{ .name = "a gang below zero",
 	  .manifests = VOLCANO "kind: PodGroup\nmetadata: {name: g}\nspec: {minMember: "
 			       "-1}\n",

@@ -112,6 +112,8 @@ printf 'int main(void)\n{\n\tint r;\n\n\tr = run();\n\thash_seed(rng_entropy(), 
 	expect seeded 'a program that seeds late' webhook/main/main.c
 printf 'int main(void)\n{\n\thash_seed(0, 0);\n}\n' |
 	expect seeded 'a program with a known key' webhook/main/main.c
+: | expect corpora 'a target without inputs' test/fuzz/fuzz_thing.c
+: | expect corpora 'inputs without a target' test/fuzz/corpus/thing/one
 # shellcheck disable=SC2016
 printf '#!/bin/sh\nrm $1\n' | expect shell 'an unquoted variable' test/bad.sh
 printf 'package main\n\nvar  x int\n' | expect go 'bad format' test/e2e/x.go

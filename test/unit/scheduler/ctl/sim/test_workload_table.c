@@ -104,7 +104,7 @@ static void those_that_wait_unseen_say_why(void **state)
 			     NULL });
 }
 
-/* What is larger than any amount that is counted is no number in the table. */
+/* An amount that is larger than any that is counted is no number in the table. */
 static void amounts_beyond_what_is_counted(void **state)
 {
 	CLEANUP(workload_simulation_destroyp)

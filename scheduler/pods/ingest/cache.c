@@ -244,7 +244,9 @@ void cache_apply(struct cache *c, const struct sched_msg *m, struct cache_time t
 
 bool cache_is_synced(const struct cache *c)
 {
-	for (unsigned i = 0; i < sched_kinds_watched(false); i++) {
+	unsigned kinds = sched_kinds_watched(false);
+
+	for (unsigned i = 0; i < kinds; i++) {
 		if (!c->synced[i]) {
 			return false;
 		}

@@ -67,6 +67,7 @@ static void use_less(struct cluster *c, const struct res *amount)
 void cluster_node_book(struct cluster *c, struct node *n, const struct res *request)
 {
 	res_add(&n->used, request);
+	n->use_gen++;
 	if (n->exists) {
 		res_add(&c->used, request);
 	}
@@ -75,6 +76,7 @@ void cluster_node_book(struct cluster *c, struct node *n, const struct res *requ
 void cluster_node_unbook(struct cluster *c, struct node *n, const struct res *request)
 {
 	cluster_account_sub(c, &n->used, request);
+	n->use_gen++;
 	if (n->exists) {
 		use_less(c, request);
 	}
@@ -97,6 +99,7 @@ void cluster_node_changed(struct cluster *c, struct node *n, const struct res *o
 		use_less(c, &n->used);
 	}
 	c->nodes_gen++;
+	c->node_objects_gen++;
 	if (spec) {
 		/* From the cluster's counter: a node that takes over the id of a removed one must
 		 * not be taken for it by a cache that keys on id and generation. */

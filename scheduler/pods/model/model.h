@@ -444,6 +444,8 @@ struct node {
 			       */
 	uint64_t spec_gen; /* changes with labels, taints, unschedulable: predicate caches key on it
 			    */
+	uint64_t use_gen;  /* changes with used and releasing, and so with the classes of its pods
+			    */
 };
 
 struct cluster {
@@ -484,6 +486,7 @@ struct cluster {
 	bool implies_podgroups;  /* pods without owner need no PodGroup object: they are groups of
 				    their own; set once, before the first pod */
 	uint64_t queues_gen, nodes_gen;
+	uint64_t node_objects_gen; /* changes with Nodes and CSINodes, and not with their pods */
 	uint64_t demand_gen; /* changes with all that PodGroups hold or ask for together: which
 				pods wait, hold quota, are on nodes or terminate; requests,
 				minMember, minResources, queues and phases of PodGroups; and with

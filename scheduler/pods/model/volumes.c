@@ -584,6 +584,7 @@ void volumes_set_limits(struct cluster *c, struct str node, const struct volume_
 		vec_push(&at->limits, limits[i]);
 	}
 	c->nodes_gen++;
+	c->node_objects_gen++;
 	cluster_node_prune(c, at);
 }
 

@@ -6,6 +6,7 @@
 #include "collections/bitset.h"
 #include "scheduler/pods/session/domain_table.h"
 #include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/ranking_memo.h"
 #include "scheduler/pods/session/session_priv.h"
 #include "scheduler/pods/values/pod_class.h"
 
@@ -132,17 +133,31 @@ static uint32_t better(const struct ranking *r, uint32_t a, uint32_t b)
 static uint32_t play(struct session *s, struct ranking *r, const struct task *t, uint32_t place)
 {
 	const struct node *n = r->nodes->v[place];
+	struct ranking_memo_answer *answer = NULL;
+	bool fits;
 
-	s->nodes_scored++;
 	r->version[place] = session_node_version(s, n);
-	/* From cheap to dear. The answer for t holds for its shape: the node predicate of a plugin
-	 * looks at nothing else of the task. */
-	if (!bitset_has(r->may, place) || !ranking_room_now(s, t->klass, n) ||
-	    !hooks_node_predicate(s, t, n, NULL)) {
+	if (!bitset_has(r->may, place)) {
 		return RANKING_NONE;
 	}
-	r->score[place] = hooks_node_score(s, t->klass, n);
-	return place;
+	if (r->memo != NULL && r->version[place] == 0) {
+		answer = &r->memo[n->id];
+		if (answer->state >= RANKING_MEMO_FULL && answer->use_gen == n->use_gen) {
+			r->score[place] = answer->score;
+			return answer->state == RANKING_MEMO_FITS ? place : RANKING_NONE;
+		}
+	}
+	s->nodes_scored++;
+	/* From cheap to dear. The answer for t holds for its shape: the node predicate of a plugin
+	 * looks at nothing else of the task. */
+	fits = ranking_room_now(s, t->klass, n) && hooks_node_predicate(s, t, n, NULL);
+	r->score[place] = fits ? hooks_node_score(s, t->klass, n) : 0;
+	if (answer != NULL) {
+		*answer = (struct ranking_memo_answer){ n->use_gen, r->score[place],
+							fits ? RANKING_MEMO_FITS
+							     : RANKING_MEMO_FULL };
+	}
+	return fits ? place : RANKING_NONE;
 }
 
 /* O(nodes): each inner node is played once, from the bottom up. */
@@ -204,24 +219,40 @@ void ranking_refresh(struct session *s, struct ranking *r, const struct task *t,
 	}
 }
 
+/* A resource that no node offers keeps the pod from every node; so does a part of it that this
+ * scheduler cannot place. */
+static void ask_class(struct session *s, struct ranking *r, const struct pod_class *k)
+{
+	memset(r->may, 0, BITSET_WORDS(r->nodes->n + 1) * sizeof(*r->may));
+	if (k->unsupported != NULL || k->unoffered.n > 0) {
+		return;
+	}
+	for (size_t i = 0; i < r->nodes->n; i++) {
+		const struct node *n = r->nodes->v[i];
+		struct ranking_memo_answer *answer = r->memo == NULL ? NULL : &r->memo[n->id];
+		bool may = answer != NULL && answer->state != RANKING_MEMO_UNKNOWN
+				   ? answer->state != RANKING_MEMO_REFUSED
+				   : hooks_class_predicate(s, k, n, NULL);
+
+		if (may) {
+			bitset_set(r->may, i);
+		}
+		if (answer != NULL && answer->state == RANKING_MEMO_UNKNOWN) {
+			answer->state = may ? RANKING_MEMO_ALLOWED : RANKING_MEMO_REFUSED;
+		}
+	}
+}
+
 void ranking_fill(struct session *s, struct ranking *r, const struct task *t, struct str shape,
 		  const struct domain_key *const *keys, size_t nkeys)
 {
-	const struct pod_class *k = t->klass;
-
 	r->shape = arena_str(s->arena, shape);
 	r->explain = NULL;
+	r->memo = ranking_memo_of(s->memo, s->cluster, t->klass, shape);
 	make_cells(s, r, keys, nkeys);
-	memset(r->may, 0, BITSET_WORDS(r->nodes->n + 1) * sizeof(*r->may));
-	for (size_t i = 0; i < r->nodes->n; i++) {
-		/* A resource that no node offers keeps the pod from every node; so does a part of
-		 * it that this scheduler cannot place. */
-		if (k->unsupported == NULL && k->unoffered.n == 0 &&
-		    hooks_class_predicate(s, k, r->nodes->v[i], NULL)) {
-			bitset_set(r->may, i);
-		}
-	}
+	ask_class(s, r, t->klass);
 	play_all(s, r, t);
+	r->memo = NULL; /* other shapes may take its memory */
 }
 
 bool ranking_serves(const struct ranking *r, struct str shape, const struct domain_key *const *keys,

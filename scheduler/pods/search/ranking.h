@@ -17,6 +17,7 @@
 struct domain_key;
 struct node;
 struct pod_class;
+struct ranking_memo_answer;
 struct session;
 struct task;
 
@@ -36,14 +37,15 @@ struct ranking {
 	struct str shape;  /* pod_class_format_shape and hooks_node_score_key */
 	const char **keys; /* interned names of the topology keys */
 	size_t nkeys;
-	uint64_t *may;     /* bit set by place: the class predicate passes */
-	uint32_t *version; /* by place: of the node when it was last played */
-	double *score;     /* by place, of those that fit */
-	uint32_t *cell;    /* by place */
-	uint32_t *order;   /* places, cell by cell */
-	uint32_t *at;      /* by place: its index in order */
-	uint32_t *start;   /* by cell, and one more: into order */
-	size_t ncells;     /* at least 1 */
+	struct ranking_memo_answer *memo; /* while it is filled; NULL: none */
+	uint64_t *may;                    /* bit set by place: the class predicate passes */
+	uint32_t *version;                /* by place: of the node when it was last played */
+	double *score;                    /* by place, of those that fit */
+	uint32_t *cell;                   /* by place */
+	uint32_t *order;                  /* places, cell by cell */
+	uint32_t *at;                     /* by place: its index in order */
+	uint32_t *start;                  /* by cell, and one more: into order */
+	size_t ncells;                    /* at least 1 */
 	/* A tree of 2 * n for each cell of n nodes, in the order of cells. Node 1 is the root, the
 	 * last n are the leaves; RANKING_NONE: no node fits. */
 	uint32_t *tree;

@@ -8,6 +8,7 @@
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/session/domains.h"
 #include "scheduler/pods/session/hooks.h"
+#include "scheduler/pods/session/ranking_memo.h"
 #include "scheduler/pods/session/session_priv.h"
 #include "scheduler/pods/values/pod_class.h"
 
@@ -20,6 +21,7 @@ struct session *session_create(const struct sched_conf *conf, const struct hooks
 	s->arena = arena_create(1 << 16);
 	s->overlay = xmalloc_zero(1, sizeof(*s->overlay));
 	s->domains = domains_create();
+	s->memo = ranking_memo_create();
 	s->has_quota_plugin = hooks_has_quota_plugin(hooks);
 	return s;
 }
@@ -33,6 +35,7 @@ void session_destroy(struct session *s)
 	decision_finish(&s->decisions);
 	arena_destroy(s->arena);
 	domains_destroy(s->domains);
+	ranking_memo_destroy(s->memo);
 	free(s->overlay);
 	free(s);
 }

@@ -9,6 +9,7 @@
 
 struct domains;
 struct fit;
+struct ranking_memo;
 
 struct session {
 	const struct cluster *cluster;
@@ -21,6 +22,7 @@ struct session {
 	struct res *limits;      /* by queue id */
 	struct res *not_counted; /* revoke.c, by queue id; NULL: no queue was over its limit yet */
 	struct fit *fit; /* memory of pods/search/fit.c; NULL: no pod looked for a node yet */
+	struct ranking_memo *memo; /* of earlier sessions, too */
 	struct domains *domains;
 	int64_t *timers;                 /* by queue id: when to look again, INT64_MAX: never */
 	uint8_t *due;                    /* by queue id: enum due_part (pods/cycle/due.h) */

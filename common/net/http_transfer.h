@@ -20,6 +20,9 @@ struct http_transfer_config {
 	struct strbuf ca_pem, cert_pem, key_pem;
 	int64_t connect_ms;
 	int64_t last_bytes_ns; /* when any transfer last received bytes */
+	/* The last Date header and its time: most answers of a second have the same. */
+	char date_text[40];
+	int64_t date;
 	struct VEC(int)
 		sockets; /* open ones; curl does not expose which one a running transfer uses */
 };

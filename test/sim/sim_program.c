@@ -14,6 +14,7 @@
 #include "process/log.h"
 
 #define BLOCK 20
+#define EVICTED_LEAST 20 /* pods, in all runs without arguments */
 
 struct options {
 	uint64_t from, to; /* seeds, both included */
@@ -288,6 +289,12 @@ int sim_program(int argc, char **argv, const struct sim_program *p)
 		failed += !all_acted(p, &stats);
 		printf("%s %u - every actor acted\n", all_acted(p, &stats) ? "ok" : "not ok",
 		       ++tests);
+		/* A search for victims that finds none breaks no other rule. */
+		if (p->kind == SIM_RUN_PODS) {
+			failed += stats.evicted < EVICTED_LEAST;
+			printf("%s %u - pods were evicted for others\n",
+			       stats.evicted < EVICTED_LEAST ? "not ok" : "ok", ++tests);
+		}
 		if (p->kind == SIM_RUN_QUOTA) {
 			failed += !sim_quota_all_seen(&stats.quota);
 			printf("%s %u - everything was sampled\n",

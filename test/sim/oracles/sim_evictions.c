@@ -201,6 +201,25 @@ static void check_allowance(struct sim_evictions *e, const struct cluster *c,
 	free(taken);
 }
 
+/* The rule of preempt and gangpreempt: within a queue a pod of a PodGroup of a lower priority goes,
+ * within a PodGroup a pod of a lower priority. A PodGroup's counts for a pod as far as the API
+ * server has granted the pod such a priority. */
+static void check_priority(struct sim_evictions *e, const struct cluster *c,
+			   const struct task *victim, const struct task *by)
+{
+	if (victim->podgroup == MODEL_NONE || by->podgroup == MODEL_NONE ||
+	    c->podgroups.v[victim->podgroup]->queue != c->podgroups.v[by->podgroup]->queue) {
+		return;
+	}
+	if (victim->podgroup == by->podgroup
+		    ? victim->priority >= by->priority
+		    : cluster_task_standing(c, victim) >= cluster_task_standing(c, by)) {
+		sim_world_fail(e->world,
+			       "evictions: %s of the same queue for %s, of no higher priority",
+			       victim->name, by->name);
+	}
+}
+
 static void on_evict(struct sim_evictions *e, const struct cluster *c, const struct decision *d)
 {
 	const struct task *victim = c->tasks.v[d->task], *by;
@@ -213,6 +232,7 @@ static void on_evict(struct sim_evictions *e, const struct cluster *c, const str
 	e->count++;
 	check_budgets(e, victim);
 	check_turn(e, c, victim, by);
+	check_priority(e, c, victim, by);
 	if ((by->flags & TASK_PREEMPT_NEVER) != 0) {
 		sim_world_fail(e->world, "evictions: for %s, which never preempts", by->name);
 	}

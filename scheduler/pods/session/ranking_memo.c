@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "scheduler/pods/model/model.h"
-#include "scheduler/pods/model/pod_class.h"
+#include "scheduler/pods/values/pod_class.h"
 
 struct row {
 	struct strbuf shape; /* empty: not used */

@@ -11,8 +11,8 @@
 #include "lib/seeds.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
-#include "scheduler/pods/model/pod_class.h"
 #include "scheduler/pods/model/volumes.h"
+#include "scheduler/pods/values/pod_class.h"
 
 enum { NODES = 20, NODES_MAX = 12, STEPS = 120, WORLDS = 40, SHAPES = 12, PODS = 4 };
 

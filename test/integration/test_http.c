@@ -238,14 +238,8 @@ static void test_retry_after_and_drop(void **state)
 	assert_int_equal(c.retry_after_s, 7);
 	/* Client and server have one clock, and the answer has whole seconds of it. */
 	assert_in_range(c.date, before - CLOCK_NS_PER_S, clock_wall(clock_real()));
-	before = c.date;
 	https_fixture_finish(&c);
-	/* The next one is of another second. */
-	while (clock_wall(clock_real()) - before < 2 * CLOCK_NS_PER_S) {
-		(void)wait_until(INT64_MAX);
-	}
 	https_fixture_do(&f, &c, "/", STR_LIT("x"));
-	assert_in_range(c.date, before + CLOCK_NS_PER_S, clock_wall(clock_real()));
 	assert_int_equal(c.retry_after_s, -1);
 	https_fixture_finish(&c);
 	/* Dropped after it was read: not repeated by the library, and the outcome is unknown. */

@@ -236,6 +236,48 @@ static void *raw_main(void *arg)
 	return NULL;
 }
 
+/* One client, of which the loop keeps the last Date: each answer has its own all the same. */
+static void test_dates(void **state)
+{
+	static const struct {
+		const char *header;
+		int64_t seconds; /* 0: none */
+	} rows[] = {
+		{ "Date: Tue, 14 Nov 2023 22:13:20 GMT\r\n", 1700000000 },
+		{ "Date: Tue, 14 Nov 2023 22:13:20 GMT\r\n", 1700000000 },
+		{ "Date: Tue, 14 Nov 2023 22:13:21 GMT\r\n", 1700000001 },
+		{ "", 0 },
+		{ "Date: soon\r\n", 0 },
+		{ "Date: Tue, 14 Nov 2023 22:13:20 GMT\r\n", 1700000000 },
+		/* Longer than what is kept. */
+		{ "Date: Tue, 14 Nov 2023             22:13:22           GMT\r\n", 1700000002 },
+	};
+	struct http_loop *l = plain_loop();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct raw_server s = { .rounds = 1 };
+		struct https_call c;
+		pthread_t thread;
+		char url[80], answer[200];
+
+		snprintf(answer, sizeof(answer),
+			 "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n%s\r\n",
+			 rows[i].header);
+		s.answer = answer;
+		s.fd = listen_raw(url, sizeof(url));
+		assert_int_equal(pthread_create(&thread, NULL, raw_main, &s), 0);
+		https_fixture_submit_on(l, &c, url, post_call);
+		https_fixture_wait(&c);
+		assert_int_equal(c.status, 200);
+		assert_int_equal(c.date, rows[i].seconds * CLOCK_NS_PER_S);
+		https_fixture_finish(&c);
+		pthread_join(thread, NULL);
+		close(s.fd);
+	}
+	http_loop_destroy(l);
+}
+
 static void test_broken_answers(void **state)
 {
 	static const struct {
@@ -425,6 +467,7 @@ int main(void)
 		cmocka_unit_test(test_deadline),
 		cmocka_unit_test(test_cancel_and_destroy),
 		cmocka_unit_test(test_broken_answers),
+		cmocka_unit_test(test_dates),
 		cmocka_unit_test(test_idle_connection_is_closed),
 		cmocka_unit_test(test_timers),
 	};

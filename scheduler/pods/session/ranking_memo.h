@@ -1,10 +1,10 @@
-/* scheduler/pods/session/ranking_memo.h: what the nodes have answered to pods of a shape, kept from
- * one session to the next, so that a cycle asks again only about nodes whose pods have changed
- * since. An answer is of the node without what the session itself has decided. All answers are
- * dropped when a Node or CSINode has changed, since scores may compare nodes, and when a
- * resource got or lost its name. Shapes with volumes are not kept: their answers depend on other
- * objects as well. The last RANKING_MEMO_SHAPES shapes are kept. Memory: 24 bytes for each node and
- * shape. Owner: struct session, for one configuration. Thread: sched. Pure. */
+/* scheduler/pods/session/ranking_memo.h: results of the predicates and scores of nodes for pods of a
+ * shape, kept from one session to the next: a cycle computes them again only for nodes on which
+ * pods have come or gone since. A result is of the node without what the session itself has
+ * decided. All results are dropped when a Node or CSINode has changed, since scores may compare
+ * nodes, and when a resource got or lost its name. Shapes with volumes are not kept: their results
+ * depend on other objects as well. The last RANKING_MEMO_SHAPES shapes are kept. Memory: 24 bytes
+ * for each node and shape. Owner: struct session, for one configuration. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_SESSION_RANKING_MEMO_H
 #define SCHEDULER_PODS_SESSION_RANKING_MEMO_H
 

@@ -1,5 +1,5 @@
-/* What nodes have answered is kept over cycles. That the decisions are those of a cycle without any
- * of it is compared by cycle_fixture_run, here as in all tests that use it. */
+/* Results of predicates and scores are kept over cycles. cycle_fixture_run compares the decisions
+ * with those of a cycle that has kept none, here as in all tests that use it. */
 #include "scheduler/pods/session/ranking_memo.h"
 
 #include <inttypes.h>

@@ -55,7 +55,7 @@ static void drop_key(cJSON *c)
 }
 
 struct member {
-	cJSON *c;
+	const cJSON *c;
 	size_t i;
 };
 
@@ -67,22 +67,36 @@ static int member_cmp(const void *a, const void *b)
 	return c != 0 ? c : (x->i > y->i) - (x->i < y->i);
 }
 
-static void drop_duplicates_big(cJSON *obj, size_t n)
+/* The first n members from c on, which are there, by name. Equal names become neighbours, the last
+ * one of the text behind the others. */
+static struct member *sorted_members(const cJSON *c, size_t n)
 {
 	struct member *m = xmalloc_zero(n, sizeof(*m));
-	size_t i = 0;
 
-	for (cJSON *c = obj->child; c != NULL; c = c->next) {
+	for (size_t i = 0; i < n; i++) {
 		m[i] = (struct member){ c, i };
-		i++;
+		c = c->next;
 	}
-	/* Equal names become neighbours, the last one of the text behind the others. */
 	qsort(m, n, sizeof(*m), member_cmp);
-	for (i = 0; i + 1 < n; i++) {
-		if (strcmp(m[i].c->string, m[i + 1].c->string) == 0) {
-			cJSON_Delete(cJSON_DetachItemViaPointer(obj, m[i].c));
+	return m;
+}
+
+static void drop_duplicates_big(cJSON *obj, size_t n)
+{
+	struct member *m = sorted_members(obj->child, n);
+	bool *drop = xmalloc_zero(n, sizeof(*drop));
+	cJSON *next, *c = obj->child;
+
+	for (size_t i = 0; i + 1 < n; i++) {
+		drop[m[i].i] = strcmp(m[i].c->string, m[i + 1].c->string) == 0;
+	}
+	for (size_t i = 0; i < n; i++, c = next) {
+		next = c->next;
+		if (drop[i]) {
+			cJSON_Delete(cJSON_DetachItemViaPointer(obj, c));
 		}
 	}
+	free(drop);
 	free(m);
 }
 
@@ -536,27 +550,38 @@ struct jdoc *jdoc_ensure_array(struct jdoc *obj, const char *key)
 	return ensure(obj, key, JDOC_ARRAY);
 }
 
+/* So many members, from x and from y on, in any order. */
+static bool members_equal(const struct jdoc *x, const struct jdoc *y, size_t n)
+{
+	struct member *a = sorted_members(node(x), n), *b = sorted_members(node(y), n);
+	bool equal = true;
+
+	for (size_t i = 0; i < n && equal; i++) {
+		equal = strcmp(a[i].c->string, b[i].c->string) == 0 &&
+			jdoc_equal(doc_const(a[i].c), doc_const(b[i].c));
+	}
+	free(a);
+	free(b);
+	return equal;
+}
+
 static bool objects_equal(const struct jdoc *a, const struct jdoc *b)
 {
 	const struct jdoc *x = jdoc_first(a), *y = jdoc_first(b);
+	size_t left = jdoc_count(a);
 
-	if (jdoc_count(a) != jdoc_count(b)) {
+	if (left != jdoc_count(b)) {
 		return false;
 	}
-	for (; x != NULL; x = jdoc_next(x)) {
-		/* The order is mostly the same: compare with the neighbour before searching. */
-		if (y == NULL || strcmp(jdoc_key(x), jdoc_key(y)) != 0) {
-			y = jdoc_get(b, jdoc_key(x));
-			if (y == NULL) {
-				return false;
-			}
-		}
+	/* The order is mostly the same: neighbours are compared before anything is sorted. */
+	for (; x != NULL && strcmp(jdoc_key(x), jdoc_key(y)) == 0; left--) {
 		if (!jdoc_equal(x, y)) {
 			return false;
 		}
+		x = jdoc_next(x);
 		y = jdoc_next(y);
 	}
-	return true;
+	return left == 0 || members_equal(x, y, left);
 }
 
 static bool arrays_equal(const struct jdoc *a, const struct jdoc *b)

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
+#include "lib/compares.h"
 
 static struct jdoc *parse(const char *text)
 {
@@ -281,6 +282,39 @@ static void test_equal_and_copy(void **state)
 	assert_true(jdoc_equal(NULL, NULL));
 }
 
+enum { MEMBERS = 4000 };
+
+static struct jdoc *many(bool backwards)
+{
+	struct jdoc *d = jdoc_new_object();
+	char key[16];
+
+	for (int i = 0; i < MEMBERS; i++) {
+		snprintf(key, sizeof(key), "k%d", backwards ? MEMBERS - 1 - i : i);
+		(void)jdoc_add_take(d, key, jdoc_new_int(backwards ? MEMBERS - 1 - i : i));
+	}
+	return d;
+}
+
+/* Searched for one by one it would be eight million comparisons. */
+static void test_equal_in_another_order(void **state)
+{
+	struct jdoc *a CLEANUP(jdoc_destroyp) = many(false);
+	struct jdoc *b CLEANUP(jdoc_destroyp) = many(true);
+
+	(void)state;
+	compares_made = 0;
+	assert_true(jdoc_equal(a, b));
+	assert_in_range(compares_made, 1, 60 * MEMBERS);
+	jdoc_set_int(b, "k17", 18);
+	assert_false(jdoc_equal(a, b));
+	jdoc_set_int(b, "k17", 17);
+	assert_true(jdoc_equal(a, b));
+	(void)jdoc_remove(b, "k17");
+	(void)jdoc_add_take(b, "other", jdoc_new_int(17));
+	assert_false(jdoc_equal(a, b));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_reading_tolerates_wrong_kinds),
 		cmocka_unit_test(test_changing),
 		cmocka_unit_test(test_equal_and_copy),
+		cmocka_unit_test(test_equal_in_another_order),
 	};
 
 	return cmocka_run_group_tests_name("jdoc", tests, NULL, NULL);

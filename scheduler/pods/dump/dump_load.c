@@ -197,6 +197,9 @@ static int load_role_min(struct cluster *c, const struct jdoc *d, struct podgrou
 		if (!is_name(c, (uint32_t)role)) {
 			return bad(err, "roleMin: no such name");
 		}
+		if (min == 0) {
+			continue; /* asks for nothing: earlier versions kept it */
+		}
 		vec_push(&g->role_min,
 			 ((struct podgroup_role_min){ (uint32_t)role, (int32_t)min }));
 	}

@@ -69,6 +69,9 @@ static int read_roles(struct cluster *c, const struct field_int_map *map, struct
 			return err_set(err, ERR_INVALID, "spec.minTaskMember.%s: negative",
 				       map->v[i].key);
 		}
+		if (r.min == 0) {
+			continue; /* asks for nothing */
+		}
 		/* Pods without a role have, as in Volcano, the empty one. */
 		if (map->v[i].key[0] == '\0') {
 			r.role = MODEL_NONE;
@@ -96,19 +99,21 @@ static bool is_quota_key(const char *name)
 static int read_min_resources(const struct cluster *c, const struct field_resources *r,
 			      struct group *g, struct err *err)
 {
+	CLEANUP(xmalloc_freep)
+	struct field_resource *v = xmalloc_zero(r->n + 1, sizeof(*v));
+	struct field_resources counted = { v, 0 };
+
 	g->unoffered.v = xmalloc_zero(r->n + 1, sizeof(*g->unoffered.v));
 	for (size_t i = 0; i < r->n; i++) {
-		struct field_resources one = { &r->v[i], 1 };
-
-		if (is_quota_key(r->v[i].name)) {
-			continue;
-		}
-		if (from_api_requested(c, &one, RES_UNLIMITED - 1, &g->min_resources, &g->unoffered,
-				       err) < 0) {
-			return err_wrap(err, "spec.minResources");
+		if (!is_quota_key(r->v[i].name)) {
+			v[counted.n++] = r->v[i];
 		}
 	}
-	return 0;
+	/* In one go: each call makes a vector of all resources. */
+	return from_api_requested(c, &counted, RES_UNLIMITED - 1, &g->min_resources, &g->unoffered,
+				  err) < 0
+		       ? err_wrap(err, "spec.minResources")
+		       : 0;
 }
 
 static int read_group(struct cluster *c, const struct api_pod_group *group,

@@ -1,8 +1,11 @@
 #include "scheduler/pods/session/gang.h"
 
 #include <assert.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "base/arena.h"
+#include "base/xmalloc.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/values/pod_class.h"
 
@@ -77,25 +80,44 @@ static bool has_role_minimums(const struct podgroup *g)
 	/* A tenant may name many roles, each with the largest minimum: 32 bits would wrap. */
 	int64_t sum = 0;
 
-	for (size_t i = 0; i < g->role_min.n; i++) {
+	for (size_t i = 0; i < g->role_min.n && sum <= g->min_member; i++) {
 		sum += g->role_min.v[i].min;
 	}
 	return g->role_min.n > 0 && sum <= g->min_member;
 }
 
-static const struct podgroup_role_min *find_minimum(const struct podgroup *g, uint32_t role)
+/* Of n structs of size bytes that begin with their role, sorted by it, as a PodGroup has them;
+ * NULL: no minimum is set for it. */
+static const void *find_by_role(const void *v, size_t n, size_t size, uint32_t role)
 {
-	for (size_t i = 0; i < g->role_min.n; i++) {
-		if (g->role_min.v[i].role == role) {
-			return &g->role_min.v[i];
+	size_t from = 0, to = n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+		const char *at = (const char *)v + mid * size;
+		uint32_t is;
+
+		memcpy(&is, at, sizeof(is));
+		if (is == role) {
+			return at;
 		}
+		*(is < role ? &from : &to) = is < role ? mid + 1 : mid;
 	}
 	return NULL;
 }
 
+static const struct podgroup_role_min *find_minimum(const struct podgroup *g, uint32_t role)
+{
+	_Static_assert(offsetof(struct podgroup_role_min, role) == 0, "see find_by_role");
+
+	return find_by_role(g->role_min.v, g->role_min.n, sizeof(g->role_min.v[0]), role);
+}
+
 bool gang_roles_are_met(const struct session *s, const struct podgroup *g, enum gang_stage stage)
 {
-	/* Asked about both PodGroups of a comparison: nothing is allocated for few roles. */
+	/* Asked about both PodGroups of a comparison: nothing is allocated for few roles, and
+	 * nothing stays. */
+	CLEANUP(xmalloc_freep) int32_t *many = NULL;
 	int32_t few[16] = { 0 };
 	int32_t *found = few;
 	size_t met = 0;
@@ -103,12 +125,12 @@ bool gang_roles_are_met(const struct session *s, const struct podgroup *g, enum 
 	if (!has_role_minimums(g)) {
 		return true;
 	}
-	if (g->role_min.n > ARRAY_LEN(few)) {
-		found = arena_zero(session_arena(s), g->role_min.n, sizeof(*found));
+	/* Each minimum is above 0, and a task has one role. */
+	if (g->tasks.n < g->role_min.n) {
+		return false;
 	}
-	for (size_t i = 0; i < g->role_min.n; i++) {
-		/* These are met without any task, and the walk below never counts them. */
-		met += g->role_min.v[i].min <= 0;
+	if (g->role_min.n > ARRAY_LEN(few)) {
+		found = many = xmalloc_zero(g->role_min.n, sizeof(*found));
 	}
 	for (size_t i = 0; i < g->tasks.n && met < g->role_min.n; i++) {
 		const struct task *t = session_task(s, g->tasks.v[i]);
@@ -144,12 +166,11 @@ bool gang_can_spare(const struct session *s, const struct task *t)
 
 static struct gang_role *find_role(const struct gang_need *need, uint32_t role)
 {
-	for (size_t i = 0; i < need->nroles; i++) {
-		if (need->roles[i].role == role) {
-			return &need->roles[i];
-		}
-	}
-	return NULL;
+	const struct gang_role *found =
+		find_by_role(need->roles, need->nroles, sizeof(need->roles[0]), role);
+
+	_Static_assert(offsetof(struct gang_role, role) == 0, "see find_by_role");
+	return found == NULL ? NULL : &need->roles[found - need->roles];
 }
 
 static void copy_roles(const struct session *s, const struct podgroup *g, struct gang_need *need)

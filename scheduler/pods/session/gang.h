@@ -22,8 +22,8 @@ struct gang_role {
 
 /* Members that a gang lacks. */
 struct gang_need {
-	int32_t missing; /* members of any role; 0 or less: none */
-	struct gang_role *roles;
+	int32_t missing;         /* members of any role; 0 or less: none */
+	struct gang_role *roles; /* sorted by role */
 	size_t nroles;
 };
 

@@ -1,6 +1,9 @@
+#include <stdio.h>
+
 #include "api/volcano/scheduling.h"
 #include "base/attrs.h"
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "collections/intern.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ingest/from_api.h"
@@ -109,7 +112,41 @@ static void test_roles_are_sorted_and_replaced(void **state)
 	assert_int_equal(read_group(c, GROUP(",\"spec\":{\"minTaskMember\":{\"a\":4}}"), NULL), 0);
 	assert_int_equal(g->role_min.n, 1);
 	assert_int_equal(g->role_min.v[0].min, 4);
+	/* Roles that ask for nothing take no room: there may be 75,000. */
+	assert_int_equal(
+		read_group(c, GROUP(",\"spec\":{\"minTaskMember\":{\"a\":0,\"b\":0}}"), NULL), 0);
+	assert_int_equal(g->role_min.n, 0);
 	assert_null(cluster_verify(c));
+	cluster_destroy(c);
+}
+
+enum { NAMES = 2000 };
+
+/* One vector of 16 KB, not one for each name, which would be 16 MB. */
+static void test_many_minimum_resources_are_one_vector(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
+	struct cluster *c = cluster_create();
+	const struct podgroup *g;
+	char name[32];
+
+	(void)state;
+	strbuf_add_c(&json, "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\"},\"spec\":{"
+			    "\"minResources\":{\"requests.cpu\":\"1\",\"none\":\"3\"");
+	for (int i = 0; i < NAMES; i++) {
+		snprintf(name, sizeof(name), "x.io/n%d", i);
+		(void)res_names_add(c->res, str_of(name));
+		strbuf_printf(&json, ",\"%s\":\"2\"", name);
+	}
+	strbuf_add_c(&json, "}}}");
+	res_names_sweep(c->res);
+	assert_int_equal(read_group(c, json.p, NULL), 0);
+	assert_false(res_names_wants_sweep(c->res));
+	g = cluster_podgroup_find(c, STR_LIT("ns/g"));
+	assert_int_equal(res_get(&g->min_resources, RES_FIRST_NAMED), 2);
+	assert_int_equal(res_get(&g->min_resources, RES_FIRST_NAMED + NAMES - 1), 2);
+	assert_int_equal(res_get(&g->min_resources, RES_CPU), 0);
+	assert_int_equal(g->min_unoffered.n, 1);
 	cluster_destroy(c);
 }
 
@@ -176,6 +213,7 @@ int main(void)
 		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_fields_that_are_not_supported),
 		cmocka_unit_test(test_roles_are_sorted_and_replaced),
+		cmocka_unit_test(test_many_minimum_resources_are_one_vector),
 		cmocka_unit_test(test_keeps_what_only_we_know),
 		cmocka_unit_test(test_refuses),
 	};

@@ -1,5 +1,8 @@
 #include "scheduler/pods/session/gang.h"
 
+#include <stdio.h>
+
+#include "base/arena.h"
 #include "lib/pods/core_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
@@ -152,6 +155,46 @@ static void roles_are_met_stage_by_stage(void **state)
 	core_fixture_finish(&sf);
 }
 
+enum { ROLES = 1000 };
+
+/* They are asked about in each comparison of two PodGroups: nothing stays in the session's memory.
+ */
+static void many_roles_leave_nothing(void **state)
+{
+	struct core_fixture sf;
+	struct gang_need need;
+	struct podgroup *g;
+	char name[16];
+	size_t used;
+
+	(void)state;
+	core_fixture_init(&sf, NULL);
+	cluster_fixture_queue(sf.f.cluster, "q", NULL, -1);
+	g = cluster_fixture_podgroup(sf.f.cluster, "g", "q", ROLES);
+	for (unsigned i = 0; i < ROLES; i++) {
+		vec_push(&g->role_min, ((struct podgroup_role_min){ 2 * i, 1 }));
+	}
+	for (unsigned i = 0; i < ROLES; i++) {
+		snprintf(name, sizeof(name), "t%u", i);
+		cluster_fixture_task(sf.f.cluster, name, g, 1)->role = 2 * (ROLES - 1 - i);
+	}
+	core_fixture_open(&sf);
+	used = arena_used(session_arena(sf.s));
+	assert_true(gang_roles_are_met(sf.s, g, GANG_VALID));
+	sf.f.cluster->tasks.v[0]->role = 1;
+	assert_false(gang_roles_are_met(sf.s, g, GANG_VALID));
+	g->min_member = ROLES - 1; /* less than the roles ask for */
+	assert_true(gang_roles_are_met(sf.s, g, GANG_VALID));
+	assert_int_equal(arena_used(session_arena(sf.s)), used);
+	g->min_member = ROLES;
+	gang_need(sf.s, g, GANG_VALID, &need);
+	assert_true(gang_needs_role(&need, 2 * (ROLES - 1)));
+	assert_false(gang_is_met(&need));
+	gang_add_member(&need, 2 * (ROLES - 1));
+	assert_false(gang_needs_role(&need, 2 * (ROLES - 1)));
+	core_fixture_finish(&sf);
+}
+
 static void roles_come_before_the_rest(void **state)
 {
 	struct gang_role roles[] = { { 1, 1 }, { 2, 2 } };
@@ -284,6 +327,7 @@ int main(void)
 		cmocka_unit_test(which_statuses_count),
 		cmocka_unit_test(a_pipelined_pod_reaches_no_more_than_a_pending_one),
 		cmocka_unit_test(roles_are_met_stage_by_stage),
+		cmocka_unit_test(many_roles_leave_nothing),
 		cmocka_unit_test(roles_come_before_the_rest),
 		cmocka_unit_test(enough_pods_of_other_roles_are_not_enough),
 		cmocka_unit_test(roles_that_ask_for_more_than_the_whole_are_not_looked_at),

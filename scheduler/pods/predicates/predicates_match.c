@@ -67,32 +67,65 @@ static bool is_every_address(const struct host_port *p)
 	return is_empty(p->ip) || strcmp(p->ip, "0.0.0.0") == 0;
 }
 
-/* Of two with the same number. */
-static bool is_same_port(const struct host_port *x, const struct host_port *y)
+static int by_number(const struct host_port *x, const struct host_port *y)
 {
-	return x->protocol == y->protocol &&
-	       (x->ip == y->ip || is_every_address(x) || is_every_address(y));
+	return x->port != y->port ? (int)x->port - (int)y->port
+				  : (int)x->protocol - (int)y->protocol;
 }
 
+/* Ports of one number and protocol. */
+struct addresses {
+	const struct host_port *v;
+	size_t n;
+	bool every; /* one of them is that of every address */
+};
+
+static struct addresses take_number(const struct host_port *v, size_t n)
+{
+	struct addresses a = { .v = v };
+
+	while (a.n < n && by_number(&v[0], &v[a.n]) == 0) {
+		a.every |= is_every_address(&v[a.n]);
+		a.n++;
+	}
+	return a;
+}
+
+/* Addresses are interned, and sorted by text. */
+static bool share_address(const struct addresses *a, const struct addresses *b)
+{
+	size_t i = 0, k = 0;
+
+	if (a->every || b->every) {
+		return true;
+	}
+	while (i < a->n && k < b->n && a->v[i].ip != b->v[k].ip) {
+		*(strcmp(a->v[i].ip, b->v[k].ip) < 0 ? &i : &k) += 1;
+	}
+	return i < a->n && k < b->n;
+}
+
+/* Both are sorted by number, protocol and address: thousands of addresses of one number, which a
+ * tenant may write, take a walk over both and no more. */
 bool predicates_match_ports(const struct pod_class *a, const struct pod_class *b)
 {
 	size_t i = 0, k = 0;
 
-	/* Both are sorted by port first. */
 	while (i < a->nports && k < b->nports) {
-		const struct host_port *x = &a->ports[i];
+		int order = by_number(&a->ports[i], &b->ports[k]);
+		struct addresses x, y;
 
-		if (x->port != b->ports[k].port) {
-			*(x->port < b->ports[k].port ? &i : &k) += 1;
+		if (order != 0) {
+			*(order < 0 ? &i : &k) += 1;
 			continue;
 		}
-		/* k stays: the next port of a may have the same number. */
-		for (size_t j = k; j < b->nports && b->ports[j].port == x->port; j++) {
-			if (is_same_port(x, &b->ports[j])) {
-				return true;
-			}
+		x = take_number(&a->ports[i], a->nports - i);
+		y = take_number(&b->ports[k], b->nports - k);
+		if (share_address(&x, &y)) {
+			return true;
 		}
-		i++;
+		i += x.n;
+		k += y.n;
 	}
 	return false;
 }

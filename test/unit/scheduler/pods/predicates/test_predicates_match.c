@@ -1,7 +1,10 @@
 #include "scheduler/pods/predicates/predicates_match.h"
 
+#include <stdio.h>
+
 #include "base/attrs.h"
 #include "collections/intern.h"
+#include "lib/compares.h"
 #include "lib/unit.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/values/pod_class.h"
@@ -299,6 +302,36 @@ static void test_sets_of_ports(void **state)
 	}
 }
 
+enum { ADDRESSES = 4000 };
+
+/* Pair by pair it would be 16 million. */
+static void test_many_addresses_of_one_number(void **state)
+{
+	static struct host_port pa[ADDRESSES], pb[ADDRESSES];
+	struct pod_class a = { .ports = pa, .nports = ADDRESSES };
+	struct pod_class b = { .ports = pb, .nports = ADDRESSES };
+	char text[32];
+
+	(void)state;
+	for (unsigned i = 0; i < ADDRESSES; i++) {
+		snprintf(text, sizeof(text), "10.0.%04u.a", i);
+		pa[i] = (struct host_port){ in(text), 0, 80 };
+		snprintf(text, sizeof(text), "10.0.%04u.b", i);
+		pb[i] = (struct host_port){ in(text), 0, 80 };
+	}
+	compares_made = 0;
+	assert_false(predicates_match_ports(&a, &b));
+	assert_in_range(compares_made, 1, 8 * ADDRESSES);
+	pb[ADDRESSES - 1].ip = pa[ADDRESSES - 1].ip;
+	assert_true(predicates_match_ports(&a, &b));
+	b.nports = 1;
+	assert_false(predicates_match_ports(&a, &b));
+	pb[0].ip = in("0.0.0.0");
+	assert_true(predicates_match_ports(&a, &b));
+	pb[0].protocol = 1;
+	assert_false(predicates_match_ports(&a, &b));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +344,7 @@ int main(void)
 		cmocka_unit_test(test_cordoned_nodes_need_a_toleration),
 		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_sets_of_ports),
+		cmocka_unit_test(test_many_addresses_of_one_number),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

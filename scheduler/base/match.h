@@ -42,7 +42,8 @@ struct toleration {
 	uint8_t effect; /* enum taint_effect */
 };
 
-/* The value of the label `key`; NULL: there is no such label. */
+/* The value of the label `key`; NULL: there is no such label. labels: sorted by the text of their
+ * keys. O(log n). */
 const char *match_label(const struct label *labels, size_t n, const char *key);
 /* Whether the expression holds for a label (or field) of this value; NULL: it is absent. */
 bool match_expr_holds(const struct match_expr *e, const char *value);

@@ -1,5 +1,8 @@
 #include "scheduler/pods/dump/dump_text.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/err.h"
 #include "base/xmalloc.h"
 #include "collections/intern.h"
@@ -35,6 +38,13 @@ int dump_text_read_needed(struct cluster *c, const struct jdoc *d, const char **
 	return dump_text_read(c, d, ret, err);
 }
 
+static int by_key(const void *a, const void *b)
+{
+	const struct label *x = a, *y = b;
+
+	return strcmp(x->key, y->key);
+}
+
 int dump_text_read_labels(struct cluster *c, const struct jdoc *d, struct label **ret,
 			  size_t *ret_n, struct err *err)
 {
@@ -47,6 +57,8 @@ int dump_text_read_labels(struct cluster *c, const struct jdoc *d, struct label 
 			return err_wrap(err, "[%zu]", i);
 		}
 	}
+	/* As match_label needs them: a dump may have been edited. */
+	qsort(v, n, sizeof(*v), by_key);
 	*ret = take_ptr(&v);
 	*ret_n = n;
 	return 0;

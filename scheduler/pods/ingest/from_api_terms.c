@@ -1,3 +1,6 @@
+#include <stdlib.h>
+#include <string.h>
+
 #include "api/core/pod.h"
 #include "base/arena.h"
 #include "base/err.h"
@@ -16,27 +19,41 @@ struct reading {
 	struct err *err;
 };
 
-/* The labelSelector says something about the key already. */
-static bool is_named(const struct pod_term *t, size_t nexprs, const char *key)
+static int by_text(const void *a, const void *b)
 {
-	for (size_t i = 0; i < nexprs; i++) {
-		if (str_streq(t->pods.exprs[i].key, key)) {
-			return true;
-		}
-	}
-	return false;
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
 }
 
-/* nexprs: of the labelSelector itself. The caller has made room for the expressions. */
+/* The keys about which the labelSelector says something, sorted. */
+static struct field_strs named_keys(const struct reading *r, const struct match_term *selector)
+{
+	const char **v = arena_alloc(r->scratch, (selector->nexprs + 1) * sizeof(*v));
+
+	for (size_t i = 0; i < selector->nexprs; i++) {
+		v[i] = selector->exprs[i].key;
+	}
+	qsort(v, selector->nexprs, sizeof(*v), by_text);
+	return (struct field_strs){ v, selector->nexprs };
+}
+
+static bool has_text(const struct field_strs *sorted, const char *text)
+{
+	return sorted->n > 0 &&
+	       bsearch(&text, sorted->v, sorted->n, sizeof(sorted->v[0]), by_text) != NULL;
+}
+
+/* named: of the labelSelector itself. The caller has made room for the expressions. */
 static int add_keys(const struct reading *r, const struct field_strs *keys, enum match_op op,
-		    size_t nexprs, struct pod_term *t)
+		    const struct field_strs *named, struct pod_term *t)
 {
 	for (size_t i = 0; i < keys->n; i++) {
 		const char *value = field_map_get(&r->pod->meta.labels, keys->v[i]);
 		struct match_expr *e = &t->pods.exprs[t->pods.nexprs];
 
 		/* As in Kubernetes, a key that the pod does not have is passed over. */
-		if (value == NULL || is_named(t, nexprs, keys->v[i])) {
+		if (value == NULL || has_text(named, keys->v[i])) {
 			continue;
 		}
 		*e = (struct match_expr){ .op = op,
@@ -58,6 +75,7 @@ static int read_pods(const struct reading *r, const struct api_label_selector *s
 		     const struct field_strs *match, const struct field_strs *mismatch,
 		     struct pod_term *t)
 {
+	struct field_strs named = { .n = 0 };
 	struct match_expr *v;
 	size_t n;
 
@@ -73,8 +91,11 @@ static int read_pods(const struct reading *r, const struct api_label_selector *s
 		t->pods.exprs[i] = v[i];
 	}
 	t->pods.nexprs = n;
-	return add_keys(r, match, MATCH_IN, n, t) < 0 ||
-			       add_keys(r, mismatch, MATCH_NOT_IN, n, t) < 0
+	if (match->n + mismatch->n > 0) {
+		named = named_keys(r, &t->pods);
+	}
+	return add_keys(r, match, MATCH_IN, &named, t) < 0 ||
+			       add_keys(r, mismatch, MATCH_NOT_IN, &named, t) < 0
 		       ? -ERR_INVALID
 		       : 0;
 }

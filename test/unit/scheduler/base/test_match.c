@@ -1,5 +1,6 @@
 #include "scheduler/base/match.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/attrs.h"
@@ -20,6 +21,27 @@ static void test_label(void **state)
 	assert_null(match_label(labels, 2, rack));
 	assert_null(match_label(labels, 1, zone));
 	assert_null(match_label(NULL, 0, zone));
+}
+
+/* Found by halving. */
+static void test_many_labels(void **state)
+{
+	enum { MANY = 300 };
+	static char keys[MANY][8];
+	struct label labels[MANY];
+
+	(void)state;
+	for (int i = 0; i < MANY; i++) {
+		snprintf(keys[i], sizeof(keys[i]), "k%03d", i);
+		labels[i] = (struct label){ keys[i], keys[i] };
+	}
+	for (size_t n = 1; n <= MANY; n++) {
+		assert_ptr_equal(match_label(labels, n, keys[0]), keys[0]);
+		assert_ptr_equal(match_label(labels, n, keys[n / 3]), keys[n / 3]);
+		assert_ptr_equal(match_label(labels, n, keys[n - 1]), keys[n - 1]);
+		assert_null(match_label(labels, n, a));
+		assert_null(match_label(labels, n, zone));
+	}
 }
 
 static void test_expressions(void **state)
@@ -144,6 +166,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_label),
+		cmocka_unit_test(test_many_labels),
 		cmocka_unit_test(test_expressions),
 		cmocka_unit_test(test_many_values),
 		cmocka_unit_test(test_field_is_compared_by_text),

@@ -4,6 +4,7 @@
 #include "api/core/pod.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "lib/compares.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ingest/from_api.h"
 #include "scheduler/pods/values/signature.h"
@@ -143,6 +144,39 @@ static void test_label_keys(void **state)
 	}
 }
 
+enum { KEYS = 2000 };
+
+/* The API server has merged them all: each key is looked for among all expressions. */
+static void test_many_label_keys(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
+	struct api_fixture *f = *state;
+	struct pod_class k = { .refs = 0 };
+	const struct api_pod *pod;
+
+	strbuf_add_c(&json, "{\"metadata\":{\"name\":\"p\",\"labels\":{\"a\":\"\"");
+	for (int i = 0; i < KEYS; i++) {
+		strbuf_printf(&json, ",\"k%d\":\"v\"", i);
+	}
+	strbuf_add_c(&json, "}},\"spec\":{\"topologySpreadConstraints\":[{\"topologyKey\":\"z\","
+			    "\"matchLabelKeys\":[\"a\"");
+	for (int i = 0; i < KEYS; i++) {
+		strbuf_printf(&json, ",\"k%d\"", i);
+	}
+	strbuf_add_c(&json, "],\"labelSelector\":{\"matchExpressions\":[");
+	for (int i = 0; i < KEYS; i++) {
+		strbuf_printf(&json, "%s{\"key\":\"k%d\",\"operator\":\"Exists\"}",
+			      i == 0 ? "" : ",", i);
+	}
+	strbuf_add_c(&json, "]}}]}}");
+	pod = api_fixture_decode(f->arena, &pod_fields, json.p);
+	compares_made = 0;
+	assert_int_equal(from_api_terms_read(f->c, pod, true, f->arena, &k, NULL), 0);
+	assert_int_equal(k.terms[0].pods.nexprs, KEYS + 1);
+	/* Halving takes 11 for each; one by one it would be two million. */
+	assert_in_range(compares_made, KEYS, 60 * KEYS);
+}
+
 /* Anti-affinities, a spread constraint, and a preference. */
 static void make_many(char *spec, size_t size, int n)
 {
@@ -220,9 +254,13 @@ static void test_bad_terms_name_their_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_terms),          T(test_pods_of_other_schedulers_have_terms_about_others),
-		T(test_all_namespaces), T(test_label_keys),
-		T(test_limit),          T(test_bad_terms_name_their_place),
+		T(test_terms),
+		T(test_pods_of_other_schedulers_have_terms_about_others),
+		T(test_all_namespaces),
+		T(test_label_keys),
+		T(test_many_label_keys),
+		T(test_limit),
+		T(test_bad_terms_name_their_place),
 	};
 
 	return cmocka_run_group_tests_name("pods/ingest/from_api_terms", tests, NULL, NULL);

@@ -6,7 +6,68 @@
 #include "collections/bitset.h"
 #include "scheduler/pods/model/model.h"
 
-/* Values of labels to domains: open addressing by pointer, since they are interned. */
+/* Open addressing by pointer, since texts are interned: the slot of the text, or the free one where
+ * it belongs. */
+static size_t find_slot(const char *const *slots, size_t mask, const char *text)
+{
+	size_t at = ((uintptr_t)text >> 4) * 0x9e3779b97f4a7c15u >> 20;
+
+	for (at &= mask; slots[at] != NULL && slots[at] != text;) {
+		at = (at + 1) & mask;
+	}
+	return at;
+}
+
+struct domain_names {
+	const char **slots;
+	size_t mask, n;
+};
+
+static void add_name(struct domain_names *names, struct arena *a, const char *name)
+{
+	size_t at = find_slot(names->slots, names->mask, name);
+	struct domain_names more = { .mask = 2 * names->mask + 1 };
+
+	if (names->slots[at] != NULL) {
+		return;
+	}
+	names->slots[at] = name;
+	if (2 * ++names->n <= names->mask) {
+		return;
+	}
+	more.n = names->n;
+	more.slots = arena_zero(a, more.mask + 1, sizeof(*more.slots));
+	for (size_t i = 0; i <= names->mask; i++) {
+		if (names->slots[i] != NULL) {
+			more.slots[find_slot(more.slots, more.mask, names->slots[i])] =
+				names->slots[i];
+		}
+	}
+	*names = more;
+}
+
+struct domain_names *domain_table_names(struct arena *a, const struct cluster *c)
+{
+	struct domain_names *names = arena_zero(a, 1, sizeof(*names));
+
+	names->mask = 63;
+	names->slots = arena_zero(a, names->mask + 1, sizeof(*names->slots));
+	for (size_t i = 0; i < c->nodes.n; i++) {
+		const struct node *n = c->nodes.v[i];
+
+		for (size_t k = 0; n != NULL && n->exists && k < n->labels.n; k++) {
+			add_name(names, a, n->labels.v[k].key);
+		}
+	}
+	return names;
+}
+
+bool domain_table_has_name(const struct domain_names *names, const char *name)
+{
+	return names->slots[find_slot(names->slots, names->mask, name)] != NULL;
+}
+
+/* Values of labels to domains. */
 struct values {
 	const char **value;
 	uint32_t *domain;
@@ -15,11 +76,8 @@ struct values {
 
 static uint32_t *slot_of(struct values *v, const char *value)
 {
-	size_t at = ((uintptr_t)value >> 4) * 0x9e3779b97f4a7c15u >> 20;
+	size_t at = find_slot(v->value, v->mask, value);
 
-	for (at &= v->mask; v->value[at] != NULL && v->value[at] != value;) {
-		at = (at + 1) & v->mask;
-	}
 	v->value[at] = value;
 	return &v->domain[at];
 }
@@ -41,7 +99,7 @@ struct domain_key *domain_table_key(struct arena *a, const struct cluster *c, co
 	k->nodes = arena_zero(a, c->nodes.n + 1, sizeof(*k->nodes));
 	for (size_t i = 0; i < c->nodes.n; i++) {
 		const struct node *n = c->nodes.v[i];
-		const char *value = n == NULL || !n->exists
+		const char *value = n == NULL || !n->exists || name == NULL
 					    ? NULL
 					    : match_label(n->labels.v, n->labels.n, name);
 		uint32_t *domain;

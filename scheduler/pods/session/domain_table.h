@@ -10,6 +10,7 @@
 
 struct arena;
 struct cluster;
+struct domain_names;
 struct node;
 
 /* Where a pod is in a session. */
@@ -28,7 +29,7 @@ struct domain_count {
 
 /* The domains of a topology key. */
 struct domain_key {
-	const char *name; /* interned */
+	const char *name; /* interned; NULL: of a label that no node has */
 	uint32_t *of;     /* by node id: domain; DOMAIN_NONE: the node has no such label */
 	uint32_t *nodes;  /* by domain: how many it has */
 	uint32_t n;
@@ -48,7 +49,10 @@ struct domain_table {
 	uint32_t least, least_later;
 };
 
-/* O(nodes). */
+/* The names of all labels that nodes have. O(nodes and their labels). */
+struct domain_names *domain_table_names(struct arena *a, const struct cluster *c);
+bool domain_table_has_name(const struct domain_names *names, const char *name); /* O(1) */
+/* O(nodes). name NULL: that of a label that no node has. */
 struct domain_key *domain_table_key(struct arena *a, const struct cluster *c, const char *name);
 /* For spread constraints: before anything is counted. */
 void domain_table_limit(struct domain_table *t, struct arena *a, const struct cluster *c,

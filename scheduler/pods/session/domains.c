@@ -25,6 +25,7 @@ struct entry {
 	const struct pod_selector *selector; /* under which it is listed */
 	const struct pod_class *klass;       /* COUNTS_TOGETHER */
 	uint64_t version, counted;           /* of answers; of counts */
+	uint64_t listed;                     /* id of the view that has listed it last */
 	struct entry *next;                  /* of this selector */
 };
 
@@ -53,6 +54,8 @@ struct domains {
 	struct entry **by_selector;    /* by selector id; NULL: nothing was made yet */
 	struct domain_view **by_class; /* by class id */
 	struct domain_key *keys;
+	struct domain_names *names;   /* of all labels of nodes; NULL: not listed yet */
+	struct domain_key *nowhere;   /* for keys that no node has; NULL: not asked for yet */
 	struct domain_view *avoiding; /* NULL: none */
 	uint64_t clock;
 };
@@ -79,6 +82,8 @@ static void drop_all(struct domains *d)
 	d->by_selector = NULL;
 	d->by_class = NULL;
 	d->keys = NULL;
+	d->names = NULL;
+	d->nowhere = NULL;
 	d->avoiding = NULL;
 }
 
@@ -235,6 +240,18 @@ void domains_update(struct session *s, const struct task *t)
 /* --- tables ------------------------------------------------------------------------------------
  */
 
+/* A tenant may invent any number of topology keys. Those that no node has are one: no pod is in any
+ * of their domains. */
+static const struct domain_key *key_of_nowhere(const struct session *s)
+{
+	struct domains *d = s->domains;
+
+	if (d->nowhere == NULL) {
+		d->nowhere = domain_table_key(d->arena, s->cluster, NULL);
+	}
+	return d->nowhere;
+}
+
 static const struct domain_key *key_of(const struct session *s, const char *name)
 {
 	struct domains *d = s->domains;
@@ -244,6 +261,12 @@ static const struct domain_key *key_of(const struct session *s, const char *name
 		if (k->name == name) {
 			return k;
 		}
+	}
+	if (d->names == NULL) {
+		d->names = domain_table_names(d->arena, s->cluster);
+	}
+	if (!domain_table_has_name(d->names, name)) {
+		return key_of_nowhere(s);
 	}
 	k = domain_table_key(d->arena, s->cluster, name);
 	k->next = d->keys;
@@ -293,12 +316,13 @@ static void count_carriers(const struct session *s, struct entry *e)
 	}
 }
 
-static struct entry *new_entry(const struct session *s, const struct pod_term *t, enum counted what)
+static struct entry *new_entry(const struct session *s, const struct pod_term *t,
+			       const struct domain_key *key, enum counted what)
 {
 	struct domains *d = s->domains;
 	struct entry *e = arena_zero(d->arena, 1, sizeof(*e));
 
-	e->table.key = key_of(s, t->topology_key);
+	e->table.key = key;
 	e->what = what;
 	e->selector = t->selector;
 	e->version = e->counted = ++d->clock;
@@ -311,15 +335,15 @@ static struct entry *new_entry(const struct session *s, const struct pod_term *t
 static struct entry *shared_entry(const struct session *s, const struct pod_term *t,
 				  enum counted what)
 {
+	const struct domain_key *key = key_of(s, t->topology_key);
 	struct entry *e;
 
 	for (e = s->domains->by_selector[t->selector->id]; e != NULL; e = e->next) {
-		if (e->what == what && e->table.eligible == NULL &&
-		    e->table.key->name == t->topology_key) {
+		if (e->what == what && e->table.eligible == NULL && e->table.key == key) {
 			return e;
 		}
 	}
-	e = new_entry(s, t, what);
+	e = new_entry(s, t, key, what);
 	if (counts_carriers(e)) {
 		count_carriers(s, e);
 	} else {
@@ -335,7 +359,7 @@ static struct entry *together_entry(const struct session *s, const struct pod_cl
 	struct entry *e;
 
 	t.selector = k->terms[0].selector;
-	e = new_entry(s, &t, COUNTS_TOGETHER);
+	e = new_entry(s, &t, key_of(s, t.topology_key), COUNTS_TOGETHER);
 	e->klass = k;
 	count_selected(s, e);
 	return e;
@@ -378,13 +402,14 @@ static void make_own(const struct session *s, struct domain_view *v)
 	}
 }
 
-static void list_add(struct domains *d, struct entry_list *l, struct entry *e)
+/* An entry is for one list of a view, by what it counts. */
+static void list_add(struct domains *d, const struct domain_view *v, struct entry_list *l,
+		     struct entry *e)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		if (l->v[i] == e) {
-			return;
-		}
+	if (e->listed == v->id) {
+		return;
 	}
+	e->listed = v->id;
 	if ((l->n & (l->n - 1)) == 0) {
 		struct entry **grown = arena_alloc(d->arena, 2 * (l->n + 1) * sizeof(*grown));
 
@@ -396,10 +421,30 @@ static void list_add(struct domains *d, struct entry_list *l, struct entry *e)
 	l->v[l->n++] = e;
 }
 
+/* Which terms of others a list of a view is of. */
+struct carried {
+	enum pod_term_kind kind;
+	enum counted what;
+};
+
+/* Of the terms of the class those with the selector. */
+static void list_class(const struct session *s, const struct domain_view *v,
+		       const struct pod_class *k, const struct pod_selector *x, struct carried of,
+		       struct entry_list *ret)
+{
+	for (size_t n = 0; n < k->nterms; n++) {
+		const struct pod_term *t = &k->terms[n];
+
+		if (t->kind == of.kind && t->selector == x && key_of(s, t->topology_key)->n > 0) {
+			list_add(s->domains, v, ret, shared_entry(s, t, of.what));
+		}
+	}
+}
+
 /* The terms of others, of one kind, that select the pod, also where none of their pods has a node
  * yet: this session may place some. */
-static void list_carried(const struct session *s, const struct domain_view *v,
-			 enum pod_term_kind kind, enum counted what, struct entry_list *ret)
+static void list_carried(const struct session *s, const struct domain_view *v, struct carried of,
+			 struct entry_list *ret)
 {
 	const struct cluster *c = s->cluster;
 
@@ -407,15 +452,10 @@ static void list_carried(const struct session *s, const struct domain_view *v,
 		const struct pod_selector *x =
 			c->selectors->selectors.v[v->labels->matches.v[i].selector];
 
-		for (size_t j = 0; x->by_kind[kind] > 0 && j < x->classes.n; j++) {
+		for (size_t j = 0; x->by_kind[of.kind] > 0 && j < x->classes.n; j++) {
 			const struct pod_class *k = c->class_by_id.v[x->classes.v[j]];
 
-			for (size_t n = 0; n < k->nterms; n++) {
-				if (k->terms[n].kind == kind && k->terms[n].selector == x) {
-					list_add(s->domains, ret,
-						 shared_entry(s, &k->terms[n], what));
-				}
-			}
+			list_class(s, v, k, x, of, ret);
 		}
 	}
 }
@@ -512,10 +552,12 @@ static struct domain_view *find_view(const struct session *s, const struct task 
 	v->labels = t->labels;
 	v->id = ++d->clock;
 	make_own(s, v);
-	list_carried(s, v, POD_TERM_ANTI_AFFINITY, COUNTS_CARRIERS, &v->forbidding);
+	list_carried(s, v, (struct carried){ POD_TERM_ANTI_AFFINITY, COUNTS_CARRIERS },
+		     &v->forbidding);
 	v->scored = hooks_scores_domains(s);
 	if (v->scored) {
-		list_carried(s, v, POD_TERM_PREFERRED, COUNTS_WEIGHTS, &v->preferring);
+		list_carried(s, v, (struct carried){ POD_TERM_PREFERRED, COUNTS_WEIGHTS },
+			     &v->preferring);
 	}
 	make_keys(s, v);
 	v->next = d->by_class[t->klass->id];
@@ -692,7 +734,8 @@ static struct entry *spread_entry(const struct session *s, const struct pod_clas
 {
 	const struct cluster *c = s->cluster;
 	uint64_t *may = arena_zero(s->domains->arena, BITSET_WORDS(c->nodes.n + 1), sizeof(*may));
-	struct entry *e = new_entry(s, &k->terms[i], COUNTS_SELECTED);
+	const struct domain_key *key = key_of(s, k->terms[i].topology_key);
+	struct entry *e = new_entry(s, &k->terms[i], key, COUNTS_SELECTED);
 
 	for (size_t n = 0; n < c->nodes.n; n++) {
 		if (c->nodes.v[n] != NULL && c->nodes.v[n]->exists &&

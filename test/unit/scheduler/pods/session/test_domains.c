@@ -45,6 +45,7 @@ static void test_pods_that_nothing_concerns_have_no_view(void **state)
 	assert_int_equal(domains_view_version(NULL), 0);
 	core_fixture_finish(&sf);
 	core_fixture_init(&sf, NULL);
+	add_node("n", "zone=a");
 	plain = add("plain", "app=z", "");
 	carrier = add("carrier", "", "away zone app=x");
 	spread = add("spread", "", "spread zone app=z");
@@ -67,6 +68,7 @@ static void test_preferences_need_a_plugin_that_scores(void **state)
 		const struct domain_view *v;
 
 		core_fixture_init(&sf, scored ? SCORED : NULL);
+		add_node("n", "rack=b,zone=a");
 		carrier = add("carrier", "", "prefer zone app=x");
 		selected = add("selected", "app=x", "");
 		both = add("both", "app=x", "near zone app=y; avoid rack app=x");
@@ -83,6 +85,47 @@ static void test_preferences_need_a_plugin_that_scores(void **state)
 		assert_int_equal(domains_preferring(v), scored ? 2 : 0);
 		core_fixture_finish(&sf);
 	}
+}
+
+/* Each key has tables of the size of the cluster: a tenant may invent any number of them, but only
+ * those that nodes have count. */
+static void test_topology_keys_that_no_node_has(void **state)
+{
+	const struct domain_view *v;
+	const struct domain_key *const *keys;
+	struct task *selected, *own;
+	struct domain_count count;
+	struct node *n;
+	char terms[64];
+	size_t nkeys;
+
+	(void)state;
+	core_fixture_init(&sf, SCORED);
+	n = add_node("n", "zone=a");
+	selected = add("selected", "app=x", "");
+	own = add("own", "app=x", "away other-1 app=x; avoid other-2 app=x; anyway other-3 app=x");
+	add("away", "", "away zone app=x; avoid zone app=x");
+	for (int i = 0; i < 20; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "p%d", i);
+		snprintf(terms, sizeof(terms), "away invented-%d app=x; avoid invented-%d app=x", i,
+			 i);
+		add(name, "", terms);
+	}
+	core_fixture_open(&sf);
+	v = domains_view(sf.s, selected);
+	keys = domains_keys(v, &nkeys);
+	assert_int_equal(nkeys, 1);
+	assert_string_equal(keys[0]->name, "zone");
+	assert_int_equal(domains_forbidding(v), 1);
+	assert_int_equal(domains_preferring(v), 1);
+	v = domains_view(sf.s, own);
+	(void)domains_keys(v, &nkeys);
+	assert_int_equal(nkeys, 2); /* zone, and one for all those that no node has */
+	assert_false(domains_selected(v, 0, n, &count));
+	assert_false(domains_selected(v, 1, n, &count));
+	core_fixture_finish(&sf);
 }
 
 /* Scores follow every pod that counts; what is allowed depends on none of them. */
@@ -510,6 +553,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pods_that_nothing_concerns_have_no_view),
 		cmocka_unit_test(test_preferences_need_a_plugin_that_scores),
+		cmocka_unit_test(test_topology_keys_that_no_node_has),
 		cmocka_unit_test(test_preferences_have_a_version_of_their_own),
 		cmocka_unit_test(test_equal_pods_share_a_view),
 		cmocka_unit_test(test_affinity_counts_pods_that_all_terms_select),

@@ -113,7 +113,9 @@ bool pod_podset_fill(const struct pod_podset_of *of, struct arena *arena, struct
 		add(s, kueue_pod_group_role(first), first, kueue_pod_group_total(first));
 		return true;
 	}
-	for (size_t i = 0; i < of->n; i++) {
+	/* One more than a Workload may have shows that it cannot be made: the others, as many as
+	 * pods where each has its own role, are not looked at. */
+	for (size_t i = 0; i < of->n && s->npodsets <= OWNER_SPEC_PODSETS_MAX; i++) {
 		add(s, kueue_pod_group_role(of->pods[i]), of->pods[i], 1);
 	}
 	/* By name, so that the Workload does not depend on the order in which pods came. */

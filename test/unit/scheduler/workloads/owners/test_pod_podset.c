@@ -2,9 +2,12 @@
 
 #include "lib/unit.h"
 
+#include "api/core/pod.h"
+#include "api/kueue/kueue_keys.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
+#include "lib/compares.h"
 #include "lib/decode_fixture.h"
 #include "scheduler/workloads/owners/owner_spec.h"
 #include "unit/scheduler/workloads/owners/pod_fixture.h"
@@ -152,10 +155,37 @@ static void notes_are_those_of_all_pods(void **state)
 			    "pods of the group have different values of the annotation a");
 }
 
+enum { MEMBERS = 2000 };
+
+/* Each with a role of its own: with as many pod sets it would be two million comparisons, at each
+ * change of a pod. */
+static void too_many_roles_are_not_all_looked_at(void **state)
+{
+	static const struct field_pair group = { KUEUE_POD_GROUP_NAME, "g" };
+	static struct field_pair roles[MEMBERS];
+	static struct api_pod pods[MEMBERS];
+	static const struct api_pod *list[MEMBERS];
+	const struct pod_podset_of of = { list, MEMBERS };
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	struct owner_spec s = { .queue = "lq" };
+
+	(void)state;
+	for (int i = 0; i < MEMBERS; i++) {
+		roles[i] = (struct field_pair){ KUEUE_ROLE_HASH, arena_printf(arena, "r%d", i) };
+		pods[i].meta.labels = (struct field_map){ &group, 1 };
+		pods[i].meta.annotations = (struct field_map){ &roles[i], 1 };
+		list[i] = &pods[i];
+	}
+	compares_made = 0;
+	assert_false(pod_podset_fill(&of, arena, &s));
+	assert_in_range(compares_made, 1, 20 * MEMBERS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_pod_set_for_each_role),
+		cmocka_unit_test(too_many_roles_are_not_all_looked_at),
 		cmocka_unit_test(labels_are_those_of_all_pods),
 		cmocka_unit_test(notes_are_those_of_all_pods),
 		cmocka_unit_test(pods_that_make_no_group),

@@ -59,6 +59,23 @@ static struct quota_amounts list_of(struct arena *arena, size_t cap)
 	return list;
 }
 
+/* The sum of two lists, which are sorted by id. */
+static struct quota_amounts sum_of(struct arena *arena, const struct quota_amounts *a,
+				   const struct quota_amounts *b)
+{
+	struct quota_amounts sum = list_of(arena, a->n + b->n);
+	size_t i = 0, k = 0;
+
+	/* The smaller id is always added at the end. */
+	while (i < a->n || k < b->n) {
+		bool first = k == b->n || (i < a->n && a->v[i].id <= b->v[k].id);
+		const struct quota_amount *next = first ? &a->v[i++] : &b->v[k++];
+
+		add_amount(&sum, next->id, next->value);
+	}
+	return sum;
+}
+
 /* The request of all pods of a pod set, with the pods themselves where the queue counts them. */
 static struct quota_amounts request_of(const struct assigner *a, size_t podset)
 {
@@ -90,21 +107,12 @@ static struct members gather(const struct assigner *a, size_t first)
 {
 	const struct workload *w = a->r->w;
 	struct members m = { .why = { .arena = a->arena } };
-	size_t most = 0;
 
 	m.podsets = arena_alloc(a->arena, w->object.npodsets * sizeof(m.podsets[0]));
 	for (size_t i = first; i < w->object.npodsets; i++) {
 		if (share_flavors(w, first, i)) {
 			m.podsets[m.n++] = (uint32_t)i;
-			most += a->requests[i].n;
-		}
-	}
-	m.need = list_of(a->arena, most);
-	for (size_t i = 0; i < m.n; i++) {
-		const struct quota_amounts *request = &a->requests[m.podsets[i]];
-
-		for (size_t k = 0; k < request->n; k++) {
-			add_amount(&m.need, request->v[k].id, request->v[k].value);
+			m.need = sum_of(a->arena, &m.need, &a->requests[i]);
 		}
 	}
 	m.flavors = arena_alloc(a->arena, (m.need.n + 1) * sizeof(m.flavors[0]));

@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
 #include "api/kueue/preemption_gate.h"
@@ -100,17 +102,18 @@ static struct workload_status_podset read_podset(struct quota_model *q, const ch
 	return p;
 }
 
+static int by_resource(const void *a, const void *b)
+{
+	const struct workload_status_usage *x = a, *y = b;
+
+	return (x->resource > y->resource) - (x->resource < y->resource);
+}
+
 /* Sorts by id of the resource, as workload_status_same compares. */
 static void sort_podset(struct workload_status_podset *p)
 {
-	/* By insertion: a pod set has few resources, mostly in order. */
-	for (size_t i = 1; i < p->n; i++) {
-		for (size_t k = i; k > 0 && p->v[k].resource < p->v[k - 1].resource; k--) {
-			struct workload_status_usage swap = p->v[k];
-
-			p->v[k] = p->v[k - 1];
-			p->v[k - 1] = swap;
-		}
+	if (p->n > 1) {
+		qsort(p->v, p->n, sizeof(p->v[0]), by_resource);
 	}
 }
 

@@ -134,10 +134,9 @@ static bool has_stranded(struct cycle *cy, const struct cluster *c, int64_t now)
 	bool any = false;
 
 	for (size_t i = 0; i < c->stranded.n; i++) {
-		uint32_t id = c->stranded.v[i];
-		const struct task *t = id < c->tasks.n ? c->tasks.v[id] : NULL;
+		const struct task *t = cluster_task_stranded_at(c, i);
 
-		if (t == NULL || (t->flags & TASK_PARKED) != 0 || !cluster_task_is_stranded(c, t)) {
+		if (t == NULL || (t->flags & TASK_PARKED) != 0) {
 			continue;
 		}
 		if (cluster_task_may_be_written(t, now)) {

@@ -409,12 +409,9 @@ static void settle_all_stranded(struct session *s)
 	const struct cluster *c = s->cluster;
 
 	for (size_t i = 0; i < c->stranded.n; i++) {
-		uint32_t id = c->stranded.v[i];
-		const struct task *t = id < c->tasks.n ? c->tasks.v[id] : NULL;
+		const struct task *t = cluster_task_stranded_at(c, i);
 
-		/* The list may be outdated, and ids of removed tasks are used again. */
-		if (t != NULL && cluster_task_is_stranded(c, t) &&
-		    cluster_task_may_be_written(t, s->now)) {
+		if (t != NULL && cluster_task_may_be_written(t, s->now)) {
 			settle_stranded(s, t);
 		}
 	}

@@ -513,5 +513,6 @@ int dump_volumes_read_limits(struct cluster *c, const struct jdoc *d, struct nod
 		limit.count = (uint32_t)count;
 		vec_push(&n->limits, limit);
 	}
+	volumes_sort_limits(n->limits.v, n->limits.n);
 	return 0;
 }

@@ -128,8 +128,10 @@ bool cluster_task_is_stranded(const struct cluster *c, const struct task *t);
 int32_t cluster_task_standing(const struct cluster *c, const struct task *t);
 /* It exists at the API server, and is not in backoff after a failed write. */
 bool cluster_task_may_be_written(const struct task *t, int64_t now);
-/* Puts it into c->stranded. */
-void cluster_task_note_stranded(struct cluster *c, const struct task *t);
+/* Puts it into c->stranded, once. Amortised O(1). */
+void cluster_task_note_stranded(struct cluster *c, struct task *t);
+/* The pod of entry i of c->stranded; NULL: the entry is outdated. */
+const struct task *cluster_task_stranded_at(const struct cluster *c, size_t i);
 /* A pod of ours that may be bound without another write before: no gate, not opted in. */
 bool cluster_task_may_be_adopted(const struct task *t);
 void cluster_task_set_class(struct cluster *c, struct task *t, const struct pod_class *klass_take);

@@ -55,7 +55,7 @@ struct task *cluster_task_add(struct cluster *c, struct str namespace_, struct s
 	}
 	t->uid = t->name + name.len + 1;
 	t->podgroup = t->node = t->nominated = t->role = t->charge_queue = MODEL_NONE;
-	t->refused_queue = t->reserved = t->awaits = t->budget = MODEL_NONE;
+	t->refused_queue = t->reserved = t->awaits = t->budget = t->stranded_pos = MODEL_NONE;
 	t->granted_priority = INT32_MAX;
 	t->status = TASK_PENDING;
 	t->created = t->published_at = t->retry_at = t->preempt_at = MODEL_TIME_NONE;
@@ -186,20 +186,50 @@ bool cluster_task_may_be_written(const struct task *t, int64_t now)
 	return (t->flags & TASK_PARKED) == 0 && (t->write_failures == 0 || t->retry_at <= now);
 }
 
-void cluster_task_note_stranded(struct cluster *c, const struct task *t)
+/* The pod of entry i, stranded or not; NULL: it is gone. Ids of removed tasks are used again. */
+static struct task *listed_at(const struct cluster *c, size_t i)
 {
-	/* Void entries are dropped here: nothing else removes them. */
+	uint32_t id = c->stranded.v[i];
+	struct task *t = id < c->tasks.n ? c->tasks.v[id] : NULL;
+
+	return t != NULL && t->stranded_pos == i ? t : NULL;
+}
+
+const struct task *cluster_task_stranded_at(const struct cluster *c, size_t i)
+{
+	const struct task *t = listed_at(c, i);
+
+	return t != NULL && cluster_task_is_stranded(c, t) ? t : NULL;
+}
+
+static void drop_outdated(struct cluster *c)
+{
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->stranded.n; i++) {
-		uint32_t id = c->stranded.v[i];
+		struct task *t = listed_at(c, i);
 
-		if (id != t->id && id < c->tasks.n && c->tasks.v[id] != NULL &&
-		    cluster_task_is_stranded(c, c->tasks.v[id])) {
-			c->stranded.v[kept++] = id;
+		if (t != NULL && cluster_task_is_stranded(c, t)) {
+			t->stranded_pos = (uint32_t)kept;
+			c->stranded.v[kept++] = t->id;
+		} else if (t != NULL) {
+			t->stranded_pos = MODEL_NONE;
 		}
 	}
 	c->stranded.n = kept;
+	c->stranded_most = 2 * kept + 1;
+}
+
+/* All pods of a PodGroup may be stranded at once, so none of them walks over the others. */
+void cluster_task_note_stranded(struct cluster *c, struct task *t)
+{
+	if (t->stranded_pos < c->stranded.n && listed_at(c, t->stranded_pos) == t) {
+		return;
+	}
+	if (c->stranded.n >= c->stranded_most) {
+		drop_outdated(c);
+	}
+	t->stranded_pos = (uint32_t)c->stranded.n;
 	vec_push(&c->stranded, t->id);
 }
 

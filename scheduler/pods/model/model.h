@@ -158,6 +158,7 @@ struct task {
 				TASK_BUDGETS_SEVERAL: several do, and the API server never evicts
 				such a pod */
 	uint32_t ending_pos; /* index in cluster->ending */
+	uint32_t stranded_pos; /* index in cluster->stranded, if that is this task's entry */
 	/* By the clock of the process as well: */
 	int64_t ends_by;     /* terminating: when it should be gone; MODEL_TIME_NONE: not known */
 	int64_t cools_until; /* it asks not to be evicted before; MODEL_TIME_NONE: it does not ask
@@ -363,7 +364,7 @@ struct podgroup {
 	bool has_min_resources;
 	struct res min_resources;
 	struct unoffered min_unoffered;                /* part of minResources, owned */
-	struct VEC(struct podgroup_role_min) role_min; /* sorted by role */
+	struct VEC(struct podgroup_role_min) role_min; /* sorted by role; each above 0 */
 	struct VEC(uint32_t) tasks;
 	uint32_t by_status[TASK_STATUS_COUNT_];
 	uint32_t refused;  /* how many of its tasks have a refused_queue */
@@ -438,7 +439,8 @@ struct node {
 	struct res used; /* of all pods on it that are not finished, terminating ones included */
 	struct res releasing; /* part of used */
 	struct VEC(uint32_t) tasks;
-	struct VEC(struct volume_limit) limits; /* of its CSINode, which may come before it */
+	struct VEC(struct volume_limit) limits; /* of its CSINode, which may come before it; sorted
+						   by driver */
 	struct VEC(uint32_t) images;            /* ids of those that it has, ascending */
 	uint32_t nominations; /* tasks nominated to it, or that await it: it keeps its id for them
 			       */
@@ -481,7 +483,8 @@ struct cluster {
 	struct VEC(uint32_t) awaiting;      /* ids of the tasks that await a node */
 	struct VEC(uint32_t) ending;        /* ids of the tasks on nodes that are TASK_RELEASING */
 	struct VEC(uint32_t) binding;       /* ids of the tasks with a bind_by */
-	struct VEC(uint32_t) stranded;      /* ids: see cluster_task_is_stranded; may be outdated */
+	struct VEC(uint32_t) stranded;      /* ids; may be outdated: see cluster_task_stranded_at */
+	size_t stranded_most;    /* outdated entries are dropped when there are so many */
 	bool annotation_decides; /* --gate-sticky=false; set once, before the first pod */
 	bool implies_podgroups;  /* pods without owner need no PodGroup object: they are groups of
 				    their own; set once, before the first pod */

@@ -179,15 +179,36 @@ static uint32_t count_attached(struct volume_marks *m, const struct session *s,
 	return count;
 }
 
+/* Whether a claim of the class before this one is of the same driver. */
+static bool is_repeated(const struct cluster *c, const struct pod_class *k, size_t i)
+{
+	const char *driver = driver_of(c->claims.v[k->claims[i].id]);
+
+	for (size_t j = 0; j < i; j++) {
+		if (driver_of(c->claims.v[k->claims[j].id]) == driver) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Driver by driver of the pod, which has few claims: a node may name any number of drivers. */
 static bool fits_limits(struct volume_marks *m, const struct session *s, const struct task *t,
 			const struct node *n, bool later)
 {
-	for (size_t i = 0; i < n->limits.n; i++) {
-		const char *driver = n->limits.v[i].driver;
-		uint32_t attached = count_attached(m, s, n, driver, later);
-		uint32_t more = count_claims(m, session_cluster(s), t->klass, driver);
+	const struct cluster *c = session_cluster(s);
 
-		if (more > 0 && (uint64_t)attached + more > n->limits.v[i].count) {
+	for (size_t i = 0; i < t->klass->nclaims; i++) {
+		const char *driver = driver_of(c->claims.v[t->klass->claims[i].id]);
+		const struct volume_limit *limit = volumes_find_limit(n, driver);
+		uint32_t attached, more;
+
+		if (limit == NULL || is_repeated(c, t->klass, i)) {
+			continue;
+		}
+		attached = count_attached(m, s, n, driver, later);
+		more = count_claims(m, c, t->klass, driver);
+		if (more > 0 && (uint64_t)attached + more > limit->count) {
 			return false;
 		}
 	}

@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "lib/pods/cache_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
@@ -325,6 +327,52 @@ static void test_a_published_pod_without_its_group_is_stranded(void **state)
 	assert_false(cluster_task_is_stranded(f->c, t));
 }
 
+/* Each is listed once, and the list does not grow beyond twice the pods that are stranded. */
+static void test_stranded_pods_are_listed_once(void **state)
+{
+	struct cache_fixture *f = *state;
+	struct cache_fixture_pod p = {
+		.name = "p0", .group = "g", .opted_in = true, .reason = "Unschedulable"
+	};
+	char names[8][8], key[16];
+	struct task *t;
+	size_t left = 0;
+
+	(void)cache_fixture_group(f, "g", "q", 1);
+	for (int i = 0; i < 8; i++) {
+		snprintf(names[i], sizeof(names[i]), "p%d", i);
+		p.name = names[i];
+		t = cache_fixture_pod(f, &p);
+		if (t->charge == CHARGE_NONE) {
+			ledger_charge(f->c, t, queue_find(f->c, STR_LIT("q")), CHARGE_PUBLISHED);
+		}
+	}
+	cache_fixture_delete(f, SCHED_PODGROUPS, "ns/g");
+	assert_int_equal(f->c->stranded.n, 8);
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 8; i++) {
+			p.name = names[i];
+			(void)cache_fixture_pod(f, &p);
+		}
+	}
+	assert_int_equal(f->c->stranded.n, 8);
+	/* Another pod gets the id, and an entry of its own. */
+	for (int round = 0; round < 20; round++) {
+		p.name = names[0];
+		p.uid = round % 2 == 0 ? "other" : "another";
+		(void)cache_fixture_pod(f, &p);
+	}
+	for (int i = 1; i < 8; i++) {
+		snprintf(key, sizeof(key), "ns/%s", names[i]);
+		cache_fixture_delete(f, SCHED_PODS, key);
+	}
+	assert_in_range(f->c->stranded.n, 1, 17);
+	for (size_t i = 0; i < f->c->stranded.n; i++) {
+		left += cluster_task_stranded_at(f->c, i) != NULL;
+	}
+	assert_int_equal(left, 1);
+}
+
 /* The quota that is held for it is released: the cycle is to report that pods left for nothing. */
 static void test_a_preemptor_without_its_group_is_stranded(void **state)
 {
@@ -357,6 +405,7 @@ int main(void)
 		CACHE_FIXTURE_TEST(test_an_edit_moves_no_charge),
 		CACHE_FIXTURE_TEST(test_what_is_let_go_stays_charged),
 		CACHE_FIXTURE_TEST(test_a_published_pod_without_its_group_is_stranded),
+		CACHE_FIXTURE_TEST(test_stranded_pods_are_listed_once),
 		CACHE_FIXTURE_TEST(test_a_preemptor_without_its_group_is_stranded),
 	};
 

@@ -204,21 +204,14 @@ void gang_need(const struct session *s, const struct podgroup *g, enum gang_stag
 			role->missing--;
 		}
 	}
-}
-
-static int32_t missing_in_roles(const struct gang_need *need)
-{
-	int32_t sum = 0;
-
-	for (size_t i = 0; i < need->nroles; i++) {
-		sum += need->roles[i].missing > 0 ? need->roles[i].missing : 0;
+	for (size_t i = 0; i < ret->nroles; i++) {
+		ret->missing_in_roles += ret->roles[i].missing > 0 ? ret->roles[i].missing : 0;
 	}
-	return sum;
 }
 
 bool gang_is_met(const struct gang_need *need)
 {
-	return need->missing <= 0 && missing_in_roles(need) == 0;
+	return need->missing <= 0 && need->missing_in_roles == 0;
 }
 
 /* Where the roles together lack as many members as the gang, one of another role would take the
@@ -227,7 +220,7 @@ bool gang_needs_role(const struct gang_need *need, uint32_t role)
 {
 	const struct gang_role *r = find_role(need, role);
 
-	return (r != NULL && r->missing > 0) || need->missing > missing_in_roles(need);
+	return (r != NULL && r->missing > 0) || need->missing > need->missing_in_roles;
 }
 
 void gang_add_member(struct gang_need *need, uint32_t role)
@@ -236,6 +229,7 @@ void gang_add_member(struct gang_need *need, uint32_t role)
 
 	need->missing--;
 	if (r != NULL) {
+		need->missing_in_roles -= r->missing > 0;
 		r->missing--;
 	}
 }

@@ -25,6 +25,7 @@ struct gang_need {
 	int32_t missing;         /* members of any role; 0 or less: none */
 	struct gang_role *roles; /* sorted by role */
 	size_t nroles;
+	int32_t missing_in_roles; /* sum of what is missing in each of them, if anything is */
 };
 
 /* Whether t counts as a member that has reached the stage. */

@@ -203,15 +203,20 @@ static struct jdoc *condition_doc(const struct wanted_condition *c)
 /* Replaces the condition of the same type, or appends. */
 static void merge_condition(struct jdoc *conditions, const struct wanted_condition *c)
 {
-	for (size_t i = 0, n = jdoc_count(conditions); i < n; i++) {
-		struct jdoc *old = jdoc_at_mut(conditions, i);
+	const struct jdoc *old = jdoc_first(conditions);
+	size_t i = 0;
 
-		if (jdoc_is_str(jdoc_get(old, "type"), c->type)) {
-			jdoc_replace_take(conditions, old, condition_doc(c));
-			return;
-		}
+	/* PodGroups have no status subresource: a tenant may have written any number. Each look-up
+	 * by index walks from the first one, so there is one. */
+	while (old != NULL && !jdoc_is_str(jdoc_get(old, "type"), c->type)) {
+		old = jdoc_next(old);
+		i++;
 	}
-	jdoc_append_take(conditions, condition_doc(c));
+	if (old != NULL) {
+		jdoc_replace_take(conditions, jdoc_at_mut(conditions, i), condition_doc(c));
+	} else {
+		jdoc_append_take(conditions, condition_doc(c));
+	}
 }
 
 static struct jdoc *status_doc(const struct wanted *w, const struct jdoc *object)

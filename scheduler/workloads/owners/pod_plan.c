@@ -7,6 +7,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "collections/strmap.h"
 #include "kube/rest.h"
 #include "scheduler/workloads/owners/kueue_pod_group.h"
 #include "scheduler/workloads/owners/owner_status.h"
@@ -313,23 +314,24 @@ static void plan_owners(struct planning *p, const struct api_workload *w)
 	size_t n = w->meta.owners.n + p->split.kept.n, fresh = 0;
 	struct owner_write_object *v = arena_zero(p->plan->arena, n + 1, sizeof(*v));
 	struct owner_plan_refs refs = { .api_version = "v1", .kind = "Pod", .v = v };
+	/* This is asked at each change of a pod of the group, which may have thousands. */
+	struct strmap *uids = strmap_create(NULL);
 
 	for (size_t i = 0; i < w->meta.owners.n; i++) {
 		v[refs.n++] = (struct owner_write_object){ w->meta.owners.v[i].name,
 							   w->meta.owners.v[i].uid };
+		strmap_set(uids, str_of(w->meta.owners.v[i].uid), p);
 	}
 	for (size_t i = 0; i < p->split.kept.n; i++) {
 		const struct api_meta *m = &p->split.kept.v[i]->meta;
-		size_t k = 0;
 
-		while (k < refs.n && !str_streq(v[k].uid, m->uid)) {
-			k++;
-		}
-		if (k == refs.n) {
+		if (!strmap_has(uids, str_of(m->uid))) {
+			strmap_set(uids, str_of(m->uid), p);
 			v[refs.n++] = (struct owner_write_object){ m->name, m->uid };
 			fresh++;
 		}
 	}
+	strmap_destroy(uids);
 	if (fresh > 0) {
 		owner_plan_adopt(p->plan, &refs, w);
 	}

@@ -198,7 +198,9 @@ static void many_roles_leave_nothing(void **state)
 static void roles_come_before_the_rest(void **state)
 {
 	struct gang_role roles[] = { { 1, 1 }, { 2, 2 } };
-	struct gang_need need = { .missing = 4, .roles = roles, .nroles = 2 };
+	struct gang_need need = {
+		.missing = 4, .roles = roles, .nroles = 2, .missing_in_roles = 3
+	};
 
 	(void)state;
 	/* Three of four belong to roles: one is free for any pod. */
@@ -217,7 +219,9 @@ static void roles_come_before_the_rest(void **state)
 static void enough_pods_of_other_roles_are_not_enough(void **state)
 {
 	struct gang_role roles[] = { { 1, 1 }, { 2, -3 } };
-	struct gang_need need = { .missing = 0, .roles = roles, .nroles = 2 };
+	struct gang_need need = {
+		.missing = 0, .roles = roles, .nroles = 2, .missing_in_roles = 1
+	};
 
 	(void)state;
 	assert_false(gang_is_met(&need));

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/strbuf.h"
+#include "lib/compares.h"
 #include "lib/decode_fixture.h"
 #include "unit/scheduler/workloads/owners/job_fixture.h"
 #include "unit/scheduler/workloads/owners/pod_fixture.h"
@@ -571,6 +572,52 @@ static void too_many_roles(void **state)
 	}
 }
 
+enum { MEMBERS = 1000 };
+
+/* Which of them own the Workload is asked at each change of a pod: pair by pair it would be half a
+ * million comparisons. */
+static void many_pods_own_their_workload(void **state)
+{
+	CLEANUP(arena_destroyp) struct arena *arena = arena_create(0);
+	CLEANUP(owner_plan_finish) struct owner_plan plan = { .arena = arena };
+	static struct api_pod pods[MEMBERS];
+	static const struct api_pod *list[MEMBERS];
+	static struct api_owner owners[MEMBERS];
+	const struct pod_fixture f = { .total = "1000" };
+	const struct pod_fixture_workload wf = { .podsets = "r1:1000", .owners = "a" };
+	const struct api_workload *workloads[1];
+	struct api_workload w;
+	struct pod_plan_of of = {
+		.pods = list, .n = MEMBERS, .workloads = workloads, .nworkloads = 1
+	};
+	struct owner_plan_env env;
+
+	(void)state;
+	pod_fixture_workload(&wf, &w);
+	workloads[0] = &w;
+	assert_int_equal(pod_fixture_pods(&f, "a:G", pods), 1);
+	for (unsigned i = 0; i < MEMBERS; i++) {
+		pods[i] = pods[0];
+		pods[i].meta.name = arena_printf(arena, "p%04u", i);
+		pods[i].meta.uid = arena_printf(arena, "uid-%04u", i);
+		list[i] = &pods[i];
+		owners[i] =
+			(struct api_owner){ .name = pods[i].meta.name, .uid = pods[i].meta.uid };
+	}
+	w.meta.owners.v = owners;
+	w.meta.owners.n = MEMBERS;
+	job_fixture_env(&env);
+	compares_made = 0;
+	pod_plan(&of, &env, &plan);
+	assert_int_equal(plan.writes.n, 0);
+	assert_in_range(compares_made, MEMBERS, 100 * MEMBERS);
+	/* One of them came later. */
+	w.meta.owners.n = MEMBERS - 1;
+	pod_plan(&of, &env, &plan);
+	assert_int_equal(plan.writes.n, 1);
+	assert_int_equal(plan.writes.v[0].kind, OWNER_SYNC);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -578,6 +625,7 @@ int main(void)
 		cmocka_unit_test(bodies_of_new_workloads),
 		cmocka_unit_test(annotations_to_copy_must_agree),
 		cmocka_unit_test(too_many_roles),
+		cmocka_unit_test(many_pods_own_their_workload),
 	};
 
 	return cmocka_run_group_tests(tests, decode_fixture_open, decode_fixture_close);

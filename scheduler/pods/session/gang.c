@@ -120,27 +120,30 @@ bool gang_roles_are_met(const struct session *s, const struct podgroup *g, enum 
 	CLEANUP(xmalloc_freep) int32_t *many = NULL;
 	int32_t few[16] = { 0 };
 	int32_t *found = few;
-	size_t met = 0;
+	size_t unmet = 0;
 
 	if (!has_role_minimums(g)) {
 		return true;
 	}
-	/* Each minimum is above 0, and a task has one role. */
-	if (g->tasks.n < g->role_min.n) {
-		return false;
+	for (size_t i = 0; i < g->role_min.n; i++) {
+		unmet += g->role_min.v[i].min > 0;
+	}
+	/* A task has one role. */
+	if (unmet == 0 || g->tasks.n < unmet) {
+		return unmet == 0;
 	}
 	if (g->role_min.n > ARRAY_LEN(few)) {
 		found = many = xmalloc_zero(g->role_min.n, sizeof(*found));
 	}
-	for (size_t i = 0; i < g->tasks.n && met < g->role_min.n; i++) {
+	for (size_t i = 0; i < g->tasks.n && unmet > 0; i++) {
 		const struct task *t = session_task(s, g->tasks.v[i]);
 		const struct podgroup_role_min *role = find_minimum(g, t->role);
 
 		if (role != NULL && gang_has_reached(s, t, stage)) {
-			met += ++found[role - g->role_min.v] == role->min;
+			unmet -= ++found[role - g->role_min.v] == role->min;
 		}
 	}
-	return met == g->role_min.n;
+	return unmet == 0;
 }
 
 bool gang_can_spare(const struct session *s, const struct task *t)

@@ -59,7 +59,8 @@ static void add_resources(const struct cluster *c, const struct task *t, int64_t
 			total = INT64_MAX;
 		}
 		quantity_format(resource_amount_quantity(name, total), text);
-		jdoc_set_str(min, name, text);
+		/* Each name is there once: adding does not search. */
+		jdoc_add_take(min, name, jdoc_new_str(text));
 	}
 }
 

@@ -1,11 +1,14 @@
 /* Merge patches by which the status of a local object follows another one. */
 #include "scheduler/multikueue/manager/mirror.h"
 
+#include <stdio.h>
+
 #include "lib/unit.h"
 
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
+#include "lib/compares.h"
 #include "unit/scheduler/multikueue/manager/body_fixture.h"
 
 static void test_patch(void **state UNUSED)
@@ -87,12 +90,35 @@ static void test_digests(void **state UNUSED)
 	}
 }
 
+enum { MEMBERS = 2000 };
+
+/* An object of another cluster may have any number of members: with a search for each it would be
+ * millions of comparisons. */
+static void test_many_members(void **state UNUSED)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *from = jdoc_new_object();
+	CLEANUP(jdoc_destroyp) struct jdoc *to = jdoc_new_object();
+	CLEANUP(jdoc_destroyp) struct jdoc *patch = jdoc_new_object();
+	char key[16];
+
+	for (int i = 0; i < MEMBERS; i++) {
+		snprintf(key, sizeof(key), "k%d", i);
+		(void)jdoc_add_take(from, key, jdoc_new_int(i));
+		snprintf(key, sizeof(key), "k%d", 3 * MEMBERS / 2 - i);
+		(void)jdoc_add_take(to, key, jdoc_new_int(i));
+	}
+	compares_made = 0;
+	mirror_difference(from, to, patch);
+	assert_in_range(compares_made, MEMBERS, 60 * MEMBERS);
+	/* Half are gone, half are new, and of the others one is equal. */
+	assert_int_equal(jdoc_count(patch), 3 * MEMBERS / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_patch),
-		cmocka_unit_test(test_differences),
-		cmocka_unit_test(test_nothing_there),
+		cmocka_unit_test(test_patch),        cmocka_unit_test(test_differences),
+		cmocka_unit_test(test_many_members), cmocka_unit_test(test_nothing_there),
 		cmocka_unit_test(test_digests),
 	};
 

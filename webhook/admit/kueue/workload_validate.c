@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/kueue/kueue_keys.h"
+#include "base/attrs.h"
 #include "enc/decode.h"
 #include "webhook/admit/kueue/workload_change.h"
 #include "webhook/admit/kueue/workload_status_validate.h"
@@ -10,6 +11,7 @@
 /* Limits of Kueue's CRD. */
 #define MAX_POD_SETS 18
 #define MAX_GATES 8
+#define MAX_STATUS_ITEMS 256 /* more than any of its lists of a status may have */
 
 static void check_amounts(const struct admit_check *c, const char *path,
 			  const struct field_resources *r)
@@ -179,6 +181,32 @@ static void check_spec(const struct admit_check *c, const struct api_workload *w
 	check_gates(c, &w->spec);
 }
 
+/* False: denied. The API server keeps to the limits of the CRD before it asks; of others who reach
+ * the port no list is so long that comparing all pairs of items takes long. */
+static bool check_counts(const struct admit_check *c, const struct api_workload *w)
+{
+	const struct {
+		const char *path;
+		size_t n;
+	} lists[] = {
+		{ "spec.podSets", w->spec.pod_sets.n },
+		{ "status.admission.podSetAssignments",
+		  w->status.admission == NULL ? 0 : w->status.admission->assignments.n },
+		{ "status.reclaimablePods", w->status.reclaimable_pods.n },
+		{ "status.admissionChecks", w->status.admission_checks.n },
+		{ "status.nominatedClusterNames", w->status.nominated_clusters.n },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		if (lists[i].n > MAX_STATUS_ITEMS) {
+			admit_check_deny(c, lists[i].path, "%zu items, at most %d are allowed",
+					 lists[i].n, MAX_STATUS_ITEMS);
+			return false;
+		}
+	}
+	return true;
+}
+
 static int validate_status(const struct admit_check *c, struct err *err)
 {
 	struct api_workload w = { 0 }, old = { 0 };
@@ -190,6 +218,9 @@ static int validate_status(const struct admit_check *c, struct err *err)
 	}
 	if (r < 0) {
 		return r;
+	}
+	if (!check_counts(c, &old) || !check_counts(c, &w)) {
+		return 0;
 	}
 	workload_status_validate(c, &w);
 	return workload_change_check_status(c, &old, &w, err);

@@ -15,6 +15,7 @@ struct row {
 	bool items;
 	unsigned most;
 	const char *message; /* of one more */
+	bool status;         /* a write of the status, of an object that is the same */
 };
 
 static const struct row rows[] = {
@@ -24,6 +25,10 @@ static const struct row rows[] = {
 	  "spec.preemptionGates: 9 items, at most 8 are allowed" },
 	{ workload_validate, "{\"spec\":{\"podSets\":[{}],\"preemptionGates\":[{\"name\":\"",
 	  "\"}]}}", false, 63, "spec.preemptionGates[0].name: must have 1 to 63 characters" },
+	{ workload_validate, "{\"spec\":{\"podSets\":[", "]}}", true, 256,
+	  "spec.podSets: 257 items, at most 256 are allowed", .status = true },
+	{ workload_validate, "{\"status\":{\"admissionChecks\":[", "]}}", true, 256,
+	  "status.admissionChecks: 257 items, at most 256 are allowed", .status = true },
 	{ clusterqueue_validate, "{\"spec\":{\"admissionChecksStrategy\":{\"admissionChecks\":[",
 	  "]}}}", true, 64,
 	  "spec.admissionChecksStrategy.admissionChecks: 65 items, at most 64 are allowed" },
@@ -49,7 +54,8 @@ static void check(const struct row *r, unsigned n, const char *message)
 	struct arena *arena CLEANUP(arena_destroyp) = arena_create(0);
 	struct strbuf text CLEANUP(strbuf_finish) = STRBUF_INIT;
 	struct admit_answer answer CLEANUP(admit_answer_finish);
-	struct api_admission_request review = { .operation = "CREATE" };
+	struct api_admission_request review = { .operation = r->status ? "UPDATE" : "CREATE",
+						.sub_resource = r->status ? "status" : NULL };
 	const struct admit_options options = { 0 };
 	const struct admit_view view = { 0 };
 	const struct admit_request q = {
@@ -58,7 +64,7 @@ static void check(const struct row *r, unsigned n, const char *message)
 
 	admit_answer_init(&answer);
 	write_row(&text, r, n);
-	review.object = strbuf_str(&text);
+	review.object = review.old_object = strbuf_str(&text);
 	assert_int_equal(r->fn(&q, &answer, NULL), 0);
 	assert_int_equal(answer.allowed, message == NULL);
 	if (message != NULL) {

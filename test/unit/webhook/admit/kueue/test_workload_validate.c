@@ -20,20 +20,22 @@ struct row {
 
 static const struct row rows[] = {
 	{ workload_validate, "{\"spec\":{\"podSets\":[", "]}}", true, 18,
-	  "spec.podSets: 19 items, 1 to 18 are allowed" },
+	  .message = "spec.podSets: 19 items, 1 to 18 are allowed" },
 	{ workload_validate, "{\"spec\":{\"podSets\":[{}],\"preemptionGates\":[", "]}}", true, 8,
-	  "spec.preemptionGates: 9 items, at most 8 are allowed" },
+	  .message = "spec.preemptionGates: 9 items, at most 8 are allowed" },
 	{ workload_validate, "{\"spec\":{\"podSets\":[{}],\"preemptionGates\":[{\"name\":\"",
-	  "\"}]}}", false, 63, "spec.preemptionGates[0].name: must have 1 to 63 characters" },
+	  "\"}]}}", false, 63,
+	  .message = "spec.preemptionGates[0].name: must have 1 to 63 characters" },
 	{ workload_validate, "{\"spec\":{\"podSets\":[", "]}}", true, 256,
-	  "spec.podSets: 257 items, at most 256 are allowed", .status = true },
+	  .message = "spec.podSets: 257 items, at most 256 are allowed", .status = true },
 	{ workload_validate, "{\"status\":{\"admissionChecks\":[", "]}}", true, 256,
-	  "status.admissionChecks: 257 items, at most 256 are allowed", .status = true },
+	  .message = "status.admissionChecks: 257 items, at most 256 are allowed", .status = true },
 	{ clusterqueue_validate, "{\"spec\":{\"admissionChecksStrategy\":{\"admissionChecks\":[",
 	  "]}}}", true, 64,
-	  "spec.admissionChecksStrategy.admissionChecks: 65 items, at most 64 are allowed" },
+	  .message = "spec.admissionChecksStrategy.admissionChecks: 65 items, at most 64 are "
+		     "allowed" },
 	{ workloadpriorityclass_validate, "{\"value\":1,\"description\":\"", "\"}", false, 2048,
-	  "description: longer than 2048 bytes" },
+	  .message = "description: longer than 2048 bytes" },
 };
 
 static void write_row(struct strbuf *out, const struct row *r, unsigned n)

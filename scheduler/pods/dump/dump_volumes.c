@@ -13,6 +13,7 @@
 #include "scheduler/pods/dump/dump_terms.h"
 #include "scheduler/pods/dump/dump_text.h"
 #include "scheduler/pods/model/storage_capacity.h"
+#include "scheduler/pods/model/volume_limits.h"
 #include "scheduler/pods/model/volumes.h"
 #include "scheduler/pods/values/pod_class.h"
 
@@ -513,6 +514,6 @@ int dump_volumes_read_limits(struct cluster *c, const struct jdoc *d, struct nod
 		limit.count = (uint32_t)count;
 		vec_push(&n->limits, limit);
 	}
-	volumes_sort_limits(n->limits.v, n->limits.n);
+	volume_limits_sort(n->limits.v, n->limits.n);
 	return 0;
 }

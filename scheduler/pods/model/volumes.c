@@ -10,6 +10,7 @@
 #include "collections/strmap.h"
 #include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/model/storage_capacity.h"
+#include "scheduler/pods/model/volume_limits.h"
 #include "scheduler/pods/model/volume_match.h"
 
 static void free_volume(struct volume *v)
@@ -571,45 +572,11 @@ static bool same_limits(const struct node *n, const struct volume_limit *limits,
 	return true;
 }
 
-static int by_driver(const void *a, const void *b)
-{
-	const struct volume_limit *x = a, *y = b;
-	int r = strcmp(x->driver, y->driver);
-
-	return r != 0 ? r : (x->count > y->count) - (x->count < y->count);
-}
-
-void volumes_sort_limits(struct volume_limit *limits, size_t n)
-{
-	if (n > 1) {
-		qsort(limits, n, sizeof(*limits), by_driver);
-	}
-}
-
-const struct volume_limit *volumes_find_limit(const struct node *n, const char *driver)
-{
-	size_t from = 0, to = n->limits.n;
-
-	/* The first one that is not below: of several the least. */
-	while (driver != NULL && from < to) {
-		size_t mid = from + (to - from) / 2;
-
-		if (strcmp(n->limits.v[mid].driver, driver) < 0) {
-			from = mid + 1;
-		} else {
-			to = mid;
-		}
-	}
-	return driver != NULL && from < n->limits.n && n->limits.v[from].driver == driver
-		       ? &n->limits.v[from]
-		       : NULL;
-}
-
 void volumes_set_limits(struct cluster *c, struct str node, struct volume_limit *limits, size_t n)
 {
 	struct node *at = n > 0 ? cluster_node_get(c, node) : cluster_node_find(c, node);
 
-	volumes_sort_limits(limits, n);
+	volume_limits_sort(limits, n);
 	if (at == NULL || same_limits(at, limits, n)) {
 		return;
 	}

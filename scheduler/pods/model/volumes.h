@@ -55,9 +55,6 @@ void volumes_set_volume(struct cluster *c, const struct volumes_volume_spec *spe
 void volumes_set_class(struct cluster *c, const struct volumes_class_spec *spec);
 /* The limits of the node of that name, which are sorted; n 0: none. */
 void volumes_set_limits(struct cluster *c, struct str node, struct volume_limit *limits, size_t n);
-void volumes_sort_limits(struct volume_limit *limits, size_t n); /* as a node has them */
-/* Of several for one driver the least; NULL: there is none. O(log limits). */
-const struct volume_limit *volumes_find_limit(const struct node *n, const char *driver);
 /* False: it is not known. */
 bool volumes_remove_claim(struct cluster *c, struct str key);
 bool volumes_remove_volume(struct cluster *c, struct str name);

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/xmalloc.h"
+#include "scheduler/pods/model/volume_limits.h"
 #include "scheduler/pods/model/volumes.h"
 #include "scheduler/pods/session/session.h"
 #include "scheduler/pods/session/volume_plan.h"
@@ -200,7 +201,7 @@ static bool fits_limits(struct volume_marks *m, const struct session *s, const s
 
 	for (size_t i = 0; i < t->klass->nclaims; i++) {
 		const char *driver = driver_of(c->claims.v[t->klass->claims[i].id]);
-		const struct volume_limit *limit = volumes_find_limit(n, driver);
+		const struct volume_limit *limit = volume_limits_find(n, driver);
 		uint32_t attached, more;
 
 		if (limit == NULL || is_repeated(c, t->klass, i)) {

@@ -1,7 +1,5 @@
 #include "scheduler/pods/model/volumes.h"
 
-#include <stdio.h>
-
 #include "base/attrs.h"
 #include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
@@ -164,28 +162,6 @@ static void test_the_same_limits_change_nothing(void **state)
 	assert_null(cluster_node_find(c, STR_LIT("unknown")));
 }
 
-static void test_limits_are_found_by_driver(void **state)
-{
-	struct volume_limit l[40];
-	const struct node *n = cluster_fixture_node(c, "n", 1000);
-	char name[8];
-
-	(void)state;
-	for (unsigned i = 0; i < 40; i++) {
-		snprintf(name, sizeof(name), "d%u", i / 2);
-		l[39 - i] = (struct volume_limit){ cluster_fixture_name(c, name), i };
-	}
-	volumes_set_limits(c, STR_LIT("n"), l, 40);
-	for (unsigned i = 0; i < 20; i++) {
-		snprintf(name, sizeof(name), "d%u", i);
-		/* Of two the least. */
-		assert_int_equal(volumes_find_limit(n, cluster_fixture_name(c, name))->count,
-				 2 * i);
-	}
-	assert_null(volumes_find_limit(n, cluster_fixture_name(c, "other")));
-	assert_null(volumes_find_limit(n, NULL));
-}
-
 /* The write of the claimRef fails, or the claim goes before it ends: another claim can have it. */
 static void test_a_volume_that_comes_free_wakes_others(void **state)
 {
@@ -240,7 +216,6 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_a_volume_that_comes_free_wakes_others, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_limits_are_found_by_driver, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_same_limits_change_nothing, setup,
 						teardown),
 	};

@@ -77,8 +77,14 @@ func nodeCounts(s *suite.S) (now, peak int) {
 // waitFull waits until the quota is used up by running pods.
 func (r *truth) waitFull() {
 	r.s.Helper()
-	r.s.Eventually(fmt.Sprintf("%d pods run", truthQuota), func() error {
-		if n := r.count(running); n != truthQuota {
+	r.waitRunning(truthQuota)
+}
+
+// waitRunning waits until so many pods run.
+func (r *truth) waitRunning(want int) {
+	r.s.Helper()
+	r.s.Eventually(fmt.Sprintf("%d pods run", want), func() error {
+		if n := r.count(running); n != want {
 			now, _ := r.nodes()
 			return fmt.Errorf("%d run on %d nodes", n, now)
 		}
@@ -99,14 +105,14 @@ func (r *truth) finishNext() {
 			r.done[name] = err == nil
 			return err
 		}
-		return fmt.Errorf("%d of %d ran", len(r.done), truthPods)
+		return fmt.Errorf("%d of %d ran", len(r.done), len(r.names))
 	})
 }
 
 // finish lets each pod succeed, until all have.
 func (r *truth) finish() {
 	r.s.Helper()
-	for range truthPods {
+	for range r.names {
 		r.finishNext()
 	}
 	r.s.WaitSucceeded(r.names...)

@@ -314,9 +314,21 @@ func (s *S) Autoscaler(kind string, i autoscaler.Instance) *autoscaler.Autoscale
 	}
 	ctx, cancel := context.WithTimeout(s.Ctx, 2*Timeout)
 	defer cancel()
+	nodes, err := s.Cluster.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	s.Must(err)
 	a, err := start(ctx, s.Cluster, i)
 	s.Must(err)
+	s.Cleanup(func() { s.logBought(kind, len(nodes.Items)) })
 	return a
+}
+
+// logBought says how many nodes there were at most beside those that were there before the autoscaler.
+func (s *S) logBought(kind string, before int) {
+	most := before
+	for _, n := range s.Oracle.Nodes() {
+		most = max(most, n.Nodes)
+	}
+	s.Logf("%s bought %d nodes", kind, most-before)
 }
 
 // waitForKarpenter returns when run.sh, which builds Karpenter beside the first scenarios, has done so.

@@ -249,11 +249,12 @@ static size_t choose(const struct decision *d)
 	return best;
 }
 
-/* All have answered, or the window is over that the first signal began. */
+/* All have answered, or the window is over that the first signal began. Where one more cluster may
+ * be offered soon, the first one that answers must not be taken for the only one. */
 static bool is_collected(const struct decision *d)
 {
+	bool waits = d->view->now < d->view->offers_until;
 	int64_t first = INT64_MAX;
-	bool waits = false;
 
 	for (size_t i = 0; i < d->view->n; i++) {
 		const struct replica *r = &d->view->replicas[i];
@@ -264,7 +265,13 @@ static bool is_collected(const struct decision *d)
 			first = clock_earlier(first, r->signal_seen);
 		}
 	}
-	return !waits || is_over(d, first, d->opt->window_ns);
+	if (!waits || is_over(d, first, d->opt->window_ns)) {
+		return true;
+	}
+	if (d->view->now < d->view->offers_until) {
+		d->step->at = clock_earlier(d->step->at, d->view->offers_until);
+	}
+	return false;
 }
 
 /* The holder of a lost token is not known: the gate of a cluster that cannot be reached may be

@@ -11,7 +11,8 @@
  * over and this manager had time to connect; such a one is closed before anything else once it is
  * back. I2 No gate is opened while a
  * replica that can be reached has quota, or is about to (for ahead_ns). I3 No gate is opened before
- * each replica has been looked at by its worker, or the window is over. I4 A grant is written to
+ * each replica has been looked at by its worker, those of clusters that are about to be offered
+ * included, or the window is over. I4 A grant is written to
  * the local object before the gate is opened. I5 Only the manager's clock counts. I6 A candidate
  * that stays one gets the token: after at most the window, ahead_ns, and for each time that another
  * one has failed less often the longest attempt (progress_ns).
@@ -58,6 +59,9 @@ struct orchestrate_view {
 	 * that cannot be reached may be back at any moment. Not later than now: it has made them.
 	 */
 	int64_t connecting_until;
+	/* Wall ns until which it may be offered to one more cluster, which is waited for as one
+	 * that has not answered. Not later than now: to none. */
+	int64_t offers_until;
 	bool wanted; /* the local Workload has quota, and waits for the answer of a cluster */
 	int64_t now; /* wall ns of the manager */
 };

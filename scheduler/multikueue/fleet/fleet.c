@@ -492,6 +492,7 @@ static void follow_links(struct fleet *f)
 		k->is_stalled = false;
 		k->stalled_jobs = 0;
 		k->was_up |= now != 0;
+		k->up_at = clock_wall(f->opt.clock);
 		if (f->manager != NULL && now != 0) {
 			fleet_manager_reach(f->manager, k);
 		}

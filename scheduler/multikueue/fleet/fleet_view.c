@@ -4,11 +4,16 @@
 
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
+#include "base/clock.h"
 #include "base/str.h"
 #include "scheduler/multikueue/fleet/fleet_holders.h"
 #include "scheduler/multikueue/records/fleet_clusters.h"
 #include "scheduler/multikueue/records/fleet_offers.h"
 #include "scheduler/multikueue/records/fleet_workload.h"
+#include "scheduler/multikueue/worker/link.h"
+
+/* A manager offers to a new connection within that time, or has a reason not to. */
+#define OFFER_NS CLOCK_NS_PER_S
 
 struct making {
 	struct fleet_view *v;
@@ -82,6 +87,30 @@ static bool is_wanted(const struct api_workload *w, const struct api_check_state
 	       !is_true(w, KUEUE_FINISHED);
 }
 
+/* A cluster of the config to which it is not offered yet is about to be, when it makes its first
+ * connection or has just made one: managers offer to those that are connected. One that has failed
+ * to connect is not waited for. */
+static int64_t offers_until(const struct making *m, const struct field_strs *offered,
+			    const struct field_strs *order)
+{
+	int64_t until = m->now;
+
+	for (size_t i = 0; order != NULL && i < order->n; i++) {
+		const struct fleet_cluster *k =
+			fleet_clusters_find(m->source->clusters, str_of(order->v[i]));
+
+		if (k == NULL || names(offered, order->v[i])) {
+			continue;
+		}
+		if (k->source != 0) {
+			until = clock_later(until, k->up_at + OFFER_NS);
+		} else if (!link_is_settled(k->link)) {
+			until = clock_later(until, m->source->connecting_until);
+		}
+	}
+	return until;
+}
+
 /* 1. The clusters to which it was offered (status.nominatedClusterNames), in the order of the
  *    MultiKueueConfig.
  * 2. Those that were offered and are not in the config any more.
@@ -118,6 +147,7 @@ void fleet_view_make(struct fleet_view *v, struct fleet_workload *w,
 					     .replicas = v->replicas.v,
 					     .n = v->replicas.n,
 					     .connecting_until = source->connecting_until,
+					     .offers_until = offers_until(&m, offered, order),
 					     .wanted = is_wanted(local, check),
 					     .now = now };
 }

@@ -26,6 +26,7 @@ struct fleet_cluster {
 	bool is_stalled; /* its watch of Workloads fails: replicas are as they were seen last */
 	bool is_gone;    /* the MultiKueueCluster was deleted; the name stays valid */
 	bool was_up;     /* it has been connected before */
+	int64_t up_at;   /* wall ns: since when it is connected, unless source is 0 */
 	unsigned stalled_jobs; /* kinds of jobs of which its watch fails; bits of enum carried */
 	int64_t stalled_at;    /* wall ns: since when one of the watches fails */
 	int64_t gone_at;       /* wall ns */

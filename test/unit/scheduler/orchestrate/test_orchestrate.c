@@ -20,7 +20,7 @@ struct world {
 	struct replica replicas[3];
 	struct orchestrate_step step;
 	bool unwanted;
-	int64_t connecting_until;
+	int64_t connecting_until, offers_until;
 	int64_t now;
 };
 
@@ -95,6 +95,7 @@ static enum orchestrate_act next(struct world *w)
 					       .replicas = w->replicas,
 					       .n = ARRAY_LEN(w->replicas),
 					       .connecting_until = w->connecting_until,
+					       .offers_until = w->offers_until,
 					       .wanted = !w->unwanted,
 					       .now = w->now };
 
@@ -181,6 +182,29 @@ static void the_window_ends(void **state)
 	w.replicas[0].reachable = false;
 	w.now += 10 * S;
 	expect_grant(&w, 1);
+}
+
+/* All that it was offered to have answered, and one more cluster is about to be offered. */
+static void the_next_offer_is_waited_for(void **state)
+{
+	struct world w;
+
+	(void)state;
+	begin(&w);
+	signal_from(&w, 0, 1);
+	cannot(&w, 1);
+	cannot(&w, 2);
+	w.offers_until = START + 3 * S;
+	expect_wait(&w, START + 3 * S);
+	w.now = START + 3 * S;
+	expect_grant(&w, 0);
+	w.offers_until = START + 60 * S;
+	expect_wait(&w, START + 10 * S);
+	w.now = START + 10 * S;
+	expect_grant(&w, 0);
+	w.now = START;
+	w.opt.window_ns = 0;
+	expect_grant(&w, 0);
 }
 
 /* A clock that is set back does not make a wait longer than it is. */
@@ -657,6 +681,7 @@ int main(void)
 		cmocka_unit_test(nobody_asks),
 		cmocka_unit_test(others_are_waited_for),
 		cmocka_unit_test(the_window_ends),
+		cmocka_unit_test(the_next_offer_is_waited_for),
 		cmocka_unit_test(the_clock_is_set_back),
 		cmocka_unit_test(without_a_window_the_first_gets_it),
 		cmocka_unit_test(modes),

@@ -3,11 +3,13 @@
 #include "lib/unit.h"
 
 #include "base/attrs.h"
+#include "base/clock.h"
 #include "base/strbuf.h"
 #include "lib/multikueue/fleet_fixture.h"
 #include "scheduler/multikueue/fleet/fleet_holders.h"
 #include "scheduler/multikueue/records/fleet_offers.h"
 #include "scheduler/multikueue/records/fleet_workload.h"
+#include "scheduler/multikueue/worker/link.h"
 
 #define NOW 77
 #define RESERVED "{'type':'QuotaReserved','status':'True'}"
@@ -178,6 +180,57 @@ static void test_replica_of_a_new_cluster(void **state UNUSED)
 	end(&t);
 }
 
+/* b is in the config, and the Workload is offered to a and c. */
+static void test_next_offer(void **state UNUSED)
+{
+	static const struct {
+		const char *name, *nominated;
+		uint64_t source;
+		int64_t up_at, want;
+	} rows[] = {
+		{ "it makes its first connection", "['a','c']", 0, 0, 99 },
+		{ "it has just connected", "['a','c']", 2, NOW - 1, NOW - 1 + CLOCK_NS_PER_S },
+		{ "it is connected, and not offered", "['a','c']", 2, NOW - CLOCK_NS_PER_S, NOW },
+		{ "it is offered", "['a','b','c']", 0, 0, NOW },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
+		struct fleet_cluster *b;
+		struct test t;
+
+		unit_row(rows[i].name);
+		begin(&t);
+		for (size_t k = 0; k < fleet_clusters_count(t.f.clusters); k++) {
+			fleet_clusters_at(t.f.clusters, k)->up_at = NOW - CLOCK_NS_PER_S;
+		}
+		b = fleet_clusters_find(t.f.clusters, str_of("b"));
+		b->source = rows[i].source;
+		b->up_at = rows[i].up_at;
+		strbuf_printf(&json, "{'status':{" PENDING ",'nominatedClusterNames':%s}}",
+			      rows[i].nominated);
+		set_local(&t, json.p);
+		fleet_view_make(&t.view, t.w, &t.source, NOW);
+		assert_int_equal(t.view.view.offers_until, rows[i].want);
+		end(&t);
+	}
+}
+
+/* A cluster that has failed to connect is not waited for. */
+static void test_no_offer_of_the_failed(void **state UNUSED)
+{
+	struct test t;
+
+	begin(&t);
+	fleet_fixture_secret(&t.f, "b", "no kubeconfig");
+	fleet_fixture_connect(&t.f);
+	assert_true(link_is_settled(fleet_clusters_find(t.f.clusters, str_of("b"))->link));
+	set_local(&t, "{'status':{" PENDING ",'nominatedClusterNames':['a','c']}}");
+	fleet_view_make(&t.view, t.w, &t.source, NOW);
+	assert_int_equal(t.view.view.offers_until, NOW);
+	end(&t);
+}
+
 static void test_deleted_cluster(void **state UNUSED)
 {
 	struct test t;
@@ -286,6 +339,8 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_replicas_and_holder_are_last),
 		cmocka_unit_test(test_replica_of_a_new_cluster),
+		cmocka_unit_test(test_next_offer),
+		cmocka_unit_test(test_no_offer_of_the_failed),
 		cmocka_unit_test(test_deleted_cluster),
 		cmocka_unit_test(test_wanted),
 		cmocka_unit_test(test_busy),

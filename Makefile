@@ -344,9 +344,9 @@ differential-volcano: $(BUILD)/bin/headgatectl ## random clusters against the sc
 differential-mutants: $(BUILD)/bin/headgatectl ## deliberate breakages that this comparison must notice; ARGS="NUMBER": one
 	@$(MUTANT_ENV) test/differential/mutants.sh $(ARGS)
 
-demo: $(BIN) $(BUILD)/test/demo/demo ## gate-controlled scheduling end to end, on this machine; draws build/demo/timeline.svg
+demo: $(BIN) $(BUILD)/test/demo/demo ## the whole system on this machine; draws build/demo/timeline.svg; ARGS=fleet: many clusters
 	@mkdir -p $(BUILD)/demo
-	@BUILD=$(BUILD) $(BUILD)/test/demo/demo --picture $(BUILD)/demo/timeline.svg $(ARGS)
+	@BUILD=$(BUILD) $(BUILD)/test/demo/demo --picture $(BUILD)/demo/timeline.svg --kubeconfigs $(BUILD)/demo $(ARGS)
 
 # --- the image ----------------------------------------------------------------------------------
 

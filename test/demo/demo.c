@@ -14,6 +14,7 @@
 #include "base/strbuf.h"
 #include "demo/chart.h"
 #include "demo/fleet_act.h"
+#include "demo/fleet_demo.h"
 #include "demo/timeline.h"
 #include "enc/json/jdoc.h"
 #include "kube/transport.h"
@@ -361,30 +362,48 @@ static int play_all(struct demo *d, const char *picture, struct err *err)
 	return d->failures == 0 ? 0 : 1;
 }
 
-int main(int argc, char **argv)
-{
-	struct demo d = { 0 };
-	struct err err = ERR_INIT;
-	const char *picture = NULL;
-	bool serves = false;
-	sigset_t signals;
+struct choice {
+	bool fleet, serves;
+	const char *picture; /* NULL: none is wanted */
+	const char *folder;  /* of kubeconfigs */
+};
 
+static bool parse(struct choice *c, int argc, char **argv)
+{
 	for (int i = 1; i < argc; i++) {
-		if (str_streq(argv[i], "--serve")) {
-			serves = true;
+		if (str_streq(argv[i], "fleet")) {
+			c->fleet = true;
+		} else if (str_streq(argv[i], "--serve")) {
+			c->serves = true;
 		} else if (str_streq(argv[i], "--picture") && i + 1 < argc) {
-			picture = argv[++i];
+			c->picture = argv[++i];
+		} else if (str_streq(argv[i], "--kubeconfigs") && i + 1 < argc) {
+			c->folder = argv[++i];
 		} else {
-			fprintf(stderr, "usage: demo [--serve] [--picture FILE.svg]\n");
-			return 2;
+			fprintf(stderr, "usage: demo [fleet] [--serve] [--picture FILE.svg] "
+					"[--kubeconfigs FOLDER]\n");
+			return false;
 		}
 	}
-	if (!serves) {
-		return play_all(&d, picture, &err);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct choice c = { .folder = "." };
+	struct demo d = { 0 };
+	struct err err = ERR_INIT;
+	sigset_t signals;
+
+	if (!parse(&c, argc, argv)) {
+		return 2;
+	}
+	if (!c.serves) {
+		return c.fleet ? fleet_demo_play() : play_all(&d, c.picture, &err);
 	}
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, NULL); /* before any thread */
-	return serve(&d, &signals, &err);
+	return c.fleet ? fleet_demo_serve(c.folder, &signals) : serve(&d, &signals, &err);
 }

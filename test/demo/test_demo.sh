@@ -1,5 +1,5 @@
 #!/bin/sh
-# The demo, as a stranger sees it: every promise holds, no line is wider than a terminal of 80 columns, and the
+# The demos, as a stranger sees them: every promise holds, no line is wider than a terminal of 80 columns, and the
 # picture is drawn.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -21,6 +21,20 @@ for text in 'every promise held' 'quota, gates? ' 'waits? behind' 'bought by the
 	'job-long is preempted and stops' '(is|are) complete' \
 	'web-[0-5] needs? '; do
 	grep -qE "$text" "$work/out" || complain "not in the story: $text"
+done
+"${BUILD:-build}/test/demo/demo" fleet >"$work/fleet" 2>&1 || {
+	cat "$work/fleet"
+	complain "many clusters"
+}
+# All but the tables of headgatectl.
+awk '/^\$ headgatectl/ { table = 1 }
+	/^  *[0-9.]* s  / { table = 0 }
+	!table && length($0) > 80 { print "wider than 80 columns: " $0; n++ }
+	END { exit n > 0 }' "$work/fleet" || complain "lines do not fit"
+for text in 'worker3 admits hello' 'worker3 +Preempting .* its victims are on their way out' \
+	'worker3 +Unreachable .* has the token' 'without gates +3 +7$' 'with gates +1 +1$' \
+	'with gates, cut off +1 +1$'; do
+	grep -qE "$text" "$work/fleet" || complain "not in the story of many clusters: $text"
 done
 for text in 'Three Jobs, quota for 4 CPU' 'ten-9' 'job-high-1' 'web-5'; do
 	grep -qF "$text" "$work/timeline.svg" || complain "not in the picture: $text"

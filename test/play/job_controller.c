@@ -1,5 +1,6 @@
 #include "play/job_controller.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/attrs.h"
@@ -16,6 +17,7 @@
 
 struct job_controller {
 	struct mirror *mirror;
+	atomic_bool holds_pods;
 };
 
 /* The mirror shows the effect of a write; one that is refused is repeated at the next pass. */
@@ -244,9 +246,9 @@ static bool sync_job(void *ctx, struct str key UNUSED, const struct jdoc *doc)
 	}
 	mirror_each(j.c->mirror, MIRROR_PODS, count_pod, &j);
 	complete = j.succeeded >= (unsigned)jdoc_int(jdoc_path(doc, "spec.completions"), 1);
-	if (suspended) {
+	if (suspended && !atomic_load(&j.c->holds_pods)) {
 		mirror_each(j.c->mirror, MIRROR_PODS, stop_pod, &j);
-	} else if (!complete) {
+	} else if (!suspended && !complete) {
 		create_pods(&j);
 	}
 	write_status(&j, suspended, complete);
@@ -291,6 +293,11 @@ struct job_controller *job_controller_create(struct mirror *m)
 	mirror_listen(m, on_change, c);
 	transport_call(mirror_transport(m), RESYNC_NS, resync, c);
 	return c;
+}
+
+void job_controller_hold_pods(struct job_controller *c, bool hold)
+{
+	atomic_store(&c->holds_pods, hold);
 }
 
 void job_controller_destroy(struct job_controller *c)

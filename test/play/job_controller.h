@@ -6,11 +6,15 @@
 #ifndef TEST_PLAY_JOB_CONTROLLER_H
 #define TEST_PLAY_JOB_CONTROLLER_H
 
+#include <stdbool.h>
+
 struct job_controller;
 struct mirror;
 
 /* Registers itself with the mirror; create before mirror_start. */
 struct job_controller *job_controller_create(struct mirror *m);
+/* Any thread. While it holds, pods of suspended Jobs stay. */
+void job_controller_hold_pods(struct job_controller *c, bool hold);
 void job_controller_destroy(struct job_controller *c); /* after the transport has ended */
 
 #endif

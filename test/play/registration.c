@@ -143,6 +143,21 @@ int registration_render(const char *source, const char *dir, uint16_t port, bool
 	return r;
 }
 
+void registration_drop(struct jdoc *registrations, const char *ending)
+{
+	for (size_t k = 0; k < jdoc_count(registrations); k++) {
+		struct jdoc *hooks = jdoc_get_mut(jdoc_at_mut(registrations, k), "webhooks");
+
+		for (size_t i = jdoc_count(hooks); i-- > 0;) {
+			const char *url = jdoc_path_str(jdoc_at(hooks, i), "clientConfig.url");
+
+			if (url != NULL && str_has_suffix(str_of(url), ending)) {
+				jdoc_remove_at(hooks, i);
+			}
+		}
+	}
+}
+
 /* Resources that manifests of tests use; the rest of the API is not needed. */
 static const struct {
 	const char *kind, *plural;

@@ -20,6 +20,8 @@ int registration_make_certificates(const char *dir, struct err *err);
  * Kueue's kinds, Jobs and pods. Appends YAML. */
 int registration_render(const char *source, const char *dir, uint16_t port, bool quota,
 			struct strbuf *out, struct err *err);
+/* Removes the webhooks with a URL of this ending from registrations. */
+void registration_drop(struct jdoc *registrations, const char *ending);
 /* Appends a template of registrations with its placeholders replaced. */
 void registration_fill(struct str text, const char *url, struct str ca, struct strbuf *out);
 /* Appends the path that objects of this kind are created at ("/api/v1/namespaces/ns/pods"). */

@@ -67,7 +67,13 @@ struct stack {
 };
 
 static const char *const program_names[STACK_PROGRAM_COUNT_] = {
-	"headgate-apiserver", "headgate-webhook", "headgate-scheduler", "headgate-scheduler"
+	"headgate-apiserver", "headgate-webhook",   "headgate-scheduler",
+	"headgate-scheduler", "headgate-scheduler",
+};
+/* Of their logs. */
+static const char *const log_names[STACK_PROGRAM_COUNT_] = {
+	"headgate-apiserver", "headgate-webhook", "headgate-scheduler",
+	"headgate-scheduler", "headgate-manager",
 };
 
 /* Arguments of one program; texts live as long as the struct. */
@@ -161,6 +167,17 @@ static void webhook_args(const struct stack *s, struct args *a)
 	add_all(a, s->opt.webhook_args);
 }
 
+static void manager_args(const struct stack *s, struct args *a)
+{
+	add(a, "--kubeconfig=%s", s->kubeconfig);
+	add(a, "--listen-address=127.0.0.1:%u", s->health_port[STACK_MANAGER]);
+	add(a, "--healthz-address=127.0.0.1:%u", s->health_port[STACK_MANAGER]);
+	add(a, "--leader-elect=false");
+	add(a, "--controllers=multikueue");
+	add(a, "--multikueue-namespace=default");
+	add(a, "--quota-conf=%s/manager.conf", s->dir);
+}
+
 static void scheduler_args(const struct stack *s, enum stack_program p, struct args *a)
 {
 	add(a, "--kubeconfig=%s", s->kubeconfig);
@@ -205,7 +222,7 @@ static int wait_ready(struct stack *s, enum stack_program p, struct err *err)
 	while (!is_up(s, p)) {
 		if (!proc_is_running(&s->procs[p]) || clock_mono(clock_real()) > deadline) {
 			return err_set(err, ERR_TIMEOUT, "%s did not start, see %s/%s.log",
-				       program_names[p], s->dir, program_names[p]);
+				       program_names[p], s->dir, log_names[p]);
 		}
 	}
 	return 0;
@@ -229,10 +246,13 @@ int stack_start_program(struct stack *s, enum stack_program p, struct err *err)
 	case STACK_STANDBY:
 		scheduler_args(s, p, a);
 		break;
+	case STACK_MANAGER:
+		manager_args(s, a);
+		break;
 	case STACK_PROGRAM_COUNT_:
 		break;
 	}
-	snprintf(log, sizeof(log), "%s/%s.log", s->dir, program_names[p]);
+	snprintf(log, sizeof(log), "%s/%s.log", s->dir, log_names[p]);
 	r = proc_start(&s->procs[p], a->v, log, err);
 	free(a);
 	return r < 0 ? r : wait_ready(s, p, err);
@@ -285,22 +305,6 @@ int stack_exit_code(struct stack *s, enum stack_program p)
 	return proc_is_running(&s->procs[p]) ? -1 : s->procs[p].code;
 }
 
-static int start_webhook(struct stack *s, struct err *err)
-{
-	CLEANUP(strbuf_finish) struct strbuf manifest = STRBUF_INIT;
-	int r = registration_make_certificates(s->dir, err);
-
-	if (r == 0) {
-		r = stack_start_program(s, STACK_WEBHOOK, err);
-	}
-	if (r == 0) {
-		r = registration_render(stack_source(), s->dir, s->webhook_port, s->opt.quota,
-					&manifest, err);
-	}
-	r = r == 0 ? stack_apply(s, strbuf_str(&manifest), err) : r;
-	return r == 0 && stack_is_external() ? external_wait_webhooks(s->transport, err) : r;
-}
-
 int stack_set_scheduler(struct stack *s, const char *conf, const char *const *args, struct err *err)
 {
 	char path[PATH_LEN + 32];
@@ -311,6 +315,14 @@ int stack_set_scheduler(struct stack *s, const char *conf, const char *const *ar
 		return 0;
 	}
 	snprintf(path, sizeof(path), "%s/scheduler.conf", s->dir);
+	return file_write_atomic(path, str_of(conf), 0600, err);
+}
+
+int stack_set_manager(struct stack *s, const char *conf, struct err *err)
+{
+	char path[PATH_LEN + 32];
+
+	snprintf(path, sizeof(path), "%s/manager.conf", s->dir);
 	return file_write_atomic(path, str_of(conf), 0600, err);
 }
 
@@ -334,6 +346,35 @@ static int check_external(const struct stack *s, struct err *err)
 		return err_set(err, ERR_INVALID, "this test needs the embedded API server");
 	}
 	return 0;
+}
+
+static int apply_all(struct stack *s, const struct jdoc *docs, struct err *err);
+
+static int register_webhook(struct stack *s, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf manifest = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *docs = NULL;
+	int r = registration_render(stack_source(), s->dir, s->webhook_port, s->opt.quota,
+				    &manifest, err);
+
+	r = r < 0 ? r : yaml_parse_all(strbuf_str(&manifest), &docs, err);
+	if (r < 0) {
+		return r;
+	}
+	/* As the chart without quota.preemptionGateSelector: replicas get no gate by themselves. */
+	registration_drop(docs, "-workload-selected");
+	return apply_all(s, docs, err);
+}
+
+static int start_webhook(struct stack *s, struct err *err)
+{
+	int r = registration_make_certificates(s->dir, err);
+
+	if (r == 0) {
+		r = stack_start_program(s, STACK_WEBHOOK, err);
+	}
+	r = r == 0 ? register_webhook(s, err) : r;
+	return r == 0 && stack_is_external() ? external_wait_webhooks(s->transport, err) : r;
 }
 
 static int start_all(struct stack *s, struct err *err)
@@ -502,15 +543,22 @@ static int apply_one(struct stack *s, const struct jdoc *object, struct err *err
 	return r < 0 ? err_wrap(err, "%s %s %s", api_version, kind, name) : 0;
 }
 
-int stack_apply(struct stack *s, struct str yaml, struct err *err)
+static int apply_all(struct stack *s, const struct jdoc *docs, struct err *err)
 {
-	CLEANUP(jdoc_destroyp) struct jdoc *docs = NULL;
-	int r = yaml_parse_all(yaml, &docs, err);
+	int r = 0;
 
 	for (const struct jdoc *d = jdoc_first(docs); d != NULL && r == 0; d = jdoc_next(d)) {
 		r = jdoc_kind(d) == JDOC_NULL ? 0 : apply_one(s, d, err);
 	}
 	return r;
+}
+
+int stack_apply(struct stack *s, struct str yaml, struct err *err)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *docs = NULL;
+	int r = yaml_parse_all(yaml, &docs, err);
+
+	return r < 0 ? r : apply_all(s, docs, err);
 }
 
 int stack_apply_file(struct stack *s, const char *path, struct err *err)

@@ -17,12 +17,14 @@ struct stack;
 struct strbuf;
 struct transport;
 
-/* The standby is a second scheduler that only tests start. */
+/* The standby is a second scheduler that only tests start. The manager is one that is the manager
+ * of MultiKueue, beside the first one; it is started after stack_set_manager, by the caller. */
 enum stack_program {
 	STACK_APISERVER,
 	STACK_WEBHOOK,
 	STACK_SCHEDULER,
 	STACK_STANDBY,
+	STACK_MANAGER,
 	STACK_PROGRAM_COUNT_
 };
 
@@ -52,6 +54,8 @@ void stack_stop(struct stack *s, bool keep_logs);
  * replaced while it runs) and more arguments. */
 int stack_set_scheduler(struct stack *s, const char *conf, const char *const *args,
 			struct err *err);
+/* Kueue's Configuration of the next start of STACK_MANAGER. */
+int stack_set_manager(struct stack *s, const char *conf, struct err *err);
 int stack_start_program(struct stack *s, enum stack_program p, struct err *err);
 /* Returns the exit code, 128 + signal, or -1 when it did not run. */
 int stack_stop_program(struct stack *s, enum stack_program p, int signal);

@@ -59,7 +59,10 @@ static int add_node(struct worker *w, unsigned number, struct err *err)
 
 static int start_worker(struct worker *w, unsigned number, struct err *err)
 {
-	const struct stack_options so = { .quota = true, .quota_conf = worker_conf };
+	static const char *const args[] = { "--leader-elect=false", NULL };
+	const struct stack_options so = { .quota = true,
+					  .quota_conf = worker_conf,
+					  .scheduler_args = args };
 	int r = stack_start(&so, &w->stack, err);
 
 	r = r < 0 ? r : stack_transport(w->stack, &w->transport, err);
@@ -134,6 +137,47 @@ static int connect_worker(struct job_fleet *f, unsigned number, struct err *err)
 	base64_encode(strbuf_str(&config), &yaml);
 	strbuf_add_c(&yaml, "}}\n");
 	return stack_apply(f->manager, strbuf_str(&yaml), err);
+}
+
+/* The Secret of a worker as it stands, with the kubeconfig of another line. */
+static int write_secret(struct job_fleet *f, unsigned worker, struct err *err)
+{
+	CLEANUP(strbuf_finish) struct strbuf config = STRBUF_INIT, body = STRBUF_INIT;
+	char path[96];
+	int r = line_kubeconfig(&f->workers[worker], &config, err);
+
+	if (r < 0) {
+		return r;
+	}
+	snprintf(path, sizeof(path), "/api/v1/namespaces/default/secrets/worker%u-kubeconfig",
+		 worker + 1);
+	strbuf_add_c(&body, "{\"data\":{\"kubeconfig\":\"");
+	base64_encode(strbuf_str(&config), &body);
+	strbuf_add_c(&body, "\"}}");
+	return stack_call(f->manager, "PATCH", path, strbuf_str(&body), NULL, err);
+}
+
+int job_fleet_rotate(struct job_fleet *f, unsigned worker, struct err *err)
+{
+	struct line *before = f->workers[worker].line;
+	int r = write_secret(f, worker, err);
+
+	line_close(before);
+	return r;
+}
+
+int job_fleet_replace(struct job_fleet *f, unsigned worker, const char *manifest, struct err *err)
+{
+	struct worker *w = &f->workers[worker];
+	int r;
+
+	transport_destroy(w->transport);
+	w->transport = NULL;
+	stop_worker(w, false);
+	*w = (struct worker){ .stack = NULL };
+	r = start_worker(w, worker + 1, err);
+	r = r < 0 ? r : stack_apply_file(w->stack, manifest, err);
+	return r < 0 ? r : write_secret(f, worker, err);
 }
 
 /* --- the fleet ---------------------------------------------------------------------------------*/

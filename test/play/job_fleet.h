@@ -26,6 +26,13 @@ struct stack *job_fleet_worker(const struct job_fleet *f, unsigned worker);
 int job_fleet_set_gated(struct job_fleet *f, bool gated, struct err *err);
 /* While it holds, Jobs on the worker that are evicted keep their pods, and so their quota. */
 void job_fleet_hold_victims(struct job_fleet *f, unsigned worker, bool hold);
+/* The manager reaches the worker with another kubeconfig from now on, and not with the one before.
+ */
+int job_fleet_rotate(struct job_fleet *f, unsigned worker, struct err *err);
+/* In place of the worker there is a new one, with other certificates, its node and the objects of a
+ * manifest; then the manager is given its kubeconfig. What the functions below count of it begins
+ * anew. */
+int job_fleet_replace(struct job_fleet *f, unsigned worker, const char *manifest, struct err *err);
 /* Ends the connections of the manager to a worker, and those that it tries to make. */
 void job_fleet_cut(struct job_fleet *f, unsigned worker, bool cut);
 

@@ -462,9 +462,12 @@ static int run_explain(struct story *s, const char *job, const char *answer, str
 {
 	int64_t deadline = wait_deadline(WAIT_NS);
 	char name[64], kubeconfig[300], row[64];
-	const char *const args[] = {
-		"explain", "job", name, kubeconfig, "--multikueue-namespace=default", NULL
-	};
+	const char *const args[] = { "explain",
+				     "job",
+				     name,
+				     kubeconfig,
+				     "--multikueue-namespace=" STACK_MANAGER_NAMESPACE,
+				     NULL };
 
 	snprintf(name, sizeof(name), "default/%s", job);
 	snprintf(row, sizeof(row), "worker3   %s", answer);
@@ -655,7 +658,7 @@ int fleet_demo_serve(const char *folder, const sigset_t *until)
 	printf("A manager cluster and three worker clusters are up, each of which has 4 CPU. In\n"
 	       "another terminal:\n\n    cd %s\n    kubectl --kubeconfig manager.yaml get "
 	       "multikueueclusters\n\n"
-	       "docs/multikueue.md has a walk-through that begins here. Ctrl-C ends it.\n",
+	       "docs/multikueue-walkthrough.md goes on from here. Ctrl-C ends it.\n",
 	       folder);
 	fflush(stdout);
 	sigwait(until, &got);

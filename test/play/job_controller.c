@@ -235,12 +235,20 @@ static struct job job_of(const struct job_controller *c, const struct jdoc *doc)
 			     .uid = jdoc_str_or(jdoc_path(doc, "metadata.uid"), "") };
 }
 
+/* Of another controller by spec.managedBy: it is only removed with what it owns. */
+static bool is_managed_elsewhere(const struct jdoc *job)
+{
+	const char *by = jdoc_path_str(job, "spec.managedBy");
+
+	return by != NULL && !str_streq(by, "kubernetes.io/job-controller");
+}
+
 static bool sync_job(void *ctx, struct str key UNUSED, const struct jdoc *doc)
 {
 	struct job j = job_of(ctx, doc);
 	bool suspended = jdoc_bool(jdoc_path(doc, "spec.suspend"), false), complete;
 
-	if (jdoc_path(doc, "metadata.deletionTimestamp") != NULL ||
+	if (is_managed_elsewhere(doc) || jdoc_path(doc, "metadata.deletionTimestamp") != NULL ||
 	    has_condition(doc, "Complete")) {
 		return true;
 	}

@@ -25,9 +25,9 @@
 #define START_DELAY_NS (20 * CLOCK_NS_PER_MS)
 #define MAX_KUBECONFIG 65536
 
-struct worker {
+struct member {
 	struct stack *stack;
-	struct line *line; /* of the manager to its API server */
+	struct line *line; /* of the manager to the API server of a worker */
 	struct transport *transport;
 	struct mirror *mirror;
 	struct job_controller *jobs;
@@ -36,15 +36,15 @@ struct worker {
 };
 
 struct job_fleet {
-	struct stack *manager;
-	struct worker workers[JOB_FLEET_WORKERS];
+	struct member manager; /* no pods run there: its Job controller removes what Jobs own */
+	struct member workers[JOB_FLEET_WORKERS];
 };
 
 static const char worker_conf[] = "featureGates: {MultiKueueOrchestratedPreemption: true}\n";
 
-/* --- workers -----------------------------------------------------------------------------------*/
+/* --- clusters ----------------------------------------------------------------------------------*/
 
-static int add_node(struct worker *w, unsigned number, struct err *err)
+static int add_node(struct member *w, unsigned number, struct err *err)
 {
 	CLEANUP(strbuf_finish) struct strbuf yaml = STRBUF_INIT;
 
@@ -57,7 +57,21 @@ static int add_node(struct worker *w, unsigned number, struct err *err)
 	return stack_apply(w->stack, strbuf_str(&yaml), err);
 }
 
-static int start_worker(struct worker *w, unsigned number, struct err *err)
+static int follow_jobs(struct member *m, struct err *err)
+{
+	int r = stack_transport(m->stack, &m->transport, err);
+
+	if (r < 0) {
+		return r;
+	}
+	m->mirror = mirror_create(m->transport, clock_real(), true);
+	mirror_follow(m->mirror, MIRROR_JOBS);
+	mirror_follow(m->mirror, MIRROR_WORKLOADS);
+	m->jobs = job_controller_create(m->mirror);
+	return 0;
+}
+
+static int start_worker(struct member *w, unsigned number, struct err *err)
 {
 	static const char *const args[] = { "--leader-elect=false", NULL };
 	const struct stack_options so = { .quota = true,
@@ -65,21 +79,24 @@ static int start_worker(struct worker *w, unsigned number, struct err *err)
 					  .scheduler_args = args };
 	int r = stack_start(&so, &w->stack, err);
 
-	r = r < 0 ? r : stack_transport(w->stack, &w->transport, err);
+	r = r < 0 ? r : follow_jobs(w, err);
 	if (r < 0) {
 		return r;
 	}
-	w->mirror = mirror_create(w->transport, clock_real(), true);
-	mirror_follow(w->mirror, MIRROR_JOBS);
-	mirror_follow(w->mirror, MIRROR_WORKLOADS);
-	w->jobs = job_controller_create(w->mirror);
 	w->kubelet = kubelet_create(w->mirror, START_DELAY_NS);
 	w->kube_scheduler = kube_scheduler_create(w->mirror);
 	mirror_start(w->mirror);
 	return add_node(w, number, err);
 }
 
-static void stop_worker(struct worker *w, bool keep_logs)
+/* First, since the others are called on its thread. */
+static void drop_transport(struct member *m)
+{
+	transport_destroy(m->transport);
+	m->transport = NULL;
+}
+
+static void stop_member(struct member *w, bool keep_logs)
 {
 	kubelet_destroy(w->kubelet);
 	kube_scheduler_destroy(w->kube_scheduler);
@@ -92,7 +109,7 @@ static void stop_worker(struct worker *w, bool keep_logs)
 /* --- the connections of the manager ------------------------------------------------------------*/
 
 /* The kubeconfig of a worker with the address of its line. */
-static int line_kubeconfig(struct worker *w, struct strbuf *out, struct err *err)
+static int line_kubeconfig(struct member *w, struct strbuf *out, struct err *err)
 {
 	const struct kubeconfig_options ko = { .path = stack_kubeconfig(w->stack) };
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
@@ -132,11 +149,11 @@ static int connect_worker(struct job_fleet *f, unsigned number, struct err *err)
 		      " worker%u-kubeconfig, locationType: Secret}}}}\n"
 		      "---\n"
 		      "{apiVersion: v1, kind: Secret, metadata: {name: worker%u-kubeconfig,"
-		      " namespace: default}, data: {kubeconfig: ",
+		      " namespace: " STACK_MANAGER_NAMESPACE "}, data: {kubeconfig: ",
 		      number, number, number);
 	base64_encode(strbuf_str(&config), &yaml);
 	strbuf_add_c(&yaml, "}}\n");
-	return stack_apply(f->manager, strbuf_str(&yaml), err);
+	return stack_apply(f->manager.stack, strbuf_str(&yaml), err);
 }
 
 /* The Secret of a worker as it stands, with the kubeconfig of another line. */
@@ -149,12 +166,13 @@ static int write_secret(struct job_fleet *f, unsigned worker, struct err *err)
 	if (r < 0) {
 		return r;
 	}
-	snprintf(path, sizeof(path), "/api/v1/namespaces/default/secrets/worker%u-kubeconfig",
+	snprintf(path, sizeof(path),
+		 "/api/v1/namespaces/" STACK_MANAGER_NAMESPACE "/secrets/worker%u-kubeconfig",
 		 worker + 1);
 	strbuf_add_c(&body, "{\"data\":{\"kubeconfig\":\"");
 	base64_encode(strbuf_str(&config), &body);
 	strbuf_add_c(&body, "\"}}");
-	return stack_call(f->manager, "PATCH", path, strbuf_str(&body), NULL, err);
+	return stack_call(f->manager.stack, "PATCH", path, strbuf_str(&body), NULL, err);
 }
 
 int job_fleet_rotate(struct job_fleet *f, unsigned worker, struct err *err)
@@ -168,13 +186,12 @@ int job_fleet_rotate(struct job_fleet *f, unsigned worker, struct err *err)
 
 int job_fleet_replace(struct job_fleet *f, unsigned worker, const char *manifest, struct err *err)
 {
-	struct worker *w = &f->workers[worker];
+	struct member *w = &f->workers[worker];
 	int r;
 
-	transport_destroy(w->transport);
-	w->transport = NULL;
-	stop_worker(w, false);
-	*w = (struct worker){ .stack = NULL };
+	drop_transport(w);
+	stop_member(w, false);
+	*w = (struct member){ .stack = NULL };
 	r = start_worker(w, worker + 1, err);
 	r = r < 0 ? r : stack_apply_file(w->stack, manifest, err);
 	return r < 0 ? r : write_secret(f, worker, err);
@@ -188,21 +205,30 @@ static int write_manager_conf(struct job_fleet *f, bool gated, struct err *err)
 
 	snprintf(conf, sizeof(conf), "featureGates: {MultiKueueOrchestratedPreemption: %s}\n",
 		 gated ? "true" : "false");
-	return stack_set_manager(f->manager, conf, err);
+	return stack_set_manager(f->manager.stack, conf, err);
 }
 
 int job_fleet_start(bool gated, struct job_fleet **ret, struct err *err)
 {
 	struct job_fleet *f = xmalloc_zero(1, sizeof(*f));
 	const struct stack_options so = { .quota = true };
-	int r = stack_start(&so, &f->manager, err);
+	int r = stack_start(&so, &f->manager.stack, err);
 
+	r = r < 0 ? r : follow_jobs(&f->manager, err);
+	if (r == 0) {
+		mirror_start(f->manager.mirror);
+	}
+	r = r < 0 ? r
+		  : stack_apply(f->manager.stack,
+				str_of("{apiVersion: v1, kind: Namespace, metadata: "
+				       "{name: " STACK_MANAGER_NAMESPACE "}}"),
+				err);
 	for (unsigned i = 0; r == 0 && i < JOB_FLEET_WORKERS; i++) {
 		r = start_worker(&f->workers[i], i + 1, err);
 		r = r < 0 ? r : connect_worker(f, i + 1, err);
 	}
 	r = r < 0 ? r : write_manager_conf(f, gated, err);
-	r = r < 0 ? r : stack_start_program(f->manager, STACK_MANAGER, err);
+	r = r < 0 ? r : stack_start_program(f->manager.stack, STACK_MANAGER, err);
 	if (r < 0) {
 		job_fleet_stop(f, true);
 		return r;
@@ -214,7 +240,7 @@ int job_fleet_start(bool gated, struct job_fleet **ret, struct err *err)
 /* Each takes a second or so to end: those of all clusters end together. */
 static void stop_everywhere(struct job_fleet *f, enum stack_program p)
 {
-	struct stack *all[JOB_FLEET_WORKERS + 1] = { f->manager };
+	struct stack *all[JOB_FLEET_WORKERS + 1] = { f->manager.stack };
 
 	for (unsigned i = 0; i < JOB_FLEET_WORKERS; i++) {
 		all[i + 1] = f->workers[i].stack;
@@ -240,20 +266,20 @@ void job_fleet_stop(struct job_fleet *f, bool keep_logs)
 	stop_everywhere(f, STACK_SCHEDULER);
 	stop_everywhere(f, STACK_WEBHOOK);
 	for (unsigned i = 0; i < JOB_FLEET_WORKERS; i++) {
-		transport_destroy(f->workers[i].transport);
-		f->workers[i].transport = NULL;
+		drop_transport(&f->workers[i]);
 	}
+	drop_transport(&f->manager);
 	stop_everywhere(f, STACK_APISERVER);
-	stack_stop(f->manager, keep_logs);
+	stop_member(&f->manager, keep_logs);
 	for (unsigned i = 0; i < JOB_FLEET_WORKERS; i++) {
-		stop_worker(&f->workers[i], keep_logs);
+		stop_member(&f->workers[i], keep_logs);
 	}
 	free(f);
 }
 
 struct stack *job_fleet_manager(const struct job_fleet *f)
 {
-	return f->manager;
+	return f->manager.stack;
 }
 
 struct stack *job_fleet_worker(const struct job_fleet *f, unsigned worker)
@@ -268,8 +294,8 @@ int job_fleet_set_gated(struct job_fleet *f, bool gated, struct err *err)
 	if (r < 0) {
 		return r;
 	}
-	(void)stack_stop_program(f->manager, STACK_MANAGER, SIGTERM);
-	return stack_start_program(f->manager, STACK_MANAGER, err);
+	(void)stack_stop_program(f->manager.stack, STACK_MANAGER, SIGTERM);
+	return stack_start_program(f->manager.stack, STACK_MANAGER, err);
 }
 
 void job_fleet_hold_victims(struct job_fleet *f, unsigned worker, bool hold)

@@ -30,8 +30,8 @@ void job_fleet_hold_victims(struct job_fleet *f, unsigned worker, bool hold);
  */
 int job_fleet_rotate(struct job_fleet *f, unsigned worker, struct err *err);
 /* In place of the worker there is a new one, with other certificates, its node and the objects of a
- * manifest; then the manager is given its kubeconfig. What the functions below count of it begins
- * anew. */
+ * manifest; then the manager is given its kubeconfig. The functions below count
+ * anew for it. */
 int job_fleet_replace(struct job_fleet *f, unsigned worker, const char *manifest, struct err *err);
 /* Ends the connections of the manager to a worker, and those that it tries to make. */
 void job_fleet_cut(struct job_fleet *f, unsigned worker, bool cut);

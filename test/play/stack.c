@@ -174,7 +174,7 @@ static void manager_args(const struct stack *s, struct args *a)
 	add(a, "--healthz-address=127.0.0.1:%u", s->health_port[STACK_MANAGER]);
 	add(a, "--leader-elect=false");
 	add(a, "--controllers=multikueue");
-	add(a, "--multikueue-namespace=default");
+	add(a, "--multikueue-namespace=" STACK_MANAGER_NAMESPACE);
 	add(a, "--quota-conf=%s/manager.conf", s->dir);
 }
 

@@ -54,6 +54,9 @@ void stack_stop(struct stack *s, bool keep_logs);
  * replaced while it runs) and more arguments. */
 int stack_set_scheduler(struct stack *s, const char *conf, const char *const *args,
 			struct err *err);
+/* Of the Secrets with kubeconfigs that STACK_MANAGER reads: that of the chart's release. */
+#define STACK_MANAGER_NAMESPACE "headgate-system"
+
 /* Kueue's Configuration of the next start of STACK_MANAGER. */
 int stack_set_manager(struct stack *s, const char *conf, struct err *err);
 int stack_start_program(struct stack *s, enum stack_program p, struct err *err);

@@ -186,7 +186,7 @@ static int explain_pod(const struct cluster_args *f, struct err *err)
 	    pod_lookup_is_gate_only(pod, f->gate_schedulers.v)) {
 		return explain_task(f, key, pod, err);
 	}
-	pod_explain_foreign(pod, names, &x);
+	pod_explain_foreign(pod, names, f->gate_schedulers.v, &x);
 	print_pod(f, &x);
 	return 0;
 }

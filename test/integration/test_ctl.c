@@ -281,7 +281,8 @@ static const struct {
 	  "other",
 	  0,
 	  { "is not scheduled by Headgate: its spec.schedulerName is mine, and Headgate "
-	    "schedules pods that name volcano\n",
+	    "schedules pods that name volcano, and gates those that name "
+	    "default-scheduler\n",
 	    "Gate:      none: it opts in, but pods of its scheduler are not gated\n" } },
 	{ { .name = "gated", .queue = "team-a", .cpu = "3", .scheduler = "default-scheduler" },
 	  "gated",

@@ -269,6 +269,11 @@ static void judge_quota(const struct live_cluster *s, struct pod_explanation *x)
 		    arena_printf(x->arena, "waits for its gang: %d of %d members exist",
 				 x->have + (int32_t)x->pods, x->members));
 	} else if ((t->flags & (TASK_OUR_GATE | TASK_GATE_ONLY)) == TASK_GATE_ONLY) {
+		if (gate_of(t) == POD_GATE_REMOVED) {
+			set(x, "NoQuotaNeeded",
+			    "requests nothing, so it needs no quota: its own scheduler places it");
+			return;
+		}
 		set(x, "UngatedByOthers",
 		    "has no gate, and Headgate did not remove it: its scheduler may start it, and "
 		    "there is quota for it");
@@ -453,14 +458,20 @@ void pod_explain_task(const struct live_cluster *s, const struct task *t, const 
 	judge(s, x);
 }
 
-void pod_explain_foreign(const struct jdoc *pod, const char *const *names,
+static void add_names(struct strbuf *to, const char *before, const char *const *names)
+{
+	for (size_t i = 0; names[i] != NULL; i++) {
+		strbuf_printf(to, "%s%s", i == 0 ? before : " or ", names[i]);
+	}
+}
+
+void pod_explain_foreign(const struct jdoc *pod, const char *const *names, const char *const *gated,
 			 struct pod_explanation *x)
 {
 	CLEANUP(strbuf_finish) struct strbuf gate = STRBUF_INIT, ours = STRBUF_INIT;
 
-	for (size_t i = 0; names[i] != NULL; i++) {
-		strbuf_printf(&ours, "%s%s", i == 0 ? "" : " or ", names[i]);
-	}
+	add_names(&ours, "Headgate schedules pods that name ", names);
+	add_names(&ours, ", and gates those that name ", gated);
 	pod_lookup_describe_gate(pod, &gate);
 	*x = (struct pod_explanation){ .arena = arena_create(0),
 				       .namespace_ = jdoc_path_str(pod, "metadata.namespace"),
@@ -468,8 +479,7 @@ void pod_explain_foreign(const struct jdoc *pod, const char *const *names,
 				       .scheduler = pod_lookup_scheduler(pod) };
 	set(x, "OtherScheduler",
 	    arena_printf(x->arena,
-			 "is not scheduled by Headgate: its spec.schedulerName is %s, and "
-			 "Headgate schedules pods that name %s",
+			 "is not scheduled by Headgate: its spec.schedulerName is %s, and %s",
 			 x->scheduler, ours.p));
 	x->gate = arena_dup(x->arena, gate.p);
 }

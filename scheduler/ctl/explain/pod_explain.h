@@ -42,8 +42,9 @@ struct pod_explanation {
 /* pod: t as the API server has it; NULL: not known. s must outlive *ret. */
 void pod_explain_task(const struct live_cluster *s, const struct task *t, const struct jdoc *pod,
 		      struct pod_explanation *ret);
-/* A pod of another scheduler than those with these names; both must outlive *ret. */
-void pod_explain_foreign(const struct jdoc *pod, const char *const *names,
+/* A pod of another scheduler than those with these names, and than those that pods are gated for
+ * (gated); both lists end in NULL. The pod and the lists must outlive *ret. */
+void pod_explain_foreign(const struct jdoc *pod, const char *const *names, const char *const *gated,
 			 struct pod_explanation *ret);
 void pod_explain_finish(struct pod_explanation *x); /* for CLEANUP; zeroed is fine */
 

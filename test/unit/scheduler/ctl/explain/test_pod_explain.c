@@ -26,21 +26,33 @@ static struct jdoc *read_pod(const char *json)
 static void test_a_pod_of_another_scheduler(void **state)
 {
 	static const char *const names[] = { "volcano", "second", NULL };
-	CLEANUP(pod_explain_finish) struct pod_explanation x = { .arena = NULL };
+	static const char *const gated[] = { "default-scheduler", NULL }, *const none[] = { NULL };
+	static const struct {
+		const char *const *gated;
+		const char *verdict;
+	} rows[] = {
+		{ none, "is not scheduled by Headgate: its spec.schedulerName is mine, and "
+			"Headgate schedules pods that name volcano or second" },
+		{ gated, "is not scheduled by Headgate: its spec.schedulerName is mine, and "
+			 "Headgate schedules pods that name volcano or second, and gates those "
+			 "that name default-scheduler" },
+	};
 	CLEANUP(jdoc_destroyp)
 	struct jdoc *pod = read_pod("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\"},\"spec\":{"
-				    "\"schedulerName\":\"default-scheduler\"}}");
+				    "\"schedulerName\":\"mine\"}}");
 
 	(void)state;
-	pod_explain_foreign(pod, names, &x);
-	assert_string_equal(x.verdict,
-			    "is not scheduled by Headgate: its spec.schedulerName is "
-			    "default-scheduler, and Headgate schedules pods that name volcano or "
-			    "second");
-	assert_string_equal(x.reason, "OtherScheduler");
-	assert_string_equal(x.gate, "none");
-	assert_string_equal(x.scheduler, "default-scheduler");
-	assert_null(x.task);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(pod_explain_finish) struct pod_explanation x = { .arena = NULL };
+
+		unit_row_number(i);
+		pod_explain_foreign(pod, names, rows[i].gated, &x);
+		assert_string_equal(x.verdict, rows[i].verdict);
+		assert_string_equal(x.reason, "OtherScheduler");
+		assert_string_equal(x.gate, "none");
+		assert_string_equal(x.scheduler, "mine");
+		assert_null(x.task);
+	}
 }
 
 /* A queue of 2 CPU, and pods of 3 CPU: one has no PodGroup yet. */
@@ -209,6 +221,39 @@ static void test_pods_with_quota_that_another_scheduler_places(void **state)
 	}
 }
 
+/* It is ungated at once and never charged, which is not what a lost gate looks like. */
+static void test_a_pod_without_requests_that_another_scheduler_places(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	CLEANUP(pod_explain_finish) struct pod_explanation x = { .arena = NULL };
+	char path[] = "/tmp/headgate-explain-XXXXXX";
+	const struct cluster_args a = { .dump = path };
+	struct cluster *c = cluster_create();
+	struct live_cluster *s = NULL;
+	struct podgroup *g;
+
+	(void)state;
+	cluster_fixture_queue(c, "root", NULL, -1);
+	cluster_fixture_queue(c, "team-a", "root", 2000);
+	g = cluster_podgroup_get_alone(c, STR_LIT("ns"), STR_LIT("theirs"));
+	cluster_podgroup_set_queue(c, g, STR_LIT("team-a"));
+	cluster_fixture_task(c, "theirs", g, 0)->flags |=
+		(uint32_t)TASK_OURS | TASK_OPTED_IN | TASK_GATE_ONLY;
+	dump_format(c, &text);
+	cluster_destroy(c);
+	assert_int_equal(close(mkstemp(path)), 0);
+	assert_int_equal(file_write_atomic(path, strbuf_str(&text), 0600, NULL), 0);
+	assert_int_equal(live_cluster_load(&a, &s, NULL), 0);
+	assert_int_equal(unlink(path), 0);
+	pod_explain_task(s, cluster_task_find(live_cluster_cluster(s), STR_LIT("ns/theirs")), NULL,
+			 &x);
+	assert_string_equal(x.verdict,
+			    "requests nothing, so it needs no quota: its own scheduler places it");
+	assert_string_equal(x.reason, "NoQuotaNeeded");
+	assert_string_equal(x.gate_reason, "Removed");
+	live_cluster_destroy(s);
+}
+
 static void test_budgets_of_pods_that_run(void **state)
 {
 	static const struct {
@@ -249,6 +294,7 @@ int main(void)
 		cmocka_unit_test(test_a_pod_of_another_scheduler),
 		cmocka_unit_test(test_what_never_fits_and_what_is_mistyped),
 		cmocka_unit_test(test_pods_with_quota_that_another_scheduler_places),
+		cmocka_unit_test(test_a_pod_without_requests_that_another_scheduler_places),
 		cmocka_unit_test(test_budgets_of_pods_that_run),
 	};
 

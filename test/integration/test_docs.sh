@@ -1,7 +1,8 @@
 #!/bin/sh
-# The pages agree with the code: docs/quota.md and docs/reference/headgatectl.md show the output of their
-# commands, docs/reference/workload-metrics.md lists the events of the code, the tests that docs/threat-model.md names exist, links
-# lead somewhere. With --write the commands' output is put into the pages instead. BUILD: the build folder (build).
+# The pages agree with the code: docs/quota.md and docs/reference/headgatectl.md show the output of their commands,
+# docs/reference/workload-metrics.md lists the events of the code, docs/troubleshooting.md quotes its verdicts, the tests
+# that docs/threat-model.md names exist, links lead somewhere. With --write the commands' output is put into the pages
+# instead. BUILD: the build folder (build).
 set -eu
 cd "$(dirname "$0")/../.."
 events=docs/reference/workload-metrics.md
@@ -163,4 +164,33 @@ for name in $( (find test/scenario -name 'hole_*.yaml' -exec basename {} \;
 		echo "FAILED: docs/known-defects.md lacks $name"
 		exit 1
 	}
+done
+
+# Verdicts and messages that the first columns of the troubleshooting page quote are those of the sources: literals are
+# joined, and a quotation is compared piece by piece, between its names, amounts and dots. Not ours: messages of the API
+# server, commands, values.
+page=docs/troubleshooting.md
+find common scheduler webhook -name '*.[ch]' -exec cat {} + | tr '\n\t' '  ' |
+	sed -E 's/" *[A-Z_]+ *"/%s/g; s/" *"//g; s/\\"/"/g' >"$new"
+# shellcheck disable=SC2016
+grep '^|' $page | cut -d'|' -f2 | grep -oE '`[A-Za-z][^`]* [^`]*`' | tr -d '\140' |
+	grep -vE '^(kubectl|headgatectl|explain|failed calling|connection refused|no endpoints|x509|no matches|quota[.])' |
+	sed -E 's/[.]{3}|\<(NAME|Q|N|X|cpu)\>|[0-9]+|[;,"]|needed by/\n/g' | sed 's/^ *//; s/ *$//' |
+	awk 'length >= 7' | sort -u | while IFS= read -r piece; do
+	grep -qF -e "$piece" "$new" || {
+		echo "FAILED: $page quotes what no program says: $piece"
+		exit 1
+	}
+done
+
+# Events that pages name are events that the code records, or the autoscalers'.
+for page in docs/troubleshooting.md docs/gate.md docs/preemption.md docs/multikueue.md docs/getting-started.md; do
+	# shellcheck disable=SC2016
+	for event in $(tr '\n' ' ' <$page | grep -oE 'events? `[A-Z][A-Za-z]+`((,| and| or) `[A-Z][A-Za-z]+`)*' |
+		grep -oE '`[A-Za-z]+`' | tr -d '\140' | sort -u); do
+		grep -qF -e "\"$event\"" "$new" || {
+			echo "FAILED: $page names an event that the code does not record: $event"
+			exit 1
+		}
+	done
 done

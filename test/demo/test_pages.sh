@@ -84,7 +84,7 @@ play() {
 	done
 }
 
-for page in docs/getting-started.md README.md; do
+for page in docs/getting-started.md docs/examples.md; do
 	rm -f "$work"/block.*
 	awk -v to="$work/block." '
 		/^```/ { fenced = !fenced; if (fenced) { n++ } next }

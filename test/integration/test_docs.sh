@@ -195,7 +195,7 @@ for page in docs/troubleshooting.md docs/gate.md docs/preemption.md docs/multiku
 	done
 done
 
-# What README shows of a terminal is what the page shows whose commands test/demo/test_pages.sh plays.
+# README shows the terminal of the page that test/demo/test_pages.sh plays.
 awk '/^```/ { fenced = !fenced; next } fenced' README.md >"$new"
 awk 'FNR == NR { want[++n] = $0; next } at < n && $0 == want[at + 1] { at++; next } { at = $0 == want[1] ? 1 : at == n ? n : 0 }
 	END { exit at < n || n == 0 }' "$new" docs/getting-started.md || {

@@ -348,7 +348,8 @@ const struct verb ctl_doctor_verb = {
 	.flags.doc = "Find objects that name a queue but do not wait for it: objects of kinds "
 		     "that Kueue integrates and Headgate does not (unless their pods have the "
 		     "label), pods that have not passed the webhook, and Jobs that run without a "
-		     "Workload. Kinds that the API server does not serve, and the kinds in "
+		     "Workload: they run without quota. Kinds that the API server does not serve, "
+		     "and the kinds in "
 		     "externalFrameworks, are skipped. The exit code is 1 if any are found.",
 	.flags.tables = tables,
 	.run = run_verb,

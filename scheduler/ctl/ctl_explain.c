@@ -252,15 +252,13 @@ const struct verb ctl_explain_verb = {
 	.help = "explain why a pod or a Workload waits, with the amounts",
 	.flags.args = "pod NAMESPACE/NAME\nworkload NAMESPACE/NAME\njob NAMESPACE/NAME",
 	.flags.doc =
-		"Explain why a pod waits: its gate, the amounts of its queue and of all "
-		"queues above, "
-		"the reasons why nodes do not fit. Or why a Workload waits: its position, the "
-		"amounts "
-		"along its cohorts, the Workloads that it would preempt and what protects the "
-		"others; or, if it holds quota, which Workloads could preempt it; and, if it is "
-		"offered to worker clusters, what each of them answers. A Job, or "
-		"KIND.GROUP of another job, selects its Workload; so does a pod that queues by "
-		"itself or in a group.",
+		"Explain why a pod or a Workload waits; nothing is changed. For a pod: its gate, "
+		"the amounts of its queue and of all queues above, and why nodes do not fit. For "
+		"a Workload: its position, the amounts along its cohorts, the Workloads that it "
+		"would preempt, and the rule that protects each other one; if it holds quota, the "
+		"Workloads that could preempt it; if it is offered to worker clusters, the answer "
+		"of each. A Job, or KIND.GROUP of another job, selects its Workload; so does a pod "
+		"that queues by itself or in a group.",
 	.flags.notes = "--dump, --scheduler-conf, --scheduler-name and --gate-schedulers are for "
 		       "pods; -f, --config and --now for Workloads.",
 	.flags.tables = tables,

@@ -79,8 +79,8 @@ const struct verb ctl_multikueue_verb = {
 		"kubeconfig, with the kubeconfig of the worker's administrator: applies an account "
 		"with the rights that the manager needs there, and prints a Secret with its "
 		"kubeconfig and a MultiKueueCluster, for kubectl apply on the manager. check, on "
-		"the manager: connects to each MultiKueueCluster as the manager does, and says "
-		"what is right and what is missing; the exit code is 1 if anything is.",
+		"the manager: connects to each MultiKueueCluster as the manager does, and reports "
+		"what is right and what is missing; the exit code is 1 if anything is missing.",
 	.flags.tables = tables,
 	.run = run_verb,
 };

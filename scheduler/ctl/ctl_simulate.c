@@ -113,7 +113,7 @@ static const struct flags_row rows[] = {
 	  .help = "Create or update the objects of FILE after cycle N; may be repeated. Of a "
 		  "Workload's status only what FILE names changes" },
 	{ "ignore", AT(LIST, ignored), .max = FLAGS_LIST_MAX, .arg = "KIND",
-	  .help = "Say nothing of objects of this kind, which play no part: KIND or KIND.GROUP; "
+	  .help = "Do not warn about objects of this kind, which play no part: KIND or KIND.GROUP; "
 		  "may "
 		  "be repeated" },
 	{ "fail-on", FLAGS_SET_AT(struct arguments, answers, fail_on),
@@ -574,8 +574,8 @@ const struct verb ctl_simulate_verb = {
 		"FILE may be a folder of .yaml, .yml and .json files; - is standard input. "
 		"Manifests "
 		"are read as a cluster would read them: what its API or Headgate's webhook would "
-		"refuse is refused, pods that opt in have their gate, Jobs that queue become "
-		"Workloads. --as-is leaves all that out.",
+		"refuse is refused, pods that opt in get their gate, Jobs that queue become "
+		"Workloads. With --as-is, objects are taken as they are.",
 	.flags.notes =
 		"Exit codes: 0, the run took place; 1, it failed; 2, the command line or the "
 		"input cannot be used; 3, --fail-on applies.",

@@ -90,7 +90,8 @@ const struct flags_row cluster_args_files[] = {
 	  .help = "With --filename: take the objects as they are, without validation and "
 		  "admission" },
 	{ "ignore", AT(LIST, ignored), .max = FLAGS_LIST_MAX, .arg = "KIND",
-	  .help = "With --filename: say nothing of objects of this kind, which play no part: KIND "
+	  .help = "With --filename: do not warn about objects of this kind, which play no part: "
+		  "KIND "
 		  "or KIND.GROUP; may be repeated" },
 	{ "now", AT(TIME, now), .unset = "now; with --filename, the latest time in the manifests",
 	  .help = "Current time" },

@@ -25,15 +25,16 @@ struct foreign *foreign_create(struct metric_registry *r)
 {
 	struct foreign *f = xmalloc_zero(1, sizeof(*f));
 
-	f->binds = metric_cell(metric_register(r, "headgate_foreign_binds_total",
-					       "Pods of our scheduler names bound by others",
-					       METRIC_COUNTER, NULL),
-			       NULL);
-	f->podgroups = metric_cell(
-		metric_register(r, "headgate_foreign_podgroups_total",
-				"PodGroups made by others for pods of our scheduler names",
+	f->binds = metric_cell(
+		metric_register(r, "headgate_foreign_binds_total",
+				"Pods with a scheduler name of ours that another scheduler bound",
 				METRIC_COUNTER, NULL),
 		NULL);
+	f->podgroups = metric_cell(metric_register(r, "headgate_foreign_podgroups_total",
+						   "PodGroups that another controller made for "
+						   "pods with a scheduler name of ours",
+						   METRIC_COUNTER, NULL),
+				   NULL);
 	f->log_after = INT64_MIN;
 	pthread_mutex_init(&f->lock, NULL);
 	return f;

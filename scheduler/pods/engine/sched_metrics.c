@@ -58,7 +58,7 @@ static const char *const tally_help[TALLY_COUNT] = {
 	"Pods that autoscalers see",
 	"Pods withdrawn from autoscalers",
 	"Pods that another scheduler has not placed in time, or beyond a limit",
-	"Pods that terminate and are not gone minutes after their grace period",
+	"Pods still terminating minutes after their grace period",
 };
 static const char *const phase_names[PODGROUP_PHASE_COUNT_] = {
 	"volcano_queue_pod_group_pending_count",   "volcano_queue_pod_group_inqueue_count",
@@ -86,8 +86,7 @@ static struct metric_cell *register_events_dropped(struct metric_registry *r)
 static struct metric_family *register_in_vain(struct metric_registry *r, const char *const *labels)
 {
 	return metric_register(r, "headgate_evictions_in_vain_total",
-			       "Pods that were evicted for one of the queue that did not take "
-			       "their room",
+			       "Pods evicted for a pod of the queue that did not take their place",
 			       METRIC_COUNTER, labels);
 }
 

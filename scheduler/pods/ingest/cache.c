@@ -62,15 +62,16 @@ struct cache *cache_create(const struct cache_options *opt)
 	c->foreign_podgroups = strmap_create(NULL);
 	if (opt->counters != NULL) {
 		c->drift = metric_cell(
-			metric_register(opt->counters, "headgate_cache_accounting_drift",
-					"Times an account would have gone below zero.",
-					METRIC_GAUGE, NULL),
+			metric_register(
+				opt->counters, "headgate_cache_accounting_drift",
+				"Times that a sum of charges would have become negative: a bug.",
+				METRIC_GAUGE, NULL),
 			NULL);
-		c->resource_names = metric_cell(
-			metric_register(opt->counters, "headgate_resource_names",
-					"Names of resources that nodes and Queues have.",
-					METRIC_GAUGE, NULL),
-			NULL);
+		c->resource_names =
+			metric_cell(metric_register(opt->counters, "headgate_resource_names",
+						    "Different resource names on nodes and Queues.",
+						    METRIC_GAUGE, NULL),
+				    NULL);
 	}
 	return c;
 }

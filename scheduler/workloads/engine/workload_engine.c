@@ -249,11 +249,11 @@ struct workload_engine *workload_engine_create(const struct workload_engine_opti
 	if (opt->costs) {
 		e->costs = preemption_cost_create(opt->base, opt->recorder, opt->post);
 	}
-	e->unanswered =
-		metric_cell(metric_register(opt->counters, "headgate_workload_writes_unanswered",
-					    "Statuses of Workloads that are written or about to be",
-					    METRIC_GAUGE, NULL),
-			    NULL);
+	e->unanswered = metric_cell(
+		metric_register(opt->counters, "headgate_workload_writes_unanswered",
+				"Writes of Workload statuses that wait or are in flight",
+				METRIC_GAUGE, NULL),
+		NULL);
 	return e;
 }
 

@@ -1,5 +1,5 @@
-/* scheduler/pods/session/ranking_memo.h: results of the predicates and scores of nodes for pods of a
- * shape, kept from one session to the next: a cycle computes them again only for nodes on which
+/* scheduler/pods/session/ranking_memo.h: results of the predicates and scores of nodes for pods of
+ * a shape, kept from one session to the next: a cycle computes them again only for nodes on which
  * pods have come or gone since. A result is of the node without what the session itself has
  * decided. All results are dropped when a Node or CSINode has changed, since scores may compare
  * nodes, and when a resource got or lost its name. Shapes with volumes are not kept: their results

@@ -36,7 +36,7 @@ static void all_names_of_volcano_are_known(void **state)
 static void missing_actions_are_left_out_with_a_warning(void **state)
 {
 	static const char conf[] = "actions: \"enqueue, allocate, shuffle, backfill\"\n"
-				   "tiers:\n- plugins:\n  - name: conformance\n";
+				   "tiers:\n- plugins:\n  - name: capacity\n";
 	const struct known_names_source from = { plugin_registry, plugin_registry_count,
 						 action_registry, action_registry_count };
 	struct known_names names;

@@ -206,7 +206,7 @@ static void show_untried(struct selection *x, const char *queue, const char *loc
 
 	/* Reasons are those of a ClusterQueue, which is not known then. */
 	if (x->alone) {
-		if (one->stop != QUOTA_RUN) {
+		if (one != NULL && one->stop != QUOTA_RUN) {
 			fprintf(stderr, "headgatectl: warning: LocalQueue %s is stopped\n", local);
 		}
 		return;

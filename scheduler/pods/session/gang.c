@@ -133,7 +133,8 @@ bool gang_roles_are_met(const struct session *s, const struct podgroup *g, enum 
 		return unmet == 0;
 	}
 	if (g->role_min.n > ARRAY_LEN(few)) {
-		found = many = xmalloc_zero(g->role_min.n, sizeof(*found));
+		many = xmalloc_zero(g->role_min.n, sizeof(*many));
+		found = many;
 	}
 	for (size_t i = 0; i < g->tasks.n && unmet > 0; i++) {
 		const struct task *t = session_task(s, g->tasks.v[i]);
@@ -207,6 +208,7 @@ void gang_need(const struct session *s, const struct podgroup *g, enum gang_stag
 			role->missing--;
 		}
 	}
+	assert(ret->nroles == 0 || ret->roles != NULL);
 	for (size_t i = 0; i < ret->nroles; i++) {
 		ret->missing_in_roles += ret->roles[i].missing > 0 ? ret->roles[i].missing : 0;
 	}

@@ -85,17 +85,6 @@ static int get_job(struct story *s, int cluster, const char *name, struct jdoc *
 	return get(s, cluster, path, ret, err);
 }
 
-static bool is_true(const struct jdoc *object, const char *type)
-{
-	for (const struct jdoc *c = jdoc_first(jdoc_path(object, "status.conditions")); c != NULL;
-	     c = jdoc_next(c)) {
-		if (jdoc_is_str(jdoc_get(c, "type"), type)) {
-			return jdoc_is_str(jdoc_get(c, "status"), "True");
-		}
-	}
-	return false;
-}
-
 /* The Workload of a Job in a list; NULL: there is none. */
 static const struct jdoc *workload_of(const struct jdoc *list, const char *job)
 {
@@ -205,7 +194,7 @@ static int look_complete(struct story *s, struct look *l, struct err *err)
 	CLEANUP(jdoc_destroyp) struct jdoc *job = NULL;
 	int r = get_job(s, MANAGER, l->name, &job, err);
 
-	return r < 0 ? r : is_true(job, "Complete");
+	return r < 0 ? r : job_fleet_is_true(job, "Complete");
 }
 
 /* The manager has recorded which cluster runs it. */
@@ -239,7 +228,7 @@ static int look_admitted(struct story *s, struct look *l, struct err *err)
 	CLEANUP(jdoc_destroyp) struct jdoc *list = NULL;
 	int r = get(s, l->cluster, WORKLOADS, &list, err);
 
-	return r < 0 ? r : is_true(workload_of(list, l->name), KUEUE_ADMITTED);
+	return r < 0 ? r : job_fleet_is_true(workload_of(list, l->name), KUEUE_ADMITTED);
 }
 
 static int look_connected(struct story *s, struct look *l, struct err *err)
@@ -250,7 +239,8 @@ static int look_connected(struct story *s, struct look *l, struct err *err)
 
 	snprintf(path, sizeof(path), CLUSTERS "%s", l->name);
 	r = get(s, MANAGER, path, &cluster, err);
-	return r < 0 ? r : cluster != NULL && is_true(cluster, "Active") == (l->wanted != 0);
+	return r < 0 ? r
+		     : cluster != NULL && job_fleet_is_true(cluster, "Active") == (l->wanted != 0);
 }
 
 /* --- Jobs --------------------------------------------------------------------------------------*/

@@ -72,17 +72,6 @@ static void apply(unsigned i, const char *name)
 	must(stack_apply_file(cluster(i), path.p, &err));
 }
 
-static bool is_true(const struct jdoc *object, const char *type)
-{
-	for (const struct jdoc *c = jdoc_first(jdoc_path(object, "status.conditions")); c != NULL;
-	     c = jdoc_next(c)) {
-		if (jdoc_is_str(jdoc_get(c, "type"), type)) {
-			return jdoc_is_str(jdoc_get(c, "status"), "True");
-		}
-	}
-	return false;
-}
-
 /* --- Jobs --------------------------------------------------------------------------------------*/
 
 #define JOB                                                                                        \
@@ -218,7 +207,7 @@ static void wait_complete(const struct attempt *a, unsigned on)
 	do {
 		CLEANUP(jdoc_destroyp) struct jdoc *job = get(MANAGER, JOBS, a->job);
 
-		if (is_true(job, "Complete")) {
+		if (job_fleet_is_true(job, "Complete")) {
 			CLEANUP(jdoc_destroyp) struct jdoc *w = local_of(a->job);
 			char name[16];
 
@@ -252,7 +241,7 @@ static void wait_active(unsigned worker, bool active)
 		CLEANUP(jdoc_destroyp)
 		struct jdoc *c = get(MANAGER, KUEUE "multikueueclusters/", name);
 
-		if (is_true(c, "Active") == active) {
+		if (job_fleet_is_true(c, "Active") == active) {
 			return;
 		}
 	} while (wait_until(deadline));

@@ -356,3 +356,8 @@ size_t job_fleet_count_opened(struct job_fleet *f, const char *job)
 {
 	return count_workers(f, is_opened, job);
 }
+
+bool job_fleet_is_true(const struct jdoc *object, const char *type)
+{
+	return jdoc_is_str(jdoc_get(mirror_pod_condition(object, type), "status"), "True");
+}

@@ -40,5 +40,7 @@ void job_fleet_cut(struct job_fleet *f, unsigned worker, bool cut);
 size_t job_fleet_count_jobs(struct job_fleet *f, const char *name);
 /* On how many workers the preemption gate of a Workload of such a Job was ever open. */
 size_t job_fleet_count_opened(struct job_fleet *f, const char *job);
+/* Whether the object, of any kind, has the condition with status True. */
+bool job_fleet_is_true(const struct jdoc *object, const char *type);
 
 #endif

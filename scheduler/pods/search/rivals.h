@@ -1,7 +1,7 @@
-/* scheduler/pods/search/rivals.h: the rivals of a PodGroup: those for which pods of it were
- * evicted, and their own rivals (scheduler/base/predecessors.h). It evicts no pod of a rival, so
- * that PodGroups never evict each other in a circle. Known from the records of the cluster and from
- * what this session has evicted so far. Thread: sched. Pure. */
+/* scheduler/pods/search/rivals.h: the rivals of a PodGroup G are the PodGroups for which pods of G
+ * were evicted, and the rivals of those (scheduler/base/predecessors.h). G evicts no pod of a
+ * rival, so that PodGroups never evict each other in a circle. Earlier evictions are read from the
+ * cluster, those of this session from its decisions. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_SEARCH_RIVALS_H
 #define SCHEDULER_PODS_SEARCH_RIVALS_H
 

@@ -52,9 +52,11 @@ void res_names_mark(const struct res *r);
 void res_names_sweep(struct res_names *n);
 
 int64_t res_get(const struct res *r, unsigned dim);
-/* Sets dimensions of one struct res. They are in r after res_edit_end, which must follow;
- * until then r is not to be used. names: those of the cluster; only dimensions from RES_DENSE on
- * need them. */
+/* Sets any number of dimensions of one struct res with one new vector, however many they are.
+ * res_edit_end must follow, and r has all that was set from then on. Until then r may be read, and
+ * res_get of a further dimension still gives its former amount; r must not be copied, or changed in
+ * another way once something was set. names: those of the cluster, needed for further dimensions
+ * only. */
 struct res_edit {
 	struct res *r;
 	struct res_names *names;

@@ -34,13 +34,13 @@ func firstOf(s *suite.S, one, two string) (first, second string) {
 	return first, second
 }
 
-// What the README says about Jobs that share quota works as it is pasted.
+// The example of Jobs that share quota works as it is pasted.
 func TestQuotaQuickStart(t *testing.T) {
 	s := suite.StartQuota(t)
 	s.Nodes(1, "8", "16Gi")
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(s.Headgate.Chart()), "..", "README.md"))
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(s.Headgate.Chart()), "..", "docs", "examples.md"))
 	s.Must(err)
-	_, rest, _ := strings.Cut(string(text), "**Jobs that share quota**")
+	_, rest, _ := strings.Cut(string(text), "\n## A Job in a LocalQueue\n")
 	section, _, _ := strings.Cut(rest, "\n## ")
 	script := ""
 	for i, block := range strings.Split(section, "```\n") {
@@ -49,7 +49,7 @@ func TestQuotaQuickStart(t *testing.T) {
 		}
 	}
 	if script == "" {
-		t.Fatal("README.md: no commands under Jobs that share quota")
+		t.Fatal("docs/examples.md: no commands under A Job in a LocalQueue")
 	}
 	for _, m := range heredoc.FindAllStringSubmatch(script, -1) {
 		s.Owns(m[1])

@@ -91,6 +91,9 @@ play() {
 	done
 }
 
+# The end-to-end suite plays one example too, on a real API server, and finds it by its heading.
+grep -q '^## A Job in a LocalQueue$' docs/examples.md || complain "docs/examples.md: no heading 'A Job in a LocalQueue'"
+
 for page in docs/getting-started.md docs/examples.md; do
 	rm -f "$work"/block.*
 	awk -v to="$work/block." '

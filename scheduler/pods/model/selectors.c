@@ -37,7 +37,7 @@ struct selector_index *selectors_create(void)
 static void free_labels(struct pod_labels *l)
 {
 	if (l != NULL) {
-		vec_finish(&l->matches);
+		idset_finish(&l->selectors);
 		vec_finish(&l->tasks);
 		free(l->signature);
 		free(l->v);
@@ -48,7 +48,7 @@ static void free_labels(struct pod_labels *l)
 static void free_selector(struct pod_selector *s)
 {
 	if (s != NULL) {
-		vec_finish(&s->labels);
+		idset_finish(&s->labels);
 		vec_finish(&s->classes);
 		pod_term_free(s->term, 1);
 		free(s->signature);
@@ -141,59 +141,10 @@ static bool matches(const struct cluster *c, const struct pod_selector *s,
 	       looks_into(c, s->term, l->namespace_);
 }
 
-/* Index of the match with the selector, or where it belongs. */
-static size_t find(const struct pod_labels *l, uint32_t selector)
-{
-	size_t from = 0, to = l->matches.n;
-
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-
-		if (l->matches.v[mid].selector < selector) {
-			from = mid + 1;
-		} else {
-			to = mid;
-		}
-	}
-	return from;
-}
-
-static bool has(const struct pod_labels *l, size_t at, uint32_t selector)
-{
-	return at < l->matches.n && l->matches.v[at].selector == selector;
-}
-
 static void link_pair(struct pod_selector *s, struct pod_labels *l)
 {
-	struct pod_match m = { .selector = s->id, .pos = (uint32_t)s->labels.n };
-	size_t at = find(l, s->id);
-
-	vec_push(&l->matches, m);
-	memmove(&l->matches.v[at + 1], &l->matches.v[at],
-		(l->matches.n - 1 - at) * sizeof(l->matches.v[0]));
-	l->matches.v[at] = m;
-	vec_push(&s->labels, l->id);
-}
-
-/* The pair is at this index of the matches of l, where the caller takes it out. */
-static void unlink_pair(struct selector_index *x, const struct pod_labels *l, size_t at)
-{
-	struct pod_selector *s = x->selectors.v[l->matches.v[at].selector];
-	uint32_t pos = l->matches.v[at].pos;
-
-	vec_swap_remove(&s->labels, pos);
-	if (pos < s->labels.n) {
-		struct pod_labels *moved = x->labels.v[s->labels.v[pos]];
-
-		moved->matches.v[find(moved, s->id)].pos = pos;
-	}
-}
-
-static void take_out(struct pod_labels *l, size_t at)
-{
-	memmove(&l->matches.v[at], &l->matches.v[at + 1],
-		(l->matches.n - at - 1) * sizeof(l->matches.v[0]));
-	l->matches.n--;
+	(void)idset_add(&l->selectors, s->id);
+	(void)idset_add(&s->labels, l->id);
 }
 
 /* --- labels ------------------------------------------------------------------------------------
@@ -213,10 +164,8 @@ static void match_labels(struct cluster *c, struct pod_labels *l, const uint32_t
 {
 	for (size_t i = 0; i < n; i++) {
 		struct pod_selector *s = c->selectors->selectors.v[ids[i]];
-		size_t at = find(l, s->id);
 
-		/* One that names the namespace and has a namespaceSelector is in both lists. */
-		if (!has(l, at, s->id) && matches(c, s, l)) {
+		if (matches(c, s, l)) {
 			link_pair(s, l);
 		}
 	}
@@ -247,8 +196,8 @@ static void remove_labels(struct selector_index *x, struct pod_labels *l)
 {
 	struct space *space = space_of(x, l->namespace_);
 
-	for (size_t i = 0; i < l->matches.n; i++) {
-		unlink_pair(x, l, i);
+	for (struct idset_cursor i = IDSET_FIRST; idset_next(&l->selectors, &i);) {
+		(void)idset_remove(&x->selectors.v[i.id]->labels, l->id);
 	}
 	vec_swap_remove(&space->labels, l->space_pos);
 	if (l->space_pos < space->labels.n) {
@@ -373,10 +322,8 @@ static void remove_id(uint32_t *v, size_t *n, uint32_t id)
 
 static void remove_selector(struct selector_index *x, struct pod_selector *s)
 {
-	for (size_t i = 0; i < s->labels.n; i++) {
-		struct pod_labels *l = x->labels.v[s->labels.v[i]];
-
-		take_out(l, find(l, s->id));
+	for (struct idset_cursor i = IDSET_FIRST; idset_next(&s->labels, &i);) {
+		(void)idset_remove(&x->labels.v[i.id]->selectors, s->id);
 	}
 	for (size_t i = 0; i < s->term->nnamespaces; i++) {
 		struct space *space = space_of(x, s->term->namespaces[i]);
@@ -470,14 +417,13 @@ static bool match_again(struct cluster *c, struct pod_labels *l)
 
 	for (size_t i = 0; i < x->wide.n; i++) {
 		struct pod_selector *s = x->selectors.v[x->wide.v[i]];
-		size_t at = find(l, s->id);
-		bool was = has(l, at, s->id), is = matches(c, s, l);
+		bool was = selectors_selects(s, l), is = matches(c, s, l);
 
 		if (is && !was) {
 			link_pair(s, l);
 		} else if (was && !is) {
-			unlink_pair(x, l, at);
-			take_out(l, at);
+			(void)idset_remove(&l->selectors, s->id);
+			(void)idset_remove(&s->labels, l->id);
 		}
 		changed |= is != was;
 	}
@@ -500,13 +446,13 @@ void selectors_namespace_changed(struct cluster *c, struct str name)
 
 bool selectors_selects(const struct pod_selector *s, const struct pod_labels *l)
 {
-	return l != NULL && has(l, find(l, s->id), s->id);
+	return l != NULL && idset_has(&l->selectors, s->id);
 }
 
 bool selectors_decide_about(const struct cluster *c, const struct pod_labels *l)
 {
-	for (size_t i = 0; i < l->matches.n; i++) {
-		const struct pod_selector *s = c->selectors->selectors.v[l->matches.v[i].selector];
+	for (struct idset_cursor i = IDSET_FIRST; idset_next(&l->selectors, &i);) {
+		const struct pod_selector *s = c->selectors->selectors.v[i.id];
 
 		if (s->refs > s->by_kind[POD_TERM_PREFERRED] + s->by_kind[POD_TERM_SPREAD_ANYWAY]) {
 			return true;
@@ -517,17 +463,10 @@ bool selectors_decide_about(const struct cluster *c, const struct pod_labels *l)
 
 bool selectors_are_alike(const struct pod_labels *a, const struct pod_labels *b)
 {
-	size_t na = a == NULL ? 0 : a->matches.n, nb = b == NULL ? 0 : b->matches.n;
+	static const struct idset none = IDSET_INIT;
 
-	if (a == b || na != nb) {
-		return na == nb;
-	}
-	for (size_t i = 0; i < na; i++) {
-		if (a->matches.v[i].selector != b->matches.v[i].selector) {
-			return false;
-		}
-	}
-	return true;
+	return a == b ||
+	       idset_equal(a == NULL ? &none : &a->selectors, b == NULL ? &none : &b->selectors);
 }
 
 const char *selectors_verify(const struct cluster *c)
@@ -541,12 +480,14 @@ const char *selectors_verify(const struct cluster *c)
 		for (size_t k = 0; s != NULL && k < x->labels.n; k++) {
 			const struct pod_labels *l = x->labels.v[k];
 
-			if (l != NULL && matches(c, s, l) != selectors_selects(s, l)) {
+			if (l != NULL &&
+			    (matches(c, s, l) != selectors_selects(s, l) ||
+			     selectors_selects(s, l) != idset_has(&s->labels, l->id))) {
 				return "a selector selects other labels than it has";
 			}
 			n += l != NULL && selectors_selects(s, l);
 		}
-		if (s != NULL && (n != s->labels.n || s->refs == 0)) {
+		if (s != NULL && (n != idset_count(&s->labels) || s->refs == 0)) {
 			return "a selector lists other labels than those that it selects";
 		}
 	}

@@ -2,18 +2,16 @@
  * topology spread): kept up with each change of a pod's labels (O(terms that look into its
  * namespace)) and of a term (O(sets of labels in the namespaces that it looks into)). Pods with
  * equal labels share one struct pod_labels, and equal selectors of terms one struct pod_selector:
- * pods of one template cost as much as one of them. Owner: the cluster. Pure. */
+ * pods of one template cost as much as one of them. Where all differ, each pair of a selector and
+ * the labels that it selects is kept, as a bit on either side: half a byte where a tenant makes
+ * them dense. Owner: the cluster. Pure. */
 #ifndef SCHEDULER_PODS_MODEL_SELECTORS_H
 #define SCHEDULER_PODS_MODEL_SELECTORS_H
 
 #include "base/str.h"
+#include "collections/idset.h"
 #include "scheduler/pods/model/model.h"
 #include "scheduler/pods/values/pod_class.h"
-
-struct pod_match {
-	uint32_t selector; /* id */
-	uint32_t pos;      /* in the labels of the selector */
-};
 
 /* Labels that some pods of a namespace have. */
 struct pod_labels {
@@ -22,8 +20,8 @@ struct pod_labels {
 	char *signature;        /* owned */
 	struct label *v;        /* interned, by key */
 	size_t n;
-	struct VEC(struct pod_match) matches; /* selectors that select it, by id */
-	struct VEC(uint32_t) tasks;           /* ids of the pods */
+	struct idset selectors;     /* ids of those that select it */
+	struct VEC(uint32_t) tasks; /* ids of the pods */
 };
 
 /* Selector of terms: namespaces and labels. */
@@ -32,7 +30,7 @@ struct pod_selector {
 	uint32_t by_kind[POD_TERM_KIND_COUNT_]; /* of these */
 	char *signature;                        /* owned */
 	struct pod_term *term;                  /* owned: one that has it */
-	struct VEC(uint32_t) labels;            /* ids of the sets of labels that it selects */
+	struct idset labels;                    /* ids of the sets of labels that it selects */
 	struct VEC(uint32_t) classes; /* ids of the classes with terms that have it, one for each */
 };
 

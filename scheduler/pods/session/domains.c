@@ -212,8 +212,8 @@ void domains_update(struct session *s, const struct task *t)
 	struct overlay_task *slot;
 	struct move m;
 
-	if (!s->domains->used ||
-	    (t->klass->nterms == 0 && (t->labels == NULL || t->labels->matches.n == 0))) {
+	if (!s->domains->used || (t->klass->nterms == 0 &&
+				  (t->labels == NULL || idset_is_empty(&t->labels->selectors)))) {
 		return;
 	}
 	slot = session_priv_task(s, t);
@@ -227,8 +227,9 @@ void domains_update(struct session *s, const struct task *t)
 	if (s->domains->by_selector == NULL) {
 		return;
 	}
-	for (size_t i = 0; t->labels != NULL && i < t->labels->matches.n; i++) {
-		move_in(s->domains, t->labels->matches.v[i].selector, false, t, &m);
+	for (struct idset_cursor i = IDSET_FIRST;
+	     t->labels != NULL && idset_next(&t->labels->selectors, &i);) {
+		move_in(s->domains, i.id, false, t, &m);
 	}
 	for (size_t i = 0; i < t->klass->nterms; i++) {
 		if (is_first(t->klass, i)) {
@@ -300,8 +301,8 @@ static void count_selected(const struct session *s, struct entry *e)
 {
 	const struct selector_index *x = s->cluster->selectors;
 
-	for (size_t i = 0; i < e->selector->labels.n; i++) {
-		const struct pod_labels *l = x->labels.v[e->selector->labels.v[i]];
+	for (struct idset_cursor i = IDSET_FIRST; idset_next(&e->selector->labels, &i);) {
+		const struct pod_labels *l = x->labels.v[i.id];
 
 		count_tasks(s, e, l->tasks.v, l->tasks.n);
 	}
@@ -448,9 +449,9 @@ static void list_carried(const struct session *s, const struct domain_view *v, s
 {
 	const struct cluster *c = s->cluster;
 
-	for (size_t i = 0; v->labels != NULL && i < v->labels->matches.n; i++) {
-		const struct pod_selector *x =
-			c->selectors->selectors.v[v->labels->matches.v[i].selector];
+	for (struct idset_cursor i = IDSET_FIRST;
+	     v->labels != NULL && idset_next(&v->labels->selectors, &i);) {
+		const struct pod_selector *x = c->selectors->selectors.v[i.id];
 
 		for (size_t j = 0; x->by_kind[of.kind] > 0 && j < x->classes.n; j++) {
 			const struct pod_class *k = c->class_by_id.v[x->classes.v[j]];
@@ -507,8 +508,9 @@ static bool is_concerned(const struct session *s, const struct task *t)
 			return true;
 		}
 	}
-	for (size_t i = 0; t->labels != NULL && i < t->labels->matches.n; i++) {
-		const struct pod_selector *by = x->selectors.v[t->labels->matches.v[i].selector];
+	for (struct idset_cursor i = IDSET_FIRST;
+	     t->labels != NULL && idset_next(&t->labels->selectors, &i);) {
+		const struct pod_selector *by = x->selectors.v[i.id];
 
 		if (by->by_kind[POD_TERM_ANTI_AFFINITY] > 0 ||
 		    (by->by_kind[POD_TERM_PREFERRED] > 0 && bears(s, POD_TERM_PREFERRED))) {

@@ -56,7 +56,7 @@ static uint64_t mix_task(uint64_t h, const struct task *t)
 		h = mix_text(h, t->labels->v[i].key);
 		h = mix_text(h, t->labels->v[i].value);
 	}
-	h = mix(h, t->labels == NULL ? UINT64_MAX : t->labels->matches.n);
+	h = mix(h, t->labels == NULL ? UINT64_MAX : idset_count(&t->labels->selectors));
 	return mix(h, t->cond_message);
 }
 

@@ -36,7 +36,7 @@ static void test_pods_with_equal_labels_and_terms_share(void **state)
 	cluster_task_remove(c, a);
 	/* No class has it any more. */
 	assert_int_equal(slots_count(&c->selectors->selectors), 0);
-	assert_int_equal(other->labels->matches.n, 0);
+	assert_true(idset_is_empty(&other->labels->selectors));
 	assert_null(cluster_verify(c));
 	cluster_destroy(c);
 }
@@ -207,9 +207,44 @@ static void test_random_changes(void **state)
 	cluster_destroy(c);
 }
 
+/* A tenant can make every selector differ and select all labels, which differ too: each pair is
+ * kept, in less than a byte. */
+static void test_pairs_are_small(void **state)
+{
+	enum { PODS = 400 };
+	struct cluster *c = cluster_create();
+	size_t pairs = 0, bytes = 0;
+
+	(void)state;
+	for (int i = 0; i < PODS; i++) {
+		char name[16], labels[16], terms[32];
+
+		(void)snprintf(name, sizeof(name), "p%d", i);
+		(void)snprintf(labels, sizeof(labels), "n=%d", i);
+		(void)snprintf(terms, sizeof(terms), "away zone * in=ns+x%d", i);
+		(void)term_fixture_task(c, name, NULL, labels, terms);
+	}
+	for (size_t i = 0; i < c->selectors->labels.n; i++) {
+		const struct idset *s = &c->selectors->labels.v[i]->selectors;
+
+		pairs += idset_count(s);
+		bytes += s->words.cap * sizeof(s->words.v[0]);
+	}
+	for (size_t i = 0; i < c->selectors->selectors.n; i++) {
+		const struct idset *s = &c->selectors->selectors.v[i]->labels;
+
+		bytes += s->words.cap * sizeof(s->words.v[0]);
+	}
+	assert_int_equal(pairs, PODS * PODS);
+	assert_in_range(bytes, 1, pairs);
+	assert_null(cluster_verify(c));
+	cluster_destroy(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pairs_are_small),
 		cmocka_unit_test(test_terms_that_decide),
 		cmocka_unit_test(test_pods_with_equal_labels_and_terms_share),
 		cmocka_unit_test(test_no_selector_selects_nothing_and_an_empty_one_all),

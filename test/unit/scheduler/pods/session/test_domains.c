@@ -415,10 +415,9 @@ static int64_t prefer_by_hand(const struct task *t, const struct node *n)
 			if (zone(at, key) == NULL || zone(at, key) != zone(n, key)) {
 				continue;
 			}
-			for (size_t m = 0; m < t->labels->matches.n; m++) {
-				sum += weight_of(tasks[i],
-						 x->selectors.v[t->labels->matches.v[m].selector],
-						 key);
+			for (struct idset_cursor m = IDSET_FIRST;
+			     idset_next(&t->labels->selectors, &m);) {
+				sum += weight_of(tasks[i], x->selectors.v[m.id], key);
 			}
 		}
 	}

@@ -49,11 +49,10 @@ enum fail_on { /* bits */
 };
 
 struct arguments {
-	const char *const *files;
-	size_t nfiles;
+	struct VEC(const char *) files; /* both the arguments and those of --filename */
 	struct VEC(struct deletion) deletions;
 	struct VEC(struct update) updates;
-	struct flags_list ignored, gate_schedulers;
+	struct flags_list named_files, ignored, gate_schedulers;
 	const char *config, *scheduler_conf;
 	enum verb_output output;
 	unsigned show;    /* enum show */
@@ -85,6 +84,8 @@ static const struct flags_choice answers[] = {
 static const struct flags_row rows[] = {
 	{ "output", .letter = 'o', FLAGS_CHOICE_AT(struct arguments, verb_outputs, output),
 	  .def = "table", .help = "Output format" },
+	{ "filename", .letter = 'f', AT(LIST, named_files), .max = FLAGS_LIST_MAX, .arg = "FILE",
+	  .help = "The same as the argument FILE; may be repeated" },
 	{ "config", AT(TEXT, config), .arg = "FILE", .unset = "Kueue's defaults",
 	  .help = "Kueue's configuration file, for the Workload engine" },
 	{ "scheduler-conf", .letter = 'C', AT(TEXT, scheduler_conf), .arg = "FILE",
@@ -195,11 +196,15 @@ static bool parse_arguments(int argc, char **argv, struct arguments *a, int *ret
 	if (!verb_parse(f, argc, argv, a, &parsed, ret_code)) {
 		return false;
 	}
-	a->files = (const char *const *)(argv + 1);
-	a->nfiles = parsed.nargs;
+	for (size_t i = 0; i < parsed.nargs; i++) {
+		vec_push(&a->files, argv[1 + i]);
+	}
+	for (size_t i = 0; i < a->named_files.n; i++) {
+		vec_push(&a->files, a->named_files.v[i]);
+	}
 	a->has_now = flags_is_given(f, &parsed, "now");
 	*ret_code = VERB_USAGE;
-	if (a->nfiles == 0) {
+	if (a->files.n == 0) {
 		fprintf(stderr, "headgatectl: simulate requires a FILE\n");
 		return false;
 	}
@@ -229,7 +234,7 @@ static int refuse(const struct arguments *a, const struct err *err)
 static int read_files(const struct arguments *a, struct sim_input *in, struct jdoc **ret_config,
 		      struct err *err)
 {
-	int r = sim_files_read(a->files, a->nfiles, in, err);
+	int r = sim_files_read(a->files.v, a->files.n, in, err);
 
 	if (r == 0 && a->config != NULL) {
 		r = sim_files_read_document(a->config, ret_config, err);
@@ -555,6 +560,7 @@ static int run_verb(int argc, char **argv)
 	if (parse_arguments(argc, argv, &a, &code)) {
 		code = simulate(&a);
 	}
+	vec_finish(&a.files);
 	vec_finish(&a.deletions);
 	for (size_t i = 0; i < a.updates.n; i++) {
 		sim_input_destroyp(&a.updates.v[i].objects);

@@ -17,10 +17,16 @@ int from_api_text(struct cluster *c, const char *text, const char **ret, struct 
 static int check_amount(const struct field_resource *r, int64_t amount, int64_t max,
 			struct err *err)
 {
+	char text[QUANTITY_TEXT_MAX];
+
 	if (r->amount.nano < 0) {
 		return err_set(err, ERR_INVALID, "%s: negative", r->name);
 	}
-	return amount > max ? err_set(err, ERR_INVALID, "%s: absurdly large", r->name) : 0;
+	if (amount <= max) {
+		return 0;
+	}
+	quantity_format(r->amount, text);
+	return err_set(err, ERR_INVALID, "%s: %s is more than can be counted", r->name, text);
 }
 
 /* Rounded down; dim may be -1. */

@@ -110,6 +110,8 @@ static void test_exit_codes(void **state)
 		int code;
 	} rows[] = {
 		{ "simulate @good", VERB_OK },
+		{ "simulate -f @good", VERB_OK },
+		{ "simulate @good --filename @quota -f @conf", VERB_USAGE },
 		{ "simulate -o json @good @good", VERB_OK },
 		{ "simulate --output json --now 2026-01-15T10:00:00Z --cycles 2 --show all @good",
 		  VERB_OK },

@@ -107,7 +107,8 @@ static void objects_that_mean_nothing_are_reported(void **state UNUSED)
 			      "metadata: {name: odd, namespace: ns}, spec: {queue: q, minMember: "
 			      "1, minResources: {cpu: '9e17'}}}");
 	expect("explain pod ns/waits", VERB_OK,
-	       "headgatectl: warning: podgroups ns/odd: spec.minResources: cpu: absurdly large");
+	       "headgatectl: warning: podgroups ns/odd: spec.minResources: cpu: 900e15 is more "
+	       "than can be counted");
 }
 
 static void a_configuration_or_a_dump_that_is_none(void **state UNUSED)

@@ -64,7 +64,7 @@ static void test_bad_object_keeps_the_stored_version(void **state)
 		  "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"p\",\"uid\":\"uid-p\"},\"spec\":{"
 		  "\"schedulerName\":\"volcano\",\"containers\":[{\"resources\":{\"requests\":{"
 		  "\"memory\":\"2Ei\"}}}]}}",
-		  "memory: absurdly large" },
+		  "memory: 2Ei is more than can be counted" },
 		{ SCHED_QUEUES,
 		  "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"capability\":{\"cpu\":\"-4\"}}}",
 		  "spec.capability: cpu: negative" },

@@ -64,7 +64,7 @@ static void test_amounts_at_limit_and_beyond(void **state)
 	assert_int_equal(from_api_offered(c, &list, 99, &r, &err), -ERR_INVALID);
 	assert_int_equal(from_api_requested(c, &list, 100, &r, &none, &err), 0);
 	assert_int_equal(from_api_requested(c, &list, 99, &r, &none, &err), -ERR_INVALID);
-	assert_string_equal(err.text, "memory: absurdly large");
+	assert_string_equal(err.text, "memory: 100 is more than can be counted");
 	one.amount = parse("-1n");
 	assert_int_equal(from_api_offered(c, &list, 99, &r, &err), -ERR_INVALID);
 	assert_int_equal(from_api_requested(c, &list, 99, &r, &none, &err), -ERR_INVALID);

@@ -179,7 +179,7 @@ static void test_refuses(void **state)
 		{ NODE(",\"spec\":{\"taints\":[{\"key\":\"k\",\"effect\":\"Never\"}]}"),
 		  "spec.taints[0].effect: unknown" },
 		{ NODE(",\"status\":{\"allocatable\":{\"memory\":\"2Pi\"}}"),
-		  "status.allocatable: memory: absurdly large" },
+		  "status.allocatable: memory: 2Pi is more than can be counted" },
 	};
 	struct cluster *c = cluster_create();
 

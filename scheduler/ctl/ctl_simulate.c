@@ -581,7 +581,9 @@ const struct verb ctl_simulate_verb = {
 		"Manifests "
 		"are read as a cluster would read them: what its API or Headgate's webhook would "
 		"refuse is refused, pods that opt in get their gate, Jobs that queue become "
-		"Workloads. With --as-is, objects are taken as they are.",
+		"Workloads. Other Jobs, Deployments, ReplicaSets and StatefulSets make their pods "
+		"if the gate or the scheduler is to decide about them. With --as-is, objects are "
+		"taken as they are.",
 	.flags.notes =
 		"Exit codes: 0, the run took place; 1, it failed; 2, the command line or the "
 		"input cannot be used; 3, --fail-on applies.",

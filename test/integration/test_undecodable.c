@@ -118,8 +118,9 @@ static void test_podgroup_that_means_nothing(void **state)
 	assert_true(scene_metric(s, STACK_SCHEDULER,
 				 "headgate_bad_objects_total{resource=\"podgroups\"}") >= 1);
 	ctl(s, "queues", NULL, &out);
-	assert_non_null(strstr(out.p, "headgatectl: warning: podgroups default/odd-group: "
-				      "spec.minResources: cpu: 900e15 is more than can be counted"));
+	assert_non_null(strstr(out.p,
+			       "headgatectl: warning: podgroups default/odd-group: "
+			       "spec.minResources: cpu: 900e15 is more than can be counted"));
 	explain(s, "default/late", &out);
 	assert_non_null(strstr(out.p, "waits for its PodGroup, which cannot be read"));
 	scene_delete_pod(s, "member");

@@ -95,6 +95,17 @@ static const struct row job[] = {
 	{ NULL, RULE_PRESENT, false, NULL },
 };
 
+/* Deployment, ReplicaSet, StatefulSet. */
+static const struct row controller[] = {
+	{ "spec", RULE_PRESENT, true, NULL },
+	{ "spec.replicas", RULE_COUNT, false, NULL },
+	{ "spec.selector", RULE_PRESENT, true, NULL },
+	{ "spec.template", RULE_PRESENT, true, NULL },
+	{ "spec.template.spec", RULE_PRESENT, true, NULL },
+	{ "spec.template.spec.restartPolicy", RULE_CHOICE, false, "Always" },
+	{ NULL, RULE_PRESENT, false, NULL },
+};
+
 static const struct row node[] = {
 	{ "spec.taints[].key", RULE_QUALIFIED, true, NULL },
 	{ "spec.taints[].effect", RULE_CHOICE, true, EFFECTS },
@@ -393,6 +404,20 @@ static void check_job(const struct place *p)
 	}
 }
 
+static void check_controller(const struct place *p)
+{
+	const struct jdoc *wanted = jdoc_path(p->value, "spec.selector.matchLabels");
+	const struct jdoc *labels = jdoc_path(p->value, "spec.template.metadata.labels");
+
+	for (const struct jdoc *l = jdoc_first(wanted); l != NULL; l = jdoc_next(l)) {
+		if (!str_streq(jdoc_str_or(l, ""), jdoc_str(jdoc_get(labels, jdoc_key(l))))) {
+			causes_add(p->causes, "FieldValueInvalid", "spec.template.metadata.labels",
+				   "Invalid value: `selector` does not match template `labels`");
+			return;
+		}
+	}
+}
+
 static void check_priority_class(const struct place *p)
 {
 	const struct jdoc *value = jdoc_get(p->value, "value");
@@ -420,6 +445,9 @@ static const struct {
 } kinds[] = {
 	{ "Pod", pod, "spec", NULL },
 	{ "Job", job, "spec.template.spec", check_job },
+	{ "Deployment", controller, "spec.template.spec", check_controller },
+	{ "ReplicaSet", controller, "spec.template.spec", check_controller },
+	{ "StatefulSet", controller, "spec.template.spec", check_controller },
 	{ "Node", node, NULL, NULL },
 	{ "Namespace", namespace_, NULL, NULL },
 	{ "PriorityClass", priority_class, NULL, check_priority_class },

@@ -49,6 +49,26 @@ struct subject {
 	bool in_cluster;
 };
 
+/* *ret_group is owned by the caller, and as long as the subject is used. */
+static struct subject subject_of(struct manifest_check *m, const struct jdoc *object,
+				 const char *where, char **ret_group)
+{
+	const char *uid = jdoc_path_str(object, "metadata.uid");
+	struct str rest = str_of(jdoc_str_or(jdoc_get(object, "apiVersion"), ""));
+	struct str first = str_next(&rest, '/');
+
+	*ret_group = rest.p == NULL ? xmalloc_dup("") : xmalloc_dup_n(first.p, first.len);
+	return (struct subject){
+		.m = m,
+		.where = where,
+		.kind = jdoc_str_or(jdoc_get(object, "kind"), ""),
+		.group = *ret_group,
+		.version = rest.p == NULL ? first : rest,
+		.object = object,
+		.in_cluster = uid != NULL && uid[0] != '\0',
+	};
+}
+
 struct manifest_check *manifest_check_create(const struct manifest_check_options *opt)
 {
 	struct manifest_check *m = xmalloc_zero(1, sizeof(*m));
@@ -205,6 +225,15 @@ static void leave_out(const struct subject *s)
 	found->queued += jdoc_get(labels, QUEUE_LABEL) != NULL;
 }
 
+void manifest_check_leave_out(struct manifest_check *m, const struct jdoc *object,
+			      const char *where)
+{
+	CLEANUP(xmalloc_freep) char *group = NULL;
+	struct subject s = subject_of(m, object, where, &group);
+
+	leave_out(&s);
+}
+
 void manifest_check_warn_ignored(struct manifest_check *m)
 {
 	for (size_t i = 0; i < m->left_out.n; i++) {
@@ -310,6 +339,15 @@ static const char *kind_meant(const struct subject *s)
 		}
 	}
 	return meant;
+}
+
+/* A kind with pods that may play a part. */
+static bool is_controller(const struct subject *s)
+{
+	return s->m->opt.controller != NULL && !s->in_cluster && str_streq(s->group, "apps") &&
+	       (str_streq(s->kind, "Deployment") || str_streq(s->kind, "ReplicaSet") ||
+		str_streq(s->kind, "StatefulSet")) &&
+	       !ignored_kinds_has(s->m->opt.ignored, s->kind, s->group);
 }
 
 /* A kind that is not simulated: 1, and a problem if its name is that of one that is. */
@@ -498,23 +536,28 @@ static int check_known(struct subject *s, enum sched_resource kind, struct jdoc 
 	return has_name ? 0 : 1;
 }
 
+bool manifest_check_controller(struct manifest_check *m, struct jdoc *object, const char *where)
+{
+	CLEANUP(xmalloc_freep) char *group = NULL;
+	struct subject s = subject_of(m, object, where, &group);
+	size_t before = m->problems;
+
+	if (!str_eq_c(s.version, "v1")) {
+		problem(&s, "apiVersion: unknown version; there is apps/v1");
+		return false;
+	}
+	generate_name(m, jdoc_ensure_object(object, "metadata"));
+	check_core(&s, object);
+	check_pod(&s, jdoc_path(object, "spec.template"), "spec.template.");
+	return check_meta(&s, true, true) && m->problems == before;
+}
+
 int manifest_check_object(void *ctx, struct jdoc *object, const char *where,
 			  enum sched_resource *ret_kind)
 {
 	const char *version = jdoc_str(jdoc_get(object, "apiVersion"));
-	const char *uid = jdoc_path_str(object, "metadata.uid");
-	struct str rest = str_of(version), first = str_next(&rest, '/');
-	CLEANUP(xmalloc_freep)
-	char *group = rest.p == NULL ? xmalloc_dup("") : xmalloc_dup_n(first.p, first.len);
-	struct subject s = {
-		.m = ctx,
-		.where = where,
-		.kind = jdoc_str_or(jdoc_get(object, "kind"), ""),
-		.group = group,
-		.version = rest.p == NULL ? first : rest,
-		.object = object,
-		.in_cluster = uid != NULL && uid[0] != '\0',
-	};
+	CLEANUP(xmalloc_freep) char *group = NULL;
+	struct subject s = subject_of(ctx, object, where, &group);
 
 	if (version == NULL && jdoc_kind(jdoc_get(object, "apiVersion")) != JDOC_NULL) {
 		problem(&s, "apiVersion: not a string");
@@ -536,6 +579,10 @@ int manifest_check_object(void *ctx, struct jdoc *object, const char *where,
 		return 1;
 	}
 	if (!find_kind(s.kind, s.group, ret_kind)) {
+		if (is_controller(&s)) {
+			s.m->opt.controller(s.m->opt.ctx, object, where);
+			return 1;
+		}
 		return refuse_kind(&s);
 	}
 	return check_known(&s, *ret_kind, object);

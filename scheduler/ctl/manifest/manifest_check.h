@@ -5,6 +5,7 @@
 #ifndef SCHEDULER_CTL_MANIFEST_MANIFEST_CHECK_H
 #define SCHEDULER_CTL_MANIFEST_MANIFEST_CHECK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "scheduler/base/sched_kinds.h"
@@ -18,6 +19,9 @@ struct manifest_check_options {
 	/* One text each; a problem means that the API would refuse the object. */
 	void (*problem)(void *ctx, const char *text);
 	void (*warn)(void *ctx, const char *text);
+	/* A Deployment, ReplicaSet or StatefulSet that has not been in a cluster, which is left
+	 * out: whether it plays a part is decided by the caller. NULL: it plays none. */
+	void (*controller)(void *ctx, const struct jdoc *object, const char *where);
 	void *ctx;
 };
 
@@ -27,6 +31,11 @@ void manifest_check_destroyp(struct manifest_check **pm); /* for CLEANUP */
  * its problems. 0: it is of kind *ret_kind; 1: it is left out. */
 int manifest_check_object(void *ctx, struct jdoc *object, const char *where,
 			  enum sched_resource *ret_kind);
+/* Checks an object that was given to controller, and gives it a name. False: there are problems. */
+bool manifest_check_controller(struct manifest_check *m, struct jdoc *object, const char *where);
+/* Counts an object as one that plays no part. */
+void manifest_check_leave_out(struct manifest_check *m, const struct jdoc *object,
+			      const char *where);
 /* Warns once of each kind that was left out, with the number of objects. */
 void manifest_check_warn_ignored(struct manifest_check *m);
 /* The number of problems reported. */

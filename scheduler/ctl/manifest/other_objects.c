@@ -92,10 +92,10 @@ struct sim_report_other *other_objects_list(struct sim_input *in,
 
 	for (size_t i = 0; i < n; i++) {
 		const struct sim_object *o = objects[i];
-		const char *why = o->kind == SCHED_PODS
-					  ? why_not_pod(o->json, owners, gate_schedulers)
-				  : o->kind == SCHED_JOBS ? why_not_job(o->json, owners)
-							  : NULL;
+		const char *why =
+			o->kind == SCHED_PODS ? why_not_pod(o->json, owners, gate_schedulers)
+			: o->kind == SCHED_JOBS && !o->has_pods ? why_not_job(o->json, owners)
+								: NULL;
 
 		if (why != NULL) {
 			out[found++] = (struct sim_report_other){ o->kind, o->key, why };

@@ -12,6 +12,7 @@
 #include "collections/vec.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/ctl/manifest/builtin_admission.h"
+#include "scheduler/ctl/manifest/controller_pods.h"
 #include "scheduler/ctl/manifest/manifest_admit.h"
 #include "scheduler/ctl/manifest/manifest_check.h"
 #include "scheduler/ctl/manifest/other_objects.h"
@@ -23,6 +24,7 @@ struct strict_input {
 	struct strict_input_options opt;
 	struct sim_input *in;
 	struct manifest_check *check;
+	struct controller_pods *controllers;
 	struct VEC(char *) warnings;
 	struct sim_report_other *others;
 	struct VEC(struct sim_report_other) without; /* reasons are owned */
@@ -36,16 +38,28 @@ static void on_problem(void *ctx, const char *text)
 	s->opt.problem(s->opt.ctx, text);
 }
 
+static void on_controller(void *ctx, const struct jdoc *object, const char *where)
+{
+	struct strict_input *s = ctx;
+
+	controller_pods_keep(s->controllers, object, where);
+}
+
 struct strict_input *strict_input_create(const struct strict_input_options *opt,
 					 struct sim_input *in)
 {
 	struct strict_input *s = xmalloc_zero(1, sizeof(*s));
 	const struct manifest_check_options check = {
-		.ignored = opt->ignored, .problem = on_problem, .warn = strict_input_warn, .ctx = s
+		.ignored = opt->ignored,
+		.problem = on_problem,
+		.warn = strict_input_warn,
+		.controller = on_controller,
+		.ctx = s,
 	};
 
 	s->opt = *opt;
 	s->in = in;
+	s->controllers = controller_pods_create();
 	s->check = manifest_check_create(&check);
 	sim_input_set_check(in, manifest_check_object, s->check, strict_input_warn, s);
 	return s;
@@ -67,6 +81,7 @@ void strict_input_destroyp(struct strict_input **ps)
 	}
 	vec_finish(&s->without);
 	manifest_check_destroyp(&s->check);
+	controller_pods_destroyp(&s->controllers);
 	free(s->others);
 	free(s);
 	*ps = NULL;
@@ -301,11 +316,12 @@ static void add_missing_namespaces(struct strict_input *s)
 }
 
 /* Why each stage stands where it does:
- * 1. Objects were checked one by one as they were added. Kinds that were left out are reported
- *    now, with their number.
+ * 1. Objects were checked one by one as they were added.
  * 2. With a base, what changes is known only when the objects that are there already are beside
  *    it: they are added, and changes of Jobs and pods are refused.
- * 3. Warnings that the API would not give are given in any case: they may explain the problems.
+ * 3. Controllers make their pods, which then pass admission like others; the labels of namespaces
+ *    decide whether they play a part. After that it is known which kinds were left out.
+ *    Warnings that the API would not give are given in any case: they may explain the problems.
  * 4. Admission comes only without problems: its handlers read what the checks guarantee, and
  *    would only repeat the problem in other words. Priority and RuntimeClass come before the
  *    webhooks, as in the API server.
@@ -320,7 +336,6 @@ int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64
 	CLEANUP(kueue_conf_destroyp) struct kueue_conf *conf = NULL;
 	int r;
 
-	manifest_check_warn_ignored(s->check);
 	/* Its warnings come when the Workload engine reads it. */
 	if (kueue_conf_read(config, NULL, NULL, &conf, err) < 0) {
 		return err_wrap(err, "%s", s->opt.config_path);
@@ -330,6 +345,8 @@ int strict_input_finish(struct strict_input *s, const struct jdoc *config, int64
 		refuse_changed_owners(s);
 	}
 	count_objects(s);
+	controller_pods_make(s->controllers, s->in, s->check, &conf->owners, strict_input_warn, s);
+	manifest_check_warn_ignored(s->check);
 	warn_of_circles(s);
 	warn_of_opt_ins(s);
 	warn_of_queue_labels(s, &conf->owners);

@@ -87,6 +87,17 @@ static const struct {
 	  "backoffLimitPerIndex maxFailedIndexes selector manualSelector template:PodTemplateSpec "
 	  "ttlSecondsAfterFinished completionMode suspend podReplacementPolicy managedBy "
 	  "scheduling" },
+	{ "Deployment", "metadata:ObjectMeta spec:DeploymentSpec status" },
+	{ "DeploymentSpec", "replicas selector:LabelSelector template:PodTemplateSpec strategy "
+			    "minReadySeconds revisionHistoryLimit paused progressDeadlineSeconds" },
+	{ "ReplicaSet", "metadata:ObjectMeta spec:ReplicaSetSpec status" },
+	{ "ReplicaSetSpec",
+	  "replicas selector:LabelSelector template:PodTemplateSpec minReadySeconds" },
+	{ "StatefulSet", "metadata:ObjectMeta spec:StatefulSetSpec status" },
+	{ "StatefulSetSpec",
+	  "replicas selector:LabelSelector template:PodTemplateSpec serviceName minReadySeconds "
+	  "volumeClaimTemplates:PersistentVolumeClaim podManagementPolicy updateStrategy "
+	  "revisionHistoryLimit persistentVolumeClaimRetentionPolicy ordinals" },
 	{ "PersistentVolumeClaim", "metadata:ObjectMeta spec:PersistentVolumeClaimSpec status" },
 	{ "PersistentVolumeClaimSpec",
 	  "accessModes selector:LabelSelector resources:ResourceRequirements volumeName "

@@ -21,6 +21,7 @@ struct sim_object {
 	char *key;         /* "namespace/name" or "name" */
 	char *where;       /* "pods.yaml: document 2", for messages */
 	struct jdoc *json; /* may be changed until the simulation has read it */
+	bool has_pods;     /* a Job that is in the input together with its pods */
 	/* With sim_input_set_base: */
 	bool before;            /* it is of the base alone */
 	const struct jdoc *old; /* the object of the base that this one replaces; NULL: none */

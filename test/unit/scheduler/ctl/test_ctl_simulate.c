@@ -110,8 +110,6 @@ static void test_exit_codes(void **state)
 		int code;
 	} rows[] = {
 		{ "simulate @good", VERB_OK },
-		{ "simulate -f @good", VERB_OK },
-		{ "simulate @good --filename @quota -f @conf", VERB_USAGE },
 		{ "simulate -o json @good @good", VERB_OK },
 		{ "simulate --output json --now 2026-01-15T10:00:00Z --cycles 2 --show all @good",
 		  VERB_OK },
@@ -119,7 +117,7 @@ static void test_exit_codes(void **state)
 		{ "simulate --delete-after 1:Node/n1 --delete-after 1:Queue//q @good", VERB_OK },
 		{ "simulate --scheduler-conf @conf --config @conf @good", VERB_OK },
 		{ "simulate --show shares,capacity,workloads,events @good", VERB_OK },
-		{ "simulate --show all --config @kueue @good @quota", VERB_OK },
+		{ "simulate --show all --config @kueue @good -f @quota", VERB_OK },
 		{ "simulate -o json --show all @quota", VERB_OK },
 		{ "simulate --until-stable --delete-after 1:Workload/team/w @quota", VERB_OK },
 		{ "simulate --until-stable --victims-stop @quota", VERB_OK },

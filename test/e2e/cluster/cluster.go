@@ -58,6 +58,7 @@ type Cluster struct {
 	Etcd, APIServer, ControllerManager, Scheduler, Kwok *Process
 
 	pki   *pki
+	etcd  string // address for clients
 	extra []*Process
 }
 
@@ -84,34 +85,22 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 		}
 		ports[i] = strconv.Itoa(port)
 	}
-	etcd := "http://127.0.0.1:" + ports[0]
+	c.etcd = "http://127.0.0.1:" + ports[0]
 	c.URL = "https://127.0.0.1:" + ports[2]
-	c.prepareEtcd(etcd, "http://127.0.0.1:"+ports[1])
+	c.prepareEtcd("http://127.0.0.1:" + ports[1])
 	audit, err := c.auditArgs(o.Audit)
 	if err != nil {
 		return err
 	}
-	c.prepareAPIServer(etcd, ports[2], append(audit, o.APIServerArgs...))
+	c.prepareAPIServer(ports[2], append(audit, o.APIServerArgs...))
 	if err := c.prepareClients(o, ports[3], ports[4], ports[5]); err != nil {
 		return err
 	}
-	if err := c.Etcd.Start(); err != nil {
-		return err
-	}
-	if err := c.waitEtcd(ctx, etcd); err != nil {
-		return err
-	}
-	if err := c.APIServer.Start(); err != nil {
-		return err
-	}
-	if err := c.WaitAPI(ctx); err != nil {
+	if err := c.startServers(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
 	defer cancel()
-	if err := c.waitOwnObjects(ctx); err != nil {
-		return err
-	}
 	if o.Bare && o.Controllers != "" {
 		return c.ControllerManager.Start()
 	}
@@ -129,12 +118,47 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	}, c.Etcd, c.APIServer, c.ControllerManager, c.Scheduler, c.Kwok)
 }
 
+// startServers starts etcd and the API server and returns when its own objects are there.
+func (c *Cluster) startServers(ctx context.Context) error {
+	if err := c.Etcd.Start(); err != nil {
+		return err
+	}
+	if err := c.waitEtcd(ctx); err != nil {
+		return err
+	}
+	if err := c.APIServer.Start(); err != nil {
+		return err
+	}
+	if err := c.WaitAPI(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
+	defer cancel()
+	return c.waitOwnObjects(ctx)
+}
+
+// Empty begins the cluster again without its data: address, certificates and keys stay, all objects are gone. It ends
+// the controller manager, and starts it again if it ran; other clients are the caller's.
+func (c *Cluster) Empty(ctx context.Context) error {
+	controllers := c.ControllerManager.Running()
+	for _, p := range []*Process{c.ControllerManager, c.APIServer, c.Etcd} {
+		p.Kill()
+	}
+	if err := os.RemoveAll(filepath.Join(c.Dir, "etcd")); err != nil {
+		return err
+	}
+	if err := c.startServers(ctx); err != nil || !controllers {
+		return err
+	}
+	return c.ControllerManager.Start()
+}
+
 // waitEtcd waits until it answers: an API server that finds none for 20 s ends.
-func (c *Cluster) waitEtcd(ctx context.Context, url string) error {
+func (c *Cluster) waitEtcd(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
 	defer cancel()
 	return Poll(ctx, "etcd is healthy", func(ctx context.Context) error {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/health", nil)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.etcd+"/health", nil)
 		if err != nil {
 			return err
 		}
@@ -196,18 +220,18 @@ func (c *Cluster) program(name string, args ...string) *Process {
 	return NewProcess(c.Dir, name, filepath.Join(c.Bin, name), args...)
 }
 
-func (c *Cluster) prepareEtcd(client, peer string) {
+func (c *Cluster) prepareEtcd(peer string) {
 	c.Etcd = c.program("etcd", "--name=e2e", "--data-dir="+filepath.Join(c.Dir, "etcd"),
-		"--listen-client-urls="+client, "--advertise-client-urls="+client,
+		"--listen-client-urls="+c.etcd, "--advertise-client-urls="+c.etcd,
 		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer,
 		"--initial-cluster=e2e="+peer, "--unsafe-no-fsync",
 		"--quota-backend-bytes=4294967296", "--log-level=warn")
 }
 
-func (c *Cluster) prepareAPIServer(etcd, port string, more []string) {
+func (c *Cluster) prepareAPIServer(port string, more []string) {
 	f := c.pki.file
 	c.APIServer = c.program("kube-apiserver", append([]string{
-		"--etcd-servers=" + etcd,
+		"--etcd-servers=" + c.etcd,
 		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port=" + port,
 		"--endpoint-reconciler-type=none", "--cert-dir=" + c.Dir,
 		"--tls-cert-file=" + f("apiserver.crt"), "--tls-private-key-file=" + f("apiserver.key"),
@@ -279,6 +303,23 @@ func (c *Cluster) certKubeconfig(name string) (string, error) {
 func (c *Cluster) TokenKubeconfig(name, token string) (string, error) {
 	path := filepath.Join(c.Dir, name+".kubeconfig")
 	return path, kubeconfig(path, c.URL, c.CA, &api.AuthInfo{Token: token})
+}
+
+// CertificateKubeconfig writes a kubeconfig with a new certificate of that user into the cluster's folder, as one text.
+func (c *Cluster) CertificateKubeconfig(name, user string) (string, error) {
+	if err := c.pki.issue(name, user, "", false); err != nil {
+		return "", err
+	}
+	certificate, err := os.ReadFile(c.pki.file(name + ".crt"))
+	if err != nil {
+		return "", err
+	}
+	key, err := os.ReadFile(c.pki.file(name + ".key"))
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(c.Dir, name+".kubeconfig")
+	return path, kubeconfig(path, c.URL, c.CA, &api.AuthInfo{ClientCertificateData: certificate, ClientKeyData: key})
 }
 
 func (c *Cluster) connect() error {

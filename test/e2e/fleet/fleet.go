@@ -4,16 +4,13 @@
 package fleet
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
-	authv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -44,8 +41,10 @@ type Member struct {
 	Name  string
 	Kueue *cluster.Process
 
-	kueue *kueue
-	line  *line // to a worker
+	kueue    *kueue
+	line     *line // to a worker
+	account  *Account
+	accounts int // so many were made
 }
 
 // Fleet is a manager and its workers, named worker1, worker2 and so on.
@@ -137,89 +136,26 @@ func (m *Member) startCluster(ctx context.Context, o Options, jobs bool) error {
 		return err
 	}
 	m.Cluster = c
+	return m.makeNamespace(ctx)
+}
+
+func (m *Member) makeNamespace(ctx context.Context) error {
 	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: KueueNamespace}}
-	_, err = c.Client.CoreV1().Namespaces().Create(ctx, space, metav1.CreateOptions{})
+	_, err := m.Client.CoreV1().Namespaces().Create(ctx, space, metav1.CreateOptions{})
 	return err
 }
 
-// workerRights: those of the script in Kueue's documentation that makes a worker's kubeconfig, and, last, to list what
-// the cost of preemption is estimated from.
-const workerRights = `
-apiVersion: v1
-kind: ServiceAccount
-metadata: {name: multikueue, namespace: kueue-system}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: multikueue}
-rules:
-- {apiGroups: [batch], resources: [jobs], verbs: [create, delete, get, list, watch]}
-- {apiGroups: [batch], resources: [jobs/status], verbs: [get]}
-- {apiGroups: [kueue.x-k8s.io], resources: [workloads], verbs: [create, delete, get, list, watch, patch, update]}
-- {apiGroups: [kueue.x-k8s.io], resources: [workloads/status], verbs: [get, patch, update]}
-- {apiGroups: [kueue.x-k8s.io], resources: [clusterqueues, localqueues], verbs: [get, list, watch]}
-- {apiGroups: [kueue.x-k8s.io], resources: [admissionchecks, cohorts, resourceflavors, topologies], verbs: [list]}
-- {apiGroups: ["", node.k8s.io], resources: [limitranges, namespaces, runtimeclasses], verbs: [list]}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: multikueue}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: multikueue}
-subjects: [{kind: ServiceAccount, name: multikueue, namespace: kueue-system}]
-`
-
-const workerCluster = `
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: MultiKueueCluster
-metadata: {name: %[1]s}
-spec: {clusterSource: {kubeConfig: {locationType: Secret, location: %[1]s}}}
-`
-
-// connect gives the manager access to a worker and waits until it has connected.
-func (f *Fleet) connect(ctx context.Context, m *Member) error {
-	if _, err := m.Kubectl(ctx, workerRights, "apply", "--server-side", "-f", "-"); err != nil {
+// Empty makes the cluster of a worker anew, at the same address: nothing but its CustomResourceDefinitions is there, and
+// Kueue if it runs there. The manager has no rights before GiveRights, and with a token no access before NewAccount.
+func (m *Member) Empty(ctx context.Context) error {
+	m.Kueue.Kill()
+	if err := m.Cluster.Empty(ctx); err != nil {
 		return err
 	}
-	day := int64(24 * 60 * 60)
-	token, err := m.Client.CoreV1().ServiceAccounts(KueueNamespace).CreateToken(ctx, "multikueue",
-		&authv1.TokenRequest{Spec: authv1.TokenRequestSpec{ExpirationSeconds: &day}}, metav1.CreateOptions{})
-	if err != nil {
+	if err := m.makeNamespace(ctx); err != nil {
 		return err
 	}
-	path, err := m.TokenKubeconfig("multikueue", token.Status.Token)
-	if err != nil {
-		return err
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if m.line, err = newLine(strings.TrimPrefix(m.URL, "https://")); err != nil {
-		return err
-	}
-	text = bytes.ReplaceAll(text, []byte(m.URL), []byte(m.line.url()))
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: m.Name, Namespace: KueueNamespace},
-		Data: map[string][]byte{"kubeconfig": text}}
-	if _, err := f.Manager.Client.CoreV1().Secrets(KueueNamespace).Create(ctx, secret, metav1.CreateOptions{}); err != nil {
-		return err
-	}
-	if _, err := f.Manager.Kubectl(ctx, fmt.Sprintf(workerCluster, m.Name), "apply", "--server-side", "-f", "-"); err != nil {
-		return err
-	}
-	return f.WaitConnected(ctx, m)
-}
-
-// WaitConnected waits until Kueue on the manager says that it is connected to a worker.
-func (f *Fleet) WaitConnected(ctx context.Context, m *Member) error {
-	ctx, cancel := context.WithTimeout(ctx, cluster.StartTimeout)
-	defer cancel()
-	return cluster.Poll(ctx, "MultiKueueCluster "+m.Name+" is active", func(ctx context.Context) error {
-		o, err := f.Manager.Dynamic.Resource(Clusters).Get(ctx, m.Name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		return hasCondition(o, "Active")
-	}, f.Manager.Kueue)
+	return m.kueue.installAgain(ctx)
 }
 
 // CutOff ends all connections of the manager to a worker, and those that it tries to make, until Reconnect. The

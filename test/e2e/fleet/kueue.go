@@ -52,8 +52,9 @@ type kueue struct {
 	certificate string // folder that the kubelet would fill from the Secret
 	config      string // file
 	settings    map[string]any
-	webhooks    string // manifests
-	removed     bool   // the webhooks are
+	webhooks    string          // manifests
+	removed     bool            // the webhooks are
+	gates       map[string]bool // of the last start
 	healthPort  int
 	webhookPort int
 }
@@ -96,7 +97,25 @@ func (m *Member) RemoveKueue(ctx context.Context) error {
 	return err
 }
 
+// installAgain is for a cluster that has lost everything. Kueue is started unless it was removed.
+func (k *kueue) installAgain(ctx context.Context) error {
+	if err := os.RemoveAll(k.certificate); err != nil {
+		return err
+	}
+	if err := os.Mkdir(k.certificate, 0o755); err != nil {
+		return err
+	}
+	if err := k.install(ctx); err != nil {
+		return err
+	}
+	if k.removed {
+		return k.m.RemoveKueue(ctx)
+	}
+	return k.start(ctx, k.gates)
+}
+
 func (k *kueue) start(ctx context.Context, gates map[string]bool) error {
+	k.gates = gates
 	all := map[string]bool{"VisibilityOnDemand": false} // listens on every address
 	for name, on := range gates {
 		all[name] = on

@@ -260,6 +260,18 @@ func (g *Gates) Clusters(namespace, name, what string) []string {
 	return clusters
 }
 
+// Emptied: a cluster has lost everything.
+func (g *Gates) Emptied(cluster string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for key, states := range g.states {
+		if states[cluster].uid != "" {
+			g.moments[key] = append(g.moments[key], FleetMoment{time.Now(), cluster, HasBeenGone})
+			delete(states, cluster)
+		}
+	}
+}
+
 // Victims are the Workloads of the namespace that were preempted ("worker1/name"), as often as they were, sorted.
 func (g *Gates) Victims(namespace string) []string {
 	g.mu.Lock()

@@ -97,6 +97,15 @@ func (r *Runs) see(cluster string, o any, gone bool) {
 	r.active[key][cluster] = uid
 }
 
+// Emptied: a cluster has lost everything.
+func (r *Runs) Emptied(cluster string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, active := range r.active {
+		delete(active, cluster)
+	}
+}
+
 // Starts names the clusters in which a Job began to run, in order, as often as it did.
 func (r *Runs) Starts(namespace, name string) []string {
 	r.mu.Lock()

@@ -44,9 +44,10 @@ type F struct {
 	Runs      *oracle.Runs // of the workers
 	Namespace string
 
-	breach       bool             // one is expected
-	orchestrator *cluster.Process // nil: none was started
-	managedBy    bool             // Jobs of the manager say that MultiKueue manages them
+	breach       bool                        // one is expected
+	orchestrator *cluster.Process            // nil: none was started
+	managedBy    bool                        // Jobs of the manager say that MultiKueue manages them
+	schedulers   map[string]*cluster.Process // Headgate by the name of the member on which it runs in place of Kueue
 }
 
 // StartFleet begins a scenario on the shared fleet, on which Kueue's feature gate
@@ -283,20 +284,30 @@ func (f *F) Queues(cpus int) {
 	var names []string
 	for _, m := range f.Fleet.Workers {
 		names = append(names, m.Name)
-		f.Apply(m, strings.NewReplacer("$CPU", strconv.Itoa(cpus), "$CHECK", "").Replace(fleetQueues))
+		f.workerQueue(m, cpus)
 	}
 	check := strings.ReplaceAll(fleetCheck, "$CLUSTERS", strings.Join(names, ", "))
 	f.Apply(f.Fleet.Manager, check+strings.NewReplacer("$CPU", "1000", "$CHECK",
 		"  admissionChecksStrategy: {admissionChecks: [{name: $NS}]}").Replace(fleetQueues))
 	for _, m := range f.Fleet.Members() {
-		f.Eventually("ClusterQueue "+f.Namespace+" is active on "+m.Name, func() error {
-			q, err := m.Dynamic.Resource(headgate.ClusterQueues).Get(f.Ctx, f.Namespace, metav1.GetOptions{})
-			if err == nil && !strings.HasPrefix(Condition(q, "Active"), "True/") {
-				err = errors.New(Condition(q, "Active"))
-			}
-			return err
-		})
+		f.waitQueue(m)
 	}
+}
+
+func (f *F) workerQueue(m *fleet.Member, cpus int) {
+	f.Helper()
+	f.Apply(m, strings.NewReplacer("$CPU", strconv.Itoa(cpus), "$CHECK", "").Replace(fleetQueues))
+}
+
+func (f *F) waitQueue(m *fleet.Member) {
+	f.Helper()
+	f.Eventually("ClusterQueue "+f.Namespace+" is active on "+m.Name, func() error {
+		q, err := m.Dynamic.Resource(headgate.ClusterQueues).Get(f.Ctx, f.Namespace, metav1.GetOptions{})
+		if err == nil && !strings.HasPrefix(Condition(q, "Active"), "True/") {
+			err = errors.New(Condition(q, "Active"))
+		}
+		return err
+	})
 }
 
 // Others are the workers but this one.

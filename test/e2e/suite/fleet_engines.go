@@ -67,17 +67,33 @@ func (f *F) headgate(config string, workers ...*fleet.Member) {
 			return m.RestartKueue(f.Ctx, map[string]bool{orchestration: m != f.Fleet.Manager})
 		}))
 	})
+	f.schedulers = map[string]*cluster.Process{}
 	for _, m := range workers {
-		for _, kind := range []string{"queues", "podgroups"} {
-			_, err := m.Kubectl(f.Ctx, "", "apply", "--server-side", "-f",
-				filepath.Join(os.Getenv(envRepo), "charts", "headgate", "files", "crds", kind+".yaml"))
-			f.Must(err)
-		}
+		f.ownKinds(m)
 		conf := filepath.Join(m.Dir, "headgate.yaml")
 		f.Must(os.WriteFile(conf, []byte(config), 0o644))
 		p := f.daemon(m, f.Namespace+"-headgate", m.Kubeconfig, "--controllers=workload", "--quota-conf="+conf)
 		f.Cleanup(func() { f.terminate(p) })
+		f.schedulers[m.Name] = p
 	}
+}
+
+// ownKinds installs the CustomResourceDefinitions that Headgate needs besides Kueue's.
+func (f *F) ownKinds(m *fleet.Member) {
+	f.Helper()
+	for _, kind := range []string{"queues", "podgroups"} {
+		_, err := m.Kubectl(f.Ctx, "", "apply", "--server-side", "-f",
+			filepath.Join(os.Getenv(envRepo), "charts", "headgate", "files", "crds", kind+".yaml"))
+		f.Must(err)
+	}
+}
+
+// Scheduler is what gives quota on a member: Headgate or Kueue.
+func (f *F) Scheduler(m *fleet.Member) *cluster.Process {
+	if p := f.schedulers[m.Name]; p != nil {
+		return p
+	}
+	return m.Kueue
 }
 
 // daemon starts headgate-scheduler on a member and returns when it is ready.

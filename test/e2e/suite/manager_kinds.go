@@ -63,9 +63,9 @@ const (
 func (f *F) ManageSimulations() *cluster.Process {
 	f.Helper()
 	for _, m := range f.Fleet.Members() {
-		rules, account := simulationRulesOfWorker, "multikueue"
-		if m == f.Fleet.Manager {
-			rules, account = simulationRulesOfManager, "headgate-multikueue"
+		rules, account := simulationRulesOfManager, "headgate-multikueue"
+		if m != f.Fleet.Manager {
+			rules, account = simulationRulesOfWorker, m.Account().Name
 		}
 		_, err := m.Kubectl(f.Ctx, fmt.Sprintf(simulationKind, rules, account), "apply", "--server-side", "-f", "-")
 		f.Must(err)

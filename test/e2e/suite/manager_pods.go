@@ -48,9 +48,9 @@ func (f *F) ManagePods() *cluster.Process {
 	_, err := f.Fleet.Manager.Client.CoreV1().ServiceAccounts(f.Namespace).Create(f.Ctx, account, metav1.CreateOptions{})
 	f.Must(err)
 	for _, m := range f.Fleet.Members() {
-		rules, account := podRulesOfWorker, "multikueue"
-		if m == f.Fleet.Manager {
-			rules, account = podRulesOfManager, "headgate-multikueue"
+		rules, account := podRulesOfManager, "headgate-multikueue"
+		if m != f.Fleet.Manager {
+			rules, account = podRulesOfWorker, m.Account().Name
 		}
 		_, err = m.Kubectl(f.Ctx, fmt.Sprintf(podRights, rules, account), "apply", "--server-side", "-f", "-")
 		f.Must(err)

@@ -96,6 +96,14 @@ func (f *F) WriteToken(workload, text string) {
 	f.Must(err)
 }
 
+// Token of a Workload, as its annotation has it.
+func (f *F) Token(workload string) string {
+	f.Helper()
+	w, err := f.local(workload)
+	f.Must(err)
+	return w.GetAnnotations()[tokenAnnotation]
+}
+
 // WaitToken waits until the token of a Workload says this.
 func (f *F) WaitToken(workload, text string) {
 	f.Helper()

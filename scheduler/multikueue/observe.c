@@ -208,11 +208,15 @@ void observe_object(struct observed *o, const struct api_workload *w, const char
 void observe_unreachable(struct observed *o)
 {
 	o->replica.reachable = false;
+	o->replica.open_seen = REPLICA_NOT_SEEN;
 }
 
-void observe_reachable(struct observed *o)
+void observe_reachable(struct observed *o, int64_t now)
 {
-	o->replica.reachable = true;
+	struct replica *r = &o->replica;
+
+	r->reachable = true;
+	since(r->is_open, now, &r->open_seen);
 }
 
 void observe_granted(struct observed *o)

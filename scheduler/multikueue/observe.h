@@ -27,10 +27,12 @@ void observe_init(struct observed *o, const char *cluster);
  * manager's. now: wall ns of the manager. The cluster can be reached, and its list is complete. */
 void observe_object(struct observed *o, const struct api_workload *w, const char *gate, int64_t now,
 		    uint64_t *signals);
-/* The connection is lost, or its list is not complete: the rest stays as last seen. */
+/* The connection is lost, or its list is not complete: the rest stays as last seen. The time in
+ * which its worker is to react to an open gate begins again when it is back: it may have evicted,
+ * and not have been able to write that. */
 void observe_unreachable(struct observed *o);
 /* The list is complete in which the replica was. */
-void observe_reachable(struct observed *o);
+void observe_reachable(struct observed *o, int64_t now);
 /* The token was granted to this replica: evictions and refusals from now on are of this attempt. */
 void observe_granted(struct observed *o);
 /* The API server refused to open the gate. */

@@ -298,6 +298,18 @@ static void grant(const struct decision *d)
 
 /* --- the holder --------------------------------------------------------------------------------*/
 
+/* The time for a reaction begins again whenever its cluster is back, so that it is bounded by that
+ * of the attempt. */
+static void await_reaction(const struct decision *d, const struct replica *r,
+			   enum token_outcome without)
+{
+	if (is_over(d, r->open_seen, d->opt->probe_ns)) {
+		revoke(d, without);
+	} else if (is_over(d, d->view->token->granted_at, d->opt->timeout_ns)) {
+		revoke(d, TOKEN_TIMEOUT);
+	}
+}
+
 static void follow_open(const struct decision *d, const struct replica *r)
 {
 	int64_t granted = d->view->token->granted_at;
@@ -310,15 +322,11 @@ static void follow_open(const struct decision *d, const struct replica *r)
 		return;
 	case REPLICA_CANDIDATE:
 	case REPLICA_HELD_BACK:
-		if (is_over(d, r->open_seen, d->opt->probe_ns)) {
-			revoke(d, TOKEN_NO_REACTION);
-		}
+		await_reaction(d, r, TOKEN_NO_REACTION);
 		return;
 	case REPLICA_CANNOT:
 		/* A cycle may still show what was decided before the gate was open. */
-		if (is_over(d, r->open_seen, d->opt->probe_ns)) {
-			revoke(d, TOKEN_CANNOT);
-		}
+		await_reaction(d, r, TOKEN_CANNOT);
 		return;
 	case REPLICA_UNEVALUATED:
 		if (is_over(d, granted, d->opt->timeout_ns)) {

@@ -34,8 +34,9 @@ struct replica {
 	bool refused; /* the API server refused to open its gate for this grant */
 	bool busy;    /* other Workloads hold as many gates of its ClusterQueue as may be open */
 	enum replica_answer answer;
-	/* When the manager saw first, each time that it became so: the signal; the gate open; that
-	 * it preempts or has quota. REPLICA_NOT_SEEN: it is not so. Signals are numbered in the
+	/* When the manager saw first, each time that it became so: the signal; the gate open, where
+	 * each time that its cluster is back counts as the first; that it preempts or has quota.
+	 * REPLICA_NOT_SEEN: it is not so. Signals are numbered in the
 	 * order in which they were seen, from 1. */
 	int64_t signal_seen, open_seen, ahead_seen;
 	uint64_t signal_number;

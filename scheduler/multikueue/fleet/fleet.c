@@ -398,7 +398,7 @@ static bool reach_replica(struct str key UNUSED, void *value, void *ctx)
 	if (r != NULL && r->source != c->cluster->source) {
 		fleet_workload_observe(w, r, NULL, c->cluster->source, clock_wall(c->f->opt.clock));
 	} else if (r != NULL) {
-		observe_reachable(&r->seen);
+		observe_reachable(&r->seen, clock_wall(c->f->opt.clock));
 	}
 	if (c->f->manager != NULL) {
 		fleet_manager_reach_workload(c->f->manager, w, c->cluster);
@@ -440,7 +440,7 @@ static bool stall_replica(struct str key UNUSED, void *value, void *ctx)
 	if (c->cluster->is_stalled) {
 		observe_unreachable(&r->seen);
 	} else {
-		observe_reachable(&r->seen);
+		observe_reachable(&r->seen, clock_wall(c->f->opt.clock));
 	}
 	look_at(c->f, w);
 	return true;

@@ -250,6 +250,27 @@ static void a_lost_connection_keeps_what_was_seen(void **state)
 	assert_false(f.o.replica.is_open);
 }
 
+/* The time in which a worker is to react to an open gate begins again when it is back. */
+static void an_open_gate_is_seen_again_after_a_loss(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	see(&f, "u1", ENTRY("position", "Open"));
+	assert_true(f.o.replica.open_seen == 100);
+	observe_unreachable(&f.o);
+	observe_reachable(&f.o, 200);
+	assert_true(f.o.replica.open_seen == 200);
+	observe_reachable(&f.o, 300);
+	assert_true(f.o.replica.open_seen == 200);
+	observe_unreachable(&f.o);
+	see(&f, "u1", ENTRY("position", "Closed"));
+	observe_unreachable(&f.o);
+	observe_reachable(&f.o, 400);
+	assert_true(f.o.replica.open_seen == REPLICA_NOT_SEEN);
+}
+
 #define EVICTED(at)                                                                                \
 	CONDITIONS("{\"type\":\"Evicted\",\"status\":\"True\",\"reason\":\"Preempted\","           \
 		   "\"lastTransitionTime\":\"" at "\"}")
@@ -300,6 +321,7 @@ int main(void)
 		cmocka_unit_test(other_gates_of_the_spec),
 		cmocka_unit_test(times_are_those_of_the_manager),
 		cmocka_unit_test(a_lost_connection_keeps_what_was_seen),
+		cmocka_unit_test(an_open_gate_is_seen_again_after_a_loss),
 		cmocka_unit_test(evictions_of_this_attempt),
 		cmocka_unit_test(refusals_of_this_attempt),
 	};

@@ -490,6 +490,23 @@ static void answers_of_an_open_gate(void **state)
 	}
 }
 
+/* A cluster that is lost again and again, and each time is back before it had to react. */
+static void an_attempt_without_a_reaction_has_an_end(void **state)
+{
+	struct world w;
+
+	(void)state;
+	begin(&w);
+	signal_all(&w);
+	hold(&w, 0);
+	open_gate(&w, 0);
+	w.now += 299 * S;
+	w.replicas[0].open_seen = w.now;
+	expect_wait(&w, w.now + 1 * S);
+	w.now += 1 * S;
+	expect_revoke(&w, TOKEN_TIMEOUT);
+}
+
 static void what_ends_an_attempt_at_once(void **state)
 {
 	struct world w;
@@ -696,6 +713,7 @@ int main(void)
 		cmocka_unit_test(the_gate_is_opened_after_the_grant),
 		cmocka_unit_test(a_gate_that_closed_by_itself_is_opened_again),
 		cmocka_unit_test(answers_of_an_open_gate),
+		cmocka_unit_test(an_attempt_without_a_reaction_has_an_end),
 		cmocka_unit_test(what_ends_an_attempt_at_once),
 		cmocka_unit_test(a_new_manager_connects_first),
 		cmocka_unit_test(a_holder_out_of_reach_keeps_it),

@@ -198,6 +198,7 @@ static void observe(struct fleet *f, struct worker *w)
 
 	r->reachable = w->connected;
 	if (!w->connected) {
+		r->open_seen = REPLICA_NOT_SEEN;
 		return;
 	}
 	if (!w->exists || new_replica) {

@@ -209,6 +209,28 @@ static void test_cut_during_the_reaction(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+/* The API server of a worker is away for longer than the worker may take to react. It cannot show a
+ * reaction meanwhile, and has its time after that: what it has evicted may not be written yet. */
+static void test_cut_before_the_reaction(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "a", 0);
+	report_all(w, 2, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	fleet_world_cut(w, 0, true);
+	fleet_world_run(w, 30 * S);
+	fleet_world_cut(w, 0, false);
+	fleet_world_run(w, 15 * S); /* some of it for the pause between attempts to connect */
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	fleet_world_report(w, 0, "a", FLEET_WORLD_PREEMPTING);
+	fleet_world_run(w, MINUTE);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	assert_token(w, "a", "\"epoch\":1,\"phase\":\"Granted\",\"holder\":\"w0\"");
+	fleet_world_destroy(w);
+}
+
 /* Kueue's memory of an opening is the open gate itself: after a restart it opens the gate of
  * another cluster that happens to be connected first. */
 static void test_restart_keeps_the_token(void **state UNUSED)
@@ -552,6 +574,7 @@ int main(void)
 		cmocka_unit_test(test_closes_before_it_opens_the_next),
 		cmocka_unit_test(test_lost_holder_keeps_the_token),
 		cmocka_unit_test(test_cut_during_the_reaction),
+		cmocka_unit_test(test_cut_before_the_reaction),
 		cmocka_unit_test(test_restart_keeps_the_token),
 		cmocka_unit_test(test_reverted_gate_is_opened_again),
 		cmocka_unit_test(test_one_preemptor_for_each_queue),

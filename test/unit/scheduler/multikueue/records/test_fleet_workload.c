@@ -197,7 +197,7 @@ static void test_waits_for_gates(void **state UNUSED)
 	assert_false(fleet_workload_is_waiting(w, 10));
 	west->in_flight = true;
 	assert_false(fleet_workload_is_waiting(w, 10));
-	observe_reachable(&west->seen);
+	observe_reachable(&west->seen, 10);
 	assert_true(fleet_workload_is_waiting(w, 10));
 	west->in_flight = false;
 	observe(w, west, "w", 6, 2);

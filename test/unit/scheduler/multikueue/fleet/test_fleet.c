@@ -220,6 +220,7 @@ static void test_cut_before_the_reaction(void **state UNUSED)
 	fleet_world_run(w, S);
 	assert_int_equal(fleet_world_open(w, "a"), 0);
 	fleet_world_cut(w, 0, true);
+	fleet_world_report(w, 0, "a", FLEET_WORLD_GATED); /* its watch fails with the next change */
 	fleet_world_run(w, 30 * S);
 	fleet_world_cut(w, 0, false);
 	fleet_world_run(w, 15 * S); /* some of it for the pause between attempts to connect */

@@ -249,23 +249,38 @@ static size_t choose(const struct decision *d)
 	return best;
 }
 
-/* All have answered, or the window is over that the first signal began. Where one more cluster may
+/* When the window began: with the first signal, and anew when an attempt ended. A cluster where
+ * that changed the replica, or that was made anew, has not answered since. */
+static int64_t window_began(const struct decision *d, int64_t first)
+{
+	const struct token *t = d->view->token;
+	int64_t ended = t->n == 0 ? first : t->attempts[t->n - 1].ended;
+
+	return ended > d->view->now ? first
+				    : clock_later(first, ended); /* the clock was set back */
+}
+
+/* All have answered, or the window is over. Where one more cluster may
  * be offered soon, the first one that answers must not be taken for the only one. */
 static bool is_collected(const struct decision *d)
 {
 	bool waits = d->view->now < d->view->offers_until;
+	bool looked_at = true;
 	int64_t first = INT64_MAX;
 
 	for (size_t i = 0; i < d->view->n; i++) {
 		const struct replica *r = &d->view->replicas[i];
 		enum replica_class c = replica_class(r);
 
-		waits |= c == REPLICA_UNEVALUATED || c == REPLICA_UNREACHABLE;
+		waits |= c == REPLICA_UNREACHABLE;
+		looked_at &= c != REPLICA_UNEVALUATED;
 		if (c == REPLICA_CANDIDATE) {
 			first = clock_earlier(first, r->signal_seen);
 		}
 	}
-	if (!waits || is_over(d, first, d->opt->window_ns)) {
+	waits = waits && !is_over(d, first, d->opt->window_ns);
+	looked_at = looked_at || is_over(d, window_began(d, first), d->opt->window_ns);
+	if (!waits && looked_at) {
 		return true;
 	}
 	if (d->view->now < d->view->offers_until) {

@@ -12,10 +12,10 @@
  * back. I2 No gate is opened while a
  * replica that can be reached has quota, or is about to (for ahead_ns). I3 No gate is opened before
  * each replica has been looked at by its worker, those of clusters that are about to be offered
- * included, or the window is over. I4 A grant is written to
- * the local object before the gate is opened. I5 Only the manager's clock counts. I6 A candidate
- * that stays one gets the token: after at most the window, ahead_ns, and for each time that another
- * one has failed less often the longest attempt (progress_ns).
+ * included, or the window is over, which begins anew for those when an attempt has ended. I4 A
+ * grant is written to the local object before the gate is opened. I5 Only the manager's clock
+ * counts. I6 A candidate that stays one gets the token: after at most the window, ahead_ns, and for
+ * each time that another one has failed less often the longest attempt (progress_ns).
  *
  * A gate that is open although this manager never opened it (by hand, or by another manager before
  * this one) counts as a grant. */

@@ -12,8 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/dynamicinformer"
-	"k8s.io/client-go/tools/cache"
 
 	"headgate/e2e/headgate"
 )
@@ -103,9 +101,7 @@ func changes(before, after replicaState) []string {
 // moment are the gates of two replicas of one Workload open. The watches of two clusters come in no order, so what
 // they seem to show is looked up in both clusters before it counts.
 type Gates struct {
-	clients map[string]dynamic.Interface
-	stop    context.CancelFunc
-	wg      sync.WaitGroup
+	*watches
 
 	mu      sync.Mutex
 	states  map[string]map[string]replicaState // by namespace/name, then by cluster
@@ -117,42 +113,10 @@ type Gates struct {
 // StartGates begins to watch, with a client for each cluster by its name, and returns when it has seen what is there.
 // Stop ends it.
 func StartGates(ctx context.Context, clients map[string]dynamic.Interface) *Gates {
-	ctx, cancel := context.WithCancel(ctx)
-	g := &Gates{clients: clients, stop: cancel, states: map[string]map[string]replicaState{},
-		moments: map[string][]FleetMoment{}}
-	var informers []dynamicinformer.DynamicSharedInformerFactory
-	for name, client := range clients {
-		i := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
-		see := func(o any) { g.see(ctx, name, o.(*unstructured.Unstructured), false) }
-		_, _ = i.ForResource(headgate.Workloads).Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    see,
-			UpdateFunc: func(_, o any) { see(o) },
-			DeleteFunc: func(o any) {
-				if last, ok := o.(cache.DeletedFinalStateUnknown); ok {
-					o = last.Obj
-				}
-				g.see(ctx, name, o.(*unstructured.Unstructured), true)
-			},
-		})
-		i.Start(ctx.Done())
-		informers = append(informers, i)
-	}
-	for _, i := range informers {
-		i.WaitForCacheSync(ctx.Done())
-	}
-	g.wg.Go(func() {
-		<-ctx.Done()
-		for _, i := range informers {
-			i.Shutdown()
-		}
-	})
+	g := &Gates{states: map[string]map[string]replicaState{}, moments: map[string][]FleetMoment{}}
+	g.watches = &watches{kind: headgate.Workloads, clients: clients, see: g.see}
+	g.start(ctx)
 	return g
-}
-
-// Stop ends watching.
-func (g *Gates) Stop() {
-	g.stop()
-	g.wg.Wait()
 }
 
 // see takes a version of a Workload from the watch of a cluster.
@@ -260,16 +224,19 @@ func (g *Gates) Clusters(namespace, name, what string) []string {
 	return clusters
 }
 
-// Emptied: a cluster has lost everything.
+// Emptied: a cluster has lost everything, and is watched anew: a new server may be silent about a version that is
+// higher than its own.
 func (g *Gates) Emptied(cluster string) {
+	g.unwatch(cluster)
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	for key, states := range g.states {
 		if states[cluster].uid != "" {
 			g.moments[key] = append(g.moments[key], FleetMoment{time.Now(), cluster, HasBeenGone})
 			delete(states, cluster)
 		}
 	}
+	g.mu.Unlock()
+	g.watch(cluster)()
 }
 
 // Victims are the Workloads of the namespace that were preempted ("worker1/name"), as often as they were, sorted.

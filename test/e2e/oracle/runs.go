@@ -10,8 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/dynamicinformer"
-	"k8s.io/client-go/tools/cache"
 )
 
 var jobs = batchv1.SchemeGroupVersion.WithResource("jobs")
@@ -19,8 +17,7 @@ var jobs = batchv1.SchemeGroupVersion.WithResource("jobs")
 // Runs watches the Jobs of the clusters of a fleet and counts where each one has run: a Job runs while it has active
 // pods.
 type Runs struct {
-	stop context.CancelFunc
-	wg   sync.WaitGroup
+	*watches
 
 	mu     sync.Mutex
 	active map[string]map[string]string // by namespace/name, then by cluster: the UID of the Job that runs
@@ -31,46 +28,19 @@ type Runs struct {
 // StartRuns begins to watch, with a client for each cluster by its name, and returns when it has seen what is there.
 // Stop ends it.
 func StartRuns(ctx context.Context, clients map[string]dynamic.Interface) *Runs {
-	ctx, cancel := context.WithCancel(ctx)
-	r := &Runs{stop: cancel, active: map[string]map[string]string{}, starts: map[string][]string{}, twice: map[string]int{}}
-	var informers []dynamicinformer.DynamicSharedInformerFactory
-	for name, client := range clients {
-		i := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
-		_, _ = i.ForResource(jobs).Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(o any) { r.see(name, o, false) },
-			UpdateFunc: func(_, o any) { r.see(name, o, false) },
-			DeleteFunc: func(o any) {
-				if last, ok := o.(cache.DeletedFinalStateUnknown); ok {
-					o = last.Obj
-				}
-				r.see(name, o, true)
-			},
-		})
-		i.Start(ctx.Done())
-		informers = append(informers, i)
-	}
-	for _, i := range informers {
-		i.WaitForCacheSync(ctx.Done())
-	}
-	r.wg.Go(func() {
-		<-ctx.Done()
-		for _, i := range informers {
-			i.Shutdown()
-		}
-	})
+	r := &Runs{active: map[string]map[string]string{}, starts: map[string][]string{}, twice: map[string]int{}}
+	r.watches = &watches{kind: jobs, clients: clients,
+		see: func(_ context.Context, cluster string, o *unstructured.Unstructured, gone bool) {
+			r.see(cluster, o, gone)
+		}}
+	r.start(ctx)
 	return r
 }
 
-// Stop ends watching.
-func (r *Runs) Stop() {
-	r.stop()
-	r.wg.Wait()
-}
-
 // see takes a version of a Job from the watch of a cluster.
-func (r *Runs) see(cluster string, o any, gone bool) {
+func (r *Runs) see(cluster string, o *unstructured.Unstructured, gone bool) {
 	var j batchv1.Job
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.(*unstructured.Unstructured).Object, &j); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &j); err != nil {
 		panic(err) // the API server made it
 	}
 	uid := ""
@@ -97,13 +67,15 @@ func (r *Runs) see(cluster string, o any, gone bool) {
 	r.active[key][cluster] = uid
 }
 
-// Emptied: a cluster has lost everything.
+// Emptied: a cluster has lost everything, and is watched anew.
 func (r *Runs) Emptied(cluster string) {
+	r.unwatch(cluster)
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	for _, active := range r.active {
 		delete(active, cluster)
 	}
+	r.mu.Unlock()
+	r.watch(cluster)()
 }
 
 // Starts names the clusters in which a Job began to run, in order, as often as it did.

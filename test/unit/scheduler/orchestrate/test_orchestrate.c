@@ -490,6 +490,28 @@ static void answers_of_an_open_gate(void **state)
 	}
 }
 
+/* The cluster of the holder was made anew. The replica there is another one, which may fit now: its
+ * answer is waited for, though the window of the first signal is over. */
+static void the_answer_of_a_replica_made_anew_is_waited_for(void **state)
+{
+	struct world w;
+
+	(void)state;
+	begin(&w);
+	signal_all(&w);
+	w.now += 60 * S;
+	failed(&w, 0, TOKEN_GONE);
+	w.replicas[0].uid = NULL;
+	w.replicas[0].signals = false;
+	w.replicas[0].answer = REPLICA_NO_ANSWER;
+	expect_wait(&w, w.now + 10 * S);
+	w.replicas[0].uid = "new";
+	w.now += 9 * S;
+	expect_wait(&w, w.now + 1 * S);
+	w.now += 1 * S;
+	expect_grant(&w, 1);
+}
+
 /* A cluster that is lost again and again, and each time is back before it had to react. */
 static void an_attempt_without_a_reaction_has_an_end(void **state)
 {
@@ -713,6 +735,7 @@ int main(void)
 		cmocka_unit_test(the_gate_is_opened_after_the_grant),
 		cmocka_unit_test(a_gate_that_closed_by_itself_is_opened_again),
 		cmocka_unit_test(answers_of_an_open_gate),
+		cmocka_unit_test(the_answer_of_a_replica_made_anew_is_waited_for),
 		cmocka_unit_test(an_attempt_without_a_reaction_has_an_end),
 		cmocka_unit_test(what_ends_an_attempt_at_once),
 		cmocka_unit_test(a_new_manager_connects_first),

@@ -58,17 +58,6 @@ func (f *F) WaitQuota(m *fleet.Member, workload string) {
 	})
 }
 
-// WaitReplica waits until a Workload of the manager has a replica on a worker.
-func (f *F) WaitReplica(m *fleet.Member, workload string) {
-	f.Helper()
-	f.Eventually("Workload "+workload+" has a replica on "+m.Name, func() error {
-		if f.Replica(m, workload) == nil {
-			return errors.New("it has none")
-		}
-		return nil
-	})
-}
-
 // MakeAnew makes the cluster of a worker anew, at the same address and with the same certificates: it is empty but for
 // the namespace and the queue of the scenario, and what schedules there. The manager gets its rights last.
 func (f *F) MakeAnew(m *fleet.Member, cpus int) {

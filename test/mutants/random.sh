@@ -13,7 +13,8 @@
 # Prints the seed, each mutant with what killed it or its diff, and the rate. The run fails below FLOOR per
 # cent (0) of twenty or more. MINUTES: no mutant begins later (no limit). JOBS: how many at a time (1).
 # QUICK=1: without the tests over sockets, which take a minute and more for each mutant that survives; those of the
-# HTTP client and server still run for their own folders. FILES: only sources with a path that matches this pattern.
+# HTTP client and server still run for their own folders. FILES: only sources with a path that matches one of these
+# patterns, which spaces separate.
 # ONLY: only tests with a path that matches this regular expression, of those that QUICK leaves: ONLY=/sim/ says what
 # the simulations notice by themselves.
 set -u
@@ -25,6 +26,14 @@ OUT=$BUILD/mutants
 FLOOR=${FLOOR:-0}
 JOBS=${JOBS:-1}
 export OUT
+
+sources() {
+	set -f # find expands the patterns
+	for pattern in ${FILES:-*}; do
+		find common scheduler webhook -name '*.c' -path "$pattern"
+	done
+	set +f
+}
 
 # Seconds that the test program or script $1 takes otherwise.
 usual() {
@@ -227,7 +236,7 @@ for program in $TESTS; do
 	nm -g --defined-only "$program" | awk -v program="$program" '{ print program " " $3 }'
 done >"$OUT/symbols"
 # shellcheck disable=SC2046
-awk -f test/mutants/sites.awk $(find common scheduler webhook -name '*.c' -path "${FILES:-*}" | sort) >"$OUT/sites"
+awk -f test/mutants/sites.awk $(sources | sort -u) >"$OUT/sites"
 # The product of 16807 and a number below 2^31 is exact in awk.
 awk -F '\t' -v seed="$seed" '
 	function draw(n) {

@@ -217,12 +217,13 @@ bool evict_gang_serve(struct session *s, struct evict_work *w, struct victims *v
 		w->next = w->n;
 		return false;
 	}
-	if (evict_step_serve(s, w, v) || serve_by_gangs(s, w, v, first)) {
+	w->fits = false;
+	if (evict_step_serve(s, w, v) || (!w->fits && serve_by_gangs(s, w, v, first))) {
 		vec_clear(&tried->in_vain);
 		return true;
 	}
 	w->next = w->n;
-	if (tried->in_vain.n < TRIED_MAX) {
+	if (!w->fits && tried->in_vain.n < TRIED_MAX) {
 		vec_push(&tried->in_vain, w);
 	}
 	return false;

@@ -261,6 +261,7 @@ bool evict_step_serve(struct session *s, struct evict_work *w, struct victims *v
 	if (!served || (!evicts && (for_quota || allocates(s)))) {
 		bool goes_on = served && !for_quota && hooks_job_starving(s, w->podgroup);
 
+		w->fits = served;
 		statement_discard(s, st);
 		if (evicts) {
 			victims_restored(v);

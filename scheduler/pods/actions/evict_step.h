@@ -16,6 +16,7 @@ struct evict_work {
 	size_t n, next;            /* tasks[next .. n - 1] are still to be looked at */
 	bool reclaims;             /* for the queue, which must be entitled to each pod in turn */
 	bool evicts;               /* pods were evicted for it before evict_step_serve */
+	bool fits;                 /* evict_step_serve: what it found needs no evictions */
 };
 
 /* Whether pods may be evicted for the PodGroup at all: it is complete, and lacks nodes for pods

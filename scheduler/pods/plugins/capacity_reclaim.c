@@ -29,6 +29,13 @@ static bool is_root(const struct session *s, const struct queue *q)
 	return q->id == session_cluster(s)->root_queue;
 }
 
+/* What the queue has more with t: a gated pod may have its quota already. */
+static const struct res *more_with(const struct session *s, const struct task *t,
+				   const struct res *amount)
+{
+	return session_task_charge(s, t) == CHARGE_NONE ? amount : &nothing;
+}
+
 /* In one of the dimensions that t requests and q deserves. */
 static bool deserves(const struct capacity_reclaim *r, const struct session *s,
 		     const struct queue *q, const struct task *t)
@@ -37,7 +44,8 @@ static bool deserves(const struct capacity_reclaim *r, const struct session *s,
 	struct res used;
 
 	capacity_allocated(s, q, r->hierarchy, &used);
-	return dims != 0 && res_over(&used, &t->klass->request, &r->deserved[q->id], dims) != dims;
+	return dims != 0 && res_over(&used, more_with(s, t, &t->klass->request),
+				     &r->deserved[q->id], dims) != dims;
 }
 
 bool capacity_reclaim_is_entitled(const struct capacity_reclaim *r, const struct session *s,
@@ -47,7 +55,7 @@ bool capacity_reclaim_is_entitled(const struct capacity_reclaim *r, const struct
 	struct res used;
 
 	capacity_allocated(s, q, r->hierarchy, &used);
-	if (res_over(&used, pod_class_charge(t->klass), &r->limits[q->id],
+	if (res_over(&used, more_with(s, t, pod_class_charge(t->klass)), &r->limits[q->id],
 		     t->klass->charged_to_workload ? 0 : t->klass->mask) != 0) {
 		return false;
 	}

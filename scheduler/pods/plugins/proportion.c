@@ -227,14 +227,18 @@ static bool refuse(const struct session *s, const struct queue *q, const char *d
 	return false;
 }
 
-/* The dimensions in which the queue would have more with t than it deserves. */
+/* The dimensions in which the queue has more with t than it deserves. A gated pod may have its
+ * quota already. */
 static uint32_t over_deserved(const struct proportion *p, const struct session *s,
 			      const struct queue *q, const struct task *t)
 {
+	static const struct res nothing;
+	bool has_quota = session_task_charge(s, t) != CHARGE_NONE;
 	struct res used;
 
 	capacity_allocated(s, q, false, &used);
-	return res_over(&used, &t->klass->request, deserved_of(p, q), t->klass->mask);
+	return res_over(&used, has_quota ? &nothing : &t->klass->request, deserved_of(p, q),
+			t->klass->mask);
 }
 
 /* Pods that opted in have reserved quota within these limits: ordinary ones must not take it. */

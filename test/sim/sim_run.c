@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "play/autoscaler.h"
 #include "play/kubelet.h"
@@ -14,6 +15,7 @@
 #include "sim/oracles/sim_judge.h"
 #include "sim/oracles/sim_kube_groups.h"
 #include "sim/oracles/sim_neighbours.h"
+#include "sim/preemption/sim_preempt.h"
 #include "sim/users/sim_users.h"
 #include "sim/world/sim_pod.h"
 #include "sim/world/sim_scheduler.h"
@@ -31,6 +33,10 @@
 #define ADVANCE_NS (60 * CLOCK_NS_PER_MS)
 #define LEAP_NS (8 * CLOCK_NS_PER_S) /* long enough for requests to time out */
 #define REQUEST_PER_MILLE_MAX 120
+#define REST_NS (INT64_C(600) * CLOCK_NS_PER_S)
+#define REST_STEPS 20000
+#define ROUNDS 4 /* of new pods in a contended world, each until the next rest */
+#define NODES_IN_THE_END 20
 #define CONTENDED_PER_MILLE 20 /* more acts of users in a contended run */
 
 struct sim_run {
@@ -41,10 +47,13 @@ struct sim_run {
 	bool pods;               /* users make pods, and there is an autoscaler */
 	struct sim_oracle *oracle;
 	struct sim_evictions *evictions;
+	struct sim_preempt preempt;
+	uint64_t rests; /* at which a contended world was judged */
 	struct sim_transport *cluster;
 	struct mirror *mirror;
 	struct kubelet *kubelet;
 	struct autoscaler *autoscaler;
+	struct autoscaler_group groups[2]; /* of it */
 	struct sim_scheduler_options options;
 	struct sim_scheduler
 		*schedulers[MAX_SCHEDULERS]; /* the second one while the first pauses */
@@ -62,13 +71,14 @@ static const struct autoscaler_group groups[] = {
 	{ "special", "4", "8Gi", 10, "pool", "special", 40 },
 };
 
-static void on_decided(void *ctx, const struct cluster *c, const struct decisions *d)
+static void on_decided(void *ctx, const struct cluster *c, const struct decisions *d, int64_t now)
 {
 	struct sim_run *r = ctx;
 
 	sim_oracle_timed_out(r->oracle, c, d, r->least_timeout_ns);
 	sim_oracle_decided(r->oracle, c, d);
 	sim_evictions_decided(r->evictions, c, d);
+	sim_preempt_decided(&r->preempt, c, d, now);
 	sim_neighbours_decided(&r->world, c, d);
 	sim_kube_groups_decided(&r->world, c, d);
 }
@@ -103,7 +113,8 @@ static void choose(struct sim_run *r)
 		.leader_elect = sim_world_below(w, 3) != 0,
 		.gates_admission = true,
 		.kueue_conf = r->quota == NULL ? NULL : sim_quota_conf(r->quota),
-		.reservation_timeout_ns = sim_world_below(w, 3) == 0 ? SHORT_NS : LONG_NS,
+		.reservation_timeout_ns =
+			sim_world_below(w, 3) == 0 && !w->contended ? SHORT_NS : LONG_NS,
 		.on_decided = on_decided,
 		.on_admission = on_admission,
 		.ctx = r,
@@ -114,13 +125,14 @@ static void choose(struct sim_run *r)
 
 static void start(struct sim_run *r, const struct sim_run_options *opt)
 {
-	struct autoscaler_options ao = { .groups = groups,
+	struct autoscaler_options ao = { .groups = r->groups,
 					 .ngroups = ARRAY_LEN(groups),
 					 .scan_interval_ns = CLOCK_NS_PER_S,
 					 .provision_ns = 3 * CLOCK_NS_PER_S };
 	struct sim_world *w = &r->world;
 
-	*r = (struct sim_run){ .restarts = 0 };
+	*r = (struct sim_run){ .preempt.world = w };
+	memcpy(r->groups, groups, sizeof(groups));
 	r->pods = opt->kind == SIM_RUN_PODS || opt->seed % 4 == 0;
 	sim_world_init(w, &(struct sim_world_options){ opt->seed, opt->verbose,
 						       opt->kind == SIM_RUN_QUOTA, opt->plain });
@@ -133,6 +145,9 @@ static void start(struct sim_run *r, const struct sim_run_options *opt)
 	r->mirror = mirror_create(sim_transport_base(r->cluster), &w->clock.base, false);
 	r->kubelet = kubelet_create(r->mirror,
 				    (sim_world_below(w, 2) == 0 ? 100 : 6000) * CLOCK_NS_PER_MS);
+	for (size_t i = 0; w->contended && i < ARRAY_LEN(r->groups); i++) {
+		r->groups[i].max = 0;
+	}
 	/* Pods that lack nodes for long have others evicted. */
 	if (w->evicts) {
 		ao.provision_ns = SLOW_NODES_NS;
@@ -474,6 +489,50 @@ static bool settle(struct sim_run *r)
 	return !sim_world_failed(w);
 }
 
+/* Goes on until nothing is left to do for now. Opted-in pods without a node stay published. */
+static bool rest(struct sim_run *r)
+{
+	struct sim_world *w = &r->world;
+	int64_t since = w->clock.mono_ns;
+	uint64_t last = w->steps + REST_STEPS;
+
+	while (!sim_world_failed(w) && w->clock.mono_ns - since < REST_NS && w->steps < last) {
+		int64_t changed = sim_oracle_changed_at(r->oracle);
+
+		if (!is_healthy(r)) {
+			r->unhealthy_at = w->clock.mono_ns;
+		}
+		if (r->choices.list.n == 0 &&
+		    w->clock.mono_ns - (changed > since ? changed : since) >= QUIET_NS &&
+		    w->clock.mono_ns - r->unhealthy_at >= SEEN_NS) {
+			return true;
+		}
+		step(r, false);
+	}
+	return false;
+}
+
+/* Pods come while the nodes are full, and are judged at rest; then there are nodes for all. */
+static void contend(struct sim_run *r)
+{
+	for (unsigned i = 0; i <= ROUNDS && !sim_world_failed(&r->world); i++) {
+		if (i > 0) {
+			sim_world_trace(&r->world, "more pods come");
+			sim_users_burst(r->users);
+		}
+		if (rest(r)) {
+			r->rests++;
+			sim_preempt_judge_rest(&r->preempt, sim_scheduler_cluster(r->schedulers[0]),
+					       sim_scheduler_now(r->schedulers[0]));
+		}
+	}
+	sim_world_trace(&r->world, "more nodes come");
+	for (size_t i = 0; i < ARRAY_LEN(r->groups); i++) {
+		r->groups[i].max = NODES_IN_THE_END;
+	}
+	sim_users_burst(r->users); /* a change, at which the autoscaler looks again */
+}
+
 static void end(struct sim_run *r)
 {
 	struct sim_world *w = &r->world;
@@ -484,6 +543,9 @@ static void end(struct sim_run *r)
 	sim_users_end(r->users);
 	if (r->quota != NULL) {
 		sim_quota_end(r->quota);
+	}
+	if (w->contended) {
+		contend(r);
 	}
 	if (!settle(r)) {
 		return;
@@ -514,6 +576,10 @@ static void add_stats(const struct sim_run *r, struct sim_run_stats *stats)
 	stats->virtual_ns += w->clock.mono_ns;
 	stats->published_peak += sim_oracle_published_peak(r->oracle);
 	stats->evicted += sim_evictions_count(r->evictions);
+	stats->rests += r->rests;
+	for (unsigned i = 0; i < SIM_PREEMPT_COUNT_; i++) {
+		stats->preempt[i] += r->preempt.seen[i];
+	}
 	stats->neighbours += r->world.neighbours;
 	stats->overdue += sim_oracle_deleted(r->oracle);
 	for (size_t i = 0; i < sim_view_count(w->view, SIM_PODS); i++) {

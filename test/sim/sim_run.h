@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "sim/actors/sim_actors.h"
+#include "sim/preemption/sim_preempt.h"
 #include "sim/sim_quota.h"
 #include "sim/world/sim_faults.h"
 
@@ -26,6 +27,8 @@ struct sim_run_options {
 
 struct sim_run_stats {
 	uint64_t runs, steps, restarts, published_peak, placed, evicted, neighbours, overdue;
+	uint64_t preempt[SIM_PREEMPT_COUNT_];
+	uint64_t rests; /* of contended worlds */
 	int64_t virtual_ns;
 	uint64_t trace_digest; /* of the last run */
 	uint64_t struck[SIM_FAULT_COUNT_];

@@ -25,6 +25,12 @@ static void annotations(const struct sim_manifest_pod *p, struct json_out *o)
 	if (p->runs_for != NULL) {
 		json_out_kv(o, "demo.headgate.io/runs-for", p->runs_for);
 	}
+	if (p->deletion_cost != NULL) {
+		json_out_kv(o, KEYS_DELETION_COST, p->deletion_cost);
+	}
+	if (p->kept) {
+		json_out_kv(o, KEYS_PREEMPTABLE, "false");
+	}
 	json_out_object_end(o);
 }
 

@@ -6,6 +6,7 @@
 #include "api/volcano/keys.h"
 #include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
+#include "sim/users/sim_contenders.h"
 #include "sim/users/sim_manifest.h"
 #include "sim/world/sim_pod.h"
 #include "sim/world/sim_view.h"
@@ -24,6 +25,7 @@
 struct sim_users {
 	struct sim_world *world;
 	bool reductions;
+	struct sim_contenders *contenders;        /* NULL: the world is not contended */
 	unsigned next;                            /* number of the next object or edit */
 	struct VEC(struct sim_manifest_pod) late; /* members of gangs that are still to come */
 };
@@ -58,12 +60,14 @@ struct sim_users *sim_users_create(struct sim_world *w, bool reductions)
 
 	u->world = w;
 	u->reductions = reductions;
+	u->contenders = w->contended ? sim_contenders_create(w) : NULL;
 	return u;
 }
 
 void sim_users_destroy(struct sim_users *u)
 {
 	vec_finish(&u->late);
+	sim_contenders_destroy(u->contenders);
 	free(u);
 }
 
@@ -407,6 +411,9 @@ static void create_classes(struct sim_users *u)
 	send(u, HTTP_POST, CLASSES, JSON,
 	     "{\"apiVersion\":\"scheduling.k8s.io/v1\",\"kind\":\"PriorityClass\","
 	     "\"metadata\":{\"name\":\"high\"},\"value\":100}");
+	send(u, HTTP_POST, CLASSES, JSON,
+	     "{\"apiVersion\":\"scheduling.k8s.io/v1\",\"kind\":\"PriorityClass\","
+	     "\"metadata\":{\"name\":\"polite\"},\"value\":100,\"preemptionPolicy\":\"Never\"}");
 }
 
 void sim_users_begin(struct sim_users *u)
@@ -420,11 +427,20 @@ void sim_users_begin(struct sim_users *u)
 		if (q.cpu > 0) {
 			q.cpu += below(u, queues[i].cpu_below - queues[i].cpu_from);
 		}
+		/* Nodes are full before it is; and it deserves as much as the one without limit. */
+		if (u->world->contended && str_streq(q.name, "lone")) {
+			q.cpu = 20;
+			q.deserved = 4;
+		}
 		sim_manifest_queue(&q, &body);
 		send(u, HTTP_POST, QUEUES, JSON, body.p);
 	}
 	if (u->world->evicts) {
 		create_classes(u);
+	}
+	if (u->contenders != NULL) {
+		sim_contenders_begin(u->contenders);
+		return;
 	}
 	for (unsigned i = 0; i < FIRST_PODS; i++) {
 		single(u);
@@ -459,6 +475,10 @@ void sim_users_act(struct sim_users *u)
 	unsigned weights[ARRAY_LEN(acts)];
 	size_t at;
 
+	if (u->contenders != NULL && below(u, 4) != 0) {
+		sim_contenders_act(u->contenders);
+		return;
+	}
 	for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
 		weights[i] = acts[i].weight;
 	}
@@ -495,4 +515,9 @@ void sim_users_end(struct sim_users *u)
 
 		send(u, HTTP_PATCH, url, MERGE, "{\"spec\":{\"unschedulable\":null}}");
 	}
+}
+
+void sim_users_burst(struct sim_users *u)
+{
+	sim_contenders_burst(u->contenders);
 }

@@ -19,5 +19,7 @@ void sim_users_recreate(struct sim_users *u, const char *key);
 /* Removes the foreign gates of about half of the pods that have one, and uncordons all nodes, so
  * that there is something to decide at the end. */
 void sim_users_end(struct sim_users *u);
+/* In a contended world: a few more pods come. */
+void sim_users_burst(struct sim_users *u);
 
 #endif

@@ -219,7 +219,7 @@ static void on_decided(void *ctx, const struct cluster *c, const struct decision
 		s->decided = true;
 	}
 	if (s->opt.on_decided != NULL) {
-		s->opt.on_decided(s->opt.ctx, c, d);
+		s->opt.on_decided(s->opt.ctx, c, d, sim_scheduler_now(s));
 	}
 	if (wrong != NULL) {
 		sim_world_fail(s->world, "decisions: %s", wrong);

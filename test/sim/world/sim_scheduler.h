@@ -22,8 +22,9 @@ struct sim_scheduler_options {
 	bool gates_admission;
 	int64_t reservation_timeout_ns;
 	const struct kueue_conf *kueue_conf; /* the Workload engine runs; NULL: it does not */
-	/* Every decision list, before it is assumed. */
-	void (*on_decided)(void *ctx, const struct cluster *c, const struct decisions *d);
+	/* Every decision list, before it is assumed; now: as sim_scheduler_now. */
+	void (*on_decided)(void *ctx, const struct cluster *c, const struct decisions *d,
+			   int64_t now);
 	/* The decisions of every cycle over Workloads, before they are applied. */
 	void (*on_admission)(void *ctx, const struct forest *f,
 			     const struct admission_decisions *d);

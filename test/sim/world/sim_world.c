@@ -54,10 +54,16 @@ static int64_t machine_wall(const struct clock *c)
 	return clock_wall(&m->world->clock.base) + m->step_ns;
 }
 
+static bool is_contended(const struct sim_world_options *opt)
+{
+	return !opt->plain && !opt->quota && opt->seed % 3 == 2 && opt->seed % 5 != 3;
+}
+
 /* The worlds that are listed since they failed before there were others are as they were. */
 static uint8_t plugins_of(const struct sim_world_options *opt)
 {
-	if (opt->quota || opt->plain || opt->seed % 2 == 0) {
+	if (opt->quota || opt->plain || opt->seed % 2 == 0 ||
+	    (is_contended(opt) && opt->seed / 9 % 4 != 3)) {
 		return CONFIGURATIONS_BUILT_IN;
 	}
 	return opt->seed % 4 == 1 ? CONFIGURATIONS_PROPORTION : CONFIGURATIONS_DRF;
@@ -65,6 +71,14 @@ static uint8_t plugins_of(const struct sim_world_options *opt)
 
 static uint8_t evicts_of(const struct sim_world_options *opt)
 {
+	if (is_contended(opt)) {
+		static const uint8_t often[] = { CONFIGURATIONS_EVICT_PODS,
+						 CONFIGURATIONS_EVICT_GANGS,
+						 CONFIGURATIONS_EVICT_PODS,
+						 CONFIGURATIONS_EVICT_BOTH };
+
+		return often[opt->seed / 3 % ARRAY_LEN(often)];
+	}
 	if (opt->plain || opt->quota || opt->seed % 3 != 1) {
 		return CONFIGURATIONS_EVICT_NONE;
 	}
@@ -93,6 +107,7 @@ void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
 				 .verbose = opt->verbose,
 				 .quota = opt->quota,
 				 .plain = opt->plain,
+				 .contended = is_contended(opt),
 				 .evicts = evicts_of(opt),
 				 .deletes_overdue = !opt->plain && opt->seed % 5 < 2,
 				 .budgets = !opt->plain && !opt->quota && opt->seed % 6 == 1,

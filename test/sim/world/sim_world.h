@@ -75,6 +75,8 @@ struct sim_world {
 	bool plain;           /* nothing but users and faults: see actors/sim_actors.h */
 	bool deletes_overdue; /* --on-reservation-timeout=delete, and controllers own the pods of
 				 the other scheduler */
+	bool contended;       /* nodes and queues are full, and pods are evicted: see
+				 users/sim_contenders.h */
 	uint8_t evicts;       /* enum configurations_evict. Not 0: users have priorities */
 	bool budgets;         /* likewise the plugins pdb and cdp; the disruption controller runs */
 	bool volumes;         /* users have PersistentVolumeClaims, and a provisioner runs */

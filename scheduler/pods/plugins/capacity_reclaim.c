@@ -29,7 +29,7 @@ static bool is_root(const struct session *s, const struct queue *q)
 	return q->id == session_cluster(s)->root_queue;
 }
 
-/* What the queue has more with t: a gated pod may have its quota already. */
+/* The amount that t adds to its queue: nothing where a gated pod has its quota already. */
 static const struct res *more_with(const struct session *s, const struct task *t,
 				   const struct res *amount)
 {

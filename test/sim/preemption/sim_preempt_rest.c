@@ -13,7 +13,7 @@ struct rest {
 	int64_t now;
 };
 
-/* What evictions may get it. */
+/* Evictions may get it that. */
 enum want { WANTS_NOTHING, WANTS_NODE, WANTS_QUOTA };
 
 static bool is_idle(const struct rest *j, const struct task *t)

@@ -27,7 +27,7 @@ struct sim_rooms {
 	bool *charged;     /* by task id */
 	bool *evicted;     /* by task id: by a decision */
 	bool *busy;        /* by node id: pods terminated there before the cycle, and others may
-			      count on their room, of which no decision tells */
+			      count on their room, without a decision */
 	bool any_busy;     /* then neither is known what quota is free */
 	bool unsure;       /* charges were moved or taken back: what is free is not known */
 };
@@ -45,7 +45,7 @@ bool sim_rooms_fits_queue(const struct sim_rooms *r, const struct task *t, const
 bool sim_rooms_stays(const struct sim_rooms *r, const struct task *t);
 /* How many pods of the PodGroup have a node, have succeeded, or have room held for them. */
 int32_t sim_rooms_placed(const struct sim_rooms *r, const struct podgroup *g);
-/* What the queue deserves, in the dimensions for which that is said. */
+/* The amounts that the queue deserves; 0 where nothing is said. */
 struct res sim_rooms_deserved(const struct queue *q);
 
 #endif

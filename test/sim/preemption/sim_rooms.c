@@ -54,11 +54,16 @@ static void hold(struct sim_rooms *r, const struct task *t, uint32_t node)
 	}
 	r->holds[t->id] = node;
 	if (node == MODEL_NONE) {
+		/* The quota that came with the room goes with it. */
+		if (r->charged_by_hold[t->id]) {
+			r->charged_by_hold[t->id] = r->charged[t->id] = false;
+			charge(r, t, r->cluster->podgroups.v[t->podgroup]->queue, -1);
+		}
 		return;
 	}
 	res_add(&r->node[node], &t->klass->request);
 	if (!r->charged[t->id] && t->podgroup != MODEL_NONE) {
-		r->charged[t->id] = true;
+		r->charged[t->id] = r->charged_by_hold[t->id] = true;
 		charge(r, t, r->cluster->podgroups.v[t->podgroup]->queue, 1);
 	}
 }
@@ -73,6 +78,7 @@ struct sim_rooms sim_rooms_begin(const struct cluster *c)
 		.limit = xmalloc_zero(c->queues.n + 1, sizeof(struct res)),
 		.holds = xmalloc_zero(c->tasks.n + 1, sizeof(uint32_t)),
 		.charged = xmalloc_zero(c->tasks.n + 1, sizeof(bool)),
+		.charged_by_hold = xmalloc_zero(c->tasks.n + 1, sizeof(bool)),
 		.evicted = xmalloc_zero(c->tasks.n + 1, sizeof(bool)),
 	};
 
@@ -109,6 +115,7 @@ void sim_rooms_finish(struct sim_rooms *r)
 	free(r->limit);
 	free(r->holds);
 	free(r->charged);
+	free(r->charged_by_hold);
 	free(r->evicted);
 }
 

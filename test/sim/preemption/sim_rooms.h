@@ -20,16 +20,17 @@ struct task;
 
 struct sim_rooms {
 	const struct cluster *cluster;
-	struct res *node;  /* by node id: taken by pods that stay, or that room is held for */
-	struct res *queue; /* by queue id: the same of quota, of this queue and all below it */
-	struct res *limit; /* by queue id */
-	uint32_t *holds;   /* by task id: the node that it will have, MODEL_NONE: none */
-	bool *charged;     /* by task id */
-	bool *evicted;     /* by task id: by a decision */
-	bool *busy;        /* by node id: pods terminated there before the cycle, and others may
-			      count on their room, without a decision */
-	bool any_busy;     /* then neither is known what quota is free */
-	bool unsure;       /* charges were moved or taken back: what is free is not known */
+	struct res *node;      /* by node id: taken by pods that stay, or that room is held for */
+	struct res *queue;     /* by queue id: the same of quota, of this queue and all below it */
+	struct res *limit;     /* by queue id */
+	uint32_t *holds;       /* by task id: the node that it will have, MODEL_NONE: none */
+	bool *charged;         /* by task id */
+	bool *charged_by_hold; /* of those, since room is held for it */
+	bool *evicted;         /* by task id: by a decision */
+	bool *busy;            /* by node id: pods terminated there before the cycle, and others may
+				  count on their room, without a decision */
+	bool any_busy;         /* then neither is known what quota is free */
+	bool unsure;           /* charges were moved or taken back: what is free is not known */
 };
 
 struct sim_rooms sim_rooms_begin(const struct cluster *c);

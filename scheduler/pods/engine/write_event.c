@@ -1,7 +1,10 @@
 #include "scheduler/pods/engine/write_event.h"
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/attrs.h"
+#include "base/xmalloc.h"
 #include "kube/recorder.h"
 #include "scheduler/base/message.h"
 #include "scheduler/pods/model/cluster.h"
@@ -21,6 +24,24 @@ static const struct write_event {
 	{ SCHED_REQ_EVICT, SCHED_REJECTED, true, "FailedEviction" },
 };
 
+/* The victim, by what was asked for: one without a node is gone at once, and may be seen to be so
+ * before the answer comes. */
+static void record_eviction(struct recorder *r, const struct sched_msg *m,
+			    const struct write_event *row)
+{
+	struct recorder_object about = { .api_version = "v1", .kind = "Pod", .uid = m->uid };
+	CLEANUP(xmalloc_freep) char *key = xmalloc_printf("%.*s", (int)m->key.len, m->key.p);
+	char *slash = strchr(key, '/');
+
+	if (slash == NULL || m->uid == NULL) {
+		return;
+	}
+	*slash = '\0';
+	about.namespace_ = key;
+	about.name = slash + 1;
+	recorder_event(r, &about, row->warning, row->reason, m->text);
+}
+
 static void record(struct recorder *r, const struct cluster *c, const struct sched_msg *m,
 		   const struct write_event *row)
 {
@@ -28,6 +49,10 @@ static void record(struct recorder *r, const struct cluster *c, const struct sch
 	struct recorder_object about = { .api_version = "v1", .kind = "Pod" };
 	const char *text = m->text;
 
+	if (row->request == SCHED_REQ_EVICT && row->outcome == SCHED_DONE) {
+		record_eviction(r, m, row);
+		return;
+	}
 	/* The answer may be about an earlier pod of the same name. */
 	if (t == NULL || !str_streq(t->uid, m->uid)) {
 		return;

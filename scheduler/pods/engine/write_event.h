@@ -7,8 +7,8 @@ struct cluster;
 struct recorder;
 struct sched_msg;
 
-/* Records an event on the pod of a REQUEST_DONE, if the pod still exists and the outcome needs one.
- */
+/* Records an event on the pod of a REQUEST_DONE, if the outcome needs one and the pod still exists,
+ * or it was evicted. */
 void write_event_record(struct recorder *r, const struct cluster *c, const struct sched_msg *m);
 
 #endif

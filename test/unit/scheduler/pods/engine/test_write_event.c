@@ -52,6 +52,8 @@ static void which_outcomes_are_recorded(void **state)
 		{ SCHED_REQ_EVICT, SCHED_GONE, NULL, NULL, NULL },
 		{ SCHED_REQ_BIND, SCHED_DONE, "another", NULL, NULL },
 		{ SCHED_REQ_EVICT, SCHED_REJECTED, "another", NULL, NULL },
+		/* It was seen to be gone before the answer came. */
+		{ SCHED_REQ_EVICT, SCHED_DONE, "another", "Normal", "Evict" },
 	};
 
 	(void)state;

@@ -125,10 +125,10 @@ static void report_in_vain(struct session *s, const struct task *t, const char *
 	d->warning = true;
 	d->reason = "EvictedInVain";
 	d->message = arena_printf(s->arena,
-				  "%u pods were evicted for the pod, which cannot take their room: "
-				  "%s; no pod is evicted "
+				  "%u eviction%s made no room for the pod: %s; no pod is evicted "
 				  "for it in the next %lld s",
-				  t->victims, why, (long long)(pause / CLOCK_NS_PER_S));
+				  t->victims, t->victims == 1 ? "" : "s", why,
+				  (long long)(pause / CLOCK_NS_PER_S));
 }
 
 void holds_give_up(struct session *s, const struct task *t, const char *why)

@@ -85,9 +85,10 @@ static struct metric_cell *register_events_dropped(struct metric_registry *r)
 
 static struct metric_family *register_in_vain(struct metric_registry *r, const char *const *labels)
 {
-	return metric_register(r, "headgate_evictions_in_vain_total",
-			       "Pods evicted for a pod of the queue that did not take their place",
-			       METRIC_COUNTER, labels);
+	return metric_register(
+		r, "headgate_evictions_in_vain_total",
+		"Evictions, also refused ones, that made no room for a pod of the queue",
+		METRIC_COUNTER, labels);
 }
 
 struct sched_metrics *sched_metrics_create(struct metric_registry *r)

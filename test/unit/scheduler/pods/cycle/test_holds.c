@@ -77,7 +77,7 @@ static void a_refused_eviction_ends_the_hold(void **state)
 	assert_non_null(strstr(cycle_fixture_run(&x.f), "Await p nothing"));
 	d = find_event(&x, "EvictedInVain");
 	assert_non_null(d);
-	assert_non_null(strstr(d->message, "1 pods were evicted"));
+	assert_non_null(strstr(d->message, "1 eviction made no room for the pod: "));
 	assert_non_null(strstr(d->message, "no pod is evicted for it in the next 1 s"));
 	assert_int_equal(x.pod->awaits, MODEL_NONE);
 	assert_int_equal(x.pod->nominated, MODEL_NONE);

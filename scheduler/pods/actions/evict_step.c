@@ -258,6 +258,7 @@ bool evict_step_serve(struct session *s, struct evict_work *w, struct victims *v
 	bool evicts = w->evicts || has_evictions(s, &st);
 
 	session_wait_for_nodes(s, w->queue);
+	session_wait_until(s, w->queue, victims_again_at(v));
 	if (!served || (!evicts && (for_quota || allocates(s)))) {
 		bool goes_on = served && !for_quota && hooks_job_starving(s, w->podgroup);
 

@@ -89,8 +89,9 @@ static void on_evict(struct cache *c, struct task *t, const struct sched_msg *m,
 		return;
 	}
 	budgets_evict(c->cluster, t, false);
-	/* It is no victim again before the pause is over. */
+	/* It is no victim again before the pause is over, and then goes after others. */
 	if (m->outcome == SCHED_REJECTED) {
+		t->flags |= TASK_EVICTION_REFUSED;
 		back_off(c, t, now);
 	}
 	ledger_set_releasing(c->cluster, t, false);

@@ -575,7 +575,8 @@ static bool is_ungated_elsewhere(const struct from_api_pod *p, const struct task
 void from_api_pod_apply(struct cluster *c, const struct from_api_pod *p, struct task *t)
 {
 	uint32_t kept = (uint32_t)TASK_PARKED | TASK_UNGATING | TASK_GREW | TASK_OVERDUE |
-			TASK_STUCK | TASK_UNGATE_TRIED | TASK_UNGATED_ELSEWHERE;
+			TASK_STUCK | TASK_UNGATE_TRIED | TASK_UNGATED_ELSEWHERE |
+			TASK_EVICTION_REFUSED;
 	const struct pod_labels *labels = t->labels;
 	struct node *nominated = NULL;
 	bool adopted = false, other_gates = ((p->flags ^ t->flags) & TASK_FOREIGN_GATE) != 0;

@@ -103,6 +103,8 @@ enum task_flag {
 					had its effect all the same */
 	TASK_UNGATED_ELSEWHERE = 1 << 22, /* another process than this one took our gate off, with
 					     our mark: another installation, or a former leader */
+	TASK_EVICTION_REFUSED = 1 << 23,  /* the API server has refused its last eviction, and it is
+					     no victim before retry_at */
 };
 
 struct task {

@@ -1,24 +1,39 @@
 #include "scheduler/pods/search/candidates.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collections/bitset.h"
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/hooks_fallback.h"
 #include "scheduler/pods/session/session_priv.h"
 #include "scheduler/pods/values/pod_class.h"
 
-bool candidates_includes(const struct session *s, const struct task *t, enum task_status status)
+/* That of a Workload belongs to ClusterQueues, which decide about it; that of another scheduler is
+ * left to its own. */
+static bool could_be_evicted(const struct session *s, const struct task *t, enum task_status status)
 {
 	const uint32_t must = (uint32_t)TASK_OURS | TASK_PREEMPTABLE;
 
-	/* A pod that is set aside could not be evicted the last time. That of a Workload belongs to
-	 * ClusterQueues, which decide about it; that of another scheduler is left to its own. */
 	return (t->flags & (must | TASK_GATE_ONLY)) == must &&
 	       (status == TASK_RUNNING || status == TASK_BOUND) && t->klass != NULL &&
 	       !t->klass->charged_to_workload && t->podgroup != MODEL_NONE &&
 	       t->node != MODEL_NONE && s->cluster->nodes.v[t->node]->exists &&
-	       t->charge != CHARGE_NONE && !session_task_is_set_aside(s, t);
+	       t->charge != CHARGE_NONE;
+}
+
+bool candidates_includes(const struct session *s, const struct task *t, enum task_status status)
+{
+	/* A pod that is set aside could not be evicted the last time. */
+	return !session_task_is_set_aside(s, t) && could_be_evicted(s, t, status);
+}
+
+/* For as long as the longest pause takes: what kept it from being evicted may be over by then. */
+static bool was_refused_lately(const struct session *s, const struct task *t)
+{
+	return (t->flags & TASK_EVICTION_REFUSED) != 0 && t->retry_at != MODEL_TIME_NONE &&
+	       s->now - t->retry_at < cluster_task_pause(UINT_MAX);
 }
 
 struct gathering {
@@ -27,7 +42,30 @@ struct gathering {
 	struct VEC(const struct podgroup *) podgroups; /* that have candidates */
 	const struct queue *queue;                     /* NULL: any */
 	uint32_t *ranks, next_rank;                    /* by PodGroup id */
+	int64_t again_at;                              /* as in struct candidates */
 };
+
+/* A pod that needs its room waits for the end of the pause. */
+static void note_pause(struct gathering *g, const struct task *t, enum task_status status)
+{
+	if ((t->flags & TASK_PARKED) == 0 && t->retry_at != MODEL_TIME_NONE &&
+	    t->retry_at > g->session->now && t->retry_at < g->again_at &&
+	    could_be_evicted(g->session, t, status)) {
+		g->again_at = t->retry_at;
+	}
+}
+
+static bool is_gathered(struct gathering *g, const struct task *t, enum task_status status)
+{
+	if (g->queue != NULL && t->charge_queue != g->queue->id) {
+		return false;
+	}
+	if (candidates_includes(g->session, t, status)) {
+		return true;
+	}
+	note_pause(g, t, status);
+	return false;
+}
 
 static void gather_podgroup(struct gathering *g, const struct podgroup *from)
 {
@@ -41,8 +79,7 @@ static void gather_podgroup(struct gathering *g, const struct podgroup *from)
 		enum task_status status =
 			touched ? session_task_status(s, t) : (enum task_status)t->status;
 
-		if (candidates_includes(s, t, status) &&
-		    (g->queue == NULL || t->charge_queue == g->queue->id)) {
+		if (is_gathered(g, t, status)) {
 			struct candidate c = { .task = t,
 					       .created = t->created,
 					       .rank = from->id,
@@ -180,23 +217,50 @@ static struct gathering gathering_begin(struct session *s, const struct queue *q
 		.session = s,
 		.queue = q,
 		.ranks = arena_alloc(s->arena, (s->cluster->podgroups.n + 1) * sizeof(uint32_t)),
+		.again_at = INT64_MAX,
 	};
 }
 
-/* The rank of a candidate is known when all PodGroups are gathered: until then it is the id of its
- * PodGroup. */
-static void gathering_end(struct gathering *g, struct candidates *ret)
+/* PodGroups in order, those with a pod that was refused lately after the others. */
+static void list_podgroups(const struct gathering *g, const uint64_t *refused,
+			   struct candidates *ret)
 {
-	*ret = (struct candidates){ .n = g->found.n, .npodgroups = g->podgroups.n };
-	for (size_t i = 0; i < g->found.n; i++) {
-		g->found.v[i].rank = g->ranks[g->found.v[i].rank];
-	}
-	make_spots(g, ret);
+	size_t n = 0;
+
 	ret->podgroups =
 		arena_alloc(g->session->arena, (g->podgroups.n + 1) * sizeof(ret->podgroups[0]));
-	for (size_t i = 0; i < g->podgroups.n; i++) {
-		ret->podgroups[i] = g->podgroups.v[i];
+	for (int last = 0; last <= 1; last++) {
+		for (size_t i = 0; i < g->podgroups.n; i++) {
+			if (bitset_has(refused, g->podgroups.v[i]->id) == (last == 1)) {
+				ret->podgroups[n++] = g->podgroups.v[i];
+			}
+		}
 	}
+	ret->npodgroups = n;
+}
+
+/* The rank of a candidate is known when all PodGroups are gathered: until then it is the id of its
+ * PodGroup. A pod that was refused lately has a rank beyond all others, so that those are tried
+ * first: its pause ends at the same time as that of the pod which it was to go for. */
+static void gathering_end(struct gathering *g, struct candidates *ret)
+{
+	uint64_t *refused =
+		arena_zero(g->session->arena, BITSET_WORDS(g->session->cluster->podgroups.n) + 1,
+			   sizeof(*refused));
+
+	*ret = (struct candidates){ .n = g->found.n, .again_at = g->again_at };
+	for (size_t i = 0; i < g->found.n; i++) {
+		struct candidate *c = &g->found.v[i];
+		uint32_t podgroup = c->rank;
+
+		c->rank = g->ranks[podgroup];
+		if (was_refused_lately(g->session, c->task)) {
+			c->rank += g->next_rank;
+			bitset_set(refused, podgroup);
+		}
+	}
+	make_spots(g, ret);
+	list_podgroups(g, refused, ret);
 	vec_finish(&g->found);
 	vec_finish(&g->podgroups);
 }

@@ -1,8 +1,9 @@
 /* scheduler/pods/search/candidates.h: the pods that may be evicted in one search for victims, by
  * node, and the order in which they are: PodGroups that the plugins place last, then lower
- * priorities of PodGroup and pod, then those that are cheaper to delete, then younger ones. For
- * pods/search/victims.c, which asks plugins about each of them. Memory: the session's arena.
- * Thread: sched. Pure. */
+ * priorities of PodGroup and pod, then those that are cheaper to delete, then younger ones; after
+ * all of them pods that the API server has refused to evict within the last minutes
+ * (TASK_EVICTION_REFUSED). For pods/search/victims.c, which asks plugins about each of them.
+ * Memory: the session's arena. Thread: sched. Pure. */
 #ifndef SCHEDULER_PODS_SEARCH_CANDIDATES_H
 #define SCHEDULER_PODS_SEARCH_CANDIDATES_H
 
@@ -19,7 +20,8 @@ struct session;
 struct candidate {
 	const struct task *task;
 	int64_t created;
-	uint32_t rank; /* of its PodGroup, from 1 on; PodGroups that are equal share one */
+	uint32_t rank; /* of its PodGroup, from 1 on; PodGroups that are equal share one. Beyond
+			  those of all PodGroups: it was refused lately */
 	int32_t priority, cost;
 	uint32_t node;
 };
@@ -33,11 +35,14 @@ struct candidates_spot {
 };
 
 struct candidates {
-	const struct podgroup **podgroups; /* that have candidates, in order */
+	const struct podgroup **podgroups; /* that have candidates, in order; those with one that
+					      was refused lately come last */
 	size_t npodgroups;
 	struct candidates_spot *spots; /* of the nodes that have candidates */
 	size_t nspots;
-	size_t n; /* on all nodes together */
+	size_t n;         /* on all nodes together */
+	int64_t again_at; /* when the first pod is a candidate again that is left alone now because
+			     a write has failed, as its eviction; INT64_MAX: there is none */
 };
 
 /* Pods that are charged to q. O(pods of q), as the next is of g. */

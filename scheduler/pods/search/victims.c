@@ -134,6 +134,11 @@ const struct podgroup *victims_podgroup(const struct victims *v, size_t i)
 	return i < v->candidates.npodgroups ? v->candidates.podgroups[i] : NULL;
 }
 
+int64_t victims_again_at(const struct victims *v)
+{
+	return v->candidates.again_at;
+}
+
 void victims_restored(struct victims *v)
 {
 	forget_searches(v);

@@ -1,7 +1,8 @@
 /* scheduler/pods/search/victims.h: which pods are evicted so that a pod gets room on a node, and
  * quota. A search lists its candidates by node, in the order in which they are evicted: PodGroups
  * that the plugins place last, then lower priorities of PodGroup and pod, then those that are
- * cheaper to delete, then younger ones. It chooses the node with the least harm: the one where the
+ * cheaper to delete, then younger ones; last of all those that the API server has just refused to
+ * evict. It chooses the node with the least harm: the one where the
  * last victim in this order comes earliest, then the one with the fewest victims. Plugins are asked
  * about each victim when those before it are evicted already. Thread: sched. Pure.
  *
@@ -45,6 +46,9 @@ bool victims_evict_podgroup(struct victims *v, const struct queue *q, const stru
 			    const struct podgroup *from);
 /* The PodGroups that had candidates, in the order of eviction; NULL: i is beyond the last one. */
 const struct podgroup *victims_podgroup(const struct victims *v, size_t i);
+/* When the first pod is a candidate again that is left alone for now, since the API server has
+ * refused to evict it; INT64_MAX: there is none. */
+int64_t victims_again_at(const struct victims *v);
 /* Call it after a statement with evictions was discarded: the victims are candidates again. */
 void victims_restored(struct victims *v);
 

@@ -72,6 +72,36 @@ static void a_pause_is_kept(void **state)
 	core_fixture_finish(&f.core);
 }
 
+/* A pod that the API server has refused to evict pauses as well; the queue of the pod that needs
+ * its room comes due when that ends. */
+static void the_pause_of_a_victim_is_kept(void **state)
+{
+	for (int i = 0; i < 2; i++) {
+		bool parked = i == 1;
+		const struct queue *q;
+		struct evict_work *w;
+		struct victims *v;
+		struct fixture f;
+		struct task *victim;
+
+		(void)state;
+		start(&f);
+		victim = cluster_task_find(f.core.f.cluster, STR_LIT("ns/v"));
+		assert_non_null(victim);
+		cluster_task_set_retry(f.core.f.cluster, victim, f.core.f.now + 2);
+		victim->flags |= parked ? TASK_PARKED : 0;
+		core_fixture_open(&f.core);
+		q = queue_find(f.core.f.cluster, STR_LIT("q"));
+		w = evict_step_collect(f.core.s, q, f.high);
+		assert_non_null(w);
+		v = victims_of_queue(f.core.s, q);
+		assert_false(evict_step_serve(f.core.s, w, v));
+		assert_true(f.core.s->timers[q->id] == (parked ? INT64_MAX : f.core.f.now + 2));
+		victims_finish(v);
+		core_fixture_finish(&f.core);
+	}
+}
+
 static void a_step_evicts_and_holds(void **state)
 {
 	const struct queue *q;
@@ -199,6 +229,7 @@ int main(void)
 		cmocka_unit_test(pods_behind_one_that_fits),
 		cmocka_unit_test(which_podgroups_starve),
 		cmocka_unit_test(a_pause_is_kept),
+		cmocka_unit_test(the_pause_of_a_victim_is_kept),
 		cmocka_unit_test(a_step_evicts_and_holds),
 	};
 

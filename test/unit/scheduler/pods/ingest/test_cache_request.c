@@ -164,6 +164,11 @@ static void test_refused_eviction_leaves_the_victim(void **state)
 	cache_fixture_done(f, SCHED_REQ_EVICT, "ns/p", "uid-p", SCHED_REJECTED);
 	assert_int_equal(t->status, TASK_RUNNING);
 	assert_int_equal(queue_find(f->c, STR_LIT("q"))->releasing.v[RES_CPU], 0);
+	assert_true(t->retry_at > f->now);
+	/* That is known as long as the pod is. */
+	running.cpu = "2";
+	assert_ptr_equal(cache_fixture_pod(f, &running), t);
+	assert_true((t->flags & TASK_EVICTION_REFUSED) != 0);
 }
 
 static void test_bind_of_a_pod_that_did_not_opt_in(void **state)

@@ -1,5 +1,6 @@
 #include "scheduler/pods/search/candidates.h"
 
+#include "base/clock.h"
 #include "lib/pods/core_fixture.h"
 #include "lib/unit.h"
 #include "scheduler/pods/ledger/ledger.h"
@@ -100,6 +101,44 @@ static void the_order_of_eviction(void **state)
 	core_fixture_finish(&f.core);
 }
 
+/* The pause of the refused pod a ended `ago` nanoseconds before the session. */
+static void refused_one(int64_t ago, bool last)
+{
+	struct candidates_spot all;
+	struct candidates found;
+	struct fixture f;
+	struct task *a, *b, *c;
+
+	start(&f);
+	a = running(&f, "a", f.low, f.near);
+	b = running(&f, "b", f.low, f.far);
+	c = running(&f, "c", f.high, f.near);
+	a->deletion_cost = -1;
+	a->flags |= TASK_EVICTION_REFUSED;
+	f.core.f.now = 1000 * CLOCK_NS_PER_S;
+	cluster_task_set_retry(f.c, a, f.core.f.now - ago);
+	core_fixture_open(&f.core);
+	candidates_of_queue(f.core.s, queue_find(f.c, STR_LIT("q")), &found);
+	assert_int_equal(found.npodgroups, 2);
+	assert_ptr_equal(found.podgroups[0], last ? f.high : f.low);
+	assert_ptr_equal(found.podgroups[1], last ? f.low : f.high);
+	all = candidates_on_all_nodes(f.core.s, &found);
+	assert_order(&all,
+		     last ? (const struct task *[]){ b, c, a } : (const struct task *[]){ a, b, c },
+		     3);
+	core_fixture_finish(&f.core);
+}
+
+/* A pod that the API server has just refused to evict goes after all others, and so does its
+ * PodGroup. */
+static void refused_ones_last(void **state)
+{
+	(void)state;
+	refused_one(0, true);
+	refused_one(256 * CLOCK_NS_PER_S - 1, true);
+	refused_one(256 * CLOCK_NS_PER_S, false);
+}
+
 /* Of the queue, of the PodGroup, of all queues: without pods that may not be evicted. */
 static void which_pods(void **state)
 {
@@ -129,6 +168,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_order_of_eviction),
+		cmocka_unit_test(refused_ones_last),
 		cmocka_unit_test(which_pods),
 	};
 

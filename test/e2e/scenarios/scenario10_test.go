@@ -7,9 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"headgate/e2e/suite"
 )
@@ -240,37 +238,14 @@ func TestScenario10AffinityAndSpread(t *testing.T) {
 	}
 }
 
-// evicting is a configuration with the actions that evict.
-const evicting = `scheduler.config=actions: "enqueue\, allocate\, backfill\, preempt\, reclaim"
-tiers:
-- plugins:
-  - name: priority
-  - name: gang
-    enablePreemptable: false
-    enableReclaimable: false
-  - name: conformance
-- plugins:
-  - name: predicates
-  - name: capacity
-    enableHierarchy: true
-`
-
 // Headgate makes room for pods with claims where their volumes are: within a queue by priority, and for a queue that has
 // not got what it deserves.
 func TestScenario10EvictsWhereTheVolumeIs(t *testing.T) {
-	s := suite.StartOwn(t, suite.Options{Values: []string{evicting}})
+	s := suite.StartEvicting(t)
 	s.Nodes(2, "4", "8Gi")
-	high := s.Namespace + "-high"
-	_, err := s.Cluster.Client.SchedulingV1().PriorityClasses().Create(s.Ctx, &schedulingv1.PriorityClass{
-		ObjectMeta: metav1.ObjectMeta{Name: high}, Value: 1000}, metav1.CreateOptions{})
-	s.Must(err)
-	deserved := func(cpu string) suite.QueueOption {
-		return func(q *unstructured.Unstructured) {
-			s.Must(unstructured.SetNestedStringMap(q.Object, map[string]string{"cpu": cpu, "memory": "8Gi"}, "spec", "deserved"))
-		}
-	}
-	much := s.Queue("much", "", "", deserved("4"))
-	little := s.Queue("little", "", "", deserved("4"))
+	high := highClass(s)
+	much := s.Queue("much", "", "", suite.Deserved("4", "8Gi"))
+	little := s.Queue("little", "", "", suite.Deserved("4", "8Gi"))
 	makeLocalClass(s, s.Namespace)
 	onNode := func(n int) suite.PodOption { return suite.Select(corev1.LabelHostname, s.NodeName(n)) }
 	for n := range 2 {
@@ -280,8 +255,7 @@ func TestScenario10EvictsWhereTheVolumeIs(t *testing.T) {
 
 	makeVolume(s, s.Namespace, s.Namespace+"-1", "1Gi", s.NodeName(1))
 	makeClaim(s, s.Namespace, "first", "1Gi")
-	s.Pod("first", suite.Opted, suite.Queue(much), suite.Request("4", "1Gi"), withClaim("first"),
-		func(p *corev1.Pod) { p.Spec.PriorityClassName = high })
+	s.Pod("first", suite.Opted, suite.Queue(much), suite.Request("4", "1Gi"), withClaim("first"), suite.Priority(high))
 	s.WaitRunning("first")
 	if node := s.GetPod("first").Spec.NodeName; node != s.NodeName(1) {
 		t.Errorf("the pod is on %s, and its volume on %s", node, s.NodeName(1))

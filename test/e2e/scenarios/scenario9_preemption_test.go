@@ -5,12 +5,23 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"headgate/e2e/suite"
 )
+
+// highClass makes a PriorityClass that goes before pods without one, for the time of the scenario.
+func highClass(s *suite.S) string {
+	s.Helper()
+	high := s.Namespace + "-high"
+	classes := s.Cluster.Client.SchedulingV1().PriorityClasses()
+	_, err := classes.Create(s.Ctx, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: high}, Value: 1000},
+		metav1.CreateOptions{})
+	s.Must(err)
+	s.Cleanup(func() { _ = classes.Delete(s.Ctx, high, metav1.DeleteOptions{}) })
+	return high
+}
 
 // kube-scheduler preempts among the pods that have quota: the node is full, the queue is not. What replaces the victim
 // waits at the gate for what the queue has left.
@@ -19,20 +30,14 @@ func TestScenario9KubeSchedulerPreempts(t *testing.T) {
 	s.Nodes(1, "2", "8Gi")
 	q := s.Queue("q", "4", "8Gi")
 	label(s)
-	high := s.Namespace + "-high"
-	_, err := s.Cluster.Client.SchedulingV1().PriorityClasses().Create(s.Ctx, &schedulingv1.PriorityClass{
-		ObjectMeta: metav1.ObjectMeta{Name: high}, Value: 1000}, metav1.CreateOptions{})
-	s.Must(err)
-	s.Cleanup(func() {
-		_ = s.Cluster.Client.SchedulingV1().PriorityClasses().Delete(s.Ctx, high, metav1.DeleteOptions{})
-	})
+	high := highClass(s)
 	replicaSet(s, "low", 1, suite.Queue(q), suite.Request("2", "1Gi"))
 	waitCounts(s, 1, 0)
 	victim := holding(s, "low-")[0]
 	s.WaitRunning(victim)
 
 	onNode := suite.Select("e2e.headgate.io/scenario", s.Namespace)
-	first := func(p *corev1.Pod) { p.Spec.PriorityClassName = high }
+	first := suite.Priority(high)
 	s.Pod("high", elsewhere, suite.Queue(q), suite.Request("2", "1Gi"), onNode, first)
 	s.WaitRunning("high")
 	waitEvent(s, victim, "Preempted")

@@ -32,8 +32,8 @@ const (
 var env struct {
 	mu       sync.Mutex
 	clusters []*installation // that run now
-	shared   [2]shared       // without and with quota for Workloads
-	begun    map[string]int  // how often each scenario has: -test.count
+	shared   [shapes]shared
+	begun    map[string]int // how often each scenario has: -test.count
 
 	fleet       *fleet.Fleet // shared
 	fleetBroken error        // why there is none
@@ -44,6 +44,32 @@ type shared struct {
 	*installation
 	broken error // why there is none
 }
+
+// shape of a shared cluster: the values of the chart.
+type shape int
+
+const (
+	plain    shape = iota // as the chart ships
+	quota                 // with quota for Workloads
+	evicting              // with actions that evict, and the plugin pdb
+	shapes
+)
+
+// evictingConfig lets pods be evicted one by one, those of gangs too, within their PodDisruptionBudgets.
+const evictingConfig = `scheduler.config=actions: "enqueue\, allocate\, backfill\, preempt\, reclaim"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+    enablePreemptable: false
+    enableReclaimable: false
+  - name: conformance
+  - name: pdb
+- plugins:
+  - name: predicates
+  - name: capacity
+    enableHierarchy: true
+`
 
 // quotaOn is the chart's value; quotaMore turns on what is off by default.
 const quotaOn = "quota.enabled=true"
@@ -100,6 +126,11 @@ func serve(signals <-chan os.Signal) int {
 // BuildFile is a path in the build folder's e2e/ for files of a scenario that are read after the run.
 func BuildFile(name string) string {
 	return filepath.Join(os.Getenv(envWork), name)
+}
+
+// Repository is the root of the sources.
+func Repository() string {
+	return os.Getenv(envRepo)
 }
 
 // Image is the tar file of the OCI image that `make image` wrote.
@@ -185,10 +216,13 @@ func stopAll(keep bool) {
 }
 
 // sharedInstallation starts a shared cluster when it is first asked for.
-func sharedInstallation(ctx context.Context, quota bool) (*installation, error) {
-	i, o := &env.shared[0], Options{}
-	if quota {
-		i, o = &env.shared[1], Options{Values: append([]string{quotaOn}, quotaMore...)}
+func sharedInstallation(ctx context.Context, which shape) (*installation, error) {
+	i, o := &env.shared[which], Options{}
+	switch which {
+	case quota:
+		o.Values = append([]string{quotaOn}, quotaMore...)
+	case evicting:
+		o.Values = []string{evictingConfig}
 	}
 	if i.installation == nil && i.broken == nil {
 		i.installation, i.broken = install(ctx, o)

@@ -41,6 +41,11 @@ func Request(cpu, memory string) PodOption {
 	return func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = cluster.Resources(cpu, memory) }
 }
 
+// Priority names the pod's PriorityClass.
+func Priority(class string) PodOption {
+	return func(p *corev1.Pod) { p.Spec.PriorityClassName = class }
+}
+
 // Gate adds a foreign scheduling gate.
 func Gate(name string) PodOption {
 	return func(p *corev1.Pod) {
@@ -137,6 +142,13 @@ func Guarantee(cpu, memory string) QueueOption {
 	}
 }
 
+// Deserved is what a queue may have before others may take it back.
+func Deserved(cpu, memory string) QueueOption {
+	return func(q *unstructured.Unstructured) {
+		set(q, map[string]any{"cpu": cpu, "memory": memory}, "spec", "deserved")
+	}
+}
+
 func set(o *unstructured.Unstructured, value any, path ...string) {
 	if err := unstructured.SetNestedField(o.Object, value, path...); err != nil {
 		panic(err)
@@ -184,11 +196,20 @@ func (s *S) Queue(name, cpu, memory string, options ...QueueOption) string {
 // PodGroup creates one in a queue. minResources may be nil.
 func (s *S) PodGroup(name, queue string, minMember int, minResources corev1.ResourceList) {
 	s.Helper()
+	s.PodGroupOf(name, queue, "", minMember, minResources)
+}
+
+// PodGroupOf is PodGroup with a PriorityClass; "": none.
+func (s *S) PodGroupOf(name, queue, class string, minMember int, minResources corev1.ResourceList) {
+	s.Helper()
 	g := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup",
 		"metadata": map[string]any{"name": name, "namespace": s.Namespace},
 		"spec":     map[string]any{"queue": queue, "minMember": int64(minMember)},
 	}}
+	if class != "" {
+		set(g, class, "spec", "priorityClassName")
+	}
 	for resource, amount := range minResources {
 		set(g, amount.String(), "spec", "minResources", string(resource))
 	}

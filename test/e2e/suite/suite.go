@@ -47,18 +47,25 @@ type S struct {
 // Start begins a scenario on the shared cluster.
 func Start(t *testing.T) *S {
 	t.Helper()
-	return startShared(t, false)
+	return startShared(t, plain)
 }
 
 // StartQuota begins a scenario on another shared cluster, which has quota for Workloads.
 func StartQuota(t *testing.T) *S {
 	t.Helper()
-	return startShared(t, true)
+	return startShared(t, quota)
 }
 
-func startShared(t *testing.T, quota bool) *S {
+// StartEvicting begins a scenario on a third shared cluster: with the actions preempt and reclaim, which evict pods one by
+// one and within their PodDisruptionBudgets.
+func StartEvicting(t *testing.T) *S {
 	t.Helper()
-	i, err := sharedInstallation(context.Background(), quota)
+	return startShared(t, evicting)
+}
+
+func startShared(t *testing.T, which shape) *S {
+	t.Helper()
+	i, err := sharedInstallation(context.Background(), which)
 	if err != nil {
 		t.Fatal(err)
 	}

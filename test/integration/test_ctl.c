@@ -303,8 +303,7 @@ static const struct {
 	{ { .name = "inner", .queue = "department", .cpu = "1" },
 	  "inner",
 	  0,
-	  { "queue department accepts no pods: the queue is not a leaf of the queue "
-	    "tree" } },
+	  { "queue department accepts no pods: it is not a leaf of the queue tree" } },
 	{ { .name = NULL }, "default/wait", 1, { "not found; did you mean waits?" } },
 	{ { .name = NULL }, "wait -n elsewhere", 1, { "pod elsewhere/wait not found\n" } },
 };

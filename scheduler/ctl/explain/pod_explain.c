@@ -205,8 +205,8 @@ static bool judge_queue(const struct live_cluster *s, struct pod_explanation *x)
 				 name, states[q->state], name));
 	} else {
 		set(x, "QueueUnusable",
-		    arena_printf(x->arena, "queue %s accepts no pods: %s", name,
-				 why.code == NULL ? "closed" : why.code));
+		    arena_printf(x->arena, "queue %s accepts no pods: it %s", name,
+				 why.code == NULL ? "cannot be used" : why.code));
 	}
 	return true;
 }

@@ -124,7 +124,7 @@ static void report_growth(struct session *s, const struct task *t)
 static void move_or_report(struct session *s, const struct task *t, const struct queue *to,
 			   bool barred)
 {
-	struct reason why = { .code = "the queue cannot be used" };
+	struct reason why = { .code = "cannot be used" };
 	enum charge_state charge = session_task_charge(s, t);
 	bool held = is_held(t, charge), accepts;
 	const char *text;
@@ -142,7 +142,7 @@ static void move_or_report(struct session *s, const struct task *t, const struct
 	accepts = !barred && hooks_queue_accepts(s, to, &why);
 	text = barred    ? "its namespace may not use"
 	       : accepts ? "has no room for this pod"
-			 : arena_printf(s->arena, "accepts no pods: %s", why.code);
+			 : arena_printf(s->arena, "accepts no pods: it %s", why.code);
 	if (accepts && fits(s, t, to)) {
 		move(s, t, to);
 	} else if (held) {

@@ -355,14 +355,14 @@ static void revoke_timed_out(struct session *s, const struct podgroup *g)
 
 static void revoke_in_podgroup(struct session *s, const struct queue *q, const struct podgroup *g)
 {
-	struct reason why = { .code = "the queue cannot be used" };
+	struct reason why = { .code = "cannot be used" };
 	struct revocation r = { .event_reason = "QuotaRevoked" };
 
 	if (!holds_revocable(s, g)) {
 		return;
 	}
 	if (!hooks_queue_accepts(s, q, &why)) {
-		r.message = arena_printf(s->arena, "queue %s: %s", q->name, why.code);
+		r.message = arena_printf(s->arena, "queue %s %s", q->name, why.code);
 		revoke_podgroup(s, g, &r);
 		return;
 	}

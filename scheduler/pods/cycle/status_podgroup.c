@@ -99,8 +99,8 @@ void status_podgroup_assess(struct session *s, const struct queue *q, const stru
 
 	if (!q->exists || !hooks_queue_accepts(s, q, &why)) {
 		v.queue_refuses = true;
-		v.code = why.code != NULL ? why.code : "the queue does not exist";
-		v.message = arena_printf(s->arena, "queue %s: %s", q->name, v.code);
+		v.code = why.code != NULL ? why.code : "does not exist";
+		v.message = arena_printf(s->arena, "queue %s %s", q->name, v.code);
 		*ret = v;
 		return;
 	}

@@ -417,8 +417,8 @@ struct queue {
 	int32_t weight, priority;
 	int64_t created;       /* wall ns, orders queues that are equal otherwise */
 	uint32_t depth;        /* root: 0 */
-	const char *broken;    /* static text: why the queue cannot be used (absent, cycle, missing
-				  parent, or one of its ancestors is broken); NULL: fine */
+	const char *broken;    /* why the queue cannot be used, as a static text that is said of
+				  it: "does not exist"; NULL: it can be used */
 	struct res capability; /* RES_UNLIMITED where absent */
 	struct res guarantee, deserved; /* 0 where absent */
 	/* The ledger's sums, this queue and all below it. releasing is the part of charged that

@@ -23,7 +23,7 @@ struct queue *queue_get(struct cluster *c, struct str name)
 	q->reclaimable = true;
 	q->weight = 1;
 	q->created = MODEL_TIME_NONE;
-	q->broken = "the queue does not exist";
+	q->broken = "does not exist";
 	q->scan.timer_at = INT64_MAX;
 	res_fill(&q->capability, RES_UNLIMITED);
 	q->id = slots_add(&c->queues, q);

@@ -41,7 +41,7 @@ static uint32_t find_parent_or_fault(const struct cluster *c, struct queue *q)
 		return MODEL_NONE;
 	}
 	if (!q->exists) {
-		q->broken = "the queue does not exist";
+		q->broken = "does not exist";
 		/* A deleted queue stays in its place for as long as pods are charged to it, so that
 		 * its ancestors keep counting them. */
 		if (res_is_zero(&q->charged)) {
@@ -55,7 +55,7 @@ static uint32_t find_parent_or_fault(const struct cluster *c, struct queue *q)
 	/* In Volcano a missing parent stops every queue of the cluster; here those below it. */
 	if (parent == NULL || (!parent->exists && parent->id != c->root_queue)) {
 		if (q->broken == NULL) {
-			q->broken = "the parent queue does not exist";
+			q->broken = "has a parent that does not exist";
 		}
 		return MODEL_NONE;
 	}
@@ -83,7 +83,7 @@ static void cut_cycles(const struct tree *t, const struct queue_list *all)
 	for (size_t i = 0; i < all->n; i++) {
 		if (tree_is_on_cycle(t, all->v[i]->id)) {
 			all->v[i]->parent = MODEL_NONE;
-			all->v[i]->broken = "the queue is its own ancestor";
+			all->v[i]->broken = "is its own ancestor";
 		}
 	}
 }
@@ -109,9 +109,9 @@ static void place_below_parent(const struct cluster *c, struct queue *q)
 		return;
 	}
 	if (parent->broken != NULL) {
-		q->broken = "an ancestor of the queue cannot be used";
+		q->broken = "has an ancestor that cannot be used";
 	} else if (q->depth > CLUSTER_MAX_QUEUE_DEPTH) {
-		q->broken = "the queue lies too deep below the root";
+		q->broken = "lies too deep below the root";
 	}
 }
 

@@ -291,10 +291,10 @@ static bool capacity_queue_accepts(void *state, const struct session *s, const s
 		return refuse(why, q->broken, NULL);
 	}
 	if (q->state != QUEUE_OPEN) {
-		return refuse(why, "the queue is not open", NULL);
+		return refuse(why, "is not open", NULL);
 	}
 	if (!tree_is_leaf(p->tree, q->id)) {
-		return refuse(why, "the queue is not a leaf of the queue tree", NULL);
+		return refuse(why, "is not a leaf of the queue tree", NULL);
 	}
 	return true;
 }

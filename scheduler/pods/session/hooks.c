@@ -230,8 +230,13 @@ bool hooks_queue_accepts(const struct session *s, const struct queue *q, struct 
 bool hooks_allocatable(struct session *s, const struct queue *q, const struct task *t,
 		       struct reason *why)
 {
-	return COMBINE_ALL(&session_hooks(s)->queue_accepts, queue_accepts, s, q, why) &&
-	       COMBINE_ALL(&session_hooks(s)->allocatable, allocatable, s, q, t, why);
+	if (!hooks_queue_accepts(s, q, why)) {
+		if (why != NULL) {
+			why->code = arena_printf(s->arena, "queue %s %s", q->name, why->code);
+		}
+		return false;
+	}
+	return COMBINE_ALL(&session_hooks(s)->allocatable, allocatable, s, q, t, why);
 }
 
 bool hooks_overused(const struct session *s, const struct queue *q)

@@ -51,7 +51,8 @@ int hooks_job_order(const struct session *s, const struct podgroup *a, const str
 int hooks_task_order(const struct session *s, const struct task *a, const struct task *b);
 
 /* Whether pods may be reserved or placed directly in q at all (open, unbroken, a leaf where quota
- * is hierarchical). Asked before reserving for opted-in pods; hooks_allocatable includes it. */
+ * is hierarchical). Asked before reserving for opted-in pods; hooks_allocatable includes it. The
+ * code of the reason is said of the queue: "is not open". */
 bool hooks_queue_accepts(const struct session *s, const struct queue *q, struct reason *why);
 /* The ordinary quota vote, for a pod without a charge that did not opt in. */
 bool hooks_allocatable(struct session *s, const struct queue *q, const struct task *t,

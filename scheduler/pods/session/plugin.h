@@ -66,7 +66,8 @@ struct plugin_ops {
 	enum vote (*job_pipelined)(void *state, const struct session *s, const struct podgroup *g);
 	bool (*overused)(void *state, const struct session *s, const struct queue *q);
 	/* Whether pods may be reserved or placed directly in q at all, whatever its room: open, not
-	 * broken, a leaf where quota is hierarchical. */
+	 * broken, a leaf where quota is hierarchical. The code of the reason is said of the queue:
+	 * "is not open". */
 	bool (*queue_accepts)(void *state, const struct session *s, const struct queue *q,
 			      struct reason *why);
 	/* Ordinary quota vote for a pod without a charge that did not opt in (Volcano's

@@ -126,8 +126,8 @@ static void queues_that_take_no_pods_take_no_charges(void **state)
 	g = cluster_fixture_podgroup(sf.f.cluster, "j", "b", 1);
 	charged(&sf, "p0", "a", g, CHARGE_BOUND);
 	assert_string_equal(run(&sf), "Stay p0");
-	expect_refusal(&sf, "the PodGroup names queue b now, which accepts no pods: the queue is "
-			    "not open: its quota stays charged to queue a");
+	expect_refusal(&sf, "the PodGroup names queue b now, which accepts no pods: it is not "
+			    "open: its quota stays charged to queue a");
 	core_fixture_finish(&sf);
 }
 

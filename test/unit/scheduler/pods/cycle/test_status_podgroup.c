@@ -258,6 +258,11 @@ static void verdicts(void **state)
 	q->state = QUEUE_CLOSED;
 	status_podgroup_assess(sf.s, q, g, &v);
 	assert_true(v.queue_refuses);
+	assert_string_equal(v.message, "queue q is not open");
+	q->exists = false;
+	(void)queue_topology_changed(sf.f.cluster);
+	status_podgroup_assess(sf.s, q, g, &v);
+	assert_string_equal(v.message, "queue q does not exist");
 	core_fixture_finish(&sf);
 }
 

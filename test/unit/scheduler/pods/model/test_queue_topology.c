@@ -17,7 +17,7 @@ static void test_parents_children_and_depth(void **state)
 	struct queue *a;
 
 	(void)state;
-	assert_string_equal(b->broken, "the parent queue does not exist");
+	assert_string_equal(b->broken, "has a parent that does not exist");
 	assert_int_equal(b->parent, MODEL_NONE);
 	a = cluster_fixture_queue(c, "a", NULL, -1);
 	(void)cluster_fixture_queue(c, "aa", "root", -1);
@@ -38,14 +38,14 @@ static void test_a_fault_closes_only_its_own_subtree(void **state)
 	} rows[] = {
 		{ "fine", NULL, NULL },
 		{ "fine-child", "fine", NULL },
-		{ "self", "self", "the queue is its own ancestor" },
-		{ "x", "y", "the queue is its own ancestor" },
-		{ "y", "z", "the queue is its own ancestor" },
-		{ "z", "x", "the queue is its own ancestor" },
-		{ "below-x", "x", "an ancestor of the queue cannot be used" },
-		{ "below-below-x", "below-x", "an ancestor of the queue cannot be used" },
-		{ "lost", "nowhere", "the parent queue does not exist" },
-		{ "below-lost", "lost", "an ancestor of the queue cannot be used" },
+		{ "self", "self", "is its own ancestor" },
+		{ "x", "y", "is its own ancestor" },
+		{ "y", "z", "is its own ancestor" },
+		{ "z", "x", "is its own ancestor" },
+		{ "below-x", "x", "has an ancestor that cannot be used" },
+		{ "below-below-x", "below-x", "has an ancestor that cannot be used" },
+		{ "lost", "nowhere", "has a parent that does not exist" },
+		{ "below-lost", "lost", "has an ancestor that cannot be used" },
 	};
 	struct cluster *c = cluster_create();
 
@@ -86,8 +86,8 @@ static void test_depth_at_limit_and_beyond(void **state)
 	assert_int_equal(find(c, name)->depth, CLUSTER_MAX_QUEUE_DEPTH);
 	assert_null(find(c, name)->broken);
 	snprintf(name, sizeof(name), "q%d", CLUSTER_MAX_QUEUE_DEPTH + 1);
-	assert_string_equal(find(c, name)->broken, "the queue lies too deep below the root");
-	assert_string_equal(find(c, parent)->broken, "an ancestor of the queue cannot be used");
+	assert_string_equal(find(c, name)->broken, "lies too deep below the root");
+	assert_string_equal(find(c, parent)->broken, "has an ancestor that cannot be used");
 	cluster_destroy(c);
 }
 

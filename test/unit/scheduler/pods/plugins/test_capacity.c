@@ -307,7 +307,7 @@ static void test_closed_queues_take_nothing_new(void **state)
 		find("a")->state = closed[i];
 		changed();
 		assert_false(hooks_queue_accepts(f.s, find("a"), &why));
-		assert_string_equal(why.code, "the queue is not open");
+		assert_string_equal(why.code, "is not open");
 		assert_false(allocatable("a", 1));
 		assert_false(enqueueable("a", -1));
 	}
@@ -324,7 +324,7 @@ static void test_only_leaves_take_pods_in_a_tree(void **state)
 	queue("p", NULL, 10);
 	queue("a", "p", -1);
 	assert_false(allocatable("p", 1));
-	assert_string_equal(why.code, "the queue is not a leaf of the queue tree");
+	assert_string_equal(why.code, "queue p is not a leaf of the queue tree");
 	assert_false(enqueueable("p", 1));
 	assert_false(allocatable("root", 1));
 	assert_true(allocatable("a", 1));
@@ -348,10 +348,10 @@ static void test_deviation_a_broken_queue_closes_only_its_own_subtree(void **sta
 	assert_true(allocatable("good", 1));
 	assert_true(enqueueable("good", 1));
 	assert_false(allocatable("orphan", 1));
-	assert_string_equal(why.code, "the parent queue does not exist");
+	assert_string_equal(why.code, "queue orphan has a parent that does not exist");
 	assert_false(allocatable("below", 1));
 	assert_false(allocatable("x", 1));
-	assert_string_equal(why.code, "the queue is its own ancestor");
+	assert_string_equal(why.code, "queue x is its own ancestor");
 	assert_false(enqueueable("below", 1));
 }
 

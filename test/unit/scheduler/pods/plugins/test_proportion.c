@@ -233,7 +233,7 @@ static void test_closed_and_broken_queues(void **state)
 	assert_int_equal(room("a"), 100);
 	find("a")->state = QUEUE_CLOSED;
 	assert_int_equal(room("a"), 0);
-	assert_string_equal(why.code, "the queue is not open");
+	assert_string_equal(why.code, "queue a is not open");
 	find("a")->state = QUEUE_OPEN;
 	find("a")->parent_name = NULL;
 	assert_int_equal(room("a"), 100);

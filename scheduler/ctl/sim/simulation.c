@@ -447,7 +447,6 @@ static void add_pipeline(struct simulation *s, const struct task *t, uint32_t no
  * session, since the quota that others got in this cycle is not in the cluster yet. */
 static void explain_quota(struct simulation *s, const struct session *session, const struct task *t)
 {
-	static const struct res nothing;
 	const struct cluster *c = cache_cluster(s->cache);
 	const struct queue *full;
 	bool never;
@@ -461,9 +460,8 @@ static void explain_quota(struct simulation *s, const struct session *session, c
 				       &over);
 	if (full != NULL) {
 		/* Against an empty queue: no pod that ends would make room. */
-		never = res_over(&nothing, pod_class_charge(t->klass),
-				 session_queue_limit(session, full),
-				 pod_class_charge_mask(t->klass)) != 0;
+		never = res_exceeds(pod_class_charge(t->klass), session_queue_limit(session, full),
+				    pod_class_charge_mask(t->klass)) != 0;
 		remember_why(s, "Pod", task_key(s, t),
 			     arena_printf(s->arena, "%s%s%s",
 					  session_describe_full_queue(session, full, over),

@@ -15,7 +15,6 @@ static bool awaits_quota(const struct session *s, const struct task *t)
  * without the pods that terminate. */
 static bool is_within_limits(const struct session *s, const struct task *t, bool later)
 {
-	static const struct res nothing;
 	const struct queue *q;
 
 	QUEUE_FOR_EACH_UP (q, s->cluster, session_task_charge_queue(s, t)) {
@@ -24,8 +23,8 @@ static bool is_within_limits(const struct session *s, const struct task *t, bool
 		if (later) {
 			res_sub(&used, session_queue_releasing(s, q));
 		}
-		if (res_over(&used, &nothing, session_queue_limit(s, q),
-			     pod_class_charge_mask(t->klass)) != 0) {
+		if (res_exceeds(&used, session_queue_limit(s, q),
+				pod_class_charge_mask(t->klass)) != 0) {
 			return false;
 		}
 	}

@@ -76,12 +76,11 @@ static void stay(struct session *s, const struct task *t, const struct queue *to
 /* The queue that is over its limit because a running pod grew; NULL: none. */
 static const struct queue *find_over(const struct session *s, const struct task *t)
 {
-	static const struct res nothing;
 	const struct queue *q;
 
 	QUEUE_FOR_EACH_UP (q, s->cluster, t->charge_queue) {
-		if (res_over(session_queue_charged(s, q), &nothing, &s->limits[q->id],
-			     pod_class_charge_mask(t->klass)) != 0) {
+		if (res_exceeds(session_queue_charged(s, q), &s->limits[q->id],
+				pod_class_charge_mask(t->klass)) != 0) {
 			return q;
 		}
 	}

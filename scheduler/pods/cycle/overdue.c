@@ -137,11 +137,10 @@ static void judge_podgroup(struct overdue *o, const struct queue *q, const struc
 const uint64_t *overdue_find_beyond(struct session *s)
 {
 	const struct cluster *c = s->cluster;
-	static const struct res nothing;
 	uint64_t *beyond = NULL;
 
 	for (size_t i = 0; i < c->queues.n; i++) {
-		if (c->queues.v[i] != NULL && revoke_over_limit(s, c->queues.v[i], &nothing) != 0) {
+		if (c->queues.v[i] != NULL && revoke_over_limit(s, c->queues.v[i], NULL) != 0) {
 			mark_beyond(s, c->queues.v[i], &beyond);
 		}
 	}

@@ -138,11 +138,12 @@ static struct res *sum_not_counted(struct session *s)
 
 uint32_t revoke_over_limit(struct session *s, const struct queue *q, const struct res *less)
 {
-	static const struct res nothing;
 	struct res used = *session_queue_charged(s, q);
 
-	res_sub_floor(&used, less);
-	if (res_over(&used, &nothing, &s->limits[q->id], UINT32_MAX) == 0) {
+	if (less != NULL) {
+		res_sub_floor(&used, less);
+	}
+	if (res_exceeds(&used, &s->limits[q->id], UINT32_MAX) == 0) {
 		return 0;
 	}
 	/* The sum costs a walk over all tasks: only a queue over its limit asks for it. */
@@ -150,7 +151,7 @@ uint32_t revoke_over_limit(struct session *s, const struct queue *q, const struc
 		s->not_counted = sum_not_counted(s);
 	}
 	res_sub_floor(&used, &s->not_counted[q->id]);
-	return res_over(&used, &nothing, &s->limits[q->id], UINT32_MAX);
+	return res_exceeds(&used, &s->limits[q->id], UINT32_MAX);
 }
 
 /* Resized pods first, since they caused the excess; then the youngest. */
@@ -166,13 +167,6 @@ static int grown_and_youngest_first(const void *a, const void *b)
 		return (*x)->created > (*y)->created ? -1 : 1;
 	}
 	return (*x)->id > (*y)->id ? -1 : 1;
-}
-
-static uint32_t over_limit(struct session *s, const struct queue *q)
-{
-	static const struct res nothing;
-
-	return revoke_over_limit(s, q, &nothing);
 }
 
 static void shrink_queue(struct session *s, const struct queue *q)
@@ -197,7 +191,7 @@ static void shrink_queue(struct session *s, const struct queue *q)
 	}
 	qsort(v, n, sizeof(v[0]), grown_and_youngest_first);
 	for (size_t i = 0; i < n; i++) {
-		uint32_t over = over_limit(s, q);
+		uint32_t over = revoke_over_limit(s, q, NULL);
 
 		if (over == 0) {
 			return;
@@ -229,7 +223,7 @@ static void revoke_over_limits(struct session *s)
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->queues.n; i++) {
-		if (c->queues.v[i] == NULL || over_limit(s, c->queues.v[i]) == 0) {
+		if (c->queues.v[i] == NULL || revoke_over_limit(s, c->queues.v[i], NULL) == 0) {
 			continue;
 		}
 		if (v == NULL) {

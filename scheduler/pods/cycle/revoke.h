@@ -13,8 +13,8 @@ void revoke_run(struct session *s);
  * message, which lives until the cycle ends. t: has a charge without a node, and no patch in
  * flight. */
 void revoke_charge(struct session *s, const struct task *t, const char *message);
-/* The dimensions in which the queue is over its limit without `less` of what is charged to it, and
- * without what others have placed or is being withdrawn; 0: none. */
+/* The dimensions in which the queue is over its limit without `less` of what is charged to it
+ * (NULL: nothing), and without what others have placed or is being withdrawn; 0: none. */
 uint32_t revoke_over_limit(struct session *s, const struct queue *q, const struct res *less);
 /* Runs after the actions: revokes gangs that hold only part of their quota, so that two incomplete
  * gangs never block each other. Gangs that have started and lost members are included: their

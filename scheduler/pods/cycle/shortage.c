@@ -98,12 +98,11 @@ const char *shortage_of_podgroup(const struct session *s, const struct queue *fr
 
 const char *shortage_excess(const struct session *s, const struct queue *q)
 {
-	static const struct res nothing;
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	const struct res *used = session_queue_charged(s, q), *limit = session_queue_limit(s, q);
 	unsigned dim;
 
-	FOR_EACH_DIM(dim, res_over(used, &nothing, limit, UINT32_MAX), bits)
+	FOR_EACH_DIM(dim, res_exceeds(used, limit, UINT32_MAX), bits)
 	{
 		char charged[QUANTITY_TEXT_MAX], most[QUANTITY_TEXT_MAX];
 

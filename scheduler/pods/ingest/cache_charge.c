@@ -54,10 +54,8 @@ bool cache_charge_is_barred(const struct cluster *c, const struct task *t)
  * bind a pod that does not fit, so our marks show that the node was larger then. */
 static bool may_run(const struct node *n, const struct task *t)
 {
-	static const struct res nothing;
-
-	return n->exists && (ledger_is_granted(t) || res_over(&nothing, pod_class_charge(t->klass),
-							      &n->allocatable, UINT32_MAX) == 0);
+	return n->exists && (ledger_is_granted(t) || res_exceeds(pod_class_charge(t->klass),
+								 &n->allocatable, UINT32_MAX) == 0);
 }
 
 bool cache_charge_is_real(const struct cluster *c, const struct task *t)

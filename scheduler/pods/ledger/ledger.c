@@ -233,11 +233,9 @@ void ledger_recharge(struct cluster *c, struct task *t, const struct res *old_re
 
 void ledger_resize(struct cluster *c, struct task *t, const struct res *old_request)
 {
-	static const struct res nothing;
-
 	ledger_recharge(c, t, old_request);
 	if (t->charge == CHARGE_NONE ||
-	    res_over(pod_class_charge(t->klass), &nothing, old_request, UINT32_MAX) == 0) {
+	    res_exceeds(pod_class_charge(t->klass), old_request, UINT32_MAX) == 0) {
 		return;
 	}
 	t->flags |= TASK_GREW;

@@ -182,14 +182,12 @@ void capacity_allocated(const struct session *s, const struct queue *q, bool hie
 bool capacity_keeps_guarantee(const struct session *s, const struct queue *q, bool hierarchy,
 			      const struct task *victim)
 {
-	static const struct res nothing;
 	uint32_t dims = res_mask(&q->guarantee) & victim->klass->mask;
 	struct res left;
 
 	capacity_allocated(s, q, hierarchy, &left);
 	res_sub(&left, pod_class_charge(victim->klass));
-	/* left < guarantee in a dimension is guarantee > left there. */
-	return res_over(&q->guarantee, &nothing, &left, dims) == 0;
+	return res_exceeds(&q->guarantee, &left, dims) == 0;
 }
 
 static struct capacity_reclaim rules(const struct capacity *p)

@@ -7,8 +7,6 @@
 
 #define PODS_BIT (UINT32_C(1) << RES_PODS)
 
-static const struct res nothing;
-
 /* Volcano leaves the number of pods out of its comparisons. */
 static uint32_t deserved_dims(const struct capacity_reclaim *r, const struct queue *q,
 			      const struct task *t)
@@ -33,6 +31,8 @@ static bool is_root(const struct session *s, const struct queue *q)
 static const struct res *more_with(const struct session *s, const struct task *t,
 				   const struct res *amount)
 {
+	static const struct res nothing;
+
 	return session_task_charge(s, t) == CHARGE_NONE ? amount : &nothing;
 }
 
@@ -79,7 +79,7 @@ static bool has_more_than_deserved(const struct capacity_reclaim *r, const struc
 		return true;
 	}
 	capacity_allocated(s, q, r->hierarchy, &used);
-	return res_over(&used, &nothing, &r->deserved[q->id], dims) != 0;
+	return res_exceeds(&used, &r->deserved[q->id], dims) != 0;
 }
 
 /* Whether both queues have a common ancestor, other than the root, within the levels. */
@@ -146,5 +146,5 @@ bool capacity_reclaim_gives(const struct capacity_reclaim *r, const struct sessi
 
 	capacity_allocated(s, q, r->hierarchy, &used);
 	/* Anything that it does not deserve is more than it deserves. */
-	return (res_over(&used, &nothing, &r->deserved[q->id], UINT32_MAX & ~PODS_BIT)) != 0;
+	return res_exceeds(&used, &r->deserved[q->id], UINT32_MAX & ~PODS_BIT) != 0;
 }

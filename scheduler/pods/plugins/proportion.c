@@ -206,12 +206,11 @@ static int proportion_queue_order(void *state, const struct session *s, const st
 /* In every dimension, the number of pods included: as in Volcano. */
 static bool proportion_overused(void *state, const struct session *s, const struct queue *q)
 {
-	static const struct res nothing;
 	const struct proportion *p = state;
 	struct res used;
 
 	capacity_allocated(s, q, false, &used);
-	return res_over(deserved_of(p, q), &nothing, &used, UINT32_MAX) == 0;
+	return res_exceeds(deserved_of(p, q), &used, UINT32_MAX) == 0;
 }
 
 static bool refuse(const struct session *s, const struct queue *q, const char *dims,
@@ -326,9 +325,7 @@ static bool proportion_preemptive(void *state, struct session *s, const struct q
 static bool has_more_than_deserved(const struct proportion *p, const struct queue *q,
 				   const struct res *used, uint32_t dims)
 {
-	static const struct res nothing;
-
-	return res_over(used, &nothing, deserved_of(p, q), dims & ~(UINT32_C(1) << RES_PODS)) != 0;
+	return res_exceeds(used, deserved_of(p, q), dims & ~(UINT32_C(1) << RES_PODS)) != 0;
 }
 
 /* In a dimension that the victim requests, its queue has more than it deserves; without the victim

@@ -475,6 +475,13 @@ uint32_t res_over(const struct res *used, const struct res *req, const struct re
 	return over;
 }
 
+uint32_t res_exceeds(const struct res *a, const struct res *limit, uint32_t mask)
+{
+	static const struct res nothing;
+
+	return res_over(a, &nothing, limit, mask);
+}
+
 bool res_is_over(const struct res *used, const struct res *req, const struct res *limit,
 		 unsigned dim)
 {

@@ -86,7 +86,9 @@ uint32_t res_mask(const struct res *a);
  * those that req has, or all when it has none. */
 uint32_t res_over(const struct res *used, const struct res *req, const struct res *limit,
 		  uint32_t mask);
-/* The same of one dimension that req has more than 0 of. */
+/* Dimensions of mask in which a > limit; 0: none. */
+uint32_t res_exceeds(const struct res *a, const struct res *limit, uint32_t mask);
+/* As res_over, of one dimension that req has more than 0 of. */
 bool res_is_over(const struct res *used, const struct res *req, const struct res *limit,
 		 unsigned dim);
 /* Appends "insufficient cpu, memory" for dimensions that res_over returned. */

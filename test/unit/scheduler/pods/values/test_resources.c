@@ -57,6 +57,17 @@ static void test_over_looks_at_mask_only(void **state)
 	assert_int_equal(res_over(&used, &req, &limit, 0), 0);
 }
 
+static void test_exceeds_is_not_as_much(void **state)
+{
+	struct res a = r2(1000, 11), limit = r2(1000, 10);
+
+	(void)state;
+	assert_int_equal(res_exceeds(&a, &limit, UINT32_MAX), 1u << RES_MEMORY);
+	assert_int_equal(res_exceeds(&a, &limit, 1u << RES_CPU), 0);
+	res_fill(&limit, RES_UNLIMITED);
+	assert_int_equal(res_exceeds(&a, &limit, UINT32_MAX), 0);
+}
+
 static void test_share(void **state)
 {
 	struct res used = r2(500, 3), total = r2(1000, 0);
@@ -221,7 +232,7 @@ static void test_further_dimensions_are_like_the_others(void **state)
 static void test_masks_and_limits_of_further_dimensions(void **state)
 {
 	struct res_names *n = res_names_create();
-	struct res used = { .more = NULL }, req = used, limit, nothing = used;
+	struct res used = { .more = NULL }, req = used, limit;
 
 	(void)state;
 	res_fill(&limit, RES_UNLIMITED);
@@ -236,9 +247,9 @@ static void test_masks_and_limits_of_further_dimensions(void **state)
 	used.more_word = res_more_sum(&used, &req, 1);
 	assert_int_equal(res_get(&used, 40), 2);
 	assert_int_equal(res_over(&used, &req, &limit, RES_FURTHER), RES_FURTHER);
-	assert_int_equal(res_over(&used, &nothing, &limit, UINT32_MAX), 0);
+	assert_int_equal(res_exceeds(&used, &limit, UINT32_MAX), 0);
 	res_fixture_set(n, &used, 41, 1); /* req does not ask for it */
-	assert_int_equal(res_over(&used, &nothing, &limit, UINT32_MAX), RES_FURTHER);
+	assert_int_equal(res_exceeds(&used, &limit, UINT32_MAX), RES_FURTHER);
 	used.more_word = res_more_sum(&used, &req, -1);
 	assert_int_equal(res_get(&used, 40), 0);
 	used.more_word = res_more_sum(&used, &req, -1); /* not below 0 */
@@ -337,6 +348,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_arithmetic_saturates),
 		cmocka_unit_test(test_over_looks_at_mask_only),
+		cmocka_unit_test(test_exceeds_is_not_as_much),
 		cmocka_unit_test(test_share),
 		cmocka_unit_test(test_min_max_mask_zero),
 		cmocka_unit_test(test_names_at_limit_and_beyond),

@@ -10,9 +10,7 @@
  * Argument: ancestorReclaimLevel (0): so many ancestors of a queue may be entitled in its place,
  * and are asked whether they give. */
 #include "scheduler/pods/plugins/capacity.h"
-#include "scheduler/pods/conf/conf_args.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +19,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "scheduler/base/tree.h"
+#include "scheduler/pods/conf/conf_args.h"
 #include "scheduler/pods/plugins/capacity_limits.h"
 #include "scheduler/pods/plugins/capacity_reclaim.h"
 #include "scheduler/pods/plugins/registry.h"
@@ -222,8 +221,7 @@ static double share_of(const struct capacity *p, const struct session *s, const 
 		return 1;
 	}
 	capacity_allocated(s, q, p->hierarchy, &used);
-	/* Rounded, so that shares which differ in the last bit alone are equal. */
-	return round(res_share(&used, &p->deserved[q->id], mask) * 1e9) / 1e9;
+	return res_share(&used, &p->deserved[q->id], mask);
 }
 
 /* A queue that deserves nothing has the share 1, and goes behind one that has used up what it

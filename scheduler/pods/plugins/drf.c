@@ -5,7 +5,6 @@
  * gives back pods to those that go before it with them.
  *
  * Unlike in Volcano, a pod counts from its reservation on: it has quota that others wait for. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -69,11 +68,9 @@ static bool is_allocated(const struct session *s, const struct task *t)
 						 status == TASK_RUNNING);
 }
 
-/* Rounded, so that shares which differ in the last bit alone are equal. */
 static void update_share(const struct drf *p, const struct session *s, struct drf_job *job)
 {
-	job->share =
-		round(res_share(&job->allocated, &session_cluster(s)->total, p->dims) * 1e9) / 1e9;
+	job->share = res_share(&job->allocated, &session_cluster(s)->total, p->dims);
 }
 
 /* To be changed. */

@@ -10,7 +10,6 @@
  * not opt in stay within these limits, too, which in Volcano are those of their own queue alone.
  * Pods behind a gate without quota ask for nothing: they would take shares from pods that can
  * run. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -185,8 +184,7 @@ static double share_of(const struct proportion *p, const struct session *s, cons
 	struct res used;
 
 	capacity_allocated(s, q, false, &used);
-	/* Rounded, so that shares which differ in the last bit alone are equal. */
-	return round(res_share(&used, deserved_of(p, q), res_mask(deserved_of(p, q))) * 1e9) / 1e9;
+	return res_share(&used, deserved_of(p, q), res_mask(deserved_of(p, q)));
 }
 
 static int proportion_queue_order(void *state, const struct session *s, const struct queue *a,

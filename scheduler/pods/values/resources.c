@@ -1,6 +1,7 @@
 #include "scheduler/pods/values/resources.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/saturating.h"
@@ -535,5 +536,5 @@ double res_share(const struct res *used, const struct res *total, uint32_t mask)
 
 		share = s > share ? s : share;
 	}
-	return share;
+	return round(share * 1e9) / 1e9;
 }

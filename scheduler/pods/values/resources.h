@@ -93,7 +93,8 @@ bool res_is_over(const struct res *used, const struct res *req, const struct res
 		 unsigned dim);
 /* Appends "insufficient cpu, memory" for dimensions that res_over returned. */
 void res_describe_over(const struct res_names *names, uint32_t over, struct strbuf *out);
-/* max over dimensions of mask of used/total; x/0 counts as 1 for x > 0 and as 0 for 0. */
+/* max over dimensions of mask of used/total; x/0 counts as 1 for x > 0 and as 0 for 0. Rounded to
+ * 1e-9, so that shares which differ in the last bit alone are equal. */
 double res_share(const struct res *used, const struct res *total, uint32_t mask);
 
 #endif

@@ -82,6 +82,9 @@ static void test_share(void **state)
 	assert_true(res_share(&used, &total, both) == 0.0);
 	total.v[RES_CPU] = 250;
 	assert_true(res_share(&used, &total, both) == 2.0);
+	used.v[RES_CPU] = 1;
+	total.v[RES_CPU] = 3;
+	assert_true(res_share(&used, &total, both) == 0.333333333);
 }
 
 static void test_min_max_mask_zero(void **state)

@@ -209,7 +209,7 @@ static const struct queue *parent_of(const struct capacity *p, const struct sess
 /* Volcano leaves the number of pods out of its comparisons. */
 static uint32_t deserved_dims(const struct capacity *p, const struct queue *q)
 {
-	return res_mask(&p->deserved[q->id]) & ~(UINT32_C(1) << RES_PODS);
+	return res_mask(&p->deserved[q->id]) & ~RES_PODS_BIT;
 }
 
 static double share_of(const struct capacity *p, const struct session *s, const struct queue *q)
@@ -370,7 +370,7 @@ static bool fits_enqueued(struct capacity *p, struct session *s, const struct po
 	struct res need;
 
 	capacity_demand_of_podgroup(s, g, &need);
-	mask = res_mask(&need) & ~(UINT32_C(1) << RES_PODS);
+	mask = res_mask(&need) & ~RES_PODS_BIT;
 	for (; at != NULL; at = parent_of(p, s, at)) {
 		struct res used, extra;
 		uint32_t over;

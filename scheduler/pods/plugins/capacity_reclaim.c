@@ -5,13 +5,11 @@
 #include "scheduler/pods/session/session.h"
 #include "scheduler/pods/values/pod_class.h"
 
-#define PODS_BIT (UINT32_C(1) << RES_PODS)
-
 /* Volcano leaves the number of pods out of its comparisons. */
 static uint32_t deserved_dims(const struct capacity_reclaim *r, const struct queue *q,
 			      const struct task *t)
 {
-	return res_mask(&r->deserved[q->id]) & t->klass->mask & ~PODS_BIT;
+	return res_mask(&r->deserved[q->id]) & t->klass->mask & ~RES_PODS_BIT;
 }
 
 static const struct queue *parent_of(const struct capacity_reclaim *r, const struct session *s,
@@ -127,7 +125,7 @@ bool capacity_reclaim_may_take(const struct capacity_reclaim *r, const struct se
 {
 	const struct queue *from = session_cluster(s)->queues.v[victim->charge_queue];
 
-	if ((victim->klass->mask & t->klass->mask & ~PODS_BIT) == 0 ||
+	if ((victim->klass->mask & t->klass->mask & ~RES_PODS_BIT) == 0 ||
 	    !capacity_keeps_guarantee(s, from, r->hierarchy, victim)) {
 		return false;
 	}
@@ -146,5 +144,5 @@ bool capacity_reclaim_gives(const struct capacity_reclaim *r, const struct sessi
 
 	capacity_allocated(s, q, r->hierarchy, &used);
 	/* Anything that it does not deserve is more than it deserves. */
-	return res_exceeds(&used, &r->deserved[q->id], UINT32_MAX & ~PODS_BIT) != 0;
+	return res_exceeds(&used, &r->deserved[q->id], UINT32_MAX & ~RES_PODS_BIT) != 0;
 }

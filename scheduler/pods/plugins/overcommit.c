@@ -140,7 +140,7 @@ static enum vote overcommit_job_enqueueable(void *state, struct session *s,
 	build(o, s);
 	/* Volcano leaves the number of pods out of its comparisons. */
 	over = res_over(&o->inqueue, &g->min_resources, &o->idle,
-			res_mask(&g->min_resources) & ~(UINT32_C(1) << RES_PODS));
+			res_mask(&g->min_resources) & ~RES_PODS_BIT);
 	if (over != 0) {
 		res_describe_over(session_cluster(s)->res, over, &dims);
 		return refuse(s, dims.p, why);

@@ -323,7 +323,7 @@ static bool proportion_preemptive(void *state, struct session *s, const struct q
 static bool has_more_than_deserved(const struct proportion *p, const struct queue *q,
 				   const struct res *used, uint32_t dims)
 {
-	return res_exceeds(used, deserved_of(p, q), dims & ~(UINT32_C(1) << RES_PODS)) != 0;
+	return res_exceeds(used, deserved_of(p, q), dims & ~RES_PODS_BIT) != 0;
 }
 
 /* In a dimension that the victim requests, its queue has more than it deserves; without the victim

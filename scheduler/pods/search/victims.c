@@ -232,7 +232,7 @@ static bool may_be_victim(const struct victims *v, const struct task *t, const s
 static bool has_room(const struct candidates_spot *spot, const struct task *t,
 		     const struct res *taken)
 {
-	uint32_t mask = t->klass->mask | UINT32_C(1) << RES_PODS;
+	uint32_t mask = t->klass->mask | RES_PODS_BIT;
 
 	return res_over(taken, &t->klass->request, &spot->node->allocatable, mask) == 0;
 }

@@ -55,7 +55,7 @@ static uint32_t queue_of(const struct session *s, const struct task *t)
 /* Each pod takes one of the pods of its node, which it does not request by name. */
 static uint32_t booked_mask(const struct task *t)
 {
-	return t->klass->mask | 1u << RES_PODS;
+	return t->klass->mask | RES_PODS_BIT;
 }
 
 static void set_charge(struct session *s, const struct task *t, enum charge_state state)

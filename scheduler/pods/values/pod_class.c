@@ -104,7 +104,7 @@ static void drop_repeated_claims(struct pod_class *k)
 void pod_class_normalise(struct pod_class *k)
 {
 	k->request.v[RES_PODS] = 1;
-	k->mask = res_mask(&k->request) & ~(UINT32_C(1) << RES_PODS);
+	k->mask = res_mask(&k->request) & ~RES_PODS_BIT;
 	k->best_effort = k->mask == 0 && k->unoffered.n == 0;
 	sort(k->selector, k->nselector, sizeof(k->selector[0]), selector_cmp);
 	sort(k->tolerations, k->ntolerations, sizeof(k->tolerations[0]), toleration_cmp);
@@ -133,7 +133,7 @@ const struct res *pod_class_charge(const struct pod_class *k)
 
 uint32_t pod_class_charge_mask(const struct pod_class *k)
 {
-	return k->charged_to_workload ? 0 : k->mask | 1u << RES_PODS;
+	return k->charged_to_workload ? 0 : k->mask | RES_PODS_BIT;
 }
 
 static void format_claims(const struct pod_class *k, struct strbuf *out)

@@ -18,6 +18,7 @@
 #define RES_UNLIMITED INT64_MAX
 
 enum { RES_CPU, RES_MEMORY, RES_PODS, RES_EPHEMERAL, RES_FIRST_NAMED };
+#define RES_PODS_BIT (UINT32_C(1) << RES_PODS) /* in masks of dimensions */
 
 /* The dimensions from RES_DENSE on, which few clusters have: immutable, so that a struct res may be
  * copied as it is, and owned by the names. Vectors without a holder are swept (res_names_sweep),

@@ -95,13 +95,10 @@ static void make_cells(struct session *s, struct ranking *r, const struct domain
 /* --- room --------------------------------------------------------------------------------------
  */
 
-/* used - releasing + pipelined + request <= allocatable, saturating. */
 bool ranking_room_later(const struct session *s, const struct pod_class *k, const struct node *n)
 {
-	struct res taken = *session_node_used(s, n);
+	struct res taken = session_node_taken_later(s, n);
 
-	res_sub(&taken, session_node_releasing(s, n));
-	res_add(&taken, session_node_pipelined(s, n));
 	return res_over(&taken, &k->request, &n->allocatable, k->mask) == 0;
 }
 

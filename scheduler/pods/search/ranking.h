@@ -78,8 +78,7 @@ bool ranking_fits(const struct ranking *r, uint32_t place);
 uint32_t ranking_sample(const struct ranking *r, size_t cell);
 
 /* Whether what the class requests is free on the node: now, and when the pods that terminate there
- * are gone. Room that is held for pods that wait for releases on the node is not free, though no
- * pod uses it. */
+ * are gone (session_node_taken_later). */
 bool ranking_room_now(const struct session *s, const struct pod_class *k, const struct node *n);
 bool ranking_room_later(const struct session *s, const struct pod_class *k, const struct node *n);
 

@@ -237,23 +237,13 @@ static bool has_room(const struct candidates_spot *spot, const struct task *t,
 	return res_over(taken, &t->klass->request, &spot->node->allocatable, mask) == 0;
 }
 
-/* The resources that are taken there when the pods that terminate are gone. */
-static struct res taken_on(const struct session *s, const struct node *n)
-{
-	struct res taken = *session_node_used(s, n);
-
-	res_sub(&taken, session_node_releasing(s, n));
-	res_add(&taken, session_node_pipelined(s, n));
-	return taken;
-}
-
 /* The least harm that t can do on the node: resources alone are compared. False: not even all
  * candidates together make room. */
 static bool guess_harm(struct victims *v, const struct task *t, struct candidates_spot *spot,
 		       struct harm *ret)
 {
 	struct session *s = v->session;
-	struct res taken = taken_on(s, spot->node);
+	struct res taken = session_node_taken_later(s, spot->node);
 
 	candidates_sort(spot);
 	*ret = (struct harm){ .count = 0 };
@@ -277,7 +267,7 @@ static bool guess_harm(struct victims *v, const struct task *t, struct candidate
 static struct harm least_harm(const struct session *s, const struct task *t,
 			      const struct candidates_spot *spot)
 {
-	struct res taken = taken_on(s, spot->node);
+	struct res taken = session_node_taken_later(s, spot->node);
 	struct harm least = { .count = 0 };
 
 	if (!has_room(spot, t, &taken)) {

@@ -179,6 +179,15 @@ const struct res *session_node_releasing(const struct session *s, const struct n
 	return slot->epoch == s->overlay->epoch ? &slot->releasing : &n->releasing;
 }
 
+struct res session_node_taken_later(const struct session *s, const struct node *n)
+{
+	struct res taken = *session_node_used(s, n);
+
+	res_sub(&taken, session_node_releasing(s, n));
+	res_add(&taken, session_node_pipelined(s, n));
+	return taken;
+}
+
 uint32_t session_node_version(const struct session *s, const struct node *n)
 {
 	const struct overlay_node *slot = &s->overlay->nodes[n->id];

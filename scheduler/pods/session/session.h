@@ -62,6 +62,9 @@ uint32_t session_task_charge_queue(const struct session *s, const struct task *t
 const struct res *session_node_used(const struct session *s, const struct node *n);
 const struct res *session_node_pipelined(const struct session *s, const struct node *n);
 const struct res *session_node_releasing(const struct session *s, const struct node *n);
+/* The resources that are taken there when the pods that terminate are gone. Room that is held for
+ * pods which wait for releases on the node is taken, though no pod uses it. */
+struct res session_node_taken_later(const struct session *s, const struct node *n);
 uint32_t session_node_version(const struct session *s,
 			      const struct node *n); /* bumped per overlay change */
 /* Tasks placed on the node by this cycle come after the cluster's; i runs from 0 until it returns

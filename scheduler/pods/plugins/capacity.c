@@ -427,14 +427,10 @@ static bool capacity_preemptive(void *state, struct session *s, const struct que
 static bool capacity_reclaimable(void *state, struct session *s, const struct task *t,
 				 const struct task *victim)
 {
-	const struct cluster *c = session_cluster(s);
+	const struct queue *q = session_cluster(s)->queues.v[session_task_queue(s, t)];
 	const struct capacity_reclaim r = rules(state);
-	uint32_t q = session_task_charge_queue(s, t);
 
-	if (q == MODEL_NONE) {
-		q = c->podgroups.v[t->podgroup]->queue;
-	}
-	return capacity_reclaim_may_take(&r, s, c->queues.v[q], t, victim);
+	return capacity_reclaim_may_take(&r, s, q, t, victim);
 }
 
 static bool capacity_queue_gives(void *state, const struct session *s, const struct queue *q)

@@ -138,6 +138,15 @@ uint32_t session_task_charge_queue(const struct session *s, const struct task *t
 	return slot->epoch == s->overlay->epoch ? slot->charge_queue : t->charge_queue;
 }
 
+uint32_t session_task_queue(const struct session *s, const struct task *t)
+{
+	uint32_t id = session_task_charge_queue(s, t);
+
+	return id == MODEL_NONE && t->podgroup != MODEL_NONE
+		       ? s->cluster->podgroups.v[t->podgroup]->queue
+		       : id;
+}
+
 bool session_task_was_revoked(const struct session *s, const struct task *t)
 {
 	const struct overlay_task *slot = &s->overlay->tasks[t->id];

@@ -59,6 +59,9 @@ enum charge_state session_task_charge(const struct session *s, const struct task
 /* Where the charge that the task had when the session was opened is booked; MODEL_NONE: it had
  * none. */
 uint32_t session_task_charge_queue(const struct session *s, const struct task *t);
+/* The same; without a charge the queue of its PodGroup, where one would be booked; MODEL_NONE: it
+ * has none. */
+uint32_t session_task_queue(const struct session *s, const struct task *t);
 const struct res *session_node_used(const struct session *s, const struct node *n);
 const struct res *session_node_pipelined(const struct session *s, const struct node *n);
 const struct res *session_node_releasing(const struct session *s, const struct node *n);

@@ -61,14 +61,12 @@ static inline bool session_priv_is_touched(const struct session *s, const struct
 /* The queue of t's charge (or of its PodGroup) and its ancestors hold an unbound charge. */
 static inline void session_priv_mark_unbound(struct session *s, const struct task *t)
 {
-	uint32_t id = session_task_charge_queue(s, t);
 	const struct queue *q;
 
 	if (s->unbound == NULL) {
 		return;
 	}
-	QUEUE_FOR_EACH_UP (q, s->cluster,
-			   id != MODEL_NONE ? id : s->cluster->podgroups.v[t->podgroup]->queue) {
+	QUEUE_FOR_EACH_UP (q, s->cluster, session_task_queue(s, t)) {
 		s->unbound[q->id] = 1;
 	}
 }

@@ -41,17 +41,6 @@ static void set_status(struct session *s, const struct task *t, enum task_status
 	session_overlay_set32(o, &slot->node, node);
 }
 
-/* Where the charge of t is, or would be booked; MODEL_NONE: nowhere. */
-static uint32_t queue_of(const struct session *s, const struct task *t)
-{
-	uint32_t id = session_task_charge_queue(s, t);
-
-	if (id == MODEL_NONE && t->podgroup != MODEL_NONE) {
-		id = s->cluster->podgroups.v[t->podgroup]->queue;
-	}
-	return id;
-}
-
 /* Each pod takes one of the pods of its node, which it does not request by name. */
 static uint32_t booked_mask(const struct task *t)
 {
@@ -64,7 +53,7 @@ static void set_charge(struct session *s, const struct task *t, enum charge_stat
 
 	/* All states of a charge weigh the same: queues only see it come and go. */
 	if ((slot->charge == CHARGE_NONE) != (state == CHARGE_NONE)) {
-		session_overlay_charge(s->overlay, queue_of(s, t), t,
+		session_overlay_charge(s->overlay, session_task_queue(s, t), t,
 				       state == CHARGE_NONE ? -1 : 1);
 	}
 	session_overlay_set8(s->overlay, &slot->charge, (uint8_t)state);
@@ -207,7 +196,7 @@ void statement_evict(struct session *s, const struct task *t, const struct task 
 	session_overlay_touch(s->overlay, s->cluster->nodes.v[node], true);
 	domains_update(s, t);
 	if (session_task_charge(s, t) != CHARGE_NONE) {
-		QUEUE_FOR_EACH_UP (q, s->cluster, queue_of(s, t)) {
+		QUEUE_FOR_EACH_UP (q, s->cluster, session_task_queue(s, t)) {
 			session_overlay_add(
 				s->overlay, &session_overlay_queue(s->overlay, q)->releasing,
 				pod_class_charge(t->klass), pod_class_charge_mask(t->klass), 1);

@@ -330,7 +330,7 @@ bool link_handle(struct link *l, const struct sched_msg *m)
 		l->lacks_gates = m->flag && m->gate_fields == 0;
 		channel_drop_gate_fields(l->channel);
 		check_established(l);
-	} else if (m->kind == SCHED_MSG_REQUEST_DONE) {
+	} else if (m->kind == SCHED_MSG_REQUEST_DONE || m->kind == SCHED_MSG_SURVEY) {
 		return true;
 	} else if (m->resource == SCHED_CUSTOM) {
 		on_custom(l, m);
@@ -338,7 +338,7 @@ bool link_handle(struct link *l, const struct sched_msg *m)
 		return true;
 	} else if (m->kind == SCHED_MSG_WATCH) {
 		on_watch(l, list, m);
-	} else if (!m->flag) { /* from the watch */
+	} else {
 		channel_note_handled(l->channel);
 		if (m->kind == SCHED_MSG_SYNCED) {
 			l->lists[list].synced = true;

@@ -191,6 +191,15 @@ static void watches_are_refused(void **state)
 	link_fixture_end(&f);
 }
 
+/* The cluster was read for its prices: no message about an object. */
+static void send_survey(struct link_fixture *f)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_SURVEY);
+
+	m->source = link_source(f->l);
+	link_fixture_take(f, m);
+}
+
 static void a_cluster_that_sends_too_much(void **state)
 {
 	struct link_fixture f;
@@ -199,6 +208,8 @@ static void a_cluster_that_sends_too_much(void **state)
 	link_fixture_begin_with(&f, (struct link_options){ .max_queued = 6 });
 	link_fixture_connect_up(&f); /* exactly as many messages as that */
 	assert_int_equal(link_source(f.l), 1);
+	send_survey(&f);
+	send_survey(&f);
 	/* Nothing is handled meanwhile. */
 	for (int i = 0; i < 8; i++) {
 		static const char *const names[] = {

@@ -283,7 +283,7 @@ void cache_pod_remove(struct cache *c, const struct sched_msg *m)
 {
 	struct task *t = cluster_task_find(c->cluster, m->key);
 
-	if (t != NULL && (m->uid == NULL || str_streq(m->uid, t->uid))) {
+	if (t != NULL) {
 		drop(c, t);
 	}
 }

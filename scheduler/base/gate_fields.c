@@ -58,7 +58,7 @@ static enum pool_verdict finish(void *ctx, void *item UNUSED, const struct http_
 			 LOG_STR("definition", NAME), LOG_STR("error", err.text));
 	} else {
 		m->gate_fields = preemption_gate_fields_of(crd);
-		m->flag = true;
+		m->known = true;
 	}
 	g->post(g->ctx, m);
 	return POOL_DONE;

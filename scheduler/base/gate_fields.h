@@ -11,8 +11,8 @@ struct pool_options;
 struct sched_msg;
 
 /* base: transport, clock, limiter, workers (0: manual) and the ctx of post, which receives
- * SCHED_MSG_GATE_FIELDS: with the flag, and with the fields of the definition; with neither when
- * that cannot be read. cluster: its name in logs, borrowed; NULL: the cluster of this program. */
+ * SCHED_MSG_GATE_FIELDS, also when the definition cannot be read. cluster: its name in logs,
+ * borrowed; NULL: the cluster of this program. */
 struct gate_fields *gate_fields_create(const struct pool_options *base, const char *cluster,
 				       void (*post)(void *ctx, struct sched_msg *msg));
 void gate_fields_destroy(struct gate_fields *g); /* NULL is fine */

@@ -16,25 +16,23 @@ struct arena;
 struct sched_conf;
 
 enum sched_msg_kind {
-	SCHED_MSG_UPSERT,     /* object of `resource`, decoded into `object` (the api struct of that
-				 kind); flag: by a GET of its own, not from the watch */
-	SCHED_MSG_DELETE,     /* key only */
-	SCHED_MSG_BAD_OBJECT, /* key, text: the object did not decode; object: the readable part of
-				 it */
-	SCHED_MSG_SYNCED,     /* resource: first LIST complete */
-	SCHED_MSG_REFRESHED,  /* resource: everything stored when the refresh was requested has been
-				 sent */
-	SCHED_MSG_REQUEST_DONE, /* outcome of a write: request, key, uid, code, text */
-	SCHED_MSG_LEASE,        /* flag: held or lost */
-	SCHED_MSG_CONF, /* conf: a new configuration (ownership passes); NULL: it did not load, text
-			   says why */
-	SCHED_MSG_SNAPSHOT,    /* dump wanted: reply */
-	SCHED_MSG_GATE_FIELDS, /* gate_fields: what the API server serves of preemption gates */
-	SCHED_MSG_WATCH,       /* of a worker cluster: lists and watches of `resource` fail (reason,
-				  status, text) or work again */
-	SCHED_MSG_RESOURCE,    /* how an API server serves a kind of the configuration
-				  (multikueue/worker/custom_watch.h) */
-	SCHED_MSG_SURVEY,      /* payload: a worker cluster was read (multikueue/worker/survey.h) */
+	SCHED_MSG_UPSERT,     /* an object */
+	SCHED_MSG_DELETE,     /* the object with this key is gone */
+	SCHED_MSG_BAD_OBJECT, /* an object that did not decode: text says why, object is the
+				 readable part of it */
+	SCHED_MSG_SYNCED,     /* the first LIST of the resource is complete */
+	SCHED_MSG_REFRESHED,  /* all of the resource that was stored when the refresh was requested
+				 has been sent */
+	SCHED_MSG_REQUEST_DONE, /* outcome of a write to the object */
+	SCHED_MSG_LEASE,        /* it is held, or lost */
+	SCHED_MSG_CONF,         /* a new configuration */
+	SCHED_MSG_SNAPSHOT,     /* a dump is wanted */
+	SCHED_MSG_GATE_FIELDS,  /* the fields of preemption gates that the API server serves */
+	SCHED_MSG_WATCH,        /* of a worker cluster: lists and watches of the resource fail
+				   (status, text) or work again */
+	SCHED_MSG_RESOURCE,     /* how an API server serves a kind of the configuration
+				   (multikueue/worker/custom_watch.h) */
+	SCHED_MSG_SURVEY, /* payload: a worker cluster was read (multikueue/worker/survey.h) */
 	SCHED_MSG_STOP,
 	SCHED_MSG_KIND_COUNT_
 };
@@ -87,33 +85,56 @@ struct sched_msg {
 	 * of the connection to a worker cluster. */
 	uint64_t source;
 	enum sched_resource resource;
+	int status;     /* HTTP status of a rejection or failure, 0: none */
 	struct str key; /* "namespace/name" or "name" */
 	int64_t resource_version;
+	/* The api struct of the resource. REQUEST_DONE: what a create has found; NULL: nothing. */
 	const void *object;
-	struct str json; /* its text, where it is kept (message_json.h); else absent */
-	enum sched_request request;
-	enum sched_outcome outcome;
-	const char *uid;
-	int status;          /* HTTP status of a rejection or failure, 0: none */
-	unsigned reason;     /* WATCH: enum reflector_reason */
-	const char *text;    /* error text */
-	const char *written; /* REQUEST_DONE of a pod: the queue, node or condition reason that was
-				written; NULL: none */
-	uint64_t version;    /* REQUEST_DONE of a Workload: number of the write */
-	const char *about;   /* REQUEST_DONE of an object of a job: its key; RESOURCE: the plural;
-				NULL: none */
-	bool flag;
-	/* GATE_FIELDS: bits of api/kueue/preemption_gate.h. 0 with the flag: the API server serves
-	 * none of them; 0 without: it is not known. */
-	unsigned gate_fields;
-	int64_t not_before; /* LEASE: monotonic ns before which nothing may be written */
-	struct sched_conf *conf;
+	const char *text; /* error text */
 	/* Owned by the message, until its receiver takes it and sets it to NULL. */
 	void *payload;
 	void (*free_payload)(void *payload);
-	/* Called for each part of the dump: "cluster", "quota". */
-	void (*reply)(void *ctx, const char *part, struct str json);
-	void *ctx;
+	/* CONF: its receiver takes it over. NULL: it did not load, text says why. */
+	struct sched_conf *conf;
+	/* By kind; all zero in the kinds that are not named. */
+	union {
+		/* UPSERT, BAD_OBJECT */
+		struct {
+			struct str json; /* the text, where it is kept (message_json.h) */
+			bool reread;     /* by a GET of its own, not from the watch */
+		};
+		/* REQUEST_DONE */
+		struct {
+			enum sched_request request;
+			enum sched_outcome outcome;
+			const char *uid;
+			/* To a pod: the queue, node or condition reason; NULL: none. */
+			const char *written;
+			/* To an object of a job: its key; NULL: it is another one. */
+			const char *about;
+			/* To a Workload: the number of the write. */
+			uint64_t version;
+		};
+		/* WATCH */
+		unsigned reason; /* enum reflector_reason */
+		/* RESOURCE */
+		const char *plural; /* NULL: the kind cannot be used, text says why */
+		/* LEASE */
+		struct {
+			bool flag;          /* true: it is held */
+			int64_t not_before; /* monotonic ns before which nothing may be written */
+		};
+		/* GATE_FIELDS */
+		struct {
+			bool known;           /* the definition was read */
+			unsigned gate_fields; /* bits of api/kueue/preemption_gate.h */
+		};
+		/* SNAPSHOT: called for each part of the dump: "cluster", "quota". */
+		struct {
+			void (*reply)(void *ctx, const char *part, struct str json);
+			void *ctx;
+		};
+	};
 };
 
 /* Labels of the metric headgate_requests_total: "ungate", "done". */

@@ -53,8 +53,8 @@ static void set_text(struct custom_list *list, const char *text)
 static void on_resource(struct custom_list *list, const struct sched_msg *m)
 {
 	free(list->plural);
-	list->plural = m->about == NULL ? NULL : xmalloc_dup(m->about);
-	list->missing = m->about == NULL;
+	list->plural = m->plural == NULL ? NULL : xmalloc_dup(m->plural);
+	list->missing = m->plural == NULL;
 	list->synced = false; /* SYNCED follows */
 	set_text(list, m->text);
 }

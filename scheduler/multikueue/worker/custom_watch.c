@@ -85,7 +85,7 @@ static void post_resource(const struct part *p, const char *plural, const char *
 {
 	struct sched_msg *m = message_new(SCHED_MSG_RESOURCE);
 
-	m->about = plural == NULL ? NULL : arena_dup(m->arena, plural);
+	m->plural = plural == NULL ? NULL : arena_dup(m->arena, plural);
 	m->text = arena_dup(m->arena, text);
 	post_about(p, m);
 }

@@ -327,7 +327,7 @@ bool link_handle(struct link *l, const struct sched_msg *m)
 	if (m->kind == SCHED_MSG_GATE_FIELDS) {
 		l->gate_fields = m->gate_fields;
 		l->has_gate_fields = true;
-		l->lacks_gates = m->flag && m->gate_fields == 0;
+		l->lacks_gates = m->known && m->gate_fields == 0;
 		channel_drop_gate_fields(l->channel);
 		check_established(l);
 	} else if (m->kind == SCHED_MSG_REQUEST_DONE || m->kind == SCHED_MSG_SURVEY) {

@@ -40,8 +40,8 @@ static enum pool_verdict finish(void *ctx, void *item, const struct http_result 
 		m = message_decode(SCHED_WORKLOADS, str_of(item), result->body,
 				   rest_version(result));
 		/* The watch may have delivered a deletion, a namesake or a newer version meanwhile:
-		 * the flag has the cache compare UID and version. */
-		m->flag = true;
+		 * the cache compares UID and version then. */
+		m->reread = true;
 		r->post(r->ctx, m);
 		return POOL_DONE;
 	}

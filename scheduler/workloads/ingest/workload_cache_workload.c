@@ -235,7 +235,7 @@ static int take_with(struct workload_cache *c, struct sched_msg *m,
 	s = w->state;
 	unknown = w->object.usage_unknown;
 	holds = from_kueue_workload_holds(c->q, &read, w);
-	outdated = s->outdated && !m->flag && m->resource_version <= s->stale_up_to;
+	outdated = s->outdated && !m->reread && m->resource_version <= s->stale_up_to;
 	if (!holds && !(s->unacknowledged && outdated)) {
 		if (s->unacknowledged) {
 			usage_revoke(c->q, w);
@@ -359,7 +359,7 @@ void workload_cache_workload_upsert(struct workload_cache *c, struct sched_msg *
 	struct workload *w = quota_workload_find(c->q, m->key);
 	struct workload_state *s = w == NULL ? NULL : w->state;
 
-	if (m->flag && (s == NULL || !is_same(w, aw->meta.uid))) {
+	if (m->reread && (s == NULL || !is_same(w, aw->meta.uid))) {
 		return; /* the watch has delivered the deletion since, or another Workload */
 	}
 	if (s != NULL && is_same(w, aw->meta.uid)) {

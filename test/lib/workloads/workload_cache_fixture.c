@@ -162,7 +162,7 @@ static void add(struct workload_cache_fixture *f, const struct shape *w, int64_t
 		w->gated ? ",\"preemptionGates\":[{\"name\":\"g\"}]" : "", w->cpu, w->status);
 
 	m = message_decode(SCHED_WORKLOADS, str_of(key), str_of(json), version);
-	m->flag = w->again;
+	m->reread = w->again;
 	apply(f, m);
 }
 

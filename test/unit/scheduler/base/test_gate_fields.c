@@ -78,7 +78,7 @@ static void it_asks_once(void **state)
 		assert_int_equal(f.w.outcomes, 1);
 		assert_int_equal(f.w.last->kind, SCHED_MSG_GATE_FIELDS);
 		assert_int_equal(f.w.last->gate_fields, rows[i].fields);
-		assert_int_equal(f.w.last->flag, rows[i].read);
+		assert_int_equal(f.w.last->known, rows[i].read);
 		end(&f);
 	}
 }

@@ -30,8 +30,11 @@ static void give(struct custom_lists *l, enum sched_msg_kind kind, const char *k
 
 	m->resource = SCHED_CUSTOM;
 	m->key = str_of(key);
-	m->about = plural;
-	m->reason = reason;
+	if (kind == SCHED_MSG_RESOURCE) {
+		m->plural = plural;
+	} else {
+		m->reason = reason;
+	}
 	m->text = text;
 	custom_lists_handle(l, m, 7);
 	message_free(m);

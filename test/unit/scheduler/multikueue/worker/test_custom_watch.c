@@ -46,7 +46,7 @@ static void post(void *ctx, struct sched_msg *m)
 	assert_int_equal(m->resource, SCHED_CUSTOM);
 	strbuf_printf(&w->log, "%s " STR_FMT, names[m->kind], STR_ARG(m->key));
 	if (m->kind == SCHED_MSG_RESOURCE) {
-		strbuf_printf(&w->log, " %s", m->about != NULL ? m->about : m->text);
+		strbuf_printf(&w->log, " %s", m->plural != NULL ? m->plural : m->text);
 	} else if (m->kind == SCHED_MSG_WATCH) {
 		strbuf_printf(&w->log, " %u %s", m->reason, m->text);
 	} else if (m->json.p != NULL && m->json.len < 200) {

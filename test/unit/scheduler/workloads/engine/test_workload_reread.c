@@ -54,7 +54,7 @@ static void it_arrives_as_an_update(void **state)
 	assert_int_equal(f.w.last->kind, SCHED_MSG_UPSERT);
 	assert_int_equal(f.w.last->resource, SCHED_WORKLOADS);
 	assert_int_equal(f.w.last->resource_version, 8);
-	assert_true(f.w.last->flag);
+	assert_true(f.w.last->reread);
 	assert_true(str_eq_c(f.w.last->key, "ns/one"));
 	w = f.w.last->object;
 	assert_string_equal(w->meta.name, "one");

@@ -4,7 +4,6 @@
 
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
-#include "api/kueue/preemption_gate.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
@@ -123,9 +122,7 @@ void fleet_writes_gate(struct link *l, const struct fleet_workload *w, struct fl
 					  .content_type = "application/apply-patch+yaml",
 					  .names_version = true };
 
-	gate_write_format(&replica, KUEUE_GATE_MULTIKUEUE, open,
-			  preemption_gate_fields(PREEMPTION_GATE_AUTO, link_gate_fields(l)), now,
-			  &body);
+	gate_write_format(&replica, KUEUE_GATE_MULTIKUEUE, open, link_gate_fields(l), now, &body);
 	sched_kinds_key_path(SCHED_WORKLOADS, str_of(w->key), "status", &path);
 	strbuf_add_c(&path, "?fieldManager=" GATE_WRITE_FIELD_MANAGER "&force=true");
 	spec.path = path.p;

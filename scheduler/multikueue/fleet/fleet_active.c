@@ -41,7 +41,7 @@ struct fleet_active {
 	const struct fleet_offers *offers;
 	struct pool *pool;
 	const struct clock *clock;
-	struct strmap *written; /* struct written, by "PLURAL/name" */
+	struct strmap *written; /* struct written, by number of the resource and name: "3/a" */
 	int64_t at;             /* mono ns */
 };
 

@@ -2,8 +2,8 @@
  * made as soon as it is due (scheduler/multikueue/connection.h), kept, and made anew when it is
  * lost. It lists and watches the replicas, which are the Workloads, batch Jobs and (if they are
  * needed) pods and objects of configured kinds with the label of this manager, and all LocalQueues;
- * it learns which fields of
- * preemption gates the API server serves; and it has the pool through which replicas are written.
+ * it learns which fields of preemption gates the API server serves; and it has the pool through
+ * which replicas are written.
  *
  * Each connection has a number that none had before it. All messages of a connection carry it
  * (sched_msg.source): objects, SYNCED, answers to writes, and WATCH and GATE_FIELDS, which are for

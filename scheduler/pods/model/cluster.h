@@ -1,18 +1,16 @@
 /* scheduler/pods/model/cluster.h: building and changing a struct cluster with its accounts kept
- * right: node use, PodGroup counts, generations, queue topology. Quota charges are
- * pods/ledger/ledger.h's business: a caller that removes or re-books a task releases its charge
+ * right: node use, PodGroup counts, generations. Its Queues are pods/model/queue.h's, and quota
+ * charges pods/ledger/ledger.h's: a caller that removes or re-books a task releases its charge
  * first (asserted). Owner: the sched thread. Pure: no I/O, no clock. */
 #ifndef SCHEDULER_PODS_MODEL_CLUSTER_H
 #define SCHEDULER_PODS_MODEL_CLUSTER_H
 
 #include "base/str.h"
 #include "scheduler/pods/model/model.h"
+#include "scheduler/pods/model/queue.h"
 #include "scheduler/pods/values/pod_class.h"
 
-#define CLUSTER_MAX_QUEUE_DEPTH 64 /* levels below the root; deeper queues are broken */
-
 struct strbuf;
-struct tree; /* scheduler/base/tree.h */
 
 struct priority_class {
 	int32_t value;
@@ -22,27 +20,6 @@ struct priority_class {
 /* A cluster with nothing but the root queue; destroy frees all that is in it and accepts NULL. */
 struct cluster *cluster_create(void);
 void cluster_destroy(struct cluster *c);
-
-/* Queues. queue_get makes a placeholder (exists = false) when unknown. */
-struct queue *queue_get(struct cluster *c, struct str name);
-struct queue *queue_find(const struct cluster *c, struct str name); /* NULL */
-/* Call after changing parent_name, exists, capability, guarantee, deserved, state of any queue:
- * recomputes parents, children, depth, broken and bumps queues_gen. Charges must be re-rolled by
- * ledger_rebuild_sums afterwards when parents changed (returns true then). */
-bool queue_topology_changed(struct cluster *c);
-/* Removes a placeholder to which nothing refers any more. */
-void queue_prune(struct cluster *c, struct queue *q);
-/* The queues by id, as they lie now; free ids are roots. The caller destroys it. */
-struct tree *queue_topology_tree(const struct cluster *c);
-static inline struct queue *queue_at(const struct cluster *c, uint32_t id) /* NULL: MODEL_NONE */
-{
-	return id == MODEL_NONE ? NULL : c->queues.v[id];
-}
-/* q is the queue with the id from (MODEL_NONE: none), then each queue above it. */
-#define QUEUE_FOR_EACH_UP(q, c, from)                                                              \
-	for ((q) = queue_at((c), (from)); (q) != NULL; (q) = queue_at((c), (q)->parent))
-/* Whether the queue with this id is top or lies below it; false for MODEL_NONE. */
-bool queue_is_within(const struct cluster *c, uint32_t id, const struct queue *top);
 
 /* PodGroups, by "namespace/name" of Volcano's. */
 struct podgroup *cluster_podgroup_get(struct cluster *c, struct str namespace_, struct str name);

@@ -1,9 +1,10 @@
+#include "scheduler/pods/model/queue.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/xmalloc.h"
 #include "collections/strmap.h"
-#include "scheduler/pods/model/cluster.h"
 
 struct queue *queue_find(const struct cluster *c, struct str name)
 {

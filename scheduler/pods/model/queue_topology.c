@@ -1,3 +1,5 @@
+#include "scheduler/pods/model/queue.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -5,7 +7,6 @@
 #include "collections/strmap.h"
 #include "scheduler/base/tree.h"
 #include "scheduler/pods/model/access.h"
-#include "scheduler/pods/model/cluster.h"
 
 struct queue_list VEC(struct queue *);
 
@@ -110,7 +111,7 @@ static void place_below_parent(const struct cluster *c, struct queue *q)
 	}
 	if (parent->broken != NULL) {
 		q->broken = "has an ancestor that cannot be used";
-	} else if (q->depth > CLUSTER_MAX_QUEUE_DEPTH) {
+	} else if (q->depth > QUEUE_MAX_DEPTH) {
 		q->broken = "lies too deep below the root";
 	}
 }

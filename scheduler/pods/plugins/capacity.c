@@ -121,9 +121,9 @@ static int capacity_create(const struct plugin_args *args, void **ret_state, str
 	struct capacity_arguments a;
 	int r = conf_args_read(capacity_arguments, args->v, args->n, &a, err);
 
-	if (r == 0 && (a.levels < 0 || a.levels > CLUSTER_MAX_QUEUE_DEPTH)) {
+	if (r == 0 && (a.levels < 0 || a.levels > QUEUE_MAX_DEPTH)) {
 		r = err_set(err, ERR_INVALID, "ancestorReclaimLevel: not between 0 and %d",
-			    CLUSTER_MAX_QUEUE_DEPTH);
+			    QUEUE_MAX_DEPTH);
 	}
 	if (r < 0) {
 		return r;

@@ -77,15 +77,15 @@ static void test_depth_at_limit_and_beyond(void **state)
 	char name[16], parent[16] = "root";
 
 	(void)state;
-	for (int i = 1; i <= CLUSTER_MAX_QUEUE_DEPTH + 2; i++) {
+	for (int i = 1; i <= QUEUE_MAX_DEPTH + 2; i++) {
 		snprintf(name, sizeof(name), "q%d", i);
 		(void)cluster_fixture_queue(c, name, parent, -1);
 		memcpy(parent, name, sizeof(name));
 	}
-	snprintf(name, sizeof(name), "q%d", CLUSTER_MAX_QUEUE_DEPTH);
-	assert_int_equal(find(c, name)->depth, CLUSTER_MAX_QUEUE_DEPTH);
+	snprintf(name, sizeof(name), "q%d", QUEUE_MAX_DEPTH);
+	assert_int_equal(find(c, name)->depth, QUEUE_MAX_DEPTH);
 	assert_null(find(c, name)->broken);
-	snprintf(name, sizeof(name), "q%d", CLUSTER_MAX_QUEUE_DEPTH + 1);
+	snprintf(name, sizeof(name), "q%d", QUEUE_MAX_DEPTH + 1);
 	assert_string_equal(find(c, name)->broken, "lies too deep below the root");
 	assert_string_equal(find(c, parent)->broken, "has an ancestor that cannot be used");
 	cluster_destroy(c);

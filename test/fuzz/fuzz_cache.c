@@ -234,6 +234,7 @@ static void put_object(struct input *in, struct strbuf *b, enum sched_resource r
 	case SCHED_BUDGETS:
 	case SCHED_TOPOLOGIES:
 	case SCHED_RESOURCE_COUNT_:
+	case SCHED_CUSTOM:
 		strbuf_add_c(b, "{}");
 		break;
 	}

@@ -10,7 +10,8 @@
 #include "scheduler/pods/model/model.h"
 #include "scheduler/pods/writes/pod_write.h"
 
-/* texts: the node, the resourceVersion. */
+enum { NODE, VERSION }; /* texts */
+
 static void claim_selection_fill(const struct pod_write *w, struct http_call *call,
 				 struct strbuf *scratch)
 {
@@ -22,15 +23,7 @@ static void claim_selection_fill(const struct pod_write *w, struct http_call *ca
 	body = scratch->len;
 	json_out_init(&o, scratch);
 	json_out_object(&o);
-	json_out_key(&o, "metadata");
-	json_out_object(&o);
-	json_out_kv(&o, "uid", w->uid);
-	json_out_kv(&o, "resourceVersion", w->texts[1]);
-	json_out_key(&o, "annotations");
-	json_out_object(&o);
-	json_out_kv(&o, STORAGE_SELECTED_NODE, w->texts[0]);
-	json_out_object_end(&o);
-	json_out_object_end(&o);
+	pod_write_put_metadata(w, w->texts[VERSION], STORAGE_SELECTED_NODE, w->texts[NODE], &o);
 	json_out_object_end(&o);
 	json_out_end(&o);
 	rest_fill(call, scratch, body, HTTP_PATCH, "application/merge-patch+json");
@@ -42,8 +35,8 @@ static enum pod_write_judgement claim_selection_judge(const struct pod_write *w,
 	const struct jdoc *annotations = jdoc_path(claim, "metadata.annotations");
 
 	return pod_write_judge_version(
-		claim, jdoc_is_str(jdoc_get(annotations, STORAGE_SELECTED_NODE), w->texts[0]),
-		w->texts[1]);
+		claim, jdoc_is_str(jdoc_get(annotations, STORAGE_SELECTED_NODE), w->texts[NODE]),
+		w->texts[VERSION]);
 }
 
 static const struct pod_write_kind claim_selection_kind = {
@@ -61,7 +54,7 @@ struct pod_write *claim_selection_new(const struct claim *cl, const char *node)
 	struct pod_write *w = pod_write_new_for(&claim_selection_kind, space, name,
 						cl->uid == NULL ? "" : cl->uid);
 
-	w->texts[0] = xmalloc_dup(node);
-	w->texts[1] = xmalloc_printf("%lld", (long long)cl->resource_version);
+	w->texts[NODE] = xmalloc_dup(node);
+	w->texts[VERSION] = xmalloc_printf("%lld", (long long)cl->resource_version);
 	return w;
 }

@@ -11,6 +11,7 @@
 #include "base/xmalloc.h"
 #include "enc/json/cut.h"
 #include "enc/json/jdoc.h"
+#include "enc/json/json_out.h"
 #include "kube/rest.h"
 #include "scheduler/pods/model/model.h"
 
@@ -210,6 +211,20 @@ static enum pool_verdict pod_write_finish(void *ctx, void *item, const struct ht
 		return read_back(w, result->status, err.text);
 	}
 	return report(target, w, SCHED_REJECTED, result->status, err.text);
+}
+
+void pod_write_put_metadata(const struct pod_write *w, const char *version, const char *annotation,
+			    const char *value, struct json_out *o)
+{
+	json_out_key(o, "metadata");
+	json_out_object(o);
+	json_out_kv(o, "uid", w->uid);
+	json_out_kv(o, "resourceVersion", version);
+	json_out_key(o, "annotations");
+	json_out_object(o);
+	json_out_kv(o, annotation, value);
+	json_out_object_end(o);
+	json_out_object_end(o);
 }
 
 enum pod_write_judgement pod_write_judge_version(const struct jdoc *object, bool is_done,

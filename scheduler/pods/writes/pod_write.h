@@ -1,8 +1,8 @@
 /* scheduler/pods/writes/pod_write.h: the common part of all writes to one pod, or to a claim of
- * one, or to a volume for such a claim: identity by UID,
- * reading the pod back where the answer leaves open what happened, and the mapping of answers to
- * outcomes. Kinds (gate removal, bind, evict, status) supply the request and the judgement of a pod
- * that was read back. Thread: created by the sched thread, then owned by the pool. */
+ * one, or to a volume for such a claim: identity by UID, reading the pod back where the answer
+ * leaves open what happened, and the mapping of answers to outcomes. Kinds (gate removal, bind,
+ * evict, status) supply the request and the judgement of a pod that was read back. Thread: created
+ * by the sched thread, then owned by the pool. */
 #ifndef SCHEDULER_PODS_WRITES_POD_WRITE_H
 #define SCHEDULER_PODS_WRITES_POD_WRITE_H
 
@@ -15,6 +15,7 @@
 struct cluster;
 struct err;
 struct jdoc;
+struct json_out;
 struct pod_write;
 struct strbuf;
 struct task;
@@ -51,7 +52,7 @@ struct pod_write {
 	const struct pod_write_kind *kind;
 	char *namespace_; /* NULL: a volume has none */
 	char *name, *uid;
-	char *texts[4];  /* meaning by kind */
+	char *texts[4];  /* meaning by kind; the first one is reported as sched_msg.written */
 	int64_t wall_ns; /* by kind */
 	bool first_done; /* of fill_first */
 	bool reading;    /* a GET is out */
@@ -61,7 +62,7 @@ struct pod_write {
 	char *refused_text;
 };
 
-/* Context of the four pod pools. */
+/* Context of the pools of such writes. */
 struct pod_write_target {
 	void (*post)(void *ctx, struct sched_msg *msg);
 	bool (*may_send)(void *ctx);
@@ -72,6 +73,9 @@ struct pod_write *pod_write_new(const struct pod_write_kind *kind, const struct 
 /* The same for another object; all are copied. namespace_ is absent where the kind has none. */
 struct pod_write *pod_write_new_for(const struct pod_write_kind *kind, struct str namespace_,
 				    struct str name, const char *uid);
+/* Puts the metadata of a merge patch for this version of the object alone, with one annotation. */
+void pod_write_put_metadata(const struct pod_write *w, const char *version, const char *annotation,
+			    const char *value, struct json_out *o);
 /* The judgement of an object that is written in one version alone: a conflict is final, since the
  * object is not what was decided about, unless the answer to a write that had its effect was lost.
  */

@@ -39,15 +39,7 @@ static void volume_reservation_fill(const struct pod_write *w, struct http_call 
 	body = scratch->len;
 	json_out_init(&o, scratch);
 	json_out_object(&o);
-	json_out_key(&o, "metadata");
-	json_out_object(&o);
-	json_out_kv(&o, "uid", w->uid);
-	json_out_kv(&o, "resourceVersion", w->texts[VERSION]);
-	json_out_key(&o, "annotations");
-	json_out_object(&o);
-	json_out_kv(&o, STORAGE_BOUND_BY_CONTROLLER, "yes");
-	json_out_object_end(&o);
-	json_out_object_end(&o);
+	pod_write_put_metadata(w, w->texts[VERSION], STORAGE_BOUND_BY_CONTROLLER, "yes", &o);
 	write_claim_ref(w, &o);
 	json_out_object_end(&o);
 	json_out_end(&o);

@@ -1,6 +1,8 @@
 /* common/collections/idset.h: sorted set of dense ids (those of slots.h), 64 of them in a word. It
  * takes 16 bytes for each word that has one: a quarter of a byte for an id where they are dense, 16
- * bytes where they are far apart. struct idset s = IDSET_INIT; idset_add(&s, 7);  idset_has(&s, 7)
+ * bytes where they are far apart.
+ *   struct idset s = IDSET_INIT;
+ *   idset_add(&s, 7);  idset_has(&s, 7)
  *   for (struct idset_cursor c = IDSET_FIRST; idset_next(&s, &c);) { c.id }
  *   idset_finish(&s);
  * Adding and removing cost O(log words) and the shift of the words behind. Owner: one thread. */

@@ -3,7 +3,7 @@
  *   idle -add-> ready -next-> processing -done-> idle       add while processing: ready after done
  *   idle -add_after-> delayed -time-> ready                 while processing: the same after done
  *   processing -retry, done-> delayed (backoff of the key) -time-> ready
- *   delayed -hurry-> ready */
+ *   delayed -make_ready-> ready */
 #ifndef COMMON_KUBE_WORKQUEUE_H
 #define COMMON_KUBE_WORKQUEUE_H
 

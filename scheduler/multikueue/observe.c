@@ -20,18 +20,12 @@ void observe_init(struct observed *o, const char *cluster)
 				.evicted_before = REPLICA_NOT_SEEN };
 }
 
-static bool is_true(const struct api_workload *w, const char *type)
-{
-	const struct api_condition *c = meta_condition(&w->status.conditions, type);
-
-	return c != NULL && str_streq(c->status, "True");
-}
-
 /* A worker writes one of the three, which its dialect says. */
 static bool signals(const struct api_workload *w)
 {
 	for (unsigned d = PREEMPTION_GATE_KUEUE; d < PREEMPTION_GATE_DIALECT_COUNT_; d++) {
-		if (is_true(w, preemption_gate_signal((enum preemption_gate_dialect)d, 0))) {
+		if (kueue_workload_is_true(
+			    w, preemption_gate_signal((enum preemption_gate_dialect)d, 0))) {
 			return true;
 		}
 	}
@@ -193,9 +187,10 @@ void observe_object(struct observed *o, const struct api_workload *w, const char
 	read_gates(w, gate, r);
 	read_evictions(o, w);
 	r->signals = signals(w);
-	r->reserved = is_true(w, KUEUE_QUOTA_RESERVED);
+	r->reserved = kueue_workload_is_true(w, KUEUE_QUOTA_RESERVED);
 	/* One that has finished ran: no other cluster is to start it. */
-	r->admitted = is_true(w, KUEUE_ADMITTED) || is_true(w, KUEUE_FINISHED);
+	r->admitted = kueue_workload_is_true(w, KUEUE_ADMITTED) ||
+		      kueue_workload_is_true(w, KUEUE_FINISHED);
 	r->answer = observe_answer(w);
 	if (r->signals && r->signal_seen == REPLICA_NOT_SEEN) {
 		r->signal_number = ++*numbers;

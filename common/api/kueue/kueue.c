@@ -295,13 +295,6 @@ static const struct field topology_rows[] = {
 };
 const struct field_table kueue_topology_fields = FIELD_TABLE(struct api_topology, topology_rows);
 
-bool kueue_condition_is_true(const struct api_conditions *c, const char *type)
-{
-	const struct api_condition *found = meta_condition(c, type);
-
-	return found != NULL && str_streq(found->status, "True");
-}
-
 const struct api_flavor_quotas *kueue_find_flavor(const struct api_resource_groups *groups,
 						  const char *flavor)
 {

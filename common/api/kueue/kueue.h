@@ -205,8 +205,6 @@ extern const struct field_table kueue_workload_priority_class_fields;
 extern const struct field_table kueue_admission_check_fields;
 extern const struct field_table kueue_topology_fields;
 
-/* True with status True. */
-bool kueue_condition_is_true(const struct api_conditions *c, const char *type);
 /* The quotas of a flavor in any group; NULL: not there. */
 const struct api_flavor_quotas *kueue_find_flavor(const struct api_resource_groups *groups,
 						  const char *flavor);

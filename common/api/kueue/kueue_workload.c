@@ -181,10 +181,10 @@ const struct field_table kueue_workload_fields = FIELD_TABLE(struct api_workload
  * first. */
 enum kueue_workload_stage kueue_workload_stage(const struct api_workload *w)
 {
-	if (kueue_condition_is_true(&w->status.conditions, KUEUE_FINISHED)) {
+	if (kueue_workload_is_true(w, KUEUE_FINISHED)) {
 		return KUEUE_WORKLOAD_FINISHED;
 	}
-	if (kueue_condition_is_true(&w->status.conditions, KUEUE_ADMITTED)) {
+	if (kueue_workload_is_true(w, KUEUE_ADMITTED)) {
 		return KUEUE_WORKLOAD_ADMITTED;
 	}
 	return kueue_workload_is_reserving(w) ? KUEUE_WORKLOAD_RESERVING : KUEUE_WORKLOAD_PENDING;
@@ -192,7 +192,12 @@ enum kueue_workload_stage kueue_workload_stage(const struct api_workload *w)
 
 bool kueue_workload_is_reserving(const struct api_workload *w)
 {
-	return kueue_condition_is_true(&w->status.conditions, KUEUE_QUOTA_RESERVED);
+	return kueue_workload_is_true(w, KUEUE_QUOTA_RESERVED);
+}
+
+bool kueue_workload_is_true(const struct api_workload *w, const char *condition)
+{
+	return meta_condition_is_true(&w->status.conditions, condition);
 }
 
 bool kueue_workload_is_active(const struct api_workload *w)

@@ -132,6 +132,8 @@ enum kueue_workload_stage {
 enum kueue_workload_stage kueue_workload_stage(const struct api_workload *w);
 /* QuotaReserved is True, regardless of other conditions. */
 bool kueue_workload_is_reserving(const struct api_workload *w);
+/* Whether it has the condition, with status True. */
+bool kueue_workload_is_true(const struct api_workload *w, const char *condition);
 bool kueue_workload_is_active(const struct api_workload *w); /* spec.active, absent is true */
 /* Number of reclaimable pods of a pod set (status.reclaimablePods); 0 when absent. */
 int32_t kueue_workload_reclaimable(const struct api_workload *w, const char *pod_set);

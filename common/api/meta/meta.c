@@ -60,6 +60,13 @@ const struct api_condition *meta_condition(const struct api_conditions *c, const
 	return NULL;
 }
 
+bool meta_condition_is_true(const struct api_conditions *c, const char *type)
+{
+	const struct api_condition *found = meta_condition(c, type);
+
+	return found != NULL && str_streq(found->status, "True");
+}
+
 int64_t meta_version(const struct api_meta *m)
 {
 	int64_t n = 0;

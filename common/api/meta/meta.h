@@ -31,7 +31,10 @@ extern const struct field_table meta_fields;
 extern const struct field_table meta_condition_fields;
 
 const struct api_owner *meta_controller(const struct api_meta *m); /* NULL: none */
-const struct api_condition *meta_condition(const struct api_conditions *c, const char *type);
+const struct api_condition *meta_condition(const struct api_conditions *c,
+					   const char *type); /* NULL: none */
+/* Whether there is one of this type, with status True. */
+bool meta_condition_is_true(const struct api_conditions *c, const char *type);
 /* resourceVersion as a number for ordering; 0 when absent or not a number. */
 int64_t meta_version(const struct api_meta *m);
 

@@ -195,14 +195,13 @@ static enum check_active_cluster state_of(void *ctx, const char *name)
 	const struct fleet_active *a = ctx;
 	const struct fleet_cluster *k = find(a, name);
 	const struct api_multikueue_cluster *o = fleet_clusters_object(a->clusters, name);
-	const struct api_condition *c =
-		o == NULL ? NULL : meta_condition(&o->status.conditions, ACTIVE);
 	bool up;
 
 	if (k == NULL || o == NULL) {
 		return CHECK_ACTIVE_MISSING;
 	}
-	up = is_settled(a, k) ? link_is_up(k->link) : c != NULL && str_streq(c->status, "True");
+	up = is_settled(a, k) ? link_is_up(k->link)
+			      : meta_condition_is_true(&o->status.conditions, ACTIVE);
 	return up ? CHECK_ACTIVE_USABLE : CHECK_ACTIVE_INACTIVE;
 }
 

@@ -71,20 +71,14 @@ static bool names(const struct field_strs *list, const char *name)
 	return false;
 }
 
-static bool is_true(const struct api_workload *w, const char *type)
-{
-	const struct api_condition *c = meta_condition(&w->status.conditions, type);
-
-	return c != NULL && str_streq(c->status, "True");
-}
-
 /* It waits for a cluster to run on: it has the manager's quota, and nothing takes that back. */
 static bool is_wanted(const struct api_workload *w, const struct api_check_state *check)
 {
 	return check != NULL && str_streq(check->state, KUEUE_CHECK_PENDING) &&
 	       w->meta.deleted == FIELD_NO_TIME && kueue_workload_is_active(w) &&
-	       is_true(w, KUEUE_QUOTA_RESERVED) && !is_true(w, KUEUE_EVICTED) &&
-	       !is_true(w, KUEUE_FINISHED);
+	       kueue_workload_is_true(w, KUEUE_QUOTA_RESERVED) &&
+	       !kueue_workload_is_true(w, KUEUE_EVICTED) &&
+	       !kueue_workload_is_true(w, KUEUE_FINISHED);
 }
 
 /* A cluster of the config to which it is not offered yet is about to be, when it makes its first

@@ -38,9 +38,7 @@ static const char *refusal(const void *local, struct arena *arena)
 
 static bool is_true(const struct api_job *job, const char *type)
 {
-	const struct api_condition *c = meta_condition(&job->status.conditions, type);
-
-	return c != NULL && str_streq(c->status, "True");
+	return meta_condition_is_true(&job->status.conditions, type);
 }
 
 static void status_text(const struct api_job *job, struct strbuf *out)

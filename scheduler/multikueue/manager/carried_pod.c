@@ -47,11 +47,9 @@ static bool is_active(const void *local)
 
 static bool was_stopped(const struct api_pod *pod)
 {
-	const struct api_condition *c =
-		meta_condition(&pod->status.conditions, KUEUE_TERMINATION_TARGET);
-
 	return !str_streq(pod->status.phase, "Succeeded") &&
-	       (pod->meta.deleted != FIELD_NO_TIME || (c != NULL && str_streq(c->status, "True")));
+	       (pod->meta.deleted != FIELD_NO_TIME ||
+		meta_condition_is_true(&pod->status.conditions, KUEUE_TERMINATION_TARGET));
 }
 
 static enum carried_due due(const struct carried_object *local, const struct carried_object *remote)

@@ -92,7 +92,7 @@ static bool is_other_slices(const struct api_workload *w)
 		return false;
 	}
 	return pass_finished_as(w, KUEUE_REASON_SLICE_REPLACED) ||
-	       (!pass_is_true(w, KUEUE_FINISHED) && !kueue_workload_is_reserving(w) &&
+	       (!kueue_workload_is_true(w, KUEUE_FINISHED) && !kueue_workload_is_reserving(w) &&
 		field_map_get(&w->meta.annotations, KUEUE_SLICE_REPLACES) != NULL);
 }
 
@@ -113,7 +113,7 @@ static void decide(struct pass *p)
 	if (is_other_slices(p->local)) {
 		return;
 	}
-	if (pass_is_true(p->local, KUEUE_FINISHED)) {
+	if (kueue_workload_is_true(p->local, KUEUE_FINISHED)) {
 		pass_take_back_others(p, PASS_NONE);
 		return;
 	}
@@ -122,7 +122,7 @@ static void decide(struct pass *p)
 		pass_take_back_others(p, PASS_NONE);
 	} else if (!may_run) {
 		return;
-	} else if (pass_is_true(p->local, KUEUE_EVICTED)) {
+	} else if (kueue_workload_is_true(p->local, KUEUE_EVICTED)) {
 		wind_down(p);
 	} else if (!p->view->has_config || !kueue_workload_is_active(p->local)) {
 		return; /* deactivated: the core is about to evict it */

@@ -16,9 +16,9 @@ static bool may_win(const struct pass *p, const struct manager_cluster *c)
 	const struct api_workload *r = pass_replica(c);
 
 	return r != NULL && c->configured && !nominate_is_taken(c) &&
-	       nominate_has(p->view, c->name) && pass_is_true(r, KUEUE_ADMITTED) &&
-	       !pass_is_true(r, KUEUE_EVICTED) && !pass_is_true(r, KUEUE_FINISHED) &&
-	       c->sync != SPEC_SYNC_OTHER;
+	       nominate_has(p->view, c->name) && kueue_workload_is_true(r, KUEUE_ADMITTED) &&
+	       !kueue_workload_is_true(r, KUEUE_EVICTED) &&
+	       !kueue_workload_is_true(r, KUEUE_FINISHED) && c->sync != SPEC_SYNC_OTHER;
 }
 
 /* The first in configured order: times of workers are of other clocks. One that runs the Job
@@ -93,7 +93,7 @@ static void offer_to(struct pass *p, const struct nominate *to, size_t i)
 		pass_add(p, MANAGER_CREATE_REPLICA, i);
 		return;
 	}
-	if (r == NULL || c->sync == SPEC_SYNC_OTHER || pass_is_true(r, KUEUE_FINISHED)) {
+	if (r == NULL || c->sync == SPEC_SYNC_OTHER || kueue_workload_is_true(r, KUEUE_FINISHED)) {
 		pass_take_back(p, i); /* a new one is made when nothing is left */
 	} else if (c->sync == SPEC_SYNC_PRIORITY && !pass_knows_job(c)) {
 		pass_add(p, MANAGER_UPDATE_REPLICA, i);

@@ -27,11 +27,6 @@ void pass_look_again(struct pass *p, int64_t at)
 	p->at = clock_earlier(p->at, at);
 }
 
-bool pass_is_true(const struct api_workload *w, const char *type)
-{
-	return kueue_condition_is_true(&w->status.conditions, type);
-}
-
 bool pass_is_deleted(const struct api_meta *m)
 {
 	return m->deleted != FIELD_NO_TIME;
@@ -46,7 +41,8 @@ bool pass_finished_as(const struct api_workload *w, const char *reason)
 
 bool pass_has_finished(const struct api_workload *w)
 {
-	return pass_is_true(w, KUEUE_FINISHED) && !pass_finished_as(w, KUEUE_REASON_OUT_OF_SYNC);
+	return kueue_workload_is_true(w, KUEUE_FINISHED) &&
+	       !pass_finished_as(w, KUEUE_REASON_OUT_OF_SYNC);
 }
 
 bool pass_check_is(const struct pass *p, const char *state)

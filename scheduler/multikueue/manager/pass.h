@@ -36,9 +36,7 @@ void pass_look_again(struct pass *p, int64_t at);
 
 /* --- reading -----------------------------------------------------------------------------------*/
 
-/* Conditions of either Workload: this type is True; Finished is, with this reason; the Job did its
- * work or failed at it. */
-bool pass_is_true(const struct api_workload *w, const char *type);
+/* Either Workload has finished: with this reason; because the Job did its work or failed at it. */
 bool pass_finished_as(const struct api_workload *w, const char *reason);
 bool pass_has_finished(const struct api_workload *w);
 /* It has a deletionTimestamp. */

@@ -42,8 +42,8 @@ static void stop(struct pass *p, size_t i)
 		winner_finish(p, i);
 		return;
 	}
-	if (!pass_is_true(r, KUEUE_EVICTED) && !pass_is_true(r, KUEUE_DEACTIVATION_TARGET) &&
-	    kueue_workload_is_active(r)) {
+	if (!kueue_workload_is_true(r, KUEUE_EVICTED) &&
+	    !kueue_workload_is_true(r, KUEUE_DEACTIVATION_TARGET) && kueue_workload_is_active(r)) {
 		pass_add(p, MANAGER_EVICT_REPLICA, i)->message =
 			arena_printf(p->arena, "Evicted on manager: %s",
 				     why->message == NULL ? "" : why->message);

@@ -401,7 +401,7 @@ static void follow_winner(struct pass *p, size_t i)
 		winner_finish(p, i);
 		return;
 	}
-	if (pass_is_true(r, KUEUE_EVICTED)) {
+	if (kueue_workload_is_true(r, KUEUE_EVICTED)) {
 		struct manager_action *a =
 			pass_retry(p, arena_printf(p->arena,
 						   "Workload evicted on worker cluster: \"%s\", "
@@ -415,7 +415,7 @@ static void follow_winner(struct pass *p, size_t i)
 	if (c->sync == SPEC_SYNC_OTHER) {
 		pass_take_back(p, i);
 		retry_gone(p);
-	} else if (!c->configured || !pass_is_true(r, KUEUE_ADMITTED)) {
+	} else if (!c->configured || !kueue_workload_is_true(r, KUEUE_ADMITTED)) {
 		retry_gone(p);
 	} else {
 		keep_running(p, i);

@@ -174,9 +174,7 @@ static bool is_charged_to_workload(const struct cache *c, const struct api_pod *
 /* For the Eviction API a pod without the condition is not ready. */
 static bool is_unready(const struct api_pod *pod)
 {
-	const struct api_condition *c = meta_condition(&pod->status.conditions, "Ready");
-
-	return c == NULL || !str_streq(c->status, "True");
+	return !meta_condition_is_true(&pod->status.conditions, "Ready");
 }
 
 /* t: known under that name, or NULL. Returns the task as it is then; NULL: it is not wanted, or the

@@ -178,7 +178,7 @@ static bool is_admitted(const struct owner *e)
 	for (size_t i = 0; i < e->workloads.n; i++) {
 		const struct api_workload *w = e->workloads.v[i]->w;
 
-		if (!owner_plan_is_true(w, KUEUE_FINISHED) &&
+		if (!kueue_workload_is_true(w, KUEUE_FINISHED) &&
 		    (!e->is_job || owner_plan_is_owned_by(w, &e->job->meta)) &&
 		    (last == NULL || w->meta.created > last->meta.created)) {
 			last = w;

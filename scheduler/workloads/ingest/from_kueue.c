@@ -177,7 +177,7 @@ void from_kueue_check(struct quota_model *q, const struct api_admission_check *a
 
 	if (ac->meta.name != NULL) {
 		quota_check_set(q, str_of(ac->meta.name),
-				kueue_condition_is_true(&ac->status.conditions, KUEUE_ACTIVE),
+				meta_condition_is_true(&ac->status.conditions, KUEUE_ACTIVE),
 				str_streq(controller, KUEUE_MULTIKUEUE_CONTROLLER)
 					? QUOTA_CHECK_MULTIKUEUE
 				: str_streq(controller, KUEUE_PROVISIONING_CONTROLLER)

@@ -145,7 +145,8 @@ static const struct api_workload *choose(struct planning *p, const struct api_wo
 		}
 		if (suspended && match == NULL && other == NULL &&
 		    owner_plan_is_owned_by(w, &p->job->meta) && !kueue_workload_is_reserving(w) &&
-		    !owner_plan_is_true(w, KUEUE_FINISHED) && w->meta.deleted == FIELD_NO_TIME) {
+		    !kueue_workload_is_true(w, KUEUE_FINISHED) &&
+		    w->meta.deleted == FIELD_NO_TIME) {
 			other = w;
 		} else if (!owner_plan_is_owned_by(w, &p->job->meta)) {
 			owner_plan_drop_finalizer(
@@ -178,7 +179,8 @@ static const struct api_workload *choose_prebuilt(struct planning *p)
 		plan_suspend(p, "The prebuilt Workload belongs to another owner");
 		return NULL;
 	}
-	if (!owner_plan_is_true(w, KUEUE_FINISHED) && !job_podset_matches(&p->spec, p->job, w)) {
+	if (!kueue_workload_is_true(w, KUEUE_FINISHED) &&
+	    !job_podset_matches(&p->spec, p->job, w)) {
 		plan_status(p, w, "OutOfSync", "The prebuilt workload is out of sync with its job");
 		plan_suspend(p, "The prebuilt Workload is out of sync with its Job");
 		return NULL;
@@ -236,7 +238,7 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 		}
 		return;
 	}
-	if (owner_plan_is_true(w, KUEUE_FINISHED)) {
+	if (kueue_workload_is_true(w, KUEUE_FINISHED)) {
 		plan_suspend(p, "The workload is finished");
 		(void)plan_stopping(p, w);
 		return;
@@ -247,7 +249,7 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 	}
 	owner_plan_sync(p->plan, &p->spec, w);
 	evicted = meta_condition(&w->status.conditions, KUEUE_EVICTED);
-	if (owner_plan_is_true(w, KUEUE_EVICTED)) {
+	if (kueue_workload_is_true(w, KUEUE_EVICTED)) {
 		plan_suspend(p, evicted->message);
 		(void)plan_stopping(p, w);
 	} else if (!batch_is_suspended(p->job)) {

@@ -60,10 +60,8 @@ bool kueue_pod_group_is_held(const struct api_pod *p)
 /* A pod that succeeded is not missing: otherwise a group would stop being ready as its pods end. */
 bool kueue_pod_group_is_ready(const struct api_pod *p)
 {
-	const struct api_condition *c = meta_condition(&p->status.conditions, "Ready");
-
 	return str_streq(p->status.phase, "Succeeded") ||
-	       (c != NULL && str_streq(c->status, "True"));
+	       meta_condition_is_true(&p->status.conditions, "Ready");
 }
 
 bool kueue_pod_group_is_unretriable(const struct api_pod *p)

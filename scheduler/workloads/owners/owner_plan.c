@@ -79,11 +79,6 @@ const char *owner_plan_checks(const struct owner_plan *p, const struct api_workl
 	return text.len == 0 ? NULL : arena_dup(p->arena, text.p);
 }
 
-bool owner_plan_is_true(const struct api_workload *w, const char *condition)
-{
-	return kueue_condition_is_true(&w->status.conditions, condition);
-}
-
 bool owner_plan_is_managed(const struct owner_plan_env *env, const struct api_meta *owner)
 {
 	const char *queue = field_map_get(&owner->labels, KUEUE_QUEUE_NAME);
@@ -95,7 +90,7 @@ bool owner_plan_is_admitted(const struct api_workload *w)
 {
 	/* The admission says on which flavors: without it nothing can be started, whatever the
 	 * conditions are. */
-	return kueue_workload_is_reserving(w) && owner_plan_is_true(w, KUEUE_ADMITTED) &&
+	return kueue_workload_is_reserving(w) && kueue_workload_is_true(w, KUEUE_ADMITTED) &&
 	       w->status.admission != NULL;
 }
 
@@ -171,7 +166,7 @@ void owner_plan_status(struct owner_plan *p, const struct api_workload *w,
 	struct owner_write *new = owner_plan_add(p, OWNER_STATUS, w, body);
 
 	/* Not again when the status of a finished one is written once more. */
-	if (finished && !kueue_condition_is_true(&w->status.conditions, KUEUE_FINISHED)) {
+	if (finished && !kueue_workload_is_true(w, KUEUE_FINISHED)) {
 		owner_plan_set_event(new, "FinishedWorkload",
 				     arena_printf(p->arena, "Workload '%s/%s' is declared finished",
 						  p->namespace_, w->meta.name));

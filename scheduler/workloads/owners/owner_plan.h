@@ -95,8 +95,6 @@ bool owner_plan_has_finalizer(const struct api_meta *m, const char *finalizer);
 
 /* --- the status of a Workload ------------------------------------------------------------------*/
 
-/* The condition is True. */
-bool owner_plan_is_true(const struct api_workload *w, const char *condition);
 /* It holds quota, and its checks are ready. */
 bool owner_plan_is_admitted(const struct api_workload *w);
 /* By env: what was seen to be admitted is not about to change. */

@@ -25,7 +25,7 @@ static struct api_condition pods_ready(const struct owner_status *s, const struc
 
 	/* Readiness counts from the admission on: pods of the last one say nothing about the
 	 * next. */
-	if (!kueue_condition_is_true(&w->status.conditions, KUEUE_ADMITTED)) {
+	if (!kueue_workload_is_true(w, KUEUE_ADMITTED)) {
 		return c;
 	}
 	if (s->ready) {
@@ -174,7 +174,7 @@ bool owner_status_apply(const struct owner_status *s, const struct api_workload 
 
 	/* The readiness of what was never admitted is no news, nor that of what has ended. While
 	 * checks are waited for, their controllers write this status. */
-	if (s->pods_ready && (kueue_condition_is_true(have, KUEUE_ADMITTED) || old != NULL)) {
+	if (s->pods_ready && (meta_condition_is_true(have, KUEUE_ADMITTED) || old != NULL)) {
 		/* With the end, readiness stays as it was: pods that have gone are no failure. */
 		v[n] = ends && old != NULL ? *old : pods_ready(s, w);
 		same &= settle(&v[n++], w, s->now);

@@ -70,10 +70,8 @@ static void plan_pod_end(struct planning *p, const struct api_pod *pod, const ch
 			 const char *message)
 {
 	CLEANUP(strbuf_finish) struct strbuf body = STRBUF_INIT;
-	const struct api_condition *target =
-		meta_condition(&pod->status.conditions, KUEUE_TERMINATION_TARGET);
 
-	if (target != NULL && str_streq(target->status, "True")) {
+	if (meta_condition_is_true(&pod->status.conditions, KUEUE_TERMINATION_TARGET)) {
 		plan_pod_delete(p, pod, "Stopped", message);
 		return;
 	}
@@ -340,7 +338,7 @@ static void plan_owners(struct planning *p, const struct api_workload *w)
 /* The Workload holds no quota and has not begun, so it may be changed to what the pods are. */
 static bool may_change(const struct api_workload *w)
 {
-	return !kueue_workload_is_reserving(w) && !owner_plan_is_true(w, KUEUE_FINISHED) &&
+	return !kueue_workload_is_reserving(w) && !kueue_workload_is_true(w, KUEUE_FINISHED) &&
 	       w->meta.deleted == FIELD_NO_TIME;
 }
 
@@ -521,7 +519,7 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 	const struct api_condition *evicted;
 	struct owner_status end = { .now = p->env->now };
 
-	if (owner_plan_is_true(w, KUEUE_FINISHED)) {
+	if (kueue_workload_is_true(w, KUEUE_FINISHED)) {
 		plan_pods_drop_finalizers(p);
 		note_late(p);
 		owner_plan_drop_finalizer(p->plan, w);
@@ -540,7 +538,7 @@ static void plan_with(struct planning *p, const struct api_workload *w)
 		owner_plan_sync(p->plan, &p->spec, w);
 	}
 	evicted = meta_condition(&w->status.conditions, KUEUE_EVICTED);
-	if (owner_plan_is_true(w, KUEUE_EVICTED)) {
+	if (kueue_workload_is_true(w, KUEUE_EVICTED)) {
 		plan_stop(p, "WorkloadEvicted", evicted->message, false);
 	} else if (owner_plan_is_admitted(w)) {
 		if (owner_plan_may_start(p->env, w)) {
@@ -596,7 +594,7 @@ static const struct api_workload *choose_prebuilt(struct planning *p)
 			  false);
 		return NULL;
 	}
-	if (!owner_plan_is_true(w, KUEUE_FINISHED) && w->meta.deleted == FIELD_NO_TIME &&
+	if (!kueue_workload_is_true(w, KUEUE_FINISHED) && w->meta.deleted == FIELD_NO_TIME &&
 	    !matches_alone(p, w)) {
 		plan_status(p, w, "OutOfSync", "The prebuilt workload is out of sync with its job");
 		plan_stop(p, "NoMatchingWorkload", "The prebuilt Workload is out of sync", false);

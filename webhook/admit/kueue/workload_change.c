@@ -116,7 +116,7 @@ int workload_change_check_spec(const struct admit_check *c, const struct api_wor
 		}
 		check_class(c, old->spec.priority_class_ref, w->spec.priority_class_ref);
 	}
-	if (kueue_condition_is_true(&old->status.conditions, KUEUE_ADMITTED) &&
+	if (kueue_workload_is_true(old, KUEUE_ADMITTED) &&
 	    old->spec.max_execution_time != w->spec.max_execution_time) {
 		admit_check_deny(c, "spec.maximumExecutionTimeSeconds",
 				 "field is immutable while admitted");

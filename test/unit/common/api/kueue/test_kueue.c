@@ -93,8 +93,8 @@ static void test_status(void **state)
 	(void)state;
 
 	decode_fixture(&kueue_cluster_queue_fields, text, &q);
-	assert_true(kueue_condition_is_true(&q.status.conditions, KUEUE_ACTIVE));
-	assert_false(kueue_condition_is_true(&q.status.conditions, "Other"));
+	assert_true(meta_condition_is_true(&q.status.conditions, KUEUE_ACTIVE));
+	assert_false(meta_condition_is_true(&q.status.conditions, "Other"));
 	assert_int_equal(q.status.conditions.v[0].observed_generation, 4);
 	assert_int_equal(
 		quantity_value(*q.status.totals.flavors_reservation.v[0].resources.v[0].borrowed),
@@ -178,7 +178,7 @@ static void test_small_kinds(void **state)
 		       &a);
 	assert_string_equal(a.spec.controller_name, "c");
 	assert_string_equal(a.spec.parameters->api_group, "g");
-	assert_false(kueue_condition_is_true(&a.status.conditions, KUEUE_ACTIVE));
+	assert_false(meta_condition_is_true(&a.status.conditions, KUEUE_ACTIVE));
 	decode_fixture(&kueue_topology_fields,
 		       "{'spec':{'levels':[{'nodeLabel':'rack'},{'nodeLabel':'host'}]}}", &t);
 	assert_string_equal(t.spec.levels.v[1].node_label, "host");

@@ -69,6 +69,9 @@ static void test_lookups(void **state)
 
 	assert_ptr_equal(meta_condition(&list, "PodScheduled"), &c[1]);
 	assert_null(meta_condition(&list, "Other"));
+	assert_true(meta_condition_is_true(&list, "Ready"));
+	assert_false(meta_condition_is_true(&list, "PodScheduled"));
+	assert_false(meta_condition_is_true(&list, "Other"));
 	assert_null(meta_controller(&m));
 }
 

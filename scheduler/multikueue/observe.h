@@ -14,7 +14,7 @@ struct api_workload;
 
 /* The replica on one cluster. */
 struct observed {
-	struct replica replica; /* its uid points into this struct: copies need observe_replica */
+	struct replica replica;    /* its uid points to the one below: this struct is not moved */
 	char uid[OBSERVE_MAX_UID]; /* "": there is none */
 	int64_t evicted_at; /* of the condition, worker's clock; REPLICA_NOT_SEEN: not evicted */
 	int64_t evicted_before; /* the same when the token was granted, or first seen */

@@ -1,13 +1,13 @@
 /* scheduler/multikueue/worker/custom_watch.h: lists and watches objects of kinds that only the
- * configuration names (base/custom_kinds.h) at one API server. The server is asked first how it
- * serves a kind (/apis/GROUP/VERSION): under which name, in namespaces, and with a status of its
+ * configuration names (api/kueue/custom_kinds.h) at one API server. The server is asked first how
+ * it serves a kind (/apis/GROUP/VERSION): under which name, in namespaces, and with a status of its
  * own. A kind that it does not serve so is asked for again every minute, and until then has no
  * objects. So is one of which the list is answered with 404 later: it may be served under another
  * name by then. Each kind is on its own: what fails or is too much for one leaves the others alone.
  *
  * Messages, of SCHED_CUSTOM, with keys as in custom_kinds.h; those that are about a kind have its
  * name as their key:
- *   RESOURCE  its plural at this server (about); or, without one, the text why it cannot be used
+ *   RESOURCE  its plural at this server; or, without one, the text why it cannot be used
  *   WATCH     discovery, list or watch fail, or work again
  *   SYNCED, REFRESHED, UPSERT, DELETE
  * An object of which the members below spec have unexpected types is one that is not managed.

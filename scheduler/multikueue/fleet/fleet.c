@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/xmalloc.h"
+#include "collections/heap.h"
 #include "collections/strmap.h"
 #include "kube/pool.h"
 #include "kube/recorder.h"
@@ -45,6 +46,7 @@ struct fleet {
 	struct recorder *recorder;
 	struct strmap *workloads; /* struct fleet_workload by key */
 	struct VEC(struct fleet_workload *) due;
+	struct heap waking; /* Workloads with a wake_at, the earliest first */
 	struct fleet_holders holders;
 	struct fleet_view view; /* of the decision at hand */
 	struct engine_state state;
@@ -53,7 +55,6 @@ struct fleet {
 	bool leading;
 	int64_t writes_from;      /* mono ns */
 	int64_t connecting_until; /* mono ns: of a new leader, for its first connections */
-	int64_t wake_at;          /* wall ns: the earliest of all Workloads */
 	int64_t decided_at;       /* wall ns of the last decisions */
 };
 
@@ -187,7 +188,7 @@ struct fleet *fleet_create(const struct fleet_options *opt)
 				      opt->manages ? FLEET_MANAGER_NAME : FLEET_NAME);
 	f->report = fleet_report_create(opt->counters, f->recorder, &f->opt.orchestrate);
 	f->workloads = strmap_create(fleet_workload_destroy);
-	f->wake_at = CLOCK_NEVER;
+	fleet_workload_init_waking(&f->waking);
 	f->writes_from = CLOCK_NEVER;
 	if (opt->manages) {
 		create_manager(f, &po);
@@ -209,6 +210,7 @@ void fleet_destroy(struct fleet *f)
 	fleet_report_destroy(f->report);
 	fleet_offers_destroy(f->offers);
 	vec_finish(&f->due);
+	heap_finish(&f->waking);
 	fleet_view_finish(&f->view);
 	vec_finish(&f->holders);
 	strmap_destroy(f->workloads);
@@ -285,6 +287,7 @@ static void forget_if_gone(struct fleet *f, struct fleet_workload *w)
 			break;
 		}
 	}
+	fleet_workload_set_wake(w, &f->waking, CLOCK_NEVER);
 	set_holding(f, w, NULL);
 	if (f->manager != NULL) {
 		fleet_manager_forget(f->manager, w);
@@ -702,8 +705,9 @@ void fleet_handle(struct fleet *f, struct sched_msg *m)
 
 static void wait_until(struct fleet *f, struct fleet_workload *w, int64_t at)
 {
-	w->wake_at = clock_earlier(w->wake_at, at);
-	f->wake_at = clock_earlier(f->wake_at, at);
+	if (at < w->wake_at) {
+		fleet_workload_set_wake(w, &f->waking, at);
+	}
 }
 
 static void write_token(struct fleet *f, struct fleet_workload *w, const struct token *t,
@@ -780,7 +784,7 @@ static void decide(struct fleet *f, struct fleet_workload *w, int64_t now)
 {
 	const struct fleet_gates gates = { f->clusters, f->report };
 
-	w->wake_at = CLOCK_NEVER;
+	fleet_workload_set_wake(w, &f->waking, CLOCK_NEVER);
 	if (f->manager != NULL) {
 		wait_until(f, w, fleet_manager_decide(f->manager, w, now));
 	}
@@ -794,47 +798,28 @@ static void decide(struct fleet *f, struct fleet_workload *w, int64_t now)
 	}
 }
 
-struct waking {
-	struct fleet *f;
-	int64_t now, at;
-};
-
-static bool wake_due(struct str key UNUSED, void *value, void *ctx)
-{
-	struct waking *k = ctx;
-	struct fleet_workload *w = value;
-
-	if (w->wake_at <= k->now) {
-		look_at(k->f, w);
-	} else {
-		k->at = clock_earlier(k->at, w->wake_at);
-	}
-	return true;
-}
-
 static bool set_clock_back(struct str key UNUSED, void *value, void *ctx)
 {
-	struct waking *k = ctx;
+	struct fleet *f = ctx;
 
-	fleet_workload_set_clock_back(value, k->now);
-	look_at(k->f, value);
+	fleet_workload_set_clock_back(value, f->decided_at);
+	look_at(f, value);
 	return true;
 }
 
-/* Times of other Workloads are looked through only when one is over; or all are looked at, when the
- * clock was set back. */
+/* All are looked at when the clock was set back. */
 static void wake(struct fleet *f, int64_t now)
 {
-	struct waking k = { f, now, CLOCK_NEVER };
+	bool set_back = now < f->decided_at;
+	struct fleet_workload *w;
 
-	if (now < f->decided_at) {
-		strmap_each(f->workloads, set_clock_back, &k);
-		f->wake_at = CLOCK_NEVER; /* decisions set it anew */
-	}
 	f->decided_at = now;
-	if (f->wake_at <= now) {
-		strmap_each(f->workloads, wake_due, &k);
-		f->wake_at = k.at;
+	if (set_back) {
+		strmap_each(f->workloads, set_clock_back, f);
+	}
+	while ((w = heap_peek(&f->waking)) != NULL && w->wake_at <= now) {
+		fleet_workload_set_wake(w, &f->waking, CLOCK_NEVER);
+		look_at(f, w);
 	}
 }
 
@@ -879,6 +864,7 @@ int64_t fleet_step(struct fleet *f)
 	int64_t mono = clock_mono(f->opt.clock), now = clock_wall(f->opt.clock);
 	/* Health checks want a sign of life, also where there is nothing to do. */
 	int64_t at = clock_earlier(fleet_clusters_step(f->clusters), mono + HEARTBEAT_NS);
+	const struct fleet_workload *first;
 
 	atomic_store(&f->state.heartbeat, mono);
 	atomic_store(&f->state.synced,
@@ -894,5 +880,6 @@ int64_t fleet_step(struct fleet *f)
 	at = clock_earlier(at, step_manager(f, mono));
 	decide_due(f, now);
 	fleet_report_gauges(f->report, f->workloads, &f->holders, now);
-	return f->wake_at == CLOCK_NEVER ? at : clock_earlier(at, mono + (f->wake_at - now));
+	first = heap_peek(&f->waking);
+	return first == NULL ? at : clock_earlier(at, mono + (first->wake_at - now));
 }

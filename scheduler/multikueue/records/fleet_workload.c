@@ -6,8 +6,10 @@
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
 #include "base/arena.h"
+#include "base/attrs.h"
 #include "base/clock.h"
 #include "base/xmalloc.h"
+#include "collections/heap.h"
 #include "scheduler/base/message.h"
 #include "scheduler/multikueue/records/fleet_managed.h"
 
@@ -19,6 +21,7 @@ struct fleet_workload *fleet_workload_create(struct str key)
 	w->token.lost_at = REPLICA_NOT_SEEN;
 	w->signal_at = REPLICA_NOT_SEEN;
 	w->wake_at = CLOCK_NEVER;
+	w->wake_place = SIZE_MAX;
 	return w;
 }
 
@@ -213,6 +216,39 @@ bool fleet_workload_is_gone(const struct fleet_workload *w)
 		}
 	}
 	return w->local == NULL && (w->managed == NULL || fleet_managed_is_gone(w->managed));
+}
+
+static int by_wake(const void *a, const void *b, const void *ctx UNUSED)
+{
+	const struct fleet_workload *x = a, *y = b;
+
+	if (x->wake_at != y->wake_at) {
+		return x->wake_at < y->wake_at ? -1 : 1;
+	}
+	return strcmp(x->key, y->key);
+}
+
+static void on_wake_moved(void *elem, size_t place)
+{
+	struct fleet_workload *w = elem;
+
+	w->wake_place = place;
+}
+
+void fleet_workload_init_waking(struct heap *waking)
+{
+	heap_init(waking, by_wake, on_wake_moved, NULL);
+}
+
+void fleet_workload_set_wake(struct fleet_workload *w, struct heap *waking, int64_t at)
+{
+	if (w->wake_place != SIZE_MAX) {
+		heap_remove(waking, w->wake_place);
+	}
+	w->wake_at = at;
+	if (at != CLOCK_NEVER) {
+		heap_push(waking, w);
+	}
 }
 
 static int32_t priority_of(const struct api_workload *w)

@@ -17,6 +17,7 @@ struct api_workload;
 struct arena;
 struct err;
 struct fleet_managed;
+struct heap;
 struct sched_msg;
 
 struct fleet_replica {
@@ -56,6 +57,7 @@ struct fleet_workload {
 	char *grant_reason;            /* of the grant under way, for its event; NULL: none */
 	int64_t signal_at; /* wall ns: since when it has asked without a grant; REPLICA_NOT_SEEN */
 	int64_t wake_at;   /* wall ns: when to look again; CLOCK_NEVER: after a change */
+	size_t wake_place; /* in the fleet's heap by wake_at; SIZE_MAX: not there */
 	bool waits_busy;   /* it waits for a gate that another Workload holds */
 	bool waits_prices; /* it waits for the prices of preemption to be read */
 	bool due;
@@ -88,6 +90,11 @@ bool fleet_workload_awaits_token(const struct fleet_workload *w);
  * token, of a gate, or of the manager to the local object (of two writes for one version of it the
  * API server refuses the second). now: wall ns. */
 bool fleet_workload_is_waiting(const struct fleet_workload *w, int64_t now);
+/* A heap of Workloads by wake_at, the earliest first; heap_finish frees it. */
+void fleet_workload_init_waking(struct heap *waking);
+/* Sets wake_at, and puts w into that heap, where it stays until it is taken out (CLOCK_NEVER).
+ * O(log n). */
+void fleet_workload_set_wake(struct fleet_workload *w, struct heap *waking, int64_t at);
 /* Orders pointers to Workloads by priority and then by age, as in the queues of Kueue: where a
  * ClusterQueue of a worker has room for one preemptor only, the first gets it. For qsort. */
 int fleet_workload_compare(const void *a, const void *b);

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "collections/heap.h"
 #include "lib/multikueue/fleet_fixture.h"
 #include "scheduler/multikueue/records/fleet_managed.h"
 #include "scheduler/orchestrate/replica.h"
@@ -390,6 +391,37 @@ static void test_order(void **state UNUSED)
 	}
 }
 
+static void expect_waking(const struct heap *waking, const struct fleet_workload *w, int64_t at)
+{
+	assert_ptr_equal(heap_peek(waking), w);
+	assert_int_equal(w->wake_at, at);
+}
+
+static void test_the_earliest_wakes_first(void **state UNUSED)
+{
+	struct fleet_workload *a = fleet_workload_create(STR_LIT("ns/a"));
+	struct fleet_workload *b = fleet_workload_create(STR_LIT("ns/b"));
+	struct heap waking;
+
+	fleet_workload_init_waking(&waking);
+	fleet_workload_set_wake(a, &waking, CLOCK_NEVER);
+	assert_null(heap_peek(&waking));
+	fleet_workload_set_wake(b, &waking, 3);
+	fleet_workload_set_wake(a, &waking, 5);
+	expect_waking(&waking, b, 3);
+	fleet_workload_set_wake(b, &waking, 7);
+	expect_waking(&waking, a, 5);
+	fleet_workload_set_wake(a, &waking, 7); /* by name then */
+	expect_waking(&waking, a, 7);
+	fleet_workload_set_wake(a, &waking, CLOCK_NEVER);
+	expect_waking(&waking, b, 7);
+	fleet_workload_set_wake(b, &waking, CLOCK_NEVER);
+	assert_null(heap_peek(&waking));
+	heap_finish(&waking);
+	fleet_workload_destroy(a);
+	fleet_workload_destroy(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,6 +440,7 @@ int main(void)
 		cmocka_unit_test(test_is_gone),
 		cmocka_unit_test(test_promises),
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_the_earliest_wakes_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,13 +8,13 @@
  * cluster is looked up in open, the extension point itself is arithmetic only, and the last lines
  * say which extension points there are. */
 #include "scheduler/pods/plugins/binpack.h"
-#include "scheduler/pods/conf/conf_args.h"
 
 #include <stdlib.h>
 
 #include "base/err.h"
 #include "base/str.h"
 #include "base/xmalloc.h"
+#include "scheduler/pods/conf/conf_args.h"
 #include "scheduler/pods/plugins/registry.h"
 #include "scheduler/pods/session/session.h"
 #include "scheduler/pods/values/pod_class.h"

@@ -33,6 +33,7 @@
 #include "scheduler/workloads/engine/workload_engine.h"
 
 #define CONTROLLERS_INTERVAL_NS CLOCK_NS_PER_S
+#define EXEC_SEEDS 100 /* more than exec has pools: each has a seed of its own */
 
 struct engine {
 	struct engine_options opt;
@@ -340,19 +341,6 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 		  struct engine **ret, struct err *err)
 {
 	struct engine *e = xmalloc_zero(1, sizeof(*e));
-	struct exec_options eo = {
-		.transport = opt->transport,
-		.clock = opt->clock,
-		.limiter = opt->limiter,
-		.gate_workers = opt->gate_workers,
-		.manual = opt->manual,
-		.request_timeout_ns = opt->request_timeout_ns,
-		.seed = opt->seed,
-		.component = opt->scheduler_names[0],
-		.post = opt->post,
-		.may_send = opt->may_send,
-		.ctx = opt->ctx,
-	};
 	struct pool_options po = {
 		.transport = opt->transport,
 		.clock = opt->clock,
@@ -361,7 +349,7 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 		.timeout_ns = opt->request_timeout_ns,
 		.backoff_min_ns = POOL_BACKOFF_MIN_NS,
 		.backoff_max_ns = POOL_BACKOFF_MAX_NS,
-		.seed = opt->seed + 100,
+		.seed = opt->seed,
 		.may_send = opt->may_send,
 		.ctx = opt->ctx,
 	};
@@ -394,7 +382,8 @@ int engine_create(const struct engine_options *opt, struct sched_conf *conf_take
 	e->orphans = orphans_create();
 	e->cache = cache_create(&co);
 	e->cluster = cache_cluster(e->cache);
-	e->exec = exec_create(&eo);
+	e->exec = exec_create(&po, opt->gate_workers, opt->scheduler_names[0], opt->post);
+	po.seed += EXEC_SEEDS;
 	make_controllers(e, &po);
 	*ret = e;
 	return 0;

@@ -57,38 +57,27 @@ static const struct {
 	[POOL_PODGROUPS] = { "podgroup-status", &podgroup_status_pool_ops, STATUS_SLOTS },
 };
 
-struct exec *exec_create(const struct exec_options *opt)
+struct exec *exec_create(const struct pool_options *base, unsigned gate_workers,
+			 const char *component, void (*post)(void *ctx, struct sched_msg *msg))
 {
 	struct exec *e = xmalloc_zero(1, sizeof(*e));
-	struct pool_options po = {
-		.transport = opt->transport,
-		.clock = opt->clock,
-		.limiter = opt->limiter,
-		.timeout_ns = opt->request_timeout_ns,
-		.backoff_min_ns = POOL_BACKOFF_MIN_NS,
-		.backoff_max_ns = POOL_BACKOFF_MAX_NS,
-	};
+	struct pool_options po = *base;
 
-	e->target.post = opt->post;
-	e->target.may_send = opt->may_send;
-	e->target.ctx = opt->ctx;
+	e->target = (struct pod_write_target){ post, base->may_send, base->ctx };
 	e->podgroups = podgroup_status_create(&e->target);
 	for (unsigned i = 0; i < POOL_COUNT; i++) {
 		po.name = pool_rows[i].name;
 		po.ops = pool_rows[i].ops;
 		po.slots = pool_rows[i].slots;
-		po.workers = i == POOL_GATES ? opt->gate_workers : 1;
-		if (opt->manual) {
-			po.workers = 0;
-		}
-		po.seed = opt->seed + i;
+		po.workers = i == POOL_GATES && base->workers > 0 ? gate_workers : base->workers;
+		po.seed = base->seed + i;
 		po.ctx = i == POOL_PODGROUPS ? (void *)e->podgroups : (void *)&e->target;
 		po.may_send = i == POOL_PODGROUPS ? podgroup_status_may_send : pod_write_may_send;
 		e->pools[i] = pool_create(&po);
 	}
-	po.workers = opt->manual ? 0 : 1;
-	po.seed = opt->seed + POOL_COUNT;
-	e->recorder = recorder_create(&po, opt->component, opt->component);
+	po.workers = base->workers;
+	po.seed = base->seed + POOL_COUNT;
+	e->recorder = recorder_create(&po, component, component);
 	return e;
 }
 

@@ -11,6 +11,7 @@
 #include "lib/net/fake_transport.h"
 #include "lib/pods/cluster_fixture.h"
 #include "lib/unit.h"
+#include "scheduler/base/message.h"
 #include "scheduler/pods/ledger/ledger.h"
 #include "scheduler/pods/session/decision.h"
 
@@ -38,18 +39,17 @@ static void count(void *ctx, struct sched_msg *m)
 
 static void begin(struct fixture *f)
 {
-	struct exec_options eo = { .manual = true,
-				   .component = "volcano",
-				   .post = count,
-				   .ctx = f,
-				   .request_timeout_ns = CLOCK_NS_PER_S };
+	struct pool_options base = { .timeout_ns = CLOCK_NS_PER_S,
+				     .backoff_min_ns = POOL_BACKOFF_MIN_NS,
+				     .backoff_max_ns = POOL_BACKOFF_MAX_NS,
+				     .ctx = f };
 
 	*f = (struct fixture){ 0 };
 	clock_fake_init(&f->clock, 1700000000 * CLOCK_NS_PER_S);
 	f->transport = fake_transport_create(&f->clock);
-	eo.transport = fake_transport_base(f->transport);
-	eo.clock = &f->clock.base;
-	f->exec = exec_create(&eo);
+	base.transport = fake_transport_base(f->transport);
+	base.clock = &f->clock.base;
+	f->exec = exec_create(&base, 5, "volcano", count);
 	f->cluster = cluster_create();
 	f->queue = cluster_fixture_queue(f->cluster, "team", NULL, 8000);
 	f->podgroup = cluster_fixture_podgroup(f->cluster, "j", "team", 1);

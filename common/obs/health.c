@@ -24,6 +24,19 @@ struct health {
 	struct checks live, ready;
 };
 
+struct http_server_options health_server_options(http_handler_fn handler, void *ctx)
+{
+	return (struct http_server_options){ .threads = 1,
+					     .max_connections = HEALTH_CONNECTIONS,
+					     .max_per_address = HEALTH_CONNECTIONS_OF_ONE,
+					     .cuts_longest_idle = true,
+					     .request_timeout_s = HEALTH_IDLE_S,
+					     .idle_timeout_s = HEALTH_IDLE_S,
+					     .max_body = HEALTH_MAX_BODY,
+					     .handler = handler,
+					     .ctx = ctx };
+}
+
 static void checks_add(struct checks *c, const char *name, health_check_fn fn, void *ctx)
 {
 	struct check row = { .name = xmalloc_dup(name), .fn = fn, .ctx = ctx };

@@ -10,18 +10,23 @@
 
 #include "net/http_server.h"
 
-/* Limits for the server of these endpoints (http_server_options): idle connections from one address
- * are limited in number and closed early, so that a pod cannot use them up; probes come from
- * another address. */
+/* Of the server for these endpoints: at most so many connections, and so many from one address; the
+ * seconds after which an idle one is closed. */
 #define HEALTH_CONNECTIONS 256
 #define HEALTH_CONNECTIONS_OF_ONE 16
 #define HEALTH_IDLE_S 5
+#define HEALTH_MAX_BODY 4096 /* bytes; no request needs one */
 
 struct health;
 
 /* Returns true when healthy, else writes the reason into detail. A healthy check may write a
  * warning there. */
 typedef bool (*health_check_fn)(void *ctx, char *detail, size_t detail_size);
+
+/* Options of a server for these endpoints and metrics, without its address. Any pod may reach it:
+ * idle connections, and what is kept of bodies, must leave room for a probe, which comes from
+ * another address. */
+struct http_server_options health_server_options(http_handler_fn handler, void *ctx);
 
 struct health *health_create(void);
 void health_destroy(struct health *h);

@@ -15,8 +15,6 @@
 #include "scheduler/base/engine_state.h"
 #include "scheduler/pods/engine/foreign.h"
 
-#define MAX_BODY 4096
-
 struct endpoints {
 	const char *metrics_token;
 	struct metric_registry *counters;
@@ -120,16 +118,7 @@ static int serve(struct endpoints *e, const char *address, struct http_server **
 {
 	const char *colon = strrchr(address, ':');
 	CLEANUP(xmalloc_freep) char *host = NULL;
-	/* Idle connections, of which anyone may open many, must leave a place for a probe. */
-	struct http_server_options so = { .threads = 1,
-					  .max_connections = HEALTH_CONNECTIONS,
-					  .max_per_address = HEALTH_CONNECTIONS_OF_ONE,
-					  .cuts_longest_idle = true,
-					  .request_timeout_s = HEALTH_IDLE_S,
-					  .idle_timeout_s = HEALTH_IDLE_S,
-					  .max_body = MAX_BODY,
-					  .handler = on_request,
-					  .ctx = e };
+	struct http_server_options so = health_server_options(on_request, e);
 	uint64_t port;
 	int r;
 

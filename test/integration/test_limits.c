@@ -123,6 +123,26 @@ static void test_silent_connections_of_one_address(void **state UNUSED)
 	}
 }
 
+/* No request to these ports needs a body: the first byte too many is refused. */
+static void test_bodies_of_probes_are_small(void **state UNUSED)
+{
+	for (size_t i = 0; i < ARRAY_LEN(daemons); i++) {
+		static const char body[HEALTH_MAX_BODY + 1] = { 0 };
+		CLEANUP(strbuf_finish) struct strbuf request = STRBUF_INIT;
+		char answer[4096] = "";
+		int fd = connect_from(daemons[i], 3);
+
+		strbuf_printf(&request,
+			      "POST /livez HTTP/1.1\r\nHost: a\r\nContent-Length: %zu\r\n\r\n",
+			      sizeof(body));
+		strbuf_add_str(&request, (struct str){ body, sizeof(body) });
+		assert_true(probe_send(fd, request.p, request.len));
+		assert_true(probe_receive(fd, answer, sizeof(answer) - 1, ANSWER_MS) > 0);
+		assert_ptr_equal(strstr(answer, "HTTP/1.1 413 "), answer);
+		close(fd);
+	}
+}
+
 /* Lets all open connections make a request each, so that none is idle, and closes those that the
  * server has closed (-1). Returns how many these were. */
 static unsigned keep_busy(int *fds, size_t n)
@@ -350,6 +370,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_silent_connections_of_one_address),
 		cmocka_unit_test(test_the_longest_idle_makes_room),
+		cmocka_unit_test(test_bodies_of_probes_are_small),
 		cmocka_unit_test(test_useless_connections_are_closed_early),
 		cmocka_unit_test(test_metrics_are_for_those_with_the_token),
 		cmocka_unit_test(test_bodies_have_a_total),

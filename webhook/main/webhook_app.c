@@ -262,21 +262,14 @@ static void handle_health(void *ctx, const struct http_request *req, struct aren
 
 static int start_health_server(struct app *a, struct err *err)
 {
-	struct http_server_options opt = { .address = a->o->healthz.host,
-					   .port = a->o->healthz.port,
-					   .threads = 1,
-					   .max_connections = HEALTH_CONNECTIONS,
-					   .max_per_address = HEALTH_CONNECTIONS_OF_ONE,
-					   .cuts_longest_idle = true,
-					   .request_timeout_s = HEALTH_IDLE_S,
-					   .idle_timeout_s = HEALTH_IDLE_S,
-					   .handler = handle_health,
-					   .ctx = a };
+	struct http_server_options opt = health_server_options(handle_health, a);
 	int r;
 
 	if (!a->o->enable_healthz) {
 		return 0;
 	}
+	opt.address = a->o->healthz.host;
+	opt.port = a->o->healthz.port;
 	r = exposition_check_token(a->o->daemon.metrics_token, err);
 	if (r < 0) {
 		return r;

@@ -114,7 +114,7 @@ static inline int64_t workload_priority(const struct quota_model *q, const struc
 }
 /* The time that orders equal priorities (Kueue: queue-order timestamp). */
 int64_t workload_queue_time(const struct quota_model *q, const struct workload *w);
-/* For quota_podset.shape: a hash of all of its other members but spec_count. Equal on every machine
+/* For podset.shape: a hash of all of its other members but spec_count. Equal on every machine
  * when resources were named in the same order. */
 uint64_t podset_shape(const struct podset *p);
 /* Strings of both are interned in the same table. */

@@ -296,7 +296,10 @@ static void set_pod(struct oracle *o, const char *key, const struct jdoc *object
 		const char *queue = jdoc_str(jdoc_get(annotations, QUEUE_KEY));
 
 		pod->queue = xmalloc_dup(queue == NULL || queue[0] == '\0' ? "default" : queue);
-		set_made(pod, key, object);
+		/* One under quota would name it. */
+		if (!opted_in && !pod->gated && jdoc_get(annotations, RESERVED_KEY) == NULL) {
+			set_made(pod, key, object);
+		}
 	}
 	if (jdoc_is_str(jdoc_path(object, "spec.schedulerName"), GATE_ONLY)) {
 		set_gate_only(pod, finished);

@@ -522,7 +522,7 @@ static void contend(struct sim_run *r)
 		}
 		if (rest(r)) {
 			r->rests++;
-			sim_preempt_judge_rest(&r->preempt, sim_scheduler_cluster(r->schedulers[0]),
+			sim_preempt_rest_judge(&r->preempt, sim_scheduler_cluster(r->schedulers[0]),
 					       sim_scheduler_now(r->schedulers[0]));
 		}
 	}

@@ -2,7 +2,7 @@
  * the rules of docs/preemption.md over the plain objects of the model and the sums of sim_rooms.h,
  * without code of the session, the plugins and the search for victims: every victim is lawful,
  * none is one too many, no other choice does less harm, and a gang gets all that it lacks. At rest,
- * sim_preempt_judge_rest asks whether a pod waits that may have others evicted. Each rule leaves
+ * sim_preempt_rest_judge asks whether a pod waits that may have others evicted. Each rule leaves
  * out the cases that a plain sum cannot decide. Owner: the run. */
 #ifndef TEST_SIM_PREEMPTION_SIM_PREEMPT_H
 #define TEST_SIM_PREEMPTION_SIM_PREEMPT_H
@@ -33,6 +33,6 @@ const char *sim_preempt_event_name(enum sim_preempt_event e);
 void sim_preempt_decided(struct sim_preempt *p, const struct cluster *c, const struct decisions *d,
 			 int64_t now);
 /* The scheduler has decided all that it can. */
-void sim_preempt_judge_rest(struct sim_preempt *p, const struct cluster *c, int64_t now);
+void sim_preempt_rest_judge(struct sim_preempt *p, const struct cluster *c, int64_t now);
 
 #endif

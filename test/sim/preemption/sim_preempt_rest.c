@@ -153,7 +153,7 @@ static void judge_nomination(const struct rest *j, const struct task *t)
 	}
 }
 
-void sim_preempt_judge_rest(struct sim_preempt *p, const struct cluster *c, int64_t now)
+void sim_preempt_rest_judge(struct sim_preempt *p, const struct cluster *c, int64_t now)
 {
 	struct rest j = { .preempt = p, .cluster = c, .now = now };
 

@@ -10,11 +10,16 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "kube/pool_private.h"
+#include "kube/rest.h"
 #include "kube/transport.h"
+#include "process/log.h"
 
 /* Items that failed at the same moment are not all sent again at the same moment. */
 #define BACKOFF_JITTER 0.25
 #define ROUND_MIN 32 /* successes before one more may be in flight */
+/* Attempts at one item after which its failure is logged, and then after twice as many each time:
+ * one that ends within seconds is not worth a line. */
+#define ATTEMPTS_LOGGED 8
 
 struct pool_waiting {
 	void *item;
@@ -346,6 +351,21 @@ static void speed_up(struct pool *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
+/* Nothing else reports a request that is sent again and again. */
+static void log_failing(const struct pool_slot *s, const struct http_result *result)
+{
+	unsigned attempts = s->sends + 1;
+	struct err err = ERR_INIT;
+
+	if (attempts < ATTEMPTS_LOGGED || (attempts & (attempts - 1)) != 0) {
+		return;
+	}
+	(void)rest_result(result, &err);
+	log_warn("a request fails again and again", LOG_STR("pool", s->pool->opt.name),
+		 LOG_STR("key", s->key), LOG_INT("attempts", attempts),
+		 LOG_INT("status", result->status), LOG_STR("error", err.text));
+}
+
 void pool_complete(struct pool_slot *s, const struct http_result *result)
 {
 	struct pool *p = s->pool;
@@ -358,6 +378,9 @@ void pool_complete(struct pool_slot *s, const struct http_result *result)
 		slow_down(p, result->retry_after_s * CLOCK_NS_PER_S);
 	} else if (status_is_success(result->status)) {
 		speed_up(p);
+	}
+	if (verdict == POOL_RETRY) {
+		log_failing(s, result);
 	}
 	settle(s, verdict);
 }

@@ -11,6 +11,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "lib/net/fake_transport.h"
+#include "process/log.h"
 
 #define MS CLOCK_NS_PER_MS
 
@@ -278,6 +279,43 @@ static void test_retry_after_backoff(void **state)
 	fake_transport_answer(f.transport, fake_transport_expect(f.transport, "PATCH /x/a"), 500,
 			      "");
 	assert_in_range(pool_wake_at(f.pool) - clock_mono(&f.clock.base), 75 * MS, 125 * MS);
+	end(&f);
+}
+
+static void keep_line(struct str line, void *ctx)
+{
+	struct strbuf *lines = ctx;
+
+	strbuf_add_str(lines, line);
+}
+
+static void test_failures_in_a_row_are_logged(void **state)
+{
+	CLEANUP(strbuf_finish) struct strbuf lines = STRBUF_INIT;
+	struct fixture f;
+	(void)state;
+
+	begin(&f, 1, 0, 0);
+	f.verdict = POOL_RETRY;
+	log_set_sink(keep_line, &lines);
+	add(&f, "a");
+	for (int attempts = 1; attempts <= 17; attempts++) {
+		assert_true(pool_step(f.pool));
+		fake_transport_answer(f.transport, fake_transport_expect(f.transport, "PATCH /x/a"),
+				      500, "{\"kind\":\"Status\",\"message\":\"no webhook\"}");
+		assert_int_equal(lines.len > 0, attempts == 8 || attempts == 16);
+		if (lines.len > 0) {
+			assert_non_null(strstr(lines.p, "\"a request fails again and again\""));
+			assert_non_null(strstr(lines.p, "key=\"a\""));
+			assert_non_null(
+				strstr(lines.p, attempts == 8 ? "attempts=8" : "attempts=16"));
+			assert_non_null(strstr(lines.p, "status=500"));
+			assert_non_null(strstr(lines.p, "no webhook"));
+		}
+		strbuf_reset(&lines);
+		clock_fake_advance(&f.clock, pool_wake_at(f.pool) - clock_mono(&f.clock.base));
+	}
+	log_set_sink(NULL, NULL);
 	end(&f);
 }
 
@@ -554,6 +592,7 @@ int main(void)
 		cmocka_unit_test(test_newer_item_replaces_one_that_waits),
 		cmocka_unit_test(test_newer_item_runs_after_the_one_in_flight),
 		cmocka_unit_test(test_retry_after_backoff),
+		cmocka_unit_test(test_failures_in_a_row_are_logged),
 		cmocka_unit_test(test_retry_gives_way_to_newer_item),
 		cmocka_unit_test(test_refused_waits_longer),
 		cmocka_unit_test(test_again_goes_at_once_and_first),

@@ -16,6 +16,7 @@
 #include "scheduler/pods/values/pod_class.h"
 
 #define SPARE_MAX 32 /* victims of a node among which superfluous ones are looked for */
+#define TRIES_MAX 32 /* candidates of a node from which on victims are looked for */
 
 enum victims_kind { OF_QUEUE, OF_PODGROUP, OF_ALL_QUEUES };
 
@@ -31,6 +32,15 @@ struct guess {
 	struct candidates_spot *spot;
 	struct harm harm;
 	bool usable; /* the pods may use the node; not looked at before its turn comes */
+};
+
+/* Victims of a spot that were evicted one after the other, in v->trial. */
+struct tried {
+	struct harm harm;
+	size_t n;
+	/* Index of the first candidate that plugins refused once others were evicted, if it is not
+	 * equal to the first of these; the number of candidates: none. */
+	size_t again;
 };
 
 /* Of pods that are equal for the search. */
@@ -364,27 +374,37 @@ static bool is_preemptable(const struct victims *v, const struct task *t, const 
 			       : hooks_preemptable(v->session, t, victim);
 }
 
-/* Whether its gang can spare it is another question. */
-static bool is_permitted(const struct victims *v, const struct queue *q, const struct task *t,
-			 const struct task *victim)
+/* The part that no eviction on the same spot changes. */
+static bool could_go(const struct victims *v, const struct queue *q, const struct task *t,
+		     const struct task *victim)
 {
-	struct session *s = v->session;
-
 	if (!may_be_victim(v, t, victim) ||
 	    (v->rivals.n > 0 && bitset_has(v->is_rival, victim->podgroup))) {
 		return false;
 	}
 	switch (v->kind) {
 	case OF_QUEUE:
-		return victim->podgroup != t->podgroup && is_preemptable(v, t, victim);
+		return victim->podgroup != t->podgroup;
 	case OF_PODGROUP:
-		return is_preemptable(v, t, victim);
+		return true;
 	case OF_ALL_QUEUES:
 		break;
 	}
-	return victim->charge_queue != q->id && v->gives[victim->charge_queue] != GIVES_NO_MORE &&
-	       (v->spares_gangs ? hooks_gang_reclaimable(s, t, victim)
-				: hooks_reclaimable(s, t, victim));
+	return victim->charge_queue != q->id && v->gives[victim->charge_queue] != GIVES_NO_MORE;
+}
+
+/* Whether its gang can spare it is another question. */
+static bool is_permitted(const struct victims *v, const struct queue *q, const struct task *t,
+			 const struct task *victim)
+{
+	if (!could_go(v, q, t, victim)) {
+		return false;
+	}
+	if (v->kind != OF_ALL_QUEUES) {
+		return is_preemptable(v, t, victim);
+	}
+	return v->spares_gangs ? hooks_gang_reclaimable(v->session, t, victim)
+			       : hooks_reclaimable(v->session, t, victim);
 }
 
 static bool may_evict(const struct victims *v, const struct queue *q, const struct task *t,
@@ -450,28 +470,51 @@ static bool frees_quota(const struct victims *v, const struct queue *q, const st
 	return full != NULL && queue_is_within(v->session->cluster, victim->charge_queue, full);
 }
 
-/* Leaves the victims in v->trial; false: t does not fit the node. */
-static bool try_spot(const struct victims *v, const struct queue *q, const struct task *t,
-		     const struct candidates_spot *spot, struct harm *ret)
+/* In order, from the candidate with this index on. False: t does not fit the node. */
+static bool try_from(const struct victims *v, const struct queue *q, const struct task *t,
+		     const struct candidates_spot *spot, size_t from, struct tried *ret)
 {
 	struct statement st = statement_begin(v->session);
 	bool ok = fits(v, q, t, spot->node);
-	size_t n = 0;
 
-	*ret = (struct harm){ .count = 0 };
-	for (size_t i = 0; i < spot->n && !ok; i++) {
-		if (!may_evict(v, q, t, spot->v[i].task) ||
-		    (spot->node == NULL && !frees_quota(v, q, t, spot->v[i].task))) {
+	*ret = (struct tried){ .again = spot->n };
+	for (size_t i = from; i < spot->n && !ok; i++) {
+		const struct task *victim = spot->v[i].task;
+
+		if (spot->node == NULL && !frees_quota(v, q, t, victim)) {
 			continue;
 		}
-		statement_evict(v->session, spot->v[i].task, t, NULL);
-		add_harm(ret, &spot->v[i]);
-		v->trial[n++] = spot->v[i].task;
+		if (!may_evict(v, q, t, victim)) {
+			if (ret->n > 0 && ret->again == spot->n && could_go(v, q, t, victim) &&
+			    victim->klass != v->trial[0]->klass) {
+				ret->again = i;
+			}
+			continue;
+		}
+		statement_evict(v->session, victim, t, NULL);
+		add_harm(&ret->harm, &spot->v[i]);
+		v->trial[ret->n++] = victim;
 		ok = fits(v, q, t, spot->node);
 	}
 	statement_discard(v->session, st);
-	if (ok && n > 1) {
-		ret->count = (uint32_t)spare_some(v, q, t, spot->node, n);
+	return ok;
+}
+
+/* Leaves the victims in v->trial; false: t does not fit the node. Of pods that may not go all, as
+ * those of a queue that has little more than it deserves, a later one may be enough alone: if the
+ * first ones are not, it is tried without them. */
+static bool try_spot(const struct victims *v, const struct queue *q, const struct task *t,
+		     const struct candidates_spot *spot, struct harm *ret)
+{
+	struct tried tried = { .again = 0 };
+	bool ok = false;
+
+	for (unsigned i = 0; !ok && i < TRIES_MAX && (i == 0 || tried.again < spot->n); i++) {
+		ok = try_from(v, q, t, spot, tried.again, &tried);
+	}
+	*ret = tried.harm;
+	if (ok && tried.n > 1) {
+		ret->count = (uint32_t)spare_some(v, q, t, spot->node, tried.n);
 	}
 	return ok;
 }

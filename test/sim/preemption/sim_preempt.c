@@ -131,13 +131,25 @@ static void check_victim(struct cycle *y, const struct decision *d)
 
 /* --- none too many -----------------------------------------------------------------------------*/
 
-/* All pods of its PodGroup go in this unit: without whole gangs none of them. */
+/* It is no candidate at all, which does not keep the rest of its gang from going as a whole. */
+static bool is_left_alone(const struct cycle *y, const struct task *t)
+{
+	return (t->flags & TASK_PREEMPTABLE) == 0 || (t->flags & TASK_OURS) == 0 ||
+	       t->charge == CHARGE_NONE ||
+	       t->charge_queue != y->cluster->podgroups.v[t->podgroup]->queue ||
+	       !sim_preempt_rules_is_idle(t);
+}
+
+/* All pods of its PodGroup that may be victims go in this unit: without whole gangs none of them.
+ */
 static bool goes_whole(const struct cycle *y, const struct task *victim)
 {
 	const struct podgroup *g = y->cluster->podgroups.v[victim->podgroup];
 
 	for (size_t i = 0; i < g->tasks.n; i++) {
-		if (sim_rooms_stays(&y->rooms, y->cluster->tasks.v[g->tasks.v[i]])) {
+		const struct task *t = y->cluster->tasks.v[g->tasks.v[i]];
+
+		if (sim_rooms_stays(&y->rooms, t) && !is_left_alone(y, t)) {
 			return false;
 		}
 	}
@@ -322,21 +334,29 @@ static void check_below(struct cycle *y, const struct unit *u, uint32_t node, in
 	}
 }
 
-/* Its gang needs each of its pods, and none of them will stay. Pods that gangs can spare go before
- * whole gangs, of whatever priority. */
+/* Its gang needs each of its pods, and none of those that run will stay. Pods that gangs can spare
+ * go before whole gangs, of whatever priority: a pod that has succeeded counts for minMember, so
+ * that another one can be spared. */
 static bool is_of_whole_gang(const struct cycle *y, const struct unit *u, const struct task *v)
 {
 	const struct podgroup *g = y->cluster->podgroups.v[v->podgroup];
-	int32_t stay = 0, go = 0;
+	int32_t stay = 0, have = 0, go = 0;
 
 	for (size_t i = 0; i < g->tasks.n; i++) {
-		stay += sim_rooms_stays(&y->rooms, y->cluster->tasks.v[g->tasks.v[i]]);
+		const struct task *t = y->cluster->tasks.v[g->tasks.v[i]];
+
+		if (y->rooms.holds[t->id] != MODEL_NONE) {
+			return false; /* it may be bound by this cycle, and counts then */
+		}
+		stay += sim_rooms_stays(&y->rooms, t);
+		have += sim_rooms_stays(&y->rooms, t) || t->status == TASK_BINDING ||
+			t->status == TASK_SUCCEEDED;
 	}
 	for (size_t i = u->from; i < u->to; i++) {
 		go += is_evict(&y->decisions->v[i]) &&
 		      y->cluster->tasks.v[y->decisions->v[i].task]->podgroup == v->podgroup;
 	}
-	return go == stay && stay == g->min_member;
+	return go == stay && have == g->min_member;
 }
 
 /* Also where gangs go as a whole: none goes where others of a lower priority are enough. */

@@ -86,7 +86,6 @@ static const struct task *find_reclaimable(struct rest *j, const struct task *t,
 		if (!sim_preempt_rules_is_candidate(&j->rooms, t, v) ||
 		    !sim_preempt_rules_reclaims(c, t, v) ||
 		    !sim_preempt_rules_is_open(j->preempt->world, v) ||
-		    v->charge_queue != c->podgroups.v[v->podgroup]->queue ||
 		    c->podgroups.v[v->podgroup]->tasks.n > 1 ||
 		    (needs_node && !sim_preempt_rules_is_usable(c->nodes.v[v->node])) ||
 		    sim_preempt_rules_not_reclaimable(j->preempt->world, &j->rooms, t, v) != NULL) {

@@ -1,6 +1,7 @@
 #include "sim/preemption/sim_preempt_rules.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/xmalloc.h"
 #include "lib/pods/configurations.h"
@@ -155,6 +156,7 @@ bool sim_preempt_rules_is_candidate(const struct sim_rooms *r, const struct task
 {
 	return victim != NULL && sim_rooms_stays(r, victim) && victim->podgroup != MODEL_NONE &&
 	       victim->podgroup != t->podgroup && victim->charge != CHARGE_NONE &&
+	       victim->charge_queue == podgroup_of(r->cluster, victim)->queue &&
 	       r->cluster->nodes.v[victim->node]->exists && sim_preempt_rules_is_idle(victim);
 }
 
@@ -288,6 +290,16 @@ static int compare_on_node(const struct sim_preempt_harm *a, const struct sim_pr
 	return r != 0 ? r : (a->created < b->created) - (a->created > b->created);
 }
 
+/* Below 0: a is evicted before b. Of pods of one second it is the one with the higher UID, as which
+ * pods are enough depends on their sizes. */
+static int compare_victims(const struct sim_rooms *r, const struct task *a, const struct task *b)
+{
+	const struct sim_preempt_harm x = harm_of(r, a), y = harm_of(r, b);
+	int order = compare_on_node(&x, &y);
+
+	return order != 0 ? order : strcmp(b->uid, a->uid);
+}
+
 static void add(struct sim_preempt_harm *to, const struct sim_preempt_harm *one)
 {
 	unsigned n = to->count + 1;
@@ -327,11 +339,11 @@ static bool list(struct sim_world *w, const struct sim_preempt_plan *p, uint32_t
 	out->n = 0;
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		const struct task *t = c->tasks.v[i];
-		struct sim_preempt_harm one;
 		size_t at;
 
 		if (t == NULL || !sim_rooms_stays(p->rooms, t) || t->podgroup == MODEL_NONE ||
 		    (node != MODEL_NONE && t->node != node) || t->charge == CHARGE_NONE ||
+		    t->charge_queue != podgroup_of(c, t)->queue ||
 		    sim_preempt_rules_reclaims(c, p->preemptor, t) ||
 		    !c->nodes.v[t->node]->exists || t->podgroup == p->preemptor->podgroup ||
 		    !sim_preempt_rules_is_open(w, t) ||
@@ -342,11 +354,8 @@ static bool list(struct sim_world *w, const struct sim_preempt_plan *p, uint32_t
 		    out->n == CANDIDATES_MAX) {
 			return false;
 		}
-		one = harm_of(p->rooms, t);
 		for (at = out->n++; at > 0; at--) {
-			struct sim_preempt_harm before = harm_of(p->rooms, out->v[at - 1]);
-
-			if (compare_on_node(&before, &one) <= 0) {
+			if (compare_victims(p->rooms, out->v[at - 1], t) <= 0) {
 				break;
 			}
 			out->v[at] = out->v[at - 1];

@@ -33,7 +33,9 @@ bool sim_preempt_rules_is_queue_usable(const struct cluster *c, const struct que
 
 /* No failed write and no pause is in its way. */
 bool sim_preempt_rules_is_idle(const struct task *t);
-/* The victim has a node and quota, and is of another PodGroup than t's. */
+/* The victim has a node and quota, and is of another PodGroup than t's. Its charge is on the queue
+ * of its PodGroup: it is no victim while it is still charged to another one, since the new queue
+ * has no room for it. */
 bool sim_preempt_rules_is_candidate(const struct sim_rooms *r, const struct task *t,
 				    const struct task *victim);
 /* On the node (an id; MODEL_NONE: quota alone) and in its queue. */

@@ -68,6 +68,75 @@ static void hold(struct sim_rooms *r, const struct task *t, uint32_t node)
 	}
 }
 
+/* A node may be found for it in this cycle. */
+static bool may_be_placed(const struct sim_rooms *r, const struct task *t)
+{
+	return t->status == TASK_PENDING && t->klass != NULL && !t->klass->best_effort &&
+	       r->holds[t->id] == MODEL_NONE &&
+	       (t->charge != CHARGE_NONE || (t->flags & TASK_OPTED_IN) == 0);
+}
+
+static bool fits_any_busy(const struct sim_rooms *r, const struct task *t)
+{
+	for (size_t i = 0; i < r->cluster->nodes.n; i++) {
+		if (r->cluster->nodes.v[i] != NULL && r->busy[i] &&
+		    sim_rooms_fits_node(r, t, r->cluster->nodes.v[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* One pod of the gang fits the node now, and another one where pods terminate. */
+static bool may_count_on(const struct sim_rooms *r, const struct podgroup *g, const struct node *n)
+{
+	bool here = false, there = false;
+
+	for (size_t i = 0; i < g->tasks.n; i++) {
+		const struct task *t = r->cluster->tasks.v[g->tasks.v[i]];
+
+		if (!may_be_placed(r, t)) {
+			continue;
+		}
+		if ((here && fits_any_busy(r, t)) || (there && sim_rooms_fits_node(r, t, n))) {
+			return true;
+		}
+		here |= sim_rooms_fits_node(r, t, n);
+		there |= fits_any_busy(r, t);
+	}
+	return false;
+}
+
+/* A gang that waits for the end of pods on one node has room on others as well: none of its pods is
+ * bound, and no other pod of the cycle gets the room. */
+static bool may_be_counted_on(const struct sim_rooms *r, const struct node *n)
+{
+	for (size_t i = 0; i < r->cluster->podgroups.n; i++) {
+		const struct podgroup *g = r->cluster->podgroups.v[i];
+
+		if (g != NULL && g->exists && g->min_member > 1 && may_count_on(r, g, n)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Once it is known what is held. */
+static void mark_counted_on(struct sim_rooms *r)
+{
+	const struct cluster *c = r->cluster;
+	bool *more = xmalloc_zero(c->nodes.n + 1, sizeof(*more));
+
+	for (size_t i = 0; r->any_busy && i < c->nodes.n; i++) {
+		more[i] =
+			c->nodes.v[i] != NULL && !r->busy[i] && may_be_counted_on(r, c->nodes.v[i]);
+	}
+	for (size_t i = 0; i < c->nodes.n; i++) {
+		r->busy[i] |= more[i];
+	}
+	free(more);
+}
+
 struct sim_rooms sim_rooms_begin(const struct cluster *c)
 {
 	struct sim_rooms r = {
@@ -104,6 +173,7 @@ struct sim_rooms sim_rooms_begin(const struct cluster *c)
 			hold(&r, c->tasks.v[i], c->tasks.v[i]->awaits);
 		}
 	}
+	mark_counted_on(&r);
 	return r;
 }
 

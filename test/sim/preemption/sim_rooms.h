@@ -28,7 +28,8 @@ struct sim_rooms {
 	bool *charged_by_hold; /* of those, since room is held for it */
 	bool *evicted;         /* by task id: by a decision */
 	bool *busy;            /* by node id: pods terminated there before the cycle, and others may
-				  count on their room, without a decision */
+				  count on their room, without a decision; or a gang may that counts
+				  on such a node as well */
 	bool any_busy;         /* then neither is known what quota is free */
 	bool unsure;           /* charges were moved or taken back: what is free is not known */
 };

@@ -4,7 +4,8 @@
  * cheaper to delete, then younger ones; last of all those that the API server has just refused to
  * evict. It chooses the node with the least harm: the one where the
  * last victim in this order comes earliest, then the one with the fewest victims. Plugins are asked
- * about each victim when those before it are evicted already. Thread: sched. Pure.
+ * about each victim when those before it are evicted already. If these are not enough, and so it is
+ * refused, it is tried without them: at most 32 of a node. Thread: sched. Pure.
  *
  * No PodGroup evicts pods of its rivals (pods/search/rivals.h), so that PodGroups never evict each
  * other in turns. */
@@ -32,8 +33,8 @@ void victims_spare_gangs(struct victims *v);
 
 /* Evicts as few pods of one node as it takes for t to fit there and for q to have quota for it,
  * none where none is needed. Returns the node, for statement_pipeline; NULL: there is no such node,
- * and nothing has changed. A node costs O(its candidates), and only the nodes that look best are
- * examined again. */
+ * and nothing has changed. A node costs O(its candidates), 32 times that where plugins
+ * refuse unequal pods; only the nodes that look best are examined again. */
 const struct node *victims_make_room(struct victims *v, const struct queue *q,
 				     const struct task *t);
 /* Evicts pods on any nodes, so that q will have quota for t, which opted in. False: it cannot be

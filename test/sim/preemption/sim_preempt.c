@@ -238,13 +238,28 @@ static bool is_known(const struct cycle *y, const struct unit *u)
 	return !y->rooms.unsure;
 }
 
+/* Otherwise a victim may be in the way of a pod though there is room beside it: one of its zone,
+ * where the pod's topologySpreadConstraints let no more be. */
+static bool lack_room_alone(const struct cycle *y, const struct unit *u)
+{
+	for (size_t i = u->from; i < u->to; i++) {
+		const struct decision *d = &y->decisions->v[i];
+
+		if (preemptor_of(y, d) != MODEL_NONE && !is_evict(d) &&
+		    !sim_preempt_rules_lacks_room_alone(y->cluster, y->cluster->tasks.v[d->task])) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /* After the decisions of the unit. With proportion, the limits are others. */
 static void check_needed(struct cycle *y, const struct unit *u)
 {
 	struct sim_world *w = y->preempt->world;
 
 	if (!is_known(y, u) || w->plugins == CONFIGURATIONS_PROPORTION || !is_simple(y, u) ||
-	    !are_served(y, u)) {
+	    !lack_room_alone(y, u) || !are_served(y, u)) {
 		return;
 	}
 	for (size_t i = u->from; i < u->to; i++) {

@@ -115,6 +115,22 @@ bool sim_preempt_rules_outranks(const struct cluster *c, const struct task *t,
 	return cluster_task_standing(c, victim) < cluster_task_standing(c, t);
 }
 
+bool sim_preempt_rules_lacks_room_alone(const struct cluster *c, const struct task *t)
+{
+	if (t->klass->nclaims > 0 || t->klass->nports > 0 || t->klass->nterms > 0) {
+		return false;
+	}
+	for (size_t i = 0; i < c->tasks.n; i++) {
+		const struct task *other = c->tasks.v[i];
+
+		if (other != NULL && other->klass != NULL && other->klass->nterms > 0 &&
+		    other->node != MODEL_NONE) {
+			return false;
+		}
+	}
+	return true;
+}
+
 bool sim_preempt_rules_is_simple(const struct cluster *c, const struct task *t)
 {
 	const struct pod_class *k = t->klass;

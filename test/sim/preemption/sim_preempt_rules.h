@@ -24,6 +24,9 @@ const char *sim_preempt_rules_not_reclaimable(const struct sim_world *w, const s
 /* Of a victim of the same queue and another PodGroup: the priority counts that way. */
 bool sim_preempt_rules_outranks(const struct cluster *c, const struct task *t,
 				const struct task *victim);
+/* No port, claim or term about other pods, be it of those: evictions give t room, and nothing else
+ * that it lacks. */
+bool sim_preempt_rules_lacks_room_alone(const struct cluster *c, const struct task *t);
 /* No label, taint, claim or term about other pods: resources alone decide where t fits. */
 bool sim_preempt_rules_is_simple(const struct cluster *c, const struct task *t);
 /* Such a pod may use the node. */

@@ -11,6 +11,7 @@
 #include "collections/vec.h"
 #include "enc/json/jdoc.h"
 #include "scheduler/ctl/manifest/manifest_check.h"
+#include "scheduler/ctl/manifest/other_objects.h"
 #include "scheduler/ctl/sim/sim_input.h"
 #include "scheduler/workloads/conf/kueue_conf_owners.h"
 
@@ -92,15 +93,6 @@ static bool plays_a_part(const struct making *m, const struct jdoc *object)
 	       (space != NULL && opts_in(jdoc_path(space->json, "metadata.labels"))) ||
 	       jdoc_is_str(jdoc_path(template, "spec.schedulerName"), KEYS_DEFAULT_SCHEDULER) ||
 	       (m->owners->pods && jdoc_str_or(jdoc_get(labels, KUEUE_QUEUE_NAME), "")[0] != '\0');
-}
-
-/* Its pods are those of its Workload. */
-static bool queues(const struct making *m, const struct jdoc *job)
-{
-	const struct jdoc *labels = jdoc_path(job, "metadata.labels");
-
-	return m->owners->jobs && (m->owners->without_queue_name ||
-				   jdoc_str_or(jdoc_get(labels, KUEUE_QUEUE_NAME), "")[0] != '\0');
 }
 
 /* --- pods --------------------------------------------------------------------------------------*/
@@ -215,8 +207,8 @@ static void make_of_jobs(const struct making *m)
 		const struct jdoc *o = objects[i]->json;
 
 		if (objects[i]->kind == SCHED_JOBS && sim_input_is_new(objects[i]) &&
-		    !jdoc_bool(jdoc_path(o, "spec.suspend"), false) && !queues(m, o) &&
-		    plays_a_part(m, o)) {
+		    !jdoc_bool(jdoc_path(o, "spec.suspend"), false) &&
+		    !other_objects_job_queues(o, m->owners) && plays_a_part(m, o)) {
 			vec_push(&jobs, objects[i]);
 		}
 	}

@@ -82,6 +82,11 @@ static const char *why_not_job(const struct jdoc *job, const struct kueue_conf_o
 							      ": it does not queue";
 }
 
+bool other_objects_job_queues(const struct jdoc *job, const struct kueue_conf_owners *owners)
+{
+	return why_not_job(job, owners) == NULL;
+}
+
 struct sim_report_other *other_objects_list(struct sim_input *in,
 					    const struct kueue_conf_owners *owners,
 					    const char *const *gate_schedulers, size_t *ret_n)

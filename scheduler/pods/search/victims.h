@@ -2,9 +2,9 @@
  * quota. A search lists its candidates by node, in the order in which they are evicted: PodGroups
  * that the plugins place last, then lower priorities of PodGroup and pod, then those that are
  * cheaper to delete, then younger ones; last of all those that the API server has just refused to
- * evict. It chooses the node with the least harm: the one where the
- * last victim in this order comes earliest, then the one with the fewest victims. Plugins are asked
- * about each victim when those before it are evicted already. If these are not enough, and so it is
+ * evict. It chooses the node with the least harm: the one where the last victim in this order comes
+ * earliest, then the one with the fewest victims. Plugins are asked about each victim when those
+ * before it are evicted already. If these are not enough, and so it is
  * refused, it is tried without them: at most 32 of a node. Thread: sched. Pure.
  *
  * No PodGroup evicts pods of its rivals (pods/search/rivals.h), so that PodGroups never evict each

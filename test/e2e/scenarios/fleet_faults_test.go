@@ -173,7 +173,7 @@ func managerMissesAdmission(f *suite.F, manager *cluster.Process) {
 }
 
 // runAndPreempt lets the first worker run a Job of the manager, and use its other CPU and all others. Then it has the
-// token for Job high, and has evicted its own Job, whose pod stays until release.
+// token for Job high, and has evicted its own Job; the pod of that Job stays until release.
 func runAndPreempt(f *suite.F) (run, high string, holder *fleet.Member, release func()) {
 	f.Helper()
 	holder = f.Fleet.Workers[0]

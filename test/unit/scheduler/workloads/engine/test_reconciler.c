@@ -246,17 +246,39 @@ static void finished_workloads_are_deleted_in_time(void **state)
 	end(&f);
 }
 
-static void see_job(struct fixture *f, bool suspended)
+static void see_job_of(struct fixture *f, const char *meta, bool suspended)
 {
 	CLEANUP(xmalloc_freep)
-	char *json =
-		xmalloc_printf("{\"metadata\":{\"name\":\"j\",\"namespace\":\"ns\",\"uid\":\"j-1\","
-			       "\"resourceVersion\":\"3\"},\"spec\":{\"suspend\":%s}}",
-			       suspended ? "true" : "false");
+	char *json = xmalloc_printf(
+		"{\"metadata\":{\"name\":\"j\",\"namespace\":\"ns\",\"uid\":\"j-1\","
+		"\"resourceVersion\":\"3\"%s},\"spec\":{\"suspend\":%s,\"template\":{\"spec\":{"
+		"\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}}}",
+		meta, suspended ? "true" : "false");
 	struct sched_msg *m = message_decode(SCHED_JOBS, STR_LIT("ns/j"), str_of(json), 3);
 
 	owner_controller_object(reconciler_owners(f->reconciler), m);
 	message_free(m);
+}
+
+/* What a Job needs to start: its namespace and the flavor of its Workload. */
+static void see_world(struct fixture *f)
+{
+	struct sched_msg *all[] = {
+		message_decode(SCHED_NAMESPACES, STR_LIT("ns"),
+			       STR_LIT("{\"metadata\":{\"name\":\"ns\"}}"), 3),
+		message_decode(SCHED_FLAVORS, STR_LIT("default"),
+			       STR_LIT("{\"metadata\":{\"name\":\"default\"}}"), 3),
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		owner_controller_object(reconciler_owners(f->reconciler), all[i]);
+		message_free(all[i]);
+	}
+}
+
+static void see_job(struct fixture *f, bool suspended)
+{
+	see_job_of(f, "", suspended);
 }
 
 #define OF_JOB                                                                                     \
@@ -295,6 +317,35 @@ static void quota_stays_as_long_as_the_job_runs(void **state)
 		status = workload_cache_status(f.c.cache, workload_cache_fixture_get(&f.c, "one"));
 		assert_int_equal(workload_status_is_true(status, "QuotaReserved"),
 				 !rows[i].released);
+		end(&f);
+	}
+}
+
+/* The API server still has it as admitted: the write that evicts it is under way. */
+static void a_job_does_not_start_once_its_eviction_is_decided(void **state)
+{
+	static const struct {
+		const char *spec;
+		bool starts;
+	} rows[] = { { "", true }, { ",\"active\":false", false } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+
+		unit_row_number(i);
+		begin(&f);
+		see_world(&f);
+		see(&f, OF_JOB, rows[i].spec, WORKLOAD_CACHE_FIXTURE_ADMITTED("1"));
+		(void)step(&f);
+		see_job_of(&f, ",\"labels\":{\"kueue.x-k8s.io/queue-name\":\"lq\"}", true);
+		(void)step(&f);
+		(void)fake_transport_expect_prefix(f.transport, PATCH "/status?"); /* PodsReady */
+		assert_int_equal(fake_transport_pending(f.transport), rows[i].starts);
+		if (rows[i].starts) {
+			assert_true(sent(&f, "PATCH /apis/batch/v1/namespaces/ns/jobs/j",
+					 "\"suspend\":false"));
+		}
 		end(&f);
 	}
 }
@@ -499,6 +550,7 @@ int main(void)
 		cmocka_unit_test(a_refused_write_is_reported),
 		cmocka_unit_test(finished_workloads_are_deleted_in_time),
 		cmocka_unit_test(quota_stays_as_long_as_the_job_runs),
+		cmocka_unit_test(a_job_does_not_start_once_its_eviction_is_decided),
 		cmocka_unit_test(the_job_of_what_was_deactivated_goes),
 		cmocka_unit_test(a_status_that_is_outdated_is_read_again),
 		cmocka_unit_test(it_is_activated_again_in_time),

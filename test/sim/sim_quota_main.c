@@ -30,6 +30,8 @@ static const uint64_t regression_seeds[] = {
 	43092979, /* a write named a version that had been fetched, but not looked at */
 	72003170, /* a tenant took the owner of a Workload off while its Job started: the judge was
 		     wrong */
+	72034198, /* Workloads named a Job of another namespace as their owner: the judge was wrong
+		   */
 	921403,   /* an empty list of conditions was applied, and removed those of others */
 	5361,     /* never failed: a check deactivates a Workload, as in few other seeds */
 	293,  /* never failed: a LocalQueue that is stopped evicts, as in no other seed of a run */

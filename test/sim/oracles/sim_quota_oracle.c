@@ -407,14 +407,17 @@ static void check_place(struct sim_quota_oracle *o, const char *key, const struc
 	}
 }
 
+/* A Job has one Workload that holds quota. Tenants write the owner of a Workload: one that names a
+ * Job of another namespace, or one that is gone, is charged and starts nothing. */
 static void check_alone(struct sim_quota_oracle *o, const char *key, const struct jdoc *w)
 {
-	for (size_t i = 0; i < sim_view_count(o->world->view, SIM_WORKLOADS); i++) {
+	const struct jdoc *job = sim_workload_job(o->world, w);
+
+	for (size_t i = 0; job != NULL && i < sim_view_count(o->world->view, SIM_WORKLOADS); i++) {
 		const struct jdoc *other = sim_view_at(o->world->view, SIM_WORKLOADS, i);
 
-		if (other != w && !sim_workload_is_of_pods(w) && sim_workload_holds(other) &&
-		    sim_workload_owner(w)[0] != '\0' && sim_workload_are_neighbours(w, other) &&
-		    str_streq(sim_workload_owner(other), sim_workload_owner(w))) {
+		if (other != w && sim_workload_holds(other) &&
+		    sim_workload_job(o->world, other) == job) {
 			sim_world_fail(o->world, "%s: admitted twice: %s has the same Job", key,
 				       jdoc_path_str(other, "metadata.name"));
 		}

@@ -33,6 +33,7 @@ struct oracle_pod {
 	char *queue;  /* of a pod for which no PodGroup need be made; NULL: see group */
 	char *made;   /* of such a pod: the PodGroup that may have been made for it all the same */
 	char *left;   /* queues that it named before, "a,b"; NULL: none */
+	char *mark;   /* the queue that granted its quota, by its mark; NULL: no mark */
 	bool gated;   /* has our gate */
 	bool let_go;  /* ungated by us for another scheduler, and not finished */
 	bool adrift;  /* another client has ungated it: it may hold quota, which nothing shows */
@@ -135,6 +136,7 @@ static void pod_free(void *p)
 	free(pod->queue);
 	free(pod->made);
 	free(pod->left);
+	free(pod->mark);
 	free(pod);
 }
 
@@ -272,6 +274,7 @@ static void set_pod(struct oracle *o, const char *key, const struct jdoc *object
 	const char *group = jdoc_str(jdoc_get(annotations, GROUP_KEY)),
 		   *phase = jdoc_path_str(object, "status.phase");
 	const char *node = jdoc_path_str(object, "spec.nodeName");
+	const char *mark = jdoc_str(jdoc_get(annotations, RESERVED_KEY));
 	bool finished = str_streq(phase, "Succeeded") || str_streq(phase, "Failed");
 	bool opted_in = jdoc_is_str(jdoc_get(annotations, GATE_KEY), "true") ||
 			jdoc_is_str(jdoc_get(annotations, GATE_KEY_ALIAS), "true") ||
@@ -282,6 +285,7 @@ static void set_pod(struct oracle *o, const char *key, const struct jdoc *object
 	pod->by_hand = pod->placed && jdoc_get(annotations, RESERVED_KEY) == NULL &&
 		       jdoc_get(annotations, BOUND_KEY) == NULL;
 	pod->opted_in = opted_in;
+	pod->mark = mark == NULL ? NULL : xmalloc_dup(mark);
 	pod->gated = has_gate(object);
 	pod->let_go = jdoc_is_str(jdoc_path(object, "spec.schedulerName"), GATE_ONLY) && opted_in &&
 		      !finished && !pod->gated && jdoc_get(annotations, RESERVED_KEY) != NULL;
@@ -530,6 +534,15 @@ static const char *queue_of(const struct oracle *o, const struct oracle_pod *pod
 				  : pod->queue;
 }
 
+/* The mark is a tenant's to forge where no policy guards it. A scheduler that starts charges a pod
+ * on a node to the queue of its mark, and moves the charge only if there is room. */
+static bool is_marked_for_another(const struct oracle *o, const struct oracle_pod *pod)
+{
+	const char *queue = queue_of(o, pod);
+
+	return pod->placed && pod->mark != NULL && queue != NULL && !str_streq(pod->mark, queue);
+}
+
 static bool counts(const struct oracle *o, const struct oracle_pod *pod, bool elsewhere)
 {
 	if (pod->published) {
@@ -543,7 +556,8 @@ static bool book(struct str key UNUSED, void *value, void *ctx)
 {
 	const struct oracle_pod *pod = value;
 	struct oracle *o = ctx;
-	bool elsewhere = (pod->placed || pod->adrift) && may_be_elsewhere(o, pod);
+	bool elsewhere = ((pod->placed || pod->adrift) && may_be_elsewhere(o, pod)) ||
+			 is_marked_for_another(o, pod);
 	struct str rest = str_of(pod->former);
 
 	if (!counts(o, pod, elsewhere)) {
@@ -556,6 +570,7 @@ static bool book(struct str key UNUSED, void *value, void *ctx)
 	}
 	book_at(o, pod->queue, pod);
 	book_at_each(o, pod->left, pod);
+	book_at(o, pod->mark, pod);
 	if (pod->group != NULL) {
 		book_everywhere(o, pod->group, pod);
 	} else if (pod->made != NULL) {

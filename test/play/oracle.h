@@ -4,10 +4,10 @@
  * autoscalers buy nodes for) are at most max(0, configured limit - allocated). Objects are fed in
  * resourceVersion order. After a change from outside that lowers a limit, moves pods to another
  * queue or makes a pod ask for more, an excess is tolerated for ORACLE_GRACE_NS. Pods on a node
- * that were moved to another PodGroup or queue are not counted as allocated: which of the queues is
- * charged cannot be seen from outside; nor are pods that were bound by something other than the
- * scheduler, for which no reservation is revoked. Pods that did not opt in may take the place
- * of terminating ones before these have gone.
+ * that were moved to another PodGroup or queue, or marked for another queue, are not counted as
+ * allocated: which of the queues is charged cannot be seen from outside; nor are pods that were
+ * bound by something other than the scheduler, for which no reservation is revoked. Pods that did
+ * not opt in may take the place of terminating ones before these have gone.
  *
  * Pods of default-scheduler that opted in are placed by others, which may do so as soon as they are
  * ungated: one that Headgate has ungated (the mark shows it) counts like one with a node. At the

@@ -19,6 +19,8 @@ static const uint64_t regression_seeds[] = {
 	71005318, /* a gang was evicted for a member that the other gang did not lack */
 	71022891, /* a judge: the PodGroup of a pod without its name was moved, and its charge with
 		     it */
+	76100767, /* a forged mark: the pod on a node is charged to its queue again after a restart:
+		     the judge was wrong */
 	74000486, /* a pod was reclaimed though one of a lower priority, behind a smaller one, was
 		     enough */
 };

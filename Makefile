@@ -104,10 +104,11 @@ DOCS_BIN := $(BUILD)/test/docs/values_table $(BUILD)/test/docs/metrics_table $(B
 CHECK_BIN := $(UNIT_BIN) $(SCENARIO_BIN) $(ADMISSION_BIN)
 # The longest first, so that the short ones fill the time at the end.
 SUITE_BIN := $(SIM_BIN) $(INTEGRATION_BIN) $(REPLAY_BIN) $(CHECK_BIN)
-# Folders of decisions cannot start a thread (test/lint/pure.h), and neither do the tests that play decisions alone:
-# there is nothing in them for ThreadSanitizer.
+# There is nothing for ThreadSanitizer in tests that start no thread: those that play decisions alone (folders of
+# decisions cannot start one: test/lint/pure.h), decoders, and fleets over pipes that are made in one thread.
+THREADLESS := $(PURE) common/enc scheduler/multikueue/fleet
 ifeq ($(SAN),thread)
-SUITE_BIN := $(filter-out $(SCENARIO_BIN) $(ADMISSION_BIN) $(SIM_BIN) %_random %_trace $(PURE:%=$(BUILD)/test/unit/%/%),$(SUITE_BIN))
+SUITE_BIN := $(filter-out $(SCENARIO_BIN) $(ADMISSION_BIN) $(SIM_BIN) %_random %_trace $(THREADLESS:%=$(BUILD)/test/unit/%/%),$(SUITE_BIN))
 endif
 
 MAIN_headgate-webhook := webhook/main/main.c
@@ -285,11 +286,10 @@ check: all $(SUITE_BIN) $(BENCH_BIN) $(DEMO_BIN) $(DOCS_BIN)
 endif
 
 # For slow builds: fewer random fleets, and none of the long traces, which go the same ways.
-FLEETS_SAMPLE := FLEET_WORLDS=20
 FLEET_TRACE := %/test_fleet_trace
 
 check-asan: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer, the simulations by a sample
-	@SIM_SAMPLE=20 $(FLEETS_SAMPLE) UBSAN_OPTIONS=print_stacktrace=1 TEST_TIMEOUT=3600 \
+	@SIM_SAMPLE=20 FLEET_WORLDS=10 UBSAN_OPTIONS=print_stacktrace=1 TEST_TIMEOUT=3600 \
 		$(MAKE) BUILD=$(BUILD)/asan OPT=-O1 SAN=address,undefined LEAVE_OUT=$(FLEET_TRACE) suite
 
 # ThreadSanitizer of these compilers cannot place its shadow under full address randomisation.
@@ -300,7 +300,7 @@ check-tsan: ## the tests of everything that has threads, under ThreadSanitizer
 # A run starts without the counts of the one before.
 ifeq ($(COVERAGE),)
 coverage: ## lines and branches that the tests reach, by folder; fails below the floors of test/coverage
-	@$(FLEETS_SAMPLE) TEST_TIMEOUT=3600 $(MAKE) BUILD=$(BUILD)/coverage OPT=-O0 COVERAGE=1 coverage
+	@FLEET_WORLDS=20 TEST_TIMEOUT=3600 $(MAKE) BUILD=$(BUILD)/coverage OPT=-O0 COVERAGE=1 coverage
 else
 coverage: $(BIN) $(SUITE_BIN)
 	@find $(BUILD) -name '*.gcda' -delete

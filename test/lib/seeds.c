@@ -31,10 +31,14 @@ struct seeds seeds_of_run(uint64_t usual)
 struct seeds seeds_of_sampled_run(uint64_t usual)
 {
 	const char *sample = getenv("FLEET_WORLDS");
+	uint64_t n = usual;
+	struct seeds s;
 
-	if (sample != NULL && (!str_to_u64(str_of(sample), &usual) || usual == 0)) {
+	if (sample != NULL && (!str_to_u64(str_of(sample), &n) || n == 0)) {
 		fprintf(stderr, "FLEET_WORLDS=%s is not a number of worlds\n", sample);
 		exit(2);
 	}
-	return seeds_of_run(usual);
+	s = seeds_of_run(n);
+	s.usual = s.usual && n >= usual;
+	return s;
 }

@@ -7,7 +7,7 @@
 
 struct seeds {
 	uint64_t first, last; /* both included */
-	bool usual;           /* not asked for by SEEDS: the run as a whole may be judged too */
+	bool usual;           /* as many as usual: the run as a whole may be judged too */
 };
 
 /* 1 to usual, or those of SEEDS=FIRST..LAST in the environment; a value that cannot be read ends

@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "base/arena.h"
 #include "scheduler/pods/actions/allocate_gate.h"
 #include "scheduler/pods/actions/allocate_place.h"
@@ -10,16 +8,6 @@
 #include "scheduler/pods/session/hooks.h"
 #include "scheduler/pods/session/statement.h"
 
-static bool is_configured(const struct sched_conf *conf, const char *action)
-{
-	for (size_t i = 0; i < conf->nactions; i++) {
-		if (strcmp(conf->actions[i].name, action) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static struct allocate_run start_run(struct session *s)
 {
 	const struct sched_conf *conf = session_conf(s);
@@ -29,7 +17,7 @@ static struct allocate_run start_run(struct session *s)
 		/* With the feature off there are no gates, and quota only holds back publication.
 		 */
 		.reserves = session_has_quota_plugin(s) || !conf->gates_admission,
-		.enqueue_configured = is_configured(conf, "enqueue"),
+		.enqueue_configured = conf_action(conf, "enqueue") != NULL,
 		.refused = arena_zero(session_arena(s), session_cluster(s)->queues.n + 1,
 				      sizeof(struct allocate_refusal)),
 	};

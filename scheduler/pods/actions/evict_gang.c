@@ -36,17 +36,11 @@ int evict_gang_check(const struct conf_action *a, struct err *err)
 
 enum evict_gangs evict_gang_mode(const struct session *s, const char *action)
 {
-	const struct sched_conf *conf = session_conf(s);
+	const struct conf_action *a = conf_action(session_conf(s), action);
+	struct evict_gang_arguments args;
 
-	for (size_t i = 0; i < conf->nactions; i++) {
-		struct evict_gang_arguments args;
-
-		if (strcmp(conf->actions[i].name, action) == 0 &&
-		    parse(&conf->actions[i], &args, NULL) == 0 && !args.whole) {
-			return EVICT_GANGS_SPARED;
-		}
-	}
-	return EVICT_GANGS_WHOLE;
+	return a != NULL && parse(a, &args, NULL) == 0 && !args.whole ? EVICT_GANGS_SPARED
+								      : EVICT_GANGS_WHOLE;
 }
 
 /* Gangs that may be evicted as a whole for one PodGroup, the first victims first. */

@@ -1,7 +1,5 @@
 #include "scheduler/pods/actions/evict_step.h"
 
-#include <string.h>
-
 #include "base/arena.h"
 #include "scheduler/pods/conf/conf.h"
 #include "scheduler/pods/search/fit.h"
@@ -193,14 +191,7 @@ static void hold_room(struct session *s, const struct podgroup *g)
 /* Then allocate binds what fits without evictions, be it before or after this action. */
 static bool allocates(const struct session *s)
 {
-	const struct sched_conf *conf = session_conf(s);
-
-	for (size_t i = 0; i < conf->nactions; i++) {
-		if (strcmp(conf->actions[i].name, "allocate") == 0) {
-			return true;
-		}
-	}
-	return false;
+	return conf_action(session_conf(s), "allocate") != NULL;
 }
 
 static bool wants_quota(const struct session *s, const struct evict_work *w)

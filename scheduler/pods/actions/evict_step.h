@@ -12,7 +12,7 @@ struct evict_work {
 	struct order_podgroup order; /* first member */
 	const struct queue *queue;
 	const struct podgroup *podgroup;
-	const struct task **tasks; /* that evict_step_is_candidate, in task order */
+	const struct task **tasks; /* its candidates for a node or for quota, in task order */
 	size_t n, next;            /* tasks[next .. n - 1] are still to be looked at */
 	bool reclaims;             /* for the queue, which must be entitled to each pod in turn */
 	bool evicts;               /* pods were evicted for it before evict_step_serve */

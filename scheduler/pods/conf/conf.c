@@ -539,3 +539,13 @@ int conf_load_file(const char *path, const struct conf_options *opt, struct sche
 	}
 	return conf_parse(strbuf_str(&text), path, opt, ret, err);
 }
+
+const struct conf_action *conf_action(const struct sched_conf *c, const char *name)
+{
+	for (size_t i = 0; i < c->nactions; i++) {
+		if (str_streq(c->actions[i].name, name)) {
+			return &c->actions[i];
+		}
+	}
+	return NULL;
+}

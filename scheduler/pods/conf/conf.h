@@ -112,6 +112,8 @@ int conf_load_file(const char *path, const struct conf_options *opt, struct sche
 /* Built in: "enqueue, allocate, backfill"; tier 1 priority, gang, conformance; tier 2 predicates,
  * capacity with enableHierarchy, binpack. */
 const char *conf_default_text(void);
+/* NULL: the action is not configured. */
+const struct conf_action *conf_action(const struct sched_conf *c, const char *name);
 void conf_destroy(struct sched_conf *c);    /* NULL is fine */
 void conf_destroyp(struct sched_conf **pc); /* for CLEANUP */
 

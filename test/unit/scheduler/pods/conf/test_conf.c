@@ -21,6 +21,8 @@ test_hole_26_the_built_in_text_has_a_quota_plugin_and_parses_without_warning(voi
 	assert_string_equal(f.conf->actions[0].name, "enqueue");
 	assert_string_equal(f.conf->actions[1].name, "allocate");
 	assert_string_equal(f.conf->actions[2].name, "backfill");
+	assert_ptr_equal(conf_action(f.conf, "backfill"), &f.conf->actions[2]);
+	assert_null(conf_action(f.conf, "preempt"));
 	assert_int_equal(f.conf->ntiers, 2);
 	assert_int_equal(f.conf->nplugins, 6);
 	assert_string_equal(f.conf->plugins[4].name, "capacity");

@@ -42,24 +42,26 @@ double binpack_score(const struct binpack_weights *w, const struct res *request,
 {
 	double score = 0, weight_sum = 0;
 
-	for (uint32_t m = w->weighted; m != 0; m &= m - 1) {
-		unsigned d = (unsigned)__builtin_ctz(m);
-		double after = (double)used->v[d] + (double)request->v[d];
+	for (size_t i = 0; i < w->n; i++) {
+		double weight = w->v[i].weight;
+		int64_t asked = res_get(request, w->v[i].dim),
+			room = res_get(allocatable, w->v[i].dim);
+		double after = (double)res_get(used, w->v[i].dim) + (double)asked;
 
-		if (request->v[d] <= 0) {
+		if (asked <= 0) {
 			continue;
 		}
-		weight_sum += w->dim[d];
+		weight_sum += weight;
 		/* A dimension that the node does not have, or that has no weight, adds nothing and
 		 * does not speak against the node either: whether the pod fits is asked elsewhere.
 		 */
-		if (allocatable->v[d] == 0 || w->dim[d] == 0) {
+		if (room == 0 || weight == 0) {
 			continue;
 		}
-		if (after > (double)allocatable->v[d]) {
+		if (after > (double)room) {
 			return 0;
 		}
-		score += after / (double)allocatable->v[d] * w->dim[d];
+		score += after / (double)room * weight;
 	}
 	return weight_sum > 0 ? score / weight_sum * SCORE_MAX * w->plugin : 0;
 }
@@ -72,6 +74,7 @@ static void binpack_destroy(void *state)
 		free(b->extra[i].name);
 	}
 	free(b->extra);
+	free(b->weights.v);
 	free(b);
 }
 
@@ -137,14 +140,21 @@ static int binpack_create(const struct plugin_args *args, void **ret_state, stru
 		binpack_destroy(b);
 		return r;
 	}
+	b->weights.v = xmalloc_zero(b->nextra + 2, sizeof(b->weights.v[0])); /* cpu and memory */
 	*ret_state = b;
 	return 0;
 }
 
+/* The last weight of a dimension that is listed twice counts. */
 static void set_weight(struct binpack_weights *w, unsigned dim, double weight)
 {
-	w->dim[dim] = weight;
-	w->weighted |= UINT32_C(1) << dim;
+	size_t i = 0;
+
+	while (i < w->n && w->v[i].dim != dim) {
+		i++;
+	}
+	w->v[i] = (struct binpack_weight){ dim, weight };
+	w->n += i == w->n;
 }
 
 static void binpack_open(void *state, struct session *s)
@@ -152,13 +162,14 @@ static void binpack_open(void *state, struct session *s)
 	const struct res_names *names = session_cluster(s)->res;
 	struct binpack *b = state;
 
-	b->weights = (struct binpack_weights){ .plugin = b->weight };
+	b->weights.plugin = b->weight;
+	b->weights.n = 0;
 	set_weight(&b->weights, RES_CPU, b->cpu);
 	set_weight(&b->weights, RES_MEMORY, b->memory);
 	for (size_t i = 0; i < b->nextra; i++) {
 		int dim = res_names_find(names, str_of(b->extra[i].name));
 
-		if (dim >= 0 && dim < RES_DENSE) {
+		if (dim >= 0) {
 			set_weight(&b->weights, (unsigned)dim, b->extra[i].weight);
 		}
 	}

@@ -3,14 +3,18 @@
 #ifndef SCHEDULER_PODS_PLUGINS_BINPACK_H
 #define SCHEDULER_PODS_PLUGINS_BINPACK_H
 
-#include <stdint.h>
+#include <stddef.h>
 
 #include "scheduler/pods/values/resources.h"
 
+/* Dimensions without a weight do not count; one of weight 0 does not speak against a node. */
 struct binpack_weights {
-	double plugin;         /* multiplies the score; 0 switches it off */
-	double dim[RES_DENSE]; /* of each of these dimensions; others do not weigh */
-	uint32_t weighted;     /* dimensions that have a weight, even one of 0 */
+	double plugin; /* multiplies the score; 0 switches it off */
+	struct binpack_weight {
+		unsigned dim;
+		double weight;
+	} * v;
+	size_t n; /* each dimension once */
 };
 
 /* 0 .. 100 * w->plugin. A node without room for the request scores 0. */

@@ -140,8 +140,8 @@ static void test_scores_computed_by_hand(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(by_hand); i++) {
 		static const unsigned dims[3] = { RES_CPU, RES_MEMORY, GPU };
-		struct binpack_weights w = { .plugin = by_hand[i].plugin,
-					     .weighted = by_hand[i].weighted };
+		struct binpack_weight v[3];
+		struct binpack_weights w = { by_hand[i].plugin, v, 0 };
 		struct res request = { .v = { 0 } }, used = request, allocatable = request;
 		double score;
 
@@ -149,7 +149,9 @@ static void test_scores_computed_by_hand(void **state)
 			request.v[dims[d]] = by_hand[i].request[d];
 			used.v[dims[d]] = by_hand[i].used[d];
 			allocatable.v[dims[d]] = by_hand[i].allocatable[d];
-			w.dim[dims[d]] = by_hand[i].weight[d];
+			if ((by_hand[i].weighted & UINT32_C(1) << dims[d]) != 0) {
+				v[w.n++] = (struct binpack_weight){ dims[d], by_hand[i].weight[d] };
+			}
 		}
 		score = binpack_score(&w, &request, &used, &allocatable);
 		print_message("%s: %f\n", by_hand[i].what, score);
@@ -157,23 +159,36 @@ static void test_scores_computed_by_hand(void **state)
 	}
 }
 
-static double score_with(const char *arguments)
+static void set(struct hooks_fixture *f, struct res *r, unsigned dim, int64_t amount)
+{
+	struct res_edit e = res_edit_begin(f->cluster->res, r);
+
+	res_edit_set(&e, dim, amount);
+	res_edit_end(&e);
+}
+
+/* others: names of resources that the cluster had before. */
+static double score_with(const char *arguments, unsigned others)
 {
 	struct pod_class k = { .request = { .v = { [RES_CPU] = 1, [RES_MEMORY] = 2 } } };
 	struct hooks_fixture f;
 	struct node *n;
-	char tiers[256];
+	char tiers[256], name[32];
 	double score;
 	int gpu;
 
 	snprintf(tiers, sizeof(tiers), "- plugins:\n  - {name: binpack, arguments: {%s}}\n",
 		 arguments);
 	hooks_fixture_init(&f, tiers, plugin_registry, plugin_registry_count);
+	for (unsigned i = 0; i < others; i++) {
+		snprintf(name, sizeof(name), "example.com/r%u", i);
+		(void)res_names_add(f.cluster->res, str_of(name));
+	}
 	gpu = res_names_add(f.cluster->res, STR_LIT("nvidia.com/gpu"));
-	k.request.v[gpu] = 1;
+	set(&f, &k.request, (unsigned)gpu, 1);
 	n = cluster_fixture_node(f.cluster, "n", 4);
 	n->allocatable.v[RES_MEMORY] = 4;
-	n->allocatable.v[gpu] = 1;
+	set(&f, &n->allocatable, (unsigned)gpu, 1);
 	hooks_fixture_open(&f);
 	score = hooks_node_score(f.s, &k, n);
 	hooks_fixture_finish(&f);
@@ -201,6 +216,7 @@ static void test_arguments(void **state)
 		  2.75 / 4 * 100 },
 		{ "binpack.resources: nvidia.com/gpu, binpack.resources.nvidia.com/gpu: -1",
 		  1.75 / 3 * 100 },
+		{ "binpack.resources: \"nvidia.com/gpu, nvidia.com/gpu\"", 1.75 / 3 * 100 },
 		{ "binpack.resources.nvidia.com/gpu: 2", 37.5 }, /* not listed */
 		{ "binpack.resources: \"\"", 37.5 },
 		{ "binpack.resources: \",\", binpack.resources.: heavy", 37.5 },
@@ -208,10 +224,13 @@ static void test_arguments(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		double score = score_with(rows[i].arguments);
+		/* The weight is that of the name, however many others there are. */
+		for (unsigned others = 0; others <= 40; others += 40) {
+			double score = score_with(rows[i].arguments, others);
 
-		print_message("%s: %f\n", rows[i].arguments, score);
-		assert_true(fabs(score - rows[i].expected) < 1e-5);
+			print_message("%s: %f\n", rows[i].arguments, score);
+			assert_true(fabs(score - rows[i].expected) < 1e-5);
+		}
 	}
 }
 

@@ -57,17 +57,25 @@ E2E_KUEUE=$(cd "$root/test/differential" && again go mod download sigs.k8s.io/ku
 	go list -m -f '{{.Dir}}' sigs.k8s.io/kueue) || true
 export E2E_KUEUE
 mkdir -p "$E2E_WORK"
-# Few scenarios need Karpenter. They wait for this file, which holds the exit status of its build. Those of fleets
-# wait for the other one, which holds the folder of Kueue's program, or the reason why there is none.
+# Few scenarios need Karpenter. They wait for this file, which holds the exit status of its build. Those of fleets wait
+# for the second one, which holds the folder of Kueue's program, or the reason why there is none; those with JobSets and
+# LeaderWorkerSets for the third.
 export E2E_KARPENTER="$E2E_WORK/karpenter.status" E2E_KUEUE_MANAGER="$E2E_WORK/kueue-manager"
-rm -f "$E2E_KARPENTER" "$E2E_KUEUE_MANAGER"
+export E2E_CONTROLLERS="$E2E_WORK/controllers"
+rm -f "$E2E_KARPENTER" "$E2E_KUEUE_MANAGER" "$E2E_CONTROLLERS"
+# built FILE COMMAND...: FILE appears when the command has ended, and has the folder that it printed.
+built() {
+	file=$1
+	shift
+	again "$@" >"$file.new" || echo "its build failed, see the output above" >"$file.new"
+	mv "$file.new" "$file"
+}
 {
 	again "$root/test/e2e/build.sh" karpenter >/dev/null && built=0 || built=$?
 	echo "$built" >"$E2E_KARPENTER.new"
 	mv "$E2E_KARPENTER.new" "$E2E_KARPENTER"
-	again "$root/test/e2e/kueue/build.sh" manager >"$E2E_KUEUE_MANAGER.new" ||
-		echo "its build failed, see the output above" >"$E2E_KUEUE_MANAGER.new"
-	mv "$E2E_KUEUE_MANAGER.new" "$E2E_KUEUE_MANAGER"
+	built "$E2E_KUEUE_MANAGER" "$root/test/e2e/kueue/build.sh" manager
+	built "$E2E_CONTROLLERS" "$root/test/e2e/controllers/build.sh"
 } &
 again env CGO_ENABLED=0 GOFLAGS=-trimpath nice go -C "$root/test/e2e" test -c -o "$E2E_WORK/scenarios.test" ./scenarios
 # The rules of the oracle and the choice of ports first: without them nothing that follows means anything.

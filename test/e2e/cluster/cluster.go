@@ -322,6 +322,19 @@ func (c *Cluster) CertificateKubeconfig(name, user string) (string, error) {
 	return path, kubeconfig(path, c.URL, c.CA, &api.AuthInfo{ClientCertificateData: certificate, ClientKeyData: key})
 }
 
+// ServingCertificate writes tls.crt and tls.key of a server on loopback, signed by CA, into an existing folder.
+func (c *Cluster) ServingCertificate(folder, name string) error {
+	if err := c.pki.issue(name, name, "", true); err != nil {
+		return err
+	}
+	for from, to := range map[string]string{".key": "tls.key", ".crt": "tls.crt"} {
+		if err := os.Rename(c.pki.file(name+from), filepath.Join(folder, to)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (c *Cluster) connect() error {
 	var err error
 

@@ -75,7 +75,7 @@ func StartFleet(t *testing.T) *F {
 // sharedFleet starts it when it is first asked for; the test is skipped where Kueue cannot be had.
 func sharedFleet(ctx context.Context, t *testing.T) *fleet.Fleet {
 	t.Helper()
-	kueue, err := waitForKueue(ctx)
+	kueue, err := waitForBuild(ctx, envKueueManager, "Kueue is built")
 	if err != nil {
 		t.Skipf("there is no fleet without Kueue: %v", err)
 	}
@@ -108,15 +108,15 @@ func sharedFleet(ctx context.Context, t *testing.T) *fleet.Fleet {
 	return started
 }
 
-// waitForKueue returns the folder of Kueue's program when run.sh, which builds it beside the first scenarios, has
-// done so.
-func waitForKueue(ctx context.Context) (string, error) {
-	file := os.Getenv(envKueueManager)
+// waitForBuild returns the folder of programs that run.sh builds beside the first scenarios, when it has done so: what
+// stands in the file that the variable names. Otherwise why there is none.
+func waitForBuild(ctx context.Context, variable, what string) (string, error) {
+	file := os.Getenv(variable)
 	if file == "" {
-		return "", fmt.Errorf("%s is not set", envKueueManager)
+		return "", fmt.Errorf("%s is not set", variable)
 	}
 	var text []byte
-	err := cluster.Poll(ctx, "Kueue is built", func(context.Context) (err error) {
+	err := cluster.Poll(ctx, what, func(context.Context) (err error) {
 		text, err = os.ReadFile(file)
 		return err
 	})

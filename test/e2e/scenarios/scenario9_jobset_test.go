@@ -1,0 +1,204 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"headgate/e2e/oracle"
+	"headgate/e2e/suite"
+)
+
+// trainPods are the pods of trainSet; its workers are two Jobs of two pods each.
+const trainPods = 5
+
+// trainSet is a JobSet of two kinds of Jobs, of which each failure restarts all. The words in place of ANNOTATIONS are
+// those of its pods.
+const trainSet = `
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: train}
+spec:
+  failurePolicy: {maxRestarts: 3}
+  replicatedJobs:
+  - name: driver
+    replicas: 1
+    template:
+      spec:
+        backoffLimit: 0
+        completionMode: Indexed
+        completions: 1
+        parallelism: 1
+        template: &pods
+          metadata: {annotations: {ANNOTATIONS}}
+          spec:
+            restartPolicy: Never
+            containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: "1", memory: 1Gi}}
+  - name: workers
+    replicas: 2
+    template:
+      spec:
+        backoffLimit: 0
+        completionMode: Indexed
+        completions: 2
+        parallelism: 2
+        template: *pods
+`
+
+// createTrain creates trainSet, the pods of which have these annotations.
+func createTrain(s *suite.S, annotations ...string) {
+	s.Helper()
+	s.Create(suite.JobSets, strings.Replace(trainSet, "ANNOTATIONS", strings.Join(annotations, ", "), 1))
+}
+
+// failOne makes a pod that runs fail, as its kubelet reports it.
+func failOne(s *suite.S, name string) {
+	s.Helper()
+	s.Eventually(name+" has failed", func() error {
+		p, err := s.Cluster.Client.CoreV1().Pods(s.Namespace).Get(s.Ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		p.Status.Phase = corev1.PodFailed
+		p.Status.Conditions = nil
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", Image: p.Spec.Containers[0].Image,
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}}}
+		_, err = s.Cluster.Client.CoreV1().Pods(s.Namespace).UpdateStatus(s.Ctx, p, metav1.UpdateOptions{})
+		return err
+	})
+}
+
+// waitRestarted waits until the JobSet was restarted so often, and no pod of an earlier attempt is left.
+func waitRestarted(s *suite.S, restarts int) {
+	s.Helper()
+	s.Eventually(fmt.Sprintf("restart %d of the JobSet", restarts), func() error {
+		set, err := s.Cluster.Dynamic.Resource(suite.JobSets).Namespace(s.Namespace).Get(s.Ctx, "train", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if n, _, _ := unstructured.NestedInt64(set.Object, "status", "restarts"); n != int64(restarts) {
+			return fmt.Errorf("%d restarts", n)
+		}
+		pods, err := s.Cluster.Client.CoreV1().Pods(s.Namespace).List(s.Ctx, metav1.ListOptions{
+			LabelSelector: "jobset.sigs.k8s.io/restart-attempt=" + fmt.Sprint(restarts)})
+		if err == nil && len(pods.Items) != trainPods {
+			err = fmt.Errorf("%d pods of this attempt", len(pods.Items))
+		}
+		return err
+	})
+	// The failed pod may be there for a moment longer.
+	s.Eventually("no pod of an earlier attempt is left", func() error {
+		if all := everyPod(s); len(all) != trainPods {
+			return fmt.Errorf("%v", all)
+		}
+		return nil
+	})
+}
+
+// everyPod of the scenario that is there, whatever its state.
+func everyPod(s *suite.S) []string {
+	return s.Oracle.Names(s.Namespace, func(oracle.PodState) bool { return true })
+}
+
+// wholeQueueIsFree fails unless a pod that asks for all that the queue has gets it.
+func wholeQueueIsFree(s *suite.S, queue, name, cpu string) {
+	s.Helper()
+	s.Pod(name, elsewhere, suite.Opted, suite.Queue(queue), suite.Request(cpu, "1Gi"))
+	s.WaitRunning(name)
+	s.DeletePod(name)
+	s.WaitGone(name)
+}
+
+// The pods of a JobSet in a labelled namespace wait for their queue one by one, whichever Job they are of; a restart
+// after a failure, and what is suspended and resumed, waits again.
+func TestScenario9JobSet(t *testing.T) {
+	s := suite.Start(t)
+	s.Nodes(1, "16", "32Gi")
+	q := s.Queue("q", "3", "16Gi")
+	label(s)
+	s.JobSetController()
+	createTrain(s, suite.QueueNameKey+": "+q)
+	waitCounts(s, 3, 2)
+	first := everyPod(s)
+	s.WaitRunning(holding(s, "train-")...)
+	explains(s, waiting(s)[0], "waits for quota")
+
+	// All of it starts anew: the quota of each pod is its predecessor's only when that one is gone.
+	failOne(s, holding(s, "train-")[0])
+	waitRestarted(s, 1)
+	waitCounts(s, 3, 2)
+	s.WaitRunning(holding(s, "train-")...)
+	beganGated(s, append(first, everyPod(s)...)...)
+
+	s.Limit(q, "5")
+	waitCounts(s, 5, 0)
+	s.WaitRunning(everyPod(s)...)
+	workers := func(pods int) {
+		set, err := s.Cluster.Dynamic.Resource(suite.JobSets).Namespace(s.Namespace).Get(s.Ctx, "train", metav1.GetOptions{})
+		s.Must(err)
+		jobs, _, _ := unstructured.NestedSlice(set.Object, "spec", "replicatedJobs")
+		for _, field := range []string{"parallelism", "completions"} {
+			s.Must(unstructured.SetNestedField(jobs[1].(map[string]any), int64(pods), "template", "spec", field))
+		}
+		s.Must(unstructured.SetNestedSlice(set.Object, jobs, "spec", "replicatedJobs"))
+		_, err = s.Cluster.Dynamic.Resource(suite.JobSets).Namespace(s.Namespace).Update(s.Ctx, set, metav1.UpdateOptions{})
+		s.Must(err)
+	}
+	workers(3)
+	waitCounts(s, 5, 2)
+	beganGated(s, waiting(s)...)
+	workers(1)
+	waitCounts(s, 3, 0)
+
+	s.Patch(suite.JobSets, "train", `{"spec":{"suspend":true}}`, "")
+	waitCounts(s, 0, 0)
+	wholeQueueIsFree(s, q, "while-suspended", "5")
+	s.Limit(q, "2")
+	s.Patch(suite.JobSets, "train", `{"spec":{"suspend":false}}`, "")
+	waitCounts(s, 2, 1)
+	beganGated(s, everyPod(s)...)
+	s.Delete(suite.JobSets, "train")
+	waitCounts(s, 0, 0)
+	wholeQueueIsFree(s, q, "after", "2")
+}
+
+// A JobSet the pods of which name a PodGroup by annotation, which opts them in as well, gets quota for all of them or for none.
+func TestScenario9JobSetGang(t *testing.T) {
+	s := suite.Start(t)
+	s.Nodes(1, "16", "32Gi")
+	q := s.Queue("q", "4", "16Gi")
+	s.JobSetController()
+	s.PodGroup("train", q, trainPods, nil)
+	createTrain(s, oracle.GroupKey+": train", oracle.GateKey+`: "true"`)
+	waitCounts(s, 0, trainPods)
+	first := everyPod(s)
+	s.SchedulerSawAll()
+	s.WaitGated(first...)
+	explains(s, first[0], "can never get quota: 5 cpu needed by its gang")
+	s.Limit(q, fmt.Sprint(trainPods))
+	waitCounts(s, trainPods, 0)
+	s.WaitRunning(first...)
+
+	// A restart is not the rest of the gang before it, even if that one had more than the queue has now.
+	s.Limit(q, "4")
+	failOne(s, first[0])
+	waitRestarted(s, 1)
+	waitCounts(s, 0, trainPods)
+	again := everyPod(s)
+	s.SchedulerSawAll()
+	s.WaitGated(again...)
+	s.Limit(q, fmt.Sprint(trainPods))
+	waitCounts(s, trainPods, 0)
+	s.WaitRunning(again...)
+	beganGated(s, append(first, again...)...)
+	s.Delete(suite.JobSets, "train")
+	waitCounts(s, 0, 0)
+	wholeQueueIsFree(s, q, "after", fmt.Sprint(trainPods))
+}

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -45,6 +45,16 @@ func beganGated(s *suite.S, names ...string) {
 			seen[state.UID] = true
 		}
 	}
+}
+
+// evict asks for the eviction of a pod until it is granted: the controller of its PodDisruptionBudget may not have
+// counted the pods yet.
+func evict(s *suite.S, name string) {
+	s.Helper()
+	s.Eventually(name+" is evicted", func() error {
+		return s.Cluster.Client.PolicyV1().Evictions(s.Namespace).Evict(s.Ctx, &policyv1.Eviction{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.Namespace}})
+	})
 }
 
 // replicaSet creates one with pods of the app that kube-scheduler places on nodes of the scenario.
@@ -102,54 +112,66 @@ func TestScenario9StatefulSet(t *testing.T) {
 		}
 		return err
 	})
-	beganGated(s, "db-0", "db-1", "db-2")
-}
-
-// A node that is gone takes its pods with it. What replaces them waits at the gate until they have gone.
-func TestScenario9NodeLoss(t *testing.T) {
-	s := suite.Start(t)
-	s.Nodes(2, "1", "4Gi")
-	q := s.Queue("q", "2", "8Gi")
-	label(s)
-	replicaSet(s, "web", 2, suite.Queue(q), suite.Request("1", "1Gi"))
-	waitCounts(s, 2, 0)
-	before := holding(s, "web-")
-	s.WaitRunning(before...)
-	lost := before[0]
-	if s.GetPod(lost).Spec.NodeName != s.NodeName(0) {
-		lost = before[1]
-	}
-	s.Must(s.Cluster.Client.CoreV1().Nodes().Delete(s.Ctx, s.NodeName(0), metav1.DeleteOptions{}))
-	// The garbage collector of pods waits for 40 seconds whether the node comes back.
-	s.Eventually("the pod is gone with its node", func() error {
-		_, err := s.Cluster.Client.CoreV1().Pods(s.Namespace).Get(s.Ctx, lost, metav1.GetOptions{})
-		if err == nil {
-			return fmt.Errorf("%s is still there", lost)
-		}
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		return err
-	})
-	// No node has room for the new pod, which has quota all the same: an autoscaler would see it.
-	waitCounts(s, 2, 0)
-	var fresh string
-	for _, name := range holding(s, "web-") {
-		if name != before[0] && name != before[1] {
-			fresh = name
-		}
-	}
-	s.Before("the new pod waits for the quota of the old one", s.Gone(lost), s.Ungated(fresh))
-	beganGated(s, append(before, fresh)...)
-	s.Eventually(fresh+" is reported by kube-scheduler", func() error {
-		if p := s.GetPod(fresh); !oracle.Unschedulable(p) {
-			return fmt.Errorf("%+v", p.Status.Conditions)
+	// The new one has the name of the evicted one, and not its quota: another pod gets that.
+	s.Limit(q, "1")
+	s.Pod("other", elsewhere, suite.Queue(q), suite.Request("1", "1Gi"))
+	evict(s, "db-1")
+	s.Eventually("db-1 is back", func() error {
+		if w := waiting(s); !slices.Equal(w, []string{"db-1", "other"}) {
+			return fmt.Errorf("%v wait", w)
 		}
 		return nil
 	})
-	explains(s, fresh, "has quota, and its own scheduler finds no node for it")
-	s.Nodes(1, "1", "4Gi")
-	s.WaitRunning(fresh)
+	s.Limit(q, "2")
+	waitCounts(s, 2, 1)
+	beganGated(s, "db-0", "db-1", "db-2", "other")
+}
+
+// A Job is made to run more pods at once and fewer, and is suspended and resumed; one of its pods is evicted.
+func TestScenario9Job(t *testing.T) {
+	s := suite.Start(t)
+	s.Nodes(1, "8", "16Gi")
+	q := s.Queue("q", "3", "8Gi")
+	label(s)
+	two, many := int32(2), int32(100)
+	jobs := s.Cluster.Client.BatchV1().Jobs(s.Namespace)
+	_, err := jobs.Create(s.Ctx, &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: "job"},
+		Spec: batchv1.JobSpec{Parallelism: &two, Completions: &many, BackoffLimit: &many,
+			Template: template(s, "job", elsewhere, suite.Queue(q), suite.Request("1", "1Gi"))},
+	}, metav1.CreateOptions{})
+	s.Must(err)
+	change := func(spec string) {
+		_, err := jobs.Patch(s.Ctx, "job", types.MergePatchType, []byte(`{"spec":`+spec+`}`), metav1.PatchOptions{})
+		s.Must(err)
+	}
+	waitCounts(s, 2, 0)
+	change(`{"parallelism":5}`)
+	waitCounts(s, 3, 2)
+	began := everyPod(s)
+	s.WaitRunning(holding(s, "job-")...)
+	evicted := holding(s, "job-")[0]
+	evict(s, evicted)
+	s.WaitGone(evicted)
+	waitCounts(s, 3, 2)
+	for _, name := range holding(s, "job-") {
+		if !slices.Contains(began, name) || s.Ungated(name).RV() > s.Gone(evicted).RV() {
+			s.Before("the next one waits for the quota of the evicted pod", s.Gone(evicted), s.Ungated(name))
+		}
+	}
+	began = append(began, everyPod(s)...)
+	change(`{"parallelism":1}`)
+	waitCounts(s, 1, 0)
+	change(`{"suspend":true}`)
+	waitCounts(s, 0, 0)
+	wholeQueueIsFree(s, q, "while-suspended", "3")
+	change(`{"suspend":false,"parallelism":4}`)
+	waitCounts(s, 3, 1)
+	beganGated(s, append(began, everyPod(s)...)...)
+	background := metav1.DeletePropagationBackground
+	s.Must(jobs.Delete(s.Ctx, "job", metav1.DeleteOptions{PropagationPolicy: &background}))
+	waitCounts(s, 0, 0)
+	wholeQueueIsFree(s, q, "after", "3")
 }
 
 // Pods are evicted as far as a disruption budget allows, and what replaces them waits at the gate.
@@ -169,12 +191,7 @@ func TestScenario9Eviction(t *testing.T) {
 			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}},
 	}, metav1.CreateOptions{})
 	s.Must(err)
-	evict := func(name string) error {
-		return s.Cluster.Client.PolicyV1().Evictions(s.Namespace).Evict(s.Ctx, &policyv1.Eviction{
-			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.Namespace}})
-	}
-	// The budget's controller may not have counted the pods yet.
-	s.Eventually(running[0]+" is evicted", func() error { return evict(running[0]) })
+	evict(s, running[0])
 	s.Eventually(running[0]+" is gone", func() error {
 		if slices.Contains(holding(s, ""), running[0]) {
 			return fmt.Errorf("it is still there")

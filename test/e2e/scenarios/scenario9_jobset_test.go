@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"headgate/e2e/oracle"
 	"headgate/e2e/suite"
@@ -16,8 +17,8 @@ import (
 // trainPods are the pods of trainSet; its workers are two Jobs of two pods each.
 const trainPods = 5
 
-// trainSet is a JobSet of two kinds of Jobs, of which each failure restarts all. The words in place of ANNOTATIONS are
-// those of its pods.
+// trainSet is a JobSet of two kinds of Jobs, of which each failure restarts all. In place of ANNOTATIONS and
+// NODES are the annotations of its pods, and the labels of the nodes that they may run on.
 const trainSet = `
 apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
@@ -37,6 +38,7 @@ spec:
           metadata: {annotations: {ANNOTATIONS}}
           spec:
             restartPolicy: Never
+            nodeSelector: {NODES}
             containers:
             - name: main
               image: registry.k8s.io/pause:3.10
@@ -52,10 +54,9 @@ spec:
         template: *pods
 `
 
-// createTrain creates trainSet, the pods of which have these annotations.
-func createTrain(s *suite.S, annotations ...string) {
+func createTrain(s *suite.S, nodes string, annotations ...string) {
 	s.Helper()
-	s.Create(suite.JobSets, strings.Replace(trainSet, "ANNOTATIONS", strings.Join(annotations, ", "), 1))
+	s.Create(suite.JobSets, strings.NewReplacer("ANNOTATIONS", strings.Join(annotations, ", "), "NODES", nodes).Replace(trainSet))
 }
 
 // failOne makes a pod that runs fail, as its kubelet reports it.
@@ -73,6 +74,20 @@ func failOne(s *suite.S, name string) {
 		_, err = s.Cluster.Client.CoreV1().Pods(s.Namespace).UpdateStatus(s.Ctx, p, metav1.UpdateOptions{})
 		return err
 	})
+}
+
+// hold keeps pods that are deleted from going, or lets them go.
+func hold(s *suite.S, yes bool, names ...string) {
+	s.Helper()
+	list := "finalizers"
+	if !yes {
+		list = "$deleteFromPrimitiveList/finalizers"
+	}
+	for _, name := range names {
+		_, err := s.Cluster.Client.CoreV1().Pods(s.Namespace).Patch(s.Ctx, name, types.StrategicMergePatchType,
+			fmt.Appendf(nil, `{"metadata":{%q:[%q]}}`, list, heldFinalizer), metav1.PatchOptions{})
+		s.Must(err)
+	}
 }
 
 // waitRestarted waits until the JobSet was restarted so often, and no pod of an earlier attempt is left.
@@ -124,7 +139,7 @@ func TestScenario9JobSet(t *testing.T) {
 	q := s.Queue("q", "3", "16Gi")
 	label(s)
 	s.JobSetController()
-	createTrain(s, suite.QueueNameKey+": "+q)
+	createTrain(s, "", suite.QueueNameKey+": "+q)
 	waitCounts(s, 3, 2)
 	first := everyPod(s)
 	s.WaitRunning(holding(s, "train-")...)
@@ -169,14 +184,14 @@ func TestScenario9JobSet(t *testing.T) {
 	wholeQueueIsFree(s, q, "after", "2")
 }
 
-// A JobSet the pods of which name a PodGroup by annotation, which opts them in as well, gets quota for all of them or for none.
+// A JobSet with pods that opt in and name a PodGroup by their annotations gets quota for all of them or for none.
 func TestScenario9JobSetGang(t *testing.T) {
 	s := suite.Start(t)
 	s.Nodes(1, "16", "32Gi")
 	q := s.Queue("q", "4", "16Gi")
 	s.JobSetController()
 	s.PodGroup("train", q, trainPods, nil)
-	createTrain(s, oracle.GroupKey+": train", oracle.GateKey+`: "true"`)
+	createTrain(s, "", oracle.GroupKey+": train", oracle.GateKey+`: "true"`)
 	waitCounts(s, 0, trainPods)
 	first := everyPod(s)
 	s.SchedulerSawAll()
@@ -188,7 +203,21 @@ func TestScenario9JobSetGang(t *testing.T) {
 
 	// A restart is not the rest of the gang before it, even if that one had more than the queue has now.
 	s.Limit(q, "4")
+	var old []string
+	for _, name := range first {
+		if strings.HasPrefix(name, "train-workers-0-") {
+			old = append(old, name)
+		}
+	}
+	hold(s, true, old...)
 	failOne(s, first[0])
+	// Two of the old pods end late: they and the new ones are no gang together.
+	waitTerminating(s, 2, old...)
+	waitCounts(s, 2, 3)
+	fresh := waiting(s)
+	s.SchedulerSawAll()
+	s.WaitGated(fresh...)
+	hold(s, false, old...)
 	waitRestarted(s, 1)
 	waitCounts(s, 0, trainPods)
 	again := everyPod(s)

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"headgate/e2e/suite"
 )
 
-// serveSet is a LeaderWorkerSet of groups of three pods; in place of QUEUE is its queue.
+// serveSet is a LeaderWorkerSet of two groups of three pods. In place of QUEUE and NODES are its queue, and the labels of
+// the nodes that its pods may run on.
 const serveSet = `
 apiVersion: leaderworkerset.x-k8s.io/v1
 kind: LeaderWorkerSet
@@ -27,6 +27,7 @@ spec:
     leaderTemplate: &pods
       metadata: {annotations: {scheduling.volcano.sh/queue-name: QUEUE}}
       spec:
+        nodeSelector: {NODES}
         containers:
         - name: main
           image: registry.k8s.io/pause:3.10
@@ -34,9 +35,9 @@ spec:
     workerTemplate: *pods
 `
 
-func createServe(s *suite.S, queue string) {
+func createServe(s *suite.S, nodes, queue string) {
 	s.Helper()
-	s.Create(suite.LeaderWorkerSets, strings.ReplaceAll(serveSet, "QUEUE", queue))
+	s.Create(suite.LeaderWorkerSets, strings.NewReplacer("QUEUE", queue, "NODES", nodes).Replace(serveSet))
 }
 
 // updateServe changes the templates of both kinds of pods, and how the change is rolled out.
@@ -90,8 +91,7 @@ func group(n int) []string {
 func evictAndWait(s *suite.S, name string) {
 	s.Helper()
 	old := s.GetPod(name).UID
-	s.Must(s.Cluster.Client.PolicyV1().Evictions(s.Namespace).Evict(s.Ctx, &policyv1.Eviction{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: s.Namespace}}))
+	evict(s, name)
 	s.Eventually(name+" is back", func() error {
 		p, err := s.Cluster.Client.CoreV1().Pods(s.Namespace).Get(s.Ctx, name, metav1.GetOptions{})
 		if err == nil && p.UID == old {
@@ -109,7 +109,7 @@ func TestScenario9LeaderWorkerSet(t *testing.T) {
 	q := s.Queue("q", "4", "16Gi")
 	label(s)
 	s.LeaderWorkerSetController(false)
-	createServe(s, q)
+	createServe(s, "", q)
 	waitCounts(s, 4, 2)
 	s.WaitRunning(holding(s, "serve-")...)
 	explains(s, waiting(s)[0], "waits for quota")
@@ -153,7 +153,7 @@ func TestScenario9LeaderWorkerSetGangs(t *testing.T) {
 	q := s.Queue("q", "5", "16Gi")
 	label(s)
 	s.LeaderWorkerSetController(true)
-	createServe(s, q)
+	createServe(s, "", q)
 	waitCounts(s, 3, 3)
 	s.WaitRunning(holding(s, "serve-")...)
 	s.SchedulerSawAll()

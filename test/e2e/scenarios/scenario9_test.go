@@ -180,9 +180,18 @@ func TestScenario9DeploymentOfALabelledNamespace(t *testing.T) {
 	}
 	scale(2)
 	waitCounts(s, 2, 0)
+	// One pod is added before one of the old ones ends.
+	s.Limit(q, "2")
 	change := []byte(`{"spec":{"template":{"metadata":{"annotations":{"revision":"2"}}}}}`)
 	_, err = apps.Deployments(s.Namespace).Patch(s.Ctx, "web", types.MergePatchType, change, metav1.PatchOptions{})
 	s.Must(err)
+	waitCounts(s, 2, 1)
+	old, fresh := holding(s, ""), waiting(s)[0]
+	s.SchedulerSawAll()
+	s.WaitGated(fresh)
+	explains(s, fresh, "waits for quota")
+	s.WaitRunning(old...)
+	s.Limit(q, "3")
 	s.Eventually("both pods are of the new revision", func() error {
 		d, err := apps.Deployments(s.Namespace).Get(s.Ctx, "web", metav1.GetOptions{})
 		if err == nil && (d.Status.ObservedGeneration < d.Generation || d.Status.UpdatedReplicas != 2 ||

@@ -82,6 +82,11 @@ func (s *S) runController(k jobKind, more string) {
 		"internalCertManagement: {enable: false}\nwebhook: {host: 127.0.0.1, port: %d, certDir: %q}\n%s", k.conf, port, dir, more), 0o644))
 	_, err = s.Headgate.Kubectl(s.Ctx, "", "apply", "--server-side", "-f", filepath.Join(folder, k.name+"-chart", "crds"))
 	s.Must(err)
+	// A manager that finds no such kind looks again ten seconds later.
+	s.Eventually(k.kind.Resource+" are served", func() error {
+		_, err := s.Cluster.Dynamic.Resource(k.kind).Namespace(s.Namespace).List(s.Ctx, metav1.ListOptions{})
+		return err
+	})
 	p := cluster.NewProcess(s.Cluster.Dir, s.Namespace+"-"+k.name, filepath.Join(folder, k.name), "--config="+conf,
 		"--metrics-bind-address=0", fmt.Sprintf("--health-probe-bind-address=127.0.0.1:%d", health))
 	p.Env = []string{"KUBECONFIG=" + s.Cluster.Kubeconfig}
@@ -142,10 +147,20 @@ func (s *S) controllerHooks(k jobKind, folder string, port int) []*unstructured.
 	return registrations
 }
 
+// ControllersBuilt is nil when the controller managers are there, or the reason why they cannot be built.
+func (s *S) ControllersBuilt() error {
+	_, err := s.controllersFolder()
+	return err
+}
+
+func (s *S) controllersFolder() (string, error) {
+	return waitForBuild(s.Ctx, envControllers, "JobSet and LeaderWorkerSet are built")
+}
+
 // waitForControllers returns the folder of the programs. Where they cannot be built the scenario is skipped.
 func (s *S) waitForControllers() string {
 	s.Helper()
-	folder, err := waitForBuild(s.Ctx, envControllers, "JobSet and LeaderWorkerSet are built")
+	folder, err := s.controllersFolder()
 	if err != nil {
 		s.Skipf("JobSet and LeaderWorkerSet: %v", err)
 	}

@@ -110,6 +110,13 @@ static bool is_let_go(const struct task *t)
 	       (t->flags & ((uint32_t)TASK_OUR_GATE | TASK_FOREIGN_GATE)) == 0;
 }
 
+/* The patch that takes the gate off is in flight and may be through: the pod is treated as one that
+ * is let go until the answer, which releases the charge when the gate is still on. */
+static bool may_be_let_go(const struct task *t)
+{
+	return (t->flags & TASK_GATE_ONLY) != 0 && t->charge == CHARGE_PATCHING;
+}
+
 /* Another scheduler may bind the pod as soon as the gate is off: the charge stays, whatever becomes
  * of the queue. The mark of our patch shows one that is still to be booked, since the queue was
  * away. */
@@ -137,8 +144,9 @@ static void reconcile_let_go(struct cache *c, struct task *t, struct queue *q)
 }
 
 /* A charge without a node needs a queue that exists: without one the pod is as undecided as
- * before. A best-effort pod needs no reservation; it may have become one by a resize. A pod with a
- * bind in flight keeps its charge where it was granted, like one that has its node. */
+ * before, unless another scheduler may be free to bind it. A best-effort pod needs no reservation;
+ * it may have become one by a resize. A pod with a bind in flight keeps its charge where it was
+ * granted, like one that has its node. */
 static void reconcile_unbound(struct cache *c, struct task *t, struct queue *q)
 {
 	bool reserves = (t->flags & TASK_OPTED_IN) != 0 && !t->klass->best_effort;
@@ -148,7 +156,9 @@ static void reconcile_unbound(struct cache *c, struct task *t, struct queue *q)
 		return;
 	}
 	if (q == NULL || !q->exists || !keeps) {
-		release(c, t);
+		if (!keeps || !may_be_let_go(t)) {
+			release(c, t);
+		}
 		return;
 	}
 	/* The watch may be faster than the answer to the patch, and another client may have removed

@@ -20,8 +20,13 @@ import (
 // label opts the whole namespace in: its pods need not say anything.
 func label(s *suite.S) {
 	s.Helper()
-	patch := []byte(`{"metadata":{"labels":{"` + oracle.GateKey + `":"true"}}}`)
-	_, err := s.Cluster.Client.CoreV1().Namespaces().Patch(s.Ctx, s.Namespace, types.MergePatchType, patch, metav1.PatchOptions{})
+	patchNamespace(s, `{"labels":{"`+oracle.GateKey+`":"true"}}`)
+}
+
+func patchNamespace(s *suite.S, metadata string) {
+	s.Helper()
+	_, err := s.Cluster.Client.CoreV1().Namespaces().Patch(s.Ctx, s.Namespace, types.MergePatchType,
+		[]byte(`{"metadata":`+metadata+`}`), metav1.PatchOptions{})
 	s.Must(err)
 }
 

@@ -14,49 +14,31 @@ import (
 	"headgate/e2e/suite"
 )
 
-// trainPods are the pods of trainSet; its workers are two Jobs of two pods each.
+// trainPods are the pods of the JobSet train of docs/examples.md, of which each failure restarts all. Its workers are two
+// Jobs of two pods each.
 const trainPods = 5
 
-// trainSet is a JobSet of two kinds of Jobs, of which each failure restarts all. In place of ANNOTATIONS and
-// NODES are the annotations of its pods, and the labels of the nodes that they may run on.
-const trainSet = `
-apiVersion: jobset.x-k8s.io/v1alpha2
-kind: JobSet
-metadata: {name: train}
-spec:
-  failurePolicy: {maxRestarts: 3}
-  replicatedJobs:
-  - name: driver
-    replicas: 1
-    template:
-      spec:
-        backoffLimit: 0
-        completionMode: Indexed
-        completions: 1
-        parallelism: 1
-        template: &pods
-          metadata: {annotations: {ANNOTATIONS}}
-          spec:
-            restartPolicy: Never
-            nodeSelector: {NODES}
-            containers:
-            - name: main
-              image: registry.k8s.io/pause:3.10
-              resources: {requests: {cpu: "1", memory: 1Gi}}
-  - name: workers
-    replicas: 2
-    template:
-      spec:
-        backoffLimit: 0
-        completionMode: Indexed
-        completions: 2
-        parallelism: 2
-        template: *pods
-`
-
-func createTrain(s *suite.S, nodes string, annotations ...string) {
+// decorate gives a pod template annotations, and the labels of the nodes that its pods may run on.
+func decorate(s *suite.S, template map[string]any, nodes, annotations map[string]string) {
 	s.Helper()
-	s.Create(suite.JobSets, strings.NewReplacer("ANNOTATIONS", strings.Join(annotations, ", "), "NODES", nodes).Replace(trainSet))
+	s.Must(unstructured.SetNestedStringMap(template, annotations, "metadata", "annotations"))
+	s.Must(unstructured.SetNestedStringMap(template, nodes, "spec", "nodeSelector"))
+}
+
+// createTrain creates that JobSet.
+func createTrain(s *suite.S, nodes, annotations map[string]string) {
+	s.Helper()
+	set := s.Example("A JobSet")
+	jobs, _, err := unstructured.NestedSlice(set.Object, "spec", "replicatedJobs")
+	s.Must(err)
+	for _, job := range jobs {
+		template, _, err := unstructured.NestedMap(job.(map[string]any), "template", "spec", "template")
+		s.Must(err)
+		decorate(s, template, nodes, annotations)
+		s.Must(unstructured.SetNestedMap(job.(map[string]any), template, "template", "spec", "template"))
+	}
+	s.Must(unstructured.SetNestedSlice(set.Object, jobs, "spec", "replicatedJobs"))
+	s.Create(suite.JobSets, set)
 }
 
 // failOne makes a pod that runs fail, as its kubelet reports it.
@@ -138,8 +120,9 @@ func TestScenario9JobSet(t *testing.T) {
 	s.Nodes(1, "16", "32Gi")
 	q := s.Queue("q", "3", "16Gi")
 	label(s)
+	patchNamespace(s, fmt.Sprintf(`{"annotations":{%q:%q}}`, suite.QueueNameKey, q))
 	s.JobSetController()
-	createTrain(s, "", suite.QueueNameKey+": "+q)
+	s.Create(suite.JobSets, s.Example("A JobSet"))
 	waitCounts(s, 3, 2)
 	first := everyPod(s)
 	s.WaitRunning(holding(s, "train-")...)
@@ -191,7 +174,7 @@ func TestScenario9JobSetGang(t *testing.T) {
 	q := s.Queue("q", "4", "16Gi")
 	s.JobSetController()
 	s.PodGroup("train", q, trainPods, nil)
-	createTrain(s, "", oracle.GroupKey+": train", oracle.GateKey+`: "true"`)
+	createTrain(s, nil, map[string]string{oracle.GroupKey: "train", oracle.GateKey: "true"})
 	waitCounts(s, 0, trainPods)
 	first := everyPod(s)
 	s.SchedulerSawAll()
@@ -201,8 +184,7 @@ func TestScenario9JobSetGang(t *testing.T) {
 	waitCounts(s, trainPods, 0)
 	s.WaitRunning(first...)
 
-	// A restart is not the rest of the gang before it, even if that one had more than the queue has now.
-	s.Limit(q, "4")
+	// Two pods of the first attempt end late. They are no gang together with the new ones, for which there would be room.
 	var old []string
 	for _, name := range first {
 		if strings.HasPrefix(name, "train-workers-0-") {
@@ -211,12 +193,12 @@ func TestScenario9JobSetGang(t *testing.T) {
 	}
 	hold(s, true, old...)
 	failOne(s, first[0])
-	// Two of the old pods end late: they and the new ones are no gang together.
 	waitTerminating(s, 2, old...)
 	waitCounts(s, 2, 3)
 	fresh := waiting(s)
 	s.SchedulerSawAll()
 	s.WaitGated(fresh...)
+	s.Limit(q, "4")
 	hold(s, false, old...)
 	waitRestarted(s, 1)
 	waitCounts(s, 0, trainPods)

@@ -48,8 +48,8 @@ func startOnDoomed(s *suite.S) (with, without int) {
 	}
 	s.JobSetController()
 	s.LeaderWorkerSetController(false)
-	nodes := fmt.Sprintf("%s: %s", doomedNodes, s.Namespace)
-	createTrain(s, nodes, suite.QueueNameKey+": "+queue("train", trainPods))
+	nodes := map[string]string{doomedNodes: s.Namespace}
+	createTrain(s, nodes, map[string]string{suite.QueueNameKey: queue("train", trainPods)})
 	createServe(s, nodes, queue("serve", len(group(0))+len(group(1))))
 	return with, without
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -167,17 +168,31 @@ func (s *S) waitForControllers() string {
 	return folder
 }
 
-// Create creates an object of a manifest, after Expand, as its user does.
-func (s *S) Create(kind schema.GroupVersionResource, manifest string) *unstructured.Unstructured {
+// Example is the manifest below a heading of docs/examples.md, in the scenario's namespace.
+func (s *S) Example(heading string) *unstructured.Unstructured {
 	s.Helper()
+	text, err := os.ReadFile(filepath.Join(Repository(), "docs", "examples.md"))
+	s.Must(err)
+	_, section, _ := strings.Cut(string(text), "\n## "+heading+"\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	_, block, found := strings.Cut(section, "\n```yaml\n")
+	if !found {
+		s.Fatalf("docs/examples.md: no manifest under %s", heading)
+	}
+	block, _, _ = strings.Cut(block, "```\n")
 	o := &unstructured.Unstructured{}
-	s.Must(sigsyaml.Unmarshal([]byte(s.Expand(manifest)), &o.Object))
-	var made *unstructured.Unstructured
-	s.Must(s.send(func() (err error) {
-		made, err = s.Cluster.Dynamic.Resource(kind).Namespace(s.Namespace).Create(s.Ctx, o, metav1.CreateOptions{})
+	s.Must(sigsyaml.Unmarshal([]byte(block), &o.Object))
+	o.SetNamespace(s.Namespace)
+	return o
+}
+
+// Create creates an object, as its user does.
+func (s *S) Create(kind schema.GroupVersionResource, o *unstructured.Unstructured) {
+	s.Helper()
+	s.Must(s.send(func() error {
+		_, err := s.Cluster.Dynamic.Resource(kind).Namespace(s.Namespace).Create(s.Ctx, o, metav1.CreateOptions{})
 		return err
 	}))
-	return made
 }
 
 // Patch merges a patch into an object that Create created; subresource "": into the object itself.

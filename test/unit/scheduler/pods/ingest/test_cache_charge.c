@@ -300,6 +300,42 @@ static void test_what_is_let_go_stays_charged(void **state)
 	assert_int_equal(cache_fixture_charged(f, "q"), 2000);
 }
 
+/* The patch that takes the gate off may be through already, and then another scheduler may start
+ * the pod: its quota is free only when the answer says that the gate is still on. */
+static void test_a_patch_in_flight_keeps_its_charge_without_its_group(void **state)
+{
+	static const struct {
+		enum sched_outcome outcome;
+		enum charge_state after;
+	} rows[] = { { SCHED_DONE, CHARGE_UNGATED }, { SCHED_STALE, CHARGE_NONE } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct cache_fixture *f = cache_fixture_create();
+		struct cache_fixture_pod p = { .name = "p",
+					       .group = "g",
+					       .opted_in = true,
+					       .gated = true,
+					       .scheduler = "default-scheduler" };
+		struct task *t;
+
+		(void)cache_fixture_group(f, "g", "q", 1);
+		t = cache_fixture_pod(f, &p);
+		ledger_charge(f->c, t, queue_find(f->c, STR_LIT("q")), CHARGE_PATCHING);
+		cache_fixture_delete(f, SCHED_PODGROUPS, "ns/g");
+		assert_int_equal(t->charge, CHARGE_PATCHING);
+		assert_int_equal(cache_fixture_charged(f, "q"), 1000);
+		/* An update from before the patch. */
+		t = cache_fixture_pod(f, &p);
+		assert_int_equal(t->charge, CHARGE_PATCHING);
+		cache_fixture_done(f, SCHED_REQ_UNGATE, "ns/p", "uid-p", rows[i].outcome);
+		assert_int_equal(t->charge, rows[i].after);
+		assert_int_equal(cache_fixture_charged(f, "q"),
+				 rows[i].after == CHARGE_NONE ? 0 : 1000);
+		cache_fixture_destroy(f);
+	}
+}
+
 static void test_a_published_pod_without_its_group_is_stranded(void **state)
 {
 	struct cache_fixture *f = *state;
@@ -404,6 +440,7 @@ int main(void)
 		cmocka_unit_test(test_a_binding_keeps_its_charge_without_its_group),
 		CACHE_FIXTURE_TEST(test_an_edit_moves_no_charge),
 		CACHE_FIXTURE_TEST(test_what_is_let_go_stays_charged),
+		cmocka_unit_test(test_a_patch_in_flight_keeps_its_charge_without_its_group),
 		CACHE_FIXTURE_TEST(test_a_published_pod_without_its_group_is_stranded),
 		CACHE_FIXTURE_TEST(test_stranded_pods_are_listed_once),
 		CACHE_FIXTURE_TEST(test_a_preemptor_without_its_group_is_stranded),

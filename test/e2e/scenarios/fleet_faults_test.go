@@ -27,6 +27,16 @@ func TestFleetFaults(t *testing.T) {
 	f.Play("ClusterMadeAnew", clusterMadeAnew)
 }
 
+// The same with Kueue as the manager, which opens the gates. What Kueue's rules do not promise is left out: it forgets a
+// worker that it cannot reach (TestFleetKueueForgetsHolder).
+func TestFleetFaultsUnderKueue(t *testing.T) {
+	f := suite.StartFleet(t)
+	f.KueueOrchestrates()
+	f.Headgate(f.Fleet.Workers...)
+	f.Play("SchedulerDies", schedulerDiesEvicting)
+	f.Play("TenPreemptors", tenPreemptors)
+}
+
 // fillEach lets Jobs of one pod use all of each worker: low-worker1-1 and so on.
 func fillEach(f *suite.F, cpus int) {
 	f.Helper()
@@ -116,6 +126,36 @@ func schedulerDies(f *suite.F) {
 	startSchedulers(f, holder)
 	checkHolder(f, high, holder)
 	f.WaitToken(high, `"outcome":"Admitted"`)
+}
+
+// The scheduler of the worker that may preempt is killed when it has evicted: it does not evict again.
+func schedulerDiesEvicting(f *suite.F) {
+	fillEach(f, 1)
+	release := f.HoldVictims()
+	high := f.Submit("high", 1)
+	f.Eventually("a victim", func() error { return victims(f, 1) })
+	holder := f.WaitOpened(high)
+	f.Scheduler(holder).Kill()
+	release()
+	startSchedulers(f, holder)
+	checkHolder(f, high, holder)
+}
+
+// Ten Jobs preempt at once: each evicts one of those that run, and none evicts two.
+func tenPreemptors(f *suite.F) {
+	const jobs = 10
+	fillEach(f, jobs)
+	highs := map[string]string{}
+	for i := range jobs {
+		job := fmt.Sprintf("high-%d", i)
+		highs[job] = f.Submit(job, 1)
+	}
+	for job, high := range highs {
+		on := f.WaitRuns(job, high)
+		ranOn(f, job, 0, on.Name)
+		checkOpened(f, high, on.Name)
+	}
+	f.Must(victims(f, jobs))
 }
 
 // The manager is killed while it waits for the answers of other workers: no worker has the token.

@@ -60,14 +60,14 @@ const char *observe_other_gate(const struct api_workload *w, const char *gate)
 /* The gates of the spec count: Kueue removes an entry of the status that the spec does not name,
  * and a status alone keeps nothing from preempting. All gates must be open (KEP-8303), so that one
  * of another controller makes opening ours useless. */
-static void read_gates(const struct api_workload *w, const char *gate, struct replica *r)
+static void read_gates(const struct api_workload *w, const char *gate, struct observation *o)
 {
-	r->has_gate = false;
+	o->has_gate = false;
 	for (size_t i = 0; i < w->spec.preemption_gates.n; i++) {
-		r->has_gate |= str_streq(w->spec.preemption_gates.v[i].name, gate);
+		o->has_gate |= str_streq(w->spec.preemption_gates.v[i].name, gate);
 	}
-	r->is_open = r->has_gate && is_open(w, gate);
-	r->other_gate = observe_other_gate(w, gate) != NULL;
+	o->is_open = o->has_gate && is_open(w, gate);
+	o->other_gate = observe_other_gate(w, gate) != NULL;
 }
 
 static bool says(const struct api_condition *c, const char *text)
@@ -151,53 +151,78 @@ static void take_uid(struct observed *o, const char *uid)
 	r->uid = o->uid[0] == '\0' ? NULL : o->uid;
 }
 
-static void read_evictions(struct observed *o, const struct api_workload *w)
+/* After a restart it is not known of which attempt an eviction was. Taking it for an old one opens
+ * the same gate once more at worst; taking it for a new one would end an attempt that goes on. */
+static void take_evictions(struct observed *o, int64_t evicted_at)
 {
-	const struct api_condition *c = meta_condition(&w->status.conditions, KUEUE_EVICTED);
-
-	o->evicted_at =
-		c != NULL && str_streq(c->status, "True") ? c->last_transition : REPLICA_NOT_SEEN;
-	/* After a restart it is not known of which attempt an eviction was. Taking it for an old
-	 * one opens the same gate once more at worst; taking it for a new one would end an attempt
-	 * that goes on. */
+	o->evicted_at = evicted_at;
 	if (!o->seen) {
-		o->evicted_before = o->evicted_at;
+		o->evicted_before = evicted_at;
 		o->seen = true;
 	}
 	o->replica.evicted =
 		o->evicted_at != REPLICA_NOT_SEEN && o->evicted_at != o->evicted_before;
 }
 
-void observe_object(struct observed *o, const struct api_workload *w, const char *gate, int64_t now,
-		    uint64_t *numbers)
+void observe_read(const struct api_workload *w, const char *gate, struct observation *ret)
+{
+	const struct api_condition *evicted = meta_condition(&w->status.conditions, KUEUE_EVICTED);
+
+	read_gates(w, gate, ret);
+	ret->signals = signals(w);
+	ret->reserved = kueue_workload_is_true(w, KUEUE_QUOTA_RESERVED);
+	/* One that has finished ran: no other cluster is to start it. */
+	ret->admitted = kueue_workload_is_true(w, KUEUE_ADMITTED) ||
+			kueue_workload_is_true(w, KUEUE_FINISHED);
+	ret->answer = observe_answer(w);
+	ret->evicted_at = evicted != NULL && str_streq(evicted->status, "True")
+				  ? evicted->last_transition
+				  : REPLICA_NOT_SEEN;
+}
+
+void observe_replica(struct observed *o, const char *uid, const struct observation *seen,
+		     int64_t now, uint64_t *numbers)
 {
 	struct replica *r = &o->replica;
 
 	/* 1. Another UID is another replica, without the history of the one before.
-	 * 2. Gates and conditions are read as they are.
+	 * 2. Gates and conditions are taken as they are.
 	 * 3. Of each state that decisions wait for, the time is kept at which it was first seen. */
 	r->reachable = true;
-	take_uid(o, w == NULL || w->meta.uid == NULL ? "" : w->meta.uid);
-	if (w == NULL || r->uid == NULL) {
+	take_uid(o, seen == NULL || uid == NULL ? "" : uid);
+	if (r->uid == NULL) {
 		r->has_gate = r->is_open = r->other_gate = r->signals = false;
 		r->evicted = r->reserved = r->admitted = false;
 		r->answer = REPLICA_NO_ANSWER;
 		return;
 	}
-	read_gates(w, gate, r);
-	read_evictions(o, w);
-	r->signals = signals(w);
-	r->reserved = kueue_workload_is_true(w, KUEUE_QUOTA_RESERVED);
-	/* One that has finished ran: no other cluster is to start it. */
-	r->admitted = kueue_workload_is_true(w, KUEUE_ADMITTED) ||
-		      kueue_workload_is_true(w, KUEUE_FINISHED);
-	r->answer = observe_answer(w);
+	take_evictions(o, seen->evicted_at);
+	r->has_gate = seen->has_gate;
+	r->is_open = seen->is_open;
+	r->other_gate = seen->other_gate;
+	r->signals = seen->signals;
+	r->reserved = seen->reserved;
+	r->admitted = seen->admitted;
+	r->answer = seen->answer;
 	if (r->signals && r->signal_seen == REPLICA_NOT_SEEN) {
 		r->signal_number = ++*numbers;
 	}
 	since(r->signals, now, &r->signal_seen);
 	since(r->is_open, now, &r->open_seen);
 	since(r->reserved || r->answer == REPLICA_IS_PREEMPTING, now, &r->ahead_seen);
+}
+
+void observe_object(struct observed *o, const struct api_workload *w, const char *gate, int64_t now,
+		    uint64_t *numbers)
+{
+	struct observation seen;
+
+	if (w == NULL) {
+		observe_replica(o, NULL, NULL, now, numbers);
+		return;
+	}
+	observe_read(w, gate, &seen);
+	observe_replica(o, w->meta.uid, &seen, now, numbers);
 }
 
 void observe_unreachable(struct observed *o)

@@ -12,6 +12,13 @@
 
 struct api_workload;
 
+/* One Workload of a worker as it was read, without what was seen of it before. */
+struct observation {
+	bool has_gate, is_open, other_gate, signals, reserved, admitted; /* as of struct replica */
+	enum replica_answer answer;
+	int64_t evicted_at; /* as of struct observed */
+};
+
 /* The replica on one cluster. */
 struct observed {
 	struct replica replica;    /* its uid points to the one below: this struct is not moved */
@@ -23,8 +30,13 @@ struct observed {
 
 /* Signals of one Workload are numbered by `signals`, which starts at 0. cluster is borrowed. */
 void observe_init(struct observed *o, const char *cluster);
-/* The object as the watch delivered it last; NULL: it does not exist. gate: the name of the
- * manager's. now: wall ns of the manager. The cluster can be reached, and its list is complete. */
+/* gate: the name of the manager's. */
+void observe_read(const struct api_workload *w, const char *gate, struct observation *ret);
+/* The replica with this UID as it is now; NULL: it does not exist. now: wall ns of the manager. The
+ * cluster can be reached, and its list is complete. */
+void observe_replica(struct observed *o, const char *uid, const struct observation *seen,
+		     int64_t now, uint64_t *signals);
+/* Both for the object as the watch delivered it last; NULL: it does not exist. */
 void observe_object(struct observed *o, const struct api_workload *w, const char *gate, int64_t now,
 		    uint64_t *signals);
 /* The connection is lost, or its list is not complete: the rest stays as last seen. The time in

@@ -273,7 +273,7 @@ static bool is_collected(const struct decision *d)
 		enum replica_class c = replica_class(r);
 
 		waits |= c == REPLICA_UNREACHABLE;
-		looked_at &= c != REPLICA_UNEVALUATED;
+		looked_at &= c != REPLICA_UNEVALUATED && !(r->reachable && r->unanswered);
 		if (c == REPLICA_CANDIDATE) {
 			first = clock_earlier(first, r->signal_seen);
 		}

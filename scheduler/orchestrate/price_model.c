@@ -106,6 +106,17 @@ void price_model_destroy(struct price_model *m)
 	}
 }
 
+/* Kueue copies the quota of a variant to the Workload that it was made of, where it does not count
+ * (concurrent admission). */
+static bool counts_twice(const struct sched_msg *msg)
+{
+	const struct api_workload *w = msg->object;
+
+	return msg->kind == SCHED_MSG_UPSERT && msg->resource == SCHED_WORKLOADS &&
+	       str_streq(field_map_get(&w->meta.labels, KUEUE_VARIANTS_PARENT), "true") &&
+	       kueue_workload_is_true(w, KUEUE_QUOTA_RESERVED);
+}
+
 void price_model_take(struct price_model *m, struct sched_msg *msg)
 {
 	assert(!m->complete && (msg->resource == SCHED_WORKLOADS) == m->rules_complete);
@@ -116,7 +127,9 @@ void price_model_take(struct price_model *m, struct sched_msg *msg)
 
 		m->newest = clock_later(m->newest, w->meta.created);
 	}
-	workload_cache_apply(m->cache, msg, 0);
+	if (!counts_twice(msg)) {
+		workload_cache_apply(m->cache, msg, 0);
+	}
 	message_free(msg);
 }
 

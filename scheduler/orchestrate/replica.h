@@ -34,6 +34,9 @@ struct replica {
 	bool refused; /* the API server refused to open its gate for this grant */
 	bool busy;    /* other Workloads hold as many gates of its ClusterQueue as may be open */
 	enum replica_answer answer;
+	/* It consists of several Workloads (variants of Kueue's ConcurrentAdmission), and a cycle
+	 * has not looked at one of them yet: it may fit without preemption. */
+	bool unanswered;
 	/* When the manager saw first, each time that it became so: the signal; the gate open, where
 	 * each time that its cluster is back counts as the first; that it preempts or has quota.
 	 * REPLICA_NOT_SEEN: it is not so. Signals are numbered in the

@@ -48,6 +48,9 @@
 #define KUEUE_PROVISIONING_PREFIX "provreq.kueue.x-k8s.io/"
 #define KUEUE_PRIORITY_BOOST "kueue.x-k8s.io/priority-boost"
 #define KUEUE_ALLOWED_FLAVORS "kueue.x-k8s.io/workload-allowed-resource-flavors"
+/* A label, "true": Kueue queues a variant of it for each flavor (concurrent admission), not itself.
+ */
+#define KUEUE_VARIANTS_PARENT "kueue.x-k8s.io/concurrent-admission-parent"
 
 /* On pods that Kueue started. */
 #define KUEUE_PODSET "kueue.x-k8s.io/podset"

@@ -1,6 +1,7 @@
 #include "scheduler/ctl/explain/offer_lookup.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
@@ -11,6 +12,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
+#include "collections/vec.h"
 #include "enc/decode.h"
 #include "enc/json/jdoc.h"
 #include "kube/rest.h"
@@ -22,12 +24,14 @@
 #include "scheduler/ctl/multikueue/worker_cost.h"
 #include "scheduler/ctl/multikueue/worker_parallel.h"
 #include "scheduler/multikueue/observe.h"
+#include "scheduler/multikueue/variants.h"
 #include "scheduler/orchestrate/orchestrate.h"
 #include "scheduler/orchestrate/orchestrate_conf.h"
 #include "scheduler/workloads/conf/kueue_conf.h"
 
 #define CALL_NS (30 * CLOCK_NS_PER_S)
 #define WORKER_CALL_NS (10 * CLOCK_NS_PER_S)
+#define MAX_PARTS 500 /* Workloads of the manager in one namespace of a worker */
 
 /* One worker that is asked, on its thread. */
 struct asked {
@@ -116,6 +120,67 @@ static int read_replica(const struct asking *asking, struct asked *a, struct tra
 	return r < 0 ? r : decode_jdoc(&kueue_workload_fields, doc, w, a->arena, err);
 }
 
+/* A variant of the replica as it was read. */
+struct part {
+	const struct api_workload *w;
+	struct variant *seen;
+};
+
+struct parts {
+	struct variants list;
+	struct VEC(struct part) read;
+};
+
+/* Items that cannot be read are left out: what is shown is not decided by. */
+static void add_parts(const struct asking *asking, struct asked *a, const struct jdoc *items,
+		      struct parts *out)
+{
+	const char *name = strchr(asking->key, '/') + 1;
+	uint64_t signals = 0;
+
+	for (const struct jdoc *i = jdoc_first(items); i != NULL; i = jdoc_next(i)) {
+		struct api_workload *w = arena_zero(a->arena, 1, sizeof(*w));
+
+		if (decode_jdoc(&kueue_workload_fields, i, w, a->arena, NULL) == 0 &&
+		    w->meta.name != NULL && str_streq(variants_parent(w), name)) {
+			struct part part = { w, variants_read(str_of(w->meta.name), w, 0) };
+
+			variants_adopt(&out->list, part.seen, &signals);
+			vec_push(&out->read, part);
+		}
+	}
+}
+
+/* The Workload that counts for the replica (variants.h), which may be itself. */
+static const struct api_workload *observe_parts(const struct asking *asking, struct asked *a,
+						struct transport *t, const struct api_workload *w)
+{
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+	CLEANUP(jdoc_destroyp) struct jdoc *list = NULL;
+	struct variant *self = variants_read(str_of(w->meta.name), w, 0), *counts;
+	struct parts parts = { VEC_INIT, VEC_INIT };
+	const struct api_workload *found = w;
+	struct observation seen;
+	uint64_t signals = 0;
+
+	sched_kinds_path(SCHED_WORKLOADS, w->meta.namespace_, NULL, NULL, &path);
+	strbuf_printf(&path, "?limit=%d&labelSelector=" KUEUE_MULTIKUEUE_ORIGIN, MAX_PARTS);
+	if (self->parent && rest_call(t, HTTP_GET, path.p, NULL, (struct str){ NULL, 0 },
+				      asking->call_ns, &list, NULL) == 0) {
+		add_parts(asking, a, jdoc_get(list, "items"), &parts);
+	}
+	counts = variants_choose(&parts.list, self, false);
+	for (size_t i = 0; i < parts.read.n; i++) {
+		found = parts.read.v[i].seen == counts ? parts.read.v[i].w : found;
+	}
+	seen = variants_observe(&parts.list, self, counts, &a->observed.replica.unanswered);
+	observe_replica(&a->observed, w->meta.uid, &seen, asking->now, &signals);
+	variants_free(self);
+	variants_finish(&parts.list);
+	vec_finish(&parts.read);
+	return found;
+}
+
 /* Preemption there is still a question. */
 static void read_cost(const struct asking *asking, struct asked *a, struct transport *t)
 {
@@ -136,6 +201,7 @@ static void ask(void *ctx, size_t i)
 	struct asked *a = &asking->v[i];
 	const struct api_condition *c;
 	struct err err = ERR_INIT;
+	const struct api_workload *counts;
 	struct api_workload w;
 	struct transport *t = NULL;
 	uint64_t signals = 0;
@@ -153,11 +219,15 @@ static void ask(void *ctx, size_t i)
 		transport_destroy(t);
 		return;
 	}
-	observe_object(&a->observed, r < 0 ? NULL : &w, KUEUE_GATE_MULTIKUEUE, asking->now,
-		       &signals);
-	c = r < 0 ? NULL : meta_condition(&w.status.conditions, KUEUE_QUOTA_RESERVED);
+	if (r < 0) {
+		observe_replica(&a->observed, NULL, NULL, asking->now, &signals);
+		transport_destroy(t);
+		return;
+	}
+	counts = observe_parts(asking, a, t, &w);
+	c = meta_condition(&counts->status.conditions, KUEUE_QUOTA_RESERVED);
 	a->message = c == NULL ? NULL : c->message;
-	a->other_gate = r < 0 ? NULL : observe_other_gate(&w, KUEUE_GATE_MULTIKUEUE);
+	a->other_gate = observe_other_gate(counts, KUEUE_GATE_MULTIKUEUE);
 	read_cost(asking, a, t);
 	transport_destroy(t);
 }

@@ -356,16 +356,21 @@ static void on_local(struct fleet *f, struct sched_msg *m)
 	}
 }
 
+/* A variant belongs to its replica: of its own the manager would take it for an orphan. */
 static void on_replica(struct fleet *f, struct fleet_cluster *k, struct sched_msg *m)
 {
-	struct fleet_workload *w = strmap_get(f->workloads, m->key);
+	CLEANUP(xmalloc_freep) char *of = fleet_clusters_variant(k, m);
+	struct str key = of == NULL ? m->key : str_of(of);
+	struct fleet_workload *w = strmap_get(f->workloads, key);
+	const struct api_workload *object = m->kind == SCHED_MSG_UPSERT ? m->object : NULL;
+	int64_t now = clock_wall(f->opt.clock);
 	struct fleet_replica *r;
 
 	if (m->kind == SCHED_MSG_DELETE && (w == NULL || fleet_workload_find(w, k->name) == NULL)) {
 		return;
 	}
-	w = w == NULL ? find_or_add(f, m->key) : w;
-	if (f->manager != NULL) {
+	w = w == NULL ? find_or_add(f, key) : w;
+	if (f->manager != NULL && of == NULL) {
 		fleet_manager_replica(f->manager, w, k, m);
 	}
 	r = fleet_workload_replica(w, k->name);
@@ -373,11 +378,14 @@ static void on_replica(struct fleet *f, struct fleet_cluster *k, struct sched_ms
 		/* It may hold quota, or preempt: it counts as it was seen last. */
 		log_warn("replica of a Workload cannot be read", LOG_SLICE("workload", m->key),
 			 LOG_STR("cluster", k->name), LOG_STR("error", m->text));
-		r->source = m->source;
+		r->source = of == NULL ? m->source : r->source;
 		observe_unreachable(&r->seen);
 	} else {
-		fleet_workload_observe(w, r, m->kind == SCHED_MSG_UPSERT ? m->object : NULL,
-				       m->source, clock_wall(f->opt.clock));
+		if (of == NULL) {
+			fleet_workload_observe(w, r, object, m->source, now);
+		} else {
+			fleet_workload_observe_variant(w, r, m->key, object, m->source, now);
+		}
 		if (k->source != m->source || k->is_stalled) {
 			observe_unreachable(&r->seen); /* until the list is complete */
 		}
@@ -398,9 +406,8 @@ static bool reach_replica(struct str key UNUSED, void *value, void *ctx)
 	struct fleet_workload *w = value;
 	struct fleet_replica *r = fleet_workload_find(w, c->cluster->name);
 
-	if (r != NULL && r->source != c->cluster->source) {
-		fleet_workload_observe(w, r, NULL, c->cluster->source, clock_wall(c->f->opt.clock));
-	} else if (r != NULL) {
+	if (r != NULL) {
+		fleet_workload_reach(w, r, c->cluster->source, clock_wall(c->f->opt.clock));
 		observe_reachable(&r->seen, clock_wall(c->f->opt.clock));
 	}
 	if (c->f->manager != NULL) {
@@ -519,6 +526,7 @@ static void on_gate_done(struct fleet *f, struct fleet_cluster *k, const struct 
 
 	if (r != NULL && r->source == m->source) {
 		fleet_writes_gate_done(r, m, clock_wall(f->opt.clock));
+		fleet_workload_written(w, r, clock_wall(f->opt.clock));
 		fleet_report_gate(f->report, w, r, m);
 		look_at(f, w);
 	}

@@ -47,6 +47,7 @@ int64_t fleet_gates_open_all(const struct fleet_gates *g, struct fleet_workload 
 		struct fleet_replica *r = w->replicas.v[i];
 		const struct replica *seen = &r->seen.replica;
 
+		fleet_workload_open_all(w, r, now);
 		if (seen->reachable && seen->uid != NULL && seen->has_gate && !seen->is_open &&
 		    !seen->admitted && is_ours(g, w, r)) {
 			at = clock_earlier(at, fleet_gates_write(g, w, r, true, now));

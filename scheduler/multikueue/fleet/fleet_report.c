@@ -361,15 +361,15 @@ void fleet_report_request(struct fleet_report *t, const struct sched_msg *m)
 static void report_held_back(struct fleet_report *t, const struct fleet_workload *w,
 			     struct fleet_replica *r)
 {
-	bool held_back =
-		r->other_gate != NULL && replica_class(&r->seen.replica) == REPLICA_HELD_BACK;
+	const char *gate = r->target == NULL ? NULL : r->target->other_gate;
+	bool held_back = gate != NULL && replica_class(&r->seen.replica) == REPLICA_HELD_BACK;
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 
 	if (held_back && !r->held_back) {
 		strbuf_printf(&text,
 			      "on worker cluster %s it would preempt, but its preemption gate %s "
 			      "is closed, which the orchestrator does not open",
-			      r->cluster, r->other_gate);
+			      r->cluster, gate);
 		event(t, w, true, "PreemptionHeldBack", text.p);
 	}
 	r->held_back = held_back;

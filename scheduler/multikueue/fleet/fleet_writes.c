@@ -1,6 +1,7 @@
 #include "scheduler/multikueue/fleet/fleet_writes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/kueue/kueue_keys.h"
 #include "api/kueue/kueue_workload.h"
@@ -109,12 +110,12 @@ void fleet_writes_token(struct fleet_writes *f, struct fleet_workload *w, const 
 void fleet_writes_gate(struct link *l, const struct fleet_workload *w, struct fleet_replica *r,
 		       bool open, int64_t now)
 {
-	const struct api_workload *local = fleet_workload_local(w);
+	struct variant *v = r->target;
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, body = STRBUF_INIT;
-	const struct api_meta replica = { .name = local->meta.name,
-					  .namespace_ = local->meta.namespace_,
-					  .uid = r->seen.uid,
-					  .resource_version = r->version };
+	const struct api_meta replica = { .name = strchr(v->key, '/') + 1,
+					  .namespace_ = fleet_workload_local(w)->meta.namespace_,
+					  .uid = v->uid,
+					  .resource_version = v->version };
 	struct object_write_spec spec = { .request = SCHED_REQ_PREEMPTION_GATE,
 					  .resource = SCHED_WORKLOADS,
 					  .method = HTTP_PATCH,
@@ -123,13 +124,16 @@ void fleet_writes_gate(struct link *l, const struct fleet_workload *w, struct fl
 					  .names_version = true };
 
 	gate_write_format(&replica, KUEUE_GATE_MULTIKUEUE, open, link_gate_fields(l), now, &body);
-	sched_kinds_key_path(SCHED_WORKLOADS, str_of(w->key), "status", &path);
+	sched_kinds_key_path(SCHED_WORKLOADS, str_of(v->key), "status", &path);
 	strbuf_add_c(&path, "?fieldManager=" GATE_WRITE_FIELD_MANAGER "&force=true");
 	spec.path = path.p;
 	spec.body = strbuf_str(&body);
 	r->in_flight = true;
 	r->opens = open;
-	r->sent = r->version_n;
+	r->sent = v->version_n;
+	free(r->sent_to);
+	r->sent_to = xmalloc_dup(v->uid);
+	v->tried += open ? 0 : 1;
 	pool_add(link_pool(l), spec.key, object_write_new(&spec));
 }
 
@@ -162,6 +166,9 @@ void fleet_writes_gate_done(struct fleet_replica *r, const struct sched_msg *m, 
 	bool refused = is_refused(r, m);
 
 	r->in_flight = false;
+	if (r->target != NULL && r->sent_to != NULL && !str_streq(r->sent_to, r->target->uid)) {
+		return; /* it was a variant that is gone */
+	}
 	r->written = shown_by(m, r->sent);
 	r->pause_until = refused ? now + REFUSED_PAUSE_NS : 0;
 	if (refused && r->opens) {

@@ -5,6 +5,7 @@
 
 #include "api/core/secret.h"
 #include "api/kueue/kueue.h"
+#include "api/kueue/kueue_workload.h"
 #include "api/kueue/multikueue.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -14,6 +15,7 @@
 #include "enc/base64.h"
 #include "kube/kubeconfig/kubeconfig.h"
 #include "scheduler/base/message.h"
+#include "scheduler/multikueue/variants.h"
 #include "scheduler/multikueue/worker/config_file.h"
 #include "scheduler/multikueue/worker/link.h"
 #include "scheduler/multikueue/worker_config.h"
@@ -57,6 +59,7 @@ void fleet_clusters_destroy(struct fleet_clusters *c)
 	for (size_t i = 0; i < c->all.n; i++) {
 		link_destroy(c->all.v[i]->link);
 		strmap_destroy(c->all.v[i]->queues);
+		strmap_destroy(c->all.v[i]->variants);
 		for (unsigned k = 0; k < CARRIED_COUNT_; k++) {
 			strmap_destroy(c->all.v[i]->carried[k]);
 		}
@@ -141,6 +144,7 @@ static struct fleet_cluster *add(struct fleet_clusters *c, struct str name)
 		lo.seed = c->link.seed + c->all.n;
 		k->link = link_create(&lo);
 		k->queues = strmap_create(free);
+		k->variants = strmap_create(free);
 	}
 	return k;
 }
@@ -150,8 +154,9 @@ static void remove_cluster(struct fleet_clusters *c, struct fleet_cluster *k)
 	link_configure(k->link, NULL, "Deleted", "the MultiKueueCluster was deleted");
 	vec_push(&c->closing, k->link);
 	strmap_destroy(k->queues);
+	strmap_destroy(k->variants);
 	k->link = NULL;
-	k->queues = NULL;
+	k->queues = k->variants = NULL;
 	k->source = 0;
 	k->gone_at = clock_wall(c->link.clock);
 	k->is_gone = true;
@@ -308,6 +313,19 @@ void fleet_clusters_queue(struct fleet_cluster *k, const struct sched_msg *m)
 	} else {
 		(void)strmap_remove(k->queues, m->key);
 	}
+}
+
+char *fleet_clusters_variant(struct fleet_cluster *k, const struct sched_msg *m)
+{
+	const struct api_workload *w = m->kind == SCHED_MSG_UPSERT ? m->object : NULL;
+	const char *parent = w == NULL ? NULL : variants_parent(w);
+
+	if (parent != NULL) {
+		strmap_set(k->variants, m->key,
+			   xmalloc_printf("%s/%s", w->meta.namespace_, parent));
+	}
+	return m->kind == SCHED_MSG_DELETE ? strmap_take(k->variants, m->key)
+					   : xmalloc_dup_or_null(strmap_get(k->variants, m->key));
 }
 
 const char *fleet_clusters_queue_of(const struct fleet_cluster *k, const char *local_queue)

@@ -36,6 +36,8 @@ struct fleet_cluster {
 	/* The ClusterQueue of each LocalQueue ("namespace/name") of the worker, where it may be
 	 * read. */
 	struct strmap *queues;
+	/* The replica of each variant on the worker (variants.h), both "namespace/name". */
+	struct strmap *variants;
 };
 
 #define FLEET_CLUSTERS_REREAD_NS (10 * INT64_C(1000000000)) /* of files with kubeconfigs */
@@ -57,6 +59,9 @@ struct fleet_cluster *fleet_clusters_find(struct fleet_clusters *c, struct str n
 struct fleet_cluster *fleet_clusters_of(struct fleet_clusters *c, uint64_t source);
 /* A LocalQueue of the worker; m: UPSERT or DELETE. */
 void fleet_clusters_queue(struct fleet_cluster *c, const struct sched_msg *m);
+/* A Workload of the worker; m: UPSERT, DELETE or BAD_OBJECT. Returns the key of the replica of
+ * which it is a variant, which the caller frees; NULL: it is none. */
+char *fleet_clusters_variant(struct fleet_cluster *c, const struct sched_msg *m);
 /* The ClusterQueue of a replica's LocalQueue; the LocalQueue itself where that may not be read.
  * NULL is returned for NULL. */
 const char *fleet_clusters_queue_of(const struct fleet_cluster *c, const char *local_queue);

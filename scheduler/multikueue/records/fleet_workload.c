@@ -28,8 +28,9 @@ struct fleet_workload *fleet_workload_create(struct str key)
 static void free_replica(struct fleet_replica *r)
 {
 	free(r->queue);
-	free(r->version);
-	free(r->other_gate);
+	free(r->sent_to);
+	variants_free(r->self);
+	variants_finish(&r->variants);
 	free(r);
 }
 
@@ -130,33 +131,103 @@ struct fleet_replica *fleet_workload_replica(struct fleet_workload *w, const cha
 	return r;
 }
 
+/* The effect of the last write to this one is not known yet. */
+static bool awaits(const struct fleet_replica *r, const struct variant *v)
+{
+	return str_streq(r->sent_to, v->uid) && (r->in_flight || v->version_n < r->written);
+}
+
+static struct variant *find_awaited(const struct fleet_replica *r)
+{
+	for (size_t i = 0; i < r->variants.n; i++) {
+		if (awaits(r, r->variants.v[i])) {
+			return r->variants.v[i];
+		}
+	}
+	return NULL;
+}
+
+/* After each change of the replica or of a variant. The one of which the gate was written last
+ * counts until that is seen; of one that is gone, nothing is waited for. */
+static void refresh(struct fleet_workload *w, struct fleet_replica *r, int64_t now)
+{
+	struct variant *awaited = find_awaited(r);
+	struct observation seen;
+
+	r->target = NULL;
+	r->seen.replica.unanswered = false;
+	if (r->self == NULL) {
+		observe_replica(&r->seen, NULL, NULL, now, &w->signals);
+		return;
+	}
+	r->target =
+		awaited != NULL ? awaited : variants_choose(&r->variants, r->self, r->closed_first);
+	if (r->sent_to != NULL && !str_streq(r->sent_to, r->target->uid)) {
+		r->in_flight = false;
+		r->written = 0;
+	}
+	seen = variants_observe(&r->variants, r->self, r->target, &r->seen.replica.unanswered);
+	observe_replica(&r->seen, r->self->uid, &seen, now, &w->signals);
+}
+
 void fleet_workload_observe(struct fleet_workload *w, struct fleet_replica *r,
 			    const struct api_workload *replica, uint64_t source, int64_t now)
 {
-	free(r->queue);
-	free(r->version);
-	free(r->other_gate);
-	r->queue = r->version = r->other_gate = NULL;
-	r->version_n = 0;
-	if (replica != NULL) {
-		r->version = xmalloc_dup(replica->meta.resource_version == NULL
-						 ? ""
-						 : replica->meta.resource_version);
-		r->version_n = meta_version(&replica->meta);
-		r->other_gate =
-			xmalloc_dup_or_null(observe_other_gate(replica, KUEUE_GATE_MULTIKUEUE));
-		r->queue = replica->spec.queue_name == NULL
-				   ? NULL
-				   : xmalloc_printf("%s/%s", replica->meta.namespace_,
-						    replica->spec.queue_name);
-	}
 	/* A write to another replica, or by another connection, is not waited for. */
 	if (replica == NULL || r->source != source || !str_streq(r->seen.uid, replica->meta.uid)) {
 		r->in_flight = false;
 		r->written = 0;
 	}
+	free(r->queue);
+	variants_free(r->self);
+	r->queue = replica == NULL || replica->spec.queue_name == NULL
+			   ? NULL
+			   : xmalloc_printf("%s/%s", replica->meta.namespace_,
+					    replica->spec.queue_name);
+	r->self = replica == NULL ? NULL : variants_read(str_of(w->key), replica, source);
 	r->source = source;
-	observe_object(&r->seen, replica, KUEUE_GATE_MULTIKUEUE, now, &w->signals);
+	refresh(w, r, now);
+}
+
+void fleet_workload_observe_variant(struct fleet_workload *w, struct fleet_replica *r,
+				    struct str key, const struct api_workload *variant,
+				    uint64_t source, int64_t now)
+{
+	if (variant == NULL) {
+		variants_remove(&r->variants, key);
+	} else {
+		variants_adopt(&r->variants, variants_read(key, variant, source), &w->signals);
+	}
+	refresh(w, r, now);
+}
+
+void fleet_workload_reach(struct fleet_workload *w, struct fleet_replica *r, uint64_t source,
+			  int64_t now)
+{
+	variants_keep(&r->variants, source);
+	if (r->source != source) {
+		fleet_workload_observe(w, r, NULL, source, now);
+	} else {
+		refresh(w, r, now);
+	}
+}
+
+void fleet_workload_written(struct fleet_workload *w, struct fleet_replica *r, int64_t now)
+{
+	bool reachable = r->seen.replica.reachable;
+
+	refresh(w, r, now);
+	if (!reachable) {
+		observe_unreachable(&r->seen);
+	}
+}
+
+void fleet_workload_open_all(struct fleet_workload *w, struct fleet_replica *r, int64_t now)
+{
+	if (!r->closed_first) {
+		r->closed_first = true;
+		fleet_workload_written(w, r, now);
+	}
 }
 
 /* REPLICA_NOT_SEEN is earlier than any time. */
@@ -201,7 +272,7 @@ bool fleet_workload_is_waiting(const struct fleet_workload *w, int64_t now)
 		const struct fleet_replica *r = w->replicas.v[i];
 
 		if (r->seen.replica.reachable &&
-		    (r->in_flight || (r->version != NULL && r->version_n < r->written))) {
+		    (r->in_flight || (r->target != NULL && r->target->version_n < r->written))) {
 			return true;
 		}
 	}
@@ -211,7 +282,8 @@ bool fleet_workload_is_waiting(const struct fleet_workload *w, int64_t now)
 bool fleet_workload_is_gone(const struct fleet_workload *w)
 {
 	for (size_t i = 0; i < w->replicas.n; i++) {
-		if (w->replicas.v[i]->seen.replica.uid != NULL) {
+		if (w->replicas.v[i]->seen.replica.uid != NULL ||
+		    w->replicas.v[i]->variants.n > 0) {
 			return false;
 		}
 	}

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "collections/vec.h"
 #include "scheduler/multikueue/observe.h"
+#include "scheduler/multikueue/variants.h"
 #include "scheduler/orchestrate/token.h"
 
 struct api_workload;
@@ -23,17 +24,19 @@ struct sched_msg;
 struct fleet_replica {
 	const char *cluster; /* of the fleet's table of clusters, which outlives it */
 	struct observed seen;
-	char *queue;       /* its LocalQueue, "namespace/name"; NULL: there is no replica */
-	char *version;     /* resourceVersion as last read; NULL: there is no replica */
-	int64_t version_n; /* the same as a number */
-	char *other_gate;  /* one of another controller, which is closed; NULL: none */
-	bool held_back;    /* it has been reported that it waits for that one */
-	uint64_t source;   /* the connection that showed it last */
+	char *queue;          /* its LocalQueue, "namespace/name"; NULL: there is no replica */
+	struct variant *self; /* as read; NULL: there is no replica */
+	struct variants variants;
+	struct variant *target; /* of these, the one of which the gate counts; NULL: as self */
+	bool closed_first;      /* all gates are to be opened: one that is closed counts first */
+	bool held_back;  /* it has been reported that it waits for the gate of another controller */
+	uint64_t source; /* the connection that showed it last */
 	/* The last write of its gate: whether it is under way, and whether it opens or closes it;
 	 * the resourceVersion that was known when it was sent, and the one that shows how it
 	 * ended. */
 	bool in_flight, opens;
 	int64_t sent, written;
+	char *sent_to;        /* UID of that object; NULL: nothing was written yet */
 	int64_t pause_until;  /* wall ns: it was refused, and is not repeated before */
 	int64_t opened_epoch; /* of the token, when its gate was opened last */
 };
@@ -78,6 +81,17 @@ struct fleet_replica *fleet_workload_replica(struct fleet_workload *w, const cha
 /* The replica as the worker's API server showed it, by this connection; NULL: it does not exist. */
 void fleet_workload_observe(struct fleet_workload *w, struct fleet_replica *r,
 			    const struct api_workload *replica, uint64_t source, int64_t now);
+/* The same for a variant of the replica, which may be seen before that. */
+void fleet_workload_observe_variant(struct fleet_workload *w, struct fleet_replica *r,
+				    struct str key, const struct api_workload *variant,
+				    uint64_t source, int64_t now);
+/* The lists of this connection are complete: what it has not shown is gone. */
+void fleet_workload_reach(struct fleet_workload *w, struct fleet_replica *r, uint64_t source,
+			  int64_t now);
+/* The write of a gate of the replica has ended. */
+void fleet_workload_written(struct fleet_workload *w, struct fleet_replica *r, int64_t now);
+/* All gates of the replica are to be opened, one after the other. */
+void fleet_workload_open_all(struct fleet_workload *w, struct fleet_replica *r, int64_t now);
 /* The clock was set back to now: times that are later than now become now, so that no wait gets
  * longer by it. */
 void fleet_workload_set_clock_back(struct fleet_workload *w, int64_t now);

@@ -206,6 +206,9 @@ func (f *F) cleanUp() {
 	}
 }
 
+// originLabel is on replicas.
+const originLabel = "kueue.x-k8s.io/multikueue-origin"
+
 // scenarioLabel is on what a scenario makes outside of its namespace.
 const scenarioLabel = "e2e.headgate.io/scenario"
 
@@ -281,10 +284,18 @@ spec: {controllerName: kueue.x-k8s.io/multikueue, parameters: {apiGroup: kueue.x
 // its Workloads to the workers.
 func (f *F) Queues(cpus int) {
 	f.Helper()
+	for _, m := range f.Fleet.Workers {
+		f.workerQueue(m, cpus)
+	}
+	f.managerQueue()
+}
+
+// managerQueue makes the queue of the manager, and waits for those of all members.
+func (f *F) managerQueue() {
+	f.Helper()
 	var names []string
 	for _, m := range f.Fleet.Workers {
 		names = append(names, m.Name)
-		f.workerQueue(m, cpus)
 	}
 	check := strings.ReplaceAll(fleetCheck, "$CLUSTERS", strings.Join(names, ", "))
 	f.Apply(f.Fleet.Manager, check+strings.NewReplacer("$CPU", "1000", "$CHECK",
@@ -507,7 +518,7 @@ func (f *F) waitGated(m *fleet.Member, yes bool) {
 	f.Helper()
 	template := newJob(f.Namespace, "try", "main", 1).Spec.Template.Spec
 	try := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
-		"metadata": map[string]any{"name": "try", "labels": map[string]any{"kueue.x-k8s.io/multikueue-origin": fleet.Origin}},
+		"metadata": map[string]any{"name": "try", "labels": map[string]any{originLabel: fleet.Origin}},
 		"spec": map[string]any{"queueName": "main", "podSets": []any{map[string]any{"name": "main", "count": int64(1),
 			"template": map[string]any{"spec": map[string]any{"restartPolicy": string(template.RestartPolicy),
 				"containers": []any{map[string]any{"name": "main", "image": template.Containers[0].Image}}}}}}}}}

@@ -172,6 +172,23 @@ static void others_are_waited_for(void **state)
 	expect_grant(&w, 0);
 }
 
+/* A replica of several Workloads, of which one asks and another one has no answer yet. */
+static void each_part_of_a_replica_is_waited_for(void **state)
+{
+	struct world w;
+
+	(void)state;
+	begin(&w);
+	signal_from(&w, 0, 1);
+	cannot(&w, 1);
+	cannot(&w, 2);
+	w.replicas[0].unanswered = true;
+	w.now += 4 * S;
+	expect_wait(&w, START + 10 * S);
+	w.now = START + 10 * S;
+	expect_grant(&w, 0);
+}
+
 static void the_window_ends(void **state)
 {
 	struct world w;
@@ -719,6 +736,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nobody_asks),
 		cmocka_unit_test(others_are_waited_for),
+		cmocka_unit_test(each_part_of_a_replica_is_waited_for),
 		cmocka_unit_test(the_window_ends),
 		cmocka_unit_test(the_next_offer_is_waited_for),
 		cmocka_unit_test(the_clock_is_set_back),

@@ -6,6 +6,7 @@
 
 #include "lib/unit.h"
 
+#include "api/kueue/kueue_keys.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -23,6 +24,7 @@ struct worker {
 	struct price_model *m;
 	struct arena *arena;
 	int64_t offset_s; /* of its clock */
+	bool parents;     /* Kueue has made variants of the Workloads that are added now */
 };
 
 static void begin(struct worker *w, int64_t offset_s)
@@ -83,13 +85,14 @@ static void add_workload(struct worker *w, struct spec s)
 
 	strbuf_printf(&json,
 		      "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"u-%s\","
-		      "\"creationTimestamp\":\"%s\"},\"spec\":{\"queueName\":\"lq\","
+		      "\"creationTimestamp\":\"%s\",\"labels\":{\"" KUEUE_VARIANTS_PARENT
+		      "\":\"%s\"}},\"spec\":{\"queueName\":\"lq\","
 		      "\"priority\":%d,\"preemptionGates\":[{\"name\":\"g\"}],\"podSets\":["
 		      "{\"name\":\"main\",\"count\":%d,\"template\":{\"spec\":{%s"
 		      "\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":"
 		      "\"1\"}}}]}}}]},\"status\":{%s}}",
-		      s.name, s.name, time_of(w, s.created_s), s.priority, s.count, s.pod,
-		      s.status);
+		      s.name, s.name, time_of(w, s.created_s), w->parents ? "true" : "false",
+		      s.priority, s.count, s.pod, s.status);
 	take(w, SCHED_WORKLOADS, key, json.p);
 }
 
@@ -128,6 +131,24 @@ static void fill(struct worker *w, const char *pod, const char *more)
 	add_workload(w, (struct spec){ "v", 0, -2 * RAN, 4, pod, admitted(w, -RAN, 4, more) });
 	add_workload(w, (struct spec){ "p", 10, 0, 2, "", "" });
 	price_model_complete(w->m);
+}
+
+/* A variant of two pods leaves room for two more, unless its quota counts twice. */
+static void test_variants_count_once(void **state)
+{
+	struct worker w;
+
+	(void)state;
+	begin(&w, 0);
+	add_queues(&w);
+	price_model_rules_complete(w.m);
+	add_workload(&w, (struct spec){ "v-x", 0, -2 * RAN, 2, "", admitted(&w, -RAN, 2, "") });
+	w.parents = true;
+	add_workload(&w, (struct spec){ "v", 0, -2 * RAN, 2, "", admitted(&w, -RAN, 2, "") });
+	add_workload(&w, (struct spec){ "p", 10, 0, 2, "", "" });
+	price_model_complete(w.m);
+	assert_int_equal(price_of(&w, NULL).cost, 0);
+	end(&w);
 }
 
 static void test_facts(void **state)
@@ -391,6 +412,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_facts),
+		cmocka_unit_test(test_variants_count_once),
 		cmocka_unit_test(test_pods),
 		cmocka_unit_test(test_not_admitted),
 		cmocka_unit_test(test_a_wrong_clock_changes_nothing),

@@ -158,6 +158,33 @@ static void a_gate_of_another_controller_is_named(void **state UNUSED)
 	assert_non_null(strstr(manager.out.p, "team/freeze"));
 }
 
+/* The replica itself is never looked at there. */
+static void the_variants_of_a_replica_answer(void **state UNUSED)
+{
+	CLEANUP(strbuf_finish) struct strbuf yaml = STRBUF_INIT, uid = STRBUF_INIT;
+
+	worker_fixture_load(
+		&workers[2], NAMESPACE
+		"{" API "kind: Workload, metadata: {name: waits, namespace: ns, labels: "
+		"{kueue.x-k8s.io/concurrent-admission-parent: 'true'}}, spec: {queueName: "
+		"lq, podSets: [" PODS "]}}\n");
+	worker_fixture_uid(&workers[2], "ns", "waits", &uid);
+	strbuf_printf(&yaml,
+		      "{" API "kind: Workload, metadata: {name: waits-x, namespace: ns, labels: "
+		      "{kueue.x-k8s.io/multikueue-origin: multikueue}, ownerReferences: ["
+		      "{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, name: waits, uid: %s, "
+		      "controller: true}]}, spec: {queueName: lq, preemptionGates: [{name: "
+		      "kueue.x-k8s.io/multikueue}, {name: kueue.x-k8s.io/concurrent-admission}], "
+		      "podSets: [" PODS
+		      "]}, status: {conditions: [" NO_QUOTA("AdmissionGated", "gated") ", " SIGNALS
+										       "]}}\n",
+		      uid.p);
+	worker_fixture_load(&workers[2], yaml.p);
+	assert_int_equal(live_fixture_run(&manager, "explain workload ns/waits"), VERB_OK);
+	assert_non_null(strstr(manager.out.p, "w3       HeldBack"));
+	assert_non_null(strstr(manager.out.p, "kueue.x-k8s.io/concurrent-admission"));
+}
+
 static void a_silent_worker_is_out_of_reach(void **state UNUSED)
 {
 	worker_fixture_behave(&workers[1], (struct worker_behaviour){ .silent = true });
@@ -209,6 +236,7 @@ int main(void)
 		TEST(time_limits_of_a_configuration),
 		TEST(from_manifests),
 		TEST(a_gate_of_another_controller_is_named),
+		TEST(the_variants_of_a_replica_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

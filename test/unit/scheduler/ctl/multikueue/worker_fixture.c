@@ -213,3 +213,17 @@ bool worker_fixture_has(struct worker_fixture *f, const char *group, const char 
 	pthread_mutex_unlock(&f->lock);
 	return has;
 }
+
+void worker_fixture_uid(struct worker_fixture *f, const char *ns, const char *name,
+			struct strbuf *out)
+{
+	CLEANUP(jdoc_destroyp) struct jdoc *doc = NULL;
+
+	pthread_mutex_lock(&f->lock);
+	assert_int_equal(
+		jdoc_parse(apiserver_peek(f->core, "kueue.x-k8s.io", "workloads", ns, name), &doc,
+			   NULL),
+		0);
+	pthread_mutex_unlock(&f->lock);
+	strbuf_add_c(out, jdoc_path_str(doc, "metadata.uid"));
+}

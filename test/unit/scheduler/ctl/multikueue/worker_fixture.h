@@ -48,5 +48,8 @@ void worker_fixture_manifests(const struct worker_fixture *f, const char *name, 
 /* Whether the object has this text. ns: NULL without a namespace. */
 bool worker_fixture_has(struct worker_fixture *f, const char *group, const char *plural,
 			const char *ns, const char *name, const char *text);
+/* Appends the UID of a Workload, which exists. */
+void worker_fixture_uid(struct worker_fixture *f, const char *ns, const char *name,
+			struct strbuf *out);
 
 #endif

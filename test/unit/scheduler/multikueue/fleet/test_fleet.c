@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
+#include "lib/multikueue/fleet_split.h"
 #include "lib/multikueue/fleet_world.h"
 #include "obs/exposition.h"
 #include "obs/metric.h"
@@ -551,6 +552,120 @@ static void test_gate_of_another_controller(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+/* Of a replica on w0, Kueue has made the variants a-x and a-y; w1 has no room. */
+static struct fleet_world *begin_split(void)
+{
+	struct fleet_world *w = begin(2, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "a", 0);
+	fleet_split_label(w, 0, "a");
+	fleet_split_add(w, 0, "a", "x");
+	fleet_split_add(w, 0, "a", "y");
+	fleet_world_report(w, 1, "a", FLEET_WORLD_NO_FIT);
+	fleet_world_run(w, S);
+	return w;
+}
+
+/* Kueue: the variants have the gate of their replica, and nothing opens it. */
+static void hole_5_28_a_variant_may_preempt(void **state UNUSED)
+{
+	struct fleet_world *w = begin_split();
+
+	fleet_world_report(w, 0, "a-x", FLEET_WORLD_GATED);
+	fleet_world_report(w, 0, "a-y", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	/* Kueue's own gate of each is closed yet. */
+	assert_false(fleet_world_is_open(w, 0, "a-x") || fleet_world_is_open(w, 0, "a-y"));
+	assert_int_equal(fleet_world_events(w, "PreemptionHeldBack", NULL, FLEET_SPLIT_GATE), 1);
+	fleet_split_open(w, 0, "a-x");
+	fleet_world_run(w, S);
+	assert_token(w, "a", "\"holder\":\"w0\"");
+	assert_true(fleet_world_is_open(w, 0, "a-x"));
+	assert_false(fleet_world_is_open(w, 0, "a-y") || fleet_world_is_open(w, 0, "a"));
+
+	fleet_world_report(w, 0, "a-x", FLEET_WORLD_PREEMPTING);
+	fleet_split_open(w, 0, "a-y"); /* 5 minutes later in Kueue */
+	fleet_world_run(w, MINUTE);
+	assert_false(fleet_world_is_open(w, 0, "a-y"));
+	fleet_world_report(w, 0, "a-x", FLEET_WORLD_ADMITTED);
+	fleet_world_report(w, 0, "a", FLEET_WORLD_ADMITTED);
+	settle_locally(w, "a", "Ready");
+	fleet_world_run(w, S);
+	assert_token(w, "a", "\"outcome\":\"Admitted\"");
+	assert_false(fleet_world_is_open(w, 0, "a-y"));
+	fleet_world_destroy(w);
+}
+
+/* Its gate is closed before that of the next one is opened. */
+static void hole_5_28_variants_take_turns(void **state UNUSED)
+{
+	struct fleet_world *w = begin_split();
+	bool second = false;
+
+	fleet_world_report(w, 0, "a-x", FLEET_WORLD_GATED);
+	fleet_world_report(w, 0, "a-y", FLEET_WORLD_GATED);
+	fleet_split_open(w, 0, "a-x");
+	fleet_split_open(w, 0, "a-y");
+	fleet_world_run(w, S);
+	assert_true(fleet_world_is_open(w, 0, "a-x"));
+	for (int i = 0; i < 120 && !second; i++) {
+		fleet_world_run(w, S);
+		second = fleet_world_is_open(w, 0, "a-y");
+		assert_false(second && fleet_world_is_open(w, 0, "a-x"));
+	}
+	assert_true(second);
+	assert_token(w, "a", "\"outcome\":\"NoReaction\"");
+	fleet_world_destroy(w);
+}
+
+/* The one that has not been looked at may fit without preemption. */
+static void hole_5_28_all_variants_are_waited_for(void **state UNUSED)
+{
+	struct fleet_world *w = begin_split();
+
+	fleet_world_report(w, 0, "a-x", FLEET_WORLD_GATED);
+	fleet_split_open(w, 0, "a-x");
+	fleet_world_run(w, 9 * S);
+	assert_false(fleet_world_is_open(w, 0, "a-x"));
+	fleet_world_run(w, 2 * S); /* the window is over */
+	assert_true(fleet_world_is_open(w, 0, "a-x"));
+	fleet_world_destroy(w);
+
+	w = begin_split();
+	fleet_world_report(w, 0, "a-x", FLEET_WORLD_GATED);
+	fleet_split_open(w, 0, "a-x");
+	fleet_world_run(w, 5 * S);
+	fleet_world_report(w, 0, "a-y", FLEET_WORLD_RESERVED);
+	fleet_world_run(w, MINUTE);
+	assert_false(fleet_world_is_open(w, 0, "a-x"));
+	fleet_world_destroy(w);
+}
+
+/* The connection is lost, and the variant is gone when it is back. */
+static void hole_5_28_a_variant_is_lost(void **state UNUSED)
+{
+	struct fleet_world *w = begin_split();
+	bool second = false;
+
+	fleet_world_report(w, 0, "a-x", FLEET_WORLD_GATED);
+	fleet_world_report(w, 0, "a-y", FLEET_WORLD_GATED);
+	fleet_split_open(w, 0, "a-x");
+	fleet_split_open(w, 0, "a-y");
+	fleet_world_run(w, S);
+	assert_true(fleet_world_is_open(w, 0, "a-x"));
+	fleet_world_cut(w, 0, true);
+	fleet_world_run(w, 20 * S);
+	assert_int_equal(fleet_world_delete(w, 0, LOCAL "a-x"), 200);
+	fleet_world_cut(w, 0, false);
+	for (int i = 0; i < 60 && !second; i++) {
+		fleet_world_run(w, S);
+		second = fleet_world_is_open(w, 0, "a-y");
+	}
+	assert_true(second);
+	assert_token(w, "a", "\"holder\":\"w0\"");
+	fleet_world_destroy(w);
+}
+
 /* /livez takes a thread that has been silent for half a minute for stuck. */
 static void test_sign_of_life(void **state UNUSED)
 {
@@ -591,6 +706,10 @@ int main(void)
 		cmocka_unit_test(test_closes_what_is_not_wanted),
 		cmocka_unit_test(test_hanging_cluster),
 		cmocka_unit_test(test_gate_of_another_controller),
+		cmocka_unit_test(hole_5_28_a_variant_may_preempt),
+		cmocka_unit_test(hole_5_28_variants_take_turns),
+		cmocka_unit_test(hole_5_28_all_variants_are_waited_for),
+		cmocka_unit_test(hole_5_28_a_variant_is_lost),
 		cmocka_unit_test(test_sign_of_life),
 	};
 

@@ -10,6 +10,7 @@
 #include "enc/json/jdoc.h"
 #include "lib/multikueue/fleet_jobs.h"
 #include "lib/multikueue/fleet_setup.h"
+#include "lib/multikueue/fleet_split.h"
 #include "lib/multikueue/fleet_world.h"
 
 #define S CLOCK_NS_PER_S
@@ -75,6 +76,25 @@ static void test_gates_are_opened_for_good(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+static void hole_5_28_gates_of_all_variants_are_opened(void **state UNUSED)
+{
+	struct manager_options mo;
+	struct fleet_world *w;
+
+	manager_defaults(&mo);
+	w = fleet_world_managed(1, &mo);
+	fleet_jobs_submit(w, "a");
+	fleet_world_run(w, S);
+	fleet_split_label(w, 0, "a");
+	fleet_split_add(w, 0, "a", "x");
+	fleet_split_add(w, 0, "a", "y");
+	fleet_world_report(w, 0, "a-x", FLEET_WORLD_GATED);
+	fleet_world_report(w, 0, "a-y", FLEET_WORLD_GATED);
+	fleet_world_run(w, 2 * S);
+	assert_true(fleet_world_is_open(w, 0, "a-x") && fleet_world_is_open(w, 0, "a-y"));
+	fleet_world_destroy(w);
+}
+
 /* An entry may have members of a later version of KEP-8303, or of a fork. */
 static void test_members_that_are_not_known(void **state UNUSED)
 {
@@ -130,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gates_are_opened_for_good),
+		cmocka_unit_test(hole_5_28_gates_of_all_variants_are_opened),
 		cmocka_unit_test(test_members_that_are_not_known),
 		cmocka_unit_test(test_of_an_admitted_replica),
 	};

@@ -12,6 +12,7 @@
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
 #include "lib/multikueue/fleet_jobs.h"
+#include "lib/multikueue/fleet_split.h"
 #include "lib/multikueue/fleet_world.h"
 
 #define S CLOCK_NS_PER_S
@@ -210,6 +211,26 @@ static void test_orphans_are_collected(void **state UNUSED)
 	assert_true(fleet_jobs_exists(w, 0, "a")); /* multiKueue.gcInterval */
 	fleet_world_run(w, 40 * S);
 	assert_nothing_left(w, 2);
+	fleet_world_destroy(w);
+}
+
+/* Variants have the labels and annotations of their replica, and a name that no Workload here has.
+ * Kueue's manager collects them. */
+static void hole_5_28_variants_are_no_orphans(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2);
+
+	fleet_jobs_submit(w, "a");
+	fleet_world_run(w, S);
+	fleet_split_label(w, 0, "a");
+	fleet_split_add(w, 0, "a", "x");
+	fleet_world_run(w, 3 * MINUTE);
+	assert_true(fleet_jobs_has_replica(w, 0, "a-x"));
+	fleet_world_kill(w, true);
+	fleet_world_start(w);
+	fleet_world_run(w, 3 * MINUTE);
+	assert_true(fleet_jobs_has_replica(w, 0, "a-x"));
+	assert_true(fleet_jobs_has_replica(w, 0, "a"));
 	fleet_world_destroy(w);
 }
 
@@ -510,6 +531,7 @@ int main(void)
 		cmocka_unit_test(test_lost_for_good),
 		cmocka_unit_test(test_deleted_locally),
 		cmocka_unit_test(test_orphans_are_collected),
+		cmocka_unit_test(hole_5_28_variants_are_no_orphans),
 		cmocka_unit_test(test_evicted_here),
 		cmocka_unit_test(test_evicted_there),
 		cmocka_unit_test(test_foreign_objects),

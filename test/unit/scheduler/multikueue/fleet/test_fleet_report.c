@@ -324,7 +324,7 @@ static void test_held_back(void **state UNUSED)
 	r->seen.replica.reachable = r->seen.replica.has_gate = true;
 	r->seen.replica.signals = r->seen.replica.other_gate = true;
 	r->seen.replica.answer = REPLICA_GATED;
-	r->other_gate = xmalloc_dup("team/freeze");
+	r->target = &(struct variant){ .other_gate = (char *)(uintptr_t) "team/freeze" };
 	vec_push(&t.view.of, r);
 	title("held back");
 	fleet_report_view(t.report, t.w, &t.view, WALL);

@@ -243,9 +243,8 @@ static void test_write_ends_with_its_replica(void **state UNUSED)
 		r->written = 9;
 		if (rows[i].uid == NULL) {
 			fleet_workload_observe(w, r, NULL, rows[i].source, 5);
-			assert_null(r->version);
 			assert_null(r->queue);
-			assert_int_equal(r->version_n, 0);
+			assert_null(r->target);
 		} else {
 			observe(w, r, rows[i].uid, 6, rows[i].source);
 		}
@@ -274,13 +273,13 @@ static void test_replica_as_observed(void **state UNUSED)
 	assert_true(r->seen.replica.reachable);
 	assert_string_equal(r->seen.replica.uid, "e");
 	assert_string_equal(r->queue, "ns/main");
-	assert_string_equal(r->version, "5");
-	assert_int_equal(r->version_n, 5);
+	assert_string_equal(r->target->version, "5");
+	assert_int_equal(r->target->version_n, 5);
 
 	bare = fleet_fixture_object(SCHED_WORKLOADS, KEY, 6, "{'metadata':{'uid':'e'}}");
 	fleet_workload_observe(w, r, bare->object, 1, 5);
 	assert_null(r->queue);
-	assert_string_equal(r->version, "");
+	assert_string_equal(r->target->version, "");
 	message_free(bare);
 	fleet_workload_destroy(w);
 }

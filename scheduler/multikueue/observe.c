@@ -128,6 +128,36 @@ enum replica_answer observe_answer(const struct api_workload *w)
 	return says(c, "Pending the preemption of") ? REPLICA_IS_PREEMPTING : REPLICA_DOES_NOT_FIT;
 }
 
+/* The number that follows the text; 0: the text is not there, or no number that fits. */
+static uint32_t number_after(const char *message, const char *text)
+{
+	const char *at = strstr(message, text);
+	int64_t n = 0;
+
+	for (at = at == NULL ? "" : at + strlen(text); *at >= '0' && *at <= '9'; at++) {
+		n = 10 * n + (*at - '0');
+		if (n > UINT32_MAX) {
+			return 0;
+		}
+	}
+	return (uint32_t)n;
+}
+
+uint32_t observe_victims(const struct api_workload *w)
+{
+	static const char *const texts[] = { "Pending the preemption of ", "waits for " };
+	const struct api_condition *c = meta_condition(&w->status.conditions, KUEUE_QUOTA_RESERVED);
+	uint32_t n = 0;
+
+	if (c == NULL || c->message == NULL || observe_answer(w) != REPLICA_IS_PREEMPTING) {
+		return 0;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(texts) && n == 0; i++) {
+		n = number_after(c->message, texts[i]);
+	}
+	return n;
+}
+
 static void since(bool is, int64_t now, int64_t *seen)
 {
 	if (!is) {
@@ -146,6 +176,7 @@ static void take_uid(struct observed *o, const char *uid)
 		snprintf(o->uid, sizeof(o->uid), "%s", uid);
 		r->signal_seen = r->open_seen = r->ahead_seen = REPLICA_NOT_SEEN;
 		r->refused = false;
+		r->victims = 0;
 		o->seen = false;
 	}
 	r->uid = o->uid[0] == '\0' ? NULL : o->uid;
@@ -175,6 +206,7 @@ void observe_read(const struct api_workload *w, const char *gate, struct observa
 	ret->admitted = kueue_workload_is_true(w, KUEUE_ADMITTED) ||
 			kueue_workload_is_true(w, KUEUE_FINISHED);
 	ret->answer = observe_answer(w);
+	ret->victims = observe_victims(w);
 	ret->evicted_at = evicted != NULL && str_streq(evicted->status, "True")
 				  ? evicted->last_transition
 				  : REPLICA_NOT_SEEN;
@@ -204,6 +236,7 @@ void observe_replica(struct observed *o, const char *uid, const struct observati
 	r->reserved = seen->reserved;
 	r->admitted = seen->admitted;
 	r->answer = seen->answer;
+	r->victims = seen->victims > r->victims ? seen->victims : r->victims;
 	if (r->signals && r->signal_seen == REPLICA_NOT_SEEN) {
 		r->signal_number = ++*numbers;
 	}
@@ -243,6 +276,7 @@ void observe_granted(struct observed *o)
 {
 	o->evicted_before = o->evicted_at;
 	o->replica.evicted = o->replica.refused = false;
+	o->replica.victims = 0;
 }
 
 void observe_refused(struct observed *o)

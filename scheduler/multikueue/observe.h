@@ -16,6 +16,8 @@ struct api_workload;
 struct observation {
 	bool has_gate, is_open, other_gate, signals, reserved, admitted; /* as of struct replica */
 	enum replica_answer answer;
+	uint32_t victims; /* that it waits for, as its worker says; 0: for none, or it does not say
+			   */
 	int64_t evicted_at; /* as of struct observed */
 };
 
@@ -51,6 +53,8 @@ void observe_granted(struct observed *o);
 void observe_refused(struct observed *o);
 /* The first gate of its spec with another name that is not open; NULL: none. Borrowed. */
 const char *observe_other_gate(const struct api_workload *w, const char *gate);
+/* How many Workloads a replica says that it preempts. */
+uint32_t observe_victims(const struct api_workload *w);
 /* Why a replica without quota has none. */
 enum replica_answer observe_answer(const struct api_workload *w);
 

@@ -72,9 +72,27 @@ static struct token *record(const struct decision *d)
 	return &d->step->token;
 }
 
+/* The replica may be another one than the attempt was of. */
+static uint32_t victims_of(const struct decision *d)
+{
+	const struct token *t = d->view->token;
+
+	for (size_t i = 0; i < d->view->n; i++) {
+		const struct replica *r = &d->view->replicas[i];
+
+		if (strcmp(r->cluster, t->holder) == 0 && str_streq(r->uid, t->uid)) {
+			return r->victims;
+		}
+	}
+	return 0;
+}
+
 static void finish(const struct decision *d, enum token_outcome outcome)
 {
-	token_end(record(d), outcome, d->view->now, d->view->n, &d->step->room);
+	struct token *t = record(d);
+
+	t->victims = victims_of(d);
+	token_end(t, outcome, d->view->now, d->view->n, &d->step->room);
 }
 
 static void revoke(const struct decision *d, enum token_outcome outcome)

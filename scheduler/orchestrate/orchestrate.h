@@ -15,7 +15,8 @@
  * included, or the window is over, which begins anew for those when an attempt has ended. I4 A
  * grant is written to the local object before the gate is opened. I5 Only the manager's clock
  * counts. I6 A candidate that stays one gets the token: after at most the window, ahead_ns, and for
- * each time that another one has failed less often the longest attempt (progress_ns).
+ * each time that another one has failed less often the longest attempt (progress_ns). I10 With each
+ * attempt stands how many Workloads were evicted for it, as far as its worker has shown that.
  *
  * A gate that is open although this manager never opened it (by hand, or by another manager before
  * this one) counts as a grant. */

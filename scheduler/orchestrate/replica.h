@@ -32,7 +32,10 @@ struct replica {
 	bool evicted;    /* since the gate was opened for it */
 	bool reserved, admitted;
 	bool refused; /* the API server refused to open its gate for this grant */
-	bool busy;    /* other Workloads hold as many gates of its ClusterQueue as may be open */
+	/* Workloads that were evicted for it since the gate was opened for it: the most that its
+	 * worker has named at once; 0: none, or it was not to be seen. */
+	uint32_t victims;
+	bool busy; /* other Workloads hold as many gates of its ClusterQueue as may be open */
 	enum replica_answer answer;
 	/* It consists of several Workloads (variants of Kueue's ConcurrentAdmission), and a cycle
 	 * has not looked at one of them yet: it may fit without preemption. */

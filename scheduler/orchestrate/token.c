@@ -25,7 +25,7 @@ static const char *const phases[] = {
 
 struct text_attempt {
 	const char *cluster, *outcome;
-	int64_t began, ended;
+	int64_t began, ended, victims;
 };
 struct text_token {
 	int64_t epoch;
@@ -39,6 +39,7 @@ static const struct field attempt_rows[] = {
 	F_MICRO_TIME(struct text_attempt, began, "began"),
 	F_MICRO_TIME(struct text_attempt, ended, "ended"),
 	F_STR(struct text_attempt, outcome, "outcome"),
+	F_I64(struct text_attempt, victims, "victims"),
 };
 static const struct field_table attempt_fields = FIELD_TABLE(struct text_attempt, attempt_rows);
 
@@ -94,8 +95,13 @@ static int take_attempts(const struct text_token *text, struct arena *arena, str
 			return err_set(err, ERR_INVALID,
 				       "attempts[%zu]: cluster and times are required", i);
 		}
-		v[ret->n++] = (struct token_attempt){ a->cluster, a->began, a->ended,
-						      (enum token_outcome)outcome };
+		if (a->victims != FIELD_NO_I64 && (a->victims < 0 || a->victims > UINT32_MAX)) {
+			return err_set(err, ERR_INVALID, "attempts[%zu].victims: out of range", i);
+		}
+		v[ret->n++] = (struct token_attempt){
+			a->cluster, a->began, a->ended, (enum token_outcome)outcome,
+			a->victims == FIELD_NO_I64 ? 0 : (uint32_t)a->victims
+		};
 	}
 	return 0;
 }
@@ -176,8 +182,9 @@ void token_format(const struct token *t, struct strbuf *out)
 	for (size_t i = 0; i < t->n; i++) {
 		const struct token_attempt *a = &t->attempts[i];
 
-		text.attempts.v[i] = (struct text_attempt){ a->cluster, outcomes[a->outcome],
-							    a->began, a->ended };
+		text.attempts.v[i] =
+			(struct text_attempt){ a->cluster, outcomes[a->outcome], a->began, a->ended,
+					       a->victims == 0 ? FIELD_NO_I64 : a->victims };
 	}
 	encode_text(&token_fields, &text, out);
 }
@@ -194,10 +201,12 @@ void token_end(struct token *t, enum token_outcome outcome, int64_t now, size_t 
 	if (t->n > 0) {
 		memmove(room->v, &t->attempts[dropped], t->n * sizeof(room->v[0]));
 	}
-	room->v[t->n++] = (struct token_attempt){ t->holder, t->granted_at, now, outcome };
+	room->v[t->n++] =
+		(struct token_attempt){ t->holder, t->granted_at, now, outcome, t->victims };
 	t->attempts = room->v;
 	t->phase = TOKEN_FREE;
 	t->holder = t->uid = NULL;
+	t->victims = 0;
 }
 
 size_t token_failures(const struct token *t, const char *cluster, int64_t *ret_last)

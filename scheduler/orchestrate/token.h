@@ -47,6 +47,7 @@ struct token_attempt {
 	const char *cluster;
 	int64_t began, ended; /* wall ns of the manager */
 	enum token_outcome outcome;
+	uint32_t victims; /* Workloads that were evicted for it, as far as that was to be seen */
 };
 
 struct token {
@@ -55,6 +56,7 @@ struct token {
 	const char *holder, *uid;   /* cluster and replica; NULL when free */
 	int64_t granted_at;         /* wall ns of the manager */
 	enum token_outcome outcome; /* of REVOKING */
+	uint32_t victims;           /* of the holder so far, for token_end; not in the text */
 	int64_t lost_at; /* the annotation could not be read then, and the holder of the token
 			  * is not known; REPLICA_NOT_SEEN: it was never lost */
 	const struct token_attempt *attempts; /* oldest first; at most TOKEN_MAX_ATTEMPTS */

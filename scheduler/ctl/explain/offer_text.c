@@ -1,5 +1,7 @@
 #include "scheduler/ctl/explain/offer_text.h"
 
+#include <inttypes.h>
+
 #include "base/attrs.h"
 #include "base/clock.h"
 #include "base/quote.h"
@@ -112,7 +114,9 @@ static void print_workers(const struct offer *o, FILE *to)
 
 static void print_attempts(const struct offer *o, FILE *to)
 {
-	static const char *const heads[] = { "ATTEMPT", "BEGAN", "ENDED", "RESULT", NULL };
+	static const char *const heads[] = {
+		"ATTEMPT", "BEGAN", "ENDED", "RESULT", "VICTIMS", NULL
+	};
 	CLEANUP(columns_destroyp) struct columns *table = columns_create(heads);
 
 	for (size_t i = 0; i < o->token.n; i++) {
@@ -125,6 +129,7 @@ static void print_attempts(const struct offer *o, FILE *to)
 		columns_add(table, "%s", began);
 		columns_add(table, "%s", ended);
 		columns_add(table, "%s", token_outcome_name(a->outcome));
+		columns_add(table, "%" PRIu32, a->victims);
 	}
 	if (o->token.n > 0) {
 		fprintf(to, "\n");
@@ -187,6 +192,7 @@ static void write_token(const struct offer *o, struct json_out *out)
 		write_time(out, "began", t->attempts[i].began);
 		write_time(out, "ended", t->attempts[i].ended);
 		json_out_kv(out, "result", token_outcome_name(t->attempts[i].outcome));
+		json_out_kv_int(out, "victims", t->attempts[i].victims);
 		json_out_object_end(out);
 	}
 	json_out_array_end(out);

@@ -1,5 +1,6 @@
 #include "scheduler/multikueue/fleet/fleet_report.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "api/kueue/kueue_keys.h"
@@ -20,15 +21,40 @@
 #include "scheduler/multikueue/records/fleet_workload.h"
 
 #define GAUGES_INTERVAL_NS (10 * CLOCK_NS_PER_S)
-#define MAX_LISTED 10 /* costs in one event */
+#define MAX_LISTED 10 /* costs, or victims, in one event */
 
 struct fleet_report {
 	struct recorder *recorder;
 	const struct orchestrate_options *options;
 	struct metric_family *grants, *ends, *closed, *reopened, *held, *requests;
-	struct metric_cell *avoided, *waiting, *oldest, *to_grant, *to_admission;
+	struct metric_family *victims, *expected, *expected_cost;
+	struct metric_cell *avoided, *waiting, *oldest, *to_grant, *to_admission, *each;
 	int64_t gauges_at; /* wall ns */
 };
+
+static void register_victims(struct fleet_report *t, struct metric_registry *counters)
+{
+	static const char *const cluster[] = { "cluster", NULL };
+	static const double numbers[] = { 0, 1, 2, 5, 10, 20, 50, 100, 1000 };
+
+	t->victims = metric_register(counters, "headgate_preemption_victims_total",
+				     "Workloads that were evicted under grants that have ended, as "
+				     "the worker cluster has shown it",
+				     METRIC_COUNTER, cluster);
+	t->each =
+		metric_cell(metric_register_histogram(counters, "headgate_preemption_grant_victims",
+						      "Workloads that were evicted under one grant",
+						      NULL, numbers, ARRAY_LEN(numbers)),
+			    NULL);
+	t->expected = metric_register(
+		counters, "headgate_preemption_expected_victims_total",
+		"Workloads that were to be evicted under grants, where the costs were computed",
+		METRIC_COUNTER, cluster);
+	t->expected_cost = metric_register(
+		counters, "headgate_preemption_expected_cost_pod_seconds_total",
+		"Cost of preemption of the clusters that were chosen, where it was computed",
+		METRIC_COUNTER, cluster);
+}
 
 struct fleet_report *fleet_report_create(struct metric_registry *counters,
 					 struct recorder *recorder,
@@ -87,6 +113,7 @@ struct fleet_report *fleet_report_create(struct metric_registry *counters,
 					  "Time from the grant to the admission on that cluster",
 					  NULL, seconds, ARRAY_LEN(seconds)),
 		NULL);
+	register_victims(t, counters);
 	return t;
 }
 
@@ -168,12 +195,36 @@ static void tell_end(struct fleet_report *t, const struct fleet_workload *w,
 	int64_t lasted = clock_later(a->ended - a->began, 0);
 
 	metric_cell_add(metric_cell(t->ends, values), 1);
+	metric_cell_add(metric_cell(t->victims, values), a->victims);
+	metric_cell_observe(t->each, a->victims);
 	if (a->outcome == TOKEN_ADMITTED) {
 		metric_cell_observe(t->to_admission, (double)lasted / (double)CLOCK_NS_PER_S);
 	}
 	strbuf_printf(&text, "worker cluster %s may preempt for it no longer, after %lld s: %s",
 		      a->cluster, (long long)(lasted / CLOCK_NS_PER_S), ends[a->outcome].why);
+	if (a->victims > 0) {
+		strbuf_printf(&text, "; %" PRIu32 " Workload%s evicted for it there", a->victims,
+			      a->victims == 1 ? " was" : "s were");
+	}
 	event(t, w, ends[a->outcome].warning, "PreemptionGrantEnded", text.p);
+}
+
+static void report_expected(struct fleet_report *t, struct fleet_workload *w, struct strbuf *out)
+{
+	const char *const values[] = { w->token.holder };
+
+	if (w->grant_cost != REPLICA_COST_UNKNOWN) {
+		metric_cell_add(metric_cell(t->expected, values), (double)w->promised.n);
+		metric_cell_add(metric_cell(t->expected_cost, values), (double)w->grant_cost);
+	}
+	w->grant_cost = REPLICA_COST_UNKNOWN;
+	for (size_t i = 0; i < w->promised.n && i < MAX_LISTED; i++) {
+		strbuf_printf(out, "%s%s", i == 0 ? "; expected victims: " : ", ",
+			      w->promised.v[i]);
+	}
+	if (w->promised.n > MAX_LISTED) {
+		strbuf_printf(out, " and %zu more", w->promised.n - MAX_LISTED);
+	}
 }
 
 static void tell_grant(struct fleet_report *t, struct fleet_workload *w)
@@ -189,6 +240,7 @@ static void tell_grant(struct fleet_report *t, struct fleet_workload *w)
 	strbuf_printf(&text, "worker cluster %s may preempt for it, for %lld s: %s",
 		      w->token.holder, (long long)(t->options->timeout_ns / CLOCK_NS_PER_S),
 		      w->grant_reason == NULL ? "its gate was open already" : w->grant_reason);
+	report_expected(t, w, &text);
 	event(t, w, false, "PreemptionGranted", text.p);
 	free(w->grant_reason);
 	w->grant_reason = NULL;
@@ -288,10 +340,13 @@ void fleet_report_grant(struct fleet_report *t, struct fleet_workload *w,
 	}
 	free(w->grant_reason);
 	w->grant_reason = NULL;
+	w->grant_cost = REPLICA_COST_UNKNOWN;
 	if (candidates == 0) {
 		return;
 	}
 	known = chosen != NULL && chosen->cost != REPLICA_COST_UNKNOWN;
+	w->grant_cost =
+		known && chosen->cost != REPLICA_COST_CANNOT ? chosen->cost : REPLICA_COST_UNKNOWN;
 	if (candidates == 1) {
 		strbuf_printf(&text, "no other one of %zu asks for it", view->replicas.n);
 	} else {

@@ -20,6 +20,7 @@ struct fleet_workload *fleet_workload_create(struct str key)
 	w->key = xmalloc_dup_n(key.p, key.len);
 	w->token.lost_at = REPLICA_NOT_SEEN;
 	w->signal_at = REPLICA_NOT_SEEN;
+	w->grant_cost = REPLICA_COST_UNKNOWN;
 	w->wake_at = CLOCK_NEVER;
 	w->wake_place = SIZE_MAX;
 	return w;

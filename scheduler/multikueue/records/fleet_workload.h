@@ -58,6 +58,7 @@ struct fleet_workload {
 
 	struct fleet_managed *managed; /* NULL: there is no manager of MultiKueue here */
 	char *grant_reason;            /* of the grant under way, for its event; NULL: none */
+	int64_t grant_cost;            /* of the same; REPLICA_COST_UNKNOWN */
 	int64_t signal_at; /* wall ns: since when it has asked without a grant; REPLICA_NOT_SEEN */
 	int64_t wake_at;   /* wall ns: when to look again; CLOCK_NEVER: after a change */
 	size_t wake_place; /* in the fleet's heap by wake_at; SIZE_MAX: not there */

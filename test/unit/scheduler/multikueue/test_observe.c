@@ -296,6 +296,58 @@ static void evictions_of_this_attempt(void **state)
 	assert_false(f.o.replica.evicted);
 }
 
+/* Kueue and Headgate say how many they wait for. */
+static void victims_of_this_attempt(void **state)
+{
+	static const struct {
+		const char *name, *status;
+		uint32_t victims;
+	} rows[] = {
+		{ "Kueue",
+		  CONDITIONS(WAITS("WaitingForPreemptedWorkloads",
+				   "no quota. Pending the preemption of 12 workload(s)")),
+		  12 },
+		{ "Headgate",
+		  CONDITIONS(WAITS("WaitingForPreemptedWorkloads",
+				   "no quota; waits for 3 workloads to stop")),
+		  3 },
+		{ "Headgate, one",
+		  CONDITIONS(WAITS("WaitingForPreemptedWorkloads", "waits for 1 workload to stop")),
+		  1 },
+		{ "without reasons",
+		  CONDITIONS(WAITS("Pending", "no. Pending the preemption of 2 workload(s)")), 2 },
+		{ "of others", CONDITIONS(WAITS("WaitingForPreemptedWorkloads", "it fits then")),
+		  0 },
+		{ "no number", CONDITIONS(WAITS("WaitingForPreemptedWorkloads", "waits for some")),
+		  0 },
+		{ "absurd",
+		  CONDITIONS(WAITS("WaitingForPreemptedWorkloads",
+				   "waits for 99999999999999999999999 workloads to stop")),
+		  0 },
+		{ "it waits for something else",
+		  CONDITIONS(WAITS("WaitingForQuota", "waits for 3 workloads")), 0 },
+	};
+	struct fixture f;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		unit_row(rows[i].name);
+		begin(&f);
+		see(&f, "u1", rows[i].status);
+		assert_int_equal(f.o.replica.victims, rows[i].victims);
+	}
+	begin(&f);
+	see(&f, "u1", rows[0].status);
+	see(&f, "u1", rows[1].status); /* some have stopped */
+	assert_int_equal(f.o.replica.victims, 12);
+	observe_granted(&f.o);
+	assert_int_equal(f.o.replica.victims, 0);
+	see(&f, "u1", rows[1].status);
+	assert_int_equal(f.o.replica.victims, 3);
+	see(&f, "u2", "");
+	assert_int_equal(f.o.replica.victims, 0);
+}
+
 static void refusals_of_this_attempt(void **state)
 {
 	struct fixture f;
@@ -323,6 +375,7 @@ int main(void)
 		cmocka_unit_test(a_lost_connection_keeps_what_was_seen),
 		cmocka_unit_test(an_open_gate_is_seen_again_after_a_loss),
 		cmocka_unit_test(evictions_of_this_attempt),
+		cmocka_unit_test(victims_of_this_attempt),
 		cmocka_unit_test(refusals_of_this_attempt),
 	};
 

@@ -86,7 +86,7 @@ static void open_gate(struct world *w, size_t i)
 static void failed(struct world *w, size_t i, enum token_outcome outcome)
 {
 	w->room.v[w->token.n++] =
-		(struct token_attempt){ clusters[i], w->now - 60 * S, w->now, outcome };
+		(struct token_attempt){ clusters[i], w->now - 60 * S, w->now, outcome, 0 };
 }
 
 static enum orchestrate_act next(struct world *w)
@@ -572,6 +572,31 @@ static void what_ends_an_attempt_at_once(void **state)
 	expect_end(&w, TOKEN_CANNOT);
 }
 
+/* I10 */
+static void the_victims_stand_with_the_attempt(void **state)
+{
+	struct world w;
+
+	(void)state;
+	begin(&w);
+	signal_all(&w);
+	hold(&w, 0);
+	open_gate(&w, 0);
+	w.replicas[0].victims = 3;
+	w.replicas[1].victims = 5;
+	w.replicas[0].evicted = true;
+	expect_end(&w, TOKEN_EVICTED);
+	assert_int_equal(w.step.token.attempts[0].victims, 3);
+	w.replicas[0].reachable = false; /* as it was seen last */
+	w.now += 5 * 60 * S;
+	expect_end(&w, TOKEN_UNREACHABLE);
+	assert_int_equal(w.step.token.attempts[0].victims, 3);
+	w.replicas[0].reachable = true;
+	w.replicas[0].uid = "another";
+	expect_end(&w, TOKEN_GONE);
+	assert_int_equal(w.step.token.attempts[0].victims, 0);
+}
+
 /* Hole: the connection to the holder is lost; a manager that goes by what it can reach opens
  * another gate at once, while the first is still preempting. */
 /* A manager that has just begun has connected to nothing. Kueue opens the gate of the cluster that
@@ -756,6 +781,7 @@ int main(void)
 		cmocka_unit_test(the_answer_of_a_replica_made_anew_is_waited_for),
 		cmocka_unit_test(an_attempt_without_a_reaction_has_an_end),
 		cmocka_unit_test(what_ends_an_attempt_at_once),
+		cmocka_unit_test(the_victims_stand_with_the_attempt),
 		cmocka_unit_test(a_new_manager_connects_first),
 		cmocka_unit_test(a_holder_out_of_reach_keeps_it),
 		cmocka_unit_test(the_gate_is_closed_before_the_next_one_opens),

@@ -62,7 +62,7 @@ static void it_is_read_as_it_was_written(void **state)
 	expect_round_trip(&t);
 	for (unsigned o = 0; o < TOKEN_OUTCOME_COUNT_; o++) {
 		attempts[t.n++] = (struct token_attempt){ "worker-1", START - S, START,
-							  (enum token_outcome)o };
+							  (enum token_outcome)o, 5 * o };
 		t.phase = TOKEN_REVOKING;
 		t.outcome = (enum token_outcome)o;
 		expect_round_trip(&t);
@@ -71,8 +71,8 @@ static void it_is_read_as_it_was_written(void **state)
 
 static void the_text(void **state)
 {
-	static const struct token_attempt attempt = { "a", START - 90 * S, START - S,
-						      TOKEN_TIMEOUT };
+	static const struct token_attempt attempt = { "a", START - 90 * S, START - S, TOKEN_TIMEOUT,
+						      3 };
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	struct token t = { .epoch = 2,
 			   .phase = TOKEN_REVOKING,
@@ -91,9 +91,13 @@ static void the_text(void **state)
 		"{\"epoch\":2,\"phase\":\"Revoking\",\"holder\":\"b\",\"uid\":\"u\","
 		"\"grantedAt\":\"2027-01-15T08:00:00.000000Z\",\"outcome\":\"DoesNotFit\","
 		"\"attempts\":[{\"cluster\":\"a\",\"began\":\"2027-01-15T07:58:30.000000Z\","
-		"\"ended\":\"2027-01-15T07:59:59.000000Z\",\"outcome\":\"Timeout\"}]}");
+		"\"ended\":\"2027-01-15T07:59:59.000000Z\",\"outcome\":\"Timeout\",\"victims\":3}]"
+		"}");
 }
 
+#define ENDED                                                                                      \
+	"{\"cluster\":\"a\",\"outcome\":\"Gone\",\"began\":\"2027-01-15T08:00:00Z\",\"ended\":"    \
+	"\"2027-01-15T08:00:00Z\""
 #define HELD                                                                                       \
 	"\"phase\":\"Granted\",\"holder\":\"a\",\"uid\":\"u\",\"grantedAt\":\"2027-01-15T08:00:"   \
 	"00Z\""
@@ -114,6 +118,10 @@ static void text_that_was_edited(void **state)
 		  "attempts[].outcome: unknown" },
 		{ "{" HELD ",\"attempts\":[{\"cluster\":\"a\",\"outcome\":\"Gone\"}]}",
 		  "attempts[0]: cluster and times are required" },
+		{ "{" HELD ",\"attempts\":[" ENDED ",\"victims\":-1}]}",
+		  "attempts[0].victims: out of range" },
+		{ "{" HELD ",\"attempts\":[" ENDED ",\"victims\":4294967296}]}",
+		  "attempts[0].victims: out of range" },
 	};
 
 	(void)state;
@@ -168,7 +176,8 @@ static void the_longest_text_can_be_read(void **state)
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	while (t.n < TOKEN_MAX_ATTEMPTS) {
-		room.v[t.n++] = (struct token_attempt){ name, START, START, TOKEN_UNREACHABLE };
+		room.v[t.n++] =
+			(struct token_attempt){ name, START, START, TOKEN_UNREACHABLE, UINT32_MAX };
 	}
 	expect_round_trip(&t);
 }

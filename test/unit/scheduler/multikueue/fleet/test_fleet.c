@@ -102,7 +102,8 @@ static void test_one_gate_is_opened(void **state UNUSED)
 	settle_locally(w, "a", "Ready");
 	fleet_world_run(w, S);
 	assert_token(w, "a", "\"phase\":\"Free\"");
-	assert_token(w, "a", "\"outcome\":\"Admitted\"");
+	assert_token(w, "a", "\"outcome\":\"Admitted\",\"victims\":1}");
+	assert_true(metric(w, "headgate_preemption_victims_total{cluster=\"w0\"} ") == 1);
 	assert_true(metric(w, "headgate_preemption_grants_ended_total{cluster=\"w0\",outcome="
 			      "\"Admitted\"} ") == 1);
 	fleet_world_destroy(w);

@@ -148,6 +148,10 @@ static void test_grants_are_reported_once(void **state UNUSED)
 	title("a grant");
 	t.w->signal_at = WALL - 3 * S;
 	t.w->grant_reason = xmalloc_dup("the reason");
+	t.w->grant_cost = 750;
+	for (int i = 0; i < 12; i++) {
+		vec_push(&t.w->promised, xmalloc_printf("ns/v%d", i));
+	}
 	token = grant(1, "east", WALL + S);
 	read_token(&t, &token);
 	assert_null(t.w->grant_reason);
@@ -220,6 +224,7 @@ static void test_each_end(void **state UNUSED)
 		title(token_outcome_name((enum token_outcome)i));
 		token.holder = "east";
 		token.granted_at = WALL + 100 * i * S;
+		token.victims = 3 - i % 4;
 		token_end(&token, (enum token_outcome)i, WALL + (100 * i + i) * S, 3, &room);
 		read_token(&t, &token);
 		add_events(&t);

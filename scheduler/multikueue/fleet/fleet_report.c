@@ -361,10 +361,36 @@ void fleet_report_grant(struct fleet_report *t, struct fleet_workload *w,
 
 /* --- gates -------------------------------------------------------------------------------------*/
 
+/* The token says that this cluster may preempt, or that it might once. */
+static bool was_granted(const struct token *t, const char *cluster)
+{
+	bool granted = str_streq(t->holder, cluster);
+
+	for (size_t i = 0; i < t->n; i++) {
+		granted |= str_streq(t->attempts[i].cluster, cluster);
+	}
+	return granted;
+}
+
+static void report_stray(struct fleet_report *t, const struct fleet_workload *w,
+			 const struct fleet_replica *r)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+
+	if (w->local != NULL && !was_granted(&w->token, r->cluster)) {
+		strbuf_printf(&text,
+			      "its preemption gate on worker cluster %s was opened by another "
+			      "account, and is closed again",
+			      r->cluster);
+		event(t, w, true, "PreemptionGateNotGranted", text.p);
+	}
+}
+
 void fleet_report_gate_sent(struct fleet_report *t, const struct fleet_workload *w,
 			    struct fleet_replica *r, bool open)
 {
 	if (!open) {
+		report_stray(t, w, r);
 		add(t->closed, r->cluster);
 	} else if (r->opened_epoch == w->token.epoch) {
 		add(t->reopened, r->cluster);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "api/meta/validate.h"
 #include "base/arena.h"
 #include "base/attrs.h"
 #include "base/clock.h"
@@ -236,6 +237,17 @@ static int check_frameworks(struct config_reader *r, const struct jdoc *d UNUSED
 	return 0;
 }
 
+/* It is the value of a label of each replica, and part of the selector of each list. */
+static int check_origin(struct config_reader *r, const struct jdoc *d UNUSED, void *at,
+			struct err *err)
+{
+	const char *origin = *(const char *const *)at;
+
+	return validate_is_label_value(str_of(origin))
+		       ? 0
+		       : config_fail(r, NULL, err, "\"%s\" is not the value of a label", origin);
+}
+
 static const struct config_row framework[] = {
 	{ "name", CONFIG_AT(struct custom_kind, TEXT, name), .required = true },
 	{ .type = CONFIG_END },
@@ -243,6 +255,8 @@ static const struct config_row framework[] = {
 static const struct config_row multikueue[] = {
 	{ "gcInterval", AT(DURATION, multikueue.gc_ns), .def = 60 * CLOCK_NS_PER_S },
 	{ "origin", AT(TEXT, multikueue.origin) },
+	{ "origin",
+	  CONFIG_CUSTOM_AT(struct kueue_conf, JDOC_STRING, check_origin, multikueue.origin) },
 	{ "workerLostTimeout", AT(DURATION, multikueue.worker_lost_ns),
 	  .def = 900 * CLOCK_NS_PER_S },
 	{ "dispatcherName", AT(TEXT, multikueue.dispatcher) },

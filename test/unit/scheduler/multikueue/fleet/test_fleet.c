@@ -109,6 +109,31 @@ static void test_one_gate_is_opened(void **state UNUSED)
 	fleet_world_destroy(w);
 }
 
+/* By hand, or by another manager, while another cluster may preempt. */
+static void test_a_gate_that_was_opened_by_hand(void **state UNUSED)
+{
+	struct fleet_world *w = begin(2, ORCHESTRATE_ORDER);
+
+	fleet_world_offer(w, "a", 0);
+	report_all(w, 2, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	assert_int_equal(fleet_world_patch(w, 1, LOCAL "a/status",
+					   "{\"status\":{\"preemptionGates\":[{\"name\":"
+					   "\"kueue.x-k8s.io/multikueue\",\"position\":\"Open\","
+					   "\"lastTransitionTime\":\"2027-01-15T08:00:00Z\"}]}}"),
+			 200);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "a"), 0);
+	assert_int_equal(fleet_world_events(w, "PreemptionGateNotGranted", NULL,
+					    "on worker cluster w1 was opened by another account"),
+			 1);
+	/* One of this manager's is not reported so. */
+	fleet_world_run(w, MINUTE);
+	assert_int_equal(fleet_world_events(w, "PreemptionGateNotGranted", NULL, NULL), 1);
+	fleet_world_destroy(w);
+}
+
 /* Kueue opens the gate of the first that asks, even where another cluster would admit the Workload
  * a second later. */
 static void test_waits_for_all_answers(void **state UNUSED)
@@ -686,6 +711,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_gate_is_opened),
+		cmocka_unit_test(test_a_gate_that_was_opened_by_hand),
 		cmocka_unit_test(test_waits_for_all_answers),
 		cmocka_unit_test(test_window_ends),
 		cmocka_unit_test(test_closes_before_it_opens_the_next),

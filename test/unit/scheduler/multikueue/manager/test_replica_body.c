@@ -16,6 +16,7 @@
 #include "unit/scheduler/multikueue/manager/body_fixture.h"
 
 #define NOW (INT64_C(1800000000) * CLOCK_NS_PER_S)
+#define PREBUILT "kueue.x-k8s.io/prebuilt-workload-name"
 #define ORIGIN "'kueue.x-k8s.io/multikueue-origin':'m'"
 
 /* --- the replica -------------------------------------------------------------------------------*/
@@ -164,6 +165,29 @@ static void ownership(void **state)
 	assert_string_equal(replica_body_workload_of(&w.meta), "a");
 }
 
+/* A name that is too long for a label stands in the annotation alone: a worker of any version that
+ * reads annotations finds its Workload, and no write is refused. */
+static void names_too_long_for_labels(void **state)
+{
+	(void)state;
+	for (int n = 63; n <= 64; n++) {
+		CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+		CLEANUP(jdoc_destroyp) struct jdoc *workload = NULL, *job = NULL;
+		const struct jdoc *label, *note;
+
+		strbuf_printf(&text, "{\"metadata\":{\"name\":\"%0*d\",\"namespace\":\"ns\"}}", n,
+			      7);
+		assert_int_equal(jdoc_parse(strbuf_str(&text), &workload, NULL), 0);
+		job = replica_body_object("batch/v1", "Job", workload);
+		replica_body_name(workload, &manager, replica_body_map(NULL),
+				  replica_body_map(NULL), job);
+		label = jdoc_get(jdoc_path(job, "metadata.labels"), PREBUILT);
+		note = jdoc_get(jdoc_path(job, "metadata.annotations"), PREBUILT);
+		assert_true((label != NULL) == (n == 63));
+		assert_true(jdoc_is_str(note, jdoc_path_str(workload, "metadata.name")));
+	}
+}
+
 static void priorities(void **state)
 {
 	static const struct {
@@ -275,6 +299,7 @@ int main(void)
 		cmocka_unit_test(replicas),
 		cmocka_unit_test(hole_5_32_gates_of_the_manager_stay_there),
 		cmocka_unit_test(odd_objects),
+		cmocka_unit_test(names_too_long_for_labels),
 		cmocka_unit_test(ownership),
 		cmocka_unit_test(priorities),
 		cmocka_unit_test(classes),

@@ -270,6 +270,34 @@ static void multikueue_can_be_set(void **state)
 	assert_int_equal(m->step_size, 2);
 }
 
+#define LONG "a123456789a123456789a123456789a123456789a123456789a123456789"
+
+/* A manager with such an origin could neither list nor make replicas. */
+static void an_origin_is_a_label(void **state)
+{
+	static const struct {
+		const char *origin;
+		bool good;
+	} rows[] = {
+		{ LONG "abc", true }, { LONG "abcd", false }, { "'a b'", false },
+		{ "-a", false },      { "a/b", false },       { "a.b_c", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(xmalloc_freep)
+		char *text = xmalloc_printf("multiKueue: {origin: %s}", rows[i].origin);
+		CLEANUP(kueue_conf_destroyp) struct kueue_conf *c = NULL;
+		struct err err = ERR_INIT;
+
+		unit_row(rows[i].origin);
+		assert_int_equal(read_text(text, NULL, &c, &err), rows[i].good ? 0 : -ERR_INVALID);
+		assert_true(rows[i].good ||
+			    (str_has_prefix(str_of(err.text), "multiKueue.origin: ") &&
+			     strstr(err.text, "value of a label") != NULL));
+	}
+}
+
 static void errors_in_times_name_the_field(void **state)
 {
 	static const struct {
@@ -524,6 +552,7 @@ int main(void)
 		cmocka_unit_test(frameworks_have_a_gate),
 		cmocka_unit_test(bad_frameworks_are_refused),
 		cmocka_unit_test(frameworks_are_limited),
+		cmocka_unit_test(an_origin_is_a_label),
 		cmocka_unit_test(errors_in_times_name_the_field),
 		cmocka_unit_test(unknown_fields_are_refused),
 		cmocka_unit_test(labels_of_workload_metrics_are_copied),

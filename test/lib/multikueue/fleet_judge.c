@@ -7,6 +7,7 @@
 #include "api/kueue/preemption_gate.h"
 #include "base/attrs.h"
 #include "enc/json/jdoc.h"
+#include "lib/multikueue/fleet_dialect.h"
 
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads/"
 
@@ -49,7 +50,8 @@ static bool is_open(const struct jdoc *replica)
 	for (const struct jdoc *g = jdoc_first(jdoc_path(replica, "status.preemptionGates"));
 	     g != NULL; g = jdoc_next(g)) {
 		if (jdoc_is_str(jdoc_get(g, "name"), KUEUE_GATE_MULTIKUEUE)) {
-			return jdoc_is_str(jdoc_get(g, "position"), PREEMPTION_GATE_OPEN);
+			return jdoc_is_str(jdoc_get(g, fleet_dialect_field()),
+					   PREEMPTION_GATE_OPEN);
 		}
 	}
 	return false;

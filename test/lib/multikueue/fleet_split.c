@@ -6,6 +6,7 @@
 #include "base/attrs.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
+#include "lib/multikueue/fleet_dialect.h"
 #include "lib/multikueue/fleet_world.h"
 
 #define WORKLOADS "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
@@ -57,13 +58,15 @@ void fleet_split_add(struct fleet_world *w, unsigned worker, const char *name, c
 
 void fleet_split_open(struct fleet_world *w, unsigned worker, const char *variant)
 {
-	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
+	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, patch = STRBUF_INIT;
+	const char *field = fleet_dialect_field();
 
 	strbuf_printf(&path, WORKLOADS "/%s/status", variant);
-	must_patch(
-		w, worker, path.p,
-		"{\"status\":{\"preemptionGates\":[{\"name\":\"" FLEET_SPLIT_GATE
-		"\",\"position\":\"Open\",\"lastTransitionTime\":\"2027-01-15T08:00:00Z\"},"
-		"{\"name\":\"" KUEUE_GATE_MULTIKUEUE
-		"\",\"position\":\"Closed\",\"lastTransitionTime\":\"2027-01-15T08:00:00Z\"}]}}");
+	strbuf_printf(&patch,
+		      "{\"status\":{\"preemptionGates\":[{\"name\":\"" FLEET_SPLIT_GATE
+		      "\",\"%s\":\"Open\",\"lastTransitionTime\":\"2027-01-15T08:00:00Z\"},"
+		      "{\"name\":\"" KUEUE_GATE_MULTIKUEUE
+		      "\",\"%s\":\"Closed\",\"lastTransitionTime\":\"2027-01-15T08:00:00Z\"}]}}",
+		      field, field);
+	must_patch(w, worker, path.p, patch.p);
 }

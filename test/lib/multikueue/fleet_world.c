@@ -23,6 +23,7 @@
 #include "kube/reflector/reflector.h"
 #include "kube/transport.h"
 #include "lib/multikueue/fleet_core.h"
+#include "lib/multikueue/fleet_dialect.h"
 #include "lib/multikueue/fleet_pipe.h"
 #include "lib/multikueue/fleet_setup.h"
 #include "obs/metric.h"
@@ -625,6 +626,7 @@ struct fleet_world *fleet_world_create(unsigned workers, const struct orchestrat
 		fleet_setup_config(w, workers);
 	}
 	for (unsigned i = 0; i < workers; i++) {
+		fleet_dialect_define(w, i);
 		fleet_setup_cluster(w, i);
 	}
 	return w;
@@ -747,7 +749,7 @@ static void format_conditions(const struct fleet_world *w, enum fleet_world_stat
 
 	condition(w, out, KUEUE_QUOTA_RESERVED, rows[state].quota, rows[state].reason,
 		  rows[state].message);
-	condition(w, out, PREEMPTION_GATE_BLOCKED, rows[state].signal, "PreemptionGated",
+	condition(w, out, fleet_dialect_signal(), rows[state].signal, "PreemptionGated",
 		  rows[state].message);
 	if (state == FLEET_WORLD_ADMITTED) {
 		condition(w, out, KUEUE_ADMITTED, "True", "Admitted", "");
@@ -808,9 +810,11 @@ void fleet_world_report(struct fleet_world *w, unsigned worker, const char *name
 	}
 	strbuf_add_c(&body, "]");
 	if (state == FLEET_WORLD_EVICTED) {
-		strbuf_add_c(&body, ",\"preemptionGates\":[{\"name\":\"" KUEUE_GATE_MULTIKUEUE
-				    "\",\"position\":\"Closed\",\"lastTransitionTime\":"
-				    "\"2027-01-15T08:00:00Z\"}]");
+		strbuf_printf(&body,
+			      ",\"preemptionGates\":[{\"name\":\"" KUEUE_GATE_MULTIKUEUE
+			      "\",\"%s\":\"Closed\",\"lastTransitionTime\":"
+			      "\"2027-01-15T08:00:00Z\"}]",
+			      fleet_dialect_field());
 	}
 	strbuf_add_c(&body, "}}");
 	strbuf_add_c(&path, "/status");
@@ -828,7 +832,7 @@ bool fleet_world_is_open(struct fleet_world *w, unsigned worker, const char *nam
 	for (const struct jdoc *g = jdoc_first(jdoc_path(d, "status.preemptionGates")); g != NULL;
 	     g = jdoc_next(g)) {
 		open |= jdoc_is_str(jdoc_get(g, "name"), KUEUE_GATE_MULTIKUEUE) &&
-			jdoc_is_str(jdoc_get(g, "position"), PREEMPTION_GATE_OPEN);
+			jdoc_is_str(jdoc_get(g, fleet_dialect_field()), PREEMPTION_GATE_OPEN);
 	}
 	return open;
 }

@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "base/strbuf.h"
 #include "enc/json/jdoc.h"
+#include "lib/multikueue/fleet_dialect.h"
 #include "lib/multikueue/fleet_judge.h"
 #include "lib/multikueue/fleet_world.h"
 #include "lib/seeds.h"
@@ -377,6 +378,7 @@ static void begin(struct play *p, uint64_t seed)
 	p->workers = 1 + rng_below(&p->rng, WORKERS_MAX);
 	p->loads = 1 + rng_below(&p->rng, LOADS_MAX);
 	p->max_open = 1 + rng_below(&p->rng, 2);
+	fleet_dialect_set((enum preemption_gate_dialect)(seed % PREEMPTION_GATE_DIALECT_COUNT_));
 	p->world = fleet_world_create(p->workers, &o, p->max_open, seed);
 	for (unsigned i = 0; i < p->workers; i++) {
 		p->has_victims[i] = chance(p, 80);

@@ -361,15 +361,30 @@ func (f *F) WaitActive(m *fleet.Member, job string, pods int) {
 	})
 }
 
-// Fill lets Jobs of one pod each, NAME-1 and so on, use as many CPUs of a worker.
+// Fill lets Jobs of one pod each, NAME-1 and so on, use as many CPUs of a worker. Without a webhook a Job starts before
+// it has quota, so that its pod says nothing about room.
 func (f *F) Fill(m *fleet.Member, name string, cpus int) {
 	f.Helper()
 	for i := range cpus {
 		f.Job(m, fmt.Sprintf("%s-%d", name, i+1), 1)
 	}
 	for i := range cpus {
-		f.WaitActive(m, fmt.Sprintf("%s-%d", name, i+1), 1)
+		job := fmt.Sprintf("%s-%d", name, i+1)
+		f.waitFills(m, job)
+		f.WaitActive(m, job, 1)
 	}
+}
+
+// waitFills waits until a Job has quota.
+func (f *F) waitFills(m *fleet.Member, job string) {
+	f.Helper()
+	f.Eventually("Job "+job+" has quota on "+m.Name, func() error {
+		w, err := f.Workload(m, job)
+		if err == nil && !strings.HasPrefix(Condition(w, "QuotaReserved"), "True/") {
+			err = errors.New(Condition(w, "QuotaReserved"))
+		}
+		return err
+	})
 }
 
 // Workload of a Job on a cluster.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"headgate/e2e/cluster"
 	"headgate/e2e/fleet"
@@ -12,17 +13,22 @@ import (
 	"headgate/e2e/suite"
 )
 
+// reaction is the time in which a worker has to react to an open gate.
+const reaction = 10 * time.Second
+
 // What fails while one worker preempts for a Job: whatever it is, one worker evicts one Workload, and one runs the Job.
 // Headgate is the manager and schedules on the workers.
 func TestFleetFaults(t *testing.T) {
 	f := suite.StartFleet(t)
 	f.Headgate(f.Fleet.Workers...)
-	manager := f.Manage(true, "orchestratedPreemption: {order: ConfigOrder, collectionWindow: 10s, reactionTimeout: 10s}")
+	manager := f.Manage(true, "orchestratedPreemption: {order: ConfigOrder, collectionWindow: 10s, "+
+		"reactionTimeout: "+reaction.String()+"}")
 	f.Play("SchedulerDies", schedulerDies)
 	f.Play("ManagerDiesWaiting", func(f *suite.F) { managerDiesWaiting(f, manager) })
 	f.Play("ManagerDiesRevoking", func(f *suite.F) { managerDiesRevoking(f, manager) })
 	f.Play("ManagerMissesAdmission", func(f *suite.F) { managerMissesAdmission(f, manager) })
 	f.Play("APIServerDown", apiServerDown)
+	f.Play("BackBeforeReaction", backBeforeReaction)
 	f.Play("KubeconfigRotated", kubeconfigRotated)
 	f.Play("ClusterMadeAnew", clusterMadeAnew)
 }
@@ -258,6 +264,31 @@ func apiServerDown(f *suite.F) {
 	onlyVictims(f, holder.Name+"/low", second.Name+"/low")
 	checkOpened(f, high, holder.Name)
 	checkOpened(f, other, second.Name)
+}
+
+// The worker that may preempt is cut off before it has reacted, for longer than it has for that. It is given this time
+// again, and no other worker preempts.
+func backBeforeReaction(f *suite.F) {
+	fillEach(f, 1)
+	high, holder := oneAsks(f)
+	f.Scheduler(holder).Kill()
+	if on := f.WaitOpened(high); on != holder {
+		f.Fatalf("the gate of %s is open", on.Name)
+	}
+	opened := time.Now()
+	holder.CutOff()
+	f.Must(f.Fleet.WaitLost(f.Ctx, holder))
+	f.Eventually("the time for a reaction is over", func() error {
+		if left := reaction - time.Since(opened); left > 0 {
+			return fmt.Errorf("in %v", left)
+		}
+		return nil
+	})
+	holder.Reconnect()
+	f.Must(f.Fleet.WaitConnected(f.Ctx, holder))
+	startSchedulers(f, f.Fleet.Workers...)
+	checkHolder(f, high, holder)
+	f.WaitToken(high, `"outcome":"Admitted"`)
 }
 
 // The kubeconfig of the worker that may preempt is replaced twice: the account before is revoked after that, as it

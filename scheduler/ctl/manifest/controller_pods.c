@@ -148,20 +148,18 @@ static struct jdoc *make_pod(const struct jdoc *object, const char *key, int64_t
 	return pod;
 }
 
-/* A Job starts as many at once as may run beside each other and are still to be completed. */
+/* A Job starts as many at once as may run beside each other and are still to be completed; null is
+ * as good as nothing. */
 static int64_t count_of(const struct jdoc *object)
 {
-	int64_t n;
+	int64_t parallelism, completions;
 
 	if (!jdoc_is_str(jdoc_get(object, "kind"), "Job")) {
 		return jdoc_int(jdoc_path(object, "spec.replicas"), 1);
 	}
-	n = jdoc_int(jdoc_path(object, "spec.parallelism"), 1);
-	if (jdoc_kind(jdoc_path(object, "spec.completions")) != JDOC_NULL &&
-	    jdoc_int(jdoc_path(object, "spec.completions"), 1) < n) {
-		n = jdoc_int(jdoc_path(object, "spec.completions"), 1);
-	}
-	return n;
+	parallelism = jdoc_int(jdoc_path(object, "spec.parallelism"), 1);
+	completions = jdoc_int(jdoc_path(object, "spec.completions"), parallelism);
+	return completions < parallelism ? completions : parallelism;
 }
 
 static void make_pods(const struct making *m, const struct jdoc *object, const char *where)

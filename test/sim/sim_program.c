@@ -18,6 +18,7 @@
 #define EVICTED_FOR_NODE_LEAST 150
 #define EVICTED_FOR_QUOTA_LEAST 25
 #define CHOSEN_LEAST 20
+#define WITHIN_LEAST 3
 
 struct options {
 	uint64_t from, to; /* seeds, both included */
@@ -194,7 +195,8 @@ static bool evicted_enough(const struct sim_run_stats *s)
 {
 	return s->preempt[SIM_PREEMPT_FOR_NODE] >= EVICTED_FOR_NODE_LEAST &&
 	       s->preempt[SIM_PREEMPT_FOR_QUOTA] >= EVICTED_FOR_QUOTA_LEAST &&
-	       s->preempt[SIM_PREEMPT_CHOSEN] >= CHOSEN_LEAST;
+	       s->preempt[SIM_PREEMPT_CHOSEN] >= CHOSEN_LEAST &&
+	       s->preempt[SIM_PREEMPT_WITHIN] >= WITHIN_LEAST;
 }
 
 static bool is_plain(const struct sim_program *p, uint64_t seed)

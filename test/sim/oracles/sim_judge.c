@@ -325,6 +325,22 @@ static void judge_alone(const struct judge *j, const struct jdoc *pod, const cha
 	}
 }
 
+static bool are_of_one_size(const struct judge *j, const struct members *m)
+{
+	int64_t first = 0;
+
+	for (size_t i = 0; i < m->nwaiting; i++) {
+		int64_t size =
+			sim_pod_milli_cpu(sim_view_get(j->world->view, SIM_PODS, m->waiting[i]));
+
+		if (i > 0 && size != first) {
+			return false;
+		}
+		first = size;
+	}
+	return true;
+}
+
 /* A gang that has not started needs room for all missing members at once, a started one for one. */
 static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 {
@@ -358,9 +374,10 @@ static void judge_waiting(const struct judge *j, const struct jdoc *pod)
 	}
 	need = m.have < need ? need - m.have : 1;
 	need = need < lacking ? lacking : need;
-	if (lacking > 0 && !sim_pod_is_opted_in(pod, j->world->sticky)) {
+	if ((lacking > 0 && !sim_pod_is_opted_in(pod, j->world->sticky)) ||
+	    !are_of_one_size(j, &m)) {
 		/* Volcano's rule: pods are tried in their order, so more of one role than needed
-		 * may take the room of another role. */
+		 * may take the room of another role, and a large pod that of two small ones. */
 		need = m.nwaiting;
 	}
 	for (size_t i = 0; i < m.nwaiting; i++) {

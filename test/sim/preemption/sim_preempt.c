@@ -33,7 +33,10 @@ static const char *const names[SIM_PREEMPT_COUNT_] = {
 	[SIM_PREEMPT_GANGS] = "gangs that pods were evicted for",
 	[SIM_PREEMPT_NEEDED] = "victims that had to be needed",
 	[SIM_PREEMPT_CHOSEN] = "choices of victims compared",
+	[SIM_PREEMPT_WITHIN] = "evicted for others of their own PodGroup",
 	[SIM_PREEMPT_AT_REST] = "preemptors that waited at rest",
+	[SIM_PREEMPT_WITHIN_AT_REST] = "gangs with a pod at rest that might go for others of them",
+	[SIM_PREEMPT_GANGS_AT_REST] = "gangs that lacked several pods at rest",
 };
 
 const char *sim_preempt_event_name(enum sim_preempt_event e)
@@ -283,6 +286,63 @@ static void check_needed(struct cycle *y, const struct unit *u)
 	}
 }
 
+/* Takes the hold of each pod of the unit away that does not outrank the victim, or gives it back.
+ */
+static void set_lower_served(struct cycle *y, const struct unit *u, const struct task *victim,
+			     bool served)
+{
+	for (size_t i = u->from; i < u->to; i++) {
+		const struct decision *d = &y->decisions->v[i];
+		const struct task *t = preemptor_of(y, d) == MODEL_NONE || is_evict(d)
+					       ? NULL
+					       : y->cluster->tasks.v[d->task];
+
+		if (t == NULL || d->kind != DECISION_AWAIT ||
+		    sim_preempt_rules_outranks(y->cluster, t, victim)) {
+			continue;
+		}
+		if (served) {
+			res_add(&y->rooms.node[d->node], &t->klass->request);
+		} else {
+			res_sub(&y->rooms.node[d->node], &t->klass->request);
+		}
+	}
+}
+
+/* A gang has no pod evicted for the room of such of its members alone as do not outrank it: a user
+ * who may have one pod of a high priority may not give it to the others. After check_needed. */
+static void check_outranked(struct cycle *y, const struct unit *u)
+{
+	struct sim_world *w = y->preempt->world;
+
+	if (!is_known(y, u) || w->plugins == CONFIGURATIONS_PROPORTION || u->for_quota ||
+	    !is_simple(y, u) || !lack_room_alone(y, u) || !are_served(y, u)) {
+		return;
+	}
+	for (size_t i = u->from; i < u->to; i++) {
+		const struct decision *d = &y->decisions->v[i];
+		const struct task *victim = is_evict(d) ? y->cluster->tasks.v[d->task] : NULL;
+		bool whole, served;
+
+		if (victim == NULL || victim->podgroup == u->podgroup->id ||
+		    sim_preempt_rules_reclaims(y->cluster, y->cluster->tasks.v[d->by], victim)) {
+			continue;
+		}
+		whole = w->evicts != CONFIGURATIONS_EVICT_PODS && goes_whole(y, victim);
+		set_lower_served(y, u, victim, false);
+		set_present(y, u, victim, whole, true);
+		served = are_served(y, u);
+		set_present(y, u, victim, whole, false);
+		set_lower_served(y, u, victim, true);
+		if (served) {
+			sim_world_fail(w,
+				       "preemption: %s for pods of PodGroup %s that do not outrank "
+				       "it",
+				       victim->name, u->podgroup->name);
+		}
+	}
+}
+
 /* --- all or nothing ----------------------------------------------------------------------------*/
 
 /* A gang gets quota, then nodes. */
@@ -461,6 +521,8 @@ static void count(struct cycle *y, const struct unit *u)
 
 		if (is_evict(d)) {
 			seen[u->for_quota ? SIM_PREEMPT_FOR_QUOTA : SIM_PREEMPT_FOR_NODE]++;
+			seen[SIM_PREEMPT_WITHIN] += y->cluster->tasks.v[d->by]->podgroup ==
+						    y->cluster->tasks.v[d->task]->podgroup;
 			seen[SIM_PREEMPT_RECLAIMED] +=
 				sim_preempt_rules_reclaims(y->cluster, y->cluster->tasks.v[d->by],
 							   y->cluster->tasks.v[d->task]);
@@ -492,6 +554,7 @@ static void judge_unit(struct cycle *y, const struct unit *u)
 		sim_rooms_apply(&y->rooms, &y->decisions->v[i]);
 	}
 	check_needed(y, u);
+	check_outranked(y, u);
 	check_complete(y, u);
 }
 

@@ -19,7 +19,10 @@ enum sim_preempt_event {
 	SIM_PREEMPT_GANGS,     /* PodGroups of several pods that others were evicted for */
 	SIM_PREEMPT_NEEDED,    /* victims without which it was asked whether there is room */
 	SIM_PREEMPT_CHOSEN,    /* choices that were compared with all others */
+	SIM_PREEMPT_WITHIN,    /* pods evicted for others of their own PodGroup */
 	SIM_PREEMPT_AT_REST,   /* pods that waited for room at rest, and may have others evicted */
+	SIM_PREEMPT_GANGS_AT_REST,  /* the same of gangs that lack several pods */
+	SIM_PREEMPT_WITHIN_AT_REST, /* the same of gangs that may lose a pod of their own */
 	SIM_PREEMPT_COUNT_
 };
 

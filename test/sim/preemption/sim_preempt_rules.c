@@ -203,11 +203,13 @@ static bool may_go(const struct sim_world *w, const struct sim_rooms *r, const s
 	return true;
 }
 
-bool sim_preempt_rules_fits_without(const struct sim_world *w, struct sim_rooms *r,
-				    const struct task *t, uint32_t node, int64_t below)
+/* The candidates of its queue on the node (an id; MODEL_NONE: any) with a PodGroup of a priority
+ * below this one are evicted. Returns which, by task id; the caller frees it. */
+static bool *take_away(const struct sim_world *w, struct sim_rooms *r, const struct task *t,
+		       uint32_t node, int64_t below)
 {
 	const struct cluster *c = r->cluster;
-	bool served, *gone = xmalloc_zero(c->tasks.n + 1, sizeof(*gone));
+	bool *gone = xmalloc_zero(c->tasks.n + 1, sizeof(*gone));
 
 	for (size_t i = 0; i < c->tasks.n; i++) {
 		const struct task *v = c->tasks.v[i];
@@ -222,14 +224,87 @@ bool sim_preempt_rules_fits_without(const struct sim_world *w, struct sim_rooms 
 			sim_rooms_evict(r, c->tasks.v[i]);
 		}
 	}
-	served = sim_preempt_rules_fits(r, t, node);
-	for (size_t i = 0; i < c->tasks.n; i++) {
+	return gone;
+}
+
+static void bring_back(struct sim_rooms *r, const bool *gone)
+{
+	for (size_t i = 0; i < r->cluster->tasks.n; i++) {
 		if (gone[i]) {
-			sim_rooms_restore(r, c->tasks.v[i]);
+			sim_rooms_restore(r, r->cluster->tasks.v[i]);
 		}
 	}
+}
+
+bool sim_preempt_rules_fits_without(const struct sim_world *w, struct sim_rooms *r,
+				    const struct task *t, uint32_t node, int64_t below)
+{
+	bool served, *gone = take_away(w, r, t, node, below);
+
+	served = sim_preempt_rules_fits(r, t, node);
+	bring_back(r, gone);
 	free(gone);
 	return served;
+}
+
+/* How many pods like t the node has room for. */
+static int32_t count_on(const struct sim_rooms *r, const struct task *t, const struct node *n,
+			int32_t most)
+{
+	struct res before = r->node[n->id];
+	int32_t count = 0;
+
+	while (count < most && sim_rooms_fits_node(r, t, n)) {
+		res_add(&r->node[n->id], &t->klass->request);
+		count++;
+	}
+	r->node[n->id] = before;
+	return count;
+}
+
+/* The same of quota. */
+static int32_t count_quota(const struct sim_rooms *r, const struct task *t, int32_t most)
+{
+	const struct cluster *c = r->cluster;
+	int32_t least = most;
+	const struct queue *q;
+
+	QUEUE_FOR_EACH_UP (q, c, queue_of(c, t)->id) {
+		struct res all = r->queue[q->id];
+		int32_t count = 0;
+
+		while (count < least && res_over(&all, pod_class_charge(t->klass), &r->limit[q->id],
+						 pod_class_charge_mask(t->klass)) == 0) {
+			res_add(&all, pod_class_charge(t->klass));
+			count++;
+		}
+		least = count;
+	}
+	return least;
+}
+
+int32_t sim_preempt_rules_count(const struct sim_rooms *r, const struct task *t, int32_t most)
+{
+	const struct cluster *c = r->cluster;
+	int32_t count = 0;
+
+	for (size_t i = 0; i < c->nodes.n && count < most; i++) {
+		if (sim_preempt_rules_is_usable(c->nodes.v[i])) {
+			count += count_on(r, t, c->nodes.v[i], most - count);
+		}
+	}
+	return count;
+}
+
+int32_t sim_preempt_rules_count_without(const struct sim_world *w, struct sim_rooms *r,
+					const struct task *t, bool of_quota, int32_t most)
+{
+	bool *gone = take_away(w, r, t, MODEL_NONE, INT64_MAX);
+	int32_t count = of_quota ? count_quota(r, t, most) : sim_preempt_rules_count(r, t, most);
+
+	bring_back(r, gone);
+	free(gone);
+	return count;
 }
 
 /* --- the least harm ----------------------------------------------------------------------------*/

@@ -48,6 +48,13 @@ bool sim_preempt_rules_fits(const struct sim_rooms *r, const struct task *t, uin
 bool sim_preempt_rules_fits_without(const struct sim_world *w, struct sim_rooms *r,
 				    const struct task *t, uint32_t node, int64_t below);
 
+/* For how many pods like t, up to most, there is room on all nodes. */
+int32_t sim_preempt_rules_count(const struct sim_rooms *r, const struct task *t, int32_t most);
+/* For how many pods like t, up to most, there is room on all nodes, or quota, when all of these
+ * pods are gone. */
+int32_t sim_preempt_rules_count_without(const struct sim_world *w, struct sim_rooms *r,
+					const struct task *t, bool of_quota, int32_t most);
+
 /* The harm of some victims: that of the worst, then their number. */
 struct sim_preempt_harm {
 	int32_t podgroup_priority, priority, cost;

@@ -28,6 +28,9 @@ static void annotations(const struct sim_manifest_pod *p, struct json_out *o)
 	if (p->deletion_cost != NULL) {
 		json_out_kv(o, KEYS_DELETION_COST, p->deletion_cost);
 	}
+	if (p->task_priority != NULL) {
+		json_out_kv(o, KEYS_TASK_PRIORITY, p->task_priority);
+	}
 	if (p->kept) {
 		json_out_kv(o, KEYS_PREEMPTABLE, "false");
 	}

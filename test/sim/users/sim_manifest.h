@@ -14,7 +14,8 @@ struct sim_manifest_pod {
 	const char *role;                    /* in its gang; NULL: none */
 	const char *class_;                  /* priorityClassName; NULL: none */
 	const char *deletion_cost;           /* NULL: none */
-	bool kept;                           /* it must not be evicted */
+	const char *task_priority; /* Volcano's annotation: its rank in its gang; NULL: none */
+	bool kept;                 /* it must not be evicted */
 	unsigned milli_cpu;
 	bool opted_in, alias, foreign_gate, best_effort;
 	const char *claim; /* that its volume names; NULL: none */

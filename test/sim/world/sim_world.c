@@ -59,6 +59,12 @@ static bool is_contended(const struct sim_world_options *opt)
 	return !opt->plain && !opt->quota && opt->seed % 3 == 2 && opt->seed % 5 != 3;
 }
 
+/* Likewise. */
+static bool is_mixed(const struct sim_world_options *opt)
+{
+	return is_contended(opt) && opt->seed / 15 % 3 != 0;
+}
+
 /* The worlds that are listed since they failed before there were others are as they were. */
 static uint8_t plugins_of(const struct sim_world_options *opt)
 {
@@ -108,6 +114,7 @@ void sim_world_init(struct sim_world *w, const struct sim_world_options *opt)
 				 .quota = opt->quota,
 				 .plain = opt->plain,
 				 .contended = is_contended(opt),
+				 .mixed = is_mixed(opt),
 				 .evicts = evicts_of(opt),
 				 .deletes_overdue = !opt->plain && opt->seed % 5 < 2,
 				 .budgets = !opt->plain && !opt->quota && opt->seed % 6 == 1,

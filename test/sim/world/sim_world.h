@@ -77,6 +77,8 @@ struct sim_world {
 				 the other scheduler */
 	bool contended;       /* nodes and queues are full, and pods are evicted: see
 				 users/sim_contenders.h */
+	bool mixed;           /* such a world, with gangs of unequal members, twins of them, and
+				 two namespaces */
 	uint8_t evicts;       /* enum configurations_evict. Not 0: users have priorities */
 	bool budgets;         /* likewise the plugins pdb and cdp; the disruption controller runs */
 	bool volumes;         /* users have PersistentVolumeClaims, and a provisioner runs */

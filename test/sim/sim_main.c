@@ -21,6 +21,8 @@ static const uint64_t regression_seeds[] = {
 		     it */
 	76100767, /* a forged mark: the pod on a node is charged to its queue again after a restart:
 		     the judge was wrong */
+	78001277, /* a gang of one important pod had another gang evicted for its other pods as
+		     well */
 	74000486, /* a pod was reclaimed though one of a lower priority, behind a smaller one, was
 		     enough */
 };

@@ -195,7 +195,7 @@ static bool serve_by_gangs(struct session *s, struct evict_work *w, struct victi
 	size_t count;
 
 	w->next = first;
-	g.preemptor = evict_step_first(s, w);
+	g.preemptor = evict_step_preemptor(s, w);
 	list(&g);
 	count = keep_permitted(&g, find_count(&g));
 	return count > 0 && serve_with(&g, spare_some(&g, count), g.n, true);

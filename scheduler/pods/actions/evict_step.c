@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "scheduler/pods/conf/conf.h"
+#include "scheduler/pods/model/cluster.h"
 #include "scheduler/pods/search/fit.h"
 #include "scheduler/pods/search/placing.h"
 #include "scheduler/pods/session/gang.h"
@@ -204,17 +205,27 @@ static bool wants_quota(const struct session *s, const struct evict_work *w)
 	return false;
 }
 
-const struct task *evict_step_first(const struct session *s, const struct evict_work *w)
+const struct task *evict_step_preemptor(const struct session *s, const struct evict_work *w)
 {
+	const struct cluster *c = session_cluster(s);
+	const struct task *least = NULL;
+	bool for_quota = wants_quota(s, w);
 	struct gang_need need;
 
-	gang_need(s, w->podgroup, GANG_RESERVED, &need);
-	for (size_t i = w->next; i < w->n; i++) {
-		if (may_await(s, &need, w->tasks[i])) {
-			return w->tasks[i];
+	gang_need(s, w->podgroup, for_quota ? GANG_RESERVED : GANG_PIPELINED, &need);
+	for (size_t i = w->next; i < w->n && (least == NULL || !gang_is_met(&need)); i++) {
+		const struct task *t = w->tasks[i];
+
+		if (for_quota && !may_await(s, &need, t)) {
+			continue;
 		}
+		if (least == NULL || (!w->reclaims && cluster_task_standing(c, t) <
+							      cluster_task_standing(c, least))) {
+			least = t;
+		}
+		gang_add_member(&need, t->role);
 	}
-	return w->tasks[w->next];
+	return least == NULL ? w->tasks[w->next] : least;
 }
 
 static void note_awaited_quota(struct session *s, const struct podgroup *g)

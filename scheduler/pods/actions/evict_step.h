@@ -25,9 +25,10 @@ bool evict_step_is_starving(struct session *s, const struct podgroup *g);
 /* The work for such a PodGroup; NULL: no pod of it may preempt now. */
 struct evict_work *evict_step_collect(struct session *s, const struct queue *q,
 				      const struct podgroup *g);
-/* The first pod that evict_step_serve would serve: what is evicted before it is evicted for this
- * pod. w has pods left. */
-const struct task *evict_step_first(const struct session *s, const struct evict_work *w);
+/* The pod for which gangs are evicted before evict_step_serve: of the pods that the PodGroup needs,
+ * in task order, the one with the lowest priority in their queue (cluster_task_standing), since the
+ * room is for all of them; between queues the first one. w has pods left. */
+const struct task *evict_step_preemptor(const struct session *s, const struct evict_work *w);
 /* Places pods until the PodGroup no longer starves, and those that it needs have a node each, now
  * or when the victims are gone; those for which no pod need be evicted are left to allocate. False:
  * nothing has changed, and there is no more to do for w. */

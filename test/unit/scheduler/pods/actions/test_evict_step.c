@@ -148,7 +148,7 @@ static void pods_are_evicted_for_the_role_that_lacks(void **state)
 	w = evict_step_collect(f.core.s, queue_find(f.core.f.cluster, STR_LIT("q")), f.high);
 	assert_non_null(w);
 	assert_ptr_equal(w->tasks[0], f.pod);
-	assert_ptr_equal(evict_step_first(f.core.s, w), master);
+	assert_ptr_equal(evict_step_preemptor(f.core.s, w), master);
 	core_fixture_finish(&f.core);
 }
 

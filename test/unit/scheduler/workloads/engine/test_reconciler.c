@@ -260,7 +260,7 @@ static void see_job_of(struct fixture *f, const char *meta, bool suspended)
 	message_free(m);
 }
 
-/* What a Job needs to start: its namespace and the flavor of its Workload. */
+/* A Job needs them to start: its namespace, and the flavor of its Workload. */
 static void see_world(struct fixture *f)
 {
 	struct sched_msg *all[] = {

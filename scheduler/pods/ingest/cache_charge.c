@@ -18,7 +18,7 @@ static struct queue *queue_of(const struct cluster *c, const struct task *t)
 	return queue_find(c, intern_str(c->names, g->queue_name));
 }
 
-static void release(struct cache *c, struct task *t)
+void cache_charge_release(struct cache *c, struct task *t)
 {
 	const struct queue *q;
 
@@ -157,7 +157,7 @@ static void reconcile_unbound(struct cache *c, struct task *t, struct queue *q)
 	}
 	if (q == NULL || !q->exists || !keeps) {
 		if (!keeps || !may_be_let_go(t)) {
-			release(c, t);
+			cache_charge_release(c, t);
 		}
 		return;
 	}
@@ -187,7 +187,7 @@ void cache_charge_reconcile(struct cache *c, struct task *t)
 
 	if ((t->flags & TASK_OURS) == 0 || t->status == TASK_SUCCEEDED ||
 	    t->status == TASK_FAILED) {
-		release(c, t);
+		cache_charge_release(c, t);
 	} else if (t->node != MODEL_NONE && t->status != TASK_BINDING) {
 		reconcile_bound(c, t, q);
 	} else if (is_let_go(t)) {

@@ -12,16 +12,10 @@
 
 static void drop(struct cache *c, struct task *t)
 {
-	const struct queue *q =
-		t->charge_queue == MODEL_NONE ? NULL : c->cluster->queues.v[t->charge_queue];
-
 	if (c->listener.on_pod_gone != NULL) {
 		c->listener.on_pod_gone(c->listener.ctx, t);
 	}
-	if (q != NULL && !q->exists) {
-		c->queues_stale = true;
-	}
-	ledger_release(c->cluster, t);
+	cache_charge_release(c, t);
 	cluster_task_remove(c->cluster, t);
 	c->dirty = true;
 }

@@ -115,6 +115,9 @@ void cache_request_done(struct cache *c, const struct sched_msg *m, int64_t now)
  * is charged to the default queue if its PodGroup does not exist, or is of a queue that its
  * namespace may not use. */
 void cache_charge_reconcile(struct cache *c, struct task *t);
+/* Gives the charge back, if there is one. A queue that was deleted is forgotten with its last one.
+ */
+void cache_charge_release(struct cache *c, struct task *t);
 /* Whether a pod with a node occupies anything: spec.nodeName is the creator's to choose, so the
  * Node must exist and, unless we have granted the pod quota or bound it, be large enough, or the
  * phase be beyond Pending, which tenants cannot write (the pod outlives its Node). A charge that

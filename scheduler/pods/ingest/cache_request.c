@@ -48,7 +48,7 @@ static void on_ungate(struct cache *c, struct task *t, const struct sched_msg *m
 		break;
 	}
 	if (t->charge == CHARGE_PATCHING) {
-		ledger_release(c->cluster, t);
+		cache_charge_release(c, t);
 	}
 }
 
@@ -106,7 +106,7 @@ static void on_pod_status(struct cache *c, struct task *t, const struct sched_ms
 		if (t->charge == CHARGE_WITHDRAWING &&
 		    str_streq(m->written, KEYS_REASON_NOT_READY)) {
 			t->cond = POD_COND_NOT_READY;
-			ledger_release(c->cluster, t);
+			cache_charge_release(c, t);
 		}
 		return;
 	}

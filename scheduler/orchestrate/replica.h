@@ -33,7 +33,7 @@ struct replica {
 	bool reserved, admitted;
 	bool refused; /* the API server refused to open its gate for this grant */
 	/* Workloads that were evicted for it since the gate was opened for it: the most that its
-	 * worker has named at once; 0: none, or it was not to be seen. */
+	 * worker has named at once; 0: none, or the worker reported none. */
 	uint32_t victims;
 	bool busy; /* other Workloads hold as many gates of its ClusterQueue as may be open */
 	enum replica_answer answer;

@@ -47,7 +47,8 @@ struct token_attempt {
 	const char *cluster;
 	int64_t began, ended; /* wall ns of the manager */
 	enum token_outcome outcome;
-	uint32_t victims; /* Workloads that were evicted for it, as far as that was to be seen */
+	uint32_t victims; /* Workloads that were evicted for it, as far as its worker reported them
+			   */
 };
 
 struct token {

@@ -131,7 +131,7 @@ struct parts {
 	struct VEC(struct part) read;
 };
 
-/* Items that cannot be read are left out: what is shown is not decided by. */
+/* Items that cannot be decoded are skipped: no decision depends on what is shown here. */
 static void add_parts(const struct asking *asking, struct asked *a, const struct jdoc *items,
 		      struct parts *out)
 {

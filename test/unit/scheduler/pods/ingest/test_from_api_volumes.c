@@ -218,6 +218,19 @@ static void test_drivers(void **state)
 	assert_string_equal(err.text, "metadata.name: missing");
 }
 
+static void test_a_csi_node_without_a_name_is_refused(void **state)
+{
+	struct err err = ERR_INIT;
+
+	(void)state;
+	assert_int_equal(
+		from_api_volumes_csi_node(
+			c, api_fixture_decode(arena, &storage_csi_node_fields, "{\"spec\":{}}"),
+			arena, &err),
+		-ERR_INVALID);
+	assert_string_equal(err.text, "metadata.name: missing");
+}
+
 static void test_selectors_have_a_limit(void **state)
 {
 	struct err err = ERR_INIT;
@@ -358,6 +371,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_capacities, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_capacities_that_say_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_drivers, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_csi_node_without_a_name_is_refused, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_volumes_that_no_claim_has_got, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_volumes_keep_their_zones_and_terms, setup,

@@ -25,9 +25,9 @@ bool evict_step_is_starving(struct session *s, const struct podgroup *g);
 /* The work for such a PodGroup; NULL: no pod of it may preempt now. */
 struct evict_work *evict_step_collect(struct session *s, const struct queue *q,
 				      const struct podgroup *g);
-/* The pod in whose name whole gangs are evicted, before evict_step_serve. Within a queue: of the
- * pods that the PodGroup needs, the one of the lowest priority (cluster_task_standing), since the
- * room is for all of them. Between queues: the first one. w has pods left. */
+/* The pod for which whole gangs are evicted, before evict_step_serve. Within a queue: of the pods
+ * that the PodGroup needs, the one of the lowest priority (cluster_task_standing), since the room
+ * is for all of them. Between queues: the first one. w has pods left. */
 const struct task *evict_step_preemptor(const struct session *s, const struct evict_work *w);
 /* Places pods until the PodGroup no longer starves, and those that it needs have a node each, now
  * or when the victims are gone; those for which no pod need be evicted are left to allocate. False:

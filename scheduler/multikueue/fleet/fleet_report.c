@@ -22,6 +22,8 @@
 
 #define GAUGES_INTERVAL_NS (10 * CLOCK_NS_PER_S)
 #define MAX_LISTED 10 /* costs, or victims, in one event */
+/* The number is read from an annotation that the owner of the Workload may write. */
+#define MAX_VICTIMS 10000 /* that one attempt adds to metrics */
 
 struct fleet_report {
 	struct recorder *recorder;
@@ -38,22 +40,23 @@ static void register_victims(struct fleet_report *t, struct metric_registry *cou
 	static const double numbers[] = { 0, 1, 2, 5, 10, 20, 50, 100, 1000 };
 
 	t->victims = metric_register(counters, "headgate_preemption_victims_total",
-				     "Workloads that were evicted under grants that have ended, as "
-				     "the worker cluster has shown it",
+				     "Workloads evicted during grants that have ended, as the "
+				     "worker cluster reported",
 				     METRIC_COUNTER, cluster);
 	t->each =
 		metric_cell(metric_register_histogram(counters, "headgate_preemption_grant_victims",
 						      "Workloads that were evicted under one grant",
 						      NULL, numbers, ARRAY_LEN(numbers)),
 			    NULL);
-	t->expected = metric_register(
-		counters, "headgate_preemption_expected_victims_total",
-		"Workloads that were to be evicted under grants, where the costs were computed",
-		METRIC_COUNTER, cluster);
-	t->expected_cost = metric_register(
-		counters, "headgate_preemption_expected_cost_pod_seconds_total",
-		"Cost of preemption of the clusters that were chosen, where it was computed",
-		METRIC_COUNTER, cluster);
+	t->expected = metric_register(counters, "headgate_preemption_expected_victims_total",
+				      "Victims predicted for grants of which the cost was computed",
+				      METRIC_COUNTER, cluster);
+	t->expected_cost =
+		metric_register(counters, "headgate_preemption_expected_cost_pod_seconds_total",
+				"Predicted cost on the chosen clusters, in pod-seconds, for grants "
+				"of which the cost was "
+				"computed",
+				METRIC_COUNTER, cluster);
 }
 
 struct fleet_report *fleet_report_create(struct metric_registry *counters,
@@ -193,10 +196,11 @@ static void tell_end(struct fleet_report *t, const struct fleet_workload *w,
 	const char *const values[] = { a->cluster, token_outcome_name(a->outcome) };
 	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
 	int64_t lasted = clock_later(a->ended - a->began, 0);
+	uint32_t victims = a->victims < MAX_VICTIMS ? a->victims : MAX_VICTIMS;
 
 	metric_cell_add(metric_cell(t->ends, values), 1);
-	metric_cell_add(metric_cell(t->victims, values), a->victims);
-	metric_cell_observe(t->each, a->victims);
+	metric_cell_add(metric_cell(t->victims, values), victims);
+	metric_cell_observe(t->each, victims);
 	if (a->outcome == TOKEN_ADMITTED) {
 		metric_cell_observe(t->to_admission, (double)lasted / (double)CLOCK_NS_PER_S);
 	}

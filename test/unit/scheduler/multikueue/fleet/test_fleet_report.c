@@ -16,6 +16,7 @@
 #include "lib/multikueue/fleet_fixture.h"
 #include "lib/net/fake_transport.h"
 #include "lib/recorded.h"
+#include "obs/exposition.h"
 #include "obs/metric.h"
 #include "scheduler/multikueue/fleet/fleet_holders.h"
 #include "scheduler/multikueue/fleet/fleet_prices.h"
@@ -178,6 +179,28 @@ static void test_grants_are_reported_once(void **state UNUSED)
 	token.granted_at = WALL + 41 * S;
 	read_token(&t, &token);
 	end(&t, "grants");
+}
+
+/* The owner of the Workload may have written it. */
+static void test_absurd_number_of_victims(void **state UNUSED)
+{
+	CLEANUP(strbuf_finish) struct strbuf text = STRBUF_INIT;
+	struct test t;
+	struct token_room room;
+	struct token token = free_token();
+
+	begin(&t, ORCHESTRATE_ORDER);
+	read_token(&t, &token);
+	token = grant(1, "east", WALL);
+	token.victims = UINT32_MAX;
+	token_end(&token, TOKEN_ADMITTED, WALL + S, 3, &room);
+	read_token(&t, &token);
+	exposition_render(t.counters, &text);
+	assert_non_null(
+		strstr(text.p, "headgate_preemption_victims_total{cluster=\"east\"} 10000\n"));
+	assert_non_null(strstr(text.p, "headgate_preemption_grant_victims_sum 10000\n"));
+	title("the number of victims is absurd");
+	end(&t, NULL);
 }
 
 /* It was reported by the process before this one. */
@@ -503,6 +526,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_grants_are_reported_once),
 		cmocka_unit_test(test_first_reading),
+		cmocka_unit_test(test_absurd_number_of_victims),
 		cmocka_unit_test(test_each_end),
 		cmocka_unit_test(test_problems),
 		cmocka_unit_test(test_gates),

@@ -45,16 +45,27 @@ static bool is_open(const struct api_workload *w, const char *gate)
 	return false;
 }
 
-const char *observe_other_gate(const struct api_workload *w, const char *gate)
+static const char *find_closed(const struct api_workload *w, const char *gate, const char *except)
 {
 	for (size_t i = 0; i < w->spec.preemption_gates.n; i++) {
 		const char *name = w->spec.preemption_gates.v[i].name;
 
-		if (name != NULL && !str_streq(name, gate) && !is_open(w, name)) {
+		if (name != NULL && !str_streq(name, gate) && !str_streq(name, except) &&
+		    !is_open(w, name)) {
 			return name;
 		}
 	}
 	return NULL;
+}
+
+const char *observe_other_gate(const struct api_workload *w, const char *gate)
+{
+	return find_closed(w, gate, gate);
+}
+
+const char *observe_other_gate_of_variant(const struct api_workload *w, const char *gate)
+{
+	return find_closed(w, gate, KUEUE_GATE_CONCURRENT_ADMISSION);
 }
 
 /* The gates of the spec count: Kueue removes an entry of the status that the spec does not name,
@@ -143,7 +154,8 @@ static uint32_t number_after(const char *message, const char *text)
 	return (uint32_t)n;
 }
 
-uint32_t observe_victims(const struct api_workload *w)
+/* How many Workloads a replica says that it preempts. */
+static uint32_t count_victims(const struct api_workload *w)
 {
 	static const char *const texts[] = { "Pending the preemption of ", "waits for " };
 	const struct api_condition *c = meta_condition(&w->status.conditions, KUEUE_QUOTA_RESERVED);
@@ -176,8 +188,8 @@ static void take_uid(struct observed *o, const char *uid)
 		snprintf(o->uid, sizeof(o->uid), "%s", uid);
 		r->signal_seen = r->open_seen = r->ahead_seen = REPLICA_NOT_SEEN;
 		r->refused = false;
-		r->victims = 0;
-		o->seen = false;
+		r->victims = o->victims = 0;
+		o->seen = o->settled = false;
 	}
 	r->uid = o->uid[0] == '\0' ? NULL : o->uid;
 }
@@ -200,13 +212,14 @@ void observe_read(const struct api_workload *w, const char *gate, struct observa
 	const struct api_condition *evicted = meta_condition(&w->status.conditions, KUEUE_EVICTED);
 
 	read_gates(w, gate, ret);
+	ret->stray = false;
 	ret->signals = signals(w);
 	ret->reserved = kueue_workload_is_true(w, KUEUE_QUOTA_RESERVED);
 	/* One that has finished ran: no other cluster is to start it. */
 	ret->admitted = kueue_workload_is_true(w, KUEUE_ADMITTED) ||
 			kueue_workload_is_true(w, KUEUE_FINISHED);
 	ret->answer = observe_answer(w);
-	ret->victims = observe_victims(w);
+	ret->victims = count_victims(w);
 	ret->evicted_at = evicted != NULL && str_streq(evicted->status, "True")
 				  ? evicted->last_transition
 				  : REPLICA_NOT_SEEN;
@@ -223,7 +236,7 @@ void observe_replica(struct observed *o, const char *uid, const struct observati
 	r->reachable = true;
 	take_uid(o, seen == NULL || uid == NULL ? "" : uid);
 	if (r->uid == NULL) {
-		r->has_gate = r->is_open = r->other_gate = r->signals = false;
+		r->has_gate = r->is_open = r->stray = r->other_gate = r->signals = false;
 		r->evicted = r->reserved = r->admitted = false;
 		r->answer = REPLICA_NO_ANSWER;
 		return;
@@ -231,11 +244,13 @@ void observe_replica(struct observed *o, const char *uid, const struct observati
 	take_evictions(o, seen->evicted_at);
 	r->has_gate = seen->has_gate;
 	r->is_open = seen->is_open;
+	r->stray = seen->stray;
 	r->other_gate = seen->other_gate;
 	r->signals = seen->signals;
 	r->reserved = seen->reserved;
 	r->admitted = seen->admitted;
 	r->answer = seen->answer;
+	o->victims = seen->victims;
 	r->victims = seen->victims > r->victims ? seen->victims : r->victims;
 	if (r->signals && r->signal_seen == REPLICA_NOT_SEEN) {
 		r->signal_number = ++*numbers;
@@ -245,21 +260,10 @@ void observe_replica(struct observed *o, const char *uid, const struct observati
 	since(r->reserved || r->answer == REPLICA_IS_PREEMPTING, now, &r->ahead_seen);
 }
 
-void observe_object(struct observed *o, const struct api_workload *w, const char *gate, int64_t now,
-		    uint64_t *numbers)
-{
-	struct observation seen;
-
-	if (w == NULL) {
-		observe_replica(o, NULL, NULL, now, numbers);
-		return;
-	}
-	observe_read(w, gate, &seen);
-	observe_replica(o, w->meta.uid, &seen, now, numbers);
-}
-
+/* Of a list that is not complete, a later part may show a later eviction that is as old. */
 void observe_unreachable(struct observed *o)
 {
+	o->seen = o->settled;
 	o->replica.reachable = false;
 	o->replica.open_seen = REPLICA_NOT_SEEN;
 }
@@ -269,14 +273,16 @@ void observe_reachable(struct observed *o, int64_t now)
 	struct replica *r = &o->replica;
 
 	r->reachable = true;
+	o->settled = o->seen;
 	since(r->is_open, now, &r->open_seen);
 }
 
 void observe_granted(struct observed *o)
 {
 	o->evicted_before = o->evicted_at;
+	o->settled = o->seen;
 	o->replica.evicted = o->replica.refused = false;
-	o->replica.victims = 0;
+	o->replica.victims = o->victims;
 }
 
 void observe_refused(struct observed *o)

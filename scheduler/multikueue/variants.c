@@ -28,7 +28,10 @@ struct variant *variants_read(struct str key, const struct api_workload *w, uint
 	v->of = variants_parent(w) == NULL ? NULL : xmalloc_dup_or_null(meta_controller(meta)->uid);
 	v->version = xmalloc_dup(meta->resource_version == NULL ? "" : meta->resource_version);
 	v->version_n = meta_version(meta);
-	v->other_gate = xmalloc_dup_or_null(observe_other_gate(w, KUEUE_GATE_MULTIKUEUE));
+	v->other_gate = xmalloc_dup_or_null(
+		v->of == NULL ? observe_other_gate(w, KUEUE_GATE_MULTIKUEUE)
+			      : observe_other_gate_of_variant(w, KUEUE_GATE_MULTIKUEUE));
+	v->tried_epoch = VARIANTS_NO_EPOCH;
 	v->source = source;
 	v->parent = str_streq(field_map_get(&meta->labels, KUEUE_VARIANTS_PARENT), "true");
 	v->active = kueue_workload_is_active(w);
@@ -58,13 +61,34 @@ static size_t place_of(const struct variants *list, struct str key)
 	return SIZE_MAX;
 }
 
-void variants_adopt(struct variants *list, struct variant *v, uint64_t *signals)
+/* One that gives its place to a variant of the replica with this UID. */
+static size_t find_foreign(const struct variants *list, const char *uid)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		if (!str_streq(list->v[i]->of, uid)) {
+			return i;
+		}
+	}
+	return SIZE_MAX;
+}
+
+bool variants_adopt(struct variants *list, struct variant *v, const char *uid, uint64_t *signals)
 {
 	size_t i = place_of(list, str_of(v->key));
-	struct variant *old = i == SIZE_MAX ? NULL : list->v[i];
+	struct variant *old;
 
+	if (i == SIZE_MAX && list->n >= VARIANTS_MAX) {
+		i = uid != NULL && str_streq(v->of, uid) ? find_foreign(list, uid) : SIZE_MAX;
+		if (i == SIZE_MAX) {
+			variants_free(v);
+			return false;
+		}
+	}
+	old = i == SIZE_MAX ? NULL : list->v[i];
 	if (old != NULL && str_streq(old->uid, v->uid)) {
 		v->tried = old->tried;
+		v->tried_epoch = old->tried_epoch;
+		v->refused = old->refused;
 		v->asked = v->seen.signals ? old->asked : 0;
 	}
 	if (v->seen.signals && v->asked == 0) {
@@ -72,10 +96,20 @@ void variants_adopt(struct variants *list, struct variant *v, uint64_t *signals)
 	}
 	if (old == NULL) {
 		vec_push(list, v);
-		return;
+		return true;
 	}
 	variants_free(old);
 	list->v[i] = v;
+	return true;
+}
+
+void variants_show(struct variants *list, struct str key, uint64_t source)
+{
+	size_t i = place_of(list, key);
+
+	if (i != SIZE_MAX) {
+		list->v[i]->source = source;
+	}
 }
 
 void variants_remove(struct variants *list, struct str key)
@@ -110,9 +144,14 @@ void variants_finish(struct variants *list)
 
 /* --- the one that counts -----------------------------------------------------------------------*/
 
+static bool is_of(const struct variant *v, const struct variant *self)
+{
+	return self->parent && str_streq(v->of, self->uid);
+}
+
 static bool counts_for(const struct variant *v, const struct variant *self)
 {
-	return v->active && str_streq(v->of, self->uid);
+	return v->active && is_of(v, self);
 }
 
 static enum replica_class class_of(const struct variant *v)
@@ -147,39 +186,77 @@ static int rank(const struct variant *v, bool closed)
 	return v->seen.is_open && by_class < 4 ? 4 : by_class;
 }
 
-static bool goes_before(const struct variant *a, const struct variant *b, bool closed)
+/* Without the attempt that goes on: its gate may have to be opened once more. */
+static unsigned tried_before(const struct variant *v, int64_t epoch)
+{
+	return epoch != VARIANTS_NO_EPOCH && v->tried_epoch == epoch ? v->tried - 1 : v->tried;
+}
+
+static bool goes_before(const struct variant *a, const struct variant *b, bool closed,
+			int64_t epoch)
 {
 	int x = rank(a, closed), y = rank(b, closed);
+	unsigned tried_a = tried_before(a, epoch), tried_b = tried_before(b, epoch);
 
 	if (x != y) {
 		return x > y;
 	}
-	if (a->tried != b->tried) {
-		return a->tried < b->tried;
+	if (a->refused != b->refused) {
+		return a->refused < b->refused;
+	}
+	if (tried_a != tried_b) {
+		return tried_a < tried_b;
 	}
 	return a->asked != b->asked ? a->asked < b->asked : strcmp(a->key, b->key) < 0;
 }
 
-struct variant *variants_choose(const struct variants *list, struct variant *self, bool closed)
+struct variant *variants_choose(const struct variants *list, struct variant *self, bool closed,
+				int64_t epoch)
 {
 	struct variant *best = NULL;
 
-	for (size_t i = 0; self->parent && i < list->n; i++) {
+	for (size_t i = 0; i < list->n; i++) {
 		struct variant *v = list->v[i];
 
-		if (counts_for(v, self) && (best == NULL || goes_before(v, best, closed))) {
+		if (counts_for(v, self) && (best == NULL || goes_before(v, best, closed, epoch))) {
 			best = v;
 		}
 	}
 	return best == NULL ? self : best;
 }
 
-struct observation variants_observe(const struct variants *list, const struct variant *self,
+/* A gate of one that is admitted itself does nothing: an eviction closes it. */
+struct variant *variants_stray(const struct variants *list, struct variant *self,
+			       const struct variant *counts)
+{
+	bool runs = self->seen.admitted || counts->seen.admitted;
+
+	for (size_t i = 0; i < list->n; i++) {
+		struct variant *v = list->v[i];
+
+		if (is_of(v, self) && v->seen.is_open && !v->seen.admitted &&
+		    (v != counts || runs)) {
+			return v;
+		}
+	}
+	return self != counts && self->seen.is_open && !self->seen.admitted ? self : NULL;
+}
+
+/* Kueue opens its gate of a variant after the signal of that variant, so that each one is held back
+ * for a moment. The others are, for minutes, while one has its turn. */
+static bool awaits_turn(const struct variant *v)
+{
+	return v->seen.has_gate && v->seen.other_gate && v->other_gate == NULL &&
+	       class_of(v) == REPLICA_HELD_BACK;
+}
+
+struct observation variants_observe(const struct variants *list, struct variant *self,
 				    const struct variant *counts, bool *ret_unanswered)
 {
 	struct observation o = counts->seen;
 
-	*ret_unanswered = false;
+	*ret_unanswered = counts != self && awaits_turn(counts);
+	o.stray = variants_stray(list, self, counts) != NULL;
 	if (counts == self) {
 		return o;
 	}

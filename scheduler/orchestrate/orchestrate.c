@@ -130,6 +130,20 @@ static bool shows_open(const struct replica *r)
 	return r->reachable && r->uid != NULL && r->is_open && !r->admitted;
 }
 
+/* A second open gate on one cluster, by which another Workload could preempt beside the one that
+ * counts, or beside a replica that runs. */
+static size_t find_second(const struct decision *d)
+{
+	for (size_t i = 0; i < d->view->n; i++) {
+		const struct replica *r = &d->view->replicas[i];
+
+		if (r->reachable && r->uid != NULL && r->stray) {
+			return i;
+		}
+	}
+	return NONE;
+}
+
 /* A gate that may be open is only the holder's, and that of a replica that runs. */
 static size_t find_stray(const struct decision *d, size_t holder)
 {
@@ -456,8 +470,8 @@ static void let_go(const struct decision *d, size_t holder)
 	}
 }
 
-/* 1. A gate that another manager, or a hand, opened is taken for a grant; one that should not be
- * open is closed.
+/* 1. A second open gate on one cluster is closed. Then a gate that another manager, or a hand,
+ * opened is taken for a grant; one that should not be open is closed.
  * 2. Without a wish the token is free.
  * 3. While a replica runs or is about to, no other one may preempt.
  * 4. The holder is followed until its attempt has ended.
@@ -466,10 +480,14 @@ void orchestrate_next(const struct orchestrate_options *opt, const struct orches
 		      struct orchestrate_step *ret)
 {
 	const struct decision d = { opt, view, ret };
-	size_t holder = find_holder(&d), stray = find_stray(&d, holder);
+	size_t holder = find_holder(&d), stray = find_stray(&d, holder), second = find_second(&d);
 
 	/* The room may have the attempts of the view's token. */
 	act(&d, ORCHESTRATE_WAIT, NONE);
+	if (second != NONE) {
+		act(&d, ORCHESTRATE_CLOSE, second);
+		return;
+	}
 	if (stray != NONE) {
 		if (!view->wanted || !adopt(&d)) {
 			act(&d, ORCHESTRATE_CLOSE, stray);

@@ -27,6 +27,8 @@ struct replica {
 	bool reachable;  /* connected, and its list is complete; false: the rest is as last seen */
 	bool has_gate;   /* spec.preemptionGates names the manager's gate */
 	bool is_open;    /* and the status says that it is open */
+	bool stray; /* it consists of several Workloads, and the gate of one is open that is not
+		     * to preempt: it is closed first, whatever the class */
 	bool other_gate; /* another gate of its spec is not open */
 	bool signals;    /* the condition by which a worker asks for the gate is True */
 	bool evicted;    /* since the gate was opened for it */

@@ -48,8 +48,8 @@
 #define KUEUE_PROVISIONING_PREFIX "provreq.kueue.x-k8s.io/"
 #define KUEUE_PRIORITY_BOOST "kueue.x-k8s.io/priority-boost"
 #define KUEUE_ALLOWED_FLAVORS "kueue.x-k8s.io/workload-allowed-resource-flavors"
-/* A label, "true": Kueue queues a variant of it for each flavor (concurrent admission), not itself.
- */
+/* Label, "true" on a Workload that Kueue has split into variants, one for each flavor: the variants
+ * are queued, this Workload is not. */
 #define KUEUE_VARIANTS_PARENT "kueue.x-k8s.io/concurrent-admission-parent"
 
 /* On pods that Kueue started. */
@@ -61,6 +61,8 @@
 /* Scheduling gates of pods, preemption gates of Workloads. */
 #define KUEUE_GATE_ADMISSION "kueue.x-k8s.io/admission"
 #define KUEUE_GATE_MULTIKUEUE "kueue.x-k8s.io/multikueue"
+/* On variants: Kueue opens it for one after the other, once the variant asks to preempt. */
+#define KUEUE_GATE_CONCURRENT_ADMISSION "kueue.x-k8s.io/concurrent-admission"
 #define KUEUE_PREEMPTION_GATE_MAX 63 /* bytes of a name */
 /* On a Workload at its creation: the name of a preemption gate that the webhook adds. */
 #define KUEUE_ADD_PREEMPTION_GATE "headgate.io/preemption-gate"

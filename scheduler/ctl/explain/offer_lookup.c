@@ -120,20 +120,15 @@ static int read_replica(const struct asking *asking, struct asked *a, struct tra
 	return r < 0 ? r : decode_jdoc(&kueue_workload_fields, doc, w, a->arena, err);
 }
 
-/* A variant of the replica as it was read. */
-struct part {
-	const struct api_workload *w;
-	struct variant *seen;
-};
-
+/* The variants of the replica, and the objects of which they were read. */
 struct parts {
 	struct variants list;
-	struct VEC(struct part) read;
+	struct VEC(const struct api_workload *) read;
 };
 
 /* Items that cannot be decoded are skipped: no decision depends on what is shown here. */
 static void add_parts(const struct asking *asking, struct asked *a, const struct jdoc *items,
-		      struct parts *out)
+		      const char *uid, struct parts *out)
 {
 	const char *name = strchr(asking->key, '/') + 1;
 	uint64_t signals = 0;
@@ -143,10 +138,9 @@ static void add_parts(const struct asking *asking, struct asked *a, const struct
 
 		if (decode_jdoc(&kueue_workload_fields, i, w, a->arena, NULL) == 0 &&
 		    w->meta.name != NULL && str_streq(variants_parent(w), name)) {
-			struct part part = { w, variants_read(str_of(w->meta.name), w, 0) };
-
-			variants_adopt(&out->list, part.seen, &signals);
-			vec_push(&out->read, part);
+			(void)variants_adopt(&out->list, variants_read(str_of(w->meta.name), w, 0),
+					     uid, &signals);
+			vec_push(&out->read, w);
 		}
 	}
 }
@@ -167,11 +161,12 @@ static const struct api_workload *observe_parts(const struct asking *asking, str
 	strbuf_printf(&path, "?limit=%d&labelSelector=" KUEUE_MULTIKUEUE_ORIGIN, MAX_PARTS);
 	if (self->parent && rest_call(t, HTTP_GET, path.p, NULL, (struct str){ NULL, 0 },
 				      asking->call_ns, &list, NULL) == 0) {
-		add_parts(asking, a, jdoc_get(list, "items"), &parts);
+		add_parts(asking, a, jdoc_get(list, "items"), self->uid, &parts);
 	}
-	counts = variants_choose(&parts.list, self, false);
-	for (size_t i = 0; i < parts.read.n; i++) {
-		found = parts.read.v[i].seen == counts ? parts.read.v[i].w : found;
+	counts = variants_choose(&parts.list, self, false, VARIANTS_NO_EPOCH);
+	for (size_t i = 0; counts != self && i < parts.read.n; i++) {
+		found = str_streq(parts.read.v[i]->meta.name, counts->key) ? parts.read.v[i]
+									   : found;
 	}
 	seen = variants_observe(&parts.list, self, counts, &a->observed.replica.unanswered);
 	observe_replica(&a->observed, w->meta.uid, &seen, asking->now, &signals);

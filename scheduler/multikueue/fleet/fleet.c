@@ -356,13 +356,13 @@ static void on_local(struct fleet *f, struct sched_msg *m)
 	}
 }
 
-/* A variant belongs to its replica: of its own the manager would take it for an orphan. */
-static void on_replica(struct fleet *f, struct fleet_cluster *k, struct sched_msg *m)
+/* of: the replica of which it is a variant; NULL: none. A variant is recorded under its replica;
+ * recorded by itself, it would be collected as an orphan. */
+static void record_replica(struct fleet *f, struct fleet_cluster *k, struct sched_msg *m,
+			   const char *of)
 {
-	CLEANUP(xmalloc_freep) char *of = fleet_clusters_variant(k, m);
 	struct str key = of == NULL ? m->key : str_of(of);
 	struct fleet_workload *w = strmap_get(f->workloads, key);
-	const struct api_workload *object = m->kind == SCHED_MSG_UPSERT ? m->object : NULL;
 	int64_t now = clock_wall(f->opt.clock);
 	struct fleet_replica *r;
 
@@ -374,24 +374,30 @@ static void on_replica(struct fleet *f, struct fleet_cluster *k, struct sched_ms
 		fleet_manager_replica(f->manager, w, k, m);
 	}
 	r = fleet_workload_replica(w, k->name);
-	if (m->kind == SCHED_MSG_BAD_OBJECT) {
-		/* It may hold quota, or preempt: it counts as it was seen last. */
-		log_warn("replica of a Workload cannot be read", LOG_SLICE("workload", m->key),
-			 LOG_STR("cluster", k->name), LOG_STR("error", m->text));
-		r->source = of == NULL ? m->source : r->source;
-		observe_unreachable(&r->seen);
-	} else {
-		if (of == NULL) {
-			fleet_workload_observe(w, r, object, m->source, now);
-		} else {
-			fleet_workload_observe_variant(w, r, m->key, object, m->source, now);
-		}
-		if (k->source != m->source || k->is_stalled) {
-			observe_unreachable(&r->seen); /* until the list is complete */
-		}
+	fleet_workload_take(w, r, m, of != NULL, now);
+	if (k->source != m->source || k->is_stalled) {
+		observe_unreachable(&r->seen); /* until the list is complete */
 	}
 	look_at(f, w);
 	forget_if_gone(f, w);
+}
+
+/* One that changes its replica is deleted where it was recorded before. */
+static void on_replica(struct fleet *f, struct fleet_cluster *k, struct sched_msg *m)
+{
+	char *before, *of = fleet_clusters_variant(k, m, &before);
+
+	if (m->kind == SCHED_MSG_UPSERT && !str_streq(before, of)) {
+		struct sched_msg gone = { .kind = SCHED_MSG_DELETE,
+					  .resource = m->resource,
+					  .key = m->key,
+					  .source = m->source };
+
+		record_replica(f, k, &gone, before);
+	}
+	record_replica(f, k, m, of);
+	free(before);
+	free(of);
 }
 
 struct cluster_change {
@@ -514,6 +520,7 @@ static void follow_links(struct fleet *f)
 					      fleet_clusters_object(f->clusters, k->name), k->name);
 		}
 		if (now != 0) {
+			fleet_clusters_reach(k);
 			strmap_each(f->workloads, reach_replica, &c);
 		}
 	}

@@ -110,7 +110,7 @@ void fleet_writes_token(struct fleet_writes *f, struct fleet_workload *w, const 
 void fleet_writes_gate(struct link *l, const struct fleet_workload *w, struct fleet_replica *r,
 		       bool open, int64_t now)
 {
-	struct variant *v = r->target;
+	struct variant *v = !open && r->stray != NULL ? r->stray : r->target;
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT, body = STRBUF_INIT;
 	const struct api_meta replica = { .name = strchr(v->key, '/') + 1,
 					  .namespace_ = fleet_workload_local(w)->meta.namespace_,
@@ -120,6 +120,7 @@ void fleet_writes_gate(struct link *l, const struct fleet_workload *w, struct fl
 					  .resource = SCHED_WORKLOADS,
 					  .method = HTTP_PATCH,
 					  .key = str_of(w->key),
+					  .about = str_of(v->uid),
 					  .content_type = "application/apply-patch+yaml",
 					  .names_version = true };
 
@@ -133,7 +134,8 @@ void fleet_writes_gate(struct link *l, const struct fleet_workload *w, struct fl
 	r->sent = v->version_n;
 	free(r->sent_to);
 	r->sent_to = xmalloc_dup(v->uid);
-	v->tried += open ? 0 : 1;
+	v->tried += v->tried_epoch != w->token.epoch ? 1 : 0;
+	v->tried_epoch = w->token.epoch;
 	pool_add(link_pool(l), spec.key, object_write_new(&spec));
 }
 
@@ -163,15 +165,20 @@ static bool is_refused(const struct fleet_replica *r, const struct sched_msg *m)
 
 void fleet_writes_gate_done(struct fleet_replica *r, const struct sched_msg *m, int64_t now)
 {
+	struct variant *v = fleet_workload_sent_to(r);
 	bool refused = is_refused(r, m);
 
+	if (r->sent_to != NULL && !str_streq(m->about, r->sent_to)) {
+		return; /* of a write to a variant that is gone; another one is under way */
+	}
 	r->in_flight = false;
-	if (r->target != NULL && r->sent_to != NULL && !str_streq(r->sent_to, r->target->uid)) {
-		return; /* it was a variant that is gone */
+	if (v == NULL) {
+		return;
 	}
 	r->written = shown_by(m, r->sent);
 	r->pause_until = refused ? now + REFUSED_PAUSE_NS : 0;
 	if (refused && r->opens) {
+		v->refused++;
 		observe_refused(&r->seen);
 	}
 }

@@ -38,6 +38,22 @@ static void free_message(void *value)
 	message_free(value);
 }
 
+/* The replica of a variant, as a connection has shown it. */
+struct shown_parent {
+	uint64_t source;
+	char *key;
+};
+
+static void free_parent(void *value)
+{
+	struct shown_parent *p = value;
+
+	if (p != NULL) {
+		free(p->key);
+		free(p);
+	}
+}
+
 struct fleet_clusters *fleet_clusters_create(const struct link_options *link,
 					     const char *namespace_, const char *root)
 {
@@ -144,7 +160,7 @@ static struct fleet_cluster *add(struct fleet_clusters *c, struct str name)
 		lo.seed = c->link.seed + c->all.n;
 		k->link = link_create(&lo);
 		k->queues = strmap_create(free);
-		k->variants = strmap_create(free);
+		k->variants = strmap_create(free_parent);
 	}
 	return k;
 }
@@ -315,17 +331,67 @@ void fleet_clusters_queue(struct fleet_cluster *k, const struct sched_msg *m)
 	}
 }
 
-char *fleet_clusters_variant(struct fleet_cluster *k, const struct sched_msg *m)
+struct keeping {
+	uint64_t source;
+	struct strmap *kept;
+};
+
+static bool keep_parent(struct str key, void *value, void *ctx)
+{
+	const struct shown_parent *p = value;
+	const struct keeping *k = ctx;
+	struct shown_parent *copy;
+
+	if (p->source == k->source) {
+		copy = xmalloc_zero(1, sizeof(*copy));
+		*copy = (struct shown_parent){ p->source, xmalloc_dup(p->key) };
+		strmap_set(k->kept, key, copy);
+	}
+	return true;
+}
+
+/* Deletions are not shown while there is no connection, so that an entry would stay for ever. */
+static void keep_parents(struct fleet_cluster *k, uint64_t source)
+{
+	struct keeping keeping = { source, strmap_create(free_parent) };
+
+	strmap_each(k->variants, keep_parent, &keeping);
+	strmap_destroy(k->variants);
+	k->variants = keeping.kept;
+}
+
+void fleet_clusters_reach(struct fleet_cluster *k)
+{
+	keep_parents(k, k->source);
+	k->variants_complete = k->source;
+}
+
+char *fleet_clusters_variant(struct fleet_cluster *k, const struct sched_msg *m, char **ret_before)
 {
 	const struct api_workload *w = m->kind == SCHED_MSG_UPSERT ? m->object : NULL;
 	const char *parent = w == NULL ? NULL : variants_parent(w);
+	const struct shown_parent *old;
+	struct shown_parent *shown;
+	char *before, *of;
 
-	if (parent != NULL) {
-		strmap_set(k->variants, m->key,
-			   xmalloc_printf("%s/%s", w->meta.namespace_, parent));
+	if (k->variants_source != m->source) {
+		keep_parents(k, k->variants_complete);
+		k->variants_source = m->source;
 	}
-	return m->kind == SCHED_MSG_DELETE ? strmap_take(k->variants, m->key)
-					   : xmalloc_dup_or_null(strmap_get(k->variants, m->key));
+	old = strmap_get(k->variants, m->key);
+	before = old == NULL ? NULL : xmalloc_dup(old->key);
+	of = parent != NULL ? xmalloc_printf("%s/%s", w->meta.namespace_, parent)
+	     : w != NULL    ? NULL
+			    : xmalloc_dup_or_null(before);
+	if (of == NULL || m->kind == SCHED_MSG_DELETE) {
+		(void)strmap_remove(k->variants, m->key);
+	} else {
+		shown = xmalloc_zero(1, sizeof(*shown));
+		*shown = (struct shown_parent){ m->source, xmalloc_dup(of) };
+		strmap_set(k->variants, m->key, shown);
+	}
+	*ret_before = before;
+	return of;
 }
 
 const char *fleet_clusters_queue_of(const struct fleet_cluster *k, const char *local_queue)

@@ -36,8 +36,11 @@ struct fleet_cluster {
 	/* The ClusterQueue of each LocalQueue ("namespace/name") of the worker, where it may be
 	 * read. */
 	struct strmap *queues;
-	/* The replica of each variant on the worker (variants.h), both "namespace/name". */
+	/* The replica of each variant on the worker (variants.h), by "namespace/name": of what was
+	 * seen by the connection with the number variants_source, and by the last one of which the
+	 * lists were complete. */
 	struct strmap *variants;
+	uint64_t variants_source, variants_complete;
 };
 
 #define FLEET_CLUSTERS_REREAD_NS (10 * INT64_C(1000000000)) /* of files with kubeconfigs */
@@ -60,8 +63,11 @@ struct fleet_cluster *fleet_clusters_of(struct fleet_clusters *c, uint64_t sourc
 /* A LocalQueue of the worker; m: UPSERT or DELETE. */
 void fleet_clusters_queue(struct fleet_cluster *c, const struct sched_msg *m);
 /* A Workload of the worker; m: UPSERT, DELETE or BAD_OBJECT. Returns the key of the replica of
- * which it is a variant, which the caller frees; NULL: it is none. */
-char *fleet_clusters_variant(struct fleet_cluster *c, const struct sched_msg *m);
+ * which it is a variant; NULL: it is none. An UPSERT says so itself; otherwise it is as it was seen
+ * last. *ret_before: the same before m. The caller frees both. */
+char *fleet_clusters_variant(struct fleet_cluster *c, const struct sched_msg *m, char **ret_before);
+/* The lists of c->source are complete: variants that it has not shown are forgotten. */
+void fleet_clusters_reach(struct fleet_cluster *c);
 /* The ClusterQueue of a replica's LocalQueue; the LocalQueue itself where that may not be read.
  * NULL is returned for NULL. */
 const char *fleet_clusters_queue_of(const struct fleet_cluster *c, const char *local_queue);

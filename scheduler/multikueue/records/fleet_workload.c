@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/xmalloc.h"
 #include "collections/heap.h"
+#include "process/log.h"
 #include "scheduler/base/message.h"
 #include "scheduler/multikueue/records/fleet_managed.h"
 
@@ -89,6 +90,9 @@ int fleet_workload_set_local(struct fleet_workload *w, struct sched_msg *m, int6
 			     struct err *err)
 {
 	const struct api_workload *before = fleet_workload_local(w), *local;
+	const enum token_phase phase = w->token.phase;
+	const int64_t epoch = w->token.epoch;
+	int r;
 
 	local = m == NULL ? NULL : m->object;
 	/* Another object of this name has no history. */
@@ -104,9 +108,15 @@ int fleet_workload_set_local(struct fleet_workload *w, struct sched_msg *m, int6
 	}
 	message_free(w->local);
 	w->local = m;
-	return take_token(
+	r = take_token(
 		w, local == NULL ? NULL : field_map_get(&local->meta.annotations, TOKEN_ANNOTATION),
 		now, err);
+	/* Which variant goes first depends on the attempt. */
+	for (size_t i = 0;
+	     (w->token.phase != phase || w->token.epoch != epoch) && i < w->replicas.n; i++) {
+		fleet_workload_written(w, w->replicas.v[i], now);
+	}
+	return r;
 }
 
 struct fleet_replica *fleet_workload_find(const struct fleet_workload *w, const char *cluster)
@@ -127,47 +137,56 @@ struct fleet_replica *fleet_workload_replica(struct fleet_workload *w, const cha
 		r = xmalloc_zero(1, sizeof(*r));
 		r->cluster = cluster;
 		observe_init(&r->seen, cluster);
+		r->evicted_at = REPLICA_NOT_SEEN;
 		vec_push(&w->replicas, r);
 	}
 	return r;
 }
 
-/* The effect of the last write to this one is not known yet. */
-static bool awaits(const struct fleet_replica *r, const struct variant *v)
-{
-	return str_streq(r->sent_to, v->uid) && (r->in_flight || v->version_n < r->written);
-}
-
-static struct variant *find_awaited(const struct fleet_replica *r)
+struct variant *fleet_workload_sent_to(const struct fleet_replica *r)
 {
 	for (size_t i = 0; i < r->variants.n; i++) {
-		if (awaits(r, r->variants.v[i])) {
+		if (str_streq(r->sent_to, r->variants.v[i]->uid)) {
 			return r->variants.v[i];
 		}
 	}
-	return NULL;
+	return r->self != NULL && (r->sent_to == NULL || str_streq(r->sent_to, r->self->uid))
+		       ? r->self
+		       : NULL;
 }
 
-/* After each change of the replica or of a variant. The one of which the gate was written last
- * counts until that is seen; of one that is gone, nothing is waited for. */
+/* The latest eviction of the replica and its variants. It does not go back when one of them is
+ * deleted, which would look like another eviction. */
+static int64_t follow_evictions(struct fleet_replica *r, int64_t evicted_at)
+{
+	if (!str_streq(r->seen.uid, r->self->uid)) {
+		r->evicted_at = REPLICA_NOT_SEEN;
+	}
+	r->evicted_at = clock_later(r->evicted_at, evicted_at);
+	return r->self->parent ? r->evicted_at : evicted_at;
+}
+
+/* After each change of the replica, of a variant, or of the token. Of one that is gone, no write is
+ * waited for. */
 static void refresh(struct fleet_workload *w, struct fleet_replica *r, int64_t now)
 {
-	struct variant *awaited = find_awaited(r);
+	int64_t epoch = w->token.phase == TOKEN_GRANTED ? w->token.epoch : VARIANTS_NO_EPOCH;
 	struct observation seen;
 
-	r->target = NULL;
+	r->target = r->stray = NULL;
 	r->seen.replica.unanswered = false;
 	if (r->self == NULL) {
 		observe_replica(&r->seen, NULL, NULL, now, &w->signals);
 		return;
 	}
-	r->target =
-		awaited != NULL ? awaited : variants_choose(&r->variants, r->self, r->closed_first);
-	if (r->sent_to != NULL && !str_streq(r->sent_to, r->target->uid)) {
+	if (fleet_workload_sent_to(r) == NULL) {
 		r->in_flight = false;
 		r->written = 0;
 	}
+	r->target = variants_choose(&r->variants, r->self, r->closed_first, epoch);
+	r->stray = variants_stray(&r->variants, r->self, r->target);
 	seen = variants_observe(&r->variants, r->self, r->target, &r->seen.replica.unanswered);
+	seen.evicted_at = follow_evictions(r, seen.evicted_at);
 	observe_replica(&r->seen, r->self->uid, &seen, now, &w->signals);
 }
 
@@ -194,12 +213,46 @@ void fleet_workload_observe_variant(struct fleet_workload *w, struct fleet_repli
 				    struct str key, const struct api_workload *variant,
 				    uint64_t source, int64_t now)
 {
+	const char *uid = r->self == NULL ? NULL : r->self->uid;
+
 	if (variant == NULL) {
 		variants_remove(&r->variants, key);
-	} else {
-		variants_adopt(&r->variants, variants_read(key, variant, source), &w->signals);
+	} else if (!variants_adopt(&r->variants, variants_read(key, variant, source), uid,
+				   &w->signals)) {
+		if (!r->is_full) {
+			log_warn("replica has too many variants: the others do not count",
+				 LOG_STR("workload", w->key), LOG_STR("cluster", r->cluster),
+				 LOG_INT("limit", VARIANTS_MAX));
+		}
+		r->is_full = true;
 	}
 	refresh(w, r, now);
+}
+
+static void take_unreadable(struct fleet_replica *r, const struct sched_msg *m, bool is_variant)
+{
+	log_warn("replica of a Workload cannot be read", LOG_SLICE("workload", m->key),
+		 LOG_STR("cluster", r->cluster), LOG_STR("error", m->text));
+	if (is_variant) {
+		variants_show(&r->variants, m->key, m->source);
+	} else {
+		r->source = m->source;
+	}
+	observe_unreachable(&r->seen);
+}
+
+void fleet_workload_take(struct fleet_workload *w, struct fleet_replica *r,
+			 const struct sched_msg *m, bool is_variant, int64_t now)
+{
+	const struct api_workload *object = m->kind == SCHED_MSG_UPSERT ? m->object : NULL;
+
+	if (m->kind == SCHED_MSG_BAD_OBJECT) {
+		take_unreadable(r, m, is_variant);
+	} else if (is_variant) {
+		fleet_workload_observe_variant(w, r, m->key, object, m->source, now);
+	} else {
+		fleet_workload_observe(w, r, object, m->source, now);
+	}
 }
 
 void fleet_workload_reach(struct fleet_workload *w, struct fleet_replica *r, uint64_t source,
@@ -261,6 +314,13 @@ bool fleet_workload_awaits_token(const struct fleet_workload *w)
 	       (w->local != NULL && w->local->resource_version < w->token_written);
 }
 
+static bool awaits_gate(const struct fleet_replica *r)
+{
+	const struct variant *v = fleet_workload_sent_to(r);
+
+	return r->in_flight || (v != NULL && v->version_n < r->written);
+}
+
 /* A replica that cannot be reached does not show anything: nothing of it is waited for. */
 bool fleet_workload_is_waiting(const struct fleet_workload *w, int64_t now)
 {
@@ -270,10 +330,7 @@ bool fleet_workload_is_waiting(const struct fleet_workload *w, int64_t now)
 		return true;
 	}
 	for (size_t i = 0; i < w->replicas.n; i++) {
-		const struct fleet_replica *r = w->replicas.v[i];
-
-		if (r->seen.replica.reachable &&
-		    (r->in_flight || (r->target != NULL && r->target->version_n < r->written))) {
+		if (w->replicas.v[i]->seen.replica.reachable && awaits_gate(w->replicas.v[i])) {
 			return true;
 		}
 	}

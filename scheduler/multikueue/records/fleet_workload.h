@@ -28,7 +28,10 @@ struct fleet_replica {
 	struct variant *self; /* as read; NULL: there is no replica */
 	struct variants variants;
 	struct variant *target; /* of these, the one of which the gate counts; NULL: as self */
-	bool closed_first;      /* all gates are to be opened: one that is closed counts first */
+	struct variant *stray;  /* of these, one of which the gate is to be closed; NULL: none */
+	bool is_full;           /* it has more variants than are kept, and that was logged */
+	int64_t evicted_at; /* the latest that was seen of it and its variants; REPLICA_NOT_SEEN */
+	bool closed_first;  /* all gates are to be opened: one that is closed counts first */
 	bool held_back;  /* it has been reported that it waits for the gate of another controller */
 	uint64_t source; /* the connection that showed it last */
 	/* The last write of its gate: whether it is under way, and whether it opens or closes it;
@@ -86,6 +89,12 @@ void fleet_workload_observe(struct fleet_workload *w, struct fleet_replica *r,
 void fleet_workload_observe_variant(struct fleet_workload *w, struct fleet_replica *r,
 				    struct str key, const struct api_workload *variant,
 				    uint64_t source, int64_t now);
+/* The replica, or a variant of it. m: UPSERT and DELETE, as above; BAD_OBJECT: it may hold quota,
+ * or preempt, and counts as it was seen last. */
+void fleet_workload_take(struct fleet_workload *w, struct fleet_replica *r,
+			 const struct sched_msg *m, bool is_variant, int64_t now);
+/* The replica, or the variant of it, of which the gate was written last; NULL: it is gone. */
+struct variant *fleet_workload_sent_to(const struct fleet_replica *r);
 /* The lists of this connection are complete: what it has not shown is gone. */
 void fleet_workload_reach(struct fleet_workload *w, struct fleet_replica *r, uint64_t source,
 			  int64_t now);

@@ -26,6 +26,18 @@ static void begin(struct fixture *f)
 	observe_init(&f->o, "w1");
 }
 
+/* NULL: it is gone. */
+static void see_object(struct fixture *f, const struct api_workload *w)
+{
+	struct observation seen;
+
+	if (w != NULL) {
+		observe_read(w, GATE, &seen);
+	}
+	observe_replica(&f->o, w == NULL ? NULL : w->meta.uid, w == NULL ? NULL : &seen, f->now,
+			&f->numbers);
+}
+
 /* NULL: it is gone. status: members. */
 static void see(struct fixture *f, const char *uid, const char *status)
 {
@@ -34,7 +46,7 @@ static void see(struct fixture *f, const char *uid, const char *status)
 	struct api_workload w;
 
 	if (uid == NULL) {
-		observe_object(&f->o, NULL, GATE, f->now, &f->numbers);
+		see_object(f, NULL);
 		return;
 	}
 	strbuf_printf(
@@ -45,7 +57,7 @@ static void see(struct fixture *f, const char *uid, const char *status)
 	decode_init(&kueue_workload_fields, &w);
 	assert_int_equal(decode_text(&kueue_workload_fields, strbuf_str(&text), &w, arena, NULL),
 			 0);
-	observe_object(&f->o, &w, GATE, f->now, &f->numbers);
+	see_object(f, &w);
 }
 
 #define CONDITION(type, status, reason, message)                                                   \
@@ -197,7 +209,7 @@ static void other_gates_of_the_spec(void **state)
 		assert_int_equal(
 			decode_text(&kueue_workload_fields, strbuf_str(&text), &w, arena, NULL), 0);
 		begin(&f);
-		observe_object(&f.o, &w, GATE, 1, &f.numbers);
+		see_object(&f, &w);
 		assert_int_equal(f.o.replica.has_gate, rows[i].has);
 		assert_int_equal(f.o.replica.other_gate, rows[i].other != NULL);
 		assert_true(str_streq(observe_other_gate(&w, GATE), rows[i].other));
@@ -340,8 +352,8 @@ static void victims_of_this_attempt(void **state)
 	see(&f, "u1", rows[0].status);
 	see(&f, "u1", rows[1].status); /* some have stopped */
 	assert_int_equal(f.o.replica.victims, 12);
-	observe_granted(&f.o);
-	assert_int_equal(f.o.replica.victims, 0);
+	observe_granted(&f.o); /* those that have not stopped are of this attempt */
+	assert_int_equal(f.o.replica.victims, 3);
 	see(&f, "u1", rows[1].status);
 	assert_int_equal(f.o.replica.victims, 3);
 	see(&f, "u2", "");
@@ -365,9 +377,57 @@ static void refusals_of_this_attempt(void **state)
 	assert_false(f.o.replica.refused);
 }
 
+static struct observation evicted(int64_t at)
+{
+	return (struct observation){ .evicted_at = at,
+				     .answer = REPLICA_IS_PREEMPTING,
+				     .victims = 3 };
+}
+
+/* Of a list that is not complete, no eviction is one of the attempt: a later part may show a later
+ * one. */
+static void test_evictions_of_a_list(void **state UNUSED)
+{
+	struct observation early = evicted(3), late = evicted(5), later = evicted(7);
+	struct fixture f;
+
+	begin(&f);
+	observe_replica(&f.o, "a", &early, 1, &f.numbers);
+	observe_unreachable(&f.o);
+	observe_replica(&f.o, "a", &late, 1, &f.numbers);
+	assert_false(f.o.replica.evicted);
+	observe_reachable(&f.o, 1);
+	/* The connection is lost, and it was evicted meanwhile. */
+	observe_unreachable(&f.o);
+	observe_replica(&f.o, "a", &later, 1, &f.numbers);
+	observe_unreachable(&f.o);
+	observe_replica(&f.o, "a", &later, 1, &f.numbers);
+	assert_true(f.o.replica.evicted);
+}
+
+/* A gate that is found open is granted while its victims are leaving. */
+static void test_victims_of_an_adopted_gate(void **state UNUSED)
+{
+	struct observation seen = evicted(3);
+	struct fixture f;
+
+	begin(&f);
+	observe_replica(&f.o, "a", &seen, 1, &f.numbers);
+	observe_granted(&f.o);
+	assert_int_equal(f.o.replica.victims, 3);
+	/* Those of an earlier attempt do not count. */
+	seen.victims = 0;
+	observe_replica(&f.o, "a", &seen, 1, &f.numbers);
+	assert_int_equal(f.o.replica.victims, 3);
+	observe_granted(&f.o);
+	assert_int_equal(f.o.replica.victims, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_evictions_of_a_list),
+		cmocka_unit_test(test_victims_of_an_adopted_gate),
 		cmocka_unit_test(classes),
 		cmocka_unit_test(gates),
 		cmocka_unit_test(other_gates_of_the_spec),

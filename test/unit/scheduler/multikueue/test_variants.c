@@ -25,6 +25,7 @@
 #define EVICTED NO_ROOM "," CONDITION("Evicted", "True", "")
 #define OURS "{'name':'kueue.x-k8s.io/multikueue'}"
 #define BOTH OURS ",{'name':'kueue.x-k8s.io/concurrent-admission'}"
+#define FROZEN BOTH ",{'name':'team/freeze'}"
 #define OPEN "{'name':'kueue.x-k8s.io/multikueue','position':'Open'}"
 
 struct given {
@@ -68,6 +69,7 @@ static const struct {
 	const char *counts;
 	enum replica_class class;
 	bool unanswered, closed;
+	const char *stray; /* NULL: there is none */
 } rows[] = {
 	{ "asks, before one without room",
 	  { { .name = "a", .conditions = NO_ROOM, .of = "u-w" },
@@ -75,83 +77,143 @@ static const struct {
 	  "ns/b",
 	  REPLICA_CANDIDATE,
 	  false,
-	  false },
+	  false,
+	  NULL },
 	{ "asks, while one has not been looked at",
 	  { { .name = "a", .of = "u-w" }, { .name = "b", .conditions = ASKS, .of = "u-w" } },
 	  "ns/b",
 	  REPLICA_CANDIDATE,
 	  true,
-	  false },
+	  false,
+	  NULL },
+	{ "held back by Kueue's gate alone",
+	  { { .name = "a", .conditions = NO_ROOM, .of = "u-w" },
+	    { .name = "b", .conditions = ASKS, .gates = BOTH, .of = "u-w" } },
+	  "ns/b",
+	  REPLICA_HELD_BACK,
+	  true,
+	  false,
+	  NULL },
+	{ "held back by Kueue's gate and another one",
+	  { { .name = "a", .conditions = NO_ROOM, .of = "u-w" },
+	    { .name = "b", .conditions = ASKS, .gates = FROZEN, .of = "u-w" } },
+	  "ns/b",
+	  REPLICA_HELD_BACK,
+	  false,
+	  false,
+	  NULL },
 	{ "asks, before one that is held back",
 	  { { .name = "a", .conditions = ASKS, .gates = BOTH, .of = "u-w" },
 	    { .name = "b", .conditions = ASKS, .of = "u-w" } },
 	  "ns/b",
 	  REPLICA_CANDIDATE,
 	  false,
-	  false },
+	  false,
+	  NULL },
 	{ "both ask: the first that did",
 	  { { .name = "b", .conditions = ASKS, .of = "u-w" },
 	    { .name = "a", .conditions = ASKS, .of = "u-w" } },
 	  "ns/b",
 	  REPLICA_CANDIDATE,
 	  false,
-	  false },
+	  false,
+	  NULL },
 	{ "the gate is open",
 	  { { .name = "a", .conditions = ASKS, .of = "u-w" },
 	    { .name = "b", .conditions = ASKS, .open = OPEN, .of = "u-w" } },
 	  "ns/b",
 	  REPLICA_CANDIDATE,
 	  false,
-	  false },
+	  false,
+	  NULL },
 	{ "the gate is open, and it did not fit after all",
 	  { { .name = "a", .conditions = ASKS, .of = "u-w" },
 	    { .name = "b", .conditions = NO_ROOM, .open = OPEN, .of = "u-w" } },
 	  "ns/b",
 	  REPLICA_CANNOT,
 	  false,
-	  false },
+	  false,
+	  NULL },
 	{ "all gates are to be opened",
 	  { { .name = "a", .conditions = NO_ROOM, .of = "u-w" },
 	    { .name = "b", .conditions = PREEMPTS, .open = OPEN, .of = "u-w" } },
 	  "ns/a",
 	  REPLICA_CANNOT,
 	  false,
-	  true },
-	{ "preempts",
+	  true,
+	  "ns/b" },
+	{ "preempts, while the gate of another one is open",
 	  { { .name = "a", .conditions = ASKS, .open = OPEN, .of = "u-w" },
 	    { .name = "b", .conditions = PREEMPTS, .of = "u-w" } },
 	  "ns/b",
 	  REPLICA_PREEMPTING,
 	  false,
-	  false },
-	{ "has quota",
+	  false,
+	  "ns/a" },
+	{ "has quota, while the gate of another one is open",
 	  { { .name = "a", .conditions = RESERVED, .of = "u-w" },
 	    { .name = "b", .conditions = PREEMPTS, .open = OPEN, .of = "u-w" } },
 	  "ns/a",
 	  REPLICA_RESERVED,
 	  false,
-	  false },
+	  false,
+	  "ns/b" },
+	{ "runs, while the gate of another one is open",
+	  { { .name = "a", .conditions = RUNS, .open = OPEN, .of = "u-w" },
+	    { .name = "b", .conditions = ASKS, .open = OPEN, .of = "u-w" } },
+	  "ns/a",
+	  REPLICA_ADMITTED,
+	  false,
+	  false,
+	  "ns/b" },
+	{ "is switched off with an open gate",
+	  { { .name = "a", .conditions = NO_ROOM, .open = OPEN, .of = "u-w", .inactive = true },
+	    { .name = "b", .conditions = ASKS, .of = "u-w" } },
+	  "ns/b",
+	  REPLICA_CANDIDATE,
+	  false,
+	  false,
+	  "ns/a" },
+	{ "both gates are open",
+	  { { .name = "a", .conditions = ASKS, .open = OPEN, .of = "u-w" },
+	    { .name = "b", .conditions = ASKS, .open = OPEN, .of = "u-w" } },
+	  "ns/a",
+	  REPLICA_CANDIDATE,
+	  false,
+	  false,
+	  "ns/b" },
+	{ "an open gate of another replica's",
+	  { { .name = "a", .conditions = ASKS, .open = OPEN, .of = "u-x" },
+	    { .name = "b", .conditions = NO_ROOM, .of = "u-w" } },
+	  "ns/b",
+	  REPLICA_CANNOT,
+	  false,
+	  false,
+	  NULL },
 	{ "is switched off",
 	  { { .name = "a", .conditions = RUNS, .of = "u-w", .inactive = true },
 	    { .name = "b", .conditions = NO_ROOM, .of = "u-w" } },
 	  "ns/b",
 	  REPLICA_CANNOT,
 	  false,
-	  false },
+	  false,
+	  NULL },
 	{ "of another replica",
 	  { { .name = "a", .conditions = RUNS, .of = "u-x" },
 	    { .name = "b", .conditions = NO_ROOM, .of = "u-w" } },
 	  "ns/b",
 	  REPLICA_CANNOT,
 	  false,
-	  false },
+	  false,
+	  NULL },
 	{ "none of them counts",
 	  { { .name = "a", .conditions = RUNS, .of = "u-x" },
 	    { .name = "b", .conditions = ASKS, .of = "u-x" } },
 	  "ns/w",
 	  REPLICA_UNEVALUATED,
 	  false,
-	  false },
+	  false,
+	  NULL },
 };
 
 static void test_the_furthest_counts(void **state UNUSED)
@@ -165,9 +227,9 @@ static void test_the_furthest_counts(void **state UNUSED)
 		bool unanswered;
 
 		unit_row(rows[i].name);
-		variants_adopt(&list, make(&rows[i].v[0], 1), &signals);
-		variants_adopt(&list, make(&rows[i].v[1], 1), &signals);
-		counts = variants_choose(&list, self, rows[i].closed);
+		variants_adopt(&list, make(&rows[i].v[0], 1), NULL, &signals);
+		variants_adopt(&list, make(&rows[i].v[1], 1), NULL, &signals);
+		counts = variants_choose(&list, self, rows[i].closed, VARIANTS_NO_EPOCH);
 		assert_string_equal(counts->key, rows[i].counts);
 		seen = variants_observe(&list, self, counts, &unanswered);
 		r.has_gate = seen.has_gate;
@@ -179,6 +241,11 @@ static void test_the_furthest_counts(void **state UNUSED)
 		assert_string_equal(replica_class_name(replica_class(&r)),
 				    replica_class_name(rows[i].class));
 		assert_int_equal(unanswered, rows[i].unanswered);
+		assert_int_equal(seen.stray, rows[i].stray != NULL);
+		if (rows[i].stray != NULL) {
+			assert_string_equal(variants_stray(&list, self, counts)->key,
+					    rows[i].stray);
+		}
 		variants_free(self);
 		variants_finish(&list);
 	}
@@ -193,10 +260,10 @@ static void test_only_of_a_parent(void **state UNUSED)
 	struct variant *self = make(&parent, 1);
 	uint64_t signals = 0;
 
-	variants_adopt(&list, make(&runs, 1), &signals);
-	assert_ptr_not_equal(variants_choose(&list, self, false), self);
+	variants_adopt(&list, make(&runs, 1), NULL, &signals);
+	assert_ptr_not_equal(variants_choose(&list, self, false, VARIANTS_NO_EPOCH), self);
 	self->parent = false;
-	assert_ptr_equal(variants_choose(&list, self, false), self);
+	assert_ptr_equal(variants_choose(&list, self, false, VARIANTS_NO_EPOCH), self);
 	variants_free(self);
 	variants_finish(&list);
 }
@@ -211,21 +278,92 @@ static void test_turns(void **state UNUSED)
 	struct variant *self = make(&parent, 1), *again;
 	uint64_t signals = 0;
 
-	variants_adopt(&list, make(&a, 1), &signals);
-	variants_adopt(&list, make(&b, 1), &signals);
+	variants_adopt(&list, make(&a, 1), NULL, &signals);
+	variants_adopt(&list, make(&b, 1), NULL, &signals);
 	assert_int_equal(signals, 2);
-	variants_choose(&list, self, false)->tried++;
-	variants_adopt(&list, make(&a, 1), &signals);
+	variants_choose(&list, self, false, VARIANTS_NO_EPOCH)->tried++;
+	variants_adopt(&list, make(&a, 1), NULL, &signals);
 	assert_int_equal(signals, 2); /* it asks all the time */
-	assert_string_equal(variants_choose(&list, self, false)->key, "ns/b");
+	assert_string_equal(variants_choose(&list, self, false, VARIANTS_NO_EPOCH)->key, "ns/b");
 	again = make(&a, 1);
 	again->uid[0] = 'v';
-	variants_adopt(&list, again, &signals);
+	variants_adopt(&list, again, NULL, &signals);
 	assert_int_equal(signals, 3);
-	assert_string_equal(variants_choose(&list, self, false)->key, "ns/b");
-	variants_choose(&list, self, false)->tried++;
-	assert_string_equal(variants_choose(&list, self, false)->key, "ns/a");
+	assert_string_equal(variants_choose(&list, self, false, VARIANTS_NO_EPOCH)->key, "ns/b");
+	variants_choose(&list, self, false, VARIANTS_NO_EPOCH)->tried++;
+	assert_string_equal(variants_choose(&list, self, false, VARIANTS_NO_EPOCH)->key, "ns/a");
 	variants_free(self);
+	variants_finish(&list);
+}
+
+/* In the attempt that goes on, its gate may have to be opened once more. */
+static void test_same_attempt(void **state UNUSED)
+{
+	static const struct given a = { .name = "a", .conditions = ASKS, .of = "u-w" },
+				  b = { .name = "b", .conditions = ASKS, .of = "u-w" };
+	struct variants list = VEC_INIT;
+	struct variant *self = make(&parent, 1), *first;
+	uint64_t signals = 0;
+
+	variants_adopt(&list, make(&a, 1), NULL, &signals);
+	variants_adopt(&list, make(&b, 1), NULL, &signals);
+	first = variants_choose(&list, self, false, 3);
+	first->tried = 1;
+	first->tried_epoch = 3;
+	assert_string_equal(variants_choose(&list, self, false, 3)->key, "ns/a");
+	assert_string_equal(variants_choose(&list, self, false, VARIANTS_NO_EPOCH)->key, "ns/b");
+	variants_adopt(&list, make(&a, 1), NULL, &signals);
+	assert_string_equal(variants_choose(&list, self, false, 4)->key, "ns/b");
+	variants_free(self);
+	variants_finish(&list);
+}
+
+static void test_refused(void **state UNUSED)
+{
+	static const struct given a = { .name = "a", .conditions = ASKS, .of = "u-w" },
+				  b = { .name = "b", .conditions = ASKS, .of = "u-w" };
+	struct variants list = VEC_INIT;
+	struct variant *self = make(&parent, 1);
+	uint64_t signals = 0;
+
+	variants_adopt(&list, make(&a, 1), NULL, &signals);
+	variants_adopt(&list, make(&b, 1), NULL, &signals);
+	list.v[0]->refused = 1;
+	variants_adopt(&list, make(&a, 1), NULL, &signals);
+	for (int closed = 0; closed < 2; closed++) {
+		assert_string_equal(
+			variants_choose(&list, self, closed == 1, VARIANTS_NO_EPOCH)->key, "ns/b");
+	}
+	list.v[1]->refused = 2;
+	assert_string_equal(variants_choose(&list, self, true, VARIANTS_NO_EPOCH)->key, "ns/a");
+	variants_free(self);
+	variants_finish(&list);
+}
+
+/* More are not kept, unless they are the replica's and another one is not. */
+static void test_limit(void **state UNUSED)
+{
+	struct given g = { .conditions = ASKS, .of = "u-w" };
+	struct variants list = VEC_INIT;
+	uint64_t signals = 0;
+	char name[3] = "aa";
+
+	g.name = name;
+	for (unsigned i = 0; i < VARIANTS_MAX; i++) {
+		name[1] = (char)('a' + i);
+		g.of = i == 0 ? "u-x" : "u-w";
+		assert_true(variants_adopt(&list, make(&g, 1), "u-w", &signals));
+	}
+	assert_int_equal(list.n, 16);
+	name[0] = 'b';
+	assert_false(variants_adopt(&list, make(&g, 1), NULL, &signals));
+	assert_true(variants_adopt(&list, make(&g, 1), "u-w", &signals));
+	assert_int_equal(list.n, 16);
+	name[0] = 'c';
+	assert_false(variants_adopt(&list, make(&g, 1), "u-w", &signals));
+	name[0] = 'b';
+	assert_true(variants_adopt(&list, make(&g, 1), "u-w", &signals));
+	assert_int_equal(list.n, 16);
 	variants_finish(&list);
 }
 
@@ -239,9 +377,9 @@ static void test_evictions(void **state UNUSED)
 	uint64_t signals = 0;
 	bool unanswered;
 
-	variants_adopt(&list, make(&a, 1), &signals);
-	variants_adopt(&list, make(&b, 1), &signals);
-	counts = variants_choose(&list, self, false);
+	variants_adopt(&list, make(&a, 1), NULL, &signals);
+	variants_adopt(&list, make(&b, 1), NULL, &signals);
+	counts = variants_choose(&list, self, false, VARIANTS_NO_EPOCH);
 	assert_string_equal(counts->key, "ns/b");
 	assert_true(variants_observe(&list, self, counts, &unanswered).evicted_at !=
 		    REPLICA_NOT_SEEN);
@@ -253,6 +391,20 @@ static void test_evictions(void **state UNUSED)
 	variants_finish(&list);
 }
 
+static void test_shown(void **state UNUSED)
+{
+	static const struct given a = { .name = "a", .of = "u-w" };
+	struct variants list = VEC_INIT;
+	uint64_t signals = 0;
+
+	variants_adopt(&list, make(&a, 1), NULL, &signals);
+	variants_show(&list, STR_LIT("ns/a"), 2);
+	variants_show(&list, STR_LIT("ns/b"), 2);
+	variants_keep(&list, 2);
+	assert_int_equal(list.n, 1);
+	variants_finish(&list);
+}
+
 static void test_other_connections(void **state UNUSED)
 {
 	static const struct given a = { .name = "a", .of = "u-w" },
@@ -260,8 +412,8 @@ static void test_other_connections(void **state UNUSED)
 	struct variants list = VEC_INIT;
 	uint64_t signals = 0;
 
-	variants_adopt(&list, make(&a, 1), &signals);
-	variants_adopt(&list, make(&b, 2), &signals);
+	variants_adopt(&list, make(&a, 1), NULL, &signals);
+	variants_adopt(&list, make(&b, 2), NULL, &signals);
 	variants_keep(&list, 2);
 	assert_int_equal(list.n, 1);
 	assert_string_equal(list.v[0]->key, "ns/b");
@@ -274,7 +426,11 @@ int main(void)
 		cmocka_unit_test(test_the_furthest_counts),
 		cmocka_unit_test(test_only_of_a_parent),
 		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_same_attempt),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_evictions),
+		cmocka_unit_test(test_shown),
 		cmocka_unit_test(test_other_connections),
 	};
 

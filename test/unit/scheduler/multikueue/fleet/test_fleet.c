@@ -595,7 +595,7 @@ static void hole_5_28_a_variant_may_preempt(void **state UNUSED)
 	fleet_world_run(w, S);
 	/* Kueue's own gate of each is closed yet. */
 	assert_false(fleet_world_is_open(w, 0, "a-x") || fleet_world_is_open(w, 0, "a-y"));
-	assert_int_equal(fleet_world_events(w, "PreemptionHeldBack", NULL, FLEET_SPLIT_GATE), 1);
+	assert_int_equal(fleet_world_events(w, "PreemptionHeldBack", NULL, ""), 0);
 	fleet_split_open(w, 0, "a-x");
 	fleet_world_run(w, S);
 	assert_token(w, "a", "\"holder\":\"w0\"");
@@ -658,6 +658,135 @@ static void hole_5_28_all_variants_are_waited_for(void **state UNUSED)
 	fleet_world_run(w, MINUTE);
 	assert_false(fleet_world_is_open(w, 0, "a-x"));
 	fleet_world_destroy(w);
+}
+
+/* Kueue opens its gate a moment after the signal of a variant, and the other cluster has its answer
+ * before. */
+static void test_kueues_own_gate_is_waited_for(void **state UNUSED)
+{
+	struct fleet_world *w = begin_split();
+
+	fleet_world_report(w, 0, "a-x", FLEET_WORLD_GATED);
+	fleet_world_report(w, 0, "a-y", FLEET_WORLD_GATED);
+	fleet_world_report(w, 1, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, S);
+	assert_int_equal(fleet_world_open(w, "a"), -1);
+	fleet_split_open(w, 0, "a-x");
+	fleet_world_run(w, S);
+	assert_token(w, "a", "\"holder\":\"w0\"");
+	assert_true(fleet_world_is_open(w, 0, "a-x"));
+	fleet_world_destroy(w);
+
+	/* It never does. */
+	w = begin_split();
+	fleet_world_report(w, 0, "a-x", FLEET_WORLD_GATED);
+	fleet_world_report(w, 0, "a-y", FLEET_WORLD_GATED);
+	fleet_world_report(w, 1, "a", FLEET_WORLD_GATED);
+	fleet_world_run(w, 9 * S);
+	assert_int_equal(fleet_world_open(w, "a"), -1);
+	fleet_world_run(w, 2 * S);
+	assert_int_equal(fleet_world_open(w, "a"), 1);
+	fleet_world_destroy(w);
+}
+
+/* One gate is open, and another variant gets room without. The open one could preempt beside it. */
+static void test_gate_beside_the_furthest(void **state UNUSED)
+{
+	static const enum fleet_world_state states[] = { FLEET_WORLD_RESERVED,
+							 FLEET_WORLD_PREEMPTING,
+							 FLEET_WORLD_ADMITTED };
+
+	for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+		struct fleet_world *w = begin_split();
+
+		unit_row_number(i);
+		fleet_world_report(w, 0, "a-x", FLEET_WORLD_GATED);
+		fleet_world_report(w, 0, "a-y", FLEET_WORLD_NO_FIT);
+		fleet_split_open(w, 0, "a-x");
+		fleet_world_run(w, S);
+		assert_true(fleet_world_is_open(w, 0, "a-x"));
+		fleet_world_report(w, 0, "a-y", states[i]);
+		fleet_world_run(w, S);
+		assert_false(fleet_world_is_open(w, 0, "a-x"));
+		fleet_world_destroy(w);
+	}
+}
+
+/* Kueue may switch it on again. */
+static void test_gate_of_a_variant_that_is_off(void **state UNUSED)
+{
+	struct fleet_world *w = begin_split();
+
+	fleet_world_report(w, 0, "a-x", FLEET_WORLD_GATED);
+	fleet_world_report(w, 0, "a-y", FLEET_WORLD_NO_FIT);
+	fleet_split_open(w, 0, "a-x");
+	fleet_world_run(w, S);
+	assert_true(fleet_world_is_open(w, 0, "a-x"));
+	assert_int_equal(fleet_world_patch(w, 0, LOCAL "a-x", "{\"spec\":{\"active\":false}}"),
+			 200);
+	fleet_world_run(w, S);
+	assert_false(fleet_world_is_open(w, 0, "a-x"));
+	fleet_world_destroy(w);
+}
+
+/* An eviction closes the gate, and the variant asks again before the other one does. It had its
+ * turn, whether the token is free by then or not. */
+static void test_turns_after_an_eviction(void **state UNUSED)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct fleet_world *w = begin_split();
+		bool second = false;
+
+		unit_row_number(i);
+		fleet_world_report(w, 0, "a-x", FLEET_WORLD_GATED);
+		fleet_world_report(w, 0, "a-y", FLEET_WORLD_NO_FIT);
+		fleet_split_open(w, 0, "a-x");
+		fleet_world_run(w, S);
+		assert_true(fleet_world_is_open(w, 0, "a-x"));
+		fleet_world_report(w, 0, "a-x", FLEET_WORLD_EVICTED);
+		if (i == 0) {
+			fleet_world_run(w, S);
+		}
+		fleet_split_open(w, 0, "a-x");
+		fleet_split_open(w, 0, "a-y");
+		fleet_world_report(w, 0, "a-x", FLEET_WORLD_GATED);
+		fleet_world_report(w, 0, "a-y", FLEET_WORLD_GATED);
+		for (int s = 0; s < 60 && !second; s++) {
+			fleet_world_run(w, S);
+			second = fleet_world_is_open(w, 0, "a-y");
+			assert_false(fleet_world_is_open(w, 0, "a-x"));
+		}
+		assert_true(second);
+		assert_token(w, "a", "\"outcome\":\"Evicted\"");
+		fleet_world_destroy(w);
+	}
+}
+
+/* It gets quota as a variant, and is no variant any more, or another replica's. */
+static void test_variant_of_another_replica(void **state UNUSED)
+{
+	static const char *const owners[] = {
+		"null",
+		"[{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Workload\",\"name\":"
+		"\"b\",\"uid\":\"u\",\"controller\":true}]",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(owners); i++) {
+		CLEANUP(strbuf_finish) struct strbuf patch = STRBUF_INIT;
+		struct fleet_world *w = begin_split();
+
+		unit_row_number(i);
+		strbuf_printf(&patch, "{\"metadata\":{\"ownerReferences\":%s}}", owners[i]);
+		fleet_world_report(w, 0, "a-x", FLEET_WORLD_RESERVED);
+		fleet_world_report(w, 0, "a-y", FLEET_WORLD_NO_FIT);
+		fleet_world_report(w, 1, "a", FLEET_WORLD_GATED);
+		fleet_world_run(w, MINUTE);
+		assert_int_equal(fleet_world_open(w, "a"), -1);
+		assert_int_equal(fleet_world_patch(w, 0, LOCAL "a-x", patch.p), 200);
+		fleet_world_run(w, S);
+		assert_int_equal(fleet_world_open(w, "a"), 1);
+		fleet_world_destroy(w);
+	}
 }
 
 /* The connection is lost, and the variant is gone when it is back. */
@@ -729,6 +858,11 @@ int main(void)
 		cmocka_unit_test(hole_5_28_a_variant_may_preempt),
 		cmocka_unit_test(hole_5_28_variants_take_turns),
 		cmocka_unit_test(hole_5_28_all_variants_are_waited_for),
+		cmocka_unit_test(test_kueues_own_gate_is_waited_for),
+		cmocka_unit_test(test_gate_beside_the_furthest),
+		cmocka_unit_test(test_gate_of_a_variant_that_is_off),
+		cmocka_unit_test(test_turns_after_an_eviction),
+		cmocka_unit_test(test_variant_of_another_replica),
 		cmocka_unit_test(hole_5_28_a_variant_is_lost),
 		cmocka_unit_test(test_sign_of_life),
 	};

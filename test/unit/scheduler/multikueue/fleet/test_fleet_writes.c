@@ -5,6 +5,7 @@
 #include "base/attrs.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "base/xmalloc.h"
 #include "enc/json/jdoc.h"
 #include "kube/kubeconfig/kubeconfig.h"
 #include "kube/pool.h"
@@ -261,6 +262,32 @@ static void test_outcomes_of_gates(void **state UNUSED)
 	end(&t);
 }
 
+/* The variant is gone to which it was sent, and one more write is under way. */
+static void test_answer_about_another_variant(void **state UNUSED)
+{
+	struct test t;
+	struct fleet_replica *r;
+	struct sched_msg *m = message_new(SCHED_MSG_REQUEST_DONE);
+
+	begin(&t);
+	r = place(t.w);
+	m->outcome = SCHED_REJECTED;
+	m->about = "y";
+	r->in_flight = r->opens = true;
+	r->sent_to = xmalloc_dup("x");
+	fleet_writes_gate_done(r, m, NOW);
+	assert_true(r->in_flight);
+	assert_false(r->seen.replica.refused);
+	assert_int_equal(r->self->refused, 0);
+	m->about = "x";
+	fleet_writes_gate_done(r, m, NOW);
+	assert_false(r->in_flight);
+	assert_true(r->seen.replica.refused);
+	assert_int_equal(r->self->refused, 1);
+	message_free(m);
+	end(&t);
+}
+
 /* The API server accepted the write, and dropped all of it: it must not be sent again at once. */
 static void test_a_write_without_effect(void **state UNUSED)
 {
@@ -442,6 +469,7 @@ int main(void)
 		cmocka_unit_test(test_outcomes_of_tokens),
 		cmocka_unit_test(test_gate_patch),
 		cmocka_unit_test(test_outcomes_of_gates),
+		cmocka_unit_test(test_answer_about_another_variant),
 		cmocka_unit_test(test_a_write_without_effect),
 		cmocka_unit_test(test_pauses),
 	};

@@ -2,6 +2,7 @@
 
 #include "lib/unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/attrs.h"
@@ -381,6 +382,86 @@ static void test_queues(void **state UNUSED)
 	fleet_fixture_end(&f);
 }
 
+/* parent NULL: it has none. Returns the replica of which it is a variant; the caller frees it. */
+static char *see_variant(struct fleet_cluster *k, uint64_t source, enum sched_msg_kind kind,
+			 const char *parent, const char *before)
+{
+	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT;
+	struct sched_msg *m;
+	char *was, *of;
+
+	strbuf_add_c(&json, "{'metadata':{'name':'x','namespace':'ns'");
+	if (parent != NULL) {
+		strbuf_printf(&json,
+			      ",'ownerReferences':[{'apiVersion':'kueue.x-k8s.io/v1beta2','kind':"
+			      "'Workload','name':'%s','uid':'u','controller':true}]",
+			      parent);
+	}
+	strbuf_add_c(&json, "}}");
+	m = fleet_fixture_object(SCHED_WORKLOADS, "ns/x", 1, json.p);
+	m->kind = kind;
+	m->source = source;
+	of = fleet_clusters_variant(k, m, &was);
+	m->kind = SCHED_MSG_UPSERT;
+	message_free(m);
+	assert_true(str_streq(was, before));
+	free(was);
+	return of;
+}
+
+static void check_variant(struct fleet_cluster *k, uint64_t source, enum sched_msg_kind kind,
+			  const char *parent, const char *before, const char *want)
+{
+	char *of = see_variant(k, source, kind, parent, before);
+
+	assert_true(str_streq(of, want));
+	free(of);
+}
+
+static void test_parents_of_variants(void **state UNUSED)
+{
+	struct fleet_fixture f;
+	struct fleet_cluster *k;
+
+	fleet_fixture_begin(&f);
+	k = fleet_fixture_cluster(&f, "east");
+	check_variant(k, 1, SCHED_MSG_UPSERT, "a", NULL, "ns/a");
+	check_variant(k, 1, SCHED_MSG_BAD_OBJECT, NULL, "ns/a", "ns/a");
+	check_variant(k, 1, SCHED_MSG_UPSERT, "b", "ns/a", "ns/b");
+	/* The object alone says what it is. */
+	check_variant(k, 1, SCHED_MSG_UPSERT, NULL, "ns/b", NULL);
+	check_variant(k, 1, SCHED_MSG_BAD_OBJECT, NULL, NULL, NULL);
+	check_variant(k, 1, SCHED_MSG_UPSERT, "a", NULL, "ns/a");
+	check_variant(k, 1, SCHED_MSG_DELETE, NULL, "ns/a", "ns/a");
+	check_variant(k, 1, SCHED_MSG_DELETE, NULL, NULL, NULL);
+	fleet_fixture_end(&f);
+}
+
+/* It was deleted while there was no connection; and one that cannot be read is as it was. */
+static void test_parents_over_connections(void **state UNUSED)
+{
+	struct fleet_fixture f;
+	struct fleet_cluster *k;
+
+	fleet_fixture_begin(&f);
+	k = fleet_fixture_cluster(&f, "east");
+	check_variant(k, 1, SCHED_MSG_UPSERT, "a", NULL, "ns/a");
+	k->source = 1;
+	fleet_clusters_reach(k);
+	check_variant(k, 2, SCHED_MSG_BAD_OBJECT, NULL, "ns/a", "ns/a");
+	k->source = 2;
+	fleet_clusters_reach(k);
+	check_variant(k, 2, SCHED_MSG_BAD_OBJECT, NULL, "ns/a", "ns/a");
+	k->source = 3;
+	fleet_clusters_reach(k);
+	check_variant(k, 3, SCHED_MSG_BAD_OBJECT, NULL, NULL, NULL);
+	/* Connections without a complete list leave nothing. */
+	check_variant(k, 4, SCHED_MSG_UPSERT, "a", NULL, "ns/a");
+	check_variant(k, 5, SCHED_MSG_DELETE, NULL, NULL, NULL);
+	k->source = 0;
+	fleet_fixture_end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -395,6 +476,8 @@ int main(void)
 		cmocka_unit_test(test_messages_without_effect),
 		cmocka_unit_test(test_stalled_watches),
 		cmocka_unit_test(test_queues),
+		cmocka_unit_test(test_parents_of_variants),
+		cmocka_unit_test(test_parents_over_connections),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -284,6 +284,140 @@ static void test_replica_as_observed(void **state UNUSED)
 	fleet_workload_destroy(w);
 }
 
+/* evicted: the minute of it; 0: it was not. */
+static void observe_variant(struct fleet_workload *w, struct fleet_replica *r, const char *name,
+			    unsigned evicted)
+{
+	CLEANUP(strbuf_finish) struct strbuf json = STRBUF_INIT, key = STRBUF_INIT;
+	struct sched_msg *m;
+
+	strbuf_printf(&key, "ns/%s", name);
+	strbuf_printf(&json,
+		      "{'metadata':{'name':'%s','namespace':'ns','uid':'u-%s','resourceVersion':"
+		      "'7','ownerReferences':[{'apiVersion':'kueue.x-k8s.io/v1beta2','kind':"
+		      "'Workload','name':'w','uid':'e','controller':true}]},'status':{'conditions':"
+		      "[{'type':'Evicted','status':'%s','lastTransitionTime':"
+		      "'2026-01-01T00:%02u:00Z'}]}}",
+		      name, name, evicted == 0 ? "False" : "True", evicted);
+	m = fleet_fixture_object(SCHED_WORKLOADS, key.p, 7, json.p);
+	fleet_workload_observe_variant(w, r, m->key, m->object, 1, 5);
+	message_free(m);
+}
+
+static struct fleet_replica *begin_split(struct fleet_workload *w)
+{
+	struct fleet_replica *r = fleet_workload_replica(w, "east");
+	struct sched_msg *m = fleet_fixture_object(
+		SCHED_WORKLOADS, KEY, 5,
+		"{'metadata':{'name':'w','namespace':'ns','uid':'e','resourceVersion':'5',"
+		"'labels':{'kueue.x-k8s.io/concurrent-admission-parent':'true'}}}");
+
+	fleet_workload_observe(w, r, m->object, 1, 5);
+	message_free(m);
+	return r;
+}
+
+/* The variant that was evicted last is deleted: that is no eviction. */
+static void test_evictions_of_variants(void **state UNUSED)
+{
+	struct fleet_workload *w = fleet_workload_create(str_of(KEY));
+	struct fleet_replica *r = begin_split(w);
+
+	observe_variant(w, r, "x", 3);
+	observe_variant(w, r, "y", 5);
+	observe_granted(&r->seen);
+	fleet_workload_observe_variant(w, r, STR_LIT("ns/y"), NULL, 1, 5);
+	assert_false(r->seen.replica.evicted);
+	observe_variant(w, r, "x", 7);
+	assert_true(r->seen.replica.evicted);
+	fleet_workload_destroy(w);
+}
+
+/* Which one goes first depends on whether the attempt has ended. */
+static void test_end_of_an_attempt(void **state UNUSED)
+{
+	static const char granted[] =
+		"{\\'epoch\\':3,\\'phase\\':\\'Granted\\',\\'holder\\':\\'east\\',\\'uid\\':"
+		"\\'e\\',\\'grantedAt\\':\\'2027-01-15T08:00:00.000000Z\\'}";
+	struct fleet_workload *w = fleet_workload_create(str_of(KEY));
+	struct fleet_replica *r = begin_split(w);
+
+	observe_variant(w, r, "x", 0);
+	observe_variant(w, r, "y", 0);
+	assert_string_equal(r->target->key, "ns/x");
+	r->target->tried = 1;
+	r->target->tried_epoch = 3;
+	assert_int_equal(set(w, local("u", granted, 1), 10), 0);
+	assert_string_equal(r->target->key, "ns/x");
+	assert_int_equal(set(w, local("u", NULL, 2), 10), 0);
+	assert_string_equal(r->target->key, "ns/y");
+	fleet_workload_destroy(w);
+}
+
+/* In the order of a list, one after the other. */
+static void test_evictions_in_a_list(void **state UNUSED)
+{
+	struct fleet_workload *w = fleet_workload_create(str_of(KEY));
+	struct fleet_replica *r = begin_split(w);
+
+	observe_unreachable(&r->seen);
+	observe_variant(w, r, "x", 3);
+	observe_unreachable(&r->seen);
+	observe_variant(w, r, "y", 5);
+	observe_unreachable(&r->seen);
+	fleet_workload_reach(w, r, 1, 6);
+	observe_reachable(&r->seen, 6);
+	assert_false(r->seen.replica.evicted);
+	fleet_workload_destroy(w);
+}
+
+static void test_limit_of_variants(void **state UNUSED)
+{
+	struct fleet_workload *w = fleet_workload_create(str_of(KEY));
+	struct fleet_replica *r = begin_split(w);
+	char name[] = "a";
+
+	for (unsigned i = 0; i < 16; i++, name[0]++) {
+		observe_variant(w, r, name, 0);
+	}
+	assert_false(r->is_full);
+	assert_int_equal(r->variants.n, 16);
+	observe_variant(w, r, name, 1);
+	assert_true(r->is_full);
+	assert_int_equal(r->variants.n, 16);
+	fleet_workload_destroy(w);
+}
+
+static void take_unreadable(struct fleet_workload *w, struct fleet_replica *r, const char *key,
+			    bool is_variant, uint64_t source)
+{
+	struct sched_msg *m = message_new(SCHED_MSG_BAD_OBJECT);
+
+	m->key = str_of(key);
+	m->source = source;
+	fleet_workload_take(w, r, m, is_variant, 6);
+	message_free(m);
+}
+
+/* One that cannot be read on a new connection counts as it was seen last. */
+static void test_unreadable_variant(void **state UNUSED)
+{
+	struct fleet_workload *w = fleet_workload_create(str_of(KEY));
+	struct fleet_replica *r = begin_split(w);
+
+	observe_variant(w, r, "x", 0);
+	observe_variant(w, r, "y", 0);
+	r->source = 2;
+	take_unreadable(w, r, "ns/x", true, 2);
+	fleet_workload_reach(w, r, 2, 6);
+	assert_int_equal(r->variants.n, 1);
+	assert_string_equal(r->variants.v[0]->key, "ns/x");
+	take_unreadable(w, r, KEY, false, 3);
+	assert_int_equal(r->source, 3);
+	assert_false(r->seen.replica.reachable);
+	fleet_workload_destroy(w);
+}
+
 static void test_clock_set_back(void **state UNUSED)
 {
 	struct fleet_workload *w = fleet_workload_create(str_of(KEY));
@@ -434,6 +568,11 @@ int main(void)
 		cmocka_unit_test(test_answer_after_the_replica),
 		cmocka_unit_test(test_write_ends_with_its_replica),
 		cmocka_unit_test(test_replica_as_observed),
+		cmocka_unit_test(test_evictions_of_variants),
+		cmocka_unit_test(test_evictions_in_a_list),
+		cmocka_unit_test(test_end_of_an_attempt),
+		cmocka_unit_test(test_limit_of_variants),
+		cmocka_unit_test(test_unreadable_variant),
 		cmocka_unit_test(test_clock_set_back),
 		cmocka_unit_test(test_drop),
 		cmocka_unit_test(test_is_gone),

@@ -235,7 +235,7 @@ void observe_replica(struct observed *o, const char *uid, const struct observati
 	 * 3. Of each state that decisions wait for, the time is kept at which it was first seen. */
 	r->reachable = true;
 	take_uid(o, seen == NULL || uid == NULL ? "" : uid);
-	if (r->uid == NULL) {
+	if (seen == NULL || r->uid == NULL) {
 		r->has_gate = r->is_open = r->stray = r->other_gate = r->signals = false;
 		r->evicted = r->reserved = r->admitted = false;
 		r->answer = REPLICA_NO_ANSWER;

@@ -48,7 +48,7 @@ void worker_cost_read(const struct worker_cost_request *r, struct arena *arena,
 	const struct survey_options so = { .transport = r->worker,
 					   .clock = clock_real(),
 					   .conf = r->conf,
-					   .limit_ns = clock_earlier(r->limit_ns, SURVEY_LIMIT_NS),
+					   .limit_ns = r->limit_ns,
 					   .on_done = on_done,
 					   .ctx = &w };
 	struct survey *s = survey_start(&so, &want, 1);

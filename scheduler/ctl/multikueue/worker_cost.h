@@ -23,7 +23,7 @@ struct worker_cost_request {
 	struct transport *worker;
 	const struct kueue_conf *conf; /* taken to be the worker's as well */
 	const char *key;               /* of the replica: "namespace/name" */
-	int64_t limit_ns;              /* for all of its requests; SURVEY_LIMIT_NS at most */
+	int64_t limit_ns;              /* for all of its requests; more than 0 */
 };
 
 /* Texts live in the arena. */

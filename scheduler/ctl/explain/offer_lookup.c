@@ -145,35 +145,49 @@ static void add_parts(const struct asking *asking, struct asked *a, const struct
 	}
 }
 
-/* The Workload that counts for the replica (variants.h), which may be itself. */
-static const struct api_workload *observe_parts(const struct asking *asking, struct asked *a,
-						struct transport *t, const struct api_workload *w)
+/* Without its variants nothing is known of a replica that was split into some. */
+static int read_parts(const struct asking *asking, struct asked *a, struct transport *t,
+		      const struct api_workload *w, struct parts *out, struct err *err)
 {
 	CLEANUP(strbuf_finish) struct strbuf path = STRBUF_INIT;
 	CLEANUP(jdoc_destroyp) struct jdoc *list = NULL;
-	struct variant *self = variants_read(str_of(w->meta.name), w, 0), *counts;
-	struct parts parts = { VEC_INIT, VEC_INIT };
-	const struct api_workload *found = w;
-	struct observation seen;
-	uint64_t signals = 0;
+	int r;
 
 	sched_kinds_path(SCHED_WORKLOADS, w->meta.namespace_, NULL, NULL, &path);
 	strbuf_printf(&path, "?limit=%d&labelSelector=" KUEUE_MULTIKUEUE_ORIGIN, MAX_PARTS);
-	if (self->parent && rest_call(t, HTTP_GET, path.p, NULL, (struct str){ NULL, 0 },
-				      asking->call_ns, &list, NULL) == 0) {
-		add_parts(asking, a, jdoc_get(list, "items"), self->uid, &parts);
+	r = rest_call(t, HTTP_GET, path.p, NULL, (struct str){ NULL, 0 }, asking->call_ns, &list,
+		      err);
+	if (r < 0) {
+		return err_wrap(err, "variants");
 	}
+	add_parts(asking, a, jdoc_get(list, "items"), w->meta.uid, out);
+	return 0;
+}
+
+/* *ret_counts: the Workload that counts for the replica (variants.h), which may be itself. */
+static int observe_parts(const struct asking *asking, struct asked *a, struct transport *t,
+			 const struct api_workload *w, const struct api_workload **ret_counts,
+			 struct err *err)
+{
+	struct variant *self = variants_read(str_of(w->meta.name), w, 0), *counts;
+	struct parts parts = { VEC_INIT, VEC_INIT };
+	struct observation seen;
+	uint64_t signals = 0;
+	int r = self->parent ? read_parts(asking, a, t, w, &parts, err) : 0;
+
+	*ret_counts = w;
 	counts = variants_choose(&parts.list, self, false, VARIANTS_NO_EPOCH);
 	for (size_t i = 0; counts != self && i < parts.read.n; i++) {
-		found = str_streq(parts.read.v[i]->meta.name, counts->key) ? parts.read.v[i]
-									   : found;
+		if (str_streq(parts.read.v[i]->meta.name, counts->key)) {
+			*ret_counts = parts.read.v[i];
+		}
 	}
 	seen = variants_observe(&parts.list, self, counts, &a->observed.replica.unanswered);
 	observe_replica(&a->observed, w->meta.uid, &seen, asking->now, &signals);
 	variants_free(self);
 	variants_finish(&parts.list);
 	vec_finish(&parts.read);
-	return found;
+	return r;
 }
 
 /* Preemption there is still a question. */
@@ -208,6 +222,7 @@ static void ask(void *ctx, size_t i)
 	a->arena = arena_create(0);
 	r = worker_access_connect(&a->access, &t, &err);
 	r = r < 0 ? r : read_replica(asking, a, t, &w, &err);
+	r = r < 0 ? r : observe_parts(asking, a, t, &w, &counts, &err);
 	if (r < 0 && r != -ERR_NOT_FOUND) {
 		observe_unreachable(&a->observed);
 		a->message = arena_dup(a->arena, err.text);
@@ -219,7 +234,6 @@ static void ask(void *ctx, size_t i)
 		transport_destroy(t);
 		return;
 	}
-	counts = observe_parts(asking, a, t, &w);
 	c = meta_condition(&counts->status.conditions, KUEUE_QUOTA_RESERVED);
 	a->message = c == NULL ? NULL : c->message;
 	a->other_gate = observe_other_gate(counts, KUEUE_GATE_MULTIKUEUE);

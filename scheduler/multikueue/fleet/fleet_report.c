@@ -54,8 +54,7 @@ static void register_victims(struct fleet_report *t, struct metric_registry *cou
 	t->expected_cost =
 		metric_register(counters, "headgate_preemption_expected_cost_pod_seconds_total",
 				"Predicted cost on the chosen clusters, in pod-seconds, for grants "
-				"of which the cost was "
-				"computed",
+				"of which the cost was computed",
 				METRIC_COUNTER, cluster);
 }
 
@@ -383,8 +382,8 @@ static void report_stray(struct fleet_report *t, const struct fleet_workload *w,
 
 	if (w->local != NULL && !was_granted(&w->token, r->cluster)) {
 		strbuf_printf(&text,
-			      "its preemption gate on worker cluster %s was opened by another "
-			      "account, and is closed again",
+			      "its preemption gate on worker cluster %s is open without a grant, "
+			      "and is closed",
 			      r->cluster);
 		event(t, w, true, "PreemptionGateNotGranted", text.p);
 	}

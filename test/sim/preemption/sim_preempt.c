@@ -309,8 +309,8 @@ static void set_lower_served(struct cycle *y, const struct unit *u, const struct
 	}
 }
 
-/* A gang has no pod evicted for the room of such of its members alone as do not outrank it: a user
- * who may have one pod of a high priority may not give it to the others. After check_needed. */
+/* No pod is evicted for a gang if the room goes only to members that do not outrank the victim: the
+ * high priority of one member does not count for the others. After check_needed. */
 static void check_outranked(struct cycle *y, const struct unit *u)
 {
 	struct sim_world *w = y->preempt->world;

@@ -192,8 +192,8 @@ static const struct task *first_of_equals(const struct rest *j, const struct pod
 	return first;
 }
 
-/* Each pod of the gang takes some of the room that all pods have together which may go for it:
- * what is made for one, and is too much, is there for the next. */
+/* The pods of the gang share the room of all pods that may be evicted for it: what one eviction
+ * leaves over is there for the next pod. */
 static void judge_gang(struct rest *j, const struct podgroup *g)
 {
 	struct sim_world *w = j->preempt->world;

@@ -183,6 +183,13 @@ static void the_variants_of_a_replica_answer(void **state UNUSED)
 	assert_int_equal(live_fixture_run(&manager, "explain workload ns/waits"), VERB_OK);
 	assert_non_null(strstr(manager.out.p, "w3       HeldBack"));
 	assert_non_null(strstr(manager.out.p, "kueue.x-k8s.io/concurrent-admission"));
+	/* Without its variants nothing is known of the replica. */
+	worker_fixture_set_faults(&workers[2],
+				  "[{fault: status, code: 403, count: 0, path: '.*/workloads$'}]");
+	assert_int_equal(live_fixture_run(&manager, "explain workload ns/waits"), VERB_OK);
+	assert_null(strstr(manager.out.p, "HeldBack"));
+	assert_non_null(strstr(manager.out.p, "variants: "));
+	worker_fixture_set_faults(&workers[2], "[]");
 }
 
 static void a_silent_worker_is_out_of_reach(void **state UNUSED)
